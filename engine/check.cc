@@ -1,0 +1,31 @@
+#include "engine/check.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace gauntlet {
+namespace {
+
+thread_local CheckPosition check_position;
+
+}  // namespace
+
+void SetCheckPosition(const CheckPosition& position) {
+  check_position = position;
+}
+
+void CheckFailed(std::string_view file, int line, std::string_view condition,
+                 std::string_view message) {
+  std::fprintf(stderr,
+               "%.*s:%d: CHECK(%.*s) failed: %.*s (seed %llu, rank %d, step "
+               "%llu)\n",
+               static_cast<int>(file.size()), file.data(), line,
+               static_cast<int>(condition.size()), condition.data(),
+               static_cast<int>(message.size()), message.data(),
+               static_cast<unsigned long long>(check_position.seed),
+               check_position.rank,
+               static_cast<unsigned long long>(check_position.step));
+  std::abort();
+}
+
+}  // namespace gauntlet

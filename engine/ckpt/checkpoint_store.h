@@ -1,0 +1,127 @@
+// A directory of checkpoints that survives crashes, power cuts and late
+// survivors: what is acknowledged is found again, what is torn is never read.
+//
+// One directory belongs to one generation of the cluster at a time. The chief
+// claims the next generation, and with the claim the checkpoint to go on from;
+// all ranks load that one, write their shards of later ones, and the chief
+// commits each with a single rename. Byte formats are in *_format.h.
+#ifndef GAUNTLET_ENGINE_CKPT_CHECKPOINT_STORE_H_
+#define GAUNTLET_ENGINE_CKPT_CHECKPOINT_STORE_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/digest.h"
+#include "engine/status.h"
+#include "engine/tensor.h"
+#include "engine/world/world.h"
+
+namespace gauntlet {
+
+enum class ColdStart : uint8_t { kRefuse, kAllow };
+
+struct StoreOptions {
+  std::string directory;
+  int keep = 5;  // checkpoints that retention leaves; at least 1
+  ColdStart cold_start = ColdStart::kRefuse;
+};
+
+// What a checkpoint is of, apart from its tensors.
+struct CheckpointHead {
+  uint64_t step = 0;
+  uint64_t epoch = 0;
+  uint64_t position = 0;
+  Phase phase = Phase::kInEpoch;
+  Digest state_digest;
+  std::string job_json;  // canonical; its digest is the job digest
+};
+
+// A committed checkpoint, by name.
+struct CheckpointRef {
+  std::string name;  // "step-000000150-g3"
+  uint64_t step = 0;
+  uint64_t generation = 0;
+};
+
+struct Claim {
+  uint64_t generation = 0;
+  std::optional<CheckpointRef> parent;  // none: a cold start
+};
+
+struct LoadedCheckpoint {
+  CheckpointHead head;
+  std::map<std::string, Tensor> tensors;
+};
+
+// A shard as its writer left it, told to the chief.
+struct ShardFile {
+  std::string name;  // "model-00001-of-00004.safetensors"
+  uint64_t bytes = 0;
+  Digest digest;
+  std::vector<std::string> tensors;
+};
+
+class CheckpointStore {
+ public:
+  // Makes the directory (and syncs every new ancestor's parent) where it is
+  // missing. Reads nothing yet.
+  static Result<CheckpointStore> Open(World& world,
+                                      const StoreOptions& options);
+
+  // Chief only, before any other write. Claims the next generation, lists the
+  // store, takes the newest checkpoint of the lineage that verifies (setting
+  // aside the ones that do not), records it in the claim and gives it this
+  // generation's suffix; clears what interrupted saves and deletions left.
+  // kFailedPrecondition: there are checkpoints and none is valid (exit 7;
+  // unless cold_start allows it), or they are of another job: says what
+  // differs.
+  Result<Claim> ClaimGeneration(const std::string& job_json);
+
+  // Any rank. Reads and verifies every byte. kDataLoss names the file and how
+  // it differs; kNotFound: retired meanwhile.
+  Result<LoadedCheckpoint> Load(const CheckpointRef& ref);
+
+  // Chief: makes the directory for a save of this step and returns its name,
+  // to be told to all ranks. kAlreadyExists: a committed checkpoint of this
+  // step and state digest is there already, nothing is to be done;
+  // kFailedPrecondition: one of this step with another digest is there, which
+  // is nondeterminism and must stop the run.
+  Result<std::string> BeginSave(const CheckpointHead& head,
+                                uint64_t generation);
+
+  // Any rank: writes and syncs shard `index` of `count` in that directory.
+  Result<ShardFile> WriteShard(const std::string& save, int index, int count,
+                               std::span<const TensorView> tensors);
+
+  // Chief: index, manifest, the rename that commits, the state file, retention.
+  // Returns the committed path. After any error the save is void; kFenced: a
+  // newer generation owns the directory, stop.
+  Result<CheckpointRef> Commit(const std::string& save,
+                               const CheckpointHead& head, uint64_t generation,
+                               std::span<const ShardFile> shards);
+
+  // Chief: removes what a failed save left.
+  Status AbandonSave(const std::string& save);
+
+  // Chief: deletes every checkpoint, claim and state file of a finished run,
+  // then the directory if nothing else is in it. A missing one is fine.
+  Status DeleteAll();
+
+  // The full path of a checkpoint.
+  std::string PathOf(const CheckpointRef& ref) const;
+
+ private:
+  CheckpointStore(World& world, StoreOptions options);
+
+  World* world_;
+  StoreOptions options_;
+  std::optional<Claim> claim_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_CKPT_CHECKPOINT_STORE_H_

@@ -1,0 +1,41 @@
+// Which rows a step takes: a keyed permutation of (seed, epoch), so that the
+// place in the data is one integer, the position.
+#ifndef GAUNTLET_ENGINE_DATA_SAMPLE_ORDER_H_
+#define GAUNTLET_ENGINE_DATA_SAMPLE_ORDER_H_
+
+#include <cstdint>
+
+namespace gauntlet {
+
+// Rows [first, first + count) of the epoch's order.
+struct RowRange {
+  uint64_t first = 0;
+  uint64_t count = 0;
+};
+
+// The order of one epoch. Pure; O(1) memory.
+class SampleOrder {
+ public:
+  SampleOrder(uint64_t rng_key, uint64_t epoch, uint32_t rows);
+  // The dataset row at the position. REQUIRES: position < rows.
+  uint32_t RowAt(uint64_t position) const;
+
+ private:
+  uint64_t rng_key_;
+  uint64_t epoch_;
+  uint32_t rows_;
+  uint32_t half_bits_;
+};
+
+// The part of the `step_rows` rows of a step (they start at `position`) that
+// the replica takes: blocks of `batch` rows in replica order; the last step of
+// an epoch may leave a replica fewer rows, or none.
+RowRange ReplicaRows(uint64_t position, uint64_t step_rows, uint64_t batch,
+                     uint64_t replica);
+
+// Contiguous share of `rows` rows for evaluation: balanced, in replica order.
+RowRange EvaluationRows(uint64_t rows, uint64_t replicas, uint64_t replica);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_DATA_SAMPLE_ORDER_H_

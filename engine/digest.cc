@@ -1,0 +1,50 @@
+#include "engine/digest.h"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+namespace gauntlet {
+namespace {
+
+std::optional<uint64_t> ParseHalf(std::string_view hex) {
+  uint64_t value = 0;
+  for (const char c : hex) {
+    uint64_t nibble = 0;
+    if (c >= '0' && c <= '9') {
+      nibble = static_cast<uint64_t>(c - '0');
+    } else if (c >= 'a' && c <= 'f') {
+      nibble = static_cast<uint64_t>(c - 'a') + 10;
+    } else {
+      return std::nullopt;
+    }
+    value = value << 4 | nibble;
+  }
+  return value;
+}
+
+}  // namespace
+
+std::string Digest::ToString() const {
+  return fmt::format("{:016x}{:016x}", high, low);
+}
+
+std::string Digest::Short() const { return ToString().substr(0, 8); }
+
+std::optional<Digest> Digest::Parse(std::string_view hex) {
+  if (hex.size() != 32) return std::nullopt;
+  const auto high = ParseHalf(hex.substr(0, 16));
+  const auto low = ParseHalf(hex.substr(16));
+  if (!high || !low) return std::nullopt;
+  return Digest{.high = *high, .low = *low};
+}
+
+Digest DigestOf(std::span<const std::byte> bytes) {
+  const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
+  return {.high = hash.high64, .low = hash.low64};
+}
+
+Digest DigestOf(std::string_view bytes) {
+  return DigestOf(std::as_bytes(std::span(bytes.data(), bytes.size())));
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,34 @@
+// XXH3-128 digests: of files, of tensors, of the whole training state.
+#ifndef GAUNTLET_ENGINE_DIGEST_H_
+#define GAUNTLET_ENGINE_DIGEST_H_
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace gauntlet {
+
+struct Digest {
+  uint64_t high = 0;
+  uint64_t low = 0;
+
+  auto operator<=>(const Digest&) const = default;
+  // 32 lower-case hex digits, high half first.
+  std::string ToString() const;
+  // The first 8 hex digits, for people.
+  std::string Short() const;
+  // The inverse of ToString; nullopt for anything else.
+  static std::optional<Digest> Parse(std::string_view hex);
+};
+
+// XXH3-128 of the bytes, seed 0.
+Digest DigestOf(std::span<const std::byte> bytes);
+Digest DigestOf(std::string_view bytes);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_DIGEST_H_

@@ -1,0 +1,96 @@
+// What is trained: everything that final bits are a function of.
+//
+// Workers, threads, device, transport, checkpoints and faults are not part of
+// it, and neither is the horizon (how many epochs or steps are wanted).
+#ifndef GAUNTLET_ENGINE_JOB_JOB_H_
+#define GAUNTLET_ENGINE_JOB_JOB_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/digest.h"
+#include "engine/status.h"
+
+namespace gauntlet {
+
+enum class LayerKind : uint8_t { kFlatten, kDense, kRelu, kDropout };
+
+struct LayerSpec {
+  LayerKind kind = LayerKind::kFlatten;
+  int units = 0;      // kDense
+  float rate = 0.0f;  // kDropout: the share that is zeroed, in [0, 1)
+};
+
+enum class LossKind : uint8_t { kSoftmaxCrossEntropy, kMeanSquaredError };
+
+struct ModelSpec {
+  std::vector<LayerSpec> layers;
+  LossKind loss = LossKind::kSoftmaxCrossEntropy;
+};
+
+enum class OptimizerKind : uint8_t { kSgd, kAdam };
+
+struct OptimizerSpec {
+  OptimizerKind kind = OptimizerKind::kAdam;
+  float learning_rate = 0.001f;
+  float momentum = 0.0f;  // kSgd
+  float beta1 = 0.9f;     // kAdam
+  float beta2 = 0.999f;
+  float epsilon = 1e-7f;
+};
+
+enum class DataKind : uint8_t { kDigits, kIdx };
+
+struct DataSpec {
+  DataKind kind = DataKind::kDigits;
+  std::string path;               // kIdx: directory with the four MNIST files
+  int samples = 4096;             // kDigits: training rows
+  int validation_samples = 1024;  // kDigits: validation rows
+  // kDigits: pixels a side, 28 or 7 (7: the mean of 4x4 blocks).
+  int side = 28;
+};
+
+// What happens to the samples of an epoch that do not fill a global batch.
+enum class Remainder : uint8_t { kDrop, kKeep };
+
+struct JobSpec {
+  ModelSpec model;
+  DataSpec data;
+  OptimizerSpec optimizer;
+  int replicas = 1;
+  int batch = 32;  // rows a replica takes in a step
+  uint64_t seed = 1;
+  Remainder remainder = Remainder::kDrop;
+};
+
+// linear, mlp, dnn, tiny: the jobs of that name with one replica and the
+// batch that belongs to them. kInvalidArgument names the known ones.
+Result<JobSpec> PresetJob(std::string_view name);
+
+struct PresetInfo {
+  std::string_view name;
+  std::string_view description;
+};
+std::vector<PresetInfo> AllPresets();
+
+// kInvalidArgument for what no run can use: no layers, replicas < 1, a rate
+// outside [0, 1), absurd sizes … The message names field, bounds and value.
+Status Validate(const JobSpec& job);
+
+// Canonical JSON, one line: equal jobs give equal text. `data_digest` is of the
+// data's content, so that a changed file is a changed job.
+std::string JobToJson(const JobSpec& job, const Digest& data_digest);
+// The inverse, as far as the JobSpec goes.
+Result<JobSpec> JobFromJson(std::string_view json);
+// Over the canonical JSON and the numerics version.
+Digest JobDigest(std::string_view job_json);
+// "optimizer.learning_rate: 0.001 in the checkpoint, 0.002 now; …" for two
+// canonical texts that differ.
+std::string DescribeJobDifference(std::string_view stored_json,
+                                  std::string_view present_json);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_JOB_JOB_H_

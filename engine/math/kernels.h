@@ -1,0 +1,113 @@
+// The numerics contract's operations, fast: instruction set and threads chosen
+// at run time. No choice changes a bit of any result, with one exception that
+// says so: Math::kFast.
+#ifndef GAUNTLET_ENGINE_MATH_KERNELS_H_
+#define GAUNTLET_ENGINE_MATH_KERNELS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "engine/status.h"
+
+namespace gauntlet {
+
+enum class Isa : uint8_t { kAuto, kScalar, kAvx2, kAvx512 };
+std::string_view IsaName(Isa isa);
+std::optional<Isa> FindIsa(std::string_view name);
+
+// kFast: Eigen's own products, whose bits depend on shape, threads and machine.
+// A negative control and a yardstick, outside the contract.
+enum class Math : uint8_t { kCanonical, kFast };
+
+struct KernelOptions {
+  Isa isa = Isa::kAuto;
+  int threads = 1;
+  Math math = Math::kCanonical;
+};
+
+enum class Transpose : uint8_t { kNo, kYes };
+
+// c[m x n] = op(a)[m x k] * op(b)[k x n] (+ bias[n] on every row), all
+// row-major float32 with leading dimensions lda, ldb, ldc in floats.
+struct MatMulArgs {
+  size_t m = 0;
+  size_t n = 0;
+  size_t k = 0;
+  const float* a = nullptr;
+  size_t lda = 0;
+  Transpose transpose_a = Transpose::kNo;  // kYes: a is stored k x m
+  const float* b = nullptr;
+  size_t ldb = 0;
+  Transpose transpose_b = Transpose::kNo;  // kYes: b is stored n x k
+  float* c = nullptr;
+  size_t ldc = 0;
+  const float* bias = nullptr;  // added after the sum over k
+};
+
+struct AdamArgs {
+  float step_size = 0.0f;  // learning rate with its bias correction
+  float beta1 = 0.0f;
+  float beta2 = 0.0f;
+  float epsilon = 0.0f;
+};
+
+// Safe from one task at a time (it may own threads).
+class Kernels {
+ public:
+  // kInvalidArgument if this machine lacks the instruction set, or FMA3 and
+  // IEEE rounding without flush-to-zero, which every path needs; or for
+  // threads outside [1, 256].
+  static Result<std::unique_ptr<Kernels>> Create(const KernelOptions& options);
+  virtual ~Kernels() = default;
+  // What kAuto came to.
+  virtual Isa isa() const = 0;
+
+  virtual void MatMul(const MatMulArgs& args) const = 0;
+  // out[j] = sum over i of x[i][j]: x is rows x columns. (Bias gradients.)
+  virtual void ColumnSums(std::span<const float> x, size_t rows, size_t columns,
+                          std::span<float> out) const = 0;
+  virtual void Relu(std::span<const float> x, std::span<float> y) const = 0;
+  // dx = dy where y > 0, else +0.
+  virtual void ReluGradient(std::span<const float> y, std::span<const float> dy,
+                            std::span<float> dx) const = 0;
+  // y = x * scale where the mask keeps the element, else +0. The element's row
+  // is first_row + i / columns; see numerics::DropoutKeeps.
+  struct DropoutArgs {
+    uint64_t rng_key = 0;
+    uint64_t step = 0;
+    uint32_t layer = 0;
+    uint64_t first_row = 0;
+    size_t columns = 0;
+    float rate = 0.0f;
+  };
+  // The same call with dy gives dx: the mask is recomputed, never stored.
+  virtual void Dropout(const DropoutArgs& args, std::span<const float> x,
+                       std::span<float> y) const = 0;
+  // acc += x, element by element: the replica order of gradients.
+  virtual void Accumulate(std::span<const float> x,
+                          std::span<float> acc) const = 0;
+  // Per row: losses[i], and gradients[i][j] = (softmax - onehot) * scale.
+  virtual void SoftmaxCrossEntropy(std::span<const float> logits,
+                                   std::span<const uint8_t> labels,
+                                   size_t classes, float scale,
+                                   std::span<float> losses,
+                                   std::span<float> gradients) const = 0;
+  virtual void Adam(const AdamArgs& args, std::span<const float> gradients,
+                    std::span<float> parameters, std::span<float> m,
+                    std::span<float> v) const = 0;
+  // velocity = momentum * velocity - rate * g; parameters += velocity.
+  virtual void SgdMomentum(float rate, float momentum,
+                           std::span<const float> gradients,
+                           std::span<float> parameters,
+                           std::span<float> velocity) const = 0;
+  virtual void Sgd(float rate, std::span<const float> gradients,
+                   std::span<float> parameters) const = 0;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_MATH_KERNELS_H_

@@ -1,0 +1,77 @@
+// A feed-forward model: its parameters in one flat array, its gradients in
+// another, and the pass over a replica's rows that fills the latter.
+#ifndef GAUNTLET_ENGINE_MODEL_MODEL_H_
+#define GAUNTLET_ENGINE_MODEL_MODEL_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/job/job.h"
+#include "engine/math/kernels.h"
+#include "engine/status.h"
+
+namespace gauntlet {
+
+struct ParameterInfo {
+  std::string name;  // "dense0/kernel", "dense0/bias"
+  std::vector<uint64_t> shape;
+  size_t offset = 0;  // in floats, into the flat array
+  size_t size = 0;    // in floats
+};
+
+// The rows of one replica in one step. `features` is rows x features_per_row.
+struct ReplicaBatch {
+  std::span<const float> features;
+  std::span<const uint8_t> labels;
+  // 1 / (rows of all replicas in this step): what losses are scaled by before
+  // the backward pass.
+  float loss_scale = 1.0f;
+  // What dropout masks are keyed by, with the layer and the row.
+  uint64_t rng_key = 0;
+  uint64_t step = 0;
+  uint64_t first_global_row = 0;  // of this replica in the global batch
+};
+
+struct ReplicaResult {
+  // Sum over rows of the loss times loss_scale, in the canonical order.
+  float loss = 0.0f;
+  int64_t correct = 0;  // rows whose arg-max is the label
+};
+
+// Not safe for two tasks at once: it owns the activations' memory.
+class Model {
+ public:
+  // For inputs of height x width and labels below `classes`; kInvalidArgument
+  // if the last layer does not give `classes` outputs.
+  static Result<std::unique_ptr<Model>> Build(const ModelSpec& spec,
+                                              uint32_t height, uint32_t width,
+                                              uint32_t classes,
+                                              const Kernels& kernels);
+  virtual ~Model() = default;
+
+  // In order of offset; together they cover [0, parameter_count()).
+  virtual std::span<const ParameterInfo> parameters() const = 0;
+  virtual size_t parameter_count() const = 0;
+
+  // Glorot-uniform kernels and zero biases, keyed by (rng_key, layer, element).
+  virtual void Initialize(uint64_t rng_key,
+                          std::span<float> parameters) const = 0;
+
+  // Forward with dropout, loss, backward. Overwrites `gradients`; with no rows
+  // they become +0.
+  virtual ReplicaResult Gradients(std::span<const float> parameters,
+                                  const ReplicaBatch& batch,
+                                  std::span<float> gradients) = 0;
+
+  // Forward without dropout; the sum of losses is scaled by loss_scale.
+  virtual ReplicaResult Evaluate(std::span<const float> parameters,
+                                 const ReplicaBatch& batch) = 0;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_MODEL_MODEL_H_

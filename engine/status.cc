@@ -1,0 +1,84 @@
+#include "engine/status.h"
+
+namespace gauntlet {
+
+std::string_view CodeName(Code code) {
+  switch (code) {
+    case Code::kOk:
+      return "OK";
+    case Code::kInvalidArgument:
+      return "INVALID_ARGUMENT";
+    case Code::kNotFound:
+      return "NOT_FOUND";
+    case Code::kAlreadyExists:
+      return "ALREADY_EXISTS";
+    case Code::kUnavailable:
+      return "UNAVAILABLE";
+    case Code::kDeadlineExceeded:
+      return "DEADLINE_EXCEEDED";
+    case Code::kFenced:
+      return "FENCED";
+    case Code::kDataLoss:
+      return "DATA_LOSS";
+    case Code::kIoError:
+      return "IO_ERROR";
+    case Code::kResourceExhausted:
+      return "RESOURCE_EXHAUSTED";
+    case Code::kFailedPrecondition:
+      return "FAILED_PRECONDITION";
+    case Code::kCancelled:
+      return "CANCELLED";
+  }
+  return "UNKNOWN";
+}
+
+Status::Status(Code code, std::string message)
+    : code_(code), message_(std::move(message)) {
+  CHECK(code != Code::kOk, "an error needs an error code");
+}
+
+std::string Status::ToString() const {
+  if (ok()) return "OK";
+  return std::string(CodeName(code_)) + ": " + message_;
+}
+
+Status InvalidArgument(std::string message) {
+  return {Code::kInvalidArgument, std::move(message)};
+}
+Status NotFound(std::string message) {
+  return {Code::kNotFound, std::move(message)};
+}
+Status AlreadyExists(std::string message) {
+  return {Code::kAlreadyExists, std::move(message)};
+}
+Status Unavailable(std::string message) {
+  return {Code::kUnavailable, std::move(message)};
+}
+Status DeadlineExceeded(std::string message) {
+  return {Code::kDeadlineExceeded, std::move(message)};
+}
+Status Fenced(std::string message) {
+  return {Code::kFenced, std::move(message)};
+}
+Status DataLoss(std::string message) {
+  return {Code::kDataLoss, std::move(message)};
+}
+Status IoError(std::string message) {
+  return {Code::kIoError, std::move(message)};
+}
+Status ResourceExhausted(std::string message) {
+  return {Code::kResourceExhausted, std::move(message)};
+}
+Status FailedPrecondition(std::string message) {
+  return {Code::kFailedPrecondition, std::move(message)};
+}
+Status Cancelled(std::string message) {
+  return {Code::kCancelled, std::move(message)};
+}
+
+Status Annotate(const Status& status, std::string_view context) {
+  if (status.ok()) return status;
+  return {status.code(), std::string(context) + ": " + status.message()};
+}
+
+}  // namespace gauntlet

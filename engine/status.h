@@ -1,0 +1,122 @@
+// Outcome of an operation that the world can make fail.
+//
+// A Status is either Ok or a code with a one-line message that names the thing,
+// what was expected and what was found. A code exists only where some caller
+// acts differently on it. Result<T> is a T or a Status that is not Ok.
+#ifndef GAUNTLET_ENGINE_STATUS_H_
+#define GAUNTLET_ENGINE_STATUS_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "engine/check.h"
+
+namespace gauntlet {
+
+enum class Code {
+  kOk,
+  kInvalidArgument,   // Bad input from outside: refuse it (exit 2).
+  kNotFound,          // The named thing is absent.
+  kAlreadyExists,     // Somebody made it first.
+  kUnavailable,       // A connection or worker is lost: regroup.
+  kDeadlineExceeded,  // A wait ended without the event: suspect a hang.
+  kFenced,            // A newer generation owns the store: stop, write nothing.
+  kDataLoss,          // Stored bytes are not the bytes that were written.
+  kIoError,           // The disk said no (EIO): retry elsewhere, never here.
+  kResourceExhausted,   // Disk full, too many files.
+  kFailedPrecondition,  // The caller's situation forbids it (exit 1 or 7).
+  kCancelled,           // Asked to stop.
+};
+
+// "NOT_FOUND" and so on.
+std::string_view CodeName(Code code);
+
+class [[nodiscard]] Status {
+ public:
+  Status() = default;
+  // REQUIRES: code is not kOk.
+  Status(Code code, std::string message);
+
+  bool ok() const { return code_ == Code::kOk; }
+  Code code() const { return code_; }
+  const std::string& message() const { return message_; }
+  // "NOT_FOUND: /a/b: no such file", or "OK".
+  std::string ToString() const;
+
+ private:
+  Code code_ = Code::kOk;
+  std::string message_;
+};
+
+inline Status OkStatus() { return Status(); }
+Status InvalidArgument(std::string message);
+Status NotFound(std::string message);
+Status AlreadyExists(std::string message);
+Status Unavailable(std::string message);
+Status DeadlineExceeded(std::string message);
+Status Fenced(std::string message);
+Status DataLoss(std::string message);
+Status IoError(std::string message);
+Status ResourceExhausted(std::string message);
+Status FailedPrecondition(std::string message);
+Status Cancelled(std::string message);
+
+// The same code, with "context: " put before the message. Ok stays Ok.
+Status Annotate(const Status& status, std::string_view context);
+
+template <typename T>
+class [[nodiscard]] Result {
+ public:
+  // Implicit on purpose: `return value;` and `return status;` both read well.
+  Result(T value) : value_(std::move(value)) {}         // NOLINT
+  Result(Status status) : status_(std::move(status)) {  // NOLINT
+    CHECK(!status_.ok(), "a Result without a value needs an error");
+  }
+
+  bool ok() const { return status_.ok(); }
+  const Status& status() const { return status_; }
+  // REQUIRES: ok().
+  T& value() & {
+    CHECK(ok(), status_.ToString());
+    return *value_;
+  }
+  const T& value() const& {
+    CHECK(ok(), status_.ToString());
+    return *value_;
+  }
+  T&& value() && {
+    CHECK(ok(), status_.ToString());
+    return std::move(*value_);
+  }
+  T& operator*() & { return value(); }
+  const T& operator*() const& { return value(); }
+  T&& operator*() && { return std::move(*this).value(); }
+  T* operator->() { return &value(); }
+  const T* operator->() const { return &value(); }
+
+ private:
+  Status status_;
+  std::optional<T> value_;
+};
+
+}  // namespace gauntlet
+
+// Returns the Status of an expression from the enclosing function unless Ok.
+#define RETURN_IF_ERROR(expr)                            \
+  do {                                                   \
+    ::gauntlet::Status gauntlet_status_ = (expr);        \
+    if (!gauntlet_status_.ok()) return gauntlet_status_; \
+  } while (false)
+
+#define GAUNTLET_CONCAT_INNER_(a, b) a##b
+#define GAUNTLET_CONCAT_(a, b) GAUNTLET_CONCAT_INNER_(a, b)
+// `ASSIGN_OR_RETURN(auto x, F());`: x = value of F(), or return its Status.
+#define ASSIGN_OR_RETURN(lhs, expr)                               \
+  auto GAUNTLET_CONCAT_(gauntlet_result_, __LINE__) = (expr);     \
+  if (!GAUNTLET_CONCAT_(gauntlet_result_, __LINE__).ok())         \
+    return GAUNTLET_CONCAT_(gauntlet_result_, __LINE__).status(); \
+  lhs = std::move(GAUNTLET_CONCAT_(gauntlet_result_, __LINE__)).value()
+
+#endif  // GAUNTLET_ENGINE_STATUS_H_

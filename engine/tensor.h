@@ -1,0 +1,47 @@
+// Named arrays as they go into a checkpoint and into the state digest.
+#ifndef GAUNTLET_ENGINE_TENSOR_H_
+#define GAUNTLET_ENGINE_TENSOR_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gauntlet {
+
+enum class DType : uint8_t { kF32, kU32, kI64, kU64 };
+
+// Bytes of one element: 4 or 8.
+constexpr size_t DTypeBytes(DType dtype) {
+  return dtype == DType::kF32 || dtype == DType::kU32 ? 4 : 8;
+}
+
+// A tensor whose bytes live elsewhere: little-endian, row-major, dense.
+struct TensorView {
+  std::string name;  // "dense0/kernel", "adam/m/dense0/kernel", "position/step"
+  DType dtype = DType::kF32;
+  std::vector<uint64_t> shape;  // {} is a scalar: one element
+  std::span<const std::byte> bytes;
+};
+
+// A tensor that may be written in place, otherwise like TensorView.
+struct MutableTensorView {
+  std::string name;
+  DType dtype = DType::kF32;
+  std::vector<uint64_t> shape;
+  std::span<std::byte> bytes;
+};
+
+// A tensor that owns its bytes, as a load returns it.
+struct Tensor {
+  std::string name;
+  DType dtype = DType::kF32;
+  std::vector<uint64_t> shape;
+  std::vector<std::byte> bytes;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_TENSOR_H_

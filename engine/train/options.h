@@ -1,0 +1,95 @@
+// What a worker is told: the job, its place, and how to run.
+#ifndef GAUNTLET_ENGINE_TRAIN_OPTIONS_H_
+#define GAUNTLET_ENGINE_TRAIN_OPTIONS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/job/job.h"
+#include "engine/math/kernels.h"
+#include "engine/status.h"
+#include "engine/world/clock.h"
+
+namespace gauntlet {
+
+// How far to go. Not part of the job.
+struct Horizon {
+  uint64_t epochs = 1;
+  std::optional<uint64_t> max_steps;  // absolute
+  // Stop after this step as if told to go: saved where there is a store.
+  std::optional<uint64_t> stop_at_step;
+};
+
+enum class SaveUnit : uint8_t { kNever, kSteps, kSeconds, kEpochs };
+
+// When to save, beside what preemption asks for.
+struct SaveTrigger {
+  SaveUnit unit = SaveUnit::kEpochs;
+  uint64_t every = 1;
+};
+
+enum class AtSuccess : uint8_t { kKeepCheckpoints, kDeleteCheckpoints };
+
+struct CheckpointOptions {
+  std::string directory;  // empty: no checkpoints
+  SaveTrigger trigger;
+  int keep = 5;
+  AtSuccess at_success = AtSuccess::kKeepCheckpoints;
+  bool allow_cold_start = false;
+};
+
+struct ClusterOptions {
+  Duration heartbeat_every = std::chrono::milliseconds(200);
+  Duration lost_after = std::chrono::seconds(1);
+  Duration rendezvous_timeout = std::chrono::seconds(30);
+  // A step, evaluation or load in which another worker gives no sign is a hang
+  // after this long; a save has its own, longer bound.
+  Duration step_timeout = std::chrono::seconds(30);
+  Duration save_timeout = std::chrono::seconds(300);
+};
+
+struct TrainOptions {
+  JobSpec job;
+  Horizon horizon;
+  CheckpointOptions checkpoint;
+  ClusterOptions cluster;
+  KernelOptions kernels;
+  // A state digest every so many steps (and at every save and the end); 0: only
+  // there.
+  uint64_t digest_every = 0;
+  bool log_samples = false;  // the sample ledger, for the harness
+};
+
+// One JSON line and back: how the launcher tells its workers. Errors name the
+// key, what was expected and what was found.
+std::string TrainOptionsToJson(const TrainOptions& options);
+Result<TrainOptions> TrainOptionsFromJson(std::string_view json);
+
+// How a worker process ends; the launcher acts on these.
+enum class WorkerExit : int {
+  kDone = 0,
+  kFailed = 1,  // nondeterminism, a bug, a disk that fails for good
+  kBadInput = 2,
+  kNoCheckpoint = 7,  // checkpoints exist, none can be loaded
+  kLostWorker = 75,   // another worker is gone: start again (EX_TEMPFAIL)
+  kStopped = 143,     // told to go, and saved where there is a store
+};
+
+// What a run came to; the chief reports it.
+struct TrainResult {
+  std::string status;  // "done", "stopped"
+  uint64_t epochs = 0;
+  uint64_t steps = 0;
+  std::string digest;     // of the final state, 32 hex digits
+  float loss = 0.0f;      // of the last complete epoch, else of the last step
+  double accuracy = 0.0;  // of the last complete epoch's training rows
+  double val_accuracy = 0.0;
+  std::optional<uint64_t> resumed_from;  // step
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_TRAIN_OPTIONS_H_

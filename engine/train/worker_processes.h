@@ -1,0 +1,62 @@
+// Worker processes, as the launcher sees them.
+#ifndef GAUNTLET_ENGINE_TRAIN_WORKER_PROCESSES_H_
+#define GAUNTLET_ENGINE_TRAIN_WORKER_PROCESSES_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "engine/status.h"
+#include "engine/train/options.h"
+#include "engine/world/clock.h"
+
+namespace gauntlet {
+
+// One process to be started. Its place is told in TF_CONFIG's form: the
+// addresses of all workers and the index of this one.
+struct WorkerSpec {
+  int worker = 0;                      // identity, survives restarts
+  int life = 1;                        // 1 for its first incarnation
+  int rank = 0;                        // index into `addresses`
+  std::vector<std::string> addresses;  // "host:port" by rank
+};
+
+// How far the run is, for people. From the chief, at most a few times a second.
+struct WorkerProgress {
+  uint64_t step = 0;
+  uint64_t epoch = 0;
+  uint64_t steps_per_epoch = 0;
+  float loss = 0.0f;
+  std::string line;  // a message worth keeping ("resumed …"), or empty
+};
+
+struct WorkerExited {
+  int code = 0;    // exit code; 128 + signal if a signal ended it
+  int signal = 0;  // 0 if it exited
+};
+
+struct WorkerNotice {
+  int worker = 0;
+  std::variant<WorkerProgress, TrainResult, WorkerExited> what;
+};
+
+enum class WorkerSignal : uint8_t { kTerminate, kKill };
+
+// A notice of a worker's exit comes last of its notices, once it is reaped.
+class WorkerProcesses {
+ public:
+  virtual ~WorkerProcesses() = default;
+  // Addresses on this machine that nobody else uses, one for each rank.
+  virtual Result<std::vector<std::string>> ReserveAddresses(int count) = 0;
+  virtual Status Start(const WorkerSpec& spec) = 0;
+  // The next notice; nullopt at the deadline.
+  virtual std::optional<WorkerNotice> Next(Time deadline) = 0;
+  // A worker that is gone already is fine.
+  virtual void Signal(int worker, WorkerSignal signal) = 0;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_TRAIN_WORKER_PROCESSES_H_

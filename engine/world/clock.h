@@ -1,0 +1,37 @@
+// Time, as the engine sees it: the only source of it.
+#ifndef GAUNTLET_ENGINE_WORLD_CLOCK_H_
+#define GAUNTLET_ENGINE_WORLD_CLOCK_H_
+
+#include <chrono>
+#include <cstdint>
+
+namespace gauntlet {
+
+using Duration = std::chrono::nanoseconds;
+
+// Names the time line of Clock::Now(); it is never called.
+struct MonotonicTimeline {
+  using rep = Duration::rep;
+  using period = Duration::period;
+  using duration = Duration;
+};
+// A moment of monotonic time; its origin is arbitrary, it never goes back.
+using Time = std::chrono::time_point<MonotonicTimeline, Duration>;
+// A deadline that never comes.
+inline constexpr Time kNever = Time::max();
+
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  // Monotonic. Safe from any task.
+  virtual Time Now() const = 0;
+  // Seconds since 1970, for people and for claims. May jump, also backwards;
+  // no decision that bits depend on may use it.
+  virtual int64_t UnixSeconds() const = 0;
+  // Blocks the calling task only.
+  virtual void SleepUntil(Time deadline) = 0;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_WORLD_CLOCK_H_

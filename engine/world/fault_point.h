@@ -1,0 +1,121 @@
+// Named places in the engine where a fault can be put.
+//
+// The engine knows nothing of faults beyond these names: it says "I am here"
+// with FaultPoints::Hit and obeys the Status that comes back. What happens
+// there (nothing, as a rule; a crash, a hang, an error) is decided elsewhere.
+// The registry in fault_point.cc is the one list of points, with a line on
+// each.
+#ifndef GAUNTLET_ENGINE_WORLD_FAULT_POINT_H_
+#define GAUNTLET_ENGINE_WORLD_FAULT_POINT_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "engine/status.h"
+
+namespace gauntlet {
+
+enum class Point : uint8_t {
+  kStepBegin,
+  kStepEnd,
+  kEpochBegin,
+  kEpochEnd,
+  kEvalBegin,
+  kDataNext,
+  kRendezvous,
+  kClaimCreate,
+  kClaimRecord,
+  kAllReduceBegin,
+  kAllReduceSend,
+  kAllReduceReceive,
+  kAllReduceEnd,
+  kHeartbeat,
+  kSaveBegin,
+  kShardOpen,
+  kShardWrite,
+  kShardSync,
+  kShardDone,
+  kSaveAgree,
+  kIndexWrite,
+  kManifestWrite,
+  kManifestSync,
+  kTmpDirSync,
+  kRename,
+  kRenamed,
+  kParentSync,
+  kSaveAcknowledged,
+  kStateWrite,
+  kStateSync,
+  kStateRename,
+  kRetireRename,
+  kRetireRemove,
+  kSaveEnd,
+  kLoadBegin,
+  kLoadRead,
+  kLoadEnd,
+  kReject,
+  kBackupDelete,
+  kFinish,
+};
+
+struct PointInfo {
+  Point point;
+  std::string_view name;         // "ckpt.shard.write"
+  std::string_view description;  // one line
+};
+
+// All points, in the order of the enum.
+std::span<const PointInfo> AllPoints();
+std::string_view PointName(Point point);
+std::optional<Point> FindPoint(std::string_view name);
+
+// What the engine knows at a point. At kShardWrite and the other *.write points
+// one hit comes before each block; offset and size are in bytes of the file.
+struct PointContext {
+  uint64_t step = 0;
+  uint64_t epoch = 0;
+  uint64_t offset = 0;
+  uint64_t size = 0;
+};
+
+// Deliberate defects for canaries: each must be caught by an invariant.
+enum class PlantedBug : uint8_t {
+  kLoseRngKey,               // A restore does not bring back the RNG key.
+  kLosePosition,             // A restore starts the epoch's data anew.
+  kTrustManifestBlindly,     // A load does not verify files against digests.
+  kLoseMetrics,              // A restore starts the epoch's metrics anew.
+  kSkipManifestSync,         // A save does not fsync its manifest.
+  kAcknowledgeBeforeRename,  // A save is acknowledged before it is committed.
+};
+
+struct PlantedBugInfo {
+  PlantedBug bug;
+  std::string_view name;  // "lose-rng-key"
+  std::string_view description;
+};
+std::span<const PlantedBugInfo> AllPlantedBugs();
+std::optional<PlantedBug> FindPlantedBug(std::string_view name);
+
+class FaultPoints {
+ public:
+  virtual ~FaultPoints() = default;
+  // Reached the point. Ok, or the error that the operation there is to report;
+  // may also never return, or return late. Step points (kStepBegin, kEvalBegin
+  // …) set the position that later hits of this process are counted under.
+  virtual Status Hit(Point point, const PointContext& context) = 0;
+  // Whether the defect is switched on. False outside canaries.
+  virtual bool Planted(PlantedBug bug) const = 0;
+};
+
+// No faults, no defects: what a world has where nothing is planned.
+class NoFaults final : public FaultPoints {
+ public:
+  Status Hit(Point, const PointContext&) override { return OkStatus(); }
+  bool Planted(PlantedBug) const override { return false; }
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_WORLD_FAULT_POINT_H_

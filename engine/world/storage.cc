@@ -1,0 +1,22 @@
+#include "engine/world/storage.h"
+
+#include <fmt/format.h>
+
+namespace gauntlet {
+
+Result<std::string> ReadFile(Storage& storage, const std::string& path,
+                             uint64_t limit) {
+  ASSIGN_OR_RETURN(const auto file, storage.Open(path, OpenMode::kRead));
+  ASSIGN_OR_RETURN(const uint64_t size, file->Size());
+  if (size > limit) {
+    return DataLoss(fmt::format("{}: expected at most {} bytes, found {}", path,
+                                limit, size));
+  }
+  std::string bytes(size, '\0');
+  ASSIGN_OR_RETURN(const size_t read,
+                   file->ReadAt(0, std::as_writable_bytes(std::span(bytes))));
+  bytes.resize(read);
+  return bytes;
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,84 @@
+// Files, as the engine sees them: POSIX meaning, Status results.
+//
+// Nothing written is durable before Sync of its file; no name (created, renamed
+// or removed) before SyncDir of its directory. A Sync that failed may have lost
+// what was written before it, and a later Sync on the same file proves nothing.
+//
+// Paths are plain strings with '/' between parts. Codes: kNotFound (ENOENT),
+// kAlreadyExists (EEXIST, ENOTEMPTY), kResourceExhausted (ENOSPC, EDQUOT,
+// EMFILE, ENFILE), kIoError for all else; messages name path and operation.
+#ifndef GAUNTLET_ENGINE_WORLD_STORAGE_H_
+#define GAUNTLET_ENGINE_WORLD_STORAGE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/status.h"
+
+namespace gauntlet {
+
+enum class OpenMode {
+  kRead,             // Must exist.
+  kReadWrite,        // Must exist.
+  kCreateExclusive,  // Must not exist (O_CREAT | O_EXCL); read and write.
+  kCreateTruncate,   // Made, or emptied; read and write.
+};
+
+// An open file. Closed by its destructor, which writes nothing.
+class File {
+ public:
+  virtual ~File() = default;
+  // Writes all of the bytes, or fails; a failure may have written a part.
+  virtual Status WriteAt(uint64_t offset, std::span<const std::byte> bytes) = 0;
+  // Fills the span from the offset on; returns the bytes read, fewer only at
+  // the end of the file.
+  virtual Result<size_t> ReadAt(uint64_t offset,
+                                std::span<std::byte> bytes) = 0;
+  virtual Result<uint64_t> Size() = 0;
+  virtual Status Sync() = 0;
+};
+
+// A lock on a path against other processes, released by the destructor and by
+// the death of the last process that holds or inherited it.
+class FileLock {
+ public:
+  virtual ~FileLock() = default;
+};
+
+enum class FileKind { kFile, kDirectory };
+
+struct DirectoryEntry {
+  std::string name;
+  FileKind kind = FileKind::kFile;
+};
+
+class Storage {
+ public:
+  virtual ~Storage() = default;
+  virtual Result<std::unique_ptr<File>> Open(const std::string& path,
+                                             OpenMode mode) = 0;
+  // Names in ascending byte order, without "." and "..".
+  virtual Result<std::vector<DirectoryEntry>> List(const std::string& path) = 0;
+  // One level; kAlreadyExists if the name is taken.
+  virtual Status MakeDirectory(const std::string& path) = 0;
+  // Replaces a file or an empty directory at `to`; kAlreadyExists if `to` is a
+  // directory that is not empty.
+  virtual Status Rename(const std::string& from, const std::string& to) = 0;
+  // A file, or an empty directory.
+  virtual Status Remove(const std::string& path, FileKind kind) = 0;
+  virtual Status SyncDirectory(const std::string& path) = 0;
+  // Creates the file if need be; kAlreadyExists while another holds it.
+  virtual Result<std::unique_ptr<FileLock>> Lock(const std::string& path) = 0;
+};
+
+// The whole file, at most `limit` bytes; kDataLoss if it is larger.
+Result<std::string> ReadFile(Storage& storage, const std::string& path,
+                             uint64_t limit);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_WORLD_STORAGE_H_

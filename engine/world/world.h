@@ -1,0 +1,27 @@
+// Everything outside the engine, as references: all that it may touch.
+#ifndef GAUNTLET_ENGINE_WORLD_WORLD_H_
+#define GAUNTLET_ENGINE_WORLD_WORLD_H_
+
+#include "engine/world/clock.h"
+#include "engine/world/event_log.h"
+#include "engine/world/fault_point.h"
+#include "engine/world/host.h"
+#include "engine/world/network.h"
+#include "engine/world/storage.h"
+#include "engine/world/tasks.h"
+
+namespace gauntlet {
+
+struct World {
+  Clock& clock;
+  Storage& storage;
+  Network& network;
+  Tasks& tasks;
+  Host& host;
+  FaultPoints& faults;
+  EventLog& events;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_WORLD_WORLD_H_
