@@ -19,8 +19,9 @@ enum class Isa : uint8_t { kAuto, kScalar, kAvx2, kAvx512 };
 std::string_view IsaName(Isa isa);
 std::optional<Isa> FindIsa(std::string_view name);
 
-// kFast: Eigen's own products, whose bits depend on shape, threads and machine.
-// A negative control and a yardstick, outside the contract.
+// kFast: Eigen's own products, compiled for the same instruction set, whose
+// bits depend on shape, threads and machine. A negative control and a
+// yardstick, outside the contract.
 enum class Math : uint8_t { kCanonical, kFast };
 
 struct KernelOptions {
@@ -55,7 +56,10 @@ struct AdamArgs {
   float epsilon = 0.0f;
 };
 
-// Safe from one task at a time (it may own threads).
+// Safe from one task at a time (it may own threads). Cheap to make with one
+// thread. An operation may be given one array as input and output, except
+// MatMul; arrays that overlap otherwise are a mistake, and so are sizes that do
+// not fit together (CHECK). Sizes may be 0 and pointers unaligned.
 class Kernels {
  public:
   // kInvalidArgument if this machine lacks the instruction set, or FMA3 and
@@ -90,7 +94,8 @@ class Kernels {
   // acc += x, element by element: the replica order of gradients.
   virtual void Accumulate(std::span<const float> x,
                           std::span<float> acc) const = 0;
-  // Per row: losses[i], and gradients[i][j] = (softmax - onehot) * scale.
+  // Labels are below `classes`. Per row: losses[i], and gradients[i][j] =
+  // (softmax - onehot) * scale.
   virtual void SoftmaxCrossEntropy(std::span<const float> logits,
                                    std::span<const uint8_t> labels,
                                    size_t classes, float scale,

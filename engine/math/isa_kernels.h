@@ -1,0 +1,104 @@
+// What a file compiled for one instruction set offers to
+// engine/math/kernels.cc.
+//
+// Plain pointers only, and nothing of the standard library, in this header and
+// in the files that implement it: an inline function compiled with -mavx512f
+// could be the copy that the linker keeps for everybody.
+#ifndef GAUNTLET_ENGINE_MATH_ISA_KERNELS_H_
+#define GAUNTLET_ENGINE_MATH_ISA_KERNELS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/numerics.h"
+
+namespace gauntlet {
+
+// c(i, j) = sum over k of a(i, k) * b(k, j), + bias[j] where given. One stride
+// of a is 1, and so is one of b.
+struct Product {
+  numerics::ProductShape shape;
+  numerics::MatrixView a;
+  numerics::MatrixView b;
+  float* c = nullptr;
+  size_t ldc = 0;
+  const float* bias = nullptr;
+};
+
+// Columns [0, columns) of a rows x row_stride array.
+struct ColumnBlock {
+  const float* x = nullptr;
+  size_t rows = 0;
+  size_t row_stride = 0;
+  size_t columns = 0;
+};
+
+// Whole rows of an array; the last one may be cut short by `count`.
+struct DropoutRows {
+  numerics::RandomStream stream;
+  uint64_t first_row = 0;
+  size_t columns = 0;
+  float rate = 0.0f;
+  size_t count = 0;  // elements
+};
+
+struct CrossEntropyRows {
+  const float* logits = nullptr;
+  const uint8_t* labels = nullptr;
+  size_t rows = 0;
+  size_t classes = 0;
+  float scale = 0.0f;
+};
+
+struct AdamArrays {
+  const float* gradients = nullptr;
+  float* parameters = nullptr;
+  float* m = nullptr;
+  float* v = nullptr;
+};
+
+struct SgdRates {
+  float rate = 0.0f;
+  float momentum = 0.0f;
+};
+
+// Two arrays of one call are either the same or disjoint.
+struct IsaKernels {
+  // A product may be cut at multiples of these without loss of speed.
+  size_t row_unit;
+  size_t column_unit;
+  // Floats of scratch memory, aligned to 64 bytes, that `product` needs.
+  size_t (*product_scratch)(const Product& product);
+  void (*product)(const Product& product, float* scratch);
+  void (*column_sums)(const ColumnBlock& block, float* out);
+  void (*relu)(const float* x, float* y, size_t count);
+  void (*relu_gradient)(const float* y, const float* dy, float* dx,
+                        size_t count);
+  void (*dropout)(const DropoutRows& rows, const float* x, float* y);
+  void (*accumulate)(const float* x, float* acc, size_t count);
+  void (*cross_entropy)(const CrossEntropyRows& rows, float* losses,
+                        float* gradients);
+  void (*adam)(const numerics::AdamRates& rates, const AdamArrays& arrays,
+               size_t count);
+  void (*sgd_momentum)(const SgdRates& rates, const float* gradients,
+                       float* parameters, float* velocity, size_t count);
+  void (*sgd)(float rate, const float* gradients, float* parameters,
+              size_t count);
+};
+
+// Each may be called only where the machine has the instructions (kScalar:
+// FMA3, which every path needs).
+const IsaKernels& ScalarKernels();
+const IsaKernels& Avx2Kernels();
+const IsaKernels& Avx512Kernels();
+
+// Products as Eigen computes them for the instruction set, on one thread and
+// outside the contract. (Eigen's headers do use the standard library: in files
+// of their own, under a namespace of their own.)
+void ScalarEigenProduct(const Product& product);
+void Avx2EigenProduct(const Product& product);
+void Avx512EigenProduct(const Product& product);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_MATH_ISA_KERNELS_H_

@@ -1,0 +1,377 @@
+#include "engine/math/kernels.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <vector>
+
+#include "engine/check.h"
+#include "engine/math/isa_kernels.h"
+#include "engine/math/thread_pool.h"
+#include "engine/numerics.h"
+#include <fmt/core.h>
+#include <xmmintrin.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr int kMaxThreads = 256;
+// Waking a thread costs about ten microseconds: as many multiplications as this
+// pay for it.
+constexpr size_t kWorkPerThread = size_t{1} << 19;
+// What an element of an elementwise operation weighs against a multiplication;
+// it waits for memory.
+constexpr size_t kElementWork = 16;
+
+struct IsaEntry {
+  Isa isa;
+  std::string_view name;
+};
+constexpr IsaEntry kIsas[] = {{Isa::kAuto, "auto"},
+                              {Isa::kScalar, "scalar"},
+                              {Isa::kAvx2, "avx2"},
+                              {Isa::kAvx512, "avx512"}};
+
+bool MachineHas(Isa isa) {
+  const bool fma = __builtin_cpu_supports("fma");
+  const bool avx2 = fma && __builtin_cpu_supports("avx2");
+  switch (isa) {
+    case Isa::kAuto:
+    case Isa::kScalar:
+      return fma;
+    case Isa::kAvx2:
+      return avx2;
+    case Isa::kAvx512:
+      return avx2 && __builtin_cpu_supports("avx512f") &&
+             __builtin_cpu_supports("avx512bw") &&
+             __builtin_cpu_supports("avx512dq") &&
+             __builtin_cpu_supports("avx512vl");
+  }
+  return false;
+}
+
+Isa Best() {
+  if (MachineHas(Isa::kAvx512)) return Isa::kAvx512;
+  return MachineHas(Isa::kAvx2) ? Isa::kAvx2 : Isa::kScalar;
+}
+
+const IsaKernels& KernelsFor(Isa isa) {
+  switch (isa) {
+    case Isa::kAvx512:
+      return Avx512Kernels();
+    case Isa::kAvx2:
+      return Avx2Kernels();
+    default:
+      return ScalarKernels();
+  }
+}
+
+using ProductFunction = void (*)(const Product&);
+ProductFunction EigenProductFor(Isa isa) {
+  switch (isa) {
+    case Isa::kAvx512:
+      return Avx512EigenProduct;
+    case Isa::kAvx2:
+      return Avx2EigenProduct;
+    default:
+      return ScalarEigenProduct;
+  }
+}
+
+// The environment that the contract needs: round to nearest, denormals kept. A
+// library linked with -ffast-math changes it when it is loaded.
+Status CheckFloatEnvironment() {
+  const unsigned control = _mm_getcsr();
+  if ((control & _MM_FLUSH_ZERO_MASK) != 0 || (control & 0x0040u) != 0) {
+    return InvalidArgument(fmt::format(
+        "floating point: denormals must be kept, but flush-to-zero or "
+        "denormals-are-zero is on (MXCSR {:#06x})",
+        control));
+  }
+  if ((control & _MM_ROUND_MASK) != _MM_ROUND_NEAREST) {
+    return InvalidArgument(fmt::format(
+        "floating point: expected rounding to nearest, found another mode "
+        "(MXCSR {:#06x})",
+        control));
+  }
+  return OkStatus();
+}
+
+// Scratch memory of one thread, kept from call to call.
+class Scratch {
+ public:
+  float* Get(size_t floats) {
+    if (floats > capacity_) {
+      constexpr size_t kAlignment = 64;
+      const size_t bytes =
+          (floats * sizeof(float) + kAlignment - 1) / kAlignment * kAlignment;
+      memory_.reset(static_cast<float*>(std::aligned_alloc(kAlignment, bytes)));
+      CHECK(memory_ != nullptr, "out of memory for a product's scratch");
+      capacity_ = floats;
+    }
+    return memory_.get();
+  }
+
+ private:
+  struct Free {
+    void operator()(float* memory) const { std::free(memory); }
+  };
+  std::unique_ptr<float, Free> memory_;
+  size_t capacity_ = 0;
+};
+
+struct Range {
+  size_t begin = 0;
+  size_t end = 0;
+  int thread = 0;
+  size_t size() const { return end - begin; }
+};
+
+// The part of [0, count) that falls to one of `threads`, cut at multiples of
+// `unit`.
+Range PartOf(size_t count, size_t unit, int threads, int thread) {
+  const size_t units = (count + unit - 1) / unit;
+  const auto cut = [&](int t) {
+    const size_t at =
+        units * static_cast<size_t>(t) / static_cast<size_t>(threads) * unit;
+    return std::min(at, count);
+  };
+  return {cut(thread), cut(thread + 1), thread};
+}
+
+class CpuKernels final : public Kernels {
+ public:
+  CpuKernels(Isa isa, Math math, int threads)
+      : isa_(isa),
+        math_(math),
+        table_(KernelsFor(isa)),
+        pool_(threads),
+        scratch_(static_cast<size_t>(threads)) {}
+
+  Isa isa() const override { return isa_; }
+
+  void MatMul(const MatMulArgs& args) const override {
+    if (args.m == 0 || args.n == 0) return;
+    const bool a_transposed = args.transpose_a == Transpose::kYes;
+    const bool b_transposed = args.transpose_b == Transpose::kYes;
+    CHECK(args.lda >= (a_transposed ? args.m : args.k), "rows of a overlap");
+    CHECK(args.ldb >= (b_transposed ? args.k : args.n), "rows of b overlap");
+    CHECK(args.ldc >= args.n, "rows of c overlap");
+    const Product whole = {
+        .shape = {args.m, args.n, args.k},
+        .a = {args.a, a_transposed ? 1 : args.lda, a_transposed ? args.lda : 1},
+        .b = {args.b, b_transposed ? 1 : args.ldb, b_transposed ? args.ldb : 1},
+        .c = args.c,
+        .ldc = args.ldc,
+        .bias = args.bias};
+    if (args.m >= args.n) {
+      Split(args.m, table_.row_unit, args.n * args.k, [&](const Range& rows) {
+        Product part = whole;
+        part.shape.m = rows.size();
+        part.a.data += rows.begin * whole.a.row_stride;
+        part.c += rows.begin * whole.ldc;
+        Compute(part, rows.thread);
+      });
+    } else {
+      Split(args.n, table_.column_unit, args.m * args.k,
+            [&](const Range& columns) {
+              Product part = whole;
+              part.shape.n = columns.size();
+              part.b.data += columns.begin * whole.b.column_stride;
+              part.c += columns.begin;
+              if (part.bias != nullptr) part.bias += columns.begin;
+              Compute(part, columns.thread);
+            });
+    }
+  }
+
+  void ColumnSums(std::span<const float> x, size_t rows, size_t columns,
+                  std::span<float> out) const override {
+    CHECK(x.size() == rows * columns && out.size() == columns,
+          "x is rows x columns, out has a float a column");
+    constexpr size_t kUnit = 64;
+    Split(columns, kUnit, rows, [&](const Range& part) {
+      table_.column_sums({x.data() + part.begin, rows, columns, part.size()},
+                         out.data() + part.begin);
+    });
+  }
+
+  void Relu(std::span<const float> x, std::span<float> y) const override {
+    CHECK(x.size() == y.size(), "as many outputs as inputs");
+    SplitElements(x.size(), [&](const Range& part) {
+      table_.relu(x.data() + part.begin, y.data() + part.begin, part.size());
+    });
+  }
+
+  void ReluGradient(std::span<const float> y, std::span<const float> dy,
+                    std::span<float> dx) const override {
+    CHECK(y.size() == dx.size() && dy.size() == dx.size(),
+          "one gradient an element");
+    SplitElements(dx.size(), [&](const Range& part) {
+      table_.relu_gradient(y.data() + part.begin, dy.data() + part.begin,
+                           dx.data() + part.begin, part.size());
+    });
+  }
+
+  void Dropout(const DropoutArgs& args, std::span<const float> x,
+               std::span<float> y) const override {
+    CHECK(x.size() == y.size(), "as many outputs as inputs");
+    CHECK(args.rate >= 0.0f && args.rate < 1.0f, "a rate lies in [0, 1)");
+    if (x.empty()) return;
+    CHECK(args.columns > 0, "rows have columns");
+    const numerics::RandomStream stream = numerics::MakeStream(
+        args.rng_key, numerics::Purpose::kDropout, args.layer, args.step);
+    const size_t rows = (x.size() + args.columns - 1) / args.columns;
+    Split(rows, 1, args.columns * kElementWork, [&](const Range& part) {
+      const size_t begin = part.begin * args.columns;
+      const size_t end = std::min(part.end * args.columns, x.size());
+      table_.dropout({stream, args.first_row + part.begin, args.columns,
+                      args.rate, end - begin},
+                     x.data() + begin, y.data() + begin);
+    });
+  }
+
+  void Accumulate(std::span<const float> x,
+                  std::span<float> acc) const override {
+    CHECK(x.size() == acc.size(), "one sum an element");
+    SplitElements(x.size(), [&](const Range& part) {
+      table_.accumulate(x.data() + part.begin, acc.data() + part.begin,
+                        part.size());
+    });
+  }
+
+  void SoftmaxCrossEntropy(std::span<const float> logits,
+                           std::span<const uint8_t> labels, size_t classes,
+                           float scale, std::span<float> losses,
+                           std::span<float> gradients) const override {
+    const size_t rows = labels.size();
+    CHECK(logits.size() == rows * classes, "a row of logits for each label");
+    CHECK(gradients.size() == logits.size() && losses.size() == rows,
+          "a loss a row and a gradient a logit");
+    for (const uint8_t label : labels) {
+      CHECK(label < classes, "a label is below the number of classes");
+    }
+    constexpr size_t kClassWork = 64;
+    Split(rows, 1, classes * kClassWork, [&](const Range& part) {
+      const size_t at = part.begin * classes;
+      table_.cross_entropy({logits.data() + at, labels.data() + part.begin,
+                            part.size(), classes, scale},
+                           losses.data() + part.begin, gradients.data() + at);
+    });
+  }
+
+  void Adam(const AdamArgs& args, std::span<const float> gradients,
+            std::span<float> parameters, std::span<float> m,
+            std::span<float> v) const override {
+    const size_t count = parameters.size();
+    CHECK(gradients.size() == count && m.size() == count && v.size() == count,
+          "a gradient, m and v for each parameter");
+    const numerics::AdamRates rates = {args.step_size, args.beta1, args.beta2,
+                                       args.epsilon};
+    SplitElements(count, [&](const Range& part) {
+      table_.adam(
+          rates,
+          {gradients.data() + part.begin, parameters.data() + part.begin,
+           m.data() + part.begin, v.data() + part.begin},
+          part.size());
+    });
+  }
+
+  void SgdMomentum(float rate, float momentum, std::span<const float> gradients,
+                   std::span<float> parameters,
+                   std::span<float> velocity) const override {
+    const size_t count = parameters.size();
+    CHECK(gradients.size() == count && velocity.size() == count,
+          "a gradient and a velocity for each parameter");
+    SplitElements(count, [&](const Range& part) {
+      table_.sgd_momentum({rate, momentum}, gradients.data() + part.begin,
+                          parameters.data() + part.begin,
+                          velocity.data() + part.begin, part.size());
+    });
+  }
+
+  void Sgd(float rate, std::span<const float> gradients,
+           std::span<float> parameters) const override {
+    CHECK(gradients.size() == parameters.size(), "a gradient a parameter");
+    SplitElements(parameters.size(), [&](const Range& part) {
+      table_.sgd(rate, gradients.data() + part.begin,
+                 parameters.data() + part.begin, part.size());
+    });
+  }
+
+ private:
+  void Compute(const Product& part, int thread) const {
+    if (math_ == Math::kFast) {
+      EigenProductFor(isa_)(part);
+      return;
+    }
+    Scratch& scratch = scratch_[static_cast<size_t>(thread)];
+    table_.product(part, scratch.Get(table_.product_scratch(part)));
+  }
+
+  // Calls task with parts that make up [0, count), on as many threads as the
+  // work is worth. No result depends on where the cuts are.
+  template <typename Task>
+  void Split(size_t count, size_t unit, size_t work_each,
+             const Task& task) const {
+    if (count == 0) return;
+    if (pool_.threads() == 1 || work_each < 1 ||
+        count < 2 * kWorkPerThread / work_each) {
+      task(Range{0, count, 0});
+      return;
+    }
+    pool_.Run([&](int thread) {
+      const Range part = PartOf(count, unit, pool_.threads(), thread);
+      if (part.size() > 0) task(part);
+    });
+  }
+  template <typename Task>
+  void SplitElements(size_t count, const Task& task) const {
+    constexpr size_t kCacheLine = 16;
+    Split(count, kCacheLine, kElementWork, task);
+  }
+
+  const Isa isa_;
+  const Math math_;
+  const IsaKernels& table_;
+  // Mutable: an operation changes nothing that a caller sees in them.
+  mutable ThreadPool pool_;
+  mutable std::vector<Scratch> scratch_;  // one a thread
+};
+
+}  // namespace
+
+std::string_view IsaName(Isa isa) {
+  for (const IsaEntry& entry : kIsas) {
+    if (entry.isa == isa) return entry.name;
+  }
+  return "unknown";
+}
+
+std::optional<Isa> FindIsa(std::string_view name) {
+  for (const IsaEntry& entry : kIsas) {
+    if (entry.name == name) return entry.isa;
+  }
+  return std::nullopt;
+}
+
+Result<std::unique_ptr<Kernels>> Kernels::Create(const KernelOptions& options) {
+  if (options.threads < 1 || options.threads > kMaxThreads) {
+    return InvalidArgument(fmt::format("threads: expected 1 to {}, found {}",
+                                       kMaxThreads, options.threads));
+  }
+  if (!MachineHas(Isa::kScalar)) {
+    return InvalidArgument(
+        "processor: FMA3 instructions are needed, this machine lacks them");
+  }
+  if (!MachineHas(options.isa)) {
+    return InvalidArgument(fmt::format(
+        "instruction set: {} was asked for, this machine's best is {}",
+        IsaName(options.isa), IsaName(Best())));
+  }
+  RETURN_IF_ERROR(CheckFloatEnvironment());
+  const Isa isa = options.isa == Isa::kAuto ? Best() : options.isa;
+  return std::unique_ptr<Kernels>(
+      std::make_unique<CpuKernels>(isa, options.math, options.threads));
+}
+
+}  // namespace gauntlet

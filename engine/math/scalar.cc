@@ -1,0 +1,52 @@
+// The reference itself, one element at a time. Compiled for FMA3, so that Fma
+// is an instruction and not a library call, and without vectorisation.
+#include "engine/math/isa_kernels.h"
+
+namespace gauntlet {
+namespace {
+
+#include "engine/math/elementwise.inc"
+
+size_t NoScratch(const Product&) { return 0; }
+
+void ReferenceProduct(const Product& p, float*) {
+  numerics::MatMul(p.shape, p.a, p.b, p.bias, p.c, p.ldc);
+}
+
+void ReferenceColumnSums(const ColumnBlock& block, float* out) {
+  for (size_t j = 0; j < block.columns; ++j) {
+    out[j] = numerics::ChunkedSum(block.x + j, block.row_stride, block.rows);
+  }
+}
+
+void ReferenceDropout(const DropoutRows& rows, const float* x, float* y) {
+  const float scale = numerics::DropoutScale(rows.rate);
+  for (size_t i = 0; i < rows.count; ++i) {
+    const uint32_t word =
+        numerics::StreamWord(rows.stream, rows.first_row + i / rows.columns,
+                             static_cast<uint32_t>(i % rows.columns));
+    y[i] = numerics::WordKeeps(word, rows.rate) ? x[i] * scale : 0.0f;
+  }
+}
+
+constexpr IsaKernels kKernels = {
+    .row_unit = 1,
+    .column_unit = 1,
+    .product_scratch = NoScratch,
+    .product = ReferenceProduct,
+    .column_sums = ReferenceColumnSums,
+    .relu = Relu,
+    .relu_gradient = ReluGradient,
+    .dropout = ReferenceDropout,
+    .accumulate = Accumulate,
+    .cross_entropy = CrossEntropy,
+    .adam = Adam,
+    .sgd_momentum = SgdMomentum,
+    .sgd = Sgd,
+};
+
+}  // namespace
+
+const IsaKernels& ScalarKernels() { return kKernels; }
+
+}  // namespace gauntlet

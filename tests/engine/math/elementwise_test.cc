@@ -1,0 +1,208 @@
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "engine/math/kernels.h"
+#include "engine/numerics.h"
+#include "tests/engine/math/test_arrays.h"
+
+namespace gauntlet {
+namespace {
+
+// Around every vector width and block, and enough for several threads.
+constexpr size_t kSizes[] = {0,  1,  2,  3,   7,   8,   9,   15,    16,
+                             17, 31, 63, 127, 128, 129, 500, 70'001};
+
+// Arrays of one size, filled from one seed: two of them hold equal values.
+struct Arrays {
+  Arrays(size_t size, Values values, unsigned seed)
+      : x(size), y(size), z(size), w(size) {
+    std::mt19937 random(seed);
+    for (GuardedFloats* array : {&x, &y, &z, &w}) {
+      Fill(array->span(), values, random);
+    }
+  }
+  GuardedFloats x, y, z, w;
+};
+
+void ExpectEqualArrays(Arrays& found, Arrays& expected) {
+  const size_t size = expected.x.size();
+  EXPECT_EQ(FirstDifference(found.x.span(), expected.x.span()), size) << "x";
+  EXPECT_EQ(FirstDifference(found.y.span(), expected.y.span()), size) << "y";
+  EXPECT_EQ(FirstDifference(found.z.span(), expected.z.span()), size) << "z";
+  EXPECT_EQ(FirstDifference(found.w.span(), expected.w.span()), size) << "w";
+}
+
+// Runs `fast` on every path and `reference` on element after element, from
+// equal arrays, and compares all of them.
+template <typename Fast, typename Reference>
+void ExpectReferenceBits(const Fast& fast, const Reference& reference) {
+  for (const Path& path : AllPaths()) {
+    for (const size_t size : kSizes) {
+      for (const Values values : kAllValues) {
+        SCOPED_TRACE(path.name + ", size " + std::to_string(size));
+        Arrays found(size, values, 3);
+        Arrays expected(size, values, 3);
+        fast(*path.kernels, found);
+        for (size_t i = 0; i < size; ++i) reference(expected, i);
+        ExpectEqualArrays(found, expected);
+        if (::testing::Test::HasFailure()) return;
+      }
+    }
+  }
+}
+
+TEST(ElementwiseTest, ReluHasTheReferencesBits) {
+  ExpectReferenceBits(
+      [](const Kernels& kernels, Arrays& a) {
+        kernels.Relu(a.x.span(), a.y.span());
+        kernels.Relu(a.z.span(), a.z.span());
+      },
+      [](Arrays& a, size_t i) {
+        a.y.data()[i] = numerics::Relu(a.x.data()[i]);
+        a.z.data()[i] = numerics::Relu(a.z.data()[i]);
+      });
+}
+
+TEST(ElementwiseTest, ReluGradientHasTheReferencesBits) {
+  ExpectReferenceBits(
+      [](const Kernels& kernels, Arrays& a) {
+        kernels.ReluGradient(a.x.span(), a.y.span(), a.z.span());
+        kernels.ReluGradient(a.w.span(), a.y.span(), a.y.span());
+      },
+      [](Arrays& a, size_t i) {
+        const float dy = a.y.data()[i];
+        a.z.data()[i] = numerics::ReluGradient(a.x.data()[i], dy);
+        a.y.data()[i] = numerics::ReluGradient(a.w.data()[i], dy);
+      });
+}
+
+TEST(ElementwiseTest, AccumulateHasTheReferencesBits) {
+  ExpectReferenceBits(
+      [](const Kernels& kernels, Arrays& a) {
+        kernels.Accumulate(a.x.span(), a.y.span());
+      },
+      [](Arrays& a, size_t i) {
+        a.y.data()[i] = a.y.data()[i] + a.x.data()[i];
+      });
+}
+
+TEST(ElementwiseTest, AdamHasTheReferencesBits) {
+  const AdamArgs args = {
+      .step_size = 0.0003f, .beta1 = 0.9f, .beta2 = 0.999f, .epsilon = 1e-7f};
+  ExpectReferenceBits(
+      [&](const Kernels& kernels, Arrays& a) {
+        kernels.Adam(args, a.x.span(), a.y.span(), a.z.span(), a.w.span());
+      },
+      [&](Arrays& a, size_t i) {
+        const numerics::AdamElement next = numerics::AdamUpdate(
+            {args.step_size, args.beta1, args.beta2, args.epsilon},
+            a.x.data()[i], {a.y.data()[i], a.z.data()[i], a.w.data()[i]});
+        a.y.data()[i] = next.parameter;
+        a.z.data()[i] = next.m;
+        a.w.data()[i] = next.v;
+      });
+}
+
+TEST(ElementwiseTest, SgdHasTheReferencesBits) {
+  ExpectReferenceBits(
+      [](const Kernels& kernels, Arrays& a) {
+        kernels.Sgd(0.1f, a.x.span(), a.y.span());
+        kernels.SgdMomentum(0.1f, 0.9f, a.x.span(), a.z.span(), a.w.span());
+      },
+      [](Arrays& a, size_t i) {
+        const float gradient = a.x.data()[i];
+        float& velocity = a.w.data()[i];
+        a.y.data()[i] = numerics::SgdUpdate(0.1f, gradient, a.y.data()[i]);
+        velocity = numerics::MomentumVelocity(0.1f, 0.9f, gradient, velocity);
+        a.z.data()[i] = a.z.data()[i] + velocity;
+      });
+}
+
+TEST(ElementwiseTest, DropoutHasTheReferencesMaskAndScale) {
+  for (const size_t columns : {1, 5, 127, 128, 513}) {
+    const Kernels::DropoutArgs args = {.rng_key = 0xfedcba9876543210u,
+                                       .step = uint64_t{1} << 33,
+                                       .layer = 2,
+                                       .first_row = (uint64_t{1} << 32) - 1,
+                                       .columns = columns,
+                                       .rate = 0.2f};
+    ExpectReferenceBits(
+        [&](const Kernels& kernels, Arrays& a) {
+          kernels.Dropout(args, a.x.span(), a.y.span());
+          kernels.Dropout(args, a.z.span(), a.z.span());
+        },
+        [&](Arrays& a, size_t i) {
+          const bool keeps = numerics::DropoutKeeps(
+              args.rng_key,
+              {.step = args.step,
+               .layer = args.layer,
+               .row = args.first_row + i / columns,
+               .column = static_cast<uint32_t>(i % columns)},
+              args.rate);
+          const float scale = numerics::DropoutScale(args.rate);
+          a.y.data()[i] = keeps ? a.x.data()[i] * scale : 0.0f;
+          a.z.data()[i] = keeps ? a.z.data()[i] * scale : 0.0f;
+        });
+  }
+}
+
+struct Rectangle {
+  size_t rows;
+  size_t columns;
+};
+constexpr Rectangle kRectangles[] = {{0, 5},    {1, 1},    {3, 63},
+                                     {255, 64}, {256, 65}, {257, 1},
+                                     {513, 10}, {784, 31}, {300, 4000}};
+
+TEST(ElementwiseTest, ColumnSumsHaveTheReferencesBits) {
+  std::mt19937 random(1);
+  for (const Path& path : AllPaths()) {
+    for (const Rectangle& r : kRectangles) {
+      for (const Values values : kAllValues) {
+        GuardedFloats x(r.rows * r.columns), found(r.columns),
+            expected(r.columns);
+        Fill(x.span(), values, random);
+        path.kernels->ColumnSums(x.span(), r.rows, r.columns, found.span());
+        numerics::ColumnSums(x.data(), r.rows, r.columns, expected.data());
+        ASSERT_EQ(FirstDifference(found.span(), expected.span()), r.columns)
+            << path.name << ", " << r.rows << " x " << r.columns;
+      }
+    }
+  }
+}
+
+TEST(ElementwiseTest, SoftmaxCrossEntropyHasTheReferencesBits) {
+  std::mt19937 random(2);
+  for (const Path& path : AllPaths()) {
+    for (const Rectangle& r : kRectangles) {
+      const size_t classes = std::min<size_t>(r.columns, 255);
+      GuardedFloats logits(r.rows * classes), losses(r.rows),
+          gradients(r.rows * classes), expected_losses(r.rows),
+          expected_gradients(r.rows * classes);
+      Fill(logits.span(), Values::kNormal, random);
+      std::vector<uint8_t> labels(r.rows);
+      for (uint8_t& label : labels) {
+        label = static_cast<uint8_t>(random() % classes);
+      }
+      path.kernels->SoftmaxCrossEntropy(logits.span(), labels, classes, 0.03f,
+                                        losses.span(), gradients.span());
+      for (size_t i = 0; i < r.rows; ++i) {
+        expected_losses.data()[i] = numerics::SoftmaxCrossEntropy(
+            logits.data() + i * classes, classes, labels[i], 0.03f,
+            expected_gradients.data() + i * classes);
+      }
+      EXPECT_EQ(FirstDifference(losses.span(), expected_losses.span()), r.rows)
+          << path.name;
+      EXPECT_EQ(FirstDifference(gradients.span(), expected_gradients.span()),
+                gradients.size())
+          << path.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,110 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include "engine/numerics.h"
+
+namespace gauntlet::numerics {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kDenormal = 0x1p-149f;
+// A prime: reaches every exponent and, in the long run, every low bit.
+constexpr uint64_t kStride = 4099;
+
+struct Function {
+  const char* name;
+  float (*ours)(float);
+  double (*exact)(double);
+  double limit_ulp;  // as stated in numerics_math.h
+};
+const Function kFunctions[] = {
+    {"Exp", [](float x) { return Exp(x); }, [](double x) { return exp(x); },
+     0.90},
+    {"Log", [](float x) { return Log(x); }, [](double x) { return log(x); },
+     0.80},
+    {"Tanh", [](float x) { return Tanh(x); }, [](double x) { return tanh(x); },
+     1.37},
+};
+
+// The error in units of the last place of the exact result; 0 for two NaNs or
+// infinities that agree.
+double ErrorUlp(float ours, double exact) {
+  if (std::isnan(exact)) return std::isnan(ours) ? 0.0 : 1e9;
+  if (std::isinf(ours) || std::isinf(static_cast<float>(exact))) {
+    return ours == static_cast<float>(exact) ? 0.0 : 1e9;
+  }
+  int exponent = 0;
+  std::frexp(exact, &exponent);
+  const double ulp = std::ldexp(1.0, std::max(exponent, -125) - 24);
+  return std::abs(static_cast<double>(ours) - exact) / ulp;
+}
+
+TEST(NumericsMathTest, FunctionsStayWithinTheirStatedErrors) {
+  for (const Function& function : kFunctions) {
+    double worst = 0.0;
+    float at = 0.0f;
+    for (uint64_t bits = 0; bits < (uint64_t{1} << 32); bits += kStride) {
+      const float x = FloatOf(static_cast<uint32_t>(bits));
+      const double error = ErrorUlp(function.ours(x), function.exact(x));
+      if (error > worst) at = x;
+      worst = std::max(worst, error);
+    }
+    EXPECT_LE(worst, function.limit_ulp) << function.name << " at " << at;
+    EXPECT_GT(worst, 0.5) << function.name << ": nothing was measured";
+  }
+}
+
+TEST(NumericsMathTest, ExpOfSpecialValues) {
+  EXPECT_EQ(BitsOf(Exp(0.0f)), BitsOf(1.0f));
+  EXPECT_EQ(BitsOf(Exp(-0.0f)), BitsOf(1.0f));
+  EXPECT_EQ(Exp(kInfinity), kInfinity);
+  EXPECT_EQ(BitsOf(Exp(-kInfinity)), 0u);
+  EXPECT_TRUE(std::isnan(Exp(kNan)));
+  EXPECT_TRUE(std::isnan(Exp(-kNan)));
+  EXPECT_EQ(Exp(kDenormal), 1.0f);
+  EXPECT_EQ(Exp(89.0f), kInfinity);
+  EXPECT_EQ(Exp(-103.5f), kDenormal);  // gradual underflow, not a flush
+}
+
+TEST(NumericsMathTest, LogOfSpecialValues) {
+  EXPECT_EQ(BitsOf(Log(1.0f)), 0u);
+  EXPECT_EQ(Log(0.0f), -kInfinity);
+  EXPECT_EQ(Log(-0.0f), -kInfinity);
+  EXPECT_EQ(Log(kInfinity), kInfinity);
+  EXPECT_TRUE(std::isnan(Log(-1.0f)));
+  EXPECT_TRUE(std::isnan(Log(-kInfinity)));
+  EXPECT_TRUE(std::isnan(Log(kNan)));
+  EXPECT_NEAR(Log(kDenormal), -103.27893f, 1e-5f);
+}
+
+TEST(NumericsMathTest, TanhOfSpecialValues) {
+  EXPECT_EQ(BitsOf(Tanh(0.0f)), 0u);
+  EXPECT_EQ(BitsOf(Tanh(-0.0f)), BitsOf(-0.0f));
+  EXPECT_EQ(Tanh(kInfinity), 1.0f);
+  EXPECT_EQ(Tanh(-kInfinity), -1.0f);
+  EXPECT_TRUE(std::isnan(Tanh(kNan)));
+  EXPECT_EQ(Tanh(kDenormal), kDenormal);
+}
+
+TEST(NumericsMathTest, TanhIsOdd) {
+  for (uint64_t bits = 0; bits < (uint64_t{1} << 31); bits += 65537) {
+    const float x = FloatOf(static_cast<uint32_t>(bits));
+    if (std::isnan(x)) continue;
+    ASSERT_EQ(BitsOf(Tanh(-x)), BitsOf(-Tanh(x))) << x;
+  }
+}
+
+TEST(NumericsMathTest, FmaRoundsOnce) {
+  const float x = 1.0f + 0x1p-12f;
+  EXPECT_EQ(Fma(x, x, -(1.0f + 0x1p-11f)), 0x1p-24f);
+  const float product = x * x;
+  EXPECT_EQ(product - (1.0f + 0x1p-11f), 0.0f);  // what contraction would hide
+}
+
+}  // namespace
+}  // namespace gauntlet::numerics
