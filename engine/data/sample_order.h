@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "engine/numerics.h"
+
 namespace gauntlet {
 
 // Rows [first, first + count) of the epoch's order.
@@ -21,10 +23,7 @@ class SampleOrder {
   uint32_t RowAt(uint64_t position) const;
 
  private:
-  uint64_t rng_key_;
-  uint64_t epoch_;
-  uint32_t rows_;
-  uint32_t half_bits_;
+  numerics::Permutation permutation_;
 };
 
 // The part of the `step_rows` rows of a step (they start at `position`) that

@@ -79,15 +79,21 @@ std::vector<PresetInfo> AllPresets();
 // outside [0, 1), absurd sizes … The message names field, bounds and value.
 Status Validate(const JobSpec& job);
 
-// Canonical JSON, one line: equal jobs give equal text. `data_digest` is of the
-// data's content, so that a changed file is a changed job.
+// Canonical JSON, one line: equal jobs give equal text, and what a kind does
+// not use (SGD's beta1) is not in it. Floats are in the shortest form that
+// reads back to the same bits. `data_digest` is of the data's content, so that
+// a changed file is a changed job.
 std::string JobToJson(const JobSpec& job, const Digest& data_digest);
-// The inverse, as far as the JobSpec goes.
+// The inverse, as far as the JobSpec goes. Strict: an unknown, missing or
+// repeated key, a wrong type or a value that Validate refuses is
+// kInvalidArgument with the dotted path of the key.
 Result<JobSpec> JobFromJson(std::string_view json);
-// Over the canonical JSON and the numerics version.
+// Over the canonical JSON and the numerics version, but not over data.path:
+// what the data is counts, where it lies does not.
 Digest JobDigest(std::string_view job_json);
 // "optimizer.learning_rate: 0.001 in the checkpoint, 0.002 now; …" for two
-// canonical texts that differ.
+// canonical texts that differ; "" if they do not (then it is the numerics
+// version that changed). data.path is not compared.
 std::string DescribeJobDifference(std::string_view stored_json,
                                   std::string_view present_json);
 

@@ -1,0 +1,250 @@
+#include "engine/data/digits.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "engine/check.h"
+#include "engine/data/digit_shapes.h"
+#include "engine/numerics.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr int32_t kSide = 28;
+constexpr uint32_t kBlock = 4;  // pixels a side that become one in small images
+constexpr uint64_t kDigitsKey = 0x6469676974730001;
+// Coordinates are in 1/16 of a pixel.
+constexpr int32_t kPixel = 16;
+
+using Canvas = std::array<uint8_t, size_t{kSide} * kSide>;
+
+// The random numbers of one row, in the order of the calls.
+class RowRandom {
+ public:
+  RowRandom(const numerics::RandomStream& stream, uint64_t row)
+      : stream_(stream), row_(row) {}
+
+  uint32_t Word() {
+    if (next_ % 4 == 0) {
+      block_ = numerics::StreamBlock(stream_, row_, next_ / 4);
+    }
+    return block_.word[next_++ % 4];
+  }
+  // Uniform in [low, high].
+  int32_t Between(int32_t low, int32_t high) {
+    const auto count = static_cast<uint64_t>(high - low) + 1;
+    return low + static_cast<int32_t>(Word() * count >> 32);
+  }
+
+ private:
+  numerics::RandomStream stream_;
+  uint64_t row_;
+  uint32_t next_ = 0;
+  numerics::PhiloxBlock block_{};
+};
+
+struct Point {
+  int32_t x = 0;
+  int32_t y = 0;
+};
+
+// What a stroke is drawn with: full ink up to `radius`, fading over one pixel.
+struct Nib {
+  int32_t radius = kPixel;
+  int32_t ink = 255;
+};
+
+// A line between two points as the pen of a nib leaves it.
+class Segment {
+ public:
+  Segment(Point a, Point b, const Nib& nib)
+      : a_(a),
+        dx_(b.x - a.x),
+        dy_(b.y - a.y),
+        length_(int64_t{dx_} * dx_ + int64_t{dy_} * dy_),
+        full_(nib.radius * nib.radius),
+        outer_((nib.radius + kPixel) * (nib.radius + kPixel)),
+        ink_(nib.ink) {}
+
+  // The ink at p: none from one pixel past the nib's radius on.
+  uint8_t At(Point p) const {
+    const int64_t distance = SquaredDistance(p);
+    if (distance >= outer_) return 0;
+    if (distance <= full_) return static_cast<uint8_t>(ink_);
+    return static_cast<uint8_t>(ink_ * (outer_ - distance) / (outer_ - full_));
+  }
+
+ private:
+  // In (1/16 pixel)^2; exact only where it is below outer_.
+  int64_t SquaredDistance(Point p) const {
+    const int64_t px = p.x - a_.x;
+    const int64_t py = p.y - a_.y;
+    const int64_t along = dx_ * px + dy_ * py;
+    if (along <= 0) return px * px + py * py;
+    if (along >= length_) {
+      return (px - dx_) * (px - dx_) + (py - dy_) * (py - dy_);
+    }
+    const int64_t across = dx_ * py - dy_ * px;
+    // Most pixels are far off: spare them the division.
+    if (across * across >= outer_ * length_) return outer_;
+    return across * across / length_;
+  }
+
+  Point a_;
+  int32_t dx_;
+  int32_t dy_;
+  int64_t length_;  // squared
+  int32_t full_;
+  int32_t outer_;
+  int32_t ink_;
+};
+
+void DrawSegment(Point a, Point b, const Nib& nib, Canvas& canvas) {
+  const Segment segment(a, b, nib);
+  const int32_t reach = nib.radius + kPixel;
+  const auto first = [reach](int32_t u, int32_t v) {
+    return std::clamp((std::min(u, v) - reach) / kPixel, 0, kSide);
+  };
+  const auto last = [reach](int32_t u, int32_t v) {
+    return std::clamp((std::max(u, v) + reach) / kPixel + 1, 0, kSide);
+  };
+  const int32_t left = first(a.x, b.x);
+  const int32_t right = last(a.x, b.x);
+  const int32_t bottom = last(a.y, b.y);
+  for (int32_t y = first(a.y, b.y); y < bottom; ++y) {
+    for (int32_t x = left; x < right; ++x) {
+      uint8_t& pixel = canvas[static_cast<size_t>(y * kSide + x)];
+      pixel = std::max(pixel, segment.At({.x = x * kPixel + kPixel / 2,
+                                          .y = y * kPixel + kPixel / 2}));
+    }
+  }
+}
+
+// Where the box of a shape goes: an affine map in 1/16 pixel a box unit, its
+// matrix in 1/64 of that.
+struct Placement {
+  int32_t xx = 0;
+  int32_t xy = 0;
+  int32_t yx = 0;
+  int32_t yy = 0;
+  Point center;
+
+  Point Map(Point p) const {
+    return {.x = center.x + (xx * p.x + xy * p.y) / 64,
+            .y = center.y + (yx * p.x + yy * p.y) / 64};
+  }
+};
+
+Placement RandomPlacement(RowRandom& random) {
+  Placement place;
+  place.xx = random.Between(600, 900);
+  place.yy = random.Between(640, 860);
+  place.xy = random.Between(-240, 240);  // slant
+  place.yx = random.Between(-120, 120);
+  const int32_t middle = kSide * kPixel / 2;
+  const int32_t shift = 5 * kPixel / 2;
+  place.center = {.x = middle + random.Between(-shift, shift),
+                  .y = middle + random.Between(-shift, shift)};
+  return place;
+}
+
+void DrawShape(DigitShape shape, RowRandom& random, Canvas& canvas) {
+  const Placement place = RandomPlacement(random);
+  const Nib nib{.radius = random.Between(kPixel / 2, kPixel * 7 / 4),
+                .ink = random.Between(130, 255)};
+  constexpr int32_t kJitter = 16;  // in 1/16 of a box unit
+  Point from;
+  for (const PenPoint& point : shape) {
+    Point to = place.Map({.x = point.x, .y = point.y});
+    to.x += random.Between(-kJitter, kJitter);
+    to.y += random.Between(-kJitter, kJitter);
+    if (point.pen == Pen::kDown) DrawSegment(from, to, nib, canvas);
+    from = to;
+  }
+}
+
+// Short strokes that mean nothing.
+void DrawDistractors(RowRandom& random, Canvas& canvas) {
+  const int32_t count = random.Between(0, 2);
+  for (int32_t i = 0; i < count; ++i) {
+    const int32_t edge = kSide * kPixel;
+    const Point a{.x = random.Between(0, edge), .y = random.Between(0, edge)};
+    const int32_t length = 5 * kPixel;
+    const Point b{.x = a.x + random.Between(-length, length),
+                  .y = a.y + random.Between(-length, length)};
+    DrawSegment(a, b, {.radius = kPixel / 2, .ink = random.Between(80, 220)},
+                canvas);
+  }
+}
+
+// Adds up to `level` to every pixel, small amounts more often than large ones.
+void AddNoise(RowRandom& random, Canvas& canvas) {
+  const auto level = static_cast<uint32_t>(random.Between(10, 110));
+  for (size_t i = 0; i < canvas.size(); i += 4) {
+    const uint32_t word = random.Word();
+    for (uint32_t lane = 0; lane < 4; ++lane) {
+      const uint32_t byte = word >> (8 * lane) & 0xff;
+      const uint32_t noise = byte * byte * level >> 16;
+      uint8_t& pixel = canvas[i + lane];
+      pixel = static_cast<uint8_t>(std::min(pixel + noise, 255u));
+    }
+  }
+}
+
+uint8_t DrawRow(RowRandom random, Canvas& canvas) {
+  canvas.fill(0);
+  const auto label =
+      static_cast<uint8_t>(random.Between(0, int32_t{kImageClasses} - 1));
+  const auto shapes = ShapesOf(label);
+  const int32_t choice =
+      random.Between(0, static_cast<int32_t>(shapes.size()) - 1);
+  DrawShape(shapes[static_cast<size_t>(choice)], random, canvas);
+  DrawDistractors(random, canvas);
+  AddNoise(random, canvas);
+  return label;
+}
+
+// The rounded means of the blocks.
+void Shrink(const Canvas& canvas, std::span<uint8_t> small) {
+  constexpr uint32_t kSmall = uint32_t{kSide} / kBlock;
+  for (uint32_t i = 0; i < small.size(); ++i) {
+    uint32_t sum = kBlock * kBlock / 2;
+    for (uint32_t y = 0; y < kBlock; ++y) {
+      for (uint32_t x = 0; x < kBlock; ++x) {
+        const uint32_t row = i / kSmall * kBlock + y;
+        const uint32_t column = i % kSmall * kBlock + x;
+        sum += canvas[row * kSide + column];
+      }
+    }
+    small[i] = static_cast<uint8_t>(sum / (kBlock * kBlock));
+  }
+}
+
+}  // namespace
+
+RawRows DrawDigits(const DigitsSpec& spec) {
+  CHECK(spec.side == kSide || spec.side * kBlock == kSide,
+        fmt::format("side {}", spec.side));
+  const size_t size = size_t{spec.side} * spec.side;
+  RawRows raw{.rows = spec.rows, .height = spec.side, .width = spec.side};
+  raw.pixels.resize(size * spec.rows);
+  raw.labels.resize(spec.rows);
+  const numerics::RandomStream stream =
+      numerics::MakeStream(kDigitsKey, numerics::Purpose::kDigits,
+                           static_cast<uint32_t>(spec.split), 0);
+  Canvas canvas;
+  for (uint32_t row = 0; row < spec.rows; ++row) {
+    raw.labels[row] = DrawRow(RowRandom(stream, row), canvas);
+    const auto out = std::span(raw.pixels).subspan(row * size, size);
+    if (spec.side == kSide) {
+      std::copy(canvas.begin(), canvas.end(), out.begin());
+    } else {
+      Shrink(canvas, out);
+    }
+  }
+  return raw;
+}
+
+}  // namespace gauntlet

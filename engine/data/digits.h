@@ -1,0 +1,27 @@
+// Grey images of the digits 0 to 9, drawn: a data set that needs no download.
+//
+// Integer arithmetic only, from Philox keyed by (split, row), so that the bytes
+// are the same on every machine and a row does not depend on how many there
+// are.
+#ifndef GAUNTLET_ENGINE_DATA_DIGITS_H_
+#define GAUNTLET_ENGINE_DATA_DIGITS_H_
+
+#include <cstdint>
+
+#include "engine/data/raw_rows.h"
+
+namespace gauntlet {
+
+enum class DigitsSplit : uint8_t { kTrain, kValidation };
+
+struct DigitsSpec {
+  DigitsSplit split = DigitsSplit::kTrain;
+  uint32_t rows = 0;
+  uint32_t side = 28;  // 28, or 7: the means of 4 x 4 blocks
+};
+
+RawRows DrawDigits(const DigitsSpec& spec);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_DATA_DIGITS_H_

@@ -1,0 +1,26 @@
+// The IDX format of the MNIST files (http://yann.lecun.com/exdb/mnist/, "file
+// formats"): a big-endian magic number 0x0000TTDD (type 0x08 = unsigned byte,
+// DD dimensions), DD big-endian 32-bit sizes, then the bytes, last dimension
+// fastest.
+#ifndef GAUNTLET_ENGINE_DATA_IDX_H_
+#define GAUNTLET_ENGINE_DATA_IDX_H_
+
+#include <string>
+
+#include "engine/data/raw_rows.h"
+#include "engine/status.h"
+#include "engine/world/storage.h"
+
+namespace gauntlet {
+
+enum class IdxSplit : uint8_t { kTrain, kValidation };
+
+// <directory>/{train,t10k}-{images-idx3,labels-idx1}-ubyte, plain or, where
+// that is missing, with .gz. kInvalidArgument for a missing or malformed file,
+// with its name, the offset, what was expected and what was found.
+Result<RawRows> ReadIdx(Storage& storage, const std::string& directory,
+                        IdxSplit split);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_DATA_IDX_H_

@@ -1,0 +1,36 @@
+#include "engine/data/sample_order.h"
+
+#include <algorithm>
+
+#include "engine/check.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+
+SampleOrder::SampleOrder(uint64_t rng_key, uint64_t epoch, uint32_t rows)
+    : permutation_(numerics::MakePermutation(rng_key, epoch, rows)) {}
+
+uint32_t SampleOrder::RowAt(uint64_t position) const {
+  CHECK(position < permutation_.rows,
+        fmt::format("position {} of an epoch of {} rows", position,
+                    permutation_.rows));
+  return numerics::PermuteIndex(permutation_, static_cast<uint32_t>(position));
+}
+
+RowRange ReplicaRows(uint64_t position, uint64_t step_rows, uint64_t batch,
+                     uint64_t replica) {
+  const uint64_t before = std::min(step_rows, replica * batch);
+  return {.first = position + before,
+          .count = std::min(step_rows - before, batch)};
+}
+
+RowRange EvaluationRows(uint64_t rows, uint64_t replicas, uint64_t replica) {
+  CHECK(replica < replicas, fmt::format("replica {} of {}", replica, replicas));
+  // The first rows % replicas replicas take one row more than the others.
+  const uint64_t share = rows / replicas;
+  const uint64_t more = rows % replicas;
+  return {.first = replica * share + std::min(replica, more),
+          .count = share + (replica < more ? 1 : 0)};
+}
+
+}  // namespace gauntlet

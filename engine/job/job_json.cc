@@ -1,0 +1,199 @@
+#include <cstdlib>
+#include <limits>
+
+#include "engine/job/job.h"
+#include "engine/job/strict_json.h"
+#include "engine/numerics.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr int kMaxInt = std::numeric_limits<int>::max();
+
+// The double whose shortest decimal form is the float's shortest decimal form:
+// 0.001f is written 0.001, and reading it back gives 0.001f. -0 becomes 0.
+double Written(float value) {
+  return std::strtod(fmt::format("{}", value + 0.0f).c_str(), nullptr);
+}
+
+Json LayerToJson(const LayerSpec& layer) {
+  switch (layer.kind) {
+    case LayerKind::kFlatten:
+      return {{"kind", "flatten"}};
+    case LayerKind::kDense:
+      return {{"kind", "dense"}, {"units", layer.units}};
+    case LayerKind::kRelu:
+      return {{"kind", "relu"}};
+    case LayerKind::kDropout:
+      return {{"kind", "dropout"}, {"rate", Written(layer.rate)}};
+  }
+  return nullptr;
+}
+
+Json ModelToJson(const ModelSpec& model) {
+  Json layers = Json::array();
+  for (const LayerSpec& layer : model.layers) {
+    layers.push_back(LayerToJson(layer));
+  }
+  return {{"layers", std::move(layers)},
+          {"loss", model.loss == LossKind::kSoftmaxCrossEntropy
+                       ? "softmax_cross_entropy"
+                       : "mean_squared_error"}};
+}
+
+Json DataToJson(const DataSpec& data, const Digest& digest) {
+  if (data.kind == DataKind::kIdx) {
+    return {
+        {"kind", "idx"}, {"path", data.path}, {"digest", digest.ToString()}};
+  }
+  return {{"kind", "digits"},
+          {"samples", data.samples},
+          {"validation_samples", data.validation_samples},
+          {"side", data.side},
+          {"digest", digest.ToString()}};
+}
+
+Json OptimizerToJson(const OptimizerSpec& optimizer) {
+  if (optimizer.kind == OptimizerKind::kSgd) {
+    return {{"kind", "sgd"},
+            {"learning_rate", Written(optimizer.learning_rate)},
+            {"momentum", Written(optimizer.momentum)}};
+  }
+  return {{"kind", "adam"},
+          {"learning_rate", Written(optimizer.learning_rate)},
+          {"beta1", Written(optimizer.beta1)},
+          {"beta2", Written(optimizer.beta2)},
+          {"epsilon", Written(optimizer.epsilon)}};
+}
+
+std::string Dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Result<LayerSpec> LayerFromJson(const Json& json, const std::string& path) {
+  JsonFields fields(json, path);
+  LayerSpec layer;
+  layer.kind =
+      fields.Choice<LayerKind>("kind", {{"flatten", LayerKind::kFlatten},
+                                        {"dense", LayerKind::kDense},
+                                        {"relu", LayerKind::kRelu},
+                                        {"dropout", LayerKind::kDropout}});
+  if (layer.kind == LayerKind::kDense) {
+    layer.units = static_cast<int>(fields.Integer("units", 1, kMaxInt));
+  }
+  if (layer.kind == LayerKind::kDropout) layer.rate = fields.Float("rate");
+  RETURN_IF_ERROR(fields.Finish());
+  return layer;
+}
+
+Result<ModelSpec> ModelFromJson(const Json& json) {
+  JsonFields fields(json, "model");
+  ModelSpec model;
+  const Json& layers = fields.Any("layers");
+  model.loss = fields.Choice<LossKind>(
+      "loss", {{"softmax_cross_entropy", LossKind::kSoftmaxCrossEntropy},
+               {"mean_squared_error", LossKind::kMeanSquaredError}});
+  RETURN_IF_ERROR(fields.Finish());
+  if (!layers.is_array()) {
+    return InvalidArgument("model.layers: expected a list of layers");
+  }
+  for (size_t i = 0; i < layers.size(); ++i) {
+    ASSIGN_OR_RETURN(
+        model.layers.emplace_back(),
+        LayerFromJson(layers[i], fmt::format("model.layers[{}]", i)));
+  }
+  return model;
+}
+
+Result<DataSpec> DataFromJson(const Json& json) {
+  JsonFields fields(json, "data");
+  DataSpec data;
+  data.kind = fields.Choice<DataKind>(
+      "kind", {{"digits", DataKind::kDigits}, {"idx", DataKind::kIdx}});
+  if (data.kind == DataKind::kIdx) {
+    data.path = fields.String("path");
+  } else {
+    data.samples = static_cast<int>(fields.Integer("samples", 1, kMaxInt));
+    data.validation_samples =
+        static_cast<int>(fields.Integer("validation_samples", 1, kMaxInt));
+    data.side = static_cast<int>(fields.Integer("side", 1, kMaxInt));
+  }
+  const std::string digest = fields.String("digest");
+  RETURN_IF_ERROR(fields.Finish());
+  if (!Digest::Parse(digest)) {
+    return InvalidArgument("data.digest: expected 32 lower-case hex digits");
+  }
+  return data;
+}
+
+Result<OptimizerSpec> OptimizerFromJson(const Json& json) {
+  JsonFields fields(json, "optimizer");
+  OptimizerSpec optimizer;
+  optimizer.kind = fields.Choice<OptimizerKind>(
+      "kind", {{"sgd", OptimizerKind::kSgd}, {"adam", OptimizerKind::kAdam}});
+  optimizer.learning_rate = fields.Float("learning_rate");
+  if (optimizer.kind == OptimizerKind::kSgd) {
+    optimizer.momentum = fields.Float("momentum");
+  } else {
+    optimizer.beta1 = fields.Float("beta1");
+    optimizer.beta2 = fields.Float("beta2");
+    optimizer.epsilon = fields.Float("epsilon");
+  }
+  RETURN_IF_ERROR(fields.Finish());
+  return optimizer;
+}
+
+Result<JobSpec> JobFromObject(const Json& json) {
+  JsonFields fields(json, "");
+  JobSpec job;
+  const Json& model = fields.Any("model");
+  const Json& data = fields.Any("data");
+  const Json& optimizer = fields.Any("optimizer");
+  job.replicas = static_cast<int>(fields.Integer("replicas", 1, kMaxInt));
+  job.batch = static_cast<int>(fields.Integer("batch", 1, kMaxInt));
+  job.seed = fields.Unsigned("seed");
+  job.remainder = fields.Choice<Remainder>(
+      "remainder", {{"drop", Remainder::kDrop}, {"keep", Remainder::kKeep}});
+  RETURN_IF_ERROR(fields.Finish());
+  ASSIGN_OR_RETURN(job.model, ModelFromJson(model));
+  ASSIGN_OR_RETURN(job.data, DataFromJson(data));
+  ASSIGN_OR_RETURN(job.optimizer, OptimizerFromJson(optimizer));
+  RETURN_IF_ERROR(Validate(job));
+  return job;
+}
+
+}  // namespace
+
+std::string JobToJson(const JobSpec& job, const Digest& data_digest) {
+  const Json json = {
+      {"model", ModelToJson(job.model)},
+      {"data", DataToJson(job.data, data_digest)},
+      {"optimizer", OptimizerToJson(job.optimizer)},
+      {"replicas", job.replicas},
+      {"batch", job.batch},
+      {"seed", job.seed},
+      {"remainder", job.remainder == Remainder::kDrop ? "drop" : "keep"}};
+  return Dump(json);
+}
+
+Result<JobSpec> JobFromJson(std::string_view json) {
+  ASSIGN_OR_RETURN(const Json value, ParseStrictJson(json, "job"));
+  Result<JobSpec> job = JobFromObject(value);
+  if (!job.ok()) return Annotate(job.status(), "job");
+  return job;
+}
+
+Digest JobDigest(std::string_view job_json) {
+  std::string text(job_json);
+  // Where the data lies is in the text, but only what is in it is the job.
+  if (Result<Json> json = ParseStrictJson(job_json, "job");
+      json.ok() && json->is_object() && json->contains("data") &&
+      (*json)["data"].is_object()) {
+    (*json)["data"].erase("path");
+    text = Dump(*json);
+  }
+  return DigestOf(fmt::format("{}\nnumerics {}", text, numerics::kVersion));
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,75 @@
+// Reading JSON strictly: every key known, present and once, of the right type.
+//
+// For .cc files only: nlohmann's types stop at the edge of this part.
+#ifndef GAUNTLET_ENGINE_JOB_STRICT_JSON_H_
+#define GAUNTLET_ENGINE_JOB_STRICT_JSON_H_
+
+#include <cstdint>
+#include <initializer_list>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "engine/status.h"
+#include <nlohmann/json.hpp>
+
+namespace gauntlet {
+
+using Json = nlohmann::ordered_json;
+
+// At most 1 MiB, nested at most 16 deep, no key twice in one object;
+// kInvalidArgument otherwise. `what` names the text in messages.
+Result<Json> ParseStrictJson(std::string_view text, std::string_view what);
+
+// The fields of one object, read one by one. The first error sticks and is what
+// Finish returns; after it the readers give zero values.
+class JsonFields {
+ public:
+  // `path` is where the object stands ("optimizer"), "" for the whole text.
+  // `object` must outlive this.
+  JsonFields(const Json& object, std::string path);
+
+  int64_t Integer(std::string_view key, int64_t low, int64_t high);
+  uint64_t Unsigned(std::string_view key);
+  // The nearest float32; must be finite.
+  float Float(std::string_view key);
+  std::string String(std::string_view key);
+  // The value that belongs to the name found.
+  template <typename T>
+  T Choice(std::string_view key,
+           std::initializer_list<std::pair<std::string_view, T>> names);
+  // Null if it is missing; its own type is for the caller to check.
+  const Json& Any(std::string_view key);
+  std::string PathOf(std::string_view key) const;
+
+  // The first error, or that a key is there that nobody asked for.
+  Status Finish() const;
+
+ private:
+  void Expected(std::string_view key, std::string_view what, const Json& found);
+
+  const Json& object_;
+  const Json null_;
+  std::string path_;
+  std::set<std::string, std::less<>> read_;
+  Status status_;
+};
+
+template <typename T>
+T JsonFields::Choice(
+    std::string_view key,
+    std::initializer_list<std::pair<std::string_view, T>> names) {
+  const Json& value = Any(key);
+  std::string expected = "one of";
+  for (const auto& [name, choice] : names) {
+    if (value.is_string() && value == name) return choice;
+    expected.append(" ").append(name);
+  }
+  Expected(key, expected, value);
+  return names.begin()->second;
+}
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_JOB_STRICT_JSON_H_

@@ -1,0 +1,114 @@
+#include "engine/job/job.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr size_t kMaxLayers = 64;
+constexpr int kMaxUnits = 65536;
+constexpr int kMaxReplicas = 1024;
+constexpr int kMaxBatch = 65536;
+constexpr int kMaxSamples = 10'000'000;
+
+Status CheckInt(std::string_view field, int64_t value, int64_t low,
+                int64_t high) {
+  if (value >= low && value <= high) return OkStatus();
+  return InvalidArgument(
+      fmt::format("{}: expected {} to {}, found {}", field, low, high, value));
+}
+
+// NaN is in no interval.
+Status CheckBelow(std::string_view field, float value, float low, float end) {
+  if (value >= low && value < end) return OkStatus();
+  return InvalidArgument(
+      fmt::format("{}: expected a number of at least {} and below {}, found {}",
+                  field, low, end, value));
+}
+
+Status CheckPositive(std::string_view field, float value, float high) {
+  if (value > 0.0f && value <= high) return OkStatus();
+  return InvalidArgument(
+      fmt::format("{}: expected a number above 0 and at most {}, found {}",
+                  field, high, value));
+}
+
+Status ValidateLayer(const LayerSpec& layer, size_t index) {
+  const std::string field = fmt::format("model.layers[{}]", index);
+  switch (layer.kind) {
+    case LayerKind::kFlatten:
+      if (index == 0) return OkStatus();
+      return InvalidArgument(field +
+                             ".kind: expected flatten only as the first layer");
+    case LayerKind::kDense:
+      return CheckInt(field + ".units", layer.units, 1, kMaxUnits);
+    case LayerKind::kRelu:
+      return OkStatus();
+    case LayerKind::kDropout:
+      return CheckBelow(field + ".rate", layer.rate, 0.0f, 1.0f);
+  }
+  return InvalidArgument(field + ".kind: unknown");
+}
+
+Status ValidateModel(const ModelSpec& model) {
+  RETURN_IF_ERROR(CheckInt("model.layers (how many)",
+                           static_cast<int64_t>(model.layers.size()), 1,
+                           kMaxLayers));
+  if (model.layers.front().kind != LayerKind::kFlatten) {
+    return InvalidArgument(
+        "model.layers[0].kind: expected flatten as the first layer");
+  }
+  if (model.layers.back().kind != LayerKind::kDense) {
+    return InvalidArgument(
+        fmt::format("model.layers[{}].kind: expected dense as the last layer",
+                    model.layers.size() - 1));
+  }
+  for (size_t i = 0; i < model.layers.size(); ++i) {
+    RETURN_IF_ERROR(ValidateLayer(model.layers[i], i));
+  }
+  return OkStatus();
+}
+
+Status ValidateData(const DataSpec& data) {
+  if (data.kind == DataKind::kIdx) {
+    if (!data.path.empty()) return OkStatus();
+    return InvalidArgument("data.path: expected a directory, found nothing");
+  }
+  RETURN_IF_ERROR(CheckInt("data.samples", data.samples, 1, kMaxSamples));
+  RETURN_IF_ERROR(CheckInt("data.validation_samples", data.validation_samples,
+                           1, kMaxSamples));
+  if (data.side == 28 || data.side == 7) return OkStatus();
+  return InvalidArgument(
+      fmt::format("data.side: expected 28 or 7, found {}", data.side));
+}
+
+Status ValidateOptimizer(const OptimizerSpec& optimizer) {
+  RETURN_IF_ERROR(CheckPositive("optimizer.learning_rate",
+                                optimizer.learning_rate, 1000.0f));
+  if (optimizer.kind == OptimizerKind::kSgd) {
+    return CheckBelow("optimizer.momentum", optimizer.momentum, 0.0f, 1.0f);
+  }
+  RETURN_IF_ERROR(CheckBelow("optimizer.beta1", optimizer.beta1, 0.0f, 1.0f));
+  RETURN_IF_ERROR(CheckBelow("optimizer.beta2", optimizer.beta2, 0.0f, 1.0f));
+  return CheckPositive("optimizer.epsilon", optimizer.epsilon, 1.0f);
+}
+
+}  // namespace
+
+Status Validate(const JobSpec& job) {
+  RETURN_IF_ERROR(ValidateModel(job.model));
+  RETURN_IF_ERROR(ValidateData(job.data));
+  RETURN_IF_ERROR(ValidateOptimizer(job.optimizer));
+  RETURN_IF_ERROR(CheckInt("replicas", job.replicas, 1, kMaxReplicas));
+  RETURN_IF_ERROR(CheckInt("batch", job.batch, 1, kMaxBatch));
+  const int64_t global_batch = int64_t{job.replicas} * job.batch;
+  if (job.data.kind == DataKind::kDigits && job.remainder == Remainder::kDrop &&
+      global_batch > job.data.samples) {
+    return InvalidArgument(fmt::format(
+        "data.samples: expected at least one global batch ({} replicas of {} "
+        "rows = {}) with remainder drop, found {}",
+        job.replicas, job.batch, global_batch, job.data.samples));
+  }
+  return OkStatus();
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,56 @@
+// One layer of a feed-forward model: a function of rows and of its own slice of
+// the model's parameters. It keeps nothing between calls.
+#ifndef GAUNTLET_ENGINE_MODEL_LAYER_H_
+#define GAUNTLET_ENGINE_MODEL_LAYER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/model/model.h"
+
+namespace gauntlet {
+
+enum class Pass : uint8_t { kTraining, kEvaluation };
+
+struct PassContext {
+  Pass pass = Pass::kTraining;
+  uint64_t rng_key = 0;
+  uint64_t step = 0;
+  uint64_t first_global_row = 0;
+  size_t rows = 0;
+};
+
+// x is rows x inputs, y and dy are rows x outputs, dx is rows x inputs or empty
+// where nobody needs it. `gradients` is written, not added to.
+struct BackwardArgs {
+  std::span<const float> parameters;
+  std::span<const float> x;
+  std::span<const float> y;
+  std::span<const float> dy;
+  std::span<float> dx;
+  std::span<float> gradients;
+};
+
+class Layer {
+ public:
+  virtual ~Layer() = default;
+  // Floats a row.
+  virtual size_t outputs() const = 0;
+  // Offsets from the layer's first parameter; none as a rule.
+  virtual std::vector<ParameterInfo> parameters() const { return {}; }
+  virtual void Initialize(uint64_t /*rng_key*/,
+                          std::span<float> /*parameters*/) const {}
+  // False where the output of such a pass is the input: Forward is not called.
+  virtual bool Acts(Pass /*pass*/) const { return true; }
+  virtual void Forward(const PassContext& context,
+                       std::span<const float> parameters,
+                       std::span<const float> x, std::span<float> y) const = 0;
+  virtual void Backward(const PassContext& context,
+                        const BackwardArgs& args) const = 0;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_MODEL_LAYER_H_

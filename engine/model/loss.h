@@ -1,0 +1,32 @@
+// The losses at the end of a model, row by row, with their gradients.
+#ifndef GAUNTLET_ENGINE_MODEL_LOSS_H_
+#define GAUNTLET_ENGINE_MODEL_LOSS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "engine/job/job.h"
+#include "engine/math/kernels.h"
+
+namespace gauntlet {
+
+// `outputs` and `gradients` are rows x classes, `labels` and `losses` rows.
+struct LossArgs {
+  std::span<const float> outputs;
+  std::span<const uint8_t> labels;
+  size_t classes = 0;
+  float scale = 1.0f;
+  std::span<float> losses;
+  std::span<float> gradients;
+};
+
+// losses[i] is the loss of row i, unscaled; gradients are those of the scaled
+// loss. Formulas: numerics::SoftmaxCrossEntropy, numerics::MeanSquaredError
+// (against the one-hot label).
+void LossWithGradients(LossKind kind, const Kernels& kernels,
+                       const LossArgs& args);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_MODEL_LOSS_H_

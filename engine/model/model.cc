@@ -1,0 +1,317 @@
+#include "engine/model/model.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "engine/check.h"
+#include "engine/model/dense.h"
+#include "engine/model/dropout.h"
+#include "engine/model/layer.h"
+#include "engine/model/loss.h"
+#include "engine/model/relu.h"
+#include "engine/numerics.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr size_t kMaxParameters = size_t{1} << 27;
+// Evaluation takes this many rows at a time. It changes no bit: rows do not
+// meet before the sum of their losses, and that is taken over all at once.
+constexpr size_t kEvaluationRows = 256;
+
+// A layer, where its parameters lie, and what it gave in the last pass.
+struct Stage {
+  std::unique_ptr<Layer> layer;
+  size_t offset = 0;
+  size_t parameter_count = 0;
+  std::vector<float> output;  // capacity x outputs
+};
+
+// The layers with parameters in one flat array, and names to the parameters.
+struct Stages {
+  std::vector<Stage> stages;
+  std::vector<ParameterInfo> parameters;
+  size_t parameter_count = 0;
+};
+
+void Append(std::unique_ptr<Layer> layer, Stages& all) {
+  Stage stage{.layer = std::move(layer), .offset = all.parameter_count};
+  for (ParameterInfo& info : stage.layer->parameters()) {
+    info.offset += stage.offset;
+    stage.parameter_count += info.size;
+    all.parameters.push_back(std::move(info));
+  }
+  all.parameter_count += stage.parameter_count;
+  all.stages.push_back(std::move(stage));
+}
+
+Result<Stages> BuildStages(const ModelSpec& spec, size_t features,
+                           const Kernels& kernels) {
+  Stages all;
+  size_t width = features;
+  int dense_layers = 0;
+  for (uint32_t i = 0; i < spec.layers.size(); ++i) {
+    const LayerSpec& layer = spec.layers[i];
+    switch (layer.kind) {
+      case LayerKind::kFlatten:
+        break;  // Rows come flat: nothing to do.
+      case LayerKind::kDense: {
+        const auto units = static_cast<uint32_t>(std::max(layer.units, 0));
+        const size_t size = (width + 1) * units;
+        if (units == 0 || size > kMaxParameters - all.parameter_count) {
+          return InvalidArgument(fmt::format(
+              "model.layers[{}]: expected at least one unit and at most {} "
+              "parameters in all, found {} units on {} inputs",
+              i, kMaxParameters, layer.units, width));
+        }
+        Append(std::make_unique<Dense>(
+                   DenseSpec{.name = fmt::format("dense{}", dense_layers++),
+                             .layer = i,
+                             .inputs = static_cast<uint32_t>(width),
+                             .units = units},
+                   kernels),
+               all);
+        width = units;
+        break;
+      }
+      case LayerKind::kRelu:
+        Append(std::make_unique<Relu>(width, kernels), all);
+        break;
+      case LayerKind::kDropout:
+        Append(std::make_unique<Dropout>(
+                   DropoutSpec{.layer = i, .width = width, .rate = layer.rate},
+                   kernels),
+               all);
+        break;
+    }
+  }
+  return all;
+}
+
+class FeedForward final : public Model {
+ public:
+  FeedForward(Stages stages, LossKind loss, size_t features,
+              const Kernels& kernels)
+      : stages_(std::move(stages)),
+        loss_(loss),
+        features_(features),
+        kernels_(kernels) {
+    size_t widest = 0;
+    for (const Stage& stage : stages_.stages) {
+      widest = std::max(widest, stage.layer->outputs());
+    }
+    widest_ = widest;
+    while (stages_.stages[first_trained_].parameter_count == 0) {
+      ++first_trained_;
+    }
+  }
+
+  std::span<const ParameterInfo> parameters() const override {
+    return stages_.parameters;
+  }
+  size_t parameter_count() const override { return stages_.parameter_count; }
+
+  void Initialize(uint64_t rng_key,
+                  std::span<float> parameters) const override {
+    CheckParameters(parameters.size());
+    for (const Stage& stage : stages_.stages) {
+      stage.layer->Initialize(
+          rng_key, parameters.subspan(stage.offset, stage.parameter_count));
+    }
+  }
+
+  ReplicaResult Gradients(std::span<const float> parameters,
+                          const ReplicaBatch& batch,
+                          std::span<float> gradients) override;
+  ReplicaResult Evaluate(std::span<const float> parameters,
+                         const ReplicaBatch& batch) override;
+
+ private:
+  void CheckParameters(size_t count) const {
+    CHECK(count == parameter_count(),
+          fmt::format("expected {} parameters, found {}", parameter_count(),
+                      count));
+  }
+  void CheckBatch(const ReplicaBatch& batch) const;
+  // Memory for that many rows. Grows only.
+  void Reserve(size_t rows);
+  // The last layer's outputs, rows x classes.
+  std::span<const float> Forward(const PassContext& context,
+                                 std::span<const float> parameters,
+                                 std::span<const float> features);
+  // Losses times scale into `scaled_losses`, loss gradients into deltas_[0];
+  // returns how many rows are right.
+  int64_t Score(std::span<const float> outputs, const ReplicaBatch& batch,
+                std::span<float> scaled_losses);
+  // From deltas_[0], which it overwrites, to the gradients of all parameters.
+  void Backward(const PassContext& context, std::span<const float> parameters,
+                std::span<const float> features, std::span<float> gradients);
+
+  Stages stages_;
+  LossKind loss_;
+  size_t features_;
+  const Kernels& kernels_;
+  size_t widest_ = 0;
+  size_t first_trained_ = 0;                  // the first stage with parameters
+  size_t capacity_ = 0;                       // in rows
+  std::array<std::vector<float>, 2> deltas_;  // capacity x widest: dy and dx
+  std::vector<float> losses_;                 // of all rows of a call, scaled
+};
+
+void FeedForward::CheckBatch(const ReplicaBatch& batch) const {
+  CHECK(batch.features.size() == batch.labels.size() * features_,
+        fmt::format("expected {} rows of {} features, found {} floats",
+                    batch.labels.size(), features_, batch.features.size()));
+}
+
+void FeedForward::Reserve(size_t rows) {
+  if (rows <= capacity_) return;
+  capacity_ = rows;
+  for (Stage& stage : stages_.stages) {
+    stage.output.resize(rows * stage.layer->outputs());
+  }
+  for (std::vector<float>& delta : deltas_) delta.resize(rows * widest_);
+}
+
+std::span<const float> FeedForward::Forward(const PassContext& context,
+                                            std::span<const float> parameters,
+                                            std::span<const float> features) {
+  std::span<const float> x = features;
+  for (Stage& stage : stages_.stages) {
+    if (!stage.layer->Acts(context.pass)) continue;
+    const std::span<float> y =
+        std::span(stage.output).first(context.rows * stage.layer->outputs());
+    stage.layer->Forward(
+        context, parameters.subspan(stage.offset, stage.parameter_count), x, y);
+    x = y;
+  }
+  return x;
+}
+
+int64_t FeedForward::Score(std::span<const float> outputs,
+                           const ReplicaBatch& batch,
+                           std::span<float> scaled_losses) {
+  const size_t classes = stages_.stages.back().layer->outputs();
+  LossWithGradients(loss_, kernels_,
+                    {.outputs = outputs,
+                     .labels = batch.labels,
+                     .classes = classes,
+                     .scale = batch.loss_scale,
+                     .losses = scaled_losses,
+                     .gradients = std::span(deltas_[0]).first(outputs.size())});
+  int64_t correct = 0;
+  for (size_t row = 0; row < batch.labels.size(); ++row) {
+    scaled_losses[row] = scaled_losses[row] * batch.loss_scale;
+    const size_t best =
+        numerics::ArgMax(outputs.data() + row * classes, classes);
+    if (best == batch.labels[row]) ++correct;
+  }
+  return correct;
+}
+
+void FeedForward::Backward(const PassContext& context,
+                           std::span<const float> parameters,
+                           std::span<const float> features,
+                           std::span<float> gradients) {
+  size_t from = 0;  // which of the deltas holds dy
+  for (size_t i = stages_.stages.size(); i-- > first_trained_;) {
+    const Stage& stage = stages_.stages[i];
+    const size_t inputs =
+        i == 0 ? features_ : stages_.stages[i - 1].layer->outputs();
+    const size_t outputs = context.rows * stage.layer->outputs();
+    std::span<float> dx;
+    if (i > first_trained_) {
+      dx = std::span(deltas_[1 - from]).first(context.rows * inputs);
+    }
+    stage.layer->Backward(
+        context,
+        {.parameters = parameters.subspan(stage.offset, stage.parameter_count),
+         .x = i == 0 ? features
+                     : std::span<const float>(stages_.stages[i - 1].output)
+                           .first(context.rows * inputs),
+         .y = std::span(stage.output).first(outputs),
+         .dy = std::span(deltas_[from]).first(outputs),
+         .dx = dx,
+         .gradients = gradients.subspan(stage.offset, stage.parameter_count)});
+    from = 1 - from;
+  }
+}
+
+ReplicaResult FeedForward::Gradients(std::span<const float> parameters,
+                                     const ReplicaBatch& batch,
+                                     std::span<float> gradients) {
+  CheckParameters(parameters.size());
+  CheckParameters(gradients.size());
+  CheckBatch(batch);
+  const size_t rows = batch.labels.size();
+  if (rows == 0) {
+    std::ranges::fill(gradients, 0.0f);
+    return {};
+  }
+  Reserve(rows);
+  losses_.resize(rows);
+  const PassContext context{.pass = Pass::kTraining,
+                            .rng_key = batch.rng_key,
+                            .step = batch.step,
+                            .first_global_row = batch.first_global_row,
+                            .rows = rows};
+  const auto outputs = Forward(context, parameters, batch.features);
+  const int64_t correct = Score(outputs, batch, losses_);
+  Backward(context, parameters, batch.features, gradients);
+  return {.loss = numerics::ChunkedSum(losses_.data(), 1, rows),
+          .correct = correct};
+}
+
+ReplicaResult FeedForward::Evaluate(std::span<const float> parameters,
+                                    const ReplicaBatch& batch) {
+  CheckParameters(parameters.size());
+  CheckBatch(batch);
+  const size_t rows = batch.labels.size();
+  Reserve(std::min(rows, kEvaluationRows));
+  losses_.resize(rows);
+  ReplicaResult result;
+  for (size_t first = 0; first < rows; first += kEvaluationRows) {
+    const size_t count = std::min(rows - first, kEvaluationRows);
+    const ReplicaBatch block{.features = batch.features.subspan(
+                                 first * features_, count * features_),
+                             .labels = batch.labels.subspan(first, count),
+                             .loss_scale = batch.loss_scale};
+    const auto outputs = Forward({.pass = Pass::kEvaluation, .rows = count},
+                                 parameters, block.features);
+    result.correct +=
+        Score(outputs, block, std::span(losses_).subspan(first, count));
+  }
+  result.loss = numerics::ChunkedSum(losses_.data(), 1, rows);
+  return result;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Model>> Model::Build(const ModelSpec& spec,
+                                            uint32_t height, uint32_t width,
+                                            uint32_t classes,
+                                            const Kernels& kernels) {
+  const size_t features = size_t{height} * width;
+  if (features == 0 || features > kMaxParameters) {
+    return InvalidArgument(
+        fmt::format("data: expected 1 to {} features a row, found {} x {}",
+                    kMaxParameters, height, width));
+  }
+  ASSIGN_OR_RETURN(Stages stages, BuildStages(spec, features, kernels));
+  if (stages.parameter_count == 0) {
+    return InvalidArgument("model.layers: expected a dense layer, found none");
+  }
+  const size_t outputs = stages.stages.back().layer->outputs();
+  if (outputs != classes) {
+    return InvalidArgument(fmt::format(
+        "model.layers: expected {} outputs, one for each class of the data, "
+        "found {}",
+        classes, outputs));
+  }
+  return std::unique_ptr<Model>(std::make_unique<FeedForward>(
+      std::move(stages), spec.loss, features, kernels));
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,33 @@
+#include "engine/model/sgd.h"
+
+#include "engine/check.h"
+
+namespace gauntlet {
+
+Sgd::Sgd(const OptimizerSpec& spec, const Kernels& kernels)
+    : rate_(spec.learning_rate), momentum_(spec.momentum), kernels_(kernels) {}
+
+std::vector<std::string> Sgd::slot_names() const {
+  if (momentum_ == 0.0f) return {};
+  return {"sgd/momentum"};
+}
+
+OptimizerState Sgd::InitialState(size_t parameter_count) const {
+  OptimizerState state;
+  state.slots.resize(slot_names().size(), std::vector<float>(parameter_count));
+  return state;
+}
+
+void Sgd::Apply(std::span<const float> gradients, std::span<float> parameters,
+                OptimizerState& state) const {
+  CHECK(gradients.size() == parameters.size(), "sizes of the update differ");
+  if (momentum_ == 0.0f) {
+    kernels_.Sgd(rate_, gradients, parameters);
+    return;
+  }
+  CHECK(state.slots.size() == 1 && state.slots[0].size() == parameters.size(),
+        "the state is not of this optimizer");
+  kernels_.SgdMomentum(rate_, momentum_, gradients, parameters, state.slots[0]);
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,28 @@
+// Stochastic gradient descent, with classical momentum (Polyak 1964, in the
+// form of Sutskever et al. 2013, equations 1 and 2) where it is not 0.
+#ifndef GAUNTLET_ENGINE_MODEL_SGD_H_
+#define GAUNTLET_ENGINE_MODEL_SGD_H_
+
+#include "engine/model/optimizer.h"
+
+namespace gauntlet {
+
+class Sgd final : public Optimizer {
+ public:
+  Sgd(const OptimizerSpec& spec, const Kernels& kernels);
+
+  std::vector<std::string> slot_names() const override;
+  std::vector<std::string> scalar_names() const override { return {}; }
+  OptimizerState InitialState(size_t parameter_count) const override;
+  void Apply(std::span<const float> gradients, std::span<float> parameters,
+             OptimizerState& state) const override;
+
+ private:
+  float rate_;
+  float momentum_;
+  const Kernels& kernels_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_MODEL_SGD_H_

@@ -1,0 +1,70 @@
+#include "engine/data/digits.h"
+
+#include <algorithm>
+#include <array>
+
+#include <gtest/gtest.h>
+
+#include "engine/digest.h"
+
+namespace gauntlet {
+namespace {
+
+RawRows Train(uint32_t rows, uint32_t side = 28) {
+  return DrawDigits({.rows = rows, .side = side});
+}
+
+std::string DigestOfPixels(const RawRows& raw) {
+  return DigestOf(std::as_bytes(std::span(raw.pixels))).ToString();
+}
+
+// The bytes are a promise: jobs and golden digests rest on them.
+TEST(DigitsTest, TheBytesAreTheSameEverywhere) {
+  EXPECT_EQ(DigestOfPixels(Train(256)), "cac42a16aa10caf8b3f6dbaabaad9538");
+  EXPECT_EQ(DigestOfPixels(Train(256, 7)), "c646444bba5ff686220fe18a8e11f14f");
+}
+
+TEST(DigitsTest, ARowDoesNotDependOnHowManyThereAre) {
+  const RawRows few = Train(3);
+  const RawRows many = Train(20);
+  EXPECT_TRUE(std::ranges::equal(
+      few.pixels, std::span(many.pixels).first(few.pixels.size())));
+  EXPECT_TRUE(std::ranges::equal(
+      few.labels, std::span(many.labels).first(few.labels.size())));
+}
+
+TEST(DigitsTest, ValidationRowsAreOtherRows) {
+  const RawRows train = Train(512);
+  const RawRows validation =
+      DrawDigits({.split = DigitsSplit::kValidation, .rows = 512});
+  const size_t size = 28 * 28;
+  for (size_t i = 0; i < 512; ++i) {
+    const auto row = std::span(validation.pixels).subspan(i * size, size);
+    EXPECT_TRUE(std::ranges::search(train.pixels, row).empty()) << i;
+  }
+}
+
+TEST(DigitsTest, EveryDigitAppearsAboutAsOftenAsAnyOther) {
+  std::array<int, kImageClasses> count{};
+  for (const uint8_t label : Train(4096).labels) ++count.at(label);
+  // 409.6 expected, standard deviation 19.2: five of them.
+  for (const int n : count) EXPECT_NEAR(n, 410, 96);
+}
+
+TEST(DigitsTest, SmallImagesAreTheMeansOfBlocks) {
+  const RawRows big = Train(5);
+  const RawRows small = Train(5, 7);
+  ASSERT_EQ(small.pixels.size(), 5u * 49);
+  EXPECT_EQ(small.labels, big.labels);
+  for (size_t i = 0; i < small.pixels.size(); ++i) {
+    const size_t corner = i / 49 * 784 + i % 49 / 7 * 4 * 28 + i % 7 * 4;
+    int sum = 0;
+    for (size_t p = 0; p < 16; ++p) {
+      sum += big.pixels[corner + p / 4 * 28 + p % 4];
+    }
+    EXPECT_EQ(small.pixels[i], (sum + 8) / 16) << i;
+  }
+}
+
+}  // namespace
+}  // namespace gauntlet

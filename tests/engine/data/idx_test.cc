@@ -1,0 +1,182 @@
+#include "engine/data/idx.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "tests/engine/data/memory_files.h"
+
+namespace gauntlet {
+namespace {
+
+constexpr uint32_t kImages = 0x803;
+constexpr uint32_t kLabels = 0x801;
+const char kImagesPath[] = "d/train-images-idx3-ubyte";
+const char kLabelsPath[] = "d/train-labels-idx1-ubyte";
+
+std::string Images(uint32_t rows, uint32_t height, uint32_t width,
+                   std::string_view pixels) {
+  return BigEndian(kImages) + BigEndian(rows) + BigEndian(height) +
+         BigEndian(width) + std::string(pixels);
+}
+
+std::string Labels(uint32_t rows, std::string_view labels) {
+  return BigEndian(kLabels) + BigEndian(rows) + std::string(labels);
+}
+
+// Two images of 1 x 3 pixels.
+const std::string kGoodImages = Images(2, 1, 3, "abcdef");
+const std::string kGoodLabels = Labels(2, std::string_view("\x00\x09", 2));
+
+MemoryFiles GoodFiles() {
+  MemoryFiles files;
+  files.files = {{kImagesPath, kGoodImages}, {kLabelsPath, kGoodLabels}};
+  return files;
+}
+
+TEST(IdxTest, ReadsImagesAndLabels) {
+  MemoryFiles files = GoodFiles();
+  const Result<RawRows> raw = ReadIdx(files, "d", IdxSplit::kTrain);
+  ASSERT_TRUE(raw.ok()) << raw.status().ToString();
+  EXPECT_EQ(raw->rows, 2u);
+  EXPECT_EQ(raw->height, 1u);
+  EXPECT_EQ(raw->width, 3u);
+  EXPECT_EQ(raw->pixels, (std::vector<uint8_t>{'a', 'b', 'c', 'd', 'e', 'f'}));
+  EXPECT_EQ(raw->labels, (std::vector<uint8_t>{0, 9}));
+}
+
+TEST(IdxTest, ReadsCompressedFilesWherePlainOnesAreMissing) {
+  MemoryFiles files;
+  files.files = {{"d/t10k-images-idx3-ubyte.gz", Gzip(kGoodImages)},
+                 {"d/t10k-labels-idx1-ubyte", kGoodLabels}};
+  const Result<RawRows> raw = ReadIdx(files, "d", IdxSplit::kValidation);
+  ASSERT_TRUE(raw.ok()) << raw.status().ToString();
+  EXPECT_EQ(raw->pixels[5], 'f');
+}
+
+TEST(IdxTest, AMissingFileIsNamed) {
+  MemoryFiles files;
+  const Status status = ReadIdx(files, "d", IdxSplit::kTrain).status();
+  EXPECT_EQ(status.ToString(),
+            "INVALID_ARGUMENT: d/train-images-idx3-ubyte: expected an IDX "
+            "file, or one with .gz, found neither");
+}
+
+TEST(IdxTest, AnErrorOfTheDiskIsNotAMalformedFile) {
+  MemoryFiles files = GoodFiles();
+  files.broken_path = kLabelsPath;
+  EXPECT_EQ(ReadIdx(files, "d", IdxSplit::kTrain).status().code(),
+            Code::kIoError);
+}
+
+struct BadFile {
+  std::string path;
+  std::string bytes;
+  std::string message;  // what follows "<path>: "
+};
+
+const BadFile kBadFiles[] = {
+    {kImagesPath, "", "offset 0: expected 4 more bytes, found 0"},
+    {kImagesPath, BigEndian(kImages) + "ab",
+     "offset 4: expected 4 more bytes, found 2"},
+    {kImagesPath, BigEndian(0x1234) + kGoodImages.substr(4),
+     "offset 0: expected magic 0x00000803, found 0x00001234"},
+    {kImagesPath, Images(0, 1, 3, ""),
+     "offset 4: expected 1 to 10000000 rows, found 0"},
+    {kImagesPath, Images(0xffffffff, 1, 3, "abc"),
+     "offset 4: expected 1 to 10000000 rows, found 4294967295"},
+    {kImagesPath, Images(2, 0, 3, ""),
+     "offset 8: expected 1 to 4096 pixels high, found 0"},
+    {kImagesPath, Images(2, 1, 4097, ""),
+     "offset 12: expected 1 to 4096 pixels wide, found 4097"},
+    {kImagesPath, Images(10'000'000, 4096, 4096, "abc"),
+     "offset 4: the sizes promise 167772160000000 bytes, the file can hold 19 "
+     "(and the limit is 1073741824)"},
+    {kImagesPath, Images(2, 1, 3, "abcde"),
+     "offset 16: expected 6 more bytes, found 5"},
+    {kImagesPath, Images(2, 1, 3, "abcdefg"),
+     "offset 22: expected the end of the file, found 1 more bytes"},
+    {kLabelsPath, BigEndian(kImages) + kGoodLabels.substr(4),
+     "offset 0: expected magic 0x00000801, found 0x00000803"},
+    {kLabelsPath, Labels(3, "\x01\x02\x03"),
+     "offset 4: expected 2 rows as in the images, found 3"},
+    {kLabelsPath, Labels(2, "\x01\x0a"),
+     "offset 9: expected a label below 10, found 10"},
+    {kLabelsPath, Labels(2, "\x01"),
+     "offset 8: expected 2 more bytes, found 1"},
+};
+
+TEST(IdxTest, AMalformedFileIsRefusedWithItsOffset) {
+  for (const BadFile& bad : kBadFiles) {
+    MemoryFiles files = GoodFiles();
+    files.files[bad.path] = bad.bytes;
+    const Status status = ReadIdx(files, "d", IdxSplit::kTrain).status();
+    EXPECT_EQ(status.code(), Code::kInvalidArgument);
+    EXPECT_EQ(status.message(), bad.path + ": " + bad.message);
+  }
+}
+
+// What ReadIdx says of these bytes in place of the compressed images.
+std::string ReadingGzip(const std::string& bytes) {
+  MemoryFiles files = GoodFiles();
+  files.files.erase(kImagesPath);
+  files.files[std::string(kImagesPath) + ".gz"] = bytes;
+  return ReadIdx(files, "d", IdxSplit::kTrain).status().ToString();
+}
+
+TEST(IdxTest, AMalformedGzipFileIsRefusedWithItsOffset) {
+  const std::string where =
+      "INVALID_ARGUMENT: d/train-images-idx3-ubyte.gz: offset ";
+  const std::string good = Gzip(kGoodImages);
+  EXPECT_EQ(ReadingGzip(good), "OK");
+  EXPECT_EQ(ReadingGzip(""),
+            where + "0: expected more gzip data, found the end of the file");
+  EXPECT_EQ(ReadingGzip("plainly not gzip"),
+            where + "2: expected gzip data, found incorrect header check");
+  EXPECT_EQ(ReadingGzip(good + "xyz"),
+            where + std::to_string(good.size()) +
+                ": expected the end of the file, found 3 bytes after the gzip "
+                "data");
+  EXPECT_EQ(ReadingGzip(Gzip(kGoodImages + "more")).substr(0, where.size()),
+            where);
+  std::string bad_checksum = good;
+  bad_checksum[good.size() - 5] ^= 1;
+  EXPECT_NE(ReadingGzip(bad_checksum).find("incorrect data check"),
+            std::string::npos);
+}
+
+TEST(IdxTest, NoPrefixOfAGzipFileIsRead) {
+  const std::string good = Gzip(kGoodImages);
+  for (size_t length = 0; length < good.size(); ++length) {
+    EXPECT_NE(ReadingGzip(good.substr(0, length)), "OK") << length;
+  }
+}
+
+TEST(IdxTest, ASmallGzipFileIsNotBelievedToHoldAGigabyte) {
+  const std::string bomb = Gzip(Images(60'000, 128, 128, ""));
+  EXPECT_NE(ReadingGzip(bomb).find("the sizes promise 983040000 bytes"),
+            std::string::npos)
+      << ReadingGzip(bomb);
+}
+
+TEST(IdxTest, MoreInflatedDataThanTheHeaderSaysIsNotInflated) {
+  const std::string bomb = Gzip(Images(2, 1, 3, std::string(16 << 20, '\0')));
+  EXPECT_NE(ReadingGzip(bomb).find(
+                "expected the end of the inflated data, found more"),
+            std::string::npos)
+      << ReadingGzip(bomb);
+}
+
+RC_GTEST_PROP(IdxTest, AChangedByteNeverCrashes,
+              (uint16_t where, uint8_t byte)) {
+  MemoryFiles files;
+  const std::string gz = Gzip(kGoodImages);
+  std::string all = gz + kGoodLabels;
+  all[where % all.size()] = static_cast<char>(byte);
+  files.files = {{std::string(kImagesPath) + ".gz", all.substr(0, gz.size())},
+                 {kLabelsPath, all.substr(gz.size())}};
+  const Result<RawRows> raw = ReadIdx(files, "d", IdxSplit::kTrain);
+  RC_ASSERT(raw.ok() || raw.status().code() == Code::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,74 @@
+#include <gtest/gtest.h>
+
+#include "engine/data/dataset.h"
+#include "tests/engine/data/memory_files.h"
+
+namespace gauntlet {
+namespace {
+
+const DataSpec kIdx = {.kind = DataKind::kIdx, .path = "d"};
+
+std::string Images(uint32_t width, std::string_view pixels) {
+  return BigEndian(0x803) + BigEndian(2) + BigEndian(1) + BigEndian(width) +
+         std::string(pixels);
+}
+
+MemoryFiles IdxFiles() {
+  const std::string labels =
+      BigEndian(0x801) + BigEndian(2) + std::string("\x01\x02", 2);
+  MemoryFiles files;
+  files.files = {{"d/train-images-idx3-ubyte",
+                  Images(2, std::string("\x00\xff\x33\x01", 4))},
+                 {"d/train-labels-idx1-ubyte", labels},
+                 {"d/t10k-images-idx3-ubyte", Images(2, "wxyz")},
+                 {"d/t10k-labels-idx1-ubyte", labels}};
+  return files;
+}
+
+TEST(LoadDataTest, AFeatureIsTheByteOver255) {
+  MemoryFiles files = IdxFiles();
+  const auto data = LoadData(files, kIdx);
+  ASSERT_TRUE(data.ok()) << data.status().ToString();
+  const Dataset& train = (*data)->train;
+  EXPECT_EQ(train.features,
+            (std::vector<float>{0.0f, 1.0f, 51.0f / 255.0f, 1.0f / 255.0f}));
+  EXPECT_EQ(train.labels, (std::vector<uint8_t>{1, 2}));
+  EXPECT_EQ(train.classes, 10u);
+  EXPECT_EQ(train.features_per_row(), 2u);
+}
+
+TEST(LoadDataTest, TheContentDigestIsOfWhatIsInTheFilesNotOfTheirForm) {
+  MemoryFiles files = IdxFiles();
+  const Digest plain = (*LoadData(files, kIdx))->content;
+  auto node = files.files.extract("d/t10k-images-idx3-ubyte");
+  files.files["d/t10k-images-idx3-ubyte.gz"] = Gzip(node.mapped());
+  EXPECT_EQ((*LoadData(files, kIdx))->content, plain);
+  files.files["d/t10k-images-idx3-ubyte"] = Images(2, "wxyy");
+  EXPECT_NE((*LoadData(files, kIdx))->content, plain);
+}
+
+TEST(LoadDataTest, SplitsOfDifferentSizesAreRefused) {
+  MemoryFiles files = IdxFiles();
+  files.files["d/t10k-images-idx3-ubyte"] = Images(3, "uvwxyz");
+  EXPECT_EQ(LoadData(files, kIdx).status().ToString(),
+            "INVALID_ARGUMENT: d: expected validation images of 1 x 2 pixels "
+            "as in training, found 1 x 3");
+}
+
+TEST(LoadDataTest, DigitsNeedNoFilesAndHaveADigestOfTheirOwn) {
+  MemoryFiles none;
+  const DataSpec spec{.samples = 20, .validation_samples = 10, .side = 7};
+  const auto data = LoadData(none, spec);
+  ASSERT_TRUE(data.ok()) << data.status().ToString();
+  EXPECT_EQ((*data)->train.rows, 20u);
+  EXPECT_EQ((*data)->validation.rows, 10u);
+  EXPECT_EQ((*data)->train.features.size(), 20u * 49);
+  EXPECT_EQ((*LoadData(none, spec))->content, (*data)->content);
+  EXPECT_NE(
+      (*LoadData(none, {.samples = 21, .validation_samples = 10, .side = 7}))
+          ->content,
+      (*data)->content);
+}
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,34 @@
+// The real thing, where GAUNTLET_MNIST_DIR says that it is there.
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+#include <gtest/gtest.h>
+
+#include "engine/data/dataset.h"
+#include "tests/engine/data/memory_files.h"
+
+namespace gauntlet {
+namespace {
+
+TEST(MnistTest, TheFilesOfADirectoryAreRead) {
+  const char* directory = std::getenv("GAUNTLET_MNIST_DIR");
+  if (directory == nullptr) {
+    GTEST_SKIP() << "GAUNTLET_MNIST_DIR does not name a directory of MNIST";
+  }
+  MemoryFiles files;
+  for (const char* name : {"train-images-idx3", "train-labels-idx1",
+                           "t10k-images-idx3", "t10k-labels-idx1"}) {
+    const std::string file = std::string(name) + "-ubyte.gz";
+    std::ifstream in(std::string(directory) + "/" + file, std::ios::binary);
+    files.files["d/" + file] = {std::istreambuf_iterator<char>(in), {}};
+  }
+  const auto data = LoadData(files, {.kind = DataKind::kIdx, .path = "d"});
+  ASSERT_TRUE(data.ok()) << data.status().ToString();
+  EXPECT_EQ((*data)->train.features_per_row(), 784u);
+  EXPECT_GE((*data)->train.rows, 1000u);
+  EXPECT_EQ((*data)->train.labels.size(), (*data)->train.rows);
+}
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,50 @@
+#include <gtest/gtest.h>
+
+#include "engine/job/job.h"
+
+namespace gauntlet {
+namespace {
+
+std::string Json(const JobSpec& job) { return JobToJson(job, Digest{}); }
+
+TEST(JobDifferenceTest, NamesEveryFieldThatDiffersByItsPath) {
+  const JobSpec stored = PresetJob("tiny").value();
+  JobSpec present = stored;
+  present.optimizer.learning_rate = 0.002f;
+  present.model.layers[1].units = 64;
+  EXPECT_EQ(DescribeJobDifference(Json(stored), Json(present)),
+            "model.layers[1].units: 32 in the checkpoint, 64 now; "
+            "optimizer.learning_rate: 0.01 in the checkpoint, 0.002 now");
+}
+
+TEST(JobDifferenceTest, NamesWhatOnlyOneSideHas) {
+  const JobSpec stored = PresetJob("tiny").value();
+  JobSpec present = stored;
+  present.optimizer = {.kind = OptimizerKind::kSgd, .learning_rate = 0.01f};
+  EXPECT_EQ(DescribeJobDifference(Json(stored), Json(present)),
+            "optimizer.beta1: 0.9 in the checkpoint, nothing now; "
+            "optimizer.beta2: 0.999 in the checkpoint, nothing now; "
+            "optimizer.epsilon: 1e-07 in the checkpoint, nothing now; "
+            "optimizer.kind: adam in the checkpoint, sgd now; "
+            "optimizer.momentum: nothing in the checkpoint, 0.0 now");
+}
+
+TEST(JobDifferenceTest, OfEqualJobsIsEmptyEvenWhereTheDataMoved) {
+  JobSpec stored = PresetJob("tiny").value();
+  stored.data = {.kind = DataKind::kIdx, .path = "/a"};
+  JobSpec present = stored;
+  present.data.path = "/b";
+  EXPECT_EQ(DescribeJobDifference(Json(stored), Json(present)), "");
+}
+
+TEST(JobDifferenceTest, SaysWhichTextIsNotAJob) {
+  const std::string json = Json(PresetJob("tiny").value());
+  EXPECT_EQ(DescribeJobDifference("?", json),
+            "in the checkpoint: job: expected JSON, found something else at "
+            "byte 1");
+  EXPECT_EQ(DescribeJobDifference(json, "?"),
+            "now: job: expected JSON, found something else at byte 1");
+}
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,184 @@
+#include <bit>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "engine/job/job.h"
+
+namespace gauntlet {
+namespace {
+
+const Digest kContent{.high = 1, .low = 2};
+
+std::string TinyJson() {
+  return JobToJson(PresetJob("tiny").value(), kContent);
+}
+
+// The text with the first occurrence of `from` replaced.
+std::string With(std::string text, const std::string& from,
+                 const std::string& to) {
+  const size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return at == std::string::npos ? text : text.replace(at, from.size(), to);
+}
+
+TEST(JobJsonTest, IsOneCanonicalLine) {
+  EXPECT_EQ(
+      TinyJson(),
+      R"({"model":{"layers":[{"kind":"flatten"},{"kind":"dense","units":32},)"
+      R"({"kind":"relu"},{"kind":"dropout","rate":0.2},)"
+      R"({"kind":"dense","units":10}],"loss":"softmax_cross_entropy"},)"
+      R"("data":{"kind":"digits","samples":384,"validation_samples":128,)"
+      R"("side":7,"digest":"00000000000000010000000000000002"},)"
+      R"("optimizer":{"kind":"adam","learning_rate":0.01,"beta1":0.9,)"
+      R"("beta2":0.999,"epsilon":1e-07},"replicas":1,"batch":16,"seed":1,)"
+      R"("remainder":"drop"})");
+}
+
+TEST(JobJsonTest, EveryPresetComesBack) {
+  for (const PresetInfo& preset : AllPresets()) {
+    const std::string json =
+        JobToJson(PresetJob(preset.name).value(), kContent);
+    const Result<JobSpec> back = JobFromJson(json);
+    ASSERT_TRUE(back.ok()) << back.status().ToString();
+    EXPECT_EQ(JobToJson(*back, kContent), json);
+  }
+}
+
+TEST(JobJsonTest, ThePathOfIdxDataComesBack) {
+  JobSpec job = PresetJob("linear").value();
+  job.data = {.kind = DataKind::kIdx, .path = "/data/\"m\"\n"};
+  const Result<JobSpec> back = JobFromJson(JobToJson(job, kContent));
+  ASSERT_TRUE(back.ok()) << back.status().ToString();
+  EXPECT_EQ(back->data.kind, DataKind::kIdx);
+  EXPECT_EQ(back->data.path, job.data.path);
+}
+
+RC_GTEST_PROP(JobJsonTest, FloatsAndSeedsComeBackWithEqualBits,
+              (uint32_t rate, uint32_t beta, uint64_t seed)) {
+  JobSpec job = PresetJob("tiny").value();
+  // Any positive finite float, denormals included, up to the bounds.
+  job.optimizer.learning_rate = std::bit_cast<float>(rate % 0x447a0000 + 1);
+  job.optimizer.beta1 = std::bit_cast<float>(beta % 0x3f800000);
+  job.seed = seed;
+  const Result<JobSpec> back = JobFromJson(JobToJson(job, kContent));
+  RC_ASSERT(back.ok());
+  RC_ASSERT(std::bit_cast<uint32_t>(back->optimizer.learning_rate) ==
+            std::bit_cast<uint32_t>(job.optimizer.learning_rate));
+  RC_ASSERT(std::bit_cast<uint32_t>(back->optimizer.beta1) ==
+            std::bit_cast<uint32_t>(job.optimizer.beta1));
+  RC_ASSERT(back->seed == seed);
+}
+
+TEST(JobJsonTest, WhatTheKindDoesNotUseIsNotInTheText) {
+  JobSpec job = PresetJob("linear").value();
+  JobSpec other = job;
+  other.optimizer.beta1 = 0.5f;
+  other.data.path = "/unused";
+  EXPECT_EQ(JobToJson(job, kContent), JobToJson(other, kContent));
+}
+
+struct BadText {
+  std::string text;
+  std::string message;
+};
+
+TEST(JobJsonTest, RefusesATextThatIsNotStrictlyAJob) {
+  const std::string tiny = TinyJson();
+  const BadText kBad[] = {
+      {"", "job: expected JSON, found something else at byte 1"},
+      {"{", "job: expected JSON, found something else at byte 2"},
+      {"\xff\xfe", "job: expected JSON, found something else at byte 1"},
+      {tiny + "x", "job: expected JSON, found something else at byte 435"},
+      {"[]", "job: top level: expected an object, found []"},
+      {"7", "job: top level: expected an object, found 7"},
+      {"{}", "job: model: missing"},
+      {With(tiny, R"("seed":1)", R"("seed":1,"seed":1)"),
+       R"(job: key "seed" appears twice)"},
+      {With(tiny, R"("seed":1)", R"("seed":1,"speed":2)"),
+       R"(job: "speed": unknown key)"},
+      {With(tiny, R"(,"seed":1)", ""), "job: seed: missing"},
+      {With(tiny, R"("seed":1)", R"("seed":-1)"),
+       "job: seed: expected an integer from 0 to 2^64 - 1, found -1"},
+      {With(tiny, R"("seed":1)", R"("seed":18446744073709551616)"),
+       "job: seed: expected an integer from 0 to 2^64 - 1, found "
+       "1.8446744073709552e+19"},
+      {With(tiny, R"("replicas":1)", R"("replicas":"1")"),
+       R"(job: replicas: expected an integer from 1 to 2147483647, found "1")"},
+      {With(tiny, R"("replicas":1)", R"("replicas":4294967297)"),
+       "job: replicas: expected an integer from 1 to 2147483647, found "
+       "4294967297"},
+      {With(tiny, R"("replicas":1)", R"("replicas":2000)"),
+       "job: replicas: expected 1 to 1024, found 2000"},
+      {With(tiny, R"("units":32)", R"("units":3.5)"),
+       "job: model.layers[1].units: expected an integer from 1 to 2147483647, "
+       "found 3.5"},
+      {With(tiny, R"("units":32)", R"("unit":32)"),
+       "job: model.layers[1].units: missing"},
+      {With(tiny, R"("kind":"relu")", R"("kind":"gelu")"),
+       "job: model.layers[2].kind: expected one of flatten dense relu dropout, "
+       R"(found "gelu")"},
+      {With(tiny, R"("kind":"relu")", R"("kind":"relu","units":1)"),
+       R"(job: "model.layers[2].units": unknown key)"},
+      {With(tiny, R"("rate":0.2)", R"("rate":1e300)"),
+       "job: model.layers[3].rate: expected a float32 number, found 1e+300"},
+      {With(tiny, R"("rate":0.2)", R"("rate":1e999)"),
+       "job: a number is too large for JSON"},
+      {With(tiny, R"("rate":0.2)", R"("rate":null)"),
+       "job: model.layers[3].rate: expected a float32 number, found null"},
+      {With(tiny, R"("digest":"0000)", R"("digest":"000)"),
+       "job: data.digest: expected 32 lower-case hex digits"},
+      {std::string(100'000, '['),
+       "job: expected JSON, found something else at byte 100001"},
+      {std::string(100, '[') + std::string(100, ']'),
+       "job: nested more than 16 deep"},
+      {std::string(2'000'000, ' '),
+       "job: expected at most 1048576 bytes of JSON, found 2000000"},
+  };
+  for (const BadText& bad : kBad) {
+    const Result<JobSpec> job = JobFromJson(bad.text);
+    ASSERT_FALSE(job.ok()) << bad.text.substr(0, 500);
+    EXPECT_EQ(job.status().code(), Code::kInvalidArgument);
+    EXPECT_EQ(job.status().message(), bad.message);
+  }
+}
+
+TEST(JobJsonTest, NoPrefixOfAJobIsAJob) {
+  const std::string tiny = TinyJson();
+  for (size_t length = 0; length < tiny.size(); ++length) {
+    EXPECT_FALSE(JobFromJson(tiny.substr(0, length)).ok()) << length;
+  }
+}
+
+RC_GTEST_PROP(JobJsonTest, AChangedByteNeverCrashesAndNeverSpansLines,
+              (uint16_t where, uint8_t byte)) {
+  std::string text = TinyJson();
+  text[where % text.size()] = static_cast<char>(byte);
+  const Result<JobSpec> job = JobFromJson(text);
+  RC_ASSERT(job.ok() || job.status().message().find('\n') == std::string::npos);
+}
+
+TEST(JobDigestTest, ChangesWithTheJobAndWithTheData) {
+  JobSpec job = PresetJob("tiny").value();
+  const Digest digest = JobDigest(JobToJson(job, kContent));
+  EXPECT_EQ(digest, JobDigest(TinyJson()));
+  EXPECT_NE(digest, JobDigest(JobToJson(job, Digest{.high = 1, .low = 3})));
+  job.optimizer.learning_rate = 0.002f;
+  EXPECT_NE(digest, JobDigest(JobToJson(job, kContent)));
+}
+
+TEST(JobDigestTest, DoesNotDependOnWhereTheDataLies) {
+  JobSpec job = PresetJob("linear").value();
+  job.data = {.kind = DataKind::kIdx, .path = "/a"};
+  const Digest digest = JobDigest(JobToJson(job, kContent));
+  job.data.path = "/b";
+  EXPECT_EQ(digest, JobDigest(JobToJson(job, kContent)));
+}
+
+TEST(JobDigestTest, OfATextThatIsNotAJobIsStillADigest) {
+  EXPECT_NE(JobDigest("not JSON"), JobDigest("nor this"));
+}
+
+}  // namespace
+}  // namespace gauntlet

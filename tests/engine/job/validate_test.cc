@@ -1,0 +1,101 @@
+#include <functional>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include "engine/job/job.h"
+
+namespace gauntlet {
+namespace {
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+struct BadJob {
+  const char* what;
+  std::function<void(JobSpec&)> spoil;
+  const char* message;  // its beginning
+};
+
+const BadJob kBadJobs[] = {
+    {"no layers", [](JobSpec& job) { job.model.layers.clear(); },
+     "model.layers (how many): expected 1 to 64, found 0"},
+    {"too many layers", [](JobSpec& job) { job.model.layers.resize(65); },
+     "model.layers (how many): expected 1 to 64, found 65"},
+    {"no flatten",
+     [](JobSpec& job) { job.model.layers[0].kind = LayerKind::kRelu; },
+     "model.layers[0].kind: expected flatten as the first layer"},
+    {"flatten later",
+     [](JobSpec& job) { job.model.layers[2].kind = LayerKind::kFlatten; },
+     "model.layers[2].kind: expected flatten only as the first layer"},
+    {"no dense at the end", [](JobSpec& job) { job.model.layers.pop_back(); },
+     "model.layers[3].kind: expected dense as the last layer"},
+    {"no units", [](JobSpec& job) { job.model.layers[1].units = 0; },
+     "model.layers[1].units: expected 1 to 65536, found 0"},
+    {"absurd units", [](JobSpec& job) { job.model.layers[1].units = 1 << 30; },
+     "model.layers[1].units: expected 1 to 65536, found 1073741824"},
+    {"rate 1", [](JobSpec& job) { job.model.layers[3].rate = 1.0f; },
+     "model.layers[3].rate: expected a number of at least 0 and below 1, "
+     "found 1"},
+    {"rate NaN", [](JobSpec& job) { job.model.layers[3].rate = kNan; },
+     "model.layers[3].rate: expected a number of at least 0 and below 1"},
+    {"no samples", [](JobSpec& job) { job.data.samples = 0; },
+     "data.samples: expected 1 to 10000000, found 0"},
+    {"absurd validation",
+     [](JobSpec& job) { job.data.validation_samples = 10'000'001; },
+     "data.validation_samples: expected 1 to 10000000, found 10000001"},
+    {"side", [](JobSpec& job) { job.data.side = 14; },
+     "data.side: expected 28 or 7, found 14"},
+    {"no path", [](JobSpec& job) { job.data.kind = DataKind::kIdx; },
+     "data.path: expected a directory, found nothing"},
+    {"rate of learning 0",
+     [](JobSpec& job) { job.optimizer.learning_rate = 0.0f; },
+     "optimizer.learning_rate: expected a number above 0 and at most 1000, "
+     "found 0"},
+    {"rate of learning infinite",
+     [](JobSpec& job) { job.optimizer.learning_rate = kInfinity; },
+     "optimizer.learning_rate: expected a number above 0 and at most 1000, "
+     "found inf"},
+    {"beta1", [](JobSpec& job) { job.optimizer.beta1 = 1.0f; },
+     "optimizer.beta1: expected a number of at least 0 and below 1, found 1"},
+    {"beta2", [](JobSpec& job) { job.optimizer.beta2 = -0.5f; },
+     "optimizer.beta2: expected a number of at least 0 and below 1, found "
+     "-0.5"},
+    {"epsilon", [](JobSpec& job) { job.optimizer.epsilon = 0.0f; },
+     "optimizer.epsilon: expected a number above 0 and at most 1, found 0"},
+    {"momentum",
+     [](JobSpec& job) {
+       job.optimizer = {.kind = OptimizerKind::kSgd, .momentum = 1.5f};
+     },
+     "optimizer.momentum: expected a number of at least 0 and below 1, found "
+     "1.5"},
+    {"no replicas", [](JobSpec& job) { job.replicas = 0; },
+     "replicas: expected 1 to 1024, found 0"},
+    {"absurd batch", [](JobSpec& job) { job.batch = 65537; },
+     "batch: expected 1 to 65536, found 65537"},
+    {"a batch that the data cannot fill",
+     [](JobSpec& job) { job.replicas = 25; },
+     "data.samples: expected at least one global batch (25 replicas of 16 rows "
+     "= 400) with remainder drop, found 384"},
+};
+
+TEST(ValidateTest, RefusesWhatNoRunCanUseAndNamesTheField) {
+  for (const BadJob& bad : kBadJobs) {
+    JobSpec job = PresetJob("tiny").value();
+    bad.spoil(job);
+    const Status status = Validate(job);
+    EXPECT_EQ(status.code(), Code::kInvalidArgument) << bad.what;
+    EXPECT_TRUE(status.message().starts_with(bad.message))
+        << bad.what << ": " << status.message();
+  }
+}
+
+TEST(ValidateTest, APartialBatchIsFineWhereItIsKept) {
+  JobSpec job = PresetJob("tiny").value();
+  job.replicas = 25;
+  job.remainder = Remainder::kKeep;
+  EXPECT_TRUE(Validate(job).ok());
+}
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,96 @@
+#include "tests/engine/model/double_model.h"
+
+#include <cmath>
+
+#include "engine/numerics.h"
+
+namespace gauntlet {
+namespace {
+
+using Doubles = std::vector<double>;
+
+Doubles DenseRow(const Doubles& x, size_t units,
+                 std::span<const double>& parameters) {
+  Doubles y(units);
+  for (size_t j = 0; j < units; ++j) {
+    y[j] = parameters[x.size() * units + j];
+    for (size_t k = 0; k < x.size(); ++k)
+      y[j] += x[k] * parameters[k * units + j];
+  }
+  parameters = parameters.subspan((x.size() + 1) * units);
+  return y;
+}
+
+void DropoutRow(const ReplicaBatch& batch, numerics::DropoutPlace place,
+                float rate, Doubles& x) {
+  for (size_t j = 0; j < x.size(); ++j) {
+    place.column = static_cast<uint32_t>(j);
+    x[j] = numerics::DropoutKeeps(batch.rng_key, place, rate)
+               ? x[j] / (1.0 - double{rate})
+               : 0.0;
+  }
+}
+
+double LossOfRow(LossKind kind, const Doubles& outputs, size_t label) {
+  double sum = 0.0;
+  if (kind == LossKind::kSoftmaxCrossEntropy) {
+    for (const double output : outputs) sum += std::exp(output);
+    return std::log(sum) - outputs[label];
+  }
+  for (size_t j = 0; j < outputs.size(); ++j) {
+    const double difference = outputs[j] - (j == label ? 1.0 : 0.0);
+    sum += difference * difference;
+  }
+  return sum / static_cast<double>(outputs.size());
+}
+
+}  // namespace
+
+double DoubleLoss(const ModelSpec& spec, const ReplicaBatch& batch,
+                  std::span<const double> parameters) {
+  const size_t features = batch.features.size() / batch.labels.size();
+  double loss = 0.0;
+  for (size_t row = 0; row < batch.labels.size(); ++row) {
+    const auto first = batch.features.subspan(row * features, features);
+    Doubles x(first.begin(), first.end());
+    std::span<const double> rest = parameters;
+    for (size_t i = 0; i < spec.layers.size(); ++i) {
+      const LayerSpec& layer = spec.layers[i];
+      if (layer.kind == LayerKind::kDense) {
+        x = DenseRow(x, static_cast<size_t>(layer.units), rest);
+      } else if (layer.kind == LayerKind::kRelu) {
+        for (double& value : x) value = std::max(value, 0.0);
+      } else if (layer.kind == LayerKind::kDropout) {
+        DropoutRow(batch,
+                   {.step = batch.step,
+                    .layer = static_cast<uint32_t>(i),
+                    .row = batch.first_global_row + row},
+                   layer.rate, x);
+      }
+    }
+    loss +=
+        LossOfRow(spec.loss, x, batch.labels[row]) * double{batch.loss_scale};
+  }
+  return loss;
+}
+
+std::vector<double> DifferenceGradients(const ModelSpec& spec,
+                                        const ReplicaBatch& batch,
+                                        std::span<const float> parameters) {
+  // The error is about h^2 from the third derivative and 2^-53 / h from
+  // rounding: 1e-10 or so, far below float32's.
+  constexpr double kStep = 1e-5;
+  Doubles moved(parameters.begin(), parameters.end());
+  Doubles gradients(parameters.size());
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    moved[i] = double{parameters[i]} + kStep;
+    const double above = DoubleLoss(spec, batch, moved);
+    moved[i] = double{parameters[i]} - kStep;
+    const double below = DoubleLoss(spec, batch, moved);
+    moved[i] = double{parameters[i]};
+    gradients[i] = (above - below) / (2 * kStep);
+  }
+  return gradients;
+}
+
+}  // namespace gauntlet

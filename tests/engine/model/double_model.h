@@ -1,0 +1,25 @@
+// The model again in double precision, as plainly as it can be written: what
+// float32 gradients are measured against.
+#ifndef GAUNTLET_TESTS_ENGINE_MODEL_DOUBLE_MODEL_H_
+#define GAUNTLET_TESTS_ENGINE_MODEL_DOUBLE_MODEL_H_
+
+#include <span>
+#include <vector>
+
+#include "engine/model/model.h"
+
+namespace gauntlet {
+
+// The sum over the batch's rows of loss x loss_scale in a training pass, with
+// the dropout masks of the numerics contract.
+double DoubleLoss(const ModelSpec& spec, const ReplicaBatch& batch,
+                  std::span<const double> parameters);
+
+// d DoubleLoss / d parameters, by central differences.
+std::vector<double> DifferenceGradients(const ModelSpec& spec,
+                                        const ReplicaBatch& batch,
+                                        std::span<const float> parameters);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_TESTS_ENGINE_MODEL_DOUBLE_MODEL_H_

@@ -1,0 +1,99 @@
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "engine/numerics.h"
+#include "tests/engine/model/double_model.h"
+#include "tests/engine/model/training_loop.h"
+
+namespace gauntlet {
+namespace {
+
+constexpr uint32_t kHeight = 3;
+constexpr uint32_t kWidth = 4;
+constexpr uint32_t kClasses = 3;
+constexpr uint32_t kRows = 9;
+
+constexpr LayerSpec kFlatten = {.kind = LayerKind::kFlatten};
+constexpr LayerSpec kRelu = {.kind = LayerKind::kRelu};
+constexpr LayerSpec kDropout = {.kind = LayerKind::kDropout, .rate = 0.3f};
+constexpr LayerSpec kHidden = {.kind = LayerKind::kDense, .units = 8};
+constexpr LayerSpec kOutput = {.kind = LayerKind::kDense, .units = kClasses};
+
+// Uniform in [-1, 1], other numbers for every stream.
+std::vector<float> RandomFloats(size_t count, uint32_t stream_id) {
+  const auto stream =
+      numerics::MakeStream(99, numerics::Purpose::kInit, stream_id, 0);
+  std::vector<float> values(count);
+  for (uint32_t i = 0; i < count; ++i) {
+    values[i] =
+        numerics::UniformSymmetric(numerics::StreamWord(stream, 0, i), 1.0f);
+  }
+  return values;
+}
+
+struct Stack {
+  const char* name;
+  std::vector<LayerSpec> layers;
+};
+
+const Stack kStacks[] = {
+    {"dense", {kFlatten, kOutput}},
+    {"two dense", {kFlatten, kHidden, kOutput}},
+    {"relu", {kFlatten, kHidden, kRelu, kOutput}},
+    {"dropout", {kFlatten, kHidden, kDropout, kOutput}},
+    {"relu and dropout before the first parameters",
+     {kFlatten, kRelu, kDropout, kOutput}},
+    {"relu and dropout at the end", {kFlatten, kOutput, kRelu, kDropout}},
+    {"all", {kFlatten, kHidden, kRelu, kDropout, kHidden, kRelu, kOutput}},
+};
+
+class GradientTest : public ::testing::TestWithParam<LossKind> {};
+
+// A sum over k terms is off by at most k 2^-24 of their magnitudes; here k <=
+// 12 in each of at most six products in a row, and the losses' own functions
+// add a few units: 128 units of the largest gradient is above all of it, and
+// far below what any wrong formula gives.
+constexpr double kTolerance = 128 * 0x1p-24;
+
+TEST_P(GradientTest, AgreesWithCentralDifferences) {
+  const auto kernels = MakeKernels(Isa::kAuto, 1);
+  const std::vector<float> features = RandomFloats(kRows * kHeight * kWidth, 1);
+  const std::vector<uint8_t> labels = {0, 1, 2, 2, 1, 0, 0, 2, 1};
+  const ReplicaBatch batch{.features = features,
+                           .labels = labels,
+                           .loss_scale = 1.0f / 20,
+                           .rng_key = 5,
+                           .step = 3,
+                           .first_global_row = 11};
+  for (const Stack& stack : kStacks) {
+    const ModelSpec spec{.layers = stack.layers, .loss = GetParam()};
+    const auto model =
+        Model::Build(spec, kHeight, kWidth, kClasses, *kernels).value();
+    const auto parameters = RandomFloats(model->parameter_count(), 2);
+    std::vector<float> gradients(parameters.size(), 123.0f);
+    const ReplicaResult result = model->Gradients(parameters, batch, gradients);
+    const auto expected = DifferenceGradients(spec, batch, parameters);
+    double largest = 0.0;
+    for (const double value : expected) {
+      largest = std::max(largest, std::abs(value));
+    }
+    ASSERT_GT(largest, 0.01) << stack.name;
+    for (size_t i = 0; i < expected.size(); ++i) {
+      EXPECT_NEAR(gradients[i], expected[i], kTolerance * largest)
+          << stack.name << ", parameter " << i;
+    }
+    const double loss = DoubleLoss(
+        spec, batch, std::vector<double>(parameters.begin(), parameters.end()));
+    EXPECT_NEAR(result.loss, loss, kTolerance * loss) << stack.name;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Losses, GradientTest,
+                         ::testing::Values(LossKind::kSoftmaxCrossEntropy,
+                                           LossKind::kMeanSquaredError));
+
+}  // namespace
+}  // namespace gauntlet

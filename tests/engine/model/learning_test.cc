@@ -1,0 +1,36 @@
+#include <gtest/gtest.h>
+
+#include "tests/engine/model/training_loop.h"
+
+namespace gauntlet {
+namespace {
+
+double AccuracyAfter(const JobSpec& job, int epochs) {
+  const auto kernels = MakeKernels(Isa::kAuto, 1);
+  TrainingLoop loop(job, *kernels);
+  for (int i = 0; i < epochs; ++i) loop.Epoch();
+  return loop.Accuracy(loop.data().validation);
+}
+
+// The digits are hard enough to tell models apart: that is what makes an
+// accuracy mean something.
+TEST(LearningTest, AnMlpReadsDigitsClearlyBetterThanALinearModel) {
+  const double linear = AccuracyAfter(PresetJob("linear").value(), 10);
+  const double mlp = AccuracyAfter(PresetJob("mlp").value(), 10);
+  EXPECT_GT(linear, 0.80);
+  EXPECT_LT(linear, 0.92);
+  EXPECT_GT(mlp, linear + 0.04);
+}
+
+TEST(LearningTest, TinyLearnsInTwentyEpochs) {
+  EXPECT_GT(AccuracyAfter(PresetJob("tiny").value(), 20), 0.6);
+}
+
+TEST(LearningTest, TinyLearnsWithMeanSquaredErrorToo) {
+  JobSpec job = PresetJob("tiny").value();
+  job.model.loss = LossKind::kMeanSquaredError;
+  EXPECT_GT(AccuracyAfter(job, 20), 0.6);
+}
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,228 @@
+#include "engine/model/model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/engine/model/training_loop.h"
+
+namespace gauntlet {
+namespace {
+
+constexpr LayerSpec kFlatten = {.kind = LayerKind::kFlatten};
+
+LayerSpec Dense(int units) {
+  return {.kind = LayerKind::kDense, .units = units};
+}
+
+class ModelTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<Model> Build(std::string_view preset) {
+    const ModelSpec spec = PresetJob(preset).value().model;
+    const uint32_t side = preset == "tiny" ? 7 : 28;
+    return Model::Build(spec, side, side, 10, *kernels_).value();
+  }
+  std::vector<float> Initialized(const Model& model, uint64_t key) {
+    std::vector<float> parameters(model.parameter_count(), 5.0f);
+    model.Initialize(key, parameters);
+    return parameters;
+  }
+
+  std::unique_ptr<Kernels> kernels_ = MakeKernels(Isa::kAuto, 1);
+};
+
+TEST_F(ModelTest, ParametersCoverTheFlatArrayInOrder) {
+  for (const PresetInfo& preset : AllPresets()) {
+    const auto model = Build(preset.name);
+    size_t next = 0;
+    for (const ParameterInfo& info : model->parameters()) {
+      EXPECT_EQ(info.offset, next) << info.name;
+      uint64_t elements = 1;
+      for (const uint64_t size : info.shape) elements *= size;
+      EXPECT_EQ(info.size, elements) << info.name;
+      next += info.size;
+    }
+    EXPECT_EQ(next, model->parameter_count()) << preset.name;
+  }
+}
+
+TEST_F(ModelTest, NamesCountTheDenseLayers) {
+  const auto model = Build("dnn");
+  std::vector<std::string> names;
+  for (const ParameterInfo& info : model->parameters()) {
+    names.push_back(info.name);
+  }
+  EXPECT_THAT(names, ::testing::ElementsAre("dense0/kernel", "dense0/bias",
+                                            "dense1/kernel", "dense1/bias",
+                                            "dense2/kernel", "dense2/bias"));
+}
+
+TEST_F(ModelTest, TinyIsSmall) {
+  EXPECT_EQ(Build("tiny")->parameter_count(), 49u * 32 + 32 + 32 * 10 + 10);
+}
+
+TEST_F(ModelTest, InitialKernelsFillTheGlorotIntervalAndBiasesAreZero) {
+  const auto model = Build("mlp");
+  const auto parameters = Initialized(*model, 1);
+  for (const ParameterInfo& info : model->parameters()) {
+    const auto [low, high] = std::ranges::minmax(
+        std::span(parameters).subspan(info.offset, info.size));
+    const float limit =
+        info.shape.size() == 1
+            ? 0.0f
+            : std::sqrt(6.0f /
+                        static_cast<float>(info.shape[0] + info.shape[1]));
+    // Thousands of uniform numbers come within 1% of both ends.
+    EXPECT_LE(high, limit) << info.name;
+    EXPECT_GE(high, limit * 0.99f) << info.name;
+    EXPECT_GE(low, -limit) << info.name;
+    EXPECT_LE(low, -limit * 0.99f) << info.name;
+  }
+}
+
+TEST_F(ModelTest, InitialValuesAreKeyedByKeyAndLayer) {
+  const auto model = Model::Build({.layers = {kFlatten, Dense(10), Dense(10)}},
+                                  5, 2, 10, *kernels_)
+                         .value();
+  const auto parameters = Initialized(*model, 1);
+  EXPECT_EQ(parameters, Initialized(*model, 1));
+  EXPECT_NE(parameters, Initialized(*model, 2));
+  const auto kernel0 = std::span(parameters).first(100);
+  const auto kernel1 = std::span(parameters).subspan(110, 100);
+  EXPECT_FALSE(std::ranges::equal(kernel0, kernel1));
+}
+
+TEST_F(ModelTest, NoRowsGivePositiveZeroGradientsAndNoLoss) {
+  const auto model = Build("tiny");
+  const auto parameters = Initialized(*model, 1);
+  std::vector<float> gradients(parameters.size(), -3.0f);
+  const ReplicaResult result = model->Gradients(parameters, {}, gradients);
+  EXPECT_EQ(result.loss, 0.0f);
+  EXPECT_EQ(result.correct, 0);
+  for (const float gradient : gradients) {
+    EXPECT_TRUE(gradient == 0.0f && !std::signbit(gradient));
+  }
+  EXPECT_EQ(model->Evaluate(parameters, {}).correct, 0);
+}
+
+TEST_F(ModelTest, WhatALargerBatchLeftBehindDoesNotShow) {
+  const auto model = Build("tiny");
+  const auto parameters = Initialized(*model, 1);
+  const std::vector<float> features(100 * 49, 0.5f);
+  const std::vector<uint8_t> labels(100, 3);
+  const ReplicaBatch large{.features = features, .labels = labels};
+  const ReplicaBatch small{.features = std::span(features).first(2 * 49),
+                           .labels = std::span(labels).first(2)};
+  std::vector<float> before(parameters.size());
+  std::vector<float> after(parameters.size());
+  const float loss = model->Gradients(parameters, small, before).loss;
+  model->Gradients(parameters, large, after);
+  model->Evaluate(parameters, large);
+  EXPECT_EQ(model->Gradients(parameters, small, after).loss, loss);
+  EXPECT_EQ(before, after);
+}
+
+TEST_F(ModelTest, EvaluationDoesNotDropOut) {
+  const auto model = Build("tiny");
+  const auto parameters = Initialized(*model, 1);
+  const std::vector<float> features(49, 0.5f);
+  const std::vector<uint8_t> labels(1, 3);
+  ReplicaBatch batch{.features = features, .labels = labels};
+  const float loss = model->Evaluate(parameters, batch).loss;
+  batch.step = 1;
+  batch.rng_key = 77;
+  EXPECT_EQ(model->Evaluate(parameters, batch).loss, loss);
+  std::vector<float> gradients(parameters.size());
+  EXPECT_NE(model->Gradients(parameters, batch, gradients).loss, loss);
+}
+
+TEST_F(ModelTest, TheMasksOfARowBelongToItsPlaceInTheGlobalBatch) {
+  const auto model = Build("tiny");
+  const auto parameters = Initialized(*model, 1);
+  const std::vector<float> features(2 * 49, 0.5f);
+  const std::vector<uint8_t> labels(2, 3);
+  std::vector<float> gradients(parameters.size());
+  // One after the other, as two replicas have them, or both at once.
+  ReplicaBatch one{.features = std::span(features).first(49),
+                   .labels = std::span(labels).first(1)};
+  const float first = model->Gradients(parameters, one, gradients).loss;
+  one.first_global_row = 1;
+  const float second = model->Gradients(parameters, one, gradients).loss;
+  EXPECT_NE(first, second);
+  const ReplicaBatch both{.features = features, .labels = labels};
+  EXPECT_EQ(model->Gradients(parameters, both, gradients).loss, first + second);
+}
+
+TEST_F(ModelTest, ATieCountsForTheLowestClass) {
+  const auto model = Build("tiny");
+  const std::vector<float> zeros(model->parameter_count());
+  const std::vector<float> features(3 * 49, 0.5f);
+  const std::vector<uint8_t> labels = {0, 1, 0};
+  const ReplicaBatch batch{.features = features, .labels = labels};
+  EXPECT_EQ(model->Evaluate(zeros, batch).correct, 2);
+}
+
+struct BadModel {
+  ModelSpec spec;
+  uint32_t side;
+  std::string message;
+};
+
+TEST_F(ModelTest, AModelThatDoesNotFitTheDataIsRefused) {
+  const BadModel kBad[] = {
+      {{.layers = {kFlatten, Dense(9)}},
+       7,
+       "model.layers: expected 10 outputs, one for each class of the data, "
+       "found 9"},
+      {{.layers = {kFlatten}},
+       7,
+       "model.layers: expected a dense layer, found none"},
+      {{.layers = {kFlatten, Dense(0)}},
+       7,
+       "model.layers[1]: expected at least one unit and at most 134217728 "
+       "parameters in all, found 0 units on 49 inputs"},
+      {{.layers = {kFlatten, Dense(65536), Dense(65536), Dense(10)}},
+       28,
+       "model.layers[2]: expected at least one unit and at most 134217728 "
+       "parameters in all, found 65536 units on 65536 inputs"},
+      {{.layers = {kFlatten, Dense(10)}},
+       0,
+       "data: expected 1 to 134217728 features a row, found 0 x 0"},
+  };
+  for (const BadModel& bad : kBad) {
+    const auto model =
+        Model::Build(bad.spec, bad.side, bad.side, 10, *kernels_);
+    ASSERT_FALSE(model.ok()) << bad.message;
+    EXPECT_EQ(model.status().code(), Code::kInvalidArgument);
+    EXPECT_EQ(model.status().message(), bad.message);
+  }
+}
+
+TEST_F(ModelTest, InputThatIsNotANumberStaysVisible) {
+  const auto model = Build("tiny");
+  const auto parameters = Initialized(*model, 1);
+  const std::vector<float> features(49,
+                                    std::numeric_limits<float>::quiet_NaN());
+  const std::vector<uint8_t> labels(1, 3);
+  std::vector<float> gradients(parameters.size());
+  const ReplicaBatch batch{.features = features, .labels = labels};
+  EXPECT_TRUE(std::isnan(model->Gradients(parameters, batch, gradients).loss));
+}
+
+using ModelDeathTest = ModelTest;
+
+TEST_F(ModelDeathTest, ABatchOfTheWrongShapeStopsTheProgram) {
+  const auto model = Build("tiny");
+  const auto parameters = Initialized(*model, 1);
+  const std::vector<float> features(48);
+  const std::vector<uint8_t> labels(1);
+  EXPECT_DEATH(
+      model->Evaluate(parameters, {.features = features, .labels = labels}),
+      "expected 1 rows of 49 features, found 48 floats");
+}
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,65 @@
+// The shortest training loop there can be: one process, replicas in order.
+#ifndef GAUNTLET_TESTS_ENGINE_MODEL_TRAINING_LOOP_H_
+#define GAUNTLET_TESTS_ENGINE_MODEL_TRAINING_LOOP_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/data/dataset.h"
+#include "engine/data/sample_order.h"
+#include "engine/model/model.h"
+#include "engine/model/optimizer.h"
+
+namespace gauntlet {
+
+// Canonical kernels; stops the test program where the machine lacks the set.
+std::unique_ptr<Kernels> MakeKernels(Isa isa, int threads);
+// The instruction sets of this machine, scalar first.
+std::vector<Isa> IsasHere();
+
+// Rows of a data set, gathered as a batch refers to them.
+struct Rows {
+  std::vector<float> features;
+  std::vector<uint8_t> labels;
+};
+Rows Gather(const Dataset& data, const SampleOrder& order,
+            const RowRange& range);
+// All rows of the data set.
+ReplicaBatch WholeSet(const Dataset& data);
+
+class TrainingLoop {
+ public:
+  TrainingLoop(const JobSpec& job, const Kernels& kernels);
+
+  // One step: gradients of the replicas, added in order, and the update.
+  void Step();
+  // Steps to the end of the epoch at hand.
+  void Epoch();
+
+  // Of the loss of the last step.
+  float loss() const { return loss_; }
+  const std::vector<float>& parameters() const { return parameters_; }
+  double Accuracy(const Dataset& data);
+  const DataSplit& data() const { return *data_; }
+  // Over parameters, slots, scalars and the last loss.
+  std::string Digest() const;
+
+ private:
+  uint64_t steps_per_epoch() const;
+
+  JobSpec job_;
+  const Kernels& kernels_;
+  std::shared_ptr<const DataSplit> data_;
+  std::unique_ptr<Model> model_;
+  std::unique_ptr<Optimizer> optimizer_;
+  std::vector<float> parameters_;
+  OptimizerState state_;
+  uint64_t step_ = 0;
+  float loss_ = 0.0f;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_TESTS_ENGINE_MODEL_TRAINING_LOOP_H_
