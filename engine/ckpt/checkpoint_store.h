@@ -13,8 +13,10 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "engine/ckpt/claim.h"
 #include "engine/digest.h"
 #include "engine/status.h"
 #include "engine/tensor.h"
@@ -30,7 +32,9 @@ struct StoreOptions {
   ColdStart cold_start = ColdStart::kRefuse;
 };
 
-// What a checkpoint is of, apart from its tensors.
+// What a checkpoint is of, apart from its tensors. The state digest is
+// StateDigest (state_digest.h) of all tensors of all shards together: a load
+// computes it again.
 struct CheckpointHead {
   uint64_t step = 0;
   uint64_t epoch = 0;
@@ -57,6 +61,14 @@ struct LoadedCheckpoint {
   std::map<std::string, Tensor> tensors;
 };
 
+// A committed checkpoint, with what tells it from another one of its step.
+struct CommittedCheckpoint {
+  CheckpointRef ref;
+  Phase phase = Phase::kInEpoch;
+  Digest state_digest;
+  uint64_t written_by = 0;  // generation
+};
+
 // A shard as its writer left it, told to the chief.
 struct ShardFile {
   std::string name;  // "model-00001-of-00004.safetensors"
@@ -78,7 +90,10 @@ class CheckpointStore {
   // generation's suffix; clears what interrupted saves and deletions left.
   // kFailedPrecondition: there are checkpoints and none is valid (exit 7;
   // unless cold_start allows it), or they are of another job: says what
-  // differs.
+  // differs. kInvalidArgument: the state file was edited to something that is
+  // not there. kFenced: a higher claim came in between. kIoError: the disk does
+  // not read, which is no reason to give a checkpoint up. After an error the
+  // store is as it was, but for a claim that counts for nothing.
   Result<Claim> ClaimGeneration(const std::string& job_json);
 
   // Any rank. Reads and verifies every byte. kDataLoss names the file and how
@@ -98,8 +113,9 @@ class CheckpointStore {
                                std::span<const TensorView> tensors);
 
   // Chief: index, manifest, the rename that commits, the state file, retention.
-  // Returns the committed path. After any error the save is void; kFenced: a
-  // newer generation owns the directory, stop.
+  // After any error the save is void and what it left is removed; kFenced: a
+  // newer generation owns the directory, stop, write nothing. What fails after
+  // the acknowledgement (state file, retention) is a warning.
   Result<CheckpointRef> Commit(const std::string& save,
                                const CheckpointHead& head, uint64_t generation,
                                std::span<const ShardFile> shards);
@@ -114,12 +130,37 @@ class CheckpointStore {
   // The full path of a checkpoint.
   std::string PathOf(const CheckpointRef& ref) const;
 
+  // What failed since the last call without doing harm (a state file, a
+  // retirement), a line each: to be shown to people.
+  std::vector<std::string> TakeWarnings();
+
  private:
   CheckpointStore(World& world, StoreOptions options);
 
+  std::string PathOf(std::string_view name) const;
+  Status CheckOwnsDirectory();
+  Result<CheckpointRef> TryCommit(const std::string& save,
+                                  const CheckpointHead& head,
+                                  std::span<const ShardFile> shards);
+  Status WriteMetadata(const std::string& save, const CheckpointHead& head,
+                       std::span<const ShardFile> shards);
+  Status PublishSave(const std::string& save, const CheckpointRef& ref,
+                     const CheckpointHead& head);
+  Status FailSave(const std::string& save, const Status& why);
+  void DropRemains(const std::string& save);
+  Status AfterCommit(const CheckpointHead& head);
+  Status WriteStateFile(const PointContext& context);
+  Status Retire();
+  Status Warn(const Status& status);
+  void Remember(const Status& status);
+  Status DeleteOthers(const std::string& kept);
+
   World* world_;
   StoreOptions options_;
-  std::optional<Claim> claim_;
+  std::optional<ClaimRecord> record_;         // of this process's generation
+  std::vector<CommittedCheckpoint> lineage_;  // oldest first
+  std::optional<std::string> save_;           // begun and not yet ended
+  std::vector<std::string> warnings_;
 };
 
 }  // namespace gauntlet

@@ -72,7 +72,8 @@ std::string_view PointName(Point point);
 std::optional<Point> FindPoint(std::string_view name);
 
 // What the engine knows at a point. At kShardWrite and the other *.write points
-// one hit comes before each block; offset and size are in bytes of the file.
+// one hit comes before each block: `offset` is where in the file it goes, and
+// `size` is what the whole file will have, both in bytes.
 struct PointContext {
   uint64_t step = 0;
   uint64_t epoch = 0;

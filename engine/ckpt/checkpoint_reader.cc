@@ -1,0 +1,202 @@
+#include "engine/ckpt/checkpoint_reader.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "engine/ckpt/manifest_format.h"
+#include "engine/ckpt/safetensors.h"
+#include "engine/ckpt/state_digest.h"
+#include "engine/ckpt/store_names.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr Duration kRetryPause = std::chrono::milliseconds(10);
+
+// Does it again while it gives kIoError, kReadAttempts times in all.
+template <typename Attempt>
+auto Retrying(World& world, const Attempt& attempt) {
+  auto result = attempt();
+  for (int tries = 1; tries < kReadAttempts; ++tries) {
+    if (result.ok() || result.status().code() != Code::kIoError) break;
+    world.clock.SleepUntil(world.clock.Now() + tries * kRetryPause);
+    result = attempt();
+  }
+  return result;
+}
+
+struct OpenFile {
+  std::string name;
+  std::unique_ptr<File> file;
+};
+
+// Opens files of one directory, telling a missing file from a directory that
+// has gone.
+class DirectoryReader {
+ public:
+  DirectoryReader(World& world, std::string path)
+      : world_(world), path_(std::move(path)) {}
+
+  // kNotFound: the directory is not there.
+  Status Begin() {
+    ASSIGN_OR_RETURN(const auto entries, Retrying(world_, [&] {
+                       return world_.storage.List(path_);
+                     }));
+    for (const DirectoryEntry& entry : entries) {
+      kinds_[entry.name] = entry.kind;
+    }
+    return OkStatus();
+  }
+
+  Result<OpenFile> Open(const std::string& name) {
+    const auto kind = kinds_.find(name);
+    if (kind == kinds_.end()) return DataLoss(name + ": missing");
+    if (kind->second != FileKind::kFile) {
+      return DataLoss(name + ": expected a file, found a directory");
+    }
+    auto file = Retrying(world_, [&] {
+      return world_.storage.Open(path_ + "/" + name, OpenMode::kRead);
+    });
+    if (file.ok()) return OpenFile{name, std::move(file).value()};
+    if (file.status().code() != Code::kNotFound) return file.status();
+    // Files never leave a committed directory one by one.
+    RETURN_IF_ERROR(
+        Retrying(world_, [&] { return world_.storage.List(path_); }).status());
+    return DataLoss(name + ": missing");
+  }
+
+ private:
+  World& world_;
+  const std::string path_;
+  std::map<std::string, FileKind> kinds_;
+};
+
+enum class SizeRule { kExactly, kAtMost };
+
+Result<std::vector<std::byte>> ReadBytes(OpenFile& open, uint64_t expected,
+                                         SizeRule rule) {
+  ASSIGN_OR_RETURN(const uint64_t size, open.file->Size());
+  const bool wrong =
+      rule == SizeRule::kExactly ? size != expected : size > expected;
+  if (wrong) {
+    return DataLoss(fmt::format("{}: expected {}{} bytes, found {}", open.name,
+                                rule == SizeRule::kAtMost ? "at most " : "",
+                                expected, size));
+  }
+  std::vector<std::byte> bytes(size);
+  ASSIGN_OR_RETURN(const size_t read, open.file->ReadAt(0, bytes));
+  if (read != size) {
+    return DataLoss(
+        fmt::format("{}: expected {} bytes, found {}", open.name, size, read));
+  }
+  return bytes;
+}
+
+Result<Manifest> ReadManifestFile(World& world, OpenFile& open) {
+  ASSIGN_OR_RETURN(const auto bytes, Retrying(world, [&] {
+                     return ReadBytes(open, kMaxManifestBytes,
+                                      SizeRule::kAtMost);
+                   }));
+  std::string text(bytes.size(), '\0');
+  std::ranges::transform(bytes, text.begin(),
+                         [](std::byte b) { return static_cast<char>(b); });
+  Result<Manifest> manifest = ParseManifest(text);
+  if (manifest.ok()) return manifest;
+  return Annotate(manifest.status(), open.name);
+}
+
+// Reads one file that the manifest lists.
+Result<std::vector<std::byte>> ReadListed(World& world, OpenFile& open,
+                                          const ShardFile& listed,
+                                          uint64_t step) {
+  const bool blind = world.faults.Planted(PlantedBug::kTrustManifestBlindly);
+  ASSIGN_OR_RETURN(
+      auto bytes, Retrying(world, [&]() -> Result<std::vector<std::byte>> {
+        RETURN_IF_ERROR(world.faults.Hit(Point::kLoadRead,
+                                         {.step = step, .size = listed.bytes}));
+        // A size that is off is a digest that is off, found sooner.
+        return ReadBytes(open, blind ? ~uint64_t{0} : listed.bytes,
+                         blind ? SizeRule::kAtMost : SizeRule::kExactly);
+      }));
+  const Digest found = DigestOf(bytes);
+  if (blind || found == listed.digest) return bytes;
+  return DataLoss(fmt::format("{}: expected xxh3_128 {}, found {}", open.name,
+                              listed.digest.ToString(), found.ToString()));
+}
+
+Status AddTensors(const ShardFile& listed, std::span<const std::byte> bytes,
+                  std::map<std::string, Tensor>& tensors) {
+  const auto views = ParseSafetensors(bytes);
+  if (!views.ok()) return Annotate(views.status(), listed.name);
+  for (const TensorView& view : *views) {
+    if (std::ranges::find(listed.tensors, view.name) == listed.tensors.end()) {
+      return DataLoss(fmt::format("{}: tensor {} is not in the manifest",
+                                  listed.name, view.name));
+    }
+    tensors[view.name] = {.name = view.name,
+                          .dtype = view.dtype,
+                          .shape = view.shape,
+                          .bytes = {view.bytes.begin(), view.bytes.end()}};
+  }
+  if (views->size() == listed.tensors.size()) return OkStatus();
+  return DataLoss(fmt::format("{}: expected {} tensors, found {}", listed.name,
+                              listed.tensors.size(), views->size()));
+}
+
+Status CheckStateDigest(const LoadedCheckpoint& loaded) {
+  std::vector<TensorView> views;
+  for (const auto& [name, tensor] : loaded.tensors) {
+    views.push_back({.name = name,
+                     .dtype = tensor.dtype,
+                     .shape = tensor.shape,
+                     .bytes = tensor.bytes});
+  }
+  const Digest found = StateDigest(views);
+  if (found == loaded.head.state_digest) return OkStatus();
+  return DataLoss(fmt::format("state digest: expected {}, found {}",
+                              loaded.head.state_digest.ToString(),
+                              found.ToString()));
+}
+
+}  // namespace
+
+Result<std::string> ReadWithRetry(World& world, const std::string& path,
+                                  uint64_t limit) {
+  return Retrying(world, [&] { return ReadFile(world.storage, path, limit); });
+}
+
+Result<Manifest> ReadManifest(World& world, const std::string& path) {
+  DirectoryReader directory(world, path);
+  RETURN_IF_ERROR(directory.Begin());
+  ASSIGN_OR_RETURN(OpenFile open, directory.Open(std::string(kManifestName)));
+  return ReadManifestFile(world, open);
+}
+
+Result<LoadedCheckpoint> ReadCheckpoint(World& world, const std::string& path) {
+  DirectoryReader directory(world, path);
+  RETURN_IF_ERROR(directory.Begin());
+  ASSIGN_OR_RETURN(OpenFile open, directory.Open(std::string(kManifestName)));
+  ASSIGN_OR_RETURN(const Manifest manifest, ReadManifestFile(world, open));
+  std::vector<OpenFile> files;
+  for (const ShardFile& listed : manifest.files) {
+    ASSIGN_OR_RETURN(OpenFile file, directory.Open(listed.name));
+    files.push_back(std::move(file));
+  }
+  LoadedCheckpoint loaded{.head = manifest.head, .tensors = {}};
+  for (size_t i = 0; i < files.size(); ++i) {
+    const ShardFile& listed = manifest.files[i];
+    ASSIGN_OR_RETURN(const auto bytes,
+                     ReadListed(world, files[i], listed, manifest.head.step));
+    if (listed.name == kIndexName) continue;
+    RETURN_IF_ERROR(AddTensors(listed, bytes, loaded.tensors));
+  }
+  if (!world.faults.Planted(PlantedBug::kTrustManifestBlindly)) {
+    RETURN_IF_ERROR(CheckStateDigest(loaded));
+  }
+  return loaded;
+}
+
+}  // namespace gauntlet

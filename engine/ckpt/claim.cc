@@ -1,0 +1,107 @@
+#include "engine/ckpt/claim.h"
+
+#include <charconv>
+#include <vector>
+
+#include "engine/ckpt/claim_format.h"
+#include "engine/ckpt/store_names.h"
+#include "engine/ckpt/text_record.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+template <typename T>
+std::optional<T> ParseNumber(std::string_view text) {
+  T value = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, value);
+  if (error != std::errc() || end != last) return std::nullopt;
+  return value;
+}
+
+// A host's name is for people; a line end in it would end the field.
+std::string OneLine(std::string text) {
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < ' ') c = '?';
+  }
+  return text;
+}
+
+std::optional<ParentRecord> ParseParent(const TextRecord& record,
+                                        const std::string& name) {
+  const auto checkpoint = CheckpointName::Parse(name);
+  const auto step =
+      ParseNumber<uint64_t>(record.Find("parent_step").value_or(""));
+  const auto phase = FindPhase(record.Find("parent_phase").value_or(""));
+  const auto digest = Digest::Parse(record.Find("parent_state").value_or(""));
+  const auto written_by =
+      ParseNumber<uint64_t>(record.Find("parent_written_by").value_or(""));
+  if (!checkpoint || !step || !phase || !digest || !written_by) {
+    return std::nullopt;
+  }
+  return ParentRecord{.name = name,
+                      .step = *step,
+                      .phase = *phase,
+                      .state_digest = *digest,
+                      .written_by = *written_by};
+}
+
+}  // namespace
+
+std::string EncodeClaim(const ClaimRecord& claim) {
+  std::vector<TextField> fields = {
+      {"generation", std::to_string(claim.generation)},
+      {"host", OneLine(claim.host)},
+      {"unix_seconds", std::to_string(claim.unix_seconds)},
+  };
+  switch (claim.state) {
+    case ParentState::kUnrecorded:
+      fields.push_back({"parent", std::string(kClaimUnrecorded)});
+      break;
+    case ParentState::kColdStart:
+      fields.push_back({"parent", std::string(kClaimColdStart)});
+      break;
+    case ParentState::kRecorded:
+      fields.push_back({"parent", claim.parent.name});
+      fields.push_back({"parent_step", std::to_string(claim.parent.step)});
+      fields.push_back(
+          {"parent_phase", std::string(PhaseName(claim.parent.phase))});
+      fields.push_back({"parent_state", claim.parent.state_digest.ToString()});
+      fields.push_back(
+          {"parent_written_by", std::to_string(claim.parent.written_by)});
+      break;
+  }
+  return EncodeTextRecord("A generation's claim on this directory.", fields);
+}
+
+Result<ClaimRecord> ParseClaim(std::string_view text) {
+  const TextRecord record = ParseTextRecord(text);
+  if (record.digest != DigestLine::kRight) {
+    return DataLoss("its digest line is missing or of other bytes");
+  }
+  ClaimRecord claim;
+  const auto generation =
+      ParseNumber<uint64_t>(record.Find("generation").value_or(""));
+  const auto seconds =
+      ParseNumber<int64_t>(record.Find("unix_seconds").value_or(""));
+  const auto parent = record.Find("parent");
+  if (!generation || !seconds || !parent) {
+    return DataLoss("expected generation, unix_seconds and parent");
+  }
+  claim.generation = *generation;
+  claim.unix_seconds = *seconds;
+  claim.host = record.Find("host").value_or("");
+  if (*parent == kClaimUnrecorded) return claim;
+  if (*parent == kClaimColdStart) {
+    claim.state = ParentState::kColdStart;
+    return claim;
+  }
+  const auto found = ParseParent(record, *parent);
+  if (!found) return DataLoss("parent: expected a checkpoint, step and digest");
+  claim.state = ParentState::kRecorded;
+  claim.parent = *found;
+  return claim;
+}
+
+}  // namespace gauntlet

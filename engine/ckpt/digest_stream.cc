@@ -1,0 +1,26 @@
+#include "engine/ckpt/digest_stream.h"
+
+#include "engine/check.h"
+#include <xxhash.h>
+
+namespace gauntlet {
+
+void DigestStream::Free::operator()(XXH3_state_s* state) const {
+  XXH3_freeState(state);
+}
+
+DigestStream::DigestStream() : state_(XXH3_createState()) {
+  CHECK(state_ != nullptr, "out of memory");
+  XXH3_128bits_reset(state_.get());
+}
+
+void DigestStream::Update(std::span<const std::byte> bytes) {
+  XXH3_128bits_update(state_.get(), bytes.data(), bytes.size());
+}
+
+Digest DigestStream::Finish() const {
+  const XXH128_hash_t hash = XXH3_128bits_digest(state_.get());
+  return {.high = hash.high64, .low = hash.low64};
+}
+
+}  // namespace gauntlet

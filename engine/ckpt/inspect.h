@@ -1,0 +1,54 @@
+// Looks at a checkpoint directory without changing it: for `gauntlet ckpt`.
+#ifndef GAUNTLET_ENGINE_CKPT_INSPECT_H_
+#define GAUNTLET_ENGINE_CKPT_INSPECT_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/ckpt/tensor_difference.h"
+#include "engine/digest.h"
+#include "engine/status.h"
+#include "engine/world/world.h"
+
+namespace gauntlet {
+
+enum class LineageState : uint8_t {
+  kCurrent,   // may be loaded
+  kFenced,    // void: a newer generation went on from somewhere else
+  kRejected,  // failed verification earlier and was set aside
+};
+// "current", "fenced", "rejected".
+std::string_view LineageStateName(LineageState state);
+
+enum class InspectDepth : uint8_t { kManifests, kEveryByte };
+
+struct CheckpointReport {
+  std::string name;
+  LineageState lineage = LineageState::kCurrent;
+  Status verdict;  // Ok: valid, as far as was looked; else the reason
+  uint64_t step = 0;
+  uint64_t generation = 0;  // of its suffix: wrote or adopted it
+  // From the manifest; zero where it cannot be read.
+  uint64_t epoch = 0;
+  Phase phase = Phase::kInEpoch;
+  uint64_t written_by = 0;
+  uint64_t bytes = 0;
+  int64_t age_seconds = 0;  // by the wall clock; negative after a clock jump
+  Digest state_digest;
+};
+
+// By step, then name, oldest first. kNotFound: no such directory.
+Result<std::vector<CheckpointReport>> InspectStore(World& world,
+                                                   const std::string& directory,
+                                                   InspectDepth depth);
+
+// Both are directories of checkpoints, of any state of lineage, and must
+// verify.
+Result<std::vector<TensorDifference>> CompareCheckpoints(
+    World& world, const std::string& first, const std::string& second);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_CKPT_INSPECT_H_

@@ -1,0 +1,140 @@
+#include "engine/ckpt/parent_choice.h"
+
+#include <algorithm>
+
+#include "engine/ckpt/checkpoint_reader.h"
+#include "engine/job/job.h"
+#include "engine/numerics.h"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace gauntlet {
+namespace {
+
+Status CheckJob(const ScannedCheckpoint& checkpoint,
+                const std::string& job_json) {
+  const Manifest& manifest = *checkpoint.manifest;
+  if (manifest.numerics_version != numerics::kVersion) {
+    return FailedPrecondition(fmt::format(
+        "{}: numerics version {} in the checkpoint, {} now", checkpoint.name,
+        manifest.numerics_version, numerics::kVersion));
+  }
+  if (manifest.job_digest == JobDigest(job_json)) return OkStatus();
+  return FailedPrecondition(
+      fmt::format("{}: of another job: {}", checkpoint.name,
+                  DescribeJobDifference(manifest.head.job_json, job_json)));
+}
+
+// Ok, or kDataLoss with the reason to reject it, or what stops the choice.
+Status Verify(World& world, const StoreOptions& options,
+              const ScannedCheckpoint& checkpoint,
+              const std::string& job_json) {
+  if (!checkpoint.manifest) return checkpoint.status;
+  RETURN_IF_ERROR(CheckJob(checkpoint, job_json));
+  return ReadCheckpoint(world, options.directory + "/" + checkpoint.name)
+      .status();
+}
+
+// True where an edit named a checkpoint that a generation then took: the taking
+// gave it another name, and the edit is done with.
+bool WasTaken(const StoreScan& scan, const std::string& edit) {
+  return std::ranges::any_of(scan.parents, [&](const auto& entry) {
+    return entry.second && entry.second->name == edit;
+  });
+}
+
+// What a person asked for; nullopt: nothing, or it was done already.
+Result<std::optional<size_t>> EditedParent(const StoreScan& scan) {
+  const std::optional<std::string>& edit = scan.state_file.edit;
+  if (!edit) return std::optional<size_t>();
+  for (size_t i = 0; i < scan.checkpoints.size(); ++i) {
+    if (scan.checkpoints[i].name == *edit) return std::optional(i);
+  }
+  if (WasTaken(scan, *edit)) return std::optional<size_t>();
+  std::vector<std::string> names;
+  for (const ScannedCheckpoint& checkpoint : scan.checkpoints) {
+    names.push_back(checkpoint.name);
+  }
+  return InvalidArgument(fmt::format(
+      "{}: edited, latest: expected a checkpoint of this directory ({}), found "
+      "\"{}\"",
+      kStateFileName, fmt::join(names, ", "), edit->substr(0, 200)));
+}
+
+// Everything that shows that there were checkpoints, a line each.
+std::vector<std::string> TracesOfCheckpoints(
+    World& world, const StoreOptions& options, const StoreScan& scan,
+    const std::vector<Rejection>& rejected) {
+  std::vector<std::string> traces;
+  for (const Rejection& rejection : rejected) {
+    traces.push_back(fmt::format("{}: {}",
+                                 scan.checkpoints[rejection.checkpoint].name,
+                                 rejection.reason));
+  }
+  for (const ScannedEntry& entry : scan.entries) {
+    if (entry.parsed.kind != EntryKind::kRejected) continue;
+    const Status status =
+        ReadCheckpoint(world, options.directory + "/" + entry.name).status();
+    traces.push_back(fmt::format(
+        "{}: {}", entry.name,
+        status.ok() ? "set aside by an earlier run" : status.message()));
+  }
+  const auto newest = scan.parents.rbegin();
+  if (newest != scan.parents.rend() && newest->second && rejected.empty()) {
+    traces.push_back(fmt::format("{}: missing, the parent of generation {}",
+                                 newest->second->name, newest->first));
+  }
+  for (const std::string& name : scan.state_file.all) {
+    const bool there = std::ranges::any_of(
+        scan.checkpoints,
+        [&](const ScannedCheckpoint& c) { return c.name == name; });
+    if (!there && traces.empty()) {
+      traces.push_back(
+          fmt::format("{}: missing, listed in {}", name, kStateFileName));
+    }
+  }
+  return traces;
+}
+
+Status NoneIsValid(const std::string& directory,
+                   const std::vector<std::string>& traces) {
+  return FailedPrecondition(
+      fmt::format("{}: there are checkpoints and none is valid: {}", directory,
+                  fmt::join(traces, "; ")));
+}
+
+}  // namespace
+
+Result<ParentChoice> ChooseParent(World& world, const StoreOptions& options,
+                                  const StoreScan& scan,
+                                  const std::string& job_json) {
+  ParentChoice choice;
+  ASSIGN_OR_RETURN(const std::optional<size_t> edited, EditedParent(scan));
+  if (edited) {
+    const ScannedCheckpoint& checkpoint = scan.checkpoints[*edited];
+    const Status status = Verify(world, options, checkpoint, job_json);
+    if (status.code() == Code::kDataLoss) {
+      return FailedPrecondition(
+          fmt::format("{}: edited to {}, which is damaged: {}", kStateFileName,
+                      checkpoint.name, status.message()));
+    }
+    RETURN_IF_ERROR(status);
+    choice.parent = *edited;
+    return choice;
+  }
+  for (const size_t i : scan.lineage.members) {
+    const Status status = Verify(world, options, scan.checkpoints[i], job_json);
+    if (status.ok()) {
+      choice.parent = i;
+      return choice;
+    }
+    if (status.code() != Code::kDataLoss) return status;
+    choice.rejected.push_back({.checkpoint = i, .reason = status.message()});
+  }
+  const auto traces =
+      TracesOfCheckpoints(world, options, scan, choice.rejected);
+  if (traces.empty() || options.cold_start == ColdStart::kAllow) return choice;
+  return NoneIsValid(options.directory, traces);
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,43 @@
+// Which checkpoint a new generation goes on from.
+#ifndef GAUNTLET_ENGINE_CKPT_PARENT_CHOICE_H_
+#define GAUNTLET_ENGINE_CKPT_PARENT_CHOICE_H_
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/ckpt/checkpoint_store.h"
+#include "engine/ckpt/store_scan.h"
+
+namespace gauntlet {
+
+struct Rejection {
+  size_t checkpoint = 0;  // index into the scan's
+  std::string reason;
+};
+
+struct ParentChoice {
+  std::optional<size_t> parent;  // index into the scan's; none: a cold start
+  // Newer members of the lineage that failed verification.
+  std::vector<Rejection> rejected;
+};
+
+// The newest member of the lineage of which every byte verifies, or the one
+// that a person's edit of the state file names. Writes nothing. Errors:
+//   kFailedPrecondition  there are checkpoints, or traces of some, and none is
+//                        valid (unless cold_start allows it); or they are of
+//                        another job, numerics version or schema
+//   kInvalidArgument     the edit names something that is not there
+//   kNotFound            a checkpoint went away meanwhile: scan again
+//   kIoError             the disk does not read: says nothing of the bytes
+// A store whose claims record cold starts only, and in which nothing was ever
+// committed as far as it shows, is a cold start: a crash before the first save.
+// So is one with void checkpoints only: nothing of them was acknowledged.
+Result<ParentChoice> ChooseParent(World& world, const StoreOptions& options,
+                                  const StoreScan& scan,
+                                  const std::string& job_json);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_CKPT_PARENT_CHOICE_H_

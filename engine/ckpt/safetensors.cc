@@ -1,0 +1,213 @@
+#include "engine/ckpt/safetensors.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "engine/check.h"
+#include "engine/ckpt/safetensors_format.h"
+#include "engine/ckpt/shard_plan.h"
+#include "engine/job/strict_json.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr std::array kDTypes = {
+    std::pair<DType, std::string_view>{DType::kF32, "F32"},
+    std::pair<DType, std::string_view>{DType::kU32, "U32"},
+    std::pair<DType, std::string_view>{DType::kI64, "I64"},
+    std::pair<DType, std::string_view>{DType::kU64, "U64"},
+};
+constexpr size_t kMaxDimensions = 16;
+
+// Bytes of a tensor, or nothing if they do not fit into 64 bits.
+std::optional<uint64_t> TensorBytes(DType dtype,
+                                    std::span<const uint64_t> shape) {
+  uint64_t bytes = DTypeBytes(dtype);
+  for (const uint64_t dimension : shape) {
+    if (__builtin_mul_overflow(bytes, dimension, &bytes)) return std::nullopt;
+  }
+  return bytes;
+}
+
+// The JSON of one tensor's entry, read but not yet placed in the data.
+struct Entry {
+  TensorView view;
+  uint64_t begin = 0;
+  uint64_t end = 0;
+};
+
+Result<std::vector<uint64_t>> Numbers(const Json& json, std::string_view what,
+                                      size_t limit) {
+  if (!json.is_array() || json.size() > limit) {
+    return DataLoss(
+        fmt::format("{}: expected an array of at most {}", what, limit));
+  }
+  std::vector<uint64_t> numbers;
+  for (const Json& number : json) {
+    if (!number.is_number_unsigned()) {
+      return DataLoss(
+          fmt::format("{}: expected integers from 0 to 2^64 - 1", what));
+    }
+    numbers.push_back(number.get<uint64_t>());
+  }
+  return numbers;
+}
+
+Result<Entry> ParseEntry(const std::string& name, const Json& json) {
+  JsonFields fields(json, name);
+  Entry entry;
+  entry.view.name = name;
+  entry.view.dtype = fields.Choice<DType>("dtype", {{"F32", DType::kF32},
+                                                    {"U32", DType::kU32},
+                                                    {"I64", DType::kI64},
+                                                    {"U64", DType::kU64}});
+  const Json& shape = fields.Any("shape");
+  const Json& offsets = fields.Any("data_offsets");
+  if (const Status status = fields.Finish(); !status.ok()) {
+    return DataLoss(status.message());
+  }
+  ASSIGN_OR_RETURN(entry.view.shape,
+                   Numbers(shape, name + ".shape", kMaxDimensions));
+  ASSIGN_OR_RETURN(const std::vector<uint64_t> range,
+                   Numbers(offsets, name + ".data_offsets", 2));
+  if (range.size() != 2 || range[0] > range[1]) {
+    return DataLoss(name + ".data_offsets: expected [begin, end)");
+  }
+  entry.begin = range[0];
+  entry.end = range[1];
+  const auto bytes = TensorBytes(entry.view.dtype, entry.view.shape);
+  if (!bytes || *bytes != entry.end - entry.begin) {
+    return DataLoss(
+        fmt::format("{}: dtype and shape make {} bytes, data_offsets {}", name,
+                    bytes ? std::to_string(*bytes) : "more than 2^64",
+                    entry.end - entry.begin));
+  }
+  return entry;
+}
+
+Status CheckMetadata(const Json& json) {
+  const bool strings =
+      json.is_object() &&
+      std::ranges::all_of(json, [](const Json& v) { return v.is_string(); });
+  if (strings) return OkStatus();
+  return DataLoss("__metadata__: expected an object of strings");
+}
+
+Result<std::vector<Entry>> ParseHeader(std::string_view text) {
+  if (!text.starts_with('{')) {
+    return DataLoss("header: expected JSON that starts with '{'");
+  }
+  const Result<Json> json = ParseStrictJson(text, "header");
+  if (!json.ok()) return DataLoss(json.status().message());
+  if (!json->is_object()) return DataLoss("header: expected an object");
+  std::vector<Entry> entries;
+  for (const auto& [name, value] : json->items()) {
+    if (name == kSafetensorsMetadata) {
+      RETURN_IF_ERROR(CheckMetadata(value));
+      continue;
+    }
+    ASSIGN_OR_RETURN(Entry entry, ParseEntry(name, value));
+    entries.push_back(std::move(entry));
+  }
+  std::ranges::sort(entries, {}, [](const Entry& entry) {
+    return std::tie(entry.begin, entry.end, entry.view.name);
+  });
+  return entries;
+}
+
+// Gives each tensor its bytes; they must cover the data without a gap.
+Result<std::vector<TensorView>> Place(std::vector<Entry> entries,
+                                      std::span<const std::byte> data) {
+  std::vector<TensorView> views;
+  uint64_t covered = 0;
+  for (Entry& entry : entries) {
+    if (entry.begin != covered) {
+      return DataLoss(fmt::format("{}: expected to begin at {}, found {} ({})",
+                                  entry.view.name, covered, entry.begin,
+                                  entry.begin < covered ? "overlap" : "hole"));
+    }
+    if (entry.end > data.size()) {
+      return DataLoss(fmt::format("{}: ends at {}, the data has {} bytes",
+                                  entry.view.name, entry.end, data.size()));
+    }
+    covered = entry.end;
+    entry.view.bytes = data.subspan(entry.begin, entry.end - entry.begin);
+    views.push_back(std::move(entry.view));
+  }
+  if (covered != data.size()) {
+    return DataLoss(fmt::format("data: {} bytes belong to no tensor",
+                                data.size() - covered));
+  }
+  return views;
+}
+
+}  // namespace
+
+std::string_view DTypeName(DType dtype) {
+  for (const auto& [type, name] : kDTypes) {
+    if (type == dtype) return name;
+  }
+  CHECK(false, "an unknown dtype");
+}
+
+SafetensorsLayout LayOutSafetensors(std::span<const TensorView> tensors,
+                                    uint64_t step) {
+  SafetensorsLayout layout{.header = {}, .order = NameOrder(tensors)};
+  std::ranges::stable_sort(layout.order, std::greater<>(), [&](size_t i) {
+    return DTypeBytes(tensors[i].dtype);
+  });
+  Json json = Json::object();
+  json[kSafetensorsMetadata] = {{"producer", "gauntlet"},
+                                {"step", std::to_string(step)}};
+  uint64_t offset = 0;
+  for (const size_t i : layout.order) {
+    const TensorView& tensor = tensors[i];
+    const auto bytes = TensorBytes(tensor.dtype, tensor.shape);
+    CHECK(tensor.name != kSafetensorsMetadata, "a reserved tensor name");
+    CHECK(bytes == tensor.bytes.size(),
+          fmt::format("{}: {} bytes do not fit its shape", tensor.name,
+                      tensor.bytes.size()));
+    json[tensor.name] = {{"dtype", DTypeName(tensor.dtype)},
+                         {"shape", tensor.shape},
+                         {"data_offsets", {offset, offset + *bytes}}};
+    offset += *bytes;
+  }
+  std::string text = json.dump();
+  const size_t unpadded = kSafetensorsLengthBytes + text.size();
+  text.append((kSafetensorsAlignment - unpadded % kSafetensorsAlignment) %
+                  kSafetensorsAlignment,
+              ' ');
+  CHECK(text.size() <= kSafetensorsMaxHeader, "too many tensors in a shard");
+  const uint64_t length = text.size();
+  layout.header.resize(sizeof length);
+  std::memcpy(layout.header.data(), &length, sizeof length);
+  layout.header += text;
+  return layout;
+}
+
+Result<std::vector<TensorView>> ParseSafetensors(
+    std::span<const std::byte> file) {
+  if (file.size() < kSafetensorsLengthBytes) {
+    return DataLoss(fmt::format("expected at least {} bytes, found {}",
+                                kSafetensorsLengthBytes, file.size()));
+  }
+  uint64_t length = 0;
+  std::memcpy(&length, file.data(), sizeof length);
+  const uint64_t room = file.size() - kSafetensorsLengthBytes;
+  const uint64_t limit = std::min<uint64_t>(room, kSafetensorsMaxHeader);
+  if (length > limit) {
+    return DataLoss(fmt::format("header: expected at most {} bytes, found {}",
+                                limit, length));
+  }
+  std::string text(length, '\0');
+  std::memcpy(text.data(), file.data() + kSafetensorsLengthBytes, length);
+  ASSIGN_OR_RETURN(std::vector<Entry> entries, ParseHeader(text));
+  return Place(std::move(entries),
+               file.subspan(kSafetensorsLengthBytes + length));
+}
+
+}  // namespace gauntlet

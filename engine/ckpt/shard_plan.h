@@ -1,0 +1,28 @@
+// Which tensors go into which shard: a pure function that each rank evaluates
+// for itself.
+#ifndef GAUNTLET_ENGINE_CKPT_SHARD_PLAN_H_
+#define GAUNTLET_ENGINE_CKPT_SHARD_PLAN_H_
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "engine/tensor.h"
+
+namespace gauntlet {
+
+// Indices of the tensors in byte order of their names. REQUIRES: names differ.
+std::vector<size_t> NameOrder(std::span<const TensorView> tensors);
+
+// For each of `shards` shards the indices of its tensors, ascending. Whole
+// tensors, the largest first (then by name), each to the shard with the fewest
+// bytes so far (then the lowest index): longest processing time first, at most
+// 4/3 of the best balance (Graham 1969). A shard may be empty. Depends on names
+// and sizes only, not on the order of the tensors given. REQUIRES: shards >= 1,
+// names differ.
+std::vector<std::vector<size_t>> PartitionTensors(
+    std::span<const TensorView> tensors, int shards);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_CKPT_SHARD_PLAN_H_

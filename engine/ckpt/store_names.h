@@ -1,0 +1,73 @@
+// The names in a checkpoint directory.
+//
+//   gen-000003                          the claim of generation 3
+//   gen-000003.tmp                      its next version, being written
+//   checkpoint, checkpoint.tmp          the state file, likewise
+//   step-000000150-g3/                  a committed checkpoint of step 150;
+//                                       its suffix is the generation that wrote
+//                                       it or adopted it as its parent
+//   step-000000150-evaluation_due-g3/   the same step saved again at another
+//                                       boundary (phase), where the plain name
+//                                       is taken
+//   step-000000200-g3.tmp/              a save that is not committed
+//   rejected-step-000000150-g3/         failed verification, kept for a look
+//   .deleting-step-000000100-g3/        on its way out
+//
+// All else in the directory is not the engine's, and is left alone. Inside a
+// checkpoint: model-00001-of-00004.safetensors …, model.safetensors.index.json,
+// MANIFEST.json.
+#ifndef GAUNTLET_ENGINE_CKPT_STORE_NAMES_H_
+#define GAUNTLET_ENGINE_CKPT_STORE_NAMES_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "engine/world/event_log.h"
+
+namespace gauntlet {
+
+inline constexpr std::string_view kStateFileName = "checkpoint";
+inline constexpr std::string_view kManifestName = "MANIFEST.json";
+inline constexpr std::string_view kIndexName = "model.safetensors.index.json";
+inline constexpr std::string_view kTmpSuffix = ".tmp";
+inline constexpr std::string_view kRejectedPrefix = "rejected-";
+inline constexpr std::string_view kDeletingPrefix = ".deleting-";
+
+struct CheckpointName {
+  uint64_t step = 0;
+  std::optional<Phase> phase;  // only where it is part of the name
+  uint64_t generation = 0;
+
+  std::string ToString() const;
+  // The inverse of ToString; nullopt for anything else.
+  static std::optional<CheckpointName> Parse(std::string_view name);
+};
+
+enum class EntryKind : uint8_t {
+  kClaim,
+  kClaimTmp,
+  kStateTmp,
+  kCheckpoint,
+  kSaveTmp,
+  kRejected,
+  kDeleting,
+  kOther,  // the state file, and what is not the engine's
+};
+
+// What a name says, whatever stands behind it.
+struct EntryName {
+  EntryKind kind = EntryKind::kOther;
+  CheckpointName checkpoint;  // of what is, was or becomes one
+  uint64_t generation = 0;    // of the claim, else the checkpoint's suffix
+};
+EntryName ParseEntryName(std::string_view name);
+
+std::string ClaimName(uint64_t generation);
+// "model-00001-of-00004.safetensors". REQUIRES: 0 <= index < count.
+std::string ShardName(int index, int count);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_CKPT_STORE_NAMES_H_

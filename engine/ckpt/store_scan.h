@@ -1,0 +1,56 @@
+// What a checkpoint directory holds at one moment, as far as names, claims and
+// manifests tell; no tensor is read.
+#ifndef GAUNTLET_ENGINE_CKPT_STORE_SCAN_H_
+#define GAUNTLET_ENGINE_CKPT_STORE_SCAN_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/ckpt/lineage.h"
+#include "engine/ckpt/manifest.h"
+#include "engine/ckpt/state_file.h"
+#include "engine/status.h"
+#include "engine/world/world.h"
+
+namespace gauntlet {
+
+// A committed directory.
+struct ScannedCheckpoint {
+  std::string name;
+  CheckpointName parsed;
+  Status status;                     // why there is no manifest
+  std::optional<Manifest> manifest;  // of the step in the name
+
+  uint64_t WrittenBy() const;
+  Phase GetPhase() const;
+};
+
+struct ScannedEntry {
+  std::string name;
+  EntryName parsed;
+  FileKind kind = FileKind::kFile;
+};
+
+struct StoreScan {
+  std::vector<ScannedEntry> entries;  // all of the engine's
+  std::vector<ScannedCheckpoint> checkpoints;
+  RecordedParents parents;          // from claims, else from manifests
+  uint64_t highest_claim = 0;       // 0: none
+  uint64_t highest_generation = 0;  // in any name: never to be used again
+  StateFile state_file;
+  Lineage lineage;  // of `checkpoints`
+};
+
+// kNotFound: there is no such directory. Starts again, a bounded number of
+// times, where something vanishes on the way.
+Result<StoreScan> ScanStore(World& world, const std::string& directory);
+
+// The highest claim in the directory, 0 for none: what fencing asks for.
+Result<uint64_t> HighestClaim(World& world, const std::string& directory);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_CKPT_STORE_SCAN_H_

@@ -1,0 +1,106 @@
+#include "engine/ckpt/tensor_difference.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "engine/ckpt/safetensors.h"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr uint32_t kSign = 0x80000000;
+constexpr uint32_t kInfinity = 0x7f800000;
+
+// Float bit patterns on one line, ascending with their values.
+int64_t OnLine(uint32_t bits) {
+  const int64_t magnitude = bits & ~kSign;
+  return (bits & kSign) != 0 ? -magnitude - 1 : magnitude;
+}
+
+std::string Describe(const Tensor& tensor) {
+  return fmt::format("{} [{}]", DTypeName(tensor.dtype),
+                     fmt::join(tensor.shape, ", "));
+}
+
+uint64_t ElementAt(const Tensor& tensor, size_t index) {
+  const size_t size = DTypeBytes(tensor.dtype);
+  uint64_t bits = 0;
+  std::memcpy(&bits, tensor.bytes.data() + index * size, size);
+  return bits;
+}
+
+std::string Hex(uint64_t bits, DType dtype) {
+  return fmt::format("{:0{}x}", bits, 2 * DTypeBytes(dtype));
+}
+
+std::optional<TensorDifference> CompareOne(const Tensor& first,
+                                           const Tensor& second) {
+  TensorDifference difference{.name = first.name,
+                              .kind = {},
+                              .first_hex = {},
+                              .second_hex = {},
+                              .ulps = {}};
+  if (first.dtype != second.dtype || first.shape != second.shape ||
+      first.bytes.size() != second.bytes.size()) {
+    difference.kind =
+        fmt::format("{} against {}", Describe(first), Describe(second));
+    return difference;
+  }
+  if (first.bytes == second.bytes) return std::nullopt;
+  difference.elements = first.bytes.size() / DTypeBytes(first.dtype);
+  for (size_t i = 0; i < difference.elements; ++i) {
+    const uint64_t a = ElementAt(first, i);
+    const uint64_t b = ElementAt(second, i);
+    if (a == b || difference.differing++ > 0) continue;
+    difference.first_element = i;
+    difference.first_hex = Hex(a, first.dtype);
+    difference.second_hex = Hex(b, first.dtype);
+    if (first.dtype == DType::kF32) {
+      difference.ulps =
+          UlpDistance(static_cast<uint32_t>(a), static_cast<uint32_t>(b));
+    }
+  }
+  return difference;
+}
+
+TensorDifference OnlyIn(const std::string& name, std::string where) {
+  return {.name = name,
+          .kind = std::move(where),
+          .first_hex = {},
+          .second_hex = {},
+          .ulps = {}};
+}
+
+}  // namespace
+
+std::optional<uint64_t> UlpDistance(uint32_t first, uint32_t second) {
+  const auto is_nan = [](uint32_t bits) { return (bits & ~kSign) > kInfinity; };
+  if (is_nan(first) || is_nan(second)) return std::nullopt;
+  const int64_t distance = OnLine(first) - OnLine(second);
+  return static_cast<uint64_t>(distance < 0 ? -distance : distance);
+}
+
+std::vector<TensorDifference> CompareTensors(
+    const std::map<std::string, Tensor>& first,
+    const std::map<std::string, Tensor>& second) {
+  std::vector<TensorDifference> differences;
+  for (const auto& [name, tensor] : first) {
+    const auto other = second.find(name);
+    if (other == second.end()) {
+      differences.push_back(OnlyIn(name, "only in the first"));
+    } else if (auto difference = CompareOne(tensor, other->second)) {
+      differences.push_back(std::move(*difference));
+    }
+  }
+  for (const auto& [name, tensor] : second) {
+    if (!first.contains(name)) {
+      differences.push_back(OnlyIn(name, "only in the second"));
+    }
+  }
+  std::ranges::sort(differences, {}, &TensorDifference::name);
+  return differences;
+}
+
+}  // namespace gauntlet

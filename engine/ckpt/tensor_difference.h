@@ -1,0 +1,39 @@
+// Where two training states differ, and by how much.
+#ifndef GAUNTLET_ENGINE_CKPT_TENSOR_DIFFERENCE_H_
+#define GAUNTLET_ENGINE_CKPT_TENSOR_DIFFERENCE_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/tensor.h"
+
+namespace gauntlet {
+
+struct TensorDifference {
+  std::string name;
+  // "only in the first", "U32 [2] against F32 [2]"; else empty, and:
+  std::string kind;
+  uint64_t elements = 0;   // in the tensor
+  uint64_t differing = 0;  // elements whose bits differ
+  uint64_t first_element = 0;
+  std::string first_hex;  // of that element, "3f800000"
+  std::string second_hex;
+  // Between its two values, counted in float32 numbers from one to the other
+  // (-0 and +0 are one apart); none for integers and NaNs.
+  std::optional<uint64_t> ulps;
+};
+
+// By name; empty: equal bit for bit. Tensors are by name.
+std::vector<TensorDifference> CompareTensors(
+    const std::map<std::string, Tensor>& first,
+    const std::map<std::string, Tensor>& second);
+
+// The same for two float32 bit patterns.
+std::optional<uint64_t> UlpDistance(uint32_t first, uint32_t second);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_CKPT_TENSOR_DIFFERENCE_H_

@@ -1,0 +1,73 @@
+#include "engine/ckpt/text_record.h"
+
+#include "engine/digest.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr std::string_view kDigestKey = "xxh3_128";
+
+std::string_view Trim(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r";
+  const size_t first = text.find_first_not_of(kSpace);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
+}
+
+TextField ParseLine(std::string_view line) {
+  const size_t colon = line.find(':');
+  if (colon == std::string_view::npos) {
+    return {.key = "", .value = std::string(Trim(line))};
+  }
+  return {.key = std::string(Trim(line.substr(0, colon))),
+          .value = std::string(Trim(line.substr(colon + 1)))};
+}
+
+std::string DigestLineOf(std::string_view before) {
+  return fmt::format("{}: {}\n", kDigestKey, DigestOf(before).ToString());
+}
+
+}  // namespace
+
+std::optional<std::string> TextRecord::Find(std::string_view key) const {
+  for (const TextField& field : fields) {
+    if (field.key == key) return field.value;
+  }
+  return std::nullopt;
+}
+
+std::string EncodeTextRecord(std::string_view comment,
+                             std::span<const TextField> fields) {
+  std::string text;
+  if (!comment.empty()) text += fmt::format("# {}\n", comment);
+  for (const TextField& field : fields) {
+    text += fmt::format("{}: {}\n", field.key, field.value);
+  }
+  return text + DigestLineOf(text);
+}
+
+TextRecord ParseTextRecord(std::string_view text) {
+  TextRecord record;
+  record.torn = !text.empty() && text.back() != '\n';
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
+    const std::string_view line = text.substr(at, end - at);
+    std::string_view content = line;
+    if (content.ends_with('\n')) content.remove_suffix(1);
+    TextField field = ParseLine(content);
+    if (field.key == kDigestKey) {
+      // Only the last line can be right: it is the digest of all before it.
+      record.digest =
+          end == text.size() && line == DigestLineOf(text.substr(0, at))
+              ? DigestLine::kRight
+              : DigestLine::kWrong;
+    } else if (!Trim(content).empty() && !Trim(content).starts_with('#')) {
+      record.fields.push_back(std::move(field));
+    }
+    at = end;
+  }
+  return record;
+}
+
+}  // namespace gauntlet

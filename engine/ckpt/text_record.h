@@ -1,0 +1,49 @@
+// Small text files that a person can read: "key: value" lines, and as the last
+// line a digest of all bytes before it.
+//
+//   # a comment
+//   key: value
+//   xxh3_128: 0123456789abcdef0123456789abcdef
+#ifndef GAUNTLET_ENGINE_CKPT_TEXT_RECORD_H_
+#define GAUNTLET_ENGINE_CKPT_TEXT_RECORD_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gauntlet {
+
+struct TextField {
+  std::string key;
+  std::string value;
+};
+
+enum class DigestLine : uint8_t {
+  kRight,    // the file is as it was written
+  kWrong,    // there is one, of other bytes
+  kMissing,  // the last line is something else
+};
+
+struct TextRecord {
+  std::vector<TextField> fields;  // in order; without the digest
+  DigestLine digest = DigestLine::kMissing;
+  bool torn = false;  // the last line has no end
+
+  // The value of the first field of that name.
+  std::optional<std::string> Find(std::string_view key) const;
+};
+
+// `comment` has no line ends and may be empty. REQUIRES: no line ends in keys
+// and values.
+std::string EncodeTextRecord(std::string_view comment,
+                             std::span<const TextField> fields);
+
+// Takes any bytes. Lines that are no "key: value" become fields without a key.
+TextRecord ParseTextRecord(std::string_view text);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_CKPT_TEXT_RECORD_H_

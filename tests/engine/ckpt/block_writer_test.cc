@@ -1,0 +1,47 @@
+#include "engine/ckpt/block_writer.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/engine/ckpt/test_world.h"
+
+namespace gauntlet {
+namespace {
+
+TEST(BlockSizeTest, IsAQuarterInWholeGranulesUpToAMebibyte) {
+  EXPECT_EQ(BlockSize(0), 4096u);
+  EXPECT_EQ(BlockSize(4 * 4096), 4096u);
+  EXPECT_EQ(BlockSize(4 * 4096 + 1), 2 * 4096u);
+  EXPECT_EQ(BlockSize(uint64_t{64} << 20), uint64_t{1} << 20);
+}
+
+TEST(BlockWriterTest, WritesAllPartsAndHitsThePointBeforeEachBlock) {
+  MemoryStorage storage;
+  TestWorld test(storage);
+  const std::string a(5000, 'a');
+  const std::string b(15000, 'b');
+  const std::vector<std::span<const std::byte>> parts = {
+      std::as_bytes(std::span(a)), {}, std::as_bytes(std::span(b))};
+  const auto written = WriteInBlocks(
+      test.world, "/file", parts,
+      {.write_point = Point::kShardWrite, .sync_point = Point::kShardSync});
+  ASSERT_TRUE(written.ok()) << written.status().ToString();
+  EXPECT_EQ(storage.Bytes("/file"), a + b);
+  EXPECT_EQ(written->digest, DigestOf(a + b));
+  EXPECT_EQ(test.faults.hits.size(), 3u + 1u);
+}
+
+TEST(BlockWriterTest, StopsWithTheStatusOfThePoint) {
+  MemoryStorage storage;
+  TestWorld test(storage);
+  test.faults.script = [](Point, size_t hit) {
+    return hit == 1 ? ResourceExhausted("full") : OkStatus();
+  };
+  const auto written =
+      WriteInBlocks(test.world, "/file", std::string(20000, 'x'),
+                    {.write_point = Point::kShardWrite, .sync_point = {}});
+  EXPECT_EQ(written.status().code(), Code::kResourceExhausted);
+  EXPECT_EQ(storage.Bytes("/file").size(), 8192u);
+}
+
+}  // namespace
+}  // namespace gauntlet

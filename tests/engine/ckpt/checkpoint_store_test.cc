@@ -1,0 +1,365 @@
+#include "engine/ckpt/checkpoint_store.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/ckpt/state_file.h"
+#include "engine/real/posix_storage.h"
+#include "tests/engine/ckpt/test_world.h"
+#include <stdlib.h>
+
+namespace gauntlet {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const std::string kDirectory(kStore);
+
+class CheckpointStoreTest : public testing::Test {
+ protected:
+  // A claimed store in which these steps are saved.
+  CheckpointStore Saved(const std::vector<uint64_t>& steps, int keep = 5) {
+    CheckpointStore store = OpenStore(test_.world, keep);
+    const auto claim = store.ClaimGeneration(std::string(kJob));
+    CHECK(claim.ok(), claim.status().ToString());
+    for (const uint64_t step : steps) {
+      const auto ref = Save(store, claim->generation, step);
+      CHECK(ref.ok(), ref.status().ToString());
+    }
+    return store;
+  }
+  std::string& Bytes(const std::string& name) {
+    return storage_.Bytes(kDirectory + "/" + name);
+  }
+
+  MemoryStorage storage_;
+  TestWorld test_{storage_};
+};
+
+TEST_F(CheckpointStoreTest, StartsColdInAnEmptyDirectory) {
+  const Recovered recovered = Recover(test_.world);
+  ASSERT_TRUE(recovered.status.ok()) << recovered.status.ToString();
+  EXPECT_EQ(recovered.claim->generation, 1u);
+  EXPECT_FALSE(recovered.claim->parent);
+}
+
+TEST_F(CheckpointStoreTest, LoadsWhatWasSavedAndAdoptsIt) {
+  Saved({10, 20});
+  const Recovered recovered = Recover(test_.world);
+  ASSERT_TRUE(recovered.status.ok()) << recovered.status.ToString();
+  EXPECT_EQ(recovered.step, 20u);
+  EXPECT_EQ(recovered.claim->parent->name, "step-000000020-g2");
+  EXPECT_THAT(Checkpoints(storage_, kDirectory),
+              ElementsAre("step-000000010-g1", "step-000000020-g2"));
+}
+
+TEST_F(CheckpointStoreTest, RestoresHeadAndTensorsBitForBit) {
+  CheckpointStore store = Saved({10});
+  const auto loaded = store.Load({.name = "step-000000010-g1", .step = 10});
+  ASSERT_TRUE(loaded.ok()) << loaded.status().ToString();
+  EXPECT_EQ(loaded->head.position, HeadOf(10).position);
+  EXPECT_EQ(loaded->head.job_json, kJob);
+  for (const auto& [name, tensor] : TestState(10).tensors) {
+    EXPECT_EQ(loaded->tensors.at(name).bytes, tensor.bytes) << name;
+  }
+}
+
+TEST_F(CheckpointStoreTest, WorksOnARealDirectory) {
+  char path[] = "/tmp/ckpt_store_XXXXXX";
+  ASSERT_NE(mkdtemp(path), nullptr);
+  const std::string directory = std::string(path) + "/new/store";
+  PosixStorage storage;
+  TestWorld test(storage);
+  CheckpointStore first = OpenStore(test.world, 2, directory);
+  ASSERT_TRUE(first.ClaimGeneration(std::string(kJob)).ok());
+  for (uint64_t step = 1; step <= 25; ++step) {
+    ASSERT_TRUE(Save(first, 1, step).ok());
+  }
+  EXPECT_THAT(Checkpoints(storage, directory),
+              ElementsAre("step-000000024-g1", "step-000000025-g1"));
+  CheckpointStore second = OpenStore(test.world, 2, directory);
+  const auto claim = second.ClaimGeneration(std::string(kJob));
+  ASSERT_TRUE(claim.ok()) << claim.status().ToString();
+  EXPECT_EQ(second.Load(*claim->parent)->head.step, 25u);
+  EXPECT_TRUE(second.DeleteAll().ok());
+  EXPECT_EQ(storage.List(directory).status().code(), Code::kNotFound);
+  EXPECT_TRUE(
+      storage.Remove(std::string(path) + "/new", FileKind::kDirectory).ok());
+  EXPECT_TRUE(storage.Remove(path, FileKind::kDirectory).ok());
+}
+
+TEST_F(CheckpointStoreTest, KeepsOneCheckpointOnlyAfterTheNextIsCommitted) {
+  CheckpointStore store = Saved({1, 2}, 1);
+  EXPECT_THAT(Checkpoints(storage_, kDirectory),
+              ElementsAre("step-000000002-g1"));
+  storage_.gate = [](Operation operation, const std::string&) {
+    return operation == Operation::kWrite ? ResourceExhausted("disk full")
+                                          : OkStatus();
+  };
+  EXPECT_EQ(Save(store, 1, 3).status().code(), Code::kResourceExhausted);
+  storage_.gate = nullptr;
+  EXPECT_THAT(Checkpoints(storage_, kDirectory),
+              ElementsAre("step-000000002-g1"));
+  EXPECT_FALSE(storage_.Exists(kDirectory + "/step-000000003-g1.tmp"));
+  EXPECT_EQ(Recover(test_.world).step, 2u);
+}
+
+TEST_F(CheckpointStoreTest, SaysSoWhereAStepIsSavedAlready) {
+  CheckpointStore store = Saved({1});
+  EXPECT_EQ(store.BeginSave(HeadOf(1), 1).status().code(),
+            Code::kAlreadyExists);
+  CheckpointHead other = HeadOf(1);
+  other.state_digest = DigestOf("other");
+  const Status status = store.BeginSave(other, 1).status();
+  EXPECT_EQ(status.code(), Code::kFailedPrecondition);
+  EXPECT_THAT(status.message(), HasSubstr("nondeterminism"));
+}
+
+TEST_F(CheckpointStoreTest, KeepsTwoPhasesOfOneStepApart) {
+  CheckpointStore store = Saved({1});
+  CheckpointHead later = HeadOf(1);
+  later.phase = Phase::kCallbacksDue;
+  const auto save = store.BeginSave(later, 1);
+  ASSERT_TRUE(save.ok()) << save.status().ToString();
+  const TestState state(1);
+  const auto views = state.Views();
+  const std::vector shards = {*store.WriteShard(*save, 0, 1, views)};
+  ASSERT_TRUE(store.Commit(*save, later, 1, shards).ok());
+  const Recovered recovered = Recover(test_.world);
+  EXPECT_EQ(recovered.claim->parent->name, "step-000000001-callbacks_due-g2");
+}
+
+TEST_F(CheckpointStoreTest, EmitsTheEventsOfASaveInOrder) {
+  Saved({1, 2}, 1);
+  std::vector<std::string> kinds;
+  for (const LogEvent& event : test_.events.all) {
+    kinds.emplace_back(EventKindName(event.kind));
+  }
+  EXPECT_THAT(kinds,
+              ElementsAre("generation", "save_begin", "save_acknowledged",
+                          "save_begin", "save_acknowledged", "retired"));
+  EXPECT_EQ(test_.events.all.back().path, kDirectory + "/step-000000001-g1");
+}
+
+TEST_F(CheckpointStoreTest, ReachesEveryPointOfASaveAndALoad) {
+  Saved({1, 2}, 1);
+  Recover(test_.world);
+  CheckpointStore store = Saved({3});
+  Bytes("step-000000003-g3/MANIFEST.json")[5] = '!';
+  Recover(test_.world);
+  ASSERT_TRUE(store.DeleteAll().code() == Code::kFenced);
+  const std::set<Point> hit(test_.faults.hits.begin(), test_.faults.hits.end());
+  for (const PointInfo& info : AllPoints()) {
+    const bool ours = info.name.starts_with("ckpt.") ||
+                      info.name.starts_with("cluster.claim.");
+    if (!ours || info.point == Point::kSaveAgree) continue;
+    EXPECT_TRUE(hit.contains(info.point)) << info.name;
+  }
+}
+
+TEST_F(CheckpointStoreTest, ReportsAFailedRetirementAndKeepsTheSave) {
+  CheckpointStore store = Saved({1}, 1);
+  test_.faults.script = [](Point point, size_t) {
+    return point == Point::kRetireRename ? IoError("no") : OkStatus();
+  };
+  EXPECT_TRUE(Save(store, 1, 2).ok());
+  EXPECT_THAT(store.TakeWarnings(), ElementsAre("no"));
+  test_.faults.script = nullptr;
+  EXPECT_TRUE(Save(store, 1, 3).ok());
+  EXPECT_THAT(Checkpoints(storage_, kDirectory),
+              ElementsAre("step-000000003-g1"));
+}
+
+TEST_F(CheckpointStoreTest, VoidsASaveWhoseFsyncFailedAndSavesTheNextOne) {
+  for (const Point point : {Point::kShardSync, Point::kManifestSync,
+                            Point::kTmpDirSync, Point::kParentSync}) {
+    storage_.SetContents({});
+    CheckpointStore store = Saved({1}, 2);
+    test_.faults.script = [point](Point at, size_t) {
+      return at == point ? IoError("fsync failed") : OkStatus();
+    };
+    EXPECT_EQ(Save(store, 1, 2).status().code(), Code::kIoError);
+    test_.faults.script = nullptr;
+    EXPECT_THAT(Checkpoints(storage_, kDirectory),
+                ElementsAre("step-000000001-g1"))
+        << PointName(point);
+    EXPECT_TRUE(Save(store, 1, 3).ok());
+    EXPECT_EQ(Recover(test_.world).step, 3u);
+  }
+}
+
+TEST_F(CheckpointStoreTest, WritesAStateFileOfWhatRetentionLeaves) {
+  Saved({1, 2, 3}, 2);
+  EXPECT_THAT(ParseStateFile(Bytes("checkpoint")).all,
+              ElementsAre("step-000000002-g1", "step-000000003-g1"));
+}
+
+TEST_F(CheckpointStoreTest, GoesBackWhereThePersonEditedTheStateFile) {
+  Saved({1, 2, 3});
+  Bytes("checkpoint") = "latest: step-000000002-g1\n";
+  EXPECT_EQ(Recover(test_.world).step, 2u);
+  // Once: what is newer is void from then on, and the edit is done with.
+  EXPECT_EQ(test_.events.Of(EventKind::kFencedFound).front().path,
+            kDirectory + "/step-000000003-g1");
+  EXPECT_EQ(Recover(test_.world).step, 2u);
+  CheckpointStore store = Saved({});
+  EXPECT_TRUE(Save(store, 4, 3).ok());
+  EXPECT_EQ(Recover(test_.world).step, 3u);
+}
+
+TEST_F(CheckpointStoreTest, RefusesAnEditToSomethingElse) {
+  Saved({1, 2});
+  for (const std::string latest :
+       {"step-000000009-g1", "../store/step-000000001-g1", "/etc", "",
+        "step-000000001-g1/"}) {
+    Bytes("checkpoint") = "latest: " + latest + "\n";
+    const Status status = Recover(test_.world).status;
+    EXPECT_EQ(status.code(), Code::kInvalidArgument) << latest;
+    EXPECT_THAT(status.message(), HasSubstr("step-000000002-g1"));
+  }
+  storage_.Remove(kDirectory + "/checkpoint", FileKind::kFile).ok();
+  EXPECT_EQ(Recover(test_.world).step, 2u);
+}
+
+TEST_F(CheckpointStoreTest, RefusesAnEditToADamagedCheckpoint) {
+  Saved({1, 2});
+  Bytes("step-000000001-g1/MANIFEST.json").pop_back();
+  Bytes("checkpoint") = "latest: step-000000001-g1\n";
+  const Status status = Recover(test_.world).status;
+  EXPECT_EQ(status.code(), Code::kFailedPrecondition);
+  EXPECT_THAT(status.message(), HasSubstr("MANIFEST.json"));
+}
+
+TEST_F(CheckpointStoreTest, RefusesAColdStartWhereNoCheckpointIsValid) {
+  Saved({1, 2});
+  Bytes("step-000000001-g1/MANIFEST.json").clear();
+  Bytes("step-000000002-g1/model-00001-of-00002.safetensors").pop_back();
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    const Status status = Recover(test_.world).status;
+    EXPECT_EQ(status.code(), Code::kFailedPrecondition);
+    EXPECT_THAT(status.message(), HasSubstr("step-000000001-g1: MANIFEST"));
+    EXPECT_THAT(status.message(),
+                HasSubstr("step-000000002-g1: model-00001-of-00002"));
+  }
+  auto store = CheckpointStore::Open(
+      test_.world, {.directory = kDirectory, .cold_start = ColdStart::kAllow});
+  EXPECT_FALSE(store->ClaimGeneration(std::string(kJob))->parent);
+  EXPECT_TRUE(storage_.Exists(kDirectory + "/rejected-step-000000002-g1"));
+}
+
+TEST_F(CheckpointStoreTest, RefusesAColdStartWhereAllCheckpointsAreGone) {
+  Saved({1});
+  std::map<std::string, std::string> contents = storage_.Contents();
+  std::erase_if(contents, [](const auto& file) {
+    return file.first.find("step-") != std::string::npos;
+  });
+  storage_.SetContents(contents);
+  EXPECT_EQ(Recover(test_.world).status.code(), Code::kFailedPrecondition);
+}
+
+TEST_F(CheckpointStoreTest, StartsColdAfterACrashBeforeTheFirstSave) {
+  Saved({});
+  Saved({});
+  const Recovered recovered = Recover(test_.world);
+  ASSERT_TRUE(recovered.status.ok()) << recovered.status.ToString();
+  EXPECT_EQ(recovered.claim->generation, 3u);
+}
+
+TEST_F(CheckpointStoreTest, RefusesAnotherJobAndNamesTheDifference) {
+  Saved({1});
+  CheckpointStore store = OpenStore(test_.world);
+  const auto before = storage_.Contents();
+  const Status status = store.ClaimGeneration(R"({"seed":2})").status();
+  EXPECT_EQ(status.code(), Code::kFailedPrecondition);
+  EXPECT_THAT(status.message(), HasSubstr("seed"));
+  EXPECT_EQ(Recover(test_.world).step, 1u);
+}
+
+TEST_F(CheckpointStoreTest, TakesReadErrorsForNoReasonToReject) {
+  Saved({1, 2});
+  storage_.gate = [](Operation operation, const std::string& path) {
+    return operation == Operation::kRead && path.ends_with("safetensors")
+               ? IoError(path)
+               : OkStatus();
+  };
+  EXPECT_EQ(Recover(test_.world).status.code(), Code::kIoError);
+  int failures = 2;
+  storage_.gate = [&](Operation operation, const std::string& path) {
+    return operation == Operation::kRead && path.ends_with("safetensors") &&
+                   failures-- > 0
+               ? IoError(path)
+               : OkStatus();
+  };
+  EXPECT_EQ(Recover(test_.world).step, 2u);
+  EXPECT_THAT(test_.events.Of(EventKind::kRejected), IsEmpty());
+}
+
+TEST_F(CheckpointStoreTest, DeletesEverythingOfItsOwnAndNothingElse) {
+  CheckpointStore store = Saved({1, 2});
+  EXPECT_TRUE(store.DeleteAll().ok());
+  EXPECT_FALSE(storage_.Exists(kDirectory));
+  EXPECT_TRUE(store.DeleteAll().ok());
+  CheckpointStore again = Saved({1});
+  {
+    const auto file =
+        storage_.Open(kDirectory + "/notes.txt", OpenMode::kCreateExclusive);
+  }
+  EXPECT_TRUE(again.DeleteAll().ok());
+  EXPECT_THAT(
+      storage_.Contents(),
+      ElementsAre(testing::Key("/store/"), testing::Key("/store/notes.txt")));
+}
+
+TEST_F(CheckpointStoreTest, BoundsWhatIsKeptOfRejectedAndVoidCheckpoints) {
+  for (uint64_t life = 1; life <= 10; ++life) {
+    Saved({2 * life, 2 * life + 1});
+    Bytes(Checkpoints(storage_, kDirectory).back() + "/MANIFEST.json").clear();
+  }
+  EXPECT_EQ(Recover(test_.world).step, 20u);
+  const auto contents = storage_.Contents();
+  const auto rejected = std::ranges::count_if(contents, [](const auto& file) {
+    return file.first.find("rejected-") != std::string::npos &&
+           file.first.ends_with("/");
+  });
+  EXPECT_EQ(rejected, 4);
+}
+
+TEST_F(CheckpointStoreTest, PrunesClaimsThatNoLineageNeeds) {
+  for (int life = 0; life < 10; ++life) Saved({});
+  Saved({1, 2});
+  for (int life = 0; life < 10; ++life) Saved({});
+  int claims = 0;
+  for (const auto& [path, bytes] : storage_.Contents()) {
+    claims += path.find("gen-") != std::string::npos ? 1 : 0;
+  }
+  EXPECT_LE(claims, 3);
+  EXPECT_EQ(Recover(test_.world).step, 2u);
+}
+
+TEST_F(CheckpointStoreTest, AcknowledgesBeforeTheRenameWherePlanted) {
+  test_.faults.planted = {PlantedBug::kAcknowledgeBeforeRename};
+  CheckpointStore store = Saved({});
+  test_.faults.script = [](Point point, size_t) {
+    return point == Point::kRename ? Cancelled("crash") : OkStatus();
+  };
+  EXPECT_FALSE(Save(store, 1, 1).ok());
+  EXPECT_EQ(test_.events.Of(EventKind::kSaveAcknowledged).size(), 1u);
+}
+
+TEST_F(CheckpointStoreTest, SkipsTheManifestsSyncWherePlanted) {
+  int syncs = 0;
+  storage_.gate = [&](Operation operation, const std::string& path) {
+    syncs += operation == Operation::kSync && path.ends_with("MANIFEST.json");
+    return OkStatus();
+  };
+  CheckpointStore store = Saved({1});
+  EXPECT_EQ(syncs, 1);
+  test_.faults.planted = {PlantedBug::kSkipManifestSync};
+  EXPECT_TRUE(Save(store, 1, 2).ok());
+  EXPECT_EQ(syncs, 1);
+}
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,179 @@
+// A process that goes away at any point, or at any operation of its storage,
+// leaves a store in which the next one finds the last acknowledged save or a
+// later one that verifies.
+#include <memory>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/engine/ckpt/test_world.h"
+
+namespace gauntlet {
+namespace {
+
+constexpr uint64_t kSteps = 4;
+
+// One life: claims, saves up to step kSteps keeping `keep`, then deletes all if
+// asked to. A save that fails is passed over, all else ends it early.
+enum class End { kKeep, kDelete };
+
+struct Life {
+  uint64_t begun = 0;         // newest step whose save was begun
+  uint64_t acknowledged = 0;  // newest step acknowledged, 0: none
+  bool deleting = false;
+};
+
+Life Live(TestWorld& test, int keep, End end) {
+  Life life;
+  const auto run = [&]() -> Status {
+    ASSIGN_OR_RETURN(
+        CheckpointStore store,
+        CheckpointStore::Open(
+            test.world, {.directory = std::string(kStore), .keep = keep}));
+    ASSIGN_OR_RETURN(const Claim claim,
+                     store.ClaimGeneration(std::string(kJob)));
+    uint64_t step = claim.parent ? claim.parent->step : 0;
+    while (step < kSteps) {
+      const Status saved = Save(store, claim.generation, ++step).status();
+      if (saved.code() == Code::kCancelled) return saved;
+    }
+    if (end == End::kDelete) {
+      life.deleting = true;
+      RETURN_IF_ERROR(store.DeleteAll());
+    }
+    return OkStatus();
+  };
+  // How far it got shows in its events.
+  run().ok();
+  for (const LogEvent& event : test.events.all) {
+    if (event.kind == EventKind::kSaveBegin) life.begun = event.step;
+    if (event.kind == EventKind::kSaveAcknowledged) {
+      life.acknowledged = event.step;
+    }
+  }
+  return life;
+}
+
+void ExpectRecovery(const Life& life, MemoryStorage& storage) {
+  TestWorld next(storage);
+  const Recovered recovered = Recover(next.world);
+  ASSERT_TRUE(recovered.status.ok()) << recovered.status.ToString();
+  const uint64_t step = recovered.step.value_or(0);
+  if (life.deleting && step == 0) return;
+  ASSERT_GE(step, life.acknowledged);
+  ASSERT_LE(step, std::max(life.begun, life.acknowledged));
+  // Nothing temporary outlives the next claim.
+  for (const auto& [path, bytes] : storage.Contents()) {
+    ASSERT_EQ(path.find(".tmp"), std::string::npos) << path;
+    ASSERT_EQ(path.find(".deleting-"), std::string::npos) << path;
+  }
+}
+
+using Start = std::map<std::string, std::string>;
+
+Start EmptyStart() { return {}; }
+
+// Two saves of an older generation.
+Start UsedStart() {
+  MemoryStorage storage;
+  TestWorld test(storage);
+  CheckpointStore store = OpenStore(test.world);
+  CHECK(store.ClaimGeneration(std::string(kJob)).ok(), "claim");
+  CHECK(Save(store, 1, 1).ok() && Save(store, 1, 2).ok(), "save");
+  return storage.Contents();
+}
+
+// The same, and the newest one is damaged.
+Start DamagedStart() {
+  Start start = UsedStart();
+  start["/store/step-000000002-g1/MANIFEST.json"].pop_back();
+  return start;
+}
+
+struct CrashCase {
+  Start start;
+  uint64_t acknowledged;  // in it, undamaged
+  int keep;
+};
+
+std::vector<CrashCase> Cases() {
+  return {{EmptyStart(), 0, 2},
+          {UsedStart(), 2, 1},
+          {UsedStart(), 2, 3},
+          {DamagedStart(), 1, 2}};
+}
+
+// Lets `arm` put a fault at the n-th chance, n = 0, 1, …, until a life has
+// fewer chances than that. It returns how many there were so far.
+template <typename Arm>
+void SweepCrashes(const Arm& arm) {
+  for (const CrashCase& crash : Cases()) {
+    for (const End end : {End::kKeep, End::kDelete}) {
+      for (size_t n = 0;; ++n) {
+        MemoryStorage storage;
+        storage.SetContents(crash.start);
+        TestWorld test(storage);
+        const auto chances = arm(n, storage, test);
+        Life life = Live(test, crash.keep, end);
+        life.acknowledged = std::max(life.acknowledged, crash.acknowledged);
+        storage.gate = nullptr;
+        ExpectRecovery(life, storage);
+        if (testing::Test::HasFatalFailure()) FAIL() << "crash at " << n;
+        if (*chances <= n) {
+          EXPECT_GT(n, 50u);
+          break;
+        }
+      }
+    }
+  }
+}
+
+enum class Lasts { kOnce, kForEver };
+
+bool Fires(size_t chance, size_t n, Lasts lasts) {
+  return chance == n || (chance > n && lasts == Lasts::kForEver);
+}
+
+auto AtPoints(Status error, Lasts lasts) {
+  return [=](size_t n, MemoryStorage&, TestWorld& test) {
+    auto chances = std::make_shared<size_t>(0);
+    test.faults.script = [=](Point, size_t) {
+      return Fires((*chances)++, n, lasts) ? error : OkStatus();
+    };
+    return chances;
+  };
+}
+
+auto AtOperations(Status error, Lasts lasts) {
+  return [=](size_t n, MemoryStorage& storage, TestWorld&) {
+    auto chances = std::make_shared<size_t>(0);
+    storage.gate = [=](Operation, const std::string&) {
+      return Fires((*chances)++, n, lasts) ? error : OkStatus();
+    };
+    return chances;
+  };
+}
+
+TEST(CrashTest, AtEveryHitOfEveryFaultPoint) {
+  SweepCrashes(AtPoints(Cancelled("gone"), Lasts::kForEver));
+}
+
+TEST(CrashTest, AtEveryOperationOfTheStorage) {
+  SweepCrashes(AtOperations(Cancelled("gone"), Lasts::kForEver));
+}
+
+// The process goes on after an error, and whatever it was told is true.
+TEST(CrashTest, AnErrorAtAnyOperationLosesNothingAcknowledged) {
+  SweepCrashes(AtOperations(IoError("disk"), Lasts::kOnce));
+}
+
+TEST(CrashTest, AnErrorAtAnyFaultPointLosesNothingAcknowledged) {
+  SweepCrashes(AtPoints(ResourceExhausted("full"), Lasts::kOnce));
+}
+
+TEST(CrashTest, ADiskThatFailsForGoodLosesNothingAcknowledged) {
+  SweepCrashes(AtOperations(IoError("disk"), Lasts::kForEver));
+}
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,148 @@
+// Generations that live at the same time: the newest one alone counts.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/engine/ckpt/test_world.h"
+
+namespace gauntlet {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class FencingTest : public testing::Test {
+ protected:
+  CheckpointStore Claimed(World& world) {
+    CheckpointStore store = OpenStore(world);
+    const auto claim = store.ClaimGeneration(std::string(kJob));
+    CHECK(claim.ok(), claim.status().ToString());
+    return store;
+  }
+
+  MemoryStorage storage_;
+  TestWorld old_{storage_};
+  TestWorld new_{storage_};
+};
+
+TEST_F(FencingTest, ALateSurvivorsSaveIsRefusedAndNeverRead) {
+  CheckpointStore survivor = Claimed(old_.world);
+  ASSERT_TRUE(Save(survivor, 1, 1).ok());
+  CheckpointStore successor = Claimed(new_.world);
+  EXPECT_EQ(Save(survivor, 1, 2).status().code(), Code::kFenced);
+  EXPECT_EQ(old_.events.Of(EventKind::kFencedOut).size(), 1u);
+  EXPECT_EQ(old_.events.Of(EventKind::kSaveAcknowledged).size(), 1u);
+  EXPECT_TRUE(storage_.Exists("/store/step-000000002-g1"));
+  TestWorld third(storage_);
+  EXPECT_EQ(Recover(third.world).step, 1u);
+  EXPECT_EQ(third.events.Of(EventKind::kFencedFound).front().path,
+            "/store/step-000000002-g1");
+}
+
+TEST_F(FencingTest, AStoreWithVoidCheckpointsOnlyIsAColdStart) {
+  CheckpointStore survivor = Claimed(old_.world);
+  CheckpointStore successor = Claimed(new_.world);
+  EXPECT_EQ(Save(survivor, 1, 1).status().code(), Code::kFenced);
+  TestWorld third(storage_);
+  const Recovered recovered = Recover(third.world);
+  ASSERT_TRUE(recovered.status.ok()) << recovered.status.ToString();
+  EXPECT_FALSE(recovered.claim->parent);
+}
+
+// At each operation of one generation's claim another one claims the store from
+// beginning to end.
+TEST_F(FencingTest, TwoClaimsRacingAgreeOnOneOwnerAndOneParent) {
+  CheckpointStore first = Claimed(old_.world);
+  ASSERT_TRUE(Save(first, 1, 1).ok());
+  const auto start = storage_.Contents();
+  for (int n = 0; n < 200; ++n) {
+    storage_.SetContents(start);
+    int count = 0;
+    Recovered inner;
+    storage_.gate = [&](Operation, const std::string&) {
+      if (count++ == n) inner = Recover(new_.world);
+      return OkStatus();
+    };
+    const Recovered outer = Recover(old_.world);
+    storage_.gate = nullptr;
+    if (count <= n) {
+      EXPECT_GT(n, 40);
+      return;
+    }
+    // Whoever has the higher number owns the store; the other one may not know
+    // it yet, but then its save is refused.
+    ASSERT_TRUE(inner.status.ok() || outer.status.ok()) << n;
+    TestWorld last(storage_);
+    ASSERT_EQ(Recover(last.world).step, 1u) << n;
+    ASSERT_THAT(last.events.Of(EventKind::kRejected), IsEmpty()) << n;
+  }
+  FAIL() << "the claim never ended";
+}
+
+// At each operation of a save a new generation claims: either it goes on from
+// the save, or the save is not acknowledged.
+TEST_F(FencingTest, AClaimInTheMiddleOfASaveSeesItOrFencesIt) {
+  CheckpointStore first = Claimed(old_.world);
+  ASSERT_TRUE(Save(first, 1, 1).ok());
+  const auto start = storage_.Contents();
+  for (int n = 0; n < 200; ++n) {
+    storage_.SetContents(start);
+    CheckpointStore writer = Claimed(old_.world);
+    old_.events.all.clear();
+    int count = 0;
+    Recovered taken;
+    storage_.gate = [&](Operation, const std::string&) {
+      if (count++ == n) taken = Recover(new_.world);
+      return OkStatus();
+    };
+    const auto saved = Save(writer, 2, 2);
+    storage_.gate = nullptr;
+    if (count <= n) return;
+    ASSERT_TRUE(taken.status.ok()) << n << taken.status.ToString();
+    const bool acknowledged =
+        !old_.events.Of(EventKind::kSaveAcknowledged).empty();
+    if (acknowledged) {
+      ASSERT_EQ(taken.step, 2u) << n;
+    } else {
+      ASSERT_EQ(saved.status().code(), Code::kFenced) << n;
+    }
+    TestWorld last(storage_);
+    ASSERT_EQ(Recover(last.world).step, taken.step) << n;
+  }
+  FAIL() << "the save never ended";
+}
+
+TEST_F(FencingTest, ASurvivorOfADeletedStoreDoesNotPassForItsNewOwner) {
+  CheckpointStore survivor = Claimed(old_.world);
+  ASSERT_TRUE(Save(survivor, 1, 1).ok());
+  storage_.SetContents({});
+  CheckpointStore owner = Claimed(new_.world);
+  ASSERT_TRUE(Save(owner, 1, 1).ok());
+  TestWorld third(storage_);
+  CheckpointStore next = Claimed(third.world);
+  EXPECT_EQ(Save(survivor, 1, 2).status().code(), Code::kFenced);
+}
+
+TEST_F(FencingTest, AnUnrecordedClaimCountsForNothingButItsNumber) {
+  CheckpointStore first = Claimed(old_.world);
+  ASSERT_TRUE(Save(first, 1, 1).ok());
+  old_.faults.script = [](Point point, size_t) {
+    return point == Point::kClaimRecord ? Cancelled("gone") : OkStatus();
+  };
+  EXPECT_EQ(Recover(old_.world).status.code(), Code::kCancelled);
+  const Recovered recovered = Recover(new_.world);
+  EXPECT_EQ(recovered.step, 1u);
+  EXPECT_EQ(recovered.claim->generation, 3u);
+}
+
+TEST_F(FencingTest, RetentionOfAnOldGenerationCannotTakeTheParent) {
+  CheckpointStore survivor = OpenStore(old_.world, 1);
+  ASSERT_TRUE(survivor.ClaimGeneration(std::string(kJob)).ok());
+  ASSERT_TRUE(Save(survivor, 1, 1).ok());
+  CheckpointStore successor = Claimed(new_.world);
+  EXPECT_EQ(Save(survivor, 1, 2).status().code(), Code::kFenced);
+  EXPECT_THAT(Checkpoints(storage_, std::string(kStore)),
+              ElementsAre("step-000000001-g2", "step-000000002-g1"));
+}
+
+}  // namespace
+}  // namespace gauntlet

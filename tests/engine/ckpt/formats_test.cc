@@ -1,0 +1,209 @@
+// The small formats: names, claim, state file, manifest.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/ckpt/claim.h"
+#include "engine/ckpt/manifest.h"
+#include "engine/ckpt/manifest_format.h"
+#include "engine/ckpt/state_file.h"
+#include "engine/ckpt/store_names.h"
+#include "engine/ckpt/text_record.h"
+#include "tests/engine/ckpt/test_world.h"
+
+namespace gauntlet {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TEST(StoreNamesTest, ReadsBackItsOwnNamesOnly) {
+  for (const char* name :
+       {"step-000000150-g3", "step-1234567890123-g10", "step-000000000-g1",
+        "step-000000150-evaluation_due-g3"}) {
+    ASSERT_TRUE(CheckpointName::Parse(name)) << name;
+    EXPECT_EQ(CheckpointName::Parse(name)->ToString(), name);
+  }
+  for (const char* name :
+       {"", "step-", "step-150-g3", "step-000000150", "step-000000150-g",
+        "step-000000150-g03", "step-000000150-g-3", "step-+00000150-g3",
+        "step-000000150-lunch-g3", "step-000000150-g3 ", "step-000000150g3",
+        "step-99999999999999999999999-g3", "../step-000000150-g3"}) {
+    EXPECT_FALSE(CheckpointName::Parse(name)) << name;
+  }
+}
+
+TEST(StoreNamesTest, TellsEntriesApart) {
+  const std::vector<std::pair<std::string, EntryKind>> cases = {
+      {"gen-000003", EntryKind::kClaim},
+      {"gen-3", EntryKind::kOther},
+      {"gen-000003.tmp", EntryKind::kClaimTmp},
+      {"checkpoint", EntryKind::kOther},
+      {"checkpoint.tmp", EntryKind::kStateTmp},
+      {"step-000000150-g3", EntryKind::kCheckpoint},
+      {"step-000000150-g3.tmp", EntryKind::kSaveTmp},
+      {"rejected-step-000000150-g3", EntryKind::kRejected},
+      {".deleting-step-000000150-g3", EntryKind::kDeleting},
+      {".deleting-rejected-step-000000150-g3", EntryKind::kDeleting},
+      {"my-notes.tmp", EntryKind::kOther},
+      {"rejected-by-me", EntryKind::kOther},
+      {".deleting-", EntryKind::kOther},
+  };
+  for (const auto& [name, kind] : cases) {
+    EXPECT_EQ(ParseEntryName(name).kind, kind) << name;
+  }
+}
+
+ClaimRecord FullClaim() {
+  return {.generation = 3,
+          .host = "machine\na",
+          .unix_seconds = -5,
+          .state = ParentState::kRecorded,
+          .parent = {.name = "step-000000150-g2",
+                     .step = 150,
+                     .phase = Phase::kCallbacksDue,
+                     .state_digest = DigestOf("state"),
+                     .written_by = 1}};
+}
+
+TEST(ClaimTest, ReadsBackEachState) {
+  ClaimRecord claim = FullClaim();
+  EXPECT_EQ(ParseClaim(EncodeClaim(claim))->parent, claim.parent);
+  EXPECT_EQ(ParseClaim(EncodeClaim(claim))->host, "machine?a");
+  for (const auto state : {ParentState::kColdStart, ParentState::kUnrecorded}) {
+    claim.state = state;
+    EXPECT_EQ(ParseClaim(EncodeClaim(claim))->state, state);
+  }
+}
+
+template <typename Parse>
+void ExpectEveryDamageIsSeen(const std::string& text, const Parse& parse) {
+  ASSERT_TRUE(parse(text).ok()) << parse(text).status().ToString();
+  for (size_t i = 0; i < text.size(); ++i) {
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string damaged = text;
+      damaged[i] = static_cast<char>(damaged[i] ^ (1 << bit));
+      ASSERT_FALSE(parse(damaged).ok()) << "byte " << i << " bit " << bit;
+    }
+    ASSERT_EQ(parse(text.substr(0, i)).status().code(), Code::kDataLoss) << i;
+  }
+  EXPECT_FALSE(parse(text + "\n").ok());
+  EXPECT_FALSE(parse(text + text).ok());
+}
+
+TEST(ClaimTest, SeesEveryFlippedBitAndEveryTruncation) {
+  ExpectEveryDamageIsSeen(EncodeClaim(FullClaim()), ParseClaim);
+}
+
+Manifest SmallManifest() {
+  return {.head = HeadOf(150),
+          .job_digest = DigestOf("job"),
+          .numerics_version = 1,
+          .generation = 3,
+          .parent = FullClaim().parent,
+          .written_at = 1'700'000'000,
+          .files = {{.name = ShardName(0, 1),
+                     .bytes = 100,
+                     .digest = DigestOf("shard"),
+                     .tensors = {"a", "b"}},
+                    {.name = std::string(kIndexName),
+                     .bytes = 10,
+                     .digest = DigestOf("index"),
+                     .tensors = {}}}};
+}
+
+TEST(ManifestTest, ReadsBackWhatWasWritten) {
+  const auto manifest = ParseManifest(EncodeManifest(SmallManifest()));
+  ASSERT_TRUE(manifest.ok()) << manifest.status().ToString();
+  EXPECT_EQ(EncodeManifest(*manifest), EncodeManifest(SmallManifest()));
+  EXPECT_EQ(manifest->head.job_json, kJob);
+  EXPECT_EQ(*manifest->parent, FullClaim().parent);
+}
+
+TEST(ManifestTest, SeesEveryFlippedBitAndEveryTruncation) {
+  ExpectEveryDamageIsSeen(EncodeManifest(SmallManifest()), ParseManifest);
+}
+
+// A manifest that somebody made: its digest line is right.
+std::string Signed(const std::string& body) {
+  return body + "\"xxh3_128\":\"" + DigestOf(body).ToString() + "\"}\n";
+}
+
+std::string Replaced(std::string text, const std::string& from,
+                     const std::string& to) {
+  const size_t at = text.find(from);
+  CHECK(at != std::string::npos, from);
+  return text.replace(at, from.size(), to);
+}
+
+TEST(ManifestTest, RefusesHostileContentsWithAReason) {
+  std::string body = EncodeManifest(SmallManifest());
+  body.resize(body.rfind("\"xxh3_128\""));
+  const std::string shard = ShardName(0, 1);
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {Replaced(body, shard, "../../etc/passwd"), "each shard and the index"},
+      {Replaced(body, shard, "/etc/passwd"), "each shard and the index"},
+      {Replaced(body, shard, "model-00002-of-00001.safetensors"), "each shard"},
+      {Replaced(body, std::string(kIndexName), shard), "each shard"},
+      {Replaced(body, "\"bytes\":100", "\"bytes\":-1"), "bytes: expected"},
+      {Replaced(body, "\"bytes\":100", "\"bytes\":1e99"), "bytes: expected"},
+      {Replaced(body, "\"bytes\":100", "\"bytes\":99999999999999999999"),
+       "bytes: expected"},
+      {Replaced(body, "[\"a\",\"b\"]", "[\"a\",\"a\"]"), "appears twice"},
+      {Replaced(body, "[\"a\",\"b\"]", "{}"), "expected an array"},
+      {Replaced(body, "\"step\":150", "\"step\":\"150\""), "step: expected"},
+      {Replaced(body, "\"step\":150", "\"steps\":150"), "missing"},
+      {Replaced(body, "\"step\":150", "\"step\":150,\"step\":150"), "twice"},
+      {Replaced(body, "\"phase\":\"callbacks_due\"", "\"phase\":\"x\""),
+       "phase"},
+      {"{\n\"files\":" + std::string(500'000, '[') + "\n", "manifest"},
+      {"\n", "manifest"},
+  };
+  for (const auto& [hostile, message] : cases) {
+    const auto manifest = ParseManifest(Signed(hostile));
+    ASSERT_FALSE(manifest.ok()) << message;
+    EXPECT_EQ(manifest.status().code(), Code::kDataLoss);
+    EXPECT_THAT(manifest.status().message(), HasSubstr(message));
+  }
+}
+
+TEST(ManifestTest, BoundsItsSizeBeforeItIsParsed) {
+  const auto manifest = ParseManifest(std::string(100'000'000, '['));
+  EXPECT_THAT(manifest.status().message(), HasSubstr("at most 1048576 bytes"));
+}
+
+TEST(ManifestTest, TellsAnotherSchemaFromDamage) {
+  std::string body = EncodeManifest(SmallManifest());
+  body.resize(body.rfind("\"xxh3_128\""));
+  const auto manifest =
+      ParseManifest(Signed(Replaced(body, "checkpoint/v1", "checkpoint/v2")));
+  EXPECT_EQ(manifest.status().code(), Code::kFailedPrecondition);
+}
+
+TEST(StateFileTest, IsObeyedOnlyWhereAPersonEditedIt) {
+  const std::vector<std::string> all = {"step-000000001-g1",
+                                        "step-000000002-g1"};
+  const std::string text = EncodeStateFile(all);
+  EXPECT_EQ(ParseStateFile(text).edit, std::nullopt);
+  EXPECT_EQ(ParseStateFile(text).all, all);
+  const std::string edited =
+      Replaced(text, "latest: step-000000002", "latest: step-000000001");
+  EXPECT_EQ(ParseStateFile(edited).edit, "step-000000001-g1");
+  const std::string unsealed = text.substr(0, text.rfind("xxh3_128"));
+  EXPECT_EQ(ParseStateFile(unsealed).edit, "step-000000002-g1");
+  EXPECT_EQ(ParseStateFile("latest: x\r\n").edit, "x");
+  const std::string damaged = Replaced(text, "Written", "Vritten");
+  EXPECT_EQ(ParseStateFile(damaged).edit, std::nullopt);
+  EXPECT_EQ(ParseStateFile("").edit, std::nullopt);
+  EXPECT_EQ(ParseStateFile(std::string(1000, '\0')).edit, std::nullopt);
+}
+
+TEST(TextRecordTest, TakesAnyBytes) {
+  for (const std::string text :
+       {"", "\n", ":", ": \n:\n", "a:b", "# only\n", "xxh3_128:", "\n\n\n"}) {
+    EXPECT_NE(ParseTextRecord(text).digest, DigestLine::kRight) << text;
+  }
+  EXPECT_TRUE(ParseTextRecord("a: b").torn);
+}
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,91 @@
+#include "engine/ckpt/inspect.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/engine/ckpt/test_world.h"
+
+namespace gauntlet {
+namespace {
+
+using testing::HasSubstr;
+
+class InspectTest : public testing::Test {
+ protected:
+  InspectTest() {
+    CHECK(store_.ClaimGeneration(std::string(kJob)).ok(), "claim");
+    CHECK(Save(store_, 1, 1).ok() && Save(store_, 1, 2).ok(), "save");
+  }
+  MemoryStorage storage_;
+  TestWorld test_{storage_};
+  CheckpointStore store_ = OpenStore(test_.world);
+};
+
+TEST_F(InspectTest, ListsWhatMayBeLoadedWhatIsVoidAndWhatWasRejected) {
+  storage_.Bytes("/store/step-000000002-g1/MANIFEST.json").clear();
+  TestWorld next(storage_);
+  ASSERT_EQ(Recover(next.world).step, 1u);
+  ASSERT_EQ(Save(store_, 1, 3).status().code(), Code::kFenced);
+  const auto before = storage_.Contents();
+  const auto reports =
+      InspectStore(next.world, "/store", InspectDepth::kManifests);
+  ASSERT_EQ(reports->size(), 3u);
+  EXPECT_EQ((*reports)[0].name, "step-000000001-g2");
+  EXPECT_EQ((*reports)[0].lineage, LineageState::kCurrent);
+  EXPECT_EQ((*reports)[0].written_by, 1u);
+  EXPECT_GT((*reports)[0].bytes, 100u);
+  EXPECT_EQ((*reports)[1].lineage, LineageState::kRejected);
+  EXPECT_FALSE((*reports)[1].verdict.ok());
+  EXPECT_EQ((*reports)[2].lineage, LineageState::kFenced);
+  EXPECT_EQ(storage_.Contents(), before);
+}
+
+TEST_F(InspectTest, VerifiesEveryByteWhereAsked) {
+  storage_.Bytes("/store/step-000000001-g1/model-00001-of-00002.safetensors")
+      .back() ^= 1;
+  EXPECT_TRUE(InspectStore(test_.world, "/store", InspectDepth::kManifests)
+                  ->front()
+                  .verdict.ok());
+  const auto reports =
+      InspectStore(test_.world, "/store", InspectDepth::kEveryByte);
+  EXPECT_THAT(reports->front().verdict.message(), HasSubstr("model-00001"));
+  EXPECT_TRUE(reports->back().verdict.ok());
+}
+
+TEST_F(InspectTest, NamesTheFirstDifferenceOfEachTensor) {
+  const auto differences = CompareCheckpoints(
+      test_.world, "/store/step-000000001-g1", "/store/step-000000002-g1");
+  ASSERT_TRUE(differences.ok()) << differences.status().ToString();
+  ASSERT_EQ(differences->size(), 3u);
+  const TensorDifference& kernel = (*differences)[1];
+  EXPECT_EQ(kernel.name, "dense0/kernel");
+  EXPECT_EQ(kernel.first_element, 0u);
+  EXPECT_EQ(kernel.first_hex, "3f800000");
+  EXPECT_EQ(kernel.second_hex, "40000000");
+  EXPECT_EQ(kernel.ulps, 0x800000u);
+  EXPECT_EQ(kernel.differing, 2u);
+  EXPECT_EQ(kernel.elements, 4u);
+}
+
+TEST(UlpDistanceTest, CountsFloatsBetween) {
+  EXPECT_EQ(UlpDistance(0x3f800000, 0x3f800001), 1u);
+  EXPECT_EQ(UlpDistance(0x00000000, 0x80000000), 1u);
+  EXPECT_EQ(UlpDistance(0x80000001, 0x00000001), 3u);
+  EXPECT_EQ(UlpDistance(0x7fc00000, 0x3f800000), std::nullopt);
+}
+
+TEST(CompareTensorsTest, NamesTensorsThatOnlyOneHasAndOtherShapes) {
+  const auto first = TestState(1).tensors;
+  auto second = first;
+  second.erase("dense0/bias");
+  second["rng/key"].shape = {3, 1};
+  second["new"] = second["rng/key"];
+  const auto differences = CompareTensors(first, second);
+  ASSERT_EQ(differences.size(), 3u);
+  EXPECT_EQ(differences[0].kind, "only in the first");
+  EXPECT_EQ(differences[1].kind, "only in the second");
+  EXPECT_EQ(differences[2].kind, "U32 [3] against U32 [3, 1]");
+}
+
+}  // namespace
+}  // namespace gauntlet

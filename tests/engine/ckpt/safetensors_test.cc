@@ -1,0 +1,137 @@
+#include "engine/ckpt/safetensors.h"
+
+#include <cstring>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/ckpt/safetensors_format.h"
+#include "tests/engine/ckpt/test_world.h"
+
+namespace gauntlet {
+namespace {
+
+using testing::HasSubstr;
+
+std::string FileOf(std::span<const TensorView> tensors) {
+  const SafetensorsLayout layout = LayOutSafetensors(tensors, 7);
+  std::string file = layout.header;
+  for (const size_t i : layout.order) {
+    for (const std::byte b : tensors[i].bytes) file += static_cast<char>(b);
+  }
+  return file;
+}
+
+std::string WithHeader(const std::string& json, size_t data_bytes) {
+  const uint64_t length = json.size();
+  std::string file(sizeof length, '\0');
+  std::memcpy(file.data(), &length, sizeof length);
+  return file + json + std::string(data_bytes, 'd');
+}
+
+auto Parse(const std::string& file) {
+  return ParseSafetensors(std::as_bytes(std::span(file)));
+}
+
+TEST(SafetensorsTest, ReadsBackWhatWasWritten) {
+  const TestState state(9);
+  const std::string file = FileOf(state.Views());
+  const auto views = Parse(file);
+  ASSERT_TRUE(views.ok()) << views.status().ToString();
+  ASSERT_EQ(views->size(), state.tensors.size());
+  for (const TensorView& view : *views) {
+    const Tensor& tensor = state.tensors.at(view.name);
+    EXPECT_EQ(view.shape, tensor.shape);
+    EXPECT_EQ(std::vector(view.bytes.begin(), view.bytes.end()), tensor.bytes);
+  }
+}
+
+TEST(SafetensorsTest, AlignsDataAndPutsWideElementsFirst) {
+  const TestState state(9);
+  const auto views = state.Views();
+  const SafetensorsLayout layout = LayOutSafetensors(views, 7);
+  EXPECT_EQ(layout.header.size() % kSafetensorsAlignment, 0u);
+  std::vector<std::string> order;
+  for (const size_t i : layout.order) order.push_back(views[i].name);
+  EXPECT_THAT(order, testing::ElementsAre("position/step", "dense0/bias",
+                                          "dense0/kernel", "rng/key"));
+}
+
+TEST(SafetensorsTest, TakesScalarsEmptyTensorsAndEmptyFiles) {
+  const float one = 1.0f;
+  const std::vector<TensorView> tensors = {
+      {.name = "scalar",
+       .shape = {},
+       .bytes = std::as_bytes(std::span(&one, 1))},
+      {.name = "empty", .shape = {0, 3}, .bytes = {}}};
+  EXPECT_EQ(Parse(FileOf(tensors))->size(), 2u);
+  EXPECT_EQ(Parse(FileOf({}))->size(), 0u);
+}
+
+struct HostileCase {
+  std::string file;
+  std::string message;
+};
+
+std::string Entry(const std::string& fields) {
+  return R"({"a":{)" + fields + "}}";
+}
+
+TEST(SafetensorsTest, RefusesHostileBytesWithAReason) {
+  const std::string good = R"("dtype":"F32","shape":[2],"data_offsets":[0,8])";
+  const std::vector<HostileCase> cases = {
+      {"", "at least 8 bytes"},
+      {std::string(8, '\xff'), "header: expected at most"},
+      {WithHeader("", 0), "starts with '{'"},
+      {WithHeader("{", 0), "JSON"},
+      {WithHeader(" {}", 0), "starts with '{'"},
+      {WithHeader(std::string(1 << 20, '['), 0), "starts with '{'"},
+      {WithHeader("{\"a\":" + std::string(500000, '['), 0), "JSON"},
+      {WithHeader(Entry(good), 7), "ends at 8"},
+      {WithHeader(Entry(good), 9), "belong to no tensor"},
+      {WithHeader(Entry(good + R"(,"more":1)"), 8), "unknown key"},
+      {WithHeader(R"({"a":1})", 8), "expected an object"},
+      {WithHeader(R"({"__metadata__":{"a":1}})", 0), "__metadata__"},
+      {WithHeader(Entry(R"("dtype":"BF16","shape":[4],"data_offsets":[0,8])"),
+                  8),
+       "dtype"},
+      {WithHeader(Entry(R"("dtype":"F32","shape":[-2],"data_offsets":[0,8])"),
+                  8),
+       "integers"},
+      {WithHeader(Entry(R"("dtype":"F32","shape":[2.0],"data_offsets":[0,8])"),
+                  8),
+       "integers"},
+      {WithHeader(Entry(R"("dtype":"F32","shape":[2],"data_offsets":[8,0])"),
+                  8),
+       "[begin, end)"},
+      {WithHeader(Entry(R"("dtype":"F32","shape":[4611686018427387904,4],)"
+                        R"("data_offsets":[0,0])"),
+                  0),
+       "more than 2^64"},
+      {WithHeader(Entry(R"("dtype":"F32","shape":[99999999999999999999],)"
+                        R"("data_offsets":[0,0])"),
+                  0),
+       "integers"},
+      {WithHeader("{\"a\":{" + good + "},\"a\":{" + good + "}}", 8), "twice"},
+      {WithHeader("{\"a\":{" + good + "},\"b\":{" + good + "}}", 8), "overlap"},
+      {WithHeader(Entry(R"("dtype":"F32","shape":[1],"data_offsets":[4,8])"),
+                  8),
+       "hole"},
+  };
+  for (const HostileCase& hostile : cases) {
+    const auto views = Parse(hostile.file);
+    ASSERT_FALSE(views.ok()) << hostile.message;
+    EXPECT_EQ(views.status().code(), Code::kDataLoss);
+    EXPECT_THAT(views.status().message(), HasSubstr(hostile.message));
+  }
+}
+
+TEST(SafetensorsTest, RefusesEveryTruncation) {
+  const std::string file = FileOf(TestState(3).Views());
+  for (size_t size = 0; size < file.size(); ++size) {
+    EXPECT_FALSE(Parse(file.substr(0, size)).ok()) << size;
+  }
+}
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,111 @@
+// A world for tests of the store: memory or a real directory, a clock that only
+// sleeping moves, events and fault points that are remembered.
+#ifndef GAUNTLET_TESTS_ENGINE_CKPT_TEST_WORLD_H_
+#define GAUNTLET_TESTS_ENGINE_CKPT_TEST_WORLD_H_
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/ckpt/checkpoint_store.h"
+#include "engine/world/world.h"
+#include "tests/engine/ckpt/memory_storage.h"
+
+namespace gauntlet {
+
+class TestClock final : public Clock {
+ public:
+  Time Now() const override { return now; }
+  int64_t UnixSeconds() const override { return 1'700'000'000; }
+  void SleepUntil(Time deadline) override { now = deadline; }
+  Time now;
+};
+
+class TestHost final : public Host {
+ public:
+  std::string Name() const override { return "machine-a"; }
+  int TerminationNotices() const override { return 0; }
+  [[noreturn]] void Exit(int code) override;
+};
+
+class TestEvents final : public EventLog {
+ public:
+  void Emit(const LogEvent& event) override { all.push_back(event); }
+  std::vector<LogEvent> Of(EventKind kind) const;
+  std::vector<LogEvent> all;
+};
+
+class TestFaults final : public FaultPoints {
+ public:
+  Status Hit(Point point, const PointContext& context) override;
+  bool Planted(PlantedBug bug) const override { return planted.contains(bug); }
+  // What the n-th hit (from 0) gives.
+  std::function<Status(Point, size_t)> script;
+  std::vector<Point> hits;
+  std::set<PlantedBug> planted;
+};
+
+class NoNetwork final : public Network {
+ public:
+  Result<std::unique_ptr<Listener>> Listen(const std::string& a) override;
+  Result<std::unique_ptr<Channel>> Connect(const std::string& a,
+                                           Time deadline) override;
+};
+
+class NoTasks final : public Tasks {
+ public:
+  std::unique_ptr<Task> Spawn(std::string name,
+                              std::function<void()> body) override;
+  std::unique_ptr<Event> NewEvent() override;
+};
+
+// Owns the parts of a world. `storage` may be any.
+struct TestWorld {
+  explicit TestWorld(Storage& storage)
+      : world{clock, storage, network, tasks, host, faults, events} {}
+  TestClock clock;
+  NoNetwork network;
+  NoTasks tasks;
+  TestHost host;
+  TestFaults faults;
+  TestEvents events;
+  World world;
+};
+
+inline constexpr std::string_view kJob = R"({"seed":1})";
+inline constexpr std::string_view kStore = "/store";
+
+// A small state that depends on the step. Views are into the object.
+struct TestState {
+  explicit TestState(uint64_t step);
+  std::vector<TensorView> Views() const;
+  std::map<std::string, Tensor> tensors;
+};
+
+CheckpointHead HeadOf(uint64_t step);
+
+// The store at kStore (or the directory given) with `keep`.
+CheckpointStore OpenStore(World& world, int keep = 5,
+                          const std::string& directory = std::string(kStore));
+
+// A whole save of two shards.
+Result<CheckpointRef> Save(CheckpointStore& store, uint64_t generation,
+                           uint64_t step);
+
+// ClaimGeneration of a new process, and the step of its parent.
+struct Recovered {
+  Status status;
+  std::optional<uint64_t> step;
+  std::optional<Claim> claim;
+};
+Recovered Recover(World& world);
+
+// Names of the committed checkpoints.
+std::vector<std::string> Checkpoints(Storage& storage,
+                                     const std::string& directory);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_TESTS_ENGINE_CKPT_TEST_WORLD_H_
