@@ -1,0 +1,114 @@
+#include "engine/cluster/frame_format.h"
+
+#include <cstring>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr uint32_t kMagic = 0x314c4e47;  // "GNL1"
+
+// The wire image of a header: naturally aligned, no padding.
+struct WireHeader {
+  uint32_t magic;
+  uint8_t kind;
+  uint8_t role;
+  uint8_t phase;
+  uint8_t reserved;
+  uint32_t rank;
+  uint32_t chunk;
+  uint32_t requests;
+  uint32_t reserved_too;
+  uint64_t generation;
+  uint64_t step;
+  int64_t correct;
+  int64_t rows;
+  uint64_t payload_bytes;
+};
+static_assert(sizeof(WireHeader) == kFrameHeaderBytes);
+
+}  // namespace
+
+Frame EncodeFrame(const FrameHeader& header, std::string_view payload) {
+  const WireHeader wire = {
+      .magic = kMagic,
+      .kind = static_cast<uint8_t>(header.kind),
+      .role = static_cast<uint8_t>(header.role),
+      .phase = static_cast<uint8_t>(header.phase),
+      .reserved = 0,
+      .rank = header.rank,
+      .chunk = header.chunk,
+      .requests = header.requests,
+      .reserved_too = 0,
+      .generation = header.generation,
+      .step = header.step,
+      .correct = header.correct,
+      .rows = header.rows,
+      .payload_bytes = payload.size(),
+  };
+  Frame frame;
+  frame.reserve(kFrameHeaderBytes + payload.size());
+  frame.append(reinterpret_cast<const char*>(&wire), kFrameHeaderBytes);
+  frame.append(payload);
+  return frame;
+}
+
+Result<FrameHeader> DecodeFrame(const Frame& frame) {
+  if (frame.size() < kFrameHeaderBytes) {
+    return DataLoss(fmt::format("frame: expected at least {} bytes, found {}",
+                                kFrameHeaderBytes, frame.size()));
+  }
+  WireHeader wire;
+  std::memcpy(&wire, frame.data(), kFrameHeaderBytes);
+  const bool known = wire.magic == kMagic && wire.kind >= 1 && wire.kind <= 8 &&
+                     wire.role <= 2 && wire.phase <= 2;
+  if (!known || wire.payload_bytes != frame.size() - kFrameHeaderBytes) {
+    return DataLoss(fmt::format(
+        "frame: not one of ours (magic {:08x}, kind {}, payload {} of {})",
+        wire.magic, wire.kind, frame.size() - kFrameHeaderBytes,
+        wire.payload_bytes));
+  }
+  return FrameHeader{
+      .kind = static_cast<FrameKind>(wire.kind),
+      .role = static_cast<ChannelRole>(wire.role),
+      .phase = static_cast<Phase>(wire.phase),
+      .rank = wire.rank,
+      .chunk = wire.chunk,
+      .requests = wire.requests,
+      .generation = wire.generation,
+      .step = wire.step,
+      .correct = wire.correct,
+      .rows = wire.rows,
+  };
+}
+
+std::string EncodeList(std::span<const std::string> items) {
+  std::string bytes;
+  for (const std::string& item : items) {
+    const uint64_t size = item.size();
+    bytes.append(reinterpret_cast<const char*>(&size), sizeof(size));
+    bytes.append(item);
+  }
+  return bytes;
+}
+
+Result<std::vector<std::string>> DecodeList(std::string_view bytes) {
+  std::vector<std::string> items;
+  while (!bytes.empty()) {
+    uint64_t size = 0;
+    if (bytes.size() < sizeof(size)) return DataLoss("list: torn length");
+    std::memcpy(&size, bytes.data(), sizeof(size));
+    bytes.remove_prefix(sizeof(size));
+    if (size > bytes.size()) {
+      return DataLoss(fmt::format("list: expected an item of {} bytes, {} left",
+                                  size, bytes.size()));
+    }
+    items.emplace_back(bytes.substr(0, size));
+    bytes.remove_prefix(size);
+  }
+  return items;
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,62 @@
+// Bytes of the frames that workers exchange: a fixed header, then a payload.
+//
+// All integers are little-endian. Every frame carries the generation, and those
+// of a step its number and phase, so that a frame of another membership or
+// another step is an error instead of a wrong sum.
+#ifndef GAUNTLET_ENGINE_CLUSTER_FRAME_FORMAT_H_
+#define GAUNTLET_ENGINE_CLUSTER_FRAME_FORMAT_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "engine/status.h"
+#include "engine/world/event_log.h"
+#include "engine/world/network.h"
+
+namespace gauntlet {
+
+enum class FrameKind : uint8_t {
+  kHello = 1,    // first on every channel; rank is the sender's
+  kWelcome = 2,  // chief to worker, once all have come
+  kBeat = 3,     // heartbeat
+  kBye = 4,      // all is done; the sender is about to leave
+  kPartial = 5,  // a chunk of an all-reduce on its way up the ranks
+  kTotal = 6,    // a finished chunk on its way round
+  kGather = 7,   // an all-gather's list so far
+  kRefuse = 8,   // chief to worker: leave, the payload says why
+};
+
+// Which connection a hello opens.
+enum class ChannelRole : uint8_t { kNone = 0, kControl = 1, kRing = 2 };
+
+struct FrameHeader {
+  FrameKind kind = FrameKind::kBeat;
+  ChannelRole role = ChannelRole::kNone;  // of kHello
+  Phase phase = Phase::kInEpoch;
+  uint32_t rank = 0;
+  uint32_t chunk = 0;
+  uint32_t requests = 0;  // bits that are or-ed over the workers
+  uint64_t generation = 0;
+  uint64_t step = 0;
+  int64_t correct = 0;  // summed over the workers, on chunk 0
+  int64_t rows = 0;
+};
+
+inline constexpr size_t kFrameHeaderBytes = 64;
+
+Frame EncodeFrame(const FrameHeader& header, std::string_view payload);
+// kDataLoss for a frame that is too short or of an unknown kind.
+Result<FrameHeader> DecodeFrame(const Frame& frame);
+inline std::string_view FramePayload(const Frame& frame) {
+  return std::string_view(frame).substr(kFrameHeaderBytes);
+}
+
+// A list of byte strings, each with its length in front.
+std::string EncodeList(std::span<const std::string> items);
+Result<std::vector<std::string>> DecodeList(std::string_view bytes);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_CLUSTER_FRAME_FORMAT_H_

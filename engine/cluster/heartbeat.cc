@@ -1,0 +1,95 @@
+#include "engine/cluster/heartbeat.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace gauntlet {
+
+Heartbeat::Heartbeat(World& world, const HeartbeatOptions& options,
+                     std::vector<ControlChannel> channels, OnLost on_lost)
+    : world_(&world),
+      options_(options),
+      on_lost_(std::move(on_lost)),
+      stop_(world.tasks.NewEvent()) {
+  for (ControlChannel& channel : channels) {
+    lines_.push_back(
+        {.control = std::move(channel), .bye = world.tasks.NewEvent()});
+  }
+}
+
+void Heartbeat::Start() {
+  for (Line& line : lines_) {
+    line.receiver = world_->tasks.Spawn(
+        fmt::format("heartbeat from rank {}", line.control.rank),
+        [this, &line] { Receive(line); });
+  }
+  if (!lines_.empty()) {
+    sender_ = world_->tasks.Spawn("heartbeat", [this] { SendBeats(); });
+  }
+}
+
+void Heartbeat::SendToAll(FrameKind kind) {
+  const Frame frame = EncodeFrame({.kind = kind,
+                                   .rank = static_cast<uint32_t>(options_.rank),
+                                   .generation = options_.generation},
+                                  "");
+  for (Line& line : lines_) {
+    // A channel that cannot take it is noticed by its receiver.
+    const Status sent = line.control.channel->Send(
+        frame, world_->clock.Now() + options_.lost_after);
+    if (!sent.ok()) continue;
+  }
+}
+
+void Heartbeat::SendBeats() {
+  while (!stop_->WaitUntil(world_->clock.Now() + options_.every)) {
+    const Status status = world_->faults.Hit(Point::kHeartbeat, {});
+    if (status.ok()) SendToAll(FrameKind::kBeat);
+  }
+}
+
+void Heartbeat::Receive(Line& line) {
+  while (true) {
+    const Result<Frame> frame = line.control.channel->Receive(
+        world_->clock.Now() + options_.lost_after);
+    Status status = frame.status();
+    if (frame.ok()) {
+      const Result<FrameHeader> header = DecodeFrame(*frame);
+      if (header.ok() && header->kind == FrameKind::kBeat) continue;
+      if (header.ok() && header->kind == FrameKind::kBye) break;
+      status = header.ok() ? DataLoss("unexpected frame on a control channel")
+                           : header.status();
+    }
+    ReportLoss(line.control.rank, status);
+    break;
+  }
+  line.bye->Set();
+}
+
+void Heartbeat::ReportLoss(int rank, const Status& status) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (silent_) return;
+    silent_ = true;
+  }
+  on_lost_(rank, status);
+}
+
+void Heartbeat::Leave() {
+  {
+    const std::lock_guard lock(mutex_);
+    silent_ = true;
+  }
+  const Time deadline = world_->clock.Now() + options_.lost_after;
+  const bool chief = options_.rank == 0;
+  if (!chief) SendToAll(FrameKind::kBye);
+  for (Line& line : lines_) line.bye->WaitUntil(deadline);
+  if (chief) SendToAll(FrameKind::kBye);
+  stop_->Set();
+  for (Line& line : lines_) line.control.channel->Close();
+  for (Line& line : lines_) line.receiver->Join();
+  if (sender_) sender_->Join();
+}
+
+}  // namespace gauntlet

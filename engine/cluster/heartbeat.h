@@ -1,0 +1,74 @@
+// Signs of life between the chief and every other worker.
+//
+// The chief holds one control channel to each worker; both ends send a beat
+// every so often from a task of their own, so that a long step or a slow save
+// is never mistaken for death. Silence for `lost_after`, or a broken
+// connection, is a loss.
+#ifndef GAUNTLET_ENGINE_CLUSTER_HEARTBEAT_H_
+#define GAUNTLET_ENGINE_CLUSTER_HEARTBEAT_H_
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "engine/cluster/frame_format.h"
+#include "engine/status.h"
+#include "engine/world/world.h"
+
+namespace gauntlet {
+
+struct HeartbeatOptions {
+  Duration every = std::chrono::milliseconds(200);
+  Duration lost_after = std::chrono::seconds(5);
+  uint64_t generation = 0;
+  int rank = 0;
+};
+
+// The other end of a control channel.
+struct ControlChannel {
+  int rank = 0;
+  std::unique_ptr<Channel> channel;
+};
+
+class Heartbeat {
+ public:
+  // Called once, from a task of its own, at the first loss.
+  using OnLost = std::function<void(int rank, const Status& status)>;
+
+  Heartbeat(World& world, const HeartbeatOptions& options,
+            std::vector<ControlChannel> channels, OnLost on_lost);
+
+  void Start();
+
+  // Ends in good order: workers say bye and wait for the chief's, which comes
+  // once all have said theirs; each wait is bounded by `lost_after`. From its
+  // start on no loss is reported.
+  void Leave();
+
+ private:
+  struct Line {
+    ControlChannel control;
+    std::unique_ptr<Event> bye;  // the other end said it, or is gone
+    std::unique_ptr<Task> receiver;
+  };
+
+  void SendBeats();
+  void Receive(Line& line);
+  void SendToAll(FrameKind kind);
+  void ReportLoss(int rank, const Status& status);
+
+  World* world_;
+  HeartbeatOptions options_;
+  OnLost on_lost_;
+  std::vector<Line> lines_;
+  std::unique_ptr<Event> stop_;
+  std::unique_ptr<Task> sender_;
+  std::mutex mutex_;
+  bool silent_ = false;  // leaving, or a loss has been reported
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_CLUSTER_HEARTBEAT_H_

@@ -1,0 +1,211 @@
+#include "engine/cluster/ring.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+size_t ChunkCount(size_t floats, size_t chunk_floats) {
+  return (floats + chunk_floats - 1) / chunk_floats;
+}
+
+std::string_view BytesOf(std::span<const float> floats) {
+  return {reinterpret_cast<const char*>(floats.data()), floats.size_bytes()};
+}
+
+Status CopyPayload(const Frame& frame, std::span<float> floats) {
+  const std::string_view payload = FramePayload(frame);
+  if (payload.size() != floats.size_bytes()) {
+    return DataLoss(fmt::format("all-reduce chunk: expected {} bytes, found {}",
+                                floats.size_bytes(), payload.size()));
+  }
+  std::memcpy(floats.data(), payload.data(), payload.size());
+  return OkStatus();
+}
+
+}  // namespace
+
+Ring::Ring(World& world, const Kernels& kernels, const RingPlace& place,
+           std::unique_ptr<Channel> next, std::unique_ptr<Channel> previous)
+    : world_(&world),
+      kernels_(&kernels),
+      place_(place),
+      next_(std::move(next)),
+      previous_(std::move(previous)) {
+  CHECK(place.size == 1 || (next_ && previous_), "a ring needs two channels");
+}
+
+void Ring::Abort() {
+  if (next_) next_->Close();
+  if (previous_) previous_->Close();
+}
+
+FrameHeader Ring::HeaderFor(FrameKind kind, const ExchangeKey& key,
+                            uint32_t chunk) const {
+  return {.kind = kind,
+          .phase = key.phase,
+          .rank = static_cast<uint32_t>(place_.rank),
+          .chunk = chunk,
+          .generation = place_.generation,
+          .step = key.step};
+}
+
+Status Ring::SendChunk(FrameHeader header, std::span<const float> floats,
+                       Duration timeout) {
+  RETURN_IF_ERROR(
+      world_->faults.Hit(Point::kAllReduceSend, {.step = header.step}));
+  return Annotate(
+      next_->Send(EncodeFrame(header, BytesOf(floats)),
+                  world_->clock.Now() + timeout),
+      fmt::format("rank {}: sending to the next rank", place_.rank));
+}
+
+Result<Frame> Ring::ReceiveFrame(FrameKind kind, const ExchangeKey& key,
+                                 uint32_t chunk, Duration timeout) {
+  Result<Frame> frame = previous_->Receive(world_->clock.Now() + timeout);
+  const int from = (place_.rank + place_.size - 1) % place_.size;
+  if (!frame.ok()) {
+    return Annotate(frame.status(),
+                    fmt::format("rank {}: waiting for rank {} at step {}",
+                                place_.rank, from, key.step));
+  }
+  ASSIGN_OR_RETURN(const FrameHeader header, DecodeFrame(*frame));
+  if (header.generation != place_.generation) {
+    return Unavailable(
+        fmt::format("rank {}: frame of generation {} from rank {}, this is {}",
+                    place_.rank, header.generation, from, place_.generation));
+  }
+  if (header.kind != kind || header.step != key.step ||
+      header.phase != key.phase || header.chunk != chunk) {
+    return FailedPrecondition(fmt::format(
+        "rank {}: expected kind {} of step {} {} chunk {}, rank {} sent kind "
+        "{} of step {} {} chunk {}",
+        place_.rank, static_cast<int>(kind), key.step, PhaseName(key.phase),
+        chunk, from, static_cast<int>(header.kind), header.step,
+        PhaseName(header.phase), header.chunk));
+  }
+  return frame;
+}
+
+// REQUIRES: rank 0's sum starts as its first replica.
+void Ring::AddLocal(std::span<const std::span<const float>> local, size_t begin,
+                    std::span<float> sum) const {
+  size_t first = 0;
+  if (place_.rank == 0) {
+    std::memcpy(sum.data(), local[0].data() + begin, sum.size_bytes());
+    first = 1;
+  }
+  for (size_t i = first; i < local.size(); ++i) {
+    kernels_->Accumulate(local[i].subspan(begin, sum.size()), sum);
+  }
+}
+
+Status Ring::ReduceUpwards(const ExchangeKey& key,
+                           std::span<const std::span<const float>> local,
+                           std::span<float> total, Tally& tally,
+                           Duration timeout) {
+  const size_t chunks = ChunkCount(total.size(), kChunkFloats);
+  for (uint32_t chunk = 0; chunk < chunks; ++chunk) {
+    const size_t begin = chunk * kChunkFloats;
+    const std::span<float> sum =
+        total.subspan(begin, std::min(kChunkFloats, total.size() - begin));
+    if (place_.rank > 0) {
+      ASSIGN_OR_RETURN(const Frame frame,
+                       ReceiveFrame(FrameKind::kPartial, key, chunk, timeout));
+      RETURN_IF_ERROR(
+          world_->faults.Hit(Point::kAllReduceReceive, {.step = key.step}));
+      RETURN_IF_ERROR(CopyPayload(frame, sum));
+      ASSIGN_OR_RETURN(const FrameHeader header, DecodeFrame(frame));
+      if (chunk == 0) {
+        tally.requests |= header.requests;
+        tally.correct += header.correct;
+        tally.rows += header.rows;
+      }
+    }
+    AddLocal(local, begin, sum);
+    FrameHeader header =
+        HeaderFor(last() ? FrameKind::kTotal : FrameKind::kPartial, key, chunk);
+    if (chunk == 0) {
+      header.requests = tally.requests;
+      header.correct = tally.correct;
+      header.rows = tally.rows;
+    }
+    if (place_.size > 1) RETURN_IF_ERROR(SendChunk(header, sum, timeout));
+  }
+  return OkStatus();
+}
+
+Status Ring::PassTotals(const ExchangeKey& key, std::span<float> total,
+                        Tally& tally, Duration timeout) {
+  const size_t chunks = ChunkCount(total.size(), kChunkFloats);
+  for (uint32_t chunk = 0; chunk < chunks; ++chunk) {
+    ASSIGN_OR_RETURN(const Frame frame,
+                     ReceiveFrame(FrameKind::kTotal, key, chunk, timeout));
+    RETURN_IF_ERROR(
+        world_->faults.Hit(Point::kAllReduceReceive, {.step = key.step}));
+    const size_t begin = chunk * kChunkFloats;
+    const std::span<float> sum =
+        total.subspan(begin, std::min(kChunkFloats, total.size() - begin));
+    RETURN_IF_ERROR(CopyPayload(frame, sum));
+    ASSIGN_OR_RETURN(FrameHeader header, DecodeFrame(frame));
+    if (chunk == 0) {
+      tally = {.requests = header.requests,
+               .correct = header.correct,
+               .rows = header.rows};
+    }
+    header.rank = static_cast<uint32_t>(place_.rank);
+    if (place_.rank < place_.size - 2) {
+      RETURN_IF_ERROR(SendChunk(header, sum, timeout));
+    }
+  }
+  return OkStatus();
+}
+
+Status Ring::AllReduce(const ExchangeKey& key,
+                       std::span<const std::span<const float>> local,
+                       std::span<float> total, Tally& tally, Duration timeout) {
+  CHECK(!local.empty() && !total.empty(), "an all-reduce needs replicas");
+  RETURN_IF_ERROR(
+      world_->faults.Hit(Point::kAllReduceBegin, {.step = key.step}));
+  RETURN_IF_ERROR(ReduceUpwards(key, local, total, tally, timeout));
+  if (place_.size > 1 && !last()) {
+    RETURN_IF_ERROR(PassTotals(key, total, tally, timeout));
+  }
+  return world_->faults.Hit(Point::kAllReduceEnd, {.step = key.step});
+}
+
+Result<std::vector<std::string>> Ring::AllGather(const ExchangeKey& key,
+                                                 const std::string& said,
+                                                 Duration timeout) {
+  if (place_.size == 1) return std::vector<std::string>{said};
+  const auto send = [&](uint32_t round, std::span<const std::string> items) {
+    return next_->Send(EncodeFrame(HeaderFor(FrameKind::kGather, key, round),
+                                   EncodeList(items)),
+                       world_->clock.Now() + timeout);
+  };
+  // Round 0 collects from rank 0 upwards, round 1 takes the whole list round.
+  std::vector<std::string> items;
+  if (place_.rank > 0) {
+    ASSIGN_OR_RETURN(const Frame frame,
+                     ReceiveFrame(FrameKind::kGather, key, 0, timeout));
+    ASSIGN_OR_RETURN(items, DecodeList(FramePayload(frame)));
+  }
+  items.push_back(said);
+  RETURN_IF_ERROR(send(last() ? 1 : 0, items));
+  if (last()) return items;
+  ASSIGN_OR_RETURN(const Frame frame,
+                   ReceiveFrame(FrameKind::kGather, key, 1, timeout));
+  ASSIGN_OR_RETURN(items, DecodeList(FramePayload(frame)));
+  if (items.size() != static_cast<size_t>(place_.size)) {
+    return DataLoss(fmt::format("all-gather: expected {} items, found {}",
+                                place_.size, items.size()));
+  }
+  if (place_.rank < place_.size - 2) RETURN_IF_ERROR(send(1, items));
+  return items;
+}
+
+}  // namespace gauntlet

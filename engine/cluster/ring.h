@@ -1,0 +1,98 @@
+// The canonical ring: sums over replicas in ascending order, whatever the
+// number of workers, and lists of what each rank has to say.
+//
+// Ranks hold contiguous ascending blocks of replicas. A partial sum travels
+// from rank 0 upwards in chunks; each rank adds its replicas to it one by one,
+// so the sum is ((g0 + g1) + g2) + … for any split. The last rank's result then
+// travels round. Chunks pipeline: no rank waits for a whole array.
+#ifndef GAUNTLET_ENGINE_CLUSTER_RING_H_
+#define GAUNTLET_ENGINE_CLUSTER_RING_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/cluster/frame_format.h"
+#include "engine/math/kernels.h"
+#include "engine/status.h"
+#include "engine/world/world.h"
+
+namespace gauntlet {
+
+// Which exchange this is; a frame of another one is an error.
+struct ExchangeKey {
+  uint64_t step = 0;
+  Phase phase = Phase::kInEpoch;
+};
+
+// Integers that ride along with an all-reduce.
+struct Tally {
+  uint32_t requests = 0;  // or-ed
+  int64_t correct = 0;    // summed
+  int64_t rows = 0;       // summed
+};
+
+struct RingPlace {
+  int rank = 0;
+  int size = 1;
+  uint64_t generation = 0;
+};
+
+// The two channels may be null where size is 1. One task uses it at a time;
+// Abort may come from any.
+class Ring {
+ public:
+  Ring(World& world, const Kernels& kernels, const RingPlace& place,
+       std::unique_ptr<Channel> next, std::unique_ptr<Channel> previous);
+
+  // total = sum over all replicas of all ranks in ascending order; `local` has
+  // this rank's, each as long as `total`, at least one float. `tally` goes in
+  // with this rank's numbers and comes out with the cluster's.
+  // kUnavailable: a neighbour is lost; kDeadlineExceeded: one gave no sign for
+  // `timeout`.
+  Status AllReduce(const ExchangeKey& key,
+                   std::span<const std::span<const float>> local,
+                   std::span<float> total, Tally& tally, Duration timeout);
+
+  // What every rank said, by rank.
+  Result<std::vector<std::string>> AllGather(const ExchangeKey& key,
+                                             const std::string& said,
+                                             Duration timeout);
+
+  // Breaks both channels: whatever waits ends with kUnavailable.
+  void Abort();
+
+  int rank() const { return place_.rank; }
+  int size() const { return place_.size; }
+
+ private:
+  // Floats in a chunk: 256 KiB, the size that gRPC streams best.
+  static constexpr size_t kChunkFloats = 64 * 1024;
+
+  void AddLocal(std::span<const std::span<const float>> local, size_t begin,
+                std::span<float> sum) const;
+  Status SendChunk(FrameHeader header, std::span<const float> floats,
+                   Duration timeout);
+  Result<Frame> ReceiveFrame(FrameKind kind, const ExchangeKey& key,
+                             uint32_t chunk, Duration timeout);
+  FrameHeader HeaderFor(FrameKind kind, const ExchangeKey& key,
+                        uint32_t chunk) const;
+  Status ReduceUpwards(const ExchangeKey& key,
+                       std::span<const std::span<const float>> local,
+                       std::span<float> total, Tally& tally, Duration timeout);
+  Status PassTotals(const ExchangeKey& key, std::span<float> total,
+                    Tally& tally, Duration timeout);
+  bool last() const { return place_.rank == place_.size - 1; }
+
+  World* world_;
+  const Kernels* kernels_;
+  RingPlace place_;
+  std::unique_ptr<Channel> next_;
+  std::unique_ptr<Channel> previous_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_CLUSTER_RING_H_

@@ -1,0 +1,238 @@
+#include "engine/cluster/session.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr int kChief = 0;
+
+// An error as the chief tells it: its code in `chunk`, its message as payload.
+Frame RefusalFrame(const Status& status) {
+  return EncodeFrame({.kind = FrameKind::kRefuse,
+                      .chunk = static_cast<uint32_t>(status.code())},
+                     status.message());
+}
+
+Status RefusalStatus(const FrameHeader& header, const Frame& frame) {
+  const auto last = static_cast<uint32_t>(Code::kCancelled);
+  const uint32_t code = std::clamp<uint32_t>(header.chunk, 1, last);
+  return {static_cast<Code>(code),
+          fmt::format("chief: {}", FramePayload(frame))};
+}
+
+}  // namespace
+
+Session::Session(World& world, const SessionOptions& options)
+    : world_(&world),
+      options_(options),
+      deadline_(world.clock.Now() + options.rendezvous_timeout),
+      control_(static_cast<size_t>(options.size())) {}
+
+Result<std::unique_ptr<Session>> Session::Form(World& world,
+                                               const Kernels& kernels,
+                                               const SessionOptions& options,
+                                               const Decide& decide) {
+  CHECK(options.rank >= 0 && options.rank < options.size(),
+        "the rank is one of the cluster's");
+  std::unique_ptr<Session> session(new Session(world, options));
+  RETURN_IF_ERROR(world.faults.Hit(Point::kRendezvous, {}));
+  if (options.size() > 1) {
+    ASSIGN_OR_RETURN(session->listener_,
+                     world.network.Listen(
+                         options.addresses[static_cast<size_t>(options.rank)]));
+  }
+  if (options.rank == kChief) {
+    RETURN_IF_ERROR(session->MeetAsChief(decide));
+  } else {
+    RETURN_IF_ERROR(session->MeetChief());
+  }
+  RETURN_IF_ERROR(session->CloseRing(kernels));
+  session->StartHeartbeat();
+  return session;
+}
+
+Status Session::MeetAsChief(const Decide& decide) {
+  RETURN_IF_ERROR(AcceptWorkers());
+  Result<Decision> decision = decide();
+  if (!decision.ok()) {
+    RefuseAll(decision.status());
+    return decision.status();
+  }
+  decision_ = std::move(*decision);
+  return TellWorkers(
+      {.kind = FrameKind::kWelcome, .generation = decision_.generation},
+      decision_.text);
+}
+
+// Waits until each worker has hung up, so that none misses the reason. The
+// error that this rank reports is the decision's, whatever becomes of that.
+void Session::RefuseAll(const Status& reason) {
+  const Frame refusal = RefusalFrame(reason);
+  const Time until = world_->clock.Now() + options_.lost_after;
+  for (const auto& channel : control_) {
+    if (channel && channel->Send(refusal, until).ok()) {
+      static_cast<void>(channel->Receive(until));
+    }
+  }
+}
+
+Status Session::AcceptWorkers() {
+  for (int joined = 1; joined < options_.size();) {
+    Result<std::unique_ptr<Channel>> channel = listener_->Accept(deadline_);
+    if (!channel.ok()) {
+      return Annotate(channel.status(),
+                      fmt::format("chief: waiting for {}", MissingRanks()));
+    }
+    const Result<Frame> frame = (*channel)->Receive(deadline_);
+    if (!frame.ok()) continue;  // Gone again: its next life will come.
+    ASSIGN_OR_RETURN(const FrameHeader hello, DecodeFrame(*frame));
+    const bool expected = hello.kind == FrameKind::kHello &&
+                          hello.role == ChannelRole::kControl &&
+                          hello.rank > 0 &&
+                          hello.rank < static_cast<uint32_t>(options_.size());
+    if (!expected) {
+      return FailedPrecondition(fmt::format(
+          "chief: expected the hello of a rank in 1..{}, found rank {}",
+          options_.size() - 1, hello.rank));
+    }
+    if (!control_[hello.rank]) ++joined;
+    control_[hello.rank] = std::move(*channel);
+  }
+  return OkStatus();
+}
+
+std::string Session::MissingRanks() const {
+  std::vector<std::string> missing;
+  for (size_t rank = 1; rank < control_.size(); ++rank) {
+    if (control_[rank]) continue;
+    missing.push_back(
+        fmt::format("rank {} ({})", rank, options_.addresses[rank]));
+  }
+  return fmt::format("{}", fmt::join(missing, ", "));
+}
+
+Status Session::TellWorkers(const FrameHeader& header,
+                            const std::string& payload) {
+  for (size_t rank = 1; rank < control_.size(); ++rank) {
+    RETURN_IF_ERROR(Annotate(
+        control_[rank]->Send(EncodeFrame(header, payload),
+                             world_->clock.Now() + options_.lost_after),
+        fmt::format("chief: welcoming rank {}", rank)));
+  }
+  return OkStatus();
+}
+
+Status Session::MeetChief() {
+  const std::string& address = options_.addresses[kChief];
+  Result<std::unique_ptr<Channel>> channel =
+      world_->network.Connect(address, deadline_);
+  if (!channel.ok()) {
+    return Annotate(channel.status(),
+                    fmt::format("rank {}: waiting for the chief ({})",
+                                options_.rank, address));
+  }
+  control_[kChief] = std::move(*channel);
+  const FrameHeader hello = {.kind = FrameKind::kHello,
+                             .role = ChannelRole::kControl,
+                             .rank = static_cast<uint32_t>(options_.rank)};
+  RETURN_IF_ERROR(control_[kChief]->Send(EncodeFrame(hello, ""), deadline_));
+  const Result<Frame> frame =
+      control_[kChief]->Receive(deadline_ + options_.decision_timeout);
+  if (!frame.ok()) {
+    return Annotate(
+        frame.status(),
+        fmt::format("rank {}: waiting for the chief's welcome", options_.rank));
+  }
+  ASSIGN_OR_RETURN(const FrameHeader header, DecodeFrame(*frame));
+  if (header.kind == FrameKind::kRefuse) return RefusalStatus(header, *frame);
+  if (header.kind != FrameKind::kWelcome) {
+    return FailedPrecondition(
+        fmt::format("rank {}: expected a welcome, found frame kind {}",
+                    options_.rank, static_cast<int>(header.kind)));
+  }
+  decision_ = {.generation = header.generation,
+               .text = std::string(FramePayload(*frame))};
+  return OkStatus();
+}
+
+Status Session::AcceptFromPrevious() {
+  const int previous = (options_.rank + options_.size() - 1) % options_.size();
+  const Time deadline = world_->clock.Now() + options_.rendezvous_timeout;
+  Result<std::unique_ptr<Channel>> channel = listener_->Accept(deadline);
+  Status status = channel.status();
+  if (channel.ok()) {
+    const Result<Frame> frame = (*channel)->Receive(deadline);
+    status = frame.status();
+    if (frame.ok()) {
+      ASSIGN_OR_RETURN(const FrameHeader hello, DecodeFrame(*frame));
+      if (hello.kind != FrameKind::kHello || hello.role != ChannelRole::kRing ||
+          hello.rank != static_cast<uint32_t>(previous) ||
+          hello.generation != decision_.generation) {
+        return FailedPrecondition(fmt::format(
+            "rank {}: expected the ring hello of rank {} in generation {}, "
+            "found rank {} in generation {}",
+            options_.rank, previous, decision_.generation, hello.rank,
+            hello.generation));
+      }
+      previous_ = std::move(*channel);
+      return OkStatus();
+    }
+  }
+  return Annotate(status,
+                  fmt::format("rank {}: waiting for the ring from rank {}",
+                              options_.rank, previous));
+}
+
+Status Session::CloseRing(const Kernels& kernels) {
+  if (options_.size() > 1) {
+    const int next = (options_.rank + 1) % options_.size();
+    const Time deadline = world_->clock.Now() + options_.rendezvous_timeout;
+    ASSIGN_OR_RETURN(
+        next_, world_->network.Connect(
+                   options_.addresses[static_cast<size_t>(next)], deadline));
+    const FrameHeader hello = {.kind = FrameKind::kHello,
+                               .role = ChannelRole::kRing,
+                               .rank = static_cast<uint32_t>(options_.rank),
+                               .generation = decision_.generation};
+    RETURN_IF_ERROR(next_->Send(EncodeFrame(hello, ""), deadline));
+    RETURN_IF_ERROR(AcceptFromPrevious());
+  }
+  const RingPlace place = {.rank = options_.rank,
+                           .size = options_.size(),
+                           .generation = decision_.generation};
+  ring_ = std::make_unique<Ring>(*world_, kernels, place, std::move(next_),
+                                 std::move(previous_));
+  return OkStatus();
+}
+
+void Session::StartHeartbeat() {
+  std::vector<ControlChannel> channels;
+  for (size_t rank = 0; rank < control_.size(); ++rank) {
+    if (!control_[rank]) continue;
+    channels.push_back(
+        {.rank = static_cast<int>(rank), .channel = std::move(control_[rank])});
+  }
+  const HeartbeatOptions options = {.every = options_.heartbeat_every,
+                                    .lost_after = options_.lost_after,
+                                    .generation = decision_.generation,
+                                    .rank = options_.rank};
+  heartbeat_ = std::make_unique<Heartbeat>(
+      *world_, options, std::move(channels),
+      [this](int rank, const Status& status) {
+        world_->events.Emit(
+            {.kind = EventKind::kWorkerLost,
+             .generation = decision_.generation,
+             .detail = fmt::format("rank {}: {}", rank, status.message())});
+        ring_->Abort();
+      });
+  heartbeat_->Start();
+}
+
+void Session::Leave() { heartbeat_->Leave(); }
+
+}  // namespace gauntlet

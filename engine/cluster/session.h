@@ -1,0 +1,87 @@
+// One membership of the cluster: who takes part, under which generation, and
+// the ring between them. It forms once and ends; a loss ends it for everybody.
+#ifndef GAUNTLET_ENGINE_CLUSTER_SESSION_H_
+#define GAUNTLET_ENGINE_CLUSTER_SESSION_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/cluster/heartbeat.h"
+#include "engine/cluster/ring.h"
+#include "engine/math/kernels.h"
+#include "engine/status.h"
+#include "engine/world/world.h"
+
+namespace gauntlet {
+
+struct SessionOptions {
+  int rank = 0;
+  std::vector<std::string> addresses;  // "host:port" by rank; may be empty
+                                       // where there is one worker
+  Duration rendezvous_timeout = std::chrono::seconds(30);
+  // For the chief's decision, which may read a whole checkpoint.
+  Duration decision_timeout = std::chrono::seconds(300);
+  Duration heartbeat_every = std::chrono::milliseconds(200);
+  Duration lost_after = std::chrono::seconds(5);
+
+  int size() const {
+    return addresses.empty() ? 1 : static_cast<int>(addresses.size());
+  }
+};
+
+// What the chief decides once all workers have come, and tells them.
+struct Decision {
+  uint64_t generation = 0;
+  std::string text;
+};
+
+class Session {
+ public:
+  using Decide = std::function<Result<Decision>()>;
+
+  // Starts this worker's server, meets the others at the chief, lets the chief
+  // decide, closes the ring and begins to beat. `decide` runs on rank 0 only;
+  // its error becomes every rank's error, code and all. kDeadlineExceeded names
+  // the ranks that are missing.
+  static Result<std::unique_ptr<Session>> Form(World& world,
+                                               const Kernels& kernels,
+                                               const SessionOptions& options,
+                                               const Decide& decide);
+
+  Ring& ring() { return *ring_; }
+  const Decision& decision() const { return decision_; }
+
+  // Ends in good order; every rank has to call it. See Heartbeat::Leave.
+  void Leave();
+
+ private:
+  Session(World& world, const SessionOptions& options);
+
+  Status MeetAsChief(const Decide& decide);
+  Status AcceptWorkers();
+  void RefuseAll(const Status& reason);
+  Status TellWorkers(const FrameHeader& header, const std::string& payload);
+  Status MeetChief();
+  Status CloseRing(const Kernels& kernels);
+  Status AcceptFromPrevious();
+  void StartHeartbeat();
+  std::string MissingRanks() const;
+
+  World* world_;
+  SessionOptions options_;
+  Time deadline_;
+  Decision decision_;
+  std::unique_ptr<Listener> listener_;
+  std::vector<std::unique_ptr<Channel>> control_;  // by rank; [0] on workers
+  std::unique_ptr<Channel> next_;
+  std::unique_ptr<Channel> previous_;
+  std::unique_ptr<Ring> ring_;
+  std::unique_ptr<Heartbeat> heartbeat_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_CLUSTER_SESSION_H_

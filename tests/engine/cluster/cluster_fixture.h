@@ -1,0 +1,91 @@
+// A small cluster in the simulated world, for tests of what is between workers.
+#ifndef GAUNTLET_TESTS_ENGINE_CLUSTER_CLUSTER_FIXTURE_H_
+#define GAUNTLET_TESTS_ENGINE_CLUSTER_CLUSTER_FIXTURE_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "chaos/sim/simulation.h"
+#include "engine/cluster/session.h"
+#include "engine/math/kernels.h"
+
+namespace gauntlet {
+
+// `size` workers that form a session and then run `body`; a worker whose body
+// or forming fails exits with 1, and its status is kept.
+class ClusterFixture {
+ public:
+  using Body = std::function<Status(World&, Session&)>;
+
+  ClusterFixture(int size, uint64_t seed)
+      : simulation_(pool_, {.seed = seed}),
+        statuses_(static_cast<size_t>(size)) {
+    for (int rank = 0; rank < size; ++rank) {
+      options_.addresses.push_back("w" + std::to_string(rank) + ":1");
+    }
+    kernels_ = std::move(Kernels::Create({.isa = Isa::kScalar})).value();
+  }
+
+  SessionOptions& options() { return options_; }
+  Simulation& simulation() { return simulation_; }
+
+  void StartWorker(int rank, const Body& body,
+                   const Session::Decide& decide = DecideOne) {
+    simulation_.Start({.name = "w" + std::to_string(rank),
+                       .host = "w" + std::to_string(rank),
+                       .body = [=, this](World& world) {
+                         return Main(world, rank, body, decide);
+                       }});
+  }
+
+  // Runs the body on every rank; how each ended, by rank.
+  const std::vector<Status>& RunAll(const Body& body) {
+    for (int rank = 0; rank < options_.size(); ++rank) {
+      StartWorker(rank, body);
+    }
+    return Run();
+  }
+
+  const std::vector<Status>& Run() {
+    outcome_ = simulation_.Run();
+    return statuses_;
+  }
+  const RunOutcome& outcome() const { return outcome_; }
+
+  static Result<Decision> DecideOne() {
+    return Decision{.generation = 1, .text = "go"};
+  }
+
+ private:
+  int Main(World& world, int rank, const Body& body,
+           const Session::Decide& decide) {
+    SessionOptions mine = options_;
+    mine.rank = rank;
+    Status& status = statuses_[static_cast<size_t>(rank)];
+    status = Cancelled("ended from outside");
+    Result<std::unique_ptr<Session>> session =
+        Session::Form(world, *kernels_, mine, decide);
+    if (!session.ok()) {
+      status = session.status();
+      return 1;
+    }
+    status = body(world, **session);
+    // Not by returning: the session's tasks still run.
+    if (!status.ok()) world.host.Exit(1);
+    (*session)->Leave();
+    return 0;
+  }
+
+  FiberPool pool_;
+  Simulation simulation_;
+  SessionOptions options_;
+  std::unique_ptr<Kernels> kernels_;
+  std::vector<Status> statuses_;
+  RunOutcome outcome_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_TESTS_ENGINE_CLUSTER_CLUSTER_FIXTURE_H_

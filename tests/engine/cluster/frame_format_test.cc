@@ -1,0 +1,45 @@
+// Frames and lists: round trips, and bytes that are not ours.
+#include "engine/cluster/frame_format.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+namespace gauntlet {
+namespace {
+
+RC_GTEST_PROP(FrameFormatProperty, HeadersComeBackAsTheyWere, ()) {
+  const FrameHeader header = {
+      .kind = static_cast<FrameKind>(*rc::gen::inRange(1, 9)),
+      .role = static_cast<ChannelRole>(*rc::gen::inRange(0, 3)),
+      .phase = static_cast<Phase>(*rc::gen::inRange(0, 3)),
+      .rank = *rc::gen::arbitrary<uint32_t>(),
+      .chunk = *rc::gen::arbitrary<uint32_t>(),
+      .requests = *rc::gen::arbitrary<uint32_t>(),
+      .generation = *rc::gen::arbitrary<uint64_t>(),
+      .step = *rc::gen::arbitrary<uint64_t>(),
+      .correct = *rc::gen::arbitrary<int64_t>(),
+      .rows = *rc::gen::arbitrary<int64_t>()};
+  const auto payload = *rc::gen::arbitrary<std::string>();
+  const Frame frame = EncodeFrame(header, payload);
+  const Result<FrameHeader> back = DecodeFrame(frame);
+  RC_ASSERT(back.ok());
+  RC_ASSERT(EncodeFrame(*back, FramePayload(frame)) == frame);
+}
+
+RC_GTEST_PROP(FrameFormatProperty, NoBytesCrashTheReaders, ()) {
+  const auto bytes = *rc::gen::arbitrary<std::string>();
+  RC_ASSERT(DecodeFrame(bytes).status().code() == Code::kDataLoss);
+  const Result<std::vector<std::string>> list = DecodeList(bytes);
+  if (list.ok()) RC_ASSERT(EncodeList(*list) == bytes);
+}
+
+TEST(FrameFormatTest, EveryTruncationIsRefused) {
+  const Frame frame = EncodeFrame({.kind = FrameKind::kPartial}, "payload");
+  for (size_t size = 0; size < frame.size(); ++size) {
+    EXPECT_EQ(DecodeFrame(frame.substr(0, size)).status().code(),
+              Code::kDataLoss);
+  }
+}
+
+}  // namespace
+}  // namespace gauntlet

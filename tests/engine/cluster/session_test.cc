@@ -1,0 +1,133 @@
+// Sessions: forming a membership, refusing one, losing a worker, leaving.
+#include "engine/cluster/session.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/engine/cluster/cluster_fixture.h"
+
+namespace gauntlet {
+namespace {
+
+using ::testing::Each;
+using ::testing::HasSubstr;
+
+Status GatherOnce(World&, Session& session) {
+  return session.ring()
+      .AllGather({.step = 1}, "x", std::chrono::seconds(5))
+      .status();
+}
+
+TEST(SessionTest, EveryRankLearnsTheChiefsDecision) {
+  ClusterFixture cluster(4, 1);
+  const auto& ends = cluster.RunAll([](World&, Session& session) {
+    EXPECT_EQ(session.decision().generation, 1u);
+    EXPECT_EQ(session.decision().text, "go");
+    return OkStatus();
+  });
+  for (const Status& end : ends) EXPECT_TRUE(end.ok()) << end.ToString();
+  EXPECT_EQ(cluster.outcome().end, RunEnd::kAllExited);
+}
+
+TEST(SessionTest, OneWorkerNeedsNobody) {
+  ClusterFixture cluster(1, 1);
+  EXPECT_TRUE(cluster.RunAll(GatherOnce)[0].ok());
+}
+
+TEST(SessionTest, TheChiefNamesWhoIsMissing) {
+  ClusterFixture cluster(4, 1);
+  for (const int rank : {0, 1, 3}) cluster.StartWorker(rank, GatherOnce);
+  const auto& ends = cluster.Run();
+  EXPECT_EQ(ends[0].code(), Code::kDeadlineExceeded);
+  EXPECT_THAT(ends[0].message(), HasSubstr("rank 2 (w2:1)"));
+  EXPECT_FALSE(ends[1].ok());
+}
+
+TEST(SessionTest, AWorkerWaitsForAChiefThatComesLate) {
+  ClusterFixture cluster(3, 1);
+  for (const int rank : {1, 2}) cluster.StartWorker(rank, GatherOnce);
+  cluster.simulation().At(Time(std::chrono::seconds(5)),
+                          [&] { cluster.StartWorker(0, GatherOnce); });
+  for (const Status& end : cluster.Run()) EXPECT_TRUE(end.ok());
+}
+
+TEST(SessionTest, ARefusalReachesEveryRankWithItsCode) {
+  ClusterFixture cluster(3, 1);
+  const auto refuse = []() -> Result<Decision> {
+    return FailedPrecondition("no valid checkpoint");
+  };
+  for (const int rank : {0, 1, 2}) {
+    cluster.StartWorker(rank, GatherOnce, refuse);
+  }
+  for (const Status& end : cluster.Run()) {
+    EXPECT_EQ(end.code(), Code::kFailedPrecondition);
+    EXPECT_THAT(end.message(), HasSubstr("no valid checkpoint"));
+  }
+}
+
+TEST(SessionTest, ALostWorkerEndsTheWaitOfAllOthers) {
+  ClusterFixture cluster(4, 1);
+  const auto& ends = cluster.RunAll([&](World& world, Session& session) {
+    if (session.ring().rank() == 2) world.host.Exit(70);
+    return GatherOnce(world, session);
+  });
+  for (const int rank : {0, 1, 3}) {
+    EXPECT_EQ(ends[static_cast<size_t>(rank)].code(), Code::kUnavailable);
+  }
+  EXPECT_LT(cluster.simulation().now(), Time(std::chrono::seconds(1)));
+}
+
+TEST(SessionTest, ASilentWorkerIsLostAfterTheBound) {
+  ClusterFixture cluster(3, 1);
+  cluster.options().lost_after = std::chrono::seconds(1);
+  const auto wait_long = [&](World& world, Session& session) {
+    if (session.ring().rank() == 1) {
+      cluster.simulation().Stop(cluster.simulation().self());
+    }
+    const Status status =
+        session.ring()
+            .AllGather({.step = 1}, "x", std::chrono::seconds(60))
+            .status();
+    EXPECT_LT(world.clock.Now(), Time(std::chrono::seconds(4)));
+    return status;
+  };
+  const auto& ends = cluster.RunAll(wait_long);
+  EXPECT_EQ(ends[0].code(), Code::kUnavailable);
+  EXPECT_EQ(ends[2].code(), Code::kUnavailable);
+}
+
+TEST(SessionTest, AHungTaskIsNoticedAlthoughHeartbeatsGoOn) {
+  ClusterFixture cluster(3, 1);
+  const auto& ends = cluster.RunAll([&](World& world, Session& session) {
+    if (session.ring().rank() == 1) {
+      world.clock.SleepUntil(world.clock.Now() + std::chrono::minutes(1));
+    }
+    return GatherOnce(world, session);
+  });
+  EXPECT_THAT(
+      (std::vector<Code>{ends[0].code(), ends[2].code()}),
+      Each(testing::AnyOf(Code::kDeadlineExceeded, Code::kUnavailable)));
+}
+
+TEST(SessionTest, ALongPauseOfAllIsNoLoss) {
+  ClusterFixture cluster(3, 1);
+  const auto& ends = cluster.RunAll([&](World& world, Session& session) {
+    world.clock.SleepUntil(world.clock.Now() + std::chrono::minutes(1));
+    return GatherOnce(world, session);
+  });
+  for (const Status& end : ends) EXPECT_TRUE(end.ok()) << end.ToString();
+}
+
+TEST(SessionTest, LeavingInAnyOrderIsNoLossForAnybody) {
+  for (uint64_t seed = 0; seed < 50; ++seed) {
+    ClusterFixture cluster(4, seed);
+    const auto& ends = cluster.RunAll(GatherOnce);
+    for (const Status& end : ends) ASSERT_TRUE(end.ok()) << seed;
+    for (const LoggedEvent& event : cluster.simulation().events()) {
+      ASSERT_NE(event.event.kind, EventKind::kWorkerLost) << seed;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gauntlet
