@@ -23,7 +23,7 @@ struct Horizon {
   std::optional<uint64_t> stop_at_step;
 };
 
-enum class SaveUnit : uint8_t { kNever, kSteps, kSeconds, kEpochs };
+enum class SaveUnit : uint8_t { kNone, kSteps, kSeconds, kEpochs };
 
 // When to save, beside what preemption asks for.
 struct SaveTrigger {
@@ -43,13 +43,16 @@ struct CheckpointOptions {
 
 struct ClusterOptions {
   Duration heartbeat_every = std::chrono::milliseconds(200);
-  Duration lost_after = std::chrono::seconds(1);
+  Duration lost_after = std::chrono::seconds(5);
   Duration rendezvous_timeout = std::chrono::seconds(30);
   // A step, evaluation or load in which another worker gives no sign is a hang
   // after this long; a save has its own, longer bound.
   Duration step_timeout = std::chrono::seconds(30);
   Duration save_timeout = std::chrono::seconds(300);
 };
+
+// What the launcher does when a worker is lost.
+enum class RestartPolicy : uint8_t { kNone, kWholeJob };
 
 struct TrainOptions {
   JobSpec job;

@@ -1,0 +1,256 @@
+#include "engine/train/launcher.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "engine/ckpt/checkpoint_store.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+// How often the launcher looks for notices of its own while it waits.
+constexpr Duration kPollEvery = std::chrono::milliseconds(50);
+// How long a predecessor's workers, killed with it, may hold the lock still.
+constexpr Duration kLockPatience = std::chrono::seconds(5);
+
+constexpr int ExitCode(WorkerExit exit) { return static_cast<int>(exit); }
+
+struct Loss {
+  int worker = 0;
+  WorkerExited exited;
+};
+
+std::string Describe(const Loss& loss) {
+  if (loss.exited.signal != 0) {
+    return fmt::format("worker {} was killed by signal {}", loss.worker,
+                       loss.exited.signal);
+  }
+  if (loss.exited.code == ExitCode(WorkerExit::kLostWorker)) {
+    return fmt::format("worker {} lost another worker", loss.worker);
+  }
+  return fmt::format("worker {} exited with code {}", loss.worker,
+                     loss.exited.code);
+}
+
+class Launcher {
+ public:
+  Launcher(World& world, WorkerProcesses& processes,
+           const LauncherOptions& options, LaunchObserver& observer)
+      : world_(world),
+        processes_(processes),
+        options_(options),
+        observer_(observer) {}
+
+  LaunchEnd Run();
+
+ private:
+  Result<std::unique_ptr<FileLock>> LockDirectory();
+  Status StartAll(int life);
+  void Attend();
+  void PassOnNotices();
+  void KillAll();
+  void Take(const WorkerNotice& notice);
+  bool RunAttempt(int life, LaunchEnd& end);
+  bool Conclude(LaunchEnd& end) const;
+  bool Pause(Duration pause);
+  bool told_to_stop() const { return notices_passed_on_ > 0; }
+
+  World& world_;
+  WorkerProcesses& processes_;
+  const LauncherOptions& options_;
+  LaunchObserver& observer_;
+
+  std::vector<bool> running_;
+  std::vector<Loss> losses_;  // of this attempt, in the order they came
+  std::optional<TrainResult> result_;
+  int notices_passed_on_ = 0;
+  Time kill_at_ = kNever;
+};
+
+Result<std::unique_ptr<FileLock>> Launcher::LockDirectory() {
+  const std::string& directory = options_.checkpoint_directory;
+  if (directory.empty()) return std::unique_ptr<FileLock>();
+  RETURN_IF_ERROR(
+      CheckpointStore::Open(world_, {.directory = directory}).status());
+  const Time give_up = world_.clock.Now() + kLockPatience;
+  while (true) {
+    Result<std::unique_ptr<FileLock>> lock =
+        world_.storage.Lock(directory + "/lock");
+    if (lock.ok() || lock.status().code() != Code::kAlreadyExists) return lock;
+    if (world_.clock.Now() >= give_up) {
+      return FailedPrecondition(fmt::format(
+          "{}: in use by another run (its lock is held)", directory));
+    }
+    world_.clock.SleepUntil(world_.clock.Now() + kPollEvery);
+  }
+}
+
+Status Launcher::StartAll(int life) {
+  ASSIGN_OR_RETURN(const std::vector<std::string> addresses,
+                   processes_.ReserveAddresses(options_.workers));
+  running_.assign(static_cast<size_t>(options_.workers), false);
+  losses_.clear();
+  result_.reset();
+  kill_at_ = kNever;
+  for (int worker = 0; worker < options_.workers; ++worker) {
+    RETURN_IF_ERROR(processes_.Start({.worker = worker,
+                                      .life = life,
+                                      .rank = worker,
+                                      .addresses = addresses}));
+    running_[static_cast<size_t>(worker)] = true;
+  }
+  return OkStatus();
+}
+
+void Launcher::KillAll() {
+  for (size_t worker = 0; worker < running_.size(); ++worker) {
+    if (running_[worker]) {
+      processes_.Signal(static_cast<int>(worker), WorkerSignal::kKill);
+    }
+  }
+}
+
+void Launcher::PassOnNotices() {
+  const int notices = world_.host.TerminationNotices();
+  if (notices <= notices_passed_on_) return;
+  const bool first = notices_passed_on_ == 0;
+  notices_passed_on_ = notices;
+  if (!first) {
+    KillAll();
+    return;
+  }
+  kill_at_ = std::min(kill_at_, world_.clock.Now() + options_.stop_grace);
+  for (size_t worker = 0; worker < running_.size(); ++worker) {
+    if (running_[worker]) {
+      processes_.Signal(static_cast<int>(worker), WorkerSignal::kTerminate);
+    }
+  }
+}
+
+void Launcher::Take(const WorkerNotice& notice) {
+  if (const auto* progress = std::get_if<WorkerProgress>(&notice.what)) {
+    observer_.Progress(*progress);
+  } else if (const auto* result = std::get_if<TrainResult>(&notice.what)) {
+    result_ = *result;
+  } else {
+    const auto& exited = std::get<WorkerExited>(notice.what);
+    running_[static_cast<size_t>(notice.worker)] = false;
+    if (exited.code == ExitCode(WorkerExit::kDone)) return;
+    losses_.push_back({.worker = notice.worker, .exited = exited});
+    const bool leaving = exited.code == ExitCode(WorkerExit::kStopped);
+    const Duration grace =
+        leaving ? options_.stop_grace : options_.survivors_grace;
+    kill_at_ = std::min(kill_at_, world_.clock.Now() + grace);
+  }
+}
+
+// Until no worker runs.
+void Launcher::Attend() {
+  while (std::find(running_.begin(), running_.end(), true) != running_.end()) {
+    PassOnNotices();
+    const Time now = world_.clock.Now();
+    if (now >= kill_at_) {
+      kill_at_ = kNever;
+      KillAll();
+    }
+    const std::optional<WorkerNotice> notice =
+        processes_.Next(std::min(now + kPollEvery, kill_at_));
+    if (notice) Take(*notice);
+  }
+}
+
+// Whether the run is over; if so, how.
+bool Launcher::Conclude(LaunchEnd& end) const {
+  end.result = result_;
+  if (result_) {
+    // Said by the chief once all had come to the end: what became of the
+    // processes after that does not matter.
+    end.exit_code = result_->status == "done" ? ExitCode(WorkerExit::kDone)
+                                              : ExitCode(WorkerExit::kStopped);
+    return true;
+  }
+  for (const WorkerExit permanent :
+       {WorkerExit::kBadInput, WorkerExit::kNoCheckpoint,
+        WorkerExit::kFailed}) {
+    for (const Loss& loss : losses_) {
+      if (loss.exited.signal != 0 || loss.exited.code != ExitCode(permanent)) {
+        continue;
+      }
+      end.exit_code = loss.exited.code;
+      end.reason = Describe(loss);
+      return true;
+    }
+  }
+  if (told_to_stop()) {
+    end.exit_code = ExitCode(WorkerExit::kStopped);
+    end.reason = "stopped before the workers could agree on a save";
+    return true;
+  }
+  return false;
+}
+
+bool Launcher::RunAttempt(int life, LaunchEnd& end) {
+  const Status started = StartAll(life);
+  if (!started.ok()) {
+    KillAll();
+    Attend();
+    end.exit_code = ExitCode(WorkerExit::kFailed);
+    end.reason = started.message();
+    return true;
+  }
+  Attend();
+  return Conclude(end);
+}
+
+// Whether the pause ended without a notice.
+bool Launcher::Pause(Duration pause) {
+  const Time until = world_.clock.Now() + pause;
+  while (world_.clock.Now() < until) {
+    if (world_.host.TerminationNotices() > 0) return false;
+    world_.clock.SleepUntil(std::min(until, world_.clock.Now() + kPollEvery));
+  }
+  return true;
+}
+
+LaunchEnd Launcher::Run() {
+  LaunchEnd end;
+  const Result<std::unique_ptr<FileLock>> lock = LockDirectory();
+  if (!lock.ok()) {
+    end.exit_code = ExitCode(WorkerExit::kFailed);
+    end.reason = lock.status().message();
+    return end;
+  }
+  Duration pause = options_.backoff;
+  for (int life = options_.first_life;; ++life) {
+    if (RunAttempt(life, end)) return end;
+    end.reason = losses_.empty() ? "no worker reported a result"
+                                 : Describe(losses_.front());
+    if (options_.restart == RestartPolicy::kNone ||
+        end.restarts >= options_.max_restarts) {
+      end.exit_code = ExitCode(WorkerExit::kFailed);
+      end.reason = fmt::format("{}; gave up after {} restarts", end.reason,
+                               end.restarts);
+      return end;
+    }
+    ++end.restarts;
+    observer_.Restarting(end.restarts, end.reason, pause);
+    if (!Pause(pause)) {
+      end.exit_code = ExitCode(WorkerExit::kStopped);
+      end.reason = "stopped between two lives of the job";
+      return end;
+    }
+    pause = std::min(pause * 2, options_.max_backoff);
+    end.reason.clear();
+  }
+}
+
+}  // namespace
+
+LaunchEnd Launch(World& world, WorkerProcesses& processes,
+                 const LauncherOptions& options, LaunchObserver& observer) {
+  return Launcher(world, processes, options, observer).Run();
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,59 @@
+// Starts the workers of a job on one machine and starts them again when one is
+// lost: the policy, the same in every world.
+#ifndef GAUNTLET_ENGINE_TRAIN_LAUNCHER_H_
+#define GAUNTLET_ENGINE_TRAIN_LAUNCHER_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/status.h"
+#include "engine/train/options.h"
+#include "engine/train/worker_processes.h"
+#include "engine/world/world.h"
+
+namespace gauntlet {
+
+struct LauncherOptions {
+  int workers = 1;
+  RestartPolicy restart = RestartPolicy::kWholeJob;
+  int max_restarts = 100;
+  Duration backoff = std::chrono::milliseconds(100);  // doubles each time …
+  Duration max_backoff = std::chrono::seconds(10);    // … up to this
+  // How long the survivors of a loss may take to notice it themselves before
+  // they are killed.
+  Duration survivors_grace = std::chrono::milliseconds(500);
+  // How long workers may take to save and leave after a notice.
+  Duration stop_grace = std::chrono::seconds(30);
+  int first_life = 1;  // of the workers' lives; later attempts count on
+  // The checkpoint directory, locked while the job runs; empty: none.
+  std::string checkpoint_directory;
+};
+
+struct LaunchEnd {
+  int exit_code = 0;  // of the program: see `gauntlet help exit-codes`
+  std::optional<TrainResult> result;
+  int restarts = 0;
+  std::string reason;  // why it is not a plain success
+};
+
+class LaunchObserver {
+ public:
+  virtual ~LaunchObserver() = default;
+  virtual void Progress(const WorkerProgress& progress) = 0;
+  // A loss, and the restart that follows after the pause.
+  virtual void Restarting(int restart, const std::string& reason,
+                          Duration pause) = 0;
+};
+
+// Ends when the job does, when it is told to stop (the notices of world.host,
+// passed on to the workers: the first asks them to save and go, the second
+// kills them), when a worker ends for a reason that a restart cannot mend, or
+// when restarts are used up. No worker is left in any case.
+LaunchEnd Launch(World& world, WorkerProcesses& processes,
+                 const LauncherOptions& options, LaunchObserver& observer);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_TRAIN_LAUNCHER_H_

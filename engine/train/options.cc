@@ -1,0 +1,178 @@
+#include "engine/train/options.h"
+
+#include <limits>
+
+#include "engine/job/strict_json.h"
+
+namespace gauntlet {
+namespace {
+
+constexpr int64_t kMaxInt = std::numeric_limits<int>::max();
+constexpr int64_t kMaxDuration = Duration::max().count();
+
+Json OptionalToJson(const std::optional<uint64_t>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+std::optional<uint64_t> OptionalUnsigned(JsonFields& fields,
+                                         std::string_view key) {
+  if (fields.Any(key).is_null()) return std::nullopt;
+  return fields.Unsigned(key);
+}
+
+Duration ReadDuration(JsonFields& fields, std::string_view key) {
+  return Duration(fields.Integer(key, 1, kMaxDuration));
+}
+
+std::string_view SaveUnitName(SaveUnit unit) {
+  switch (unit) {
+    case SaveUnit::kNone:
+      return "never";
+    case SaveUnit::kSteps:
+      return "steps";
+    case SaveUnit::kSeconds:
+      return "seconds";
+    case SaveUnit::kEpochs:
+      return "epochs";
+  }
+  return "?";
+}
+
+Json HorizonToJson(const Horizon& horizon) {
+  return {{"epochs", horizon.epochs},
+          {"max_steps", OptionalToJson(horizon.max_steps)},
+          {"stop_at_step", OptionalToJson(horizon.stop_at_step)}};
+}
+
+Result<Horizon> HorizonFromJson(const Json& json) {
+  JsonFields fields(json, "horizon");
+  Horizon horizon{.epochs = fields.Unsigned("epochs"),
+                  .max_steps = OptionalUnsigned(fields, "max_steps"),
+                  .stop_at_step = OptionalUnsigned(fields, "stop_at_step")};
+  RETURN_IF_ERROR(fields.Finish());
+  return horizon;
+}
+
+Json CheckpointToJson(const CheckpointOptions& checkpoint) {
+  return {{"directory", checkpoint.directory},
+          {"unit", SaveUnitName(checkpoint.trigger.unit)},
+          {"every", checkpoint.trigger.every},
+          {"keep", checkpoint.keep},
+          {"at_success", checkpoint.at_success == AtSuccess::kKeepCheckpoints
+                             ? "keep"
+                             : "delete"},
+          {"cold_start", checkpoint.allow_cold_start ? "allow" : "refuse"}};
+}
+
+Result<CheckpointOptions> CheckpointFromJson(const Json& json) {
+  JsonFields fields(json, "checkpoint");
+  CheckpointOptions checkpoint;
+  checkpoint.directory = fields.String("directory");
+  checkpoint.trigger.unit = fields.Choice<SaveUnit>(
+      "unit", {{SaveUnitName(SaveUnit::kNone), SaveUnit::kNone},
+               {SaveUnitName(SaveUnit::kSteps), SaveUnit::kSteps},
+               {SaveUnitName(SaveUnit::kSeconds), SaveUnit::kSeconds},
+               {SaveUnitName(SaveUnit::kEpochs), SaveUnit::kEpochs}});
+  checkpoint.trigger.every =
+      static_cast<uint64_t>(fields.Integer("every", 1, kMaxInt));
+  checkpoint.keep = static_cast<int>(fields.Integer("keep", 1, kMaxInt));
+  checkpoint.at_success = fields.Choice<AtSuccess>(
+      "at_success", {{"keep", AtSuccess::kKeepCheckpoints},
+                     {"delete", AtSuccess::kDeleteCheckpoints}});
+  checkpoint.allow_cold_start =
+      fields.Choice<bool>("cold_start", {{"allow", true}, {"refuse", false}});
+  RETURN_IF_ERROR(fields.Finish());
+  return checkpoint;
+}
+
+Json ClusterToJson(const ClusterOptions& cluster) {
+  return {{"heartbeat_every_ns", cluster.heartbeat_every.count()},
+          {"lost_after_ns", cluster.lost_after.count()},
+          {"rendezvous_timeout_ns", cluster.rendezvous_timeout.count()},
+          {"step_timeout_ns", cluster.step_timeout.count()},
+          {"save_timeout_ns", cluster.save_timeout.count()}};
+}
+
+Result<ClusterOptions> ClusterFromJson(const Json& json) {
+  JsonFields fields(json, "cluster");
+  ClusterOptions cluster{
+      .heartbeat_every = ReadDuration(fields, "heartbeat_every_ns"),
+      .lost_after = ReadDuration(fields, "lost_after_ns"),
+      .rendezvous_timeout = ReadDuration(fields, "rendezvous_timeout_ns"),
+      .step_timeout = ReadDuration(fields, "step_timeout_ns"),
+      .save_timeout = ReadDuration(fields, "save_timeout_ns")};
+  RETURN_IF_ERROR(fields.Finish());
+  return cluster;
+}
+
+Json KernelsToJson(const KernelOptions& kernels) {
+  return {{"isa", IsaName(kernels.isa)},
+          {"threads", kernels.threads},
+          {"math", kernels.math == Math::kCanonical ? "canonical" : "fast"}};
+}
+
+Result<KernelOptions> KernelsFromJson(const Json& json) {
+  JsonFields fields(json, "kernels");
+  KernelOptions kernels;
+  kernels.isa =
+      fields.Choice<Isa>("isa", {{IsaName(Isa::kAuto), Isa::kAuto},
+                                 {IsaName(Isa::kScalar), Isa::kScalar},
+                                 {IsaName(Isa::kAvx2), Isa::kAvx2},
+                                 {IsaName(Isa::kAvx512), Isa::kAvx512}});
+  kernels.threads = static_cast<int>(fields.Integer("threads", 1, 256));
+  kernels.math = fields.Choice<Math>(
+      "math", {{"canonical", Math::kCanonical}, {"fast", Math::kFast}});
+  RETURN_IF_ERROR(fields.Finish());
+  return kernels;
+}
+
+// What the data holds is not known here, and no worker takes it from here: it
+// reads the data itself.
+constexpr Digest kUnknownData;
+
+std::string Dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Result<TrainOptions> FromObject(const Json& json) {
+  JsonFields fields(json, "");
+  const Json& job = fields.Any("job");
+  const Json& horizon = fields.Any("horizon");
+  const Json& checkpoint = fields.Any("checkpoint");
+  const Json& cluster = fields.Any("cluster");
+  const Json& kernels = fields.Any("kernels");
+  TrainOptions options;
+  options.digest_every = fields.Unsigned("digest_every");
+  options.log_samples =
+      fields.Choice<bool>("sample_ledger", {{"off", false}, {"on", true}});
+  RETURN_IF_ERROR(fields.Finish());
+  ASSIGN_OR_RETURN(options.job, JobFromJson(Dump(job)));
+  ASSIGN_OR_RETURN(options.horizon, HorizonFromJson(horizon));
+  ASSIGN_OR_RETURN(options.checkpoint, CheckpointFromJson(checkpoint));
+  ASSIGN_OR_RETURN(options.cluster, ClusterFromJson(cluster));
+  ASSIGN_OR_RETURN(options.kernels, KernelsFromJson(kernels));
+  return options;
+}
+
+}  // namespace
+
+std::string TrainOptionsToJson(const TrainOptions& options) {
+  Result<Json> job =
+      ParseStrictJson(JobToJson(options.job, kUnknownData), "job");
+  return Dump({{"job", std::move(job).value()},
+               {"horizon", HorizonToJson(options.horizon)},
+               {"checkpoint", CheckpointToJson(options.checkpoint)},
+               {"cluster", ClusterToJson(options.cluster)},
+               {"kernels", KernelsToJson(options.kernels)},
+               {"digest_every", options.digest_every},
+               {"sample_ledger", options.log_samples ? "on" : "off"}});
+}
+
+Result<TrainOptions> TrainOptionsFromJson(std::string_view json) {
+  ASSIGN_OR_RETURN(const Json value, ParseStrictJson(json, "options"));
+  Result<TrainOptions> options = FromObject(value);
+  if (!options.ok()) return Annotate(options.status(), "options");
+  return options;
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,28 @@
+// Where a worker says how far it is and what its run came to.
+#ifndef GAUNTLET_ENGINE_TRAIN_PROGRESS_REPORTER_H_
+#define GAUNTLET_ENGINE_TRAIN_PROGRESS_REPORTER_H_
+
+#include "engine/train/options.h"
+#include "engine/train/worker_processes.h"
+
+namespace gauntlet {
+
+// Safe from any task. Nothing depends on a report being read: a reporter whose
+// reader is gone says nothing.
+class ProgressReporter {
+ public:
+  virtual ~ProgressReporter() = default;
+  virtual void Progress(const WorkerProgress& progress) = 0;
+  virtual void Result(const TrainResult& result) = 0;
+};
+
+// For workers that nobody watches.
+class NoProgressReporter final : public ProgressReporter {
+ public:
+  void Progress(const WorkerProgress&) override {}
+  void Result(const TrainResult&) override {}
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_TRAIN_PROGRESS_REPORTER_H_

@@ -1,0 +1,86 @@
+// Everything that the future of a run depends on, as one value.
+//
+// A checkpoint holds exactly this and the state digest covers exactly this:
+// parameters, optimizer slots and scalars, the RNG key, the position with its
+// phase, the running metrics of the epoch, and the history of complete epochs.
+#ifndef GAUNTLET_ENGINE_TRAIN_TRAIN_STATE_H_
+#define GAUNTLET_ENGINE_TRAIN_TRAIN_STATE_H_
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/digest.h"
+#include "engine/model/model.h"
+#include "engine/model/optimizer.h"
+#include "engine/status.h"
+#include "engine/tensor.h"
+#include "engine/world/event_log.h"
+#include "engine/world/fault_point.h"
+
+namespace gauntlet {
+
+// Where a run stands, between two operations.
+struct Position {
+  uint64_t step = 0;    // optimizer updates so far
+  uint64_t epoch = 0;   // complete epochs so far
+  uint64_t sample = 0;  // rows of this epoch's order used so far
+  uint64_t phase = 0;   // a Phase
+
+  Phase phase_of() const { return static_cast<Phase>(phase); }
+};
+
+// Of the epoch under way.
+struct RunningMetrics {
+  float loss_sum = 0.0f;  // sum over steps of (mean loss * rows)
+  int64_t correct = 0;
+  int64_t rows = 0;
+};
+
+// One entry an epoch; the validation's comes before the training's.
+struct History {
+  std::vector<float> loss;
+  std::vector<int64_t> correct;
+  std::vector<int64_t> rows;
+  std::vector<float> val_loss;
+  std::vector<int64_t> val_correct;
+  std::vector<int64_t> val_rows;
+};
+
+class TrainState {
+ public:
+  // The state before the first step: initial parameters, empty slots.
+  TrainState(const Model& model, const Optimizer& optimizer, uint64_t seed);
+
+  // Views into this state, in a fixed order; valid until it changes shape (an
+  // epoch ends, a restore).
+  std::vector<TensorView> Tensors() const;
+  Digest ComputeDigest() const;
+
+  // Takes over what a checkpoint holds. kDataLoss names a tensor that is
+  // missing, superfluous, or of another type or shape; the state is then void.
+  // The planted bugs that lose a part of it are asked of `faults`.
+  Status Restore(const std::map<std::string, Tensor>& tensors,
+                 const FaultPoints& faults);
+
+  std::vector<float> parameters;
+  OptimizerState optimizer;
+  uint64_t rng_key = 0;
+  Position position;
+  RunningMetrics metrics;
+  History history;
+
+ private:
+  std::vector<MutableTensorView> MutableTensors();
+  Status ResizeHistory(const std::map<std::string, Tensor>& tensors);
+
+  std::vector<ParameterInfo> layout_;
+  std::vector<std::string> slot_names_;
+  std::vector<std::string> scalar_names_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_TRAIN_TRAIN_STATE_H_

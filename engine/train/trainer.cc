@@ -1,0 +1,172 @@
+#include "engine/train/trainer.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace gauntlet {
+
+ReplicaBlock ReplicasOf(int replicas, int rank, int size) {
+  CHECK(size >= 1 && size <= replicas, "every worker hosts a replica");
+  const int first = replicas * rank / size;
+  return {.first = first, .count = replicas * (rank + 1) / size - first};
+}
+
+uint64_t RowsPerEpoch(const JobSpec& job, uint64_t rows) {
+  if (job.remainder == Remainder::kKeep) return rows;
+  const uint64_t global_batch =
+      static_cast<uint64_t>(job.replicas) * static_cast<uint64_t>(job.batch);
+  return rows / global_batch * global_batch;
+}
+
+uint64_t StepsPerEpoch(const JobSpec& job, uint64_t rows) {
+  const uint64_t global_batch =
+      static_cast<uint64_t>(job.replicas) * static_cast<uint64_t>(job.batch);
+  return (RowsPerEpoch(job, rows) + global_batch - 1) / global_batch;
+}
+
+Trainer::Trainer(World& world, const JobSpec& job, const DataSplit& data,
+                 const Optimizer& optimizer, Ring& ring, Model& model)
+    : world_(&world),
+      job_(&job),
+      data_(&data),
+      optimizer_(&optimizer),
+      ring_(&ring),
+      model_(&model),
+      block_(ReplicasOf(job.replicas, ring.rank(), ring.size())),
+      rows_per_epoch_(RowsPerEpoch(job, data.train.rows)),
+      gradients_(static_cast<size_t>(block_.count),
+                 std::vector<float>(model.parameter_count() + 1)),
+      gradient_views_(gradients_.begin(), gradients_.end()),
+      total_(model.parameter_count() + 1) {}
+
+uint64_t Trainer::RowsOfStep(const TrainState& state) const {
+  const uint64_t global_batch = static_cast<uint64_t>(job_->replicas) *
+                                static_cast<uint64_t>(job_->batch);
+  return std::min(global_batch, rows_per_epoch_ - state.position.sample);
+}
+
+void Trainer::GatherRows(const SampleOrder& order, const RowRange& range,
+                         std::vector<uint32_t>& samples) {
+  const size_t width = data_->train.features_per_row();
+  features_.resize(range.count * width);
+  labels_.resize(range.count);
+  for (uint64_t i = 0; i < range.count; ++i) {
+    const uint32_t row = order.RowAt(range.first + i);
+    std::memcpy(features_.data() + i * width,
+                data_->train.features.data() + row * width,
+                width * sizeof(float));
+    labels_[i] = data_->train.labels[row];
+    samples.push_back(row);
+  }
+}
+
+void Trainer::LocalGradients(const TrainState& state, uint64_t step_rows,
+                             StepOutcome& outcome) {
+  const SampleOrder order(state.rng_key, state.position.epoch,
+                          data_->train.rows);
+  const auto batch = static_cast<uint64_t>(job_->batch);
+  for (int i = 0; i < block_.count; ++i) {
+    const auto replica = static_cast<uint64_t>(block_.first + i);
+    const RowRange range =
+        ReplicaRows(state.position.sample, step_rows, batch, replica);
+    GatherRows(order, range, outcome.samples);
+    std::vector<float>& gradients = gradients_[static_cast<size_t>(i)];
+    const ReplicaResult result =
+        model_->Gradients(state.parameters,
+                          {.features = features_,
+                           .labels = labels_,
+                           .loss_scale = 1.0f / static_cast<float>(step_rows),
+                           .rng_key = state.rng_key,
+                           .step = state.position.step,
+                           .first_global_row = replica * batch},
+                          std::span(gradients).first(gradients.size() - 1));
+    gradients.back() = result.loss;
+    outcome.tally.correct += result.correct;
+    outcome.tally.rows += static_cast<int64_t>(range.count);
+  }
+}
+
+void Trainer::Advance(TrainState& state, uint64_t step_rows,
+                      const StepOutcome& outcome) const {
+  state.metrics.loss_sum += outcome.loss * static_cast<float>(step_rows);
+  state.metrics.correct += outcome.tally.correct;
+  state.metrics.rows += outcome.tally.rows;
+  state.position.step += 1;
+  state.position.sample += step_rows;
+  if (state.position.sample >= rows_per_epoch_) {
+    state.position.phase = static_cast<uint64_t>(Phase::kEvaluationDue);
+  }
+}
+
+Result<StepOutcome> Trainer::Step(TrainState& state, uint32_t requests,
+                                  Duration timeout) {
+  const uint64_t step = state.position.step + 1;
+  const PointContext here = {.step = step, .epoch = state.position.epoch};
+  RETURN_IF_ERROR(world_->faults.Hit(Point::kStepBegin, here));
+  RETURN_IF_ERROR(world_->faults.Hit(Point::kDataNext, here));
+  const uint64_t step_rows = RowsOfStep(state);
+  CHECK(step_rows > 0, "a step needs rows");
+  StepOutcome outcome = {.first_position = state.position.sample,
+                         .tally = {.requests = requests}};
+  LocalGradients(state, step_rows, outcome);
+  const ExchangeKey key = {.step = step, .phase = Phase::kInEpoch};
+  RETURN_IF_ERROR(
+      ring_->AllReduce(key, gradient_views_, total_, outcome.tally, timeout));
+  outcome.loss = total_.back();
+  optimizer_->Apply(std::span(total_).first(total_.size() - 1),
+                    state.parameters, state.optimizer);
+  Advance(state, step_rows, outcome);
+  RETURN_IF_ERROR(world_->faults.Hit(Point::kStepEnd, here));
+  return outcome;
+}
+
+Result<StepOutcome> Trainer::Evaluate(TrainState& state, uint32_t requests,
+                                      Duration timeout) {
+  RETURN_IF_ERROR(world_->faults.Hit(
+      Point::kEvalBegin,
+      {.step = state.position.step, .epoch = state.position.epoch}));
+  const Dataset& rows = data_->validation;
+  const size_t width = rows.features_per_row();
+  StepOutcome outcome = {.tally = {.requests = requests}};
+  std::vector<float> losses;
+  for (int i = 0; i < block_.count; ++i) {
+    const RowRange range =
+        EvaluationRows(rows.rows, static_cast<uint64_t>(job_->replicas),
+                       static_cast<uint64_t>(block_.first + i));
+    const ReplicaResult result = model_->Evaluate(
+        state.parameters,
+        {.features = std::span(rows.features)
+                         .subspan(range.first * width, range.count * width),
+         .labels = std::span(rows.labels).subspan(range.first, range.count),
+         .loss_scale =
+             rows.rows == 0 ? 0.0f : 1.0f / static_cast<float>(rows.rows)});
+    losses.push_back(result.loss);
+    outcome.tally.correct += result.correct;
+    outcome.tally.rows += static_cast<int64_t>(range.count);
+  }
+  std::vector<std::span<const float>> views;
+  for (const float& loss : losses) views.emplace_back(&loss, 1);
+  const ExchangeKey key = {.step = state.position.step,
+                           .phase = Phase::kEvaluationDue};
+  RETURN_IF_ERROR(ring_->AllReduce(key, views, std::span(&outcome.loss, 1),
+                                   outcome.tally, timeout));
+  state.history.val_loss.push_back(outcome.loss);
+  state.history.val_correct.push_back(outcome.tally.correct);
+  state.history.val_rows.push_back(outcome.tally.rows);
+  state.position.phase = static_cast<uint64_t>(Phase::kCallbacksDue);
+  return outcome;
+}
+
+void Trainer::EndEpoch(TrainState& state) const {
+  const RunningMetrics& metrics = state.metrics;
+  state.history.loss.push_back(metrics.loss_sum /
+                               static_cast<float>(metrics.rows));
+  state.history.correct.push_back(metrics.correct);
+  state.history.rows.push_back(metrics.rows);
+  state.metrics = {};
+  state.position.epoch += 1;
+  state.position.sample = 0;
+  state.position.phase = static_cast<uint64_t>(Phase::kInEpoch);
+}
+
+}  // namespace gauntlet

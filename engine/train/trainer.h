@@ -1,0 +1,92 @@
+// The training step, from rows to updated parameters, on one worker of many.
+#ifndef GAUNTLET_ENGINE_TRAIN_TRAINER_H_
+#define GAUNTLET_ENGINE_TRAIN_TRAINER_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/cluster/ring.h"
+#include "engine/data/dataset.h"
+#include "engine/data/sample_order.h"
+#include "engine/job/job.h"
+#include "engine/model/model.h"
+#include "engine/model/optimizer.h"
+#include "engine/status.h"
+#include "engine/train/train_state.h"
+
+namespace gauntlet {
+
+// What one operation did, for the log.
+struct StepOutcome {
+  uint64_t first_position = 0;    // of the step's rows in the epoch's order
+  float loss = 0.0f;              // mean over all rows of all replicas
+  Tally tally;                    // the cluster's
+  std::vector<uint32_t> samples;  // dataset rows that this worker used
+};
+
+// Replicas [first, first + count) that the rank hosts: contiguous ascending
+// blocks, as even as can be. REQUIRES: 1 <= size <= replicas.
+struct ReplicaBlock {
+  int first = 0;
+  int count = 0;
+};
+ReplicaBlock ReplicasOf(int replicas, int rank, int size);
+
+// Rows an epoch uses: all, or the whole global batches among them.
+uint64_t RowsPerEpoch(const JobSpec& job, uint64_t rows);
+uint64_t StepsPerEpoch(const JobSpec& job, uint64_t rows);
+
+class Trainer {
+ public:
+  Trainer(World& world, const JobSpec& job, const DataSplit& data,
+          const Optimizer& optimizer, Ring& ring, Model& model);
+
+  // One optimizer update. `requests` is what this worker asks of the others;
+  // what all agreed on is in the outcome's tally. The step that fault points
+  // and frames speak of is the number of the update under way, from 1. After an
+  // error the worker has to leave: the others may have made the step.
+  // REQUIRES: state.position is in an epoch with rows left.
+  Result<StepOutcome> Step(TrainState& state, uint32_t requests,
+                           Duration timeout);
+
+  // Evaluates the validation rows into the history's entry of this epoch and
+  // moves the phase on. REQUIRES: the phase is kEvaluationDue.
+  Result<StepOutcome> Evaluate(TrainState& state, uint32_t requests,
+                               Duration timeout);
+
+  // Closes the epoch: its metrics go into the history, the next one begins.
+  // REQUIRES: the phase is kCallbacksDue.
+  void EndEpoch(TrainState& state) const;
+
+ private:
+  uint64_t RowsOfStep(const TrainState& state) const;
+  void GatherRows(const SampleOrder& order, const RowRange& range,
+                  std::vector<uint32_t>& samples);
+  void LocalGradients(const TrainState& state, uint64_t step_rows,
+                      StepOutcome& outcome);
+  void Advance(TrainState& state, uint64_t step_rows,
+               const StepOutcome& outcome) const;
+
+  World* world_;
+  const JobSpec* job_;
+  const DataSplit* data_;
+  const Optimizer* optimizer_;
+  Ring* ring_;
+  Model* model_;
+  ReplicaBlock block_;
+  uint64_t rows_per_epoch_;
+
+  // A replica's gradients with its loss behind them, so that both travel and
+  // are summed together.
+  std::vector<std::vector<float>> gradients_;
+  std::vector<std::span<const float>> gradient_views_;
+  std::vector<float> total_;
+  std::vector<float> features_;
+  std::vector<uint8_t> labels_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_TRAIN_TRAINER_H_

@@ -1,0 +1,249 @@
+#include "engine/train/training_loop.h"
+
+#include <bit>
+
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr Duration kReportEvery = std::chrono::milliseconds(200);
+
+// Errors of a save that leave the run as it was.
+bool SaveMayFail(const Status& status) {
+  return status.code() == Code::kIoError ||
+         status.code() == Code::kResourceExhausted ||
+         status.code() == Code::kNotFound;
+}
+
+}  // namespace
+
+TrainingLoop::TrainingLoop(World& world, const TrainOptions& options,
+                           Trainer& trainer, TrainState& state,
+                           CollectiveSave* save)
+    : world_(&world),
+      options_(&options),
+      trainer_(&trainer),
+      state_(&state),
+      save_(save),
+      last_save_(world.clock.Now()),
+      last_report_(world.clock.Now() - kReportEvery) {}
+
+void TrainingLoop::ReportTo(ProgressReporter& reporter,
+                            uint64_t steps_per_epoch) {
+  reporter_ = &reporter;
+  steps_per_epoch_ = steps_per_epoch;
+}
+
+bool TrainingLoop::AtHorizon() const {
+  const Position& position = state_->position;
+  return position.phase_of() == Phase::kInEpoch &&
+         (position.epoch >= options_->horizon.epochs ||
+          (options_->horizon.max_steps &&
+           position.step >= *options_->horizon.max_steps));
+}
+
+Result<LoopEnd> TrainingLoop::Run(uint64_t generation) {
+  generation_ = generation;
+  while (!AtHorizon()) {
+    switch (state_->position.phase_of()) {
+      case Phase::kInEpoch:
+        RETURN_IF_ERROR(RunStep());
+        break;
+      case Phase::kEvaluationDue:
+        RETURN_IF_ERROR(RunEvaluation());
+        break;
+      case Phase::kCallbacksDue:
+        RETURN_IF_ERROR(EndEpoch());
+        break;
+    }
+    if (stopped_) return LoopEnd::kStopped;
+  }
+  const bool keep =
+      options_->checkpoint.at_success == AtSuccess::kKeepCheckpoints;
+  if (save_ != nullptr && keep) RETURN_IF_ERROR(SaveNow());
+  return LoopEnd::kFinished;
+}
+
+uint32_t TrainingLoop::Requests() {
+  uint32_t requests = 0;
+  if (world_->host.TerminationNotices() > 0) {
+    requests |= kRequestStop;
+    if (!notice_seen_) {
+      notice_seen_ = true;
+      world_->events.Emit({.kind = EventKind::kNotice,
+                           .generation = generation_,
+                           .step = state_->position.step});
+    }
+  }
+  const SaveTrigger& trigger = options_->checkpoint.trigger;
+  // Only the chief's clock counts, so that one worker asks, and once.
+  if (trigger.unit == SaveUnit::kSeconds && reporter_ != nullptr &&
+      world_->clock.Now() - last_save_ >= std::chrono::seconds(trigger.every)) {
+    requests |= kRequestSave;
+  }
+  return requests;
+}
+
+Status TrainingLoop::RunStep() {
+  if (state_->position.sample == 0) {
+    RETURN_IF_ERROR(world_->faults.Hit(
+        Point::kEpochBegin,
+        {.step = state_->position.step + 1, .epoch = state_->position.epoch}));
+  }
+  SetCheckPosition(
+      {.seed = options_->job.seed, .rank = -1, .step = state_->position.step});
+  const uint64_t epoch = state_->position.epoch;
+  ASSIGN_OR_RETURN(
+      const StepOutcome outcome,
+      trainer_->Step(*state_, Requests(), options_->cluster.step_timeout));
+  agreed_ = outcome.tally.requests;
+  EmitState(EventKind::kStep, outcome, epoch);
+  Report(outcome);
+  if (state_->position.phase_of() != Phase::kInEpoch) {
+    RETURN_IF_ERROR(world_->faults.Hit(
+        Point::kEpochEnd, {.step = state_->position.step, .epoch = epoch}));
+  }
+  return Settle(Boundary::kStep);
+}
+
+Status TrainingLoop::RunEvaluation() {
+  const uint64_t epoch = state_->position.epoch;
+  ASSIGN_OR_RETURN(
+      const StepOutcome outcome,
+      trainer_->Evaluate(*state_, Requests(), options_->cluster.step_timeout));
+  agreed_ |= outcome.tally.requests;
+  EmitState(EventKind::kEvaluated, outcome, epoch);
+  return Settle(Boundary::kEvaluation);
+}
+
+Status TrainingLoop::EndEpoch() {
+  const uint64_t epoch = state_->position.epoch;
+  trainer_->EndEpoch(*state_);
+  StepOutcome outcome = {.loss = state_->history.loss.back()};
+  outcome.tally.correct = state_->history.correct.back();
+  EmitState(EventKind::kEpochEnd, outcome, epoch);
+  if (reporter_ != nullptr) {
+    const History& history = state_->history;
+    const auto share = [](int64_t part, int64_t whole) {
+      return whole == 0
+                 ? 0.0
+                 : static_cast<double>(part) / static_cast<double>(whole);
+    };
+    reporter_->Progress(
+        {.step = state_->position.step,
+         .epoch = state_->position.epoch,
+         .steps_per_epoch = steps_per_epoch_,
+         .loss = outcome.loss,
+         .line = fmt::format(
+             "epoch {}/{}  step {}  loss {:.4f}  accuracy {:.4f}  "
+             "val_loss {:.4f}  val_accuracy {:.4f}",
+             state_->position.epoch, options_->horizon.epochs,
+             state_->position.step, history.loss.back(),
+             share(history.correct.back(), history.rows.back()),
+             history.val_loss.back(),
+             share(history.val_correct.back(), history.val_rows.back()))});
+  }
+  return Settle(Boundary::kEpoch);
+}
+
+bool TrainingLoop::StopDue(Boundary boundary) const {
+  const Position& position = state_->position;
+  const Horizon& horizon = options_->horizon;
+  // Stopping when only the last evaluation is left gains nothing: a notice at
+  // the last step is a finished run.
+  const bool last_step_done = AtHorizon() ||
+                              horizon.max_steps == position.step ||
+                              (position.phase_of() != Phase::kInEpoch &&
+                               position.epoch + 1 >= horizon.epochs);
+  if (last_step_done) return false;
+  return (agreed_ & kRequestStop) != 0 ||
+         (boundary == Boundary::kStep && horizon.stop_at_step == position.step);
+}
+
+bool TrainingLoop::SaveDue(Boundary boundary) const {
+  const SaveTrigger& trigger = options_->checkpoint.trigger;
+  if ((agreed_ & kRequestSave) != 0) return true;
+  switch (trigger.unit) {
+    case SaveUnit::kSteps:
+      return boundary == Boundary::kStep &&
+             state_->position.step % trigger.every == 0;
+    case SaveUnit::kEpochs:
+      return boundary == Boundary::kEpoch &&
+             state_->position.epoch % trigger.every == 0;
+    case SaveUnit::kSeconds:  // rides as a request
+    case SaveUnit::kNone:
+      return false;
+  }
+  return false;
+}
+
+Status TrainingLoop::Settle(Boundary boundary) {
+  stopped_ = StopDue(boundary);
+  const bool save = stopped_ || SaveDue(boundary);
+  agreed_ &= ~kRequestSave;
+  if (stopped_) {
+    world_->events.Emit({.kind = EventKind::kStopAgreed,
+                         .generation = generation_,
+                         .step = state_->position.step,
+                         .epoch = state_->position.epoch});
+  }
+  if (save && save_ != nullptr) RETURN_IF_ERROR(SaveNow());
+  return OkStatus();
+}
+
+Status TrainingLoop::SaveNow() {
+  const Position& position = state_->position;
+  if (saved_at_ == position.step && saved_phase_ == position.phase) {
+    return OkStatus();
+  }
+  const Status status = save_->Save(*state_);
+  last_save_ = world_->clock.Now();
+  if (status.ok()) {
+    saved_at_ = position.step;
+    saved_phase_ = position.phase;
+    return status;
+  }
+  if (!SaveMayFail(status)) return status;
+  if (reporter_ != nullptr) {
+    reporter_->Progress({.step = position.step,
+                         .epoch = position.epoch,
+                         .steps_per_epoch = steps_per_epoch_,
+                         .line = fmt::format("save of step {} failed: {}",
+                                             position.step, status.message())});
+  }
+  return OkStatus();
+}
+
+bool TrainingLoop::DigestDue() const {
+  return options_->digest_every > 0 &&
+         state_->position.step % options_->digest_every == 0;
+}
+
+void TrainingLoop::EmitState(EventKind kind, const StepOutcome& outcome,
+                             uint64_t epoch) {
+  LogEvent event = {.kind = kind,
+                    .generation = generation_,
+                    .step = state_->position.step,
+                    .epoch = epoch,
+                    .position = outcome.first_position,
+                    .phase = state_->position.phase_of(),
+                    .count = outcome.tally.correct,
+                    .loss_bits = std::bit_cast<uint32_t>(outcome.loss)};
+  if (DigestDue()) event.digest = state_->ComputeDigest();
+  if (options_->log_samples) event.samples = outcome.samples;
+  world_->events.Emit(event);
+}
+
+void TrainingLoop::Report(const StepOutcome& outcome) {
+  if (reporter_ == nullptr) return;
+  const Time now = world_->clock.Now();
+  if (now - last_report_ < kReportEvery) return;
+  last_report_ = now;
+  reporter_->Progress({.step = state_->position.step,
+                       .epoch = state_->position.epoch,
+                       .steps_per_epoch = steps_per_epoch_,
+                       .loss = outcome.loss});
+}
+
+}  // namespace gauntlet

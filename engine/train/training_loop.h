@@ -1,0 +1,79 @@
+// The loop over steps, evaluations, epochs and saves, once a session stands.
+#ifndef GAUNTLET_ENGINE_TRAIN_TRAINING_LOOP_H_
+#define GAUNTLET_ENGINE_TRAIN_TRAINING_LOOP_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "engine/ckpt/checkpoint_store.h"
+#include "engine/data/dataset.h"
+#include "engine/status.h"
+#include "engine/train/collective_save.h"
+#include "engine/train/options.h"
+#include "engine/train/progress_reporter.h"
+#include "engine/train/train_state.h"
+#include "engine/train/trainer.h"
+#include "engine/world/world.h"
+
+namespace gauntlet {
+
+// Bits that workers ask of each other; an exchange or-s them, so that all see
+// the same ones at the same boundary.
+inline constexpr uint32_t kRequestSave = 1;
+inline constexpr uint32_t kRequestStop = 2;
+
+enum class LoopEnd { kFinished, kStopped };
+
+class TrainingLoop {
+ public:
+  // `save` is null where there is no store. `rank` 0 reports progress.
+  TrainingLoop(World& world, const TrainOptions& options, Trainer& trainer,
+               TrainState& state, CollectiveSave* save);
+
+  // Where progress goes; without it none is reported.
+  void ReportTo(ProgressReporter& reporter, uint64_t steps_per_epoch);
+
+  // Until the horizon (kFinished) or an agreed stop (kStopped), with the last
+  // state saved where there is a store. Errors end the run on this worker; a
+  // save that fails for want of disk does not.
+  Result<LoopEnd> Run(uint64_t generation);
+
+ private:
+  // The operation that has just ended.
+  enum class Boundary { kStep, kEvaluation, kEpoch };
+
+  bool AtHorizon() const;
+  bool StopDue(Boundary boundary) const;
+  bool SaveDue(Boundary boundary) const;
+  uint32_t Requests();
+  Status RunStep();
+  Status RunEvaluation();
+  Status EndEpoch();
+  // After each operation: saves and stops that are due.
+  Status Settle(Boundary boundary);
+  Status SaveNow();
+  void EmitState(EventKind kind, const StepOutcome& outcome, uint64_t epoch);
+  bool DigestDue() const;
+  void Report(const StepOutcome& outcome);
+
+  World* world_;
+  const TrainOptions* options_;
+  Trainer* trainer_;
+  TrainState* state_;
+  CollectiveSave* save_;
+  ProgressReporter* reporter_ = nullptr;
+  uint64_t steps_per_epoch_ = 0;
+  uint64_t generation_ = 0;
+  uint32_t agreed_ = 0;
+  bool notice_seen_ = false;
+  bool stopped_ = false;
+  std::optional<uint64_t> saved_at_;  // step of the newest save of this life
+  uint64_t saved_phase_ = 0;
+  Time last_save_;
+  Time last_report_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_TRAIN_TRAINING_LOOP_H_

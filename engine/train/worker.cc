@@ -1,0 +1,344 @@
+#include "engine/train/worker.h"
+
+#include <charconv>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "engine/ckpt/checkpoint_store.h"
+#include "engine/cluster/session.h"
+#include "engine/model/model.h"
+#include "engine/model/optimizer.h"
+#include "engine/train/collective_save.h"
+#include "engine/train/train_state.h"
+#include "engine/train/trainer.h"
+#include "engine/train/training_loop.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+// The checkpoint that the chief chose, as it tells the others; "" for none.
+std::string EncodeParent(const std::optional<CheckpointRef>& parent) {
+  if (!parent) return "";
+  return EncodeList(
+      std::vector<std::string>{parent->name, std::to_string(parent->step),
+                               std::to_string(parent->generation)});
+}
+
+std::optional<uint64_t> ParseNumber(const std::string& text) {
+  uint64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return value;
+}
+
+Result<std::optional<CheckpointRef>> DecodeParent(const std::string& text) {
+  if (text.empty()) return std::optional<CheckpointRef>();
+  ASSIGN_OR_RETURN(const std::vector<std::string> fields, DecodeList(text));
+  if (fields.size() == 3) {
+    const std::optional<uint64_t> step = ParseNumber(fields[1]);
+    const std::optional<uint64_t> generation = ParseNumber(fields[2]);
+    if (step && generation) {
+      return std::optional(CheckpointRef{
+          .name = fields[0], .step = *step, .generation = *generation});
+    }
+  }
+  return DataLoss("the chief's decision is malformed");
+}
+
+// Which part of a run an error comes from decides how the worker ends.
+enum class Stage { kSetUp, kForming, kTraining };
+
+WorkerExit ExitFor(const Status& status, Stage stage) {
+  switch (status.code()) {
+    case Code::kUnavailable:
+    case Code::kDeadlineExceeded:
+      return WorkerExit::kLostWorker;
+    case Code::kInvalidArgument:
+      return WorkerExit::kBadInput;
+    case Code::kFailedPrecondition:
+    case Code::kDataLoss:
+      return stage == Stage::kForming ? WorkerExit::kNoCheckpoint
+                                      : WorkerExit::kFailed;
+    default:
+      return WorkerExit::kFailed;
+  }
+}
+
+class Worker {
+ public:
+  Worker(World& world, const TrainOptions& options, const WorkerSpec& place,
+         const DataSplit& data, ProgressReporter& reporter)
+      : world_(world),
+        options_(options),
+        place_(place),
+        data_(data),
+        reporter_(reporter),
+        job_json_(JobToJson(options.job, data.content)) {}
+
+  WorkerEnd Run();
+
+ private:
+  bool chief() const { return place_.rank == 0; }
+  Status Build();
+  Status Form();
+  Result<Decision> Decide();
+  Status Resume();
+  Status Load(const CheckpointRef& parent);
+  Status AgreeOnStart();
+  Result<LoopEnd> Train();
+  Status Finish(LoopEnd end);
+  TrainResult Outcome(LoopEnd end) const;
+  WorkerEnd End(const Status& status, Stage stage);
+
+  World& world_;
+  const TrainOptions& options_;
+  const WorkerSpec& place_;
+  const DataSplit& data_;
+  ProgressReporter& reporter_;
+  std::string job_json_;
+
+  std::unique_ptr<Kernels> kernels_;
+  std::unique_ptr<Model> model_;
+  std::unique_ptr<Optimizer> optimizer_;
+  std::optional<TrainState> state_;
+  std::optional<CheckpointStore> store_;
+  std::unique_ptr<Session> session_;
+  std::optional<uint64_t> resumed_from_;
+};
+
+Status Worker::Build() {
+  RETURN_IF_ERROR(Validate(options_.job));
+  const int size = static_cast<int>(place_.addresses.size());
+  if (size > options_.job.replicas) {
+    return InvalidArgument(
+        fmt::format("{} workers: expected at most one for each of the {} "
+                    "replicas",
+                    size, options_.job.replicas));
+  }
+  if (RowsPerEpoch(options_.job, data_.train.rows) == 0) {
+    return InvalidArgument(fmt::format(
+        "the data has {} rows, fewer than the {} of a global batch",
+        data_.train.rows, options_.job.replicas * options_.job.batch));
+  }
+  ASSIGN_OR_RETURN(kernels_, Kernels::Create(options_.kernels));
+  ASSIGN_OR_RETURN(
+      model_, Model::Build(options_.job.model, data_.train.height,
+                           data_.train.width, data_.train.classes, *kernels_));
+  optimizer_ = Optimizer::Build(options_.job.optimizer, *kernels_);
+  state_.emplace(*model_, *optimizer_, options_.job.seed);
+  if (!options_.checkpoint.directory.empty()) {
+    ASSIGN_OR_RETURN(
+        store_, CheckpointStore::Open(
+                    world_, {.directory = options_.checkpoint.directory,
+                             .keep = options_.checkpoint.keep,
+                             .cold_start = options_.checkpoint.allow_cold_start
+                                               ? ColdStart::kAllow
+                                               : ColdStart::kRefuse}));
+  }
+  return OkStatus();
+}
+
+Result<Decision> Worker::Decide() {
+  // Without a store the launcher's count of lives numbers the generations.
+  if (!store_) {
+    return Decision{.generation = static_cast<uint64_t>(place_.life)};
+  }
+  ASSIGN_OR_RETURN(const Claim claim, store_->ClaimGeneration(job_json_));
+  return Decision{.generation = claim.generation,
+                  .text = EncodeParent(claim.parent)};
+}
+
+Status Worker::Form() {
+  const ClusterOptions& cluster = options_.cluster;
+  ASSIGN_OR_RETURN(
+      session_, Session::Form(world_, *kernels_,
+                              {.rank = place_.rank,
+                               .addresses = place_.addresses,
+                               .rendezvous_timeout = cluster.rendezvous_timeout,
+                               .decision_timeout = cluster.save_timeout,
+                               .heartbeat_every = cluster.heartbeat_every,
+                               .lost_after = cluster.lost_after},
+                              [this] { return Decide(); }));
+  return OkStatus();
+}
+
+Status Worker::Load(const CheckpointRef& parent) {
+  ASSIGN_OR_RETURN(const LoadedCheckpoint loaded, store_->Load(parent));
+  RETURN_IF_ERROR(Annotate(state_->Restore(loaded.tensors, world_.faults),
+                           store_->PathOf(parent)));
+  resumed_from_ = state_->position.step;
+  world_.events.Emit({.kind = EventKind::kResumed,
+                      .generation = session_->decision().generation,
+                      .step = state_->position.step,
+                      .epoch = state_->position.epoch,
+                      .position = state_->position.sample,
+                      .phase = state_->position.phase_of(),
+                      .digest = state_->ComputeDigest(),
+                      .path = parent.name});
+  if (chief()) {
+    reporter_.Progress(
+        {.step = state_->position.step,
+         .epoch = state_->position.epoch,
+         .line = fmt::format("resumed {}: step {}, epoch {}, row {}",
+                             parent.name, state_->position.step,
+                             state_->position.epoch, state_->position.sample)});
+  }
+  return OkStatus();
+}
+
+Status Worker::Resume() {
+  ASSIGN_OR_RETURN(const std::optional<CheckpointRef> parent,
+                   DecodeParent(session_->decision().text));
+  Status status;
+  if (parent) {
+    status = Load(*parent);
+  } else {
+    world_.events.Emit({.kind = EventKind::kInitialized,
+                        .generation = session_->decision().generation,
+                        .digest = state_->ComputeDigest()});
+  }
+  RETURN_IF_ERROR(status);
+  return AgreeOnStart();
+}
+
+// All ranks start from one state of one job, or not at all.
+Status Worker::AgreeOnStart() {
+  const std::string mine = EncodeList(std::vector<std::string>{
+      state_->ComputeDigest().ToString(), JobDigest(job_json_).ToString()});
+  ASSIGN_OR_RETURN(
+      const std::vector<std::string> all,
+      session_->ring().AllGather(
+          {.step = state_->position.step, .phase = state_->position.phase_of()},
+          mine, options_.cluster.save_timeout));
+  for (size_t rank = 0; rank < all.size(); ++rank) {
+    if (all[rank] == all[0]) continue;
+    return FailedPrecondition(fmt::format(
+        "rank {} starts from another state or job than the chief", rank));
+  }
+  return OkStatus();
+}
+
+Result<LoopEnd> Worker::Train() {
+  Trainer trainer(world_, options_.job, data_, *optimizer_, session_->ring(),
+                  *model_);
+  const uint64_t generation = session_->decision().generation;
+  std::optional<CollectiveSave> save;
+  if (store_) {
+    save.emplace(world_, *store_, session_->ring(), job_json_, generation,
+                 options_.cluster.save_timeout);
+  }
+  TrainingLoop loop(world_, options_, trainer, *state_,
+                    save ? &*save : nullptr);
+  if (chief()) {
+    loop.ReportTo(reporter_, StepsPerEpoch(options_.job, data_.train.rows));
+  }
+  return loop.Run(generation);
+}
+
+TrainResult Worker::Outcome(LoopEnd end) const {
+  const History& history = state_->history;
+  TrainResult result = {
+      .status = end == LoopEnd::kFinished ? "done" : "stopped",
+      .epochs = state_->position.epoch,
+      .steps = state_->position.step,
+      .digest = state_->ComputeDigest().ToString(),
+      .resumed_from = resumed_from_,
+  };
+  if (!history.loss.empty()) {
+    result.loss = history.loss.back();
+    result.accuracy = static_cast<double>(history.correct.back()) /
+                      static_cast<double>(history.rows.back());
+  } else if (state_->metrics.rows > 0) {
+    result.loss =
+        state_->metrics.loss_sum / static_cast<float>(state_->metrics.rows);
+    result.accuracy = static_cast<double>(state_->metrics.correct) /
+                      static_cast<double>(state_->metrics.rows);
+  }
+  if (!history.val_rows.empty() && history.val_rows.back() > 0) {
+    result.val_accuracy = static_cast<double>(history.val_correct.back()) /
+                          static_cast<double>(history.val_rows.back());
+  }
+  return result;
+}
+
+Status Worker::Finish(LoopEnd end) {
+  RETURN_IF_ERROR(world_.faults.Hit(
+      Point::kFinish,
+      {.step = state_->position.step, .epoch = state_->position.epoch}));
+  const TrainResult result = Outcome(end);
+  if (end == LoopEnd::kFinished) {
+    world_.events.Emit({.kind = EventKind::kFinished,
+                        .generation = session_->decision().generation,
+                        .step = state_->position.step,
+                        .epoch = state_->position.epoch,
+                        .phase = state_->position.phase_of(),
+                        .digest = state_->ComputeDigest()});
+  }
+  // Nobody clears anything away before all have come this far.
+  ASSIGN_OR_RETURN(
+      const std::vector<std::string> digests,
+      session_->ring().AllGather(
+          {.step = state_->position.step, .phase = state_->position.phase_of()},
+          result.digest, options_.cluster.save_timeout));
+  for (size_t rank = 0; rank < digests.size(); ++rank) {
+    if (digests[rank] == result.digest) continue;
+    return FailedPrecondition(fmt::format(
+        "final state digests differ: rank {} has {}, rank {} has {}",
+        place_.rank, result.digest, rank, digests[rank]));
+  }
+  if (chief()) {
+    reporter_.Result(result);
+    if (end == LoopEnd::kFinished && store_ &&
+        options_.checkpoint.at_success == AtSuccess::kDeleteCheckpoints) {
+      RETURN_IF_ERROR(store_->DeleteAll());
+    }
+  }
+  session_->Leave();
+  return OkStatus();
+}
+
+WorkerEnd Worker::End(const Status& status, Stage stage) {
+  if (status.code() == Code::kUnavailable ||
+      status.code() == Code::kDeadlineExceeded) {
+    world_.events.Emit(
+        {.kind = EventKind::kWorkerLost, .detail = status.message()});
+  }
+  return {.exit = ExitFor(status, stage), .reason = status.message()};
+}
+
+WorkerEnd Worker::Run() {
+  Status status = Build();
+  if (!status.ok()) return End(status, Stage::kSetUp);
+  status = Form();
+  if (status.ok()) status = Resume();
+  if (!status.ok()) return End(status, Stage::kForming);
+  const Result<LoopEnd> end = Train();
+  if (!end.ok()) return End(end.status(), Stage::kTraining);
+  status = Finish(*end);
+  if (!status.ok()) return End(status, Stage::kTraining);
+  return {.exit = *end == LoopEnd::kFinished ? WorkerExit::kDone
+                                             : WorkerExit::kStopped};
+}
+
+}  // namespace
+
+void RunWorker(World& world, const TrainOptions& options,
+               const WorkerSpec& place, const DataSplit& data,
+               ProgressReporter& reporter,
+               const std::function<void(const WorkerEnd&)>& on_end) {
+  world.events.Emit({.kind = EventKind::kLifeBegin, .count = place.rank});
+  Worker worker(world, options, place, data, reporter);
+  const WorkerEnd end = worker.Run();
+  world.events.Emit({.kind = EventKind::kLifeEnd,
+                     .count = static_cast<int64_t>(end.exit),
+                     .detail = end.reason});
+  on_end(end);
+  world.host.Exit(static_cast<int>(end.exit));
+  // g++ does not see that a virtual call never returns.
+  CheckFailed(__FILE__, __LINE__, "Exit", "returned");
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,34 @@
+// One worker of a training run, from its first look for the others to its exit:
+// the same in every world.
+#ifndef GAUNTLET_ENGINE_TRAIN_WORKER_H_
+#define GAUNTLET_ENGINE_TRAIN_WORKER_H_
+
+#include <functional>
+#include <string>
+
+#include "engine/data/dataset.h"
+#include "engine/status.h"
+#include "engine/train/options.h"
+#include "engine/train/progress_reporter.h"
+#include "engine/train/worker_processes.h"
+#include "engine/world/world.h"
+
+namespace gauntlet {
+
+// How the worker ended, and why where it is not plain success.
+struct WorkerEnd {
+  WorkerExit exit = WorkerExit::kDone;
+  std::string reason;
+};
+
+// Trains until the horizon, a notice or a loss, tells `on_end` how it went, and
+// ends the process with that exit code. It ends it rather than returns because
+// tasks that wait for a lost worker may never wake.
+[[noreturn]] void RunWorker(
+    World& world, const TrainOptions& options, const WorkerSpec& place,
+    const DataSplit& data, ProgressReporter& reporter,
+    const std::function<void(const WorkerEnd&)>& on_end);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_TRAIN_WORKER_H_

@@ -1,0 +1,174 @@
+#include "engine/train/options.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+// After gtest, which it does not include.
+#include <rapidcheck/gtest.h>
+
+namespace gauntlet {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+rc::Gen<std::optional<uint64_t>> AnyOptional() {
+  return rc::gen::map(rc::gen::arbitrary<std::pair<bool, uint64_t>>(),
+                      [](const std::pair<bool, uint64_t>& draw) {
+                        return draw.first ? std::optional(draw.second)
+                                          : std::nullopt;
+                      });
+}
+
+rc::Gen<Duration> AnyDuration() {
+  return rc::gen::map(rc::gen::inRange<int64_t>(1, int64_t{1} << 62),
+                      [](int64_t count) { return Duration(count); });
+}
+
+CheckpointOptions AnyCheckpoint() {
+  return {.directory = *rc::gen::string<std::string>(),
+          .trigger = {.unit = *rc::gen::element(
+                          SaveUnit::kNone, SaveUnit::kSteps, SaveUnit::kSeconds,
+                          SaveUnit::kEpochs),
+                      .every = *rc::gen::inRange<uint64_t>(1, 1u << 31)},
+          .keep = *rc::gen::inRange(1, 1 << 30),
+          .at_success = *rc::gen::element(AtSuccess::kKeepCheckpoints,
+                                          AtSuccess::kDeleteCheckpoints),
+          .allow_cold_start = *rc::gen::arbitrary<bool>()};
+}
+
+TrainOptions AnyOptions() {
+  TrainOptions options;
+  const std::vector<PresetInfo> presets = AllPresets();
+  const size_t preset = *rc::gen::inRange<size_t>(0, presets.size());
+  options.job = PresetJob(presets[preset].name).value();
+  options.job.seed = *rc::gen::arbitrary<uint64_t>();
+  options.job.replicas = *rc::gen::inRange(1, 9);
+  options.horizon = {.epochs = *rc::gen::arbitrary<uint64_t>(),
+                     .max_steps = *AnyOptional(),
+                     .stop_at_step = *AnyOptional()};
+  options.checkpoint = AnyCheckpoint();
+  options.cluster = {.heartbeat_every = *AnyDuration(),
+                     .lost_after = *AnyDuration(),
+                     .rendezvous_timeout = *AnyDuration(),
+                     .step_timeout = *AnyDuration(),
+                     .save_timeout = *AnyDuration()};
+  options.kernels = {.isa = *rc::gen::element(Isa::kAuto, Isa::kScalar,
+                                              Isa::kAvx2, Isa::kAvx512),
+                     .threads = *rc::gen::inRange(1, 257),
+                     .math = *rc::gen::element(Math::kCanonical, Math::kFast)};
+  options.digest_every = *rc::gen::arbitrary<uint64_t>();
+  options.log_samples = *rc::gen::arbitrary<bool>();
+  return options;
+}
+
+void ExpectEqual(const TrainOptions& a, const TrainOptions& b) {
+  RC_ASSERT(JobToJson(a.job, Digest()) == JobToJson(b.job, Digest()));
+  RC_ASSERT(a.horizon.epochs == b.horizon.epochs);
+  RC_ASSERT(a.horizon.max_steps == b.horizon.max_steps);
+  RC_ASSERT(a.horizon.stop_at_step == b.horizon.stop_at_step);
+  RC_ASSERT(a.checkpoint.trigger.unit == b.checkpoint.trigger.unit);
+  RC_ASSERT(a.checkpoint.trigger.every == b.checkpoint.trigger.every);
+  RC_ASSERT(a.checkpoint.keep == b.checkpoint.keep);
+  RC_ASSERT(a.checkpoint.at_success == b.checkpoint.at_success);
+  RC_ASSERT(a.checkpoint.allow_cold_start == b.checkpoint.allow_cold_start);
+  RC_ASSERT(a.cluster.heartbeat_every == b.cluster.heartbeat_every);
+  RC_ASSERT(a.cluster.lost_after == b.cluster.lost_after);
+  RC_ASSERT(a.cluster.rendezvous_timeout == b.cluster.rendezvous_timeout);
+  RC_ASSERT(a.cluster.step_timeout == b.cluster.step_timeout);
+  RC_ASSERT(a.cluster.save_timeout == b.cluster.save_timeout);
+  RC_ASSERT(a.kernels.isa == b.kernels.isa);
+  RC_ASSERT(a.kernels.threads == b.kernels.threads);
+  RC_ASSERT(a.kernels.math == b.kernels.math);
+  RC_ASSERT(a.digest_every == b.digest_every);
+  RC_ASSERT(a.log_samples == b.log_samples);
+}
+
+RC_GTEST_PROP(TrainOptionsProp, ReadingGivesWhatWasWritten, ()) {
+  const TrainOptions options = AnyOptions();
+  const std::string json = TrainOptionsToJson(options);
+  const Result<TrainOptions> read = TrainOptionsFromJson(json);
+  RC_ASSERT(read.ok());
+  ExpectEqual(options, *read);
+  RC_ASSERT(TrainOptionsToJson(*read) == json);
+  RC_ASSERT(json.find('\n') == std::string::npos);
+}
+
+TrainOptions SomeOptions() {
+  TrainOptions options;
+  options.job = PresetJob("tiny").value();
+  options.checkpoint.directory = "dir with \"quotes\" and ü";
+  return options;
+}
+
+TEST(TrainOptionsTest, ADirectoryKeepsItsName) {
+  const TrainOptions options = SomeOptions();
+  const Result<TrainOptions> read =
+      TrainOptionsFromJson(TrainOptionsToJson(options));
+  ASSERT_TRUE(read.ok()) << read.status().ToString();
+  EXPECT_EQ(read->checkpoint.directory, options.checkpoint.directory);
+}
+
+struct Edit {
+  std::string from;
+  std::string to;
+  std::string message;
+};
+
+TEST(TrainOptionsTest, ARefusalNamesTheKeyAndWhatWasFound) {
+  const std::vector<Edit> edits = {
+      {R"("threads":1)", R"("threads":0)",
+       "options: kernels.threads: expected an integer from 1 to 256, found 0"},
+      {R"("threads":1)", R"("threads":"1")", "kernels.threads"},
+      {R"("threads":1,)", "", "options: kernels.threads: missing"},
+      {R"("threads":1)", R"("threads":1,"speed":9)", "unknown key"},
+      {R"("threads":1)", R"("threads":1,"threads":1)", "appears twice"},
+      {R"("isa":"auto")", R"("isa":"sse9")",
+       "options: kernels.isa: expected one of auto scalar avx2 avx512, found "
+       "\"sse9\""},
+      {R"("keep":5)", R"("keep":-5)", "checkpoint.keep"},
+      {R"("cold_start":"refuse")", R"("cold_start":true)",
+       "checkpoint.cold_start"},
+      {R"("epochs":1)", R"("epochs":-1)", "horizon.epochs"},
+      {R"("max_steps":null)", R"("max_steps":"all")", "horizon.max_steps"},
+      {R"("max_steps":null,)", "", "options: horizon.max_steps: missing"},
+      {R"("step_timeout_ns":30000000000)", R"("step_timeout_ns":1e99)",
+       "cluster.step_timeout_ns"},
+      {R"("replicas":1)", R"("replicas":0)", "options: job: replicas"},
+      {R"("sample_ledger":"off")", R"("sample_ledger":[])", "sample_ledger"},
+  };
+  for (const auto& [from, to, message] : edits) {
+    std::string json = TrainOptionsToJson(SomeOptions());
+    ASSERT_NE(json.find(from), std::string::npos) << from << " in " << json;
+    json.replace(json.find(from), from.size(), to);
+    const Result<TrainOptions> read = TrainOptionsFromJson(json);
+    ASSERT_FALSE(read.ok()) << to;
+    EXPECT_EQ(read.status().code(), Code::kInvalidArgument);
+    EXPECT_THAT(read.status().message(), HasSubstr(message));
+  }
+}
+
+TEST(TrainOptionsTest, HostileTextIsRefusedInOneShortLine) {
+  for (const std::string& text :
+       {std::string(), std::string("null"), std::string("[]"),
+        std::string("{}"), std::string(100'000'000, '['),
+        std::string(50'000, '{'), std::string("\xff\0{", 3)}) {
+    const Result<TrainOptions> read = TrainOptionsFromJson(text);
+    ASSERT_FALSE(read.ok());
+    EXPECT_THAT(read.status().message(), Not(HasSubstr("\n")));
+    EXPECT_LT(read.status().message().size(), 200u);
+  }
+}
+
+TEST(TrainOptionsTest, NoTruncationIsAccepted) {
+  const std::string whole = TrainOptionsToJson(SomeOptions());
+  for (size_t size = 0; size < whole.size(); ++size) {
+    EXPECT_FALSE(TrainOptionsFromJson(whole.substr(0, size)).ok()) << size;
+  }
+}
+
+}  // namespace
+}  // namespace gauntlet
