@@ -1,0 +1,184 @@
+#include "engine/real/child_process.h"
+
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "engine/real/notice_pipe.h"
+#include "engine/real/posix_status.h"
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr int kFirstOwnDescriptor = 10;  // above those with a fixed meaning
+constexpr int kExecFailed = 127;
+constexpr mode_t kLogMode = 0666;
+
+struct Pipe {
+  Descriptor read;
+  Descriptor write;
+};
+
+Result<Descriptor> MoveUp(Descriptor fd) {
+  Descriptor moved(fcntl(fd.get(), F_DUPFD_CLOEXEC, kFirstOwnDescriptor));
+  if (!moved.valid()) return PosixError(errno, "descriptor", "dup");
+  return moved;
+}
+
+Result<Pipe> NewPipe() {
+  std::array<int, 2> ends = {};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) {
+    return PosixError(errno, "pipe", "create");
+  }
+  Descriptor read(ends[0]);
+  Descriptor write(ends[1]);
+  ASSIGN_OR_RETURN(read, MoveUp(std::move(read)));
+  ASSIGN_OR_RETURN(write, MoveUp(std::move(write)));
+  return Pipe{.read = std::move(read), .write = std::move(write)};
+}
+
+Result<Descriptor> OpenFile(const std::string& path, int flags) {
+  Descriptor fd(RetryOnInterrupt(
+      [&] { return open(path.c_str(), flags | O_CLOEXEC, kLogMode); }));
+  if (!fd.valid()) return PosixError(errno, path, "open");
+  return MoveUp(std::move(fd));
+}
+
+std::vector<char*> Pointers(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+// All that the child needs, made before the fork: between fork and exec only
+// calls that are safe in a signal handler are.
+struct Preparation {
+  const char* path = nullptr;
+  char* const* arguments = nullptr;
+  char* const* environment = nullptr;
+  int input = -1;
+  int output = -1;  // -1: leave 1 and 2
+  int notices = -1;
+  int failure = -1;  // where errno goes if this does not come to exec
+  const std::vector<int>* kept = nullptr;
+  pid_t parent = 0;
+};
+
+void ResetSignals() {
+  struct sigaction action = {};
+  action.sa_handler = SIG_DFL;
+  for (int signal = 1; signal < NSIG; ++signal) {
+    sigaction(signal, &action, nullptr);  // fails for those that cannot change
+  }
+  sigset_t none = {};
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+bool ArrangeDescriptors(const Preparation& child) {
+  if (dup2(child.input, STDIN_FILENO) < 0) return false;
+  if (child.output >= 0 && (dup2(child.output, STDOUT_FILENO) < 0 ||
+                            dup2(child.output, STDERR_FILENO) < 0)) {
+    return false;
+  }
+  if (dup2(child.notices, kNoticeDescriptor) < 0) return false;
+  if (syscall(SYS_close_range, kNoticeDescriptor + 1, ~0U,
+              CLOSE_RANGE_CLOEXEC) != 0) {
+    return false;
+  }
+  for (const int fd : *child.kept) {
+    if (fcntl(fd, F_SETFD, 0) != 0) return false;
+  }
+  return true;
+}
+
+[[noreturn]] void BecomeProgram(const Preparation& child) {
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // The parent may have died before the line above: nobody would tell.
+  if (getppid() != child.parent) _exit(kExecFailed);
+  ResetSignals();
+  if (ArrangeDescriptors(child)) {
+    execve(child.path, child.arguments, child.environment);
+  }
+  const int error = errno;
+  if (write(child.failure, &error, sizeof(error)) < 0) _exit(kExecFailed);
+  _exit(kExecFailed);
+}
+
+// Reads the errno of a failed start; 0 once exec has closed the pipe.
+int ReadFailure(int fd) {
+  int error = 0;
+  RetryOnInterrupt([&] { return read(fd, &error, sizeof(error)); });
+  return error;
+}
+
+}  // namespace
+
+Result<ChildProcess> StartChild(const ChildProgram& program) {
+  std::vector<std::string> arguments = {program.path};
+  arguments.insert(arguments.end(), program.arguments.begin(),
+                   program.arguments.end());
+  std::vector<std::string> environment = program.environment;
+  const std::vector<char*> argv = Pointers(arguments);
+  const std::vector<char*> envp = Pointers(environment);
+  ASSIGN_OR_RETURN(Pipe notices, NewPipe());
+  ASSIGN_OR_RETURN(Pipe failure, NewPipe());
+  ASSIGN_OR_RETURN(const Descriptor input, OpenFile("/dev/null", O_RDONLY));
+  Descriptor output;
+  if (!program.log_file.empty()) {
+    ASSIGN_OR_RETURN(output,
+                     OpenFile(program.log_file, O_WRONLY | O_CREAT | O_APPEND));
+  }
+  if (fcntl(notices.read.get(), F_SETFL, O_NONBLOCK) != 0) {
+    return PosixError(errno, "pipe", "O_NONBLOCK");
+  }
+  const Preparation preparation = {.path = program.path.c_str(),
+                                   .arguments = argv.data(),
+                                   .environment = envp.data(),
+                                   .input = input.get(),
+                                   .output = output.get(),
+                                   .notices = notices.write.get(),
+                                   .failure = failure.write.get(),
+                                   .kept = &program.kept_descriptors,
+                                   .parent = getpid()};
+  const pid_t pid = fork();
+  if (pid < 0) return PosixError(errno, program.path, "fork");
+  if (pid == 0) BecomeProgram(preparation);
+  failure.write.Reset();
+  ChildProcess child = {
+      .pid = pid,
+      .pidfd = Descriptor(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))),
+      .notices = std::move(notices.read)};
+  CHECK(child.pidfd.valid(), "pidfd_open of a child that is not reaped");
+  if (const int error = ReadFailure(failure.read.get()); error != 0) {
+    AwaitEnd(child);
+    return PosixError(error, program.path, "start");
+  }
+  return child;
+}
+
+ChildEnd AwaitEnd(const ChildProcess& child) {
+  int status = 0;
+  const pid_t reaped =
+      RetryOnInterrupt([&] { return waitpid(child.pid, &status, 0); });
+  CHECK(reaped == child.pid, "somebody else reaped a child");
+  if (WIFSIGNALED(status)) {
+    return {.code = 128 + WTERMSIG(status), .signal = WTERMSIG(status)};
+  }
+  return {.code = WEXITSTATUS(status), .signal = 0};
+}
+
+void SendSignal(const ChildProcess& child, int signal) {
+  syscall(SYS_pidfd_send_signal, child.pidfd.get(), signal, nullptr, 0);
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,53 @@
+// One program started as a child of this process.
+#ifndef GAUNTLET_ENGINE_REAL_CHILD_PROCESS_H_
+#define GAUNTLET_ENGINE_REAL_CHILD_PROCESS_H_
+
+#include <string>
+#include <vector>
+
+#include "engine/real/descriptor.h"
+#include "engine/status.h"
+#include <sys/types.h>
+
+namespace gauntlet {
+
+struct ChildProgram {
+  std::string path;                      // not searched for
+  std::vector<std::string> arguments;    // without the program's own name
+  std::vector<std::string> environment;  // all of it, "NAME=value"
+  // Appended to by standard output and error; empty: those of this process.
+  std::string log_file;
+  // Stay open in the child under their own numbers, which are 10 or more.
+  std::vector<int> kept_descriptors;
+};
+
+struct ChildProcess {
+  pid_t pid = 0;
+  Descriptor pidfd;    // readable once it has ended
+  Descriptor notices;  // what it writes to its descriptor 3; not blocking
+};
+
+// Starts the program in a process group of its own, with standard input empty,
+// all signals at their defaults, and no descriptors but 0, 1, 2, the write end
+// of `notices` as 3, and those kept.
+//
+// The child is killed when the thread that called this ends, however it ends
+// (PR_SET_PDEATHSIG is of the thread, not of the process): call it from a
+// thread that lives as long as the child may, as a rule the main thread.
+//
+// kNotFound and others, as exec says, name the program.
+Result<ChildProcess> StartChild(const ChildProgram& program);
+
+// Waits for the end of the child. The code, or 128 + the signal that ended it.
+struct ChildEnd {
+  int code = 0;
+  int signal = 0;  // 0 if it exited by itself
+};
+ChildEnd AwaitEnd(const ChildProcess& child);
+
+// A child that has ended is fine.
+void SendSignal(const ChildProcess& child, int signal);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_REAL_CHILD_PROCESS_H_

@@ -1,0 +1,60 @@
+// Network over gRPC.
+#ifndef GAUNTLET_ENGINE_REAL_GRPC_NETWORK_H_
+#define GAUNTLET_ENGINE_REAL_GRPC_NETWORK_H_
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "engine/world/network.h"
+
+namespace gauntlet {
+
+// A Send of a larger frame is refused with kInvalidArgument.
+inline constexpr size_t kMaxFrameBytes = size_t{64} << 20;
+// Send blocks while frames of more bytes than this are on their way out; a
+// single frame always goes.
+inline constexpr size_t kMaxBytesUnderWay = size_t{64} << 20;
+
+// Each channel is a TCP connection of its own with one bidirectional gRPC
+// stream; a frame is a message of raw bytes. Not encrypted, not authenticated,
+// and heedless of proxy settings: for a network that is trusted.
+//
+// Frames that the other end does not take are held here up to 64 MiB, then in
+// the sender. A process that dies breaks its channels at once; one that stops
+// does not, so waits need deadlines.
+//
+// Close and destructors of channels do not wait: frames already sent go on in
+// the background. The destructor of the network gives them kLinger, then cuts
+// them off; after it all channels are broken. A process that leaves by
+// Host::Exit without destroying its network may lose what it has just sent.
+//
+// The address of a listener is free again as soon as its destructor returns,
+// channels accepted before live on. Listeners go before their network.
+//
+// No gRPC thread or descriptor exists before the first Listen or Connect; a
+// process that has called one must not fork and go on without exec.
+class GrpcNetwork final : public Network {
+ public:
+  static constexpr Duration kLinger = std::chrono::milliseconds(500);
+
+  GrpcNetwork();
+  ~GrpcNetwork() override;
+  GrpcNetwork(const GrpcNetwork&) = delete;
+  GrpcNetwork& operator=(const GrpcNetwork&) = delete;
+
+  // Also kInvalidArgument if the address is not one of this machine.
+  Result<std::unique_ptr<Listener>> Listen(const std::string& address) override;
+  // Complete once the other end has answered on the stream, which it does
+  // without a call of Accept. kInvalidArgument if the address is malformed.
+  Result<std::unique_ptr<Channel>> Connect(const std::string& address,
+                                           Time deadline) override;
+
+ private:
+  struct State;
+  const std::unique_ptr<State> state_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_REAL_GRPC_NETWORK_H_

@@ -1,0 +1,75 @@
+// Workers as processes of this machine.
+#ifndef GAUNTLET_ENGINE_REAL_LOCAL_WORKER_PROCESSES_H_
+#define GAUNTLET_ENGINE_REAL_LOCAL_WORKER_PROCESSES_H_
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/real/child_process.h"
+#include "engine/real/posix_storage.h"
+#include "engine/real/tcp_socket.h"
+#include "engine/train/worker_processes.h"
+
+namespace gauntlet {
+
+struct LocalWorkerOptions {
+  std::string program;                 // its path
+  std::vector<std::string> arguments;  // "worker", "--options", FILE …
+  // Where each life gets its worker-<w>-life-<l>.jsonl; empty: no events.
+  std::string events_directory;
+  // Where each life's standard output and error go, worker-<w>-life-<l>.log;
+  // empty: to those of this process.
+  std::string logs_directory;
+  // "NAME=value", beside what this process has; see WorkerEnvironment.
+  std::vector<std::string> environment;
+};
+
+// Each worker is `program arguments… --worker W --life L --notices-fd 3
+// [--events FILE]` with its place in TF_CONFIG. It is in a process group of its
+// own, so that a Ctrl-C at the terminal reaches this process alone; it inherits
+// the locks that `storage` holds; it is killed if this process dies, provided
+// that the thread that calls Start lives as long as the process: call all of
+// this from the main thread, and before any thread or gRPC is used.
+class LocalWorkerProcesses final : public WorkerProcesses {
+ public:
+  LocalWorkerProcesses(LocalWorkerOptions options, const PosixStorage& storage);
+  // Kills and reaps the workers that are left.
+  ~LocalWorkerProcesses() override;
+  LocalWorkerProcesses(const LocalWorkerProcesses&) = delete;
+  LocalWorkerProcesses& operator=(const LocalWorkerProcesses&) = delete;
+
+  // Ports of 127.0.0.1, set aside until the next call: a worker that is started
+  // again finds its address free. The ports of one call are none of the last's.
+  Result<std::vector<std::string>> ReserveAddresses(int count) override;
+  // REQUIRES: the worker's last life has ended and its notice was taken.
+  Status Start(const WorkerSpec& spec) override;
+  // A line that is no notice becomes progress that quotes it. REQUIRES: a
+  // worker runs, or the deadline comes.
+  std::optional<WorkerNotice> Next(Time deadline) override;
+  void Signal(int worker, WorkerSignal signal) override;
+
+ private:
+  struct Running {
+    ChildProcess process;
+    std::string unread;  // the beginning of a line
+  };
+
+  void Poll(Time deadline);
+  // Takes what the pipe holds now; closes it at its end.
+  void ReadNotices(int worker, Running& running);
+  void TakeLine(int worker, std::string_view line);
+
+  const LocalWorkerOptions options_;
+  const PosixStorage& storage_;
+  std::vector<ReservedPort> reserved_;
+  std::map<int, Running> running_;  // by worker
+  std::deque<WorkerNotice> notices_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_REAL_LOCAL_WORKER_PROCESSES_H_

@@ -1,0 +1,160 @@
+#include "engine/real/notice_pipe.h"
+
+#include <bit>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+#include "engine/real/posix_status.h"
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <poll.h>
+#include <unistd.h>
+
+namespace gauntlet {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kMaxTextBytes = 512;  // six each when escaped: fits PIPE_BUF
+constexpr int kResultWaitMs = 5000;
+
+std::string LossText(float loss) {
+  return fmt::format("{:08x}", std::bit_cast<uint32_t>(loss));
+}
+
+float LossOf(const Json& object) {
+  const auto& text = object.at("loss").get_ref<const std::string&>();
+  uint32_t bits = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, bits, 16);
+  if (text.size() != 8 || error != std::errc() || stop != end) {
+    throw std::invalid_argument("loss: expected 8 hex digits");
+  }
+  return std::bit_cast<float>(bits);
+}
+
+uint64_t WholeOf(const Json& object, const char* key) {
+  const Json& value = object.at(key);
+  if (!value.is_number_unsigned()) {
+    throw std::invalid_argument(std::string(key) +
+                                ": expected a whole number, found " +
+                                value.type_name());
+  }
+  return value.get<uint64_t>();
+}
+
+double FigureOf(const Json& object, const char* key) {
+  const Json& value = object.at(key);
+  return value.is_null() ? std::nan("") : value.get<double>();
+}
+
+std::string Line(const char* what, Json fields) {
+  Json object;
+  object[what] = std::move(fields);
+  return object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+WorkerProgress ProgressOf(const Json& object) {
+  return {.step = WholeOf(object, "step"),
+          .epoch = WholeOf(object, "epoch"),
+          .steps_per_epoch = WholeOf(object, "steps_per_epoch"),
+          .loss = LossOf(object),
+          .line = object.value("line", std::string())};
+}
+
+TrainResult ResultOf(const Json& object) {
+  TrainResult result = {.status = object.at("status").get<std::string>(),
+                        .epochs = WholeOf(object, "epochs"),
+                        .steps = WholeOf(object, "steps"),
+                        .digest = object.at("digest").get<std::string>(),
+                        .loss = LossOf(object),
+                        .accuracy = FigureOf(object, "accuracy"),
+                        .val_accuracy = FigureOf(object, "val_accuracy"),
+                        .resumed_from = std::nullopt};
+  if (object.contains("resumed_from")) {
+    result.resumed_from = WholeOf(object, "resumed_from");
+  }
+  return result;
+}
+
+// Writes the line whole or not at all; false if there is no room now.
+bool TryWrite(int fd, const std::string& line) {
+  const ssize_t written =
+      RetryOnInterrupt([&] { return write(fd, line.data(), line.size()); });
+  return written >= 0 || errno != EAGAIN;
+}
+
+}  // namespace
+
+std::string NoticeLine(const WorkerProgress& progress) {
+  Json fields;
+  fields["step"] = progress.step;
+  fields["epoch"] = progress.epoch;
+  fields["steps_per_epoch"] = progress.steps_per_epoch;
+  fields["loss"] = LossText(progress.loss);
+  if (!progress.line.empty()) {
+    fields["line"] = progress.line.substr(0, kMaxTextBytes);
+  }
+  return Line("progress", std::move(fields));
+}
+
+std::string NoticeLine(const TrainResult& result) {
+  Json fields;
+  fields["status"] = result.status.substr(0, kMaxTextBytes / 8);
+  fields["epochs"] = result.epochs;
+  fields["steps"] = result.steps;
+  fields["digest"] = result.digest.substr(0, kMaxTextBytes / 8);
+  fields["loss"] = LossText(result.loss);
+  fields["accuracy"] = result.accuracy;
+  fields["val_accuracy"] = result.val_accuracy;
+  if (result.resumed_from) fields["resumed_from"] = *result.resumed_from;
+  return Line("result", std::move(fields));
+}
+
+Result<std::variant<WorkerProgress, TrainResult>> ParseNoticeLine(
+    std::string_view line) {
+  using Notice = std::variant<WorkerProgress, TrainResult>;
+  try {
+    const Json object = Json::parse(line);
+    if (object.contains("progress")) {
+      return Notice(ProgressOf(object.at("progress")));
+    }
+    if (object.contains("result")) return Notice(ResultOf(object.at("result")));
+    return InvalidArgument(
+        "notice: expected \"progress\" or \"result\", found neither");
+  } catch (const std::exception& error) {
+    return InvalidArgument(fmt::format("notice: {}", error.what()));
+  }
+}
+
+Result<std::unique_ptr<WorkerNotices>> WorkerNotices::Open(int fd) {
+  const std::string name = fmt::format("descriptor {}", fd);
+  const int flags = fcntl(fd, F_GETFL);
+  if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY) {
+    return InvalidArgument(name + ": expected a pipe open for writing");
+  }
+  if (fcntl(fd, F_SETFL, flags | O_NONBLOCK) != 0 ||
+      fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) {
+    return PosixError(errno, name, "fcntl");
+  }
+  return std::unique_ptr<WorkerNotices>(new WorkerNotices(Descriptor(fd)));
+}
+
+void WorkerNotices::Progress(const WorkerProgress& progress) {
+  const std::lock_guard lock(mutex_);
+  TryWrite(fd_.get(), NoticeLine(progress));
+}
+
+void WorkerNotices::Result(const TrainResult& result) {
+  const std::string line = NoticeLine(result);
+  const std::lock_guard lock(mutex_);
+  if (TryWrite(fd_.get(), line)) return;
+  pollfd room = {.fd = fd_.get(), .events = POLLOUT, .revents = 0};
+  RetryOnInterrupt([&] { return poll(&room, 1, kResultWaitMs); });
+  TryWrite(fd_.get(), line);
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,241 @@
+#include "engine/real/posix_storage.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "engine/real/descriptor.h"
+#include "engine/real/posix_status.h"
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr mode_t kFileMode = 0666;       // less the umask
+constexpr mode_t kDirectoryMode = 0777;  // less the umask
+constexpr int kFirstLockDescriptor = 10;
+
+int OpenFlags(OpenMode mode) {
+  switch (mode) {
+    case OpenMode::kRead:
+      return O_RDONLY;
+    case OpenMode::kReadWrite:
+      return O_RDWR;
+    case OpenMode::kCreateExclusive:
+      return O_RDWR | O_CREAT | O_EXCL;
+    case OpenMode::kCreateTruncate:
+      return O_RDWR | O_CREAT | O_TRUNC;
+  }
+  CHECK(false, "an unknown open mode");
+}
+
+class PosixFile final : public File {
+ public:
+  PosixFile(std::string path, Descriptor fd)
+      : path_(std::move(path)), fd_(std::move(fd)) {}
+
+  Status WriteAt(uint64_t offset, std::span<const std::byte> bytes) override {
+    while (!bytes.empty()) {
+      const ssize_t written = RetryOnInterrupt([&] {
+        return pwrite(fd_.get(), bytes.data(), bytes.size(),
+                      static_cast<off_t>(offset));
+      });
+      if (written < 0) return PosixError(errno, path_, "write");
+      if (written == 0) return PosixError(EIO, path_, "write of nothing");
+      bytes = bytes.subspan(static_cast<size_t>(written));
+      offset += static_cast<uint64_t>(written);
+    }
+    return OkStatus();
+  }
+
+  Result<size_t> ReadAt(uint64_t offset, std::span<std::byte> bytes) override {
+    size_t total = 0;
+    while (total < bytes.size()) {
+      const ssize_t read = RetryOnInterrupt([&] {
+        return pread(fd_.get(), bytes.data() + total, bytes.size() - total,
+                     static_cast<off_t>(offset + total));
+      });
+      if (read < 0) return PosixError(errno, path_, "read");
+      if (read == 0) break;
+      total += static_cast<size_t>(read);
+    }
+    return total;
+  }
+
+  Result<uint64_t> Size() override {
+    struct stat info = {};
+    if (fstat(fd_.get(), &info) != 0) return PosixError(errno, path_, "stat");
+    return static_cast<uint64_t>(info.st_size);
+  }
+
+  Status Sync() override {
+    if (RetryOnInterrupt([&] { return fsync(fd_.get()); }) != 0) {
+      return PosixError(errno, path_, "fsync");
+    }
+    return OkStatus();
+  }
+
+ private:
+  const std::string path_;
+  const Descriptor fd_;
+};
+
+struct CloseDirectory {
+  void operator()(DIR* directory) const { closedir(directory); }
+};
+
+// What the entry is, following links; nullopt if it has just gone.
+Result<std::optional<FileKind>> KindOf(DIR* directory, const dirent& entry,
+                                       const std::string& path) {
+  if (entry.d_type == DT_REG) return std::optional(FileKind::kFile);
+  if (entry.d_type == DT_DIR) return std::optional(FileKind::kDirectory);
+  struct stat info = {};
+  if (fstatat(dirfd(directory), entry.d_name, &info, 0) != 0) {
+    // A link to nothing is a name like any other.
+    if (errno == ENOENT && entry.d_type == DT_LNK) {
+      return std::optional(FileKind::kFile);
+    }
+    if (errno == ENOENT) return std::optional<FileKind>();
+    return PosixError(errno, path + "/" + entry.d_name, "stat");
+  }
+  return std::optional(S_ISDIR(info.st_mode) ? FileKind::kDirectory
+                                             : FileKind::kFile);
+}
+
+}  // namespace
+
+struct PosixStorage::LockTable {
+  std::mutex mutex;
+  std::set<int> descriptors;
+};
+
+class PosixStorage::PosixLock final : public FileLock {
+ public:
+  PosixLock(Descriptor fd, std::shared_ptr<LockTable> table)
+      : fd_(std::move(fd)), table_(std::move(table)) {
+    const std::lock_guard guard(table_->mutex);
+    table_->descriptors.insert(fd_.get());
+  }
+  // Closes only: LOCK_UN would take the lock from the processes that inherited
+  // it as well.
+  ~PosixLock() override {
+    const std::lock_guard guard(table_->mutex);
+    table_->descriptors.erase(fd_.get());
+    fd_.Reset();
+  }
+  PosixLock(const PosixLock&) = delete;
+  PosixLock& operator=(const PosixLock&) = delete;
+
+ private:
+  Descriptor fd_;
+  const std::shared_ptr<LockTable> table_;
+};
+
+PosixStorage::PosixStorage() : locks_(std::make_shared<LockTable>()) {}
+PosixStorage::~PosixStorage() = default;
+
+Result<std::unique_ptr<File>> PosixStorage::Open(const std::string& path,
+                                                 OpenMode mode) {
+  // O_NONBLOCK: a pipe in the place of a file must not hang its reader.
+  const int flags = OpenFlags(mode) | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+  Descriptor fd(
+      RetryOnInterrupt([&] { return open(path.c_str(), flags, kFileMode); }));
+  if (!fd.valid()) return PosixError(errno, path, "open");
+  struct stat info = {};
+  if (fstat(fd.get(), &info) != 0) return PosixError(errno, path, "stat");
+  if (S_ISDIR(info.st_mode)) return PosixError(EISDIR, path, "open");
+  if (!S_ISREG(info.st_mode)) {
+    return IoError(path + ": open: expected a regular file");
+  }
+  return std::unique_ptr<File>(
+      std::make_unique<PosixFile>(path, std::move(fd)));
+}
+
+Result<std::vector<DirectoryEntry>> PosixStorage::List(
+    const std::string& path) {
+  const std::unique_ptr<DIR, CloseDirectory> directory(opendir(path.c_str()));
+  if (directory == nullptr) return PosixError(errno, path, "opendir");
+  std::vector<DirectoryEntry> entries;
+  while (true) {
+    errno = 0;
+    const dirent* entry = readdir(directory.get());  // one stream, one task
+    if (entry == nullptr) {
+      if (errno != 0) return PosixError(errno, path, "readdir");
+      break;
+    }
+    std::string name = entry->d_name;
+    if (name == "." || name == "..") continue;
+    ASSIGN_OR_RETURN(const std::optional<FileKind> kind,
+                     KindOf(directory.get(), *entry, path));
+    if (kind) entries.push_back({.name = std::move(name), .kind = *kind});
+  }
+  std::ranges::sort(entries, {}, &DirectoryEntry::name);
+  return entries;
+}
+
+Status PosixStorage::MakeDirectory(const std::string& path) {
+  if (mkdir(path.c_str(), kDirectoryMode) != 0) {
+    return PosixError(errno, path, "mkdir");
+  }
+  return OkStatus();
+}
+
+Status PosixStorage::Rename(const std::string& from, const std::string& to) {
+  if (rename(from.c_str(), to.c_str()) != 0) {
+    return PosixError(errno, from, "rename to " + to);
+  }
+  return OkStatus();
+}
+
+Status PosixStorage::Remove(const std::string& path, FileKind kind) {
+  if (kind == FileKind::kDirectory) {
+    if (rmdir(path.c_str()) != 0) return PosixError(errno, path, "rmdir");
+  } else {
+    if (unlink(path.c_str()) != 0) return PosixError(errno, path, "unlink");
+  }
+  return OkStatus();
+}
+
+Status PosixStorage::SyncDirectory(const std::string& path) {
+  const Descriptor fd(RetryOnInterrupt(
+      [&] { return open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
+  if (!fd.valid()) return PosixError(errno, path, "open directory");
+  if (RetryOnInterrupt([&] { return fsync(fd.get()); }) != 0) {
+    return PosixError(errno, path, "fsync of directory");
+  }
+  return OkStatus();
+}
+
+Result<std::unique_ptr<FileLock>> PosixStorage::Lock(const std::string& path) {
+  const Descriptor low(RetryOnInterrupt([&] {
+    return open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY,
+                kFileMode);
+  }));
+  if (!low.valid()) return PosixError(errno, path, "open");
+  Descriptor fd(fcntl(low.get(), F_DUPFD_CLOEXEC, kFirstLockDescriptor));
+  if (!fd.valid()) return PosixError(errno, path, "dup");
+  if (RetryOnInterrupt([&] { return flock(fd.get(), LOCK_EX | LOCK_NB); }) !=
+      0) {
+    if (errno == EWOULDBLOCK) {
+      return AlreadyExists(path + ": locked by another process");
+    }
+    return PosixError(errno, path, "flock");
+  }
+  return std::unique_ptr<FileLock>(
+      std::make_unique<PosixLock>(std::move(fd), locks_));
+}
+
+std::vector<int> PosixStorage::HeldLocks() const {
+  const std::lock_guard guard(locks_->mutex);
+  return {locks_->descriptors.begin(), locks_->descriptors.end()};
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,33 @@
+// This machine and this process as a World, without faults.
+#ifndef GAUNTLET_ENGINE_REAL_REAL_WORLD_H_
+#define GAUNTLET_ENGINE_REAL_REAL_WORLD_H_
+
+#include "engine/real/event_file.h"
+#include "engine/real/grpc_network.h"
+#include "engine/real/posix_storage.h"
+#include "engine/real/real_host.h"
+#include "engine/real/system_clock.h"
+#include "engine/real/thread_tasks.h"
+#include "engine/world/world.h"
+
+namespace gauntlet {
+
+// The parts of it, alive as long as this is. No thread before the network is
+// used.
+struct RealWorld {
+  SystemClock clock;
+  PosixStorage storage;
+  GrpcNetwork network;
+  ThreadTasks tasks;
+  RealHost host;
+  NoFaults faults;
+  NullEventLog events;
+
+  World world() {
+    return {clock, storage, network, tasks, host, faults, events};
+  }
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_REAL_REAL_WORLD_H_

@@ -1,0 +1,114 @@
+#include "engine/real/notice_pipe.h"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <limits.h>
+#include <unistd.h>
+
+namespace gauntlet {
+namespace {
+
+std::string_view WithoutLineFeed(std::string_view line) {
+  return line.substr(0, line.size() - 1);
+}
+
+template <typename T>
+T RoundTrip(const T& notice) {
+  const std::string line = NoticeLine(notice);
+  EXPECT_LE(line.size(), static_cast<size_t>(PIPE_BUF));
+  return std::get<T>(*ParseNoticeLine(WithoutLineFeed(line)));
+}
+
+TEST(NoticePipeTest, ProgressComesBackFromItsLine) {
+  const WorkerProgress progress =
+      RoundTrip<WorkerProgress>({.step = 150,
+                                 .epoch = 2,
+                                 .steps_per_epoch = 64,
+                                 .loss = 0.1f,
+                                 .line = "resumed \"here\"\n"});
+  EXPECT_EQ(progress.step, 150u);
+  EXPECT_EQ(progress.epoch, 2u);
+  EXPECT_EQ(progress.steps_per_epoch, 64u);
+  EXPECT_EQ(progress.loss, 0.1f);
+  EXPECT_EQ(progress.line, "resumed \"here\"\n");
+}
+
+TEST(NoticePipeTest, AResultComesBackFromItsLine) {
+  const TrainResult result =
+      RoundTrip<TrainResult>({.status = "done",
+                              .epochs = 3,
+                              .steps = 384,
+                              .digest = std::string(32, 'a'),
+                              .loss = 0.3f,
+                              .accuracy = 0.1,
+                              .val_accuracy = std::nan(""),
+                              .resumed_from = 0});
+  EXPECT_EQ(result.status, "done");
+  EXPECT_EQ(result.epochs, 3u);
+  EXPECT_EQ(result.steps, 384u);
+  EXPECT_EQ(result.digest, std::string(32, 'a'));
+  EXPECT_EQ(result.loss, 0.3f);
+  EXPECT_EQ(result.accuracy, 0.1);
+  EXPECT_TRUE(std::isnan(result.val_accuracy));
+  EXPECT_EQ(result.resumed_from, 0u);
+}
+
+TEST(NoticePipeTest, LossesThatAreNoNumbersComeBack) {
+  EXPECT_TRUE(std::isnan(
+      RoundTrip<WorkerProgress>({.loss = std::nanf(""), .line = ""}).loss));
+  EXPECT_EQ(RoundTrip<TrainResult>({.loss = HUGE_VALF}).resumed_from,
+            std::nullopt);
+}
+
+TEST(NoticePipeTest, LongTextsAreCutToOneAtomicWrite) {
+  RoundTrip<WorkerProgress>({.line = std::string(100000, '\x01')});
+  RoundTrip<TrainResult>({.status = std::string(100000, '\x01'),
+                          .digest = std::string(100000, '\xff')});
+}
+
+TEST(NoticePipeTest, LinesThatAreNoNoticesAreRefused) {
+  const std::string deep(100000, '[');
+  for (const std::string& line :
+       {std::string(""), std::string("{"), std::string("7"),
+        std::string("null"), std::string("[]"), std::string("{}"), deep,
+        std::string(R"({"progress":7})"), std::string(R"({"progress":{}})"),
+        std::string(R"({"progress":{"step":-1,"epoch":1,"steps_per_epoch":1,)"
+                    R"("loss":"3f000000"}})"),
+        std::string(R"({"progress":{"step":1,"epoch":1,"steps_per_epoch":1,)"
+                    R"("loss":"3f0000zz"}})"),
+        std::string(R"({"progress":{"step":1,"epoch":1,"steps_per_epoch":1,)"
+                    R"("loss":"3f000000","line":7}})"),
+        std::string(R"({"result":{"status":1}})"), std::string("\xff\xfe")}) {
+    const auto notice = ParseNoticeLine(line);
+    ASSERT_FALSE(notice.ok()) << line.substr(0, 80);
+    EXPECT_EQ(notice.status().code(), Code::kInvalidArgument);
+    EXPECT_EQ(notice.status().message().find('\n'), std::string::npos);
+  }
+}
+
+TEST(NoticePipeTest, DescriptorsThatCannotBeWrittenAreRefused) {
+  EXPECT_EQ(WorkerNotices::Open(12345).status().code(), Code::kInvalidArgument);
+  const Descriptor input(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  EXPECT_EQ(WorkerNotices::Open(input.get()).status().code(),
+            Code::kInvalidArgument);
+}
+
+TEST(NoticePipeTest, ProgressIsDroppedWhileThePipeIsFull) {
+  int ends[2] = {};
+  ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+  const Descriptor read_end(ends[0]);
+  auto notices = WorkerNotices::Open(ends[1]);
+  const WorkerProgress progress = {.line = std::string(500, 'x')};
+  for (int i = 0; i < 1000; ++i) (*notices)->Progress(progress);
+  std::string text(1 << 20, '\0');
+  const ssize_t size = read(read_end.get(), text.data(), text.size());
+  const auto line = static_cast<ssize_t>(NoticeLine(progress).size());
+  EXPECT_GT(size, 10 * line);
+  EXPECT_EQ(size % line, 0);
+}
+
+}  // namespace
+}  // namespace gauntlet

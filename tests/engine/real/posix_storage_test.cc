@@ -1,0 +1,155 @@
+#include "engine/real/posix_storage.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/real/child_process.h"
+#include "tests/engine/real/scratch_directory.h"
+#include "tests/engine/real/test_process.h"
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace gauntlet {
+namespace {
+
+std::span<const std::byte> Bytes(std::string_view text) {
+  return std::as_bytes(std::span(text));
+}
+
+// A file system of one MiB in memory.
+class SmallDisk {
+ public:
+  explicit SmallDisk(std::string path) : path_(std::move(path)) {
+    mounted_ = mkdir(path_.c_str(), 0700) == 0 &&
+               mount("tmpfs", path_.c_str(), "tmpfs", 0, "size=1m") == 0;
+  }
+  ~SmallDisk() {
+    if (mounted_) umount2(path_.c_str(), MNT_DETACH);
+  }
+  SmallDisk(const SmallDisk&) = delete;
+  SmallDisk& operator=(const SmallDisk&) = delete;
+  bool mounted() const { return mounted_; }
+
+ private:
+  const std::string path_;
+  bool mounted_ = false;
+};
+
+TEST(PosixStorageTest, AFullDiskIsResourceExhausted) {
+  const ScratchDirectory scratch;
+  const SmallDisk disk(scratch / "disk");
+  if (!disk.mounted()) GTEST_SKIP() << "mounting a tmpfs needs root";
+  PosixStorage storage;
+  const auto file =
+      storage.Open(scratch / "disk/file", OpenMode::kCreateExclusive);
+  const Status status =
+      (*file)->WriteAt(0, Bytes(std::string(size_t{2} << 20, 'x')));
+  EXPECT_EQ(status.ToString(), "RESOURCE_EXHAUSTED: " + scratch.path() +
+                                   "/disk/file: write: No space left on "
+                                   "device");
+}
+
+TEST(PosixStorageTest, AShortWriteIsCompletedOrFails) {
+  const ScratchDirectory scratch;
+  PosixStorage storage;
+  const auto file = storage.Open(scratch / "file", OpenMode::kCreateExclusive);
+  const auto former_handler = signal(SIGXFSZ, SIG_IGN);
+  rlimit former = {};
+  getrlimit(RLIMIT_FSIZE, &former);
+  const rlimit small = {.rlim_cur = 5000, .rlim_max = former.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &small);
+  const Status status = (*file)->WriteAt(0, Bytes(std::string(8192, 'x')));
+  setrlimit(RLIMIT_FSIZE, &former);
+  signal(SIGXFSZ, former_handler);
+  EXPECT_EQ(status.code(), Code::kIoError) << status.ToString();
+  EXPECT_EQ(*(*file)->Size(), 5000u);
+}
+
+TEST(PosixStorageTest, TooManyOpenFilesIsResourceExhausted) {
+  const ScratchDirectory scratch;
+  PosixStorage storage;
+  rlimit former = {};
+  getrlimit(RLIMIT_NOFILE, &former);
+  const Descriptor next(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
+  const rlimit none = {.rlim_cur = static_cast<rlim_t>(next.get()),
+                       .rlim_max = former.rlim_max};
+  setrlimit(RLIMIT_NOFILE, &none);
+  const auto file = storage.Open(scratch / "file", OpenMode::kCreateExclusive);
+  const auto list = storage.List(scratch.path());
+  setrlimit(RLIMIT_NOFILE, &former);
+  EXPECT_EQ(file.status().code(), Code::kResourceExhausted);
+  EXPECT_EQ(list.status().code(), Code::kResourceExhausted);
+}
+
+TEST(PosixStorageTest, OnlyRegularFilesCanBeOpened) {
+  const ScratchDirectory scratch;
+  PosixStorage storage;
+  ASSERT_EQ(mkfifo((scratch / "pipe").c_str(), 0600), 0);
+  ASSERT_TRUE(storage.MakeDirectory(scratch / "folder").ok());
+  for (const char* name : {"pipe", "folder"}) {
+    for (const OpenMode mode : {OpenMode::kRead, OpenMode::kReadWrite}) {
+      EXPECT_EQ(storage.Open(scratch / name, mode).status().code(),
+                Code::kIoError)
+          << name;
+    }
+  }
+}
+
+TEST(PosixStorageTest, ListsLinksAsWhatTheyPointTo) {
+  const ScratchDirectory scratch;
+  PosixStorage storage;
+  ASSERT_TRUE(storage.MakeDirectory(scratch / "folder").ok());
+  ASSERT_EQ(symlink("folder", (scratch / "to-folder").c_str()), 0);
+  ASSERT_EQ(symlink("nothing", (scratch / "to-nothing").c_str()), 0);
+  const auto entries = storage.List(scratch.path());
+  std::vector<std::string> found;
+  for (const DirectoryEntry& entry : *entries) {
+    found.push_back(entry.name +
+                    (entry.kind == FileKind::kDirectory ? "/" : ""));
+  }
+  EXPECT_THAT(found,
+              testing::ElementsAre("folder/", "to-folder/", "to-nothing"));
+}
+
+TEST(PosixStorageTest, ErrorsNamePathAndOperation) {
+  PosixStorage storage;
+  EXPECT_EQ(storage.Rename("/no/a", "/no/b").ToString(),
+            "NOT_FOUND: /no/a: rename to /no/b: No such file or directory");
+  EXPECT_EQ(storage.SyncDirectory("/dev/null").ToString(),
+            "IO_ERROR: /dev/null: open directory: Not a directory");
+}
+
+TEST(PosixStorageTest, DescriptorsAreClosedByExecAndLocksStayAwayFromLowOnes) {
+  const ScratchDirectory scratch;
+  PosixStorage storage;
+  const auto lock = storage.Lock(scratch / "lock");
+  ASSERT_EQ(storage.HeldLocks().size(), 1u);
+  EXPECT_GE(storage.HeldLocks()[0], 10);
+  EXPECT_EQ(fcntl(storage.HeldLocks()[0], F_GETFD), FD_CLOEXEC);
+}
+
+TEST(PosixStorageTest, AProcessThatInheritsALockHoldsIt) {
+  const ScratchDirectory scratch;
+  PosixStorage storage;
+  auto lock = storage.Lock(scratch / "lock");
+  const auto child = StartChild({.path = "/bin/sleep",
+                                 .arguments = {"1000"},
+                                 .environment = {},
+                                 .log_file = {},
+                                 .kept_descriptors = storage.HeldLocks()});
+  ASSERT_TRUE(child.ok()) << child.status().ToString();
+  lock->reset();
+  EXPECT_TRUE(storage.HeldLocks().empty());
+  EXPECT_EQ(storage.Lock(scratch / "lock").status().code(),
+            Code::kAlreadyExists);
+  SendSignal(*child, SIGKILL);
+  AwaitEnd(*child);
+  EXPECT_TRUE(storage.Lock(scratch / "lock").ok());
+}
+
+}  // namespace
+}  // namespace gauntlet

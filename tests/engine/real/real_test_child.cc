@@ -1,0 +1,153 @@
+// What tests run as another process: `real_test_child <mode> <arguments…>`.
+// Lines for the test go to descriptor 3.
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "engine/real/event_file.h"
+#include "engine/real/grpc_network.h"
+#include "engine/real/local_worker_processes.h"
+#include "engine/real/notice_pipe.h"
+#include "engine/real/posix_storage.h"
+#include "engine/real/real_host.h"
+#include "engine/real/system_clock.h"
+#include <dirent.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace gauntlet {
+namespace {
+
+using Arguments = std::vector<std::string>;
+
+void Tell(const std::string& line) {
+  const std::string text = line + "\n";
+  CHECK(write(kNoticeDescriptor, text.data(), text.size()) ==
+            static_cast<ssize_t>(text.size()),
+        "the test is gone");
+}
+
+[[noreturn]] void SleepForEver() {
+  while (true) pause();
+}
+
+// descriptors: prints the numbers of those that are open.
+int ListDescriptors(const Arguments&) {
+  DIR* const directory = opendir("/proc/self/fd");
+  CHECK(directory != nullptr, "/proc");
+  while (const dirent* entry = readdir(directory)) {
+    if (entry->d_name[0] == '.') continue;
+    if (std::stoi(entry->d_name) != dirfd(directory)) std::puts(entry->d_name);
+  }
+  closedir(directory);
+  return 0;
+}
+
+// emit FILE: events without end; tells once there are some.
+int Emit(const Arguments& arguments) {
+  const SystemClock clock;
+  auto log = EventFile::Open(arguments.at(0), {.worker = 1, .life = 2}, clock);
+  for (uint64_t step = 1;; ++step) {
+    (*log)->Emit({.kind = EventKind::kStep, .step = step});
+    if (step == 1000) Tell("emitting");
+  }
+}
+
+// launcher: starts two workers that sleep, tells their process ids, sleeps.
+int RunLauncher(const Arguments&) {
+  const PosixStorage storage;
+  LocalWorkerProcesses workers(
+      {.program = "/bin/sh",
+       .arguments = {"-c", "echo $$ >&3; exec sleep 1000"}},
+      storage);
+  for (int worker = 0; worker < 2; ++worker) {
+    const Status status = workers.Start({.worker = worker,
+                                         .life = 1,
+                                         .rank = worker,
+                                         .addresses = {"a:1", "b:1"}});
+    CHECK(status.ok(), status.ToString());
+  }
+  for (int i = 0; i < 2; ++i) {
+    const auto notice = workers.Next(kNever);
+    const std::string line = std::get<WorkerProgress>(notice->what).line;
+    Tell(line.substr(line.rfind(' ') + 1));
+  }
+  SleepForEver();
+}
+
+// report …: a worker that reports, and exits with 75.
+int Report(const Arguments&) {
+  InstallSignalHandlers();
+  auto notices = WorkerNotices::Open(kNoticeDescriptor);
+  (*notices)->Progress({.step = 7, .epoch = 1, .loss = 0.5f});
+  (*notices)->Result({.status = "done", .steps = 9, .loss = 0.25f});
+  return 75;
+}
+
+// notices: counts termination notices; tells when ready and at each one.
+int AwaitNotices(const Arguments&) {
+  InstallSignalHandlers();
+  RealHost host;
+  Tell("ready");
+  SystemClock clock;
+  for (int seen = 0; seen < 2;) {
+    clock.SleepUntil(clock.Now() + std::chrono::milliseconds(1));
+    if (host.TerminationNotices() == seen) continue;
+    seen = host.TerminationNotices();
+    Tell(fmt::format("notice {}", seen));
+  }
+  std::fputs("flushed at exit", stdout);
+  host.Exit(143);
+}
+
+// connect ADDRESS MODE: connects, then
+//   flood: sends 4 MiB frames without end
+//   idle:  neither sends nor receives
+//   echo:  sends back what comes
+int Connect(const Arguments& arguments) {
+  SystemClock clock;
+  GrpcNetwork network;
+  auto channel =
+      network.Connect(arguments.at(0), clock.Now() + std::chrono::seconds(60));
+  CHECK(channel.ok(), channel.status().ToString());
+  Tell("connected");
+  if (arguments.at(1) == "idle") SleepForEver();
+  if (arguments.at(1) == "flood") {
+    while ((*channel)->Send(Frame(size_t{4} << 20, 'x'), kNever).ok()) {
+    }
+    return 1;
+  }
+  while (true) {
+    auto frame = (*channel)->Receive(kNever);
+    if (!frame.ok()) return 0;
+    if (!(*channel)->Send(*std::move(frame), kNever).ok()) return 1;
+  }
+}
+
+// listen ADDRESS: listens and does nothing else.
+int Listen(const Arguments& arguments) {
+  GrpcNetwork network;
+  auto listener = network.Listen(arguments.at(0));
+  Tell(listener.ok() ? "listening" : listener.status().ToString());
+  SleepForEver();
+}
+
+int Main(Arguments arguments) {
+  const std::string mode = arguments.at(0);
+  arguments.erase(arguments.begin());
+  if (mode == "descriptors") return ListDescriptors(arguments);
+  if (mode == "emit") return Emit(arguments);
+  if (mode == "launcher") return RunLauncher(arguments);
+  if (mode == "report") return Report(arguments);
+  if (mode == "notices") return AwaitNotices(arguments);
+  if (mode == "connect") return Connect(arguments);
+  if (mode == "listen") return Listen(arguments);
+  return 2;
+}
+
+}  // namespace
+}  // namespace gauntlet
+
+int main(int argc, char** argv) {
+  return gauntlet::Main({argv + 1, argv + argc});
+}
