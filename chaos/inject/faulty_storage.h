@@ -1,0 +1,61 @@
+// Storage between the engine and the world's: lets the storage faults of a plan
+// happen, and is the world's storage in all else.
+//
+// What each fault leaves behind is said in chaos/inject/plan.h. Safe from any
+// task, as the storage behind it is; a process has one, beside its Injector.
+#ifndef GAUNTLET_CHAOS_INJECT_FAULTY_STORAGE_H_
+#define GAUNTLET_CHAOS_INJECT_FAULTY_STORAGE_H_
+
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "chaos/inject/injector.h"
+#include "engine/world/storage.h"
+
+namespace gauntlet {
+
+class FaultyStorage final : public Storage {
+ public:
+  // Both must outlive this, and this the files that it opened.
+  FaultyStorage(Storage& base, Injector& injector);
+
+  Result<std::unique_ptr<File>> Open(const std::string& path,
+                                     OpenMode mode) override;
+  Result<std::vector<DirectoryEntry>> List(const std::string& path) override;
+  Status MakeDirectory(const std::string& path) override;
+  Status Rename(const std::string& from, const std::string& to) override;
+  Status Remove(const std::string& path, FileKind kind) override;
+  Status SyncDirectory(const std::string& path) override;
+  Result<std::unique_ptr<FileLock>> Lock(const std::string& path) override;
+
+ private:
+  class FaultyFile;
+
+  // The error, if one is due at the operation on that path; damages the file
+  // first where that is due before a read.
+  Status Before(StorageOperation operation, const std::string& path);
+  // Damages a file at rest. A file that the fault cannot change, or cannot be
+  // reached, is left alone and the fault does not fire.
+  void Damage(const Injector::Armed& armed, const std::string& path);
+  Status FlipBit(const Injector::Armed& armed, const std::string& path);
+  Status Truncate(const Injector::Armed& armed, const std::string& path);
+  Status Delete(const Injector::Armed& armed, const std::string& path);
+
+  bool IsUndurable(const std::string& path);
+  void SetUndurable(const std::string& path);
+  void ForgetUndurable(const std::string& path);
+  void MoveUndurable(const std::string& from, const std::string& to);
+
+  Storage& base_;
+  Injector& injector_;
+  std::mutex mutex_;
+  // Files that a failed sync left so that no sync helps them any more.
+  std::set<std::string> undurable_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_CHAOS_INJECT_FAULTY_STORAGE_H_

@@ -1,0 +1,340 @@
+#include "chaos/inject/injector.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+// Points whose context tells where the training is.
+bool TellsPosition(Point point) {
+  return point == Point::kStepBegin || point == Point::kStepEnd ||
+         point == Point::kEpochBegin || point == Point::kEpochEnd ||
+         point == Point::kEvalBegin;
+}
+
+// What a fault at a point waits for; kNone: nothing, it happens at the hit.
+StorageOperation WaitsFor(FaultKind kind, Point point) {
+  const StorageOperation announced = AnnouncedBy(point);
+  switch (kind) {
+    case FaultKind::kTornWrite:
+    case FaultKind::kShortWrite:
+      return StorageOperation::kWrite;
+    case FaultKind::kErrno:
+      return announced;
+    case FaultKind::kFsyncFails:
+      return announced == StorageOperation::kSyncDirectory
+                 ? announced
+                 : StorageOperation::kSync;
+    case FaultKind::kBitFlip:
+    case FaultKind::kTruncate:
+    case FaultKind::kDelete:
+      return announced == StorageOperation::kRead || point == Point::kLoadBegin
+                 ? StorageOperation::kRead
+                 : StorageOperation::kWrite;
+    default:
+      return StorageOperation::kNone;
+  }
+}
+
+bool WouldChangeWrite(const Injector::Armed& armed, uint64_t size) {
+  const FaultParameters& with = armed.fault->with;
+  switch (armed.fault->kind) {
+    case FaultKind::kShortWrite:
+      return with.bytes < size - armed.offset.value_or(0);
+    case FaultKind::kTornWrite:
+      return size >= static_cast<uint64_t>(with.blocks);
+    default:
+      return true;
+  }
+}
+
+// Of the whole file that the block at this hit is a part of.
+uint64_t FileSize(const PointContext& context) { return context.size; }
+
+// The beginning of a file belongs to its first write, every other offset to the
+// write that ends at it or goes past it.
+bool Reaches(const Injector::WriteRange& range, uint64_t offset) {
+  if (offset == 0) return range.offset == 0;
+  return range.offset < offset && offset - range.offset <= range.size;
+}
+
+}  // namespace
+
+StorageOperation AnnouncedBy(Point point) {
+  switch (point) {
+    case Point::kClaimCreate:
+    case Point::kShardOpen:
+      return StorageOperation::kOpenToWrite;
+    case Point::kClaimRecord:
+    case Point::kShardWrite:
+    case Point::kIndexWrite:
+    case Point::kManifestWrite:
+    case Point::kStateWrite:
+      return StorageOperation::kWrite;
+    case Point::kShardSync:
+    case Point::kManifestSync:
+    case Point::kStateSync:
+      return StorageOperation::kSync;
+    case Point::kTmpDirSync:
+    case Point::kParentSync:
+      return StorageOperation::kSyncDirectory;
+    case Point::kRename:
+    case Point::kStateRename:
+    case Point::kRetireRename:
+    case Point::kReject:
+      return StorageOperation::kRename;
+    case Point::kRetireRemove:
+      return StorageOperation::kRemove;
+    case Point::kLoadRead:
+      return StorageOperation::kRead;
+    default:
+      return StorageOperation::kNone;
+  }
+}
+
+Injector::Injector(const FaultPlan& plan, const ProcessIdentity& self,
+                   InjectorEffects& effects, FiredFaults& fired,
+                   EventLog& events)
+    : plan_(plan),
+      self_(self),
+      effects_(effects),
+      fired_(fired),
+      events_(events),
+      by_point_(AllPoints().size()) {
+  for (const Fault& fault : plan_.faults) {
+    if (!IsHere(fault.site)) continue;
+    State& state = states_.emplace_back();
+    state.fault = &fault;
+    state.may_come = fault.after.empty();
+    by_point_[static_cast<size_t>(fault.site.point)].push_back(&state);
+  }
+}
+
+Injector::~Injector() = default;
+
+bool Injector::IsHere(const FaultSite& site) const {
+  if (site.life != kAnyLife && site.life != self_.life) return false;
+  if (site.worker == kChief) return self_.rank == 0;
+  return site.worker == kAnyWorker || site.worker == kAllWorkers ||
+         site.worker == self_.worker;
+}
+
+bool Injector::PositionMatches(const Fault& fault) const {
+  const uint64_t step = step_.load();
+  if (fault.site.step && *fault.site.step != step) return false;
+  if (fault.site.epoch && *fault.site.epoch != epoch_.load()) return false;
+  return !fault.with.until_step || step < *fault.with.until_step;
+}
+
+Status Injector::Hit(Point point, const PointContext& context) {
+  NotePosition(point, context);
+  const Due due = Match(point, context);
+  return due.empty() ? OkStatus() : Perform(due, point);
+}
+
+bool Injector::Planted(PlantedBug bug) const {
+  return std::ranges::find(plan_.bugs, bug) != plan_.bugs.end();
+}
+
+void Injector::NotePosition(Point point, const PointContext& context) {
+  if (!TellsPosition(point)) return;
+  step_.store(context.step, std::memory_order_relaxed);
+  epoch_.store(context.epoch, std::memory_order_relaxed);
+}
+
+bool Injector::CountHit(State& state) {
+  if (state.spent) return false;
+  ++state.hits;
+  return state.fault->with.times == FaultTimes::kOnce
+             ? state.hits == state.fault->site.hit
+             : state.hits >= state.fault->site.hit;
+}
+
+Injector::Due Injector::Match(Point point, const PointContext& context) {
+  Due due;
+  for (State* state : by_point_[static_cast<size_t>(point)]) {
+    const Fault& fault = *state->fault;
+    if (!PositionMatches(fault)) continue;
+    if (!state->may_come) {
+      if (!fired_.HasFired(fault.after)) continue;
+      state->may_come = true;
+    }
+    if (fault.site.offset) {
+      // Counted by the write that reaches the offset.
+      Arm({.state = state,
+           .fault = &fault,
+           .point = point,
+           .offset = fault.site.offset->In(FileSize(context))});
+      continue;
+    }
+    const std::lock_guard lock(mutex_);
+    if (CountHit(*state)) due.push_back(state);
+  }
+  return due;
+}
+
+Status Injector::Perform(const Due& due, Point point) {
+  Status first;
+  for (State* state : due) {
+    const Fault& fault = *state->fault;
+    const Armed armed{.state = state, .fault = &fault, .point = point};
+    if (WaitsFor(fault.kind, point) != StorageOperation::kNone) {
+      Arm(armed);
+      continue;
+    }
+    const Status status = Perform(armed);
+    if (first.ok()) first = status;
+  }
+  return first;
+}
+
+void Injector::Arm(const Armed& armed) {
+  const std::lock_guard lock(mutex_);
+  if (armed.state->spent) return;
+  const auto already = std::ranges::find(armed_, armed.state, &Armed::state);
+  if (already == armed_.end()) {
+    armed_.push_back(armed);
+  } else {
+    *already = armed;
+  }
+  armed_count_.store(armed_.size());
+}
+
+void Injector::PutBack(const Armed& armed) { Arm(armed); }
+
+std::optional<Injector::Armed> Injector::Take(StorageOperation operation) {
+  const std::lock_guard lock(mutex_);
+  for (auto it = armed_.begin(); it != armed_.end(); ++it) {
+    if (it->offset || WaitsFor(it->fault->kind, it->point) != operation) {
+      continue;
+    }
+    const Armed taken = *it;
+    armed_.erase(it);
+    armed_count_.store(armed_.size());
+    return taken;
+  }
+  return std::nullopt;
+}
+
+std::optional<Injector::Armed> Injector::TakeForWrite(const WriteRange& range) {
+  const std::lock_guard lock(mutex_);
+  std::optional<Armed> taken;
+  std::vector<Armed> rest;
+  for (Armed armed : armed_) {
+    const bool waits_for_write =
+        armed.offset ||
+        WaitsFor(armed.fault->kind, armed.point) == StorageOperation::kWrite;
+    if (taken || !waits_for_write) {
+      rest.push_back(armed);
+      continue;
+    }
+    if (armed.offset) {
+      // It waits for the one write that its hit came before.
+      if (!Reaches(range, *armed.offset) || !CountHit(*armed.state)) continue;
+      armed.offset = *armed.offset - range.offset;
+    }
+    if (WouldChangeWrite(armed, range.size)) {
+      taken = armed;
+    } else if (!armed.offset) {
+      rest.push_back(armed);
+    }
+  }
+  armed_ = std::move(rest);
+  armed_count_.store(armed_.size());
+  return taken;
+}
+
+bool Injector::Fire(const Armed& armed) {
+  return Fire(*armed.state, armed.point);
+}
+
+bool Injector::Fire(State& state, Point point) {
+  const Fault& fault = *state.fault;
+  bool log;
+  {
+    const std::lock_guard lock(mutex_);
+    if (state.spent) return false;
+    state.spent = fault.with.times == FaultTimes::kOnce;
+    log = !state.logged;
+    state.logged = true;
+  }
+  if (fault.with.times == FaultTimes::kOnce) {
+    const bool each = fault.site.worker == kAllWorkers;
+    const std::string key =
+        each ? fmt::format("{}@{}", fault.id, self_.worker) : fault.id;
+    if (!fired_.MarkFired(key)) return false;
+    if (each) fired_.MarkFired(fault.id);
+  } else if (log) {
+    fired_.MarkFired(fault.id);
+  }
+  if (log) {
+    events_.Emit({.kind = EventKind::kFaultFired,
+                  .step = step_.load(),
+                  .epoch = epoch_.load(),
+                  .path = std::string(PointName(point)),
+                  .detail = fault.id});
+  }
+  return true;
+}
+
+Status Injector::Perform(const Armed& armed) {
+  return Fire(armed) ? Act(*armed.fault, armed.point) : OkStatus();
+}
+
+Status Injector::Act(const Fault& fault, Point point) {
+  const FaultParameters& with = fault.with;
+  switch (fault.kind) {
+    case FaultKind::kCrash:
+      effects_.CrashNow(with.exit_code);
+      break;
+    case FaultKind::kException:
+      effects_.AbortNow(fmt::format("{}: injected internal failure at {}",
+                                    fault.id, PointName(point)));
+      break;
+    case FaultKind::kKill:
+      effects_.KillSoon(with.latency);
+      return OkStatus();
+    case FaultKind::kHang:
+      if (with.duration == Duration::zero()) {
+        effects_.HangForever();
+      } else {
+        effects_.Sleep(with.duration);
+      }
+      return OkStatus();
+    case FaultKind::kStop:
+      effects_.StopSelf(with.duration);
+      return OkStatus();
+    case FaultKind::kSlow:
+      effects_.Sleep(with.latency);
+      return OkStatus();
+    case FaultKind::kPreempt:
+      effects_.DeliverNotice(with.grace);
+      return OkStatus();
+    case FaultKind::kErrno:
+      return FaultErrorStatus(with.error, PointName(point));
+    case FaultKind::kPowerLoss:
+      effects_.PowerLossNow();
+      break;
+    case FaultKind::kTornWrite:
+    case FaultKind::kShortWrite:
+    case FaultKind::kFsyncFails:
+    case FaultKind::kBitFlip:
+    case FaultKind::kTruncate:
+    case FaultKind::kDelete:
+      break;
+  }
+  CHECK(false,
+        fmt::format("{}: a fault of storage, outside storage", fault.id));
+  return OkStatus();
+}
+
+void Injector::FinishTear(const Fault& fault) {
+  if (fault.with.then == AfterTear::kCrash) {
+    effects_.CrashNow(fault.with.exit_code);
+  }
+  if (fault.with.then == AfterTear::kPowerLoss) effects_.PowerLossNow();
+}
+
+}  // namespace gauntlet

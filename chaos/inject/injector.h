@@ -1,0 +1,168 @@
+// Brings a fault plan to one process life: counts the hits of its points and
+// lets happen what is due there.
+//
+// The injector decides; how a process dies, hangs or loses power is the world's
+// part, behind InjectorEffects. Faults of storage operations are armed here and
+// happen in FaultyStorage (chaos/inject/faulty_storage.h), which must stand
+// between the engine and its storage. Safe from any task.
+#ifndef GAUNTLET_CHAOS_INJECT_INJECTOR_H_
+#define GAUNTLET_CHAOS_INJECT_INJECTOR_H_
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "chaos/inject/plan.h"
+#include "engine/world/event_log.h"
+#include "engine/world/fault_point.h"
+
+namespace gauntlet {
+
+// What a world does to the process, or to the task, that reached a fault. None
+// may run destructors of the engine's that write; no lock is held in a call.
+class InjectorEffects {
+ public:
+  virtual ~InjectorEffects() = default;
+  // The process is gone, with all its tasks.
+  [[noreturn]] virtual void CrashNow(int exit_code) = 0;
+  // Likewise, as an internal failure ends it (SIGABRT).
+  [[noreturn]] virtual void AbortNow(std::string_view why) = 0;
+  // Returns; the process is killed `latency` and an uncontrolled moment later.
+  virtual void KillSoon(Duration latency) = 0;
+  // Blocks the calling task only, until its process ends.
+  virtual void HangForever() = 0;
+  // Blocks the calling task only.
+  virtual void Sleep(Duration duration) = 0;
+  // Stops all tasks at once; 0: for ever.
+  virtual void StopSelf(Duration duration) = 0;
+  // Returns; the process has a termination notice, and is killed `grace` later
+  // if it is still there.
+  virtual void DeliverNotice(Duration grace) = 0;
+  // The machine, with all processes and what was not synced.
+  [[noreturn]] virtual void PowerLossNow() = 0;
+};
+
+// Which faults of a run have fired, as all its processes and lives see it. A
+// key is good as a file name.
+class FiredFaults {
+ public:
+  virtual ~FiredFaults() = default;
+  // Whether this call was the first for the key. Kept even if the process ends
+  // at the next instruction.
+  virtual bool MarkFired(const std::string& key) = 0;
+  virtual bool HasFired(const std::string& key) = 0;
+};
+
+struct ProcessIdentity {
+  int worker = 0;
+  int life = 1;
+  int rank = 0;  // 0: the chief
+};
+
+// Storage operations as faults tell them apart.
+enum class StorageOperation : uint8_t {
+  kNone,
+  kRead,  // a read, a look at the size, or an open for reading
+  kOpenToWrite,
+  kWrite,
+  kSync,
+  kSyncDirectory,
+  kRename,
+  kRemove,
+};
+
+// The storage operation that the engine does next after a hit of this point;
+// kNone: none, or not one alone.
+StorageOperation AnnouncedBy(Point point);
+
+class Injector final : public FaultPoints {
+ private:
+  struct State;
+
+ public:
+  // All references must outlive this.
+  Injector(const FaultPlan& plan, const ProcessIdentity& self,
+           InjectorEffects& effects, FiredFaults& fired, EventLog& events);
+  ~Injector() override;
+
+  Status Hit(Point point, const PointContext& context) override;
+  bool Planted(PlantedBug bug) const override;
+
+  // The three parts of Hit, for a world that puts something between them.
+  // Remembers step and epoch at the points that tell them.
+  void NotePosition(Point point, const PointContext& context);
+  // Counts the hit; what is due because of it, in the plan's order.
+  using Due = std::vector<State*>;
+  Due Match(Point point, const PointContext& context);
+  // Lets it happen. May not return, or late; the first error otherwise.
+  Status Perform(const Due& due, Point point);
+
+  // For FaultyStorage: a fault that waits for an operation.
+  struct Armed {
+    State* state = nullptr;
+    const Fault* fault = nullptr;
+    Point point = Point::kStepBegin;
+    // Set for a site with an offset: where it is, in bytes of the file, until
+    // taken; then how many bytes of the write come before it.
+    std::optional<uint64_t> offset;
+  };
+  struct WriteRange {
+    uint64_t offset = 0;
+    uint64_t size = 0;
+  };
+  bool AnyArmed() const { return armed_count_.load() != 0; }
+  // Takes the first fault that waits for an operation of this kind.
+  std::optional<Armed> Take(StorageOperation operation);
+  // Likewise for a write: to be asked until there is none left for it. Passes
+  // over faults that would not change it.
+  std::optional<Armed> TakeForWrite(const WriteRange& range);
+  // Arms it again: it met an operation that it could not change.
+  void PutBack(const Armed& armed);
+  // Claims and logs the fault; false: another process had it, or it is spent.
+  // To be called before its effect, which is the caller's.
+  bool Fire(const Armed& armed);
+  // Fire, and the effect of a kind that is not of storage.
+  Status Perform(const Armed& armed);
+  // What follows a torn write; returns for AfterTear::kNothing.
+  void FinishTear(const Fault& fault);
+
+ private:
+  struct State {
+    const Fault* fault = nullptr;
+    std::atomic<bool> may_come = false;  // what it comes after has fired
+    uint64_t hits = 0;
+    bool spent = false;
+    bool logged = false;
+  };
+
+  bool IsHere(const FaultSite& site) const;
+  bool PositionMatches(const Fault& fault) const;
+  // Counts a hit; whether the fault is due at it.
+  static bool CountHit(State& state);
+  void Arm(const Armed& armed);
+  bool Fire(State& state, Point point);
+  Status Act(const Fault& fault, Point point);
+
+  const FaultPlan& plan_;
+  const ProcessIdentity self_;
+  InjectorEffects& effects_;
+  FiredFaults& fired_;
+  EventLog& events_;
+
+  std::atomic<uint64_t> step_ = 0;
+  std::atomic<uint64_t> epoch_ = 0;
+  std::atomic<size_t> armed_count_ = 0;
+  std::mutex mutex_;          // hits, spent, logged of the states; armed_
+  std::deque<State> states_;  // of the faults that can happen here
+  std::vector<std::vector<State*>> by_point_;
+  std::vector<Armed> armed_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_CHAOS_INJECT_INJECTOR_H_

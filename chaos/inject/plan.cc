@@ -1,0 +1,318 @@
+#include "chaos/inject/plan.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr std::array kKinds = {
+    FaultKindInfo{FaultKind::kCrash, "crash", "exit_code",
+                  "the process is gone at this instruction", ""},
+    FaultKindInfo{FaultKind::kKill, "kill", "latency",
+                  "the process is killed from outside a moment later", ""},
+    FaultKindInfo{FaultKind::kException, "exception", "",
+                  "an internal failure aborts the process", ""},
+    FaultKindInfo{FaultKind::kHang, "hang", "duration",
+                  "the calling task stands still", ""},
+    FaultKindInfo{FaultKind::kStop, "stop", "duration",
+                  "the whole process stands still", ""},
+    FaultKindInfo{FaultKind::kSlow, "slow", "latency",
+                  "the calling task takes longer", ""},
+    FaultKindInfo{FaultKind::kPreempt, "preempt", "grace",
+                  "a termination notice, and a kill after the grace", ""},
+    FaultKindInfo{FaultKind::kTornWrite, "torn_write", "blocks keep then",
+                  "only some blocks of the next write land", ""},
+    FaultKindInfo{FaultKind::kShortWrite, "short_write", "bytes",
+                  "the next write lands in part, then fails", ""},
+    FaultKindInfo{FaultKind::kErrno, "errno", "error",
+                  "the operation fails with an error of the system", ""},
+    FaultKindInfo{FaultKind::kFsyncFails, "fsync_fails", "",
+                  "a sync fails once, and what it covered is never durable",
+                  ""},
+    FaultKindInfo{FaultKind::kBitFlip, "bit_flip", "offset bit",
+                  "one bit of a file at rest is turned over", ""},
+    FaultKindInfo{FaultKind::kTruncate, "truncate", "offset",
+                  "a file at rest is cut short", ""},
+    FaultKindInfo{FaultKind::kDelete, "delete", "", "a file at rest is gone",
+                  ""},
+    FaultKindInfo{FaultKind::kPowerLoss, "power_loss", "",
+                  "the machine loses power, and what was not synced is open",
+                  "real processes share a running kernel, which keeps what "
+                  "was not synced"},
+};
+
+constexpr std::array kErrors = {
+    FaultErrorInfo{EIO, "EIO", Code::kIoError},
+    FaultErrorInfo{ENOSPC, "ENOSPC", Code::kResourceExhausted},
+    FaultErrorInfo{EDQUOT, "EDQUOT", Code::kResourceExhausted},
+    FaultErrorInfo{EMFILE, "EMFILE", Code::kResourceExhausted},
+    FaultErrorInfo{ENFILE, "ENFILE", Code::kResourceExhausted},
+    FaultErrorInfo{ENOENT, "ENOENT", Code::kNotFound},
+    FaultErrorInfo{EEXIST, "EEXIST", Code::kAlreadyExists},
+    FaultErrorInfo{EACCES, "EACCES", Code::kIoError},
+    FaultErrorInfo{EROFS, "EROFS", Code::kIoError},
+    FaultErrorInfo{ESTALE, "ESTALE", Code::kIoError},
+    FaultErrorInfo{ETIMEDOUT, "ETIMEDOUT", Code::kDeadlineExceeded},
+    FaultErrorInfo{ECONNRESET, "ECONNRESET", Code::kUnavailable},
+    FaultErrorInfo{EPIPE, "EPIPE", Code::kUnavailable},
+};
+
+constexpr size_t kMaxFaults = 10000;
+constexpr size_t kMaxIdLength = 64;
+constexpr Duration kMaxDuration = std::chrono::hours(24);
+
+bool IsIdCharacter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+         (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+}
+
+// Ids are file names in a run's directory.
+bool IsGoodId(std::string_view id) {
+  return !id.empty() && id.size() <= kMaxIdLength && id.front() != '.' &&
+         std::ranges::all_of(id, IsIdCharacter);
+}
+
+// The parameters with everything that the kind does not take left at its
+// default.
+FaultParameters OnlyTaken(FaultKind kind, const FaultParameters& all) {
+  FaultParameters taken{.times = all.times, .until_step = all.until_step};
+  switch (kind) {
+    case FaultKind::kCrash:
+      taken.exit_code = all.exit_code;
+      break;
+    case FaultKind::kHang:
+    case FaultKind::kStop:
+      taken.duration = all.duration;
+      break;
+    case FaultKind::kKill:
+    case FaultKind::kSlow:
+      taken.latency = all.latency;
+      break;
+    case FaultKind::kPreempt:
+      taken.grace = all.grace;
+      break;
+    case FaultKind::kTornWrite:
+      taken.blocks = all.blocks;
+      taken.keep = all.keep;
+      taken.then = all.then;
+      break;
+    case FaultKind::kShortWrite:
+      taken.bytes = all.bytes;
+      break;
+    case FaultKind::kErrno:
+      taken.error = all.error;
+      break;
+    case FaultKind::kBitFlip:
+      taken.offset = all.offset;
+      taken.bit = all.bit;
+      break;
+    case FaultKind::kTruncate:
+      taken.offset = all.offset;
+      break;
+    case FaultKind::kException:
+    case FaultKind::kFsyncFails:
+    case FaultKind::kDelete:
+    case FaultKind::kPowerLoss:
+      break;
+  }
+  return taken;
+}
+
+Status Bad(const Fault& fault, std::string_view field,
+           std::string_view expected, std::string_view found) {
+  return InvalidArgument(fmt::format("fault {}: {}: expected {}, found {}",
+                                     fault.id, field, expected, found));
+}
+
+Status ValidateOffset(const Fault& fault, std::string_view field,
+                      const FileOffset& offset) {
+  if (offset.unit == OffsetUnit::kPercent && offset.value > 100) {
+    return Bad(fault, field, "at most 100%", fmt::format("{}%", offset.value));
+  }
+  return OkStatus();
+}
+
+Status ValidateSite(const Fault& fault) {
+  const FaultSite& site = fault.site;
+  if (site.worker < kChief) {
+    return Bad(fault, "at.worker", "a worker, any, all or chief",
+               std::to_string(site.worker));
+  }
+  if (site.life < kAnyLife) {
+    return Bad(fault, "at.life", "1 or more, or any",
+               std::to_string(site.life));
+  }
+  if (site.hit < 1) return Bad(fault, "at.hit", "1 or more", "0");
+  if (!site.offset) return OkStatus();
+  if (!HasOffset(site.point)) {
+    return Bad(fault, "at.offset", "a point that writes a file block by block",
+               PointName(site.point));
+  }
+  return ValidateOffset(fault, "at.offset", *site.offset);
+}
+
+Status ValidateDuration(const Fault& fault, std::string_view field,
+                        Duration duration) {
+  if (duration >= Duration::zero() && duration <= kMaxDuration) {
+    return OkStatus();
+  }
+  return Bad(fault, field, "0 to 24 hours",
+             fmt::format("{} ns", duration.count()));
+}
+
+Status ValidateTear(const Fault& fault) {
+  const FaultParameters& with = fault.with;
+  if (with.blocks < 1 || with.blocks > 64) {
+    return Bad(fault, "with.blocks", "1 to 64", std::to_string(with.blocks));
+  }
+  const uint64_t all =
+      with.blocks == 64 ? ~uint64_t{0} : (uint64_t{1} << with.blocks) - 1;
+  if ((with.keep & ~all) != 0) {
+    return Bad(fault, "with.keep", fmt::format("blocks below {}", with.blocks),
+               fmt::format("mask {:#x}", with.keep));
+  }
+  if (with.keep == all) {
+    return Bad(fault, "with.keep", "a block that does not land", "all of them");
+  }
+  return OkStatus();
+}
+
+Status ValidateParameters(const Fault& fault) {
+  const FaultParameters& with = fault.with;
+  if (OnlyTaken(fault.kind, with) != with) {
+    return Bad(fault, "with",
+               fmt::format("parameters that {} takes ({})",
+                           FaultKindName(fault.kind), ParametersOf(fault.kind)),
+               "others");
+  }
+  if (with.until_step && with.times != FaultTimes::kAlways) {
+    return Bad(fault, "with.until_step", "times: always beside it",
+               "times: once");
+  }
+  RETURN_IF_ERROR(ValidateDuration(fault, "with.latency", with.latency));
+  RETURN_IF_ERROR(ValidateDuration(fault, "with.duration", with.duration));
+  RETURN_IF_ERROR(ValidateDuration(fault, "with.grace", with.grace));
+  if (with.exit_code < 1 || with.exit_code > 255) {
+    return Bad(fault, "with.exit_code", "1 to 255",
+               std::to_string(with.exit_code));
+  }
+  if (std::ranges::find(kErrors, with.error, &FaultErrorInfo::number) ==
+      kErrors.end()) {
+    return Bad(fault, "with.error", "an error of the table",
+               std::to_string(with.error));
+  }
+  RETURN_IF_ERROR(ValidateTear(fault));
+  if (with.bit < 0 || with.bit > 7) {
+    return Bad(fault, "with.bit", "0 to 7", std::to_string(with.bit));
+  }
+  return ValidateOffset(fault, "with.offset", with.offset);
+}
+
+// Follows each `after` to its end; a chain longer than the plan is a circle.
+Status ValidateOrder(const std::vector<Fault>& faults) {
+  std::map<std::string_view, const Fault*> by_id;
+  for (const Fault& fault : faults) by_id[fault.id] = &fault;
+  for (const Fault& fault : faults) {
+    if (!fault.after.empty() && !by_id.contains(fault.after)) {
+      return Bad(fault, "after", "the id of a fault of this plan", fault.after);
+    }
+  }
+  std::set<std::string_view> ends_well;
+  for (const Fault& fault : faults) {
+    std::set<std::string_view> chain;
+    const Fault* next = &fault;
+    while (!next->after.empty() && !ends_well.contains(next->id)) {
+      if (!chain.insert(next->id).second) {
+        return Bad(fault, "after", "an order without a circle",
+                   fmt::format("{} after itself", next->id));
+      }
+      next = by_id[next->after];
+    }
+    ends_well.merge(chain);
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+std::span<const FaultKindInfo> AllFaultKinds() { return kKinds; }
+
+std::string_view FaultKindName(FaultKind kind) {
+  return kKinds[static_cast<size_t>(kind)].name;
+}
+
+std::string_view ParametersOf(FaultKind kind) {
+  return kKinds[static_cast<size_t>(kind)].parameters;
+}
+
+std::optional<FaultKind> FindFaultKind(std::string_view name) {
+  const auto* found = std::ranges::find(kKinds, name, &FaultKindInfo::name);
+  if (found == kKinds.end()) return std::nullopt;
+  return found->kind;
+}
+
+std::span<const FaultErrorInfo> AllFaultErrors() { return kErrors; }
+
+Status FaultErrorStatus(int number, std::string_view what) {
+  const auto* found =
+      std::ranges::find(kErrors, number, &FaultErrorInfo::number);
+  if (found == kErrors.end()) {
+    return IoError(fmt::format("{}: injected error {}", what, number));
+  }
+  return {found->code, fmt::format("{}: injected {}", what, found->name)};
+}
+
+bool HasOffset(Point point) {
+  return point == Point::kShardWrite || point == Point::kIndexWrite ||
+         point == Point::kManifestWrite || point == Point::kStateWrite;
+}
+
+uint64_t FileOffset::In(uint64_t file_size) const {
+  if (unit == OffsetUnit::kBytes) return value;
+  // Without overflow for any size: whole hundreds first.
+  return file_size / 100 * value + file_size % 100 * value / 100;
+}
+
+Status Validate(const FaultPlan& plan) {
+  if (plan.faults.size() > kMaxFaults) {
+    return InvalidArgument(
+        fmt::format("plan: expected at most {} faults, "
+                    "found {}",
+                    kMaxFaults, plan.faults.size()));
+  }
+  std::set<std::string_view> ids;
+  for (const Fault& fault : plan.faults) {
+    if (!IsGoodId(fault.id)) {
+      return Bad(fault, "id",
+                 "1 to 64 of [A-Za-z0-9._-], not beginning with a dot",
+                 fmt::format("{} characters", fault.id.size()));
+    }
+    if (!ids.insert(fault.id).second) {
+      return Bad(fault, "id", "an id of its own", "another fault of that id");
+    }
+    RETURN_IF_ERROR(ValidateSite(fault));
+    RETURN_IF_ERROR(ValidateParameters(fault));
+  }
+  std::set<PlantedBug> bugs;
+  for (const PlantedBug bug : plan.bugs) {
+    if (!bugs.insert(bug).second) {
+      return InvalidArgument("plan: bugs: expected each once, found one twice");
+    }
+  }
+  return ValidateOrder(plan.faults);
+}
+
+std::string_view WhyNotReal(const Fault& fault) {
+  const bool tears_and_loses_power = fault.kind == FaultKind::kTornWrite &&
+                                     fault.with.then == AfterTear::kPowerLoss;
+  const FaultKind kind =
+      tears_and_loses_power ? FaultKind::kPowerLoss : fault.kind;
+  return kKinds[static_cast<size_t>(kind)].why_not_real;
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,228 @@
+// A fault plan: what goes wrong in a run, where in logical time, and nothing
+// random left.
+//
+// The fault model
+//
+// A fault happens at a point of the engine (engine/world/fault_point.h), in one
+// worker, at a counted hit; never at a wall time. What each kind does and what
+// it leaves behind:
+//
+//   crash         The process is gone at this instruction. What it had handed
+//                 to Storage stays; nothing is flushed, unwound or said to the
+//                 others.
+//   kill          As crash, from outside: the process goes on for a moment that
+//                 nobody controls and is then gone.
+//   exception     An internal failure that no code expects: the process aborts
+//                 (SIGABRT). As crash, with another way of dying.
+//   hang          The calling task stands still, for `duration` or for ever;
+//                 the process's other tasks (heartbeats) go on.
+//   stop          The whole process stands still (SIGSTOP), for `duration` or
+//                 for ever; its connections stay open.
+//   slow          The calling task takes `latency` longer.
+//   preempt       A termination notice now, a kill after `grace`.
+//   torn_write    The next write is cut into `blocks` equal blocks, and only
+//                 those in `keep` land; then comes `then`. The others keep what
+//                 the file held there (zeros, or a shorter file). Where `then`
+//                 is nothing the writer is told Ok: the disk lied.
+//   short_write   Of the next write the first `bytes` land, then it fails with
+//                 kIoError.
+//   errno         At a point that announces a storage operation (see
+//                 AnnouncedBy in injector.h) that operation fails with `error`
+//                 and does nothing; at any other point the engine's own
+//                 operation does.
+//   fsync_fails   The next sync fails with kIoError once. What was written to
+//                 that file is not durable, and no later sync of it makes it
+//                 so, though each says Ok (the kernel dropped the dirty pages).
+//                 A directory's later sync covers what the failed one did not.
+//   bit_flip      One bit at `offset` of a file at rest is turned over: of the
+//                 file that the next write goes to once that file is synced, so
+//                 that the save succeeds and only a load can notice; at the
+//                 points of a load, of the file that is opened next, before it
+//                 is opened.
+//   truncate      The same, but the file is cut to `offset`.
+//   delete        The same, but the file is gone.
+//   power_loss    The whole machine, all processes and everything not synced:
+//                 each piece of it may be there, gone, torn or reordered.
+//
+// A site with an `offset` is within a file: the bytes before it land, then the
+// fault happens.
+//
+// The budget: what may be expected afterwards
+//
+// - Processes and time (crash, kill, exception, hang, stop, slow, preempt),
+//   power_loss, and torn_write followed by crash or power_loss, may come at any
+//   point, in any number that leaves the run its restarts: it recovers, from
+//   nothing older than the newest acknowledged save.
+// - Errors that the engine is told of (errno, short_write, fsync_fails) void at
+//   most the save or the load that they hit. Once: the run goes on or recovers.
+//   For ever (times: always): it ends with an error; nothing acknowledged is
+//   lost.
+// - Silent damage (bit_flip, truncate, delete, torn_write followed by nothing)
+//   takes away each checkpoint that it touches. While one valid checkpoint of
+//   the lineage is left, the run recovers from the newest such; when the plan
+//   has destroyed all of them, a clean refusal is owed (exit 7) and recovery
+//   would be a violation. Damage together with fsync_fails of another save is
+//   counted the same way: an unacknowledged save is no copy.
+// - No damage is undone, and no kind makes up bytes that would pass a digest.
+#ifndef GAUNTLET_CHAOS_INJECT_PLAN_H_
+#define GAUNTLET_CHAOS_INJECT_PLAN_H_
+
+#include <cerrno>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/status.h"
+#include "engine/world/clock.h"
+#include "engine/world/fault_point.h"
+
+namespace gauntlet {
+
+enum class FaultKind : uint8_t {
+  kCrash,
+  kKill,
+  kException,
+  kHang,
+  kStop,
+  kSlow,
+  kPreempt,
+  kTornWrite,
+  kShortWrite,
+  kErrno,
+  kFsyncFails,
+  kBitFlip,
+  kTruncate,
+  kDelete,
+  kPowerLoss,
+};
+
+struct FaultKindInfo {
+  FaultKind kind;
+  std::string_view name;        // "torn_write"
+  std::string_view parameters;  // "blocks keep then": beside times, until_step
+  std::string_view description;
+  // Why real processes cannot do it; empty: they can. The simulated world can
+  // do every kind.
+  std::string_view why_not_real;
+};
+
+// All kinds, in the order of the enum.
+std::span<const FaultKindInfo> AllFaultKinds();
+std::string_view FaultKindName(FaultKind kind);
+std::string_view ParametersOf(FaultKind kind);
+std::optional<FaultKind> FindFaultKind(std::string_view name);
+
+// The errors that `errno` can give, and what the engine sees of them.
+struct FaultErrorInfo {
+  int number;             // ENOSPC
+  std::string_view name;  // "ENOSPC"
+  Code code;              // kResourceExhausted
+};
+std::span<const FaultErrorInfo> AllFaultErrors();
+// "<what>: injected ENOSPC"; a number that is not in the table is kIoError.
+Status FaultErrorStatus(int number, std::string_view what);
+
+// FaultSite::worker: a worker's identity (>= 0), or one of these.
+inline constexpr int kAnyWorker = -1;   // whichever gets there first
+inline constexpr int kAllWorkers = -2;  // each of them
+inline constexpr int kChief = -3;       // who is rank 0 at that moment
+// FaultSite::life: 1 is a worker's first life.
+inline constexpr int kAnyLife = 0;
+
+enum class OffsetUnit : uint8_t { kBytes, kPercent };
+
+// A place in a file, from its beginning.
+struct FileOffset {
+  uint64_t value = 0;
+  OffsetUnit unit = OffsetUnit::kBytes;
+
+  bool operator==(const FileOffset&) const = default;
+  // In bytes, of a file of that size; a percentage is rounded down.
+  uint64_t In(uint64_t file_size) const;
+};
+
+// Whether a hit at the point comes before a block of a file, so that a site
+// there can have an offset.
+bool HasOffset(Point point);
+
+// Where in logical time. A hit counts if worker, life, point, step and epoch
+// match and the fault that this one comes after has fired; an offset counts
+// once each time that a file is written past it.
+struct FaultSite {
+  int worker = kAnyWorker;
+  int life = 1;
+  std::optional<uint64_t> step;   // of the latest step point
+  std::optional<uint64_t> epoch;  // likewise
+  Point point = Point::kStepBegin;
+  uint64_t hit = 1;  // counted in each process life anew
+  std::optional<FileOffset> offset;
+
+  bool operator==(const FaultSite&) const = default;
+};
+
+// Once: in the whole run (for kAllWorkers: in each worker), whatever restarts.
+// Always: at the hit of the site and at every later one.
+enum class FaultTimes : uint8_t { kOnce, kAlways };
+
+// What follows a torn write.
+enum class AfterTear : uint8_t { kCrash, kPowerLoss, kNothing };
+
+// A kind takes the parameters that name it; the others keep their defaults. In
+// a plan file the durations are latency_ns, duration_ns and grace_ns.
+struct FaultParameters {
+  FaultTimes times = FaultTimes::kOnce;  // every kind
+  std::optional<uint64_t> until_step;    // with kAlways: not from this step on
+  Duration latency{0};                   // slow, kill
+  Duration duration{0};                  // hang, stop; 0: for ever
+  Duration grace{0};                     // preempt
+  int exit_code = 70;                    // crash; 1 to 255
+  int error = EIO;                       // errno
+  int blocks = 8;                        // torn_write; 1 to 64
+  uint64_t keep = 1;                     // torn_write; bit i: block i lands
+  AfterTear then = AfterTear::kCrash;    // torn_write
+  uint64_t bytes = 0;                    // short_write
+  FileOffset offset;                     // bit_flip, truncate
+  int bit = 0;                           // bit_flip; 0 to 7
+
+  bool operator==(const FaultParameters&) const = default;
+};
+
+struct Fault {
+  std::string id;  // [A-Za-z0-9._-], at most 64, unique in the plan
+  FaultSite site;
+  FaultKind kind = FaultKind::kCrash;
+  std::string after;  // the id of a fault that has to fire first; "" for none
+  FaultParameters with;
+
+  bool operator==(const Fault&) const = default;
+};
+
+struct FaultPlan {
+  uint64_t seed = 0;  // of the run; the faults themselves hold no randomness
+  std::vector<Fault> faults;
+  std::vector<PlantedBug> bugs;
+
+  bool operator==(const FaultPlan&) const = default;
+};
+
+// kInvalidArgument: the first thing that makes no sense (a repeated id, an
+// `after` that leads round in a circle, an offset at a point without one …),
+// with the fault's id, the field, what was expected and what was found.
+Status Validate(const FaultPlan& plan);
+
+// Why real processes cannot do this fault; empty: they can.
+std::string_view WhyNotReal(const Fault& fault);
+
+// The plan file of the process contract: one JSON text, the fields in a fixed
+// order, those at their defaults left out. REQUIRES: Validate(plan).ok().
+std::string PlanToJson(const FaultPlan& plan);
+// Strict: unknown or repeated keys, wrong types, values out of range,
+// parameters that the kind does not take are kInvalidArgument; then Validate.
+Result<FaultPlan> PlanFromJson(std::string_view json);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_CHAOS_INJECT_PLAN_H_

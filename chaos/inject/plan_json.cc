@@ -1,0 +1,407 @@
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "chaos/inject/object_reader.h"
+#include "chaos/inject/plan.h"
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace gauntlet {
+namespace {
+
+using Json = ObjectReader::Json;
+
+constexpr std::string_view kFormat = "gauntlet-plan-v1";
+constexpr size_t kMaxBytes = size_t{16} << 20;
+constexpr int kMaxDepth = 8;
+
+constexpr std::string_view TimesName(FaultTimes times) {
+  return times == FaultTimes::kOnce ? "once" : "always";
+}
+
+constexpr std::string_view ThenName(AfterTear then) {
+  switch (then) {
+    case AfterTear::kCrash:
+      return "crash";
+    case AfterTear::kPowerLoss:
+      return "power_loss";
+    case AfterTear::kNothing:
+      return "nothing";
+  }
+  return "";
+}
+
+Json OffsetToJson(const FileOffset& offset) {
+  if (offset.unit == OffsetUnit::kBytes) return offset.value;
+  return fmt::format("{}%", offset.value);
+}
+
+// 4096, or "50%".
+Status ReadOffset(ObjectReader& reader, std::string_view key, FileOffset& out) {
+  const Json* found = reader.Find(key);
+  if (found == nullptr) return OkStatus();
+  if (found->is_number_unsigned()) {
+    out = {.value = found->get<uint64_t>(), .unit = OffsetUnit::kBytes};
+    return OkStatus();
+  }
+  const std::string text =
+      found->is_string() ? found->get<std::string>() : std::string();
+  const bool percent =
+      text.size() >= 2 && text.size() <= 4 && text.back() == '%' &&
+      std::ranges::all_of(text.begin(), text.end() - 1,
+                          [](char c) { return c >= '0' && c <= '9'; });
+  if (!percent) {
+    return BadJson(reader.Where(key), "bytes, or a percentage like \"50%\"",
+                   FoundJson(*found));
+  }
+  uint64_t value = 0;
+  for (const char c : std::string_view(text).substr(0, text.size() - 1)) {
+    value = value * 10 + static_cast<uint64_t>(c - '0');
+  }
+  out = {.value = value, .unit = OffsetUnit::kPercent};
+  return OkStatus();
+}
+
+Json WorkerToJson(int worker) {
+  if (worker == kAnyWorker) return "any";
+  if (worker == kAllWorkers) return "all";
+  if (worker == kChief) return "chief";
+  return worker;
+}
+
+Status ReadWorker(ObjectReader& at, int& out) {
+  const Json* found = at.Find("worker");
+  if (found == nullptr) return OkStatus();
+  if (!found->is_string()) return at.Integer("worker", 0, out);
+  for (const int symbol : {kAnyWorker, kAllWorkers, kChief}) {
+    if (WorkerToJson(symbol) == *found) {
+      out = symbol;
+      return OkStatus();
+    }
+  }
+  return BadJson(at.Where("worker"), "an integer, any, all or chief",
+                 FoundJson(*found));
+}
+
+Status ReadLife(ObjectReader& at, int& out) {
+  const Json* found = at.Find("life");
+  if (found == nullptr) return OkStatus();
+  if (*found == "any") {
+    out = kAnyLife;
+    return OkStatus();
+  }
+  return at.Integer("life", 1, out);
+}
+
+Json SiteToJson(const FaultSite& site) {
+  Json json;
+  json["worker"] = WorkerToJson(site.worker);
+  if (site.life == kAnyLife) {
+    json["life"] = "any";
+  } else {
+    json["life"] = site.life;
+  }
+  if (site.step) json["step"] = *site.step;
+  if (site.epoch) json["epoch"] = *site.epoch;
+  json["point"] = PointName(site.point);
+  json["hit"] = site.hit;
+  if (site.offset) json["offset"] = OffsetToJson(*site.offset);
+  return json;
+}
+
+Status ReadSite(const Json& json, const std::string& where, FaultSite& site) {
+  ObjectReader at(json, where);
+  RETURN_IF_ERROR(at.Begin());
+  RETURN_IF_ERROR(ReadWorker(at, site.worker));
+  RETURN_IF_ERROR(ReadLife(at, site.life));
+  RETURN_IF_ERROR(at.Integer<uint64_t>("step", 0, site.step));
+  RETURN_IF_ERROR(at.Integer<uint64_t>("epoch", 0, site.epoch));
+  std::string point;
+  RETURN_IF_ERROR(at.Need("point").status());
+  RETURN_IF_ERROR(at.String("point", point));
+  const std::optional<Point> found = FindPoint(point);
+  if (!found) {
+    return BadJson(at.Where("point"), "the name of a fault point",
+                   FoundJson(point));
+  }
+  site.point = *found;
+  RETURN_IF_ERROR(at.Integer<uint64_t>("hit", 1, site.hit));
+  if (at.Find("offset") != nullptr) {
+    RETURN_IF_ERROR(ReadOffset(at, "offset", site.offset.emplace()));
+  }
+  return at.End();
+}
+
+Json ParametersToJson(const FaultParameters& with) {
+  const FaultParameters defaults;
+  Json json = Json::object();
+  const auto put = [&json](std::string_view key, const auto& value,
+                           const auto& standard) {
+    if (value != standard) json[std::string(key)] = value;
+  };
+  put("times", TimesName(with.times), TimesName(defaults.times));
+  if (with.until_step) json["until_step"] = *with.until_step;
+  put("latency_ns", with.latency.count(), defaults.latency.count());
+  put("duration_ns", with.duration.count(), defaults.duration.count());
+  put("grace_ns", with.grace.count(), defaults.grace.count());
+  put("exit_code", with.exit_code, defaults.exit_code);
+  if (with.error != defaults.error) {
+    json["error"] =
+        std::ranges::find(AllFaultErrors(), with.error, &FaultErrorInfo::number)
+            ->name;
+  }
+  put("blocks", with.blocks, defaults.blocks);
+  if (with.keep != defaults.keep) {
+    Json& keep = json["keep"] = Json::array();
+    for (int i = 0; i < 64; ++i) {
+      if ((with.keep >> i & 1) != 0) keep.push_back(i);
+    }
+  }
+  put("then", ThenName(with.then), ThenName(defaults.then));
+  put("bytes", with.bytes, defaults.bytes);
+  if (with.offset != defaults.offset) {
+    json["offset"] = OffsetToJson(with.offset);
+  }
+  put("bit", with.bit, defaults.bit);
+  return json;
+}
+
+Status ReadTimes(ObjectReader& with, FaultTimes& out) {
+  std::string times(TimesName(out));
+  RETURN_IF_ERROR(with.String("times", times));
+  if (times != "once" && times != "always") {
+    return BadJson(with.Where("times"), "once or always", FoundJson(times));
+  }
+  out = times == "once" ? FaultTimes::kOnce : FaultTimes::kAlways;
+  return OkStatus();
+}
+
+Status ReadThen(ObjectReader& with, AfterTear& out) {
+  std::string then(ThenName(out));
+  RETURN_IF_ERROR(with.String("then", then));
+  for (const AfterTear known :
+       {AfterTear::kCrash, AfterTear::kPowerLoss, AfterTear::kNothing}) {
+    if (then == ThenName(known)) {
+      out = known;
+      return OkStatus();
+    }
+  }
+  return BadJson(with.Where("then"), "crash, power_loss or nothing",
+                 FoundJson(then));
+}
+
+Status ReadError(ObjectReader& with, int& out) {
+  std::string name;
+  RETURN_IF_ERROR(with.String("error", name));
+  if (name.empty()) return OkStatus();
+  for (const FaultErrorInfo& known : AllFaultErrors()) {
+    if (name == known.name) {
+      out = known.number;
+      return OkStatus();
+    }
+  }
+  return BadJson(with.Where("error"), "an error like EIO or ENOSPC",
+                 FoundJson(name));
+}
+
+// [0, 3]: blocks 0 and 3.
+Status ReadKeep(ObjectReader& with, uint64_t& out) {
+  const Json* found = with.Find("keep");
+  if (found == nullptr) return OkStatus();
+  if (!found->is_array()) {
+    return BadJson(with.Where("keep"), "an array of block numbers",
+                   FoundJson(*found));
+  }
+  out = 0;
+  for (const Json& block : *found) {
+    if (!block.is_number_unsigned() || block.get<uint64_t>() > 63) {
+      return BadJson(with.Where("keep"), "block numbers from 0 to 63",
+                     FoundJson(block));
+    }
+    out |= uint64_t{1} << block.get<uint64_t>();
+  }
+  return OkStatus();
+}
+
+// A parameter that the kind does not take is an unknown key, also at its
+// default.
+Status ReadParameters(const Json& json, const std::string& where,
+                      FaultKind kind, FaultParameters& out) {
+  ObjectReader with(json, where);
+  RETURN_IF_ERROR(with.Begin());
+  const std::string names = fmt::format(" {} ", ParametersOf(kind));
+  const auto takes = [&names](std::string_view name) {
+    return names.find(fmt::format(" {} ", name)) != std::string::npos;
+  };
+  RETURN_IF_ERROR(ReadTimes(with, out.times));
+  RETURN_IF_ERROR(with.Integer<uint64_t>("until_step", 0, out.until_step));
+  if (takes("latency")) {
+    RETURN_IF_ERROR(with.Nanoseconds("latency_ns", out.latency));
+  }
+  if (takes("duration")) {
+    RETURN_IF_ERROR(with.Nanoseconds("duration_ns", out.duration));
+  }
+  if (takes("grace")) {
+    RETURN_IF_ERROR(with.Nanoseconds("grace_ns", out.grace));
+  }
+  if (takes("exit_code")) {
+    RETURN_IF_ERROR(with.Integer("exit_code", 1, out.exit_code));
+  }
+  if (takes("error")) RETURN_IF_ERROR(ReadError(with, out.error));
+  if (takes("blocks")) {
+    RETURN_IF_ERROR(with.Integer("blocks", 1, out.blocks));
+    RETURN_IF_ERROR(ReadKeep(with, out.keep));
+    RETURN_IF_ERROR(ReadThen(with, out.then));
+  }
+  if (takes("bytes")) {
+    RETURN_IF_ERROR(with.Integer<uint64_t>("bytes", 0, out.bytes));
+  }
+  if (takes("offset")) RETURN_IF_ERROR(ReadOffset(with, "offset", out.offset));
+  if (takes("bit")) RETURN_IF_ERROR(with.Integer("bit", 0, out.bit));
+  return with.End(fmt::format("times, until_step or a parameter of {} ({})",
+                              FaultKindName(kind), ParametersOf(kind)));
+}
+
+Json FaultToJson(const Fault& fault) {
+  Json json;
+  json["id"] = fault.id;
+  json["at"] = SiteToJson(fault.site);
+  json["do"] = FaultKindName(fault.kind);
+  if (!fault.after.empty()) json["after"] = fault.after;
+  Json with = ParametersToJson(fault.with);
+  if (!with.empty()) json["with"] = std::move(with);
+  return json;
+}
+
+Status ReadFault(const Json& json, const std::string& where, Fault& fault) {
+  ObjectReader reader(json, where);
+  RETURN_IF_ERROR(reader.Begin());
+  RETURN_IF_ERROR(reader.Need("id").status());
+  RETURN_IF_ERROR(reader.String("id", fault.id));
+  ASSIGN_OR_RETURN(const Json* at, reader.Need("at"));
+  RETURN_IF_ERROR(ReadSite(*at, reader.Where("at"), fault.site));
+  RETURN_IF_ERROR(reader.Need("do").status());
+  std::string kind;
+  RETURN_IF_ERROR(reader.String("do", kind));
+  const std::optional<FaultKind> found = FindFaultKind(kind);
+  if (!found) {
+    return BadJson(reader.Where("do"), "the name of a fault kind",
+                   FoundJson(kind));
+  }
+  fault.kind = *found;
+  RETURN_IF_ERROR(reader.String("after", fault.after));
+  if (const Json* with = reader.Find("with")) {
+    RETURN_IF_ERROR(
+        ReadParameters(*with, reader.Where("with"), fault.kind, fault.with));
+  }
+  return reader.End();
+}
+
+Result<const Json*> Array(ObjectReader& reader, std::string_view key) {
+  ASSIGN_OR_RETURN(const Json* found, reader.Need(key));
+  if (!found->is_array()) {
+    return BadJson(reader.Where(key), "an array", FoundJson(*found));
+  }
+  return found;
+}
+
+Result<FaultPlan> ReadPlan(const Json& json) {
+  ObjectReader reader(json, "");
+  RETURN_IF_ERROR(reader.Begin());
+  std::string format;
+  RETURN_IF_ERROR(reader.String("format", format));
+  if (format != kFormat) return BadJson("format", kFormat, FoundJson(format));
+  FaultPlan plan;
+  RETURN_IF_ERROR(reader.Need("seed").status());
+  RETURN_IF_ERROR(reader.Integer<uint64_t>("seed", 0, plan.seed));
+  ASSIGN_OR_RETURN(const Json* faults, Array(reader, "faults"));
+  for (const Json& fault : *faults) {
+    const std::string where = fmt::format("faults[{}]", plan.faults.size());
+    RETURN_IF_ERROR(ReadFault(fault, where, plan.faults.emplace_back()));
+  }
+  ASSIGN_OR_RETURN(const Json* bugs, Array(reader, "bugs"));
+  for (const Json& name : *bugs) {
+    const std::optional<PlantedBug> bug =
+        name.is_string() ? FindPlantedBug(name.get<std::string>())
+                         : std::nullopt;
+    if (!bug)
+      return BadJson("bugs", "the name of a planted bug", FoundJson(name));
+    plan.bugs.push_back(*bug);
+  }
+  RETURN_IF_ERROR(reader.End());
+  RETURN_IF_ERROR(Annotate(Validate(plan), "plan"));
+  return plan;
+}
+
+// Watches the parser for what a parsed value no longer shows: keys that come
+// twice, and depth.
+class StructureWatch {
+ public:
+  bool Accept(int depth, Json::parse_event_t event, Json& parsed) {
+    using Parse = Json::parse_event_t;
+    if (depth > kMaxDepth) {
+      problem_ =
+          fmt::format("expected at most {} levels, found more", kMaxDepth);
+    } else if (event == Parse::object_start) {
+      keys_.emplace_back();
+    } else if (event == Parse::object_end) {
+      keys_.pop_back();
+    } else if (event == Parse::key &&
+               !keys_.back().insert(parsed.get<std::string>()).second) {
+      problem_ =
+          fmt::format("key {}: expected once, found twice", FoundJson(parsed));
+    }
+    return depth <= kMaxDepth;
+  }
+  const std::string& problem() const { return problem_; }
+
+ private:
+  std::vector<std::set<std::string>> keys_;
+  std::string problem_;
+};
+
+}  // namespace
+
+std::string PlanToJson(const FaultPlan& plan) {
+  Json json;
+  json["format"] = kFormat;
+  json["seed"] = plan.seed;
+  json["faults"] = Json::array();
+  for (const Fault& fault : plan.faults) {
+    json["faults"].push_back(FaultToJson(fault));
+  }
+  json["bugs"] = Json::array();
+  for (const PlantedBug bug : plan.bugs) {
+    json["bugs"].push_back(AllPlantedBugs()[static_cast<size_t>(bug)].name);
+  }
+  return json.dump(2) + "\n";
+}
+
+Result<FaultPlan> PlanFromJson(std::string_view text) {
+  if (text.size() > kMaxBytes) {
+    return InvalidArgument(fmt::format(
+        "plan: expected at most {} bytes, found {}", kMaxBytes, text.size()));
+  }
+  StructureWatch watch;
+  try {
+    const Json json = Json::parse(
+        text, [&watch](int depth, Json::parse_event_t event, Json& parsed) {
+          return watch.Accept(depth, event, parsed);
+        });
+    if (!watch.problem().empty()) {
+      return InvalidArgument("plan: " + watch.problem());
+    }
+    return ReadPlan(json);
+  } catch (const Json::exception& error) {
+    if (!watch.problem().empty()) {
+      return InvalidArgument("plan: " + watch.problem());
+    }
+    // It quotes what it read last, which may be long.
+    return InvalidArgument(fmt::format("plan: expected JSON, found {:.200}",
+                                       std::string_view(error.what())));
+  }
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,122 @@
+#include "chaos/inject/process_effects.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <thread>
+#include <utility>
+
+#include "engine/check.h"
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr int64_t kNanosPerSecond = 1'000'000'000;
+
+timespec ToTimespec(Duration duration) {
+  const int64_t count = duration.count();
+  return {.tv_sec = count / kNanosPerSecond,
+          .tv_nsec = count % kNanosPerSecond};
+}
+
+// Safe after fork in a process with threads.
+void SleepFor(Duration duration) {
+  timespec left = ToTimespec(duration);
+  while (nanosleep(&left, &left) != 0 && errno == EINTR) {
+  }
+}
+
+// A thread of the process itself: it goes with the process, so that it can
+// never hit another one that got the same id.
+void KillSelfAfter(Duration delay) {
+  std::thread([delay] {
+    SleepFor(delay);
+    kill(getpid(), SIGKILL);
+  }).detach();
+}
+
+// What wakes a stopped process is outside of it: a grandchild that nobody has
+// to reap, with none of its files (a lock among them is held by whoever has it
+// open). Only calls that are safe after fork in a process with threads.
+void ContinueSelfAfter(Duration delay) {
+  const auto self = static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0U));
+  CHECK(self >= 0, fmt::format("pidfd_open: {}", std::strerror(errno)));
+  const pid_t child = fork();
+  CHECK(child >= 0, fmt::format("fork: {}", std::strerror(errno)));
+  if (child == 0) {
+    if (fork() != 0) _exit(0);
+    const auto descriptor = static_cast<unsigned>(self);
+    if (descriptor > 0) syscall(SYS_close_range, 0U, descriptor - 1, 0U);
+    syscall(SYS_close_range, descriptor + 1, ~0U, 0U);
+    SleepFor(delay);
+    syscall(SYS_pidfd_send_signal, self, SIGCONT, nullptr, 0U);
+    _exit(0);
+  }
+  close(self);
+  while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+}  // namespace
+
+void ProcessEffects::CrashNow(int exit_code) { _exit(exit_code); }
+
+void ProcessEffects::AbortNow(std::string_view why) {
+  const std::string line = fmt::format("{}\n", why);
+  // Whether it could be said or not, the process aborts.
+  [[maybe_unused]] const ssize_t written =
+      write(STDERR_FILENO, line.data(), line.size());
+  std::abort();
+}
+
+void ProcessEffects::KillSoon(Duration latency) { KillSelfAfter(latency); }
+
+void ProcessEffects::HangForever() {
+  while (true) pause();  // Returns after each signal that is handled.
+}
+
+void ProcessEffects::Sleep(Duration duration) { SleepFor(duration); }
+
+void ProcessEffects::StopSelf(Duration duration) {
+  if (duration > Duration::zero()) ContinueSelfAfter(duration);
+  kill(getpid(), SIGSTOP);
+}
+
+void ProcessEffects::DeliverNotice(Duration grace) {
+  KillSelfAfter(grace);
+  kill(getpid(), SIGTERM);
+}
+
+void ProcessEffects::PowerLossNow() {
+  CHECK(false, "a power loss in real processes: the plan is not for them");
+  std::abort();
+}
+
+FiredFaultFiles::FiredFaultFiles(std::string directory)
+    : directory_(std::move(directory)) {}
+
+bool FiredFaultFiles::MarkFired(const std::string& key) {
+  const std::string path = directory_ + "/" + key;
+  const int file =
+      open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  if (file >= 0) {
+    close(file);
+    return true;
+  }
+  // Going on without the mark would let faults happen twice or never.
+  CHECK(errno == EEXIST, fmt::format("{}: {}", path, std::strerror(errno)));
+  return false;
+}
+
+bool FiredFaultFiles::HasFired(const std::string& key) {
+  return access((directory_ + "/" + key).c_str(), F_OK) == 0;
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,44 @@
+// Faults of a real worker process, done to itself.
+#ifndef GAUNTLET_CHAOS_INJECT_PROCESS_EFFECTS_H_
+#define GAUNTLET_CHAOS_INJECT_PROCESS_EFFECTS_H_
+
+#include <string>
+#include <string_view>
+
+#include "chaos/inject/injector.h"
+
+namespace gauntlet {
+
+// What the launcher sees of each: crash: the exit code; abort: SIGABRT; kill
+// and the end of a grace: SIGKILL; stop: SIGSTOP; a notice: SIGTERM, which is
+// the Host's to catch. Clocks and threads are the system's own: faults are no
+// part of the engine.
+class ProcessEffects final : public InjectorEffects {
+ public:
+  [[noreturn]] void CrashNow(int exit_code) override;
+  [[noreturn]] void AbortNow(std::string_view why) override;
+  void KillSoon(Duration latency) override;
+  void HangForever() override;
+  void Sleep(Duration duration) override;
+  void StopSelf(Duration duration) override;
+  void DeliverNotice(Duration grace) override;
+  // Never to be reached: plans with it are not run in processes (WhyNotReal).
+  [[noreturn]] void PowerLossNow() override;
+};
+
+// Fired faults as empty files in a directory that no fault is put into, so that
+// they outlive every process of the run.
+class FiredFaultFiles final : public FiredFaults {
+ public:
+  // REQUIRES: the directory exists; one for each run.
+  explicit FiredFaultFiles(std::string directory);
+  bool MarkFired(const std::string& key) override;
+  bool HasFired(const std::string& key) override;
+
+ private:
+  const std::string directory_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_CHAOS_INJECT_PROCESS_EFFECTS_H_

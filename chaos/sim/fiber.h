@@ -1,0 +1,87 @@
+// Stacks to run on: the machine-level half of a simulated task.
+//
+// A FiberContext is a stack of its own with something running on it; Resume
+// switches to it and Suspend back. Contexts are pooled: the stack of a body
+// that has returned runs the next one. Address and thread sanitizers are told
+// of every switch, and C++ exception state is kept per context, so that a body
+// may suspend inside a catch block.
+//
+// All contexts of a pool belong to the thread that made the pool.
+#ifndef GAUNTLET_CHAOS_SIM_FIBER_H_
+#define GAUNTLET_CHAOS_SIM_FIBER_H_
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+namespace gauntlet {
+
+class FiberContext {
+ public:
+  using Entry = void (*)(void* argument);
+
+  // Maps a stack of that many bytes with a guard page below it.
+  explicit FiberContext(size_t stack_bytes);
+  // REQUIRES: nothing runs on it.
+  ~FiberContext();
+  FiberContext(const FiberContext&) = delete;
+  FiberContext& operator=(const FiberContext&) = delete;
+
+  // The next Resume calls entry(argument), which must not throw.
+  // REQUIRES: nothing runs on it.
+  void Begin(Entry entry, void* argument);
+  // Runs until Suspend, or until the entry returns: then false.
+  bool Resume();
+  // Back to the caller of Resume. REQUIRES: running on this context.
+  void Suspend();
+
+ private:
+  // Layout of the Itanium C++ ABI's __cxa_eh_globals.
+  struct ExceptionState {
+    void* caught = nullptr;
+    unsigned int uncaught = 0;
+  };
+
+  static void SwapExceptionState(ExceptionState& state);
+  [[noreturn]] void Loop();
+  void Switch();
+  void Arrived();
+  [[noreturn]] void SwitchForGood();
+
+  size_t stack_bytes_;
+  void* mapping_ = nullptr;
+  void* stack_bottom_ = nullptr;
+  void* self_ = nullptr;    // where Resume continues
+  void* caller_ = nullptr;  // where Suspend continues
+  Entry entry_ = nullptr;   // null: leave for good
+  void* argument_ = nullptr;
+  bool done_ = true;
+  ExceptionState exceptions_;
+  // What the sanitizers know of this stack and of the caller's.
+  void* fake_stack_ = nullptr;
+  const void* caller_bottom_ = nullptr;
+  size_t caller_bytes_ = 0;
+  void* thread_fiber_ = nullptr;
+  void* thread_caller_ = nullptr;
+};
+
+class FiberPool {
+ public:
+  // Untouched pages of a stack take no memory.
+  static constexpr size_t kDefaultStackBytes = size_t{512} << 10;
+
+  explicit FiberPool(size_t stack_bytes = kDefaultStackBytes);
+  ~FiberPool();
+
+  // A context on which nothing runs.
+  std::unique_ptr<FiberContext> Take();
+  void Put(std::unique_ptr<FiberContext> context);
+
+ private:
+  size_t stack_bytes_;
+  std::vector<std::unique_ptr<FiberContext>> idle_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_CHAOS_SIM_FIBER_H_

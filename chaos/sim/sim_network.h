@@ -1,0 +1,125 @@
+// The network between simulated hosts.
+//
+// Model, after TCP. A connection carries frames in order, each direction with
+// latencies of its own; nothing limits how much is under way. The end of a
+// process closes its connections behind the frames already sent; a cut power
+// line loses what is under way, and the other end learns of it when it sends
+// next and is answered by a machine that knows nothing of it. Between hosts
+// that are cut from each other frames wait until the cut is healed, the news of
+// a close likewise: only deadlines show it.
+#ifndef GAUNTLET_CHAOS_SIM_SIM_NETWORK_H_
+#define GAUNTLET_CHAOS_SIM_SIM_NETWORK_H_
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "chaos/sim/random_stream.h"
+#include "chaos/sim/scheduler.h"
+#include "chaos/sim/sim_storage.h"
+#include "engine/world/network.h"
+
+namespace gauntlet {
+
+struct NetworkLatency {
+  LatencyRange one_way{std::chrono::microseconds(50),
+                       std::chrono::microseconds(500)};
+  uint64_t bytes_per_second = 1'000'000'000;
+};
+
+// Who uses the network, and from where.
+struct NetworkUser {
+  int process = 0;
+  std::string host;
+  FiberGroup* group = nullptr;
+};
+
+// Whether the ends of a process's connections can still say goodbye.
+enum class Farewell : uint8_t { kClose, kSilent };
+
+// All hosts, listeners and connections of one simulation.
+class NetworkFabric final : public Action {
+ public:
+  NetworkFabric(Scheduler& scheduler, uint64_t seed,
+                const NetworkLatency& latency);
+  ~NetworkFabric() override;
+
+  Result<std::unique_ptr<Listener>> Listen(const NetworkUser& user,
+                                           const std::string& address);
+  Result<std::unique_ptr<Channel>> Connect(const NetworkUser& user,
+                                           const std::string& address,
+                                           Time deadline);
+
+  // Frames from one host to the other stop. The ways are cut one by one.
+  void Cut(const std::string& from, const std::string& to);
+  void Heal(const std::string& from, const std::string& to);
+  void HealAll();
+  // Adds to the latency of every later frame on this way.
+  void SetDelay(const std::string& from, const std::string& to, Duration extra);
+  // Breaks every connection between the two hosts; what is under way is lost.
+  void Reset(const std::string& one, const std::string& other);
+  // Takes away all that the process has.
+  void EndProcess(int process, Farewell farewell);
+
+ private:
+  friend class SimChannel;
+  friend class SimListener;
+  struct Way;
+  struct Connection;
+  struct Door;
+
+  // Delivers what is due on way `argument` % 2 of connection `argument` / 2.
+  void Act(uint64_t argument) override;
+  bool IsCut(const std::string& from, const std::string& to) const;
+  Duration Delay(Connection& connection, int way, uint64_t bytes);
+  void Post(Connection& connection, int way, Frame frame);
+  void PostClose(Connection& connection, int way);
+  void Schedule(Connection& connection, int way);
+  void Resume();
+  void Deliver(Connection& connection, int way);
+  void CloseEnd(Connection& connection, int end);
+  void Break(Connection& connection);
+  void CloseDoor(Door& door);
+
+  std::shared_ptr<Connection> NewConnection(const NetworkUser& client,
+                                            const Door& door,
+                                            const std::string& address);
+  static std::string KeyOf(const NetworkUser& user, const std::string& address);
+
+  Scheduler& scheduler_;
+  uint64_t seed_;
+  NetworkLatency latency_;
+  RandomStream handshakes_;
+  std::vector<std::shared_ptr<Connection>> connections_;
+  std::map<std::string, std::shared_ptr<Door>> doors_;
+  std::set<std::pair<std::string, std::string>> cuts_;
+  std::map<std::pair<std::string, std::string>, Duration> delays_;
+  WaitList changes_;  // a listener came, or a cut was healed
+};
+
+class SimNetwork final : public Network {
+ public:
+  SimNetwork(NetworkFabric& fabric, NetworkUser user)
+      : fabric_(fabric), user_(std::move(user)) {}
+  Result<std::unique_ptr<Listener>> Listen(
+      const std::string& address) override {
+    return fabric_.Listen(user_, address);
+  }
+  Result<std::unique_ptr<Channel>> Connect(const std::string& address,
+                                           Time deadline) override {
+    return fabric_.Connect(user_, address, deadline);
+  }
+
+ private:
+  NetworkFabric& fabric_;
+  NetworkUser user_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_CHAOS_SIM_SIM_NETWORK_H_

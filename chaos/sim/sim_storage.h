@@ -1,0 +1,84 @@
+// A process's way to its machine's disk: Storage over SimDisk, with latency.
+#ifndef GAUNTLET_CHAOS_SIM_SIM_STORAGE_H_
+#define GAUNTLET_CHAOS_SIM_SIM_STORAGE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "chaos/sim/random_stream.h"
+#include "chaos/sim/scheduler.h"
+#include "chaos/sim/sim_disk.h"
+#include "engine/world/storage.h"
+
+namespace gauntlet {
+
+// Uniform between the two.
+struct LatencyRange {
+  Duration min{};
+  Duration max{};
+  Duration Draw(RandomStream& stream) const;
+};
+
+struct StorageLatency {
+  LatencyRange operation{std::chrono::microseconds(10),
+                         std::chrono::microseconds(100)};
+  LatencyRange sync{std::chrono::microseconds(500),
+                    std::chrono::milliseconds(5)};
+  uint64_t bytes_per_second = 1'000'000'000;
+};
+
+// Who uses the storage. Every operation takes its time first and effect then,
+// so that a kill in between finds it undone.
+struct StorageUser {
+  int process = 0;
+  // Null: somebody outside the simulation, for whom everything is immediate.
+  FiberGroup* group = nullptr;
+};
+
+class SimStorage final : public Storage {
+ public:
+  // `latency` and `random` are shared by all that use the disk or are the
+  // process's own; all references outlive the storage and its files.
+  SimStorage(Scheduler& scheduler, SimDisk& disk, const StorageLatency& latency,
+             RandomStream random, StorageUser user);
+
+  Result<std::unique_ptr<File>> Open(const std::string& path,
+                                     OpenMode mode) override;
+  Result<std::vector<DirectoryEntry>> List(const std::string& path) override;
+  Status MakeDirectory(const std::string& path) override;
+  Status Rename(const std::string& from, const std::string& to) override;
+  Status Remove(const std::string& path, FileKind kind) override;
+  Status SyncDirectory(const std::string& path) override;
+  Result<std::unique_ptr<FileLock>> Lock(const std::string& path) override;
+
+  // Shares every lock that the other process holds.
+  void InheritLocks(const SimStorage& parent);
+  // Gives up this process's share of all locks: it is gone.
+  void ReleaseLocks();
+
+ private:
+  friend class SimFile;
+  friend class SimFileLock;
+
+  bool gone() const { return user_.group != nullptr && user_.group->doomed; }
+  // Takes the operation's time; an error if the process is gone.
+  Status Begin(const char* verb, const std::string& path, uint64_t bytes);
+  Status BeginSync(const std::string& path);
+  Status Spend(const char* verb, const std::string& path, Duration duration);
+  // Takes a finished operation into the digest and hands its status on.
+  Status Recorded(uint64_t word, const std::string& path, Status status);
+  void Release(const std::shared_ptr<Inode>& inode);
+
+  Scheduler& scheduler_;
+  SimDisk& disk_;
+  const StorageLatency& latency_;
+  RandomStream random_;
+  StorageUser user_;
+  std::vector<std::shared_ptr<Inode>> locked_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_CHAOS_SIM_SIM_STORAGE_H_

@@ -1,0 +1,306 @@
+#include "chaos/sim/simulation.h"
+
+#include <utility>
+
+#include "chaos/sim/sim_tasks.h"
+#include "engine/check.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr int kSigKill = 9;
+constexpr ExitStatus kKilled{.code = 128 + kSigKill, .signal = kSigKill};
+
+}  // namespace
+
+struct Simulation::Machine {
+  Machine(Simulation& simulation, std::string machine_name)
+      : name(std::move(machine_name)),
+        disk(simulation.options_.disk),
+        outside(simulation.scheduler_, disk, simulation.options_.storage,
+                simulation.Stream("outside"), {}) {}
+
+  std::string name;
+  SimDisk disk;
+  SimStorage outside;
+  int64_t unix_offset_seconds = 0;
+  uint64_t power_losses = 0;
+};
+
+// Callbacks by number, so that the scheduler's queue holds plain data.
+struct Simulation::Callbacks final : public Action {
+  void Act(uint64_t argument) override {
+    const auto found = pending.extract(argument);
+    if (!found.empty()) found.mapped()();
+  }
+  std::map<uint64_t, std::function<void()>> pending;
+  uint64_t next = 0;
+};
+
+class SimHost final : public Host {
+ public:
+  SimHost(std::string name, std::function<void(int)> exit)
+      : name_(std::move(name)), exit_(std::move(exit)) {}
+  std::string Name() const override { return name_; }
+  int TerminationNotices() const override { return notices_; }
+  [[noreturn]] void Exit(int code) override {
+    exit_(code);
+    __builtin_unreachable();
+  }
+  void Notify() { ++notices_; }
+
+ private:
+  std::string name_;
+  std::function<void(int)> exit_;
+  int notices_ = 0;
+};
+
+class SimEventLog final : public EventLog {
+ public:
+  SimEventLog(Simulation& simulation, ProcessId process,
+              const FiberGroup& group)
+      : simulation_(simulation), process_(process), group_(group) {}
+  void Emit(const LogEvent& event) override {
+    if (group_.doomed) return;
+    Scheduler& scheduler = simulation_.scheduler_;
+    scheduler.Record((static_cast<uint64_t>(event.kind) << 56) ^ event.step);
+    if (event.digest) scheduler.Record(event.digest->high ^ event.digest->low);
+    simulation_.events_.push_back(
+        {.time = simulation_.now(), .process = process_, .event = event});
+  }
+
+ private:
+  Simulation& simulation_;
+  ProcessId process_;
+  const FiberGroup& group_;
+};
+
+struct Simulation::Process {
+  Process(Simulation& simulation, ProcessId number, Machine& machine,
+          ProcessOptions given)
+      : id(number),
+        options(std::move(given)),
+        clock(simulation.scheduler_, machine.unix_offset_seconds),
+        storage(simulation.scheduler_, machine.disk,
+                simulation.options_.storage,
+                simulation.Stream(fmt::format("storage:{}", id)),
+                {.process = id, .group = &group}),
+        network(simulation.network_,
+                {.process = id, .host = options.host, .group = &group}),
+        tasks(simulation.scheduler_, group),
+        host(options.host,
+             [&simulation, this](int code) {
+               simulation.End(*this, {.code = code, .signal = 0},
+                              Farewell::kClose);
+               simulation.scheduler_.Leave();
+             }),
+        events(simulation, id, group),
+        world{.clock = clock,
+              .storage = storage,
+              .network = network,
+              .tasks = tasks,
+              .host = host,
+              .faults = options.faults != nullptr ? *options.faults
+                                                  : simulation.no_faults_,
+              .events = events} {
+    group.name = options.name;
+    group.id = id;
+    group.on_gone = [&simulation, this] { simulation.Gone(*this); };
+  }
+
+  ProcessId id;
+  ProcessOptions options;
+  FiberGroup group;
+  SimClock clock;
+  SimStorage storage;
+  SimNetwork network;
+  SimTasks tasks;
+  SimHost host;
+  SimEventLog events;
+  World world;
+  Farewell farewell = Farewell::kClose;
+  ExitStatus ending = kKilled;
+  std::optional<ExitStatus> status;
+  WaitList waiters;
+};
+
+Simulation::Simulation(FiberPool& pool, const SimulationOptions& options)
+    : options_(options),
+      scheduler_(pool, options.seed, options.scheduler),
+      network_(scheduler_, options.seed, options_.network),
+      callbacks_(std::make_unique<Callbacks>()) {}
+
+Simulation::~Simulation() = default;
+
+void Simulation::PlaceHost(const std::string& host,
+                           const std::string& machine) {
+  CHECK(!machine_names_.contains(host),
+        fmt::format("host {} has a machine already", host));
+  machine_names_[host] = machine;
+}
+
+Simulation::Machine& Simulation::MachineOf(const std::string& host) {
+  const std::string& name =
+      machine_names_.try_emplace(host, host).first->second;
+  std::unique_ptr<Machine>& machine = machines_[name];
+  if (machine == nullptr) machine = std::make_unique<Machine>(*this, name);
+  return *machine;
+}
+
+void Simulation::ShareMachine(const std::string& host,
+                              const std::string& other) {
+  machine_names_.try_emplace(host, MachineOf(other).name);
+}
+
+Simulation::Process& Simulation::Find(ProcessId process) const {
+  CHECK(process >= 0 && process < process_count(),
+        fmt::format("no process has the number {}", process));
+  return *processes_[static_cast<size_t>(process)];
+}
+
+ProcessId Simulation::Start(ProcessOptions options) {
+  const ProcessId id = process_count();
+  Machine& machine = MachineOf(options.host);
+  processes_.push_back(
+      std::make_unique<Process>(*this, id, machine, std::move(options)));
+  Process& process = *processes_.back();
+  if (process.options.parent) {
+    process.storage.InheritLocks(Find(*process.options.parent).storage);
+  }
+  auto main = std::make_shared<TaskState>();
+  main->name = "main";
+  scheduler_.Spawn(process.group, std::move(main),
+                   [this, &process] { RunBody(process); });
+  return id;
+}
+
+void Simulation::RunBody(Process& process) {
+  const int code = process.options.body(process.world);
+  End(process, {.code = code, .signal = 0}, Farewell::kClose);
+  scheduler_.LeaveIfDoomed();
+}
+
+void Simulation::End(Process& process, const ExitStatus& status,
+                     Farewell farewell) {
+  if (process.group.doomed) return;
+  process.ending = status;
+  process.farewell = farewell;
+  scheduler_.Doom(process.group);
+}
+
+// The process has unwound: takes away what its machine kept for it.
+void Simulation::Gone(Process& process) {
+  process.status = process.ending;
+  scheduler_.Record(static_cast<uint64_t>(process.ending.code));
+  process.options.body = nullptr;
+  network_.EndProcess(process.id, process.farewell);
+  process.storage.ReleaseLocks();
+  scheduler_.WakeAll(process.waiters);
+  const auto on_exit = std::exchange(process.options.on_exit, nullptr);
+  if (on_exit && !scheduler_.ending()) on_exit(*process.status);
+}
+
+RunOutcome Simulation::Run() {
+  RunOutcome outcome;
+  outcome.end = scheduler_.Run(outcome.report);
+  callbacks_->pending.clear();
+  return outcome;
+}
+
+void Simulation::At(Time time, std::function<void()> callback) {
+  const uint64_t number = callbacks_->next++;
+  callbacks_->pending.emplace(number, std::move(callback));
+  scheduler_.At(time, *callbacks_, number);
+}
+
+void Simulation::Kill(ProcessId process) {
+  End(Find(process), kKilled, Farewell::kClose);
+  scheduler_.LeaveIfDoomed();
+}
+
+void Simulation::KillAfter(ProcessId process, uint64_t resumptions) {
+  FiberGroup& group = Find(process).group;
+  group.doomed_at_resumption = group.resumptions + resumptions;
+}
+
+void Simulation::Stop(ProcessId process) {
+  FiberGroup& group = Find(process).group;
+  scheduler_.Stop(group);
+  if (scheduler_.CurrentGroup() == &group) {
+    scheduler_.Wait(nullptr, now(), {});
+  }
+}
+
+void Simulation::Continue(ProcessId process) {
+  scheduler_.Continue(Find(process).group);
+}
+
+void Simulation::Notify(ProcessId process) { Find(process).host.Notify(); }
+
+void Simulation::PowerLoss(const std::string& host) {
+  Machine& machine = MachineOf(host);
+  RandomStream stream =
+      Stream(fmt::format("power:{}:{}", machine.name, machine.power_losses++));
+  PowerLoss(host, [&stream](uint64_t n) { return stream.Below(n); });
+}
+
+void Simulation::PowerLoss(const std::string& host, const Choose& choose) {
+  Machine& machine = MachineOf(host);
+  for (const auto& process : processes_) {
+    if (process->status || &MachineOf(process->options.host) != &machine) {
+      continue;
+    }
+    End(*process, kKilled, Farewell::kSilent);
+  }
+  machine.disk.PowerLoss(choose);
+  scheduler_.LeaveIfDoomed();
+}
+
+void Simulation::JumpCalendar(const std::string& host, int64_t seconds) {
+  MachineOf(host).unix_offset_seconds += seconds;
+}
+
+ProcessId Simulation::self() const {
+  const FiberGroup* group = scheduler_.CurrentGroup();
+  CHECK(group != nullptr, "no process is running");
+  return group->id;
+}
+
+void Simulation::Hang() {
+  while (true) scheduler_.Wait(nullptr, kNever, {.verb = "hangs"});
+}
+
+std::optional<ExitStatus> Simulation::exit_status(ProcessId process) const {
+  return Find(process).status;
+}
+
+std::optional<ExitStatus> Simulation::WaitForExit(ProcessId process,
+                                                  Time deadline) {
+  Process& awaited = Find(process);
+  while (!awaited.status) {
+    const WaitResult result = scheduler_.Wait(
+        &awaited.waiters, deadline,
+        {.verb = "waits for process", .what = &awaited.options.name});
+    if (result == WaitResult::kDeadline) break;
+  }
+  return awaited.status;
+}
+
+const std::string& Simulation::process_name(ProcessId process) const {
+  return Find(process).options.name;
+}
+
+const std::string& Simulation::process_host(ProcessId process) const {
+  return Find(process).options.host;
+}
+
+SimDisk& Simulation::disk(const std::string& host) {
+  return MachineOf(host).disk;
+}
+
+Storage& Simulation::storage(const std::string& host) {
+  return MachineOf(host).outside;
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,173 @@
+// A simulated world: hosts, disks, a network, and processes that run in it.
+//
+// One Simulation is one run. Processes are bodies that get a World; they run
+// as fibers of the calling thread, under one seeded scheduler and a virtual
+// clock, so that a run is a function of its seed and of what is done to it.
+// A host is a place in the network; a machine is what has one disk and one
+// power line; each host is a machine of its own unless said otherwise.
+//
+//   FiberPool pool;
+//   Simulation simulation(pool, {.seed = 7});
+//   simulation.Start({.name = "a", .body = [](World& world) { … return 0; }});
+//   const RunOutcome outcome = simulation.Run();
+//
+// Everything below may be called from outside of Run, from At callbacks, and
+// from within any process unless said otherwise.
+#ifndef GAUNTLET_CHAOS_SIM_SIMULATION_H_
+#define GAUNTLET_CHAOS_SIM_SIMULATION_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "chaos/sim/fiber.h"
+#include "chaos/sim/random_stream.h"
+#include "chaos/sim/scheduler.h"
+#include "chaos/sim/sim_disk.h"
+#include "chaos/sim/sim_network.h"
+#include "chaos/sim/sim_storage.h"
+#include "engine/world/world.h"
+
+namespace gauntlet {
+
+struct SimulationOptions {
+  uint64_t seed = 0;
+  SchedulerOptions scheduler;
+  DiskOptions disk;  // of every machine
+  StorageLatency storage;
+  NetworkLatency network;
+};
+
+// Numbers from 0 in order of start; also the index of Start calls.
+using ProcessId = int;
+
+// How a process ended, as a parent learns it.
+struct ExitStatus {
+  int code = 0;    // 128 + signal if a signal ended it
+  int signal = 0;  // 0 if it exited
+  bool operator==(const ExitStatus&) const = default;
+};
+
+struct ProcessOptions {
+  std::string name;
+  std::string host = "host";
+  // The process ends when it returns, with its value as the exit code. Kept
+  // until the process is gone.
+  std::function<int(World&)> body;
+  FaultPoints* faults = nullptr;  // outlives the process; null: none
+  // The process whose file locks it shares from the start.
+  std::optional<ProcessId> parent;
+  // Called once when the process is gone, in no process's context; not when
+  // the end of Run takes it away.
+  std::function<void(const ExitStatus&)> on_exit;
+};
+
+// What was said by whom and when.
+struct LoggedEvent {
+  Time time;
+  ProcessId process = 0;
+  LogEvent event;
+};
+
+struct RunOutcome {
+  RunEnd end = RunEnd::kAllExited;
+  // Empty, or a line for each task that had not ended: what it waited for.
+  std::string report;
+};
+
+class Simulation {
+ public:
+  // The pool may serve many simulations, one after another.
+  Simulation(FiberPool& pool, const SimulationOptions& options);
+  ~Simulation();
+  Simulation(const Simulation&) = delete;
+  Simulation& operator=(const Simulation&) = delete;
+
+  // Before anything uses the host. Hosts on one machine share disk and power.
+  void PlaceHost(const std::string& host, const std::string& machine);
+  // Puts a host that is nowhere yet onto the machine of another.
+  void ShareMachine(const std::string& host, const std::string& other);
+  ProcessId Start(ProcessOptions options);
+  // Until all processes have ended and no callback is due; kills what is left
+  // at a limit. May be called again with new processes: disks stay.
+  RunOutcome Run();
+  // Calls back in no process's context.
+  void At(Time time, std::function<void()> callback);
+
+  // SIGKILL. Does not return if it is the caller's own process.
+  void Kill(ProcessId process);
+  // SIGKILL before the resumption of one of its tasks that is this far ahead;
+  // 1 is the next one.
+  void KillAfter(ProcessId process, uint64_t resumptions);
+  // SIGSTOP and SIGCONT. A process that stops itself goes on at Continue.
+  void Stop(ProcessId process);
+  void Continue(ProcessId process);
+  // SIGTERM: TerminationNotices() goes up.
+  void Notify(ProcessId process);
+  // Cuts the host's machine off power: kills its processes without a goodbye
+  // and takes from its disk what the profile allows. The machine is up again at
+  // once. Does not return if the caller runs there.
+  void PowerLoss(const std::string& host);
+  // The same, with somebody else to choose what survives.
+  void PowerLoss(const std::string& host, const Choose& choose);
+  void JumpCalendar(const std::string& host, int64_t seconds);
+
+  // The calling process. REQUIRES: called from one.
+  ProcessId self() const;
+  // Waits for ever, until killed. REQUIRES: called from a process.
+  [[noreturn]] void Hang();
+  // How the process ended; nullopt while it runs.
+  std::optional<ExitStatus> exit_status(ProcessId process) const;
+  // Waits for it; nullopt at the deadline. REQUIRES: called from a process.
+  std::optional<ExitStatus> WaitForExit(ProcessId process, Time deadline);
+  const std::string& process_name(ProcessId process) const;
+  const std::string& process_host(ProcessId process) const;
+  // A number that nobody was given before, from 0: ports are made of it.
+  int TakePort() { return ports_taken_++; }
+  int process_count() const { return static_cast<int>(processes_.size()); }
+
+  NetworkFabric& network() { return network_; }
+  SimDisk& disk(const std::string& host);
+  // The host's disk as somebody outside sees it, who needs no time for it.
+  Storage& storage(const std::string& host);
+  RandomStream Stream(std::string_view name) const {
+    return RandomStream(options_.seed, name);
+  }
+
+  Time now() const { return scheduler_.now(); }
+  uint64_t steps() const { return scheduler_.steps(); }
+  // Of all decisions and effects so far: equal for equal seeds and plans.
+  uint64_t digest() const { return scheduler_.digest(); }
+  const std::vector<LoggedEvent>& events() const { return events_; }
+
+ private:
+  friend class SimEventLog;
+  struct Machine;
+  struct Process;
+  struct Callbacks;
+
+  Machine& MachineOf(const std::string& host);
+  Process& Find(ProcessId process) const;
+  void RunBody(Process& process);
+  void Gone(Process& process);
+  void End(Process& process, const ExitStatus& status, Farewell farewell);
+
+  SimulationOptions options_;
+  Scheduler scheduler_;
+  NetworkFabric network_;
+  NoFaults no_faults_;
+  int ports_taken_ = 0;
+  std::map<std::string, std::string> machine_names_;  // by host
+  std::map<std::string, std::unique_ptr<Machine>> machines_;
+  std::vector<std::unique_ptr<Process>> processes_;
+  std::unique_ptr<Callbacks> callbacks_;
+  std::vector<LoggedEvent> events_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_CHAOS_SIM_SIMULATION_H_

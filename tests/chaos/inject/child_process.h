@@ -1,0 +1,58 @@
+// Runs a body in a child process and tells how it ended.
+#ifndef GAUNTLET_TESTS_CHAOS_INJECT_CHILD_PROCESS_H_
+#define GAUNTLET_TESTS_CHAOS_INJECT_CHILD_PROCESS_H_
+
+#include <cstdlib>
+#include <string>
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace gauntlet {
+
+// A child that is still there after this is killed by SIGALRM.
+inline constexpr unsigned kChildSeconds = 20;
+
+template <typename Body>
+pid_t StartChild(Body body) {
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(kChildSeconds);
+    body();
+    _exit(0);
+  }
+  return child;
+}
+
+// "exit 70", "signal 9" or "stopped 19", as waitpid with these options says.
+inline std::string WaitFor(pid_t child, int options = 0) {
+  int status = 0;
+  if (waitpid(child, &status, options) != child) return "no such child";
+  if (WIFEXITED(status)) return fmt::format("exit {}", WEXITSTATUS(status));
+  if (WIFSTOPPED(status)) return fmt::format("stopped {}", WSTOPSIG(status));
+  return fmt::format("signal {}", WTERMSIG(status));
+}
+
+// A directory that goes with its owner.
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory() {
+    std::string name = "/tmp/gauntlet-inject-XXXXXX";
+    path_ = mkdtemp(name.data());
+  }
+  ~TemporaryDirectory() {
+    const std::string command = "rm -r '" + path_ + "'";
+    [[maybe_unused]] const int status = std::system(command.c_str());
+  }
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_TESTS_CHAOS_INJECT_CHILD_PROCESS_H_

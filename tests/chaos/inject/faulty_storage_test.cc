@@ -1,0 +1,327 @@
+#include "chaos/inject/faulty_storage.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/chaos/inject/memory_storage.h"
+#include "tests/chaos/inject/recording_world.h"
+
+namespace gauntlet {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr std::string_view kBlocks = "aaaabbbbccccdddd";
+constexpr FileOffset kHalf{.value = 50, .unit = OffsetUnit::kPercent};
+
+std::span<const std::byte> BytesOf(std::string_view text) {
+  return std::as_bytes(std::span(text));
+}
+
+// A store's way through one file: the points that it passes and what it does
+// there, with one fault in its way.
+class FaultyStorageTest : public ::testing::Test {
+ protected:
+  void Plan(FaultKind kind, const FaultSite& site,
+            const FaultParameters& with = {}) {
+    plan_.faults = {{.id = "f", .site = site, .kind = kind, .with = with}};
+    life_ = std::make_unique<RecordedLife>(plan_, ProcessIdentity{}, fired_);
+    storage_ = std::make_unique<FaultyStorage>(disk_, life_->injector);
+  }
+
+  // Writes `blocks` of four bytes each after a hit of `point`.
+  Status WriteBlocks(File& file, std::string_view blocks,
+                     Point point = Point::kShardWrite) {
+    for (size_t offset = 0; offset < blocks.size(); offset += 4) {
+      RETURN_IF_ERROR(life_->injector.Hit(
+          point, {.offset = offset, .size = blocks.size()}));
+      RETURN_IF_ERROR(file.WriteAt(offset, BytesOf(blocks.substr(offset, 4))));
+    }
+    return OkStatus();
+  }
+
+  // Opens, writes, syncs, with the points of a shard.
+  Status WriteShard(const std::string& path) {
+    RETURN_IF_ERROR(life_->injector.Hit(Point::kShardOpen, {}));
+    ASSIGN_OR_RETURN(const auto file,
+                     storage_->Open(path, OpenMode::kCreateTruncate));
+    RETURN_IF_ERROR(WriteBlocks(*file, kBlocks));
+    RETURN_IF_ERROR(life_->injector.Hit(Point::kShardSync, {}));
+    return file->Sync();
+  }
+
+  // WriteShard, where the process may be gone on the way.
+  void WriteShardUntilGone(const std::string& path) {
+    EXPECT_THROW(WriteShard(path).ok(), ProcessGone);
+  }
+
+  std::string OnDisk(const std::string& path) {
+    return disk_.files.contains(path) ? disk_.files[path]->bytes : "(none)";
+  }
+  std::string Durable(const std::string& path) {
+    return disk_.files.at(path)->durable;
+  }
+  const Diary& diary() const { return life_->diary; }
+  bool HasFired() { return fired_.HasFired("f"); }
+
+  FaultPlan plan_;
+  FiredInMemory fired_;
+  MemoryStorage disk_;
+  std::unique_ptr<RecordedLife> life_;
+  std::unique_ptr<FaultyStorage> storage_;
+};
+
+TEST_F(FaultyStorageTest, IsTheStorageBehindItWhereNothingIsPlanned) {
+  Plan(FaultKind::kCrash, {.point = Point::kFinish});
+  EXPECT_TRUE(WriteShard("tmp/a").ok());
+  EXPECT_EQ(Durable("tmp/a"), kBlocks);
+  EXPECT_TRUE(storage_->Rename("tmp", "final").ok());
+  EXPECT_EQ(*ReadFile(*storage_, "final/a", 100), kBlocks);
+  EXPECT_TRUE(storage_->SyncDirectory("final").ok());
+  EXPECT_THAT(disk_.synced_directories, ElementsAre("final"));
+  EXPECT_TRUE(storage_->Remove("final/a", FileKind::kFile).ok());
+  EXPECT_EQ(storage_->Open("final/a", OpenMode::kRead).status().code(),
+            Code::kNotFound);
+  EXPECT_THAT(diary(), IsEmpty());
+}
+
+TEST_F(FaultyStorageTest,
+       ATornWriteLandsOnlyTheBlocksKeptThenTheProcessIsGone) {
+  Plan(FaultKind::kTornWrite, {.point = Point::kShardWrite, .hit = 2},
+       {.blocks = 4, .keep = 0b1010});
+  WriteShardUntilGone("a");
+  EXPECT_EQ(OnDisk("a"), "aaaa.b.b");
+  EXPECT_THAT(diary(), ElementsAre(HasSubstr("fault_fired f"), "crash 70"));
+}
+
+TEST_F(FaultyStorageTest, ATornWriteBeforeALossOfPowerIsOnTheDisk) {
+  Plan(FaultKind::kTornWrite, {.point = Point::kShardWrite},
+       {.blocks = 2, .keep = 1, .then = AfterTear::kPowerLoss});
+  WriteShardUntilGone("a");
+  EXPECT_EQ(Durable("a"), "aa");
+  EXPECT_EQ(diary().back(), "power loss");
+}
+
+TEST_F(FaultyStorageTest, ATornWriteFollowedByNothingIsALieOfTheDisk) {
+  Plan(FaultKind::kTornWrite, {.point = Point::kShardWrite, .hit = 3},
+       {.blocks = 4, .keep = 0b0001, .then = AfterTear::kNothing});
+  EXPECT_TRUE(WriteShard("a").ok());
+  EXPECT_EQ(Durable("a"), "aaaabbbbc...dddd");
+}
+
+TEST_F(FaultyStorageTest, ATearWaitsForAWriteThatHasAsManyBytesAsBlocks) {
+  Plan(FaultKind::kTornWrite, {.point = Point::kSaveBegin},
+       {.blocks = 8, .keep = 1, .then = AfterTear::kNothing});
+  EXPECT_TRUE(life_->injector.Hit(Point::kSaveBegin, {}).ok());
+  EXPECT_TRUE(WriteShard("a").ok());
+  EXPECT_EQ(Durable("a"), kBlocks);
+  EXPECT_FALSE(HasFired());
+}
+
+TEST_F(FaultyStorageTest, AShortWriteLandsInPartAndFails) {
+  Plan(FaultKind::kShortWrite, {.point = Point::kShardWrite, .hit = 2},
+       {.bytes = 3});
+  const Status status = WriteShard("dir/a");
+  EXPECT_EQ(status.ToString(),
+            "IO_ERROR: dir/a: write: injected: 3 of 4 bytes landed");
+  EXPECT_EQ(OnDisk("dir/a"), "aaaabbb");
+}
+
+TEST_F(FaultyStorageTest, AnErrorComesFromTheOperationThatThePointAnnounces) {
+  struct ErrorCase {
+    Point point;
+    int error;
+    Code code;
+    std::string left;  // of the file
+  };
+  const std::vector<ErrorCase> cases = {
+      {Point::kShardOpen, EMFILE, Code::kResourceExhausted, "(none)"},
+      {Point::kShardWrite, ENOSPC, Code::kResourceExhausted, ""},
+      {Point::kShardSync, EIO, Code::kIoError, std::string(kBlocks)},
+  };
+  for (const ErrorCase& c : cases) {
+    disk_.files.clear();
+    fired_ = {};
+    Plan(FaultKind::kErrno, {.point = c.point}, {.error = c.error});
+    const Status status = WriteShard("a");
+    EXPECT_EQ(status.code(), c.code) << PointName(c.point);
+    EXPECT_THAT(status.message(), HasSubstr("a: ")) << PointName(c.point);
+    EXPECT_EQ(OnDisk("a"), c.left) << PointName(c.point);
+    EXPECT_TRUE(WriteShard("a").ok()) << "it comes once";
+    EXPECT_EQ(Durable("a"), kBlocks);
+  }
+}
+
+TEST_F(FaultyStorageTest, AnErrorForEverComesEachTime) {
+  Plan(FaultKind::kErrno, {.point = Point::kShardWrite, .hit = 3},
+       {.times = FaultTimes::kAlways, .error = ENOSPC});
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(WriteShard("a").code(), Code::kResourceExhausted);
+    EXPECT_EQ(OnDisk("a"), i == 0 ? "aaaabbbb" : "");
+  }
+  EXPECT_EQ(diary().size(), 1u) << "logged once in a life";
+}
+
+TEST_F(FaultyStorageTest, RenameRemoveAndDirectorySyncFailWithoutEffect) {
+  disk_.files["a"] = std::make_shared<MemoryFile>();
+  Plan(FaultKind::kErrno, {.point = Point::kRename});
+  EXPECT_TRUE(life_->injector.Hit(Point::kRename, {}).ok());
+  EXPECT_EQ(storage_->Rename("a", "b").code(), Code::kIoError);
+  fired_ = {};
+  Plan(FaultKind::kErrno, {.point = Point::kRetireRemove});
+  EXPECT_TRUE(life_->injector.Hit(Point::kRetireRemove, {}).ok());
+  EXPECT_EQ(storage_->Remove("a", FileKind::kFile).code(), Code::kIoError);
+  fired_ = {};
+  Plan(FaultKind::kFsyncFails, {.point = Point::kParentSync});
+  EXPECT_TRUE(life_->injector.Hit(Point::kParentSync, {}).ok());
+  EXPECT_EQ(storage_->SyncDirectory(".").code(), Code::kIoError);
+  EXPECT_THAT(disk_.synced_directories, IsEmpty());
+  EXPECT_EQ(OnDisk("a"), "");
+  EXPECT_TRUE(storage_->SyncDirectory(".").ok());
+  EXPECT_THAT(disk_.synced_directories, ElementsAre("."));
+}
+
+TEST_F(FaultyStorageTest, AfterAFailedSyncNoSyncOfThatFileHelps) {
+  Plan(FaultKind::kFsyncFails, {.point = Point::kShardSync});
+  ASSERT_TRUE(life_->injector.Hit(Point::kShardSync, {}).ok());
+  const auto file = *storage_->Open("tmp/a", OpenMode::kCreateTruncate);
+  ASSERT_TRUE(WriteBlocks(*file, kBlocks).ok());
+  EXPECT_EQ(file->Sync().code(), Code::kIoError);
+  EXPECT_TRUE(file->Sync().ok());
+  EXPECT_TRUE(storage_->Rename("tmp", "final").ok());
+  EXPECT_TRUE(file->Sync().ok());
+  const auto again = *storage_->Open("final/a", OpenMode::kReadWrite);
+  EXPECT_TRUE(again->Sync().ok());
+  EXPECT_EQ(Durable("final/a"), "");
+  EXPECT_TRUE(WriteShard("final/a").ok());
+  EXPECT_EQ(Durable("final/a"), kBlocks) << "a file made anew is a good one";
+}
+
+TEST_F(FaultyStorageTest, DamageAtRestLetsTheSaveSucceed) {
+  struct DamageCase {
+    FaultKind kind;
+    FaultParameters with;
+    std::string left;
+  };
+  const std::vector<DamageCase> cases = {
+      {FaultKind::kBitFlip,
+       {.offset = {.value = 5}, .bit = 1},
+       "aaaab`bbccccdddd"},
+      {FaultKind::kBitFlip, {.offset = kHalf}, "aaaabbbbbcccdddd"},
+      {FaultKind::kBitFlip,
+       {.offset = {.value = 100, .unit = OffsetUnit::kPercent}},
+       "aaaabbbbccccddde"},
+      {FaultKind::kTruncate, {.offset = kHalf}, "aaaabbbb"},
+      {FaultKind::kTruncate, {}, ""},
+      {FaultKind::kDelete, {}, "(none)"},
+  };
+  for (const DamageCase& c : cases) {
+    fired_ = {};
+    Plan(c.kind, {.point = Point::kShardWrite, .hit = 2}, c.with);
+    EXPECT_TRUE(WriteShard("a").ok());
+    EXPECT_EQ(OnDisk("a"), c.left);
+    EXPECT_THAT(diary(), ElementsAre(HasSubstr("fault_fired f")));
+  }
+}
+
+TEST_F(FaultyStorageTest, DamageAtEveryHitIsDoneOnceToEachFile) {
+  Plan(FaultKind::kBitFlip, {.point = Point::kShardWrite},
+       {.times = FaultTimes::kAlways});
+  for (const std::string path : {"a", "b"}) {
+    EXPECT_TRUE(WriteShard(path).ok());
+    EXPECT_EQ(OnDisk(path), "`aaabbbbccccdddd");
+  }
+}
+
+TEST_F(FaultyStorageTest, DamageBeforeALoadIsDoneToTheNextFileRead) {
+  for (const Point point : {Point::kLoadBegin, Point::kLoadRead}) {
+    fired_ = {};
+    disk_.files["a"] = std::make_shared<MemoryFile>();
+    disk_.files["a"]->bytes = kBlocks;
+    Plan(FaultKind::kTruncate, {.point = point}, {.offset = kHalf});
+    EXPECT_TRUE(life_->injector.Hit(point, {}).ok());
+    EXPECT_EQ(*ReadFile(*storage_, "a", 100), "aaaabbbb");
+  }
+}
+
+TEST_F(FaultyStorageTest, DamageThatCannotBeDoneHasNotFired) {
+  Plan(FaultKind::kBitFlip, {.point = Point::kShardWrite},
+       {.offset = {.value = 1000}});
+  EXPECT_TRUE(WriteShard("a").ok());
+  EXPECT_EQ(OnDisk("a"), kBlocks);
+  EXPECT_FALSE(HasFired());
+}
+
+TEST_F(FaultyStorageTest, DamageThatCannotBeDoneWaitsForAFileWhereItCan) {
+  Plan(FaultKind::kBitFlip, {.point = Point::kShardWrite},
+       {.offset = {.value = 5}});
+  const auto small = *storage_->Open("small", OpenMode::kCreateTruncate);
+  EXPECT_TRUE(WriteBlocks(*small, "aaaa").ok());
+  EXPECT_TRUE(small->Sync().ok());
+  EXPECT_TRUE(WriteShard("a").ok());
+  EXPECT_EQ(OnDisk("a"), "aaaabcbbccccdddd");
+}
+
+TEST_F(FaultyStorageTest, TwoFaultsOfOneWriteBothHappen) {
+  const FaultSite site{
+      .point = Point::kShardWrite, .hit = 1, .offset = FileOffset{.value = 6}};
+  Plan(FaultKind::kSlow, site, {.latency = Duration(7)});
+  plan_.faults.push_back({.id = "g", .site = site});
+  plan_.faults.push_back({.id = "flip",
+                          .site = {.point = Point::kShardWrite, .hit = 2},
+                          .kind = FaultKind::kBitFlip});
+  life_ = std::make_unique<RecordedLife>(plan_, ProcessIdentity{}, fired_);
+  storage_ = std::make_unique<FaultyStorage>(disk_, life_->injector);
+  WriteShardUntilGone("a");
+  EXPECT_EQ(OnDisk("a"), "aaaabb");
+  EXPECT_THAT(diary(), ElementsAre(HasSubstr("fault_fired f"), "sleep 7",
+                                   HasSubstr("fault_fired g"), "crash 70"));
+}
+
+TEST_F(FaultyStorageTest, AnOffsetCutsTheWriteAtThatByte) {
+  struct OffsetCase {
+    FileOffset offset;
+    std::string left;
+  };
+  const std::vector<OffsetCase> cases = {
+      {{.value = 0}, ""},
+      {{.value = 6}, "aaaabb"},
+      {kHalf, "aaaabbbb"},
+      {{.value = 100, .unit = OffsetUnit::kPercent}, std::string(kBlocks)},
+  };
+  for (const OffsetCase& c : cases) {
+    fired_ = {};
+    Plan(FaultKind::kCrash, {.point = Point::kShardWrite, .offset = c.offset});
+    WriteShardUntilGone("a");
+    EXPECT_EQ(OnDisk("a"), c.left);
+  }
+}
+
+TEST_F(FaultyStorageTest, AnOffsetCountsOnceForEachFile) {
+  for (const FileOffset offset : {FileOffset{}, FileOffset{8}, kHalf}) {
+    fired_ = {};
+    Plan(FaultKind::kErrno,
+         {.point = Point::kShardWrite, .hit = 3, .offset = offset},
+         {.error = ENOSPC});
+    EXPECT_TRUE(WriteShard("a").ok());
+    EXPECT_TRUE(WriteShard("b").ok());
+    EXPECT_EQ(WriteShard("c").code(), Code::kResourceExhausted);
+    EXPECT_EQ(OnDisk("c"), offset.value == 0 ? "" : "aaaabbbb");
+  }
+}
+
+TEST_F(FaultyStorageTest, AnOffsetIsOnlyInTheFileThatItsPointWrites) {
+  Plan(FaultKind::kCrash, {.point = Point::kManifestWrite, .offset = kHalf});
+  EXPECT_TRUE(WriteShard("a").ok());
+  EXPECT_FALSE(HasFired());
+}
+
+}  // namespace
+}  // namespace gauntlet

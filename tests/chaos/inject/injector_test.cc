@@ -1,0 +1,213 @@
+#include "chaos/inject/injector.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/chaos/inject/recording_world.h"
+
+namespace gauntlet {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// Errors at a point that announces no storage operation show in Hit's Status.
+constexpr Point kHere = Point::kHeartbeat;
+
+Fault ErrorAt(const FaultSite& site) {
+  return {.id = "f", .site = site, .kind = FaultKind::kErrno};
+}
+
+// Three epochs of four steps, one hit of kHere in each step: the steps in which
+// it failed.
+std::vector<uint64_t> FailedSteps(Injector& injector) {
+  std::vector<uint64_t> failed;
+  for (uint64_t step = 0; step < 12; ++step) {
+    const PointContext position{.step = step, .epoch = step / 4};
+    EXPECT_TRUE(injector.Hit(Point::kStepBegin, position).ok());
+    if (!injector.Hit(kHere, {}).ok()) failed.push_back(step);
+  }
+  return failed;
+}
+
+struct SiteCase {
+  std::string name;
+  FaultSite site;
+  ProcessIdentity self;
+  std::vector<uint64_t> failed_steps;
+};
+
+TEST(InjectorTest, HappensWhereTheSiteSaysAndNowhereElse) {
+  const std::vector<SiteCase> cases = {
+      {"first hit", {.point = kHere}, {}, {0}},
+      {"third hit", {.point = kHere, .hit = 3}, {}, {2}},
+      {"more hits than there are", {.point = kHere, .hit = 13}, {}, {}},
+      {"another point", {.point = Point::kFinish}, {}, {}},
+      {"a step", {.step = 5, .point = kHere}, {}, {5}},
+      {"an epoch", {.epoch = 1, .point = kHere}, {}, {4}},
+      {"second hit of an epoch",
+       {.epoch = 1, .point = kHere, .hit = 2},
+       {},
+       {5}},
+      {"step of another epoch",
+       {.step = 5, .epoch = 2, .point = kHere},
+       {},
+       {}},
+      {"this worker", {.worker = 2, .point = kHere}, {.worker = 2}, {0}},
+      {"another worker", {.worker = 2, .point = kHere}, {.worker = 1}, {}},
+      {"all workers",
+       {.worker = kAllWorkers, .point = kHere},
+       {.worker = 7},
+       {0}},
+      {"the chief",
+       {.worker = kChief, .point = kHere},
+       {.worker = 4, .rank = 0},
+       {0}},
+      {"not the chief", {.worker = kChief, .point = kHere}, {.rank = 1}, {}},
+      {"a later life", {.life = 2, .point = kHere}, {.life = 2}, {0}},
+      {"first life only", {.point = kHere}, {.life = 2}, {}},
+      {"any life", {.life = kAnyLife, .point = kHere}, {.life = 9}, {0}},
+  };
+  for (const SiteCase& c : cases) {
+    const FaultPlan plan{.faults = {ErrorAt(c.site)}};
+    FiredInMemory fired;
+    RecordedLife life(plan, c.self, fired);
+    EXPECT_EQ(FailedSteps(life.injector), c.failed_steps) << c.name;
+  }
+}
+
+TEST(InjectorTest, AlwaysIsFromThatHitOnUntilTheStep) {
+  Fault fault = ErrorAt({.point = kHere, .hit = 3});
+  fault.with = {.times = FaultTimes::kAlways, .until_step = 6};
+  const FaultPlan plan{.faults = {fault}};
+  FiredInMemory fired;
+  RecordedLife life(plan, {}, fired);
+  EXPECT_THAT(FailedSteps(life.injector), ElementsAre(2, 3, 4, 5));
+  EXPECT_THAT(life.diary,
+              ElementsAre("fault_fired f at ctl.heartbeat, step 2, epoch 0"));
+}
+
+TEST(InjectorTest, OnceIsOnceInTheRunWhateverRestarts) {
+  const FaultPlan plan{.faults = {ErrorAt({.life = kAnyLife, .point = kHere})}};
+  FiredInMemory fired;
+  RecordedLife first(plan, {.worker = 0, .life = 1}, fired);
+  RecordedLife other(plan, {.worker = 1, .life = 1}, fired);
+  RecordedLife second(plan, {.worker = 0, .life = 2}, fired);
+  EXPECT_THAT(FailedSteps(first.injector), ElementsAre(0));
+  EXPECT_THAT(FailedSteps(other.injector), IsEmpty());
+  EXPECT_THAT(FailedSteps(second.injector), IsEmpty());
+}
+
+TEST(InjectorTest, AllWorkersIsOnceInEach) {
+  const FaultPlan plan{
+      .faults = {
+          ErrorAt({.worker = kAllWorkers, .life = kAnyLife, .point = kHere})}};
+  FiredInMemory fired;
+  RecordedLife zero(plan, {.worker = 0}, fired);
+  RecordedLife one(plan, {.worker = 1}, fired);
+  RecordedLife one_again(plan, {.worker = 1, .life = 2}, fired);
+  EXPECT_THAT(FailedSteps(zero.injector), ElementsAre(0));
+  EXPECT_THAT(FailedSteps(one.injector), ElementsAre(0));
+  EXPECT_THAT(FailedSteps(one_again.injector), IsEmpty());
+}
+
+TEST(InjectorTest, AfterWaitsForTheOtherFaultAlsoOfAnotherProcess) {
+  Fault cause = ErrorAt({.worker = 1, .point = kHere});
+  Fault effect = ErrorAt({.worker = 0, .point = kHere, .hit = 2});
+  cause.id = "cause";
+  effect.after = "cause";
+  const FaultPlan plan{.faults = {effect, cause}};
+  FiredInMemory fired;
+  RecordedLife zero(plan, {.worker = 0}, fired);
+  RecordedLife one(plan, {.worker = 1}, fired);
+  EXPECT_THAT(FailedSteps(zero.injector), IsEmpty());
+  EXPECT_THAT(FailedSteps(one.injector), ElementsAre(0));
+  // Hits before the cause do not count.
+  EXPECT_THAT(FailedSteps(zero.injector), ElementsAre(1));
+}
+
+TEST(InjectorTest, LogsTheFaultBeforeItsEffect) {
+  struct KindCase {
+    FaultKind kind;
+    FaultParameters with;
+    std::string effect;
+  };
+  const std::vector<KindCase> cases = {
+      {FaultKind::kCrash, {.exit_code = 9}, "crash 9"},
+      {FaultKind::kException,
+       {},
+       "abort f: injected internal failure at ckpt.rename"},
+      {FaultKind::kKill, {.latency = Duration(7)}, "kill 7"},
+      {FaultKind::kHang, {}, "hang"},
+      {FaultKind::kHang, {.duration = Duration(7)}, "sleep 7"},
+      {FaultKind::kStop, {.duration = Duration(7)}, "stop 7"},
+      {FaultKind::kSlow, {.latency = Duration(7)}, "sleep 7"},
+      {FaultKind::kPreempt, {.grace = Duration(7)}, "notice 7"},
+      {FaultKind::kPowerLoss, {}, "power loss"},
+  };
+  for (const KindCase& c : cases) {
+    const FaultPlan plan{.faults = {{.id = "f",
+                                     .site = {.point = Point::kRename},
+                                     .kind = c.kind,
+                                     .with = c.with}}};
+    FiredInMemory fired;
+    RecordedLife life(plan, {}, fired);
+    EXPECT_TRUE(
+        life.injector.Hit(Point::kStepEnd, {.step = 8, .epoch = 2}).ok());
+    try {
+      EXPECT_TRUE(life.injector.Hit(Point::kRename, {}).ok());
+    } catch (const ProcessGone&) {
+    }
+    EXPECT_THAT(
+        life.diary,
+        ElementsAre("fault_fired f at ckpt.rename, step 8, epoch 2", c.effect));
+    EXPECT_TRUE(fired.HasFired("f"));
+  }
+}
+
+TEST(InjectorTest, TwoFaultsOfOneHitHappenInTheirOrderAndTheFirstErrorCounts) {
+  const FaultSite site{.point = kHere};
+  const FaultPlan plan{
+      .faults = {{.id = "slow",
+                  .site = site,
+                  .kind = FaultKind::kSlow,
+                  .with = {.latency = Duration(3)}},
+                 {.id = "full",
+                  .site = site,
+                  .kind = FaultKind::kErrno,
+                  .with = {.error = ENOSPC}},
+                 {.id = "io", .site = site, .kind = FaultKind::kErrno}}};
+  FiredInMemory fired;
+  RecordedLife life(plan, {}, fired);
+  EXPECT_EQ(life.injector.Hit(kHere, {}).code(), Code::kResourceExhausted);
+  EXPECT_THAT(life.diary,
+              ElementsAre("fault_fired slow at ctl.heartbeat, step 0, epoch 0",
+                          "sleep 3",
+                          "fault_fired full at ctl.heartbeat, step 0, epoch 0",
+                          "fault_fired io at ctl.heartbeat, step 0, epoch 0"));
+}
+
+TEST(InjectorTest, AFaultOfStorageThatMetNoOperationHasNotFired) {
+  const FaultPlan plan{.faults = {ErrorAt({.point = Point::kRename})}};
+  FiredInMemory fired;
+  RecordedLife life(plan, {}, fired);
+  EXPECT_TRUE(life.injector.Hit(Point::kRename, {}).ok());
+  EXPECT_TRUE(life.injector.AnyArmed());
+  EXPECT_FALSE(fired.HasFired("f"));
+  EXPECT_THAT(life.diary, IsEmpty());
+}
+
+TEST(InjectorTest, PlantsTheBugsOfThePlanOnly) {
+  const FaultPlan plan{.bugs = {PlantedBug::kLosePosition}};
+  FiredInMemory fired;
+  RecordedLife life(plan, {}, fired);
+  EXPECT_TRUE(life.injector.Planted(PlantedBug::kLosePosition));
+  EXPECT_FALSE(life.injector.Planted(PlantedBug::kLoseRngKey));
+}
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,137 @@
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "chaos/inject/plan.h"
+#include "tests/chaos/inject/plan_generator.h"
+
+namespace gauntlet {
+namespace {
+
+// A plan of one fault, with the given texts in it.
+std::string PlanText(const std::string& at, const std::string& rest) {
+  return R"({"format": "gauntlet-plan-v1", "seed": 1, "bugs": [], "faults": [)"
+         R"({"id": "f", "at": {)" +
+         at + "}, " + rest + "}]}";
+}
+
+RC_GTEST_PROP(PlanJsonProperty, ComesBackAsItWas, ()) {
+  const FaultPlan plan = *ArbitraryPlan();
+  const Result<FaultPlan> back = PlanFromJson(PlanToJson(plan));
+  RC_ASSERT(back.status().ToString() == "OK");
+  RC_ASSERT(*back == plan);
+}
+
+RC_GTEST_PROP(PlanJsonProperty, SurvivesEveryTruncationAndEveryChangedByte,
+              ()) {
+  std::string text = PlanToJson(*ArbitraryPlan());
+  const auto place = *rc::gen::inRange<size_t>(0, text.size());
+  const std::string cut = text.substr(0, place);
+  text[place] = *rc::gen::arbitrary<char>();
+  // No answer is wrong here but a crash; a good one must be a valid plan.
+  for (const std::string& hostile : {cut, text}) {
+    const Result<FaultPlan> plan = PlanFromJson(hostile);
+    RC_ASSERT((!plan.ok() || Validate(*plan).ok()));
+  }
+}
+
+TEST(PlanJsonTest, ReadsAPlanWrittenByHand) {
+  const Result<FaultPlan> plan = PlanFromJson(PlanText(
+      R"("worker": "chief", "life": "any", "point": "ckpt.shard.write",
+         "hit": 3, "offset": "50%")",
+      R"("do": "torn_write",
+         "with": {"blocks": 4, "keep": [0, 3], "then": "power_loss"})"));
+  ASSERT_TRUE(plan.ok()) << plan.status().ToString();
+  const Fault expected{
+      .id = "f",
+      .site = {.worker = kChief,
+               .life = kAnyLife,
+               .point = Point::kShardWrite,
+               .hit = 3,
+               .offset = FileOffset{50, OffsetUnit::kPercent}},
+      .kind = FaultKind::kTornWrite,
+      .with = {.blocks = 4, .keep = 0b1001, .then = AfterTear::kPowerLoss}};
+  EXPECT_EQ(plan->faults, std::vector{expected});
+}
+
+struct HostileText {
+  std::string message;  // a part of it
+  std::string text;
+};
+
+std::vector<HostileText> HostileTexts() {
+  const std::string at = R"("point": "step.begin")";
+  const std::string crash = R"("do": "crash")";
+  return {
+      {"expected JSON", ""},
+      {"expected JSON", R"({"format": "gauntlet-plan-v1")"},
+      {"expected JSON", PlanText(at, crash) + "x"},
+      {"expected an object, found an array", "[]"},
+      {"expected an object, found 3", "3"},
+      {"format: expected gauntlet-plan-v1, found \"v2\"", R"({"format":"v2"})"},
+      {"seed: expected a value, found nothing",
+       R"({"format":"gauntlet-plan-v1"})"},
+      {"seed: expected an integer from 0 on, found -1",
+       R"({"format":"gauntlet-plan-v1","seed":-1})"},
+      {"faults: expected an array, found an object",
+       R"({"format":"gauntlet-plan-v1","seed":1,"faults":{}})"},
+      {"bugs: expected the name of a planted bug, found \"bee\"",
+       R"({"format":"gauntlet-plan-v1","seed":1,"faults":[],"bugs":["bee"]})"},
+      {"\"colour\": expected a known key, found an unknown one",
+       R"({"format":"gauntlet-plan-v1","seed":1,"faults":[],"bugs":[],
+           "colour":1})"},
+      {"found twice", R"({"format":"gauntlet-plan-v1","seed":1,"seed":1})"},
+      {"at most 8 levels", std::string(100000, '[')},
+      {"at most 8 levels",
+       std::string(5000, '[') + "1" + std::string(5000, ']')},
+      {"at most 16777216 bytes", std::string(17 << 20, ' ')},
+      {"faults[0].at.point: expected the name of a fault point, found \"x\"",
+       PlanText(R"("point": "x")", crash)},
+      {"faults[0].at.point: expected a value, found nothing",
+       PlanText("", crash)},
+      {"faults[0].at.hit: expected an integer from 1 on, found 0",
+       PlanText(at + R"(, "hit": 0)", crash)},
+      {"faults[0].at.hit: expected an integer from 1 on, found 1.5",
+       PlanText(at + R"(, "hit": 1.5)", crash)},
+      {"faults[0].at.worker: expected an integer from 0 on, found 3000000000",
+       PlanText(at + R"(, "worker": 3000000000)", crash)},
+      {"faults[0].at.worker: expected an integer, any, all or chief",
+       PlanText(at + R"(, "worker": "some")", crash)},
+      {"faults[0].at.life: expected an integer from 1 on, found 0",
+       PlanText(at + R"(, "life": 0)", crash)},
+      {"faults[0].at.step: expected an integer from 0 on, found null",
+       PlanText(at + R"(, "step": null)", crash)},
+      {"faults[0].at.offset: expected bytes, or a percentage",
+       PlanText(R"("point": "ckpt.shard.write", "offset": "-5%")", crash)},
+      {"faults[0].do: expected the name of a fault kind, found \"melt\"",
+       PlanText(at, R"("do": "melt")")},
+      {"faults[0].with.\"grace_ns\": expected times, until_step or a "
+       "parameter of crash (exit_code), found an unknown one",
+       PlanText(at, crash + R"(, "with": {"grace_ns": 0})")},
+      {"faults[0].with.times: expected once or always, found \"twice\"",
+       PlanText(at, crash + R"(, "with": {"times": "twice"})")},
+      {"faults[0].with.keep: expected block numbers from 0 to 63, found 64",
+       PlanText(at, R"("do": "torn_write", "with": {"keep": [64]})")},
+      {"faults[0].with.error: expected an error like EIO or ENOSPC",
+       PlanText(at, R"("do": "errno", "with": {"error": "EWHAT"})")},
+      {"fault f: after: expected the id of a fault of this plan, found g",
+       PlanText(at, crash + R"(, "after": "g")")},
+  };
+}
+
+TEST(PlanJsonTest, RefusesHostileTextInOneClearLine) {
+  for (const HostileText& hostile : HostileTexts()) {
+    const Status status = PlanFromJson(hostile.text).status();
+    EXPECT_EQ(status.code(), Code::kInvalidArgument) << hostile.message;
+    EXPECT_NE(status.message().find(hostile.message), std::string::npos)
+        << "expected \"" << hostile.message
+        << "\" in: " << status.message().substr(0, 500);
+    EXPECT_EQ(status.message().find('\n'), std::string::npos);
+    EXPECT_LT(status.message().size(), 300u);
+  }
+}
+
+}  // namespace
+}  // namespace gauntlet

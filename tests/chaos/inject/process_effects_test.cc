@@ -1,0 +1,169 @@
+#include "chaos/inject/process_effects.h"
+
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/chaos/inject/child_process.h"
+#include <signal.h>
+#include <unistd.h>
+
+namespace gauntlet {
+namespace {
+
+using std::chrono::milliseconds;
+
+void WriteLine(int file, const std::string& line) {
+  if (write(file, line.data(), line.size()) < 0) _exit(99);
+}
+
+TEST(ProcessEffectsTest, EndsTheProcessInTheWayThatTheFaultSays) {
+  struct EndCase {
+    std::string end;
+    std::function<void(ProcessEffects&)> act;
+  };
+  const std::vector<EndCase> cases = {
+      {"exit 70", [](ProcessEffects& effects) { effects.CrashNow(70); }},
+      {"signal 6", [](ProcessEffects& effects) { effects.AbortNow("why"); }},
+      {"signal 9",
+       [](ProcessEffects& effects) {
+         effects.KillSoon(milliseconds(0));
+         effects.HangForever();
+       }},
+      // Nobody catches the notice here.
+      {"signal 15",
+       [](ProcessEffects& effects) {
+         effects.DeliverNotice(std::chrono::seconds(60));
+         effects.HangForever();
+       }},
+      {"exit 0",
+       [](ProcessEffects& effects) { effects.Sleep(milliseconds(1)); }},
+  };
+  for (const EndCase& c : cases) {
+    const pid_t child = StartChild([&c] {
+      ProcessEffects effects;
+      c.act(effects);
+    });
+    EXPECT_EQ(WaitFor(child), c.end);
+  }
+}
+
+TEST(ProcessEffectsTest, ACrashRunsNoExitHandlerAndFlushesNothing) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t child = StartChild([&ends] {
+    std::FILE* file = fdopen(ends[1], "w");
+    std::fputs("still in the buffer", file);
+    ProcessEffects().CrashNow(70);
+  });
+  close(ends[1]);
+  EXPECT_EQ(WaitFor(child), "exit 70");
+  char byte;
+  EXPECT_EQ(read(ends[0], &byte, 1), 0);
+  close(ends[0]);
+}
+
+TEST(ProcessEffectsTest, AKilledProcessGoesOnUntilThen) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t child = StartChild([&ends] {
+    ProcessEffects effects;
+    effects.KillSoon(milliseconds(50));
+    WriteLine(ends[1], "x");
+    effects.HangForever();
+  });
+  close(ends[1]);
+  char byte;
+  EXPECT_EQ(read(ends[0], &byte, 1), 1);
+  EXPECT_EQ(WaitFor(child), "signal 9");
+  close(ends[0]);
+}
+
+volatile sig_atomic_t notices = 0;
+
+TEST(ProcessEffectsTest, ANoticeThatIsCaughtLeavesTheGraceAndThenComesTheKill) {
+  const auto catch_notices = [] {
+    signal(SIGTERM, [](int) { notices = notices + 1; });
+  };
+  const pid_t orderly = StartChild([&catch_notices] {
+    catch_notices();
+    ProcessEffects().DeliverNotice(std::chrono::seconds(60));
+    while (notices == 0) usleep(1000);
+    _exit(notices == 1 ? 143 : 99);
+  });
+  EXPECT_EQ(WaitFor(orderly), "exit 143");
+  const pid_t stubborn = StartChild([&catch_notices] {
+    catch_notices();
+    ProcessEffects effects;
+    effects.DeliverNotice(milliseconds(50));
+    effects.HangForever();
+  });
+  EXPECT_EQ(WaitFor(stubborn), "signal 9");
+}
+
+TEST(ProcessEffectsTest, AStoppedProcessStaysStoppedUntilItIsContinued) {
+  const pid_t child =
+      StartChild([] { ProcessEffects().StopSelf(milliseconds(0)); });
+  EXPECT_EQ(WaitFor(child, WUNTRACED), fmt::format("stopped {}", SIGSTOP));
+  EXPECT_EQ(kill(child, SIGCONT), 0);
+  EXPECT_EQ(WaitFor(child), "exit 0");
+}
+
+TEST(ProcessEffectsTest, AStopWithADurationEndsByItself) {
+  const pid_t child =
+      StartChild([] { ProcessEffects().StopSelf(milliseconds(50)); });
+  EXPECT_EQ(WaitFor(child, WUNTRACED), fmt::format("stopped {}", SIGSTOP));
+  EXPECT_EQ(WaitFor(child), "exit 0");
+}
+
+TEST(ProcessEffectsTest, WhatContinuesAStoppedProcessHoldsNoneOfItsFiles) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t child =
+      StartChild([] { ProcessEffects().StopSelf(std::chrono::seconds(5)); });
+  close(ends[1]);
+  EXPECT_EQ(WaitFor(child, WUNTRACED), fmt::format("stopped {}", SIGSTOP));
+  EXPECT_EQ(kill(child, SIGKILL), 0);
+  EXPECT_EQ(WaitFor(child), "signal 9");
+  // The end of file comes when the last holder of the other end is gone.
+  alarm(3);
+  char byte;
+  EXPECT_EQ(read(ends[0], &byte, 1), 0);
+  alarm(0);
+  close(ends[0]);
+}
+
+TEST(FiredFaultFilesTest, MarksOnceAndOutlivesTheProcess) {
+  const TemporaryDirectory directory;
+  const pid_t child = StartChild([&directory] {
+    FiredFaultFiles files(directory.path());
+    const bool first = files.MarkFired("f");
+    const bool second = files.MarkFired("f");
+    if (first && !second) raise(SIGKILL);
+  });
+  EXPECT_EQ(WaitFor(child), "signal 9");
+  FiredFaultFiles files(directory.path());
+  EXPECT_TRUE(files.HasFired("f"));
+  EXPECT_FALSE(files.HasFired("g"));
+  EXPECT_FALSE(files.MarkFired("f"));
+  EXPECT_TRUE(files.MarkFired("g"));
+}
+
+TEST(FiredFaultFilesTest, OfManyProcessesOneIsTheFirst) {
+  const TemporaryDirectory directory;
+  std::vector<pid_t> children;
+  for (int i = 0; i < 8; ++i) {
+    children.push_back(StartChild([&directory] {
+      _exit(FiredFaultFiles(directory.path()).MarkFired("f") ? 1 : 0);
+    }));
+  }
+  int firsts = 0;
+  for (const pid_t child : children) firsts += WaitFor(child) == "exit 1";
+  EXPECT_EQ(firsts, 1);
+}
+
+}  // namespace
+}  // namespace gauntlet

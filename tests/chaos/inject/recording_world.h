@@ -1,0 +1,91 @@
+// A world for one process life that writes down what faults do, in order.
+#ifndef GAUNTLET_TESTS_CHAOS_INJECT_RECORDING_WORLD_H_
+#define GAUNTLET_TESTS_CHAOS_INJECT_RECORDING_WORLD_H_
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "chaos/inject/injector.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+
+// Thrown where a process would be gone.
+struct ProcessGone {};
+
+using Diary = std::vector<std::string>;
+
+class RecordingEffects final : public InjectorEffects {
+ public:
+  explicit RecordingEffects(Diary& diary) : diary_(diary) {}
+  [[noreturn]] void CrashNow(int exit_code) override {
+    diary_.push_back(fmt::format("crash {}", exit_code));
+    throw ProcessGone();
+  }
+  [[noreturn]] void AbortNow(std::string_view why) override {
+    diary_.push_back(fmt::format("abort {}", why));
+    throw ProcessGone();
+  }
+  void KillSoon(Duration latency) override { Note("kill", latency); }
+  void HangForever() override { diary_.push_back("hang"); }
+  void Sleep(Duration duration) override { Note("sleep", duration); }
+  void StopSelf(Duration duration) override { Note("stop", duration); }
+  void DeliverNotice(Duration grace) override { Note("notice", grace); }
+  [[noreturn]] void PowerLossNow() override {
+    diary_.push_back("power loss");
+    throw ProcessGone();
+  }
+
+ private:
+  void Note(std::string_view what, Duration duration) {
+    diary_.push_back(fmt::format("{} {}", what, duration.count()));
+  }
+  Diary& diary_;
+};
+
+// Shared by the lives of one run.
+class FiredInMemory final : public FiredFaults {
+ public:
+  bool MarkFired(const std::string& key) override {
+    return fired_.insert(key).second;
+  }
+  bool HasFired(const std::string& key) override {
+    return fired_.contains(key);
+  }
+
+ private:
+  std::set<std::string> fired_;
+};
+
+class RecordingEvents final : public EventLog {
+ public:
+  explicit RecordingEvents(Diary& diary) : diary_(diary) {}
+  void Emit(const LogEvent& event) override {
+    diary_.push_back(fmt::format("{} {} at {}, step {}, epoch {}",
+                                 EventKindName(event.kind), event.detail,
+                                 event.path, event.step, event.epoch));
+  }
+
+ private:
+  Diary& diary_;
+};
+
+// Everything that an Injector needs; a new one for each life.
+struct RecordedLife {
+  RecordedLife(const FaultPlan& plan, const ProcessIdentity& self,
+               FiredFaults& fired)
+      : injector(plan, self, effects, fired, events) {}
+  RecordedLife(const RecordedLife&) = delete;
+  RecordedLife& operator=(const RecordedLife&) = delete;
+
+  Diary diary;
+  RecordingEffects effects{diary};
+  RecordingEvents events{diary};
+  Injector injector;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_TESTS_CHAOS_INJECT_RECORDING_WORLD_H_

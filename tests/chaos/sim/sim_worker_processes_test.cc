@@ -1,0 +1,130 @@
+#include "chaos/sim/sim_worker_processes.h"
+
+#include <gtest/gtest.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr Duration kSecond = std::chrono::seconds(1);
+
+// Runs a launcher in a simulation of its own.
+void Launch(WorkerBody body,
+            const std::function<void(SimWorkerProcesses&, World&)>& launcher) {
+  FiberPool pool;
+  Simulation simulation(pool, {.seed = 2});
+  simulation.Start({.name = "launcher", .body = [&](World& world) {
+                      SimWorkerProcesses workers(simulation, world,
+                                                 {.body = body});
+                      launcher(workers, world);
+                      return 0;
+                    }});
+  const RunOutcome outcome = simulation.Run();
+  EXPECT_EQ(outcome.end, RunEnd::kAllExited) << outcome.report;
+  EXPECT_EQ(simulation.exit_status(0)->code, 0);
+}
+
+TEST(SimWorkerProcessesTest, NoticesComeInOrderAndTheExitLast) {
+  const auto body = [](World&, const WorkerSpec& spec,
+                       const WorkerReport& report) {
+    report(WorkerProgress{.step = 5});
+    report(TrainResult{.status = "done"});
+    return spec.worker + 10;
+  };
+  Launch(body, [](SimWorkerProcesses& workers, World&) {
+    ASSERT_TRUE(workers.Start({.worker = 3}).ok());
+    const auto progress = workers.Next(kNever);
+    EXPECT_EQ(std::get<WorkerProgress>(progress->what).step, 5u);
+    const auto result = workers.Next(kNever);
+    EXPECT_EQ(std::get<TrainResult>(result->what).status, "done");
+    const auto exited = workers.Next(kNever);
+    EXPECT_EQ(exited->worker, 3);
+    EXPECT_EQ(std::get<WorkerExited>(exited->what).code, 13);
+  });
+}
+
+TEST(SimWorkerProcessesTest, NextEndsAtTheDeadline) {
+  const auto body = [](World&, const WorkerSpec&, const WorkerReport&) {
+    return 0;
+  };
+  Launch(body, [](SimWorkerProcesses& workers, World& world) {
+    EXPECT_EQ(workers.Next(world.clock.Now() + kSecond), std::nullopt);
+  });
+}
+
+TEST(SimWorkerProcessesTest, SignalsReachTheWorker) {
+  const auto body = [](World& world, const WorkerSpec&, const WorkerReport&) {
+    while (world.host.TerminationNotices() == 0) {
+      world.clock.SleepUntil(world.clock.Now() + kSecond);
+    }
+    return 143;
+  };
+  Launch(body, [](SimWorkerProcesses& workers, World&) {
+    ASSERT_TRUE(workers.Start({.worker = 0}).ok());
+    ASSERT_TRUE(workers.Start({.worker = 1}).ok());
+    workers.Signal(0, WorkerSignal::kKill);
+    const auto killed = workers.Next(kNever);
+    EXPECT_EQ(killed->worker, 0);
+    EXPECT_EQ(std::get<WorkerExited>(killed->what).signal, 9);
+    EXPECT_EQ(std::get<WorkerExited>(killed->what).code, 137);
+    workers.Signal(1, WorkerSignal::kTerminate);
+    const auto stopped = workers.Next(kNever);
+    EXPECT_EQ(std::get<WorkerExited>(stopped->what).code, 143);
+    workers.Signal(1, WorkerSignal::kKill);
+    workers.Signal(9, WorkerSignal::kKill);
+  });
+}
+
+TEST(SimWorkerProcessesTest, WorkersMeetAtTheReservedAddresses) {
+  const auto body = [](World& world, const WorkerSpec& spec,
+                       const WorkerReport&) {
+    const std::string& chief = spec.addresses.front();
+    if (spec.rank == 0) {
+      auto listener = world.network.Listen(chief);
+      auto channel = (*listener)->Accept(kNever);
+      return *(*channel)->Receive(kNever) == "hello" ? 0 : 1;
+    }
+    auto channel = world.network.Connect(chief, kNever);
+    if (!(*channel)->Send("hello", kNever).ok()) return 2;
+    return (*channel)->Receive(kNever).ok() ? 3 : 0;
+  };
+  Launch(body, [](SimWorkerProcesses& workers, World&) {
+    const auto addresses = workers.ReserveAddresses(2);
+    EXPECT_NE((*addresses)[0], (*addresses)[1]);
+    for (int rank = 0; rank < 2; ++rank) {
+      const WorkerSpec spec{
+          .worker = rank, .rank = rank, .addresses = *addresses};
+      ASSERT_TRUE(workers.Start(spec).ok());
+    }
+    for (int i = 0; i < 2; ++i) {
+      const auto notice = workers.Next(kNever);
+      EXPECT_EQ(std::get<WorkerExited>(notice->what).code, 0);
+    }
+  });
+}
+
+TEST(SimWorkerProcessesTest, WorkersShareTheDiskOfTheLauncher) {
+  const auto body = [](World& world, const WorkerSpec&, const WorkerReport&) {
+    return world.storage.List("/store").ok() ? 0 : 1;
+  };
+  Launch(body, [](SimWorkerProcesses& workers, World& world) {
+    ASSERT_TRUE(world.storage.MakeDirectory("/store").ok());
+    ASSERT_TRUE(workers.Start({.worker = 0}).ok());
+    const auto notice = workers.Next(kNever);
+    EXPECT_EQ(std::get<WorkerExited>(notice->what).code, 0);
+  });
+}
+
+TEST(SimWorkerProcessesTest, WorkersMayOutliveTheirLauncher) {
+  const auto body = [](World& world, const WorkerSpec&,
+                       const WorkerReport& report) {
+    world.clock.SleepUntil(world.clock.Now() + kSecond);
+    report(WorkerProgress{.step = 1});
+    return 0;
+  };
+  Launch(body, [](SimWorkerProcesses& workers, World&) {
+    ASSERT_TRUE(workers.Start({.worker = 0}).ok());
+  });
+}
+
+}  // namespace
+}  // namespace gauntlet

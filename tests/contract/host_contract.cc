@@ -1,0 +1,33 @@
+#include "tests/contract/world_fixture.h"
+
+namespace gauntlet {
+namespace {
+
+TEST_P(HostContract, HasANameForPeople) {
+  InWorld([](World& world) { EXPECT_NE(world.host.Name(), ""); });
+}
+
+TEST_P(HostContract, BeginsWithoutATerminationNotice) {
+  InWorld([](World& world) { EXPECT_EQ(world.host.TerminationNotices(), 0); });
+}
+
+TEST_P(HostContract, EmitsEventsFromAnyTask) {
+  InWorld([](World& world) {
+    const auto emit = [&] {
+      world.events.Emit({.kind = EventKind::kStep, .step = 3});
+    };
+    emit();
+    const auto task = world.tasks.Spawn("emitter", emit);
+    task->Join();
+  });
+}
+
+TEST_P(HostContract, HasNoPlantedBugWhereNothingIsPlanned) {
+  InWorld([](World& world) {
+    EXPECT_TRUE(world.faults.Hit(Point::kStepBegin, {.step = 1}).ok());
+    EXPECT_FALSE(world.faults.Planted(PlantedBug::kLoseRngKey));
+  });
+}
+
+}  // namespace
+}  // namespace gauntlet

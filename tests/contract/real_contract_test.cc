@@ -1,0 +1,58 @@
+#include <vector>
+
+#include "engine/real/event_file.h"
+#include "engine/real/grpc_network.h"
+#include "engine/real/posix_storage.h"
+#include "engine/real/real_host.h"
+#include "engine/real/system_clock.h"
+#include "engine/real/tcp_socket.h"
+#include "engine/real/thread_tasks.h"
+#include "tests/contract/world_fixture.h"
+#include "tests/engine/real/scratch_directory.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+class RealWorld final : public WorldUnderTest {
+ public:
+  RealWorld() { EXPECT_TRUE(storage_.MakeDirectory(Directory()).ok()); }
+
+  void Run(const std::function<void(World&)>& body) override {
+    auto events = EventFile::Open(scratch_ / "events", {}, clock_);
+    ASSERT_TRUE(events.ok()) << events.status().ToString();
+    World world = {.clock = clock_,
+                   .storage = storage_,
+                   .network = network_,
+                   .tasks = tasks_,
+                   .host = host_,
+                   .faults = faults_,
+                   .events = **events};
+    tasks_.Spawn("test", [&] { body(world); })->Join();
+  }
+
+  std::string Directory() override { return scratch_ / "test"; }
+
+  std::string FreeAddress() override {
+    ports_.push_back(*ReserveLoopbackPort());
+    return fmt::format("127.0.0.1:{}", ports_.back().port);
+  }
+
+ private:
+  const ScratchDirectory scratch_;
+  std::vector<ReservedPort> ports_;
+  SystemClock clock_;
+  PosixStorage storage_;
+  GrpcNetwork network_;
+  ThreadTasks tasks_;
+  RealHost host_;
+  NoFaults faults_;
+};
+
+INSTANTIATE_WORLD_CONTRACTS(Real,
+                            WorldKind{.name = "posix_grpc_threads", .make = [] {
+                                        return std::make_unique<RealWorld>();
+                                      }});
+
+}  // namespace
+}  // namespace gauntlet
