@@ -1,0 +1,34 @@
+// `gauntlet ckpt ls`, `verify` and `diff`: looks at checkpoints, changes none.
+#ifndef GAUNTLET_HARNESS_CLI_CKPT_COMMAND_H_
+#define GAUNTLET_HARNESS_CLI_CKPT_COMMAND_H_
+
+#include <string>
+#include <vector>
+
+#include "engine/ckpt/inspect.h"
+#include "engine/world/world.h"
+#include "harness/cli/commands.h"
+#include "harness/cli/console.h"
+
+namespace gauntlet {
+
+// A line a checkpoint, oldest first: name, "good" or "bad", lineage, size, age
+// and what is wrong with it.
+std::string RenderReports(const std::vector<CheckpointReport>& reports,
+                          const TerminalStyle& style);
+// A JSON array of the same.
+std::string ReportsToJson(const std::vector<CheckpointReport>& reports);
+
+// Each returns the exit code. ls: 0, or 2 where there is no such directory.
+// verify: besides, 1 if a checkpoint of the current lineage is bad, 7 if none
+// is good. diff: 0 if both are equal, 1 if not, 2 if one cannot be read.
+int RunCheckpointList(const CheckpointListCommand& command, World& world,
+                      Console& console);
+int RunCheckpointVerify(const CheckpointVerifyCommand& command, World& world,
+                        Console& console);
+int RunCheckpointDiff(const CheckpointDiffCommand& command, World& world,
+                      Console& console);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_CKPT_COMMAND_H_

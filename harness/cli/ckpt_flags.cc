@@ -1,0 +1,96 @@
+// The options of `gauntlet ckpt ls|verify|diff`.
+#include <array>
+
+#include "harness/cli/flags.h"
+#include "harness/cli/verbs.h"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr std::string_view kHelp =
+    R"(Look at checkpoints, without changing anything.
+Usage: gauntlet ckpt SUBCOMMAND [OPTIONS]
+
+  ls DIR         what a store holds, and which checkpoint a run goes on from
+  verify PATH    read every byte of a store or of one checkpoint
+  diff A B       the first tensor, element and bit in which two checkpoints differ
+)";
+
+struct PathFlags {
+  std::vector<std::string> paths;
+  OutputFormat output = OutputFormat::kText;
+};
+
+Command MakeList(const PathFlags& told) {
+  return CheckpointListCommand{.directory = told.paths[0],
+                               .output = told.output};
+}
+Command MakeVerify(const PathFlags& told) {
+  return CheckpointVerifyCommand{.path = told.paths[0], .output = told.output};
+}
+Command MakeDiff(const PathFlags& told) {
+  return CheckpointDiffCommand{
+      .left = told.paths[0], .right = told.paths[1], .output = told.output};
+}
+
+struct Subcommand {
+  std::string name;
+  std::string summary;
+  std::vector<std::string> paths;  // what its arguments are called
+  Command (*make)(const PathFlags&);
+};
+
+std::vector<Subcommand> AllSubcommands() {
+  return {{"ls", "List what a checkpoint store holds.", {"DIR"}, MakeList},
+          {"verify", "Read and check every byte.", {"PATH"}, MakeVerify},
+          {"diff", "Compare two checkpoints.", {"A", "B"}, MakeDiff}};
+}
+
+Result<Command> ParseSubcommand(const Subcommand& subcommand,
+                                const VerbArguments& verb) {
+  PathFlags told;
+  Flags flags({.command = "ckpt " + subcommand.name,
+               .summary = subcommand.summary,
+               .examples = ""},
+              verb.color);
+  const size_t wanted = subcommand.paths.size();
+  flags.Positionals(
+      {"paths", fmt::format("{}", fmt::join(subcommand.paths, " ")),
+       "what to look at"},
+      wanted, told.paths);
+  flags.Switch({"--json", "", "as JSON"},
+               [&told] { told.output = OutputFormat::kJson; });
+  ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
+  if (outcome == FlagsOutcome::kHelpWanted)
+    return Command(ShowCommand{flags.Help()});
+  if (told.paths.size() < wanted) {
+    return InvalidArgument(subcommand.paths[told.paths.size()] + ": missing");
+  }
+  return subcommand.make(told);
+}
+
+}  // namespace
+
+Result<Command> ParseCheckpoint(const VerbArguments& verb) {
+  if (verb.arguments.empty()) {
+    return InvalidArgument("expected a subcommand: ls, verify or diff");
+  }
+  const std::string& name = verb.arguments.front();
+  if (name == "--help" || name == "-h")
+    return Command(ShowCommand{std::string(kHelp)});
+  std::vector<std::string> names;
+  for (const Subcommand& subcommand : AllSubcommands()) {
+    names.push_back(subcommand.name);
+    if (subcommand.name != name) continue;
+    Result<Command> command =
+        ParseSubcommand(subcommand, {verb.arguments.subspan(1), verb.color});
+    if (!command.ok()) return Annotate(command.status(), name);
+    return command;
+  }
+  const Status status = ExpectedValue("ls, verify or diff", name);
+  return InvalidArgument(status.message() + DidYouMean(name, names));
+}
+
+}  // namespace gauntlet

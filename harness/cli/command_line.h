@@ -1,0 +1,36 @@
+// From arguments to a command, or to one line that says what is wrong.
+#ifndef GAUNTLET_HARNESS_CLI_COMMAND_LINE_H_
+#define GAUNTLET_HARNESS_CLI_COMMAND_LINE_H_
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/status.h"
+#include "harness/cli/commands.h"
+#include "harness/cli/terminal_style.h"
+
+namespace gauntlet {
+
+struct CommandLine {
+  ColorChoice color = ColorChoice::kAuto;
+  Command command;
+};
+
+// `arguments` without the program's own name. kInvalidArgument for a mistake;
+// the message begins with the command it was made in ("train: …").
+Result<CommandLine> ParseCommandLine(std::span<const std::string> arguments);
+
+// Of the commands that people call.
+std::vector<std::string> CommandNames();
+
+// The commands that there are, and examples: what the program says when it is
+// told nothing.
+std::string OverviewText();
+
+// "gauntlet 0.1.0, …".
+std::string VersionText();
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_COMMAND_LINE_H_

@@ -1,0 +1,123 @@
+// What each command was told, as plain values: the result of parsing.
+#ifndef GAUNTLET_HARNESS_CLI_COMMANDS_H_
+#define GAUNTLET_HARNESS_CLI_COMMANDS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "engine/train/launcher.h"
+#include "engine/train/options.h"
+
+namespace gauntlet {
+
+enum class OutputFormat : uint8_t { kText, kJson };
+enum class ProgressChoice : uint8_t { kAuto, kOff };
+
+struct TrainCommand {
+  TrainOptions options;
+  std::string preset = "tiny";
+  LauncherOptions launcher;
+  std::string events_directory;  // empty: no event files
+  std::string logs_directory;    // empty: workers write to standard error
+  std::string plan_file;         // empty: no faults
+  ProgressChoice progress = ProgressChoice::kAuto;
+  OutputFormat output = OutputFormat::kText;
+};
+
+// Training as a file of options has it, for a harness: `train.options` is not
+// yet read.
+struct LaunchCommand {
+  TrainCommand train;
+  std::string options_file;  // TrainOptions as JSON
+  int backoff_ms = 100;
+};
+
+// A worker of a cluster; its place comes from TF_CONFIG.
+struct WorkerCommand {
+  std::string options_file;   // TrainOptions as JSON
+  std::optional<int> worker;  // identity across lives; else its rank
+  int life = 1;
+  std::string events_file;
+  std::string plan_file;
+  int notices_fd = -1;  // where progress goes; -1: nowhere
+};
+
+struct CheckpointListCommand {
+  std::string directory;
+  OutputFormat output = OutputFormat::kText;
+};
+struct CheckpointVerifyCommand {
+  std::string path;  // of a store or of one checkpoint
+  OutputFormat output = OutputFormat::kText;
+};
+struct CheckpointDiffCommand {
+  std::string left;
+  std::string right;
+  OutputFormat output = OutputFormat::kText;
+};
+
+enum class Catalog : uint8_t {
+  kPresets,
+  kPoints,
+  kFaults,
+  kInvariants,
+  kPlantedBugs,
+  kScenarios,
+};
+
+struct ListCommand {
+  Catalog catalog = Catalog::kPresets;
+  std::vector<std::string> paths;  // kScenarios: files and folders
+};
+
+struct DoctorCommand {
+  OutputFormat output = OutputFormat::kText;
+};
+
+enum class WorldChoice : uint8_t { kReal, kSimulated, kBoth };
+
+// The i-th of n parts of what was selected; 1 <= index <= count.
+struct ShardChoice {
+  int index = 1;
+  int count = 1;
+};
+
+struct RunCommand {
+  std::vector<std::string> paths;   // scenario files and folders
+  std::string name_filter;          // part of a case's name; empty: all
+  std::vector<std::string> labels;  // all of them; empty: any
+  WorldChoice world = WorldChoice::kBoth;
+  std::optional<uint64_t> seed;  // instead of the scenario's own
+  int jobs = 1;                  // real runs at a time
+  int max_failures = 0;          // stop after so many; 0: never
+  int repeat = 1;                // each case so many times
+  bool last_failed = false;      // only what did not hold in the last run
+  ShardChoice shard;
+  std::string runs_directory = ".gauntlet/runs";
+  std::string junit_file;  // a copy, beside the run's own
+  bool demo = false;
+  bool strict = false;  // a skip is not good enough
+  OutputFormat output = OutputFormat::kText;
+};
+
+// "", a command's name, or a topic.
+struct HelpCommand {
+  std::string topic;
+};
+
+// Text that was asked for, such as a command's --help.
+struct ShowCommand {
+  std::string text;
+};
+
+using Command =
+    std::variant<ShowCommand, HelpCommand, TrainCommand, LaunchCommand, WorkerCommand,
+                 CheckpointListCommand, CheckpointVerifyCommand,
+                 CheckpointDiffCommand, ListCommand, DoctorCommand, RunCommand>;
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_COMMANDS_H_

@@ -1,0 +1,21 @@
+// The two streams that a command writes to.
+#ifndef GAUNTLET_HARNESS_CLI_CONSOLE_H_
+#define GAUNTLET_HARNESS_CLI_CONSOLE_H_
+
+#include <ostream>
+
+#include "harness/cli/terminal_style.h"
+
+namespace gauntlet {
+
+// Results go to `out`, everything that is said meanwhile to `err`.
+struct Console {
+  std::ostream& out;
+  std::ostream& err;
+  TerminalStyle out_style;
+  TerminalStyle err_style;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_CONSOLE_H_

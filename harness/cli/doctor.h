@@ -1,0 +1,42 @@
+// `gauntlet doctor`: what this machine has, and what is skipped without it.
+#ifndef GAUNTLET_HARNESS_CLI_DOCTOR_H_
+#define GAUNTLET_HARNESS_CLI_DOCTOR_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "harness/cli/commands.h"
+#include "harness/cli/console.h"
+
+namespace gauntlet {
+
+// kMissing: something is skipped without it; kBroken: nothing works without it.
+enum class Health : uint8_t { kGood, kMissing, kBroken };
+
+struct Probe {
+  std::string name;  // "cpu", "disk"
+  Health health = Health::kGood;
+  std::string found;        // "8 cores, avx2, fma"
+  std::string consequence;  // what it costs; empty where it costs nothing
+};
+
+Probe ProbeCpu();
+// Creates, syncs and removes small files in the current directory.
+Probe ProbeDisk();
+// Connects to itself over 127.0.0.1.
+Probe ProbeLoopback();
+Probe ProbeFaultLibrary();
+// Asks the driver, if there is one; loads no toolkit.
+Probe ProbeGpu();
+
+std::string RenderProbes(const std::vector<Probe>& probes,
+                         const TerminalStyle& style);
+std::string ProbesToJson(const std::vector<Probe>& probes);
+
+// Returns the exit code: 1 if something is broken.
+int RunDoctor(const DoctorCommand& command, Console& console);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_DOCTOR_H_

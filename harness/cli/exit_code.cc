@@ -1,0 +1,34 @@
+#include "harness/cli/exit_code.h"
+
+#include <array>
+
+namespace gauntlet {
+namespace {
+
+constexpr std::array kExitCodes = {
+    ExitCodeInfo{ExitCode::kHeld,
+                 "everything selected held; trained to the end"},
+    ExitCodeInfo{ExitCode::kViolated,
+                 "an invariant was violated, results differ for one seed, or "
+                 "training failed for good"},
+    ExitCodeInfo{ExitCode::kUsage,
+                 "a mistake on the command line or in a scenario"},
+    ExitCodeInfo{
+        ExitCode::kNoVerdict,
+        "no verdict: a fault never fired, or the harness itself failed"},
+    ExitCodeInfo{ExitCode::kNothingSelected, "nothing was selected"},
+    ExitCodeInfo{ExitCode::kLimitBroken, "a limit of a benchmark was broken"},
+    ExitCodeInfo{ExitCode::kSkippedUnderStrict,
+                 "something was skipped, under --strict"},
+    ExitCodeInfo{ExitCode::kNoCheckpoint,
+                 "there are checkpoints and none of them can be loaded"},
+    ExitCodeInfo{ExitCode::kInterrupted, "interrupted from the keyboard"},
+    ExitCodeInfo{ExitCode::kStopped,
+                 "stopped by a termination notice, after saving"},
+};
+
+}  // namespace
+
+std::span<const ExitCodeInfo> AllExitCodes() { return kExitCodes; }
+
+}  // namespace gauntlet

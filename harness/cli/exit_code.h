@@ -1,0 +1,33 @@
+// How the program ends: one list for all commands.
+#ifndef GAUNTLET_HARNESS_CLI_EXIT_CODE_H_
+#define GAUNTLET_HARNESS_CLI_EXIT_CODE_H_
+
+#include <span>
+#include <string_view>
+
+namespace gauntlet {
+
+enum class ExitCode : int {
+  kHeld = 0,
+  kViolated = 1,
+  kUsage = 2,
+  kNoVerdict = 3,
+  kNothingSelected = 4,
+  kLimitBroken = 5,
+  kSkippedUnderStrict = 6,
+  kNoCheckpoint = 7,
+  kInterrupted = 130,
+  kStopped = 143,
+};
+
+struct ExitCodeInfo {
+  ExitCode code;
+  std::string_view meaning;  // one line
+};
+
+// In ascending order.
+std::span<const ExitCodeInfo> AllExitCodes();
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_EXIT_CODE_H_

@@ -1,0 +1,167 @@
+#include "harness/cli/flags.h"
+
+#include <algorithm>
+
+#include "harness/scenario/diagnostic.h"
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr size_t kMaxShown = 60;
+
+// "--jobs" of "-j,--jobs".
+std::string LongName(const std::string& name) {
+  return name.substr(name.find(',') + 1);
+}
+
+}  // namespace
+
+struct Flags::Parser {
+  explicit Parser(const FlagsHead& head)
+      : app(head.summary, "gauntlet " + head.command) {}
+
+  Status TooManyOrNoValue(std::string_view cli_message) const;
+  Status Extra(const std::vector<std::string>& extras) const;
+
+  CLI::App app;
+  std::vector<std::string> names;  // long ones, with their dashes
+  size_t most_positionals = 0;
+  const std::vector<std::string>* positionals = nullptr;
+};
+
+Flags::Flags(const FlagsHead& head, ColorChoice& color)
+    : parser_(std::make_unique<Parser>(head)) {
+  parser_->app.allow_extras();
+  parser_->app.set_help_flag("-h,--help", "print this and leave");
+  parser_->app.footer(head.examples);
+  parser_->names.push_back("--help");
+  Value({"--color", "WHEN", "auto, always or never"},
+        ReadChoice<ColorChoice>(color, {{"auto", ColorChoice::kAuto},
+                                        {"always", ColorChoice::kOn},
+                                        {"never", ColorChoice::kOff}}));
+}
+
+Flags::~Flags() = default;
+
+void Flags::Value(const FlagText& text, FlagReader read) {
+  const std::string name = LongName(text.name);
+  const auto take = [name, read = std::move(read)](const std::string& value) {
+    if (const Status status = read(value); !status.ok()) {
+      throw CLI::ValidationError(name, status.message());
+    }
+  };
+  parser_->app.add_option_function<std::string>(text.name, take, text.help)
+      ->type_name(text.value);
+  parser_->names.push_back(name);
+}
+
+void Flags::Values(const FlagText& text, std::vector<std::string>& values) {
+  parser_->app.add_option(text.name, values, text.help)
+      ->type_name(text.value)
+      ->allow_extra_args(false)
+      ->take_all()
+      ->check(
+          [](const std::string& value) { return CheckText(value).message(); });
+  parser_->names.push_back(LongName(text.name));
+}
+
+void Flags::Switch(const FlagText& text, std::function<void()> set) {
+  parser_->app.add_flag_callback(text.name, std::move(set), text.help);
+  parser_->names.push_back(LongName(text.name));
+}
+
+void Flags::Positionals(const FlagText& text, size_t most,
+                        std::vector<std::string>& values) {
+  parser_->app.add_option(text.name, values, text.help)
+      ->type_name(text.value)
+      ->expected(0, -1);
+  parser_->most_positionals = most;
+  parser_->positionals = &values;
+}
+
+// CLI11 reports both with one type of exception, whose text begins with the
+// option's name.
+Status Flags::Parser::TooManyOrNoValue(std::string_view cli_message) const {
+  const std::string name(cli_message.substr(0, cli_message.find(':')));
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_name() == name && option->count() > 1) {
+      return InvalidArgument(name + ": given twice");
+    }
+  }
+  return InvalidArgument(name + ": expected a value after it");
+}
+
+Status Flags::Parser::Extra(const std::vector<std::string>& extras) const {
+  const auto option =
+      std::find_if(extras.begin(), extras.end(), [](const std::string& extra) {
+        return extra.size() > 1 && extra.front() == '-';
+      });
+  if (option == extras.end()) {
+    return InvalidArgument("unexpected argument " + Quoted(extras.front()));
+  }
+  const std::string name = option->substr(0, option->find('='));
+  return InvalidArgument(fmt::format("unknown option {}{}", Quoted(name),
+                                     DidYouMean(name, names)));
+}
+
+Result<FlagsOutcome> Flags::Parse(std::span<const std::string> arguments) {
+  // CLI11 takes them from the end.
+  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+  try {
+    parser_->app.parse(reversed);
+  } catch (const CLI::CallForHelp&) {
+    return FlagsOutcome::kHelpWanted;
+  } catch (const CLI::ArgumentMismatch& error) {
+    return parser_->TooManyOrNoValue(error.what());
+  } catch (const CLI::Error& error) {
+    return InvalidArgument(error.what());
+  }
+  const std::vector<std::string> extras = parser_->app.remaining();
+  if (!extras.empty()) return parser_->Extra(extras);
+  if (parser_->positionals != nullptr &&
+      parser_->positionals->size() > parser_->most_positionals) {
+    return InvalidArgument(
+        "unexpected argument " +
+        Quoted((*parser_->positionals)[parser_->most_positionals]));
+  }
+  return FlagsOutcome::kParsed;
+}
+
+std::string Flags::Help() const { return parser_->app.help(); }
+
+std::string Quoted(std::string_view text) {
+  std::string shown = "'";
+  for (const char c : text.substr(0, kMaxShown)) {
+    const bool control = static_cast<unsigned char>(c) < ' ' || c == '\x7f';
+    shown += control ? '?' : c;
+  }
+  return shown + (text.size() > kMaxShown ? "…'" : "'");
+}
+
+std::string DidYouMean(std::string_view mistyped,
+                       const std::vector<std::string>& names) {
+  const std::string nearest = NearestName(mistyped, names);
+  return nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest);
+}
+
+Status ExpectedValue(std::string_view expected, std::string_view found) {
+  return InvalidArgument(
+      fmt::format("expected {}, found {}", expected, Quoted(found)));
+}
+
+Status CheckText(std::string_view text) {
+  if (!text.empty() && !text.starts_with("--")) return OkStatus();
+  return ExpectedValue("a value", text);
+}
+
+FlagReader ReadText(std::string& target) {
+  return [&target](const std::string& text) -> Status {
+    RETURN_IF_ERROR(CheckText(text));
+    target = text;
+    return OkStatus();
+  };
+}
+
+}  // namespace gauntlet

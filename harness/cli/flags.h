@@ -1,0 +1,129 @@
+// The options of one command: strict, with messages that say what was expected.
+//
+// A front to CLI11 that keeps its types, exceptions and wording inside one
+// file.
+#ifndef GAUNTLET_HARNESS_CLI_FLAGS_H_
+#define GAUNTLET_HARNESS_CLI_FLAGS_H_
+
+#include <charconv>
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "engine/status.h"
+#include "harness/cli/terminal_style.h"
+
+namespace gauntlet {
+
+struct FlagsHead {
+  std::string command;  // "train"
+  std::string summary;
+  std::string examples;  // at the end of the help text
+};
+
+struct FlagText {
+  std::string name;   // "--workers" or "-j,--jobs"
+  std::string value;  // "N": what stands for the value in the help text
+  std::string help;
+};
+
+// Takes a value's text; kInvalidArgument says what was expected.
+using FlagReader = std::function<Status(const std::string&)>;
+
+enum class FlagsOutcome : uint8_t { kParsed, kHelpWanted };
+
+class Flags {
+ public:
+  // Adds --help, and --color, which writes to `color`.
+  Flags(const FlagsHead& head, ColorChoice& color);
+  ~Flags();
+  Flags(const Flags&) = delete;
+  Flags& operator=(const Flags&) = delete;
+
+  // `--name VALUE`, at most once.
+  void Value(const FlagText& text, FlagReader read);
+  // `--name VALUE`, any number of times.
+  void Values(const FlagText& text, std::vector<std::string>& values);
+  void Switch(const FlagText& text, std::function<void()> set);
+  // What has no dash. More than `most` of them are refused.
+  void Positionals(const FlagText& text, size_t most,
+                   std::vector<std::string>& values);
+
+  // kInvalidArgument, one line: "unknown option '--worker'; did you mean
+  // --workers?", "--workers: expected …, found …".
+  Result<FlagsOutcome> Parse(std::span<const std::string> arguments);
+  std::string Help() const;
+
+ private:
+  struct Parser;
+  std::unique_ptr<Parser> parser_;
+};
+
+// "; did you mean --workers?", or nothing where no name is near.
+std::string DidYouMean(std::string_view mistyped,
+                       const std::vector<std::string>& names);
+
+// Text from outside in quotes, without control characters and cut to a sensible
+// length.
+std::string Quoted(std::string_view text);
+
+// "expected …, found 'text'".
+Status ExpectedValue(std::string_view expected, std::string_view found);
+
+// Anything but nothing, or what must be another option.
+Status CheckText(std::string_view text);
+FlagReader ReadText(std::string& target);
+
+// A whole number in decimal digits, in [low, high].
+template <std::integral T>
+Result<T> ParseWhole(const std::string& text, T low, T high) {
+  T value{};
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error == std::errc() && stop == end && value >= low && value <= high) {
+    return value;
+  }
+  return ExpectedValue("a whole number from " + std::to_string(low) + " to " +
+                           std::to_string(high),
+                       text);
+}
+
+// `Target` is an integer type or an optional of one.
+template <typename Target, std::integral T>
+FlagReader ReadWhole(Target& target, T low, T high) {
+  return [&target, low, high](const std::string& text) -> Status {
+    ASSIGN_OR_RETURN(target, ParseWhole<T>(text, low, high));
+    return OkStatus();
+  };
+}
+
+template <typename T>
+using NamedChoices = std::vector<std::pair<std::string, T>>;
+
+template <typename T>
+FlagReader ReadChoice(T& target, NamedChoices<T> choices) {
+  return [&target, choices](const std::string& text) -> Status {
+    std::string names;
+    for (const auto& [name, choice] : choices) {
+      if (name == text) {
+        target = choice;
+        return OkStatus();
+      }
+      names += (names.empty() ? "" : ", ") + name;
+    }
+    return ExpectedValue("one of " + names, text);
+  };
+}
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_FLAGS_H_

@@ -1,0 +1,98 @@
+#include "harness/cli/help_command.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <variant>
+
+#include "harness/cli/catalog.h"
+#include "harness/cli/command_line.h"
+#include "harness/cli/exit_code.h"
+#include "harness/cli/flags.h"
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+
+namespace gauntlet {
+namespace {
+
+std::string PointsText() {
+  return "Fault points: the named places in the engine where a fault can be "
+         "put.\nA scenario says where in logical time: at: {worker: 1, life: "
+         "1, step: 40,\npoint: NAME, hit: 3}. At the points that end in "
+         ".write one hit comes before each\nblock of the file, and offset: 50% "
+         "(or bytes) picks one.\n\n" +
+         RenderEntries(EntriesOf(Catalog::kPoints));
+}
+
+std::string FaultsText() {
+  return "Faults: what a scenario can do (do: NAME). Those that real processes "
+         "cannot\nsuffer say so; the simulated world has them all.\n\n" +
+         RenderEntries(EntriesOf(Catalog::kFaults));
+}
+
+std::string InvariantsText() {
+  return "Invariants: what the oracle checks of a run's record. A scenario "
+         "names some of\nthem (expect: {invariants: […]}) or all. One that "
+         "had nothing to check gives no\nverdict: it never passes.\n\n" +
+         RenderEntries(EntriesOf(Catalog::kInvariants));
+}
+
+std::string ExitCodesText() {
+  std::string text = "Exit codes, of all commands:\n\n";
+  for (const ExitCodeInfo& info : AllExitCodes()) {
+    text +=
+        fmt::format("  {:>3}  {}\n", static_cast<int>(info.code), info.meaning);
+  }
+  return text + "\nOf several, the first of 2, 1, 3, 5, 6 counts.\n";
+}
+
+struct Topic {
+  std::string_view name;
+  std::string (*text)();
+};
+
+constexpr std::array kTopics = {
+    Topic{"points", PointsText},
+    Topic{"faults", FaultsText},
+    Topic{"invariants", InvariantsText},
+    Topic{"exit-codes", ExitCodesText},
+};
+
+// What a command says to --help.
+std::optional<std::string> CommandHelp(const std::string& name) {
+  const std::vector<std::string> names = CommandNames();
+  if (std::find(names.begin(), names.end(), name) == names.end()) {
+    return std::nullopt;
+  }
+  const Result<CommandLine> line =
+      ParseCommandLine(std::vector<std::string>{name, "--help"});
+  if (!line.ok()) return std::nullopt;
+  const ShowCommand* shown = std::get_if<ShowCommand>(&line->command);
+  return shown == nullptr ? std::nullopt : std::optional(shown->text);
+}
+
+}  // namespace
+
+int RunHelp(const HelpCommand& command, Console& console) {
+  if (command.topic.empty()) {
+    console.out << OverviewText();
+    return static_cast<int>(ExitCode::kHeld);
+  }
+  std::vector<std::string> names = CommandNames();
+  for (const Topic& topic : kTopics) {
+    if (topic.name == command.topic) {
+      console.out << topic.text();
+      return static_cast<int>(ExitCode::kHeld);
+    }
+    names.emplace_back(topic.name);
+  }
+  if (const auto text = CommandHelp(command.topic)) {
+    console.out << *text;
+    return static_cast<int>(ExitCode::kHeld);
+  }
+  fmt::print(console.err, "gauntlet help: unknown topic {}{}\n",
+             Quoted(command.topic), DidYouMean(command.topic, names));
+  return static_cast<int>(ExitCode::kUsage);
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,17 @@
+// `gauntlet help`: on a command, or on a topic.
+#ifndef GAUNTLET_HARNESS_CLI_HELP_COMMAND_H_
+#define GAUNTLET_HARNESS_CLI_HELP_COMMAND_H_
+
+#include <string>
+
+#include "harness/cli/commands.h"
+#include "harness/cli/console.h"
+
+namespace gauntlet {
+
+// Returns the exit code.
+int RunHelp(const HelpCommand& command, Console& console);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_HELP_COMMAND_H_

@@ -1,0 +1,90 @@
+// The options of the commands that only look: list, doctor, help.
+#include "harness/cli/flags.h"
+#include "harness/cli/verbs.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr std::string_view kCatalogNames =
+    "presets, points, faults, invariants, planted-bugs or scenarios";
+
+NamedChoices<Catalog> AllCatalogs() {
+  return {{"presets", Catalog::kPresets},
+          {"points", Catalog::kPoints},
+          {"faults", Catalog::kFaults},
+          {"invariants", Catalog::kInvariants},
+          {"planted-bugs", Catalog::kPlantedBugs},
+          {"scenarios", Catalog::kScenarios}};
+}
+
+Result<Catalog> FindCatalog(const std::string& name) {
+  std::vector<std::string> names;
+  for (const auto& [known, catalog] : AllCatalogs()) {
+    if (known == name) return catalog;
+    names.push_back(known);
+  }
+  const Status status = ExpectedValue(kCatalogNames, name);
+  return InvalidArgument(status.message() + DidYouMean(name, names));
+}
+
+}  // namespace
+
+Result<Command> ParseList(const VerbArguments& verb) {
+  std::vector<std::string> words;
+  Flags flags({.command = "list",
+               .summary = fmt::format("List {}.", kCatalogNames),
+               .examples = "Examples:\n  gauntlet list points\n"
+                           "  gauntlet list scenarios scenarios/smoke"},
+              verb.color);
+  flags.Positionals({"what", "WHAT [PATH…]",
+                     fmt::format("{}; paths for scenarios", kCatalogNames)},
+                    10'000, words);
+  ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
+  if (outcome == FlagsOutcome::kHelpWanted)
+    return Command(ShowCommand{flags.Help()});
+  if (words.empty()) {
+    return InvalidArgument(fmt::format("expected {}", kCatalogNames));
+  }
+  ListCommand command;
+  ASSIGN_OR_RETURN(command.catalog, FindCatalog(words.front()));
+  command.paths.assign(words.begin() + 1, words.end());
+  if (command.catalog != Catalog::kScenarios && !command.paths.empty()) {
+    return InvalidArgument(fmt::format("{}: unexpected argument '{}'",
+                                       words.front(), command.paths.front()));
+  }
+  if (command.catalog == Catalog::kScenarios && command.paths.empty()) {
+    command.paths = {"scenarios"};
+  }
+  return Command(std::move(command));
+}
+
+Result<Command> ParseDoctor(const VerbArguments& verb) {
+  DoctorCommand command;
+  Flags flags({.command = "doctor",
+               .summary = "What this machine has, and what that costs.",
+               .examples = ""},
+              verb.color);
+  flags.Switch({"--json", "", "as JSON"},
+               [&command] { command.output = OutputFormat::kJson; });
+  ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
+  if (outcome == FlagsOutcome::kHelpWanted)
+    return Command(ShowCommand{flags.Help()});
+  return Command(std::move(command));
+}
+
+Result<Command> ParseHelp(const VerbArguments& verb) {
+  std::vector<std::string> words;
+  Flags flags({.command = "help",
+               .summary = "Help on a command or a topic.",
+               .examples = ""},
+              verb.color);
+  flags.Positionals({"topic", "TOPIC", "a command's name, or a topic"}, 1,
+                    words);
+  ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
+  if (outcome == FlagsOutcome::kHelpWanted)
+    return Command(ShowCommand{flags.Help()});
+  return Command(HelpCommand{words.empty() ? "" : words.front()});
+}
+
+}  // namespace gauntlet

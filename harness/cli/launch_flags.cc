@@ -1,0 +1,46 @@
+// The options of `gauntlet launch`, which only harnesses call.
+#include "harness/cli/flags.h"
+#include "harness/cli/verbs.h"
+
+namespace gauntlet {
+
+Result<Command> ParseLaunch(const VerbArguments& verb) {
+  LaunchCommand command;
+  TrainCommand& train = command.train;
+  train.progress = ProgressChoice::kOff;
+  train.output = OutputFormat::kJson;
+  Flags flags({.command = "launch",
+               .summary = "Train what a file of options says; prints JSON.",
+               .examples = ""},
+              verb.color);
+  flags.Value({"--options", "FILE", "what to train and how, as JSON"},
+              ReadText(command.options_file));
+  flags.Value({"--workers", "N", "processes that share the replicas (1)"},
+              ReadWhole(train.launcher.workers, 1, 1024));
+  flags.Value(
+      {"--restart", "NAME", "none or whole-job (whole-job)"},
+      ReadChoice<RestartPolicy>(train.launcher.restart,
+                                {{"none", RestartPolicy::kNone},
+                                 {"whole-job", RestartPolicy::kWholeJob}}));
+  flags.Value({"--max-restarts", "N", "of the whole run (100)"},
+              ReadWhole(train.launcher.max_restarts, 0, 1'000'000));
+  flags.Value({"--backoff-ms", "N", "pause before the first restart (100)"},
+              ReadWhole(command.backoff_ms, 0, 3'600'000));
+  flags.Value({"--first-life", "N", "number of the workers' first lives (1)"},
+              ReadWhole(train.launcher.first_life, 1, 1'000'000));
+  flags.Value({"--events", "DIR", "a file of events for each life of a worker"},
+              ReadText(train.events_directory));
+  flags.Value({"--logs", "DIR", "a log for each life of a worker"},
+              ReadText(train.logs_directory));
+  flags.Value({"--plan", "FILE", "faults to inject"},
+              ReadText(train.plan_file));
+  ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
+  if (outcome == FlagsOutcome::kHelpWanted)
+    return Command(ShowCommand{flags.Help()});
+  if (command.options_file.empty()) {
+    return InvalidArgument("--options: missing");
+  }
+  return Command(std::move(command));
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,122 @@
+// The program: from arguments and environment to one command.
+#include <cstdlib>
+#include <iostream>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "engine/real/real_world.h"
+#include "harness/cli/ckpt_command.h"
+#include "harness/cli/command_line.h"
+#include "harness/cli/doctor.h"
+#include "harness/cli/exit_code.h"
+#include "harness/cli/help_command.h"
+#include "harness/cli/list_command.h"
+#include "harness/cli/local_training.h"
+#include "harness/cli/run_command.h"
+#include "harness/cli/worker_command.h"
+#include <fmt/ostream.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+namespace gauntlet {
+namespace {
+
+std::string_view Environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+bool LocaleIsUtf8() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const std::string_view value = Environment(name);
+    if (value.empty()) continue;
+    return value.find("UTF-8") != value.npos ||
+           value.find("utf8") != value.npos;
+  }
+  return false;
+}
+
+TerminalFacts FactsOf(int fd) {
+  const std::string_view term = Environment("TERM");
+  TerminalFacts facts{.is_terminal = isatty(fd) == 1,
+                      .no_color = !Environment("NO_COLOR").empty(),
+                      .is_dumb = term.empty() || term == "dumb",
+                      .utf8 = LocaleIsUtf8()};
+  winsize size{};
+  if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+    facts.columns = size.ws_col;
+  }
+  return facts;
+}
+
+// One call for each command.
+struct Execute {
+  Console& console;
+
+  int operator()(const ShowCommand& command) const {
+    console.out << command.text;
+    return static_cast<int>(ExitCode::kHeld);
+  }
+  int operator()(const HelpCommand& command) const {
+    return RunHelp(command, console);
+  }
+  int operator()(const TrainCommand& command) const {
+    return TrainOnThisMachine(command, console);
+  }
+  int operator()(const LaunchCommand& command) const {
+    return LaunchOnThisMachine(command, console);
+  }
+  int operator()(const WorkerCommand& command) const {
+    return RunWorkerProcess(command, console);
+  }
+  int operator()(const CheckpointListCommand& command) const {
+    RealWorld real;
+    World world = real.world();
+    return RunCheckpointList(command, world, console);
+  }
+  int operator()(const CheckpointVerifyCommand& command) const {
+    RealWorld real;
+    World world = real.world();
+    return RunCheckpointVerify(command, world, console);
+  }
+  int operator()(const CheckpointDiffCommand& command) const {
+    RealWorld real;
+    World world = real.world();
+    return RunCheckpointDiff(command, world, console);
+  }
+  int operator()(const ListCommand& command) const {
+    PosixStorage storage;
+    return RunList(command, storage, console);
+  }
+  int operator()(const DoctorCommand& command) const {
+    return RunDoctor(command, console);
+  }
+  int operator()(const RunCommand& command) const {
+    return RunScenarios(command, console);
+  }
+};
+
+int Main(const std::vector<std::string>& arguments) {
+  const Result<CommandLine> line = ParseCommandLine(arguments);
+  if (!line.ok()) {
+    fmt::print(std::cerr, "gauntlet {}\n", line.status().message());
+    return static_cast<int>(ExitCode::kUsage);
+  }
+  Console console{std::cout, std::cerr,
+                  TerminalStyle(line->color, FactsOf(STDOUT_FILENO)),
+                  TerminalStyle(line->color, FactsOf(STDERR_FILENO))};
+  const int exit_code = std::visit(Execute{console}, line->command);
+  std::cout.flush();
+  if (std::cout.good()) return exit_code;
+  fmt::print(std::cerr, "gauntlet: standard output cannot be written\n");
+  return static_cast<int>(ExitCode::kNoVerdict);
+}
+
+}  // namespace
+}  // namespace gauntlet
+
+int main(int argc, char** argv) {
+  return gauntlet::Main(std::vector<std::string>(argv + 1, argv + argc));
+}

@@ -1,0 +1,312 @@
+#include "harness/cli/run_command.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+
+#include "engine/digest.h"
+#include "engine/real/posix_storage.h"
+#include "harness/cli/demo_scenarios.h"
+#include "harness/cli/exit_code.h"
+#include "harness/cli/scenario_files.h"
+#include "harness/record/result_file.h"
+#include "harness/run/suite.h"
+#include "harness/scenario/scenario.h"
+#include "reports/junit.h"
+#include "reports/terminal.h"
+
+namespace gauntlet {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kThisProgram = "/proc/self/exe";
+
+std::string ReadWhole(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+Status WriteWhole(const fs::path& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  if (!file.flush()) {
+    return IoError(fmt::format("{}: cannot be written", path.string()));
+  }
+  return OkStatus();
+}
+
+struct Loaded {
+  std::vector<Case> cases;
+  uint64_t scenarios = 0;
+  std::string errors;  // rendered; empty: none
+};
+
+void LoadText(std::string_view text, const std::string& name, Loaded& loaded) {
+  LoadedFile file = LoadScenarios(text, name);
+  if (!file.errors.empty()) {
+    loaded.errors += RenderErrors(file, name, text);
+    return;
+  }
+  loaded.scenarios += file.scenarios.size();
+  std::move(file.cases.begin(), file.cases.end(),
+            std::back_inserter(loaded.cases));
+}
+
+Result<Loaded> LoadAll(const RunCommand& command) {
+  Loaded loaded;
+  if (command.demo) {
+    for (const DemoScenario& demo : DemoScenarios()) {
+      LoadText(demo.text, std::string(demo.name), loaded);
+    }
+    return loaded;
+  }
+  PosixStorage storage;
+  ASSIGN_OR_RETURN(const std::vector<std::string> files,
+                   FindScenarioFiles(storage, command.paths));
+  for (const std::string& file : files) {
+    ASSIGN_OR_RETURN(const std::string text,
+                     ReadFile(storage, file, kMaxScenarioBytes));
+    LoadText(text, file, loaded);
+  }
+  return loaded;
+}
+
+// The cases that did not hold in the last run, by name and world.
+using FailedBefore = std::set<std::pair<std::string, std::string>>;
+
+Result<FailedBefore> LastFailures(const RunCommand& command) {
+  const fs::path file =
+      fs::path(command.runs_directory) / "latest" / "result.json";
+  const Parsed<RunResult> last = ReadResult(ReadWhole(file), file.string());
+  if (!last.ok()) {
+    return InvalidArgument("--last-failed: " + last.error);
+  }
+  FailedBefore failed;
+  for (const CaseResult& one : last.value->cases) {
+    if (one.verdict.kind == VerdictKind::kFail ||
+        one.verdict.kind == VerdictKind::kError) {
+      failed.emplace(one.name, one.world);
+    }
+  }
+  return failed;
+}
+
+class Selection {
+ public:
+  explicit Selection(const RunCommand& command) : command_(command) {}
+
+  Status Prepare() {
+    if (!command_.last_failed) return OkStatus();
+    ASSIGN_OR_RETURN(failed_before_, LastFailures(command_));
+    return OkStatus();
+  }
+
+  std::vector<SuiteItem> Select(const std::vector<Case>& cases) const {
+    std::vector<SuiteItem> items;
+    for (const Case& one : cases) {
+      if (!Wanted(one)) continue;
+      if (command_.world != WorldChoice::kReal) {
+        Add(one, WorldKind::kSimulated, items);
+      }
+      if (command_.world != WorldChoice::kSimulated) {
+        Add(one, WorldKind::kReal, items);
+      }
+    }
+    return Shard(items);
+  }
+
+ private:
+  bool Wanted(const Case& one) const {
+    if (one.name.find(command_.name_filter) == one.name.npos) return false;
+    return std::all_of(command_.labels.begin(), command_.labels.end(),
+                       [&](const std::string& label) {
+                         return std::find(one.labels.begin(), one.labels.end(),
+                                          label) != one.labels.end();
+                       });
+  }
+
+  void Add(const Case& one, WorldKind world,
+           std::vector<SuiteItem>& items) const {
+    const char* name = world == WorldKind::kSimulated ? "sim" : "real";
+    if (command_.last_failed && !failed_before_.contains({one.name, name})) {
+      return;
+    }
+    for (int i = 1; i <= command_.repeat; ++i) {
+      SuiteItem item = {.one = one, .world = world};
+      if (command_.seed) item.one.seed = *command_.seed;
+      if (command_.repeat > 1) {
+        item.one.name += fmt::format("({}of{})", i, command_.repeat);
+      }
+      items.push_back(std::move(item));
+    }
+  }
+
+  std::vector<SuiteItem> Shard(const std::vector<SuiteItem>& items) const {
+    std::vector<SuiteItem> part;
+    const auto count = static_cast<size_t>(command_.shard.count);
+    const auto index = static_cast<size_t>(command_.shard.index) - 1;
+    for (size_t i = 0; i < items.size(); ++i) {
+      if (i % count == index) part.push_back(items[i]);
+    }
+    return part;
+  }
+
+  const RunCommand& command_;
+  FailedBefore failed_before_;
+};
+
+// What this build is: results of another one may differ.
+std::string BuildId() { return DigestOf(ReadWhole(kThisProgram)).Short(); }
+
+// A new folder for the run, to which `latest` links.
+Result<fs::path> MakeRunDirectory(const fs::path& runs, std::string& id) {
+  const std::time_t now = std::time(nullptr);
+  id = fmt::format("{:%Y%m%dT%H%M%S}-{}", fmt::gmtime(now), getpid());
+  std::error_code error;
+  const fs::path directory = fs::absolute(runs) / id;
+  fs::create_directories(directory, error);
+  if (error) {
+    return IoError(
+        fmt::format("{}: {}", directory.string(), error.message()));
+  }
+  // Made beside and renamed, so that there is always one.
+  const fs::path link = fs::absolute(runs) / (id + ".link");
+  fs::create_directory_symlink(id, link, error);
+  if (!error) fs::rename(link, fs::absolute(runs) / "latest", error);
+  if (error) {
+    return IoError(fmt::format("{}/latest: {}", runs.string(),
+                               error.message()));
+  }
+  return directory;
+}
+
+int ExitCodeFor(const RunResult& result, const RunCommand& command) {
+  const int code = ExitCodeOf(result);
+  if (code == 0 && command.strict && CountVerdicts(result).skipped > 0) {
+    return static_cast<int>(ExitCode::kSkippedUnderStrict);
+  }
+  return code;
+}
+
+Status SaveResult(const RunResult& result, const fs::path& directory,
+                  const std::string& junit_copy) {
+  const std::string junit = RenderJunit(result);
+  RETURN_IF_ERROR(WriteWhole(directory / "result.json", ResultToJson(result)));
+  RETURN_IF_ERROR(WriteWhole(directory / "junit.xml", junit));
+  if (junit_copy.empty()) return OkStatus();
+  return WriteWhole(junit_copy, junit);
+}
+
+class Runner {
+ public:
+  Runner(const RunCommand& command, Console& console)
+      : command_(command),
+        console_(console),
+        text_(command.output == OutputFormat::kText),
+        colour_(console.out_style.Paint(Ink::kGood, "x") == "x"
+                    ? Colour::kOff
+                    : Colour::kOn) {}
+
+  Result<int> Run(uint64_t scenarios, const std::vector<SuiteItem>& items) {
+    RunResult result = {.seed = command_.seed.value_or(0),
+                        .build = BuildId(),
+                        .scenarios = scenarios};
+    ASSIGN_OR_RETURN(const fs::path directory,
+                     MakeRunDirectory(command_.runs_directory, result.run));
+    if (text_) {
+      fmt::print(console_.out, "{} scenarios, {} cases, run {}\n", scenarios,
+                 items.size(), result.run);
+      console_.out << std::flush;
+    }
+    const auto begin = std::chrono::steady_clock::now();
+    result.cases = RunSuite(
+        items,
+        {.jobs = command_.jobs,
+         .max_failures = command_.max_failures,
+         .program = kThisProgram,
+         .directory = directory,
+         .cache_directory = fs::absolute(command_.runs_directory)
+                                .parent_path() /
+                            "cache",
+         .build = result.build},
+        [&](const CaseResult& one) { Show(one, WidthOf(items)); });
+    result.seconds = std::chrono::duration<double>(
+                         std::chrono::steady_clock::now() - begin)
+                         .count();
+    RETURN_IF_ERROR(SaveResult(result, directory, command_.junit_file));
+    Conclude(result);
+    return ExitCodeFor(result, command_);
+  }
+
+ private:
+  static size_t WidthOf(const std::vector<SuiteItem>& items) {
+    size_t width = 0;
+    for (const SuiteItem& item : items) {
+      width = std::max(width, item.one.name.size());
+    }
+    return std::min<size_t>(width, 48);
+  }
+
+  void Show(const CaseResult& one, size_t width) {
+    if (!text_) return;
+    console_.out << RenderCaseLine(one, width, colour_) << std::flush;
+  }
+
+  void Conclude(const RunResult& result) {
+    if (!text_) {
+      console_.out << ResultToJson(result);
+      return;
+    }
+    for (const CaseResult& one : result.cases) {
+      if (one.verdict.kind == VerdictKind::kFail ||
+          one.verdict.kind == VerdictKind::kError) {
+        console_.out << '\n' << RenderFailure(one, colour_);
+      }
+    }
+    console_.out << '\n' << RenderSummary(result, colour_);
+  }
+
+  const RunCommand& command_;
+  Console& console_;
+  const bool text_;
+  const Colour colour_;
+};
+
+Result<int> LoadAndRun(const RunCommand& command, Console& console) {
+  ASSIGN_OR_RETURN(const Loaded loaded, LoadAll(command));
+  if (!loaded.errors.empty()) {
+    console.err << loaded.errors;
+    return static_cast<int>(ExitCode::kUsage);
+  }
+  Selection selection(command);
+  RETURN_IF_ERROR(selection.Prepare());
+  const std::vector<SuiteItem> items = selection.Select(loaded.cases);
+  if (items.empty()) {
+    fmt::print(console.err, "gauntlet run: nothing selected of {} cases\n",
+               loaded.cases.size());
+    return static_cast<int>(ExitCode::kNothingSelected);
+  }
+  return Runner(command, console).Run(loaded.scenarios, items);
+}
+
+}  // namespace
+
+int RunScenarios(const RunCommand& command, Console& console) {
+  const Result<int> exit_code = LoadAndRun(command, console);
+  if (exit_code.ok()) return *exit_code;
+  fmt::print(console.err, "gauntlet run: {}\n", exit_code.status().message());
+  return static_cast<int>(ExitCode::kUsage);
+}
+
+}  // namespace gauntlet

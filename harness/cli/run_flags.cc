@@ -1,0 +1,100 @@
+// The options of `gauntlet run`.
+#include "harness/cli/flags.h"
+#include "harness/cli/verbs.h"
+
+namespace gauntlet {
+namespace {
+
+constexpr std::string_view kExamples =
+    R"(Examples:
+  gauntlet run --demo
+  gauntlet run scenarios/smoke --world sim
+  gauntlet run scenarios -L crash --shard 1/4 --junit junit.xml
+Every run leaves result.json, junit.xml and its records in .gauntlet/runs/latest.)";
+
+// "2/4".
+FlagReader ReadShard(ShardChoice& target) {
+  return [&target](const std::string& text) -> Status {
+    const size_t slash = text.find('/');
+    const std::string index = text.substr(0, slash);
+    const std::string count =
+        slash == std::string::npos ? "" : text.substr(slash + 1);
+    const Result<int> parts = ParseWhole(count, 1, 100'000);
+    const Result<int> part = ParseWhole(index, 1, parts.ok() ? *parts : 1);
+    if (!parts.ok() || !part.ok()) {
+      return ExpectedValue("I/N with I from 1 to N", text);
+    }
+    target = {.index = *part, .count = *parts};
+    return OkStatus();
+  };
+}
+
+void AddSelection(Flags& flags, RunCommand& command) {
+  flags.Positionals({"paths", "PATH", "scenario files, or folders of them"},
+                    10'000, command.paths);
+  flags.Switch({"--demo", "", "the built-in scenarios; needs no files"},
+               [&command] { command.demo = true; });
+  flags.Value({"-k,--name", "TEXT", "only cases with this in their name"},
+              ReadText(command.name_filter));
+  flags.Values({"-L,--label", "NAME", "only with this label; may be repeated"},
+               command.labels);
+  flags.Switch({"--last-failed", "", "only what did not hold in the last run"},
+               [&command] { command.last_failed = true; });
+  flags.Value({"--shard", "I/N", "only the I-th of N parts"},
+              ReadShard(command.shard));
+}
+
+void AddHow(Flags& flags, RunCommand& command) {
+  flags.Value(
+      {"--world", "NAME", "real, sim or both (both)"},
+      ReadChoice<WorldChoice>(command.world, {{"real", WorldChoice::kReal},
+                                              {"sim", WorldChoice::kSimulated},
+                                              {"both", WorldChoice::kBoth}}));
+  flags.Value({"--seed", "N", "instead of the scenarios' own"},
+              ReadWhole<std::optional<uint64_t>, uint64_t>(command.seed, 0,
+                                                           UINT64_MAX));
+  flags.Value({"-j,--jobs", "N", "runs in real processes at a time (1)"},
+              ReadWhole(command.jobs, 1, 256));
+  flags.Switch({"-x,--exit-first", "", "stop after the first failure"},
+               [&command] { command.max_failures = 1; });
+  flags.Value({"--repeat", "N", "each case so many times (1)"},
+              ReadWhole(command.repeat, 1, 100'000));
+  flags.Value({"--max-fail", "N", "stop after so many failures"},
+              ReadWhole(command.max_failures, 1, 1'000'000));
+  flags.Switch({"--strict", "", "a skipped case is exit code 6"},
+               [&command] { command.strict = true; });
+}
+
+void AddOutput(Flags& flags, RunCommand& command) {
+  flags.Value({"--runs", "DIR", "where runs are kept (.gauntlet/runs)"},
+              ReadText(command.runs_directory));
+  flags.Value({"--junit", "FILE", "a copy of the run's junit.xml"},
+              ReadText(command.junit_file));
+  flags.Switch({"--json", "", "the result as JSON"},
+               [&command] { command.output = OutputFormat::kJson; });
+}
+
+}  // namespace
+
+Result<Command> ParseRun(const VerbArguments& verb) {
+  RunCommand command;
+  Flags flags({.command = "run",
+               .summary = "Run scenarios and judge what came of them.",
+               .examples = std::string(kExamples)},
+              verb.color);
+  AddSelection(flags, command);
+  AddHow(flags, command);
+  AddOutput(flags, command);
+  ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
+  if (outcome == FlagsOutcome::kHelpWanted)
+    return Command(ShowCommand{flags.Help()});
+  if (command.demo && !command.paths.empty()) {
+    return InvalidArgument("--demo: expected no paths beside it");
+  }
+  if (!command.demo && command.paths.empty()) {
+    return InvalidArgument("expected a scenario file or folder, or --demo");
+  }
+  return Command(std::move(command));
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,45 @@
+#include "harness/cli/scenario_files.h"
+
+#include <set>
+
+namespace gauntlet {
+namespace {
+
+constexpr int kDeepest = 16;
+
+// Adds what is in and below the folder; kNotFound if it is none.
+Status AddFolder(Storage& storage, const std::string& folder, int depth,
+                 std::set<std::string>& files) {
+  if (depth > kDeepest) {
+    return InvalidArgument(folder + ": folders are nested too deep");
+  }
+  ASSIGN_OR_RETURN(const auto entries, storage.List(folder));
+  for (const DirectoryEntry& entry : entries) {
+    const std::string path =
+        folder.ends_with('/') ? folder + entry.name : folder + "/" + entry.name;
+    if (entry.kind == FileKind::kDirectory) {
+      RETURN_IF_ERROR(AddFolder(storage, path, depth + 1, files));
+    } else if (entry.name.ends_with(".yaml")) {
+      files.insert(path);
+    }
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> FindScenarioFiles(
+    Storage& storage, const std::vector<std::string>& paths) {
+  std::set<std::string> files;
+  for (const std::string& path : paths) {
+    if (path.ends_with(".yaml")) {
+      ASSIGN_OR_RETURN(const auto file, storage.Open(path, OpenMode::kRead));
+      files.insert(path);
+    } else {
+      RETURN_IF_ERROR(AddFolder(storage, path, 0, files));
+    }
+  }
+  return std::vector<std::string>(files.begin(), files.end());
+}
+
+}  // namespace gauntlet

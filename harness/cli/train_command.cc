@@ -1,0 +1,66 @@
+#include "harness/cli/train_command.h"
+
+#include "harness/cli/train_outcome.h"
+#include "harness/cli/train_progress.h"
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+
+namespace gauntlet {
+namespace {
+
+std::string CheckpointText(const CheckpointOptions& checkpoint) {
+  if (checkpoint.directory.empty()) return "no checkpoints (--ckpt DIR)";
+  const uint64_t every = checkpoint.trigger.every;
+  const auto when = [&]() -> std::string {
+    switch (checkpoint.trigger.unit) {
+      case SaveUnit::kNone:
+        return "only when told to stop";
+      case SaveUnit::kSteps:
+        return every == 1 ? "each step" : fmt::format("each {} steps", every);
+      case SaveUnit::kSeconds:
+        return fmt::format("each {} s", every);
+      case SaveUnit::kEpochs:
+        return every == 1 ? "each epoch" : fmt::format("each {} epochs", every);
+    }
+    return "";
+  };
+  return fmt::format("saves {} to {}", when(), checkpoint.directory);
+}
+
+// "tiny: 4 replicas of 16 rows on 2 workers, seed 1; saves each epoch to ckpt".
+std::string HeaderText(const TrainCommand& command) {
+  const JobSpec& job = command.options.job;
+  const int workers = command.launcher.workers;
+  return fmt::format("{}: {} replica{} of {} rows on {} worker{}, seed {}; {}",
+                     command.preset, job.replicas, job.replicas == 1 ? "" : "s",
+                     job.batch, workers, workers == 1 ? "" : "s", job.seed,
+                     CheckpointText(command.options.checkpoint));
+}
+
+}  // namespace
+
+int RunTrain(const TrainCommand& command, World& world,
+             WorkerProcesses& processes, Console& console) {
+  if (command.progress == ProgressChoice::kAuto) {
+    fmt::print(console.err, "{}\n", HeaderText(command));
+    console.err << std::flush;
+  }
+  TrainProgress progress(world.clock, command, console.err, console.err_style);
+  const Time begin = world.clock.Now();
+  TrainOutcome outcome;
+  outcome.end = Launch(world, processes, command.launcher, progress);
+  outcome.seconds =
+      std::chrono::duration<double>(world.clock.Now() - begin).count();
+  progress.Clear();
+  if (command.output == OutputFormat::kJson) {
+    fmt::print(console.out, "{}\n", TrainOutcomeToJson(outcome));
+  } else if (outcome.end.result) {
+    fmt::print(console.out, "{}\n", TrainOutcomeToText(outcome));
+  }
+  if (!outcome.end.reason.empty()) {
+    fmt::print(console.err, "gauntlet train: {}\n", outcome.end.reason);
+  }
+  return outcome.end.exit_code;
+}
+
+}  // namespace gauntlet

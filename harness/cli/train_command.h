@@ -1,0 +1,20 @@
+// `gauntlet train`: launches the workers and says what comes of them.
+#ifndef GAUNTLET_HARNESS_CLI_TRAIN_COMMAND_H_
+#define GAUNTLET_HARNESS_CLI_TRAIN_COMMAND_H_
+
+#include "engine/train/launcher.h"
+#include "engine/train/worker_processes.h"
+#include "engine/world/world.h"
+#include "harness/cli/commands.h"
+#include "harness/cli/console.h"
+
+namespace gauntlet {
+
+// The worker processes are those of the command: they train command.options.
+// Returns the exit code.
+int RunTrain(const TrainCommand& command, World& world,
+             WorkerProcesses& processes, Console& console);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_TRAIN_COMMAND_H_

@@ -1,0 +1,28 @@
+// What training came to, for people and for programs.
+#ifndef GAUNTLET_HARNESS_CLI_TRAIN_OUTCOME_H_
+#define GAUNTLET_HARNESS_CLI_TRAIN_OUTCOME_H_
+
+#include <string>
+
+#include "engine/train/launcher.h"
+
+namespace gauntlet {
+
+struct TrainOutcome {
+  LaunchEnd end;
+  double seconds = 0.0;
+};
+
+// One line: {"status", "epochs", "steps", "digest", "loss", "accuracy",
+// "val_accuracy", "restarts", "resumed_from", "seconds"}, with "reason" where
+// there is one. What is not known (or not finite) is null; the status is then
+// "failed".
+std::string TrainOutcomeToJson(const TrainOutcome& outcome);
+
+// One line: "done     4 epochs, 256 steps, loss 0.4127, …". REQUIRES:
+// outcome.end.result.
+std::string TrainOutcomeToText(const TrainOutcome& outcome);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_TRAIN_OUTCOME_H_

@@ -1,0 +1,32 @@
+// The parsers of the single commands, each in a file of its own.
+#ifndef GAUNTLET_HARNESS_CLI_VERBS_H_
+#define GAUNTLET_HARNESS_CLI_VERBS_H_
+
+#include <span>
+#include <string>
+
+#include "engine/status.h"
+#include "harness/cli/commands.h"
+#include "harness/cli/terminal_style.h"
+
+namespace gauntlet {
+
+// What stands after the command's name, and where --color goes.
+struct VerbArguments {
+  std::span<const std::string> arguments;
+  ColorChoice& color;
+};
+
+// Each gives its own command, or a ShowCommand for --help.
+Result<Command> ParseTrain(const VerbArguments& verb);
+Result<Command> ParseLaunch(const VerbArguments& verb);
+Result<Command> ParseWorker(const VerbArguments& verb);
+Result<Command> ParseCheckpoint(const VerbArguments& verb);
+Result<Command> ParseList(const VerbArguments& verb);
+Result<Command> ParseDoctor(const VerbArguments& verb);
+Result<Command> ParseRun(const VerbArguments& verb);
+Result<Command> ParseHelp(const VerbArguments& verb);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_VERBS_H_

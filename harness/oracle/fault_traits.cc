@@ -1,0 +1,25 @@
+#include "harness/oracle/fault_traits.h"
+
+namespace gauntlet {
+
+FaultTraits TraitsOf(const RecordFault& fault) {
+  const std::string& kind = fault.kind;
+  if (kind == "crash" || kind == "kill" || kind == "exception" ||
+      kind == "power_loss") {
+    return {.ends_life = true, .may_end_life = true};
+  }
+  if (kind == "hang" || kind == "stop") return {.may_end_life = true};
+  if (kind == "preempt") return {.gives_notice = true};
+  if (kind == "bit_flip" || kind == "truncate" || kind == "delete") {
+    return {.damages_store = true};
+  }
+  // A tear that is not told to the writer is damage; one that is followed by a
+  // crash never becomes a save.
+  if (kind == "torn_write" && fault.then == "nothing") {
+    return {.damages_store = true};
+  }
+  if (kind == "torn_write") return {.ends_life = true, .may_end_life = true};
+  return {};
+}
+
+}  // namespace gauntlet

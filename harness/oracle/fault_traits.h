@@ -1,0 +1,23 @@
+// What each kind of fault does to a run, as far as judging goes.
+//
+// The kinds are known by name: the oracle links nothing of the injectors. A
+// kind that is not in the table has no trait: nothing is excused by it.
+#ifndef GAUNTLET_HARNESS_ORACLE_FAULT_TRAITS_H_
+#define GAUNTLET_HARNESS_ORACLE_FAULT_TRAITS_H_
+
+#include "harness/record/record.h"
+
+namespace gauntlet {
+
+struct FaultTraits {
+  bool ends_life = false;      // the process is gone, and says no word more
+  bool may_end_life = false;   // it may be gone, or be taken for gone
+  bool gives_notice = false;   // a termination notice, and time to leave
+  bool damages_store = false;  // takes committed bytes away, and lies about it
+};
+
+FaultTraits TraitsOf(const RecordFault& fault);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_ORACLE_FAULT_TRAITS_H_

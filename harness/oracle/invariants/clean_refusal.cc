@@ -1,0 +1,42 @@
+// clean-refusal: a launcher that says exit 7 had nothing to load, trained
+// nothing, and left the damaged checkpoints for a look.
+#include "harness/oracle/invariants.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+constexpr int kNoCheckpoint = 7;
+}  // namespace
+
+void CheckCleanRefusal(const Evidence& evidence, Check& check) {
+  const Record& record = evidence.record;
+  if (record.launchers.empty() ||
+      record.launchers.back().exit_code != kNoCheckpoint) {
+    return;
+  }
+  check.Instance();
+  for (const Acknowledged& save : evidence.GoodSavesBefore(UINT64_MAX)) {
+    check.Breach("needless", fmt::format("refused, but the save of step {} was "
+                                         "acknowledged and not damaged",
+                                         save.step));
+  }
+  if (record.launchers.back().result) {
+    check.Breach("with-a-result",
+                 fmt::format("refused, and yet says that it is {}",
+                             record.launchers.back().result->status));
+  }
+  uint64_t saves = 0;
+  for (const auto& [number, generation] : evidence.generations) {
+    saves += generation.saves.size();
+  }
+  const Leftovers& left = record.left;
+  if (left.store_listed && saves > 0 && left.checkpoints.empty() &&
+      left.rejected.empty()) {
+    check.Breach("nothing-left",
+                 fmt::format("refused, and of {} saves nothing is left to "
+                             "look at",
+                             saves));
+  }
+}
+
+}  // namespace gauntlet

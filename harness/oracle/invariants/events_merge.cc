@@ -1,0 +1,96 @@
+// events-merge: the events of all lives make one history without gaps.
+//
+// Within a life: it begins with its beginning, time goes on, steps count up by
+// one from where it resumed, and nothing comes after its end. Across lives:
+// each worker's are numbered without a gap and belong to ever newer
+// generations. A finished run has done every step.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "harness/oracle/invariants.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+// Tasks of a process stamp their events before they queue up to be written.
+constexpr int64_t kStampSlackNs = 1'000'000;
+
+void CheckOrder(const LifeEvents& life, Check& check) {
+  const std::vector<RecordEvent>& events = life.events;
+  if (!events.empty() && events.front().kind != RecordKind::kLifeBegin) {
+    check.Breach("beginning", fmt::format("{} begins with {}", NameOf(life),
+                                          RecordKindName(events.front().kind)));
+  }
+  for (size_t i = 1; i < events.size(); ++i) {
+    if (events[i - 1].kind == RecordKind::kLifeEnd) {
+      check.Breach("after-end",
+                   fmt::format("{} says {} after its end", NameOf(life),
+                               RecordKindName(events[i].kind)));
+    }
+    if (events[i].t_ns + kStampSlackNs < events[i - 1].t_ns) {
+      check.Breach("time", fmt::format("{}: time goes back from {} to {} ns",
+                                       NameOf(life), events[i - 1].t_ns,
+                                       events[i].t_ns));
+    }
+  }
+}
+
+void CheckSteps(const LifeEvents& life, std::set<uint64_t>& done,
+                Check& check) {
+  std::optional<uint64_t> last;
+  for (const RecordEvent& event : life.events) {
+    if (event.kind == RecordKind::kResumed) last = event.step;
+    if (event.kind == RecordKind::kInitialized) last = 0;
+    if (event.kind != RecordKind::kStep) continue;
+    done.insert(event.step);
+    if (!last || event.step != *last + 1) {
+      check.Breach("steps", fmt::format("{}: step {} follows {}", NameOf(life),
+                                        event.step,
+                                        last ? fmt::format("step {}", *last)
+                                             : "neither a load nor a start"));
+    }
+    last = event.step;
+  }
+}
+
+}  // namespace
+
+void CheckEventsMerge(const Evidence& evidence, Check& check) {
+  std::map<int, int> last_life;
+  std::set<uint64_t> done;
+  for (const LifeEvents& life : evidence.record.lives) {
+    check.Instance();
+    CheckOrder(life, check);
+    CheckSteps(life, done, check);
+    int& last = last_life[life.worker];
+    if (life.life != last + 1) {
+      check.Breach("lives", fmt::format("worker {}: life {} follows life {}",
+                                        life.worker, life.life, last));
+    }
+    last = life.life;
+  }
+  std::map<int, int> newest;
+  for (const auto& [number, generation] : evidence.generations) {
+    for (const LifeEvents* life : generation.lives) {
+      int& before = newest[life->worker];
+      if (life->life <= before) {
+        check.Breach("generations",
+                     fmt::format("{} is of generation {}, a later life was of "
+                                 "an older one",
+                                 NameOf(*life), number));
+      }
+      before = std::max(before, life->life);
+    }
+  }
+  if (!evidence.Done()) return;
+  const uint64_t steps = evidence.record.launchers.back().result->steps;
+  if (done.size() != steps || (!done.empty() && *done.rbegin() != steps)) {
+    check.Breach("missing", fmt::format("the run counts {} steps, the events "
+                                        "have {} different ones",
+                                        steps, done.size()));
+  }
+}
+
+}  // namespace gauntlet

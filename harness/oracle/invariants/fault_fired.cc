@@ -1,0 +1,54 @@
+// fault-fired: each planned fault fired and had the effect that its kind
+// states.
+//
+// A breach is no fault of the engine: it leaves the case without a verdict.
+#include <algorithm>
+
+#include "harness/oracle/fault_traits.h"
+#include "harness/oracle/invariants.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+bool Has(const LifeEvents& life, size_t from, RecordKind kind) {
+  return std::any_of(life.events.begin() + static_cast<std::ptrdiff_t>(from),
+                     life.events.end(), [&](const RecordEvent& event) {
+                       return event.kind == kind;
+                     });
+}
+
+void CheckEffect(const Firing& firing, Check& check) {
+  const FaultTraits traits = TraitsOf(*firing.fault);
+  const LifeEvents& life = *firing.life;
+  if (traits.ends_life && Has(life, firing.index, RecordKind::kLifeEnd)) {
+    check.Breach(
+        "no-effect",
+        fmt::format("{} fired ({}), but {} came to an orderly end",
+                    firing.fault->id, firing.fault->summary, NameOf(life)));
+  }
+  if (traits.gives_notice && !Has(life, firing.index, RecordKind::kNotice) &&
+      !Has(life, firing.index, RecordKind::kLifeEnd)) {
+    check.Breach("no-effect", fmt::format("{} fired ({}), but {} saw no notice",
+                                          firing.fault->id,
+                                          firing.fault->summary, NameOf(life)));
+  }
+}
+
+}  // namespace
+
+void CheckFaultFired(const Evidence& evidence, Check& check) {
+  for (const RecordFault& fault : evidence.record.faults) {
+    check.Instance();
+    const bool fired = std::any_of(
+        evidence.firings.begin(), evidence.firings.end(),
+        [&](const Firing& firing) { return firing.fault == &fault; });
+    if (!fired) {
+      check.Breach("never-fired",
+                   fmt::format("{} never fired: {}", fault.id, fault.summary));
+    }
+  }
+  for (const Firing& firing : evidence.firings) CheckEffect(firing, check);
+}
+
+}  // namespace gauntlet

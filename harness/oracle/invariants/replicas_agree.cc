@@ -1,0 +1,53 @@
+// replicas-agree: all workers of a generation hold equal bits after every step.
+#include <map>
+#include <tuple>
+
+#include "harness/oracle/invariants.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+struct First {
+  const LifeEvents* life;
+  const RecordEvent* event;
+};
+
+bool IsCompared(RecordKind kind) {
+  return kind == RecordKind::kStep || kind == RecordKind::kEvaluated ||
+         kind == RecordKind::kEpochEnd || kind == RecordKind::kResumed ||
+         kind == RecordKind::kFinished;
+}
+
+}  // namespace
+
+void CheckReplicasAgree(const Evidence& evidence, Check& check) {
+  for (const auto& [number, generation] : evidence.generations) {
+    std::map<std::tuple<RecordKind, uint64_t, RecordPhase>, First> firsts;
+    for (const LifeEvents* life : generation.lives) {
+      for (const RecordEvent& event : life->events) {
+        if (!IsCompared(event.kind)) continue;
+        const auto [at, fresh] = firsts.try_emplace(
+            {event.kind, event.step, event.phase}, First{life, &event});
+        const First& first = at->second;
+        if (fresh || first.life == life) continue;
+        check.Instance();
+        if (event.digest == first.event->digest &&
+            event.loss_bits == first.event->loss_bits &&
+            event.count == first.event->count) {
+          continue;
+        }
+        check.Breach(
+            "differ",
+            fmt::format("{} at step {}: {} has state {} and loss {:08x}, {} "
+                        "has {} and {:08x}",
+                        RecordKindName(event.kind), event.step,
+                        NameOf(*first.life), first.event->digest,
+                        first.event->loss_bits, NameOf(*life), event.digest,
+                        event.loss_bits));
+      }
+    }
+  }
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,87 @@
+// samples: each row is used exactly once per epoch over the steps that count.
+//
+// A step counts in the newest generation that has it: what an older one did of
+// it was undone by the restart. Rows of one step are those of all workers.
+#include <algorithm>
+#include <map>
+
+#include "harness/oracle/invariants.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+struct StepRows {
+  uint64_t generation = 0;
+  uint64_t epoch = 0;
+  std::vector<uint32_t> rows;
+};
+
+std::map<uint64_t, StepRows> RowsOfSteps(const Evidence& evidence) {
+  std::map<uint64_t, StepRows> steps;
+  for (const auto& [number, generation] : evidence.generations) {
+    for (const LifeEvents* life : generation.lives) {
+      for (const RecordEvent& event : life->events) {
+        if (event.kind != RecordKind::kStep || event.samples.empty()) continue;
+        StepRows& step = steps[event.step];
+        if (step.generation != number) step = {number, event.epoch, {}};
+        step.rows.insert(step.rows.end(), event.samples.begin(),
+                         event.samples.end());
+      }
+    }
+  }
+  return steps;
+}
+
+// Against the reference, step by step, where it kept its rows too.
+void CheckAgainstReference(const Evidence& evidence,
+                           const std::map<uint64_t, StepRows>& steps,
+                           Check& check) {
+  // Of a step that a death cut short some workers say nothing.
+  const uint64_t complete = evidence.Done() ? UINT64_MAX : 0;
+  for (const GoldenEntry& entry : evidence.record.golden.entries) {
+    const auto found = steps.find(entry.step);
+    if (entry.kind != RecordKind::kStep || entry.samples.empty() ||
+        found == steps.end() || entry.step > complete) {
+      continue;
+    }
+    check.Instance();
+    std::vector<uint32_t> rows = found->second.rows;
+    std::sort(rows.begin(), rows.end());
+    if (rows == entry.samples) continue;
+    check.Breach("other-rows",
+                 fmt::format("step {} used {} rows that are not the {} of the "
+                             "reference",
+                             entry.step, rows.size(), entry.samples.size()));
+  }
+}
+
+}  // namespace
+
+void CheckSamples(const Evidence& evidence, Check& check) {
+  const std::map<uint64_t, StepRows> steps = RowsOfSteps(evidence);
+  std::map<uint64_t, std::map<uint32_t, uint64_t>> used;  // epoch, row, step
+  for (const auto& [step, rows] : steps) {
+    check.Instance();
+    for (const uint32_t row : rows.rows) {
+      const auto [at, fresh] = used[rows.epoch].emplace(row, step);
+      if (fresh) continue;
+      check.Breach("twice",
+                   fmt::format("row {} is used in steps {} and {} of epoch {}",
+                               row, at->second, step, rows.epoch));
+    }
+  }
+  CheckAgainstReference(evidence, steps, check);
+  const uint64_t owed = evidence.record.setup.rows_per_epoch;
+  if (!evidence.Done() || owed == 0 || used.empty()) return;
+  // The last epoch may be cut by a maximum of steps, others may not.
+  for (auto epoch = used.begin(); std::next(epoch) != used.end(); ++epoch) {
+    check.Instance();
+    if (epoch->second.size() == owed) continue;
+    check.Breach("missing",
+                 fmt::format("epoch {} used {} rows, expected {}", epoch->first,
+                             epoch->second.size(), owed));
+  }
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,154 @@
+// store: checkpoints verify, nothing torn or void is loaded, one is always
+// there, retention holds, and an orderly end leaves no temporary files.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "harness/oracle/invariants.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+// Whether the run ended in an order that cleans up behind itself.
+bool EndedOrderly(const Record& record) {
+  return !record.launchers.empty() &&
+         (record.launchers.back().exit_code == 0 ||
+          record.launchers.back().exit_code == 143);
+}
+
+// Checkpoints that count at load and do not verify, or were set aside: at most
+// as many as the plan damaged.
+void CheckVerification(const Evidence& evidence, Check& check) {
+  std::set<std::string> bad;
+  for (const LifeEvents& life : evidence.record.lives) {
+    for (const RecordEvent& event : life.events) {
+      if (event.kind != RecordKind::kRejected) continue;
+      check.Instance();
+      bad.insert(fmt::format("{}: {}", BaseName(event.path), event.detail));
+    }
+  }
+  for (const StoredCheckpoint& checkpoint : evidence.record.left.checkpoints) {
+    check.Instance();
+    if (checkpoint.valid) continue;
+    bad.insert(fmt::format("{}: {}", checkpoint.name, checkpoint.reason));
+  }
+  if (!evidence.damage_budget || bad.size() <= *evidence.damage_budget) return;
+  for (const std::string& one : bad) {
+    check.Breach("does-not-verify",
+                 fmt::format("{} (the plan damaged {} checkpoints, {} do not "
+                             "verify)",
+                             one, *evidence.damage_budget, bad.size()));
+  }
+}
+
+// What was loaded is what was acknowledged, and is not void.
+void CheckLoads(const Evidence& evidence, Check& check) {
+  std::map<uint64_t, std::string> saved;
+  for (const auto& [number, generation] : evidence.generations) {
+    for (const Acknowledged& save : generation.saves) {
+      saved[save.step] = save.digest;
+    }
+  }
+  for (const LifeEvents& life : evidence.record.lives) {
+    std::set<std::string_view> fenced;
+    for (const RecordEvent& event : life.events) {
+      if (event.kind == RecordKind::kFencedFound) {
+        fenced.insert(BaseName(event.path));
+      }
+      if (event.kind != RecordKind::kLoaded &&
+          event.kind != RecordKind::kResumed) {
+        continue;
+      }
+      check.Instance();
+      const auto found = saved.find(event.step);
+      if (found != saved.end() && found->second != event.digest) {
+        check.Breach(
+            "torn-load",
+            fmt::format("{} loaded state {} of step {}, saved was {}",
+                        NameOf(life), event.digest, event.step, found->second));
+      }
+      if (fenced.contains(BaseName(event.path))) {
+        check.Breach("fenced-read",
+                     fmt::format("{} loaded {}, which its lineage makes void",
+                                 NameOf(life), BaseName(event.path)));
+      }
+    }
+  }
+}
+
+// A checkpoint is retired only once a later one is acknowledged.
+void CheckRetirement(const Evidence& evidence, Check& check) {
+  uint64_t before = 0;  // the newest save of older generations
+  for (const auto& [number, generation] : evidence.generations) {
+    uint64_t newest = before;
+    for (const LifeEvents* life : generation.lives) {
+      uint64_t saved = before;
+      for (const RecordEvent& event : life->events) {
+        if (event.kind == RecordKind::kSaveAcknowledged) {
+          saved = std::max(saved, event.step);
+        }
+        if (event.kind != RecordKind::kRetired) continue;
+        check.Instance();
+        const std::optional<uint64_t> step = StepOfPath(event.path);
+        if (step && *step >= saved) {
+          check.Breach("retired-newest",
+                       fmt::format("{} retired {} when no later save was "
+                                   "acknowledged",
+                                   NameOf(*life), BaseName(event.path)));
+        }
+      }
+      newest = std::max(newest, saved);
+    }
+    before = newest;
+  }
+}
+
+void CheckLeftovers(const Evidence& evidence, Check& check) {
+  const Record& record = evidence.record;
+  const Leftovers& left = record.left;
+  const bool deleted = evidence.Done() && record.setup.delete_at_success;
+  if (!left.store_listed || deleted) return;
+  uint64_t newest = 0;
+  for (const Acknowledged& save : evidence.GoodSavesBefore(UINT64_MAX)) {
+    newest = std::max(newest, save.step);
+  }
+  uint64_t valid = 0;
+  uint64_t loadable = 0;
+  for (const StoredCheckpoint& checkpoint : left.checkpoints) {
+    if (!checkpoint.valid) continue;
+    ++valid;
+    loadable = std::max(loadable, checkpoint.step);
+  }
+  if (newest > 0) {
+    check.Instance();
+    if (loadable < newest) {
+      check.Breach("newest-lost",
+                   fmt::format("the save of step {} was acknowledged, the "
+                               "newest that verifies is of step {}",
+                               newest, loadable));
+    }
+  }
+  if (!EndedOrderly(record)) return;
+  check.Instance();
+  const auto keep = static_cast<uint64_t>(record.setup.keep);
+  if (keep > 0 && valid > keep) {
+    check.Breach("retention", fmt::format("{} checkpoints are left, expected "
+                                          "at most {}",
+                                          valid, keep));
+  }
+  for (const std::string& name : left.temporary) {
+    check.Breach("temporary", fmt::format("{} is left behind", name));
+  }
+}
+
+}  // namespace
+
+void CheckStore(const Evidence& evidence, Check& check) {
+  CheckVerification(evidence, check);
+  CheckLoads(evidence, check);
+  CheckRetirement(evidence, check);
+  CheckLeftovers(evidence, check);
+}
+
+}  // namespace gauntlet

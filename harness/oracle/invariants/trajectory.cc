@@ -1,0 +1,115 @@
+// trajectory: every digest and loss of every life is the reference's.
+//
+// An event of training (initialized, step, evaluated, epoch_end) is held
+// against the reference's event of the same kind, step and phase. A state that
+// was saved, loaded or finished with is looked up among all states that the
+// reference had at that step; where the reference has no digest there, it
+// cannot be checked and is not counted.
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "harness/oracle/invariants.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+using Key = std::tuple<RecordKind, uint64_t, RecordPhase>;
+
+struct GoldenIndex {
+  explicit GoldenIndex(const GoldenTrajectory& golden) {
+    for (const GoldenEntry& entry : golden.entries) {
+      entries[{entry.kind, entry.step, entry.phase}] = &entry;
+      if (!entry.digest.empty()) digests[entry.step].insert(entry.digest);
+    }
+  }
+  std::map<Key, const GoldenEntry*> entries;
+  std::map<uint64_t, std::set<std::string>> digests;
+};
+
+std::string Where(const LifeEvents& life, const RecordEvent& event) {
+  return fmt::format("{} at step {} ({})", RecordKindName(event.kind),
+                     event.step, NameOf(life));
+}
+
+void CheckTraining(const GoldenIndex& golden, const LifeEvents& life,
+                   const RecordEvent& event, Check& check) {
+  check.Instance();
+  const auto found =
+      golden.entries.find(Key{event.kind, event.step, event.phase});
+  if (found == golden.entries.end()) {
+    return check.Breach(
+        "off-trajectory",
+        fmt::format("{}, phase {}: the reference has none", Where(life, event),
+                    RecordPhaseName(event.phase)));
+  }
+  const GoldenEntry& entry = *found->second;
+  if (!event.digest.empty() && !entry.digest.empty() &&
+      event.digest != entry.digest) {
+    return check.Breach(
+        "state-digest",
+        fmt::format("{}: state {}, expected {}", Where(life, event),
+                    event.digest, entry.digest));
+  }
+  if (event.loss_bits != entry.loss_bits) {
+    return check.Breach("loss", fmt::format("{}: loss {:08x}, expected {:08x}",
+                                            Where(life, event), event.loss_bits,
+                                            entry.loss_bits));
+  }
+  if (event.epoch != entry.epoch || event.count != entry.count) {
+    check.Breach("position",
+                 fmt::format("{}: epoch {} with {} correct, expected epoch {} "
+                             "with {}",
+                             Where(life, event), event.epoch, event.count,
+                             entry.epoch, entry.count));
+  }
+}
+
+void CheckState(const GoldenIndex& golden, const LifeEvents& life,
+                const RecordEvent& event, Check& check) {
+  const auto found = golden.digests.find(event.step);
+  if (event.digest.empty() || found == golden.digests.end()) return;
+  check.Instance();
+  if (found->second.contains(event.digest)) return;
+  check.Breach("state-digest",
+               fmt::format("{}: state {}, which the reference does not have "
+                           "at this step",
+                           Where(life, event), event.digest));
+}
+
+}  // namespace
+
+void CheckTrajectory(const Evidence& evidence, Check& check) {
+  const Record& record = evidence.record;
+  if (record.golden.entries.empty()) return;
+  const GoldenIndex golden(record.golden);
+  for (const LifeEvents& life : record.lives) {
+    for (const RecordEvent& event : life.events) {
+      switch (event.kind) {
+        case RecordKind::kInitialized:
+        case RecordKind::kStep:
+        case RecordKind::kEvaluated:
+        case RecordKind::kEpochEnd:
+          CheckTraining(golden, life, event, check);
+          break;
+        case RecordKind::kResumed:
+        case RecordKind::kLoaded:
+        case RecordKind::kSaveAcknowledged:
+          CheckState(golden, life, event, check);
+          break;
+        default:
+          break;
+      }
+    }
+  }
+  if (!evidence.Done() || record.golden.final_digest.empty()) return;
+  check.Instance();
+  const std::string& found = record.launchers.back().result->digest;
+  if (found != record.golden.final_digest) {
+    check.Breach("final-state", fmt::format("final state {}, expected {}",
+                                            found, record.golden.final_digest));
+  }
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,187 @@
+// How a record becomes a verdict.
+//
+// SKIP   the case was not run here.
+// FAIL   an invariant is broken that the scenario names (all of them, if it
+//        names none), or one of its expectations. A hang is a broken no-hang.
+// ERROR  no verdict: the harness could not run it, no worker said a word, a
+//        fault did not fire or had no effect, or an invariant that the scenario
+//        names found nothing to check; with `all`, if the trajectory found
+//        nothing. What is broken is broken: FAIL goes before ERROR.
+// PASS   everything else.
+//
+// A canary (outcome `violates`) passes if every invariant that it names is
+// broken; others that are broken beside them are told in the reason. If one of
+// them holds, the planted bug was not caught: FAIL. If the fault that was to
+// bring the bug to light never fired: ERROR.
+//
+// What the plan excuses, by the kinds of its faults that fired
+// (fault_traits.h):
+//
+// - Nothing excuses another state, other metrics, other rows, replicas that
+//   differ, a torn or void load, a hang, an orphan, a littered store.
+// - Silent damage (bit_flip, truncate, delete, torn_write followed by nothing)
+//   excuses as many checkpoints that do not verify as such faults fired; with
+//   `times: always`, any number. Such a checkpoint is no acknowledged save any
+//   more: resume-point falls back to the newest of the others, bounded-loss
+//   reaches back one more interval for each.
+// - When silent damage has taken every acknowledged save, nothing is left to go
+//   on from: clean-refusal then wants exit 7, and no-cold-start still holds. A
+//   scenario says so by the outcome `refuses`; recovery would break it.
+// - A save that failed with an error that the engine was told of (errno,
+//   short_write, fsync_fails) is no acknowledged save: bounded-loss reaches
+//   back one more interval for each. Nothing acknowledged is excused by it.
+// - Processes that die, stand still or are slow, and power losses, excuse
+//   nothing at all.
+#include "harness/oracle/judge.h"
+
+#include <algorithm>
+
+#include "harness/oracle/evidence.h"
+#include "harness/oracle/expectations.h"
+#include "harness/oracle/invariants.h"
+#include "harness/oracle/story.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr std::string_view kFaultFired = "fault-fired";
+constexpr std::string_view kTrajectory = "trajectory";
+
+bool IsNamed(const Expectation& expect, std::string_view invariant) {
+  return expect.invariants.empty() ||
+         std::find(expect.invariants.begin(), expect.invariants.end(),
+                   invariant) != expect.invariants.end();
+}
+
+const InvariantReport& ReportOf(const Verdict& verdict,
+                                std::string_view invariant) {
+  return *std::find_if(verdict.invariants.begin(), verdict.invariants.end(),
+                       [&](const InvariantReport& report) {
+                         return report.invariant == invariant;
+                       });
+}
+
+Verdict NoVerdict(VerdictKind kind, std::string reason) {
+  return {.kind = kind, .reason = std::move(reason)};
+}
+
+// Why there is no verdict; "" if there can be one.
+std::string WhyNoVerdict(const Record& record, const Verdict& verdict) {
+  const InvariantReport& fired = ReportOf(verdict, kFaultFired);
+  if (fired.breaches > 0) return fired.findings.front().message;
+  const Expectation& expect = record.expect;
+  for (const InvariantReport& report : verdict.invariants) {
+    const bool named = !expect.invariants.empty() &&
+                       expect.outcome != Outcome::kViolates &&
+                       IsNamed(expect, report.invariant);
+    if (named && report.instances == 0) {
+      return fmt::format("{} is named, and there was nothing to check",
+                         report.invariant);
+    }
+  }
+  if (expect.invariants.empty() && expect.outcome != Outcome::kRefuses &&
+      ReportOf(verdict, kTrajectory).instances == 0) {
+    return "no step could be held against the reference run";
+  }
+  return "";
+}
+
+std::string JoinNames(const std::vector<std::string>& names) {
+  std::string joined;
+  for (const std::string& name : names) {
+    joined += (joined.empty() ? "" : ", ") + name;
+  }
+  return joined;
+}
+
+std::vector<std::string> BrokenInvariants(const Verdict& verdict) {
+  std::vector<std::string> broken;
+  for (const InvariantReport& report : verdict.invariants) {
+    if (report.breaches > 0 && report.invariant != kFaultFired) {
+      broken.push_back(report.invariant);
+    }
+  }
+  return broken;
+}
+
+void JudgeCanary(const Record& record, Verdict& verdict) {
+  std::vector<std::string> held;
+  for (const std::string& name : record.expect.invariants) {
+    if (ReportOf(verdict, name).breaches == 0) held.push_back(name);
+  }
+  if (const std::string why = WhyNoVerdict(record, verdict); !why.empty()) {
+    verdict.kind = VerdictKind::kError;
+    verdict.reason = why;
+    return;
+  }
+  if (!held.empty() || record.expect.invariants.empty()) {
+    verdict.kind = VerdictKind::kFail;
+    verdict.reason =
+        fmt::format("the planted bug was not caught by {}",
+                    held.empty() ? "any named invariant" : JoinNames(held));
+    return;
+  }
+  verdict.kind = VerdictKind::kPass;
+  verdict.reason = "planted bug caught, as it should be";
+  std::vector<std::string> others = BrokenInvariants(verdict);
+  std::erase_if(others, [&](const std::string& name) {
+    return IsNamed(record.expect, name);
+  });
+  if (!others.empty()) verdict.reason += "; also by " + JoinNames(others);
+}
+
+void JudgeRun(const Record& record, Verdict& verdict) {
+  std::vector<std::string> broken = BrokenInvariants(verdict);
+  std::erase_if(broken, [&](const std::string& name) {
+    return !IsNamed(record.expect, name);
+  });
+  for (const Finding& finding : verdict.broken_expectations) {
+    broken.push_back(finding.name);
+  }
+  const std::string why = WhyNoVerdict(record, verdict);
+  if (!broken.empty()) {
+    verdict.kind = VerdictKind::kFail;
+    verdict.reason = JoinNames(broken);
+  } else if (!why.empty()) {
+    verdict.kind = VerdictKind::kError;
+    verdict.reason = why;
+  } else {
+    verdict.kind = VerdictKind::kPass;
+  }
+}
+
+}  // namespace
+
+Verdict Judge(const Record& record) {
+  if (!record.skipped.empty()) {
+    return NoVerdict(VerdictKind::kSkip, record.skipped);
+  }
+  if (!record.harness_error.empty()) {
+    return NoVerdict(VerdictKind::kError, record.harness_error);
+  }
+  const bool silent =
+      std::all_of(record.lives.begin(), record.lives.end(),
+                  [](const LifeEvents& life) { return life.events.empty(); });
+  if (silent && record.ending == RunEnding::kExited) {
+    return NoVerdict(VerdictKind::kError, "no worker left a single event");
+  }
+  const Evidence evidence(record);
+  Verdict verdict;
+  for (const Invariant& invariant : InvariantTable()) {
+    Check check(invariant.name);
+    invariant.check(evidence, check);
+    verdict.invariants.push_back(check.report());
+  }
+  verdict.facts = FactsOf(evidence);
+  verdict.story = TellStory(evidence);
+  verdict.broken_expectations = BrokenExpectations(evidence, verdict.facts);
+  if (record.expect.outcome == Outcome::kViolates) {
+    JudgeCanary(record, verdict);
+  } else {
+    JudgeRun(record, verdict);
+  }
+  return verdict;
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,85 @@
+#include "harness/record/event_file.h"
+
+#include "harness/record/json_fields.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr std::string_view kSchema = "gauntlet.events/v1";
+
+struct Header {
+  std::string schema;
+  int worker = -1;
+  int life = -1;
+};
+
+template <class Archive>
+void Describe(Archive& a, typename Archive::template Ref<Header> header) {
+  a.Field("schema", header.schema);
+  a.Field("worker", header.worker);
+  a.Field("life", header.life);
+}
+
+std::string ReadHeader(const Json& object, LifeEvents& life) {
+  std::string error;
+  Header header;
+  JsonReader reader(object, "", error);
+  Describe(reader, header);
+  if (!error.empty()) return error;
+  if (object["kind"] != "header" || header.schema != kSchema) {
+    return fmt::format(
+        "expected a header of schema {}, found kind {} and schema \"{}\"",
+        kSchema, DumpJson(object["kind"], -1), header.schema.substr(0, 40));
+  }
+  if (header.worker < 0) return "worker: expected 0 or more in the header";
+  if (header.life < 1) return "life: expected 1 or more in the header";
+  life.worker = header.worker;
+  life.life = header.life;
+  return "";
+}
+
+// Adds what the line says, or returns what is wrong with it.
+std::string ReadLine(std::string_view line, bool first, LifeEvents& life) {
+  std::string error;
+  const Json object = ParseJsonLine(line, error);
+  if (!error.empty()) return error;
+  if (first) return ReadHeader(object, life);
+  const auto kind = FindRecordKind(object["kind"].get<std::string>());
+  if (!kind) {
+    return fmt::format("kind: expected a known event, found {}",
+                       DumpJson(object["kind"], -1).substr(0, 60));
+  }
+  RecordEvent event = EventOfJson(object, *kind, error);
+  if (error.empty()) life.events.push_back(std::move(event));
+  return error;
+}
+
+}  // namespace
+
+Parsed<LifeEvents> ReadEventFile(std::string_view text, std::string_view name) {
+  LifeEvents life;
+  size_t line_number = 0;
+  while (true) {
+    const size_t end = text.find('\n');
+    // What has no line feed was cut off by a kill: it was never said.
+    if (end == std::string_view::npos) break;
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(end + 1);
+    ++line_number;
+    const std::string error = ReadLine(line, line_number == 1, life);
+    if (!error.empty()) {
+      return {.value = std::nullopt,
+              .error = fmt::format("{}:{}: {}", name, line_number, error)};
+    }
+  }
+  if (line_number == 0) {
+    return {.value = std::nullopt,
+            .error = fmt::format("{}:1: expected a header of schema {}, found "
+                                 "no whole line",
+                                 name, kSchema)};
+  }
+  return {.value = std::move(life), .error = ""};
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,50 @@
+// The golden trajectory: what the undisturbed reference run went through.
+#ifndef GAUNTLET_HARNESS_RECORD_GOLDEN_H_
+#define GAUNTLET_HARNESS_RECORD_GOLDEN_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "harness/record/event.h"
+
+namespace gauntlet {
+
+// The reference's state at the start, after a step, after an evaluation, or
+// after an epoch's end.
+struct GoldenEntry {
+  RecordKind kind = RecordKind::kStep;
+  uint64_t step = 0;
+  RecordPhase phase = RecordPhase::kInEpoch;
+  uint64_t epoch = 0;
+  uint64_t position = 0;
+  std::string digest;  // empty: not taken at this step
+  uint32_t loss_bits = 0;
+  int64_t count = 0;
+  std::vector<uint32_t> samples;  // of all replicas, ascending; may be empty
+
+  bool operator==(const GoldenEntry&) const = default;
+};
+
+struct EpochMetrics {
+  uint64_t epoch = 0;
+  uint32_t loss_bits = 0;
+  int64_t correct = 0;
+
+  bool operator==(const EpochMetrics&) const = default;
+};
+
+struct GoldenTrajectory {
+  std::vector<GoldenEntry> entries;  // in the order of the run
+  std::vector<EpochMetrics> epochs;  // in the order of the run
+  std::string final_digest;          // empty: the reference did not finish
+
+  bool operator==(const GoldenTrajectory&) const = default;
+};
+
+// Out of what the single worker of a reference run said.
+GoldenTrajectory GoldenOf(const LifeEvents& reference);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_RECORD_GOLDEN_H_

@@ -1,0 +1,57 @@
+#include "harness/record/invariants.h"
+
+#include <algorithm>
+#include <array>
+
+namespace gauntlet {
+namespace {
+
+constexpr std::array kInvariants = {
+    InvariantInfo{"trajectory",
+                  "every digest and loss of every life is the reference's"},
+    InvariantInfo{"epochs",
+                  "every epoch ends, once in a life, with the reference's "
+                  "metrics"},
+    InvariantInfo{"samples",
+                  "each row is used exactly once per epoch over the steps that "
+                  "count"},
+    InvariantInfo{"replicas-agree",
+                  "all workers hold equal bits after every step"},
+    InvariantInfo{"resume-point",
+                  "a restart goes on from the newest acknowledged save, or a "
+                  "later one"},
+    InvariantInfo{"bounded-loss",
+                  "no restart redoes more than a save interval, none after an "
+                  "orderly stop"},
+    InvariantInfo{"store",
+                  "checkpoints verify, nothing torn or void is loaded, nothing "
+                  "is littered"},
+    InvariantInfo{"no-cold-start",
+                  "training never starts afresh over acknowledged saves"},
+    InvariantInfo{"clean-refusal",
+                  "what cannot go on refuses with exit code 7 and loses "
+                  "nothing"},
+    InvariantInfo{
+        "grace", "a notice leads to a save and a stop within the grace period"},
+    InvariantInfo{"detection", "a lost worker is noticed within the bound"},
+    InvariantInfo{"no-hang", "the run ends by itself, in time"},
+    InvariantInfo{"no-orphans", "no process is left behind"},
+    InvariantInfo{"backup-deleted",
+                  "a finished run deletes its backup if told to, no other "
+                  "does"},
+    InvariantInfo{"fault-fired", "each planned fault fired and had its effect"},
+    InvariantInfo{"events-merge",
+                  "the events of all lives make one history without gaps"},
+};
+
+}  // namespace
+
+std::span<const InvariantInfo> AllInvariants() { return kInvariants; }
+
+bool IsInvariant(std::string_view name) {
+  return std::any_of(
+      kInvariants.begin(), kInvariants.end(),
+      [&](const InvariantInfo& info) { return info.name == name; });
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,291 @@
+// Structs to JSON objects and back, each struct's fields named once.
+//
+// Private to this library's .cc files (it includes the JSON library). A struct
+// takes part by an overload of Describe that lists its fields:
+//
+//   template <class Archive>
+//   void Describe(Archive& a, typename Archive::template Ref<Thing> thing) {
+//     a.Field("step", thing.step);
+//   }
+//
+// JsonWriter puts them into an object, JsonReader takes them out of one. A key
+// that is missing leaves the field as it is; a wrong type is an error.
+#ifndef GAUNTLET_HARNESS_RECORD_JSON_FIELDS_H_
+#define GAUNTLET_HARNESS_RECORD_JSON_FIELDS_H_
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "harness/record/event.h"
+#include "harness/record/record.h"
+#include "harness/record/verdict.h"
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace gauntlet {
+
+using Json = nlohmann::ordered_json;
+
+// The enums that fields may have, by name.
+template <typename Enum>
+struct EnumNames;
+template <>
+struct EnumNames<RecordKind> {
+  static constexpr auto kName = RecordKindName;
+  static constexpr auto kFind = FindRecordKind;
+};
+template <>
+struct EnumNames<RecordPhase> {
+  static constexpr auto kName = RecordPhaseName;
+  static constexpr auto kFind = FindRecordPhase;
+};
+template <>
+struct EnumNames<Outcome> {
+  static constexpr auto kName = OutcomeName;
+  static constexpr auto kFind = FindOutcome;
+};
+template <>
+struct EnumNames<RunEnding> {
+  static constexpr auto kName = RunEndingName;
+  static constexpr auto kFind = FindRunEnding;
+};
+template <>
+struct EnumNames<VerdictKind> {
+  static constexpr auto kName = VerdictKindName;
+  static constexpr auto kFind = FindVerdictKind;
+};
+
+template <typename T>
+concept Scalar = std::is_arithmetic_v<T> || std::is_same_v<T, std::string>;
+
+// Text for JSON: bytes that are not UTF-8 (a torn path, say) become U+FFFD.
+inline std::string DumpJson(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+class JsonWriter {
+ public:
+  template <typename T>
+  using Ref = const T&;
+  // kSkip leaves out what is zero or empty: for the many lines of events.
+  enum class Defaults { kWrite, kSkip };
+
+  JsonWriter(Json& object, Defaults defaults)
+      : object_(object), defaults_(defaults) {}
+
+  template <typename T>
+  void Field(const char* key, const T& value) {
+    if constexpr (std::is_enum_v<T> || Scalar<T>) {
+      if (defaults_ == Defaults::kSkip && value == T{}) return;
+    }
+    object_[key] = Value(value);
+  }
+  template <typename T>
+  void Field(const char* key, const std::optional<T>& value) {
+    if (value) object_[key] = Value(*value);
+  }
+  template <typename T>
+  void Field(const char* key, const std::vector<T>& values) {
+    if (defaults_ == Defaults::kSkip && values.empty()) return;
+    Json list = Json::array();
+    for (const T& value : values) list.push_back(Value(value));
+    object_[key] = std::move(list);
+  }
+  // The bits of a float32, as 8 hex digits.
+  void Bits(const char* key, uint32_t bits) {
+    if (defaults_ == Defaults::kSkip && bits == 0) return;
+    object_[key] = fmt::format("{:08x}", bits);
+  }
+
+ private:
+  template <typename T>
+  Json Value(const T& value) const {
+    if constexpr (std::is_enum_v<T>) {
+      return Json(EnumNames<T>::kName(value));
+    } else if constexpr (Scalar<T>) {
+      return Json(value);
+    } else {
+      Json object = Json::object();
+      JsonWriter writer(object, defaults_);
+      Describe(writer, value);
+      return object;
+    }
+  }
+
+  Json& object_;
+  const Defaults defaults_;
+};
+
+class JsonReader {
+ public:
+  template <typename T>
+  using Ref = T&;
+
+  // The first error goes to `error`, with the path of keys before it.
+  JsonReader(const Json& object, std::string path, std::string& error)
+      : object_(object), path_(std::move(path)), error_(error) {}
+
+  template <typename T>
+  void Field(const char* key, T& value) {
+    if (const Json* found = Find(key)) Value(*found, key, value);
+  }
+  template <typename T>
+  void Field(const char* key, std::optional<T>& value) {
+    if (const Json* found = Find(key)) Value(*found, key, value.emplace());
+  }
+  template <typename T>
+  void Field(const char* key, std::vector<T>& values) {
+    const Json* found = Find(key);
+    if (found == nullptr) return;
+    if (!found->is_array()) return Expected(key, "a list", *found);
+    values.clear();
+    values.reserve(found->size());
+    for (const Json& item : *found) {
+      T value{};
+      Value(item, key, value);
+      if (!error_.empty()) return;
+      values.push_back(std::move(value));
+    }
+  }
+  void Bits(const char* key, uint32_t& bits) {
+    const Json* found = Find(key);
+    if (found == nullptr) return;
+    const std::string text =
+        found->is_string() ? found->get<std::string>() : "";
+    constexpr std::string_view kHex = "0123456789abcdef";
+    if (text.size() != 8 || text.find_first_not_of(kHex) != std::string::npos) {
+      return Expected(key, "8 hex digits", *found);
+    }
+    bits = static_cast<uint32_t>(std::stoul(text, nullptr, 16));
+  }
+
+ private:
+  const Json* Find(const char* key) const {
+    if (!error_.empty()) return nullptr;
+    const auto found = object_.find(key);
+    return found == object_.end() ? nullptr : &*found;
+  }
+
+  void Expected(const char* key, std::string_view what, const Json& found) {
+    std::string shown = DumpJson(found, -1);
+    if (shown.size() > 40) shown = shown.substr(0, 40) + "...";
+    error_ =
+        fmt::format("{}{}: expected {}, found {}", path_, key, what, shown);
+  }
+
+  template <typename T>
+  void Value(const Json& json, const char* key, T& value) {
+    if constexpr (std::is_enum_v<T>) {
+      std::optional<T> found;
+      if (json.is_string()) {
+        found = EnumNames<T>::kFind(json.get<std::string>());
+      }
+      if (!found) return Expected(key, "a known name", json);
+      value = *found;
+    } else if constexpr (std::is_same_v<T, std::string>) {
+      if (!json.is_string()) return Expected(key, "a string", json);
+      value = json.get<std::string>();
+    } else if constexpr (std::is_same_v<T, bool>) {
+      if (!json.is_boolean()) return Expected(key, "true or false", json);
+      value = json.get<bool>();
+    } else if constexpr (std::is_floating_point_v<T>) {
+      if (!json.is_number()) return Expected(key, "a number", json);
+      value = json.get<T>();
+    } else if constexpr (std::is_integral_v<T>) {
+      Integer(json, key, value);
+    } else {
+      if (!json.is_object()) return Expected(key, "an object", json);
+      JsonReader reader(json, fmt::format("{}{}.", path_, key), error_);
+      Describe(reader, value);
+    }
+  }
+
+  template <typename T>
+  void Integer(const Json& json, const char* key, T& value) {
+    using Limits = std::numeric_limits<T>;
+    const bool fits =
+        json.is_number_unsigned()
+            ? json.get<uint64_t>() <= static_cast<uint64_t>(Limits::max())
+            : json.is_number_integer() && std::is_signed_v<T> &&
+                  json.get<int64_t>() >= static_cast<int64_t>(Limits::min());
+    if (!fits) {
+      return Expected(key,
+                      fmt::format("a whole number from {} to {}", Limits::min(),
+                                  Limits::max()),
+                      json);
+    }
+    value = json.get<T>();
+  }
+
+  const Json& object_;
+  const std::string path_;
+  std::string& error_;
+};
+
+template <class Archive>
+void Describe(Archive& a, typename Archive::template Ref<RecordEvent> event) {
+  a.Field("t_ns", event.t_ns);
+  a.Field("generation", event.generation);
+  a.Field("step", event.step);
+  a.Field("epoch", event.epoch);
+  a.Field("position", event.position);
+  a.Field("phase", event.phase);
+  a.Field("count", event.count);
+  a.Bits("loss", event.loss_bits);
+  a.Field("digest", event.digest);
+  a.Field("path", event.path);
+  a.Field("detail", event.detail);
+  a.Field("samples", event.samples);
+}
+
+// An event line, its kind first.
+inline Json EventToJson(const RecordEvent& event) {
+  Json object = Json::object();
+  object["kind"] = RecordKindName(event.kind);
+  JsonWriter writer(object, JsonWriter::Defaults::kSkip);
+  Describe(writer, event);
+  return object;
+}
+
+// The event of a line whose kind is known already.
+inline RecordEvent EventOfJson(const Json& object, RecordKind kind,
+                               std::string& error) {
+  RecordEvent event;
+  event.kind = kind;
+  JsonReader reader(object, "", error);
+  Describe(reader, event);
+  constexpr std::string_view kHex = "0123456789abcdef";
+  const bool good = event.digest.empty() ||
+                    (event.digest.size() == 32 &&
+                     event.digest.find_first_not_of(kHex) == std::string::npos);
+  if (!good && error.empty()) {
+    error = fmt::format("digest: expected 32 hex digits, found \"{}\"",
+                        event.digest.substr(0, 40));
+  }
+  return event;
+}
+
+// One line of a JSON Lines file as an object with a "kind"; otherwise `error`
+// says what is wrong. Never throws, whatever the bytes.
+inline Json ParseJsonLine(std::string_view line, std::string& error) {
+  Json object = Json::parse(line, nullptr, false);
+  if (object.is_discarded()) {
+    error = "expected one JSON object, found what is not JSON";
+  } else if (!object.is_object()) {
+    error = fmt::format("expected one JSON object, found {} {}",
+                        object.type_name()[0] == 'a' ? "an" : "a",
+                        object.type_name());
+  } else if (!object.contains("kind") || !object["kind"].is_string()) {
+    error = "kind: expected a string, found none";
+  }
+  return object;
+}
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_RECORD_JSON_FIELDS_H_

@@ -1,0 +1,79 @@
+// The names of every enum of this library, in the order of the enum.
+#include <array>
+#include <cstddef>
+
+#include "harness/record/event.h"
+#include "harness/record/record.h"
+#include "harness/record/verdict.h"
+
+namespace gauntlet {
+namespace {
+
+constexpr std::array<std::string_view, 22> kKinds = {
+    "life_begin",   "generation",     "resumed",
+    "initialized",  "step",           "evaluated",
+    "epoch_end",    "save_begin",     "save_acknowledged",
+    "save_failed",  "retired",        "rejected",
+    "fenced_found", "fenced_out",     "notice",
+    "stop_agreed",  "worker_lost",    "fault_fired",
+    "loaded",       "backup_deleted", "finished",
+    "life_end",
+};
+static_assert(kKinds.size() == static_cast<size_t>(RecordKind::kLifeEnd) + 1);
+
+constexpr std::array<std::string_view, 3> kPhases = {
+    "in_epoch", "evaluation_due", "callbacks_due"};
+constexpr std::array<std::string_view, 5> kOutcomes = {
+    "completes", "recovers", "stops-cleanly", "refuses", "violates"};
+constexpr std::array<std::string_view, 3> kEndings = {"exited", "hung",
+                                                      "timed-out"};
+constexpr std::array<std::string_view, 4> kVerdicts = {"PASS", "FAIL", "ERROR",
+                                                       "SKIP"};
+
+template <typename Enum, size_t n>
+std::optional<Enum> Find(const std::array<std::string_view, n>& names,
+                         std::string_view name) {
+  for (size_t i = 0; i < n; ++i) {
+    if (names[i] == name) return static_cast<Enum>(i);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string_view RecordKindName(RecordKind kind) {
+  return kKinds[static_cast<size_t>(kind)];
+}
+std::optional<RecordKind> FindRecordKind(std::string_view name) {
+  return Find<RecordKind>(kKinds, name);
+}
+
+std::string_view RecordPhaseName(RecordPhase phase) {
+  return kPhases[static_cast<size_t>(phase)];
+}
+std::optional<RecordPhase> FindRecordPhase(std::string_view name) {
+  return Find<RecordPhase>(kPhases, name);
+}
+
+std::string_view OutcomeName(Outcome outcome) {
+  return kOutcomes[static_cast<size_t>(outcome)];
+}
+std::optional<Outcome> FindOutcome(std::string_view name) {
+  return Find<Outcome>(kOutcomes, name);
+}
+
+std::string_view RunEndingName(RunEnding ending) {
+  return kEndings[static_cast<size_t>(ending)];
+}
+std::optional<RunEnding> FindRunEnding(std::string_view name) {
+  return Find<RunEnding>(kEndings, name);
+}
+
+std::string_view VerdictKindName(VerdictKind kind) {
+  return kVerdicts[static_cast<size_t>(kind)];
+}
+std::optional<VerdictKind> FindVerdictKind(std::string_view name) {
+  return Find<VerdictKind>(kVerdicts, name);
+}
+
+}  // namespace gauntlet

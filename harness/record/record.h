@@ -1,0 +1,154 @@
+// The record of a run: everything that the oracle may know of it.
+//
+// Four things go in: what was meant (the plan's faults, the set-up, what the
+// scenario expects), what the workers said (events), what the launcher saw
+// (exit codes, results), and what was left afterwards (files, processes). The
+// golden trajectory stands beside them. A record is a value and a file.
+#ifndef GAUNTLET_HARNESS_RECORD_RECORD_H_
+#define GAUNTLET_HARNESS_RECORD_RECORD_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/record/event.h"
+#include "harness/record/golden.h"
+
+namespace gauntlet {
+
+// How the run is expected to come out.
+enum class Outcome : uint8_t {
+  kCompletes,     // done, without any restart
+  kRecovers,      // done, after at least one restart
+  kStopsCleanly,  // saved and stopped on a notice
+  kRefuses,       // does not train: no loadable checkpoint, or bad input
+  kViolates,      // a canary: the named invariants must be found broken
+};
+std::string_view OutcomeName(Outcome outcome);
+std::optional<Outcome> FindOutcome(std::string_view name);
+
+// What a scenario expects, beside the invariants that always hold.
+struct Expectation {
+  Outcome outcome = Outcome::kCompletes;
+  std::vector<std::string> invariants;  // empty: all that apply
+  std::optional<uint64_t> restarts_exactly;
+  std::optional<uint64_t> restarts_max;
+  std::optional<uint64_t> resumed_from_step;  // of the first resumption
+  std::optional<uint64_t> lost_steps_max;     // in each resumption
+  std::optional<int64_t> detected_in_max_ns;
+  std::optional<uint64_t> failed_checkpoints_exactly;
+  std::optional<int64_t> exit_code;  // of the last launcher
+
+  bool operator==(const Expectation&) const = default;
+};
+
+// A planned fault, as far as judging needs it.
+struct RecordFault {
+  std::string id;
+  std::string kind;      // "crash", "torn_write", …
+  std::string worker;    // "0", "all", "any", "chief"
+  std::string point;     // empty: none
+  std::string summary;   // for people: "crash worker 1 at ckpt.rename, hit 2"
+  std::string then;      // torn_write: "crash", "power_loss" or "nothing"
+  bool always = false;   // at every hit, not once; it is logged once a life
+  int64_t grace_ns = 0;  // preempt: between notice and kill; 0: no notice
+
+  bool operator==(const RecordFault&) const = default;
+};
+
+// How the run was set up, as far as judging needs it. 0 is "not known" or
+// "none" where nothing else is said.
+struct RunSetup {
+  int workers = 1;
+  uint64_t epochs = 0;               // the horizon
+  uint64_t rows_per_epoch = 0;       // training rows that an epoch uses
+  uint64_t save_interval_steps = 0;  // 0: saves are not bound to steps
+  int keep = 0;                      // checkpoints that retention leaves
+  bool delete_at_success = false;
+  bool allow_cold_start = false;
+  int64_t detection_bound_ns = 0;  // a lost worker is noticed within this
+  std::vector<std::string> planted_bugs;
+
+  bool operator==(const RunSetup&) const = default;
+};
+
+// What the launcher said that a run came to.
+struct FinalResult {
+  std::string status;  // "done", "stopped"
+  uint64_t epochs = 0;
+  uint64_t steps = 0;
+  std::string digest;
+  uint32_t loss_bits = 0;
+
+  bool operator==(const FinalResult&) const = default;
+};
+
+// One start of the launcher (a requeued job has several).
+struct LauncherRun {
+  int exit_code = 0;
+  uint64_t restarts = 0;
+  std::optional<FinalResult> result;
+
+  bool operator==(const LauncherRun&) const = default;
+};
+
+struct StoredCheckpoint {
+  std::string name;  // "step-000000150-g3"
+  uint64_t step = 0;
+  bool valid = false;
+  std::string reason;  // why it is not
+  std::string digest;  // of the state it holds
+
+  bool operator==(const StoredCheckpoint&) const = default;
+};
+
+// What was looked at after the end, and found.
+struct Leftovers {
+  bool store_listed = false;
+  std::vector<StoredCheckpoint> checkpoints;  // that count at load
+  std::vector<std::string> rejected;          // set aside
+  std::vector<std::string> temporary;         // of interrupted saves, deletions
+  bool processes_listed = false;
+  std::vector<std::string> processes;  // live ones that the run started
+
+  bool operator==(const Leftovers&) const = default;
+};
+
+enum class RunEnding : uint8_t {
+  kExited,    // by itself
+  kHung,      // no event from any worker within the hang limit
+  kTimedOut,  // events came, but not the end
+};
+std::string_view RunEndingName(RunEnding ending);
+std::optional<RunEnding> FindRunEnding(std::string_view name);
+
+struct Record {
+  std::string scenario;
+  std::string case_name;
+  std::string file;           // where the scenario stands
+  uint64_t line = 0;          // of its name in that file
+  std::string world;          // "real" or "sim"
+  std::string skipped;        // why the case was not run; empty: it was
+  std::string harness_error;  // what kept the harness from running it
+  std::string plan_json;
+  Expectation expect;
+  RunSetup setup;
+  std::vector<RecordFault> faults;
+
+  std::vector<LifeEvents> lives;  // by worker, then life
+  std::vector<LauncherRun> launchers;
+  RunEnding ending = RunEnding::kExited;
+  std::string ending_detail;
+  double wall_seconds = 0;
+  double virtual_seconds = 0;  // simulated time; 0 in real worlds
+  Leftovers left;
+  GoldenTrajectory golden;
+
+  bool operator==(const Record&) const = default;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_RECORD_RECORD_H_

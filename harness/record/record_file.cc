@@ -1,0 +1,272 @@
+#include "harness/record/record_file.h"
+
+#include "harness/record/json_fields.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+
+template <class Archive>
+void Describe(Archive& a, typename Archive::template Ref<Expectation> expect) {
+  a.Field("outcome", expect.outcome);
+  a.Field("invariants", expect.invariants);
+  a.Field("restarts_exactly", expect.restarts_exactly);
+  a.Field("restarts_max", expect.restarts_max);
+  a.Field("resumed_from_step", expect.resumed_from_step);
+  a.Field("lost_steps_max", expect.lost_steps_max);
+  a.Field("detected_in_max_ns", expect.detected_in_max_ns);
+  a.Field("failed_checkpoints_exactly", expect.failed_checkpoints_exactly);
+  a.Field("exit_code", expect.exit_code);
+}
+
+template <class Archive>
+void Describe(Archive& a, typename Archive::template Ref<RecordFault> fault) {
+  a.Field("id", fault.id);
+  a.Field("fault", fault.kind);
+  a.Field("worker", fault.worker);
+  a.Field("point", fault.point);
+  a.Field("summary", fault.summary);
+  a.Field("then", fault.then);
+  a.Field("always", fault.always);
+  a.Field("grace_ns", fault.grace_ns);
+}
+
+template <class Archive>
+void Describe(Archive& a, typename Archive::template Ref<RunSetup> setup) {
+  a.Field("workers", setup.workers);
+  a.Field("epochs", setup.epochs);
+  a.Field("rows_per_epoch", setup.rows_per_epoch);
+  a.Field("save_interval_steps", setup.save_interval_steps);
+  a.Field("keep", setup.keep);
+  a.Field("delete_at_success", setup.delete_at_success);
+  a.Field("allow_cold_start", setup.allow_cold_start);
+  a.Field("detection_bound_ns", setup.detection_bound_ns);
+  a.Field("planted_bugs", setup.planted_bugs);
+}
+
+template <class Archive>
+void Describe(Archive& a, typename Archive::template Ref<FinalResult> result) {
+  a.Field("status", result.status);
+  a.Field("epochs", result.epochs);
+  a.Field("steps", result.steps);
+  a.Field("digest", result.digest);
+  a.Bits("loss", result.loss_bits);
+}
+
+template <class Archive>
+void Describe(Archive& a, typename Archive::template Ref<LauncherRun> run) {
+  a.Field("exit_code", run.exit_code);
+  a.Field("restarts", run.restarts);
+  a.Field("result", run.result);
+}
+
+template <class Archive>
+void Describe(Archive& a,
+              typename Archive::template Ref<StoredCheckpoint> checkpoint) {
+  a.Field("name", checkpoint.name);
+  a.Field("step", checkpoint.step);
+  a.Field("valid", checkpoint.valid);
+  a.Field("reason", checkpoint.reason);
+  a.Field("digest", checkpoint.digest);
+}
+
+template <class Archive>
+void Describe(Archive& a, typename Archive::template Ref<Leftovers> left) {
+  a.Field("store_listed", left.store_listed);
+  a.Field("checkpoints", left.checkpoints);
+  a.Field("rejected", left.rejected);
+  a.Field("temporary", left.temporary);
+  a.Field("processes_listed", left.processes_listed);
+  a.Field("processes", left.processes);
+}
+
+template <class Archive>
+void Describe(Archive& a, typename Archive::template Ref<GoldenEntry> entry) {
+  a.Field("at", entry.kind);
+  a.Field("step", entry.step);
+  a.Field("phase", entry.phase);
+  a.Field("epoch", entry.epoch);
+  a.Field("position", entry.position);
+  a.Field("digest", entry.digest);
+  a.Bits("loss", entry.loss_bits);
+  a.Field("count", entry.count);
+  a.Field("samples", entry.samples);
+}
+
+template <class Archive>
+void Describe(Archive& a, typename Archive::template Ref<EpochMetrics> epoch) {
+  a.Field("epoch", epoch.epoch);
+  a.Bits("loss", epoch.loss_bits);
+  a.Field("correct", epoch.correct);
+}
+
+// All of a record but the parts that have lines of their own.
+template <class Archive>
+void Describe(Archive& a, typename Archive::template Ref<Record> record) {
+  a.Field("scenario", record.scenario);
+  a.Field("case", record.case_name);
+  a.Field("file", record.file);
+  a.Field("line", record.line);
+  a.Field("world", record.world);
+  a.Field("skipped", record.skipped);
+  a.Field("harness_error", record.harness_error);
+  a.Field("plan", record.plan_json);
+  a.Field("expect", record.expect);
+  a.Field("setup", record.setup);
+  a.Field("faults", record.faults);
+  a.Field("launchers", record.launchers);
+  a.Field("ending", record.ending);
+  a.Field("ending_detail", record.ending_detail);
+  a.Field("wall_seconds", record.wall_seconds);
+  a.Field("virtual_seconds", record.virtual_seconds);
+  a.Field("left", record.left);
+  a.Field("golden_epochs", record.golden.epochs);
+  a.Field("golden_final_digest", record.golden.final_digest);
+}
+
+namespace {
+
+constexpr std::string_view kSchema = "gauntlet.record/v1";
+
+class LineWriter {
+ public:
+  void Write(const Json& object) {
+    text_ += DumpJson(object, -1);
+    text_ += '\n';
+    ++lines_;
+  }
+  uint64_t lines() const { return lines_; }
+  std::string Take() && { return std::move(text_); }
+
+ private:
+  std::string text_;
+  uint64_t lines_ = 0;
+};
+
+// Takes a record's lines one by one.
+class RecordReader {
+ public:
+  // What is wrong with the line, or "".
+  std::string Line(std::string_view line) {
+    if (ended_) return "expected nothing after the end line";
+    std::string error;
+    const Json object = ParseJsonLine(line, error);
+    if (!error.empty()) return error;
+    const std::string kind = object["kind"].get<std::string>();
+    if ((lines_ == 0) != (kind == "record")) {
+      return "expected a record line first, and only there";
+    }
+    if (kind == "record") {
+      error = Head(object);
+    } else if (kind == "golden") {
+      JsonReader reader(object, "", error);
+      Describe(reader, record_.golden.entries.emplace_back());
+    } else if (kind == "life") {
+      JsonReader reader(object, "", error);
+      LifeEvents& life = record_.lives.emplace_back();
+      reader.Field("worker", life.worker);
+      reader.Field("life", life.life);
+    } else if (kind == "end") {
+      error = End(object);
+    } else {
+      error = Event(object, kind);
+    }
+    ++lines_;
+    return error;
+  }
+
+  bool ended() const { return ended_; }
+  Record Take() && { return std::move(record_); }
+
+ private:
+  std::string Head(const Json& object) {
+    std::string error;
+    std::string schema;
+    JsonReader reader(object, "", error);
+    reader.Field("schema", schema);
+    if (error.empty() && schema != kSchema) {
+      return fmt::format("schema: expected {}, found \"{}\"", kSchema,
+                         schema.substr(0, 40));
+    }
+    Describe(reader, record_);
+    return error;
+  }
+
+  std::string Event(const Json& object, const std::string& kind) {
+    const auto found = FindRecordKind(kind);
+    if (!found) {
+      return fmt::format("kind: expected a known event, found \"{}\"",
+                         kind.substr(0, 40));
+    }
+    if (record_.lives.empty()) return "expected a life before its events";
+    std::string error;
+    record_.lives.back().events.push_back(EventOfJson(object, *found, error));
+    return error;
+  }
+
+  std::string End(const Json& object) {
+    std::string error;
+    uint64_t lines = 0;
+    JsonReader reader(object, "", error);
+    reader.Field("lines", lines);
+    if (error.empty() && lines != lines_) {
+      return fmt::format("lines: expected {}, found {}", lines_, lines);
+    }
+    ended_ = true;
+    return error;
+  }
+
+  Record record_;
+  uint64_t lines_ = 0;
+  bool ended_ = false;
+};
+
+}  // namespace
+
+std::string RecordToJsonLines(const Record& record) {
+  LineWriter out;
+  Json head = Json::object();
+  head["kind"] = "record";
+  head["schema"] = kSchema;
+  JsonWriter head_writer(head, JsonWriter::Defaults::kWrite);
+  Describe(head_writer, record);
+  out.Write(head);
+  for (const GoldenEntry& entry : record.golden.entries) {
+    Json object = Json::object();
+    object["kind"] = "golden";
+    JsonWriter writer(object, JsonWriter::Defaults::kSkip);
+    Describe(writer, entry);
+    out.Write(object);
+  }
+  for (const LifeEvents& life : record.lives) {
+    out.Write(
+        Json{{"kind", "life"}, {"worker", life.worker}, {"life", life.life}});
+    for (const RecordEvent& event : life.events) out.Write(EventToJson(event));
+  }
+  out.Write(Json{{"kind", "end"}, {"lines", out.lines()}});
+  return std::move(out).Take();
+}
+
+Parsed<Record> ReadRecord(std::string_view text, std::string_view name) {
+  RecordReader reader;
+  size_t line_number = 0;
+  while (!text.empty()) {
+    const size_t end = text.find('\n');
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    ++line_number;
+    const std::string error = reader.Line(line);
+    if (!error.empty()) {
+      return {.value = std::nullopt,
+              .error = fmt::format("{}:{}: {}", name, line_number, error)};
+    }
+  }
+  if (!reader.ended()) {
+    return {.value = std::nullopt,
+            .error = fmt::format("{}:{}: expected an end line, found the end "
+                                 "of the file: it is torn",
+                                 name, line_number + 1)};
+  }
+  return {.value = std::move(reader).Take(), .error = ""};
+}
+
+}  // namespace gauntlet

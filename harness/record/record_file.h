@@ -1,0 +1,28 @@
+// The record file, record.jsonl: JSON Lines, schema gauntlet.record/v1.
+//
+//   {"kind":"record","schema":"gauntlet.record/v1","scenario":…, …}   once
+//   {"kind":"golden","at":"step","step":7,"digest":"…"}  an entry, many
+//   {"kind":"life","worker":0,"life":1}           then its events:
+//   {"kind":"step","t_ns":1834,"step":7,…}        as in an event file
+//   {"kind":"end","lines":4711}                   all lines before this one
+//
+// Two records that are equal give equal bytes.
+#ifndef GAUNTLET_HARNESS_RECORD_RECORD_FILE_H_
+#define GAUNTLET_HARNESS_RECORD_RECORD_FILE_H_
+
+#include <string>
+#include <string_view>
+
+#include "harness/record/parsed.h"
+#include "harness/record/record.h"
+
+namespace gauntlet {
+
+std::string RecordToJsonLines(const Record& record);
+// `name` is what errors call the file. A record without its end line is torn:
+// an error.
+Parsed<Record> ReadRecord(std::string_view text, std::string_view name);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_RECORD_RECORD_FILE_H_

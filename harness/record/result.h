@@ -1,0 +1,49 @@
+// The result of a run of scenarios: a verdict for each case.
+#ifndef GAUNTLET_HARNESS_RECORD_RESULT_H_
+#define GAUNTLET_HARNESS_RECORD_RESULT_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "harness/record/verdict.h"
+
+namespace gauntlet {
+
+struct CaseResult {
+  std::string name;      // unique: "kill[workers=2,mode=sync]"
+  std::string scenario;  // the scenario's name
+  std::string file;
+  uint64_t line = 0;
+  std::string world;  // "real" or "sim"
+  double seconds = 0;
+  std::string replay;     // the command that repeats it; empty: none
+  std::string timeline;   // path of a trace file; empty: none
+  std::string directory;  // of its files; empty: none kept
+  Verdict verdict;
+
+  bool operator==(const CaseResult&) const = default;
+};
+
+struct RunResult {
+  std::string run;  // its id
+  uint64_t seed = 0;
+  std::string build;  // of the program
+  uint64_t scenarios = 0;
+  double seconds = 0;
+  std::vector<CaseResult> cases;
+
+  bool operator==(const RunResult&) const = default;
+};
+
+struct VerdictCounts {
+  uint64_t passed = 0;
+  uint64_t failed = 0;
+  uint64_t errors = 0;
+  uint64_t skipped = 0;
+};
+VerdictCounts CountVerdicts(const RunResult& result);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_RECORD_RESULT_H_

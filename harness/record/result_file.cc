@@ -1,0 +1,131 @@
+#include "harness/record/result_file.h"
+
+#include "harness/record/json_fields.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+
+template <class Archive>
+void Describe(Archive& a, typename Archive::template Ref<Finding> finding) {
+  a.Field("invariant", finding.invariant);
+  a.Field("name", finding.name);
+  a.Field("message", finding.message);
+}
+
+template <class Archive>
+void Describe(Archive& a,
+              typename Archive::template Ref<InvariantReport> report) {
+  a.Field("invariant", report.invariant);
+  a.Field("instances", report.instances);
+  a.Field("breaches", report.breaches);
+  a.Field("findings", report.findings);
+}
+
+template <class Archive>
+void Describe(Archive& a, typename Archive::template Ref<RunFacts> facts) {
+  a.Field("faults_fired", facts.faults_fired);
+  a.Field("restarts", facts.restarts);
+  a.Field("resumed_from", facts.resumed_from);
+  a.Field("lost_steps", facts.lost_steps);
+  a.Field("failed_checkpoints", facts.failed_checkpoints);
+}
+
+template <class Archive>
+void Describe(Archive& a, typename Archive::template Ref<Verdict> verdict) {
+  a.Field("verdict", verdict.kind);
+  a.Field("reason", verdict.reason);
+  a.Field("facts", verdict.facts);
+  a.Field("broken_expectations", verdict.broken_expectations);
+  a.Field("invariants", verdict.invariants);
+  a.Field("story", verdict.story);
+}
+
+template <class Archive>
+void Describe(Archive& a, typename Archive::template Ref<CaseResult> result) {
+  a.Field("name", result.name);
+  a.Field("scenario", result.scenario);
+  a.Field("file", result.file);
+  a.Field("line", result.line);
+  a.Field("world", result.world);
+  a.Field("seconds", result.seconds);
+  a.Field("replay", result.replay);
+  a.Field("timeline", result.timeline);
+  a.Field("directory", result.directory);
+  Describe(a, result.verdict);
+}
+
+template <class Archive>
+void Describe(Archive& a, typename Archive::template Ref<RunResult> result) {
+  a.Field("run", result.run);
+  a.Field("seed", result.seed);
+  a.Field("build", result.build);
+  a.Field("scenarios", result.scenarios);
+  a.Field("seconds", result.seconds);
+  a.Field("cases", result.cases);
+}
+
+template <class Archive>
+void Describe(Archive& a,
+              typename Archive::template Ref<VerdictCounts> counts) {
+  a.Field("passed", counts.passed);
+  a.Field("failed", counts.failed);
+  a.Field("errors", counts.errors);
+  a.Field("skipped", counts.skipped);
+}
+
+namespace {
+constexpr std::string_view kSchema = "gauntlet.result/v1";
+}  // namespace
+
+VerdictCounts CountVerdicts(const RunResult& result) {
+  VerdictCounts counts;
+  for (const CaseResult& one : result.cases) {
+    switch (one.verdict.kind) {
+      case VerdictKind::kPass:
+        ++counts.passed;
+        break;
+      case VerdictKind::kFail:
+        ++counts.failed;
+        break;
+      case VerdictKind::kError:
+        ++counts.errors;
+        break;
+      case VerdictKind::kSkip:
+        ++counts.skipped;
+        break;
+    }
+  }
+  return counts;
+}
+
+std::string ResultToJson(const RunResult& result) {
+  Json object = Json::object();
+  object["schema"] = kSchema;
+  JsonWriter writer(object, JsonWriter::Defaults::kWrite);
+  writer.Field("counts", CountVerdicts(result));
+  Describe(writer, result);
+  return DumpJson(object, 2) + "\n";
+}
+
+Parsed<RunResult> ReadResult(std::string_view text, std::string_view name) {
+  const auto wrong = [&](std::string_view error) {
+    return Parsed<RunResult>{.value = std::nullopt,
+                             .error = fmt::format("{}: {}", name, error)};
+  };
+  const Json object = Json::parse(text, nullptr, false);
+  if (!object.is_object()) return wrong("expected one JSON object");
+  std::string error;
+  std::string schema;
+  RunResult result;
+  JsonReader reader(object, "", error);
+  reader.Field("schema", schema);
+  if (error.empty() && schema != kSchema) {
+    return wrong(fmt::format("schema: expected {}, found \"{}\"", kSchema,
+                             schema.substr(0, 40)));
+  }
+  Describe(reader, result);
+  if (!error.empty()) return wrong(error);
+  return {.value = std::move(result), .error = ""};
+}
+
+}  // namespace gauntlet

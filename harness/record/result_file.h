@@ -1,0 +1,19 @@
+// result.json, schema gauntlet.result/v1: one JSON object, indented.
+#ifndef GAUNTLET_HARNESS_RECORD_RESULT_FILE_H_
+#define GAUNTLET_HARNESS_RECORD_RESULT_FILE_H_
+
+#include <string>
+#include <string_view>
+
+#include "harness/record/parsed.h"
+#include "harness/record/result.h"
+
+namespace gauntlet {
+
+std::string ResultToJson(const RunResult& result);
+// `name` is what errors call the file.
+Parsed<RunResult> ReadResult(std::string_view text, std::string_view name);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_RECORD_RESULT_FILE_H_

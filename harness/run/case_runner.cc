@@ -1,0 +1,144 @@
+#include "harness/run/case_runner.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+#include "harness/oracle/judge.h"
+#include "harness/record/record_file.h"
+#include "harness/run/real_run.h"
+#include "harness/run/sim_run.h"
+#include "harness/scenario/run_setup.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Where the store of a simulated run stands.
+constexpr const char* kSimulatedStore = "/ckpt";
+
+void Adopt(RunLog log, Record& record) {
+  record.lives = std::move(log.lives);
+  record.launchers = std::move(log.launchers);
+  record.ending = log.ending;
+  record.ending_detail = std::move(log.ending_detail);
+  record.wall_seconds = log.wall_seconds;
+  record.virtual_seconds = log.virtual_seconds;
+  record.left = std::move(log.left);
+  record.harness_error = std::move(log.harness_error);
+}
+
+// What is needed for a replay and for a look; the rest of a run that held is
+// of no use.
+void Tidy(const CasePlace& place, const Record& record,
+          const Verdict& verdict) {
+  const fs::path directory = place.directory;
+  std::ofstream(directory / "record.jsonl", std::ios::binary)
+      << RecordToJsonLines(record);
+  if (verdict.kind != VerdictKind::kPass) return;
+  std::error_code error;
+  for (const char* name : {"ckpt", "events", "logs", "plan.json.fired"}) {
+    fs::remove_all(directory / name, error);
+  }
+}
+
+class CaseRun {
+ public:
+  CaseRun(const Case& one, const CasePlace& place, References& references)
+      : one_(one),
+        place_(place),
+        references_(references),
+        plan_(PlanOf(one)),
+        record_(RecordHead(one)) {
+    record_.world = place.world == WorldKind::kSimulated ? "sim" : "real";
+  }
+
+  void Run() {
+    const Status status = TryRun();
+    if (!status.ok()) record_.harness_error = status.message();
+  }
+  Record& record() { return record_; }
+
+ private:
+  Status TryRun() {
+    ASSIGN_OR_RETURN(const auto golden, references_.GoldenFor(plan_));
+    record_.golden = *golden;
+    if (place_.world == WorldKind::kReal) {
+      Adopt(RunInProcesses(
+                {.program = place_.program, .directory = place_.directory},
+                plan_),
+            record_);
+      return OkStatus();
+    }
+    ASSIGN_OR_RETURN(const auto data, references_.DataOf(plan_.train.job.data));
+    FiberPool pool;
+    RunLog first = RunSimulated(pool, plan_, *data);
+    const RunLog second = RunSimulated(pool, plan_, *data);
+    const bool same = first.event_digest == second.event_digest &&
+                      first.lives == second.lives;
+    Adopt(std::move(first), record_);
+    if (same) return OkStatus();
+    return FailedPrecondition(
+        "nondeterminism: the same plan, run twice, gave different events");
+  }
+
+  const Case& one_;
+  const CasePlace& place_;
+  References& references_;
+  const RunPlan plan_;
+  Record record_;
+};
+
+}  // namespace
+
+RunPlan PlanOf(const Case& one) {
+  RunPlan plan = {
+      .train = one.train,
+      .launch = {.workers = one.cluster.workers,
+                 .restart = one.cluster.policy,
+                 .max_restarts = one.cluster.max_restarts,
+                 .backoff = one.cluster.backoff,
+                 .checkpoint_directory = kSimulatedStore},
+      .faults = one.plan,
+      .hang_limit = one.timeouts.hang,
+      .total_limit = one.timeouts.total,
+  };
+  plan.faults.seed = one.seed;
+  plan.train.checkpoint.directory = kSimulatedStore;
+  plan.train.digest_every = 1;
+  plan.train.log_samples = true;
+  return plan;
+}
+
+CaseOutcome RunCase(const Case& one, const CasePlace& place,
+                    const Capabilities& here, References& references) {
+  const auto begin = std::chrono::steady_clock::now();
+  CaseRun run(one, place, references);
+  Record& record = run.record();
+  record.skipped = WhyNotHere(one, here);
+  if (record.skipped.empty()) run.Run();
+  CaseOutcome outcome = {
+      .result = {.name = one.name,
+                 .scenario = one.scenario,
+                 .file = one.file,
+                 .line = one.line,
+                 .world = record.world,
+                 .replay = fmt::format("gauntlet run {} -k '{}' --world {}",
+                                       one.file, one.name, record.world),
+                 .directory = place.directory,
+                 .verdict = Judge(record)}};
+  if (!record.launchers.empty() && record.launchers.back().result) {
+    outcome.final_digest = record.launchers.back().result->digest;
+  }
+  Tidy(place, record, outcome.result.verdict);
+  outcome.result.seconds = std::chrono::duration<double>(
+                               std::chrono::steady_clock::now() - begin)
+                               .count();
+  return outcome;
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,38 @@
+// From a case to its verdict: resolves the plan, runs it in a world, judges.
+#ifndef GAUNTLET_HARNESS_RUN_CASE_RUNNER_H_
+#define GAUNTLET_HARNESS_RUN_CASE_RUNNER_H_
+
+#include <string>
+
+#include "harness/record/result.h"
+#include "harness/run/reference.h"
+#include "harness/run/run_plan.h"
+#include "harness/scenario/requirements.h"
+#include "harness/scenario/scenario.h"
+
+namespace gauntlet {
+
+// What an executor needs of the case. The checkpoint directory is the
+// executor's to place.
+RunPlan PlanOf(const Case& one);
+
+struct CasePlace {
+  WorldKind world = WorldKind::kSimulated;
+  std::string program;    // for real processes
+  std::string directory;  // of this case's files; exists, absolute
+};
+
+struct CaseOutcome {
+  CaseResult result;
+  std::string final_digest;  // of the state that the run ended in; "": none
+};
+
+// Runs it (in the simulated world twice, to hold one against the other) and
+// judges what came of it. Leaves record.jsonl in the directory; the store and
+// the logs only where the verdict is not a pass.
+CaseOutcome RunCase(const Case& one, const CasePlace& place,
+                   const Capabilities& here, References& references);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_RUN_CASE_RUNNER_H_

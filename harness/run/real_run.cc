@@ -1,0 +1,271 @@
+#include "harness/run/real_run.h"
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <utility>
+
+#include "engine/real/child_process.h"
+#include "engine/real/real_world.h"
+#include "engine/real/worker_environment.h"
+#include "harness/record/event_file.h"
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <poll.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace gauntlet {
+namespace {
+
+namespace fs = std::filesystem;
+using SteadyClock = std::chrono::steady_clock;
+
+// How often the harness looks for signs of life.
+constexpr int kPollMs = 20;
+
+std::string ReadWhole(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+Status WriteWhole(const fs::path& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  if (!file)
+    return IoError(fmt::format("{}: cannot be written", path.string()));
+  return OkStatus();
+}
+
+// Of everything below the directory.
+uint64_t BytesBelow(const fs::path& directory) {
+  uint64_t bytes = 0;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(directory, error)) {
+    const uint64_t size = entry.file_size(error);
+    if (!error) bytes += size;
+  }
+  return bytes;
+}
+
+// Processes whose command line names the directory, other than this one.
+std::vector<std::string> ProcessesOf(const std::string& directory) {
+  std::vector<std::string> found;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator("/proc", error)) {
+    const std::string name = entry.path().filename();
+    if (name.find_first_not_of("0123456789") != name.npos) continue;
+    std::string line = ReadWhole(entry.path() / "cmdline");
+    if (line.find(directory) == line.npos) continue;
+    std::replace(line.begin(), line.end(), '\0', ' ');
+    found.push_back(fmt::format("{}: {}", name, line));
+  }
+  return found;
+}
+
+// What `launch --json` prints.
+std::optional<FinalResult> ParseResult(const nlohmann::json& json) {
+  const std::string status = json.value("status", "");
+  if (status != "done" && status != "stopped") return std::nullopt;
+  return FinalResult{
+      .status = status,
+      .epochs = json.value("epochs", uint64_t{0}),
+      .steps = json.value("steps", uint64_t{0}),
+      .digest = json.value("digest", ""),
+      .loss_bits = std::bit_cast<uint32_t>(static_cast<float>(
+          json["loss"].is_number() ? json["loss"].get<double>() : 0.0))};
+}
+
+LauncherRun ParseLaunch(const std::string& printed, const ChildEnd& end) {
+  LauncherRun run = {.exit_code = end.code};
+  const size_t begin =
+      printed.rfind('\n', printed.size() < 2 ? 0 : printed.size() - 2);
+  const std::string last =
+      printed.substr(begin == printed.npos ? 0 : begin + 1);
+  const nlohmann::json json =
+      nlohmann::json::parse(last, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) return run;
+  run.restarts = json.value("restarts", uint64_t{0});
+  run.result = ParseResult(json);
+  return run;
+}
+
+class RealRun {
+ public:
+  RealRun(const RealRunPlace& place, const RunPlan& plan)
+      : directory_(place.directory), program_(place.program), plan_(plan) {}
+
+  RunLog Run();
+
+ private:
+  Status Prepare();
+  Result<bool> LaunchOnce(int start);
+  ChildProgram ProgramOf(int start) const;
+  ChildEnd Watch(const ChildProcess& launcher);
+  int LivesSoFar() const;
+  Status CollectLives();
+  void LookAround();
+
+  const fs::path directory_;
+  const std::string program_;
+  const RunPlan& plan_;
+  const SteadyClock::time_point begin_ = SteadyClock::now();
+  RunLog log_;
+};
+
+Status RealRun::Prepare() {
+  std::error_code error;
+  for (const char* name : {"events", "logs"}) {
+    fs::create_directory(directory_ / name, error);
+    if (error) {
+      return IoError(
+          fmt::format("{}: {}", (directory_ / name).string(), error.message()));
+    }
+  }
+  TrainOptions train = plan_.train;
+  if (!train.checkpoint.directory.empty()) {
+    train.checkpoint.directory = directory_ / "ckpt";
+  }
+  RETURN_IF_ERROR(
+      WriteWhole(directory_ / "options.json", TrainOptionsToJson(train)));
+  return WriteWhole(directory_ / "plan.json", PlanToJson(plan_.faults));
+}
+
+int RealRun::LivesSoFar() const {
+  int lives = 0;
+  std::error_code error;
+  for (const auto& entry :
+       fs::directory_iterator(directory_ / "events", error)) {
+    int worker = 0;
+    int life = 0;
+    const std::string name = entry.path().filename();
+    if (std::sscanf(name.c_str(), "worker-%d-life-%d", &worker, &life) == 2) {
+      lives = std::max(lives, life);
+    }
+  }
+  return lives;
+}
+
+ChildProgram RealRun::ProgramOf(int start) const {
+  const LauncherOptions& launch = plan_.launch;
+  const auto ms = [](Duration duration) {
+    return std::to_string(
+        std::chrono::duration_cast<std::chrono::milliseconds>(duration)
+            .count());
+  };
+  return {
+      .path = program_,
+      .arguments = {"launch", "--options", directory_ / "options.json",
+                    "--plan", directory_ / "plan.json", "--events",
+                    directory_ / "events", "--logs", directory_ / "logs",
+                    "--workers", std::to_string(launch.workers), "--restart",
+                    launch.restart == RestartPolicy::kNone ? "none"
+                                                           : "whole-job",
+                    "--max-restarts", std::to_string(launch.max_restarts),
+                    "--backoff-ms", ms(launch.backoff), "--first-life",
+                    std::to_string(LivesSoFar() + 1)},
+      .environment = ProcessEnvironment(),
+      .log_file = directory_ / fmt::format("launch-{}.json", start)};
+}
+
+// Until it ends, or is ended: nothing was logged for too long, or the time is
+// up.
+ChildEnd RealRun::Watch(const ChildProcess& launcher) {
+  uint64_t bytes = 0;
+  SteadyClock::time_point sign_of_life = SteadyClock::now();
+  pollfd ended = {.fd = launcher.pidfd.get(), .events = POLLIN, .revents = 0};
+  while (poll(&ended, 1, kPollMs) == 0) {
+    const SteadyClock::time_point now = SteadyClock::now();
+    const uint64_t bytes_now = BytesBelow(directory_ / "events");
+    if (bytes_now != bytes) sign_of_life = now;
+    bytes = bytes_now;
+    if (now - sign_of_life > plan_.hang_limit) {
+      log_.ending = RunEnding::kHung;
+      log_.ending_detail = fmt::format(
+          "no event from any worker for {:.1f}s",
+          std::chrono::duration<double>(now - sign_of_life).count());
+    } else if (now - begin_ > plan_.total_limit) {
+      log_.ending = RunEnding::kTimedOut;
+      log_.ending_detail =
+          fmt::format("not over after {:.0f}s",
+                      std::chrono::duration<double>(plan_.total_limit).count());
+    }
+    if (log_.ending != RunEnding::kExited) {
+      SendSignal(launcher, SIGKILL);
+      break;
+    }
+  }
+  return AwaitEnd(launcher);
+}
+
+// Whether the job is to be started again.
+Result<bool> RealRun::LaunchOnce(int start) {
+  const ChildProgram program = ProgramOf(start);
+  ASSIGN_OR_RETURN(const ChildProcess launcher, StartChild(program));
+  const ChildEnd end = Watch(launcher);
+  log_.launchers.push_back(ParseLaunch(ReadWhole(program.log_file), end));
+  if (log_.ending != RunEnding::kExited) return false;
+  return end.signal != 0 || end.code == static_cast<int>(WorkerExit::kStopped);
+}
+
+Status RealRun::CollectLives() {
+  std::map<std::pair<int, int>, LifeEvents> lives;
+  std::error_code error;
+  for (const auto& entry :
+       fs::directory_iterator(directory_ / "events", error)) {
+    const std::string text = ReadWhole(entry.path());
+    // Killed before it could say who it is: a life that left nothing.
+    if (text.find('\n') == text.npos) continue;
+    Parsed<LifeEvents> life = ReadEventFile(text, entry.path().string());
+    if (!life.ok()) return InvalidArgument(life.error);
+    const std::pair<int, int> key = {life.value->worker, life.value->life};
+    lives[key] = std::move(*life.value);
+  }
+  for (auto& [key, life] : lives) log_.lives.push_back(std::move(life));
+  return OkStatus();
+}
+
+void RealRun::LookAround() {
+  // What the launcher's death takes with it needs a moment to go.
+  const SteadyClock::time_point until =
+      SteadyClock::now() + std::chrono::seconds(1);
+  do {
+    log_.left.processes = ProcessesOf(directory_.string());
+    if (log_.left.processes.empty()) break;
+    usleep(kPollMs * 1000);
+  } while (SteadyClock::now() < until);
+  log_.left.processes_listed = true;
+  if (plan_.train.checkpoint.directory.empty()) return;
+  RealWorld real;
+  World world = real.world();
+  LookAtStore(world, directory_ / "ckpt", log_.left);
+}
+
+RunLog RealRun::Run() {
+  Status status = Prepare();
+  for (int start = 1; status.ok() && start <= plan_.max_requeues + 1; ++start) {
+    const Result<bool> again = LaunchOnce(start);
+    status = again.status();
+    if (!again.ok() || !*again) break;
+  }
+  if (status.ok()) status = CollectLives();
+  LookAround();
+  if (!status.ok()) log_.harness_error = status.message();
+  log_.wall_seconds =
+      std::chrono::duration<double>(SteadyClock::now() - begin_).count();
+  return std::move(log_);
+}
+
+}  // namespace
+
+RunLog RunInProcesses(const RealRunPlace& place, const RunPlan& plan) {
+  return RealRun(place, plan).Run();
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,32 @@
+// Runs a plan in real processes of this machine.
+#ifndef GAUNTLET_HARNESS_RUN_REAL_RUN_H_
+#define GAUNTLET_HARNESS_RUN_REAL_RUN_H_
+
+#include <string>
+
+#include "harness/run/run_log.h"
+#include "harness/run/run_plan.h"
+
+namespace gauntlet {
+
+// What stands between the harness and the processes that it watches is all
+// here: a program, its arguments, and the files in this directory.
+//
+//   options.json  plan.json        what the launcher and the workers are told
+//   events/  logs/                 what each life of a worker leaves
+//   launch-<n>.json                what the n-th launcher printed
+//   ckpt/                          the store
+struct RealRunPlace {
+  std::string program;    // `gauntlet`, or what behaves like it
+  std::string directory;  // exists, empty; an absolute path
+};
+
+// Starts `program launch …`, again where the job stopped on a notice or the
+// launcher itself was killed, until it ends otherwise or a limit of the plan
+// is met; then everything is killed. Blocks the calling thread, which must
+// live as long as the processes.
+RunLog RunInProcesses(const RealRunPlace& place, const RunPlan& plan);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_RUN_REAL_RUN_H_

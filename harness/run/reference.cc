@@ -1,0 +1,135 @@
+#include "harness/run/reference.h"
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "engine/numerics.h"
+#include "engine/real/posix_storage.h"
+#include "harness/record/record_file.h"
+#include "harness/run/sim_run.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Multiply-adds of a run up to which the scalar path is a matter of seconds.
+constexpr double kScalarLimit = 2e9;
+
+double MultiplyAdds(const JobSpec& job, const RunPlan& plan,
+                    const DataSplit& data) {
+  double weights = 0;
+  double width = static_cast<double>(data.train.features_per_row());
+  for (const LayerSpec& layer : job.model.layers) {
+    if (layer.kind != LayerKind::kDense) continue;
+    weights += width * layer.units;
+    width = layer.units;
+  }
+  // Forward once, backward twice.
+  return 3 * weights * data.train.rows *
+         static_cast<double>(plan.train.horizon.epochs);
+}
+
+// The whole file as text; "" if there is none.
+std::string ReadText(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// Complete or not there at all, whoever else writes it too.
+void WriteText(const fs::path& path, const std::string& text) {
+  std::error_code error;
+  fs::create_directories(path.parent_path(), error);
+  const fs::path temporary =
+      path.string() + fmt::format(".{}.tmp", DigestOf(text).Short());
+  {
+    std::ofstream file(temporary, std::ios::binary);
+    file << text;
+    if (!file.flush()) return;  // A cache that cannot be written is no cache.
+  }
+  fs::rename(temporary, path, error);
+}
+
+}  // namespace
+
+References::References(std::string cache_directory, std::string build)
+    : cache_directory_(std::move(cache_directory)), build_(std::move(build)) {}
+
+Result<std::shared_ptr<const DataSplit>> References::DataOf(
+    const DataSpec& spec) {
+  JobSpec job;
+  job.data = spec;
+  const std::string key = JobToJson(job, {});
+  const std::lock_guard lock(mutex_);
+  std::shared_ptr<const DataSplit>& data = data_[key];
+  if (data == nullptr) {
+    PosixStorage storage;
+    ASSIGN_OR_RETURN(data, LoadData(storage, spec));
+  }
+  return data;
+}
+
+std::string References::CacheFile(const std::string& key) const {
+  if (cache_directory_.empty()) return "";
+  return fmt::format("{}/{}.jsonl", cache_directory_, DigestOf(key).ToString());
+}
+
+Result<std::shared_ptr<const GoldenTrajectory>> References::GoldenFor(
+    const RunPlan& plan) {
+  ASSIGN_OR_RETURN(const std::shared_ptr<const DataSplit> data,
+                   DataOf(plan.train.job.data));
+  const Horizon& horizon = plan.train.horizon;
+  const std::string key =
+      fmt::format("{} {} epochs {} steps {} build {}",
+                  JobToJson(plan.train.job, data->content), numerics::kVersion,
+                  horizon.epochs, horizon.max_steps.value_or(0), build_);
+  const std::lock_guard lock(mutex_);
+  std::shared_ptr<const GoldenTrajectory>& golden = golden_[key];
+  if (golden != nullptr) return golden;
+  const std::string file = CacheFile(key);
+  const Parsed<Record> cached =
+      ReadRecord(file.empty() ? "" : ReadText(file), file);
+  if (cached.ok() && cached.value->plan_json == key) {
+    golden = std::make_shared<GoldenTrajectory>(cached.value->golden);
+    return golden;
+  }
+  ASSIGN_OR_RETURN(GoldenTrajectory made, Make(plan, *data));
+  if (!file.empty()) {
+    WriteText(file, RecordToJsonLines({.plan_json = key, .golden = made}));
+  }
+  golden = std::make_shared<GoldenTrajectory>(std::move(made));
+  return golden;
+}
+
+Result<GoldenTrajectory> References::Make(const RunPlan& plan,
+                                          const DataSplit& data) {
+  RunPlan reference = {
+      .train = plan.train,
+      .launch = {.workers = 1, .restart = RestartPolicy::kNone},
+      .max_requeues = 0,
+      .total_limit = std::chrono::hours(24)};
+  reference.train.checkpoint = {};
+  reference.train.horizon.stop_at_step.reset();
+  reference.train.kernels = {.isa = MultiplyAdds(plan.train.job, plan, data) <=
+                                            kScalarLimit
+                                        ? Isa::kScalar
+                                        : Isa::kAuto};
+  reference.train.digest_every = 1;
+  reference.train.log_samples = true;
+  FiberPool pool;
+  const RunLog log = RunSimulated(pool, reference, data);
+  if (log.lives.size() != 1 || log.launchers.size() != 1 ||
+      log.launchers[0].exit_code != 0) {
+    return FailedPrecondition(
+        fmt::format("the reference run did not finish (exit code {}) {}",
+                    log.launchers.empty() ? -1 : log.launchers[0].exit_code,
+                    log.ending_detail));
+  }
+  return GoldenOf(log.lives[0]);
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,61 @@
+#include "harness/run/run_log.h"
+
+#include <bit>
+
+#include "engine/ckpt/inspect.h"
+#include "engine/ckpt/store_names.h"
+
+namespace gauntlet {
+
+LauncherRun ToLauncherRun(const LaunchEnd& end) {
+  LauncherRun run = {.exit_code = end.exit_code,
+                     .restarts = static_cast<uint64_t>(end.restarts)};
+  if (end.result) {
+    run.result =
+        FinalResult{.status = end.result->status,
+                    .epochs = end.result->epochs,
+                    .steps = end.result->steps,
+                    .digest = end.result->digest,
+                    .loss_bits = std::bit_cast<uint32_t>(end.result->loss)};
+  }
+  return run;
+}
+
+void LookAtStore(World& world, const std::string& directory, Leftovers& left) {
+  const Result<std::vector<DirectoryEntry>> entries =
+      world.storage.List(directory);
+  left.store_listed =
+      entries.ok() || entries.status().code() == Code::kNotFound;
+  if (!entries.ok()) return;
+  for (const DirectoryEntry& entry : *entries) {
+    switch (ParseEntryName(entry.name).kind) {
+      case EntryKind::kClaimTmp:
+      case EntryKind::kStateTmp:
+      case EntryKind::kSaveTmp:
+      case EntryKind::kDeleting:
+        left.temporary.push_back(entry.name);
+        break;
+      case EntryKind::kRejected:
+        left.rejected.push_back(entry.name);
+        break;
+      case EntryKind::kClaim:
+      case EntryKind::kCheckpoint:
+      case EntryKind::kOther:
+        break;
+    }
+  }
+  const Result<std::vector<CheckpointReport>> reports =
+      InspectStore(world, directory, InspectDepth::kEveryByte);
+  left.store_listed = reports.ok();
+  if (!reports.ok()) return;
+  for (const CheckpointReport& report : *reports) {
+    if (report.lineage != LineageState::kCurrent) continue;
+    left.checkpoints.push_back({.name = report.name,
+                                .step = report.step,
+                                .valid = report.verdict.ok(),
+                                .reason = report.verdict.message(),
+                                .digest = report.state_digest.ToString()});
+  }
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,38 @@
+// What an execution left, in either world: the part of a record that comes from
+// the run itself.
+#ifndef GAUNTLET_HARNESS_RUN_RUN_LOG_H_
+#define GAUNTLET_HARNESS_RUN_RUN_LOG_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/train/launcher.h"
+#include "engine/world/world.h"
+#include "harness/record/record.h"
+
+namespace gauntlet {
+
+struct RunLog {
+  std::vector<LifeEvents> lives;  // by worker, then life
+  std::vector<LauncherRun> launchers;
+  RunEnding ending = RunEnding::kExited;
+  std::string ending_detail;
+  double wall_seconds = 0;
+  double virtual_seconds = 0;
+  Leftovers left;
+  std::string harness_error;
+  uint64_t event_digest = 0;  // simulated runs: of all decisions and effects
+};
+
+// The launcher's end as a record has it.
+LauncherRun ToLauncherRun(const LaunchEnd& end);
+
+// Fills in what a look at the store finds: what may be loaded, what was set
+// aside, what was left half done. A directory that is not there is an empty
+// store. Nothing is changed.
+void LookAtStore(World& world, const std::string& directory, Leftovers& left);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_RUN_RUN_LOG_H_

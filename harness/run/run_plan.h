@@ -1,0 +1,29 @@
+// A case made concrete: what an executor of either world runs.
+#ifndef GAUNTLET_HARNESS_RUN_RUN_PLAN_H_
+#define GAUNTLET_HARNESS_RUN_RUN_PLAN_H_
+
+#include <cstdint>
+#include <string>
+
+#include "chaos/inject/plan.h"
+#include "engine/train/launcher.h"
+#include "engine/train/options.h"
+
+namespace gauntlet {
+
+struct RunPlan {
+  // checkpoint.directory is left to the executor where it is not empty: each
+  // run has a directory of its own.
+  TrainOptions train;
+  LauncherOptions launch;
+  FaultPlan faults;
+  // How often a job that stopped on a notice is started again, as a queue
+  // would.
+  int max_requeues = 8;
+  Duration hang_limit = std::chrono::seconds(15);  // without any event
+  Duration total_limit = std::chrono::seconds(120);
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_RUN_RUN_PLAN_H_

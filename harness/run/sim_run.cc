@@ -1,0 +1,180 @@
+#include "harness/run/sim_run.h"
+
+#include <bit>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "chaos/inject/faulty_storage.h"
+#include "chaos/inject/injector.h"
+#include "chaos/sim/sim_effects.h"
+#include "chaos/sim/sim_worker_processes.h"
+#include "chaos/sim/simulation.h"
+#include "engine/train/launcher.h"
+#include "engine/train/worker.h"
+#include "harness/run/event_conversion.h"
+
+namespace gauntlet {
+namespace {
+
+constexpr const char* kLauncherHost = "launcher";
+
+// The launcher's end of a worker's progress.
+class ReportToLauncher final : public ProgressReporter {
+ public:
+  explicit ReportToLauncher(const WorkerReport& report) : report_(report) {}
+  void Progress(const WorkerProgress& progress) override { report_(progress); }
+  void Result(const TrainResult& result) override { report_(result); }
+
+ private:
+  const WorkerReport& report_;
+};
+
+class Unobserved final : public LaunchObserver {
+ public:
+  void Progress(const WorkerProgress&) override {}
+  void Restarting(int, const std::string&, Duration) override {}
+};
+
+class SimulatedRun {
+ public:
+  SimulatedRun(FiberPool& pool, const RunPlan& plan, const DataSplit& data)
+      : plan_(plan),
+        data_(data),
+        simulation_(pool, {.seed = plan.faults.seed,
+                           .scheduler = {.time_limit = plan.total_limit}}) {}
+
+  RunLog Run();
+
+ private:
+  int WorkerMain(World& plain, const WorkerSpec& spec,
+                 const WorkerReport& report);
+  int LauncherMain(World& world, int first_life);
+  bool RunLauncher(int first_life);
+  void CollectLives();
+  void InspectStoreAfterwards();
+
+  const RunPlan& plan_;
+  const DataSplit& data_;
+  Simulation simulation_;
+  FiredFaultSet fired_;
+  RunLog log_;
+  std::optional<LaunchEnd> launch_end_;
+  int lives_ = 0;
+  // Which life a process is.
+  std::map<ProcessId, std::pair<int, int>> workers_;
+};
+
+int SimulatedRun::WorkerMain(World& plain, const WorkerSpec& spec,
+                             const WorkerReport& report) {
+  SimEffects effects(simulation_, plain);
+  Injector injector(
+      plan_.faults,
+      {.worker = spec.worker, .life = spec.life, .rank = spec.rank}, effects,
+      fired_, plain.events);
+  FaultyStorage storage(plain.storage, injector);
+  World world = {.clock = plain.clock,
+                 .storage = storage,
+                 .network = plain.network,
+                 .tasks = plain.tasks,
+                 .host = plain.host,
+                 .faults = injector,
+                 .events = plain.events};
+  ReportToLauncher reporter(report);
+  RunWorker(world, plan_.train, spec, data_, reporter, [](const WorkerEnd&) {});
+}
+
+int SimulatedRun::LauncherMain(World& world, int first_life) {
+  SimWorkerProcesses processes(
+      simulation_, world,
+      {.body =
+           [this](World& plain, const WorkerSpec& spec,
+                  const WorkerReport& report) {
+             return WorkerMain(plain, spec, report);
+           },
+       .on_start =
+           [this](const WorkerSpec& spec, ProcessId process) {
+             workers_[process] = {spec.worker, spec.life};
+             lives_ = std::max(lives_, spec.life);
+           }});
+  LauncherOptions options = plan_.launch;
+  options.first_life = first_life;
+  Unobserved observer;
+  launch_end_ = Launch(world, processes, options, observer);
+  return launch_end_->exit_code;
+}
+
+// Whether the job is to be started again.
+bool SimulatedRun::RunLauncher(int first_life) {
+  launch_end_.reset();
+  const ProcessId launcher = simulation_.Start(
+      {.name = "launcher", .host = kLauncherHost, .body = [&](World& world) {
+         return LauncherMain(world, first_life);
+       }});
+  const RunOutcome outcome = simulation_.Run();
+  if (outcome.end != RunEnd::kAllExited) {
+    log_.ending = outcome.end == RunEnd::kDeadlock ? RunEnding::kHung
+                                                   : RunEnding::kTimedOut;
+    log_.ending_detail = outcome.report;
+    return false;
+  }
+  if (!launch_end_) {
+    // The launcher died with its machine: what a queue does then is start it
+    // again.
+    const std::optional<ExitStatus> status = simulation_.exit_status(launcher);
+    log_.launchers.push_back({.exit_code = status ? status->code : -1});
+    return true;
+  }
+  log_.launchers.push_back(ToLauncherRun(*launch_end_));
+  return launch_end_->exit_code == static_cast<int>(WorkerExit::kStopped);
+}
+
+void SimulatedRun::CollectLives() {
+  std::map<std::pair<int, int>, LifeEvents> lives;
+  for (const auto& [process, life] : workers_) {
+    lives[life] = {.worker = life.first, .life = life.second};
+  }
+  for (const LoggedEvent& logged : simulation_.events()) {
+    const auto worker = workers_.find(logged.process);
+    if (worker == workers_.end()) continue;
+    lives[worker->second].events.push_back(
+        ToRecordEvent(logged.event, logged.time));
+  }
+  for (auto& [key, life] : lives) log_.lives.push_back(std::move(life));
+}
+
+// As a process of its own, without faults.
+void SimulatedRun::InspectStoreAfterwards() {
+  const std::string& directory = plan_.train.checkpoint.directory;
+  if (directory.empty()) return;
+  simulation_.Start(
+      {.name = "inspector", .host = kLauncherHost, .body = [&](World& world) {
+         LookAtStore(world, directory, log_.left);
+         return 0;
+       }});
+  simulation_.Run();
+}
+
+RunLog SimulatedRun::Run() {
+  for (int start = 0; start <= plan_.max_requeues; ++start) {
+    if (!RunLauncher(lives_ + 1)) break;
+  }
+  CollectLives();
+  log_.virtual_seconds =
+      std::chrono::duration<double>(simulation_.now().time_since_epoch())
+          .count();
+  log_.event_digest = simulation_.digest();
+  InspectStoreAfterwards();
+  // Every process of a simulation is known, and Run leaves none.
+  log_.left.processes_listed = true;
+  return std::move(log_);
+}
+
+}  // namespace
+
+RunLog RunSimulated(FiberPool& pool, const RunPlan& plan,
+                    const DataSplit& data) {
+  return SimulatedRun(pool, plan, data).Run();
+}
+
+}  // namespace gauntlet

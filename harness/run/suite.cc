@@ -1,0 +1,140 @@
+#include "harness/run/suite.h"
+
+#include <sys/statvfs.h>
+
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+uint64_t FreeBytes(const std::string& directory) {
+  struct statvfs facts = {};
+  if (statvfs(directory.c_str(), &facts) != 0) return 0;
+  return static_cast<uint64_t>(facts.f_bavail) * facts.f_frsize;
+}
+
+Capabilities CapabilitiesOf(WorldKind world, const std::string& directory) {
+  Capabilities here = {.world = world, .disk_bytes = FreeBytes(directory)};
+  here.features = world == WorldKind::kSimulated
+                      ? std::vector<std::string>{"power_loss", "simulation"}
+                      : std::vector<std::string>{"processes"};
+  return here;
+}
+
+class Suite {
+ public:
+  Suite(const std::vector<SuiteItem>& items, const SuiteOptions& options,
+        const std::function<void(const CaseResult&)>& done)
+      : items_(items),
+        options_(options),
+        done_(done),
+        references_(options.cache_directory, options.build),
+        results_(items.size()) {}
+
+  std::vector<CaseResult> Run();
+
+ private:
+  std::optional<size_t> NextItem();
+  void Work();
+  CaseOutcome RunItem(size_t index);
+  void Finish(size_t index, CaseOutcome outcome);
+  void CompareWorlds(CaseOutcome& outcome);
+
+  const std::vector<SuiteItem>& items_;
+  const SuiteOptions& options_;
+  const std::function<void(const CaseResult&)>& done_;
+  References references_;
+  std::mutex mutex_;  // of all below
+  size_t next_ = 0;
+  int failures_ = 0;
+  std::vector<std::optional<CaseResult>> results_;
+  std::map<std::string, CaseOutcome> by_name_;  // of the first world to end
+};
+
+std::optional<size_t> Suite::NextItem() {
+  const std::lock_guard lock(mutex_);
+  const bool enough =
+      options_.max_failures > 0 && failures_ >= options_.max_failures;
+  if (enough || next_ == items_.size()) return std::nullopt;
+  return next_++;
+}
+
+CaseOutcome Suite::RunItem(size_t index) {
+  const SuiteItem& item = items_[index];
+  const std::string directory =
+      fmt::format("{}/{}.{}", options_.directory, item.one.name,
+                  item.world == WorldKind::kSimulated ? "sim" : "real");
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  return RunCase(item.one,
+                 {.world = item.world,
+                  .program = options_.program,
+                  .directory = directory},
+                 CapabilitiesOf(item.world, options_.directory), references_);
+}
+
+void Suite::CompareWorlds(CaseOutcome& outcome) {
+  const auto [other, first] =
+      by_name_.emplace(outcome.result.name, outcome);
+  if (first || other->second.result.world == outcome.result.world) return;
+  Verdict& verdict = outcome.result.verdict;
+  const Verdict& there = other->second.result.verdict;
+  const bool skipped = verdict.kind == VerdictKind::kSkip ||
+                       there.kind == VerdictKind::kSkip;
+  const bool agree = verdict.kind == there.kind &&
+                     outcome.final_digest == other->second.final_digest;
+  if (skipped || agree) return;
+  verdict.reason = fmt::format(
+      "the worlds disagree: {} with final state {} in the {} world, {} with {} "
+      "here",
+      VerdictKindName(there.kind), other->second.final_digest,
+      other->second.result.world, VerdictKindName(verdict.kind),
+      outcome.final_digest);
+  verdict.kind = VerdictKind::kFail;
+}
+
+void Suite::Finish(size_t index, CaseOutcome outcome) {
+  const std::lock_guard lock(mutex_);
+  CompareWorlds(outcome);
+  const VerdictKind kind = outcome.result.verdict.kind;
+  if (kind == VerdictKind::kFail || kind == VerdictKind::kError) ++failures_;
+  done_(outcome.result);
+  results_[index] = std::move(outcome.result);
+}
+
+void Suite::Work() {
+  while (const std::optional<size_t> index = NextItem()) {
+    Finish(*index, RunItem(*index));
+  }
+}
+
+std::vector<CaseResult> Suite::Run() {
+  std::vector<std::thread> others;
+  for (int job = 1; job < options_.jobs; ++job) {
+    others.emplace_back([this] { Work(); });
+  }
+  Work();
+  for (std::thread& other : others) other.join();
+  std::vector<CaseResult> results;
+  for (std::optional<CaseResult>& result : results_) {
+    if (result) results.push_back(std::move(*result));
+  }
+  return results;
+}
+
+}  // namespace
+
+std::vector<CaseResult> RunSuite(
+    const std::vector<SuiteItem>& items, const SuiteOptions& options,
+    const std::function<void(const CaseResult&)>& done) {
+  return Suite(items, options, done).Run();
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,39 @@
+// Many cases, one after another or several at a time.
+#ifndef GAUNTLET_HARNESS_RUN_SUITE_H_
+#define GAUNTLET_HARNESS_RUN_SUITE_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "harness/record/result.h"
+#include "harness/run/case_runner.h"
+
+namespace gauntlet {
+
+// A case in a world.
+struct SuiteItem {
+  Case one;
+  WorldKind world = WorldKind::kSimulated;
+};
+
+struct SuiteOptions {
+  int jobs = 1;          // cases at a time
+  int max_failures = 0;  // stop after so many; 0: never
+  std::string program;   // for real processes
+  std::string directory;  // absolute; each case gets a folder in it
+  std::string cache_directory;
+  std::string build;
+};
+
+// Runs them and calls `done` (one call at a time) as each is over. The results
+// come in the order of the items; those that were not run are left out. Where a
+// case ran in both worlds and the verdicts or the final states differ, the
+// later of the two is a failure that says so.
+std::vector<CaseResult> RunSuite(
+    const std::vector<SuiteItem>& items, const SuiteOptions& options,
+    const std::function<void(const CaseResult&)>& done);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_RUN_SUITE_H_

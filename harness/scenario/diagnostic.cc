@@ -1,0 +1,108 @@
+#include "harness/scenario/diagnostic.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr size_t kMaxShownLine = 160;
+constexpr size_t kMaxListedNames = 8;
+
+// Levenshtein's distance (Wagner and Fischer's table, one row of it at a time).
+size_t EditDistance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+    }
+  }
+  return row[b.size()];
+}
+
+std::string_view LineOf(std::string_view text, size_t line) {
+  for (; line > 1; --line) {
+    const size_t end = text.find('\n');
+    if (end == std::string_view::npos) return "";
+    text.remove_prefix(end + 1);
+  }
+  std::string_view found = text.substr(0, text.find('\n'));
+  if (found.ends_with('\r')) found.remove_suffix(1);
+  return found;
+}
+
+// Control characters would move the caret, or the reader's terminal.
+std::string Printable(std::string_view text) {
+  std::string printable(text);
+  for (char& c : printable) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  }
+  return printable;
+}
+
+}  // namespace
+
+std::string NearestName(std::string_view mistyped,
+                        const std::vector<std::string>& names) {
+  if (mistyped.size() > 100) return "";
+  std::string nearest;
+  size_t best = mistyped.size() / 3 + 2;
+  for (const std::string& name : names) {
+    const size_t distance = EditDistance(mistyped, name);
+    if (distance < best && distance < name.size()) {
+      best = distance;
+      nearest = name;
+    }
+  }
+  return nearest;
+}
+
+std::string SuggestName(std::string_view mistyped,
+                        const std::vector<std::string>& names) {
+  const std::string nearest = NearestName(mistyped, names);
+  if (!nearest.empty()) return fmt::format("did you mean {}?", nearest);
+  if (names.empty() || names.size() > kMaxListedNames) return "";
+  return fmt::format("one of {}", fmt::join(names, ", "));
+}
+
+std::string RenderDiagnostic(const Diagnostic& diagnostic,
+                             std::string_view file, std::string_view text) {
+  const auto& [place, message, hint] = diagnostic;
+  std::string out = fmt::format("{}:{}:{}: error: {}\n", file, place.line,
+                                place.column, message);
+  std::string shown = Printable(LineOf(text, place.line));
+  if (shown.empty() || shown.size() > kMaxShownLine) {
+    if (!hint.empty()) out += fmt::format("  {}\n", hint);
+    return out;
+  }
+  const std::string number = std::to_string(place.line);
+  out += fmt::format("  {} | {}\n", number, shown);
+  out += fmt::format("  {:{}} | {:{}}^{}{}\n", "", number.size(), "",
+                     place.column - 1, hint.empty() ? "" : " ", hint);
+  return out;
+}
+
+void Diagnostics::Error(Place place, std::string message, std::string hint) {
+  Diagnostic one{place, std::move(message), std::move(hint)};
+  if (std::find(list_.begin(), list_.end(), one) == list_.end()) {
+    list_.push_back(std::move(one));
+  }
+}
+
+std::vector<Diagnostic> Diagnostics::Sorted() const {
+  std::vector<Diagnostic> sorted = list_;
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const Diagnostic& a, const Diagnostic& b) {
+                     return a.place < b.place;
+                   });
+  return sorted;
+}
+
+}  // namespace gauntlet

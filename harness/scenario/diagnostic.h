@@ -1,0 +1,62 @@
+// What is wrong with a scenario file, and where.
+#ifndef GAUNTLET_HARNESS_SCENARIO_DIAGNOSTIC_H_
+#define GAUNTLET_HARNESS_SCENARIO_DIAGNOSTIC_H_
+
+#include <compare>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gauntlet {
+
+// A place in a file, both counted from 1.
+struct Place {
+  size_t line = 1;
+  size_t column = 1;
+
+  auto operator<=>(const Place&) const = default;
+};
+
+struct Diagnostic {
+  Place place;
+  std::string message;  // "unknown fault point 'ckpt.renam'"
+  std::string hint;     // "did you mean ckpt.rename?"; may be empty
+
+  auto operator<=>(const Diagnostic&) const = default;
+};
+
+// The name that a mistyped one is most likely to stand for; "" if none is
+// near (an edit distance above a third of its length).
+std::string NearestName(std::string_view mistyped,
+                        const std::vector<std::string>& names);
+// "did you mean x?", or "one of a, b, c" where none is near and they are few.
+std::string SuggestName(std::string_view mistyped,
+                        const std::vector<std::string>& names);
+
+// As a compiler would say it, three lines:
+//
+//   scenarios/new.yaml:14:14: error: unknown fault point 'ckpt.renam'
+//     14 |       point: ckpt.renam
+//        |              ^ did you mean ckpt.rename?
+//
+// `text` is the whole file.
+std::string RenderDiagnostic(const Diagnostic& diagnostic,
+                             std::string_view file, std::string_view text);
+
+// Collects diagnostics; the same one is kept once, however often it is said.
+class Diagnostics {
+ public:
+  void Error(Place place, std::string message, std::string hint = "");
+  bool empty() const { return list_.empty(); }
+  size_t size() const { return list_.size(); }
+  // In the order of the file.
+  std::vector<Diagnostic> Sorted() const;
+
+ private:
+  std::vector<Diagnostic> list_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_SCENARIO_DIAGNOSTIC_H_

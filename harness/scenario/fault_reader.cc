@@ -1,0 +1,298 @@
+#include "harness/scenario/fault_reader.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "harness/scenario/map_reader.h"
+#include "harness/scenario/units.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr std::string_view kIdCharacters =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+
+// Between notice and kill, as the documents of those systems say.
+std::optional<Duration> GraceOf(std::string_view profile) {
+  if (profile == "aws-spot") return std::chrono::seconds(120);
+  if (profile.empty()) return std::nullopt;
+  return std::chrono::seconds(30);
+}
+
+void ReadWorker(const MapReader& at, int& worker) {
+  const YamlNode* node = at.Find("worker");
+  if (node == nullptr) return;
+  const std::string& text = node->scalar;
+  const auto number = ParseWholeNumber(text);
+  if (text == "any") {
+    worker = kAnyWorker;
+  } else if (text == "all") {
+    worker = kAllWorkers;
+  } else if (text == "chief") {
+    worker = kChief;
+  } else if (number && *number < 1024) {
+    worker = static_cast<int>(*number);
+  } else {
+    at.Error(node->place,
+             fmt::format("expected a worker's number, all, any or chief, "
+                         "found {}",
+                         DescribeYaml(*node)));
+  }
+}
+
+void ReadLife(const MapReader& at, int& life) {
+  const YamlNode* node = at.Find("life");
+  if (node != nullptr && node->scalar == "any") {
+    life = kAnyLife;
+  } else {
+    at.Count("life", life);
+  }
+}
+
+void ReadSite(const MapReader& at, const std::string& after, FaultSite& site) {
+  // What comes after another fault often comes after a restart.
+  site.life = after.empty() ? 1 : kAnyLife;
+  ReadWorker(at, site.worker);
+  ReadLife(at, site.life);
+  at.Count("step", site.step);
+  at.Count("epoch", site.epoch);
+  std::string point;
+  if (at.Choice("point", point)) site.point = *FindPoint(point);
+  at.Count("hit", site.hit);
+  FileOffset offset;
+  if (!at.Offset("offset", offset)) return;
+  site.offset = offset;
+  if (!HasOffset(site.point)) {
+    at.Error(
+        at.PlaceOf("offset"),
+        fmt::format("an offset at {} can never match", PointName(site.point)),
+        "only the points of writes have one, such as ckpt.shard.write");
+  }
+}
+
+void ReadTear(const MapReader& with, FaultParameters& out) {
+  with.Count("blocks", out.blocks);
+  with.Choice("then", out.then);
+  const YamlNode* keep = with.Find("keep");
+  if (keep == nullptr) return;
+  if (keep->kind != YamlKind::kList) {
+    with.Error(keep->place, fmt::format("expected a list of blocks, found {}",
+                                        DescribeYaml(*keep)));
+    return;
+  }
+  out.keep = 0;
+  for (const YamlNode& item : keep->items) {
+    const auto block = ParseWholeNumber(item.scalar);
+    if (!block || *block >= static_cast<uint64_t>(out.blocks)) {
+      with.Error(item.place,
+                 fmt::format("expected a block from 0 to {}, found {}",
+                             out.blocks - 1, DescribeYaml(item)));
+      continue;
+    }
+    out.keep |= uint64_t{1} << *block;
+  }
+}
+
+void ReadPreempt(const MapReader& with, FaultParameters& out) {
+  std::string profile;
+  with.Choice("profile", profile);
+  const bool grace = with.Time("grace", out.grace);
+  if (grace == !profile.empty()) {
+    with.Error(with.PlaceOf("grace"),
+               "expected either a grace or a profile for preempt");
+  }
+  if (const auto given = GraceOf(profile)) out.grace = *given;
+}
+
+void ReadError(const MapReader& with, FaultParameters& out) {
+  std::string error;
+  if (!with.Choice("error", error)) return;
+  for (const FaultErrorInfo& info : AllFaultErrors()) {
+    if (info.name == error) out.error = info.number;
+  }
+}
+
+void ReadParameters(const MapReader& with, FaultKind kind,
+                    FaultParameters& out) {
+  switch (kind) {
+    case FaultKind::kCrash:
+      with.Count("exit_code", out.exit_code);
+      break;
+    case FaultKind::kKill:
+    case FaultKind::kSlow:
+      with.Time("latency", out.latency);
+      break;
+    case FaultKind::kHang:
+    case FaultKind::kStop:
+      with.Time("duration", out.duration);
+      break;
+    case FaultKind::kPreempt:
+      ReadPreempt(with, out);
+      break;
+    case FaultKind::kTornWrite:
+      ReadTear(with, out);
+      return;  // once by its nature
+    case FaultKind::kShortWrite:
+      with.Size("bytes", out.bytes);
+      break;
+    case FaultKind::kErrno:
+      ReadError(with, out);
+      break;
+    case FaultKind::kBitFlip:
+      with.Offset("offset", out.offset);
+      with.Count("bit", out.bit);
+      break;
+    case FaultKind::kTruncate:
+      with.Offset("offset", out.offset);
+      break;
+    case FaultKind::kPowerLoss:
+      return;  // once by its nature
+    case FaultKind::kException:
+    case FaultKind::kFsyncFails:
+    case FaultKind::kDelete:
+      break;
+  }
+  with.Choice("times", out.times);
+}
+
+// `with` and `until`, once the kind is known.
+void ReadHow(const MapReader& map, Diagnostics& diagnostics, Fault& fault) {
+  const std::string_view kind = FaultKindName(fault.kind);
+  const YamlNode* node = map.Find("with");
+  const MapReader with(node, fmt::format("with.{}", kind), diagnostics);
+  if (map.Find("until") != nullptr) {
+    const MapReader until = map.Map("until");
+    until.Count("step", fault.with.until_step);
+    fault.with.times = FaultTimes::kAlways;
+  }
+  ReadParameters(with, fault.kind, fault.with);
+  const Place place = node == nullptr ? map.PlaceOf("do") : node->place;
+  if (fault.kind == FaultKind::kSlow && with.Find("latency") == nullptr) {
+    diagnostics.Error(place, "slow needs a latency", "with: {latency: 20ms}");
+  }
+  if (fault.kind == FaultKind::kPreempt && node == nullptr) {
+    diagnostics.Error(place, "preempt needs a grace or a profile",
+                      "with: {profile: k8s}");
+  }
+  if (fault.with.until_step && fault.with.times == FaultTimes::kOnce) {
+    diagnostics.Error(map.PlaceOf("until"),
+                      "`until` needs `times: always`, found once");
+  }
+}
+
+Fault ReadFault(const YamlNode& node, size_t number, Diagnostics& diagnostics) {
+  const MapReader map(&node, "faults", diagnostics);
+  Fault fault;
+  fault.id = fmt::format("fault-{}", number);
+  map.Text("id", fault.id);
+  if (fault.id.empty() || fault.id.size() > 64 || fault.id[0] == '.' ||
+      fault.id.find_first_not_of(kIdCharacters) != std::string::npos) {
+    map.Error(map.PlaceOf("id"),
+              "expected an id of 1 to 64 letters, digits, '-', '_' and '.'");
+  }
+  map.Text("after", fault.after);
+  if (map.Find("at") == nullptr) {
+    map.Error(node.place, "expected `at`: where the fault happens");
+  }
+  ReadSite(map.Map("at"), fault.after, fault.site);
+  std::string kind;
+  if (map.Choice("do", kind)) {
+    fault.kind = *FindFaultKind(kind);
+    ReadHow(map, diagnostics, fault);
+  } else if (map.Find("do") == nullptr) {
+    map.Error(node.place, "expected `do`: what happens");
+  }
+  return fault;
+}
+
+Place AfterPlace(const PlacedFault& placed) {
+  const YamlNode* after = placed.node->Find("after");
+  return after == nullptr ? placed.node->place : after->place;
+}
+
+void CheckIds(const std::vector<PlacedFault>& faults,
+              Diagnostics& diagnostics) {
+  std::set<std::string_view> ids;
+  for (const PlacedFault& placed : faults) {
+    if (ids.insert(placed.fault.id).second) continue;
+    const YamlNode* id = placed.node->Find("id");
+    diagnostics.Error(id == nullptr ? placed.node->place : id->place,
+                      fmt::format("duplicate fault id '{}'", placed.fault.id));
+  }
+}
+
+void CheckOrder(const std::vector<PlacedFault>& faults,
+                Diagnostics& diagnostics) {
+  std::map<std::string, std::string> after;
+  std::vector<std::string> ids;
+  for (const PlacedFault& placed : faults) {
+    after[placed.fault.id] = placed.fault.after;
+    ids.push_back(placed.fault.id);
+  }
+  for (const PlacedFault& placed : faults) {
+    const Fault& fault = placed.fault;
+    if (fault.after.empty()) continue;
+    if (!after.contains(fault.after)) {
+      diagnostics.Error(
+          AfterPlace(placed),
+          fmt::format("no fault has the id '{}'", fault.after.substr(0, 80)),
+          SuggestName(fault.after, ids));
+      continue;
+    }
+    // Only who stands in a circle comes back to itself within so many steps.
+    std::string next = fault.after;
+    for (size_t i = 0; i < faults.size() && !next.empty(); ++i) {
+      if (next == fault.id) {
+        diagnostics.Error(AfterPlace(placed),
+                          fmt::format("'{}' comes after itself: a circle of "
+                                      "`after`",
+                                      fault.id));
+        break;
+      }
+      const auto found = after.find(next);
+      next = found == after.end() ? "" : found->second;
+    }
+  }
+}
+
+}  // namespace
+
+Place PlacedFault::AtPlace(std::string_view key) const {
+  const YamlNode* at = node->Find("at");
+  const YamlNode* found = at == nullptr ? nullptr : at->Find(key);
+  return found == nullptr ? node->place : found->place;
+}
+
+std::vector<PlacedFault> ReadFaults(const YamlNode* node,
+                                    Diagnostics& diagnostics) {
+  std::vector<PlacedFault> faults;
+  if (node == nullptr) return faults;
+  if (node->kind != YamlKind::kList) {
+    diagnostics.Error(node->place,
+                      fmt::format("expected a list of faults, found {}",
+                                  DescribeYaml(*node)));
+    return faults;
+  }
+  constexpr size_t kMaxFaults = 1000;
+  if (node->items.size() > kMaxFaults) {
+    diagnostics.Error(node->place,
+                      fmt::format("expected at most {} faults, found {}",
+                                  kMaxFaults, node->items.size()));
+    return faults;
+  }
+  for (const YamlNode& item : node->items) {
+    const size_t errors = diagnostics.size();
+    const Fault fault = ReadFault(item, faults.size() + 1, diagnostics);
+    if (diagnostics.size() == errors) faults.push_back({fault, &item});
+  }
+  if (faults.size() == node->items.size()) {
+    CheckIds(faults, diagnostics);
+    CheckOrder(faults, diagnostics);
+  }
+  return faults;
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,103 @@
+#include <set>
+
+#include "harness/scenario/keys.h"
+#include "harness/scenario/scenario.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr size_t kMaxShownErrors = 20;
+constexpr std::string_view kSchema = "gauntlet/v1";
+constexpr std::string_view kNameCharacters =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+
+// What must be well before the rest of a document is worth reading.
+bool ReadHead(const YamlNode& document, Scenario& scenario,
+              Diagnostics& diagnostics) {
+  const size_t errors = diagnostics.size();
+  if (document.kind != YamlKind::kMap) {
+    diagnostics.Error(document.place, fmt::format("expected a map, found {}",
+                                                  DescribeYaml(document)));
+    return false;
+  }
+  const YamlNode* schema = document.Find("schema");
+  if (schema == nullptr || schema->scalar != kSchema) {
+    diagnostics.Error(
+        schema == nullptr ? document.place : schema->place,
+        fmt::format("expected `schema: {}`, found {}", kSchema,
+                    schema == nullptr ? "none" : DescribeYaml(*schema)));
+  }
+  const YamlNode* name = document.Find("name");
+  if (name == nullptr) {
+    // A key that is nearly "name" is more to the point.
+    for (const YamlEntry& entry : document.entries) {
+      if (NearestName(entry.key, {"name"}).empty()) continue;
+      diagnostics.Error(entry.place, fmt::format("unknown key '{}'", entry.key),
+                        "did you mean name?");
+      return false;
+    }
+    diagnostics.Error(document.place, "expected a `name`");
+    return false;
+  }
+  scenario.place = name->place;
+  scenario.name = name->scalar;
+  if (name->scalar.empty() || name->scalar.size() > 100 ||
+      name->scalar.front() == '.' || name->scalar.front() == '-' ||
+      name->scalar.find_first_not_of(kNameCharacters) != std::string::npos) {
+    diagnostics.Error(name->place,
+                      fmt::format("expected a name of letters, digits, '-', "
+                                  "'_' and '.', found {}",
+                                  DescribeYaml(*name)));
+  }
+  return diagnostics.size() == errors;
+}
+
+}  // namespace
+
+LoadedFile LoadScenarios(std::string_view text, std::string_view file) {
+  LoadedFile loaded;
+  Diagnostics diagnostics;
+  std::vector<YamlNode> documents = ParseYaml(text, diagnostics);
+  // Where the form is broken, what seems to be said is not worth a word.
+  if (!diagnostics.empty()) documents.clear();
+  if (documents.empty() && diagnostics.empty()) {
+    diagnostics.Error({}, "expected a scenario, found nothing");
+  }
+  std::set<std::string> names;
+  for (const YamlNode& document : documents) {
+    Scenario scenario;
+    scenario.file = file;
+    scenario.document = document;
+    if (!ReadHead(document, scenario, diagnostics)) continue;
+    if (!names.insert(scenario.name).second) {
+      diagnostics.Error(
+          scenario.place,
+          fmt::format("duplicate scenario '{}' in this file", scenario.name));
+      continue;
+    }
+    for (Case& one : Resolve(scenario, diagnostics)) {
+      loaded.cases.push_back(std::move(one));
+    }
+    loaded.scenarios.push_back(std::move(scenario));
+  }
+  loaded.errors = diagnostics.Sorted();
+  if (!loaded.errors.empty()) loaded.cases.clear();
+  return loaded;
+}
+
+std::string RenderErrors(const LoadedFile& loaded, std::string_view file,
+                         std::string_view text) {
+  std::string out;
+  for (size_t i = 0; i < loaded.errors.size(); ++i) {
+    if (i == kMaxShownErrors) {
+      out += fmt::format("{}: {} more errors\n", file,
+                         loaded.errors.size() - kMaxShownErrors);
+      break;
+    }
+    out += RenderDiagnostic(loaded.errors[i], file, text);
+  }
+  return out;
+}
+
+}  // namespace gauntlet

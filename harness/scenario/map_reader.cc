@@ -1,0 +1,237 @@
+#include "harness/scenario/map_reader.h"
+
+#include <algorithm>
+
+#include "engine/check.h"
+#include "harness/scenario/units.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+
+std::string_view NounOf(const KeySpec& key) {
+  switch (key.names) {
+    case Names::kPresets:
+      return "preset";
+    case Names::kPoints:
+      return "fault point";
+    case Names::kFaultKinds:
+      return "fault kind";
+    case Names::kErrors:
+      return "error";
+    case Names::kBugs:
+      return "planted bug";
+    case Names::kInvariants:
+      return "invariant";
+    case Names::kFeatures:
+      return "feature";
+    case Names::kListed:
+      break;
+  }
+  const size_t dot = key.path.rfind('.');
+  return dot == std::string_view::npos ? key.path : key.path.substr(dot + 1);
+}
+
+MapReader::MapReader(const YamlNode* node, std::string_view path,
+                     Diagnostics& diagnostics)
+    : node_(node), path_(path), diagnostics_(&diagnostics) {
+  if (node_ == nullptr) return;
+  if (node_->kind != YamlKind::kMap) {
+    Wrong(*node_, "a map");
+    node_ = nullptr;
+    return;
+  }
+  std::vector<std::string> known = KeysOf(path_);
+  if (path_.empty()) std::erase(known, "with");
+  for (const YamlEntry& entry : node_->entries) {
+    if (std::find(known.begin(), known.end(), entry.key) != known.end()) {
+      continue;
+    }
+    const std::string where =
+        path_.empty() ? "" : fmt::format(" in '{}'", path_);
+    Error(entry.place,
+          fmt::format("unknown key '{}'{}", entry.key.substr(0, 80), where),
+          SuggestName(entry.key, known));
+  }
+}
+
+const YamlNode* MapReader::Find(std::string_view key) const {
+  return node_ == nullptr ? nullptr : node_->Find(key);
+}
+
+Place MapReader::PlaceOf(std::string_view key) const {
+  const YamlNode* found = Find(key);
+  if (found != nullptr) return found->place;
+  return node_ == nullptr ? Place{} : node_->place;
+}
+
+MapReader MapReader::Map(std::string_view key) const {
+  return MapReader(Find(key), Row(key).path, *diagnostics_);
+}
+
+bool MapReader::Text(std::string_view key, std::string& out) const {
+  const YamlNode* node = Find(key);
+  if (node == nullptr) return false;
+  if (node->kind != YamlKind::kScalar) return Wrong(*node, "text");
+  out = node->scalar;
+  return true;
+}
+
+bool MapReader::Count(std::string_view key, uint64_t& out) const {
+  const YamlNode* node = Find(key);
+  if (node == nullptr) return false;
+  const KeySpec& row = Row(key);
+  std::optional<uint64_t> value;
+  if (node->kind == YamlKind::kScalar && !node->quoted) {
+    value = ParseWholeNumber(node->scalar);
+  }
+  if (!value || *value < row.low || *value > row.high) {
+    return Wrong(
+        *node, fmt::format("a whole number from {} to {}", row.low, row.high));
+  }
+  out = *value;
+  return true;
+}
+
+bool MapReader::Count(std::string_view key, int& out) const {
+  uint64_t value = 0;
+  if (!Count(key, value)) return false;
+  CHECK(value <= 0x7fffffff, "an int's row needs an int's bounds");
+  out = static_cast<int>(value);
+  return true;
+}
+
+bool MapReader::Count(std::string_view key,
+                      std::optional<uint64_t>& out) const {
+  uint64_t value = 0;
+  if (!Count(key, value)) return false;
+  out = value;
+  return true;
+}
+
+bool MapReader::Number(std::string_view key, float& out) const {
+  const YamlNode* node = Find(key);
+  if (node == nullptr) return false;
+  std::optional<double> value;
+  if (node->kind == YamlKind::kScalar && !node->quoted) {
+    value = ParseNumber(node->scalar);
+  }
+  if (!value || *value > 3e38 || *value < -3e38) {
+    return Wrong(*node, "a number");
+  }
+  out = static_cast<float>(*value);
+  return true;
+}
+
+bool MapReader::Flag(std::string_view key, bool& out) const {
+  const YamlNode* node = Find(key);
+  if (node == nullptr) return false;
+  const bool plain = node->kind == YamlKind::kScalar && !node->quoted;
+  if (!plain || (node->scalar != "true" && node->scalar != "false")) {
+    return Wrong(*node, "true or false");
+  }
+  out = node->scalar == "true";
+  return true;
+}
+
+bool MapReader::Time(std::string_view key, Duration& out) const {
+  const YamlNode* node = Find(key);
+  if (node == nullptr) return false;
+  const auto value = ParseDuration(node->scalar);
+  if (node->kind != YamlKind::kScalar || !value) {
+    return Wrong(*node, "a duration such as 200ms, 1s or 2m");
+  }
+  out = *value;
+  return true;
+}
+
+bool MapReader::Size(std::string_view key, uint64_t& out) const {
+  const YamlNode* node = Find(key);
+  if (node == nullptr) return false;
+  const auto value = ParseSize(node->scalar);
+  if (node->kind != YamlKind::kScalar || !value) {
+    return Wrong(*node, "a size such as 512B, 64KiB or 1MiB");
+  }
+  out = *value;
+  return true;
+}
+
+bool MapReader::Offset(std::string_view key, FileOffset& out) const {
+  const YamlNode* node = Find(key);
+  if (node == nullptr) return false;
+  const auto value = ParseFileOffset(node->scalar);
+  if (node->kind != YamlKind::kScalar || !value) {
+    return Wrong(*node, "an offset such as 50%, 64KiB or 4096");
+  }
+  out = *value;
+  return true;
+}
+
+bool MapReader::OneName(const KeySpec& row, const YamlNode& node,
+                        std::string& out) const {
+  if (node.kind != YamlKind::kScalar) {
+    return Wrong(node, fmt::format("a {}", NounOf(row)));
+  }
+  const std::vector<std::string> names = ChoicesOf(row);
+  if (!names.empty() &&
+      std::find(names.begin(), names.end(), node.scalar) == names.end()) {
+    Error(
+        node.place,
+        fmt::format("unknown {} '{}'", NounOf(row), node.scalar.substr(0, 80)),
+        SuggestName(node.scalar, names));
+    return false;
+  }
+  out = node.scalar;
+  return true;
+}
+
+bool MapReader::Choice(std::string_view key, std::string& out) const {
+  const YamlNode* node = Find(key);
+  return node != nullptr && OneName(Row(key), *node, out);
+}
+
+bool MapReader::NameList(std::string_view key,
+                         std::vector<std::string>& out) const {
+  const YamlNode* node = Find(key);
+  if (node == nullptr) return false;
+  const KeySpec& row = Row(key);
+  std::vector<std::string> names;
+  bool good = true;
+  const auto add = [&](const YamlNode& item) {
+    std::string name;
+    if (!OneName(row, item, name)) {
+      good = false;
+    } else if (std::find(names.begin(), names.end(), name) != names.end()) {
+      good = false;
+      Error(item.place, fmt::format("'{}' stands there twice", name));
+    } else {
+      names.push_back(name);
+    }
+  };
+  if (node->kind == YamlKind::kList) {
+    for (const YamlNode& item : node->items) add(item);
+  } else {
+    add(*node);
+  }
+  if (good) out = std::move(names);
+  return good;
+}
+
+void MapReader::Error(Place place, std::string message,
+                      std::string hint) const {
+  diagnostics_->Error(place, std::move(message), std::move(hint));
+}
+
+const KeySpec& MapReader::Row(std::string_view key) const {
+  const KeySpec* row = FindKey(
+      path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key));
+  CHECK(row != nullptr, fmt::format("no key {}.{} in the table", path_, key));
+  return *row;
+}
+
+bool MapReader::Wrong(const YamlNode& node, std::string_view expected) const {
+  Error(node.place,
+        fmt::format("expected {}, found {}", expected, DescribeYaml(node)));
+  return false;
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,241 @@
+#include "harness/scenario/reachable.h"
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+bool EndsALife(FaultKind kind) {
+  switch (kind) {
+    case FaultKind::kSlow:
+    case FaultKind::kShortWrite:
+    case FaultKind::kBitFlip:
+    case FaultKind::kTruncate:
+    case FaultKind::kDelete:
+    case FaultKind::kFsyncFails:
+      return false;
+    default:  // errno too: an error at a step may end a process
+      return true;
+  }
+}
+
+bool IsChiefOnly(Point point) {
+  switch (point) {
+    case Point::kClaimCreate:
+    case Point::kClaimRecord:
+    case Point::kIndexWrite:
+    case Point::kManifestWrite:
+    case Point::kManifestSync:
+    case Point::kTmpDirSync:
+    case Point::kRename:
+    case Point::kRenamed:
+    case Point::kParentSync:
+    case Point::kStateWrite:
+    case Point::kStateSync:
+    case Point::kStateRename:
+    case Point::kRetireRename:
+    case Point::kRetireRemove:
+    case Point::kReject:
+    case Point::kBackupDelete:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool IsOfLoad(Point point) {
+  return point == Point::kLoadBegin || point == Point::kLoadRead ||
+         point == Point::kLoadEnd || point == Point::kReject;
+}
+
+bool IsOfSave(Point point) {
+  return point >= Point::kSaveBegin && point <= Point::kSaveEnd;
+}
+
+// One hit a save, at the most.
+bool IsOncePerSave(Point point) {
+  switch (point) {
+    case Point::kSaveBegin:
+    case Point::kShardOpen:
+    case Point::kShardSync:
+    case Point::kShardDone:
+    case Point::kSaveAgree:
+    case Point::kManifestSync:
+    case Point::kTmpDirSync:
+    case Point::kRename:
+    case Point::kRenamed:
+    case Point::kParentSync:
+    case Point::kSaveAcknowledged:
+    case Point::kStateSync:
+    case Point::kStateRename:
+    case Point::kSaveEnd:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool NeedsCompany(Point point) {
+  return point == Point::kAllReduceSend || point == Point::kAllReduceReceive ||
+         point == Point::kHeartbeat;
+}
+
+// Steps of the whole run; nullopt: not known before the data is read.
+std::optional<uint64_t> TotalSteps(const Case& one) {
+  const Horizon& horizon = one.train.horizon;
+  const uint64_t an_epoch = ShapeOfEpoch(one.train.job).steps;
+  if (an_epoch == 0) return horizon.max_steps;
+  const uint64_t steps = an_epoch * horizon.epochs;
+  return std::min(steps, horizon.max_steps.value_or(steps));
+}
+
+// Saves that a run can make by its trigger alone.
+std::optional<uint64_t> ScheduledSaves(const Case& one) {
+  const SaveTrigger& trigger = one.train.checkpoint.trigger;
+  const std::optional<uint64_t> steps = TotalSteps(one);
+  switch (trigger.unit) {
+    case SaveUnit::kNone:
+      return 0;
+    case SaveUnit::kSteps:
+      if (!steps) return std::nullopt;
+      return *steps / trigger.every;
+    case SaveUnit::kEpochs:
+      return one.train.horizon.epochs / trigger.every;
+    case SaveUnit::kSeconds:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+class Checker {
+ public:
+  Checker(const Case& one, const std::vector<PlacedFault>& faults,
+          Diagnostics& diagnostics)
+      : case_(one), faults_(faults), diagnostics_(diagnostics) {}
+
+  void Check(const PlacedFault& placed) {
+    CheckWorker(placed);
+    CheckLife(placed);
+    CheckPosition(placed);
+    CheckPoint(placed);
+    CheckSaves(placed);
+  }
+
+ private:
+  void Never(const PlacedFault& placed, std::string_view key,
+             const std::string& why, std::string hint = "") {
+    diagnostics_.Error(placed.AtPlace(key),
+                       fmt::format("can never match: {}", why),
+                       std::move(hint));
+  }
+
+  void CheckWorker(const PlacedFault& placed) {
+    const int workers = case_.cluster.workers;
+    const int worker = placed.fault.site.worker;
+    if (worker >= workers) {
+      Never(placed, "worker",
+            fmt::format("worker {}, but {} has workers 0 to {}", worker,
+                        case_.name, workers - 1));
+    } else if (worker > 0 && IsChiefOnly(placed.fault.site.point)) {
+      Never(placed, "worker",
+            fmt::format("only the chief gets to {}, and worker {} is not it",
+                        PointName(placed.fault.site.point), worker),
+            "worker: chief");
+    }
+  }
+
+  void CheckLife(const PlacedFault& placed) {
+    const int life = placed.fault.site.life;
+    if (life == kAnyLife || life == 1) return;
+    if (case_.cluster.policy == RestartPolicy::kNone) {
+      Never(placed, "life", fmt::format("life {}, but nothing restarts", life));
+    } else if (life > case_.cluster.max_restarts + 1) {
+      Never(placed, "life",
+            fmt::format("life {}, but there are {} restarts at most", life,
+                        case_.cluster.max_restarts));
+    } else if (std::none_of(faults_.begin(), faults_.end(),
+                            [&](const PlacedFault& other) {
+                              return other.node != placed.node &&
+                                     EndsALife(other.fault.kind);
+                            })) {
+      Never(placed, "life",
+            fmt::format("life {}, but no other fault ends a life", life));
+    }
+  }
+
+  void CheckPosition(const PlacedFault& placed) {
+    const FaultSite& site = placed.fault.site;
+    const std::optional<uint64_t> steps = TotalSteps(case_);
+    if (site.step && steps && *site.step > *steps) {
+      Never(placed, "step",
+            fmt::format("step {}, but the run has {}", *site.step, *steps));
+    }
+    if (site.epoch && *site.epoch > case_.train.horizon.epochs) {
+      Never(placed, "epoch",
+            fmt::format("epoch {}, but the run has {}", *site.epoch,
+                        case_.train.horizon.epochs));
+    }
+  }
+
+  void CheckPoint(const PlacedFault& placed) {
+    const FaultSite& site = placed.fault.site;
+    if (IsOfLoad(site.point) && site.life == 1) {
+      Never(placed, "point",
+            fmt::format("the first life has nothing to load, so it does not "
+                        "get to {}",
+                        PointName(site.point)),
+            "life: 2, or any");
+    } else if (NeedsCompany(site.point) && case_.cluster.workers == 1) {
+      Never(placed, "point",
+            fmt::format("a single worker does not get to {}",
+                        PointName(site.point)));
+    } else if (site.point == Point::kBackupDelete &&
+               case_.train.checkpoint.at_success ==
+                   AtSuccess::kKeepCheckpoints) {
+      Never(placed, "point", "a finished run keeps its checkpoints",
+            "checkpoint: {at_success: delete}");
+    }
+  }
+
+  void CheckSaves(const PlacedFault& placed) {
+    const FaultSite& site = placed.fault.site;
+    // A notice makes saves that no schedule knows of.
+    const bool notices = std::any_of(
+        faults_.begin(), faults_.end(), [](const PlacedFault& other) {
+          return other.fault.kind == FaultKind::kPreempt;
+        });
+    const std::optional<uint64_t> saves = ScheduledSaves(case_);
+    if (!IsOfSave(site.point) || notices || !saves) return;
+    const bool once = IsOncePerSave(site.point);
+    if (*saves == 0 || (once && site.hit > *saves)) {
+      Never(placed, *saves == 0 ? "point" : "hit",
+            fmt::format("hit {} of {}, but the run makes {} saves", site.hit,
+                        PointName(site.point), *saves));
+    }
+    const bool retires = site.point == Point::kRetireRename ||
+                         site.point == Point::kRetireRemove;
+    const auto keep = static_cast<uint64_t>(case_.train.checkpoint.keep);
+    if (retires && *saves != 0 && *saves <= keep) {
+      Never(placed, "point",
+            fmt::format("{} saves, of which {} are kept, retire none", *saves,
+                        keep));
+    }
+  }
+
+  const Case& case_;
+  const std::vector<PlacedFault>& faults_;
+  Diagnostics& diagnostics_;
+};
+
+}  // namespace
+
+void CheckReachable(const Case& one, const std::vector<PlacedFault>& faults,
+                    Diagnostics& diagnostics) {
+  Checker checker(one, faults, diagnostics);
+  for (const PlacedFault& placed : faults) checker.Check(placed);
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,23 @@
+// Faults that can never fire: found before anything runs.
+//
+// Only what is certain is an error: a worker that no case has, a step behind
+// the horizon, a point that the set-up never gets to. A fault that passes may
+// still not fire; that is an ERROR of the run.
+#ifndef GAUNTLET_HARNESS_SCENARIO_REACHABLE_H_
+#define GAUNTLET_HARNESS_SCENARIO_REACHABLE_H_
+
+#include <vector>
+
+#include "harness/scenario/diagnostic.h"
+#include "harness/scenario/fault_reader.h"
+#include "harness/scenario/scenario.h"
+
+namespace gauntlet {
+
+// Checks each of the faults against the rest of the case.
+void CheckReachable(const Case& one, const std::vector<PlacedFault>& faults,
+                    Diagnostics& diagnostics);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_SCENARIO_REACHABLE_H_

@@ -1,0 +1,31 @@
+#include "harness/scenario/requirements.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace gauntlet {
+
+std::string WhyNotHere(const Case& one, const Capabilities& here) {
+  if (one.needs.gpus > here.gpus) {
+    return fmt::format("needs {} GPUs, found {}", one.needs.gpus, here.gpus);
+  }
+  if (one.needs.disk_bytes > here.disk_bytes) {
+    return fmt::format("needs {} bytes of disk, found {}", one.needs.disk_bytes,
+                       here.disk_bytes);
+  }
+  for (const std::string& feature : one.needs.features) {
+    if (std::find(here.features.begin(), here.features.end(), feature) ==
+        here.features.end()) {
+      return fmt::format("needs {}, which this world does not have", feature);
+    }
+  }
+  if (here.world == WorldKind::kSimulated) return "";
+  for (const Fault& fault : one.plan.faults) {
+    const std::string_view why = WhyNotReal(fault);
+    if (!why.empty()) return fmt::format("{}: {}", fault.id, why);
+  }
+  return "";
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,261 @@
+#include <algorithm>
+
+#include "harness/scenario/fault_reader.h"
+#include "harness/scenario/map_reader.h"
+#include "harness/scenario/matrix.h"
+#include "harness/scenario/reachable.h"
+#include "harness/scenario/scenario.h"
+#include "harness/scenario/units.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+void ReadData(const MapReader& data, DataSpec& out) {
+  data.Choice("kind", out.kind);
+  data.Text("path", out.path);
+  data.Count("samples", out.samples);
+  data.Count("validation_samples", out.validation_samples);
+  data.Count("side", out.side);
+}
+
+void ReadOptimizer(const MapReader& optimizer, OptimizerSpec& out) {
+  optimizer.Choice("name", out.kind);
+  optimizer.Number("lr", out.learning_rate);
+  optimizer.Number("momentum", out.momentum);
+  optimizer.Number("beta1", out.beta1);
+  optimizer.Number("beta2", out.beta2);
+  optimizer.Number("epsilon", out.epsilon);
+}
+
+void ReadJob(const MapReader& document, Case& one) {
+  JobSpec& job = one.train.job;
+  std::string preset = "tiny";
+  document.Choice("use", preset);
+  if (auto base = PresetJob(preset); base.ok()) job = *base;
+  job.replicas = one.cluster.workers;
+  job.seed = one.seed;
+
+  const MapReader map = document.Map("job");
+  std::string model;
+  if (map.Choice("model", model)) {
+    if (auto base = PresetJob(model); base.ok()) job.model = base->model;
+  }
+  ReadData(map.Map("data"), job.data);
+  ReadOptimizer(map.Map("optimizer"), job.optimizer);
+  map.Count("batch", job.batch);
+  map.Choice("remainder", job.remainder);
+  map.Count("replicas", job.replicas);
+  one.train.horizon.epochs = 3;
+  map.Count("epochs", one.train.horizon.epochs);
+  map.Count("max_steps", one.train.horizon.max_steps);
+
+  if (one.cluster.workers > job.replicas) {
+    map.Error(map.PlaceOf("replicas"),
+              fmt::format("{} workers need at least as many replicas, found {}",
+                          one.cluster.workers, job.replicas));
+  }
+  if (const Status status = Validate(job); !status.ok()) {
+    map.Error(map.PlaceOf(""), fmt::format("job: {}", status.message()));
+  }
+}
+
+void ReadCluster(const MapReader& document, Case& one) {
+  const MapReader map = document.Map("cluster");
+  ClusterSetup& cluster = one.cluster;
+  map.Count("workers", cluster.workers);
+  map.Choice("device", cluster.device);
+  map.Choice("transport", cluster.transport);
+  ClusterOptions& options = one.train.cluster;
+  const MapReader heartbeat = map.Map("heartbeat");
+  heartbeat.Time("every", options.heartbeat_every);
+  heartbeat.Time("lost_after", options.lost_after);
+  if (options.heartbeat_every <= Duration::zero() ||
+      options.lost_after <= options.heartbeat_every) {
+    heartbeat.Error(heartbeat.PlaceOf("lost_after"),
+                    fmt::format("expected lost_after above `every` ({}), and "
+                                "that above 0, found {}",
+                                DurationToText(options.heartbeat_every),
+                                DurationToText(options.lost_after)));
+  }
+  map.Time("step_timeout", options.step_timeout);
+  map.Time("save_timeout", options.save_timeout);
+  const MapReader restart = map.Map("restart");
+  restart.Choice("policy", cluster.policy);
+  restart.Count("max", cluster.max_restarts);
+  restart.Time("backoff", cluster.backoff);
+}
+
+void ReadTrigger(const MapReader& map, SaveTrigger& out) {
+  const YamlNode* node = map.Find("every");
+  if (node == nullptr) return;
+  if (node->kind == YamlKind::kScalar && node->scalar == "never") {
+    out = {SaveUnit::kNone, 1};
+    return;
+  }
+  const bool one = node->kind == YamlKind::kMap && node->entries.size() == 1;
+  const std::string unit = one ? node->entries[0].key : "";
+  const std::optional<uint64_t> every =
+      one ? ParseWholeNumber(node->entries[0].value.scalar) : std::nullopt;
+  if (unit == "steps") {
+    out.unit = SaveUnit::kSteps;
+  } else if (unit == "epochs") {
+    out.unit = SaveUnit::kEpochs;
+  } else if (unit == "seconds") {
+    out.unit = SaveUnit::kSeconds;
+  } else {
+    map.Error(node->place,
+              fmt::format("expected {{steps: n}}, {{epochs: n}}, {{seconds: "
+                          "n}} or never, found {}",
+                          node->kind == YamlKind::kMap ? YamlToText(*node)
+                                                       : DescribeYaml(*node)));
+    return;
+  }
+  if (!every || *every == 0 || *every > (uint64_t{1} << 53)) {
+    map.Error(node->entries[0].value.place,
+              fmt::format("expected a whole number above 0, found {}",
+                          DescribeYaml(node->entries[0].value)));
+    return;
+  }
+  out.every = *every;
+}
+
+void ReadCheckpoint(const MapReader& document, CheckpointOptions& out) {
+  const MapReader map = document.Map("checkpoint");
+  ReadTrigger(map, out.trigger);
+  std::string mode;
+  map.Choice("mode", mode);
+  map.Count("keep", out.keep);
+  map.Choice("at_success", out.at_success);
+  map.Flag("allow_cold_start", out.allow_cold_start);
+}
+
+void ReadExpectedInvariants(const MapReader& map, Expectation& out) {
+  const YamlNode* node = map.Find("invariants");
+  const bool all = node == nullptr || node->scalar == "all";
+  if (!all) map.NameList("invariants", out.invariants);
+  const bool none =
+      node != nullptr && node->kind == YamlKind::kList && node->items.empty();
+  if (none) map.Error(node->place, "expected at least one invariant");
+  if (out.outcome == Outcome::kViolates && all) {
+    map.Error(map.PlaceOf("outcome"),
+              "`violates` needs the invariants that are to be broken",
+              "invariants: [trajectory]");
+  }
+}
+
+void ReadExpectation(const MapReader& document, Case& one) {
+  if (document.Find("expect") == nullptr) {
+    document.Error(document.PlaceOf("name"),
+                   "expected `expect`: what must come of the run");
+    return;
+  }
+  const MapReader map = document.Map("expect");
+  Expectation& out = one.expect;
+  if (map.Find("outcome") == nullptr) {
+    map.Error(document.PlaceOf("expect"), "expected an `outcome`");
+  }
+  map.Choice("outcome", out.outcome);
+  ReadExpectedInvariants(map, out);
+  const MapReader restarts = map.Map("restarts");
+  restarts.Count("exactly", out.restarts_exactly);
+  restarts.Count("max", out.restarts_max);
+  map.Map("resumed_from").Count("step", out.resumed_from_step);
+  map.Map("lost_steps").Count("max", out.lost_steps_max);
+  Duration detected{0};
+  if (map.Map("detected_in").Time("max", detected)) {
+    out.detected_in_max_ns = detected.count();
+  }
+  map.Map("failed_checkpoints")
+      .Count("exactly", out.failed_checkpoints_exactly);
+  std::optional<uint64_t> exit_code;
+  map.Count("exit_code", exit_code);
+  if (exit_code) out.exit_code = static_cast<int64_t>(*exit_code);
+}
+
+void ReadRest(const MapReader& document, Case& one) {
+  document.NameList("labels", one.labels);
+  const MapReader needs = document.Map("requires");
+  needs.Count("gpus", one.needs.gpus);
+  needs.Size("disk", one.needs.disk_bytes);
+  needs.NameList("features", one.needs.features);
+  const MapReader timeout = document.Map("timeout");
+  timeout.Time("slow", one.timeouts.slow);
+  timeout.Time("hang", one.timeouts.hang);
+  timeout.Time("total", one.timeouts.total);
+  std::vector<std::string> bugs;
+  document.NameList("plant", bugs);
+  for (const std::string& bug : bugs) {
+    one.plan.bugs.push_back(*FindPlantedBug(bug));
+  }
+}
+
+void ReadPlan(const YamlNode& document, Case& one, Diagnostics& diagnostics) {
+  const size_t errors = diagnostics.size();
+  const std::vector<PlacedFault> faults =
+      ReadFaults(document.Find("faults"), diagnostics);
+  one.plan.seed = one.seed;
+  for (const PlacedFault& placed : faults) {
+    one.plan.faults.push_back(placed.fault);
+  }
+  if (diagnostics.size() != errors) return;
+  CheckReachable(one, faults, diagnostics);
+  // What the plan's own rules still find, for example too long a duration.
+  if (const Status status = Validate(one.plan); !status.ok()) {
+    const YamlNode* node = document.Find("faults");
+    diagnostics.Error(node == nullptr ? document.place : node->place,
+                      status.message());
+  }
+}
+
+Case ReadCase(const Scenario& scenario, const Combination& combination,
+              Diagnostics& diagnostics) {
+  Case one;
+  one.scenario = scenario.name;
+  one.name = scenario.name + combination.label;
+  one.file = scenario.file;
+  one.line = scenario.place.line;
+  // The harness wants to see every step.
+  one.train.digest_every = 1;
+  one.train.log_samples = true;
+  const MapReader document(&combination.document, "", diagnostics);
+  document.Count("seed", one.seed);
+  ReadRest(document, one);
+  ReadCluster(document, one);
+  ReadJob(document, one);
+  ReadCheckpoint(document, one.train.checkpoint);
+  ReadExpectation(document, one);
+  ReadPlan(combination.document, one, diagnostics);
+  return one;
+}
+
+}  // namespace
+
+std::vector<Case> Resolve(const Scenario& scenario, Diagnostics& diagnostics) {
+  std::vector<Case> cases;
+  for (const Combination& combination :
+       ExpandMatrix(scenario.document, diagnostics)) {
+    cases.push_back(ReadCase(scenario, combination, diagnostics));
+    for (size_t i = 0; i + 1 < cases.size(); ++i) {
+      if (cases[i].name != cases.back().name) continue;
+      diagnostics.Error(
+          scenario.document.Find("matrix")->place,
+          fmt::format("the case {} stands there twice", cases.back().name));
+    }
+  }
+  return cases;
+}
+
+EpochShape ShapeOfEpoch(const JobSpec& job) {
+  if (job.data.kind != DataKind::kDigits) return {};
+  const auto rows = static_cast<uint64_t>(job.data.samples);
+  const auto global =
+      static_cast<uint64_t>(job.batch) * static_cast<uint64_t>(job.replicas);
+  if (global == 0) return {};
+  if (job.remainder == Remainder::kDrop) {
+    return {.steps = rows / global, .rows = rows / global * global};
+  }
+  return {.steps = (rows + global - 1) / global, .rows = rows};
+}
+
+}  // namespace gauntlet

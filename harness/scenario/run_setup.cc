@@ -1,0 +1,112 @@
+#include "harness/scenario/run_setup.h"
+
+#include "harness/scenario/units.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+std::string WorkerName(int worker) {
+  switch (worker) {
+    case kAnyWorker:
+      return "any";
+    case kAllWorkers:
+      return "all";
+    case kChief:
+      return "chief";
+    default:
+      return std::to_string(worker);
+  }
+}
+
+std::string ThenName(const Fault& fault) {
+  if (fault.kind != FaultKind::kTornWrite) return "";
+  switch (fault.with.then) {
+    case AfterTear::kCrash:
+      return "crash";
+    case AfterTear::kPowerLoss:
+      return "power_loss";
+    case AfterTear::kNothing:
+      return "nothing";
+  }
+  return "";
+}
+
+RunSetup SetupOf(const Case& one) {
+  const CheckpointOptions& checkpoint = one.train.checkpoint;
+  const EpochShape epoch = ShapeOfEpoch(one.train.job);
+  RunSetup setup{
+      .workers = one.cluster.workers,
+      .epochs = one.train.horizon.epochs,
+      .rows_per_epoch = epoch.rows,
+      .keep = checkpoint.keep,
+      .delete_at_success =
+          checkpoint.at_success == AtSuccess::kDeleteCheckpoints,
+      .allow_cold_start = checkpoint.allow_cold_start,
+      // A hang shows when the step's own limit is over; a silent worker sooner.
+      .detection_bound_ns =
+          (one.train.cluster.step_timeout + 2 * one.train.cluster.lost_after)
+              .count(),
+      .planted_bugs = {}};
+  if (checkpoint.trigger.unit == SaveUnit::kSteps) {
+    setup.save_interval_steps = checkpoint.trigger.every;
+  } else if (checkpoint.trigger.unit == SaveUnit::kEpochs) {
+    setup.save_interval_steps = checkpoint.trigger.every * epoch.steps;
+  }
+  for (const PlantedBugInfo& info : AllPlantedBugs()) {
+    for (const PlantedBug bug : one.plan.bugs) {
+      if (bug == info.bug) setup.planted_bugs.emplace_back(info.name);
+    }
+  }
+  return setup;
+}
+
+}  // namespace
+
+std::string FaultSummary(const Fault& fault) {
+  const FaultSite& site = fault.site;
+  std::string text =
+      fmt::format("{} {}{} at {}", FaultKindName(fault.kind),
+                  site.worker >= 0 ? "worker " : "", WorkerName(site.worker),
+                  PointName(site.point));
+  if (site.step) text += fmt::format(", step {}", *site.step);
+  if (site.epoch) text += fmt::format(", epoch {}", *site.epoch);
+  if (site.hit > 1) text += fmt::format(", hit {}", site.hit);
+  if (site.offset) {
+    text +=
+        fmt::format(", offset {}{}", site.offset->value,
+                    site.offset->unit == OffsetUnit::kPercent ? "%" : " bytes");
+  }
+  if (site.life > 1) text += fmt::format(", life {}", site.life);
+  if (fault.kind == FaultKind::kPreempt) {
+    text += fmt::format(", grace {}", DurationToText(fault.with.grace));
+  }
+  if (!fault.after.empty()) text += fmt::format(", after {}", fault.after);
+  return text;
+}
+
+Record RecordHead(const Case& one) {
+  Record record;
+  record.scenario = one.scenario;
+  record.case_name = one.name;
+  record.file = one.file;
+  record.line = one.line;
+  record.plan_json = PlanToJson(one.plan);
+  record.expect = one.expect;
+  record.setup = SetupOf(one);
+  for (const Fault& fault : one.plan.faults) {
+    record.faults.push_back({.id = fault.id,
+                             .kind = std::string(FaultKindName(fault.kind)),
+                             .worker = WorkerName(fault.site.worker),
+                             .point = std::string(PointName(fault.site.point)),
+                             .summary = FaultSummary(fault),
+                             .then = ThenName(fault),
+                             .always = fault.with.times == FaultTimes::kAlways,
+                             .grace_ns = fault.kind == FaultKind::kPreempt
+                                             ? fault.with.grace.count()
+                                             : 0});
+  }
+  return record;
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,101 @@
+// Scenarios: files that say what is trained, what goes wrong and what must come
+// of it; and cases, each a scenario made concrete with no choice left.
+//
+// The format is the table in keys.h. Loading is pure: text in, scenarios and
+// diagnostics out. Whatever is wrong is found here, before anything runs.
+#ifndef GAUNTLET_HARNESS_SCENARIO_SCENARIO_H_
+#define GAUNTLET_HARNESS_SCENARIO_SCENARIO_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "chaos/inject/plan.h"
+#include "engine/train/options.h"
+#include "engine/world/clock.h"
+#include "harness/record/record.h"
+#include "harness/scenario/diagnostic.h"
+#include "harness/scenario/yaml_tree.h"
+
+namespace gauntlet {
+
+// What the machine and the world must have for a case; unmet: SKIP.
+struct Requirements {
+  int gpus = 0;
+  uint64_t disk_bytes = 0;
+  std::vector<std::string> features;
+};
+
+struct Timeouts {
+  Duration slow = std::chrono::seconds(30);
+  Duration hang = std::chrono::seconds(15);
+  Duration total = std::chrono::seconds(120);
+};
+
+enum class DeviceChoice : uint8_t { kAuto, kCpu };
+enum class TransportChoice : uint8_t { kAuto, kGrpc };
+
+struct ClusterSetup {
+  int workers = 2;
+  DeviceChoice device = DeviceChoice::kAuto;
+  TransportChoice transport = TransportChoice::kAuto;
+  RestartPolicy policy = RestartPolicy::kWholeJob;
+  int max_restarts = 3;
+  Duration backoff = std::chrono::milliseconds(100);
+};
+
+// One run. `train` lacks only the checkpoint directory: who runs it fills that
+// in.
+struct Case {
+  std::string name;      // "kill[workers=2,mode=sync]"
+  std::string scenario;  // "kill"
+  std::string file;
+  size_t line = 1;  // of the scenario's name
+  std::vector<std::string> labels;
+  uint64_t seed = 1;
+  Requirements needs;
+  Timeouts timeouts;
+  ClusterSetup cluster;
+  TrainOptions train;
+  FaultPlan plan;
+  Expectation expect;
+};
+
+// A scenario as it stands in a file; its cases come out of Resolve.
+struct Scenario {
+  std::string name;
+  std::string file;
+  Place place;  // of the name
+  YamlNode document;
+};
+
+// The cases of a scenario: one, or one for each combination of its matrix.
+// What is wrong in any of them goes to `diagnostics`; the cases count only if
+// there is nothing.
+std::vector<Case> Resolve(const Scenario& scenario, Diagnostics& diagnostics);
+
+struct LoadedFile {
+  std::vector<Scenario> scenarios;
+  std::vector<Case> cases;         // of all of them; empty after an error
+  std::vector<Diagnostic> errors;  // in the order of the file
+};
+
+// Loads and resolves a file's text; `file` is its name for messages.
+LoadedFile LoadScenarios(std::string_view text, std::string_view file);
+
+// All errors, as RenderDiagnostic says them, at most 20.
+std::string RenderErrors(const LoadedFile& loaded, std::string_view file,
+                         std::string_view text);
+
+// How many steps an epoch has and how many rows these use; 0: not known before
+// the data is read.
+struct EpochShape {
+  uint64_t steps = 0;
+  uint64_t rows = 0;
+};
+EpochShape ShapeOfEpoch(const JobSpec& job);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_SCENARIO_SCENARIO_H_

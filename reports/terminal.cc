@@ -1,0 +1,168 @@
+#include "reports/terminal.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr size_t kMaxNameWidth = 48;
+
+std::string Painted(std::string_view text, VerdictKind kind, Colour colour) {
+  if (colour == Colour::kOff) return std::string(text);
+  const char* code = "32";  // green
+  if (kind == VerdictKind::kFail) code = "1;31";
+  if (kind == VerdictKind::kError) code = "1;35";
+  if (kind == VerdictKind::kSkip) code = "33";
+  return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
+}
+
+// Text out of files and workers: it must not steer the terminal.
+std::string Plain(std::string_view text) {
+  std::string plain(text);
+  for (char& c : plain) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  }
+  return plain;
+}
+
+std::string Counted(uint64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string FactsText(const RunFacts& facts) {
+  std::string text = Counted(facts.faults_fired, "fault");
+  if (facts.restarts > 0) text += ", " + Counted(facts.restarts, "restart");
+  if (facts.resumed_from) {
+    text += fmt::format(", resumed {}, lost {}", *facts.resumed_from,
+                        Counted(facts.lost_steps, "step"));
+  }
+  if (facts.failed_checkpoints > 0) {
+    text += ", " + Counted(facts.failed_checkpoints, "failed save");
+  }
+  return text;
+}
+
+std::string DetailOf(const Verdict& verdict) {
+  if (!verdict.reason.empty()) return Plain(verdict.reason);
+  return FactsText(verdict.facts);
+}
+
+size_t NameWidth(const RunResult& result) {
+  size_t width = 0;
+  for (const CaseResult& one : result.cases) {
+    width = std::max(width, std::min(one.name.size(), kMaxNameWidth));
+  }
+  return width;
+}
+
+// "  broken    first line", and further lines below it without the word.
+class Block {
+ public:
+  void Add(std::string_view word, const std::string& text) {
+    out_ += fmt::format("  {:<9} {}\n", word == last_ ? "" : word, Plain(text));
+    last_ = word;
+  }
+  std::string Take() && { return std::move(out_); }
+
+ private:
+  std::string out_;
+  std::string last_;
+};
+
+void AddReport(const InvariantReport& report, Block& block) {
+  for (const Finding& finding : report.findings) {
+    block.Add("broken", fmt::format("{} ({}): {}", finding.invariant,
+                                    finding.name, finding.message));
+  }
+  if (report.breaches > report.findings.size()) {
+    block.Add("broken",
+              fmt::format("{}: {} more of {} checked", report.invariant,
+                          report.breaches - report.findings.size(),
+                          report.instances));
+  }
+}
+
+}  // namespace
+
+std::string RenderOpening(const RunResult& result) {
+  return fmt::format(
+      "{}, {}, run {}, seed {}\n", Counted(result.scenarios, "scenario"),
+      Counted(result.cases.size(), "case"), result.run, result.seed);
+}
+
+std::string RenderCaseLine(const CaseResult& result, size_t width,
+                           Colour colour) {
+  const VerdictKind kind = result.verdict.kind;
+  const std::string word = fmt::format("{:<6}", VerdictKindName(kind));
+  const std::string time =
+      kind == VerdictKind::kSkip ? "" : fmt::format("{:.1f}s", result.seconds);
+  return fmt::format("{} {:<{}} {:>7}  {}\n", Painted(word, kind, colour),
+                     Plain(result.name), width, time, DetailOf(result.verdict));
+}
+
+std::string RenderFailure(const CaseResult& result, Colour colour) {
+  const Verdict& verdict = result.verdict;
+  std::string out =
+      fmt::format("{} {}   {}:{}\n",
+                  Painted(VerdictKindName(verdict.kind), verdict.kind, colour),
+                  Plain(result.name), Plain(result.file), result.line);
+  Block block;
+  for (const InvariantReport& report : verdict.invariants) {
+    AddReport(report, block);
+  }
+  for (const Finding& finding : verdict.broken_expectations) {
+    block.Add("expected", finding.message);
+  }
+  if (verdict.kind == VerdictKind::kError) block.Add("reason", verdict.reason);
+  for (const std::string& line : verdict.story) block.Add("story", line);
+  if (!result.replay.empty()) block.Add("replay", result.replay);
+  if (!result.timeline.empty()) {
+    block.Add("timeline", result.timeline + "  (ui.perfetto.dev)");
+  }
+  if (!result.directory.empty()) block.Add("files", result.directory);
+  return out + std::move(block).Take();
+}
+
+std::string RenderSummary(const RunResult& result, Colour colour) {
+  const VerdictCounts counts = CountVerdicts(result);
+  std::string out = fmt::format("{} in {:.1f}s: {} passed",
+                                Counted(result.cases.size(), "case"),
+                                result.seconds, counts.passed);
+  if (counts.failed > 0) {
+    out += ", " + Painted(fmt::format("{} FAILED", counts.failed),
+                          VerdictKind::kFail, colour);
+  }
+  if (counts.errors > 0) {
+    out += ", " + Painted(fmt::format("{} no verdict", counts.errors),
+                          VerdictKind::kError, colour);
+  }
+  if (counts.skipped > 0) out += fmt::format(", {} skipped", counts.skipped);
+  return out + "\n";
+}
+
+std::string RenderRun(const RunResult& result, Colour colour) {
+  std::string out = RenderOpening(result);
+  const size_t width = NameWidth(result);
+  for (const CaseResult& one : result.cases) {
+    out += RenderCaseLine(one, width, colour);
+  }
+  out += "\n";
+  for (const CaseResult& one : result.cases) {
+    if (one.verdict.kind == VerdictKind::kFail ||
+        one.verdict.kind == VerdictKind::kError) {
+      out += RenderFailure(one, colour) + "\n";
+    }
+  }
+  return out + RenderSummary(result, colour);
+}
+
+int ExitCodeOf(const RunResult& result) {
+  const VerdictCounts counts = CountVerdicts(result);
+  if (result.cases.empty()) return 4;
+  if (counts.failed > 0) return 1;
+  return counts.errors > 0 ? 3 : 0;
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,35 @@
+// Verdicts for a terminal: a line a case, a block a failure, a summary last.
+#ifndef GAUNTLET_REPORTS_TERMINAL_H_
+#define GAUNTLET_REPORTS_TERMINAL_H_
+
+#include <cstdint>
+#include <string>
+
+#include "harness/record/result.h"
+
+namespace gauntlet {
+
+enum class Colour : uint8_t { kOff, kOn };
+
+// "3 scenarios, 20 cases, run 7f3a, seed 42": before anything runs.
+std::string RenderOpening(const RunResult& result);
+// "PASS   kill[workers=2]   1.9s  1 fault, 1 restart, …"; `width` is that of
+// the names' column.
+std::string RenderCaseLine(const CaseResult& result, size_t width,
+                           Colour colour);
+// What is known of a case that failed or has no verdict: what is broken, the
+// story, how to repeat it.
+std::string RenderFailure(const CaseResult& result, Colour colour);
+// "20 cases in 11.8s: 16 passed, 1 FAILED, 1 no verdict, 2 skipped".
+std::string RenderSummary(const RunResult& result, Colour colour);
+
+// All of it, in that order, as a run that is over.
+std::string RenderRun(const RunResult& result, Colour colour);
+
+// The exit code of `gauntlet run`: 0 held, 1 violated, 3 no verdict, 4 nothing
+// selected. (Skipped cases are no failure here; --strict is the caller's.)
+int ExitCodeOf(const RunResult& result);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_REPORTS_TERMINAL_H_

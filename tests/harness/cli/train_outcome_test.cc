@@ -1,0 +1,62 @@
+#include "harness/cli/train_outcome.h"
+
+#include <limits>
+
+#include <gtest/gtest.h>
+
+namespace gauntlet {
+namespace {
+
+TrainOutcome SomeOutcome() {
+  TrainOutcome outcome;
+  outcome.end.result = TrainResult{.status = "done",
+                                   .epochs = 4,
+                                   .steps = 256,
+                                   .digest = "51d0",
+                                   .loss = 0.4127f,
+                                   .accuracy = 0.9321,
+                                   .val_accuracy = 0.91,
+                                   .resumed_from = std::nullopt};
+  outcome.seconds = 3.21049;
+  return outcome;
+}
+
+TEST(TrainOutcomeTest, HasTheSameKeysWhateverHappened) {
+  EXPECT_EQ(TrainOutcomeToJson(SomeOutcome()),
+            R"({"status":"done","epochs":4,"steps":256,"digest":"51d0",)"
+            R"("loss":0.4127,"accuracy":0.9321,"val_accuracy":0.91,)"
+            R"("restarts":0,"resumed_from":null,"seconds":3.21})");
+  TrainOutcome failed;
+  failed.end.restarts = 3;
+  failed.end.reason = "worker 1 \"failed\"\n";
+  EXPECT_EQ(TrainOutcomeToJson(failed),
+            R"({"status":"failed","epochs":null,"steps":null,"digest":null,)"
+            R"("loss":null,"accuracy":null,"val_accuracy":null,)"
+            R"("restarts":3,"resumed_from":null,"seconds":0.0,)"
+            R"("reason":"worker 1 \"failed\"\n"})");
+}
+
+TEST(TrainOutcomeTest, AFigureThatIsNotANumberIsNull) {
+  TrainOutcome outcome = SomeOutcome();
+  outcome.end.result->loss = std::numeric_limits<float>::quiet_NaN();
+  outcome.end.result->resumed_from = 128;
+  const std::string json = TrainOutcomeToJson(outcome);
+  EXPECT_NE(json.find(R"("loss":null)"), std::string::npos) << json;
+  EXPECT_NE(json.find(R"("resumed_from":128)"), std::string::npos) << json;
+}
+
+TEST(TrainOutcomeTest, IsOneLineForPeople) {
+  TrainOutcome outcome = SomeOutcome();
+  EXPECT_EQ(TrainOutcomeToText(outcome),
+            "done     4 epochs, 256 steps, loss 0.4127, accuracy 93.2%, "
+            "validation 91.0%, 3.2 s, state 51d0");
+  outcome.end.result->resumed_from = 128;
+  outcome.end.restarts = 1;
+  EXPECT_EQ(TrainOutcomeToText(outcome),
+            "done     4 epochs, 256 steps, loss 0.4127, accuracy 93.2%, "
+            "validation 91.0%, resumed from step 128, 1 restart, 3.2 s, state "
+            "51d0");
+}
+
+}  // namespace
+}  // namespace gauntlet

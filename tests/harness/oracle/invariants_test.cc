@@ -1,0 +1,280 @@
+#include "harness/oracle/invariants.h"
+
+#include <functional>
+#include <ostream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/record/invariants.h"
+#include "tests/harness/oracle/record_builder.h"
+
+namespace gauntlet {
+namespace {
+
+using K = RecordKind;
+
+InvariantReport ReportOf(const Record& record, std::string_view name) {
+  const Evidence evidence(record);
+  for (const Invariant& invariant : InvariantTable()) {
+    if (invariant.name != name) continue;
+    Check check(name);
+    invariant.check(evidence, check);
+    return check.report();
+  }
+  ADD_FAILURE() << "no invariant " << name;
+  return {};
+}
+
+TEST(InvariantTableTest, HasTheNamesOfTheRecordLibraryInOrder) {
+  const auto infos = AllInvariants();
+  const auto table = InvariantTable();
+  ASSERT_EQ(table.size(), infos.size());
+  for (size_t i = 0; i < table.size(); ++i) {
+    EXPECT_EQ(table[i].name, infos[i].name);
+  }
+}
+
+struct GoodRun {
+  const char* name;
+  Record (*run)();
+};
+
+class GoodRunTest : public testing::TestWithParam<GoodRun> {};
+
+TEST_P(GoodRunTest, BreaksNoInvariant) {
+  const Record record = GetParam().run();
+  for (const Invariant& invariant : InvariantTable()) {
+    const InvariantReport report = ReportOf(record, invariant.name);
+    for (const Finding& finding : report.findings) {
+      ADD_FAILURE() << invariant.name << ": " << finding.message;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, GoodRunTest,
+                         testing::Values(GoodRun{"Undisturbed", UndisturbedRun},
+                                         GoodRun{"Recovered", RecoveredRun},
+                                         GoodRun{"Preempted", PreemptedRun},
+                                         GoodRun{"Refused", RefusedRun}),
+                         [](const auto& one) { return one.param.name; });
+
+// How a run is spoiled, and which breach of which invariant that must be.
+struct Spoiled {
+  const char* invariant;
+  const char* breach;
+  Record (*run)();
+  std::function<void(Record&)> spoil;
+};
+
+void PrintTo(const Spoiled& spoiled, std::ostream* out) {
+  *out << spoiled.invariant << "/" << spoiled.breach;
+}
+
+class SpoiledRunTest : public testing::TestWithParam<Spoiled> {};
+
+TEST_P(SpoiledRunTest, IsCaughtByTheInvariantThatItBreaks) {
+  const Spoiled& spoiled = GetParam();
+  Record record = spoiled.run();
+  ASSERT_GT(ReportOf(record, spoiled.invariant).instances, 0u)
+      << "the good run has nothing to check";
+  spoiled.spoil(record);
+  const InvariantReport report = ReportOf(record, spoiled.invariant);
+  EXPECT_GT(report.breaches, 0u);
+  EXPECT_THAT(report.findings, testing::Contains(testing::Field(
+                                   &Finding::name, spoiled.breach)));
+}
+
+const std::string kOtherDigest(32, 'f');
+
+const Spoiled kSpoiled[] = {
+    {"trajectory", "state-digest", RecoveredRun,
+     [](Record& r) { EventOf(r, 1, 2, K::kStep, 1).digest = kOtherDigest; }},
+    {"trajectory", "loss", RecoveredRun,
+     [](Record& r) { EventOf(r, 0, 2, K::kStep, 0).loss_bits ^= 1; }},
+    {"trajectory", "position", RecoveredRun,
+     [](Record& r) { EventOf(r, 0, 2, K::kStep, 0).epoch = 0; }},
+    {"trajectory", "off-trajectory", UndisturbedRun,
+     [](Record& r) { EventOf(r, 0, 1, K::kStep, 7).step = 9; }},
+    {"trajectory", "state-digest", RecoveredRun,
+     [](Record& r) { EventOf(r, 0, 2, K::kResumed, 0).digest = kOtherDigest; }},
+    {"trajectory", "final-state", UndisturbedRun,
+     [](Record& r) { r.launchers[0].result->digest = kOtherDigest; }},
+    {"epochs", "metrics", RecoveredRun,
+     [](Record& r) { EventOf(r, 0, 2, K::kEpochEnd, 0).count = 2; }},
+    {"epochs", "order", UndisturbedRun,
+     [](Record& r) { EventOf(r, 0, 1, K::kEpochEnd, 1).epoch = 0; }},
+    {"epochs", "too-many", UndisturbedRun,
+     [](Record& r) { EventOf(r, 0, 1, K::kEpochEnd, 1).epoch = 2; }},
+    {"epochs", "missing", UndisturbedRun,
+     [](Record& r) {
+       EventOf(r, 0, 1, K::kEpochEnd, 1).kind = K::kNotice;
+       EventOf(r, 1, 1, K::kEpochEnd, 1).kind = K::kNotice;
+     }},
+    {"epochs", "count", UndisturbedRun,
+     [](Record& r) { r.launchers[0].result->epochs = 3; }},
+    {"samples", "twice", RecoveredRun,
+     [](Record& r) {
+       EventOf(r, 0, 2, K::kStep, 1).samples = {0, 1};
+     }},
+    {"samples", "missing", UndisturbedRun,
+     [](Record& r) { EventOf(r, 0, 1, K::kStep, 1).samples = {}; }},
+    {"samples", "other-rows", UndisturbedRun,
+     [](Record& r) {
+       EventOf(r, 0, 1, K::kStep, 1).samples = {90, 91};
+     }},
+    {"replicas-agree", "differ", RecoveredRun,
+     [](Record& r) { EventOf(r, 1, 2, K::kStep, 1).digest = kOtherDigest; }},
+    {"resume-point", "too-old", RecoveredRun,
+     [](Record& r) { EventOf(r, 0, 2, K::kResumed, 0).step = 2; }},
+    {"resume-point", "from-nowhere", RecoveredRun,
+     [](Record& r) { EventOf(r, 0, 2, K::kResumed, 0).step = 5; }},
+    {"resume-point", "not-the-same", RecoveredRun,
+     [](Record& r) {
+       EventOf(r, 0, 1, K::kSaveAcknowledged, 1).kind = K::kSaveBegin;
+       EventOf(r, 0, 2, K::kResumed, 0).step = 2;
+     }},
+    {"bounded-loss", "too-much", RecoveredRun,
+     [](Record& r) { r.setup.save_interval_steps = 1; }},
+    {"bounded-loss", "after-orderly-stop", PreemptedRun,
+     [](Record& r) {
+       EventOf(r, 0, 2, K::kResumed, 0).step = 4;
+       EventOf(r, 1, 2, K::kResumed, 0).step = 4;
+     }},
+    {"store", "does-not-verify", UndisturbedRun,
+     [](Record& r) { r.left.checkpoints[1].valid = false; }},
+    {"store", "torn-load", RecoveredRun,
+     [](Record& r) { EventOf(r, 1, 2, K::kResumed, 0).digest = kOtherDigest; }},
+    {"store", "fenced-read", RecoveredRun,
+     [](Record& r) {
+       RecordEvent& begin = EventOf(r, 0, 2, K::kLifeBegin, 0);
+       begin.kind = K::kFencedFound;
+       begin.path = "store/" + EventOf(r, 0, 2, K::kResumed, 0).path;
+     }},
+    {"store", "retired-newest", UndisturbedRun,
+     [](Record& r) {
+       LifeOf(r, 0, 1).events.push_back(
+           {.kind = K::kRetired, .path = "/s/step-000000008-g1"});
+     }},
+    {"store", "newest-lost", RecoveredRun,
+     [](Record& r) { r.left.checkpoints.pop_back(); }},
+    {"store", "retention", UndisturbedRun, [](Record& r) { r.setup.keep = 3; }},
+    {"store", "temporary", UndisturbedRun,
+     [](Record& r) { r.left.temporary = {"step-000000008-g1.tmp"}; }},
+    {"no-cold-start", "started-afresh", RecoveredRun,
+     [](Record& r) {
+       EventOf(r, 0, 2, K::kResumed, 0).kind = K::kInitialized;
+     }},
+    {"clean-refusal", "needless", RefusedRun,
+     [](Record& r) { r.faults.pop_back(); }},
+    {"clean-refusal", "with-a-result", RefusedRun,
+     [](Record& r) { r.launchers[0].result = FinalResult{.status = "done"}; }},
+    {"clean-refusal", "nothing-left", RefusedRun,
+     [](Record& r) { r.left.rejected.clear(); }},
+    {"grace", "late", PreemptedRun,
+     [](Record& r) { r.faults[0].grace_ns = 1'000'000; }},
+    {"grace", "killed", PreemptedRun,
+     [](Record& r) { LifeOf(r, 0, 1).events.pop_back(); }},
+    {"grace", "not-saved", PreemptedRun,
+     [](Record& r) {
+       EventOf(r, 0, 1, K::kSaveAcknowledged, 2).kind = K::kSaveFailed;
+     }},
+    {"grace", "not-one-step", PreemptedRun,
+     [](Record& r) { EventOf(r, 0, 1, K::kStopAgreed, 0).step = 4; }},
+    {"grace", "no-agreement", PreemptedRun,
+     [](Record& r) {
+       EventOf(r, 0, 1, K::kStopAgreed, 0).kind = K::kNotice;
+       EventOf(r, 1, 1, K::kStopAgreed, 0).kind = K::kNotice;
+     }},
+    {"detection", "late", RecoveredRun,
+     [](Record& r) { r.expect.detected_in_max_ns = 1'000'000; }},
+    {"no-hang", "hung", UndisturbedRun,
+     [](Record& r) { r.ending = RunEnding::kHung; }},
+    {"no-hang", "timed-out", UndisturbedRun,
+     [](Record& r) { r.ending = RunEnding::kTimedOut; }},
+    {"no-orphans", "process", UndisturbedRun,
+     [](Record& r) { r.left.processes = {"worker 1 (4711)"}; }},
+    {"fault-fired", "never-fired", RecoveredRun,
+     [](Record& r) { EventOf(r, 1, 1, K::kFaultFired, 0).detail = "x"; }},
+    {"fault-fired", "no-effect", RecoveredRun,
+     [](Record& r) {
+       LifeOf(r, 1, 1).events.push_back({.kind = K::kLifeEnd});
+     }},
+    {"fault-fired", "no-effect", PreemptedRun,
+     [](Record& r) {
+       EventOf(r, 0, 1, K::kNotice, 0).kind = K::kStopAgreed;
+       EventOf(r, 0, 1, K::kLifeEnd, 0).kind = K::kStopAgreed;
+     }},
+    {"events-merge", "beginning", RecoveredRun,
+     [](Record& r) { EventOf(r, 0, 2, K::kLifeBegin, 0).kind = K::kNotice; }},
+    {"events-merge", "after-end", RecoveredRun,
+     [](Record& r) { LifeOf(r, 0, 2).events.push_back({.t_ns = 1 << 30}); }},
+    {"events-merge", "time", RecoveredRun,
+     [](Record& r) { EventOf(r, 0, 2, K::kStep, 1).t_ns = 1; }},
+    {"events-merge", "steps", RecoveredRun,
+     [](Record& r) { EventOf(r, 0, 2, K::kStep, 1).step = 7; }},
+    {"events-merge", "lives", RecoveredRun,
+     [](Record& r) { LifeOf(r, 1, 2).life = 3; }},
+    {"events-merge", "missing", RecoveredRun,
+     [](Record& r) { r.launchers[0].result->steps = 9; }},
+    {"events-merge", "generations", RecoveredRun,
+     [](Record& r) {
+       for (RecordEvent& event : LifeOf(r, 1, 2).events) event.generation = 1;
+       for (RecordEvent& event : LifeOf(r, 1, 1).events) event.generation = 2;
+     }},
+};
+
+INSTANTIATE_TEST_SUITE_P(All, SpoiledRunTest, testing::ValuesIn(kSpoiled));
+
+TEST(BackupDeletedTest, AFinishedRunThatWasToldToDeletesItsBackup) {
+  Record record = UndisturbedRun();
+  record.setup.delete_at_success = true;
+  EXPECT_EQ(ReportOf(record, "backup-deleted").breaches, 2u)
+      << "neither said so nor did it";
+  record.left.checkpoints.clear();
+  EventOf(record, 0, 1, K::kLifeEnd, 0).kind = K::kBackupDeleted;
+  EXPECT_EQ(ReportOf(record, "backup-deleted").breaches, 0u);
+  record.setup.delete_at_success = false;
+  EXPECT_EQ(ReportOf(record, "backup-deleted").breaches, 1u)
+      << "was to be kept";
+}
+
+TEST(StoreTest, TheDamageOfThePlanExcusesAsManyCheckpointsAndNoMore) {
+  Record record = RefusedRun();
+  EXPECT_EQ(ReportOf(record, "store").breaches, 0u);
+  record.faults.back().always = false;
+  EXPECT_EQ(ReportOf(record, "store").breaches, 2u)
+      << "one flip cannot spoil two checkpoints";
+}
+
+TEST(ResumePointTest, FallsBackBehindACheckpointThatThePlanDamaged) {
+  Record record = RecoveredRun();
+  for (const int worker : {0, 1}) {
+    EventOf(record, worker, 2, K::kResumed, 0).step = 2;
+  }
+  EventOf(record, 0, 2, K::kLifeBegin, 0) = {.kind = K::kRejected,
+                                             .path = "/s/step-000000004-g1"};
+  EXPECT_GT(ReportOf(record, "resume-point").breaches, 0u);
+  record.faults.push_back({.id = "rot", .kind = "bit_flip"});
+  EventOf(record, 0, 1, K::kLifeBegin, 0) = {.kind = K::kFaultFired,
+                                             .detail = "rot"};
+  EXPECT_EQ(ReportOf(record, "resume-point").breaches, 0u);
+}
+
+TEST(BoundedLossTest, EachFailedSaveLetsARestartReachBackOneMoreInterval) {
+  Record record = RecoveredRun();
+  record.setup.save_interval_steps = 1;
+  EXPECT_EQ(ReportOf(record, "bounded-loss").breaches, 1u);
+  EventOf(record, 0, 1, K::kLifeBegin, 0).kind = K::kSaveFailed;
+  EXPECT_EQ(ReportOf(record, "bounded-loss").breaches, 0u);
+}
+
+TEST(CheckTest, KeepsFiveFindingsInWordsAndCountsTheRest) {
+  Check check("store");
+  for (int i = 0; i < 9; ++i) check.Breach("x", "y");
+  EXPECT_EQ(check.report().breaches, 9u);
+  EXPECT_EQ(check.report().findings.size(), 5u);
+}
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,179 @@
+#include "harness/oracle/judge.h"
+
+#include <functional>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/harness/oracle/record_builder.h"
+
+namespace gauntlet {
+namespace {
+
+using testing::HasSubstr;
+using K = RecordKind;
+
+const std::string kOtherDigest(32, 'f');
+
+void SpoilTrajectory(Record& record) {
+  EventOf(record, 1, 2, K::kStep, 1).digest = kOtherDigest;
+}
+
+TEST(JudgeTest, GoodRunsPass) {
+  for (const Record& record :
+       {UndisturbedRun(), RecoveredRun(), PreemptedRun(), RefusedRun()}) {
+    const Verdict verdict = Judge(record);
+    EXPECT_EQ(verdict.kind, VerdictKind::kPass) << verdict.reason;
+  }
+}
+
+TEST(JudgeTest, TellsWhatHappenedInNumbersAndInOrder) {
+  const Verdict verdict = Judge(RecoveredRun());
+  EXPECT_EQ(verdict.facts, (RunFacts{.faults_fired = 1,
+                                     .restarts = 1,
+                                     .resumed_from = 4,
+                                     .lost_steps = 2}));
+  EXPECT_THAT(
+      verdict.story,
+      testing::ElementsAre(
+          "worker 1, life 1  step 6  crash-w1: crash worker 1 at step.end",
+          "worker 0, life 1  noticed a loss: rank 1",
+          "worker 0, life 2  resumed from step 4 (step-000000004-g2)",
+          "worker 1, life 2  resumed from step 4 (step-000000004-g2)"));
+}
+
+TEST(JudgeTest, IsPure) { EXPECT_EQ(Judge(RefusedRun()), Judge(RefusedRun())); }
+
+TEST(JudgeTest, ABrokenInvariantFailsAndIsNamed) {
+  Record record = RecoveredRun();
+  SpoilTrajectory(record);
+  const Verdict verdict = Judge(record);
+  EXPECT_EQ(verdict.kind, VerdictKind::kFail);
+  EXPECT_EQ(verdict.reason, "trajectory, replicas-agree");
+}
+
+TEST(JudgeTest, OnlyNamedInvariantsCount) {
+  Record record = RecoveredRun();
+  SpoilTrajectory(record);
+  record.expect.invariants = {"store"};
+  EXPECT_EQ(Judge(record).kind, VerdictKind::kPass);
+  record.expect.invariants = {"store", "trajectory"};
+  EXPECT_EQ(Judge(record).reason, "trajectory");
+}
+
+// Records without a verdict, and why.
+struct NoVerdictCase {
+  VerdictKind kind;
+  const char* reason;
+  std::function<void(Record&)> spoil;
+};
+
+TEST(JudgeTest, WithoutEvidenceThereIsNoVerdict) {
+  const NoVerdictCase kCases[] = {
+      {VerdictKind::kSkip, "needs 1 GPUs, found 0",
+       [](Record& r) { r.skipped = "needs 1 GPUs, found 0"; }},
+      {VerdictKind::kError, "no port",
+       [](Record& r) { r.harness_error = "no port"; }},
+      {VerdictKind::kError, "no worker left a single event",
+       [](Record& r) { r.lives.clear(); }},
+      {VerdictKind::kError, "never fired: crash worker 1 at step.end",
+       [](Record& r) { EventOf(r, 1, 1, K::kFaultFired, 0).detail = "x"; }},
+      {VerdictKind::kError, "grace is named, and there was nothing to check",
+       [](Record& r) { r.expect.invariants = {"grace"}; }},
+      {VerdictKind::kError, "no step could be held against the reference run",
+       [](Record& r) { r.golden = {}; }},
+  };
+  for (const auto& [kind, reason, spoil] : kCases) {
+    Record record = RecoveredRun();
+    spoil(record);
+    const Verdict verdict = Judge(record);
+    EXPECT_EQ(verdict.kind, kind) << reason;
+    EXPECT_THAT(verdict.reason, HasSubstr(reason));
+  }
+}
+
+TEST(JudgeTest, WhatIsBrokenIsBrokenEvenIfAFaultNeverFired) {
+  Record record = RecoveredRun();
+  SpoilTrajectory(record);
+  EventOf(record, 1, 1, K::kFaultFired, 0).detail = "x";
+  EXPECT_EQ(Judge(record).kind, VerdictKind::kFail);
+}
+
+TEST(JudgeTest, AHangIsAFailureEvenIfNobodySaidAWord) {
+  Record record = UndisturbedRun();
+  record.lives.clear();
+  record.ending = RunEnding::kHung;
+  const Verdict verdict = Judge(record);
+  EXPECT_EQ(verdict.kind, VerdictKind::kFail);
+  EXPECT_THAT(verdict.reason, HasSubstr("no-hang"));
+}
+
+TEST(JudgeTest, ExpectationsThatDoNotHoldFail) {
+  const struct {
+    const char* message;
+    std::function<void(Expectation&)> set;
+  } kCases[] = {
+      {"outcome: expected completes, found recovers",
+       [](Expectation& e) { e.outcome = Outcome::kCompletes; }},
+      {"outcome: expected refuses, found recovers",
+       [](Expectation& e) { e.outcome = Outcome::kRefuses; }},
+      {"restarts: expected exactly 2, found 1",
+       [](Expectation& e) { e.restarts_exactly = 2; }},
+      {"restarts: expected at most 0, found 1",
+       [](Expectation& e) { e.restarts_max = 0; }},
+      {"resumed_from: expected step 2, found step 4",
+       [](Expectation& e) { e.resumed_from_step = 2; }},
+      {"lost_steps: expected at most 1, found 2",
+       [](Expectation& e) { e.lost_steps_max = 1; }},
+      {"failed_checkpoints: expected exactly 1, found 0",
+       [](Expectation& e) { e.failed_checkpoints_exactly = 1; }},
+      {"exit_code: expected 143, found 0",
+       [](Expectation& e) { e.exit_code = 143; }},
+  };
+  for (const auto& [message, set] : kCases) {
+    Record record = RecoveredRun();
+    set(record.expect);
+    const Verdict verdict = Judge(record);
+    EXPECT_EQ(verdict.kind, VerdictKind::kFail) << message;
+    ASSERT_EQ(verdict.broken_expectations.size(), 1u) << message;
+    EXPECT_EQ(verdict.broken_expectations[0].message, message);
+  }
+}
+
+Record Canary(std::vector<std::string> named) {
+  Record record = RecoveredRun();
+  record.expect = {.outcome = Outcome::kViolates,
+                   .invariants = std::move(named)};
+  return record;
+}
+
+TEST(JudgeTest, ACanaryPassesIfAllThatItNamesIsBroken) {
+  Record record = Canary({"trajectory"});
+  SpoilTrajectory(record);
+  const Verdict verdict = Judge(record);
+  EXPECT_EQ(verdict.kind, VerdictKind::kPass);
+  EXPECT_EQ(verdict.reason,
+            "planted bug caught, as it should be; also by replicas-agree");
+}
+
+TEST(JudgeTest, ACanaryFailsIfNothingIsCaught) {
+  const Verdict verdict = Judge(Canary({"trajectory"}));
+  EXPECT_EQ(verdict.kind, VerdictKind::kFail);
+  EXPECT_EQ(verdict.reason, "the planted bug was not caught by trajectory");
+}
+
+TEST(JudgeTest, ACanaryFailsIfOnlyAnotherInvariantIsBroken) {
+  Record record = Canary({"store"});
+  SpoilTrajectory(record);
+  EXPECT_EQ(Judge(record).kind, VerdictKind::kFail);
+}
+
+TEST(JudgeTest, ACanaryWhoseFaultNeverFiredHasNoVerdict) {
+  Record record = Canary({"trajectory"});
+  SpoilTrajectory(record);
+  EventOf(record, 1, 1, K::kFaultFired, 0).detail = "x";
+  EXPECT_EQ(Judge(record).kind, VerdictKind::kError);
+}
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,316 @@
+#include "tests/harness/oracle/record_builder.h"
+
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr uint64_t kStepsPerEpoch = 4;
+constexpr uint64_t kEpochs = 2;
+constexpr int kWorkers = 2;
+constexpr int64_t kTick = 1'000'000;
+
+uint32_t LossAt(uint64_t step) { return 0x3f800000u - 16 * uint32_t(step); }
+
+RecordPhase PhaseAfter(uint64_t step) {
+  return step % kStepsPerEpoch == 0 ? RecordPhase::kEvaluationDue
+                                    : RecordPhase::kInEpoch;
+}
+
+std::string NameOfSave(uint64_t step, uint64_t generation) {
+  return fmt::format("step-{:09}-g{}", step, generation);
+}
+
+// Two rows of the four of a step for each worker; of all four for one.
+std::vector<uint32_t> RowsOf(uint64_t step, int worker, int workers) {
+  const auto first = static_cast<uint32_t>((step - 1) % kStepsPerEpoch * 4);
+  if (workers == 1) return {first, first + 1, first + 2, first + 3};
+  const uint32_t mine = first + 2 * static_cast<uint32_t>(worker);
+  return {mine, mine + 1};
+}
+
+// What all workers of one generation say, in step with each other.
+class Session {
+ public:
+  Session(int workers, int life, uint64_t generation, int64_t& now)
+      : generation_(generation), now_(now) {
+    for (int worker = 0; worker < workers; ++worker) {
+      lives_.push_back({.worker = worker, .life = life, .events = {}});
+    }
+    All({.kind = RecordKind::kLifeBegin});
+  }
+
+  void Say(int worker, RecordEvent event) {
+    event.generation = generation_;
+    event.t_ns = now_ += kTick;
+    lives_[static_cast<size_t>(worker)].events.push_back(std::move(event));
+  }
+  void All(const RecordEvent& event) {
+    for (size_t i = 0; i < lives_.size(); ++i) Say(static_cast<int>(i), event);
+  }
+
+  void Start(std::optional<uint64_t> from) {
+    if (!from) {
+      return All({.kind = RecordKind::kInitialized,
+                  .digest = DigestAt(0, RecordPhase::kInEpoch)});
+    }
+    All({.kind = RecordKind::kResumed,
+         .step = *from,
+         .digest = DigestAt(*from, PhaseAfter(*from)),
+         .path = NameOfSave(*from, generation_)});
+  }
+
+  void Step(int worker, uint64_t step) {
+    Say(worker,
+        {.kind = RecordKind::kStep,
+         .step = step,
+         .epoch = (step - 1) / kStepsPerEpoch,
+         .phase = PhaseAfter(step),
+         .count = 1,
+         .loss_bits = LossAt(step),
+         .digest = DigestAt(step, PhaseAfter(step)),
+         .samples = RowsOf(step, worker, static_cast<int>(lives_.size()))});
+  }
+
+  void Save(uint64_t step) {
+    Say(0, {.kind = RecordKind::kSaveBegin, .step = step});
+    Say(0, {.kind = RecordKind::kSaveAcknowledged,
+            .step = step,
+            .digest = DigestAt(step, PhaseAfter(step)),
+            .path = NameOfSave(step, generation_)});
+  }
+
+  void EndEpoch(uint64_t step) {
+    const RecordEvent evaluated{
+        .kind = RecordKind::kEvaluated,
+        .step = step,
+        .epoch = step / kStepsPerEpoch - 1,
+        .phase = RecordPhase::kCallbacksDue,
+        .count = 3,
+        .loss_bits = LossAt(step) + 1,
+        .digest = DigestAt(step, RecordPhase::kCallbacksDue)};
+    RecordEvent end = evaluated;
+    end.kind = RecordKind::kEpochEnd;
+    end.phase = RecordPhase::kInEpoch;
+    end.digest = DigestAt(step, RecordPhase::kInEpoch);
+    All(evaluated);
+    All(end);
+  }
+
+  // Steps first to last, each whole.
+  void Train(uint64_t first, uint64_t last, uint64_t save_every) {
+    for (uint64_t step = first; step <= last; ++step) {
+      for (size_t i = 0; i < lives_.size(); ++i) {
+        Step(static_cast<int>(i), step);
+      }
+      if (save_every > 0 && step % save_every == 0) Save(step);
+      if (step % kStepsPerEpoch == 0) EndEpoch(step);
+    }
+  }
+
+  void Finish() {
+    const uint64_t last = kEpochs * kStepsPerEpoch;
+    All({.kind = RecordKind::kFinished,
+         .step = last,
+         .epoch = kEpochs,
+         .digest = DigestAt(last, RecordPhase::kInEpoch)});
+    All({.kind = RecordKind::kLifeEnd});
+  }
+
+  void AppendTo(Record& record) const {
+    record.lives.insert(record.lives.end(), lives_.begin(), lives_.end());
+  }
+
+ private:
+  const uint64_t generation_;
+  int64_t& now_;
+  std::vector<LifeEvents> lives_;
+};
+
+Record Empty() {
+  int64_t now = 0;
+  Session reference(1, 1, 1, now);
+  reference.Start(std::nullopt);
+  reference.Train(1, kEpochs * kStepsPerEpoch, 0);
+  reference.Finish();
+  Record alone;
+  reference.AppendTo(alone);
+
+  Record record;
+  record.scenario = record.case_name = "case";
+  record.world = "sim";
+  record.setup = {.workers = kWorkers,
+                  .epochs = kEpochs,
+                  .rows_per_epoch = 4 * kStepsPerEpoch,
+                  .save_interval_steps = 2,
+                  .keep = 5,
+                  .detection_bound_ns = 100 * kTick,
+                  .planted_bugs = {}};
+  record.golden = GoldenOf(alone.lives[0]);
+  record.left = {.store_listed = true, .processes_listed = true};
+  return record;
+}
+
+void Launched(Record& record, int exit_code, uint64_t restarts,
+              const char* status) {
+  LauncherRun run{
+      .exit_code = exit_code, .restarts = restarts, .result = std::nullopt};
+  const uint64_t last = kEpochs * kStepsPerEpoch;
+  if (std::string(status) == "done") {
+    run.result = FinalResult{.status = status,
+                             .epochs = kEpochs,
+                             .steps = last,
+                             .digest = DigestAt(last, RecordPhase::kInEpoch)};
+  } else if (std::string(status) == "stopped") {
+    run.result = FinalResult{.status = status, .steps = 5};
+  }
+  record.launchers.push_back(run);
+}
+
+void LeaveSaves(Record& record, std::initializer_list<uint64_t> steps) {
+  for (const uint64_t step : steps) {
+    record.left.checkpoints.push_back(
+        {.name = NameOfSave(step, 1),
+         .step = step,
+         .valid = true,
+         .reason = "",
+         .digest = DigestAt(step, PhaseAfter(step))});
+  }
+}
+
+// Worker 1 crashes in step 6, which worker 0 has done already.
+void CrashInStepSix(Session& first) {
+  first.Start(std::nullopt);
+  first.Train(1, 5, 2);
+  first.Say(1, {.kind = RecordKind::kFaultFired,
+                .step = 6,
+                .path = "step.end",
+                .detail = "crash-w1"});
+  first.Step(0, 6);
+  first.Say(0, {.kind = RecordKind::kWorkerLost, .detail = "rank 1"});
+  first.Say(0, {.kind = RecordKind::kLifeEnd, .count = 75});
+}
+
+RecordFault CrashFault() {
+  return {.id = "crash-w1",
+          .kind = "crash",
+          .worker = "1",
+          .point = "step.end",
+          .summary = "crash worker 1 at step.end"};
+}
+
+}  // namespace
+
+std::string DigestAt(uint64_t step, RecordPhase phase) {
+  return fmt::format("{:032x}", step * 16 + static_cast<uint64_t>(phase) + 1);
+}
+
+Record UndisturbedRun() {
+  Record record = Empty();
+  int64_t now = 0;
+  Session only(kWorkers, 1, 1, now);
+  only.Start(std::nullopt);
+  only.Train(1, 8, 2);
+  only.Finish();
+  only.AppendTo(record);
+  Launched(record, 0, 0, "done");
+  LeaveSaves(record, {2, 4, 6, 8});
+  return record;
+}
+
+Record RecoveredRun() {
+  Record record = Empty();
+  int64_t now = 0;
+  Session first(kWorkers, 1, 1, now);
+  CrashInStepSix(first);
+  Session second(kWorkers, 2, 2, now);
+  second.Start(4);
+  second.EndEpoch(4);
+  second.Train(5, 8, 2);
+  second.Finish();
+  first.AppendTo(record);
+  second.AppendTo(record);
+  record.faults = {CrashFault()};
+  record.expect.outcome = Outcome::kRecovers;
+  Launched(record, 0, 1, "done");
+  LeaveSaves(record, {2, 4, 6, 8});
+  return record;
+}
+
+Record PreemptedRun() {
+  Record record = Empty();
+  int64_t now = 0;
+  Session first(kWorkers, 1, 1, now);
+  first.Start(std::nullopt);
+  first.Train(1, 4, 2);
+  first.Say(0,
+            {.kind = RecordKind::kFaultFired, .step = 4, .detail = "notice"});
+  first.Say(0, {.kind = RecordKind::kNotice, .step = 4});
+  first.Train(5, 5, 0);
+  first.All({.kind = RecordKind::kStopAgreed, .step = 5});
+  first.Save(5);
+  first.All({.kind = RecordKind::kLifeEnd, .count = 143});
+  Session second(kWorkers, 2, 2, now);
+  second.Start(5);
+  second.Train(6, 8, 2);
+  second.Finish();
+  first.AppendTo(record);
+  second.AppendTo(record);
+  record.faults = {{.id = "notice",
+                    .kind = "preempt",
+                    .worker = "0",
+                    .summary = "preempt worker 0",
+                    .grace_ns = 30 * kTick}};
+  record.expect.outcome = Outcome::kRecovers;
+  Launched(record, 143, 0, "stopped");
+  Launched(record, 0, 0, "done");
+  LeaveSaves(record, {2, 4, 5, 6, 8});
+  return record;
+}
+
+Record RefusedRun() {
+  Record record = Empty();
+  int64_t now = 0;
+  Session first(kWorkers, 1, 1, now);
+  first.Say(0, {.kind = RecordKind::kFaultFired, .detail = "rot"});
+  CrashInStepSix(first);
+  Session second(kWorkers, 2, 2, now);
+  for (const uint64_t step : {4, 2}) {
+    second.Say(0, {.kind = RecordKind::kRejected,
+                   .path = NameOfSave(step, 1),
+                   .detail = "digest differs"});
+  }
+  second.All({.kind = RecordKind::kLifeEnd, .count = 7});
+  first.AppendTo(record);
+  second.AppendTo(record);
+  record.faults = {CrashFault(),
+                   {.id = "rot",
+                    .kind = "bit_flip",
+                    .worker = "0",
+                    .point = "ckpt.shard.write",
+                    .summary = "bit flips",
+                    .always = true}};
+  record.expect.outcome = Outcome::kRefuses;
+  Launched(record, 7, 1, "");
+  record.left.rejected = {"rejected-step-000000004-g1"};
+  return record;
+}
+
+LifeEvents& LifeOf(Record& record, int worker, int life) {
+  for (LifeEvents& one : record.lives) {
+    if (one.worker == worker && one.life == life) return one;
+  }
+  std::abort();
+}
+
+RecordEvent& EventOf(Record& record, int worker, int life, RecordKind kind,
+                     size_t nth) {
+  for (RecordEvent& event : LifeOf(record, worker, life).events) {
+    if (event.kind == kind && nth-- == 0) return event;
+  }
+  std::abort();
+}
+
+}  // namespace gauntlet

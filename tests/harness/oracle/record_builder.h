@@ -1,0 +1,33 @@
+// Records of runs that went well, for tests to spoil.
+#ifndef GAUNTLET_TESTS_HARNESS_ORACLE_RECORD_BUILDER_H_
+#define GAUNTLET_TESTS_HARNESS_ORACLE_RECORD_BUILDER_H_
+
+#include <cstdint>
+#include <string>
+
+#include "harness/record/record.h"
+
+namespace gauntlet {
+
+// The state after so many steps, at a phase.
+std::string DigestAt(uint64_t step, RecordPhase phase);
+
+// Two workers, two epochs of four steps of four rows, a save every two steps.
+// Worker 1 crashes in step 6; all start again from step 4, and finish.
+Record RecoveredRun();
+// The same without a fault.
+Record UndisturbedRun();
+// Worker 0 gets a notice in step 5; all save step 5 and stop; started again,
+// they finish.
+Record PreemptedRun();
+// The same as RecoveredRun, but bits of all checkpoints flip: exit 7.
+Record RefusedRun();
+
+// An event of a life; nth counts from 0. REQUIRES: it is there.
+RecordEvent& EventOf(Record& record, int worker, int life, RecordKind kind,
+                     size_t nth);
+LifeEvents& LifeOf(Record& record, int worker, int life);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_TESTS_HARNESS_ORACLE_RECORD_BUILDER_H_

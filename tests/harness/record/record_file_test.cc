@@ -1,0 +1,146 @@
+#include "harness/record/record_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace gauntlet {
+namespace {
+
+using testing::HasSubstr;
+
+Record FullRecord() {
+  Record record;
+  record.scenario = "kill";
+  record.case_name = "kill[workers=2]";
+  record.file = "scenarios/kill.yaml";
+  record.line = 3;
+  record.world = "sim";
+  record.plan_json = "{\"faults\":[]}";
+  record.expect = {.outcome = Outcome::kRecovers,
+                   .invariants = {"store"},
+                   .restarts_exactly = 1,
+                   .restarts_max = 2,
+                   .resumed_from_step = 4,
+                   .lost_steps_max = 5,
+                   .detected_in_max_ns = 6,
+                   .failed_checkpoints_exactly = 0,
+                   .exit_code = 143};
+  record.setup = {.workers = 2,
+                  .epochs = 3,
+                  .rows_per_epoch = 4,
+                  .save_interval_steps = 5,
+                  .keep = 6,
+                  .delete_at_success = true,
+                  .allow_cold_start = true,
+                  .detection_bound_ns = 7,
+                  .planted_bugs = {"lose-rng-key"}};
+  record.faults = {{.id = "f",
+                    .kind = "torn_write",
+                    .worker = "any",
+                    .point = "ckpt.rename",
+                    .summary = "s",
+                    .then = "nothing",
+                    .always = true,
+                    .grace_ns = 5}};
+  record.lives = {{.worker = 0,
+                   .life = 1,
+                   .events = {{.kind = RecordKind::kLifeBegin, .t_ns = 1},
+                              {.kind = RecordKind::kStep, .samples = {1}}}},
+                  {.worker = 1, .life = 1, .events = {}}};
+  record.launchers = {{.exit_code = 1, .restarts = 2, .result = std::nullopt},
+                      {.exit_code = 0,
+                       .restarts = 0,
+                       .result = FinalResult{.status = "done",
+                                             .epochs = 3,
+                                             .steps = 9,
+                                             .digest = "d",
+                                             .loss_bits = 0x80000001}}};
+  record.ending = RunEnding::kHung;
+  record.ending_detail = "no event for 15 s";
+  record.wall_seconds = 1.5;
+  record.virtual_seconds = 2.5;
+  record.left = {.store_listed = true,
+                 .checkpoints = {{.name = "step-000000004-g1",
+                                  .step = 4,
+                                  .valid = true,
+                                  .reason = "r",
+                                  .digest = "x"}},
+                 .rejected = {"rejected-a"},
+                 .temporary = {"b.tmp"},
+                 .processes_listed = true,
+                 .processes = {"4711"}};
+  record.golden = {.entries = {{.kind = RecordKind::kEvaluated,
+                                .step = 1,
+                                .phase = RecordPhase::kCallbacksDue,
+                                .epoch = 2,
+                                .position = 3,
+                                .digest = "g",
+                                .loss_bits = 4,
+                                .count = 5,
+                                .samples = {6}}},
+                   .epochs = {{.epoch = 1, .loss_bits = 2, .correct = 3}},
+                   .final_digest = "h"};
+  return record;
+}
+
+TEST(RecordFileTest, ComesBackAsItWasWritten) {
+  const Record record = FullRecord();
+  const Parsed<Record> read = ReadRecord(RecordToJsonLines(record), "r");
+  ASSERT_TRUE(read.ok()) << read.error;
+  EXPECT_EQ(*read.value, record);
+}
+
+TEST(RecordFileTest, EqualRecordsGiveEqualBytes) {
+  EXPECT_EQ(RecordToJsonLines(FullRecord()), RecordToJsonLines(FullRecord()));
+}
+
+TEST(RecordFileTest, NeverTakesATornRecordForAWholeOne) {
+  const std::string text = RecordToJsonLines(FullRecord());
+  for (size_t length = 0; length + 1 < text.size(); ++length) {
+    const Parsed<Record> read = ReadRecord(text.substr(0, length), "r");
+    EXPECT_FALSE(read.ok()) << length;
+    EXPECT_THAT(read.error, HasSubstr("r:"));
+  }
+}
+
+TEST(RecordFileTest, NamesWhatIsWrongAndWhere) {
+  const std::string head =
+      "{\"kind\":\"record\",\"schema\":\"gauntlet.record/v1\"}\n";
+  const struct {
+    std::string text;
+    std::string expected;
+  } kCases[] = {
+      {"", "r:1: expected an end line"},
+      {"{\"kind\":\"end\",\"lines\":0}\n", "r:1: expected a record line first"},
+      {"{\"kind\":\"record\",\"schema\":\"x\"}\n",
+       "r:1: schema: expected gauntlet.record/v1, found \"x\""},
+      {head + head, "r:2: expected a record line first, and only there"},
+      {head + "{\"kind\":\"step\"}\n",
+       "r:2: expected a life before its events"},
+      {head + "{\"kind\":\"life\",\"worker\":\"a\"}\n",
+       "r:2: worker: expected a whole number"},
+      {head + "{\"kind\":\"end\",\"lines\":7}\n", "r:2: lines: expected 1"},
+      {head + "{\"kind\":\"end\",\"lines\":1}\n{\"kind\":\"end\"}\n",
+       "r:3: expected nothing after the end line"},
+      {"{\"kind\":\"record\",\"schema\":\"gauntlet.record/v1\","
+       "\"setup\":{\"keep\":\"x\"}}\n",
+       "r:1: setup.keep: expected a whole number"},
+      {"{\"kind\":\"record\",\"schema\":\"gauntlet.record/v1\","
+       "\"expect\":{\"outcome\":\"wins\"}}\n",
+       "r:1: expect.outcome: expected a known name, found \"wins\""},
+  };
+  for (const auto& [text, expected] : kCases) {
+    const Parsed<Record> read = ReadRecord(text, "r");
+    EXPECT_FALSE(read.ok()) << text;
+    EXPECT_THAT(read.error, HasSubstr(expected));
+  }
+}
+
+TEST(RecordFileTest, BytesThatAreNotUtf8DoNotStopTheWriter) {
+  Record record = FullRecord();
+  record.lives[0].events[0].path = "\xff\xfe";
+  EXPECT_TRUE(ReadRecord(RecordToJsonLines(record), "r").ok());
+}
+
+}  // namespace
+}  // namespace gauntlet

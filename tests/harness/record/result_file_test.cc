@@ -1,0 +1,73 @@
+#include "harness/record/result_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace gauntlet {
+namespace {
+
+using testing::HasSubstr;
+
+RunResult FullResult() {
+  Verdict verdict{.kind = VerdictKind::kFail,
+                  .reason = "store",
+                  .invariants = {{.invariant = "store",
+                                  .instances = 3,
+                                  .breaches = 1,
+                                  .findings = {{"store", "torn-load", "m"}}}},
+                  .broken_expectations = {{"expectation", "restarts", "e"}},
+                  .facts = {.faults_fired = 1,
+                            .restarts = 2,
+                            .resumed_from = 3,
+                            .lost_steps = 4,
+                            .failed_checkpoints = 5},
+                  .story = {"line"}};
+  return {.run = "7f3a",
+          .seed = 42,
+          .build = "b",
+          .scenarios = 1,
+          .seconds = 1.5,
+          .cases = {{.name = "a[b=1]",
+                     .scenario = "a",
+                     .file = "a.yaml",
+                     .line = 2,
+                     .world = "sim",
+                     .seconds = 0.5,
+                     .replay = "gauntlet replay a",
+                     .timeline = "t",
+                     .directory = "d",
+                     .verdict = verdict}}};
+}
+
+TEST(ResultFileTest, ComesBackAsItWasWritten) {
+  const Parsed<RunResult> read = ReadResult(ResultToJson(FullResult()), "r");
+  ASSERT_TRUE(read.ok()) << read.error;
+  EXPECT_EQ(*read.value, FullResult());
+}
+
+TEST(ResultFileTest, SaysItsSchemaAndCountsFirst) {
+  EXPECT_THAT(ResultToJson(FullResult()),
+              testing::StartsWith("{\n  \"schema\": \"gauntlet.result/v1\",\n"
+                                  "  \"counts\": {\n    \"passed\": 0,\n"
+                                  "    \"failed\": 1,"));
+}
+
+TEST(ResultFileTest, NamesWhatIsWrong) {
+  EXPECT_THAT(ReadResult("", "r").error, HasSubstr("r: expected one JSON"));
+  EXPECT_THAT(ReadResult("{}", "r").error, HasSubstr("schema: expected"));
+  EXPECT_THAT(
+      ReadResult(R"({"schema":"gauntlet.result/v1","cases":[{"line":-1}]})",
+                 "r")
+          .error,
+      HasSubstr("r: cases.line: expected a whole number"));
+}
+
+TEST(ResultFileTest, NeverTakesATruncatedFileForAWholeOne) {
+  const std::string text = ResultToJson(FullResult());
+  for (size_t length = 0; length + 2 < text.size(); ++length) {
+    EXPECT_FALSE(ReadResult(text.substr(0, length), "r").ok()) << length;
+  }
+}
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,251 @@
+// Scenarios with something wrong, and what exactly is said about each.
+#include <ostream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "harness/scenario/scenario.h"
+
+namespace gauntlet {
+namespace {
+
+std::string ErrorsOf(const std::string& text) {
+  const LoadedFile loaded = LoadScenarios(text, "s.yaml");
+  EXPECT_TRUE(loaded.errors.empty() || loaded.cases.empty());
+  return RenderErrors(loaded, "s.yaml", text);
+}
+
+TEST(BadFilesTest, AnErrorShowsTheLineAndPointsAtTheWord) {
+  EXPECT_EQ(ErrorsOf(R"(schema: gauntlet/v1
+name: a
+faults:
+  - at: {worker: 1, point: ckpt.shard.wirte}
+    do: crash
+expect: {outcome: recovers}
+)"),
+            "s.yaml:4:28: error: unknown fault point 'ckpt.shard.wirte'\n"
+            "  4 |   - at: {worker: 1, point: ckpt.shard.wirte}\n"
+            "    |                            ^ did you mean "
+            "ckpt.shard.write?\n");
+}
+
+// A body to stand after line 2, and the first line that is said about it.
+struct BadBody {
+  const char* body;
+  const char* error;
+};
+
+void PrintTo(const BadBody& bad, std::ostream* out) { *out << bad.error; }
+
+class BadBodyTest : public testing::TestWithParam<BadBody> {};
+
+TEST_P(BadBodyTest, IsRefusedWithTheseWords) {
+  const std::string text = std::string("schema: gauntlet/v1\nname: a\n") +
+                           GetParam().body + "\nexpect: {outcome: recovers}\n";
+  const std::string errors = ErrorsOf(text);
+  EXPECT_EQ(errors.substr(0, errors.find('\n')), GetParam().error) << errors;
+}
+
+const BadBody kBodies[] = {
+    {"clutser: {workers: 2}", "s.yaml:3:1: error: unknown key 'clutser'"},
+    {"job: {epoch: 2}", "s.yaml:3:7: error: unknown key 'epoch' in 'job'"},
+    {"job: 7", "s.yaml:3:6: error: expected a map, found '7'"},
+    {"job:", "s.yaml:3:1: error: expected a map, found nothing"},
+    {"use: tyni", "s.yaml:3:6: error: unknown preset 'tyni'"},
+    {"seed: -1",
+     "s.yaml:3:7: error: expected a whole number from 0 to "
+     "9007199254740992, found '-1'"},
+    {"seed: '1'",
+     "s.yaml:3:7: error: expected a whole number from 0 to "
+     "9007199254740992, found '1'"},
+    {"cluster: {workers: 0}",
+     "s.yaml:3:20: error: expected a whole number from 1 to 64, found '0'"},
+    {"cluster: {workers: two}",
+     "s.yaml:3:20: error: expected a whole number from 1 to 64, found 'two'"},
+    {"cluster: {device: cuda}", "s.yaml:3:19: error: unknown device 'cuda'"},
+    {"cluster: {restart: {policy: rejoin}}",
+     "s.yaml:3:29: error: unknown policy 'rejoin'"},
+    {"cluster: {heartbeat: {every: 200}}",
+     "s.yaml:3:30: error: expected a duration such as 200ms, 1s or 2m, found "
+     "'200'"},
+    {"cluster: {heartbeat: {every: 2s, lost_after: 1s}}",
+     "s.yaml:3:46: error: expected lost_after above `every` (2s), and that "
+     "above 0, found 1s"},
+    {"requires: {disk: 256MB}",
+     "s.yaml:3:18: error: expected a size such as 512B, 64KiB or 1MiB, found "
+     "'256MB'"},
+    {"requires: {features: [teleport]}",
+     "s.yaml:3:23: error: unknown feature 'teleport'"},
+    {"checkpoint: {mode: async}", "s.yaml:3:20: error: unknown mode 'async'"},
+    {"checkpoint: {every: 50}",
+     "s.yaml:3:21: error: expected {steps: n}, {epochs: n}, {seconds: n} or "
+     "never, found '50'"},
+    {"checkpoint: {every: {steps: 0}}",
+     "s.yaml:3:29: error: expected a whole number above 0, found '0'"},
+    {"checkpoint: {every: {steps: 1, epochs: 1}}",
+     "s.yaml:3:21: error: expected {steps: n}, {epochs: n}, {seconds: n} or "
+     "never, found {steps: 1, epochs: 1}"},
+    {"checkpoint: {allow_cold_start: no}",
+     "s.yaml:3:32: error: expected true or false, found 'no'"},
+    {"plant: lose-rgn-key",
+     "s.yaml:3:8: error: unknown planted bug 'lose-rgn-key'"},
+    {"plant: [lose-rng-key, lose-rng-key]",
+     "s.yaml:3:23: error: 'lose-rng-key' stands there twice"},
+    {"job: {replicas: 1}",
+     "s.yaml:3:17: error: 2 workers need at least as many replicas, found 1"},
+    {"job: {optimizer: {lr: fast}}",
+     "s.yaml:3:23: error: expected a number, found 'fast'"},
+    {"job: {optimizer: {lr: nan}}",
+     "s.yaml:3:23: error: expected a number, found 'nan'"},
+    {"matrix: {cluster.wrokers: [1]}",
+     "s.yaml:3:10: error: 'cluster.wrokers' is no key that a matrix can vary"},
+    {"matrix: {cluster.workers: 2}",
+     "s.yaml:3:27: error: expected a list of values, found '2'"},
+    {"matrix: {cluster.workers: []}",
+     "s.yaml:3:27: error: expected a list of values, found an empty one"},
+    {"matrix: {cluster.workers: [2, two]}",
+     "s.yaml:3:31: error: expected a whole number from 1 to 64, found 'two'"},
+    {"matrix: {seed: [1, 1]}",
+     "s.yaml:3:9: error: the case a[seed=1] stands there twice"},
+    {"faults: {at: {}}",
+     "s.yaml:3:9: error: expected a list of faults, found "
+     "a map"},
+    {"faults: [{do: crash}]",
+     "s.yaml:3:10: error: expected `at`: where the fault happens"},
+    {"faults: [{at: {step: 1}}]",
+     "s.yaml:3:10: error: expected `do`: what happens"},
+    {"faults: [{at: {step: 1}, do: crahs}]",
+     "s.yaml:3:30: error: unknown fault kind 'crahs'"},
+    {"faults: [{at: {setp: 1}, do: crash}]",
+     "s.yaml:3:16: error: unknown key 'setp' in 'faults.at'"},
+    {"faults: [{at: {worker: boss}, do: crash}]",
+     "s.yaml:3:24: error: expected a worker's number, all, any or chief, found "
+     "'boss'"},
+    {"faults: [{at: {worker: 2}, do: crash}]",
+     "s.yaml:3:24: error: can never match: worker 2, but a has workers 0 to "
+     "1"},
+    {"job: {replicas: 4}\nmatrix: {cluster.workers: [4, 2]}\n"
+     "faults: [{at: {worker: 3}, do: crash}]",
+     "s.yaml:5:24: error: can never match: worker 3, but a[workers=2] has "
+     "workers 0 to 1"},
+    {"faults: [{at: {worker: 1, point: ckpt.rename}, do: crash}]",
+     "s.yaml:3:24: error: can never match: only the chief gets to ckpt.rename, "
+     "and worker 1 is not it"},
+    {"faults: [{at: {step: 37}, do: crash}]",
+     "s.yaml:3:22: error: can never match: step 37, but the run has 36"},
+    {"faults: [{at: {epoch: 9}, do: crash}]",
+     "s.yaml:3:23: error: can never match: epoch 9, but the run has 3"},
+    {"faults: [{at: {point: ckpt.load}, do: crash}]",
+     "s.yaml:3:23: error: can never match: the first life has nothing to load, "
+     "so it does not get to ckpt.load"},
+    {"faults: [{at: {life: 2}, do: crash}]",
+     "s.yaml:3:22: error: can never match: life 2, but no other fault ends a "
+     "life"},
+    {"cluster: {restart: {policy: none}}\n"
+     "faults: [{at: {life: 2}, do: crash}]",
+     "s.yaml:4:22: error: can never match: life 2, but nothing restarts"},
+    {"cluster: {workers: 1}\nfaults: [{at: {point: comm.send}, do: crash}]",
+     "s.yaml:4:23: error: can never match: a single worker does not get to "
+     "comm.send"},
+    {"faults: [{at: {point: ckpt.backup.delete}, do: crash}]",
+     "s.yaml:3:23: error: can never match: a finished run keeps its "
+     "checkpoints"},
+    {"checkpoint: {every: never}\n"
+     "faults: [{at: {point: ckpt.begin}, do: crash}]",
+     "s.yaml:4:23: error: can never match: hit 1 of ckpt.begin, but the run "
+     "makes 0 saves"},
+    {"faults: [{at: {point: ckpt.rename, hit: 4}, do: crash}]",
+     "s.yaml:3:41: error: can never match: hit 4 of ckpt.rename, but the run "
+     "makes 3 saves"},
+    {"faults: [{at: {point: ckpt.retire.rename}, do: crash}]",
+     "s.yaml:3:23: error: can never match: 3 saves, of which 5 are kept, "
+     "retire none"},
+    {"faults: [{at: {point: step.begin, offset: 5}, do: crash}]",
+     "s.yaml:3:43: error: an offset at step.begin can never match"},
+    {"faults: [{at: {point: ckpt.shard.write, offset: 101%}, do: crash}]",
+     "s.yaml:3:49: error: expected an offset such as 50%, 64KiB or 4096, found "
+     "'101%'"},
+    {"faults: [{at: {step: 1}, do: crash, with: {grace: 1s}}]",
+     "s.yaml:3:44: error: unknown key 'grace' in 'with.crash'"},
+    {"faults: [{at: {step: 1}, do: slow}]",
+     "s.yaml:3:30: error: slow needs a latency"},
+    {"faults: [{at: {step: 1}, do: preempt, with: {grace: 1s, profile: k8s}}]",
+     "s.yaml:3:53: error: expected either a grace or a profile for preempt"},
+    {"faults: [{at: {step: 1}, do: errno, with: {error: ENOSPCE}}]",
+     "s.yaml:3:51: error: unknown error 'ENOSPCE'"},
+    {"faults: [{at: {point: ckpt.shard.write}, do: torn_write, with: {blocks: "
+     "4, keep: [4]}}]",
+     "s.yaml:3:83: error: expected a block from 0 to 3, found '4'"},
+    {"faults: [{id: a b, at: {step: 1}, do: crash}]",
+     "s.yaml:3:15: error: expected an id of 1 to 64 letters, digits, '-', '_' "
+     "and '.'"},
+    {"faults:\n  - {id: x, at: {step: 1}, do: crash}\n"
+     "  - {id: x, at: {step: 2}, do: crash}",
+     "s.yaml:5:10: error: duplicate fault id 'x'"},
+    {"faults: [{id: first, at: {step: 1}, after: frist, do: crash}]",
+     "s.yaml:3:44: error: no fault has the id 'frist'"},
+    {"faults:\n  - {id: x, after: y, at: {step: 1}, do: crash}\n"
+     "  - {id: y, after: x, at: {step: 2}, do: crash}",
+     "s.yaml:4:20: error: 'x' comes after itself: a circle of `after`"},
+    {"explore: {max_faults: 2}", "s.yaml:3:1: error: unknown key 'explore'"},
+};
+
+INSTANTIATE_TEST_SUITE_P(All, BadBodyTest, testing::ValuesIn(kBodies));
+
+TEST(BadFilesTest, TheHeadIsReadFirst) {
+  const struct {
+    const char* text;
+    const char* error;
+  } kCases[] = {
+      {"name: a\n",
+       "s.yaml:1:1: error: expected `schema: gauntlet/v1`, found "
+       "none"},
+      {"schema: gauntlet/v2\nname: a\n",
+       "s.yaml:1:9: error: expected `schema: gauntlet/v1`, found "
+       "'gauntlet/v2'"},
+      {"schema: gauntlet/v1\nnmae: a\n",
+       "s.yaml:2:1: error: unknown key "
+       "'nmae'"},
+      {"schema: gauntlet/v1\nname: a/b\n",
+       "s.yaml:2:7: error: expected a name of letters, digits, '-', '_' and "
+       "'.', found 'a/b'"},
+      {"schema: gauntlet/v1\nname: a\n",
+       "s.yaml:2:7: error: expected `expect`: what must come of the run"},
+      {"schema: gauntlet/v1\nname: a\nexpect: {outcome: recover}\n",
+       "s.yaml:3:19: error: unknown outcome 'recover'"},
+      {"schema: gauntlet/v1\nname: a\nexpect: {exit_code: 0}\n",
+       "s.yaml:3:9: error: expected an `outcome`"},
+      {"schema: gauntlet/v1\nname: a\nexpect: {outcome: violates}\n",
+       "s.yaml:3:19: error: `violates` needs the invariants that are to be "
+       "broken"},
+      {"schema: gauntlet/v1\nname: a\nexpect: {outcome: completes, "
+       "invariants: [stoer]}\n",
+       "s.yaml:3:43: error: unknown invariant 'stoer'"},
+      {"schema: gauntlet/v1\nname: a\nexpect: {outcome: completes}\n---\n"
+       "schema: gauntlet/v1\nname: a\nexpect: {outcome: completes}\n",
+       "s.yaml:6:7: error: duplicate scenario 'a' in this file"},
+  };
+  for (const auto& [text, error] : kCases) {
+    const std::string errors = ErrorsOf(text);
+    EXPECT_EQ(errors.substr(0, errors.find('\n')), error) << errors;
+  }
+}
+
+TEST(BadFilesTest, AllErrorsOfAFileAreSaidInItsOrder) {
+  const std::string errors = ErrorsOf(
+      "schema: gauntlet/v1\nname: a\njob: {bach: 3}\nclutser: {}\n"
+      "expect: {outcome: completes}\n");
+  EXPECT_LT(errors.find("s.yaml:3:7: error: unknown key 'bach' in 'job'"),
+            errors.find("s.yaml:4:1: error: unknown key 'clutser'"));
+}
+
+TEST(BadFilesTest, AnErrorOfEveryCaseOfAMatrixIsSaidOnce) {
+  const LoadedFile loaded = LoadScenarios(
+      "schema: gauntlet/v1\nname: a\njob: {bach: 3, replicas: 4}\n"
+      "matrix: {cluster.workers: [2, 3, 4]}\nexpect: {outcome: completes}\n",
+      "s.yaml");
+  EXPECT_EQ(loaded.errors.size(), 1u);
+}
+
+}  // namespace
+}  // namespace gauntlet

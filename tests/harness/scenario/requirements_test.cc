@@ -1,0 +1,30 @@
+#include "harness/scenario/requirements.h"
+
+#include <gtest/gtest.h>
+
+namespace gauntlet {
+namespace {
+
+TEST(RequirementsTest, SaysWhatIsMissing) {
+  Case one;
+  const Capabilities here{.disk_bytes = 1000, .features = {"processes"}};
+  EXPECT_EQ(WhyNotHere(one, here), "");
+  one.needs.features = {"processes", "simulation"};
+  EXPECT_EQ(WhyNotHere(one, here),
+            "needs simulation, which this world does not have");
+  one.needs.disk_bytes = 2000;
+  EXPECT_EQ(WhyNotHere(one, here), "needs 2000 bytes of disk, found 1000");
+  one.needs.gpus = 1;
+  EXPECT_EQ(WhyNotHere(one, here), "needs 1 GPUs, found 0");
+}
+
+TEST(RequirementsTest, AFaultThatRealProcessesCannotDoIsSkippedThereOnly) {
+  Case one;
+  one.plan.faults = {{.id = "cut", .kind = FaultKind::kPowerLoss}};
+  EXPECT_EQ(WhyNotHere(one, {.world = WorldKind::kSimulated}), "");
+  EXPECT_TRUE(WhyNotHere(one, {.world = WorldKind::kReal})
+                  .starts_with("cut: real processes"));
+}
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,224 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/scenario/run_setup.h"
+#include "harness/scenario/scenario.h"
+
+namespace gauntlet {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::ElementsAre;
+
+std::vector<Case> Load(const std::string& text) {
+  const LoadedFile loaded = LoadScenarios(text, "f.yaml");
+  EXPECT_EQ(RenderErrors(loaded, "f.yaml", text), "");
+  return loaded.cases;
+}
+
+constexpr char kFull[] = R"(schema: gauntlet/v1
+name: kill-in-the-middle
+labels: [crash, checkpoint]
+use: tiny
+requires: {gpus: 0, disk: 256MiB, features: [processes]}
+timeout: {slow: 30s, hang: 10s, total: 2m}
+seed: 42
+plant: lose-rng-key
+job:
+  model: mlp
+  data: {kind: digits, samples: 4096, validation_samples: 64, side: 7}
+  optimizer: {name: sgd, lr: 1e-2, momentum: 0.5}
+  epochs: 4
+  max_steps: 250
+  batch: 16
+  replicas: 4
+  remainder: keep
+cluster:
+  workers: 4
+  device: cpu
+  transport: grpc
+  heartbeat: {every: 200ms, lost_after: 1s}
+  step_timeout: 3s
+  restart: {policy: whole-job, max: 5, backoff: 50ms}
+checkpoint: {every: {steps: 50}, mode: sync, keep: 3, at_success: delete}
+faults:
+  - id: kill-w1
+    at: {worker: 1, point: ckpt.shard.write, hit: 3, offset: 50%, life: 1}
+    do: crash
+    with: {exit_code: 9}
+  - id: slow-reload
+    after: kill-w1
+    at: {worker: all, point: ckpt.load}
+    do: slow
+    with: {latency: 20ms}
+    until: {step: 160}
+  - at: {worker: chief, point: ckpt.manifest.write, epoch: 1, step: 100}
+    do: torn_write
+    with: {blocks: 4, keep: [0, 2], then: power_loss}
+  - at: {worker: 0, life: any, step: 120}
+    do: preempt
+    with: {profile: k8s}
+expect:
+  outcome: recovers
+  invariants: [store, trajectory]
+  restarts: {exactly: 1, max: 2}
+  resumed_from: {step: 100}
+  lost_steps: {max: 60}
+  detected_in: {max: 2s}
+  failed_checkpoints: {exactly: 0}
+  exit_code: 0
+)";
+
+TEST(ResolveTest, ReadsTheJobAndItsSurroundings) {
+  const std::vector<Case> cases = Load(kFull);
+  ASSERT_EQ(cases.size(), 1u);
+  const Case& one = cases[0];
+  EXPECT_EQ(one.name, "kill-in-the-middle");
+  EXPECT_EQ(one.line, 2u);
+  EXPECT_THAT(one.labels, ElementsAre("crash", "checkpoint"));
+  EXPECT_EQ(one.needs.disk_bytes, uint64_t{256} << 20);
+  EXPECT_EQ(one.timeouts.hang, seconds(10));
+  const JobSpec& job = one.train.job;
+  EXPECT_EQ(job.model.layers[1].units, 512) << "mlp's, not tiny's";
+  EXPECT_EQ(job.data.side, 7);
+  EXPECT_EQ(job.optimizer.kind, OptimizerKind::kSgd);
+  EXPECT_EQ(job.optimizer.learning_rate, 0.01f);
+  EXPECT_EQ(job.seed, 42u);
+  EXPECT_EQ(job.remainder, Remainder::kKeep);
+  EXPECT_EQ(one.train.horizon.max_steps, 250u);
+  EXPECT_EQ(one.cluster.device, DeviceChoice::kCpu);
+  EXPECT_EQ(one.cluster.transport, TransportChoice::kGrpc);
+  EXPECT_EQ(one.cluster.policy, RestartPolicy::kWholeJob);
+  EXPECT_EQ(one.cluster.max_restarts, 5);
+  EXPECT_EQ(one.train.cluster.lost_after, seconds(1));
+  EXPECT_EQ(one.train.checkpoint.trigger.unit, SaveUnit::kSteps);
+  EXPECT_EQ(one.train.checkpoint.trigger.every, 50u);
+  EXPECT_EQ(one.train.checkpoint.at_success, AtSuccess::kDeleteCheckpoints);
+  EXPECT_EQ(one.train.digest_every, 1u);
+  EXPECT_TRUE(one.train.log_samples);
+}
+
+TEST(ResolveTest, ReadsTheFaultsIntoAPlan) {
+  const FaultPlan plan = Load(kFull)[0].plan;
+  EXPECT_EQ(plan.seed, 42u);
+  EXPECT_THAT(plan.bugs, ElementsAre(PlantedBug::kLoseRngKey));
+  ASSERT_EQ(plan.faults.size(), 4u);
+  const Fault crash{.id = "kill-w1",
+                    .site = {.worker = 1,
+                             .life = 1,
+                             .point = Point::kShardWrite,
+                             .hit = 3,
+                             .offset = FileOffset{50, OffsetUnit::kPercent}},
+                    .kind = FaultKind::kCrash,
+                    .with = {.exit_code = 9}};
+  EXPECT_EQ(plan.faults[0], crash);
+  const Fault slow{.id = "slow-reload",
+                   .site = {.worker = kAllWorkers,
+                            .life = kAnyLife,
+                            .point = Point::kLoadBegin},
+                   .kind = FaultKind::kSlow,
+                   .after = "kill-w1",
+                   .with = {.times = FaultTimes::kAlways,
+                            .until_step = 160,
+                            .latency = milliseconds(20)}};
+  EXPECT_EQ(plan.faults[1], slow);
+  const Fault tear{
+      .id = "fault-3",
+      .site = {.worker = kChief,
+               .step = 100,
+               .epoch = 1,
+               .point = Point::kManifestWrite},
+      .kind = FaultKind::kTornWrite,
+      .with = {.blocks = 4, .keep = 0b101, .then = AfterTear::kPowerLoss}};
+  EXPECT_EQ(plan.faults[2], tear);
+  EXPECT_EQ(plan.faults[3].with.grace, seconds(30));
+}
+
+TEST(ResolveTest, ReadsWhatIsExpected) {
+  const Expectation expected{.outcome = Outcome::kRecovers,
+                             .invariants = {"store", "trajectory"},
+                             .restarts_exactly = 1,
+                             .restarts_max = 2,
+                             .resumed_from_step = 100,
+                             .lost_steps_max = 60,
+                             .detected_in_max_ns = 2'000'000'000,
+                             .failed_checkpoints_exactly = 0,
+                             .exit_code = 0};
+  EXPECT_EQ(Load(kFull)[0].expect, expected);
+}
+
+TEST(ResolveTest, TheHeadOfARecordSaysWhatTheOracleMustKnow) {
+  const Record record = RecordHead(Load(kFull)[0]);
+  EXPECT_EQ(record.setup.workers, 4);
+  EXPECT_EQ(record.setup.rows_per_epoch, 4096u);
+  EXPECT_EQ(record.setup.save_interval_steps, 50u);
+  EXPECT_EQ(record.setup.detection_bound_ns, 5'000'000'000);
+  EXPECT_THAT(record.setup.planted_bugs, ElementsAre("lose-rng-key"));
+  ASSERT_EQ(record.faults.size(), 4u);
+  EXPECT_EQ(record.faults[0].summary,
+            "crash worker 1 at ckpt.shard.write, hit 3, offset 50%");
+  EXPECT_EQ(record.faults[2].then, "power_loss");
+  EXPECT_EQ(record.faults[3].grace_ns, 30'000'000'000);
+}
+
+TEST(ResolveTest, AMinimalScenarioTakesTheDefaults) {
+  const Case one =
+      Load("schema: gauntlet/v1\nname: a\nexpect: {outcome: completes}\n")[0];
+  EXPECT_EQ(one.cluster.workers, 2);
+  EXPECT_EQ(one.train.job.replicas, 2) << "as many as workers";
+  EXPECT_EQ(one.train.job.batch, 16) << "tiny's";
+  EXPECT_EQ(one.train.horizon.epochs, 3u);
+  EXPECT_EQ(one.seed, 1u);
+  EXPECT_TRUE(one.plan.faults.empty());
+}
+
+TEST(ResolveTest, AMatrixMakesACaseOfEachCombination) {
+  const std::vector<Case> cases = Load(R"(schema: gauntlet/v1
+name: a
+job: {replicas: 4, epochs: 2}
+matrix:
+  cluster.workers: [2, 4]
+  checkpoint.every: [{steps: 2}, never]
+expect: {outcome: completes}
+)");
+  std::vector<std::string> names;
+  for (const Case& one : cases) names.push_back(one.name);
+  EXPECT_THAT(
+      names,
+      ElementsAre("a[workers=2,every=steps:2]", "a[workers=2,every=never]",
+                  "a[workers=4,every=steps:2]", "a[workers=4,every=never]"));
+  EXPECT_EQ(cases[2].cluster.workers, 4);
+  EXPECT_EQ(cases[2].train.checkpoint.trigger.every, 2u);
+  EXPECT_EQ(cases[3].train.checkpoint.trigger.unit, SaveUnit::kNone);
+  EXPECT_EQ(cases[3].train.job.replicas, 4);
+}
+
+TEST(ResolveTest, AFileMayHoldSeveralScenarios) {
+  const std::vector<Case> cases = Load(R"(schema: gauntlet/v1
+name: a
+expect: {outcome: completes}
+---
+schema: gauntlet/v1
+name: b
+expect: {outcome: completes}
+)");
+  ASSERT_EQ(cases.size(), 2u);
+  EXPECT_EQ(cases[1].name, "b");
+  EXPECT_EQ(cases[1].line, 6u);
+}
+
+TEST(ResolveTest, AfterAnotherFaultAnyLifeIsMeant) {
+  const Case one = Load(R"(schema: gauntlet/v1
+name: a
+faults:
+  - {id: x, at: {step: 3}, do: crash}
+  - {after: x, at: {step: 3}, do: crash}
+expect: {outcome: recovers}
+)")[0];
+  EXPECT_EQ(one.plan.faults[0].site.life, 1);
+  EXPECT_EQ(one.plan.faults[1].site.life, kAnyLife);
+}
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,112 @@
+#include "reports/junit.h"
+
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/reports/sample_result.h"
+
+namespace gauntlet {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr char kGolden[] = R"(<?xml version="1.0" encoding="UTF-8"?>
+<testsuites name="gauntlet" tests="4" failures="1" errors="1" skipped="1" time="10.140">
+  <testsuite name="scenarios/crash.yaml" tests="1" failures="0" errors="0" skipped="0" time="1.940">
+    <properties>
+      <property name="run" value="7f3a"/>
+      <property name="seed" value="42"/>
+      <property name="build" value="0.1.0"/>
+    </properties>
+    <testcase name="crash-mid-save[workers=2]" classname="crash-mid-save" time="1.940" file="scenarios/crash.yaml" line="2">
+    </testcase>
+  </testsuite>
+  <testsuite name="scenarios/torn.yaml" tests="3" failures="1" errors="1" skipped="1" time="8.200">
+    <properties>
+      <property name="run" value="7f3a"/>
+      <property name="seed" value="42"/>
+      <property name="build" value="0.1.0"/>
+    </properties>
+    <testcase name="gpu-reset" classname="gpu-reset" time="3.000" file="scenarios/torn.yaml" line="30">
+      <skipped message="needs 1 GPUs, found 0"/>
+    </testcase>
+    <testcase name="disk-full" classname="disk-full" time="3.000" file="scenarios/torn.yaml" line="30">
+      <error message="full never fired: errno any at ckpt.begin" type="no-verdict"></error>
+    </testcase>
+    <testcase name="torn-manifest" classname="torn-manifest" time="2.200" file="scenarios/torn.yaml" line="12">
+      <failure message="trajectory, restarts" type="invariant">trajectory (state-digest): step at step 51 (worker 1, life 2): state aa, expected bb
+restarts: expected exactly 1, found 2
+worker 0, life 1  step 50  tear: torn_write
+worker 0, life 2  resumed from step 50
+</failure>
+      <system-out>replay: gauntlet replay 7f3a/torn-manifest
+[[ATTACHMENT|/runs/7f3a/timeline.json.gz]]
+</system-out>
+    </testcase>
+  </testsuite>
+</testsuites>
+)";
+
+// Everything that XML forbids, and everything that it gives a meaning.
+RunResult NastyResult() {
+  RunResult result = SampleResult();
+  for (int byte = 0; byte < 256; ++byte) {
+    result.cases[3].verdict.reason += static_cast<char>(byte);
+    result.cases[3].verdict.story[0] += static_cast<char>(byte);
+  }
+  result.cases[3].name = "]]>\"'&<\xed\xa0\x80\xf4\x90\x80\x80\xef\xbf\xbf\xe2";
+  return result;
+}
+
+TEST(JunitTest, ARunReadsLikeThis) {
+  EXPECT_EQ(RenderJunit(SampleResult()), kGolden);
+}
+
+TEST(JunitTest, NamesAreUnique) {
+  RunResult result = SampleResult();
+  result.cases[1].name = "a";
+  result.cases[2].name = "a";
+  result.cases[3].name = "a #2";
+  const std::string xml = RenderJunit(result);
+  EXPECT_THAT(xml, HasSubstr("name=\"a\""));
+  EXPECT_THAT(xml, HasSubstr("name=\"a #2\""));
+  EXPECT_THAT(xml, HasSubstr("name=\"a #2 #2\""));
+}
+
+TEST(JunitTest, EscapesWhatXmlCannotHold) {
+  const struct {
+    std::string text;
+    std::string expected;
+  } kCases[] = {
+      {"a<b>&\"c\"", "a&lt;b&gt;&amp;&quot;c&quot;"},
+      {"\x1b[0m", "\xef\xbf\xbd[0m"},
+      {std::string("\0", 1), "\xef\xbf\xbd"},
+      {"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80",
+       "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"},
+      {"\xc3", "\xef\xbf\xbd"},
+      {"\xc0\xaf", "\xef\xbf\xbd\xef\xbf\xbd"},
+      {"\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},
+      {"\r", "&#13;"},
+  };
+  for (const auto& [text, expected] : kCases) {
+    EXPECT_EQ(EscapeXml(text), expected);
+  }
+}
+
+TEST(JunitTest, XmllintFindsNothingWrong) {
+  if (std::system("xmllint --version >/dev/null 2>&1") != 0) {
+    GTEST_SKIP() << "needs xmllint";
+  }
+  for (const RunResult& result : {SampleResult(), NastyResult(), RunResult{}}) {
+    const std::string path = testing::TempDir() + "/gauntlet_junit_test.xml";
+    std::ofstream(path) << RenderJunit(result);
+    EXPECT_EQ(std::system(("xmllint --noout " + path).c_str()), 0);
+  }
+}
+
+}  // namespace
+}  // namespace gauntlet

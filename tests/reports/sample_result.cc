@@ -1,0 +1,71 @@
+#include "tests/reports/sample_result.h"
+
+namespace gauntlet {
+namespace {
+
+CaseResult Passed() {
+  return {.name = "crash-mid-save[workers=2]",
+          .scenario = "crash-mid-save",
+          .file = "scenarios/crash.yaml",
+          .line = 2,
+          .world = "real",
+          .seconds = 1.94,
+          .verdict = {.kind = VerdictKind::kPass,
+                      .facts = {.faults_fired = 1,
+                                .restarts = 1,
+                                .resumed_from = 50,
+                                .lost_steps = 1}}};
+}
+
+CaseResult Failed() {
+  Verdict verdict{
+      .kind = VerdictKind::kFail,
+      .reason = "trajectory, restarts",
+      .invariants = {{.invariant = "trajectory",
+                      .instances = 300,
+                      .breaches = 7,
+                      .findings = {{"trajectory", "state-digest",
+                                    "step at step 51 (worker 1, life 2): "
+                                    "state aa, expected bb"}}}},
+      .broken_expectations = {{"expectation", "restarts",
+                               "restarts: expected exactly 1, found 2"}},
+      .story = {"worker 0, life 1  step 50  tear: torn_write",
+                "worker 0, life 2  resumed from step 50"}};
+  return {.name = "torn-manifest",
+          .scenario = "torn-manifest",
+          .file = "scenarios/torn.yaml",
+          .line = 12,
+          .world = "real",
+          .seconds = 2.2,
+          .replay = "gauntlet replay 7f3a/torn-manifest",
+          .timeline = "/runs/7f3a/timeline.json.gz",
+          .verdict = verdict};
+}
+
+CaseResult WithReason(VerdictKind kind, const char* name, const char* reason) {
+  return {.name = name,
+          .scenario = name,
+          .file = "scenarios/torn.yaml",
+          .line = 30,
+          .world = "real",
+          .seconds = 3,
+          .verdict = {.kind = kind, .reason = reason}};
+}
+
+}  // namespace
+
+RunResult SampleResult() {
+  return {.run = "7f3a",
+          .seed = 42,
+          .build = "0.1.0",
+          .scenarios = 4,
+          .seconds = 11.84,
+          .cases = {Passed(),
+                    WithReason(VerdictKind::kSkip, "gpu-reset",
+                               "needs 1 GPUs, found 0"),
+                    WithReason(VerdictKind::kError, "disk-full",
+                               "full never fired: errno any at ckpt.begin"),
+                    Failed()}};
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,68 @@
+#include "reports/terminal.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/reports/sample_result.h"
+
+namespace gauntlet {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr char kGolden[] =
+    R"(4 scenarios, 4 cases, run 7f3a, seed 42
+PASS   crash-mid-save[workers=2]    1.9s  1 fault, 1 restart, resumed 50, lost 1 step
+SKIP   gpu-reset                          needs 1 GPUs, found 0
+ERROR  disk-full                    3.0s  full never fired: errno any at ckpt.begin
+FAIL   torn-manifest                2.2s  trajectory, restarts
+
+ERROR disk-full   scenarios/torn.yaml:30
+  reason    full never fired: errno any at ckpt.begin
+
+FAIL torn-manifest   scenarios/torn.yaml:12
+  broken    trajectory (state-digest): step at step 51 (worker 1, life 2): state aa, expected bb
+            trajectory: 6 more of 300 checked
+  expected  restarts: expected exactly 1, found 2
+  story     worker 0, life 1  step 50  tear: torn_write
+            worker 0, life 2  resumed from step 50
+  replay    gauntlet replay 7f3a/torn-manifest
+  timeline  /runs/7f3a/timeline.json.gz  (ui.perfetto.dev)
+
+4 cases in 11.8s: 1 passed, 1 FAILED, 1 no verdict, 1 skipped
+)";
+
+TEST(TerminalTest, ARunReadsLikeThis) {
+  EXPECT_EQ(RenderRun(SampleResult(), Colour::kOff), kGolden);
+}
+
+TEST(TerminalTest, ColourIsOnlyThereWhereItIsAskedFor) {
+  EXPECT_THAT(RenderRun(SampleResult(), Colour::kOff), Not(HasSubstr("\x1b")));
+  EXPECT_THAT(RenderRun(SampleResult(), Colour::kOn),
+              HasSubstr("\x1b[1;31mFAIL  \x1b[0m torn-manifest"));
+}
+
+TEST(TerminalTest, TextOutOfRecordsCannotSteerTheTerminal) {
+  RunResult result = SampleResult();
+  result.cases[3].name = "\x1b[2J";
+  result.cases[3].verdict.reason = "a\nPASS b";
+  result.cases[3].verdict.story = {"\x1b]0;owned\x07"};
+  const std::string text = RenderRun(result, Colour::kOff);
+  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(text, HasSubstr("a PASS b"));
+}
+
+TEST(TerminalTest, TheExitCodeSaysTheWorst) {
+  RunResult result = SampleResult();
+  EXPECT_EQ(ExitCodeOf(result), 1);
+  result.cases.pop_back();
+  EXPECT_EQ(ExitCodeOf(result), 3);
+  result.cases.pop_back();
+  EXPECT_EQ(ExitCodeOf(result), 0);
+  result.cases.clear();
+  EXPECT_EQ(ExitCodeOf(result), 4);
+}
+
+}  // namespace
+}  // namespace gauntlet
