@@ -1,0 +1,122 @@
+#!/usr/bin/env bash
+# The same commands by hand and in CI. Works on a bare Debian 12, as root or
+# with sudo.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root"
+# shellcheck source=ci/summary.sh
+. ci/summary.sh
+program=build/release/gauntlet
+
+usage() {
+  cat <<'USAGE'
+usage: ci/run.sh COMMAND
+  setup   install the Debian packages of ci/packages.txt that are missing
+  demo    build the program and run its demo
+  test    build everything, run all tests and the scenario suites
+  lint    check the format of all sources
+Each command runs setup first; it touches nothing when nothing is missing.
+USAGE
+}
+
+missing_packages() {
+  local wanted installed
+  wanted=$(grep -Ev '^(#|$)' ci/packages.txt | sort)
+  # shellcheck disable=SC2086  # one word a package
+  installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' $wanted \
+                2>/dev/null | sed -n 's/^installed //p' | sort -u || true)
+  comm -23 <(echo "$wanted") <(echo "$installed")
+}
+
+setup() {
+  local missing as_root=()
+  missing=$(missing_packages)
+  [ -n "$missing" ] || return 0
+  [ "$(id -u)" -eq 0 ] || as_root=(sudo)
+  # sudo drops the environment, so the variable is set behind it.
+  as_root+=(env DEBIAN_FRONTEND=noninteractive)
+  echo "installing:" $missing >&2
+  "${as_root[@]}" apt-get update -q >&2
+  # shellcheck disable=SC2086
+  "${as_root[@]}" apt-get install -q -y --no-install-recommends $missing >&2
+}
+
+# Configures once; later runs leave it to ninja to notice what changed.
+build() {  # TARGET...
+  # On stderr: standard output belongs to the program.
+  { [ -f build/release/build.ninja ] || cmake --preset release; } >&2 &&
+    ninja -C build/release --quiet "$@" >&2
+}
+
+demo() {
+  setup
+  build gauntlet
+  exec "$program" run --demo "$@"
+}
+
+# Adds what a run came to; one that failed without a failure to show for it
+# counts as one.
+passed=0 failed=0 skipped=0
+add_counts() {  # EXIT_CODE PASSED FAILED SKIPPED
+  passed=$((passed + $2))
+  failed=$((failed + $3))
+  skipped=$((skipped + $4))
+  if [ "$1" -ne 0 ] && [ "$3" -eq 0 ]; then failed=$((failed + 1)); fi
+}
+
+unit_tests() {
+  local code=0
+  rm -f build/release/ctest.xml
+  ctest --preset release -j 2 --output-junit ctest.xml || code=$?
+  # shellcheck disable=SC2046  # three numbers
+  add_counts "$code" $(ctest_counts build/release/ctest.xml)
+}
+
+scenario_suite() {  # NAME
+  local code=0
+  echo "== scenarios/$1"
+  # The link is all that tells this run's result from an earlier one's.
+  rm -f .gauntlet/runs/latest
+  "$program" run "scenarios/$1" --world both || code=$?
+  # shellcheck disable=SC2046
+  add_counts "$code" $(suite_counts .gauntlet/runs/latest/result.json)
+}
+
+run_tests() {
+  local files
+  setup
+  build all || { echo "0 passed, 1 failed"; return 1; }
+  unit_tests
+  for suite in scenarios/*/; do
+    files=$(find "$suite" -name '*.yaml' | head -n 1)
+    [ -z "$files" ] || scenario_suite "$(basename "$suite")"
+  done
+  [ "$skipped" -eq 0 ] || echo "$skipped skipped"
+  echo "$passed passed, $failed failed"
+  [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
+}
+
+lint() {
+  setup
+  find engine chaos harness reports tests -name '*.h' -o -name '*.cc' \
+       -o -name '*.cu' | sort | xargs -r clang-format --dry-run -Werror
+  echo "lint: format is clean"
+}
+
+main() {
+  local command=${1:-}
+  [ $# -eq 0 ] || shift
+  case "$command" in
+    setup | demo | lint) "$command" "$@" ;;
+    test) run_tests "$@" ;;
+    -h | --help | help) usage ;;
+    "") usage >&2; exit 2 ;;
+    *)
+      echo "ci/run.sh: unknown command '$command'" >&2
+      usage >&2
+      exit 2
+      ;;
+  esac
+}
+
+main "$@"

@@ -1,0 +1,35 @@
+# Counting what a test run or a scenario suite came to. Sourced by run.sh.
+# Every function prints "PASSED FAILED SKIPPED"; what left no complete report
+# behind counts as one failure.
+
+# ctest's own totals call a test "skipped" whose program is missing; here only
+# a test that says so itself, or is switched off, is skipped.
+ctest_counts() {  # JUNIT_FILE
+  [ -s "$1" ] || { echo "0 1 0"; return; }
+  awk '
+    /<testcase .*status="run"/      { passed++ }
+    /<testcase .*status="fail"/     { failed++ }
+    /<testcase .*status="notrun"/   { failed++ }
+    /<testcase .*status="disabled"/ { skipped++ }
+    /<skipped message="SKIP_/       { failed--; skipped++ }
+    /<\/testsuite>/                 { complete = 1 }
+    END {
+      if (!complete) failed++
+      print passed + 0, failed + 0, skipped + 0
+    }' "$1"
+}
+
+# A case without a verdict has not passed: it counts as failed.
+suite_counts() {  # RESULT_JSON
+  [ -s "$1" ] || { echo "0 1 0"; return; }
+  awk '
+    /^    "passed": [0-9]+/  { passed += $2 }
+    /^    "failed": [0-9]+/  { failed += $2 }
+    /^    "errors": [0-9]+/  { failed += $2 }
+    /^    "skipped": [0-9]+/ { skipped += $2 }
+    /^}/                     { complete = 1 }
+    END {
+      if (!complete) failed++
+      print passed + 0, failed + 0, skipped + 0
+    }' "$1"
+}

@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# Checks the counting of ci/summary.sh on made-up reports.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/summary.sh"
+directory=$(mktemp -d)
+trap 'rm -rf "$directory"' EXIT
+failures=0
+
+expect() {  # WHAT EXPECTED FOUND
+  [ "$2" = "$3" ] && return
+  echo "$1: expected '$2', found '$3'" >&2
+  failures=$((failures + 1))
+}
+
+# As ctest 3.25 writes it; each attribute of testsuite stands on its own line.
+cat >"$directory/ctest.xml" <<'XML'
+<?xml version="1.0" encoding="UTF-8"?>
+<testsuite name="(empty)"
+	tests="8"
+	failures="2"
+	disabled="1"
+	skipped="3"
+	>
+	<testcase name="good" classname="good" time="0.1" status="run">
+		<system-out>&lt;testcase status="fail"</system-out>
+	</testcase>
+	<testcase name="better" classname="better" time="0.1" status="run">
+	</testcase>
+	<testcase name="bad" classname="bad" time="0.1" status="fail">
+		<failure message=""/>
+	</testcase>
+	<testcase name="slow" classname="slow" time="1.0" status="fail">
+		<failure message=""/>
+	</testcase>
+	<testcase name="not built" classname="x" time="0" status="notrun">
+		<skipped message="Unable to find executable"/>
+	</testcase>
+	<testcase name="no fixture" classname="x" time="0" status="notrun">
+		<skipped message="Fixture dependency failed"/>
+	</testcase>
+	<testcase name="off" classname="off" time="0" status="disabled">
+	</testcase>
+	<testcase name="skips itself" classname="x" time="0" status="notrun">
+		<skipped message="SKIP_REGULAR_EXPRESSION_MATCHED"/>
+	</testcase>
+</testsuite>
+XML
+expect "a mixed report" "2 4 2" "$(ctest_counts "$directory/ctest.xml")"
+
+head -n 9 "$directory/ctest.xml" >"$directory/torn.xml"
+expect "a torn report" "1 1 0" "$(ctest_counts "$directory/torn.xml")"
+
+: >"$directory/empty.xml"
+expect "an empty report" "0 1 0" "$(ctest_counts "$directory/empty.xml")"
+expect "no report" "0 1 0" "$(ctest_counts "$directory/none.xml")"
+
+cat >"$directory/result.json" <<'JSON'
+{
+  "schema": "gauntlet.result/v1",
+  "counts": {
+    "passed": 14,
+    "failed": 2,
+    "errors": 1,
+    "skipped": 3
+  },
+  "cases": [
+    {
+      "name": "    \"passed\": 99,"
+    }
+  ]
+}
+JSON
+expect "a suite" "14 3 3" "$(suite_counts "$directory/result.json")"
+head -n 4 "$directory/result.json" >"$directory/torn.json"
+expect "a torn result" "14 1 0" "$(suite_counts "$directory/torn.json")"
+expect "no result" "0 1 0" "$(suite_counts "$directory/none.json")"
+
+exit "$((failures > 0))"
