@@ -124,7 +124,6 @@ class Refusal final : public grpc::ServerGenericBidiReactor {
   void OnDone() override { delete this; }
 };
 
-// A gRPC server without ports of its own: connections are handed to it.
 }  // namespace
 
 class StreamServer::Service final : public grpc::CallbackGenericService {

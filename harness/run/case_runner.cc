@@ -135,9 +135,9 @@ CaseOutcome RunCase(const Case& one, const CasePlace& place,
     outcome.final_digest = record.launchers.back().result->digest;
   }
   Tidy(place, record, outcome.result.verdict);
-  outcome.result.seconds = std::chrono::duration<double>(
-                               std::chrono::steady_clock::now() - begin)
-                               .count();
+  outcome.result.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
+          .count();
   return outcome;
 }
 

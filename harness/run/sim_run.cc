@@ -57,6 +57,7 @@ class SimulatedRun {
   const RunPlan& plan_;
   const DataSplit& data_;
   Simulation simulation_;
+  const Time begin_ = simulation_.now();
   FiredFaultSet fired_;
   RunLog log_;
   std::optional<LaunchEnd> launch_end_;
@@ -161,8 +162,7 @@ RunLog SimulatedRun::Run() {
   }
   CollectLives();
   log_.virtual_seconds =
-      std::chrono::duration<double>(simulation_.now().time_since_epoch())
-          .count();
+      std::chrono::duration<double>(simulation_.now() - begin_).count();
   log_.event_digest = simulation_.digest();
   InspectStoreAfterwards();
   // Every process of a simulation is known, and Run leaves none.

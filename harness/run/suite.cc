@@ -1,7 +1,5 @@
 #include "harness/run/suite.h"
 
-#include <sys/statvfs.h>
-
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -10,6 +8,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <sys/statvfs.h>
 
 namespace gauntlet {
 namespace {
@@ -81,13 +80,12 @@ CaseOutcome Suite::RunItem(size_t index) {
 }
 
 void Suite::CompareWorlds(CaseOutcome& outcome) {
-  const auto [other, first] =
-      by_name_.emplace(outcome.result.name, outcome);
+  const auto [other, first] = by_name_.emplace(outcome.result.name, outcome);
   if (first || other->second.result.world == outcome.result.world) return;
   Verdict& verdict = outcome.result.verdict;
   const Verdict& there = other->second.result.verdict;
-  const bool skipped = verdict.kind == VerdictKind::kSkip ||
-                       there.kind == VerdictKind::kSkip;
+  const bool skipped =
+      verdict.kind == VerdictKind::kSkip || there.kind == VerdictKind::kSkip;
   const bool agree = verdict.kind == there.kind &&
                      outcome.final_digest == other->second.final_digest;
   if (skipped || agree) return;

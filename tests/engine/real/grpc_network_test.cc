@@ -263,6 +263,19 @@ TEST_F(GrpcNetworkTest, ANetworkIsDestroyedThoughTheOtherEndHangs) {
   EXPECT_EQ(channel->Receive(Soon()).status().code(), Code::kUnavailable);
 }
 
+// Each network is the only user of gRPC in the process, so that its end is the
+// end of gRPC's threads too.
+TEST(GrpcNetworkLifeTest, NetworksAreDestroyedWhileTheirStreamsEnd) {
+  for (int i = 0; i < 200; ++i) {
+    const Place place;
+    GrpcNetwork network;
+    const auto listener = *network.Listen(place.address);
+    Pair pair = Connected(network, *listener, place.address);
+    if (i % 2 == 0) pair.called.reset();
+    pair.caller.reset();
+  }
+}
+
 TEST_F(GrpcNetworkTest, AStoppedListenerIsNoConnection) {
   const Place second;
   TestProcess stopped({"listen", second.address});
