@@ -171,7 +171,8 @@ std::string RenderJunit(const RunResult& result) {
         "    </properties>\n",
         EscapeXml(result.run), result.seed, EscapeXml(result.build));
     for (const CaseResult* one : suites[file]) {
-      AppendCase(*one, names.Take(one->name), out);
+      AppendCase(
+          *one, names.Take(fmt::format("{} ({})", one->name, one->world)), out);
     }
     out += "  </testsuite>\n";
   }

@@ -31,6 +31,12 @@ std::string Counted(uint64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
+// "1.9s"; "14ms" where that would be nothing.
+std::string SecondsText(double seconds) {
+  return seconds < 0.1 ? fmt::format("{:.0f}ms", seconds * 1000)
+                       : fmt::format("{:.1f}s", seconds);
+}
+
 std::string FactsText(const RunFacts& facts) {
   std::string text = Counted(facts.faults_fired, "fault");
   if (facts.restarts > 0) text += ", " + Counted(facts.restarts, "restart");
@@ -97,17 +103,18 @@ std::string RenderCaseLine(const CaseResult& result, size_t width,
   const VerdictKind kind = result.verdict.kind;
   const std::string word = fmt::format("{:<6}", VerdictKindName(kind));
   const std::string time =
-      kind == VerdictKind::kSkip ? "" : fmt::format("{:.1f}s", result.seconds);
-  return fmt::format("{} {:<{}} {:>7}  {}\n", Painted(word, kind, colour),
-                     Plain(result.name), width, time, DetailOf(result.verdict));
+      kind == VerdictKind::kSkip ? "" : SecondsText(result.seconds);
+  return fmt::format("{} {:<4} {:<{}} {:>6}  {}\n", Painted(word, kind, colour),
+                     Plain(result.world), Plain(result.name), width, time,
+                     DetailOf(result.verdict));
 }
 
 std::string RenderFailure(const CaseResult& result, Colour colour) {
   const Verdict& verdict = result.verdict;
-  std::string out =
-      fmt::format("{} {}   {}:{}\n",
-                  Painted(VerdictKindName(verdict.kind), verdict.kind, colour),
-                  Plain(result.name), Plain(result.file), result.line);
+  std::string out = fmt::format(
+      "{} {} ({})   {}:{}\n",
+      Painted(VerdictKindName(verdict.kind), verdict.kind, colour),
+      Plain(result.name), Plain(result.world), Plain(result.file), result.line);
   Block block;
   for (const InvariantReport& report : verdict.invariants) {
     AddReport(report, block);

@@ -47,8 +47,8 @@ CaseResult WithReason(VerdictKind kind, const char* name, const char* reason) {
           .scenario = name,
           .file = "scenarios/torn.yaml",
           .line = 30,
-          .world = "real",
-          .seconds = 3,
+          .world = "sim",
+          .seconds = 0.0141,
           .verdict = {.kind = kind, .reason = reason}};
 }
 

@@ -13,15 +13,15 @@ using testing::Not;
 
 constexpr char kGolden[] =
     R"(4 scenarios, 4 cases, run 7f3a, seed 42
-PASS   crash-mid-save[workers=2]    1.9s  1 fault, 1 restart, resumed 50, lost 1 step
-SKIP   gpu-reset                          needs 1 GPUs, found 0
-ERROR  disk-full                    3.0s  full never fired: errno any at ckpt.begin
-FAIL   torn-manifest                2.2s  trajectory, restarts
+PASS   real crash-mid-save[workers=2]   1.9s  1 fault, 1 restart, resumed 50, lost 1 step
+SKIP   sim  gpu-reset                         needs 1 GPUs, found 0
+ERROR  sim  disk-full                   14ms  full never fired: errno any at ckpt.begin
+FAIL   real torn-manifest               2.2s  trajectory, restarts
 
-ERROR disk-full   scenarios/torn.yaml:30
+ERROR disk-full (sim)   scenarios/torn.yaml:30
   reason    full never fired: errno any at ckpt.begin
 
-FAIL torn-manifest   scenarios/torn.yaml:12
+FAIL torn-manifest (real)   scenarios/torn.yaml:12
   broken    trajectory (state-digest): step at step 51 (worker 1, life 2): state aa, expected bb
             trajectory: 6 more of 300 checked
   expected  restarts: expected exactly 1, found 2
@@ -40,7 +40,7 @@ TEST(TerminalTest, ARunReadsLikeThis) {
 TEST(TerminalTest, ColourIsOnlyThereWhereItIsAskedFor) {
   EXPECT_THAT(RenderRun(SampleResult(), Colour::kOff), Not(HasSubstr("\x1b")));
   EXPECT_THAT(RenderRun(SampleResult(), Colour::kOn),
-              HasSubstr("\x1b[1;31mFAIL  \x1b[0m torn-manifest"));
+              HasSubstr("\x1b[1;31mFAIL  \x1b[0m real torn-manifest"));
 }
 
 TEST(TerminalTest, TextOutOfRecordsCannotSteerTheTerminal) {
