@@ -68,19 +68,19 @@ void Heartbeat::Receive(Line& line) {
 }
 
 void Heartbeat::ReportLoss(int rank, const Status& status) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (silent_) return;
-    silent_ = true;
-  }
+  const std::lock_guard lock(mutex_);
+  if (silent_) return;
+  silent_ = true;
   on_lost_(rank, status);
 }
 
+void Heartbeat::Silence() {
+  const std::lock_guard lock(mutex_);
+  silent_ = true;
+}
+
 void Heartbeat::Leave() {
-  {
-    const std::lock_guard lock(mutex_);
-    silent_ = true;
-  }
+  Silence();
   const Time deadline = world_->clock.Now() + options_.lost_after;
   const bool chief = options_.rank == 0;
   if (!chief) SendToAll(FrameKind::kBye);

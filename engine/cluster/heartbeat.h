@@ -34,13 +34,16 @@ struct ControlChannel {
 
 class Heartbeat {
  public:
-  // Called once, from a task of its own, at the first loss.
+  // Called once, from a task of its own, at the first loss; must not block.
   using OnLost = std::function<void(int rank, const Status& status)>;
 
   Heartbeat(World& world, const HeartbeatOptions& options,
             std::vector<ControlChannel> channels, OnLost on_lost);
 
   void Start();
+
+  // No loss is reported from here on; one that is being reported has been.
+  void Silence();
 
   // Ends in good order: workers say bye and wait for the chief's, which comes
   // once all have said theirs; each wait is bounded by `lost_after`. From its
@@ -65,7 +68,7 @@ class Heartbeat {
   std::vector<Line> lines_;
   std::unique_ptr<Event> stop_;
   std::unique_ptr<Task> sender_;
-  std::mutex mutex_;
+  std::mutex mutex_;     // held while a loss is reported
   bool silent_ = false;  // leaving, or a loss has been reported
 };
 

@@ -9,10 +9,6 @@
 namespace gauntlet {
 namespace {
 
-size_t ChunkCount(size_t floats, size_t chunk_floats) {
-  return (floats + chunk_floats - 1) / chunk_floats;
-}
-
 std::string_view BytesOf(std::span<const float> floats) {
   return {reinterpret_cast<const char*>(floats.data()), floats.size_bytes()};
 }
@@ -104,65 +100,65 @@ void Ring::AddLocal(std::span<const std::span<const float>> local, size_t begin,
   }
 }
 
-Status Ring::ReduceUpwards(const ExchangeKey& key,
-                           std::span<const std::span<const float>> local,
-                           std::span<float> total, Tally& tally,
-                           Duration timeout) {
-  const size_t chunks = ChunkCount(total.size(), kChunkFloats);
-  for (uint32_t chunk = 0; chunk < chunks; ++chunk) {
-    const size_t begin = chunk * kChunkFloats;
-    const std::span<float> sum =
-        total.subspan(begin, std::min(kChunkFloats, total.size() - begin));
-    if (place_.rank > 0) {
-      ASSIGN_OR_RETURN(const Frame frame,
-                       ReceiveFrame(FrameKind::kPartial, key, chunk, timeout));
-      RETURN_IF_ERROR(
-          world_->faults.Hit(Point::kAllReduceReceive, {.step = key.step}));
-      RETURN_IF_ERROR(CopyPayload(frame, sum));
-      ASSIGN_OR_RETURN(const FrameHeader header, DecodeFrame(frame));
-      if (chunk == 0) {
-        tally.requests |= header.requests;
-        tally.correct += header.correct;
-        tally.rows += header.rows;
-      }
-    }
-    AddLocal(local, begin, sum);
-    FrameHeader header =
-        HeaderFor(last() ? FrameKind::kTotal : FrameKind::kPartial, key, chunk);
-    if (chunk == 0) {
-      header.requests = tally.requests;
-      header.correct = tally.correct;
-      header.rows = tally.rows;
-    }
-    if (place_.size > 1) RETURN_IF_ERROR(SendChunk(header, sum, timeout));
-  }
-  return OkStatus();
+uint32_t Ring::Reduction::chunks() const {
+  return static_cast<uint32_t>((total.size() + kChunkFloats - 1) /
+                               kChunkFloats);
 }
 
-Status Ring::PassTotals(const ExchangeKey& key, std::span<float> total,
-                        Tally& tally, Duration timeout) {
-  const size_t chunks = ChunkCount(total.size(), kChunkFloats);
-  for (uint32_t chunk = 0; chunk < chunks; ++chunk) {
-    ASSIGN_OR_RETURN(const Frame frame,
-                     ReceiveFrame(FrameKind::kTotal, key, chunk, timeout));
+std::span<float> Ring::Reduction::Chunk(uint32_t chunk) const {
+  const size_t begin = chunk * kChunkFloats;
+  return total.subspan(begin, std::min(kChunkFloats, total.size() - begin));
+}
+
+// Takes the partial sum of the ranks below, adds this rank's replicas, and
+// hands it on.
+Status Ring::ReduceChunk(const Reduction& reduction, uint32_t chunk) {
+  const ExchangeKey& key = reduction.key;
+  const std::span<float> sum = reduction.Chunk(chunk);
+  Tally& tally = reduction.tally;
+  if (place_.rank > 0) {
+    ASSIGN_OR_RETURN(const Frame frame, ReceiveFrame(FrameKind::kPartial, key,
+                                                     chunk, reduction.timeout));
     RETURN_IF_ERROR(
         world_->faults.Hit(Point::kAllReduceReceive, {.step = key.step}));
-    const size_t begin = chunk * kChunkFloats;
-    const std::span<float> sum =
-        total.subspan(begin, std::min(kChunkFloats, total.size() - begin));
     RETURN_IF_ERROR(CopyPayload(frame, sum));
-    ASSIGN_OR_RETURN(FrameHeader header, DecodeFrame(frame));
+    ASSIGN_OR_RETURN(const FrameHeader header, DecodeFrame(frame));
     if (chunk == 0) {
-      tally = {.requests = header.requests,
-               .correct = header.correct,
-               .rows = header.rows};
-    }
-    header.rank = static_cast<uint32_t>(place_.rank);
-    if (place_.rank < place_.size - 2) {
-      RETURN_IF_ERROR(SendChunk(header, sum, timeout));
+      tally.requests |= header.requests;
+      tally.correct += header.correct;
+      tally.rows += header.rows;
     }
   }
-  return OkStatus();
+  AddLocal(reduction.local, chunk * kChunkFloats, sum);
+  if (place_.size == 1) return OkStatus();
+  FrameHeader header =
+      HeaderFor(last() ? FrameKind::kTotal : FrameKind::kPartial, key, chunk);
+  if (chunk == 0) {
+    header.requests = tally.requests;
+    header.correct = tally.correct;
+    header.rows = tally.rows;
+  }
+  return SendChunk(header, sum, reduction.timeout);
+}
+
+// Takes a finished chunk and hands it on, up to the rank before the last.
+Status Ring::PassTotal(const Reduction& reduction, uint32_t chunk) {
+  const ExchangeKey& key = reduction.key;
+  ASSIGN_OR_RETURN(const Frame frame, ReceiveFrame(FrameKind::kTotal, key,
+                                                   chunk, reduction.timeout));
+  RETURN_IF_ERROR(
+      world_->faults.Hit(Point::kAllReduceReceive, {.step = key.step}));
+  const std::span<float> sum = reduction.Chunk(chunk);
+  RETURN_IF_ERROR(CopyPayload(frame, sum));
+  ASSIGN_OR_RETURN(FrameHeader header, DecodeFrame(frame));
+  if (chunk == 0) {
+    reduction.tally = {.requests = header.requests,
+                       .correct = header.correct,
+                       .rows = header.rows};
+  }
+  if (place_.rank >= place_.size - 2) return OkStatus();
+  header.rank = static_cast<uint32_t>(place_.rank);
+  return SendChunk(header, sum, reduction.timeout);
 }
 
 Status Ring::AllReduce(const ExchangeKey& key,
@@ -171,9 +167,21 @@ Status Ring::AllReduce(const ExchangeKey& key,
   CHECK(!local.empty() && !total.empty(), "an all-reduce needs replicas");
   RETURN_IF_ERROR(
       world_->faults.Hit(Point::kAllReduceBegin, {.step = key.step}));
-  RETURN_IF_ERROR(ReduceUpwards(key, local, total, tally, timeout));
-  if (place_.size > 1 && !last()) {
-    RETURN_IF_ERROR(PassTotals(key, total, tally, timeout));
+  const Reduction reduction = {.key = key,
+                               .local = local,
+                               .total = total,
+                               .tally = tally,
+                               .timeout = timeout};
+  const uint32_t chunks = reduction.chunks();
+  const bool takes_totals = place_.size > 1 && !last();
+  // Every rank goes through partial sums and totals in this one order, so what
+  // a rank sends next is what its neighbour waits for next.
+  const uint32_t rounds = takes_totals ? chunks + kChunksUnderWay : chunks;
+  for (uint32_t round = 0; round < rounds; ++round) {
+    if (round < chunks) RETURN_IF_ERROR(ReduceChunk(reduction, round));
+    if (takes_totals && round >= kChunksUnderWay) {
+      RETURN_IF_ERROR(PassTotal(reduction, round - kChunksUnderWay));
+    }
   }
   return world_->faults.Hit(Point::kAllReduceEnd, {.step = key.step});
 }
@@ -193,6 +201,10 @@ Result<std::vector<std::string>> Ring::AllGather(const ExchangeKey& key,
     ASSIGN_OR_RETURN(const Frame frame,
                      ReceiveFrame(FrameKind::kGather, key, 0, timeout));
     ASSIGN_OR_RETURN(items, DecodeList(FramePayload(frame)));
+    if (items.size() != static_cast<size_t>(place_.rank)) {
+      return DataLoss(fmt::format("all-gather: expected {} items, found {}",
+                                  place_.rank, items.size()));
+    }
   }
   items.push_back(said);
   RETURN_IF_ERROR(send(last() ? 1 : 0, items));

@@ -70,6 +70,9 @@ class Ring {
  private:
   // Floats in a chunk: 256 KiB, the size that gRPC streams best.
   static constexpr size_t kChunkFloats = 64 * 1024;
+  // Chunks on their way before the first total is waited for: what the links
+  // must be able to hold, whatever the size of the array.
+  static constexpr uint32_t kChunksUnderWay = 16;
 
   void AddLocal(std::span<const std::span<const float>> local, size_t begin,
                 std::span<float> sum) const;
@@ -79,11 +82,19 @@ class Ring {
                              uint32_t chunk, Duration timeout);
   FrameHeader HeaderFor(FrameKind kind, const ExchangeKey& key,
                         uint32_t chunk) const;
-  Status ReduceUpwards(const ExchangeKey& key,
-                       std::span<const std::span<const float>> local,
-                       std::span<float> total, Tally& tally, Duration timeout);
-  Status PassTotals(const ExchangeKey& key, std::span<float> total,
-                    Tally& tally, Duration timeout);
+  // One exchange under way.
+  struct Reduction {
+    ExchangeKey key;
+    std::span<const std::span<const float>> local;
+    std::span<float> total;
+    Tally& tally;
+    Duration timeout;
+
+    uint32_t chunks() const;
+    std::span<float> Chunk(uint32_t chunk) const;
+  };
+  Status ReduceChunk(const Reduction& reduction, uint32_t chunk);
+  Status PassTotal(const Reduction& reduction, uint32_t chunk);
   bool last() const { return place_.rank == place_.size - 1; }
 
   World* world_;

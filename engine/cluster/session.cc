@@ -81,27 +81,36 @@ void Session::RefuseAll(const Status& reason) {
   }
 }
 
+Result<Session::Caller> Session::AcceptCaller(ChannelRole role, Time deadline) {
+  while (true) {
+    ASSIGN_OR_RETURN(std::unique_ptr<Channel> channel,
+                     listener_->Accept(deadline));
+    const Time patience =
+        std::min(deadline, world_->clock.Now() + options_.lost_after);
+    const Result<Frame> frame = channel->Receive(patience);
+    if (!frame.ok()) continue;
+    const Result<FrameHeader> hello = DecodeFrame(*frame);
+    if (!hello.ok() || hello->kind != FrameKind::kHello ||
+        hello->role != role ||
+        hello->rank >= static_cast<uint32_t>(options_.size())) {
+      continue;
+    }
+    return Caller{.channel = std::move(channel), .hello = *hello};
+  }
+}
+
 Status Session::AcceptWorkers() {
   for (int joined = 1; joined < options_.size();) {
-    Result<std::unique_ptr<Channel>> channel = listener_->Accept(deadline_);
-    if (!channel.ok()) {
-      return Annotate(channel.status(),
+    Result<Caller> caller = AcceptCaller(ChannelRole::kControl, deadline_);
+    if (!caller.ok()) {
+      return Annotate(caller.status(),
                       fmt::format("chief: waiting for {}", MissingRanks()));
     }
-    const Result<Frame> frame = (*channel)->Receive(deadline_);
-    if (!frame.ok()) continue;  // Gone again: its next life will come.
-    ASSIGN_OR_RETURN(const FrameHeader hello, DecodeFrame(*frame));
-    const bool expected = hello.kind == FrameKind::kHello &&
-                          hello.role == ChannelRole::kControl &&
-                          hello.rank > 0 &&
-                          hello.rank < static_cast<uint32_t>(options_.size());
-    if (!expected) {
-      return FailedPrecondition(fmt::format(
-          "chief: expected the hello of a rank in 1..{}, found rank {}",
-          options_.size() - 1, hello.rank));
-    }
-    if (!control_[hello.rank]) ++joined;
-    control_[hello.rank] = std::move(*channel);
+    const uint32_t rank = caller->hello.rank;
+    if (rank == 0) continue;
+    // A second hello of a rank is of its next life.
+    if (!control_[rank]) ++joined;
+    control_[rank] = std::move(caller->channel);
   }
   return OkStatus();
 }
@@ -151,7 +160,7 @@ Status Session::MeetChief() {
   ASSIGN_OR_RETURN(const FrameHeader header, DecodeFrame(*frame));
   if (header.kind == FrameKind::kRefuse) return RefusalStatus(header, *frame);
   if (header.kind != FrameKind::kWelcome) {
-    return FailedPrecondition(
+    return Unavailable(
         fmt::format("rank {}: expected a welcome, found frame kind {}",
                     options_.rank, static_cast<int>(header.kind)));
   }
@@ -163,29 +172,19 @@ Status Session::MeetChief() {
 Status Session::AcceptFromPrevious() {
   const int previous = (options_.rank + options_.size() - 1) % options_.size();
   const Time deadline = world_->clock.Now() + options_.rendezvous_timeout;
-  Result<std::unique_ptr<Channel>> channel = listener_->Accept(deadline);
-  Status status = channel.status();
-  if (channel.ok()) {
-    const Result<Frame> frame = (*channel)->Receive(deadline);
-    status = frame.status();
-    if (frame.ok()) {
-      ASSIGN_OR_RETURN(const FrameHeader hello, DecodeFrame(*frame));
-      if (hello.kind != FrameKind::kHello || hello.role != ChannelRole::kRing ||
-          hello.rank != static_cast<uint32_t>(previous) ||
-          hello.generation != decision_.generation) {
-        return FailedPrecondition(fmt::format(
-            "rank {}: expected the ring hello of rank {} in generation {}, "
-            "found rank {} in generation {}",
-            options_.rank, previous, decision_.generation, hello.rank,
-            hello.generation));
-      }
-      previous_ = std::move(*channel);
-      return OkStatus();
+  while (!previous_) {
+    Result<Caller> caller = AcceptCaller(ChannelRole::kRing, deadline);
+    if (!caller.ok()) {
+      return Annotate(caller.status(),
+                      fmt::format("rank {}: waiting for the ring from rank {}",
+                                  options_.rank, previous));
+    }
+    if (caller->hello.rank == static_cast<uint32_t>(previous) &&
+        caller->hello.generation == decision_.generation) {
+      previous_ = std::move(caller->channel);
     }
   }
-  return Annotate(status,
-                  fmt::format("rank {}: waiting for the ring from rank {}",
-                              options_.rank, previous));
+  return OkStatus();
 }
 
 Status Session::CloseRing(const Kernels& kernels) {

@@ -54,6 +54,9 @@ class Session {
   Ring& ring() { return *ring_; }
   const Decision& decision() const { return decision_; }
 
+  // No loss is reported from here on: this rank is about to say its last word.
+  void Silence() { heartbeat_->Silence(); }
+
   // Ends in good order; every rank has to call it. See Heartbeat::Leave.
   void Leave();
 
@@ -67,6 +70,13 @@ class Session {
   Status MeetChief();
   Status CloseRing(const Kernels& kernels);
   Status AcceptFromPrevious();
+  // The next connection that says a hello of that role, before the deadline.
+  // Others, and what is no hello, are dropped: a stranger is nobody's loss.
+  struct Caller {
+    std::unique_ptr<Channel> channel;
+    FrameHeader hello;
+  };
+  Result<Caller> AcceptCaller(ChannelRole role, Time deadline);
   void StartHeartbeat();
   std::string MissingRanks() const;
 

@@ -80,6 +80,13 @@ TEST(RingTest, SumsManyChunksInReplicaOrder) {
   }
 }
 
+// More chunks than may be under way at once.
+TEST(RingTest, SumsArraysThatAreLargerThanTheLinksMayHold) {
+  for (const int workers : {2, 3, 4}) {
+    ExpectCanonicalSum(workers, 4, 18 * 64 * 1024 + 5, 6);
+  }
+}
+
 RC_GTEST_PROP(RingProperty, SumsInReplicaOrderForAnySplit, ()) {
   const int replicas = *rc::gen::inRange(1, 9);
   const int workers = *rc::gen::inRange(1, replicas + 1);
