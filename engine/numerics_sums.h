@@ -140,6 +140,24 @@ GAUNTLET_NUMERIC float MeanSquaredError(const float* outputs, size_t classes,
   return sum / count;
 }
 
+// What the losses of a step's rows are scaled by: one division.
+// REQUIRES: 0 < rows <= 2^24.
+GAUNTLET_NUMERIC float LossScale(uint64_t rows) {
+  return 1.0f / static_cast<float>(rows);
+}
+
+// The running loss of an epoch, in step order. It grows by one addition a step
+// and is part of the state, so it is no sum over k: it has no chunks.
+GAUNTLET_NUMERIC float AddStepLoss(float sum, float mean_loss, uint64_t rows) {
+  const float step = mean_loss * static_cast<float>(rows);
+  return sum + step;
+}
+
+// The mean loss of an epoch of so many rows.
+GAUNTLET_NUMERIC float EpochLoss(float sum, uint64_t rows) {
+  return sum / static_cast<float>(rows);
+}
+
 }  // namespace gauntlet::numerics
 
 #endif  // GAUNTLET_ENGINE_NUMERICS_SUMS_H_

@@ -158,6 +158,10 @@ Result<std::string> CheckpointStore::BeginSave(const CheckpointHead& head,
 Result<ShardFile> CheckpointStore::WriteShard(
     const std::string& save, int index, int count,
     std::span<const TensorView> tensors) {
+  // The name came from the chief, and becomes a path.
+  if (ParseEntryName(save).kind != EntryKind::kSaveTmp) {
+    return DataLoss(fmt::format("'{}' is not a save's name", save));
+  }
   const CheckpointRef ref = RefOfSave(save);
   ShardFile shard{.name = ShardName(index, count), .digest = {}, .tensors = {}};
   const SafetensorsLayout layout = LayOutSafetensors(tensors, ref.step);
@@ -289,8 +293,15 @@ Status CheckpointStore::CheckOwnsDirectory() {
     const auto text = ReadWithRetry(
         *world_, directory + "/" + ClaimName(highest), kMaxClaimBytes);
     const auto found = text.ok() ? ParseClaim(*text) : text.status();
-    // Damage to the claim is not another claim.
-    owns = !found.ok() || EncodeClaim(*found) == EncodeClaim(*record_);
+    // Damage to the claim is not another claim; a claim that cannot be read
+    // says nothing.
+    if (found.ok()) {
+      owns = EncodeClaim(*found) == EncodeClaim(*record_);
+    } else if (found.status().code() == Code::kNotFound) {
+      owns = false;
+    } else if (found.status().code() != Code::kDataLoss) {
+      return found.status();
+    }
   }
   if (owns) return OkStatus();
   world_->events.Emit(

@@ -33,6 +33,9 @@ class CollectiveSave {
     CheckpointHead head;
     std::vector<TensorView> tensors;
     ExchangeKey key;
+    // What kept this rank from beginning. It takes part all the same and says
+    // so in its report: a rank that left an exchange out would break the ring.
+    Status ready;
   };
 
   // What the chief found when it began, and whether all states agree; an empty

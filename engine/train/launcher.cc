@@ -28,7 +28,10 @@ std::string Describe(const Loss& loss) {
                        loss.exited.signal);
   }
   if (loss.exited.code == ExitCode(WorkerExit::kLostWorker)) {
-    return fmt::format("worker {} lost another worker", loss.worker);
+    return fmt::format(
+        "worker {} cannot go on without a restart (another worker or the disk "
+        "failed)",
+        loss.worker);
   }
   return fmt::format("worker {} exited with code {}", loss.worker,
                      loss.exited.code);
@@ -139,7 +142,8 @@ void Launcher::Take(const WorkerNotice& notice) {
     running_[static_cast<size_t>(notice.worker)] = false;
     if (exited.code == ExitCode(WorkerExit::kDone)) return;
     losses_.push_back({.worker = notice.worker, .exited = exited});
-    const bool leaving = exited.code == ExitCode(WorkerExit::kStopped);
+    const bool leaving = exited.signal == 0 &&
+                         exited.code == ExitCode(WorkerExit::kStopped);
     const Duration grace =
         leaving ? options_.stop_grace : options_.survivors_grace;
     kill_at_ = std::min(kill_at_, world_.clock.Now() + grace);
@@ -222,7 +226,7 @@ LaunchEnd Launcher::Run() {
     end.reason = lock.status().message();
     return end;
   }
-  Duration pause = options_.backoff;
+  Duration pause = std::min(options_.backoff, options_.max_backoff);
   for (int life = options_.first_life;; ++life) {
     if (RunAttempt(life, end)) return end;
     end.reason = losses_.empty() ? "no worker reported a result"

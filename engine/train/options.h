@@ -74,10 +74,11 @@ Result<TrainOptions> TrainOptionsFromJson(std::string_view json);
 // How a worker process ends; the launcher acts on these.
 enum class WorkerExit : int {
   kDone = 0,
-  kFailed = 1,  // nondeterminism, a bug, a disk that fails for good
+  kFailed = 1,  // nondeterminism, a bug
   kBadInput = 2,
   kNoCheckpoint = 7,  // checkpoints exist, none can be loaded
-  kLostWorker = 75,   // another worker is gone: start again (EX_TEMPFAIL)
+  // Another worker is gone, or the disk said no: start again (EX_TEMPFAIL).
+  kLostWorker = 75,
   kStopped = 143,     // told to go, and saved where there is a store
 };
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engine/numerics.h"
+
 namespace gauntlet {
 
 ReplicaBlock ReplicasOf(int replicas, int rank, int size) {
@@ -24,20 +26,19 @@ uint64_t StepsPerEpoch(const JobSpec& job, uint64_t rows) {
   return (RowsPerEpoch(job, rows) + global_batch - 1) / global_batch;
 }
 
-Trainer::Trainer(World& world, const JobSpec& job, const DataSplit& data,
-                 const Optimizer& optimizer, Ring& ring, Model& model)
+Trainer::Trainer(World& world, Ring& ring, const Parts& parts)
     : world_(&world),
-      job_(&job),
-      data_(&data),
-      optimizer_(&optimizer),
+      job_(&parts.job),
+      data_(&parts.data),
+      optimizer_(&parts.optimizer),
       ring_(&ring),
-      model_(&model),
-      block_(ReplicasOf(job.replicas, ring.rank(), ring.size())),
-      rows_per_epoch_(RowsPerEpoch(job, data.train.rows)),
+      model_(&parts.model),
+      block_(ReplicasOf(parts.job.replicas, ring.rank(), ring.size())),
+      rows_per_epoch_(RowsPerEpoch(parts.job, parts.data.train.rows)),
       gradients_(static_cast<size_t>(block_.count),
-                 std::vector<float>(model.parameter_count() + 1)),
+                 std::vector<float>(parts.model.parameter_count() + 1)),
       gradient_views_(gradients_.begin(), gradients_.end()),
-      total_(model.parameter_count() + 1) {}
+      total_(parts.model.parameter_count() + 1) {}
 
 uint64_t Trainer::RowsOfStep(const TrainState& state) const {
   const uint64_t global_batch = static_cast<uint64_t>(job_->replicas) *
@@ -75,7 +76,7 @@ void Trainer::LocalGradients(const TrainState& state, uint64_t step_rows,
         model_->Gradients(state.parameters,
                           {.features = features_,
                            .labels = labels_,
-                           .loss_scale = 1.0f / static_cast<float>(step_rows),
+                           .loss_scale = numerics::LossScale(step_rows),
                            .rng_key = state.rng_key,
                            .step = state.position.step,
                            .first_global_row = replica * batch},
@@ -88,7 +89,8 @@ void Trainer::LocalGradients(const TrainState& state, uint64_t step_rows,
 
 void Trainer::Advance(TrainState& state, uint64_t step_rows,
                       const StepOutcome& outcome) const {
-  state.metrics.loss_sum += outcome.loss * static_cast<float>(step_rows);
+  state.metrics.loss_sum =
+      numerics::AddStepLoss(state.metrics.loss_sum, outcome.loss, step_rows);
   state.metrics.correct += outcome.tally.correct;
   state.metrics.rows += outcome.tally.rows;
   state.position.step += 1;
@@ -138,8 +140,7 @@ Result<StepOutcome> Trainer::Evaluate(TrainState& state, uint32_t requests,
         {.features = std::span(rows.features)
                          .subspan(range.first * width, range.count * width),
          .labels = std::span(rows.labels).subspan(range.first, range.count),
-         .loss_scale =
-             rows.rows == 0 ? 0.0f : 1.0f / static_cast<float>(rows.rows)});
+         .loss_scale = rows.rows == 0 ? 0.0f : numerics::LossScale(rows.rows)});
     losses.push_back(result.loss);
     outcome.tally.correct += result.correct;
     outcome.tally.rows += static_cast<int64_t>(range.count);
@@ -159,8 +160,8 @@ Result<StepOutcome> Trainer::Evaluate(TrainState& state, uint32_t requests,
 
 void Trainer::EndEpoch(TrainState& state) const {
   const RunningMetrics& metrics = state.metrics;
-  state.history.loss.push_back(metrics.loss_sum /
-                               static_cast<float>(metrics.rows));
+  state.history.loss.push_back(numerics::EpochLoss(
+      metrics.loss_sum, static_cast<uint64_t>(metrics.rows)));
   state.history.correct.push_back(metrics.correct);
   state.history.rows.push_back(metrics.rows);
   state.metrics = {};

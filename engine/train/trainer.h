@@ -40,8 +40,14 @@ uint64_t StepsPerEpoch(const JobSpec& job, uint64_t rows);
 
 class Trainer {
  public:
-  Trainer(World& world, const JobSpec& job, const DataSplit& data,
-          const Optimizer& optimizer, Ring& ring, Model& model);
+  // All of it outlives the trainer.
+  struct Parts {
+    const JobSpec& job;
+    const DataSplit& data;
+    const Optimizer& optimizer;
+    Model& model;
+  };
+  Trainer(World& world, Ring& ring, const Parts& parts);
 
   // One optimizer update. `requests` is what this worker asks of the others;
   // what all agreed on is in the outcome's tally. The step that fault points
@@ -59,6 +65,8 @@ class Trainer {
   // Closes the epoch: its metrics go into the history, the next one begins.
   // REQUIRES: the phase is kCallbacksDue.
   void EndEpoch(TrainState& state) const;
+
+  int rank() const { return ring_->rank(); }
 
  private:
   uint64_t RowsOfStep(const TrainState& state) const;

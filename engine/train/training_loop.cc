@@ -9,6 +9,12 @@ namespace {
 
 constexpr Duration kReportEvery = std::chrono::milliseconds(200);
 
+// NaN has many bit patterns, and which one comes out may depend on the path.
+uint32_t CanonicalBits(float value) {
+  constexpr uint32_t kNan = 0x7fc00000;
+  return value == value ? std::bit_cast<uint32_t>(value) : kNan;
+}
+
 // Errors of a save that leave the run as it was.
 bool SaveMayFail(const Status& status) {
   return status.code() == Code::kIoError ||
@@ -61,7 +67,7 @@ Result<LoopEnd> TrainingLoop::Run(uint64_t generation) {
   }
   const bool keep =
       options_->checkpoint.at_success == AtSuccess::kKeepCheckpoints;
-  if (save_ != nullptr && keep) RETURN_IF_ERROR(SaveNow());
+  if (save_ != nullptr && keep) RETURN_IF_ERROR(SaveNow(SaveNeed::kLast));
   return LoopEnd::kFinished;
 }
 
@@ -91,8 +97,9 @@ Status TrainingLoop::RunStep() {
         Point::kEpochBegin,
         {.step = state_->position.step + 1, .epoch = state_->position.epoch}));
   }
-  SetCheckPosition(
-      {.seed = options_->job.seed, .rank = -1, .step = state_->position.step});
+  SetCheckPosition({.seed = options_->job.seed,
+                    .rank = trainer_->rank(),
+                    .step = state_->position.step});
   const uint64_t epoch = state_->position.epoch;
   ASSIGN_OR_RETURN(
       const StepOutcome outcome,
@@ -188,11 +195,13 @@ Status TrainingLoop::Settle(Boundary boundary) {
                          .step = state_->position.step,
                          .epoch = state_->position.epoch});
   }
-  if (save && save_ != nullptr) RETURN_IF_ERROR(SaveNow());
+  if (save && save_ != nullptr) {
+    RETURN_IF_ERROR(SaveNow(stopped_ ? SaveNeed::kLast : SaveNeed::kOneOfMany));
+  }
   return OkStatus();
 }
 
-Status TrainingLoop::SaveNow() {
+Status TrainingLoop::SaveNow(SaveNeed need) {
   const Position& position = state_->position;
   if (saved_at_ == position.step && saved_phase_ == position.phase) {
     return OkStatus();
@@ -204,7 +213,9 @@ Status TrainingLoop::SaveNow() {
     saved_phase_ = position.phase;
     return status;
   }
-  if (!SaveMayFail(status)) return status;
+  if (!SaveMayFail(status) || need == SaveNeed::kLast) {
+    return Annotate(status, fmt::format("save of step {}", position.step));
+  }
   if (reporter_ != nullptr) {
     reporter_->Progress({.step = position.step,
                          .epoch = position.epoch,
@@ -229,7 +240,7 @@ void TrainingLoop::EmitState(EventKind kind, const StepOutcome& outcome,
                     .position = outcome.first_position,
                     .phase = state_->position.phase_of(),
                     .count = outcome.tally.correct,
-                    .loss_bits = std::bit_cast<uint32_t>(outcome.loss)};
+                    .loss_bits = CanonicalBits(outcome.loss)};
   if (DigestDue()) event.digest = state_->ComputeDigest();
   if (options_->log_samples) event.samples = outcome.samples;
   world_->events.Emit(event);

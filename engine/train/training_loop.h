@@ -36,7 +36,7 @@ class TrainingLoop {
 
   // Until the horizon (kFinished) or an agreed stop (kStopped), with the last
   // state saved where there is a store. Errors end the run on this worker; a
-  // save that fails for want of disk does not.
+  // save that fails for want of disk does not, unless it is the last.
   Result<LoopEnd> Run(uint64_t generation);
 
  private:
@@ -52,7 +52,10 @@ class TrainingLoop {
   Status EndEpoch();
   // After each operation: saves and stops that are due.
   Status Settle(Boundary boundary);
-  Status SaveNow();
+  // A save that is only one of many may fail; one that the run ends with may
+  // not.
+  enum class SaveNeed { kOneOfMany, kLast };
+  Status SaveNow(SaveNeed need);
   void EmitState(EventKind kind, const StepOutcome& outcome, uint64_t epoch);
   bool DigestDue() const;
   void Report(const StepOutcome& outcome);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/ckpt/checkpoint_store.h"
+#include "engine/ckpt/store_names.h"
 #include "engine/cluster/session.h"
 #include "engine/model/model.h"
 #include "engine/model/optimizer.h"
@@ -40,7 +41,8 @@ Result<std::optional<CheckpointRef>> DecodeParent(const std::string& text) {
   if (fields.size() == 3) {
     const std::optional<uint64_t> step = ParseNumber(fields[1]);
     const std::optional<uint64_t> generation = ParseNumber(fields[2]);
-    if (step && generation) {
+    // A name from the network becomes a path.
+    if (step && generation && CheckpointName::Parse(fields[0])) {
       return std::optional(CheckpointRef{
           .name = fields[0], .step = *step, .generation = *generation});
     }
@@ -56,6 +58,12 @@ WorkerExit ExitFor(const Status& status, Stage stage) {
     case Code::kUnavailable:
     case Code::kDeadlineExceeded:
       return WorkerExit::kLostWorker;
+    // A disk that fails once may not fail again; one that does uses up the
+    // restarts.
+    case Code::kIoError:
+    case Code::kResourceExhausted:
+      return stage == Stage::kSetUp ? WorkerExit::kFailed
+                                    : WorkerExit::kLostWorker;
     case Code::kInvalidArgument:
       return WorkerExit::kBadInput;
     case Code::kFailedPrecondition:
@@ -166,9 +174,22 @@ Status Worker::Form() {
 }
 
 Status Worker::Load(const CheckpointRef& parent) {
-  ASSIGN_OR_RETURN(const LoadedCheckpoint loaded, store_->Load(parent));
-  RETURN_IF_ERROR(Annotate(state_->Restore(loaded.tensors, world_.faults),
+  const Result<LoadedCheckpoint> loaded = store_->Load(parent);
+  const Code code = loaded.status().code();
+  if (code == Code::kDataLoss || code == Code::kNotFound) {
+    // It verified when the chief chose it. Whether another one is left is the
+    // next claim's to find out.
+    return Unavailable(fmt::format("{} went bad after it was chosen: {}",
+                                   parent.name, loaded.status().message()));
+  }
+  RETURN_IF_ERROR(loaded.status());
+  RETURN_IF_ERROR(Annotate(state_->Restore(loaded->tensors, world_.faults),
                            store_->PathOf(parent)));
+  if (state_->position.sample > data_.train.rows) {
+    return DataLoss(fmt::format(
+        "{}: position/sample: expected at most {} rows, found {}",
+        store_->PathOf(parent), data_.train.rows, state_->position.sample));
+  }
   resumed_from_ = state_->position.step;
   world_.events.Emit({.kind = EventKind::kResumed,
                       .generation = session_->decision().generation,
@@ -192,16 +213,11 @@ Status Worker::Load(const CheckpointRef& parent) {
 Status Worker::Resume() {
   ASSIGN_OR_RETURN(const std::optional<CheckpointRef> parent,
                    DecodeParent(session_->decision().text));
-  Status status;
-  if (parent) {
-    status = Load(*parent);
-  } else {
-    world_.events.Emit({.kind = EventKind::kInitialized,
-                        .generation = session_->decision().generation,
-                        .digest = state_->ComputeDigest()});
-  }
-  RETURN_IF_ERROR(status);
-  return AgreeOnStart();
+  if (parent) return Load(*parent);
+  world_.events.Emit({.kind = EventKind::kInitialized,
+                      .generation = session_->decision().generation,
+                      .digest = state_->ComputeDigest()});
+  return OkStatus();
 }
 
 // All ranks start from one state of one job, or not at all.
@@ -222,8 +238,11 @@ Status Worker::AgreeOnStart() {
 }
 
 Result<LoopEnd> Worker::Train() {
-  Trainer trainer(world_, options_.job, data_, *optimizer_, session_->ring(),
-                  *model_);
+  Trainer trainer(world_, session_->ring(),
+                  {.job = options_.job,
+                   .data = data_,
+                   .optimizer = *optimizer_,
+                   .model = *model_});
   const uint64_t generation = session_->decision().generation;
   std::optional<CollectiveSave> save;
   if (store_) {
@@ -301,6 +320,7 @@ Status Worker::Finish(LoopEnd end) {
 }
 
 WorkerEnd Worker::End(const Status& status, Stage stage) {
+  if (session_) session_->Silence();
   if (status.code() == Code::kUnavailable ||
       status.code() == Code::kDeadlineExceeded) {
     world_.events.Emit(
@@ -315,6 +335,8 @@ WorkerEnd Worker::Run() {
   status = Form();
   if (status.ok()) status = Resume();
   if (!status.ok()) return End(status, Stage::kForming);
+  status = AgreeOnStart();
+  if (!status.ok()) return End(status, Stage::kTraining);
   const Result<LoopEnd> end = Train();
   if (!end.ok()) return End(end.status(), Stage::kTraining);
   status = Finish(*end);
