@@ -18,6 +18,7 @@ constexpr std::array kTable = {
     Invariant{"no-cold-start", CheckNoColdStart},
     Invariant{"clean-refusal", CheckCleanRefusal},
     Invariant{"grace", CheckGrace},
+    Invariant{"deaths-explained", CheckDeathsExplained},
     Invariant{"detection", CheckDetection},
     Invariant{"no-hang", CheckNoHang},
     Invariant{"no-orphans", CheckNoOrphans},

@@ -41,6 +41,7 @@ void CheckStore(const Evidence& evidence, Check& check);
 void CheckNoColdStart(const Evidence& evidence, Check& check);
 void CheckCleanRefusal(const Evidence& evidence, Check& check);
 void CheckGrace(const Evidence& evidence, Check& check);
+void CheckDeathsExplained(const Evidence& evidence, Check& check);
 void CheckDetection(const Evidence& evidence, Check& check);
 void CheckNoHang(const Evidence& evidence, Check& check);
 void CheckNoOrphans(const Evidence& evidence, Check& check);

@@ -47,6 +47,7 @@ namespace {
 
 constexpr std::string_view kFaultFired = "fault-fired";
 constexpr std::string_view kTrajectory = "trajectory";
+constexpr std::string_view kDetection = "detection";
 
 bool IsNamed(const Expectation& expect, std::string_view invariant) {
   return expect.invariants.empty() ||
@@ -79,6 +80,10 @@ std::string WhyNoVerdict(const Record& record, const Verdict& verdict) {
       return fmt::format("{} is named, and there was nothing to check",
                          report.invariant);
     }
+  }
+  if (expect.detected_in_max_ns &&
+      ReportOf(verdict, kDetection).instances == 0) {
+    return "detected_in is expected, and no worker was lost";
   }
   if (expect.invariants.empty() && expect.outcome != Outcome::kRefuses &&
       ReportOf(verdict, kTrajectory).instances == 0) {

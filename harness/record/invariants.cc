@@ -33,6 +33,8 @@ constexpr std::array kInvariants = {
                   "nothing"},
     InvariantInfo{
         "grace", "a notice leads to a save and a stop within the grace period"},
+    InvariantInfo{"deaths-explained",
+                  "no process ends without a word unless a fault is to blame"},
     InvariantInfo{"detection", "a lost worker is noticed within the bound"},
     InvariantInfo{"no-hang", "the run ends by itself, in time"},
     InvariantInfo{"no-orphans", "no process is left behind"},

@@ -29,9 +29,19 @@ using SteadyClock = std::chrono::steady_clock;
 // How often the harness looks for signs of life.
 constexpr int kPollMs = 20;
 
+// At most so much is read of any file that a run left: far more than a sound
+// one has.
+constexpr size_t kMaxFileBytes = size_t{256} << 20;
+
 std::string ReadWhole(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::string text;
+  char block[65536];
+  while (text.size() < kMaxFileBytes && file) {
+    file.read(block, sizeof(block));
+    text.append(block, static_cast<size_t>(file.gcount()));
+  }
+  return text;
 }
 
 Status WriteWhole(const fs::path& path, const std::string& text) {
@@ -69,30 +79,46 @@ std::vector<std::string> ProcessesOf(const std::string& directory) {
   return found;
 }
 
-// What `launch --json` prints.
-std::optional<FinalResult> ParseResult(const nlohmann::json& json) {
-  const std::string status = json.value("status", "");
-  if (status != "done" && status != "stopped") return std::nullopt;
-  return FinalResult{
-      .status = status,
-      .epochs = json.value("epochs", uint64_t{0}),
-      .steps = json.value("steps", uint64_t{0}),
-      .digest = json.value("digest", ""),
-      .loss_bits = std::bit_cast<uint32_t>(static_cast<float>(
-          json["loss"].is_number() ? json["loss"].get<double>() : 0.0))};
+// A program that is not ours may print anything: a field that is missing or of
+// another type counts as not said.
+uint64_t CountIn(const nlohmann::json& json, const char* key) {
+  const auto field = json.find(key);
+  return field != json.end() && field->is_number_unsigned()
+             ? field->get<uint64_t>()
+             : 0;
 }
 
+std::string TextIn(const nlohmann::json& json, const char* key) {
+  const auto field = json.find(key);
+  return field != json.end() && field->is_string() ? field->get<std::string>()
+                                                   : "";
+}
+
+double NumberIn(const nlohmann::json& json, const char* key) {
+  const auto field = json.find(key);
+  return field != json.end() && field->is_number() ? field->get<double>() : 0.0;
+}
+
+// What a launcher's last line says; nothing but its exit code where that is no
+// result.
 LauncherRun ParseLaunch(const std::string& printed, const ChildEnd& end) {
   LauncherRun run = {.exit_code = end.code};
-  const size_t begin =
-      printed.rfind('\n', printed.size() < 2 ? 0 : printed.size() - 2);
-  const std::string last =
-      printed.substr(begin == printed.npos ? 0 : begin + 1);
+  std::string_view text = printed;
+  while (text.ends_with('\n')) text.remove_suffix(1);
+  const size_t begin = text.rfind('\n');
+  if (begin != text.npos) text.remove_prefix(begin + 1);
   const nlohmann::json json =
-      nlohmann::json::parse(last, nullptr, /*allow_exceptions=*/false);
+      nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object()) return run;
-  run.restarts = json.value("restarts", uint64_t{0});
-  run.result = ParseResult(json);
+  run.restarts = CountIn(json, "restarts");
+  const std::string status = TextIn(json, "status");
+  if (status != "done" && status != "stopped") return run;
+  run.result = FinalResult{.status = status,
+                           .epochs = CountIn(json, "epochs"),
+                           .steps = CountIn(json, "steps"),
+                           .digest = TextIn(json, "digest"),
+                           .loss_bits = std::bit_cast<uint32_t>(
+                               static_cast<float>(NumberIn(json, "loss")))};
   return run;
 }
 
@@ -244,7 +270,8 @@ void RealRun::LookAround() {
   if (plan_.train.checkpoint.directory.empty()) return;
   RealWorld real;
   World world = real.world();
-  LookAtStore(world, directory_ / "ckpt", log_.left);
+  const Status looked = LookAtStore(world, directory_ / "ckpt", log_.left);
+  if (!looked.ok()) log_.harness_error = looked.message();
 }
 
 RunLog RealRun::Run() {

@@ -21,12 +21,15 @@ LauncherRun ToLauncherRun(const LaunchEnd& end) {
   return run;
 }
 
-void LookAtStore(World& world, const std::string& directory, Leftovers& left) {
+Status LookAtStore(World& world, const std::string& directory,
+                   Leftovers& left) {
   const Result<std::vector<DirectoryEntry>> entries =
       world.storage.List(directory);
-  left.store_listed =
-      entries.ok() || entries.status().code() == Code::kNotFound;
-  if (!entries.ok()) return;
+  if (entries.status().code() == Code::kNotFound) {
+    left.store_listed = true;
+    return OkStatus();
+  }
+  RETURN_IF_ERROR(entries.status());
   for (const DirectoryEntry& entry : *entries) {
     switch (ParseEntryName(entry.name).kind) {
       case EntryKind::kClaimTmp:
@@ -44,11 +47,9 @@ void LookAtStore(World& world, const std::string& directory, Leftovers& left) {
         break;
     }
   }
-  const Result<std::vector<CheckpointReport>> reports =
-      InspectStore(world, directory, InspectDepth::kEveryByte);
-  left.store_listed = reports.ok();
-  if (!reports.ok()) return;
-  for (const CheckpointReport& report : *reports) {
+  ASSIGN_OR_RETURN(const std::vector<CheckpointReport> reports,
+                   InspectStore(world, directory, InspectDepth::kEveryByte));
+  for (const CheckpointReport& report : reports) {
     if (report.lineage != LineageState::kCurrent) continue;
     left.checkpoints.push_back({.name = report.name,
                                 .step = report.step,
@@ -56,6 +57,8 @@ void LookAtStore(World& world, const std::string& directory, Leftovers& left) {
                                 .reason = report.verdict.message(),
                                 .digest = report.state_digest.ToString()});
   }
+  left.store_listed = true;
+  return OkStatus();
 }
 
 }  // namespace gauntlet

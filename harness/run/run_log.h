@@ -30,8 +30,8 @@ LauncherRun ToLauncherRun(const LaunchEnd& end);
 
 // Fills in what a look at the store finds: what may be loaded, what was set
 // aside, what was left half done. A directory that is not there is an empty
-// store. Nothing is changed.
-void LookAtStore(World& world, const std::string& directory, Leftovers& left);
+// store; one that cannot be read is an error. Nothing is changed.
+Status LookAtStore(World& world, const std::string& directory, Leftovers& left);
 
 }  // namespace gauntlet
 

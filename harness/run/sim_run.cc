@@ -102,6 +102,10 @@ int SimulatedRun::LauncherMain(World& world, int first_life) {
   options.first_life = first_life;
   Unobserved observer;
   launch_end_ = Launch(world, processes, options, observer);
+  for (const auto& [process, life] : workers_) {
+    if (simulation_.exit_status(process)) continue;
+    log_.left.processes.push_back(simulation_.process_name(process));
+  }
   return launch_end_->exit_code;
 }
 
@@ -150,7 +154,8 @@ void SimulatedRun::InspectStoreAfterwards() {
   if (directory.empty()) return;
   simulation_.Start(
       {.name = "inspector", .host = kLauncherHost, .body = [&](World& world) {
-         LookAtStore(world, directory, log_.left);
+         const Status looked = LookAtStore(world, directory, log_.left);
+         if (!looked.ok()) log_.harness_error = looked.message();
          return 0;
        }});
   simulation_.Run();
@@ -165,7 +170,7 @@ RunLog SimulatedRun::Run() {
       std::chrono::duration<double>(simulation_.now() - begin_).count();
   log_.event_digest = simulation_.digest();
   InspectStoreAfterwards();
-  // Every process of a simulation is known, and Run leaves none.
+  // The launcher's end looked for workers that outlive it.
   log_.left.processes_listed = true;
   return std::move(log_);
 }

@@ -37,8 +37,9 @@ void CheckDetection(const Evidence& evidence, Check& check) {
   const int64_t bound = BoundOf(evidence.record);
   if (bound <= 0) return;
   for (const Firing& firing : evidence.firings) {
-    // One that goes on afterwards (a short hang) was not lost.
-    const bool went_on = firing.index + 1 < firing.life->events.size();
+    // One that leaves by itself in the end (after a short hang) was not lost.
+    const bool went_on =
+        firing.life->events.back().kind == RecordKind::kLifeEnd;
     if (!TraitsOf(*firing.fault).may_end_life || went_on) continue;
     const std::optional<int64_t> noticed = NoticedAt(evidence.record, firing);
     // Where the loss ends the run there is nobody left to say so.

@@ -21,7 +21,8 @@ struct GoldenIndex {
   explicit GoldenIndex(const GoldenTrajectory& golden) {
     for (const GoldenEntry& entry : golden.entries) {
       entries[{entry.kind, entry.step, entry.phase}] = &entry;
-      if (!entry.digest.empty()) digests[entry.step].insert(entry.digest);
+      std::set<std::string>& at_step = digests[entry.step];
+      if (!entry.digest.empty()) at_step.insert(entry.digest);
     }
   }
   std::map<Key, const GoldenEntry*> entries;
@@ -45,12 +46,12 @@ void CheckTraining(const GoldenIndex& golden, const LifeEvents& life,
                     RecordPhaseName(event.phase)));
   }
   const GoldenEntry& entry = *found->second;
-  if (!event.digest.empty() && !entry.digest.empty() &&
-      event.digest != entry.digest) {
+  if (!entry.digest.empty() && event.digest != entry.digest) {
     return check.Breach(
         "state-digest",
         fmt::format("{}: state {}, expected {}", Where(life, event),
-                    event.digest, entry.digest));
+                    event.digest.empty() ? "not said" : event.digest,
+                    entry.digest));
   }
   if (event.loss_bits != entry.loss_bits) {
     return check.Breach("loss", fmt::format("{}: loss {:08x}, expected {:08x}",
@@ -69,7 +70,13 @@ void CheckTraining(const GoldenIndex& golden, const LifeEvents& life,
 void CheckState(const GoldenIndex& golden, const LifeEvents& life,
                 const RecordEvent& event, Check& check) {
   const auto found = golden.digests.find(event.step);
-  if (event.digest.empty() || found == golden.digests.end()) return;
+  if (found == golden.digests.end()) {
+    check.Instance();
+    return check.Breach(
+        "off-trajectory",
+        fmt::format("{}: the reference has no such step", Where(life, event)));
+  }
+  if (event.digest.empty() || found->second.empty()) return;
   check.Instance();
   if (found->second.contains(event.digest)) return;
   check.Breach("state-digest",

@@ -43,7 +43,7 @@ TEST(ChildProcessTest, StartsWithDefaultSignalsThoughTheParentIgnoresThem) {
 }
 
 TEST(ChildProcessTest, LeadsAProcessGroupOfItsOwn) {
-  const auto child = StartChild(Shell("sleep 1000"));
+  const auto child = StartChild(Shell("exec sleep 1000"));
   EXPECT_EQ(getpgid(child->pid), child->pid);
   SendSignal(*child, SIGKILL);
   AwaitEnd(*child);

@@ -186,6 +186,12 @@ const Spoiled kSpoiled[] = {
        EventOf(r, 0, 1, K::kStopAgreed, 0).kind = K::kNotice;
        EventOf(r, 1, 1, K::kStopAgreed, 0).kind = K::kNotice;
      }},
+    {"deaths-explained", "worker", UndisturbedRun,
+     [](Record& r) { LifeOf(r, 1, 1).events.pop_back(); }},
+    {"deaths-explained", "launcher", UndisturbedRun,
+     [](Record& r) { r.launchers[0].exit_code = 139; }},
+    {"trajectory", "state-digest", UndisturbedRun,
+     [](Record& r) { EventOf(r, 0, 1, K::kStep, 3).digest.clear(); }},
     {"detection", "late", RecoveredRun,
      [](Record& r) { r.expect.detected_in_max_ns = 1'000'000; }},
     {"no-hang", "hung", UndisturbedRun,
