@@ -28,6 +28,10 @@ class CollectiveSave {
   // kUnavailable, kDeadlineExceeded: a worker is lost.
   Status Save(const TrainState& state);
 
+  // What went wrong in saves without doing harm (a state file, a retirement),
+  // a line each, since the last call. On the chief; elsewhere empty.
+  std::vector<std::string> TakeWarnings() { return store_->TakeWarnings(); }
+
  private:
   struct Attempt {
     CheckpointHead head;

@@ -142,8 +142,8 @@ void Launcher::Take(const WorkerNotice& notice) {
     running_[static_cast<size_t>(notice.worker)] = false;
     if (exited.code == ExitCode(WorkerExit::kDone)) return;
     losses_.push_back({.worker = notice.worker, .exited = exited});
-    const bool leaving = exited.signal == 0 &&
-                         exited.code == ExitCode(WorkerExit::kStopped);
+    const bool leaving =
+        exited.signal == 0 && exited.code == ExitCode(WorkerExit::kStopped);
     const Duration grace =
         leaving ? options_.stop_grace : options_.survivors_grace;
     kill_at_ = std::min(kill_at_, world_.clock.Now() + grace);

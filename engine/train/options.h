@@ -79,7 +79,7 @@ enum class WorkerExit : int {
   kNoCheckpoint = 7,  // checkpoints exist, none can be loaded
   // Another worker is gone, or the disk said no: start again (EX_TEMPFAIL).
   kLostWorker = 75,
-  kStopped = 143,     // told to go, and saved where there is a store
+  kStopped = 143,  // told to go, and saved where there is a store
 };
 
 // What a run came to; the chief reports it.

@@ -1,6 +1,7 @@
 #include "engine/train/training_loop.h"
 
 #include <bit>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -207,6 +208,7 @@ Status TrainingLoop::SaveNow(SaveNeed need) {
     return OkStatus();
   }
   const Status status = save_->Save(*state_);
+  for (const std::string& warning : save_->TakeWarnings()) Say(warning);
   last_save_ = world_->clock.Now();
   if (status.ok()) {
     saved_at_ = position.step;
@@ -216,14 +218,18 @@ Status TrainingLoop::SaveNow(SaveNeed need) {
   if (!SaveMayFail(status) || need == SaveNeed::kLast) {
     return Annotate(status, fmt::format("save of step {}", position.step));
   }
-  if (reporter_ != nullptr) {
-    reporter_->Progress({.step = position.step,
-                         .epoch = position.epoch,
-                         .steps_per_epoch = steps_per_epoch_,
-                         .line = fmt::format("save of step {} failed: {}",
-                                             position.step, status.message())});
-  }
+  Say(fmt::format("save of step {} failed: {}", position.step,
+                  status.message()));
   return OkStatus();
+}
+
+// A line for people, where somebody listens.
+void TrainingLoop::Say(std::string line) {
+  if (reporter_ == nullptr) return;
+  reporter_->Progress({.step = state_->position.step,
+                       .epoch = state_->position.epoch,
+                       .steps_per_epoch = steps_per_epoch_,
+                       .line = std::move(line)});
 }
 
 bool TrainingLoop::DigestDue() const {

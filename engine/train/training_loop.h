@@ -57,6 +57,7 @@ class TrainingLoop {
   enum class SaveNeed { kOneOfMany, kLast };
   Status SaveNow(SaveNeed need);
   void EmitState(EventKind kind, const StepOutcome& outcome, uint64_t epoch);
+  void Say(std::string line);
   bool DigestDue() const;
   void Report(const StepOutcome& outcome);
 
