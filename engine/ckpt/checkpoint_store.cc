@@ -101,6 +101,9 @@ Result<Claim> CheckpointStore::ClaimGeneration(const std::string& job_json) {
                    Tidy(*world_, options_, recorded));
   warnings_.insert(warnings_.end(), warnings.begin(), warnings.end());
   RETURN_IF_ERROR(Warn(WriteStateFile({})));
+  // What an interrupted retention left over; a finished run makes no save that
+  // would do it.
+  RETURN_IF_ERROR(Retire());
   return Claim{.generation = generation, .parent = recorded.parent};
 }
 
@@ -368,16 +371,21 @@ Status CheckpointStore::WriteStateFile(const PointContext& context) {
   }
   const std::string path = PathOf(kStateFileName);
   const std::string tmp = path + std::string(kTmpSuffix);
-  RETURN_IF_ERROR(WriteInBlocks(*world_, tmp, EncodeStateFile(names),
+  Status status = WriteInBlocks(*world_, tmp, EncodeStateFile(names),
                                 {.mode = OpenMode::kCreateTruncate,
                                  .write_point = Point::kStateWrite,
                                  .sync_point = Point::kStateSync,
                                  .step = context.step,
                                  .epoch = context.epoch})
-                      .status());
-  RETURN_IF_ERROR(world_->faults.Hit(Point::kStateRename, context));
-  RETURN_IF_ERROR(world_->storage.Rename(tmp, path));
-  return world_->storage.SyncDirectory(options_.directory);
+                      .status();
+  if (status.ok()) status = world_->faults.Hit(Point::kStateRename, context);
+  if (status.ok()) status = world_->storage.Rename(tmp, path);
+  if (status.ok()) return world_->storage.SyncDirectory(options_.directory);
+  // The old state file stands, and nothing half done beside it.
+  if (!StopsTheProcess(status)) {
+    Remember(Annotate(world_->storage.Remove(tmp, FileKind::kFile), tmp));
+  }
+  return status;
 }
 
 // Leaves the newest ones of the lineage, the one just committed among them.

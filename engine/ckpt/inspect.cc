@@ -41,6 +41,25 @@ std::string_view LineageStateName(LineageState state) {
   return "unknown";
 }
 
+namespace {
+
+// The checkpoint that a claim would choose: the one that a person asked for, or
+// the newest of the lineage that is good. `reports` are those of scan's, first.
+void MarkNext(const StoreScan& scan, std::vector<CheckpointReport>& reports) {
+  for (size_t i = 0; i < scan.checkpoints.size(); ++i) {
+    if (scan.state_file.edit != reports[i].name) continue;
+    reports[i].next = reports[i].verdict.ok();
+    return;
+  }
+  for (const size_t member : scan.lineage.members) {
+    if (!reports[member].verdict.ok()) continue;
+    reports[member].next = true;
+    return;
+  }
+}
+
+}  // namespace
+
 Result<std::vector<CheckpointReport>> InspectStore(World& world,
                                                    const std::string& directory,
                                                    InspectDepth depth) {
@@ -75,6 +94,7 @@ Result<std::vector<CheckpointReport>> InspectStore(World& world,
           ReadCheckpoint(world, directory + "/" + report.name).status();
     }
   }
+  MarkNext(scan, reports);
   std::ranges::sort(reports, {}, [](const CheckpointReport& report) {
     return std::tie(report.step, report.name);
   });

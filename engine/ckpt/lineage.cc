@@ -8,14 +8,23 @@
 namespace gauntlet {
 namespace {
 
+// What is due after an epoch's last step comes before the next epoch: a state
+// in an epoch is the latest of its step.
+auto Moment(uint64_t step, Phase phase) {
+  const int rank = phase == Phase::kEvaluationDue  ? 0
+                   : phase == Phase::kCallbacksDue ? 1
+                                                   : 2;
+  return std::tuple(step, rank);
+}
+
 auto Moment(const LineageEntry& entry) {
-  return std::tuple(entry.name.step, entry.phase);
+  return Moment(entry.name.step, entry.phase);
 }
 
 bool IsParent(const LineageEntry& entry, const ParentRecord& parent,
               uint64_t adopter) {
   if (entry.state_digest) {
-    return Moment(entry) == std::tuple(parent.step, parent.phase) &&
+    return Moment(entry) == Moment(parent.step, parent.phase) &&
            *entry.state_digest == parent.state_digest;
   }
   return entry.name.step == parent.step &&
@@ -29,7 +38,7 @@ void AddOwn(std::span<const LineageEntry> entries, uint64_t generation,
             std::set<size_t>& members) {
   for (size_t i = 0; i < entries.size(); ++i) {
     const bool before =
-        !until || Moment(entries[i]) < std::tuple(until->step, until->phase);
+        !until || Moment(entries[i]) < Moment(until->step, until->phase);
     if (entries[i].written_by == generation && before) members.insert(i);
   }
 }

@@ -26,10 +26,8 @@ StateFile ParseStateFile(std::string_view text) {
   }
   const auto latest = record.Find("latest");
   if (!latest) return file;
-  const bool last_of_all = !file.all.empty() && file.all.back() == *latest;
-  const bool edited = record.digest == DigestLine::kMissing ||
-                      (record.digest == DigestLine::kWrong && !last_of_all);
-  if (edited) file.edit = *latest;
+  if (record.digest == DigestLine::kMissing) file.edit = *latest;
+  file.damaged = record.digest == DigestLine::kWrong;
   return file;
 }
 

@@ -8,9 +8,8 @@
 //   xxh3_128: …
 // It is written after each acknowledged save and each claim, `all` in ascending
 // order with the latest last. A load does not obey it, except where a person
-// edited it: where the digest line is gone, or where it is wrong and `latest`
-// is not the last of `all`. (Wrong with both equal is damage elsewhere in the
-// file, and nothing that anybody asked for.)
+// edited it, which is where the digest line is gone. A digest that is there and
+// wrong is damage: the file is an index only, and passed over.
 #ifndef GAUNTLET_ENGINE_CKPT_STATE_FILE_FORMAT_H_
 #define GAUNTLET_ENGINE_CKPT_STATE_FILE_FORMAT_H_
 

@@ -90,7 +90,7 @@ struct TrainResult {
   std::string digest;     // of the final state, 32 hex digits
   float loss = 0.0f;      // of the last complete epoch, else of the last step
   double accuracy = 0.0;  // of the last complete epoch's training rows
-  double val_accuracy = 0.0;
+  double val_accuracy = 0.0;             // NaN: nothing was validated yet
   std::optional<uint64_t> resumed_from;  // step
 };
 

@@ -144,9 +144,13 @@ Status TrainingLoop::EndEpoch() {
          .steps_per_epoch = steps_per_epoch_,
          .loss = outcome.loss,
          .line = fmt::format(
-             "epoch {}/{}  step {}  loss {:.4f}  accuracy {:.4f}  "
+             "epoch {}{}  step {}  loss {:.4f}  accuracy {:.4f}  "
              "val_loss {:.4f}  val_accuracy {:.4f}",
-             state_->position.epoch, options_->horizon.epochs,
+             state_->position.epoch,
+             // Where steps are the goal, no number of epochs is.
+             options_->horizon.max_steps
+                 ? ""
+                 : fmt::format("/{}", options_->horizon.epochs),
              state_->position.step, history.loss.back(),
              share(history.correct.back(), history.rows.back()),
              history.val_loss.back(),

@@ -1,6 +1,7 @@
 #include "engine/train/worker.h"
 
 #include <charconv>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -276,6 +277,7 @@ TrainResult Worker::Outcome(LoopEnd end) const {
     result.accuracy = static_cast<double>(state_->metrics.correct) /
                       static_cast<double>(state_->metrics.rows);
   }
+  result.val_accuracy = std::numeric_limits<double>::quiet_NaN();
   if (!history.val_rows.empty() && history.val_rows.back() > 0) {
     result.val_accuracy = static_cast<double>(history.val_correct.back()) /
                           static_cast<double>(history.val_rows.back());

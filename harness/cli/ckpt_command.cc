@@ -109,10 +109,11 @@ std::string RenderReports(const std::vector<CheckpointReport>& reports,
                  : "  " + report.verdict.message();
     text += '\n';
   }
-  const auto newest = std::find_if(reports.rbegin(), reports.rend(), IsGood);
-  text += newest == reports.rend()
+  const auto next = std::ranges::find_if(
+      reports, [](const CheckpointReport& report) { return report.next; });
+  text += next == reports.end()
               ? "no checkpoint can be loaded\n"
-              : fmt::format("a run goes on from {}\n", newest->name);
+              : fmt::format("a run goes on from {}\n", next->name);
   return text;
 }
 
@@ -123,6 +124,7 @@ std::string ReportsToJson(const std::vector<CheckpointReport>& reports) {
                     {"good", report.verdict.ok()},
                     {"lineage", LineageStateName(report.lineage)},
                     {"reason", report.verdict.message()},
+                    {"next", report.next},
                     {"step", report.step},
                     {"epoch", report.epoch},
                     {"generation", report.generation},

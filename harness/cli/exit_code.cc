@@ -22,7 +22,9 @@ constexpr std::array kExitCodes = {
                  "something was skipped, under --strict"},
     ExitCodeInfo{ExitCode::kNoCheckpoint,
                  "there are checkpoints and none of them can be loaded"},
-    ExitCodeInfo{ExitCode::kInterrupted, "interrupted from the keyboard"},
+    ExitCodeInfo{ExitCode::kInterrupted,
+                 "interrupted: a second Ctrl-C to train (the first saves), or "
+                 "one to run"},
     ExitCodeInfo{ExitCode::kStopped,
                  "stopped by a termination notice, after saving"},
 };

@@ -9,6 +9,7 @@
 #include "harness/cli/command_line.h"
 #include "harness/cli/exit_code.h"
 #include "harness/cli/flags.h"
+#include "harness/scenario/keys.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 
@@ -37,6 +38,25 @@ std::string InvariantsText() {
          RenderEntries(EntriesOf(Catalog::kInvariants));
 }
 
+// From the table that the loader uses.
+std::string ScenariosText() {
+  std::string text =
+      "Scenarios: YAML files, one claim each; a file may hold several, with "
+      "--- "
+      "between\nthem. Every key, with its default in parentheses:\n\n";
+  for (const KeySpec& key : AllKeys()) {
+    std::string doc(key.doc);
+    if (!key.listed.empty()) doc += fmt::format(": {}", key.listed);
+    if (!key.fallback.empty()) doc += fmt::format(" ({})", key.fallback);
+    text += fmt::format("  {:<34} {}\n", key.path, doc);
+  }
+  return text +
+         "\nmatrix: dotted paths of other keys, each with a list of values: "
+         "{cluster.workers:\n[1, 2, 4]} gives three cases. A canary has plant: "
+         "BUG and expect: {outcome: violates,\ninvariants: [NAME]}. Examples: "
+         "scenarios/smoke, scenarios/canary.\n";
+}
+
 std::string ExitCodesText() {
   std::string text = "Exit codes, of all commands:\n\n";
   for (const ExitCodeInfo& info : AllExitCodes()) {
@@ -52,9 +72,8 @@ struct Topic {
 };
 
 constexpr std::array kTopics = {
-    Topic{"points", PointsText},
-    Topic{"faults", FaultsText},
-    Topic{"invariants", InvariantsText},
+    Topic{"points", PointsText},         Topic{"faults", FaultsText},
+    Topic{"invariants", InvariantsText}, Topic{"scenarios", ScenariosText},
     Topic{"exit-codes", ExitCodesText},
 };
 

@@ -5,8 +5,8 @@
 #include <span>
 
 #include "engine/real/local_worker_processes.h"
-#include "harness/cli/exit_code.h"
 #include "engine/real/real_world.h"
+#include "harness/cli/exit_code.h"
 #include "harness/cli/train_command.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
@@ -106,9 +106,9 @@ int LaunchOnThisMachine(const LaunchCommand& command, Console& console) {
   PosixStorage storage;
   const Result<std::string> text =
       ReadFile(storage, command.options_file, kMaxOptionsBytes);
-  Result<TrainOptions> options =
-      text.ok() ? TrainOptionsFromJson(*text)
-                : Result<TrainOptions>(text.status());
+  Result<TrainOptions> options = text.ok()
+                                     ? TrainOptionsFromJson(*text)
+                                     : Result<TrainOptions>(text.status());
   if (!options.ok()) {
     fmt::print(console.err, "gauntlet launch: {}: {}\n", command.options_file,
                options.status().message());

@@ -1,7 +1,5 @@
 #include "harness/cli/run_command.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <ctime>
 #include <filesystem>
@@ -10,12 +8,9 @@
 #include <set>
 #include <utility>
 
-#include <fmt/chrono.h>
-#include <fmt/format.h>
-#include <fmt/ostream.h>
-
 #include "engine/digest.h"
 #include "engine/real/posix_storage.h"
+#include "engine/real/real_host.h"
 #include "harness/cli/demo_scenarios.h"
 #include "harness/cli/exit_code.h"
 #include "harness/cli/scenario_files.h"
@@ -24,6 +19,10 @@
 #include "harness/scenario/scenario.h"
 #include "reports/junit.h"
 #include "reports/terminal.h"
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+#include <unistd.h>
 
 namespace gauntlet {
 namespace {
@@ -88,6 +87,11 @@ using FailedBefore = std::set<std::pair<std::string, std::string>>;
 Result<FailedBefore> LastFailures(const RunCommand& command) {
   const fs::path file =
       fs::path(command.runs_directory) / "latest" / "result.json";
+  std::error_code error;
+  if (!fs::exists(file, error)) {
+    return InvalidArgument(fmt::format("--last-failed: no earlier run in {}",
+                                       command.runs_directory));
+  }
   const Parsed<RunResult> last = ReadResult(ReadWhole(file), file.string());
   if (!last.ok()) {
     return InvalidArgument("--last-failed: " + last.error);
@@ -169,26 +173,36 @@ class Selection {
 // What this build is: results of another one may differ.
 std::string BuildId() { return DigestOf(ReadWhole(kThisProgram)).Short(); }
 
-// A new folder for the run, to which `latest` links.
+Result<fs::path> Absolute(const fs::path& path) {
+  std::error_code error;
+  fs::path absolute = fs::absolute(path, error);
+  if (error) {
+    return IoError(fmt::format("{}: {}", path.string(), error.message()));
+  }
+  return absolute;
+}
+
+// A new folder for the run.
 Result<fs::path> MakeRunDirectory(const fs::path& runs, std::string& id) {
   const std::time_t now = std::time(nullptr);
   id = fmt::format("{:%Y%m%dT%H%M%S}-{}", fmt::gmtime(now), getpid());
   std::error_code error;
-  const fs::path directory = fs::absolute(runs) / id;
-  fs::create_directories(directory, error);
+  fs::create_directories(runs / id, error);
   if (error) {
     return IoError(
-        fmt::format("{}: {}", directory.string(), error.message()));
+        fmt::format("{}: {}", (runs / id).string(), error.message()));
   }
-  // Made beside and renamed, so that there is always one.
-  const fs::path link = fs::absolute(runs) / (id + ".link");
+  return runs / id;
+}
+
+// Made beside and renamed, so that there is always one.
+Status LinkLatest(const fs::path& runs, const std::string& id) {
+  std::error_code error;
+  const fs::path link = runs / (id + ".link");
   fs::create_directory_symlink(id, link, error);
-  if (!error) fs::rename(link, fs::absolute(runs) / "latest", error);
-  if (error) {
-    return IoError(fmt::format("{}/latest: {}", runs.string(),
-                               error.message()));
-  }
-  return directory;
+  if (!error) fs::rename(link, runs / "latest", error);
+  if (!error) return OkStatus();
+  return IoError(fmt::format("{}/latest: {}", runs.string(), error.message()));
 }
 
 int ExitCodeFor(const RunResult& result, const RunCommand& command) {
@@ -214,19 +228,21 @@ class Runner {
       : command_(command),
         console_(console),
         text_(command.output == OutputFormat::kText),
-        colour_(console.out_style.Paint(Ink::kGood, "x") == "x"
-                    ? Colour::kOff
-                    : Colour::kOn) {}
+        colour_(console.out_style.Paint(Ink::kGood, "x") == "x" ? Colour::kOff
+                                                                : Colour::kOn) {
+  }
 
   Result<int> Run(uint64_t scenarios, const std::vector<SuiteItem>& items) {
     RunResult result = {.seed = command_.seed.value_or(0),
                         .build = BuildId(),
                         .scenarios = scenarios};
+    ASSIGN_OR_RETURN(const fs::path runs, Absolute(command_.runs_directory));
     ASSIGN_OR_RETURN(const fs::path directory,
-                     MakeRunDirectory(command_.runs_directory, result.run));
+                     MakeRunDirectory(runs, result.run));
     if (text_) {
-      fmt::print(console_.out, "{} scenarios, {} cases, run {}\n", scenarios,
-                 items.size(), result.run);
+      fmt::print(console_.out, "{} scenario{}, {} case{}, run {}\n", scenarios,
+                 scenarios == 1 ? "" : "s", items.size(),
+                 items.size() == 1 ? "" : "s", result.run);
       console_.out << std::flush;
     }
     const auto begin = std::chrono::steady_clock::now();
@@ -236,17 +252,20 @@ class Runner {
          .max_failures = command_.max_failures,
          .program = kThisProgram,
          .directory = directory,
-         .cache_directory = fs::absolute(command_.runs_directory)
-                                .parent_path() /
-                            "cache",
-         .build = result.build},
+         .cache_directory = runs / ".cache",
+         .build = result.build,
+         .interrupted = [&] { return host_.TerminationNotices() > 0; }},
         [&](const CaseResult& one) { Show(one, WidthOf(items)); });
-    result.seconds = std::chrono::duration<double>(
-                         std::chrono::steady_clock::now() - begin)
-                         .count();
-    RETURN_IF_ERROR(SaveResult(result, directory, command_.junit_file));
+    result.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
+            .count();
     Conclude(result);
-    return ExitCodeFor(result, command_);
+    RETURN_IF_ERROR(SaveResult(result, directory, command_.junit_file));
+    RETURN_IF_ERROR(LinkLatest(runs, result.run));
+    if (host_.TerminationNotices() == 0) return ExitCodeFor(result, command_);
+    fmt::print(console_.err, "gauntlet run: interrupted after {} of {} cases\n",
+               result.cases.size(), items.size());
+    return static_cast<int>(ExitCode::kInterrupted);
   }
 
  private:
@@ -279,6 +298,7 @@ class Runner {
 
   const RunCommand& command_;
   Console& console_;
+  RealHost host_;
   const bool text_;
   const Colour colour_;
 };
@@ -297,12 +317,17 @@ Result<int> LoadAndRun(const RunCommand& command, Console& console) {
                loaded.cases.size());
     return static_cast<int>(ExitCode::kNothingSelected);
   }
-  return Runner(command, console).Run(loaded.scenarios, items);
+  const Result<int> code =
+      Runner(command, console).Run(loaded.scenarios, items);
+  if (code.ok()) return code;
+  fmt::print(console.err, "gauntlet run: {}\n", code.status().message());
+  return static_cast<int>(ExitCode::kNoVerdict);
 }
 
 }  // namespace
 
 int RunScenarios(const RunCommand& command, Console& console) {
+  InstallSignalHandlers();
   const Result<int> exit_code = LoadAndRun(command, console);
   if (exit_code.ok()) return *exit_code;
   fmt::print(console.err, "gauntlet run: {}\n", exit_code.status().message());

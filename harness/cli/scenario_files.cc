@@ -1,11 +1,16 @@
 #include "harness/cli/scenario_files.h"
 
 #include <set>
+#include <string_view>
 
 namespace gauntlet {
 namespace {
 
 constexpr int kDeepest = 16;
+
+bool IsScenarioName(std::string_view name) {
+  return name.ends_with(".yaml") || name.ends_with(".yml");
+}
 
 // Adds what is in and below the folder; kNotFound if it is none.
 Status AddFolder(Storage& storage, const std::string& folder, int depth,
@@ -19,7 +24,7 @@ Status AddFolder(Storage& storage, const std::string& folder, int depth,
         folder.ends_with('/') ? folder + entry.name : folder + "/" + entry.name;
     if (entry.kind == FileKind::kDirectory) {
       RETURN_IF_ERROR(AddFolder(storage, path, depth + 1, files));
-    } else if (entry.name.ends_with(".yaml")) {
+    } else if (IsScenarioName(entry.name)) {
       files.insert(path);
     }
   }
@@ -32,9 +37,12 @@ Result<std::vector<std::string>> FindScenarioFiles(
     Storage& storage, const std::vector<std::string>& paths) {
   std::set<std::string> files;
   for (const std::string& path : paths) {
-    if (path.ends_with(".yaml")) {
+    if (IsScenarioName(path)) {
       ASSIGN_OR_RETURN(const auto file, storage.Open(path, OpenMode::kRead));
       files.insert(path);
+    } else if (storage.Open(path, OpenMode::kRead).ok()) {
+      return InvalidArgument(
+          path + ": expected a folder, or a file that ends in .yaml or .yml");
     } else {
       RETURN_IF_ERROR(AddFolder(storage, path, 0, files));
     }

@@ -14,10 +14,12 @@ constexpr uint64_t kMaxSteps = 1'000'000'000'000;
 
 constexpr std::string_view kExamples =
     R"(Examples:
-  gauntlet train --epochs 4 --workers 2 --replicas 4 --ckpt ckpt --every 50
-  gauntlet train --preset mlp --data mnist/ --ckpt ckpt --every 30s
-  gauntlet train --stop-at-step 40 --ckpt ckpt   # stops as a preemption would
-A run whose --ckpt directory holds checkpoints goes on from the newest good one.)";
+  gauntlet train --epochs 4 --workers 2 --replicas 4 --ckpt one --every 5
+  gauntlet train --preset mlp --data mnist/ --ckpt two --every 30s
+  gauntlet train --epochs 4 --stop-at-step 10 --ckpt three   # as if preempted
+A run whose --ckpt directory holds checkpoints goes on from the newest good one,
+with any number of workers. --replicas, which is as --workers if not given, is
+part of the job: say it where the workers are to change.)";
 
 // What was said of the job; nullopt where the preset rules.
 struct JobFlags {
@@ -146,7 +148,7 @@ void AddOutputFlags(Flags& flags, TrainFlags& told) {
               ReadText(command.logs_directory));
   flags.Value({"--plan", "FILE", "faults to inject (what gauntlet run uses)"},
               ReadText(command.plan_file));
-  flags.Switch({"--no-progress", "", "say only what came of it"},
+  flags.Switch({"--no-progress", "", "no progress, only what is worth a line"},
                [&command] { command.progress = ProgressChoice::kOff; });
   flags.Switch({"--json", "", "the result as one JSON object"},
                [&command] { command.output = OutputFormat::kJson; });
@@ -237,6 +239,12 @@ Result<Command> ParseTrain(const VerbArguments& verb) {
     return Command(ShowCommand{flags.Help()});
   RETURN_IF_ERROR(TakeJob(told));
   TakeHorizon(told.horizon, told.command.options.horizon);
+  if (told.command.options.kernels.math == Math::kFast &&
+      !told.command.options.checkpoint.directory.empty()) {
+    return InvalidArgument(
+        "--math fast: expected no --ckpt beside it (its bits are outside the "
+        "contract, so no run could go on from them)");
+  }
   RETURN_IF_ERROR(TakeStore(told.store, told.command.options.checkpoint));
   told.command.launcher.checkpoint_directory =
       told.command.options.checkpoint.directory;

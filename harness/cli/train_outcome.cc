@@ -57,10 +57,13 @@ std::string TrainOutcomeToJson(const TrainOutcome& outcome) {
 std::string TrainOutcomeToText(const TrainOutcome& outcome) {
   CHECK(outcome.end.result.has_value(), "an outcome to show has a result");
   const TrainResult& result = *outcome.end.result;
-  std::string line = fmt::format(
-      "{:<8} {}, {}, loss {:.4f}, accuracy {:.1f}%, validation {:.1f}%",
-      result.status, Count(result.epochs, "epoch"), Count(result.steps, "step"),
-      result.loss, result.accuracy * 100.0, result.val_accuracy * 100.0);
+  std::string line =
+      fmt::format("{:<8} {}, {}, loss {:.4f}, accuracy {:.1f}%", result.status,
+                  Count(result.epochs, "epoch"), Count(result.steps, "step"),
+                  result.loss, result.accuracy * 100.0);
+  if (std::isfinite(result.val_accuracy)) {
+    line += fmt::format(", validation {:.1f}%", result.val_accuracy * 100.0);
+  }
   if (result.resumed_from) {
     line += fmt::format(", resumed from step {}", *result.resumed_from);
   }

@@ -12,6 +12,8 @@ namespace {
 
 constexpr Duration kRedrawEvery = std::chrono::milliseconds(100);
 constexpr Duration kPlainLineEvery = std::chrono::seconds(10);
+// A rate over less time than this says nothing.
+constexpr double kMeasurable = 0.2;
 constexpr size_t kBarCells = 20;
 constexpr std::string_view kEraseLine = "\r\x1b[K";
 
@@ -139,7 +141,7 @@ ProgressFacts TrainProgress::FactsOf(const WorkerProgress& progress,
   }
   const auto& [step, time] = *measured_from_;
   const double seconds = std::chrono::duration<double>(now - time).count();
-  if (progress.step > step && seconds > 0.0) {
+  if (progress.step > step && seconds >= kMeasurable) {
     facts.rows_per_second =
         static_cast<double>(progress.step - step) * rows_per_step_ / seconds;
   }
@@ -148,6 +150,8 @@ ProgressFacts TrainProgress::FactsOf(const WorkerProgress& progress,
 
 void TrainProgress::Progress(const WorkerProgress& progress) {
   if (!progress.line.empty()) WriteLine(progress.line);
+  // One that knows nothing of an epoch is there for its line alone.
+  if (progress.steps_per_epoch == 0) return;
   const Time now = clock_.Now();
   if (!measured_from_ || progress.step < measured_from_->first) {
     measured_from_ = {progress.step, now};

@@ -10,9 +10,9 @@
 #include "engine/cluster/tf_config.h"
 #include "engine/data/dataset.h"
 #include "engine/real/notice_pipe.h"
+#include "engine/real/real_world.h"
 #include "engine/train/worker.h"
 #include "harness/cli/exit_code.h"
-#include "engine/real/real_world.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 

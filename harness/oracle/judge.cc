@@ -145,7 +145,14 @@ void JudgeRun(const Record& record, Verdict& verdict) {
     broken.push_back(finding.name);
   }
   const std::string why = WhyNoVerdict(record, verdict);
-  if (!broken.empty()) {
+  const bool only_expectations =
+      broken.size() == verdict.broken_expectations.size();
+  const bool fired = ReportOf(verdict, kFaultFired).breaches == 0;
+  // What did not happen cannot have been survived as expected.
+  if (only_expectations && !fired) {
+    verdict.kind = VerdictKind::kError;
+    verdict.reason = why;
+  } else if (!broken.empty()) {
     verdict.kind = VerdictKind::kFail;
     verdict.reason = JoinNames(broken);
   } else if (!why.empty()) {

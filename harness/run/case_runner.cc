@@ -68,9 +68,10 @@ class CaseRun {
     ASSIGN_OR_RETURN(const auto golden, references_.GoldenFor(plan_));
     record_.golden = *golden;
     if (place_.world == WorldKind::kReal) {
-      Adopt(RunInProcesses(
-                {.program = place_.program, .directory = place_.directory},
-                plan_),
+      Adopt(RunInProcesses({.program = place_.program,
+                            .directory = place_.directory,
+                            .interrupted = place_.interrupted},
+                           plan_),
             record_);
       return OkStatus();
     }

@@ -2,6 +2,7 @@
 #ifndef GAUNTLET_HARNESS_RUN_CASE_RUNNER_H_
 #define GAUNTLET_HARNESS_RUN_CASE_RUNNER_H_
 
+#include <functional>
 #include <string>
 
 #include "harness/record/result.h"
@@ -20,6 +21,7 @@ struct CasePlace {
   WorldKind world = WorldKind::kSimulated;
   std::string program;    // for real processes
   std::string directory;  // of this case's files; exists, absolute
+  std::function<bool()> interrupted = [] { return false; };
 };
 
 struct CaseOutcome {
@@ -31,7 +33,7 @@ struct CaseOutcome {
 // judges what came of it. Leaves record.jsonl in the directory; the store and
 // the logs only where the verdict is not a pass.
 CaseOutcome RunCase(const Case& one, const CasePlace& place,
-                   const Capabilities& here, References& references);
+                    const Capabilities& here, References& references);
 
 }  // namespace gauntlet
 

@@ -125,7 +125,10 @@ LauncherRun ParseLaunch(const std::string& printed, const ChildEnd& end) {
 class RealRun {
  public:
   RealRun(const RealRunPlace& place, const RunPlan& plan)
-      : directory_(place.directory), program_(place.program), plan_(plan) {}
+      : directory_(place.directory),
+        program_(place.program),
+        interrupted_(place.interrupted),
+        plan_(plan) {}
 
   RunLog Run();
 
@@ -140,6 +143,7 @@ class RealRun {
 
   const fs::path directory_;
   const std::string program_;
+  const std::function<bool()>& interrupted_;
   const RunPlan& plan_;
   const SteadyClock::time_point begin_ = SteadyClock::now();
   RunLog log_;
@@ -211,7 +215,10 @@ ChildEnd RealRun::Watch(const ChildProcess& launcher) {
     const uint64_t bytes_now = BytesBelow(directory_ / "events");
     if (bytes_now != bytes) sign_of_life = now;
     bytes = bytes_now;
-    if (now - sign_of_life > plan_.hang_limit) {
+    if (interrupted_()) {
+      log_.ending = RunEnding::kTimedOut;
+      log_.ending_detail = "interrupted";
+    } else if (now - sign_of_life > plan_.hang_limit) {
       log_.ending = RunEnding::kHung;
       log_.ending_detail = fmt::format(
           "no event from any worker for {:.1f}s",

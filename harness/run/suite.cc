@@ -61,7 +61,9 @@ std::optional<size_t> Suite::NextItem() {
   const std::lock_guard lock(mutex_);
   const bool enough =
       options_.max_failures > 0 && failures_ >= options_.max_failures;
-  if (enough || next_ == items_.size()) return std::nullopt;
+  if (enough || next_ == items_.size() || options_.interrupted()) {
+    return std::nullopt;
+  }
   return next_++;
 }
 
@@ -75,7 +77,8 @@ CaseOutcome Suite::RunItem(size_t index) {
   return RunCase(item.one,
                  {.world = item.world,
                   .program = options_.program,
-                  .directory = directory},
+                  .directory = directory,
+                  .interrupted = options_.interrupted},
                  CapabilitiesOf(item.world, options_.directory), references_);
 }
 
@@ -84,11 +87,12 @@ void Suite::CompareWorlds(CaseOutcome& outcome) {
   if (first || other->second.result.world == outcome.result.world) return;
   Verdict& verdict = outcome.result.verdict;
   const Verdict& there = other->second.result.verdict;
-  const bool skipped =
-      verdict.kind == VerdictKind::kSkip || there.kind == VerdictKind::kSkip;
+  const auto says_nothing = [](const Verdict& one) {
+    return one.kind == VerdictKind::kSkip || one.kind == VerdictKind::kError;
+  };
   const bool agree = verdict.kind == there.kind &&
                      outcome.final_digest == other->second.final_digest;
-  if (skipped || agree) return;
+  if (says_nothing(verdict) || says_nothing(there) || agree) return;
   verdict.reason = fmt::format(
       "the worlds disagree: {} with final state {} in the {} world, {} with {} "
       "here",
@@ -100,6 +104,8 @@ void Suite::CompareWorlds(CaseOutcome& outcome) {
 
 void Suite::Finish(size_t index, CaseOutcome outcome) {
   const std::lock_guard lock(mutex_);
+  // What was cut off has no verdict.
+  if (options_.interrupted()) return;
   CompareWorlds(outcome);
   const VerdictKind kind = outcome.result.verdict.kind;
   if (kind == VerdictKind::kFail || kind == VerdictKind::kError) ++failures_;

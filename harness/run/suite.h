@@ -18,12 +18,14 @@ struct SuiteItem {
 };
 
 struct SuiteOptions {
-  int jobs = 1;          // cases at a time
-  int max_failures = 0;  // stop after so many; 0: never
-  std::string program;   // for real processes
+  int jobs = 1;           // cases at a time
+  int max_failures = 0;   // stop after so many; 0: never
+  std::string program;    // for real processes
   std::string directory;  // absolute; each case gets a folder in it
   std::string cache_directory;
   std::string build;
+  // Asked now and then: nothing more is begun, and what runs is cut off.
+  std::function<bool()> interrupted = [] { return false; };
 };
 
 // Runs them and calls `done` (one call at a time) as each is over. The results

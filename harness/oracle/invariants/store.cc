@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "harness/oracle/fault_traits.h"
 #include "harness/oracle/invariants.h"
 #include <fmt/format.h>
 
@@ -104,6 +105,16 @@ void CheckRetirement(const Evidence& evidence, Check& check) {
   }
 }
 
+uint64_t RefusedRetirements(const Evidence& evidence) {
+  return static_cast<uint64_t>(
+      std::count_if(evidence.firings.begin(), evidence.firings.end(),
+                    [](const Firing& firing) {
+                      const FaultTraits traits = TraitsOf(*firing.fault);
+                      return !traits.may_end_life &&
+                             firing.fault->point.starts_with("ckpt.retire.");
+                    }));
+}
+
 void CheckLeftovers(const Evidence& evidence, Check& check) {
   const Record& record = evidence.record;
   const Leftovers& left = record.left;
@@ -131,13 +142,18 @@ void CheckLeftovers(const Evidence& evidence, Check& check) {
   }
   if (!EndedOrderly(record)) return;
   check.Instance();
+  // A retirement that the disk refused is reported and made up for by the next
+  // generation, if there is one.
+  const uint64_t refused = RefusedRetirements(evidence);
   const auto keep = static_cast<uint64_t>(record.setup.keep);
-  if (keep > 0 && valid > keep) {
+  if (keep > 0 && valid > keep + refused) {
     check.Breach("retention", fmt::format("{} checkpoints are left, expected "
                                           "at most {}",
                                           valid, keep));
   }
+  uint64_t half_gone = 0;
   for (const std::string& name : left.temporary) {
+    if (name.starts_with(".deleting-") && ++half_gone <= refused) continue;
     check.Breach("temporary", fmt::format("{} is left behind", name));
   }
 }

@@ -118,17 +118,20 @@ TEST_F(CheckpointStoreTest, SaysSoWhereAStepIsSavedAlready) {
 }
 
 TEST_F(CheckpointStoreTest, KeepsTwoPhasesOfOneStepApart) {
-  CheckpointStore store = Saved({1});
-  CheckpointHead later = HeadOf(1);
-  later.phase = Phase::kCallbacksDue;
-  const auto save = store.BeginSave(later, 1);
-  ASSERT_TRUE(save.ok()) << save.status().ToString();
+  CheckpointStore store = Saved({});
   const TestState state(1);
   const auto views = state.Views();
-  const std::vector shards = {*store.WriteShard(*save, 0, 1, views)};
-  ASSERT_TRUE(store.Commit(*save, later, 1, shards).ok());
+  for (const Phase phase : {Phase::kEvaluationDue, Phase::kInEpoch}) {
+    CheckpointHead head = HeadOf(1);
+    head.phase = phase;
+    const auto save = store.BeginSave(head, 1);
+    ASSERT_TRUE(save.ok()) << save.status().ToString();
+    const std::vector shards = {*store.WriteShard(*save, 0, 1, views)};
+    ASSERT_TRUE(store.Commit(*save, head, 1, shards).ok());
+  }
+  // The next epoch's begin comes after what was due at the end of the last.
   const Recovered recovered = Recover(test_.world);
-  EXPECT_EQ(recovered.claim->parent->name, "step-000000001-callbacks_due-g2");
+  EXPECT_EQ(recovered.claim->parent->name, "step-000000001-in_epoch-g2");
 }
 
 TEST_F(CheckpointStoreTest, EmitsTheEventsOfASaveInOrder) {

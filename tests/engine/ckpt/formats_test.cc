@@ -187,7 +187,8 @@ TEST(StateFileTest, IsObeyedOnlyWhereAPersonEditedIt) {
   EXPECT_EQ(ParseStateFile(text).all, all);
   const std::string edited =
       Replaced(text, "latest: step-000000002", "latest: step-000000001");
-  EXPECT_EQ(ParseStateFile(edited).edit, "step-000000001-g1");
+  EXPECT_EQ(ParseStateFile(edited).edit, std::nullopt) << "its digest is wrong";
+  EXPECT_TRUE(ParseStateFile(edited).damaged);
   const std::string unsealed = text.substr(0, text.rfind("xxh3_128"));
   EXPECT_EQ(ParseStateFile(unsealed).edit, "step-000000002-g1");
   EXPECT_EQ(ParseStateFile("latest: x\r\n").edit, "x");

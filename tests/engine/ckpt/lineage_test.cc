@@ -47,6 +47,16 @@ TEST(LineageTest, LeavesOutWhatAnOldGenerationWroteAfterItsSuccessorsParent) {
               ElementsAre("step-000000120-g2", "step-000000100-g1"));
 }
 
+TEST(LineageTest, OrdersTheStatesOfOneStepAsTheyCome) {
+  std::vector<LineageEntry> entries = {At(8, 1), At(8, 2), At(8, 3)};
+  entries[0].phase = Phase::kInEpoch;
+  entries[1].phase = Phase::kEvaluationDue;
+  entries[2].phase = Phase::kCallbacksDue;
+  EXPECT_THAT(Members(entries, {}),
+              ElementsAre("step-000000008-g1", "step-000000008-g3",
+                          "step-000000008-g2"));
+}
+
 TEST(LineageTest, LeavesOutAGenerationBesideTheChain) {
   EXPECT_THAT(
       Members({At(100, 1), At(110, 2), At(90, 2)},

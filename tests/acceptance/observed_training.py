@@ -1,0 +1,302 @@
+"""Starts `gauntlet train` as anyone would and watches it from outside.
+
+Knows only what a user sees: arguments, exit codes, the JSON line, the
+checkpoint directory and the processes in /proc.
+"""
+
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+STOPPED = 143  # the exit code after a termination notice
+GONE_WITHIN_S = 1.0  # of a run's processes, once its launcher has ended
+DEADLINE_S = 180.0  # of one command: far above what any of them takes
+_MARK = "GAUNTLET_ACCEPTANCE_RUN"  # in the environment of all its processes
+_ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+class Failed(Exception):
+    """What was checked does not hold."""
+
+
+def expect(condition, message):
+    if not condition:
+        raise Failed(message)
+
+
+def expect_equal(what, found, expected):
+    expect(found == expected, f"{what}: expected {expected}, found {found}")
+
+
+class Process:
+    """A process of a run: as /proc had it, and a handle that cannot err."""
+
+    def __init__(self, pid, handle, role, parent):
+        self.pid = pid
+        self.role = role  # "launcher", "worker 2", "starting"
+        self.parent = parent
+        self._handle = handle
+
+    def signal(self, number):
+        """Whether it was still there to get it."""
+        try:
+            signal.pidfd_send_signal(self._handle, number)
+            return True
+        except ProcessLookupError:
+            return False
+
+    def close(self):
+        os.close(self._handle)
+
+
+def _read(path):
+    try:
+        return path.read_bytes()
+    except OSError:  # gone, or another user's
+        return b""
+
+
+def _parent_of(pid):
+    # The name in brackets may hold anything.
+    fields = _read(pathlib.Path(f"/proc/{pid}/stat")).rpartition(b")")[2]
+    return int(fields.split()[1]) if fields else 0
+
+
+class Run:
+    """One `gauntlet train` after the other on one checkpoint directory."""
+
+    def __init__(self, program, directory):
+        self.program = str(program)
+        self.directory = pathlib.Path(directory)
+        self.directory.mkdir(parents=True, exist_ok=True)
+        self.store = self.directory / "ckpt"
+        self.launcher = None
+        self.starts = 0
+        self.started_at = 0.0
+
+    def start(self, *arguments):
+        self.starts += 1
+        name = f"start-{self.starts}"
+        command = [self.program, "train", *map(str, arguments),
+                   "--ckpt", str(self.store), "--json", "--no-progress"]
+        (self.directory / f"{name}.command").write_text(" ".join(command))
+        with open(self.directory / f"{name}.out", "wb") as out, \
+                open(self.directory / f"{name}.err", "wb") as err:
+            self.started_at = time.monotonic()
+            self.launcher = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+                cwd=self.directory,
+                env={**os.environ, _MARK: str(self.directory)})
+
+    def wait(self, within_s=DEADLINE_S):
+        """The exit code, negative for a signal."""
+        try:
+            return self.launcher.wait(timeout=within_s)
+        except subprocess.TimeoutExpired:
+            raise Failed(f"the launcher still ran after {within_s:g} s: "
+                         f"{self._left()}") from None
+
+    def errors(self):
+        return (self.directory / f"start-{self.starts}.err").read_text(
+            errors="replace")
+
+    def outcome(self):
+        """What the run said of itself: one line of JSON."""
+        text = (self.directory / f"start-{self.starts}.out").read_text()
+        try:
+            outcome = json.loads(text)
+        except ValueError:
+            raise Failed(f"expected one JSON object on standard output, "
+                         f"found {text!r}") from None
+        return outcome
+
+    def train_to_end(self, *arguments):
+        """Runs to the end, which must be "done", and gives the outcome."""
+        self.start(*arguments)
+        code = self.wait()
+        expect_equal(f"exit code of start {self.starts} "
+                     f"({self.errors()[-300:].strip()})", code, 0)
+        outcome = self.outcome()
+        expect_equal("status", outcome["status"], "done")
+        return outcome
+
+    def processes(self):
+        """All that run now; each is to be closed."""
+        found = []
+        for entry in pathlib.Path("/proc").iterdir():
+            if not entry.name.isdigit():
+                continue
+            pid = int(entry.name)
+            try:
+                handle = os.pidfd_open(pid)
+            except (ProcessLookupError, OSError):
+                continue
+            # After the handle: what is read is of the process that it holds.
+            words = _read(entry / "cmdline").split(b"\0")
+            if self._owns(entry, words):
+                found.append(Process(pid, handle, self._role(pid, words),
+                                     _parent_of(pid)))
+            else:
+                os.close(handle)
+        return sorted(found, key=lambda process: process.role)
+
+    def _owns(self, entry, words):
+        mark = f"{_MARK}={self.directory}".encode()
+        if mark in _read(entry / "environ").split(b"\0"):
+            return True
+        if str(self.store).encode() not in words:
+            return False
+        try:  # a pager on the store is not of the run
+            return os.path.samefile(entry / "exe", self.program)
+        except OSError:
+            return False
+
+    def _role(self, pid, words):
+        if self.launcher is not None and pid == self.launcher.pid:
+            return "launcher"
+        if b"--worker" in words:
+            return "worker " + words[words.index(b"--worker") + 1].decode()
+        return "starting"
+
+    def _left(self):
+        left = self.processes()
+        text = ", ".join(f"{p.role} ({p.pid})" for p in left)
+        for process in left:
+            process.close()
+        return text
+
+    def expect_nothing_left(self, within_s=GONE_WITHIN_S):
+        """No process of the run, in two looks: one may be at its exec."""
+        give_up = time.monotonic() + within_s
+        looks = 0
+        while looks < 2:
+            left = self._left()
+            looks = 0 if left else looks + 1
+            expect(not left or time.monotonic() < give_up,
+                   f"left after {within_s:g} s: {left}")
+            time.sleep(0.02)
+
+    def end(self):
+        """Kills what is left and reaps the launcher."""
+        for process in self.processes():
+            process.signal(signal.SIGKILL)
+            process.close()
+        if self.launcher is not None:
+            self.launcher.wait()
+        self._remove_handouts()
+
+    def _remove_handouts(self):
+        """What launchers that were killed had written for their workers."""
+        for options in pathlib.Path("/tmp").glob("gauntlet-*/options.json"):
+            if f'"{self.store}"'.encode() in _read(options):
+                shutil.rmtree(options.parent, ignore_errors=True)
+
+    def checkpoints(self):
+        """Directories of committed checkpoints, oldest first."""
+        if not self.store.is_dir():
+            return []
+        return sorted(entry for entry in self.store.iterdir()
+                      if re.fullmatch(r"step-\d+(-[a-z-]+)?-g\d+", entry.name))
+
+    def newest_step(self):
+        names = [entry.name for entry in self.checkpoints()]
+        return max((int(name.split("-")[1]) for name in names), default=None)
+
+    def verify(self):
+        """Exit code and output of `gauntlet ckpt verify`."""
+        done = subprocess.run(
+            [self.program, "ckpt", "verify", str(self.store)],
+            stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            timeout=DEADLINE_S, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+    def expect_clean_store(self):
+        code, text = self.verify()
+        expect_equal(f"exit code of ckpt verify ({text.strip()})", code, 0)
+        remains = [entry.name for entry in self.store.iterdir()
+                   if entry.name.endswith(".tmp")]
+        expect_equal("unfinished saves in the store", remains, [])
+
+
+class Cases:
+    """Runs cases, each in a directory that is kept only if it failed."""
+
+    def __init__(self, options):
+        self.options = options
+        self.passed = 0
+        self.failed = 0
+        self.scratch = pathlib.Path(
+            tempfile.mkdtemp(prefix="gauntlet-acceptance-",
+                             dir=options.scratch))
+        self._lock = threading.Lock()
+
+    def run(self, name, check):
+        """check(Run) raises Failed, or returns what is worth telling."""
+        run = Run(self.options.program, self.scratch / name)
+        try:
+            told, failed = check(run), False
+        except (Failed, OSError, subprocess.SubprocessError) as failure:
+            told, failed = str(failure), True
+        finally:
+            run.end()
+        with self._lock:
+            self._conclude(name, run, told, failed)
+
+    def _conclude(self, name, run, told, failed):
+        if failed:
+            self.failed += 1
+            print(f"FAILED {name}: {told}\n  kept: {run.directory}")
+        else:
+            self.passed += 1
+            shutil.rmtree(run.directory)
+            if self.options.verbose and told:
+                print(f"passed {name}: {told}")
+        sys.stdout.flush()
+
+    def run_all(self, named_checks):
+        """Several at a time, as --jobs says."""
+        with concurrent.futures.ThreadPoolExecutor(self.options.jobs) as pool:
+            for done in [pool.submit(self.run, name, check)
+                         for name, check in named_checks]:
+                done.result()
+
+    def exit_code(self):
+        """Says how many held, and clears up."""
+        if self.failed == 0:
+            shutil.rmtree(self.scratch, ignore_errors=True)
+        print(f"{self.passed} passed, {self.failed} failed")
+        return 1 if self.failed or not self.passed else 0
+
+
+def parser(description, count, count_help):
+    options = argparse.ArgumentParser(
+        description=description,
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+    options.add_argument("--program", type=os.path.abspath,
+                         default=str(_ROOT / "build/release/gauntlet"))
+    options.add_argument("--count", type=int, default=count, help=count_help)
+    options.add_argument("--seed", type=int, default=1,
+                         help="of every random choice")
+    options.add_argument("--jobs", type=int, default=1,
+                         help="cases at a time")
+    options.add_argument("--scratch", type=os.path.abspath, default=None,
+                         help="where runs live; those that fail stay there")
+    options.add_argument("--verbose", action="store_true",
+                         help="a line for each case that passed, too")
+    return options
+
+
+def generator(options, *key):
+    """One for each case: the same choices in whatever order cases run."""
+    return random.Random(":".join(map(str, (options.seed, *key))))

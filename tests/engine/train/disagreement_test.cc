@@ -1,0 +1,141 @@
+// Workers whose states differ: the run stops and says who.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/cluster/frame_format.h"
+#include "tests/engine/train/training_fixture.h"
+
+namespace gauntlet {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+
+// Who finds it out first says so and leaves; the others may see no more than
+// that. The launcher acts on the one that failed.
+void ExpectFailure(const LifeOutcome& outcome, const std::string& reason) {
+  EXPECT_THAT(outcome.exits, Contains(1));
+  for (size_t rank = 0; rank < outcome.exits.size(); ++rank) {
+    if (outcome.exits[rank] == 1) {
+      EXPECT_THAT(outcome.reasons[rank], HasSubstr(reason));
+    } else {
+      EXPECT_EQ(outcome.exits[rank], 75) << outcome.reasons[rank];
+    }
+  }
+  EXPECT_FALSE(outcome.result);
+}
+
+// Rank 2 is told of a slower learning rate: another job.
+TEST(DisagreementTest, AnotherJobIsFoundBeforeTheFirstStep) {
+  const LifeOutcome outcome = TrainingFixture().RunEach(3, [](int rank) {
+    TrainOptions options = SmallRun();
+    if (rank == 2) options.job.optimizer.learning_rate = 0.5f;
+    return options;
+  });
+  ExpectFailure(outcome, "rank 2 starts from another state or job");
+  EXPECT_TRUE(outcome.StepsOf(EventKind::kStep).empty());
+}
+
+TEST(DisagreementTest, AnotherStartingStateIsFoundBeforeTheFirstStep) {
+  TrainingFixture fixture;
+  TrainOptions options = SmallRun();
+  options.horizon.stop_at_step = 8;
+  fixture.Run(3, options);
+  const LifeOutcome outcome = fixture.RunEach(3, [&](int rank) {
+    TrainOptions mine = options;
+    if (rank == 1) mine.job.seed = 9;
+    return mine;
+  });
+  EXPECT_THAT(outcome.reasons, Contains(HasSubstr("rank 1")));
+  EXPECT_TRUE(outcome.StepsOf(EventKind::kStep).empty());
+}
+
+// Turns over one bit of the totals that a rank receives in a step.
+class FlippingChannel final : public Channel {
+ public:
+  FlippingChannel(std::unique_ptr<Channel> base, uint64_t step)
+      : base_(std::move(base)), step_(step) {}
+
+  Status Send(Frame frame, Time deadline) override {
+    return base_->Send(std::move(frame), deadline);
+  }
+  Result<Frame> Receive(Time deadline) override {
+    Result<Frame> frame = base_->Receive(deadline);
+    if (!frame.ok()) return frame;
+    const Result<FrameHeader> header = DecodeFrame(*frame);
+    if (header.ok() && header->kind == FrameKind::kTotal &&
+        header->step == step_) {
+      (*frame)[kFrameHeaderBytes + 1] ^= 1;
+    }
+    return frame;
+  }
+  void Close() override { base_->Close(); }
+
+ private:
+  std::unique_ptr<Channel> base_;
+  uint64_t step_;
+};
+
+class FlippingListener final : public Listener {
+ public:
+  FlippingListener(std::unique_ptr<Listener> base, uint64_t step)
+      : base_(std::move(base)), step_(step) {}
+  Result<std::unique_ptr<Channel>> Accept(Time deadline) override {
+    ASSIGN_OR_RETURN(auto channel, base_->Accept(deadline));
+    return std::unique_ptr<Channel>(
+        std::make_unique<FlippingChannel>(std::move(channel), step_));
+  }
+
+ private:
+  std::unique_ptr<Listener> base_;
+  uint64_t step_;
+};
+
+class FlippingNetwork final : public Network {
+ public:
+  FlippingNetwork(Network& base, uint64_t step) : base_(base), step_(step) {}
+  Result<std::unique_ptr<Listener>> Listen(
+      const std::string& address) override {
+    ASSIGN_OR_RETURN(auto listener, base_.Listen(address));
+    return std::unique_ptr<Listener>(
+        std::make_unique<FlippingListener>(std::move(listener), step_));
+  }
+  Result<std::unique_ptr<Channel>> Connect(const std::string& address,
+                                           Time deadline) override {
+    return base_.Connect(address, deadline);
+  }
+
+ private:
+  Network& base_;
+  uint64_t step_;
+};
+
+// Of four ranks, rank 3 makes the totals and rank 2 passes none on: what rank
+// 2 receives wrong is wrong there alone.
+LifeOutcome RunWithAFlippedBit(uint64_t step, const TrainOptions& options) {
+  TrainingFixture fixture;
+  fixture.PutBeforeTheNetwork(
+      [step](int rank, Network& base) -> std::unique_ptr<Network> {
+        if (rank != 2) return nullptr;
+        return std::make_unique<FlippingNetwork>(base, step);
+      });
+  return fixture.Run(4, options);
+}
+
+TEST(DisagreementTest, AStateThatDriftedIsFoundAtTheNextSave) {
+  const LifeOutcome outcome = RunWithAFlippedBit(12, SmallRun());
+  ExpectFailure(outcome,
+                "step 15: state digests differ between workers: 3 have");
+  ExpectFailure(outcome, "rank 2 has");
+  EXPECT_EQ(outcome.StepsOf(EventKind::kSaveAcknowledged).back(), 10u);
+}
+
+TEST(DisagreementTest, AStateThatDriftedIsFoundAtTheEndAtTheLatest) {
+  TrainOptions options = SmallRun();
+  options.checkpoint = {};
+  const LifeOutcome outcome = RunWithAFlippedBit(12, options);
+  ExpectFailure(outcome, "final state digests differ");
+}
+
+}  // namespace
+}  // namespace gauntlet

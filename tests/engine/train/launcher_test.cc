@@ -1,0 +1,396 @@
+// The launcher's policy, with workers that follow a script instead of training:
+// processes of a simulation, so that signals and time are those of a world.
+#include "engine/train/launcher.h"
+
+#include <algorithm>
+#include <csignal>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "chaos/sim/sim_worker_processes.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// The life of one worker, from the launcher's side.
+struct Script {
+  Duration runs = milliseconds(10);
+  int exit = 0;
+  std::string says;  // the status of a result; "": none
+  // On a notice: leaves so much later with 143, or not at all.
+  std::optional<Duration> leaves_after_notice;
+  bool for_ever = false;
+};
+using ScriptOf = std::function<Script(const WorkerSpec&)>;
+
+struct Sent {
+  int worker;
+  WorkerSignal signal;
+  Duration at;
+};
+
+struct Restart {
+  int number;
+  std::string reason;
+  Duration pause;
+};
+
+class LauncherTest : public testing::Test {
+ protected:
+  // Passes on, notes signals, and fails to start what it is told.
+  class Processes final : public WorkerProcesses {
+   public:
+    Processes(LauncherTest& test, WorkerProcesses& base)
+        : test_(test), base_(base) {}
+    Result<std::vector<std::string>> ReserveAddresses(int count) override {
+      return base_.ReserveAddresses(count);
+    }
+    Status Start(const WorkerSpec& spec) override {
+      if (spec.worker == test_.fails_to_start_) return IoError("no more");
+      test_.lives_.push_back(spec.life);
+      return base_.Start(spec);
+    }
+    std::optional<WorkerNotice> Next(Time deadline) override {
+      std::optional<WorkerNotice> notice = base_.Next(deadline);
+      if (!notice || notice->worker != test_.ended_by_sigterm_) return notice;
+      if (auto* exited = std::get_if<WorkerExited>(&notice->what)) {
+        if (exited->code == 128 + SIGTERM) exited->signal = SIGTERM;
+      }
+      return notice;
+    }
+    void Signal(int worker, WorkerSignal signal) override {
+      test_.sent_.push_back({worker, signal, test_.Now()});
+      base_.Signal(worker, signal);
+    }
+
+   private:
+    LauncherTest& test_;
+    WorkerProcesses& base_;
+  };
+
+  class Observer final : public LaunchObserver {
+   public:
+    explicit Observer(LauncherTest& test) : test_(test) {}
+    void Progress(const WorkerProgress&) override {}
+    void Restarting(int restart, const std::string& reason,
+                    Duration pause) override {
+      test_.restarts_.push_back({restart, reason, pause});
+    }
+
+   private:
+    LauncherTest& test_;
+  };
+
+  Duration Now() const { return simulation_.now() - begin_; }
+
+  void NoticeAt(Duration time) {
+    simulation_.At(begin_ + time, [this] { simulation_.Notify(launcher_); });
+  }
+
+  LaunchEnd Launched(const ScriptOf& script_of) {
+    LaunchEnd end;
+    launcher_ = simulation_.Start(
+        {.name = "launcher", .host = "launcher", .body = [&](World& world) {
+           SimWorkerProcesses base(
+               simulation_, world,
+               {.body = [&](World& worker, const WorkerSpec& spec,
+                            const WorkerReport& report) {
+                 return Play(worker, script_of(spec), report);
+               }});
+           Processes processes(*this, base);
+           Observer observer(*this);
+           end = Launch(world, processes, options_, observer);
+           return end.exit_code;
+         }});
+    outcome_ = simulation_.Run();
+    EXPECT_EQ(outcome_.end, RunEnd::kAllExited) << outcome_.report;
+    return end;
+  }
+
+  static int Play(World& world, const Script& script,
+                  const WorkerReport& report) {
+    const Time until = world.clock.Now() + script.runs;
+    while (script.for_ever || world.clock.Now() < until) {
+      if (script.leaves_after_notice && world.host.TerminationNotices() > 0) {
+        world.clock.SleepUntil(world.clock.Now() + *script.leaves_after_notice);
+        return static_cast<int>(WorkerExit::kStopped);
+      }
+      world.clock.SleepUntil(world.clock.Now() + milliseconds(1));
+    }
+    if (!script.says.empty()) report(TrainResult{.status = script.says});
+    return script.exit;
+  }
+
+  size_t CountOf(WorkerSignal signal) const {
+    return static_cast<size_t>(
+        std::count_if(sent_.begin(), sent_.end(),
+                      [&](const Sent& sent) { return sent.signal == signal; }));
+  }
+
+  FiberPool pool_;
+  Simulation simulation_{pool_, {.seed = 5}};
+  const Time begin_ = simulation_.now();
+  ProcessId launcher_ = 0;
+  LauncherOptions options_{.workers = 3};
+  int fails_to_start_ = -1;
+  int ended_by_sigterm_ = -1;
+  std::vector<int> lives_;  // as they were started
+  std::vector<Sent> sent_;
+  std::vector<Restart> restarts_;
+  RunOutcome outcome_;
+};
+
+Script Done(const WorkerSpec& spec) {
+  return {.says = spec.worker == 0 ? "done" : ""};
+}
+
+TEST_F(LauncherTest, AJobThatIsDoneIsDone) {
+  const LaunchEnd end = Launched(Done);
+  EXPECT_EQ(end.exit_code, 0);
+  EXPECT_EQ(end.restarts, 0);
+  EXPECT_TRUE(end.result);
+  EXPECT_THAT(sent_, IsEmpty());
+}
+
+TEST_F(LauncherTest, ALossStartsTheWholeJobAgainWithTheNextLife) {
+  options_.first_life = 4;
+  const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
+    if (spec.life == 5) return Done(spec);
+    return {.exit = spec.worker == 1 ? 70 : 75};
+  });
+  EXPECT_EQ(end.exit_code, 0);
+  EXPECT_EQ(end.restarts, 1);
+  EXPECT_EQ(end.reason, "");
+  EXPECT_THAT(lives_, ElementsAre(4, 4, 4, 5, 5, 5));
+}
+
+TEST_F(LauncherTest, WithoutAPolicyALossIsTheEnd) {
+  options_.restart = RestartPolicy::kNone;
+  const LaunchEnd end =
+      Launched([](const WorkerSpec&) { return Script{.exit = 70}; });
+  EXPECT_EQ(end.exit_code, 1);
+  EXPECT_EQ(end.restarts, 0);
+  EXPECT_THAT(end.reason, HasSubstr("exited with code 70"));
+}
+
+TEST_F(LauncherTest, GivesUpAfterSoManyRestartsAndSaysWhy) {
+  options_.max_restarts = 2;
+  const LaunchEnd end = Launched([](const WorkerSpec& spec) {
+    return Script{.runs = milliseconds(10 + spec.worker), .exit = 70};
+  });
+  EXPECT_EQ(end.exit_code, 1);
+  EXPECT_EQ(end.restarts, 2);
+  EXPECT_EQ(end.reason,
+            "worker 0 exited with code 70; gave up after 2 restarts");
+}
+
+TEST_F(LauncherTest, BackoffDoublesUpToItsBound) {
+  options_.max_restarts = 5;
+  options_.backoff = milliseconds(100);
+  options_.max_backoff = milliseconds(500);
+  Launched([](const WorkerSpec&) { return Script{.exit = 70}; });
+  std::vector<Duration> pauses;
+  for (const Restart& restart : restarts_) pauses.push_back(restart.pause);
+  EXPECT_THAT(pauses, ElementsAre(milliseconds(100), milliseconds(200),
+                                  milliseconds(400), milliseconds(500),
+                                  milliseconds(500)));
+  EXPECT_GE(Now(), milliseconds(1700)) << "they were slept";
+}
+
+TEST_F(LauncherTest, TheFirstBackoffIsBoundedToo) {
+  options_.max_restarts = 1;
+  options_.backoff = seconds(60);
+  options_.max_backoff = seconds(1);
+  Launched([](const WorkerSpec&) { return Script{.exit = 70}; });
+  ASSERT_EQ(restarts_.size(), 1u);
+  EXPECT_EQ(restarts_[0].pause, seconds(1));
+}
+
+// Which code wins where workers end in different ways.
+TEST_F(LauncherTest, WhatNoRestartCanMendIsNotRestarted) {
+  struct Row {
+    std::vector<int> codes;
+    int exit;
+  };
+  for (const Row& row :
+       {Row{{75, 2, 75}, 2}, Row{{7, 7, 7}, 7}, Row{{75, 75, 1}, 1},
+        Row{{1, 7, 2}, 2}, Row{{1, 7, 70}, 7}, Row{{70, 1, 75}, 1}}) {
+    lives_.clear();
+    const LaunchEnd end = Launched([&](const WorkerSpec& spec) {
+      return Script{.exit = row.codes[static_cast<size_t>(spec.worker)]};
+    });
+    EXPECT_EQ(end.exit_code, row.exit);
+    EXPECT_EQ(end.restarts, 0);
+    EXPECT_EQ(lives_.size(), 3u);
+    EXPECT_THAT(end.reason, HasSubstr(fmt::format("code {}", row.exit)));
+  }
+}
+
+TEST_F(LauncherTest, AResultStandsWhateverBecomesOfTheWorkersAfterIt) {
+  const LaunchEnd end = Launched([](const WorkerSpec& spec) {
+    return Script{.exit = spec.worker == 0 ? 70 : 75,
+                  .says = spec.worker == 0 ? "done" : ""};
+  });
+  EXPECT_EQ(end.exit_code, 0);
+  EXPECT_THAT(lives_, testing::SizeIs(3));
+}
+
+TEST_F(LauncherTest, AStoppedResultEndsWith143) {
+  const LaunchEnd end = Launched([](const WorkerSpec& spec) {
+    return Script{.exit = 143, .says = spec.worker == 0 ? "stopped" : ""};
+  });
+  EXPECT_EQ(end.exit_code, 143);
+  EXPECT_EQ(end.restarts, 0);
+  EXPECT_EQ(end.result->status, "stopped");
+}
+
+TEST_F(LauncherTest, AWorkerThatLeavesOnANoticeGivesTheOthersTimeToSave) {
+  const LaunchEnd end = Launched([](const WorkerSpec& spec) {
+    return Script{.runs = spec.worker == 2 ? milliseconds(10) : seconds(5),
+                  .exit = 143,
+                  .says = spec.worker == 0 ? "stopped" : ""};
+  });
+  EXPECT_EQ(end.exit_code, 143);
+  EXPECT_EQ(CountOf(WorkerSignal::kKill), 0u);
+}
+
+TEST_F(LauncherTest, TheFirstNoticeIsPassedOnToAllWorkersOnce) {
+  NoticeAt(milliseconds(200));
+  const LaunchEnd end = Launched([](const WorkerSpec& spec) {
+    return Script{.leaves_after_notice = milliseconds(100 * spec.worker),
+                  .for_ever = true};
+  });
+  EXPECT_EQ(end.exit_code, 143);
+  EXPECT_EQ(end.reason, "stopped before the workers could agree on a save");
+  EXPECT_EQ(CountOf(WorkerSignal::kTerminate), 3u);
+  EXPECT_EQ(CountOf(WorkerSignal::kKill), 0u);
+}
+
+TEST_F(LauncherTest, TheSecondNoticeKills) {
+  NoticeAt(milliseconds(200));
+  NoticeAt(milliseconds(700));
+  const LaunchEnd end =
+      Launched([](const WorkerSpec&) { return Script{.for_ever = true}; });
+  EXPECT_EQ(end.exit_code, 143);
+  EXPECT_EQ(CountOf(WorkerSignal::kKill), 3u);
+  EXPECT_LT(Now(), seconds(1));
+}
+
+TEST_F(LauncherTest, AWorkerThatDoesNotLeaveInItsGraceIsKilled) {
+  options_.stop_grace = seconds(3);
+  NoticeAt(seconds(1));
+  const LaunchEnd end =
+      Launched([](const WorkerSpec&) { return Script{.for_ever = true}; });
+  EXPECT_EQ(end.exit_code, 143);
+  ASSERT_EQ(CountOf(WorkerSignal::kKill), 3u);
+  EXPECT_GE(sent_.back().at, seconds(4));
+  EXPECT_LT(sent_.back().at, milliseconds(4200));
+}
+
+TEST_F(LauncherTest, ASurvivorThatNoticesNothingIsKilled) {
+  const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
+    if (spec.life == 2) return Done(spec);
+    if (spec.worker == 1) return {.exit = 70};
+    return {.for_ever = true};
+  });
+  EXPECT_EQ(end.exit_code, 0);
+  EXPECT_EQ(end.restarts, 1);
+  ASSERT_EQ(CountOf(WorkerSignal::kKill), 2u);
+  EXPECT_LT(sent_[0].at, options_.survivors_grace + milliseconds(200));
+  EXPECT_EQ(restarts_[0].reason, "worker 1 exited with code 70");
+}
+
+TEST_F(LauncherTest, AHungWorkerThatTheOthersLostIsKilled) {
+  const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
+    if (spec.life == 2) return Done(spec);
+    if (spec.worker == 1) return {.for_ever = true};
+    return {.exit = 75};
+  });
+  EXPECT_EQ(end.exit_code, 0);
+  EXPECT_EQ(CountOf(WorkerSignal::kKill), 1u);
+  EXPECT_THAT(restarts_[0].reason, HasSubstr("another worker or the disk"));
+}
+
+// SIGTERM before the worker could listen for it: it is gone, not leaving.
+TEST_F(LauncherTest, AWorkerEndedByTheSignalItselfIsALoss) {
+  ended_by_sigterm_ = 1;
+  const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
+    if (spec.life == 2) return Done(spec);
+    if (spec.worker == 1) return {.exit = 143};
+    return {.for_ever = true};
+  });
+  EXPECT_EQ(end.exit_code, 0);
+  ASSERT_EQ(restarts_.size(), 1u);
+  EXPECT_EQ(restarts_[0].reason, "worker 1 was killed by signal 15");
+  EXPECT_LT(Now(), seconds(2)) << "the others need not be waited for";
+}
+
+TEST_F(LauncherTest, ANoticeBetweenTwoLivesStartsNoThird) {
+  options_.backoff = seconds(5);
+  NoticeAt(seconds(2));
+  const LaunchEnd end =
+      Launched([](const WorkerSpec&) { return Script{.exit = 70}; });
+  EXPECT_EQ(end.exit_code, 143);
+  EXPECT_EQ(end.reason, "stopped between two lives of the job");
+  EXPECT_THAT(lives_, ElementsAre(1, 1, 1));
+  EXPECT_LT(Now(), milliseconds(2200));
+}
+
+TEST_F(LauncherTest, AStartThatFailsHalfWayLeavesNobody) {
+  fails_to_start_ = 2;
+  const LaunchEnd end =
+      Launched([](const WorkerSpec&) { return Script{.for_ever = true}; });
+  EXPECT_EQ(end.exit_code, 1);
+  EXPECT_EQ(end.reason, "no more");
+  EXPECT_EQ(CountOf(WorkerSignal::kKill), 2u);
+  EXPECT_FALSE(end.result);
+}
+
+TEST_F(LauncherTest, ADirectoryThatAnotherRunHoldsIsRefused) {
+  options_.checkpoint_directory = "/ckpt";
+  simulation_.Start(
+      {.name = "other", .host = "launcher", .body = [](World& world) {
+         const Status made = world.storage.MakeDirectory("/ckpt");
+         EXPECT_TRUE(made.ok() || made.code() == Code::kAlreadyExists);
+         const auto lock = world.storage.Lock("/ckpt/lock");
+         EXPECT_TRUE(lock.ok());
+         world.clock.SleepUntil(world.clock.Now() + seconds(60));
+         return 0;
+       }});
+  const LaunchEnd end = Launched(Done);
+  EXPECT_EQ(end.exit_code, 1);
+  EXPECT_EQ(end.reason, "/ckpt: in use by another run (its lock is held)");
+  EXPECT_THAT(lives_, IsEmpty());
+}
+
+TEST_F(LauncherTest, ALockThatIsAboutToGoIsWaitedFor) {
+  options_.checkpoint_directory = "/ckpt";
+  simulation_.Start(
+      {.name = "other", .host = "launcher", .body = [](World& world) {
+         const Status made = world.storage.MakeDirectory("/ckpt");
+         EXPECT_TRUE(made.ok() || made.code() == Code::kAlreadyExists);
+         const auto lock = world.storage.Lock("/ckpt/lock");
+         EXPECT_TRUE(lock.ok());
+         world.clock.SleepUntil(world.clock.Now() + seconds(2));
+         return 0;
+       }});
+  EXPECT_EQ(Launched(Done).exit_code, 0);
+}
+
+TEST_F(LauncherTest, WorkersThatAllEndWithoutAResultAreALoss) {
+  options_.max_restarts = 1;
+  const LaunchEnd end = Launched([](const WorkerSpec&) { return Script{}; });
+  EXPECT_EQ(end.exit_code, 1);
+  EXPECT_THAT(end.reason, HasSubstr("no worker reported a result"));
+}
+
+}  // namespace
+}  // namespace gauntlet

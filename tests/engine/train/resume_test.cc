@@ -1,0 +1,231 @@
+// That a run may be cut into lives of any length and any number of workers, and
+// nobody can tell afterwards.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/engine/train/training_fixture.h"
+
+namespace gauntlet {
+namespace {
+
+using testing::Each;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+TEST(HorizonTest, EpochsOrStepsWhicheverComesFirst) {
+  struct Row {
+    uint64_t epochs;
+    std::optional<uint64_t> max_steps;
+    uint64_t steps;
+    uint64_t complete_epochs;
+  };
+  for (const Row& row :
+       {Row{2, std::nullopt, 12, 2}, Row{4, 9, 9, 1}, Row{1, 9, 6, 1},
+        Row{4, 12, 12, 2}, Row{4, 0, 0, 0}, Row{0, std::nullopt, 0, 0}}) {
+    TrainOptions options = SmallRun();
+    options.horizon = {.epochs = row.epochs, .max_steps = row.max_steps};
+    const LifeOutcome outcome = TrainingFixture().Run(2, options);
+    ASSERT_TRUE(outcome.result) << outcome.reasons[0];
+    EXPECT_EQ(outcome.result->status, "done");
+    EXPECT_EQ(outcome.result->steps, row.steps);
+    EXPECT_EQ(outcome.result->epochs, row.complete_epochs);
+  }
+}
+
+TEST(HorizonTest, AFurtherHorizonGoesOnWhereANearerOneEnded) {
+  TrainingFixture fixture;
+  TrainOptions options = SmallRun();
+  options.horizon = {.epochs = kEpochs, .max_steps = 8};
+  fixture.Run(2, options);
+  options.horizon.max_steps.reset();
+  const LifeOutcome outcome = fixture.Run(3, options);
+  EXPECT_EQ(outcome.result->resumed_from, 8u);
+  EXPECT_EQ(outcome.result->digest, UndisturbedDigest(options));
+}
+
+TEST(HorizonTest, AHorizonThatIsBehindEndsAtOnce) {
+  TrainingFixture fixture;
+  TrainOptions options = SmallRun();
+  const LifeOutcome whole = fixture.Run(2, options);
+  options.horizon.epochs = 2;
+  const LifeOutcome again = fixture.Run(2, options);
+  EXPECT_TRUE(again.AllExitedWith(WorkerExit::kDone));
+  EXPECT_EQ(again.result->steps, kSteps);
+  EXPECT_EQ(again.result->digest, whole.result->digest);
+}
+
+TEST(HistoryTest, HasOneEntryAnEpoch) {
+  const LifeOutcome outcome = TrainingFixture().Run(2, SmallRun());
+  EXPECT_THAT(outcome.StepsOf(EventKind::kEpochEnd),
+              ElementsAre(6, 12, 18, 24));
+  EXPECT_THAT(outcome.StepsOf(EventKind::kEvaluated),
+              ElementsAre(6, 12, 18, 24));
+  EXPECT_EQ(outcome.result->epochs, kEpochs);
+}
+
+TEST(BitsTest, DoNotDependOnTheNumberOfWorkers) {
+  for (const int replicas : {4, 5, 7}) {
+    TrainOptions options = SmallRun();
+    options.job.replicas = replicas;
+    options.job.remainder = Remainder::kKeep;
+    const std::string golden = UndisturbedDigest(options);
+    for (int workers = 1; workers <= 4; ++workers) {
+      const LifeOutcome outcome = TrainingFixture().Run(workers, options);
+      ASSERT_TRUE(outcome.result) << outcome.reasons[0];
+      EXPECT_EQ(outcome.result->digest, golden)
+          << replicas << " replicas on " << workers << " workers";
+    }
+  }
+}
+
+TEST(BitsTest, DependOnTheSeed) {
+  TrainOptions options = SmallRun();
+  const std::string golden = UndisturbedDigest(options);
+  options.job.seed = 2;
+  EXPECT_NE(UndisturbedDigest(options), golden);
+}
+
+// Every cut of the run into two lives. (Step 24 is the end: not a stop.)
+TEST(ResumeTest, EveryStepIsAGoodPlaceToStop) {
+  const std::string golden = UndisturbedDigest(SmallRun());
+  for (uint64_t stop = 1; stop <= kSteps; ++stop) {
+    TrainingFixture fixture(stop);
+    TrainOptions options = SmallRun();
+    options.horizon.stop_at_step = stop;
+    const LifeOutcome first = fixture.Run(4, options);
+    ASSERT_TRUE(first.result) << first.reasons[0];
+    if (stop == kSteps) {
+      EXPECT_EQ(first.result->status, "done");
+      continue;
+    }
+    EXPECT_TRUE(first.AllExitedWith(WorkerExit::kStopped)) << stop;
+    EXPECT_EQ(first.result->steps, stop);
+    const LifeOutcome second =
+        fixture.Run(1 + static_cast<int>(stop % 4), options);
+    EXPECT_THAT(second.StepsOf(EventKind::kResumed), ElementsAre(stop));
+    EXPECT_EQ(second.result->digest, golden) << stop;
+    EXPECT_THAT(second.StepsOf(EventKind::kStep), SizeIs(kSteps - stop));
+  }
+}
+
+TEST(ResumeTest, WorkersMayComeAndGoBetweenLives) {
+  TrainingFixture fixture;
+  TrainOptions options = SmallRun();
+  uint64_t stop = 0;
+  for (const int workers : {4, 2, 1, 3}) {
+    stop += 5;
+    options.horizon.stop_at_step = stop;
+    const LifeOutcome outcome = fixture.Run(workers, options);
+    EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kStopped));
+    EXPECT_EQ(outcome.result->steps, stop);
+  }
+  const LifeOutcome last = fixture.Run(2, options);
+  EXPECT_EQ(last.result->digest, UndisturbedDigest(options));
+  EXPECT_EQ(last.result->epochs, kEpochs);
+}
+
+// A crash of one worker before every operation that changes the state.
+TEST(ResumeTest, EveryPhaseIsAGoodPlaceToCrash) {
+  const std::string golden = UndisturbedDigest(SmallRun());
+  for (const Point point :
+       {Point::kStepBegin, Point::kAllReduceEnd, Point::kStepEnd,
+        Point::kEpochEnd, Point::kEvalBegin, Point::kFinish}) {
+    for (const uint64_t epoch : {uint64_t{0}, uint64_t{2}}) {
+      TrainingFixture fixture(epoch);
+      const FaultPlan plan = {
+          .faults = {{.id = "crash",
+                      .site = {.worker = 1, .epoch = epoch, .point = point}}}};
+      TrainOptions options = SmallRun();
+      options.checkpoint.trigger = {.unit = SaveUnit::kSteps, .every = 1};
+      const LifeOutcome first = fixture.Run(3, options, plan);
+      const std::string where =
+          fmt::format("{} epoch {}", PointName(point), epoch);
+      if (point != Point::kFinish) {
+        EXPECT_EQ(first.exits[1], 70) << where;
+        EXPECT_EQ(first.exits[0], static_cast<int>(WorkerExit::kLostWorker))
+            << where;
+      }
+      const LifeOutcome second = fixture.Run(2, options);
+      ASSERT_TRUE(second.result) << where << ": " << second.reasons[0];
+      EXPECT_EQ(second.result->digest, golden) << where;
+    }
+  }
+}
+
+TEST(RefusalTest, AChangedJobIsNamedAndLeftAlone) {
+  TrainingFixture fixture;
+  TrainOptions options = SmallRun();
+  options.horizon.stop_at_step = 7;
+  fixture.Run(2, options);
+  options.job.optimizer.learning_rate = 0.5f;
+  const LifeOutcome refused = fixture.Run(2, options);
+  EXPECT_TRUE(refused.AllExitedWith(WorkerExit::kNoCheckpoint));
+  EXPECT_THAT(refused.reasons,
+              Each(HasSubstr("optimizer.learning_rate: 0.01 in the checkpoint, "
+                             "0.5 now")));
+  const LifeOutcome good = fixture.Run(2, SmallRun());
+  EXPECT_EQ(good.result->resumed_from, 7u);
+}
+
+TEST(RefusalTest, CheckpointsThatAreAllBadAreNoReasonToStartAfresh) {
+  TrainingFixture fixture;
+  TrainOptions options = SmallRun();
+  options.horizon.stop_at_step = 7;
+  const FaultPlan plan = {
+      .faults = {{.id = "flip",
+                  .site = {.worker = 1, .point = Point::kShardWrite},
+                  .kind = FaultKind::kBitFlip,
+                  .with = {.times = FaultTimes::kAlways,
+                           .offset = {50, OffsetUnit::kPercent}}}}};
+  ASSERT_TRUE(
+      fixture.Run(2, options, plan).AllExitedWith(WorkerExit::kStopped));
+  const LifeOutcome refused = fixture.Run(2, SmallRun());
+  EXPECT_TRUE(refused.AllExitedWith(WorkerExit::kNoCheckpoint));
+  EXPECT_FALSE(refused.result);
+  options = SmallRun();
+  options.checkpoint.allow_cold_start = true;
+  const LifeOutcome allowed = fixture.Run(2, options);
+  EXPECT_EQ(allowed.Of(EventKind::kInitialized).size(), 1u)
+      << allowed.reasons[0];
+  EXPECT_EQ(allowed.result->digest, UndisturbedDigest(options));
+}
+
+// The claim found it good; a disk that goes bad right then is another worker's
+// word against the chief's. The next life decides anew.
+TEST(RefusalTest, ACheckpointThatGoesBadAfterItWasChosenIsFoundByTheNextLife) {
+  for (const int worker : {0, 1}) {
+    TrainingFixture fixture;
+    TrainOptions options = SmallRun();
+    options.horizon.stop_at_step = 7;
+    fixture.Run(2, options);
+    const FaultPlan plan = {
+        .faults = {
+            {.id = "flip",
+             .site = {.worker = worker, .life = 2, .point = Point::kLoadBegin},
+             .kind = FaultKind::kBitFlip,
+             .with = {.offset = {50, OffsetUnit::kPercent}}}}};
+    const LifeOutcome second = fixture.Run(2, SmallRun(), plan);
+    EXPECT_TRUE(second.AllExitedWith(WorkerExit::kLostWorker))
+        << second.exits[0] << " " << second.reasons[0] << "; "
+        << second.exits[1] << " " << second.reasons[1];
+    const LifeOutcome third = fixture.Run(2, SmallRun());
+    ASSERT_TRUE(third.result) << third.reasons[0];
+    EXPECT_EQ(third.result->resumed_from, 5u);
+    EXPECT_EQ(third.result->digest, UndisturbedDigest(SmallRun()));
+  }
+}
+
+TEST(SetUpTest, WhatNoRunCanUseIsBadInput) {
+  TrainOptions options = SmallRun();
+  const LifeOutcome crowded = TrainingFixture().Run(5, options);
+  EXPECT_TRUE(crowded.AllExitedWith(WorkerExit::kBadInput));
+  EXPECT_THAT(crowded.reasons, Each(HasSubstr("5 workers: expected at most")));
+  options.job.batch = 100;
+  const LifeOutcome empty = TrainingFixture().Run(1, options);
+  EXPECT_TRUE(empty.AllExitedWith(WorkerExit::kBadInput));
+  EXPECT_THAT(empty.reasons, Each(HasSubstr("4 replicas of 100 rows = 400")));
+}
+
+}  // namespace
+}  // namespace gauntlet

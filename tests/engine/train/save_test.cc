@@ -1,0 +1,146 @@
+// When a run saves, what a failing save does, and what is left at the end.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/train/collective_save.h"
+#include "tests/engine/train/training_fixture.h"
+
+namespace gauntlet {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TrainOptions With(const SaveTrigger& trigger) {
+  TrainOptions options = SmallRun();
+  options.checkpoint.trigger = trigger;
+  return options;
+}
+
+std::vector<uint64_t> SavedSteps(const TrainOptions& options) {
+  const LifeOutcome outcome = TrainingFixture().Run(2, options);
+  EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kDone)) << outcome.reasons[0];
+  return outcome.StepsOf(EventKind::kSaveAcknowledged);
+}
+
+TEST(SaveTest, EverySoManyStepsAndAtTheEnd) {
+  EXPECT_THAT(SavedSteps(With({.unit = SaveUnit::kSteps, .every = 5})),
+              ElementsAre(5, 10, 15, 20, 24));
+}
+
+// Step 24 is saved twice: with the evaluation still due, and at the end.
+TEST(SaveTest, AStepSaveAtAnEpochsEndIsNotTheFinalOne) {
+  EXPECT_THAT(SavedSteps(With({.unit = SaveUnit::kSteps, .every = 12})),
+              ElementsAre(12, 24, 24));
+}
+
+TEST(SaveTest, EverySoManyEpochsWithoutASecondOneAtTheEnd) {
+  EXPECT_THAT(SavedSteps(With({.unit = SaveUnit::kEpochs, .every = 1})),
+              ElementsAre(6, 12, 18, 24));
+  EXPECT_THAT(SavedSteps(With({.unit = SaveUnit::kEpochs, .every = 3})),
+              ElementsAre(18, 24));
+}
+
+TEST(SaveTest, WithoutATriggerOnlyTheEndIsSaved) {
+  EXPECT_THAT(SavedSteps(With({.unit = SaveUnit::kNone})), ElementsAre(24));
+}
+
+TEST(SaveTest, WithoutADirectoryNothingIsSaved) {
+  TrainOptions options = SmallRun();
+  options.checkpoint.directory.clear();
+  EXPECT_THAT(SavedSteps(options), IsEmpty());
+}
+
+// Step 11 takes the chief two seconds; its clock alone counts.
+TEST(SaveTest, EverySoManySecondsOfTheChiefsClock) {
+  const TrainOptions options = With({.unit = SaveUnit::kSeconds, .every = 2});
+  for (const int slow_worker : {0, 1}) {
+    const FaultPlan plan = {
+        .faults = {{.id = "slow",
+                    .site = {.worker = slow_worker, .step = 11},
+                    .kind = FaultKind::kSlow,
+                    .with = {.latency = std::chrono::seconds(2)}}}};
+    const LifeOutcome outcome = TrainingFixture().Run(2, options, plan);
+    EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged),
+                ElementsAre(12, 24))
+        << "slow worker " << slow_worker;
+  }
+}
+
+TEST(SaveTest, AFinishedRunDeletesItsBackupWhereItIsTold) {
+  TrainOptions options = SmallRun();
+  options.checkpoint.at_success = AtSuccess::kDeleteCheckpoints;
+  TrainingFixture fixture;
+  const LifeOutcome outcome = fixture.Run(2, options);
+  EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kDone));
+  EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged),
+              ElementsAre(5, 10, 15, 20));
+  EXPECT_EQ(outcome.Of(EventKind::kBackupDeleted).size(), 1u);
+  EXPECT_EQ(fixture.disk().List("/ckpt").status().code(), Code::kNotFound);
+}
+
+TEST(SaveTest, AStoppedRunKeepsItsBackup) {
+  TrainOptions options = SmallRun();
+  options.checkpoint.at_success = AtSuccess::kDeleteCheckpoints;
+  options.horizon.stop_at_step = 7;
+  const LifeOutcome outcome = TrainingFixture().Run(2, options);
+  EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kStopped));
+  EXPECT_THAT(outcome.Of(EventKind::kBackupDeleted), IsEmpty());
+  EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged), ElementsAre(5, 7));
+}
+
+// Each operation of a save, on either rank, fails once: that save is void at
+// most, and the run goes on as if nothing had been.
+TEST(SaveTest, OneErrorInASaveCostsThatSaveAtMost) {
+  const std::string golden = UndisturbedDigest(SmallRun());
+  for (const PointInfo& info : AllPoints()) {
+    if (info.point < Point::kSaveBegin || info.point > Point::kSaveEnd)
+      continue;
+    for (const int worker : {0, 1}) {
+      const FaultPlan plan = {
+          .faults = {{.id = "full",
+                      .site = {.worker = worker, .point = info.point, .hit = 1},
+                      .kind = FaultKind::kErrno,
+                      .with = {.error = ENOSPC}}}};
+      const LifeOutcome outcome = TrainingFixture().Run(2, SmallRun(), plan);
+      const std::string where =
+          fmt::format("{} on worker {}: {} / {}", info.name, worker,
+                      outcome.reasons[0], outcome.reasons[1]);
+      EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kDone)) << where;
+      ASSERT_TRUE(outcome.result) << where;
+      EXPECT_EQ(outcome.result->digest, golden) << where;
+      EXPECT_GE(outcome.StepsOf(EventKind::kSaveAcknowledged).size(), 4u)
+          << where;
+    }
+  }
+}
+
+TEST(SaveTest, AFailedSaveIsToldToPeople) {
+  const FaultPlan plan = {
+      .faults = {{.id = "full",
+                  .site = {.worker = 1, .point = Point::kShardSync, .hit = 2},
+                  .kind = FaultKind::kErrno,
+                  .with = {.error = ENOSPC}}}};
+  const LifeOutcome outcome = TrainingFixture().Run(2, SmallRun(), plan);
+  EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged),
+              ElementsAre(5, 15, 20, 24));
+  EXPECT_THAT(outcome.lines,
+              Contains(HasSubstr("save of step 10 failed: rank 1's shard")));
+}
+
+TEST(SaveTest, StatusesTravelWhole) {
+  for (const Status& status :
+       {OkStatus(), IoError("a: no"), Fenced(""), Cancelled("x\ny")}) {
+    const Status back = DecodeStatus(EncodeStatus(status));
+    EXPECT_EQ(back.code(), status.code());
+    EXPECT_EQ(back.message(), status.message());
+  }
+  EXPECT_EQ(DecodeStatus("").code(), Code::kDataLoss);
+  EXPECT_EQ(DecodeStatus("\x7f").code(), Code::kDataLoss);
+  EXPECT_EQ(DecodeStatus("\xff").code(), Code::kDataLoss);
+}
+
+}  // namespace
+}  // namespace gauntlet

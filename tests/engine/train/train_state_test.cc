@@ -1,0 +1,155 @@
+#include "engine/train/train_state.h"
+
+#include <cstring>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+using testing::HasSubstr;
+
+class TrainStateTest : public testing::Test {
+ protected:
+  TrainStateTest() {
+    const JobSpec job = PresetJob("tiny").value();
+    kernels_ = std::move(Kernels::Create({.isa = Isa::kScalar})).value();
+    model_ = std::move(Model::Build(job.model, 7, 7, 10, *kernels_)).value();
+    optimizer_ = Optimizer::Build(job.optimizer, *kernels_);
+  }
+
+  TrainState Fresh(uint64_t seed) const {
+    return TrainState(*model_, *optimizer_, seed);
+  }
+
+  // A state in the middle of its second epoch.
+  TrainState Used() const {
+    TrainState state = Fresh(3);
+    state.parameters[0] = 0.5f;
+    state.optimizer.slots[1][2] = 0.25f;
+    state.optimizer.scalars[0] = 0.81f;
+    state.position = {.step = 9, .epoch = 1, .sample = 48, .phase = 1};
+    state.metrics = {.loss_sum = 12.5f, .correct = 30, .rows = 48};
+    state.history = {{1.5f}, {40}, {96}, {1.25f, 1.0f}, {10, 12}, {32, 32}};
+    return state;
+  }
+
+  static std::map<std::string, Tensor> Stored(const TrainState& state) {
+    std::map<std::string, Tensor> tensors;
+    for (const TensorView& view : state.Tensors()) {
+      tensors[view.name] = {.name = view.name,
+                            .dtype = view.dtype,
+                            .shape = view.shape,
+                            .bytes = {view.bytes.begin(), view.bytes.end()}};
+    }
+    return tensors;
+  }
+
+  std::string RefusalOf(const std::map<std::string, Tensor>& tensors) const {
+    TrainState state = Fresh(1);
+    const Status status = state.Restore(tensors, faults_);
+    EXPECT_EQ(status.code(), Code::kDataLoss);
+    return status.message();
+  }
+
+  NoFaults faults_;
+  std::unique_ptr<Kernels> kernels_;
+  std::unique_ptr<Model> model_;
+  std::unique_ptr<Optimizer> optimizer_;
+};
+
+TEST_F(TrainStateTest, RestoreBringsBackEveryBit) {
+  const TrainState used = Used();
+  TrainState state = Fresh(1);
+  ASSERT_TRUE(state.Restore(Stored(used), faults_).ok());
+  EXPECT_EQ(state.ComputeDigest(), used.ComputeDigest());
+  EXPECT_EQ(state.rng_key, 3u);
+  EXPECT_EQ(state.history.val_correct, used.history.val_correct);
+}
+
+// Whatever the future depends on is in the digest: each tensor by itself.
+TEST_F(TrainStateTest, DigestCoversEveryTensor) {
+  const TrainState used = Used();
+  std::map<std::string, Tensor> tensors = Stored(used);
+  for (auto& [name, tensor] : tensors) {
+    if (name == "position/phase") continue;  // 1 ^ 2 would be refused
+    ASSERT_FALSE(tensor.bytes.empty()) << name;
+    tensor.bytes[0] ^= std::byte{2};
+    TrainState state = Fresh(1);
+    ASSERT_TRUE(state.Restore(tensors, faults_).ok()) << name;
+    EXPECT_NE(state.ComputeDigest(), used.ComputeDigest()) << name;
+    tensor.bytes[0] ^= std::byte{2};
+  }
+}
+
+TEST_F(TrainStateTest, RefusesAMissingTensorByName) {
+  const std::map<std::string, Tensor> whole = Stored(Used());
+  for (const auto& [name, tensor] : whole) {
+    std::map<std::string, Tensor> tensors = whole;
+    tensors.erase(name);
+    EXPECT_THAT(
+        RefusalOf(tensors),
+        testing::AnyOf(HasSubstr(name), HasSubstr("the checkpoint has")))
+        << name;
+    tensors[name + "x"] = tensor;
+    EXPECT_THAT(RefusalOf(tensors), HasSubstr(name)) << name;
+  }
+}
+
+TEST_F(TrainStateTest, RefusesASuperfluousTensor) {
+  std::map<std::string, Tensor> tensors = Stored(Used());
+  const size_t count = tensors.size();
+  tensors["extra"] = tensors["rng/key"];
+  EXPECT_EQ(RefusalOf(tensors),
+            fmt::format("expected {} tensors, the checkpoint has {}", count,
+                        count + 1));
+}
+
+TEST_F(TrainStateTest, RefusesAnotherTypeOrShapeByName) {
+  const std::map<std::string, Tensor> whole = Stored(Used());
+  for (const auto& [name, tensor] : whole) {
+    std::map<std::string, Tensor> tensors = whole;
+    tensors[name].dtype =
+        tensor.dtype == DType::kF32 ? DType::kI64 : DType::kF32;
+    EXPECT_THAT(RefusalOf(tensors), HasSubstr(name));
+    tensors = whole;
+    tensors[name].shape.push_back(1);
+    EXPECT_THAT(RefusalOf(tensors), HasSubstr(name));
+    tensors = whole;
+    tensors[name].bytes.pop_back();
+    EXPECT_THAT(RefusalOf(tensors), HasSubstr(name));
+  }
+}
+
+TEST_F(TrainStateTest, RefusesAHistoryOfAbsurdLengthWithoutTakingTheMemory) {
+  for (const uint64_t epochs : {uint64_t{1} << 60, (uint64_t{1} << 24) + 1}) {
+    std::map<std::string, Tensor> tensors = Stored(Used());
+    tensors["history/loss"].shape = {epochs};
+    EXPECT_EQ(RefusalOf(tensors),
+              "tensor history/loss: expected one dimension of at most "
+              "16777216");
+  }
+}
+
+TEST_F(TrainStateTest, RefusesAPhaseThatIsNone) {
+  std::map<std::string, Tensor> tensors = Stored(Used());
+  for (const uint64_t phase : {uint64_t{3}, uint64_t{9}, UINT64_MAX}) {
+    std::memcpy(tensors["position/phase"].bytes.data(), &phase, sizeof phase);
+    EXPECT_EQ(RefusalOf(tensors),
+              fmt::format("position/phase: expected 0 to 2, found {}", phase));
+  }
+}
+
+TEST_F(TrainStateTest, RefusesAStateOfAnotherModel) {
+  JobSpec job = PresetJob("tiny").value();
+  job.model.layers[1].units = 31;
+  auto other = std::move(Model::Build(job.model, 7, 7, 10, *kernels_)).value();
+  EXPECT_THAT(RefusalOf(Stored(TrainState(*other, *optimizer_, 1))),
+              HasSubstr("tensor "));
+}
+
+}  // namespace
+}  // namespace gauntlet

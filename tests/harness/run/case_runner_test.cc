@@ -1,0 +1,88 @@
+#include "harness/run/case_runner.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/oracle/judge.h"
+#include "harness/record/record_file.h"
+#include "tests/engine/real/scratch_directory.h"
+#include "tests/harness/run/small_cases.h"
+
+namespace gauntlet {
+namespace {
+
+using testing::HasSubstr;
+
+class CaseRunnerTest : public testing::Test {
+ protected:
+  CaseOutcome Run(const Case& one) {
+    return RunCase(one, {.directory = scratch_.path()},
+                   {.world = WorldKind::kSimulated}, references_);
+  }
+
+  ScratchDirectory scratch_;
+  References references_{"", "test"};
+};
+
+TEST_F(CaseRunnerTest, PassesWhatHolds) {
+  for (const Case& one : {CleanCase(), CrashCase()}) {
+    const CaseOutcome outcome = Run(one);
+    EXPECT_EQ(outcome.result.verdict.kind, VerdictKind::kPass)
+        << outcome.result.verdict.reason;
+    EXPECT_EQ(outcome.final_digest,
+              references_.GoldenFor(PlanOf(one)).value()->final_digest);
+    EXPECT_EQ(outcome.result.world, "sim");
+    EXPECT_EQ(outcome.result.replay, "gauntlet run c.yaml -k 'c' --world sim");
+  }
+}
+
+TEST_F(CaseRunnerTest, FailsWhatIsNotAsExpected) {
+  const Verdict verdict = Run(WrongCase()).result.verdict;
+  EXPECT_EQ(verdict.kind, VerdictKind::kFail);
+  EXPECT_EQ(verdict.reason, "exit_code");
+}
+
+TEST_F(CaseRunnerTest, HasNoVerdictWhereAFaultNeverFired) {
+  const Verdict verdict = Run(IdleCase()).result.verdict;
+  EXPECT_EQ(verdict.kind, VerdictKind::kError);
+  EXPECT_THAT(verdict.reason, HasSubstr("crash never fired"));
+}
+
+TEST_F(CaseRunnerTest, HasNoVerdictWhereTheReferenceCannotBeMade) {
+  Case one = CleanCase();
+  one.train.job.data = {.kind = DataKind::kIdx, .path = "/nowhere"};
+  const Verdict verdict = Run(one).result.verdict;
+  EXPECT_EQ(verdict.kind, VerdictKind::kError);
+  EXPECT_THAT(verdict.reason, HasSubstr("/nowhere"));
+}
+
+TEST_F(CaseRunnerTest, SkipsWhatCannotBeRunHere) {
+  Case one = CleanCase();
+  one.needs.gpus = 2;
+  const Verdict verdict = Run(one).result.verdict;
+  EXPECT_EQ(verdict.kind, VerdictKind::kSkip);
+  EXPECT_EQ(verdict.reason, "needs 2 GPUs, found 0");
+}
+
+TEST_F(CaseRunnerTest, CatchesAPlantedBug) {
+  const Case one = SmallCase(R"(plant: lose-metrics
+faults:
+  - id: crash
+    at: {worker: 1, step: 6, point: step.begin}
+    do: crash
+expect: {outcome: violates, invariants: [epochs]}
+)");
+  EXPECT_EQ(Run(one).result.verdict.kind, VerdictKind::kPass);
+}
+
+TEST_F(CaseRunnerTest, LeavesARecordThatIsJudgedTheSameAgain) {
+  const CaseOutcome outcome = Run(CrashCase());
+  const std::string file = scratch_ / "record.jsonl";
+  const Parsed<Record> record = ReadRecord(TextOf(file), file);
+  ASSERT_TRUE(record.ok()) << record.error;
+  EXPECT_EQ(record.value->world, "sim");
+  EXPECT_EQ(Judge(*record.value), outcome.result.verdict);
+}
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,61 @@
+#include "harness/run/event_conversion.h"
+
+#include <gtest/gtest.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr Time kSomeTime = Time(Duration(1834));
+
+TEST(EventConversionTest, EveryKindKeepsItsName) {
+  for (int kind = 0; kind <= static_cast<int>(EventKind::kLifeEnd); ++kind) {
+    const LogEvent event = {.kind = static_cast<EventKind>(kind)};
+    EXPECT_EQ(RecordKindName(ToRecordEvent(event, kSomeTime).kind),
+              EventKindName(event.kind));
+  }
+  EXPECT_EQ(static_cast<int>(RecordKind::kLifeEnd),
+            static_cast<int>(EventKind::kLifeEnd));
+}
+
+TEST(EventConversionTest, EveryPhaseKeepsItsName) {
+  for (const Phase phase :
+       {Phase::kInEpoch, Phase::kEvaluationDue, Phase::kCallbacksDue}) {
+    const LogEvent event = {.phase = phase};
+    EXPECT_EQ(RecordPhaseName(ToRecordEvent(event, kSomeTime).phase),
+              PhaseName(phase));
+  }
+}
+
+TEST(EventConversionTest, EveryFieldComesAlong) {
+  const Digest digest = DigestOf("x");
+  const LogEvent event = {.kind = EventKind::kStep,
+                          .generation = 1,
+                          .step = 2,
+                          .epoch = 3,
+                          .position = 4,
+                          .phase = Phase::kCallbacksDue,
+                          .count = -5,
+                          .loss_bits = 6,
+                          .digest = digest,
+                          .path = "p",
+                          .detail = "d",
+                          .samples = {7, 8}};
+  const RecordEvent expected = {.kind = RecordKind::kStep,
+                                .t_ns = 1834,
+                                .generation = 1,
+                                .step = 2,
+                                .epoch = 3,
+                                .position = 4,
+                                .phase = RecordPhase::kCallbacksDue,
+                                .count = -5,
+                                .loss_bits = 6,
+                                .digest = digest.ToString(),
+                                .path = "p",
+                                .detail = "d",
+                                .samples = {7, 8}};
+  EXPECT_EQ(ToRecordEvent(event, kSomeTime), expected);
+  EXPECT_EQ(ToRecordEvent({}, kSomeTime).digest, "");
+}
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,146 @@
+#include "harness/run/reference.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/record/record_file.h"
+#include "harness/run/case_runner.h"
+#include "tests/engine/real/scratch_directory.h"
+#include "tests/harness/run/small_cases.h"
+
+namespace gauntlet {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::SizeIs;
+
+std::vector<std::string> FilesIn(const std::string& directory) {
+  std::vector<std::string> files;
+  for (const auto& entry : fs::directory_iterator(directory)) {
+    files.push_back(entry.path());
+  }
+  return files;
+}
+
+// Makes the one cached trajectory another one, so that it shows where it is
+// used.
+void PlantIn(const std::string& file) {
+  Record record = *ReadRecord(TextOf(file), file).value;
+  record.golden.final_digest = std::string(32, 'f');
+  std::ofstream(file) << RecordToJsonLines(record);
+}
+
+std::string FinalOf(References& references, const RunPlan& plan) {
+  return references.GoldenFor(plan).value()->final_digest;
+}
+
+TEST(ReferencesTest, HoldTheWholeTrajectory) {
+  References references("", "b1");
+  const auto golden = references.GoldenFor(PlanOf(CleanCase())).value();
+  EXPECT_THAT(golden->epochs, SizeIs(2));
+  // The start, 12 steps, 2 evaluations, 2 epochs' ends.
+  EXPECT_THAT(golden->entries, SizeIs(1 + 12 + 2 + 2));
+  EXPECT_EQ(golden->final_digest, golden->entries.back().digest);
+}
+
+TEST(ReferencesTest, AreMadeOnce) {
+  References references("", "b1");
+  const RunPlan plan = PlanOf(CleanCase());
+  EXPECT_EQ(references.GoldenFor(plan).value(),
+            references.GoldenFor(PlanOf(CrashCase())).value());
+  EXPECT_EQ(references.DataOf(plan.train.job.data).value(),
+            references.DataOf(plan.train.job.data).value());
+}
+
+TEST(ReferencesTest, DoNotDependOnHowTheRunIsDisturbedOrCut) {
+  References references("", "b1");
+  RunPlan plan = PlanOf(CrashCase());
+  plan.train.horizon.stop_at_step = 3;
+  plan.launch.workers = 4;
+  plan.faults.bugs = {PlantedBug::kLosePosition};
+  const std::string cut = FinalOf(references, plan);
+  References others("", "b1");
+  EXPECT_EQ(cut, FinalOf(others, PlanOf(CleanCase())));
+}
+
+TEST(ReferencesTest, AnotherJobOrHorizonIsAnotherTrajectory) {
+  References references("", "b1");
+  RunPlan plan = PlanOf(CleanCase());
+  const std::string digest = FinalOf(references, plan);
+  plan.train.horizon.max_steps = 7;
+  EXPECT_NE(FinalOf(references, plan), digest);
+  plan = PlanOf(CleanCase());
+  plan.train.job.seed = 99;
+  EXPECT_NE(FinalOf(references, plan), digest);
+}
+
+class CacheTest : public testing::Test {
+ protected:
+  CacheTest() {
+    References first(cache_, "b1");
+    digest_ = FinalOf(first, plan_);
+    file_ = FilesIn(cache_).at(0);
+  }
+  std::string AskAgain(const std::string& build) {
+    References again(cache_, build);
+    return FinalOf(again, plan_);
+  }
+
+  ScratchDirectory scratch_;
+  const std::string cache_ = scratch_ / "made/if/need/be";
+  const RunPlan plan_ = PlanOf(CleanCase());
+  std::string digest_;
+  std::string file_;
+};
+
+TEST_F(CacheTest, AFileIsUsedByTheNextProcess) {
+  PlantIn(file_);
+  EXPECT_EQ(AskAgain("b1"), std::string(32, 'f'));
+}
+
+TEST_F(CacheTest, AFileOfAnotherBuildDoesNotCount) {
+  PlantIn(file_);
+  EXPECT_EQ(AskAgain("b2"), digest_);
+  EXPECT_THAT(FilesIn(cache_), SizeIs(2));
+}
+
+TEST_F(CacheTest, ATornFileDoesNotCountAndIsReplaced) {
+  const std::string text = TextOf(file_);
+  // The last byte is a line feed that nobody needs.
+  for (const size_t size :
+       {size_t{0}, size_t{1}, text.size() / 2, text.size() - 2}) {
+    std::ofstream(file_) << text.substr(0, size);
+    EXPECT_EQ(AskAgain("b1"), digest_) << size;
+    EXPECT_TRUE(TextOf(file_) == text) << size;
+  }
+}
+
+TEST_F(CacheTest, AFileUnderAForeignNameDoesNotCount) {
+  Record record = *ReadRecord(TextOf(file_), file_).value;
+  record.plan_json += " ";
+  record.golden.final_digest = std::string(32, 'f');
+  std::ofstream(file_) << RecordToJsonLines(record);
+  EXPECT_EQ(AskAgain("b1"), digest_);
+}
+
+TEST_F(CacheTest, ADirectoryThatCannotBeMadeIsNoCache) {
+  References references(file_ + "/below-a-file", "b1");
+  EXPECT_EQ(FinalOf(references, plan_), digest_);
+}
+
+TEST(ReferencesTest, DataThatCannotBeReadIsAnError) {
+  References references("", "b1");
+  RunPlan plan = PlanOf(CleanCase());
+  plan.train.job.data = {.kind = DataKind::kIdx, .path = "/nowhere"};
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    const auto golden = references.GoldenFor(plan);
+    ASSERT_FALSE(golden.ok());
+    EXPECT_THAT(golden.status().message(), testing::HasSubstr("/nowhere"));
+  }
+}
+
+}  // namespace
+}  // namespace gauntlet

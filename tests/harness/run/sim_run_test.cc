@@ -1,0 +1,117 @@
+#include "harness/run/sim_run.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/run/case_runner.h"
+#include "tests/harness/run/small_cases.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+using testing::HasSubstr;
+using testing::SizeIs;
+
+class SimRunTest : public testing::Test {
+ protected:
+  RunLog Run(const RunPlan& plan) {
+    return RunSimulated(pool_, plan,
+                        *references_.DataOf(plan.train.job.data).value());
+  }
+
+  FiberPool pool_;
+  References references_{"", "test"};
+};
+
+TEST_F(SimRunTest, EqualPlansGiveEqualLogs) {
+  const RunPlan plan = PlanOf(CrashCase());
+  const RunLog a = Run(plan);
+  const RunLog b = Run(plan);
+  EXPECT_EQ(a.event_digest, b.event_digest);
+  EXPECT_EQ(a.lives, b.lives);
+  EXPECT_EQ(a.launchers, b.launchers);
+  EXPECT_EQ(a.virtual_seconds, b.virtual_seconds);
+}
+
+TEST_F(SimRunTest, AnotherSeedIsAnotherRunToTheSameState) {
+  RunPlan plan = PlanOf(CrashCase());
+  const RunLog a = Run(plan);
+  plan.faults.seed = 8;
+  const RunLog b = Run(plan);
+  EXPECT_NE(a.event_digest, b.event_digest);
+  EXPECT_EQ(a.launchers[0].result->digest, b.launchers[0].result->digest);
+}
+
+TEST_F(SimRunTest, LivesComeByWorkerThenLife) {
+  const RunLog log = Run(PlanOf(CrashCase()));
+  std::vector<std::pair<int, int>> lives;
+  for (const LifeEvents& life : log.lives) {
+    lives.emplace_back(life.worker, life.life);
+    EXPECT_EQ(life.events.front().kind, RecordKind::kLifeBegin);
+  }
+  EXPECT_EQ(lives,
+            (std::vector<std::pair<int, int>>{{0, 1}, {0, 2}, {1, 1}, {1, 2}}));
+  EXPECT_EQ(log.left.checkpoints.size(), 2u) << "keep: 2";
+  EXPECT_TRUE(log.left.processes_listed);
+}
+
+RunPlan PreemptedTwice() {
+  RunPlan plan = PlanOf(CleanCase());
+  for (const int life : {1, 2}) {
+    plan.faults.faults.push_back(
+        {.id = fmt::format("notice-{}", life),
+         .site = {.worker = 1, .life = life, .point = Point::kDataNext},
+         .kind = FaultKind::kPreempt,
+         .with = {.grace = std::chrono::seconds(10)}});
+  }
+  return plan;
+}
+
+TEST_F(SimRunTest, AJobThatStoppedOnANoticeIsStartedAgain) {
+  const RunLog log = Run(PreemptedTwice());
+  ASSERT_THAT(log.launchers, SizeIs(3));
+  EXPECT_EQ(log.launchers[0].exit_code, 143);
+  EXPECT_EQ(log.launchers[1].exit_code, 143);
+  EXPECT_EQ(log.launchers[2].exit_code, 0);
+  EXPECT_EQ(log.ending, RunEnding::kExited);
+}
+
+TEST_F(SimRunTest, AQueueHasItsPatience) {
+  RunPlan plan = PreemptedTwice();
+  plan.max_requeues = 1;
+  const RunLog log = Run(plan);
+  ASSERT_THAT(log.launchers, SizeIs(2));
+  EXPECT_EQ(log.launchers[1].exit_code, 143);
+}
+
+TEST_F(SimRunTest, ARunThatTakesTooLongIsCutOff) {
+  RunPlan plan = PlanOf(CleanCase());
+  plan.faults.faults = {{.id = "slow",
+                         .site = {.worker = 0, .point = Point::kLoadBegin},
+                         .kind = FaultKind::kSlow},
+                        {.id = "crash",
+                         .site = {.worker = 0, .life = kAnyLife},
+                         .kind = FaultKind::kCrash,
+                         .with = {.times = FaultTimes::kAlways}}};
+  plan.launch.max_restarts = 1'000'000;
+  plan.total_limit = std::chrono::seconds(2);
+  const RunLog log = Run(plan);
+  EXPECT_EQ(log.ending, RunEnding::kTimedOut);
+  EXPECT_THAT(log.ending_detail, HasSubstr("launcher"));
+}
+
+TEST_F(SimRunTest, APowerLossTakesTheLauncherToo) {
+  RunPlan plan = PlanOf(CleanCase());
+  plan.faults.faults = {{.id = "dark",
+                         .site = {.worker = 0, .step = 9},
+                         .kind = FaultKind::kPowerLoss}};
+  const RunLog log = Run(plan);
+  ASSERT_THAT(log.launchers, SizeIs(2));
+  EXPECT_EQ(log.launchers[0].exit_code, 137);
+  EXPECT_FALSE(log.launchers[0].result);
+  EXPECT_EQ(log.launchers[1].exit_code, 0);
+}
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,64 @@
+// Cases of a job that takes milliseconds.
+#ifndef GAUNTLET_TESTS_HARNESS_RUN_SMALL_CASES_H_
+#define GAUNTLET_TESTS_HARNESS_RUN_SMALL_CASES_H_
+
+#include <string>
+#include <vector>
+
+#include "engine/check.h"
+#include "harness/scenario/scenario.h"
+
+namespace gauntlet {
+
+// Two workers, 6 steps an epoch, 12 in all, a save every 4. `rest` is what the
+// scenario says beside the job: faults, expect …
+inline Case SmallCase(const std::string& rest, const std::string& name = "c") {
+  const std::string text = "schema: gauntlet/v1\nname: " + name + R"(
+use: tiny
+seed: 7
+job:
+  data: {kind: digits, samples: 96, validation_samples: 32, side: 7}
+  batch: 4
+  replicas: 4
+  epochs: 2
+cluster: {workers: 2}
+checkpoint: {every: {steps: 4}, keep: 2}
+)" + rest;
+  const LoadedFile loaded = LoadScenarios(text, name + ".yaml");
+  CHECK(loaded.errors.empty(), RenderErrors(loaded, name + ".yaml", text));
+  return loaded.cases.at(0);
+}
+
+inline Case CleanCase(const std::string& name = "c") {
+  return SmallCase("expect: {outcome: completes}\n", name);
+}
+
+inline Case CrashCase(const std::string& name = "c") {
+  return SmallCase(R"(faults:
+  - id: crash
+    at: {worker: 1, step: 6, point: step.begin}
+    do: crash
+expect: {outcome: recovers, restarts: {exactly: 1}, resumed_from: {step: 4}}
+)",
+                   name);
+}
+
+// Its crash never happens: no verdict.
+inline Case IdleCase(const std::string& name = "c") {
+  return SmallCase(R"(faults:
+  - id: crash
+    at: {worker: 1, point: ckpt.load, hit: 1, life: any}
+    do: crash
+expect: {outcome: completes}
+)",
+                   name);
+}
+
+// It expects what does not happen.
+inline Case WrongCase(const std::string& name = "c") {
+  return SmallCase("expect: {outcome: completes, exit_code: 3}\n", name);
+}
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_TESTS_HARNESS_RUN_SMALL_CASES_H_
