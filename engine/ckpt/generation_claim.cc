@@ -144,6 +144,7 @@ class Chores {
     }
     return OkStatus();
   }
+  void Say(std::string line) { warnings_.push_back(std::move(line)); }
   std::vector<std::string> TakeWarnings() { return std::move(warnings_); }
 
  private:
@@ -165,6 +166,8 @@ Status SetAsideRejected(World& world, const std::string& directory,
                         const RecordedClaim& claim, Chores& chores) {
   for (const Rejection& rejection : claim.choice.rejected) {
     const std::string& name = claim.scan.checkpoints[rejection.checkpoint].name;
+    chores.Say(fmt::format("rejected {}: {} (kept as {}{})", name,
+                           rejection.reason, kRejectedPrefix, name));
     RETURN_IF_ERROR(
         chores.Add(SetAside(world, directory, name, rejection.reason)));
   }

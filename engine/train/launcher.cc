@@ -17,6 +17,9 @@ constexpr Duration kLockPatience = std::chrono::seconds(5);
 
 constexpr int ExitCode(WorkerExit exit) { return static_cast<int>(exit); }
 
+// Of the program: the second notice ended it.
+constexpr int kInterrupted = 130;
+
 struct Loss {
   int worker = 0;
   WorkerExited exited;
@@ -54,6 +57,7 @@ class Launcher {
   void Attend();
   void PassOnNotices();
   void KillAll();
+  void GiveThemUntil(Duration grace);
   void Take(const WorkerNotice& notice);
   bool RunAttempt(int life, LaunchEnd& end);
   bool Conclude(LaunchEnd& end) const;
@@ -118,13 +122,12 @@ void Launcher::KillAll() {
 void Launcher::PassOnNotices() {
   const int notices = world_.host.TerminationNotices();
   if (notices <= notices_passed_on_) return;
-  const bool first = notices_passed_on_ == 0;
   notices_passed_on_ = notices;
-  if (!first) {
+  if (notices > 1) {
     KillAll();
     return;
   }
-  kill_at_ = std::min(kill_at_, world_.clock.Now() + options_.stop_grace);
+  GiveThemUntil(options_.stop_grace);
   for (size_t worker = 0; worker < running_.size(); ++worker) {
     if (running_[worker]) {
       processes_.Signal(static_cast<int>(worker), WorkerSignal::kTerminate);
@@ -132,21 +135,28 @@ void Launcher::PassOnNotices() {
   }
 }
 
+// The workers that are left are killed then, if not earlier.
+void Launcher::GiveThemUntil(Duration grace) {
+  kill_at_ = std::min(kill_at_, world_.clock.Now() + grace);
+}
+
 void Launcher::Take(const WorkerNotice& notice) {
   if (const auto* progress = std::get_if<WorkerProgress>(&notice.what)) {
     observer_.Progress(*progress);
   } else if (const auto* result = std::get_if<TrainResult>(&notice.what)) {
     result_ = *result;
+    GiveThemUntil(options_.stop_grace);
   } else {
     const auto& exited = std::get<WorkerExited>(notice.what);
     running_[static_cast<size_t>(notice.worker)] = false;
-    if (exited.code == ExitCode(WorkerExit::kDone)) return;
+    if (exited.code == ExitCode(WorkerExit::kDone)) {
+      GiveThemUntil(options_.stop_grace);
+      return;
+    }
     losses_.push_back({.worker = notice.worker, .exited = exited});
     const bool leaving =
         exited.signal == 0 && exited.code == ExitCode(WorkerExit::kStopped);
-    const Duration grace =
-        leaving ? options_.stop_grace : options_.survivors_grace;
-    kill_at_ = std::min(kill_at_, world_.clock.Now() + grace);
+    GiveThemUntil(leaving ? options_.stop_grace : options_.survivors_grace);
   }
 }
 
@@ -170,9 +180,17 @@ bool Launcher::Conclude(LaunchEnd& end) const {
   end.result = result_;
   if (result_) {
     // Said by the chief once all had come to the end: what became of the
-    // processes after that does not matter.
+    // processes after that does not matter, unless it could not clear up.
     end.exit_code = result_->status == "done" ? ExitCode(WorkerExit::kDone)
                                               : ExitCode(WorkerExit::kStopped);
+    for (const Loss& loss : losses_) {
+      if (loss.worker != 0 || loss.exited.signal != 0 ||
+          loss.exited.code != ExitCode(WorkerExit::kFailed)) {
+        continue;
+      }
+      end.exit_code = loss.exited.code;
+      end.reason = "done, but the chief failed while it cleared up";
+    }
     return true;
   }
   for (const WorkerExit permanent :
@@ -186,6 +204,11 @@ bool Launcher::Conclude(LaunchEnd& end) const {
       end.reason = Describe(loss);
       return true;
     }
+  }
+  if (notices_passed_on_ > 1) {
+    end.exit_code = kInterrupted;
+    end.reason = "told to stop twice";
+    return true;
   }
   if (told_to_stop()) {
     end.exit_code = ExitCode(WorkerExit::kStopped);

@@ -49,8 +49,9 @@ class LaunchObserver {
 
 // Ends when the job does, when it is told to stop (the notices of world.host,
 // passed on to the workers: the first asks them to save and go, the second
-// kills them), when a worker ends for a reason that a restart cannot mend, or
-// when restarts are used up. No worker is left in any case.
+// kills them and is exit code 130), when a worker ends for a reason that a
+// restart cannot mend, or when restarts are used up. No worker is left in any
+// case.
 LaunchEnd Launch(World& world, WorkerProcesses& processes,
                  const LauncherOptions& options, LaunchObserver& observer);
 

@@ -156,6 +156,9 @@ Result<Decision> Worker::Decide() {
     return Decision{.generation = static_cast<uint64_t>(place_.life)};
   }
   ASSIGN_OR_RETURN(const Claim claim, store_->ClaimGeneration(job_json_));
+  for (std::string& line : store_->TakeWarnings()) {
+    reporter_.Progress({.line = std::move(line)});
+  }
   return Decision{.generation = claim.generation,
                   .text = EncodeParent(claim.parent)};
 }

@@ -105,7 +105,7 @@ void CheckRetirement(const Evidence& evidence, Check& check) {
   }
 }
 
-uint64_t RefusedRetirements(const Evidence& evidence) {
+uint64_t RefusedRemovals(const Evidence& evidence) {
   return static_cast<uint64_t>(
       std::count_if(evidence.firings.begin(), evidence.firings.end(),
                     [](const Firing& firing) {
@@ -142,9 +142,9 @@ void CheckLeftovers(const Evidence& evidence, Check& check) {
   }
   if (!EndedOrderly(record)) return;
   check.Instance();
-  // A retirement that the disk refused is reported and made up for by the next
+  // A removal that the disk refused is reported and made up for by the next
   // generation, if there is one.
-  const uint64_t refused = RefusedRetirements(evidence);
+  const uint64_t refused = RefusedRemovals(evidence);
   const auto keep = static_cast<uint64_t>(record.setup.keep);
   if (keep > 0 && valid > keep + refused) {
     check.Breach("retention", fmt::format("{} checkpoints are left, expected "
@@ -153,7 +153,7 @@ void CheckLeftovers(const Evidence& evidence, Check& check) {
   }
   uint64_t half_gone = 0;
   for (const std::string& name : left.temporary) {
-    if (name.starts_with(".deleting-") && ++half_gone <= refused) continue;
+    if (++half_gone <= refused) continue;
     check.Breach("temporary", fmt::format("{} is left behind", name));
   }
 }

@@ -279,7 +279,7 @@ TEST_F(LauncherTest, TheSecondNoticeKills) {
   NoticeAt(milliseconds(700));
   const LaunchEnd end =
       Launched([](const WorkerSpec&) { return Script{.for_ever = true}; });
-  EXPECT_EQ(end.exit_code, 143);
+  EXPECT_EQ(end.exit_code, 130);
   EXPECT_EQ(CountOf(WorkerSignal::kKill), 3u);
   EXPECT_LT(Now(), seconds(1));
 }
