@@ -27,7 +27,7 @@ enum class InspectDepth : uint8_t { kManifests, kEveryByte };
 struct CheckpointReport {
   std::string name;
   LineageState lineage = LineageState::kCurrent;
-  Status verdict;  // Ok: valid, as far as was looked; else the reason
+  Status verdict;     // Ok: valid, as far as was looked; else the reason
   bool next = false;  // a run would go on from it, as far as was looked
   uint64_t step = 0;
   uint64_t generation = 0;  // of its suffix: wrote or adopted it

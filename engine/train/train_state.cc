@@ -1,6 +1,6 @@
 #include "engine/train/train_state.h"
 
-#include <cstring>
+#include <algorithm>
 
 #include "engine/ckpt/state_digest.h"
 #include <fmt/format.h>
@@ -52,7 +52,7 @@ Status CopyInto(const MutableTensorView& to, const Tensor& from) {
         "or shape",
         to.name, to.bytes.size(), from.bytes.size()));
   }
-  std::memcpy(to.bytes.data(), from.bytes.data(), from.bytes.size());
+  std::ranges::copy(from.bytes, to.bytes.begin());
   return OkStatus();
 }
 

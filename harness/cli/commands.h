@@ -114,8 +114,8 @@ struct ShowCommand {
 };
 
 using Command =
-    std::variant<ShowCommand, HelpCommand, TrainCommand, LaunchCommand, WorkerCommand,
-                 CheckpointListCommand, CheckpointVerifyCommand,
+    std::variant<ShowCommand, HelpCommand, TrainCommand, LaunchCommand,
+                 WorkerCommand, CheckpointListCommand, CheckpointVerifyCommand,
                  CheckpointDiffCommand, ListCommand, DoctorCommand, RunCommand>;
 
 }  // namespace gauntlet
