@@ -62,7 +62,8 @@ WorkerProgress ProgressOf(const Json& object) {
           .epoch = WholeOf(object, "epoch"),
           .steps_per_epoch = WholeOf(object, "steps_per_epoch"),
           .loss = LossOf(object),
-          .line = object.value("line", std::string())};
+          .line = object.value("line", std::string()),
+          .failure = object.value("failure", std::string())};
 }
 
 TrainResult ResultOf(const Json& object) {
@@ -97,6 +98,9 @@ std::string NoticeLine(const WorkerProgress& progress) {
   fields["loss"] = LossText(progress.loss);
   if (!progress.line.empty()) {
     fields["line"] = progress.line.substr(0, kMaxTextBytes);
+  }
+  if (!progress.failure.empty()) {
+    fields["failure"] = progress.failure.substr(0, kMaxTextBytes);
   }
   return Line("progress", std::move(fields));
 }

@@ -7,8 +7,9 @@
 //   {"result":{"status":"done","epochs":3,"steps":384,"digest":"…",
 //              "loss":"3e99999a","accuracy":0.91,"val_accuracy":0.9,
 //              "resumed_from":100}}
-// A loss is the 8 hex digits of its float32; `line` and `resumed_from` are left
-// out where there is none; a figure that is not a number is null.
+// A loss is the 8 hex digits of its float32; `line`, `failure` and
+// `resumed_from` are left out where there is none; a figure that is not a
+// number is null.
 #ifndef GAUNTLET_ENGINE_REAL_NOTICE_PIPE_H_
 #define GAUNTLET_ENGINE_REAL_NOTICE_PIPE_H_
 

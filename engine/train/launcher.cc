@@ -1,6 +1,7 @@
 #include "engine/train/launcher.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -23,6 +24,7 @@ constexpr int kInterrupted = 130;
 struct Loss {
   int worker = 0;
   WorkerExited exited;
+  std::string failure;  // what it said of it, if anything
 };
 
 std::string Describe(const Loss& loss) {
@@ -36,8 +38,9 @@ std::string Describe(const Loss& loss) {
         "failed)",
         loss.worker);
   }
-  return fmt::format("worker {} exited with code {}", loss.worker,
-                     loss.exited.code);
+  const std::string text = fmt::format("worker {} exited with code {}",
+                                       loss.worker, loss.exited.code);
+  return loss.failure.empty() ? text : text + ": " + loss.failure;
 }
 
 class Launcher {
@@ -70,6 +73,7 @@ class Launcher {
   LaunchObserver& observer_;
 
   std::vector<bool> running_;
+  std::map<int, std::string> failures_;  // said in this attempt, by worker
   std::vector<Loss> losses_;  // of this attempt, in the order they came
   std::optional<TrainResult> result_;
   int notices_passed_on_ = 0;
@@ -99,6 +103,7 @@ Status Launcher::StartAll(int life) {
                    processes_.ReserveAddresses(options_.workers));
   running_.assign(static_cast<size_t>(options_.workers), false);
   losses_.clear();
+  failures_.clear();
   result_.reset();
   kill_at_ = kNever;
   for (int worker = 0; worker < options_.workers; ++worker) {
@@ -142,7 +147,11 @@ void Launcher::GiveThemUntil(Duration grace) {
 
 void Launcher::Take(const WorkerNotice& notice) {
   if (const auto* progress = std::get_if<WorkerProgress>(&notice.what)) {
-    observer_.Progress(*progress);
+    if (progress->failure.empty()) {
+      observer_.Progress(*progress);
+    } else {
+      failures_[notice.worker] = progress->failure;
+    }
   } else if (const auto* result = std::get_if<TrainResult>(&notice.what)) {
     result_ = *result;
     GiveThemUntil(options_.stop_grace);
@@ -153,7 +162,9 @@ void Launcher::Take(const WorkerNotice& notice) {
       GiveThemUntil(options_.stop_grace);
       return;
     }
-    losses_.push_back({.worker = notice.worker, .exited = exited});
+    losses_.push_back({.worker = notice.worker,
+                       .exited = exited,
+                       .failure = failures_[notice.worker]});
     const bool leaving =
         exited.signal == 0 && exited.code == ExitCode(WorkerExit::kStopped);
     GiveThemUntil(leaving ? options_.stop_grace : options_.survivors_grace);

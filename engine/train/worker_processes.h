@@ -23,13 +23,16 @@ struct WorkerSpec {
   std::vector<std::string> addresses;  // "host:port" by rank
 };
 
-// How far the run is, for people. From the chief, at most a few times a second.
+// How far the run is, for people. From the chief, at most a few times a second;
+// a failure from any worker.
 struct WorkerProgress {
   uint64_t step = 0;
   uint64_t epoch = 0;
   uint64_t steps_per_epoch = 0;
   float loss = 0.0f;
   std::string line;  // a message worth keeping ("resumed …"), or empty
+  // Why this worker is about to end in an error; the last that it says.
+  std::string failure;
 };
 
 struct WorkerExited {

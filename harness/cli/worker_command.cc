@@ -120,13 +120,14 @@ Status Work(const WorkerCommand& command, RealWorld& real, Console& console) {
                                : static_cast<FaultPoints&>(real.faults);
   World world{real.clock, storage, real.network, real.tasks,
               real.host,  points,  *events};
-  RunWorker(world, options, place, *data, *reporter,
-            [&console, &place](const WorkerEnd& end) {
-              if (end.reason.empty()) return;
-              fmt::print(console.err, "worker {}: {}\n", place.worker,
-                         end.reason);
-              console.err << std::flush;
-            });
+  RunWorker(world, options, place, *data, *reporter, [&](const WorkerEnd& end) {
+    if (end.reason.empty()) return;
+    reporter->Progress({.failure = end.reason});
+    // Where a launcher listens, it says so.
+    if (command.notices_fd >= 0) return;
+    fmt::print(console.err, "worker {}: {}\n", place.worker, end.reason);
+    console.err << std::flush;
+  });
 }
 
 }  // namespace
