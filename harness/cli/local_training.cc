@@ -2,15 +2,17 @@
 
 #include <cerrno>
 #include <cstring>
-#include <span>
+#include <memory>
+#include <utility>
 
+#include "engine/real/descriptor.h"
 #include "engine/real/local_worker_processes.h"
 #include "engine/real/real_world.h"
 #include "harness/cli/exit_code.h"
 #include "harness/cli/train_command.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
-#include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 namespace gauntlet {
@@ -19,36 +21,30 @@ namespace {
 // Whatever was built or installed under this name: the same program.
 constexpr const char* kThisProgram = "/proc/self/exe";
 
-// A file for the workers of this process to read; gone with this.
-class HandoutFile {
+// A text for the workers of this process to read, in memory: it has a path as
+// long as this process lives, and leaves nothing however that ends.
+class Handout {
  public:
-  static Result<std::unique_ptr<HandoutFile>> Write(Storage& storage,
-                                                    std::string_view text) {
-    std::string directory = "/tmp/gauntlet-XXXXXX";
-    if (mkdtemp(directory.data()) == nullptr) {
-      return IoError(
-          fmt::format("{}: mkdtemp: {}", directory, std::strerror(errno)));
+  static Result<std::unique_ptr<Handout>> Make(std::string_view text) {
+    Descriptor fd(memfd_create("gauntlet-options", MFD_CLOEXEC));
+    if (fd.get() < 0) {
+      return IoError(fmt::format("memfd_create: {}", std::strerror(errno)));
     }
-    std::unique_ptr<HandoutFile> handout(new HandoutFile(directory));
-    ASSIGN_OR_RETURN(const auto file,
-                     storage.Open(handout->path(), OpenMode::kCreateExclusive));
-    RETURN_IF_ERROR(file->WriteAt(0, std::as_bytes(std::span(text))));
-    return handout;
-  }
-  HandoutFile(const HandoutFile&) = delete;
-  HandoutFile& operator=(const HandoutFile&) = delete;
-  ~HandoutFile() {
-    unlink(path().c_str());
-    rmdir(directory_.c_str());
+    const ssize_t written = pwrite(fd.get(), text.data(), text.size(), 0);
+    if (written != static_cast<ssize_t>(text.size())) {
+      return IoError("options: cannot be written to memory");
+    }
+    return std::unique_ptr<Handout>(new Handout(std::move(fd)));
   }
 
-  std::string path() const { return directory_ + "/options.json"; }
+  std::string path() const {
+    return fmt::format("/proc/{}/fd/{}", getpid(), fd_.get());
+  }
 
  private:
-  explicit HandoutFile(std::string directory)
-      : directory_(std::move(directory)) {}
+  explicit Handout(Descriptor fd) : fd_(std::move(fd)) {}
 
-  const std::string directory_;
+  const Descriptor fd_;
 };
 
 // One level: a typo is not to make a tree.
@@ -74,9 +70,8 @@ Result<int> Train(const TrainCommand& command, Console& console) {
   RealWorld real;
   World world = real.world();
   RETURN_IF_ERROR(CheckFiles(real.storage, command));
-  ASSIGN_OR_RETURN(
-      const auto handout,
-      HandoutFile::Write(real.storage, TrainOptionsToJson(command.options)));
+  ASSIGN_OR_RETURN(const auto handout,
+                   Handout::Make(TrainOptionsToJson(command.options)));
   LocalWorkerOptions workers{
       .program = kThisProgram,
       .arguments = {"worker", "--options", handout->path()},
