@@ -33,10 +33,10 @@ std::string Describe(const Loss& loss) {
                        loss.exited.signal);
   }
   if (loss.exited.code == ExitCode(WorkerExit::kLostWorker)) {
-    return fmt::format(
-        "worker {} cannot go on without a restart (another worker or the disk "
-        "failed)",
-        loss.worker);
+    return fmt::format("worker {} cannot go on: {}", loss.worker,
+                       loss.failure.empty()
+                           ? "another worker or the disk failed"
+                           : loss.failure);
   }
   const std::string text = fmt::format("worker {} exited with code {}",
                                        loss.worker, loss.exited.code);
@@ -64,6 +64,7 @@ class Launcher {
   void Take(const WorkerNotice& notice);
   bool RunAttempt(int life, LaunchEnd& end);
   bool Conclude(LaunchEnd& end) const;
+  std::string WhyGiveUp(int restarts, int fruitless) const;
   bool Pause(Duration pause);
   bool told_to_stop() const { return notices_passed_on_ > 0; }
 
@@ -77,6 +78,7 @@ class Launcher {
   std::vector<Loss> losses_;  // of this attempt, in the order they came
   std::optional<TrainResult> result_;
   int notices_passed_on_ = 0;
+  uint64_t furthest_step_ = 0;  // that any life reported
   Time kill_at_ = kNever;
 };
 
@@ -148,6 +150,7 @@ void Launcher::GiveThemUntil(Duration grace) {
 void Launcher::Take(const WorkerNotice& notice) {
   if (const auto* progress = std::get_if<WorkerProgress>(&notice.what)) {
     if (progress->failure.empty()) {
+      furthest_step_ = std::max(furthest_step_, progress->step);
       observer_.Progress(*progress);
     } else {
       failures_[notice.worker] = progress->failure;
@@ -252,6 +255,18 @@ bool Launcher::Pause(Duration pause) {
   return true;
 }
 
+// "" if another life is to be tried.
+std::string Launcher::WhyGiveUp(int restarts, int fruitless) const {
+  if (options_.restart == RestartPolicy::kNone ||
+      restarts >= options_.max_restarts) {
+    return fmt::format("{} restarts", restarts);
+  }
+  if (fruitless > options_.max_fruitless) {
+    return fmt::format("{} lives without a new step", fruitless);
+  }
+  return "";
+}
+
 LaunchEnd Launcher::Run() {
   LaunchEnd end;
   const Result<std::unique_ptr<FileLock>> lock = LockDirectory();
@@ -261,15 +276,19 @@ LaunchEnd Launcher::Run() {
     return end;
   }
   Duration pause = std::min(options_.backoff, options_.max_backoff);
+  int fruitless = 0;  // lives in a row that came no further than earlier ones
   for (int life = options_.first_life;; ++life) {
+    const uint64_t furthest_before = furthest_step_;
     if (RunAttempt(life, end)) return end;
     end.reason = losses_.empty() ? "no worker reported a result"
                                  : Describe(losses_.front());
-    if (options_.restart == RestartPolicy::kNone ||
-        end.restarts >= options_.max_restarts) {
+    const bool progress = furthest_step_ > furthest_before;
+    fruitless = progress ? 0 : fruitless + 1;
+    if (progress) pause = std::min(options_.backoff, options_.max_backoff);
+    if (const std::string why = WhyGiveUp(end.restarts, fruitless);
+        !why.empty()) {
       end.exit_code = ExitCode(WorkerExit::kFailed);
-      end.reason = fmt::format("{}; gave up after {} restarts", end.reason,
-                               end.restarts);
+      end.reason = fmt::format("{}; gave up after {}", end.reason, why);
       return end;
     }
     ++end.restarts;

@@ -19,8 +19,11 @@ struct LauncherOptions {
   int workers = 1;
   RestartPolicy restart = RestartPolicy::kWholeJob;
   int max_restarts = 100;
-  Duration backoff = std::chrono::milliseconds(100);  // doubles each time …
-  Duration max_backoff = std::chrono::seconds(10);    // … up to this
+  // Lives in a row that may come no further than earlier ones did.
+  int max_fruitless = 10;
+  // Doubles with each restart that follows a fruitless life, up to the maximum.
+  Duration backoff = std::chrono::milliseconds(100);
+  Duration max_backoff = std::chrono::seconds(10);
   // How long the survivors of a loss may take to notice it themselves before
   // they are killed.
   Duration survivors_grace = std::chrono::milliseconds(500);

@@ -192,6 +192,18 @@ TEST_F(LauncherTest, GivesUpAfterSoManyRestartsAndSaysWhy) {
             "worker 0 exited with code 70; gave up after 2 restarts");
 }
 
+TEST_F(LauncherTest, GivesUpOnLivesThatComeNoFurther) {
+  options_.max_fruitless = 3;
+  const LaunchEnd end = Launched([](const WorkerSpec& spec) {
+    return Script{.runs = milliseconds(10 + spec.worker), .exit = 70};
+  });
+  EXPECT_EQ(end.exit_code, 1);
+  EXPECT_EQ(end.restarts, 3);
+  EXPECT_EQ(end.reason,
+            "worker 0 exited with code 70; gave up after 4 lives without a new "
+            "step");
+}
+
 TEST_F(LauncherTest, BackoffDoublesUpToItsBound) {
   options_.max_restarts = 5;
   options_.backoff = milliseconds(100);
