@@ -81,6 +81,7 @@ class Run:
         self.directory = pathlib.Path(directory)
         self.directory.mkdir(parents=True, exist_ok=True)
         self.store = self.directory / "ckpt"
+        self.stored = True  # whether a start is given the store
         self.launcher = None
         self.starts = 0
         self.started_at = 0.0
@@ -88,8 +89,9 @@ class Run:
     def start(self, *arguments):
         self.starts += 1
         name = f"start-{self.starts}"
-        command = [self.program, "train", *map(str, arguments),
-                   "--ckpt", str(self.store), "--json", "--no-progress"]
+        store = ["--ckpt", str(self.store)] if self.stored else []
+        command = [self.program, "train", *map(str, arguments), *store,
+                   "--json", "--no-progress"]
         (self.directory / f"{name}.command").write_text(" ".join(command))
         with open(self.directory / f"{name}.out", "wb") as out, \
                 open(self.directory / f"{name}.err", "wb") as err:
