@@ -51,6 +51,27 @@ TEST(SessionTest, AWorkerWaitsForAChiefThatComesLate) {
   for (const Status& end : cluster.Run()) EXPECT_TRUE(end.ok());
 }
 
+TEST(SessionTest, StrangersAreDroppedAndHoldNobodyUp) {
+  ClusterFixture cluster(3, 1);
+  for (const std::string said : {"", "GET / HTTP/1.1"}) {
+    cluster.simulation().Start(
+        {.name = "stranger", .host = "stranger", .body = [said](World& world) {
+           const Time deadline = world.clock.Now() + std::chrono::seconds(1);
+           const auto channel = world.network.Connect("w0:1", deadline);
+           if (!channel.ok()) return 1;
+           if (!said.empty()) (*channel)->Send(said, deadline).ok();
+           world.clock.SleepUntil(deadline);
+           return 0;
+         }});
+  }
+  for (const Status& end : cluster.RunAll(GatherOnce)) {
+    EXPECT_TRUE(end.ok()) << end.ToString();
+  }
+  for (const ProcessId stranger : {0, 1}) {
+    EXPECT_EQ(cluster.simulation().exit_status(stranger)->code, 0);
+  }
+}
+
 TEST(SessionTest, ARefusalReachesEveryRankWithItsCode) {
   ClusterFixture cluster(3, 1);
   const auto refuse = []() -> Result<Decision> {

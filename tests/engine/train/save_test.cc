@@ -117,6 +117,19 @@ TEST(SaveTest, OneErrorInASaveCostsThatSaveAtMost) {
   }
 }
 
+TEST(SaveTest, ARunWhoseLastSaveFailsIsNotDone) {
+  const FaultPlan plan = {
+      .faults = {{.id = "full",
+                  .site = {.worker = 0, .point = Point::kShardWrite},
+                  .kind = FaultKind::kErrno,
+                  .with = {.error = ENOSPC}}}};
+  const LifeOutcome outcome =
+      TrainingFixture().Run(2, With({.unit = SaveUnit::kNone}), plan);
+  EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kLostWorker));
+  EXPECT_FALSE(outcome.result);
+  EXPECT_THAT(outcome.reasons[0], HasSubstr("save of step 24"));
+}
+
 TEST(SaveTest, AFailedSaveIsToldToPeople) {
   const FaultPlan plan = {
       .faults = {{.id = "full",
