@@ -60,8 +60,9 @@ Status Ring::SendChunk(FrameHeader header, std::span<const float> floats,
       fmt::format("rank {}: sending to the next rank", place_.rank));
 }
 
-Result<Frame> Ring::ReceiveFrame(FrameKind kind, const ExchangeKey& key,
-                                 uint32_t chunk, Duration timeout) {
+Result<Ring::Received> Ring::ReceiveFrame(FrameKind kind,
+                                          const ExchangeKey& key,
+                                          uint32_t chunk, Duration timeout) {
   Result<Frame> frame = previous_->Receive(world_->clock.Now() + timeout);
   const int from = (place_.rank + place_.size - 1) % place_.size;
   if (!frame.ok()) {
@@ -84,7 +85,7 @@ Result<Frame> Ring::ReceiveFrame(FrameKind kind, const ExchangeKey& key,
         chunk, from, static_cast<int>(header.kind), header.step,
         PhaseName(header.phase), header.chunk));
   }
-  return frame;
+  return Received{.header = header, .frame = std::move(*frame)};
 }
 
 // REQUIRES: rank 0's sum starts as its first replica.
@@ -117,12 +118,13 @@ Status Ring::ReduceChunk(const Reduction& reduction, uint32_t chunk) {
   const std::span<float> sum = reduction.Chunk(chunk);
   Tally& tally = reduction.tally;
   if (place_.rank > 0) {
-    ASSIGN_OR_RETURN(const Frame frame, ReceiveFrame(FrameKind::kPartial, key,
-                                                     chunk, reduction.timeout));
+    ASSIGN_OR_RETURN(
+        const Received received,
+        ReceiveFrame(FrameKind::kPartial, key, chunk, reduction.timeout));
     RETURN_IF_ERROR(
         world_->faults.Hit(Point::kAllReduceReceive, {.step = key.step}));
-    RETURN_IF_ERROR(CopyPayload(frame, sum));
-    ASSIGN_OR_RETURN(const FrameHeader header, DecodeFrame(frame));
+    RETURN_IF_ERROR(CopyPayload(received.frame, sum));
+    const FrameHeader& header = received.header;
     if (chunk == 0) {
       tally.requests |= header.requests;
       tally.correct += header.correct;
@@ -144,13 +146,14 @@ Status Ring::ReduceChunk(const Reduction& reduction, uint32_t chunk) {
 // Takes a finished chunk and hands it on, up to the rank before the last.
 Status Ring::PassTotal(const Reduction& reduction, uint32_t chunk) {
   const ExchangeKey& key = reduction.key;
-  ASSIGN_OR_RETURN(const Frame frame, ReceiveFrame(FrameKind::kTotal, key,
-                                                   chunk, reduction.timeout));
+  ASSIGN_OR_RETURN(
+      const Received received,
+      ReceiveFrame(FrameKind::kTotal, key, chunk, reduction.timeout));
   RETURN_IF_ERROR(
       world_->faults.Hit(Point::kAllReduceReceive, {.step = key.step}));
   const std::span<float> sum = reduction.Chunk(chunk);
-  RETURN_IF_ERROR(CopyPayload(frame, sum));
-  ASSIGN_OR_RETURN(FrameHeader header, DecodeFrame(frame));
+  RETURN_IF_ERROR(CopyPayload(received.frame, sum));
+  FrameHeader header = received.header;
   if (chunk == 0) {
     reduction.tally = {.requests = header.requests,
                        .correct = header.correct,
@@ -198,9 +201,9 @@ Result<std::vector<std::string>> Ring::AllGather(const ExchangeKey& key,
   // Round 0 collects from rank 0 upwards, round 1 takes the whole list round.
   std::vector<std::string> items;
   if (place_.rank > 0) {
-    ASSIGN_OR_RETURN(const Frame frame,
+    ASSIGN_OR_RETURN(const Received received,
                      ReceiveFrame(FrameKind::kGather, key, 0, timeout));
-    ASSIGN_OR_RETURN(items, DecodeList(FramePayload(frame)));
+    ASSIGN_OR_RETURN(items, DecodeList(FramePayload(received.frame)));
     if (items.size() != static_cast<size_t>(place_.rank)) {
       return DataLoss(fmt::format("all-gather: expected {} items, found {}",
                                   place_.rank, items.size()));
@@ -209,9 +212,9 @@ Result<std::vector<std::string>> Ring::AllGather(const ExchangeKey& key,
   items.push_back(said);
   RETURN_IF_ERROR(send(last() ? 1 : 0, items));
   if (last()) return items;
-  ASSIGN_OR_RETURN(const Frame frame,
+  ASSIGN_OR_RETURN(const Received received,
                    ReceiveFrame(FrameKind::kGather, key, 1, timeout));
-  ASSIGN_OR_RETURN(items, DecodeList(FramePayload(frame)));
+  ASSIGN_OR_RETURN(items, DecodeList(FramePayload(received.frame)));
   if (items.size() != static_cast<size_t>(place_.size)) {
     return DataLoss(fmt::format("all-gather: expected {} items, found {}",
                                 place_.size, items.size()));

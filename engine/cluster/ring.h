@@ -78,8 +78,12 @@ class Ring {
                 std::span<float> sum) const;
   Status SendChunk(FrameHeader header, std::span<const float> floats,
                    Duration timeout);
-  Result<Frame> ReceiveFrame(FrameKind kind, const ExchangeKey& key,
-                             uint32_t chunk, Duration timeout);
+  struct Received {
+    FrameHeader header;
+    Frame frame;
+  };
+  Result<Received> ReceiveFrame(FrameKind kind, const ExchangeKey& key,
+                                uint32_t chunk, Duration timeout);
   FrameHeader HeaderFor(FrameKind kind, const ExchangeKey& key,
                         uint32_t chunk) const;
   // One exchange under way.

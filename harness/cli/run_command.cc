@@ -16,6 +16,7 @@
 #include "harness/cli/scenario_files.h"
 #include "harness/record/result_file.h"
 #include "harness/run/suite.h"
+#include "harness/run/text_file.h"
 #include "harness/scenario/scenario.h"
 #include "reports/junit.h"
 #include "reports/terminal.h"
@@ -30,20 +31,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kThisProgram = "/proc/self/exe";
-
-std::string ReadWhole(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-Status WriteWhole(const fs::path& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  if (!file.flush()) {
-    return IoError(fmt::format("{}: cannot be written", path.string()));
-  }
-  return OkStatus();
-}
 
 struct Loaded {
   std::vector<Case> cases;
@@ -92,7 +79,7 @@ Result<FailedBefore> LastFailures(const RunCommand& command) {
     return InvalidArgument(fmt::format("--last-failed: no earlier run in {}",
                                        command.runs_directory));
   }
-  const Parsed<RunResult> last = ReadResult(ReadWhole(file), file.string());
+  const Parsed<RunResult> last = ReadResult(ReadTextFile(file), file.string());
   if (!last.ok()) {
     return InvalidArgument("--last-failed: " + last.error);
   }
@@ -171,7 +158,7 @@ class Selection {
 };
 
 // What this build is: results of another one may differ.
-std::string BuildId() { return DigestOf(ReadWhole(kThisProgram)).Short(); }
+std::string BuildId() { return DigestOf(ReadTextFile(kThisProgram)).Short(); }
 
 Result<fs::path> Absolute(const fs::path& path) {
   std::error_code error;
@@ -216,10 +203,11 @@ int ExitCodeFor(const RunResult& result, const RunCommand& command) {
 Status SaveResult(const RunResult& result, const fs::path& directory,
                   const std::string& junit_copy) {
   const std::string junit = RenderJunit(result);
-  RETURN_IF_ERROR(WriteWhole(directory / "result.json", ResultToJson(result)));
-  RETURN_IF_ERROR(WriteWhole(directory / "junit.xml", junit));
+  RETURN_IF_ERROR(
+      WriteTextFile(directory / "result.json", ResultToJson(result)));
+  RETURN_IF_ERROR(WriteTextFile(directory / "junit.xml", junit));
   if (junit_copy.empty()) return OkStatus();
-  return WriteWhole(junit_copy, junit);
+  return WriteTextFile(junit_copy, junit);
 }
 
 class Runner {

@@ -21,13 +21,6 @@ namespace {
 
 constexpr uint64_t kMaxFile = uint64_t{1} << 20;
 
-// For a worker that nobody listens to.
-class NoReporter final : public ProgressReporter {
- public:
-  void Progress(const WorkerProgress&) override {}
-  void Result(const TrainResult&) override {}
-};
-
 // A fault plan brought to this process: what stands between engine and world.
 struct PlannedFaults {
   PlannedFaults(FaultPlan told, const std::string& plan_file,
@@ -95,7 +88,8 @@ Result<std::unique_ptr<EventLog>> OpenEvents(const WorkerCommand& command,
 
 Result<std::unique_ptr<ProgressReporter>> OpenReporter(int fd) {
   if (fd < 0) {
-    return std::unique_ptr<ProgressReporter>(std::make_unique<NoReporter>());
+    return std::unique_ptr<ProgressReporter>(
+        std::make_unique<NoProgressReporter>());
   }
   ASSIGN_OR_RETURN(std::unique_ptr<WorkerNotices> notices,
                    WorkerNotices::Open(fd));

@@ -13,6 +13,7 @@
 #include "engine/real/real_world.h"
 #include "engine/real/worker_environment.h"
 #include "harness/record/event_file.h"
+#include "harness/run/text_file.h"
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <poll.h>
@@ -28,30 +29,6 @@ using SteadyClock = std::chrono::steady_clock;
 
 // How often the harness looks for signs of life.
 constexpr int kPollMs = 20;
-
-// At most so much is read of any file that a run left: far more than a sound
-// one has.
-constexpr size_t kMaxFileBytes = size_t{256} << 20;
-
-std::string ReadWhole(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text;
-  char block[65536];
-  while (text.size() < kMaxFileBytes && file) {
-    file.read(block, sizeof(block));
-    text.append(block, static_cast<size_t>(file.gcount()));
-  }
-  return text;
-}
-
-Status WriteWhole(const fs::path& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  if (!file)
-    return IoError(fmt::format("{}: cannot be written", path.string()));
-  return OkStatus();
-}
 
 // Of everything below the directory.
 uint64_t BytesBelow(const fs::path& directory) {
@@ -71,7 +48,7 @@ std::vector<std::string> ProcessesOf(const std::string& directory) {
   for (const auto& entry : fs::directory_iterator("/proc", error)) {
     const std::string name = entry.path().filename();
     if (name.find_first_not_of("0123456789") != name.npos) continue;
-    std::string line = ReadWhole(entry.path() / "cmdline");
+    std::string line = ReadTextFile(entry.path() / "cmdline");
     if (line.find(directory) == line.npos) continue;
     std::replace(line.begin(), line.end(), '\0', ' ');
     found.push_back(fmt::format("{}: {}", name, line));
@@ -163,8 +140,8 @@ Status RealRun::Prepare() {
     train.checkpoint.directory = directory_ / "ckpt";
   }
   RETURN_IF_ERROR(
-      WriteWhole(directory_ / "options.json", TrainOptionsToJson(train)));
-  return WriteWhole(directory_ / "plan.json", PlanToJson(plan_.faults));
+      WriteTextFile(directory_ / "options.json", TrainOptionsToJson(train)));
+  return WriteTextFile(directory_ / "plan.json", PlanToJson(plan_.faults));
 }
 
 int RealRun::LivesSoFar() const {
@@ -242,7 +219,7 @@ Result<bool> RealRun::LaunchOnce(int start) {
   const ChildProgram program = ProgramOf(start);
   ASSIGN_OR_RETURN(const ChildProcess launcher, StartChild(program));
   const ChildEnd end = Watch(launcher);
-  log_.launchers.push_back(ParseLaunch(ReadWhole(program.log_file), end));
+  log_.launchers.push_back(ParseLaunch(ReadTextFile(program.log_file), end));
   if (log_.ending != RunEnding::kExited) return false;
   return end.signal != 0 || end.code == static_cast<int>(WorkerExit::kStopped);
 }
@@ -252,7 +229,7 @@ Status RealRun::CollectLives() {
   std::error_code error;
   for (const auto& entry :
        fs::directory_iterator(directory_ / "events", error)) {
-    const std::string text = ReadWhole(entry.path());
+    const std::string text = ReadTextFile(entry.path());
     // Killed before it could say who it is: a life that left nothing.
     if (text.find('\n') == text.npos) continue;
     Parsed<LifeEvents> life = ReadEventFile(text, entry.path().string());

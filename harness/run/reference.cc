@@ -10,6 +10,7 @@
 #include "engine/real/posix_storage.h"
 #include "harness/record/record_file.h"
 #include "harness/run/sim_run.h"
+#include "harness/run/text_file.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -34,23 +35,14 @@ double MultiplyAdds(const JobSpec& job, const RunPlan& plan,
          static_cast<double>(plan.train.horizon.epochs);
 }
 
-// The whole file as text; "" if there is none.
-std::string ReadText(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 // Complete or not there at all, whoever else writes it too.
-void WriteText(const fs::path& path, const std::string& text) {
+void PublishText(const fs::path& path, const std::string& text) {
   std::error_code error;
   fs::create_directories(path.parent_path(), error);
   const fs::path temporary =
       path.string() + fmt::format(".{}.tmp", DigestOf(text).Short());
-  {
-    std::ofstream file(temporary, std::ios::binary);
-    file << text;
-    if (!file.flush()) return;  // A cache that cannot be written is no cache.
-  }
+  // A cache that cannot be written is no cache.
+  if (!WriteTextFile(temporary, text).ok()) return;
   fs::rename(temporary, path, error);
 }
 
@@ -92,14 +84,14 @@ Result<std::shared_ptr<const GoldenTrajectory>> References::GoldenFor(
   if (golden != nullptr) return golden;
   const std::string file = CacheFile(key);
   const Parsed<Record> cached =
-      ReadRecord(file.empty() ? "" : ReadText(file), file);
+      ReadRecord(file.empty() ? "" : ReadTextFile(file), file);
   if (cached.ok() && cached.value->plan_json == key) {
     golden = std::make_shared<GoldenTrajectory>(cached.value->golden);
     return golden;
   }
   ASSIGN_OR_RETURN(GoldenTrajectory made, Make(plan, *data));
   if (!file.empty()) {
-    WriteText(file, RecordToJsonLines({.plan_json = key, .golden = made}));
+    PublishText(file, RecordToJsonLines({.plan_json = key, .golden = made}));
   }
   golden = std::make_shared<GoldenTrajectory>(std::move(made));
   return golden;

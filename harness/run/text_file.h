@@ -1,0 +1,22 @@
+// Whole files as text, for what the harness itself reads and writes.
+#ifndef GAUNTLET_HARNESS_RUN_TEXT_FILE_H_
+#define GAUNTLET_HARNESS_RUN_TEXT_FILE_H_
+
+#include <filesystem>
+#include <string>
+
+#include "engine/status.h"
+
+namespace gauntlet {
+
+// What can be read of it, at most 256 MiB: far more than any sound file of a
+// run has. "" if there is none.
+std::string ReadTextFile(const std::filesystem::path& path);
+
+// Creates or replaces it. kIoError names the path; a part may be written.
+Status WriteTextFile(const std::filesystem::path& path,
+                     const std::string& text);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_RUN_TEXT_FILE_H_
