@@ -68,7 +68,11 @@ struct RunSetup {
   int keep = 0;                      // checkpoints that retention leaves
   bool delete_at_success = false;
   bool allow_cold_start = false;
-  int64_t detection_bound_ns = 0;  // a lost worker is noticed within this
+  // A lost worker is noticed within this: while the workers train, while they
+  // save, and while they meet and load.
+  int64_t detection_bound_ns = 0;
+  int64_t detection_bound_saving_ns = 0;
+  int64_t detection_bound_joining_ns = 0;
   std::vector<std::string> planted_bugs;
 
   bool operator==(const RunSetup&) const = default;

@@ -40,6 +40,8 @@ void Describe(Archive& a, typename Archive::template Ref<RunSetup> setup) {
   a.Field("delete_at_success", setup.delete_at_success);
   a.Field("allow_cold_start", setup.allow_cold_start);
   a.Field("detection_bound_ns", setup.detection_bound_ns);
+  a.Field("detection_bound_saving_ns", setup.detection_bound_saving_ns);
+  a.Field("detection_bound_joining_ns", setup.detection_bound_joining_ns);
   a.Field("planted_bugs", setup.planted_bugs);
 }
 

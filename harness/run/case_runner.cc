@@ -21,17 +21,6 @@ namespace fs = std::filesystem;
 // Where the store of a simulated run stands.
 constexpr const char* kSimulatedStore = "/ckpt";
 
-void Adopt(RunLog log, Record& record) {
-  record.lives = std::move(log.lives);
-  record.launchers = std::move(log.launchers);
-  record.ending = log.ending;
-  record.ending_detail = std::move(log.ending_detail);
-  record.wall_seconds = log.wall_seconds;
-  record.virtual_seconds = log.virtual_seconds;
-  record.left = std::move(log.left);
-  record.harness_error = std::move(log.harness_error);
-}
-
 // What is needed for a replay and for a look; the rest of a run that held is
 // of no use.
 void Tidy(const CasePlace& place, const Record& record,
@@ -68,11 +57,11 @@ class CaseRun {
     ASSIGN_OR_RETURN(const auto golden, references_.GoldenFor(plan_));
     record_.golden = *golden;
     if (place_.world == WorldKind::kReal) {
-      Adopt(RunInProcesses({.program = place_.program,
-                            .directory = place_.directory,
-                            .interrupted = place_.interrupted},
-                           plan_),
-            record_);
+      AdoptLog(RunInProcesses({.program = place_.program,
+                               .directory = place_.directory,
+                               .interrupted = place_.interrupted},
+                              plan_),
+               record_);
       return OkStatus();
     }
     ASSIGN_OR_RETURN(const auto data, references_.DataOf(plan_.train.job.data));
@@ -81,7 +70,7 @@ class CaseRun {
     const RunLog second = RunSimulated(pool, plan_, *data);
     const bool same = first.event_digest == second.event_digest &&
                       first.lives == second.lives;
-    Adopt(std::move(first), record_);
+    AdoptLog(std::move(first), record_);
     if (same) return OkStatus();
     return FailedPrecondition(
         "nondeterminism: the same plan, run twice, gave different events");

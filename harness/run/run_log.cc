@@ -7,6 +7,17 @@
 
 namespace gauntlet {
 
+void AdoptLog(RunLog log, Record& record) {
+  record.lives = std::move(log.lives);
+  record.launchers = std::move(log.launchers);
+  record.ending = log.ending;
+  record.ending_detail = std::move(log.ending_detail);
+  record.wall_seconds = log.wall_seconds;
+  record.virtual_seconds = log.virtual_seconds;
+  record.left = std::move(log.left);
+  record.harness_error = std::move(log.harness_error);
+}
+
 LauncherRun ToLauncherRun(const LaunchEnd& end) {
   LauncherRun run = {.exit_code = end.exit_code,
                      .restarts = static_cast<uint64_t>(end.restarts)};

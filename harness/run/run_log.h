@@ -25,6 +25,9 @@ struct RunLog {
   uint64_t event_digest = 0;  // simulated runs: of all decisions and effects
 };
 
+// Moves the log into the record of its run.
+void AdoptLog(RunLog log, Record& record);
+
 // The launcher's end as a record has it.
 LauncherRun ToLauncherRun(const LaunchEnd& end);
 

@@ -1,5 +1,7 @@
 #include "harness/scenario/run_setup.h"
 
+#include <algorithm>
+
 #include "harness/scenario/units.h"
 #include <fmt/format.h>
 
@@ -32,22 +34,30 @@ std::string ThenName(const Fault& fault) {
   return "";
 }
 
+// A hang shows when the limit of what is under way is over; a silent worker
+// sooner.
+void SetDetectionBounds(const ClusterOptions& cluster, RunSetup& setup) {
+  const Duration silence = 2 * cluster.lost_after;
+  setup.detection_bound_ns = (cluster.step_timeout + silence).count();
+  setup.detection_bound_saving_ns =
+      (std::max(cluster.save_timeout, cluster.step_timeout) + silence).count();
+  // The others wait for the chief's decision, which may take as long as a save.
+  setup.detection_bound_joining_ns =
+      (cluster.rendezvous_timeout + cluster.save_timeout + silence).count();
+}
+
 RunSetup SetupOf(const Case& one) {
   const CheckpointOptions& checkpoint = one.train.checkpoint;
   const EpochShape epoch = ShapeOfEpoch(one.train.job);
-  RunSetup setup{
-      .workers = one.cluster.workers,
-      .epochs = one.train.horizon.epochs,
-      .rows_per_epoch = epoch.rows,
-      .keep = checkpoint.keep,
-      .delete_at_success =
-          checkpoint.at_success == AtSuccess::kDeleteCheckpoints,
-      .allow_cold_start = checkpoint.allow_cold_start,
-      // A hang shows when the step's own limit is over; a silent worker sooner.
-      .detection_bound_ns =
-          (one.train.cluster.step_timeout + 2 * one.train.cluster.lost_after)
-              .count(),
-      .planted_bugs = {}};
+  RunSetup setup{.workers = one.cluster.workers,
+                 .epochs = one.train.horizon.epochs,
+                 .rows_per_epoch = epoch.rows,
+                 .keep = checkpoint.keep,
+                 .delete_at_success =
+                     checkpoint.at_success == AtSuccess::kDeleteCheckpoints,
+                 .allow_cold_start = checkpoint.allow_cold_start,
+                 .planted_bugs = {}};
+  SetDetectionBounds(one.train.cluster, setup);
   if (checkpoint.trigger.unit == SaveUnit::kSteps) {
     setup.save_interval_steps = checkpoint.trigger.every;
   } else if (checkpoint.trigger.unit == SaveUnit::kEpochs) {

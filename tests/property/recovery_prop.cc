@@ -6,10 +6,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include "harness/oracle/judge.h"
-#include "harness/run/case_runner.h"
-#include "harness/run/sim_run.h"
-#include "harness/scenario/run_setup.h"
+#include "harness/explore/laboratory.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -33,44 +30,15 @@ checkpoint: {every: {steps: 5}, keep: 2}
 expect: {outcome: completes}
 )";
 
-// Runs plans of one job; the reference run is made once.
-class Laboratory {
- public:
-  Laboratory() : case_(LoadScenarios(kJob, "recovery.yaml").cases.at(0)) {
-    // A hang in a save shows after this long; virtual time is cheap, but the
-    // run has an end.
-    case_.train.cluster.save_timeout = std::chrono::seconds(5);
-  }
-
-  void DeleteAtSuccess() {
-    case_.train.checkpoint.at_success = AtSuccess::kDeleteCheckpoints;
-  }
-
-  Record Run(const FaultPlan& plan) {
-    Case one = case_;
-    one.plan = plan;
-    const RunPlan run = PlanOf(one);
-    RunLog log = RunSimulated(pool_, run,
-                              *references_.DataOf(one.train.job.data).value());
-    Record record = RecordHead(one);
-    record.world = "sim";
-    record.golden = *references_.GoldenFor(run).value();
-    record.lives = std::move(log.lives);
-    record.launchers = std::move(log.launchers);
-    record.ending = log.ending;
-    record.ending_detail = log.ending_detail;
-    record.virtual_seconds = log.virtual_seconds;
-    record.left = std::move(log.left);
-    return record;
-  }
-
- private:
-  Case case_;
-  References references_{"", "test"};
-  FiberPool pool_;
-};
-
-constexpr int kNoCheckpoint = 7;
+Laboratory MakeLaboratory(AtSuccess at_success = AtSuccess::kKeepCheckpoints) {
+  static References references("", "test");
+  Case one = LoadScenarios(kJob, "recovery.yaml").cases.at(0);
+  // A hang in a save shows after this long; virtual time is cheap, but the
+  // run has an end.
+  one.train.cluster.save_timeout = std::chrono::seconds(5);
+  one.train.checkpoint.at_success = at_success;
+  return Laboratory::Make(std::move(one), references).value();
+}
 
 const LauncherRun& LastOf(const Record& record) {
   return record.launchers.back();
@@ -87,22 +55,13 @@ bool Fired(const Record& record, const std::string& fault) {
   return false;
 }
 
-// Faults of a plan need not all be reached: those that were are the plan that
-// the run had.
-void ForgetUnfired(Record& record) {
-  std::erase_if(record.faults, [&](const RecordFault& fault) {
-    return !Fired(record, fault.id);
-  });
-}
-
-std::string Describe(const Record& record, const Verdict& verdict) {
-  std::string text = record.plan_json + "\n" + verdict.reason;
-  for (const InvariantReport& report : verdict.invariants) {
-    for (const Finding& finding : report.findings) {
-      text += fmt::format("\n  {}: {}", report.invariant, finding.message);
-    }
+std::string Describe(const Trial& trial) {
+  const Record& record = trial.record;
+  std::string text = record.plan_json + "\n" + trial.verdict.reason;
+  for (const Finding& finding : trial.wrong) {
+    text += fmt::format("\n  {}: {}", finding.invariant, finding.message);
   }
-  for (const std::string& line : verdict.story) text += "\n  " + line;
+  for (const std::string& line : trial.verdict.story) text += "\n  " + line;
   for (const LifeEvents& life : record.lives) {
     if (life.events.empty()) continue;
     const RecordEvent& last = life.events.back();
@@ -116,53 +75,8 @@ std::string Describe(const Record& record, const Verdict& verdict) {
   return text;
 }
 
-// Which of the oracle's invariants count. Where faults meet, one may take away
-// another's effect, its grace and its detection; all else holds of any plan.
-enum class Judged { kAll, kWhereFaultsMeet };
-
-bool Counts(std::string_view invariant, Judged judged) {
-  return judged == Judged::kAll ||
-         (invariant != "fault-fired" && invariant != "grace" &&
-          invariant != "detection");
-}
-
-// What is to come of a run that had these restarts, or may refuse to go on
-// where silent damage has taken every copy. (Whether it has is the oracle's
-// to say.)
-Outcome OutcomeOf(const Record& record) {
-  uint64_t restarts = record.launchers.size() - 1;
-  for (const LauncherRun& run : record.launchers) restarts += run.restarts;
-  const bool damaged = std::any_of(
-      record.faults.begin(), record.faults.end(),
-      [](const RecordFault& fault) { return fault.kind == "bit_flip"; });
-  if (damaged && LastOf(record).exit_code == kNoCheckpoint) {
-    return Outcome::kRefuses;
-  }
-  return restarts > 0 ? Outcome::kRecovers : Outcome::kCompletes;
-}
-
-// "" if the run came to a good end: done with the reference's state, or a
-// refusal that is owed, and nothing that the oracle minds.
-std::string WhatIsWrong(Record record, Judged judged) {
-  if (record.launchers.empty()) return record.plan_json + "\nno launcher ended";
-  ForgetUnfired(record);
-  record.expect.outcome = OutcomeOf(record);
-  const Verdict verdict = Judge(record);
-  bool good = verdict.broken_expectations.empty();
-  for (const InvariantReport& report : verdict.invariants) {
-    if (report.breaches > 0 && Counts(report.invariant, judged)) good = false;
-  }
-  const std::optional<FinalResult>& result = LastOf(record).result;
-  if (record.expect.outcome != Outcome::kRefuses &&
-      (!result || result->digest != record.golden.final_digest)) {
-    good = false;
-  }
-  return good ? "" : Describe(record, verdict);
-}
-
-void ExpectRecovery(const Record& record, Judged judged) {
-  const std::string wrong = WhatIsWrong(record, judged);
-  EXPECT_TRUE(wrong.empty()) << wrong;
+void ExpectRecovery(const Trial& trial) {
+  EXPECT_TRUE(trial.wrong.empty()) << Describe(trial);
 }
 
 // Each (point, worker, hit) that is reached at all: one crash there.
@@ -175,9 +89,9 @@ void SweepCrashes(Laboratory& laboratory) {
             .faults = {
                 {.id = "crash",
                  .site = {.worker = worker, .point = info.point, .hit = hit}}}};
-        const Record record = laboratory.Run(plan);
-        if (Fired(record, "crash")) ++fired;
-        ExpectRecovery(record, Judged::kAll);
+        const Trial trial = laboratory.Try(plan);
+        if (Fired(trial.record, "crash")) ++fired;
+        ExpectRecovery(trial);
       }
     }
   }
@@ -185,13 +99,13 @@ void SweepCrashes(Laboratory& laboratory) {
 }
 
 TEST(RecoverySweep, EveryCrashOfOneWorkerIsRecoveredFrom) {
-  Laboratory laboratory;
+  Laboratory laboratory = MakeLaboratory();
   SweepCrashes(laboratory);
 }
 
 // In the second life, after a crash: faults during recovery.
 TEST(RecoverySweep, EveryCrashDuringARecoveryIsRecoveredFrom) {
-  Laboratory laboratory;
+  Laboratory laboratory = MakeLaboratory();
   for (const PointInfo& info : AllPoints()) {
     for (const int worker : {0, 1}) {
       const FaultPlan plan = {
@@ -201,13 +115,13 @@ TEST(RecoverySweep, EveryCrashDuringARecoveryIsRecoveredFrom) {
               {.id = "second",
                .site = {.worker = worker, .life = 2, .point = info.point},
                .after = "first"}}};
-      ExpectRecovery(laboratory.Run(plan), Judged::kAll);
+      ExpectRecovery(laboratory.Try(plan));
     }
   }
 }
 
 TEST(RecoverySweep, EveryPowerLossIsRecoveredFrom) {
-  Laboratory laboratory;
+  Laboratory laboratory = MakeLaboratory();
   for (const PointInfo& info : AllPoints()) {
     for (uint64_t hit = 1; hit <= 3; ++hit) {
       const FaultPlan plan = {
@@ -216,13 +130,13 @@ TEST(RecoverySweep, EveryPowerLossIsRecoveredFrom) {
               {.id = "dark",
                .site = {.worker = kChief, .point = info.point, .hit = hit},
                .kind = FaultKind::kPowerLoss}}};
-      ExpectRecovery(laboratory.Run(plan), Judged::kAll);
+      ExpectRecovery(laboratory.Try(plan));
     }
   }
 }
 
 TEST(RecoverySweep, EveryErrorOnceIsRecoveredFrom) {
-  Laboratory laboratory;
+  Laboratory laboratory = MakeLaboratory();
   for (const PointInfo& info : AllPoints()) {
     for (const int worker : {0, 1}) {
       for (uint64_t hit = 1; hit <= 3; ++hit) {
@@ -232,7 +146,7 @@ TEST(RecoverySweep, EveryErrorOnceIsRecoveredFrom) {
                  .site = {.worker = worker, .point = info.point, .hit = hit},
                  .kind = FaultKind::kErrno,
                  .with = {.error = EIO}}}};
-        ExpectRecovery(laboratory.Run(plan), Judged::kAll);
+        ExpectRecovery(laboratory.Try(plan));
       }
     }
   }
@@ -241,15 +155,14 @@ TEST(RecoverySweep, EveryErrorOnceIsRecoveredFrom) {
 // With the result said, the run is done, whatever else is; without it, a
 // restart finds the newest checkpoint until the last moment.
 TEST(RecoverySweep, ACrashWhileTheBackupIsDeletedTakesNothingAway) {
-  Laboratory laboratory;
-  laboratory.DeleteAtSuccess();
+  Laboratory laboratory = MakeLaboratory(AtSuccess::kDeleteCheckpoints);
   for (const Point point : {Point::kFinish, Point::kBackupDelete,
                             Point::kRetireRename, Point::kRetireRemove}) {
     for (uint64_t hit = 1; hit <= 20; ++hit) {
       const FaultPlan plan = {
           .faults = {{.id = "crash",
                       .site = {.worker = 0, .point = point, .hit = hit}}}};
-      const Record record = laboratory.Run(plan);
+      const Record record = laboratory.Try(plan).record;
       ASSERT_TRUE(LastOf(record).result) << record.plan_json;
       EXPECT_EQ(LastOf(record).result->digest, record.golden.final_digest)
           << record.plan_json;
@@ -339,39 +252,35 @@ rc::Gen<FaultPlan> BudgetedPlan() {
 
 // The simplest plan that still goes wrong, found step by step.
 std::string Simplest(Laboratory& laboratory, rc::Shrinkable<FaultPlan> plan) {
-  std::string wrong =
-      WhatIsWrong(laboratory.Run(plan.value()), Judged::kWhereFaultsMeet);
+  Trial last = laboratory.Try(plan.value());
   for (bool simpler = true; simpler;) {
     simpler = false;
     auto shrinks = plan.shrinks();
     while (auto next = shrinks.next()) {
-      std::string there =
-          WhatIsWrong(laboratory.Run(next->value()), Judged::kWhereFaultsMeet);
-      if (there.empty()) continue;
-      wrong = std::move(there);
+      Trial there = laboratory.Try(next->value());
+      if (there.wrong.empty()) continue;
+      last = std::move(there);
       plan = *next;
       simpler = true;
       break;
     }
   }
-  return wrong;
+  return Describe(last);
 }
 
 // A plan is a function of its number: what fails once fails again.
 TEST(RecoveryProperty, EveryPlanWithinTheBudgetRecovers) {
   constexpr uint64_t kPlans = 400;
-  Laboratory laboratory;
+  Laboratory laboratory = MakeLaboratory();
   size_t fired = 0;
   for (uint64_t number = 0; number < kPlans; ++number) {
     const rc::Shrinkable<FaultPlan> plan =
         BudgetedPlan()(rc::Random(number), rc::kNominalSize);
-    const Record record = laboratory.Run(plan.value());
-    if (!WhatIsWrong(record, Judged::kWhereFaultsMeet).empty()) {
+    const Trial trial = laboratory.Try(plan.value());
+    if (!trial.wrong.empty()) {
       FAIL() << "plan " << number << "\n" << Simplest(laboratory, plan);
     }
-    for (const RecordFault& fault : record.faults) {
-      if (Fired(record, fault.id)) ++fired;
-    }
+    fired += trial.record.faults.size();
   }
   EXPECT_GT(fired, kPlans / 2);
 }

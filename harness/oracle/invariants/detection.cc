@@ -9,9 +9,41 @@
 namespace gauntlet {
 namespace {
 
-int64_t BoundOf(const Record& record) {
-  return record.expect.detected_in_max_ns.value_or(
-      record.setup.detection_bound_ns);
+// Whether some worker had begun a save by then, and none had seen its end.
+bool IsSaving(const Record& record, int64_t t_ns) {
+  const RecordEvent* last = nullptr;
+  for (const LifeEvents& life : record.lives) {
+    for (const RecordEvent& event : life.events) {
+      const bool of_save = event.kind == RecordKind::kSaveBegin ||
+                           event.kind == RecordKind::kSaveAcknowledged ||
+                           event.kind == RecordKind::kSaveFailed;
+      if (!of_save || event.t_ns > t_ns) continue;
+      if (last == nullptr || event.t_ns >= last->t_ns) last = &event;
+    }
+  }
+  return last != nullptr && last->kind == RecordKind::kSaveBegin;
+}
+
+// Whether the life had a state to train on by then.
+bool HasJoined(const Firing& firing) {
+  const std::vector<RecordEvent>& events = firing.life->events;
+  return std::any_of(events.begin(),
+                     events.begin() + static_cast<ptrdiff_t>(firing.index),
+                     [](const RecordEvent& event) {
+                       return event.kind == RecordKind::kResumed ||
+                              event.kind == RecordKind::kInitialized;
+                     });
+}
+
+int64_t BoundOf(const Record& record, const Firing& firing) {
+  const RunSetup& setup = record.setup;
+  if (record.expect.detected_in_max_ns) {
+    return *record.expect.detected_in_max_ns;
+  }
+  if (!HasJoined(firing)) return setup.detection_bound_joining_ns;
+  const bool saving = firing.fault->point.starts_with("ckpt.") ||
+                      IsSaving(record, firing.event().t_ns);
+  return saving ? setup.detection_bound_saving_ns : setup.detection_bound_ns;
 }
 
 // The first sign, after the firing, that somebody else knows. A worker that a
@@ -34,8 +66,6 @@ std::optional<int64_t> NoticedAt(const Record& record, const Firing& firing) {
 }  // namespace
 
 void CheckDetection(const Evidence& evidence, Check& check) {
-  const int64_t bound = BoundOf(evidence.record);
-  if (bound <= 0) return;
   for (const Firing& firing : evidence.firings) {
     // One that leaves by itself in the end (after a short hang) was not lost.
     const bool went_on =
@@ -44,6 +74,8 @@ void CheckDetection(const Evidence& evidence, Check& check) {
     const std::optional<int64_t> noticed = NoticedAt(evidence.record, firing);
     // Where the loss ends the run there is nobody left to say so.
     if (!noticed) continue;
+    const int64_t bound = BoundOf(evidence.record, firing);
+    if (bound <= 0) continue;
     check.Instance();
     const int64_t took = *noticed - firing.event().t_ns;
     if (took <= bound) continue;

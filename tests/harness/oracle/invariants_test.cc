@@ -275,6 +275,25 @@ TEST(BoundedLossTest, EachFailedSaveLetsARestartReachBackOneMoreInterval) {
   EXPECT_EQ(ReportOf(record, "bounded-loss").breaches, 0u);
 }
 
+TEST(DetectionTest, ALossIsNoticedWithinTheBoundOfWhatWasUnderWay) {
+  Record record = RecoveredRun();
+  record.setup.detection_bound_ns = 1;
+  EXPECT_EQ(ReportOf(record, "detection").breaches, 1u) << "it was training";
+  EventOf(record, 1, 1, K::kInitialized, 0).kind = K::kNotice;
+  EXPECT_EQ(ReportOf(record, "detection").breaches, 0u) << "it was joining";
+  record.setup.detection_bound_joining_ns = 1;
+  EXPECT_EQ(ReportOf(record, "detection").breaches, 1u);
+}
+
+TEST(DetectionTest, ASaveThatIsUnderWayMayTakeItsOwnTime) {
+  Record record = RecoveredRun();
+  record.setup.detection_bound_ns = 1;
+  EventOf(record, 0, 1, K::kSaveAcknowledged, 1).kind = K::kNotice;
+  EXPECT_EQ(ReportOf(record, "detection").breaches, 0u);
+  record.setup.detection_bound_saving_ns = 1;
+  EXPECT_EQ(ReportOf(record, "detection").breaches, 1u);
+}
+
 TEST(CheckTest, KeepsFiveFindingsInWordsAndCountsTheRest) {
   Check check("store");
   for (int i = 0; i < 9; ++i) check.Breach("x", "y");

@@ -147,6 +147,8 @@ Record Empty() {
                   .save_interval_steps = 2,
                   .keep = 5,
                   .detection_bound_ns = 100 * kTick,
+                  .detection_bound_saving_ns = 200 * kTick,
+                  .detection_bound_joining_ns = 300 * kTick,
                   .planted_bugs = {}};
   record.golden = GoldenOf(alone.lives[0]);
   record.left = {.store_listed = true, .processes_listed = true};

@@ -33,6 +33,8 @@ Record FullRecord() {
                   .delete_at_success = true,
                   .allow_cold_start = true,
                   .detection_bound_ns = 7,
+                  .detection_bound_saving_ns = 8,
+                  .detection_bound_joining_ns = 9,
                   .planted_bugs = {"lose-rng-key"}};
   record.faults = {{.id = "f",
                     .kind = "torn_write",

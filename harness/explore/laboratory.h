@@ -1,0 +1,65 @@
+// Tries fault plans on one case, in the simulated world, as fast as it goes.
+//
+// A plan that was made up promises nothing about itself: its faults need not be
+// reached, and how the run is to end depends on those that were. A trial is
+// therefore judged by what the oracle asks of every run, and by what the fired
+// faults leave owed (the budget in chaos/inject/plan.h): the reference's state,
+// or a refusal where silent damage has taken every copy.
+#ifndef GAUNTLET_HARNESS_EXPLORE_LABORATORY_H_
+#define GAUNTLET_HARNESS_EXPLORE_LABORATORY_H_
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "chaos/sim/fiber.h"
+#include "engine/data/dataset.h"
+#include "harness/record/golden.h"
+#include "harness/record/record.h"
+#include "harness/record/verdict.h"
+#include "harness/run/reference.h"
+#include "harness/scenario/scenario.h"
+
+namespace gauntlet {
+
+// A plan's run, and what came of it.
+struct Trial {
+  Record record;  // its faults: those that fired
+  Verdict verdict;
+  uint64_t event_digest = 0;
+  // What is wrong with it, by the invariants that count; empty: it held.
+  std::vector<Finding> wrong;
+};
+
+// Whether a breach of the invariant counts for a plan with that many faults.
+// Where faults meet, one may take away another's effect, end a grace that it
+// was to have, or hide a loss that was to be detected.
+bool CountsInTrial(std::string_view invariant, size_t faults);
+
+class Laboratory {
+ public:
+  // The base case's job, cluster, checkpoints and planted bugs; its own faults
+  // do not count. Makes the reference run. An error if that cannot be had.
+  static Result<Laboratory> Make(Case base, References& references);
+
+  // One run. The plan's own bugs, if any, come beside the base's.
+  // REQUIRES: Validate(plan).ok().
+  Trial Try(const FaultPlan& plan);
+
+  const Case& base() const { return base_; }
+  const GoldenTrajectory& golden() const { return *golden_; }
+
+ private:
+  Laboratory(Case base, std::shared_ptr<const DataSplit> data,
+             std::shared_ptr<const GoldenTrajectory> golden);
+
+  Case base_;
+  std::shared_ptr<const DataSplit> data_;
+  std::shared_ptr<const GoldenTrajectory> golden_;
+  std::unique_ptr<FiberPool> pool_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_EXPLORE_LABORATORY_H_
