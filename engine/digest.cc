@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 #include <xxhash.h>
+#if defined(__x86_64__)
+// The widest vectors that the machine has; the result is the same.
+#include <xxh_x86dispatch.h>
+#endif
 
 namespace gauntlet {
 namespace {
@@ -41,6 +45,14 @@ std::optional<Digest> Digest::Parse(std::string_view hex) {
 Digest DigestOf(std::span<const std::byte> bytes) {
   const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
   return {.high = hash.high64, .low = hash.low64};
+}
+
+uint64_t ShortDigestOf(std::span<const std::byte> bytes) {
+  return XXH3_64bits(bytes.data(), bytes.size());
+}
+
+uint64_t ShortDigestOf(std::string_view bytes) {
+  return XXH3_64bits(bytes.data(), bytes.size());
 }
 
 Digest DigestOf(std::string_view bytes) {

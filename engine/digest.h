@@ -28,6 +28,9 @@ struct Digest {
 // XXH3-128 of the bytes, seed 0.
 Digest DigestOf(std::span<const std::byte> bytes);
 Digest DigestOf(std::string_view bytes);
+// XXH3-64: for what is compared within one program only.
+uint64_t ShortDigestOf(std::span<const std::byte> bytes);
+uint64_t ShortDigestOf(std::string_view bytes);
 
 }  // namespace gauntlet
 

@@ -35,6 +35,11 @@ std::string_view CodeName(Code code) {
 Status::Status(Code code, std::string message)
     : code_(code), message_(std::move(message)) {
   CHECK(code != Code::kOk, "an error needs an error code");
+  // Messages quote what came from outside, which may hold line ends and what
+  // moves a terminal's cursor.
+  for (char& c : message_) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  }
 }
 
 std::string Status::ToString() const {

@@ -36,7 +36,7 @@ std::string_view CodeName(Code code);
 class [[nodiscard]] Status {
  public:
   Status() = default;
-  // REQUIRES: code is not kOk.
+  // Control characters in the message become '?'. REQUIRES: code is not kOk.
   Status(Code code, std::string message);
 
   bool ok() const { return code_ == Code::kOk; }

@@ -86,10 +86,10 @@ class FaultyStorage::FaultyFile final : public File {
   Status Sync() override {
     if (undurable_) return OkStatus();
     if (const auto armed = TakeForSync()) {
+      // One that is spent by now leaves the sync as it is.
       if (armed->fault->kind == FaultKind::kErrno) {
-        return Annotate(storage_.injector_.Perform(*armed), path_);
-      }
-      if (storage_.injector_.Fire(*armed)) {
+        RETURN_IF_ERROR(Annotate(storage_.injector_.Perform(*armed), path_));
+      } else if (storage_.injector_.Fire(*armed)) {
         undurable_ = true;
         storage_.SetUndurable(path_);
         return IoError(path_ + ": sync: injected EIO");

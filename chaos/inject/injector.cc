@@ -317,6 +317,17 @@ Status Injector::Act(const Fault& fault, Point point) {
     case FaultKind::kPowerLoss:
       effects_.PowerLossNow();
       break;
+    case FaultKind::kPartition:
+    case FaultKind::kOneWay:
+    case FaultKind::kDrop:
+    case FaultKind::kDelay:
+    case FaultKind::kReset:
+      effects_.TroubleNetwork(fault);
+      return OkStatus();
+    case FaultKind::kClockJump:
+      effects_.JumpCalendar(
+          with.direction == JumpDirection::kForward ? with.by : -with.by);
+      return OkStatus();
     case FaultKind::kTornWrite:
     case FaultKind::kShortWrite:
     case FaultKind::kFsyncFails:

@@ -45,6 +45,12 @@ class InjectorEffects {
   virtual void DeliverNotice(Duration grace) = 0;
   // The machine, with all processes and what was not synced.
   [[noreturn]] virtual void PowerLossNow() = 0;
+  // Returns; from now on the process's connections, or those of the groups that
+  // the fault names, have the trouble that the fault is, until its duration is
+  // over. REQUIRES: IsOfNetwork(fault.kind).
+  virtual void TroubleNetwork(const Fault& fault) = 0;
+  // Of the machine, as the process sees it; may be negative.
+  virtual void JumpCalendar(Duration by) = 0;
 };
 
 // Which faults of a run have fired, as all its processes and lives see it. A

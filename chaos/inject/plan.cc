@@ -44,6 +44,21 @@ constexpr std::array kKinds = {
                   "the machine loses power, and what was not synced is open",
                   "real processes share a running kernel, which keeps what "
                   "was not synced"},
+    FaultKindInfo{FaultKind::kPartition, "partition", "duration groups",
+                  "the worker, or groups of workers, are cut from the others",
+                  ""},
+    FaultKindInfo{FaultKind::kOneWay, "one_way", "duration way",
+                  "what the worker sends, or what is sent to it, stays away",
+                  ""},
+    FaultKindInfo{FaultKind::kDrop, "drop", "duration percent",
+                  "some frames from and to the worker have to be sent again",
+                  ""},
+    FaultKindInfo{FaultKind::kDelay, "delay", "duration latency jitter",
+                  "each frame from and to the worker takes longer", ""},
+    FaultKindInfo{FaultKind::kReset, "reset", "",
+                  "all connections of the worker break", ""},
+    FaultKindInfo{FaultKind::kClockJump, "clock_jump", "by direction",
+                  "the calendar of the worker's machine jumps", ""},
 };
 
 constexpr std::array kErrors = {
@@ -65,6 +80,7 @@ constexpr std::array kErrors = {
 constexpr size_t kMaxFaults = 10000;
 constexpr size_t kMaxIdLength = 64;
 constexpr Duration kMaxDuration = std::chrono::hours(24);
+constexpr Duration kMaxJump = std::chrono::hours(24 * 365 * 100);
 
 bool IsIdCharacter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
@@ -114,10 +130,32 @@ FaultParameters OnlyTaken(FaultKind kind, const FaultParameters& all) {
     case FaultKind::kTruncate:
       taken.offset = all.offset;
       break;
+    case FaultKind::kPartition:
+      taken.duration = all.duration;
+      taken.groups = all.groups;
+      break;
+    case FaultKind::kOneWay:
+      taken.duration = all.duration;
+      taken.way = all.way;
+      break;
+    case FaultKind::kDrop:
+      taken.duration = all.duration;
+      taken.percent = all.percent;
+      break;
+    case FaultKind::kDelay:
+      taken.duration = all.duration;
+      taken.latency = all.latency;
+      taken.jitter = all.jitter;
+      break;
+    case FaultKind::kClockJump:
+      taken.by = all.by;
+      taken.direction = all.direction;
+      break;
     case FaultKind::kException:
     case FaultKind::kFsyncFails:
     case FaultKind::kDelete:
     case FaultKind::kPowerLoss:
+    case FaultKind::kReset:
       break;
   }
   return taken;
@@ -182,6 +220,45 @@ Status ValidateTear(const Fault& fault) {
   return OkStatus();
 }
 
+Status ValidateGroups(const Fault& fault) {
+  const std::vector<std::vector<int>>& groups = fault.with.groups;
+  if (groups.size() == 1) {
+    return Bad(fault, "with.groups", "none, or two and more", "one");
+  }
+  std::set<int> workers;
+  for (const std::vector<int>& group : groups) {
+    if (group.empty()) {
+      return Bad(fault, "with.groups", "workers in each group", "an empty one");
+    }
+    for (const int worker : group) {
+      if (worker < 0) {
+        return Bad(fault, "with.groups", "numbers of workers",
+                   std::to_string(worker));
+      }
+      if (!workers.insert(worker).second) {
+        return Bad(fault, "with.groups", "each worker once",
+                   fmt::format("worker {} twice", worker));
+      }
+    }
+  }
+  return OkStatus();
+}
+
+Status ValidateLinks(const Fault& fault) {
+  const FaultParameters& with = fault.with;
+  RETURN_IF_ERROR(ValidateGroups(fault));
+  RETURN_IF_ERROR(ValidateDuration(fault, "with.jitter", with.jitter));
+  if (with.percent < 1 || with.percent > 90) {
+    return Bad(fault, "with.percent", "1 to 90", std::to_string(with.percent));
+  }
+  if (with.by < std::chrono::seconds(1) || with.by > kMaxJump ||
+      with.by % std::chrono::seconds(1) != Duration::zero()) {
+    return Bad(fault, "with.by", "whole seconds, 1 to those of 100 years",
+               fmt::format("{} ns", with.by.count()));
+  }
+  return OkStatus();
+}
+
 Status ValidateParameters(const Fault& fault) {
   const FaultParameters& with = fault.with;
   if (OnlyTaken(fault.kind, with) != with) {
@@ -207,6 +284,7 @@ Status ValidateParameters(const Fault& fault) {
                std::to_string(with.error));
   }
   RETURN_IF_ERROR(ValidateTear(fault));
+  RETURN_IF_ERROR(ValidateLinks(fault));
   if (with.bit < 0 || with.bit > 7) {
     return Bad(fault, "with.bit", "0 to 7", std::to_string(with.bit));
   }
@@ -307,7 +385,17 @@ Status Validate(const FaultPlan& plan) {
   return ValidateOrder(plan.faults);
 }
 
+bool IsOfNetwork(FaultKind kind) {
+  return kind == FaultKind::kPartition || kind == FaultKind::kOneWay ||
+         kind == FaultKind::kDrop || kind == FaultKind::kDelay ||
+         kind == FaultKind::kReset;
+}
+
 std::string_view WhyNotReal(const Fault& fault) {
+  if (!fault.with.groups.empty()) {
+    return "a real process reaches its own connections only, and groups are "
+           "about those of others";
+  }
   const bool tears_and_loses_power = fault.kind == FaultKind::kTornWrite &&
                                      fault.with.then == AfterTear::kPowerLoss;
   const FaultKind kind =

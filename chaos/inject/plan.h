@@ -43,16 +43,40 @@
 //   delete        The same, but the file is gone.
 //   power_loss    The whole machine, all processes and everything not synced:
 //                 each piece of it may be there, gone, torn or reordered.
+//   partition     The worker is cut from all others, both ways, for `duration`
+//                 or for ever; with `groups`, each group of workers from each
+//                 other one. Nothing is lost, nothing arrives: frames wait, and
+//                 a sender that has too much under way waits with them. Nobody
+//                 is told, not even of the end of a process. Where workers have
+//                 hosts of their own the launcher is cut off as well.
+//   one_way       The same, but only for what the worker sends (`way` out) or
+//                 what is sent to it (in). No connection can be made.
+//   drop          Each frame from or to the worker is lost with a chance of
+//                 `percent`, for `duration` or for ever, and sent again after
+//                 200 ms, 400 ms, … until it passes; those behind it wait, as
+//                 TCP does it: what is lost shows as time.
+//   delay         Each frame from or to the worker takes `latency` longer, and
+//                 a random part of `jitter`, for `duration` or for ever. Order
+//                 holds.
+//   reset         All connections that the worker has break at once, at both
+//                 ends; what is under way is lost. New ones can be made.
+//   clock_jump    The calendar of the worker's machine goes forward or back by
+//                 `by`; monotonic time goes on.
+//
+// A fault of the network ends with the life that it happened to: the next one
+// has another place in the network.
 //
 // A site with an `offset` is within a file: the bytes before it land, then the
 // fault happens.
 //
 // The budget: what may be expected afterwards
 //
-// - Processes and time (crash, kill, exception, hang, stop, slow, preempt),
+// - Processes and time (crash, kill, exception, hang, stop, slow, preempt,
+//   clock_jump), the network (partition, one_way, drop, delay, reset),
 //   power_loss, and torn_write followed by crash or power_loss, may come at any
 //   point, in any number that leaves the run its restarts: it recovers, from
-//   nothing older than the newest acknowledged save.
+//   nothing older than the newest acknowledged save. A trouble of the network
+//   that is over before somebody is given up restarts nothing.
 // - Errors that the engine is told of (errno, short_write, fsync_fails) void at
 //   most the save or the load that they hit. Once: the run goes on or recovers.
 //   For ever (times: always): it ends with an error; nothing acknowledged is
@@ -97,6 +121,12 @@ enum class FaultKind : uint8_t {
   kTruncate,
   kDelete,
   kPowerLoss,
+  kPartition,
+  kOneWay,
+  kDrop,
+  kDelay,
+  kReset,
+  kClockJump,
 };
 
 struct FaultKindInfo {
@@ -170,13 +200,20 @@ enum class FaultTimes : uint8_t { kOnce, kAlways };
 // What follows a torn write.
 enum class AfterTear : uint8_t { kCrash, kPowerLoss, kNothing };
 
+// Of a worker's connections: what it sends, or what is sent to it.
+enum class LinkWay : uint8_t { kOut, kIn };
+
+enum class JumpDirection : uint8_t { kForward, kBack };
+
 // A kind takes the parameters that name it; the others keep their defaults. In
-// a plan file the durations are latency_ns, duration_ns and grace_ns.
+// a plan file the durations are latency_ns, duration_ns, grace_ns, jitter_ns
+// and by_ns.
 struct FaultParameters {
   FaultTimes times = FaultTimes::kOnce;  // every kind
   std::optional<uint64_t> until_step;    // with kAlways: not from this step on
-  Duration latency{0};                   // slow, kill
-  Duration duration{0};                  // hang, stop; 0: for ever
+  Duration latency{0};                   // slow, kill, delay
+  // hang, stop, partition, one_way, drop, delay; 0: for ever
+  Duration duration{0};
   Duration grace{0};                     // preempt
   int exit_code = 70;                    // crash; 1 to 255
   int error = EIO;                       // errno
@@ -186,6 +223,12 @@ struct FaultParameters {
   uint64_t bytes = 0;                    // short_write
   FileOffset offset;                     // bit_flip, truncate
   int bit = 0;                           // bit_flip; 0 to 7
+  std::vector<std::vector<int>> groups;  // partition; workers, each once
+  LinkWay way = LinkWay::kOut;           // one_way
+  int percent = 10;                      // drop; 1 to 90
+  Duration jitter{0};                    // delay
+  Duration by = std::chrono::hours(1);   // clock_jump; whole seconds
+  JumpDirection direction = JumpDirection::kForward;  // clock_jump
 
   bool operator==(const FaultParameters&) const = default;
 };
@@ -207,6 +250,10 @@ struct FaultPlan {
 
   bool operator==(const FaultPlan&) const = default;
 };
+
+// Whether it is a trouble of the network, which lasts: partition, one_way,
+// drop, delay, and reset, which lasts no time.
+bool IsOfNetwork(FaultKind kind);
 
 // kInvalidArgument: the first thing that makes no sense (a repeated id, an
 // `after` that leads round in a circle, an offset at a point without one …),

@@ -33,6 +33,14 @@ constexpr std::string_view ThenName(AfterTear then) {
   return "";
 }
 
+constexpr std::string_view WayName(LinkWay way) {
+  return way == LinkWay::kOut ? "out" : "in";
+}
+
+constexpr std::string_view DirectionName(JumpDirection direction) {
+  return direction == JumpDirection::kForward ? "forward" : "back";
+}
+
 Json OffsetToJson(const FileOffset& offset) {
   if (offset.unit == OffsetUnit::kBytes) return offset.value;
   return fmt::format("{}%", offset.value);
@@ -165,6 +173,13 @@ Json ParametersToJson(const FaultParameters& with) {
     json["offset"] = OffsetToJson(with.offset);
   }
   put("bit", with.bit, defaults.bit);
+  if (!with.groups.empty()) json["groups"] = with.groups;
+  put("way", WayName(with.way), WayName(defaults.way));
+  put("percent", with.percent, defaults.percent);
+  put("jitter_ns", with.jitter.count(), defaults.jitter.count());
+  put("by_ns", with.by.count(), defaults.by.count());
+  put("direction", DirectionName(with.direction),
+      DirectionName(defaults.direction));
   return json;
 }
 
@@ -225,6 +240,68 @@ Status ReadKeep(ObjectReader& with, uint64_t& out) {
   return OkStatus();
 }
 
+// [[0, 1], [2]]
+Status ReadGroups(ObjectReader& with, std::vector<std::vector<int>>& out) {
+  const Json* found = with.Find("groups");
+  if (found == nullptr) return OkStatus();
+  const auto bad = [&](const Json& what) {
+    return BadJson(with.Where("groups"), "an array of arrays of workers",
+                   FoundJson(what));
+  };
+  if (!found->is_array()) return bad(*found);
+  for (const Json& group : *found) {
+    if (!group.is_array()) return bad(group);
+    std::vector<int>& workers = out.emplace_back();
+    for (const Json& worker : group) {
+      constexpr uint64_t kMaxWorker = 1'000'000;
+      if (!worker.is_number_unsigned() || worker.get<uint64_t>() > kMaxWorker) {
+        return bad(worker);
+      }
+      workers.push_back(worker.get<int>());
+    }
+  }
+  return OkStatus();
+}
+
+// The one of two names that the key has.
+template <typename Choice, typename NameOf>
+Status ReadEither(ObjectReader& with, std::string_view key, NameOf name_of,
+                  Choice& out) {
+  std::string name(name_of(out));
+  RETURN_IF_ERROR(with.String(key, name));
+  for (const Choice known : {Choice{0}, Choice{1}}) {
+    if (name != name_of(known)) continue;
+    out = known;
+    return OkStatus();
+  }
+  return BadJson(
+      with.Where(key),
+      fmt::format("{} or {}", name_of(Choice{0}), name_of(Choice{1})),
+      FoundJson(name));
+}
+
+Status ReadLinkParameters(ObjectReader& with, FaultKind kind,
+                          FaultParameters& out) {
+  if (kind == FaultKind::kPartition) {
+    RETURN_IF_ERROR(ReadGroups(with, out.groups));
+  }
+  if (kind == FaultKind::kOneWay) {
+    RETURN_IF_ERROR(ReadEither(with, "way", WayName, out.way));
+  }
+  if (kind == FaultKind::kDrop) {
+    RETURN_IF_ERROR(with.Integer("percent", 1, out.percent));
+  }
+  if (kind == FaultKind::kDelay) {
+    RETURN_IF_ERROR(with.Nanoseconds("jitter_ns", out.jitter));
+  }
+  if (kind == FaultKind::kClockJump) {
+    RETURN_IF_ERROR(with.Nanoseconds("by_ns", out.by));
+    RETURN_IF_ERROR(
+        ReadEither(with, "direction", DirectionName, out.direction));
+  }
+  return OkStatus();
+}
+
 // A parameter that the kind does not take is an unknown key, also at its
 // default.
 Status ReadParameters(const Json& json, const std::string& where,
@@ -260,6 +337,7 @@ Status ReadParameters(const Json& json, const std::string& where,
   }
   if (takes("offset")) RETURN_IF_ERROR(ReadOffset(with, "offset", out.offset));
   if (takes("bit")) RETURN_IF_ERROR(with.Integer("bit", 0, out.bit));
+  RETURN_IF_ERROR(ReadLinkParameters(with, kind, out));
   return with.End(fmt::format("times, until_step or a parameter of {} ({})",
                               FaultKindName(kind), ParametersOf(kind)));
 }

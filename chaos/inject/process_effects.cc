@@ -99,6 +99,16 @@ void ProcessEffects::PowerLossNow() {
   std::abort();
 }
 
+void ProcessEffects::TroubleNetwork(const Fault& fault) {
+  CHECK(network_ != nullptr, fault.id + ": there is no network to trouble");
+  network_->Trouble(fault);
+}
+
+void ProcessEffects::JumpCalendar(Duration by) {
+  CHECK(clock_ != nullptr, "there is no calendar to make jump");
+  clock_->Jump(by);
+}
+
 FiredFaultFiles::FiredFaultFiles(std::string directory)
     : directory_(std::move(directory)) {}
 

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "chaos/inject/faulty_clock.h"
+#include "chaos/inject/faulty_network.h"
 #include "chaos/inject/injector.h"
 
 namespace gauntlet {
@@ -12,9 +14,15 @@ namespace gauntlet {
 // What the launcher sees of each: crash: the exit code; abort: SIGABRT; kill
 // and the end of a grace: SIGKILL; stop: SIGSTOP; a notice: SIGTERM, which is
 // the Host's to catch. Clocks and threads are the system's own: faults are no
-// part of the engine.
+// part of the engine. Network and calendar are those that the engine is given.
 class ProcessEffects final : public InjectorEffects {
  public:
+  // Where no plan has a fault of network or calendar.
+  ProcessEffects() = default;
+  // Both must outlive this.
+  ProcessEffects(FaultyNetwork& network, FaultyClock& clock)
+      : network_(&network), clock_(&clock) {}
+
   [[noreturn]] void CrashNow(int exit_code) override;
   [[noreturn]] void AbortNow(std::string_view why) override;
   void KillSoon(Duration latency) override;
@@ -24,6 +32,12 @@ class ProcessEffects final : public InjectorEffects {
   void DeliverNotice(Duration grace) override;
   // Never to be reached: plans with it are not run in processes (WhyNotReal).
   [[noreturn]] void PowerLossNow() override;
+  void TroubleNetwork(const Fault& fault) override;
+  void JumpCalendar(Duration by) override;
+
+ private:
+  FaultyNetwork* network_ = nullptr;
+  FaultyClock* clock_ = nullptr;
 };
 
 // Fired faults as empty files in a directory that no fault is put into, so that

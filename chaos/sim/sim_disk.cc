@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -45,6 +44,7 @@ SimDisk::SimDisk(const DiskOptions& options)
 SimDisk::~SimDisk() {
   std::vector<std::shared_ptr<Inode>> doomed = {root_};
   for (const NameChange& change : pending_) doomed.push_back(change.inode);
+  doomed.insert(doomed.end(), late_.begin(), late_.end());
   while (!doomed.empty()) {
     const std::shared_ptr<Inode> inode = std::move(doomed.back());
     doomed.pop_back();
@@ -95,12 +95,39 @@ Result<std::shared_ptr<Inode>> SimDisk::FindDirectory(
   return place.inode;
 }
 
-std::shared_ptr<Inode> SimDisk::Create(const Place& place, FileKind kind) {
+uint64_t SimDisk::Log(MicroOp operation) {
+  if (options_.log != nullptr) {
+    operation.time = options_.log->now;
+    options_.log->operations.push_back(std::move(operation));
+  }
+  return operations_++;
+}
+
+// On a file server names are durable at once.
+void SimDisk::Change(NameChange change) {
+  if (options_.profile == DurabilityProfile::kShared) {
+    MakeDurable(change);
+  } else {
+    pending_.push_back(std::move(change));
+  }
+}
+
+std::shared_ptr<Inode> SimDisk::Create(const Place& place,
+                                       std::string_view path, FileKind kind) {
   auto inode = std::make_shared<Inode>();
   inode->kind = kind;
+  inode->number = ++inodes_;
+  if (options_.log != nullptr) inode->made_as = path;
   place.directory->entries[place.name] = inode;
-  pending_.push_back(
-      {.inode = inode, .to = place.directory, .to_name = place.name});
+  const uint64_t operation =
+      Log({.kind = kind == FileKind::kFile ? MicroOpKind::kCreate
+                                           : MicroOpKind::kMakeDirectory,
+           .inode = inode->number,
+           .path = std::string(path)});
+  Change({.inode = inode,
+          .to = place.directory,
+          .to_name = place.name,
+          .operation = operation});
   return inode;
 }
 
@@ -118,7 +145,7 @@ Result<std::shared_ptr<Inode>> SimDisk::Open(std::string_view path,
     if (!creates) {
       return Refuse(Code::kNotFound, "open", path, "no such file");
     }
-    return Create(place, FileKind::kFile);
+    return Create(place, path, FileKind::kFile);
   }
   if (mode == OpenMode::kCreateExclusive) {
     return Refuse(Code::kAlreadyExists, "create", path, "exists");
@@ -126,7 +153,7 @@ Result<std::shared_ptr<Inode>> SimDisk::Open(std::string_view path,
   if (place.inode->kind == FileKind::kDirectory) {
     return Refuse(Code::kIoError, "open", path, "is a directory");
   }
-  if (mode == OpenMode::kCreateTruncate) Empty(*place.inode);
+  if (mode == OpenMode::kCreateTruncate) Empty(*place.inode, path);
   return place.inode;
 }
 
@@ -145,7 +172,7 @@ Status SimDisk::MakeDirectory(std::string_view path) {
   if (place.inode != nullptr) {
     return Refuse(Code::kAlreadyExists, "mkdir", path, "exists");
   }
-  Create(place, FileKind::kDirectory);
+  Create(place, path, FileKind::kDirectory);
   return OkStatus();
 }
 
@@ -176,13 +203,17 @@ Status SimDisk::Rename(std::string_view from, std::string_view to) {
   const std::shared_ptr<Inode> inode = source.inode;
   target.directory->entries[target.name] = inode;
   source.directory->entries.erase(source.name);
-  pending_.push_back(
-      {.inode = inode,
-       .from = source.directory,
-       .from_name = source.name,
-       .to = target.directory,
-       .to_name = target.name,
-       .replaces_file = replaces && inode->kind == FileKind::kFile});
+  const uint64_t operation = Log({.kind = MicroOpKind::kRename,
+                                  .inode = inode->number,
+                                  .path = std::string(from),
+                                  .to = std::string(to)});
+  Change({.inode = inode,
+          .from = source.directory,
+          .from_name = source.name,
+          .to = target.directory,
+          .to_name = target.name,
+          .replaces_file = replaces && inode->kind == FileKind::kFile,
+          .operation = operation});
   return OkStatus();
 }
 
@@ -200,15 +231,16 @@ Status SimDisk::Remove(std::string_view path, FileKind kind) {
     return Refuse(Code::kAlreadyExists, "remove", path, "is not empty");
   }
   Unlink(*place.inode);
-  pending_.push_back(
-      {.inode = place.inode, .from = place.directory, .from_name = place.name});
+  const uint64_t operation =
+      Log({.kind = kind == FileKind::kFile ? MicroOpKind::kRemoveFile
+                                           : MicroOpKind::kRemoveDirectory,
+           .inode = place.inode->number,
+           .path = std::string(path)});
+  Change({.inode = place.inode,
+          .from = place.directory,
+          .from_name = place.name,
+          .operation = operation});
   place.directory->entries.erase(place.name);
-  return OkStatus();
-}
-
-Status SimDisk::SyncDirectory(std::string_view path) {
-  ASSIGN_OR_RETURN(const auto directory, FindDirectory("sync", path));
-  CommitNames(*directory);
   return OkStatus();
 }
 
@@ -218,10 +250,15 @@ std::string SimDisk::BlockOf(const Inode& file, uint64_t block) {
   return file.data.substr(begin, kBlockBytes);
 }
 
-void SimDisk::Empty(Inode& file) {
+void SimDisk::Empty(Inode& file, std::string_view path) {
+  const uint64_t operation = Log({.kind = MicroOpKind::kEmpty,
+                                  .inode = file.number,
+                                  .path = std::string(path)});
+  ++file.version;
   for (uint64_t block = 0; block * kBlockBytes < file.data.size(); ++block) {
     const auto [dirty, is_new] = file.dirty.try_emplace(block);
     if (is_new) dirty->second.durable = BlockOf(file, block);
+    dirty->second.operation = operation;
   }
   if (file.linked) used_bytes_ -= file.data.size();
   file.data.clear();
@@ -246,10 +283,29 @@ Status SimDisk::Write(Inode& file, uint64_t offset,
     const auto [dirty, is_new] = file.dirty.try_emplace(block);
     if (is_new) dirty->second.durable = BlockOf(file, block);
     dirty->second.lost = false;
+    dirty->second.operation = LogPiece(file, block, offset, bytes);
   }
+  ++file.version;
   if (growth > 0) file.data.resize(end);
   std::memcpy(file.data.data() + offset, bytes.data(), bytes.size());
   return OkStatus();
+}
+
+// What a write of `bytes` at `offset` does to one block.
+uint64_t SimDisk::LogPiece(const Inode& file, uint64_t block, uint64_t offset,
+                           std::span<const std::byte> bytes) {
+  if (options_.log == nullptr) return operations_++;
+  const uint64_t begin = std::max(offset, block * kBlockBytes);
+  const uint64_t end =
+      std::min(offset + bytes.size(), (block + 1) * kBlockBytes);
+  MicroOp operation{.kind = MicroOpKind::kWrite,
+                    .inode = file.number,
+                    .path = file.made_as,
+                    .offset = begin};
+  operation.data.resize(end - begin);
+  std::memcpy(operation.data.data(), bytes.data() + (begin - offset),
+              end - begin);
+  return Log(std::move(operation));
 }
 
 size_t SimDisk::Read(const Inode& file, uint64_t offset,
@@ -258,185 +314,6 @@ size_t SimDisk::Read(const Inode& file, uint64_t offset,
   const size_t count = std::min(bytes.size(), file.data.size() - offset);
   std::memcpy(bytes.data(), file.data.data() + offset, count);
   return count;
-}
-
-void SimDisk::Flush(Inode& file) {
-  std::erase_if(file.dirty, [](const auto& d) { return !d.second.lost; });
-  file.durable_size = file.data.size();
-}
-
-void SimDisk::Sync(Inode& file) {
-  Flush(file);
-  if (options_.profile == DurabilityProfile::kExt4) CommitNames(*root_);
-}
-
-Status SimDisk::LoseUnsynced(std::string_view path) {
-  ASSIGN_OR_RETURN(const Place place, Find("lose", path));
-  if (place.inode == nullptr || place.inode->kind != FileKind::kFile) {
-    return Refuse(Code::kNotFound, "lose", path, "no such file");
-  }
-  for (auto& [block, dirty] : place.inode->dirty) dirty.lost = true;
-  return OkStatus();
-}
-
-void SimDisk::MakeDurable(const NameChange& change) {
-  if (change.from != nullptr) {
-    const auto entry = change.from->durable_entries.find(change.from_name);
-    if (entry != change.from->durable_entries.end() &&
-        entry->second == change.inode) {
-      change.from->durable_entries.erase(entry);
-    }
-  }
-  if (change.to != nullptr) {
-    change.to->durable_entries[change.to_name] = change.inode;
-  }
-}
-
-void SimDisk::CommitNames(const Inode& directory) {
-  if (options_.profile == DurabilityProfile::kExt4) {
-    for (const NameChange& change : pending_) {
-      MakeDurable(change);
-      if (change.replaces_file) Flush(*change.inode);
-    }
-    pending_.clear();
-    return;
-  }
-  // The changes in this directory and, going back, those that made the names
-  // they use.
-  std::set<std::pair<const Inode*, std::string_view>> used;
-  std::vector<bool> commits(pending_.size(), false);
-  for (size_t i = pending_.size(); i-- > 0;) {
-    const NameChange& change = pending_[i];
-    const std::pair from(change.from.get(), std::string_view(change.from_name));
-    const std::pair to(change.to.get(), std::string_view(change.to_name));
-    commits[i] = from.first == &directory || to.first == &directory ||
-                 (from.first != nullptr && used.contains(from)) ||
-                 (to.first != nullptr && used.contains(to));
-    if (!commits[i]) continue;
-    used.insert(from);
-    used.insert(to);
-  }
-  std::vector<NameChange> left;
-  for (size_t i = 0; i < pending_.size(); ++i) {
-    if (commits[i]) {
-      MakeDurable(pending_[i]);
-    } else {
-      left.push_back(std::move(pending_[i]));
-    }
-  }
-  pending_ = std::move(left);
-}
-
-void SimDisk::MapLinks(Inode& directory, Links& links) {
-  for (const auto& [name, inode] : directory.durable_entries) {
-    links[inode.get()] = {&directory, name};
-    if (inode->kind == FileKind::kDirectory) MapLinks(*inode, links);
-  }
-}
-
-// Lets the chosen pending changes of names reach the disk.
-void SimDisk::KeepNames(const Choose& choose) {
-  const bool in_order = options_.profile == DurabilityProfile::kExt4;
-  if (in_order) {
-    pending_.resize(choose(pending_.size() + 1));
-    CommitNames(*root_);
-    return;
-  }
-  Links links;
-  MapLinks(*root_, links);
-  for (const NameChange& change : pending_) {
-    if (choose(2) == 0) continue;
-    // An inode has one name. Where an earlier rename of it did not survive,
-    // its name is still an older one.
-    const auto link = links.find(change.inode.get());
-    if (link != links.end()) {
-      auto& [directory, name] = link->second;
-      const auto entry = directory->durable_entries.find(name);
-      if (entry != directory->durable_entries.end() &&
-          entry->second == change.inode) {
-        directory->durable_entries.erase(entry);
-      }
-    }
-    MakeDurable(change);
-    if (change.to != nullptr) {
-      links[change.inode.get()] = {change.to.get(), change.to_name};
-    }
-  }
-  pending_.clear();
-}
-
-void SimDisk::PowerLoss(const Choose& choose) {
-  KeepNames(choose);
-  used_bytes_ = 0;
-  Restore(*root_, choose);
-}
-
-// What readers find below the directory once the machine is up again.
-void SimDisk::Restore(Inode& directory, const Choose& choose) {
-  directory.linked = true;
-  directory.entries = directory.durable_entries;
-  for (auto& [name, inode] : directory.entries) {
-    if (inode->kind == FileKind::kDirectory) {
-      Restore(*inode, choose);
-      continue;
-    }
-    KeepData(*inode, choose);
-    inode->linked = true;
-    inode->lock_holders.clear();
-    used_bytes_ += inode->data.size();
-  }
-}
-
-uint64_t SimDisk::KeepSize(const Inode& file, const Choose& choose) const {
-  const uint64_t low = std::min<uint64_t>(file.durable_size, file.data.size());
-  const uint64_t high = std::max<uint64_t>(file.durable_size, file.data.size());
-  if (low == high) return low;
-  // low, the multiples of the block between, high.
-  const uint64_t first = low / kBlockBytes + 1;
-  const uint64_t last = (high - 1) / kBlockBytes;
-  const uint64_t between = last >= first ? last - first + 1 : 0;
-  const uint64_t pick = choose(between + 2);
-  if (pick == 0) return low;
-  return pick > between ? high : (first + pick - 1) * kBlockBytes;
-}
-
-std::string SimDisk::KeepBlock(const Inode& file, uint64_t block,
-                               const Inode::DirtyBlock& dirty,
-                               const Choose& choose) const {
-  if (dirty.lost) return dirty.durable;
-  const std::string written = BlockOf(file, block);
-  constexpr uint64_t kSectors = kBlockBytes / kSectorBytes;
-  // Ext4 brings the appended part of a file whole or not at all.
-  const bool appended = block * kBlockBytes >= file.durable_size;
-  if (appended && options_.profile == DurabilityProfile::kExt4) return written;
-  enum : uint64_t { kOld, kNew, kTornFront, kTornBack, kOutcomes };
-  const uint64_t outcome = choose(kOutcomes);
-  if (outcome == kOld) return dirty.durable;
-  if (outcome == kNew) return written;
-  std::string front = outcome == kTornFront ? written : dirty.durable;
-  std::string back = outcome == kTornFront ? dirty.durable : written;
-  front.resize(kBlockBytes);
-  back.resize(kBlockBytes);
-  const uint64_t cut = (1 + choose(kSectors - 1)) * kSectorBytes;
-  return front.substr(0, cut) + back.substr(cut);
-}
-
-void SimDisk::KeepData(Inode& file, const Choose& choose) {
-  if (!file.dirty.empty() || file.durable_size != file.data.size()) {
-    const uint64_t size = KeepSize(file, choose);
-    std::string kept = file.data;
-    kept.resize(size);
-    for (const auto& [block, dirty] : file.dirty) {
-      const uint64_t begin = block * kBlockBytes;
-      if (begin >= size) continue;
-      std::string bytes = KeepBlock(file, block, dirty, choose);
-      bytes.resize(std::min(kBlockBytes, size - begin));
-      kept.replace(begin, bytes.size(), bytes);
-    }
-    file.data = std::move(kept);
-  }
-  file.dirty.clear();
-  file.durable_size = file.data.size();
 }
 
 }  // namespace gauntlet

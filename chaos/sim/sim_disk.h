@@ -25,30 +25,52 @@
 // last, not in between; a Sync takes in what other tasks write while it runs.
 // Blocks declared lost (LoseUnsynced) are never made durable by a later Sync,
 // as after an fsync that failed.
+//
+// - kLyingFsync, a drive that answers a flush before it has done it. Sync and
+//   SyncDirectory say Ok and make nothing durable at first: each takes effect,
+//   as under kWeak, when `late_syncs` more of them have been asked for, and
+//   then takes in what was written since. All else is as under kWeak. So
+//   nothing that is acknowledged is safe yet, what is older than that many
+//   syncs is; and what a program did last may be there without what it did
+//   before. Of a store that syncs in the right order a state that verifies, an
+//   older one, or a refusal may be asked; not a given one.
+// - kShared, a file server (NFS, a synchronous export) seen from the server: an
+//   operation on names is durable when it returns; data and size are durable
+//   after Sync, and before it as under kWeak. A power cut here is the server's.
+//   What a client keeps to itself until then, and what it does not see of the
+//   others, is shared_view.h's.
 #ifndef GAUNTLET_CHAOS_SIM_SIM_DISK_H_
 #define GAUNTLET_CHAOS_SIM_SIM_DISK_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "chaos/sim/disk_log.h"
+#include "chaos/sim/durability_profile.h"
 #include "engine/status.h"
 #include "engine/world/storage.h"
 
 namespace gauntlet {
 
-enum class DurabilityProfile : uint8_t { kExt4, kWeak };
-
 struct DiskOptions {
   DurabilityProfile profile = DurabilityProfile::kExt4;
+  // kLyingFsync: how many syncs late each one is; UINT64_MAX: for ever. The
+  // default is about one save and a half of four workers.
+  uint64_t late_syncs = 16;
   // Of file contents; more is kResourceExhausted.
   uint64_t capacity_bytes = UINT64_MAX;
+  // Where not null, every operation that changes something goes there, up to
+  // the first power loss; one disk only. Outlives the disk.
+  DiskLog* log = nullptr;
 };
 
 // Answers in [0, n) for n > 0: which of n allowed outcomes a power cut has.
@@ -58,18 +80,23 @@ using Choose = std::function<uint64_t(uint64_t n)>;
 // A file or directory, whatever its name. Only SimDisk looks inside.
 struct Inode {
   struct DirtyBlock {
-    std::string durable;  // what a power cut may fall back to
-    bool lost = false;    // no Sync helps any more
+    std::string durable;     // what a power cut may fall back to
+    bool lost = false;       // no Sync helps any more
+    uint64_t operation = 0;  // the last that wrote it
   };
   using Entries = std::map<std::string, std::shared_ptr<Inode>, std::less<>>;
 
   FileKind kind = FileKind::kFile;
-  bool linked = true;  // has a name for readers; counts towards the capacity
+  uint64_t number = 0;   // in the order in which they were made, from 1
+  uint64_t version = 0;  // goes up with every change of data and of what is
+                         // durable of it
+  bool linked = true;    // has a name for readers; counts towards the capacity
   // Of a file.
   std::string data;
   uint64_t durable_size = 0;
   std::map<uint64_t, DirtyBlock> dirty;  // by block index
   std::vector<int> lock_holders;
+  std::string made_as;  // the path, where there is a log
   // Of a directory: for readers, and after a power cut.
   Entries entries;
   Entries durable_entries;
@@ -95,7 +122,7 @@ class SimDisk {
 
   Status Write(Inode& file, uint64_t offset, std::span<const std::byte> bytes);
   size_t Read(const Inode& file, uint64_t offset, std::span<std::byte> bytes);
-  void Sync(Inode& file);
+  void Sync(const std::shared_ptr<Inode>& file);
 
   // What is pending of the file's data stays readable, but no Sync makes it
   // durable; data written later is not concerned.
@@ -104,9 +131,17 @@ class SimDisk {
   void PowerLoss(const Choose& choose);
 
   uint64_t used_bytes() const { return used_bytes_; }
+  // The time of what comes next, for the log.
+  void StampTime(Time now) {
+    if (options_.log != nullptr) options_.log->now = now;
+  }
+  uint64_t operations() const { return operations_; }
+  const DiskOptions& options() const { return options_; }
   void set_capacity_bytes(uint64_t bytes) { options_.capacity_bytes = bytes; }
 
  private:
+  friend class CrashImages;
+
   // A change of names, atomic: taken from one place, put into another, or both.
   struct NameChange {
     std::shared_ptr<Inode> inode;
@@ -115,6 +150,7 @@ class SimDisk {
     std::shared_ptr<Inode> to;  // directory; null for a removal
     std::string to_name;
     bool replaces_file = false;
+    uint64_t operation = 0;
   };
   // A name in a directory; `inode` is null where there is none.
   struct Place {
@@ -122,32 +158,59 @@ class SimDisk {
     std::string name;
     std::shared_ptr<Inode> inode;
   };
-  using Links = std::map<const Inode*, std::pair<Inode*, std::string>>;
+  // What is on the disk with some of the pending changes of names.
+  struct KeptNames {
+    std::map<const Inode*, Inode::Entries> directories;
+    std::set<const Inode*> flushed;  // files whose data went before them
+  };
 
   Result<Place> Find(std::string_view operation, std::string_view path) const;
   Result<std::shared_ptr<Inode>> FindDirectory(std::string_view operation,
                                                std::string_view path) const;
-  std::shared_ptr<Inode> Create(const Place& place, FileKind kind);
+  std::shared_ptr<Inode> Create(const Place& place, std::string_view path,
+                                FileKind kind);
   void Unlink(Inode& inode);
-  void Empty(Inode& file);
-  static void Flush(Inode& file);
+  void Empty(Inode& file, std::string_view path);
   static std::string BlockOf(const Inode& file, uint64_t block);
+  // Counts a micro-operation, and logs it where there is a log. Returns its
+  // number.
+  uint64_t Log(MicroOp operation);
+  uint64_t LogPiece(const Inode& file, uint64_t block, uint64_t offset,
+                    std::span<const std::byte> bytes);
+  void Change(NameChange change);
 
+  // sim_disk_durability.cc
+  void SyncInode(const std::shared_ptr<Inode>& inode, MicroOp operation);
+  void SyncNow(Inode& inode, std::vector<uint64_t>& settled);
+  static void Flush(Inode& file, std::vector<uint64_t>& settled);
   static void MakeDurable(const NameChange& change);
-  void CommitNames(const Inode& directory);
+  void CommitNames(const Inode& directory, std::vector<uint64_t>& settled);
+  // Whether they survive as a prefix.
+  bool NamesInOrder() const;
+  KeptNames NamesWith(const std::vector<bool>& kept) const;
   void KeepNames(const Choose& choose);
-  static void MapLinks(Inode& directory, Links& links);
   void KeepData(Inode& file, const Choose& choose);
-  uint64_t KeepSize(const Inode& file, const Choose& choose) const;
-  std::string KeepBlock(const Inode& file, uint64_t block,
-                        const Inode::DirtyBlock& dirty,
-                        const Choose& choose) const;
   void Restore(Inode& directory, const Choose& choose);
+
+  // What a cut may leave of a file: its sizes, ascending by how much survived;
+  // the number of outcomes of a dirty block; and a block's bytes, kBlockBytes
+  // or fewer, after one of them.
+  enum : uint64_t { kOld, kNew, kFirstTorn };
+  static constexpr uint64_t kCuts = kBlockBytes / kSectorBytes - 1;
+  static std::vector<uint64_t> SizesAfter(const Inode& file);
+  uint64_t OutcomesOf(const Inode& file, uint64_t block,
+                      const Inode::DirtyBlock& dirty) const;
+  static std::string BlockAfter(const Inode& file, uint64_t block,
+                                const Inode::DirtyBlock& dirty,
+                                uint64_t outcome);
 
   DiskOptions options_;
   std::shared_ptr<Inode> root_;
   std::vector<NameChange> pending_;  // oldest first
+  std::deque<std::shared_ptr<Inode>> late_;
   uint64_t used_bytes_ = 0;
+  uint64_t inodes_ = 0;
+  uint64_t operations_ = 0;
 };
 
 }  // namespace gauntlet

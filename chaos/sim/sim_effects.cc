@@ -2,6 +2,9 @@
 
 #include <csignal>
 
+#include "engine/check.h"
+#include <fmt/format.h>
+
 namespace gauntlet {
 namespace {
 
@@ -62,6 +65,71 @@ void SimEffects::DeliverNotice(Duration grace) {
 void SimEffects::PowerLossNow() {
   simulation_.PowerLoss(simulation_.process_host(simulation_.self()));
   simulation_.Hang();
+}
+
+void SimEffects::TroubleNetwork(const Fault& fault) {
+  const std::string& host = simulation_.process_host(simulation_.self());
+  const Duration duration = fault.with.duration;
+  switch (fault.kind) {
+    case FaultKind::kPartition:
+      if (!fault.with.groups.empty()) return CutGroups(fault);
+      Cut({host, kEveryHost}, duration);
+      Cut({kEveryHost, host}, duration);
+      return;
+    case FaultKind::kOneWay:
+      return Cut(fault.with.way == LinkWay::kOut ? HostLink{host, kEveryHost}
+                                                 : HostLink{kEveryHost, host},
+                 duration);
+    case FaultKind::kDrop:
+    case FaultKind::kDelay:
+      MakeLate(fault, LinkWay::kOut);
+      MakeLate(fault, LinkWay::kIn);
+      return;
+    case FaultKind::kReset:
+      return simulation_.network().Reset({host, kEveryHost});
+    default:
+      CHECK(false, fmt::format("{}: no fault of the network", fault.id));
+  }
+}
+
+void SimEffects::Cut(const HostLink& link, Duration duration) {
+  NetworkFabric& network = simulation_.network();
+  network.Cut(link);
+  if (duration == Duration::zero()) return;
+  simulation_.At(simulation_.now() + duration,
+                 [&network, link] { network.Heal(link); });
+}
+
+void SimEffects::CutGroups(const Fault& fault) {
+  CHECK(host_of_ != nullptr, fault.id + ": nobody knows the workers' hosts");
+  for (const std::vector<int>& from : fault.with.groups) {
+    for (const std::vector<int>& to : fault.with.groups) {
+      if (&from == &to) continue;
+      for (const int one : from) {
+        for (const int other : to) {
+          Cut({host_of_(one), host_of_(other)}, fault.with.duration);
+        }
+      }
+    }
+  }
+}
+
+void SimEffects::MakeLate(const Fault& fault, LinkWay way) {
+  const std::string& host = simulation_.process_host(simulation_.self());
+  NetworkFabric& network = simulation_.network();
+  const uint64_t number = network.BeginTrouble(
+      way == LinkWay::kOut ? HostLink{host, kEveryHost}
+                           : HostLink{kEveryHost, host},
+      FrameTrouble(fault, simulation_.Stream(TroubleStream(fault, way, host))));
+  if (fault.with.duration == Duration::zero()) return;
+  simulation_.At(simulation_.now() + fault.with.duration,
+                 [&network, number] { network.EndTrouble(number); });
+}
+
+void SimEffects::JumpCalendar(Duration by) {
+  simulation_.JumpCalendar(
+      simulation_.process_host(simulation_.self()),
+      std::chrono::duration_cast<std::chrono::seconds>(by).count());
 }
 
 }  // namespace gauntlet

@@ -2,9 +2,11 @@
 #ifndef GAUNTLET_CHAOS_SIM_SIM_EFFECTS_H_
 #define GAUNTLET_CHAOS_SIM_SIM_EFFECTS_H_
 
+#include <functional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "chaos/inject/injector.h"
 #include "chaos/sim/simulation.h"
@@ -14,8 +16,12 @@ namespace gauntlet {
 // All calls come from the process that the fault happens to.
 class SimEffects final : public InjectorEffects {
  public:
-  explicit SimEffects(Simulation& simulation, World& world)
-      : simulation_(simulation), world_(world) {}
+  using HostOf = std::function<std::string(int worker)>;
+
+  // `host_of` tells where the workers of this life of the job are; null where
+  // no fault names groups of them.
+  SimEffects(Simulation& simulation, World& world, HostOf host_of = nullptr)
+      : simulation_(simulation), world_(world), host_of_(std::move(host_of)) {}
 
   [[noreturn]] void CrashNow(int exit_code) override;
   [[noreturn]] void AbortNow(std::string_view why) override;
@@ -25,12 +31,19 @@ class SimEffects final : public InjectorEffects {
   void StopSelf(Duration duration) override;
   void DeliverNotice(Duration grace) override;
   [[noreturn]] void PowerLossNow() override;
+  // Of all connections of the host.
+  void TroubleNetwork(const Fault& fault) override;
+  void JumpCalendar(Duration by) override;
 
  private:
   void KillAt(Time time);
+  void Cut(const HostLink& link, Duration duration);
+  void CutGroups(const Fault& fault);
+  void MakeLate(const Fault& fault, LinkWay way);
 
   Simulation& simulation_;
   World& world_;
+  HostOf host_of_;
 };
 
 // Fired faults of one run, kept by the simulation's owner.

@@ -4,8 +4,8 @@
 #include <charconv>
 #include <utility>
 
+#include "engine/digest.h"
 #include <fmt/format.h>
-#include <xxhash.h>
 
 namespace gauntlet {
 namespace {
@@ -27,6 +27,12 @@ Status Malformed(const std::string& address) {
 
 Status ProcessGone() { return Unavailable("the process is gone"); }
 
+bool Covers(const HostLink& link, const std::string& from,
+            const std::string& to) {
+  return from != to && (link.from == from || link.from == kEveryHost) &&
+         (link.to == to || link.to == kEveryHost);
+}
+
 struct Parcel {
   Time at;
   Frame frame;
@@ -39,9 +45,11 @@ struct Parcel {
 struct NetworkFabric::Way {
   RandomStream random;
   std::deque<Parcel> under_way;
-  Time last{};             // arrival of the youngest
-  bool scheduled = false;  // an Act for it is due
-  bool closing = false;    // the news of a close was posted
+  uint64_t unreceived = 0;  // bytes
+  WaitList senders;         // that wait for room
+  Time last{};              // arrival of the youngest
+  bool scheduled = false;   // an Act for it is due
+  bool closing = false;     // the news of a close was posted
 };
 
 struct NetworkFabric::Connection {
@@ -73,12 +81,26 @@ class SimChannel final : public Channel {
       : fabric_(fabric), connection_(std::move(connection)), end_(end) {}
   ~SimChannel() override { Close(); }
 
-  Status Send(Frame frame, Time /*deadline*/) override {
+  Status Send(Frame frame, Time deadline) override {
     const auto connection = connection_;
     const auto& end = connection->ends[end_];
+    auto& way = connection->ways[end_];
     if (end.user.group->doomed) return ProcessGone();
     Scheduler& scheduler = fabric_.scheduler_;
     scheduler.Wait(nullptr, scheduler.now(), {});
+    const auto ready = [&] {
+      return end.closed || end.broken || way.unreceived == 0 ||
+             way.unreceived + frame.size() <= fabric_.latency_.window_bytes;
+    };
+    while (!ready()) {
+      const WaitResult result =
+          scheduler.Wait(&way.senders, deadline,
+                         {.verb = "sends on", .what = &connection->name});
+      if (result == WaitResult::kDeadline && !ready()) {
+        return DeadlineExceeded(fmt::format("{}: {} bytes still under way",
+                                            connection->name, way.unreceived));
+      }
+    }
     if (end.closed || end.broken) return Lost(*connection);
     fabric_.Post(*connection, end_, std::move(frame));
     return OkStatus();
@@ -102,6 +124,9 @@ class SimChannel final : public Channel {
     if (!end.inbox.empty()) {
       Frame frame = std::move(end.inbox.front());
       end.inbox.pop_front();
+      auto& way = connection->ways[1 - end_];
+      way.unreceived -= frame.size();
+      if (!way.senders.empty()) scheduler.WakeAll(way.senders);
       return frame;
     }
     if (ready()) return Lost(*connection);
@@ -208,20 +233,25 @@ Result<std::unique_ptr<Channel>> NetworkFabric::Connect(
     return cut ? nullptr : door->second.get();
   };
   const WaitReason reason{.verb = "connects to", .what = &address};
+  const auto nobody = [&address] {
+    return DeadlineExceeded(
+        fmt::format("connect {}: nobody answered in time", address));
+  };
   while (!user.group->doomed) {
     if (reachable() == nullptr) {
       const auto result = scheduler_.Wait(&changes_, deadline, reason);
       if (result == WaitResult::kWoken) continue;
       if (user.group->doomed) break;
-      return DeadlineExceeded(
-          fmt::format("connect {}: nobody answered in time", address));
+      return nobody();
     }
     const Duration round_trip =
         latency_.one_way.Draw(handshakes_) + latency_.one_way.Draw(handshakes_);
     const Time answer = scheduler_.now() + round_trip;
     scheduler_.Wait(nullptr, std::min(answer, deadline), reason);
     Door* door = reachable();
-    if (user.group->doomed || answer > deadline || door == nullptr) continue;
+    if (user.group->doomed) break;
+    if (answer > deadline) return nobody();
+    if (door == nullptr) continue;
     auto connection = NewConnection(user, *door, address);
     door->backlog.push_back(connection);
     scheduler_.WakeAll(door->acceptors);
@@ -249,7 +279,14 @@ std::shared_ptr<NetworkFabric::Connection> NetworkFabric::NewConnection(
 
 bool NetworkFabric::IsCut(const std::string& from,
                           const std::string& to) const {
-  return !cuts_.empty() && cuts_.contains({from, to});
+  if (cuts_.empty()) return false;
+  return std::any_of(cuts_.begin(), cuts_.end(), [&](const auto& cut) {
+    return Covers(cut.first, from, to);
+  });
+}
+
+bool NetworkFabric::IsOpen(const HostLink& link) const {
+  return !IsCut(link.from, link.to) && !IsCut(link.to, link.from);
 }
 
 Duration NetworkFabric::Delay(Connection& connection, int way, uint64_t bytes) {
@@ -257,16 +294,20 @@ Duration NetworkFabric::Delay(Connection& connection, int way, uint64_t bytes) {
   delay += Duration(
       static_cast<int64_t>(static_cast<double>(bytes) * 1e9 /
                            static_cast<double>(latency_.bytes_per_second)));
-  if (delays_.empty()) return delay;
-  const auto extra = delays_.find(
-      {connection.ends[way].user.host, connection.ends[1 - way].user.host});
-  return extra == delays_.end() ? delay : delay + extra->second;
+  for (Trouble& one : troubles_) {
+    if (Covers(one.link, connection.ends[way].user.host,
+               connection.ends[1 - way].user.host)) {
+      delay += one.trouble.Draw();
+    }
+  }
+  return delay;
 }
 
 void NetworkFabric::Post(Connection& connection, int way, Frame frame) {
   scheduler_.Record(connection.id * 2 + static_cast<uint64_t>(way));
-  scheduler_.Record(XXH3_64bits(frame.data(), frame.size()));
+  scheduler_.Record(ShortDigestOf(frame));
   Way& path = connection.ways[way];
+  path.unreceived += frame.size();
   path.last = std::max(path.last + Duration(1),
                        scheduler_.now() + Delay(connection, way, frame.size()));
   path.under_way.push_back({.at = path.last, .frame = std::move(frame)});
@@ -325,6 +366,7 @@ void NetworkFabric::Deliver(Connection& connection, int way) {
   }
   if (parcel.close) {
     end.broken = true;
+    scheduler_.WakeAll(connection.ways[1 - way].senders);
   } else {
     end.inbox.push_back(std::move(parcel.frame));
   }
@@ -335,6 +377,7 @@ void NetworkFabric::CloseEnd(Connection& connection, int end) {
   if (std::exchange(connection.ends[end].closed, true)) return;
   PostClose(connection, end);
   scheduler_.WakeAll(connection.ends[end].receivers);
+  scheduler_.WakeAll(connection.ways[end].senders);
 }
 
 void NetworkFabric::Break(Connection& connection) {
@@ -342,6 +385,7 @@ void NetworkFabric::Break(Connection& connection) {
     connection.ways[end].under_way.clear();
     connection.ends[end].broken = true;
     scheduler_.WakeAll(connection.ends[end].receivers);
+    scheduler_.WakeAll(connection.ways[end].senders);
   }
 }
 
@@ -353,17 +397,12 @@ void NetworkFabric::CloseDoor(Door& door) {
   doors_.erase(door.key);
 }
 
-void NetworkFabric::Cut(const std::string& from, const std::string& to) {
-  cuts_.insert({from, to});
-}
+void NetworkFabric::Cut(const HostLink& link) { ++cuts_[link]; }
 
-void NetworkFabric::Heal(const std::string& from, const std::string& to) {
-  cuts_.erase({from, to});
-  Resume();
-}
-
-void NetworkFabric::HealAll() {
-  cuts_.clear();
+void NetworkFabric::Heal(const HostLink& link) {
+  const auto cut = cuts_.find(link);
+  if (cut == cuts_.end()) return;
+  if (--cut->second == 0) cuts_.erase(cut);
   Resume();
 }
 
@@ -374,19 +413,43 @@ void NetworkFabric::Resume() {
     Schedule(*connection, 1);
   }
   scheduler_.WakeAll(changes_);
+  for (size_t i = 0; i < waiting_.size();) {
+    if (!IsOpen(waiting_[i].link)) {
+      ++i;
+      continue;
+    }
+    const auto callback = std::move(waiting_[i].callback);
+    waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(i));
+    callback();
+    i = 0;  // it may have done anything
+  }
 }
 
-void NetworkFabric::SetDelay(const std::string& from, const std::string& to,
-                             Duration extra) {
-  delays_[{from, to}] = extra;
+void NetworkFabric::CallWhenOpen(const HostLink& link,
+                                 std::function<void()> callback) {
+  if (IsOpen(link)) return callback();
+  waiting_.push_back({.link = link, .callback = std::move(callback)});
 }
 
-void NetworkFabric::Reset(const std::string& one, const std::string& other) {
+uint64_t NetworkFabric::BeginTrouble(const HostLink& link,
+                                     FrameTrouble trouble) {
+  const uint64_t number = troubles_begun_++;
+  troubles_.push_back(
+      {.number = number, .link = link, .trouble = std::move(trouble)});
+  return number;
+}
+
+void NetworkFabric::EndTrouble(uint64_t number) {
+  troubles_.remove_if(
+      [number](const Trouble& one) { return one.number == number; });
+}
+
+void NetworkFabric::Reset(const HostLink& link) {
   for (const auto& connection : connections_) {
     if (connection == nullptr) continue;
-    const std::string& a = connection->ends[0].user.host;
-    const std::string& b = connection->ends[1].user.host;
-    if ((a == one && b == other) || (a == other && b == one)) {
+    const std::string& one = connection->ends[0].user.host;
+    const std::string& other = connection->ends[1].user.host;
+    if (Covers(link, one, other) || Covers(link, other, one)) {
       Break(*connection);
     }
   }

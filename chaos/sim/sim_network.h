@@ -1,24 +1,27 @@
 // The network between simulated hosts.
 //
 // Model, after TCP. A connection carries frames in order, each direction with
-// latencies of its own; nothing limits how much is under way. The end of a
-// process closes its connections behind the frames already sent; a cut power
-// line loses what is under way, and the other end learns of it when it sends
-// next and is answered by a machine that knows nothing of it. Between hosts
-// that are cut from each other frames wait until the cut is healed, the news of
-// a close likewise: only deadlines show it.
+// latencies of its own, and holds so many bytes that nobody has received; then
+// a sender waits. The end of a process closes its connections behind the frames
+// already sent; a cut power line loses what is under way, and the other end
+// learns of it when it sends next and is answered by a machine that knows
+// nothing of it. Between hosts that are cut from each other frames wait until
+// the cut is healed, the news of a close likewise: only deadlines show it.
+// Frames that have to be sent again hold up those behind them.
 #ifndef GAUNTLET_CHAOS_SIM_SIM_NETWORK_H_
 #define GAUNTLET_CHAOS_SIM_SIM_NETWORK_H_
 
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <list>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "chaos/inject/frame_trouble.h"
 #include "chaos/sim/random_stream.h"
 #include "chaos/sim/scheduler.h"
 #include "chaos/sim/sim_storage.h"
@@ -30,6 +33,19 @@ struct NetworkLatency {
   LatencyRange one_way{std::chrono::microseconds(50),
                        std::chrono::microseconds(500)};
   uint64_t bytes_per_second = 1'000'000'000;
+  // Sent and not yet received, on one way of a connection; one frame may be
+  // larger.
+  uint64_t window_bytes = uint64_t{64} << 20;
+};
+
+// In a link, for one of its ends: every host but the other end.
+inline constexpr const char* kEveryHost = "*";
+
+// A way between two hosts. A host's way to itself is never troubled.
+struct HostLink {
+  std::string from;
+  std::string to;
+  auto operator<=>(const HostLink&) const = default;
 };
 
 // Who uses the network, and from where.
@@ -55,14 +71,19 @@ class NetworkFabric final : public Action {
                                            const std::string& address,
                                            Time deadline);
 
-  // Frames from one host to the other stop. The ways are cut one by one.
-  void Cut(const std::string& from, const std::string& to);
-  void Heal(const std::string& from, const std::string& to);
-  void HealAll();
-  // Adds to the latency of every later frame on this way.
-  void SetDelay(const std::string& from, const std::string& to, Duration extra);
-  // Breaks every connection between the two hosts; what is under way is lost.
-  void Reset(const std::string& one, const std::string& other);
+  // Frames on the way stop, until it is healed as often as it was cut.
+  void Cut(const HostLink& link);
+  void Heal(const HostLink& link);
+  bool IsCut(const std::string& from, const std::string& to) const;
+  // Frames that are sent on the way from now on are late, until the end of the
+  // trouble, whose number this returns.
+  uint64_t BeginTrouble(const HostLink& link, FrameTrouble trouble);
+  void EndTrouble(uint64_t number);
+  // Breaks every connection between the two; what is under way is lost.
+  void Reset(const HostLink& link);
+  // Calls back once nothing is cut between the two hosts; at once if nothing
+  // is.
+  void CallWhenOpen(const HostLink& link, std::function<void()> callback);
   // Takes away all that the process has.
   void EndProcess(int process, Farewell farewell);
 
@@ -75,7 +96,6 @@ class NetworkFabric final : public Action {
 
   // Delivers what is due on way `argument` % 2 of connection `argument` / 2.
   void Act(uint64_t argument) override;
-  bool IsCut(const std::string& from, const std::string& to) const;
   Duration Delay(Connection& connection, int way, uint64_t bytes);
   void Post(Connection& connection, int way, Frame frame);
   void PostClose(Connection& connection, int way);
@@ -89,6 +109,7 @@ class NetworkFabric final : public Action {
   std::shared_ptr<Connection> NewConnection(const NetworkUser& client,
                                             const Door& door,
                                             const std::string& address);
+  bool IsOpen(const HostLink& link) const;
   static std::string KeyOf(const NetworkUser& user, const std::string& address);
 
   Scheduler& scheduler_;
@@ -97,9 +118,20 @@ class NetworkFabric final : public Action {
   RandomStream handshakes_;
   std::vector<std::shared_ptr<Connection>> connections_;
   std::map<std::string, std::shared_ptr<Door>> doors_;
-  std::set<std::pair<std::string, std::string>> cuts_;
-  std::map<std::pair<std::string, std::string>, Duration> delays_;
-  WaitList changes_;  // a listener came, or a cut was healed
+  struct Trouble {
+    uint64_t number = 0;
+    HostLink link;
+    FrameTrouble trouble;
+  };
+  struct Waiting {
+    HostLink link;
+    std::function<void()> callback;
+  };
+  std::map<HostLink, int> cuts_;  // how often each is cut
+  std::list<Trouble> troubles_;
+  uint64_t troubles_begun_ = 0;
+  std::vector<Waiting> waiting_;  // for a way to be open
+  WaitList changes_;              // a listener came, or a cut was healed
 };
 
 class SimNetwork final : public Network {

@@ -3,17 +3,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/digest.h"
 #include <fmt/format.h>
-#include <xxhash.h>
 
 namespace gauntlet {
 namespace {
 
 enum : uint64_t { kOpen = 1, kMake, kRename, kRemove, kSyncDir, kSync, kLock };
 
-uint64_t Hash(std::string_view bytes) {
-  return XXH3_64bits(bytes.data(), bytes.size());
-}
+uint64_t Hash(std::string_view bytes) { return ShortDigestOf(bytes); }
 
 }  // namespace
 
@@ -31,6 +29,10 @@ class SimFile final : public File {
         inode_(std::move(inode)),
         path_(std::move(path)),
         mode_(mode) {}
+  // Also when the process is killed: the system closes its files.
+  ~SimFile() override {
+    if (storage_.user_.view != nullptr) storage_.user_.view->Close(inode_);
+  }
 
   Status WriteAt(uint64_t offset, std::span<const std::byte> bytes) override {
     RETURN_IF_ERROR(storage_.Begin("writes", path_, bytes.size()));
@@ -38,26 +40,38 @@ class SimFile final : public File {
       return IoError(fmt::format("write {}: opened for reading only", path_));
     }
     storage_.scheduler_.Record(offset);
-    return storage_.Recorded(
-        XXH3_64bits(bytes.data(), bytes.size()), path_,
-        Annotate(storage_.disk_.Write(*inode_, offset, bytes),
-                 "write " + path_));
+    Status written;
+    if (storage_.user_.view != nullptr) {
+      storage_.user_.view->Write(inode_, offset, bytes);
+    } else {
+      written = storage_.disk_.Write(*inode_, offset, bytes);
+    }
+    return storage_.Recorded(ShortDigestOf(bytes), path_,
+                             Annotate(written, "write " + path_));
   }
 
   Result<size_t> ReadAt(uint64_t offset, std::span<std::byte> bytes) override {
     RETURN_IF_ERROR(storage_.Begin("reads", path_, bytes.size()));
-    return storage_.disk_.Read(*inode_, offset, bytes);
+    const SharedView* const view = storage_.user_.view;
+    return view != nullptr ? view->Read(inode_, offset, bytes)
+                           : storage_.disk_.Read(*inode_, offset, bytes);
   }
 
   Result<uint64_t> Size() override {
     RETURN_IF_ERROR(storage_.Begin("asks for the size of", path_, 0));
-    return uint64_t{inode_->data.size()};
+    const SharedView* const view = storage_.user_.view;
+    return view != nullptr ? view->Size(inode_) : uint64_t{inode_->data.size()};
   }
 
   Status Sync() override {
     RETURN_IF_ERROR(storage_.BeginSync(path_));
-    storage_.disk_.Sync(*inode_);
-    return storage_.Recorded(kSync, path_, OkStatus());
+    Status synced;
+    if (storage_.user_.view != nullptr) {
+      synced = storage_.user_.view->Sync(inode_);
+    } else {
+      storage_.disk_.Sync(inode_);
+    }
+    return storage_.Recorded(kSync, path_, Annotate(synced, "sync " + path_));
   }
 
  private:
@@ -111,6 +125,7 @@ Status SimStorage::Spend(const char* verb, const std::string& path,
                     {.verb = verb, .what = &path});
   }
   if (gone()) return IoError(fmt::format("{}: the process is gone", path));
+  disk_.StampTime(scheduler_.now());
   return OkStatus();
 }
 
@@ -124,7 +139,9 @@ Status SimStorage::Recorded(uint64_t word, const std::string& path,
 Result<std::unique_ptr<File>> SimStorage::Open(const std::string& path,
                                                OpenMode mode) {
   RETURN_IF_ERROR(Begin("opens", path, 0));
-  Result<std::shared_ptr<Inode>> inode = disk_.Open(path, mode);
+  Result<std::shared_ptr<Inode>> inode =
+      user_.view != nullptr ? user_.view->Open(path, mode, scheduler_.now())
+                            : disk_.Open(path, mode);
   RETURN_IF_ERROR(Recorded(kOpen + (static_cast<uint64_t>(mode) << 8), path,
                            inode.status()));
   return std::unique_ptr<File>(
@@ -133,22 +150,29 @@ Result<std::unique_ptr<File>> SimStorage::Open(const std::string& path,
 
 Result<std::vector<DirectoryEntry>> SimStorage::List(const std::string& path) {
   RETURN_IF_ERROR(Begin("lists", path, 0));
-  return disk_.List(path);
+  return user_.view != nullptr ? user_.view->List(path, scheduler_.now())
+                               : disk_.List(path);
 }
 
 Status SimStorage::MakeDirectory(const std::string& path) {
   RETURN_IF_ERROR(Begin("makes", path, 0));
-  return Recorded(kMake, path, disk_.MakeDirectory(path));
+  return Recorded(kMake, path,
+                  user_.view != nullptr ? user_.view->MakeDirectory(path)
+                                        : disk_.MakeDirectory(path));
 }
 
 Status SimStorage::Rename(const std::string& from, const std::string& to) {
   RETURN_IF_ERROR(Begin("renames", from, 0));
-  return Recorded(kRename ^ Hash(to), from, disk_.Rename(from, to));
+  return Recorded(kRename ^ Hash(to), from,
+                  user_.view != nullptr ? user_.view->Rename(from, to)
+                                        : disk_.Rename(from, to));
 }
 
 Status SimStorage::Remove(const std::string& path, FileKind kind) {
   RETURN_IF_ERROR(Begin("removes", path, 0));
-  return Recorded(kRemove, path, disk_.Remove(path, kind));
+  return Recorded(kRemove, path,
+                  user_.view != nullptr ? user_.view->Remove(path, kind)
+                                        : disk_.Remove(path, kind));
 }
 
 Status SimStorage::SyncDirectory(const std::string& path) {

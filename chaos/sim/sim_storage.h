@@ -9,6 +9,7 @@
 
 #include "chaos/sim/random_stream.h"
 #include "chaos/sim/scheduler.h"
+#include "chaos/sim/shared_view.h"
 #include "chaos/sim/sim_disk.h"
 #include "engine/world/storage.h"
 
@@ -35,6 +36,8 @@ struct StorageUser {
   int process = 0;
   // Null: somebody outside the simulation, for whom everything is immediate.
   FiberGroup* group = nullptr;
+  // What its host sees of a file server; null: a disk of the machine's own.
+  SharedView* view = nullptr;
 };
 
 class SimStorage final : public Storage {

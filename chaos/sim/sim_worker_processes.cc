@@ -1,6 +1,7 @@
 #include "chaos/sim/sim_worker_processes.h"
 
 #include <deque>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,16 +10,23 @@ namespace gauntlet {
 namespace {
 
 constexpr int kFirstPort = 7000;
+constexpr int kSigKill = 9;
+constexpr int kKilledCode = 128 + kSigKill;
 
 }  // namespace
+
+std::string WorkerHost(int worker, int life) {
+  return fmt::format("w{}.{}", worker, life);
+}
 
 // Shared with the workers' reports, which may come after the launcher's end.
 struct SimWorkerProcesses::Inbox {
   std::deque<WorkerNotice> notices;
   std::unique_ptr<Event> came;  // null once the launcher is gone
+  std::set<ProcessId> given_up;
 
-  void Push(WorkerNotice notice) {
-    if (came == nullptr) return;
+  void Push(ProcessId from, WorkerNotice notice) {
+    if (came == nullptr || given_up.contains(from)) return;
     notices.push_back(std::move(notice));
     came->Set();
   }
@@ -48,42 +56,75 @@ Result<std::vector<std::string>> SimWorkerProcesses::ReserveAddresses(
   return addresses;
 }
 
-std::string SimWorkerProcesses::HostOf(int worker) {
-  if (options_.host_of) return options_.host_of(worker);
-  std::string host = fmt::format("w{}", worker);
-  simulation_.ShareMachine(host, simulation_.process_host(launcher_));
-  return host;
-}
-
 Status SimWorkerProcesses::Start(const WorkerSpec& spec) {
-  const auto inbox = inbox_;
+  const bool local = options_.reach == LauncherReach::kLocal;
+  const std::string host = WorkerHost(spec.worker, spec.life);
+  simulation_.ShareMachine(host, simulation_.process_host(launcher_));
   const int worker = spec.worker;
-  const WorkerReport report = [inbox, worker](auto what) {
-    std::visit(
-        [&](auto& known) {
-          inbox->Push({.worker = worker, .what = std::move(known)});
-        },
-        what);
+  const ProcessId id = simulation_.process_count();
+  // What a worker has to say comes in order, and when it can be heard.
+  const auto say = [inbox = inbox_, worker, id, &simulation = simulation_,
+                    link = HostLink{simulation_.process_host(launcher_), host},
+                    local](WorkerNotice notice) {
+    notice.worker = worker;
+    if (local) return inbox->Push(id, std::move(notice));
+    simulation.network().CallWhenOpen(
+        link,
+        [inbox, id, notice = std::move(notice)] { inbox->Push(id, notice); });
   };
+  const WorkerReport report = [say](auto what) {
+    std::visit([&](auto& known) { say({.what = std::move(known)}); }, what);
+  };
+  std::optional<ProcessId> parent;
+  if (local) parent = launcher_;
   const ProcessId process = simulation_.Start(
       {.name = fmt::format("w{}.{}", worker, spec.life),
-       .host = HostOf(worker),
+       .host = host,
        .body = [body = options_.body, spec,
                 report](World& world) { return body(world, spec, report); },
        .faults = options_.faults_of ? options_.faults_of(spec) : nullptr,
-       .parent = launcher_,
+       .parent = parent,
        .on_exit =
-           [inbox, worker](const ExitStatus& status) {
-             inbox->Push({.worker = worker,
-                          .what = WorkerExited{.code = status.code,
-                                               .signal = status.signal}});
+           [say](const ExitStatus& status) {
+             say({.what = WorkerExited{.code = status.code,
+                                       .signal = status.signal}});
            }});
   processes_[worker] = process;
   if (options_.on_start) options_.on_start(spec, process);
   return OkStatus();
 }
 
+bool SimWorkerProcesses::IsReached(ProcessId process) const {
+  if (options_.reach == LauncherReach::kLocal) return true;
+  const std::string& here = simulation_.process_host(launcher_);
+  const std::string& there = simulation_.process_host(process);
+  const NetworkFabric& network = simulation_.network();
+  return !network.IsCut(here, there) && !network.IsCut(there, here);
+}
+
+void SimWorkerProcesses::GiveUpTheUnreachable() {
+  const Time now = simulation_.now();
+  for (const auto& [worker, process] : processes_) {
+    if (IsReached(process)) {
+      unreached_since_.erase(process);
+      continue;
+    }
+    const Time since = unreached_since_.try_emplace(process, now).first->second;
+    if (now - since < options_.give_up_after) continue;
+    inbox_->Push(process, {.worker = worker,
+                           .what = WorkerExited{.code = kKilledCode,
+                                                .signal = kSigKill}});
+    if (!inbox_->given_up.insert(process).second) continue;
+    // What a launcher that is reached again would say first.
+    Signal(worker, WorkerSignal::kKill);
+    simulation_.At(
+        now + options_.power_off_after,
+        [&simulation = simulation_, id = process] { simulation.Kill(id); });
+  }
+}
+
 std::optional<WorkerNotice> SimWorkerProcesses::Next(Time deadline) {
+  if (options_.reach == LauncherReach::kNetwork) GiveUpTheUnreachable();
   if (!inbox_->came->WaitUntil(deadline)) return std::nullopt;
   WorkerNotice notice = std::move(inbox_->notices.front());
   inbox_->notices.pop_front();
@@ -94,11 +135,22 @@ std::optional<WorkerNotice> SimWorkerProcesses::Next(Time deadline) {
 void SimWorkerProcesses::Signal(int worker, WorkerSignal signal) {
   const auto process = processes_.find(worker);
   if (process == processes_.end()) return;
-  if (signal == WorkerSignal::kKill) {
-    simulation_.Kill(process->second);
-  } else {
-    simulation_.Notify(process->second);
-  }
+  const ProcessId id = process->second;
+  const auto deliver = [&simulation = simulation_, id, signal] {
+    if (signal == WorkerSignal::kKill) {
+      simulation.Kill(id);
+    } else {
+      simulation.Notify(id);
+    }
+  };
+  if (options_.reach == LauncherReach::kLocal) return deliver();
+  simulation_.network().CallWhenOpen(
+      {simulation_.process_host(launcher_), simulation_.process_host(id)},
+      deliver);
+}
+
+bool SimWorkerProcesses::IsGivenUp(ProcessId process) const {
+  return inbox_->given_up.contains(process);
 }
 
 }  // namespace gauntlet

@@ -22,11 +22,29 @@ using WorkerReport =
 using WorkerBody =
     std::function<int(World&, const WorkerSpec&, const WorkerReport&)>;
 
+// The host of a worker's life, "w0.1": each life has a place of its own in the
+// network, on the launcher's machine and disk.
+std::string WorkerHost(int worker, int life);
+
+// What stands between the launcher and its workers.
+enum class LauncherReach : uint8_t {
+  // Nothing: they are on one machine.
+  kLocal,
+  // The network, as with Slurm or Kubernetes. What is between a cut host and
+  // the launcher (signals, reports, the news of an exit) waits until the cut is
+  // healed. A worker that cannot be reached for `give_up_after` is given up:
+  // the
+  // launcher takes it for dead, and what it still does is that of a late
+  // survivor. It is stopped when the cut is healed, or `power_off_after` later.
+  // Workers hold no lock of the launcher's.
+  kNetwork,
+};
+
 struct SimWorkerOptions {
   WorkerBody body;
-  // The host of a worker. Each has its own by default, "w0" and so on, on the
-  // launcher's machine: cut from each other by Cut, but with one disk.
-  std::function<std::string(int worker)> host_of;
+  LauncherReach reach = LauncherReach::kLocal;
+  Duration give_up_after = std::chrono::seconds(10);
+  Duration power_off_after = std::chrono::seconds(60);
   // The faults of one life; null: none.
   std::function<FaultPoints*(const WorkerSpec&)> faults_of;
   // Told of every process as it starts.
@@ -46,16 +64,21 @@ class SimWorkerProcesses final : public WorkerProcesses {
   std::optional<WorkerNotice> Next(Time deadline) override;
   void Signal(int worker, WorkerSignal signal) override;
 
+  // Whether the launcher takes it for dead, though it may still run.
+  bool IsGivenUp(ProcessId process) const;
+
  private:
   struct Inbox;
 
-  std::string HostOf(int worker);
+  bool IsReached(ProcessId process) const;
+  void GiveUpTheUnreachable();
 
   Simulation& simulation_;
   SimWorkerOptions options_;
   ProcessId launcher_;
   std::shared_ptr<Inbox> inbox_;
   std::map<int, ProcessId> processes_;  // the last life, by worker
+  std::map<ProcessId, Time> unreached_since_;
 };
 
 }  // namespace gauntlet

@@ -21,8 +21,19 @@ struct Simulation::Machine {
         outside(simulation.scheduler_, disk, simulation.options_.storage,
                 simulation.Stream("outside"), {}) {}
 
+  // What a host sees of a disk that is a file server; null: it is none.
+  SharedView* ViewOf(const std::string& host) {
+    if (disk.options().profile != DurabilityProfile::kShared) return nullptr;
+    std::unique_ptr<SharedView>& view = views[host];
+    if (view == nullptr) {
+      view = std::make_unique<SharedView>(disk, SharedViewOptions{});
+    }
+    return view.get();
+  }
+
   std::string name;
   SimDisk disk;
+  std::map<std::string, std::unique_ptr<SharedView>> views;  // by host
   SimStorage outside;
   int64_t unix_offset_seconds = 0;
   uint64_t power_losses = 0;
@@ -85,7 +96,9 @@ struct Simulation::Process {
         storage(simulation.scheduler_, machine.disk,
                 simulation.options_.storage,
                 simulation.Stream(fmt::format("storage:{}", id)),
-                {.process = id, .group = &group}),
+                {.process = id,
+                 .group = &group,
+                 .view = machine.ViewOf(options.host)}),
         network(simulation.network_,
                 {.process = id, .host = options.host, .group = &group}),
         tasks(simulation.scheduler_, group),
@@ -253,7 +266,18 @@ void Simulation::PowerLoss(const std::string& host, const Choose& choose) {
     }
     End(*process, kKilled, Farewell::kSilent);
   }
+  for (const auto& [name, view] : machine.views) view->Crash();
   machine.disk.PowerLoss(choose);
+  scheduler_.LeaveIfDoomed();
+}
+
+void Simulation::CrashHost(const std::string& host) {
+  for (const auto& process : processes_) {
+    if (process->status || process->options.host != host) continue;
+    End(*process, kKilled, Farewell::kSilent);
+  }
+  Machine& machine = MachineOf(host);
+  if (SharedView* const view = machine.ViewOf(host)) view->Crash();
   scheduler_.LeaveIfDoomed();
 }
 

@@ -114,6 +114,10 @@ class Simulation {
   void PowerLoss(const std::string& host);
   // The same, with somebody else to choose what survives.
   void PowerLoss(const std::string& host, const Choose& choose);
+  // The host stops and is up again: its processes are gone without a goodbye.
+  // Of a disk of profile kShared only the host's own view is lost, not the
+  // server; on other profiles nothing but what the processes held.
+  void CrashHost(const std::string& host);
   void JumpCalendar(const std::string& host, int64_t seconds);
 
   // The calling process. REQUIRES: called from one.

@@ -42,19 +42,18 @@ class DirectoryReader {
 
   // kNotFound: the directory is not there.
   Status Begin() {
-    ASSIGN_OR_RETURN(const auto entries, Retrying(world_, [&] {
-                       return world_.storage.List(path_);
-                     }));
-    for (const DirectoryEntry& entry : entries) {
-      kinds_[entry.name] = entry.kind;
-    }
+    ASSIGN_OR_RETURN(
+        entries_, Retrying(world_, [&] { return world_.storage.List(path_); }));
     return OkStatus();
   }
 
   Result<OpenFile> Open(const std::string& name) {
-    const auto kind = kinds_.find(name);
-    if (kind == kinds_.end()) return DataLoss(name + ": missing");
-    if (kind->second != FileKind::kFile) {
+    const auto entry =
+        std::ranges::lower_bound(entries_, name, {}, &DirectoryEntry::name);
+    if (entry == entries_.end() || entry->name != name) {
+      return DataLoss(name + ": missing");
+    }
+    if (entry->kind != FileKind::kFile) {
       return DataLoss(name + ": expected a file, found a directory");
     }
     auto file = Retrying(world_, [&] {
@@ -71,7 +70,7 @@ class DirectoryReader {
  private:
   World& world_;
   const std::string path_;
-  std::map<std::string, FileKind> kinds_;
+  std::vector<DirectoryEntry> entries_;  // by name
 };
 
 enum class SizeRule { kExactly, kAtMost };
@@ -100,10 +99,8 @@ Result<Manifest> ReadManifestFile(World& world, OpenFile& open) {
                      return ReadBytes(open, kMaxManifestBytes,
                                       SizeRule::kAtMost);
                    }));
-  std::string text(bytes.size(), '\0');
-  std::ranges::transform(bytes, text.begin(),
-                         [](std::byte b) { return static_cast<char>(b); });
-  Result<Manifest> manifest = ParseManifest(text);
+  Result<Manifest> manifest = ParseManifest(std::string_view(
+      reinterpret_cast<const char*>(bytes.data()), bytes.size()));
   if (manifest.ok()) return manifest;
   return Annotate(manifest.status(), open.name);
 }
@@ -127,38 +124,58 @@ Result<std::vector<std::byte>> ReadListed(World& world, OpenFile& open,
                               listed.digest.ToString(), found.ToString()));
 }
 
-Status AddTensors(const ShardFile& listed, std::span<const std::byte> bytes,
-                  std::map<std::string, Tensor>& tensors) {
-  const auto views = ParseSafetensors(bytes);
+// The tensors of one shard, as views into its bytes.
+Status AddViews(const ShardFile& listed, std::span<const std::byte> bytes,
+                std::vector<TensorView>& all) {
+  auto views = ParseSafetensors(bytes);
   if (!views.ok()) return Annotate(views.status(), listed.name);
   for (const TensorView& view : *views) {
     if (std::ranges::find(listed.tensors, view.name) == listed.tensors.end()) {
       return DataLoss(fmt::format("{}: tensor {} is not in the manifest",
                                   listed.name, view.name));
     }
-    tensors[view.name] = {.name = view.name,
-                          .dtype = view.dtype,
-                          .shape = view.shape,
-                          .bytes = {view.bytes.begin(), view.bytes.end()}};
   }
-  if (views->size() == listed.tensors.size()) return OkStatus();
-  return DataLoss(fmt::format("{}: expected {} tensors, found {}", listed.name,
-                              listed.tensors.size(), views->size()));
+  if (views->size() != listed.tensors.size()) {
+    return DataLoss(fmt::format("{}: expected {} tensors, found {}",
+                                listed.name, listed.tensors.size(),
+                                views->size()));
+  }
+  std::ranges::move(*views, std::back_inserter(all));
+  return OkStatus();
 }
 
-Status CheckStateDigest(const LoadedCheckpoint& loaded) {
-  std::vector<TensorView> views;
-  for (const auto& [name, tensor] : loaded.tensors) {
-    views.push_back({.name = name,
-                     .dtype = tensor.dtype,
-                     .shape = tensor.shape,
-                     .bytes = tensor.bytes});
+// All that a checkpoint holds, verified, and still in the files' bytes.
+struct VerifiedFiles {
+  Manifest manifest;
+  std::vector<std::vector<std::byte>> files;
+  std::vector<TensorView> tensors;
+};
+
+Result<VerifiedFiles> ReadVerified(World& world, const std::string& path) {
+  DirectoryReader directory(world, path);
+  RETURN_IF_ERROR(directory.Begin());
+  ASSIGN_OR_RETURN(OpenFile open, directory.Open(std::string(kManifestName)));
+  VerifiedFiles read;
+  ASSIGN_OR_RETURN(read.manifest, ReadManifestFile(world, open));
+  std::vector<OpenFile> files;
+  for (const ShardFile& listed : read.manifest.files) {
+    ASSIGN_OR_RETURN(OpenFile file, directory.Open(listed.name));
+    files.push_back(std::move(file));
   }
-  const Digest found = StateDigest(views);
-  if (found == loaded.head.state_digest) return OkStatus();
+  const CheckpointHead& head = read.manifest.head;
+  for (size_t i = 0; i < files.size(); ++i) {
+    const ShardFile& listed = read.manifest.files[i];
+    ASSIGN_OR_RETURN(auto bytes,
+                     ReadListed(world, files[i], listed, head.step));
+    if (listed.name == kIndexName) continue;
+    RETURN_IF_ERROR(AddViews(listed, bytes, read.tensors));
+    read.files.push_back(std::move(bytes));
+  }
+  if (world.faults.Planted(PlantedBug::kTrustManifestBlindly)) return read;
+  const Digest found = StateDigest(read.tensors);
+  if (found == head.state_digest) return read;
   return DataLoss(fmt::format("state digest: expected {}, found {}",
-                              loaded.head.state_digest.ToString(),
-                              found.ToString()));
+                              head.state_digest.ToString(), found.ToString()));
 }
 
 }  // namespace
@@ -175,26 +192,19 @@ Result<Manifest> ReadManifest(World& world, const std::string& path) {
   return ReadManifestFile(world, open);
 }
 
+Status VerifyCheckpoint(World& world, const std::string& path) {
+  return ReadVerified(world, path).status();
+}
+
 Result<LoadedCheckpoint> ReadCheckpoint(World& world, const std::string& path) {
-  DirectoryReader directory(world, path);
-  RETURN_IF_ERROR(directory.Begin());
-  ASSIGN_OR_RETURN(OpenFile open, directory.Open(std::string(kManifestName)));
-  ASSIGN_OR_RETURN(const Manifest manifest, ReadManifestFile(world, open));
-  std::vector<OpenFile> files;
-  for (const ShardFile& listed : manifest.files) {
-    ASSIGN_OR_RETURN(OpenFile file, directory.Open(listed.name));
-    files.push_back(std::move(file));
-  }
-  LoadedCheckpoint loaded{.head = manifest.head, .tensors = {}};
-  for (size_t i = 0; i < files.size(); ++i) {
-    const ShardFile& listed = manifest.files[i];
-    ASSIGN_OR_RETURN(const auto bytes,
-                     ReadListed(world, files[i], listed, manifest.head.step));
-    if (listed.name == kIndexName) continue;
-    RETURN_IF_ERROR(AddTensors(listed, bytes, loaded.tensors));
-  }
-  if (!world.faults.Planted(PlantedBug::kTrustManifestBlindly)) {
-    RETURN_IF_ERROR(CheckStateDigest(loaded));
+  ASSIGN_OR_RETURN(VerifiedFiles read, ReadVerified(world, path));
+  LoadedCheckpoint loaded{.head = std::move(read.manifest.head), .tensors = {}};
+  for (TensorView& view : read.tensors) {
+    Tensor& tensor = loaded.tensors[view.name];
+    tensor.name = std::move(view.name);
+    tensor.dtype = view.dtype;
+    tensor.shape = std::move(view.shape);
+    tensor.bytes.assign(view.bytes.begin(), view.bytes.end());
   }
   return loaded;
 }

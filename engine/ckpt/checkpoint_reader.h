@@ -31,6 +31,9 @@ Result<Manifest> ReadManifest(World& world, const std::string& path);
 // ReadManifest.
 Result<LoadedCheckpoint> ReadCheckpoint(World& world, const std::string& path);
 
+// The same, for who needs no tensors.
+Status VerifyCheckpoint(World& world, const std::string& path);
+
 }  // namespace gauntlet
 
 #endif  // GAUNTLET_ENGINE_CKPT_CHECKPOINT_READER_H_

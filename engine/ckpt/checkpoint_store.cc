@@ -127,7 +127,13 @@ Result<LoadedCheckpoint> CheckpointStore::Load(const CheckpointRef& ref) {
 
 Result<std::string> CheckpointStore::BeginSave(const CheckpointHead& head,
                                                uint64_t generation) {
-  RETURN_IF_ERROR(world_->faults.Hit(Point::kSaveBegin, ContextOf(head)));
+  const Status begun = world_->faults.Hit(Point::kSaveBegin, ContextOf(head));
+  if (!begun.ok()) {
+    world_->events.Emit({.kind = EventKind::kSaveFailed,
+                         .step = head.step,
+                         .detail = begun.message()});
+    return begun;
+  }
   if (!record_ || record_->generation != generation) {
     return FailedPrecondition(
         fmt::format("save of step {}: generation {} was not claimed here",

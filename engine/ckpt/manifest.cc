@@ -1,8 +1,9 @@
 #include "engine/ckpt/manifest.h"
 
+#include <algorithm>
 #include <limits>
-#include <set>
 
+#include "engine/ckpt/canonical_json.h"
 #include "engine/ckpt/manifest_format.h"
 #include "engine/ckpt/store_names.h"
 #include "engine/job/strict_json.h"
@@ -54,12 +55,46 @@ Phase ReadPhase(JsonFields& fields) {
 // all a path that leads elsewhere.
 bool IsFileName(const std::string& name, size_t shards) {
   if (name == kIndexName) return true;
-  for (size_t i = 0; i < shards; ++i) {
-    if (name == ShardName(static_cast<int>(i), static_cast<int>(shards))) {
-      return true;
+  const std::optional<ShardPlace> place = ParseShardName(name);
+  return place && static_cast<size_t>(place->count) == shards;
+}
+
+// A name that stands there twice; null: there is none.
+const std::string* FindRepeated(std::vector<const std::string*> names) {
+  // Names whose hashes differ differ.
+  std::vector<uint64_t> hashes;
+  hashes.reserve(names.size());
+  for (const std::string* name : names) hashes.push_back(DigestOf(*name).low);
+  std::ranges::sort(hashes);
+  if (std::ranges::adjacent_find(hashes) == hashes.end()) return nullptr;
+  const auto text = [](const std::string* name) -> auto& { return *name; };
+  std::ranges::sort(names, {}, text);
+  const auto twice = std::ranges::adjacent_find(names, {}, text);
+  return twice == names.end() ? nullptr : *twice;
+}
+
+Status CheckFiles(const std::vector<ShardFile>& files) {
+  std::vector<const std::string*> names;
+  std::vector<const std::string*> tensors;
+  for (const ShardFile& file : files) {
+    if (!IsFileName(file.name, files.size() - 1)) {
+      return DataLoss(fmt::format(
+          "files: expected each shard and the index once, found \"{}\"",
+          file.name.substr(0, 80)));
     }
+    names.push_back(&file.name);
+    for (const std::string& tensor : file.tensors) tensors.push_back(&tensor);
   }
-  return false;
+  if (const std::string* const twice = FindRepeated(names)) {
+    return DataLoss(fmt::format(
+        "files: expected each shard and the index once, found \"{}\" twice",
+        *twice));
+  }
+  if (const std::string* const twice = FindRepeated(tensors)) {
+    return DataLoss(fmt::format("files: tensor \"{}\" appears twice",
+                                twice->substr(0, 80)));
+  }
+  return OkStatus();
 }
 
 Result<ShardFile> ParseFile(const Json& json, std::string path) {
@@ -82,33 +117,20 @@ Result<ShardFile> ParseFile(const Json& json, std::string path) {
   return file;
 }
 
+constexpr size_t kMaxFiles = 1024;
+
 Result<std::vector<ShardFile>> ParseFiles(const Json& json) {
-  constexpr size_t kMaxFiles = 1024;
   if (!json.is_array() || json.size() < 2 || json.size() > kMaxFiles) {
     return DataLoss(
         fmt::format("files: expected an array of 2 to {}", kMaxFiles));
   }
   std::vector<ShardFile> files;
-  std::set<std::string> names;
-  std::set<std::string> tensors;
   for (size_t i = 0; i < json.size(); ++i) {
     ASSIGN_OR_RETURN(ShardFile file,
                      ParseFile(json[i], fmt::format("files[{}]", i)));
-    if (!IsFileName(file.name, json.size() - 1) ||
-        !names.insert(file.name).second) {
-      return DataLoss(fmt::format(
-          "files[{}].name: expected each shard and the index once, found "
-          "\"{}\"",
-          i, file.name.substr(0, 80)));
-    }
-    for (const std::string& tensor : file.tensors) {
-      if (!tensors.insert(tensor).second) {
-        return DataLoss(fmt::format("files[{}]: tensor \"{}\" appears twice", i,
-                                    tensor.substr(0, 80)));
-      }
-    }
     files.push_back(std::move(file));
   }
+  RETURN_IF_ERROR(CheckFiles(files));
   return files;
 }
 
@@ -156,6 +178,85 @@ Result<Manifest> ParseFields(const Json& json) {
   return manifest;
 }
 
+// The part of a manifest that EncodeManifest wrote, read as it is written.
+class CanonicalManifest {
+ public:
+  explicit CanonicalManifest(std::string_view text) : json_(text) {}
+
+  bool Read(Manifest& out) {
+    CheckpointHead& head = out.head;
+    return json_.Take("{\n\"schema\":\"") && json_.Take(kManifestSchema) &&
+           json_.Take("\",\n\"job_digest\":") && Take(out.job_digest) &&
+           json_.Take(",\n\"job\":") && json_.TakeString(head.job_json) &&
+           json_.Take(",\n\"numerics\":") &&
+           json_.TakeNumber(out.numerics_version) &&
+           json_.Take(",\n\"step\":") && json_.TakeNumber(head.step) &&
+           json_.Take(",\n\"epoch\":") && json_.TakeNumber(head.epoch) &&
+           json_.Take(",\n\"position\":") && json_.TakeNumber(head.position) &&
+           json_.Take(",\n\"phase\":") && Take(head.phase) &&
+           json_.Take(",\n\"generation\":") &&
+           json_.TakeNumber(out.generation) && json_.Take(",\n\"parent\":") &&
+           Take(out.parent) && json_.Take(",\n\"written_at\":") &&
+           json_.TakeNumber(out.written_at) &&
+           json_.Take(",\n\"state_digest\":") && Take(head.state_digest) &&
+           json_.Take(",\n\"files\":[\n") && Take(out.files) &&
+           json_.rest().starts_with(kDigestPrefix);
+  }
+
+ private:
+  bool Take(Digest& out) {
+    if (!json_.TakeString(text_)) return false;
+    const auto digest = Digest::Parse(text_);
+    if (digest) out = *digest;
+    return digest.has_value();
+  }
+
+  bool Take(Phase& out) {
+    if (!json_.TakeString(text_)) return false;
+    const auto phase = FindPhase(text_);
+    if (phase) out = *phase;
+    return phase.has_value();
+  }
+
+  bool Take(std::optional<ParentRecord>& out) {
+    if (json_.Take("null")) return true;
+    ParentRecord& parent = out.emplace();
+    return json_.Take("{\"name\":") && json_.TakeString(parent.name) &&
+           json_.Take(",\"step\":") && json_.TakeNumber(parent.step) &&
+           json_.Take(",\"phase\":") && Take(parent.phase) &&
+           json_.Take(",\"state_digest\":") && Take(parent.state_digest) &&
+           json_.Take(",\"written_by\":") &&
+           json_.TakeNumber(parent.written_by) && json_.Take("}");
+  }
+
+  bool Take(std::vector<std::string>& out) {
+    if (!json_.Take("[")) return false;
+    if (json_.Take("]")) return true;
+    do {
+      if (!json_.TakeString(out.emplace_back())) return false;
+    } while (json_.Take(","));
+    return json_.Take("]");
+  }
+
+  bool Take(ShardFile& out) {
+    return json_.Take("{\"name\":") && json_.TakeString(out.name) &&
+           json_.Take(",\"bytes\":") && json_.TakeNumber(out.bytes) &&
+           json_.Take(",\"xxh3_128\":") && Take(out.digest) &&
+           json_.Take(",\"tensors\":") && Take(out.tensors) && json_.Take("}");
+  }
+
+  bool Take(std::vector<ShardFile>& out) {
+    do {
+      if (!Take(out.emplace_back())) return false;
+    } while (json_.Take(",\n"));
+    return json_.Take("],\n") && out.size() >= 2 && out.size() <= kMaxFiles &&
+           CheckFiles(out).ok();
+  }
+
+  CanonicalJson json_;
+  std::string text_;
+};
+
 Status CheckDigestLine(std::string_view text) {
   const size_t start = text.rfind(kDigestPrefix);
   if (start == std::string_view::npos || start == 0 ||
@@ -163,8 +264,15 @@ Status CheckDigestLine(std::string_view text) {
     return DataLoss("expected its digest as the last line, found none");
   }
   const std::string_view line = text.substr(start);
-  const std::string expected = DigestLineOf(text.substr(0, start));
-  if (line == expected) return OkStatus();
+  if (line.ends_with(kDigestSuffix)) {
+    const std::string_view hex = line.substr(
+        kDigestPrefix.size(),
+        line.size() -
+            std::min(line.size(), kDigestPrefix.size() + kDigestSuffix.size()));
+    if (Digest::Parse(hex) == DigestOf(text.substr(0, start))) {
+      return OkStatus();
+    }
+  }
   return DataLoss("its digest line is of other bytes");
 }
 
@@ -204,6 +312,7 @@ Result<Manifest> ParseManifest(std::string_view text) {
                                 kMaxManifestBytes, text.size()));
   }
   RETURN_IF_ERROR(CheckDigestLine(text));
+  if (Manifest read; CanonicalManifest(text).Read(read)) return read;
   const Result<Json> json = ParseStrictJson(text, "manifest");
   if (!json.ok()) return DataLoss(json.status().message());
   Result<Manifest> manifest = ParseFields(*json);

@@ -31,8 +31,7 @@ Status Verify(World& world, const StoreOptions& options,
               const std::string& job_json) {
   if (!checkpoint.manifest) return checkpoint.status;
   RETURN_IF_ERROR(CheckJob(checkpoint, job_json));
-  return ReadCheckpoint(world, options.directory + "/" + checkpoint.name)
-      .status();
+  return VerifyCheckpoint(world, options.directory + "/" + checkpoint.name);
 }
 
 // True where an edit named a checkpoint that a generation then took: the taking
@@ -74,7 +73,7 @@ std::vector<std::string> TracesOfCheckpoints(
   for (const ScannedEntry& entry : scan.entries) {
     if (entry.parsed.kind != EntryKind::kRejected) continue;
     const Status status =
-        ReadCheckpoint(world, options.directory + "/" + entry.name).status();
+        VerifyCheckpoint(world, options.directory + "/" + entry.name);
     traces.push_back(fmt::format(
         "{}: {}", entry.name,
         status.ok() ? "set aside by an earlier run" : status.message()));

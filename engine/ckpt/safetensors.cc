@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/check.h"
+#include "engine/ckpt/canonical_json.h"
 #include "engine/ckpt/safetensors_format.h"
 #include "engine/ckpt/shard_plan.h"
 #include "engine/job/strict_json.h"
@@ -97,10 +98,64 @@ Status CheckMetadata(const Json& json) {
   return DataLoss("__metadata__: expected an object of strings");
 }
 
+bool TakeDType(CanonicalJson& json, DType& out) {
+  for (const auto& [type, name] : kDTypes) {
+    if (!json.Take(name)) continue;
+    out = type;
+    return true;
+  }
+  return false;
+}
+
+bool TakeEntry(CanonicalJson& json, Entry& out) {
+  if (!json.TakeString(out.view.name) || !json.Take(":{\"dtype\":\"") ||
+      !TakeDType(json, out.view.dtype) || !json.Take("\",\"shape\":[")) {
+    return false;
+  }
+  if (!json.Take("]")) {
+    do {
+      if (!json.TakeNumber(out.view.shape.emplace_back())) return false;
+    } while (json.Take(","));
+    if (!json.Take("]")) return false;
+  }
+  if (!json.Take(",\"data_offsets\":[") || !json.TakeNumber(out.begin) ||
+      !json.Take(",") || !json.TakeNumber(out.end) || !json.Take("]}")) {
+    return false;
+  }
+  const auto bytes = TensorBytes(out.view.dtype, out.view.shape);
+  return out.view.shape.size() <= kMaxDimensions && out.begin <= out.end &&
+         bytes == out.end - out.begin && out.view.name != kSafetensorsMetadata;
+}
+
+bool NamesDiffer(const std::vector<Entry>& entries) {
+  std::vector<std::string_view> names;
+  names.reserve(entries.size());
+  for (const Entry& entry : entries) names.push_back(entry.view.name);
+  std::ranges::sort(names);
+  return std::ranges::adjacent_find(names) == names.end();
+}
+
+// A header that LayOutSafetensors wrote, read as it is written.
+bool ReadCanonicalHeader(std::string_view text, std::vector<Entry>& out) {
+  CanonicalJson json(text);
+  std::string step;
+  if (!json.Take("{\"__metadata__\":{\"producer\":\"gauntlet\",\"step\":") ||
+      !json.TakeString(step) || !json.Take("}")) {
+    return false;
+  }
+  while (json.Take(",")) {
+    if (!TakeEntry(json, out.emplace_back())) return false;
+  }
+  return json.Take("}") &&
+         json.rest().find_first_not_of(' ') == std::string_view::npos &&
+         NamesDiffer(out);
+}
+
 Result<std::vector<Entry>> ParseHeader(std::string_view text) {
   if (!text.starts_with('{')) {
     return DataLoss("header: expected JSON that starts with '{'");
   }
+  if (std::vector<Entry> read; ReadCanonicalHeader(text, read)) return read;
   const Result<Json> json = ParseStrictJson(text, "header");
   if (!json.ok()) return DataLoss(json.status().message());
   if (!json->is_object()) return DataLoss("header: expected an object");
@@ -113,16 +168,17 @@ Result<std::vector<Entry>> ParseHeader(std::string_view text) {
     ASSIGN_OR_RETURN(Entry entry, ParseEntry(name, value));
     entries.push_back(std::move(entry));
   }
-  std::ranges::sort(entries, {}, [](const Entry& entry) {
-    return std::tie(entry.begin, entry.end, entry.view.name);
-  });
   return entries;
 }
 
 // Gives each tensor its bytes; they must cover the data without a gap.
 Result<std::vector<TensorView>> Place(std::vector<Entry> entries,
                                       std::span<const std::byte> data) {
+  std::ranges::sort(entries, {}, [](const Entry& entry) {
+    return std::tie(entry.begin, entry.end, entry.view.name);
+  });
   std::vector<TensorView> views;
+  views.reserve(entries.size());
   uint64_t covered = 0;
   for (Entry& entry : entries) {
     if (entry.begin != covered) {
@@ -160,9 +216,9 @@ SafetensorsLayout LayOutSafetensors(std::span<const TensorView> tensors,
   std::ranges::stable_sort(layout.order, std::greater<>(), [&](size_t i) {
     return DTypeBytes(tensors[i].dtype);
   });
-  Json json = Json::object();
-  json[kSafetensorsMetadata] = {{"producer", "gauntlet"},
-                                {"step", std::to_string(step)}};
+  std::string text =
+      fmt::format(R"({{"{}":{{"producer":"gauntlet","step":"{}"}})",
+                  kSafetensorsMetadata, step);
   uint64_t offset = 0;
   for (const size_t i : layout.order) {
     const TensorView& tensor = tensors[i];
@@ -171,12 +227,14 @@ SafetensorsLayout LayOutSafetensors(std::span<const TensorView> tensors,
     CHECK(bytes == tensor.bytes.size(),
           fmt::format("{}: {} bytes do not fit its shape", tensor.name,
                       tensor.bytes.size()));
-    json[tensor.name] = {{"dtype", DTypeName(tensor.dtype)},
-                         {"shape", tensor.shape},
-                         {"data_offsets", {offset, offset + *bytes}}};
+    fmt::format_to(
+        std::back_inserter(text),
+        R"(,{}:{{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})",
+        JsonQuoted(tensor.name), DTypeName(tensor.dtype),
+        fmt::join(tensor.shape, ","), offset, offset + *bytes);
     offset += *bytes;
   }
-  std::string text = json.dump();
+  text += '}';
   const size_t unpadded = kSafetensorsLengthBytes + text.size();
   text.append((kSafetensorsAlignment - unpadded % kSafetensorsAlignment) %
                   kSafetensorsAlignment,
@@ -203,8 +261,9 @@ Result<std::vector<TensorView>> ParseSafetensors(
     return DataLoss(fmt::format("header: expected at most {} bytes, found {}",
                                 limit, length));
   }
-  std::string text(length, '\0');
-  std::memcpy(text.data(), file.data() + kSafetensorsLengthBytes, length);
+  const std::string_view text(
+      reinterpret_cast<const char*>(file.data()) + kSafetensorsLengthBytes,
+      length);
   ASSIGN_OR_RETURN(std::vector<Entry> entries, ParseHeader(text));
   return Place(std::move(entries),
                file.subspan(kSafetensorsLengthBytes + length));

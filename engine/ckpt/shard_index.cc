@@ -1,9 +1,11 @@
 #include "engine/ckpt/shard_index.h"
 
 #include <cstdint>
+#include <iterator>
 #include <map>
 
-#include <nlohmann/json.hpp>
+#include "engine/job/strict_json.h"
+#include <fmt/format.h>
 
 namespace gauntlet {
 
@@ -16,10 +18,17 @@ std::string EncodeShardIndex(std::span<const ShardFile> shards) {
       weight_map.emplace(tensor, shard.name);
     }
   }
-  nlohmann::ordered_json json;
-  json["metadata"]["total_size"] = total_bytes;
-  json["weight_map"] = weight_map;
-  return json.dump(2) + "\n";
+  std::string text = fmt::format(
+      "{{\n  \"metadata\": {{\n    \"total_size\": {}\n  }},\n"
+      "  \"weight_map\": {{",
+      total_bytes);
+  for (const auto& [tensor, file] : weight_map) {
+    fmt::format_to(std::back_inserter(text), "{}\n    {}: {}",
+                   text.back() == '{' ? "" : ",", JsonQuoted(tensor),
+                   JsonQuoted(file));
+  }
+  text += weight_map.empty() ? "}\n}\n" : "\n  }\n}\n";
+  return text;
 }
 
 }  // namespace gauntlet

@@ -1,5 +1,7 @@
 #include "engine/ckpt/state_file.h"
 
+#include <algorithm>
+
 #include "engine/ckpt/text_record.h"
 
 namespace gauntlet {
@@ -8,6 +10,13 @@ namespace {
 constexpr std::string_view kComment =
     "Written by gauntlet. To go back to another checkpoint, set latest to its "
     "name and delete the last line.";
+
+bool HasControlBytes(std::string_view text) {
+  return std::ranges::any_of(text, [](char c) {
+    const bool of_text = c == '\n' || c == '\t' || c == '\r';
+    return !of_text && (static_cast<unsigned char>(c) < ' ' || c == '\x7f');
+  });
+}
 
 }  // namespace
 
@@ -26,8 +35,11 @@ StateFile ParseStateFile(std::string_view text) {
   }
   const auto latest = record.Find("latest");
   if (!latest) return file;
-  if (record.digest == DigestLine::kMissing) file.edit = *latest;
-  file.damaged = record.digest == DigestLine::kWrong;
+  // Bytes that no editor leaves are damage, though the digest line is gone too.
+  const bool edited =
+      record.digest == DigestLine::kMissing && !HasControlBytes(text);
+  if (edited) file.edit = *latest;
+  file.damaged = !edited && record.digest != DigestLine::kRight;
   return file;
 }
 

@@ -14,7 +14,9 @@ struct StateFile {
   std::vector<std::string> all;
   // What a person asks to go back to, as it stands in the file: any text.
   std::optional<std::string> edit;
-  bool damaged = false;  // its digest line is wrong: nobody asked for anything
+  // Its digest line is wrong, or gone with bytes that no editor leaves: nobody
+  // asked for anything.
+  bool damaged = false;
 };
 
 // `all` ascending; its last is the latest. Empty: there is no checkpoint.

@@ -10,6 +10,10 @@ namespace {
 
 constexpr std::string_view kStepPrefix = "step-";
 constexpr std::string_view kClaimPrefix = "gen-";
+// As the formats below pad them.
+constexpr size_t kStepDigits = 9;
+constexpr size_t kClaimDigits = 6;
+constexpr size_t kShardDigits = 5;
 
 bool Consume(std::string_view prefix, std::string_view& text) {
   if (!text.starts_with(prefix)) return false;
@@ -17,23 +21,26 @@ bool Consume(std::string_view prefix, std::string_view& text) {
   return true;
 }
 
-// Takes a decimal number from the front. Zeros in front are accepted here; that
-// names are canonical is checked by writing them again.
-std::optional<uint64_t> ConsumeNumber(std::string_view& text) {
+// Takes a decimal number from the front: at least `width` digits, with zeros in
+// front only to come to that many, which is how names are written.
+std::optional<uint64_t> ConsumeNumber(std::string_view& text, size_t width) {
   uint64_t value = 0;
   const auto [end, error] =
       std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc()) return std::nullopt;
-  text.remove_prefix(static_cast<size_t>(end - text.data()));
+  const auto digits = static_cast<size_t>(end - text.data());
+  if (digits < width || (digits > width && text.front() == '0')) {
+    return std::nullopt;
+  }
+  text.remove_prefix(digits);
   return value;
 }
 
 std::optional<uint64_t> ParseClaimName(std::string_view name) {
   std::string_view rest = name;
   if (!Consume(kClaimPrefix, rest)) return std::nullopt;
-  const auto generation = ConsumeNumber(rest);
-  if (!generation || ClaimName(*generation) != name) return std::nullopt;
-  return generation;
+  const auto generation = ConsumeNumber(rest, kClaimDigits);
+  return rest.empty() ? generation : std::nullopt;
 }
 
 }  // namespace
@@ -48,17 +55,20 @@ std::optional<CheckpointName> CheckpointName::Parse(std::string_view name) {
   std::string_view rest = name;
   if (!Consume(kStepPrefix, rest)) return std::nullopt;
   CheckpointName parsed;
-  const auto step = ConsumeNumber(rest);
+  const auto step = ConsumeNumber(rest, kStepDigits);
   if (!step) return std::nullopt;
   parsed.step = *step;
   const size_t suffix = rest.rfind("-g");
   if (suffix == std::string_view::npos) return std::nullopt;
-  if (suffix > 0) parsed.phase = FindPhase(rest.substr(1, suffix - 1));
+  if (suffix > 0) {
+    if (rest.front() != '-') return std::nullopt;
+    parsed.phase = FindPhase(rest.substr(1, suffix - 1));
+    if (!parsed.phase) return std::nullopt;
+  }
   rest.remove_prefix(suffix + 2);
-  const auto generation = ConsumeNumber(rest);
-  if (!generation) return std::nullopt;
+  const auto generation = ConsumeNumber(rest, 1);
+  if (!generation || !rest.empty()) return std::nullopt;
   parsed.generation = *generation;
-  if (parsed.ToString() != name) return std::nullopt;
   return parsed;
 }
 
@@ -66,7 +76,8 @@ EntryName ParseEntryName(std::string_view name) {
   EntryName entry;
   std::string_view rest = name;
   entry.kind = EntryKind::kCheckpoint;
-  if (name == fmt::format("{}{}", kStateFileName, kTmpSuffix)) {
+  if (rest.ends_with(kTmpSuffix) &&
+      rest.substr(0, rest.size() - kTmpSuffix.size()) == kStateFileName) {
     return {.kind = EntryKind::kStateTmp, .checkpoint = {}};
   }
   if (rest.ends_with(kTmpSuffix)) {
@@ -78,6 +89,7 @@ EntryName ParseEntryName(std::string_view name) {
     entry.generation = *generation;
     return entry;
   }
+  const bool tmp = entry.kind == EntryKind::kSaveTmp;
   if (Consume(kDeletingPrefix, rest)) {
     entry.kind = EntryKind::kDeleting;
     Consume(kRejectedPrefix, rest);
@@ -85,7 +97,9 @@ EntryName ParseEntryName(std::string_view name) {
     entry.kind = EntryKind::kRejected;
   }
   const auto checkpoint = CheckpointName::Parse(rest);
-  if (!checkpoint) return {.kind = EntryKind::kOther, .checkpoint = {}};
+  // What is on its way in is neither set aside nor on its way out.
+  const bool odd = tmp && entry.kind != EntryKind::kSaveTmp;
+  if (!checkpoint || odd) return {.kind = EntryKind::kOther, .checkpoint = {}};
   entry.checkpoint = *checkpoint;
   entry.generation = checkpoint->generation;
   return entry;
@@ -99,6 +113,21 @@ std::string ShardName(int index, int count) {
   CHECK(0 <= index && index < count,
         fmt::format("shard {} of {}", index, count));
   return fmt::format("model-{:05}-of-{:05}.safetensors", index + 1, count);
+}
+
+std::optional<ShardPlace> ParseShardName(std::string_view name) {
+  constexpr uint64_t kMostShards = 1'000'000;
+  std::string_view rest = name;
+  if (!Consume("model-", rest)) return std::nullopt;
+  const auto number = ConsumeNumber(rest, kShardDigits);
+  if (!number || !Consume("-of-", rest)) return std::nullopt;
+  const auto count = ConsumeNumber(rest, kShardDigits);
+  if (!count || rest != ".safetensors" || *count > kMostShards || *number < 1 ||
+      *number > *count) {
+    return std::nullopt;
+  }
+  return ShardPlace{.index = static_cast<int>(*number) - 1,
+                    .count = static_cast<int>(*count)};
 }
 
 }  // namespace gauntlet

@@ -11,7 +11,8 @@
 //                                       is taken
 //   step-000000200-g3.tmp/              a save that is not committed
 //   rejected-step-000000150-g3/         failed verification, kept for a look
-//   .deleting-step-000000100-g3/        on its way out
+//   .deleting-step-000000100-g3/        on its way out; so may be a rejected
+//   one
 //
 // All else in the directory is not the engine's, and is left alone. Inside a
 // checkpoint: model-00001-of-00004.safetensors …, model.safetensors.index.json,
@@ -67,6 +68,13 @@ EntryName ParseEntryName(std::string_view name);
 std::string ClaimName(uint64_t generation);
 // "model-00001-of-00004.safetensors". REQUIRES: 0 <= index < count.
 std::string ShardName(int index, int count);
+
+struct ShardPlace {
+  int index = 0;
+  int count = 0;
+};
+// The inverse of ShardName; nullopt for anything else.
+std::optional<ShardPlace> ParseShardName(std::string_view name);
 
 }  // namespace gauntlet
 

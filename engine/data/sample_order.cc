@@ -11,6 +11,7 @@ SampleOrder::SampleOrder(uint64_t rng_key, uint64_t epoch, uint32_t rows)
     : permutation_(numerics::MakePermutation(rng_key, epoch, rows)) {}
 
 uint32_t SampleOrder::RowAt(uint64_t position) const {
+  if (position < known_.size()) return known_[position];
   CHECK(position < permutation_.rows,
         fmt::format("position {} of an epoch of {} rows", position,
                     permutation_.rows));

@@ -4,6 +4,7 @@
 #define GAUNTLET_ENGINE_DATA_SAMPLE_ORDER_H_
 
 #include <cstdint>
+#include <span>
 
 #include "engine/numerics.h"
 
@@ -19,11 +20,15 @@ struct RowRange {
 class SampleOrder {
  public:
   SampleOrder(uint64_t rng_key, uint64_t epoch, uint32_t rows);
+  // An order that was worked out before: the dataset row at each position.
+  explicit SampleOrder(std::span<const uint32_t> known)
+      : permutation_{}, known_(known) {}
   // The dataset row at the position. REQUIRES: position < rows.
   uint32_t RowAt(uint64_t position) const;
 
  private:
   numerics::Permutation permutation_;
+  std::span<const uint32_t> known_;
 };
 
 // The part of the `step_rows` rows of a step (they start at `position`) that

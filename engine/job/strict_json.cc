@@ -43,7 +43,8 @@ class ParseWatch {
     if (depth > kMaxDepth) {
       Complain(fmt::format("nested more than {} deep", kMaxDepth));
     }
-    return true;
+    // What is deeper is not even kept: the library copies values by recursion.
+    return depth <= kMaxDepth;
   }
 
   const std::string& complaint() const { return complaint_; }
@@ -161,6 +162,14 @@ Status JsonFields::Finish() const {
     }
   }
   return OkStatus();
+}
+
+std::string JsonQuoted(std::string_view text) {
+  const bool plain = std::ranges::all_of(text, [](char c) {
+    return c >= ' ' && c <= '~' && c != '"' && c != '\\';
+  });
+  if (plain) return fmt::format("\"{}\"", text);
+  return Json(text).dump();
 }
 
 }  // namespace gauntlet

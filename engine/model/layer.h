@@ -20,6 +20,8 @@ struct PassContext {
   uint64_t step = 0;
   uint64_t first_global_row = 0;
   size_t rows = 0;
+  StepProbe* probe = nullptr;
+  int replica = 0;
 };
 
 // x is rows x inputs, y and dy are rows x outputs, dx is rows x inputs or empty

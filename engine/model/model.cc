@@ -23,6 +23,7 @@ constexpr size_t kEvaluationRows = 256;
 
 // A layer, where its parameters lie, and what it gave in the last pass.
 struct Stage {
+  std::string name;  // "dense0", "relu2": a dense layer's parameters have it
   std::unique_ptr<Layer> layer;
   size_t offset = 0;
   size_t parameter_count = 0;
@@ -36,8 +37,10 @@ struct Stages {
   size_t parameter_count = 0;
 };
 
-void Append(std::unique_ptr<Layer> layer, Stages& all) {
-  Stage stage{.layer = std::move(layer), .offset = all.parameter_count};
+void Append(std::string name, std::unique_ptr<Layer> layer, Stages& all) {
+  Stage stage{.name = std::move(name),
+              .layer = std::move(layer),
+              .offset = all.parameter_count};
   for (ParameterInfo& info : stage.layer->parameters()) {
     info.offset += stage.offset;
     stage.parameter_count += info.size;
@@ -66,8 +69,10 @@ Result<Stages> BuildStages(const ModelSpec& spec, size_t features,
               "parameters in all, found {} units on {} inputs",
               i, kMaxParameters, layer.units, width));
         }
-        Append(std::make_unique<Dense>(
-                   DenseSpec{.name = fmt::format("dense{}", dense_layers++),
+        std::string name = fmt::format("dense{}", dense_layers++);
+        Append(name,
+               std::make_unique<Dense>(
+                   DenseSpec{.name = name,
                              .layer = i,
                              .inputs = static_cast<uint32_t>(width),
                              .units = units},
@@ -77,10 +82,12 @@ Result<Stages> BuildStages(const ModelSpec& spec, size_t features,
         break;
       }
       case LayerKind::kRelu:
-        Append(std::make_unique<Relu>(width, kernels), all);
+        Append(fmt::format("relu{}", i), std::make_unique<Relu>(width, kernels),
+               all);
         break;
       case LayerKind::kDropout:
-        Append(std::make_unique<Dropout>(
+        Append(fmt::format("dropout{}", i),
+               std::make_unique<Dropout>(
                    DropoutSpec{.layer = i, .width = width, .rate = layer.rate},
                    kernels),
                all);
@@ -88,6 +95,16 @@ Result<Stages> BuildStages(const ModelSpec& spec, size_t features,
     }
   }
   return all;
+}
+
+// Values of the pass's rows, for the probe if there is one.
+void ShowRows(const PassContext& context, std::string_view what,
+              std::string_view of, std::span<float> values) {
+  if (context.probe == nullptr || values.empty()) return;
+  context.probe->Saw({.name = fmt::format("{}{}", what, of),
+                      .replica = context.replica,
+                      .shape = {context.rows, values.size() / context.rows}},
+                     values);
 }
 
 class FeedForward final : public Model {
@@ -145,6 +162,9 @@ class FeedForward final : public Model {
   // returns how many rows are right.
   int64_t Score(std::span<const float> outputs, const ReplicaBatch& batch,
                 std::span<float> scaled_losses);
+  // A stage's gradients, for the probe if there is one.
+  void ShowGradients(const PassContext& context, const Stage& stage,
+                     std::span<float> gradients) const;
   // From deltas_[0], which it overwrites, to the gradients of all parameters.
   void Backward(const PassContext& context, std::span<const float> parameters,
                 std::span<const float> features, std::span<float> gradients);
@@ -185,6 +205,7 @@ std::span<const float> FeedForward::Forward(const PassContext& context,
         std::span(stage.output).first(context.rows * stage.layer->outputs());
     stage.layer->Forward(
         context, parameters.subspan(stage.offset, stage.parameter_count), x, y);
+    ShowRows(context, "forward of ", stage.name, y);
     x = y;
   }
   return x;
@@ -211,6 +232,20 @@ int64_t FeedForward::Score(std::span<const float> outputs,
   return correct;
 }
 
+void FeedForward::ShowGradients(const PassContext& context, const Stage& stage,
+                                std::span<float> gradients) const {
+  for (const ParameterInfo& info : stages_.parameters) {
+    if (info.offset < stage.offset ||
+        info.offset >= stage.offset + stage.parameter_count) {
+      continue;
+    }
+    context.probe->Saw({.name = "gradient of " + info.name,
+                        .replica = context.replica,
+                        .shape = info.shape},
+                       gradients.subspan(info.offset, info.size));
+  }
+}
+
 void FeedForward::Backward(const PassContext& context,
                            std::span<const float> parameters,
                            std::span<const float> features,
@@ -235,6 +270,8 @@ void FeedForward::Backward(const PassContext& context,
          .dy = std::span(deltas_[from]).first(outputs),
          .dx = dx,
          .gradients = gradients.subspan(stage.offset, stage.parameter_count)});
+    if (context.probe != nullptr) ShowGradients(context, stage, gradients);
+    ShowRows(context, "backward of ", stage.name, dx);
     from = 1 - from;
   }
 }
@@ -256,9 +293,14 @@ ReplicaResult FeedForward::Gradients(std::span<const float> parameters,
                             .rng_key = batch.rng_key,
                             .step = batch.step,
                             .first_global_row = batch.first_global_row,
-                            .rows = rows};
+                            .rows = rows,
+                            .probe = batch.probe,
+                            .replica = batch.replica};
   const auto outputs = Forward(context, parameters, batch.features);
   const int64_t correct = Score(outputs, batch, losses_);
+  ShowRows(context, "loss", "", losses_);
+  ShowRows(context, "gradient of the loss", "",
+           std::span(deltas_[0]).first(outputs.size()));
   Backward(context, parameters, batch.features, gradients);
   return {.loss = numerics::ChunkedSum(losses_.data(), 1, rows),
           .correct = correct};

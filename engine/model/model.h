@@ -12,6 +12,7 @@
 
 #include "engine/job/job.h"
 #include "engine/math/kernels.h"
+#include "engine/model/step_probe.h"
 #include "engine/status.h"
 
 namespace gauntlet {
@@ -34,6 +35,8 @@ struct ReplicaBatch {
   uint64_t rng_key = 0;
   uint64_t step = 0;
   uint64_t first_global_row = 0;  // of this replica in the global batch
+  StepProbe* probe = nullptr;     // looks at the outputs of each operation
+  int replica = 0;                // as the probe is to call it
 };
 
 struct ReplicaResult {

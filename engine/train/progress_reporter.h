@@ -2,6 +2,7 @@
 #ifndef GAUNTLET_ENGINE_TRAIN_PROGRESS_REPORTER_H_
 #define GAUNTLET_ENGINE_TRAIN_PROGRESS_REPORTER_H_
 
+#include "engine/model/step_probe.h"
 #include "engine/train/options.h"
 #include "engine/train/worker_processes.h"
 
@@ -14,6 +15,8 @@ class ProgressReporter {
   virtual ~ProgressReporter() = default;
   virtual void Progress(const WorkerProgress& progress) = 0;
   virtual void Result(const TrainResult& result) = 0;
+  // What is to look into the worker's steps; null: nothing.
+  virtual StepProbe* probe() { return nullptr; }
 };
 
 // For workers that nobody watches.

@@ -1,6 +1,7 @@
 #include "engine/train/train_state.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "engine/ckpt/state_digest.h"
 #include <fmt/format.h>
@@ -52,20 +53,25 @@ Status CopyInto(const MutableTensorView& to, const Tensor& from) {
         "or shape",
         to.name, to.bytes.size(), from.bytes.size()));
   }
-  std::ranges::copy(from.bytes, to.bytes.begin());
+  if (!to.bytes.empty()) {
+    std::memcpy(to.bytes.data(), from.bytes.data(), to.bytes.size());
+  }
   return OkStatus();
 }
 
 }  // namespace
 
-TrainState::TrainState(const Model& model, const Optimizer& rule, uint64_t seed)
+TrainState::TrainState(const Model& model, const Optimizer& rule, uint64_t seed,
+                       StartFrom start)
     : parameters(model.parameter_count()),
       optimizer(rule.InitialState(model.parameter_count())),
       rng_key(seed),
       layout_(model.parameters().begin(), model.parameters().end()),
       slot_names_(rule.slot_names()),
       scalar_names_(rule.scalar_names()) {
-  model.Initialize(rng_key, parameters);
+  if (start == StartFrom::kInitialParameters) {
+    model.Initialize(rng_key, parameters);
+  }
 }
 
 std::vector<MutableTensorView> TrainState::MutableTensors() {
@@ -96,17 +102,45 @@ std::vector<MutableTensorView> TrainState::MutableTensors() {
   return tensors;
 }
 
-std::vector<TensorView> TrainState::Tensors() const {
-  std::vector<TensorView> views;
+// All that does not lie in the state itself, and may move.
+std::vector<std::span<const std::byte>> TrainState::Arrays() const {
+  std::vector<std::span<const std::byte>> arrays;
+  arrays.reserve(8 + optimizer.slots.size());
+  const auto add = [&](const auto& values) {
+    arrays.push_back(std::as_bytes(std::span(values)));
+  };
+  add(parameters);
+  for (const std::vector<float>& slot : optimizer.slots) add(slot);
+  add(optimizer.scalars);
+  add(history.loss);
+  add(history.correct);
+  add(history.rows);
+  add(history.val_loss);
+  add(history.val_correct);
+  add(history.val_rows);
+  return arrays;
+}
+
+const std::vector<TensorView>& TrainState::Tensors() const {
+  std::vector<std::span<const std::byte>> arrays = Arrays();
+  const auto same = [](std::span<const std::byte> a,
+                       std::span<const std::byte> b) {
+    return a.data() == b.data() && a.size() == b.size();
+  };
+  if (views_.state == this && std::ranges::equal(views_.arrays, arrays, same)) {
+    return views_.tensors;
+  }
+  views_ = {.state = this, .arrays = std::move(arrays), .tensors = {}};
   // The views are handed out as read-only.
   for (MutableTensorView& tensor :
        const_cast<TrainState*>(this)->MutableTensors()) {
-    views.push_back({.name = std::move(tensor.name),
-                     .dtype = tensor.dtype,
-                     .shape = std::move(tensor.shape),
-                     .bytes = tensor.bytes});
+    views_.tensors.push_back({.name = std::move(tensor.name),
+                              .dtype = tensor.dtype,
+                              .shape = std::move(tensor.shape),
+                              .bytes = tensor.bytes});
   }
-  return views;
+  std::ranges::sort(views_.tensors, {}, &TensorView::name);
+  return views_.tensors;
 }
 
 Digest TrainState::ComputeDigest() const { return StateDigest(Tensors()); }

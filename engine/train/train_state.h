@@ -49,14 +49,21 @@ struct History {
   std::vector<int64_t> val_rows;
 };
 
+// Where a state's parameters come from.
+enum class StartFrom : uint8_t {
+  kInitialParameters,
+  kCheckpoint,  // zero until Restore brings them
+};
+
 class TrainState {
  public:
-  // The state before the first step: initial parameters, empty slots.
-  TrainState(const Model& model, const Optimizer& optimizer, uint64_t seed);
+  // The state before the first step, with empty slots.
+  TrainState(const Model& model, const Optimizer& optimizer, uint64_t seed,
+             StartFrom start = StartFrom::kInitialParameters);
 
-  // Views into this state, in a fixed order; valid until it changes shape (an
-  // epoch ends, a restore).
-  std::vector<TensorView> Tensors() const;
+  // Views into this state, in the order of their names; valid until it changes
+  // shape (an epoch ends, a restore) or moves. Not for two tasks at once.
+  const std::vector<TensorView>& Tensors() const;
   Digest ComputeDigest() const;
 
   // Takes over what a checkpoint holds. kDataLoss names a tensor that is
@@ -73,12 +80,21 @@ class TrainState {
   History history;
 
  private:
+  // The views of Tensors, and what they were made of.
+  struct Views {
+    const TrainState* state = nullptr;
+    std::vector<std::span<const std::byte>> arrays;
+    std::vector<TensorView> tensors;
+  };
+
   std::vector<MutableTensorView> MutableTensors();
+  std::vector<std::span<const std::byte>> Arrays() const;
   Status ResizeHistory(const std::map<std::string, Tensor>& tensors);
 
   std::vector<ParameterInfo> layout_;
   std::vector<std::string> slot_names_;
   std::vector<std::string> scalar_names_;
+  mutable Views views_;
 };
 
 }  // namespace gauntlet

@@ -33,6 +33,8 @@ Trainer::Trainer(World& world, Ring& ring, const Parts& parts)
       optimizer_(&parts.optimizer),
       ring_(&ring),
       model_(&parts.model),
+      memo_(parts.memo),
+      probe_(parts.probe),
       block_(ReplicasOf(parts.job.replicas, ring.rank(), ring.size())),
       rows_per_epoch_(RowsPerEpoch(parts.job, parts.data.train.rows)),
       gradients_(static_cast<size_t>(block_.count),
@@ -61,16 +63,41 @@ void Trainer::GatherRows(const SampleOrder& order, const RowRange& range,
   }
 }
 
+StepProbe* Trainer::ProbeFor(const TrainState& state) const {
+  if (probe_ == nullptr) return nullptr;
+  const bool wanted = probe_->Begin(state.position.step,
+                                    state.position.phase_of(), state.Tensors());
+  return wanted ? probe_ : nullptr;
+}
+
+void Trainer::ShowTotal(StepProbe& probe) {
+  for (const ParameterInfo& info : model_->parameters()) {
+    probe.Saw({.name = "sum over the replicas, gradient of " + info.name,
+               .shape = info.shape},
+              std::span(total_).subspan(info.offset, info.size));
+  }
+  probe.Saw({.name = "sum over the replicas, loss"}, std::span(total_).last(1));
+}
+
 void Trainer::LocalGradients(const TrainState& state, uint64_t step_rows,
-                             StepOutcome& outcome) {
-  const SampleOrder order(state.rng_key, state.position.epoch,
-                          data_->train.rows);
+                             StepProbe* probe, StepOutcome& outcome) {
+  const uint32_t rows = data_->train.rows;
+  const SampleOrder order =
+      memo_ != nullptr
+          ? memo_->OrderOf(state.rng_key, state.position.epoch, rows)
+          : SampleOrder(state.rng_key, state.position.epoch, rows);
   const auto batch = static_cast<uint64_t>(job_->batch);
   for (int i = 0; i < block_.count; ++i) {
     const auto replica = static_cast<uint64_t>(block_.first + i);
     const RowRange range =
         ReplicaRows(state.position.sample, step_rows, batch, replica);
     GatherRows(order, range, outcome.samples);
+    if (probe != nullptr) {
+      probe->Saw({.name = "rows of the batch",
+                  .replica = static_cast<int>(replica),
+                  .shape = {range.count, data_->train.features_per_row()}},
+                 features_);
+    }
     std::vector<float>& gradients = gradients_[static_cast<size_t>(i)];
     const ReplicaResult result =
         model_->Gradients(state.parameters,
@@ -79,7 +106,9 @@ void Trainer::LocalGradients(const TrainState& state, uint64_t step_rows,
                            .loss_scale = numerics::LossScale(step_rows),
                            .rng_key = state.rng_key,
                            .step = state.position.step,
-                           .first_global_row = replica * batch},
+                           .first_global_row = replica * batch,
+                           .probe = probe,
+                           .replica = static_cast<int>(replica)},
                           std::span(gradients).first(gradients.size() - 1));
     gradients.back() = result.loss;
     outcome.tally.correct += result.correct;
@@ -110,14 +139,17 @@ Result<StepOutcome> Trainer::Step(TrainState& state, uint32_t requests,
   CHECK(step_rows > 0, "a step needs rows");
   StepOutcome outcome = {.first_position = state.position.sample,
                          .tally = {.requests = requests}};
-  LocalGradients(state, step_rows, outcome);
+  StepProbe* const probe = ProbeFor(state);
+  LocalGradients(state, step_rows, probe, outcome);
   const ExchangeKey key = {.step = step, .phase = Phase::kInEpoch};
   RETURN_IF_ERROR(
       ring_->AllReduce(key, gradient_views_, total_, outcome.tally, timeout));
+  if (probe != nullptr) ShowTotal(*probe);
   outcome.loss = total_.back();
   optimizer_->Apply(std::span(total_).first(total_.size() - 1),
                     state.parameters, state.optimizer);
   Advance(state, step_rows, outcome);
+  if (probe != nullptr) probe->End(state.Tensors());
   RETURN_IF_ERROR(world_->faults.Hit(Point::kStepEnd, here));
   return outcome;
 }
@@ -130,6 +162,7 @@ Result<StepOutcome> Trainer::Evaluate(TrainState& state, uint32_t requests,
   const Dataset& rows = data_->validation;
   const size_t width = rows.features_per_row();
   StepOutcome outcome = {.tally = {.requests = requests}};
+  StepProbe* const probe = ProbeFor(state);
   std::vector<float> losses;
   for (int i = 0; i < block_.count; ++i) {
     const RowRange range =
@@ -142,6 +175,10 @@ Result<StepOutcome> Trainer::Evaluate(TrainState& state, uint32_t requests,
          .labels = std::span(rows.labels).subspan(range.first, range.count),
          .loss_scale = rows.rows == 0 ? 0.0f : numerics::LossScale(rows.rows)});
     losses.push_back(result.loss);
+    if (probe != nullptr) {
+      probe->Saw({.name = "evaluation", .replica = block_.first + i},
+                 std::span(losses).last(1));
+    }
     outcome.tally.correct += result.correct;
     outcome.tally.rows += static_cast<int64_t>(range.count);
   }
@@ -155,10 +192,12 @@ Result<StepOutcome> Trainer::Evaluate(TrainState& state, uint32_t requests,
   state.history.val_correct.push_back(outcome.tally.correct);
   state.history.val_rows.push_back(outcome.tally.rows);
   state.position.phase = static_cast<uint64_t>(Phase::kCallbacksDue);
+  if (probe != nullptr) probe->End(state.Tensors());
   return outcome;
 }
 
 void Trainer::EndEpoch(TrainState& state) const {
+  StepProbe* const probe = ProbeFor(state);
   const RunningMetrics& metrics = state.metrics;
   state.history.loss.push_back(numerics::EpochLoss(
       metrics.loss_sum, static_cast<uint64_t>(metrics.rows)));
@@ -168,6 +207,7 @@ void Trainer::EndEpoch(TrainState& state) const {
   state.position.epoch += 1;
   state.position.sample = 0;
   state.position.phase = static_cast<uint64_t>(Phase::kInEpoch);
+  if (probe != nullptr) probe->End(state.Tensors());
 }
 
 }  // namespace gauntlet

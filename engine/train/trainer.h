@@ -14,6 +14,7 @@
 #include "engine/model/model.h"
 #include "engine/model/optimizer.h"
 #include "engine/status.h"
+#include "engine/train/train_memo.h"
 #include "engine/train/train_state.h"
 
 namespace gauntlet {
@@ -46,6 +47,8 @@ class Trainer {
     const DataSplit& data;
     const Optimizer& optimizer;
     Model& model;
+    TrainMemo* memo = nullptr;  // null: every order is worked out
+    StepProbe* probe = nullptr;
   };
   Trainer(World& world, Ring& ring, const Parts& parts);
 
@@ -73,9 +76,12 @@ class Trainer {
   void GatherRows(const SampleOrder& order, const RowRange& range,
                   std::vector<uint32_t>& samples);
   void LocalGradients(const TrainState& state, uint64_t step_rows,
-                      StepOutcome& outcome);
+                      StepProbe* probe, StepOutcome& outcome);
   void Advance(TrainState& state, uint64_t step_rows,
                const StepOutcome& outcome) const;
+  // The probe, if it is there and wants what begins out of this state.
+  StepProbe* ProbeFor(const TrainState& state) const;
+  void ShowTotal(StepProbe& probe);
 
   World* world_;
   const JobSpec* job_;
@@ -83,6 +89,8 @@ class Trainer {
   const Optimizer* optimizer_;
   Ring* ring_;
   Model* model_;
+  TrainMemo* memo_;
+  StepProbe* probe_;
   ReplicaBlock block_;
   uint64_t rows_per_epoch_;
 

@@ -58,11 +58,17 @@ WorkerExit ExitFor(const Status& status, Stage stage) {
   switch (status.code()) {
     case Code::kUnavailable:
     case Code::kDeadlineExceeded:
+    // A survivor of an earlier life may claim after its successors did. Who is
+    // still asked for starts again, with a newer claim; nobody starts a
+    // survivor.
+    case Code::kFenced:
       return WorkerExit::kLostWorker;
     // A disk that fails once may not fail again; one that does uses up the
-    // restarts.
+    // restarts. So does a file that is gone from under its owner.
     case Code::kIoError:
     case Code::kResourceExhausted:
+    case Code::kNotFound:
+    case Code::kAlreadyExists:
       return stage == Stage::kSetUp ? WorkerExit::kFailed
                                     : WorkerExit::kLostWorker;
     case Code::kInvalidArgument:
@@ -78,14 +84,15 @@ WorkerExit ExitFor(const Status& status, Stage stage) {
 
 class Worker {
  public:
-  Worker(World& world, const TrainOptions& options, const WorkerSpec& place,
-         const DataSplit& data, ProgressReporter& reporter)
+  Worker(World& world, const TrainInputs& inputs, const WorkerSpec& place,
+         ProgressReporter& reporter)
       : world_(world),
-        options_(options),
+        options_(inputs.options),
         place_(place),
-        data_(data),
+        data_(inputs.data),
         reporter_(reporter),
-        job_json_(JobToJson(options.job, data.content)) {}
+        job_json_(inputs.job_json),
+        memo_(inputs.memo) {}
 
   WorkerEnd Run();
 
@@ -107,7 +114,8 @@ class Worker {
   const WorkerSpec& place_;
   const DataSplit& data_;
   ProgressReporter& reporter_;
-  std::string job_json_;
+  const std::string& job_json_;
+  TrainMemo* const memo_;
 
   std::unique_ptr<Kernels> kernels_;
   std::unique_ptr<Model> model_;
@@ -136,8 +144,8 @@ Status Worker::Build() {
   ASSIGN_OR_RETURN(
       model_, Model::Build(options_.job.model, data_.train.height,
                            data_.train.width, data_.train.classes, *kernels_));
+  if (memo_ != nullptr) model_ = WithMemo(std::move(model_), *memo_);
   optimizer_ = Optimizer::Build(options_.job.optimizer, *kernels_);
-  state_.emplace(*model_, *optimizer_, options_.job.seed);
   if (!options_.checkpoint.directory.empty()) {
     ASSIGN_OR_RETURN(
         store_, CheckpointStore::Open(
@@ -217,6 +225,9 @@ Status Worker::Load(const CheckpointRef& parent) {
 Status Worker::Resume() {
   ASSIGN_OR_RETURN(const std::optional<CheckpointRef> parent,
                    DecodeParent(session_->decision().text));
+  state_.emplace(
+      *model_, *optimizer_, options_.job.seed,
+      parent ? StartFrom::kCheckpoint : StartFrom::kInitialParameters);
   if (parent) return Load(*parent);
   world_.events.Emit({.kind = EventKind::kInitialized,
                       .generation = session_->decision().generation,
@@ -246,7 +257,9 @@ Result<LoopEnd> Worker::Train() {
                   {.job = options_.job,
                    .data = data_,
                    .optimizer = *optimizer_,
-                   .model = *model_});
+                   .model = *model_,
+                   .memo = memo_,
+                   .probe = reporter_.probe()});
   const uint64_t generation = session_->decision().generation;
   std::optional<CollectiveSave> save;
   if (store_) {
@@ -352,12 +365,11 @@ WorkerEnd Worker::Run() {
 
 }  // namespace
 
-void RunWorker(World& world, const TrainOptions& options,
-               const WorkerSpec& place, const DataSplit& data,
+void RunWorker(World& world, const TrainInputs& inputs, const WorkerSpec& place,
                ProgressReporter& reporter,
                const std::function<void(const WorkerEnd&)>& on_end) {
   world.events.Emit({.kind = EventKind::kLifeBegin, .count = place.rank});
-  Worker worker(world, options, place, data, reporter);
+  Worker worker(world, inputs, place, reporter);
   const WorkerEnd end = worker.Run();
   world.events.Emit({.kind = EventKind::kLifeEnd,
                      .count = static_cast<int64_t>(end.exit),

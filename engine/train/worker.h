@@ -10,6 +10,7 @@
 #include "engine/status.h"
 #include "engine/train/options.h"
 #include "engine/train/progress_reporter.h"
+#include "engine/train/train_memo.h"
 #include "engine/train/worker_processes.h"
 #include "engine/world/world.h"
 
@@ -21,12 +22,21 @@ struct WorkerEnd {
   std::string reason;
 };
 
+// What all workers of a run share; outlives them.
+struct TrainInputs {
+  const TrainOptions& options;
+  const DataSplit& data;
+  // JobToJson of the options' job and this data's content.
+  const std::string& job_json;
+  TrainMemo* memo = nullptr;  // null: every pass is computed
+};
+
 // Trains until the horizon, a notice or a loss, tells `on_end` how it went, and
 // ends the process with that exit code. It ends it rather than returns because
 // tasks that wait for a lost worker may never wake.
 [[noreturn]] void RunWorker(
-    World& world, const TrainOptions& options, const WorkerSpec& place,
-    const DataSplit& data, ProgressReporter& reporter,
+    World& world, const TrainInputs& inputs, const WorkerSpec& place,
+    ProgressReporter& reporter,
     const std::function<void(const WorkerEnd&)>& on_end);
 
 }  // namespace gauntlet

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "chaos/inject/plan.h"
 #include "engine/train/launcher.h"
 #include "engine/train/options.h"
 
@@ -103,6 +104,36 @@ struct RunCommand {
   OutputFormat output = OutputFormat::kText;
 };
 
+enum class ExploreMode : uint8_t { kRandom, kNth, kCrashStates };
+
+struct ExploreCommand {
+  std::string base_file;    // empty: the built-in base
+  std::string name_filter;  // of the one case to take
+  ExploreMode mode = ExploreMode::kRandom;
+  std::vector<FaultKind> kinds;  // ascending; empty: all
+  std::vector<Point> points;     // likewise
+  int max_faults = 3;
+  std::optional<Duration> time;
+  std::optional<uint64_t> cases;
+  std::optional<uint64_t> only_case;  // kRandom
+  std::optional<uint64_t> seed = 1;   // nullopt: any
+  int jobs = 1;                       // threads
+  uint64_t twice_every = 16;          // 0: no case is run twice
+  size_t stop_after = 10;             // findings; 0: never
+  bool require_marks = false;
+  bool all_gaps = false;
+  std::string runs_directory = ".gauntlet/runs";
+  std::string out_directory;  // empty: in a run's directory
+  OutputFormat output = OutputFormat::kText;
+};
+
+struct ReplayCommand {
+  std::string target;  // a file, a case's folder, RUN or RUN/CASE
+  // kBoth: the one that was recorded; the simulated one for a scenario.
+  WorldChoice world = WorldChoice::kBoth;
+  std::string runs_directory = ".gauntlet/runs";
+};
+
 // "", a command's name, or a topic.
 struct HelpCommand {
   std::string topic;
@@ -116,7 +147,8 @@ struct ShowCommand {
 using Command =
     std::variant<ShowCommand, HelpCommand, TrainCommand, LaunchCommand,
                  WorkerCommand, CheckpointListCommand, CheckpointVerifyCommand,
-                 CheckpointDiffCommand, ListCommand, DoctorCommand, RunCommand>;
+                 CheckpointDiffCommand, ListCommand, DoctorCommand, RunCommand,
+                 ExploreCommand, ReplayCommand>;
 
 }  // namespace gauntlet
 

@@ -15,7 +15,8 @@ constexpr std::array kExitCodes = {
                  "a mistake on the command line or in a scenario"},
     ExitCodeInfo{
         ExitCode::kNoVerdict,
-        "no verdict: a fault never fired, or the harness itself failed"},
+        "no verdict: a fault never fired, a replay went another way, or the "
+        "harness itself failed"},
     ExitCodeInfo{ExitCode::kNothingSelected, "nothing was selected"},
     ExitCodeInfo{ExitCode::kLimitBroken, "a limit of a benchmark was broken"},
     ExitCodeInfo{ExitCode::kSkippedUnderStrict,

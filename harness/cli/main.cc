@@ -11,9 +11,11 @@
 #include "harness/cli/command_line.h"
 #include "harness/cli/doctor.h"
 #include "harness/cli/exit_code.h"
+#include "harness/cli/explore_command.h"
 #include "harness/cli/help_command.h"
 #include "harness/cli/list_command.h"
 #include "harness/cli/local_training.h"
+#include "harness/cli/replay_command.h"
 #include "harness/cli/run_command.h"
 #include "harness/cli/worker_command.h"
 #include <fmt/ostream.h>
@@ -95,6 +97,12 @@ struct Execute {
   }
   int operator()(const RunCommand& command) const {
     return RunScenarios(command, console);
+  }
+  int operator()(const ReplayCommand& command) const {
+    return RunReplay(command, console);
+  }
+  int operator()(const ExploreCommand& command) const {
+    return RunExplore(command, console);
   }
 };
 

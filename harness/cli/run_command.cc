@@ -135,7 +135,7 @@ class Selection {
     }
     for (int i = 1; i <= command_.repeat; ++i) {
       SuiteItem item = {.one = one, .world = world};
-      if (command_.seed) item.one.seed = *command_.seed;
+      if (command_.seed) item.one.seed = item.one.plan.seed = *command_.seed;
       if (command_.repeat > 1) {
         item.one.name += fmt::format("({}of{})", i, command_.repeat);
       }
@@ -242,6 +242,8 @@ class Runner {
          .directory = directory,
          .cache_directory = runs / ".cache",
          .build = result.build,
+         .replay =
+             [&](const SuiteItem& item) { return ReplayOf(item, result.run); },
          .interrupted = [&] { return host_.TerminationNotices() > 0; }},
         [&](const CaseResult& one) { Show(one, WidthOf(items)); });
     result.seconds =
@@ -257,6 +259,16 @@ class Runner {
   }
 
  private:
+  // The command that repeats the item of this run.
+  std::string ReplayOf(const SuiteItem& item, const std::string& run) const {
+    const bool real = item.world == WorldKind::kReal;
+    const bool elsewhere =
+        command_.runs_directory != RunCommand().runs_directory;
+    return fmt::format(
+        "gauntlet replay '{}/{}'{}{}", run, item.one.name,
+        real ? " --world real" : "",
+        elsewhere ? fmt::format(" --runs '{}'", command_.runs_directory) : "");
+  }
   static size_t WidthOf(const std::vector<SuiteItem>& items) {
     size_t width = 0;
     for (const SuiteItem& item : items) {

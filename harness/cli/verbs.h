@@ -25,6 +25,8 @@ Result<Command> ParseCheckpoint(const VerbArguments& verb);
 Result<Command> ParseList(const VerbArguments& verb);
 Result<Command> ParseDoctor(const VerbArguments& verb);
 Result<Command> ParseRun(const VerbArguments& verb);
+Result<Command> ParseExplore(const VerbArguments& verb);
+Result<Command> ParseReplay(const VerbArguments& verb);
 Result<Command> ParseHelp(const VerbArguments& verb);
 
 }  // namespace gauntlet

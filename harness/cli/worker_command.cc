@@ -3,6 +3,8 @@
 #include <cstdlib>
 #include <memory>
 
+#include "chaos/inject/faulty_clock.h"
+#include "chaos/inject/faulty_network.h"
 #include "chaos/inject/faulty_storage.h"
 #include "chaos/inject/fiu_points.h"
 #include "chaos/inject/injector.h"
@@ -26,12 +28,17 @@ struct PlannedFaults {
   PlannedFaults(FaultPlan told, const std::string& plan_file,
                 const ProcessIdentity& self, RealWorld& real, EventLog& events)
       : plan(std::move(told)),
+        network(real.network, real.clock, real.tasks, plan.seed),
+        clock(real.clock),
+        effects(network, clock),
         fired(FiredDirectory(plan_file)),
         injector(plan, self, effects, fired, events),
         points(injector, plan, ExternalControlFromEnvironment()),
         storage(real.storage, injector) {}
 
   const FaultPlan plan;
+  FaultyNetwork network;
+  FaultyClock clock;
   ProcessEffects effects;
   FiredFaultFiles fired;
   Injector injector;
@@ -112,9 +119,15 @@ Status Work(const WorkerCommand& command, RealWorld& real, Console& console) {
                             : static_cast<Storage&>(real.storage);
   FaultPoints& points = faults ? static_cast<FaultPoints&>(faults->points)
                                : static_cast<FaultPoints&>(real.faults);
-  World world{real.clock, storage, real.network, real.tasks,
-              real.host,  points,  *events};
-  RunWorker(world, options, place, *data, *reporter, [&](const WorkerEnd& end) {
+  Network& network = faults ? static_cast<Network&>(faults->network)
+                            : static_cast<Network&>(real.network);
+  Clock& clock = faults ? static_cast<Clock&>(faults->clock)
+                        : static_cast<Clock&>(real.clock);
+  World world{clock, storage, network, real.tasks, real.host, points, *events};
+  const std::string job_json = JobToJson(options.job, data->content);
+  const TrainInputs inputs = {
+      .options = options, .data = *data, .job_json = job_json};
+  RunWorker(world, inputs, place, *reporter, [&](const WorkerEnd& end) {
     if (end.reason.empty()) return;
     reporter->Progress({.failure = end.reason});
     // Where a launcher listens, it says so.

@@ -15,6 +15,8 @@ namespace gauntlet {
 namespace {
 
 constexpr int kNoCheckpoint = 7;
+// To reach the end of a step and save takes a moment.
+constexpr int64_t kShortestGraceNs = 2'000'000'000;
 
 // Faults that were not reached are no part of what the run went through.
 void ForgetUnfired(Record& record) {
@@ -48,15 +50,44 @@ Outcome OutcomeOwed(const Record& record) {
   return restarts > 0 ? Outcome::kRecovers : Outcome::kCompletes;
 }
 
+// Errors at every hit may leave no way to go on: to give up with an error is
+// then an end as good as any, as long as nothing acknowledged is lost.
+bool MayGiveUp(const Record& record) {
+  const bool for_ever = std::any_of(
+      record.faults.begin(), record.faults.end(), [](const RecordFault& fault) {
+        return fault.always &&
+               (fault.kind == "errno" || fault.kind == "short_write" ||
+                fault.kind == "fsync_fails");
+      });
+  return for_ever && record.ending == RunEnding::kExited &&
+         record.launchers.back().exit_code != 0;
+}
+
+// What the plan itself is to blame for: a kill that came to a process that had
+// ended by then, a grace that nobody could leave in.
+bool IsOfThePlan(const Record& record, std::string_view invariant) {
+  return std::any_of(
+      record.faults.begin(), record.faults.end(),
+      [&](const RecordFault& fault) {
+        const bool of_notice =
+            invariant == "grace" || invariant == "fault-fired";
+        return (invariant == "fault-fired" && fault.kind == "kill") ||
+               (of_notice && fault.kind == "preempt" &&
+                fault.grace_ns < kShortestGraceNs);
+      });
+}
+
 std::vector<Finding> WrongIn(const Record& record, const Verdict& verdict) {
   std::vector<Finding> wrong;
   for (const InvariantReport& report : verdict.invariants) {
     if (report.breaches == 0 ||
-        !CountsInTrial(report.invariant, record.faults.size())) {
+        !CountsInTrial(report.invariant, record.faults.size()) ||
+        IsOfThePlan(record, report.invariant)) {
       continue;
     }
     wrong.insert(wrong.end(), report.findings.begin(), report.findings.end());
   }
+  if (MayGiveUp(record)) return wrong;
   wrong.insert(wrong.end(), verdict.broken_expectations.begin(),
                verdict.broken_expectations.end());
   const std::optional<FinalResult>& result = record.launchers.back().result;
@@ -84,7 +115,8 @@ Laboratory::Laboratory(Case base, std::shared_ptr<const DataSplit> data,
     : base_(std::move(base)),
       data_(std::move(data)),
       golden_(std::move(golden)),
-      pool_(std::make_unique<FiberPool>()) {
+      pool_(std::make_unique<FiberPool>()),
+      memo_(std::make_unique<TrainMemo>()) {
   base_.plan.faults.clear();
   base_.expect = {};
 }
@@ -101,7 +133,7 @@ Trial Laboratory::Try(const FaultPlan& plan) {
   one.seed = plan.seed;
   one.plan.faults = plan.faults;
   one.plan.bugs.insert(one.plan.bugs.end(), plan.bugs.begin(), plan.bugs.end());
-  RunLog log = RunSimulated(*pool_, PlanOf(one), *data_);
+  RunLog log = RunSimulated(*pool_, PlanOf(one), *data_, memo_.get());
   Trial trial = {.record = RecordHead(one), .event_digest = log.event_digest};
   Record& record = trial.record;
   record.world = "sim";

@@ -15,6 +15,7 @@
 
 #include "chaos/sim/fiber.h"
 #include "engine/data/dataset.h"
+#include "engine/train/train_memo.h"
 #include "harness/record/golden.h"
 #include "harness/record/record.h"
 #include "harness/record/verdict.h"
@@ -43,7 +44,8 @@ class Laboratory {
   // do not count. Makes the reference run. An error if that cannot be had.
   static Result<Laboratory> Make(Case base, References& references);
 
-  // One run. The plan's own bugs, if any, come beside the base's.
+  // One run, with what earlier ones have computed (engine/train/train_memo.h).
+  // The plan's own bugs, if any, come beside the base's.
   // REQUIRES: Validate(plan).ok().
   Trial Try(const FaultPlan& plan);
 
@@ -58,6 +60,7 @@ class Laboratory {
   std::shared_ptr<const DataSplit> data_;
   std::shared_ptr<const GoldenTrajectory> golden_;
   std::unique_ptr<FiberPool> pool_;
+  std::unique_ptr<TrainMemo> memo_;
 };
 
 }  // namespace gauntlet

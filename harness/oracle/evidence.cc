@@ -21,6 +21,11 @@ uint64_t GenerationOf(const LifeEvents& life) {
 
 void Take(Generation& generation, const RecordEvent& event) {
   switch (event.kind) {
+    case RecordKind::kGeneration:
+      if (const auto step = StepOfPath(event.path)) {
+        generation.parent_step = *step;
+      }
+      break;
     case RecordKind::kResumed:
       generation.resumed_step = event.step;
       break;
@@ -42,6 +47,9 @@ void Take(Generation& generation, const RecordEvent& event) {
       break;
     case RecordKind::kSaveFailed:
       ++generation.failed_saves;
+      break;
+    case RecordKind::kFinished:
+      generation.finished = true;
       break;
     default:
       break;
@@ -107,12 +115,28 @@ bool Evidence::IsDamaged(uint64_t step) const {
                      });
 }
 
+bool Evidence::MayBeRetiredBefore(uint64_t number, uint64_t step) const {
+  if (record.setup.keep <= 0) return false;
+  std::set<uint64_t> later;
+  for (const auto& [generation, of] : generations) {
+    if (generation >= number) break;
+    for (const Acknowledged& save : of.saves) {
+      if (save.step > step) later.insert(save.step);
+    }
+    // One that was adopted is as good as one that was acknowledged.
+    if (of.parent_step.value_or(0) > step) later.insert(*of.parent_step);
+  }
+  return later.size() >= static_cast<uint64_t>(record.setup.keep);
+}
+
 std::vector<Acknowledged> Evidence::GoodSavesBefore(uint64_t number) const {
   std::vector<Acknowledged> good;
   for (const auto& [generation, of] : generations) {
     if (generation >= number) break;
     for (const Acknowledged& save : of.saves) {
-      if (!IsDamaged(save.step)) good.push_back(save);
+      if (!IsDamaged(save.step) && !MayBeRetiredBefore(number, save.step)) {
+        good.push_back(save);
+      }
     }
   }
   return good;

@@ -27,12 +27,14 @@ struct Generation {
   std::vector<const LifeEvents*> lives;  // by worker
   // Where it went on; nullopt: it started afresh, or never got that far.
   std::optional<uint64_t> resumed_step;
+  std::optional<uint64_t> parent_step;  // of the checkpoint that it claimed
   bool cold_start = false;
   uint64_t last_step = 0;  // the last step that any of its workers finished
   std::optional<uint64_t> stop_step;  // all agreed to stop here
   std::vector<Acknowledged> saves;
   std::set<uint64_t> begun_saves;  // steps
   uint64_t failed_saves = 0;
+  bool finished = false;  // a worker had done all its training
 
   // Stopped at the agreed step, and saved there.
   bool StoppedOrderly() const;
@@ -64,7 +66,12 @@ struct Evidence {
   // Whether the plan is to blame for a checkpoint of this step that does not
   // verify: it was found bad, and the plan has damaged some.
   bool IsDamaged(uint64_t step) const;
-  // Acknowledged in generations before `number`, without damaged ones.
+  // Whether generations before `number` have acknowledged as many later saves
+  // as retention keeps: it may have removed this one, which is owed no more.
+  // (It need not have said so: a death in the removal leaves it unsaid.)
+  bool MayBeRetiredBefore(uint64_t number, uint64_t step) const;
+  // Acknowledged in generations before `number`, without damaged ones and
+  // without those that retention may have removed.
   std::vector<Acknowledged> GoodSavesBefore(uint64_t number) const;
   // The generation before, if any.
   const Generation* Before(uint64_t number) const;

@@ -9,6 +9,12 @@ FaultTraits TraitsOf(const RecordFault& fault) {
     return {.ends_life = true, .may_end_life = true};
   }
   if (kind == "hang" || kind == "stop") return {.may_end_life = true};
+  // Nothing is lost but connections and time: state, rows and saves are owed as
+  // ever.
+  if (kind == "partition" || kind == "one_way" || kind == "drop" ||
+      kind == "delay" || kind == "reset") {
+    return {.may_end_life = true, .troubles_network = true};
+  }
   if (kind == "preempt") return {.gives_notice = true};
   if (kind == "bit_flip" || kind == "truncate" || kind == "delete") {
     return {.damages_store = true};

@@ -69,15 +69,14 @@ Parsed<LifeEvents> ReadEventFile(std::string_view text, std::string_view name) {
     ++line_number;
     const std::string error = ReadLine(line, line_number == 1, life);
     if (!error.empty()) {
-      return {.value = std::nullopt,
-              .error = fmt::format("{}:{}: {}", name, line_number, error)};
+      return Refused<LifeEvents>(
+          fmt::format("{}:{}: {}", name, line_number, error));
     }
   }
   if (line_number == 0) {
-    return {.value = std::nullopt,
-            .error = fmt::format("{}:1: expected a header of schema {}, found "
-                                 "no whole line",
-                                 name, kSchema)};
+    return Refused<LifeEvents>(
+        fmt::format("{}:1: expected a header of schema {}, found no whole line",
+                    name, kSchema));
   }
   return {.value = std::move(life), .error = ""};
 }

@@ -19,9 +19,11 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "harness/record/event.h"
+#include "harness/record/parsed.h"
 #include "harness/record/record.h"
 #include "harness/record/verdict.h"
 #include <fmt/format.h>
@@ -30,6 +32,38 @@
 namespace gauntlet {
 
 using Json = nlohmann::ordered_json;
+
+// A reader's answer to a file that it refuses. What the message quotes may hold
+// anything; it stays on one line and leaves a terminal alone.
+template <typename T>
+Parsed<T> Refused(std::string message) {
+  for (char& c : message) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  }
+  return {.value = std::nullopt, .error = std::move(message)};
+}
+
+// Whether the text has brackets more than 32 deep, outside of strings. The JSON
+// library copies and writes values by recursion: it must not see such a text.
+inline bool NestsTooDeeply(std::string_view text) {
+  constexpr int kMaxDepth = 32;
+  int depth = 0;
+  bool quoted = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted) {
+      if (c == '\\') ++i;
+      if (c == '"') quoted = false;
+    } else if (c == '"') {
+      quoted = true;
+    } else if (c == '[' || c == '{') {
+      if (++depth > kMaxDepth) return true;
+    } else if (c == ']' || c == '}') {
+      --depth;
+    }
+  }
+  return false;
+}
 
 // The enums that fields may have, by name.
 template <typename Enum>
@@ -273,6 +307,10 @@ inline RecordEvent EventOfJson(const Json& object, RecordKind kind,
 // One line of a JSON Lines file as an object with a "kind"; otherwise `error`
 // says what is wrong. Never throws, whatever the bytes.
 inline Json ParseJsonLine(std::string_view line, std::string& error) {
+  if (NestsTooDeeply(line)) {
+    error = "expected JSON of at most 32 levels, found more";
+    return {};
+  }
   Json object = Json::parse(line, nullptr, false);
   if (object.is_discarded()) {
     error = "expected one JSON object, found what is not JSON";

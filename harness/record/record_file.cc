@@ -258,15 +258,15 @@ Parsed<Record> ReadRecord(std::string_view text, std::string_view name) {
     ++line_number;
     const std::string error = reader.Line(line);
     if (!error.empty()) {
-      return {.value = std::nullopt,
-              .error = fmt::format("{}:{}: {}", name, line_number, error)};
+      return Refused<Record>(
+          fmt::format("{}:{}: {}", name, line_number, error));
     }
   }
   if (!reader.ended()) {
-    return {.value = std::nullopt,
-            .error = fmt::format("{}:{}: expected an end line, found the end "
-                                 "of the file: it is torn",
-                                 name, line_number + 1)};
+    return Refused<Record>(
+        fmt::format("{}:{}: expected an end line, found the end of the file: "
+                    "it is torn",
+                    name, line_number + 1));
   }
   return {.value = std::move(reader).Take(), .error = ""};
 }

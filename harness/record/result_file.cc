@@ -109,9 +109,11 @@ std::string ResultToJson(const RunResult& result) {
 
 Parsed<RunResult> ReadResult(std::string_view text, std::string_view name) {
   const auto wrong = [&](std::string_view error) {
-    return Parsed<RunResult>{.value = std::nullopt,
-                             .error = fmt::format("{}: {}", name, error)};
+    return Refused<RunResult>(fmt::format("{}: {}", name, error));
   };
+  if (NestsTooDeeply(text)) {
+    return wrong("expected JSON of at most 32 levels, found more");
+  }
   const Json object = Json::parse(text, nullptr, false);
   if (!object.is_object()) return wrong("expected one JSON object");
   std::string error;

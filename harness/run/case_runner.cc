@@ -11,6 +11,7 @@
 #include "harness/run/real_run.h"
 #include "harness/run/sim_run.h"
 #include "harness/scenario/run_setup.h"
+#include "harness/scenario/write_scenario.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -23,11 +24,15 @@ constexpr const char* kSimulatedStore = "/ckpt";
 
 // What is needed for a replay and for a look; the rest of a run that held is
 // of no use.
-void Tidy(const CasePlace& place, const Record& record,
+void Tidy(const Case& one, const CasePlace& place, const Record& record,
           const Verdict& verdict) {
   const fs::path directory = place.directory;
   std::ofstream(directory / "record.jsonl", std::ios::binary)
       << RecordToJsonLines(record);
+  const Result<std::string> scenario = WriteScenario(one, {});
+  if (scenario.ok()) {
+    std::ofstream(directory / "scenario.yaml", std::ios::binary) << *scenario;
+  }
   if (verdict.kind != VerdictKind::kPass) return;
   std::error_code error;
   for (const char* name : {"ckpt", "events", "logs", "plan.json.fired"}) {
@@ -94,6 +99,8 @@ RunPlan PlanOf(const Case& one) {
                  .backoff = one.cluster.backoff,
                  .checkpoint_directory = kSimulatedStore},
       .faults = one.plan,
+      .hosts = one.cluster.hosts,
+      .disk = {.profile = one.disk},
       .hang_limit = one.timeouts.hang,
       .total_limit = one.timeouts.total,
   };
@@ -111,20 +118,22 @@ CaseOutcome RunCase(const Case& one, const CasePlace& place,
   Record& record = run.record();
   record.skipped = WhyNotHere(one, here);
   if (record.skipped.empty()) run.Run();
-  CaseOutcome outcome = {
-      .result = {.name = one.name,
-                 .scenario = one.scenario,
-                 .file = one.file,
-                 .line = one.line,
-                 .world = record.world,
-                 .replay = fmt::format("gauntlet run {} -k '{}' --world {}",
-                                       one.file, one.name, record.world),
-                 .directory = place.directory,
-                 .verdict = Judge(record)}};
+  CaseOutcome outcome = {.result = {.name = one.name,
+                                    .scenario = one.scenario,
+                                    .file = one.file,
+                                    .line = one.line,
+                                    .world = record.world,
+                                    .replay = place.replay,
+                                    .directory = place.directory,
+                                    .verdict = Judge(record)}};
+  if (place.replay.empty()) {
+    outcome.result.replay = fmt::format("gauntlet run {} -k '{}' --world {}",
+                                        one.file, one.name, record.world);
+  }
   if (!record.launchers.empty() && record.launchers.back().result) {
     outcome.final_digest = record.launchers.back().result->digest;
   }
-  Tidy(place, record, outcome.result.verdict);
+  Tidy(one, place, record, outcome.result.verdict);
   outcome.result.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
           .count();

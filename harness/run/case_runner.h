@@ -21,6 +21,7 @@ struct CasePlace {
   WorldKind world = WorldKind::kSimulated;
   std::string program;    // for real processes
   std::string directory;  // of this case's files; exists, absolute
+  std::string replay;     // the command that repeats it; empty: by its file
   std::function<bool()> interrupted = [] { return false; };
 };
 
@@ -30,8 +31,9 @@ struct CaseOutcome {
 };
 
 // Runs it (in the simulated world twice, to hold one against the other) and
-// judges what came of it. Leaves record.jsonl in the directory; the store and
-// the logs only where the verdict is not a pass.
+// judges what came of it. Leaves record.jsonl in the directory and, where a
+// scenario can say the case, scenario.yaml; the store and the logs only where
+// the verdict is not a pass.
 CaseOutcome RunCase(const Case& one, const CasePlace& place,
                     const Capabilities& here, References& references);
 

@@ -48,6 +48,23 @@ void PublishText(const fs::path& path, const std::string& text) {
 
 }  // namespace
 
+RunPlan ReferencePlanOf(const RunPlan& plan, const DataSplit& data) {
+  RunPlan reference = {
+      .train = plan.train,
+      .launch = {.workers = 1, .restart = RestartPolicy::kNone},
+      .max_requeues = 0,
+      .total_limit = std::chrono::hours(24)};
+  reference.train.checkpoint = {};
+  reference.train.horizon.stop_at_step.reset();
+  reference.train.kernels = {.isa = MultiplyAdds(plan.train.job, plan, data) <=
+                                            kScalarLimit
+                                        ? Isa::kScalar
+                                        : Isa::kAuto};
+  reference.train.digest_every = 1;
+  reference.train.log_samples = true;
+  return reference;
+}
+
 References::References(std::string cache_directory, std::string build)
     : cache_directory_(std::move(cache_directory)), build_(std::move(build)) {}
 
@@ -99,19 +116,7 @@ Result<std::shared_ptr<const GoldenTrajectory>> References::GoldenFor(
 
 Result<GoldenTrajectory> References::Make(const RunPlan& plan,
                                           const DataSplit& data) {
-  RunPlan reference = {
-      .train = plan.train,
-      .launch = {.workers = 1, .restart = RestartPolicy::kNone},
-      .max_requeues = 0,
-      .total_limit = std::chrono::hours(24)};
-  reference.train.checkpoint = {};
-  reference.train.horizon.stop_at_step.reset();
-  reference.train.kernels = {.isa = MultiplyAdds(plan.train.job, plan, data) <=
-                                            kScalarLimit
-                                        ? Isa::kScalar
-                                        : Isa::kAuto};
-  reference.train.digest_every = 1;
-  reference.train.log_samples = true;
+  const RunPlan reference = ReferencePlanOf(plan, data);
   FiberPool pool;
   const RunLog log = RunSimulated(pool, reference, data);
   if (log.lives.size() != 1 || log.launchers.size() != 1 ||

@@ -15,6 +15,10 @@
 
 namespace gauntlet {
 
+// The undisturbed run of the plan's job over the plan's horizon, by the scalar
+// path where the job is small enough for it.
+RunPlan ReferencePlanOf(const RunPlan& plan, const DataSplit& data);
+
 // Makes each reference run once; safe from any thread.
 class References {
  public:

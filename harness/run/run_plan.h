@@ -6,8 +6,10 @@
 #include <string>
 
 #include "chaos/inject/plan.h"
+#include "chaos/sim/sim_disk.h"
 #include "engine/train/launcher.h"
 #include "engine/train/options.h"
+#include "harness/scenario/scenario.h"
 
 namespace gauntlet {
 
@@ -17,6 +19,9 @@ struct RunPlan {
   TrainOptions train;
   LauncherOptions launch;
   FaultPlan faults;
+  // In the simulated world only; real processes are on one machine.
+  HostsChoice hosts = HostsChoice::kOne;
+  DiskOptions disk;  // of the simulated world
   // How often a job that stopped on a notice is started again, as a queue
   // would.
   int max_requeues = 8;

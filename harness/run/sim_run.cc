@@ -22,12 +22,15 @@ constexpr const char* kLauncherHost = "launcher";
 // The launcher's end of a worker's progress.
 class ReportToLauncher final : public ProgressReporter {
  public:
-  explicit ReportToLauncher(const WorkerReport& report) : report_(report) {}
+  ReportToLauncher(const WorkerReport& report, StepProbe* probe)
+      : report_(report), probe_(probe) {}
   void Progress(const WorkerProgress& progress) override { report_(progress); }
   void Result(const TrainResult& result) override { report_(result); }
+  StepProbe* probe() override { return probe_; }
 
  private:
   const WorkerReport& report_;
+  StepProbe* probe_;
 };
 
 class Unobserved final : public LaunchObserver {
@@ -38,11 +41,18 @@ class Unobserved final : public LaunchObserver {
 
 class SimulatedRun {
  public:
-  SimulatedRun(FiberPool& pool, const RunPlan& plan, const DataSplit& data)
+  SimulatedRun(FiberPool& pool, const RunPlan& plan, const DataSplit& data,
+               TrainMemo* memo, const ProbeOf& probe_of)
       : plan_(plan),
-        data_(data),
+        job_json_(JobToJson(plan.train.job, data.content)),
+        inputs_{.options = plan.train,
+                .data = data,
+                .job_json = job_json_,
+                .memo = memo},
+        probe_of_(probe_of),
         simulation_(pool, {.seed = plan.faults.seed,
-                           .scheduler = {.time_limit = plan.total_limit}}) {}
+                           .scheduler = {.time_limit = plan.total_limit},
+                           .disk = plan.disk}) {}
 
   RunLog Run();
 
@@ -55,7 +65,9 @@ class SimulatedRun {
   void InspectStoreAfterwards();
 
   const RunPlan& plan_;
-  const DataSplit& data_;
+  const std::string job_json_;
+  const TrainInputs inputs_;
+  const ProbeOf probe_of_;
   Simulation simulation_;
   const Time begin_ = simulation_.now();
   FiredFaultSet fired_;
@@ -68,7 +80,9 @@ class SimulatedRun {
 
 int SimulatedRun::WorkerMain(World& plain, const WorkerSpec& spec,
                              const WorkerReport& report) {
-  SimEffects effects(simulation_, plain);
+  SimEffects effects(simulation_, plain, [life = spec.life](int worker) {
+    return WorkerHost(worker, life);
+  });
   Injector injector(
       plan_.faults,
       {.worker = spec.worker, .life = spec.life, .rank = spec.rank}, effects,
@@ -81,8 +95,9 @@ int SimulatedRun::WorkerMain(World& plain, const WorkerSpec& spec,
                  .host = plain.host,
                  .faults = injector,
                  .events = plain.events};
-  ReportToLauncher reporter(report);
-  RunWorker(world, plan_.train, spec, data_, reporter, [](const WorkerEnd&) {});
+  ReportToLauncher reporter(
+      report, probe_of_ ? probe_of_(spec.worker, spec.life) : nullptr);
+  RunWorker(world, inputs_, spec, reporter, [](const WorkerEnd&) {});
 }
 
 int SimulatedRun::LauncherMain(World& world, int first_life) {
@@ -93,6 +108,8 @@ int SimulatedRun::LauncherMain(World& world, int first_life) {
                   const WorkerReport& report) {
              return WorkerMain(plain, spec, report);
            },
+       .reach = plan_.hosts == HostsChoice::kSeparate ? LauncherReach::kNetwork
+                                                      : LauncherReach::kLocal,
        .on_start =
            [this](const WorkerSpec& spec, ProcessId process) {
              workers_[process] = {spec.worker, spec.life};
@@ -104,6 +121,8 @@ int SimulatedRun::LauncherMain(World& world, int first_life) {
   launch_end_ = Launch(world, processes, options, observer);
   for (const auto& [process, life] : workers_) {
     if (simulation_.exit_status(process)) continue;
+    // What a lost host still does is nobody's to clear up.
+    if (processes.IsGivenUp(process)) continue;
     log_.left.processes.push_back(simulation_.process_name(process));
   }
   return launch_end_->exit_code;
@@ -177,9 +196,14 @@ RunLog SimulatedRun::Run() {
 
 }  // namespace
 
-RunLog RunSimulated(FiberPool& pool, const RunPlan& plan,
-                    const DataSplit& data) {
-  return SimulatedRun(pool, plan, data).Run();
+RunLog RunSimulated(FiberPool& pool, const RunPlan& plan, const DataSplit& data,
+                    TrainMemo* memo) {
+  return SimulatedRun(pool, plan, data, memo, nullptr).Run();
+}
+
+RunLog RunProbed(FiberPool& pool, const RunPlan& plan, const DataSplit& data,
+                 const ProbeOf& probe_of) {
+  return SimulatedRun(pool, plan, data, nullptr, probe_of).Run();
 }
 
 }  // namespace gauntlet

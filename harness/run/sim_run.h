@@ -3,10 +3,12 @@
 #ifndef GAUNTLET_HARNESS_RUN_SIM_RUN_H_
 #define GAUNTLET_HARNESS_RUN_SIM_RUN_H_
 
-#include <cstdint>
+#include <functional>
 
 #include "chaos/sim/fiber.h"
 #include "engine/data/dataset.h"
+#include "engine/model/step_probe.h"
+#include "engine/train/train_memo.h"
 #include "harness/run/run_log.h"
 #include "harness/run/run_plan.h"
 
@@ -15,8 +17,17 @@ namespace gauntlet {
 // Starts the launcher, again where the job stopped on a notice or the launcher
 // itself was lost, until it ends otherwise. Equal plans give equal logs. The
 // plan's checkpoint directory is a path of the simulated disk.
-RunLog RunSimulated(FiberPool& pool, const RunPlan& plan,
-                    const DataSplit& data);
+// With a memo, passes that it knows are not computed again.
+RunLog RunSimulated(FiberPool& pool, const RunPlan& plan, const DataSplit& data,
+                    TrainMemo* memo = nullptr);
+
+// What is to look into the steps of a worker's life; it lives as long as the
+// run. Null: nothing.
+using ProbeOf = std::function<StepProbe*(int worker, int life)>;
+
+// The same run, looked into.
+RunLog RunProbed(FiberPool& pool, const RunPlan& plan, const DataSplit& data,
+                 const ProbeOf& probe_of);
 
 }  // namespace gauntlet
 

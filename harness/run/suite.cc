@@ -78,6 +78,7 @@ CaseOutcome Suite::RunItem(size_t index) {
                  {.world = item.world,
                   .program = options_.program,
                   .directory = directory,
+                  .replay = options_.replay ? options_.replay(item) : "",
                   .interrupted = options_.interrupted},
                  CapabilitiesOf(item.world, options_.directory), references_);
 }

@@ -24,6 +24,8 @@ struct SuiteOptions {
   std::string directory;  // absolute; each case gets a folder in it
   std::string cache_directory;
   std::string build;
+  // The command that repeats an item once it is over; null: by its file.
+  std::function<std::string(const SuiteItem&)> replay;
   // Asked now and then: nothing more is begun, and what runs is cut off.
   std::function<bool()> interrupted = [] { return false; };
 };

@@ -90,7 +90,7 @@ std::string RenderDiagnostic(const Diagnostic& diagnostic,
 }
 
 void Diagnostics::Error(Place place, std::string message, std::string hint) {
-  Diagnostic one{place, std::move(message), std::move(hint)};
+  Diagnostic one{place, Printable(message), Printable(hint)};
   if (std::find(list_.begin(), list_.end(), one) == list_.end()) {
     list_.push_back(std::move(one));
   }

@@ -115,6 +115,27 @@ void ReadError(const MapReader& with, FaultParameters& out) {
   }
 }
 
+void ReadGroups(const MapReader& with, FaultParameters& out) {
+  const YamlNode* groups = with.Find("groups");
+  if (groups == nullptr) return;
+  const auto bad = [&](const YamlNode& node) {
+    with.Error(
+        node.place,
+        fmt::format("expected lists of workers, found {}", DescribeYaml(node)),
+        "groups: [[0, 1], [2]]");
+  };
+  if (groups->kind != YamlKind::kList) return bad(*groups);
+  for (const YamlNode& group : groups->items) {
+    if (group.kind != YamlKind::kList) return bad(group);
+    std::vector<int>& workers = out.groups.emplace_back();
+    for (const YamlNode& item : group.items) {
+      const auto worker = ParseWholeNumber(item.scalar);
+      if (!worker || *worker >= 1024) return bad(item);
+      workers.push_back(static_cast<int>(*worker));
+    }
+  }
+}
+
 void ReadParameters(const MapReader& with, FaultKind kind,
                     FaultParameters& out) {
   switch (kind) {
@@ -134,7 +155,7 @@ void ReadParameters(const MapReader& with, FaultKind kind,
       break;
     case FaultKind::kTornWrite:
       ReadTear(with, out);
-      return;  // once by its nature
+      break;
     case FaultKind::kShortWrite:
       with.Size("bytes", out.bytes);
       break;
@@ -148,11 +169,32 @@ void ReadParameters(const MapReader& with, FaultKind kind,
     case FaultKind::kTruncate:
       with.Offset("offset", out.offset);
       break;
-    case FaultKind::kPowerLoss:
-      return;  // once by its nature
+    case FaultKind::kPartition:
+      with.Time("duration", out.duration);
+      ReadGroups(with, out);
+      break;
+    case FaultKind::kOneWay:
+      with.Time("duration", out.duration);
+      with.Choice("way", out.way);
+      break;
+    case FaultKind::kDrop:
+      with.Time("duration", out.duration);
+      with.Count("percent", out.percent);
+      break;
+    case FaultKind::kDelay:
+      with.Time("duration", out.duration);
+      with.Time("latency", out.latency);
+      with.Time("jitter", out.jitter);
+      break;
+    case FaultKind::kClockJump:
+      with.Time("by", out.by);
+      with.Choice("direction", out.direction);
+      break;
     case FaultKind::kException:
     case FaultKind::kFsyncFails:
     case FaultKind::kDelete:
+    case FaultKind::kPowerLoss:
+    case FaultKind::kReset:
       break;
   }
   with.Choice("times", out.times);
@@ -170,8 +212,11 @@ void ReadHow(const MapReader& map, Diagnostics& diagnostics, Fault& fault) {
   }
   ReadParameters(with, fault.kind, fault.with);
   const Place place = node == nullptr ? map.PlaceOf("do") : node->place;
-  if (fault.kind == FaultKind::kSlow && with.Find("latency") == nullptr) {
-    diagnostics.Error(place, "slow needs a latency", "with: {latency: 20ms}");
+  const bool takes_longer =
+      fault.kind == FaultKind::kSlow || fault.kind == FaultKind::kDelay;
+  if (takes_longer && with.Find("latency") == nullptr) {
+    diagnostics.Error(place, fmt::format("{} needs a latency", kind),
+                      "with: {latency: 20ms}");
   }
   if (fault.kind == FaultKind::kPreempt && node == nullptr) {
     diagnostics.Error(place, "preempt needs a grace or a profile",

@@ -99,6 +99,8 @@ Json SchemaOfType(const KeySpec& key) {
     }
     case KeyType::kCounts:
       return ListOf(Count(key));
+    case KeyType::kGroups:
+      return ListOf(ListOf(Count(key)));
     case KeyType::kWorker:
       return Either(Json{{"enum", {"all", "any", "chief"}}},
                     Json{{"type", "integer"}, {"minimum", 0}});

@@ -23,6 +23,7 @@ enum class KeyType : uint8_t {
   kOffset,    // 50%, 64KiB, 4096
   kNames,     // one of `choices`, or a list of them
   kCounts,    // a list of whole numbers from `low` to `high`
+  kGroups,    // a list of such lists
   kWorker,    // a worker's number, all, any or chief
   kLife,      // a life's number, or any
   kEvery,     // {steps: n}, {epochs: n}, {seconds: n} or never

@@ -6,6 +6,16 @@
 
 namespace gauntlet {
 
+namespace {
+
+bool CutsPower(const Fault& fault) {
+  return fault.kind == FaultKind::kPowerLoss ||
+         (fault.kind == FaultKind::kTornWrite &&
+          fault.with.then == AfterTear::kPowerLoss);
+}
+
+}  // namespace
+
 std::string WhyNotHere(const Case& one, const Capabilities& here) {
   if (one.needs.gpus > here.gpus) {
     return fmt::format("needs {} GPUs, found {}", one.needs.gpus, here.gpus);
@@ -20,7 +30,21 @@ std::string WhyNotHere(const Case& one, const Capabilities& here) {
       return fmt::format("needs {}, which this world does not have", feature);
     }
   }
+  if (one.disk == DurabilityProfile::kLyingFsync &&
+      std::ranges::any_of(one.plan.faults, CutsPower)) {
+    return "after a power loss on a lying-fsync disk no acknowledged save is "
+           "owed, which only the enumeration of crash states judges";
+  }
   if (here.world == WorldKind::kSimulated) return "";
+  if (one.cluster.hosts == HostsChoice::kSeparate) {
+    return "needs separate hosts; real workers are on this one";
+  }
+  if (one.disk != DurabilityProfile::kExt4) {
+    return fmt::format(
+        "a disk of profile {} is there in the simulated world "
+        "only",
+        ProfileName(one.disk));
+  }
   for (const Fault& fault : one.plan.faults) {
     const std::string_view why = WhyNotReal(fault);
     if (!why.empty()) return fmt::format("{}: {}", fault.id, why);

@@ -37,6 +37,7 @@ void ReadJob(const MapReader& document, Case& one) {
   job.seed = one.seed;
 
   const MapReader map = document.Map("job");
+  map.Count("seed", job.seed);
   std::string model;
   if (map.Choice("model", model)) {
     if (auto base = PresetJob(model); base.ok()) job.model = base->model;
@@ -66,6 +67,7 @@ void ReadCluster(const MapReader& document, Case& one) {
   map.Count("workers", cluster.workers);
   map.Choice("device", cluster.device);
   map.Choice("transport", cluster.transport);
+  map.Choice("hosts", cluster.hosts);
   ClusterOptions& options = one.train.cluster;
   const MapReader heartbeat = map.Map("heartbeat");
   heartbeat.Time("every", options.heartbeat_every);
@@ -223,6 +225,7 @@ Case ReadCase(const Scenario& scenario, const Combination& combination,
   ReadRest(document, one);
   ReadCluster(document, one);
   ReadJob(document, one);
+  document.Map("disk").Choice("profile", one.disk);
   ReadCheckpoint(document, one.train.checkpoint);
   ReadExpectation(document, one);
   ReadPlan(combination.document, one, diagnostics);

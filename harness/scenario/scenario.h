@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "chaos/inject/plan.h"
+#include "chaos/sim/durability_profile.h"
 #include "engine/train/options.h"
 #include "engine/world/clock.h"
 #include "harness/record/record.h"
@@ -36,10 +37,15 @@ struct Timeouts {
 enum class DeviceChoice : uint8_t { kAuto, kCpu };
 enum class TransportChoice : uint8_t { kAuto, kGrpc };
 
+// Where the workers' processes are: on the launcher's host, or each on one of
+// its own, with the store on storage that they share.
+enum class HostsChoice : uint8_t { kOne, kSeparate };
+
 struct ClusterSetup {
   int workers = 2;
   DeviceChoice device = DeviceChoice::kAuto;
   TransportChoice transport = TransportChoice::kAuto;
+  HostsChoice hosts = HostsChoice::kOne;
   RestartPolicy policy = RestartPolicy::kWholeJob;
   int max_restarts = 3;
   Duration backoff = std::chrono::milliseconds(100);
@@ -57,6 +63,7 @@ struct Case {
   Requirements needs;
   Timeouts timeouts;
   ClusterSetup cluster;
+  DurabilityProfile disk = DurabilityProfile::kExt4;  // simulated only
   TrainOptions train;
   FaultPlan plan;
   Expectation expect;

@@ -1,5 +1,8 @@
 // backup-deleted: a finished run deletes its checkpoints if it was told to; no
-// other run does.
+// other run does. One whose chief was killed in it, or was told of an error by
+// a fault, has done what it could.
+#include <algorithm>
+
 #include "harness/oracle/invariants.h"
 #include <fmt/format.h>
 
@@ -16,6 +19,37 @@ uint64_t Deletions(const Record& record) {
   return count;
 }
 
+bool IsChief(const LifeEvents& life) {
+  return !life.events.empty() &&
+         life.events.front().kind == RecordKind::kLifeBegin &&
+         life.events.front().count == 0;
+}
+
+bool TellsOfAnError(const RecordFault& fault) {
+  return fault.kind == "errno" || fault.kind == "short_write" ||
+         fault.kind == "fsync_fails";
+}
+
+bool DeletionWasDisturbed(const Evidence& evidence) {
+  for (const LifeEvents& life : evidence.record.lives) {
+    const auto finished = std::find_if(
+        life.events.begin(), life.events.end(), [](const RecordEvent& event) {
+          return event.kind == RecordKind::kFinished;
+        });
+    if (finished == life.events.end() || !IsChief(life)) continue;
+    if (life.events.back().kind != RecordKind::kLifeEnd) return true;
+    const auto at = static_cast<size_t>(finished - life.events.begin());
+    for (const Firing& firing : evidence.firings) {
+      // One of every hit is logged at its first.
+      const bool then = firing.index > at || firing.fault->always;
+      if (firing.life == &life && then && TellsOfAnError(*firing.fault)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 void CheckBackupDeleted(const Evidence& evidence, Check& check) {
@@ -24,6 +58,7 @@ void CheckBackupDeleted(const Evidence& evidence, Check& check) {
   const uint64_t deletions = Deletions(record);
   if (record.setup.delete_at_success && evidence.Done()) {
     check.Instance();
+    if (DeletionWasDisturbed(evidence)) return;
     if (deletions == 0) {
       check.Breach("not-deleted", "finished, and its backup was not deleted");
     }

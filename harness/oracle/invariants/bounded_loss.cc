@@ -1,6 +1,7 @@
 // bounded-loss: a restart redoes at most one save interval, and nothing after
 // an orderly stop. Each save that failed, and each checkpoint that the plan
-// damaged, lets it reach back one interval further.
+// damaged, lets it reach back one interval further. A finished run that deletes
+// its checkpoints has nothing to go on from if its end was not seen.
 #include "harness/oracle/invariants.h"
 #include <fmt/format.h>
 
@@ -19,6 +20,9 @@ void CheckBoundedLoss(const Evidence& evidence, Check& check) {
         (!generation.resumed_step && !generation.cold_start)) {
       continue;
     }
+    const bool deleted =
+        before->finished && evidence.record.setup.delete_at_success;
+    if (deleted && generation.cold_start) continue;
     const bool orderly =
         before->StoppedOrderly() && !evidence.IsDamaged(*before->stop_step);
     if (!orderly && interval == 0) continue;

@@ -35,14 +35,18 @@ bool HasJoined(const Firing& firing) {
                      });
 }
 
-int64_t BoundOf(const Record& record, const Firing& firing) {
+int64_t BoundOf(const Record& record, const Firing& firing, int64_t noticed) {
   const RunSetup& setup = record.setup;
   if (record.expect.detected_in_max_ns) {
     return *record.expect.detected_in_max_ns;
   }
   if (!HasJoined(firing)) return setup.detection_bound_joining_ns;
+  // At the end all wait as long for each other as in a save.
   const bool saving = firing.fault->point.starts_with("ckpt.") ||
-                      IsSaving(record, firing.event().t_ns);
+                      firing.fault->point == "run.finish" ||
+                      IsSaving(record, firing.event().t_ns) ||
+                      // The others went into one, and waited in it.
+                      IsSaving(record, noticed - 1);
   return saving ? setup.detection_bound_saving_ns : setup.detection_bound_ns;
 }
 
@@ -63,18 +67,33 @@ std::optional<int64_t> NoticedAt(const Record& record, const Firing& firing) {
   return first;
 }
 
+// Whether the worker was not lost. After a short hang it leaves by itself in
+// the end. A trouble of the network leaves everybody his life; but no worker
+// gets past the next step alone.
+bool WentOn(const Firing& firing, const FaultTraits& traits) {
+  const std::vector<RecordEvent>& events = firing.life->events;
+  if (!traits.troubles_network) {
+    return events.back().kind == RecordKind::kLifeEnd;
+  }
+  return std::any_of(events.begin() + static_cast<ptrdiff_t>(firing.index),
+                     events.end(), [&](const RecordEvent& event) {
+                       const bool trained =
+                           event.kind == RecordKind::kStep &&
+                           event.step > firing.event().step + 1;
+                       return trained || event.kind == RecordKind::kFinished;
+                     });
+}
+
 }  // namespace
 
 void CheckDetection(const Evidence& evidence, Check& check) {
   for (const Firing& firing : evidence.firings) {
-    // One that leaves by itself in the end (after a short hang) was not lost.
-    const bool went_on =
-        firing.life->events.back().kind == RecordKind::kLifeEnd;
-    if (!TraitsOf(*firing.fault).may_end_life || went_on) continue;
+    const FaultTraits traits = TraitsOf(*firing.fault);
+    if (!traits.may_end_life || WentOn(firing, traits)) continue;
     const std::optional<int64_t> noticed = NoticedAt(evidence.record, firing);
     // Where the loss ends the run there is nobody left to say so.
     if (!noticed) continue;
-    const int64_t bound = BoundOf(evidence.record, firing);
+    const int64_t bound = BoundOf(evidence.record, firing, *noticed);
     if (bound <= 0) continue;
     check.Instance();
     const int64_t took = *noticed - firing.event().t_ns;

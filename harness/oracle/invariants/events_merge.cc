@@ -2,8 +2,9 @@
 //
 // Within a life: it begins with its beginning, time goes on, steps count up by
 // one from where it resumed, and nothing comes after its end. Across lives:
-// each worker's are numbered without a gap and belong to ever newer
-// generations. A finished run has done every step.
+// each worker's are numbered without a gap, and those that trained belong to
+// ever newer generations (a late survivor may claim one, but has nobody to
+// train with). A finished run has done every step.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -55,6 +56,12 @@ void CheckSteps(const LifeEvents& life, std::set<uint64_t>& done,
   }
 }
 
+bool HasTrained(const LifeEvents& life) {
+  return std::any_of(
+      life.events.begin(), life.events.end(),
+      [](const RecordEvent& event) { return event.kind == RecordKind::kStep; });
+}
+
 }  // namespace
 
 void CheckEventsMerge(const Evidence& evidence, Check& check) {
@@ -75,7 +82,7 @@ void CheckEventsMerge(const Evidence& evidence, Check& check) {
   for (const auto& [number, generation] : evidence.generations) {
     for (const LifeEvents* life : generation.lives) {
       int& before = newest[life->worker];
-      if (life->life <= before) {
+      if (life->life <= before && HasTrained(*life)) {
         check.Breach("generations",
                      fmt::format("{} is of generation {}, a later life was of "
                                  "an older one",

@@ -27,7 +27,9 @@ void CheckEffect(const Firing& firing, Check& check) {
         fmt::format("{} fired ({}), but {} came to an orderly end",
                     firing.fault->id, firing.fault->summary, NameOf(life)));
   }
-  if (traits.gives_notice && !Has(life, firing.index, RecordKind::kNotice) &&
+  // Without a grace there is no notice to be seen.
+  const bool notifies = traits.gives_notice && firing.fault->grace_ns > 0;
+  if (notifies && !Has(life, firing.index, RecordKind::kNotice) &&
       !Has(life, firing.index, RecordKind::kLifeEnd)) {
     check.Breach("no-effect", fmt::format("{} fired ({}), but {} saw no notice",
                                           firing.fault->id,

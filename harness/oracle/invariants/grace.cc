@@ -66,9 +66,7 @@ void CheckGrace(const Evidence& evidence, Check& check) {
                                NameOf(life), static_cast<double>(took) / 1e9,
                                static_cast<double>(fault.grace_ns) / 1e9));
     }
-    if (FindAfter(life, firing.index, RecordKind::kFinished) != nullptr) {
-      continue;
-    }
+    if (FindAfter(life, 0, RecordKind::kFinished) != nullptr) continue;
     const Generation* generation = GenerationOf(evidence, life);
     if (generation != nullptr && generation->stop_step) {
       CheckStop(*generation, check);

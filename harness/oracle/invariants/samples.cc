@@ -14,7 +14,7 @@ namespace {
 struct StepRows {
   uint64_t generation = 0;
   uint64_t epoch = 0;
-  std::vector<uint32_t> rows;
+  std::vector<uint32_t> rows;  // ascending
 };
 
 std::map<uint64_t, StepRows> RowsOfSteps(const Evidence& evidence) {
@@ -29,6 +29,9 @@ std::map<uint64_t, StepRows> RowsOfSteps(const Evidence& evidence) {
                          event.samples.end());
       }
     }
+  }
+  for (auto& [number, step] : steps) {
+    std::sort(step.rows.begin(), step.rows.end());
   }
   return steps;
 }
@@ -46,8 +49,7 @@ void CheckAgainstReference(const Evidence& evidence,
       continue;
     }
     check.Instance();
-    std::vector<uint32_t> rows = found->second.rows;
-    std::sort(rows.begin(), rows.end());
+    const std::vector<uint32_t>& rows = found->second.rows;
     if (rows == entry.samples) continue;
     check.Breach("other-rows",
                  fmt::format("step {} used {} rows that are not the {} of the "
@@ -56,20 +58,40 @@ void CheckAgainstReference(const Evidence& evidence,
   }
 }
 
+struct RowUse {
+  uint32_t row = 0;
+  uint64_t step = 0;
+  auto operator<=>(const RowUse&) const = default;
+};
+
+// Says which rows are used again. The sorted uses keep each row once; the end
+// of those is returned.
+std::vector<RowUse>::iterator FindRepeated(uint64_t epoch,
+                                           std::vector<RowUse>& uses,
+                                           Check& check) {
+  const auto repeats = [&](const RowUse& first, const RowUse& again) {
+    if (first.row != again.row) return false;
+    check.Breach("twice",
+                 fmt::format("row {} is used in steps {} and {} of epoch {}",
+                             first.row, first.step, again.step, epoch));
+    return true;
+  };
+  return std::unique(uses.begin(), uses.end(), repeats);
+}
+
 }  // namespace
 
 void CheckSamples(const Evidence& evidence, Check& check) {
   const std::map<uint64_t, StepRows> steps = RowsOfSteps(evidence);
-  std::map<uint64_t, std::map<uint32_t, uint64_t>> used;  // epoch, row, step
+  std::map<uint64_t, std::vector<RowUse>> used;  // by epoch
   for (const auto& [step, rows] : steps) {
     check.Instance();
-    for (const uint32_t row : rows.rows) {
-      const auto [at, fresh] = used[rows.epoch].emplace(row, step);
-      if (fresh) continue;
-      check.Breach("twice",
-                   fmt::format("row {} is used in steps {} and {} of epoch {}",
-                               row, at->second, step, rows.epoch));
-    }
+    std::vector<RowUse>& uses = used[rows.epoch];
+    for (const uint32_t row : rows.rows) uses.push_back({row, step});
+  }
+  for (auto& [epoch, uses] : used) {
+    std::sort(uses.begin(), uses.end());
+    uses.erase(FindRepeated(epoch, uses, check), uses.end());
   }
   CheckAgainstReference(evidence, steps, check);
   const uint64_t owed = evidence.record.setup.rows_per_epoch;

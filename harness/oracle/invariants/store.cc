@@ -11,6 +11,8 @@
 namespace gauntlet {
 namespace {
 
+constexpr uint64_t kAnyNumber = UINT32_MAX;
+
 // Whether the run ended in an order that cleans up behind itself.
 bool EndedOrderly(const Record& record) {
   return !record.launchers.empty() &&
@@ -45,10 +47,12 @@ void CheckVerification(const Evidence& evidence, Check& check) {
 
 // What was loaded is what was acknowledged, and is not void.
 void CheckLoads(const Evidence& evidence, Check& check) {
-  std::map<uint64_t, std::string> saved;
+  // A step may be saved in each of its phases; which of them it is to be is the
+  // trajectory's to say.
+  std::map<uint64_t, std::set<std::string>> saved;
   for (const auto& [number, generation] : evidence.generations) {
     for (const Acknowledged& save : generation.saves) {
-      saved[save.step] = save.digest;
+      saved[save.step].insert(save.digest);
     }
   }
   for (const LifeEvents& life : evidence.record.lives) {
@@ -63,11 +67,11 @@ void CheckLoads(const Evidence& evidence, Check& check) {
       }
       check.Instance();
       const auto found = saved.find(event.step);
-      if (found != saved.end() && found->second != event.digest) {
-        check.Breach(
-            "torn-load",
-            fmt::format("{} loaded state {} of step {}, saved was {}",
-                        NameOf(life), event.digest, event.step, found->second));
+      if (found != saved.end() && !found->second.contains(event.digest)) {
+        check.Breach("torn-load",
+                     fmt::format("{} loaded state {} of step {}, saved was {}",
+                                 NameOf(life), event.digest, event.step,
+                                 *found->second.begin()));
       }
       if (fenced.contains(BaseName(event.path))) {
         check.Breach("fenced-read",
@@ -78,7 +82,9 @@ void CheckLoads(const Evidence& evidence, Check& check) {
   }
 }
 
-// A checkpoint is retired only once a later one is acknowledged.
+// A checkpoint is retired only once a later one is acknowledged, or adopted: a
+// save that was committed and never acknowledged is as good once a claim names
+// it as the parent.
 void CheckRetirement(const Evidence& evidence, Check& check) {
   uint64_t before = 0;  // the newest save of older generations
   for (const auto& [number, generation] : evidence.generations) {
@@ -88,6 +94,8 @@ void CheckRetirement(const Evidence& evidence, Check& check) {
       for (const RecordEvent& event : life->events) {
         if (event.kind == RecordKind::kSaveAcknowledged) {
           saved = std::max(saved, event.step);
+        } else if (event.kind == RecordKind::kGeneration) {
+          saved = std::max(saved, StepOfPath(event.path).value_or(0));
         }
         if (event.kind != RecordKind::kRetired) continue;
         check.Instance();
@@ -105,14 +113,29 @@ void CheckRetirement(const Evidence& evidence, Check& check) {
   }
 }
 
+// Whether the error may meet the sync that a removal makes: one that does not
+// void the save meets what is done next.
+bool IsOfADirectorysSync(const RecordFault& fault) {
+  return (fault.kind == "errno" || fault.kind == "fsync_fails") &&
+         (fault.point == "ckpt.commit.fsync" || fault.point == "ckpt.dirsync");
+}
+
+// How many removals the disk may have refused; one of every hit is logged once.
 uint64_t RefusedRemovals(const Evidence& evidence) {
-  return static_cast<uint64_t>(
-      std::count_if(evidence.firings.begin(), evidence.firings.end(),
-                    [](const Firing& firing) {
-                      const FaultTraits traits = TraitsOf(*firing.fault);
-                      return !traits.may_end_life &&
-                             firing.fault->point.starts_with("ckpt.retire.");
-                    }));
+  uint64_t refused = 0;
+  uint64_t syncs = 0;
+  for (const Firing& firing : evidence.firings) {
+    const bool of_removal = firing.fault->point.starts_with("ckpt.retire.") &&
+                            !TraitsOf(*firing.fault).may_end_life;
+    if (of_removal && firing.fault->always) return kAnyNumber;
+    if (of_removal) ++refused;
+    if (IsOfADirectorysSync(*firing.fault)) ++syncs;
+  }
+  uint64_t failed_saves = 0;
+  for (const auto& [number, generation] : evidence.generations) {
+    failed_saves += generation.failed_saves;
+  }
+  return refused + (syncs > failed_saves ? syncs - failed_saves : 0);
 }
 
 void CheckLeftovers(const Evidence& evidence, Check& check) {

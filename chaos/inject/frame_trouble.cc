@@ -1,0 +1,50 @@
+#include "chaos/inject/frame_trouble.h"
+
+#include <algorithm>
+
+#include "engine/check.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+// Linux: the least time before a segment is sent again, and how often that is
+// tried (tcp_retries2); the time doubles.
+constexpr Duration kFirstRetransmission = std::chrono::milliseconds(200);
+constexpr int kMaxRetransmissions = 15;
+
+}  // namespace
+
+std::string TroubleStream(const Fault& fault, LinkWay way,
+                          std::string_view place) {
+  return fmt::format("fault:{}:{}:{}", fault.id, place,
+                     way == LinkWay::kOut ? "out" : "in");
+}
+
+FrameTrouble::FrameTrouble(const Fault& fault, RandomStream chance)
+    : chance_(chance) {
+  CHECK(fault.kind == FaultKind::kDelay || fault.kind == FaultKind::kDrop,
+        fmt::format("{}: makes no frame late", fault.id));
+  if (fault.kind == FaultKind::kDelay) {
+    latency_ = fault.with.latency;
+    jitter_ = fault.with.jitter;
+  } else {
+    percent_ = static_cast<uint64_t>(fault.with.percent);
+  }
+}
+
+Duration FrameTrouble::Draw() {
+  Duration later = latency_;
+  if (jitter_ > Duration::zero()) {
+    later += Duration(static_cast<int64_t>(
+        chance_.Between(0, static_cast<uint64_t>(jitter_.count()))));
+  }
+  Duration pause = kFirstRetransmission;
+  for (int i = 0; i < kMaxRetransmissions; ++i, pause *= 2) {
+    if (percent_ == 0 || chance_.Below(100) >= percent_) break;
+    later += pause;
+  }
+  return later;
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,37 @@
+// What makes frames late: the part of a network fault that both worlds share.
+#ifndef GAUNTLET_CHAOS_INJECT_FRAME_TROUBLE_H_
+#define GAUNTLET_CHAOS_INJECT_FRAME_TROUBLE_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "chaos/inject/plan.h"
+#include "chaos/sim/random_stream.h"
+
+namespace gauntlet {
+
+// A delay or a drop on one way of a worker's connections. Its numbers come from
+// a stream of its own, so that one fault less shifts no other.
+class FrameTrouble {
+ public:
+  // REQUIRES: the fault is a delay or a drop.
+  FrameTrouble(const Fault& fault, RandomStream chance);
+
+  // How much later the next frame arrives.
+  Duration Draw();
+
+ private:
+  Duration latency_{0};
+  Duration jitter_{0};
+  uint64_t percent_ = 0;
+  RandomStream chance_;
+};
+
+// The name of the stream for one way of the connections that end at a place.
+std::string TroubleStream(const Fault& fault, LinkWay way,
+                          std::string_view place);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_CHAOS_INJECT_FRAME_TROUBLE_H_

@@ -1,0 +1,104 @@
+// What one host sees of a file server that several hosts share.
+//
+// Model: NFS with close-to-open consistency, as Linux mounts it by default. The
+// server is a SimDisk of profile kShared; each host has one view.
+//
+// - Names change at the server, at once and atomically: of two hosts that
+//   create exclusively, rename or remove, one wins. Locks are the server's.
+// - A listing that a host has read is what it goes by for `listings_stale_for`:
+//   List answers it again, and a file that is not in it is not found when it is
+//   opened for reading. What this host changes itself in a directory makes it
+//   forget that directory's listing. A name that others took away is found
+//   missing when it is used.
+// - A file's bytes and size are as they were at the server when somebody on
+//   this host opened it last, plus what this host wrote. Opening asks the
+//   server anew, where nothing of this host's is still to be written.
+// - What a host writes stays with it until Sync, or until the last of its
+//   handles is closed: only then do others see it, and only Sync makes it
+//   durable at the server (and says that the server is full; a close says
+//   nothing). The death of a process closes its files.
+// - A crash of the host loses what it had not handed over. A power cut of the
+//   server is SimDisk::PowerLoss; hosts live on with what they have.
+//
+// Not modelled: silly renames (an open file that is removed stays readable, as
+// on a local disk), delegations, byte-range locks.
+#ifndef GAUNTLET_CHAOS_SIM_SHARED_VIEW_H_
+#define GAUNTLET_CHAOS_SIM_SHARED_VIEW_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "chaos/sim/sim_disk.h"
+#include "engine/world/clock.h"
+
+namespace gauntlet {
+
+struct SharedViewOptions {
+  // acdirmin of Linux.
+  Duration listings_stale_for = std::chrono::seconds(30);
+};
+
+class SharedView {
+ public:
+  // The server outlives the view.
+  SharedView(SimDisk& server, const SharedViewOptions& options)
+      : server_(server), options_(options) {}
+
+  // As in engine/world/storage.h. A file that was opened is closed once.
+  Result<std::shared_ptr<Inode>> Open(std::string_view path, OpenMode mode,
+                                      Time now);
+  Result<std::vector<DirectoryEntry>> List(std::string_view path, Time now);
+  Status MakeDirectory(std::string_view path);
+  Status Rename(std::string_view from, std::string_view to);
+  Status Remove(std::string_view path, FileKind kind);
+
+  // REQUIRES: the file is open.
+  void Write(const std::shared_ptr<Inode>& file, uint64_t offset,
+             std::span<const std::byte> bytes);
+  size_t Read(const std::shared_ptr<Inode>& file, uint64_t offset,
+              std::span<std::byte> bytes) const;
+  uint64_t Size(const std::shared_ptr<Inode>& file) const;
+  Status Sync(const std::shared_ptr<Inode>& file);
+  void Close(const std::shared_ptr<Inode>& file);
+
+  // The host is gone, with all that it had not handed over.
+  void Crash();
+
+ private:
+  struct Piece {
+    uint64_t offset = 0;
+    std::string bytes;
+  };
+  struct Copy {
+    std::shared_ptr<Inode> inode;  // at the server
+    std::string data;              // as this host sees it
+    std::vector<Piece> unwritten;  // oldest first
+    int handles = 0;
+  };
+  struct Listing {
+    Time read{};
+    std::vector<DirectoryEntry> entries;
+  };
+
+  Copy& Find(const std::shared_ptr<Inode>& file);
+  const Copy& Find(const std::shared_ptr<Inode>& file) const;
+  Status Flush(Copy& copy);
+  bool IsFresh(const Listing& listing, Time now) const;
+  bool IsHidden(std::string_view path, Time now) const;
+  void ForgetListingOf(std::string_view path);
+
+  SimDisk& server_;
+  SharedViewOptions options_;
+  std::map<uint64_t, Copy> copies_;                       // by inode number
+  std::map<std::string, Listing, std::less<>> listings_;  // by clean path
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_CHAOS_SIM_SHARED_VIEW_H_

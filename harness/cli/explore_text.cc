@@ -1,0 +1,287 @@
+#include "harness/cli/explore_text.h"
+
+#include <algorithm>
+#include <set>
+
+#include "harness/record/invariants.h"
+#include "harness/scenario/run_setup.h"
+#include "harness/scenario/units.h"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+namespace gauntlet {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string Plural(uint64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+double Ratio(double part, double whole) {
+  return whole > 0 ? part / whole : 0.0;
+}
+
+std::string_view EndName(CampaignEnd end) {
+  switch (end) {
+    case CampaignEnd::kExhausted:
+      return "done";
+    case CampaignEnd::kTime:
+      return "stopped: time budget";
+    case CampaignEnd::kFindings:
+      return "stopped: enough findings";
+    case CampaignEnd::kInterrupted:
+      return "interrupted";
+  }
+  return "";
+}
+
+std::string_view ModeName(ExploreMode mode) {
+  switch (mode) {
+    case ExploreMode::kRandom:
+      return "random";
+    case ExploreMode::kNth:
+      return "nth";
+    case ExploreMode::kCrashStates:
+      return "crash-states";
+  }
+  return "";
+}
+
+// "recovers 90%, completes 10%".
+template <typename Key>
+std::string Shares(const std::map<Key, uint64_t>& counts, uint64_t all) {
+  std::string text;
+  for (const auto& [key, count] : counts) {
+    text += fmt::format(
+        "{}{} {:.1f}%", text.empty() ? "" : ", ", key,
+        100 * Ratio(static_cast<double>(count), static_cast<double>(all)));
+  }
+  return text;
+}
+
+std::vector<std::string_view> MissedPoints(const CampaignReport& report) {
+  const std::set<Point> hit = report.coverage.PointsHit();
+  std::vector<std::string_view> missed;
+  for (const Point point : report.space.points) {
+    if (!hit.contains(point)) missed.push_back(PointName(point));
+  }
+  return missed;
+}
+
+std::vector<std::string_view> MissedKinds(const CampaignReport& report) {
+  const std::set<FaultKind> fired = report.coverage.KindsFired();
+  std::vector<std::string_view> missed;
+  for (const FaultKind kind : report.space.kinds) {
+    if (!fired.contains(kind)) missed.push_back(FaultKindName(kind));
+  }
+  return missed;
+}
+
+std::vector<std::string_view> IdleInvariants(const CampaignReport& report) {
+  std::vector<std::string_view> idle;
+  const auto all = AllInvariants();
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (report.coverage.instances()[i] == 0) idle.push_back(all[i].name);
+  }
+  return idle;
+}
+
+// "38 of 40; never: a, b".
+std::string Reached(size_t all, const std::vector<std::string_view>& missed) {
+  if (missed.empty()) return fmt::format("all {}", all);
+  return fmt::format("{} of {}; never: {}", all - missed.size(), all,
+                     fmt::join(missed, ", "));
+}
+
+// (point, phase) by kinds that never fired there, though another kind did.
+std::string RenderGaps(const CampaignReport& report) {
+  std::map<std::pair<Point, FaultPhase>, std::set<FaultKind>> fired;
+  for (const auto& [key, count] : report.coverage.fired()) {
+    const auto& [point, kind, phase] = key;
+    fired[{point, phase}].insert(kind);
+  }
+  std::string text;
+  for (const auto& [place, kinds] : fired) {
+    std::vector<std::string_view> missed;
+    for (const FaultKind kind : report.space.kinds) {
+      if (!kinds.contains(kind)) missed.push_back(FaultKindName(kind));
+    }
+    if (missed.empty()) continue;
+    text += fmt::format("  never at {} ({}): {}\n", PointName(place.first),
+                        FaultPhaseName(place.second), fmt::join(missed, ", "));
+  }
+  return text;
+}
+
+size_t MarksMet(const CampaignReport& report) {
+  return static_cast<size_t>(std::ranges::count_if(
+      report.marks, [](uint64_t count) { return count > 0; }));
+}
+
+std::string RenderMarks(const CampaignReport& report) {
+  const auto all = AllMarks();
+  std::string text =
+      fmt::format("  marks         {} of {}\n", MarksMet(report), all.size());
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (report.marks[i] > 0) continue;
+    text += fmt::format("    never{} {}: {}\n",
+                        all[i].rarity == MarkRarity::kRare ? " (rare)" : "",
+                        all[i].name, all[i].description);
+  }
+  return text;
+}
+
+std::string RenderStatistics(const CampaignReport& report, int threads) {
+  const double per_second =
+      Ratio(static_cast<double>(report.cases), report.seconds);
+  std::string text =
+      fmt::format("  rate          {:.0f} cases a second, {:.0f} a thread\n",
+                  per_second, per_second / threads);
+  text += fmt::format("  faults fired  {}\n",
+                      Shares(report.by_faults_fired, report.cases));
+  text += fmt::format("  outcomes      {}\n",
+                      Shares(report.by_outcome, report.cases));
+  text += fmt::format(
+      "  time          {:.0f} s in the simulation, {:.0f} times real time; "
+      "{:.2f} restarts a case\n",
+      report.virtual_seconds, Ratio(report.virtual_seconds, report.seconds),
+      Ratio(static_cast<double>(report.restarts),
+            static_cast<double>(report.cases)));
+  text +=
+      fmt::format("  stable        {} run twice, {} differed\n",
+                  Plural(report.ran_twice, "case"), report.nondeterministic);
+  return text;
+}
+
+std::string RenderCoverage(const CampaignReport& report) {
+  const Coverage& coverage = report.coverage;
+  std::string text =
+      fmt::format("  points        {}\n",
+                  Reached(report.space.points.size(), MissedPoints(report)));
+  text += fmt::format("  kinds         {}\n",
+                      Reached(report.space.kinds.size(), MissedKinds(report)));
+  text += fmt::format(
+      "  places        {} of point, kind and phase; {} pairs of points; last "
+      "new in case {}\n",
+      coverage.fired().size(), coverage.pairs().size(), coverage.last_new());
+  text += fmt::format("  invariants    {} with something to check\n",
+                      Reached(AllInvariants().size(), IdleInvariants(report)));
+  return text + RenderMarks(report);
+}
+
+Json FindingToJson(const WrittenFinding& written) {
+  const CampaignFinding& finding = written.finding;
+  Json faults = Json::array();
+  for (const Fault& fault : finding.plan.faults) {
+    faults.push_back(FaultSummary(fault));
+  }
+  return {{"invariant", finding.what.invariant},
+          {"name", finding.what.name},
+          {"message", finding.what.message},
+          {"case", finding.case_number},
+          {"cases", finding.cases},
+          {"faults", std::move(faults)},
+          {"tries", finding.tries},
+          {"file", written.files.scenario.string()}};
+}
+
+}  // namespace
+
+std::string RenderExploreHead(const Case& base, const ExploreCommand& command,
+                              uint64_t seed) {
+  const EpochShape epoch = ShapeOfEpoch(base.train.job);
+  std::string text = fmt::format(
+      "{}: {}, {}; mode {}, up to {} in a plan, seed {}", base.name,
+      Plural(static_cast<uint64_t>(base.cluster.workers), "worker"),
+      Plural(epoch.steps * base.train.horizon.epochs, "step"),
+      ModeName(command.mode),
+      Plural(static_cast<uint64_t>(command.max_faults), "fault"), seed);
+  if (!base.plan.bugs.empty()) text += ", with a planted bug";
+  return text + "\n";
+}
+
+std::string RenderFound(const WrittenFinding& found) {
+  const CampaignFinding& finding = found.finding;
+  std::string text = fmt::format(
+      "FOUND  case {}: {} ({}). Shrunk {} to {} in {} tries:\n",
+      finding.case_number, finding.what.invariant, finding.what.name,
+      Plural(finding.original.faults.size(), "fault"),
+      finding.plan.faults.size(), finding.tries);
+  for (const Fault& fault : finding.plan.faults) {
+    text += fmt::format("         {}: {}\n", fault.id, FaultSummary(fault));
+  }
+  text += fmt::format("       {}\n", finding.what.message);
+  if (found.files.scenario.empty()) {
+    return text + fmt::format("       no scenario can say it: {}\n",
+                              found.files.why_no_scenario);
+  }
+  return text + fmt::format("       replay: gauntlet replay {}\n",
+                            found.files.scenario.string());
+}
+
+std::string RenderCampaign(const CampaignReport& report,
+                           const ExploreCommand& command) {
+  std::string text =
+      fmt::format("{}. {} in {:.1f}s: {} held, {} broken ({})\n",
+                  EndName(report.end), Plural(report.cases, "case"),
+                  report.seconds, report.cases - report.broken, report.broken,
+                  Plural(report.findings.size(), "cause"));
+  if (command.mode == ExploreMode::kNth) {
+    text += report.end == CampaignEnd::kExhausted && !command.cases
+                ? fmt::format("  sweep         done: all {}\n", report.cases)
+                : fmt::format("  sweep         got to {}\n", report.progress);
+  }
+  text += RenderStatistics(report, command.jobs);
+  text += RenderCoverage(report);
+  if (command.all_gaps) text += RenderGaps(report);
+  return text;
+}
+
+std::string CampaignToJson(const CampaignReport& report,
+                           const std::vector<WrittenFinding>& findings,
+                           const ExploreCommand& command, uint64_t seed) {
+  Json found = Json::array();
+  for (const WrittenFinding& one : findings)
+    found.push_back(FindingToJson(one));
+  const double per_second =
+      Ratio(static_cast<double>(report.cases), report.seconds);
+  Json json = {
+      {"mode", ModeName(command.mode)},
+      {"seed", seed},
+      {"end", EndName(report.end)},
+      {"cases", report.cases},
+      {"seconds", report.seconds},
+      {"per_second", per_second},
+      {"per_second_per_thread", per_second / command.jobs},
+      {"findings", std::move(found)},
+      {"broken", report.broken},
+      {"ran_twice", report.ran_twice},
+      {"nondeterministic", report.nondeterministic},
+      {"points_hit", report.space.points.size() - MissedPoints(report).size()},
+      {"points_total", report.space.points.size()},
+      {"points_missed", MissedPoints(report)},
+      {"places", report.coverage.fired().size()},
+      {"pairs", report.coverage.pairs().size()},
+      {"marks_met", MarksMet(report)},
+      {"marks_total", AllMarks().size()},
+      {"marks_missed", MissedMarks(report)},
+      {"virtual_seconds", report.virtual_seconds},
+      {"restarts", report.restarts},
+  };
+  return json.dump() + "\n";
+}
+
+std::vector<std::string_view> MissedMarks(const CampaignReport& report) {
+  std::vector<std::string_view> missed;
+  const auto all = AllMarks();
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (report.marks[i] == 0 && all[i].rarity == MarkRarity::kUsual) {
+      missed.push_back(all[i].name);
+    }
+  }
+  return missed;
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,41 @@
+// What an exploration came to, for people and for programs.
+#ifndef GAUNTLET_HARNESS_CLI_EXPLORE_TEXT_H_
+#define GAUNTLET_HARNESS_CLI_EXPLORE_TEXT_H_
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/cli/commands.h"
+#include "harness/explore/campaign.h"
+#include "harness/explore/finding_files.h"
+
+namespace gauntlet {
+
+// A finding and where it was left.
+struct WrittenFinding {
+  CampaignFinding finding;
+  FindingFiles files;
+};
+
+// "explore-base: 4 workers, 24 steps; random plans of up to 3 faults, …".
+std::string RenderExploreHead(const Case& base, const ExploreCommand& command,
+                              uint64_t seed);
+// "FOUND  case 1377: …", several lines.
+std::string RenderFound(const WrittenFinding& found);
+// What ended it, statistics, gaps.
+std::string RenderCampaign(const CampaignReport& report,
+                           const ExploreCommand& command);
+// One line of JSON.
+std::string CampaignToJson(const CampaignReport& report,
+                           const std::vector<WrittenFinding>& findings,
+                           const ExploreCommand& command, uint64_t seed);
+
+// Usual marks that no case came to.
+std::vector<std::string_view> MissedMarks(const CampaignReport& report);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_EXPLORE_TEXT_H_

@@ -1,0 +1,208 @@
+#include "harness/cli/replay_command.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+#include "engine/digest.h"
+#include "engine/real/real_host.h"
+#include "harness/cli/exit_code.h"
+#include "harness/cli/replay_target.h"
+#include "harness/explore/divergence.h"
+#include "harness/explore/replay.h"
+#include "harness/oracle/judge.h"
+#include "harness/record/record_file.h"
+#include "harness/run/text_file.h"
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+#include <unistd.h>
+
+namespace gauntlet {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kThisProgram = "/proc/self/exe";
+
+// Of a folder that is gone when this is.
+class Scratch {
+ public:
+  explicit Scratch(const fs::path& runs)
+      : path_(runs / fmt::format(".replay-{}", getpid())) {}
+  ~Scratch() {
+    std::error_code error;
+    fs::remove_all(path_, error);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  const fs::path path_;
+};
+
+size_t EventsIn(const Record& record) {
+  size_t events = 0;
+  for (const LifeEvents& life : record.lives) events += life.events.size();
+  return events;
+}
+
+std::string Counted(size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+// A finding's scenario says what is owed; it was written because that is not
+// what happens. A canary's says what happens.
+bool IsBrokenAsFound(const Case& one, const Verdict& verdict) {
+  const bool finding =
+      std::ranges::find(one.labels, "finding") != one.labels.end();
+  if (!finding) return true;
+  return one.expect.outcome == Outcome::kViolates
+             ? verdict.kind == VerdictKind::kPass
+             : verdict.kind == VerdictKind::kFail;
+}
+
+class Replayer {
+ public:
+  Replayer(const fs::path& runs, Console& console)
+      : console_(console),
+        scratch_(runs),
+        cache_(runs / ".cache"),
+        build_(DigestOf(ReadTextFile(kThisProgram)).Short()),
+        references_(cache_.string(), build_) {}
+
+  // Whether it came out as recorded.
+  Result<bool> Replay(const ReplayTarget& target);
+
+  bool interrupted() const { return host_.TerminationNotices() > 0; }
+
+ private:
+  Result<Record> Run(const SuiteItem& item);
+  // What it is to be held against.
+  Result<Record> RecordOf(const ReplayTarget& target);
+  void Announce(const ReplayTarget& target);
+  void Show(Ink ink, std::string_view word, std::string_view text);
+  Status Explain(const SuiteItem& item, const Record& now);
+
+  Console& console_;
+  RealHost host_;
+  const Scratch scratch_;
+  const fs::path cache_;
+  const std::string build_;
+  References references_;
+};
+
+Result<Record> Replayer::Run(const SuiteItem& item) {
+  std::error_code error;
+  fs::remove_all(scratch_.path(), error);
+  fs::create_directories(scratch_.path(), error);
+  if (error) {
+    return IoError(
+        fmt::format("{}: {}", scratch_.path().string(), error.message()));
+  }
+  const std::vector<CaseResult> results =
+      RunSuite({item},
+               {.program = kThisProgram,
+                .directory = fs::absolute(scratch_.path()),
+                .cache_directory = cache_.string(),
+                .build = build_,
+                .interrupted = [&] { return interrupted(); }},
+               [](const CaseResult&) {});
+  if (results.empty()) return Unavailable("interrupted");
+  const fs::path file = fs::path(results[0].directory) / "record.jsonl";
+  Parsed<Record> record = ReadRecord(ReadTextFile(file), file.string());
+  if (!record.ok()) return DataLoss(record.error);
+  return std::move(*record.value);
+}
+
+Result<Record> Replayer::RecordOf(const ReplayTarget& target) {
+  if (target.recorded) return *target.recorded;
+  return Run(target.item);
+}
+
+void Replayer::Announce(const ReplayTarget& target) {
+  const bool real = target.item.world == WorldKind::kReal;
+  std::string recorded = "nothing recorded: run twice";
+  if (target.recorded) {
+    recorded = fmt::format("{} recorded{}",
+                           Counted(EventsIn(*target.recorded), "event"),
+                           target.recorded->world == (real ? "real" : "sim")
+                               ? ""
+                               : " in the other world");
+    if (!target.build.empty() && target.build != build_) {
+      recorded += fmt::format(" by another build ({})", target.build);
+    }
+  }
+  fmt::print(console_.out, "{} ({}): {}, {}\n", target.item.one.name,
+             real ? "real" : "sim",
+             Counted(target.item.one.plan.faults.size(), "fault"), recorded);
+}
+
+void Replayer::Show(Ink ink, std::string_view word, std::string_view text) {
+  fmt::print(console_.out, "{}: {}\n", console_.out_style.Paint(ink, word),
+             text);
+}
+
+// Operations can be looked into in the simulated world only.
+Status Replayer::Explain(const SuiteItem& item, const Record& now) {
+  if (!FirstDeparture(now)) return OkStatus();
+  const bool real = item.world == WorldKind::kReal;
+  Record simulated = now;
+  if (real) {
+    ASSIGN_OR_RETURN(simulated, Run({.one = item.one}));
+  }
+  ASSIGN_OR_RETURN(const std::string text,
+                   ExplainTrajectory(item.one, simulated, references_));
+  fmt::print(console_.out, "  {}{}\n", real ? "in the simulated world: " : "",
+             text.empty() ? "it stays with the reference" : text);
+  return OkStatus();
+}
+
+Result<bool> Replayer::Replay(const ReplayTarget& target) {
+  Announce(target);
+  ASSIGN_OR_RETURN(const Record recorded, RecordOf(target));
+  ASSIGN_OR_RETURN(const Record now, Run(target.item));
+  const Verdict verdict = Judge(now);
+  const std::string difference = FirstReplayDifference(recorded, now);
+  bool same = difference.empty();
+  if (!same) {
+    Show(Ink::kBad, "differs", "first divergence: " + difference);
+    fmt::print(console_.out, "  now: {}\n", VerdictLine(verdict));
+  } else if (!target.recorded && !IsBrokenAsFound(target.item.one, verdict)) {
+    same = false;
+    Show(Ink::kBad, "differs",
+         "what was found does not happen: " + VerdictLine(verdict));
+  } else {
+    Show(Ink::kGood, "reproduced", VerdictLine(verdict));
+  }
+  RETURN_IF_ERROR(Explain(target.item, now));
+  console_.out << std::flush;
+  return same;
+}
+
+int Fail(Console& console, const Status& status, ExitCode code) {
+  fmt::print(console.err, "gauntlet replay: {}\n", status.message());
+  return static_cast<int>(code);
+}
+
+}  // namespace
+
+int RunReplay(const ReplayCommand& command, Console& console) {
+  InstallSignalHandlers();
+  const Result<std::vector<ReplayTarget>> targets = FindReplayTargets(command);
+  if (!targets.ok()) return Fail(console, targets.status(), ExitCode::kUsage);
+  Replayer replayer(command.runs_directory, console);
+  ExitCode code = ExitCode::kHeld;
+  for (const ReplayTarget& target : *targets) {
+    const Result<bool> same = replayer.Replay(target);
+    if (replayer.interrupted()) {
+      return static_cast<int>(ExitCode::kInterrupted);
+    }
+    if (!same.ok()) return Fail(console, same.status(), ExitCode::kNoVerdict);
+    if (!*same) code = ExitCode::kNoVerdict;
+  }
+  return static_cast<int>(code);
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,245 @@
+#include "harness/cli/replay_target.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "engine/real/posix_storage.h"
+#include "harness/cli/flags.h"
+#include "harness/record/record_file.h"
+#include "harness/record/result_file.h"
+#include "harness/run/text_file.h"
+#include "harness/scenario/diagnostic.h"
+#include "harness/scenario/scenario.h"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace gauntlet {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kShownNames = 5;
+
+// What `gauntlet run` leaves in a case's folder.
+constexpr const char* kRecordFile = "record.jsonl";
+constexpr const char* kScenarioFile = "scenario.yaml";
+
+bool IsFile(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error);
+}
+
+bool IsFolder(const fs::path& path) {
+  std::error_code error;
+  return fs::is_directory(path, error);
+}
+
+// Folders in this one, without hidden ones, ascending.
+std::vector<std::string> FoldersIn(const fs::path& path) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (auto entry = fs::directory_iterator(path, error);
+       !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (!name.starts_with('.') && IsFolder(entry->path())) {
+      names.push_back(name);
+    }
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+// The one name that this is, or the only one that begins with it.
+Result<std::string> Pick(std::string_view what, const std::string& text,
+                         const std::vector<std::string>& names) {
+  if (std::ranges::find(names, text) != names.end()) return text;
+  std::vector<std::string> fitting;
+  std::ranges::copy_if(
+      names, std::back_inserter(fitting),
+      [&](const std::string& name) { return name.starts_with(text); });
+  if (fitting.size() == 1) return fitting[0];
+  if (fitting.size() > 1) {
+    fitting.resize(std::min(fitting.size(), kShownNames));
+    return InvalidArgument(fmt::format("{} {}: more than one begins so: {}",
+                                       what, Quoted(text),
+                                       fmt::join(fitting, ", ")));
+  }
+  std::string near = DidYouMean(text, names);
+  if (near.empty() && !names.empty()) {
+    const size_t first = names.size() - std::min(names.size(), kShownNames);
+    near = fmt::format(
+        "; there {} {}", names.size() == 1 ? "is" : "are",
+        fmt::join(names.begin() + static_cast<std::ptrdiff_t>(first),
+                  names.end(), ", "));
+  }
+  return NotFound(
+      fmt::format("{} {}: there is none{}", what, Quoted(text), near));
+}
+
+Result<std::vector<Case>> LoadCases(const fs::path& file) {
+  PosixStorage storage;
+  ASSIGN_OR_RETURN(const std::string text,
+                   ReadFile(storage, file.string(), kMaxScenarioBytes));
+  LoadedFile loaded = LoadScenarios(text, file.string());
+  if (loaded.errors.empty()) return std::move(loaded.cases);
+  return InvalidArgument(RenderErrors(loaded, file.string(), text));
+}
+
+Result<Record> LoadRecord(const fs::path& file) {
+  Parsed<Record> record = ReadRecord(ReadTextFile(file), file.string());
+  if (record.ok()) return std::move(*record.value);
+  return InvalidArgument(record.error);
+}
+
+WorldKind WorldOf(WorldChoice choice, const std::string& recorded) {
+  if (choice == WorldChoice::kReal) return WorldKind::kReal;
+  if (choice == WorldChoice::kSimulated) return WorldKind::kSimulated;
+  return recorded == "real" ? WorldKind::kReal : WorldKind::kSimulated;
+}
+
+// The case of a record: as it was written down beside it, else by the name that
+// it has in its scenario file.
+Result<Case> CaseOf(const Record& record, const fs::path& folder) {
+  const bool beside = IsFile(folder / kScenarioFile);
+  const fs::path file = beside ? folder / kScenarioFile : fs::path(record.file);
+  ASSIGN_OR_RETURN(std::vector<Case> cases, LoadCases(file));
+  const auto found = std::ranges::find_if(cases, [&](const Case& one) {
+    return beside || one.name == record.case_name;
+  });
+  if (found == cases.end()) {
+    return NotFound(fmt::format("{}: there is no case {} in it any more",
+                                file.string(), record.case_name));
+  }
+  Case one = std::move(*found);
+  if (PlanToJson(one.plan) != record.plan_json) {
+    return InvalidArgument(
+        fmt::format("{}: the faults of {} are not those of the record any more",
+                    file.string(), record.case_name));
+  }
+  one.name = record.case_name;
+  one.scenario = record.scenario;
+  one.file = record.file;
+  one.line = record.line;
+  return one;
+}
+
+std::string BuildOf(const fs::path& run) {
+  const fs::path file = run / "result.json";
+  if (!IsFile(file)) return "";
+  const Parsed<RunResult> result =
+      ReadResult(ReadTextFile(file), file.string());
+  return result.ok() ? result.value->build : "";
+}
+
+Result<ReplayTarget> TargetOfRecord(const fs::path& file, WorldChoice world) {
+  ASSIGN_OR_RETURN(Record record, LoadRecord(file));
+  const fs::path folder = file.parent_path();
+  ASSIGN_OR_RETURN(Case one, CaseOf(record, folder));
+  ReplayTarget target = {
+      .item = {.one = std::move(one), .world = WorldOf(world, record.world)},
+      .build = BuildOf(folder.parent_path())};
+  target.recorded = std::move(record);
+  return target;
+}
+
+Result<std::vector<ReplayTarget>> TargetsOfScenario(const fs::path& file,
+                                                    WorldChoice world) {
+  ASSIGN_OR_RETURN(std::vector<Case> cases, LoadCases(file));
+  std::vector<ReplayTarget> targets;
+  for (Case& one : cases) {
+    targets.push_back(
+        {.item = {.one = std::move(one), .world = WorldOf(world, "sim")}});
+  }
+  return targets;
+}
+
+bool Fits(const std::string& folder, WorldChoice world) {
+  if (world == WorldChoice::kBoth) return true;
+  return folder.ends_with(world == WorldChoice::kReal ? ".real" : ".sim");
+}
+
+// A case's folder is its name and its world.
+std::string NameOfFolder(const std::string& folder) {
+  return folder.substr(0, folder.rfind('.'));
+}
+
+// The folders of the cases that are meant; where no world is, those of the
+// simulated one before those of the other.
+Result<std::vector<std::string>> PickCases(const fs::path& run,
+                                           const std::string& text,
+                                           WorldChoice world) {
+  std::vector<std::string> folders;
+  for (const std::string& folder : FoldersIn(run)) {
+    if (Fits(folder, world) && IsFile(run / folder / kRecordFile)) {
+      folders.push_back(folder);
+    }
+  }
+  if (folders.empty()) {
+    return NotFound(fmt::format("run {}: no case of it left a record",
+                                Quoted(run.filename().string())));
+  }
+  if (text.empty() || std::ranges::find(folders, text) != folders.end()) {
+    return text.empty() ? folders : std::vector<std::string>{text};
+  }
+  std::vector<std::string> names;
+  for (const std::string& folder : folders) {
+    if (names.empty() || names.back() != NameOfFolder(folder)) {
+      names.push_back(NameOfFolder(folder));
+    }
+  }
+  ASSIGN_OR_RETURN(const std::string name, Pick("case", text, names));
+  for (const char* ending : {".sim", ".real"}) {
+    if (std::ranges::find(folders, name + ending) != folders.end()) {
+      return std::vector<std::string>{name + ending};
+    }
+  }
+  return NotFound(fmt::format("case {}: there is none", Quoted(text)));
+}
+
+bool LooksLikeAPath(const std::string& text) {
+  return text.starts_with('/') || text.starts_with('.') ||
+         text.ends_with(".yaml") || text.ends_with(".jsonl");
+}
+
+Result<std::vector<ReplayTarget>> TargetsOfRun(const ReplayCommand& command) {
+  const size_t slash = command.target.find('/');
+  const std::string id = command.target.substr(0, slash);
+  const std::string case_name =
+      slash == std::string::npos ? "" : command.target.substr(slash + 1);
+  const fs::path runs = command.runs_directory;
+  ASSIGN_OR_RETURN(const std::string run, Pick("run", id, FoldersIn(runs)));
+  ASSIGN_OR_RETURN(const std::vector<std::string> folders,
+                   PickCases(runs / run, case_name, command.world));
+  std::vector<ReplayTarget> targets;
+  for (const std::string& folder : folders) {
+    ASSIGN_OR_RETURN(
+        ReplayTarget target,
+        TargetOfRecord(runs / run / folder / kRecordFile, command.world));
+    targets.push_back(std::move(target));
+  }
+  return targets;
+}
+
+}  // namespace
+
+Result<std::vector<ReplayTarget>> FindReplayTargets(
+    const ReplayCommand& command) {
+  fs::path path = command.target;
+  if (IsFile(path / kRecordFile)) path /= kRecordFile;
+  if (!IsFile(path)) {
+    if (!LooksLikeAPath(command.target)) return TargetsOfRun(command);
+    return NotFound(
+        fmt::format("{}: there is no such scenario, record or case's folder",
+                    Quoted(command.target)));
+  }
+  if (path.extension() != ".jsonl") {
+    return TargetsOfScenario(path, command.world);
+  }
+  ASSIGN_OR_RETURN(ReplayTarget target, TargetOfRecord(path, command.world));
+  std::vector<ReplayTarget> targets;
+  targets.push_back(std::move(target));
+  return targets;
+}
+
+}  // namespace gauntlet

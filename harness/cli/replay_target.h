@@ -1,0 +1,32 @@
+// What `gauntlet replay` is to repeat: out of a file, a folder or a run's name.
+#ifndef GAUNTLET_HARNESS_CLI_REPLAY_TARGET_H_
+#define GAUNTLET_HARNESS_CLI_REPLAY_TARGET_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/status.h"
+#include "harness/cli/commands.h"
+#include "harness/record/record.h"
+#include "harness/run/suite.h"
+
+namespace gauntlet {
+
+struct ReplayTarget {
+  SuiteItem item;
+  std::optional<Record> recorded;  // nullopt: only the scenario is there
+  std::string build;  // of the program that recorded it; "" for not known
+};
+
+// In the order of names. A file is a scenario (each of its cases) or a
+// record.jsonl; a folder is a case's in a run. Any other text is RUN or
+// RUN/CASE: `latest`, or enough of a run's name to tell it from the others;
+// likewise of a case's. kNotFound lists what is near; kInvalidArgument: the
+// files there make no sense.
+Result<std::vector<ReplayTarget>> FindReplayTargets(
+    const ReplayCommand& command);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_REPLAY_TARGET_H_

@@ -1,0 +1,100 @@
+// An exploration: many plans on one base case, and what became of them.
+//
+// Cases are run on several threads and taken up in the order of their numbers,
+// so that the findings are the same on any number of threads.
+#ifndef GAUNTLET_HARNESS_EXPLORE_CAMPAIGN_H_
+#define GAUNTLET_HARNESS_EXPLORE_CAMPAIGN_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/world/clock.h"
+#include "harness/explore/coverage.h"
+#include "harness/explore/explore_case.h"
+#include "harness/explore/marks.h"
+#include "harness/explore/shrink.h"
+#include "harness/record/verdict.h"
+#include "harness/run/reference.h"
+
+namespace gauntlet {
+
+enum class CampaignMode : uint8_t { kRandom, kNth };
+
+struct CampaignOptions {
+  CampaignMode mode = CampaignMode::kRandom;
+  uint64_t seed = 1;
+  std::optional<uint64_t> only_case;  // random: nothing but this number
+  std::optional<uint64_t> max_cases;
+  std::optional<Duration> time;  // real; shrinking counts
+  int threads = 1;
+  int max_faults = 3;
+  std::vector<FaultKind> kinds;  // empty: all
+  std::vector<Point> points;     // likewise
+  uint64_t twice_every = 16;     // cases run twice; 0: none
+  size_t stop_after = 10;        // findings; 0: never
+  ShrinkOptions shrink;
+};
+
+// One thing that is wrong, found by one case or by many.
+struct CampaignFinding {
+  size_t number = 0;         // from 1 on
+  Finding what;              // of the shrunken plan
+  uint64_t case_number = 0;  // the first that found it
+  uint64_t cases = 1;        // how many did
+  Case setup;                // without the plan
+  FaultPlan original;
+  FaultPlan plan;  // shrunken
+  int tries = 0;   // it took
+  Record record;   // of the shrunken plan's run
+};
+
+enum class CampaignEnd : uint8_t {
+  kExhausted,  // there are no more cases, or those asked for are done
+  kTime,
+  kFindings,  // stop_after
+  kInterrupted,
+};
+
+struct CampaignReport {
+  CampaignEnd end = CampaignEnd::kExhausted;
+  uint64_t cases = 0;
+  uint64_t ran_twice = 0;
+  uint64_t nondeterministic = 0;
+  uint64_t broken = 0;  // cases with anything wrong
+  double seconds = 0;   // real
+  double virtual_seconds = 0;
+  uint64_t restarts = 0;
+  std::map<size_t, uint64_t> by_faults_fired;
+  std::map<std::string, uint64_t> by_outcome;
+  Coverage coverage;
+  std::vector<uint64_t> marks = std::vector<uint64_t>(AllMarks().size());
+  std::vector<CampaignFinding> findings;
+  std::string progress;  // nth: how far it is
+  PlanSpace space;       // of the base
+};
+
+class CampaignObserver {
+ public:
+  virtual ~CampaignObserver() = default;
+  // After each case.
+  virtual void Progress(const CampaignReport& report) = 0;
+  // A new one, shrunken.
+  virtual void Found(const CampaignFinding& finding) = 0;
+  // Asked often: end now.
+  virtual bool Interrupted() = 0;
+};
+
+// An error if the reference run cannot be had. `clock` measures real time.
+Result<CampaignReport> RunCampaign(const Case& base,
+                                   const CampaignOptions& options,
+                                   References& references, Clock& clock,
+                                   CampaignObserver& observer);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_EXPLORE_CAMPAIGN_H_

@@ -1,0 +1,84 @@
+#include "harness/explore/case_report.h"
+
+#include <algorithm>
+
+#include "harness/explore/event_difference.h"
+#include "harness/oracle/evidence.h"
+
+namespace gauntlet {
+namespace {
+
+constexpr int kStopped = 143;
+
+std::string OutcomeOf(const Record& record) {
+  if (record.ending != RunEnding::kExited) {
+    return std::string(RunEndingName(record.ending));
+  }
+  const LauncherRun& last = record.launchers.back();
+  if (last.exit_code == 0) {
+    const bool restarted = last.restarts > 0 || record.launchers.size() > 1;
+    return restarted ? "recovers" : "completes";
+  }
+  if (record.expect.outcome == Outcome::kRefuses) return "refuses";
+  if (last.exit_code == kStopped) return "stops";
+  return "ends with an error";
+}
+
+bool RecoveredBeforeLast(const Evidence& evidence) {
+  if (evidence.firings.empty()) return false;
+  const Firing& last = evidence.firings.back();
+  return std::ranges::any_of(
+      evidence.record.lives, [&](const LifeEvents& life) {
+        return life.life == last.life->life &&
+               std::ranges::any_of(life.events, [&](const RecordEvent& event) {
+                 return event.kind == RecordKind::kStep &&
+                        event.t_ns < last.event().t_ns;
+               });
+      });
+}
+
+CaseReport ReportOf(uint64_t number, const Trial& trial) {
+  CaseReport report = {.number = number,
+                       .fired = {},
+                       .marks = {},
+                       .instances = {},
+                       .outcome = {},
+                       .wrong = trial.wrong};
+  const Record& record = trial.record;
+  report.virtual_seconds = record.virtual_seconds;
+  if (record.launchers.empty()) {
+    report.outcome = "no launcher";
+    return report;
+  }
+  const Evidence evidence(record);
+  report.fired = FiredFaultsOf(evidence);
+  report.marks = MarksOf(evidence);
+  report.instances = InstancesOf(trial.verdict);
+  report.outcome = OutcomeOf(record);
+  report.restarts = trial.verdict.facts.restarts;
+  report.recovered_before_last = RecoveredBeforeLast(evidence);
+  return report;
+}
+
+}  // namespace
+
+CaseReport Examine(Laboratory& laboratory, const ExploreCase& one, Runs runs) {
+  const Trial trial = laboratory.Try(one.plan);
+  CaseReport report = ReportOf(one.number, trial);
+  if (runs == Runs::kOnce) return report;
+  report.ran_twice = true;
+  const Trial again = laboratory.Try(one.plan);
+  const std::optional<EventDifference> difference =
+      FirstEventDifference(trial.record, again.record);
+  if (trial.event_digest == again.event_digest && !difference) return report;
+  report.wrong.insert(
+      report.wrong.begin(),
+      {.invariant = std::string(kDeterministic),
+       .name = "event-digest",
+       .message = difference ? "run twice: " + DescribeDifference(*difference)
+                             : "run twice, the workers said the same, and the "
+                               "world decided otherwise"});
+  return report;
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,42 @@
+// What one case of an exploration came to, without the record of its run.
+#ifndef GAUNTLET_HARNESS_EXPLORE_CASE_REPORT_H_
+#define GAUNTLET_HARNESS_EXPLORE_CASE_REPORT_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "harness/explore/coverage.h"
+#include "harness/explore/explore_case.h"
+#include "harness/explore/laboratory.h"
+#include "harness/explore/marks.h"
+#include "harness/record/verdict.h"
+
+namespace gauntlet {
+
+struct CaseReport {
+  uint64_t number = 0;
+  std::vector<FiredFault> fired;
+  MarkSet marks;
+  std::vector<uint64_t> instances;  // by the order of AllInvariants()
+  std::string outcome;              // "recovers", "gives up", …
+  uint64_t restarts = 0;
+  // A step was done in the life of the last fault before it fired: that life
+  // had recovered.
+  bool recovered_before_last = false;
+  double virtual_seconds = 0;
+  bool ran_twice = false;
+  std::vector<Finding> wrong;  // empty: it held
+};
+
+enum class Runs : uint8_t { kOnce, kTwice };
+
+// Runs the case. Run twice, different events are a finding of the invariant
+// "deterministic", before all others.
+CaseReport Examine(Laboratory& laboratory, const ExploreCase& one, Runs runs);
+
+inline constexpr std::string_view kDeterministic = "deterministic";
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_EXPLORE_CASE_REPORT_H_

@@ -1,0 +1,148 @@
+#include "harness/explore/coverage.h"
+
+#include <algorithm>
+#include <array>
+
+#include "engine/check.h"
+#include "harness/record/invariants.h"
+
+namespace gauntlet {
+namespace {
+
+constexpr std::array<std::string_view, kFaultPhases> kPhaseNames = {
+    "joining",   "recovering", "in-epoch",  "evaluation",
+    "callbacks", "saving",     "finishing",
+};
+
+bool IsOfSave(const RecordEvent& event) {
+  return event.kind == RecordKind::kSaveBegin ||
+         event.kind == RecordKind::kSaveAcknowledged ||
+         event.kind == RecordKind::kSaveFailed;
+}
+
+// Of the life's job: only the chief tells of saves.
+bool IsSaving(const Record& record, const Firing& firing) {
+  const RecordEvent* last = nullptr;
+  for (const LifeEvents& life : record.lives) {
+    if (life.life != firing.life->life) continue;
+    for (const RecordEvent& event : life.events) {
+      if (event.t_ns > firing.event().t_ns) break;
+      if (IsOfSave(event)) last = &event;
+    }
+  }
+  return last != nullptr && last->kind == RecordKind::kSaveBegin;
+}
+
+bool IsPointOfSave(std::string_view point) {
+  return point.starts_with("ckpt.") && !point.starts_with("ckpt.load") &&
+         point != "ckpt.reject" && point != "ckpt.backup.delete";
+}
+
+FaultPhase PhaseAfter(RecordPhase phase) {
+  switch (phase) {
+    case RecordPhase::kInEpoch:
+      return FaultPhase::kInEpoch;
+    case RecordPhase::kEvaluationDue:
+      return FaultPhase::kEvaluation;
+    case RecordPhase::kCallbacksDue:
+      return FaultPhase::kCallbacks;
+  }
+  return FaultPhase::kInEpoch;
+}
+
+}  // namespace
+
+std::string_view FaultPhaseName(FaultPhase phase) {
+  return kPhaseNames[static_cast<size_t>(phase)];
+}
+
+FaultPhase PhaseOf(const Record& record, const Firing& firing) {
+  bool has_state = false;
+  FaultPhase phase = FaultPhase::kInEpoch;
+  for (size_t i = 0; i < firing.index; ++i) {
+    const RecordEvent& event = firing.life->events[i];
+    switch (event.kind) {
+      case RecordKind::kInitialized:
+      case RecordKind::kResumed:
+      case RecordKind::kStep:
+      case RecordKind::kEvaluated:
+      case RecordKind::kEpochEnd:
+        has_state = true;
+        phase = PhaseAfter(event.phase);
+        break;
+      case RecordKind::kFinished:
+      case RecordKind::kBackupDeleted:
+        return FaultPhase::kFinishing;
+      default:
+        break;
+    }
+  }
+  if (!has_state) {
+    return firing.life->life == 1 ? FaultPhase::kJoining
+                                  : FaultPhase::kRecovering;
+  }
+  if (firing.event().path == PointName(Point::kFinish) ||
+      firing.event().path == PointName(Point::kBackupDelete)) {
+    return FaultPhase::kFinishing;
+  }
+  if (IsPointOfSave(firing.event().path) || IsSaving(record, firing)) {
+    return FaultPhase::kSaving;
+  }
+  return phase;
+}
+
+std::vector<FiredFault> FiredFaultsOf(const Evidence& evidence) {
+  std::vector<FiredFault> fired;
+  std::set<const RecordFault*> seen;
+  for (const Firing& firing : evidence.firings) {
+    const auto kind = FindFaultKind(firing.fault->kind);
+    const auto point = FindPoint(firing.event().path);
+    if (!kind || !point || !seen.insert(firing.fault).second) continue;
+    fired.push_back({.kind = *kind,
+                     .point = *point,
+                     .phase = PhaseOf(evidence.record, firing),
+                     .life = firing.life->life});
+  }
+  return fired;
+}
+
+std::vector<uint64_t> InstancesOf(const Verdict& verdict) {
+  std::vector<uint64_t> instances;
+  instances.reserve(verdict.invariants.size());
+  for (const InvariantReport& report : verdict.invariants) {
+    instances.push_back(report.instances);
+  }
+  return instances;
+}
+
+Coverage::Coverage() : instances_(AllInvariants().size()) {}
+
+void Coverage::Add(uint64_t number, const std::vector<FiredFault>& fired,
+                   const std::vector<uint64_t>& instances) {
+  for (size_t i = 0; i < fired.size(); ++i) {
+    const FiredFault& fault = fired[i];
+    if (++fired_[{fault.point, fault.kind, fault.phase}] == 1) {
+      last_new_ = number;
+    }
+    if (i > 0) pairs_.emplace(fired[i - 1].point, fault.point);
+  }
+  for (size_t i = 0; i < std::min(instances.size(), instances_.size()); ++i) {
+    instances_[i] += instances[i];
+  }
+}
+
+std::set<Point> Coverage::PointsHit() const {
+  std::set<Point> points;
+  for (const auto& [key, count] : fired_) points.insert(std::get<Point>(key));
+  return points;
+}
+
+std::set<FaultKind> Coverage::KindsFired() const {
+  std::set<FaultKind> kinds;
+  for (const auto& [key, count] : fired_) {
+    kinds.insert(std::get<FaultKind>(key));
+  }
+  return kinds;
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,105 @@
+// All crash states of a save, and of a recovery: every disk that a power cut
+// can leave while one is under way, each given to the real recovery code.
+//
+// One undisturbed simulated run (for the recovery: one with a crash) is
+// recorded as a log of micro-operations (chaos/sim/disk_log.h). The log is
+// played again under each profile. After each operation of the window the
+// machine loses its power, and every image that the profile allows
+// (chaos/sim/crash_images.h, with its bound) is looked at. An image that was
+// not seen before is handed to CheckpointStore as a chief does it at its start:
+// claim a generation, choose a parent, verify it, load it; all ranks load what
+// the chief names, by the same call on the same bytes, so it is made once. The
+// state digest is then computed again from what was loaded.
+//
+// What is owed, with the newest save that was acknowledged before the cut, or
+// none:
+// - the state that comes back is in the golden trajectory under its step and
+//   phase, and not before that save; a cold start only where there is none;
+// - no refusal;
+// - under kLyingFsync acknowledgements are worth nothing: any golden state, or
+// a
+//   refusal; a cold start only where no committed checkpoint is on the disk;
+// - of rot in one place (a bit of a file at rest): any golden state that is not
+//   before the second newest save, or a refusal where there is one checkpoint
+//   only; never a cold start.
+#ifndef GAUNTLET_HARNESS_EXPLORE_CRASH_STATES_H_
+#define GAUNTLET_HARNESS_EXPLORE_CRASH_STATES_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "chaos/sim/crash_images.h"
+#include "chaos/sim/sim_disk.h"
+#include "engine/status.h"
+#include "harness/run/reference.h"
+#include "harness/scenario/scenario.h"
+
+namespace gauntlet {
+
+enum class CrashWindow : uint8_t {
+  kSave,      // from the begin of a save to the begin of the next
+  kRecovery,  // from a second generation's first write to its first save's end
+  kRot,       // no cut: the disk as the save leaves it, with one bit flipped
+};
+std::string_view CrashWindowName(CrashWindow window);  // "save" …
+
+// Of one window under one profile.
+struct CrashStateCounts {
+  DurabilityProfile profile = DurabilityProfile::kExt4;
+  CrashWindow window = CrashWindow::kSave;
+  uint64_t points = 0;             // cuts: one after each micro-operation
+  uint64_t images_enumerated = 0;  // outcomes, the same one at each its cuts
+  uint64_t images_distinct = 0;    // of which went through recovery
+  double images_left_out = 0;      // beyond the bound
+  uint64_t refusals = 0;           // where one was due
+};
+
+struct CrashStateFinding {
+  // "weak-save-17-3-0.2.5": profile, window, operation, and what survived; to
+  // be given as CrashStateOptions::only.
+  std::string id;
+  std::string point;                  // the last operation, in words
+  std::vector<std::string> survived;  // what was pending and is there, or torn
+  std::string expected;
+  std::string found;
+};
+
+struct CrashStateReport {
+  std::vector<CrashStateCounts> counts;
+  // At most max_findings, the first ones; all are counted.
+  std::vector<CrashStateFinding> findings;
+  uint64_t images_failed = 0;
+  bool complete = true;  // false: stopped by on_progress
+};
+
+enum class Proceed : uint8_t { kGoOn, kStop };
+
+struct CrashStateOptions {
+  std::vector<DurabilityProfile> profiles = {DurabilityProfile::kExt4,
+                                             DurabilityProfile::kWeak};
+  std::vector<CrashWindow> windows = {
+      CrashWindow::kSave, CrashWindow::kRecovery, CrashWindow::kRot};
+  CrashBound bound;
+  // Which save of the run, from 1: the default is the first at which there is
+  // an older one to fall back to and retention has something to do.
+  uint64_t save = 0;
+  size_t max_findings = 20;
+  std::string only;  // a finding's id: nothing but this image
+  // Called now and then, between images; null: never. The report is the one
+  // that is being made.
+  std::function<Proceed(const CrashStateReport&)> on_progress;
+};
+
+// Deterministic. The case's own faults do not count; its planted bugs do.
+// kInvalidArgument: `only` is no id of this case; other errors: the run cannot
+// be had, or makes no save that is asked for.
+Result<CrashStateReport> ExploreCrashStates(const Case& base,
+                                            References& references,
+                                            const CrashStateOptions& options);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_EXPLORE_CRASH_STATES_H_

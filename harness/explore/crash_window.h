@@ -1,0 +1,71 @@
+// The part of a run that crash states are taken of: what was done to the disk,
+// and which saves were acknowledged when.
+#ifndef GAUNTLET_HARNESS_EXPLORE_CRASH_WINDOW_H_
+#define GAUNTLET_HARNESS_EXPLORE_CRASH_WINDOW_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "chaos/sim/disk_log.h"
+#include "chaos/sim/fiber.h"
+#include "engine/data/dataset.h"
+#include "engine/digest.h"
+#include "harness/record/golden.h"
+#include "harness/run/run_log.h"
+#include "harness/run/run_plan.h"
+
+namespace gauntlet {
+
+// Where in the golden trajectory a state stands.
+class Trajectory {
+ public:
+  explicit Trajectory(const GoldenTrajectory& golden);
+  static constexpr int kNowhere = -1;
+  // The index of the state among those of the trajectory, 0 the initial one;
+  // kNowhere if it is none of them, or is one of another step.
+  int IndexOf(const Digest& digest, uint64_t step) const;
+  // "step 10, epoch 1".
+  std::string NameOf(int index) const;
+
+ private:
+  std::map<Digest, int> indices_;
+  std::vector<std::pair<uint64_t, uint64_t>> steps_;  // and epochs
+};
+
+struct Acknowledgement {
+  size_t operations = 0;  // of the log, before it
+  int index = 0;          // in the trajectory
+};
+
+struct CrashWindowLog {
+  DiskLog log;
+  size_t begin = 0;  // cuts come after the operations [begin, end)
+  size_t end = 0;
+  std::vector<Acknowledgement> acknowledged;  // in order
+
+  // The newest and the second newest before a cut after operation `i`, as
+  // indices of the trajectory; 0 where there is none.
+  int NewestBefore(size_t i) const;
+  int SecondNewestBefore(size_t i) const;
+};
+
+struct RunInputs {
+  FiberPool& pool;
+  const RunPlan& plan;  // without faults
+  const DataSplit& data;
+  const Trajectory& trajectory;
+};
+
+// Runs the plan; the window is its `save`-th save, from 1, or with 0 the first
+// at which retention has something to do, else the last. kFailedPrecondition:
+// the run makes no such save, or does not end well.
+Result<CrashWindowLog> LogOfSave(const RunInputs& inputs, uint64_t save);
+// Runs the plan with a crash after its first save; the window reaches from the
+// first operation of the second life to the end of its first save.
+Result<CrashWindowLog> LogOfRecovery(const RunInputs& inputs);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_EXPLORE_CRASH_WINDOW_H_

@@ -1,0 +1,102 @@
+#include "harness/explore/crew.h"
+
+#include <utility>
+
+namespace gauntlet {
+
+Result<Laboratory*> Laboratories::Of(size_t setup) {
+  const auto found = made_.find(setup);
+  if (found != made_.end()) return &found->second;
+  ASSIGN_OR_RETURN(Laboratory laboratory,
+                   Laboratory::Make(setups_.at(setup), references_));
+  return &made_.emplace(setup, std::move(laboratory)).first->second;
+}
+
+Crew::Crew(const std::vector<Case>& setups, References& references,
+           const CrewOptions& options)
+    : setups_(setups), references_(references), options_(options) {
+  for (int i = 0; i < options.threads; ++i) {
+    threads_.emplace_back([this] { Work(); });
+  }
+}
+
+Crew::~Crew() {
+  {
+    const std::lock_guard lock(mutex_);
+    ended_ = true;
+  }
+  changed_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void Crew::Begin(std::vector<ExploreCase> cases) {
+  {
+    const std::lock_guard lock(mutex_);
+    cases_ = std::move(cases);
+    reports_.assign(cases_.size(), std::nullopt);
+    begun_ = 0;
+  }
+  changed_.notify_all();
+}
+
+std::optional<CaseReport> Crew::Take(size_t index, Duration patience) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, patience,
+                    [&] { return reports_.at(index).has_value(); });
+  return std::exchange(reports_.at(index), std::nullopt);
+}
+
+bool Crew::WillRun(size_t index) {
+  const std::lock_guard lock(mutex_);
+  return !stopped_ || index < begun_;
+}
+
+void Crew::Pause() {
+  std::unique_lock lock(mutex_);
+  paused_ = true;
+  changed_.wait(lock, [&] { return at_work_ == 0; });
+}
+
+void Crew::Resume() {
+  {
+    const std::lock_guard lock(mutex_);
+    paused_ = false;
+  }
+  changed_.notify_all();
+}
+
+void Crew::Stop() {
+  const std::lock_guard lock(mutex_);
+  stopped_ = true;
+}
+
+// Waits for one; nullopt: there will be none any more.
+std::optional<size_t> Crew::NextIndex() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] {
+    return ended_ || (!paused_ && !stopped_ && begun_ < cases_.size());
+  });
+  if (ended_) return std::nullopt;
+  ++at_work_;
+  return begun_++;
+}
+
+void Crew::Work() {
+  Laboratories laboratories(setups_, references_);
+  while (const std::optional<size_t> index = NextIndex()) {
+    // Not touched by others while a case of it is at work.
+    const ExploreCase& one = cases_[*index];
+    const bool twice =
+        options_.twice_every > 0 && one.number % options_.twice_every == 0;
+    CaseReport report = Examine(*laboratories.Of(one.setup).value(), one,
+                                twice ? Runs::kTwice : Runs::kOnce);
+    {
+      const std::lock_guard lock(mutex_);
+      reports_[*index] = std::move(report);
+      --at_work_;
+    }
+    changed_.notify_all();
+  }
+}
+
+}  // namespace gauntlet

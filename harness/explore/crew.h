@@ -1,0 +1,87 @@
+// Threads that run cases, each in laboratories of its own.
+#ifndef GAUNTLET_HARNESS_EXPLORE_CREW_H_
+#define GAUNTLET_HARNESS_EXPLORE_CREW_H_
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "engine/world/clock.h"
+#include "harness/explore/case_report.h"
+#include "harness/explore/explore_case.h"
+#include "harness/explore/laboratory.h"
+#include "harness/run/reference.h"
+
+namespace gauntlet {
+
+// The laboratories of one thread, one for each set-up, made when first used.
+class Laboratories {
+ public:
+  // Both must outlive this.
+  Laboratories(const std::vector<Case>& setups, References& references)
+      : setups_(setups), references_(references) {}
+  Result<Laboratory*> Of(size_t setup);
+
+ private:
+  const std::vector<Case>& setups_;
+  References& references_;
+  std::map<size_t, Laboratory> made_;
+};
+
+struct CrewOptions {
+  int threads = 1;
+  uint64_t twice_every = 0;  // cases whose number this divides; 0: none
+};
+
+// To be used by one thread.
+class Crew {
+ public:
+  // A laboratory of every set-up can be had; all must outlive this.
+  Crew(const std::vector<Case>& setups, References& references,
+       const CrewOptions& options);
+  ~Crew();
+  Crew(const Crew&) = delete;
+  Crew& operator=(const Crew&) = delete;
+
+  // What is to be run next, in this order. REQUIRES: the reports of the round
+  // before are taken, or Stop was called.
+  void Begin(std::vector<ExploreCase> cases);
+  // The report of the index-th case, once it is there; nullopt: not within
+  // `patience`.
+  std::optional<CaseReport> Take(size_t index, Duration patience);
+  // Whether it will ever be there: Stop came before it was begun if not.
+  bool WillRun(size_t index);
+  // No case is begun between these; those under way are finished first.
+  void Pause();
+  void Resume();
+  // No case is begun any more.
+  void Stop();
+
+ private:
+  void Work();
+  std::optional<size_t> NextIndex();
+
+  const std::vector<Case>& setups_;
+  References& references_;
+  const CrewOptions options_;
+
+  std::mutex mutex_;  // of all below
+  std::condition_variable changed_;
+  std::vector<ExploreCase> cases_;
+  std::vector<std::optional<CaseReport>> reports_;
+  size_t begun_ = 0;
+  size_t at_work_ = 0;
+  bool paused_ = false;
+  bool stopped_ = false;
+  bool ended_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_EXPLORE_CREW_H_

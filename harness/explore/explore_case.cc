@@ -1,0 +1,77 @@
+#include "harness/explore/explore_case.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr int kRestarts = 20;
+constexpr Duration kTotalLimit = std::chrono::minutes(10);
+constexpr Duration kLostAfter = std::chrono::seconds(1);
+constexpr Duration kStepTimeout = std::chrono::seconds(3);
+constexpr Duration kSaveTimeout = std::chrono::seconds(5);
+
+// A hang is to show long before the run's limit does, and faults are not to use
+// up the restarts.
+void MakeRoom(Case& setup) {
+  ClusterOptions& cluster = setup.train.cluster;
+  cluster.lost_after = std::min(
+      cluster.lost_after, std::max(kLostAfter, 5 * cluster.heartbeat_every));
+  cluster.step_timeout = std::min(cluster.step_timeout, kStepTimeout);
+  cluster.save_timeout = std::min(cluster.save_timeout, kSaveTimeout);
+  setup.cluster.max_restarts = std::max(setup.cluster.max_restarts, kRestarts);
+  setup.timeouts.total = std::max(setup.timeouts.total, kTotalLimit);
+}
+
+Case WithoutFaults(const Case& base) {
+  Case setup = base;
+  setup.plan.faults.clear();
+  setup.expect = {};
+  MakeRoom(setup);
+  return setup;
+}
+
+}  // namespace
+
+std::vector<Case> SetupsOf(const Case& base) {
+  const Case plain = WithoutFaults(base);
+  std::vector<Case> setups = {plain};
+  for (const int keep : {1, 3}) {
+    if (keep == base.train.checkpoint.keep) continue;
+    Case& setup = setups.emplace_back(plain);
+    setup.train.checkpoint.keep = keep;
+  }
+  // A single worker has nobody that would notice its hang.
+  for (const int workers : {2, 3}) {
+    if (workers >= base.cluster.workers) break;
+    Case& setup = setups.emplace_back(plain);
+    setup.cluster.workers = workers;
+  }
+  if (base.train.checkpoint.at_success == AtSuccess::kKeepCheckpoints) {
+    Case& setup = setups.emplace_back(plain);
+    setup.train.checkpoint.at_success = AtSuccess::kDeleteCheckpoints;
+  }
+  return setups;
+}
+
+PlanSpace SpaceOf(const Case& setup) {
+  const Horizon& horizon = setup.train.horizon;
+  const uint64_t an_epoch = ShapeOfEpoch(setup.train.job).steps;
+  uint64_t steps = std::max<uint64_t>(an_epoch, 1) * horizon.epochs;
+  if (horizon.max_steps) steps = std::min(steps, *horizon.max_steps);
+  PlanSpace space = {.workers = setup.cluster.workers,
+                     .steps = std::max<uint64_t>(steps, 1),
+                     .epochs = std::max<uint64_t>(horizon.epochs, 1),
+                     .kinds = {},
+                     .points = {}};
+  for (const FaultKindInfo& info : AllFaultKinds()) {
+    space.kinds.push_back(info.kind);
+  }
+  for (const PointInfo& info : AllPoints()) space.points.push_back(info.point);
+  return space;
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,41 @@
+// One case of an exploration: a set-up and a fault plan for it.
+#ifndef GAUNTLET_HARNESS_EXPLORE_EXPLORE_CASE_H_
+#define GAUNTLET_HARNESS_EXPLORE_EXPLORE_CASE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "chaos/inject/plan.h"
+#include "harness/scenario/scenario.h"
+
+namespace gauntlet {
+
+struct ExploreCase {
+  uint64_t number = 0;  // from 0 on, in the order of the exploration
+  size_t setup = 0;     // which of SetupsOf(base)
+  FaultPlan plan;
+};
+
+// The base without its faults, and what else it may be set up as without
+// another trajectory: other numbers of workers and of kept checkpoints, and a
+// store that is deleted in the end. All have short limits, so that a hang shows
+// long before the run's own does, and restarts for many faults.
+std::vector<Case> SetupsOf(const Case& base);
+
+// What the faults of a plan may be.
+struct PlanSpace {
+  int workers = 1;
+  uint64_t steps = 1;   // of the horizon
+  uint64_t epochs = 1;  // likewise
+  int max_faults = 3;
+  std::vector<FaultKind> kinds;  // in ascending order, at least one
+  std::vector<Point> points;     // likewise
+};
+
+// Every kind and every point; `max_faults` is left to the caller.
+PlanSpace SpaceOf(const Case& setup);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_EXPLORE_EXPLORE_CASE_H_

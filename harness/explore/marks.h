@@ -1,0 +1,46 @@
+// Marks: situations that an exploration has to come to now and then, or else it
+// says less than it seems to ("sometimes" assertions).
+//
+// Each is a row of one table in marks.cc: a name, what it is, and a predicate
+// over the evidence of a run.
+#ifndef GAUNTLET_HARNESS_EXPLORE_MARKS_H_
+#define GAUNTLET_HARNESS_EXPLORE_MARKS_H_
+
+#include <bitset>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "harness/explore/coverage.h"
+#include "harness/oracle/evidence.h"
+
+namespace gauntlet {
+
+// A rare one may stay away from an exploration of usual length.
+enum class MarkRarity : uint8_t { kUsual, kRare };
+
+// What a predicate looks at.
+struct MarkScene {
+  const Evidence& evidence;
+  std::vector<FaultPhase> phases;  // of evidence.firings
+};
+
+struct MarkInfo {
+  std::string_view name;         // "died-while-recovering"
+  std::string_view description;  // one line
+  MarkRarity rarity;
+  bool (*holds)(const MarkScene& scene);
+};
+
+inline constexpr size_t kMaxMarks = 64;
+using MarkSet = std::bitset<kMaxMarks>;  // by the order of AllMarks()
+
+std::span<const MarkInfo> AllMarks();
+
+// Those that the run came to.
+MarkSet MarksOf(const Evidence& evidence);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_EXPLORE_MARKS_H_

@@ -1,0 +1,68 @@
+// The systematic sweep: every point, worker and kind, at hit 1, 2, … until the
+// fault fires no more; then pairs whose second fault falls into the recovery
+// from the first.
+//
+// The sweep goes in rounds. In round n of its first part each (point, worker,
+// kind) that still fired at hit n - 1 has its n-th hit; the second part does
+// the same for each first fault, one for every (point, phase) that led to a
+// restart. What a round is depends on the reports of those before it and on
+// nothing else.
+#ifndef GAUNTLET_HARNESS_EXPLORE_NTH_PLANS_H_
+#define GAUNTLET_HARNESS_EXPLORE_NTH_PLANS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/explore/case_report.h"
+#include "harness/explore/explore_case.h"
+
+namespace gauntlet {
+
+class NthPlans {
+ public:
+  // Pairs only where space.max_faults > 1.
+  NthPlans(const PlanSpace& space, uint64_t seed);
+
+  // The next cases; empty: the sweep is done. To be called again once all of
+  // them are reported to Learn.
+  std::vector<ExploreCase> NextRound();
+  // Of the cases of the last round, each once, in their order.
+  void Learn(const CaseReport& report);
+
+  // How far it is: "single faults, hit 3: 212 of 640 series still fire".
+  std::string Progress() const;
+
+ private:
+  // One fault whose hit goes up.
+  struct Series {
+    Fault fault;
+    std::optional<Fault> first;  // that it comes after
+    bool alive = true;
+  };
+  // A fault's place, as pairs tell first faults apart.
+  using Place = std::pair<Point, FaultPhase>;
+
+  void MakeSingles();
+  void MakePairs();
+  std::vector<Fault> FaultsAt(Point point) const;
+
+  const PlanSpace space_;
+  const uint64_t seed_;
+  enum class Part : uint8_t { kSingles, kPairs, kDone } part_ = Part::kSingles;
+  std::vector<Series> series_;
+  uint64_t hit_ = 0;
+  uint64_t next_number_ = 0;
+  uint64_t round_begin_ = 0;       // the number of the round's first case
+  std::vector<size_t> round_;      // series of the round's cases
+  std::map<Place, Fault> firsts_;  // the first one that led to a restart
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_EXPLORE_NTH_PLANS_H_

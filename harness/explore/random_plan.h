@@ -1,0 +1,24 @@
+// Random fault plans, by swarm: each plan draws the kinds and the points that
+// it may use at all, then its faults from those, so that rare mixtures come up
+// (Groce et al., "Swarm Testing", ISSTA 2012).
+#ifndef GAUNTLET_HARNESS_EXPLORE_RANDOM_PLAN_H_
+#define GAUNTLET_HARNESS_EXPLORE_RANDOM_PLAN_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "harness/explore/explore_case.h"
+
+namespace gauntlet {
+
+// Which set-up case `number` has; half of all have the first one. A function of
+// its arguments alone. REQUIRES: setups > 0.
+size_t RandomSetup(size_t setups, uint64_t seed, uint64_t number);
+
+// The plan of case `number`: valid, of 1 to space.max_faults faults, and a
+// function of its arguments alone. Its faults need not all be reached.
+FaultPlan RandomPlan(const PlanSpace& space, uint64_t seed, uint64_t number);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_EXPLORE_RANDOM_PLAN_H_

@@ -1,0 +1,76 @@
+#include "harness/explore/replay.h"
+
+#include <memory>
+
+#include "harness/explore/divergence.h"
+#include "harness/explore/event_difference.h"
+#include "harness/oracle/judge.h"
+#include "harness/run/case_runner.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+// Invariants come before the scenario's own expectations.
+std::optional<Finding> FirstFinding(const Verdict& verdict) {
+  for (const InvariantReport& report : verdict.invariants) {
+    if (report.breaches > 0 && !report.findings.empty()) {
+      return report.findings.front();
+    }
+  }
+  if (verdict.broken_expectations.empty()) return std::nullopt;
+  return verdict.broken_expectations.front();
+}
+
+std::string NameOf(const std::optional<Finding>& finding) {
+  if (!finding) return "no finding";
+  return fmt::format("{} {}", finding->invariant, finding->name);
+}
+
+}  // namespace
+
+std::string VerdictLine(const Verdict& verdict) {
+  const std::string_view kind = VerdictKindName(verdict.kind);
+  if (const std::optional<Finding> first = FirstFinding(verdict)) {
+    // A canary passes because something is broken.
+    const bool wanted = verdict.kind == VerdictKind::kPass;
+    // A hang's message goes on with what each task waits for.
+    return fmt::format("{}{} {}: {}", kind, wanted ? ", as planned:" : "",
+                       NameOf(first),
+                       first->message.substr(0, first->message.find('\n')));
+  }
+  return verdict.reason.empty() ? std::string(kind)
+                                : fmt::format("{}: {}", kind, verdict.reason);
+}
+
+std::string FirstReplayDifference(const Record& recorded, const Record& now) {
+  if (recorded.world == "sim" && now.world == "sim") {
+    if (const auto difference = FirstEventDifference(recorded, now)) {
+      return DescribeDifference(*difference);
+    }
+    const std::string end = DescribeEndDifference(recorded, now);
+    if (!end.empty()) return end;
+  }
+  const Verdict before = Judge(recorded);
+  const Verdict after = Judge(now);
+  if (before.kind == after.kind &&
+      NameOf(FirstFinding(before)) == NameOf(FirstFinding(after))) {
+    return "";
+  }
+  return fmt::format("verdict: recorded {}; now {}", VerdictLine(before),
+                     VerdictLine(after));
+}
+
+Result<std::string> ExplainTrajectory(const Case& one, const Record& record,
+                                      References& references) {
+  const std::optional<Departure> departure = FirstDeparture(record);
+  if (!departure) return std::string();
+  const RunPlan plan = PlanOf(one);
+  ASSIGN_OR_RETURN(const std::shared_ptr<const DataSplit> data,
+                   references.DataOf(plan.train.job.data));
+  ASSIGN_OR_RETURN(const Divergence divergence,
+                   FindDivergence(plan, *data, *departure));
+  return DescribeDivergence(divergence);
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,33 @@
+// Holds a run that was made again against the record of the first one.
+#ifndef GAUNTLET_HARNESS_EXPLORE_REPLAY_H_
+#define GAUNTLET_HARNESS_EXPLORE_REPLAY_H_
+
+#include <optional>
+#include <string>
+
+#include "harness/record/record.h"
+#include "harness/record/verdict.h"
+#include "harness/run/reference.h"
+#include "harness/scenario/scenario.h"
+
+namespace gauntlet {
+
+// A verdict in a line: "FAIL trajectory state-digest: step at step 11 …"; the
+// kind alone for a pass, with the reason for the others.
+std::string VerdictLine(const Verdict& verdict);
+
+// The first difference between the two runs, in a line; "" if the second is the
+// first again. Simulated runs are held against each other event by event; where
+// one was in real processes, whose times are their own, only verdict and first
+// finding are.
+std::string FirstReplayDifference(const Record& recorded, const Record& now);
+
+// For a simulated run of the case whose state left the reference's: the first
+// step, operation, replica and value, in a line (DescribeDivergence); "" where
+// it never left it.
+Result<std::string> ExplainTrajectory(const Case& one, const Record& record,
+                                      References& references);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_EXPLORE_REPLAY_H_

@@ -1,0 +1,79 @@
+#include "harness/explore/shrink_setup.h"
+
+#include <optional>
+#include <utility>
+
+#include "harness/explore/shrink.h"
+
+namespace gauntlet {
+namespace {
+
+class SetupShrinker {
+ public:
+  SetupShrinker(const Case& setup, const FaultPlan& plan, const Trial& trial,
+                References& references)
+      : plan_(plan), breach_(*BreachOf(trial)), references_(references) {
+    result_.setup = setup;
+    result_.trial = trial;
+  }
+
+  ShrunkSetup Run() {
+    Lower(1, static_cast<uint64_t>(result_.setup.cluster.workers),
+          [](Case& one, uint64_t workers) {
+            one.cluster.workers = static_cast<int>(workers);
+          });
+    Lower(
+        1, result_.setup.train.horizon.epochs,
+        [](Case& one, uint64_t epochs) { one.train.horizon.epochs = epochs; });
+    const EpochShape epoch = ShapeOfEpoch(result_.setup.train.job);
+    const Horizon& horizon = result_.setup.train.horizon;
+    const uint64_t steps =
+        horizon.max_steps.value_or(epoch.steps * horizon.epochs);
+    Lower(1, steps,
+          [](Case& one, uint64_t most) { one.train.horizon.max_steps = most; });
+    return std::move(result_);
+  }
+
+ private:
+  // The least from `low` on, below `high`, by halving the gap: not always the
+  // least of all, as a breach may come and go with the number.
+  template <typename Set>
+  void Lower(uint64_t low, uint64_t high, const Set& set) {
+    while (low < high) {
+      const uint64_t middle = low + (high - low) / 2;
+      Case candidate = result_.setup;
+      set(candidate, middle);
+      if (Try(candidate)) {
+        high = middle;
+      } else {
+        low = middle + 1;
+      }
+    }
+  }
+
+  bool Try(const Case& candidate) {
+    ++result_.tries;
+    Result<Laboratory> laboratory = Laboratory::Make(candidate, references_);
+    if (!laboratory.ok()) return false;
+    Trial trial = laboratory->Try(plan_);
+    if (!Breaks(trial, breach_)) return false;
+    result_.setup = candidate;
+    result_.trial = std::move(trial);
+    return true;
+  }
+
+  const FaultPlan& plan_;
+  const Breach breach_;
+  References& references_;
+  ShrunkSetup result_;
+};
+
+}  // namespace
+
+ShrunkSetup ShrinkSetup(const Case& setup, const FaultPlan& plan,
+                        const Trial& trial, References& references) {
+  CHECK(BreachOf(trial).has_value(), "there is nothing to shrink around");
+  return SetupShrinker(setup, plan, trial, references).Run();
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,306 @@
+#include "harness/scenario/write_scenario.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "harness/scenario/fault_writer.h"
+#include "harness/scenario/flow_map.h"
+#include "harness/scenario/units.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+FlowMap DataMap(const DataSpec& data, const DataSpec& base) {
+  FlowMap map;
+  if (data.kind != base.kind) {
+    map.Add("kind", ChoiceName("job.data.kind", data.kind));
+  }
+  if (data.path != base.path) map.Add("path", QuotedYaml(data.path));
+  map.AddUnless(base.samples, "samples", data.samples);
+  map.AddUnless(base.validation_samples, "validation_samples",
+                data.validation_samples);
+  map.AddUnless(base.side, "side", data.side);
+  return map;
+}
+
+FlowMap OptimizerMap(const OptimizerSpec& rule, const OptimizerSpec& base) {
+  FlowMap map;
+  if (rule.kind != base.kind) {
+    map.Add("name", ChoiceName("job.optimizer.name", rule.kind));
+  }
+  map.AddUnless(base.learning_rate, "lr", rule.learning_rate);
+  map.AddUnless(base.momentum, "momentum", rule.momentum);
+  map.AddUnless(base.beta1, "beta1", rule.beta1);
+  map.AddUnless(base.beta2, "beta2", rule.beta2);
+  map.AddUnless(base.epsilon, "epsilon", rule.epsilon);
+  return map;
+}
+
+FlowMap JobMap(const Case& one, const JobSpec& base) {
+  const JobSpec& job = one.train.job;
+  FlowMap map;
+  map.AddUnless(one.seed, "seed", job.seed);
+  map.AddMap("data", DataMap(job.data, base.data));
+  map.AddMap("optimizer", OptimizerMap(job.optimizer, base.optimizer));
+  map.AddUnless(uint64_t{3}, "epochs", one.train.horizon.epochs);
+  map.AddIf("max_steps", one.train.horizon.max_steps);
+  map.AddUnless(base.batch, "batch", job.batch);
+  map.AddUnless(one.cluster.workers, "replicas", job.replicas);
+  if (job.remainder != base.remainder) {
+    map.Add("remainder", ChoiceName("job.remainder", job.remainder));
+  }
+  return map;
+}
+
+FlowMap ClusterMap(const Case& one) {
+  const Case base;
+  const ClusterSetup& cluster = one.cluster;
+  const ClusterOptions& options = one.train.cluster;
+  const ClusterOptions& usual = base.train.cluster;
+  FlowMap map;
+  map.AddUnless(base.cluster.workers, "workers", cluster.workers);
+  if (cluster.device != base.cluster.device) {
+    map.Add("device", ChoiceName("cluster.device", cluster.device));
+  }
+  if (cluster.transport != base.cluster.transport) {
+    map.Add("transport", ChoiceName("cluster.transport", cluster.transport));
+  }
+  if (cluster.hosts != base.cluster.hosts) {
+    map.Add("hosts", ChoiceName("cluster.hosts", cluster.hosts));
+  }
+  FlowMap heartbeat;
+  heartbeat.AddUnless(usual.heartbeat_every, "every", options.heartbeat_every);
+  heartbeat.AddUnless(usual.lost_after, "lost_after", options.lost_after);
+  map.AddMap("heartbeat", heartbeat);
+  map.AddUnless(usual.step_timeout, "step_timeout", options.step_timeout);
+  map.AddUnless(usual.save_timeout, "save_timeout", options.save_timeout);
+  FlowMap restart;
+  if (cluster.policy != base.cluster.policy) {
+    restart.Add("policy", ChoiceName("cluster.restart.policy", cluster.policy));
+  }
+  restart.AddUnless(base.cluster.max_restarts, "max", cluster.max_restarts);
+  restart.AddUnless(base.cluster.backoff, "backoff", cluster.backoff);
+  map.AddMap("restart", restart);
+  return map;
+}
+
+std::string TriggerText(const SaveTrigger& trigger) {
+  switch (trigger.unit) {
+    case SaveUnit::kNone:
+      return "never";
+    case SaveUnit::kSteps:
+      return fmt::format("{{steps: {}}}", trigger.every);
+    case SaveUnit::kEpochs:
+      return fmt::format("{{epochs: {}}}", trigger.every);
+    case SaveUnit::kSeconds:
+      return fmt::format("{{seconds: {}}}", trigger.every);
+  }
+  return "";
+}
+
+FlowMap CheckpointMap(const CheckpointOptions& checkpoint) {
+  const CheckpointOptions base;
+  FlowMap map;
+  if (TriggerText(checkpoint.trigger) != TriggerText(base.trigger)) {
+    map.Add("every", TriggerText(checkpoint.trigger));
+  }
+  map.AddUnless(base.keep, "keep", checkpoint.keep);
+  if (checkpoint.at_success != base.at_success) {
+    map.Add("at_success",
+            ChoiceName("checkpoint.at_success", checkpoint.at_success));
+  }
+  map.AddUnless(base.allow_cold_start, "allow_cold_start",
+                checkpoint.allow_cold_start);
+  return map;
+}
+
+FlowMap ExpectMap(const Expectation& expect) {
+  FlowMap map;
+  map.Add("outcome", OutcomeName(expect.outcome));
+  if (!expect.invariants.empty()) {
+    map.Add("invariants", QuotedYamlList(expect.invariants));
+  }
+  const auto add = [&](std::string_view key, std::string_view limit,
+                       const auto& value) {
+    FlowMap inner;
+    inner.AddIf(limit, value);
+    map.AddMap(key, inner);
+  };
+  FlowMap restarts;
+  restarts.AddIf("exactly", expect.restarts_exactly);
+  restarts.AddIf("max", expect.restarts_max);
+  map.AddMap("restarts", restarts);
+  add("resumed_from", "step", expect.resumed_from_step);
+  add("lost_steps", "max", expect.lost_steps_max);
+  std::optional<std::string> detected;
+  if (expect.detected_in_max_ns) {
+    detected = DurationToText(Duration(*expect.detected_in_max_ns));
+  }
+  add("detected_in", "max", detected);
+  add("failed_checkpoints", "exactly", expect.failed_checkpoints_exactly);
+  map.AddIf("exit_code", expect.exit_code);
+  return map;
+}
+
+// The first preset with the model's layers; nullopt: no scenario can say them.
+std::optional<std::string> PresetWithModel(const JobSpec& job) {
+  for (const PresetInfo& info : AllPresets()) {
+    const Result<JobSpec> preset = PresetJob(info.name);
+    if (!preset.ok()) continue;
+    JobSpec same = job;
+    same.model = preset->model;
+    if (JobToJson(same, {}) == JobToJson(job, {})) {
+      return std::string(info.name);
+    }
+  }
+  return std::nullopt;
+}
+
+void AppendComment(std::string_view title, std::string_view body,
+                   std::string& text) {
+  std::string_view lead = title;
+  while (!body.empty()) {
+    const size_t end = body.find('\n');
+    text += fmt::format("# {:<7} {}\n", lead, body.substr(0, end));
+    lead = "";
+    if (end == std::string_view::npos) break;
+    body.remove_prefix(end + 1);
+  }
+}
+
+FlowMap DiskMap(const Case& one) {
+  FlowMap map;
+  if (one.disk != Case().disk) {
+    map.Add("profile", ChoiceName("disk.profile", one.disk));
+  }
+  return map;
+}
+
+FlowMap NeedsMap(const Requirements& needs) {
+  FlowMap map;
+  map.AddUnless(0, "gpus", needs.gpus);
+  if (needs.disk_bytes != 0) {
+    map.Add("disk", fmt::format("{}B", needs.disk_bytes));
+  }
+  if (!needs.features.empty())
+    map.Add("features", QuotedYamlList(needs.features));
+  return map;
+}
+
+FlowMap TimeoutMap(const Timeouts& timeouts) {
+  const Timeouts base;
+  FlowMap map;
+  map.AddUnless(base.slow, "slow", timeouts.slow);
+  map.AddUnless(base.hang, "hang", timeouts.hang);
+  map.AddUnless(base.total, "total", timeouts.total);
+  return map;
+}
+
+std::vector<std::string> BugNames(const std::vector<PlantedBug>& bugs) {
+  std::vector<std::string> names;
+  for (const PlantedBug bug : bugs) {
+    for (const PlantedBugInfo& info : AllPlantedBugs()) {
+      if (info.bug == bug) names.emplace_back(info.name);
+    }
+  }
+  return names;
+}
+
+std::string Document(const Case& one, const std::string& preset,
+                     const ScenarioHeader& header) {
+  std::string text;
+  AppendComment("Goal:", header.goal, text);
+  AppendComment("Method:", header.method, text);
+  AppendComment("Expect:", header.expect, text);
+  text +=
+      fmt::format("schema: gauntlet/v1\nname: {}\n", QuotedYaml(one.scenario));
+  const auto line = [&](std::string_view key, std::string_view value) {
+    text += fmt::format("{}: {}\n", key, value);
+  };
+  const auto map = [&](std::string_view key, const FlowMap& value) {
+    if (!value.empty()) line(key, value.Text());
+  };
+  if (!one.labels.empty()) line("labels", QuotedYamlList(one.labels));
+  line("use", preset);
+  if (one.seed != 1) line("seed", std::to_string(one.seed));
+  map("requires", NeedsMap(one.needs));
+  map("timeout", TimeoutMap(one.timeouts));
+  map("job", JobMap(one, *PresetJob(preset)));
+  map("cluster", ClusterMap(one));
+  map("checkpoint", CheckpointMap(one.train.checkpoint));
+  map("disk", DiskMap(one));
+  if (!one.plan.bugs.empty()) line("plant", YamlList(BugNames(one.plan.bugs)));
+  if (!one.plan.faults.empty()) text += "faults:\n";
+  for (const Fault& fault : one.plan.faults) text += FaultToYaml(fault);
+  line("expect", ExpectMap(one.expect).Text());
+  return text;
+}
+
+// All of a case that counts, part by part, as text.
+std::vector<std::pair<std::string_view, std::string>> PartsOf(const Case& one) {
+  return {
+      {"labels", YamlList(one.labels)},
+      {"seed", std::to_string(one.seed)},
+      {"requires", NeedsMap(one.needs).Text()},
+      {"timeout", TimeoutMap(one.timeouts).Text()},
+      {"cluster", ClusterMap(one).Text()},
+      {"disk", DiskMap(one).Text()},
+      {"training", TrainOptionsToJson(one.train)},
+      {"seed of the faults", std::to_string(one.plan.seed)},
+      {"faults", PlanToJson(one.plan)},
+      {"expect", ExpectMap(one.expect).Text()},
+  };
+}
+
+// From the first character that differs, and a little before it.
+std::string Excerpt(const std::string& text, size_t difference) {
+  constexpr size_t kBefore = 30;
+  constexpr size_t kLength = 80;
+  const size_t begin = difference > kBefore ? difference - kBefore : 0;
+  return text.substr(std::min(begin, text.size()), kLength);
+}
+
+}  // namespace
+
+Result<std::string> WriteScenario(const Case& one,
+                                  const ScenarioHeader& header) {
+  RETURN_IF_ERROR(Validate(one.plan));
+  const std::optional<std::string> preset = PresetWithModel(one.train.job);
+  if (!preset) {
+    return InvalidArgument("job.model: expected the layers of a preset");
+  }
+  std::string text = Document(one, *preset, header);
+  const LoadedFile loaded = LoadScenarios(text, one.scenario + ".yaml");
+  if (!loaded.errors.empty()) {
+    const Diagnostic& first = loaded.errors.front();
+    return InvalidArgument(fmt::format("{}: the scenario cannot say this: {}",
+                                       one.name, first.message));
+  }
+  const std::string difference =
+      DescribeCaseDifference(one, loaded.cases.at(0));
+  if (!difference.empty()) {
+    return InvalidArgument(fmt::format("{}: the scenario cannot say this: {}",
+                                       one.name, difference));
+  }
+  return text;
+}
+
+std::string DescribeCaseDifference(const Case& a, const Case& b) {
+  const auto left = PartsOf(a);
+  const auto right = PartsOf(b);
+  for (size_t i = 0; i < left.size(); ++i) {
+    const auto& [name, text] = left[i];
+    const std::string& other = right[i].second;
+    if (text == other) continue;
+    const auto [at, there] = std::ranges::mismatch(text, other);
+    const auto where = static_cast<size_t>(at - text.begin());
+    return fmt::format("{}: {}, then {}", name, Excerpt(text, where),
+                       Excerpt(other, where));
+  }
+  return "";
+}
+
+}  // namespace gauntlet
