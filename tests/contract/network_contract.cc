@@ -264,5 +264,78 @@ TEST_P(NetworkContract, ALostConnectionStaysLost) {
   });
 }
 
+TEST_P(NetworkContract, SendGivesUpWhenTooMuchIsUnderWayAndLosesNothingElse) {
+  const std::string address = FreeAddress();
+  InWorld([&](World& world) {
+    const Pair pair = Connected(world, address);
+    const Frame large = Pattern(size_t{16} << 20);
+    constexpr int kTooMany = 32;
+    int taken = 0;
+    Status status;
+    for (; taken < kTooMany && status.ok(); taken += status.ok() ? 1 : 0) {
+      status = pair.client->Send(large, world.clock.Now() + 10 * kShort);
+    }
+    EXPECT_EQ(status.code(), Code::kDeadlineExceeded);
+    const Time deadline = world.clock.Now() + kSoon;
+    for (int i = 0; i < taken; ++i) {
+      EXPECT_TRUE(*pair.server->Receive(deadline) == large) << i;
+    }
+    EXPECT_TRUE(pair.client->Send("room again", deadline).ok());
+    EXPECT_EQ(*pair.server->Receive(deadline), "room again");
+  });
+}
+
+TEST_P(NetworkContract, CloseWakesASenderThatWaitsForRoom) {
+  const std::string address = FreeAddress();
+  InWorld([&](World& world) {
+    const Pair pair = Connected(world, address);
+    const Time deadline = world.clock.Now() + kSoon;
+    const auto sender = world.tasks.Spawn("sender", [&] {
+      const Frame large = Pattern(size_t{16} << 20);
+      Status status;
+      while (status.ok()) status = pair.client->Send(large, deadline);
+      EXPECT_EQ(status.code(), Code::kUnavailable);
+    });
+    world.clock.SleepUntil(world.clock.Now() + 10 * kShort);
+    pair.server->Close();
+    sender->Join();
+  });
+}
+
+TEST_P(NetworkContract, BothEndsSendAtOnce) {
+  const std::string address = FreeAddress();
+  InWorld([&](World& world) {
+    const Pair pair = Connected(world, address);
+    const Time deadline = world.clock.Now() + kSoon;
+    const auto exchange = [&](Channel& channel, const char* mine) {
+      return world.tasks.Spawn("end", [&channel, mine, deadline] {
+        for (int i = 0; i < 50; ++i) {
+          EXPECT_TRUE(channel.Send(mine + std::to_string(i), deadline).ok());
+          const auto theirs = channel.Receive(deadline);
+          EXPECT_TRUE(theirs.ok() && theirs->ends_with(std::to_string(i)));
+        }
+      });
+    };
+    const auto client = exchange(*pair.client, "client ");
+    const auto server = exchange(*pair.server, "server ");
+    client->Join();
+    server->Join();
+  });
+}
+
+TEST_P(NetworkContract, TheEndOfOneConnectionLeavesTheOthers) {
+  const std::string first_address = FreeAddress();
+  const std::string second_address = FreeAddress();
+  InWorld([&](World& world) {
+    const Pair first = Connected(world, first_address);
+    const Pair second = Connected(world, second_address);
+    const Time deadline = world.clock.Now() + kSoon;
+    first.client->Close();
+    EXPECT_FALSE(first.server->Receive(deadline).ok());
+    EXPECT_TRUE(second.client->Send("alive", deadline).ok());
+    EXPECT_EQ(*second.server->Receive(deadline), "alive");
+  });
+}
+
 }  // namespace
 }  // namespace gauntlet

@@ -7,6 +7,7 @@
 #include "engine/real/system_clock.h"
 #include "engine/real/tcp_socket.h"
 #include "engine/real/thread_tasks.h"
+#include "tests/contract/faulty_world.h"
 #include "tests/contract/world_fixture.h"
 #include "tests/engine/real/scratch_directory.h"
 #include <fmt/format.h>
@@ -49,10 +50,13 @@ class RealWorld final : public WorldUnderTest {
   NoFaults faults_;
 };
 
-INSTANTIATE_WORLD_CONTRACTS(Real,
-                            WorldKind{.name = "posix_grpc_threads", .make = [] {
-                                        return std::make_unique<RealWorld>();
-                                      }});
+WorldKind Kind() {
+  return {.name = "posix_grpc_threads",
+          .make = [] { return std::make_unique<RealWorld>(); }};
+}
+
+INSTANTIATE_WORLD_CONTRACTS(Real, Kind());
+INSTANTIATE_WORLD_CONTRACTS(FaultyReal, Faulty(Kind()));
 
 }  // namespace
 }  // namespace gauntlet

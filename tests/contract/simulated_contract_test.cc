@@ -1,4 +1,6 @@
+#include "chaos/sim/disk_image.h"
 #include "chaos/sim/simulation.h"
+#include "tests/contract/faulty_world.h"
 #include "tests/contract/world_fixture.h"
 #include <fmt/format.h>
 
@@ -41,7 +43,44 @@ WorldKind Kind(const char* name, DurabilityProfile profile) {
 }
 
 INSTANTIATE_WORLD_CONTRACTS(Simulated, Kind("ext4", DurabilityProfile::kExt4),
-                            Kind("weak", DurabilityProfile::kWeak));
+                            Kind("weak", DurabilityProfile::kWeak),
+                            Kind("lying_fsync", DurabilityProfile::kLyingFsync),
+                            Kind("shared", DurabilityProfile::kShared));
+
+// The simulated world, with a crash image for a disk.
+class WorldOnAnImage final : public WorldUnderTest {
+ public:
+  WorldOnAnImage() : world_({}) {
+    EXPECT_TRUE(storage_.MakeDirectory("/test").ok());
+  }
+
+  void Run(const std::function<void(World&)>& body) override {
+    world_.Run([&](World& world) {
+      World on_image = {.clock = world.clock,
+                        .storage = storage_,
+                        .network = world.network,
+                        .tasks = world.tasks,
+                        .host = world.host,
+                        .faults = world.faults,
+                        .events = world.events};
+      body(on_image);
+    });
+  }
+
+  std::string Directory() override { return "/test"; }
+  std::string FreeAddress() override { return world_.FreeAddress(); }
+
+ private:
+  SimulatedWorld world_;
+  ImageDirectory root_;
+  ImageStorage storage_{root_};
+};
+
+INSTANTIATE_TEST_SUITE_P(Image, StorageContract,
+                         testing::Values(WorldKind{
+                             .name = "image", .make = [] {
+                               return std::make_unique<WorldOnAnImage>();
+                             }}));
 
 }  // namespace
 }  // namespace gauntlet

@@ -159,6 +159,13 @@ TEST_F(FaultyStorageTest, AnErrorComesFromTheOperationThatThePointAnnounces) {
   }
 }
 
+TEST_F(FaultyStorageTest, AnErrorThatAnotherLifeHadLeavesTheSyncAsItIs) {
+  Plan(FaultKind::kErrno, {.life = kAnyLife, .point = Point::kShardSync});
+  EXPECT_TRUE(fired_.MarkFired("f"));
+  EXPECT_TRUE(WriteShard("tmp/a").ok());
+  EXPECT_EQ(Durable("tmp/a"), kBlocks);
+}
+
 TEST_F(FaultyStorageTest, AnErrorForEverComesEachTime) {
   Plan(FaultKind::kErrno, {.point = Point::kShardWrite, .hit = 3},
        {.times = FaultTimes::kAlways, .error = ENOSPC});

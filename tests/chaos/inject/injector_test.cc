@@ -148,6 +148,17 @@ TEST(InjectorTest, LogsTheFaultBeforeItsEffect) {
       {FaultKind::kSlow, {.latency = Duration(7)}, "sleep 7"},
       {FaultKind::kPreempt, {.grace = Duration(7)}, "notice 7"},
       {FaultKind::kPowerLoss, {}, "power loss"},
+      {FaultKind::kPartition, {.duration = Duration(8)}, "partition 8"},
+      {FaultKind::kOneWay, {.duration = Duration(9)}, "one_way 9"},
+      {FaultKind::kDrop, {}, "drop 0"},
+      {FaultKind::kDelay, {.duration = Duration(2)}, "delay 2"},
+      {FaultKind::kReset, {}, "reset 0"},
+      {FaultKind::kClockJump,
+       {.by = Duration(3'000'000'000)},
+       "calendar 3000000000"},
+      {FaultKind::kClockJump,
+       {.by = Duration(3'000'000'000), .direction = JumpDirection::kBack},
+       "calendar -3000000000"},
   };
   for (const KindCase& c : cases) {
     const FaultPlan plan{.faults = {{.id = "f",

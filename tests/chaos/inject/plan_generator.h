@@ -64,6 +64,13 @@ inline void FillTear(FaultParameters& with) {
                                 AfterTear::kNothing);
 }
 
+inline void FillGroups(FaultParameters& with) {
+  const int groups = *rc::gen::element(0, 2, 3);
+  for (int group = 0; group < groups; ++group) {
+    with.groups.push_back({2 * group, 2 * group + 1});
+  }
+}
+
 inline void FillParameters(FaultKind kind, FaultParameters& with) {
   if (*rc::gen::arbitrary<bool>()) {
     with.times = FaultTimes::kAlways;
@@ -103,6 +110,28 @@ inline void FillParameters(FaultKind kind, FaultParameters& with) {
       break;
     case FaultKind::kTruncate:
       with.offset = *ArbitraryOffset();
+      break;
+    case FaultKind::kPartition:
+      with.duration = *ArbitraryDuration();
+      FillGroups(with);
+      break;
+    case FaultKind::kOneWay:
+      with.duration = *ArbitraryDuration();
+      with.way = *rc::gen::element(LinkWay::kOut, LinkWay::kIn);
+      break;
+    case FaultKind::kDrop:
+      with.duration = *ArbitraryDuration();
+      with.percent = *rc::gen::inRange(1, 91);
+      break;
+    case FaultKind::kDelay:
+      with.duration = *ArbitraryDuration();
+      with.latency = *ArbitraryDuration();
+      with.jitter = *ArbitraryDuration();
+      break;
+    case FaultKind::kClockJump:
+      with.by = std::chrono::seconds(*rc::gen::inRange(1, 1'000'000));
+      with.direction =
+          *rc::gen::element(JumpDirection::kForward, JumpDirection::kBack);
       break;
     default:
       break;

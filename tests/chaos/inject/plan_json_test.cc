@@ -56,6 +56,17 @@ TEST(PlanJsonTest, ReadsAPlanWrittenByHand) {
   EXPECT_EQ(plan->faults, std::vector{expected});
 }
 
+TEST(PlanJsonTest, ReadsATroubleOfTheNetwork) {
+  const Result<FaultPlan> plan =
+      PlanFromJson(PlanText(R"("worker": 1, "point": "comm.send")",
+                            R"("do": "partition",
+         "with": {"duration_ns": 5, "groups": [[0, 1], [2]]})"));
+  ASSERT_TRUE(plan.ok()) << plan.status().ToString();
+  EXPECT_EQ(plan->faults[0].kind, FaultKind::kPartition);
+  EXPECT_EQ(plan->faults[0].with, (FaultParameters{.duration = Duration(5),
+                                                   .groups = {{0, 1}, {2}}}));
+}
+
 struct HostileText {
   std::string message;  // a part of it
   std::string text;
@@ -116,6 +127,19 @@ std::vector<HostileText> HostileTexts() {
        PlanText(at, R"("do": "torn_write", "with": {"keep": [64]})")},
       {"faults[0].with.error: expected an error like EIO or ENOSPC",
        PlanText(at, R"("do": "errno", "with": {"error": "EWHAT"})")},
+      {"faults[0].with.groups: expected an array of arrays of workers, found 3",
+       PlanText(at, R"("do": "partition", "with": {"groups": 3})")},
+      {"faults[0].with.groups: expected an array of arrays of workers",
+       PlanText(at, R"("do": "partition", "with": {"groups": [[0], [-1]]})")},
+      {"faults[0].with.groups: expected an array of arrays of workers",
+       PlanText(at,
+                R"("do": "partition", "with": {"groups": [[0], [1e300]]})")},
+      {"faults[0].with.way: expected out or in, found \"up\"",
+       PlanText(at, R"("do": "one_way", "with": {"way": "up"})")},
+      {"faults[0].with.direction: expected forward or back, found \"\"",
+       PlanText(at, R"("do": "clock_jump", "with": {"direction": ""})")},
+      {"fault f: with.percent: expected 1 to 90, found 100",
+       PlanText(at, R"("do": "drop", "with": {"percent": 100})")},
       {"fault f: after: expected the id of a fault of this plan, found g",
        PlanText(at, crash + R"(, "after": "g")")},
   };

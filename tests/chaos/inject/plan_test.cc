@@ -18,7 +18,7 @@ TEST(FaultKindTest, TheTableIsInTheOrderOfTheEnumAndNamesAreTheirOwn) {
     EXPECT_EQ(FindFaultKind(info.name), info.kind);
     EXPECT_FALSE(info.description.empty()) << info.name;
   }
-  EXPECT_EQ(AllFaultKinds().back().kind, FaultKind::kPowerLoss);
+  EXPECT_EQ(AllFaultKinds().back().kind, FaultKind::kClockJump);
   EXPECT_EQ(FindFaultKind("meteor"), std::nullopt);
 }
 
@@ -29,6 +29,9 @@ TEST(FaultKindTest, OnlyLossOfPowerIsNotForRealProcesses) {
   }
   EXPECT_FALSE(WhyNotReal({.kind = FaultKind::kTornWrite,
                            .with = {.then = AfterTear::kPowerLoss}})
+                   .empty());
+  EXPECT_FALSE(WhyNotReal({.kind = FaultKind::kPartition,
+                           .with = {.groups = {{0}, {1}}}})
                    .empty());
 }
 
@@ -88,6 +91,22 @@ std::vector<BadPlan> BadPlans() {
       {"a block that does not land",
        one({.kind = FaultKind::kTornWrite, .with = {.blocks = 2, .keep = 3}})},
       {"with.bit", one({.kind = FaultKind::kBitFlip, .with = {.bit = 8}})},
+      {"with.groups: expected none, or two and more, found one",
+       one({.kind = FaultKind::kPartition, .with = {.groups = {{0, 1}}}})},
+      {"with.groups: expected workers in each group",
+       one({.kind = FaultKind::kPartition, .with = {.groups = {{0}, {}}}})},
+      {"with.groups: expected each worker once, found worker 1 twice",
+       one({.kind = FaultKind::kPartition, .with = {.groups = {{1}, {1}}}})},
+      {"with.groups: expected numbers of workers",
+       one({.kind = FaultKind::kPartition, .with = {.groups = {{1}, {-3}}}})},
+      {"with.percent",
+       one({.kind = FaultKind::kDrop, .with = {.percent = 91}})},
+      {"with.jitter",
+       one({.kind = FaultKind::kDelay, .with = {.jitter = Duration(-1)}})},
+      {"with.by: expected whole seconds",
+       one({.kind = FaultKind::kClockJump, .with = {.by = Duration(1)}})},
+      {"parameters that reset takes ()",
+       one({.kind = FaultKind::kReset, .with = {.duration = Duration(1)}})},
       {"after: expected the id of a fault of this plan, found g",
        one({.after = "g"})},
       {"after itself", one({.after = "f"})},

@@ -37,6 +37,10 @@ class RecordingEffects final : public InjectorEffects {
     diary_.push_back("power loss");
     throw ProcessGone();
   }
+  void TroubleNetwork(const Fault& fault) override {
+    Note(FaultKindName(fault.kind), fault.with.duration);
+  }
+  void JumpCalendar(Duration by) override { Note("calendar", by); }
 
  private:
   void Note(std::string_view what, Duration duration) {

@@ -83,10 +83,10 @@ TEST_F(SimNetworkTest, ACutHoldsFramesBackAndHealingDeliversThem) {
   NetworkFabric& network = simulation_.network();
   RunBoth(
       [&](World&, Channel& channel) {
-        network.Cut("c", "s");
+        network.Cut({"c", "s"});
         EXPECT_TRUE(channel.Send("one", kNever).ok());
         EXPECT_TRUE(channel.Send("two", kNever).ok());
-        After(seconds(3), [&] { network.Heal("c", "s"); });
+        After(seconds(3), [&] { network.Heal({"c", "s"}); });
         EXPECT_EQ(*channel.Receive(kNever), "got both");
       },
       [&](World&, Channel& channel) {
@@ -101,10 +101,10 @@ TEST_F(SimNetworkTest, ACutHoldsFramesBackAndHealingDeliversThem) {
 TEST_F(SimNetworkTest, AOneWayCutLeavesTheOtherWayOpen) {
   RunBoth(
       [&](World&, Channel& channel) {
-        simulation_.network().Cut("c", "s");
+        simulation_.network().Cut({"c", "s"});
         EXPECT_TRUE(channel.Send("lost for now", kNever).ok());
         EXPECT_EQ(*channel.Receive(In(seconds(5))), "hello");
-        simulation_.network().HealAll();
+        simulation_.network().Heal({"c", "s"});
       },
       [&](World&, Channel& channel) {
         EXPECT_TRUE(channel.Send("hello", kNever).ok());
@@ -115,27 +115,27 @@ TEST_F(SimNetworkTest, AOneWayCutLeavesTheOtherWayOpen) {
 TEST_F(SimNetworkTest, ACutHidesTheDeathOfTheOtherEnd) {
   RunBoth(
       [&](World&, Channel& channel) {
-        simulation_.network().Cut("s", "c");
+        simulation_.network().Cut({"s", "c"});
         simulation_.Kill(server_);
         EXPECT_EQ(ReceiveCode(channel, In(seconds(30))),
                   Code::kDeadlineExceeded);
-        simulation_.network().Heal("s", "c");
+        simulation_.network().Heal({"s", "c"});
         EXPECT_EQ(ReceiveCode(channel, In(seconds(30))), Code::kUnavailable);
       },
       [&](World&, Channel&) { simulation_.Hang(); });
 }
 
 TEST_F(SimNetworkTest, ConnectWaitsForACutToHeal) {
-  simulation_.network().Cut("s", "c");
+  simulation_.network().Cut({"s", "c"});
   const Time begin = simulation_.now();
-  After(seconds(2), [&] { simulation_.network().Heal("s", "c"); });
+  After(seconds(2), [&] { simulation_.network().Heal({"s", "c"}); });
   RunBoth([&](World& world,
               Channel&) { EXPECT_GE(world.clock.Now(), begin + seconds(2)); },
           [](World&, Channel&) {});
 }
 
 TEST_F(SimNetworkTest, ConnectGivesUpWhileCut) {
-  simulation_.network().Cut("c", "s");
+  simulation_.network().Cut({"c", "s"});
   simulation_.Start({.name = "server", .host = "s", .body = [](World& world) {
                        auto listener = world.network.Listen("s:80");
                        world.clock.SleepUntil(world.clock.Now() + seconds(10));
@@ -151,8 +151,25 @@ TEST_F(SimNetworkTest, ConnectGivesUpWhileCut) {
   EXPECT_EQ(simulation_.Run().end, RunEnd::kAllExited);
 }
 
+TEST_F(SimNetworkTest, ConnectGivesUpWhereTheAnswerWouldComeTooLate) {
+  RunBoth(
+      [&](World& world, Channel&) {
+        const Time deadline = In(std::chrono::microseconds(1));
+        EXPECT_EQ(world.network.Connect("s:80", deadline).status().code(),
+                  Code::kDeadlineExceeded);
+        EXPECT_LT(simulation_.now(), deadline + milliseconds(1));
+      },
+      [](World& world, Channel&) {
+        world.clock.SleepUntil(world.clock.Now() + seconds(1));
+      });
+}
+
 TEST_F(SimNetworkTest, ADelayIsAddedToTheLatency) {
-  simulation_.network().SetDelay("c", "s", milliseconds(800));
+  simulation_.network().BeginTrouble(
+      {"c", "s"}, FrameTrouble({.id = "late",
+                                .kind = FaultKind::kDelay,
+                                .with = {.latency = milliseconds(800)}},
+                               RandomStream(1, "late")));
   Time sent;
   RunBoth(
       [&](World& world, Channel& channel) {
@@ -170,12 +187,102 @@ TEST_F(SimNetworkTest, AResetBreaksBothEndsAndLosesWhatIsUnderWay) {
   RunBoth(
       [&](World&, Channel& channel) {
         EXPECT_TRUE(channel.Send("lost", kNever).ok());
-        simulation_.network().Reset("s", "c");
+        simulation_.network().Reset({"s", "c"});
         EXPECT_EQ(ReceiveCode(channel, kNever), Code::kUnavailable);
       },
       [&](World&, Channel& channel) {
         EXPECT_EQ(ReceiveCode(channel, kNever), Code::kUnavailable);
       });
+}
+
+TEST_F(SimNetworkTest, AHostThatIsCutFromEveryHostStillReachesItself) {
+  simulation_.network().Cut({"c", kEveryHost});
+  simulation_.network().Cut({kEveryHost, "c"});
+  EXPECT_TRUE(simulation_.network().IsCut("c", "s"));
+  EXPECT_TRUE(simulation_.network().IsCut("s", "c"));
+  EXPECT_FALSE(simulation_.network().IsCut("c", "c"));
+  EXPECT_FALSE(simulation_.network().IsCut("s", "d"));
+}
+
+TEST_F(SimNetworkTest, AWayThatWasCutTwiceHasToBeHealedTwice) {
+  NetworkFabric& network = simulation_.network();
+  network.Cut({"c", "s"});
+  network.Cut({"c", "s"});
+  network.Heal({"c", "s"});
+  EXPECT_TRUE(network.IsCut("c", "s"));
+  network.Heal({"c", "s"});
+  EXPECT_FALSE(network.IsCut("c", "s"));
+  network.Heal({"c", "s"});
+}
+
+TEST_F(SimNetworkTest, CallsBackOnceBothWaysAreOpen) {
+  NetworkFabric& network = simulation_.network();
+  int calls = 0;
+  const auto count = [&calls] { ++calls; };
+  network.CallWhenOpen({"c", "s"}, count);
+  EXPECT_EQ(calls, 1) << "nothing is cut";
+  network.Cut({"c", "s"});
+  network.Cut({"s", kEveryHost});
+  network.CallWhenOpen({"c", "s"}, count);
+  network.Heal({"c", "s"});
+  EXPECT_EQ(calls, 1);
+  network.Heal({"s", kEveryHost});
+  EXPECT_EQ(calls, 2);
+}
+
+TEST_F(SimNetworkTest, ATroubleEndsWithItsNumber) {
+  NetworkFabric& network = simulation_.network();
+  const uint64_t number = network.BeginTrouble(
+      {kEveryHost, "s"}, FrameTrouble({.id = "late",
+                                       .kind = FaultKind::kDelay,
+                                       .with = {.latency = seconds(2)}},
+                                      RandomStream(1, "late")));
+  RunBoth(
+      [&](World& world, Channel& channel) {
+        EXPECT_TRUE(channel.Send("late", kNever).ok());
+        network.EndTrouble(number);
+        EXPECT_TRUE(channel.Send("behind it", kNever).ok());
+        world.clock.SleepUntil(In(seconds(3)));
+        EXPECT_TRUE(channel.Send("in time", kNever).ok());
+        EXPECT_EQ(ReceiveCode(channel, kNever), Code::kUnavailable);
+      },
+      [&](World&, Channel& channel) {
+        const Time begin = simulation_.now();
+        EXPECT_EQ(*channel.Receive(kNever), "late");
+        EXPECT_EQ(*channel.Receive(kNever), "behind it");
+        EXPECT_GE(simulation_.now(), begin + seconds(1));
+        EXPECT_EQ(*channel.Receive(kNever), "in time");
+        EXPECT_LT(simulation_.now(), begin + seconds(4));
+      });
+}
+
+TEST_F(SimNetworkTest, ASenderIntoACutWaitsForRoomUntilItsDeadline) {
+  FiberPool pool;
+  Simulation simulation(pool, {.seed = 1, .network = {.window_bytes = 100}});
+  NetworkFabric& network = simulation.network();
+  simulation.Start({.name = "server", .host = "s", .body = [](World& world) {
+                      auto listener = world.network.Listen("s:80");
+                      auto channel = (*listener)->Accept(kNever);
+                      while ((*channel)->Receive(kNever).ok()) {
+                      }
+                      return 0;
+                    }});
+  simulation.Start({.name = "client", .host = "c", .body = [&](World& world) {
+                      auto channel = world.network.Connect("s:80", kNever);
+                      network.Cut({"c", "s"});
+                      const Frame frame(60, 'x');
+                      EXPECT_TRUE((*channel)->Send(frame, kNever).ok());
+                      const Time deadline = world.clock.Now() + seconds(2);
+                      EXPECT_EQ((*channel)->Send(frame, deadline).code(),
+                                Code::kDeadlineExceeded);
+                      EXPECT_GE(world.clock.Now(), deadline);
+                      simulation.At(world.clock.Now() + seconds(2), [&] {
+                        network.Heal({"c", "s"});
+                      });
+                      EXPECT_TRUE((*channel)->Send(frame, kNever).ok());
+                      return 0;
+                    }});
+  EXPECT_EQ(simulation.Run().end, RunEnd::kAllExited);
 }
 
 TEST_F(SimNetworkTest, AKilledListenerFreesItsAddress) {

@@ -126,5 +126,103 @@ TEST(SimWorkerProcessesTest, WorkersMayOutliveTheirLauncher) {
   });
 }
 
+// A launcher that reaches its workers over the network.
+void LaunchAfar(WorkerBody body,
+                const std::function<void(SimWorkerProcesses&, Simulation&,
+                                         World&)>& launcher) {
+  FiberPool pool;
+  Simulation simulation(pool, {.seed = 2});
+  simulation.Start(
+      {.name = "launcher", .host = "launcher", .body = [&](World& world) {
+         SimWorkerProcesses workers(
+             simulation, world,
+             {.body = body, .reach = LauncherReach::kNetwork});
+         launcher(workers, simulation, world);
+         return 0;
+       }});
+  const RunOutcome outcome = simulation.Run();
+  EXPECT_EQ(outcome.end, RunEnd::kAllExited) << outcome.report;
+}
+
+void CutOff(Simulation& simulation, const std::string& host) {
+  simulation.network().Cut({host, kEveryHost});
+}
+
+int HangForEver(World& world, const WorkerSpec&, const WorkerReport&) {
+  world.clock.SleepUntil(kNever);
+  return 0;
+}
+
+// What comes next, asking as often as a launcher does.
+std::optional<WorkerNotice> AskUntil(SimWorkerProcesses& workers, World& world,
+                                     Duration patience) {
+  const Time end = world.clock.Now() + patience;
+  while (world.clock.Now() < end) {
+    const auto notice = workers.Next(world.clock.Now() + kSecond / 20);
+    if (notice) return notice;
+  }
+  return std::nullopt;
+}
+
+TEST(LauncherAfarTest, AKillWaitsForTheCutToHeal) {
+  LaunchAfar(HangForEver, [](SimWorkerProcesses& workers,
+                             Simulation& simulation, World& world) {
+    ASSERT_TRUE(workers.Start({.worker = 1}).ok());
+    CutOff(simulation, WorkerHost(1, 1));
+    workers.Signal(1, WorkerSignal::kKill);
+    EXPECT_EQ(AskUntil(workers, world, 5 * kSecond), std::nullopt);
+    EXPECT_EQ(simulation.exit_status(1), std::nullopt);
+    simulation.network().Heal({WorkerHost(1, 1), kEveryHost});
+    const auto killed = AskUntil(workers, world, kSecond);
+    ASSERT_TRUE(killed);
+    EXPECT_EQ(std::get<WorkerExited>(killed->what).signal, 9);
+    EXPECT_FALSE(workers.IsGivenUp(1));
+  });
+}
+
+TEST(LauncherAfarTest, AWorkerThatCannotBeReachedIsGivenUpAndLivesOn) {
+  LaunchAfar(HangForEver, [](SimWorkerProcesses& workers,
+                             Simulation& simulation, World& world) {
+    ASSERT_TRUE(workers.Start({.worker = 1, .life = 1}).ok());
+    CutOff(simulation, WorkerHost(1, 1));
+    const Time cut = world.clock.Now();
+    const auto lost = AskUntil(workers, world, 30 * kSecond);
+    ASSERT_TRUE(lost);
+    EXPECT_EQ(std::get<WorkerExited>(lost->what).code, 137);
+    EXPECT_GE(world.clock.Now(), cut + 10 * kSecond);
+    EXPECT_TRUE(workers.IsGivenUp(1));
+    EXPECT_EQ(simulation.exit_status(1), std::nullopt) << "a late survivor";
+    // Its successor has a host of its own, and its end is told once.
+    ASSERT_TRUE(workers.Start({.worker = 1, .life = 2}).ok());
+    EXPECT_EQ(AskUntil(workers, world, 30 * kSecond), std::nullopt);
+    workers.Signal(1, WorkerSignal::kKill);
+    EXPECT_TRUE(AskUntil(workers, world, kSecond));
+    // In the end somebody pulls the plug.
+    world.clock.SleepUntil(cut + 90 * kSecond);
+    EXPECT_TRUE(simulation.exit_status(1));
+    EXPECT_EQ(AskUntil(workers, world, kSecond), std::nullopt);
+  });
+}
+
+TEST(LauncherAfarTest, WhatACutWorkerSaysComesOnceItIsHealed) {
+  const auto body = [](World& world, const WorkerSpec&,
+                       const WorkerReport& report) {
+    world.clock.SleepUntil(world.clock.Now() + kSecond);
+    report(WorkerProgress{.step = 3});
+    return 75;
+  };
+  LaunchAfar(body, [](SimWorkerProcesses& workers, Simulation& simulation,
+                      World& world) {
+    ASSERT_TRUE(workers.Start({.worker = 0}).ok());
+    CutOff(simulation, WorkerHost(0, 1));
+    EXPECT_EQ(AskUntil(workers, world, 3 * kSecond), std::nullopt);
+    simulation.network().Heal({WorkerHost(0, 1), kEveryHost});
+    const auto progress = AskUntil(workers, world, kSecond);
+    EXPECT_EQ(std::get<WorkerProgress>(progress->what).step, 3u);
+    const auto exited = AskUntil(workers, world, kSecond);
+    EXPECT_EQ(std::get<WorkerExited>(exited->what).code, 75);
+  });
+}
+
 }  // namespace
 }  // namespace gauntlet

@@ -166,6 +166,55 @@ TEST(ManifestTest, RefusesHostileContentsWithAReason) {
   }
 }
 
+// What this program would not write in this way is read all the same, and is
+// the same manifest.
+TEST(ManifestTest, ReadsOneThatIsLaidOutInAnotherWay) {
+  const std::string text = EncodeManifest(SmallManifest());
+  const std::string body = text.substr(0, text.rfind("\"xxh3_128\""));
+  for (const auto& [from, to] :
+       std::vector<std::pair<const char*, const char*>>{
+           {"{\n", "{ \n"},
+           {"\"step\":150,\n", ""},
+           {"[\"a\",\"b\"]", "[\"a\", \"b\"]"},
+           {"model-", "\\u006dodel-"}}) {
+    std::string other = Replaced(body, from, to);
+    // A key that was taken out comes back elsewhere.
+    if (*to == '\0') other = Replaced(other, "{\n", "{\n\"step\":150,\n");
+    const auto manifest = ParseManifest(Signed(other));
+    ASSERT_TRUE(manifest.ok()) << to << manifest.status().ToString();
+    EXPECT_EQ(EncodeManifest(*manifest), text) << to;
+  }
+}
+
+TEST(ManifestTest, RefusesNumbersThatAreNone) {
+  const std::string text = EncodeManifest(SmallManifest());
+  const std::string body = text.substr(0, text.rfind("\"xxh3_128\""));
+  for (const char* number :
+       {"0150", "-150", "1e2", "150.0", "+150", "", "18446744073709551616"}) {
+    const std::string other =
+        Replaced(body, "\"step\":150", std::string("\"step\":") + number);
+    EXPECT_FALSE(ParseManifest(Signed(other)).ok()) << number;
+  }
+}
+
+TEST(ShardNameTest, ReadsBackItsOwnNamesOnly) {
+  for (const auto& [index, count] :
+       std::vector<std::pair<int, int>>{{0, 1}, {3, 4}, {99'999, 100'000}}) {
+    const auto place = ParseShardName(ShardName(index, count));
+    ASSERT_TRUE(place.has_value());
+    EXPECT_EQ(place->index, index);
+    EXPECT_EQ(place->count, count);
+  }
+  for (const char* name :
+       {"", "model-", "model-1-of-1.safetensors",
+        "model-00000-of-00001.safetensors", "model-00002-of-00001.safetensors",
+        "model-000001-of-00001.safetensors", "model-00001-of-00001",
+        "model-00001-of-00001.safetensors ", "../model-00001-of-00001",
+        "model-00001-of-99999999999999999999.safetensors"}) {
+    EXPECT_FALSE(ParseShardName(name).has_value()) << name;
+  }
+}
+
 TEST(ManifestTest, BoundsItsSizeBeforeItIsParsed) {
   const auto manifest = ParseManifest(std::string(100'000'000, '['));
   EXPECT_THAT(manifest.status().message(), HasSubstr("at most 1048576 bytes"));
@@ -192,6 +241,9 @@ TEST(StateFileTest, IsObeyedOnlyWhereAPersonEditedIt) {
   const std::string unsealed = text.substr(0, text.rfind("xxh3_128"));
   EXPECT_EQ(ParseStateFile(unsealed).edit, "step-000000002-g1");
   EXPECT_EQ(ParseStateFile("latest: x\r\n").edit, "x");
+  const StateFile torn = ParseStateFile("latest: x" + std::string(40, '\0'));
+  EXPECT_EQ(torn.edit, std::nullopt) << "a person writes no zeros";
+  EXPECT_TRUE(torn.damaged);
   const std::string damaged = Replaced(text, "Written", "Vritten");
   EXPECT_EQ(ParseStateFile(damaged).edit, std::nullopt);
   EXPECT_EQ(ParseStateFile("").edit, std::nullopt);

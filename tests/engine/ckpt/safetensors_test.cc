@@ -46,6 +46,30 @@ TEST(SafetensorsTest, ReadsBackWhatWasWritten) {
   }
 }
 
+// The header as another program may lay it out.
+TEST(SafetensorsTest, ReadsTheSameFromAHeaderThatIsLaidOutInAnotherWay) {
+  const TestState state(9);
+  const std::string file = FileOf(state.Views());
+  const size_t brace = file.find('{');
+  std::string other = file;
+  for (const size_t at : {brace + 1, file.find(':') + 1}) {
+    const size_t space = other.find("}} ") + 2;
+    ASSERT_EQ(other[space], ' ') << "the header has no padding to spare";
+    other.erase(space, 1);
+    other.insert(at, 1, ' ');
+    const auto views = Parse(other);
+    const auto expected = Parse(file);
+    ASSERT_TRUE(views.ok()) << views.status().ToString();
+    ASSERT_EQ(views->size(), expected->size());
+    for (size_t i = 0; i < views->size(); ++i) {
+      EXPECT_EQ((*views)[i].name, (*expected)[i].name);
+      EXPECT_EQ((*views)[i].dtype, (*expected)[i].dtype);
+      EXPECT_EQ((*views)[i].shape, (*expected)[i].shape);
+      EXPECT_TRUE(std::ranges::equal((*views)[i].bytes, (*expected)[i].bytes));
+    }
+  }
+}
+
 TEST(SafetensorsTest, AlignsDataAndPutsWideElementsFirst) {
   const TestState state(9);
   const auto views = state.Views();

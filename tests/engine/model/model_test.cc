@@ -60,6 +60,42 @@ TEST_F(ModelTest, NamesCountTheDenseLayers) {
                                             "dense2/kernel", "dense2/bias"));
 }
 
+class NameCollector final : public StepProbe {
+ public:
+  bool Begin(uint64_t, Phase, const std::vector<TensorView>&) override {
+    return true;
+  }
+  void Saw(const OperationOutput& output, std::span<float> values) override {
+    uint64_t elements = 1;
+    for (const uint64_t size : output.shape) elements *= size;
+    EXPECT_EQ(values.size(), elements) << output.name;
+    EXPECT_EQ(output.replica, 3) << output.name;
+    names.push_back(output.name);
+  }
+  void End(const std::vector<TensorView>&) override {}
+  std::vector<std::string> names;
+};
+
+TEST_F(ModelTest, AProbeSeesEachOperationInTheOrderOfAStep) {
+  const auto model = Build("tiny");
+  const std::vector<float> features(2 * 49, 0.5f);
+  const std::vector<uint8_t> labels = {1, 2};
+  std::vector<float> gradients(model->parameter_count());
+  NameCollector probe;
+  model->Gradients(
+      Initialized(*model, 1),
+      {.features = features, .labels = labels, .probe = &probe, .replica = 3},
+      gradients);
+  EXPECT_THAT(
+      probe.names,
+      ::testing::ElementsAre(
+          "forward of dense0", "forward of relu2", "forward of dropout3",
+          "forward of dense1", "loss", "gradient of the loss",
+          "gradient of dense1/kernel", "gradient of dense1/bias",
+          "backward of dense1", "backward of dropout3", "backward of relu2",
+          "gradient of dense0/kernel", "gradient of dense0/bias"));
+}
+
 TEST_F(ModelTest, TinyIsSmall) {
   EXPECT_EQ(Build("tiny")->parameter_count(), 49u * 32 + 32 + 32 * 10 + 10);
 }

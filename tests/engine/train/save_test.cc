@@ -47,6 +47,29 @@ TEST(SaveTest, WithoutATriggerOnlyTheEndIsSaved) {
   EXPECT_THAT(SavedSteps(With({.unit = SaveUnit::kNone})), ElementsAre(24));
 }
 
+// A survivor of an earlier life claims while a save is under way.
+TEST(SaveTest, UnderANewerClaimNothingIsAcknowledgedAndTheNextLifeGoesOn) {
+  TrainingFixture fixture;
+  const FaultPlan plan = {
+      .faults = {{.id = "wait",
+                  .site = {.worker = kChief, .point = Point::kRename, .hit = 2},
+                  .kind = FaultKind::kHang,
+                  .with = {.duration = std::chrono::seconds(2)}}}};
+  fixture.simulation().At(
+      fixture.simulation().now() + std::chrono::seconds(1), [&fixture] {
+        EXPECT_TRUE(fixture.disk()
+                        .Open("/ckpt/gen-000007", OpenMode::kCreateExclusive)
+                        .ok());
+      });
+  const LifeOutcome fenced = fixture.Run(2, SmallRun(), plan);
+  EXPECT_TRUE(fenced.AllExitedWith(WorkerExit::kLostWorker));
+  EXPECT_THAT(fenced.StepsOf(EventKind::kSaveAcknowledged), ElementsAre(5));
+  // That claim never came to record a parent, so what was committed counts.
+  const LifeOutcome next = fixture.Run(2, SmallRun());
+  EXPECT_EQ(next.result->resumed_from, 10u);
+  EXPECT_EQ(next.result->digest, UndisturbedDigest(SmallRun()));
+}
+
 TEST(SaveTest, WithoutADirectoryNothingIsSaved) {
   TrainOptions options = SmallRun();
   options.checkpoint.directory.clear();

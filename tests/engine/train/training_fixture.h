@@ -176,7 +176,10 @@ class TrainingFixture {
                    .events = plain.events};
     const auto data = LoadData(storage, options.job.data).value();
     Reporter reporter(outcome_);
-    RunWorker(world, options, spec, *data, reporter,
+    const std::string job_json = JobToJson(options.job, data->content);
+    const TrainInputs inputs = {
+        .options = options, .data = *data, .job_json = job_json};
+    RunWorker(world, inputs, spec, reporter,
               [this, &spec](const WorkerEnd& end) {
                 outcome_.reasons[static_cast<size_t>(spec.rank)] = end.reason;
               });

@@ -29,7 +29,8 @@ T Parsed(const Words& words) {
 
 TEST(CommandLineTest, NothingAtAllShowsCommandsAndExamples) {
   const std::string text = Parsed<ShowCommand>({}).text;
-  for (const char* verb : {"train", "run", "ckpt", "list", "doctor", "help"}) {
+  for (const char* verb :
+       {"train", "run", "replay", "ckpt", "list", "doctor", "help"}) {
     EXPECT_THAT(text, HasSubstr(std::string("\n  ") + verb + " "));
   }
   EXPECT_THAT(text, HasSubstr("gauntlet run --demo"));
@@ -125,6 +126,10 @@ TEST(CommandLineTest, AMistakeIsOneLineThatNamesIt) {
        "run: --shard: expected I/N with I from 1 to N, found '3'"},
       {{"run", "a.yaml", "-L", "--strict"},
        "run: --label: expected a value, found '--strict'"},
+      {{"replay"}, "replay: expected a file, a run, or RUN/CASE"},
+      {{"replay", "latest", "7f3a"}, "replay: unexpected argument '7f3a'"},
+      {{"replay", "latest", "--world", "both"},
+       "replay: --world: expected one of real, sim, found 'both'"},
       {{"ckpt"}, "ckpt: expected a subcommand: ls, verify or diff"},
       {{"ckpt", "verfy", "d"},
        "ckpt: expected ls, verify or diff, found 'verfy'; did you mean "

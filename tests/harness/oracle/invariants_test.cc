@@ -1,5 +1,6 @@
 #include "harness/oracle/invariants.h"
 
+#include <algorithm>
 #include <functional>
 #include <ostream>
 
@@ -232,6 +233,31 @@ const Spoiled kSpoiled[] = {
 
 INSTANTIATE_TEST_SUITE_P(All, SpoiledRunTest, testing::ValuesIn(kSpoiled));
 
+TEST(EventsMergeTest, ALateSurvivorMayClaimIfItDoesNotTrain) {
+  Record record = RecoveredRun();
+  for (RecordEvent& event : LifeOf(record, 1, 2).events) event.generation = 1;
+  LifeEvents& late = LifeOf(record, 1, 1);
+  for (RecordEvent& event : late.events) event.generation = 2;
+  EXPECT_EQ(ReportOf(record, "events-merge").breaches, 1u);
+  std::erase_if(late.events, [](const RecordEvent& event) {
+    return event.kind == K::kStep;
+  });
+  EXPECT_EQ(ReportOf(record, "events-merge").breaches, 0u);
+}
+
+// A cut that was healed in time is no loss, whoever is lost later.
+TEST(DetectionTest, ATroubleOfTheNetworkThatWasSurvivedIsNotCounted) {
+  Record record = RecoveredRun();
+  record.faults[0].kind = "partition";
+  const uint64_t lost = ReportOf(record, "detection").instances;
+  EXPECT_EQ(lost, 1u);
+  LifeEvents& cut = LifeOf(record, 1, 1);
+  cut.events.push_back({.kind = K::kStep,
+                        .t_ns = cut.events.back().t_ns + 1,
+                        .step = cut.events.back().step + 2});
+  EXPECT_EQ(ReportOf(record, "detection").instances, 0u);
+}
+
 TEST(BackupDeletedTest, AFinishedRunThatWasToldToDeletesItsBackup) {
   Record record = UndisturbedRun();
   record.setup.delete_at_success = true;
@@ -243,6 +269,127 @@ TEST(BackupDeletedTest, AFinishedRunThatWasToldToDeletesItsBackup) {
   record.setup.delete_at_success = false;
   EXPECT_EQ(ReportOf(record, "backup-deleted").breaches, 1u)
       << "was to be kept";
+}
+
+TEST(BackupDeletedTest, AChiefThatIsKilledInTheDeletionOwesNone) {
+  Record record = UndisturbedRun();
+  record.setup.delete_at_success = true;
+  LifeOf(record, 0, 1).events.pop_back();
+  EXPECT_EQ(ReportOf(record, "backup-deleted").breaches, 0u);
+}
+
+TEST(BackupDeletedTest, AnErrorThatThePlanGaveInTheDeletionExcusesIt) {
+  Record record = UndisturbedRun();
+  record.setup.delete_at_success = true;
+  record.faults.push_back({.id = "no", .kind = "errno"});
+  const RecordEvent fired = {.kind = K::kFaultFired, .detail = "no"};
+  LifeOf(record, 0, 1)
+      .events.insert(LifeOf(record, 0, 1).events.end() - 1, fired);
+  EXPECT_EQ(ReportOf(record, "backup-deleted").breaches, 0u);
+  record.faults.back().kind = "slow";
+  EXPECT_GT(ReportOf(record, "backup-deleted").breaches, 0u);
+}
+
+TEST(StoreTest, ASaveThatRetentionMayRemoveIsNotLost) {
+  Record record = RecoveredRun();
+  record.setup.keep = 2;
+  std::erase_if(record.left.checkpoints,
+                [](const auto& one) { return one.step <= 6; });
+  record.left.checkpoints.back().valid = false;
+  record.faults.push_back({.id = "rot", .kind = "bit_flip"});
+  EventOf(record, 0, 1, K::kLifeBegin, 0) = {.kind = K::kFaultFired,
+                                             .detail = "rot"};
+  EXPECT_EQ(ReportOf(record, "store").breaches, 1u)
+      << "of steps 6 and 8, only that of 8 is damaged";
+  record.setup.keep = 1;
+  EXPECT_EQ(ReportOf(record, "store").breaches, 0u);
+}
+
+TEST(StoreTest, ACommittedSaveThatWasAdoptedLetsOlderOnesBeRetired) {
+  Record record = RecoveredRun();
+  // The save of step 4 was never acknowledged, and yet there.
+  EventOf(record, 0, 1, K::kSaveAcknowledged, 1).kind = K::kNotice;
+  RecordEvent& claim = EventOf(record, 0, 2, K::kLifeBegin, 0);
+  claim.kind = K::kGeneration;
+  claim.path = "/s/step-000000004-g1";
+  RecordEvent& next = EventOf(record, 0, 2, K::kResumed, 0);
+  next.kind = K::kRetired;
+  next.path = "/s/step-000000002-g1";
+  EXPECT_EQ(ReportOf(record, "store").breaches, 0u);
+  claim.path = "/s/step-000000002-g1";
+  EXPECT_EQ(ReportOf(record, "store").breaches, 1u);
+}
+
+TEST(NoColdStartTest, AFinishedRunThatDeletesHasNothingToGoOnFrom) {
+  Record record = RecoveredRun();
+  for (const int worker : {0, 1}) {
+    EventOf(record, worker, 2, K::kResumed, 0).kind = K::kInitialized;
+  }
+  EXPECT_EQ(ReportOf(record, "no-cold-start").breaches, 1u);
+  EXPECT_EQ(ReportOf(record, "bounded-loss").breaches, 1u);
+  EventOf(record, 0, 1, K::kLifeBegin, 0).kind = K::kFinished;
+  EXPECT_EQ(ReportOf(record, "no-cold-start").breaches, 1u) << "it keeps them";
+  record.setup.delete_at_success = true;
+  EXPECT_EQ(ReportOf(record, "no-cold-start").breaches, 0u);
+  EXPECT_EQ(ReportOf(record, "bounded-loss").breaches, 0u);
+}
+
+TEST(GraceTest, ANoticeThatComesWhenAllIsDoneStopsNothing) {
+  Record record = UndisturbedRun();
+  record.faults.push_back(
+      {.id = "notice", .kind = "preempt", .grace_ns = 1'000'000'000});
+  LifeOf(record, 0, 1)
+      .events.insert(LifeOf(record, 0, 1).events.end() - 1,
+                     {.kind = K::kFaultFired,
+                      .t_ns = EventOf(record, 0, 1, K::kLifeEnd, 0).t_ns,
+                      .detail = "notice"});
+  EXPECT_EQ(ReportOf(record, "grace").breaches, 0u);
+}
+
+TEST(FaultFiredTest, ANoticeWithoutAGraceIsNotSeen) {
+  Record record = UndisturbedRun();
+  record.faults.push_back({.id = "notice", .kind = "preempt", .grace_ns = 0});
+  std::vector<RecordEvent>& events = LifeOf(record, 0, 1).events;
+  events.back() = {.kind = K::kFaultFired, .detail = "notice"};
+  EXPECT_EQ(ReportOf(record, "fault-fired").breaches, 0u);
+  record.faults.back().grace_ns = 1;
+  EXPECT_EQ(ReportOf(record, "fault-fired").breaches, 1u);
+}
+
+TEST(StoreTest, RemovalsThatTheDiskRefusesForEverLeaveWhatIsThere) {
+  Record record = UndisturbedRun();
+  record.setup.keep = 1;
+  record.left.temporary = {".deleting-step-000000002-g1",
+                           ".deleting-step-000000004-g1"};
+  record.faults.push_back(
+      {.id = "no", .kind = "errno", .point = "ckpt.retire.rename"});
+  EventOf(record, 0, 1, K::kLifeBegin, 0) = {.kind = K::kFaultFired,
+                                             .detail = "no"};
+  EXPECT_GT(ReportOf(record, "store").breaches, 0u) << "it refused one";
+  record.faults.back().always = true;
+  EXPECT_EQ(ReportOf(record, "store").breaches, 0u);
+}
+
+TEST(StoreTest, AnErrorThatVoidsNoSaveMayHaveMetARemoval) {
+  Record record = UndisturbedRun();
+  record.left.temporary = {".deleting-step-000000002-g1"};
+  record.faults.push_back(
+      {.id = "no", .kind = "errno", .point = "ckpt.commit.fsync"});
+  EventOf(record, 0, 1, K::kLifeBegin, 0) = {.kind = K::kFaultFired,
+                                             .detail = "no"};
+  EXPECT_EQ(ReportOf(record, "store").breaches, 0u);
+  LifeOf(record, 0, 1).events.push_back({.kind = K::kSaveFailed, .step = 2});
+  EXPECT_EQ(ReportOf(record, "store").breaches, 1u);
+}
+
+TEST(StoreTest, AStepMayBeSavedInEachOfItsPhases) {
+  Record record = RecoveredRun();
+  RecordEvent again = EventOf(record, 0, 1, K::kSaveAcknowledged, 1);
+  again.digest = DigestAt(4, RecordPhase::kCallbacksDue);
+  LifeOf(record, 0, 1).events.push_back(again);
+  EXPECT_EQ(ReportOf(record, "store").breaches, 0u);
+  EventOf(record, 0, 2, K::kResumed, 0).digest = "of no save";
+  EXPECT_EQ(ReportOf(record, "store").breaches, 1u);
 }
 
 TEST(StoreTest, TheDamageOfThePlanExcusesAsManyCheckpointsAndNoMore) {
@@ -292,6 +439,20 @@ TEST(DetectionTest, ASaveThatIsUnderWayMayTakeItsOwnTime) {
   EXPECT_EQ(ReportOf(record, "detection").breaches, 0u);
   record.setup.detection_bound_saving_ns = 1;
   EXPECT_EQ(ReportOf(record, "detection").breaches, 1u);
+}
+
+TEST(DetectionTest, ASaveThatTheOthersGoIntoMayTakeItsOwnTimeToo) {
+  Record record = RecoveredRun();
+  record.setup.detection_bound_ns = 1;
+  const RecordEvent& fired = EventOf(record, 1, 1, K::kFaultFired, 0);
+  std::vector<RecordEvent>& others = LifeOf(record, 0, 1).events;
+  const auto after = std::find_if(
+      others.begin(), others.end(),
+      [&](const RecordEvent& event) { return event.t_ns > fired.t_ns; });
+  ASSERT_NE(after, others.end());
+  after->t_ns += 2;
+  others.insert(after, {.kind = K::kSaveBegin, .t_ns = fired.t_ns});
+  EXPECT_EQ(ReportOf(record, "detection").breaches, 0u);
 }
 
 TEST(CheckTest, KeepsFiveFindingsInWordsAndCountsTheRest) {

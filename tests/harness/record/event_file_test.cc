@@ -99,7 +99,7 @@ TEST(EventFileTest, NamesWhatIsWrongAndWhere) {
       {"{\"kind\":\"step\",\"samples\":[4294967296]}", "samples: expected a"},
       {"{\"kind\":\"step\",\"path\":[]}", "path: expected a string, found []"},
       {"{\"kind\":\"header\"}", "kind: expected a known event"},
-      {std::string(100'000, '['), "found what is not JSON"},
+      {std::string(100'000, '['), "at most 32 levels"},
       {"{\"kind\":\"step\",\"path\":\"\xff\"}", "found what is not JSON"},
   };
   for (const auto& [line, expected] : kCases) {

@@ -34,6 +34,19 @@ TEST_F(SimRunTest, EqualPlansGiveEqualLogs) {
   EXPECT_EQ(a.virtual_seconds, b.virtual_seconds);
 }
 
+TEST_F(SimRunTest, AMemoChangesNothing) {
+  const RunPlan plan = PlanOf(CrashCase());
+  const DataSplit& data = *references_.DataOf(plan.train.job.data).value();
+  const RunLog computed = Run(plan);
+  TrainMemo memo;
+  for (int time = 0; time < 2; ++time) {
+    const RunLog remembered = RunSimulated(pool_, plan, data, &memo);
+    EXPECT_EQ(remembered.event_digest, computed.event_digest);
+    EXPECT_EQ(remembered.lives, computed.lives);
+  }
+  EXPECT_GT(memo.found(), memo.computed());
+}
+
 TEST_F(SimRunTest, AnotherSeedIsAnotherRunToTheSameState) {
   RunPlan plan = PlanOf(CrashCase());
   const RunLog a = Run(plan);

@@ -54,10 +54,10 @@ const BadBody kBodies[] = {
     {"use: tyni", "s.yaml:3:6: error: unknown preset 'tyni'"},
     {"seed: -1",
      "s.yaml:3:7: error: expected a whole number from 0 to "
-     "9007199254740992, found '-1'"},
+     "18446744073709551615, found '-1'"},
     {"seed: '1'",
      "s.yaml:3:7: error: expected a whole number from 0 to "
-     "9007199254740992, found '1'"},
+     "18446744073709551615, found '1'"},
     {"cluster: {workers: 0}",
      "s.yaml:3:20: error: expected a whole number from 1 to 64, found '0'"},
     {"cluster: {workers: two}",

@@ -26,5 +26,27 @@ TEST(RequirementsTest, AFaultThatRealProcessesCannotDoIsSkippedThereOnly) {
                   .starts_with("cut: real processes"));
 }
 
+TEST(RequirementsTest, ADiskOfAnotherProfileIsSkippedInTheRealWorld) {
+  for (const auto profile :
+       {DurabilityProfile::kWeak, DurabilityProfile::kLyingFsync,
+        DurabilityProfile::kShared}) {
+    Case one;
+    one.disk = profile;
+    EXPECT_EQ(WhyNotHere(one, {.world = WorldKind::kSimulated}), "");
+    EXPECT_NE(
+        WhyNotHere(one, {.world = WorldKind::kReal}).find(ProfileName(profile)),
+        std::string::npos);
+  }
+}
+
+TEST(RequirementsTest, APowerLossOnALyingDiskIsJudgedElsewhere) {
+  Case one;
+  one.disk = DurabilityProfile::kLyingFsync;
+  one.plan.faults = {{.id = "cut", .kind = FaultKind::kPowerLoss}};
+  EXPECT_NE(WhyNotHere(one, {.world = WorldKind::kSimulated}), "");
+  one.disk = DurabilityProfile::kWeak;
+  EXPECT_EQ(WhyNotHere(one, {.world = WorldKind::kSimulated}), "");
+}
+
 }  // namespace
 }  // namespace gauntlet

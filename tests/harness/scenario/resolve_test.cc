@@ -41,6 +41,7 @@ cluster:
   heartbeat: {every: 200ms, lost_after: 1s}
   step_timeout: 3s
   restart: {policy: whole-job, max: 5, backoff: 50ms}
+disk: {profile: lying-fsync}
 checkpoint: {every: {steps: 50}, mode: sync, keep: 3, at_success: delete}
 faults:
   - id: kill-w1
@@ -92,6 +93,7 @@ TEST(ResolveTest, ReadsTheJobAndItsSurroundings) {
   EXPECT_EQ(one.cluster.policy, RestartPolicy::kWholeJob);
   EXPECT_EQ(one.cluster.max_restarts, 5);
   EXPECT_EQ(one.train.cluster.lost_after, seconds(1));
+  EXPECT_EQ(one.disk, DurabilityProfile::kLyingFsync);
   EXPECT_EQ(one.train.checkpoint.trigger.unit, SaveUnit::kSteps);
   EXPECT_EQ(one.train.checkpoint.trigger.every, 50u);
   EXPECT_EQ(one.train.checkpoint.at_success, AtSuccess::kDeleteCheckpoints);

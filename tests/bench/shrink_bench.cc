@@ -1,0 +1,59 @@
+// How fast a plan is shrunk: tries a second, and how many there are.
+#include <benchmark/benchmark.h>
+
+#include "engine/check.h"
+#include "harness/explore/shrink.h"
+
+namespace gauntlet {
+namespace {
+
+constexpr char kBase[] = R"(schema: gauntlet/v1
+name: shrink
+use: tiny
+job: {epochs: 4, replicas: 4}
+cluster: {workers: 4}
+checkpoint: {every: {steps: 6}, keep: 3}
+plant: lose-rng-key
+expect: {outcome: completes}
+)";
+
+// Only the power cut matters.
+FaultPlan ThreeFaults() {
+  return {.seed = 99,
+          .faults = {{.id = "slow",
+                      .site = {.worker = 1, .point = Point::kLoadBegin},
+                      .kind = FaultKind::kSlow,
+                      .with = {.latency = std::chrono::milliseconds(7)}},
+                     {.id = "dark",
+                      .site = {.worker = kChief, .step = 9},
+                      .kind = FaultKind::kPowerLoss},
+                     {.id = "error",
+                      .site = {.worker = 1, .point = Point::kShardSync},
+                      .kind = FaultKind::kErrno,
+                      .after = "dark"}}};
+}
+
+void BM_Shrink(benchmark::State& state) {
+  References references("", "bench");
+  Laboratory laboratory =
+      Laboratory::Make(LoadScenarios(kBase, "base.yaml").cases.at(0),
+                       references)
+          .value();
+  const FaultPlan plan = ThreeFaults();
+  const Trial trial = laboratory.Try(plan);
+  int tries = 0;
+  size_t faults = 0;
+  for (auto _ : state) {
+    const Shrunk shrunk = Shrink(laboratory, plan, trial);
+    CHECK(shrunk.finished, "ten seconds are enough");
+    tries = shrunk.tries;
+    faults = shrunk.plan.faults.size();
+  }
+  state.SetItemsProcessed(state.iterations() * tries);
+  state.counters["tries"] = tries;
+  state.counters["faults_left"] = static_cast<double>(faults);
+}
+BENCHMARK(BM_Shrink)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,233 @@
+#include "chaos/inject/faulty_network.h"
+
+#include <functional>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "chaos/sim/simulation.h"
+
+namespace gauntlet {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+Fault Trouble(FaultKind kind, const FaultParameters& with = {}) {
+  return {.id = "trouble", .kind = kind, .with = with};
+}
+
+// A connection whose client end goes through a FaultyNetwork.
+class FaultyNetworkTest : public testing::Test {
+ protected:
+  using Client = std::function<void(World&, FaultyNetwork&, Channel&)>;
+  using Server = std::function<void(World&, Channel&)>;
+
+  void RunBoth(const Client& client, const Server& server) {
+    simulation_.Start(
+        {.name = "server", .host = "s", .body = [&](World& world) {
+           auto listener = world.network.Listen("s:80");
+           auto channel = (*listener)->Accept(kNever);
+           if (channel.ok()) server(world, **channel);
+           return 0;
+         }});
+    simulation_.Start(
+        {.name = "client", .host = "c", .body = [&](World& world) {
+           FaultyNetwork network(world.network, world.clock, world.tasks, 5);
+           auto channel = network.Connect("s:80", kNever);
+           if (channel.ok()) client(world, network, **channel);
+           return 0;
+         }});
+    const RunOutcome outcome = simulation_.Run();
+    EXPECT_EQ(outcome.end, RunEnd::kAllExited) << outcome.report;
+  }
+  Time In(Duration duration) { return simulation_.now() + duration; }
+  Code ReceiveCode(Channel& channel, Duration patience) {
+    return channel.Receive(In(patience)).status().code();
+  }
+
+  FiberPool pool_;
+  Simulation simulation_{pool_, {.seed = 4}};
+  const Time begin_ = simulation_.now();
+};
+
+TEST_F(FaultyNetworkTest, APartitionHoldsFramesOfBothWaysUntilItIsHealed) {
+  RunBoth(
+      [&](World&, FaultyNetwork& network, Channel& channel) {
+        network.Trouble(
+            Trouble(FaultKind::kPartition, {.duration = seconds(3)}));
+        EXPECT_TRUE(channel.Send("one", kNever).ok());
+        EXPECT_TRUE(channel.Send("two", kNever).ok());
+        EXPECT_EQ(ReceiveCode(channel, seconds(1)), Code::kDeadlineExceeded);
+        EXPECT_EQ(*channel.Receive(kNever), "from the server");
+        EXPECT_GE(simulation_.now(), begin_ + seconds(3));
+        EXPECT_EQ(*channel.Receive(kNever), "got both");
+      },
+      [&](World&, Channel& channel) {
+        EXPECT_TRUE(channel.Send("from the server", kNever).ok());
+        EXPECT_EQ(ReceiveCode(channel, seconds(2)), Code::kDeadlineExceeded);
+        EXPECT_EQ(*channel.Receive(kNever), "one");
+        EXPECT_EQ(*channel.Receive(kNever), "two");
+        EXPECT_GE(simulation_.now(), begin_ + seconds(3));
+        EXPECT_TRUE(channel.Send("got both", kNever).ok());
+        EXPECT_EQ(ReceiveCode(channel, seconds(1)), Code::kUnavailable);
+      });
+}
+
+TEST_F(FaultyNetworkTest, APartitionForEverHidesTheEndOfTheOther) {
+  RunBoth(
+      [&](World&, FaultyNetwork& network, Channel& channel) {
+        network.Trouble(Trouble(FaultKind::kPartition));
+        EXPECT_EQ(ReceiveCode(channel, seconds(60)), Code::kDeadlineExceeded);
+      },
+      [](World&, Channel&) {});
+}
+
+TEST_F(FaultyNetworkTest, ASenderThatHasTooMuchHeldGivesUpAtItsDeadline) {
+  RunBoth(
+      [&](World&, FaultyNetwork& network, Channel& channel) {
+        network.Trouble(Trouble(FaultKind::kPartition));
+        const Frame half(FaultyNetwork::kMaxHeldBytes / 2, 'x');
+        EXPECT_TRUE(channel.Send(half, In(seconds(1))).ok());
+        EXPECT_TRUE(channel.Send(half, In(seconds(1))).ok());
+        const Time deadline = In(seconds(1));
+        EXPECT_EQ(channel.Send(half, deadline).code(), Code::kDeadlineExceeded);
+        EXPECT_GE(simulation_.now(), deadline);
+      },
+      [](World&, Channel&) {});
+}
+
+TEST_F(FaultyNetworkTest, OneWayLeavesTheOtherWayOpen) {
+  for (const LinkWay way : {LinkWay::kOut, LinkWay::kIn}) {
+    const bool out = way == LinkWay::kOut;
+    RunBoth(
+        [&](World& world, FaultyNetwork& network, Channel& channel) {
+          network.Trouble(Trouble(FaultKind::kOneWay, {.way = way}));
+          EXPECT_TRUE(channel.Send("ping", kNever).ok());
+          EXPECT_EQ(ReceiveCode(channel, seconds(1)),
+                    out ? Code::kOk : Code::kDeadlineExceeded);
+          world.clock.SleepUntil(In(seconds(1)));
+        },
+        [&](World& world, Channel& channel) {
+          EXPECT_TRUE(channel.Send("pong", kNever).ok());
+          EXPECT_EQ(ReceiveCode(channel, milliseconds(500)),
+                    out ? Code::kDeadlineExceeded : Code::kOk);
+          world.clock.SleepUntil(In(seconds(2)));
+        });
+  }
+}
+
+TEST_F(FaultyNetworkTest, ADelayIsOfEachFrameAndKeepsTheOrder) {
+  constexpr int kFrames = 20;
+  RunBoth(
+      [&](World&, FaultyNetwork& network, Channel& channel) {
+        network.Trouble(Trouble(
+            FaultKind::kDelay,
+            {.latency = milliseconds(300), .jitter = milliseconds(400)}));
+        for (int i = 0; i < kFrames; ++i) {
+          EXPECT_TRUE(channel.Send(std::to_string(i), kNever).ok());
+        }
+        EXPECT_EQ(*channel.Receive(kNever), "thanks");
+        EXPECT_GE(simulation_.now(), begin_ + milliseconds(600));
+      },
+      [&](World&, Channel& channel) {
+        EXPECT_EQ(*channel.Receive(kNever), "0");
+        EXPECT_GE(simulation_.now(), begin_ + milliseconds(300));
+        for (int i = 1; i < kFrames; ++i) {
+          EXPECT_EQ(*channel.Receive(kNever), std::to_string(i));
+        }
+        EXPECT_LT(simulation_.now(), begin_ + milliseconds(800));
+        EXPECT_TRUE(channel.Send("thanks", kNever).ok());
+        EXPECT_EQ(ReceiveCode(channel, seconds(2)), Code::kUnavailable);
+      });
+}
+
+TEST_F(FaultyNetworkTest, WhatIsLateStillGoesOutBeforeTheClose) {
+  RunBoth(
+      [&](World& world, FaultyNetwork& network, Channel& channel) {
+        network.Trouble(
+            Trouble(FaultKind::kDelay, {.latency = milliseconds(300)}));
+        EXPECT_TRUE(channel.Send("last words", kNever).ok());
+        channel.Close();
+        EXPECT_EQ(ReceiveCode(channel, seconds(1)), Code::kUnavailable);
+        world.clock.SleepUntil(In(seconds(1)));
+      },
+      [&](World&, Channel& channel) {
+        EXPECT_EQ(*channel.Receive(kNever), "last words");
+        EXPECT_EQ(ReceiveCode(channel, seconds(5)), Code::kUnavailable);
+      });
+}
+
+TEST_F(FaultyNetworkTest, LostFramesAreSentAgainAndHoldUpTheOthers) {
+  constexpr int kFrames = 100;
+  RunBoth(
+      [&](World&, FaultyNetwork& network, Channel& channel) {
+        network.Trouble(Trouble(FaultKind::kDrop, {.percent = 30}));
+        for (int i = 0; i < kFrames; ++i) {
+          EXPECT_TRUE(channel.Send(std::to_string(i), kNever).ok());
+        }
+        EXPECT_EQ(ReceiveCode(channel, seconds(3600)), Code::kUnavailable);
+      },
+      [&](World&, Channel& channel) {
+        for (int i = 0; i < kFrames; ++i) {
+          EXPECT_EQ(*channel.Receive(kNever), std::to_string(i));
+        }
+        EXPECT_GE(simulation_.now(), begin_ + milliseconds(200));
+      });
+}
+
+TEST_F(FaultyNetworkTest, AResetBreaksBothEndsAndNewConnectionsWork) {
+  RunBoth(
+      [&](World& world, FaultyNetwork& network, Channel& channel) {
+        const auto receiver = world.tasks.Spawn("receiver", [&] {
+          EXPECT_EQ(ReceiveCode(channel, seconds(60)), Code::kUnavailable);
+        });
+        world.clock.SleepUntil(In(seconds(1)));
+        network.Trouble(Trouble(FaultKind::kReset));
+        receiver->Join();
+        EXPECT_LT(simulation_.now(), begin_ + seconds(2));
+        EXPECT_EQ(channel.Send("x", kNever).code(), Code::kUnavailable);
+        auto again = network.Connect("s:81", In(seconds(5)));
+        EXPECT_TRUE(again.ok()) << again.status().ToString();
+      },
+      [&](World& world, Channel& channel) {
+        EXPECT_EQ(ReceiveCode(channel, seconds(60)), Code::kUnavailable);
+        auto listener = world.network.Listen("s:81");
+        EXPECT_TRUE((*listener)->Accept(In(seconds(5))).ok());
+      });
+}
+
+TEST_F(FaultyNetworkTest, ConnectWaitsForTheEndOfACut) {
+  RunBoth(
+      [&](World&, FaultyNetwork& network, Channel&) {
+        network.Trouble(Trouble(FaultKind::kOneWay, {.duration = seconds(4)}));
+        EXPECT_EQ(network.Connect("s:80", In(seconds(1))).status().code(),
+                  Code::kDeadlineExceeded);
+        EXPECT_TRUE(network.Connect("s:80", In(seconds(10))).ok());
+        EXPECT_GE(simulation_.now(), begin_ + seconds(4));
+      },
+      [](World& world, Channel&) {
+        world.clock.SleepUntil(world.clock.Now() + seconds(6));
+      });
+}
+
+TEST_F(FaultyNetworkTest, CloseWakesAReceiverDuringACut) {
+  RunBoth(
+      [&](World& world, FaultyNetwork& network, Channel& channel) {
+        const auto receiver = world.tasks.Spawn("receiver", [&] {
+          EXPECT_EQ(ReceiveCode(channel, seconds(60)), Code::kUnavailable);
+        });
+        world.clock.SleepUntil(In(seconds(1)));
+        network.Trouble(Trouble(FaultKind::kPartition));
+        EXPECT_TRUE(channel.Send("never sent", kNever).ok());
+        channel.Close();
+        receiver->Join();
+        EXPECT_LT(simulation_.now(), begin_ + seconds(2));
+      },
+      [&](World&, Channel& channel) {
+        EXPECT_EQ(ReceiveCode(channel, seconds(60)), Code::kUnavailable);
+      });
+}
+
+}  // namespace
+}  // namespace gauntlet

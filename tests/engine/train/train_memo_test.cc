@@ -1,0 +1,124 @@
+#include "engine/train/train_memo.h"
+
+#include <functional>
+
+#include <gtest/gtest.h>
+
+#include "engine/data/sample_order.h"
+
+namespace gauntlet {
+namespace {
+
+class TrainMemoTest : public testing::Test {
+ protected:
+  TrainMemoTest() {
+    const JobSpec job = PresetJob("tiny").value();
+    kernels_ = std::move(Kernels::Create({.isa = Isa::kScalar})).value();
+    plain_ = Build(job);
+    remembered_ = WithMemo(Build(job), memo_);
+    parameters_.resize(plain_->parameter_count());
+    plain_->Initialize(7, parameters_);
+  }
+
+  std::unique_ptr<Model> Build(const JobSpec& job) const {
+    return std::move(Model::Build(job.model, 7, 7, 10, *kernels_)).value();
+  }
+
+  struct Pass {
+    float loss = 0;
+    int64_t correct = 0;
+    std::vector<float> gradients;
+    bool operator==(const Pass&) const = default;
+  };
+  Pass PassOf(Model& model) const {
+    Pass pass{.gradients = std::vector<float>(parameters_.size())};
+    const ReplicaResult result =
+        model.Gradients(parameters_, batch_, pass.gradients);
+    pass.loss = result.loss;
+    pass.correct = result.correct;
+    return pass;
+  }
+
+  std::unique_ptr<Kernels> kernels_;
+  TrainMemo memo_;
+  std::unique_ptr<Model> plain_;
+  std::unique_ptr<Model> remembered_;
+  std::vector<float> parameters_;
+  std::vector<float> features_ = std::vector<float>(2 * 49, 0.25f);
+  std::vector<uint8_t> labels_ = {3, 4};
+  ReplicaBatch batch_ = {.features = features_,
+                         .labels = labels_,
+                         .loss_scale = 0.5f,
+                         .rng_key = 7,
+                         .step = 3};
+};
+
+TEST_F(TrainMemoTest, APassThatIsKnownIsTheSameToTheBit) {
+  const Pass computed = PassOf(*plain_);
+  EXPECT_EQ(PassOf(*remembered_), computed);
+  EXPECT_EQ(memo_.found(), 0u);
+  EXPECT_EQ(PassOf(*remembered_), computed);
+  EXPECT_EQ(memo_.found(), 1u);
+}
+
+// Whatever a pass is a function of: each by itself makes another pass of it.
+TEST_F(TrainMemoTest, APassOfAnotherInputIsComputed) {
+  PassOf(*remembered_);
+  const std::vector<std::function<void()>> changes = {
+      [&] { parameters_[5] += 0.125f; },
+      [&] { features_[3] = 0.5f; },
+      [&] { labels_[1] = 5; },
+      [&] { batch_.loss_scale = 0.25f; },
+      [&] { batch_.rng_key = 8; },
+      [&] { batch_.step = 4; },
+      [&] { batch_.first_global_row = 1; }};
+  for (const auto& change : changes) {
+    change();
+    EXPECT_EQ(PassOf(*remembered_), PassOf(*plain_));
+  }
+  EXPECT_EQ(memo_.found(), 0u);
+}
+
+TEST_F(TrainMemoTest, AnEvaluationIsNoPassWithGradients) {
+  PassOf(*remembered_);
+  const float loss = plain_->Evaluate(parameters_, batch_).loss;
+  EXPECT_EQ(remembered_->Evaluate(parameters_, batch_).loss, loss);
+  EXPECT_EQ(remembered_->Evaluate(parameters_, batch_).loss, loss);
+  EXPECT_EQ(memo_.found(), 1u);
+}
+
+TEST_F(TrainMemoTest, KnowsTheInitialParametersOfEachKey) {
+  std::vector<float> parameters(parameters_.size());
+  for (int time = 0; time < 2; ++time) {
+    remembered_->Initialize(7, parameters);
+    EXPECT_EQ(parameters, parameters_);
+  }
+  remembered_->Initialize(8, parameters);
+  EXPECT_NE(parameters, parameters_);
+  EXPECT_EQ(memo_.found(), 1u);
+}
+
+TEST_F(TrainMemoTest, ForgetsWhenItIsFull) {
+  TrainMemo small(10'000);
+  const auto model = WithMemo(Build(PresetJob("tiny").value()), small);
+  const Pass first = PassOf(*model);
+  batch_.step = 4;
+  PassOf(*model);
+  batch_.step = 3;
+  EXPECT_EQ(PassOf(*model), first);
+  EXPECT_EQ(small.found(), 0u);
+  EXPECT_EQ(small.computed(), 3u);
+}
+
+TEST_F(TrainMemoTest, AnOrderThatIsKnownIsTheSame) {
+  const SampleOrder computed(7, 2, 384);
+  for (int time = 0; time < 2; ++time) {
+    const SampleOrder known = memo_.OrderOf(7, 2, 384);
+    for (uint32_t i = 0; i < 384; ++i) {
+      ASSERT_EQ(known.RowAt(i), computed.RowAt(i));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,70 @@
+// Input: how the files are stored, two bytes of the images' size, the images,
+// the labels.
+#include "engine/data/idx.h"
+#include "tests/engine/data/memory_files.h"
+#include "tests/fuzz/fuzz_target.h"
+#include "tests/fuzz/fuzz_targets.h"
+
+namespace gauntlet {
+namespace {
+
+constexpr char kPlain = 'p';
+constexpr char kGzip = 'z';    // the bytes are gzip's
+constexpr char kPacked = 'P';  // the bytes are compressed here
+
+std::string InputOf(char how, std::string_view images,
+                    std::string_view labels) {
+  std::string input = {how, static_cast<char>(images.size() >> 8 & 0xff),
+                       static_cast<char>(images.size() & 0xff)};
+  return input.append(images).append(labels);
+}
+
+std::string Images(uint32_t rows, uint32_t side) {
+  return BigEndian(0x803) + BigEndian(rows) + BigEndian(side) +
+         BigEndian(side) + std::string(size_t{rows} * side * side, '\7');
+}
+
+std::string Labels(uint32_t rows) {
+  return BigEndian(0x801) + BigEndian(rows) + std::string(rows, '\3');
+}
+
+}  // namespace
+
+void FuzzIdx(std::string_view input) {
+  constexpr size_t kHead = 3;
+  if (input.size() < kHead) return;
+  const char how = input[0];
+  const size_t split = static_cast<size_t>(static_cast<uint8_t>(input[1]) << 8 |
+                                           static_cast<uint8_t>(input[2]));
+  input.remove_prefix(kHead);
+  std::string images(input.substr(0, split));
+  std::string labels(input.substr(std::min(split, input.size())));
+  if (how == kPacked) {
+    images = Gzip(images);
+    labels = Gzip(labels);
+  }
+  const std::string end = how == kGzip || how == kPacked ? ".gz" : "";
+  MemoryFiles storage;
+  storage.files["/d/train-images-idx3-ubyte" + end] = images;
+  storage.files["/d/train-labels-idx1-ubyte" + end] = labels;
+  const Result<RawRows> raw = ReadIdx(storage, "/d", IdxSplit::kTrain);
+  if (!raw.ok()) {
+    CHECK(raw.status().code() == Code::kInvalidArgument,
+          raw.status().ToString());
+    return CheckErrorLine(raw.status().message());
+  }
+  CHECK(raw->pixels.size() == size_t{raw->rows} * raw->height * raw->width,
+        "other pixels than the sizes say");
+  CHECK(raw->labels.size() == raw->rows, "a row without a label");
+  for (const uint8_t label : raw->labels) {
+    CHECK(label < kImageClasses, "a label outside");
+  }
+}
+
+std::vector<std::string> IdxSeeds() {
+  return {InputOf(kPlain, Images(2, 3), Labels(2)),
+          InputOf(kPacked, Images(2, 3), Labels(2)),
+          InputOf(kGzip, Gzip(Images(1, 2)), Gzip(Labels(1)))};
+}
+
+}  // namespace gauntlet

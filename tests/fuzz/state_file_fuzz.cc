@@ -1,0 +1,48 @@
+#include "engine/check.h"
+#include "engine/ckpt/state_file.h"
+#include "engine/ckpt/text_record.h"
+#include "tests/fuzz/fuzz_target.h"
+#include "tests/fuzz/fuzz_targets.h"
+#include "tests/fuzz/signed_text.h"
+
+namespace gauntlet {
+namespace {
+
+// Nobody's wish, or the wish that stands in it; never both.
+void RunStateFile(std::string_view text) {
+  const StateFile file = ParseStateFile(text);
+  CHECK(!file.edit || !file.damaged, "an edit in a damaged file");
+  for (const std::string& name : file.all) {
+    CHECK(name.find('\n') == std::string::npos, "a line end in a name");
+  }
+  const std::string written = EncodeStateFile(file.all);
+  const StateFile again = ParseStateFile(written);
+  CHECK(!again.edit && !again.damaged, written);
+  CHECK(again.all == file.all, written);
+}
+
+// Fields come back as they were, and the digest line counts as right.
+void RunTextRecord(std::string_view text) {
+  TextRecord record = ParseTextRecord(text);
+  const std::string written = EncodeTextRecord("", record.fields);
+  const TextRecord again = ParseTextRecord(written);
+  CHECK(again.digest == DigestLine::kRight && !again.torn, written);
+}
+
+}  // namespace
+
+void FuzzStateFile(std::string_view input) {
+  RunStateFile(input);
+  RunStateFile(SignedText(input, "xxh3_128: ", "\n"));
+  RunTextRecord(input);
+}
+
+std::vector<std::string> StateFileSeeds() {
+  const std::vector<std::string> all = {"step-000000150-g3",
+                                        "step-000000200-g3"};
+  std::string edited = EncodeStateFile(all);
+  edited.resize(edited.rfind("xxh3_128"));
+  return {EncodeStateFile(all), EncodeStateFile({}), edited};
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,64 @@
+#include "engine/check.h"
+#include "engine/ckpt/store_names.h"
+#include "tests/fuzz/fuzz_target.h"
+#include "tests/fuzz/fuzz_targets.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+// What the name was read from, put together again.
+std::string NameOf(const EntryName& entry) {
+  const std::string checkpoint = entry.checkpoint.ToString();
+  switch (entry.kind) {
+    case EntryKind::kClaim:
+      return ClaimName(entry.generation);
+    case EntryKind::kClaimTmp:
+      return ClaimName(entry.generation) + std::string(kTmpSuffix);
+    case EntryKind::kStateTmp:
+      return std::string(kStateFileName) + std::string(kTmpSuffix);
+    case EntryKind::kCheckpoint:
+      return checkpoint;
+    case EntryKind::kSaveTmp:
+      return checkpoint + std::string(kTmpSuffix);
+    case EntryKind::kRejected:
+      return std::string(kRejectedPrefix) + checkpoint;
+    case EntryKind::kDeleting:
+      return std::string(kDeletingPrefix) + checkpoint;
+    case EntryKind::kOther:
+      break;
+  }
+  return "";
+}
+
+}  // namespace
+
+void FuzzStoreNames(std::string_view input) {
+  if (const auto name = CheckpointName::Parse(input)) {
+    CheckSameText(input, name->ToString(), "checkpoint name");
+  }
+  const EntryName entry = ParseEntryName(input);
+  if (entry.kind == EntryKind::kOther) return;
+  std::string name(input);
+  // A checkpoint on its way out may have been set aside before.
+  const std::string both =
+      fmt::format("{}{}", kDeletingPrefix, kRejectedPrefix);
+  if (name.starts_with(both)) {
+    name.replace(0, both.size(), kDeletingPrefix);
+  }
+  CheckSameText(name, NameOf(entry), "entry name");
+}
+
+std::vector<std::string> StoreNamesSeeds() {
+  return {"gen-000003",
+          "gen-000003.tmp",
+          "checkpoint",
+          "checkpoint.tmp",
+          "step-000000150-g3",
+          "step-000000150-evaluation_due-g3",
+          "step-000000200-g3.tmp",
+          "rejected-step-000000150-g3",
+          ".deleting-step-000000100-callbacks_due-g18446744073709551615"};
+}
+
+}  // namespace gauntlet

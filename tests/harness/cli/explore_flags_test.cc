@@ -1,0 +1,74 @@
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/cli/command_line.h"
+
+namespace gauntlet {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+using Words = std::vector<std::string>;
+
+ExploreCommand Parsed(Words words) {
+  words.insert(words.begin(), "explore");
+  const Result<CommandLine> line = ParseCommandLine(words);
+  EXPECT_TRUE(line.ok()) << line.status().ToString();
+  if (!line.ok()) return {};
+  return std::get<ExploreCommand>(line->command);
+}
+
+TEST(ExploreFlagsTest, NothingAtAllIsAMinuteOfRandomPlans) {
+  const ExploreCommand command = Parsed({});
+  EXPECT_EQ(command.mode, ExploreMode::kRandom);
+  EXPECT_EQ(command.time, std::chrono::seconds(60));
+  EXPECT_EQ(command.seed, 1u);
+}
+
+TEST(ExploreFlagsTest, ALimitOfCasesTakesThePlaceOfTheMinute) {
+  EXPECT_EQ(Parsed({"--cases", "100"}).time, std::nullopt);
+  EXPECT_EQ(Parsed({"--case", "7"}).only_case, 7u);
+  EXPECT_EQ(Parsed({"--mode", "nth"}).time, std::nullopt);
+}
+
+TEST(ExploreFlagsTest, PatternsPickKindsAndPoints) {
+  const ExploreCommand command =
+      Parsed({"--kinds", "torn_*,crash", "--points", "ckpt.rename*"});
+  EXPECT_THAT(command.kinds,
+              ElementsAre(FaultKind::kCrash, FaultKind::kTornWrite));
+  EXPECT_THAT(command.points, ElementsAre(Point::kRename, Point::kRenamed));
+}
+
+TEST(ExploreFlagsTest, ARandomSeedIsNotANumberYet) {
+  EXPECT_EQ(Parsed({"--seed", "random"}).seed, std::nullopt);
+}
+
+TEST(ExploreFlagsTest, MistakesSayWhatWasExpected) {
+  const std::vector<std::pair<Words, std::string>> mistakes = {
+      {{"--kinds", "crahs"}, "a name or a pattern that one has"},
+      {{"--points", ""}, "a name or a pattern that one has"},
+      {{"--points", "ckpt.*,"}, "a name or a pattern that one has"},
+      {{"--time", "60"}, "a time such as 60s"},
+      {{"--time", "0s"}, "a time such as 60s"},
+      {{"--seed", "x"}, "a whole number"},
+      {{"--max-faults", "0"}, "a whole number"},
+      {{"--mode", "both"}, "one of random, nth, crash-states"},
+      {{"--mode", "nth", "--case", "1"}, "--mode random"},
+      {{"a.yaml", "b.yaml"}, "unexpected argument"},
+  };
+  for (const auto& [arguments, expected] : mistakes) {
+    Words words = arguments;
+    words.insert(words.begin(), "explore");
+    const Result<CommandLine> line = ParseCommandLine(words);
+    ASSERT_FALSE(line.ok()) << expected;
+    EXPECT_THAT(line.status().message(), HasSubstr(expected));
+  }
+}
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,253 @@
+#include "harness/cli/replay_command.h"
+
+#include <filesystem>
+#include <sstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/cli/run_command.h"
+#include "harness/record/record_file.h"
+#include "harness/record/result_file.h"
+#include "harness/run/text_file.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr char kScenarios[] = R"(schema: gauntlet/v1
+name: loses-the-key
+use: tiny
+job:
+  data: {kind: digits, samples: 96, validation_samples: 32, side: 7}
+  batch: 4
+  replicas: 4
+  epochs: 2
+cluster: {workers: 2}
+checkpoint: {every: {steps: 4}, keep: 2}
+plant: lose-rng-key
+faults:
+  - id: crash
+    at: {worker: 1, step: 6, point: step.begin}
+    do: crash
+expect: {outcome: violates, invariants: [trajectory]}
+---
+schema: gauntlet/v1
+name: loses-nothing
+use: tiny
+job:
+  data: {kind: digits, samples: 96, validation_samples: 32, side: 7}
+  batch: 4
+  replicas: 4
+  epochs: 1
+cluster: {workers: 2}
+matrix: {checkpoint.keep: [1, 2]}
+expect: {outcome: completes}
+)";
+
+// A run of both scenarios in the simulated world, in a folder of its own.
+class ReplayCommandTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ =
+        fs::path(testing::TempDir()) /
+        fmt::format(
+            "replay-{}",
+            testing::UnitTest::GetInstance()->current_test_info()->name());
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+    ASSERT_TRUE(WriteTextFile(folder_ / "s.yaml", kScenarios).ok());
+    RunCommand run;
+    run.paths = {(folder_ / "s.yaml").string()};
+    run.world = WorldChoice::kSimulated;
+    run.runs_directory = runs();
+    ASSERT_EQ(RunScenarios(run, console_), 0) << err_.str();
+    out_.str("");
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::string runs() const { return (folder_ / "runs").string(); }
+
+  int Replay(const std::string& target,
+             WorldChoice world = WorldChoice::kBoth) {
+    out_.str("");
+    err_.str("");
+    return RunReplay(
+        {.target = target, .world = world, .runs_directory = runs()}, console_);
+  }
+  std::string Id() const {
+    return fs::read_symlink(folder_ / "runs" / "latest").string();
+  }
+  fs::path RecordOf(const std::string& one) const {
+    return folder_ / "runs" / "latest" / (one + ".sim") / "record.jsonl";
+  }
+
+  fs::path folder_;
+  std::ostringstream out_;
+  std::ostringstream err_;
+  Console console_{out_, err_, TerminalStyle(ColorChoice::kOff, {}),
+                   TerminalStyle(ColorChoice::kOff, {})};
+};
+
+TEST_F(ReplayCommandTest, ARecordedCaseComesBackAndItsCauseIsNamed) {
+  EXPECT_EQ(Replay("latest/loses-the-key"), 0) << err_.str();
+  EXPECT_THAT(out_.str(),
+              AllOf(StartsWith("loses-the-key (sim): 1 fault, "),
+                    HasSubstr(" events recorded\nreproduced: PASS, as planned: "
+                              "trajectory state-digest: resumed at step 4 "),
+                    HasSubstr("the state loaded at step 4 differs: tensor "
+                              "rng/key, worker 0: ")));
+}
+
+TEST_F(ReplayCommandTest, ARunCanBeNamedByItsBeginningAndACaseByItsFolder) {
+  const std::string id = Id();
+  EXPECT_EQ(Replay(id + "/loses-the-key.sim"), 0) << err_.str();
+  EXPECT_EQ(Replay(id.substr(0, id.size() - 1) + "/loses-t"), 0) << err_.str();
+  EXPECT_EQ(Replay(RecordOf("loses-the-key").string()), 0) << err_.str();
+  EXPECT_EQ(Replay(RecordOf("loses-the-key").parent_path().string()), 0)
+      << err_.str();
+}
+
+TEST_F(ReplayCommandTest, ARunAloneIsAllOfItsCases) {
+  EXPECT_EQ(Replay("latest"), 0) << err_.str();
+  EXPECT_THAT(out_.str(), AllOf(HasSubstr("loses-nothing[keep=1] (sim): "),
+                                HasSubstr("loses-nothing[keep=2] (sim): "),
+                                HasSubstr("loses-the-key (sim): ")));
+}
+
+TEST_F(ReplayCommandTest, ASeedFromTheCommandLineIsTheRecordsToo) {
+  RunCommand run;
+  run.paths = {(folder_ / "s.yaml").string()};
+  run.world = WorldChoice::kSimulated;
+  run.seed = UINT64_MAX;
+  run.runs_directory = runs();
+  ASSERT_EQ(RunScenarios(run, console_), 0) << err_.str();
+  EXPECT_EQ(Replay("latest/loses-the-key"), 0) << out_.str() << err_.str();
+}
+
+TEST_F(ReplayCommandTest, TheScenarioMayBeGoneMeanwhile) {
+  fs::remove(folder_ / "s.yaml");
+  EXPECT_EQ(Replay("latest/loses-nothing[keep=2]"), 0) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("reproduced: PASS\n"));
+}
+
+TEST_F(ReplayCommandTest, TheFirstEventThatDiffersIsShown) {
+  const fs::path file = RecordOf("loses-the-key");
+  Parsed<Record> record = ReadRecord(ReadTextFile(file), "r");
+  ASSERT_TRUE(record.ok()) << record.error;
+  for (RecordEvent& event : record.value->lives[0].events) {
+    if (event.kind == RecordKind::kStep && event.step == 3) event.count += 1;
+  }
+  ASSERT_TRUE(WriteTextFile(file, RecordToJsonLines(*record.value)).ok());
+  EXPECT_EQ(Replay("latest/loses-the-key"), 3);
+  EXPECT_THAT(out_.str(),
+              testing::ContainsRegex("differs: first divergence: event [0-9]+ "
+                                     "\\(worker 0, life 1, step 3\\): recorded "
+                                     "step, at .*; now step, at "));
+}
+
+TEST_F(ReplayCommandTest, AScenarioIsRunTwice) {
+  EXPECT_EQ(Replay((folder_ / "s.yaml").string()), 0) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("loses-the-key (sim): 1 fault, nothing "
+                                    "recorded: run twice\nreproduced: PASS"));
+}
+
+// A finding's scenario expects what is owed: it is to fail.
+TEST_F(ReplayCommandTest, AFindingThatHoldsNowIsNotReproduced) {
+  std::string text = kScenarios;
+  text.resize(text.find("---"));
+  text.insert(text.find("use:"), "labels: [finding]\n");
+  const auto replace = [&](const std::string& from, const std::string& to) {
+    text.replace(text.find(from), from.size(), to);
+  };
+  replace("{outcome: violates, invariants: [trajectory]}",
+          "{outcome: recovers}");
+  const fs::path file = folder_ / "finding.yaml";
+  ASSERT_TRUE(WriteTextFile(file, text).ok());
+  EXPECT_EQ(Replay(file.string()), 0) << out_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("reproduced: FAIL trajectory "));
+  replace("plant: lose-rng-key\n", "");
+  ASSERT_TRUE(WriteTextFile(file, text).ok());
+  EXPECT_EQ(Replay(file.string()), 3);
+  EXPECT_THAT(out_.str(),
+              HasSubstr("differs: what was found does not happen: PASS\n"));
+}
+
+struct BadTarget {
+  std::string target;
+  std::string message;
+};
+
+TEST_F(ReplayCommandTest, WhatIsNotThereIsSaidWithWhatIsNear) {
+  const std::vector<BadTarget> table = {
+      {"latets", "run 'latets': there is none; did you mean latest?"},
+      {"xyzzy",
+       fmt::format("run 'xyzzy': there is none; there are {}, latest", Id())},
+      {"latest/loses-teh-key",
+       "case 'loses-teh-key': there is none; did you mean loses-the-key?"},
+      {"latest/loses",
+       "case 'loses': more than one begins so: loses-nothing[keep=1], "
+       "loses-nothing[keep=2], loses-the-key"},
+      {"latest/../..",
+       "case '../..': there is none; there are "
+       "loses-nothing[keep=1], loses-nothing[keep=2], "
+       "loses-the-key"},
+      {"/nowhere/s.yaml",
+       "'/nowhere/s.yaml': there is no such scenario, record or case's folder"},
+      {"", "run '': "},
+  };
+  for (const BadTarget& bad : table) {
+    EXPECT_EQ(Replay(bad.target), 2) << bad.target;
+    EXPECT_THAT(err_.str(), StartsWith("gauntlet replay: " + bad.message))
+        << bad.target;
+  }
+  EXPECT_EQ(Replay("latest/loses-the-key", WorldChoice::kReal), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("run 'latest': no case of it left"));
+}
+
+TEST_F(ReplayCommandTest, ARecordThatIsTornOrForeignIsOneLine) {
+  const fs::path file = RecordOf("loses-the-key");
+  const std::string whole = ReadTextFile(file);
+  for (const std::string& text :
+       {whole.substr(0, whole.size() / 2), std::string("{"), std::string(),
+        std::string(1000, '['), std::string("\0\1\2", 3)}) {
+    ASSERT_TRUE(WriteTextFile(file, text).ok());
+    EXPECT_EQ(Replay(file.string()), 2);
+    EXPECT_THAT(err_.str(), HasSubstr(file.filename().string()));
+  }
+}
+
+TEST_F(ReplayCommandTest, AnotherPlanThanTheRecordsIsRefused) {
+  const fs::path scenario =
+      RecordOf("loses-the-key").parent_path() / "scenario.yaml";
+  std::string text = ReadTextFile(scenario);
+  text.replace(text.find("step: 6"), 7, "step: 7");
+  ASSERT_TRUE(WriteTextFile(scenario, text).ok());
+  EXPECT_EQ(Replay("latest/loses-the-key"), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("the faults of loses-the-key are not those "
+                                    "of the record any more"));
+}
+
+TEST_F(ReplayCommandTest, ARunsOwnLinesSayHowToRepeatThem) {
+  const fs::path file = folder_ / "runs" / "latest" / "result.json";
+  const Parsed<RunResult> result = ReadResult(ReadTextFile(file), "r");
+  ASSERT_TRUE(result.ok()) << result.error;
+  EXPECT_EQ(result.value->cases[0].replay,
+            fmt::format("gauntlet replay '{}/loses-the-key' --runs '{}'", Id(),
+                        runs()));
+}
+
+TEST_F(ReplayCommandTest, LeavesNothingBehind) {
+  EXPECT_EQ(Replay("latest/loses-the-key"), 0);
+  for (const auto& entry : fs::directory_iterator(folder_ / "runs")) {
+    EXPECT_FALSE(entry.path().filename().string().starts_with(".replay"));
+  }
+}
+
+}  // namespace
+}  // namespace gauntlet

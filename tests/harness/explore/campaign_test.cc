@@ -1,0 +1,155 @@
+#include "harness/explore/campaign.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "engine/real/system_clock.h"
+#include "harness/explore/case_report.h"
+#include "harness/explore/finding_files.h"
+#include "harness/run/text_file.h"
+
+namespace gauntlet {
+namespace {
+
+namespace fs = std::filesystem;
+
+Case BaseOf(const fs::path& file) {
+  const std::string text = ReadTextFile(fs::path(GAUNTLET_SCENARIOS) / file);
+  return LoadScenarios(text, file.string()).cases.at(0);
+}
+
+class Silent final : public CampaignObserver {
+ public:
+  void Progress(const CampaignReport&) override {}
+  void Found(const CampaignFinding&) override {}
+  bool Interrupted() override { return interrupted; }
+  bool interrupted = false;
+};
+
+CampaignReport Explored(const Case& base, const CampaignOptions& options) {
+  References references("", "test");
+  SystemClock clock;
+  Silent observer;
+  return RunCampaign(base, options, references, clock, observer).value();
+}
+
+std::string FirstFindingOf(const CampaignReport& report) {
+  if (report.findings.empty()) return "";
+  const CampaignFinding& finding = report.findings.front();
+  return finding.what.invariant + ": " + finding.what.message + "\n" +
+         PlanToJson(finding.plan);
+}
+
+TEST(CampaignTest, TheBaseHoldsUnderRandomFaults) {
+  const CampaignReport report =
+      Explored(BaseOf("explore/base.yaml"), {.max_cases = 600});
+  EXPECT_EQ(report.cases, 600u);
+  EXPECT_EQ(report.broken, 0u) << FirstFindingOf(report);
+  EXPECT_EQ(report.nondeterministic, 0u);
+  EXPECT_GT(report.coverage.PointsHit().size(), 30u);
+  EXPECT_GE(report.ran_twice, 600u / 16);
+}
+
+TEST(CampaignTest, MoreThreadsFindTheSame) {
+  const Case canary = BaseOf("canary/canary-loses-the-position.yaml");
+  CampaignOptions options = {.max_cases = 120, .stop_after = 3};
+  const CampaignReport one = Explored(canary, options);
+  options.threads = 3;
+  const CampaignReport three = Explored(canary, options);
+  ASSERT_FALSE(one.findings.empty());
+  ASSERT_EQ(one.findings.size(), three.findings.size());
+  EXPECT_EQ(one.cases, three.cases);
+  EXPECT_EQ(one.marks, three.marks);
+  EXPECT_EQ(one.coverage.fired(), three.coverage.fired());
+  for (size_t i = 0; i < one.findings.size(); ++i) {
+    EXPECT_EQ(one.findings[i].case_number, three.findings[i].case_number);
+    EXPECT_EQ(one.findings[i].plan, three.findings[i].plan);
+  }
+}
+
+TEST(CampaignTest, AnInterruptEndsItInOrder) {
+  References references("", "test");
+  SystemClock clock;
+  Silent observer;
+  observer.interrupted = true;
+  const CampaignReport report =
+      RunCampaign(BaseOf("explore/base.yaml"), {}, references, clock, observer)
+          .value();
+  EXPECT_EQ(report.end, CampaignEnd::kInterrupted);
+}
+
+TEST(CampaignTest, ASweepOfOnePointComesToItsEnd) {
+  const CampaignReport report =
+      Explored(BaseOf("explore/base.yaml"),
+               {.mode = CampaignMode::kNth,
+                .max_faults = 1,
+                .kinds = {FaultKind::kCrash},
+                .points = {Point::kRename, Point::kSaveEnd}});
+  EXPECT_EQ(report.end, CampaignEnd::kExhausted);
+  EXPECT_EQ(report.broken, 0u) << FirstFindingOf(report);
+  // Five saves, the last step's among them, and then none; another worker comes
+  // to the end of a save only.
+  EXPECT_EQ(report.cases, 6u + 1u + 6u + 6u);
+}
+
+TEST(CampaignTest, WhatIsFoundIsLeftAsAScenarioThatLoads) {
+  const CampaignReport report = Explored(
+      BaseOf("canary/canary-loses-the-metrics.yaml"), {.stop_after = 1});
+  ASSERT_FALSE(report.findings.empty());
+  const CampaignFinding& finding = report.findings.front();
+  const fs::path directory =
+      fs::path(testing::TempDir()) / "campaign-test-findings";
+  const FindingFiles files = WriteFinding(finding, directory).value();
+  ASSERT_FALSE(files.scenario.empty()) << files.why_no_scenario;
+  const std::string text = ReadTextFile(files.scenario);
+  EXPECT_TRUE(text.starts_with("# Goal:")) << text;
+  const LoadedFile loaded = LoadScenarios(text, "finding.yaml");
+  ASSERT_EQ(loaded.cases.size(), 1u) << text;
+  EXPECT_EQ(loaded.cases.front().plan.faults, finding.plan.faults);
+  fs::remove_all(directory);
+}
+
+std::vector<fs::path> Canaries() {
+  std::vector<fs::path> files;
+  for (const auto& entry :
+       fs::directory_iterator(fs::path(GAUNTLET_SCENARIOS) / "canary")) {
+    if (entry.path().extension() == ".yaml") files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+class CanaryTest : public testing::TestWithParam<fs::path> {};
+
+// The bound is in cases, which are the same everywhere; 20 seconds of one core
+// are far more.
+TEST_P(CanaryTest, IsFoundAndShrunkToTwoFaultsAtMost) {
+  const CampaignReport report =
+      Explored(BaseOf(GetParam()), {.max_cases = 2000, .stop_after = 1});
+  ASSERT_FALSE(report.findings.empty());
+  EXPECT_LE(report.findings.front().plan.faults.size(), 2u)
+      << FirstFindingOf(report);
+  // It is the planted bug that was found: without it the plan does no harm.
+  References references("", "test");
+  Case sound = report.findings.front().setup;
+  sound.plan.bugs.clear();
+  Laboratory laboratory = Laboratory::Make(sound, references).value();
+  EXPECT_TRUE(laboratory.Try(report.findings.front().plan).wrong.empty())
+      << FirstFindingOf(report);
+}
+
+std::string NameOfCanary(const testing::TestParamInfo<fs::path>& info) {
+  std::string name = info.param.stem().string();
+  std::erase_if(name, [](char c) { return c == '-'; });
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CanaryTest, testing::ValuesIn(Canaries()),
+                         NameOfCanary);
+
+}  // namespace
+}  // namespace gauntlet

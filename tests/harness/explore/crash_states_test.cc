@@ -1,0 +1,172 @@
+#include "harness/explore/crash_states.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace gauntlet {
+namespace {
+
+using enum DurabilityProfile;
+
+// Two workers and few steps: a save of which everything is looked at.
+constexpr char kCase[] = R"(schema: gauntlet/v1
+name: save
+use: tiny
+job:
+  model: tiny
+  data: {kind: digits, samples: 32, validation_samples: 16, side: 7}
+  batch: 4
+  epochs: 3
+cluster: {workers: 2}
+checkpoint: {every: {steps: 4}, keep: 2}
+expect: {outcome: completes}
+)";
+
+CrashStateReport Explore(const CrashStateOptions& options,
+                         std::vector<PlantedBug> bugs = {}) {
+  static References references("", "test");
+  Case one = LoadScenarios(kCase, "save.yaml").cases.at(0);
+  one.plan.bugs = std::move(bugs);
+  auto report = ExploreCrashStates(one, references, options);
+  EXPECT_TRUE(report.ok()) << report.status().ToString();
+  return std::move(report).value();
+}
+
+std::string Describe(const CrashStateReport& report) {
+  std::string text;
+  for (const CrashStateFinding& finding : report.findings) {
+    text += fmt::format("{} after {}\n  {}\n  expected {}\n  found {}\n",
+                        finding.id, finding.point,
+                        fmt::join(finding.survived, "\n  "), finding.expected,
+                        finding.found);
+  }
+  return text;
+}
+
+class EveryProfile : public testing::TestWithParam<DurabilityProfile> {};
+INSTANTIATE_TEST_SUITE_P(CrashStates, EveryProfile,
+                         testing::Values(kExt4, kWeak, kShared),
+                         [](const auto& profile) {
+                           return std::string(ProfileName(profile.param));
+                         });
+
+TEST_P(EveryProfile, ASaveAndARecoverySurviveEveryCut) {
+  const CrashStateReport report =
+      Explore({.profiles = {GetParam()},
+               .windows = {CrashWindow::kSave, CrashWindow::kRecovery}});
+  EXPECT_EQ(report.images_failed, 0u) << Describe(report);
+  EXPECT_TRUE(report.complete);
+  ASSERT_EQ(report.counts.size(), 2u);
+  for (const CrashStateCounts& counts : report.counts) {
+    EXPECT_GT(counts.points, 20u);
+    EXPECT_GT(counts.images_distinct, counts.points);
+    EXPECT_GE(counts.images_enumerated, counts.images_distinct);
+    EXPECT_EQ(counts.refusals, 0u);
+  }
+}
+
+TEST(CrashStatesTest, ALyingDriveNeverGivesATornState) {
+  CrashStateOptions options = {.profiles = {kLyingFsync},
+                               .windows = {CrashWindow::kSave}};
+  uint64_t calls = 0;
+  options.on_progress = [&](const CrashStateReport&) {
+    return ++calls < 20 ? Proceed::kGoOn : Proceed::kStop;
+  };
+  const CrashStateReport report = Explore(options);
+  EXPECT_EQ(report.images_failed, 0u) << Describe(report);
+  EXPECT_GT(report.counts.at(0).refusals, 0u);
+}
+
+TEST(CrashStatesTest, OneRottenBitLeavesAnotherCheckpoint) {
+  const CrashStateReport report = Explore({.windows = {CrashWindow::kRot}});
+  EXPECT_EQ(report.images_failed, 0u) << Describe(report);
+  EXPECT_GT(report.counts.at(0).images_distinct, 30u);
+  EXPECT_EQ(report.counts.at(0).refusals, 0u);
+}
+
+struct Defect {
+  PlantedBug bug;
+  DurabilityProfile profile;
+  CrashWindow window;
+};
+class EveryDefect : public testing::TestWithParam<Defect> {};
+INSTANTIATE_TEST_SUITE_P(
+    CrashStates, EveryDefect,
+    testing::Values(
+        Defect{PlantedBug::kSkipManifestSync, kWeak, CrashWindow::kSave},
+        Defect{PlantedBug::kAcknowledgeBeforeRename, kExt4, CrashWindow::kSave},
+        Defect{PlantedBug::kAcknowledgeBeforeRename, kWeak,
+               CrashWindow::kRecovery},
+        Defect{PlantedBug::kTrustManifestBlindly, kExt4, CrashWindow::kRot}));
+
+TEST_P(EveryDefect, IsFoundAndItsImageFoundAgain) {
+  const Defect& defect = GetParam();
+  CrashStateOptions options = {.profiles = {defect.profile},
+                               .windows = {defect.window}};
+  const CrashStateReport report = Explore(options, {defect.bug});
+  ASSERT_GT(report.images_failed, 0u);
+  const CrashStateFinding& first = report.findings.at(0);
+  options.only = first.id;
+  const CrashStateReport again = Explore(options, {defect.bug});
+  ASSERT_EQ(again.findings.size(), 1u) << first.id;
+  EXPECT_EQ(again.findings[0].found, first.found);
+  EXPECT_EQ(again.findings[0].survived, first.survived);
+  EXPECT_EQ(again.counts.at(0).images_distinct, 1u);
+}
+
+TEST(CrashStatesTest, AFindingSaysWhereWhatAndWhy) {
+  const CrashStateReport report =
+      Explore({.profiles = {kExt4}, .windows = {CrashWindow::kSave}},
+              {PlantedBug::kAcknowledgeBeforeRename});
+  ASSERT_FALSE(report.findings.empty());
+  const CrashStateFinding& first = report.findings[0];
+  EXPECT_THAT(first.id, testing::StartsWith("ext4-save-"));
+  EXPECT_THAT(first.point, testing::HasSubstr("/ckpt"));
+  EXPECT_THAT(first.expected, testing::HasSubstr("or a later one"));
+  EXPECT_THAT(first.found, testing::HasSubstr("step-"));
+}
+
+TEST(CrashStatesTest, CountsAreTheSameEachTime) {
+  const CrashStateOptions options = {.profiles = {kWeak},
+                                     .windows = {CrashWindow::kSave}};
+  const CrashStateCounts one = Explore(options).counts.at(0);
+  const CrashStateCounts two = Explore(options).counts.at(0);
+  EXPECT_EQ(one.images_enumerated, two.images_enumerated);
+  EXPECT_EQ(one.images_distinct, two.images_distinct);
+  EXPECT_EQ(one.images_left_out, two.images_left_out);
+}
+
+TEST(CrashStatesTest, StopsWhenItIsTold) {
+  CrashStateOptions options = {.profiles = {kWeak}};
+  options.on_progress = [](const CrashStateReport&) { return Proceed::kStop; };
+  const CrashStateReport report = Explore(options);
+  EXPECT_FALSE(report.complete);
+  EXPECT_EQ(report.counts.size(), 1u);
+}
+
+TEST(CrashStatesTest, AnIdThatIsNoneIsRefused) {
+  References references("", "test");
+  const Case one = LoadScenarios(kCase, "save.yaml").cases.at(0);
+  for (const char* id : {"x", "ext4-save", "ext4-save-1-2", "nfs-save-1-2-3",
+                         "ext4-late-1-2-3", "ext4-save-1-2-a", "weak-rot-1-b-x",
+                         "ext4-save-999999-0-x", "ext4-save-0-0-7.7.7.7"}) {
+    const auto report = ExploreCrashStates(one, references, {.only = id});
+    EXPECT_EQ(report.status().code(), Code::kInvalidArgument) << id;
+  }
+}
+
+TEST(CrashStatesTest, ARunWithoutTheSaveIsRefused) {
+  References references("", "test");
+  Case one = LoadScenarios(kCase, "save.yaml").cases.at(0);
+  EXPECT_EQ(ExploreCrashStates(one, references, {.save = 100}).status().code(),
+            Code::kFailedPrecondition);
+  one.train.checkpoint.trigger.unit = SaveUnit::kNone;
+  EXPECT_EQ(ExploreCrashStates(one, references, {}).status().code(),
+            Code::kFailedPrecondition);
+}
+
+}  // namespace
+}  // namespace gauntlet

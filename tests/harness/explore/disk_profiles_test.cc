@@ -1,0 +1,92 @@
+// Whole runs on disks of every profile.
+#include <gtest/gtest.h>
+
+#include "harness/explore/laboratory.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr char kCase[] = R"(schema: gauntlet/v1
+name: disks
+use: tiny
+job:
+  model: tiny
+  data: {kind: digits, samples: 32, validation_samples: 16, side: 7}
+  batch: 4
+  epochs: 3
+cluster:
+  workers: 2
+  restart: {policy: whole-job, max: 5, backoff: 50ms}
+checkpoint: {every: {steps: 3}, keep: 2}
+expect: {outcome: completes}
+)";
+
+std::string Describe(const Trial& trial) {
+  std::string text = trial.verdict.reason;
+  for (const Finding& finding : trial.wrong) {
+    text += fmt::format("\n  {}: {}", finding.invariant, finding.message);
+  }
+  return text;
+}
+
+class EveryDisk : public testing::TestWithParam<DurabilityProfile> {
+ protected:
+  Laboratory Make() {
+    static References references("", "test");
+    Case one = LoadScenarios(kCase, "disks.yaml").cases.at(0);
+    one.disk = GetParam();
+    return Laboratory::Make(std::move(one), references).value();
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Disks, EveryDisk,
+                         testing::Values(DurabilityProfile::kExt4,
+                                         DurabilityProfile::kWeak,
+                                         DurabilityProfile::kLyingFsync,
+                                         DurabilityProfile::kShared),
+                         [](const auto& disk) {
+                           std::string name(ProfileName(disk.param));
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+TEST_P(EveryDisk, ARunCompletes) {
+  Laboratory laboratory = Make();
+  const Trial trial = laboratory.Try({});
+  EXPECT_TRUE(trial.wrong.empty()) << Describe(trial);
+}
+
+TEST_P(EveryDisk, ACrashIsRecoveredFrom) {
+  Laboratory laboratory = Make();
+  for (const uint64_t step : {2, 5, 8}) {
+    const Trial trial =
+        laboratory.Try({.faults = {{.id = "crash",
+                                    .site = {.worker = 1,
+                                             .step = step,
+                                             .point = Point::kStepBegin}}}});
+    EXPECT_TRUE(trial.wrong.empty()) << step << Describe(trial);
+  }
+}
+
+TEST_P(EveryDisk, APowerLossIsRecoveredFrom) {
+  if (GetParam() == DurabilityProfile::kLyingFsync) {
+    GTEST_SKIP() << "nothing acknowledged is owed then";
+  }
+  Laboratory laboratory = Make();
+  for (const Point point :
+       {Point::kShardSync, Point::kRename, Point::kRenamed,
+        Point::kSaveAcknowledged, Point::kStateRename, Point::kRetireRemove}) {
+    for (uint64_t seed = 1; seed <= 5; ++seed) {
+      const Trial trial = laboratory.Try(
+          {.seed = seed,
+           .faults = {{.id = "cut",
+                       .site = {.worker = 0, .point = point, .hit = 2},
+                       .kind = FaultKind::kPowerLoss}}});
+      EXPECT_TRUE(trial.wrong.empty())
+          << PointName(point) << " seed " << seed << Describe(trial);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gauntlet

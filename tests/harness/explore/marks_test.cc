@@ -1,0 +1,112 @@
+#include "harness/explore/marks.h"
+
+#include <set>
+#include <string>
+#include <string_view>
+
+#include <gtest/gtest.h>
+
+#include "harness/explore/coverage.h"
+
+namespace gauntlet {
+namespace {
+
+using K = RecordKind;
+
+// One worker whose first life a fault at `point` ended after those events.
+Record Died(std::string_view kind, Point point,
+            std::vector<RecordEvent> events) {
+  Record record;
+  record.faults = {{.id = "fault", .kind = std::string(kind)}};
+  events.push_back({.kind = K::kFaultFired,
+                    .t_ns = 9,
+                    .path = std::string(PointName(point)),
+                    .detail = "fault"});
+  record.lives = {{.worker = 0, .life = 1, .events = std::move(events)}};
+  record.launchers = {{.exit_code = 0}};
+  return record;
+}
+
+bool IsMet(const Record& record, std::string_view name) {
+  const Evidence evidence(record);
+  const MarkSet marks = MarksOf(evidence);
+  for (size_t i = 0; i < AllMarks().size(); ++i) {
+    if (AllMarks()[i].name == name) return marks[i];
+  }
+  ADD_FAILURE() << "no mark " << name;
+  return false;
+}
+
+FaultPhase PhaseIn(const Record& record) {
+  const Evidence evidence(record);
+  return PhaseOf(record, evidence.firings.at(0));
+}
+
+TEST(MarksTest, NamesAreUniqueAndThereAreEnough) {
+  std::set<std::string_view> names;
+  for (const MarkInfo& info : AllMarks()) names.insert(info.name);
+  EXPECT_EQ(names.size(), AllMarks().size());
+  EXPECT_GE(names.size(), 15u);
+}
+
+TEST(MarksTest, AnUndisturbedRunMeetsNone) {
+  Record record;
+  record.lives = {{.events = {{.kind = K::kInitialized},
+                              {.kind = K::kStep, .step = 1},
+                              {.kind = K::kFinished, .step = 1}}}};
+  record.launchers = {{.exit_code = 0}};
+  EXPECT_TRUE(MarksOf(Evidence(record)).none());
+}
+
+TEST(MarksTest, ADeathBeforeALaterLifeHasAStateIsOneWhileRecovering) {
+  Record record = Died("crash", Point::kLoadRead, {{.kind = K::kLifeBegin}});
+  EXPECT_FALSE(IsMet(record, "died-while-recovering")) << "its first life";
+  record.lives[0].life = 2;
+  EXPECT_TRUE(IsMet(record, "died-while-recovering"));
+}
+
+TEST(MarksTest, ACutDuringASaveIsOne) {
+  const std::vector<RecordEvent> saving = {{.kind = K::kInitialized},
+                                           {.kind = K::kSaveBegin, .t_ns = 1}};
+  EXPECT_TRUE(IsMet(Died("power_loss", Point::kHeartbeat, saving),
+                    "power-cut-in-a-save"));
+  std::vector<RecordEvent> saved = saving;
+  saved.push_back({.kind = K::kSaveAcknowledged, .t_ns = 2});
+  EXPECT_FALSE(IsMet(Died("power_loss", Point::kHeartbeat, saved),
+                     "power-cut-in-a-save"));
+  EXPECT_FALSE(
+      IsMet(Died("crash", Point::kHeartbeat, saving), "power-cut-in-a-save"));
+}
+
+TEST(PhaseOfTest, IsWhatTheWorkerWasAt) {
+  const RecordEvent state = {.kind = K::kInitialized};
+  const RecordEvent evaluation = {
+      .kind = K::kStep, .step = 6, .phase = RecordPhase::kEvaluationDue};
+  EXPECT_EQ(PhaseIn(Died("slow", Point::kRendezvous, {})),
+            FaultPhase::kJoining);
+  EXPECT_EQ(PhaseIn(Died("slow", Point::kStepBegin, {state})),
+            FaultPhase::kInEpoch);
+  EXPECT_EQ(PhaseIn(Died("slow", Point::kEvalBegin, {state, evaluation})),
+            FaultPhase::kEvaluation);
+  EXPECT_EQ(PhaseIn(Died("slow", Point::kRename, {state})),
+            FaultPhase::kSaving);
+  EXPECT_EQ(PhaseIn(Died("slow", Point::kRetireRename,
+                         {state, {.kind = K::kFinished}})),
+            FaultPhase::kFinishing);
+}
+
+TEST(CoverageTest, TellsWhatIsNew) {
+  Coverage coverage;
+  const FiredFault crash = {.kind = FaultKind::kCrash, .point = Point::kRename};
+  const FiredFault hang = {.kind = FaultKind::kHang, .point = Point::kRenamed};
+  coverage.Add(1, {crash}, {});
+  coverage.Add(2, {crash}, {});
+  EXPECT_EQ(coverage.last_new(), 1u);
+  coverage.Add(3, {crash, hang}, {});
+  EXPECT_EQ(coverage.last_new(), 3u);
+  EXPECT_EQ(coverage.pairs().size(), 1u);
+  EXPECT_EQ(coverage.PointsHit().size(), 2u);
+}
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,97 @@
+#include "harness/explore/nth_plans.h"
+
+#include <gtest/gtest.h>
+
+namespace gauntlet {
+namespace {
+
+PlanSpace SpaceOf(std::vector<FaultKind> kinds, std::vector<Point> points) {
+  return {.workers = 2,
+          .steps = 8,
+          .epochs = 1,
+          .max_faults = 2,
+          .kinds = std::move(kinds),
+          .points = std::move(points)};
+}
+
+// That each planned fault fired, in life 1 where it is the first.
+CaseReport Fired(const ExploreCase& one, uint64_t restarts) {
+  CaseReport report;
+  report.number = one.number;
+  report.restarts = restarts;
+  for (const Fault& fault : one.plan.faults) {
+    report.fired.push_back({.kind = fault.kind,
+                            .point = fault.site.point,
+                            .phase = FaultPhase::kInEpoch,
+                            .life = fault.site.life});
+  }
+  return report;
+}
+
+CaseReport NotFired(const ExploreCase& one) {
+  CaseReport report;
+  report.number = one.number;
+  return report;
+}
+
+TEST(NthPlansTest, TheFirstRoundHasEveryPointWorkerAndForm) {
+  NthPlans plans(SpaceOf({FaultKind::kCrash, FaultKind::kErrno},
+                         {Point::kStepBegin, Point::kShardWrite}),
+                 1);
+  // Crash, errno once and for ever, and ENOSPC where something is written.
+  EXPECT_EQ(plans.NextRound().size(), 2u * (1 + 2) + 2u * (1 + 3));
+}
+
+TEST(NthPlansTest, ASeriesGoesOnToTheHitThatFiresNoMore) {
+  NthPlans plans(SpaceOf({FaultKind::kCrash}, {Point::kStepBegin}), 1);
+  for (const ExploreCase& one : plans.NextRound()) plans.Learn(Fired(one, 0));
+  const std::vector<ExploreCase> second = plans.NextRound();
+  ASSERT_EQ(second.size(), 2u);
+  EXPECT_EQ(second[0].number, 2u);
+  EXPECT_EQ(second[0].plan.faults.front().site.hit, 2u);
+  plans.Learn(Fired(second[0], 0));
+  plans.Learn(NotFired(second[1]));
+  EXPECT_EQ(plans.NextRound().size(), 1u);
+}
+
+TEST(NthPlansTest, WhatLedToARestartIsFollowedByASecondFaultInItsRecovery) {
+  NthPlans plans(SpaceOf({FaultKind::kCrash}, {Point::kStepBegin}), 1);
+  const std::vector<ExploreCase> singles = plans.NextRound();
+  plans.Learn(Fired(singles[0], 1));
+  plans.Learn(NotFired(singles[1]));
+  for (const ExploreCase& one : plans.NextRound()) plans.Learn(NotFired(one));
+  const std::vector<ExploreCase> pairs = plans.NextRound();
+  ASSERT_EQ(pairs.size(), 2u);  // one first fault, two workers
+  const std::vector<Fault>& faults = pairs[0].plan.faults;
+  ASSERT_EQ(faults.size(), 2u);
+  EXPECT_EQ(faults[1].after, faults[0].id);
+  EXPECT_EQ(faults[1].site.life, 2);
+  EXPECT_TRUE(Validate(pairs[0].plan).ok());
+}
+
+TEST(NthPlansTest, ASecondFaultBehindTheRecoveryEndsItsSeries) {
+  NthPlans plans(SpaceOf({FaultKind::kCrash}, {Point::kStepBegin}), 1);
+  const std::vector<ExploreCase> singles = plans.NextRound();
+  plans.Learn(Fired(singles[0], 1));
+  plans.Learn(NotFired(singles[1]));
+  for (const ExploreCase& one : plans.NextRound()) plans.Learn(NotFired(one));
+  for (const ExploreCase& one : plans.NextRound()) {
+    CaseReport report = Fired(one, 2);
+    report.recovered_before_last = true;
+    plans.Learn(report);
+  }
+  EXPECT_TRUE(plans.NextRound().empty());
+  EXPECT_EQ(plans.Progress(), "done");
+}
+
+TEST(NthPlansTest, OneFaultAtMostMeansNoPairs) {
+  PlanSpace space = SpaceOf({FaultKind::kCrash}, {Point::kStepBegin});
+  space.max_faults = 1;
+  NthPlans plans(space, 1);
+  for (const ExploreCase& one : plans.NextRound()) plans.Learn(Fired(one, 1));
+  for (const ExploreCase& one : plans.NextRound()) plans.Learn(NotFired(one));
+  EXPECT_TRUE(plans.NextRound().empty());
+}
+
+}  // namespace
+}  // namespace gauntlet

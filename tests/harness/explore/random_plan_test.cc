@@ -1,0 +1,87 @@
+#include "harness/explore/random_plan.h"
+
+#include <set>
+
+#include <gtest/gtest.h>
+
+namespace gauntlet {
+namespace {
+
+PlanSpace WholeSpace() {
+  PlanSpace space = {.workers = 4,
+                     .steps = 24,
+                     .epochs = 4,
+                     .max_faults = 3,
+                     .kinds = {},
+                     .points = {}};
+  for (const FaultKindInfo& info : AllFaultKinds()) {
+    space.kinds.push_back(info.kind);
+  }
+  for (const PointInfo& info : AllPoints()) space.points.push_back(info.point);
+  return space;
+}
+
+TEST(RandomPlanTest, EveryPlanIsValid) {
+  const PlanSpace space = WholeSpace();
+  for (uint64_t number = 0; number < 5000; ++number) {
+    const FaultPlan plan = RandomPlan(space, 7, number);
+    const Status status = Validate(plan);
+    ASSERT_TRUE(status.ok()) << number << ": " << status.message();
+    ASSERT_GE(plan.faults.size(), 1u);
+    ASSERT_LE(plan.faults.size(), 3u);
+  }
+}
+
+TEST(RandomPlanTest, APlanIsAFunctionOfSeedAndNumber) {
+  const PlanSpace space = WholeSpace();
+  EXPECT_EQ(RandomPlan(space, 7, 11), RandomPlan(space, 7, 11));
+  EXPECT_FALSE(RandomPlan(space, 7, 11) == RandomPlan(space, 7, 12));
+  EXPECT_FALSE(RandomPlan(space, 7, 11) == RandomPlan(space, 8, 11));
+  EXPECT_EQ(RandomSetup(5, 7, 11), RandomSetup(5, 7, 11));
+}
+
+TEST(RandomPlanTest, AFaultMoreShiftsNothingInThoseBeforeIt) {
+  PlanSpace space = WholeSpace();
+  for (uint64_t number = 0; number < 200; ++number) {
+    space.max_faults = 1;
+    const Fault alone = RandomPlan(space, 3, number).faults.front();
+    space.max_faults = 5;
+    EXPECT_EQ(RandomPlan(space, 3, number).faults.front(), alone) << number;
+  }
+}
+
+TEST(RandomPlanTest, EveryKindPointAndSetupComesUp) {
+  const PlanSpace space = WholeSpace();
+  std::set<FaultKind> kinds;
+  std::set<Point> points;
+  std::set<size_t> setups;
+  std::set<bool> chained;
+  for (uint64_t number = 0; number < 5000; ++number) {
+    setups.insert(RandomSetup(6, 1, number));
+    for (const Fault& fault : RandomPlan(space, 1, number).faults) {
+      kinds.insert(fault.kind);
+      points.insert(fault.site.point);
+      chained.insert(!fault.after.empty());
+    }
+  }
+  EXPECT_EQ(kinds.size(), AllFaultKinds().size());
+  EXPECT_EQ(points.size(), AllPoints().size());
+  EXPECT_EQ(setups.size(), 6u);
+  EXPECT_EQ(chained.size(), 2u);
+}
+
+TEST(RandomPlanTest, ANarrowedSpaceIsKeptTo) {
+  PlanSpace space = WholeSpace();
+  space.kinds = {FaultKind::kCrash};
+  space.points = {Point::kRename, Point::kRenamed};
+  space.max_faults = 1;
+  for (uint64_t number = 0; number < 200; ++number) {
+    const Fault fault = RandomPlan(space, 1, number).faults.front();
+    EXPECT_EQ(fault.kind, FaultKind::kCrash);
+    EXPECT_TRUE(fault.site.point == Point::kRename ||
+                fault.site.point == Point::kRenamed);
+  }
+}
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,218 @@
+#include "harness/explore/shrink.h"
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/explore/shrink_setup.h"
+#include "harness/run/reference.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::seconds;
+using testing::ElementsAre;
+
+// So many tries as it takes: nothing depends on the machine.
+constexpr ShrinkOptions kPatient = {.max_tries = 100000, .budget = hours(1)};
+
+FaultPlan PlanOf(std::vector<std::string> ids) {
+  FaultPlan plan;
+  for (std::string& id : ids) plan.faults.push_back({.id = std::move(id)});
+  return plan;
+}
+
+bool Has(const FaultPlan& plan, std::string_view id) {
+  for (const Fault& fault : plan.faults) {
+    if (fault.id == id) return true;
+  }
+  return false;
+}
+
+std::vector<std::string> IdsOf(const FaultPlan& plan) {
+  std::vector<std::string> ids;
+  for (const Fault& fault : plan.faults) ids.push_back(fault.id);
+  return ids;
+}
+
+TEST(ShrinkPlanTest, LeavesTheFaultsThatItTakes) {
+  const FaultPlan plan = PlanOf({"a", "b", "c", "d", "e", "f", "g", "h"});
+  const ShrunkPlan shrunk = ShrinkPlan(plan, kPatient, [](const auto& one) {
+    return Has(one, "b") && Has(one, "g");
+  });
+  EXPECT_THAT(IdsOf(shrunk.plan), ElementsAre("b", "g"));
+  EXPECT_TRUE(shrunk.finished);
+}
+
+TEST(ShrinkPlanTest, TriesNoFaultsFirst) {
+  const ShrunkPlan shrunk = ShrinkPlan(PlanOf({"a", "b"}), kPatient,
+                                       [](const auto&) { return true; });
+  EXPECT_THAT(shrunk.plan.faults, testing::IsEmpty());
+  EXPECT_EQ(shrunk.tries, 1);
+}
+
+// a <- b <- c: without b, c comes after a.
+TEST(ShrinkPlanTest, LinksAroundAFaultThatIsTakenOut) {
+  FaultPlan plan = PlanOf({"a", "b", "c"});
+  plan.faults[1].after = "a";
+  plan.faults[2].after = "b";
+  const ShrunkPlan shrunk = ShrinkPlan(plan, kPatient, [](const auto& one) {
+    return Has(one, "a") && Has(one, "c") && one.faults.back().after != "";
+  });
+  EXPECT_THAT(IdsOf(shrunk.plan), ElementsAre("a", "c"));
+  EXPECT_EQ(shrunk.plan.faults[1].after, "a");
+}
+
+TEST(ShrinkPlanTest, AFaultIsMadeAsPlainAsItCanBe) {
+  FaultPlan plan = PlanOf({"a"});
+  plan.seed = 12345;
+  plan.bugs = {PlantedBug::kLoseMetrics};
+  plan.faults[0].kind = FaultKind::kPowerLoss;
+  plan.faults[0].site = {.worker = kAnyWorker,
+                         .life = kAnyLife,
+                         .step = 17,
+                         .epoch = 2,
+                         .point = Point::kRename,
+                         .hit = 9};
+  plan.faults[0].with.times = FaultTimes::kAlways;
+  plan.faults[0].with.until_step = 40;
+  const ShrunkPlan shrunk = ShrinkPlan(plan, kPatient, [](const auto& one) {
+    return one.faults.size() == 1 &&
+           one.faults[0].site.point == Point::kRename &&
+           one.faults[0].site.hit >= 3;
+  });
+  const FaultPlan plainest = {
+      .seed = 0,
+      .faults = {{.id = "a",
+                  .site = {.worker = 0, .point = Point::kRename, .hit = 3}}}};
+  EXPECT_EQ(PlanToJson(shrunk.plan), PlanToJson(plainest));
+}
+
+TEST(ShrinkPlanTest, KeepsWhatMatters) {
+  FaultPlan plan = PlanOf({"a"});
+  plan.faults[0] = {
+      .id = "a",
+      .site = {.worker = 2,
+               .step = 17,
+               .point = Point::kShardWrite,
+               .offset = FileOffset{77, OffsetUnit::kBytes}},
+      .kind = FaultKind::kTornWrite,
+      .with = {.blocks = 16, .keep = 0b1010, .then = AfterTear::kNothing}};
+  const FaultPlan same = plan;
+  const ShrunkPlan shrunk =
+      ShrinkPlan(plan, kPatient, [&](const auto& one) { return one == same; });
+  EXPECT_EQ(shrunk.plan, same);
+  EXPECT_TRUE(shrunk.finished);
+}
+
+TEST(ShrinkPlanTest, AsksAboutNoPlanTwiceAndAboutValidOnesOnly) {
+  FaultPlan plan = PlanOf({"a", "b", "c", "d"});
+  for (Fault& fault : plan.faults) {
+    fault.kind = FaultKind::kTornWrite;
+    fault.with.blocks = 3;
+    fault.with.keep = 5;
+    fault.site.hit = 6;
+  }
+  std::set<std::string> asked = {PlanToJson(plan)};
+  const ShrunkPlan shrunk = ShrinkPlan(plan, kPatient, [&](const auto& one) {
+    EXPECT_TRUE(Validate(one).ok());
+    EXPECT_TRUE(asked.insert(PlanToJson(one)).second) << PlanToJson(one);
+    return one.faults.size() >= 2 && one.faults[0].site.hit % 2 == 0;
+  });
+  EXPECT_EQ(shrunk.tries + 1, static_cast<int>(asked.size()));
+}
+
+TEST(ShrinkPlanTest, StopsAtTheLimitOfTriesWithTheBestSoFar) {
+  const FaultPlan plan = PlanOf({"a", "b", "c", "d"});
+  const ShrunkPlan shrunk =
+      ShrinkPlan(plan, {.max_tries = 2, .budget = hours(1)},
+                 [](const auto& one) { return Has(one, "b"); });
+  EXPECT_EQ(shrunk.tries, 2);
+  EXPECT_FALSE(shrunk.finished);
+  EXPECT_TRUE(Has(shrunk.plan, "b"));
+}
+
+TEST(ShrinkPlanTest, WithoutTimeItTriesNothing) {
+  const ShrunkPlan shrunk = ShrinkPlan(PlanOf({"a"}), {.budget = seconds(0)},
+                                       [](const auto&) -> bool {
+                                         ADD_FAILURE();
+                                         return true;
+                                       });
+  EXPECT_FALSE(shrunk.finished);
+  EXPECT_EQ(shrunk.plan, PlanOf({"a"}));
+}
+
+constexpr char kJob[] = R"(schema: gauntlet/v1
+name: shrink
+use: tiny
+job:
+  data: {kind: digits, samples: 96, validation_samples: 32, side: 7}
+  batch: 4
+  replicas: 4
+  epochs: 2
+cluster: {workers: 2}
+checkpoint: {every: {steps: 4}, keep: 2}
+plant: lose-rng-key
+expect: {outcome: completes}
+)";
+
+// Three faults around a restore that loses the RNG key: any crash behind a save
+// brings it about.
+TEST(ShrinkTest, FindsTheOneCrashBehindAPlantedBug) {
+  References references("", "test");
+  Laboratory laboratory =
+      Laboratory::Make(LoadScenarios(kJob, "shrink.yaml").cases.at(0),
+                       references)
+          .value();
+  const FaultPlan plan = {
+      .seed = 99,
+      .faults = {{.id = "slow",
+                  .site = {.worker = 1, .point = Point::kLoadBegin},
+                  .kind = FaultKind::kSlow,
+                  .with = {.latency = std::chrono::milliseconds(7)}},
+                 {.id = "dark",
+                  .site = {.worker = kChief, .step = 6},
+                  .kind = FaultKind::kPowerLoss},
+                 {.id = "error",
+                  .site = {.worker = 1, .point = Point::kShardSync},
+                  .kind = FaultKind::kErrno,
+                  .after = "dark"}}};
+  const Trial trial = laboratory.Try(plan);
+  ASSERT_EQ(BreachOf(trial), (Breach{"trajectory", "state-digest"}))
+      << (trial.wrong.empty() ? "it held" : trial.wrong[0].name);
+  const Shrunk shrunk = Shrink(laboratory, plan, trial, kPatient);
+  EXPECT_TRUE(shrunk.finished);
+  EXPECT_TRUE(Breaks(shrunk.trial, *BreachOf(trial)));
+  ASSERT_EQ(shrunk.plan.faults.size(), 1u) << PlanToJson(shrunk.plan);
+  EXPECT_EQ(shrunk.plan.faults[0].kind, FaultKind::kCrash);
+  EXPECT_EQ(shrunk.plan.faults[0].site.worker, 0);
+  EXPECT_EQ(shrunk.plan.seed, 0u);
+  const Shrunk again = Shrink(laboratory, plan, trial, kPatient);
+  EXPECT_EQ(PlanToJson(again.plan), PlanToJson(shrunk.plan));
+  EXPECT_EQ(again.tries, shrunk.tries);
+}
+
+// The crash comes in step 5 of 12, behind the save of step 4.
+TEST(ShrinkSetupTest, FewerWorkersAndStepsBreakTheSame) {
+  References references("", "test");
+  const Case setup = LoadScenarios(kJob, "shrink.yaml").cases.at(0);
+  const FaultPlan plan = {
+      .faults = {{.id = "crash", .site = {.worker = 0, .step = 5}}}};
+  Laboratory laboratory = Laboratory::Make(setup, references).value();
+  const Trial trial = laboratory.Try(plan);
+  ASSERT_TRUE(BreachOf(trial));
+  const ShrunkSetup shrunk = ShrinkSetup(setup, plan, trial, references);
+  EXPECT_EQ(shrunk.setup.cluster.workers, 1);
+  EXPECT_EQ(shrunk.setup.train.horizon.epochs, 1u);
+  EXPECT_EQ(shrunk.setup.train.horizon.max_steps, 5u);
+  EXPECT_TRUE(Breaks(shrunk.trial, *BreachOf(trial)));
+  EXPECT_LT(shrunk.tries, 12);
+}
+
+}  // namespace
+}  // namespace gauntlet

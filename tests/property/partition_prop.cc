@@ -1,0 +1,157 @@
+// Whoever takes part in whatever number: every row, replica and tensor is taken
+// exactly once.
+#include <algorithm>
+#include <sstream>
+
+#include "engine/ckpt/shard_plan.h"
+#include "engine/data/sample_order.h"
+#include "engine/train/trainer.h"
+#include "tests/property/property.h"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace gauntlet {
+namespace {
+
+// A property's value is a row of numbers.
+using Numbers = std::vector<uint64_t>;
+
+std::string ToText(const Numbers& numbers) {
+  return fmt::format("{}\n", fmt::join(numbers, " "));
+}
+
+Result<Numbers> FromText(std::string_view text) {
+  std::istringstream in{std::string(text)};
+  Numbers numbers;
+  for (uint64_t number = 0; in >> number;) numbers.push_back(number);
+  if (!in.eof()) return InvalidArgument("expected numbers");
+  return numbers;
+}
+
+// How often each of `count` things was taken, if not once.
+std::string NotOnce(const std::vector<int>& taken) {
+  const auto odd = std::ranges::find_if(taken, [](int n) { return n != 1; });
+  if (odd == taken.end()) return "";
+  return fmt::format("{} of {} was taken {} times", odd - taken.begin(),
+                     taken.size(), *odd);
+}
+
+// seed, epoch, rows.
+std::string WrongOrder(const Numbers& value) {
+  const auto rows = static_cast<uint32_t>(value.at(2));
+  const SampleOrder order(value[0], value[1], rows);
+  std::vector<int> taken(rows);
+  for (uint64_t position = 0; position < rows; ++position) {
+    const uint32_t row = order.RowAt(position);
+    if (row >= rows) return fmt::format("row {} of {}", row, rows);
+    ++taken[row];
+  }
+  return NotOnce(taken);
+}
+
+TEST(PartitionProperty, TheOrderOfAnEpochIsAPermutation) {
+  CheckProperty<Numbers>(
+      {.name = "sample_order",
+       .any = rc::gen::exec([] {
+         // Sizes around powers of two too: the cipher's domain is one.
+         const uint64_t power = uint64_t{1} << *rc::gen::inRange(0, 12);
+         const uint64_t rows = *rc::gen::oneOf(
+             rc::gen::inRange<uint64_t>(1, 3000),
+             rc::gen::element(power, power + 1,
+                              std::max<uint64_t>(power, 2) - 1));
+         return Numbers{*rc::gen::arbitrary<uint64_t>(),
+                        *rc::gen::arbitrary<uint64_t>(), rows};
+       }),
+       .to_text = ToText,
+       .from_text = FromText,
+       .wrong = WrongOrder});
+}
+
+// rows, workers, replicas, batch: an epoch's steps, by every worker.
+std::string WrongEpoch(const Numbers& value) {
+  const uint64_t rows = value.at(0);
+  const auto workers = static_cast<int>(value.at(1));
+  const auto replicas = static_cast<int>(value.at(2));
+  const uint64_t batch = value.at(3);
+  const uint64_t global = static_cast<uint64_t>(replicas) * batch;
+  std::vector<int> taken(rows);
+  for (uint64_t at = 0; at < rows; at += global) {
+    const uint64_t step_rows = std::min(rows - at, global);
+    for (int rank = 0; rank < workers; ++rank) {
+      const ReplicaBlock block = ReplicasOf(replicas, rank, workers);
+      for (int i = 0; i < block.count; ++i) {
+        const RowRange range = ReplicaRows(
+            at, step_rows, batch, static_cast<uint64_t>(block.first + i));
+        for (uint64_t row = range.first; row < range.first + range.count;
+             ++row) {
+          if (row >= rows) return fmt::format("row {} of {}", row, rows);
+          ++taken[row];
+        }
+      }
+    }
+  }
+  return NotOnce(taken);
+}
+
+TEST(PartitionProperty, EveryRowOfAnEpochIsTakenOnceByAnyWorkers) {
+  CheckProperty<Numbers>(
+      {.name = "epoch_rows",
+       .any = rc::gen::exec([] {
+         const auto workers = *rc::gen::inRange<uint64_t>(1, 9);
+         return Numbers{*rc::gen::inRange<uint64_t>(1, 2000), workers,
+                        workers + *rc::gen::inRange<uint64_t>(0, 17),
+                        *rc::gen::inRange<uint64_t>(1, 40)};
+       }),
+       .to_text = ToText,
+       .from_text = FromText,
+       .wrong = WrongEpoch});
+}
+
+// Shards, then a size for each tensor.
+std::string WrongShards(const Numbers& value) {
+  const std::vector<std::byte> bytes(4096);
+  std::vector<TensorView> tensors;
+  for (size_t i = 1; i < value.size(); ++i) {
+    tensors.push_back({.name = fmt::format("tensor{}", i * 7919 % 1000),
+                       .bytes = std::span(bytes).first(value[i])});
+  }
+  const auto shards = static_cast<int>(value.at(0));
+  const auto plan = PartitionTensors(tensors, shards);
+  if (plan.size() != value[0]) return "another number of shards";
+  std::vector<int> taken(tensors.size());
+  std::vector<uint64_t> load(plan.size());
+  for (size_t shard = 0; shard < plan.size(); ++shard) {
+    for (const size_t tensor : plan[shard]) {
+      if (tensor >= tensors.size()) return "a tensor that is not there";
+      ++taken[tensor];
+      load[shard] += tensors[tensor].bytes.size();
+    }
+  }
+  // No shard could give up a tensor and still be above the least loaded one.
+  uint64_t largest = 0;
+  for (const TensorView& tensor : tensors) {
+    largest = std::max<uint64_t>(largest, tensor.bytes.size());
+  }
+  const auto [least, most] = std::ranges::minmax(load);
+  if (most - least > largest) return fmt::format("{} beside {}", most, least);
+  return NotOnce(taken);
+}
+
+TEST(PartitionProperty, EveryTensorIsInOneShardOfAnyNumber) {
+  CheckProperty<Numbers>(
+      {.name = "shard_plan",
+       .any = rc::gen::exec([] {
+         const auto tensors = *rc::gen::inRange<size_t>(0, 40);
+         Numbers value = {*rc::gen::inRange<uint64_t>(1, 12)};
+         const auto sizes = *rc::gen::container<Numbers>(
+             tensors, rc::gen::inRange<uint64_t>(0, 4097));
+         value.insert(value.end(), sizes.begin(), sizes.end());
+         return value;
+       }),
+       .to_text = ToText,
+       .from_text = FromText,
+       .wrong = WrongShards});
+}
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,58 @@
+#include "tests/property/property.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "engine/check.h"
+#include "engine/digest.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+namespace fs = std::filesystem;
+
+Counterexample ReadCounterexample(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  CHECK(in.good(), path.string() + ": cannot be read");
+  return {.path = path.string(),
+          .text = {std::istreambuf_iterator<char>(in), {}}};
+}
+
+}  // namespace
+
+void ChooseNumberOfCases() {
+  // RapidCheck reads it once, at its first check, and takes 100 without it.
+  setenv("RC_PARAMS", "max_success=1000", /*overwrite=*/0);
+}
+
+std::vector<Counterexample> CounterexamplesOf(std::string_view property) {
+  if (const char* only = std::getenv("GAUNTLET_COUNTEREXAMPLE")) {
+    return {ReadCounterexample(only)};
+  }
+  std::vector<Counterexample> kept;
+  const fs::path folder = fs::path(GAUNTLET_COUNTEREXAMPLES) / property;
+  if (!fs::exists(folder)) return kept;
+  for (const auto& file : fs::directory_iterator(folder)) {
+    kept.push_back(ReadCounterexample(file.path()));
+  }
+  std::ranges::sort(kept, {}, &Counterexample::path);
+  return kept;
+}
+
+std::string KeepCounterexample(std::string_view property,
+                               const std::string& text) {
+  const fs::path folder = fs::path(GAUNTLET_NEW_COUNTEREXAMPLES) / property;
+  fs::create_directories(folder);
+  const fs::path path = folder / (DigestOf(text).Short() + ".txt");
+  std::ofstream(path, std::ios::binary) << text;
+  return fmt::format(
+      "counterexample: {0}\nto try it again: GAUNTLET_COUNTEREXAMPLE={0} "
+      "{1}_prop\nto keep it: cp {0} tests/property/counterexamples/{1}/\n{2}",
+      path.string(), property, text);
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,79 @@
+// Properties whose counterexamples are files.
+//
+// A property is about values that have a text form. Its checked-in
+// counterexamples, counterexamples/<name>/*, are tried first; then what
+// RapidCheck makes up (RC_PARAMS="max_success=100000 seed=7" for more). The
+// simplest value that fails is written to a file, and the failure says where
+// and how to try it again.
+#ifndef GAUNTLET_TESTS_PROPERTY_PROPERTY_H_
+#define GAUNTLET_TESTS_PROPERTY_PROPERTY_H_
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include "engine/status.h"
+
+namespace gauntlet {
+
+template <typename T>
+struct Property {
+  std::string_view name;  // of the folder of its counterexamples
+  rc::Gen<T> any;
+  std::function<std::string(const T&)> to_text;
+  std::function<Result<T>(std::string_view)> from_text;
+  // What is wrong with it; "" if the property holds.
+  std::function<std::string(const T&)> wrong;
+};
+
+// A thousand cases, unless RC_PARAMS says otherwise.
+void ChooseNumberOfCases();
+
+struct Counterexample {
+  std::string path;
+  std::string text;
+};
+// Those that are checked in, by name; only the file that the variable
+// GAUNTLET_COUNTEREXAMPLE names, if it is set.
+std::vector<Counterexample> CounterexamplesOf(std::string_view property);
+// Writes a new one beside the test program and returns what to tell people.
+std::string KeepCounterexample(std::string_view property,
+                               const std::string& text);
+
+template <typename T>
+void ReplayCounterexamples(const Property<T>& property) {
+  for (const Counterexample& kept : CounterexamplesOf(property.name)) {
+    const Result<T> value = property.from_text(kept.text);
+    ASSERT_TRUE(value.ok()) << kept.path << ": " << value.status().ToString();
+    EXPECT_EQ(property.wrong(*value), "") << kept.path;
+  }
+}
+
+template <typename T>
+void CheckProperty(const Property<T>& property) {
+  ReplayCounterexamples(property);
+  ChooseNumberOfCases();
+  // RapidCheck goes on from each simpler value that fails: the last one that
+  // failed is the simplest.
+  std::optional<T> failed;
+  const bool holds = rc::check(std::string(property.name), [&] {
+    const T value = *property.any;
+    const std::string wrong = property.wrong(value);
+    if (wrong.empty()) return;
+    failed = value;
+    RC_FAIL(wrong);
+  });
+  if (holds) return;
+  ASSERT_TRUE(failed) << "RapidCheck gave up: too few values fit";
+  FAIL() << property.wrong(*failed) << "\n"
+         << KeepCounterexample(property.name, property.to_text(*failed));
+}
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_TESTS_PROPERTY_PROPERTY_H_

@@ -1,0 +1,111 @@
+// What a checkpoint store owes to whoever comes next: the model of it.
+//
+// A checkpoint is known by the generation that wrote it and its step; in these
+// tests the state is a function of the step, so a step stands for its bytes.
+#ifndef GAUNTLET_TESTS_PROPERTY_STORE_LEDGER_H_
+#define GAUNTLET_TESTS_PROPERTY_STORE_LEDGER_H_
+
+#include <algorithm>
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+namespace gauntlet {
+
+struct SavedKey {
+  uint64_t writer = 0;  // generation
+  uint64_t step = 0;
+  auto operator<=>(const SavedKey&) const = default;
+};
+
+class StoreLedger {
+ public:
+  // A generation whose claim is recorded, and what it goes on from.
+  void Claimed(uint64_t generation, std::optional<SavedKey> parent) {
+    parents_[generation] = parent;
+    if (parent) acknowledged_.insert(*parent);
+  }
+  // It turned out that its claim is not on the disk any more.
+  void Unclaimed(uint64_t generation) { parents_.erase(generation); }
+  void Acknowledged(SavedKey key) { acknowledged_.insert(key); }
+  void Damaged(SavedKey key) {
+    lost_.insert(key);
+    any_damage_ = true;
+  }
+  // Retention left the newest `keep` of what is on the disk, or a process that
+  // did it is gone in the middle: what was older is not owed any more. A void
+  // copy of a parent's bytes counts to retention as it does to a load.
+  void Retired(size_t keep, const std::vector<SavedKey>& on_disk) {
+    for (const auto& [step, keys] : Steps()) {
+      if (keep == 0) lost_.insert(keys.begin(), keys.end());
+      const auto copies = std::ranges::count_if(on_disk, [&](SavedKey key) {
+        return key.step == step && InLineage(key);
+      });
+      keep -= std::min(keep, std::max<size_t>(1, static_cast<size_t>(copies)));
+    }
+  }
+
+  bool Knows(uint64_t generation) const {
+    return parents_.contains(generation);
+  }
+  bool AnyDamage() const { return any_damage_; }
+  bool IsAcknowledged(SavedKey key) const {
+    return acknowledged_.contains(key);
+  }
+
+  // Whether it may be loaded: the newest generation's own, its parent, and so
+  // on down the chain of parents; of a writer only what came before the
+  // checkpoint that its successor went on from.
+  bool InLineage(SavedKey key) const {
+    if (parents_.empty()) return false;
+    auto at = parents_.rbegin()->first;
+    uint64_t until = UINT64_MAX;
+    while (true) {
+      if (key.writer == at && key.step < until) return true;
+      const auto found = parents_.find(at);
+      if (found == parents_.end() || !found->second) return false;
+      if (key.step == found->second->step) return true;  // the same bytes
+      until = found->second->step;
+      at = found->second->writer;
+    }
+  }
+
+  bool HasAcknowledged() const {
+    return std::ranges::any_of(acknowledged_,
+                               [&](SavedKey key) { return InLineage(key); });
+  }
+
+  // The newest step that has to be found again, whatever happened to others:
+  // acknowledged, not retired, not damaged. Nullopt: nothing is owed.
+  std::optional<uint64_t> Owed() const {
+    for (const auto& [step, keys] : Steps()) {
+      const bool lost = std::ranges::any_of(
+          keys, [&](SavedKey key) { return lost_.contains(key); });
+      if (!lost) return step;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  // What is acknowledged and in the lineage, by step, newest first.
+  std::map<uint64_t, std::vector<SavedKey>, std::greater<>> Steps() const {
+    std::map<uint64_t, std::vector<SavedKey>, std::greater<>> steps;
+    for (const SavedKey key : acknowledged_) {
+      if (InLineage(key)) steps[key.step].push_back(key);
+    }
+    return steps;
+  }
+
+  std::map<uint64_t, std::optional<SavedKey>> parents_;  // by generation
+  std::set<SavedKey> acknowledged_;
+  std::set<SavedKey> lost_;  // damaged or retired
+  bool any_damage_ = false;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_TESTS_PROPERTY_STORE_LEDGER_H_

@@ -1,0 +1,410 @@
+#include "tests/property/store_life.h"
+
+#include <array>
+#include <sstream>
+
+#include "engine/ckpt/claim.h"
+#include "engine/ckpt/claim_format.h"
+#include "engine/ckpt/manifest.h"
+#include "engine/ckpt/manifest_format.h"
+#include "engine/ckpt/store_names.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr std::string_view kHost = "host";
+constexpr std::array<std::string_view, kStoreVerbs> kVerbNames = {
+    "live",   "gone", "error",   "stay",   "late", "race",
+    "damage", "edit", "misedit", "forget", "power"};
+
+std::string PathOf(std::string_view name) {
+  return fmt::format("{}/{}", kStore, name);
+}
+
+std::span<const std::byte> BytesOf(std::string_view text) {
+  return std::as_bytes(std::span(text));
+}
+
+bool SameTensors(const std::map<std::string, Tensor>& found,
+                 const std::map<std::string, Tensor>& expected) {
+  return std::ranges::equal(found, expected, [](const auto& a, const auto& b) {
+    return a.first == b.first && a.second.bytes == b.second.bytes &&
+           a.second.shape == b.second.shape && a.second.dtype == b.second.dtype;
+  });
+}
+
+}  // namespace
+
+std::string StoryToText(const StoreStory& story) {
+  std::string text =
+      story.profile == DurabilityProfile::kWeak ? "weak\n" : "ext4\n";
+  for (const StoreAction& action : story.actions) {
+    text += fmt::format("{} {} {} {} {}\n",
+                        kVerbNames.at(static_cast<size_t>(action.verb)),
+                        action.saves, action.keep, action.at, action.byte);
+  }
+  return text;
+}
+
+Result<StoreStory> StoryFromText(std::string_view text) {
+  std::istringstream in{std::string(text)};
+  std::string word;
+  in >> word;
+  if (word != "weak" && word != "ext4") {
+    return InvalidArgument("expected weak or ext4, found " + word);
+  }
+  StoreStory story = {.profile = word == "weak" ? DurabilityProfile::kWeak
+                                                : DurabilityProfile::kExt4,
+                      .actions = {}};
+  while (in >> word) {
+    const auto found = std::ranges::find(kVerbNames, word);
+    StoreAction action;
+    in >> action.saves >> action.keep >> action.at >> action.byte;
+    if (found == kVerbNames.end() || !in) {
+      return InvalidArgument("expected a verb and four numbers: " + word);
+    }
+    action.verb = static_cast<StoreVerb>(found - kVerbNames.begin());
+    story.actions.push_back(action);
+  }
+  return story;
+}
+
+StoreLife::StoreLife(DurabilityProfile profile, std::set<PlantedBug> bugs)
+    : bugs_(std::move(bugs)),
+      simulation_(pool_, {.disk = {.profile = profile}}),
+      disk_(simulation_.storage(std::string(kHost))) {}
+
+std::string StoreLife::Do(const StoreAction& action) {
+  switch (action.verb) {
+    case StoreVerb::kLive:
+    case StoreVerb::kGone:
+    case StoreVerb::kError: {
+      Process process(*this);
+      return Live(action, process);
+    }
+    case StoreVerb::kStay:
+      survivors_.push_back(std::make_unique<Process>(*this));
+      return Live(action, *survivors_.back());
+    case StoreVerb::kLate:
+      return Late();
+    case StoreVerb::kRace:
+      return Race(action);
+    case StoreVerb::kDamage:
+      return Damage(action);
+    case StoreVerb::kEdit:
+      return Edit(action);
+    case StoreVerb::kMisedit:
+      return Misedit();
+    case StoreVerb::kForget:
+      RemoveStateFile();
+      return "";
+    case StoreVerb::kPower: {
+      survivors_.clear();
+      RandomStream stream(action.at, "power");
+      simulation_.PowerLoss(std::string(kHost),
+                            [&](uint64_t n) { return stream.Below(n); });
+      return "";
+    }
+  }
+  return "an unknown verb";
+}
+
+std::string StoreLife::Live(const StoreAction& action, Process& process) {
+  const bool disturbed =
+      action.verb == StoreVerb::kGone || action.verb == StoreVerb::kError;
+  if (disturbed) {
+    process.storage.gate = [&action, count = uint64_t{0}]() mutable {
+      const uint64_t operation = count++;
+      if (action.verb == StoreVerb::kGone && operation >= action.at) {
+        return Cancelled("gone");
+      }
+      return operation == action.at ? IoError("disk") : OkStatus();
+    };
+  }
+  std::string wrong = Claim(process, action.keep);
+  for (uint64_t i = 0; i < action.saves && wrong.empty() && process.store;
+       ++i) {
+    Status saved;
+    wrong = SaveOnce(process, saved);
+    if (saved.code() == Code::kCancelled) break;
+    if (wrong.empty() && !saved.ok() && !disturbed) {
+      wrong = "a save failed for no reason: " + saved.ToString();
+    }
+  }
+  process.storage.gate = nullptr;
+  return wrong;
+}
+
+// Leaves process.store empty where the claim was refused for a good reason.
+std::string StoreLife::Claim(Process& process, uint64_t keep) {
+  ObserveClaims();
+  process.keep = keep;
+  least_kept_ = std::min<size_t>(least_kept_, keep);
+  Result<CheckpointStore> store = CheckpointStore::Open(
+      process.test.world,
+      {.directory = std::string(kStore), .keep = static_cast<int>(keep)});
+  if (!store.ok()) return CheckRefusal(process, store.status());
+  const Result<gauntlet::Claim> claim =
+      store->ClaimGeneration(std::string(kJob));
+  if (!claim.ok()) return CheckRefusal(process, claim.status());
+  process.store = std::move(store).value();
+  process.generation = claim->generation;
+  if (claim->parent) return CheckParent(process, *claim->parent);
+  if (ledger_.HasAcknowledged()) {
+    return "a cold start in spite of acknowledged checkpoints";
+  }
+  ledger_.Claimed(claim->generation, std::nullopt);
+  return "";
+}
+
+std::string StoreLife::CheckRefusal(const Process& process,
+                                    const Status& status) const {
+  const bool disturbed = process.storage.gate != nullptr;
+  if (disturbed &&
+      (status.code() == Code::kCancelled || status.code() == Code::kIoError)) {
+    return "";
+  }
+  if (wanted_) return "an edit was not obeyed: " + status.ToString();
+  if (status.code() != Code::kFailedPrecondition) {
+    return "refused with an odd code: " + status.ToString();
+  }
+  if (const auto owed = ledger_.Owed()) {
+    return fmt::format("refused though step {} is owed: {}", *owed,
+                       status.message());
+  }
+  if (ledger_.AnyDamage()) return "";
+  return "refused though nothing was damaged: " + status.message();
+}
+
+std::string StoreLife::CheckParent(Process& process,
+                                   const CheckpointRef& parent) {
+  const auto loaded = process.store->Load(parent);
+  const bool disturbed = process.storage.gate != nullptr;
+  if (!loaded.ok() && !disturbed) {
+    return "the chosen parent does not load: " + loaded.status().ToString();
+  }
+  if (loaded.ok() &&
+      !SameTensors(loaded->tensors, TestState(parent.step).tensors)) {
+    return parent.name + " holds other bytes than were saved";
+  }
+  for (const OnDisk& there : Committed()) {
+    if (there.name != parent.name) continue;
+    std::string wrong = CheckChoice(there);
+    ledger_.Claimed(process.generation, there.key);
+    ledger_.Retired(process.keep, KeysOnDisk());
+    process.step = parent.step;
+    return wrong;
+  }
+  return parent.name + " is not there";
+}
+
+std::string StoreLife::CheckChoice(const OnDisk& parent) const {
+  const uint64_t step = parent.key.step;
+  if (damaged_names_.contains(parent.name)) {
+    return parent.name + " was loaded though it is damaged";
+  }
+  if (wanted_) {
+    if (*wanted_ == step) return "";
+    return fmt::format("an edit asked for step {}, {} was loaded", *wanted_,
+                       parent.name);
+  }
+  if (!ledger_.InLineage(parent.key)) return parent.name + " is void";
+  if (const auto owed = ledger_.Owed(); owed && *owed > step) {
+    return fmt::format("{} was loaded though step {} is owed", parent.name,
+                       *owed);
+  }
+  for (const OnDisk& there : Committed()) {
+    if (there.key.step > step && ledger_.InLineage(there.key) &&
+        !damaged_names_.contains(there.name)) {
+      return fmt::format("{} was loaded, {} passed over", parent.name,
+                         there.name);
+    }
+  }
+  return "";
+}
+
+std::string StoreLife::SaveOnce(Process& process, Status& saved) {
+  saved = Save(*process.store, process.generation, ++process.step).status();
+  return TakeAcknowledgements(process);
+}
+
+std::string StoreLife::TakeAcknowledgements(Process& process) {
+  const std::vector<LogEvent>& events = process.test.events.all;
+  for (; process.events_seen < events.size(); ++process.events_seen) {
+    const LogEvent& event = events[process.events_seen];
+    if (event.kind != EventKind::kSaveAcknowledged) continue;
+    const SavedKey key = {process.generation, event.step};
+    ledger_.Acknowledged(key);
+    ledger_.Retired(process.keep, KeysOnDisk());
+    if (!ledger_.InLineage(key)) {
+      return fmt::format(
+          "step {} of generation {} was acknowledged, but is "
+          "void",
+          key.step, key.writer);
+    }
+  }
+  return "";
+}
+
+std::string StoreLife::Late() {
+  if (survivors_.empty()) return "";
+  const auto survivor = std::move(survivors_.front());
+  survivors_.erase(survivors_.begin());
+  if (!survivor->store) return "";
+  const bool fenced = HighestClaimOnDisk() > survivor->generation;
+  Status saved;
+  std::string wrong = SaveOnce(*survivor, saved);
+  if (!wrong.empty()) return wrong;
+  if (fenced) {
+    return saved.code() == Code::kFenced
+               ? ""
+               : "a late survivor's save: " + saved.ToString();
+  }
+  return saved.ok() ? "" : "the owner's save failed: " + saved.ToString();
+}
+
+std::string StoreLife::Race(const StoreAction& action) {
+  Process outer(*this);
+  std::string wrong = Claim(outer, action.keep);
+  if (!wrong.empty() || !outer.store) return wrong;
+  Process inner(*this);
+  std::string inner_wrong;
+  outer.storage.gate = [&, count = uint64_t{0}]() mutable {
+    if (count++ == action.at) inner_wrong = Claim(inner, action.keep);
+    return OkStatus();
+  };
+  Status saved;
+  wrong = SaveOnce(outer, saved);
+  outer.storage.gate = nullptr;
+  return inner_wrong.empty() ? wrong : inner_wrong;
+}
+
+std::string StoreLife::Damage(const StoreAction& action) {
+  const std::vector<OnDisk> committed = Committed();
+  if (committed.empty()) return "";
+  const OnDisk& victim = committed[action.at % committed.size()];
+  if (damaged_names_.contains(victim.name)) return "";
+  const std::string directory = PathOf(victim.name);
+  const auto files = disk_.List(directory).value();
+  const std::string path =
+      directory + "/" + files[action.byte % files.size()].name;
+  const auto file = disk_.Open(path, OpenMode::kReadWrite).value();
+  const uint64_t offset = action.byte % file->Size().value();
+  std::array<std::byte, 1> byte{};
+  CHECK(file->ReadAt(offset, byte).ok(), path);
+  byte[0] ^= std::byte{1} << (action.byte % 8);
+  CHECK(file->WriteAt(offset, byte).ok() && file->Sync().ok(), path);
+  damaged_names_.insert(victim.name);
+  ledger_.Damaged(victim.key);
+  return "";
+}
+
+std::string StoreLife::Edit(const StoreAction& action) {
+  ObserveClaims();
+  std::vector<OnDisk> choices;
+  for (const OnDisk& there : Committed()) {
+    if (ledger_.IsAcknowledged(there.key) && ledger_.InLineage(there.key) &&
+        !damaged_names_.contains(there.name)) {
+      choices.push_back(there);
+    }
+  }
+  if (choices.empty()) return "";
+  const OnDisk& choice = choices[action.at % choices.size()];
+  WriteStateFile(fmt::format("latest: {}\n", choice.name));
+  wanted_ = choice.key.step;
+  Process process(*this);
+  std::string wrong = Claim(process, action.keep);
+  wanted_.reset();
+  return wrong;
+}
+
+std::string StoreLife::Misedit() {
+  if (!disk_.List(std::string(kStore)).ok()) return "";
+  WriteStateFile("latest: step-000000999-g999\n");
+  Process process(*this);
+  const Status status = Recover(process.test.world).status;
+  RemoveStateFile();
+  if (status.code() == Code::kInvalidArgument) return "";
+  return "an edit to nothing: " + status.ToString();
+}
+
+void StoreLife::WriteStateFile(const std::string& text) {
+  const auto file =
+      disk_.Open(PathOf(kStateFileName), OpenMode::kCreateTruncate).value();
+  CHECK(file->WriteAt(0, BytesOf(text)).ok() && file->Sync().ok() &&
+            disk_.SyncDirectory(std::string(kStore)).ok(),
+        "the state file");
+}
+
+void StoreLife::RemoveStateFile() {
+  if (disk_.Remove(PathOf(kStateFileName), FileKind::kFile).ok()) {
+    CHECK(disk_.SyncDirectory(std::string(kStore)).ok(), "the directory");
+  }
+}
+
+std::vector<StoreLife::OnDisk> StoreLife::Committed() const {
+  std::vector<OnDisk> found;
+  const auto entries = disk_.List(std::string(kStore));
+  if (!entries.ok()) return found;
+  for (const DirectoryEntry& entry : *entries) {
+    if (!CheckpointName::Parse(entry.name)) continue;
+    const auto text =
+        ReadFile(disk_, fmt::format("{}/{}", PathOf(entry.name), kManifestName),
+                 kMaxManifestBytes);
+    if (!text.ok()) continue;
+    const Result<Manifest> manifest = ParseManifest(*text);
+    if (!manifest.ok()) continue;
+    found.push_back({.name = entry.name,
+                     .key = {manifest->generation, manifest->head.step}});
+  }
+  return found;
+}
+
+std::vector<SavedKey> StoreLife::KeysOnDisk() const {
+  std::vector<SavedKey> keys;
+  for (const OnDisk& there : Committed()) keys.push_back(there.key);
+  return keys;
+}
+
+// A process that is gone in the middle of its claim may have recorded it, and a
+// power cut may have undone that.
+void StoreLife::ObserveClaims() {
+  for (const uint64_t generation : unsure_claims_) {
+    ledger_.Unclaimed(generation);
+  }
+  unsure_claims_.clear();
+  const auto entries = disk_.List(std::string(kStore));
+  if (!entries.ok()) return;
+  for (const DirectoryEntry& entry : *entries) {
+    if (ParseEntryName(entry.name).kind != EntryKind::kClaim) continue;
+    const auto text = ReadFile(disk_, PathOf(entry.name), kMaxClaimBytes);
+    const auto claim = text.ok() ? ParseClaim(*text) : text.status();
+    if (!claim.ok() || claim->state == ParentState::kUnrecorded ||
+        ledger_.Knows(claim->generation)) {
+      continue;
+    }
+    std::optional<SavedKey> parent;
+    if (claim->state == ParentState::kRecorded) {
+      parent = SavedKey{claim->parent.written_by, claim->parent.step};
+    }
+    ledger_.Claimed(claim->generation, parent);
+    ledger_.Retired(least_kept_, KeysOnDisk());
+    unsure_claims_.insert(claim->generation);
+  }
+}
+
+uint64_t StoreLife::HighestClaimOnDisk() const {
+  uint64_t highest = 0;
+  const auto entries = disk_.List(std::string(kStore));
+  if (!entries.ok()) return highest;
+  for (const DirectoryEntry& entry : *entries) {
+    const EntryName name = ParseEntryName(entry.name);
+    if (name.kind == EntryKind::kClaim) {
+      highest = std::max(highest, name.generation);
+    }
+  }
+  return highest;
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,118 @@
+// A checkpoint store on a simulated disk, the processes that use it, and what
+// becomes of it, action by action; each action is checked against the ledger.
+#ifndef GAUNTLET_TESTS_PROPERTY_STORE_LIFE_H_
+#define GAUNTLET_TESTS_PROPERTY_STORE_LIFE_H_
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "chaos/sim/simulation.h"
+#include "engine/ckpt/checkpoint_store.h"
+#include "engine/status.h"
+#include "tests/engine/ckpt/test_world.h"
+#include "tests/property/gated_storage.h"
+#include "tests/property/store_ledger.h"
+
+namespace gauntlet {
+
+enum class StoreVerb : uint8_t {
+  kLive,     // a process claims, makes `saves`, leaving `keep`, and ends
+  kGone,     // the same, but it is gone at storage operation `at`
+  kError,    // the same, but operation `at` fails once
+  kStay,     // the same, but it does not end: a survivor
+  kLate,     // the oldest survivor makes one more save
+  kRace,     // at operation `at` of a save another process claims
+  kDamage,   // one bit of a checkpoint
+  kEdit,     // a person wants another checkpoint, and a process claims
+  kMisedit,  // a person wants one that is not there, and a process claims
+  kForget,   // the state file is gone
+  kPower,    // a power cut
+};
+inline constexpr int kStoreVerbs = 11;
+
+// Which numbers count is a matter of the verb.
+struct StoreAction {
+  StoreVerb verb = StoreVerb::kLive;
+  uint64_t saves = 0;
+  uint64_t keep = 1;
+  uint64_t at = 0;    // operation, or which of several, or a seed
+  uint64_t byte = 0;  // kDamage: which, in a file chosen by it too
+};
+
+struct StoreStory {
+  DurabilityProfile profile = DurabilityProfile::kExt4;
+  std::vector<StoreAction> actions;
+};
+
+// "weak", then an action a line.
+std::string StoryToText(const StoreStory& story);
+Result<StoreStory> StoryFromText(std::string_view text);
+
+class StoreLife {
+ public:
+  // Its processes have the bugs.
+  explicit StoreLife(DurabilityProfile profile, std::set<PlantedBug> bugs = {});
+
+  // What the store did wrong; "" if nothing.
+  std::string Do(const StoreAction& action);
+
+ private:
+  // One process: a view of the world of its own, and its store once claimed.
+  struct Process {
+    explicit Process(const StoreLife& life)
+        : storage(life.disk_), test(storage) {
+      test.faults.planted = life.bugs_;
+    }
+    GatedStorage storage;
+    TestWorld test;
+    std::optional<CheckpointStore> store;
+    uint64_t generation = 0;
+    uint64_t step = 0;  // of its newest checkpoint
+    size_t keep = 1;
+    size_t events_seen = 0;
+  };
+  struct OnDisk {
+    std::string name;
+    SavedKey key;
+  };
+
+  std::string Live(const StoreAction& action, Process& process);
+  std::string Claim(Process& process, uint64_t keep);
+  std::string CheckRefusal(const Process& process, const Status& status) const;
+  std::string CheckParent(Process& process, const CheckpointRef& parent);
+  std::string CheckChoice(const OnDisk& parent) const;
+  std::string SaveOnce(Process& process, Status& saved);
+  std::string TakeAcknowledgements(Process& process);
+  std::string Late();
+  std::string Race(const StoreAction& action);
+  std::string Damage(const StoreAction& action);
+  std::string Edit(const StoreAction& action);
+  std::string Misedit();
+  void WriteStateFile(const std::string& text);
+  void RemoveStateFile();
+
+  // What can be read of it without believing the store's own code.
+  std::vector<OnDisk> Committed() const;
+  std::vector<SavedKey> KeysOnDisk() const;
+  void ObserveClaims();
+  uint64_t HighestClaimOnDisk() const;
+
+  const std::set<PlantedBug> bugs_;
+  FiberPool pool_;
+  Simulation simulation_;
+  Storage& disk_;
+  StoreLedger ledger_;
+  size_t least_kept_ = SIZE_MAX;      // by any process so far
+  std::set<uint64_t> unsure_claims_;  // recorded as far as the disk shows
+  std::set<std::string> damaged_names_;
+  std::vector<std::unique_ptr<Process>> survivors_;
+  std::optional<uint64_t> wanted_;  // the step that an edit asks for
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_TESTS_PROPERTY_STORE_LIFE_H_

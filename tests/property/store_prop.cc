@@ -1,0 +1,146 @@
+// A checkpoint store under anything that may happen to it: what the model says
+// is owed is what the next process loads, or it refuses; it never loads what is
+// void, torn or damaged.
+#include <map>
+
+#include <rapidcheck/state.h>
+
+#include "tests/property/property.h"
+#include "tests/property/store_life.h"
+
+namespace gauntlet {
+namespace {
+
+// What tells which actions make sense.
+struct StoreModel {
+  bool used = false;  // somebody has claimed it
+  int survivors = 0;
+};
+
+bool MakesSense(const StoreModel& model, const StoreAction& action) {
+  switch (action.verb) {
+    case StoreVerb::kLate:
+      return model.survivors > 0;
+    case StoreVerb::kDamage:
+    case StoreVerb::kEdit:
+    case StoreVerb::kMisedit:
+    case StoreVerb::kForget:
+    case StoreVerb::kPower:
+      return model.used;
+    default:
+      return true;
+  }
+}
+
+void Apply(const StoreAction& action, StoreModel& model) {
+  model.used = true;
+  if (action.verb == StoreVerb::kStay) ++model.survivors;
+  if (action.verb == StoreVerb::kLate) --model.survivors;
+  if (action.verb == StoreVerb::kPower) model.survivors = 0;
+}
+
+class StoreCommand final : public rc::state::Command<StoreModel, StoreLife> {
+ public:
+  explicit StoreCommand(const StoreAction& action) : action_(action) {}
+
+  void checkPreconditions(const StoreModel& model) const override {
+    RC_PRE(MakesSense(model, action_));
+  }
+  void apply(StoreModel& model) const override { Apply(action_, model); }
+  void run(const StoreModel&, StoreLife& life) const override {
+    RC_ASSERT(life.Do(action_) == "");
+  }
+  void show(std::ostream& out) const override {
+    out << StoryToText({.actions = {action_}});
+  }
+  const StoreAction& action() const { return action_; }
+
+ private:
+  StoreAction action_;
+};
+
+rc::Gen<StoreVerb> AnyVerb() {
+  return rc::gen::weightedElement<StoreVerb>({{4, StoreVerb::kLive},
+                                              {6, StoreVerb::kGone},
+                                              {3, StoreVerb::kError},
+                                              {3, StoreVerb::kStay},
+                                              {3, StoreVerb::kLate},
+                                              {3, StoreVerb::kRace},
+                                              {2, StoreVerb::kDamage},
+                                              {1, StoreVerb::kEdit},
+                                              {1, StoreVerb::kMisedit},
+                                              {1, StoreVerb::kForget},
+                                              {4, StoreVerb::kPower}});
+}
+
+rc::Gen<StoreAction> AnyAction() {
+  return rc::gen::exec([] {
+    return StoreAction{.verb = *AnyVerb(),
+                       .saves = *rc::gen::inRange<uint64_t>(0, 4),
+                       .keep = *rc::gen::inRange<uint64_t>(1, 4),
+                       .at = *rc::gen::inRange<uint64_t>(0, 200),
+                       .byte = *rc::gen::inRange<uint64_t>(0, 100'000)};
+  });
+}
+
+using Commands = rc::state::Commands<StoreCommand::CommandType>;
+
+rc::Gen<StoreStory> AnyStory() {
+  const auto any_command = [](const StoreModel&) {
+    return rc::gen::map(
+        AnyAction(),
+        [](const StoreAction& action)
+            -> std::shared_ptr<const StoreCommand::CommandType> {
+          return std::make_shared<StoreCommand>(action);
+        });
+  };
+  return rc::gen::apply(
+      [](DurabilityProfile profile, const Commands& commands) {
+        StoreStory story = {.profile = profile, .actions = {}};
+        for (const auto& command : commands) {
+          story.actions.push_back(
+              static_cast<const StoreCommand&>(*command).action());
+        }
+        return story;
+      },
+      rc::gen::element(DurabilityProfile::kExt4, DurabilityProfile::kWeak),
+      rc::state::gen::commands(StoreModel(), any_command));
+}
+
+std::string WrongStory(const StoreStory& story,
+                       const std::set<PlantedBug>& bugs = {}) {
+  StoreLife life(story.profile, bugs);
+  for (size_t i = 0; i < story.actions.size(); ++i) {
+    const std::string wrong = life.Do(story.actions[i]);
+    if (!wrong.empty()) return "action " + std::to_string(i) + ": " + wrong;
+  }
+  // Whoever comes last.
+  return life.Do({.verb = StoreVerb::kLive});
+}
+
+TEST(StoreProperty, LoadsWhatIsOwedOrRefuses) {
+  CheckProperty<StoreStory>(
+      {.name = "store",
+       .any = AnyStory(),
+       .to_text = StoryToText,
+       .from_text = StoryFromText,
+       .wrong = [](const StoreStory& story) { return WrongStory(story); }});
+}
+
+// The property is worth what it finds.
+TEST(StoreProperty, FindsWhatIsPlanted) {
+  for (const PlantedBug bug :
+       {PlantedBug::kTrustManifestBlindly, PlantedBug::kSkipManifestSync,
+        PlantedBug::kAcknowledgeBeforeRename}) {
+    uint64_t number = 0;
+    std::string wrong;
+    while (wrong.empty() && ++number < 2000) {
+      const auto story = AnyStory()(rc::Random(number), rc::kNominalSize);
+      wrong = WrongStory(story.value(), {bug});
+    }
+    EXPECT_NE(wrong, "") << "bug " << static_cast<int>(bug);
+  }
+}
+
+}  // namespace
+}  // namespace gauntlet
