@@ -14,23 +14,29 @@ usage: ci/run.sh COMMAND
   setup   install the Debian packages of ci/packages.txt that are missing
   demo    build the program and run its demo
   test    build everything, run all tests and the scenario suites
+  sim     explore in the simulated world: random plans with every situation met,
+          and all crash states of a save
+  bench   print the rates of the simulation, of crash states, of shrinking and
+          of the kernels
   lint    check the format of all sources
+  fuzz [SECONDS]  build the fuzzers with clang and run each for so long (60)
 Each command runs setup first; it touches nothing when nothing is missing.
 USAGE
 }
 
-missing_packages() {
+missing_packages() {  # [MORE...]
   local wanted installed
-  wanted=$(grep -Ev '^(#|$)' ci/packages.txt | sort)
+  wanted=$({ grep -Ev '^(#|$)' ci/packages.txt; printf '%s\n' "$@"; } |
+             sed '/^$/d' | sort)
   # shellcheck disable=SC2086  # one word a package
   installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' $wanted \
                 2>/dev/null | sed -n 's/^installed //p' | sort -u || true)
   comm -23 <(echo "$wanted") <(echo "$installed")
 }
 
-setup() {
+setup() {  # [MORE_PACKAGES...]
   local missing as_root=()
-  missing=$(missing_packages)
+  missing=$(missing_packages "$@")
   [ -n "$missing" ] || return 0
   [ "$(id -u)" -eq 0 ] || as_root=(sudo)
   # sudo drops the environment, so the variable is set behind it.
@@ -82,6 +88,36 @@ scenario_suite() {  # NAME
   add_counts "$code" $(suite_counts .gauntlet/runs/latest/result.json)
 }
 
+# Bounded by cases, not by time: the same on every machine.
+explore_stage() {  # NAME ARGUMENTS...
+  local code=0 name=$1
+  shift
+  echo "== explore: $name"
+  "$program" explore "$@" || code=$?
+  if [ "$code" -eq 0 ]; then add_counts 0 1 0 0; else add_counts 1 0 1 0; fi
+}
+
+explore_stages() {
+  explore_stage "random plans" --cases 6000 --seed 4 -j 2 --require-marks
+  explore_stage "crash states" --mode crash-states
+}
+
+sim() {
+  setup
+  build gauntlet
+  explore_stages
+  echo "$passed passed, $failed failed"
+  [ "$failed" -eq 0 ]
+}
+
+bench() {
+  setup
+  build simulation_bench crash_states_bench shrink_bench kernels_bench
+  for name in simulation crash_states shrink kernels; do
+    "build/release/tests/bench/${name}_bench" --benchmark_min_time=2 "$@"
+  done
+}
+
 run_tests() {
   local files
   setup
@@ -91,6 +127,7 @@ run_tests() {
     files=$(find "$suite" -name '*.yaml' | head -n 1)
     [ -z "$files" ] || scenario_suite "$(basename "$suite")"
   done
+  explore_stages
   [ "$skipped" -eq 0 ] || echo "$skipped skipped"
   echo "$passed passed, $failed failed"
   [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
@@ -103,11 +140,42 @@ lint() {
   echo "lint: format is clean"
 }
 
+# What it found stays: inputs in build/fuzz/corpus, crashes in build/fuzz/found.
+fuzz_target() {  # SECONDS NAME DICTIONARY
+  local corpus=build/fuzz/corpus/$2 log=build/fuzz/$2.log code=0
+  local flags=(-max_total_time="$1" -max_len=65536 -timeout=10
+               -rss_limit_mb=1024 -malloc_limit_mb=256
+               -artifact_prefix="build/fuzz/found/$2-")
+  [ -z "$3" ] || flags+=(-dict="tests/fuzz/dictionaries/$3")
+  mkdir -p "$corpus" build/fuzz/found
+  "$fuzzer" --target="$2" --write-seeds="$corpus" || return
+  "$fuzzer" --target="$2" "${flags[@]}" "$corpus" >"$log" 2>&1 || code=$?
+  if [ "$code" -eq 0 ]; then
+    echo "fuzz $2: $(grep -a '^Done' "$log" | tail -n 1)"
+  else
+    echo "fuzz $2: FAILED, exit code $code, see $log" \
+         "$(grep -a 'Test unit written to' "$log" | tail -n 1)"
+  fi
+  return "$code"
+}
+
+fuzz() {  # [SECONDS_PER_TARGET]
+  local code=0 name dictionary
+  local fuzzer=build/fuzz/tests/fuzz/gauntlet_fuzz
+  setup clang libclang-rt-dev
+  [ -f build/fuzz/build.ninja ] || cmake --preset fuzz >&2
+  ninja -C build/fuzz --quiet gauntlet_fuzz >&2
+  while read -r name dictionary; do
+    fuzz_target "${1:-60}" "$name" "$dictionary" </dev/null || code=1
+  done < <("$fuzzer" --list)
+  return "$code"
+}
+
 main() {
   local command=${1:-}
   [ $# -eq 0 ] || shift
   case "$command" in
-    setup | demo | lint) "$command" "$@" ;;
+    setup | demo | sim | bench | lint | fuzz) "$command" "$@" ;;
     test) run_tests "$@" ;;
     -h | --help | help) usage ;;
     "") usage >&2; exit 2 ;;
