@@ -342,11 +342,16 @@ Status CheckpointStore::FailSave(const std::string& save, const Status& why) {
 
 // A void save must not be taken for a fall-back: neither its directory nor, if
 // the rename was done already, the checkpoint.
+// What cannot be removed now is tried again with the next retention.
 void CheckpointStore::DropRemains(const std::string& save) {
   const std::string name = RefOfSave(save).name;
-  const Status removed = RemoveCheckpoint(*world_, options_.directory, name);
-  if (removed.code() != Code::kNotFound) Remember(removed);
-  Remember(RemoveTree(*world_, PathOf(save), FileKind::kDirectory));
+  Status dropped = RemoveCheckpoint(*world_, options_.directory, name);
+  if (dropped.code() == Code::kNotFound) dropped = OkStatus();
+  Remember(dropped);
+  const Status cleared =
+      RemoveTree(*world_, PathOf(save), FileKind::kDirectory);
+  Remember(cleared);
+  if (!dropped.ok() || !cleared.ok()) remains_.push_back(save);
 }
 
 Status CheckpointStore::AbandonSave(const std::string& save) {
@@ -397,6 +402,7 @@ Status CheckpointStore::WriteStateFile(const PointContext& context) {
 // Leaves the newest ones of the lineage, the one just committed among them.
 // What cannot be removed now stays in the list and is tried again.
 Status CheckpointStore::Retire() {
+  for (const std::string& save : std::exchange(remains_, {})) DropRemains(save);
   const auto keep = static_cast<size_t>(options_.keep);
   const size_t surplus = lineage_.size() > keep ? lineage_.size() - keep : 0;
   std::vector<CommittedCheckpoint> left;

@@ -50,6 +50,10 @@ Status RemoveCheckpoint(World& world, const std::string& directory,
     RETURN_IF_ERROR(RemoveTree(world, to, FileKind::kDirectory));
     renamed = world.storage.Rename(from, to);
   }
+  if (renamed.code() == Code::kNotFound) {
+    // Taken before, and perhaps not removed to the end.
+    RETURN_IF_ERROR(RemoveTree(world, to, FileKind::kDirectory));
+  }
   RETURN_IF_ERROR(renamed);
   // The name is gone for good before the first file is: a power cut must not
   // bring it back with files missing.

@@ -10,8 +10,9 @@
 
 namespace gauntlet {
 
-// Renames directory/name to .deleting-name and removes that. kNotFound:
-// somebody else took it.
+// Renames directory/name to .deleting-name and removes that. kNotFound: it was
+// taken before, by somebody else or by a removal that met an error; what that
+// one left is removed too.
 Status RemoveCheckpoint(World& world, const std::string& directory,
                         const std::string& name);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/ckpt/store_names.h"
 #include "engine/ckpt/text_record.h"
 
 namespace gauntlet {
@@ -35,9 +36,12 @@ StateFile ParseStateFile(std::string_view text) {
   }
   const auto latest = record.Find("latest");
   if (!latest) return file;
-  // Bytes that no editor leaves are damage, though the digest line is gone too.
-  const bool edited =
-      record.digest == DigestLine::kMissing && !HasControlBytes(text);
+  // A line that breaks off in the middle of a name, and bytes that no editor
+  // leaves, are damage, though the digest line is gone too.
+  const bool breaks_off =
+      record.torn && !CheckpointName::Parse(record.fields.back().value);
+  const bool edited = record.digest == DigestLine::kMissing && !breaks_off &&
+                      !HasControlBytes(text);
   if (edited) file.edit = *latest;
   file.damaged = !edited && record.digest != DigestLine::kRight;
   return file;

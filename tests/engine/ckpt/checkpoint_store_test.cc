@@ -1,9 +1,12 @@
 #include "engine/ckpt/checkpoint_store.h"
 
+#include <algorithm>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "engine/ckpt/state_file.h"
+#include "engine/ckpt/store_names.h"
 #include "engine/real/posix_storage.h"
 #include "tests/engine/ckpt/test_world.h"
 #include <stdlib.h>
@@ -173,6 +176,39 @@ TEST_F(CheckpointStoreTest, ReportsAFailedRetirementAndKeepsTheSave) {
   EXPECT_TRUE(Save(store, 1, 3).ok());
   EXPECT_THAT(Checkpoints(storage_, kDirectory),
               ElementsAre("step-000000003-g1"));
+}
+
+bool AnyHalfDeleted(Storage& storage) {
+  const auto entries = storage.List(kDirectory).value();
+  return std::ranges::any_of(entries, [](const DirectoryEntry& entry) {
+    return entry.name.starts_with(kDeletingPrefix);
+  });
+}
+
+TEST_F(CheckpointStoreTest, WhatARetirementLeftGoesWithTheNextOne) {
+  CheckpointStore store = Saved({1}, 1);
+  test_.faults.script = [](Point point, size_t) {
+    return point == Point::kRetireRemove ? IoError("no") : OkStatus();
+  };
+  EXPECT_TRUE(Save(store, 1, 2).ok());
+  EXPECT_TRUE(AnyHalfDeleted(storage_));
+  test_.faults.script = nullptr;
+  EXPECT_TRUE(Save(store, 1, 3).ok());
+  EXPECT_FALSE(AnyHalfDeleted(storage_));
+}
+
+TEST_F(CheckpointStoreTest, WhatAVoidSaveLeftGoesWithTheNextRetention) {
+  CheckpointStore store = Saved({1}, 1);
+  test_.faults.script = [](Point point, size_t) {
+    const bool fails =
+        point == Point::kParentSync || point == Point::kRetireRemove;
+    return fails ? IoError("no") : OkStatus();
+  };
+  EXPECT_EQ(Save(store, 1, 2).status().code(), Code::kIoError);
+  EXPECT_TRUE(AnyHalfDeleted(storage_));
+  test_.faults.script = nullptr;
+  EXPECT_TRUE(Save(store, 1, 3).ok());
+  EXPECT_FALSE(AnyHalfDeleted(storage_));
 }
 
 TEST_F(CheckpointStoreTest, VoidsASaveWhoseFsyncFailedAndSavesTheNextOne) {
