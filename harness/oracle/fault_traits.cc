@@ -11,9 +11,12 @@ FaultTraits TraitsOf(const RecordFault& fault) {
   if (kind == "hang" || kind == "stop") return {.may_end_life = true};
   // Nothing is lost but connections and time: state, rows and saves are owed as
   // ever.
-  if (kind == "partition" || kind == "one_way" || kind == "drop" ||
-      kind == "delay" || kind == "reset") {
+  if (kind == "partition" || kind == "one_way" || kind == "reset") {
     return {.may_end_life = true, .troubles_network = true};
+  }
+  // Frames come late or not at once, and perhaps too late for somebody.
+  if (kind == "drop" || kind == "delay") {
+    return {.may_end_life = true, .troubles_network = true, .creeps = true};
   }
   if (kind == "preempt") return {.gives_notice = true};
   if (kind == "bit_flip" || kind == "truncate" || kind == "delete") {

@@ -13,6 +13,7 @@ struct FaultTraits {
   bool ends_life = false;         // the process is gone, and says no word more
   bool may_end_life = false;      // it may be gone, or be taken for gone
   bool troubles_network = false;  // its life may go on when that is over
+  bool creeps = false;            // no moment from which on its life is lost
   bool gives_notice = false;      // a termination notice, and time to leave
   bool damages_store = false;  // takes committed bytes away, and lies about it
 };

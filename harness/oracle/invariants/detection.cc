@@ -89,7 +89,9 @@ bool WentOn(const Firing& firing, const FaultTraits& traits) {
 void CheckDetection(const Evidence& evidence, Check& check) {
   for (const Firing& firing : evidence.firings) {
     const FaultTraits traits = TraitsOf(*firing.fault);
-    if (!traits.may_end_life || WentOn(firing, traits)) continue;
+    if (!traits.may_end_life || traits.creeps || WentOn(firing, traits)) {
+      continue;
+    }
     const std::optional<int64_t> noticed = NoticedAt(evidence.record, firing);
     // Where the loss ends the run there is nobody left to say so.
     if (!noticed) continue;

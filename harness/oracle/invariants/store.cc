@@ -82,32 +82,53 @@ void CheckLoads(const Evidence& evidence, Check& check) {
   }
 }
 
+// Of "step-000000006-callbacks_due-g2" what comes before the generation: one
+// state has it in all of them.
+std::string_view StemOf(std::string_view path) {
+  const std::string_view name = BaseName(path);
+  return name.substr(0, name.rfind("-g"));
+}
+
+// The newest save so far. Of one step there may be one in each phase.
+struct NewestSave {
+  uint64_t step = 0;
+  std::string_view stem;
+
+  void Take(uint64_t at, std::string_view path) {
+    if (at >= step) *this = {.step = at, .stem = StemOf(path)};
+  }
+  // Whether that checkpoint may go.
+  bool IsLaterThan(uint64_t at, std::string_view path) const {
+    return at < step || (at == step && StemOf(path) != stem);
+  }
+};
+
 // A checkpoint is retired only once a later one is acknowledged, or adopted: a
 // save that was committed and never acknowledged is as good once a claim names
 // it as the parent.
 void CheckRetirement(const Evidence& evidence, Check& check) {
-  uint64_t before = 0;  // the newest save of older generations
+  NewestSave before;  // of older generations
   for (const auto& [number, generation] : evidence.generations) {
-    uint64_t newest = before;
+    NewestSave newest = before;
     for (const LifeEvents* life : generation.lives) {
-      uint64_t saved = before;
+      NewestSave saved = before;
       for (const RecordEvent& event : life->events) {
         if (event.kind == RecordKind::kSaveAcknowledged) {
-          saved = std::max(saved, event.step);
+          saved.Take(event.step, event.path);
         } else if (event.kind == RecordKind::kGeneration) {
-          saved = std::max(saved, StepOfPath(event.path).value_or(0));
+          saved.Take(StepOfPath(event.path).value_or(0), event.path);
         }
         if (event.kind != RecordKind::kRetired) continue;
         check.Instance();
         const std::optional<uint64_t> step = StepOfPath(event.path);
-        if (step && *step >= saved) {
+        if (step && !saved.IsLaterThan(*step, event.path)) {
           check.Breach("retired-newest",
                        fmt::format("{} retired {} when no later save was "
                                    "acknowledged",
                                    NameOf(*life), BaseName(event.path)));
         }
       }
-      newest = std::max(newest, saved);
+      if (saved.step >= newest.step) newest = saved;
     }
     before = newest;
   }

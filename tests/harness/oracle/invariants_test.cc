@@ -9,6 +9,7 @@
 
 #include "harness/record/invariants.h"
 #include "tests/harness/oracle/record_builder.h"
+#include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
@@ -400,6 +401,23 @@ TEST(StoreTest, TheDamageOfThePlanExcusesAsManyCheckpointsAndNoMore) {
       << "one flip cannot spoil two checkpoints";
 }
 
+TEST(StoreTest, ASaveOfALaterPhaseOfTheStepLetsTheEarlierOneGo) {
+  Record record = UndisturbedRun();
+  const uint64_t step = EventOf(record, 0, 1, K::kSaveAcknowledged, 0).step;
+  RecordEvent& later = EventOf(record, 0, 1, K::kSaveAcknowledged, 1);
+  later.step = step;
+  later.path = fmt::format("/s/step-{:09}-callbacks_due-g1", step);
+  std::vector<RecordEvent>& events = LifeOf(record, 0, 1).events;
+  const auto after = events.begin() + (&later - events.data()) + 1;
+  const uint64_t before = ReportOf(record, "store").breaches;
+  const auto retired = events.insert(
+      after,
+      {.kind = K::kRetired, .path = fmt::format("/s/step-{:09}-g1", step)});
+  EXPECT_EQ(ReportOf(record, "store").breaches, before);
+  retired->path = fmt::format("/s/step-{:09}-callbacks_due-g1", step);
+  EXPECT_EQ(ReportOf(record, "store").breaches, before + 1) << "the newest";
+}
+
 TEST(ResumePointTest, FallsBackBehindACheckpointThatThePlanDamaged) {
   Record record = RecoveredRun();
   for (const int worker : {0, 1}) {
@@ -430,6 +448,16 @@ TEST(DetectionTest, ALossIsNoticedWithinTheBoundOfWhatWasUnderWay) {
   EXPECT_EQ(ReportOf(record, "detection").breaches, 0u) << "it was joining";
   record.setup.detection_bound_joining_ns = 1;
   EXPECT_EQ(ReportOf(record, "detection").breaches, 1u);
+}
+
+TEST(DetectionTest, AFaultThatCreepsHasNoMomentToCountFrom) {
+  Record record = RecoveredRun();
+  record.setup.detection_bound_ns = 1;
+  ASSERT_EQ(ReportOf(record, "detection").breaches, 1u);
+  for (const char* kind : {"delay", "drop"}) {
+    record.faults.back().kind = kind;
+    EXPECT_EQ(ReportOf(record, "detection").breaches, 0u) << kind;
+  }
 }
 
 TEST(DetectionTest, ASaveThatIsUnderWayMayTakeItsOwnTime) {
