@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "harness/explore/event_difference.h"
 #include "harness/oracle/evidence.h"
+#include "harness/run/event_difference.h"
 
 namespace gauntlet {
 namespace {

@@ -3,9 +3,9 @@
 #include <memory>
 
 #include "harness/explore/divergence.h"
-#include "harness/explore/event_difference.h"
 #include "harness/oracle/judge.h"
 #include "harness/run/case_runner.h"
+#include "harness/run/event_difference.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

@@ -8,6 +8,7 @@
 
 #include "harness/oracle/judge.h"
 #include "harness/record/record_file.h"
+#include "harness/run/event_difference.h"
 #include "harness/run/real_run.h"
 #include "harness/run/sim_run.h"
 #include "harness/scenario/run_setup.h"
@@ -72,13 +73,18 @@ class CaseRun {
     ASSIGN_OR_RETURN(const auto data, references_.DataOf(plan_.train.job.data));
     FiberPool pool;
     RunLog first = RunSimulated(pool, plan_, *data);
-    const RunLog second = RunSimulated(pool, plan_, *data);
+    RunLog second = RunSimulated(pool, plan_, *data);
     const bool same = first.event_digest == second.event_digest &&
                       first.lives == second.lives;
     AdoptLog(std::move(first), record_);
     if (same) return OkStatus();
-    return FailedPrecondition(
-        "nondeterminism: the same plan, run twice, gave different events");
+    Record again;
+    AdoptLog(std::move(second), again);
+    const auto difference = FirstEventDifference(record_, again);
+    return FailedPrecondition(fmt::format(
+        "nondeterminism: the same plan, run twice, went two ways: {}",
+        difference ? DescribeDifference(*difference)
+                   : "no event differs, the scheduler's choices do"));
   }
 
   const Case& one_;

@@ -1,6 +1,6 @@
 // Where a run parts from the record of an earlier one.
-#ifndef GAUNTLET_HARNESS_EXPLORE_EVENT_DIFFERENCE_H_
-#define GAUNTLET_HARNESS_EXPLORE_EVENT_DIFFERENCE_H_
+#ifndef GAUNTLET_HARNESS_RUN_EVENT_DIFFERENCE_H_
+#define GAUNTLET_HARNESS_RUN_EVENT_DIFFERENCE_H_
 
 #include <cstdint>
 #include <optional>
@@ -34,4 +34,4 @@ std::string DescribeEndDifference(const Record& recorded, const Record& now);
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_HARNESS_EXPLORE_EVENT_DIFFERENCE_H_
+#endif  // GAUNTLET_HARNESS_RUN_EVENT_DIFFERENCE_H_

@@ -1,4 +1,4 @@
-#include "harness/explore/event_difference.h"
+#include "harness/run/event_difference.h"
 
 #include <algorithm>
 #include <tuple>

@@ -1,0 +1,60 @@
+// Checked-in digests of whole runs: every decision of the scheduler, every
+// effect on disk and network, every event. The same in every build and on every
+// machine; a change of the protocol, of the store's bytes or of the simulation
+// shows here and brings new ones.
+#include <gtest/gtest.h>
+
+#include "harness/run/case_runner.h"
+#include "harness/run/sim_run.h"
+#include "tests/harness/run/small_cases.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+struct GoldenRun {
+  const char* name;
+  const char* faults;
+  uint64_t event_digest;
+};
+
+constexpr GoldenRun kGoldenRuns[] = {
+    {"undisturbed", "[]", 0xbf41c1ca8db4cb51},
+    {"crash", "[{at: {worker: 1, step: 6, point: step.begin}, do: crash}]",
+     0xfa2969883e62ee1b},
+    {"hang", "[{at: {worker: 1, step: 6, point: step.begin}, do: hang}]",
+     0xb953af585104c4e1},
+    {"preempt",
+     "[{at: {worker: 0, point: eval.begin}, do: preempt, "
+     "with: {grace: 10s}}]",
+     0x2ae4e622c324fcc8},
+    {"power_loss",
+     "[{at: {worker: 0, point: ckpt.rename, hit: 2}, do: power_loss}]",
+     0x83002efe93ff3d83},
+    {"partition",
+     "[{at: {worker: 1, step: 3, point: comm.send}, do: partition, "
+     "with: {duration: 20s}}]",
+     0x5d64989431868835},
+};
+
+class EventDigestTest : public testing::TestWithParam<GoldenRun> {};
+
+TEST_P(EventDigestTest, IsTheOneThatIsCheckedIn) {
+  const Case one = SmallCase(fmt::format(
+      "faults: {}\nexpect: {{outcome: recovers}}\n", GetParam().faults));
+  References references("", "test");
+  const RunPlan plan = PlanOf(one);
+  FiberPool pool;
+  const RunLog log =
+      RunSimulated(pool, plan, *references.DataOf(plan.train.job.data).value());
+  EXPECT_EQ(log.event_digest, GetParam().event_digest)
+      << fmt::format("{}: 0x{:016x}", GetParam().name, log.event_digest);
+}
+
+INSTANTIATE_TEST_SUITE_P(Runs, EventDigestTest, testing::ValuesIn(kGoldenRuns),
+                         [](const auto& run) {
+                           return std::string(run.param.name);
+                         });
+
+}  // namespace
+}  // namespace gauntlet
