@@ -86,8 +86,8 @@ void AddWhat(Flags& flags, ExploreCommand& command,
       ReadPatterns(command.kinds, AllFaultKinds(), &FaultKindInfo::kind));
   flags.Value({"--points", "NAMES", "only these points: ckpt.*,step.end"},
               ReadPatterns(command.points, AllPoints(), &PointInfo::point));
-  flags.Value({"--max-faults", "N", "in one plan (3)"},
-              ReadWhole(command.max_faults, 1, 16));
+  flags.Value({"--max-faults", "N", "in one plan; 0: undisturbed runs (3)"},
+              ReadWhole(command.max_faults, 0, 16));
 }
 
 void AddHow(Flags& flags, ExploreCommand& command) {

@@ -387,7 +387,8 @@ FaultPlan RandomPlan(const PlanSpace& space, uint64_t seed, uint64_t number) {
   const WeightedKinds kinds = WeighKinds(space, case_seed);
   const std::vector<Point> points =
       Subset(space.points, Draw(case_seed, "points"));
-  const auto most = static_cast<uint64_t>(std::max(space.max_faults, 1));
+  if (space.max_faults == 0) return plan;
+  const auto most = static_cast<uint64_t>(space.max_faults);
   const auto count = static_cast<int>(1 + Draw(case_seed, "count").Below(most));
   for (int i = 0; i < count; ++i) {
     plan.faults.push_back(

@@ -15,7 +15,8 @@ namespace gauntlet {
 // its arguments alone. REQUIRES: setups > 0.
 size_t RandomSetup(size_t setups, uint64_t seed, uint64_t number);
 
-// The plan of case `number`: valid, of 1 to space.max_faults faults, and a
+// The plan of case `number`: valid, of 1 to space.max_faults faults (of none
+// where that is 0: another order of events all the same), and a
 // function of its arguments alone. Its faults need not all be reached.
 FaultPlan RandomPlan(const PlanSpace& space, uint64_t seed, uint64_t number);
 

@@ -40,6 +40,14 @@ TEST(RandomPlanTest, APlanIsAFunctionOfSeedAndNumber) {
   EXPECT_EQ(RandomSetup(5, 7, 11), RandomSetup(5, 7, 11));
 }
 
+TEST(RandomPlanTest, WithoutFaultsOnlyTheSeedIsDrawn) {
+  PlanSpace space = WholeSpace();
+  space.max_faults = 0;
+  const FaultPlan plan = RandomPlan(space, 7, 11);
+  EXPECT_TRUE(plan.faults.empty());
+  EXPECT_NE(plan.seed, RandomPlan(space, 7, 12).seed);
+}
+
 TEST(RandomPlanTest, AFaultMoreShiftsNothingInThoseBeforeIt) {
   PlanSpace space = WholeSpace();
   for (uint64_t number = 0; number < 200; ++number) {
