@@ -89,9 +89,11 @@ bool WentOn(const Firing& firing, const FaultTraits& traits) {
 void CheckDetection(const Evidence& evidence, Check& check) {
   for (const Firing& firing : evidence.firings) {
     const FaultTraits traits = TraitsOf(*firing.fault);
-    if (!traits.may_end_life || traits.creeps || WentOn(firing, traits)) {
-      continue;
-    }
+    // From no moment on is its life lost; a scenario may say that it is at
+    // once.
+    const bool counts =
+        !traits.creeps || evidence.record.expect.detected_in_max_ns;
+    if (!traits.may_end_life || !counts || WentOn(firing, traits)) continue;
     const std::optional<int64_t> noticed = NoticedAt(evidence.record, firing);
     // Where the loss ends the run there is nobody left to say so.
     if (!noticed) continue;

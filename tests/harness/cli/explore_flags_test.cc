@@ -56,7 +56,7 @@ TEST(ExploreFlagsTest, MistakesSayWhatWasExpected) {
       {{"--time", "60"}, "a time such as 60s"},
       {{"--time", "0s"}, "a time such as 60s"},
       {{"--seed", "x"}, "a whole number"},
-      {{"--max-faults", "0"}, "a whole number"},
+      {{"--max-faults", "17"}, "a whole number"},
       {{"--mode", "both"}, "one of random, nth, crash-states"},
       {{"--mode", "nth", "--case", "1"}, "--mode random"},
       {{"a.yaml", "b.yaml"}, "unexpected argument"},

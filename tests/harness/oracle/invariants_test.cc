@@ -458,6 +458,8 @@ TEST(DetectionTest, AFaultThatCreepsHasNoMomentToCountFrom) {
     record.faults.back().kind = kind;
     EXPECT_EQ(ReportOf(record, "detection").breaches, 0u) << kind;
   }
+  record.expect.detected_in_max_ns = 1;
+  EXPECT_EQ(ReportOf(record, "detection").breaches, 1u) << "the scenario's own";
 }
 
 TEST(DetectionTest, ASaveThatIsUnderWayMayTakeItsOwnTime) {
