@@ -36,12 +36,17 @@ StateFile ParseStateFile(std::string_view text) {
   }
   const auto latest = record.Find("latest");
   if (!latest) return file;
-  // A line that breaks off in the middle of a name, and bytes that no editor
-  // leaves, are damage, though the digest line is gone too.
+  // A line that breaks off in the middle of a name, one that is neither (a
+  // digest line whose key is damaged), and bytes that no editor leaves are
+  // damage, though the digest line is gone too.
+  const bool strange =
+      std::ranges::any_of(record.fields, [](const TextField& field) {
+        return field.key != "latest" && field.key != "all";
+      });
   const bool breaks_off =
       record.torn && !CheckpointName::Parse(record.fields.back().value);
   const bool edited = record.digest == DigestLine::kMissing && !breaks_off &&
-                      !HasControlBytes(text);
+                      !strange && !HasControlBytes(text);
   if (edited) file.edit = *latest;
   file.damaged = !edited && record.digest != DigestLine::kRight;
   return file;

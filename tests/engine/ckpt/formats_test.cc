@@ -244,6 +244,9 @@ TEST(StateFileTest, IsObeyedOnlyWhereAPersonEditedIt) {
   const StateFile torn = ParseStateFile("latest: x" + std::string(40, '\0'));
   EXPECT_EQ(torn.edit, std::nullopt) << "a person writes no zeros";
   EXPECT_TRUE(torn.damaged);
+  const std::string flipped = Replaced(text, "xxh3_128", "yxh3_128");
+  EXPECT_TRUE(ParseStateFile(flipped).damaged) << flipped;
+  EXPECT_EQ(ParseStateFile(flipped).edit, std::nullopt);
   const std::string cut = text.substr(0, text.find("step-") + 8);
   EXPECT_TRUE(ParseStateFile(cut).damaged) << cut;
   EXPECT_EQ(ParseStateFile(cut).edit, std::nullopt);
