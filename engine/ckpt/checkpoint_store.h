@@ -160,7 +160,7 @@ class CheckpointStore {
   std::optional<ClaimRecord> record_;         // of this process's generation
   std::vector<CommittedCheckpoint> lineage_;  // oldest first
   std::vector<std::string> remains_;  // void saves that are still to be removed
-  std::optional<std::string> save_;           // begun and not yet ended
+  std::optional<std::string> save_;   // begun and not yet ended
   std::vector<std::string> warnings_;
 };
 
