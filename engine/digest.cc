@@ -52,7 +52,7 @@ uint64_t ShortDigestOf(std::span<const std::byte> bytes) {
 }
 
 uint64_t ShortDigestOf(std::string_view bytes) {
-  return XXH3_64bits(bytes.data(), bytes.size());
+  return ShortDigestOf(std::as_bytes(std::span(bytes.data(), bytes.size())));
 }
 
 Digest DigestOf(std::string_view bytes) {

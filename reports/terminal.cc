@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "reports/counted.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -25,10 +26,6 @@ std::string Plain(std::string_view text) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
   }
   return plain;
-}
-
-std::string Counted(uint64_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 // "1.9s"; "14ms" where that would be nothing.

@@ -328,6 +328,38 @@ std::string_view ParametersOf(FaultKind kind) {
   return kKinds[static_cast<size_t>(kind)].parameters;
 }
 
+std::string WorkerName(int worker) {
+  switch (worker) {
+    case kAnyWorker:
+      return "any";
+    case kAllWorkers:
+      return "all";
+    case kChief:
+      return "chief";
+    default:
+      return std::to_string(worker);
+  }
+}
+
+std::optional<int> FindWorkerSymbol(std::string_view name) {
+  for (const int symbol : {kAnyWorker, kAllWorkers, kChief}) {
+    if (WorkerName(symbol) == name) return symbol;
+  }
+  return std::nullopt;
+}
+
+std::string_view AfterTearName(AfterTear then) {
+  switch (then) {
+    case AfterTear::kCrash:
+      return "crash";
+    case AfterTear::kPowerLoss:
+      return "power_loss";
+    case AfterTear::kNothing:
+      return "nothing";
+  }
+  return "";
+}
+
 std::optional<FaultKind> FindFaultKind(std::string_view name) {
   const auto* found = std::ranges::find(kKinds, name, &FaultKindInfo::name);
   if (found == kKinds.end()) return std::nullopt;

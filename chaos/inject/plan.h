@@ -159,6 +159,10 @@ Status FaultErrorStatus(int number, std::string_view what);
 inline constexpr int kAnyWorker = -1;   // whichever gets there first
 inline constexpr int kAllWorkers = -2;  // each of them
 inline constexpr int kChief = -3;       // who is rank 0 at that moment
+// "any", "all", "chief", or the number: as plans, scenarios and records say it.
+std::string WorkerName(int worker);
+// Of "any", "all" and "chief"; nullopt for anything else.
+std::optional<int> FindWorkerSymbol(std::string_view name);
 // FaultSite::life: 1 is a worker's first life.
 inline constexpr int kAnyLife = 0;
 
@@ -199,6 +203,8 @@ enum class FaultTimes : uint8_t { kOnce, kAlways };
 
 // What follows a torn write.
 enum class AfterTear : uint8_t { kCrash, kPowerLoss, kNothing };
+// "crash", "power_loss", "nothing".
+std::string_view AfterTearName(AfterTear then);
 
 // Of a worker's connections: what it sends, or what is sent to it.
 enum class LinkWay : uint8_t { kOut, kIn };

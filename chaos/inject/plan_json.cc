@@ -21,18 +21,6 @@ constexpr std::string_view TimesName(FaultTimes times) {
   return times == FaultTimes::kOnce ? "once" : "always";
 }
 
-constexpr std::string_view ThenName(AfterTear then) {
-  switch (then) {
-    case AfterTear::kCrash:
-      return "crash";
-    case AfterTear::kPowerLoss:
-      return "power_loss";
-    case AfterTear::kNothing:
-      return "nothing";
-  }
-  return "";
-}
-
 constexpr std::string_view WayName(LinkWay way) {
   return way == LinkWay::kOut ? "out" : "in";
 }
@@ -73,9 +61,7 @@ Status ReadOffset(ObjectReader& reader, std::string_view key, FileOffset& out) {
 }
 
 Json WorkerToJson(int worker) {
-  if (worker == kAnyWorker) return "any";
-  if (worker == kAllWorkers) return "all";
-  if (worker == kChief) return "chief";
+  if (worker < 0) return WorkerName(worker);
   return worker;
 }
 
@@ -83,11 +69,10 @@ Status ReadWorker(ObjectReader& at, int& out) {
   const Json* found = at.Find("worker");
   if (found == nullptr) return OkStatus();
   if (!found->is_string()) return at.Integer("worker", 0, out);
-  for (const int symbol : {kAnyWorker, kAllWorkers, kChief}) {
-    if (WorkerToJson(symbol) == *found) {
-      out = symbol;
-      return OkStatus();
-    }
+  if (const auto symbol =
+          FindWorkerSymbol(found->get_ref<const std::string&>())) {
+    out = *symbol;
+    return OkStatus();
   }
   return BadJson(at.Where("worker"), "an integer, any, all or chief",
                  FoundJson(*found));
@@ -167,7 +152,7 @@ Json ParametersToJson(const FaultParameters& with) {
       if ((with.keep >> i & 1) != 0) keep.push_back(i);
     }
   }
-  put("then", ThenName(with.then), ThenName(defaults.then));
+  put("then", AfterTearName(with.then), AfterTearName(defaults.then));
   put("bytes", with.bytes, defaults.bytes);
   if (with.offset != defaults.offset) {
     json["offset"] = OffsetToJson(with.offset);
@@ -194,11 +179,11 @@ Status ReadTimes(ObjectReader& with, FaultTimes& out) {
 }
 
 Status ReadThen(ObjectReader& with, AfterTear& out) {
-  std::string then(ThenName(out));
+  std::string then(AfterTearName(out));
   RETURN_IF_ERROR(with.String("then", then));
   for (const AfterTear known :
        {AfterTear::kCrash, AfterTear::kPowerLoss, AfterTear::kNothing}) {
-    if (then == ThenName(known)) {
+    if (then == AfterTearName(known)) {
       out = known;
       return OkStatus();
     }

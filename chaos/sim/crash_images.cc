@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "chaos/sim/number_system.h"
 #include <fmt/format.h>
-#include <xxhash.h>
 
 namespace gauntlet {
 namespace {
@@ -23,8 +23,7 @@ Digest Plus(const Digest& a, const Digest& b) {
 // Of a name under a path, of a content under a path.
 Digest Mix(const Digest& path, const Digest& rest) {
   const uint64_t words[] = {path.high, path.low, rest.high, rest.low};
-  const XXH128_hash_t hash = XXH3_128bits(words, sizeof words);
-  return {.high = hash.high64, .low = hash.low64};
+  return DigestOf(std::as_bytes(std::span(words)));
 }
 
 constexpr Digest kRootPath{.high = 1, .low = 1};

@@ -90,8 +90,7 @@ Result<std::vector<CheckpointReport>> InspectStore(World& world,
   if (depth == InspectDepth::kEveryByte) {
     for (CheckpointReport& report : reports) {
       if (!report.verdict.ok()) continue;
-      report.verdict =
-          ReadCheckpoint(world, directory + "/" + report.name).status();
+      report.verdict = VerifyCheckpoint(world, directory + "/" + report.name);
     }
   }
   MarkNext(scan, reports);

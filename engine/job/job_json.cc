@@ -188,12 +188,13 @@ Digest JobDigest(std::string_view job_json) {
   std::string text(job_json);
   // Where the data lies is in the text, but only what is in it is the job. A
   // canonical text without a path is what writing it again would give.
-  const bool has_path = text.find("\"path\"") != std::string::npos;
-  if (Result<Json> json = has_path ? ParseStrictJson(job_json, "job") : Json();
-      json.ok() && json->is_object() && json->contains("data") &&
-      (*json)["data"].is_object()) {
-    (*json)["data"].erase("path");
-    text = Dump(*json);
+  if (text.find("\"path\"") != std::string::npos) {
+    Result<Json> json = ParseStrictJson(job_json, "job");
+    if (json.ok() && json->is_object() && json->contains("data") &&
+        (*json)["data"].is_object()) {
+      (*json)["data"].erase("path");
+      text = Dump(*json);
+    }
   }
   return DigestOf(fmt::format("{}\nnumerics {}", text, numerics::kVersion));
 }

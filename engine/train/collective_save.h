@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,7 +36,7 @@ class CollectiveSave {
  private:
   struct Attempt {
     CheckpointHead head;
-    std::vector<TensorView> tensors;
+    std::span<const TensorView> tensors;
     ExchangeKey key;
     // What kept this rank from beginning. It takes part all the same and says
     // so in its report: a rank that left an exchange out would break the ring.

@@ -6,6 +6,7 @@
 #include "harness/record/invariants.h"
 #include "harness/scenario/run_setup.h"
 #include "harness/scenario/units.h"
+#include "reports/counted.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
@@ -14,10 +15,6 @@ namespace gauntlet {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string Plural(uint64_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
 
 double Ratio(double part, double whole) {
   return whole > 0 ? part / whole : 0.0;
@@ -151,7 +148,7 @@ std::string RenderStatistics(const CampaignReport& report, int threads) {
             static_cast<double>(report.cases)));
   text +=
       fmt::format("  stable        {} run twice, {} differed\n",
-                  Plural(report.ran_twice, "case"), report.nondeterministic);
+                  Counted(report.ran_twice, "case"), report.nondeterministic);
   return text;
 }
 
@@ -194,10 +191,10 @@ std::string RenderExploreHead(const Case& base, const ExploreCommand& command,
   const EpochShape epoch = ShapeOfEpoch(base.train.job);
   std::string text = fmt::format(
       "{}: {}, {}; mode {}, up to {} in a plan, seed {}", base.name,
-      Plural(static_cast<uint64_t>(base.cluster.workers), "worker"),
-      Plural(epoch.steps * base.train.horizon.epochs, "step"),
+      Counted(static_cast<uint64_t>(base.cluster.workers), "worker"),
+      Counted(epoch.steps * base.train.horizon.epochs, "step"),
       ModeName(command.mode),
-      Plural(static_cast<uint64_t>(command.max_faults), "fault"), seed);
+      Counted(static_cast<uint64_t>(command.max_faults), "fault"), seed);
   if (!base.plan.bugs.empty()) text += ", with a planted bug";
   return text + "\n";
 }
@@ -207,7 +204,7 @@ std::string RenderFound(const WrittenFinding& found) {
   std::string text = fmt::format(
       "FOUND  case {}: {} ({}). Shrunk {} to {} in {} tries:\n",
       finding.case_number, finding.what.invariant, finding.what.name,
-      Plural(finding.original.faults.size(), "fault"),
+      Counted(finding.original.faults.size(), "fault"),
       finding.plan.faults.size(), finding.tries);
   for (const Fault& fault : finding.plan.faults) {
     text += fmt::format("         {}: {}\n", fault.id, FaultSummary(fault));
@@ -225,9 +222,9 @@ std::string RenderCampaign(const CampaignReport& report,
                            const ExploreCommand& command) {
   std::string text =
       fmt::format("{}. {} in {:.1f}s: {} held, {} broken ({})\n",
-                  EndName(report.end), Plural(report.cases, "case"),
+                  EndName(report.end), Counted(report.cases, "case"),
                   report.seconds, report.cases - report.broken, report.broken,
-                  Plural(report.findings.size(), "cause"));
+                  Counted(report.findings.size(), "cause"));
   if (command.mode == ExploreMode::kNth) {
     text += report.end == CampaignEnd::kExhausted && !command.cases
                 ? fmt::format("  sweep         done: all {}\n", report.cases)

@@ -14,6 +14,7 @@
 #include "harness/oracle/judge.h"
 #include "harness/record/record_file.h"
 #include "harness/run/text_file.h"
+#include "reports/counted.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 #include <unistd.h>
@@ -46,10 +47,6 @@ size_t EventsIn(const Record& record) {
   size_t events = 0;
   for (const LifeEvents& life : record.lives) events += life.events.size();
   return events;
-}
-
-std::string Counted(size_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 // A finding's scenario says what is owed; it was written because that is not

@@ -18,6 +18,7 @@
 #include "harness/run/suite.h"
 #include "harness/run/text_file.h"
 #include "harness/scenario/scenario.h"
+#include "reports/counted.h"
 #include "reports/junit.h"
 #include "reports/terminal.h"
 #include <fmt/chrono.h>
@@ -228,9 +229,9 @@ class Runner {
     ASSIGN_OR_RETURN(const fs::path directory,
                      MakeRunDirectory(runs, result.run));
     if (text_) {
-      fmt::print(console_.out, "{} scenario{}, {} case{}, run {}\n", scenarios,
-                 scenarios == 1 ? "" : "s", items.size(),
-                 items.size() == 1 ? "" : "s", result.run);
+      fmt::print(console_.out, "{}, {}, run {}\n",
+                 Counted(scenarios, "scenario"), Counted(items.size(), "case"),
+                 result.run);
       console_.out << std::flush;
     }
     const auto begin = std::chrono::steady_clock::now();

@@ -2,6 +2,7 @@
 
 #include "harness/cli/train_outcome.h"
 #include "harness/cli/train_progress.h"
+#include "reports/counted.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 
@@ -30,10 +31,10 @@ std::string CheckpointText(const CheckpointOptions& checkpoint) {
 // "tiny: 4 replicas of 16 rows on 2 workers, seed 1; saves each epoch to ckpt".
 std::string HeaderText(const TrainCommand& command) {
   const JobSpec& job = command.options.job;
-  const int workers = command.launcher.workers;
-  return fmt::format("{}: {} replica{} of {} rows on {} worker{}, seed {}; {}",
-                     command.preset, job.replicas, job.replicas == 1 ? "" : "s",
-                     job.batch, workers, workers == 1 ? "" : "s", job.seed,
+  const auto workers = static_cast<uint64_t>(command.launcher.workers);
+  return fmt::format("{}: {} of {} rows on {}, seed {}; {}", command.preset,
+                     Counted(static_cast<uint64_t>(job.replicas), "replica"),
+                     job.batch, Counted(workers, "worker"), job.seed,
                      CheckpointText(command.options.checkpoint));
 }
 

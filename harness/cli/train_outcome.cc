@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "engine/check.h"
+#include "reports/counted.h"
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -20,10 +21,6 @@ Json Number(double value) {
 // The double that prints as the float does.
 double Printed(float value) {
   return std::strtod(fmt::format("{}", value).c_str(), nullptr);
-}
-
-std::string Count(uint64_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
 }  // namespace
@@ -57,10 +54,10 @@ std::string TrainOutcomeToJson(const TrainOutcome& outcome) {
 std::string TrainOutcomeToText(const TrainOutcome& outcome) {
   CHECK(outcome.end.result.has_value(), "an outcome to show has a result");
   const TrainResult& result = *outcome.end.result;
-  std::string line =
-      fmt::format("{:<8} {}, {}, loss {:.4f}, accuracy {:.1f}%", result.status,
-                  Count(result.epochs, "epoch"), Count(result.steps, "step"),
-                  result.loss, result.accuracy * 100.0);
+  std::string line = fmt::format("{:<8} {}, {}, loss {:.4f}, accuracy {:.1f}%",
+                                 result.status, Counted(result.epochs, "epoch"),
+                                 Counted(result.steps, "step"), result.loss,
+                                 result.accuracy * 100.0);
   if (std::isfinite(result.val_accuracy)) {
     line += fmt::format(", validation {:.1f}%", result.val_accuracy * 100.0);
   }
@@ -69,7 +66,7 @@ std::string TrainOutcomeToText(const TrainOutcome& outcome) {
   }
   if (outcome.end.restarts > 0) {
     line +=
-        ", " + Count(static_cast<uint64_t>(outcome.end.restarts), "restart");
+        ", " + Counted(static_cast<uint64_t>(outcome.end.restarts), "restart");
   }
   return line +
          fmt::format(", {:.1f} s, state {}", outcome.seconds, result.digest);

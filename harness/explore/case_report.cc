@@ -68,16 +68,16 @@ CaseReport Examine(Laboratory& laboratory, const ExploreCase& one, Runs runs) {
   if (runs == Runs::kOnce) return report;
   report.ran_twice = true;
   const Trial again = laboratory.Try(one.plan);
-  const std::optional<EventDifference> difference =
-      FirstEventDifference(trial.record, again.record);
-  if (trial.event_digest == again.event_digest && !difference) return report;
+  if (trial.event_digest == again.event_digest &&
+      !FirstEventDifference(trial.record, again.record)) {
+    return report;
+  }
   report.wrong.insert(
       report.wrong.begin(),
       {.invariant = std::string(kDeterministic),
        .name = "event-digest",
-       .message = difference ? "run twice: " + DescribeDifference(*difference)
-                             : "run twice, the workers said the same, and the "
-                               "world decided otherwise"});
+       .message =
+           "run twice: " + DescribeNondeterminism(trial.record, again.record)});
   return report;
 }
 

@@ -14,12 +14,6 @@ constexpr std::array<std::string_view, kFaultPhases> kPhaseNames = {
     "callbacks", "saving",     "finishing",
 };
 
-bool IsOfSave(const RecordEvent& event) {
-  return event.kind == RecordKind::kSaveBegin ||
-         event.kind == RecordKind::kSaveAcknowledged ||
-         event.kind == RecordKind::kSaveFailed;
-}
-
 // Of the life's job: only the chief tells of saves.
 bool IsSaving(const Record& record, const Firing& firing) {
   const RecordEvent* last = nullptr;

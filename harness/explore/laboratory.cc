@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "harness/oracle/fault_traits.h"
 #include "harness/oracle/judge.h"
 #include "harness/run/case_runner.h"
 #include "harness/run/sim_run.h"
@@ -31,12 +32,6 @@ void ForgetUnfired(Record& record) {
   });
 }
 
-bool DamagesSilently(const RecordFault& fault) {
-  return fault.kind == "bit_flip" || fault.kind == "truncate" ||
-         fault.kind == "delete" ||
-         (fault.kind == "torn_write" && fault.then == "nothing");
-}
-
 // How the run is to come out. A refusal is owed where damage has taken every
 // copy; whether it has is the oracle's to say.
 Outcome OutcomeOwed(const Record& record) {
@@ -44,7 +39,9 @@ Outcome OutcomeOwed(const Record& record) {
   for (const LauncherRun& run : record.launchers) restarts += run.restarts;
   if (record.launchers.back().exit_code == kNoCheckpoint &&
       std::any_of(record.faults.begin(), record.faults.end(),
-                  DamagesSilently)) {
+                  [](const RecordFault& fault) {
+                    return TraitsOf(fault).damages_store;
+                  })) {
     return Outcome::kRefuses;
   }
   return restarts > 0 ? Outcome::kRecovers : Outcome::kCompletes;

@@ -180,4 +180,10 @@ std::string NameOf(const LifeEvents& life) {
   return fmt::format("worker {}, life {}", life.worker, life.life);
 }
 
+bool IsOfSave(const RecordEvent& event) {
+  return event.kind == RecordKind::kSaveBegin ||
+         event.kind == RecordKind::kSaveAcknowledged ||
+         event.kind == RecordKind::kSaveFailed;
+}
+
 }  // namespace gauntlet

@@ -85,6 +85,8 @@ struct Evidence {
 std::optional<uint64_t> StepOfPath(std::string_view path);
 // The last part of a path.
 std::string_view BaseName(std::string_view path);
+// Whether it tells of a save: its beginning, or how it ended.
+bool IsOfSave(const RecordEvent& event);
 // "worker 1, life 2".
 std::string NameOf(const LifeEvents& life);
 

@@ -80,11 +80,9 @@ class CaseRun {
     if (same) return OkStatus();
     Record again;
     AdoptLog(std::move(second), again);
-    const auto difference = FirstEventDifference(record_, again);
     return FailedPrecondition(fmt::format(
         "nondeterminism: the same plan, run twice, went two ways: {}",
-        difference ? DescribeDifference(*difference)
-                   : "no event differs, the scheduler's choices do"));
+        DescribeNondeterminism(record_, again)));
   }
 
   const Case& one_;

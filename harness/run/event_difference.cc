@@ -114,6 +114,13 @@ std::string DescribeDifference(const EventDifference& difference) {
       or_nothing(difference.recorded), or_nothing(difference.now));
 }
 
+std::string DescribeNondeterminism(const Record& first, const Record& again) {
+  const auto difference = FirstEventDifference(first, again);
+  return difference ? DescribeDifference(*difference)
+                    : "the workers said the same, and the world decided "
+                      "otherwise";
+}
+
 std::string DescribeEndDifference(const Record& recorded, const Record& now) {
   const auto differ = [](std::string_view what, std::string_view before,
                          std::string_view after) {

@@ -27,6 +27,10 @@ std::optional<EventDifference> FirstEventDifference(const Record& recorded,
 // "event 17 (worker 1, life 2, step 11): recorded …, now …".
 std::string DescribeDifference(const EventDifference& difference);
 
+// How two simulated runs of one plan differ, whose event digests do: the first
+// event that does, or that it is none of the events.
+std::string DescribeNondeterminism(const Record& first, const Record& again);
+
 // What the events do not tell: how launchers and run ended, and what was left.
 // One line, "exit code of the launcher: recorded 0, now 7"; "" for no
 // difference.

@@ -27,12 +27,8 @@ void ReadWorker(const MapReader& at, int& worker) {
   if (node == nullptr) return;
   const std::string& text = node->scalar;
   const auto number = ParseWholeNumber(text);
-  if (text == "any") {
-    worker = kAnyWorker;
-  } else if (text == "all") {
-    worker = kAllWorkers;
-  } else if (text == "chief") {
-    worker = kChief;
+  if (const auto symbol = FindWorkerSymbol(text)) {
+    worker = *symbol;
   } else if (number && *number < 1024) {
     worker = static_cast<int>(*number);
   } else {

@@ -13,24 +13,11 @@ std::string OffsetToText(const FileOffset& offset) {
                      offset.unit == OffsetUnit::kPercent ? "%" : "");
 }
 
-std::string WorkerText(int worker) {
-  switch (worker) {
-    case kAnyWorker:
-      return "any";
-    case kAllWorkers:
-      return "all";
-    case kChief:
-      return "chief";
-    default:
-      return fmt::format("{}", worker);
-  }
-}
-
 FlowMap SiteMap(const Fault& fault) {
   const FaultSite& site = fault.site;
   const FaultSite base;
   FlowMap map;
-  if (site.worker != base.worker) map.Add("worker", WorkerText(site.worker));
+  if (site.worker != base.worker) map.Add("worker", WorkerName(site.worker));
   const int usual_life = fault.after.empty() ? base.life : kAnyLife;
   if (site.life != usual_life) {
     map.Add("life", site.life == kAnyLife ? "any" : std::to_string(site.life));

@@ -8,32 +8,6 @@
 namespace gauntlet {
 namespace {
 
-std::string WorkerName(int worker) {
-  switch (worker) {
-    case kAnyWorker:
-      return "any";
-    case kAllWorkers:
-      return "all";
-    case kChief:
-      return "chief";
-    default:
-      return std::to_string(worker);
-  }
-}
-
-std::string ThenName(const Fault& fault) {
-  if (fault.kind != FaultKind::kTornWrite) return "";
-  switch (fault.with.then) {
-    case AfterTear::kCrash:
-      return "crash";
-    case AfterTear::kPowerLoss:
-      return "power_loss";
-    case AfterTear::kNothing:
-      return "nothing";
-  }
-  return "";
-}
-
 // A hang shows when the limit of what is under way is over; a silent worker
 // sooner.
 void SetDetectionBounds(const ClusterOptions& cluster, RunSetup& setup) {
@@ -105,16 +79,18 @@ Record RecordHead(const Case& one) {
   record.expect = one.expect;
   record.setup = SetupOf(one);
   for (const Fault& fault : one.plan.faults) {
-    record.faults.push_back({.id = fault.id,
-                             .kind = std::string(FaultKindName(fault.kind)),
-                             .worker = WorkerName(fault.site.worker),
-                             .point = std::string(PointName(fault.site.point)),
-                             .summary = FaultSummary(fault),
-                             .then = ThenName(fault),
-                             .always = fault.with.times == FaultTimes::kAlways,
-                             .grace_ns = fault.kind == FaultKind::kPreempt
-                                             ? fault.with.grace.count()
-                                             : 0});
+    record.faults.push_back(
+        {.id = fault.id,
+         .kind = std::string(FaultKindName(fault.kind)),
+         .worker = WorkerName(fault.site.worker),
+         .point = std::string(PointName(fault.site.point)),
+         .summary = FaultSummary(fault),
+         .then = fault.kind == FaultKind::kTornWrite
+                     ? std::string(AfterTearName(fault.with.then))
+                     : "",
+         .always = fault.with.times == FaultTimes::kAlways,
+         .grace_ns =
+             fault.kind == FaultKind::kPreempt ? fault.with.grace.count() : 0});
   }
   return record;
 }

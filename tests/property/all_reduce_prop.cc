@@ -8,6 +8,7 @@
 #include "chaos/sim/simulation.h"
 #include "engine/cluster/ring.h"
 #include "engine/train/trainer.h"
+#include "tests/engine/cluster/plain_sum.h"
 #include "tests/property/property.h"
 #include <fmt/format.h>
 
@@ -37,8 +38,6 @@ Result<Reduction> FromText(std::string_view text) {
   return r;
 }
 
-using Arrays = std::vector<std::vector<float>>;
-
 // Values of very different sizes, zeros of both signs and infinities among
 // them: any other order of the sum has other bits.
 Arrays MakeReplicas(const Reduction& r, uint64_t round) {
@@ -54,14 +53,6 @@ Arrays MakeReplicas(const Reduction& r, uint64_t round) {
     }
   }
   return arrays;
-}
-
-std::vector<float> PlainSum(const Arrays& replicas) {
-  std::vector<float> sum = replicas[0];
-  for (size_t r = 1; r < replicas.size(); ++r) {
-    for (size_t i = 0; i < sum.size(); ++i) sum[i] = sum[i] + replicas[r][i];
-  }
-  return sum;
 }
 
 // Any NaN is equal to any NaN.

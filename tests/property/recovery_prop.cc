@@ -7,6 +7,7 @@
 #include <rapidcheck.h>
 
 #include "harness/explore/laboratory.h"
+#include "harness/explore/shrink.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -250,35 +251,18 @@ rc::Gen<FaultPlan> BudgetedPlan() {
   });
 }
 
-// The simplest plan that still goes wrong, found step by step.
-std::string Simplest(Laboratory& laboratory, rc::Shrinkable<FaultPlan> plan) {
-  Trial last = laboratory.Try(plan.value());
-  for (bool simpler = true; simpler;) {
-    simpler = false;
-    auto shrinks = plan.shrinks();
-    while (auto next = shrinks.next()) {
-      Trial there = laboratory.Try(next->value());
-      if (there.wrong.empty()) continue;
-      last = std::move(there);
-      plan = *next;
-      simpler = true;
-      break;
-    }
-  }
-  return Describe(last);
-}
-
 // A plan is a function of its number: what fails once fails again.
 TEST(RecoveryProperty, EveryPlanWithinTheBudgetRecovers) {
   constexpr uint64_t kPlans = 400;
   Laboratory laboratory = MakeLaboratory();
   size_t fired = 0;
   for (uint64_t number = 0; number < kPlans; ++number) {
-    const rc::Shrinkable<FaultPlan> plan =
-        BudgetedPlan()(rc::Random(number), rc::kNominalSize);
-    const Trial trial = laboratory.Try(plan.value());
+    const FaultPlan plan =
+        BudgetedPlan()(rc::Random(number), rc::kNominalSize).value();
+    const Trial trial = laboratory.Try(plan);
     if (!trial.wrong.empty()) {
-      FAIL() << "plan " << number << "\n" << Simplest(laboratory, plan);
+      const Shrunk simplest = Shrink(laboratory, plan, trial);
+      FAIL() << "plan " << number << "\n" << Describe(simplest.trial);
     }
     fired += trial.record.faults.size();
   }

@@ -14,10 +14,7 @@ bool IsSaving(const Record& record, int64_t t_ns) {
   const RecordEvent* last = nullptr;
   for (const LifeEvents& life : record.lives) {
     for (const RecordEvent& event : life.events) {
-      const bool of_save = event.kind == RecordKind::kSaveBegin ||
-                           event.kind == RecordKind::kSaveAcknowledged ||
-                           event.kind == RecordKind::kSaveFailed;
-      if (!of_save || event.t_ns > t_ns) continue;
+      if (!IsOfSave(event) || event.t_ns > t_ns) continue;
       if (last == nullptr || event.t_ns >= last->t_ns) last = &event;
     }
   }

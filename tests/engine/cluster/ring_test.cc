@@ -11,11 +11,10 @@
 
 #include "engine/train/trainer.h"
 #include "tests/engine/cluster/cluster_fixture.h"
+#include "tests/engine/cluster/plain_sum.h"
 
 namespace gauntlet {
 namespace {
-
-using Arrays = std::vector<std::vector<float>>;
 
 // Values whose sum depends on its order.
 Arrays MakeReplicas(size_t replicas, size_t floats, uint64_t seed) {
@@ -29,14 +28,6 @@ Arrays MakeReplicas(size_t replicas, size_t floats, uint64_t seed) {
     }
   }
   return arrays;
-}
-
-std::vector<float> PlainSum(const Arrays& replicas) {
-  std::vector<float> sum = replicas[0];
-  for (size_t r = 1; r < replicas.size(); ++r) {
-    for (size_t i = 0; i < sum.size(); ++i) sum[i] = sum[i] + replicas[r][i];
-  }
-  return sum;
 }
 
 // Bytes, so that NaN and -0 count as what they are.

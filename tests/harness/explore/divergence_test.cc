@@ -15,6 +15,7 @@
 #include "harness/run/case_runner.h"
 #include "harness/run/reference.h"
 #include "harness/scenario/run_setup.h"
+#include "tests/harness/run/small_cases.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -23,29 +24,9 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-// 6 steps an epoch, 12 in all, a save every 4. The layers are dense0, relu2,
-// dropout3 and dense1.
-Case CaseWith(const std::string& rest) {
-  const std::string text = R"(schema: gauntlet/v1
-name: c
-use: tiny
-job:
-  data: {kind: digits, samples: 96, validation_samples: 32, side: 7}
-  batch: 4
-  replicas: 4
-  epochs: 2
-cluster: {workers: 2}
-checkpoint: {every: {steps: 4}, keep: 2}
-)" + rest;
-  const LoadedFile loaded = LoadScenarios(text, "c.yaml");
-  CHECK(loaded.errors.empty(), RenderErrors(loaded, "c.yaml", text));
-  return loaded.cases.at(0);
-}
-
-Case CleanCase() { return CaseWith("expect: {outcome: completes}\n"); }
-
+// The layers of the small cases are dense0, relu2, dropout3 and dense1.
 Case BuggyCase(const std::string& bug) {
-  return CaseWith("plant: " + bug + R"(
+  return SmallCase("plant: " + bug + R"(
 faults:
   - id: crash
     at: {worker: 1, step: 6, point: step.begin}
@@ -143,7 +124,7 @@ TEST_F(DivergenceTest, ALostRngKeyIsNamedAndWhereItShows) {
   EXPECT_THAT(
       Explain(BuggyCase("lose-rng-key")),
       StartsWith("the state loaded at step 4 differs: tensor rng/key, worker "
-                 "0: fffffffffffffffe, expected 0000000000000001; then "
+                 "0: fffffffffffffff8, expected 0000000000000007; then "
                  "operation rows of the batch, replica 0, worker 0, element "));
 }
 

@@ -9,6 +9,7 @@
 
 #include "harness/explore/shrink_setup.h"
 #include "harness/run/reference.h"
+#include "tests/harness/run/small_cases.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -147,28 +148,15 @@ TEST(ShrinkPlanTest, WithoutTimeItTriesNothing) {
   EXPECT_EQ(shrunk.plan, PlanOf({"a"}));
 }
 
-constexpr char kJob[] = R"(schema: gauntlet/v1
-name: shrink
-use: tiny
-job:
-  data: {kind: digits, samples: 96, validation_samples: 32, side: 7}
-  batch: 4
-  replicas: 4
-  epochs: 2
-cluster: {workers: 2}
-checkpoint: {every: {steps: 4}, keep: 2}
-plant: lose-rng-key
-expect: {outcome: completes}
-)";
+Case PlantedCase() {
+  return SmallCase("plant: lose-rng-key\nexpect: {outcome: completes}\n");
+}
 
 // Three faults around a restore that loses the RNG key: any crash behind a save
 // brings it about.
 TEST(ShrinkTest, FindsTheOneCrashBehindAPlantedBug) {
   References references("", "test");
-  Laboratory laboratory =
-      Laboratory::Make(LoadScenarios(kJob, "shrink.yaml").cases.at(0),
-                       references)
-          .value();
+  Laboratory laboratory = Laboratory::Make(PlantedCase(), references).value();
   const FaultPlan plan = {
       .seed = 99,
       .faults = {{.id = "slow",
@@ -200,7 +188,7 @@ TEST(ShrinkTest, FindsTheOneCrashBehindAPlantedBug) {
 // The crash comes in step 5 of 12, behind the save of step 4.
 TEST(ShrinkSetupTest, FewerWorkersAndStepsBreakTheSame) {
   References references("", "test");
-  const Case setup = LoadScenarios(kJob, "shrink.yaml").cases.at(0);
+  const Case setup = PlantedCase();
   const FaultPlan plan = {
       .faults = {{.id = "crash", .site = {.worker = 0, .step = 5}}}};
   Laboratory laboratory = Laboratory::Make(setup, references).value();

@@ -10,8 +10,8 @@
 
 namespace gauntlet {
 
-// Two workers, 6 steps an epoch, 12 in all, a save every 4. `rest` is what the
-// scenario says beside the job: faults, expect …
+// Two workers, seed 7, 6 steps an epoch, 12 in all, a save every 4. `rest` is
+// what the scenario says beside the job: faults, expect …
 inline Case SmallCase(const std::string& rest, const std::string& name = "c") {
   const std::string text = "schema: gauntlet/v1\nname: " + name + R"(
 use: tiny

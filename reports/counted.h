@@ -1,0 +1,16 @@
+// Counts in words.
+#ifndef GAUNTLET_REPORTS_COUNTED_H_
+#define GAUNTLET_REPORTS_COUNTED_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace gauntlet {
+
+// "1 case", "3 cases".
+std::string Counted(uint64_t count, std::string_view noun);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_REPORTS_COUNTED_H_
