@@ -1,6 +1,5 @@
 #include "engine/digest.h"
 
-#include <fmt/format.h>
 #include <xxhash.h>
 #if defined(__x86_64__)
 // The widest vectors that the machine has; the result is the same.
@@ -26,10 +25,19 @@ std::optional<uint64_t> ParseHalf(std::string_view hex) {
   return value;
 }
 
+// Sixteen digits, by hand: digests are written all the time.
+void PutHalf(uint64_t value, char* to) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  for (size_t i = 16; i-- > 0; value >>= 4) to[i] = kDigits[value & 15];
+}
+
 }  // namespace
 
 std::string Digest::ToString() const {
-  return fmt::format("{:016x}{:016x}", high, low);
+  std::string hex(32, '0');
+  PutHalf(high, hex.data());
+  PutHalf(low, hex.data() + 16);
+  return hex;
 }
 
 std::string Digest::Short() const { return ToString().substr(0, 8); }

@@ -14,16 +14,12 @@ Status Refuse(Code code, std::string_view operation, std::string_view path,
   return Status(code, fmt::format("{} {}: {}", operation, path, why));
 }
 
-// The parts between slashes, without empty ones and ".".
-std::vector<std::string_view> Parts(std::string_view path) {
-  std::vector<std::string_view> parts;
-  while (!path.empty()) {
-    const size_t slash = std::min(path.find('/'), path.size());
-    const std::string_view part = path.substr(0, slash);
-    if (!part.empty() && part != ".") parts.push_back(part);
-    path.remove_prefix(std::min(slash + 1, path.size()));
-  }
-  return parts;
+// The part before the first slash, taken off.
+std::string_view TakePart(std::string_view& path) {
+  const size_t slash = std::min(path.find('/'), path.size());
+  const std::string_view part = path.substr(0, slash);
+  path.remove_prefix(std::min(slash + 1, path.size()));
+  return part;
 }
 
 bool Contains(const Inode& directory, const Inode& wanted) {
@@ -57,9 +53,14 @@ SimDisk::~SimDisk() {
 
 Result<SimDisk::Place> SimDisk::Find(std::string_view operation,
                                      std::string_view path) const {
-  std::vector<std::shared_ptr<Inode>> above;  // directories down to `here`
+  // The directories down to `here`, where the path goes up again.
+  std::vector<std::shared_ptr<Inode>> above;
+  const bool goes_up = path.find("..") != std::string_view::npos;
   Place here{.directory = nullptr, .name = "", .inode = root_};
-  for (const std::string_view part : Parts(path)) {
+  std::string_view path_left = path;
+  while (!path_left.empty()) {
+    const std::string_view part = TakePart(path_left);
+    if (part.empty() || part == ".") continue;
     if (here.inode == nullptr) {
       return Refuse(Code::kNotFound, operation, path, "no such directory");
     }
@@ -73,7 +74,7 @@ Result<SimDisk::Place> SimDisk::Find(std::string_view operation,
       above.pop_back();
       continue;
     }
-    above.push_back(here.inode);
+    if (goes_up) above.push_back(here.inode);
     here.directory = std::move(here.inode);
     here.name = part;
     const auto entry = here.directory->entries.find(part);

@@ -72,13 +72,14 @@ class SimEventLog final : public EventLog {
   SimEventLog(Simulation& simulation, ProcessId process,
               const FiberGroup& group)
       : simulation_(simulation), process_(process), group_(group) {}
-  void Emit(const LogEvent& event) override {
+  void Emit(LogEvent event) override {
     if (group_.doomed) return;
     Scheduler& scheduler = simulation_.scheduler_;
     scheduler.Record((static_cast<uint64_t>(event.kind) << 56) ^ event.step);
     if (event.digest) scheduler.Record(event.digest->high ^ event.digest->low);
-    simulation_.events_.push_back(
-        {.time = simulation_.now(), .process = process_, .event = event});
+    simulation_.events_.push_back({.time = simulation_.now(),
+                                   .process = process_,
+                                   .event = std::move(event)});
   }
 
  private:

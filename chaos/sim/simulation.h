@@ -22,6 +22,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "chaos/sim/fiber.h"
@@ -147,6 +148,8 @@ class Simulation {
   // Of all decisions and effects so far: equal for equal seeds and plans.
   uint64_t digest() const { return scheduler_.digest(); }
   const std::vector<LoggedEvent>& events() const { return events_; }
+  // Gives them away: events() begins anew.
+  std::vector<LoggedEvent> TakeEvents() { return std::exchange(events_, {}); }
 
  private:
   friend class SimEventLog;

@@ -42,14 +42,17 @@ class CanonicalJson {
   // escapes there are \" and \\ only.
   bool TakeString(std::string& out) {
     if (!Take("\"")) return false;
-    const size_t quote = rest_.find('"');
-    if (quote == std::string_view::npos) return false;
-    const std::string_view plain = rest_.substr(0, quote);
-    if (plain.find('\\') != std::string_view::npos) return Unescape(out);
-    if (!std::ranges::all_of(plain, IsPlain)) return false;
-    out.assign(plain);
-    rest_.remove_prefix(quote + 1);
-    return true;
+    for (size_t i = 0; i < rest_.size(); ++i) {
+      const char c = rest_[i];
+      if (c == '"') {
+        out.assign(rest_.substr(0, i));
+        rest_.remove_prefix(i + 1);
+        return true;
+      }
+      if (c == '\\') return Unescape(out);
+      if (!IsPlain(c)) return false;
+    }
+    return false;
   }
   std::string_view rest() const { return rest_; }
 

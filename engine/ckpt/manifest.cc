@@ -6,6 +6,7 @@
 #include "engine/ckpt/canonical_json.h"
 #include "engine/ckpt/manifest_format.h"
 #include "engine/ckpt/store_names.h"
+#include "engine/job/json_text.h"
 #include "engine/job/strict_json.h"
 #include <fmt/format.h>
 
@@ -14,26 +15,37 @@ namespace {
 
 constexpr std::string_view kDigestPrefix = "\"xxh3_128\":\"";
 constexpr std::string_view kDigestSuffix = "\"}\n";
+constexpr size_t kDigestLineBytes =
+    kDigestPrefix.size() + 32 + kDigestSuffix.size();
 
 std::string DigestLineOf(std::string_view before) {
-  return fmt::format("{}{}{}", kDigestPrefix, DigestOf(before).ToString(),
-                     kDigestSuffix);
+  return std::string(kDigestPrefix) + DigestOf(before).ToString() +
+         std::string(kDigestSuffix);
 }
 
-Json FileToJson(const ShardFile& file) {
-  return {{"name", file.name},
-          {"bytes", file.bytes},
-          {"xxh3_128", file.digest.ToString()},
-          {"tensors", file.tensors}};
+void WriteFile(const ShardFile& file, JsonText& json) {
+  json.Raw("{\"name\":").String(file.name);
+  json.Raw(",\"bytes\":").Number(file.bytes);
+  json.Raw(",\"xxh3_128\":").String(file.digest.ToString());
+  json.Raw(",\"tensors\":[");
+  std::string_view before;
+  for (const std::string& tensor : file.tensors) {
+    json.Raw(before).String(tensor);
+    before = ",";
+  }
+  json.Raw("]}");
 }
 
-Json ParentToJson(const std::optional<ParentRecord>& parent) {
-  if (!parent) return nullptr;
-  return {{"name", parent->name},
-          {"step", parent->step},
-          {"phase", PhaseName(parent->phase)},
-          {"state_digest", parent->state_digest.ToString()},
-          {"written_by", parent->written_by}};
+void WriteParent(const std::optional<ParentRecord>& parent, JsonText& json) {
+  if (!parent) {
+    json.Raw("null");
+    return;
+  }
+  json.Raw("{\"name\":").String(parent->name);
+  json.Raw(",\"step\":").Number(parent->step);
+  json.Raw(",\"phase\":").String(PhaseName(parent->phase));
+  json.Raw(",\"state_digest\":").String(parent->state_digest.ToString());
+  json.Raw(",\"written_by\":").Number(parent->written_by).Raw("}");
 }
 
 Result<Digest> ReadDigest(JsonFields& fields, std::string_view key) {
@@ -59,38 +71,37 @@ bool IsFileName(const std::string& name, size_t shards) {
   return place && static_cast<size_t>(place->count) == shards;
 }
 
-// A name that stands there twice; null: there is none.
-const std::string* FindRepeated(std::vector<const std::string*> names) {
-  // Names whose hashes differ differ.
-  std::vector<uint64_t> hashes;
-  hashes.reserve(names.size());
-  for (const std::string* name : names) hashes.push_back(DigestOf(*name).low);
-  std::ranges::sort(hashes);
-  if (std::ranges::adjacent_find(hashes) == hashes.end()) return nullptr;
-  const auto text = [](const std::string* name) -> auto& { return *name; };
-  std::ranges::sort(names, {}, text);
-  const auto twice = std::ranges::adjacent_find(names, {}, text);
-  return twice == names.end() ? nullptr : *twice;
+// A name that stands there twice.
+std::optional<std::string_view> FindRepeated(
+    std::vector<std::string_view> names) {
+  std::ranges::sort(names);
+  const auto twice = std::ranges::adjacent_find(names);
+  if (twice == names.end()) return std::nullopt;
+  return *twice;
 }
 
 Status CheckFiles(const std::vector<ShardFile>& files) {
-  std::vector<const std::string*> names;
-  std::vector<const std::string*> tensors;
+  size_t tensor_count = 0;
+  for (const ShardFile& file : files) tensor_count += file.tensors.size();
+  std::vector<std::string_view> names;
+  std::vector<std::string_view> tensors;
+  names.reserve(files.size());
+  tensors.reserve(tensor_count);
   for (const ShardFile& file : files) {
     if (!IsFileName(file.name, files.size() - 1)) {
       return DataLoss(fmt::format(
           "files: expected each shard and the index once, found \"{}\"",
           file.name.substr(0, 80)));
     }
-    names.push_back(&file.name);
-    for (const std::string& tensor : file.tensors) tensors.push_back(&tensor);
+    names.push_back(file.name);
+    for (const std::string& tensor : file.tensors) tensors.push_back(tensor);
   }
-  if (const std::string* const twice = FindRepeated(names)) {
+  if (const auto twice = FindRepeated(std::move(names))) {
     return DataLoss(fmt::format(
         "files: expected each shard and the index once, found \"{}\" twice",
         *twice));
   }
-  if (const std::string* const twice = FindRepeated(tensors)) {
+  if (const auto twice = FindRepeated(std::move(tensors))) {
     return DataLoss(fmt::format("files: tensor \"{}\" appears twice",
                                 twice->substr(0, 80)));
   }
@@ -200,7 +211,8 @@ class CanonicalManifest {
            json_.TakeNumber(out.written_at) &&
            json_.Take(",\n\"state_digest\":") && Take(head.state_digest) &&
            json_.Take(",\n\"files\":[\n") && Take(out.files) &&
-           json_.rest().starts_with(kDigestPrefix);
+           json_.rest().starts_with(kDigestPrefix) &&
+           json_.rest().size() == kDigestLineBytes;
   }
 
  private:
@@ -232,6 +244,8 @@ class CanonicalManifest {
   bool Take(std::vector<std::string>& out) {
     if (!json_.Take("[")) return false;
     if (json_.Take("]")) return true;
+    constexpr size_t kUsually = 16;
+    out.reserve(kUsually);
     do {
       if (!json_.TakeString(out.emplace_back())) return false;
     } while (json_.Take(","));
@@ -280,30 +294,30 @@ Status CheckDigestLine(std::string_view text) {
 
 std::string EncodeManifest(const Manifest& manifest) {
   const CheckpointHead& head = manifest.head;
-  const Json fields = {
-      {"schema", kManifestSchema},
-      {"job_digest", manifest.job_digest.ToString()},
-      {"job", head.job_json},
-      {"numerics", manifest.numerics_version},
-      {"step", head.step},
-      {"epoch", head.epoch},
-      {"position", head.position},
-      {"phase", PhaseName(head.phase)},
-      {"generation", manifest.generation},
-      {"parent", ParentToJson(manifest.parent)},
-      {"written_at", manifest.written_at},
-      {"state_digest", head.state_digest.ToString()},
-  };
-  std::string text = "{\n";
-  for (const auto& [key, value] : fields.items()) {
-    text += fmt::format("\"{}\":{},\n", key, value.dump());
+  JsonText json;
+  json.Raw("{\n\"schema\":").String(kManifestSchema);
+  json.Raw(",\n\"job_digest\":").String(manifest.job_digest.ToString());
+  json.Raw(",\n\"job\":").String(head.job_json);
+  json.Raw(",\n\"numerics\":").Number(manifest.numerics_version);
+  json.Raw(",\n\"step\":").Number(head.step);
+  json.Raw(",\n\"epoch\":").Number(head.epoch);
+  json.Raw(",\n\"position\":").Number(head.position);
+  json.Raw(",\n\"phase\":").String(PhaseName(head.phase));
+  json.Raw(",\n\"generation\":").Number(manifest.generation);
+  json.Raw(",\n\"parent\":");
+  WriteParent(manifest.parent, json);
+  json.Raw(",\n\"written_at\":").Number(manifest.written_at);
+  json.Raw(",\n\"state_digest\":").String(head.state_digest.ToString());
+  json.Raw(",\n\"files\":[\n");
+  std::string_view before;
+  for (const ShardFile& file : manifest.files) {
+    json.Raw(before);
+    WriteFile(file, json);
+    before = ",\n";
   }
-  text += "\"files\":[\n";
-  for (size_t i = 0; i < manifest.files.size(); ++i) {
-    text += FileToJson(manifest.files[i]).dump();
-    text += i + 1 < manifest.files.size() ? ",\n" : "],\n";
-  }
-  return text + DigestLineOf(text);
+  json.Raw("],\n");
+  json.Raw(DigestLineOf(json.text()));
+  return json.Take();
 }
 
 Result<Manifest> ParseManifest(std::string_view text) {

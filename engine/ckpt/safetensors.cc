@@ -10,6 +10,7 @@
 #include "engine/ckpt/canonical_json.h"
 #include "engine/ckpt/safetensors_format.h"
 #include "engine/ckpt/shard_plan.h"
+#include "engine/job/json_text.h"
 #include "engine/job/strict_json.h"
 #include <fmt/format.h>
 
@@ -216,9 +217,9 @@ SafetensorsLayout LayOutSafetensors(std::span<const TensorView> tensors,
   std::ranges::stable_sort(layout.order, std::greater<>(), [&](size_t i) {
     return DTypeBytes(tensors[i].dtype);
   });
-  std::string text =
-      fmt::format(R"({{"{}":{{"producer":"gauntlet","step":"{}"}})",
-                  kSafetensorsMetadata, step);
+  JsonText json;
+  json.Raw("{").String(kSafetensorsMetadata);
+  json.Raw(R"(:{"producer":"gauntlet","step":")").Number(step).Raw("\"}");
   uint64_t offset = 0;
   for (const size_t i : layout.order) {
     const TensorView& tensor = tensors[i];
@@ -227,14 +228,20 @@ SafetensorsLayout LayOutSafetensors(std::span<const TensorView> tensors,
     CHECK(bytes == tensor.bytes.size(),
           fmt::format("{}: {} bytes do not fit its shape", tensor.name,
                       tensor.bytes.size()));
-    fmt::format_to(
-        std::back_inserter(text),
-        R"(,{}:{{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})",
-        JsonQuoted(tensor.name), DTypeName(tensor.dtype),
-        fmt::join(tensor.shape, ","), offset, offset + *bytes);
+    json.Raw(",").String(tensor.name);
+    json.Raw(":{\"dtype\":").String(DTypeName(tensor.dtype));
+    std::string_view before = ",\"shape\":[";
+    for (const uint64_t dimension : tensor.shape) {
+      json.Raw(before).Number(dimension);
+      before = ",";
+    }
+    if (tensor.shape.empty()) json.Raw(before);
+    json.Raw("],\"data_offsets\":[").Number(offset);
+    json.Raw(",").Number(offset + *bytes).Raw("]}");
     offset += *bytes;
   }
-  text += '}';
+  json.Raw("}");
+  std::string text = json.Take();
   const size_t unpadded = kSafetensorsLengthBytes + text.size();
   text.append((kSafetensorsAlignment - unpadded % kSafetensorsAlignment) %
                   kSafetensorsAlignment,

@@ -8,16 +8,19 @@
 
 namespace gauntlet {
 
+bool InNameOrder(std::span<const TensorView> tensors) {
+  return std::ranges::adjacent_find(tensors, std::ranges::greater_equal(),
+                                    &TensorView::name) == tensors.end();
+}
+
 std::vector<size_t> NameOrder(std::span<const TensorView> tensors) {
   std::vector<size_t> order(tensors.size());
   std::iota(order.begin(), order.end(), size_t{0});
+  if (InNameOrder(tensors)) return order;
   const auto name_of = [&](size_t i) -> const std::string& {
     return tensors[i].name;
   };
-  // What comes out of a map is in order already.
-  if (!std::ranges::is_sorted(order, {}, name_of)) {
-    std::ranges::sort(order, {}, name_of);
-  }
+  std::ranges::sort(order, {}, name_of);
   for (size_t i = 1; i < order.size(); ++i) {
     CHECK(tensors[order[i - 1]].name != tensors[order[i]].name,
           "two tensors are named " + tensors[order[i]].name);

@@ -11,6 +11,9 @@
 
 namespace gauntlet {
 
+// Whether the tensors are in byte order of their names, which differ.
+bool InNameOrder(std::span<const TensorView> tensors);
+
 // Indices of the tensors in byte order of their names. REQUIRES: names differ.
 std::vector<size_t> NameOrder(std::span<const TensorView> tensors);
 

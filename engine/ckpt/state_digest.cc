@@ -1,13 +1,11 @@
 #include "engine/ckpt/state_digest.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstdint>
 #include <cstring>
-#include <memory>
-#if defined(__SSE2__)
-#include <emmintrin.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
 #endif
 
 #include "engine/check.h"
@@ -38,21 +36,27 @@ struct Scanned {
   bool nan = false;
 };
 
-#if defined(__SSE2__)
-Scanned ScanVectors(std::span<const std::byte> bytes) {
-  constexpr size_t kStride = 4 * sizeof(__m128);
-  const auto at = [&](size_t offset) {
-    return _mm_loadu_ps(reinterpret_cast<const float*>(bytes.data() + offset));
-  };
-  // A comparison of two vectors finds the NaNs of both.
-  __m128 found = _mm_setzero_ps();
-  size_t size = 0;
-  for (; size + kStride <= bytes.size(); size += kStride) {
-    found = _mm_or_ps(found,
-                      _mm_or_ps(_mm_cmpunord_ps(at(size), at(size + 16)),
-                                _mm_cmpunord_ps(at(size + 32), at(size + 48))));
+#if defined(__x86_64__)
+// 128 bytes a round. A comparison of two vectors finds the NaNs of both.
+__attribute__((target("avx2"))) Scanned ScanAvx2(
+    std::span<const std::byte> bytes) {
+  const auto* const floats = reinterpret_cast<const float*>(bytes.data());
+  const size_t rounds = bytes.size() / 128;
+  __m256 found = _mm256_setzero_ps();
+  for (size_t i = 0; i < rounds; ++i) {
+    const float* const at = floats + i * 32;
+    const __m256 low = _mm256_cmp_ps(_mm256_loadu_ps(at),
+                                     _mm256_loadu_ps(at + 8), _CMP_UNORD_Q);
+    const __m256 high = _mm256_cmp_ps(_mm256_loadu_ps(at + 16),
+                                      _mm256_loadu_ps(at + 24), _CMP_UNORD_Q);
+    found = _mm256_or_ps(found, _mm256_or_ps(low, high));
   }
-  return {.size = size, .nan = _mm_movemask_ps(found) != 0};
+  return {.size = rounds * 128, .nan = _mm256_movemask_ps(found) != 0};
+}
+
+Scanned ScanVectors(std::span<const std::byte> bytes) {
+  static const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
+  return has_avx2 ? ScanAvx2(bytes) : Scanned{};
 }
 #else
 Scanned ScanVectors(std::span<const std::byte>) { return {}; }
@@ -79,48 +83,68 @@ std::vector<std::byte> Canonical(std::span<const std::byte> block) {
   return copy;
 }
 
-void AppendU64(uint64_t value, std::string& out) {
-  std::array<char, sizeof value> bytes;
-  std::memcpy(bytes.data(), &value, sizeof value);
-  out.append(bytes.data(), bytes.size());
+size_t BlocksOf(const TensorView& tensor) {
+  return (tensor.bytes.size() + kDigestBlockBytes - 1) / kDigestBlockBytes;
 }
 
-// Appends the tensor's entry in the list that the digest of a state is over.
-void AppendEntry(const TensorView& tensor, std::string& entry) {
-  AppendU64(tensor.name.size(), entry);
-  entry += tensor.name;
-  entry += static_cast<char>(tensor.dtype);
-  AppendU64(tensor.shape.size(), entry);
-  for (const uint64_t dimension : tensor.shape) AppendU64(dimension, entry);
-  AppendU64(tensor.bytes.size(), entry);
+// Size of the tensor's entry in the list that the digest of a state is over:
+// size and text of the name, the type, number and sizes of the dimensions, the
+// number of bytes, the digests of the blocks.
+size_t EntryBytes(const TensorView& tensor) {
+  return sizeof(uint64_t) * (3 + tensor.shape.size() + 2 * BlocksOf(tensor)) +
+         tensor.name.size() + 1;
+}
+
+// Writes the entry; returns what is behind it.
+char* PutEntry(const TensorView& tensor, char* to) {
+  const auto put = [&](uint64_t value) {
+    std::memcpy(to, &value, sizeof value);
+    to += sizeof value;
+  };
+  put(tensor.name.size());
+  to = std::ranges::copy(tensor.name, to).out;
+  *to++ = static_cast<char>(tensor.dtype);
+  put(tensor.shape.size());
+  for (const uint64_t dimension : tensor.shape) put(dimension);
+  put(tensor.bytes.size());
   for (size_t at = 0; at < tensor.bytes.size(); at += kDigestBlockBytes) {
     const auto block = tensor.bytes.subspan(
         at, std::min(kDigestBlockBytes, tensor.bytes.size() - at));
     const Digest digest = tensor.dtype == DType::kF32 && HasNan(block)
                               ? DigestOf(Canonical(block))
                               : DigestOf(block);
-    AppendU64(digest.high, entry);
-    AppendU64(digest.low, entry);
+    put(digest.high);
+    put(digest.low);
   }
+  return to;
+}
+
+std::string EntryOf(const TensorView& tensor) {
+  std::string entry(EntryBytes(tensor), '\0');
+  PutEntry(tensor, entry.data());
+  return entry;
 }
 
 }  // namespace
 
 Digest StateDigest(std::span<const TensorView> tensors) {
-  // Of an entry with a name of that length, one dimension and one block.
-  constexpr size_t kUsualEntryBytes = 80;
-  std::string list;
-  list.reserve(tensors.size() * kUsualEntryBytes);
-  for (const size_t i : NameOrder(tensors)) AppendEntry(tensors[i], list);
+  size_t size = 0;
+  for (const TensorView& tensor : tensors) size += EntryBytes(tensor);
+  std::string list(size, '\0');
+  char* to = list.data();
+  if (InNameOrder(tensors)) {
+    for (const TensorView& tensor : tensors) to = PutEntry(tensor, to);
+  } else {
+    for (const size_t i : NameOrder(tensors)) to = PutEntry(tensors[i], to);
+  }
   return DigestOf(list);
 }
 
 std::vector<TensorDigest> TensorDigests(std::span<const TensorView> tensors) {
   std::vector<TensorDigest> digests;
   for (const size_t i : NameOrder(tensors)) {
-    std::string entry;
-    AppendEntry(tensors[i], entry);
-    digests.push_back({.name = tensors[i].name, .digest = DigestOf(entry)});
+    digests.push_back(
+        {.name = tensors[i].name, .digest = DigestOf(EntryOf(tensors[i]))});
   }
   return digests;
 }

@@ -1,7 +1,6 @@
 #include "engine/ckpt/text_record.h"
 
 #include "engine/digest.h"
-#include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
@@ -25,7 +24,8 @@ TextField ParseLine(std::string_view line) {
 }
 
 std::string DigestLineOf(std::string_view before) {
-  return fmt::format("{}: {}\n", kDigestKey, DigestOf(before).ToString());
+  std::string line(kDigestKey);
+  return line.append(": ").append(DigestOf(before).ToString()).append("\n");
 }
 
 }  // namespace
@@ -40,9 +40,9 @@ std::optional<std::string> TextRecord::Find(std::string_view key) const {
 std::string EncodeTextRecord(std::string_view comment,
                              std::span<const TextField> fields) {
   std::string text;
-  if (!comment.empty()) text += fmt::format("# {}\n", comment);
+  if (!comment.empty()) text.append("# ").append(comment).append("\n");
   for (const TextField& field : fields) {
-    text += fmt::format("{}: {}\n", field.key, field.value);
+    text.append(field.key).append(": ").append(field.value).append("\n");
   }
   return text + DigestLineOf(text);
 }

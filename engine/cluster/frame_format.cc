@@ -1,5 +1,6 @@
 #include "engine/cluster/frame_format.h"
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -85,7 +86,10 @@ Result<FrameHeader> DecodeFrame(const Frame& frame) {
 }
 
 std::string EncodeList(std::span<const std::string> items) {
+  size_t total = 0;
+  for (const std::string& item : items) total += sizeof(uint64_t) + item.size();
   std::string bytes;
+  bytes.reserve(total);
   for (const std::string& item : items) {
     const uint64_t size = item.size();
     bytes.append(reinterpret_cast<const char*>(&size), sizeof(size));
@@ -96,6 +100,7 @@ std::string EncodeList(std::span<const std::string> items) {
 
 Result<std::vector<std::string>> DecodeList(std::string_view bytes) {
   std::vector<std::string> items;
+  items.reserve(std::min<size_t>(bytes.size() / sizeof(uint64_t), 16));
   while (!bytes.empty()) {
     uint64_t size = 0;
     if (bytes.size() < sizeof(size)) return DataLoss("list: torn length");

@@ -54,10 +54,11 @@ Status Ring::SendChunk(FrameHeader header, std::span<const float> floats,
                        Duration timeout) {
   RETURN_IF_ERROR(
       world_->faults.Hit(Point::kAllReduceSend, {.step = header.step}));
+  const Status sent = next_->Send(EncodeFrame(header, BytesOf(floats)),
+                                  world_->clock.Now() + timeout);
+  if (sent.ok()) return sent;
   return Annotate(
-      next_->Send(EncodeFrame(header, BytesOf(floats)),
-                  world_->clock.Now() + timeout),
-      fmt::format("rank {}: sending to the next rank", place_.rank));
+      sent, fmt::format("rank {}: sending to the next rank", place_.rank));
 }
 
 Result<Ring::Received> Ring::ReceiveFrame(FrameKind kind,

@@ -164,12 +164,4 @@ Status JsonFields::Finish() const {
   return OkStatus();
 }
 
-std::string JsonQuoted(std::string_view text) {
-  const bool plain = std::ranges::all_of(text, [](char c) {
-    return c >= ' ' && c <= '~' && c != '"' && c != '\\';
-  });
-  if (plain) return fmt::format("\"{}\"", text);
-  return Json(text).dump();
-}
-
 }  // namespace gauntlet

@@ -22,9 +22,6 @@ using Json = nlohmann::ordered_json;
 // kInvalidArgument otherwise. `what` names the text in messages.
 Result<Json> ParseStrictJson(std::string_view text, std::string_view what);
 
-// The text as a JSON string, with its quotes.
-std::string JsonQuoted(std::string_view text);
-
 // The fields of one object, read one by one. The first error sticks and is what
 // Finish returns; after it the readers give zero values.
 class JsonFields {

@@ -95,7 +95,7 @@ Result<std::unique_ptr<EventFile>> EventFile::Open(
   return file;
 }
 
-void EventFile::Emit(const LogEvent& event) {
+void EventFile::Emit(LogEvent event) {
   const std::lock_guard lock(mutex_);
   line_.clear();
   // The time is taken under the lock: lines are in the order of their times.

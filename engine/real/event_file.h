@@ -40,7 +40,7 @@ class EventFile final : public EventLog {
                                                  const Clock& clock);
 
   // A log that cannot be written is no log: stops the program.
-  void Emit(const LogEvent& event) override;
+  void Emit(LogEvent event) override;
 
  private:
   EventFile(std::string path, Descriptor fd, const Clock& clock);
@@ -56,7 +56,7 @@ class EventFile final : public EventLog {
 // For runs that nobody records.
 class NullEventLog final : public EventLog {
  public:
-  void Emit(const LogEvent&) override {}
+  void Emit(LogEvent) override {}
 };
 
 }  // namespace gauntlet

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
+#include <utility>
 
+#include "engine/check.h"
 #include "engine/ckpt/state_digest.h"
 #include <fmt/format.h>
 
@@ -14,35 +17,6 @@ constexpr DType DTypeOf() {
   if constexpr (std::is_same_v<T, float>) return DType::kF32;
   if constexpr (std::is_same_v<T, int64_t>) return DType::kI64;
   if constexpr (std::is_same_v<T, uint64_t>) return DType::kU64;
-}
-
-template <typename T>
-MutableTensorView Scalar(std::string name, T& value) {
-  return {.name = std::move(name),
-          .dtype = DTypeOf<T>(),
-          .shape = {},
-          .bytes = std::as_writable_bytes(std::span(&value, 1))};
-}
-
-template <typename T>
-MutableTensorView Vector(std::string name, std::vector<T>& values) {
-  return {.name = std::move(name),
-          .dtype = DTypeOf<T>(),
-          .shape = {values.size()},
-          .bytes = std::as_writable_bytes(std::span(values))};
-}
-
-void AddParameters(std::string_view prefix,
-                   std::span<const ParameterInfo> layout,
-                   std::vector<float>& values,
-                   std::vector<MutableTensorView>& tensors) {
-  for (const ParameterInfo& info : layout) {
-    tensors.push_back({.name = fmt::format("{}{}", prefix, info.name),
-                       .dtype = DType::kF32,
-                       .shape = info.shape,
-                       .bytes = std::as_writable_bytes(
-                           std::span(values).subspan(info.offset, info.size))});
-  }
 }
 
 Status CopyInto(const MutableTensorView& to, const Tensor& from) {
@@ -65,82 +39,134 @@ TrainState::TrainState(const Model& model, const Optimizer& rule, uint64_t seed,
                        StartFrom start)
     : parameters(model.parameter_count()),
       optimizer(rule.InitialState(model.parameter_count())),
-      rng_key(seed),
-      layout_(model.parameters().begin(), model.parameters().end()),
-      slot_names_(rule.slot_names()),
-      scalar_names_(rule.scalar_names()) {
+      rng_key(seed) {
+  NameTensors(model, rule);
   if (start == StartFrom::kInitialParameters) {
     model.Initialize(rng_key, parameters);
   }
 }
 
-std::vector<MutableTensorView> TrainState::MutableTensors() {
-  std::vector<MutableTensorView> tensors;
-  tensors.reserve(layout_.size() * (1 + slot_names_.size()) +
-                  scalar_names_.size() + 14);
-  AddParameters("", layout_, parameters, tensors);
-  for (size_t i = 0; i < slot_names_.size(); ++i) {
-    AddParameters(slot_names_[i] + "/", layout_, optimizer.slots[i], tensors);
-  }
-  for (size_t i = 0; i < scalar_names_.size(); ++i) {
-    tensors.push_back(Scalar(scalar_names_[i], optimizer.scalars[i]));
-  }
-  tensors.push_back(Scalar("rng/key", rng_key));
-  tensors.push_back(Scalar("position/step", position.step));
-  tensors.push_back(Scalar("position/epoch", position.epoch));
-  tensors.push_back(Scalar("position/sample", position.sample));
-  tensors.push_back(Scalar("position/phase", position.phase));
-  tensors.push_back(Scalar("metrics/loss_sum", metrics.loss_sum));
-  tensors.push_back(Scalar("metrics/correct", metrics.correct));
-  tensors.push_back(Scalar("metrics/rows", metrics.rows));
-  tensors.push_back(Vector("history/loss", history.loss));
-  tensors.push_back(Vector("history/correct", history.correct));
-  tensors.push_back(Vector("history/rows", history.rows));
-  tensors.push_back(Vector("history/val_loss", history.val_loss));
-  tensors.push_back(Vector("history/val_correct", history.val_correct));
-  tensors.push_back(Vector("history/val_rows", history.val_rows));
-  return tensors;
-}
-
-// All that does not lie in the state itself, and may move.
-std::vector<std::span<const std::byte>> TrainState::Arrays() const {
-  std::vector<std::span<const std::byte>> arrays;
-  arrays.reserve(8 + optimizer.slots.size());
-  const auto add = [&](const auto& values) {
-    arrays.push_back(std::as_bytes(std::span(values)));
+template <typename Byte, typename State>
+auto TrainState::ArraysOf(State& state)
+    -> std::array<ArrayView<Byte>, kMaxArrays> {
+  std::array<ArrayView<Byte>, kMaxArrays> arrays;
+  size_t count = 0;
+  const auto add = [&](auto values) {
+    const std::span<Byte> bytes(reinterpret_cast<Byte*>(values.data()),
+                                values.size_bytes());
+    arrays[count++] = {
+        DTypeOf<std::remove_const_t<typename decltype(values)::element_type>>(),
+        bytes};
   };
-  add(parameters);
-  for (const std::vector<float>& slot : optimizer.slots) add(slot);
-  add(optimizer.scalars);
-  add(history.loss);
-  add(history.correct);
-  add(history.rows);
-  add(history.val_loss);
-  add(history.val_correct);
-  add(history.val_rows);
+  const auto add_one = [&](auto& value) { add(std::span(&value, 1)); };
+  CHECK(state.optimizer.slots.size() + 16 <= kMaxArrays, "too many slots");
+  add(std::span(state.parameters));
+  for (auto& slot : state.optimizer.slots) add(std::span(slot));
+  add(std::span(state.optimizer.scalars));
+  add_one(state.rng_key);
+  add_one(state.position.step);
+  add_one(state.position.epoch);
+  add_one(state.position.sample);
+  add_one(state.position.phase);
+  add_one(state.metrics.loss_sum);
+  add_one(state.metrics.correct);
+  add_one(state.metrics.rows);
+  add(std::span(state.history.loss));
+  add(std::span(state.history.correct));
+  add(std::span(state.history.rows));
+  add(std::span(state.history.val_loss));
+  add(std::span(state.history.val_correct));
+  add(std::span(state.history.val_rows));
   return arrays;
 }
 
-const std::vector<TensorView>& TrainState::Tensors() const {
-  std::vector<std::span<const std::byte>> arrays = Arrays();
-  const auto same = [](std::span<const std::byte> a,
-                       std::span<const std::byte> b) {
-    return a.data() == b.data() && a.size() == b.size();
+// Types and bytes, and the size of a whole array, are set on demand.
+void TrainState::NameTensors(const Model& model, const Optimizer& rule) {
+  std::vector<std::pair<TensorView, Place>> named;
+  size_t array = 0;
+  const auto add = [&](std::string name, std::vector<uint64_t> shape,
+                       const Place& place) {
+    TensorView view = {.name = std::move(name), .shape = std::move(shape)};
+    named.emplace_back(std::move(view), place);
   };
-  if (views_.state == this && std::ranges::equal(views_.arrays, arrays, same)) {
-    return views_.tensors;
+  const auto add_parameters = [&](const std::string& prefix) {
+    for (const ParameterInfo& info : model.parameters()) {
+      add(prefix + info.name, info.shape,
+          {.array = array,
+           .offset = info.offset * sizeof(float),
+           .bytes = info.size * sizeof(float)});
+    }
+    ++array;
+  };
+  const std::vector<std::string> slots = rule.slot_names();
+  const std::vector<std::string> scalars = rule.scalar_names();
+  named.reserve(model.parameters().size() * (1 + slots.size()) +
+                scalars.size() + 14);
+  add_parameters("");
+  for (const std::string& slot : slots) add_parameters(slot + "/");
+  for (size_t i = 0; i < scalars.size(); ++i) {
+    add(scalars[i], {},
+        {.array = array, .offset = i * sizeof(float), .bytes = sizeof(float)});
   }
-  views_ = {.state = this, .arrays = std::move(arrays), .tensors = {}};
-  // The views are handed out as read-only.
-  for (MutableTensorView& tensor :
-       const_cast<TrainState*>(this)->MutableTensors()) {
-    views_.tensors.push_back({.name = std::move(tensor.name),
-                              .dtype = tensor.dtype,
-                              .shape = std::move(tensor.shape),
-                              .bytes = tensor.bytes});
+  ++array;
+  for (const char* const name :
+       {"rng/key", "position/step", "position/epoch", "position/sample",
+        "position/phase", "metrics/loss_sum", "metrics/correct",
+        "metrics/rows"}) {
+    add(name, {}, {.array = array++, .offset = 0, .bytes = kAll});
   }
-  std::ranges::sort(views_.tensors, {}, &TensorView::name);
-  return views_.tensors;
+  for (const char* const name :
+       {"history/loss", "history/correct", "history/rows", "history/val_loss",
+        "history/val_correct", "history/val_rows"}) {
+    add(name, {0}, {.array = array++, .offset = 0, .bytes = kAll});
+  }
+  std::ranges::sort(named, {}, [](const auto& tensor) -> const std::string& {
+    return tensor.first.name;
+  });
+  tensors_.reserve(named.size());
+  places_.reserve(named.size());
+  for (auto& [view, place] : named) {
+    tensors_.push_back(std::move(view));
+    places_.push_back(place);
+  }
+}
+
+const std::vector<TensorView>& TrainState::Tensors() const {
+  const auto arrays = ArraysOf<const std::byte>(*this);
+  for (size_t i = 0; i < tensors_.size(); ++i) {
+    const Place& place = places_[i];
+    const auto& array = arrays[place.array];
+    TensorView& tensor = tensors_[i];
+    tensor.dtype = array.dtype;
+    if (place.bytes != kAll) {
+      tensor.bytes = array.bytes.subspan(place.offset, place.bytes);
+    } else {
+      tensor.bytes = array.bytes;
+      if (!tensor.shape.empty()) {
+        tensor.shape[0] = array.bytes.size() / DTypeBytes(array.dtype);
+      }
+    }
+  }
+  return tensors_;
+}
+
+std::vector<MutableTensorView> TrainState::MutableTensors() {
+  const auto arrays = ArraysOf<std::byte>(*this);
+  std::vector<MutableTensorView> tensors;
+  tensors.reserve(tensors_.size());
+  const std::vector<TensorView>& views = Tensors();
+  for (size_t i = 0; i < views.size(); ++i) {
+    const Place& place = places_[i];
+    const std::span<std::byte> array = arrays[place.array].bytes;
+    tensors.push_back(
+        {.name = views[i].name,
+         .dtype = views[i].dtype,
+         .shape = views[i].shape,
+         .bytes = place.bytes == kAll
+                      ? array
+                      : array.subspan(place.offset, place.bytes)});
+  }
+  return tensors;
 }
 
 Digest TrainState::ComputeDigest() const { return StateDigest(Tensors()); }

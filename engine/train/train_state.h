@@ -6,6 +6,8 @@
 #ifndef GAUNTLET_ENGINE_TRAIN_TRAIN_STATE_H_
 #define GAUNTLET_ENGINE_TRAIN_TRAIN_STATE_H_
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -62,7 +64,8 @@ class TrainState {
              StartFrom start = StartFrom::kInitialParameters);
 
   // Views into this state, in the order of their names; valid until it changes
-  // shape (an epoch ends, a restore) or moves. Not for two tasks at once.
+  // shape (an epoch ends, a restore), moves, or is asked again. Not for two
+  // tasks at once.
   const std::vector<TensorView>& Tensors() const;
   Digest ComputeDigest() const;
 
@@ -80,21 +83,30 @@ class TrainState {
   History history;
 
  private:
-  // The views of Tensors, and what they were made of.
-  struct Views {
-    const TrainState* state = nullptr;
-    std::vector<std::span<const std::byte>> arrays;
-    std::vector<TensorView> tensors;
+  // Where a tensor lies: a part of one of the arrays below.
+  struct Place {
+    size_t array = 0;
+    size_t offset = 0;  // bytes
+    size_t bytes = 0;   // kAll: the whole array, in one dimension
   };
+  static constexpr size_t kAll = SIZE_MAX;
 
+  // Element type and bytes of each array of a state, const or not, in an order
+  // of their own.
+  template <typename Byte>
+  struct ArrayView {
+    DType dtype = DType::kF32;
+    std::span<Byte> bytes;
+  };
+  static constexpr size_t kMaxArrays = 24;
+  template <typename Byte, typename State>
+  static std::array<ArrayView<Byte>, kMaxArrays> ArraysOf(State& state);
+  void NameTensors(const Model& model, const Optimizer& rule);
   std::vector<MutableTensorView> MutableTensors();
-  std::vector<std::span<const std::byte>> Arrays() const;
   Status ResizeHistory(const std::map<std::string, Tensor>& tensors);
 
-  std::vector<ParameterInfo> layout_;
-  std::vector<std::string> slot_names_;
-  std::vector<std::string> scalar_names_;
-  mutable Views views_;
+  mutable std::vector<TensorView> tensors_;  // in name order
+  std::vector<Place> places_;                // of each
 };
 
 }  // namespace gauntlet

@@ -87,6 +87,7 @@ void Trainer::LocalGradients(const TrainState& state, uint64_t step_rows,
           ? memo_->OrderOf(state.rng_key, state.position.epoch, rows)
           : SampleOrder(state.rng_key, state.position.epoch, rows);
   const auto batch = static_cast<uint64_t>(job_->batch);
+  outcome.samples.reserve(static_cast<size_t>(block_.count) * batch);
   for (int i = 0; i < block_.count; ++i) {
     const auto replica = static_cast<uint64_t>(block_.first + i);
     const RowRange range =

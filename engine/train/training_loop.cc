@@ -253,7 +253,7 @@ void TrainingLoop::EmitState(EventKind kind, const StepOutcome& outcome,
                     .loss_bits = CanonicalBits(outcome.loss)};
   if (DigestDue()) event.digest = state_->ComputeDigest();
   if (options_->log_samples) event.samples = outcome.samples;
-  world_->events.Emit(event);
+  world_->events.Emit(std::move(event));
 }
 
 void TrainingLoop::Report(const StepOutcome& outcome) {

@@ -70,7 +70,7 @@ class EventLog {
  public:
   virtual ~EventLog() = default;
   // Stamps the time and keeps the event. Safe from any task.
-  virtual void Emit(const LogEvent& event) = 0;
+  virtual void Emit(LogEvent event) = 0;
 };
 
 }  // namespace gauntlet

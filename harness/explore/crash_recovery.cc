@@ -61,7 +61,7 @@ class OnlyDefects final : public FaultPoints {
 
 class Unheard final : public EventLog {
  public:
-  void Emit(const LogEvent&) override {}
+  void Emit(LogEvent) override {}
 };
 
 Digest DigestOfLoaded(const LoadedCheckpoint& loaded) {

@@ -1,10 +1,12 @@
 #include "harness/run/event_conversion.h"
 
+#include <utility>
+
 namespace gauntlet {
 
 // Both vocabularies name the same kinds and phases in the same order; a test
 // holds every name of one against the other.
-RecordEvent ToRecordEvent(const LogEvent& event, Time time) {
+RecordEvent ToRecordEvent(LogEvent event, Time time) {
   return {
       .kind = static_cast<RecordKind>(event.kind),
       .t_ns = time.time_since_epoch().count(),
@@ -16,9 +18,9 @@ RecordEvent ToRecordEvent(const LogEvent& event, Time time) {
       .count = event.count,
       .loss_bits = event.loss_bits,
       .digest = event.digest ? event.digest->ToString() : "",
-      .path = event.path,
-      .detail = event.detail,
-      .samples = event.samples,
+      .path = std::move(event.path),
+      .detail = std::move(event.detail),
+      .samples = std::move(event.samples),
   };
 }
 

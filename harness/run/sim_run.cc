@@ -158,11 +158,16 @@ void SimulatedRun::CollectLives() {
   for (const auto& [process, life] : workers_) {
     lives[life] = {.worker = life.first, .life = life.second};
   }
-  for (const LoggedEvent& logged : simulation_.events()) {
-    const auto worker = workers_.find(logged.process);
-    if (worker == workers_.end()) continue;
-    lives[worker->second].events.push_back(
-        ToRecordEvent(logged.event, logged.time));
+  // By process: where its events go, null where it is no worker.
+  std::vector<LifeEvents*> life_of(
+      static_cast<size_t>(simulation_.process_count()));
+  for (const auto& [process, life] : workers_) {
+    life_of[static_cast<size_t>(process)] = &lives[life];
+  }
+  for (LoggedEvent& logged : simulation_.TakeEvents()) {
+    LifeEvents* const life = life_of[static_cast<size_t>(logged.process)];
+    if (life == nullptr) continue;
+    life->events.push_back(ToRecordEvent(std::move(logged.event), logged.time));
   }
   for (auto& [key, life] : lives) log_.lives.push_back(std::move(life));
 }

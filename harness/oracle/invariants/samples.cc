@@ -58,40 +58,35 @@ void CheckAgainstReference(const Evidence& evidence,
   }
 }
 
-struct RowUse {
-  uint32_t row = 0;
-  uint64_t step = 0;
-  auto operator<=>(const RowUse&) const = default;
+// The rows of an epoch.
+struct EpochRows {
+  std::vector<uint64_t> step_of;  // by row; 0: not used
+  uint64_t used = 0;
 };
 
-// Says which rows are used again. The sorted uses keep each row once; the end
-// of those is returned.
-std::vector<RowUse>::iterator FindRepeated(uint64_t epoch,
-                                           std::vector<RowUse>& uses,
-                                           Check& check) {
-  const auto repeats = [&](const RowUse& first, const RowUse& again) {
-    if (first.row != again.row) return false;
-    check.Breach("twice",
-                 fmt::format("row {} is used in steps {} and {} of epoch {}",
-                             first.row, first.step, again.step, epoch));
-    return true;
-  };
-  return std::unique(uses.begin(), uses.end(), repeats);
+void Use(uint64_t step, const StepRows& rows, EpochRows& epoch, Check& check) {
+  for (const uint32_t row : rows.rows) {
+    if (row >= epoch.step_of.size()) epoch.step_of.resize(row + size_t{1});
+    uint64_t& used_in = epoch.step_of[row];
+    if (used_in != 0) {
+      check.Breach("twice",
+                   fmt::format("row {} is used in steps {} and {} of epoch {}",
+                               row, used_in, step, rows.epoch));
+      continue;
+    }
+    used_in = step;
+    ++epoch.used;
+  }
 }
 
 }  // namespace
 
 void CheckSamples(const Evidence& evidence, Check& check) {
   const std::map<uint64_t, StepRows> steps = RowsOfSteps(evidence);
-  std::map<uint64_t, std::vector<RowUse>> used;  // by epoch
+  std::map<uint64_t, EpochRows> used;  // by epoch
   for (const auto& [step, rows] : steps) {
     check.Instance();
-    std::vector<RowUse>& uses = used[rows.epoch];
-    for (const uint32_t row : rows.rows) uses.push_back({row, step});
-  }
-  for (auto& [epoch, uses] : used) {
-    std::sort(uses.begin(), uses.end());
-    uses.erase(FindRepeated(epoch, uses, check), uses.end());
+    Use(step, rows, used[rows.epoch], check);
   }
   CheckAgainstReference(evidence, steps, check);
   const uint64_t owed = evidence.record.setup.rows_per_epoch;
@@ -99,10 +94,10 @@ void CheckSamples(const Evidence& evidence, Check& check) {
   // The last epoch may be cut by a maximum of steps, others may not.
   for (auto epoch = used.begin(); std::next(epoch) != used.end(); ++epoch) {
     check.Instance();
-    if (epoch->second.size() == owed) continue;
+    if (epoch->second.used == owed) continue;
     check.Breach("missing",
                  fmt::format("epoch {} used {} rows, expected {}", epoch->first,
-                             epoch->second.size(), owed));
+                             epoch->second.used, owed));
   }
 }
 

@@ -66,7 +66,7 @@ class FiredInMemory final : public FiredFaults {
 class RecordingEvents final : public EventLog {
  public:
   explicit RecordingEvents(Diary& diary) : diary_(diary) {}
-  void Emit(const LogEvent& event) override {
+  void Emit(LogEvent event) override {
     diary_.push_back(fmt::format("{} {} at {}, step {}, epoch {}",
                                  EventKindName(event.kind), event.detail,
                                  event.path, event.step, event.epoch));

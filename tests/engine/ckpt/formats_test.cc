@@ -155,6 +155,7 @@ TEST(ManifestTest, RefusesHostileContentsWithAReason) {
       {Replaced(body, "\"step\":150", "\"step\":150,\"step\":150"), "twice"},
       {Replaced(body, "\"phase\":\"callbacks_due\"", "\"phase\":\"x\""),
        "phase"},
+      {body + "\"xxh3_128\":\"0\",\n", "twice"},
       {"{\n\"files\":" + std::string(500'000, '[') + "\n", "manifest"},
       {"\n", "manifest"},
   };

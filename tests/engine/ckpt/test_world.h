@@ -32,7 +32,7 @@ class TestHost final : public Host {
 
 class TestEvents final : public EventLog {
  public:
-  void Emit(const LogEvent& event) override { all.push_back(event); }
+  void Emit(LogEvent event) override { all.push_back(event); }
   std::vector<LogEvent> Of(EventKind kind) const;
   std::vector<LogEvent> all;
 };

@@ -1,0 +1,40 @@
+// JSON written piece by piece, the bytes as given: for formats of which every
+// byte is known beforehand but for the values (canonical_json.h reads them).
+#ifndef GAUNTLET_ENGINE_JOB_JSON_TEXT_H_
+#define GAUNTLET_ENGINE_JOB_JSON_TEXT_H_
+
+#include <array>
+#include <charconv>
+#include <concepts>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace gauntlet {
+
+class JsonText {
+ public:
+  JsonText& Raw(std::string_view text) {
+    text_ += text;
+    return *this;
+  }
+  // With its quotes, and escaped where it has to be.
+  JsonText& String(std::string_view text);
+  JsonText& Number(std::integral auto number) {
+    std::array<char, 24> digits;
+    const auto end =
+        std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+    text_.append(digits.data(), end);
+    return *this;
+  }
+
+  const std::string& text() const { return text_; }
+  std::string Take() { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_JOB_JSON_TEXT_H_

@@ -1,0 +1,38 @@
+#include "engine/job/json_text.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+
+#include <nlohmann/json.hpp>
+
+namespace gauntlet {
+namespace {
+
+std::string Quoted(std::string_view text) {
+  return JsonText().String(text).Take();
+}
+
+TEST(JsonTextTest, WritesStringsAsTheLibraryDoes) {
+  using namespace std::literals;
+  for (const std::string_view text :
+       {""sv, "plain"sv, "a \"quoted\" back\\slash"sv, "\"\\"sv, "line\nend"sv,
+        "\0 and \x1f"sv, "caf\xc3\xa9"sv, "~ \x7f"sv}) {
+    EXPECT_EQ(Quoted(text), nlohmann::json(text).dump()) << text;
+  }
+}
+
+TEST(JsonTextTest, WritesNumbersOfAnySize) {
+  JsonText json;
+  json.Number(0).Raw(" ").Number(std::numeric_limits<uint64_t>::max());
+  json.Raw(" ").Number(std::numeric_limits<int64_t>::min());
+  EXPECT_EQ(json.text(), "0 18446744073709551615 -9223372036854775808");
+}
+
+TEST(JsonTextTest, WritesRawTextAsItIs) {
+  EXPECT_EQ(JsonText().Raw("{\n\"").Raw("\":1}").Take(), "{\n\"\":1}");
+}
+
+}  // namespace
+}  // namespace gauntlet
