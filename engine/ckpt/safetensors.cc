@@ -99,6 +99,19 @@ Status CheckMetadata(const Json& json) {
   return DataLoss("__metadata__: expected an object of strings");
 }
 
+// The dimensions, and the bracket behind them.
+bool TakeShape(CanonicalJson& json, std::vector<uint64_t>& out) {
+  if (json.Take("]")) return true;
+  std::array<uint64_t, kMaxDimensions> dimensions;
+  size_t count = 0;
+  do {
+    if (count == dimensions.size()) return false;
+    if (!json.TakeNumber(dimensions[count++])) return false;
+  } while (json.Take(","));
+  out.assign(dimensions.begin(), dimensions.begin() + count);
+  return json.Take("]");
+}
+
 bool TakeDType(CanonicalJson& json, DType& out) {
   for (const auto& [type, name] : kDTypes) {
     if (!json.Take(name)) continue;
@@ -110,22 +123,17 @@ bool TakeDType(CanonicalJson& json, DType& out) {
 
 bool TakeEntry(CanonicalJson& json, Entry& out) {
   if (!json.TakeString(out.view.name) || !json.Take(":{\"dtype\":\"") ||
-      !TakeDType(json, out.view.dtype) || !json.Take("\",\"shape\":[")) {
+      !TakeDType(json, out.view.dtype) || !json.Take("\",\"shape\":[") ||
+      !TakeShape(json, out.view.shape)) {
     return false;
-  }
-  if (!json.Take("]")) {
-    do {
-      if (!json.TakeNumber(out.view.shape.emplace_back())) return false;
-    } while (json.Take(","));
-    if (!json.Take("]")) return false;
   }
   if (!json.Take(",\"data_offsets\":[") || !json.TakeNumber(out.begin) ||
       !json.Take(",") || !json.TakeNumber(out.end) || !json.Take("]}")) {
     return false;
   }
   const auto bytes = TensorBytes(out.view.dtype, out.view.shape);
-  return out.view.shape.size() <= kMaxDimensions && out.begin <= out.end &&
-         bytes == out.end - out.begin && out.view.name != kSafetensorsMetadata;
+  return out.begin <= out.end && bytes == out.end - out.begin &&
+         out.view.name != kSafetensorsMetadata;
 }
 
 bool NamesDiffer(const std::vector<Entry>& entries) {
@@ -144,6 +152,8 @@ bool ReadCanonicalHeader(std::string_view text, std::vector<Entry>& out) {
       !json.TakeString(step) || !json.Take("}")) {
     return false;
   }
+  constexpr size_t kUsually = 16;
+  out.reserve(kUsually);
   while (json.Take(",")) {
     if (!TakeEntry(json, out.emplace_back())) return false;
   }
@@ -175,9 +185,12 @@ Result<std::vector<Entry>> ParseHeader(std::string_view text) {
 // Gives each tensor its bytes; they must cover the data without a gap.
 Result<std::vector<TensorView>> Place(std::vector<Entry> entries,
                                       std::span<const std::byte> data) {
-  std::ranges::sort(entries, {}, [](const Entry& entry) {
+  const auto place = [](const Entry& entry) {
     return std::tie(entry.begin, entry.end, entry.view.name);
-  });
+  };
+  if (!std::ranges::is_sorted(entries, {}, place)) {
+    std::ranges::sort(entries, {}, place);
+  }
   std::vector<TensorView> views;
   views.reserve(entries.size());
   uint64_t covered = 0;

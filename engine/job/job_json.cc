@@ -188,7 +188,7 @@ Digest JobDigest(std::string_view job_json) {
   std::string text(job_json);
   // Where the data lies is in the text, but only what is in it is the job. A
   // canonical text without a path is what writing it again would give.
-  if (text.find("\"path\"") != std::string::npos) {
+  if (text.find("path\":") != std::string::npos) {
     Result<Json> json = ParseStrictJson(job_json, "job");
     if (json.ok() && json->is_object() && json->contains("data") &&
         (*json)["data"].is_object()) {

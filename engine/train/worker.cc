@@ -106,7 +106,7 @@ class Worker {
   Status AgreeOnStart();
   Result<LoopEnd> Train();
   Status Finish(LoopEnd end);
-  TrainResult Outcome(LoopEnd end) const;
+  TrainResult Outcome(LoopEnd end, const Digest& digest) const;
   WorkerEnd End(const Status& status, Stage stage);
 
   World& world_;
@@ -124,6 +124,7 @@ class Worker {
   std::optional<CheckpointStore> store_;
   std::unique_ptr<Session> session_;
   std::optional<uint64_t> resumed_from_;
+  Digest started_as_;  // the state that training goes on from
 };
 
 Status Worker::Build() {
@@ -203,13 +204,14 @@ Status Worker::Load(const CheckpointRef& parent) {
         store_->PathOf(parent), data_.train.rows, state_->position.sample));
   }
   resumed_from_ = state_->position.step;
+  started_as_ = state_->ComputeDigest();
   world_.events.Emit({.kind = EventKind::kResumed,
                       .generation = session_->decision().generation,
                       .step = state_->position.step,
                       .epoch = state_->position.epoch,
                       .position = state_->position.sample,
                       .phase = state_->position.phase_of(),
-                      .digest = state_->ComputeDigest(),
+                      .digest = started_as_,
                       .path = parent.name});
   if (chief()) {
     reporter_.Progress(
@@ -229,16 +231,17 @@ Status Worker::Resume() {
       *model_, *optimizer_, options_.job.seed,
       parent ? StartFrom::kCheckpoint : StartFrom::kInitialParameters);
   if (parent) return Load(*parent);
+  started_as_ = state_->ComputeDigest();
   world_.events.Emit({.kind = EventKind::kInitialized,
                       .generation = session_->decision().generation,
-                      .digest = state_->ComputeDigest()});
+                      .digest = started_as_});
   return OkStatus();
 }
 
 // All ranks start from one state of one job, or not at all.
 Status Worker::AgreeOnStart() {
   const std::string mine = EncodeList(std::vector<std::string>{
-      state_->ComputeDigest().ToString(), JobDigest(job_json_).ToString()});
+      started_as_.ToString(), JobDigest(job_json_).ToString()});
   ASSIGN_OR_RETURN(
       const std::vector<std::string> all,
       session_->ring().AllGather(
@@ -274,13 +277,13 @@ Result<LoopEnd> Worker::Train() {
   return loop.Run(generation);
 }
 
-TrainResult Worker::Outcome(LoopEnd end) const {
+TrainResult Worker::Outcome(LoopEnd end, const Digest& digest) const {
   const History& history = state_->history;
   TrainResult result = {
       .status = end == LoopEnd::kFinished ? "done" : "stopped",
       .epochs = state_->position.epoch,
       .steps = state_->position.step,
-      .digest = state_->ComputeDigest().ToString(),
+      .digest = digest.ToString(),
       .resumed_from = resumed_from_,
   };
   if (!history.loss.empty()) {
@@ -305,14 +308,15 @@ Status Worker::Finish(LoopEnd end) {
   RETURN_IF_ERROR(world_.faults.Hit(
       Point::kFinish,
       {.step = state_->position.step, .epoch = state_->position.epoch}));
-  const TrainResult result = Outcome(end);
+  const Digest digest = state_->ComputeDigest();
+  const TrainResult result = Outcome(end, digest);
   if (end == LoopEnd::kFinished) {
     world_.events.Emit({.kind = EventKind::kFinished,
                         .generation = session_->decision().generation,
                         .step = state_->position.step,
                         .epoch = state_->position.epoch,
                         .phase = state_->position.phase_of(),
-                        .digest = state_->ComputeDigest()});
+                        .digest = digest});
   }
   // Nobody clears anything away before all have come this far.
   ASSIGN_OR_RETURN(
