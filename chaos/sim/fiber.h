@@ -58,11 +58,11 @@ class FiberContext {
   bool done_ = true;
   ExceptionState exceptions_;
   // What the sanitizers know of this stack and of the caller's.
-  void* fake_stack_ = nullptr;
-  const void* caller_bottom_ = nullptr;
-  size_t caller_bytes_ = 0;
-  void* thread_fiber_ = nullptr;
-  void* thread_caller_ = nullptr;
+  [[maybe_unused]] void* fake_stack_ = nullptr;
+  [[maybe_unused]] const void* caller_bottom_ = nullptr;
+  [[maybe_unused]] size_t caller_bytes_ = 0;
+  [[maybe_unused]] void* thread_fiber_ = nullptr;
+  [[maybe_unused]] void* thread_caller_ = nullptr;
 };
 
 class FiberPool {

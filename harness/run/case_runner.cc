@@ -44,8 +44,7 @@ void Tidy(const Case& one, const CasePlace& place, const Record& record,
 class CaseRun {
  public:
   CaseRun(const Case& one, const CasePlace& place, References& references)
-      : one_(one),
-        place_(place),
+      : place_(place),
         references_(references),
         plan_(PlanOf(one)),
         record_(RecordHead(one)) {
@@ -85,7 +84,6 @@ class CaseRun {
         DescribeNondeterminism(record_, again)));
   }
 
-  const Case& one_;
   const CasePlace& place_;
   References& references_;
   const RunPlan plan_;
