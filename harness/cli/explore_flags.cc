@@ -46,17 +46,6 @@ FlagReader ReadPatterns(std::vector<Value>& target, std::span<const Info> all,
   };
 }
 
-FlagReader ReadDuration(std::optional<Duration>& target) {
-  return [&target](const std::string& text) -> Status {
-    const std::optional<Duration> duration = ParseDuration(text);
-    if (!duration || *duration <= Duration::zero()) {
-      return ExpectedValue("a time such as 60s, 10m, 1h", text);
-    }
-    target = *duration;
-    return OkStatus();
-  };
-}
-
 FlagReader ReadSeed(std::optional<uint64_t>& target) {
   return [&target](const std::string& text) -> Status {
     if (text == "random") {
@@ -92,7 +81,7 @@ void AddWhat(Flags& flags, ExploreCommand& command,
 
 void AddHow(Flags& flags, ExploreCommand& command) {
   flags.Value({"--time", "TIME", "so long (60s where no other limit is given)"},
-              ReadDuration(command.time));
+              ReadTime(command.time));
   flags.Value({"--cases", "N", "so many"},
               ReadWhole<std::optional<uint64_t>, uint64_t>(command.cases, 1,
                                                            UINT64_MAX));

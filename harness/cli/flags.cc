@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "harness/scenario/diagnostic.h"
+#include "harness/scenario/units.h"
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
@@ -160,6 +161,17 @@ FlagReader ReadText(std::string& target) {
   return [&target](const std::string& text) -> Status {
     RETURN_IF_ERROR(CheckText(text));
     target = text;
+    return OkStatus();
+  };
+}
+
+FlagReader ReadTime(std::optional<Duration>& target) {
+  return [&target](const std::string& text) -> Status {
+    const std::optional<Duration> duration = ParseDuration(text);
+    if (!duration || *duration <= Duration::zero()) {
+      return ExpectedValue("a time such as 60s, 10m, 1h", text);
+    }
+    target = *duration;
     return OkStatus();
   };
 }

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "engine/status.h"
+#include "engine/world/clock.h"
 #include "harness/cli/terminal_style.h"
 
 namespace gauntlet {
@@ -105,6 +106,9 @@ FlagReader ReadWhole(Target& target, T low, T high) {
     return OkStatus();
   };
 }
+
+// A time above 0, such as 60s.
+FlagReader ReadTime(std::optional<Duration>& target);
 
 template <typename T>
 using NamedChoices = std::vector<std::pair<std::string, T>>;

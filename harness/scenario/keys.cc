@@ -196,6 +196,13 @@ constexpr KeySpec kKeys[] = {
      .doc = "wait before a restart",
      .fallback = "100ms"},
 
+    {.path = "preemption", .type = T::kMap, .doc = "what a notice means"},
+    {.path = "preemption.grace",
+     .type = T::kDuration,
+     .doc = "from a notice to the end of the process: training goes on while "
+            "it is enough for a save; 0s: save and leave at once",
+     .fallback = "0s"},
+
     {.path = "disk", .type = T::kMap, .doc = "what is under the store"},
     {.path = "disk.profile",
      .type = T::kChoice,

@@ -225,6 +225,7 @@ Case ReadCase(const Scenario& scenario, const Combination& combination,
   ReadRest(document, one);
   ReadCluster(document, one);
   ReadJob(document, one);
+  document.Map("preemption").Time("grace", one.train.preemption.grace);
   document.Map("disk").Choice("profile", one.disk);
   ReadCheckpoint(document, one.train.checkpoint);
   ReadExpectation(document, one);

@@ -179,6 +179,12 @@ FlowMap DiskMap(const Case& one) {
   return map;
 }
 
+FlowMap PreemptionMap(const PreemptionOptions& preemption) {
+  FlowMap map;
+  map.AddUnless(PreemptionOptions().grace, "grace", preemption.grace);
+  return map;
+}
+
 FlowMap NeedsMap(const Requirements& needs) {
   FlowMap map;
   map.AddUnless(0, "gpus", needs.gpus);
@@ -231,6 +237,7 @@ std::string Document(const Case& one, const std::string& preset,
   map("job", JobMap(one, *PresetJob(preset)));
   map("cluster", ClusterMap(one));
   map("checkpoint", CheckpointMap(one.train.checkpoint));
+  map("preemption", PreemptionMap(one.train.preemption));
   map("disk", DiskMap(one));
   if (!one.plan.bugs.empty()) line("plant", YamlList(BugNames(one.plan.bugs)));
   if (!one.plan.faults.empty()) text += "faults:\n";
