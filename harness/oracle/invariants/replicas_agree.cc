@@ -22,7 +22,7 @@ bool IsCompared(RecordKind kind) {
 }  // namespace
 
 void CheckReplicasAgree(const Evidence& evidence, Check& check) {
-  for (const auto& [number, generation] : evidence.generations) {
+  for (const auto& [id, generation] : evidence.generations) {
     std::map<std::tuple<RecordKind, uint64_t, RecordPhase>, First> firsts;
     for (const LifeEvents* life : generation.lives) {
       for (const RecordEvent& event : life->events) {

@@ -16,18 +16,6 @@ namespace {
 
 using K = RecordKind;
 
-InvariantReport ReportOf(const Record& record, std::string_view name) {
-  const Evidence evidence(record);
-  for (const Invariant& invariant : InvariantTable()) {
-    if (invariant.name != name) continue;
-    Check check(name);
-    invariant.check(evidence, check);
-    return check.report();
-  }
-  ADD_FAILURE() << "no invariant " << name;
-  return {};
-}
-
 TEST(InvariantTableTest, HasTheNamesOfTheRecordLibraryInOrder) {
   const auto infos = AllInvariants();
   const auto table = InvariantTable();
@@ -58,6 +46,7 @@ INSTANTIATE_TEST_SUITE_P(All, GoodRunTest,
                          testing::Values(GoodRun{"Undisturbed", UndisturbedRun},
                                          GoodRun{"Recovered", RecoveredRun},
                                          GoodRun{"Preempted", PreemptedRun},
+                                         GoodRun{"TwoPhases", TwoPhasesRun},
                                          GoodRun{"Refused", RefusedRun}),
                          [](const auto& one) { return one.param.name; });
 
@@ -279,6 +268,28 @@ TEST(BackupDeletedTest, AChiefThatIsKilledInTheDeletionOwesNone) {
   EXPECT_EQ(ReportOf(record, "backup-deleted").breaches, 0u);
 }
 
+// The power goes after the chief's word; the next life finishes in peace.
+TEST(BackupDeletedTest, AnEarlierLifeThatFinishedAndDiedExcusesNothing) {
+  Record record = RecoveredRun();
+  record.setup.delete_at_success = true;
+  LifeOf(record, 0, 1).events.back().kind = K::kFinished;
+  EXPECT_EQ(ReportOf(record, "backup-deleted").breaches, 2u);
+  LifeOf(record, 0, 2).events.pop_back();
+  EXPECT_EQ(ReportOf(record, "backup-deleted").breaches, 0u);
+}
+
+TEST(BackupDeletedTest, AnErrorAtEveryHitOfAPointElsewhereExcusesNothing) {
+  Record record = UndisturbedRun();
+  record.setup.delete_at_success = true;
+  record.faults.push_back({.id = "no", .kind = "errno", .always = true});
+  RecordEvent& fired = EventOf(record, 0, 1, K::kSaveBegin, 0);
+  fired = {
+      .kind = K::kFaultFired, .path = "ckpt.retire.rename", .detail = "no"};
+  EXPECT_EQ(ReportOf(record, "backup-deleted").breaches, 0u);
+  fired.path = "ckpt.shard.write";
+  EXPECT_EQ(ReportOf(record, "backup-deleted").breaches, 2u);
+}
+
 TEST(BackupDeletedTest, AnErrorThatThePlanGaveInTheDeletionExcusesIt) {
   Record record = UndisturbedRun();
   record.setup.delete_at_success = true;
@@ -321,7 +332,7 @@ TEST(StoreTest, ACommittedSaveThatWasAdoptedLetsOlderOnesBeRetired) {
   EXPECT_EQ(ReportOf(record, "store").breaches, 1u);
 }
 
-TEST(NoColdStartTest, AFinishedRunThatDeletesHasNothingToGoOnFrom) {
+TEST(NoColdStartTest, ARunThatAllHaveFinishedAndThatDeletesHasNothingLeft) {
   Record record = RecoveredRun();
   for (const int worker : {0, 1}) {
     EventOf(record, worker, 2, K::kResumed, 0).kind = K::kInitialized;
@@ -329,6 +340,12 @@ TEST(NoColdStartTest, AFinishedRunThatDeletesHasNothingToGoOnFrom) {
   EXPECT_EQ(ReportOf(record, "no-cold-start").breaches, 1u);
   EXPECT_EQ(ReportOf(record, "bounded-loss").breaches, 1u);
   EventOf(record, 0, 1, K::kLifeBegin, 0).kind = K::kFinished;
+  record.setup.delete_at_success = true;
+  EXPECT_EQ(ReportOf(record, "no-cold-start").breaches, 1u)
+      << "worker 1 has not finished: nothing is deleted yet";
+  EXPECT_EQ(ReportOf(record, "bounded-loss").breaches, 1u);
+  EventOf(record, 1, 1, K::kLifeBegin, 0).kind = K::kFinished;
+  record.setup.delete_at_success = false;
   EXPECT_EQ(ReportOf(record, "no-cold-start").breaches, 1u) << "it keeps them";
   record.setup.delete_at_success = true;
   EXPECT_EQ(ReportOf(record, "no-cold-start").breaches, 0u);
@@ -383,13 +400,11 @@ TEST(StoreTest, AnErrorThatVoidsNoSaveMayHaveMetARemoval) {
   EXPECT_EQ(ReportOf(record, "store").breaches, 1u);
 }
 
-TEST(StoreTest, AStepMayBeSavedInEachOfItsPhases) {
-  Record record = RecoveredRun();
-  RecordEvent again = EventOf(record, 0, 1, K::kSaveAcknowledged, 1);
-  again.digest = DigestAt(4, RecordPhase::kCallbacksDue);
-  LifeOf(record, 0, 1).events.push_back(again);
+TEST(StoreTest, WhatIsLoadedIsWhatWasSavedInThatPhase) {
+  Record record = TwoPhasesRun();
   EXPECT_EQ(ReportOf(record, "store").breaches, 0u);
-  EventOf(record, 0, 2, K::kResumed, 0).digest = "of no save";
+  EventOf(record, 0, 3, K::kResumed, 0).digest =
+      DigestAt(4, RecordPhase::kEvaluationDue);
   EXPECT_EQ(ReportOf(record, "store").breaches, 1u);
 }
 
@@ -402,26 +417,68 @@ TEST(StoreTest, TheDamageOfThePlanExcusesAsManyCheckpointsAndNoMore) {
 }
 
 TEST(StoreTest, ASaveOfALaterPhaseOfTheStepLetsTheEarlierOneGo) {
-  Record record = UndisturbedRun();
-  const uint64_t step = EventOf(record, 0, 1, K::kSaveAcknowledged, 0).step;
-  RecordEvent& later = EventOf(record, 0, 1, K::kSaveAcknowledged, 1);
-  later.step = step;
-  later.path = fmt::format("/s/step-{:09}-callbacks_due-g1", step);
-  std::vector<RecordEvent>& events = LifeOf(record, 0, 1).events;
-  const auto after = events.begin() + (&later - events.data()) + 1;
-  const uint64_t before = ReportOf(record, "store").breaches;
-  const auto retired = events.insert(
-      after,
-      {.kind = K::kRetired, .path = fmt::format("/s/step-{:09}-g1", step)});
-  EXPECT_EQ(ReportOf(record, "store").breaches, before);
-  retired->path = fmt::format("/s/step-{:09}-callbacks_due-g1", step);
-  EXPECT_EQ(ReportOf(record, "store").breaches, before + 1) << "the newest";
+  Record record = TwoPhasesRun();
+  RecordEvent& end = EventOf(record, 0, 2, K::kLifeEnd, 0);
+  end = {.kind = K::kRetired, .path = "/s/step-000000004-g2"};
+  EXPECT_EQ(ReportOf(record, "store").breaches, 0u);
+  end.path = "/s/step-000000004-callbacks_due-g2";
+  EXPECT_EQ(ReportOf(record, "store").breaches, 1u) << "the newest";
+}
+
+// Back from the callbacks to the evaluation: the same step, and yet a loss.
+TEST(ResumePointTest, AnEarlierPhaseOfTheStepIsTooOld) {
+  Record record = TwoPhasesRun();
+  ASSERT_EQ(ReportOf(record, "resume-point").breaches, 0u);
+  for (const int worker : {0, 1}) {
+    RecordEvent& resumed = EventOf(record, worker, 3, K::kResumed, 0);
+    resumed.phase = RecordPhase::kEvaluationDue;
+    resumed.digest = DigestAt(4, RecordPhase::kEvaluationDue);
+  }
+  EXPECT_EQ(ReportOf(record, "resume-point").breaches, 2u);
+}
+
+TEST(TrajectoryTest, AStateOfAnotherPhaseOfTheStepIsNotTheReferences) {
+  Record record = TwoPhasesRun();
+  ASSERT_EQ(ReportOf(record, "trajectory").breaches, 0u);
+  EventOf(record, 0, 2, K::kSaveAcknowledged, 0).digest =
+      DigestAt(4, RecordPhase::kEvaluationDue);
+  EXPECT_EQ(ReportOf(record, "trajectory").breaches, 1u);
+}
+
+// The damage of one of two saves of a step says nothing of the other.
+TEST(ResumePointTest, TheDamagedSaveOfAStepExcusesNoOtherOfItsSaves) {
+  Record record = TwoPhasesRun();
+  record.faults.push_back({.id = "rot", .kind = "bit_flip"});
+  EventOf(record, 0, 1, K::kLifeBegin, 0) = {.kind = K::kFaultFired,
+                                             .detail = "rot"};
+  for (const int worker : {0, 1}) {
+    RecordEvent& resumed = EventOf(record, worker, 3, K::kResumed, 0);
+    resumed.step = 2;
+    resumed.phase = RecordPhase::kInEpoch;
+  }
+  RecordEvent& rejected = EventOf(record, 0, 3, K::kLifeBegin, 0);
+  rejected = {.kind = K::kRejected,
+              .path = "/s/step-000000004-callbacks_due-g2"};
+  EXPECT_EQ(ReportOf(record, "resume-point").breaches, 2u)
+      << "the save with the evaluation due is there";
+}
+
+TEST(StoreTest, AFallBackLeavesNothingLaterThanTheParent) {
+  Record record = RecoveredRun();
+  EventOf(record, 0, 2, K::kLifeBegin, 0) = {.kind = K::kGeneration,
+                                             .path = "/s/step-000000002-g2"};
+  RecordEvent& retired = EventOf(record, 0, 2, K::kResumed, 0);
+  retired = {.kind = K::kRetired, .path = "/s/step-000000002-g2"};
+  EXPECT_EQ(ReportOf(record, "store").breaches, 1u)
+      << "the save of step 4 was given up";
 }
 
 TEST(ResumePointTest, FallsBackBehindACheckpointThatThePlanDamaged) {
   Record record = RecoveredRun();
   for (const int worker : {0, 1}) {
-    EventOf(record, worker, 2, K::kResumed, 0).step = 2;
+    RecordEvent& resumed = EventOf(record, worker, 2, K::kResumed, 0);
+    resumed.step = 2;
+    resumed.phase = RecordPhase::kInEpoch;
   }
   EventOf(record, 0, 2, K::kLifeBegin, 0) = {.kind = K::kRejected,
                                              .path = "/s/step-000000004-g1"};
@@ -430,6 +487,35 @@ TEST(ResumePointTest, FallsBackBehindACheckpointThatThePlanDamaged) {
   EventOf(record, 0, 1, K::kLifeBegin, 0) = {.kind = K::kFaultFired,
                                              .detail = "rot"};
   EXPECT_EQ(ReportOf(record, "resume-point").breaches, 0u);
+}
+
+// A death while the damaged one is set aside: nobody says that it was.
+TEST(ResumePointTest, WhatADyingClaimPassedOverCountsAsDamagedIfThePlanDid) {
+  Record record = RecoveredRun();
+  LifeEvents claimed = {.worker = 0, .life = 2, .events = {}};
+  claimed.events = {{.kind = K::kLifeBegin, .generation = 2},
+                    {.kind = K::kGeneration,
+                     .generation = 2,
+                     .path = "/s/step-000000002-g2"}};
+  for (const int worker : {0, 1}) {
+    LifeEvents& last = LifeOf(record, worker, 2);
+    last.life = 3;
+    for (RecordEvent& event : last.events) event.generation = 3;
+    RecordEvent& resumed = EventOf(record, worker, 3, K::kResumed, 0);
+    resumed.step = 2;
+    resumed.phase = RecordPhase::kInEpoch;
+    resumed.digest = DigestAt(2, RecordPhase::kInEpoch);
+  }
+  record.lives.push_back(claimed);
+  EXPECT_EQ(ReportOf(record, "resume-point").breaches, 2u);
+  record.faults.push_back({.id = "rot", .kind = "bit_flip"});
+  EventOf(record, 0, 1, K::kLifeBegin, 0) = {.kind = K::kFaultFired,
+                                             .detail = "rot"};
+  EXPECT_EQ(ReportOf(record, "resume-point").breaches, 0u);
+  EXPECT_EQ(ReportOf(record, "store").breaches, 0u);
+  record.lives.back().events.push_back({.kind = K::kLifeEnd});
+  EXPECT_EQ(ReportOf(record, "resume-point").breaches, 2u)
+      << "it lived to say so, and did not";
 }
 
 TEST(BoundedLossTest, EachFailedSaveLetsARestartReachBackOneMoreInterval) {
@@ -468,6 +554,16 @@ TEST(DetectionTest, ASaveThatIsUnderWayMayTakeItsOwnTime) {
   EventOf(record, 0, 1, K::kSaveAcknowledged, 1).kind = K::kNotice;
   EXPECT_EQ(ReportOf(record, "detection").breaches, 0u);
   record.setup.detection_bound_saving_ns = 1;
+  EXPECT_EQ(ReportOf(record, "detection").breaches, 1u);
+}
+
+// A save that was cut off in the first life is under way in no other.
+TEST(DetectionTest, ASaveOfAnEarlierLifeLoosensNoBound) {
+  Record record = RecoveredRun();
+  record.setup.detection_bound_ns = 1;
+  EventOf(record, 0, 1, K::kSaveAcknowledged, 1).kind = K::kNotice;
+  ASSERT_EQ(ReportOf(record, "detection").breaches, 0u);
+  LifeOf(record, 0, 1).life = 0;
   EXPECT_EQ(ReportOf(record, "detection").breaches, 1u);
 }
 
