@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "harness/explore/life_end.h"
 #include "harness/oracle/fault_traits.h"
 
 namespace gauntlet {
@@ -26,54 +27,53 @@ bool AnyLife(const MarkScene& scene, bool (*holds)(const LifeEvents& life)) {
   return std::ranges::any_of(scene.evidence.record.lives, holds);
 }
 
-bool Has(const LifeEvents& life, RecordKind kind) {
-  return std::ranges::any_of(life.events, [kind](const RecordEvent& event) {
-    return event.kind == kind;
-  });
-}
-
-// An event of the second kind, some time after one of the first.
-bool HasThen(const LifeEvents& life, RecordKind first, RecordKind second) {
-  bool seen = false;
-  for (const RecordEvent& event : life.events) {
-    if (seen && event.kind == second) return true;
-    seen = seen || event.kind == first;
-  }
-  return false;
-}
-
-bool Kills(const Firing& firing) { return TraitsOf(*firing.fault).ends_life; }
-
 bool CutsPower(const Firing& firing) {
-  return firing.fault->kind == "power_loss" ||
-         firing.fault->then == "power_loss";
+  return TraitsOf(*firing.fault).cuts_power && DiedThere(firing);
+}
+
+bool GivesNotice(const Firing& firing) {
+  return TraitsOf(*firing.fault).gives_notice && firing.fault->grace_ns > 0;
 }
 
 bool IsAt(const Firing& firing, Point point) {
   return firing.event().path == PointName(point);
 }
 
-bool IsRetiring(const Firing& firing) {
-  return IsAt(firing, Point::kRetireRename) ||
-         IsAt(firing, Point::kRetireRemove);
+bool DiedRetiring(const Firing& firing) {
+  return DiedAt(firing, Point::kRetireRename) ||
+         DiedAt(firing, Point::kRetireRemove);
+}
+
+// Whether it died between a save's beginning and any word of its end.
+bool LeftASaveUnsaid(const LifeEvents& life) {
+  RecordKind last = RecordKind::kLifeBegin;
+  for (const RecordEvent& event : life.events) {
+    if (event.kind == RecordKind::kSaveBegin ||
+        event.kind == RecordKind::kSaveAcknowledged ||
+        event.kind == RecordKind::kSaveFailed) {
+      last = event.kind;
+    }
+  }
+  return last == RecordKind::kSaveBegin;
 }
 
 bool DiedWhileRecovering(const MarkScene& scene) {
   return AnyFiring(scene, [](const Firing& firing, FaultPhase phase) {
-    return Kills(firing) && phase == FaultPhase::kRecovering;
+    return DiedThere(firing) && phase == FaultPhase::kRecovering;
   });
 }
 
 bool DiedAfterTheRename(const MarkScene& scene) {
   return AnyFiring(scene, [](const Firing& firing, FaultPhase) {
-    return Kills(firing) &&
-           (IsAt(firing, Point::kRenamed) || IsAt(firing, Point::kParentSync));
+    return (DiedAt(firing, Point::kRenamed) ||
+            DiedAt(firing, Point::kParentSync)) &&
+           LeftASaveUnsaid(*firing.life);
   });
 }
 
 bool DiedInAnEvaluation(const MarkScene& scene) {
   return AnyFiring(scene, [](const Firing& firing, FaultPhase phase) {
-    return Kills(firing) && phase == FaultPhase::kEvaluation;
+    return DiedThere(firing) && phase == FaultPhase::kEvaluation;
   });
 }
 
@@ -106,9 +106,9 @@ bool Refused(const MarkScene& scene) {
 
 bool ClaimedWithoutAStep(const MarkScene& scene) {
   const auto& generations = scene.evidence.generations;
-  for (const auto& [number, generation] : generations) {
-    const bool is_last = number == generations.rbegin()->first;
-    if (!is_last && generation.last_step == 0 && generation.resumed_step) {
+  for (const auto& [id, generation] : generations) {
+    const bool is_last = id == generations.rbegin()->first;
+    if (!is_last && generation.last_step == 0 && generation.resumed) {
       return true;
     }
   }
@@ -117,9 +117,9 @@ bool ClaimedWithoutAStep(const MarkScene& scene) {
 
 bool ResumedFromTheSameTwice(const MarkScene& scene) {
   const Generation* before = nullptr;
-  for (const auto& [number, generation] : scene.evidence.generations) {
-    if (before != nullptr && before->resumed_step && generation.resumed_step &&
-        *before->resumed_step == *generation.resumed_step) {
+  for (const auto& [id, generation] : scene.evidence.generations) {
+    if (before != nullptr && before->resumed &&
+        before->resumed == generation.resumed) {
       return true;
     }
     before = &generation;
@@ -128,38 +128,43 @@ bool ResumedFromTheSameTwice(const MarkScene& scene) {
 }
 
 bool BeganAgainFromNothing(const MarkScene& scene) {
-  const auto& generations = scene.evidence.generations;
-  return std::any_of(
-      generations.begin(), generations.end(), [&](const auto& one) {
-        return one.second.cold_start && one.first != generations.begin()->first;
-      });
+  bool first = true;
+  for (const auto& [id, generation] : scene.evidence.generations) {
+    if (!first && generation.cold_start) return true;
+    if (!generation.saves.empty()) return false;
+    first = false;
+  }
+  return false;
+}
+
+// Whether a generation has something to do with a moment that was acknowledged
+// before it, or that was not.
+template <typename Predicate>
+bool AnyGeneration(const MarkScene& scene, Predicate predicate) {
+  std::set<Moment> acknowledged;
+  for (const auto& [id, generation] : scene.evidence.generations) {
+    if (predicate(generation, acknowledged)) return true;
+    for (const Acknowledged& save : generation.saves) {
+      acknowledged.insert(save.moment);
+    }
+  }
+  return false;
 }
 
 bool AdoptedAnUnacknowledgedSave(const MarkScene& scene) {
-  std::set<uint64_t> acknowledged;
-  for (const auto& [number, generation] : scene.evidence.generations) {
-    if (generation.resumed_step &&
-        !acknowledged.contains(*generation.resumed_step)) {
-      return true;
-    }
-    for (const Acknowledged& save : generation.saves) {
-      acknowledged.insert(save.step);
-    }
-  }
-  return false;
+  return AnyGeneration(scene, [](const Generation& generation,
+                                 const std::set<Moment>& acknowledged) {
+    return generation.resumed && !acknowledged.contains(*generation.resumed);
+  });
 }
 
-bool SavedAStepAgain(const MarkScene& scene) {
-  std::set<uint64_t> acknowledged;
-  for (const auto& [number, generation] : scene.evidence.generations) {
-    for (const Acknowledged& save : generation.saves) {
-      if (acknowledged.contains(save.step)) return true;
-    }
-    for (const Acknowledged& save : generation.saves) {
-      acknowledged.insert(save.step);
-    }
-  }
-  return false;
+bool SavedAMomentAgain(const MarkScene& scene) {
+  return AnyGeneration(scene, [](const Generation& generation,
+                                 const std::set<Moment>& acknowledged) {
+    return std::ranges::any_of(generation.saves, [&](const Acknowledged& save) {
+      return acknowledged.contains(save.moment);
+    });
+  });
 }
 
 bool SaveFailedAndTheNextSucceeded(const MarkScene& scene) {
@@ -178,7 +183,9 @@ bool FaultInTheThirdLife(const MarkScene& scene) {
 bool ChiefAndAnotherDied(const MarkScene& scene) {
   std::map<int, std::set<int>> dead;  // by life
   for (const Firing& firing : scene.evidence.firings) {
-    if (Kills(firing)) dead[firing.life->life].insert(firing.life->worker);
+    if (DiedThere(firing)) {
+      dead[firing.life->life].insert(firing.life->worker);
+    }
   }
   return std::ranges::any_of(dead, [](const auto& one) {
     return one.second.size() > 1 && one.second.contains(0);
@@ -187,28 +194,28 @@ bool ChiefAndAnotherDied(const MarkScene& scene) {
 
 bool NoticeInAnEvaluation(const MarkScene& scene) {
   return AnyFiring(scene, [](const Firing& firing, FaultPhase phase) {
-    return TraitsOf(*firing.fault).gives_notice &&
-           phase == FaultPhase::kEvaluation;
+    return GivesNotice(firing) && phase == FaultPhase::kEvaluation;
   });
 }
 
 bool NoticeInASave(const MarkScene& scene) {
   return AnyFiring(scene, [](const Firing& firing, FaultPhase phase) {
-    return TraitsOf(*firing.fault).gives_notice && phase == FaultPhase::kSaving;
+    return GivesNotice(firing) && phase == FaultPhase::kSaving;
   });
 }
 
 bool NoticeWhileRecovering(const MarkScene& scene) {
   return AnyFiring(scene, [](const Firing& firing, FaultPhase phase) {
-    return TraitsOf(*firing.fault).gives_notice &&
-           phase == FaultPhase::kRecovering;
+    return GivesNotice(firing) && phase == FaultPhase::kRecovering;
   });
 }
 
 bool StoppedAndWentOn(const MarkScene& scene) {
   const std::vector<LauncherRun>& launchers = scene.evidence.record.launchers;
-  return launchers.size() > 1 && launchers.front().exit_code == kStopped &&
-         scene.evidence.Done();
+  return scene.evidence.Done() &&
+         std::any_of(
+             launchers.begin(), launchers.end() - 1,
+             [](const LauncherRun& run) { return run.exit_code == kStopped; });
 }
 
 bool FinishedInSpiteOfANotice(const MarkScene& scene) {
@@ -218,65 +225,83 @@ bool FinishedInSpiteOfANotice(const MarkScene& scene) {
 }
 
 bool GraceTooShort(const MarkScene& scene) {
-  return AnyFiring(scene, [](const Firing& firing, FaultPhase) {
-    return TraitsOf(*firing.fault).gives_notice &&
-           !Has(*firing.life, RecordKind::kLifeEnd);
+  return std::ranges::any_of(scene.evidence.firings, [&](const Firing& firing) {
+    return GraceRanOut(scene.evidence, firing);
   });
 }
 
-bool CommitWasFenced(const MarkScene& scene) {
+// It had created its claim, and had not yet taken a checkpoint with it.
+bool TwoClaimsRaced(const MarkScene& scene) {
   return AnyLife(scene, [](const LifeEvents& life) {
-    return Has(life, RecordKind::kFencedOut) ||
-           Has(life, RecordKind::kFencedFound);
+    return Has(life, RecordKind::kFencedOut) &&
+           !Has(life, RecordKind::kGeneration);
+  });
+}
+
+bool SurvivorWasFenced(const MarkScene& scene) {
+  return AnyLife(scene, [](const LifeEvents& life) {
+    return HasThen(life, RecordKind::kSaveBegin, RecordKind::kFencedOut);
+  });
+}
+
+bool LateCommitWasVoid(const MarkScene& scene) {
+  return AnyLife(scene, [](const LifeEvents& life) {
+    return Has(life, RecordKind::kFencedFound);
   });
 }
 
 bool RetentionInterrupted(const MarkScene& scene) {
   return AnyFiring(scene, [](const Firing& firing, FaultPhase phase) {
-    return Kills(firing) && IsRetiring(firing) &&
-           phase != FaultPhase::kFinishing;
+    return DiedRetiring(firing) && phase != FaultPhase::kFinishing;
   });
 }
 
 bool DeletionAtTheEndInterrupted(const MarkScene& scene) {
   return AnyFiring(scene, [](const Firing& firing, FaultPhase phase) {
-    return Kills(firing) && phase == FaultPhase::kFinishing &&
-           (IsRetiring(firing) || IsAt(firing, Point::kBackupDelete));
+    return phase == FaultPhase::kFinishing &&
+           (DiedRetiring(firing) || DiedAt(firing, Point::kBackupDelete));
   });
 }
 
 bool PauseSleptOff(const MarkScene& scene) {
   return AnyFiring(scene, [](const Firing& firing, FaultPhase) {
+    // A heartbeat that hangs holds nobody up.
     const bool pauses =
-        firing.fault->kind == "hang" || firing.fault->kind == "stop";
-    return pauses && Has(*firing.life, RecordKind::kFinished);
+        firing.fault->kind == "stop" ||
+        (firing.fault->kind == "hang" && !IsAt(firing, Point::kHeartbeat));
+    return pauses && HasAfter(firing, RecordKind::kFinished);
   });
 }
 
 bool HangNoticed(const MarkScene& scene) {
-  return AnyFiring(scene, [](const Firing& firing, FaultPhase) {
-    return firing.fault->kind == "hang" &&
-           !Has(*firing.life, RecordKind::kLifeEnd);
+  return std::ranges::any_of(scene.evidence.firings, [&](const Firing& firing) {
+    return firing.fault->kind == "hang" && WasGivenUp(scene.evidence, firing);
   });
 }
 
+bool IsAnErrorOfALoad(const Firing& firing, FaultPhase phase) {
+  return firing.fault->kind == "errno" && IsAt(firing, Point::kLoadRead) &&
+         (phase == FaultPhase::kJoining || phase == FaultPhase::kRecovering);
+}
+
 bool LoadErrorGotOver(const MarkScene& scene) {
-  return AnyFiring(scene, [](const Firing& firing, FaultPhase) {
-    return firing.fault->kind == "errno" && IsAt(firing, Point::kLoadRead) &&
-           Has(*firing.life, RecordKind::kResumed);
+  return AnyFiring(scene, [](const Firing& firing, FaultPhase phase) {
+    return IsAnErrorOfALoad(firing, phase) &&
+           HasAfter(firing, RecordKind::kResumed);
   });
 }
 
 bool LoadErrorEndedTheLife(const MarkScene& scene) {
-  return AnyFiring(scene, [](const Firing& firing, FaultPhase) {
-    return firing.fault->kind == "errno" && IsAt(firing, Point::kLoadRead) &&
-           !Has(*firing.life, RecordKind::kResumed);
+  return AnyFiring(scene, [](const Firing& firing, FaultPhase phase) {
+    return IsAnErrorOfALoad(firing, phase) && LeftInFailure(firing) &&
+           !HasAfter(firing, RecordKind::kResumed);
   });
 }
 
 bool DamagedWhileBeingLoaded(const MarkScene& scene) {
   return AnyFiring(scene, [](const Firing& firing, FaultPhase) {
-    return TraitsOf(*firing.fault).damages_store &&
+    const FaultTraits traits = TraitsOf(*firing.fault);
+    return traits.damages_store && !traits.cuts_power &&
            firing.event().path.starts_with("ckpt.load");
   });
 }
@@ -326,8 +351,8 @@ constexpr std::array kTable = {
              "a restart went on from a save that nobody had been told of",
              kUsual, AdoptedAnUnacknowledgedSave},
     MarkInfo{"saved-a-step-again",
-             "a later generation saved a step that an earlier one had saved",
-             kUsual, SavedAStepAgain},
+             "a later generation saved what an earlier one had saved", kUsual,
+             SavedAMomentAgain},
     MarkInfo{"save-failed-and-the-next-succeeded",
              "a save failed, and a later one of the same life was acknowledged",
              kUsual, SaveFailedAndTheNextSucceeded},
@@ -354,10 +379,16 @@ constexpr std::array kTable = {
              FinishedInSpiteOfANotice},
     MarkInfo{"grace-too-short", "a worker was killed before it had left",
              kUsual, GraceTooShort},
-    MarkInfo{"commit-fenced",
-             "a worker learned that it is of an old generation, or what it "
-             "wrote was found void",
-             kRare, CommitWasFenced},
+    MarkInfo{"two-claims-raced",
+             "a worker learned while it claimed that another had claimed since",
+             kUsual, TwoClaimsRaced},
+    MarkInfo{"survivor-fenced",
+             "a late survivor learned in a save that it is of an old "
+             "generation",
+             kUsual, SurvivorWasFenced},
+    MarkInfo{"late-commit-void",
+             "what a late survivor had committed was found, and not read",
+             kUsual, LateCommitWasVoid},
     MarkInfo{"retention-interrupted",
              "a death while an old checkpoint was being removed", kUsual,
              RetentionInterrupted},
@@ -390,7 +421,7 @@ std::span<const MarkInfo> AllMarks() { return kTable; }
 MarkSet MarksOf(const Evidence& evidence) {
   MarkScene scene = {.evidence = evidence, .phases = {}};
   for (const Firing& firing : evidence.firings) {
-    scene.phases.push_back(PhaseOf(evidence.record, firing));
+    scene.phases.push_back(PhaseOf(evidence, firing));
   }
   MarkSet marks;
   for (size_t i = 0; i < kTable.size(); ++i) marks[i] = kTable[i].holds(scene);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
+#include <cerrno>
 #include <chrono>
 #include <span>
 #include <string>
@@ -12,6 +12,8 @@
 #include "chaos/inject/injector.h"
 #include "chaos/sim/random_stream.h"
 #include "engine/check.h"
+#include "harness/explore/draw.h"
+#include "harness/explore/survivor_plan.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -22,35 +24,6 @@ using std::chrono::milliseconds;
 // A shorter grace is generated too, now and then: a kill in the middle of what
 // the notice set off.
 constexpr Duration kLongGrace = std::chrono::seconds(10);
-
-// Draws of one name.
-class Draw {
- public:
-  Draw(uint64_t case_seed, std::string_view name) : stream_(case_seed, name) {}
-
-  uint64_t Below(uint64_t n) { return stream_.Below(n); }
-  bool OneIn(uint64_t n) { return stream_.Below(n) == 0; }
-  // From 1 to 2^bits, each power of two as likely as the others.
-  uint64_t LogUniform(uint64_t bits) {
-    const uint64_t high = uint64_t{1} << stream_.Below(bits + 1);
-    return high == 1 ? 1 : stream_.Between(high / 2 + 1, high);
-  }
-  template <typename T>
-  T Of(std::span<const T> items) {
-    return items[stream_.Below(items.size())];
-  }
-  template <typename T, size_t n>
-  T Of(const std::array<T, n>& items) {
-    return Of(std::span<const T>(items));
-  }
-  template <typename T>
-  T Of(const std::vector<T>& items) {
-    return Of(std::span<const T>(items));
-  }
-
- private:
-  RandomStream stream_;
-};
 
 uint64_t CaseSeed(uint64_t seed, uint64_t number) {
   return RandomStream(seed, fmt::format("explore.case.{}", number)).Next();
@@ -112,16 +85,21 @@ class FaultDraw {
     fault.id = fmt::format("fault-{}", index_ + 1);
     fault.kind = kinds.Pick(choice_);
     fault.site.point = choice_.Of(PointsFor(fault.kind, points));
-    // What is damaged may be set aside: the rarest place of all.
-    if (std::ranges::any_of(before, Damages) && choice_.OneIn(4) &&
-        std::ranges::find(points, Point::kReject) != points.end()) {
-      fault.site.point = Point::kReject;
-    }
     const Fault* first = !before.empty() && choice_.Below(3) > 0
                              ? &before[choice_.Below(before.size())]
                              : nullptr;
+    if (!before.empty()) MoveToALoad(before, fault);
+    if (space_.at_success == AtSuccess::kDeleteCheckpoints) {
+      MoveToTheDeletion(fault);
+    }
     MakeSite(first, fault.site);
     if (first != nullptr) fault.after = first->id;
+    if (!before.empty() && Damages(before.back()) && choice_.OneIn(2)) {
+      EndTheLifeOf(before.back(), fault);
+    } else if (fault.site.point == Point::kReject) {
+      fault.site = {
+          .worker = kChief, .life = kAnyLife, .point = Point::kReject};
+    }
     MakeParameters(fault);
     MakeTimes(fault);
     return fault;
@@ -132,6 +110,52 @@ class FaultDraw {
     return fault.kind == FaultKind::kBitFlip ||
            fault.kind == FaultKind::kTruncate ||
            fault.kind == FaultKind::kDelete;
+  }
+
+  static bool IsIn(Point point, const std::vector<Point>& points) {
+    return std::ranges::find(points, point) != points.end();
+  }
+
+  // Few lives load, and fewer find what is to be set aside: the rarest places
+  // of all, for faults that come after others.
+  void MoveToALoad(const std::vector<Fault>& before, Fault& fault) {
+    Point point = fault.site.point;
+    if (std::ranges::any_of(before, Damages) && choice_.OneIn(3)) {
+      point = Point::kReject;
+    } else if (fault.kind == FaultKind::kErrno || Damages(fault)) {
+      if (choice_.OneIn(3)) point = Point::kLoadRead;
+    } else if (choice_.OneIn(8)) {
+      point = choice_.Of(
+          std::array{Point::kLoadBegin, Point::kLoadRead, Point::kLoadEnd});
+    }
+    if (IsIn(point, space_.points)) fault.site.point = point;
+  }
+
+  // It comes once in a run, at its end.
+  void MoveToTheDeletion(Fault& fault) {
+    if (!choice_.OneIn(4)) return;
+    const Point point = choice_.Of(std::array{
+        Point::kBackupDelete, Point::kRetireRename, Point::kRetireRemove});
+    if (IsIn(point, space_.points)) fault.site.point = point;
+  }
+
+  // What is damaged shows to the next life only: there is to be one, before the
+  // damage is retired.
+  void EndTheLifeOf(const Fault& damaged, Fault& fault) {
+    constexpr std::array kDeaths = {FaultKind::kCrash, FaultKind::kKill,
+                                    FaultKind::kException,
+                                    FaultKind::kPowerLoss};
+    const FaultKind death = choice_.Of(kDeaths);
+    if (!std::ranges::binary_search(space_.kinds, death) ||
+        !IsIn(Point::kStepEnd, space_.points)) {
+      return;
+    }
+    fault.kind = death;
+    fault.after = damaged.id;
+    fault.site = {.worker = kAnyWorker,
+                  .life = kAnyLife,
+                  .point = Point::kStepEnd,
+                  .hit = site_.LogUniform(3)};
   }
 
   // Where the kind is most likely to meet its operation; three faults in four.
@@ -252,8 +276,10 @@ class FaultDraw {
     return milliseconds(static_cast<int64_t>(parameters_.LogUniform(bits)));
   }
 
-  // Whether something is there or not is for the storage to say.
+  // Whether something is there or not is for the storage to say. A load tries
+  // again after the commonest error of all.
   int Error(Point point) {
+    if (point == Point::kLoadRead && parameters_.OneIn(2)) return EIO;
     std::vector<int> errors;
     for (const FaultErrorInfo& info : AllFaultErrors()) {
       const bool of_names =
@@ -390,7 +416,10 @@ FaultPlan RandomPlan(const PlanSpace& space, uint64_t seed, uint64_t number) {
   if (space.max_faults == 0) return plan;
   const auto most = static_cast<uint64_t>(space.max_faults);
   const auto count = static_cast<int>(1 + Draw(case_seed, "count").Below(most));
-  for (int i = 0; i < count; ++i) {
+  if (space.hosts == HostsChoice::kSeparate) {
+    plan.faults = SurvivorFaults(space, count, Draw(case_seed, "survivor"));
+  }
+  for (int i = static_cast<int>(plan.faults.size()); i < count; ++i) {
     plan.faults.push_back(
         FaultDraw(space, case_seed, i).Make(kinds, points, plan.faults));
   }
