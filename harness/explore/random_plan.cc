@@ -101,11 +101,22 @@ class FaultDraw {
           .worker = kChief, .life = kAnyLife, .point = Point::kReject};
     }
     MakeParameters(fault);
+    // Where all stand still for ever nobody is left to notice.
+    if (StandsStillForEver(fault) &&
+        (fault.site.worker == kAllWorkers ||
+         std::ranges::any_of(before, StandsStillForEver))) {
+      fault.with.duration = Milliseconds(15);
+    }
     MakeTimes(fault);
     return fault;
   }
 
  private:
+  static bool StandsStillForEver(const Fault& fault) {
+    return (fault.kind == FaultKind::kHang || fault.kind == FaultKind::kStop) &&
+           fault.with.duration == Duration{0};
+  }
+
   static bool Damages(const Fault& fault) {
     return fault.kind == FaultKind::kBitFlip ||
            fault.kind == FaultKind::kTruncate ||
@@ -336,10 +347,7 @@ class FaultDraw {
         break;
       case FaultKind::kHang:
       case FaultKind::kStop:
-        // Where all stand still for ever nobody is left to notice.
-        if (!parameters_.OneIn(3) || fault.site.worker == kAllWorkers) {
-          with.duration = Milliseconds(15);
-        }
+        if (!parameters_.OneIn(3)) with.duration = Milliseconds(15);
         break;
       case FaultKind::kPreempt:
         with.grace = parameters_.OneIn(4) ? Milliseconds(9) : kLongGrace;

@@ -1,5 +1,6 @@
 #include "harness/explore/random_plan.h"
 
+#include <algorithm>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -77,6 +78,22 @@ TEST(RandomPlanTest, EveryKindPointAndSetupComesUp) {
   EXPECT_EQ(points.size(), AllPoints().size());
   EXPECT_EQ(setups.size(), 6u);
   EXPECT_EQ(chained.size(), 2u);
+}
+
+// Of two workers that stand still for ever none could notice the other.
+TEST(RandomPlanTest, OneAtMostStandsStillForEver) {
+  PlanSpace space = WholeSpace();
+  space.kinds = {FaultKind::kHang, FaultKind::kStop};
+  uint64_t for_ever = 0;
+  for (uint64_t number = 0; number < 1000; ++number) {
+    const std::vector<Fault> faults = RandomPlan(space, 2, number).faults;
+    const auto count = std::ranges::count_if(faults, [](const Fault& fault) {
+      return fault.with.duration == Duration{0};
+    });
+    ASSERT_LE(count, 1) << number;
+    for_ever += static_cast<uint64_t>(count);
+  }
+  EXPECT_GT(for_ever, 100u);
 }
 
 uint64_t StalledChiefs(const PlanSpace& space) {
