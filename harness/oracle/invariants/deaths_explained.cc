@@ -4,7 +4,7 @@
 // A worker that leaves says so in its last event. One that does not was killed:
 // by a fault that fired in that life of the job, or by the launcher after
 // another worker of that life had failed. A launcher that a signal ended needs
-// a fault too. Anything else is a crash of the engine's own.
+// a power cut. Anything else is a crash of the engine's own.
 #include <algorithm>
 #include <csignal>
 #include <map>

@@ -1,4 +1,5 @@
-// replicas-agree: all workers of a generation hold equal bits after every step.
+// replicas-agree: all workers of a generation hold equal bits after every step,
+// evaluation and epoch, where they resume and where they finish.
 #include <map>
 #include <tuple>
 
