@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <chrono>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,17 +11,12 @@
 #include "chaos/sim/random_stream.h"
 #include "engine/check.h"
 #include "harness/explore/draw.h"
+#include "harness/explore/parameters_draw.h"
 #include "harness/explore/survivor_plan.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
-
-using std::chrono::milliseconds;
-
-// A shorter grace is generated too, now and then: a kill in the middle of what
-// the notice set off.
-constexpr Duration kLongGrace = std::chrono::seconds(10);
 
 uint64_t CaseSeed(uint64_t seed, uint64_t number) {
   return RandomStream(seed, fmt::format("explore.case.{}", number)).Next();
@@ -75,7 +68,8 @@ class FaultDraw {
   FaultDraw(const PlanSpace& space, uint64_t case_seed, int index)
       : space_(space),
         site_(case_seed, fmt::format("fault.{}.site", index)),
-        parameters_(case_seed, fmt::format("fault.{}.parameters", index)),
+        parameters_(space,
+                    Draw(case_seed, fmt::format("fault.{}.parameters", index))),
         choice_(case_seed, fmt::format("fault.{}", index)),
         index_(index) {}
 
@@ -100,23 +94,11 @@ class FaultDraw {
       fault.site = {
           .worker = kChief, .life = kAnyLife, .point = Point::kReject};
     }
-    MakeParameters(fault);
-    // Where all stand still for ever nobody is left to notice.
-    if (StandsStillForEver(fault) &&
-        (fault.site.worker == kAllWorkers ||
-         std::ranges::any_of(before, StandsStillForEver))) {
-      fault.with.duration = Milliseconds(15);
-    }
-    MakeTimes(fault);
+    parameters_.Fill(before, fault);
     return fault;
   }
 
  private:
-  static bool StandsStillForEver(const Fault& fault) {
-    return (fault.kind == FaultKind::kHang || fault.kind == FaultKind::kStop) &&
-           fault.with.duration == Duration{0};
-  }
-
   static bool Damages(const Fault& fault) {
     return fault.kind == FaultKind::kBitFlip ||
            fault.kind == FaultKind::kTruncate ||
@@ -262,142 +244,14 @@ class FaultDraw {
       site.epoch = site_.Below(space_.epochs + 1);
     }
     if (HasOffset(site.point) && site_.Below(5) < 2) {
-      site.offset = Offset(site_);
+      site.offset = AnyOffset(site_);
       site.hit = site_.LogUniform(2);
-    }
-  }
-
-  static FileOffset Offset(Draw& draw) {
-    if (draw.OneIn(2)) {
-      return {.value = draw.Below(101), .unit = OffsetUnit::kPercent};
-    }
-    return {.value = draw.LogUniform(14) - 1, .unit = OffsetUnit::kBytes};
-  }
-
-  void MakeTear(FaultParameters& with) {
-    with.blocks = static_cast<int>(1 + parameters_.Below(16));
-    const uint64_t all = (uint64_t{1} << with.blocks) - 1;
-    with.keep = parameters_.Below(all);
-    constexpr std::array kThen = {AfterTear::kCrash, AfterTear::kPowerLoss,
-                                  AfterTear::kNothing};
-    with.then = parameters_.Of(kThen);
-  }
-
-  milliseconds Milliseconds(uint64_t bits) {
-    return milliseconds(static_cast<int64_t>(parameters_.LogUniform(bits)));
-  }
-
-  // Whether something is there or not is for the storage to say. A load tries
-  // again after the commonest error of all.
-  int Error(Point point) {
-    if (point == Point::kLoadRead && parameters_.OneIn(2)) return EIO;
-    std::vector<int> errors;
-    for (const FaultErrorInfo& info : AllFaultErrors()) {
-      const bool of_names =
-          info.code == Code::kNotFound || info.code == Code::kAlreadyExists;
-      if (of_names && AnnouncedBy(point) == StorageOperation::kNone) continue;
-      errors.push_back(info.number);
-    }
-    return parameters_.Of(errors);
-  }
-
-  // Two groups, nobody left out.
-  std::vector<std::vector<int>> Groups() {
-    std::vector<std::vector<int>> groups(2);
-    for (int worker = 0; worker < space_.workers; ++worker) {
-      groups[parameters_.Below(2)].push_back(worker);
-    }
-    if (groups[0].empty() || groups[1].empty()) groups.clear();
-    return groups;
-  }
-
-  void MakeTrouble(FaultKind kind, FaultParameters& with) {
-    if (kind == FaultKind::kClockJump) {
-      with.by = std::chrono::seconds(parameters_.LogUniform(30));
-      with.direction =
-          parameters_.OneIn(2) ? JumpDirection::kForward : JumpDirection::kBack;
-      return;
-    }
-    if (!parameters_.OneIn(3)) with.duration = Milliseconds(15);
-    if (kind == FaultKind::kPartition && parameters_.OneIn(2)) {
-      with.groups = Groups();
-    } else if (kind == FaultKind::kOneWay) {
-      with.way = parameters_.OneIn(2) ? LinkWay::kOut : LinkWay::kIn;
-    } else if (kind == FaultKind::kDrop) {
-      with.percent = static_cast<int>(1 + parameters_.Below(90));
-    } else if (kind == FaultKind::kDelay) {
-      with.latency = Milliseconds(12);
-      if (parameters_.OneIn(2)) with.jitter = Milliseconds(10);
-    }
-  }
-
-  void MakeParameters(Fault& fault) {
-    FaultParameters& with = fault.with;
-    // None that the engine's own ends have.
-    constexpr std::array kExitCodes = {70, 3, 9, 101, 137, 255};
-    switch (fault.kind) {
-      case FaultKind::kCrash:
-        with.exit_code = parameters_.Of(kExitCodes);
-        break;
-      case FaultKind::kKill:
-        if (parameters_.OneIn(2)) with.latency = Milliseconds(11);
-        break;
-      case FaultKind::kSlow:
-        with.latency = Milliseconds(13);
-        break;
-      case FaultKind::kHang:
-      case FaultKind::kStop:
-        if (!parameters_.OneIn(3)) with.duration = Milliseconds(15);
-        break;
-      case FaultKind::kPreempt:
-        with.grace = parameters_.OneIn(4) ? Milliseconds(9) : kLongGrace;
-        break;
-      case FaultKind::kTornWrite:
-        MakeTear(with);
-        break;
-      case FaultKind::kShortWrite:
-        with.bytes = parameters_.LogUniform(13) - 1;
-        break;
-      case FaultKind::kErrno:
-        with.error = Error(fault.site.point);
-        break;
-      case FaultKind::kBitFlip:
-        with.offset = Offset(parameters_);
-        with.bit = static_cast<int>(parameters_.Below(8));
-        break;
-      case FaultKind::kTruncate:
-        with.offset = Offset(parameters_);
-        break;
-      case FaultKind::kPartition:
-      case FaultKind::kOneWay:
-      case FaultKind::kDrop:
-      case FaultKind::kDelay:
-      case FaultKind::kClockJump:
-        MakeTrouble(fault.kind, with);
-        break;
-      default:
-        break;
-    }
-  }
-
-  // For ever only what leaves the process alive: a death at every hit leaves
-  // no restarts.
-  void MakeTimes(Fault& fault) {
-    const bool lives_on = fault.kind == FaultKind::kErrno ||
-                          fault.kind == FaultKind::kShortWrite ||
-                          fault.kind == FaultKind::kFsyncFails ||
-                          fault.kind == FaultKind::kBitFlip ||
-                          fault.kind == FaultKind::kTruncate;
-    if (!lives_on || !parameters_.OneIn(12)) return;
-    fault.with.times = FaultTimes::kAlways;
-    if (parameters_.OneIn(2)) {
-      fault.with.until_step = parameters_.Below(space_.steps + 1);
     }
   }
 
   const PlanSpace& space_;
   Draw site_;
-  Draw parameters_;
+  ParametersDraw parameters_;
   Draw choice_;
   int index_;
 };
