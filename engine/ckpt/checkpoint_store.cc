@@ -125,8 +125,8 @@ Result<LoadedCheckpoint> CheckpointStore::Load(const CheckpointRef& ref) {
   return loaded;
 }
 
-Result<std::string> CheckpointStore::BeginSave(const CheckpointHead& head,
-                                               uint64_t generation) {
+Result<std::optional<std::string>> CheckpointStore::BeginSave(
+    const CheckpointHead& head, uint64_t generation) {
   const Status begun = world_->faults.Hit(Point::kSaveBegin, ContextOf(head));
   if (!begun.ok()) {
     world_->events.Emit({.kind = EventKind::kSaveFailed,
@@ -139,29 +139,55 @@ Result<std::string> CheckpointStore::BeginSave(const CheckpointHead& head,
         fmt::format("save of step {}: generation {} was not claimed here",
                     head.step, generation));
   }
+  ASSIGN_OR_RETURN(const std::optional<CheckpointName> name,
+                   NameForSave(head, generation));
+  if (!name) return std::optional<std::string>();
+  const std::string save = name->ToString() + std::string(kTmpSuffix);
+  world_->events.Emit({.kind = EventKind::kSaveBegin,
+                       .step = head.step,
+                       .path = PathOf(name->ToString())});
+  save_ = save;
+  Status made = ClearForSave(save);
+  if (made.ok()) made = world_->storage.MakeDirectory(PathOf(save));
+  if (!made.ok()) return FailSave(save, made);
+  return std::optional(save);
+}
+
+// nullopt: a checkpoint of this very state is there.
+Result<std::optional<CheckpointName>> CheckpointStore::NameForSave(
+    const CheckpointHead& head, uint64_t generation) {
   CheckpointName name{.step = head.step, .phase = {}, .generation = generation};
-  for (const CommittedCheckpoint& there : lineage_) {
+  for (size_t i = 0; i < lineage_.size(); ++i) {
+    const CommittedCheckpoint& there = lineage_[i];
     if (there.ref.step != head.step) continue;
     if (there.phase != head.phase) {
       name.phase = head.phase;
-    } else if (there.state_digest == head.state_digest) {
-      return AlreadyExists(there.ref.name + ": is there already");
-    } else {
+      continue;
+    }
+    if (there.state_digest != head.state_digest) {
       return FailedPrecondition(fmt::format(
           "nondeterminism: {} has state digest {}, this run's step {} has {}",
           there.ref.name, there.state_digest.ToString(), head.step,
           head.state_digest.ToString()));
     }
+    const Status verified = VerifyCheckpoint(*world_, PathOf(there.ref));
+    if (verified.ok()) return std::optional<CheckpointName>();
+    if (verified.code() != Code::kDataLoss) return verified;
+    // It went bad after it was loaded: what this run holds is the better copy.
+    RETURN_IF_ERROR(SetAside(*world_, options_.directory, there.ref.name,
+                             verified.message()));
+    Remember(Annotate(verified, there.ref.name));
+    lineage_.erase(lineage_.begin() + static_cast<ptrdiff_t>(i--));
   }
-  const std::string save = name.ToString() + std::string(kTmpSuffix);
-  world_->events.Emit({.kind = EventKind::kSaveBegin,
-                       .step = head.step,
-                       .path = PathOf(name.ToString())});
-  save_ = save;
-  Status made = RemoveTree(*world_, PathOf(save), FileKind::kDirectory);
-  if (made.ok()) made = world_->storage.MakeDirectory(PathOf(save));
-  if (!made.ok()) return FailSave(save, made);
-  return save;
+  return std::optional(name);
+}
+
+// A failed save of this name may have left more than its own directory, even a
+// checkpoint, and its removal is still owed: later it would take this save.
+Status CheckpointStore::ClearForSave(const std::string& save) {
+  const bool owed = std::ranges::find(remains_, save) != remains_.end();
+  return owed ? DropRemains(save)
+              : RemoveTree(*world_, PathOf(save), FileKind::kDirectory);
 }
 
 Result<ShardFile> CheckpointStore::WriteShard(
@@ -336,22 +362,23 @@ Status CheckpointStore::FailSave(const std::string& save, const Status& why) {
                        .step = ref.step,
                        .path = PathOf(ref),
                        .detail = reason.message()});
-  if (reason.code() != Code::kFenced) DropRemains(save);
+  if (reason.code() != Code::kFenced) Remember(DropRemains(save));
   return reason;
 }
 
 // A void save must not be taken for a fall-back: neither its directory nor, if
 // the rename was done already, the checkpoint.
-// What cannot be removed now is tried again with the next retention.
-void CheckpointStore::DropRemains(const std::string& save) {
+// What cannot be removed now is tried again with the next retention, and before
+// its name is used again.
+Status CheckpointStore::DropRemains(const std::string& save) {
+  std::erase(remains_, save);
   const std::string name = RefOfSave(save).name;
   Status dropped = RemoveCheckpoint(*world_, options_.directory, name);
   if (dropped.code() == Code::kNotFound) dropped = OkStatus();
-  Remember(dropped);
   const Status cleared =
       RemoveTree(*world_, PathOf(save), FileKind::kDirectory);
-  Remember(cleared);
   if (!dropped.ok() || !cleared.ok()) remains_.push_back(save);
+  return dropped.ok() ? cleared : dropped;
 }
 
 Status CheckpointStore::AbandonSave(const std::string& save) {
@@ -402,7 +429,9 @@ Status CheckpointStore::WriteStateFile(const PointContext& context) {
 // Leaves the newest ones of the lineage, the one just committed among them.
 // What cannot be removed now stays in the list and is tried again.
 Status CheckpointStore::Retire() {
-  for (const std::string& save : std::exchange(remains_, {})) DropRemains(save);
+  for (const std::string& save : std::exchange(remains_, {})) {
+    Remember(DropRemains(save));
+  }
   const auto keep = static_cast<size_t>(options_.keep);
   const size_t surplus = lineage_.size() > keep ? lineage_.size() - keep : 0;
   std::vector<CommittedCheckpoint> left;

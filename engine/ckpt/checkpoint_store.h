@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "engine/ckpt/claim.h"
+#include "engine/ckpt/store_names.h"
 #include "engine/digest.h"
 #include "engine/status.h"
 #include "engine/tensor.h"
@@ -101,21 +102,22 @@ class CheckpointStore {
   Result<LoadedCheckpoint> Load(const CheckpointRef& ref);
 
   // Chief: makes the directory for a save of this step and returns its name,
-  // to be told to all ranks. kAlreadyExists: a committed checkpoint of this
-  // step and state digest is there already, nothing is to be done;
+  // to be told to all ranks. nullopt: a committed checkpoint of this step,
+  // phase and state digest is there and verifies, nothing is to be done.
   // kFailedPrecondition: one of this step with another digest is there, which
   // is nondeterminism and must stop the run.
-  Result<std::string> BeginSave(const CheckpointHead& head,
-                                uint64_t generation);
+  Result<std::optional<std::string>> BeginSave(const CheckpointHead& head,
+                                               uint64_t generation);
 
   // Any rank: writes and syncs shard `index` of `count` in that directory.
   Result<ShardFile> WriteShard(const std::string& save, int index, int count,
                                std::span<const TensorView> tensors);
 
   // Chief: index, manifest, the rename that commits, the state file, retention.
-  // After any error the save is void and what it left is removed; kFenced: a
-  // newer generation owns the directory, stop, write nothing. What fails after
-  // the acknowledgement (state file, retention) is a warning.
+  // After any error the save is void and what it left is removed, now or, where
+  // that fails too, with a later save; kFenced: a newer generation owns the
+  // directory, stop, write nothing. What fails after the acknowledgement (state
+  // file, retention) is a warning.
   Result<CheckpointRef> Commit(const std::string& save,
                                const CheckpointHead& head, uint64_t generation,
                                std::span<const ShardFile> shards);
@@ -139,6 +141,9 @@ class CheckpointStore {
 
   std::string PathOf(std::string_view name) const;
   Status CheckOwnsDirectory();
+  Result<std::optional<CheckpointName>> NameForSave(const CheckpointHead& head,
+                                                    uint64_t generation);
+  Status ClearForSave(const std::string& save);
   Result<CheckpointRef> TryCommit(const std::string& save,
                                   const CheckpointHead& head,
                                   std::span<const ShardFile> shards);
@@ -147,7 +152,7 @@ class CheckpointStore {
   Status PublishSave(const std::string& save, const CheckpointRef& ref,
                      const CheckpointHead& head);
   Status FailSave(const std::string& save, const Status& why);
-  void DropRemains(const std::string& save);
+  Status DropRemains(const std::string& save);
   Status AfterCommit(const CheckpointHead& head);
   Status WriteStateFile(const PointContext& context);
   Status Retire();

@@ -151,17 +151,6 @@ class Chores {
   std::vector<std::string> warnings_;
 };
 
-Status SetAside(World& world, const std::string& directory,
-                const std::string& name, const std::string& reason) {
-  RETURN_IF_ERROR(world.faults.Hit(Point::kReject, {}));
-  const std::string from = directory + "/" + name;
-  RETURN_IF_ERROR(world.storage.Rename(
-      from, fmt::format("{}/{}{}", directory, kRejectedPrefix, name)));
-  world.events.Emit(
-      {.kind = EventKind::kRejected, .path = from, .detail = reason});
-  return OkStatus();
-}
-
 Status SetAsideRejected(World& world, const std::string& directory,
                         const RecordedClaim& claim, Chores& chores) {
   for (const Rejection& rejection : claim.choice.rejected) {

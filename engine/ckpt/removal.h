@@ -16,6 +16,10 @@ namespace gauntlet {
 Status RemoveCheckpoint(World& world, const std::string& directory,
                         const std::string& name);
 
+// Renames directory/name to rejected-name, evidence for people, and says why.
+Status SetAside(World& world, const std::string& directory,
+                const std::string& name, const std::string& reason);
+
 // Removes a file, or a directory and what is in it; a missing one is fine.
 // Reaches kRetireRemove before each removal.
 Status RemoveTree(World& world, const std::string& path, FileKind kind);

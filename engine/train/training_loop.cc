@@ -20,7 +20,8 @@ uint32_t CanonicalBits(float value) {
 bool SaveMayFail(const Status& status) {
   return status.code() == Code::kIoError ||
          status.code() == Code::kResourceExhausted ||
-         status.code() == Code::kNotFound;
+         status.code() == Code::kNotFound ||
+         status.code() == Code::kAlreadyExists;
 }
 
 }  // namespace

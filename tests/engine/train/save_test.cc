@@ -153,6 +153,43 @@ TEST(SaveTest, ARunWhoseLastSaveFailsIsNotDone) {
   EXPECT_THAT(outcome.reasons[0], HasSubstr("save of step 24"));
 }
 
+// An error that says "exists" is an error, not the news that the state is
+// saved.
+TEST(SaveTest, AnErrorAtItsBeginIsNeverTakenForASaveThatIsThere) {
+  const FaultPlan plan = {
+      .faults = {{.id = "taken",
+                  .site = {.worker = 0, .point = Point::kSaveBegin},
+                  .kind = FaultKind::kErrno,
+                  .with = {.error = EEXIST}}}};
+  const LifeOutcome outcome =
+      TrainingFixture().Run(2, With({.unit = SaveUnit::kNone}), plan);
+  EXPECT_FALSE(outcome.result);
+  EXPECT_THAT(outcome.reasons[0], HasSubstr("save of step 24"));
+}
+
+// The last step's save fails twice, once in what it leaves behind; the one at
+// the end is of the same step and phase.
+TEST(SaveTest, TheLastSaveOutlivesAFailedOneOfItsName) {
+  TrainOptions options = With({.unit = SaveUnit::kEpochs});
+  const FaultPlan plan = {
+      .faults = {
+          {.id = "sync",
+           .site = {.worker = 0, .step = 24, .point = Point::kShardSync},
+           .kind = FaultKind::kErrno},
+          {.id = "rename",
+           .site = {.worker = 0, .step = 24, .point = Point::kRetireRename},
+           .kind = FaultKind::kErrno,
+           .after = "sync"}}};
+  TrainingFixture fixture;
+  const LifeOutcome outcome = fixture.Run(2, options, plan);
+  EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kDone));
+  EXPECT_THAT(outcome.StepsOf(EventKind::kSaveFailed), ElementsAre(24));
+  EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged),
+              ElementsAre(6, 12, 18, 24));
+  const LifeOutcome next = fixture.Run(2, options);
+  EXPECT_EQ(next.result->resumed_from, kSteps);
+}
+
 TEST(SaveTest, AFailedSaveIsToldToPeople) {
   const FaultPlan plan = {
       .faults = {{.id = "full",
