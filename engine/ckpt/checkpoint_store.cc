@@ -8,6 +8,7 @@
 #include "engine/ckpt/claim_format.h"
 #include "engine/ckpt/generation_claim.h"
 #include "engine/ckpt/manifest.h"
+#include "engine/ckpt/ownership.h"
 #include "engine/ckpt/removal.h"
 #include "engine/ckpt/safetensors.h"
 #include "engine/ckpt/shard_index.h"
@@ -54,6 +55,13 @@ uint64_t TensorBytesOf(std::span<const TensorView> tensors) {
   return bytes;
 }
 
+// The directory is another's, or gone: nothing in it is this process's to
+// change.
+bool IsOwnersLoss(const Status& status) {
+  return status.code() == Code::kFenced ||
+         status.code() == Code::kFailedPrecondition;
+}
+
 bool StopsTheProcess(const Status& status) {
   return status.code() == Code::kCancelled || status.code() == Code::kFenced;
 }
@@ -80,15 +88,16 @@ Result<CheckpointStore> CheckpointStore::Open(World& world,
     return InvalidArgument(fmt::format(
         "checkpoints to keep: expected at least 1, found {}", cleaned.keep));
   }
-  RETURN_IF_ERROR(MakeDurableDirectory(world.storage, cleaned.directory));
+  if (cleaned.tenure.claimed == 0) {
+    RETURN_IF_ERROR(MakeDurableDirectory(world.storage, cleaned.directory));
+  }
   return CheckpointStore(world, std::move(cleaned));
 }
 
 Result<Claim> CheckpointStore::ClaimGeneration(const std::string& job_json) {
   record_.reset();
   lineage_.clear();
-  ASSIGN_OR_RETURN(const uint64_t generation,
-                   CreateClaim(*world_, options_.directory));
+  ASSIGN_OR_RETURN(const uint64_t generation, CreateClaim(*world_, options_));
   ASSIGN_OR_RETURN(RecordedClaim recorded,
                    RecordParent(*world_, options_, generation, job_json));
   record_ = recorded.record;
@@ -258,7 +267,7 @@ Result<CheckpointRef> CheckpointStore::TryCommit(
   RETURN_IF_ERROR(world_->storage.SyncDirectory(PathOf(save)));
   if (early) world_->events.Emit(acknowledged);
   RETURN_IF_ERROR(PublishSave(save, ref, head));
-  RETURN_IF_ERROR(CheckOwnsDirectory());
+  RETURN_IF_ERROR(CheckOwner(*world_, options_.directory, *record_));
   if (!early) world_->events.Emit(acknowledged);
   return ref;
 }
@@ -318,51 +327,23 @@ Status CheckpointStore::PublishSave(const std::string& save,
   return world_->storage.SyncDirectory(options_.directory);
 }
 
-// kFenced where a higher claim exists, or where this process's own claim is
-// gone or another's: the store was deleted and begun anew under it.
-Status CheckpointStore::CheckOwnsDirectory() {
-  const std::string& directory = options_.directory;
-  ASSIGN_OR_RETURN(const uint64_t highest, HighestClaim(*world_, directory));
-  bool owns = highest == record_->generation;
-  if (owns) {
-    const auto text = ReadWithRetry(
-        *world_, directory + "/" + ClaimName(highest), kMaxClaimBytes);
-    const auto found = text.ok() ? ParseClaim(*text) : text.status();
-    // Damage to the claim is not another claim; a claim that cannot be read
-    // says nothing.
-    if (found.ok()) {
-      owns = EncodeClaim(*found) == EncodeClaim(*record_);
-    } else if (found.status().code() == Code::kNotFound) {
-      owns = false;
-    } else if (found.status().code() != Code::kDataLoss) {
-      return found.status();
-    }
-  }
-  if (owns) return OkStatus();
-  world_->events.Emit(
-      {.kind = EventKind::kFencedOut, .generation = record_->generation});
-  return Fenced(fmt::format(
-      "generation {} does not own {} any more: the highest claim is {}",
-      record_->generation, directory, ClaimName(highest)));
-}
-
 Status CheckpointStore::FailSave(const std::string& save, const Status& why) {
   save_.reset();
   // Told to be gone: as in a crash, everything stays as it is.
   if (why.code() == Code::kCancelled) return why;
-  // Another generation takes away what this one writes; that is the reason
-  // then.
+  // Who has lost the directory has no other reason to give, and leaves what is
+  // in it to its owner.
   Status reason = why;
   if (why.code() != Code::kFenced) {
-    const Status owns = CheckOwnsDirectory();
-    if (owns.code() == Code::kFenced) reason = owns;
+    const Status owns = CheckOwner(*world_, options_.directory, *record_);
+    if (IsOwnersLoss(owns)) reason = owns;
   }
   const CheckpointRef ref = RefOfSave(save);
   world_->events.Emit({.kind = EventKind::kSaveFailed,
                        .step = ref.step,
                        .path = PathOf(ref),
                        .detail = reason.message()});
-  if (reason.code() != Code::kFenced) Remember(DropRemains(save));
+  if (!IsOwnersLoss(reason)) Remember(DropRemains(save));
   return reason;
 }
 
@@ -383,9 +364,8 @@ Status CheckpointStore::DropRemains(const std::string& save) {
 
 Status CheckpointStore::AbandonSave(const std::string& save) {
   if (save_ == save) {
-    return StopsTheProcess(FailSave(save, Unavailable("abandoned")))
-               ? Fenced(save + ": abandoned under a newer generation")
-               : OkStatus();
+    const Status failed = FailSave(save, Unavailable("abandoned"));
+    return IsOwnersLoss(failed) ? failed : OkStatus();
   }
   return RemoveTree(*world_, PathOf(save), FileKind::kDirectory);
 }
@@ -476,7 +456,8 @@ Status CheckpointStore::DeleteAll() {
   const Result<StoreScan> scan = ScanStore(*world_, directory);
   if (scan.status().code() == Code::kNotFound) return OkStatus();
   RETURN_IF_ERROR(scan.status());
-  if (record_) RETURN_IF_ERROR(CheckOwnsDirectory());
+  if (record_)
+    RETURN_IF_ERROR(CheckOwner(*world_, options_.directory, *record_));
   RETURN_IF_ERROR(RemoveTree(*world_, PathOf(kStateFileName), FileKind::kFile));
   RETURN_IF_ERROR(world_->storage.SyncDirectory(directory));
   std::string newest;

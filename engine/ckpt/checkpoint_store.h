@@ -27,10 +27,23 @@ namespace gauntlet {
 
 enum class ColdStart : uint8_t { kRefuse, kAllow };
 
+// A launcher's hold on the store, which its workers' lives share: of two
+// launchers that know nothing of each other the later one keeps the store.
+struct Tenure {
+  // Later launches have later names (MakeLaunchName); "": nobody launched this.
+  std::string launch;
+  // A generation that an earlier life of this launch has claimed; 0: none is
+  // known of. Where it and all after it are gone, so are the checkpoints.
+  uint64_t claimed = 0;
+
+  bool operator==(const Tenure&) const = default;
+};
+
 struct StoreOptions {
   std::string directory;
   int keep = 5;  // checkpoints that retention leaves; at least 1
   ColdStart cold_start = ColdStart::kRefuse;
+  Tenure tenure = {};
 };
 
 // What a checkpoint is of, apart from its tensors. The state digest is
@@ -81,7 +94,7 @@ struct ShardFile {
 class CheckpointStore {
  public:
   // Makes the directory (and syncs every new ancestor's parent) where it is
-  // missing. Reads nothing yet.
+  // missing, unless this tenure has claimed in it before. Reads nothing yet.
   static Result<CheckpointStore> Open(World& world,
                                       const StoreOptions& options);
 
@@ -91,10 +104,12 @@ class CheckpointStore {
   // generation's suffix; clears what interrupted saves and deletions left.
   // kFailedPrecondition: there are checkpoints and none is valid (exit 7;
   // unless cold_start allows it), or they are of another job: says what
-  // differs. kInvalidArgument: the state file was edited to something that is
-  // not there. kFenced: a higher claim came in between. kIoError: the disk does
-  // not read, which is no reason to give a checkpoint up. After an error the
-  // store is as it was, but for a claim that counts for nothing.
+  // differs; or a later launch has claimed the store, or it was deleted since
+  // this tenure claimed in it. kInvalidArgument: the state file was edited to
+  // something that is not there. kFenced: a higher claim came in between.
+  // kIoError: the disk does not read, which is no reason to give a checkpoint
+  // up. After an error the store is as it was, but for a claim that counts for
+  // nothing.
   Result<Claim> ClaimGeneration(const std::string& job_json);
 
   // Any rank. Reads and verifies every byte. kDataLoss names the file and how
@@ -116,8 +131,9 @@ class CheckpointStore {
   // Chief: index, manifest, the rename that commits, the state file, retention.
   // After any error the save is void and what it left is removed, now or, where
   // that fails too, with a later save; kFenced: a newer generation owns the
-  // directory, stop, write nothing. What fails after the acknowledgement (state
-  // file, retention) is a warning.
+  // directory, stop, write nothing; kFailedPrecondition: the store was deleted
+  // under this process, or that and begun anew. What fails after the
+  // acknowledgement (state file, retention) is a warning.
   Result<CheckpointRef> Commit(const std::string& save,
                                const CheckpointHead& head, uint64_t generation,
                                std::span<const ShardFile> shards);
@@ -140,7 +156,6 @@ class CheckpointStore {
   CheckpointStore(World& world, StoreOptions options);
 
   std::string PathOf(std::string_view name) const;
-  Status CheckOwnsDirectory();
   Result<std::optional<CheckpointName>> NameForSave(const CheckpointHead& head,
                                                     uint64_t generation);
   Status ClearForSave(const std::string& save);

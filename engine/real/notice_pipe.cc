@@ -58,12 +58,14 @@ std::string Line(const char* what, Json fields) {
 }
 
 WorkerProgress ProgressOf(const Json& object) {
-  return {.step = WholeOf(object, "step"),
-          .epoch = WholeOf(object, "epoch"),
-          .steps_per_epoch = WholeOf(object, "steps_per_epoch"),
-          .loss = LossOf(object),
-          .line = object.value("line", std::string()),
-          .failure = object.value("failure", std::string())};
+  return {
+      .step = WholeOf(object, "step"),
+      .epoch = WholeOf(object, "epoch"),
+      .steps_per_epoch = WholeOf(object, "steps_per_epoch"),
+      .loss = LossOf(object),
+      .line = object.value("line", std::string()),
+      .claimed = object.contains("claimed") ? WholeOf(object, "claimed") : 0,
+      .failure = object.value("failure", std::string())};
 }
 
 TrainResult ResultOf(const Json& object) {
@@ -99,6 +101,7 @@ std::string NoticeLine(const WorkerProgress& progress) {
   if (!progress.line.empty()) {
     fields["line"] = progress.line.substr(0, kMaxTextBytes);
   }
+  if (progress.claimed > 0) fields["claimed"] = progress.claimed;
   if (!progress.failure.empty()) {
     fields["failure"] = progress.failure.substr(0, kMaxTextBytes);
   }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/ckpt/checkpoint_store.h"
+#include "engine/ckpt/ownership.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -77,6 +78,7 @@ class Launcher {
   std::map<int, std::string> failures_;  // said in this attempt, by worker
   std::vector<Loss> losses_;  // of this attempt, in the order they came
   std::optional<TrainResult> result_;
+  Tenure tenure_;
   int notices_passed_on_ = 0;
   uint64_t furthest_step_ = 0;  // that any life reported
   Time kill_at_ = kNever;
@@ -112,7 +114,8 @@ Status Launcher::StartAll(int life) {
     RETURN_IF_ERROR(processes_.Start({.worker = worker,
                                       .life = life,
                                       .rank = worker,
-                                      .addresses = addresses}));
+                                      .addresses = addresses,
+                                      .tenure = tenure_}));
     running_[static_cast<size_t>(worker)] = true;
   }
   return OkStatus();
@@ -149,7 +152,9 @@ void Launcher::GiveThemUntil(Duration grace) {
 
 void Launcher::Take(const WorkerNotice& notice) {
   if (const auto* progress = std::get_if<WorkerProgress>(&notice.what)) {
-    if (progress->failure.empty()) {
+    if (progress->claimed > 0) {
+      tenure_.claimed = std::max(tenure_.claimed, progress->claimed);
+    } else if (progress->failure.empty()) {
       furthest_step_ = std::max(furthest_step_, progress->step);
       observer_.Progress(*progress);
     } else {
@@ -274,6 +279,16 @@ LaunchEnd Launcher::Run() {
     end.exit_code = ExitCode(WorkerExit::kFailed);
     end.reason = lock.status().message();
     return end;
+  }
+  if (const std::string& directory = options_.checkpoint_directory;
+      !directory.empty()) {
+    Result<std::string> launch = MakeLaunchName(world_, directory);
+    if (!launch.ok()) {
+      end.exit_code = ExitCode(WorkerExit::kFailed);
+      end.reason = launch.status().message();
+      return end;
+    }
+    tenure_.launch = *std::move(launch);
   }
   Duration pause = std::min(options_.backoff, options_.max_backoff);
   int fruitless = 0;  // lives in a row that came no further than earlier ones

@@ -60,11 +60,13 @@ WorkerExit ExitFor(const Status& status, Stage stage) {
     case Code::kDeadlineExceeded:
     // A survivor of an earlier life may claim after its successors did. Who is
     // still asked for starts again, with a newer claim; nobody starts a
-    // survivor.
+    // survivor. Where it was a later launch that claimed, that claim is refused
+    // (Tenure).
     case Code::kFenced:
       return WorkerExit::kLostWorker;
     // A disk that fails once may not fail again; one that does uses up the
-    // restarts. So does a file that is gone from under its owner.
+    // restarts. So does one that loses a file; where it was the store that
+    // somebody deleted, that is kFailedPrecondition.
     case Code::kIoError:
     case Code::kResourceExhausted:
     case Code::kNotFound:
@@ -153,7 +155,8 @@ Status Worker::Build() {
                              .keep = options_.checkpoint.keep,
                              .cold_start = options_.checkpoint.allow_cold_start
                                                ? ColdStart::kAllow
-                                               : ColdStart::kRefuse}));
+                                               : ColdStart::kRefuse,
+                             .tenure = place_.tenure}));
   }
   return OkStatus();
 }
@@ -164,6 +167,7 @@ Result<Decision> Worker::Decide() {
     return Decision{.generation = static_cast<uint64_t>(place_.life)};
   }
   ASSIGN_OR_RETURN(const Claim claim, store_->ClaimGeneration(job_json_));
+  reporter_.Progress({.claimed = claim.generation});
   for (std::string& line : store_->TakeWarnings()) {
     reporter_.Progress({.line = std::move(line)});
   }

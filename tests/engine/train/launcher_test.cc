@@ -25,6 +25,7 @@ struct Script {
   Duration runs = milliseconds(10);
   int exit = 0;
   std::string says;  // the status of a result; "": none
+  uint64_t claims = 0;
   // On a notice: leaves so much later with 143, or not at all.
   std::optional<Duration> leaves_after_notice;
   bool for_ever = false;
@@ -118,6 +119,7 @@ class LauncherTest : public testing::Test {
   static int Play(World& world, const Script& script,
                   const WorkerReport& report) {
     const Time until = world.clock.Now() + script.runs;
+    if (script.claims > 0) report(WorkerProgress{.claimed = script.claims});
     while (script.for_ever || world.clock.Now() < until) {
       if (script.leaves_after_notice && world.host.TerminationNotices() > 0) {
         world.clock.SleepUntil(world.clock.Now() + *script.leaves_after_notice);
@@ -305,6 +307,20 @@ TEST_F(LauncherTest, AWorkerThatDoesNotLeaveInItsGraceIsKilled) {
   ASSERT_EQ(CountOf(WorkerSignal::kKill), 3u);
   EXPECT_GE(sent_.back().at, seconds(4));
   EXPECT_LT(sent_.back().at, milliseconds(4200));
+}
+
+TEST_F(LauncherTest, TellsEachLifeWhatAnEarlierOneClaimed) {
+  options_.checkpoint_directory = "/ckpt";
+  std::vector<Tenure> told;
+  Launched([&](const WorkerSpec& spec) -> Script {
+    if (spec.worker == 0) told.push_back(spec.tenure);
+    if (spec.life == 3) return Done(spec);
+    return {.exit = 75, .claims = spec.worker == 0 && spec.life == 1 ? 6u : 0u};
+  });
+  const std::string launch = told[0].launch;
+  EXPECT_FALSE(launch.empty());
+  EXPECT_THAT(told, ElementsAre(Tenure{launch, 0}, Tenure{launch, 6},
+                                Tenure{launch, 6}));
 }
 
 TEST_F(LauncherTest, ASurvivorThatNoticesNothingIsKilled) {
