@@ -4,27 +4,11 @@
 #include <cstring>
 #include <utility>
 
+#include "chaos/sim/path_parts.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
-
-Status Refuse(Code code, std::string_view operation, std::string_view path,
-              std::string_view why) {
-  return Status(code, fmt::format("{} {}: {}", operation, path, why));
-}
-
-// The parts between slashes, without empty ones and ".".
-std::vector<std::string_view> Parts(std::string_view path) {
-  std::vector<std::string_view> parts;
-  while (!path.empty()) {
-    const size_t slash = std::min(path.find('/'), path.size());
-    const std::string_view part = path.substr(0, slash);
-    if (!part.empty() && part != ".") parts.push_back(part);
-    path.remove_prefix(std::min(slash + 1, path.size()));
-  }
-  return parts;
-}
 
 bool Contains(const Inode& directory, const Inode& wanted) {
   if (&directory == &wanted) return true;
@@ -59,7 +43,9 @@ Result<SimDisk::Place> SimDisk::Find(std::string_view operation,
                                      std::string_view path) const {
   std::vector<std::shared_ptr<Inode>> above;  // directories down to `here`
   Place here{.directory = nullptr, .name = "", .inode = root_};
-  for (const std::string_view part : Parts(path)) {
+  std::string_view rest = path;
+  for (std::string_view part = NextPart(rest); !part.empty();
+       part = NextPart(rest)) {
     if (here.inode == nullptr) {
       return Refuse(Code::kNotFound, operation, path, "no such directory");
     }
@@ -262,6 +248,7 @@ void SimDisk::Empty(Inode& file, std::string_view path) {
   }
   if (file.linked) used_bytes_ -= file.data.size();
   file.data.clear();
+  file.smallest_size = 0;
 }
 
 Status SimDisk::Write(Inode& file, uint64_t offset,
@@ -282,7 +269,6 @@ Status SimDisk::Write(Inode& file, uint64_t offset,
        ++block) {
     const auto [dirty, is_new] = file.dirty.try_emplace(block);
     if (is_new) dirty->second.durable = BlockOf(file, block);
-    dirty->second.lost = false;
     dirty->second.operation = LogPiece(file, block, offset, bytes);
   }
   ++file.version;
