@@ -183,8 +183,8 @@ Result<std::optional<CheckpointName>> CheckpointStore::NameForSave(
     if (verified.ok()) return std::optional<CheckpointName>();
     if (verified.code() != Code::kDataLoss) return verified;
     // It went bad after it was loaded: what this run holds is the better copy.
-    RETURN_IF_ERROR(SetAside(*world_, options_.directory, there.ref.name,
-                             verified.message()));
+    EmitRejected(*world_, PathOf(there.ref), verified.message());
+    RETURN_IF_ERROR(SetAside(*world_, options_.directory, there.ref.name));
     Remember(Annotate(verified, there.ref.name));
     lineage_.erase(lineage_.begin() + static_cast<ptrdiff_t>(i--));
   }

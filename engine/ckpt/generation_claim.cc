@@ -158,8 +158,7 @@ Status SetAsideRejected(World& world, const std::string& directory,
     const std::string& name = claim.scan.checkpoints[rejection.checkpoint].name;
     chores.Say(fmt::format("rejected {}: {} (kept as {}{})", name,
                            rejection.reason, kRejectedPrefix, name));
-    RETURN_IF_ERROR(
-        chores.Add(SetAside(world, directory, name, rejection.reason)));
+    RETURN_IF_ERROR(chores.Add(SetAside(world, directory, name)));
   }
   return OkStatus();
 }
@@ -277,6 +276,12 @@ Result<RecordedClaim> RecordParent(World& world, const StoreOptions& options,
     if (choice.status().code() == Code::kNotFound) continue;
     RETURN_IF_ERROR(choice.status());
     claim.choice = std::move(choice).value();
+    for (const Rejection& rejection : claim.choice.rejected) {
+      EmitRejected(
+          world,
+          directory + "/" + claim.scan.checkpoints[rejection.checkpoint].name,
+          rejection.reason);
+    }
     claim.record = RecordOf(NewRecord(world, options.tenure, generation),
                             claim.scan, claim.choice);
     // What is adopted may be there by a rename that no one has synced yet.

@@ -67,15 +67,18 @@ Status RemoveCheckpoint(World& world, const std::string& directory,
   return RemoveRenamed(world, directory, to);
 }
 
-Status SetAside(World& world, const std::string& directory,
-                const std::string& name, const std::string& reason) {
-  RETURN_IF_ERROR(world.faults.Hit(Point::kReject, {}));
-  const std::string from = directory + "/" + name;
-  RETURN_IF_ERROR(world.storage.Rename(
-      from, fmt::format("{}/{}{}", directory, kRejectedPrefix, name)));
+void EmitRejected(World& world, const std::string& path,
+                  const std::string& reason) {
   world.events.Emit(
-      {.kind = EventKind::kRejected, .path = from, .detail = reason});
-  return OkStatus();
+      {.kind = EventKind::kRejected, .path = path, .detail = reason});
+}
+
+Status SetAside(World& world, const std::string& directory,
+                const std::string& name) {
+  RETURN_IF_ERROR(world.faults.Hit(Point::kReject, {}));
+  return world.storage.Rename(
+      directory + "/" + name,
+      fmt::format("{}/{}{}", directory, kRejectedPrefix, name));
 }
 
 }  // namespace gauntlet

@@ -334,6 +334,17 @@ TEST_F(CheckpointStoreTest, RefusesAnEditToADamagedCheckpoint) {
   EXPECT_THAT(status.message(), HasSubstr("MANIFEST.json"));
 }
 
+TEST_F(CheckpointStoreTest, SaysWhatItRejectsBeforeItSetsThatAside) {
+  Saved({1, 2});
+  Bytes("step-000000002-g1/MANIFEST.json").clear();
+  test_.faults.script = [](Point point, size_t) {
+    return point == Point::kReject ? Cancelled("gone") : OkStatus();
+  };
+  EXPECT_EQ(Recover(test_.world).status.code(), Code::kCancelled);
+  EXPECT_EQ(test_.events.Of(EventKind::kRejected).front().path,
+            kDirectory + "/step-000000002-g1");
+}
+
 TEST_F(CheckpointStoreTest, RefusesAColdStartWhereNoCheckpointIsValid) {
   Saved({1, 2});
   Bytes("step-000000001-g1/MANIFEST.json").clear();
