@@ -102,6 +102,7 @@ class Worker {
   bool chief() const { return place_.rank == 0; }
   Status Build();
   Status Form();
+  void Expect(Duration bound);
   Result<Decision> Decide();
   Status Resume();
   Status Load(const CheckpointRef& parent);
@@ -175,8 +176,15 @@ Result<Decision> Worker::Decide() {
                   .text = EncodeParent(claim.parent)};
 }
 
+// How long the launcher is to wait for the next sign of the chief.
+void Worker::Expect(Duration bound) {
+  if (!chief()) return;
+  reporter_.Progress({.patience = bound + options_.cluster.lost_after});
+}
+
 Status Worker::Form() {
   const ClusterOptions& cluster = options_.cluster;
+  Expect(cluster.rendezvous_timeout + cluster.save_timeout);
   ASSIGN_OR_RETURN(
       session_, Session::Form(world_, *kernels_,
                               {.rank = place_.rank,
@@ -227,6 +235,7 @@ Status Worker::Load(const CheckpointRef& parent) {
 }
 
 Status Worker::Resume() {
+  Expect(options_.cluster.save_timeout);
   ASSIGN_OR_RETURN(const std::optional<CheckpointRef> parent,
                    DecodeParent(session_->decision().text));
   state_.emplace(
@@ -241,6 +250,7 @@ Status Worker::Resume() {
 
 // All ranks start from one state of one job, or not at all.
 Status Worker::AgreeOnStart() {
+  Expect(options_.cluster.save_timeout);
   const std::string mine = EncodeList(std::vector<std::string>{
       state_->ComputeDigest().ToString(), JobDigest(job_json_).ToString()});
   ASSIGN_OR_RETURN(
@@ -306,6 +316,7 @@ TrainResult Worker::Outcome(LoopEnd end) const {
 }
 
 Status Worker::Finish(LoopEnd end) {
+  Expect(options_.cluster.save_timeout);
   RETURN_IF_ERROR(world_.faults.Hit(
       Point::kFinish,
       {.step = state_->position.step, .epoch = state_->position.epoch}));

@@ -33,8 +33,11 @@ struct WorkerProgress {
   uint64_t steps_per_epoch = 0;
   float loss = 0.0f;
   std::string line;  // a message worth keeping ("resumed …"), or empty
-  // For the launcher alone: the chief has claimed it, and not come further yet.
+  // For the launcher alone; where one of these is said, nothing else is. The
+  // chief has claimed this generation:
   uint64_t claimed = 0;
+  // Where nothing more is heard for so long, the chief hangs.
+  Duration patience{0};
   // Why this worker is about to end in an error; the last that it says.
   std::string failure;
 };
@@ -62,6 +65,9 @@ class WorkerProcesses {
   virtual std::optional<WorkerNotice> Next(Time deadline) = 0;
   // A worker that is gone already is fine.
   virtual void Signal(int worker, WorkerSignal signal) = 0;
+  // Whether what the worker says can be heard now: its silence means nothing
+  // otherwise.
+  virtual bool Hears(int /*worker*/) const { return true; }
 };
 
 }  // namespace gauntlet
