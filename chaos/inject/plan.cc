@@ -58,7 +58,7 @@ constexpr std::array kKinds = {
     FaultKindInfo{FaultKind::kReset, "reset", "",
                   "all connections of the worker break", ""},
     FaultKindInfo{FaultKind::kClockJump, "clock_jump", "by direction",
-                  "the calendar of the worker's machine jumps", ""},
+                  "the calendar that the worker reads jumps", ""},
 };
 
 constexpr std::array kErrors = {

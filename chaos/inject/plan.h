@@ -60,11 +60,12 @@
 //                 holds.
 //   reset         All connections that the worker has break at once, at both
 //                 ends; what is under way is lost. New ones can be made.
-//   clock_jump    The calendar of the worker's machine goes forward or back by
-//                 `by`; monotonic time goes on.
+//   clock_jump    The calendar that the worker reads goes forward or back by
+//                 `by`; monotonic time goes on. The other workers' do not: they
+//                 may be on other machines.
 //
-// A fault of the network ends with the life that it happened to: the next one
-// has another place in the network.
+// A fault of the network or of the calendar ends with the life that it happened
+// to: the next one has another place in the network, and the right time.
 //
 // A site with an `offset` is within a file: the bytes before it land, then the
 // fault happens.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "chaos/sim/path_parts.h"
 #include "engine/check.h"
 #include <fmt/format.h>
 
@@ -12,11 +13,9 @@ namespace {
 // With one '/' before each part.
 std::string Clean(std::string_view path) {
   std::string clean;
-  while (!path.empty()) {
-    const size_t slash = std::min(path.find('/'), path.size());
-    const std::string_view part = path.substr(0, slash);
-    if (!part.empty() && part != ".") clean.append("/").append(part);
-    path.remove_prefix(std::min(slash + 1, path.size()));
+  for (std::string_view part = NextPart(path); !part.empty();
+       part = NextPart(path)) {
+    clean.append("/").append(part);
   }
   return clean;
 }

@@ -128,7 +128,7 @@ void SimEffects::MakeLate(const Fault& fault, LinkWay way) {
 
 void SimEffects::JumpCalendar(Duration by) {
   simulation_.JumpCalendar(
-      simulation_.process_host(simulation_.self()),
+      simulation_.self(),
       std::chrono::duration_cast<std::chrono::seconds>(by).count());
 }
 

@@ -35,7 +35,6 @@ struct Simulation::Machine {
   SimDisk disk;
   std::map<std::string, std::unique_ptr<SharedView>> views;  // by host
   SimStorage outside;
-  int64_t unix_offset_seconds = 0;
   uint64_t power_losses = 0;
 };
 
@@ -93,7 +92,7 @@ struct Simulation::Process {
           ProcessOptions given)
       : id(number),
         options(std::move(given)),
-        clock(simulation.scheduler_, machine.unix_offset_seconds),
+        clock(simulation.scheduler_),
         storage(simulation.scheduler_, machine.disk,
                 simulation.options_.storage,
                 simulation.Stream(fmt::format("storage:{}", id)),
@@ -282,8 +281,8 @@ void Simulation::CrashHost(const std::string& host) {
   scheduler_.LeaveIfDoomed();
 }
 
-void Simulation::JumpCalendar(const std::string& host, int64_t seconds) {
-  MachineOf(host).unix_offset_seconds += seconds;
+void Simulation::JumpCalendar(ProcessId process, int64_t seconds) {
+  Find(process).clock.Jump(seconds);
 }
 
 ProcessId Simulation::self() const {

@@ -119,7 +119,8 @@ class Simulation {
   // Of a disk of profile kShared only the host's own view is lost, not the
   // server; on other profiles nothing but what the processes held.
   void CrashHost(const std::string& host);
-  void JumpCalendar(const std::string& host, int64_t seconds);
+  // Of what this process reads; its successors read the right one.
+  void JumpCalendar(ProcessId process, int64_t seconds);
 
   // The calling process. REQUIRES: called from one.
   ProcessId self() const;

@@ -24,6 +24,7 @@ Status ScanClaim(World& world, const std::string& path, uint64_t generation,
   if (!text.ok()) return IsDamage(text.status()) ? OkStatus() : text.status();
   const auto claim = ParseClaim(*text);
   if (!claim.ok() || claim->generation != generation) return OkStatus();
+  scan.latest_launch = std::max(scan.latest_launch, claim->launch);
   if (claim->state == ParentState::kRecorded) {
     scan.parents[generation] = claim->parent;
   } else if (claim->state == ParentState::kColdStart) {

@@ -40,6 +40,7 @@ struct StoreScan {
   RecordedParents parents;          // from claims, else from manifests
   uint64_t highest_claim = 0;       // 0: none
   uint64_t highest_generation = 0;  // in any name: never to be used again
+  std::string latest_launch;        // of all claims; "": none has one
   StateFile state_file;
   Lineage lineage;  // of `checkpoints`
 };

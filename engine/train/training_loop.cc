@@ -20,7 +20,8 @@ uint32_t CanonicalBits(float value) {
 bool SaveMayFail(const Status& status) {
   return status.code() == Code::kIoError ||
          status.code() == Code::kResourceExhausted ||
-         status.code() == Code::kNotFound;
+         status.code() == Code::kNotFound ||
+         status.code() == Code::kAlreadyExists;
 }
 
 }  // namespace
@@ -126,6 +127,7 @@ Status TrainingLoop::RunStep() {
                     .rank = trainer_->rank(),
                     .step = state_->position.step});
   const uint64_t epoch = state_->position.epoch;
+  Expect(options_->cluster.step_timeout);
   ASSIGN_OR_RETURN(
       const StepOutcome outcome,
       trainer_->Step(*state_, Requests(), options_->cluster.step_timeout));
@@ -141,6 +143,7 @@ Status TrainingLoop::RunStep() {
 
 Status TrainingLoop::RunEvaluation() {
   const uint64_t epoch = state_->position.epoch;
+  Expect(options_->cluster.step_timeout);
   ASSIGN_OR_RETURN(
       const StepOutcome outcome,
       trainer_->Evaluate(*state_, Requests(), options_->cluster.step_timeout));
@@ -235,6 +238,7 @@ Status TrainingLoop::SaveNow(SaveNeed need) {
   if (saved_at_ == position.step && saved_phase_ == position.phase) {
     return OkStatus();
   }
+  Expect(options_->cluster.save_timeout);
   const Time begin = world_->clock.Now();
   const Status status = save_->Save(*state_);
   for (const std::string& warning : save_->TakeWarnings()) Say(warning);
@@ -261,6 +265,17 @@ void TrainingLoop::Say(std::string line) {
                        .epoch = state_->position.epoch,
                        .steps_per_epoch = steps_per_epoch_,
                        .line = std::move(line)});
+}
+
+// Tells the launcher that what begins now ends within the bound, but for the
+// time that the others take to notice first that it does not.
+void TrainingLoop::Expect(Duration bound) {
+  if (reporter_ == nullptr) return;
+  const Time now = world_->clock.Now();
+  if (bound == expected_ && now - last_sign_ < kReportEvery) return;
+  expected_ = bound;
+  last_sign_ = now;
+  reporter_->Progress({.patience = bound + options_->cluster.lost_after});
 }
 
 bool TrainingLoop::DigestDue() const {

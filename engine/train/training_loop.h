@@ -63,6 +63,7 @@ class TrainingLoop {
   void Say(std::string line);
   bool DigestDue() const;
   void Report(const StepOutcome& outcome);
+  void Expect(Duration bound);
 
   World* world_;
   const TrainOptions* options_;
@@ -80,6 +81,8 @@ class TrainingLoop {
   uint64_t saved_phase_ = 0;
   Time last_save_;
   Time last_report_;
+  Duration expected_{0};  // what the launcher was told last, and when
+  Time last_sign_{};
 };
 
 }  // namespace gauntlet

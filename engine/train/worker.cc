@@ -60,11 +60,13 @@ WorkerExit ExitFor(const Status& status, Stage stage) {
     case Code::kDeadlineExceeded:
     // A survivor of an earlier life may claim after its successors did. Who is
     // still asked for starts again, with a newer claim; nobody starts a
-    // survivor.
+    // survivor. Where it was a later launch that claimed, that claim is refused
+    // (Tenure).
     case Code::kFenced:
       return WorkerExit::kLostWorker;
     // A disk that fails once may not fail again; one that does uses up the
-    // restarts. So does a file that is gone from under its owner.
+    // restarts. So does one that loses a file; where it was the store that
+    // somebody deleted, that is kFailedPrecondition.
     case Code::kIoError:
     case Code::kResourceExhausted:
     case Code::kNotFound:
@@ -100,6 +102,7 @@ class Worker {
   bool chief() const { return place_.rank == 0; }
   Status Build();
   Status Form();
+  void Expect(Duration bound);
   Result<Decision> Decide();
   Status Resume();
   Status Load(const CheckpointRef& parent);
@@ -154,7 +157,8 @@ Status Worker::Build() {
                              .keep = options_.checkpoint.keep,
                              .cold_start = options_.checkpoint.allow_cold_start
                                                ? ColdStart::kAllow
-                                               : ColdStart::kRefuse}));
+                                               : ColdStart::kRefuse,
+                             .tenure = place_.tenure}));
   }
   return OkStatus();
 }
@@ -165,6 +169,7 @@ Result<Decision> Worker::Decide() {
     return Decision{.generation = static_cast<uint64_t>(place_.life)};
   }
   ASSIGN_OR_RETURN(const Claim claim, store_->ClaimGeneration(job_json_));
+  reporter_.Progress({.claimed = claim.generation});
   for (std::string& line : store_->TakeWarnings()) {
     reporter_.Progress({.line = std::move(line)});
   }
@@ -172,8 +177,15 @@ Result<Decision> Worker::Decide() {
                   .text = EncodeParent(claim.parent)};
 }
 
+// How long the launcher is to wait for the next sign of the chief.
+void Worker::Expect(Duration bound) {
+  if (!chief()) return;
+  reporter_.Progress({.patience = bound + options_.cluster.lost_after});
+}
+
 Status Worker::Form() {
   const ClusterOptions& cluster = options_.cluster;
+  Expect(cluster.rendezvous_timeout + cluster.save_timeout);
   ASSIGN_OR_RETURN(
       session_, Session::Form(world_, *kernels_,
                               {.rank = place_.rank,
@@ -225,6 +237,7 @@ Status Worker::Load(const CheckpointRef& parent) {
 }
 
 Status Worker::Resume() {
+  Expect(options_.cluster.save_timeout);
   ASSIGN_OR_RETURN(const std::optional<CheckpointRef> parent,
                    DecodeParent(session_->decision().text));
   state_.emplace(
@@ -240,6 +253,7 @@ Status Worker::Resume() {
 
 // All ranks start from one state of one job, or not at all.
 Status Worker::AgreeOnStart() {
+  Expect(options_.cluster.save_timeout);
   const std::string mine = EncodeList(std::vector<std::string>{
       started_as_.ToString(), JobDigest(job_json_).ToString()});
   ASSIGN_OR_RETURN(
@@ -305,6 +319,7 @@ TrainResult Worker::Outcome(LoopEnd end, const Digest& digest) const {
 }
 
 Status Worker::Finish(LoopEnd end) {
+  Expect(options_.cluster.save_timeout);
   RETURN_IF_ERROR(world_.faults.Hit(
       Point::kFinish,
       {.step = state_->position.step, .epoch = state_->position.epoch}));

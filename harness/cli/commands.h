@@ -43,7 +43,9 @@ struct WorkerCommand {
   int life = 1;
   std::string events_file;
   std::string plan_file;
-  int notices_fd = -1;  // where progress goes; -1: nowhere
+  int notices_fd = -1;   // where progress goes; -1: nowhere
+  std::string launch;    // Tenure
+  uint64_t claimed = 0;  // Tenure
 };
 
 struct CheckpointListCommand {
