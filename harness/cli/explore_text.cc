@@ -199,6 +199,20 @@ std::string RenderExploreHead(const Case& base, const ExploreCommand& command,
   return text + "\n";
 }
 
+// What else the plan breaks.
+std::string RenderSymptoms(const CampaignFinding& finding) {
+  std::vector<std::string> others;
+  for (const Breach& breach : finding.symptoms) {
+    if (breach.invariant == finding.what.invariant &&
+        breach.name == finding.what.name) {
+      continue;
+    }
+    others.push_back(fmt::format("{} ({})", breach.invariant, breach.name));
+  }
+  if (others.empty()) return "";
+  return fmt::format("       breaks too: {}\n", fmt::join(others, ", "));
+}
+
 std::string RenderFound(const WrittenFinding& found) {
   const CampaignFinding& finding = found.finding;
   std::string text = fmt::format(
@@ -210,6 +224,7 @@ std::string RenderFound(const WrittenFinding& found) {
     text += fmt::format("         {}: {}\n", fault.id, FaultSummary(fault));
   }
   text += fmt::format("       {}\n", finding.what.message);
+  text += RenderSymptoms(finding);
   if (found.files.scenario.empty()) {
     return text + fmt::format("       no scenario can say it: {}\n",
                               found.files.why_no_scenario);

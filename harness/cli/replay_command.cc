@@ -10,6 +10,7 @@
 #include "harness/cli/exit_code.h"
 #include "harness/cli/replay_target.h"
 #include "harness/explore/divergence.h"
+#include "harness/explore/found_breach.h"
 #include "harness/explore/replay.h"
 #include "harness/oracle/judge.h"
 #include "harness/record/record_file.h"
@@ -49,15 +50,25 @@ size_t EventsIn(const Record& record) {
   return events;
 }
 
-// A finding's scenario says what is owed; it was written because that is not
-// what happens. A canary's says what happens.
-bool IsBrokenAsFound(const Case& one, const Verdict& verdict) {
-  const bool finding =
-      std::ranges::find(one.labels, "finding") != one.labels.end();
-  if (!finding) return true;
+// A finding's scenario says what is owed; it was written because something is
+// broken, and that has to be broken again.
+bool IsBrokenAsFound(const Case& one, const Record& now,
+                     const Verdict& verdict) {
+  if (!IsFinding(one.labels)) return true;
+  if (const std::optional<Breach> breach = FoundBreach(one.labels)) {
+    return IsBroken(now, verdict, *breach);
+  }
   return one.expect.outcome == Outcome::kViolates
              ? verdict.kind == VerdictKind::kPass
              : verdict.kind == VerdictKind::kFail;
+}
+
+// What was found and does not happen.
+std::string MissingOf(const Case& one) {
+  const std::optional<Breach> breach = FoundBreach(one.labels);
+  return breach ? fmt::format("what was found, {} ({}), does not happen",
+                              breach->invariant, breach->name)
+                : "what was found does not happen";
 }
 
 class Replayer {
@@ -166,10 +177,11 @@ Result<bool> Replayer::Replay(const ReplayTarget& target) {
   if (!same) {
     Show(Ink::kBad, "differs", "first divergence: " + difference);
     fmt::print(console_.out, "  now: {}\n", VerdictLine(verdict));
-  } else if (!target.recorded && !IsBrokenAsFound(target.item.one, verdict)) {
+  } else if (!target.recorded &&
+             !IsBrokenAsFound(target.item.one, now, verdict)) {
     same = false;
     Show(Ink::kBad, "differs",
-         "what was found does not happen: " + VerdictLine(verdict));
+         MissingOf(target.item.one) + ": " + VerdictLine(verdict));
   } else {
     Show(Ink::kGood, "reproduced", VerdictLine(verdict));
   }

@@ -27,6 +27,7 @@ struct CaseReport {
   double virtual_seconds = 0;
   bool ran_twice = false;
   std::vector<Finding> wrong;  // empty: it held
+  std::string skipped;         // why this world cannot do it; "": it was run
 };
 
 enum class Runs : uint8_t { kOnce, kTwice };

@@ -178,6 +178,23 @@ TEST_F(ReplayCommandTest, AFindingThatHoldsNowIsNotReproduced) {
               HasSubstr("differs: what was found does not happen: PASS\n"));
 }
 
+// It breaks something, but not what was found.
+TEST_F(ReplayCommandTest, AFindingThatBreaksOtherwiseIsNotReproduced) {
+  std::string text = kScenarios;
+  text.resize(text.find("---"));
+  const fs::path file = folder_ / "finding.yaml";
+  for (const auto& [found, code] :
+       {std::pair("trajectory/state-digest", 0), {"resume-point/too-old", 3}}) {
+    std::string one = text;
+    one.insert(one.find("use:"),
+               fmt::format("labels: [finding, 'found:{}']\n", found));
+    ASSERT_TRUE(WriteTextFile(file, one).ok());
+    EXPECT_EQ(Replay(file.string()), code) << out_.str() << err_.str();
+  }
+  EXPECT_THAT(out_.str(), HasSubstr("what was found, resume-point (too-old), "
+                                    "does not happen: PASS"));
+}
+
 struct BadTarget {
   std::string target;
   std::string message;
