@@ -6,9 +6,11 @@
 #include <vector>
 
 #include "engine/digest.h"
+#include "engine/real/posix_storage.h"
 #include "engine/real/real_host.h"
 #include "harness/cli/exit_code.h"
 #include "harness/cli/replay_target.h"
+#include "harness/explore/crash_finding_file.h"
 #include "harness/explore/divergence.h"
 #include "harness/explore/found_breach.h"
 #include "harness/explore/replay.h"
@@ -82,6 +84,8 @@ class Replayer {
 
   // Whether it came out as recorded.
   Result<bool> Replay(const ReplayTarget& target);
+  // Likewise, of a crash state's file.
+  Result<bool> ReplayCrashState(const std::string& file);
 
   bool interrupted() const { return host_.TerminationNotices() > 0; }
 
@@ -190,6 +194,37 @@ Result<bool> Replayer::Replay(const ReplayTarget& target) {
   return same;
 }
 
+Result<bool> Replayer::ReplayCrashState(const std::string& file) {
+  PosixStorage storage;
+  ASSIGN_OR_RETURN(const std::string text,
+                   ReadFile(storage, file, kMaxScenarioBytes));
+  const Result<CrashFinding> finding = CrashFindingFromJson(text);
+  if (!finding.ok()) {
+    return InvalidArgument(
+        fmt::format("{}: {}", file, finding.status().message()));
+  }
+  fmt::print(console_.out, "{}: {}\n", finding->finding.id,
+             finding->finding.event);
+  const Result<CrashStateFinding> now =
+      RepeatCrashFinding(*finding, references_);
+  if (now.status().code() == Code::kNotFound) {
+    Show(Ink::kBad, "differs",
+         "what was found does not happen: " + now.status().message());
+    return false;
+  }
+  RETURN_IF_ERROR(now.status());
+  const bool same = now->found == finding->finding.found;
+  Show(same ? Ink::kGood : Ink::kBad, same ? "reproduced" : "differs",
+       fmt::format("expected {}, found {}", now->expected, now->found));
+  if (!same) {
+    fmt::print(console_.out, "  recorded: {}\n", finding->finding.found);
+  }
+  for (const std::string& line : now->survived) {
+    fmt::print(console_.out, "  {}\n", line);
+  }
+  return same;
+}
+
 int Fail(Console& console, const Status& status, ExitCode code) {
   fmt::print(console.err, "gauntlet replay: {}\n", status.message());
   return static_cast<int>(code);
@@ -197,8 +232,18 @@ int Fail(Console& console, const Status& status, ExitCode code) {
 
 }  // namespace
 
-int RunReplay(const ReplayCommand& command, Console& console) {
+int RunReplay(const ReplayCommand& told, Console& console) {
   InstallSignalHandlers();
+  ReplayCommand command = told;
+  if (std::string file = FindFindingFile(command); !file.empty()) {
+    command.target = std::move(file);
+  }
+  if (command.target.ends_with(kCrashFindingEnding)) {
+    const Result<bool> same = Replayer(command.runs_directory, console)
+                                  .ReplayCrashState(command.target);
+    if (!same.ok()) return Fail(console, same.status(), ExitCode::kUsage);
+    return static_cast<int>(*same ? ExitCode::kHeld : ExitCode::kNoVerdict);
+  }
   const Result<std::vector<ReplayTarget>> targets = FindReplayTargets(command);
   if (!targets.ok()) return Fail(console, targets.status(), ExitCode::kUsage);
   Replayer replayer(command.runs_directory, console);

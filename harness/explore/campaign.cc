@@ -33,7 +33,7 @@ class Campaign {
     for (const Case& setup : setups_) spaces_.push_back(Narrowed(setup));
     report_.space = spaces_.front();
     if (options.mode == CampaignMode::kNth) {
-      nth_ = std::make_unique<NthPlans>(spaces_.front(), options.seed);
+      nth_ = std::make_unique<NthPlans>(spaces_, options.seed);
     }
   }
 

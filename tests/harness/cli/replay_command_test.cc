@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "harness/cli/explore_command.h"
 #include "harness/cli/run_command.h"
 #include "harness/record/record_file.h"
 #include "harness/record/result_file.h"
@@ -193,6 +194,29 @@ TEST_F(ReplayCommandTest, AFindingThatBreaksOtherwiseIsNotReproduced) {
   }
   EXPECT_THAT(out_.str(), HasSubstr("what was found, resume-point (too-old), "
                                     "does not happen: PASS"));
+}
+
+TEST_F(ReplayCommandTest, ACrashStateIsRepeatedByItsFileAndByItsId) {
+  ExploreCommand explore;
+  explore.base_file = (folder_ / "cut.yaml").string();
+  explore.mode = ExploreMode::kCrashStates;
+  explore.crash_states.windows = {CrashWindow::kSave};
+  explore.crash_states.profiles = {DurabilityProfile::kExt4};
+  explore.stop_after = 1;
+  explore.runs_directory = runs();
+  std::string text = kScenarios;
+  text.resize(text.find("faults:"));
+  text += "expect: {outcome: completes}\n";
+  text.replace(text.find("lose-rng-key"), 12, "acknowledge-before-rename");
+  ASSERT_TRUE(WriteTextFile(explore.base_file, text).ok());
+  EXPECT_EQ(RunExplore(explore, console_), 1) << err_.str();
+  const std::string said = out_.str();
+  const std::string file = said.substr(said.find("gauntlet replay ") + 16);
+  EXPECT_EQ(Replay(file.substr(0, file.find('\n'))), 0) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("reproduced: expected the state of step"));
+  const std::string id = said.substr(7, said.find(':') - 7);
+  EXPECT_EQ(Replay(id), 0) << id << err_.str();
+  EXPECT_EQ(Replay("finding-001"), 0) << err_.str();
 }
 
 struct BadTarget {
