@@ -170,10 +170,9 @@ std::string RenderCoverage(const CampaignReport& report) {
   return text + RenderMarks(report);
 }
 
-std::string RenderSweep(const CampaignReport& report,
-                        const ExploreCommand& command) {
+std::string RenderSweep(const CampaignReport& report) {
   const std::string faults = fmt::format("faults of {}", kSweptWorkers);
-  if (report.end != CampaignEnd::kExhausted || command.cases) {
+  if (report.progress != "done") {
     return fmt::format("  sweep         {}; got to {}\n", faults,
                        report.progress);
   }
@@ -260,7 +259,7 @@ std::string RenderCampaign(const CampaignReport& report,
   for (const auto& [why, count] : report.skipped) {
     text += fmt::format("  skipped       {}: {}\n", count, why);
   }
-  if (command.mode == ExploreMode::kNth) text += RenderSweep(report, command);
+  if (command.mode == ExploreMode::kNth) text += RenderSweep(report);
   text += RenderStatistics(report, command.jobs);
   text += RenderCoverage(report);
   if (command.all_gaps) text += RenderGaps(report);

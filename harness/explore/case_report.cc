@@ -37,6 +37,14 @@ bool RecoveredBeforeLast(const Evidence& evidence) {
       });
 }
 
+bool Resumed(const Record& record) {
+  return std::ranges::any_of(record.lives, [](const LifeEvents& life) {
+    return life.life > 1 &&
+           std::ranges::find(life.events, RecordKind::kResumed,
+                             &RecordEvent::kind) != life.events.end();
+  });
+}
+
 CaseReport ReportOf(uint64_t number, const Trial& trial) {
   CaseReport report = {.number = number,
                        .fired = {},
@@ -61,6 +69,7 @@ CaseReport ReportOf(uint64_t number, const Trial& trial) {
   report.instances = InstancesOf(trial.verdict);
   report.outcome = OutcomeOf(record);
   report.restarts = trial.verdict.facts.restarts;
+  report.resumed = Resumed(record);
   report.recovered_before_last = RecoveredBeforeLast(evidence);
   return report;
 }

@@ -21,6 +21,7 @@ struct CaseReport {
   std::vector<uint64_t> instances;  // by the order of AllInvariants()
   std::string outcome;              // "recovers", "gives up", …
   uint64_t restarts = 0;
+  bool resumed = false;  // a later life went on from a checkpoint
   // A step was done in the life of the last fault before it fired: that life
   // had recovered.
   bool recovered_before_last = false;

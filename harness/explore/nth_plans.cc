@@ -168,7 +168,8 @@ void NthPlans::Learn(const CaseReport& report) {
   first.site.hit = hit_;
   // One that comes at every hit leaves no recovery for a second one.
   if (first.with.times == FaultTimes::kAlways) return;
-  firsts_.emplace(Place{fired.point, fired.phase}, std::move(first));
+  firsts_.emplace(Place{fired.point, fired.phase, report.resumed},
+                  std::move(first));
 }
 
 std::string NthPlans::Progress() const {

@@ -5,9 +5,10 @@
 // The sweep goes in rounds. In round n of its first part each (point, worker,
 // kind) that still fired at hit n - 1 has its n-th hit; the second part does
 // the same for each first fault, one for every (point, phase) that led to a
-// restart. That is all done for the first set-up; each further one has it for
-// the points that no set-up before came to. What a round is depends on the
-// reports of those before it and on nothing else.
+// restart, from nothing and from a checkpoint. That is all done for the first
+// set-up; each further one has it for the points that no set-up before came to.
+// What a round is depends on the reports of those before it and on nothing
+// else.
 #ifndef GAUNTLET_HARNESS_EXPLORE_NTH_PLANS_H_
 #define GAUNTLET_HARNESS_EXPLORE_NTH_PLANS_H_
 
@@ -17,6 +18,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -48,8 +50,9 @@ class NthPlans {
     std::optional<Fault> first;  // that it comes after
     bool alive = true;
   };
-  // A fault's place, as pairs tell first faults apart.
-  using Place = std::pair<Point, FaultPhase>;
+  // A fault's place, as pairs tell first faults apart, and whether the recovery
+  // from it had a checkpoint to load.
+  using Place = std::tuple<Point, FaultPhase, bool>;
 
   const PlanSpace& space() const { return spaces_[setup_]; }
   void MakeSingles();

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/run/text_file.h"
+#include "tests/harness/run/small_cases.h"
 #include <nlohmann/json.hpp>
 
 namespace gauntlet {
@@ -18,20 +19,6 @@ using nlohmann::json;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
-
-constexpr char kBase[] = R"(schema: gauntlet/v1
-name: base
-use: tiny
-job:
-  data: {kind: digits, samples: 96, validation_samples: 32, side: 7}
-  batch: 4
-  replicas: 4
-  epochs: 2
-  max_steps: 7
-cluster: {workers: 2}
-checkpoint: {every: {steps: 2}, keep: 2}
-expect: {outcome: completes}
-)";
 
 class ExploreCommandTest : public testing::Test {
  protected:
@@ -44,13 +31,17 @@ class ExploreCommandTest : public testing::Test {
 
   int Explore(const std::string& more = "") {
     command_.base_file = (folder_ / "base.yaml").string();
-    EXPECT_TRUE(WriteTextFile(command_.base_file, kBase + more).ok());
+    std::string text =
+        SmallScenario(more + "expect: {outcome: completes}\n", "base");
+    text.insert(text.find("cluster:"), more_of_job_);
+    EXPECT_TRUE(WriteTextFile(command_.base_file, text).ok());
     out_.str("");
     err_.str("");
     return RunExplore(command_, console_);
   }
 
   const fs::path folder_ = fs::path(testing::TempDir()) / "explore-command";
+  std::string more_of_job_;
   ExploreCommand command_;
   std::ostringstream out_;
   std::ostringstream err_;
@@ -88,6 +79,7 @@ TEST_F(ExploreCommandTest, ASweepOfNothingSaysSo) {
 
 TEST_F(ExploreCommandTest, TheHeadSaysTheStepsOfTheHorizon) {
   command_.cases = 1;
+  more_of_job_ = "  max_steps: 7\n";
   EXPECT_EQ(Explore(), 0);
   EXPECT_THAT(out_.str(), HasSubstr("base: 2 workers, 7 steps; "));
 }

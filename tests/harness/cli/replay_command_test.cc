@@ -11,6 +11,7 @@
 #include "harness/record/record_file.h"
 #include "harness/record/result_file.h"
 #include "harness/run/text_file.h"
+#include "tests/harness/run/small_cases.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -21,35 +22,20 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-constexpr char kScenarios[] = R"(schema: gauntlet/v1
-name: loses-the-key
-use: tiny
-job:
-  data: {kind: digits, samples: 96, validation_samples: 32, side: 7}
-  batch: 4
-  replicas: 4
-  epochs: 2
-cluster: {workers: 2}
-checkpoint: {every: {steps: 4}, keep: 2}
-plant: lose-rng-key
+const std::string kLosesTheKey = SmallScenario(R"(plant: lose-rng-key
 faults:
   - id: crash
     at: {worker: 1, step: 6, point: step.begin}
     do: crash
 expect: {outcome: violates, invariants: [trajectory]}
----
-schema: gauntlet/v1
-name: loses-nothing
-use: tiny
-job:
-  data: {kind: digits, samples: 96, validation_samples: 32, side: 7}
-  batch: 4
-  replicas: 4
-  epochs: 1
-cluster: {workers: 2}
-matrix: {checkpoint.keep: [1, 2]}
+)",
+                                               "loses-the-key");
+const std::string kScenarios =
+    kLosesTheKey + "---\n" +
+    SmallScenario(R"(matrix: {checkpoint.keep: [1, 2]}
 expect: {outcome: completes}
-)";
+)",
+                  "loses-nothing");
 
 // A run of both scenarios in the simulated world, in a folder of its own.
 class ReplayCommandTest : public testing::Test {
@@ -160,8 +146,7 @@ TEST_F(ReplayCommandTest, AScenarioIsRunTwice) {
 
 // A finding's scenario expects what is owed: it is to fail.
 TEST_F(ReplayCommandTest, AFindingThatHoldsNowIsNotReproduced) {
-  std::string text = kScenarios;
-  text.resize(text.find("---"));
+  std::string text = kLosesTheKey;
   text.insert(text.find("use:"), "labels: [finding]\n");
   const auto replace = [&](const std::string& from, const std::string& to) {
     text.replace(text.find(from), from.size(), to);
@@ -181,8 +166,7 @@ TEST_F(ReplayCommandTest, AFindingThatHoldsNowIsNotReproduced) {
 
 // It breaks something, but not what was found.
 TEST_F(ReplayCommandTest, AFindingThatBreaksOtherwiseIsNotReproduced) {
-  std::string text = kScenarios;
-  text.resize(text.find("---"));
+  std::string text = kLosesTheKey;
   const fs::path file = folder_ / "finding.yaml";
   for (const auto& [found, code] :
        {std::pair("trajectory/state-digest", 0), {"resume-point/too-old", 3}}) {
@@ -204,7 +188,7 @@ TEST_F(ReplayCommandTest, ACrashStateIsRepeatedByItsFileAndByItsId) {
   explore.crash_states.profiles = {DurabilityProfile::kExt4};
   explore.stop_after = 1;
   explore.runs_directory = runs();
-  std::string text = kScenarios;
+  std::string text = kLosesTheKey;
   text.resize(text.find("faults:"));
   text += "expect: {outcome: completes}\n";
   text.replace(text.find("lose-rng-key"), 12, "acknowledge-before-rename");

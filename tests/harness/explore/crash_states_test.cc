@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/explore/crash_finding_file.h"
+#include "tests/harness/run/small_cases.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -12,24 +13,10 @@ namespace {
 
 using enum DurabilityProfile;
 
-// Two workers and few steps: a save of which everything is looked at.
-constexpr char kCase[] = R"(schema: gauntlet/v1
-name: save
-use: tiny
-job:
-  model: tiny
-  data: {kind: digits, samples: 32, validation_samples: 16, side: 7}
-  batch: 4
-  epochs: 3
-cluster: {workers: 2}
-checkpoint: {every: {steps: 4}, keep: 2}
-expect: {outcome: completes}
-)";
-
 CrashStateReport Explore(const CrashStateOptions& options,
                          std::vector<PlantedBug> bugs = {}) {
   static References references("", "test");
-  Case one = LoadScenarios(kCase, "save.yaml").cases.at(0);
+  Case one = SaveCase(4);
   one.plan.bugs = std::move(bugs);
   auto report = ExploreCrashStates(one, references, options);
   EXPECT_TRUE(report.ok()) << report.status().ToString();
@@ -173,7 +160,7 @@ CrashFinding SomeFinding() {
   const CrashStateReport report =
       Explore({.profiles = {kWeak}, .windows = {CrashWindow::kSave}},
               {PlantedBug::kSkipManifestSync});
-  Case one = LoadScenarios(kCase, "save.yaml").cases.at(0);
+  Case one = SaveCase(4);
   one.plan.bugs = {PlantedBug::kSkipManifestSync};
   return {.finding = report.findings.at(0),
           .scenario = CrashScenario(one).value(),
@@ -239,7 +226,7 @@ TEST(CrashStatesTest, StopsWhenItIsTold) {
 
 TEST(CrashStatesTest, AnIdThatIsNoneIsRefused) {
   References references("", "test");
-  const Case one = LoadScenarios(kCase, "save.yaml").cases.at(0);
+  const Case one = SaveCase(4);
   for (const char* id : {"x", "ext4-save", "ext4-save-1-2", "nfs-save-1-2-3",
                          "ext4-late-1-2-3", "ext4-save-1-2-a", "weak-rot-1-b-x",
                          "ext4-save-999999-0-x", "ext4-save-0-0-7.7.7.7"}) {
@@ -250,7 +237,7 @@ TEST(CrashStatesTest, AnIdThatIsNoneIsRefused) {
 
 TEST(CrashStatesTest, ARunWithoutTheSaveIsRefused) {
   References references("", "test");
-  Case one = LoadScenarios(kCase, "save.yaml").cases.at(0);
+  Case one = SaveCase(4);
   EXPECT_EQ(ExploreCrashStates(one, references, {.save = 100}).status().code(),
             Code::kFailedPrecondition);
   one.train.checkpoint.trigger.unit = SaveUnit::kNone;

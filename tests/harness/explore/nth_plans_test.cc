@@ -69,6 +69,21 @@ TEST(NthPlansTest, WhatLedToARestartIsFollowedByASecondFaultInItsRecovery) {
   EXPECT_TRUE(Validate(pairs[0].plan).ok());
 }
 
+TEST(NthPlansTest, ARecoveryFromACheckpointHasASecondFaultOfItsOwn) {
+  NthPlans plans({SpaceOf({FaultKind::kCrash}, {Point::kStepBegin})}, 1);
+  for (const ExploreCase& one : plans.NextRound()) plans.Learn(Fired(one, 1));
+  for (const ExploreCase& one : plans.NextRound()) {
+    CaseReport report = Fired(one, 1);
+    report.resumed = true;
+    plans.Learn(report);
+  }
+  for (const ExploreCase& one : plans.NextRound()) plans.Learn(NotFired(one));
+  const std::vector<ExploreCase> pairs = plans.NextRound();
+  ASSERT_EQ(pairs.size(), 4u);  // two first faults, two workers
+  EXPECT_EQ(pairs[0].plan.faults[0].site.hit, 1u);
+  EXPECT_EQ(pairs[2].plan.faults[0].site.hit, 2u);
+}
+
 TEST(NthPlansTest, ASecondFaultBehindTheRecoveryEndsItsSeries) {
   NthPlans plans({SpaceOf({FaultKind::kCrash}, {Point::kStepBegin})}, 1);
   const std::vector<ExploreCase> singles = plans.NextRound();
