@@ -130,6 +130,10 @@ Result<FlagsOutcome> Flags::Parse(std::span<const std::string> arguments) {
   return FlagsOutcome::kParsed;
 }
 
+bool Flags::Given(const std::string& name) const {
+  return parser_->app.count(name) > 0;
+}
+
 std::string Flags::Help() const { return parser_->app.help(); }
 
 std::string Quoted(std::string_view text) {

@@ -62,6 +62,8 @@ class Flags {
   // kInvalidArgument, one line: "unknown option '--worker'; did you mean
   // --workers?", "--workers: expected …, found …".
   Result<FlagsOutcome> Parse(std::span<const std::string> arguments);
+  // Whether the option, by its long name, was among the arguments.
+  bool Given(const std::string& name) const;
   std::string Help() const;
 
  private:

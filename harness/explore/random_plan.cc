@@ -11,6 +11,7 @@
 #include "chaos/sim/random_stream.h"
 #include "engine/check.h"
 #include "harness/explore/draw.h"
+#include "harness/explore/fitting_points.h"
 #include "harness/explore/parameters_draw.h"
 #include "harness/explore/survivor_plan.h"
 #include <fmt/format.h>
@@ -155,22 +156,7 @@ class FaultDraw {
   std::vector<Point> PointsFor(FaultKind kind,
                                const std::vector<Point>& points) {
     const auto fits = [kind](Point point) {
-      const StorageOperation announced = AnnouncedBy(point);
-      switch (kind) {
-        case FaultKind::kTornWrite:
-        case FaultKind::kShortWrite:
-          return announced == StorageOperation::kWrite;
-        case FaultKind::kFsyncFails:
-          return announced == StorageOperation::kSync ||
-                 announced == StorageOperation::kSyncDirectory;
-        case FaultKind::kBitFlip:
-        case FaultKind::kTruncate:
-        case FaultKind::kDelete:
-          return announced == StorageOperation::kWrite ||
-                 announced == StorageOperation::kRead;
-        default:
-          return true;
-      }
+      return MeansSomething(kind, point);
     };
     if (choice_.OneIn(4)) return points;
     std::vector<Point> fitting;

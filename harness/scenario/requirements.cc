@@ -6,6 +6,14 @@
 
 namespace gauntlet {
 
+Capabilities CapabilitiesOf(WorldKind world) {
+  Capabilities here = {.world = world};
+  here.features = world == WorldKind::kSimulated
+                      ? std::vector<std::string>{"power_loss", "simulation"}
+                      : std::vector<std::string>{"processes"};
+  return here;
+}
+
 std::string WhyNotHere(const Case& one, const Capabilities& here) {
   if (one.needs.gpus > here.gpus) {
     return fmt::format("needs {} GPUs, found {}", one.needs.gpus, here.gpus);

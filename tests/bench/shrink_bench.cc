@@ -3,19 +3,10 @@
 
 #include "engine/check.h"
 #include "harness/explore/shrink.h"
+#include "tests/bench/bench_cases.h"
 
 namespace gauntlet {
 namespace {
-
-constexpr char kBase[] = R"(schema: gauntlet/v1
-name: shrink
-use: tiny
-job: {epochs: 4, replicas: 4}
-cluster: {workers: 4}
-checkpoint: {every: {steps: 6}, keep: 3}
-plant: lose-rng-key
-expect: {outcome: completes}
-)";
 
 // Only the power cut matters.
 FaultPlan ThreeFaults() {
@@ -36,7 +27,8 @@ FaultPlan ThreeFaults() {
 void BM_Shrink(benchmark::State& state) {
   References references("", "bench");
   Laboratory laboratory =
-      Laboratory::Make(LoadScenarios(kBase, "base.yaml").cases.at(0),
+      Laboratory::Make(LivesCase("plant: lose-rng-key
+"),
                        references)
           .value();
   const FaultPlan plan = ThreeFaults();
