@@ -310,10 +310,7 @@ class FaultDraw {
         break;
       case FaultKind::kHang:
       case FaultKind::kStop:
-        // Where all stand still for ever nobody is left to notice.
-        if (!parameters_.OneIn(3) || fault.site.worker == kAllWorkers) {
-          with.duration = Milliseconds(15);
-        }
+        if (!parameters_.OneIn(3)) with.duration = Milliseconds(15);
         break;
       case FaultKind::kPreempt:
         with.grace = parameters_.OneIn(4) ? Milliseconds(9) : kLongGrace;
