@@ -75,11 +75,11 @@
 // - Processes and time (crash, kill, exception, hang, stop, slow, preempt,
 //   clock_jump), the network (partition, one_way, drop, delay, reset),
 //   power_loss, and torn_write followed by crash or power_loss, may come at any
-//   point, in any number that leaves the run its restarts, and one worker that
-//   can notice where others stand still for ever: it recovers, from nothing
-//   older than the newest acknowledged save; what a disk that lies about syncs
-//   forgets in a power cut aside (harness/oracle/judge.cc). A trouble of the
-//   network that is over before somebody is given up restarts nothing.
+//   point, in any number that leaves the run its restarts: it recovers, from
+//   nothing older than the newest acknowledged save; what a disk that lies
+//   about syncs forgets in a power cut aside (harness/oracle/judge.cc). A
+//   trouble of the network that is over before somebody is given up restarts
+//   nothing.
 // - Errors that the engine is told of (errno, short_write, fsync_fails) void at
 //   most the save or the load that they hit. Once: the run goes on or recovers.
 //   For ever (times: always): it ends with an error; nothing acknowledged is

@@ -16,11 +16,6 @@ using std::chrono::milliseconds;
 // the notice set off.
 constexpr Duration kLongGrace = std::chrono::seconds(10);
 
-bool StandsStillForEver(const Fault& fault) {
-  return (fault.kind == FaultKind::kHang || fault.kind == FaultKind::kStop) &&
-         fault.with.duration == Duration{0};
-}
-
 }  // namespace
 
 FileOffset AnyOffset(Draw& draw) {
@@ -30,13 +25,8 @@ FileOffset AnyOffset(Draw& draw) {
   return {.value = draw.LogUniform(14) - 1, .unit = OffsetUnit::kBytes};
 }
 
-void ParametersDraw::Fill(const std::vector<Fault>& before, Fault& fault) {
+void ParametersDraw::Fill(Fault& fault) {
   FillByKind(fault);
-  if (StandsStillForEver(fault) &&
-      (fault.site.worker == kAllWorkers ||
-       std::ranges::any_of(before, StandsStillForEver))) {
-    fault.with.duration = UpToPowerOfTwoMs(15);
-  }
   FillTimes(fault);
 }
 

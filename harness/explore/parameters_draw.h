@@ -17,10 +17,8 @@ class ParametersDraw {
   ParametersDraw(const PlanSpace& space, Draw draw)
       : space_(space), draw_(draw) {}
 
-  // What its kind takes, given its site. One that stands still does so for ever
-  // now and then, but not where one of those `before` does, or all do: nobody
-  // would be left to notice.
-  void Fill(const std::vector<Fault>& before, Fault& fault);
+  // What its kind takes, given its site.
+  void Fill(Fault& fault);
 
  private:
   Duration UpToPowerOfTwoMs(uint64_t bits);

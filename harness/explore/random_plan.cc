@@ -95,7 +95,7 @@ class FaultDraw {
       fault.site = {
           .worker = kChief, .life = kAnyLife, .point = Point::kReject};
     }
-    parameters_.Fill(before, fault);
+    parameters_.Fill(fault);
     return fault;
   }
 

@@ -26,6 +26,8 @@ FaultTraits TraitsOf(const RecordFault& fault) {
     return {.ends_life = true, .may_end_life = true};
   }
   if (kind == "hang" || kind == "stop") return {.may_end_life = true};
+  // Whoever takes longer than a step may is taken for hung.
+  if (kind == "slow") return {.may_end_life = true, .creeps = true};
   // Nothing is lost but connections and time: state, rows and saves are owed as
   // ever.
   if (kind == "partition" || kind == "one_way" || kind == "reset") {

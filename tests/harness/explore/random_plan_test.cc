@@ -80,20 +80,18 @@ TEST(RandomPlanTest, EveryKindPointAndSetupComesUp) {
   EXPECT_EQ(chained.size(), 2u);
 }
 
-// Of two workers that stand still for ever none could notice the other.
-TEST(RandomPlanTest, OneAtMostStandsStillForEver) {
+TEST(RandomPlanTest, NowAndThenAllThatStandStillDoSoForEver) {
   PlanSpace space = WholeSpace();
   space.kinds = {FaultKind::kHang, FaultKind::kStop};
-  uint64_t for_ever = 0;
+  uint64_t two_for_ever = 0;
   for (uint64_t number = 0; number < 1000; ++number) {
     const std::vector<Fault> faults = RandomPlan(space, 2, number).faults;
     const auto count = std::ranges::count_if(faults, [](const Fault& fault) {
       return fault.with.duration == Duration{0};
     });
-    ASSERT_LE(count, 1) << number;
-    for_ever += static_cast<uint64_t>(count);
+    if (count == 2) ++two_for_ever;
   }
-  EXPECT_GT(for_ever, 100u);
+  EXPECT_GT(two_for_ever, 10u);
 }
 
 uint64_t StalledChiefs(const PlanSpace& space) {
