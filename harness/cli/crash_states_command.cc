@@ -202,7 +202,8 @@ class Watch {
 };
 
 // Under kLyingFsync no acknowledgement is worth anything; what it can show is
-// that a save is never loaded torn.
+// that a save is never loaded torn, and that no start is cold where a
+// checkpoint was.
 std::vector<CrashStatePart> UsualParts(
     const std::vector<CrashWindow>& windows) {
   std::vector<CrashStatePart> parts;
@@ -214,8 +215,6 @@ std::vector<CrashStatePart> UsualParts(
     for (const DurabilityProfile profile :
          {DurabilityProfile::kExt4, DurabilityProfile::kWeak,
           DurabilityProfile::kShared, DurabilityProfile::kLyingFsync}) {
-      const bool lies = profile == DurabilityProfile::kLyingFsync;
-      if (lies && window != CrashWindow::kSave) continue;
       parts.push_back({.profile = profile, .window = window});
     }
   }

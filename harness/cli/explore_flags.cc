@@ -137,7 +137,7 @@ void AddCrashStates(Flags& flags, CrashStateChoice& choice) {
   flags.Value(
       {"--profiles", "NAMES",
        "crash-states: on these disks: ext4, weak, lying-fsync, shared "
-       "(all; of lying-fsync the save only)"},
+       "(all)"},
       ReadPatterns(choice.profiles, std::span<const NamedProfile>(kProfiles),
                    &NamedProfile::profile));
   flags.Value(

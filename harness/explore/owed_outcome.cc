@@ -11,9 +11,11 @@ namespace {
 constexpr int kNoCheckpoint = 7;
 
 // Whether a generation began from nothing where all that had been acknowledged
-// was damaged.
+// was damaged. What a disk forgot leaves no trace to refuse for.
 bool BeganAnewWithoutSaves(const Evidence& evidence) {
-  if (evidence.record.setup.allow_cold_start) return false;
+  if (evidence.record.setup.allow_cold_start || evidence.disk_forgot) {
+    return false;
+  }
   size_t saves = 0;
   for (const auto& [number, generation] : evidence.generations) {
     if (generation.cold_start && saves > 0 &&

@@ -4,6 +4,7 @@
 
 #include "engine/ckpt/ownership.h"
 #include "tests/engine/ckpt/test_world.h"
+#include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
@@ -54,6 +55,24 @@ TEST_F(FencingTest, AStoreWithVoidCheckpointsOnlyIsAColdStart) {
   const Recovered recovered = Recover(third.world);
   ASSERT_TRUE(recovered.status.ok()) << recovered.status.ToString();
   EXPECT_FALSE(recovered.claim->parent);
+}
+
+// A disk that lies about syncs may take away a claim and keep what came after
+// it.
+TEST_F(FencingTest, WhereAClaimIsLostNoStartIsCold) {
+  CheckpointStore first = Claimed(old_.world);
+  ASSERT_TRUE(Save(first, 1, 1).ok());
+  Claimed(new_.world);
+  for (const char* const lost :
+       {"gen-000002", "checkpoint", "step-000000001-g2/MANIFEST.json"}) {
+    storage_.Bytes(fmt::format("/store/{}", lost)).clear();
+  }
+  TestWorld third(storage_);
+  const Recovered recovered = Recover(third.world);
+  EXPECT_EQ(recovered.status.code(), Code::kFailedPrecondition);
+  EXPECT_THAT(recovered.status.message(),
+              HasSubstr("step-000000001-g2: the claim of generation 2 is "
+                        "lost"));
 }
 
 // At each operation of one generation's claim another one claims the store from
