@@ -42,7 +42,10 @@
 //   truncate      The same, but the file is cut to `offset`.
 //   delete        The same, but the file is gone.
 //   power_loss    The whole machine, all processes and everything not synced:
-//                 each piece of it may be there, gone, torn or reordered.
+//                 each piece of it may be there, gone, torn or reordered. Where
+//                 workers have hosts of their own and their disk is a file
+//                 server, it is the worker's host: the server stays, and of
+//                 what the host had not handed over some may still get through.
 //   partition     The worker is cut from all others, both ways, for `duration`
 //                 or for ever; with `groups`, each group of workers from each
 //                 other one. Nothing is lost, nothing arrives: frames wait, and

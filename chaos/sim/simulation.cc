@@ -19,14 +19,20 @@ struct Simulation::Machine {
       : name(std::move(machine_name)),
         disk(simulation.options_.disk),
         outside(simulation.scheduler_, disk, simulation.options_.storage,
-                simulation.Stream("outside"), {}) {}
+                simulation.Stream("outside"), {}),
+        write_back_of([&simulation](const std::string& host) -> Choose {
+          const auto chance = std::make_shared<RandomStream>(
+              simulation.Stream("write-back:" + host));
+          return [chance](uint64_t n) { return chance->Below(n); };
+        }) {}
 
   // What a host sees of a disk that is a file server; null: it is none.
   SharedView* ViewOf(const std::string& host) {
     if (disk.options().profile != DurabilityProfile::kShared) return nullptr;
     std::unique_ptr<SharedView>& view = views[host];
     if (view == nullptr) {
-      view = std::make_unique<SharedView>(disk, SharedViewOptions{});
+      view = std::make_unique<SharedView>(
+          disk, SharedViewOptions{.write_back = write_back_of(host)});
     }
     return view.get();
   }
@@ -35,6 +41,7 @@ struct Simulation::Machine {
   SimDisk disk;
   std::map<std::string, std::unique_ptr<SharedView>> views;  // by host
   SimStorage outside;
+  std::function<Choose(const std::string& host)> write_back_of;
   uint64_t power_losses = 0;
 };
 

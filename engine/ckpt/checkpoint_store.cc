@@ -5,27 +5,17 @@
 
 #include "engine/ckpt/block_writer.h"
 #include "engine/ckpt/checkpoint_reader.h"
-#include "engine/ckpt/claim_format.h"
 #include "engine/ckpt/generation_claim.h"
-#include "engine/ckpt/manifest.h"
 #include "engine/ckpt/ownership.h"
 #include "engine/ckpt/removal.h"
 #include "engine/ckpt/safetensors.h"
-#include "engine/ckpt/shard_index.h"
+#include "engine/ckpt/save_metadata.h"
+#include "engine/ckpt/store_deletion.h"
 #include "engine/ckpt/store_names.h"
-#include "engine/ckpt/store_scan.h"
-#include "engine/job/job.h"
-#include "engine/numerics.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
-
-std::string ParentDirectory(const std::string& path) {
-  const size_t slash = path.find_last_of('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
 
 // Each new ancestor is durable before the next one is made in it, so that after
 // a crash only the deepest one that is there may still have to be synced.
@@ -262,7 +252,7 @@ Result<CheckpointRef> CheckpointStore::TryCommit(
                               .path = PathOf(ref)};
   const bool early =
       world_->faults.Planted(PlantedBug::kAcknowledgeBeforeRename);
-  RETURN_IF_ERROR(WriteMetadata(save, head, shards));
+  RETURN_IF_ERROR(WriteMetadata(*world_, PathOf(save), *record_, head, shards));
   RETURN_IF_ERROR(world_->faults.Hit(Point::kTmpDirSync, ContextOf(head)));
   RETURN_IF_ERROR(world_->storage.SyncDirectory(PathOf(save)));
   if (early) world_->events.Emit(acknowledged);
@@ -270,49 +260,6 @@ Result<CheckpointRef> CheckpointStore::TryCommit(
   RETURN_IF_ERROR(CheckOwner(*world_, options_.directory, *record_));
   if (!early) world_->events.Emit(acknowledged);
   return ref;
-}
-
-// The index and the manifest, which is what the shards are checked against.
-Status CheckpointStore::WriteMetadata(const std::string& save,
-                                      const CheckpointHead& head,
-                                      std::span<const ShardFile> shards) {
-  const std::string index = EncodeShardIndex(shards);
-  ASSIGN_OR_RETURN(
-      const WrittenFile written,
-      WriteInBlocks(*world_, PathOf(save) + "/" + std::string(kIndexName),
-                    index,
-                    {.write_point = Point::kIndexWrite,
-                     .sync_point = {},
-                     .step = head.step,
-                     .epoch = head.epoch}));
-  Manifest manifest{.head = head,
-                    .job_digest = JobDigest(head.job_json),
-                    .numerics_version = numerics::kVersion,
-                    .generation = record_->generation,
-                    .parent = {},
-                    .written_at = world_->clock.UnixSeconds(),
-                    .files = {shards.begin(), shards.end()}};
-  if (record_->state == ParentState::kRecorded) {
-    manifest.parent = record_->parent;
-  }
-  manifest.files.push_back({.name = std::string(kIndexName),
-                            .bytes = written.bytes,
-                            .digest = written.digest,
-                            .tensors = {}});
-  const std::string text = EncodeManifest(manifest);
-  // What cannot be read back must not be committed: a shard named twice or a
-  // missing one shows here.
-  RETURN_IF_ERROR(Annotate(ParseManifest(text).status(), save));
-  return WriteInBlocks(
-             *world_, PathOf(save) + "/" + std::string(kManifestName), text,
-             {.write_point = Point::kManifestWrite,
-              .sync_point = Point::kManifestSync,
-              .sync = world_->faults.Planted(PlantedBug::kSkipManifestSync)
-                          ? SyncFile::kNo
-                          : SyncFile::kYes,
-              .step = head.step,
-              .epoch = head.epoch})
-      .status();
 }
 
 // The commit point.
@@ -448,58 +395,12 @@ std::vector<std::string> CheckpointStore::TakeWarnings() {
   return std::exchange(warnings_, {});
 }
 
-// In an order in which a crash leaves either the newest checkpoint, which then
-// stands for its lineage by its manifest alone, or nothing.
 Status CheckpointStore::DeleteAll() {
   RETURN_IF_ERROR(world_->faults.Hit(Point::kBackupDelete, {}));
-  const std::string& directory = options_.directory;
-  const Result<StoreScan> scan = ScanStore(*world_, directory);
-  if (scan.status().code() == Code::kNotFound) return OkStatus();
-  RETURN_IF_ERROR(scan.status());
-  if (record_)
-    RETURN_IF_ERROR(CheckOwner(*world_, options_.directory, *record_));
-  RETURN_IF_ERROR(RemoveTree(*world_, PathOf(kStateFileName), FileKind::kFile));
-  RETURN_IF_ERROR(world_->storage.SyncDirectory(directory));
-  std::string newest;
-  if (!scan->lineage.members.empty()) {
-    newest = scan->checkpoints[scan->lineage.members.front()].name;
-  }
-  RETURN_IF_ERROR(DeleteOthers(newest));
-  if (!newest.empty()) {
-    RETURN_IF_ERROR(RemoveCheckpoint(*world_, directory, newest));
-  }
+  RETURN_IF_ERROR(DeleteStore(*world_, options_.directory, record_));
   record_.reset();
   lineage_.clear();
-  world_->events.Emit({.kind = EventKind::kBackupDeleted, .path = directory});
-  const Status removed =
-      world_->storage.Remove(directory, FileKind::kDirectory);
-  // Something that is not the engine's is in it: it stays.
-  if (removed.code() == Code::kAlreadyExists) return OkStatus();
-  RETURN_IF_ERROR(removed);
-  return world_->storage.SyncDirectory(ParentDirectory(directory));
-}
-
-// All checkpoints but `kept`, then all claims.
-Status CheckpointStore::DeleteOthers(const std::string& kept) {
-  const std::string& directory = options_.directory;
-  ASSIGN_OR_RETURN(const auto listed, world_->storage.List(directory));
-  std::vector<std::string> claims;
-  for (const DirectoryEntry& entry : listed) {
-    const EntryKind kind = ParseEntryName(entry.name).kind;
-    if (kind == EntryKind::kOther || entry.name == kept) continue;
-    if (kind == EntryKind::kClaim || kind == EntryKind::kClaimTmp) {
-      claims.push_back(entry.name);
-    } else if (kind == EntryKind::kCheckpoint) {
-      RETURN_IF_ERROR(RemoveCheckpoint(*world_, directory, entry.name));
-    } else {
-      RETURN_IF_ERROR(RemoveTree(*world_, PathOf(entry.name), entry.kind));
-    }
-  }
-  RETURN_IF_ERROR(world_->storage.SyncDirectory(directory));
-  for (const std::string& claim : claims) {
-    RETURN_IF_ERROR(RemoveTree(*world_, PathOf(claim), FileKind::kFile));
-  }
-  return world_->storage.SyncDirectory(directory);
+  return OkStatus();
 }
 
 std::string CheckpointStore::PathOf(const CheckpointRef& ref) const {

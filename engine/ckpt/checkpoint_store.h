@@ -162,8 +162,6 @@ class CheckpointStore {
   Result<CheckpointRef> TryCommit(const std::string& save,
                                   const CheckpointHead& head,
                                   std::span<const ShardFile> shards);
-  Status WriteMetadata(const std::string& save, const CheckpointHead& head,
-                       std::span<const ShardFile> shards);
   Status PublishSave(const std::string& save, const CheckpointRef& ref,
                      const CheckpointHead& head);
   Status FailSave(const std::string& save, const Status& why);
@@ -173,7 +171,6 @@ class CheckpointStore {
   Status Retire();
   Status Warn(const Status& status);
   void Remember(const Status& status);
-  Status DeleteOthers(const std::string& kept);
 
   World* world_;
   StoreOptions options_;

@@ -46,7 +46,8 @@ struct StoreScan {
 };
 
 // kNotFound: there is no such directory. Starts again, a bounded number of
-// times, where something vanishes on the way.
+// times and after pauses, where something vanishes on the way or a stale
+// listing shows what is gone.
 Result<StoreScan> ScanStore(World& world, const std::string& directory);
 
 // The highest claim in the directory, 0 for none: what fencing asks for.
