@@ -105,7 +105,7 @@ class Exploration {
   Status Cut(const CrashWindowLog& window, CrashWindow kind,
              DurabilityProfile profile);
   Status Rot(const CrashWindowLog& window);
-  void RotAt(size_t file, size_t place, const CrashImages& images,
+  void RotAt(size_t file, size_t bit, const CrashImages& images,
              const Owed& owed);
   Owed OwedAt(const CrashWindowLog& window, DurabilityProfile profile,
               size_t operation) const;
@@ -281,22 +281,22 @@ std::vector<std::pair<std::string, ImageEntry*>> ListFiles(
   return files;
 }
 
-// First, middle and last byte of each block.
-std::vector<size_t> PlacesOfRot(size_t bytes) {
-  std::vector<size_t> places;
+// All bits of the first, middle and last byte of each block, by number.
+std::vector<size_t> BitsOfRot(size_t bytes) {
+  std::vector<size_t> bits;
   for (size_t begin = 0; begin < bytes; begin += SimDisk::kBlockBytes) {
     const size_t size = std::min<size_t>(SimDisk::kBlockBytes, bytes - begin);
     for (const size_t place : {size_t{0}, size / 2, size - 1}) {
-      if (places.empty() || places.back() != begin + place) {
-        places.push_back(begin + place);
-      }
+      const size_t first = (begin + place) * 8;
+      if (!bits.empty() && bits.back() >= first) continue;
+      for (size_t bit = 0; bit < 8; ++bit) bits.push_back(first + bit);
     }
   }
-  return places;
+  return bits;
 }
 
 // The whole image, but for one bit.
-void Exploration::RotAt(size_t file, size_t place, const CrashImages& images,
+void Exploration::RotAt(size_t file, size_t bit, const CrashImages& images,
                         const Owed& owed) {
   CrashStateCounts& counts = report_.counts.back();
   std::string path;
@@ -306,7 +306,8 @@ void Exploration::RotAt(size_t file, size_t place, const CrashImages& images,
     const auto& [name, entry] = files[file];
     path = name;
     ImageFile rotten{.data = entry->file->data};
-    rotten.data[place] = static_cast<char>(rotten.data[place] ^ 1);
+    char& byte = rotten.data[bit / 8];
+    byte = static_cast<char>(byte ^ (1 << bit % 8));
     entry->file = std::make_shared<ImageFile>(std::move(rotten));
   };
   make();
@@ -315,10 +316,11 @@ void Exploration::RotAt(size_t file, size_t place, const CrashImages& images,
   ++counts.images_distinct;
   if (Judge(Recover(image_), owed)) return;
   make();
-  Report({.id = IdOf(
-              {.window = CrashWindow::kRot, .operation = file, .names = place}),
-          .point = fmt::format("bit 0 of byte {} of {}", place, path)},
-         image_, owed);
+  Report(
+      {.id =
+           IdOf({.window = CrashWindow::kRot, .operation = file, .names = bit}),
+       .point = fmt::format("bit {} of byte {} of {}", bit % 8, bit / 8, path)},
+      image_, owed);
 }
 
 Status Exploration::Rot(const CrashWindowLog& window) {
@@ -340,11 +342,11 @@ Status Exploration::Rot(const CrashWindowLog& window) {
     sizes.push_back(entry->file->data.size());
   }
   for (size_t file = 0; file < sizes.size(); ++file) {
-    for (const size_t place : PlacesOfRot(sizes[file])) {
-      if (only_ && (only_->operation != file || only_->names != place)) {
+    for (const size_t bit : BitsOfRot(sizes[file])) {
+      if (only_ && (only_->operation != file || only_->names != bit)) {
         continue;
       }
-      RotAt(file, place, images, owed);
+      RotAt(file, bit, images, owed);
       if (!GoesOn()) return OkStatus();
     }
   }
