@@ -53,7 +53,7 @@ class Exploration {
 
   Status Cut(const CrashWindowLog& window, const CrashStatePart& part);
   Status Rot(const CrashWindowLog& window);
-  void RotAt(size_t file, size_t place, const CrashImages& images,
+  void RotAt(size_t file, size_t bit, const CrashImages& images,
              const CrashOwed& owed);
   CrashOwed OwedAt(const CrashWindowLog& window, DurabilityProfile profile,
                    size_t operation) const;
@@ -210,7 +210,7 @@ Status Exploration::Cut(const CrashWindowLog& window,
 }
 
 // The whole image, but for one bit.
-void Exploration::RotAt(size_t file, size_t place, const CrashImages& images,
+void Exploration::RotAt(size_t file, size_t bit, const CrashImages& images,
                         const CrashOwed& owed) {
   CrashStateCounts& counts = report_.counts.back();
   std::string path;
@@ -220,7 +220,8 @@ void Exploration::RotAt(size_t file, size_t place, const CrashImages& images,
     const auto& [name, entry] = files[file];
     path = name;
     ImageFile rotten{.data = entry->file->data};
-    rotten.data[place] = static_cast<char>(rotten.data[place] ^ 1);
+    char& byte = rotten.data[bit / 8];
+    byte = static_cast<char>(byte ^ (1 << bit % 8));
     entry->file = std::make_shared<ImageFile>(std::move(rotten));
   };
   ++counts.points;
@@ -232,9 +233,10 @@ void Exploration::RotAt(size_t file, size_t place, const CrashImages& images,
     return CrashStateFinding{
         .id = IdOf({.window = CrashWindow::kRot,
                     .operation = file,
-                    .names = place,
+                    .names = bit,
                     .files = {}}),
-        .event = fmt::format("bit 0 of byte {} of {} is flipped", place, path),
+        .event = fmt::format("bit {} of byte {} of {} is flipped", bit % 8,
+                             bit / 8, path),
         .survived = {},
         .expected = "",
         .found = ""};
@@ -261,11 +263,11 @@ Status Exploration::Rot(const CrashWindowLog& window) {
     sizes.push_back(entry->file->data.size());
   }
   for (size_t file = 0; file < sizes.size(); ++file) {
-    for (const size_t place : PlacesOfRot(sizes[file])) {
-      if (only_ && (only_->operation != file || only_->names != place)) {
+    for (const size_t bit : BitsOfRot(sizes[file])) {
+      if (only_ && (only_->operation != file || only_->names != bit)) {
         continue;
       }
-      RotAt(file, place, images, owed);
+      RotAt(file, bit, images, owed);
       if (!GoesOn()) return OkStatus();
     }
   }

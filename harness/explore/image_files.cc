@@ -52,17 +52,17 @@ std::vector<std::pair<std::string, ImageEntry*>> ListFiles(
   return files;
 }
 
-std::vector<size_t> PlacesOfRot(size_t bytes) {
-  std::vector<size_t> places;
+std::vector<size_t> BitsOfRot(size_t bytes) {
+  std::vector<size_t> bits;
   for (size_t begin = 0; begin < bytes; begin += SimDisk::kBlockBytes) {
     const size_t size = std::min<size_t>(SimDisk::kBlockBytes, bytes - begin);
     for (const size_t place : {size_t{0}, size / 2, size - 1}) {
-      if (places.empty() || places.back() != begin + place) {
-        places.push_back(begin + place);
-      }
+      const size_t first = (begin + place) * 8;
+      if (!bits.empty() && bits.back() >= first) continue;
+      for (size_t bit = 0; bit < 8; ++bit) bits.push_back(first + bit);
     }
   }
-  return places;
+  return bits;
 }
 
 }  // namespace gauntlet

@@ -19,8 +19,9 @@ int CommittedCheckpoints(ImageDirectory& root, std::string_view store);
 std::vector<std::pair<std::string, ImageEntry*>> ListFiles(
     ImageDirectory& root);
 
-// First, middle and last byte of each block of a file of that size.
-std::vector<size_t> PlacesOfRot(size_t bytes);
+// The bits, by number, of the first, middle and last byte of each block of a
+// file of that size.
+std::vector<size_t> BitsOfRot(size_t bytes);
 
 }  // namespace gauntlet
 
