@@ -13,6 +13,7 @@
 //
 //   numerics_math.h     Fma, Sqrt, Exp, Log, Tanh
 //   numerics_sums.h     sums, products, losses, arg-max
+//   numerics_convolution.h  convolution and its gradients
 //   numerics_updates.h  activations and optimizer updates, element by element
 //   numerics_random.h   Philox, its keys, dropout, initial values, permutation
 //
@@ -23,10 +24,11 @@
 
 #include <cstdint>
 
-#include "engine/numerics_math.h"     // IWYU pragma: export
-#include "engine/numerics_random.h"   // IWYU pragma: export
-#include "engine/numerics_sums.h"     // IWYU pragma: export
-#include "engine/numerics_updates.h"  // IWYU pragma: export
+#include "engine/numerics_convolution.h"  // IWYU pragma: export
+#include "engine/numerics_math.h"         // IWYU pragma: export
+#include "engine/numerics_random.h"       // IWYU pragma: export
+#include "engine/numerics_sums.h"         // IWYU pragma: export
+#include "engine/numerics_updates.h"      // IWYU pragma: export
 
 namespace gauntlet::numerics {
 

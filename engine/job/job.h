@@ -15,12 +15,14 @@
 
 namespace gauntlet {
 
-enum class LayerKind : uint8_t { kFlatten, kDense, kRelu, kDropout };
+enum class LayerKind : uint8_t { kFlatten, kDense, kRelu, kDropout, kConv2D };
 
 struct LayerSpec {
   LayerKind kind = LayerKind::kFlatten;
   int units = 0;      // kDense
   float rate = 0.0f;  // kDropout: the share that is zeroed, in [0, 1)
+  int filters = 0;    // kConv2D
+  int kernel = 0;     // kConv2D: pixels a side
 };
 
 enum class LossKind : uint8_t { kSoftmaxCrossEntropy, kMeanSquaredError };
@@ -65,7 +67,7 @@ struct JobSpec {
   Remainder remainder = Remainder::kDrop;
 };
 
-// linear, mlp, dnn, tiny: the jobs of that name with one replica and the
+// linear, mlp, dnn, cnn, tiny: the jobs of that name with one replica and the
 // batch that belongs to them. kInvalidArgument names the known ones.
 Result<JobSpec> PresetJob(std::string_view name);
 
@@ -75,8 +77,10 @@ struct PresetInfo {
 };
 std::vector<PresetInfo> AllPresets();
 
-// kInvalidArgument for what no run can use: no layers, replicas < 1, a rate
-// outside [0, 1), absurd sizes … The message names field, bounds and value.
+// kInvalidArgument for what no run can use: no layers, layers in an order that
+// makes no sense (convolutions, one flatten, dense layers), replicas < 1, a
+// rate outside [0, 1), absurd sizes … The message names field, bounds and
+// value.
 Status Validate(const JobSpec& job);
 
 // Canonical JSON, one line: equal jobs give equal text, and what a kind does

@@ -27,6 +27,10 @@ Json LayerToJson(const LayerSpec& layer) {
       return {{"kind", "relu"}};
     case LayerKind::kDropout:
       return {{"kind", "dropout"}, {"rate", Written(layer.rate)}};
+    case LayerKind::kConv2D:
+      return {{"kind", "conv2d"},
+              {"filters", layer.filters},
+              {"kernel", layer.kernel}};
   }
   return nullptr;
 }
@@ -78,11 +82,16 @@ Result<LayerSpec> LayerFromJson(const Json& json, const std::string& path) {
       fields.Choice<LayerKind>("kind", {{"flatten", LayerKind::kFlatten},
                                         {"dense", LayerKind::kDense},
                                         {"relu", LayerKind::kRelu},
-                                        {"dropout", LayerKind::kDropout}});
+                                        {"dropout", LayerKind::kDropout},
+                                        {"conv2d", LayerKind::kConv2D}});
   if (layer.kind == LayerKind::kDense) {
     layer.units = static_cast<int>(fields.Integer("units", 1, kMaxInt));
   }
   if (layer.kind == LayerKind::kDropout) layer.rate = fields.Float("rate");
+  if (layer.kind == LayerKind::kConv2D) {
+    layer.filters = static_cast<int>(fields.Integer("filters", 1, kMaxInt));
+    layer.kernel = static_cast<int>(fields.Integer("kernel", 1, kMaxInt));
+  }
   RETURN_IF_ERROR(fields.Finish());
   return layer;
 }

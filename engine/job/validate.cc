@@ -6,6 +6,8 @@ namespace {
 
 constexpr size_t kMaxLayers = 64;
 constexpr int kMaxUnits = 65536;
+constexpr int kMaxFilters = 4096;
+constexpr int kMaxKernel = 64;  // a side
 constexpr int kMaxReplicas = 1024;
 constexpr int kMaxBatch = 65536;
 constexpr int kMaxSamples = 10'000'000;
@@ -32,15 +34,15 @@ Status CheckPositive(std::string_view field, float value, float high) {
                   field, high, value));
 }
 
-Status ValidateLayer(const LayerSpec& layer, size_t index) {
-  const std::string field = fmt::format("model.layers[{}]", index);
+Status ValidateLayer(const LayerSpec& layer, const std::string& field) {
   switch (layer.kind) {
-    case LayerKind::kFlatten:
-      if (index == 0) return OkStatus();
-      return InvalidArgument(field +
-                             ".kind: expected flatten only as the first layer");
     case LayerKind::kDense:
       return CheckInt(field + ".units", layer.units, 1, kMaxUnits);
+    case LayerKind::kConv2D:
+      RETURN_IF_ERROR(
+          CheckInt(field + ".filters", layer.filters, 1, kMaxFilters));
+      return CheckInt(field + ".kernel", layer.kernel, 1, kMaxKernel);
+    case LayerKind::kFlatten:
     case LayerKind::kRelu:
       return OkStatus();
     case LayerKind::kDropout:
@@ -49,21 +51,44 @@ Status ValidateLayer(const LayerSpec& layer, size_t index) {
   return InvalidArgument(field + ".kind: unknown");
 }
 
+// Images up to the one flatten, flat rows behind it.
+Status ValidateOrder(const ModelSpec& model) {
+  const auto refuse = [](size_t index, std::string_view expected) {
+    return InvalidArgument(
+        fmt::format("model.layers[{}].kind: expected {}", index, expected));
+  };
+  const LayerKind first = model.layers.front().kind;
+  if (first != LayerKind::kFlatten && first != LayerKind::kConv2D) {
+    return refuse(0, "flatten or conv2d as the first layer");
+  }
+  bool flat = false;
+  for (size_t i = 0; i < model.layers.size(); ++i) {
+    const LayerKind kind = model.layers[i].kind;
+    if (flat && kind == LayerKind::kFlatten) {
+      return refuse(i, "flatten only once");
+    }
+    if (flat && kind == LayerKind::kConv2D) {
+      return refuse(i, "conv2d only before flatten");
+    }
+    if (!flat && kind == LayerKind::kDense) {
+      return refuse(i, "dense only after flatten");
+    }
+    flat = flat || kind == LayerKind::kFlatten;
+  }
+  if (model.layers.back().kind != LayerKind::kDense) {
+    return refuse(model.layers.size() - 1, "dense as the last layer");
+  }
+  return OkStatus();
+}
+
 Status ValidateModel(const ModelSpec& model) {
   RETURN_IF_ERROR(CheckInt("model.layers (how many)",
                            static_cast<int64_t>(model.layers.size()), 1,
                            kMaxLayers));
-  if (model.layers.front().kind != LayerKind::kFlatten) {
-    return InvalidArgument(
-        "model.layers[0].kind: expected flatten as the first layer");
-  }
-  if (model.layers.back().kind != LayerKind::kDense) {
-    return InvalidArgument(
-        fmt::format("model.layers[{}].kind: expected dense as the last layer",
-                    model.layers.size() - 1));
-  }
+  RETURN_IF_ERROR(ValidateOrder(model));
   for (size_t i = 0; i < model.layers.size(); ++i) {
-    RETURN_IF_ERROR(ValidateLayer(model.layers[i], i));
+    RETURN_IF_ERROR(
+        ValidateLayer(model.layers[i], fmt::format("model.layers[{}]", i)));
   }
   return OkStatus();
 }

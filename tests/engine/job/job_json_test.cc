@@ -46,6 +46,14 @@ TEST(JobJsonTest, EveryPresetComesBack) {
   }
 }
 
+TEST(JobJsonTest, AConvolutionIsWrittenWithItsFiltersAndItsKernel) {
+  const std::string json = JobToJson(PresetJob("cnn").value(), kContent);
+  const std::string conv = R"({"kind":"conv2d","filters":32,"kernel":3},)";
+  EXPECT_NE(json.find(conv), std::string::npos) << json;
+  const auto refused = JobFromJson(With(json, R"(,"kernel":3)", ""));
+  EXPECT_EQ(refused.status().message(), "job: model.layers[0].kernel: missing");
+}
+
 TEST(JobJsonTest, ThePathOfIdxDataComesBack) {
   JobSpec job = PresetJob("linear").value();
   job.data = {.kind = DataKind::kIdx, .path = "/data/\"m\"\n"};
@@ -117,7 +125,8 @@ TEST(JobJsonTest, RefusesATextThatIsNotStrictlyAJob) {
       {With(tiny, R"("units":32)", R"("unit":32)"),
        "job: model.layers[1].units: missing"},
       {With(tiny, R"("kind":"relu")", R"("kind":"gelu")"),
-       "job: model.layers[2].kind: expected one of flatten dense relu dropout, "
+       "job: model.layers[2].kind: expected one of flatten dense relu dropout "
+       "conv2d, "
        R"(found "gelu")"},
       {With(tiny, R"("kind":"relu")", R"("kind":"relu","units":1)"),
        R"(job: "model.layers[2].units": unknown key)"},

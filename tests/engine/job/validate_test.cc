@@ -11,6 +11,16 @@ namespace {
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
+constexpr LayerSpec kConv = {
+    .kind = LayerKind::kConv2D, .filters = 3, .kernel = 3};
+
+void PrependConv(JobSpec& job, int filters, int kernel) {
+  LayerSpec conv = kConv;
+  conv.filters = filters;
+  conv.kernel = kernel;
+  job.model.layers.insert(job.model.layers.begin(), conv);
+}
+
 struct BadJob {
   const char* what;
   std::function<void(JobSpec&)> spoil;
@@ -24,10 +34,23 @@ const BadJob kBadJobs[] = {
      "model.layers (how many): expected 1 to 64, found 65"},
     {"no flatten",
      [](JobSpec& job) { job.model.layers[0].kind = LayerKind::kRelu; },
-     "model.layers[0].kind: expected flatten as the first layer"},
+     "model.layers[0].kind: expected flatten or conv2d as the first layer"},
     {"flatten later",
      [](JobSpec& job) { job.model.layers[2].kind = LayerKind::kFlatten; },
-     "model.layers[2].kind: expected flatten only as the first layer"},
+     "model.layers[2].kind: expected flatten only once"},
+    {"conv2d after flatten",
+     [](JobSpec& job) { job.model.layers[2].kind = LayerKind::kConv2D; },
+     "model.layers[2].kind: expected conv2d only before flatten"},
+    {"dense before flatten", [](JobSpec& job) { job.model.layers[0] = kConv; },
+     "model.layers[1].kind: expected dense only after flatten"},
+    {"no filters", [](JobSpec& job) { PrependConv(job, 0, 3); },
+     "model.layers[0].filters: expected 1 to 4096, found 0"},
+    {"absurd filters", [](JobSpec& job) { PrependConv(job, 1 << 30, 3); },
+     "model.layers[0].filters: expected 1 to 4096, found 1073741824"},
+    {"no kernel", [](JobSpec& job) { PrependConv(job, 3, 0); },
+     "model.layers[0].kernel: expected 1 to 64, found 0"},
+    {"absurd kernel", [](JobSpec& job) { PrependConv(job, 3, 65); },
+     "model.layers[0].kernel: expected 1 to 64, found 65"},
     {"no dense at the end", [](JobSpec& job) { job.model.layers.pop_back(); },
      "model.layers[3].kind: expected dense as the last layer"},
     {"no units", [](JobSpec& job) { job.model.layers[1].units = 0; },
