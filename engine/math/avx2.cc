@@ -76,6 +76,9 @@ constexpr IsaKernels kKernels = {
     .adam = Adam,
     .sgd_momentum = SgdMomentum,
     .sgd = Sgd,
+    .sum_of_squares = SumOfSquares,
+    .scale = Scale,
+    .clip_values = ClipValues,
 };
 
 }  // namespace

@@ -80,6 +80,9 @@ constexpr IsaKernels kKernels = {
     .adam = Adam,
     .sgd_momentum = SgdMomentum,
     .sgd = Sgd,
+    .sum_of_squares = SumOfSquares,
+    .scale = Scale,
+    .clip_values = ClipValues,
 };
 
 }  // namespace

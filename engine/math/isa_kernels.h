@@ -98,6 +98,9 @@ struct IsaKernels {
                        float* parameters, float* velocity, size_t count);
   void (*sgd)(float rate, const float* gradients, float* parameters,
               size_t count);
+  float (*sum_of_squares)(const float* x, size_t count);
+  void (*scale)(float factor, float* x, size_t count);
+  void (*clip_values)(float limit, float* x, size_t count);
 };
 
 // Each may be called only where the machine has the instructions (kScalar:

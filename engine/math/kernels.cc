@@ -353,6 +353,22 @@ class CpuKernels final : public Kernels {
     });
   }
 
+  float SumOfSquares(std::span<const float> x) const override {
+    return table_.sum_of_squares(x.data(), x.size());
+  }
+
+  void Scale(float factor, std::span<float> x) const override {
+    SplitElements(x.size(), [&](const Range& part) {
+      table_.scale(factor, x.data() + part.begin, part.size());
+    });
+  }
+
+  void ClipValues(float limit, std::span<float> x) const override {
+    SplitElements(x.size(), [&](const Range& part) {
+      table_.clip_values(limit, x.data() + part.begin, part.size());
+    });
+  }
+
  private:
   static void CheckConvolution(const numerics::ConvolutionShape& shape,
                                size_t x, size_t kernel, size_t y) {

@@ -125,6 +125,11 @@ class Kernels {
                            std::span<float> velocity) const = 0;
   virtual void Sgd(float rate, std::span<const float> gradients,
                    std::span<float> parameters) const = 0;
+  // A sum over all elements, in the form of engine/numerics_sums.h.
+  virtual float SumOfSquares(std::span<const float> x) const = 0;
+  virtual void Scale(float factor, std::span<float> x) const = 0;
+  // Each element cut to [-limit, limit].
+  virtual void ClipValues(float limit, std::span<float> x) const = 0;
 };
 
 }  // namespace gauntlet

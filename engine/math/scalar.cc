@@ -19,6 +19,10 @@ void ReferenceColumnSums(const ColumnBlock& block, float* out) {
   }
 }
 
+float ReferenceSumOfSquares(const float* x, size_t count) {
+  return numerics::Dot({x, 1}, {x, 1}, count);
+}
+
 void ReferenceInputGradient(const ConvolutionInputRows& part, float* dx) {
   const numerics::ConvolutionShape& s = part.shape;
   for (size_t row = part.first_row; row < part.first_row + part.rows; ++row) {
@@ -56,6 +60,9 @@ constexpr IsaKernels kKernels = {
     .adam = Adam,
     .sgd_momentum = SgdMomentum,
     .sgd = Sgd,
+    .sum_of_squares = ReferenceSumOfSquares,
+    .scale = Scale,
+    .clip_values = ClipValues,
 };
 
 }  // namespace

@@ -35,11 +35,12 @@ Status CopyInto(const MutableTensorView& to, const Tensor& from) {
 
 }  // namespace
 
-TrainState::TrainState(const Model& model, const Optimizer& rule, uint64_t seed,
-                       StartFrom start)
+TrainState::TrainState(const Model& model, const Optimizer& rule,
+                       const JobSpec& job, StartFrom start)
     : parameters(model.parameter_count()),
       optimizer(rule.InitialState(model.parameter_count())),
-      rng_key(seed) {
+      accumulated(job.accumulate > 1 ? model.parameter_count() : 0),
+      rng_key(job.seed) {
   NameTensors(model, rule);
   if (start == StartFrom::kInitialParameters) {
     model.Initialize(rng_key, parameters);
@@ -59,10 +60,11 @@ auto TrainState::ArraysOf(State& state)
         bytes};
   };
   const auto add_one = [&](auto& value) { add(std::span(&value, 1)); };
-  CHECK(state.optimizer.slots.size() + 16 <= kMaxArrays, "too many slots");
+  CHECK(state.optimizer.slots.size() + 17 <= kMaxArrays, "too many slots");
   add(std::span(state.parameters));
   for (auto& slot : state.optimizer.slots) add(std::span(slot));
   add(std::span(state.optimizer.scalars));
+  add(std::span(state.accumulated));
   add_one(state.rng_key);
   add_one(state.position.step);
   add_one(state.position.epoch);
@@ -100,7 +102,7 @@ void TrainState::NameTensors(const Model& model, const Optimizer& rule) {
   };
   const std::vector<std::string> slots = rule.slot_names();
   const std::vector<std::string> scalars = rule.scalar_names();
-  named.reserve(model.parameters().size() * (1 + slots.size()) +
+  named.reserve(model.parameters().size() * (2 + slots.size()) +
                 scalars.size() + 14);
   add_parameters("");
   for (const std::string& slot : slots) add_parameters(slot + "/");
@@ -109,6 +111,11 @@ void TrainState::NameTensors(const Model& model, const Optimizer& rule) {
         {.array = array, .offset = i * sizeof(float), .bytes = sizeof(float)});
   }
   ++array;
+  if (accumulated.empty()) {
+    ++array;
+  } else {
+    add_parameters("accumulated/");
+  }
   for (const char* const name :
        {"rng/key", "position/step", "position/epoch", "position/sample",
         "position/phase", "metrics/loss_sum", "metrics/correct",

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engine/model/clip.h"
 #include "engine/numerics.h"
 
 namespace gauntlet {
@@ -33,6 +34,7 @@ Trainer::Trainer(World& world, Ring& ring, const Parts& parts)
       optimizer_(&parts.optimizer),
       ring_(&ring),
       model_(&parts.model),
+      kernels_(&parts.kernels),
       memo_(parts.memo),
       probe_(parts.probe),
       block_(ReplicasOf(parts.job.replicas, ring.rank(), ring.size())),
@@ -117,6 +119,29 @@ void Trainer::LocalGradients(const TrainState& state, uint64_t step_rows,
   }
 }
 
+void Trainer::Learn(TrainState& state) {
+  const std::span<float> gradients = std::span(total_).first(total_.size() - 1);
+  const auto every = static_cast<uint64_t>(job_->accumulate);
+  const uint64_t place = state.position.step % every;
+  if (every > 1) {
+    // Taken, not added to zeros: that would lose the sign of a zero.
+    if (place == 0) {
+      std::ranges::copy(gradients, state.accumulated.begin());
+    } else {
+      kernels_->Accumulate(gradients, state.accumulated);
+    }
+    if (place + 1 < every) return;
+    std::ranges::copy(state.accumulated, gradients.begin());
+    kernels_->Scale(numerics::AccumulationScale(static_cast<uint32_t>(every)),
+                    gradients);
+    std::ranges::fill(state.accumulated, 0.0f);
+  }
+  ClipGradients(job_->optimizer.clip, *kernels_, model_->parameters(),
+                gradients);
+  optimizer_->Apply(state.position.step / every, gradients, state.parameters,
+                    state.optimizer);
+}
+
 void Trainer::Advance(TrainState& state, uint64_t step_rows,
                       const StepOutcome& outcome) const {
   state.metrics.loss_sum =
@@ -147,8 +172,7 @@ Result<StepOutcome> Trainer::Step(TrainState& state, uint32_t requests,
       ring_->AllReduce(key, gradient_views_, total_, outcome.tally, timeout));
   if (probe != nullptr) ShowTotal(*probe);
   outcome.loss = total_.back();
-  optimizer_->Apply(std::span(total_).first(total_.size() - 1),
-                    state.parameters, state.optimizer);
+  Learn(state);
   Advance(state, step_rows, outcome);
   if (probe != nullptr) probe->End(state.Tensors());
   RETURN_IF_ERROR(world_->faults.Hit(Point::kStepEnd, here));

@@ -47,16 +47,18 @@ class Trainer {
     const DataSplit& data;
     const Optimizer& optimizer;
     Model& model;
+    const Kernels& kernels;
     TrainMemo* memo = nullptr;  // null: every order is worked out
     StepProbe* probe = nullptr;
   };
   Trainer(World& world, Ring& ring, const Parts& parts);
 
-  // One optimizer update. `requests` is what this worker asks of the others;
-  // what all agreed on is in the outcome's tally. The step that fault points
-  // and frames speak of is the number of the update under way, from 1. After an
-  // error the worker has to leave: the others may have made the step.
-  // REQUIRES: state.position is in an epoch with rows left.
+  // One step: the gradients of a global batch, and the update that they, or the
+  // accumulated ones of several steps, give (Position). `requests` is what this
+  // worker asks of the others; what all agreed on is in the outcome's tally.
+  // The step that fault points and frames speak of is the number of the one
+  // under way, from 1. After an error the worker has to leave: the others may
+  // have made the step. REQUIRES: state.position is in an epoch with rows left.
   Result<StepOutcome> Step(TrainState& state, uint32_t requests,
                            Duration timeout);
 
@@ -77,6 +79,9 @@ class Trainer {
                   std::vector<uint32_t>& samples);
   void LocalGradients(const TrainState& state, uint64_t step_rows,
                       StepProbe* probe, StepOutcome& outcome);
+  // Takes the step's gradients, in total_, into the state: the update, or its
+  // part of one.
+  void Learn(TrainState& state);
   void Advance(TrainState& state, uint64_t step_rows,
                const StepOutcome& outcome) const;
   // The probe, if it is there and wants what begins out of this state.
@@ -89,6 +94,7 @@ class Trainer {
   const Optimizer* optimizer_;
   Ring* ring_;
   Model* model_;
+  const Kernels* kernels_;
   TrainMemo* memo_;
   StepProbe* probe_;
   ReplicaBlock block_;

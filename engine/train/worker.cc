@@ -228,7 +228,7 @@ Status Worker::Resume() {
   ASSIGN_OR_RETURN(const std::optional<CheckpointRef> parent,
                    DecodeParent(session_->decision().text));
   state_.emplace(
-      *model_, *optimizer_, options_.job.seed,
+      *model_, *optimizer_, options_.job,
       parent ? StartFrom::kCheckpoint : StartFrom::kInitialParameters);
   if (parent) return Load(*parent);
   started_as_ = state_->ComputeDigest();
@@ -261,6 +261,7 @@ Result<LoopEnd> Worker::Train() {
                    .data = data_,
                    .optimizer = *optimizer_,
                    .model = *model_,
+                   .kernels = *kernels_,
                    .memo = memo_,
                    .probe = reporter_.probe()});
   const uint64_t generation = session_->decision().generation;

@@ -81,6 +81,8 @@ Json SchemaOfType(const KeySpec& key) {
       return Count(key);
     case KeyType::kNumber:
       return Json{{"type", "number"}};
+    case KeyType::kNumbers:
+      return ListOf(Json{{"type", "number"}});
     case KeyType::kFlag:
       return Json{{"type", "boolean"}};
     case KeyType::kDuration:

@@ -17,6 +17,7 @@ enum class KeyType : uint8_t {
   kChoice,    // one of `choices`
   kCount,     // a whole number from `low` to `high`
   kNumber,    // a finite number
+  kNumbers,   // a list of finite numbers
   kFlag,      // true or false
   kDuration,  // 200ms, 1s, 2m
   kSize,      // 64KiB, 1MiB

@@ -19,6 +19,17 @@ void ReadData(const MapReader& data, DataSpec& out) {
   data.Count("side", out.side);
 }
 
+void ReadSchedule(const MapReader& schedule, ScheduleSpec& out) {
+  schedule.Choice("kind", out.kind);
+  schedule.Count("warmup", out.warmup);
+  schedule.Count("steps", out.steps);
+  schedule.Number("rate", out.rate);
+  schedule.Flag("staircase", out.staircase);
+  schedule.Number("alpha", out.alpha);
+  schedule.CountList("boundaries", out.boundaries);
+  schedule.NumberList("values", out.values);
+}
+
 void ReadOptimizer(const MapReader& optimizer, OptimizerSpec& out) {
   optimizer.Choice("name", out.kind);
   optimizer.Number("lr", out.learning_rate);
@@ -26,6 +37,10 @@ void ReadOptimizer(const MapReader& optimizer, OptimizerSpec& out) {
   optimizer.Number("beta1", out.beta1);
   optimizer.Number("beta2", out.beta2);
   optimizer.Number("epsilon", out.epsilon);
+  ReadSchedule(optimizer.Map("schedule"), out.schedule);
+  const MapReader clip = optimizer.Map("clip");
+  clip.Choice("by", out.clip.kind);
+  clip.Number("limit", out.clip.limit);
 }
 
 void ReadJob(const MapReader& document, Case& one) {
@@ -45,6 +60,7 @@ void ReadJob(const MapReader& document, Case& one) {
   ReadData(map.Map("data"), job.data);
   ReadOptimizer(map.Map("optimizer"), job.optimizer);
   map.Count("batch", job.batch);
+  map.Count("accumulate", job.accumulate);
   map.Choice("remainder", job.remainder);
   map.Count("replicas", job.replicas);
   one.train.horizon.epochs = 3;

@@ -26,6 +26,34 @@ FlowMap DataMap(const DataSpec& data, const DataSpec& base) {
   return map;
 }
 
+FlowMap ScheduleMap(const ScheduleSpec& schedule) {
+  const ScheduleSpec base;
+  FlowMap map;
+  if (schedule.kind != base.kind) {
+    map.Add("kind", ChoiceName("job.optimizer.schedule.kind", schedule.kind));
+  }
+  map.AddUnless(base.warmup, "warmup", schedule.warmup);
+  map.AddUnless(base.steps, "steps", schedule.steps);
+  map.AddUnless(base.rate, "rate", schedule.rate);
+  map.AddUnless(base.staircase, "staircase", schedule.staircase);
+  map.AddUnless(base.alpha, "alpha", schedule.alpha);
+  if (!schedule.boundaries.empty()) {
+    map.Add("boundaries", YamlList(schedule.boundaries));
+  }
+  if (!schedule.values.empty()) map.Add("values", YamlList(schedule.values));
+  return map;
+}
+
+FlowMap ClipMap(const ClipSpec& clip) {
+  const ClipSpec base;
+  FlowMap map;
+  if (clip.kind != base.kind) {
+    map.Add("by", ChoiceName("job.optimizer.clip.by", clip.kind));
+  }
+  map.AddUnless(base.limit, "limit", clip.limit);
+  return map;
+}
+
 FlowMap OptimizerMap(const OptimizerSpec& rule, const OptimizerSpec& base) {
   FlowMap map;
   if (rule.kind != base.kind) {
@@ -36,6 +64,9 @@ FlowMap OptimizerMap(const OptimizerSpec& rule, const OptimizerSpec& base) {
   map.AddUnless(base.beta1, "beta1", rule.beta1);
   map.AddUnless(base.beta2, "beta2", rule.beta2);
   map.AddUnless(base.epsilon, "epsilon", rule.epsilon);
+  // No preset has these.
+  map.AddMap("schedule", ScheduleMap(rule.schedule));
+  map.AddMap("clip", ClipMap(rule.clip));
   return map;
 }
 
@@ -48,6 +79,7 @@ FlowMap JobMap(const Case& one, const JobSpec& base) {
   map.AddUnless(uint64_t{3}, "epochs", one.train.horizon.epochs);
   map.AddIf("max_steps", one.train.horizon.max_steps);
   map.AddUnless(base.batch, "batch", job.batch);
+  map.AddUnless(base.accumulate, "accumulate", job.accumulate);
   map.AddUnless(one.cluster.workers, "replicas", job.replicas);
   if (job.remainder != base.remainder) {
     map.Add("remainder", ChoiceName("job.remainder", job.remainder));

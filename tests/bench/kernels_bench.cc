@@ -181,7 +181,7 @@ void BM_CnnStep(benchmark::State& state, Isa isa) {
                         .labels = labels,
                         .loss_scale = 1.0f / static_cast<float>(rows)},
                        gradients);
-      optimizer->Apply(gradients, parameters, slots);
+      optimizer->Apply(0, gradients, parameters, slots);
     });
   }
   state.counters["rows/s"] = static_cast<double>(rows) *

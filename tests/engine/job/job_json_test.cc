@@ -54,6 +54,83 @@ TEST(JobJsonTest, AConvolutionIsWrittenWithItsFiltersAndItsKernel) {
   EXPECT_EQ(refused.status().message(), "job: model.layers[0].kernel: missing");
 }
 
+// A job with everything that the text of older jobs does not have.
+JobSpec ScheduledJob(ScheduleSpec schedule) {
+  JobSpec job = PresetJob("tiny").value();
+  job.optimizer.schedule = std::move(schedule);
+  job.optimizer.clip = {.kind = ClipKind::kGlobalNorm, .limit = 1.5f};
+  job.accumulate = 4;
+  return job;
+}
+
+TEST(JobJsonTest, SchedulesClippingAndAccumulationComeBack) {
+  const ScheduleSpec kSchedules[] = {
+      {.warmup = 3},
+      {.kind = ScheduleKind::kExponentialDecay,
+       .steps = 100,
+       .rate = 0.96f,
+       .staircase = true},
+      {.kind = ScheduleKind::kCosineDecay, .steps = 50, .alpha = 0.1f},
+      {.kind = ScheduleKind::kPiecewise,
+       .boundaries = {3, 9},
+       .values = {0.1f, 0.01f, 0.001f}}};
+  const std::string kTexts[] = {
+      R"({"kind":"constant","warmup":3})",
+      R"({"kind":"exponential_decay","steps":100,"rate":0.96,)"
+      R"("staircase":true,"warmup":0})",
+      R"({"kind":"cosine_decay","steps":50,"alpha":0.1,"warmup":0})",
+      R"({"kind":"piecewise","boundaries":[3,9],"values":[0.1,0.01,0.001],)"
+      R"("warmup":0})"};
+  for (size_t i = 0; i < std::size(kTexts); ++i) {
+    const std::string json = JobToJson(ScheduledJob(kSchedules[i]), kContent);
+    EXPECT_NE(json.find(R"("schedule":)" + kTexts[i] +
+                        R"(,"clip":{"kind":"global_norm","limit":1.5}})"),
+              std::string::npos)
+        << json;
+    EXPECT_TRUE(json.ends_with(R"("remainder":"drop","accumulate":4})"));
+    const Result<JobSpec> back = JobFromJson(json);
+    ASSERT_TRUE(back.ok()) << back.status().ToString();
+    EXPECT_EQ(JobToJson(*back, kContent), json);
+  }
+}
+
+TEST(JobJsonTest, RefusesASpoiltScheduleByItsPath) {
+  const std::string cosine =
+      JobToJson(ScheduledJob({.kind = ScheduleKind::kCosineDecay, .steps = 50}),
+                kContent);
+  const std::string pieces =
+      JobToJson(ScheduledJob({.kind = ScheduleKind::kPiecewise,
+                              .boundaries = {3},
+                              .values = {0.1f, 0.01f}}),
+                kContent);
+  const std::pair<std::string, std::string> kBad[] = {
+      {With(cosine, R"("steps":50)", R"("steps":-1)"),
+       "job: optimizer.schedule.steps: expected an integer from 0 to 2^64 - 1, "
+       "found -1"},
+      {With(cosine, R"("alpha":0.0)", R"("beta":0)"),
+       "job: optimizer.schedule.alpha: missing"},
+      {With(cosine, "cosine_decay", "sine"),
+       "job: optimizer.schedule.kind: expected one of constant "
+       R"(exponential_decay cosine_decay piecewise, found "sine")"},
+      {With(cosine, R"("clip":{)", R"("clip":7,"x":{)"),
+       R"(job: "optimizer.x": unknown key)"},
+      {With(cosine, R"("accumulate":4)", R"("accumulate":1)"),
+       "job: accumulate: expected an integer from 2 to 2147483647, found 1"},
+      {With(pieces, "[3]", "[3.5]"),
+       "job: optimizer.schedule.boundaries: expected whole numbers"},
+      {With(pieces, "[3]", "3"),
+       "job: optimizer.schedule: expected lists of boundaries and values"},
+      {With(pieces, "0.01]", "null]"),
+       "job: optimizer.schedule.values[1].value: expected a float32 number, "
+       "found null"},
+  };
+  for (const auto& [text, message] : kBad) {
+    const Result<JobSpec> job = JobFromJson(text);
+    ASSERT_FALSE(job.ok()) << text;
+    EXPECT_EQ(job.status().message(), message);
+  }
+}
+
 TEST(JobJsonTest, ThePathOfIdxDataComesBack) {
   JobSpec job = PresetJob("linear").value();
   job.data = {.kind = DataKind::kIdx, .path = "/data/\"m\"\n"};

@@ -92,6 +92,49 @@ const BadJob kBadJobs[] = {
      },
      "optimizer.momentum: expected a number of at least 0 and below 1, found "
      "1.5"},
+    {"no length of a decay",
+     [](JobSpec& job) {
+       job.optimizer.schedule = {.kind = ScheduleKind::kCosineDecay,
+                                 .steps = 0};
+     },
+     "optimizer.schedule.steps: expected 1 to 9007199254740992, found 0"},
+    {"a rate that grows",
+     [](JobSpec& job) {
+       job.optimizer.schedule = {.kind = ScheduleKind::kExponentialDecay,
+                                 .rate = 1.5f};
+     },
+     "optimizer.schedule.rate: expected a number above 0 and at most 1"},
+    {"alpha NaN",
+     [](JobSpec& job) {
+       job.optimizer.schedule = {.kind = ScheduleKind::kCosineDecay,
+                                 .alpha = kNan};
+     },
+     "optimizer.schedule.alpha: expected a number of at least 0 and below 1"},
+    {"absurd warm-up",
+     [](JobSpec& job) { job.optimizer.schedule.warmup = ~uint64_t{0}; },
+     "optimizer.schedule.warmup: expected 0 to 9007199254740992"},
+    {"too few values",
+     [](JobSpec& job) {
+       job.optimizer.schedule = {.kind = ScheduleKind::kPiecewise,
+                                 .boundaries = {1},
+                                 .values = {1.0f}};
+     },
+     "optimizer.schedule.values (how many: one more than boundaries): expected "
+     "2 to 2, found 1"},
+    {"boundaries that go back",
+     [](JobSpec& job) {
+       job.optimizer.schedule = {.kind = ScheduleKind::kPiecewise,
+                                 .boundaries = {5, 5},
+                                 .values = {1.0f, 1.0f, 1.0f}};
+     },
+     "optimizer.schedule.boundaries[1]: expected more than 5, found 5"},
+    {"a limit of 0",
+     [](JobSpec& job) {
+       job.optimizer.clip = {.kind = ClipKind::kNorm, .limit = 0.0f};
+     },
+     "optimizer.clip.limit: expected a number above 0"},
+    {"accumulate 0", [](JobSpec& job) { job.accumulate = 0; },
+     "accumulate: expected 1 to 65536, found 0"},
     {"no replicas", [](JobSpec& job) { job.replicas = 0; },
      "replicas: expected 1 to 1024, found 0"},
     {"absurd batch", [](JobSpec& job) { job.batch = 65537; },

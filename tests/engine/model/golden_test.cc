@@ -37,7 +37,8 @@ TEST(GoldenTest, ThreeStepsOfCnnEndInTheGoldenState) {
   cnn.batch = 4;
   cnn.data.samples = 64;
   for (const Isa isa : IsasHere()) {
-    EXPECT_EQ(DigestAfterSteps(cnn, 2, 3, *MakeKernels(isa, 1)), "3a545bd66bf6e34a0771c584be76704e")
+    EXPECT_EQ(DigestAfterSteps(cnn, 2, 3, *MakeKernels(isa, 1)),
+              "3a545bd66bf6e34a0771c584be76704e")
         << IsaName(isa);
   }
 }

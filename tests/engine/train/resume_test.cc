@@ -109,6 +109,44 @@ TEST(ResumeTest, EveryStepIsAGoodPlaceToStop) {
   }
 }
 
+TrainOptions AccumulatingRun() {
+  TrainOptions options = SmallRun();
+  options.job.accumulate = 4;
+  options.job.optimizer.schedule = {
+      .kind = ScheduleKind::kCosineDecay, .warmup = 2, .steps = 4};
+  options.job.optimizer.clip = {.kind = ClipKind::kGlobalNorm, .limit = 0.1f};
+  return options;
+}
+
+// 24 steps are six updates; most cuts leave gradients that wait.
+TEST(ResumeTest, TheMiddleOfAnAccumulationIsAGoodPlaceToStop) {
+  const std::string golden = UndisturbedDigest(AccumulatingRun());
+  for (uint64_t stop = 1; stop < kSteps; ++stop) {
+    TrainingFixture fixture(stop);
+    TrainOptions options = AccumulatingRun();
+    options.horizon.stop_at_step = stop;
+    const LifeOutcome first = fixture.Run(3, options);
+    ASSERT_TRUE(first.AllExitedWith(WorkerExit::kStopped)) << first.reasons[0];
+    const LifeOutcome second =
+        fixture.Run(1 + static_cast<int>(stop % 4), options);
+    EXPECT_THAT(second.StepsOf(EventKind::kResumed), ElementsAre(stop));
+    EXPECT_EQ(second.result->digest, golden) << stop;
+  }
+}
+
+TEST(BitsTest, ScheduleClippingAndAccumulationCount) {
+  const std::string golden = UndisturbedDigest(AccumulatingRun());
+  TrainOptions options = AccumulatingRun();
+  options.job.optimizer.schedule.warmup = 3;
+  EXPECT_NE(UndisturbedDigest(options), golden);
+  options = AccumulatingRun();
+  options.job.optimizer.clip.limit = 0.05f;
+  EXPECT_NE(UndisturbedDigest(options), golden);
+  options = AccumulatingRun();
+  options.job.accumulate = 3;
+  EXPECT_NE(UndisturbedDigest(options), golden);
+}
+
 TEST(ResumeTest, WorkersMayComeAndGoBetweenLives) {
   TrainingFixture fixture;
   TrainOptions options = SmallRun();
