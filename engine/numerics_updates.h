@@ -61,6 +61,13 @@ GAUNTLET_NUMERIC float MomentumVelocity(float rate, float momentum,
   return Fma(momentum, velocity, -(rate * gradient));
 }
 
+// A moving mean after `rows` more values with this sum. REQUIRES: rows > 0.
+GAUNTLET_NUMERIC float MovingMean(float momentum, float mean, float sum,
+                                  uint64_t rows) {
+  const float latest = sum / static_cast<float>(rows);
+  return Fma(momentum, mean, (1.0f - momentum) * latest);
+}
+
 // Cut to [-limit, limit]; a NaN stays one.
 GAUNTLET_NUMERIC float ClipValue(float x, float limit) {
   const float below = x > limit ? limit : x;

@@ -15,7 +15,14 @@
 
 namespace gauntlet {
 
-enum class LayerKind : uint8_t { kFlatten, kDense, kRelu, kDropout, kConv2D };
+enum class LayerKind : uint8_t {
+  kFlatten,
+  kDense,
+  kRelu,
+  kDropout,
+  kConv2D,
+  kCenter
+};
 
 struct LayerSpec {
   LayerKind kind = LayerKind::kFlatten;
@@ -23,6 +30,8 @@ struct LayerSpec {
   float rate = 0.0f;  // kDropout: the share that is zeroed, in [0, 1)
   int filters = 0;    // kConv2D
   int kernel = 0;     // kConv2D: pixels a side
+  // kCenter: the share of its moving mean that stays in a step, in [0, 1)
+  float momentum = 0.0f;
 };
 
 enum class LossKind : uint8_t { kSoftmaxCrossEntropy, kMeanSquaredError };

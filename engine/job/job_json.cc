@@ -31,6 +31,8 @@ Json LayerToJson(const LayerSpec& layer) {
       return {{"kind", "conv2d"},
               {"filters", layer.filters},
               {"kernel", layer.kernel}};
+    case LayerKind::kCenter:
+      return {{"kind", "center"}, {"momentum", Written(layer.momentum)}};
   }
   return nullptr;
 }
@@ -141,11 +143,15 @@ Result<LayerSpec> LayerFromJson(const Json& json, const std::string& path) {
                                         {"dense", LayerKind::kDense},
                                         {"relu", LayerKind::kRelu},
                                         {"dropout", LayerKind::kDropout},
-                                        {"conv2d", LayerKind::kConv2D}});
+                                        {"conv2d", LayerKind::kConv2D},
+                                        {"center", LayerKind::kCenter}});
   if (layer.kind == LayerKind::kDense) {
     layer.units = static_cast<int>(fields.Integer("units", 1, kMaxInt));
   }
   if (layer.kind == LayerKind::kDropout) layer.rate = fields.Float("rate");
+  if (layer.kind == LayerKind::kCenter) {
+    layer.momentum = fields.Float("momentum");
+  }
   if (layer.kind == LayerKind::kConv2D) {
     layer.filters = static_cast<int>(fields.Integer("filters", 1, kMaxInt));
     layer.kernel = static_cast<int>(fields.Integer("kernel", 1, kMaxInt));

@@ -49,6 +49,8 @@ Status ValidateLayer(const LayerSpec& layer, const std::string& field) {
     case LayerKind::kFlatten:
     case LayerKind::kRelu:
       return OkStatus();
+    case LayerKind::kCenter:
+      return CheckBelow(field + ".momentum", layer.momentum, 0.0f, 1.0f);
     case LayerKind::kDropout:
       return CheckBelow(field + ".rate", layer.rate, 0.0f, 1.0f);
   }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/check.h"
+#include "engine/model/center.h"
 #include "engine/model/conv2d.h"
 #include "engine/model/dense.h"
 #include "engine/model/dropout.h"
@@ -28,6 +29,8 @@ struct Stage {
   std::unique_ptr<Layer> layer;
   size_t offset = 0;
   size_t parameter_count = 0;
+  size_t state_offset = 0;
+  size_t state_size = 0;
   std::vector<float> output;  // capacity x outputs
 };
 
@@ -36,6 +39,8 @@ struct Stages {
   std::vector<Stage> stages;
   std::vector<ParameterInfo> parameters;
   size_t parameter_count = 0;
+  std::vector<ParameterInfo> replica_state;
+  size_t state_size = 0;
 };
 
 void Append(std::string name, std::unique_ptr<Layer> layer, Stages& all) {
@@ -48,6 +53,13 @@ void Append(std::string name, std::unique_ptr<Layer> layer, Stages& all) {
     all.parameters.push_back(std::move(info));
   }
   all.parameter_count += stage.parameter_count;
+  stage.state_offset = all.state_size;
+  for (ParameterInfo& info : stage.layer->replica_state()) {
+    info.offset += stage.state_offset;
+    stage.state_size += info.size;
+    all.replica_state.push_back(std::move(info));
+  }
+  all.state_size += stage.state_size;
   all.stages.push_back(std::move(stage));
 }
 
@@ -78,6 +90,7 @@ class StagesBuilder {
   Stages all_;
   int dense_layers_ = 0;
   int conv_layers_ = 0;
+  int center_layers_ = 0;
 };
 
 Status StagesBuilder::AddDense(const LayerSpec& layer, uint32_t index) {
@@ -151,6 +164,18 @@ Status StagesBuilder::Add(const LayerSpec& layer, uint32_t index) {
       return AddDense(layer, index);
     case LayerKind::kConv2D:
       return AddConv2D(layer, index);
+    case LayerKind::kCenter: {
+      std::string name = fmt::format("center{}", center_layers_++);
+      Append(name,
+             std::make_unique<Center>(
+                 CenterSpec{.name = name,
+                            .places = shape_.height * shape_.width,
+                            .channels = shape_.channels,
+                            .momentum = layer.momentum},
+                 kernels_),
+             all_);
+      break;
+    }
     case LayerKind::kRelu:
       Append(fmt::format("relu{}", index),
              std::make_unique<Relu>(shape_.floats(), kernels_), all_);
@@ -199,6 +224,9 @@ class FeedForward final : public Model {
     return stages_.parameters;
   }
   size_t parameter_count() const override { return stages_.parameter_count; }
+  std::span<const ParameterInfo> replica_state() const override {
+    return stages_.replica_state;
+  }
 
   void Initialize(uint64_t rng_key,
                   std::span<float> parameters) const override {
@@ -225,7 +253,7 @@ class FeedForward final : public Model {
   // Memory for that many rows. Grows only.
   void Reserve(size_t rows);
   // The last layer's outputs, rows x classes.
-  std::span<const float> Forward(const PassContext& context,
+  std::span<const float> Forward(const PassContext& pass,
                                  std::span<const float> parameters,
                                  std::span<const float> features);
   // Losses times scale into `scaled_losses`, loss gradients into deltas_[0];
@@ -254,6 +282,9 @@ void FeedForward::CheckBatch(const ReplicaBatch& batch) const {
   CHECK(batch.features.size() == batch.labels.size() * features_,
         fmt::format("expected {} rows of {} features, found {} floats",
                     batch.labels.size(), features_, batch.features.size()));
+  CHECK(batch.state.size() == stages_.state_size,
+        fmt::format("expected {} floats of a replica's state, found {}",
+                    stages_.state_size, batch.state.size()));
 }
 
 void FeedForward::Reserve(size_t rows) {
@@ -265,14 +296,20 @@ void FeedForward::Reserve(size_t rows) {
   for (std::vector<float>& delta : deltas_) delta.resize(rows * widest_);
 }
 
-std::span<const float> FeedForward::Forward(const PassContext& context,
+std::span<const float> FeedForward::Forward(const PassContext& pass,
                                             std::span<const float> parameters,
                                             std::span<const float> features) {
   std::span<const float> x = features;
+  PassContext context = pass;
   for (Stage& stage : stages_.stages) {
     if (!stage.layer->Acts(context.pass)) continue;
     const std::span<float> y =
         std::span(stage.output).first(context.rows * stage.layer->outputs());
+    context.state = pass.state.subspan(stage.state_offset, stage.state_size);
+    if (!pass.next_state.empty()) {
+      context.next_state =
+          pass.next_state.subspan(stage.state_offset, stage.state_size);
+    }
     stage.layer->Forward(
         context, parameters.subspan(stage.offset, stage.parameter_count), x, y);
     ShowRows(context, "forward of ", stage.name, y);
@@ -352,9 +389,12 @@ ReplicaResult FeedForward::Gradients(std::span<const float> parameters,
   CheckParameters(parameters.size());
   CheckParameters(gradients.size());
   CheckBatch(batch);
+  CHECK(batch.next_state.size() == stages_.state_size,
+        "room for the state after the step");
   const size_t rows = batch.labels.size();
   if (rows == 0) {
     std::ranges::fill(gradients, 0.0f);
+    std::ranges::copy(batch.state, batch.next_state.begin());
     return {};
   }
   Reserve(rows);
@@ -365,7 +405,9 @@ ReplicaResult FeedForward::Gradients(std::span<const float> parameters,
                             .first_global_row = batch.first_global_row,
                             .rows = rows,
                             .probe = batch.probe,
-                            .replica = batch.replica};
+                            .replica = batch.replica,
+                            .state = batch.state,
+                            .next_state = batch.next_state};
   const auto outputs = Forward(context, parameters, batch.features);
   const int64_t correct = Score(outputs, batch, losses_);
   ShowRows(context, "loss", "", losses_);
@@ -390,8 +432,9 @@ ReplicaResult FeedForward::Evaluate(std::span<const float> parameters,
                                  first * features_, count * features_),
                              .labels = batch.labels.subspan(first, count),
                              .loss_scale = batch.loss_scale};
-    const auto outputs = Forward({.pass = Pass::kEvaluation, .rows = count},
-                                 parameters, block.features);
+    const auto outputs = Forward(
+        {.pass = Pass::kEvaluation, .rows = count, .state = batch.state},
+        parameters, block.features);
     result.correct +=
         Score(outputs, block, std::span(losses_).subspan(first, count));
   }
@@ -400,6 +443,11 @@ ReplicaResult FeedForward::Evaluate(std::span<const float> parameters,
 }
 
 }  // namespace
+
+size_t Model::replica_state_size() const {
+  const std::span<const ParameterInfo> infos = replica_state();
+  return infos.empty() ? 0 : infos.back().offset + infos.back().size;
+}
 
 Result<std::unique_ptr<Model>> Model::Build(const ModelSpec& spec,
                                             uint32_t height, uint32_t width,

@@ -84,6 +84,10 @@ class TrainState {
   // The sum of the gradients that wait for their update, in the order of their
   // steps; +0 where none does. Empty without gradient accumulation.
   std::vector<float> accumulated;
+  // What each replica keeps for itself: for each of the model's replica_state()
+  // replicas x size floats, in ascending order of replicas. Every rank has all
+  // of it, whichever replicas it hosts. Empty as a rule.
+  std::vector<float> replica_state;
   uint64_t rng_key = 0;
   Position position;
   RunningMetrics metrics;
@@ -108,7 +112,7 @@ class TrainState {
   static constexpr size_t kMaxArrays = 24;
   template <typename Byte, typename State>
   static std::array<ArrayView<Byte>, kMaxArrays> ArraysOf(State& state);
-  void NameTensors(const Model& model, const Optimizer& rule);
+  void NameTensors(const Model& model, const Optimizer& rule, int replicas);
   std::vector<MutableTensorView> MutableTensors();
   Status ResizeHistory(const std::map<std::string, Tensor>& tensors);
 

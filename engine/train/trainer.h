@@ -100,11 +100,21 @@ class Trainer {
   ReplicaBlock block_;
   uint64_t rows_per_epoch_;
 
-  // A replica's gradients with its loss behind them, so that both travel and
-  // are summed together.
+  // Calls move(place in TrainState::replica_state, place in one replica's own
+  // state, floats) for each part of the replica's state.
+  template <typename Move>
+  void ForReplicaState(int replica, const Move& move) const;
+  std::vector<float> CombinedState(const TrainState& state) const;
+
+  // A replica's gradients, then the state of all replicas, then its loss, so
+  // that all of it travels and is summed together. Of the state a replica fills
+  // in its own part and leaves the others' +0: the sum is everybody's state,
+  // and all ranks have it after each step.
   std::vector<std::vector<float>> gradients_;
   std::vector<std::span<const float>> gradient_views_;
   std::vector<float> total_;
+  std::vector<float> state_before_;  // of one replica
+  std::vector<float> state_after_;
   std::vector<float> features_;
   std::vector<uint8_t> labels_;
 };

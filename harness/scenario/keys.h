@@ -28,6 +28,7 @@ enum class KeyType : uint8_t {
   kWorker,    // a worker's number, all, any or chief
   kLife,      // a life's number, or any
   kEvery,     // {steps: n}, {epochs: n}, {seconds: n} or never
+  kMaps,      // a list of maps, their keys likewise
   kFaults,    // a list of maps with the keys below "faults"
   kWith,      // a map with the keys below "with.<kind>"
   kAxes,      // dotted paths of other keys, each with a list of values

@@ -68,6 +68,21 @@ MapReader MapReader::Map(std::string_view key) const {
   return MapReader(Find(key), Row(key).path, *diagnostics_);
 }
 
+std::vector<MapReader> MapReader::Maps(std::string_view key,
+                                       size_t most) const {
+  std::vector<MapReader> maps;
+  const YamlNode* node = Find(key);
+  if (node == nullptr) return maps;
+  if (node->kind != YamlKind::kList || node->items.size() > most) {
+    Wrong(*node, fmt::format("a list of at most {} maps", most));
+    return maps;
+  }
+  for (const YamlNode& item : node->items) {
+    maps.emplace_back(&item, Row(key).path, *diagnostics_);
+  }
+  return maps;
+}
+
 bool MapReader::Text(std::string_view key, std::string& out) const {
   const YamlNode* node = Find(key);
   if (node == nullptr) return false;

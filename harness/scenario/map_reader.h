@@ -34,6 +34,8 @@ class MapReader {
   Place PlaceOf(std::string_view key) const;
   // The reader of a map within this one.
   MapReader Map(std::string_view key) const;
+  // The readers of a list of maps, at most `most`.
+  std::vector<MapReader> Maps(std::string_view key, size_t most) const;
 
   // Each of these: true if the key is there and well.
   bool Text(std::string_view key, std::string& out) const;

@@ -70,9 +70,28 @@ FlowMap OptimizerMap(const OptimizerSpec& rule, const OptimizerSpec& base) {
   return map;
 }
 
+std::vector<std::string> LayerTexts(const ModelSpec& model) {
+  const LayerSpec base;
+  std::vector<std::string> texts;
+  for (const LayerSpec& layer : model.layers) {
+    FlowMap map;
+    map.Add("kind", ChoiceName("job.layers.kind", layer.kind));
+    map.AddUnless(base.units, "units", layer.units);
+    map.AddUnless(base.rate, "rate", layer.rate);
+    map.AddUnless(base.filters, "filters", layer.filters);
+    map.AddUnless(base.kernel, "kernel", layer.kernel);
+    map.AddUnless(base.momentum, "momentum", layer.momentum);
+    texts.push_back(map.Text());
+  }
+  return texts;
+}
+
 FlowMap JobMap(const Case& one, const JobSpec& base) {
   const JobSpec& job = one.train.job;
   FlowMap map;
+  if (LayerTexts(job.model) != LayerTexts(base.model)) {
+    map.Add("layers", YamlList(LayerTexts(job.model)));
+  }
   map.AddUnless(one.seed, "seed", job.seed);
   map.AddMap("data", DataMap(job.data, base.data));
   map.AddMap("optimizer", OptimizerMap(job.optimizer, base.optimizer));
@@ -177,8 +196,8 @@ FlowMap ExpectMap(const Expectation& expect) {
   return map;
 }
 
-// The first preset with the model's layers; nullopt: no scenario can say them.
-std::optional<std::string> PresetWithModel(const JobSpec& job) {
+// The first preset with the model's layers, else one to start from.
+std::string PresetFor(const JobSpec& job) {
   for (const PresetInfo& info : AllPresets()) {
     const Result<JobSpec> preset = PresetJob(info.name);
     if (!preset.ok()) continue;
@@ -188,7 +207,7 @@ std::optional<std::string> PresetWithModel(const JobSpec& job) {
       return std::string(info.name);
     }
   }
-  return std::nullopt;
+  return "tiny";
 }
 
 void AppendComment(std::string_view title, std::string_view body,
@@ -300,11 +319,7 @@ std::string Excerpt(const std::string& text, size_t difference) {
 Result<std::string> WriteScenario(const Case& one,
                                   const ScenarioHeader& header) {
   RETURN_IF_ERROR(Validate(one.plan));
-  const std::optional<std::string> preset = PresetWithModel(one.train.job);
-  if (!preset) {
-    return InvalidArgument("job.model: expected the layers of a preset");
-  }
-  std::string text = Document(one, *preset, header);
+  std::string text = Document(one, PresetFor(one.train.job), header);
   const LoadedFile loaded = LoadScenarios(text, one.scenario + ".yaml");
   if (!loaded.errors.empty()) {
     const Diagnostic& first = loaded.errors.front();

@@ -131,6 +131,15 @@ TEST(JobJsonTest, RefusesASpoiltScheduleByItsPath) {
   }
 }
 
+TEST(JobJsonTest, ALayerWithStateOfItsOwnComesBack) {
+  JobSpec job = PresetJob("tiny").value();
+  job.model.layers[2] = {.kind = LayerKind::kCenter, .momentum = 0.9f};
+  const std::string json = JobToJson(job, kContent);
+  EXPECT_NE(json.find(R"({"kind":"center","momentum":0.9})"),
+            std::string::npos);
+  EXPECT_EQ(JobToJson(JobFromJson(json).value(), kContent), json);
+}
+
 TEST(JobJsonTest, ThePathOfIdxDataComesBack) {
   JobSpec job = PresetJob("linear").value();
   job.data = {.kind = DataKind::kIdx, .path = "/data/\"m\"\n"};
@@ -203,7 +212,7 @@ TEST(JobJsonTest, RefusesATextThatIsNotStrictlyAJob) {
        "job: model.layers[1].units: missing"},
       {With(tiny, R"("kind":"relu")", R"("kind":"gelu")"),
        "job: model.layers[2].kind: expected one of flatten dense relu dropout "
-       "conv2d, "
+       "conv2d center, "
        R"(found "gelu")"},
       {With(tiny, R"("kind":"relu")", R"("kind":"relu","units":1)"),
        R"(job: "model.layers[2].units": unknown key)"},

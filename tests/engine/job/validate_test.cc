@@ -62,6 +62,11 @@ const BadJob kBadJobs[] = {
      "found 1"},
     {"rate NaN", [](JobSpec& job) { job.model.layers[3].rate = kNan; },
      "model.layers[3].rate: expected a number of at least 0 and below 1"},
+    {"momentum of a moving mean 1",
+     [](JobSpec& job) {
+       job.model.layers[2] = {.kind = LayerKind::kCenter, .momentum = 1.0f};
+     },
+     "model.layers[2].momentum: expected a number of at least 0 and below 1"},
     {"no samples", [](JobSpec& job) { job.data.samples = 0; },
      "data.samples: expected 1 to 10000000, found 0"},
     {"absurd validation",

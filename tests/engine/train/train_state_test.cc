@@ -99,6 +99,21 @@ TEST_F(TrainStateTest, HoldsGradientsThatWaitOnlyWhereStepsAccumulate) {
   EXPECT_FALSE(Stored(Fresh(1)).contains("accumulated/dense1/bias"));
 }
 
+TEST_F(TrainStateTest, HoldsARowOfStateForEachReplica) {
+  job_.replicas = 3;
+  job_.model.layers[2] = {.kind = LayerKind::kCenter};
+  model_ = std::move(Model::Build(job_.model, 7, 7, 10, *kernels_)).value();
+  TrainState state = Fresh(1);
+  state.replica_state[32] = 1.0f;  // replica 1, channel 0
+  const auto stored = Stored(state);
+  const Tensor& means = stored.at("center0/moving_mean");
+  EXPECT_EQ(means.shape, (std::vector<uint64_t>{3, 32}));
+  TrainState back = Fresh(1);
+  ASSERT_TRUE(back.Restore(stored, faults_).ok());
+  EXPECT_EQ(back.replica_state, state.replica_state);
+  EXPECT_NE(back.ComputeDigest(), Fresh(1).ComputeDigest());
+}
+
 TEST_F(TrainStateTest, RefusesAMissingTensorByName) {
   const std::map<std::string, Tensor> whole = Stored(Used());
   for (const auto& [name, tensor] : whole) {
