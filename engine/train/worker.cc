@@ -20,6 +20,9 @@
 namespace gauntlet {
 namespace {
 
+// It goes round with the gradients of every step.
+constexpr uint64_t kMaxReplicaState = uint64_t{1} << 24;
+
 // The checkpoint that the chief chose, as it tells the others; "" for none.
 std::string EncodeParent(const std::optional<CheckpointRef>& parent) {
   if (!parent) return "";
@@ -148,6 +151,14 @@ Status Worker::Build() {
   ASSIGN_OR_RETURN(
       model_, Model::Build(options_.job.model, data_.train.height,
                            data_.train.width, data_.train.classes, *kernels_));
+  const uint64_t replica_state = model_->replica_state_size() *
+                                 static_cast<uint64_t>(options_.job.replicas);
+  if (replica_state > kMaxReplicaState) {
+    return InvalidArgument(fmt::format(
+        "model.layers: expected at most {} floats that all replicas keep for "
+        "themselves, found {}",
+        kMaxReplicaState, replica_state));
+  }
   if (memo_ != nullptr) model_ = WithMemo(std::move(model_), *memo_);
   optimizer_ = Optimizer::Build(options_.job.optimizer, *kernels_);
   if (!options_.checkpoint.directory.empty()) {
@@ -241,7 +252,7 @@ Status Worker::Resume() {
   ASSIGN_OR_RETURN(const std::optional<CheckpointRef> parent,
                    DecodeParent(session_->decision().text));
   state_.emplace(
-      *model_, *optimizer_, options_.job.seed,
+      *model_, *optimizer_, options_.job,
       parent ? StartFrom::kCheckpoint : StartFrom::kInitialParameters);
   if (parent) return Load(*parent);
   started_as_ = state_->ComputeDigest();
@@ -275,6 +286,7 @@ Result<LoopEnd> Worker::Train() {
                    .data = data_,
                    .optimizer = *optimizer_,
                    .model = *model_,
+                   .kernels = *kernels_,
                    .memo = memo_,
                    .probe = reporter_.probe()});
   const uint64_t generation = session_->decision().generation;
