@@ -1,5 +1,6 @@
 #include "engine/train/worker.h"
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <memory>
@@ -97,11 +98,17 @@ class Worker {
         data_(inputs.data),
         reporter_(reporter),
         job_json_(inputs.job_json),
-        memo_(inputs.memo) {}
+        memo_(inputs.memo),
+        hooks_(inputs.hooks),
+        weights_(inputs.weights) {}
 
-  WorkerEnd Run();
+  // From the first event of its life to the last.
+  WorkerEnd Live();
+  // Ends what Live may have left, so that nothing of the worker waits any more.
+  TrainedWorker Abandon(WorkerEnd end);
 
  private:
+  WorkerEnd Run();
   bool chief() const { return place_.rank == 0; }
   Status Build();
   Status Form();
@@ -122,6 +129,8 @@ class Worker {
   ProgressReporter& reporter_;
   const std::string& job_json_;
   TrainMemo* const memo_;
+  LoopHooks* const hooks_;
+  const std::span<const float> weights_;
 
   std::unique_ptr<Kernels> kernels_;
   std::unique_ptr<Model> model_;
@@ -158,6 +167,12 @@ Status Worker::Build() {
         "model.layers: expected at most {} floats that all replicas keep for "
         "themselves, found {}",
         kMaxReplicaState, replica_state));
+  }
+  if (options_.job.start.weights &&
+      weights_.size() != model_->parameter_count()) {
+    return InvalidArgument(
+        fmt::format("start.weights: expected {} floats, found {}",
+                    model_->parameter_count(), weights_.size()));
   }
   if (memo_ != nullptr) model_ = WithMemo(std::move(model_), *memo_);
   optimizer_ = Optimizer::Build(options_.job.optimizer, *kernels_);
@@ -251,10 +266,17 @@ Status Worker::Resume() {
   Expect(options_.cluster.save_timeout);
   ASSIGN_OR_RETURN(const std::optional<CheckpointRef> parent,
                    DecodeParent(session_->decision().text));
+  const std::vector<HookState> hook_states =
+      hooks_ == nullptr ? std::vector<HookState>()
+                        : hooks_->states(model_->parameter_count());
   state_.emplace(
       *model_, *optimizer_, options_.job,
-      parent ? StartFrom::kCheckpoint : StartFrom::kInitialParameters);
+      parent ? StartFrom::kCheckpoint : StartFrom::kInitialParameters,
+      hook_states);
   if (parent) return Load(*parent);
+  if (options_.job.start.weights) {
+    std::ranges::copy(weights_, state_->parameters.begin());
+  }
   started_as_ = state_->ComputeDigest();
   world_.events.Emit({.kind = EventKind::kInitialized,
                       .generation = session_->decision().generation,
@@ -300,6 +322,7 @@ Result<LoopEnd> Worker::Train() {
   if (chief()) {
     loop.ReportTo(reporter_, StepsPerEpoch(options_.job, data_.train.rows));
   }
+  if (hooks_ != nullptr) loop.CallAt(*hooks_);
   return loop.Run(generation);
 }
 
@@ -378,6 +401,23 @@ WorkerEnd Worker::End(const Status& status, Stage stage) {
   return {.exit = ExitFor(status, stage), .reason = status.message()};
 }
 
+WorkerEnd Worker::Live() {
+  world_.events.Emit({.kind = EventKind::kLifeBegin, .count = place_.rank});
+  WorkerEnd end = Run();
+  world_.events.Emit({.kind = EventKind::kLifeEnd,
+                      .count = static_cast<int64_t>(end.exit),
+                      .detail = end.reason});
+  return end;
+}
+
+// After an error the tasks of the session still wait for the others.
+TrainedWorker Worker::Abandon(WorkerEnd end) {
+  if (session_) session_->Abandon();
+  return {.end = std::move(end),
+          .state = std::move(state_),
+          .resumed_from = resumed_from_};
+}
+
 WorkerEnd Worker::Run() {
   Status status = Build();
   if (!status.ok()) return End(status, Stage::kSetUp);
@@ -396,15 +436,19 @@ WorkerEnd Worker::Run() {
 
 }  // namespace
 
+TrainedWorker TrainAsWorker(World& world, const TrainInputs& inputs,
+                            const WorkerSpec& place,
+                            ProgressReporter& reporter) {
+  Worker worker(world, inputs, place, reporter);
+  WorkerEnd end = worker.Live();
+  return worker.Abandon(std::move(end));
+}
+
 void RunWorker(World& world, const TrainInputs& inputs, const WorkerSpec& place,
                ProgressReporter& reporter,
                const std::function<void(const WorkerEnd&)>& on_end) {
-  world.events.Emit({.kind = EventKind::kLifeBegin, .count = place.rank});
   Worker worker(world, inputs, place, reporter);
-  const WorkerEnd end = worker.Run();
-  world.events.Emit({.kind = EventKind::kLifeEnd,
-                     .count = static_cast<int64_t>(end.exit),
-                     .detail = end.reason});
+  const WorkerEnd end = worker.Live();
   on_end(end);
   world.host.Exit(static_cast<int>(end.exit));
   // g++ does not see that a virtual call never returns.
