@@ -34,7 +34,11 @@ TrainingLoop::TrainingLoop(World& world, const TrainOptions& options,
       trainer_(&trainer),
       state_(&state),
       save_(save),
-      stop_timing_(options.preemption.grace),
+      notices_(
+          world, options.preemption.grace,
+          save == nullptr || options.checkpoint.at_notice == AtNotice::kLeave
+              ? LeaveWith::kNothing
+              : LeaveWith::kSave),
       last_save_(world.clock.Now()),
       last_report_(world.clock.Now() - kReportEvery) {}
 
@@ -84,37 +88,12 @@ Status TrainingLoop::RunOperation() {
       RETURN_IF_ERROR(EndEpoch());
       break;
   }
-  stop_timing_.OperationTook(world_->clock.Now() - begin - saving_);
+  notices_.OperationTook(world_->clock.Now() - begin - saving_);
   return OkStatus();
 }
 
-// What a termination notice makes this worker ask for.
-uint32_t TrainingLoop::NoticeRequests() {
-  if (world_->host.TerminationNotices() == 0) return 0;
-  const Time now = world_->clock.Now();
-  if (!stop_timing_.noticed()) {
-    stop_timing_.Noticed(now);
-    world_->events.Emit({.kind = EventKind::kNotice,
-                         .generation = generation_,
-                         .step = state_->position.step});
-  }
-  // Where nothing is to be saved there is nothing to wait for.
-  if (save_ == nullptr || options_->checkpoint.at_notice == AtNotice::kLeave) {
-    return kRequestStop;
-  }
-  switch (stop_timing_.Ask(now)) {
-    case StopAdvice::kGoOn:
-      return 0;
-    case StopAdvice::kSaveAndGoOn:
-      return kRequestSave;
-    case StopAdvice::kStop:
-      return kRequestStop;
-  }
-  return kRequestStop;
-}
-
 uint32_t TrainingLoop::Requests() {
-  uint32_t requests = NoticeRequests();
+  uint32_t requests = notices_.Ask(generation_, state_->position.step);
   const SaveTrigger& trigger = options_->checkpoint.trigger;
   // Only the chief's clock counts, so that one worker asks, and once.
   if (trigger.unit == SaveUnit::kSeconds && reporter_ != nullptr &&
@@ -274,7 +253,7 @@ Status TrainingLoop::SaveNow(SaveNeed need) {
   for (const std::string& warning : save_->TakeWarnings()) Say(warning);
   last_save_ = world_->clock.Now();
   saving_ += last_save_ - begin;
-  stop_timing_.SaveTook(last_save_ - begin);
+  notices_.SaveTook(last_save_ - begin);
   if (status.ok()) {
     saved_at_ = position.step;
     saved_phase_ = position.phase;

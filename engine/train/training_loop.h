@@ -11,19 +11,14 @@
 #include "engine/status.h"
 #include "engine/train/collective_save.h"
 #include "engine/train/loop_hooks.h"
+#include "engine/train/notice_requests.h"
 #include "engine/train/options.h"
 #include "engine/train/progress_reporter.h"
-#include "engine/train/stop_timing.h"
 #include "engine/train/train_state.h"
 #include "engine/train/trainer.h"
 #include "engine/world/world.h"
 
 namespace gauntlet {
-
-// Bits that workers ask of each other; an exchange or-s them, so that all see
-// the same ones at the same boundary.
-inline constexpr uint32_t kRequestSave = 1;
-inline constexpr uint32_t kRequestStop = 2;
 
 enum class LoopEnd { kFinished, kStopped };
 
@@ -55,7 +50,6 @@ class TrainingLoop {
   bool SaveDue(Boundary boundary) const;
   bool SavesBeforeLeaving() const;
   uint32_t Requests();
-  uint32_t NoticeRequests();
   Status RunOperation();
   Status RunStep();
   Status RunEvaluation();
@@ -83,7 +77,7 @@ class TrainingLoop {
   uint64_t steps_per_epoch_ = 0;
   uint64_t generation_ = 0;
   uint32_t agreed_ = 0;
-  StopTiming stop_timing_;
+  NoticeRequests notices_;
   Duration saving_{0};  // of the operation under way
   bool stopped_ = false;
   std::optional<uint64_t> saved_at_;  // step of the newest save of this life

@@ -1,18 +1,17 @@
 #include "engine/train/worker.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
 
 #include "engine/ckpt/checkpoint_store.h"
-#include "engine/ckpt/store_names.h"
 #include "engine/cluster/session.h"
 #include "engine/model/model.h"
 #include "engine/model/optimizer.h"
 #include "engine/train/collective_save.h"
+#include "engine/train/resume.h"
 #include "engine/train/train_state.h"
 #include "engine/train/trainer.h"
 #include "engine/train/training_loop.h"
@@ -23,37 +22,6 @@ namespace {
 
 // It goes round with the gradients of every step.
 constexpr uint64_t kMaxReplicaState = uint64_t{1} << 24;
-
-// The checkpoint that the chief chose, as it tells the others; "" for none.
-std::string EncodeParent(const std::optional<CheckpointRef>& parent) {
-  if (!parent) return "";
-  return EncodeList(
-      std::vector<std::string>{parent->name, std::to_string(parent->step),
-                               std::to_string(parent->generation)});
-}
-
-std::optional<uint64_t> ParseNumber(const std::string& text) {
-  uint64_t value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || stop != end) return std::nullopt;
-  return value;
-}
-
-Result<std::optional<CheckpointRef>> DecodeParent(const std::string& text) {
-  if (text.empty()) return std::optional<CheckpointRef>();
-  ASSIGN_OR_RETURN(const std::vector<std::string> fields, DecodeList(text));
-  if (fields.size() == 3) {
-    const std::optional<uint64_t> step = ParseNumber(fields[1]);
-    const std::optional<uint64_t> generation = ParseNumber(fields[2]);
-    // A name from the network becomes a path.
-    if (step && generation && CheckpointName::Parse(fields[0])) {
-      return std::optional(CheckpointRef{
-          .name = fields[0], .step = *step, .generation = *generation});
-    }
-  }
-  return DataLoss("the chief's decision is malformed");
-}
 
 // Which part of a run an error comes from decides how the worker ends.
 enum class Stage { kSetUp, kForming, kTraining };
@@ -225,22 +193,7 @@ Status Worker::Form() {
 }
 
 Status Worker::Load(const CheckpointRef& parent) {
-  const Result<LoadedCheckpoint> loaded = store_->Load(parent);
-  const Code code = loaded.status().code();
-  if (code == Code::kDataLoss || code == Code::kNotFound) {
-    // It verified when the chief chose it. Whether another one is left is the
-    // next claim's to find out.
-    return Unavailable(fmt::format("{} went bad after it was chosen: {}",
-                                   parent.name, loaded.status().message()));
-  }
-  RETURN_IF_ERROR(loaded.status());
-  RETURN_IF_ERROR(Annotate(state_->Restore(loaded->tensors, world_.faults),
-                           store_->PathOf(parent)));
-  if (state_->position.sample > data_.train.rows) {
-    return DataLoss(fmt::format(
-        "{}: position/sample: expected at most {} rows, found {}",
-        store_->PathOf(parent), data_.train.rows, state_->position.sample));
-  }
+  RETURN_IF_ERROR(LoadState(world_, *store_, parent, data_.train, *state_));
   resumed_from_ = state_->position.step;
   started_as_ = state_->ComputeDigest();
   world_.events.Emit({.kind = EventKind::kResumed,
