@@ -5,6 +5,7 @@
 
 #include "engine/model/clip.h"
 #include "engine/numerics.h"
+#include <fmt/format.h>
 
 namespace gauntlet {
 
@@ -38,6 +39,21 @@ size_t FloatsOf(const Trainer::Parts& parts) {
 }
 
 }  // namespace
+
+Status CheckCluster(const JobSpec& job, size_t workers, uint32_t rows) {
+  if (workers > static_cast<size_t>(job.replicas)) {
+    return InvalidArgument(
+        fmt::format("{} workers: expected at most one for each of the {} "
+                    "replicas",
+                    workers, job.replicas));
+  }
+  if (RowsPerEpoch(job, rows) == 0) {
+    return InvalidArgument(
+        fmt::format("the data has {} rows, fewer than the {} of a global batch",
+                    rows, job.replicas * job.batch));
+  }
+  return OkStatus();
+}
 
 std::vector<float> CombinedReplicaState(const Model& model, int replicas,
                                         std::span<const float> states) {

@@ -40,6 +40,10 @@ ReplicaBlock ReplicasOf(int replicas, int rank, int size);
 uint64_t RowsPerEpoch(const JobSpec& job, uint64_t rows);
 uint64_t StepsPerEpoch(const JobSpec& job, uint64_t rows);
 
+// kInvalidArgument: more workers than replicas, or fewer rows than a global
+// batch.
+Status CheckCluster(const JobSpec& job, size_t workers, uint32_t rows);
+
 // What an evaluation goes by of TrainState::replica_state: the mean over the
 // replicas, in their order.
 std::vector<float> CombinedReplicaState(const Model& model, int replicas,

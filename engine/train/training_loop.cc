@@ -16,14 +16,6 @@ uint32_t CanonicalBits(float value) {
   return value == value ? std::bit_cast<uint32_t>(value) : kNan;
 }
 
-// Errors of a save that leave the run as it was.
-bool SaveMayFail(const Status& status) {
-  return status.code() == Code::kIoError ||
-         status.code() == Code::kResourceExhausted ||
-         status.code() == Code::kNotFound ||
-         status.code() == Code::kAlreadyExists;
-}
-
 }  // namespace
 
 TrainingLoop::TrainingLoop(World& world, const TrainOptions& options,
@@ -259,7 +251,7 @@ Status TrainingLoop::SaveNow(SaveNeed need) {
     saved_phase_ = position.phase;
     return status;
   }
-  if (!SaveMayFail(status) || need == SaveNeed::kLast) {
+  if (!MayGoOnAfter(status) || need == SaveNeed::kLast) {
     return Annotate(status, fmt::format("save of step {}", position.step));
   }
   Say(fmt::format("save of step {} failed: {}", position.step,

@@ -112,18 +112,8 @@ class Worker {
 
 Status Worker::Build() {
   RETURN_IF_ERROR(Validate(options_.job));
-  const int size = static_cast<int>(place_.addresses.size());
-  if (size > options_.job.replicas) {
-    return InvalidArgument(
-        fmt::format("{} workers: expected at most one for each of the {} "
-                    "replicas",
-                    size, options_.job.replicas));
-  }
-  if (RowsPerEpoch(options_.job, data_.train.rows) == 0) {
-    return InvalidArgument(fmt::format(
-        "the data has {} rows, fewer than the {} of a global batch",
-        data_.train.rows, options_.job.replicas * options_.job.batch));
-  }
+  RETURN_IF_ERROR(
+      CheckCluster(options_.job, place_.addresses.size(), data_.train.rows));
   ASSIGN_OR_RETURN(kernels_, Kernels::Create(options_.kernels));
   ASSIGN_OR_RETURN(
       model_, Model::Build(options_.job.model, data_.train.height,
