@@ -49,10 +49,19 @@ Result<std::unique_ptr<CheckpointManager>> CheckpointManager::Create(
   if (options.checkpoint_interval == 0) {
     return InvalidArgument("checkpoint_interval: expected at least 1, found 0");
   }
+  constexpr uint64_t kMaxHours = 1'000'000;
+  if (options.keep_checkpoint_every_n_hours > kMaxHours) {
+    return InvalidArgument(fmt::format(
+        "keep_checkpoint_every_n_hours: expected at most {}, found {}",
+        kMaxHours, options.keep_checkpoint_every_n_hours));
+  }
+  const auto seconds =
+      static_cast<int64_t>(options.keep_checkpoint_every_n_hours * 3600);
   ASSIGN_OR_RETURN(
       CheckpointStore store,
       CheckpointStore::Open(training.world(), {.directory = options.directory,
                                                .keep = options.max_to_keep,
+                                               .keep_every_seconds = seconds,
                                                .cold_start = options.cold_start,
                                                .tenure = training.tenure()}));
   return std::unique_ptr<CheckpointManager>(

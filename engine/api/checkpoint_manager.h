@@ -19,6 +19,8 @@ namespace gauntlet {
 struct CheckpointManagerOptions {
   std::string directory;  // of this training alone
   int max_to_keep = 5;
+  // Beside them one every so many hours stays for good; 0: none does.
+  uint64_t keep_checkpoint_every_n_hours = 10'000;
   // SaveIfDue saves at multiples of it.
   uint64_t checkpoint_interval = 1;  // steps
   ColdStart cold_start = ColdStart::kRefuse;

@@ -8,6 +8,7 @@
 #include "engine/ckpt/generation_claim.h"
 #include "engine/ckpt/ownership.h"
 #include "engine/ckpt/removal.h"
+#include "engine/ckpt/retention.h"
 #include "engine/ckpt/safetensors.h"
 #include "engine/ckpt/save_metadata.h"
 #include "engine/ckpt/store_deletion.h"
@@ -77,6 +78,12 @@ Result<CheckpointStore> CheckpointStore::Open(World& world,
   if (cleaned.keep < 1) {
     return InvalidArgument(fmt::format(
         "checkpoints to keep: expected at least 1, found {}", cleaned.keep));
+  }
+  if (cleaned.keep_every_seconds < 0) {
+    return InvalidArgument(
+        fmt::format("seconds from one checkpoint that is kept for good to the "
+                    "next: expected at least 0, found {}",
+                    cleaned.keep_every_seconds));
   }
   if (cleaned.tenure.claimed == 0) {
     RETURN_IF_ERROR(MakeDurableDirectory(world.storage, cleaned.directory));
@@ -231,18 +238,15 @@ Result<CheckpointRef> CheckpointStore::Commit(
                     head.step, generation));
   }
   save_ = save;
-  const Result<CheckpointRef> committed = TryCommit(save, head, shards);
+  const Result<CommittedCheckpoint> committed = TryCommit(save, head, shards);
   if (!committed.ok()) return FailSave(save, committed.status());
   save_.reset();
-  lineage_.push_back({.ref = *committed,
-                      .phase = head.phase,
-                      .state_digest = head.state_digest,
-                      .written_by = generation});
+  lineage_.push_back(*committed);
   RETURN_IF_ERROR(AfterCommit(head));
-  return *committed;
+  return committed->ref;
 }
 
-Result<CheckpointRef> CheckpointStore::TryCommit(
+Result<CommittedCheckpoint> CheckpointStore::TryCommit(
     const std::string& save, const CheckpointHead& head,
     std::span<const ShardFile> shards) {
   const CheckpointRef ref = RefOfSave(save);
@@ -252,14 +256,28 @@ Result<CheckpointRef> CheckpointStore::TryCommit(
                               .path = PathOf(ref)};
   const bool early =
       world_->faults.Planted(PlantedBug::kAcknowledgeBeforeRename);
-  RETURN_IF_ERROR(WriteMetadata(*world_, PathOf(save), *record_, head, shards));
+  CommittedCheckpoint committed = {.ref = ref,
+                                   .phase = head.phase,
+                                   .state_digest = head.state_digest,
+                                   .written_by = record_->generation,
+                                   .written_at = world_->clock.UnixSeconds()};
+  if (options_.keep_every_seconds > 0) {
+    committed.mark = MarkFor(lineage_, record_->unix_seconds,
+                             committed.written_at, options_.keep_every_seconds);
+  }
+  RETURN_IF_ERROR(WriteMetadata(*world_, PathOf(save),
+                                {.claim = *record_,
+                                 .head = head,
+                                 .shards = shards,
+                                 .written_at = committed.written_at,
+                                 .mark = committed.mark}));
   RETURN_IF_ERROR(world_->faults.Hit(Point::kTmpDirSync, ContextOf(head)));
   RETURN_IF_ERROR(world_->storage.SyncDirectory(PathOf(save)));
   if (early) world_->events.Emit(acknowledged);
   RETURN_IF_ERROR(PublishSave(save, ref, head));
   RETURN_IF_ERROR(CheckOwner(*world_, options_.directory, *record_));
   if (!early) world_->events.Emit(acknowledged);
-  return ref;
+  return committed;
 }
 
 // The commit point.
@@ -328,11 +346,10 @@ Status CheckpointStore::AfterCommit(const CheckpointHead& head) {
 
 // Lists what retention is about to leave.
 Status CheckpointStore::WriteStateFile(const PointContext& context) {
-  const auto keep = static_cast<size_t>(options_.keep);
-  const size_t first = lineage_.size() > keep ? lineage_.size() - keep : 0;
+  const std::vector<bool> surplus = Surplus(lineage_, options_.keep);
   std::vector<std::string> names;
-  for (size_t i = first; i < lineage_.size(); ++i) {
-    names.push_back(lineage_[i].ref.name);
+  for (size_t i = 0; i < lineage_.size(); ++i) {
+    if (!surplus[i]) names.push_back(lineage_[i].ref.name);
   }
   const std::string path = PathOf(kStateFileName);
   const std::string tmp = path + std::string(kTmpSuffix);
@@ -353,17 +370,17 @@ Status CheckpointStore::WriteStateFile(const PointContext& context) {
   return status;
 }
 
-// Leaves the newest ones of the lineage, the one just committed among them.
+// Leaves the newest ones of the lineage, the one just committed among them, and
+// those that are for good.
 // What cannot be removed now stays in the list and is tried again.
 Status CheckpointStore::Retire() {
   for (const std::string& save : std::exchange(remains_, {})) {
     Remember(DropRemains(save));
   }
-  const auto keep = static_cast<size_t>(options_.keep);
-  const size_t surplus = lineage_.size() > keep ? lineage_.size() - keep : 0;
+  const std::vector<bool> surplus = Surplus(lineage_, options_.keep);
   std::vector<CommittedCheckpoint> left;
   for (size_t i = 0; i < lineage_.size(); ++i) {
-    if (i >= surplus) {
+    if (!surplus[i]) {
       left.push_back(lineage_[i]);
       continue;
     }

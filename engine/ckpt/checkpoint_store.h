@@ -41,7 +41,9 @@ struct Tenure {
 
 struct StoreOptions {
   std::string directory;
-  int keep = 5;  // checkpoints that retention leaves; at least 1
+  int keep = 5;  // the newest ones that retention leaves; at least 1
+  // Beside them one every so many seconds stays for good; 0: none does.
+  int64_t keep_every_seconds = 0;
   ColdStart cold_start = ColdStart::kRefuse;
   Tenure tenure = {};
 };
@@ -75,12 +77,24 @@ struct LoadedCheckpoint {
   std::map<std::string, Tensor> tensors;
 };
 
+enum class Keep : uint8_t { kWhileNew, kForGood };
+
+// What the save decided for retention. Times are Unix seconds.
+struct RetentionMark {
+  // Of the last checkpoint before that is for good, else of the store's
+  // beginning.
+  int64_t counted_from = 0;
+  Keep keep = Keep::kWhileNew;
+};
+
 // A committed checkpoint, with what tells it from another one of its step.
 struct CommittedCheckpoint {
   CheckpointRef ref;
   Phase phase = Phase::kInEpoch;
   Digest state_digest;
-  uint64_t written_by = 0;  // generation
+  uint64_t written_by = 0;            // generation
+  int64_t written_at = 0;             // Unix seconds
+  std::optional<RetentionMark> mark;  // none: nobody counted hours
 };
 
 // A shard as its writer left it, told to the chief.
@@ -163,9 +177,9 @@ class CheckpointStore {
   Result<std::optional<CheckpointName>> NameForSave(const CheckpointHead& head,
                                                     uint64_t generation);
   Status ClearForSave(const std::string& save);
-  Result<CheckpointRef> TryCommit(const std::string& save,
-                                  const CheckpointHead& head,
-                                  std::span<const ShardFile> shards);
+  Result<CommittedCheckpoint> TryCommit(const std::string& save,
+                                        const CheckpointHead& head,
+                                        std::span<const ShardFile> shards);
   Status PublishSave(const std::string& save, const CheckpointRef& ref,
                      const CheckpointHead& head);
   Status FailSave(const std::string& save, const Status& why);

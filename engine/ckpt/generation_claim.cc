@@ -121,7 +121,9 @@ std::vector<CommittedCheckpoint> LineageUpTo(const StoreScan& scan,
                                .generation = checkpoint.parsed.generation},
                        .phase = checkpoint.GetPhase(),
                        .state_digest = checkpoint.manifest->head.state_digest,
-                       .written_by = checkpoint.WrittenBy()});
+                       .written_by = checkpoint.WrittenBy(),
+                       .written_at = checkpoint.manifest->written_at,
+                       .mark = checkpoint.manifest->mark});
   };
   const auto at = std::ranges::find(scan.lineage.members, parent);
   if (at != scan.lineage.members.end()) {

@@ -15,6 +15,8 @@ namespace {
 
 constexpr std::string_view kDigestPrefix = "\"xxh3_128\":\"";
 constexpr std::string_view kDigestSuffix = "\"}\n";
+constexpr std::string_view kWhileNew = "while_new";
+constexpr std::string_view kForGood = "for_good";
 constexpr size_t kDigestLineBytes =
     kDigestPrefix.size() + 32 + kDigestSuffix.size();
 
@@ -158,6 +160,17 @@ Result<std::optional<ParentRecord>> ParseParent(const Json& json) {
   return std::optional(parent);
 }
 
+int64_t ReadUnixSeconds(JsonFields& fields, std::string_view key) {
+  return fields.Integer(key, std::numeric_limits<int64_t>::min(),
+                        std::numeric_limits<int64_t>::max());
+}
+
+RetentionMark ReadMark(JsonFields& fields) {
+  return {.counted_from = ReadUnixSeconds(fields, "counted_from"),
+          .keep = fields.Choice<Keep>("keep", {{kWhileNew, Keep::kWhileNew},
+                                               {kForGood, Keep::kForGood}})};
+}
+
 Result<Manifest> ParseFields(const Json& json) {
   JsonFields fields(json, "");
   const std::string schema = fields.String("schema");
@@ -176,9 +189,10 @@ Result<Manifest> ParseFields(const Json& json) {
   manifest.head.phase = ReadPhase(fields);
   manifest.generation = fields.Unsigned("generation");
   const Json& parent = fields.Any("parent");
-  manifest.written_at =
-      fields.Integer("written_at", std::numeric_limits<int64_t>::min(),
-                     std::numeric_limits<int64_t>::max());
+  manifest.written_at = ReadUnixSeconds(fields, "written_at");
+  if (fields.Maybe("counted_from") != nullptr) {
+    manifest.mark = ReadMark(fields);
+  }
   ASSIGN_OR_RETURN(manifest.head.state_digest,
                    ReadDigest(fields, "state_digest"));
   const Json& files = fields.Any("files");
@@ -208,7 +222,7 @@ class CanonicalManifest {
            json_.Take(",\n\"generation\":") &&
            json_.TakeNumber(out.generation) && json_.Take(",\n\"parent\":") &&
            Take(out.parent) && json_.Take(",\n\"written_at\":") &&
-           json_.TakeNumber(out.written_at) &&
+           json_.TakeNumber(out.written_at) && Take(out.mark) &&
            json_.Take(",\n\"state_digest\":") && Take(head.state_digest) &&
            json_.Take(",\n\"files\":[\n") && Take(out.files) &&
            json_.rest().starts_with(kDigestPrefix) &&
@@ -228,6 +242,17 @@ class CanonicalManifest {
     const auto phase = FindPhase(text_);
     if (phase) out = *phase;
     return phase.has_value();
+  }
+
+  bool Take(std::optional<RetentionMark>& out) {
+    if (!json_.Take(",\n\"counted_from\":")) return true;
+    RetentionMark& mark = out.emplace();
+    if (!json_.TakeNumber(mark.counted_from) || !json_.Take(",\n\"keep\":") ||
+        !json_.TakeString(text_)) {
+      return false;
+    }
+    mark.keep = text_ == kForGood ? Keep::kForGood : Keep::kWhileNew;
+    return text_ == kForGood || text_ == kWhileNew;
   }
 
   bool Take(std::optional<ParentRecord>& out) {
@@ -307,6 +332,11 @@ std::string EncodeManifest(const Manifest& manifest) {
   json.Raw(",\n\"parent\":");
   WriteParent(manifest.parent, json);
   json.Raw(",\n\"written_at\":").Number(manifest.written_at);
+  if (manifest.mark) {
+    json.Raw(",\n\"counted_from\":").Number(manifest.mark->counted_from);
+    json.Raw(",\n\"keep\":")
+        .String(manifest.mark->keep == Keep::kForGood ? kForGood : kWhileNew);
+  }
   json.Raw(",\n\"state_digest\":").String(head.state_digest.ToString());
   json.Raw(",\n\"files\":[\n");
   std::string_view before;

@@ -20,6 +20,7 @@ struct Manifest {
   uint64_t generation = 0;
   std::optional<ParentRecord> parent;  // none: a cold start
   int64_t written_at = 0;
+  std::optional<RetentionMark> mark;
   std::vector<ShardFile> files;  // shards and index
 };
 

@@ -9,7 +9,10 @@
 //   parent         what that generation's claim records: null for a cold start,
 //                  else {name, step, phase, state_digest, written_by}. With it
 //                  the lineage outlives a damaged claim.
-//   written_at     Unix seconds, for people
+//   written_at     Unix seconds
+//   counted_from, keep  only where one checkpoint every so many hours stays:
+//                  Unix seconds of the last one before that is for good, else
+//                  of the store's beginning; "while_new" or "for_good"
 //   state_digest   of all tensors (state_digest.h)
 //   files          [{name, bytes, xxh3_128, tensors}], the index among them
 //   xxh3_128       of all bytes before its own line, which is the last

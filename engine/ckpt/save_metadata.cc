@@ -10,9 +10,9 @@
 namespace gauntlet {
 
 Status WriteMetadata(World& world, const std::string& path,
-                     const ClaimRecord& claim, const CheckpointHead& head,
-                     std::span<const ShardFile> shards) {
-  const std::string index = EncodeShardIndex(shards);
+                     const SaveMetadata& save) {
+  const CheckpointHead& head = save.head;
+  const std::string index = EncodeShardIndex(save.shards);
   ASSIGN_OR_RETURN(
       const WrittenFile written,
       WriteInBlocks(world, path + "/" + std::string(kIndexName), index,
@@ -23,12 +23,13 @@ Status WriteMetadata(World& world, const std::string& path,
   Manifest manifest{.head = head,
                     .job_digest = JobDigest(head.job_json),
                     .numerics_version = numerics::kVersion,
-                    .generation = claim.generation,
+                    .generation = save.claim.generation,
                     .parent = {},
-                    .written_at = world.clock.UnixSeconds(),
-                    .files = {shards.begin(), shards.end()}};
-  if (claim.state == ParentState::kRecorded) {
-    manifest.parent = claim.parent;
+                    .written_at = save.written_at,
+                    .mark = save.mark,
+                    .files = {save.shards.begin(), save.shards.end()}};
+  if (save.claim.state == ParentState::kRecorded) {
+    manifest.parent = save.claim.parent;
   }
   manifest.files.push_back({.name = std::string(kIndexName),
                             .bytes = written.bytes,

@@ -2,6 +2,8 @@
 #ifndef GAUNTLET_ENGINE_CKPT_SAVE_METADATA_H_
 #define GAUNTLET_ENGINE_CKPT_SAVE_METADATA_H_
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -12,11 +14,17 @@
 
 namespace gauntlet {
 
-// Writes and syncs the index and the manifest into the save's directory `path`;
-// `claim` is the writer's.
+struct SaveMetadata {
+  const ClaimRecord& claim;  // the writer's
+  const CheckpointHead& head;
+  std::span<const ShardFile> shards;
+  int64_t written_at = 0;  // Unix seconds
+  std::optional<RetentionMark> mark;
+};
+
+// Writes and syncs the index and the manifest into the save's directory `path`.
 Status WriteMetadata(World& world, const std::string& path,
-                     const ClaimRecord& claim, const CheckpointHead& head,
-                     std::span<const ShardFile> shards);
+                     const SaveMetadata& save);
 
 }  // namespace gauntlet
 

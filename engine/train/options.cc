@@ -8,6 +8,7 @@ namespace gauntlet {
 namespace {
 
 constexpr int64_t kMaxInt = std::numeric_limits<int>::max();
+constexpr int64_t kMaxKeepHours = 1'000'000;  // a century
 constexpr int64_t kMaxDuration = Duration::max().count();
 
 Json OptionalToJson(const std::optional<uint64_t>& value) {
@@ -58,6 +59,7 @@ Json CheckpointToJson(const CheckpointOptions& checkpoint) {
           {"unit", SaveUnitName(checkpoint.trigger.unit)},
           {"every", checkpoint.trigger.every},
           {"keep", checkpoint.keep},
+          {"keep_every_hours", checkpoint.keep_every_hours},
           {"at_success", checkpoint.at_success == AtSuccess::kKeepCheckpoints
                              ? "keep"
                              : "delete"},
@@ -78,6 +80,8 @@ Result<CheckpointOptions> CheckpointFromJson(const Json& json) {
   checkpoint.trigger.every =
       static_cast<uint64_t>(fields.Integer("every", 1, kMaxInt));
   checkpoint.keep = static_cast<int>(fields.Integer("keep", 1, kMaxInt));
+  checkpoint.keep_every_hours = static_cast<uint64_t>(
+      fields.Integer("keep_every_hours", 0, kMaxKeepHours));
   checkpoint.at_success = fields.Choice<AtSuccess>(
       "at_success", {{"keep", AtSuccess::kKeepCheckpoints},
                      {"delete", AtSuccess::kDeleteCheckpoints}});

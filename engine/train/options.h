@@ -40,6 +40,8 @@ struct CheckpointOptions {
   std::string directory;  // empty: no checkpoints
   SaveTrigger trigger;
   int keep = 5;
+  // Beside them one checkpoint every so many hours stays; 0: none does.
+  uint64_t keep_every_hours = 0;
   AtSuccess at_success = AtSuccess::kKeepCheckpoints;
   bool allow_cold_start = false;
   AtNotice at_notice = AtNotice::kSaveAndLeave;

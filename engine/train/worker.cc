@@ -139,6 +139,8 @@ Status Worker::Build() {
         store_, CheckpointStore::Open(
                     world_, {.directory = options_.checkpoint.directory,
                              .keep = options_.checkpoint.keep,
+                             .keep_every_seconds = static_cast<int64_t>(
+                                 options_.checkpoint.keep_every_hours * 3600),
                              .cold_start = options_.checkpoint.allow_cold_start
                                                ? ColdStart::kAllow
                                                : ColdStart::kRefuse,

@@ -37,6 +37,7 @@ struct HorizonFlags {
 struct StoreFlags {
   std::optional<SaveTrigger> trigger;
   std::optional<int> keep;
+  std::optional<int> keep_every_hours;
   bool delete_at_success = false;
   bool allow_cold_start = false;
 };
@@ -134,6 +135,9 @@ void AddStoreFlags(Flags& flags, TrainFlags& told) {
               ReadTrigger(told.store.trigger));
   flags.Value({"--keep", "N", "checkpoints that are kept (5)"},
               ReadWhole(told.store.keep, 1, 1'000'000));
+  flags.Value({"--keep-every-hours", "N",
+               "beside them, one each N hours stays for good (10000); 0: none"},
+              ReadWhole(told.store.keep_every_hours, 0, 1'000'000));
   flags.Switch({"--delete-checkpoints-at-success", "",
                 "leave none behind once training is complete"},
                [&told] { told.store.delete_at_success = true; });
@@ -200,6 +204,7 @@ Status TakeStore(const StoreFlags& told, CheckpointOptions& checkpoint) {
   const auto name_of_needing = [&told]() -> std::string_view {
     if (told.trigger) return "--every";
     if (told.keep) return "--keep";
+    if (told.keep_every_hours) return "--keep-every-hours";
     if (told.delete_at_success) return "--delete-checkpoints-at-success";
     if (told.allow_cold_start) return "--allow-cold-start";
     return "";
@@ -210,6 +215,9 @@ Status TakeStore(const StoreFlags& told, CheckpointOptions& checkpoint) {
   }
   checkpoint.trigger = told.trigger.value_or(checkpoint.trigger);
   checkpoint.keep = told.keep.value_or(checkpoint.keep);
+  constexpr int kKeepEveryHours = 10'000;
+  checkpoint.keep_every_hours =
+      static_cast<uint64_t>(told.keep_every_hours.value_or(kKeepEveryHours));
   checkpoint.allow_cold_start = told.allow_cold_start;
   if (told.delete_at_success) {
     checkpoint.at_success = AtSuccess::kDeleteCheckpoints;

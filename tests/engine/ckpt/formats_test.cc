@@ -111,18 +111,6 @@ Manifest SmallManifest() {
                      .tensors = {}}}};
 }
 
-TEST(ManifestTest, ReadsBackWhatWasWritten) {
-  const auto manifest = ParseManifest(EncodeManifest(SmallManifest()));
-  ASSERT_TRUE(manifest.ok()) << manifest.status().ToString();
-  EXPECT_EQ(EncodeManifest(*manifest), EncodeManifest(SmallManifest()));
-  EXPECT_EQ(manifest->head.job_json, kJob);
-  EXPECT_EQ(*manifest->parent, FullClaim().parent);
-}
-
-TEST(ManifestTest, SeesEveryFlippedBitAndEveryTruncation) {
-  ExpectEveryDamageIsSeen(EncodeManifest(SmallManifest()), ParseManifest);
-}
-
 // A manifest that somebody made: its digest line is right.
 std::string Signed(const std::string& body) {
   return body + "\"xxh3_128\":\"" + DigestOf(body).ToString() + "\"}\n";
@@ -133,6 +121,38 @@ std::string Replaced(std::string text, const std::string& from,
   const size_t at = text.find(from);
   CHECK(at != std::string::npos, from);
   return text.replace(at, from.size(), to);
+}
+
+TEST(ManifestTest, ReadsBackWhatWasWritten) {
+  const auto manifest = ParseManifest(EncodeManifest(SmallManifest()));
+  ASSERT_TRUE(manifest.ok()) << manifest.status().ToString();
+  EXPECT_EQ(EncodeManifest(*manifest), EncodeManifest(SmallManifest()));
+  EXPECT_EQ(manifest->head.job_json, kJob);
+  EXPECT_EQ(*manifest->parent, FullClaim().parent);
+}
+
+// In both ways that a manifest is read, and none of it where nobody counts.
+TEST(ManifestTest, TheMarkOfRetentionComesBack) {
+  const std::string without = EncodeManifest(SmallManifest());
+  EXPECT_EQ(without.find("counted_from"), std::string::npos);
+  EXPECT_FALSE(ParseManifest(without)->mark);
+  for (const Keep keep : {Keep::kWhileNew, Keep::kForGood}) {
+    Manifest marked = SmallManifest();
+    marked.mark = {.counted_from = -5, .keep = keep};
+    const std::string text = EncodeManifest(marked);
+    std::string other = Replaced(text, "{\n", "{ \n");
+    other = Signed(other.substr(0, other.rfind("\"xxh3_128\"")));
+    for (const std::string& form : {text, other}) {
+      const auto read = ParseManifest(form);
+      ASSERT_TRUE(read.ok()) << read.status().ToString();
+      EXPECT_EQ(read->mark->counted_from, -5);
+      EXPECT_EQ(read->mark->keep, keep);
+    }
+  }
+}
+
+TEST(ManifestTest, SeesEveryFlippedBitAndEveryTruncation) {
+  ExpectEveryDamageIsSeen(EncodeManifest(SmallManifest()), ParseManifest);
 }
 
 TEST(ManifestTest, RefusesHostileContentsWithAReason) {
@@ -155,6 +175,9 @@ TEST(ManifestTest, RefusesHostileContentsWithAReason) {
       {Replaced(body, "\"step\":150", "\"step\":150,\"step\":150"), "twice"},
       {Replaced(body, "\"phase\":\"callbacks_due\"", "\"phase\":\"x\""),
        "phase"},
+      {Replaced(body, "\n\"state_digest\":\"",
+                "\n\"counted_from\":1,\n\"state_digest\":\""),
+       "keep"},
       {body + "\"xxh3_128\":\"0\",\n", "twice"},
       {"{\n\"files\":" + std::string(500'000, '[') + "\n", "manifest"},
       {"\n", "manifest"},

@@ -18,9 +18,10 @@ namespace gauntlet {
 class TestClock final : public Clock {
  public:
   Time Now() const override { return now; }
-  int64_t UnixSeconds() const override { return 1'700'000'000; }
+  int64_t UnixSeconds() const override { return unix_seconds; }
   void SleepUntil(Time deadline) override { now = deadline; }
   Time now;
+  int64_t unix_seconds = 1'700'000'000;
 };
 
 class TestHost final : public Host {

@@ -35,6 +35,7 @@ CheckpointOptions AnyCheckpoint() {
                           SaveUnit::kEpochs),
                       .every = *rc::gen::inRange<uint64_t>(1, 1u << 31)},
           .keep = *rc::gen::inRange(1, 1 << 30),
+          .keep_every_hours = *rc::gen::inRange<uint64_t>(0, 1'000'001),
           .at_success = *rc::gen::element(AtSuccess::kKeepCheckpoints,
                                           AtSuccess::kDeleteCheckpoints),
           .allow_cold_start = *rc::gen::arbitrary<bool>(),
@@ -78,6 +79,7 @@ void ExpectEqual(const TrainOptions& a, const TrainOptions& b) {
   RC_ASSERT(a.checkpoint.keep == b.checkpoint.keep);
   RC_ASSERT(a.checkpoint.at_success == b.checkpoint.at_success);
   RC_ASSERT(a.checkpoint.allow_cold_start == b.checkpoint.allow_cold_start);
+  RC_ASSERT(a.checkpoint.keep_every_hours == b.checkpoint.keep_every_hours);
   RC_ASSERT(a.checkpoint.at_notice == b.checkpoint.at_notice);
   RC_ASSERT(a.cluster.heartbeat_every == b.cluster.heartbeat_every);
   RC_ASSERT(a.cluster.lost_after == b.cluster.lost_after);

@@ -1,0 +1,27 @@
+// Which checkpoints stay: the newest few, and one every so many hours.
+#ifndef GAUNTLET_ENGINE_CKPT_RETENTION_H_
+#define GAUNTLET_ENGINE_CKPT_RETENTION_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/ckpt/checkpoint_store.h"
+
+namespace gauntlet {
+
+// The mark of a checkpoint that is saved now: for good if the last one of that
+// kind, or else the beginning of the store (`begun_at`), is at least
+// `every_seconds` ago. A clock that went back begins to count anew. All times
+// are Unix seconds. `lineage` is oldest first.
+RetentionMark MarkFor(std::span<const CommittedCheckpoint> lineage,
+                      int64_t begun_at, int64_t now, int64_t every_seconds);
+
+// Whether each of them is to go, so that `keep` of those that are not for good
+// are left: the newest.
+std::vector<bool> Surplus(std::span<const CommittedCheckpoint> lineage,
+                          int keep);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_CKPT_RETENTION_H_

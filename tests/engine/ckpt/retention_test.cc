@@ -1,0 +1,96 @@
+#include "engine/ckpt/retention.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/engine/ckpt/test_world.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+using testing::ElementsAre;
+
+constexpr int64_t kHour = 3600;
+
+class RetentionTest : public testing::Test {
+ protected:
+  // A process that saves these steps, each an hour after the one before.
+  void SaveHourly(const std::vector<uint64_t>& steps, int64_t every_hours,
+                  int keep = 2) {
+    CheckpointStore store =
+        CheckpointStore::Open(test_.world,
+                              {.directory = std::string(kStore),
+                               .keep = keep,
+                               .keep_every_seconds = every_hours * kHour})
+            .value();
+    const Claim claim = store.ClaimGeneration(std::string(kJob)).value();
+    for (const uint64_t step : steps) {
+      test_.clock.unix_seconds += kHour;
+      const auto saved = Save(store, claim.generation, step);
+      ASSERT_TRUE(saved.ok()) << saved.status().ToString();
+    }
+  }
+  std::vector<uint64_t> StepsLeft() {
+    std::vector<uint64_t> steps;
+    for (const std::string& name : Checkpoints(storage_, std::string(kStore))) {
+      steps.push_back(std::stoull(name.substr(5, 9)));
+    }
+    return steps;
+  }
+
+  MemoryStorage storage_;
+  TestWorld test_{storage_};
+};
+
+TEST_F(RetentionTest, OneOfEverySoManyHoursStaysBesideTheNewest) {
+  SaveHourly({1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 3);
+  EXPECT_THAT(StepsLeft(), ElementsAre(3, 6, 8, 9, 10));
+}
+
+TEST_F(RetentionTest, WithoutHoursOnlyTheNewestStay) {
+  SaveHourly({1, 2, 3, 4, 5}, 0);
+  EXPECT_THAT(StepsLeft(), ElementsAre(4, 5));
+}
+
+TEST_F(RetentionTest, TheHoursGoOnAcrossProcesses) {
+  for (uint64_t step = 1; step <= 10; ++step) SaveHourly({step}, 3);
+  EXPECT_THAT(StepsLeft(), ElementsAre(3, 6, 8, 9, 10));
+}
+
+TEST_F(RetentionTest, WhatIsForGoodIsThereWhereNewerOnesAreDamaged) {
+  for (uint64_t step = 1; step <= 4; ++step) SaveHourly({step}, 3, 1);
+  EXPECT_THAT(StepsLeft(), ElementsAre(3, 4));
+  for (const std::string& name : Checkpoints(storage_, std::string(kStore))) {
+    if (!name.starts_with("step-000000004")) continue;
+    storage_.Bytes(fmt::format("{}/{}/MANIFEST.json", kStore, name))[50] ^= 1;
+  }
+  EXPECT_EQ(Recover(test_.world).step, 3u);
+}
+
+// Back by a year, after the third save: nothing goes that would not have gone,
+// and the count begins anew.
+TEST_F(RetentionTest, AClockThatGoesBackIsTolerated) {
+  SaveHourly({1, 2, 3}, 3);
+  test_.clock.unix_seconds -= 365 * 24 * kHour;
+  SaveHourly({4, 5, 6, 7, 8}, 3);
+  EXPECT_THAT(StepsLeft(), ElementsAre(3, 6, 7, 8));
+  SaveHourly({9, 10}, 3);
+  EXPECT_THAT(StepsLeft(), ElementsAre(3, 7, 8, 9, 10));
+}
+
+TEST_F(RetentionTest, AStoreThatDidNotCountHoursBeginsTo) {
+  SaveHourly({1, 2}, 0);
+  SaveHourly({3, 4, 5, 6}, 3, 1);
+  EXPECT_THAT(StepsLeft(), ElementsAre(5, 6));
+}
+
+TEST_F(RetentionTest, NegativeHoursAreRefused) {
+  const auto store = CheckpointStore::Open(
+      test_.world,
+      {.directory = std::string(kStore), .keep_every_seconds = -1});
+  EXPECT_EQ(store.status().code(), Code::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace gauntlet
