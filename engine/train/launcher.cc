@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "engine/ckpt/checkpoint_store.h"
+#include "engine/train/store_lock.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -13,8 +13,6 @@ namespace {
 
 // How often the launcher looks for notices of its own while it waits.
 constexpr Duration kPollEvery = std::chrono::milliseconds(50);
-// How long a predecessor's workers, killed with it, may hold the lock still.
-constexpr Duration kLockPatience = std::chrono::seconds(5);
 
 constexpr int ExitCode(WorkerExit exit) { return static_cast<int>(exit); }
 
@@ -55,7 +53,6 @@ class Launcher {
   LaunchEnd Run();
 
  private:
-  Result<std::unique_ptr<FileLock>> LockDirectory();
   Status StartAll(int life);
   void Attend();
   void PassOnNotices();
@@ -81,24 +78,6 @@ class Launcher {
   uint64_t furthest_step_ = 0;  // that any life reported
   Time kill_at_ = kNever;
 };
-
-Result<std::unique_ptr<FileLock>> Launcher::LockDirectory() {
-  const std::string& directory = options_.checkpoint_directory;
-  if (directory.empty()) return std::unique_ptr<FileLock>();
-  RETURN_IF_ERROR(
-      CheckpointStore::Open(world_, {.directory = directory}).status());
-  const Time give_up = world_.clock.Now() + kLockPatience;
-  while (true) {
-    Result<std::unique_ptr<FileLock>> lock =
-        world_.storage.Lock(directory + "/lock");
-    if (lock.ok() || lock.status().code() != Code::kAlreadyExists) return lock;
-    if (world_.clock.Now() >= give_up) {
-      return FailedPrecondition(fmt::format(
-          "{}: in use by another run (its lock is held)", directory));
-    }
-    world_.clock.SleepUntil(world_.clock.Now() + kPollEvery);
-  }
-}
 
 Status Launcher::StartAll(int life) {
   ASSIGN_OR_RETURN(const std::vector<std::string> addresses,
@@ -269,7 +248,8 @@ std::string Launcher::WhyGiveUp(int restarts, int fruitless) const {
 
 LaunchEnd Launcher::Run() {
   LaunchEnd end;
-  const Result<std::unique_ptr<FileLock>> lock = LockDirectory();
+  const Result<std::unique_ptr<FileLock>> lock =
+      LockStore(world_, options_.checkpoint_directory);
   if (!lock.ok()) {
     end.exit_code = ExitCode(WorkerExit::kFailed);
     end.reason = lock.status().message();

@@ -1,0 +1,33 @@
+#include "engine/train/store_lock.h"
+
+#include "engine/ckpt/checkpoint_store.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr Duration kLookEvery = std::chrono::milliseconds(50);
+// How long a predecessor's workers, killed with it, may hold the lock still.
+constexpr Duration kPatience = std::chrono::seconds(5);
+
+}  // namespace
+
+Result<std::unique_ptr<FileLock>> LockStore(World& world,
+                                            const std::string& directory) {
+  if (directory.empty()) return std::unique_ptr<FileLock>();
+  RETURN_IF_ERROR(
+      CheckpointStore::Open(world, {.directory = directory}).status());
+  const Time give_up = world.clock.Now() + kPatience;
+  while (true) {
+    Result<std::unique_ptr<FileLock>> lock =
+        world.storage.Lock(directory + "/lock");
+    if (lock.ok() || lock.status().code() != Code::kAlreadyExists) return lock;
+    if (world.clock.Now() >= give_up) {
+      return FailedPrecondition(fmt::format(
+          "{}: in use by another run (its lock is held)", directory));
+    }
+    world.clock.SleepUntil(world.clock.Now() + kLookEvery);
+  }
+}
+
+}  // namespace gauntlet
