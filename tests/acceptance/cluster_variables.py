@@ -134,7 +134,8 @@ class ByVariables:
 
     def notice_while_it_waits(self, run):
         workers = Workers(run.program, run.directory / "alone")
-        workers.start(torchrun(free_port())[0], *self.command)
+        workers.start(torchrun(free_port())[0], *self.command, "--ckpt",
+                      run.store)
         time.sleep(0.3)
         kill(workers.processes[0].pid, signal.SIGTERM)
         expect_equal("exit codes", workers.wait(within_s=5.0), [STOPPED])
@@ -143,7 +144,7 @@ class ByVariables:
         for rank, named in enumerate(("rank 1", "the chief (127.0.0.1:")):
             workers = Workers(run.program, run.directory / f"only-{rank}")
             workers.start(torchrun(free_port())[rank], *self.command,
-                          "--rendezvous-timeout", 1)
+                          "--ckpt", run.store, "--rendezvous-timeout", 1)
             expect_equal("exit codes", workers.wait(within_s=20.0),
                          [LOST_WORKER])
             expect(f"waiting for {named}" in workers.errors(0),

@@ -111,7 +111,7 @@ def reach_step(store, step, still_runs):
 
 
 def pids_with(variable, value):
-    """Of processes of the program that were started with it."""
+    """Processes of the program that were started with it, and their words."""
     wanted = f"{variable}={value}".encode()
     found = []
     for entry in pathlib.Path("/proc").iterdir():
@@ -124,7 +124,7 @@ def pids_with(variable, value):
             continue
         if wanted in variables and words[:1] and \
                 words[0].endswith(b"gauntlet"):
-            found.append((int(entry.name), variables))
+            found.append((int(entry.name), words))
     return found
 
 

@@ -7,7 +7,6 @@ ends the job with a code that starts it again, and it goes on.
 
 import json
 import os
-import pathlib
 import shutil
 import signal
 import subprocess
@@ -15,13 +14,15 @@ import sys
 
 from cluster_workers import (LOST_WORKER, environment, kill, newest_step,
                              pids_with, reach_step, readme_block)
-from observed_training import (Cases, DEADLINE_S, expect, expect_equal,
+from observed_training import (Cases, DEADLINE_S, STOPPED, expect, expect_equal,
                                generator, parser)
 
 SKIPPED = 77
 WORKERS = 2
-STATED = ["--no-progress", "--preset", "tiny", "--replicas", "2", "--every",
-          "5", "--epochs", "30"]
+JOB = ["--no-progress", "--preset", "tiny", "--replicas", "2"]
+EVERY = ["--every", "5"]
+SHORT = ["--epochs", "30"]
+LONG = ["--epochs", "100000"]
 # mpirun by itself refuses root, and more processes than cores.
 PERMITTED = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM":
              "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
@@ -33,13 +34,17 @@ class UnderMpirun:
         self.clean = {}
 
     def train_with_own_workers(self, run):
-        self.clean = run.train_to_end(*STATED, "--workers", WORKERS)
+        self.clean = run.train_to_end(*JOB, *EVERY, *SHORT, "--workers", WORKERS)
 
-    def _start(self, run, *before):
+    def _pids(self, run, rank):
+        return [pid for pid, words in pids_with("OMPI_COMM_WORLD_RANK", rank)
+                if str(run.store).encode() in words]
+
+    def _start(self, run, horizon, *before):
         self.out = open(run.directory / "out", "w+b")
         return subprocess.Popen(
             ["mpirun", *before, "-np", str(WORKERS), run.program, "train",
-             *STATED, "--json", "--ckpt", run.store],
+             *JOB, *EVERY, *horizon, "--json", "--ckpt", run.store],
             stdin=subprocess.DEVNULL, stdout=self.out,
             stderr=open(run.directory / "err", "wb"),
             env={**environment(), **PERMITTED})
@@ -54,7 +59,7 @@ class UnderMpirun:
         return code, json.loads(text) if text else None
 
     def _finish(self, run):
-        code, outcome = self._end(run, self._start(run))
+        code, outcome = self._end(run, self._start(run, SHORT))
         expect_equal("exit code", code, 0)
         expect_equal("digest", outcome["digest"], self.clean["digest"])
         return outcome
@@ -64,13 +69,11 @@ class UnderMpirun:
         run.expect_clean_store()
 
     def worker_is_killed(self, run, rank, choice):
-        job = self._start(run)
+        job = self._start(run, SHORT)
         step = choice.randrange(5, self.clean["steps"] // 2)
         reach_step(run.store, step, lambda: job.poll() is None)
-        for pid, variables in pids_with("OMPI_COMM_WORLD_RANK", rank):
-            if str(run.store).encode() in pathlib.Path(
-                    f"/proc/{pid}/cmdline").read_bytes().split(b"\0"):
-                kill(pid)
+        for pid in self._pids(run, rank):
+            kill(pid)
         code, _ = self._end(run, job)
         # Whichever worker mpirun saw end first.
         expect(code in (128 + signal.SIGKILL, LOST_WORKER),
@@ -79,21 +82,37 @@ class UnderMpirun:
         expect(outcome["resumed_from"] >= step,
                f"resumed from {outcome['resumed_from']}, not {step}")
 
-    def notice(self, run, choice):
-        """mpirun passes SIGTERM on, and kills who is not gone after that
-        time."""
-        job = self._start(run, "--mca", "odls_base_sigkill_timeout", "30")
+    def _stop(self, run, job, choice, stop):
+        """Stops a long run; another one goes on from there."""
         reach_step(run.store, choice.randrange(5, self.clean["steps"] // 2),
                    lambda: job.poll() is None)
-        job.terminate()
+        stop(job)
         code, outcome = self._end(run, job)
-        expect(code != 0, "expected mpirun to end with an error")
         expect(outcome is not None, "the chief was killed before its end")
         expect_equal("status", outcome["status"], "stopped")
         expect_equal("newest checkpoint", newest_step(run.store),
                      outcome["steps"])
-        expect_equal("resumed_from", self._finish(run)["resumed_from"],
+        more = ["--steps", str(outcome["steps"] + 20)]
+        resumed = self._end(run, self._start(run, more))[1]
+        expect_equal("resumed_from", resumed["resumed_from"],
                      outcome["steps"])
+        run.stored = False
+        clean = run.train_to_end(*JOB, *more, "--workers", WORKERS)
+        expect_equal("digest", resumed["digest"], clean["digest"])
+        return code
+
+    def notice_to_mpirun(self, run, choice):
+        """It passes SIGTERM on after that time, and kills after it again."""
+        job = self._start(run, LONG, "--mca", "odls_base_sigkill_timeout", "4")
+        code = self._stop(run, job, choice, lambda it: it.terminate())
+        expect(code != 0, "expected mpirun to end with an error")
+
+    def notice_to_a_worker(self, run, choice):
+        def stop(_):
+            for pid in self._pids(run, 1):
+                kill(pid, signal.SIGTERM)
+        code = self._stop(run, self._start(run, LONG), choice, stop)
+        expect_equal("exit code", code, STOPPED)
 
     def readme(self, run):
         """Its loop, with the program found by name."""
@@ -118,7 +137,10 @@ def cases_of(under, options):
         name = f"killed-{rank}"
         yield name, (lambda run, r=rank, c=generator(options, name):
                      under.worker_is_killed(run, r, c))
-    yield "notice", lambda run: under.notice(run, generator(options, "notice"))
+    for method in (under.notice_to_mpirun, under.notice_to_a_worker):
+        name = method.__name__.replace("_", "-")
+        yield name, (lambda run, m=method, c=generator(options, name):
+                     m(run, c))
 
 
 def main():
