@@ -74,7 +74,6 @@ Status Resolver::Read() {
 // Whether its variables are of a launcher that the one which started this
 // process runs in.
 bool Resolver::IsAround(const ClusterClaim& claim) const {
-  if (flags_.rule) return false;
   const ClusterClaim* const torchrun = Find(ClusterRule::kTorchrun);
   const bool in_agent = torchrun != nullptr && torchrun->started_this;
   const ClusterClaim* const mpi = Find(ClusterRule::kMpi);

@@ -168,6 +168,15 @@ TEST(ClusterNestingTest, TheInnerLauncherSpeaksOfThisProcess) {
   }
 }
 
+TEST(ClusterNestingTest, AStepInABatchScriptIsAStep) {
+  const auto cluster =
+      ResolveCluster(With(Step(), {{"ENVIRONMENT", "BATCH"}}), {});
+  ASSERT_TRUE(cluster.ok()) << cluster.status().ToString();
+  EXPECT_EQ(cluster->rule, ClusterRule::kSlurm);
+  EXPECT_EQ(cluster->place.size(), 4);
+  EXPECT_THAT(cluster->passed_over, IsEmpty());
+}
+
 // All ranks have to come to one rule, and so to one address of the chief.
 TEST(ClusterNestingTest, MpirunInABatchScriptIsOneRuleForEveryRank) {
   Environment environment = With(Mpirun(), {{"ENVIRONMENT", "BATCH"},
@@ -194,14 +203,17 @@ TEST(ClusterNestingTest, OneTaskOfAnAllocationIsAWorkerByItself) {
 }
 
 TEST(ClusterNestingTest, ABatchScriptByItselfIsToldToUseSrun) {
-  const auto cluster = ResolveCluster({{"ENVIRONMENT", "BATCH"},
-                                       {"SLURM_PROCID", "0"},
-                                       {"SLURM_NTASKS", "2"},
-                                       {"SLURM_JOB_ID", "7"}},
-                                      {});
-  EXPECT_THAT(cluster.status().message(),
-              HasSubstr("SLURM_NTASKS=2 in the batch script itself: start the "
-                        "workers with srun, or here with --workers N"));
+  const Environment batch = {{"ENVIRONMENT", "BATCH"},
+                             {"SLURM_PROCID", "0"},
+                             {"SLURM_NTASKS", "2"},
+                             {"SLURM_JOB_ID", "7"}};
+  for (const ClusterFlags& flags :
+       {ClusterFlags{}, ClusterFlags{.rule = ClusterRule::kSlurm}}) {
+    EXPECT_THAT(
+        ResolveCluster(batch, flags).status().message(),
+        HasSubstr("SLURM_NTASKS=2 in the batch script itself: start the "
+                  "workers with srun, or here with --workers N"));
+  }
 }
 
 TEST(ClusterNestingTest, AnAllocationWithoutATaskSaysNothing) {

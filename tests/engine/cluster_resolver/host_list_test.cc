@@ -47,6 +47,14 @@ TEST(HostListTest, AMillionHostsByNameAreReadToo) {
   EXPECT_EQ(head->hosts, 100'000u);
 }
 
+// 2^20 hosts times 2^44 is nothing in 64 bits.
+TEST(HostListTest, ANumberOfHostsThatWrapsAroundIsRefused) {
+  std::string text = "a[0-1048575]b[0-549755813887";
+  for (int i = 1; i < 32; ++i) text += ",0-549755813887";
+  EXPECT_THAT(ReadHostList(text + "]").status().message(),
+              HasSubstr("too many hosts"));
+}
+
 TEST(HostListTest, ARefusalIsOneLineThatSaysWhatWasFound) {
   const std::string long_name(300, 'h');
   const std::vector<std::string> cases = {
