@@ -13,6 +13,8 @@ namespace {
 
 // How often the launcher looks for notices of its own while it waits.
 constexpr Duration kPollEvery = std::chrono::milliseconds(50);
+// How long a predecessor's workers, killed with it, may hold the lock still.
+constexpr Duration kLockPatience = std::chrono::seconds(5);
 
 constexpr int ExitCode(WorkerExit exit) { return static_cast<int>(exit); }
 
@@ -249,7 +251,7 @@ std::string Launcher::WhyGiveUp(int restarts, int fruitless) const {
 LaunchEnd Launcher::Run() {
   LaunchEnd end;
   const Result<std::unique_ptr<FileLock>> lock =
-      LockStore(world_, options_.checkpoint_directory);
+      LockStore(world_, options_.checkpoint_directory, kLockPatience);
   if (!lock.ok()) {
     end.exit_code = ExitCode(WorkerExit::kFailed);
     end.reason = lock.status().message();

@@ -7,17 +7,16 @@ namespace gauntlet {
 namespace {
 
 constexpr Duration kLookEvery = std::chrono::milliseconds(50);
-// How long a predecessor's workers, killed with it, may hold the lock still.
-constexpr Duration kPatience = std::chrono::seconds(5);
 
 }  // namespace
 
 Result<std::unique_ptr<FileLock>> LockStore(World& world,
-                                            const std::string& directory) {
+                                            const std::string& directory,
+                                            Duration patience) {
   if (directory.empty()) return std::unique_ptr<FileLock>();
   RETURN_IF_ERROR(
       CheckpointStore::Open(world, {.directory = directory}).status());
-  const Time give_up = world.clock.Now() + kPatience;
+  const Time give_up = world.clock.Now() + patience;
   while (true) {
     Result<std::unique_ptr<FileLock>> lock =
         world.storage.Lock(directory + "/lock");

@@ -6,16 +6,18 @@
 #include <string>
 
 #include "engine/status.h"
+#include "engine/world/clock.h"
 #include "engine/world/storage.h"
 #include "engine/world/world.h"
 
 namespace gauntlet {
 
 // Held as long as the result lives. The directory is made if it is missing;
-// nothing is done for "". A holder that is about to die is given a few seconds;
-// kFailedPrecondition if the lock is held after that.
+// nothing is done for "". A holder that is about to go, such as a predecessor's
+// worker, is given that time; kFailedPrecondition if the lock is held after it.
 Result<std::unique_ptr<FileLock>> LockStore(World& world,
-                                            const std::string& directory);
+                                            const std::string& directory,
+                                            Duration patience);
 
 }  // namespace gauntlet
 

@@ -182,11 +182,14 @@ Status RunWorkerOf(const ResolvedCluster& cluster, const TrainCommand& command,
     fmt::print(console.err, "{}\n", PlaceLine(cluster, place.spec));
     console.err << std::flush;
   }
-  // The chief's alone: what others write is under its claim.
-  ASSIGN_OR_RETURN(const auto lock,
-                   LockStore(world, place.spec.rank == 0
-                                        ? command.options.checkpoint.directory
-                                        : std::string()));
+  // The chief's alone: what others write is under its claim. A predecessor may
+  // be on another host, and still on its way out.
+  const bool is_chief = place.spec.rank == 0;
+  ASSIGN_OR_RETURN(
+      const auto lock,
+      LockStore(world,
+                is_chief ? command.options.checkpoint.directory : std::string(),
+                command.options.cluster.rendezvous_timeout));
   ASSIGN_OR_RETURN(
       const std::string events,
       EventsFile(real.storage, command.events_directory, place.spec));

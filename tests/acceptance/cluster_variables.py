@@ -158,7 +158,8 @@ class ByVariables:
         for process in workers.processes:
             process.send_signal(signal.SIGSTOP)
         other.start(environment(RANK=0, WORLD_SIZE=1), *STATED, "--epochs",
-                    self.options.epochs, "--ckpt", run.store)
+                    self.options.epochs, "--ckpt", run.store,
+                    "--rendezvous-timeout", 1)
         codes = other.wait(within_s=30.0)
         workers.end()
         expect_equal("exit code of the second", codes, [1])
