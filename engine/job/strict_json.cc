@@ -112,6 +112,13 @@ const Json& JsonFields::Any(std::string_view key) {
   return null_;
 }
 
+const Json* JsonFields::Maybe(std::string_view key) {
+  if (!object_.is_object() || !object_.contains(std::string(key))) {
+    return nullptr;
+  }
+  return &Any(key);
+}
+
 int64_t JsonFields::Integer(std::string_view key, int64_t low, int64_t high) {
   const Json& value = Any(key);
   const bool fits = value.is_number_unsigned()
@@ -151,6 +158,13 @@ std::string JsonFields::String(std::string_view key) {
   if (value.is_string()) return value.get<std::string>();
   Expected(key, "a string", value);
   return {};
+}
+
+bool JsonFields::Flag(std::string_view key) {
+  const Json& value = Any(key);
+  if (value.is_boolean()) return value.get<bool>();
+  Expected(key, "true or false", value);
+  return false;
 }
 
 Status JsonFields::Finish() const {

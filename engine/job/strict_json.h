@@ -35,12 +35,15 @@ class JsonFields {
   // The nearest float32; must be finite.
   float Float(std::string_view key);
   std::string String(std::string_view key);
+  bool Flag(std::string_view key);
   // The value that belongs to the name found.
   template <typename T>
   T Choice(std::string_view key,
            std::initializer_list<std::pair<std::string_view, T>> names);
   // Null if it is missing; its own type is for the caller to check.
   const Json& Any(std::string_view key);
+  // Null if it is not there, which is no error.
+  const Json* Maybe(std::string_view key);
   std::string PathOf(std::string_view key) const;
 
   // The first error, or that a key is there that nobody asked for.

@@ -105,6 +105,18 @@ Result<ClusterOptions> ClusterFromJson(const Json& json) {
   return cluster;
 }
 
+Json PreemptionToJson(const PreemptionOptions& preemption) {
+  return {{"grace_ns", preemption.grace.count()}};
+}
+
+Result<PreemptionOptions> PreemptionFromJson(const Json& json) {
+  JsonFields fields(json, "preemption");
+  PreemptionOptions preemption{
+      .grace = Duration(fields.Integer("grace_ns", 0, kMaxDuration))};
+  RETURN_IF_ERROR(fields.Finish());
+  return preemption;
+}
+
 Json KernelsToJson(const KernelOptions& kernels) {
   return {{"isa", IsaName(kernels.isa)},
           {"threads", kernels.threads},
@@ -140,6 +152,7 @@ Result<TrainOptions> FromObject(const Json& json) {
   const Json& horizon = fields.Any("horizon");
   const Json& checkpoint = fields.Any("checkpoint");
   const Json& cluster = fields.Any("cluster");
+  const Json& preemption = fields.Any("preemption");
   const Json& kernels = fields.Any("kernels");
   TrainOptions options;
   options.digest_every = fields.Unsigned("digest_every");
@@ -150,6 +163,7 @@ Result<TrainOptions> FromObject(const Json& json) {
   ASSIGN_OR_RETURN(options.horizon, HorizonFromJson(horizon));
   ASSIGN_OR_RETURN(options.checkpoint, CheckpointFromJson(checkpoint));
   ASSIGN_OR_RETURN(options.cluster, ClusterFromJson(cluster));
+  ASSIGN_OR_RETURN(options.preemption, PreemptionFromJson(preemption));
   ASSIGN_OR_RETURN(options.kernels, KernelsFromJson(kernels));
   return options;
 }
@@ -163,6 +177,7 @@ std::string TrainOptionsToJson(const TrainOptions& options) {
                {"horizon", HorizonToJson(options.horizon)},
                {"checkpoint", CheckpointToJson(options.checkpoint)},
                {"cluster", ClusterToJson(options.cluster)},
+               {"preemption", PreemptionToJson(options.preemption)},
                {"kernels", KernelsToJson(options.kernels)},
                {"digest_every", options.digest_every},
                {"sample_ledger", options.log_samples ? "on" : "off"}});

@@ -51,6 +51,12 @@ struct ClusterOptions {
   Duration save_timeout = std::chrono::seconds(300);
 };
 
+struct PreemptionOptions {
+  // From a notice until the process is killed. Training goes on while that is
+  // enough for a save; 0: it saves and leaves at once.
+  Duration grace{0};
+};
+
 // What the launcher does when a worker is lost.
 enum class RestartPolicy : uint8_t { kNone, kWholeJob };
 
@@ -59,6 +65,7 @@ struct TrainOptions {
   Horizon horizon;
   CheckpointOptions checkpoint;
   ClusterOptions cluster;
+  PreemptionOptions preemption;
   KernelOptions kernels;
   // A state digest every so many steps (and at every save and the end); 0: only
   // there.

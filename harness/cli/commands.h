@@ -12,6 +12,7 @@
 #include "engine/cluster/cluster_resolver.h"
 #include "engine/train/launcher.h"
 #include "engine/train/options.h"
+#include "harness/explore/crash_states.h"
 
 namespace gauntlet {
 
@@ -51,7 +52,9 @@ struct WorkerCommand {
   int life = 1;
   std::string events_file;
   std::string plan_file;
-  int notices_fd = -1;  // where progress goes; -1: nowhere
+  int notices_fd = -1;   // where progress goes; -1: nowhere
+  std::string launch;    // Tenure
+  uint64_t claimed = 0;  // Tenure
 };
 
 struct CheckpointListCommand {
@@ -114,6 +117,17 @@ struct RunCommand {
 
 enum class ExploreMode : uint8_t { kRandom, kNth, kCrashStates };
 
+// What of the crash states of a run is looked at.
+struct CrashStateChoice {
+  // Empty: all, but of kLyingFsync only the save.
+  std::vector<DurabilityProfile> profiles;
+  std::vector<CrashWindow> windows = {
+      CrashWindow::kSave, CrashWindow::kRecovery, CrashWindow::kRot};
+  uint64_t save = 0;  // 0: the first at which retention has something to do
+  std::optional<uint64_t> bound;  // of choices of names, and of files
+  std::string id;                 // a finding's: only this one
+};
+
 struct ExploreCommand {
   std::string base_file;    // empty: the built-in base
   std::string name_filter;  // of the one case to take
@@ -132,6 +146,7 @@ struct ExploreCommand {
   bool all_gaps = false;
   std::string runs_directory = ".gauntlet/runs";
   std::string out_directory;  // empty: in a run's directory
+  CrashStateChoice crash_states;
   OutputFormat output = OutputFormat::kText;
 };
 

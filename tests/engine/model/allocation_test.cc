@@ -46,7 +46,7 @@ TEST(AllocationTest, AStepThatFitsTheMemoryOfEarlierOnesAllocatesNothing) {
                              .labels = std::span(labels).first(rows)};
     model->Gradients(parameters, batch, gradients);
     model->Evaluate(parameters, batch);
-    optimizer->Apply(gradients, parameters, state);
+    optimizer->Apply(0, gradients, parameters, state);
   };
   run(300);
   const long before = allocations;

@@ -57,6 +57,32 @@ TEST(BitsTest, InstructionSetAndThreadsChangeNoBitOfTheGradients) {
   }
 }
 
+// Small images, so that a row more than a chunk does not take long.
+JobSpec SmallCnn() {
+  JobSpec job = PresetJob("cnn").value();
+  job.data.side = 7;
+  job.data.validation_samples = 16;
+  job.model.layers.insert(
+      job.model.layers.begin() + 2,
+      {.kind = LayerKind::kConv2D, .filters = 9, .kernel = 2});
+  return job;
+}
+
+TEST(BitsTest, InstructionSetAndThreadsChangeNoBitOfConvolutions) {
+  for (const size_t rows : {1u, 37u, 257u}) {
+    const auto expected =
+        FirstStepBits(SmallCnn(), rows, *MakeKernels(Isa::kScalar, 1));
+    for (const Isa isa : IsasHere()) {
+      for (const int threads : {1, 3}) {
+        EXPECT_EQ(FirstStepBits(SmallCnn(), rows, *MakeKernels(isa, threads)),
+                  expected)
+            << rows << " rows, " << IsaName(isa) << ", " << threads
+            << " threads";
+      }
+    }
+  }
+}
+
 TEST(BitsTest, ReplicasAddUpInAscendingOrder) {
   constexpr size_t kReplicas = 3;
   const auto kernels = MakeKernels(Isa::kAuto, 1);

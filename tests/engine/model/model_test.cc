@@ -18,6 +18,10 @@ LayerSpec Dense(int units) {
   return {.kind = LayerKind::kDense, .units = units};
 }
 
+LayerSpec Conv(int filters, int kernel) {
+  return {.kind = LayerKind::kConv2D, .filters = filters, .kernel = kernel};
+}
+
 class ModelTest : public ::testing::Test {
  protected:
   std::unique_ptr<Model> Build(std::string_view preset) {
@@ -58,6 +62,17 @@ TEST_F(ModelTest, NamesCountTheDenseLayers) {
   EXPECT_THAT(names, ::testing::ElementsAre("dense0/kernel", "dense0/bias",
                                             "dense1/kernel", "dense1/bias",
                                             "dense2/kernel", "dense2/bias"));
+}
+
+TEST_F(ModelTest, AConvolutionsParametersAreItsKernelAndItsBiases) {
+  const auto model = Build("cnn");
+  const auto parameters = model->parameters();
+  EXPECT_EQ(parameters[0].name, "conv0/kernel");
+  EXPECT_THAT(parameters[0].shape, ::testing::ElementsAre(3, 3, 1, 32));
+  EXPECT_EQ(parameters[1].name, "conv0/bias");
+  EXPECT_THAT(parameters[1].shape, ::testing::ElementsAre(32));
+  EXPECT_EQ(parameters[2].name, "dense0/kernel");
+  EXPECT_THAT(parameters[2].shape, ::testing::ElementsAre(26 * 26 * 32, 128));
 }
 
 class NameCollector final : public StepProbe {
@@ -116,6 +131,25 @@ TEST_F(ModelTest, InitialKernelsFillTheGlorotIntervalAndBiasesAreZero) {
     EXPECT_GE(high, limit * 0.99f) << info.name;
     EXPECT_GE(low, -limit) << info.name;
     EXPECT_LE(low, -limit * 0.99f) << info.name;
+  }
+}
+
+// Fans of a kernel count the pixels that it covers.
+TEST_F(ModelTest, InitialConvolutionsFillTheirGlorotInterval) {
+  const ModelSpec spec = {
+      .layers = {{.kind = LayerKind::kConv2D, .filters = 200, .kernel = 4},
+                 kFlatten,
+                 Dense(10)}};
+  const auto model = Model::Build(spec, 5, 5, 10, *kernels_).value();
+  const auto parameters = Initialized(*model, 1);
+  const auto kernel = std::span(parameters).first(4 * 4 * 200);
+  const auto [low, high] = std::ranges::minmax(kernel);
+  const float limit = std::sqrt(6.0f / (16 + 16 * 200));
+  EXPECT_LE(high, limit);
+  EXPECT_GE(high, limit * 0.99f);
+  EXPECT_GE(low, -limit);
+  for (const float bias : std::span(parameters).subspan(kernel.size(), 200)) {
+    EXPECT_EQ(bias, 0.0f);
   }
 }
 
@@ -224,6 +258,19 @@ TEST_F(ModelTest, AModelThatDoesNotFitTheDataIsRefused) {
        28,
        "model.layers[2]: expected at least one unit and at most 134217728 "
        "parameters in all, found 65536 units on 65536 inputs"},
+      {{.layers = {Conv(3, 8), kFlatten, Dense(10)}},
+       7,
+       "model.layers[0]: expected a kernel of 1 to 7 pixels a side on inputs "
+       "of 7 x 7, found 8"},
+      {{.layers = {Conv(3, 5), Conv(3, 4), kFlatten, Dense(10)}},
+       7,
+       "model.layers[1]: expected a kernel of 1 to 3 pixels a side on inputs "
+       "of 3 x 3, found 4"},
+      {{.layers = {Conv(1 << 27, 3), kFlatten, Dense(10)}},
+       7,
+       "model.layers[0]: expected at least one filter and at most 134217728 "
+       "parameters in all and outputs a row, found 134217728 filters of 9 "
+       "weights at 25 places"},
       {{.layers = {kFlatten, Dense(10)}},
        0,
        "data: expected 1 to 134217728 features a row, found 0 x 0"},

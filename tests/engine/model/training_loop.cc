@@ -92,7 +92,7 @@ void TrainingLoop::Step() {
     if (replica > 0) kernels_.Accumulate(gradients, sum);
     loss_ = replica == 0 ? result.loss : loss_ + result.loss;
   }
-  optimizer_->Apply(sum, parameters_, state_);
+  optimizer_->Apply(step_, sum, parameters_, state_);
   ++step_;
 }
 
