@@ -15,6 +15,7 @@ namespace {
 using MaybeClaim = Result<std::optional<ClusterClaim>>;
 
 constexpr int kMaxNumber = std::numeric_limits<int>::max();
+constexpr int64_t kMaxId = std::numeric_limits<uint32_t>::max();
 // Below the ports that Linux gives to those who ask for any.
 constexpr int kFirstPort = 20000;
 constexpr uint64_t kPorts = 10000;
@@ -50,6 +51,17 @@ class ClaimReader {
                      FindNumber(environment_, name, low, kMaxNumber));
     if (told) claim_.from.push_back(told->words);
     return told;
+  }
+
+  // Slurm's: in 32 bits. A federation's jobs, and steps that are no srun's,
+  // have the upper half of them.
+  Result<std::optional<uint64_t>> Id(std::string_view name) {
+    const auto text = FindVariable(environment_, name);
+    if (!text) return std::optional<uint64_t>();
+    const Result<int64_t> id = ParseNumberText(*text, 0, kMaxId);
+    RETURN_IF_ERROR(Annotate(id.status(), name));
+    claim_.from.push_back(fmt::format("{}={}", name, *text));
+    return std::optional(static_cast<uint64_t>(*id));
   }
 
   // The first of the names that is set.
@@ -112,12 +124,10 @@ Status ReadSlurmHosts(ClaimReader& reader) {
 }
 
 Status ReadSlurmPort(ClaimReader& reader) {
-  ASSIGN_OR_RETURN(const auto job, reader.Number("SLURM_JOB_ID", 0));
+  ASSIGN_OR_RETURN(const auto job, reader.Id("SLURM_JOB_ID"));
   if (!job) return OkStatus();
-  ASSIGN_OR_RETURN(const auto step, reader.Number("SLURM_STEP_ID", 0));
-  const uint64_t key = kPortsOfAJob * static_cast<uint64_t>(job->value) +
-                       static_cast<uint64_t>(step ? step->value : 0);
-  reader.claim().chief_port = PortOf(key);
+  ASSIGN_OR_RETURN(const auto step, reader.Id("SLURM_STEP_ID"));
+  reader.claim().chief_port = PortOf(kPortsOfAJob * *job + step.value_or(0));
   return OkStatus();
 }
 

@@ -26,6 +26,22 @@ ResolvedCluster Resolved(const Environment& environment,
   return cluster.ok() ? *cluster : ResolvedCluster{};
 }
 
+struct Refused {
+  Environment environment;
+  std::string message;
+};
+
+void ExpectRefused(const std::vector<Refused>& cases) {
+  for (const auto& [environment, message] : cases) {
+    const Result<ResolvedCluster> cluster = ResolveCluster(environment, {});
+    ASSERT_FALSE(cluster.ok()) << message;
+    EXPECT_EQ(cluster.status().code(), Code::kInvalidArgument);
+    EXPECT_THAT(cluster.status().message(), HasSubstr(message));
+    EXPECT_THAT(cluster.status().message(), Not(HasSubstr("\n")));
+    EXPECT_LT(cluster.status().message().size(), 400u);
+  }
+}
+
 TEST(ClusterResolverTest, WithoutAnyVariableAWorkerIsByItself) {
   const ResolvedCluster cluster = Resolved({{"PATH", "/bin"}, {"RANK", ""}});
   EXPECT_EQ(cluster.rule, ClusterRule::kNone);
@@ -103,6 +119,20 @@ TEST(ClusterResolverTest, SlurmsStepGivesTheFirstHostAndAPortOfTheJob) {
   EXPECT_EQ(step.life, 8);
 }
 
+// As in the shell of salloc, whose step is 2^32 - 6, or in a federation.
+TEST(ClusterResolverTest, SlurmsIdsHaveThirtyTwoBits) {
+  Environment environment = {{"SLURM_PROCID", "0"},
+                             {"SLURM_NTASKS", "2"},
+                             {"SLURM_JOB_ID", "4294967295"},
+                             {"SLURM_STEP_ID", "4294967290"},
+                             {"SLURM_JOB_NODELIST", "n1"}};
+  EXPECT_EQ(Resolved(environment).place.addresses[0], "n1:24010");
+  environment["SLURM_STEP_ID"] = "4294967296";
+  ExpectRefused({{environment,
+                  "SLURM_STEP_ID: expected a whole number from 0 to 4294967295"
+                  ", found '4294967296'"}});
+}
+
 TEST(ClusterResolverTest, MastersVariablesSayWhereForEveryRule) {
   const Environment environment = {{"SLURM_PROCID", "0"},
                                    {"SLURM_NTASKS", "2"},
@@ -178,22 +208,6 @@ TEST(ClusterResolverTest, RulesAreAskedInTheOrderThatIsPromised) {
     for (const char* name : names) environment.erase(name);
   }
   EXPECT_EQ(Resolved(environment).rule, ClusterRule::kNone);
-}
-
-struct Refused {
-  Environment environment;
-  std::string message;
-};
-
-void ExpectRefused(const std::vector<Refused>& cases) {
-  for (const auto& [environment, message] : cases) {
-    const Result<ResolvedCluster> cluster = ResolveCluster(environment, {});
-    ASSERT_FALSE(cluster.ok()) << message;
-    EXPECT_EQ(cluster.status().code(), Code::kInvalidArgument);
-    EXPECT_THAT(cluster.status().message(), HasSubstr(message));
-    EXPECT_THAT(cluster.status().message(), Not(HasSubstr("\n")));
-    EXPECT_LT(cluster.status().message().size(), 400u);
-  }
 }
 
 TEST(ClusterResolverTest, AValueThatIsNoNumberInRangeIsRefusedByName) {
