@@ -26,6 +26,10 @@ std::string ChiefText(const ResolvedCluster& cluster) {
 
 }  // namespace
 
+std::string SourcesText(const ResolvedCluster& cluster) {
+  return OnOneLine(fmt::format("{}", fmt::join(cluster.from, ", ")));
+}
+
 std::string ClusterToText(const ResolvedCluster& cluster) {
   std::string text;
   const auto add = [&text](std::string_view name, const std::string& what) {
@@ -35,7 +39,7 @@ std::string ClusterToText(const ResolvedCluster& cluster) {
   };
   const ClusterPlace& place = cluster.place;
   add("rule", std::string(ClusterRuleName(cluster.rule)));
-  add("from", fmt::format("{}", fmt::join(cluster.from, ", ")));
+  add("from", SourcesText(cluster));
   add("task", fmt::format("{} {}, life {}", place.task_type, place.task_index,
                           cluster.life));
   add("workers", std::to_string(place.size()));

@@ -8,6 +8,9 @@
 
 namespace gauntlet {
 
+// What told it, on one line: "RANK=1, WORLD_SIZE=2".
+std::string SourcesText(const ResolvedCluster& cluster);
+
 // One fact a line:
 //   rule      torchrun
 //   from      RANK=1, WORLD_SIZE=2, MASTER_ADDR=10.0.0.1, MASTER_PORT=29500

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "engine/ckpt/ownership.h"
 #include "engine/real/real_world.h"
 #include "engine/real/worker_environment.h"
 #include "engine/train/store_lock.h"
@@ -13,13 +14,13 @@
 #include "harness/cli/cluster_text.h"
 #include "harness/cli/exit_code.h"
 #include "harness/cli/local_training.h"
+#include "harness/cli/requeue_codes.h"
 #include "harness/cli/train_command.h"
 #include "harness/cli/train_outcome.h"
 #include "harness/cli/train_progress.h"
 #include "harness/cli/worker_process.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
-#include <fmt/ranges.h>
 
 namespace gauntlet {
 namespace {
@@ -95,15 +96,15 @@ class ClusterReporter final : public ProgressReporter {
 // whatever it waits for.
 class FormingWatch {
  public:
-  FormingWatch(RealWorld& real, ClusterReporter& reporter)
-      : task_(real.tasks.Spawn("forming", [this, &real, &reporter] {
+  FormingWatch(World& world, ClusterReporter& reporter)
+      : task_(world.tasks.Spawn("forming", [this, &world, &reporter] {
           while (!formed_) {
-            if (real.host.TerminationNotices() > 0) {
+            if (world.host.TerminationNotices() > 0) {
               reporter.End(WorkerExit::kStopped,
                            "told to stop before training began");
-              real.host.Exit(static_cast<int>(WorkerExit::kStopped));
+              world.host.Exit(static_cast<int>(WorkerExit::kStopped));
             }
-            real.clock.SleepUntil(real.clock.Now() + kLookEvery);
+            world.clock.SleepUntil(world.clock.Now() + kLookEvery);
           }
         })) {}
   ~FormingWatch() {
@@ -164,17 +165,41 @@ Result<std::string> EventsFile(Storage& storage, const std::string& directory,
                      place.life);
 }
 
+// The chief's alone: what others write is under its claim.
+Result<std::unique_ptr<FileLock>> LockAsChief(World& world,
+                                              const TrainOptions& options,
+                                              Console& console) {
+  const std::string& directory = options.checkpoint.directory;
+  Result<std::unique_ptr<FileLock>> lock =
+      LockStore(world, directory, Duration::zero());
+  if (lock.status().code() != Code::kFailedPrecondition) return lock;
+  // A predecessor may be on another host, and still on its way out.
+  fmt::print(console.err, "worker 0 waits: {}\n", lock.status().message());
+  console.err << std::flush;
+  return LockStore(world, directory, options.cluster.rendezvous_timeout);
+}
+
+// Who claims here from now on. REQUIRES: the lock is held.
+Result<Tenure> BeginTenure(World& world, const std::string& directory) {
+  Tenure tenure;
+  if (directory.empty()) return tenure;
+  ASSIGN_OR_RETURN(tenure.launch, MakeLaunchName(world, directory));
+  return tenure;
+}
+
 // What is this process's, beside the worker; returns only if that could not
 // begin.
 Status RunWorkerOf(const ResolvedCluster& cluster, const TrainCommand& command,
                    RealWorld& real, ClusterReporter& reporter,
                    Console& console) {
-  World world = real.world();
-  FormingWatch watch(real, reporter);
+  RequeueHost host(real.host, command.requeue);
+  World world{real.clock, real.storage, real.network, real.tasks,
+              host,       real.faults,  real.events};
+  FormingWatch watch(world, reporter);
   const Time deadline =
       real.clock.Now() + command.options.cluster.rendezvous_timeout;
-  ASSIGN_OR_RETURN(const ReachablePlace place,
-                   MakeReachable(cluster, real.host, real.clock, deadline));
+  ASSIGN_OR_RETURN(ReachablePlace place,
+                   MakeReachable(cluster, host, real.clock, deadline));
   if (command.progress == ProgressChoice::kAuto) {
     if (place.spec.rank == 0) {
       fmt::print(console.err, "{}\n", TrainHeader(command));
@@ -182,18 +207,17 @@ Status RunWorkerOf(const ResolvedCluster& cluster, const TrainCommand& command,
     fmt::print(console.err, "{}\n", PlaceLine(cluster, place.spec));
     console.err << std::flush;
   }
-  // The chief's alone: what others write is under its claim. A predecessor may
-  // be on another host, and still on its way out.
-  const bool is_chief = place.spec.rank == 0;
-  ASSIGN_OR_RETURN(
-      const auto lock,
-      LockStore(world,
-                is_chief ? command.options.checkpoint.directory : std::string(),
-                command.options.cluster.rendezvous_timeout));
+  std::unique_ptr<FileLock> lock;
+  if (place.spec.rank == 0) {
+    ASSIGN_OR_RETURN(lock, LockAsChief(world, command.options, console));
+    ASSIGN_OR_RETURN(place.spec.tenure,
+                     BeginTenure(world, command.options.checkpoint.directory));
+  }
   ASSIGN_OR_RETURN(
       const std::string events,
       EventsFile(real.storage, command.events_directory, place.spec));
-  return WorkHere(real, {.options = command.options,
+  return WorkHere(real, {.host = host,
+                         .options = command.options,
                          .place = place.spec,
                          .reporter = reporter,
                          .events_file = events,
@@ -253,14 +277,12 @@ int TrainWithOwnWorkers(const TrainCommand& command, Console& console) {
     fmt::print(console.err,
                "gauntlet train: --workers {} starts workers of its own here; "
                "not used: {}\n",
-               *command.workers, fmt::join(around->from, ", "));
+               *command.workers, SourcesText(*around));
   }
   return TrainOnThisMachine(command, console);
 }
 
-}  // namespace
-
-int TrainWhereTold(const TrainCommand& command, Console& console) {
+int Train(const TrainCommand& command, Console& console) {
   if (command.workers) return TrainWithOwnWorkers(command, console);
   const Result<ResolvedCluster> cluster =
       ResolveCluster(EnvironmentOfThisProcess(), command.cluster);
@@ -278,6 +300,12 @@ int TrainWhereTold(const TrainCommand& command, Console& console) {
     return TrainOnThisMachine(command, console);
   }
   return TrainAsWorker(*cluster, command, console);
+}
+
+}  // namespace
+
+int TrainWhereTold(const TrainCommand& command, Console& console) {
+  return RequeueCode(command.requeue, Train(command, console));
 }
 
 }  // namespace gauntlet

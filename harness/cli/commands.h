@@ -12,6 +12,7 @@
 #include "engine/cluster/cluster_resolver.h"
 #include "engine/train/launcher.h"
 #include "engine/train/options.h"
+#include "harness/cli/requeue_codes.h"
 #include "harness/explore/crash_states.h"
 
 namespace gauntlet {
@@ -30,6 +31,7 @@ struct TrainCommand {
   std::optional<int> replicas;
   ClusterFlags cluster;  // where `workers` is not said
   std::optional<Duration> rendezvous_timeout;
+  RequeueCodes requeue;
   std::string events_directory;  // empty: no event files
   std::string logs_directory;    // empty: workers write to standard error
   std::string plan_file;         // empty: no faults

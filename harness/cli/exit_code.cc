@@ -30,7 +30,8 @@ constexpr std::array kExitCodes = {
                  "interrupted: a second Ctrl-C to train (the first saves), or "
                  "one to run"},
     ExitCodeInfo{ExitCode::kStopped,
-                 "stopped by a termination notice, after saving"},
+                 "stopped by a termination notice, after saving; train "
+                 "--preempted-code says another"},
 };
 
 }  // namespace

@@ -131,6 +131,15 @@ void AddMachineFlags(Flags& flags, TrainFlags& told) {
               ReadTime(told.grace));
 }
 
+void AddRequeueFlags(Flags& flags, RequeueCodes& codes) {
+  flags.Value({"--preempted-code", "N",
+               "exit code once told to stop, and saved: start it again (143)"},
+              ReadWhole(codes.preempted, 1, 255));
+  flags.Value({"--no-requeue-code", "N",
+               "exit code of all that no other start mends (1, 2 or 7)"},
+              ReadWhole(codes.no_requeue, 1, 255));
+}
+
 void AddClusterFlags(Flags& flags, TrainFlags& told) {
   ClusterFlags& cluster = told.command.cluster;
   NamedChoices<std::optional<ClusterRule>> rules = {{"auto", std::nullopt}};
@@ -307,12 +316,14 @@ Result<Command> ParseTrain(const VerbArguments& verb) {
   AddJobFlags(flags, told);
   AddMachineFlags(flags, told);
   AddClusterFlags(flags, told);
+  AddRequeueFlags(flags, told.command.requeue);
   AddStoreFlags(flags, told);
   AddOutputFlags(flags, told);
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted)
     return Command(ShowCommand{flags.Help()});
   RETURN_IF_ERROR(TakeCluster(told.command));
+  RETURN_IF_ERROR(CheckRequeueCodes(told.command.requeue));
   RETURN_IF_ERROR(TakeJob(told));
   TakeHorizon(told.horizon, told.command.options.horizon);
   if (told.command.options.kernels.math == Math::kFast &&

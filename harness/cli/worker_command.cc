@@ -61,7 +61,8 @@ Status Work(const WorkerCommand& command, RealWorld& real, Console& console) {
     fmt::print(console.err, "worker {}: {}\n", place.worker, end.reason);
     console.err << std::flush;
   };
-  return WorkHere(real, {.options = options,
+  return WorkHere(real, {.host = real.host,
+                         .options = options,
                          .place = place,
                          .reporter = *reporter,
                          .events_file = command.events_file,

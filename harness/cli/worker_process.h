@@ -17,6 +17,7 @@
 namespace gauntlet {
 
 struct WorkerRun {
+  Host& host;  // what ends this process
   const TrainOptions& options;
   const WorkerSpec& place;
   ProgressReporter& reporter;

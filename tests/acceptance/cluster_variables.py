@@ -14,10 +14,9 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 
 from cluster_workers import (LOST_WORKER, Workers, environment, free_port, kill,
-                             newest_step, reach_step, readme_block)
+                             newest_step, reach_step, readme_block, wait_until)
 from observed_training import (Cases, STOPPED, expect, expect_equal, generator,
                                parser)
 
@@ -132,13 +131,39 @@ class ByVariables:
         outcome = self._train_to_end(run, launcher, "second")
         expect_equal("resumed_from", outcome["resumed_from"], stopped["steps"])
 
+    def codes_of_the_scheduler(self, run):
+        """Those that it was told, for a stop and for a failure for good."""
+        codes = ["--preempted-code", 99, "--no-requeue-code", 200]
+        workers = Workers(run.program, run.directory / "cluster")
+        for variables in torchrun(free_port()):
+            workers.start(variables, *self.command, *codes, "--ckpt",
+                          run.store)
+        reach_step(run.store, 5, lambda: workers.processes[0].poll() is None)
+        kill(workers.processes[1].pid, signal.SIGTERM)
+        expect_equal("exit codes", workers.wait(), [99] * WORKERS)
+        cases = [
+            (torchrun(1)[0], ["--data", run.directory / "none"], 200),
+            (environment(RANK=0, WORLD_SIZE=2, SLURM_PROCID=1,
+                         SLURM_NTASKS=2), [], 200),
+            (environment(), ["--workers", 1, "--stop-at-step", 5], 99),
+            (environment(), ["--workers", 1, "--data", run.directory / "none"],
+             200),
+        ]
+        for number, (variables, arguments, code) in enumerate(cases):
+            alone = Workers(run.program, run.directory / str(number))
+            alone.start(variables, *self.command, *codes, *arguments,
+                        "--ckpt", run.directory / "own")
+            expect_equal(f"exit codes of {arguments}",
+                         alone.wait(within_s=30.0), [code])
+
     def notice_while_it_waits(self, run):
         workers = Workers(run.program, run.directory / "alone")
-        workers.start(torchrun(free_port())[0], *self.command, "--ckpt",
-                      run.store)
-        time.sleep(0.3)
+        workers.start(torchrun(free_port())[0], "--replicas", WORKERS,
+                      "--ckpt", run.store, "--preempted-code", 99)
+        wait_until("the worker to say where it listens",
+                   lambda: "listens on" in workers.errors(0))
         kill(workers.processes[0].pid, signal.SIGTERM)
-        expect_equal("exit codes", workers.wait(within_s=5.0), [STOPPED])
+        expect_equal("exit codes", workers.wait(within_s=5.0), [99])
 
     def missing_worker(self, run):
         for rank, named in enumerate(("rank 1", "the chief (127.0.0.1:")):
@@ -163,7 +188,9 @@ class ByVariables:
         codes = other.wait(within_s=30.0)
         workers.end()
         expect_equal("exit code of the second", codes, [1])
-        expect("in use by another run" in other.errors(0), other.errors(0))
+        for line in ("worker 0 waits: ", "gauntlet train: worker 0: "):
+            expect(f"{line}{run.store}: in use by another run" in
+                   other.errors(0), other.errors(0))
 
     def refusals(self, run):
         cases = [
@@ -252,9 +279,9 @@ def cases_of(by, options):
             choice = generator(options, name)
             yield name, (lambda run, m=method, it=launcher, r=rank, c=choice:
                          m(run, it, r, c))
-    for method in (by.notice_while_it_waits, by.missing_worker,
-                   by.second_run_on_the_store, by.refusals, by.print_cluster,
-                   by.readme_kubernetes, by.readme_torchrun):
+    for method in (by.codes_of_the_scheduler, by.notice_while_it_waits,
+                   by.missing_worker, by.second_run_on_the_store, by.refusals,
+                   by.print_cluster, by.readme_kubernetes, by.readme_torchrun):
         yield method.__name__.replace("_", "-"), method
 
 

@@ -102,12 +102,19 @@ def newest_step(store):
     return max(steps, default=0)
 
 
-def reach_step(store, step, still_runs):
+def wait_until(what, come):
     give_up = time.monotonic() + DEADLINE_S
-    while newest_step(store) < step:
-        expect(still_runs(), f"ended before step {step}")
-        expect(time.monotonic() < give_up, f"never came to step {step}")
+    while not come():
+        expect(time.monotonic() < give_up, f"waited for {what} in vain")
         time.sleep(0.002)
+
+
+def reach_step(store, step, still_runs):
+    def come():
+        reached = newest_step(store) >= step
+        expect(reached or still_runs(), f"ended before step {step}")
+        return reached
+    wait_until(f"step {step}", come)
 
 
 def pids_with(variable, value):

@@ -17,7 +17,7 @@ from cluster_workers import (kill, pids_with, reach_step,
                              readme_block)
 from observed_training import (Cases, DEADLINE_S, expect, expect_equal,
                                generator, parser)
-from slurm_cluster import Slurm, why_not
+from slurm_cluster import REQUEUE_EXIT, Slurm, why_not
 
 SKIPPED = 77
 WORKERS = 2
@@ -77,8 +77,31 @@ class UnderSlurm:
             time.sleep(0.2)
 
     def readme_script(self, run, disturb):
+        self._train_to_end(run, readme_block("sh", "#SBATCH"), disturb)
+
+    def slurm_requeues(self, run, disturb):
+        """By the code that it and the workers were told, without a script."""
+        self._train_to_end(
+            run, "#!/bin/sh\n#SBATCH --ntasks=2 --requeue "
+                 "--open-mode=append\nexec srun gauntlet train "
+                 f"{' '.join(STATED)} --ckpt ckpt --preempted-code "
+                 f"{REQUEUE_EXIT}\n", disturb)
+
+    def failure_for_good(self, run):
+        """One worker's, beside which the other one would start again."""
         script = run.directory / "job.sh"
-        script.write_text(readme_block("sh", "#SBATCH"))
+        script.write_text(
+            readme_block("sh", "#SBATCH").replace(
+                "gauntlet train", "sh -c '[ $SLURM_PROCID = 0 ] || "
+                "set -- \"$@\" --data none; exec gauntlet train "
+                "--rendezvous-timeout 2 \"$@\"' sh"))
+        facts, text = self._batch(run, script, lambda job: None)
+        expect_equal(f"exit code ({text[-300:]})", facts["ExitCode"], "200:0")
+        expect_equal("restarts", facts["Restarts"], "0")
+
+    def _train_to_end(self, run, text, disturb):
+        script = run.directory / "job.sh"
+        script.write_text(text)
         store = run.directory / "ckpt"
         facts, text = self._batch(run, script,
                                   lambda job: disturb and disturb(job, store))
@@ -127,6 +150,9 @@ def cases_of(under, options):
                      under.readme_script(run, under.worker_is_killed(r, c)))
     yield "notice", lambda run: under.readme_script(
         run, under.notice(generator(options, "notice")))
+    yield "slurm-requeues", lambda run: under.slurm_requeues(
+        run, under.notice(generator(options, "slurm-requeues")))
+    yield "for-good", under.failure_for_good
 
 
 def main():

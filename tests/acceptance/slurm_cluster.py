@@ -22,6 +22,8 @@ AuthType=auth/munge
 # A job that is started again waits for its old credential to expire.
 AuthInfo=socket={here}/munge.sock,cred_expire=5
 CredType=cred/munge
+# A batch script that ends with it is started again by Slurm itself.
+RequeueExit={requeue}
 SlurmctldPort={controller}
 SlurmdPort={daemon}
 StateSaveLocation={here}/state
@@ -44,6 +46,7 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 """
 _PROGRAMS = ("munged", "slurmctld", "slurmd", "srun", "sbatch", "scontrol")
 _READY_WITHIN_S = 60.0
+REQUEUE_EXIT = 99
 
 
 def _find(name):
@@ -97,7 +100,7 @@ class Slurm:
         key.write_bytes(os.urandom(1024))
         self.settings.write_text(_SETTINGS.format(
             here=self.here, user="root", host=socket.gethostname(),
-            controller=_free_port(), daemon=_free_port()))
+            requeue=REQUEUE_EXIT, controller=_free_port(), daemon=_free_port()))
         self._daemon("munged", "--foreground", "--force", f"--key-file={key}",
                      f"--socket={self.here}/munge.sock",
                      f"--pid-file={self.here}/munge.pid",

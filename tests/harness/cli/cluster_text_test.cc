@@ -35,6 +35,7 @@ TEST(ClusterTextTest, OneFactALineWithWhatWasPassedOver) {
 
 TEST(ClusterTextTest, WhatTheEnvironmentHoldsStaysInItsLine) {
   const ResolvedCluster cluster{.from = {"PMIX_NAMESPACE=a\nrule none\x1b["}};
+  EXPECT_EQ(SourcesText(cluster), "PMIX_NAMESPACE=a?rule none?[");
   EXPECT_THAT(ClusterToText(cluster),
               HasSubstr("from      PMIX_NAMESPACE=a?rule none?[\n"));
   EXPECT_THAT(ClusterToJson(cluster), Not(HasSubstr("\n")));

@@ -59,6 +59,14 @@ TEST(CommandLineTest, TrainIsToldItsPlaceByFlags) {
   EXPECT_EQ(train.workers, std::nullopt);
 }
 
+TEST(CommandLineTest, TrainIsToldTheExitCodesOfItsScheduler) {
+  const auto train = Parsed<TrainCommand>(
+      {"train", "--preempted-code", "75", "--no-requeue-code", "200"});
+  EXPECT_EQ(train.requeue.preempted, 75);
+  EXPECT_EQ(train.requeue.no_requeue, 200);
+  EXPECT_EQ(Parsed<TrainCommand>({"train"}).requeue.preempted, 143);
+}
+
 TEST(CommandLineTest, WorkersOfItsOwnMayBeAskedForInAnyCluster) {
   const auto train =
       Parsed<TrainCommand>({"train", "--cluster", "none", "--workers", "2"});
@@ -150,6 +158,15 @@ TEST(CommandLineTest, AMistakeIsOneLineThatNamesIt) {
       {{"train", "--workers", "2", "--cluster", "slurm"},
        "train: --workers: expected none of --cluster, --rank, --cluster-size, "
        "--rendezvous, --service beside it (it starts workers here)"},
+      {{"train", "--preempted-code", "0"},
+       "train: --preempted-code: expected a whole number from 1 to 255, found "
+       "'0'"},
+      {{"train", "--preempted-code", "7"},
+       "train: --preempted-code: expected none of 1, 2, 7, which are failures "
+       "for good, found 7"},
+      {{"train", "--no-requeue-code", "143"},
+       "train: --no-requeue-code: expected none of 75, 137 and 143 (of "
+       "--preempted-code), which ask for another start, found 143"},
       {{"train", "--rendezvous-timeout", "0"},
        "train: --rendezvous-timeout: expected a whole number from 1 to 86400, "
        "found '0'"},
