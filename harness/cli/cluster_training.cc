@@ -137,6 +137,13 @@ Result<TrainCommand> Adapt(const TrainCommand& told,
         "{}",
         size, command.options.job.replicas));
   }
+  const LauncherOptions untold;
+  if (told.launcher.restart != untold.restart ||
+      told.launcher.max_restarts != untold.max_restarts) {
+    return InvalidArgument(
+        "--restart, --max-restarts: expected neither: it is this cluster's "
+        "launcher that starts workers again");
+  }
   if (!command.logs_directory.empty()) {
     return InvalidArgument(
         "--logs: expected none: this cluster's launcher keeps the logs");

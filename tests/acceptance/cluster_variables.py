@@ -73,6 +73,13 @@ def kubernetes(port):
 LAUNCHERS = [torchrun, torchrun_agent, tf_config, slurm, mpi, kubernetes]
 
 
+def launches_of(store):
+    """What the claims say of the launches that made them, oldest first."""
+    found = [re.findall(r"^launch: (.+)$", claim.read_text(), re.M)
+             for claim in sorted(store.glob("gen-*"))]
+    return [launch for launches in found for launch in launches]
+
+
 class ByVariables:
     def __init__(self, options):
         self.options = options
@@ -116,6 +123,9 @@ class ByVariables:
         expect(outcome["resumed_from"] >= step,
                f"resumed from {outcome['resumed_from']}, expected {step} or "
                "more")
+        launches = launches_of(run.store)
+        expect_equal("number of launches", len(launches), 2)
+        expect(launches[0] < launches[1], f"not ascending: {launches}")
 
     def notice(self, run, launcher, told, choice):
         """To any worker: all save one step and end with 143."""
@@ -210,6 +220,10 @@ class ByVariables:
              "side-car evaluators"),
             (environment(RANK=0, WORLD_SIZE=3, MASTER_ADDR="h", MASTER_PORT=1),
              ["--replicas", 2], "--replicas"),
+            (environment(RANK=0, WORLD_SIZE=2, MASTER_ADDR="h", MASTER_PORT=1),
+             ["--max-restarts", 3], "--max-restarts: expected neither"),
+            (environment(RANK=0, WORLD_SIZE=2, MASTER_ADDR="h", MASTER_PORT=1),
+             ["--logs", run.directory / "logs"], "--logs: expected none"),
         ]
         for number, (variables, arguments, message) in enumerate(cases):
             workers = Workers(run.program, run.directory / str(number))
