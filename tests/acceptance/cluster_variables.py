@@ -281,7 +281,7 @@ class ByVariables:
         expect_equal("rule", printed["rule"], "torchrun")
 
 
-def cases_of(by, options):
+def cases_of(by, round_, options):
     for launcher in LAUNCHERS:
         name = launcher.__name__
         yield f"bits-{name}", lambda run, it=launcher: by.same_bits(run, it)
@@ -290,7 +290,7 @@ def cases_of(by, options):
         for what, method in (("lost", by.worker_is_lost),
                              ("notice", by.notice)):
             name = f"{what}-{launcher.__name__}-{rank}"
-            choice = generator(options, name)
+            choice = generator(options, name, round_)
             yield name, (lambda run, m=method, it=launcher, r=rank, c=choice:
                          m(run, it, r, c))
     for method in (by.codes_of_the_scheduler, by.notice_while_it_waits,
@@ -303,13 +303,9 @@ def main():
     arguments = parser(__doc__, 1, "rounds of all cases")
     arguments.add_argument("--epochs", type=int, default=30)
     options = arguments.parse_args()
-    cases = Cases(options)
     by = ByVariables(options)
-    cases.run("clean", by.train_with_own_workers)
-    if cases.failed == 0:
-        for _ in range(options.count):
-            cases.run_all(cases_of(by, options))
-    return cases.exit_code()
+    return Cases(options).run_rounds(
+        by.train_with_own_workers, lambda round_: cases_of(by, round_, options))
 
 
 if __name__ == "__main__":

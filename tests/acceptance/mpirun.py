@@ -130,16 +130,16 @@ class UnderMpirun:
                f"expected digest {self.clean['digest']} in {done.stdout!r}")
 
 
-def cases_of(under, options):
+def cases_of(under, round_, options):
     yield "same-bits", under.same_bits
     yield "readme", under.readme
     for rank in range(WORKERS):
         name = f"killed-{rank}"
-        yield name, (lambda run, r=rank, c=generator(options, name):
+        yield name, (lambda run, r=rank, c=generator(options, name, round_):
                      under.worker_is_killed(run, r, c))
     for method in (under.notice_to_mpirun, under.notice_to_a_worker):
         name = method.__name__.replace("_", "-")
-        yield name, (lambda run, m=method, c=generator(options, name):
+        yield name, (lambda run, m=method, c=generator(options, name, round_):
                      m(run, c))
 
 
@@ -148,13 +148,10 @@ def main():
     if shutil.which("mpirun") is None:
         print("skipped: no mpirun (Debian package openmpi-bin)")
         return SKIPPED
-    cases = Cases(options)
     under = UnderMpirun(options)
-    cases.run("clean", under.train_with_own_workers)
-    if cases.failed == 0:
-        for _ in range(options.count):
-            cases.run_all(cases_of(under, options))
-    return cases.exit_code()
+    return Cases(options).run_rounds(
+        under.train_with_own_workers,
+        lambda round_: cases_of(under, round_, options))
 
 
 if __name__ == "__main__":

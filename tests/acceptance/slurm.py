@@ -140,18 +140,18 @@ class UnderSlurm:
         return found
 
 
-def cases_of(under, options):
+def cases_of(under, round_, options):
     yield "srun", under.step_of_srun
     yield "no-srun", under.batch_script_without_srun
     yield "readme", lambda run: under.readme_script(run, None)
     for rank in range(WORKERS):
         name = f"killed-{rank}"
-        yield name, (lambda run, r=rank, c=generator(options, name):
+        yield name, (lambda run, r=rank, c=generator(options, name, round_):
                      under.readme_script(run, under.worker_is_killed(r, c)))
     yield "notice", lambda run: under.readme_script(
-        run, under.notice(generator(options, "notice")))
+        run, under.notice(generator(options, "notice", round_)))
     yield "slurm-requeues", lambda run: under.slurm_requeues(
-        run, under.notice(generator(options, "slurm-requeues")))
+        run, under.notice(generator(options, "slurm-requeues", round_)))
     yield "for-good", under.failure_for_good
 
 
@@ -161,15 +161,12 @@ def main():
     if reason is not None:
         print(f"skipped: {reason}")
         return SKIPPED
-    cases = Cases(options)
     with tempfile.TemporaryDirectory(prefix="gauntlet-slurm-") as directory, \
             Slurm(directory) as slurm:
         under = UnderSlurm(options, slurm)
-        cases.run("clean", under.train_with_own_workers)
-        if cases.failed == 0:
-            for _ in range(options.count):
-                cases.run_all(cases_of(under, options))
-    return cases.exit_code()
+        return Cases(options).run_rounds(
+            under.train_with_own_workers,
+            lambda round_: cases_of(under, round_, options))
 
 
 if __name__ == "__main__":
