@@ -5,6 +5,7 @@
 
 #include "engine/model/clip.h"
 #include "engine/numerics.h"
+#include <fmt/format.h>
 
 namespace gauntlet {
 
@@ -39,6 +40,35 @@ size_t FloatsOf(const Trainer::Parts& parts) {
 
 }  // namespace
 
+Status CheckCluster(const JobSpec& job, size_t workers, uint32_t rows) {
+  if (workers > static_cast<size_t>(job.replicas)) {
+    return InvalidArgument(
+        fmt::format("{} workers: expected at most one for each of the {} "
+                    "replicas",
+                    workers, job.replicas));
+  }
+  if (RowsPerEpoch(job, rows) == 0) {
+    return InvalidArgument(
+        fmt::format("the data has {} rows, fewer than the {} of a global batch",
+                    rows, job.replicas * job.batch));
+  }
+  return OkStatus();
+}
+
+std::vector<float> CombinedReplicaState(const Model& model, int replicas,
+                                        std::span<const float> states) {
+  std::vector<float> combined(model.replica_state_size());
+  const auto count = static_cast<size_t>(replicas);
+  for (const ParameterInfo& info : model.replica_state()) {
+    const float* const first = states.data() + info.offset * count;
+    for (size_t i = 0; i < info.size; ++i) {
+      combined[info.offset + i] =
+          numerics::ReplicaMean(first + i, info.size, count);
+    }
+  }
+  return combined;
+}
+
 Trainer::Trainer(World& world, Ring& ring, const Parts& parts)
     : world_(&world),
       job_(&parts.job),
@@ -65,19 +95,6 @@ void Trainer::ForReplicaState(int replica, const Move& move) const {
     move(first + static_cast<size_t>(replica) * info.size, info.offset,
          info.size);
   }
-}
-
-// What an evaluation goes by: the mean over replicas, in their order.
-std::vector<float> Trainer::CombinedState(const TrainState& state) const {
-  std::vector<float> combined(state_before_.size());
-  ForReplicaState(0, [&](size_t from, size_t to, size_t count) {
-    for (size_t i = 0; i < count; ++i) {
-      combined[to + i] =
-          numerics::ReplicaMean(state.replica_state.data() + from + i, count,
-                                static_cast<size_t>(job_->replicas));
-    }
-  });
-  return combined;
 }
 
 uint64_t Trainer::RowsOfStep(const TrainState& state) const {
@@ -239,7 +256,8 @@ Result<StepOutcome> Trainer::Evaluate(TrainState& state, uint32_t requests,
   const size_t width = rows.features_per_row();
   StepOutcome outcome = {.tally = {.requests = requests}};
   StepProbe* const probe = ProbeFor(state);
-  const std::vector<float> combined = CombinedState(state);
+  const std::vector<float> combined =
+      CombinedReplicaState(*model_, job_->replicas, state.replica_state);
   std::vector<float> losses;
   for (int i = 0; i < block_.count; ++i) {
     const RowRange range =
@@ -272,6 +290,17 @@ Result<StepOutcome> Trainer::Evaluate(TrainState& state, uint32_t requests,
   state.position.phase = static_cast<uint64_t>(Phase::kCallbacksDue);
   if (probe != nullptr) probe->End(state.Tensors());
   return outcome;
+}
+
+Result<bool> Trainer::AnyWishesToFinish(const TrainState& state, LoopWish own,
+                                        Duration timeout) {
+  const ExchangeKey key = {.step = state.position.step,
+                           .phase = state.position.phase_of()};
+  const std::string said = own == LoopWish::kFinish ? "finish" : "";
+  ASSIGN_OR_RETURN(const std::vector<std::string> all,
+                   ring_->AllGather(key, said, timeout));
+  return std::ranges::any_of(
+      all, [](const std::string& wish) { return !wish.empty(); });
 }
 
 void Trainer::EndEpoch(TrainState& state) const {

@@ -14,6 +14,7 @@
 #include "engine/model/model.h"
 #include "engine/model/optimizer.h"
 #include "engine/status.h"
+#include "engine/train/loop_hooks.h"
 #include "engine/train/train_memo.h"
 #include "engine/train/train_state.h"
 
@@ -38,6 +39,15 @@ ReplicaBlock ReplicasOf(int replicas, int rank, int size);
 // Rows an epoch uses: all, or the whole global batches among them.
 uint64_t RowsPerEpoch(const JobSpec& job, uint64_t rows);
 uint64_t StepsPerEpoch(const JobSpec& job, uint64_t rows);
+
+// kInvalidArgument: more workers than replicas, or fewer rows than a global
+// batch.
+Status CheckCluster(const JobSpec& job, size_t workers, uint32_t rows);
+
+// What an evaluation goes by of TrainState::replica_state: the mean over the
+// replicas, in their order.
+std::vector<float> CombinedReplicaState(const Model& model, int replicas,
+                                        std::span<const float> states);
 
 class Trainer {
  public:
@@ -70,6 +80,10 @@ class Trainer {
   // Closes the epoch: its metrics go into the history, the next one begins.
   // REQUIRES: the phase is kCallbacksDue.
   void EndEpoch(TrainState& state) const;
+
+  // Whether at least one worker wishes it, this one included. All have to ask.
+  Result<bool> AnyWishesToFinish(const TrainState& state, LoopWish own,
+                                 Duration timeout);
 
   int rank() const { return ring_->rank(); }
 
@@ -104,7 +118,6 @@ class Trainer {
   // state, floats) for each part of the replica's state.
   template <typename Move>
   void ForReplicaState(int replica, const Move& move) const;
-  std::vector<float> CombinedState(const TrainState& state) const;
 
   // A replica's gradients, then the state of all replicas, then its loss, so
   // that all of it travels and is summed together. Of the state a replica fills

@@ -250,8 +250,8 @@ WorkerExit ExitForStart(Code code) {
   }
 }
 
-int TrainAsWorker(const ResolvedCluster& cluster, const TrainCommand& told,
-                  Console& console) {
+int TrainAsWorkerOf(const ResolvedCluster& cluster, const TrainCommand& told,
+                    Console& console) {
   InstallSignalHandlers();
   const Result<TrainCommand> command = Adapt(told, cluster);
   if (!command.ok()) {
@@ -306,7 +306,7 @@ int Train(const TrainCommand& command, Console& console) {
   if (cluster->rule == ClusterRule::kNone) {
     return TrainOnThisMachine(command, console);
   }
-  return TrainAsWorker(*cluster, command, console);
+  return TrainAsWorkerOf(*cluster, command, console);
 }
 
 }  // namespace
