@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/cluster/address_text.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -42,9 +43,11 @@ Result<std::unique_ptr<Session>> Session::Form(World& world,
   std::unique_ptr<Session> session(new Session(world, options));
   RETURN_IF_ERROR(world.faults.Hit(Point::kRendezvous, {}));
   if (options.size() > 1) {
+    const std::string& own =
+        options.addresses[static_cast<size_t>(options.rank)];
     ASSIGN_OR_RETURN(session->listener_,
                      world.network.Listen(
-                         options.addresses[static_cast<size_t>(options.rank)]));
+                         options.listen_on.empty() ? own : options.listen_on));
   }
   if (options.rank == kChief) {
     RETURN_IF_ERROR(session->MeetAsChief(decide));
@@ -66,7 +69,7 @@ Status Session::MeetAsChief(const Decide& decide) {
   decision_ = std::move(*decision);
   return TellWorkers(
       {.kind = FrameKind::kWelcome, .generation = decision_.generation},
-      decision_.text);
+      WelcomeText());
 }
 
 // Waits until each worker has hung up, so that none misses the reason. The
@@ -90,13 +93,49 @@ Result<Session::Caller> Session::AcceptCaller(ChannelRole role, Time deadline) {
     const Result<Frame> frame = channel->Receive(patience);
     if (!frame.ok()) continue;
     const Result<FrameHeader> hello = DecodeFrame(*frame);
-    if (!hello.ok() || hello->kind != FrameKind::kHello ||
-        hello->role != role ||
-        hello->rank >= static_cast<uint32_t>(options_.size())) {
-      continue;
-    }
-    return Caller{.channel = std::move(channel), .hello = *hello};
+    if (!hello.ok() || !TakesPart(*hello, FramePayload(*frame), role)) continue;
+    return Caller{.channel = std::move(channel),
+                  .hello = *hello,
+                  .address = std::string(FramePayload(*frame))};
   }
+}
+
+bool Session::TakesPart(const FrameHeader& hello, std::string_view address,
+                        ChannelRole role) const {
+  if (hello.kind != FrameKind::kHello || hello.role != role ||
+      hello.rank >= static_cast<uint32_t>(options_.size())) {
+    return false;
+  }
+  return role != ChannelRole::kControl ||
+         options_.address_book == AddressBook::kKnown ||
+         CheckAddress(address).ok();
+}
+
+std::string Session::WelcomeText() const {
+  if (options_.address_book == AddressBook::kKnown) return decision_.text;
+  std::vector<std::string> texts = options_.addresses;
+  texts.push_back(decision_.text);
+  return EncodeList(texts);
+}
+
+Status Session::TakeWelcome(const FrameHeader& header, std::string_view text) {
+  decision_ = {.generation = header.generation, .text = std::string(text)};
+  if (options_.address_book == AddressBook::kKnown) return OkStatus();
+  ASSIGN_OR_RETURN(std::vector<std::string> texts, DecodeList(text));
+  if (texts.size() != options_.addresses.size() + 1) {
+    return InvalidArgument(
+        fmt::format("rank {}: expected {} addresses and a decision in the "
+                    "chief's welcome, found {} texts: were all told the same "
+                    "number of workers?",
+                    options_.rank, options_.size(), texts.size()));
+  }
+  decision_.text = std::move(texts.back());
+  texts.pop_back();
+  for (const std::string& address : texts) {
+    RETURN_IF_ERROR(Annotate(CheckAddress(address), "the chief's welcome"));
+  }
+  options_.addresses = std::move(texts);
+  return OkStatus();
 }
 
 Status Session::AcceptWorkers() {
@@ -111,6 +150,9 @@ Status Session::AcceptWorkers() {
     // A second hello of a rank is of its next life.
     if (!control_[rank]) ++joined;
     control_[rank] = std::move(caller->channel);
+    if (options_.address_book == AddressBook::kToldByChief) {
+      options_.addresses[rank] = std::move(caller->address);
+    }
   }
   return OkStatus();
 }
@@ -119,8 +161,10 @@ std::string Session::MissingRanks() const {
   std::vector<std::string> missing;
   for (size_t rank = 1; rank < control_.size(); ++rank) {
     if (control_[rank]) continue;
-    missing.push_back(
-        fmt::format("rank {} ({})", rank, options_.addresses[rank]));
+    const std::string& address = options_.addresses[rank];
+    missing.push_back(address.empty()
+                          ? fmt::format("rank {}", rank)
+                          : fmt::format("rank {} ({})", rank, address));
   }
   return fmt::format("{}", fmt::join(missing, ", "));
 }
@@ -149,7 +193,11 @@ Status Session::MeetChief() {
   const FrameHeader hello = {.kind = FrameKind::kHello,
                              .role = ChannelRole::kControl,
                              .rank = static_cast<uint32_t>(options_.rank)};
-  RETURN_IF_ERROR(control_[kChief]->Send(EncodeFrame(hello, ""), deadline_));
+  const std::string own =
+      options_.address_book == AddressBook::kKnown
+          ? ""
+          : options_.addresses[static_cast<size_t>(options_.rank)];
+  RETURN_IF_ERROR(control_[kChief]->Send(EncodeFrame(hello, own), deadline_));
   const Result<Frame> frame =
       control_[kChief]->Receive(deadline_ + options_.decision_timeout);
   if (!frame.ok()) {
@@ -164,9 +212,7 @@ Status Session::MeetChief() {
         fmt::format("rank {}: expected a welcome, found frame kind {}",
                     options_.rank, static_cast<int>(header.kind)));
   }
-  decision_ = {.generation = header.generation,
-               .text = std::string(FramePayload(*frame))};
-  return OkStatus();
+  return TakeWelcome(header, FramePayload(*frame));
 }
 
 Status Session::AcceptFromPrevious() {

@@ -7,8 +7,10 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "engine/cluster/address_book.h"
 #include "engine/cluster/heartbeat.h"
 #include "engine/cluster/ring.h"
 #include "engine/math/kernels.h"
@@ -21,6 +23,8 @@ struct SessionOptions {
   int rank = 0;
   std::vector<std::string> addresses;  // "host:port" by rank; may be empty
                                        // where there is one worker
+  AddressBook address_book = AddressBook::kKnown;
+  std::string listen_on;  // if not on this rank's own address
   Duration rendezvous_timeout = std::chrono::seconds(30);
   // For the chief's decision, which may read a whole checkpoint.
   Duration decision_timeout = std::chrono::seconds(300);
@@ -78,8 +82,14 @@ class Session {
   struct Caller {
     std::unique_ptr<Channel> channel;
     FrameHeader hello;
+    std::string address;  // its own, where it is the one to tell
   };
   Result<Caller> AcceptCaller(ChannelRole role, Time deadline);
+  bool TakesPart(const FrameHeader& hello, std::string_view address,
+                 ChannelRole role) const;
+  // What the chief says in its welcome, and a worker of it.
+  std::string WelcomeText() const;
+  Status TakeWelcome(const FrameHeader& header, std::string_view text);
   void StartHeartbeat();
   std::string MissingRanks() const;
 

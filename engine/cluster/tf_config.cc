@@ -1,55 +1,17 @@
 #include "engine/cluster/tf_config.h"
 
-#include <algorithm>
-#include <charconv>
 #include <map>
 #include <set>
 
 #include "engine/check.h"
+#include "engine/cluster/address_text.h"
 #include "engine/job/strict_json.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
 
-constexpr size_t kMaxTasks = 4096;
-constexpr size_t kMaxHost = 253;  // RFC 1035, section 2.3.4
-constexpr size_t kMaxShown = 60;
-
-// Text from outside, on one line and not too long.
-std::string Quoted(std::string_view text) {
-  std::string shown = "'";
-  for (const char c : text.substr(0, kMaxShown)) {
-    shown += c >= ' ' && c <= '~' ? c : '?';
-  }
-  return shown + (text.size() > kMaxShown ? "…'" : "'");
-}
-
-// [host]:port is for IPv6; any other host has no colon.
-Status CheckAddress(std::string_view address) {
-  const size_t colon = address.rfind(':');
-  const std::string_view host =
-      address.substr(0, std::min(colon, address.size()));
-  const std::string_view port =
-      colon == std::string_view::npos ? "" : address.substr(colon + 1);
-  int number = 0;
-  const auto [end, error] =
-      std::from_chars(port.data(), port.data() + port.size(), number);
-  const bool port_fits = error == std::errc() && number >= 1 &&
-                         number <= 65535 && end == port.data() + port.size();
-  const bool bracketed =
-      host.size() > 2 && host.front() == '[' && host.back() == ']';
-  const std::string_view allowed =
-      bracketed ? "0123456789abcdefABCDEF:.%[]"
-                : "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                  "0123456789.-_";
-  const bool host_fits = !host.empty() && host.size() <= kMaxHost &&
-                         host.find_first_not_of(allowed) == host.npos;
-  if (port_fits && host_fits) return OkStatus();
-  return InvalidArgument(
-      fmt::format("expected host:port with a port from 1 to 65535, found {}",
-                  Quoted(address)));
-}
+constexpr size_t kMaxTasks = kMaxClusterSize;
 
 // Why a job of this name cannot be run here; Ok if it can.
 Status CheckJob(std::string_view job) {
@@ -61,8 +23,8 @@ Status CheckJob(std::string_view job) {
         "parameter servers (ps) are not part of this program: "
         "workers reduce gradients among themselves");
   }
-  return InvalidArgument(
-      fmt::format("expected the jobs chief and worker, found {}", Quoted(job)));
+  return InvalidArgument(fmt::format(
+      "expected the jobs chief and worker, found {}", QuotedText(job)));
 }
 
 using Cluster = std::map<std::string, std::vector<std::string>, std::less<>>;
@@ -107,7 +69,7 @@ Result<Cluster> ReadCluster(const Json& json) {
     for (const std::string& address : cluster[job]) {
       if (!seen.insert(address).second) {
         return InvalidArgument(fmt::format("{}: {} stands in the cluster twice",
-                                           where, Quoted(address)));
+                                           where, QuotedText(address)));
       }
     }
   }
@@ -133,27 +95,27 @@ Result<Task> ReadTask(const Json& json) {
   if (Status status = CheckJob(task.type); !status.ok()) {
     return Annotate(status, "task.type");
   }
-  if (task.type == "evaluator") {
-    return InvalidArgument(
-        "task.type: side-car evaluators are not part of this program: "
-        "workers evaluate at the end of each epoch");
-  }
   return task;
 }
 
-Result<ClusterPlace> PlaceOf(const Task& task, const Cluster& cluster) {
+// That the cluster has this task. TensorFlow leaves evaluators out of it.
+Status CheckTask(const Task& task, const Cluster& cluster) {
   const auto job = cluster.find(task.type);
   if (job == cluster.end()) {
+    if (task.type == "evaluator") return OkStatus();
     return InvalidArgument(fmt::format(
         "task.type: there is no job '{}' in the cluster", task.type));
   }
   const size_t tasks = job->second.size();
-  if (static_cast<size_t>(task.index) >= tasks) {
-    return InvalidArgument(fmt::format(
-        "task.index: expected 0 to {} (cluster.{} has {} "
-        "address{}), found {}",
-        tasks - 1, task.type, tasks, tasks == 1 ? "" : "es", task.index));
-  }
+  if (static_cast<size_t>(task.index) < tasks) return OkStatus();
+  return InvalidArgument(fmt::format(
+      "task.index: expected 0 to {} (cluster.{} has {} "
+      "address{}), found {}",
+      tasks - 1, task.type, tasks, tasks == 1 ? "" : "es", task.index));
+}
+
+Result<ClusterPlace> PlaceOf(const Task& task, const Cluster& cluster) {
+  RETURN_IF_ERROR(CheckTask(task, cluster));
   ClusterPlace place{.addresses = {},
                      .rank = task.index,
                      .task_type = task.type,
@@ -162,9 +124,13 @@ Result<ClusterPlace> PlaceOf(const Task& task, const Cluster& cluster) {
     place.addresses = chief->second;
     if (task.type == "worker") ++place.rank;
   }
+  if (task.type == "evaluator") place.rank = kNoRank;
   if (const auto workers = cluster.find("worker"); workers != cluster.end()) {
     place.addresses.insert(place.addresses.end(), workers->second.begin(),
                            workers->second.end());
+  }
+  if (place.addresses.empty()) {
+    return InvalidArgument("cluster: expected a chief or workers, found none");
   }
   return place;
 }

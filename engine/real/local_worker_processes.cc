@@ -60,7 +60,7 @@ Result<std::vector<std::string>> LocalWorkerProcesses::ReserveAddresses(
   std::vector<ReservedPort> ports;
   std::vector<std::string> addresses;
   for (int i = 0; i < count; ++i) {
-    ASSIGN_OR_RETURN(ReservedPort port, ReserveLoopbackPort());
+    ASSIGN_OR_RETURN(ReservedPort port, ReservePort("127.0.0.1"));
     addresses.push_back(fmt::format("127.0.0.1:{}", port.port));
     ports.push_back(std::move(port));
   }

@@ -1,5 +1,6 @@
 #include "engine/real/tcp_socket.h"
 
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <memory>
@@ -43,6 +44,21 @@ Status BindError(int error, const std::string& address,
   return status;
 }
 
+using AddressInfo = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
+
+Result<AddressInfo> Resolve(const std::string& host, int port, int type) {
+  addrinfo hints = {};
+  hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
+  hints.ai_socktype = type;
+  addrinfo* found = nullptr;
+  const int error =
+      getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found);
+  if (error != 0) {
+    return Unavailable(host + ": resolve: " + gai_strerror(error));
+  }
+  return AddressInfo(found, freeaddrinfo);
+}
+
 }  // namespace
 
 Result<HostPort> ParseHostPort(const std::string& address) {
@@ -74,22 +90,14 @@ Result<HostPort> ParseHostPort(const std::string& address) {
 
 Result<Descriptor> ListenOn(const std::string& address) {
   ASSIGN_OR_RETURN(const HostPort parsed, ParseHostPort(address));
-  addrinfo hints = {};
-  hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  const int error = getaddrinfo(
-      parsed.host.c_str(), std::to_string(parsed.port).c_str(), &hints, &found);
-  if (error != 0) {
-    return InvalidArgument(address + ": resolve: " + gai_strerror(error));
-  }
-  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> resolved(
-      found, freeaddrinfo);
-  Descriptor fd(socket(resolved->ai_family,
+  const Result<AddressInfo> resolved =
+      Resolve(parsed.host, parsed.port, SOCK_STREAM);
+  if (!resolved.ok()) return InvalidArgument(resolved.status().message());
+  Descriptor fd(socket((*resolved)->ai_family,
                        SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd.valid()) return PosixError(errno, address, "socket");
   RETURN_IF_ERROR(SetReuseAddress(fd.get(), address));
-  if (bind(fd.get(), resolved->ai_addr, resolved->ai_addrlen) != 0) {
+  if (bind(fd.get(), (*resolved)->ai_addr, (*resolved)->ai_addrlen) != 0) {
     return BindError(errno, address, "bind");
   }
   if (listen(fd.get(), kBacklog) != 0) {
@@ -98,23 +106,46 @@ Result<Descriptor> ListenOn(const std::string& address) {
   return fd;
 }
 
-Result<ReservedPort> ReserveLoopbackPort() {
-  const std::string address = "127.0.0.1";
-  Descriptor fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (!fd.valid()) return PosixError(errno, address, "socket");
-  RETURN_IF_ERROR(SetReuseAddress(fd.get(), address));
-  sockaddr_in place = {};
-  place.sin_family = AF_INET;
-  place.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+Result<ReservedPort> ReservePort(const std::string& host) {
+  ASSIGN_OR_RETURN(const AddressInfo found, Resolve(host, 0, SOCK_STREAM));
+  Descriptor fd(socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!fd.valid()) return PosixError(errno, host, "socket");
+  RETURN_IF_ERROR(SetReuseAddress(fd.get(), host));
+  if (bind(fd.get(), found->ai_addr, found->ai_addrlen) != 0) {
+    return BindError(errno, host, "bind to any port");
+  }
+  sockaddr_storage place = {};
   socklen_t size = sizeof(place);
   auto* const any = reinterpret_cast<sockaddr*>(&place);
-  if (bind(fd.get(), any, size) != 0) {
-    return BindError(errno, address, "bind to any port");
-  }
   if (getsockname(fd.get(), any, &size) != 0) {
-    return PosixError(errno, address, "getsockname");
+    return PosixError(errno, host, "getsockname");
   }
-  return ReservedPort{.socket = std::move(fd), .port = ntohs(place.sin_port)};
+  const int port =
+      ntohs(place.ss_family == AF_INET6
+                ? reinterpret_cast<sockaddr_in6*>(&place)->sin6_port
+                : reinterpret_cast<sockaddr_in*>(&place)->sin_port);
+  return ReservedPort{.socket = std::move(fd), .port = port};
+}
+
+Result<std::string> OwnHostTowards(const std::string& address) {
+  ASSIGN_OR_RETURN(const HostPort parsed, ParseHostPort(address));
+  ASSIGN_OR_RETURN(const AddressInfo found,
+                   Resolve(parsed.host, parsed.port, SOCK_DGRAM));
+  // Nothing is sent: to connect such a socket is to ask for the route.
+  const Descriptor fd(socket(found->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  if (!fd.valid()) return PosixError(errno, address, "socket");
+  sockaddr_storage own = {};
+  socklen_t size = sizeof(own);
+  auto* const any = reinterpret_cast<sockaddr*>(&own);
+  if (connect(fd.get(), found->ai_addr, found->ai_addrlen) != 0 ||
+      getsockname(fd.get(), any, &size) != 0) {
+    return PosixError(errno, address, "route");
+  }
+  std::array<char, NI_MAXHOST> text = {};
+  const int error = getnameinfo(any, size, text.data(), text.size(), nullptr, 0,
+                                NI_NUMERICHOST);
+  if (error != 0) return Unavailable(address + ": " + gai_strerror(error));
+  return std::string(text.data());
 }
 
 }  // namespace gauntlet

@@ -24,7 +24,7 @@ Result<HostPort> ParseHostPort(const std::string& address);
 // or is not one of this machine.
 Result<Descriptor> ListenOn(const std::string& address);
 
-// A port of 127.0.0.1 that is set aside for as long as the socket is open.
+// A port of this host that is set aside for as long as the socket is open.
 //
 // The socket is bound with SO_REUSEADDR and never listens. Linux lets others
 // bind the port then only if they name it and set SO_REUSEADDR too, and lets
@@ -35,7 +35,13 @@ struct ReservedPort {
   Descriptor socket;
   int port = 0;
 };
-Result<ReservedPort> ReserveLoopbackPort();
+// `host` is one of this machine's, without brackets: "127.0.0.1", "0.0.0.0",
+// "::".
+Result<ReservedPort> ReservePort(const std::string& host);
+
+// This machine's own address on the way to `address`, without a port or
+// brackets; nothing is sent. kUnavailable if the host's name is not known now.
+Result<std::string> OwnHostTowards(const std::string& address);
 
 }  // namespace gauntlet
 

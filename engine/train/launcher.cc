@@ -5,8 +5,8 @@
 #include <memory>
 #include <utility>
 
-#include "engine/ckpt/checkpoint_store.h"
 #include "engine/ckpt/ownership.h"
+#include "engine/train/store_lock.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -56,7 +56,6 @@ class Launcher {
   LaunchEnd Run();
 
  private:
-  Result<std::unique_ptr<FileLock>> LockDirectory();
   Status StartAll(int life);
   void Attend();
   void PassOnNotices();
@@ -87,24 +86,6 @@ class Launcher {
   Time hangs_at_ = kNever;  // the chief, if it says nothing until then
   std::string hang_;        // what was found then
 };
-
-Result<std::unique_ptr<FileLock>> Launcher::LockDirectory() {
-  const std::string& directory = options_.checkpoint_directory;
-  if (directory.empty()) return std::unique_ptr<FileLock>();
-  RETURN_IF_ERROR(
-      CheckpointStore::Open(world_, {.directory = directory}).status());
-  const Time give_up = world_.clock.Now() + kLockPatience;
-  while (true) {
-    Result<std::unique_ptr<FileLock>> lock =
-        world_.storage.Lock(directory + "/lock");
-    if (lock.ok() || lock.status().code() != Code::kAlreadyExists) return lock;
-    if (world_.clock.Now() >= give_up) {
-      return FailedPrecondition(fmt::format(
-          "{}: in use by another run (its lock is held)", directory));
-    }
-    world_.clock.SleepUntil(world_.clock.Now() + kPollEvery);
-  }
-}
 
 Status Launcher::StartAll(int life) {
   ASSIGN_OR_RETURN(const std::vector<std::string> addresses,
@@ -297,7 +278,8 @@ std::string Launcher::WhyGiveUp(int restarts, int fruitless) const {
 
 LaunchEnd Launcher::Run() {
   LaunchEnd end;
-  const Result<std::unique_ptr<FileLock>> lock = LockDirectory();
+  const Result<std::unique_ptr<FileLock>> lock =
+      LockStore(world_, options_.checkpoint_directory, kLockPatience);
   if (!lock.ok()) {
     end.exit_code = ExitCode(WorkerExit::kFailed);
     end.reason = lock.status().message();

@@ -176,6 +176,8 @@ Status Worker::Form() {
       session_, Session::Form(world_, *kernels_,
                               {.rank = place_.rank,
                                .addresses = place_.addresses,
+                               .address_book = place_.address_book,
+                               .listen_on = place_.listen_on,
                                .rendezvous_timeout = cluster.rendezvous_timeout,
                                .decision_timeout = cluster.save_timeout,
                                .heartbeat_every = cluster.heartbeat_every,

@@ -9,20 +9,22 @@
 #include <vector>
 
 #include "engine/ckpt/checkpoint_store.h"
+#include "engine/cluster/address_book.h"
 #include "engine/status.h"
 #include "engine/train/options.h"
 #include "engine/world/clock.h"
 
 namespace gauntlet {
 
-// One process to be started. Its place is told in TF_CONFIG's form: the
-// addresses of all workers and the index of this one.
+// One worker's place: the addresses of all and the index of this one.
 struct WorkerSpec {
   int worker = 0;                      // identity, survives restarts
   int life = 1;                        // 1 for its first incarnation
   int rank = 0;                        // index into `addresses`
   std::vector<std::string> addresses;  // "host:port" by rank
-  Tenure tenure;                       // of the launcher
+  AddressBook address_book = AddressBook::kKnown;
+  std::string listen_on;  // if not on its own address
+  Tenure tenure;          // of who started it
 };
 
 // How far the run is, for people. From the chief, at most a few times a second;

@@ -9,19 +9,29 @@
 #include <vector>
 
 #include "chaos/inject/plan.h"
+#include "engine/cluster/cluster_resolver.h"
 #include "engine/train/launcher.h"
 #include "engine/train/options.h"
+#include "harness/cli/requeue_codes.h"
 #include "harness/explore/crash_states.h"
 
 namespace gauntlet {
 
 enum class OutputFormat : uint8_t { kText, kJson };
 enum class ProgressChoice : uint8_t { kAuto, kOff };
+enum class TrainTask : uint8_t { kTrain, kPrintCluster };
 
 struct TrainCommand {
+  TrainTask task = TrainTask::kTrain;
   TrainOptions options;
   std::string preset = "tiny";
   LauncherOptions launcher;
+  // What was said of them; nullopt: a cluster's number of workers rules.
+  std::optional<int> workers;
+  std::optional<int> replicas;
+  ClusterFlags cluster;  // where `workers` is not said
+  std::optional<Duration> rendezvous_timeout;
+  RequeueCodes requeue;
   std::string events_directory;  // empty: no event files
   std::string logs_directory;    // empty: workers write to standard error
   std::string plan_file;         // empty: no faults

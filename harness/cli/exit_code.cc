@@ -23,11 +23,15 @@ constexpr std::array kExitCodes = {
                  "something was skipped, under --strict"},
     ExitCodeInfo{ExitCode::kNoCheckpoint,
                  "there are checkpoints and none of them can be loaded"},
+    ExitCodeInfo{ExitCode::kLostWorker,
+                 "a worker of a cluster lost another one, or the disk failed: "
+                 "start all of them again"},
     ExitCodeInfo{ExitCode::kInterrupted,
                  "interrupted: a second Ctrl-C to train (the first saves), or "
                  "one to run"},
     ExitCodeInfo{ExitCode::kStopped,
-                 "stopped by a termination notice, after saving"},
+                 "stopped by a termination notice, after saving; train "
+                 "--preempted-code says another"},
 };
 
 }  // namespace

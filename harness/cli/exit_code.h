@@ -16,6 +16,7 @@ enum class ExitCode : int {
   kLimitBroken = 5,
   kSkippedUnderStrict = 6,
   kNoCheckpoint = 7,
+  kLostWorker = 75,
   kInterrupted = 130,
   kStopped = 143,
 };

@@ -8,6 +8,7 @@
 
 #include "engine/real/real_world.h"
 #include "harness/cli/ckpt_command.h"
+#include "harness/cli/cluster_training.h"
 #include "harness/cli/command_line.h"
 #include "harness/cli/doctor.h"
 #include "harness/cli/exit_code.h"
@@ -65,7 +66,7 @@ struct Execute {
     return RunHelp(command, console);
   }
   int operator()(const TrainCommand& command) const {
-    return TrainOnThisMachine(command, console);
+    return TrainWhereTold(command, console);
   }
   int operator()(const LaunchCommand& command) const {
     return LaunchOnThisMachine(command, console);

@@ -28,8 +28,9 @@ std::string CheckpointText(const CheckpointOptions& checkpoint) {
   return fmt::format("saves {} to {}", when(), checkpoint.directory);
 }
 
-// "tiny: 4 replicas of 16 rows on 2 workers, seed 1; saves each epoch to ckpt".
-std::string HeaderText(const TrainCommand& command) {
+}  // namespace
+
+std::string TrainHeader(const TrainCommand& command) {
   const JobSpec& job = command.options.job;
   const auto workers = static_cast<uint64_t>(command.launcher.workers);
   return fmt::format("{}: {} of {} rows on {}, seed {}; {}", command.preset,
@@ -38,12 +39,10 @@ std::string HeaderText(const TrainCommand& command) {
                      CheckpointText(command.options.checkpoint));
 }
 
-}  // namespace
-
 int RunTrain(const TrainCommand& command, World& world,
              WorkerProcesses& processes, Console& console) {
   if (command.progress == ProgressChoice::kAuto) {
-    fmt::print(console.err, "{}\n", HeaderText(command));
+    fmt::print(console.err, "{}\n", TrainHeader(command));
     console.err << std::flush;
   }
   TrainProgress progress(world.clock, command, console.err, console.err_style);

@@ -2,6 +2,8 @@
 #ifndef GAUNTLET_HARNESS_CLI_TRAIN_COMMAND_H_
 #define GAUNTLET_HARNESS_CLI_TRAIN_COMMAND_H_
 
+#include <string>
+
 #include "engine/train/launcher.h"
 #include "engine/train/worker_processes.h"
 #include "engine/world/world.h"
@@ -9,6 +11,9 @@
 #include "harness/cli/console.h"
 
 namespace gauntlet {
+
+// "tiny: 4 replicas of 16 rows on 2 workers, seed 1; saves each epoch to ckpt".
+std::string TrainHeader(const TrainCommand& command);
 
 // The worker processes are those of the command: they train command.options.
 // Returns the exit code.

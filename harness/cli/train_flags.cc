@@ -1,6 +1,7 @@
 // The options of `gauntlet train`.
 #include <algorithm>
 
+#include "engine/cluster/address_text.h"
 #include "harness/cli/flags.h"
 #include "harness/cli/verbs.h"
 #include <fmt/format.h>
@@ -19,12 +20,15 @@ constexpr std::string_view kExamples =
   gauntlet train --epochs 4 --stop-at-step 10 --ckpt three   # as if preempted
 A run whose --ckpt directory holds checkpoints goes on from the newest good one,
 with any number of workers. --replicas, which is as --workers if not given, is
-part of the job: say it where the workers are to change.)";
+part of the job: say it where the workers are to change.
+
+Started by torchrun, srun, mpirun, a Kubernetes job or with TF_CONFIG, it is one
+worker of that cluster, which also restarts it (exit 75). gauntlet train
+--print-cluster says what it makes of the environment.)";
 
 // What was said of the job; nullopt where the preset rules.
 struct JobFlags {
   std::string data = "digits";
-  std::optional<int> replicas;
   std::optional<int> batch;
   std::optional<uint64_t> seed;
 };
@@ -81,7 +85,7 @@ void AddJobFlags(Flags& flags, TrainFlags& told) {
               ReadText(told.job.data));
   flags.Value({"--replicas", "N",
                "parts of the global batch; part of the job (as --workers)"},
-              ReadWhole(told.job.replicas, 1, 1024));
+              ReadWhole(told.command.replicas, 1, 1024));
   flags.Value({"--batch", "N", "rows a replica takes in a step"},
               ReadWhole(told.job.batch, 1, 65536));
   flags.Value({"--seed", "N", "of all randomness"},
@@ -100,8 +104,9 @@ void AddJobFlags(Flags& flags, TrainFlags& told) {
 void AddMachineFlags(Flags& flags, TrainFlags& told) {
   TrainCommand& command = told.command;
   KernelOptions& kernels = command.options.kernels;
-  flags.Value({"--workers", "N", "processes that share the replicas (1)"},
-              ReadWhole(command.launcher.workers, 1, kMaxWorkers));
+  flags.Value(
+      {"--workers", "N", "processes started here that share the replicas (1)"},
+      ReadWhole(command.workers, 1, kMaxWorkers));
   flags.Value({"--threads", "N", "of each worker (1)"},
               ReadWhole(kernels.threads, 1, 256));
   flags.Value({"--isa", "NAME", "auto, scalar, avx2, avx512; same bits (auto)"},
@@ -125,6 +130,55 @@ void AddMachineFlags(Flags& flags, TrainFlags& told) {
                "from a notice to the kill: train on while it is enough for a "
                "save (save and leave at once)"},
               ReadTime(told.grace));
+}
+
+void AddRequeueFlags(Flags& flags, RequeueCodes& codes) {
+  flags.Value({"--preempted-code", "N",
+               "exit code once told to stop, and saved: start it again (143)"},
+              ReadWhole(codes.preempted, 1, 255));
+  flags.Value({"--no-requeue-code", "N",
+               "exit code of all that no other start mends (1, 2 or 7)"},
+              ReadWhole(codes.no_requeue, 1, 255));
+}
+
+void AddClusterFlags(Flags& flags, TrainFlags& told) {
+  ClusterFlags& cluster = told.command.cluster;
+  NamedChoices<std::optional<ClusterRule>> rules = {{"auto", std::nullopt}};
+  for (const ClusterRule rule :
+       {ClusterRule::kNone, ClusterRule::kTorchrun, ClusterRule::kTfConfig,
+        ClusterRule::kSlurm, ClusterRule::kMpi, ClusterRule::kKubernetes}) {
+    rules.emplace_back(ClusterRuleName(rule), rule);
+  }
+  flags.Value({"--cluster", "RULE",
+               "whose variables tell this process its place: auto, none, "
+               "torchrun, tf-config, slurm, mpi, kubernetes (auto)"},
+              ReadChoice(cluster.rule, std::move(rules)));
+  flags.Value({"--rank", "N", "this process's place, if no variable tells it"},
+              ReadWhole(cluster.rank, 0, kMaxClusterSize - 1));
+  flags.Value({"--cluster-size", "N",
+               "workers of the cluster, where no variable tells (WORLD_SIZE)"},
+              ReadWhole(cluster.size, 1, kMaxClusterSize));
+  flags.Value({"--rendezvous", "HOST:PORT",
+               "where the workers meet: rank 0 listens there"},
+              [&cluster](const std::string& text) {
+                cluster.rendezvous = text;
+                return CheckAddress(text);
+              });
+  flags.Value({"--service", "NAME",
+               "of Kubernetes: the pods' headless service (GAUNTLET_SERVICE)"},
+              [&cluster](const std::string& text) {
+                cluster.service = text;
+                return CheckHost(text);
+              });
+  flags.Value({"--rendezvous-timeout", "N",
+               "seconds to wait for the other workers (30; of a cluster 300)"},
+              [&told](const std::string& text) -> Status {
+                ASSIGN_OR_RETURN(const int seconds, ParseWhole(text, 1, 86400));
+                told.command.rendezvous_timeout = std::chrono::seconds(seconds);
+                return OkStatus();
+              });
+  flags.Switch({"--print-cluster", "", "say which rule won, and why; leave"},
+               [&told] { told.command.task = TrainTask::kPrintCluster; });
 }
 
 void AddStoreFlags(Flags& flags, TrainFlags& told) {
@@ -182,7 +236,8 @@ Status TakeJob(TrainFlags& told) {
     job.data.kind = DataKind::kIdx;
     job.data.path = told.job.data;
   }
-  job.replicas = told.job.replicas.value_or(command.launcher.workers);
+  command.launcher.workers = command.workers.value_or(1);
+  job.replicas = command.replicas.value_or(command.launcher.workers);
   job.batch = told.job.batch.value_or(job.batch);
   job.seed = told.job.seed.value_or(job.seed);
   if (command.launcher.workers > job.replicas) {
@@ -225,6 +280,29 @@ Status TakeStore(const StoreFlags& told, CheckpointOptions& checkpoint) {
   return OkStatus();
 }
 
+Status TakeCluster(TrainCommand& command) {
+  const ClusterFlags& cluster = command.cluster;
+  if (command.rendezvous_timeout) {
+    command.options.cluster.rendezvous_timeout = *command.rendezvous_timeout;
+  }
+  if (cluster.rank && cluster.rule) {
+    return InvalidArgument("--rank: expected no --cluster beside it");
+  }
+  if (cluster.rank && !cluster.size) {
+    return InvalidArgument("--rank: expected --cluster-size N beside it");
+  }
+  const bool said =
+      cluster.rank || cluster.size || !cluster.rendezvous.empty() ||
+      !cluster.service.empty() ||
+      cluster.rule.value_or(ClusterRule::kNone) != ClusterRule::kNone;
+  if (command.workers && said) {
+    return InvalidArgument(
+        "--workers: expected none of --cluster, --rank, --cluster-size, "
+        "--rendezvous, --service beside it (it starts workers here)");
+  }
+  return OkStatus();
+}
+
 Status TakeRestarts(const std::optional<int>& max_restarts,
                     TrainCommand& command) {
   if (!max_restarts) return OkStatus();
@@ -245,11 +323,15 @@ Result<Command> ParseTrain(const VerbArguments& verb) {
               verb.color);
   AddJobFlags(flags, told);
   AddMachineFlags(flags, told);
+  AddClusterFlags(flags, told);
+  AddRequeueFlags(flags, told.command.requeue);
   AddStoreFlags(flags, told);
   AddOutputFlags(flags, told);
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted)
     return Command(ShowCommand{flags.Help()});
+  RETURN_IF_ERROR(TakeCluster(told.command));
+  RETURN_IF_ERROR(CheckRequeueCodes(told.command.requeue));
   RETURN_IF_ERROR(TakeJob(told));
   TakeHorizon(told.horizon, told.command.options.horizon);
   if (told.command.options.kernels.math == Math::kFast &&

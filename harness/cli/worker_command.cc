@@ -3,18 +3,10 @@
 #include <cstdlib>
 #include <memory>
 
-#include "chaos/inject/faulty_clock.h"
-#include "chaos/inject/faulty_network.h"
-#include "chaos/inject/faulty_storage.h"
-#include "chaos/inject/fiu_points.h"
-#include "chaos/inject/injector.h"
-#include "chaos/inject/process_effects.h"
 #include "engine/cluster/tf_config.h"
-#include "engine/data/dataset.h"
 #include "engine/real/notice_pipe.h"
 #include "engine/real/real_world.h"
-#include "engine/train/worker.h"
-#include "harness/cli/exit_code.h"
+#include "harness/cli/worker_process.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 
@@ -23,33 +15,11 @@ namespace {
 
 constexpr uint64_t kMaxFile = uint64_t{1} << 20;
 
-// A fault plan brought to this process: what stands between engine and world.
-struct PlannedFaults {
-  PlannedFaults(FaultPlan told, const std::string& plan_file,
-                const ProcessIdentity& self, RealWorld& real, EventLog& events)
-      : plan(std::move(told)),
-        network(real.network, real.clock, real.tasks, plan.seed),
-        clock(real.clock),
-        effects(network, clock),
-        fired(FiredDirectory(plan_file)),
-        injector(plan, self, effects, fired, events),
-        points(injector, plan, ExternalControlFromEnvironment()),
-        storage(real.storage, injector) {}
-
-  const FaultPlan plan;
-  FaultyNetwork network;
-  FaultyClock clock;
-  ProcessEffects effects;
-  FiredFaultFiles fired;
-  Injector injector;
-  FiuPoints points;
-  FaultyStorage storage;
-};
-
 Result<WorkerSpec> PlaceOf(const WorkerCommand& command) {
   const char* tf_config = std::getenv("TF_CONFIG");
   ASSIGN_OR_RETURN(ClusterPlace place,
                    ParseTfConfig(tf_config == nullptr ? "" : tf_config));
+  RETURN_IF_ERROR(CheckIsWorker(place));
   // By itself it is reached by nobody, on any port.
   if (place.addresses.empty()) place.addresses = {"127.0.0.1:0"};
   return WorkerSpec{
@@ -65,34 +35,6 @@ Result<TrainOptions> ReadOptions(Storage& storage, const std::string& file) {
   Result<TrainOptions> options = TrainOptionsFromJson(text);
   if (!options.ok()) return Annotate(options.status(), file);
   return options;
-}
-
-Result<std::unique_ptr<PlannedFaults>> ReadPlan(const std::string& file,
-                                                const ProcessIdentity& self,
-                                                RealWorld& real,
-                                                EventLog& events) {
-  if (file.empty()) return std::unique_ptr<PlannedFaults>();
-  ASSIGN_OR_RETURN(const std::string text,
-                   ReadFile(real.storage, file, kMaxFile));
-  Result<FaultPlan> plan = PlanFromJson(text);
-  if (!plan.ok()) return Annotate(plan.status(), file);
-  const Status made = real.storage.MakeDirectory(FiredDirectory(file));
-  if (!made.ok() && made.code() != Code::kAlreadyExists) return made;
-  return std::make_unique<PlannedFaults>(*std::move(plan), file, self, real,
-                                         events);
-}
-
-Result<std::unique_ptr<EventLog>> OpenEvents(const WorkerCommand& command,
-                                             const WorkerSpec& place,
-                                             const Clock& clock) {
-  if (command.events_file.empty()) {
-    return std::unique_ptr<EventLog>(std::make_unique<NullEventLog>());
-  }
-  ASSIGN_OR_RETURN(
-      std::unique_ptr<EventFile> file,
-      EventFile::Open(command.events_file,
-                      {.worker = place.worker, .life = place.life}, clock));
-  return std::unique_ptr<EventLog>(std::move(file));
 }
 
 Result<std::unique_ptr<ProgressReporter>> OpenReporter(int fd) {
@@ -111,39 +53,25 @@ Status Work(const WorkerCommand& command, RealWorld& real, Console& console) {
                    ReadOptions(real.storage, command.options_file));
   ASSIGN_OR_RETURN(const WorkerSpec place, PlaceOf(command));
   ASSIGN_OR_RETURN(const auto reporter, OpenReporter(command.notices_fd));
-  ASSIGN_OR_RETURN(const auto events, OpenEvents(command, place, real.clock));
-  const ProcessIdentity self = {
-      .worker = place.worker, .life = place.life, .rank = place.rank};
-  ASSIGN_OR_RETURN(const auto faults,
-                   ReadPlan(command.plan_file, self, real, *events));
-  ASSIGN_OR_RETURN(const auto data, LoadData(real.storage, options.job.data));
-  Storage& storage = faults ? static_cast<Storage&>(faults->storage)
-                            : static_cast<Storage&>(real.storage);
-  FaultPoints& points = faults ? static_cast<FaultPoints&>(faults->points)
-                               : static_cast<FaultPoints&>(real.faults);
-  Network& network = faults ? static_cast<Network&>(faults->network)
-                            : static_cast<Network&>(real.network);
-  Clock& clock = faults ? static_cast<Clock&>(faults->clock)
-                        : static_cast<Clock&>(real.clock);
-  World world{clock, storage, network, real.tasks, real.host, points, *events};
-  const std::string job_json = JobToJson(options.job, data->content);
-  const TrainInputs inputs = {
-      .options = options, .data = *data, .job_json = job_json};
-  RunWorker(world, inputs, place, *reporter, [&](const WorkerEnd& end) {
+  const auto on_end = [&](const WorkerEnd& end) {
     if (end.reason.empty()) return;
     reporter->Progress({.failure = end.reason});
     // Where a launcher listens, it says so.
     if (command.notices_fd >= 0) return;
     fmt::print(console.err, "worker {}: {}\n", place.worker, end.reason);
     console.err << std::flush;
-  });
+  };
+  return WorkHere(real, {.host = real.host,
+                         .options = options,
+                         .place = place,
+                         .reporter = *reporter,
+                         .events_file = command.events_file,
+                         .plan_file = command.plan_file,
+                         .on_formed = {},
+                         .on_end = on_end});
 }
 
 }  // namespace
-
-std::string FiredDirectory(const std::string& plan_file) {
-  return plan_file + ".fired";
-}
 
 int RunWorkerProcess(const WorkerCommand& command, Console& console) {
   InstallSignalHandlers();

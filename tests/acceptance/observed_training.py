@@ -273,6 +273,14 @@ class Cases:
                          for name, check in named_checks]:
                 done.result()
 
+    def run_rounds(self, clean, cases_of):
+        """--count rounds of cases_of(round), if `clean` holds."""
+        self.run("clean", clean)
+        if self.failed == 0:
+            for round_ in range(1, self.options.count + 1):
+                self.run_all(cases_of(round_))
+        return self.exit_code()
+
     def exit_code(self):
         """Says how many held, and clears up."""
         if self.failed == 0:

@@ -141,13 +141,10 @@ def main():
     arguments = parser(__doc__, 3, "rounds of all cases")
     arguments.add_argument("--epochs", type=int, default=30)
     options = arguments.parse_args()
-    cases = Cases(options)
     signals = Signals(options)
-    cases.run("clean", signals.train_undisturbed)
-    if cases.failed == 0:
-        for round_ in range(1, options.count + 1):
-            cases.run_all(cases_of(signals, round_, options))
-    return cases.exit_code()
+    return Cases(options).run_rounds(
+        signals.train_undisturbed,
+        lambda round_: cases_of(signals, round_, options))
 
 
 if __name__ == "__main__":

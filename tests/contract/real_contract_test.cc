@@ -35,7 +35,7 @@ class RealWorld final : public WorldUnderTest {
   std::string Directory() override { return scratch_ / "test"; }
 
   std::string FreeAddress() override {
-    ports_.push_back(*ReserveLoopbackPort());
+    ports_.push_back(*ReservePort("127.0.0.1"));
     return fmt::format("127.0.0.1:{}", ports_.back().port);
   }
 

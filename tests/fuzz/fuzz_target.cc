@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::array kTargets = {
     FuzzTarget{"claim", FuzzClaim, ClaimSeeds, ""},
+    FuzzTarget{"cluster", FuzzCluster, ClusterSeeds, ""},
     FuzzTarget{"event_log", FuzzEventLog, EventLogSeeds, "json.dict"},
     FuzzTarget{"frame", FuzzFrame, FrameSeeds, ""},
     FuzzTarget{"idx", FuzzIdx, IdxSeeds, ""},

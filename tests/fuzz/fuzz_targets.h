@@ -10,6 +10,8 @@ namespace gauntlet {
 
 void FuzzClaim(std::string_view input);
 std::vector<std::string> ClaimSeeds();
+void FuzzCluster(std::string_view input);
+std::vector<std::string> ClusterSeeds();
 void FuzzEventLog(std::string_view input);
 std::vector<std::string> EventLogSeeds();
 void FuzzFrame(std::string_view input);

@@ -11,6 +11,10 @@ void FuzzTfConfig(std::string_view input) {
           place.status().ToString());
     return CheckErrorLine(place.status().message());
   }
+  if (place->rank == kNoRank) {
+    CHECK(place->task_type == "evaluator", "a worker without a rank");
+    return;
+  }
   CHECK(place->rank >= 0 && place->rank < place->size(), "a rank outside");
   if (place->addresses.empty()) return;
   const Result<ClusterPlace> again =

@@ -121,8 +121,10 @@ TEST(FiuPointsTest, WithoutExternalControlTheGateStaysShut) {
 }
 
 // A child that hits a point until it fails, and exits with 100 + the code.
-void HitUntilItFails() {
+void HitUntilItFails(const std::string& prefix) {
   FiuLife fiu(FaultPlan{}, ExternalControl::kOn);
+  // After fiu_init: a command that is read before it ends the process.
+  if (fiu_rc_fifo(prefix.c_str()) != 0) _exit(99);
   while (true) {
     const Status status = fiu.points.Hit(Point::kRename, {});
     if (!status.ok()) _exit(100 + static_cast<int>(status.code()));
@@ -136,10 +138,7 @@ const std::string kFullDisk =
 TEST(FiuPointsTest, TheRemoteControlOfLibfiuReachesARunningProcess) {
   const TemporaryDirectory directory;
   const std::string prefix = directory.path() + "/control";
-  const pid_t child = StartChild([&prefix] {
-    if (fiu_rc_fifo(prefix.c_str()) != 0) _exit(99);
-    HitUntilItFails();
-  });
+  const pid_t child = StartChild([&prefix] { HitUntilItFails(prefix); });
   const std::string control = fmt::format("{}-{}", prefix, child);
   while (access((control + ".out").c_str(), F_OK) != 0) usleep(1000);
   // It waits for both ends, one after the other.
@@ -159,10 +158,7 @@ TEST(FiuPointsTest, FiuCtrlReachesARunningProcess) {
   }
   const TemporaryDirectory directory;
   const std::string prefix = directory.path() + "/control";
-  const pid_t child = StartChild([&prefix] {
-    if (fiu_rc_fifo(prefix.c_str()) != 0) _exit(99);
-    HitUntilItFails();
-  });
+  const pid_t child = StartChild([&prefix] { HitUntilItFails(prefix); });
   while (access(fmt::format("{}-{}.out", prefix, child).c_str(), F_OK) != 0) {
     usleep(1000);
   }

@@ -31,12 +31,15 @@ class ClusterFixture {
   SessionOptions& options() { return options_; }
   Simulation& simulation() { return simulation_; }
 
+  // Each worker knows its own address beside the chief's.
+  void KnowOnlyTheChief() { options_.address_book = AddressBook::kToldByChief; }
+
   void StartWorker(int rank, const Body& body,
                    const Session::Decide& decide = DecideOne) {
     simulation_.Start({.name = "w" + std::to_string(rank),
                        .host = "w" + std::to_string(rank),
-                       .body = [=, this](World& world) {
-                         return Main(world, rank, body, decide);
+                       .body = [=, this, mine = OptionsOf(rank)](World& world) {
+                         return Main(world, mine, body, decide);
                        }});
   }
 
@@ -59,11 +62,19 @@ class ClusterFixture {
   }
 
  private:
-  int Main(World& world, int rank, const Body& body,
-           const Session::Decide& decide) {
+  SessionOptions OptionsOf(int rank) const {
     SessionOptions mine = options_;
     mine.rank = rank;
-    Status& status = statuses_[static_cast<size_t>(rank)];
+    if (mine.address_book == AddressBook::kKnown) return mine;
+    for (size_t other = 1; other < mine.addresses.size(); ++other) {
+      if (other != static_cast<size_t>(rank)) mine.addresses[other].clear();
+    }
+    return mine;
+  }
+
+  int Main(World& world, const SessionOptions& mine, const Body& body,
+           const Session::Decide& decide) {
+    Status& status = statuses_[static_cast<size_t>(mine.rank)];
     status = Cancelled("ended from outside");
     Result<std::unique_ptr<Session>> session =
         Session::Form(world, *kernels_, mine, decide);

@@ -29,6 +29,59 @@ TEST(SessionTest, EveryRankLearnsTheChiefsDecision) {
   EXPECT_EQ(cluster.outcome().end, RunEnd::kAllExited);
 }
 
+TEST(SessionTest, WhereOnlyTheChiefIsKnownItTellsTheOthersAddresses) {
+  ClusterFixture cluster(4, 1);
+  cluster.KnowOnlyTheChief();
+  const auto& ends = cluster.RunAll([](World& world, Session& session) {
+    EXPECT_EQ(session.decision().generation, 1u);
+    EXPECT_EQ(session.decision().text, "go");
+    return GatherOnce(world, session);
+  });
+  for (const Status& end : ends) EXPECT_TRUE(end.ok()) << end.ToString();
+}
+
+TEST(SessionTest, AnUnknownWorkerThatIsMissingIsNamedByItsRank) {
+  ClusterFixture cluster(3, 1);
+  cluster.KnowOnlyTheChief();
+  for (const int rank : {0, 2}) cluster.StartWorker(rank, GatherOnce);
+  const auto& ends = cluster.Run();
+  EXPECT_EQ(ends[0].code(), Code::kDeadlineExceeded);
+  EXPECT_THAT(ends[0].message(), HasSubstr("waiting for rank 1:"));
+}
+
+TEST(SessionTest, WhoTellsNoAddressIsAStrangerWhereAddressesAreTold) {
+  ClusterFixture cluster(2, 1);
+  cluster.KnowOnlyTheChief();
+  cluster.simulation().Start(
+      {.name = "stranger", .host = "stranger", .body = [](World& world) {
+         const Time deadline = world.clock.Now() + std::chrono::seconds(1);
+         const auto channel = world.network.Connect("w0:1", deadline);
+         if (!channel.ok()) return 1;
+         const Frame hello = EncodeFrame({.kind = FrameKind::kHello,
+                                          .role = ChannelRole::kControl,
+                                          .rank = 1},
+                                         "no address");
+         (*channel)->Send(hello, deadline).ok();
+         world.clock.SleepUntil(deadline);
+         return 0;
+       }});
+  for (const Status& end : cluster.RunAll(GatherOnce)) {
+    EXPECT_TRUE(end.ok()) << end.ToString();
+  }
+}
+
+TEST(SessionTest, AWorkerThatWasToldAnotherNumberSaysSo) {
+  ClusterFixture cluster(2, 1);
+  cluster.KnowOnlyTheChief();
+  cluster.StartWorker(0, GatherOnce);
+  cluster.options().addresses.push_back("w2:1");
+  cluster.StartWorker(1, GatherOnce);
+  const auto& ends = cluster.Run();
+  EXPECT_EQ(ends[1].code(), Code::kInvalidArgument);
+  EXPECT_THAT(ends[1].message(),
+              HasSubstr("were all told the same number of workers?"));
+}
+
 TEST(SessionTest, OneWorkerNeedsNobody) {
   ClusterFixture cluster(1, 1);
   EXPECT_TRUE(cluster.RunAll(GatherOnce)[0].ok());

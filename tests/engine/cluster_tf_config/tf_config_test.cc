@@ -57,6 +57,18 @@ TEST(TfConfigTest, AnEvaluatorBesideTheWorkersIsNotOneOfThem) {
   EXPECT_THAT(place->addresses, ElementsAre("a:1"));
 }
 
+TEST(TfConfigTest, AnEvaluatorKnowsTheWorkersAndHasNoRank) {
+  for (const char* listed : {"", R"(, "evaluator": ["e:5"])"}) {
+    const Result<ClusterPlace> place = ParseTfConfig(
+        std::string(R"({"cluster": {"worker": ["a:1", "b:1"])") + listed +
+        R"(}, "task": {"type": "evaluator", "index": 0}})");
+    ASSERT_TRUE(place.ok()) << place.status().ToString();
+    EXPECT_THAT(place->addresses, ElementsAre("a:1", "b:1"));
+    EXPECT_EQ(place->rank, kNoRank);
+    EXPECT_EQ(place->task_type, "evaluator");
+  }
+}
+
 TEST(TfConfigTest, HostsMayBeNamesOrAddressesOfEitherKind) {
   for (const char* address : {"localhost:1", "10.0.0.7:65535", "[::1]:4711",
                               "job-0.svc.cluster.local:2222"}) {
@@ -124,9 +136,9 @@ TEST(TfConfigTest, ARefusalNamesThePlaceAndWhatWasFound) {
       {Worker(cluster, R"({"type": "worker"})"), "task.index: missing"},
       {Worker(cluster, R"({"type": "ps", "index": 0})"),
        "parameter servers (ps)"},
-      {Worker(cluster, R"({"type": "evaluator", "index": 0})"),
-       "TF_CONFIG: task.type: side-car evaluators are not part of this "
-       "program"},
+      {Worker(R"({"evaluator": ["e:1"]})",
+              R"({"type": "evaluator", "index": 0})"),
+       "TF_CONFIG: cluster: expected a chief or workers, found none"},
       {Worker(cluster, R"({"type": "chief", "index": 0})"),
        "TF_CONFIG: task.type: there is no job 'chief' in the cluster"},
       {Worker(cluster, R"({"type": "worker", "index": 0, "rank": 1})"),

@@ -20,7 +20,7 @@ using std::chrono::seconds;
 
 // An address nobody else uses, for as long as this lives.
 struct Place {
-  ReservedPort port = *ReserveLoopbackPort();
+  ReservedPort port = *ReservePort("127.0.0.1");
   std::string address = fmt::format("127.0.0.1:{}", port.port);
 };
 

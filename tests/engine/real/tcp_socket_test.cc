@@ -37,7 +37,7 @@ TEST(TcpSocketTest, RefusesMalformedAddresses) {
 }
 
 TEST(TcpSocketTest, AReservedPortCanBeListenedOnOnceAtATime) {
-  const ReservedPort port = *ReserveLoopbackPort();
+  const ReservedPort port = *ReservePort("127.0.0.1");
   const std::string address = fmt::format("127.0.0.1:{}", port.port);
   auto first = ListenOn(address);
   ASSERT_TRUE(first.ok()) << first.status().ToString();
@@ -50,10 +50,26 @@ TEST(TcpSocketTest, AReservedPortIsNotGivenToThoseWhoAskForAny) {
   std::vector<ReservedPort> ports;
   std::set<int> numbers;
   for (int i = 0; i < 500; ++i) {
-    ports.push_back(*ReserveLoopbackPort());
+    ports.push_back(*ReservePort("127.0.0.1"));
     numbers.insert(ports.back().port);
   }
   EXPECT_EQ(numbers.size(), ports.size());
+}
+
+TEST(TcpSocketTest, APortOfAllInterfacesCanBeListenedOn) {
+  const ReservedPort port = *ReservePort("0.0.0.0");
+  EXPECT_TRUE(ListenOn(fmt::format("0.0.0.0:{}", port.port)).ok());
+}
+
+TEST(TcpSocketTest, TheWayToLoopbackBeginsThere) {
+  EXPECT_EQ(*OwnHostTowards("127.0.0.1:5000"), "127.0.0.1");
+  EXPECT_EQ(*OwnHostTowards("127.0.0.9:1"), "127.0.0.1");
+}
+
+TEST(TcpSocketTest, ANameThatNobodyKnowsMayBeKnownLater) {
+  EXPECT_EQ(OwnHostTowards("no-such-host.invalid:5000").status().code(),
+            Code::kUnavailable);
+  EXPECT_EQ(OwnHostTowards("no port").status().code(), Code::kInvalidArgument);
 }
 
 TEST(TcpSocketTest, AnAddressOfAnotherMachineIsRefused) {

@@ -47,6 +47,33 @@ TEST(CommandLineTest, VersionAndHelpAreShown) {
   }
 }
 
+TEST(CommandLineTest, TrainIsToldItsPlaceByFlags) {
+  const auto train = Parsed<TrainCommand>(
+      {"train", "--rank", "1", "--cluster-size", "4", "--rendezvous", "h:7",
+       "--rendezvous-timeout", "9", "--print-cluster"});
+  EXPECT_EQ(train.cluster.rank, 1);
+  EXPECT_EQ(train.cluster.size, 4);
+  EXPECT_EQ(train.cluster.rendezvous, "h:7");
+  EXPECT_EQ(train.options.cluster.rendezvous_timeout, std::chrono::seconds(9));
+  EXPECT_EQ(train.task, TrainTask::kPrintCluster);
+  EXPECT_EQ(train.workers, std::nullopt);
+}
+
+TEST(CommandLineTest, TrainIsToldTheExitCodesOfItsScheduler) {
+  const auto train = Parsed<TrainCommand>(
+      {"train", "--preempted-code", "75", "--no-requeue-code", "200"});
+  EXPECT_EQ(train.requeue.preempted, 75);
+  EXPECT_EQ(train.requeue.no_requeue, 200);
+  EXPECT_EQ(Parsed<TrainCommand>({"train"}).requeue.preempted, 143);
+}
+
+TEST(CommandLineTest, WorkersOfItsOwnMayBeAskedForInAnyCluster) {
+  const auto train =
+      Parsed<TrainCommand>({"train", "--cluster", "none", "--workers", "2"});
+  EXPECT_EQ(train.workers, 2);
+  EXPECT_EQ(train.cluster.rule, ClusterRule::kNone);
+}
+
 struct BadLine {
   Words words;
   std::string message;
@@ -115,6 +142,34 @@ TEST(CommandLineTest, AMistakeIsOneLineThatNamesIt) {
        "train: --allow-cold-start: expected --ckpt DIR beside it"},
       {{"train", "--restart", "none", "--max-restarts", "3"},
        "train: --max-restarts: expected 0 beside --restart none"},
+      {{"train", "--cluster", "ray"},
+       "train: --cluster: expected one of auto, none, torchrun, tf-config, "
+       "slurm, mpi, kubernetes, found 'ray'"},
+      {{"train", "--rendezvous", "host"},
+       "train: --rendezvous: expected host:port with a port from 1 to 65535, "
+       "found 'host'"},
+      {{"train", "--service", "a b"},
+       "train: --service: expected a host name or an IP address (IPv6 in "
+       "brackets), found 'a b'"},
+      {{"train", "--rank", "1"},
+       "train: --rank: expected --cluster-size N beside it"},
+      {{"train", "--rank", "1", "--cluster", "slurm"},
+       "train: --rank: expected no --cluster beside it"},
+      {{"train", "--workers", "2", "--cluster", "slurm"},
+       "train: --workers: expected none of --cluster, --rank, --cluster-size, "
+       "--rendezvous, --service beside it (it starts workers here)"},
+      {{"train", "--preempted-code", "0"},
+       "train: --preempted-code: expected a whole number from 1 to 255, found "
+       "'0'"},
+      {{"train", "--preempted-code", "7"},
+       "train: --preempted-code: expected none of 1, 2, 7, which are failures "
+       "for good, found 7"},
+      {{"train", "--no-requeue-code", "143"},
+       "train: --no-requeue-code: expected none of 75, 137 and 143 (of "
+       "--preempted-code), which ask for another start, found 143"},
+      {{"train", "--rendezvous-timeout", "0"},
+       "train: --rendezvous-timeout: expected a whole number from 1 to 86400, "
+       "found '0'"},
       {{"worker"}, "worker: --options: missing"},
       {{"run"}, "run: expected a scenario file or folder, or --demo"},
       {{"run", "--demo", "a.yaml"}, "run: --demo: expected no paths beside it"},

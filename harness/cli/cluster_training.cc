@@ -1,0 +1,318 @@
+#include "harness/cli/cluster_training.h"
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <utility>
+
+#include "engine/ckpt/ownership.h"
+#include "engine/real/real_world.h"
+#include "engine/real/worker_environment.h"
+#include "engine/train/store_lock.h"
+#include "harness/cli/cluster_place.h"
+#include "harness/cli/cluster_text.h"
+#include "harness/cli/exit_code.h"
+#include "harness/cli/local_training.h"
+#include "harness/cli/requeue_codes.h"
+#include "harness/cli/train_command.h"
+#include "harness/cli/train_outcome.h"
+#include "harness/cli/train_progress.h"
+#include "harness/cli/worker_process.h"
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+
+namespace gauntlet {
+namespace {
+
+// Pods and tasks do not start together as processes of one machine do.
+constexpr Duration kRendezvousTimeout = std::chrono::seconds(300);
+constexpr Duration kLookEvery = std::chrono::milliseconds(50);
+
+Environment EnvironmentOfThisProcess() {
+  Environment environment;
+  for (const std::string& entry : ProcessEnvironment()) {
+    const size_t equals = entry.find('=');
+    if (equals == std::string::npos) continue;
+    environment.emplace(entry.substr(0, equals), entry.substr(equals + 1));
+  }
+  return environment;
+}
+
+// What a worker of a cluster says; the chief's is what a launcher would say.
+class ClusterReporter final : public ProgressReporter {
+ public:
+  ClusterReporter(const Clock& clock, const TrainCommand& command, int rank,
+                  Console& console)
+      : clock_(clock),
+        begin_(clock.Now()),
+        output_(command.output),
+        rank_(rank),
+        console_(console),
+        progress_(clock, command, console.err, console.err_style) {}
+
+  void Progress(const WorkerProgress& progress) override {
+    const std::lock_guard lock(mutex_);
+    progress_.Progress(progress);
+  }
+  void Result(const TrainResult& result) override {
+    const std::lock_guard lock(mutex_);
+    outcome_.end.result = result;
+  }
+
+  // The last words. The chief alone writes to standard output.
+  void End(WorkerExit exit, const std::string& reason) {
+    const std::lock_guard lock(mutex_);
+    progress_.Clear();
+    outcome_.end.exit_code = static_cast<int>(exit);
+    outcome_.end.reason = reason;
+    outcome_.seconds =
+        std::chrono::duration<double>(clock_.Now() - begin_).count();
+    if (rank_ == 0 && output_ == OutputFormat::kJson) {
+      fmt::print(console_.out, "{}\n", TrainOutcomeToJson(outcome_));
+    } else if (rank_ == 0 && outcome_.end.result) {
+      fmt::print(console_.out, "{}\n", TrainOutcomeToText(outcome_));
+    }
+    if (!reason.empty()) {
+      fmt::print(console_.err, "gauntlet train: worker {}: {}\n", rank_,
+                 reason);
+    }
+    console_.out << std::flush;
+    console_.err << std::flush;
+  }
+
+ private:
+  const Clock& clock_;
+  const Time begin_;
+  const OutputFormat output_;
+  const int rank_;
+  Console& console_;
+  std::mutex mutex_;
+  TrainProgress progress_;
+  TrainOutcome outcome_;
+};
+
+// Until training begins there is nothing to save: a notice ends the process,
+// whatever it waits for.
+class FormingWatch {
+ public:
+  FormingWatch(World& world, ClusterReporter& reporter)
+      : task_(world.tasks.Spawn("forming", [this, &world, &reporter] {
+          while (!formed_) {
+            if (world.host.TerminationNotices() > 0) {
+              reporter.End(WorkerExit::kStopped,
+                           "told to stop before training began");
+              world.host.Exit(static_cast<int>(WorkerExit::kStopped));
+            }
+            world.clock.SleepUntil(world.clock.Now() + kLookEvery);
+          }
+        })) {}
+  ~FormingWatch() {
+    End();
+    task_->Join();
+  }
+  FormingWatch(const FormingWatch&) = delete;
+  FormingWatch& operator=(const FormingWatch&) = delete;
+
+  void End() { formed_ = true; }
+
+ private:
+  std::atomic<bool> formed_ = false;
+  const std::unique_ptr<Task> task_;
+};
+
+// The command as it holds in this cluster.
+Result<TrainCommand> Adapt(const TrainCommand& told,
+                           const ResolvedCluster& cluster) {
+  RETURN_IF_ERROR(CheckIsWorker(cluster.place));
+  TrainCommand command = told;
+  const int size = cluster.place.size();
+  command.launcher.workers = size;
+  command.options.job.replicas = told.replicas.value_or(size);
+  command.options.cluster.rendezvous_timeout =
+      told.rendezvous_timeout.value_or(kRendezvousTimeout);
+  if (size > command.options.job.replicas) {
+    return InvalidArgument(fmt::format(
+        "--replicas: expected at least one for each of the {} workers, found "
+        "{}",
+        size, command.options.job.replicas));
+  }
+  const LauncherOptions untold;
+  if (told.launcher.restart != untold.restart ||
+      told.launcher.max_restarts != untold.max_restarts) {
+    return InvalidArgument(
+        "--restart, --max-restarts: expected neither: it is this cluster's "
+        "launcher that starts workers again");
+  }
+  if (!command.logs_directory.empty()) {
+    return InvalidArgument(
+        "--logs: expected none: this cluster's launcher keeps the logs");
+  }
+  RETURN_IF_ERROR(Validate(command.options.job));
+  return command;
+}
+
+std::string PlaceLine(const ResolvedCluster& cluster, const WorkerSpec& place) {
+  std::string line =
+      fmt::format("worker {} of {} ({})", place.rank, cluster.place.size(),
+                  ClusterRuleName(cluster.rule));
+  if (place.addresses.size() > 1) {
+    line += fmt::format(": listens on {}, meets the others at {}",
+                        place.listen_on, place.addresses.front());
+  }
+  return line;
+}
+
+Result<std::string> EventsFile(Storage& storage, const std::string& directory,
+                               const WorkerSpec& place) {
+  if (directory.empty()) return std::string();
+  const Status made = storage.MakeDirectory(directory);
+  if (!made.ok() && made.code() != Code::kAlreadyExists) return made;
+  return fmt::format("{}/worker-{}-life-{}.jsonl", directory, place.worker,
+                     place.life);
+}
+
+// The chief's alone: what others write is under its claim.
+Result<std::unique_ptr<FileLock>> LockAsChief(World& world,
+                                              const TrainOptions& options,
+                                              Console& console) {
+  const std::string& directory = options.checkpoint.directory;
+  Result<std::unique_ptr<FileLock>> lock =
+      LockStore(world, directory, Duration::zero());
+  if (lock.status().code() != Code::kFailedPrecondition) return lock;
+  // A predecessor may be on another host, and still on its way out.
+  fmt::print(console.err, "worker 0 waits: {}\n", lock.status().message());
+  console.err << std::flush;
+  return LockStore(world, directory, options.cluster.rendezvous_timeout);
+}
+
+// Who claims here from now on. REQUIRES: the lock is held.
+Result<Tenure> BeginTenure(World& world, const std::string& directory) {
+  Tenure tenure;
+  if (directory.empty()) return tenure;
+  ASSIGN_OR_RETURN(tenure.launch, MakeLaunchName(world, directory));
+  return tenure;
+}
+
+// What is this process's, beside the worker; returns only if that could not
+// begin.
+Status RunWorkerOf(const ResolvedCluster& cluster, const TrainCommand& command,
+                   RealWorld& real, ClusterReporter& reporter,
+                   Console& console) {
+  RequeueHost host(real.host, command.requeue);
+  World world{real.clock, real.storage, real.network, real.tasks,
+              host,       real.faults,  real.events};
+  FormingWatch watch(world, reporter);
+  const Time deadline =
+      real.clock.Now() + command.options.cluster.rendezvous_timeout;
+  ASSIGN_OR_RETURN(ReachablePlace place,
+                   MakeReachable(cluster, host, real.clock, deadline));
+  if (command.progress == ProgressChoice::kAuto) {
+    if (place.spec.rank == 0) {
+      fmt::print(console.err, "{}\n", TrainHeader(command));
+    }
+    fmt::print(console.err, "{}\n", PlaceLine(cluster, place.spec));
+    console.err << std::flush;
+  }
+  std::unique_ptr<FileLock> lock;
+  if (place.spec.rank == 0) {
+    ASSIGN_OR_RETURN(lock, LockAsChief(world, command.options, console));
+    ASSIGN_OR_RETURN(place.spec.tenure,
+                     BeginTenure(world, command.options.checkpoint.directory));
+  }
+  ASSIGN_OR_RETURN(
+      const std::string events,
+      EventsFile(real.storage, command.events_directory, place.spec));
+  return WorkHere(real, {.host = host,
+                         .options = command.options,
+                         .place = place.spec,
+                         .reporter = reporter,
+                         .events_file = events,
+                         .plan_file = command.plan_file,
+                         .on_formed = [&watch] { watch.End(); },
+                         .on_end =
+                             [&reporter](const WorkerEnd& end) {
+                               reporter.End(end.exit, end.reason);
+                             }});
+}
+
+WorkerExit ExitForStart(Code code) {
+  switch (code) {
+    case Code::kDeadlineExceeded:
+    case Code::kUnavailable:
+      return WorkerExit::kLostWorker;
+    case Code::kFailedPrecondition:
+    case Code::kIoError:
+    case Code::kResourceExhausted:
+      return WorkerExit::kFailed;
+    default:
+      return WorkerExit::kBadInput;
+  }
+}
+
+int TrainAsWorkerOf(const ResolvedCluster& cluster, const TrainCommand& told,
+                    Console& console) {
+  InstallSignalHandlers();
+  const Result<TrainCommand> command = Adapt(told, cluster);
+  if (!command.ok()) {
+    fmt::print(console.err, "gauntlet train: {}\n", command.status().message());
+    return static_cast<int>(ExitCode::kUsage);
+  }
+  RealWorld real;
+  ClusterReporter reporter(real.clock, *command, cluster.place.rank, console);
+  const Status status = RunWorkerOf(cluster, *command, real, reporter, console);
+  const WorkerExit exit = ExitForStart(status.code());
+  reporter.End(exit, status.message());
+  return static_cast<int>(exit);
+}
+
+// --workers has been said: whoever started this process, the workers are its
+// own.
+int TrainWithOwnWorkers(const TrainCommand& command, Console& console) {
+  if (command.task == TrainTask::kPrintCluster) {
+    ResolvedCluster here;
+    here.from = {
+        fmt::format("--workers={}: they are started here", *command.workers)};
+    console.out << (command.output == OutputFormat::kJson
+                        ? ClusterToJson(here) + "\n"
+                        : ClusterToText(here));
+    return static_cast<int>(ExitCode::kHeld);
+  }
+  const Result<ResolvedCluster> around =
+      ResolveCluster(EnvironmentOfThisProcess(), {});
+  if (around.ok() && around->place.size() > 1) {
+    fmt::print(console.err,
+               "gauntlet train: --workers {} starts workers of its own here; "
+               "not used: {}\n",
+               *command.workers, SourcesText(*around));
+  }
+  return TrainOnThisMachine(command, console);
+}
+
+int Train(const TrainCommand& command, Console& console) {
+  if (command.workers) return TrainWithOwnWorkers(command, console);
+  const Result<ResolvedCluster> cluster =
+      ResolveCluster(EnvironmentOfThisProcess(), command.cluster);
+  if (!cluster.ok()) {
+    fmt::print(console.err, "gauntlet train: {}\n", cluster.status().message());
+    return static_cast<int>(ExitCode::kUsage);
+  }
+  if (command.task == TrainTask::kPrintCluster) {
+    console.out << (command.output == OutputFormat::kJson
+                        ? ClusterToJson(*cluster) + "\n"
+                        : ClusterToText(*cluster));
+    return static_cast<int>(ExitCode::kHeld);
+  }
+  if (cluster->rule == ClusterRule::kNone) {
+    return TrainOnThisMachine(command, console);
+  }
+  return TrainAsWorkerOf(*cluster, command, console);
+}
+
+}  // namespace
+
+int TrainWhereTold(const TrainCommand& command, Console& console) {
+  return RequeueCode(command.requeue, Train(command, console));
+}
+
+}  // namespace gauntlet

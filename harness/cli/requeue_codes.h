@@ -1,0 +1,45 @@
+// Training's exit codes, as the scheduler that starts it again is to see them.
+#ifndef GAUNTLET_HARNESS_CLI_REQUEUE_CODES_H_
+#define GAUNTLET_HARNESS_CLI_REQUEUE_CODES_H_
+
+#include <optional>
+#include <string>
+
+#include "engine/status.h"
+#include "engine/world/host.h"
+#include "harness/cli/exit_code.h"
+
+namespace gauntlet {
+
+struct RequeueCodes {
+  // Told to stop, and saved: start it again.
+  int preempted = static_cast<int>(ExitCode::kStopped);
+  // Failed in a way that no other start mends (1, 2, 7); nullopt: as it is.
+  std::optional<int> no_requeue;
+};
+
+// kInvalidArgument where one code would say both.
+Status CheckRequeueCodes(const RequeueCodes& codes);
+
+// What to end with where `exit_code` is training's own.
+int RequeueCode(const RequeueCodes& codes, int exit_code);
+
+// A process that ends with these codes; everything else is `host`'s.
+class RequeueHost final : public Host {
+ public:
+  // Both outlive it.
+  RequeueHost(Host& host, const RequeueCodes& codes)
+      : host_(host), codes_(codes) {}
+
+  std::string Name() const override { return host_.Name(); }
+  int TerminationNotices() const override { return host_.TerminationNotices(); }
+  [[noreturn]] void Exit(int code) override;
+
+ private:
+  Host& host_;
+  const RequeueCodes& codes_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_REQUEUE_CODES_H_

@@ -1,0 +1,130 @@
+#include "harness/cli/worker_process.h"
+
+#include <memory>
+#include <utility>
+
+#include "chaos/inject/faulty_clock.h"
+#include "chaos/inject/faulty_network.h"
+#include "chaos/inject/faulty_storage.h"
+#include "chaos/inject/fiu_points.h"
+#include "chaos/inject/injector.h"
+#include "chaos/inject/process_effects.h"
+#include "engine/data/dataset.h"
+#include "engine/real/event_file.h"
+
+namespace gauntlet {
+namespace {
+
+constexpr uint64_t kMaxFile = uint64_t{1} << 20;
+
+// Where the faults of a plan file note that they fired: a directory beside it,
+// shared by all processes of the run.
+std::string FiredDirectory(const std::string& plan_file) {
+  return plan_file + ".fired";
+}
+
+// A fault plan brought to this process: what stands between engine and world.
+struct PlannedFaults {
+  PlannedFaults(FaultPlan told, const std::string& plan_file,
+                const ProcessIdentity& self, RealWorld& real, EventLog& events)
+      : plan(std::move(told)),
+        network(real.network, real.clock, real.tasks, plan.seed),
+        clock(real.clock),
+        effects(network, clock),
+        fired(FiredDirectory(plan_file)),
+        injector(plan, self, effects, fired, events),
+        points(injector, plan, ExternalControlFromEnvironment()),
+        storage(real.storage, injector) {}
+
+  const FaultPlan plan;
+  FaultyNetwork network;
+  FaultyClock clock;
+  ProcessEffects effects;
+  FiredFaultFiles fired;
+  Injector injector;
+  FiuPoints points;
+  FaultyStorage storage;
+};
+
+Result<std::unique_ptr<PlannedFaults>> ReadPlan(const std::string& file,
+                                                const ProcessIdentity& self,
+                                                RealWorld& real,
+                                                EventLog& events) {
+  if (file.empty()) return std::unique_ptr<PlannedFaults>();
+  ASSIGN_OR_RETURN(const std::string text,
+                   ReadFile(real.storage, file, kMaxFile));
+  Result<FaultPlan> plan = PlanFromJson(text);
+  if (!plan.ok()) return Annotate(plan.status(), file);
+  const Status made = real.storage.MakeDirectory(FiredDirectory(file));
+  if (!made.ok() && made.code() != Code::kAlreadyExists) return made;
+  return std::make_unique<PlannedFaults>(*std::move(plan), file, self, real,
+                                         events);
+}
+
+Result<std::unique_ptr<EventLog>> OpenEvents(const WorkerRun& run,
+                                             const Clock& clock) {
+  if (run.events_file.empty()) {
+    return std::unique_ptr<EventLog>(std::make_unique<NullEventLog>());
+  }
+  ASSIGN_OR_RETURN(
+      std::unique_ptr<EventFile> file,
+      EventFile::Open(run.events_file,
+                      {.worker = run.place.worker, .life = run.place.life},
+                      clock));
+  return std::unique_ptr<EventLog>(std::move(file));
+}
+
+// Passes events on, and says when the first state is there.
+class FormedSignal final : public EventLog {
+ public:
+  FormedSignal(EventLog& events, const std::function<void()>& on_formed)
+      : events_(events), on_formed_(on_formed) {}
+
+  void Emit(LogEvent event) override {
+    const EventKind kind = event.kind;
+    events_.Emit(std::move(event));
+    const bool formed =
+        kind == EventKind::kInitialized || kind == EventKind::kResumed;
+    if (formed && on_formed_) on_formed_();
+  }
+
+ private:
+  EventLog& events_;
+  const std::function<void()>& on_formed_;
+};
+
+}  // namespace
+
+Status CheckIsWorker(const ClusterPlace& place) {
+  if (place.rank != kNoRank) return OkStatus();
+  return InvalidArgument(
+      "TF_CONFIG: task.type: side-car evaluators are not part of this program: "
+      "workers evaluate at the end of each epoch");
+}
+
+Status WorkHere(RealWorld& real, const WorkerRun& run) {
+  const TrainOptions& options = run.options;
+  ASSIGN_OR_RETURN(const auto log, OpenEvents(run, real.clock));
+  FormedSignal events(*log, run.on_formed);
+  const ProcessIdentity self = {.worker = run.place.worker,
+                                .life = run.place.life,
+                                .rank = run.place.rank};
+  ASSIGN_OR_RETURN(const auto faults,
+                   ReadPlan(run.plan_file, self, real, events));
+  ASSIGN_OR_RETURN(const auto data, LoadData(real.storage, options.job.data));
+  Storage& storage = faults ? static_cast<Storage&>(faults->storage)
+                            : static_cast<Storage&>(real.storage);
+  FaultPoints& points = faults ? static_cast<FaultPoints&>(faults->points)
+                               : static_cast<FaultPoints&>(real.faults);
+  Network& network = faults ? static_cast<Network&>(faults->network)
+                            : static_cast<Network&>(real.network);
+  Clock& clock = faults ? static_cast<Clock&>(faults->clock)
+                        : static_cast<Clock&>(real.clock);
+  World world{clock, storage, network, real.tasks, run.host, points, events};
+  const std::string job_json = JobToJson(options.job, data->content);
+  const TrainInputs inputs = {
+      .options = options, .data = *data, .job_json = job_json};
+  RunWorker(world, inputs, run.place, run.reporter, run.on_end);
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,40 @@
+// A worker in this process, with its files: the step from options and a place
+// to the engine.
+#ifndef GAUNTLET_HARNESS_CLI_WORKER_PROCESS_H_
+#define GAUNTLET_HARNESS_CLI_WORKER_PROCESS_H_
+
+#include <functional>
+#include <string>
+
+#include "engine/cluster/tf_config.h"
+#include "engine/real/real_world.h"
+#include "engine/status.h"
+#include "engine/train/options.h"
+#include "engine/train/progress_reporter.h"
+#include "engine/train/worker.h"
+#include "engine/train/worker_processes.h"
+
+namespace gauntlet {
+
+struct WorkerRun {
+  Host& host;  // what ends this process
+  const TrainOptions& options;
+  const WorkerSpec& place;
+  ProgressReporter& reporter;
+  std::string events_file;  // empty: no events
+  std::string plan_file;    // empty: no faults
+  // Once the cluster stands and the state is there; may be empty.
+  std::function<void()> on_formed;
+  std::function<void(const WorkerEnd&)> on_end;
+};
+
+// kInvalidArgument for an evaluator: this program trains.
+Status CheckIsWorker(const ClusterPlace& place);
+
+// Returns only with what kept the worker from beginning; ends the process
+// otherwise.
+Status WorkHere(RealWorld& real, const WorkerRun& run);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_WORKER_PROCESS_H_

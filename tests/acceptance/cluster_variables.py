@@ -1,0 +1,312 @@
+#!/usr/bin/env python3
+"""Workers of a cluster on loopback, started by hand with the variables that
+the launchers set.
+
+Whoever tells the workers their places, the final bits are those of `gauntlet
+train --workers 2`. A worker that is lost ends all others with exit code 75, a
+notice with 143 after a save, and the same cluster started again goes on. Who
+is missing is named; variables that contradict each other are refused.
+"""
+
+import json
+import re
+import shlex
+import signal
+import subprocess
+import sys
+
+from cluster_workers import (LOST_WORKER, Workers, environment, free_port, kill,
+                             newest_step, reach_step, readme_block, wait_until)
+from observed_training import (Cases, STOPPED, expect, expect_equal, generator,
+                               parser)
+
+WORKERS = 2
+STATED = ["--no-progress", "--preset", "tiny", "--replicas", WORKERS, "--every",
+          5]
+
+
+def torchrun(port):
+    return [environment(RANK=rank, WORLD_SIZE=WORKERS, LOCAL_RANK=rank,
+                        MASTER_ADDR="127.0.0.1", MASTER_PORT=port)
+            for rank in range(WORKERS)]
+
+
+def torchrun_agent(port):
+    """Its store has MASTER_PORT: somebody listens there."""
+    return [{**variables, "TORCHELASTIC_RUN_ID": "none",
+             "TORCHELASTIC_RESTART_COUNT": "0",
+             "TORCHELASTIC_USE_AGENT_STORE": "True",
+             "MASTER_PORT": str(port - 1)} for variables in torchrun(port)]
+
+
+def tf_config(port):
+    cluster = {"chief": [f"127.0.0.1:{port}"],
+               "worker": [f"localhost:{free_port()}"]}
+    tasks = [{"type": "chief", "index": 0}, {"type": "worker", "index": 0}]
+    return [environment(TF_CONFIG=json.dumps({"cluster": cluster,
+                                              "task": task}))
+            for task in tasks]
+
+
+def slurm(port):
+    return [environment(SLURM_PROCID=rank, SLURM_NTASKS=WORKERS,
+                        SLURM_LOCALID=rank, SLURM_JOB_ID=port,
+                        SLURM_STEP_ID=0, SLURM_STEP_NUM_TASKS=WORKERS,
+                        SLURM_JOB_NODELIST="localhost")
+            for rank in range(WORKERS)]
+
+
+def mpi(port):
+    return [environment(OMPI_COMM_WORLD_RANK=rank, PMIX_RANK=rank,
+                        OMPI_COMM_WORLD_SIZE=WORKERS,
+                        OMPI_COMM_WORLD_LOCAL_SIZE=WORKERS,
+                        OMPI_COMM_WORLD_LOCAL_RANK=rank,
+                        PMIX_NAMESPACE=port) for rank in range(WORKERS)]
+
+
+def kubernetes(port):
+    return [environment(JOB_COMPLETION_INDEX=rank, WORLD_SIZE=WORKERS,
+                        HOSTNAME=f"train-{rank}", MASTER_ADDR="localhost",
+                        MASTER_PORT=port) for rank in range(WORKERS)]
+
+
+LAUNCHERS = [torchrun, torchrun_agent, tf_config, slurm, mpi, kubernetes]
+
+
+def launches_of(store):
+    """What the claims say of the launches that made them, oldest first."""
+    found = [re.findall(r"^launch: (.+)$", claim.read_text(), re.M)
+             for claim in sorted(store.glob("gen-*"))]
+    return [launch for launches in found for launch in launches]
+
+
+class ByVariables:
+    def __init__(self, options):
+        self.options = options
+        self.command = [*STATED, "--epochs", options.epochs]
+        self.clean = {}
+
+    def train_with_own_workers(self, run):
+        self.clean = run.train_to_end(*self.command, "--workers", WORKERS)
+
+    def _start(self, run, launcher, name="first"):
+        workers = Workers(run.program, run.directory / name)
+        for variables in launcher(free_port()):
+            workers.start(variables, *self.command, "--ckpt", run.store)
+        return workers
+
+    def _train_to_end(self, run, launcher, name):
+        workers = self._start(run, launcher, name)
+        codes = workers.wait()
+        expect_equal(f"exit codes ({workers.errors(0)[-300:]})", codes,
+                     [0] * WORKERS)
+        outcome = workers.outcome()
+        expect_equal("status", outcome["status"], "done")
+        expect_equal("digest", outcome["digest"], self.clean["digest"])
+        return outcome
+
+    def same_bits(self, run, launcher):
+        self._train_to_end(run, launcher, "first")
+        run.expect_clean_store()
+
+    def worker_is_lost(self, run, launcher, lost, choice):
+        """The other one asks for a restart; the restart resumes."""
+        workers = self._start(run, launcher)
+        step = choice.randrange(5, self.clean["steps"] // 2)
+        reach_step(run.store, step,
+                   lambda: workers.processes[lost].poll() is None)
+        workers.processes[lost].kill()
+        codes = workers.wait(within_s=30.0)
+        expect_equal("exit code of the other worker", codes[1 - lost],
+                     LOST_WORKER)
+        outcome = self._train_to_end(run, launcher, "second")
+        expect(outcome["resumed_from"] >= step,
+               f"resumed from {outcome['resumed_from']}, expected {step} or "
+               "more")
+        launches = launches_of(run.store)
+        expect_equal("number of launches", len(launches), 2)
+        expect(launches[0] < launches[1], f"not ascending: {launches}")
+
+    def notice(self, run, launcher, told, choice):
+        """To any worker: all save one step and end with 143."""
+        workers = self._start(run, launcher)
+        reach_step(run.store, choice.randrange(5, self.clean["steps"] // 2),
+                   lambda: workers.processes[told].poll() is None)
+        kill(workers.processes[told].pid, signal.SIGTERM)
+        expect_equal("exit codes", workers.wait(), [STOPPED] * WORKERS)
+        stopped = workers.outcome()
+        expect_equal("status", stopped["status"], "stopped")
+        expect_equal("newest checkpoint", newest_step(run.store),
+                     stopped["steps"])
+        outcome = self._train_to_end(run, launcher, "second")
+        expect_equal("resumed_from", outcome["resumed_from"], stopped["steps"])
+
+    def codes_of_the_scheduler(self, run):
+        """Those that it was told, for a stop and for a failure for good."""
+        codes = ["--preempted-code", 99, "--no-requeue-code", 200]
+        workers = Workers(run.program, run.directory / "cluster")
+        for variables in torchrun(free_port()):
+            workers.start(variables, *self.command, *codes, "--ckpt",
+                          run.store)
+        reach_step(run.store, 5, lambda: workers.processes[0].poll() is None)
+        kill(workers.processes[1].pid, signal.SIGTERM)
+        expect_equal("exit codes", workers.wait(), [99] * WORKERS)
+        cases = [
+            (torchrun(1)[0], ["--data", run.directory / "none"], 200),
+            (environment(RANK=0, WORLD_SIZE=2, SLURM_PROCID=1,
+                         SLURM_NTASKS=2), [], 200),
+            (environment(), ["--workers", 1, "--stop-at-step", 5], 99),
+            (environment(), ["--workers", 1, "--data", run.directory / "none"],
+             200),
+        ]
+        for number, (variables, arguments, code) in enumerate(cases):
+            alone = Workers(run.program, run.directory / str(number))
+            alone.start(variables, *self.command, *codes, *arguments,
+                        "--ckpt", run.directory / "own")
+            expect_equal(f"exit codes of {arguments}",
+                         alone.wait(within_s=30.0), [code])
+
+    def notice_while_it_waits(self, run):
+        workers = Workers(run.program, run.directory / "alone")
+        workers.start(torchrun(free_port())[0], "--replicas", WORKERS,
+                      "--ckpt", run.store, "--preempted-code", 99)
+        wait_until("the worker to say where it listens",
+                   lambda: "listens on" in workers.errors(0))
+        kill(workers.processes[0].pid, signal.SIGTERM)
+        expect_equal("exit codes", workers.wait(within_s=5.0), [99])
+
+    def missing_worker(self, run):
+        for rank, named in enumerate(("rank 1", "the chief (127.0.0.1:")):
+            workers = Workers(run.program, run.directory / f"only-{rank}")
+            workers.start(torchrun(free_port())[rank], *self.command,
+                          "--ckpt", run.store, "--rendezvous-timeout", 1)
+            expect_equal("exit codes", workers.wait(within_s=20.0),
+                         [LOST_WORKER])
+            expect(f"waiting for {named}" in workers.errors(0),
+                   f"expected {named!r} to be missed: {workers.errors(0)!r}")
+
+    def second_run_on_the_store(self, run):
+        """A cluster whose chief lives owns the directory."""
+        workers = self._start(run, torchrun)
+        reach_step(run.store, 5, lambda: workers.processes[0].poll() is None)
+        other = Workers(run.program, run.directory / "other")
+        for process in workers.processes:
+            process.send_signal(signal.SIGSTOP)
+        other.start(environment(RANK=0, WORLD_SIZE=1), *STATED, "--epochs",
+                    self.options.epochs, "--ckpt", run.store,
+                    "--rendezvous-timeout", 1)
+        codes = other.wait(within_s=30.0)
+        workers.end()
+        expect_equal("exit code of the second", codes, [1])
+        for line in ("worker 0 waits: ", "gauntlet train: worker 0: "):
+            expect(f"{line}{run.store}: in use by another run" in
+                   other.errors(0), other.errors(0))
+
+    def refusals(self, run):
+        cases = [
+            (environment(RANK=1, WORLD_SIZE=2, MASTER_ADDR="h", MASTER_PORT=1,
+                         TF_CONFIG='{"cluster": {"worker": ["a:1", "b:1"]}, '
+                                   '"task": {"type": "worker", "index": 0}}'),
+             [], "RANK=1 contradicts TF_CONFIG's task worker 0"),
+            (environment(RANK=0, WORLD_SIZE=2, MASTER_ADDR="h", MASTER_PORT=1,
+                         SLURM_PROCID=0, SLURM_NTASKS=4), [],
+             "WORLD_SIZE=2 contradicts SLURM_NTASKS=4"),
+            (environment(TF_CONFIG='{"cluster": {"ps": ["a:1"]}, '
+                                   '"task": {"type": "ps", "index": 0}}'), [],
+             "parameter servers (ps)"),
+            (environment(TF_CONFIG='{"cluster": {"worker": ["a:1"]}, '
+                                   '"task": {"type": "evaluator", '
+                                   '"index": 0}}'), [],
+             "side-car evaluators"),
+            (environment(RANK=0, WORLD_SIZE=3, MASTER_ADDR="h", MASTER_PORT=1),
+             ["--replicas", 2], "--replicas"),
+            (environment(RANK=0, WORLD_SIZE=2, MASTER_ADDR="h", MASTER_PORT=1),
+             ["--max-restarts", 3], "--max-restarts: expected neither"),
+            (environment(RANK=0, WORLD_SIZE=2, MASTER_ADDR="h", MASTER_PORT=1),
+             ["--logs", run.directory / "logs"], "--logs: expected none"),
+        ]
+        for number, (variables, arguments, message) in enumerate(cases):
+            workers = Workers(run.program, run.directory / str(number))
+            workers.start(variables, *arguments)
+            expect_equal("exit codes", workers.wait(within_s=10.0), [2])
+            expect(message in workers.errors(0),
+                   f"expected {message!r}, found {workers.errors(0)!r}")
+
+    def _printed(self, run, variables, *arguments):
+        done = subprocess.run(
+            [run.program, "train", *arguments, "--print-cluster"],
+            stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            env=variables, timeout=30, check=False)
+        expect_equal(f"exit code ({done.stderr})", done.returncode, 0)
+        return done.stdout
+
+    def print_cluster(self, run):
+        variables = environment(RANK=1, WORLD_SIZE=2, MASTER_ADDR="h",
+                                MASTER_PORT=7)
+        expect_equal("text", self._printed(run, variables),
+                     "rule      torchrun\n"
+                     "from      RANK=1, WORLD_SIZE=2, MASTER_ADDR=h, "
+                     "MASTER_PORT=7\n"
+                     "task      worker 1, life 1\n"
+                     "workers   2\n"
+                     "chief     rank 0 at h:7\n")
+        printed = json.loads(self._printed(run, variables, "--json"))
+        expect_equal("addresses", printed["addresses"], ["h:7", None])
+        expect_equal("task", printed["task"], {"type": "worker", "index": 1})
+        alone = json.loads(self._printed(run, environment(), "--json"))
+        expect_equal("rule", alone["rule"], "none")
+
+    def readme_kubernetes(self, run):
+        """The README's variables, in a pod of that job."""
+        text = readme_block("yaml", "completionMode: Indexed")
+        variables = dict(re.findall(r"{name: (\w+), value: \"?([^\"}]+)\"?}",
+                                    text))
+        expect_equal("completions", re.findall(r"completions: (\d+)", text),
+                     [variables["WORLD_SIZE"]])
+        name = re.findall(r"^metadata: {name: ([\w-]+)}", text, re.M)[-1]
+        command = json.loads(re.search(r"command: (\[.*\])", text).group(1))
+        printed = json.loads(self._printed(
+            run, environment(JOB_COMPLETION_INDEX=1, HOSTNAME=f"{name}-1",
+                             **variables), *command[2:], "--json"))
+        expect_equal("rule", printed["rule"], "kubernetes")
+        expect_equal("addresses", printed["addresses"],
+                     [f"{name}-0.{variables['GAUNTLET_SERVICE']}:29500", None])
+
+    def readme_torchrun(self, run):
+        line = readme_block("sh", "torchrun ").replace("\\\n", " ")
+        words = shlex.split(line)
+        gauntlet = words.index("gauntlet")
+        printed = json.loads(self._printed(
+            run, torchrun_agent(30000)[1], *words[gauntlet + 2:], "--json"))
+        expect_equal("rule", printed["rule"], "torchrun")
+
+
+def cases_of(by, round_, options):
+    for launcher in LAUNCHERS:
+        name = launcher.__name__
+        yield f"bits-{name}", lambda run, it=launcher: by.same_bits(run, it)
+    for launcher, rank in ((torchrun, 0), (torchrun, 1), (tf_config, 1),
+                           (kubernetes, 0)):
+        for what, method in (("lost", by.worker_is_lost),
+                             ("notice", by.notice)):
+            name = f"{what}-{launcher.__name__}-{rank}"
+            choice = generator(options, name, round_)
+            yield name, (lambda run, m=method, it=launcher, r=rank, c=choice:
+                         m(run, it, r, c))
+    for method in (by.codes_of_the_scheduler, by.notice_while_it_waits,
+                   by.missing_worker, by.second_run_on_the_store, by.refusals,
+                   by.print_cluster, by.readme_kubernetes, by.readme_torchrun):
+        yield method.__name__.replace("_", "-"), method
+
+
+def main():
+    arguments = parser(__doc__, 1, "rounds of all cases")
+    arguments.add_argument("--epochs", type=int, default=30)
+    options = arguments.parse_args()
+    by = ByVariables(options)
+    return Cases(options).run_rounds(
+        by.train_with_own_workers, lambda round_: cases_of(by, round_, options))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
