@@ -41,15 +41,26 @@ struct OptimizerSpec {
   float epsilon = 1e-7f;
 };
 
-enum class DataKind : uint8_t { kDigits, kIdx };
+enum class DataKind : uint8_t { kDigits, kIdx, kCifar10, kNpy };
+
+// In what order an epoch takes the rows.
+enum class Shuffle : uint8_t { kOn, kOff };
+
+// Who takes which rows: see engine/data/row_schedule.h.
+enum class ShardPolicy : uint8_t { kData, kFile, kAuto, kOff };
 
 struct DataSpec {
   DataKind kind = DataKind::kDigits;
-  std::string path;               // kIdx: directory with the four MNIST files
+  std::string path;               // of the files' directory; not kDigits
+  int classes = 10;               // kNpy: labels are below
   int samples = 4096;             // kDigits: training rows
   int validation_samples = 1024;  // kDigits: validation rows
   // kDigits: pixels a side, 28 or 7 (7: the mean of 4x4 blocks).
   int side = 28;
+  Shuffle shuffle = Shuffle::kOn;
+  ShardPolicy shard = ShardPolicy::kData;
+  int steps_per_epoch = 0;   // 0: as many as the rows give
+  int validation_steps = 0;  // of a global batch each; 0: all rows
 };
 
 // What happens to the samples of an epoch that do not fill a global batch.

@@ -112,6 +112,13 @@ const Json& JsonFields::Any(std::string_view key) {
   return null_;
 }
 
+const Json* JsonFields::Maybe(std::string_view key) {
+  if (!object_.is_object() || !object_.contains(std::string(key))) {
+    return nullptr;
+  }
+  return &Any(key);
+}
+
 int64_t JsonFields::Integer(std::string_view key, int64_t low, int64_t high) {
   const Json& value = Any(key);
   const bool fits = value.is_number_unsigned()

@@ -41,6 +41,8 @@ class JsonFields {
            std::initializer_list<std::pair<std::string_view, T>> names);
   // Null if it is missing; its own type is for the caller to check.
   const Json& Any(std::string_view key);
+  // Null if it is not there, which is no error.
+  const Json* Maybe(std::string_view key);
   std::string PathOf(std::string_view key) const;
 
   // The first error, or that a key is there that nobody asked for.

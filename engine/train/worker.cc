@@ -117,6 +117,7 @@ class Worker {
   const std::string& job_json_;
   TrainMemo* const memo_;
 
+  std::optional<RowSchedule> schedule_;
   std::unique_ptr<Kernels> kernels_;
   std::unique_ptr<Model> model_;
   std::unique_ptr<Optimizer> optimizer_;
@@ -136,15 +137,20 @@ Status Worker::Build() {
                     "replicas",
                     size, options_.job.replicas));
   }
-  if (RowsPerEpoch(options_.job, data_.train.rows) == 0) {
-    return InvalidArgument(fmt::format(
-        "the data has {} rows, fewer than the {} of a global batch",
-        data_.train.rows, options_.job.replicas * options_.job.batch));
+  ASSIGN_OR_RETURN(
+      schedule_,
+      RowSchedule::Make(options_.job,
+                        {.rows = data_.train.rows,
+                         .rows_of_files = data_.train.rows_of_files}));
+  if (chief() && !schedule_->warning().empty()) {
+    reporter_.Progress({.line = schedule_->warning()});
   }
   ASSIGN_OR_RETURN(kernels_, Kernels::Create(options_.kernels));
-  ASSIGN_OR_RETURN(
-      model_, Model::Build(options_.job.model, data_.train.height,
-                           data_.train.width, data_.train.classes, *kernels_));
+  // To a model of dense layers a pixel's channels are just more columns.
+  ASSIGN_OR_RETURN(model_,
+                   Model::Build(options_.job.model, data_.train.height,
+                                data_.train.width * data_.train.channels,
+                                data_.train.classes, *kernels_));
   if (memo_ != nullptr) model_ = WithMemo(std::move(model_), *memo_);
   optimizer_ = Optimizer::Build(options_.job.optimizer, *kernels_);
   if (!options_.checkpoint.directory.empty()) {
@@ -198,10 +204,11 @@ Status Worker::Load(const CheckpointRef& parent) {
   RETURN_IF_ERROR(loaded.status());
   RETURN_IF_ERROR(Annotate(state_->Restore(loaded->tensors, world_.faults),
                            store_->PathOf(parent)));
-  if (state_->position.sample > data_.train.rows) {
-    return DataLoss(fmt::format(
-        "{}: position/sample: expected at most {} rows, found {}",
-        store_->PathOf(parent), data_.train.rows, state_->position.sample));
+  if (state_->position.sample > schedule_->rows_per_epoch()) {
+    return DataLoss(
+        fmt::format("{}: position/sample: expected at most {} rows, found {}",
+                    store_->PathOf(parent), schedule_->rows_per_epoch(),
+                    state_->position.sample));
   }
   resumed_from_ = state_->position.step;
   started_as_ = state_->ComputeDigest();
@@ -259,6 +266,7 @@ Result<LoopEnd> Worker::Train() {
   Trainer trainer(world_, session_->ring(),
                   {.job = options_.job,
                    .data = data_,
+                   .schedule = *schedule_,
                    .optimizer = *optimizer_,
                    .model = *model_,
                    .memo = memo_,
@@ -272,7 +280,7 @@ Result<LoopEnd> Worker::Train() {
   TrainingLoop loop(world_, options_, trainer, *state_,
                     save ? &*save : nullptr);
   if (chief()) {
-    loop.ReportTo(reporter_, StepsPerEpoch(options_.job, data_.train.rows));
+    loop.ReportTo(reporter_, schedule_->steps_per_epoch());
   }
   return loop.Run(generation);
 }

@@ -10,6 +10,7 @@ namespace gauntlet {
 namespace {
 
 constexpr int kMaxWorkers = 256;
+constexpr int kMaxRows = 10'000'000;
 constexpr uint64_t kMaxSteps = 1'000'000'000'000;
 
 constexpr std::string_view kExamples =
@@ -27,6 +28,11 @@ struct JobFlags {
   std::optional<int> replicas;
   std::optional<int> batch;
   std::optional<uint64_t> seed;
+  Shuffle shuffle = Shuffle::kOn;
+  ShardPolicy shard = ShardPolicy::kData;
+  Remainder remainder = Remainder::kDrop;
+  int steps_per_epoch = 0;
+  int validation_steps = 0;
 };
 
 struct HorizonFlags {
@@ -74,8 +80,9 @@ FlagReader ReadTrigger(std::optional<SaveTrigger>& target) {
 void AddJobFlags(Flags& flags, TrainFlags& told) {
   flags.Value({"--preset", "NAME", "the job: see gauntlet list presets (tiny)"},
               ReadText(told.command.preset));
-  flags.Value({"--data", "digits|DIR",
-               "generated digits, or a folder with the four MNIST files"},
+  flags.Value({"--data", "digits|[KIND:]DIR",
+               "generated digits, or a folder of idx (MNIST, the kind if none "
+               "is said), cifar10 or npy files"},
               ReadText(told.job.data));
   flags.Value({"--replicas", "N",
                "parts of the global batch; part of the job (as --workers)"},
@@ -85,6 +92,26 @@ void AddJobFlags(Flags& flags, TrainFlags& told) {
   flags.Value({"--seed", "N", "of all randomness"},
               ReadWhole<std::optional<uint64_t>, uint64_t>(told.job.seed, 0,
                                                            UINT64_MAX));
+  flags.Value({"--shuffle", "on|off", "the rows of each epoch (on)"},
+              ReadChoice<Shuffle>(told.job.shuffle, {{"on", Shuffle::kOn},
+                                                     {"off", Shuffle::kOff}}));
+  flags.Value(
+      {"--shard-policy", "NAME",
+       "data, file, auto or off: who takes which rows (data)"},
+      ReadChoice<ShardPolicy>(told.job.shard, {{"data", ShardPolicy::kData},
+                                               {"file", ShardPolicy::kFile},
+                                               {"auto", ShardPolicy::kAuto},
+                                               {"off", ShardPolicy::kOff}}));
+  flags.Value(
+      {"--remainder", "drop|keep",
+       "rows that do not fill a step at an epoch's end (drop)"},
+      ReadChoice<Remainder>(told.job.remainder, {{"drop", Remainder::kDrop},
+                                                 {"keep", Remainder::kKeep}}));
+  flags.Value({"--steps-per-epoch", "N", "fewer than the rows give"},
+              ReadWhole(told.job.steps_per_epoch, 1, kMaxRows));
+  flags.Value({"--validation-steps", "N",
+               "global batches that an evaluation takes (all rows)"},
+              ReadWhole(told.job.validation_steps, 1, kMaxRows));
   flags.Value({"--epochs", "N", "train until so many epochs are complete (1)"},
               ReadWhole(told.horizon.epochs, uint64_t{1}, uint64_t{1'000'000}));
   flags.Value({"--steps", "N", "train until so many steps are taken"},
@@ -165,14 +192,34 @@ Result<JobSpec> TakePreset(const std::string& name) {
   return PresetJob(name);
 }
 
+// "digits", "mnist/", "cifar10:/data/cifar-10-batches-bin".
+Status TakeData(std::string_view text, DataSpec& data) {
+  if (text == "digits") return OkStatus();
+  data.kind = DataKind::kIdx;
+  for (const auto& [prefix, kind] :
+       {std::pair<std::string_view, DataKind>{"idx:", DataKind::kIdx},
+        {"cifar10:", DataKind::kCifar10},
+        {"npy:", DataKind::kNpy}}) {
+    if (!text.starts_with(prefix)) continue;
+    data.kind = kind;
+    text.remove_prefix(prefix.size());
+    break;
+  }
+  data.path = text;
+  if (!text.empty()) return OkStatus();
+  return InvalidArgument("--data: expected a folder after the kind");
+}
+
 Status TakeJob(TrainFlags& told) {
   TrainCommand& command = told.command;
   JobSpec& job = command.options.job;
   ASSIGN_OR_RETURN(job, TakePreset(command.preset));
-  if (told.job.data != "digits") {
-    job.data.kind = DataKind::kIdx;
-    job.data.path = told.job.data;
-  }
+  RETURN_IF_ERROR(TakeData(told.job.data, job.data));
+  job.data.shuffle = told.job.shuffle;
+  job.data.shard = told.job.shard;
+  job.data.steps_per_epoch = told.job.steps_per_epoch;
+  job.data.validation_steps = told.job.validation_steps;
+  job.remainder = told.job.remainder;
   job.replicas = told.job.replicas.value_or(command.launcher.workers);
   job.batch = told.job.batch.value_or(job.batch);
   job.seed = told.job.seed.value_or(job.seed);

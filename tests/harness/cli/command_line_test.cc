@@ -186,6 +186,32 @@ TEST(CommandLineTest, TrainTakesThePresetAndWhatIsSaidBesides) {
   EXPECT_EQ(command.output, OutputFormat::kJson);
 }
 
+TEST(CommandLineTest, AFolderOfDataIsMnistUnlessItsKindIsSaid) {
+  const auto data_of = [](const char* text) {
+    return Parsed<TrainCommand>({"train", "--data", text}).options.job.data;
+  };
+  EXPECT_EQ(data_of("digits").kind, DataKind::kDigits);
+  EXPECT_EQ(data_of("idx:digits").kind, DataKind::kIdx);
+  EXPECT_EQ(data_of("cifar10:/c").kind, DataKind::kCifar10);
+  EXPECT_EQ(data_of("npy:/n:1").kind, DataKind::kNpy);
+  EXPECT_EQ(data_of("npy:/n:1").path, "/n:1");
+  EXPECT_EQ(
+      ParseCommandLine(Words{"train", "--data", "npy:"}).status().message(),
+      "train: --data: expected a folder after the kind");
+}
+
+TEST(CommandLineTest, HowRowsAreTakenIsPartOfTheJob) {
+  const DataSpec data =
+      Parsed<TrainCommand>({"train", "--shuffle", "off", "--shard-policy",
+                            "auto", "--steps-per-epoch", "3",
+                            "--validation-steps", "2"})
+          .options.job.data;
+  EXPECT_EQ(data.shuffle, Shuffle::kOff);
+  EXPECT_EQ(data.shard, ShardPolicy::kAuto);
+  EXPECT_EQ(data.steps_per_epoch, 3);
+  EXPECT_EQ(data.validation_steps, 2);
+}
+
 TEST(CommandLineTest, ReplicasAreAsManyAsWorkersUnlessSaid) {
   EXPECT_EQ(Parsed<TrainCommand>({"train"}).options.job.replicas, 1);
   EXPECT_EQ(
