@@ -15,29 +15,11 @@
 #include "engine/ckpt/store_scan.h"
 #include "engine/job/job.h"
 #include "engine/numerics.h"
+#include "engine/world/directories.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
-
-std::string ParentDirectory(const std::string& path) {
-  const size_t slash = path.find_last_of('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
-
-// Each new ancestor is durable before the next one is made in it, so that after
-// a crash only the deepest one that is there may still have to be synced.
-Status MakeDurableDirectory(Storage& storage, const std::string& path) {
-  const std::string parent = ParentDirectory(path);
-  Status made = storage.MakeDirectory(path);
-  if (made.code() == Code::kNotFound && parent != path) {
-    RETURN_IF_ERROR(MakeDurableDirectory(storage, parent));
-    made = storage.MakeDirectory(path);
-  }
-  if (!made.ok() && made.code() != Code::kAlreadyExists) return made;
-  return storage.SyncDirectory(parent);
-}
 
 // The checkpoint that a save becomes. REQUIRES: BeginSave gave the name.
 CheckpointRef RefOfSave(const std::string& save) {
@@ -70,9 +52,7 @@ CheckpointStore::CheckpointStore(World& world, StoreOptions options)
 Result<CheckpointStore> CheckpointStore::Open(World& world,
                                               const StoreOptions& options) {
   StoreOptions cleaned = options;
-  while (cleaned.directory.size() > 1 && cleaned.directory.ends_with('/')) {
-    cleaned.directory.pop_back();
-  }
+  cleaned.directory = WithoutLastSlashes(cleaned.directory);
   if (cleaned.directory.empty()) {
     return InvalidArgument("checkpoint directory: expected a path, found \"\"");
   }

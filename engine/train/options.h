@@ -41,6 +41,12 @@ struct CheckpointOptions {
   bool allow_cold_start = false;
 };
 
+// Curves for TensorBoard.
+struct SummaryOptions {
+  std::string directory;  // empty: none
+  uint64_t every = 100;   // steps between two points of the loss
+};
+
 struct ClusterOptions {
   Duration heartbeat_every = std::chrono::milliseconds(200);
   Duration lost_after = std::chrono::seconds(5);
@@ -58,6 +64,8 @@ struct TrainOptions {
   JobSpec job;
   Horizon horizon;
   CheckpointOptions checkpoint;
+  SummaryOptions summary;
+  std::string export_directory;  // of the trained model; empty: nowhere
   ClusterOptions cluster;
   KernelOptions kernels;
   // A state digest every so many steps (and at every save and the end); 0: only

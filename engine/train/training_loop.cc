@@ -108,6 +108,10 @@ Status TrainingLoop::RunStep() {
   agreed_ = outcome.tally.requests;
   EmitState(EventKind::kStep, outcome, epoch);
   Report(outcome);
+  if (summary_ != nullptr) {
+    summary_->StepDone(state_->position.step, outcome.loss);
+    SaySummaryWarnings();
+  }
   if (state_->position.phase_of() != Phase::kInEpoch) {
     RETURN_IF_ERROR(world_->faults.Hit(
         Point::kEpochEnd, {.step = state_->position.step, .epoch = epoch}));
@@ -155,6 +159,10 @@ Status TrainingLoop::EndEpoch() {
              share(history.correct.back(), history.rows.back()),
              history.val_loss.back(),
              share(history.val_correct.back(), history.val_rows.back()))});
+  }
+  if (summary_ != nullptr) {
+    summary_->EpochDone(*state_);
+    SaySummaryWarnings();
   }
   return Settle(Boundary::kEpoch);
 }
@@ -211,6 +219,7 @@ Status TrainingLoop::SaveNow(SaveNeed need) {
   if (saved_at_ == position.step && saved_phase_ == position.phase) {
     return OkStatus();
   }
+  if (summary_ != nullptr) summary_->BeforeSave();
   const Status status = save_->Save(*state_);
   for (const std::string& warning : save_->TakeWarnings()) Say(warning);
   last_save_ = world_->clock.Now();
@@ -234,6 +243,12 @@ void TrainingLoop::Say(std::string line) {
                        .epoch = state_->position.epoch,
                        .steps_per_epoch = steps_per_epoch_,
                        .line = std::move(line)});
+}
+
+void TrainingLoop::SaySummaryWarnings() {
+  for (std::string& warning : summary_->TakeWarnings()) {
+    Say(std::move(warning));
+  }
 }
 
 bool TrainingLoop::DigestDue() const {

@@ -12,6 +12,7 @@
 #include "engine/train/collective_save.h"
 #include "engine/train/options.h"
 #include "engine/train/progress_reporter.h"
+#include "engine/train/run_summary.h"
 #include "engine/train/train_state.h"
 #include "engine/train/trainer.h"
 #include "engine/world/world.h"
@@ -33,6 +34,9 @@ class TrainingLoop {
 
   // Where progress goes; without it none is reported.
   void ReportTo(ProgressReporter& reporter, uint64_t steps_per_epoch);
+
+  // Curves are drawn there; on the chief.
+  void DrawOn(RunSummary& summary) { summary_ = &summary; }
 
   // Until the horizon (kFinished) or an agreed stop (kStopped), with the last
   // state saved where there is a store. Errors end the run on this worker; a
@@ -58,6 +62,8 @@ class TrainingLoop {
   Status SaveNow(SaveNeed need);
   void EmitState(EventKind kind, const StepOutcome& outcome, uint64_t epoch);
   void Say(std::string line);
+  // What the summary could not write.
+  void SaySummaryWarnings();
   bool DigestDue() const;
   void Report(const StepOutcome& outcome);
 
@@ -67,6 +73,7 @@ class TrainingLoop {
   TrainState* state_;
   CollectiveSave* save_;
   ProgressReporter* reporter_ = nullptr;
+  RunSummary* summary_ = nullptr;
   uint64_t steps_per_epoch_ = 0;
   uint64_t generation_ = 0;
   uint32_t agreed_ = 0;

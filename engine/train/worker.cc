@@ -282,6 +282,11 @@ Result<LoopEnd> Worker::Train() {
   if (chief()) {
     loop.ReportTo(reporter_, schedule_->steps_per_epoch());
   }
+  std::optional<RunSummary> summary;
+  if (chief() && !options_.summary.directory.empty()) {
+    summary.emplace(world_, options_.summary, state_->position);
+    loop.DrawOn(*summary);
+  }
   return loop.Run(generation);
 }
 

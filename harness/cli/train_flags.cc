@@ -52,6 +52,7 @@ struct TrainFlags {
   HorizonFlags horizon;
   StoreFlags store;
   std::optional<int> max_restarts;
+  std::optional<uint64_t> summary_every;
   TrainCommand command;
 };
 
@@ -169,6 +170,11 @@ void AddOutputFlags(Flags& flags, TrainFlags& told) {
   flags.Value({"--digest-every", "N",
                "log a state digest each N steps (only at saves and the end)"},
               ReadWhole(command.options.digest_every, uint64_t{0}, kMaxSteps));
+  flags.Value({"--tensorboard", "DIR", "curves for TensorBoard, in a folder"},
+              ReadText(command.options.summary.directory));
+  flags.Value({"--tensorboard-every", "N",
+               "steps between two points of the loss (100)"},
+              ReadWhole(told.summary_every, uint64_t{1}, uint64_t{1'000'000}));
   flags.Value({"--events", "DIR", "a file of events for each life of a worker"},
               ReadText(command.events_directory));
   flags.Value({"--logs", "DIR", "a log for each life of a worker"},
@@ -259,6 +265,15 @@ Status TakeStore(const StoreFlags& told, CheckpointOptions& checkpoint) {
   return OkStatus();
 }
 
+Status TakeSummary(TrainFlags& told) {
+  if (!told.summary_every) return OkStatus();
+  SummaryOptions& summary = told.command.options.summary;
+  summary.every = *told.summary_every;
+  if (!summary.directory.empty()) return OkStatus();
+  return InvalidArgument(
+      "--tensorboard-every: expected --tensorboard DIR beside it");
+}
+
 Status TakeRestarts(const std::optional<int>& max_restarts,
                     TrainCommand& command) {
   if (!max_restarts) return OkStatus();
@@ -295,6 +310,7 @@ Result<Command> ParseTrain(const VerbArguments& verb) {
   RETURN_IF_ERROR(TakeStore(told.store, told.command.options.checkpoint));
   told.command.launcher.checkpoint_directory =
       told.command.options.checkpoint.directory;
+  RETURN_IF_ERROR(TakeSummary(told));
   RETURN_IF_ERROR(TakeRestarts(told.max_restarts, told.command));
   return Command(std::move(told.command));
 }
