@@ -12,6 +12,8 @@
 #include "engine/model/model.h"
 #include "engine/model/optimizer.h"
 #include "engine/train/collective_save.h"
+#include "engine/train/model_export.h"
+#include "engine/train/run_summary.h"
 #include "engine/train/train_state.h"
 #include "engine/train/trainer.h"
 #include "engine/train/training_loop.h"
@@ -105,6 +107,7 @@ class Worker {
   Status Load(const CheckpointRef& parent);
   Status AgreeOnStart();
   Result<LoopEnd> Train();
+  Status Export(const Digest& digest);
   Status Finish(LoopEnd end);
   TrainResult Outcome(LoopEnd end, const Digest& digest) const;
   WorkerEnd End(const Status& status, Stage stage);
@@ -153,6 +156,10 @@ Status Worker::Build() {
                                 data_.train.classes, *kernels_));
   if (memo_ != nullptr) model_ = WithMemo(std::move(model_), *memo_);
   optimizer_ = Optimizer::Build(options_.job.optimizer, *kernels_);
+  if (!options_.export_directory.empty()) {
+    RETURN_IF_ERROR(
+        CheckExportDirectory(world_.storage, options_.export_directory));
+  }
   if (!options_.checkpoint.directory.empty()) {
     ASSIGN_OR_RETURN(
         store_, CheckpointStore::Open(
@@ -317,6 +324,24 @@ TrainResult Worker::Outcome(LoopEnd end, const Digest& digest) const {
   return result;
 }
 
+Status Worker::Export(const Digest& digest) {
+  if (options_.export_directory.empty()) return OkStatus();
+  RETURN_IF_ERROR(Annotate(ExportModel(world_, options_.export_directory,
+                                       {.model = *model_,
+                                        .parameters = state_->parameters,
+                                        .data = data_.train,
+                                        .job_json = job_json_,
+                                        .step = state_->position.step,
+                                        .epoch = state_->position.epoch,
+                                        .state_digest = digest}),
+                           "export"));
+  reporter_.Progress({.step = state_->position.step,
+                      .epoch = state_->position.epoch,
+                      .line = fmt::format("exported the model to {}",
+                                          options_.export_directory)});
+  return OkStatus();
+}
+
 Status Worker::Finish(LoopEnd end) {
   RETURN_IF_ERROR(world_.faults.Hit(
       Point::kFinish,
@@ -345,6 +370,7 @@ Status Worker::Finish(LoopEnd end) {
   }
   if (chief()) {
     reporter_.Result(result);
+    if (end == LoopEnd::kFinished) RETURN_IF_ERROR(Export(digest));
     if (end == LoopEnd::kFinished && store_ &&
         options_.checkpoint.at_success == AtSuccess::kDeleteCheckpoints) {
       RETURN_IF_ERROR(store_->DeleteAll());

@@ -175,6 +175,9 @@ void AddOutputFlags(Flags& flags, TrainFlags& told) {
   flags.Value({"--tensorboard-every", "N",
                "steps between two points of the loss (100)"},
               ReadWhole(told.summary_every, uint64_t{1}, uint64_t{1'000'000}));
+  flags.Value({"--export", "DIR",
+               "the trained model as safetensors and JSON, once it is done"},
+              ReadText(command.options.export_directory));
   flags.Value({"--events", "DIR", "a file of events for each life of a worker"},
               ReadText(command.events_directory));
   flags.Value({"--logs", "DIR", "a log for each life of a worker"},

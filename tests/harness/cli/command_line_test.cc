@@ -130,9 +130,12 @@ TEST(CommandLineTest, AMistakeIsOneLineThatNamesIt) {
       {{"replay", "latest", "7f3a"}, "replay: unexpected argument '7f3a'"},
       {{"replay", "latest", "--world", "both"},
        "replay: --world: expected one of real, sim, found 'both'"},
-      {{"ckpt"}, "ckpt: expected a subcommand: ls, verify or diff"},
+      {{"ckpt"},
+       "ckpt: expected a subcommand: ls, verify, diff, export or "
+       "predict"},
       {{"ckpt", "verfy", "d"},
-       "ckpt: expected ls, verify or diff, found 'verfy'; did you mean "
+       "ckpt: expected ls, verify, diff, export or predict, found 'verfy'; did "
+       "you mean "
        "verify?"},
       {{"ckpt", "ls"}, "ckpt: ls: DIR: missing"},
       {{"ckpt", "diff", "a"}, "ckpt: diff: B: missing"},
@@ -210,6 +213,32 @@ TEST(CommandLineTest, HowRowsAreTakenIsPartOfTheJob) {
   EXPECT_EQ(data.shard, ShardPolicy::kAuto);
   EXPECT_EQ(data.steps_per_epoch, 3);
   EXPECT_EQ(data.validation_steps, 2);
+}
+
+TEST(CommandLineTest, CurvesAndTheExportHaveFoldersOfTheirOwn) {
+  const TrainOptions options =
+      Parsed<TrainCommand>({"train", "--tensorboard", "c",
+                            "--tensorboard-every", "5", "--export", "m"})
+          .options;
+  EXPECT_EQ(options.summary.directory, "c");
+  EXPECT_EQ(options.summary.every, 5u);
+  EXPECT_EQ(options.export_directory, "m");
+  EXPECT_EQ(ParseCommandLine(Words{"train", "--tensorboard-every", "5"})
+                .status()
+                .message(),
+            "train: --tensorboard-every: expected --tensorboard DIR beside it");
+}
+
+TEST(CommandLineTest, ACheckpointsModelIsExportedOrAsked) {
+  const auto exported = Parsed<CheckpointExportCommand>(
+      {"ckpt", "export", "store", "model", "--data", "d"});
+  EXPECT_EQ(exported.path, "store");
+  EXPECT_EQ(exported.directory, "model");
+  EXPECT_EQ(exported.data_directory, "d");
+  const auto asked =
+      Parsed<CheckpointPredictCommand>({"ckpt", "predict", "store", "--json"});
+  EXPECT_EQ(asked.path, "store");
+  EXPECT_EQ(asked.output, OutputFormat::kJson);
 }
 
 TEST(CommandLineTest, ReplicasAreAsManyAsWorkersUnlessSaid) {

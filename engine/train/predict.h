@@ -1,0 +1,21 @@
+// What a model says of rows.
+#ifndef GAUNTLET_ENGINE_TRAIN_PREDICT_H_
+#define GAUNTLET_ENGINE_TRAIN_PREDICT_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/data/dataset.h"
+#include "engine/model/model.h"
+
+namespace gauntlet {
+
+// The class of each row, as an evaluation counts it.
+std::vector<uint8_t> PredictClasses(Model& model,
+                                    std::span<const float> parameters,
+                                    const Dataset& data);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_TRAIN_PREDICT_H_
