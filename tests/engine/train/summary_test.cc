@@ -1,6 +1,10 @@
 // TensorBoard events: a file for each life, and training the same without them.
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
+#include "engine/train/run_summary.h"
+#include "tests/engine/ckpt/test_world.h"
 #include "tests/engine/train/training_fixture.h"
 
 namespace gauntlet {
@@ -61,17 +65,47 @@ TEST(SummaryTest, EachLifeGoesOnInAFileOfItsOwn) {
             static_cast<int>(kEpochs));
 }
 
-TEST(SummaryTest, WhatCannotBeWrittenIsSaidOnceAndDisturbsNothing) {
+size_t Warnings(const LifeOutcome& life) {
+  return static_cast<size_t>(
+      std::ranges::count_if(life.lines, [](const std::string& line) {
+        return line.starts_with("TensorBoard events are not written: ");
+      }));
+}
+
+TEST(SummaryTest, AFolderThatCannotBeMadeIsSaidOnceAndDisturbsNothing) {
   TrainingFixture fixture;
   ASSERT_TRUE(fixture.disk().Open("/curves", OpenMode::kCreateExclusive).ok());
   const LifeOutcome life = fixture.Run(2, Drawn("/curves/run"));
   ASSERT_TRUE(life.result) << life.reasons[0];
   EXPECT_EQ(life.result->digest, UndisturbedDigest(SmallRun()));
-  int warnings = 0;
-  for (const std::string& line : life.lines) {
-    if (line.starts_with("TensorBoard events are not written: ")) ++warnings;
+  EXPECT_EQ(Warnings(life), 1u);
+}
+
+// Asked for scalars while its disk is full for a while.
+TEST(RunSummaryTest, ARowOfFailuresIsSaidOnceAndTheCurveGoesOnAfterIt) {
+  MemoryStorage storage;
+  TestWorld world(storage);
+  const SummaryOptions options = {.directory = "/curves", .every = 1};
+  RunSummary summary(world.world, options, {});
+  const auto say = [&](uint64_t first) {
+    for (uint64_t step = first; step < first + 3; ++step) {
+      summary.StepDone(step, 0.5f);
+    }
+    return summary.TakeWarnings().size();
+  };
+  EXPECT_EQ(say(1), 0u);
+  for (const uint64_t first : {4, 10}) {
+    storage.gate = [](Operation operation, const std::string& path) {
+      return operation == Operation::kWrite ? ResourceExhausted(path)
+                                            : OkStatus();
+    };
+    EXPECT_EQ(say(first), 1u);
+    storage.gate = nullptr;
+    EXPECT_EQ(say(first + 3), 0u);
   }
-  EXPECT_EQ(warnings, 1);
+  const auto files = FilesIn(storage, "/curves");
+  ASSERT_EQ(files.size(), 1u);
+  EXPECT_EQ(Count(files[0], "batch_loss"), 9);
 }
 
 }  // namespace
