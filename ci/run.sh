@@ -15,7 +15,7 @@ usage: ci/run.sh COMMAND
   demo    build the program and run its demo
   test    build everything, run all tests and the scenario suites
   sim     explore in the simulated world: random plans with every situation met,
-          and all crash states of a save
+          each fault at each point, and the crash states of a save
   bench   print the rates of the simulation, of crash states, of shrinking and
           of the kernels
   lint    check the format of all sources
@@ -98,7 +98,11 @@ explore_stage() {  # NAME ARGUMENTS...
 }
 
 explore_stages() {
-  explore_stage "random plans" --cases 6000 --seed 4 -j 2 --require-marks
+  explore_stage "random plans" --cases 6000 --seed 1 -j 2 --require-marks
+  explore_stage "each fault at each point" --mode nth --max-faults 1 \
+                --cases 3000 -j 2
+  explore_stage "each fault in a recovery" --mode nth -j 2 \
+                --points 'step.begin,ckpt.load*,ckpt.reject'
   explore_stage "crash states" --mode crash-states
 }
 

@@ -11,9 +11,11 @@
 // always inlined, so that files compiled for different instruction sets share
 // no symbol.
 //
-//   numerics_math.h     Fma, Sqrt, Exp, Log, Tanh
+//   numerics_math.h     Fma, Sqrt, Exp, Log, Tanh, CosPi
 //   numerics_sums.h     sums, products, losses, arg-max
+//   numerics_convolution.h  convolution and its gradients
 //   numerics_updates.h  activations and optimizer updates, element by element
+//   numerics_schedule.h learning rates, a function of the update
 //   numerics_random.h   Philox, its keys, dropout, initial values, permutation
 //
 // A change of any result's bits is a change of kVersion, which is part of every
@@ -23,10 +25,12 @@
 
 #include <cstdint>
 
-#include "engine/numerics_math.h"     // IWYU pragma: export
-#include "engine/numerics_random.h"   // IWYU pragma: export
-#include "engine/numerics_sums.h"     // IWYU pragma: export
-#include "engine/numerics_updates.h"  // IWYU pragma: export
+#include "engine/numerics_convolution.h"  // IWYU pragma: export
+#include "engine/numerics_math.h"         // IWYU pragma: export
+#include "engine/numerics_random.h"       // IWYU pragma: export
+#include "engine/numerics_schedule.h"     // IWYU pragma: export
+#include "engine/numerics_sums.h"         // IWYU pragma: export
+#include "engine/numerics_updates.h"      // IWYU pragma: export
 
 namespace gauntlet::numerics {
 

@@ -95,6 +95,12 @@ GAUNTLET_NUMERIC float ReplicaSum(const float* values, size_t stride,
   return total;
 }
 
+// The mean of as many values: their ReplicaSum, one division.
+GAUNTLET_NUMERIC float ReplicaMean(const float* values, size_t stride,
+                                   size_t replicas) {
+  return ReplicaSum(values, stride, replicas) / static_cast<float>(replicas);
+}
+
 // The index of the largest value, the lowest such index of equals. A NaN is
 // never larger; a NaN at index 0 stays. REQUIRES: count > 0.
 GAUNTLET_NUMERIC size_t ArgMax(const float* x, size_t count) {

@@ -2,6 +2,8 @@
 #ifndef GAUNTLET_ENGINE_NUMERICS_UPDATES_H_
 #define GAUNTLET_ENGINE_NUMERICS_UPDATES_H_
 
+#include <cstdint>
+
 #include "engine/numerics_math.h"
 
 namespace gauntlet::numerics {
@@ -57,6 +59,32 @@ GAUNTLET_NUMERIC float SgdUpdate(float rate, float gradient, float parameter) {
 GAUNTLET_NUMERIC float MomentumVelocity(float rate, float momentum,
                                         float gradient, float velocity) {
   return Fma(momentum, velocity, -(rate * gradient));
+}
+
+// A moving mean after `rows` more values with this sum. REQUIRES: rows > 0.
+GAUNTLET_NUMERIC float MovingMean(float momentum, float mean, float sum,
+                                  uint64_t rows) {
+  const float latest = sum / static_cast<float>(rows);
+  return Fma(momentum, mean, (1.0f - momentum) * latest);
+}
+
+// Cut to [-limit, limit]; a NaN stays one.
+GAUNTLET_NUMERIC float ClipValue(float x, float limit) {
+  const float below = x > limit ? limit : x;
+  return below < -limit ? -limit : below;
+}
+
+// What gradients with this sum of squares are multiplied by, so that their
+// Euclidean norm is at most `limit`; 1 where it is, or is not a number.
+GAUNTLET_NUMERIC float ClipScale(float sum_of_squares, float limit) {
+  const float norm = Sqrt(sum_of_squares);
+  return norm > limit ? limit / norm : 1.0f;
+}
+
+// What the sum of the gradients of so many steps is multiplied by.
+// REQUIRES: 0 < steps <= 2^24.
+GAUNTLET_NUMERIC float AccumulationScale(uint32_t steps) {
+  return 1.0f / static_cast<float>(steps);
 }
 
 }  // namespace gauntlet::numerics

@@ -22,9 +22,9 @@ enum class Code {
   kAlreadyExists,     // Somebody made it first.
   kUnavailable,       // A connection or worker is lost: regroup.
   kDeadlineExceeded,  // A wait ended without the event: suspect a hang.
-  kFenced,            // A newer generation owns the store: stop, write nothing.
-  kDataLoss,          // Stored bytes are not the bytes that were written.
-  kIoError,           // The disk said no (EIO): retry elsewhere, never here.
+  kFenced,  // A newer generation owns the store: this one writes nothing more.
+  kDataLoss,            // Stored bytes are not the bytes that were written.
+  kIoError,             // The disk said no (EIO): retry elsewhere, never here.
   kResourceExhausted,   // Disk full, too many files.
   kFailedPrecondition,  // The caller's situation forbids it (exit 1 or 7).
   kCancelled,           // Asked to stop.

@@ -2,14 +2,13 @@
 // plan to one process, at its own end of each connection, and is the world's
 // network in all else.
 //
-// What each fault does is said in chaos/inject/plan.h. While a way is cut,
-// frames stay here: outgoing ones up to kMaxHeldBytes, then Send waits, as with
-// any network that takes no more; incoming ones with the network. A process has
-// one of these. Safe from any task.
+// What each fault does is said in chaos/inject/plan.h. What is late or cut off
+// stays here, up to NetworkEdge::kMaxHeldBytes on each way of a connection:
+// then Send waits, as with any network that takes no more, and what comes in
+// stays with the network. A process has one of these. Safe from any task.
 #ifndef GAUNTLET_CHAOS_INJECT_FAULTY_NETWORK_H_
 #define GAUNTLET_CHAOS_INJECT_FAULTY_NETWORK_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -21,14 +20,13 @@
 
 namespace gauntlet {
 
+class NetworkEdge;
+
 class FaultyNetwork final : public Network {
  public:
-  // On the way out of one connection.
-  static constexpr size_t kMaxHeldBytes = size_t{64} << 20;
-
   // All must outlive this; `seed` is the plan's.
   FaultyNetwork(Network& base, Clock& clock, Tasks& tasks, uint64_t seed);
-  // Waits for the tasks that bring late frames; what is late is not sent.
+  // Waits for the tasks that hold frames back; what is late is not sent.
   // REQUIRES: its channels and listeners are gone.
   ~FaultyNetwork() override;
 
@@ -41,12 +39,7 @@ class FaultyNetwork final : public Network {
   void Trouble(const Fault& fault);
 
  private:
-  class Edge;
-  struct Line;
-  class FaultyChannel;
-  class FaultyListener;
-
-  std::shared_ptr<Edge> edge_;
+  const std::unique_ptr<NetworkEdge> edge_;
   Network& base_;
 };
 

@@ -1,7 +1,7 @@
+// What a plan may say.
 #include "chaos/inject/plan.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 
@@ -9,73 +9,6 @@
 
 namespace gauntlet {
 namespace {
-
-constexpr std::array kKinds = {
-    FaultKindInfo{FaultKind::kCrash, "crash", "exit_code",
-                  "the process is gone at this instruction", ""},
-    FaultKindInfo{FaultKind::kKill, "kill", "latency",
-                  "the process is killed from outside a moment later", ""},
-    FaultKindInfo{FaultKind::kException, "exception", "",
-                  "an internal failure aborts the process", ""},
-    FaultKindInfo{FaultKind::kHang, "hang", "duration",
-                  "the calling task stands still", ""},
-    FaultKindInfo{FaultKind::kStop, "stop", "duration",
-                  "the whole process stands still", ""},
-    FaultKindInfo{FaultKind::kSlow, "slow", "latency",
-                  "the calling task takes longer", ""},
-    FaultKindInfo{FaultKind::kPreempt, "preempt", "grace",
-                  "a termination notice, and a kill after the grace", ""},
-    FaultKindInfo{FaultKind::kTornWrite, "torn_write", "blocks keep then",
-                  "only some blocks of the next write land", ""},
-    FaultKindInfo{FaultKind::kShortWrite, "short_write", "bytes",
-                  "the next write lands in part, then fails", ""},
-    FaultKindInfo{FaultKind::kErrno, "errno", "error",
-                  "the operation fails with an error of the system", ""},
-    FaultKindInfo{FaultKind::kFsyncFails, "fsync_fails", "",
-                  "a sync fails once, and what it covered is never durable",
-                  ""},
-    FaultKindInfo{FaultKind::kBitFlip, "bit_flip", "offset bit",
-                  "one bit of a file at rest is turned over", ""},
-    FaultKindInfo{FaultKind::kTruncate, "truncate", "offset",
-                  "a file at rest is cut short", ""},
-    FaultKindInfo{FaultKind::kDelete, "delete", "", "a file at rest is gone",
-                  ""},
-    FaultKindInfo{FaultKind::kPowerLoss, "power_loss", "",
-                  "the machine loses power, and what was not synced is open",
-                  "real processes share a running kernel, which keeps what "
-                  "was not synced"},
-    FaultKindInfo{FaultKind::kPartition, "partition", "duration groups",
-                  "the worker, or groups of workers, are cut from the others",
-                  ""},
-    FaultKindInfo{FaultKind::kOneWay, "one_way", "duration way",
-                  "what the worker sends, or what is sent to it, stays away",
-                  ""},
-    FaultKindInfo{FaultKind::kDrop, "drop", "duration percent",
-                  "some frames from and to the worker have to be sent again",
-                  ""},
-    FaultKindInfo{FaultKind::kDelay, "delay", "duration latency jitter",
-                  "each frame from and to the worker takes longer", ""},
-    FaultKindInfo{FaultKind::kReset, "reset", "",
-                  "all connections of the worker break", ""},
-    FaultKindInfo{FaultKind::kClockJump, "clock_jump", "by direction",
-                  "the calendar of the worker's machine jumps", ""},
-};
-
-constexpr std::array kErrors = {
-    FaultErrorInfo{EIO, "EIO", Code::kIoError},
-    FaultErrorInfo{ENOSPC, "ENOSPC", Code::kResourceExhausted},
-    FaultErrorInfo{EDQUOT, "EDQUOT", Code::kResourceExhausted},
-    FaultErrorInfo{EMFILE, "EMFILE", Code::kResourceExhausted},
-    FaultErrorInfo{ENFILE, "ENFILE", Code::kResourceExhausted},
-    FaultErrorInfo{ENOENT, "ENOENT", Code::kNotFound},
-    FaultErrorInfo{EEXIST, "EEXIST", Code::kAlreadyExists},
-    FaultErrorInfo{EACCES, "EACCES", Code::kIoError},
-    FaultErrorInfo{EROFS, "EROFS", Code::kIoError},
-    FaultErrorInfo{ESTALE, "ESTALE", Code::kIoError},
-    FaultErrorInfo{ETIMEDOUT, "ETIMEDOUT", Code::kDeadlineExceeded},
-    FaultErrorInfo{ECONNRESET, "ECONNRESET", Code::kUnavailable},
-    FaultErrorInfo{EPIPE, "EPIPE", Code::kUnavailable},
-};
 
 constexpr size_t kMaxFaults = 10000;
 constexpr size_t kMaxIdLength = 64;
@@ -91,6 +24,17 @@ bool IsIdCharacter(char c) {
 bool IsGoodId(std::string_view id) {
   return !id.empty() && id.size() <= kMaxIdLength && id.front() != '.' &&
          std::ranges::all_of(id, IsIdCharacter);
+}
+
+void TakeLinkParameters(FaultKind kind, const FaultParameters& all,
+                        FaultParameters& taken) {
+  if (kind == FaultKind::kPartition) taken.groups = all.groups;
+  if (kind == FaultKind::kOneWay) taken.way = all.way;
+  if (kind == FaultKind::kDrop) taken.percent = all.percent;
+  if (kind == FaultKind::kDelay) {
+    taken.latency = all.latency;
+    taken.jitter = all.jitter;
+  }
 }
 
 // The parameters with everything that the kind does not take left at its
@@ -131,21 +75,11 @@ FaultParameters OnlyTaken(FaultKind kind, const FaultParameters& all) {
       taken.offset = all.offset;
       break;
     case FaultKind::kPartition:
-      taken.duration = all.duration;
-      taken.groups = all.groups;
-      break;
     case FaultKind::kOneWay:
-      taken.duration = all.duration;
-      taken.way = all.way;
-      break;
     case FaultKind::kDrop:
-      taken.duration = all.duration;
-      taken.percent = all.percent;
-      break;
     case FaultKind::kDelay:
       taken.duration = all.duration;
-      taken.latency = all.latency;
-      taken.jitter = all.jitter;
+      TakeLinkParameters(kind, all, taken);
       break;
     case FaultKind::kClockJump:
       taken.by = all.by;
@@ -278,8 +212,8 @@ Status ValidateParameters(const Fault& fault) {
     return Bad(fault, "with.exit_code", "1 to 255",
                std::to_string(with.exit_code));
   }
-  if (std::ranges::find(kErrors, with.error, &FaultErrorInfo::number) ==
-      kErrors.end()) {
+  if (std::ranges::find(AllFaultErrors(), with.error,
+                        &FaultErrorInfo::number) == AllFaultErrors().end()) {
     return Bad(fault, "with.error", "an error of the table",
                std::to_string(with.error));
   }
@@ -318,76 +252,6 @@ Status ValidateOrder(const std::vector<Fault>& faults) {
 
 }  // namespace
 
-std::span<const FaultKindInfo> AllFaultKinds() { return kKinds; }
-
-std::string_view FaultKindName(FaultKind kind) {
-  return kKinds[static_cast<size_t>(kind)].name;
-}
-
-std::string_view ParametersOf(FaultKind kind) {
-  return kKinds[static_cast<size_t>(kind)].parameters;
-}
-
-std::string WorkerName(int worker) {
-  switch (worker) {
-    case kAnyWorker:
-      return "any";
-    case kAllWorkers:
-      return "all";
-    case kChief:
-      return "chief";
-    default:
-      return std::to_string(worker);
-  }
-}
-
-std::optional<int> FindWorkerSymbol(std::string_view name) {
-  for (const int symbol : {kAnyWorker, kAllWorkers, kChief}) {
-    if (WorkerName(symbol) == name) return symbol;
-  }
-  return std::nullopt;
-}
-
-std::string_view AfterTearName(AfterTear then) {
-  switch (then) {
-    case AfterTear::kCrash:
-      return "crash";
-    case AfterTear::kPowerLoss:
-      return "power_loss";
-    case AfterTear::kNothing:
-      return "nothing";
-  }
-  return "";
-}
-
-std::optional<FaultKind> FindFaultKind(std::string_view name) {
-  const auto* found = std::ranges::find(kKinds, name, &FaultKindInfo::name);
-  if (found == kKinds.end()) return std::nullopt;
-  return found->kind;
-}
-
-std::span<const FaultErrorInfo> AllFaultErrors() { return kErrors; }
-
-Status FaultErrorStatus(int number, std::string_view what) {
-  const auto* found =
-      std::ranges::find(kErrors, number, &FaultErrorInfo::number);
-  if (found == kErrors.end()) {
-    return IoError(fmt::format("{}: injected error {}", what, number));
-  }
-  return {found->code, fmt::format("{}: injected {}", what, found->name)};
-}
-
-bool HasOffset(Point point) {
-  return point == Point::kShardWrite || point == Point::kIndexWrite ||
-         point == Point::kManifestWrite || point == Point::kStateWrite;
-}
-
-uint64_t FileOffset::In(uint64_t file_size) const {
-  if (unit == OffsetUnit::kBytes) return value;
-  // Without overflow for any size: whole hundreds first.
-  return file_size / 100 * value + file_size % 100 * value / 100;
-}
-
 Status Validate(const FaultPlan& plan) {
   if (plan.faults.size() > kMaxFaults) {
     return InvalidArgument(
@@ -415,24 +279,6 @@ Status Validate(const FaultPlan& plan) {
     }
   }
   return ValidateOrder(plan.faults);
-}
-
-bool IsOfNetwork(FaultKind kind) {
-  return kind == FaultKind::kPartition || kind == FaultKind::kOneWay ||
-         kind == FaultKind::kDrop || kind == FaultKind::kDelay ||
-         kind == FaultKind::kReset;
-}
-
-std::string_view WhyNotReal(const Fault& fault) {
-  if (!fault.with.groups.empty()) {
-    return "a real process reaches its own connections only, and groups are "
-           "about those of others";
-  }
-  const bool tears_and_loses_power = fault.kind == FaultKind::kTornWrite &&
-                                     fault.with.then == AfterTear::kPowerLoss;
-  const FaultKind kind =
-      tears_and_loses_power ? FaultKind::kPowerLoss : fault.kind;
-  return kKinds[static_cast<size_t>(kind)].why_not_real;
 }
 
 }  // namespace gauntlet

@@ -42,7 +42,10 @@
 //   truncate      The same, but the file is cut to `offset`.
 //   delete        The same, but the file is gone.
 //   power_loss    The whole machine, all processes and everything not synced:
-//                 each piece of it may be there, gone, torn or reordered.
+//                 each piece of it may be there, gone, torn or reordered. Where
+//                 workers have hosts of their own and their disk is a file
+//                 server, it is the worker's host: the server stays, and of
+//                 what the host had not handed over some may still get through.
 //   partition     The worker is cut from all others, both ways, for `duration`
 //                 or for ever; with `groups`, each group of workers from each
 //                 other one. Nothing is lost, nothing arrives: frames wait, and
@@ -60,11 +63,12 @@
 //                 holds.
 //   reset         All connections that the worker has break at once, at both
 //                 ends; what is under way is lost. New ones can be made.
-//   clock_jump    The calendar of the worker's machine goes forward or back by
-//                 `by`; monotonic time goes on.
+//   clock_jump    The calendar that the worker reads goes forward or back by
+//                 `by`; monotonic time goes on. The other workers' do not: they
+//                 may be on other machines.
 //
-// A fault of the network ends with the life that it happened to: the next one
-// has another place in the network.
+// A fault of the network or of the calendar ends with the life that it happened
+// to: the next one has another place in the network, and the right time.
 //
 // A site with an `offset` is within a file: the bytes before it land, then the
 // fault happens.
@@ -75,8 +79,10 @@
 //   clock_jump), the network (partition, one_way, drop, delay, reset),
 //   power_loss, and torn_write followed by crash or power_loss, may come at any
 //   point, in any number that leaves the run its restarts: it recovers, from
-//   nothing older than the newest acknowledged save. A trouble of the network
-//   that is over before somebody is given up restarts nothing.
+//   nothing older than the newest acknowledged save; what a disk that lies
+//   about syncs forgets in a power cut aside (harness/oracle/judge.cc). A
+//   trouble of the network that is over before somebody is given up restarts
+//   nothing.
 // - Errors that the engine is told of (errno, short_write, fsync_fails) void at
 //   most the save or the load that they hit. Once: the run goes on or recovers.
 //   For ever (times: always): it ends with an error; nothing acknowledged is

@@ -70,12 +70,7 @@ CrashImages::CrashImages(const SimDisk& disk, const CrashBound& bound,
   for (const std::vector<bool>& kept : choices) {
     AddNames(kept);
     Names& names = names_.back();
-    // Alike in names and in what can be behind them.
-    Digest look = names.base;
-    for (size_t i = 0; i < names.files.size(); ++i) {
-      look = Plus(look, Mix(names.terms[i].front(), names.terms[i].back()));
-      look = Plus(look, {.high = names.terms[i].size(), .low = i});
-    }
+    const Digest look = Plus(names.look, names.base);
     const auto [known, is_new] = seen.try_emplace(look, names_.size() - 1);
     if (std::ranges::find(kept, false) == kept.end()) {
       everything_ = known->second;
@@ -134,11 +129,14 @@ void CrashImages::AddEntries(const SimDisk::KeptNames& kept,
       AddEntries(kept, *inode, here, names);
       continue;
     }
-    entry.outcomes = OutcomesOf(*inode, kept.flushed.contains(inode.get()));
+    entry.outcomes = OutcomesOf(*inode, kept.flushed.contains(inode.get())
+                                            ? FileData::kFlushed
+                                            : FileData::kPending);
     const auto& list = entry.outcomes->list;
     if (list.size() == 1) {
       names.base = Plus(names.base, Mix(here, list[0].digest));
     } else {
+      names.look = Plus(names.look, Mix(here, entry.outcomes->look));
       entry.pending = names.files.size();
       names.files.push_back(names.entries.size());
       std::vector<Digest>& terms = names.terms.emplace_back();
@@ -152,10 +150,10 @@ void CrashImages::AddEntries(const SimDisk::KeptNames& kept,
 }
 
 std::shared_ptr<const FileOutcomes> CrashImages::OutcomesOf(const Inode& file,
-                                                            bool flushed) {
-  auto& [version, outcomes] = cache_[{file.number, flushed}];
+                                                            FileData data) {
+  auto& [version, outcomes] = cache_[{file.number, data}];
   if (outcomes == nullptr || version != file.version) {
-    outcomes = std::make_shared<FileOutcomes>(ListOutcomes(file, flushed));
+    outcomes = std::make_shared<FileOutcomes>(ListOutcomes(file, data));
     version = file.version;
   }
   return outcomes;
@@ -352,8 +350,7 @@ std::vector<std::string> CrashImages::Describe(const CrashImage& image,
       if (block == outcome.blocks.size()) break;
       lines.push_back(fmt::format(
           "  {}: {}", DescribeMicroOp(log.operations[dirty.operation]),
-          dirty.lost ? "lost"
-                     : DescribeOutcome(outcome.blocks[block], SimDisk::kCuts)));
+          DescribeOutcome(outcome.blocks[block], SimDisk::kCuts)));
       ++block;
     }
   }

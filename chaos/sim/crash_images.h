@@ -58,12 +58,16 @@ struct FileOutcomes {
   // The first: nothing pending survived; the second: all of it. No two alike.
   std::vector<Outcome> list;
   double total = 0;  // without the bound; the list's size if that is complete
+  Digest look;       // of all digests in the list
 };
+
+// Whether a file's data went to the disk with its name.
+enum class FileData : uint8_t { kPending, kFlushed };
 
 // Outcomes of files that did not change from one cut to the next. Serves one
 // disk.
 using FileOutcomesCache =
-    std::map<std::tuple<uint64_t, bool>,
+    std::map<std::tuple<uint64_t, FileData>,
              std::pair<uint64_t, std::shared_ptr<const FileOutcomes>>>;
 
 // An image, by the choices that make it.
@@ -110,6 +114,7 @@ class CrashImages {
     std::vector<size_t> files;               // entries with several outcomes
     std::vector<std::vector<Digest>> terms;  // of these, for each outcome
     Digest base;                             // of all the rest
+    Digest look;                             // of all that can be there
     Reach reach = Reach::kAll;
   };
   using Visit = std::function<bool(const CrashImage&)>;
@@ -121,8 +126,8 @@ class CrashImages {
   double TotalOf(const Names& names) const;
   void Count(Names& names);
   std::shared_ptr<const FileOutcomes> OutcomesOf(const Inode& file,
-                                                 bool flushed);
-  FileOutcomes ListOutcomes(const Inode& file, bool flushed) const;
+                                                 FileData data);
+  FileOutcomes ListOutcomes(const Inode& file, FileData data) const;
 
   bool VisitWhole(const Names& names, CrashImage& image,
                   const Visit& visit) const;

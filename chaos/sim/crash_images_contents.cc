@@ -1,6 +1,7 @@
 // What a power cut can leave of one file.
 #include <algorithm>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "chaos/sim/crash_images.h"
@@ -18,14 +19,27 @@ double Product(const std::vector<uint64_t>& bases) {
   return product;
 }
 
+// The numbers of outcomes of a file's dirty blocks, and what a block with one
+// outcome has.
+struct Choices {
+  std::vector<uint64_t> bases;
+  uint64_t only = 0;
+};
+
+std::vector<uint64_t> AllAlike(const Choices& choices, uint64_t outcome) {
+  std::vector<uint64_t> way;
+  for (const uint64_t base : choices.bases) {
+    way.push_back(base == 1 ? choices.only : outcome);
+  }
+  return way;
+}
+
 // Beyond the bound: all new, all old, and one block differing.
-Ways FewWays(const std::vector<uint64_t>& bases) {
+Ways FewWays(const Choices& choices) {
+  const std::vector<uint64_t>& bases = choices.bases;
   std::set<std::vector<uint64_t>> ways;
   for (const uint64_t rest : {uint64_t{1}, uint64_t{0}}) {
-    std::vector<uint64_t> way(bases.size(), rest);
-    for (size_t i = 0; i < bases.size(); ++i) {
-      if (bases[i] == 1) way[i] = 1;
-    }
+    std::vector<uint64_t> way = AllAlike(choices, rest);
     ways.insert(way);
     for (size_t i = 0; i < bases.size(); ++i) {
       const uint64_t was = way[i];
@@ -38,73 +52,73 @@ Ways FewWays(const std::vector<uint64_t>& bases) {
   return {ways.begin(), ways.end()};
 }
 
-Ways AllWays(const std::vector<uint64_t>& bases) {
+Ways AllWays(const Choices& choices) {
   Ways ways;
-  std::vector<uint64_t> way(bases.size(), 0);
+  std::vector<uint64_t> way(choices.bases.size(), 0);
   do {
     ways.push_back(way);
-    // A block with one outcome has the new bytes, or else the lost ones.
-    for (size_t i = 0; i < bases.size(); ++i) {
-      if (bases[i] == 1) ways.back()[i] = 1;
+    for (size_t i = 0; i < way.size(); ++i) {
+      if (choices.bases[i] == 1) ways.back()[i] = choices.only;
     }
-  } while (Next(way, bases));
+  } while (Next(way, choices.bases));
   return ways;
 }
 
 }  // namespace
 
-FileOutcomes CrashImages::ListOutcomes(const Inode& file, bool flushed) const {
-  std::vector<uint64_t> sizes = SimDisk::SizesAfter(file);
-  if (flushed) sizes = {file.data.size()};
-  std::vector<std::vector<uint64_t>> bases(sizes.size());
+FileOutcomes CrashImages::ListOutcomes(const Inode& file, FileData data) const {
+  using Extent = SimDisk::Extent;
+  using Blocks = SimDisk::Blocks;
+  const std::vector<Extent> extents =
+      data == FileData::kPending
+          ? disk_.ExtentsAfter(file)
+          : std::vector{Extent{file.data.size(), Blocks::kAllNew}};
+  std::vector<Choices> choices(extents.size());
   FileOutcomes outcomes;
-  for (size_t i = 0; i < sizes.size(); ++i) {
+  for (size_t i = 0; i < extents.size(); ++i) {
+    choices[i].only = SimDisk::OnlyOutcome(extents[i]);
     for (const auto& [block, dirty] : file.dirty) {
-      if (block * SimDisk::kBlockBytes >= sizes[i]) continue;
-      bases[i].push_back(flushed ? 1 : disk_.OutcomesOf(file, block, dirty));
+      if (block * SimDisk::kBlockBytes >= extents[i].size) break;
+      choices[i].bases.push_back(disk_.OutcomesOf(file, extents[i], block));
     }
-    outcomes.total += Product(bases[i]);
+    outcomes.total += Product(choices[i].bases);
   }
-  const bool all = outcomes.total <= static_cast<double>(bound_.contents_up_to);
   std::set<Digest> seen;
   const auto add = [&](uint64_t size, const std::vector<uint64_t>& way) {
-    std::string data = file.data;
-    data.resize(size);
-    size_t i = 0;
-    for (const auto& [block, dirty] : file.dirty) {
-      const uint64_t begin = block * SimDisk::kBlockBytes;
-      if (begin >= size) continue;
-      std::string bytes = SimDisk::BlockAfter(file, block, dirty, way[i++]);
-      bytes.resize(std::min(SimDisk::kBlockBytes, size - begin));
-      data.replace(begin, bytes.size(), bytes);
-    }
-    const Digest digest = DigestOf(data);
+    std::string bytes = SimDisk::Compose(file, size, way);
+    const Digest digest = DigestOf(bytes);
     if (!seen.insert(digest).second) return;
     outcomes.list.push_back({.file = std::make_shared<ImageFile>(ImageFile{
-                                 .data = std::move(data), .frozen = true}),
+                                 .data = std::move(bytes), .frozen = true}),
                              .digest = digest,
                              .size = size,
                              .blocks = way});
   };
-  // Nothing, then everything: which size is the durable one tells what shrank.
-  const bool shrank = file.durable_size > file.data.size();
-  const size_t durable = shrank ? sizes.size() - 1 : 0;
-  const size_t newest = flushed ? 0 : sizes.size() - 1 - durable;
-  const auto plain = [&](size_t size, uint64_t outcome) {
-    std::vector<uint64_t> way(bases[size].size(), outcome);
-    for (size_t i = 0; i < way.size(); ++i) {
-      if (bases[size][i] == 1) way[i] = SimDisk::kNew;
+  // Nothing, then everything.
+  const auto plain = [&](uint64_t size, Blocks unlike, uint64_t outcome) {
+    for (size_t i = 0; i < extents.size(); ++i) {
+      if (extents[i].size != size || extents[i].blocks == unlike) continue;
+      add(size, AllAlike(choices[i], outcome));
+      return;
     }
-    add(sizes[size], way);
   };
-  plain(flushed ? 0 : durable, SimDisk::kOld);
-  plain(newest, SimDisk::kNew);
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    for (const auto& way : all ? AllWays(bases[i]) : FewWays(bases[i])) {
-      add(sizes[i], way);
+  if (data == FileData::kPending) {
+    plain(file.durable_size, Blocks::kAllNew, SimDisk::kOld);
+  }
+  plain(file.data.size(), Blocks::kAllOld, SimDisk::kNew);
+  const bool all = outcomes.total <= static_cast<double>(bound_.contents_up_to);
+  for (size_t i = 0; i < extents.size(); ++i) {
+    for (const auto& way : all ? AllWays(choices[i]) : FewWays(choices[i])) {
+      add(extents[i].size, way);
     }
   }
   if (all) outcomes.total = static_cast<double>(outcomes.list.size());
+  std::vector<uint64_t> words;
+  for (const auto& outcome : outcomes.list) {
+    words.push_back(outcome.digest.high);
+    words.push_back(outcome.digest.low);
+  }
+  outcomes.look = DigestOf(std::as_bytes(std::span(words)));
   return outcomes;
 }
 

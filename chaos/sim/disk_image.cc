@@ -4,15 +4,15 @@
 #include <cstring>
 #include <utility>
 
+#include "chaos/sim/path_parts.h"
 #include "engine/check.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
 
-Status Refuse(Code code, std::string_view path, std::string_view why) {
-  return Status(code, fmt::format("{}: {}", path, why));
-}
+// What was asked of an image matters to nobody.
+constexpr std::string_view kOperation = "image";
 
 auto LowerBound(ImageDirectory& directory, std::string_view name) {
   return std::lower_bound(directory.entries.begin(), directory.entries.end(),
@@ -83,17 +83,15 @@ Result<ImageStorage::Place> ImageStorage::Find(std::string_view path) const {
   Place place;
   ImageDirectory* here = &root_;
   std::string_view rest = path;
-  while (!rest.empty()) {
-    const size_t slash = std::min(rest.find('/'), rest.size());
-    const std::string_view part = rest.substr(0, slash);
-    rest.remove_prefix(std::min(slash + 1, rest.size()));
-    if (part.empty() || part == ".") continue;
+  for (std::string_view part = NextPart(rest); !part.empty();
+       part = NextPart(rest)) {
     CHECK(part != "..", "paths on images go down only");
     if (here == nullptr) {
       const bool is_file = place.entry != nullptr;
-      return is_file ? Refuse(Code::kIoError, path,
+      return is_file ? Refuse(Code::kIoError, kOperation, path,
                               "a file where a directory is expected")
-                     : Refuse(Code::kNotFound, path, "no such directory");
+                     : Refuse(Code::kNotFound, kOperation, path,
+                              "no such directory");
     }
     place = {here, part, Lookup(*here, part)};
     here = place.entry == nullptr ? nullptr : place.entry->directory.get();
@@ -106,10 +104,10 @@ Result<ImageDirectory*> ImageStorage::FindDirectory(
   ASSIGN_OR_RETURN(const Place place, Find(path));
   if (place.directory == nullptr) return &root_;
   if (place.entry == nullptr) {
-    return Refuse(Code::kNotFound, path, "no such directory");
+    return Refuse(Code::kNotFound, kOperation, path, "no such directory");
   }
   if (place.entry->directory == nullptr) {
-    return Refuse(Code::kIoError, path, "not a directory");
+    return Refuse(Code::kIoError, kOperation, path, "not a directory");
   }
   return place.entry->directory.get();
 }
@@ -123,15 +121,16 @@ Result<std::unique_ptr<File>> ImageStorage::Open(const std::string& path,
   if (place.directory == nullptr ||
       (entry != nullptr && entry->directory != nullptr)) {
     return mode == OpenMode::kCreateExclusive
-               ? Refuse(Code::kAlreadyExists, path, "exists")
-               : Refuse(Code::kIoError, path, "is a directory");
+               ? Refuse(Code::kAlreadyExists, kOperation, path, "exists")
+               : Refuse(Code::kIoError, kOperation, path, "is a directory");
   }
   if (entry == nullptr) {
-    if (!creates) return Refuse(Code::kNotFound, path, "no such file");
+    if (!creates)
+      return Refuse(Code::kNotFound, kOperation, path, "no such file");
     entry = &Insert(*place.directory, place.name);
     entry->file = std::make_shared<ImageFile>();
   } else if (mode == OpenMode::kCreateExclusive) {
-    return Refuse(Code::kAlreadyExists, path, "exists");
+    return Refuse(Code::kAlreadyExists, kOperation, path, "exists");
   } else if (mode != OpenMode::kRead && entry->file->frozen) {
     entry->file = std::make_shared<ImageFile>(
         ImageFile{.data = creates ? std::string() : entry->file->data});
@@ -159,7 +158,7 @@ Result<std::vector<DirectoryEntry>> ImageStorage::List(
 Status ImageStorage::MakeDirectory(const std::string& path) {
   ASSIGN_OR_RETURN(const Place place, Find(path));
   if (place.directory == nullptr || place.entry != nullptr) {
-    return Refuse(Code::kAlreadyExists, path, "exists");
+    return Refuse(Code::kAlreadyExists, kOperation, path, "exists");
   }
   Insert(*place.directory, place.name).directory =
       std::make_unique<ImageDirectory>();
@@ -169,24 +168,25 @@ Status ImageStorage::MakeDirectory(const std::string& path) {
 Status ImageStorage::Rename(const std::string& from, const std::string& to) {
   ASSIGN_OR_RETURN(const Place source, Find(from));
   if (source.entry == nullptr) {
-    return Refuse(Code::kNotFound, from, "no such file");
+    return Refuse(Code::kNotFound, kOperation, from, "no such file");
   }
   if (to.starts_with(from + "/")) {
-    return Refuse(Code::kIoError, from, "the new name lies within it");
+    return Refuse(Code::kIoError, kOperation, from,
+                  "the new name lies within it");
   }
   ASSIGN_OR_RETURN(const Place target, Find(to));
   if (target.directory == nullptr) {
-    return Refuse(Code::kAlreadyExists, to, "exists");
+    return Refuse(Code::kAlreadyExists, kOperation, to, "exists");
   }
   if (source.entry == target.entry) return OkStatus();
   if (target.entry != nullptr) {
     if (target.entry->directory != nullptr &&
         !target.entry->directory->entries.empty()) {
-      return Refuse(Code::kAlreadyExists, to, "is not empty");
+      return Refuse(Code::kAlreadyExists, kOperation, to, "is not empty");
     }
     if ((target.entry->directory == nullptr) !=
         (source.entry->directory == nullptr)) {
-      return Refuse(Code::kIoError, to,
+      return Refuse(Code::kIoError, kOperation, to,
                     "a file and a directory cannot replace each other");
     }
   }
@@ -205,18 +205,18 @@ Status ImageStorage::Rename(const std::string& from, const std::string& to) {
 Status ImageStorage::Remove(const std::string& path, FileKind kind) {
   ASSIGN_OR_RETURN(const Place place, Find(path));
   if (place.directory == nullptr) {
-    return Refuse(Code::kIoError, path, "is the root");
+    return Refuse(Code::kIoError, kOperation, path, "is the root");
   }
   if (place.entry == nullptr) {
-    return Refuse(Code::kNotFound, path, "no such file");
+    return Refuse(Code::kNotFound, kOperation, path, "no such file");
   }
   const bool is_directory = place.entry->directory != nullptr;
   if (is_directory != (kind == FileKind::kDirectory)) {
-    return Refuse(Code::kIoError, path,
+    return Refuse(Code::kIoError, kOperation, path,
                   is_directory ? "is a directory" : "is not a directory");
   }
   if (is_directory && !place.entry->directory->entries.empty()) {
-    return Refuse(Code::kAlreadyExists, path, "is not empty");
+    return Refuse(Code::kAlreadyExists, kOperation, path, "is not empty");
   }
   Erase(*place.directory, place.name);
   return OkStatus();
@@ -233,7 +233,7 @@ Result<std::unique_ptr<FileLock>> ImageStorage::Lock(const std::string& path) {
   }
   RETURN_IF_ERROR(opened.status());
   if (!locked_.insert(path).second) {
-    return Refuse(Code::kAlreadyExists, path, "is locked");
+    return Refuse(Code::kAlreadyExists, kOperation, path, "is locked");
   }
   return std::unique_ptr<FileLock>(std::make_unique<ImageLock>(locked_, path));
 }

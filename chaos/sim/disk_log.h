@@ -5,10 +5,9 @@
 // behind the end of the file it also changes the size. All else is an operation
 // as the program made it: names are never half changed. What orders them:
 //
-// - A sync has happened before all that comes later: the operations that it
-//   `settles` are on the disk at every cut after it. Which these are is the
-//   profile's (sim_disk.h), and is noted by the disk that ran the operation.
-//   Under kLyingFsync a sync settles what an earlier one was asked for.
+// - A sync has happened before all that comes later: what it makes durable is
+//   on the disk at every cut after it. What that is is the profile's
+//   (sim_disk.h).
 // - Among those that no sync has settled yet, the profile orders some:
 //   under kExt4 a change of names comes after every earlier one, a block behind
 //   the durable end of its file after those before it, and a rename onto a file
@@ -53,9 +52,8 @@ struct MicroOp {
   uint64_t inode = 0;  // its number on the disk
   std::string path;    // kWrite, kEmpty, kSync: the name that it was made under
   std::string to;      // kRename
-  uint64_t offset = 0;            // kWrite
-  std::string data;               // kWrite
-  std::vector<uint64_t> settles;  // syncs: numbers of operations, from 0
+  uint64_t offset = 0;  // kWrite
+  std::string data;     // kWrite
 };
 
 // "write [4096, 5120) of /ckpt/gen-000001", for people.

@@ -1,5 +1,14 @@
-// What the disks of a simulated run promise; what each means is in sim_disk.h
-// and shared_view.h.
+// What the disks of a simulated run promise; what each means in full is in
+// sim_disk.h and shared_view.h.
+//
+//   ext4         as mounted by default (data=ordered, delayed allocation):
+//   names
+//                change in order, overwritten blocks each on its own; what was
+//                appended is a prefix, and what was truncated and written again
+//                is the old file whole or a prefix of the new one
+//   weak         all that POSIX leaves open
+//   lying-fsync  as weak, and a sync takes effect some syncs later
+//   shared       a file server, with a cache in each host
 #ifndef GAUNTLET_CHAOS_SIM_DURABILITY_PROFILE_H_
 #define GAUNTLET_CHAOS_SIM_DURABILITY_PROFILE_H_
 

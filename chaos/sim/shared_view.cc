@@ -3,20 +3,22 @@
 #include <algorithm>
 #include <cstring>
 
+#include "chaos/sim/path_parts.h"
 #include "engine/check.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
 
+// How seldom a write makes a host hand something over.
+constexpr uint64_t kWriteBackOneIn = 8;
+
 // With one '/' before each part.
 std::string Clean(std::string_view path) {
   std::string clean;
-  while (!path.empty()) {
-    const size_t slash = std::min(path.find('/'), path.size());
-    const std::string_view part = path.substr(0, slash);
-    if (!part.empty() && part != ".") clean.append("/").append(part);
-    path.remove_prefix(std::min(slash + 1, path.size()));
+  for (std::string_view part = NextPart(path); !part.empty();
+       part = NextPart(path)) {
+    clean.append("/").append(part);
   }
   return clean;
 }
@@ -126,8 +128,27 @@ void SharedView::Write(const std::shared_ptr<Inode>& file, uint64_t offset,
     copy.data.resize(offset + bytes.size());
   }
   std::memcpy(copy.data.data() + offset, bytes.data(), bytes.size());
-  copy.unwritten.push_back(
-      {.offset = offset, .bytes = copy.data.substr(offset, bytes.size())});
+  copy.unwritten.push_back({.offset = offset, .size = bytes.size()});
+  if (options_.write_back && options_.write_back(kWriteBackOneIn) == 0) {
+    HandOverOne(copy);
+  }
+}
+
+// As the bytes are now: what was written over it later goes along.
+Status SharedView::HandOver(Copy& copy, const Piece& piece) {
+  const std::string_view bytes =
+      std::string_view(copy.data).substr(piece.offset, piece.size);
+  return server_.Write(*copy.inode, piece.offset,
+                       std::as_bytes(std::span(bytes)));
+}
+
+// Before its time. An error is for the next who asks.
+void SharedView::HandOverOne(Copy& copy) {
+  const uint64_t index = options_.write_back(copy.unwritten.size());
+  const auto piece = copy.unwritten.begin() + static_cast<ptrdiff_t>(index);
+  const Status handed = HandOver(copy, *piece);
+  if (copy.refused.ok()) copy.refused = handed;
+  copy.unwritten.erase(piece);
 }
 
 size_t SharedView::Read(const std::shared_ptr<Inode>& file, uint64_t offset,
@@ -145,10 +166,9 @@ uint64_t SharedView::Size(const std::shared_ptr<Inode>& file) const {
 
 // What the server refuses is lost.
 Status SharedView::Flush(Copy& copy) {
-  Status status;
+  Status status = std::exchange(copy.refused, OkStatus());
   for (const Piece& piece : std::exchange(copy.unwritten, {})) {
-    const Status written = server_.Write(*copy.inode, piece.offset,
-                                         std::as_bytes(std::span(piece.bytes)));
+    const Status written = HandOver(copy, piece);
     if (status.ok()) status = written;
   }
   if (!status.ok()) copy.data = copy.inode->data;
@@ -172,6 +192,12 @@ void SharedView::Close(const std::shared_ptr<Inode>& file) {
 }
 
 void SharedView::Crash() {
+  for (auto& [number, copy] : copies_) {
+    for (size_t left = copy.unwritten.size(); left > 0; --left) {
+      if (!options_.write_back || options_.write_back(2) == 0) continue;
+      HandOverOne(copy);
+    }
+  }
   copies_.clear();
   listings_.clear();
 }

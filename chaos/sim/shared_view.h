@@ -14,14 +14,19 @@
 //   this host opened it last, plus what this host wrote. Opening asks the
 //   server anew, where nothing of this host's is still to be written.
 // - What a host writes stays with it until Sync, or until the last of its
-//   handles is closed: only then do others see it, and only Sync makes it
-//   durable at the server (and says that the server is full; a close says
-//   nothing). The death of a process closes its files.
-// - A crash of the host loses what it had not handed over. A power cut of the
-//   server is SimDisk::PowerLoss; hosts live on with what they have.
+//   handles is closed: then others see it, and only Sync makes it durable at
+//   the server (and says that the server is full; a close says nothing). Before
+//   that the host may hand over any piece of it at any time, in any order, as
+//   its memory wants it (`write_back`). The death of a process closes its
+//   files.
+// - A crash of the host loses what it had not handed over; on the way some of
+//   it may still get through. A power cut of the server is SimDisk::PowerLoss;
+//   hosts live on with what they have.
 //
-// Not modelled: silly renames (an open file that is removed stays readable, as
-// on a local disk), delegations, byte-range locks.
+// Not modelled: a cached name that still leads to a file after another host
+// renamed or removed it (a name that others took away is missing at once),
+// silly renames (an open file that is removed stays readable, as on a local
+// disk), delegations, byte-range locks.
 #ifndef GAUNTLET_CHAOS_SIM_SHARED_VIEW_H_
 #define GAUNTLET_CHAOS_SIM_SHARED_VIEW_H_
 
@@ -42,13 +47,15 @@ namespace gauntlet {
 struct SharedViewOptions {
   // acdirmin of Linux.
   Duration listings_stale_for = std::chrono::seconds(30);
+  // Which pieces the host hands over on its own; null: none.
+  Choose write_back;
 };
 
 class SharedView {
  public:
   // The server outlives the view.
-  SharedView(SimDisk& server, const SharedViewOptions& options)
-      : server_(server), options_(options) {}
+  SharedView(SimDisk& server, SharedViewOptions options)
+      : server_(server), options_(std::move(options)) {}
 
   // As in engine/world/storage.h. A file that was opened is closed once.
   Result<std::shared_ptr<Inode>> Open(std::string_view path, OpenMode mode,
@@ -67,18 +74,19 @@ class SharedView {
   Status Sync(const std::shared_ptr<Inode>& file);
   void Close(const std::shared_ptr<Inode>& file);
 
-  // The host is gone, with all that it had not handed over.
+  // The host is gone, and with it what it does not come to hand over.
   void Crash();
 
  private:
   struct Piece {
     uint64_t offset = 0;
-    std::string bytes;
+    uint64_t size = 0;
   };
   struct Copy {
     std::shared_ptr<Inode> inode;  // at the server
     std::string data;              // as this host sees it
     std::vector<Piece> unwritten;  // oldest first
+    Status refused;                // by the server, and not yet told
     int handles = 0;
   };
   struct Listing {
@@ -89,6 +97,8 @@ class SharedView {
   Copy& Find(const std::shared_ptr<Inode>& file);
   const Copy& Find(const std::shared_ptr<Inode>& file) const;
   Status Flush(Copy& copy);
+  Status HandOver(Copy& copy, const Piece& piece);
+  void HandOverOne(Copy& copy);
   bool IsFresh(const Listing& listing, Time now) const;
   bool IsHidden(std::string_view path, Time now) const;
   void ForgetListingOf(std::string_view path);

@@ -4,23 +4,11 @@
 #include <cstring>
 #include <utility>
 
+#include "chaos/sim/path_parts.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
-
-Status Refuse(Code code, std::string_view operation, std::string_view path,
-              std::string_view why) {
-  return Status(code, fmt::format("{} {}: {}", operation, path, why));
-}
-
-// The part before the first slash, taken off.
-std::string_view TakePart(std::string_view& path) {
-  const size_t slash = std::min(path.find('/'), path.size());
-  const std::string_view part = path.substr(0, slash);
-  path.remove_prefix(std::min(slash + 1, path.size()));
-  return part;
-}
 
 bool Contains(const Inode& directory, const Inode& wanted) {
   if (&directory == &wanted) return true;
@@ -57,10 +45,9 @@ Result<SimDisk::Place> SimDisk::Find(std::string_view operation,
   std::vector<std::shared_ptr<Inode>> above;
   const bool goes_up = path.find("..") != std::string_view::npos;
   Place here{.directory = nullptr, .name = "", .inode = root_};
-  std::string_view path_left = path;
-  while (!path_left.empty()) {
-    const std::string_view part = TakePart(path_left);
-    if (part.empty() || part == ".") continue;
+  std::string_view rest = path;
+  for (std::string_view part = NextPart(rest); !part.empty();
+       part = NextPart(rest)) {
     if (here.inode == nullptr) {
       return Refuse(Code::kNotFound, operation, path, "no such directory");
     }
@@ -263,6 +250,7 @@ void SimDisk::Empty(Inode& file, std::string_view path) {
   }
   if (file.linked) used_bytes_ -= file.data.size();
   file.data.clear();
+  file.smallest_size = 0;
 }
 
 Status SimDisk::Write(Inode& file, uint64_t offset,
@@ -283,7 +271,6 @@ Status SimDisk::Write(Inode& file, uint64_t offset,
        ++block) {
     const auto [dirty, is_new] = file.dirty.try_emplace(block);
     if (is_new) dirty->second.durable = BlockOf(file, block);
-    dirty->second.lost = false;
     dirty->second.operation = LogPiece(file, block, offset, bytes);
   }
   ++file.version;

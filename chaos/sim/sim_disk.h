@@ -11,20 +11,24 @@
 //   durable ones survive independently, each old, new, or torn at a 512-byte
 //   sector; blocks behind the durable end survive as a prefix, so that a new
 //   file may be found empty or short, but never holds what nobody wrote. A
-//   rename onto an existing file writes the new file's data first
-//   (auto_da_alloc).
+//   file that was emptied (O_TRUNC) and perhaps written again has other blocks
+//   from then on: it is found as it was, whole, or as a prefix of what it
+//   became, empty at the least, and no sector of the one in the other. A rename
+//   onto an existing file writes the new file's data first (auto_da_alloc).
+//   Two things are left looser than they are: emptying a file takes no place in
+//   the order of the names, and closing one that was emptied does not hurry its
+//   data (the other half of auto_da_alloc).
 // - kWeak, all that POSIX leaves open. Sync makes a file's data and size
 //   durable, not its name; SyncDirectory makes durable the operations on names
 //   in that directory and those they build on. Any subset of the other
 //   operations survives, each whole (a rename is never half done). Every
 //   4-KiB block that was written survives or not on its own, or torn, and the
-//   size may be the old, the new, or a multiple of the block in between, with
-//   zeros where nothing survived.
+//   size may be the old, the new, the smallest that the file had since it was
+//   last synced, or a multiple of the block between these, with zeros where
+//   nothing survived.
 //
 // A block that was written twice since the last Sync is found old or as it was
 // last, not in between; a Sync takes in what other tasks write while it runs.
-// Blocks declared lost (LoseUnsynced) are never made durable by a later Sync,
-// as after an fsync that failed.
 //
 // - kLyingFsync, a drive that answers a flush before it has done it. Sync and
 //   SyncDirectory say Ok and make nothing durable at first: each takes effect,
@@ -81,7 +85,6 @@ using Choose = std::function<uint64_t(uint64_t n)>;
 struct Inode {
   struct DirtyBlock {
     std::string durable;     // what a power cut may fall back to
-    bool lost = false;       // no Sync helps any more
     uint64_t operation = 0;  // the last that wrote it
   };
   using Entries = std::map<std::string, std::shared_ptr<Inode>, std::less<>>;
@@ -94,6 +97,7 @@ struct Inode {
   // Of a file.
   std::string data;
   uint64_t durable_size = 0;
+  uint64_t smallest_size = 0;            // since it was made durable
   std::map<uint64_t, DirtyBlock> dirty;  // by block index
   std::vector<int> lock_holders;
   std::string made_as;  // the path, where there is a log
@@ -124,9 +128,6 @@ class SimDisk {
   size_t Read(const Inode& file, uint64_t offset, std::span<std::byte> bytes);
   void Sync(const std::shared_ptr<Inode>& file);
 
-  // What is pending of the file's data stays readable, but no Sync makes it
-  // durable; data written later is not concerned.
-  Status LoseUnsynced(std::string_view path);
   // REQUIRES: no file is open.
   void PowerLoss(const Choose& choose);
 
@@ -137,7 +138,6 @@ class SimDisk {
   }
   uint64_t operations() const { return operations_; }
   const DiskOptions& options() const { return options_; }
-  void set_capacity_bytes(uint64_t bytes) { options_.capacity_bytes = bytes; }
 
  private:
   friend class CrashImages;
@@ -181,10 +181,10 @@ class SimDisk {
 
   // sim_disk_durability.cc
   void SyncInode(const std::shared_ptr<Inode>& inode, MicroOp operation);
-  void SyncNow(Inode& inode, std::vector<uint64_t>& settled);
-  static void Flush(Inode& file, std::vector<uint64_t>& settled);
+  void SyncNow(Inode& inode);
+  static void Flush(Inode& file);
   static void MakeDurable(const NameChange& change);
-  void CommitNames(const Inode& directory, std::vector<uint64_t>& settled);
+  void CommitNames(const Inode& directory);
   // Whether they survive as a prefix.
   bool NamesInOrder() const;
   KeptNames NamesWith(const std::vector<bool>& kept) const;
@@ -192,17 +192,27 @@ class SimDisk {
   void KeepData(Inode& file, const Choose& choose);
   void Restore(Inode& directory, const Choose& choose);
 
-  // What a cut may leave of a file: its sizes, ascending by how much survived;
-  // the number of outcomes of a dirty block; and a block's bytes, kBlockBytes
-  // or fewer, after one of them.
+  // What a cut may leave of a file: one of its extents, and of each dirty block
+  // within one of its outcomes.
   enum : uint64_t { kOld, kNew, kFirstTorn };
   static constexpr uint64_t kCuts = kBlockBytes / kSectorBytes - 1;
-  static std::vector<uint64_t> SizesAfter(const Inode& file);
-  uint64_t OutcomesOf(const Inode& file, uint64_t block,
-                      const Inode::DirtyBlock& dirty) const;
+  enum class Blocks : uint8_t { kEachItsOwn, kAllOld, kAllNew };
+  struct Extent {
+    uint64_t size = 0;
+    Blocks blocks = Blocks::kEachItsOwn;
+  };
+  // No two of the same size and blocks.
+  std::vector<Extent> ExtentsAfter(const Inode& file) const;
+  // The number of outcomes of the block, and the one where there is one only.
+  uint64_t OutcomesOf(const Inode& file, const Extent& extent,
+                      uint64_t block) const;
+  static uint64_t OnlyOutcome(const Extent& extent);
   static std::string BlockAfter(const Inode& file, uint64_t block,
                                 const Inode::DirtyBlock& dirty,
                                 uint64_t outcome);
+  // The file's bytes with an outcome for each dirty block within the size.
+  static std::string Compose(const Inode& file, uint64_t size,
+                             std::span<const uint64_t> outcomes);
 
   DiskOptions options_;
   std::shared_ptr<Inode> root_;

@@ -1,5 +1,6 @@
 // What of a disk is durable: syncs, and what a power cut leaves.
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "chaos/sim/sim_disk.h"
@@ -23,45 +24,31 @@ Status SimDisk::SyncDirectory(std::string_view path) {
 void SimDisk::SyncInode(const std::shared_ptr<Inode>& inode,
                         MicroOp operation) {
   if (options_.profile != DurabilityProfile::kLyingFsync) {
-    SyncNow(*inode, operation.settles);
+    SyncNow(*inode);
   } else if (options_.late_syncs != UINT64_MAX) {
     late_.push_back(inode);
     while (late_.size() > options_.late_syncs) {
-      SyncNow(*late_.front(), operation.settles);
+      SyncNow(*late_.front());
       late_.pop_front();
     }
   }
   Log(std::move(operation));
 }
 
-void SimDisk::SyncNow(Inode& inode, std::vector<uint64_t>& settled) {
+void SimDisk::SyncNow(Inode& inode) {
   if (inode.kind == FileKind::kDirectory) {
-    CommitNames(inode, settled);
+    CommitNames(inode);
     return;
   }
-  Flush(inode, settled);
-  if (options_.profile == DurabilityProfile::kExt4)
-    CommitNames(*root_, settled);
+  Flush(inode);
+  if (options_.profile == DurabilityProfile::kExt4) CommitNames(*root_);
 }
 
-void SimDisk::Flush(Inode& file, std::vector<uint64_t>& settled) {
-  std::erase_if(file.dirty, [&](const auto& entry) {
-    if (entry.second.lost) return false;
-    settled.push_back(entry.second.operation);
-    return true;
-  });
+void SimDisk::Flush(Inode& file) {
+  file.dirty.clear();
   file.durable_size = file.data.size();
+  file.smallest_size = file.data.size();
   ++file.version;
-}
-
-Status SimDisk::LoseUnsynced(std::string_view path) {
-  ASSIGN_OR_RETURN(const Place place, Find("lose", path));
-  if (place.inode == nullptr || place.inode->kind != FileKind::kFile) {
-    return NotFound("lose " + std::string(path) + ": no such file");
-  }
-  for (auto& [block, dirty] : place.inode->dirty) dirty.lost = true;
-  ++place.inode->version;
-  return OkStatus();
 }
 
 bool SimDisk::NamesInOrder() const {
@@ -81,8 +68,7 @@ void SimDisk::MakeDurable(const NameChange& change) {
   }
 }
 
-void SimDisk::CommitNames(const Inode& directory,
-                          std::vector<uint64_t>& settled) {
+void SimDisk::CommitNames(const Inode& directory) {
   std::vector<bool> commits(pending_.size(), NamesInOrder());
   if (!NamesInOrder()) {
     // The changes in this directory and, going back, those that made the names
@@ -108,9 +94,8 @@ void SimDisk::CommitNames(const Inode& directory,
       continue;
     }
     MakeDurable(pending_[i]);
-    settled.push_back(pending_[i].operation);
     if (NamesInOrder() && pending_[i].replaces_file) {
-      Flush(*pending_[i].inode, settled);
+      Flush(*pending_[i].inode);
     }
   }
   pending_ = std::move(left);
@@ -188,10 +173,9 @@ void SimDisk::KeepNames(const Choose& choose) {
     for (size_t i = 0; i < kept.size(); ++i) kept[i] = choose(2) != 0;
   }
   const KeptNames names = NamesWith(kept);
-  std::vector<uint64_t> settled;
   for (const NameChange& change : pending_) {
     if (names.flushed.contains(change.inode.get())) {
-      Flush(*change.inode, settled);
+      Flush(*change.inode);
     }
   }
   std::vector<std::shared_ptr<Inode>> reachable = {root_};
@@ -231,32 +215,47 @@ void SimDisk::Restore(Inode& directory, const Choose& choose) {
   }
 }
 
-std::vector<uint64_t> SimDisk::SizesAfter(const Inode& file) {
-  const uint64_t low = std::min<uint64_t>(file.durable_size, file.data.size());
-  const uint64_t high = std::max<uint64_t>(file.durable_size, file.data.size());
-  std::vector<uint64_t> sizes = {low};
-  if (low == high) return sizes;
+std::vector<SimDisk::Extent> SimDisk::ExtentsAfter(const Inode& file) const {
+  const uint64_t now = file.data.size();
+  uint64_t low = std::min({file.durable_size, file.smallest_size, now});
+  uint64_t high = std::max<uint64_t>(file.durable_size, now);
+  std::vector<Extent> extents;
+  Blocks blocks = Blocks::kEachItsOwn;
+  if (NamesInOrder() && low < file.durable_size) {
+    // Emptied: what it became is in other blocks.
+    extents.push_back({.size = file.durable_size, .blocks = Blocks::kAllOld});
+    blocks = Blocks::kAllNew;
+    high = now;
+  }
+  std::set<uint64_t> sizes = {low, now, high};
+  if (blocks == Blocks::kEachItsOwn) sizes.insert(file.durable_size);
   for (uint64_t size = (low / kBlockBytes + 1) * kBlockBytes; size < high;
        size += kBlockBytes) {
-    sizes.push_back(size);
+    sizes.insert(size);
   }
-  sizes.push_back(high);
-  return sizes;
+  for (const uint64_t size : sizes) {
+    extents.push_back({.size = size, .blocks = blocks});
+  }
+  return extents;
 }
 
-uint64_t SimDisk::OutcomesOf(const Inode& file, uint64_t block,
-                             const Inode::DirtyBlock& dirty) const {
-  if (dirty.lost) return 1;
+uint64_t SimDisk::OutcomesOf(const Inode& file, const Extent& extent,
+                             uint64_t block) const {
+  if (extent.blocks != Blocks::kEachItsOwn) return 1;
   // Ext4 brings the appended part of a file whole or not at all.
   const bool appended = block * kBlockBytes >= file.durable_size;
   if (appended && NamesInOrder()) return 1;
   return kFirstTorn + 2 * kCuts;
 }
 
+uint64_t SimDisk::OnlyOutcome(const Extent& extent) {
+  return extent.blocks == Blocks::kAllOld ? kOld : kNew;
+}
+
 std::string SimDisk::BlockAfter(const Inode& file, uint64_t block,
                                 const Inode::DirtyBlock& dirty,
                                 uint64_t outcome) {
-  if (outcome == kOld || dirty.lost) return dirty.durable;
+  if (outcome == kOld) return dirty.durable;
   std::string written = BlockOf(file, block);
   if (outcome == kNew) return written;
   const uint64_t torn = outcome - kFirstTorn;
@@ -268,32 +267,42 @@ std::string SimDisk::BlockAfter(const Inode& file, uint64_t block,
   return front.substr(0, cut) + back.substr(cut);
 }
 
+std::string SimDisk::Compose(const Inode& file, uint64_t size,
+                             std::span<const uint64_t> outcomes) {
+  std::string data = file.data;
+  data.resize(size);
+  size_t i = 0;
+  for (const auto& [block, dirty] : file.dirty) {
+    const uint64_t begin = block * kBlockBytes;
+    if (begin >= size) break;
+    std::string bytes = BlockAfter(file, block, dirty, outcomes[i++]);
+    bytes.resize(std::min(kBlockBytes, size - begin));
+    data.replace(begin, bytes.size(), bytes);
+  }
+  return data;
+}
+
 void SimDisk::KeepData(Inode& file, const Choose& choose) {
   if (!file.dirty.empty() || file.durable_size != file.data.size()) {
-    const std::vector<uint64_t> sizes = SizesAfter(file);
-    const uint64_t size = sizes[sizes.size() > 1 ? choose(sizes.size()) : 0];
-    std::string kept = file.data;
-    kept.resize(size);
+    const std::vector<Extent> extents = ExtentsAfter(file);
+    const Extent& extent =
+        extents[extents.size() > 1 ? choose(extents.size()) : 0];
+    std::vector<uint64_t> outcomes;
     for (const auto& [block, dirty] : file.dirty) {
-      const uint64_t begin = block * kBlockBytes;
-      if (begin >= size) continue;
-      uint64_t outcome = kNew;
-      if (OutcomesOf(file, block, dirty) > 1) {
+      if (block * kBlockBytes >= extent.size) break;
+      uint64_t outcome = OnlyOutcome(extent);
+      if (OutcomesOf(file, extent, block) > 1) {
         // Old, new, torn from the front, torn from the back: then, where.
         outcome = choose(4);
         if (outcome >= kFirstTorn) {
           outcome = kFirstTorn + (outcome - kFirstTorn) * kCuts + choose(kCuts);
         }
       }
-      std::string bytes = BlockAfter(file, block, dirty, outcome);
-      bytes.resize(std::min(kBlockBytes, size - begin));
-      kept.replace(begin, bytes.size(), bytes);
+      outcomes.push_back(outcome);
     }
-    file.data = std::move(kept);
+    file.data = Compose(file, extent.size, outcomes);
   }
-  file.dirty.clear();
-  file.durable_size = file.data.size();
-  ++file.version;
+  Flush(file);
 }
 
 }  // namespace gauntlet

@@ -63,7 +63,9 @@ void SimEffects::DeliverNotice(Duration grace) {
 }
 
 void SimEffects::PowerLossNow() {
-  simulation_.PowerLoss(simulation_.process_host(simulation_.self()));
+  const std::string& host = simulation_.process_host(simulation_.self());
+  if (power_ == PowerLine::kHost) simulation_.CrashHost(host);
+  simulation_.PowerLoss(host);
   simulation_.Hang();
 }
 
@@ -128,7 +130,7 @@ void SimEffects::MakeLate(const Fault& fault, LinkWay way) {
 
 void SimEffects::JumpCalendar(Duration by) {
   simulation_.JumpCalendar(
-      simulation_.process_host(simulation_.self()),
+      simulation_.self(),
       std::chrono::duration_cast<std::chrono::seconds>(by).count());
 }
 

@@ -14,14 +14,22 @@
 namespace gauntlet {
 
 // All calls come from the process that the fault happens to.
+// What a power loss takes: the machine, with all hosts on it and its disk; or,
+// where hosts are apart and the disk is a file server's, the one host.
+enum class PowerLine : uint8_t { kMachine, kHost };
+
 class SimEffects final : public InjectorEffects {
  public:
   using HostOf = std::function<std::string(int worker)>;
 
   // `host_of` tells where the workers of this life of the job are; null where
   // no fault names groups of them.
-  SimEffects(Simulation& simulation, World& world, HostOf host_of = nullptr)
-      : simulation_(simulation), world_(world), host_of_(std::move(host_of)) {}
+  SimEffects(Simulation& simulation, World& world, HostOf host_of = nullptr,
+             PowerLine power = PowerLine::kMachine)
+      : simulation_(simulation),
+        world_(world),
+        host_of_(std::move(host_of)),
+        power_(power) {}
 
   [[noreturn]] void CrashNow(int exit_code) override;
   [[noreturn]] void AbortNow(std::string_view why) override;
@@ -44,6 +52,7 @@ class SimEffects final : public InjectorEffects {
   Simulation& simulation_;
   World& world_;
   HostOf host_of_;
+  PowerLine power_;
 };
 
 // Fired faults of one run, kept by the simulation's owner.

@@ -15,16 +15,16 @@ namespace gauntlet {
 
 class SimClock final : public Clock {
  public:
-  // `unix_offset_seconds` is the error of the machine's calendar clock.
-  SimClock(Scheduler& scheduler, const int64_t& unix_offset_seconds)
-      : scheduler_(scheduler), unix_offset_seconds_(unix_offset_seconds) {}
+  explicit SimClock(Scheduler& scheduler) : scheduler_(scheduler) {}
   Time Now() const override { return scheduler_.now(); }
   int64_t UnixSeconds() const override;
   void SleepUntil(Time deadline) override;
+  // The calendar goes wrong by so much, for whom this clock is.
+  void Jump(int64_t seconds) { unix_offset_seconds_ += seconds; }
 
  private:
   Scheduler& scheduler_;
-  const int64_t& unix_offset_seconds_;
+  int64_t unix_offset_seconds_ = 0;
 };
 
 class SimTasks final : public Tasks {

@@ -149,6 +149,10 @@ void SimWorkerProcesses::Signal(int worker, WorkerSignal signal) {
       deliver);
 }
 
+bool SimWorkerProcesses::Hears(int worker) const {
+  return IsReached(processes_.at(worker));
+}
+
 bool SimWorkerProcesses::IsGivenUp(ProcessId process) const {
   return inbox_->given_up.contains(process);
 }

@@ -33,8 +33,7 @@ enum class LauncherReach : uint8_t {
   // The network, as with Slurm or Kubernetes. What is between a cut host and
   // the launcher (signals, reports, the news of an exit) waits until the cut is
   // healed. A worker that cannot be reached for `give_up_after` is given up:
-  // the
-  // launcher takes it for dead, and what it still does is that of a late
+  // the launcher takes it for dead, and what it still does is that of a late
   // survivor. It is stopped when the cut is healed, or `power_off_after` later.
   // Workers hold no lock of the launcher's.
   kNetwork,
@@ -63,6 +62,7 @@ class SimWorkerProcesses final : public WorkerProcesses {
   Status Start(const WorkerSpec& spec) override;
   std::optional<WorkerNotice> Next(Time deadline) override;
   void Signal(int worker, WorkerSignal signal) override;
+  bool Hears(int worker) const override;
 
   // Whether the launcher takes it for dead, though it may still run.
   bool IsGivenUp(ProcessId process) const;

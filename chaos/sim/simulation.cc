@@ -19,14 +19,20 @@ struct Simulation::Machine {
       : name(std::move(machine_name)),
         disk(simulation.options_.disk),
         outside(simulation.scheduler_, disk, simulation.options_.storage,
-                simulation.Stream("outside"), {}) {}
+                simulation.Stream("outside"), {}),
+        write_back_of([&simulation](const std::string& host) -> Choose {
+          const auto chance = std::make_shared<RandomStream>(
+              simulation.Stream("write-back:" + host));
+          return [chance](uint64_t n) { return chance->Below(n); };
+        }) {}
 
   // What a host sees of a disk that is a file server; null: it is none.
   SharedView* ViewOf(const std::string& host) {
     if (disk.options().profile != DurabilityProfile::kShared) return nullptr;
     std::unique_ptr<SharedView>& view = views[host];
     if (view == nullptr) {
-      view = std::make_unique<SharedView>(disk, SharedViewOptions{});
+      view = std::make_unique<SharedView>(
+          disk, SharedViewOptions{.write_back = write_back_of(host)});
     }
     return view.get();
   }
@@ -35,7 +41,7 @@ struct Simulation::Machine {
   SimDisk disk;
   std::map<std::string, std::unique_ptr<SharedView>> views;  // by host
   SimStorage outside;
-  int64_t unix_offset_seconds = 0;
+  std::function<Choose(const std::string& host)> write_back_of;
   uint64_t power_losses = 0;
 };
 
@@ -93,7 +99,7 @@ struct Simulation::Process {
           ProcessOptions given)
       : id(number),
         options(std::move(given)),
-        clock(simulation.scheduler_, machine.unix_offset_seconds),
+        clock(simulation.scheduler_),
         storage(simulation.scheduler_, machine.disk,
                 simulation.options_.storage,
                 simulation.Stream(fmt::format("storage:{}", id)),
@@ -282,8 +288,8 @@ void Simulation::CrashHost(const std::string& host) {
   scheduler_.LeaveIfDoomed();
 }
 
-void Simulation::JumpCalendar(const std::string& host, int64_t seconds) {
-  MachineOf(host).unix_offset_seconds += seconds;
+void Simulation::JumpCalendar(ProcessId process, int64_t seconds) {
+  Find(process).clock.Jump(seconds);
 }
 
 ProcessId Simulation::self() const {

@@ -117,9 +117,11 @@ class Simulation {
   void PowerLoss(const std::string& host, const Choose& choose);
   // The host stops and is up again: its processes are gone without a goodbye.
   // Of a disk of profile kShared only the host's own view is lost, not the
-  // server; on other profiles nothing but what the processes held.
+  // server; on other profiles nothing but what the processes held. Does not
+  // return if the caller runs there.
   void CrashHost(const std::string& host);
-  void JumpCalendar(const std::string& host, int64_t seconds);
+  // Of what this process reads; its successors read the right one.
+  void JumpCalendar(ProcessId process, int64_t seconds);
 
   // The calling process. REQUIRES: called from one.
   ProcessId self() const;

@@ -5,16 +5,13 @@
 
 #include "engine/ckpt/block_writer.h"
 #include "engine/ckpt/checkpoint_reader.h"
-#include "engine/ckpt/claim_format.h"
 #include "engine/ckpt/generation_claim.h"
-#include "engine/ckpt/manifest.h"
+#include "engine/ckpt/ownership.h"
 #include "engine/ckpt/removal.h"
 #include "engine/ckpt/safetensors.h"
-#include "engine/ckpt/shard_index.h"
+#include "engine/ckpt/save_metadata.h"
+#include "engine/ckpt/store_deletion.h"
 #include "engine/ckpt/store_names.h"
-#include "engine/ckpt/store_scan.h"
-#include "engine/job/job.h"
-#include "engine/numerics.h"
 #include "engine/world/directories.h"
 #include <fmt/format.h>
 
@@ -34,6 +31,13 @@ uint64_t TensorBytesOf(std::span<const TensorView> tensors) {
   uint64_t bytes = 0;
   for (const TensorView& tensor : tensors) bytes += tensor.bytes.size();
   return bytes;
+}
+
+// The directory is another's, or gone: nothing in it is this process's to
+// change.
+bool IsOwnersLoss(const Status& status) {
+  return status.code() == Code::kFenced ||
+         status.code() == Code::kFailedPrecondition;
 }
 
 bool StopsTheProcess(const Status& status) {
@@ -60,15 +64,16 @@ Result<CheckpointStore> CheckpointStore::Open(World& world,
     return InvalidArgument(fmt::format(
         "checkpoints to keep: expected at least 1, found {}", cleaned.keep));
   }
-  RETURN_IF_ERROR(MakeDurableDirectory(world.storage, cleaned.directory));
+  if (cleaned.tenure.claimed == 0) {
+    RETURN_IF_ERROR(MakeDurableDirectory(world.storage, cleaned.directory));
+  }
   return CheckpointStore(world, std::move(cleaned));
 }
 
 Result<Claim> CheckpointStore::ClaimGeneration(const std::string& job_json) {
   record_.reset();
   lineage_.clear();
-  ASSIGN_OR_RETURN(const uint64_t generation,
-                   CreateClaim(*world_, options_.directory));
+  ASSIGN_OR_RETURN(const uint64_t generation, CreateClaim(*world_, options_));
   ASSIGN_OR_RETURN(RecordedClaim recorded,
                    RecordParent(*world_, options_, generation, job_json));
   record_ = recorded.record;
@@ -105,8 +110,8 @@ Result<LoadedCheckpoint> CheckpointStore::Load(const CheckpointRef& ref) {
   return loaded;
 }
 
-Result<std::string> CheckpointStore::BeginSave(const CheckpointHead& head,
-                                               uint64_t generation) {
+Result<std::optional<std::string>> CheckpointStore::BeginSave(
+    const CheckpointHead& head, uint64_t generation) {
   const Status begun = world_->faults.Hit(Point::kSaveBegin, ContextOf(head));
   if (!begun.ok()) {
     world_->events.Emit({.kind = EventKind::kSaveFailed,
@@ -119,29 +124,55 @@ Result<std::string> CheckpointStore::BeginSave(const CheckpointHead& head,
         fmt::format("save of step {}: generation {} was not claimed here",
                     head.step, generation));
   }
+  ASSIGN_OR_RETURN(const std::optional<CheckpointName> name,
+                   NameForSave(head, generation));
+  if (!name) return std::optional<std::string>();
+  const std::string save = name->ToString() + std::string(kTmpSuffix);
+  world_->events.Emit({.kind = EventKind::kSaveBegin,
+                       .step = head.step,
+                       .path = PathOf(name->ToString())});
+  save_ = save;
+  Status made = ClearForSave(save);
+  if (made.ok()) made = world_->storage.MakeDirectory(PathOf(save));
+  if (!made.ok()) return FailSave(save, made);
+  return std::optional(save);
+}
+
+// nullopt: a checkpoint of this very state is there.
+Result<std::optional<CheckpointName>> CheckpointStore::NameForSave(
+    const CheckpointHead& head, uint64_t generation) {
   CheckpointName name{.step = head.step, .phase = {}, .generation = generation};
-  for (const CommittedCheckpoint& there : lineage_) {
+  for (size_t i = 0; i < lineage_.size(); ++i) {
+    const CommittedCheckpoint& there = lineage_[i];
     if (there.ref.step != head.step) continue;
     if (there.phase != head.phase) {
       name.phase = head.phase;
-    } else if (there.state_digest == head.state_digest) {
-      return AlreadyExists(there.ref.name + ": is there already");
-    } else {
+      continue;
+    }
+    if (there.state_digest != head.state_digest) {
       return FailedPrecondition(fmt::format(
           "nondeterminism: {} has state digest {}, this run's step {} has {}",
           there.ref.name, there.state_digest.ToString(), head.step,
           head.state_digest.ToString()));
     }
+    const Status verified = VerifyCheckpoint(*world_, PathOf(there.ref));
+    if (verified.ok()) return std::optional<CheckpointName>();
+    if (verified.code() != Code::kDataLoss) return verified;
+    // It went bad after it was loaded: what this run holds is the better copy.
+    EmitRejected(*world_, PathOf(there.ref), verified.message());
+    RETURN_IF_ERROR(SetAside(*world_, options_.directory, there.ref.name));
+    Remember(Annotate(verified, there.ref.name));
+    lineage_.erase(lineage_.begin() + static_cast<ptrdiff_t>(i--));
   }
-  const std::string save = name.ToString() + std::string(kTmpSuffix);
-  world_->events.Emit({.kind = EventKind::kSaveBegin,
-                       .step = head.step,
-                       .path = PathOf(name.ToString())});
-  save_ = save;
-  Status made = RemoveTree(*world_, PathOf(save), FileKind::kDirectory);
-  if (made.ok()) made = world_->storage.MakeDirectory(PathOf(save));
-  if (!made.ok()) return FailSave(save, made);
-  return save;
+  return std::optional(name);
+}
+
+// A failed save of this name may have left more than its own directory, even a
+// checkpoint, and its removal is still owed: later it would take this save.
+Status CheckpointStore::ClearForSave(const std::string& save) {
+  const bool owed = std::ranges::find(remains_, save) != remains_.end();
+  return owed ? DropRemains(save)
+              : RemoveTree(*world_, PathOf(save), FileKind::kDirectory);
 }
 
 Result<ShardFile> CheckpointStore::WriteShard(
@@ -207,57 +238,14 @@ Result<CheckpointRef> CheckpointStore::TryCommit(
                               .path = PathOf(ref)};
   const bool early =
       world_->faults.Planted(PlantedBug::kAcknowledgeBeforeRename);
-  RETURN_IF_ERROR(WriteMetadata(save, head, shards));
+  RETURN_IF_ERROR(WriteMetadata(*world_, PathOf(save), *record_, head, shards));
   RETURN_IF_ERROR(world_->faults.Hit(Point::kTmpDirSync, ContextOf(head)));
   RETURN_IF_ERROR(world_->storage.SyncDirectory(PathOf(save)));
   if (early) world_->events.Emit(acknowledged);
   RETURN_IF_ERROR(PublishSave(save, ref, head));
-  RETURN_IF_ERROR(CheckOwnsDirectory());
+  RETURN_IF_ERROR(CheckOwner(*world_, options_.directory, *record_));
   if (!early) world_->events.Emit(acknowledged);
   return ref;
-}
-
-// The index and the manifest, which is what the shards are checked against.
-Status CheckpointStore::WriteMetadata(const std::string& save,
-                                      const CheckpointHead& head,
-                                      std::span<const ShardFile> shards) {
-  const std::string index = EncodeShardIndex(shards);
-  ASSIGN_OR_RETURN(
-      const WrittenFile written,
-      WriteInBlocks(*world_, PathOf(save) + "/" + std::string(kIndexName),
-                    index,
-                    {.write_point = Point::kIndexWrite,
-                     .sync_point = {},
-                     .step = head.step,
-                     .epoch = head.epoch}));
-  Manifest manifest{.head = head,
-                    .job_digest = JobDigest(head.job_json),
-                    .numerics_version = numerics::kVersion,
-                    .generation = record_->generation,
-                    .parent = {},
-                    .written_at = world_->clock.UnixSeconds(),
-                    .files = {shards.begin(), shards.end()}};
-  if (record_->state == ParentState::kRecorded) {
-    manifest.parent = record_->parent;
-  }
-  manifest.files.push_back({.name = std::string(kIndexName),
-                            .bytes = written.bytes,
-                            .digest = written.digest,
-                            .tensors = {}});
-  const std::string text = EncodeManifest(manifest);
-  // What cannot be read back must not be committed: a shard named twice or a
-  // missing one shows here.
-  RETURN_IF_ERROR(Annotate(ParseManifest(text).status(), save));
-  return WriteInBlocks(
-             *world_, PathOf(save) + "/" + std::string(kManifestName), text,
-             {.write_point = Point::kManifestWrite,
-              .sync_point = Point::kManifestSync,
-              .sync = world_->faults.Planted(PlantedBug::kSkipManifestSync)
-                          ? SyncFile::kNo
-                          : SyncFile::kYes,
-              .step = head.step,
-              .epoch = head.epoch})
-      .status();
 }
 
 // The commit point.
@@ -272,73 +260,45 @@ Status CheckpointStore::PublishSave(const std::string& save,
   return world_->storage.SyncDirectory(options_.directory);
 }
 
-// kFenced where a higher claim exists, or where this process's own claim is
-// gone or another's: the store was deleted and begun anew under it.
-Status CheckpointStore::CheckOwnsDirectory() {
-  const std::string& directory = options_.directory;
-  ASSIGN_OR_RETURN(const uint64_t highest, HighestClaim(*world_, directory));
-  bool owns = highest == record_->generation;
-  if (owns) {
-    const auto text = ReadWithRetry(
-        *world_, directory + "/" + ClaimName(highest), kMaxClaimBytes);
-    const auto found = text.ok() ? ParseClaim(*text) : text.status();
-    // Damage to the claim is not another claim; a claim that cannot be read
-    // says nothing.
-    if (found.ok()) {
-      owns = EncodeClaim(*found) == EncodeClaim(*record_);
-    } else if (found.status().code() == Code::kNotFound) {
-      owns = false;
-    } else if (found.status().code() != Code::kDataLoss) {
-      return found.status();
-    }
-  }
-  if (owns) return OkStatus();
-  world_->events.Emit(
-      {.kind = EventKind::kFencedOut, .generation = record_->generation});
-  return Fenced(fmt::format(
-      "generation {} does not own {} any more: the highest claim is {}",
-      record_->generation, directory, ClaimName(highest)));
-}
-
 Status CheckpointStore::FailSave(const std::string& save, const Status& why) {
   save_.reset();
   // Told to be gone: as in a crash, everything stays as it is.
   if (why.code() == Code::kCancelled) return why;
-  // Another generation takes away what this one writes; that is the reason
-  // then.
+  // Who has lost the directory has no other reason to give, and leaves what is
+  // in it to its owner.
   Status reason = why;
   if (why.code() != Code::kFenced) {
-    const Status owns = CheckOwnsDirectory();
-    if (owns.code() == Code::kFenced) reason = owns;
+    const Status owns = CheckOwner(*world_, options_.directory, *record_);
+    if (IsOwnersLoss(owns)) reason = owns;
   }
   const CheckpointRef ref = RefOfSave(save);
   world_->events.Emit({.kind = EventKind::kSaveFailed,
                        .step = ref.step,
                        .path = PathOf(ref),
                        .detail = reason.message()});
-  if (reason.code() != Code::kFenced) DropRemains(save);
+  if (!IsOwnersLoss(reason)) Remember(DropRemains(save));
   return reason;
 }
 
 // A void save must not be taken for a fall-back: neither its directory nor, if
 // the rename was done already, the checkpoint.
-// What cannot be removed now is tried again with the next retention.
-void CheckpointStore::DropRemains(const std::string& save) {
+// What cannot be removed now is tried again with the next retention, and before
+// its name is used again.
+Status CheckpointStore::DropRemains(const std::string& save) {
+  std::erase(remains_, save);
   const std::string name = RefOfSave(save).name;
   Status dropped = RemoveCheckpoint(*world_, options_.directory, name);
   if (dropped.code() == Code::kNotFound) dropped = OkStatus();
-  Remember(dropped);
   const Status cleared =
       RemoveTree(*world_, PathOf(save), FileKind::kDirectory);
-  Remember(cleared);
   if (!dropped.ok() || !cleared.ok()) remains_.push_back(save);
+  return dropped.ok() ? cleared : dropped;
 }
 
 Status CheckpointStore::AbandonSave(const std::string& save) {
   if (save_ == save) {
-    return StopsTheProcess(FailSave(save, Unavailable("abandoned")))
-               ? Fenced(save + ": abandoned under a newer generation")
-               : OkStatus();
+    const Status failed = FailSave(save, Unavailable("abandoned"));
+    return IsOwnersLoss(failed) ? failed : OkStatus();
   }
   return RemoveTree(*world_, PathOf(save), FileKind::kDirectory);
 }
@@ -382,7 +342,9 @@ Status CheckpointStore::WriteStateFile(const PointContext& context) {
 // Leaves the newest ones of the lineage, the one just committed among them.
 // What cannot be removed now stays in the list and is tried again.
 Status CheckpointStore::Retire() {
-  for (const std::string& save : std::exchange(remains_, {})) DropRemains(save);
+  for (const std::string& save : std::exchange(remains_, {})) {
+    Remember(DropRemains(save));
+  }
   const auto keep = static_cast<size_t>(options_.keep);
   const size_t surplus = lineage_.size() > keep ? lineage_.size() - keep : 0;
   std::vector<CommittedCheckpoint> left;
@@ -419,57 +381,12 @@ std::vector<std::string> CheckpointStore::TakeWarnings() {
   return std::exchange(warnings_, {});
 }
 
-// In an order in which a crash leaves either the newest checkpoint, which then
-// stands for its lineage by its manifest alone, or nothing.
 Status CheckpointStore::DeleteAll() {
   RETURN_IF_ERROR(world_->faults.Hit(Point::kBackupDelete, {}));
-  const std::string& directory = options_.directory;
-  const Result<StoreScan> scan = ScanStore(*world_, directory);
-  if (scan.status().code() == Code::kNotFound) return OkStatus();
-  RETURN_IF_ERROR(scan.status());
-  if (record_) RETURN_IF_ERROR(CheckOwnsDirectory());
-  RETURN_IF_ERROR(RemoveTree(*world_, PathOf(kStateFileName), FileKind::kFile));
-  RETURN_IF_ERROR(world_->storage.SyncDirectory(directory));
-  std::string newest;
-  if (!scan->lineage.members.empty()) {
-    newest = scan->checkpoints[scan->lineage.members.front()].name;
-  }
-  RETURN_IF_ERROR(DeleteOthers(newest));
-  if (!newest.empty()) {
-    RETURN_IF_ERROR(RemoveCheckpoint(*world_, directory, newest));
-  }
+  RETURN_IF_ERROR(DeleteStore(*world_, options_.directory, record_));
   record_.reset();
   lineage_.clear();
-  world_->events.Emit({.kind = EventKind::kBackupDeleted, .path = directory});
-  const Status removed =
-      world_->storage.Remove(directory, FileKind::kDirectory);
-  // Something that is not the engine's is in it: it stays.
-  if (removed.code() == Code::kAlreadyExists) return OkStatus();
-  RETURN_IF_ERROR(removed);
-  return world_->storage.SyncDirectory(ParentDirectory(directory));
-}
-
-// All checkpoints but `kept`, then all claims.
-Status CheckpointStore::DeleteOthers(const std::string& kept) {
-  const std::string& directory = options_.directory;
-  ASSIGN_OR_RETURN(const auto listed, world_->storage.List(directory));
-  std::vector<std::string> claims;
-  for (const DirectoryEntry& entry : listed) {
-    const EntryKind kind = ParseEntryName(entry.name).kind;
-    if (kind == EntryKind::kOther || entry.name == kept) continue;
-    if (kind == EntryKind::kClaim || kind == EntryKind::kClaimTmp) {
-      claims.push_back(entry.name);
-    } else if (kind == EntryKind::kCheckpoint) {
-      RETURN_IF_ERROR(RemoveCheckpoint(*world_, directory, entry.name));
-    } else {
-      RETURN_IF_ERROR(RemoveTree(*world_, PathOf(entry.name), entry.kind));
-    }
-  }
-  RETURN_IF_ERROR(world_->storage.SyncDirectory(directory));
-  for (const std::string& claim : claims) {
-    RETURN_IF_ERROR(RemoveTree(*world_, PathOf(claim), FileKind::kFile));
-  }
-  return world_->storage.SyncDirectory(directory);
+  return OkStatus();
 }
 
 std::string CheckpointStore::PathOf(const CheckpointRef& ref) const {

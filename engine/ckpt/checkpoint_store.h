@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "engine/ckpt/claim.h"
+#include "engine/ckpt/store_names.h"
 #include "engine/digest.h"
 #include "engine/status.h"
 #include "engine/tensor.h"
@@ -26,10 +27,23 @@ namespace gauntlet {
 
 enum class ColdStart : uint8_t { kRefuse, kAllow };
 
+// A launcher's hold on the store, which its workers' lives share: of two
+// launchers that know nothing of each other the later one keeps the store.
+struct Tenure {
+  // Later launches have later names (MakeLaunchName); "": nobody launched this.
+  std::string launch;
+  // A generation that an earlier life of this launch has claimed; 0: none is
+  // known of. Where it and all after it are gone, so are the checkpoints.
+  uint64_t claimed = 0;
+
+  bool operator==(const Tenure&) const = default;
+};
+
 struct StoreOptions {
   std::string directory;
   int keep = 5;  // checkpoints that retention leaves; at least 1
   ColdStart cold_start = ColdStart::kRefuse;
+  Tenure tenure = {};
 };
 
 // What a checkpoint is of, apart from its tensors. The state digest is
@@ -80,7 +94,7 @@ struct ShardFile {
 class CheckpointStore {
  public:
   // Makes the directory (and syncs every new ancestor's parent) where it is
-  // missing. Reads nothing yet.
+  // missing, unless this tenure has claimed in it before. Reads nothing yet.
   static Result<CheckpointStore> Open(World& world,
                                       const StoreOptions& options);
 
@@ -90,10 +104,12 @@ class CheckpointStore {
   // generation's suffix; clears what interrupted saves and deletions left.
   // kFailedPrecondition: there are checkpoints and none is valid (exit 7;
   // unless cold_start allows it), or they are of another job: says what
-  // differs. kInvalidArgument: the state file was edited to something that is
-  // not there. kFenced: a higher claim came in between. kIoError: the disk does
-  // not read, which is no reason to give a checkpoint up. After an error the
-  // store is as it was, but for a claim that counts for nothing.
+  // differs; or a later launch has claimed the store, or it was deleted since
+  // this tenure claimed in it. kInvalidArgument: the state file was edited to
+  // something that is not there. kFenced: a higher claim came in between.
+  // kIoError: the disk does not read, which is no reason to give a checkpoint
+  // up. After an error the store is as it was, but for a claim that counts for
+  // nothing.
   Result<Claim> ClaimGeneration(const std::string& job_json);
 
   // Any rank. Reads and verifies every byte. kDataLoss names the file and how
@@ -101,21 +117,23 @@ class CheckpointStore {
   Result<LoadedCheckpoint> Load(const CheckpointRef& ref);
 
   // Chief: makes the directory for a save of this step and returns its name,
-  // to be told to all ranks. kAlreadyExists: a committed checkpoint of this
-  // step and state digest is there already, nothing is to be done;
+  // to be told to all ranks. nullopt: a committed checkpoint of this step,
+  // phase and state digest is there and verifies, nothing is to be done.
   // kFailedPrecondition: one of this step with another digest is there, which
   // is nondeterminism and must stop the run.
-  Result<std::string> BeginSave(const CheckpointHead& head,
-                                uint64_t generation);
+  Result<std::optional<std::string>> BeginSave(const CheckpointHead& head,
+                                               uint64_t generation);
 
   // Any rank: writes and syncs shard `index` of `count` in that directory.
   Result<ShardFile> WriteShard(const std::string& save, int index, int count,
                                std::span<const TensorView> tensors);
 
   // Chief: index, manifest, the rename that commits, the state file, retention.
-  // After any error the save is void and what it left is removed; kFenced: a
-  // newer generation owns the directory, stop, write nothing. What fails after
-  // the acknowledgement (state file, retention) is a warning.
+  // After any error the save is void and what it left is removed, now or, where
+  // that fails too, with a later save; kFenced: a newer generation owns the
+  // directory, stop, write nothing; kFailedPrecondition: the store was deleted
+  // under this process, or that and begun anew. What fails after the
+  // acknowledgement (state file, retention) is a warning.
   Result<CheckpointRef> Commit(const std::string& save,
                                const CheckpointHead& head, uint64_t generation,
                                std::span<const ShardFile> shards);
@@ -138,22 +156,21 @@ class CheckpointStore {
   CheckpointStore(World& world, StoreOptions options);
 
   std::string PathOf(std::string_view name) const;
-  Status CheckOwnsDirectory();
+  Result<std::optional<CheckpointName>> NameForSave(const CheckpointHead& head,
+                                                    uint64_t generation);
+  Status ClearForSave(const std::string& save);
   Result<CheckpointRef> TryCommit(const std::string& save,
                                   const CheckpointHead& head,
                                   std::span<const ShardFile> shards);
-  Status WriteMetadata(const std::string& save, const CheckpointHead& head,
-                       std::span<const ShardFile> shards);
   Status PublishSave(const std::string& save, const CheckpointRef& ref,
                      const CheckpointHead& head);
   Status FailSave(const std::string& save, const Status& why);
-  void DropRemains(const std::string& save);
+  Status DropRemains(const std::string& save);
   Status AfterCommit(const CheckpointHead& head);
   Status WriteStateFile(const PointContext& context);
   Status Retire();
   Status Warn(const Status& status);
   void Remember(const Status& status);
-  Status DeleteOthers(const std::string& kept);
 
   World* world_;
   StoreOptions options_;

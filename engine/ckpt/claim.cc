@@ -55,6 +55,9 @@ std::string EncodeClaim(const ClaimRecord& claim) {
       {"host", OneLine(claim.host)},
       {"unix_seconds", std::to_string(claim.unix_seconds)},
   };
+  if (!claim.launch.empty()) {
+    fields.push_back({"launch", OneLine(claim.launch)});
+  }
   switch (claim.state) {
     case ParentState::kUnrecorded:
       fields.push_back({"parent", std::string(kClaimUnrecorded)});
@@ -92,6 +95,7 @@ Result<ClaimRecord> ParseClaim(std::string_view text) {
   claim.generation = *generation;
   claim.unix_seconds = *seconds;
   claim.host = record.Find("host").value_or("");
+  claim.launch = record.Find("launch").value_or("");
   if (*parent == kClaimUnrecorded) return claim;
   if (*parent == kClaimColdStart) {
     claim.state = ParentState::kColdStart;

@@ -30,6 +30,7 @@ enum class ParentState : uint8_t { kUnrecorded, kColdStart, kRecorded };
 struct ClaimRecord {
   uint64_t generation = 0;
   std::string host;
+  std::string launch;  // of the job that the generation belongs to; may be ""
   int64_t unix_seconds = 0;
   ParentState state = ParentState::kUnrecorded;
   ParentRecord parent;  // where state is kRecorded

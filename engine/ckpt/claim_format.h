@@ -4,6 +4,7 @@
 //   generation: 3
 //   host: machine-a
 //   unix_seconds: 1700000000
+//   launch: 00000000000000000003 1700000000 machine-a     (where there is one)
 //   parent: unrecorded
 // and then, by rename, the same with the checkpoint that the generation goes on
 // from, as it was called when it was chosen:

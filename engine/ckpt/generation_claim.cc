@@ -5,6 +5,7 @@
 #include <set>
 
 #include "engine/ckpt/block_writer.h"
+#include "engine/ckpt/ownership.h"
 #include "engine/ckpt/removal.h"
 #include <fmt/format.h>
 
@@ -14,9 +15,10 @@ namespace {
 constexpr int kMaxRounds = 64;
 constexpr uint64_t kMaxGeneration = uint64_t{1} << 53;
 
-ClaimRecord NewRecord(World& world, uint64_t generation) {
+ClaimRecord NewRecord(World& world, const Tenure& tenure, uint64_t generation) {
   return {.generation = generation,
           .host = world.host.Name(),
+          .launch = tenure.launch,
           .unix_seconds = world.clock.UnixSeconds(),
           .parent = {}};
 }
@@ -50,9 +52,8 @@ Status WriteRecord(World& world, const std::string& directory,
   return world.storage.SyncDirectory(directory);
 }
 
-ClaimRecord RecordOf(World& world, uint64_t generation, const StoreScan& scan,
+ClaimRecord RecordOf(ClaimRecord record, const StoreScan& scan,
                      const ParentChoice& choice) {
-  ClaimRecord record = NewRecord(world, generation);
   if (!choice.parent) {
     record.state = ParentState::kColdStart;
     return record;
@@ -151,25 +152,13 @@ class Chores {
   std::vector<std::string> warnings_;
 };
 
-Status SetAside(World& world, const std::string& directory,
-                const std::string& name, const std::string& reason) {
-  RETURN_IF_ERROR(world.faults.Hit(Point::kReject, {}));
-  const std::string from = directory + "/" + name;
-  RETURN_IF_ERROR(world.storage.Rename(
-      from, fmt::format("{}/{}{}", directory, kRejectedPrefix, name)));
-  world.events.Emit(
-      {.kind = EventKind::kRejected, .path = from, .detail = reason});
-  return OkStatus();
-}
-
 Status SetAsideRejected(World& world, const std::string& directory,
                         const RecordedClaim& claim, Chores& chores) {
   for (const Rejection& rejection : claim.choice.rejected) {
     const std::string& name = claim.scan.checkpoints[rejection.checkpoint].name;
     chores.Say(fmt::format("rejected {}: {} (kept as {}{})", name,
                            rejection.reason, kRejectedPrefix, name));
-    RETURN_IF_ERROR(
-        chores.Add(SetAside(world, directory, name, rejection.reason)));
+    RETURN_IF_ERROR(chores.Add(SetAside(world, directory, name)));
   }
   return OkStatus();
 }
@@ -239,8 +228,15 @@ bool IsLeftover(const ScannedEntry& entry, const RecordedClaim& claim) {
 
 }  // namespace
 
-Result<uint64_t> CreateClaim(World& world, const std::string& directory) {
-  ASSIGN_OR_RETURN(const StoreScan scan, ScanStore(world, directory));
+Result<uint64_t> CreateClaim(World& world, const StoreOptions& options) {
+  const std::string& directory = options.directory;
+  Result<StoreScan> scanned = ScanStore(world, directory);
+  if (scanned.status().code() == Code::kNotFound &&
+      options.tenure.claimed > 0) {
+    scanned = StoreScan();
+  }
+  ASSIGN_OR_RETURN(const StoreScan scan, std::move(scanned));
+  RETURN_IF_ERROR(CheckTenure(scan, options));
   // Numbers only rise; one that cannot was never given out.
   if (scan.highest_generation > kMaxGeneration) {
     return FailedPrecondition(
@@ -249,7 +245,8 @@ Result<uint64_t> CreateClaim(World& world, const std::string& directory) {
   }
   uint64_t generation = scan.highest_generation + 1;
   for (int round = 0; round < kMaxRounds; ++round, ++generation) {
-    const std::string text = EncodeClaim(NewRecord(world, generation));
+    const std::string text =
+        EncodeClaim(NewRecord(world, options.tenure, generation));
     RETURN_IF_ERROR(
         world.faults.Hit(Point::kClaimCreate, {.size = text.size()}));
     const Status written =
@@ -279,7 +276,14 @@ Result<RecordedClaim> RecordParent(World& world, const StoreOptions& options,
     if (choice.status().code() == Code::kNotFound) continue;
     RETURN_IF_ERROR(choice.status());
     claim.choice = std::move(choice).value();
-    claim.record = RecordOf(world, generation, claim.scan, claim.choice);
+    for (const Rejection& rejection : claim.choice.rejected) {
+      EmitRejected(
+          world,
+          directory + "/" + claim.scan.checkpoints[rejection.checkpoint].name,
+          rejection.reason);
+    }
+    claim.record = RecordOf(NewRecord(world, options.tenure, generation),
+                            claim.scan, claim.choice);
     // What is adopted may be there by a rename that no one has synced yet.
     RETURN_IF_ERROR(world.storage.SyncDirectory(directory));
     RETURN_IF_ERROR(WriteRecord(world, directory, claim.record));

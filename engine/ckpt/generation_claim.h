@@ -20,8 +20,8 @@ inline constexpr size_t kKeptRejected = 4;  // checkpoints, as evidence
 inline constexpr size_t kKeptVoid = 8;
 
 // Creates gen-N, N above every generation in any name of the directory, and
-// makes it durable. Returns N.
-Result<uint64_t> CreateClaim(World& world, const std::string& directory);
+// makes it durable. Returns N. kFailedPrecondition like CheckTenure.
+Result<uint64_t> CreateClaim(World& world, const StoreOptions& options);
 
 // A claim with its parent on disk and under its own suffix.
 struct RecordedClaim {

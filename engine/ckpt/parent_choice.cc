@@ -60,6 +60,26 @@ Result<std::optional<size_t>> EditedParent(const StoreScan& scan) {
       kStateFileName, fmt::join(names, ", "), edit->substr(0, 200)));
 }
 
+// A checkpoint bears the name of a generation that has recorded its claim by
+// then: where none has, the claim is lost, and what is void without it may have
+// been acknowledged.
+void AddThoseOfLostClaims(const StoreScan& scan,
+                          std::vector<std::string>& traces) {
+  const uint64_t newest =
+      scan.parents.empty() ? 0 : scan.parents.rbegin()->first;
+  for (size_t i = 0; i < scan.checkpoints.size(); ++i) {
+    const ScannedCheckpoint& checkpoint = scan.checkpoints[i];
+    if (checkpoint.parsed.generation <= newest ||
+        std::ranges::find(scan.lineage.members, i) !=
+            scan.lineage.members.end()) {
+      continue;
+    }
+    traces.push_back(fmt::format("{}: the claim of generation {} is lost",
+                                 checkpoint.name,
+                                 checkpoint.parsed.generation));
+  }
+}
+
 // Everything that shows that there were checkpoints, a line each.
 std::vector<std::string> TracesOfCheckpoints(
     World& world, const StoreOptions& options, const StoreScan& scan,
@@ -78,6 +98,7 @@ std::vector<std::string> TracesOfCheckpoints(
         "{}: {}", entry.name,
         status.ok() ? "set aside by an earlier run" : status.message()));
   }
+  AddThoseOfLostClaims(scan, traces);
   const auto newest = scan.parents.rbegin();
   if (newest != scan.parents.rend() && newest->second && rejected.empty()) {
     traces.push_back(fmt::format("{}: missing, the parent of generation {}",

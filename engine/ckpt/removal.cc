@@ -31,6 +31,15 @@ Status RemoveTreeTo(World& world, const std::string& path, int depth) {
   return RemoveOne(world, path, FileKind::kDirectory);
 }
 
+// The old name is gone for good before the first file is: a power cut must not
+// bring it back with files missing. Whoever did the rename may not have come to
+// the sync.
+Status RemoveRenamed(World& world, const std::string& directory,
+                     const std::string& path) {
+  RETURN_IF_ERROR(world.storage.SyncDirectory(directory));
+  return RemoveTree(world, path, FileKind::kDirectory);
+}
+
 }  // namespace
 
 Status RemoveTree(World& world, const std::string& path, FileKind kind) {
@@ -47,18 +56,29 @@ Status RemoveCheckpoint(World& world, const std::string& directory,
   Status renamed = world.storage.Rename(from, to);
   if (renamed.code() == Code::kAlreadyExists) {
     // Of an earlier removal that was interrupted.
-    RETURN_IF_ERROR(RemoveTree(world, to, FileKind::kDirectory));
+    RETURN_IF_ERROR(RemoveRenamed(world, directory, to));
     renamed = world.storage.Rename(from, to);
   }
   if (renamed.code() == Code::kNotFound) {
     // Taken before, and perhaps not removed to the end.
-    RETURN_IF_ERROR(RemoveTree(world, to, FileKind::kDirectory));
+    RETURN_IF_ERROR(RemoveRenamed(world, directory, to));
   }
   RETURN_IF_ERROR(renamed);
-  // The name is gone for good before the first file is: a power cut must not
-  // bring it back with files missing.
-  RETURN_IF_ERROR(world.storage.SyncDirectory(directory));
-  return RemoveTree(world, to, FileKind::kDirectory);
+  return RemoveRenamed(world, directory, to);
+}
+
+void EmitRejected(World& world, const std::string& path,
+                  const std::string& reason) {
+  world.events.Emit(
+      {.kind = EventKind::kRejected, .path = path, .detail = reason});
+}
+
+Status SetAside(World& world, const std::string& directory,
+                const std::string& name) {
+  RETURN_IF_ERROR(world.faults.Hit(Point::kReject, {}));
+  return world.storage.Rename(
+      directory + "/" + name,
+      fmt::format("{}/{}{}", directory, kRejectedPrefix, name));
 }
 
 }  // namespace gauntlet

@@ -16,6 +16,15 @@ namespace gauntlet {
 Status RemoveCheckpoint(World& world, const std::string& directory,
                         const std::string& name);
 
+// Renames directory/name to rejected-name, evidence for people.
+Status SetAside(World& world, const std::string& directory,
+                const std::string& name);
+
+// That the checkpoint at `path` failed verification. Said as soon as that is
+// found: nobody may come to setting it aside.
+void EmitRejected(World& world, const std::string& path,
+                  const std::string& reason);
+
 // Removes a file, or a directory and what is in it; a missing one is fine.
 // Reaches kRetireRemove before each removal.
 Status RemoveTree(World& world, const std::string& path, FileKind kind);

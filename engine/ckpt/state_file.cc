@@ -19,12 +19,28 @@ bool HasControlBytes(std::string_view text) {
   });
 }
 
+// A wish differs from every cut and every flipped bit of a file as it was
+// written: whole to its last line, every line what it says it is, the digest
+// line nowhere, not even behind another one, and `latest`, which stands last,
+// another than the last of `all`.
+bool IsEdit(std::string_view text, const TextRecord& record,
+            const std::string& latest, const std::vector<std::string>& all) {
+  const bool strange =
+      std::ranges::any_of(record.fields, [](const TextField& field) {
+        if (field.key == "latest") return false;
+        return field.key != "all" || !CheckpointName::Parse(field.value);
+      });
+  return record.digest == DigestLine::kMissing && !record.torn && !strange &&
+         !HasControlBytes(text) && text.find(kDigestKey) == text.npos &&
+         (all.empty() || all.back() != latest);
+}
+
 }  // namespace
 
 std::string EncodeStateFile(std::span<const std::string> all) {
   std::vector<TextField> fields;
-  if (!all.empty()) fields.push_back({"latest", all.back()});
   for (const std::string& name : all) fields.push_back({"all", name});
+  if (!all.empty()) fields.push_back({"latest", all.back()});
   return EncodeTextRecord(kComment, fields);
 }
 
@@ -35,20 +51,8 @@ StateFile ParseStateFile(std::string_view text) {
     if (field.key == "all") file.all.push_back(field.value);
   }
   const auto latest = record.Find("latest");
-  if (!latest) return file;
-  // A line that breaks off in the middle of a name, one that is neither (a
-  // digest line whose key is damaged), and bytes that no editor leaves are
-  // damage, though the digest line is gone too.
-  const bool strange =
-      std::ranges::any_of(record.fields, [](const TextField& field) {
-        return field.key != "latest" && field.key != "all";
-      });
-  const bool breaks_off =
-      record.torn && !CheckpointName::Parse(record.fields.back().value);
-  const bool edited = record.digest == DigestLine::kMissing && !breaks_off &&
-                      !strange && !HasControlBytes(text);
-  if (edited) file.edit = *latest;
-  file.damaged = !edited && record.digest != DigestLine::kRight;
+  if (latest && IsEdit(text, record, *latest, file.all)) file.edit = *latest;
+  file.damaged = !file.edit && record.digest != DigestLine::kRight;
   return file;
 }
 

@@ -14,8 +14,8 @@ struct StateFile {
   std::vector<std::string> all;
   // What a person asks to go back to, as it stands in the file: any text.
   std::optional<std::string> edit;
-  // Its digest line is wrong, or gone with bytes that no editor leaves: nobody
-  // asked for anything.
+  // Its digest line is wrong, or gone without a wish: nobody asked for
+  // anything.
   bool damaged = false;
 };
 

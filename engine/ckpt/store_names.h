@@ -11,8 +11,8 @@
 //                                       is taken
 //   step-000000200-g3.tmp/              a save that is not committed
 //   rejected-step-000000150-g3/         failed verification, kept for a look
-//   .deleting-step-000000100-g3/        on its way out; so may be a rejected
-//   one
+//   .deleting-step-000000100-g3/        on its way out, as a rejected one may
+//                                       be too
 //
 // All else in the directory is not the engine's, and is left alone. Inside a
 // checkpoint: model-00001-of-00004.safetensors …, model.safetensors.index.json,

@@ -10,7 +10,11 @@
 namespace gauntlet {
 namespace {
 
+// With the pauses between them some 35 s, longer than a client of a file server
+// goes by a listing that it has read.
 constexpr int kScanAttempts = 16;
+constexpr Duration kFirstPause = std::chrono::milliseconds(10);
+constexpr Duration kLongestPause = std::chrono::seconds(4);
 
 // Damage is a fact about the store; all else is a reason to stop looking.
 bool IsDamage(const Status& status) {
@@ -24,6 +28,7 @@ Status ScanClaim(World& world, const std::string& path, uint64_t generation,
   if (!text.ok()) return IsDamage(text.status()) ? OkStatus() : text.status();
   const auto claim = ParseClaim(*text);
   if (!claim.ok() || claim->generation != generation) return OkStatus();
+  scan.latest_launch = std::max(scan.latest_launch, claim->launch);
   if (claim->state == ParentState::kRecorded) {
     scan.parents[generation] = claim->parent;
   } else if (claim->state == ParentState::kColdStart) {
@@ -126,7 +131,12 @@ Phase ScannedCheckpoint::GetPhase() const {
 
 Result<StoreScan> ScanStore(World& world, const std::string& directory) {
   Status status;
+  Duration pause = kFirstPause;
   for (int attempt = 0; attempt < kScanAttempts; ++attempt) {
+    if (attempt > 1) {
+      world.clock.SleepUntil(world.clock.Now() + pause);
+      pause = std::min(2 * pause, kLongestPause);
+    }
     ASSIGN_OR_RETURN(const auto listed, world.storage.List(directory));
     auto scan = ScanOnce(world, directory, listed);
     // Gone since it was listed: somebody else is at work here, look again.

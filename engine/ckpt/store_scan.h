@@ -40,12 +40,14 @@ struct StoreScan {
   RecordedParents parents;          // from claims, else from manifests
   uint64_t highest_claim = 0;       // 0: none
   uint64_t highest_generation = 0;  // in any name: never to be used again
+  std::string latest_launch;        // of all claims; "": none has one
   StateFile state_file;
   Lineage lineage;  // of `checkpoints`
 };
 
 // kNotFound: there is no such directory. Starts again, a bounded number of
-// times, where something vanishes on the way.
+// times and after pauses, where something vanishes on the way or a stale
+// listing shows what is gone.
 Result<StoreScan> ScanStore(World& world, const std::string& directory);
 
 // The highest claim in the directory, 0 for none: what fencing asks for.

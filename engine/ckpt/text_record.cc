@@ -5,8 +5,6 @@
 namespace gauntlet {
 namespace {
 
-constexpr std::string_view kDigestKey = "xxh3_128";
-
 std::string_view Trim(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r";
   const size_t first = text.find_first_not_of(kSpace);

@@ -21,6 +21,9 @@ struct TextField {
   std::string value;
 };
 
+// The key of the last line.
+inline constexpr std::string_view kDigestKey = "xxh3_128";
+
 enum class DigestLine : uint8_t {
   kRight,    // the file is as it was written
   kWrong,    // there is one, of other bytes

@@ -8,6 +8,7 @@
 
 #include "engine/digest.h"
 #include "engine/job/job.h"
+#include "engine/row_shape.h"
 #include "engine/status.h"
 #include "engine/world/storage.h"
 
@@ -28,7 +29,10 @@ struct Dataset {
   // Of each file, in the order of the rows; empty: they are not from several.
   std::vector<uint32_t> rows_of_files;
 
-  size_t features_per_row() const { return size_t{height} * width * channels; }
+  RowShape shape() const {
+    return {.height = height, .width = width, .channels = channels};
+  }
+  size_t features_per_row() const { return shape().floats(); }
 };
 
 struct DataSplit {

@@ -15,12 +15,23 @@
 
 namespace gauntlet {
 
-enum class LayerKind : uint8_t { kFlatten, kDense, kRelu, kDropout };
+enum class LayerKind : uint8_t {
+  kFlatten,
+  kDense,
+  kRelu,
+  kDropout,
+  kConv2D,
+  kCenter
+};
 
 struct LayerSpec {
   LayerKind kind = LayerKind::kFlatten;
   int units = 0;      // kDense
   float rate = 0.0f;  // kDropout: the share that is zeroed, in [0, 1)
+  int filters = 0;    // kConv2D
+  int kernel = 0;     // kConv2D: pixels a side
+  // kCenter: the share of its moving mean that stays in a step, in [0, 1)
+  float momentum = 0.0f;
 };
 
 enum class LossKind : uint8_t { kSoftmaxCrossEntropy, kMeanSquaredError };
@@ -32,6 +43,40 @@ struct ModelSpec {
 
 enum class OptimizerKind : uint8_t { kSgd, kAdam };
 
+enum class ScheduleKind : uint8_t {
+  kConstant,
+  kExponentialDecay,
+  kCosineDecay,
+  kPiecewise,
+};
+
+// The learning rate as a function of the update, counted from 0: the first
+// `warmup` updates rise in equal parts to the rate, then the kind takes over,
+// counting from there. Formulas: engine/numerics_schedule.h.
+struct ScheduleSpec {
+  ScheduleKind kind = ScheduleKind::kConstant;
+  uint64_t warmup = 0;
+  uint64_t steps = 1;  // kExponentialDecay, kCosineDecay: updates
+  float rate = 1.0f;   // kExponentialDecay: what is left after `steps`
+  // kExponentialDecay: only at multiples of `steps`.
+  bool staircase = false;
+  float alpha = 0.0f;  // kCosineDecay: the share that is left at the end
+  // kPiecewise: values[i] up to and with update boundaries[i], the last value
+  // behind the last boundary. They replace the learning rate.
+  std::vector<uint64_t> boundaries;
+  std::vector<float> values;
+};
+
+enum class ClipKind : uint8_t { kNone, kValue, kNorm, kGlobalNorm };
+
+// What happens to the gradient of all replicas before the update: each element
+// cut to [-limit, limit]; or each tensor, or all of them as one, scaled down to
+// a Euclidean norm of `limit` where it is above.
+struct ClipSpec {
+  ClipKind kind = ClipKind::kNone;
+  float limit = 1.0f;
+};
+
 struct OptimizerSpec {
   OptimizerKind kind = OptimizerKind::kAdam;
   float learning_rate = 0.001f;
@@ -39,6 +84,8 @@ struct OptimizerSpec {
   float beta1 = 0.9f;     // kAdam
   float beta2 = 0.999f;
   float epsilon = 1e-7f;
+  ScheduleSpec schedule;
+  ClipSpec clip;
 };
 
 enum class DataKind : uint8_t { kDigits, kIdx, kCifar10, kNpy };
@@ -72,11 +119,13 @@ struct JobSpec {
   OptimizerSpec optimizer;
   int replicas = 1;
   int batch = 32;  // rows a replica takes in a step
+  // Steps whose gradients are averaged for one update.
+  int accumulate = 1;
   uint64_t seed = 1;
   Remainder remainder = Remainder::kDrop;
 };
 
-// linear, mlp, dnn, tiny: the jobs of that name with one replica and the
+// linear, mlp, dnn, cnn, tiny: the jobs of that name with one replica and the
 // batch that belongs to them. kInvalidArgument names the known ones.
 Result<JobSpec> PresetJob(std::string_view name);
 
@@ -86,8 +135,10 @@ struct PresetInfo {
 };
 std::vector<PresetInfo> AllPresets();
 
-// kInvalidArgument for what no run can use: no layers, replicas < 1, a rate
-// outside [0, 1), absurd sizes … The message names field, bounds and value.
+// kInvalidArgument for what no run can use: no layers, layers in an order that
+// makes no sense (convolutions, one flatten, dense layers), replicas < 1, a
+// rate outside [0, 1), absurd sizes … The message names field, bounds and
+// value.
 Status Validate(const JobSpec& job);
 
 // Canonical JSON, one line: equal jobs give equal text, and what a kind does

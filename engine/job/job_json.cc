@@ -28,6 +28,12 @@ Json LayerToJson(const LayerSpec& layer) {
       return {{"kind", "relu"}};
     case LayerKind::kDropout:
       return {{"kind", "dropout"}, {"rate", Written(layer.rate)}};
+    case LayerKind::kConv2D:
+      return {{"kind", "conv2d"},
+              {"filters", layer.filters},
+              {"kernel", layer.kernel}};
+    case LayerKind::kCenter:
+      return {{"kind", "center"}, {"momentum", Written(layer.momentum)}};
   }
   return nullptr;
 }
@@ -96,17 +102,75 @@ Json DataToJson(const DataSpec& data, const Digest& digest) {
   return json;
 }
 
+Json ScheduleToJson(const ScheduleSpec& schedule) {
+  Json json;
+  switch (schedule.kind) {
+    case ScheduleKind::kConstant:
+      json = {{"kind", "constant"}};
+      break;
+    case ScheduleKind::kExponentialDecay:
+      json = {{"kind", "exponential_decay"},
+              {"steps", schedule.steps},
+              {"rate", Written(schedule.rate)},
+              {"staircase", schedule.staircase}};
+      break;
+    case ScheduleKind::kCosineDecay:
+      json = {{"kind", "cosine_decay"},
+              {"steps", schedule.steps},
+              {"alpha", Written(schedule.alpha)}};
+      break;
+    case ScheduleKind::kPiecewise: {
+      Json values = Json::array();
+      for (const float value : schedule.values) {
+        values.push_back(Written(value));
+      }
+      json = {{"kind", "piecewise"},
+              {"boundaries", schedule.boundaries},
+              {"values", std::move(values)}};
+      break;
+    }
+  }
+  json["warmup"] = schedule.warmup;
+  return json;
+}
+
+std::string_view ClipName(ClipKind kind) {
+  switch (kind) {
+    case ClipKind::kNone:
+      return "none";
+    case ClipKind::kValue:
+      return "value";
+    case ClipKind::kNorm:
+      return "norm";
+    case ClipKind::kGlobalNorm:
+      return "global_norm";
+  }
+  return "unknown";
+}
+
 Json OptimizerToJson(const OptimizerSpec& optimizer) {
+  Json json;
   if (optimizer.kind == OptimizerKind::kSgd) {
-    return {{"kind", "sgd"},
+    json = {{"kind", "sgd"},
             {"learning_rate", Written(optimizer.learning_rate)},
             {"momentum", Written(optimizer.momentum)}};
+  } else {
+    json = {{"kind", "adam"},
+            {"learning_rate", Written(optimizer.learning_rate)},
+            {"beta1", Written(optimizer.beta1)},
+            {"beta2", Written(optimizer.beta2)},
+            {"epsilon", Written(optimizer.epsilon)}};
   }
-  return {{"kind", "adam"},
-          {"learning_rate", Written(optimizer.learning_rate)},
-          {"beta1", Written(optimizer.beta1)},
-          {"beta2", Written(optimizer.beta2)},
-          {"epsilon", Written(optimizer.epsilon)}};
+  // What is as it always was leaves no trace in the text.
+  const ScheduleSpec& schedule = optimizer.schedule;
+  if (schedule.kind != ScheduleKind::kConstant || schedule.warmup > 0) {
+    json["schedule"] = ScheduleToJson(schedule);
+  }
+  if (optimizer.clip.kind != ClipKind::kNone) {
+    json["clip"] = {{"kind", ClipName(optimizer.clip.kind)},
+                    {"limit", Written(optimizer.clip.limit)}};
+  }
+  return json;
 }
 
 std::string Dump(const Json& json) {
@@ -120,11 +184,20 @@ Result<LayerSpec> LayerFromJson(const Json& json, const std::string& path) {
       fields.Choice<LayerKind>("kind", {{"flatten", LayerKind::kFlatten},
                                         {"dense", LayerKind::kDense},
                                         {"relu", LayerKind::kRelu},
-                                        {"dropout", LayerKind::kDropout}});
+                                        {"dropout", LayerKind::kDropout},
+                                        {"conv2d", LayerKind::kConv2D},
+                                        {"center", LayerKind::kCenter}});
   if (layer.kind == LayerKind::kDense) {
     layer.units = static_cast<int>(fields.Integer("units", 1, kMaxInt));
   }
   if (layer.kind == LayerKind::kDropout) layer.rate = fields.Float("rate");
+  if (layer.kind == LayerKind::kCenter) {
+    layer.momentum = fields.Float("momentum");
+  }
+  if (layer.kind == LayerKind::kConv2D) {
+    layer.filters = static_cast<int>(fields.Integer("filters", 1, kMaxInt));
+    layer.kernel = static_cast<int>(fields.Integer("kernel", 1, kMaxInt));
+  }
   RETURN_IF_ERROR(fields.Finish());
   return layer;
 }
@@ -194,6 +267,68 @@ Result<DataSpec> DataFromJson(const Json& json) {
   return data;
 }
 
+Status PiecewiseFromJson(JsonFields& fields, ScheduleSpec& schedule) {
+  const Json& boundaries = fields.Any("boundaries");
+  const Json& values = fields.Any("values");
+  if (!boundaries.is_array() || !values.is_array()) {
+    return InvalidArgument(
+        "optimizer.schedule: expected lists of boundaries and values");
+  }
+  for (const Json& boundary : boundaries) {
+    if (!boundary.is_number_unsigned()) {
+      return InvalidArgument(
+          "optimizer.schedule.boundaries: expected whole numbers");
+    }
+    schedule.boundaries.push_back(boundary.get<uint64_t>());
+  }
+  for (size_t i = 0; i < values.size(); ++i) {
+    const Json one = {{"value", values[i]}};
+    JsonFields field(one, fmt::format("optimizer.schedule.values[{}]", i));
+    schedule.values.push_back(field.Float("value"));
+    RETURN_IF_ERROR(field.Finish());
+  }
+  return OkStatus();
+}
+
+Result<ScheduleSpec> ScheduleFromJson(const Json& json) {
+  JsonFields fields(json, "optimizer.schedule");
+  ScheduleSpec schedule;
+  schedule.kind = fields.Choice<ScheduleKind>(
+      "kind", {{"constant", ScheduleKind::kConstant},
+               {"exponential_decay", ScheduleKind::kExponentialDecay},
+               {"cosine_decay", ScheduleKind::kCosineDecay},
+               {"piecewise", ScheduleKind::kPiecewise}});
+  if (schedule.kind == ScheduleKind::kExponentialDecay ||
+      schedule.kind == ScheduleKind::kCosineDecay) {
+    schedule.steps = fields.Unsigned("steps");
+  }
+  if (schedule.kind == ScheduleKind::kExponentialDecay) {
+    schedule.rate = fields.Float("rate");
+    schedule.staircase = fields.Flag("staircase");
+  }
+  if (schedule.kind == ScheduleKind::kCosineDecay) {
+    schedule.alpha = fields.Float("alpha");
+  }
+  if (schedule.kind == ScheduleKind::kPiecewise) {
+    RETURN_IF_ERROR(PiecewiseFromJson(fields, schedule));
+  }
+  schedule.warmup = fields.Unsigned("warmup");
+  RETURN_IF_ERROR(fields.Finish());
+  return schedule;
+}
+
+Result<ClipSpec> ClipFromJson(const Json& json) {
+  JsonFields fields(json, "optimizer.clip");
+  ClipSpec clip;
+  clip.kind =
+      fields.Choice<ClipKind>("kind", {{"value", ClipKind::kValue},
+                                       {"norm", ClipKind::kNorm},
+                                       {"global_norm", ClipKind::kGlobalNorm}});
+  clip.limit = fields.Float("limit");
+  RETURN_IF_ERROR(fields.Finish());
+  return clip;
+}
+
 Result<OptimizerSpec> OptimizerFromJson(const Json& json) {
   JsonFields fields(json, "optimizer");
   OptimizerSpec optimizer;
@@ -207,7 +342,15 @@ Result<OptimizerSpec> OptimizerFromJson(const Json& json) {
     optimizer.beta2 = fields.Float("beta2");
     optimizer.epsilon = fields.Float("epsilon");
   }
+  const Json* schedule = fields.Maybe("schedule");
+  const Json* clip = fields.Maybe("clip");
   RETURN_IF_ERROR(fields.Finish());
+  if (schedule != nullptr) {
+    ASSIGN_OR_RETURN(optimizer.schedule, ScheduleFromJson(*schedule));
+  }
+  if (clip != nullptr) {
+    ASSIGN_OR_RETURN(optimizer.clip, ClipFromJson(*clip));
+  }
   return optimizer;
 }
 
@@ -219,6 +362,9 @@ Result<JobSpec> JobFromObject(const Json& json) {
   const Json& optimizer = fields.Any("optimizer");
   job.replicas = static_cast<int>(fields.Integer("replicas", 1, kMaxInt));
   job.batch = static_cast<int>(fields.Integer("batch", 1, kMaxInt));
+  if (fields.Maybe("accumulate") != nullptr) {
+    job.accumulate = static_cast<int>(fields.Integer("accumulate", 2, kMaxInt));
+  }
   job.seed = fields.Unsigned("seed");
   job.remainder = fields.Choice<Remainder>(
       "remainder", {{"drop", Remainder::kDrop}, {"keep", Remainder::kKeep}});
@@ -233,7 +379,7 @@ Result<JobSpec> JobFromObject(const Json& json) {
 }  // namespace
 
 std::string JobToJson(const JobSpec& job, const Digest& data_digest) {
-  const Json json = {
+  Json json = {
       {"model", ModelToJson(job.model)},
       {"data", DataToJson(job.data, data_digest)},
       {"optimizer", OptimizerToJson(job.optimizer)},
@@ -241,6 +387,7 @@ std::string JobToJson(const JobSpec& job, const Digest& data_digest) {
       {"batch", job.batch},
       {"seed", job.seed},
       {"remainder", job.remainder == Remainder::kDrop ? "drop" : "keep"}};
+  if (job.accumulate != 1) json["accumulate"] = job.accumulate;
   return Dump(json);
 }
 

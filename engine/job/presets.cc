@@ -9,6 +9,9 @@ LayerSpec Flatten() { return {.kind = LayerKind::kFlatten}; }
 LayerSpec Dense(int units) {
   return {.kind = LayerKind::kDense, .units = units};
 }
+LayerSpec Conv2D(int filters, int kernel) {
+  return {.kind = LayerKind::kConv2D, .filters = filters, .kernel = kernel};
+}
 LayerSpec Relu() { return {.kind = LayerKind::kRelu}; }
 LayerSpec Dropout(float rate) {
   return {.kind = LayerKind::kDropout, .rate = rate};
@@ -37,6 +40,16 @@ JobSpec DnnJob() {
   return job;
 }
 
+// The model of TensorFlow's tutorial on multi-worker training with Keras.
+JobSpec CnnJob() {
+  JobSpec job;
+  job.model.layers = {Conv2D(32, 3), Relu(), Flatten(),
+                      Dense(128),    Relu(), Dense(10)};
+  job.optimizer = {.kind = OptimizerKind::kSgd, .learning_rate = 0.001f};
+  job.batch = 64;
+  return job;
+}
+
 JobSpec TinyJob() {
   JobSpec job;
   job.model.layers = {Flatten(), Dense(32), Relu(), Dropout(0.2f), Dense(10)};
@@ -53,6 +66,7 @@ std::vector<PresetInfo> AllPresets() {
       {"linear", "784-10, SGD 0.01 with momentum 0.9, batch 32"},
       {"mlp", "784-512-10, dropout 0.2, Adam 0.001, batch 32"},
       {"dnn", "784-256-32-10, dropout 0.2, Adam 0.001, batch 50"},
+      {"cnn", "32 filters of 3x3, 128-10, SGD 0.001, batch 64"},
       {"tiny",
        "49-32-10 on 384 small digits, dropout 0.2, Adam 0.01, batch 16"},
   };
@@ -62,6 +76,7 @@ Result<JobSpec> PresetJob(std::string_view name) {
   if (name == "linear") return LinearJob();
   if (name == "mlp") return MlpJob();
   if (name == "dnn") return DnnJob();
+  if (name == "cnn") return CnnJob();
   if (name == "tiny") return TinyJob();
   std::vector<std::string_view> known;
   for (const PresetInfo& preset : AllPresets()) known.push_back(preset.name);

@@ -160,6 +160,13 @@ std::string JsonFields::String(std::string_view key) {
   return {};
 }
 
+bool JsonFields::Flag(std::string_view key) {
+  const Json& value = Any(key);
+  if (value.is_boolean()) return value.get<bool>();
+  Expected(key, "true or false", value);
+  return false;
+}
+
 Status JsonFields::Finish() const {
   RETURN_IF_ERROR(status_);
   for (const auto& [key, value] : object_.items()) {

@@ -35,6 +35,7 @@ class JsonFields {
   // The nearest float32; must be finite.
   float Float(std::string_view key);
   std::string String(std::string_view key);
+  bool Flag(std::string_view key);
   // The value that belongs to the name found.
   template <typename T>
   T Choice(std::string_view key,

@@ -6,10 +6,16 @@ namespace {
 
 constexpr size_t kMaxLayers = 64;
 constexpr int kMaxUnits = 65536;
+constexpr int kMaxFilters = 4096;
+constexpr int kMaxKernel = 64;  // a side
 constexpr int kMaxReplicas = 1024;
 constexpr int kMaxBatch = 65536;
 constexpr int kMaxSamples = 10'000'000;
 constexpr int kMaxClasses = 256;  // a label is a byte
+constexpr int kMaxAccumulate = 65536;
+constexpr int kMaxPieces = 1000;
+constexpr uint64_t kMaxUpdates = uint64_t{1} << 53;
+constexpr float kMaxLearningRate = 1000.0f;
 
 Status CheckInt(std::string_view field, int64_t value, int64_t low,
                 int64_t high) {
@@ -33,38 +39,63 @@ Status CheckPositive(std::string_view field, float value, float high) {
                   field, high, value));
 }
 
-Status ValidateLayer(const LayerSpec& layer, size_t index) {
-  const std::string field = fmt::format("model.layers[{}]", index);
+Status ValidateLayer(const LayerSpec& layer, const std::string& field) {
   switch (layer.kind) {
-    case LayerKind::kFlatten:
-      if (index == 0) return OkStatus();
-      return InvalidArgument(field +
-                             ".kind: expected flatten only as the first layer");
     case LayerKind::kDense:
       return CheckInt(field + ".units", layer.units, 1, kMaxUnits);
+    case LayerKind::kConv2D:
+      RETURN_IF_ERROR(
+          CheckInt(field + ".filters", layer.filters, 1, kMaxFilters));
+      return CheckInt(field + ".kernel", layer.kernel, 1, kMaxKernel);
+    case LayerKind::kFlatten:
     case LayerKind::kRelu:
       return OkStatus();
+    case LayerKind::kCenter:
+      return CheckBelow(field + ".momentum", layer.momentum, 0.0f, 1.0f);
     case LayerKind::kDropout:
       return CheckBelow(field + ".rate", layer.rate, 0.0f, 1.0f);
   }
   return InvalidArgument(field + ".kind: unknown");
 }
 
+// Images up to the one flatten, flat rows behind it.
+Status ValidateOrder(const ModelSpec& model) {
+  const auto refuse = [](size_t index, std::string_view expected) {
+    return InvalidArgument(
+        fmt::format("model.layers[{}].kind: expected {}", index, expected));
+  };
+  const LayerKind first = model.layers.front().kind;
+  if (first != LayerKind::kFlatten && first != LayerKind::kConv2D) {
+    return refuse(0, "flatten or conv2d as the first layer");
+  }
+  bool flat = false;
+  for (size_t i = 0; i < model.layers.size(); ++i) {
+    const LayerKind kind = model.layers[i].kind;
+    if (flat && kind == LayerKind::kFlatten) {
+      return refuse(i, "flatten only once");
+    }
+    if (flat && kind == LayerKind::kConv2D) {
+      return refuse(i, "conv2d only before flatten");
+    }
+    if (!flat && kind == LayerKind::kDense) {
+      return refuse(i, "dense only after flatten");
+    }
+    flat = flat || kind == LayerKind::kFlatten;
+  }
+  if (model.layers.back().kind != LayerKind::kDense) {
+    return refuse(model.layers.size() - 1, "dense as the last layer");
+  }
+  return OkStatus();
+}
+
 Status ValidateModel(const ModelSpec& model) {
   RETURN_IF_ERROR(CheckInt("model.layers (how many)",
                            static_cast<int64_t>(model.layers.size()), 1,
                            kMaxLayers));
-  if (model.layers.front().kind != LayerKind::kFlatten) {
-    return InvalidArgument(
-        "model.layers[0].kind: expected flatten as the first layer");
-  }
-  if (model.layers.back().kind != LayerKind::kDense) {
-    return InvalidArgument(
-        fmt::format("model.layers[{}].kind: expected dense as the last layer",
-                    model.layers.size() - 1));
-  }
+  RETURN_IF_ERROR(ValidateOrder(model));
   for (size_t i = 0; i < model.layers.size(); ++i) {
-    RETURN_IF_ERROR(ValidateLayer(model.layers[i], i));
+    RETURN_IF_ERROR(
+        ValidateLayer(model.layers[i], fmt::format("model.layers[{}]", i)));
   }
   return OkStatus();
 }
@@ -116,9 +147,63 @@ Status ValidateEpoch(const JobSpec& job) {
   return OkStatus();
 }
 
+Status ValidatePiecewise(const ScheduleSpec& schedule) {
+  const size_t boundaries = schedule.boundaries.size();
+  RETURN_IF_ERROR(CheckInt("optimizer.schedule.boundaries (how many)",
+                           static_cast<int64_t>(boundaries), 1, kMaxPieces));
+  RETURN_IF_ERROR(
+      CheckInt("optimizer.schedule.values (how many: one more than boundaries)",
+               static_cast<int64_t>(schedule.values.size()),
+               static_cast<int64_t>(boundaries) + 1,
+               static_cast<int64_t>(boundaries) + 1));
+  for (size_t i = 0; i < schedule.values.size(); ++i) {
+    RETURN_IF_ERROR(
+        CheckPositive(fmt::format("optimizer.schedule.values[{}]", i),
+                      schedule.values[i], kMaxLearningRate));
+  }
+  for (size_t i = 1; i < boundaries; ++i) {
+    if (schedule.boundaries[i] > schedule.boundaries[i - 1]) continue;
+    return InvalidArgument(fmt::format(
+        "optimizer.schedule.boundaries[{}]: expected more than {}, found {}", i,
+        schedule.boundaries[i - 1], schedule.boundaries[i]));
+  }
+  return OkStatus();
+}
+
+Status CheckUpdates(std::string_view field, uint64_t value, uint64_t low) {
+  if (value >= low && value <= kMaxUpdates) return OkStatus();
+  return InvalidArgument(fmt::format("{}: expected {} to {}, found {}", field,
+                                     low, kMaxUpdates, value));
+}
+
+Status ValidateSchedule(const ScheduleSpec& schedule) {
+  RETURN_IF_ERROR(
+      CheckUpdates("optimizer.schedule.warmup", schedule.warmup, 0));
+  switch (schedule.kind) {
+    case ScheduleKind::kConstant:
+      return OkStatus();
+    case ScheduleKind::kExponentialDecay:
+      RETURN_IF_ERROR(
+          CheckUpdates("optimizer.schedule.steps", schedule.steps, 1));
+      return CheckPositive("optimizer.schedule.rate", schedule.rate, 1.0f);
+    case ScheduleKind::kCosineDecay:
+      RETURN_IF_ERROR(
+          CheckUpdates("optimizer.schedule.steps", schedule.steps, 1));
+      return CheckBelow("optimizer.schedule.alpha", schedule.alpha, 0.0f, 1.0f);
+    case ScheduleKind::kPiecewise:
+      return ValidatePiecewise(schedule);
+  }
+  return InvalidArgument("optimizer.schedule.kind: unknown");
+}
+
 Status ValidateOptimizer(const OptimizerSpec& optimizer) {
   RETURN_IF_ERROR(CheckPositive("optimizer.learning_rate",
-                                optimizer.learning_rate, 1000.0f));
+                                optimizer.learning_rate, kMaxLearningRate));
+  RETURN_IF_ERROR(ValidateSchedule(optimizer.schedule));
+  if (optimizer.clip.kind != ClipKind::kNone) {
+    RETURN_IF_ERROR(
+        CheckPositive("optimizer.clip.limit", optimizer.clip.limit, 1e30f));
+  }
   if (optimizer.kind == OptimizerKind::kSgd) {
     return CheckBelow("optimizer.momentum", optimizer.momentum, 0.0f, 1.0f);
   }
@@ -135,6 +220,7 @@ Status Validate(const JobSpec& job) {
   RETURN_IF_ERROR(ValidateOptimizer(job.optimizer));
   RETURN_IF_ERROR(CheckInt("replicas", job.replicas, 1, kMaxReplicas));
   RETURN_IF_ERROR(CheckInt("batch", job.batch, 1, kMaxBatch));
+  RETURN_IF_ERROR(CheckInt("accumulate", job.accumulate, 1, kMaxAccumulate));
   if (job.data.kind == DataKind::kDigits) return ValidateEpoch(job);
   return OkStatus();
 }

@@ -58,6 +58,8 @@ struct Vec {
 #include "engine/math/elementwise.inc"
 #include "engine/math/lanes.inc"
 #include "engine/math/product.inc"
+// After product.inc, whose names it uses.
+#include "engine/math/convolution.inc"
 
 constexpr IsaKernels kKernels = {
     .row_unit = kTileRows,
@@ -65,6 +67,7 @@ constexpr IsaKernels kKernels = {
     .product_scratch = ProductScratch,
     .product = ComputeProduct,
     .column_sums = ColumnSums,
+    .convolution_input_gradient = ConvolutionInputGradient,
     .relu = Relu,
     .relu_gradient = ReluGradient,
     .dropout = Dropout,
@@ -73,6 +76,9 @@ constexpr IsaKernels kKernels = {
     .adam = Adam,
     .sgd_momentum = SgdMomentum,
     .sgd = Sgd,
+    .sum_of_squares = SumOfSquares,
+    .scale = Scale,
+    .clip_values = ClipValues,
 };
 
 }  // namespace

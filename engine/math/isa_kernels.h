@@ -33,6 +33,18 @@ struct ColumnBlock {
   size_t columns = 0;
 };
 
+// Rows of a convolution's input gradient: row r is row r % height of sample
+// r / height.
+struct ConvolutionInputRows {
+  numerics::ConvolutionShape shape;
+  const float* dy = nullptr;
+  const float* kernel = nullptr;
+  // The same, with channels behind filters.
+  const float* swapped_kernel = nullptr;
+  size_t first_row = 0;
+  size_t rows = 0;
+};
+
 // Whole rows of an array; the last one may be cut short by `count`.
 struct DropoutRows {
   numerics::RandomStream stream;
@@ -71,6 +83,8 @@ struct IsaKernels {
   size_t (*product_scratch)(const Product& product);
   void (*product)(const Product& product, float* scratch);
   void (*column_sums)(const ColumnBlock& block, float* out);
+  void (*convolution_input_gradient)(const ConvolutionInputRows& rows,
+                                     float* dx);
   void (*relu)(const float* x, float* y, size_t count);
   void (*relu_gradient)(const float* y, const float* dy, float* dx,
                         size_t count);
@@ -84,6 +98,9 @@ struct IsaKernels {
                        float* parameters, float* velocity, size_t count);
   void (*sgd)(float rate, const float* gradients, float* parameters,
               size_t count);
+  float (*sum_of_squares)(const float* x, size_t count);
+  void (*scale)(float factor, float* x, size_t count);
+  void (*clip_values)(float limit, float* x, size_t count);
 };
 
 // Each may be called only where the machine has the instructions (kScalar:

@@ -1,11 +1,12 @@
 #include "engine/math/kernels.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <vector>
 
 #include "engine/check.h"
 #include "engine/math/isa_kernels.h"
+#include "engine/math/patches.h"
+#include "engine/math/scratch.h"
 #include "engine/math/thread_pool.h"
 #include "engine/numerics.h"
 #include <fmt/core.h>
@@ -21,6 +22,11 @@ constexpr size_t kWorkPerThread = size_t{1} << 19;
 // What an element of an elementwise operation weighs against a multiplication;
 // it waits for memory.
 constexpr size_t kElementWork = 16;
+// Places of a convolution whose patches lie in the first caches together: the
+// chunk of a sum over places.
+constexpr size_t kPlacesAtOnce = numerics::kChunk;
+// Floats that a kernel gradient's chunks may take.
+constexpr size_t kChunkSums = size_t{1} << 16;
 
 struct IsaEntry {
   Isa isa;
@@ -96,29 +102,6 @@ Status CheckFloatEnvironment() {
   return OkStatus();
 }
 
-// Scratch memory of one thread, kept from call to call.
-class Scratch {
- public:
-  float* Get(size_t floats) {
-    if (floats > capacity_) {
-      constexpr size_t kAlignment = 64;
-      const size_t bytes =
-          (floats * sizeof(float) + kAlignment - 1) / kAlignment * kAlignment;
-      memory_.reset(static_cast<float*>(std::aligned_alloc(kAlignment, bytes)));
-      CHECK(memory_ != nullptr, "out of memory for a product's scratch");
-      capacity_ = floats;
-    }
-    return memory_.get();
-  }
-
- private:
-  struct Free {
-    void operator()(float* memory) const { std::free(memory); }
-  };
-  std::unique_ptr<float, Free> memory_;
-  size_t capacity_ = 0;
-};
-
 struct Range {
   size_t begin = 0;
   size_t end = 0;
@@ -145,7 +128,8 @@ class CpuKernels final : public Kernels {
         math_(math),
         table_(KernelsFor(isa)),
         pool_(threads),
-        scratch_(static_cast<size_t>(threads)) {}
+        scratch_(static_cast<size_t>(threads)),
+        patches_(static_cast<size_t>(threads)) {}
 
   Isa isa() const override { return isa_; }
 
@@ -193,6 +177,77 @@ class CpuKernels final : public Kernels {
       table_.column_sums({x.data() + part.begin, rows, columns, part.size()},
                          out.data() + part.begin);
     });
+  }
+
+  void Convolution(const numerics::ConvolutionShape& shape,
+                   std::span<const float> x, std::span<const float> kernel,
+                   std::span<const float> bias,
+                   std::span<float> y) const override {
+    CheckConvolution(shape, x.size(), kernel.size(), y.size());
+    CHECK(bias.size() == shape.filters, "a bias a filter");
+    const size_t taps = shape.Taps();
+    Split(shape.Places(), kPlacesAtOnce, taps * shape.filters,
+          [&](const Range& part) {
+            ForPatches(shape, x, part,
+                       [&](const Range& places, const float* patches) {
+                         Compute({.shape = {places.size(), shape.filters, taps},
+                                  .a = {patches, taps, 1},
+                                  .b = {kernel.data(), shape.filters, 1},
+                                  .c = y.data() + places.begin * shape.filters,
+                                  .ldc = shape.filters,
+                                  .bias = bias.data()},
+                                 places.thread);
+                       });
+          });
+  }
+
+  // A product for each chunk of the sum, so that threads may have chunks of
+  // their own; then the chunks' results are added in their order. As many at a
+  // time as memory allows.
+  void ConvolutionKernelGradient(const numerics::ConvolutionShape& shape,
+                                 std::span<const float> x,
+                                 std::span<const float> dy,
+                                 std::span<float> gradient) const override {
+    CheckConvolution(shape, x.size(), gradient.size(), dy.size());
+    const size_t size = gradient.size();
+    const size_t chunks =
+        (shape.Places() + numerics::kChunk - 1) / numerics::kChunk;
+    const size_t at_once =
+        std::max(kChunkSums / size, static_cast<size_t>(pool_.threads()));
+    float* const sums = chunk_sums_.Get(std::min(chunks, at_once) * size);
+    if (chunks == 0) std::ranges::fill(gradient, 0.0f);
+    for (size_t done = 0; done < chunks; done += at_once) {
+      const size_t count = std::min(at_once, chunks - done);
+      Split(count, 1, numerics::kChunk * size, [&](const Range& part) {
+        SumChunks(shape, x, dy,
+                  {done + part.begin, done + part.end, part.thread},
+                  sums + part.begin * size);
+      });
+      for (size_t i = 0; i < count; ++i) {
+        const std::span<const float> sum(sums + i * size, size);
+        if (done + i == 0) {
+          std::ranges::copy(sum, gradient.begin());
+        } else {
+          table_.accumulate(sum.data(), gradient.data(), size);
+        }
+      }
+    }
+  }
+
+  void ConvolutionInputGradient(const numerics::ConvolutionShape& shape,
+                                std::span<const float> dy,
+                                std::span<const float> kernel,
+                                std::span<float> dx) const override {
+    CheckConvolution(shape, dx.size(), kernel.size(), dy.size());
+    float* const swapped = swapped_kernel_.Get(kernel.size());
+    SwapChannelsAndFilters(shape, kernel.data(), swapped);
+    Split(shape.samples * shape.height, 1, shape.width * kernel.size(),
+          [&](const Range& rows) {
+            table_.convolution_input_gradient(
+                {shape, dy.data(), kernel.data(), swapped, rows.begin,
+                 rows.size()},
+                dx.data());
+          });
   }
 
   void Relu(std::span<const float> x, std::span<float> y) const override {
@@ -298,7 +353,70 @@ class CpuKernels final : public Kernels {
     });
   }
 
+  float SumOfSquares(std::span<const float> x) const override {
+    return table_.sum_of_squares(x.data(), x.size());
+  }
+
+  void Scale(float factor, std::span<float> x) const override {
+    SplitElements(x.size(), [&](const Range& part) {
+      table_.scale(factor, x.data() + part.begin, part.size());
+    });
+  }
+
+  void ClipValues(float limit, std::span<float> x) const override {
+    SplitElements(x.size(), [&](const Range& part) {
+      table_.clip_values(limit, x.data() + part.begin, part.size());
+    });
+  }
+
  private:
+  static void CheckConvolution(const numerics::ConvolutionShape& shape,
+                               size_t x, size_t kernel, size_t y) {
+    CHECK(shape.size >= 1 && shape.size <= shape.height &&
+              shape.size <= shape.width && shape.channels >= 1 &&
+              shape.filters >= 1,
+          "a kernel fits into its input");
+    CHECK(x == shape.samples * shape.height * shape.width * shape.channels &&
+              kernel == shape.Taps() * shape.filters &&
+              y == shape.Places() * shape.filters,
+          "arrays of the convolution's sizes");
+  }
+
+  // Calls task with kPlacesAtOnce places after the other, and their patches.
+  template <typename Task>
+  void ForPatches(const numerics::ConvolutionShape& shape,
+                  std::span<const float> x, const Range& part,
+                  const Task& task) const {
+    float* const patches = patches_[static_cast<size_t>(part.thread)].Get(
+        std::min(kPlacesAtOnce, part.size()) * shape.Taps());
+    for (size_t at = part.begin; at < part.end; at += kPlacesAtOnce) {
+      const Range places = {at, std::min(at + kPlacesAtOnce, part.end),
+                            part.thread};
+      GatherPatches(shape, x.data(), at, places.size(), patches);
+      task(places, patches);
+    }
+  }
+
+  // sums[c - chunks.begin] = the kernel gradient's terms of chunk c.
+  void SumChunks(const numerics::ConvolutionShape& shape,
+                 std::span<const float> x, std::span<const float> dy,
+                 const Range& chunks, float* sums) const {
+    static_assert(kPlacesAtOnce == numerics::kChunk);
+    const size_t taps = shape.Taps();
+    const Range places = {
+        chunks.begin * numerics::kChunk,
+        std::min(chunks.end * numerics::kChunk, shape.Places()), chunks.thread};
+    ForPatches(shape, x, places, [&](const Range& chunk, const float* patches) {
+      Compute({.shape = {taps, shape.filters, chunk.size()},
+               .a = {patches, 1, taps},
+               .b = {dy.data() + chunk.begin * shape.filters, shape.filters, 1},
+               .c = sums,
+               .ldc = shape.filters},
+              chunk.thread);
+      sums += taps * shape.filters;
+    });
+  }
+
   void Compute(const Product& part, int thread) const {
     if (math_ == Math::kFast) {
       EigenProductFor(isa_)(part);
@@ -336,6 +454,9 @@ class CpuKernels final : public Kernels {
   // Mutable: an operation changes nothing that a caller sees in them.
   mutable ThreadPool pool_;
   mutable std::vector<Scratch> scratch_;  // one a thread
+  mutable std::vector<Scratch> patches_;  // one a thread
+  mutable Scratch chunk_sums_;
+  mutable Scratch swapped_kernel_;
 };
 
 }  // namespace

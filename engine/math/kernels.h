@@ -11,6 +11,7 @@
 #include <span>
 #include <string_view>
 
+#include "engine/numerics_convolution.h"
 #include "engine/status.h"
 
 namespace gauntlet {
@@ -74,6 +75,19 @@ class Kernels {
   // out[j] = sum over i of x[i][j]: x is rows x columns. (Bias gradients.)
   virtual void ColumnSums(std::span<const float> x, size_t rows, size_t columns,
                           std::span<float> out) const = 0;
+  // y = x * kernel + bias; layouts as in engine/numerics_convolution.h.
+  virtual void Convolution(const numerics::ConvolutionShape& shape,
+                           std::span<const float> x,
+                           std::span<const float> kernel,
+                           std::span<const float> bias,
+                           std::span<float> y) const = 0;
+  virtual void ConvolutionKernelGradient(
+      const numerics::ConvolutionShape& shape, std::span<const float> x,
+      std::span<const float> dy, std::span<float> gradient) const = 0;
+  virtual void ConvolutionInputGradient(const numerics::ConvolutionShape& shape,
+                                        std::span<const float> dy,
+                                        std::span<const float> kernel,
+                                        std::span<float> dx) const = 0;
   virtual void Relu(std::span<const float> x, std::span<float> y) const = 0;
   // dx = dy where y > 0, else +0.
   virtual void ReluGradient(std::span<const float> y, std::span<const float> dy,
@@ -111,6 +125,11 @@ class Kernels {
                            std::span<float> velocity) const = 0;
   virtual void Sgd(float rate, std::span<const float> gradients,
                    std::span<float> parameters) const = 0;
+  // A sum over all elements, in the form of engine/numerics_sums.h.
+  virtual float SumOfSquares(std::span<const float> x) const = 0;
+  virtual void Scale(float factor, std::span<float> x) const = 0;
+  // Each element cut to [-limit, limit].
+  virtual void ClipValues(float limit, std::span<float> x) const = 0;
 };
 
 }  // namespace gauntlet

@@ -19,6 +19,22 @@ void ReferenceColumnSums(const ColumnBlock& block, float* out) {
   }
 }
 
+float ReferenceSumOfSquares(const float* x, size_t count) {
+  return numerics::Dot({x, 1}, {x, 1}, count);
+}
+
+void ReferenceInputGradient(const ConvolutionInputRows& part, float* dx) {
+  const numerics::ConvolutionShape& s = part.shape;
+  for (size_t row = part.first_row; row < part.first_row + part.rows; ++row) {
+    for (size_t x = 0; x < s.width; ++x) {
+      for (size_t c = 0; c < s.channels; ++c) {
+        dx[s.InputAt(0, row, x) + c] = numerics::ConvolutionInputElement(
+            s, part.dy, part.kernel, {row / s.height, row % s.height, x, c});
+      }
+    }
+  }
+}
+
 void ReferenceDropout(const DropoutRows& rows, const float* x, float* y) {
   const float scale = numerics::DropoutScale(rows.rate);
   for (size_t i = 0; i < rows.count; ++i) {
@@ -35,6 +51,7 @@ constexpr IsaKernels kKernels = {
     .product_scratch = NoScratch,
     .product = ReferenceProduct,
     .column_sums = ReferenceColumnSums,
+    .convolution_input_gradient = ReferenceInputGradient,
     .relu = Relu,
     .relu_gradient = ReluGradient,
     .dropout = ReferenceDropout,
@@ -43,6 +60,9 @@ constexpr IsaKernels kKernels = {
     .adam = Adam,
     .sgd_momentum = SgdMomentum,
     .sgd = Sgd,
+    .sum_of_squares = ReferenceSumOfSquares,
+    .scale = Scale,
+    .clip_values = ClipValues,
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "engine/model/adam.h"
 
 #include "engine/check.h"
+#include "engine/model/schedule.h"
 #include "engine/numerics.h"
 
 namespace gauntlet {
@@ -22,8 +23,8 @@ OptimizerState Adam::InitialState(size_t parameter_count) const {
           .scalars = {1.0f, 1.0f}};
 }
 
-void Adam::Apply(std::span<const float> gradients, std::span<float> parameters,
-                 OptimizerState& state) const {
+void Adam::Apply(uint64_t update, std::span<const float> gradients,
+                 std::span<float> parameters, OptimizerState& state) const {
   CHECK(gradients.size() == parameters.size(), "sizes of the update differ");
   CHECK(state.scalars.size() == 2 && state.slots.size() == 2 &&
             state.slots[0].size() == parameters.size() &&
@@ -34,8 +35,8 @@ void Adam::Apply(std::span<const float> gradients, std::span<float> parameters,
   float& beta2_power = state.scalars[1];
   beta1_power = beta1_power * spec_.beta1;
   beta2_power = beta2_power * spec_.beta2;
-  const float step_size =
-      numerics::AdamStepSize(spec_.learning_rate, beta1_power, beta2_power);
+  const float step_size = numerics::AdamStepSize(LearningRate(spec_, update),
+                                                 beta1_power, beta2_power);
   kernels_.Adam({.step_size = step_size,
                  .beta1 = spec_.beta1,
                  .beta2 = spec_.beta2,

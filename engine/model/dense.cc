@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/numerics.h"
+#include "engine/model/glorot.h"
 
 namespace gauntlet {
 
@@ -22,14 +22,9 @@ std::vector<ParameterInfo> Dense::parameters() const {
 }
 
 void Dense::Initialize(uint64_t rng_key, std::span<float> parameters) const {
-  const float limit = numerics::GlorotLimit(spec_.inputs, spec_.units);
-  const numerics::RandomStream stream = numerics::MakeStream(
-      rng_key, numerics::Purpose::kInit, spec_.layer, /*step=*/0);
-  for (size_t i = 0; i < kernel_size(); ++i) {
-    parameters[i] = numerics::UniformSymmetric(
-        numerics::StreamWord(stream, /*row=*/0, static_cast<uint32_t>(i)),
-        limit);
-  }
+  FillGlorotUniform(
+      {.layer = spec_.layer, .fan_in = spec_.inputs, .fan_out = spec_.units},
+      rng_key, parameters.first(kernel_size()));
   std::ranges::fill(parameters.subspan(kernel_size()), 0.0f);
 }
 

@@ -22,6 +22,9 @@ struct PassContext {
   size_t rows = 0;
   StepProbe* probe = nullptr;
   int replica = 0;
+  // The layer's own part of the replica's state (see ReplicaBatch).
+  std::span<const float> state;
+  std::span<float> next_state;
 };
 
 // x is rows x inputs, y and dy are rows x outputs, dx is rows x inputs or empty
@@ -42,6 +45,8 @@ class Layer {
   virtual size_t outputs() const = 0;
   // Offsets from the layer's first parameter; none as a rule.
   virtual std::vector<ParameterInfo> parameters() const { return {}; }
+  // What each replica keeps for itself, +0 at first; offsets likewise.
+  virtual std::vector<ParameterInfo> replica_state() const { return {}; }
   virtual void Initialize(uint64_t /*rng_key*/,
                           std::span<float> /*parameters*/) const {}
   // False where the output of such a pass is the input: Forward is not called.

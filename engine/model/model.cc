@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "engine/check.h"
+#include "engine/model/center.h"
+#include "engine/model/conv2d.h"
 #include "engine/model/dense.h"
 #include "engine/model/dropout.h"
 #include "engine/model/layer.h"
@@ -27,6 +29,8 @@ struct Stage {
   std::unique_ptr<Layer> layer;
   size_t offset = 0;
   size_t parameter_count = 0;
+  size_t state_offset = 0;
+  size_t state_size = 0;
   std::vector<float> output;  // capacity x outputs
 };
 
@@ -35,6 +39,8 @@ struct Stages {
   std::vector<Stage> stages;
   std::vector<ParameterInfo> parameters;
   size_t parameter_count = 0;
+  std::vector<ParameterInfo> replica_state;
+  size_t state_size = 0;
 };
 
 void Append(std::string name, std::unique_ptr<Layer> layer, Stages& all) {
@@ -47,54 +53,135 @@ void Append(std::string name, std::unique_ptr<Layer> layer, Stages& all) {
     all.parameters.push_back(std::move(info));
   }
   all.parameter_count += stage.parameter_count;
+  stage.state_offset = all.state_size;
+  for (ParameterInfo& info : stage.layer->replica_state()) {
+    info.offset += stage.state_offset;
+    stage.state_size += info.size;
+    all.replica_state.push_back(std::move(info));
+  }
+  all.state_size += stage.state_size;
   all.stages.push_back(std::move(stage));
 }
 
-Result<Stages> BuildStages(const ModelSpec& spec, size_t features,
-                           const Kernels& kernels) {
-  Stages all;
-  size_t width = features;
-  int dense_layers = 0;
-  for (uint32_t i = 0; i < spec.layers.size(); ++i) {
-    const LayerSpec& layer = spec.layers[i];
-    switch (layer.kind) {
-      case LayerKind::kFlatten:
-        break;  // Rows come flat: nothing to do.
-      case LayerKind::kDense: {
-        const auto units = static_cast<uint32_t>(std::max(layer.units, 0));
-        const size_t size = (width + 1) * units;
-        if (units == 0 || size > kMaxParameters - all.parameter_count) {
-          return InvalidArgument(fmt::format(
-              "model.layers[{}]: expected at least one unit and at most {} "
-              "parameters in all, found {} units on {} inputs",
-              i, kMaxParameters, layer.units, width));
-        }
-        std::string name = fmt::format("dense{}", dense_layers++);
-        Append(name,
-               std::make_unique<Dense>(
-                   DenseSpec{.name = name,
-                             .layer = i,
-                             .inputs = static_cast<uint32_t>(width),
-                             .units = units},
-                   kernels),
-               all);
-        width = units;
-        break;
-      }
-      case LayerKind::kRelu:
-        Append(fmt::format("relu{}", i), std::make_unique<Relu>(width, kernels),
-               all);
-        break;
-      case LayerKind::kDropout:
-        Append(fmt::format("dropout{}", i),
-               std::make_unique<Dropout>(
-                   DropoutSpec{.layer = i, .width = width, .rate = layer.rate},
-                   kernels),
-               all);
-        break;
-    }
+// Turns the layers of a spec into stages, one after the other. Its shape is
+// what goes from layer to layer.
+class StagesBuilder {
+ public:
+  StagesBuilder(const RowShape& shape, const Kernels& kernels)
+      : shape_(shape), kernels_(kernels) {}
+
+  Status Add(const LayerSpec& layer, uint32_t index);
+  Stages Take() { return std::move(all_); }
+
+ private:
+  Status AddDense(const LayerSpec& layer, uint32_t index);
+  Status AddConv2D(const LayerSpec& layer, uint32_t index);
+
+  RowShape shape_;
+  const Kernels& kernels_;
+  Stages all_;
+  int dense_layers_ = 0;
+  int conv_layers_ = 0;
+  int center_layers_ = 0;
+};
+
+Status StagesBuilder::AddDense(const LayerSpec& layer, uint32_t index) {
+  const size_t inputs = shape_.floats();
+  const auto units = static_cast<uint32_t>(std::max(layer.units, 0));
+  if (units == 0 ||
+      (inputs + 1) * units > kMaxParameters - all_.parameter_count) {
+    return InvalidArgument(fmt::format(
+        "model.layers[{}]: expected at least one unit and at most {} "
+        "parameters in all, found {} units on {} inputs",
+        index, kMaxParameters, layer.units, inputs));
   }
-  return all;
+  std::string name = fmt::format("dense{}", dense_layers_++);
+  Append(
+      name,
+      std::make_unique<Dense>(DenseSpec{.name = name,
+                                        .layer = index,
+                                        .inputs = static_cast<uint32_t>(inputs),
+                                        .units = units},
+                              kernels_),
+      all_);
+  shape_ = {.height = 1, .width = 1, .channels = units};
+  return OkStatus();
+}
+
+Status StagesBuilder::AddConv2D(const LayerSpec& layer, uint32_t index) {
+  const auto size = static_cast<uint32_t>(std::max(layer.kernel, 0));
+  const auto filters = static_cast<uint32_t>(std::max(layer.filters, 0));
+  if (size == 0 || size > shape_.height || size > shape_.width) {
+    return InvalidArgument(fmt::format(
+        "model.layers[{}]: expected a kernel of 1 to {} pixels a side on "
+        "inputs of {} x {}, found {}",
+        index, std::min(shape_.height, shape_.width), shape_.height,
+        shape_.width, layer.kernel));
+  }
+  const size_t taps = size_t{size} * size * shape_.channels;
+  const size_t places = (shape_.height - size + 1) * (shape_.width - size + 1);
+  if (filters == 0 || filters > kMaxParameters / places ||
+      (taps + 1) * filters > kMaxParameters - all_.parameter_count) {
+    return InvalidArgument(fmt::format(
+        "model.layers[{}]: expected at least one filter and at most {} "
+        "parameters in all and outputs a row, found {} filters of {} weights "
+        "at {} places",
+        index, kMaxParameters, layer.filters, taps, places));
+  }
+  std::string name = fmt::format("conv{}", conv_layers_++);
+  Append(name,
+         std::make_unique<Conv2D>(
+             Conv2DSpec{.name = name,
+                        .layer = index,
+                        .height = static_cast<uint32_t>(shape_.height),
+                        .width = static_cast<uint32_t>(shape_.width),
+                        .channels = static_cast<uint32_t>(shape_.channels),
+                        .size = size,
+                        .filters = filters},
+             kernels_),
+         all_);
+  shape_ = {.height = shape_.height - size + 1,
+            .width = shape_.width - size + 1,
+            .channels = filters};
+  return OkStatus();
+}
+
+Status StagesBuilder::Add(const LayerSpec& layer, uint32_t index) {
+  switch (layer.kind) {
+    case LayerKind::kFlatten:
+      // Rows lie flat already, in NHWC order.
+      shape_ = {.height = 1, .width = 1, .channels = shape_.floats()};
+      break;
+    case LayerKind::kDense:
+      return AddDense(layer, index);
+    case LayerKind::kConv2D:
+      return AddConv2D(layer, index);
+    case LayerKind::kCenter: {
+      std::string name = fmt::format("center{}", center_layers_++);
+      Append(name,
+             std::make_unique<Center>(
+                 CenterSpec{.name = name,
+                            .places = shape_.height * shape_.width,
+                            .channels = shape_.channels,
+                            .momentum = layer.momentum},
+                 kernels_),
+             all_);
+      break;
+    }
+    case LayerKind::kRelu:
+      Append(fmt::format("relu{}", index),
+             std::make_unique<Relu>(shape_.floats(), kernels_), all_);
+      break;
+    case LayerKind::kDropout:
+      Append(fmt::format("dropout{}", index),
+             std::make_unique<Dropout>(DropoutSpec{.layer = index,
+                                                   .width = shape_.floats(),
+                                                   .rate = layer.rate},
+                                       kernels_),
+             all_);
+      break;
+  }
+  return OkStatus();
 }
 
 // Values of the pass's rows, for the probe if there is one.
@@ -129,6 +216,9 @@ class FeedForward final : public Model {
     return stages_.parameters;
   }
   size_t parameter_count() const override { return stages_.parameter_count; }
+  std::span<const ParameterInfo> replica_state() const override {
+    return stages_.replica_state;
+  }
 
   void Initialize(uint64_t rng_key,
                   std::span<float> parameters) const override {
@@ -155,7 +245,7 @@ class FeedForward final : public Model {
   // Memory for that many rows. Grows only.
   void Reserve(size_t rows);
   // The last layer's outputs, rows x classes.
-  std::span<const float> Forward(const PassContext& context,
+  std::span<const float> Forward(const PassContext& pass,
                                  std::span<const float> parameters,
                                  std::span<const float> features);
   // Losses times scale into `scaled_losses`, loss gradients into deltas_[0];
@@ -184,6 +274,9 @@ void FeedForward::CheckBatch(const ReplicaBatch& batch) const {
   CHECK(batch.features.size() == batch.labels.size() * features_,
         fmt::format("expected {} rows of {} features, found {} floats",
                     batch.labels.size(), features_, batch.features.size()));
+  CHECK(batch.state.size() == stages_.state_size,
+        fmt::format("expected {} floats of a replica's state, found {}",
+                    stages_.state_size, batch.state.size()));
 }
 
 void FeedForward::Reserve(size_t rows) {
@@ -195,14 +288,20 @@ void FeedForward::Reserve(size_t rows) {
   for (std::vector<float>& delta : deltas_) delta.resize(rows * widest_);
 }
 
-std::span<const float> FeedForward::Forward(const PassContext& context,
+std::span<const float> FeedForward::Forward(const PassContext& pass,
                                             std::span<const float> parameters,
                                             std::span<const float> features) {
   std::span<const float> x = features;
+  PassContext context = pass;
   for (Stage& stage : stages_.stages) {
     if (!stage.layer->Acts(context.pass)) continue;
     const std::span<float> y =
         std::span(stage.output).first(context.rows * stage.layer->outputs());
+    context.state = pass.state.subspan(stage.state_offset, stage.state_size);
+    if (!pass.next_state.empty()) {
+      context.next_state =
+          pass.next_state.subspan(stage.state_offset, stage.state_size);
+    }
     stage.layer->Forward(
         context, parameters.subspan(stage.offset, stage.parameter_count), x, y);
     ShowRows(context, "forward of ", stage.name, y);
@@ -282,9 +381,12 @@ ReplicaResult FeedForward::Gradients(std::span<const float> parameters,
   CheckParameters(parameters.size());
   CheckParameters(gradients.size());
   CheckBatch(batch);
+  CHECK(batch.next_state.size() == stages_.state_size,
+        "room for the state after the step");
   const size_t rows = batch.labels.size();
   if (rows == 0) {
     std::ranges::fill(gradients, 0.0f);
+    std::ranges::copy(batch.state, batch.next_state.begin());
     return {};
   }
   Reserve(rows);
@@ -295,7 +397,9 @@ ReplicaResult FeedForward::Gradients(std::span<const float> parameters,
                             .first_global_row = batch.first_global_row,
                             .rows = rows,
                             .probe = batch.probe,
-                            .replica = batch.replica};
+                            .replica = batch.replica,
+                            .state = batch.state,
+                            .next_state = batch.next_state};
   const auto outputs = Forward(context, parameters, batch.features);
   const int64_t correct = Score(outputs, batch, losses_);
   ShowRows(context, "loss", "", losses_);
@@ -320,8 +424,9 @@ ReplicaResult FeedForward::Evaluate(std::span<const float> parameters,
                                  first * features_, count * features_),
                              .labels = batch.labels.subspan(first, count),
                              .loss_scale = batch.loss_scale};
-    const auto outputs = Forward({.pass = Pass::kEvaluation, .rows = count},
-                                 parameters, block.features);
+    const auto outputs = Forward(
+        {.pass = Pass::kEvaluation, .rows = count, .state = batch.state},
+        parameters, block.features);
     result.correct +=
         Score(outputs, block, std::span(losses_).subspan(first, count));
   }
@@ -331,17 +436,26 @@ ReplicaResult FeedForward::Evaluate(std::span<const float> parameters,
 
 }  // namespace
 
+size_t Model::replica_state_size() const {
+  const std::span<const ParameterInfo> infos = replica_state();
+  return infos.empty() ? 0 : infos.back().offset + infos.back().size;
+}
+
 Result<std::unique_ptr<Model>> Model::Build(const ModelSpec& spec,
-                                            uint32_t height, uint32_t width,
+                                            const RowShape& row,
                                             uint32_t classes,
                                             const Kernels& kernels) {
-  const size_t features = size_t{height} * width;
+  const size_t features = row.floats();
   if (features == 0 || features > kMaxParameters) {
     return InvalidArgument(
-        fmt::format("data: expected 1 to {} features a row, found {} x {}",
-                    kMaxParameters, height, width));
+        fmt::format("data: expected 1 to {} features a row, found {} x {} x {}",
+                    kMaxParameters, row.height, row.width, row.channels));
   }
-  ASSIGN_OR_RETURN(Stages stages, BuildStages(spec, features, kernels));
+  StagesBuilder builder(row, kernels);
+  for (uint32_t i = 0; i < spec.layers.size(); ++i) {
+    RETURN_IF_ERROR(builder.Add(spec.layers[i], i));
+  }
+  Stages stages = builder.Take();
   if (stages.parameter_count == 0) {
     return InvalidArgument("model.layers: expected a dense layer, found none");
   }

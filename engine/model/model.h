@@ -13,6 +13,7 @@
 #include "engine/job/job.h"
 #include "engine/math/kernels.h"
 #include "engine/model/step_probe.h"
+#include "engine/row_shape.h"
 #include "engine/status.h"
 
 namespace gauntlet {
@@ -35,8 +36,13 @@ struct ReplicaBatch {
   uint64_t rng_key = 0;
   uint64_t step = 0;
   uint64_t first_global_row = 0;  // of this replica in the global batch
-  StepProbe* probe = nullptr;     // looks at the outputs of each operation
-  int replica = 0;                // as the probe is to call it
+  // What the replica keeps for itself from step to step, beside the parameters
+  // that all have in common: replica_state_size() floats before the step, and
+  // where those after it go. In an evaluation: all replicas' in one.
+  std::span<const float> state;
+  std::span<float> next_state;
+  StepProbe* probe = nullptr;  // looks at the outputs of each operation
+  int replica = 0;             // as the probe is to call it
 };
 
 struct ReplicaResult {
@@ -48,10 +54,10 @@ struct ReplicaResult {
 // Not safe for two tasks at once: it owns the activations' memory.
 class Model {
  public:
-  // For inputs of height x width and labels below `classes`; kInvalidArgument
-  // if the last layer does not give `classes` outputs.
+  // For rows of that shape and labels below `classes`; kInvalidArgument if the
+  // last layer does not give `classes` outputs.
   static Result<std::unique_ptr<Model>> Build(const ModelSpec& spec,
-                                              uint32_t height, uint32_t width,
+                                              const RowShape& row,
                                               uint32_t classes,
                                               const Kernels& kernels);
   virtual ~Model() = default;
@@ -59,6 +65,11 @@ class Model {
   // In order of offset; together they cover [0, parameter_count()).
   virtual std::span<const ParameterInfo> parameters() const = 0;
   virtual size_t parameter_count() const = 0;
+
+  // The state that a replica keeps for itself, as parameters() has theirs. None
+  // as a rule.
+  virtual std::span<const ParameterInfo> replica_state() const = 0;
+  size_t replica_state_size() const;
 
   // Glorot-uniform kernels and zero biases, keyed by (rng_key, layer, element).
   virtual void Initialize(uint64_t rng_key,

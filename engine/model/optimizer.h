@@ -4,6 +4,7 @@
 #define GAUNTLET_ENGINE_MODEL_OPTIMIZER_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -31,9 +32,10 @@ class Optimizer {
   // "adam/beta1_power", …
   virtual std::vector<std::string> scalar_names() const = 0;
   virtual OptimizerState InitialState(size_t parameter_count) const = 0;
-  // One update in place. Adam: Kingma & Ba 2015, algorithm 1, in the form of
+  // One update in place, the one of number `update` from 0: it decides the
+  // learning rate. Adam: Kingma & Ba 2015, algorithm 1, in the form of
   // its section 2 (the step size corrected, not the moments), as Keras has it.
-  virtual void Apply(std::span<const float> gradients,
+  virtual void Apply(uint64_t update, std::span<const float> gradients,
                      std::span<float> parameters,
                      OptimizerState& state) const = 0;
 };

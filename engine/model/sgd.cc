@@ -1,14 +1,15 @@
 #include "engine/model/sgd.h"
 
 #include "engine/check.h"
+#include "engine/model/schedule.h"
 
 namespace gauntlet {
 
 Sgd::Sgd(const OptimizerSpec& spec, const Kernels& kernels)
-    : rate_(spec.learning_rate), momentum_(spec.momentum), kernels_(kernels) {}
+    : spec_(spec), kernels_(kernels) {}
 
 std::vector<std::string> Sgd::slot_names() const {
-  if (momentum_ == 0.0f) return {};
+  if (spec_.momentum == 0.0f) return {};
   return {"sgd/momentum"};
 }
 
@@ -18,16 +19,18 @@ OptimizerState Sgd::InitialState(size_t parameter_count) const {
   return state;
 }
 
-void Sgd::Apply(std::span<const float> gradients, std::span<float> parameters,
-                OptimizerState& state) const {
+void Sgd::Apply(uint64_t update, std::span<const float> gradients,
+                std::span<float> parameters, OptimizerState& state) const {
+  const float rate = LearningRate(spec_, update);
   CHECK(gradients.size() == parameters.size(), "sizes of the update differ");
-  if (momentum_ == 0.0f) {
-    kernels_.Sgd(rate_, gradients, parameters);
+  if (spec_.momentum == 0.0f) {
+    kernels_.Sgd(rate, gradients, parameters);
     return;
   }
   CHECK(state.slots.size() == 1 && state.slots[0].size() == parameters.size(),
         "the state is not of this optimizer");
-  kernels_.SgdMomentum(rate_, momentum_, gradients, parameters, state.slots[0]);
+  kernels_.SgdMomentum(rate, spec_.momentum, gradients, parameters,
+                       state.slots[0]);
 }
 
 }  // namespace gauntlet

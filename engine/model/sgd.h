@@ -14,12 +14,11 @@ class Sgd final : public Optimizer {
   std::vector<std::string> slot_names() const override;
   std::vector<std::string> scalar_names() const override { return {}; }
   OptimizerState InitialState(size_t parameter_count) const override;
-  void Apply(std::span<const float> gradients, std::span<float> parameters,
-             OptimizerState& state) const override;
+  void Apply(uint64_t update, std::span<const float> gradients,
+             std::span<float> parameters, OptimizerState& state) const override;
 
  private:
-  float rate_;
-  float momentum_;
+  OptimizerSpec spec_;
   const Kernels& kernels_;
 };
 

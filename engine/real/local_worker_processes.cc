@@ -81,6 +81,10 @@ Status LocalWorkerProcesses::Start(const WorkerSpec& spec) {
   };
   add("--worker", std::to_string(spec.worker));
   add("--life", std::to_string(spec.life));
+  if (!spec.tenure.launch.empty()) add("--launch", spec.tenure.launch);
+  if (spec.tenure.claimed > 0) {
+    add("--claimed", std::to_string(spec.tenure.claimed));
+  }
   add("--notices-fd", std::to_string(kNoticeDescriptor));
   if (!options_.events_directory.empty()) {
     add("--events", LifeFile(options_.events_directory, spec, "jsonl"));

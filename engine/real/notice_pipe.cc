@@ -46,6 +46,10 @@ uint64_t WholeOf(const Json& object, const char* key) {
   return value.get<uint64_t>();
 }
 
+uint64_t WholeIfThere(const Json& object, const char* key) {
+  return object.contains(key) ? WholeOf(object, key) : 0;
+}
+
 double FigureOf(const Json& object, const char* key) {
   const Json& value = object.at(key);
   return value.is_null() ? std::nan("") : value.get<double>();
@@ -63,6 +67,10 @@ WorkerProgress ProgressOf(const Json& object) {
           .steps_per_epoch = WholeOf(object, "steps_per_epoch"),
           .loss = LossOf(object),
           .line = object.value("line", std::string()),
+          .claimed = WholeIfThere(object, "claimed"),
+          .patience = Duration(
+              static_cast<int64_t>(WholeIfThere(object, "patience_ns") &
+                                   static_cast<uint64_t>(INT64_MAX))),
           .failure = object.value("failure", std::string())};
 }
 
@@ -98,6 +106,10 @@ std::string NoticeLine(const WorkerProgress& progress) {
   fields["loss"] = LossText(progress.loss);
   if (!progress.line.empty()) {
     fields["line"] = progress.line.substr(0, kMaxTextBytes);
+  }
+  if (progress.claimed > 0) fields["claimed"] = progress.claimed;
+  if (progress.patience > Duration::zero()) {
+    fields["patience_ns"] = progress.patience.count();
   }
   if (!progress.failure.empty()) {
     fields["failure"] = progress.failure.substr(0, kMaxTextBytes);

@@ -107,11 +107,10 @@ Result<std::string> CollectiveSave::Begin(const Attempt& attempt) {
   std::string save;
   Status began;
   if (ring_->rank() == 0) {
-    Result<std::string> name = store_->BeginSave(attempt.head, generation_);
+    const Result<std::optional<std::string>> name =
+        store_->BeginSave(attempt.head, generation_);
     began = name.status();
-    if (name.ok()) save = *name;
-    // Already there with this very state: nothing to do.
-    if (began.code() == Code::kAlreadyExists) began = OkStatus();
+    if (name.ok()) save = name->value_or("");
   }
   const std::string digest = attempt.head.state_digest.ToString();
   const std::vector<std::string> said = {digest, EncodeStatus(began), save};

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/ckpt/checkpoint_store.h"
+#include "engine/ckpt/ownership.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -59,6 +60,7 @@ class Launcher {
   Status StartAll(int life);
   void Attend();
   void PassOnNotices();
+  void WatchChief(Time now);
   void KillAll();
   void GiveThemUntil(Duration grace);
   void Take(const WorkerNotice& notice);
@@ -77,9 +79,13 @@ class Launcher {
   std::map<int, std::string> failures_;  // said in this attempt, by worker
   std::vector<Loss> losses_;  // of this attempt, in the order they came
   std::optional<TrainResult> result_;
+  Tenure tenure_;
   int notices_passed_on_ = 0;
   uint64_t furthest_step_ = 0;  // that any life reported
   Time kill_at_ = kNever;
+  Duration patience_{0};
+  Time hangs_at_ = kNever;  // the chief, if it says nothing until then
+  std::string hang_;        // what was found then
 };
 
 Result<std::unique_ptr<FileLock>> Launcher::LockDirectory() {
@@ -108,11 +114,14 @@ Status Launcher::StartAll(int life) {
   failures_.clear();
   result_.reset();
   kill_at_ = kNever;
+  hangs_at_ = kNever;
+  hang_.clear();
   for (int worker = 0; worker < options_.workers; ++worker) {
     RETURN_IF_ERROR(processes_.Start({.worker = worker,
                                       .life = life,
                                       .rank = worker,
-                                      .addresses = addresses}));
+                                      .addresses = addresses,
+                                      .tenure = tenure_}));
     running_[static_cast<size_t>(worker)] = true;
   }
   return OkStatus();
@@ -149,7 +158,12 @@ void Launcher::GiveThemUntil(Duration grace) {
 
 void Launcher::Take(const WorkerNotice& notice) {
   if (const auto* progress = std::get_if<WorkerProgress>(&notice.what)) {
-    if (progress->failure.empty()) {
+    if (progress->claimed > 0) {
+      tenure_.claimed = std::max(tenure_.claimed, progress->claimed);
+    } else if (progress->patience > Duration::zero()) {
+      patience_ = progress->patience;
+      hangs_at_ = world_.clock.Now() + patience_;
+    } else if (progress->failure.empty()) {
       furthest_step_ = std::max(furthest_step_, progress->step);
       observer_.Progress(*progress);
     } else {
@@ -174,6 +188,19 @@ void Launcher::Take(const WorkerNotice& notice) {
   }
 }
 
+// Where all hang, or the only one, nobody else notices.
+void Launcher::WatchChief(Time now) {
+  if (now < hangs_at_ || !running_[0]) return;
+  if (!processes_.Hears(0)) {
+    hangs_at_ = now + patience_;
+    return;
+  }
+  hangs_at_ = kNever;
+  hang_ = fmt::format("the chief hangs: no sign of it for {:.1f} s",
+                      std::chrono::duration<double>(patience_).count());
+  KillAll();
+}
+
 // Until no worker runs.
 void Launcher::Attend() {
   while (std::find(running_.begin(), running_.end(), true) != running_.end()) {
@@ -183,6 +210,7 @@ void Launcher::Attend() {
       kill_at_ = kNever;
       KillAll();
     }
+    WatchChief(now);
     const std::optional<WorkerNotice> notice =
         processes_.Next(std::min(now + kPollEvery, kill_at_));
     if (notice) Take(*notice);
@@ -275,13 +303,24 @@ LaunchEnd Launcher::Run() {
     end.reason = lock.status().message();
     return end;
   }
+  if (const std::string& directory = options_.checkpoint_directory;
+      !directory.empty()) {
+    Result<std::string> launch = MakeLaunchName(world_, directory);
+    if (!launch.ok()) {
+      end.exit_code = ExitCode(WorkerExit::kFailed);
+      end.reason = launch.status().message();
+      return end;
+    }
+    tenure_.launch = *std::move(launch);
+  }
   Duration pause = std::min(options_.backoff, options_.max_backoff);
   int fruitless = 0;  // lives in a row that came no further than earlier ones
   for (int life = options_.first_life;; ++life) {
     const uint64_t furthest_before = furthest_step_;
     if (RunAttempt(life, end)) return end;
-    end.reason = losses_.empty() ? "no worker reported a result"
-                                 : Describe(losses_.front());
+    end.reason = !hang_.empty()    ? hang_
+                 : losses_.empty() ? "no worker reported a result"
+                                   : Describe(losses_.front());
     const bool progress = furthest_step_ > furthest_before;
     fruitless = progress ? 0 : fruitless + 1;
     if (progress) pause = std::min(options_.backoff, options_.max_backoff);

@@ -50,6 +50,10 @@ class LaunchObserver {
                           Duration pause) = 0;
 };
 
+// Workers notice among themselves that one of them is lost. Of the chief the
+// launcher waits for signs itself, each of which says how long the next may
+// take: where that is over, all are killed and started again.
+//
 // Ends when the job does, when it is told to stop (the notices of world.host,
 // passed on to the workers: the first asks them to save and go, the second
 // kills them and is exit code 130), when a worker ends for a reason that a

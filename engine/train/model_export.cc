@@ -1,5 +1,6 @@
 #include "engine/train/model_export.h"
 
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -54,16 +55,15 @@ Status AddParameters(std::span<const ParameterInfo> parameters, Json& layers) {
                   parameters[next].name));
 }
 
-std::vector<TensorView> ViewsOf(const TrainedModel& trained) {
-  std::vector<TensorView> views;
-  for (const ParameterInfo& info : trained.model.parameters()) {
-    views.push_back({.name = info.name,
-                     .dtype = DType::kF32,
-                     .shape = info.shape,
-                     .bytes = std::as_bytes(
-                         trained.parameters.subspan(info.offset, info.size))});
+void AddViews(std::span<const ParameterInfo> infos,
+              std::span<const float> values, std::vector<TensorView>& views) {
+  for (const ParameterInfo& info : infos) {
+    views.push_back(
+        {.name = info.name,
+         .dtype = DType::kF32,
+         .shape = info.shape,
+         .bytes = std::as_bytes(values.subspan(info.offset, info.size))});
   }
-  return views;
 }
 
 bool IsOurs(const DirectoryEntry& entry) {
@@ -91,8 +91,13 @@ Status RemoveExportIfThere(Storage& storage, const std::string& directory) {
 Status WriteExport(World& world, const std::string& directory,
                    const TrainedModel& trained) {
   ASSIGN_OR_RETURN(const std::string description, DescribeModel(trained));
-  const std::vector<TensorView> views = ViewsOf(trained);
-  const SafetensorsLayout layout = LayOutSafetensors(views, trained.step);
+  const std::vector<float> replica_state =
+      CombinedReplicaState(trained.model, trained.state);
+  std::vector<TensorView> views;
+  AddViews(trained.model.parameters(), trained.state.parameters, views);
+  AddViews(trained.model.replica_state(), replica_state, views);
+  const SafetensorsLayout layout =
+      LayOutSafetensors(views, trained.state.position.step);
   std::vector<std::span<const std::byte>> parts = {
       std::as_bytes(std::span(layout.header))};
   for (const size_t i : layout.order) parts.push_back(views[i].bytes);
@@ -116,6 +121,7 @@ Result<std::string> DescribeModel(const TrainedModel& trained) {
   RETURN_IF_ERROR(JobFromJson(trained.job_json).status());
   Json layers = job["model"]["layers"];
   RETURN_IF_ERROR(AddParameters(trained.model.parameters(), layers));
+  RETURN_IF_ERROR(AddParameters(trained.model.replica_state(), layers));
   const Dataset& data = trained.data;
   const Json description = {
       {"schema", "gauntlet/model/v1"},
@@ -132,8 +138,8 @@ Result<std::string> DescribeModel(const TrainedModel& trained) {
       {"loss", job["model"]["loss"]},
       {"layers", std::move(layers)},
       {"trained",
-       {{"step", trained.step},
-        {"epoch", trained.epoch},
+       {{"step", trained.state.position.step},
+        {"epoch", trained.state.position.epoch},
         {"state_digest", trained.state_digest.ToString()},
         {"job_digest", JobDigest(trained.job_json).ToString()}}}};
   return description.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -1,7 +1,7 @@
 // A trained model for other programs: a folder that any tool for safetensors
 // opens, with a description that needs nothing of this one.
 //
-//   <directory>/model.safetensors   the parameters, and nothing else
+//   <directory>/model.safetensors   what predictions go by, and nothing else
 //   <directory>/model.json          what they are of:
 //     schema      "gauntlet/model/v1"
 //     numerics    version of the numerics contract
@@ -12,33 +12,33 @@
 //     classes     how many outputs; the greatest is the class, the first of
 //                 equal ones
 //     loss        as the job has it
-//     layers      as the job has them, in order; those with parameters have
+//     layers      as the job has them, in order; those with tensors have
 //                 `parameters` besides: [{"name", "shape"}, ...]. A dense layer
-//                 is x * kernel + bias, the kernel (inputs, units); dropout
-//                 does nothing here
+//                 is x * kernel + bias, the kernel (inputs, units); conv2d the
+//                 same at each place where its window lies within the image,
+//                 the kernel (size, size, channels, filters), rows of it along
+//                 the height; center is x - moving_mean, channel by channel;
+//                 dropout does nothing here
 //     trained     step, epoch, state_digest, job_digest
 #ifndef GAUNTLET_ENGINE_TRAIN_MODEL_EXPORT_H_
 #define GAUNTLET_ENGINE_TRAIN_MODEL_EXPORT_H_
 
-#include <cstdint>
-#include <span>
 #include <string>
 
 #include "engine/data/dataset.h"
 #include "engine/digest.h"
 #include "engine/model/model.h"
 #include "engine/status.h"
+#include "engine/train/train_state.h"
 #include "engine/world/world.h"
 
 namespace gauntlet {
 
 struct TrainedModel {
   const Model& model;
-  std::span<const float> parameters;
+  const TrainState& state;
   const Dataset& data;  // of the kind that it was trained on
   const std::string& job_json;
-  uint64_t step = 0;
-  uint64_t epoch = 0;
   Digest state_digest;
 };
 

@@ -118,6 +118,18 @@ Result<ClusterOptions> ClusterFromJson(const Json& json) {
   return cluster;
 }
 
+Json PreemptionToJson(const PreemptionOptions& preemption) {
+  return {{"grace_ns", preemption.grace.count()}};
+}
+
+Result<PreemptionOptions> PreemptionFromJson(const Json& json) {
+  JsonFields fields(json, "preemption");
+  PreemptionOptions preemption{
+      .grace = Duration(fields.Integer("grace_ns", 0, kMaxDuration))};
+  RETURN_IF_ERROR(fields.Finish());
+  return preemption;
+}
+
 Json KernelsToJson(const KernelOptions& kernels) {
   return {{"isa", IsaName(kernels.isa)},
           {"threads", kernels.threads},
@@ -154,6 +166,7 @@ Result<TrainOptions> FromObject(const Json& json) {
   const Json& checkpoint = fields.Any("checkpoint");
   const Json* const summary = fields.Maybe("summary");
   const Json& cluster = fields.Any("cluster");
+  const Json& preemption = fields.Any("preemption");
   const Json& kernels = fields.Any("kernels");
   TrainOptions options;
   if (fields.Maybe("export") != nullptr) {
@@ -170,6 +183,7 @@ Result<TrainOptions> FromObject(const Json& json) {
     ASSIGN_OR_RETURN(options.summary, SummaryFromJson(*summary));
   }
   ASSIGN_OR_RETURN(options.cluster, ClusterFromJson(cluster));
+  ASSIGN_OR_RETURN(options.preemption, PreemptionFromJson(preemption));
   ASSIGN_OR_RETURN(options.kernels, KernelsFromJson(kernels));
   return options;
 }
@@ -190,6 +204,7 @@ std::string TrainOptionsToJson(const TrainOptions& options) {
     json["export"] = options.export_directory;
   }
   json["cluster"] = ClusterToJson(options.cluster);
+  json["preemption"] = PreemptionToJson(options.preemption);
   json["kernels"] = KernelsToJson(options.kernels);
   json["digest_every"] = options.digest_every;
   json["sample_ledger"] = options.log_samples ? "on" : "off";

@@ -57,6 +57,12 @@ struct ClusterOptions {
   Duration save_timeout = std::chrono::seconds(300);
 };
 
+struct PreemptionOptions {
+  // From a notice until the process is killed. Training goes on while that is
+  // enough for a save; 0: it saves and leaves at once.
+  Duration grace{0};
+};
+
 // What the launcher does when a worker is lost.
 enum class RestartPolicy : uint8_t { kNone, kWholeJob };
 
@@ -67,6 +73,7 @@ struct TrainOptions {
   SummaryOptions summary;
   std::string export_directory;  // of the trained model; empty: nowhere
   ClusterOptions cluster;
+  PreemptionOptions preemption;
   KernelOptions kernels;
   // A state digest every so many steps (and at every save and the end); 0: only
   // there.

@@ -43,6 +43,9 @@ class RememberedModel final : public Model {
     return model_->parameters();
   }
   size_t parameter_count() const override { return model_->parameter_count(); }
+  std::span<const ParameterInfo> replica_state() const override {
+    return model_->replica_state();
+  }
   void Initialize(uint64_t rng_key,
                   std::span<float> parameters) const override {
     const Digest key = KeyOf(PassKind::kInitial, {}, {.rng_key = rng_key});
@@ -58,8 +61,9 @@ class RememberedModel final : public Model {
   ReplicaResult Gradients(std::span<const float> parameters,
                           const ReplicaBatch& batch,
                           std::span<float> gradients) override {
-    // Who looks into a pass wants it made.
-    if (batch.probe != nullptr) {
+    // Who looks into a pass wants it made; and a key does not cover a replica's
+    // own state.
+    if (batch.probe != nullptr || !batch.state.empty()) {
       return model_->Gradients(parameters, batch, gradients);
     }
     const Digest key = KeyOf(PassKind::kGradients, parameters, batch);
@@ -76,6 +80,7 @@ class RememberedModel final : public Model {
 
   ReplicaResult Evaluate(std::span<const float> parameters,
                          const ReplicaBatch& batch) override {
+    if (!batch.state.empty()) return model_->Evaluate(parameters, batch);
     const Digest key = KeyOf(PassKind::kEvaluation, parameters, batch);
     if (const TrainMemo::Pass* pass = memo_.Find(key)) return pass->result;
     const ReplicaResult result = model_->Evaluate(parameters, batch);

@@ -7,6 +7,7 @@
 
 #include "engine/check.h"
 #include "engine/ckpt/state_digest.h"
+#include "engine/numerics.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -35,12 +36,15 @@ Status CopyInto(const MutableTensorView& to, const Tensor& from) {
 
 }  // namespace
 
-TrainState::TrainState(const Model& model, const Optimizer& rule, uint64_t seed,
-                       StartFrom start)
+TrainState::TrainState(const Model& model, const Optimizer& rule,
+                       const JobSpec& job, StartFrom start)
     : parameters(model.parameter_count()),
       optimizer(rule.InitialState(model.parameter_count())),
-      rng_key(seed) {
-  NameTensors(model, rule);
+      accumulated(job.accumulate > 1 ? model.parameter_count() : 0),
+      replica_state(model.replica_state_size() *
+                    static_cast<size_t>(job.replicas)),
+      rng_key(job.seed) {
+  NameTensors(model, rule, job.replicas);
   if (start == StartFrom::kInitialParameters) {
     model.Initialize(rng_key, parameters);
   }
@@ -59,10 +63,12 @@ auto TrainState::ArraysOf(State& state)
         bytes};
   };
   const auto add_one = [&](auto& value) { add(std::span(&value, 1)); };
-  CHECK(state.optimizer.slots.size() + 16 <= kMaxArrays, "too many slots");
+  CHECK(state.optimizer.slots.size() + 18 <= kMaxArrays, "too many slots");
   add(std::span(state.parameters));
   for (auto& slot : state.optimizer.slots) add(std::span(slot));
   add(std::span(state.optimizer.scalars));
+  add(std::span(state.accumulated));
+  add(std::span(state.replica_state));
   add_one(state.rng_key);
   add_one(state.position.step);
   add_one(state.position.epoch);
@@ -81,7 +87,8 @@ auto TrainState::ArraysOf(State& state)
 }
 
 // Types and bytes, and the size of a whole array, are set on demand.
-void TrainState::NameTensors(const Model& model, const Optimizer& rule) {
+void TrainState::NameTensors(const Model& model, const Optimizer& rule,
+                             int replicas) {
   std::vector<std::pair<TensorView, Place>> named;
   size_t array = 0;
   const auto add = [&](std::string name, std::vector<uint64_t> shape,
@@ -100,13 +107,28 @@ void TrainState::NameTensors(const Model& model, const Optimizer& rule) {
   };
   const std::vector<std::string> slots = rule.slot_names();
   const std::vector<std::string> scalars = rule.scalar_names();
-  named.reserve(model.parameters().size() * (1 + slots.size()) +
-                scalars.size() + 14);
+  named.reserve(model.parameters().size() * (2 + slots.size()) +
+                scalars.size() + model.replica_state().size() + 14);
   add_parameters("");
   for (const std::string& slot : slots) add_parameters(slot + "/");
   for (size_t i = 0; i < scalars.size(); ++i) {
     add(scalars[i], {},
         {.array = array, .offset = i * sizeof(float), .bytes = sizeof(float)});
+  }
+  ++array;
+  if (accumulated.empty()) {
+    ++array;
+  } else {
+    add_parameters("accumulated/");
+  }
+  for (const ParameterInfo& info : model.replica_state()) {
+    const auto rows = static_cast<uint64_t>(replicas);
+    std::vector<uint64_t> shape = {rows};
+    shape.insert(shape.end(), info.shape.begin(), info.shape.end());
+    add(info.name, std::move(shape),
+        {.array = array,
+         .offset = rows * info.offset * sizeof(float),
+         .bytes = rows * info.size * sizeof(float)});
   }
   ++array;
   for (const char* const name :
@@ -217,6 +239,22 @@ Status TrainState::Restore(const std::map<std::string, Tensor>& tensors,
   if (faults.Planted(PlantedBug::kLosePosition)) position.sample = 0;
   if (faults.Planted(PlantedBug::kLoseMetrics)) metrics = {};
   return OkStatus();
+}
+
+std::vector<float> CombinedReplicaState(const Model& model,
+                                        const TrainState& state) {
+  std::vector<float> combined(model.replica_state_size());
+  if (combined.empty()) return combined;
+  const size_t replicas = state.replica_state.size() / combined.size();
+  for (const ParameterInfo& info : model.replica_state()) {
+    const float* const first =
+        state.replica_state.data() + info.offset * replicas;
+    for (size_t i = 0; i < info.size; ++i) {
+      combined[info.offset + i] =
+          numerics::ReplicaMean(first + i, info.size, replicas);
+    }
+  }
+  return combined;
 }
 
 }  // namespace gauntlet

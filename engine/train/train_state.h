@@ -26,7 +26,11 @@ namespace gauntlet {
 
 // Where a run stands, between two operations.
 struct Position {
-  uint64_t step = 0;    // optimizer updates so far
+  // Steps so far: global batches whose gradients the optimizer was given. With
+  // gradient accumulation it makes an update of every `accumulate`-th, so that
+  // step % accumulate says how many gradients are waiting and step / accumulate
+  // how many updates there were. Saves, stops and faults may fall on any step.
+  uint64_t step = 0;
   uint64_t epoch = 0;   // complete epochs so far
   uint64_t sample = 0;  // rows of this epoch's order used so far
   uint64_t phase = 0;   // a Phase
@@ -60,7 +64,7 @@ enum class StartFrom : uint8_t {
 class TrainState {
  public:
   // The state before the first step, with empty slots.
-  TrainState(const Model& model, const Optimizer& optimizer, uint64_t seed,
+  TrainState(const Model& model, const Optimizer& optimizer, const JobSpec& job,
              StartFrom start = StartFrom::kInitialParameters);
 
   // Views into this state, in the order of their names; valid until it changes
@@ -77,6 +81,13 @@ class TrainState {
 
   std::vector<float> parameters;
   OptimizerState optimizer;
+  // The sum of the gradients that wait for their update, in the order of their
+  // steps; +0 where none does. Empty without gradient accumulation.
+  std::vector<float> accumulated;
+  // What each replica keeps for itself: for each of the model's replica_state()
+  // replicas x size floats, in ascending order of replicas. Every rank has all
+  // of it, whichever replicas it hosts. Empty as a rule.
+  std::vector<float> replica_state;
   uint64_t rng_key = 0;
   Position position;
   RunningMetrics metrics;
@@ -101,13 +112,18 @@ class TrainState {
   static constexpr size_t kMaxArrays = 24;
   template <typename Byte, typename State>
   static std::array<ArrayView<Byte>, kMaxArrays> ArraysOf(State& state);
-  void NameTensors(const Model& model, const Optimizer& rule);
+  void NameTensors(const Model& model, const Optimizer& rule, int replicas);
   std::vector<MutableTensorView> MutableTensors();
   Status ResizeHistory(const std::map<std::string, Tensor>& tensors);
 
   mutable std::vector<TensorView> tensors_;  // in name order
   std::vector<Place> places_;                // of each
 };
+
+// What an evaluation goes by where each replica keeps something for itself: the
+// mean over replicas, in their order, laid out as the model's replica_state().
+std::vector<float> CombinedReplicaState(const Model& model,
+                                        const TrainState& state);
 
 }  // namespace gauntlet
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engine/model/clip.h"
 #include "engine/numerics.h"
 
 namespace gauntlet {
@@ -21,6 +22,18 @@ uint32_t EvaluatedRows(const JobSpec& job, uint32_t rows) {
   return static_cast<uint32_t>(std::min<uint64_t>(wanted, rows));
 }
 
+namespace {
+
+// What a replica sends: see Trainer::gradients_.
+size_t FloatsOf(const Trainer::Parts& parts) {
+  return parts.model.parameter_count() +
+         parts.model.replica_state_size() *
+             static_cast<size_t>(parts.job.replicas) +
+         1;
+}
+
+}  // namespace
+
 Trainer::Trainer(World& world, Ring& ring, const Parts& parts)
     : world_(&world),
       job_(&parts.job),
@@ -29,13 +42,25 @@ Trainer::Trainer(World& world, Ring& ring, const Parts& parts)
       optimizer_(&parts.optimizer),
       ring_(&ring),
       model_(&parts.model),
+      kernels_(&parts.kernels),
       memo_(parts.memo),
       probe_(parts.probe),
       block_(ReplicasOf(parts.job.replicas, ring.rank(), ring.size())),
       gradients_(static_cast<size_t>(block_.count),
-                 std::vector<float>(parts.model.parameter_count() + 1)),
+                 std::vector<float>(FloatsOf(parts))),
       gradient_views_(gradients_.begin(), gradients_.end()),
-      total_(parts.model.parameter_count() + 1) {}
+      total_(FloatsOf(parts)),
+      state_before_(parts.model.replica_state_size()),
+      state_after_(parts.model.replica_state_size()) {}
+
+template <typename Move>
+void Trainer::ForReplicaState(int replica, const Move& move) const {
+  for (const ParameterInfo& info : model_->replica_state()) {
+    const size_t first = info.offset * static_cast<size_t>(job_->replicas);
+    move(first + static_cast<size_t>(replica) * info.size, info.offset,
+         info.size);
+  }
+}
 
 SampleOrder Trainer::OrderOf(const TrainState& state, uint32_t stream) const {
   const uint32_t rows = schedule_->RowsOfStream(stream);
@@ -97,6 +122,11 @@ void Trainer::LocalGradients(const TrainState& state, uint64_t step_rows,
                  features_);
     }
     std::vector<float>& gradients = gradients_[static_cast<size_t>(i)];
+    ForReplicaState(block_.first + i,
+                    [&](size_t from, size_t to, size_t count) {
+                      std::copy_n(state.replica_state.data() + from, count,
+                                  state_before_.data() + to);
+                    });
     const ReplicaResult result =
         model_->Gradients(state.parameters,
                           {.features = features_,
@@ -105,13 +135,46 @@ void Trainer::LocalGradients(const TrainState& state, uint64_t step_rows,
                            .rng_key = state.rng_key,
                            .step = state.position.step,
                            .first_global_row = replica * batch,
+                           .state = state_before_,
+                           .next_state = state_after_,
                            .probe = probe,
                            .replica = static_cast<int>(replica)},
-                          std::span(gradients).first(gradients.size() - 1));
+                          std::span(gradients).first(state.parameters.size()));
+    ForReplicaState(
+        block_.first + i, [&](size_t to, size_t from, size_t count) {
+          std::copy_n(state_after_.data() + from, count,
+                      gradients.data() + state.parameters.size() + to);
+        });
     gradients.back() = result.loss;
     outcome.tally.correct += result.correct;
     outcome.tally.rows += static_cast<int64_t>(range.count);
   }
+}
+
+void Trainer::Learn(TrainState& state) {
+  const std::span<float> gradients =
+      std::span(total_).first(state.parameters.size());
+  std::copy_n(total_.data() + gradients.size(), state.replica_state.size(),
+              state.replica_state.data());
+  const auto every = static_cast<uint64_t>(job_->accumulate);
+  const uint64_t place = state.position.step % every;
+  if (every > 1) {
+    // Taken, not added to zeros: that would lose the sign of a zero.
+    if (place == 0) {
+      std::ranges::copy(gradients, state.accumulated.begin());
+    } else {
+      kernels_->Accumulate(gradients, state.accumulated);
+    }
+    if (place + 1 < every) return;
+    std::ranges::copy(state.accumulated, gradients.begin());
+    kernels_->Scale(numerics::AccumulationScale(static_cast<uint32_t>(every)),
+                    gradients);
+    std::ranges::fill(state.accumulated, 0.0f);
+  }
+  ClipGradients(job_->optimizer.clip, *kernels_, model_->parameters(),
+                gradients);
+  optimizer_->Apply(state.position.step / every, gradients, state.parameters,
+                    state.optimizer);
 }
 
 void Trainer::Advance(TrainState& state, uint64_t step_rows,
@@ -144,8 +207,7 @@ Result<StepOutcome> Trainer::Step(TrainState& state, uint32_t requests,
       ring_->AllReduce(key, gradient_views_, total_, outcome.tally, timeout));
   if (probe != nullptr) ShowTotal(*probe);
   outcome.loss = total_.back();
-  optimizer_->Apply(std::span(total_).first(total_.size() - 1),
-                    state.parameters, state.optimizer);
+  Learn(state);
   Advance(state, step_rows, outcome);
   if (probe != nullptr) probe->End(state.Tensors());
   RETURN_IF_ERROR(world_->faults.Hit(Point::kStepEnd, here));
@@ -162,6 +224,7 @@ Result<StepOutcome> Trainer::Evaluate(TrainState& state, uint32_t requests,
   const uint32_t evaluated = EvaluatedRows(*job_, rows.rows);
   StepOutcome outcome = {.tally = {.requests = requests}};
   StepProbe* const probe = ProbeFor(state);
+  const std::vector<float> combined = CombinedReplicaState(*model_, state);
   std::vector<float> losses;
   for (int i = 0; i < block_.count; ++i) {
     const RowRange range =
@@ -172,7 +235,8 @@ Result<StepOutcome> Trainer::Evaluate(TrainState& state, uint32_t requests,
         {.features = std::span(rows.features)
                          .subspan(range.first * width, range.count * width),
          .labels = std::span(rows.labels).subspan(range.first, range.count),
-         .loss_scale = evaluated == 0 ? 0.0f : numerics::LossScale(evaluated)});
+         .loss_scale = evaluated == 0 ? 0.0f : numerics::LossScale(evaluated),
+         .state = combined});
     losses.push_back(result.loss);
     if (probe != nullptr) {
       probe->Saw({.name = "evaluation", .replica = block_.first + i},

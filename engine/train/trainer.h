@@ -49,16 +49,18 @@ class Trainer {
     const RowSchedule& schedule;
     const Optimizer& optimizer;
     Model& model;
+    const Kernels& kernels;
     TrainMemo* memo = nullptr;  // null: every order is worked out
     StepProbe* probe = nullptr;
   };
   Trainer(World& world, Ring& ring, const Parts& parts);
 
-  // One optimizer update. `requests` is what this worker asks of the others;
-  // what all agreed on is in the outcome's tally. The step that fault points
-  // and frames speak of is the number of the update under way, from 1. After an
-  // error the worker has to leave: the others may have made the step.
-  // REQUIRES: state.position is in an epoch with rows left.
+  // One step: the gradients of a global batch, and the update that they, or the
+  // accumulated ones of several steps, give (Position). `requests` is what this
+  // worker asks of the others; what all agreed on is in the outcome's tally.
+  // The step that fault points and frames speak of is the number of the one
+  // under way, from 1. After an error the worker has to leave: the others may
+  // have made the step. REQUIRES: state.position is in an epoch with rows left.
   Result<StepOutcome> Step(TrainState& state, uint32_t requests,
                            Duration timeout);
 
@@ -80,6 +82,9 @@ class Trainer {
   SampleOrder OrderOf(const TrainState& state, uint32_t stream) const;
   void LocalGradients(const TrainState& state, uint64_t step_rows,
                       StepProbe* probe, StepOutcome& outcome);
+  // Takes the step's gradients, in total_, into the state: the update, or its
+  // part of one.
+  void Learn(TrainState& state);
   void Advance(TrainState& state, uint64_t step_rows,
                const StepOutcome& outcome) const;
   // The probe, if it is there and wants what begins out of this state.
@@ -93,15 +98,25 @@ class Trainer {
   const Optimizer* optimizer_;
   Ring* ring_;
   Model* model_;
+  const Kernels* kernels_;
   TrainMemo* memo_;
   StepProbe* probe_;
   ReplicaBlock block_;
 
-  // A replica's gradients with its loss behind them, so that both travel and
-  // are summed together.
+  // Calls move(place in TrainState::replica_state, place in one replica's own
+  // state, floats) for each part of the replica's state.
+  template <typename Move>
+  void ForReplicaState(int replica, const Move& move) const;
+
+  // A replica's gradients, then the state of all replicas, then its loss, so
+  // that all of it travels and is summed together. Of the state a replica fills
+  // in its own part and leaves the others' +0: the sum is everybody's state,
+  // and all ranks have it after each step.
   std::vector<std::vector<float>> gradients_;
   std::vector<std::span<const float>> gradient_views_;
   std::vector<float> total_;
+  std::vector<float> state_before_;  // of one replica
+  std::vector<float> state_after_;
   std::vector<float> features_;
   std::vector<uint8_t> labels_;
 };

@@ -20,7 +20,8 @@ uint32_t CanonicalBits(float value) {
 bool SaveMayFail(const Status& status) {
   return status.code() == Code::kIoError ||
          status.code() == Code::kResourceExhausted ||
-         status.code() == Code::kNotFound;
+         status.code() == Code::kNotFound ||
+         status.code() == Code::kAlreadyExists;
 }
 
 }  // namespace
@@ -33,6 +34,7 @@ TrainingLoop::TrainingLoop(World& world, const TrainOptions& options,
       trainer_(&trainer),
       state_(&state),
       save_(save),
+      stop_timing_(options.preemption.grace),
       last_save_(world.clock.Now()),
       last_report_(world.clock.Now() - kReportEvery) {}
 
@@ -53,17 +55,7 @@ bool TrainingLoop::AtHorizon() const {
 Result<LoopEnd> TrainingLoop::Run(uint64_t generation) {
   generation_ = generation;
   while (!AtHorizon()) {
-    switch (state_->position.phase_of()) {
-      case Phase::kInEpoch:
-        RETURN_IF_ERROR(RunStep());
-        break;
-      case Phase::kEvaluationDue:
-        RETURN_IF_ERROR(RunEvaluation());
-        break;
-      case Phase::kCallbacksDue:
-        RETURN_IF_ERROR(EndEpoch());
-        break;
-    }
+    RETURN_IF_ERROR(RunOperation());
     if (stopped_) return LoopEnd::kStopped;
   }
   const bool keep =
@@ -72,17 +64,50 @@ Result<LoopEnd> TrainingLoop::Run(uint64_t generation) {
   return LoopEnd::kFinished;
 }
 
-uint32_t TrainingLoop::Requests() {
-  uint32_t requests = 0;
-  if (world_->host.TerminationNotices() > 0) {
-    requests |= kRequestStop;
-    if (!notice_seen_) {
-      notice_seen_ = true;
-      world_->events.Emit({.kind = EventKind::kNotice,
-                           .generation = generation_,
-                           .step = state_->position.step});
-    }
+// Takes the position one phase or step on, with the saves that are due then.
+Status TrainingLoop::RunOperation() {
+  const Time begin = world_->clock.Now();
+  saving_ = Duration();
+  switch (state_->position.phase_of()) {
+    case Phase::kInEpoch:
+      RETURN_IF_ERROR(RunStep());
+      break;
+    case Phase::kEvaluationDue:
+      RETURN_IF_ERROR(RunEvaluation());
+      break;
+    case Phase::kCallbacksDue:
+      RETURN_IF_ERROR(EndEpoch());
+      break;
   }
+  stop_timing_.OperationTook(world_->clock.Now() - begin - saving_);
+  return OkStatus();
+}
+
+// What a termination notice makes this worker ask for.
+uint32_t TrainingLoop::NoticeRequests() {
+  if (world_->host.TerminationNotices() == 0) return 0;
+  const Time now = world_->clock.Now();
+  if (!stop_timing_.noticed()) {
+    stop_timing_.Noticed(now);
+    world_->events.Emit({.kind = EventKind::kNotice,
+                         .generation = generation_,
+                         .step = state_->position.step});
+  }
+  // Where nothing can be saved there is nothing to wait for.
+  if (save_ == nullptr) return kRequestStop;
+  switch (stop_timing_.Ask(now)) {
+    case StopAdvice::kGoOn:
+      return 0;
+    case StopAdvice::kSaveAndGoOn:
+      return kRequestSave;
+    case StopAdvice::kStop:
+      return kRequestStop;
+  }
+  return kRequestStop;
+}
+
+uint32_t TrainingLoop::Requests() {
+  uint32_t requests = NoticeRequests();
   const SaveTrigger& trigger = options_->checkpoint.trigger;
   // Only the chief's clock counts, so that one worker asks, and once.
   if (trigger.unit == SaveUnit::kSeconds && reporter_ != nullptr &&
@@ -102,6 +127,7 @@ Status TrainingLoop::RunStep() {
                     .rank = trainer_->rank(),
                     .step = state_->position.step});
   const uint64_t epoch = state_->position.epoch;
+  Expect(options_->cluster.step_timeout);
   ASSIGN_OR_RETURN(
       const StepOutcome outcome,
       trainer_->Step(*state_, Requests(), options_->cluster.step_timeout));
@@ -121,6 +147,7 @@ Status TrainingLoop::RunStep() {
 
 Status TrainingLoop::RunEvaluation() {
   const uint64_t epoch = state_->position.epoch;
+  Expect(options_->cluster.step_timeout);
   ASSIGN_OR_RETURN(
       const StepOutcome outcome,
       trainer_->Evaluate(*state_, Requests(), options_->cluster.step_timeout));
@@ -219,10 +246,14 @@ Status TrainingLoop::SaveNow(SaveNeed need) {
   if (saved_at_ == position.step && saved_phase_ == position.phase) {
     return OkStatus();
   }
+  Expect(options_->cluster.save_timeout);
+  const Time begin = world_->clock.Now();
   if (summary_ != nullptr) summary_->BeforeSave();
   const Status status = save_->Save(*state_);
   for (const std::string& warning : save_->TakeWarnings()) Say(warning);
   last_save_ = world_->clock.Now();
+  saving_ += last_save_ - begin;
+  stop_timing_.SaveTook(last_save_ - begin);
   if (status.ok()) {
     saved_at_ = position.step;
     saved_phase_ = position.phase;
@@ -249,6 +280,17 @@ void TrainingLoop::SaySummaryWarnings() {
   for (std::string& warning : summary_->TakeWarnings()) {
     Say(std::move(warning));
   }
+}
+
+// Tells the launcher that what begins now ends within the bound, but for the
+// time that the others take to notice first that it does not.
+void TrainingLoop::Expect(Duration bound) {
+  if (reporter_ == nullptr) return;
+  const Time now = world_->clock.Now();
+  if (bound == expected_ && now - last_sign_ < kReportEvery) return;
+  expected_ = bound;
+  last_sign_ = now;
+  reporter_->Progress({.patience = bound + options_->cluster.lost_after});
 }
 
 bool TrainingLoop::DigestDue() const {

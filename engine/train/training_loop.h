@@ -13,6 +13,7 @@
 #include "engine/train/options.h"
 #include "engine/train/progress_reporter.h"
 #include "engine/train/run_summary.h"
+#include "engine/train/stop_timing.h"
 #include "engine/train/train_state.h"
 #include "engine/train/trainer.h"
 #include "engine/world/world.h"
@@ -51,6 +52,8 @@ class TrainingLoop {
   bool StopDue(Boundary boundary) const;
   bool SaveDue(Boundary boundary) const;
   uint32_t Requests();
+  uint32_t NoticeRequests();
+  Status RunOperation();
   Status RunStep();
   Status RunEvaluation();
   Status EndEpoch();
@@ -66,6 +69,7 @@ class TrainingLoop {
   void SaySummaryWarnings();
   bool DigestDue() const;
   void Report(const StepOutcome& outcome);
+  void Expect(Duration bound);
 
   World* world_;
   const TrainOptions* options_;
@@ -77,12 +81,15 @@ class TrainingLoop {
   uint64_t steps_per_epoch_ = 0;
   uint64_t generation_ = 0;
   uint32_t agreed_ = 0;
-  bool notice_seen_ = false;
+  StopTiming stop_timing_;
+  Duration saving_{0};  // of the operation under way
   bool stopped_ = false;
   std::optional<uint64_t> saved_at_;  // step of the newest save of this life
   uint64_t saved_phase_ = 0;
   Time last_save_;
   Time last_report_;
+  Duration expected_{0};  // what the launcher was told last, and when
+  Time last_sign_{};
 };
 
 }  // namespace gauntlet

@@ -22,6 +22,9 @@
 namespace gauntlet {
 namespace {
 
+// It goes round with the gradients of every step.
+constexpr uint64_t kMaxReplicaState = uint64_t{1} << 24;
+
 // The checkpoint that the chief chose, as it tells the others; "" for none.
 std::string EncodeParent(const std::optional<CheckpointRef>& parent) {
   if (!parent) return "";
@@ -62,11 +65,13 @@ WorkerExit ExitFor(const Status& status, Stage stage) {
     case Code::kDeadlineExceeded:
     // A survivor of an earlier life may claim after its successors did. Who is
     // still asked for starts again, with a newer claim; nobody starts a
-    // survivor.
+    // survivor. Where it was a later launch that claimed, that claim is refused
+    // (Tenure).
     case Code::kFenced:
       return WorkerExit::kLostWorker;
     // A disk that fails once may not fail again; one that does uses up the
-    // restarts. So does a file that is gone from under its owner.
+    // restarts. So does one that loses a file; where it was the store that
+    // somebody deleted, that is kFailedPrecondition.
     case Code::kIoError:
     case Code::kResourceExhausted:
     case Code::kNotFound:
@@ -102,6 +107,7 @@ class Worker {
   bool chief() const { return place_.rank == 0; }
   Status Build();
   Status Form();
+  void Expect(Duration bound);
   Result<Decision> Decide();
   Status Resume();
   Status Load(const CheckpointRef& parent);
@@ -149,11 +155,16 @@ Status Worker::Build() {
     reporter_.Progress({.line = schedule_->warning()});
   }
   ASSIGN_OR_RETURN(kernels_, Kernels::Create(options_.kernels));
-  // To a model of dense layers a pixel's channels are just more columns.
-  ASSIGN_OR_RETURN(model_,
-                   Model::Build(options_.job.model, data_.train.height,
-                                data_.train.width * data_.train.channels,
-                                data_.train.classes, *kernels_));
+  ASSIGN_OR_RETURN(model_, Model::Build(options_.job.model, data_.train.shape(),
+                                        data_.train.classes, *kernels_));
+  const uint64_t replica_state = model_->replica_state_size() *
+                                 static_cast<uint64_t>(options_.job.replicas);
+  if (replica_state > kMaxReplicaState) {
+    return InvalidArgument(fmt::format(
+        "model.layers: expected at most {} floats that all replicas keep for "
+        "themselves, found {}",
+        kMaxReplicaState, replica_state));
+  }
   if (memo_ != nullptr) model_ = WithMemo(std::move(model_), *memo_);
   optimizer_ = Optimizer::Build(options_.job.optimizer, *kernels_);
   if (!options_.export_directory.empty()) {
@@ -167,7 +178,8 @@ Status Worker::Build() {
                              .keep = options_.checkpoint.keep,
                              .cold_start = options_.checkpoint.allow_cold_start
                                                ? ColdStart::kAllow
-                                               : ColdStart::kRefuse}));
+                                               : ColdStart::kRefuse,
+                             .tenure = place_.tenure}));
   }
   return OkStatus();
 }
@@ -178,6 +190,7 @@ Result<Decision> Worker::Decide() {
     return Decision{.generation = static_cast<uint64_t>(place_.life)};
   }
   ASSIGN_OR_RETURN(const Claim claim, store_->ClaimGeneration(job_json_));
+  reporter_.Progress({.claimed = claim.generation});
   for (std::string& line : store_->TakeWarnings()) {
     reporter_.Progress({.line = std::move(line)});
   }
@@ -185,8 +198,15 @@ Result<Decision> Worker::Decide() {
                   .text = EncodeParent(claim.parent)};
 }
 
+// How long the launcher is to wait for the next sign of the chief.
+void Worker::Expect(Duration bound) {
+  if (!chief()) return;
+  reporter_.Progress({.patience = bound + options_.cluster.lost_after});
+}
+
 Status Worker::Form() {
   const ClusterOptions& cluster = options_.cluster;
+  Expect(cluster.rendezvous_timeout + cluster.save_timeout);
   ASSIGN_OR_RETURN(
       session_, Session::Form(world_, *kernels_,
                               {.rank = place_.rank,
@@ -239,10 +259,11 @@ Status Worker::Load(const CheckpointRef& parent) {
 }
 
 Status Worker::Resume() {
+  Expect(options_.cluster.save_timeout);
   ASSIGN_OR_RETURN(const std::optional<CheckpointRef> parent,
                    DecodeParent(session_->decision().text));
   state_.emplace(
-      *model_, *optimizer_, options_.job.seed,
+      *model_, *optimizer_, options_.job,
       parent ? StartFrom::kCheckpoint : StartFrom::kInitialParameters);
   if (parent) return Load(*parent);
   started_as_ = state_->ComputeDigest();
@@ -254,6 +275,7 @@ Status Worker::Resume() {
 
 // All ranks start from one state of one job, or not at all.
 Status Worker::AgreeOnStart() {
+  Expect(options_.cluster.save_timeout);
   const std::string mine = EncodeList(std::vector<std::string>{
       started_as_.ToString(), JobDigest(job_json_).ToString()});
   ASSIGN_OR_RETURN(
@@ -276,6 +298,7 @@ Result<LoopEnd> Worker::Train() {
                    .schedule = *schedule_,
                    .optimizer = *optimizer_,
                    .model = *model_,
+                   .kernels = *kernels_,
                    .memo = memo_,
                    .probe = reporter_.probe()});
   const uint64_t generation = session_->decision().generation;
@@ -328,11 +351,9 @@ Status Worker::Export(const Digest& digest) {
   if (options_.export_directory.empty()) return OkStatus();
   RETURN_IF_ERROR(Annotate(ExportModel(world_, options_.export_directory,
                                        {.model = *model_,
-                                        .parameters = state_->parameters,
+                                        .state = *state_,
                                         .data = data_.train,
                                         .job_json = job_json_,
-                                        .step = state_->position.step,
-                                        .epoch = state_->position.epoch,
                                         .state_digest = digest}),
                            "export"));
   reporter_.Progress({.step = state_->position.step,
@@ -343,6 +364,7 @@ Status Worker::Export(const Digest& digest) {
 }
 
 Status Worker::Finish(LoopEnd end) {
+  Expect(options_.cluster.save_timeout);
   RETURN_IF_ERROR(world_.faults.Hit(
       Point::kFinish,
       {.step = state_->position.step, .epoch = state_->position.epoch}));

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "engine/ckpt/checkpoint_store.h"
 #include "engine/status.h"
 #include "engine/train/options.h"
 #include "engine/world/clock.h"
@@ -21,6 +22,7 @@ struct WorkerSpec {
   int life = 1;                        // 1 for its first incarnation
   int rank = 0;                        // index into `addresses`
   std::vector<std::string> addresses;  // "host:port" by rank
+  Tenure tenure;                       // of the launcher
 };
 
 // How far the run is, for people. From the chief, at most a few times a second;
@@ -31,6 +33,11 @@ struct WorkerProgress {
   uint64_t steps_per_epoch = 0;
   float loss = 0.0f;
   std::string line;  // a message worth keeping ("resumed …"), or empty
+  // For the launcher alone; where one of these is said, nothing else is. The
+  // chief has claimed this generation:
+  uint64_t claimed = 0;
+  // Where nothing more is heard for so long, the chief hangs.
+  Duration patience{0};
   // Why this worker is about to end in an error; the last that it says.
   std::string failure;
 };
@@ -58,6 +65,9 @@ class WorkerProcesses {
   virtual std::optional<WorkerNotice> Next(Time deadline) = 0;
   // A worker that is gone already is fine.
   virtual void Signal(int worker, WorkerSignal signal) = 0;
+  // Whether what the worker says can be heard now: its silence means nothing
+  // otherwise.
+  virtual bool Hears(int /*worker*/) const { return true; }
 };
 
 }  // namespace gauntlet

@@ -11,6 +11,7 @@
 #include "chaos/inject/plan.h"
 #include "engine/train/launcher.h"
 #include "engine/train/options.h"
+#include "harness/explore/crash_states.h"
 
 namespace gauntlet {
 
@@ -43,7 +44,9 @@ struct WorkerCommand {
   int life = 1;
   std::string events_file;
   std::string plan_file;
-  int notices_fd = -1;  // where progress goes; -1: nowhere
+  int notices_fd = -1;   // where progress goes; -1: nowhere
+  std::string launch;    // Tenure
+  uint64_t claimed = 0;  // Tenure
 };
 
 struct CheckpointListCommand {
@@ -117,6 +120,17 @@ struct RunCommand {
 
 enum class ExploreMode : uint8_t { kRandom, kNth, kCrashStates };
 
+// What of the crash states of a run is looked at.
+struct CrashStateChoice {
+  // Empty: all, but of kLyingFsync only the save.
+  std::vector<DurabilityProfile> profiles;
+  std::vector<CrashWindow> windows = {
+      CrashWindow::kSave, CrashWindow::kRecovery, CrashWindow::kRot};
+  uint64_t save = 0;  // 0: the first at which retention has something to do
+  std::optional<uint64_t> bound;  // of choices of names, and of files
+  std::string id;                 // a finding's: only this one
+};
+
 struct ExploreCommand {
   std::string base_file;    // empty: the built-in base
   std::string name_filter;  // of the one case to take
@@ -135,6 +149,7 @@ struct ExploreCommand {
   bool all_gaps = false;
   std::string runs_directory = ".gauntlet/runs";
   std::string out_directory;  // empty: in a run's directory
+  CrashStateChoice crash_states;
   OutputFormat output = OutputFormat::kText;
 };
 

@@ -1,21 +1,27 @@
 #include "harness/cli/crash_states_command.h"
 
 #include <chrono>
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "chaos/sim/durability_profile.h"
 #include "engine/real/real_host.h"
 #include "engine/real/system_clock.h"
 #include "harness/cli/exit_code.h"
+#include "harness/explore/crash_finding_file.h"
 #include "harness/explore/crash_states.h"
+#include "reports/counted.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 namespace gauntlet {
 namespace {
 
+namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr Duration kLineEvery = std::chrono::seconds(10);
@@ -39,26 +45,58 @@ Totals TotalsOf(const CrashStateReport& report) {
   return totals;
 }
 
-std::string RenderFinding(const CrashStateFinding& finding) {
-  std::string text = fmt::format(
-      "FOUND  {}: power lost after {}\n       expected {}\n       found    "
-      "{}\n",
-      finding.id, finding.point, finding.expected, finding.found);
+std::string PartName(const CrashStatePart& part) {
+  if (part.window == CrashWindow::kRot) return "rot";
+  return fmt::format("{} on {}", CrashWindowName(part.window),
+                     ProfileName(part.profile));
+}
+
+std::vector<std::string> NamesOf(const std::vector<CrashStatePart>& parts) {
+  std::vector<std::string> names;
+  for (const CrashStatePart& part : parts) names.push_back(PartName(part));
+  return names;
+}
+
+// A finding and the file that it was left in, or why there is none.
+struct WrittenCrashFinding {
+  const CrashStateFinding& finding;
+  std::string file;
+  std::string why_no_file;
+};
+
+std::string RenderFinding(const WrittenCrashFinding& written) {
+  const CrashStateFinding& finding = written.finding;
+  std::string text =
+      fmt::format("FOUND  {}: {}\n       expected {}\n       found    {}\n",
+                  finding.id, finding.event, finding.expected, finding.found);
   for (const std::string& line : finding.survived) {
     text += fmt::format("         {}\n", line);
   }
-  return text;
+  if (written.file.empty()) {
+    return text +
+           fmt::format("       no file of it: {}\n", written.why_no_file);
+  }
+  return text +
+         fmt::format("       replay: gauntlet replay {}\n", written.file);
 }
 
-std::string RenderReport(const CrashStateReport& report, double seconds) {
+// Why it ended, and in what time.
+struct CrashStatesEnd {
+  std::string_view name;
+  double seconds = 0;
+};
+
+std::string RenderReport(const CrashStateReport& report,
+                         const CrashStatesEnd& end) {
   const Totals totals = TotalsOf(report);
   std::string text = fmt::format(
-      "{} {} cuts, {} distinct images in {:.1f}s ({:.0f} a second): {} held, "
-      "{} broken\n",
-      report.complete ? "done: all" : "interrupted after", totals.points,
-      totals.distinct, seconds,
-      seconds > 0 ? static_cast<double>(totals.distinct) / seconds : 0.0,
-      totals.distinct - report.images_failed, report.images_failed);
+      "{}: {}, {} in {:.1f}s ({:.0f} a second): {} held, {} broken (in {})\n",
+      end.name, Counted(totals.points, "cut"),
+      Counted(totals.distinct, "distinct image"), end.seconds,
+      end.seconds > 0 ? static_cast<double>(totals.distinct) / end.seconds
+                      : 0.0,
+      totals.distinct - report.images_failed, report.images_failed,
+      Counted(report.outcomes_failed, "outcome"));
   for (const CrashStateCounts& counts : report.counts) {
     text += fmt::format(
         "  {:<12} {:<9} {:>5} cuts {:>9} outcomes {:>8} images, {:.4g} left out"
@@ -67,31 +105,48 @@ std::string RenderReport(const CrashStateReport& report, double seconds) {
         counts.points, counts.images_enumerated, counts.images_distinct,
         counts.images_left_out, counts.refusals);
   }
+  text +=
+      fmt::format("  stable       {} recovered twice, {} differed\n",
+                  Counted(report.ran_twice, "image"), report.nondeterministic);
+  if (!report.complete()) {
+    text += fmt::format("  left out     {}\n",
+                        fmt::join(NamesOf(report.unfinished), ", "));
+  }
   return text;
 }
 
-std::string ToJson(const CrashStateReport& report, double seconds) {
+std::string ToJson(const CrashStateReport& report,
+                   const std::vector<WrittenCrashFinding>& written,
+                   const CrashStatesEnd& end) {
   const Totals totals = TotalsOf(report);
   Json findings = Json::array();
-  for (const CrashStateFinding& finding : report.findings) {
-    findings.push_back({{"id", finding.id},
-                        {"point", finding.point},
-                        {"survived", finding.survived},
-                        {"expected", finding.expected},
-                        {"found", finding.found}});
+  for (const WrittenCrashFinding& one : written) {
+    findings.push_back({{"id", one.finding.id},
+                        {"event", one.finding.event},
+                        {"survived", one.finding.survived},
+                        {"expected", one.finding.expected},
+                        {"found", one.finding.found},
+                        {"file", one.file}});
   }
   const Json json = {
       {"mode", "crash-states"},
-      {"complete", report.complete},
+      {"end", end.name},
+      {"complete", report.complete()},
+      {"unfinished", NamesOf(report.unfinished)},
       {"cases", totals.distinct},
-      {"seconds", seconds},
-      {"per_second",
-       seconds > 0 ? static_cast<double>(totals.distinct) / seconds : 0.0},
+      {"seconds", end.seconds},
+      {"per_second", end.seconds > 0
+                         ? static_cast<double>(totals.distinct) / end.seconds
+                         : 0.0},
       {"findings", std::move(findings)},
       {"broken", report.images_failed},
-      {"nondeterministic", 0},
-      {"points_hit", totals.points},
-      {"points_total", totals.points},
+      {"broken_outcomes", report.outcomes_failed},
+      {"ran_twice", report.ran_twice},
+      {"nondeterministic", report.nondeterministic},
+      // Cuts come behind operations of the disk, not at fault points.
+      {"points_hit", nullptr},
+      {"points_total", nullptr},
+      {"cuts", totals.points},
       {"outcomes", totals.enumerated},
       {"left_out_by_the_bound", totals.left_out},
   };
@@ -121,8 +176,14 @@ class Watch {
       console_.err << std::flush;
       shown_ = animates;
     }
-    const bool late = command_.time && now - begin_ >= *command_.time;
-    return interrupted() || late ? Proceed::kStop : Proceed::kGoOn;
+    late_ = command_.time && now - begin_ >= *command_.time;
+    return interrupted() || late_ ? Proceed::kStop : Proceed::kGoOn;
+  }
+
+  std::string_view EndOf(const CrashStateReport& report) const {
+    if (report.complete()) return "done: all";
+    if (interrupted()) return "interrupted";
+    return late_ ? "stopped by --time" : "stopped by --cases";
   }
 
   void Clear() {
@@ -137,16 +198,86 @@ class Watch {
   const Time begin_ = clock_.Now();
   Time last_ = begin_;
   bool shown_ = false;
+  bool late_ = false;
 };
+
+// Under kLyingFsync no acknowledgement is worth anything; what it can show is
+// that a save is never loaded torn, and that no start is cold where a
+// checkpoint was.
+std::vector<CrashStatePart> UsualParts(
+    const std::vector<CrashWindow>& windows) {
+  std::vector<CrashStatePart> parts;
+  for (const CrashWindow window : windows) {
+    if (window == CrashWindow::kRot) {
+      parts.push_back({.window = window});
+      continue;
+    }
+    for (const DurabilityProfile profile :
+         {DurabilityProfile::kExt4, DurabilityProfile::kWeak,
+          DurabilityProfile::kShared, DurabilityProfile::kLyingFsync}) {
+      parts.push_back({.profile = profile, .window = window});
+    }
+  }
+  return parts;
+}
+
+CrashStateOptions OptionsOf(const ExploreCommand& command) {
+  const CrashStateChoice& choice = command.crash_states;
+  CrashStateOptions options = {.profiles = choice.profiles,
+                               .windows = choice.windows,
+                               .save = choice.save,
+                               .only = choice.id,
+                               .twice_every = command.twice_every,
+                               .max_images = command.cases.value_or(0)};
+  if (command.stop_after > 0) options.max_findings = command.stop_after;
+  if (choice.profiles.empty()) options.parts = UsualParts(choice.windows);
+  if (choice.bound) {
+    options.bound.names_up_to = *choice.bound;
+    options.bound.combinations_up_to = *choice.bound;
+    options.lying_bound = options.bound;
+  }
+  return options;
+}
+
+// Leaves each in a file. What cannot be written is told by `status`.
+std::vector<WrittenCrashFinding> WriteAll(const Case& base,
+                                          const CrashStateReport& report,
+                                          const CrashStateOptions& options,
+                                          const fs::path& directory,
+                                          Status& status) {
+  const Result<std::string> scenario = CrashScenario(base);
+  std::vector<WrittenCrashFinding> all;
+  for (const CrashStateFinding& finding : report.findings) {
+    WrittenCrashFinding& written = all.emplace_back(
+        WrittenCrashFinding{.finding = finding, .file = "", .why_no_file = ""});
+    if (!scenario.ok()) {
+      written.why_no_file = scenario.status().message();
+      continue;
+    }
+    const Result<fs::path> file = WriteCrashFinding(
+        {.finding = finding,
+         .scenario = *scenario,
+         .save = options.save,
+         .bound = finding.id.starts_with("lying-fsync") ? options.lying_bound
+                                                        : options.bound},
+        all.size(), directory);
+    if (file.ok()) {
+      written.file = file->string();
+    } else {
+      written.why_no_file = file.status().message();
+      status = file.status();
+    }
+  }
+  return all;
+}
 
 }  // namespace
 
 int ExploreCrashStatesOf(const Case& base, const ExploreCommand& command,
-                         Console& console) {
+                         const fs::path& directory, Console& console) {
   References references("", "explore");
   Watch watch(command, console);
-  CrashStateOptions options;
-  if (command.stop_after > 0) options.max_findings = command.stop_after;
+  CrashStateOptions options = OptionsOf(command);
   options.on_progress = [&](const CrashStateReport& report) {
     return watch.See(report);
   };
@@ -156,19 +287,29 @@ int ExploreCrashStatesOf(const Case& base, const ExploreCommand& command,
   if (!report.ok()) {
     fmt::print(console.err, "gauntlet explore: {}\n",
                report.status().message());
-    return static_cast<int>(ExitCode::kNoVerdict);
+    return static_cast<int>(report.status().code() == Code::kInvalidArgument
+                                ? ExitCode::kUsage
+                                : ExitCode::kNoVerdict);
   }
+  const CrashStatesEnd end = {.name = watch.EndOf(*report),
+                              .seconds = watch.Seconds()};
+  Status write_status;
+  const std::vector<WrittenCrashFinding> written =
+      WriteAll(base, *report, options, directory, write_status);
   if (command.output == OutputFormat::kJson) {
-    console.out << ToJson(*report, watch.Seconds());
+    console.out << ToJson(*report, written, end);
   } else {
-    for (const CrashStateFinding& finding : report->findings) {
+    for (const WrittenCrashFinding& finding : written) {
       console.out << RenderFinding(finding);
     }
-    console.out << RenderReport(*report, watch.Seconds());
+    console.out << RenderReport(*report, end);
+  }
+  if (!write_status.ok()) {
+    fmt::print(console.err, "gauntlet explore: {}\n", write_status.message());
   }
   if (watch.interrupted()) return static_cast<int>(ExitCode::kInterrupted);
-  return static_cast<int>(report->images_failed > 0 ? ExitCode::kViolated
-                                                    : ExitCode::kHeld);
+  const bool broken = report->images_failed > 0 || report->nondeterministic > 0;
+  return static_cast<int>(broken ? ExitCode::kViolated : ExitCode::kHeld);
 }
 
 }  // namespace gauntlet

@@ -1,7 +1,9 @@
-// `gauntlet explore --mode crash-states`: every disk that a power cut in a save
-// or in a recovery can leave.
+// `gauntlet explore --mode crash-states`: the disks that a power cut in a save
+// or in a recovery can leave, within the bound.
 #ifndef GAUNTLET_HARNESS_CLI_CRASH_STATES_COMMAND_H_
 #define GAUNTLET_HARNESS_CLI_CRASH_STATES_COMMAND_H_
+
+#include <filesystem>
 
 #include "harness/cli/commands.h"
 #include "harness/cli/console.h"
@@ -9,8 +11,10 @@
 
 namespace gauntlet {
 
-// REQUIRES: InstallSignalHandlers was called. Returns the exit code.
+// Leaves what it finds in the directory. REQUIRES: InstallSignalHandlers was
+// called. Returns the exit code.
 int ExploreCrashStatesOf(const Case& base, const ExploreCommand& command,
+                         const std::filesystem::path& directory,
                          Console& console);
 
 }  // namespace gauntlet

@@ -99,11 +99,14 @@ class Explorer final : public CampaignObserver {
                      RunCampaign(base, OptionsOf(command_, seed), references,
                                  clock_, *this));
     progress_.Clear();
-    RETURN_IF_ERROR(write_status_);
     if (text_) {
       console_.out << RenderCampaign(report, command_);
     } else {
-      console_.out << CampaignToJson(report, found_, command_, seed);
+      console_.out << CampaignToJson(report, files_, command_, seed);
+    }
+    if (!write_status_.ok()) {
+      fmt::print(console_.err, "gauntlet explore: {}\n",
+                 write_status_.message());
     }
     return ExitCodeFor(report);
   }
@@ -114,14 +117,16 @@ class Explorer final : public CampaignObserver {
 
   void Found(const CampaignFinding& finding) override {
     progress_.Clear();
-    Result<FindingFiles> files = WriteFinding(finding, directory_);
-    if (!files.ok()) {
+    const Result<FindingFiles> files = WriteFinding(finding, directory_);
+    if (files.ok()) {
+      files_.push_back(*files);
+    } else {
       write_status_ = files.status();
-      return;
+      files_.push_back(
+          {.scenario = {}, .why_no_scenario = files.status().message()});
     }
-    found_.push_back({.finding = finding, .files = *std::move(files)});
     std::ostream& talk = text_ ? console_.out : console_.err;
-    talk << RenderFound(found_.back()) << std::flush;
+    talk << RenderFound(finding, files_.back()) << std::flush;
   }
 
   bool Interrupted() override { return host_.TerminationNotices() > 0; }
@@ -133,6 +138,12 @@ class Explorer final : public CampaignObserver {
     }
     if (!report.findings.empty() || report.nondeterministic > 0) {
       return static_cast<int>(ExitCode::kViolated);
+    }
+    if (report.cases == 0 && report.end == CampaignEnd::kExhausted) {
+      fmt::print(console_.err,
+                 "gauntlet explore: nothing selected: no fault of these kinds "
+                 "means anything at these points\n");
+      return static_cast<int>(ExitCode::kNothingSelected);
     }
     if (command_.require_marks && !MissedMarks(report).empty()) {
       fmt::print(console_.err,
@@ -150,7 +161,7 @@ class Explorer final : public CampaignObserver {
   SystemClock clock_;
   RealHost host_;
   ExploreProgress progress_;
-  std::vector<WrittenFinding> found_;
+  std::vector<FindingFiles> files_;  // by the findings' order
   Status write_status_;
 };
 
@@ -164,7 +175,8 @@ int RunExplore(const ExploreCommand& command, Console& console) {
     return static_cast<int>(ExitCode::kUsage);
   }
   if (command.mode == ExploreMode::kCrashStates) {
-    return ExploreCrashStatesOf(*base, command, console);
+    return ExploreCrashStatesOf(*base, command, FindingsDirectory(command),
+                                console);
   }
   const uint64_t seed = command.seed ? *command.seed : std::random_device()();
   const Result<int> exit_code = Explorer(command, console).Run(*base, seed);

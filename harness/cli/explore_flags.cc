@@ -1,11 +1,14 @@
 // The options of `gauntlet explore`.
 #include <algorithm>
+#include <array>
 #include <span>
+#include <string_view>
 
 #include "chaos/inject/plan.h"
 #include "harness/cli/flags.h"
 #include "harness/cli/verbs.h"
 #include "harness/scenario/units.h"
+#include <fmt/format.h>
 #include <fnmatch.h>
 
 namespace gauntlet {
@@ -17,13 +20,24 @@ constexpr std::string_view kExamples =
   gauntlet explore --mode nth --points 'ckpt.*' --kinds crash,power_loss -j2
   gauntlet explore scenarios/canary/canary-loses-the-position.yaml -x
   gauntlet explore --seed 7 --case 1377 --max-faults 3
+  gauntlet explore --mode crash-states --profiles weak --windows save
 What is found is left as scenario files; the last lines say where.)";
+
+struct NamedProfile {
+  std::string_view name;
+  DurabilityProfile profile;
+};
+struct NamedWindow {
+  std::string_view name;
+  CrashWindow window;
+};
 
 // Names of `all` that a comma-separated list of patterns (* and ?) takes.
 template <typename Info, typename Value>
 FlagReader ReadPatterns(std::vector<Value>& target, std::span<const Info> all,
                         Value Info::*value) {
   return [&target, all, value](const std::string& text) -> Status {
+    target.clear();
     for (size_t begin = 0; begin <= text.size();) {
       const size_t comma = std::min(text.find(',', begin), text.size());
       const std::string pattern = text.substr(begin, comma - begin);
@@ -42,17 +56,6 @@ FlagReader ReadPatterns(std::vector<Value>& target, std::span<const Info> all,
       begin = comma + 1;
     }
     std::sort(target.begin(), target.end());
-    return OkStatus();
-  };
-}
-
-FlagReader ReadDuration(std::optional<Duration>& target) {
-  return [&target](const std::string& text) -> Status {
-    const std::optional<Duration> duration = ParseDuration(text);
-    if (!duration || *duration <= Duration::zero()) {
-      return ExpectedValue("a time such as 60s, 10m, 1h", text);
-    }
-    target = *duration;
     return OkStatus();
   };
 }
@@ -92,8 +95,8 @@ void AddWhat(Flags& flags, ExploreCommand& command,
 
 void AddHow(Flags& flags, ExploreCommand& command) {
   flags.Value({"--time", "TIME", "so long (60s where no other limit is given)"},
-              ReadDuration(command.time));
-  flags.Value({"--cases", "N", "so many"},
+              ReadTime(command.time));
+  flags.Value({"--cases", "N", "so many; crash-states: distinct images"},
               ReadWhole<std::optional<uint64_t>, uint64_t>(command.cases, 1,
                                                            UINT64_MAX));
   flags.Value({"--case", "N", "random: only the one of this number"},
@@ -105,8 +108,8 @@ void AddHow(Flags& flags, ExploreCommand& command) {
               ReadWhole(command.jobs, 1, 256));
   flags.Value(
       {"--twice", "N",
-       "run every N-th case twice and compare; 0: none "
-       "(16)"},
+       "run every N-th case, or recover every N-th image, twice and compare; "
+       "0: none (16)"},
       ReadWhole<uint64_t, uint64_t>(command.twice_every, 0, UINT64_MAX));
   flags.Value({"--stop-after", "N",
                "stop after so many findings; 0: never "
@@ -119,12 +122,86 @@ void AddHow(Flags& flags, ExploreCommand& command) {
       [&command] { command.require_marks = true; });
 }
 
+constexpr uint64_t kMostBound = 1'000'000;
+
+void AddCrashStates(Flags& flags, CrashStateChoice& choice) {
+  static constexpr std::array kProfiles = {
+      NamedProfile{"ext4", DurabilityProfile::kExt4},
+      NamedProfile{"weak", DurabilityProfile::kWeak},
+      NamedProfile{"lying-fsync", DurabilityProfile::kLyingFsync},
+      NamedProfile{"shared", DurabilityProfile::kShared}};
+  static constexpr std::array kWindows = {
+      NamedWindow{"save", CrashWindow::kSave},
+      NamedWindow{"recovery", CrashWindow::kRecovery},
+      NamedWindow{"rot", CrashWindow::kRot}};
+  flags.Value(
+      {"--profiles", "NAMES",
+       "crash-states: on these disks: ext4, weak, lying-fsync, shared "
+       "(all)"},
+      ReadPatterns(choice.profiles, std::span<const NamedProfile>(kProfiles),
+                   &NamedProfile::profile));
+  flags.Value(
+      {"--windows", "NAMES", "crash-states: within these: save, recovery, rot"},
+      ReadPatterns(choice.windows, std::span<const NamedWindow>(kWindows),
+                   &NamedWindow::window));
+  flags.Value(
+      {"--save", "N",
+       "crash-states: the N-th save (the first at which an older one is "
+       "retired)"},
+      ReadWhole<uint64_t, uint64_t>(choice.save, 1, kMostBound));
+  flags.Value({"--bound", "N",
+               "crash-states: at most so many choices of names, and of files "
+               "for each, of one cut in full (4096; lying-fsync 64)"},
+              ReadWhole<std::optional<uint64_t>, uint64_t>(choice.bound, 1,
+                                                           kMostBound));
+  flags.Value({"--id", "ID", "crash-states: only the image of this name"},
+              ReadText(choice.id));
+}
+
+// What another mode has no use for is not to be ignored.
+Status CheckMode(const Flags& flags, ExploreMode mode) {
+  struct Belongs {
+    std::string name;
+    bool random;
+    bool nth;
+    bool crash_states;
+  };
+  static const std::array kOptions = {
+      Belongs{"--case", true, false, false},
+      Belongs{"--seed", true, true, false},
+      Belongs{"--jobs", true, true, false},
+      Belongs{"--kinds", true, true, false},
+      Belongs{"--points", true, true, false},
+      Belongs{"--max-faults", true, true, false},
+      Belongs{"--require-marks", true, true, false},
+      Belongs{"--gaps", true, true, false},
+      Belongs{"--profiles", false, false, true},
+      Belongs{"--windows", false, false, true},
+      Belongs{"--save", false, false, true},
+      Belongs{"--bound", false, false, true},
+      Belongs{"--id", false, false, true}};
+  for (const Belongs& option : kOptions) {
+    const bool fits = mode == ExploreMode::kRandom ? option.random
+                      : mode == ExploreMode::kNth  ? option.nth
+                                                   : option.crash_states;
+    if (fits || !flags.Given(option.name)) continue;
+    return InvalidArgument(fmt::format("{}: expected --mode {} beside it",
+                                       option.name,
+                                       option.crash_states ? "crash-states"
+                                       : option.nth        ? "random or nth"
+                                                           : "random"));
+  }
+  return OkStatus();
+}
+
 void AddOutput(Flags& flags, ExploreCommand& command) {
   flags.Value({"--out", "DIR",
                "where findings go "
                "(.gauntlet/runs/ID/findings)"},
               ReadText(command.out_directory));
-  flags.Switch({"--gaps", "", "list every place that no fault came to"},
+  flags.Switch({"--gaps", "",
+                "list the kinds that never fired at a place that others came "
+                "to"},
                [&command] { command.all_gaps = true; });
   flags.Switch({"--json", "", "the result as one JSON object"},
                [&command] { command.output = OutputFormat::kJson; });
@@ -142,14 +219,13 @@ Result<Command> ParseExplore(const VerbArguments& verb) {
               verb.color);
   AddWhat(flags, command, bases);
   AddHow(flags, command);
+  AddCrashStates(flags, command.crash_states);
   AddOutput(flags, command);
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted)
     return Command(ShowCommand{flags.Help()});
   if (!bases.empty()) command.base_file = bases.front();
-  if (command.only_case && command.mode != ExploreMode::kRandom) {
-    return InvalidArgument("--case: expected --mode random beside it");
-  }
+  RETURN_IF_ERROR(CheckMode(flags, command.mode));
   const bool limited = command.time || command.cases || command.only_case;
   if (!limited && command.mode == ExploreMode::kRandom) {
     command.time = std::chrono::seconds(60);

@@ -16,6 +16,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr std::string_view kSweptWorkers = "the chief and the last worker";
+
 double Ratio(double part, double whole) {
   return whole > 0 ? part / whole : 0.0;
 }
@@ -168,39 +170,65 @@ std::string RenderCoverage(const CampaignReport& report) {
   return text + RenderMarks(report);
 }
 
-Json FindingToJson(const WrittenFinding& written) {
-  const CampaignFinding& finding = written.finding;
+std::string RenderSweep(const CampaignReport& report) {
+  const std::string faults = fmt::format("faults of {}", kSweptWorkers);
+  if (report.progress != "done") {
+    return fmt::format("  sweep         {}; got to {}\n", faults,
+                       report.progress);
+  }
+  const size_t never = MissedPoints(report).size();
+  return fmt::format("  sweep         done: {}, {}\n", faults,
+                     never == 0 ? "at every point"
+                                : fmt::format("at every point but the {} that "
+                                              "were never reached",
+                                              never));
+}
+
+Json FindingToJson(const CampaignFinding& finding, const FindingFiles& files) {
   Json faults = Json::array();
   for (const Fault& fault : finding.plan.faults) {
     faults.push_back(FaultSummary(fault));
   }
-  return {{"invariant", finding.what.invariant},
-          {"name", finding.what.name},
-          {"message", finding.what.message},
-          {"case", finding.case_number},
-          {"cases", finding.cases},
-          {"faults", std::move(faults)},
-          {"tries", finding.tries},
-          {"file", written.files.scenario.string()}};
+  Json breaks = Json::array();
+  for (const Breach& breach : finding.symptoms) {
+    breaks.push_back(breach.invariant + " (" + breach.name + ")");
+  }
+  return {{"invariant", finding.what.invariant}, {"name", finding.what.name},
+          {"message", finding.what.message},     {"breaks", std::move(breaks)},
+          {"case", finding.case_number},         {"cases", finding.cases},
+          {"faults", std::move(faults)},         {"tries", finding.tries},
+          {"file", files.scenario.string()}};
 }
 
 }  // namespace
 
 std::string RenderExploreHead(const Case& base, const ExploreCommand& command,
                               uint64_t seed) {
-  const EpochShape epoch = ShapeOfEpoch(base.train.job);
   std::string text = fmt::format(
       "{}: {}, {}; mode {}, up to {} in a plan, seed {}", base.name,
       Counted(static_cast<uint64_t>(base.cluster.workers), "worker"),
-      Counted(epoch.steps * base.train.horizon.epochs, "step"),
-      ModeName(command.mode),
+      Counted(SpaceOf(base).steps, "step"), ModeName(command.mode),
       Counted(static_cast<uint64_t>(command.max_faults), "fault"), seed);
   if (!base.plan.bugs.empty()) text += ", with a planted bug";
   return text + "\n";
 }
 
-std::string RenderFound(const WrittenFinding& found) {
-  const CampaignFinding& finding = found.finding;
+// What else the plan breaks.
+std::string RenderSymptoms(const CampaignFinding& finding) {
+  std::vector<std::string> others;
+  for (const Breach& breach : finding.symptoms) {
+    if (breach.invariant == finding.what.invariant &&
+        breach.name == finding.what.name) {
+      continue;
+    }
+    others.push_back(fmt::format("{} ({})", breach.invariant, breach.name));
+  }
+  if (others.empty()) return "";
+  return fmt::format("       breaks too: {}\n", fmt::join(others, ", "));
+}
+
+std::string RenderFound(const CampaignFinding& finding,
+                        const FindingFiles& files) {
   std::string text = fmt::format(
       "FOUND  case {}: {} ({}). Shrunk {} to {} in {} tries:\n",
       finding.case_number, finding.what.invariant, finding.what.name,
@@ -210,26 +238,28 @@ std::string RenderFound(const WrittenFinding& found) {
     text += fmt::format("         {}: {}\n", fault.id, FaultSummary(fault));
   }
   text += fmt::format("       {}\n", finding.what.message);
-  if (found.files.scenario.empty()) {
-    return text + fmt::format("       no scenario can say it: {}\n",
-                              found.files.why_no_scenario);
+  text += RenderSymptoms(finding);
+  if (files.scenario.empty()) {
+    return text +
+           fmt::format("       no scenario of it: {}\n", files.why_no_scenario);
   }
   return text + fmt::format("       replay: gauntlet replay {}\n",
-                            found.files.scenario.string());
+                            files.scenario.string());
 }
 
 std::string RenderCampaign(const CampaignReport& report,
                            const ExploreCommand& command) {
-  std::string text =
-      fmt::format("{}. {} in {:.1f}s: {} held, {} broken ({})\n",
-                  EndName(report.end), Counted(report.cases, "case"),
-                  report.seconds, report.cases - report.broken, report.broken,
-                  Counted(report.findings.size(), "cause"));
-  if (command.mode == ExploreMode::kNth) {
-    text += report.end == CampaignEnd::kExhausted && !command.cases
-                ? fmt::format("  sweep         done: all {}\n", report.cases)
-                : fmt::format("  sweep         got to {}\n", report.progress);
+  uint64_t skipped = 0;
+  for (const auto& [why, count] : report.skipped) skipped += count;
+  std::string text = fmt::format(
+      "{}. {} in {:.1f}s: {} held, {} broken ({}), {} skipped\n",
+      EndName(report.end), Counted(report.cases, "case"), report.seconds,
+      report.cases - report.broken - skipped, report.broken,
+      Counted(report.findings.size(), "cause"), skipped);
+  for (const auto& [why, count] : report.skipped) {
+    text += fmt::format("  skipped       {}: {}\n", count, why);
   }
+  if (command.mode == ExploreMode::kNth) text += RenderSweep(report);
   text += RenderStatistics(report, command.jobs);
   text += RenderCoverage(report);
   if (command.all_gaps) text += RenderGaps(report);
@@ -237,11 +267,12 @@ std::string RenderCampaign(const CampaignReport& report,
 }
 
 std::string CampaignToJson(const CampaignReport& report,
-                           const std::vector<WrittenFinding>& findings,
+                           const std::vector<FindingFiles>& files,
                            const ExploreCommand& command, uint64_t seed) {
   Json found = Json::array();
-  for (const WrittenFinding& one : findings)
-    found.push_back(FindingToJson(one));
+  for (size_t i = 0; i < report.findings.size(); ++i) {
+    found.push_back(FindingToJson(report.findings[i], files.at(i)));
+  }
   const double per_second =
       Ratio(static_cast<double>(report.cases), report.seconds);
   Json json = {
@@ -254,6 +285,7 @@ std::string CampaignToJson(const CampaignReport& report,
       {"per_second_per_thread", per_second / command.jobs},
       {"findings", std::move(found)},
       {"broken", report.broken},
+      {"skipped", report.skipped},
       {"ran_twice", report.ran_twice},
       {"nondeterministic", report.nondeterministic},
       {"points_hit", report.space.points.size() - MissedPoints(report).size()},

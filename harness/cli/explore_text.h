@@ -14,23 +14,18 @@
 
 namespace gauntlet {
 
-// A finding and where it was left.
-struct WrittenFinding {
-  CampaignFinding finding;
-  FindingFiles files;
-};
-
 // "explore-base: 4 workers, 24 steps; random plans of up to 3 faults, …".
 std::string RenderExploreHead(const Case& base, const ExploreCommand& command,
                               uint64_t seed);
 // "FOUND  case 1377: …", several lines.
-std::string RenderFound(const WrittenFinding& found);
+std::string RenderFound(const CampaignFinding& finding,
+                        const FindingFiles& files);
 // What ended it, statistics, gaps.
 std::string RenderCampaign(const CampaignReport& report,
                            const ExploreCommand& command);
-// One line of JSON.
+// One line of JSON; `files` are those of report.findings.
 std::string CampaignToJson(const CampaignReport& report,
-                           const std::vector<WrittenFinding>& findings,
+                           const std::vector<FindingFiles>& files,
                            const ExploreCommand& command, uint64_t seed);
 
 // Usual marks that no case came to.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "harness/scenario/diagnostic.h"
+#include "harness/scenario/units.h"
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
@@ -129,6 +130,10 @@ Result<FlagsOutcome> Flags::Parse(std::span<const std::string> arguments) {
   return FlagsOutcome::kParsed;
 }
 
+bool Flags::Given(const std::string& name) const {
+  return parser_->app.count(name) > 0;
+}
+
 std::string Flags::Help() const { return parser_->app.help(); }
 
 std::string Quoted(std::string_view text) {
@@ -160,6 +165,17 @@ FlagReader ReadText(std::string& target) {
   return [&target](const std::string& text) -> Status {
     RETURN_IF_ERROR(CheckText(text));
     target = text;
+    return OkStatus();
+  };
+}
+
+FlagReader ReadTime(std::optional<Duration>& target) {
+  return [&target](const std::string& text) -> Status {
+    const std::optional<Duration> duration = ParseDuration(text);
+    if (!duration || *duration <= Duration::zero()) {
+      return ExpectedValue("a time such as 60s, 10m, 1h", text);
+    }
+    target = *duration;
     return OkStatus();
   };
 }

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "engine/status.h"
+#include "engine/world/clock.h"
 #include "harness/cli/terminal_style.h"
 
 namespace gauntlet {
@@ -61,6 +62,8 @@ class Flags {
   // kInvalidArgument, one line: "unknown option '--worker'; did you mean
   // --workers?", "--workers: expected …, found …".
   Result<FlagsOutcome> Parse(std::span<const std::string> arguments);
+  // Whether the option, by its long name, was among the arguments.
+  bool Given(const std::string& name) const;
   std::string Help() const;
 
  private:
@@ -105,6 +108,9 @@ FlagReader ReadWhole(Target& target, T low, T high) {
     return OkStatus();
   };
 }
+
+// A time above 0, such as 60s.
+FlagReader ReadTime(std::optional<Duration>& target);
 
 template <typename T>
 using NamedChoices = std::vector<std::pair<std::string, T>>;

@@ -38,11 +38,9 @@ int RunCheckpointExport(const CheckpointExportCommand& command, World& world,
   const Status status =
       ExportModel(world, command.directory,
                   {.model = *trained->model,
-                   .parameters = trained->parameters,
+                   .state = *trained->state,
                    .data = trained->data->train,
                    .job_json = trained->head.job_json,
-                   .step = trained->head.step,
-                   .epoch = trained->head.epoch,
                    .state_digest = trained->head.state_digest});
   if (!status.ok()) return Fail(console, "export", status);
   fmt::print(console.out, "exported {} to {}\n", trained->path,
@@ -57,7 +55,7 @@ int RunCheckpointPredict(const CheckpointPredictCommand& command, World& world,
   if (!trained.ok()) return Fail(console, "predict", trained.status());
   const Dataset& rows = trained->data->validation;
   const std::vector<uint8_t> classes =
-      PredictClasses(*trained->model, trained->parameters, rows);
+      PredictClasses(*trained->model, *trained->state, rows);
   if (command.output == OutputFormat::kText) {
     for (const uint8_t value : classes) {
       fmt::print(console.out, "{}\n", static_cast<int>(value));

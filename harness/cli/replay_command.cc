@@ -6,10 +6,13 @@
 #include <vector>
 
 #include "engine/digest.h"
+#include "engine/real/posix_storage.h"
 #include "engine/real/real_host.h"
 #include "harness/cli/exit_code.h"
 #include "harness/cli/replay_target.h"
+#include "harness/explore/crash_finding_file.h"
 #include "harness/explore/divergence.h"
+#include "harness/explore/found_breach.h"
 #include "harness/explore/replay.h"
 #include "harness/oracle/judge.h"
 #include "harness/record/record_file.h"
@@ -49,15 +52,25 @@ size_t EventsIn(const Record& record) {
   return events;
 }
 
-// A finding's scenario says what is owed; it was written because that is not
-// what happens. A canary's says what happens.
-bool IsBrokenAsFound(const Case& one, const Verdict& verdict) {
-  const bool finding =
-      std::ranges::find(one.labels, "finding") != one.labels.end();
-  if (!finding) return true;
+// A finding's scenario says what is owed; it was written because something is
+// broken, and that has to be broken again.
+bool IsBrokenAsFound(const Case& one, const Record& now,
+                     const Verdict& verdict) {
+  if (!IsFinding(one.labels)) return true;
+  if (const std::optional<Breach> breach = FoundBreach(one.labels)) {
+    return IsBroken(now, verdict, *breach);
+  }
   return one.expect.outcome == Outcome::kViolates
              ? verdict.kind == VerdictKind::kPass
              : verdict.kind == VerdictKind::kFail;
+}
+
+// What was found and does not happen.
+std::string MissingOf(const Case& one) {
+  const std::optional<Breach> breach = FoundBreach(one.labels);
+  return breach ? fmt::format("what was found, {} ({}), does not happen",
+                              breach->invariant, breach->name)
+                : "what was found does not happen";
 }
 
 class Replayer {
@@ -71,6 +84,8 @@ class Replayer {
 
   // Whether it came out as recorded.
   Result<bool> Replay(const ReplayTarget& target);
+  // Likewise, of a crash state's file.
+  Result<bool> ReplayCrashState(const std::string& file);
 
   bool interrupted() const { return host_.TerminationNotices() > 0; }
 
@@ -166,15 +181,47 @@ Result<bool> Replayer::Replay(const ReplayTarget& target) {
   if (!same) {
     Show(Ink::kBad, "differs", "first divergence: " + difference);
     fmt::print(console_.out, "  now: {}\n", VerdictLine(verdict));
-  } else if (!target.recorded && !IsBrokenAsFound(target.item.one, verdict)) {
+  } else if (!target.recorded &&
+             !IsBrokenAsFound(target.item.one, now, verdict)) {
     same = false;
     Show(Ink::kBad, "differs",
-         "what was found does not happen: " + VerdictLine(verdict));
+         MissingOf(target.item.one) + ": " + VerdictLine(verdict));
   } else {
     Show(Ink::kGood, "reproduced", VerdictLine(verdict));
   }
   RETURN_IF_ERROR(Explain(target.item, now));
   console_.out << std::flush;
+  return same;
+}
+
+Result<bool> Replayer::ReplayCrashState(const std::string& file) {
+  PosixStorage storage;
+  ASSIGN_OR_RETURN(const std::string text,
+                   ReadFile(storage, file, kMaxScenarioBytes));
+  const Result<CrashFinding> finding = CrashFindingFromJson(text);
+  if (!finding.ok()) {
+    return InvalidArgument(
+        fmt::format("{}: {}", file, finding.status().message()));
+  }
+  fmt::print(console_.out, "{}: {}\n", finding->finding.id,
+             finding->finding.event);
+  const Result<CrashStateFinding> now =
+      RepeatCrashFinding(*finding, references_);
+  if (now.status().code() == Code::kNotFound) {
+    Show(Ink::kBad, "differs",
+         "what was found does not happen: " + now.status().message());
+    return false;
+  }
+  RETURN_IF_ERROR(now.status());
+  const bool same = now->found == finding->finding.found;
+  Show(same ? Ink::kGood : Ink::kBad, same ? "reproduced" : "differs",
+       fmt::format("expected {}, found {}", now->expected, now->found));
+  if (!same) {
+    fmt::print(console_.out, "  recorded: {}\n", finding->finding.found);
+  }
+  for (const std::string& line : now->survived) {
+    fmt::print(console_.out, "  {}\n", line);
+  }
   return same;
 }
 
@@ -185,8 +232,18 @@ int Fail(Console& console, const Status& status, ExitCode code) {
 
 }  // namespace
 
-int RunReplay(const ReplayCommand& command, Console& console) {
+int RunReplay(const ReplayCommand& told, Console& console) {
   InstallSignalHandlers();
+  ReplayCommand command = told;
+  if (std::string file = FindFindingFile(command); !file.empty()) {
+    command.target = std::move(file);
+  }
+  if (command.target.ends_with(kCrashFindingEnding)) {
+    const Result<bool> same = Replayer(command.runs_directory, console)
+                                  .ReplayCrashState(command.target);
+    if (!same.ok()) return Fail(console, same.status(), ExitCode::kUsage);
+    return static_cast<int>(*same ? ExitCode::kHeld : ExitCode::kNoVerdict);
+  }
   const Result<std::vector<ReplayTarget>> targets = FindReplayTargets(command);
   if (!targets.ok()) return Fail(console, targets.status(), ExitCode::kUsage);
   Replayer replayer(command.runs_directory, console);

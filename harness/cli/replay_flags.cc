@@ -9,7 +9,8 @@ constexpr std::string_view kExamples =
     R"(Examples:
   gauntlet replay latest
   gauntlet replay 20250901T120000-77/torn-manifest --world real
-  gauntlet replay .gauntlet/runs/latest/findings/finding-001.yaml
+  gauntlet replay finding-001
+  gauntlet replay weak-save-17-3-0.2
 In the simulated world a run comes back event by event, or the first event that
 does not is shown. Where a state left the reference's, the step, operation,
 replica and value are named. Exit code 0: reproduced; 3: it went another way.)";
@@ -24,8 +25,10 @@ Result<Command> ParseReplay(const VerbArguments& verb) {
                .examples = std::string(kExamples)},
               verb.color);
   flags.Positionals({"what", "WHAT",
-                     "a scenario file, a record.jsonl, RUN or RUN/CASE; RUN is "
-                     "latest, or the beginning of a run's name"},
+                     "a scenario file, a record.jsonl, RUN or RUN/CASE, where "
+                     "RUN is latest or the beginning of a run's name; or a "
+                     "finding of the newest exploration that has it: its file, "
+                     "the beginning of the file's name, a crash state's id"},
                     1, words);
   flags.Value({"--world", "NAME", "real or sim (the one that was recorded)"},
               ReadChoice<WorldChoice>(command.world,

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <utility>
 
 #include "engine/real/posix_storage.h"
 #include "harness/cli/flags.h"
+#include "harness/explore/crash_finding_file.h"
+#include "harness/explore/crash_image_id.h"
 #include "harness/record/record_file.h"
 #include "harness/record/result_file.h"
 #include "harness/run/text_file.h"
@@ -35,19 +38,26 @@ bool IsFolder(const fs::path& path) {
   return fs::is_directory(path, error);
 }
 
-// Folders in this one, without hidden ones, ascending.
-std::vector<std::string> FoldersIn(const fs::path& path) {
+// Names in this folder that are `wanted`, without hidden ones, ascending.
+std::vector<std::string> NamesIn(const fs::path& path,
+                                 bool (*wanted)(const fs::path&)) {
   std::vector<std::string> names;
   std::error_code error;
   for (auto entry = fs::directory_iterator(path, error);
        !error && entry != fs::directory_iterator(); entry.increment(error)) {
     const std::string name = entry->path().filename().string();
-    if (!name.starts_with('.') && IsFolder(entry->path())) {
-      names.push_back(name);
-    }
+    if (!name.starts_with('.') && wanted(entry->path())) names.push_back(name);
   }
   std::ranges::sort(names);
   return names;
+}
+
+std::vector<std::string> FoldersIn(const fs::path& path) {
+  return NamesIn(path, IsFolder);
+}
+
+std::vector<std::string> FilesIn(const fs::path& path) {
+  return NamesIn(path, IsFile);
 }
 
 // The one name that this is, or the only one that begins with it.
@@ -222,6 +232,27 @@ Result<std::vector<ReplayTarget>> TargetsOfRun(const ReplayCommand& command) {
 }
 
 }  // namespace
+
+std::string FindFindingFile(const ReplayCommand& command) {
+  const std::string& text = command.target;
+  const bool is_image = ParseId(text).has_value();
+  if (!is_image && !text.starts_with("finding-")) return "";
+  const fs::path runs = command.runs_directory;
+  std::vector<std::string> ids = FoldersIn(runs);
+  // Runs are named by their times.
+  std::ranges::sort(ids, std::greater());
+  for (const std::string& id : ids) {
+    for (const std::string& name : FilesIn(runs / id / "findings")) {
+      const bool fits =
+          is_image
+              ? name.ends_with(fmt::format("-{}{}", text, kCrashFindingEnding))
+              : name.starts_with(text) && (name.ends_with(".yaml") ||
+                                           name.ends_with(kCrashFindingEnding));
+      if (fits) return (runs / id / "findings" / name).string();
+    }
+  }
+  return "";
+}
 
 Result<std::vector<ReplayTarget>> FindReplayTargets(
     const ReplayCommand& command) {

@@ -27,6 +27,11 @@ struct ReplayTarget {
 Result<std::vector<ReplayTarget>> FindReplayTargets(
     const ReplayCommand& command);
 
+// The file of a finding that is named by its id ("weak-save-17-3-0.2") or by
+// the beginning of its file's name ("finding-002"): of the newest run that has
+// one. "" where the text is no such name, or no run has it.
+std::string FindFindingFile(const ReplayCommand& command);
+
 }  // namespace gauntlet
 
 #endif  // GAUNTLET_HARNESS_CLI_REPLAY_TARGET_H_

@@ -53,6 +53,7 @@ struct TrainFlags {
   StoreFlags store;
   std::optional<int> max_restarts;
   std::optional<uint64_t> summary_every;
+  std::optional<Duration> grace;
   TrainCommand command;
 };
 
@@ -147,6 +148,10 @@ void AddMachineFlags(Flags& flags, TrainFlags& told) {
                                  {"whole-job", RestartPolicy::kWholeJob}}));
   flags.Value({"--max-restarts", "N", "of the whole run (100)"},
               ReadWhole(told.max_restarts, 0, 1000));
+  flags.Value({"--grace", "TIME",
+               "from a notice to the kill: train on while it is enough for a "
+               "save (save and leave at once)"},
+              ReadTime(told.grace));
 }
 
 void AddStoreFlags(Flags& flags, TrainFlags& told) {
@@ -315,6 +320,10 @@ Result<Command> ParseTrain(const VerbArguments& verb) {
       told.command.options.checkpoint.directory;
   RETURN_IF_ERROR(TakeSummary(told));
   RETURN_IF_ERROR(TakeRestarts(told.max_restarts, told.command));
+  if (told.grace) {
+    told.command.options.preemption.grace = *told.grace;
+    told.command.launcher.stop_grace += *told.grace;
+  }
   return Command(std::move(told.command));
 }
 

@@ -1,11 +1,12 @@
 #include "harness/cli/trained_checkpoint.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
+#include <vector>
 
 #include "engine/ckpt/checkpoint_reader.h"
 #include "engine/ckpt/inspect.h"
+#include "engine/model/optimizer.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -22,24 +23,6 @@ Result<std::string> PathOfCheckpoint(World& world, const std::string& path) {
       reports, [](const CheckpointReport& report) { return report.next; });
   if (next != reports.end()) return split.directory + "/" + next->name;
   return NotFound(path + ": no checkpoint can be loaded");
-}
-
-Status TakeParameters(const LoadedCheckpoint& loaded, const Model& model,
-                      std::vector<float>& parameters) {
-  parameters.resize(model.parameter_count());
-  for (const ParameterInfo& info : model.parameters()) {
-    const auto found = loaded.tensors.find(info.name);
-    if (found == loaded.tensors.end() || found->second.dtype != DType::kF32 ||
-        found->second.shape != info.shape ||
-        found->second.bytes.size() != info.size * sizeof(float)) {
-      return DataLoss(fmt::format(
-          "tensor {}: expected F32 of the model's shape, found another or none",
-          info.name));
-    }
-    std::memcpy(parameters.data() + info.offset, found->second.bytes.data(),
-                found->second.bytes.size());
-  }
-  return OkStatus();
 }
 
 Result<std::shared_ptr<const DataSplit>> LoadDataOf(
@@ -75,9 +58,11 @@ Status Fill(World& world, const std::string& data_directory,
   const Dataset& train = trained.data->train;
   ASSIGN_OR_RETURN(
       trained.model,
-      Model::Build(job.model, train.height, train.width * train.channels,
-                   train.classes, *trained.kernels));
-  return TakeParameters(loaded, *trained.model, trained.parameters);
+      Model::Build(job.model, train.shape(), train.classes, *trained.kernels));
+  const auto optimizer = Optimizer::Build(job.optimizer, *trained.kernels);
+  trained.state.emplace(*trained.model, *optimizer, job,
+                        StartFrom::kCheckpoint);
+  return trained.state->Restore(loaded.tensors, world.faults);
 }
 
 }  // namespace

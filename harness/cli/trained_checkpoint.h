@@ -4,8 +4,8 @@
 #define GAUNTLET_HARNESS_CLI_TRAINED_CHECKPOINT_H_
 
 #include <memory>
+#include <optional>
 #include <string>
-#include <vector>
 
 #include "engine/ckpt/checkpoint_store.h"
 #include "engine/data/dataset.h"
@@ -13,6 +13,7 @@
 #include "engine/math/kernels.h"
 #include "engine/model/model.h"
 #include "engine/status.h"
+#include "engine/train/train_state.h"
 #include "engine/world/world.h"
 
 namespace gauntlet {
@@ -23,7 +24,7 @@ struct TrainedCheckpoint {
   std::shared_ptr<const DataSplit> data;
   std::unique_ptr<Kernels> kernels;
   std::unique_ptr<Model> model;
-  std::vector<float> parameters;
+  std::optional<TrainState> state;
 };
 
 // Of a store the checkpoint that a run would go on from. `data_directory` is

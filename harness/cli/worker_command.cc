@@ -52,10 +52,12 @@ Result<WorkerSpec> PlaceOf(const WorkerCommand& command) {
                    ParseTfConfig(tf_config == nullptr ? "" : tf_config));
   // By itself it is reached by nobody, on any port.
   if (place.addresses.empty()) place.addresses = {"127.0.0.1:0"};
-  return WorkerSpec{.worker = command.worker.value_or(place.rank),
-                    .life = command.life,
-                    .rank = place.rank,
-                    .addresses = std::move(place.addresses)};
+  return WorkerSpec{
+      .worker = command.worker.value_or(place.rank),
+      .life = command.life,
+      .rank = place.rank,
+      .addresses = std::move(place.addresses),
+      .tenure = {.launch = command.launch, .claimed = command.claimed}};
 }
 
 Result<TrainOptions> ReadOptions(Storage& storage, const std::string& file) {

@@ -22,6 +22,11 @@ Result<Command> ParseWorker(const VerbArguments& verb) {
               ReadText(command.plan_file));
   flags.Value({"--notices-fd", "N", "open descriptor to write progress to"},
               ReadWhole(command.notices_fd, 0, 65535));
+  flags.Value(
+      {"--launch", "NAME", "of the launch; later ones have later names"},
+      ReadText(command.launch));
+  flags.Value({"--claimed", "N", "a generation that this launch has claimed"},
+              ReadWhole(command.claimed, uint64_t{0}, uint64_t{1} << 53));
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted)
     return Command(ShowCommand{flags.Help()});

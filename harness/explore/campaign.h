@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "engine/world/clock.h"
+#include "harness/explore/campaign_finding.h"
 #include "harness/explore/coverage.h"
 #include "harness/explore/explore_case.h"
 #include "harness/explore/marks.h"
@@ -37,20 +38,7 @@ struct CampaignOptions {
   std::vector<Point> points;     // likewise
   uint64_t twice_every = 16;     // cases run twice; 0: none
   size_t stop_after = 10;        // findings; 0: never
-  ShrinkOptions shrink;
-};
-
-// One thing that is wrong, found by one case or by many.
-struct CampaignFinding {
-  size_t number = 0;         // from 1 on
-  Finding what;              // of the shrunken plan
-  uint64_t case_number = 0;  // the first that found it
-  uint64_t cases = 1;        // how many did
-  Case setup;                // without the plan
-  FaultPlan original;
-  FaultPlan plan;  // shrunken
-  int tries = 0;   // it took
-  Record record;   // of the shrunken plan's run
+  ShrinkOptions shrink;          // the clock is put in
 };
 
 enum class CampaignEnd : uint8_t {
@@ -66,16 +54,18 @@ struct CampaignReport {
   uint64_t ran_twice = 0;
   uint64_t nondeterministic = 0;
   uint64_t broken = 0;  // cases with anything wrong
-  double seconds = 0;   // real
+  // Cases that this world cannot do, by the reason: they were not run.
+  std::map<std::string, uint64_t> skipped;
+  double seconds = 0;  // real
   double virtual_seconds = 0;
   uint64_t restarts = 0;
   std::map<size_t, uint64_t> by_faults_fired;
   std::map<std::string, uint64_t> by_outcome;
   Coverage coverage;
   std::vector<uint64_t> marks = std::vector<uint64_t>(AllMarks().size());
-  std::vector<CampaignFinding> findings;
-  std::string progress;  // nth: how far it is
-  PlanSpace space;       // of the base
+  std::vector<CampaignFinding> findings;  // there when it has ended
+  std::string progress;                   // nth: how far it is
+  PlanSpace space;                        // of the base
 };
 
 class CampaignObserver {

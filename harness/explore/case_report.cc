@@ -37,25 +37,39 @@ bool RecoveredBeforeLast(const Evidence& evidence) {
       });
 }
 
+bool Resumed(const Record& record) {
+  return std::ranges::any_of(record.lives, [](const LifeEvents& life) {
+    return life.life > 1 &&
+           std::ranges::find(life.events, RecordKind::kResumed,
+                             &RecordEvent::kind) != life.events.end();
+  });
+}
+
 CaseReport ReportOf(uint64_t number, const Trial& trial) {
   CaseReport report = {.number = number,
                        .fired = {},
                        .marks = {},
                        .instances = {},
                        .outcome = {},
-                       .wrong = trial.wrong};
+                       .wrong = trial.wrong,
+                       .skipped = trial.skipped};
+  if (!trial.skipped.empty()) {
+    report.outcome = "skipped";
+    return report;
+  }
   const Record& record = trial.record;
   report.virtual_seconds = record.virtual_seconds;
+  const Evidence evidence(record);
+  report.fired = FiredFaultsOf(evidence);
   if (record.launchers.empty()) {
     report.outcome = "no launcher";
     return report;
   }
-  const Evidence evidence(record);
-  report.fired = FiredFaultsOf(evidence);
   report.marks = MarksOf(evidence);
   report.instances = InstancesOf(trial.verdict);
   report.outcome = OutcomeOf(record);
   report.restarts = trial.verdict.facts.restarts;
+  report.resumed = Resumed(record);
   report.recovered_before_last = RecoveredBeforeLast(evidence);
   return report;
 }
@@ -65,7 +79,7 @@ CaseReport ReportOf(uint64_t number, const Trial& trial) {
 CaseReport Examine(Laboratory& laboratory, const ExploreCase& one, Runs runs) {
   const Trial trial = laboratory.Try(one.plan);
   CaseReport report = ReportOf(one.number, trial);
-  if (runs == Runs::kOnce) return report;
+  if (runs == Runs::kOnce || !trial.skipped.empty()) return report;
   report.ran_twice = true;
   const Trial again = laboratory.Try(one.plan);
   if (trial.event_digest == again.event_digest &&

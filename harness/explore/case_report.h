@@ -21,12 +21,14 @@ struct CaseReport {
   std::vector<uint64_t> instances;  // by the order of AllInvariants()
   std::string outcome;              // "recovers", "gives up", …
   uint64_t restarts = 0;
+  bool resumed = false;  // a later life went on from a checkpoint
   // A step was done in the life of the last fault before it fired: that life
   // had recovered.
   bool recovered_before_last = false;
   double virtual_seconds = 0;
   bool ran_twice = false;
   std::vector<Finding> wrong;  // empty: it held
+  std::string skipped;         // why this world cannot do it; "": it was run
 };
 
 enum class Runs : uint8_t { kOnce, kTwice };

@@ -14,19 +14,6 @@ constexpr std::array<std::string_view, kFaultPhases> kPhaseNames = {
     "callbacks", "saving",     "finishing",
 };
 
-// Of the life's job: only the chief tells of saves.
-bool IsSaving(const Record& record, const Firing& firing) {
-  const RecordEvent* last = nullptr;
-  for (const LifeEvents& life : record.lives) {
-    if (life.life != firing.life->life) continue;
-    for (const RecordEvent& event : life.events) {
-      if (event.t_ns > firing.event().t_ns) break;
-      if (IsOfSave(event)) last = &event;
-    }
-  }
-  return last != nullptr && last->kind == RecordKind::kSaveBegin;
-}
-
 bool IsPointOfSave(std::string_view point) {
   return point.starts_with("ckpt.") && !point.starts_with("ckpt.load") &&
          point != "ckpt.reject" && point != "ckpt.backup.delete";
@@ -50,7 +37,7 @@ std::string_view FaultPhaseName(FaultPhase phase) {
   return kPhaseNames[static_cast<size_t>(phase)];
 }
 
-FaultPhase PhaseOf(const Record& record, const Firing& firing) {
+FaultPhase PhaseOf(const Evidence& evidence, const Firing& firing) {
   bool has_state = false;
   FaultPhase phase = FaultPhase::kInEpoch;
   for (size_t i = 0; i < firing.index; ++i) {
@@ -79,7 +66,8 @@ FaultPhase PhaseOf(const Record& record, const Firing& firing) {
       firing.event().path == PointName(Point::kBackupDelete)) {
     return FaultPhase::kFinishing;
   }
-  if (IsPointOfSave(firing.event().path) || IsSaving(record, firing)) {
+  if (IsPointOfSave(firing.event().path) ||
+      evidence.IsSaving(firing.life->life, firing.event().t_ns)) {
     return FaultPhase::kSaving;
   }
   return phase;
@@ -94,7 +82,7 @@ std::vector<FiredFault> FiredFaultsOf(const Evidence& evidence) {
     if (!kind || !point || !seen.insert(firing.fault).second) continue;
     fired.push_back({.kind = *kind,
                      .point = *point,
-                     .phase = PhaseOf(evidence.record, firing),
+                     .phase = PhaseOf(evidence, firing),
                      .life = firing.life->life});
   }
   return fired;

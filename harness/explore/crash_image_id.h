@@ -18,7 +18,7 @@ struct ImageId {
   DurabilityProfile profile = DurabilityProfile::kExt4;
   CrashWindow window = CrashWindow::kSave;
   size_t operation = 0;  // kRot: which file
-  size_t names = 0;      // kRot: which byte
+  size_t names = 0;      // kRot: which bit
   std::vector<uint32_t> files;
 };
 

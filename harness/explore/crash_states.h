@@ -1,5 +1,6 @@
-// All crash states of a save, and of a recovery: every disk that a power cut
-// can leave while one is under way, each given to the real recovery code.
+// The crash states of a save, and of a recovery: the disks that a power cut can
+// leave while one is under way, all within a bound, each given to the real
+// recovery code.
 //
 // One undisturbed simulated run (for the recovery: one with a crash) is
 // recorded as a log of micro-operations (chaos/sim/disk_log.h). The log is
@@ -61,18 +62,33 @@ struct CrashStateFinding {
   // "weak-save-17-3-0.2.5": profile, window, operation, and what survived; to
   // be given as CrashStateOptions::only.
   std::string id;
-  std::string point;                  // the last operation, in words
+  std::string event;  // "power lost after …", "bit 0 of byte … is flipped"
   std::vector<std::string> survived;  // what was pending and is there, or torn
   std::string expected;
   std::string found;
 };
 
+// A window under a profile; for kRot that is kExt4.
+struct CrashStatePart {
+  DurabilityProfile profile = DurabilityProfile::kExt4;
+  CrashWindow window = CrashWindow::kSave;
+
+  bool operator==(const CrashStatePart&) const = default;
+};
+
 struct CrashStateReport {
   std::vector<CrashStateCounts> counts;
-  // At most max_findings, the first ones; all are counted.
+  // At most max_findings, the first ones, each of another image; all are
+  // counted.
   std::vector<CrashStateFinding> findings;
-  uint64_t images_failed = 0;
-  bool complete = true;  // false: stopped by on_progress
+  uint64_t images_failed = 0;    // distinct ones
+  uint64_t outcomes_failed = 0;  // each with its cut
+  uint64_t ran_twice = 0;        // images
+  uint64_t nondeterministic = 0;
+  // Not looked at to the end, as it was stopped; empty: all is done.
+  std::vector<CrashStatePart> unfinished;
+
+  bool complete() const { return unfinished.empty(); }
 };
 
 enum class Proceed : uint8_t { kGoOn, kStop };
@@ -82,12 +98,19 @@ struct CrashStateOptions {
                                              DurabilityProfile::kWeak};
   std::vector<CrashWindow> windows = {
       CrashWindow::kSave, CrashWindow::kRecovery, CrashWindow::kRot};
+  // What is looked at instead, in this order; empty: each window with each of
+  // the profiles.
+  std::vector<CrashStatePart> parts = {};
   CrashBound bound;
+  // Under kLyingFsync, where nothing is ever settled.
+  CrashBound lying_bound = {.names_up_to = 64, .combinations_up_to = 64};
   // Which save of the run, from 1: the default is the first at which there is
   // an older one to fall back to and retention has something to do.
   uint64_t save = 0;
   size_t max_findings = 20;
-  std::string only;  // a finding's id: nothing but this image
+  std::string only;          // a finding's id: nothing but this image
+  uint64_t twice_every = 0;  // images recovered twice and compared; 0: none
+  uint64_t max_images = 0;   // distinct ones, then it stops; 0: no limit
   // Called now and then, between images; null: never. The report is the one
   // that is being made.
   std::function<Proceed(const CrashStateReport&)> on_progress;

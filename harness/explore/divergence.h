@@ -57,9 +57,9 @@ struct Divergence {
 // "; then" the first operation that it shows in.
 std::string DescribeDivergence(const Divergence& divergence);
 
-// Makes both runs again; `record` is the simulated run of the plan. `planted`
-// looks into the broken run's steps, and may change them. An error if the
-// reference run does not come to the step.
+// Makes both runs again; the departure is the simulated run's of the plan.
+// `planted` looks into the broken run's steps, and may change them. An error if
+// the reference run does not come to the step.
 Result<Divergence> FindDivergence(const RunPlan& plan, const DataSplit& data,
                                   const Departure& departure,
                                   const ProbeOf& planted = nullptr);

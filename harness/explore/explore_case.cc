@@ -54,6 +54,10 @@ std::vector<Case> SetupsOf(const Case& base) {
     Case& setup = setups.emplace_back(plain);
     setup.train.checkpoint.at_success = AtSuccess::kDeleteCheckpoints;
   }
+  if (base.cluster.hosts == HostsChoice::kOne && base.cluster.workers > 1) {
+    Case& setup = setups.emplace_back(plain);
+    setup.cluster.hosts = HostsChoice::kSeparate;
+  }
   return setups;
 }
 
@@ -63,6 +67,8 @@ PlanSpace SpaceOf(const Case& setup) {
   uint64_t steps = std::max<uint64_t>(an_epoch, 1) * horizon.epochs;
   if (horizon.max_steps) steps = std::min(steps, *horizon.max_steps);
   PlanSpace space = {.workers = setup.cluster.workers,
+                     .hosts = setup.cluster.hosts,
+                     .at_success = setup.train.checkpoint.at_success,
                      .steps = std::max<uint64_t>(steps, 1),
                      .epochs = std::max<uint64_t>(horizon.epochs, 1),
                      .kinds = {},

@@ -18,14 +18,17 @@ struct ExploreCase {
 };
 
 // The base without its faults, and what else it may be set up as without
-// another trajectory: other numbers of workers and of kept checkpoints, and a
-// store that is deleted in the end. All have short limits, so that a hang shows
+// another trajectory: other numbers of workers and of kept checkpoints, a store
+// that is deleted in the end, and workers on hosts of their own, where late
+// survivors are. All have short limits, so that a hang shows
 // long before the run's own does, and restarts for many faults.
 std::vector<Case> SetupsOf(const Case& base);
 
 // What the faults of a plan may be.
 struct PlanSpace {
   int workers = 1;
+  HostsChoice hosts = HostsChoice::kOne;
+  AtSuccess at_success = AtSuccess::kKeepCheckpoints;
   uint64_t steps = 1;   // of the horizon
   uint64_t epochs = 1;  // likewise
   int max_faults = 3;

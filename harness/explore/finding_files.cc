@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "chaos/inject/plan.h"
+#include "harness/explore/found_breach.h"
 #include "harness/record/invariants.h"
 #include "harness/run/text_file.h"
 #include "harness/scenario/run_setup.h"
@@ -53,7 +54,8 @@ Case FindingCase(const CampaignFinding& finding) {
   one.name = one.scenario = FindingName(finding);
   one.seed = one.plan.seed = finding.plan.seed;
   one.plan.faults = finding.plan.faults;
-  one.labels = {"finding"};
+  one.labels = FindingLabels(
+      {.invariant = finding.what.invariant, .name = finding.what.name});
   one.expect = {.outcome = finding.record.expect.outcome};
   if (!one.plan.bugs.empty() && IsInvariant(finding.what.invariant)) {
     one.expect = {.outcome = Outcome::kViolates,

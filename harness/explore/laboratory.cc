@@ -5,17 +5,17 @@
 #include <string>
 #include <utility>
 
-#include "harness/oracle/fault_traits.h"
+#include "harness/explore/owed_outcome.h"
 #include "harness/oracle/judge.h"
 #include "harness/run/case_runner.h"
 #include "harness/run/sim_run.h"
+#include "harness/scenario/requirements.h"
 #include "harness/scenario/run_setup.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
 
-constexpr int kNoCheckpoint = 7;
 // To reach the end of a step and save takes a moment.
 constexpr int64_t kShortestGraceNs = 2'000'000'000;
 
@@ -32,34 +32,6 @@ void ForgetUnfired(Record& record) {
   });
 }
 
-// How the run is to come out. A refusal is owed where damage has taken every
-// copy; whether it has is the oracle's to say.
-Outcome OutcomeOwed(const Record& record) {
-  uint64_t restarts = record.launchers.size() - 1;
-  for (const LauncherRun& run : record.launchers) restarts += run.restarts;
-  if (record.launchers.back().exit_code == kNoCheckpoint &&
-      std::any_of(record.faults.begin(), record.faults.end(),
-                  [](const RecordFault& fault) {
-                    return TraitsOf(fault).damages_store;
-                  })) {
-    return Outcome::kRefuses;
-  }
-  return restarts > 0 ? Outcome::kRecovers : Outcome::kCompletes;
-}
-
-// Errors at every hit may leave no way to go on: to give up with an error is
-// then an end as good as any, as long as nothing acknowledged is lost.
-bool MayGiveUp(const Record& record) {
-  const bool for_ever = std::any_of(
-      record.faults.begin(), record.faults.end(), [](const RecordFault& fault) {
-        return fault.always &&
-               (fault.kind == "errno" || fault.kind == "short_write" ||
-                fault.kind == "fsync_fails");
-      });
-  return for_ever && record.ending == RunEnding::kExited &&
-         record.launchers.back().exit_code != 0;
-}
-
 // What the plan itself is to blame for: a kill that came to a process that had
 // ended by then, a grace that nobody could leave in.
 bool IsOfThePlan(const Record& record, std::string_view invariant) {
@@ -74,6 +46,11 @@ bool IsOfThePlan(const Record& record, std::string_view invariant) {
       });
 }
 
+std::string FinalDigestOf(const Record& record) {
+  const std::optional<FinalResult>& result = record.launchers.back().result;
+  return result ? result->digest : "none";
+}
+
 std::vector<Finding> WrongIn(const Record& record, const Verdict& verdict) {
   std::vector<Finding> wrong;
   for (const InvariantReport& report : verdict.invariants) {
@@ -84,23 +61,35 @@ std::vector<Finding> WrongIn(const Record& record, const Verdict& verdict) {
     }
     wrong.insert(wrong.end(), report.findings.begin(), report.findings.end());
   }
+  // To give up with an error is then an end as good as any, as long as nothing
+  // acknowledged is lost.
   if (MayGiveUp(record)) return wrong;
   wrong.insert(wrong.end(), verdict.broken_expectations.begin(),
                verdict.broken_expectations.end());
-  const std::optional<FinalResult>& result = record.launchers.back().result;
-  const std::string found = result ? result->digest : "none";
-  if (record.expect.outcome != Outcome::kRefuses &&
-      found != record.golden.final_digest) {
-    wrong.push_back(
-        {.invariant = "trajectory",
-         .name = "final-state",
-         .message = fmt::format("the final state is {}, expected {}", found,
-                                record.golden.final_digest)});
+  if (EndsElsewhere(record)) {
+    wrong.push_back({.invariant = std::string(kTrajectory),
+                     .name = std::string(kFinalState),
+                     .message = fmt::format(
+                         "the final state is {}, expected {}",
+                         FinalDigestOf(record), record.golden.final_digest)});
   }
   return wrong;
 }
 
+// A simulated disk is as large as a case wants it.
+Capabilities SimulatedWorld() {
+  Capabilities here = CapabilitiesOf(WorldKind::kSimulated);
+  here.disk_bytes = UINT64_MAX;
+  return here;
+}
+
 }  // namespace
+
+bool EndsElsewhere(const Record& record) {
+  return record.expect.outcome != Outcome::kRefuses &&
+         (record.launchers.empty() ||
+          FinalDigestOf(record) != record.golden.final_digest);
+}
 
 bool CountsInTrial(std::string_view invariant, size_t faults) {
   return faults <= 1 || (invariant != "fault-fired" && invariant != "grace" &&
@@ -125,25 +114,33 @@ Result<Laboratory> Laboratory::Make(Case base, References& references) {
   return Laboratory(std::move(base), std::move(data), std::move(golden));
 }
 
-Trial Laboratory::Try(const FaultPlan& plan) {
+Case Laboratory::CaseOf(const FaultPlan& plan) const {
   Case one = base_;
   one.seed = plan.seed;
   one.plan.faults = plan.faults;
   one.plan.bugs.insert(one.plan.bugs.end(), plan.bugs.begin(), plan.bugs.end());
+  return one;
+}
+
+Trial Laboratory::Try(const FaultPlan& plan) {
+  const Case one = CaseOf(plan);
+  if (std::string why = WhyNotHere(one, SimulatedWorld()); !why.empty()) {
+    return {.record = RecordHead(one), .skipped = std::move(why)};
+  }
   RunLog log = RunSimulated(*pool_, PlanOf(one), *data_, memo_.get());
   Trial trial = {.record = RecordHead(one), .event_digest = log.event_digest};
   Record& record = trial.record;
   record.world = "sim";
   record.golden = *golden_;
   AdoptLog(std::move(log), record);
+  ForgetUnfired(record);
   if (record.launchers.empty()) {
     trial.wrong.push_back(
         {.invariant = "no-hang",
-         .name = "no-launcher",
+         .name = std::string(kNoLauncher),
          .message = "no launcher came to an end: " + record.ending_detail});
     return trial;
   }
-  ForgetUnfired(record);
   record.expect.outcome = OutcomeOwed(record);
   trial.verdict = Judge(record);
   trial.wrong = WrongIn(record, trial.verdict);

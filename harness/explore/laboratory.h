@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -31,12 +32,24 @@ struct Trial {
   uint64_t event_digest = 0;
   // What is wrong with it, by the invariants that count; empty: it held.
   std::vector<Finding> wrong;
+  // Why this world cannot do the plan: it was not run, and nothing is wrong;
+  // "": it was run.
+  std::string skipped = {};
 };
 
 // Whether a breach of the invariant counts for a plan with that many faults.
 // Where faults meet, one may take away another's effect, end a grace that it
 // was to have, or hide a loss that was to be detected.
 bool CountsInTrial(std::string_view invariant, size_t faults);
+
+// Beside what the oracle finds: "trajectory" (the run ended in another state,
+// or in none) and "no-hang" (no launcher came to an end).
+inline constexpr std::string_view kTrajectory = "trajectory";
+inline constexpr std::string_view kFinalState = "final-state";
+inline constexpr std::string_view kNoLauncher = "no-launcher";
+
+// Whether the run was not to refuse, and its last state is not the reference's.
+bool EndsElsewhere(const Record& record);
 
 class Laboratory {
  public:
@@ -48,6 +61,9 @@ class Laboratory {
   // The plan's own bugs, if any, come beside the base's.
   // REQUIRES: Validate(plan).ok().
   Trial Try(const FaultPlan& plan);
+
+  // The base with the plan in it.
+  Case CaseOf(const FaultPlan& plan) const;
 
   const Case& base() const { return base_; }
   const GoldenTrajectory& golden() const { return *golden_; }

@@ -3,44 +3,12 @@
 #include <algorithm>
 #include <chrono>
 
-#include "chaos/inject/injector.h"
 #include "engine/check.h"
+#include "harness/explore/fitting_points.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
-
-bool IsWrite(Point point) {
-  return AnnouncedBy(point) == StorageOperation::kWrite;
-}
-
-bool IsSync(Point point) {
-  const StorageOperation announced = AnnouncedBy(point);
-  return announced == StorageOperation::kSync ||
-         announced == StorageOperation::kSyncDirectory;
-}
-
-bool IsRead(Point point) {
-  return AnnouncedBy(point) == StorageOperation::kRead;
-}
-
-// Whether the kind means something of its own there: a tear before a point that
-// writes nothing would wait for the next write, which has a point of its own.
-bool CanApply(FaultKind kind, Point point) {
-  switch (kind) {
-    case FaultKind::kTornWrite:
-    case FaultKind::kShortWrite:
-      return IsWrite(point);
-    case FaultKind::kFsyncFails:
-      return IsSync(point);
-    case FaultKind::kBitFlip:
-    case FaultKind::kTruncate:
-    case FaultKind::kDelete:
-      return IsWrite(point) || IsRead(point);
-    default:
-      return true;
-  }
-}
 
 Fault Plain(FaultKind kind, Point point) {
   return {.id = "fault",
@@ -68,7 +36,7 @@ std::vector<Fault> FormsOf(FaultKind kind, Point point) {
     case FaultKind::kErrno: {
       std::vector<Fault> forms = {fault, fault};
       forms[1].with.times = FaultTimes::kAlways;
-      if (IsWrite(point)) {
+      if (IsAtWrite(point)) {
         forms.push_back(fault);
         forms.back().with.error = ENOSPC;
       }
@@ -94,28 +62,29 @@ std::vector<Fault> FormsOf(FaultKind kind, Point point) {
 
 }  // namespace
 
-NthPlans::NthPlans(const PlanSpace& space, uint64_t seed)
-    : space_(space), seed_(seed) {
+NthPlans::NthPlans(std::vector<PlanSpace> spaces, uint64_t seed)
+    : spaces_(std::move(spaces)), seed_(seed) {
   MakeSingles();
 }
 
 // Without worker and hit.
 std::vector<Fault> NthPlans::FaultsAt(Point point) const {
   std::vector<Fault> faults;
-  for (const FaultKind kind : space_.kinds) {
-    if (!CanApply(kind, point)) continue;
+  for (const FaultKind kind : space().kinds) {
+    if (!MeansSomething(kind, point)) continue;
     for (Fault& form : FormsOf(kind, point)) faults.push_back(std::move(form));
   }
   return faults;
 }
 
 void NthPlans::MakeSingles() {
-  for (const Point point : space_.points) {
+  for (const Point point : space().points) {
+    if (reached_.contains(point)) continue;
     for (Fault& fault : FaultsAt(point)) {
       fault.site.worker = kChief;
       series_.push_back({.fault = fault, .first = std::nullopt});
-      if (space_.workers < 2) continue;
-      fault.site.worker = space_.workers - 1;
+      if (space().workers < 2) continue;
+      fault.site.worker = space().workers - 1;
       series_.push_back({.fault = fault, .first = std::nullopt});
     }
   }
@@ -123,13 +92,13 @@ void NthPlans::MakeSingles() {
 
 void NthPlans::MakePairs() {
   for (const auto& [place, first] : firsts_) {
-    for (const Point point : space_.points) {
+    for (const Point point : space().points) {
       for (Fault& fault : FaultsAt(point)) {
         fault.id = "second";
         fault.after = "first";
         fault.site.life = 2;
         std::vector<int> workers = {kChief};
-        if (space_.workers > 1) workers.push_back(space_.workers - 1);
+        if (space().workers > 1) workers.push_back(space().workers - 1);
         for (const int worker : workers) {
           fault.site.worker = worker;
           series_.push_back({.fault = fault, .first = first});
@@ -139,18 +108,27 @@ void NthPlans::MakePairs() {
   }
 }
 
-std::vector<ExploreCase> NthPlans::NextRound() {
+void NthPlans::GoOn() {
   const auto still = [](const Series& series) { return series.alive; };
   while (part_ != Part::kDone && std::ranges::none_of(series_, still)) {
     series_.clear();
     hit_ = 0;
-    if (part_ == Part::kSingles && space_.max_faults > 1) {
+    if (part_ == Part::kSingles && space().max_faults > 1) {
       part_ = Part::kPairs;
       MakePairs();
+    } else if (setup_ + 1 < spaces_.size()) {
+      part_ = Part::kSingles;
+      ++setup_;
+      firsts_.clear();
+      MakeSingles();
     } else {
       part_ = Part::kDone;
     }
   }
+}
+
+std::vector<ExploreCase> NthPlans::NextRound() {
+  GoOn();
   ++hit_;
   round_.clear();
   round_begin_ = next_number_;
@@ -161,6 +139,7 @@ std::vector<ExploreCase> NthPlans::NextRound() {
     round_.push_back(i);
     ExploreCase& one = round.emplace_back();
     one.number = next_number_++;
+    one.setup = setup_;
     one.plan.seed = seed_;
     if (series.first) one.plan.faults.push_back(*series.first);
     one.plan.faults.push_back(series.fault);
@@ -173,6 +152,7 @@ void NthPlans::Learn(const CaseReport& report) {
   CHECK(report.number >= round_begin_ &&
             report.number - round_begin_ < round_.size(),
         "a report of another round");
+  for (const FiredFault& fault : report.fired) reached_.insert(fault.point);
   Series& series = series_[round_[report.number - round_begin_]];
   const size_t planned = series.first ? 2 : 1;
   series.alive = report.fired.size() == planned;
@@ -188,14 +168,16 @@ void NthPlans::Learn(const CaseReport& report) {
   first.site.hit = hit_;
   // One that comes at every hit leaves no recovery for a second one.
   if (first.with.times == FaultTimes::kAlways) return;
-  firsts_.emplace(Place{fired.point, fired.phase}, std::move(first));
+  firsts_.emplace(Place{fired.point, fired.phase, report.resumed},
+                  std::move(first));
 }
 
 std::string NthPlans::Progress() const {
   const auto alive = std::ranges::count_if(
       series_, [](const Series& series) { return series.alive; });
   if (part_ == Part::kDone) return "done";
-  return fmt::format("{}, hit {}: {} of {} series still fire",
+  return fmt::format("set-up {} of {}, {}, hit {}: {} of {} series still fire",
+                     setup_ + 1, spaces_.size(),
                      part_ == Part::kSingles ? "single faults" : "pairs", hit_,
                      alive, series_.size());
 }

@@ -1,12 +1,14 @@
-// The systematic sweep: every point, worker and kind, at hit 1, 2, … until the
-// fault fires no more; then pairs whose second fault falls into the recovery
-// from the first.
+// The systematic sweep: every point and kind, in the chief and in the last
+// worker, at hit 1, 2, … until the fault fires no more; then pairs whose second
+// fault falls into the recovery from the first.
 //
 // The sweep goes in rounds. In round n of its first part each (point, worker,
 // kind) that still fired at hit n - 1 has its n-th hit; the second part does
 // the same for each first fault, one for every (point, phase) that led to a
-// restart. What a round is depends on the reports of those before it and on
-// nothing else.
+// restart, from nothing and from a checkpoint. That is all done for the first
+// set-up; each further one has it for the points that no set-up before came to.
+// What a round is depends on the reports of those before it and on nothing
+// else.
 #ifndef GAUNTLET_HARNESS_EXPLORE_NTH_PLANS_H_
 #define GAUNTLET_HARNESS_EXPLORE_NTH_PLANS_H_
 
@@ -16,6 +18,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -26,8 +29,9 @@ namespace gauntlet {
 
 class NthPlans {
  public:
-  // Pairs only where space.max_faults > 1.
-  NthPlans(const PlanSpace& space, uint64_t seed);
+  // `spaces` are of the set-ups, in their order, at least one. Pairs only where
+  // max_faults > 1.
+  NthPlans(std::vector<PlanSpace> spaces, uint64_t seed);
 
   // The next cases; empty: the sweep is done. To be called again once all of
   // them are reported to Learn.
@@ -35,7 +39,8 @@ class NthPlans {
   // Of the cases of the last round, each once, in their order.
   void Learn(const CaseReport& report);
 
-  // How far it is: "single faults, hit 3: 212 of 640 series still fire".
+  // How far it is: "set-up 1 of 6, single faults, hit 3: 212 of 640 series
+  // still fire".
   std::string Progress() const;
 
  private:
@@ -45,15 +50,21 @@ class NthPlans {
     std::optional<Fault> first;  // that it comes after
     bool alive = true;
   };
-  // A fault's place, as pairs tell first faults apart.
-  using Place = std::pair<Point, FaultPhase>;
+  // A fault's place, as pairs tell first faults apart, and whether the recovery
+  // from it had a checkpoint to load.
+  using Place = std::tuple<Point, FaultPhase, bool>;
 
+  const PlanSpace& space() const { return spaces_[setup_]; }
   void MakeSingles();
   void MakePairs();
+  // To the next part that has series; kDone if there is none.
+  void GoOn();
   std::vector<Fault> FaultsAt(Point point) const;
 
-  const PlanSpace space_;
+  const std::vector<PlanSpace> spaces_;
   const uint64_t seed_;
+  size_t setup_ = 0;
+  std::set<Point> reached_;  // by any fault
   enum class Part : uint8_t { kSingles, kPairs, kDone } part_ = Part::kSingles;
   std::vector<Series> series_;
   uint64_t hit_ = 0;

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <chrono>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,45 +10,14 @@
 #include "chaos/inject/injector.h"
 #include "chaos/sim/random_stream.h"
 #include "engine/check.h"
+#include "harness/explore/draw.h"
+#include "harness/explore/fitting_points.h"
+#include "harness/explore/parameters_draw.h"
+#include "harness/explore/survivor_plan.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
-
-using std::chrono::milliseconds;
-
-// A shorter grace is generated too, now and then: a kill in the middle of what
-// the notice set off.
-constexpr Duration kLongGrace = std::chrono::seconds(10);
-
-// Draws of one name.
-class Draw {
- public:
-  Draw(uint64_t case_seed, std::string_view name) : stream_(case_seed, name) {}
-
-  uint64_t Below(uint64_t n) { return stream_.Below(n); }
-  bool OneIn(uint64_t n) { return stream_.Below(n) == 0; }
-  // From 1 to 2^bits, each power of two as likely as the others.
-  uint64_t LogUniform(uint64_t bits) {
-    const uint64_t high = uint64_t{1} << stream_.Below(bits + 1);
-    return high == 1 ? 1 : stream_.Between(high / 2 + 1, high);
-  }
-  template <typename T>
-  T Of(std::span<const T> items) {
-    return items[stream_.Below(items.size())];
-  }
-  template <typename T, size_t n>
-  T Of(const std::array<T, n>& items) {
-    return Of(std::span<const T>(items));
-  }
-  template <typename T>
-  T Of(const std::vector<T>& items) {
-    return Of(std::span<const T>(items));
-  }
-
- private:
-  RandomStream stream_;
-};
 
 uint64_t CaseSeed(uint64_t seed, uint64_t number) {
   return RandomStream(seed, fmt::format("explore.case.{}", number)).Next();
@@ -102,7 +69,8 @@ class FaultDraw {
   FaultDraw(const PlanSpace& space, uint64_t case_seed, int index)
       : space_(space),
         site_(case_seed, fmt::format("fault.{}.site", index)),
-        parameters_(case_seed, fmt::format("fault.{}.parameters", index)),
+        parameters_(space,
+                    Draw(case_seed, fmt::format("fault.{}.parameters", index))),
         choice_(case_seed, fmt::format("fault.{}", index)),
         index_(index) {}
 
@@ -112,18 +80,22 @@ class FaultDraw {
     fault.id = fmt::format("fault-{}", index_ + 1);
     fault.kind = kinds.Pick(choice_);
     fault.site.point = choice_.Of(PointsFor(fault.kind, points));
-    // What is damaged may be set aside: the rarest place of all.
-    if (std::ranges::any_of(before, Damages) && choice_.OneIn(4) &&
-        std::ranges::find(points, Point::kReject) != points.end()) {
-      fault.site.point = Point::kReject;
-    }
     const Fault* first = !before.empty() && choice_.Below(3) > 0
                              ? &before[choice_.Below(before.size())]
                              : nullptr;
+    if (!before.empty()) MoveToALoad(before, fault);
+    if (space_.at_success == AtSuccess::kDeleteCheckpoints) {
+      MoveToTheDeletion(fault);
+    }
     MakeSite(first, fault.site);
     if (first != nullptr) fault.after = first->id;
-    MakeParameters(fault);
-    MakeTimes(fault);
+    if (!before.empty() && Damages(before.back()) && choice_.OneIn(2)) {
+      EndTheLifeOf(before.back(), fault);
+    } else if (fault.site.point == Point::kReject) {
+      fault.site = {
+          .worker = kChief, .life = kAnyLife, .point = Point::kReject};
+    }
+    parameters_.Fill(fault);
     return fault;
   }
 
@@ -134,26 +106,57 @@ class FaultDraw {
            fault.kind == FaultKind::kDelete;
   }
 
+  static bool IsIn(Point point, const std::vector<Point>& points) {
+    return std::ranges::find(points, point) != points.end();
+  }
+
+  // Few lives load, and fewer find what is to be set aside: the rarest places
+  // of all, for faults that come after others.
+  void MoveToALoad(const std::vector<Fault>& before, Fault& fault) {
+    Point point = fault.site.point;
+    if (std::ranges::any_of(before, Damages) && choice_.OneIn(3)) {
+      point = Point::kReject;
+    } else if (fault.kind == FaultKind::kErrno || Damages(fault)) {
+      if (choice_.OneIn(3)) point = Point::kLoadRead;
+    } else if (choice_.OneIn(8)) {
+      point = choice_.Of(
+          std::array{Point::kLoadBegin, Point::kLoadRead, Point::kLoadEnd});
+    }
+    if (IsIn(point, space_.points)) fault.site.point = point;
+  }
+
+  // It comes once in a run, at its end.
+  void MoveToTheDeletion(Fault& fault) {
+    if (!choice_.OneIn(4)) return;
+    const Point point = choice_.Of(std::array{
+        Point::kBackupDelete, Point::kRetireRename, Point::kRetireRemove});
+    if (IsIn(point, space_.points)) fault.site.point = point;
+  }
+
+  // What is damaged shows to the next life only: there is to be one, before the
+  // damage is retired.
+  void EndTheLifeOf(const Fault& damaged, Fault& fault) {
+    constexpr std::array kDeaths = {FaultKind::kCrash, FaultKind::kKill,
+                                    FaultKind::kException,
+                                    FaultKind::kPowerLoss};
+    const FaultKind death = choice_.Of(kDeaths);
+    if (!std::ranges::binary_search(space_.kinds, death) ||
+        !IsIn(Point::kStepEnd, space_.points)) {
+      return;
+    }
+    fault.kind = death;
+    fault.after = damaged.id;
+    fault.site = {.worker = kAnyWorker,
+                  .life = kAnyLife,
+                  .point = Point::kStepEnd,
+                  .hit = site_.LogUniform(3)};
+  }
+
   // Where the kind is most likely to meet its operation; three faults in four.
   std::vector<Point> PointsFor(FaultKind kind,
                                const std::vector<Point>& points) {
     const auto fits = [kind](Point point) {
-      const StorageOperation announced = AnnouncedBy(point);
-      switch (kind) {
-        case FaultKind::kTornWrite:
-        case FaultKind::kShortWrite:
-          return announced == StorageOperation::kWrite;
-        case FaultKind::kFsyncFails:
-          return announced == StorageOperation::kSync ||
-                 announced == StorageOperation::kSyncDirectory;
-        case FaultKind::kBitFlip:
-        case FaultKind::kTruncate:
-        case FaultKind::kDelete:
-          return announced == StorageOperation::kWrite ||
-                 announced == StorageOperation::kRead;
-        default:
-          return true;
-      }
+      return MeansSomething(kind, point);
     };
     if (choice_.OneIn(4)) return points;
     std::vector<Point> fitting;
@@ -227,143 +230,14 @@ class FaultDraw {
       site.epoch = site_.Below(space_.epochs + 1);
     }
     if (HasOffset(site.point) && site_.Below(5) < 2) {
-      site.offset = Offset(site_);
+      site.offset = AnyOffset(site_);
       site.hit = site_.LogUniform(2);
-    }
-  }
-
-  static FileOffset Offset(Draw& draw) {
-    if (draw.OneIn(2)) {
-      return {.value = draw.Below(101), .unit = OffsetUnit::kPercent};
-    }
-    return {.value = draw.LogUniform(14) - 1, .unit = OffsetUnit::kBytes};
-  }
-
-  void MakeTear(FaultParameters& with) {
-    with.blocks = static_cast<int>(1 + parameters_.Below(16));
-    const uint64_t all = (uint64_t{1} << with.blocks) - 1;
-    with.keep = parameters_.Below(all);
-    constexpr std::array kThen = {AfterTear::kCrash, AfterTear::kPowerLoss,
-                                  AfterTear::kNothing};
-    with.then = parameters_.Of(kThen);
-  }
-
-  milliseconds Milliseconds(uint64_t bits) {
-    return milliseconds(static_cast<int64_t>(parameters_.LogUniform(bits)));
-  }
-
-  // Whether something is there or not is for the storage to say.
-  int Error(Point point) {
-    std::vector<int> errors;
-    for (const FaultErrorInfo& info : AllFaultErrors()) {
-      const bool of_names =
-          info.code == Code::kNotFound || info.code == Code::kAlreadyExists;
-      if (of_names && AnnouncedBy(point) == StorageOperation::kNone) continue;
-      errors.push_back(info.number);
-    }
-    return parameters_.Of(errors);
-  }
-
-  // Two groups, nobody left out.
-  std::vector<std::vector<int>> Groups() {
-    std::vector<std::vector<int>> groups(2);
-    for (int worker = 0; worker < space_.workers; ++worker) {
-      groups[parameters_.Below(2)].push_back(worker);
-    }
-    if (groups[0].empty() || groups[1].empty()) groups.clear();
-    return groups;
-  }
-
-  void MakeTrouble(FaultKind kind, FaultParameters& with) {
-    if (kind == FaultKind::kClockJump) {
-      with.by = std::chrono::seconds(parameters_.LogUniform(30));
-      with.direction =
-          parameters_.OneIn(2) ? JumpDirection::kForward : JumpDirection::kBack;
-      return;
-    }
-    if (!parameters_.OneIn(3)) with.duration = Milliseconds(15);
-    if (kind == FaultKind::kPartition && parameters_.OneIn(2)) {
-      with.groups = Groups();
-    } else if (kind == FaultKind::kOneWay) {
-      with.way = parameters_.OneIn(2) ? LinkWay::kOut : LinkWay::kIn;
-    } else if (kind == FaultKind::kDrop) {
-      with.percent = static_cast<int>(1 + parameters_.Below(90));
-    } else if (kind == FaultKind::kDelay) {
-      with.latency = Milliseconds(12);
-      if (parameters_.OneIn(2)) with.jitter = Milliseconds(10);
-    }
-  }
-
-  void MakeParameters(Fault& fault) {
-    FaultParameters& with = fault.with;
-    // None that the engine's own ends have.
-    constexpr std::array kExitCodes = {70, 3, 9, 101, 137, 255};
-    switch (fault.kind) {
-      case FaultKind::kCrash:
-        with.exit_code = parameters_.Of(kExitCodes);
-        break;
-      case FaultKind::kKill:
-        if (parameters_.OneIn(2)) with.latency = Milliseconds(11);
-        break;
-      case FaultKind::kSlow:
-        with.latency = Milliseconds(13);
-        break;
-      case FaultKind::kHang:
-      case FaultKind::kStop:
-        // Where all stand still for ever nobody is left to notice.
-        if (!parameters_.OneIn(3) || fault.site.worker == kAllWorkers) {
-          with.duration = Milliseconds(15);
-        }
-        break;
-      case FaultKind::kPreempt:
-        with.grace = parameters_.OneIn(4) ? Milliseconds(9) : kLongGrace;
-        break;
-      case FaultKind::kTornWrite:
-        MakeTear(with);
-        break;
-      case FaultKind::kShortWrite:
-        with.bytes = parameters_.LogUniform(13) - 1;
-        break;
-      case FaultKind::kErrno:
-        with.error = Error(fault.site.point);
-        break;
-      case FaultKind::kBitFlip:
-        with.offset = Offset(parameters_);
-        with.bit = static_cast<int>(parameters_.Below(8));
-        break;
-      case FaultKind::kTruncate:
-        with.offset = Offset(parameters_);
-        break;
-      case FaultKind::kPartition:
-      case FaultKind::kOneWay:
-      case FaultKind::kDrop:
-      case FaultKind::kDelay:
-      case FaultKind::kClockJump:
-        MakeTrouble(fault.kind, with);
-        break;
-      default:
-        break;
-    }
-  }
-
-  // For ever only what leaves the process alive: a death at every hit leaves
-  // no restarts.
-  void MakeTimes(Fault& fault) {
-    const bool lives_on = fault.kind == FaultKind::kErrno ||
-                          fault.kind == FaultKind::kShortWrite ||
-                          fault.kind == FaultKind::kFsyncFails ||
-                          fault.kind == FaultKind::kBitFlip ||
-                          fault.kind == FaultKind::kTruncate;
-    if (!lives_on || !parameters_.OneIn(12)) return;
-    fault.with.times = FaultTimes::kAlways;
-    if (parameters_.OneIn(2)) {
-      fault.with.until_step = parameters_.Below(space_.steps + 1);
     }
   }
 
   const PlanSpace& space_;
   Draw site_;
-  Draw parameters_;
+  ParametersDraw parameters_;
   Draw choice_;
   int index_;
 };
@@ -390,7 +264,10 @@ FaultPlan RandomPlan(const PlanSpace& space, uint64_t seed, uint64_t number) {
   if (space.max_faults == 0) return plan;
   const auto most = static_cast<uint64_t>(space.max_faults);
   const auto count = static_cast<int>(1 + Draw(case_seed, "count").Below(most));
-  for (int i = 0; i < count; ++i) {
+  if (space.hosts == HostsChoice::kSeparate) {
+    plan.faults = SurvivorFaults(space, count, Draw(case_seed, "survivor"));
+  }
+  for (int i = static_cast<int>(plan.faults.size()); i < count; ++i) {
     plan.faults.push_back(
         FaultDraw(space, case_seed, i).Make(kinds, points, plan.faults));
   }

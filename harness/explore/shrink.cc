@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <set>
 #include <utility>
 #include <vector>
@@ -50,7 +49,9 @@ class Shrinker {
  public:
   Shrinker(const FaultPlan& plan, const ShrinkOptions& options,
            const std::function<bool(const FaultPlan&)>& still_breaks)
-      : options_(options), still_breaks_(still_breaks) {
+      : options_(options),
+        still_breaks_(still_breaks),
+        begin_(options.clock == nullptr ? Time{} : options.clock->Now()) {
     result_.plan = plan;
     tried_.insert(KeyOf(plan));
   }
@@ -81,7 +82,8 @@ class Shrinker {
       return false;
     }
     if (result_.tries >= options_.max_tries ||
-        std::chrono::steady_clock::now() - begin_ >= options_.budget) {
+        (options_.clock != nullptr &&
+         options_.clock->Now() - begin_ >= options_.budget)) {
       result_.finished = false;
       return false;
     }
@@ -122,8 +124,7 @@ class Shrinker {
 
   const ShrinkOptions options_;
   const std::function<bool(const FaultPlan&)>& still_breaks_;
-  const std::chrono::steady_clock::time_point begin_ =
-      std::chrono::steady_clock::now();
+  const Time begin_;
   std::set<std::string> tried_;
   ShrunkPlan result_;
 };
@@ -262,6 +263,17 @@ std::optional<Breach> BreachOf(const Trial& trial) {
   return Breach{.invariant = first.invariant, .name = first.name};
 }
 
+std::vector<Breach> BreachesOf(const std::vector<Finding>& wrong) {
+  std::vector<Breach> breaches;
+  for (const Finding& finding : wrong) {
+    Breach breach = {.invariant = finding.invariant, .name = finding.name};
+    if (std::ranges::find(breaches, breach) == breaches.end()) {
+      breaches.push_back(std::move(breach));
+    }
+  }
+  return breaches;
+}
+
 bool Breaks(const Trial& trial, const Breach& breach) {
   return std::ranges::any_of(trial.wrong, [&](const Finding& finding) {
     return Breach{.invariant = finding.invariant, .name = finding.name} ==
@@ -277,8 +289,10 @@ ShrunkPlan ShrinkPlan(
 
 Shrunk Shrink(Laboratory& laboratory, const FaultPlan& plan, const Trial& trial,
               const ShrinkOptions& options) {
-  const std::optional<Breach> breach = BreachOf(trial);
-  CHECK(breach.has_value(), "there is nothing to shrink in a plan that held");
+  const std::optional<Breach> breach =
+      options.breach ? options.breach : BreachOf(trial);
+  CHECK(breach && Breaks(trial, *breach),
+        "there is nothing to shrink in a plan that held");
   Trial last = trial;
   ShrunkPlan shrunk =
       ShrinkPlan(plan, options, [&](const FaultPlan& candidate) {

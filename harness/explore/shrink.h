@@ -9,32 +9,39 @@
 #ifndef GAUNTLET_HARNESS_EXPLORE_SHRINK_H_
 #define GAUNTLET_HARNESS_EXPLORE_SHRINK_H_
 
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "engine/world/clock.h"
 #include "harness/explore/laboratory.h"
 
 namespace gauntlet {
 
-// What a trial breaks: two trials with equal breaches have one cause, as far as
-// shrinking can tell.
+// One thing that a trial breaks.
 struct Breach {
   std::string invariant;  // "trajectory"
   std::string name;       // of the finding: "step-digest"
 
-  bool operator==(const Breach&) const = default;
+  auto operator<=>(const Breach&) const = default;
 };
 
 // The trial's first; nullopt if it held.
 std::optional<Breach> BreachOf(const Trial& trial);
+// All that it breaks, each once, in the order of its findings.
+std::vector<Breach> BreachesOf(const std::vector<Finding>& wrong);
 // Whether it is among what the trial breaks.
 bool Breaks(const Trial& trial, const Breach& breach);
 
 struct ShrinkOptions {
   int max_tries = 1000;
-  Duration budget = std::chrono::seconds(10);  // of real time
+  // Of real time, by the clock; without one there is no limit.
+  Duration budget = std::chrono::seconds(10);
+  const Clock* clock = nullptr;
+  // What is to stay broken; nullopt: the trial's first.
+  std::optional<Breach> breach = {};
 };
 
 struct ShrunkPlan {
@@ -56,8 +63,8 @@ struct Shrunk {
   bool finished = true;
 };
 
-// As above, by trials: the plan breaks BreachOf(trial) to the end.
-// REQUIRES: `trial` is the plan's and broke something.
+// As above, by trials: the plan breaks options.breach to the end.
+// REQUIRES: `trial` is the plan's and breaks that.
 Shrunk Shrink(Laboratory& laboratory, const FaultPlan& plan, const Trial& trial,
               const ShrinkOptions& options = {});
 

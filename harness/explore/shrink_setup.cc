@@ -1,20 +1,19 @@
 #include "harness/explore/shrink_setup.h"
 
-#include <optional>
 #include <utility>
 
-#include "harness/explore/shrink.h"
+#include "harness/scenario/write_scenario.h"
 
 namespace gauntlet {
 namespace {
 
 class SetupShrinker {
  public:
-  SetupShrinker(const Case& setup, const FaultPlan& plan, const Trial& trial,
-                References& references)
-      : plan_(plan), breach_(*BreachOf(trial)), references_(references) {
+  SetupShrinker(const Case& setup, const FaultPlan& plan,
+                References& references, const ShrinkOptions& options)
+      : plan_(plan), options_(options), references_(references), begin_(Now()) {
     result_.setup = setup;
-    result_.trial = trial;
+    sayable_ = CanBeSaid(setup);
   }
 
   ShrunkSetup Run() {
@@ -51,29 +50,45 @@ class SetupShrinker {
     }
   }
 
+  Time Now() const {
+    return options_.clock == nullptr ? Time{} : options_.clock->Now();
+  }
+
+  bool CanBeSaid(Case setup) const {
+    setup.plan.faults = plan_.faults;
+    return WriteScenario(setup, {}).ok();
+  }
+
   bool Try(const Case& candidate) {
+    if (result_.tries >= options_.max_tries ||
+        (options_.clock != nullptr && Now() - begin_ >= options_.budget)) {
+      return false;
+    }
     ++result_.tries;
     Result<Laboratory> laboratory = Laboratory::Make(candidate, references_);
     if (!laboratory.ok()) return false;
     Trial trial = laboratory->Try(plan_);
-    if (!Breaks(trial, breach_)) return false;
+    if (!Breaks(trial, *options_.breach)) return false;
+    if (sayable_ && !CanBeSaid(candidate)) return false;
     result_.setup = candidate;
     result_.trial = std::move(trial);
     return true;
   }
 
   const FaultPlan& plan_;
-  const Breach breach_;
+  const ShrinkOptions& options_;
   References& references_;
+  const Time begin_;
+  bool sayable_ = false;  // the set-up that it began with, as a scenario
   ShrunkSetup result_;
 };
 
 }  // namespace
 
 ShrunkSetup ShrinkSetup(const Case& setup, const FaultPlan& plan,
-                        const Trial& trial, References& references) {
-  CHECK(BreachOf(trial).has_value(), "there is nothing to shrink around");
-  return SetupShrinker(setup, plan, trial, references).Run();
+                        References& references, const ShrinkOptions& options) {
+  CHECK(options.breach.has_value(), "there is nothing to shrink around");
+  return SetupShrinker(setup, plan, references, options).Run();
 }
 
 }  // namespace gauntlet

@@ -3,23 +3,27 @@
 #ifndef GAUNTLET_HARNESS_EXPLORE_SHRINK_SETUP_H_
 #define GAUNTLET_HARNESS_EXPLORE_SHRINK_SETUP_H_
 
+#include <optional>
+
 #include "harness/explore/laboratory.h"
+#include "harness/explore/shrink.h"
 #include "harness/run/reference.h"
 
 namespace gauntlet {
 
 struct ShrunkSetup {
   Case setup;
-  Trial trial;  // of the plan in it
+  std::optional<Trial> trial;  // of the plan in it; nullopt: nothing is smaller
   int tries = 0;
 };
 
-// The fewest workers, then the fewest epochs, then the fewest steps. The job
-// stays what it is beside its horizon. Each try makes a reference run too, so
-// there are about a dozen of them. `trial` is the plan's in `setup` and broke
-// something.
+// The fewest workers, then the fewest epochs, then the fewest steps in which
+// the plan breaks options.breach, and which a scenario can say if it can say
+// `setup`. The job stays what it is beside its horizon.
+// Each try makes a reference run too, so there are about a dozen of them, and
+// none behind the options' limits. REQUIRES: options.breach is there.
 ShrunkSetup ShrinkSetup(const Case& setup, const FaultPlan& plan,
-                        const Trial& trial, References& references);
+                        References& references, const ShrinkOptions& options);
 
 }  // namespace gauntlet
 

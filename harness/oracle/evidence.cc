@@ -1,13 +1,14 @@
 #include "harness/oracle/evidence.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "harness/oracle/fault_traits.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
+
+constexpr std::string_view kReject = "ckpt.reject";
 
 // A life belongs to the last generation that it names: some of its events, and
 // all of a life that never got so far, name none.
@@ -19,15 +20,17 @@ uint64_t GenerationOf(const LifeEvents& life) {
   return generation;
 }
 
-void Take(Generation& generation, const RecordEvent& event) {
+bool IsOfSave(RecordKind kind) {
+  return kind == RecordKind::kSaveBegin ||
+         kind == RecordKind::kSaveAcknowledged ||
+         kind == RecordKind::kSaveFailed;
+}
+
+void Take(Generation& generation, const RecordEvent& event,
+          const Moment& moment) {
   switch (event.kind) {
-    case RecordKind::kGeneration:
-      if (const auto step = StepOfPath(event.path)) {
-        generation.parent_step = *step;
-      }
-      break;
     case RecordKind::kResumed:
-      generation.resumed_step = event.step;
+      generation.resumed = moment;
       break;
     case RecordKind::kInitialized:
       generation.cold_start = true;
@@ -36,28 +39,49 @@ void Take(Generation& generation, const RecordEvent& event) {
       generation.last_step = std::max(generation.last_step, event.step);
       break;
     case RecordKind::kStopAgreed:
-      generation.stop_step = event.step;
+      generation.stop = moment;
       break;
     case RecordKind::kSaveBegin:
-      generation.begun_saves.insert(event.step);
+      generation.begun_saves.insert(moment);
       break;
     case RecordKind::kSaveAcknowledged:
-      generation.saves.push_back({event.step, event.digest, event.path});
-      generation.begun_saves.insert(event.step);
+      generation.saves.push_back({moment, event.digest, event.path});
+      generation.begun_saves.insert(moment);
       break;
     case RecordKind::kSaveFailed:
       ++generation.failed_saves;
       break;
     case RecordKind::kFinished:
-      generation.finished = true;
+      ++generation.finished_workers;
       break;
     default:
       break;
   }
 }
 
-std::vector<Firing> FindFirings(const Record& record) {
-  std::vector<Firing> firings;
+// Whether a fault kept the claiming life from telling what it set aside.
+bool WasKeptFromTelling(const LifeEvents& life,
+                        const std::vector<Firing>& firings) {
+  const auto went_on = [](const RecordEvent& event) {
+    return event.kind == RecordKind::kResumed ||
+           event.kind == RecordKind::kLifeEnd;
+  };
+  return std::ranges::none_of(life.events, went_on) ||
+         std::ranges::any_of(firings, [&](const Firing& firing) {
+           return firing.life == &life && firing.event().path == kReject;
+         });
+}
+
+}  // namespace
+
+Evidence::Evidence(const Record& from) : record(from) {
+  FindFirings();
+  for (const LifeEvents& life : record.lives) AddLife(life);
+  NameCheckpoints();
+  FindDamage();
+}
+
+void Evidence::FindFirings() {
   for (const LifeEvents& life : record.lives) {
     for (size_t i = 0; i < life.events.size(); ++i) {
       const RecordEvent& event = life.events[i];
@@ -71,70 +95,165 @@ std::vector<Firing> FindFirings(const Record& record) {
                    [](const Firing& a, const Firing& b) {
                      return a.event().t_ns < b.event().t_ns;
                    });
-  return firings;
+  for (const Firing& firing : firings) {
+    const FaultTraits traits = TraitsOf(*firing.fault);
+    if (traits.disk_forgets) {
+      disk_forgot = true;
+    } else if (traits.damages_store) {
+      if (firing.fault->always) damage_budget.reset();
+      if (damage_budget) ++*damage_budget;
+    }
+  }
 }
 
-}  // namespace
+void Evidence::AddLife(const LifeEvents& life) {
+  const uint64_t number = GenerationOf(life);
+  if (number == 0) return;
+  const GenerationId id = {.era = EraOf(life), .number = number};
+  Generation& generation = generations[id];
+  generation.id = id;
+  generation.lives.push_back(&life);
+  MomentOfLife now;
+  for (const RecordEvent& event : life.events) {
+    now.Take(event);
+    Take(generation, event, now.At(event.step));
+  }
+}
 
-Evidence::Evidence(const Record& from) : record(from) {
+// In the order of generations: a name may be given to another state later.
+void Evidence::NameCheckpoints() {
+  for (auto& [id, generation] : generations) {
+    for (const LifeEvents* life : generation.lives) {
+      MomentOfLife now;
+      for (const RecordEvent& event : life->events) {
+        now.Take(event);
+        if (event.kind == RecordKind::kGeneration) {
+          names.Rename(event.path, id.era);
+          if (const auto parent = names.Find(event.path)) {
+            generation.parent = parent->moment;
+          }
+        } else if (event.kind == RecordKind::kResumed ||
+                   event.kind == RecordKind::kSaveBegin ||
+                   event.kind == RecordKind::kSaveAcknowledged) {
+          names.Say(event.path, {.moment = now.At(event.step), .era = id.era});
+        }
+      }
+    }
+    // What its workers loaded they know best.
+    if (generation.resumed) generation.parent = generation.resumed;
+  }
+}
+
+void Evidence::FindPassedOver(const Generation& generation) {
+  if (!generation.parent) return;
+  const bool kept =
+      std::ranges::any_of(generation.lives, [&](const LifeEvents* life) {
+        return std::ranges::find(life->events, RecordKind::kGeneration,
+                                 &RecordEvent::kind) != life->events.end() &&
+               WasKeptFromTelling(*life, firings);
+      });
+  if (!kept) return;
+  for (const auto& [id, before] : generations) {
+    if (id >= generation.id) break;
+    for (const Acknowledged& save : before.saves) {
+      if (save.moment > *generation.parent && !rejected.contains(save.moment) &&
+          IsOwed(save, before, generation.id)) {
+        passed_over.insert(save.moment);
+      }
+    }
+  }
+}
+
+void Evidence::FindDamage() {
   for (const LifeEvents& life : record.lives) {
     for (const RecordEvent& event : life.events) {
       if (event.kind != RecordKind::kRejected) continue;
-      if (const auto step = StepOfPath(event.path))
-        rejected_steps.insert(*step);
+      if (const auto of = names.Find(event.path)) rejected.insert(of->moment);
+      AddDamaged(event.path, EraOf(life));
     }
-    const uint64_t number = GenerationOf(life);
-    if (number == 0) continue;
-    Generation& generation = generations[number];
-    generation.number = number;
-    generation.lives.push_back(&life);
-    for (const RecordEvent& event : life.events) Take(generation, event);
   }
-  firings = FindFirings(record);
-  for (const Firing& firing : firings) {
-    if (!TraitsOf(*firing.fault).damages_store) continue;
-    if (firing.fault->always) damage_budget.reset();
-    if (damage_budget) ++*damage_budget;
+  for (const StoredCheckpoint& checkpoint : record.left.checkpoints) {
+    if (!checkpoint.valid) AddDamaged(checkpoint.name, End().era);
   }
+  for (const auto& [id, generation] : generations) FindPassedOver(generation);
+  if (!damage_budget || *damage_budget > 0) {
+    damaged_.insert(passed_over.begin(), passed_over.end());
+  }
+}
+
+void Evidence::AddDamaged(std::string_view path, uint64_t era) {
+  const auto of = names.Find(path);
+  const bool by_a_fault = !damage_budget || *damage_budget > 0;
+  if (of && (by_a_fault || IsForgotten(path, era))) damaged_.insert(of->moment);
 }
 
 bool Generation::StoppedOrderly() const {
-  return stop_step &&
+  return stop &&
          std::any_of(saves.begin(), saves.end(), [&](const Acknowledged& save) {
-           return save.step == *stop_step;
+           return save.moment == *stop;
          });
 }
 
-bool Evidence::IsDamaged(uint64_t step) const {
-  if (damage_budget && *damage_budget == 0) return false;
-  if (rejected_steps.contains(step)) return true;
-  return std::any_of(record.left.checkpoints.begin(),
-                     record.left.checkpoints.end(),
-                     [&](const StoredCheckpoint& checkpoint) {
-                       return checkpoint.step == step && !checkpoint.valid;
-                     });
+uint64_t Evidence::EraOf(const LifeEvents& life) const {
+  if (life.events.empty()) return 0;
+  const auto is_before = [&](const Firing& firing) {
+    return TraitsOf(*firing.fault).cuts_power &&
+           firing.life->life < life.life &&
+           firing.event().t_ns <= life.events.front().t_ns;
+  };
+  return static_cast<uint64_t>(
+      std::count_if(firings.begin(), firings.end(), is_before));
 }
 
-bool Evidence::MayBeRetiredBefore(uint64_t number, uint64_t step) const {
+GenerationId Evidence::End() const {
+  uint64_t era = 0;
+  for (const LifeEvents& life : record.lives) era = std::max(era, EraOf(life));
+  return {.era = era, .number = UINT64_MAX};
+}
+
+bool Evidence::IsForgotten(std::string_view path, uint64_t era) const {
+  const auto written = names.Find(path);
+  return disk_forgot && written && written->era < era;
+}
+
+bool Evidence::IsDamaged(const Moment& moment) const {
+  return damaged_.contains(moment);
+}
+
+bool Evidence::MayBeRetiredBefore(const GenerationId& id,
+                                  const Moment& moment) const {
   if (record.setup.keep <= 0) return false;
-  std::set<uint64_t> later;
+  std::set<Moment> later;
   for (const auto& [generation, of] : generations) {
-    if (generation >= number) break;
+    if (generation >= id) break;
     for (const Acknowledged& save : of.saves) {
-      if (save.step > step) later.insert(save.step);
+      if (save.moment > moment) later.insert(save.moment);
     }
     // One that was adopted is as good as one that was acknowledged.
-    if (of.parent_step.value_or(0) > step) later.insert(*of.parent_step);
+    if (of.parent && *of.parent > moment) later.insert(*of.parent);
   }
   return later.size() >= static_cast<uint64_t>(record.setup.keep);
 }
 
-std::vector<Acknowledged> Evidence::GoodSavesBefore(uint64_t number) const {
+// A save from before a cut that a disk forgot in is owed to those who come
+// after one that found it.
+bool Evidence::IsOwed(const Acknowledged& save, const Generation& of,
+                      const GenerationId& before) const {
+  if (!disk_forgot || of.id.era == before.era) return true;
+  return std::any_of(generations.lower_bound({.era = before.era, .number = 0}),
+                     generations.lower_bound(before), [&](const auto& later) {
+                       return later.second.parent == save.moment;
+                     });
+}
+
+std::vector<Acknowledged> Evidence::GoodSavesBefore(
+    const GenerationId& id) const {
   std::vector<Acknowledged> good;
   for (const auto& [generation, of] : generations) {
-    if (generation >= number) break;
+    if (generation >= id) break;
     for (const Acknowledged& save : of.saves) {
-      if (!IsDamaged(save.step) && !MayBeRetiredBefore(number, save.step)) {
+      if (!IsDamaged(save.moment) && !MayBeRetiredBefore(id, save.moment) &&
+          IsOwed(save, of, id)) {
         good.push_back(save);
       }
     }
@@ -142,9 +261,25 @@ std::vector<Acknowledged> Evidence::GoodSavesBefore(uint64_t number) const {
   return good;
 }
 
-const Generation* Evidence::Before(uint64_t number) const {
-  const auto found = generations.lower_bound(number);
+const Generation* Evidence::Before(const GenerationId& id) const {
+  const auto found = generations.lower_bound(id);
   return found == generations.begin() ? nullptr : &std::prev(found)->second;
+}
+
+bool Evidence::HaveAllFinished(const Generation& generation) const {
+  return generation.finished_workers >= record.setup.workers;
+}
+
+bool Evidence::IsSaving(int life, int64_t t_ns) const {
+  const RecordEvent* last = nullptr;
+  for (const LifeEvents& one : record.lives) {
+    if (one.life != life) continue;
+    for (const RecordEvent& event : one.events) {
+      if (!IsOfSave(event.kind) || event.t_ns > t_ns) continue;
+      if (last == nullptr || event.t_ns >= last->t_ns) last = &event;
+    }
+  }
+  return last != nullptr && last->kind == RecordKind::kSaveBegin;
 }
 
 bool Evidence::Done() const {
@@ -153,37 +288,15 @@ bool Evidence::Done() const {
 }
 
 uint64_t Evidence::LostSteps(const Generation& generation) const {
-  const Generation* before = Before(generation.number);
-  const bool started = generation.resumed_step || generation.cold_start;
+  const Generation* before = Before(generation.id);
+  const bool started = generation.resumed || generation.cold_start;
   if (before == nullptr || !started) return 0;
-  const uint64_t from = generation.resumed_step.value_or(0);
+  const uint64_t from = generation.resumed ? generation.resumed->step : 0;
   return before->last_step > from ? before->last_step - from : 0;
-}
-
-std::string_view BaseName(std::string_view path) {
-  return path.substr(path.rfind('/') + 1);
-}
-
-std::optional<uint64_t> StepOfPath(std::string_view path) {
-  std::string_view name = BaseName(path);
-  constexpr std::string_view kPrefix = "step-";
-  if (!name.starts_with(kPrefix)) return std::nullopt;
-  name.remove_prefix(kPrefix.size());
-  uint64_t step = 0;
-  const auto [end, error] =
-      std::from_chars(name.data(), name.data() + name.size(), step);
-  if (error != std::errc() || end == name.data()) return std::nullopt;
-  return step;
 }
 
 std::string NameOf(const LifeEvents& life) {
   return fmt::format("worker {}, life {}", life.worker, life.life);
-}
-
-bool IsOfSave(const RecordEvent& event) {
-  return event.kind == RecordKind::kSaveBegin ||
-         event.kind == RecordKind::kSaveAcknowledged ||
-         event.kind == RecordKind::kSaveFailed;
 }
 
 }  // namespace gauntlet

@@ -71,7 +71,9 @@ RunFacts FactsOf(const Evidence& evidence) {
     facts.failed_checkpoints += generation.failed_saves;
     facts.lost_steps =
         std::max(facts.lost_steps, evidence.LostSteps(generation));
-    if (!facts.resumed_from) facts.resumed_from = generation.resumed_step;
+    if (!facts.resumed_from && generation.resumed) {
+      facts.resumed_from = generation.resumed->step;
+    }
   }
   return facts;
 }

@@ -1,14 +1,33 @@
 #include "harness/oracle/fault_traits.h"
 
+#include <string_view>
+
 namespace gauntlet {
+namespace {
+
+constexpr std::string_view kLyingDisk = "lying-fsync";
+
+// What was called durable may be gone, whole or in part.
+FaultTraits PowerCutOn(std::string_view disk) {
+  const bool lies = disk == kLyingDisk;
+  return {.ends_life = true,
+          .may_end_life = true,
+          .damages_store = lies,
+          .cuts_power = true,
+          .disk_forgets = lies};
+}
+
+}  // namespace
 
 FaultTraits TraitsOf(const RecordFault& fault) {
   const std::string& kind = fault.kind;
-  if (kind == "crash" || kind == "kill" || kind == "exception" ||
-      kind == "power_loss") {
+  if (kind == "power_loss") return PowerCutOn(fault.disk);
+  if (kind == "crash" || kind == "kill" || kind == "exception") {
     return {.ends_life = true, .may_end_life = true};
   }
   if (kind == "hang" || kind == "stop") return {.may_end_life = true};
+  // Whoever takes longer than a step may is taken for hung.
+  if (kind == "slow") return {.may_end_life = true, .creeps = true};
   // Nothing is lost but connections and time: state, rows and saves are owed as
   // ever.
   if (kind == "partition" || kind == "one_way" || kind == "reset") {
@@ -26,6 +45,9 @@ FaultTraits TraitsOf(const RecordFault& fault) {
   // crash never becomes a save.
   if (kind == "torn_write" && fault.then == "nothing") {
     return {.damages_store = true};
+  }
+  if (kind == "torn_write" && fault.then == "power_loss") {
+    return PowerCutOn(fault.disk);
   }
   if (kind == "torn_write") return {.ends_life = true, .may_end_life = true};
   return {};

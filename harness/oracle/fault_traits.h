@@ -16,6 +16,8 @@ struct FaultTraits {
   bool creeps = false;            // no moment from which on its life is lost
   bool gives_notice = false;      // a termination notice, and time to leave
   bool damages_store = false;  // takes committed bytes away, and lies about it
+  bool cuts_power = false;     // ends all lives, and keeps what is durable
+  bool disk_forgets = false;  // … on a disk that said Ok to syncs it left out
 };
 
 FaultTraits TraitsOf(const RecordFault& fault);

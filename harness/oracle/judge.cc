@@ -18,7 +18,7 @@
 // (fault_traits.h):
 //
 // - Nothing excuses another state, other metrics, other rows, replicas that
-//   differ, a torn or void load, a hang, an orphan, a littered store.
+//   differ, a torn or void load, a hang, an orphan.
 // - Silent damage (bit_flip, truncate, delete, torn_write followed by nothing)
 //   excuses as many checkpoints that do not verify as such faults fired; with
 //   `times: always`, any number. Such a checkpoint is no acknowledged save any
@@ -30,8 +30,24 @@
 // - A save that failed with an error that the engine was told of (errno,
 //   short_write, fsync_fails) is no acknowledged save: bounded-loss reaches
 //   back one more interval for each. Nothing acknowledged is excused by it.
-// - Processes that die, stand still or are slow, and power losses, excuse
-//   nothing at all.
+//   A removal that such an error refuses leaves one checkpoint or half-done
+//   directory more in the store, and in a finished run's deletion all of them.
+// - Processes that die or stand still, networks in trouble, and power losses
+//   explain the deaths in their life of the job, and a launcher's where the
+//   power went. A chief that is killed while it deletes a finished run's backup
+//   leaves what is left of it (the last one that finished, not an earlier one);
+//   a claim that is killed while it sets damaged checkpoints aside need not
+//   have said so. Nothing else is excused by them, nor by what is slow.
+// - A notice is no excuse: it is owed a save and an end within its grace. A
+//   life that ends without a word in it is explained.
+// - A power cut on a disk that lies about syncs (lying-fsync) takes what such a
+//   disk can lose: of what was there before it, nothing is owed but what a
+//   generation after it has found. Owed are then: an older state that somebody
+//   had begun to save; or a refusal, also where there is nothing left to look
+//   at; or a start afresh, but not by a generation that itself finds a save of
+//   before, void or damaged. The steps redone have no bound. A torn or void
+//   state is never read, and state, metrics and rows are the reference's as
+//   ever; saves from after the cut are owed as on any other disk.
 #include "harness/oracle/judge.h"
 
 #include <algorithm>

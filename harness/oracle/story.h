@@ -9,7 +9,8 @@
 
 namespace gauntlet {
 
-// One line an event, at most 12: "worker 1, life 1  step 100  kill-w1: …".
+// One line an event, at most 12 and a count of the others: "worker 1, life 1
+// step 100  kill-w1: …".
 std::vector<std::string> TellStory(const Evidence& evidence);
 
 }  // namespace gauntlet

@@ -54,6 +54,7 @@ struct RecordFault {
   std::string then;      // torn_write: "crash", "power_loss" or "nothing"
   bool always = false;   // at every hit, not once; it is logged once a life
   int64_t grace_ns = 0;  // preempt: between notice and kill; 0: no notice
+  std::string disk;      // where it cuts the power: the profile of the disk
 
   bool operator==(const RecordFault&) const = default;
 };

@@ -28,6 +28,7 @@ void Describe(Archive& a, typename Archive::template Ref<RecordFault> fault) {
   a.Field("then", fault.then);
   a.Field("always", fault.always);
   a.Field("grace_ns", fault.grace_ns);
+  a.Field("disk", fault.disk);
 }
 
 template <class Archive>

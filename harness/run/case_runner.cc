@@ -106,6 +106,7 @@ RunPlan PlanOf(const Case& one) {
       .hang_limit = one.timeouts.hang,
       .total_limit = one.timeouts.total,
   };
+  plan.launch.stop_grace += one.train.preemption.grace;
   plan.faults.seed = one.seed;
   plan.train.checkpoint.directory = kSimulatedStore;
   plan.train.digest_every = 1;

@@ -18,6 +18,7 @@ namespace gauntlet {
 namespace {
 
 constexpr const char* kLauncherHost = "launcher";
+constexpr const char* kInspectorHost = "inspector";
 
 // The launcher's end of a worker's progress.
 class ReportToLauncher final : public ProgressReporter {
@@ -80,9 +81,12 @@ class SimulatedRun {
 
 int SimulatedRun::WorkerMain(World& plain, const WorkerSpec& spec,
                              const WorkerReport& report) {
-  SimEffects effects(simulation_, plain, [life = spec.life](int worker) {
-    return WorkerHost(worker, life);
-  });
+  const bool host_alone = plan_.hosts == HostsChoice::kSeparate &&
+                          plan_.disk.profile == DurabilityProfile::kShared;
+  SimEffects effects(
+      simulation_, plain,
+      [life = spec.life](int worker) { return WorkerHost(worker, life); },
+      host_alone ? PowerLine::kHost : PowerLine::kMachine);
   Injector injector(
       plan_.faults,
       {.worker = spec.worker, .life = spec.life, .rank = spec.rank}, effects,
@@ -172,12 +176,14 @@ void SimulatedRun::CollectLives() {
   for (auto& [key, life] : lives) log_.lives.push_back(std::move(life));
 }
 
-// As a process of its own, without faults.
+// As a process of its own, without faults, on a host that has no stale view of
+// a file server.
 void SimulatedRun::InspectStoreAfterwards() {
   const std::string& directory = plan_.train.checkpoint.directory;
   if (directory.empty()) return;
+  simulation_.ShareMachine(kInspectorHost, kLauncherHost);
   simulation_.Start(
-      {.name = "inspector", .host = kLauncherHost, .body = [&](World& world) {
+      {.name = "inspector", .host = kInspectorHost, .body = [&](World& world) {
          const Status looked = LookAtStore(world, directory, log_.left);
          if (!looked.ok()) log_.harness_error = looked.message();
          return 0;

@@ -19,11 +19,9 @@ uint64_t FreeBytes(const std::string& directory) {
   return static_cast<uint64_t>(facts.f_bavail) * facts.f_frsize;
 }
 
-Capabilities CapabilitiesOf(WorldKind world, const std::string& directory) {
-  Capabilities here = {.world = world, .disk_bytes = FreeBytes(directory)};
-  here.features = world == WorldKind::kSimulated
-                      ? std::vector<std::string>{"power_loss", "simulation"}
-                      : std::vector<std::string>{"processes"};
+Capabilities CapabilitiesAt(WorldKind world, const std::string& directory) {
+  Capabilities here = CapabilitiesOf(world);
+  here.disk_bytes = FreeBytes(directory);
   return here;
 }
 
@@ -80,7 +78,7 @@ CaseOutcome Suite::RunItem(size_t index) {
                   .directory = directory,
                   .replay = options_.replay ? options_.replay(item) : "",
                   .interrupted = options_.interrupted},
-                 CapabilitiesOf(item.world, options_.directory), references_);
+                 CapabilitiesAt(item.world, options_.directory), references_);
 }
 
 void Suite::CompareWorlds(CaseOutcome& outcome) {

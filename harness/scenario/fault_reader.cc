@@ -132,23 +132,36 @@ void ReadGroups(const MapReader& with, FaultParameters& out) {
   }
 }
 
-void ReadParameters(const MapReader& with, FaultKind kind,
-                    FaultParameters& out) {
+// Of a network or a calendar.
+void ReadTrouble(const MapReader& with, FaultKind kind, FaultParameters& out) {
+  const bool lasts = IsOfNetwork(kind) && kind != FaultKind::kReset;
+  if (lasts) with.Time("duration", out.duration);
   switch (kind) {
-    case FaultKind::kCrash:
-      with.Count("exit_code", out.exit_code);
+    case FaultKind::kPartition:
+      ReadGroups(with, out);
       break;
-    case FaultKind::kKill:
-    case FaultKind::kSlow:
+    case FaultKind::kOneWay:
+      with.Choice("way", out.way);
+      break;
+    case FaultKind::kDrop:
+      with.Count("percent", out.percent);
+      break;
+    case FaultKind::kDelay:
       with.Time("latency", out.latency);
+      with.Time("jitter", out.jitter);
       break;
-    case FaultKind::kHang:
-    case FaultKind::kStop:
-      with.Time("duration", out.duration);
+    case FaultKind::kClockJump:
+      with.Time("by", out.by);
+      with.Choice("direction", out.direction);
       break;
-    case FaultKind::kPreempt:
-      ReadPreempt(with, out);
+    default:
       break;
+  }
+}
+
+// Of a file.
+void ReadDamage(const MapReader& with, FaultKind kind, FaultParameters& out) {
+  switch (kind) {
     case FaultKind::kTornWrite:
       ReadTear(with, out);
       break;
@@ -165,34 +178,39 @@ void ReadParameters(const MapReader& with, FaultKind kind,
     case FaultKind::kTruncate:
       with.Offset("offset", out.offset);
       break;
-    case FaultKind::kPartition:
-      with.Time("duration", out.duration);
-      ReadGroups(with, out);
-      break;
-    case FaultKind::kOneWay:
-      with.Time("duration", out.duration);
-      with.Choice("way", out.way);
-      break;
-    case FaultKind::kDrop:
-      with.Time("duration", out.duration);
-      with.Count("percent", out.percent);
-      break;
-    case FaultKind::kDelay:
-      with.Time("duration", out.duration);
-      with.Time("latency", out.latency);
-      with.Time("jitter", out.jitter);
-      break;
-    case FaultKind::kClockJump:
-      with.Time("by", out.by);
-      with.Choice("direction", out.direction);
-      break;
-    case FaultKind::kException:
-    case FaultKind::kFsyncFails:
-    case FaultKind::kDelete:
-    case FaultKind::kPowerLoss:
-    case FaultKind::kReset:
+    default:
       break;
   }
+}
+
+// Of a process.
+void ReadLoss(const MapReader& with, FaultKind kind, FaultParameters& out) {
+  switch (kind) {
+    case FaultKind::kCrash:
+      with.Count("exit_code", out.exit_code);
+      break;
+    case FaultKind::kKill:
+    case FaultKind::kSlow:
+      with.Time("latency", out.latency);
+      break;
+    case FaultKind::kHang:
+    case FaultKind::kStop:
+      with.Time("duration", out.duration);
+      break;
+    case FaultKind::kPreempt:
+      ReadPreempt(with, out);
+      break;
+    default:
+      break;
+  }
+}
+
+// Each kind is in one of the three, or takes none but `times`.
+void ReadParameters(const MapReader& with, FaultKind kind,
+                    FaultParameters& out) {
+  ReadLoss(with, kind, out);
+  ReadDamage(with, kind, out);
+  ReadTrouble(with, kind, out);
   with.Choice("times", out.times);
 }
 

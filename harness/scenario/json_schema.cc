@@ -58,6 +58,7 @@ Json Axes() {
   Json properties = Json::object();
   for (const KeySpec& key : AllKeys()) {
     const std::string_view top = key.path.substr(0, key.path.find('.'));
+    if (key.path.starts_with("job.layers.")) continue;
     if (top == "job" || top == "cluster" || top == "checkpoint" ||
         key.path == "seed" || key.path == "use") {
       properties[std::string(key.path)] =
@@ -81,6 +82,8 @@ Json SchemaOfType(const KeySpec& key) {
       return Count(key);
     case KeyType::kNumber:
       return Json{{"type", "number"}};
+    case KeyType::kNumbers:
+      return ListOf(Json{{"type", "number"}});
     case KeyType::kFlag:
       return Json{{"type", "boolean"}};
     case KeyType::kDuration:
@@ -108,6 +111,7 @@ Json SchemaOfType(const KeySpec& key) {
       return Either(Json{{"const", "any"}}, Count(key));
     case KeyType::kEvery:
       return Every(key);
+    case KeyType::kMaps:
     case KeyType::kFaults:
       return ListOf(SchemaOfMap(key.path));
     case KeyType::kWith:

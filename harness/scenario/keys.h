@@ -17,6 +17,7 @@ enum class KeyType : uint8_t {
   kChoice,    // one of `choices`
   kCount,     // a whole number from `low` to `high`
   kNumber,    // a finite number
+  kNumbers,   // a list of finite numbers
   kFlag,      // true or false
   kDuration,  // 200ms, 1s, 2m
   kSize,      // 64KiB, 1MiB
@@ -27,6 +28,7 @@ enum class KeyType : uint8_t {
   kWorker,    // a worker's number, all, any or chief
   kLife,      // a life's number, or any
   kEvery,     // {steps: n}, {epochs: n}, {seconds: n} or never
+  kMaps,      // a list of maps, their keys likewise
   kFaults,    // a list of maps with the keys below "faults"
   kWith,      // a map with the keys below "with.<kind>"
   kAxes,      // dotted paths of other keys, each with a list of values

@@ -68,6 +68,21 @@ MapReader MapReader::Map(std::string_view key) const {
   return MapReader(Find(key), Row(key).path, *diagnostics_);
 }
 
+std::vector<MapReader> MapReader::Maps(std::string_view key,
+                                       size_t most) const {
+  std::vector<MapReader> maps;
+  const YamlNode* node = Find(key);
+  if (node == nullptr) return maps;
+  if (node->kind != YamlKind::kList || node->items.size() > most) {
+    Wrong(*node, fmt::format("a list of at most {} maps", most));
+    return maps;
+  }
+  for (const YamlNode& item : node->items) {
+    maps.emplace_back(&item, Row(key).path, *diagnostics_);
+  }
+  return maps;
+}
+
 bool MapReader::Text(std::string_view key, std::string& out) const {
   const YamlNode* node = Find(key);
   if (node == nullptr) return false;
@@ -76,20 +91,63 @@ bool MapReader::Text(std::string_view key, std::string& out) const {
   return true;
 }
 
-bool MapReader::Count(std::string_view key, uint64_t& out) const {
-  const YamlNode* node = Find(key);
-  if (node == nullptr) return false;
-  const KeySpec& row = Row(key);
+bool MapReader::OneCount(const KeySpec& row, const YamlNode& node,
+                         uint64_t& out) const {
   std::optional<uint64_t> value;
-  if (node->kind == YamlKind::kScalar && !node->quoted) {
-    value = ParseWholeNumber(node->scalar);
+  if (node.kind == YamlKind::kScalar && !node.quoted) {
+    value = ParseWholeNumber(node.scalar);
   }
   if (!value || *value < row.low || *value > row.high) {
     return Wrong(
-        *node, fmt::format("a whole number from {} to {}", row.low, row.high));
+        node, fmt::format("a whole number from {} to {}", row.low, row.high));
   }
   out = *value;
   return true;
+}
+
+bool MapReader::OneNumber(const YamlNode& node, float& out) const {
+  std::optional<double> value;
+  if (node.kind == YamlKind::kScalar && !node.quoted) {
+    value = ParseNumber(node.scalar);
+  }
+  if (!value || *value > 3e38 || *value < -3e38) {
+    return Wrong(node, "a number");
+  }
+  out = static_cast<float>(*value);
+  return true;
+}
+
+template <typename T, typename Reader>
+bool MapReader::List(std::string_view key, std::vector<T>& out,
+                     const Reader& read) const {
+  const YamlNode* node = Find(key);
+  if (node == nullptr) return false;
+  if (node->kind != YamlKind::kList) return Wrong(*node, "a list of numbers");
+  std::vector<T> values;
+  for (const YamlNode& item : node->items) {
+    if (!read(item, values.emplace_back())) return false;
+  }
+  out = std::move(values);
+  return true;
+}
+
+bool MapReader::CountList(std::string_view key,
+                          std::vector<uint64_t>& out) const {
+  return List(key, out, [&](const YamlNode& item, uint64_t& value) {
+    return OneCount(Row(key), item, value);
+  });
+}
+
+bool MapReader::NumberList(std::string_view key,
+                           std::vector<float>& out) const {
+  return List(key, out, [&](const YamlNode& item, float& value) {
+    return OneNumber(item, value);
+  });
+}
+
+bool MapReader::Count(std::string_view key, uint64_t& out) const {
+  const YamlNode* node = Find(key);
+  return node != nullptr && OneCount(Row(key), *node, out);
 }
 
 bool MapReader::Count(std::string_view key, int& out) const {
@@ -110,16 +168,7 @@ bool MapReader::Count(std::string_view key,
 
 bool MapReader::Number(std::string_view key, float& out) const {
   const YamlNode* node = Find(key);
-  if (node == nullptr) return false;
-  std::optional<double> value;
-  if (node->kind == YamlKind::kScalar && !node->quoted) {
-    value = ParseNumber(node->scalar);
-  }
-  if (!value || *value > 3e38 || *value < -3e38) {
-    return Wrong(*node, "a number");
-  }
-  out = static_cast<float>(*value);
-  return true;
+  return node != nullptr && OneNumber(*node, out);
 }
 
 bool MapReader::Flag(std::string_view key, bool& out) const {

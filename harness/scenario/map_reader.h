@@ -34,6 +34,8 @@ class MapReader {
   Place PlaceOf(std::string_view key) const;
   // The reader of a map within this one.
   MapReader Map(std::string_view key) const;
+  // The readers of a list of maps, at most `most`.
+  std::vector<MapReader> Maps(std::string_view key, size_t most) const;
 
   // Each of these: true if the key is there and well.
   bool Text(std::string_view key, std::string& out) const;
@@ -41,6 +43,8 @@ class MapReader {
   bool Count(std::string_view key, int& out) const;
   bool Count(std::string_view key, std::optional<uint64_t>& out) const;
   bool Number(std::string_view key, float& out) const;
+  bool CountList(std::string_view key, std::vector<uint64_t>& out) const;
+  bool NumberList(std::string_view key, std::vector<float>& out) const;
   bool Flag(std::string_view key, bool& out) const;
   bool Time(std::string_view key, Duration& out) const;
   bool Size(std::string_view key, uint64_t& out) const;
@@ -64,6 +68,12 @@ class MapReader {
 
  private:
   const KeySpec& Row(std::string_view key) const;
+  // Each item of a list, as the reader of one has it.
+  template <typename T, typename Reader>
+  bool List(std::string_view key, std::vector<T>& out,
+            const Reader& read) const;
+  bool OneCount(const KeySpec& row, const YamlNode& node, uint64_t& out) const;
+  bool OneNumber(const YamlNode& node, float& out) const;
   bool Wrong(const YamlNode& node, std::string_view expected) const;
   bool OneName(const KeySpec& row, const YamlNode& node,
                std::string& out) const;

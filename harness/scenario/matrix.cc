@@ -16,11 +16,13 @@ struct Axis {
   std::vector<YamlNode> values;
 };
 
-// What may vary: all of job, cluster and checkpoint that is one value.
+// What may vary: all of job, cluster and checkpoint that is one value. (A layer
+// of several has no path of its own.)
 std::vector<std::string> AxisPaths() {
   std::vector<std::string> paths;
   for (const KeySpec& key : AllKeys()) {
     const std::string_view top = key.path.substr(0, key.path.find('.'));
+    if (key.path.starts_with("job.layers.")) continue;
     if (top == "seed" || top == "use" ||
         (key.type != KeyType::kMap &&
          (top == "job" || top == "cluster" || top == "checkpoint"))) {

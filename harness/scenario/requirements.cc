@@ -6,15 +6,13 @@
 
 namespace gauntlet {
 
-namespace {
-
-bool CutsPower(const Fault& fault) {
-  return fault.kind == FaultKind::kPowerLoss ||
-         (fault.kind == FaultKind::kTornWrite &&
-          fault.with.then == AfterTear::kPowerLoss);
+Capabilities CapabilitiesOf(WorldKind world) {
+  Capabilities here = {.world = world};
+  here.features = world == WorldKind::kSimulated
+                      ? std::vector<std::string>{"power_loss", "simulation"}
+                      : std::vector<std::string>{"processes"};
+  return here;
 }
-
-}  // namespace
 
 std::string WhyNotHere(const Case& one, const Capabilities& here) {
   if (one.needs.gpus > here.gpus) {
@@ -29,11 +27,6 @@ std::string WhyNotHere(const Case& one, const Capabilities& here) {
         here.features.end()) {
       return fmt::format("needs {}, which this world does not have", feature);
     }
-  }
-  if (one.disk == DurabilityProfile::kLyingFsync &&
-      std::ranges::any_of(one.plan.faults, CutsPower)) {
-    return "after a power loss on a lying-fsync disk no acknowledged save is "
-           "owed, which only the enumeration of crash states judges";
   }
   if (here.world == WorldKind::kSimulated) return "";
   if (one.cluster.hosts == HostsChoice::kSeparate) {

@@ -20,6 +20,9 @@ struct Capabilities {
   std::vector<std::string> features;  // of AllFeatures()
 };
 
+// What the world has wherever it is; the machine's part is left to the caller.
+Capabilities CapabilitiesOf(WorldKind world);
+
 // What is missing for the case: the reason of a SKIP. "" if nothing is.
 std::string WhyNotHere(const Case& one, const Capabilities& here);
 

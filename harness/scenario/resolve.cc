@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "engine/data/row_schedule.h"
 #include "harness/scenario/fault_reader.h"
@@ -11,6 +12,27 @@
 
 namespace gauntlet {
 namespace {
+
+void ReadLayers(const MapReader& job, const Diagnostics& diagnostics,
+                std::vector<LayerSpec>& out) {
+  constexpr size_t kMost = 64;
+  if (job.Find("layers") == nullptr) return;
+  const size_t errors = diagnostics.size();
+  std::vector<LayerSpec> layers;
+  for (const MapReader& map : job.Maps("layers", kMost)) {
+    LayerSpec& layer = layers.emplace_back();
+    if (map.Find("kind") == nullptr) {
+      map.Error(map.PlaceOf("kind"), "expected a `kind` of layer");
+    }
+    map.Choice("kind", layer.kind);
+    map.Count("units", layer.units);
+    map.Number("rate", layer.rate);
+    map.Count("filters", layer.filters);
+    map.Count("kernel", layer.kernel);
+    map.Number("momentum", layer.momentum);
+  }
+  if (diagnostics.size() == errors) out = std::move(layers);
+}
 
 void ReadData(const MapReader& data, DataSpec& out) {
   data.Choice("kind", out.kind);
@@ -25,6 +47,17 @@ void ReadData(const MapReader& data, DataSpec& out) {
   data.Count("validation_steps", out.validation_steps);
 }
 
+void ReadSchedule(const MapReader& schedule, ScheduleSpec& out) {
+  schedule.Choice("kind", out.kind);
+  schedule.Count("warmup", out.warmup);
+  schedule.Count("steps", out.steps);
+  schedule.Number("rate", out.rate);
+  schedule.Flag("staircase", out.staircase);
+  schedule.Number("alpha", out.alpha);
+  schedule.CountList("boundaries", out.boundaries);
+  schedule.NumberList("values", out.values);
+}
+
 void ReadOptimizer(const MapReader& optimizer, OptimizerSpec& out) {
   optimizer.Choice("name", out.kind);
   optimizer.Number("lr", out.learning_rate);
@@ -32,9 +65,14 @@ void ReadOptimizer(const MapReader& optimizer, OptimizerSpec& out) {
   optimizer.Number("beta1", out.beta1);
   optimizer.Number("beta2", out.beta2);
   optimizer.Number("epsilon", out.epsilon);
+  ReadSchedule(optimizer.Map("schedule"), out.schedule);
+  const MapReader clip = optimizer.Map("clip");
+  clip.Choice("by", out.clip.kind);
+  clip.Number("limit", out.clip.limit);
 }
 
-void ReadJob(const MapReader& document, Case& one) {
+void ReadJob(const MapReader& document, Case& one,
+             const Diagnostics& diagnostics) {
   JobSpec& job = one.train.job;
   std::string preset = "tiny";
   document.Choice("use", preset);
@@ -48,9 +86,11 @@ void ReadJob(const MapReader& document, Case& one) {
   if (map.Choice("model", model)) {
     if (auto base = PresetJob(model); base.ok()) job.model = base->model;
   }
+  ReadLayers(map, diagnostics, job.model.layers);
   ReadData(map.Map("data"), job.data);
   ReadOptimizer(map.Map("optimizer"), job.optimizer);
   map.Count("batch", job.batch);
+  map.Count("accumulate", job.accumulate);
   map.Choice("remainder", job.remainder);
   map.Count("replicas", job.replicas);
   one.train.horizon.epochs = 3;
@@ -230,7 +270,8 @@ Case ReadCase(const Scenario& scenario, const Combination& combination,
   document.Count("seed", one.seed);
   ReadRest(document, one);
   ReadCluster(document, one);
-  ReadJob(document, one);
+  ReadJob(document, one, diagnostics);
+  document.Map("preemption").Time("grace", one.train.preemption.grace);
   document.Map("disk").Choice("profile", one.disk);
   ReadCheckpoint(document, one.train.checkpoint);
   ReadExpectation(document, one);

@@ -45,6 +45,30 @@ RunSetup SetupOf(const Case& one) {
   return setup;
 }
 
+bool CutsPower(const Fault& fault) {
+  return fault.kind == FaultKind::kPowerLoss ||
+         (fault.kind == FaultKind::kTornWrite &&
+          fault.with.then == AfterTear::kPowerLoss);
+}
+
+RecordFault RecordFaultOf(const Fault& fault, DurabilityProfile disk) {
+  const FaultParameters& with = fault.with;
+  RecordFault recorded = {
+      .id = fault.id,
+      .kind = std::string(FaultKindName(fault.kind)),
+      .worker = WorkerName(fault.site.worker),
+      .point = std::string(PointName(fault.site.point)),
+      .summary = FaultSummary(fault),
+      .always = with.times == FaultTimes::kAlways,
+  };
+  if (fault.kind == FaultKind::kTornWrite) {
+    recorded.then = AfterTearName(with.then);
+  }
+  if (fault.kind == FaultKind::kPreempt) recorded.grace_ns = with.grace.count();
+  if (CutsPower(fault)) recorded.disk = ProfileName(disk);
+  return recorded;
+}
+
 }  // namespace
 
 std::string FaultSummary(const Fault& fault) {
@@ -79,18 +103,7 @@ Record RecordHead(const Case& one) {
   record.expect = one.expect;
   record.setup = SetupOf(one);
   for (const Fault& fault : one.plan.faults) {
-    record.faults.push_back(
-        {.id = fault.id,
-         .kind = std::string(FaultKindName(fault.kind)),
-         .worker = WorkerName(fault.site.worker),
-         .point = std::string(PointName(fault.site.point)),
-         .summary = FaultSummary(fault),
-         .then = fault.kind == FaultKind::kTornWrite
-                     ? std::string(AfterTearName(fault.with.then))
-                     : "",
-         .always = fault.with.times == FaultTimes::kAlways,
-         .grace_ns =
-             fault.kind == FaultKind::kPreempt ? fault.with.grace.count() : 0});
+    record.faults.push_back(RecordFaultOf(fault, one.disk));
   }
   return record;
 }

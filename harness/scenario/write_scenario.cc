@@ -36,6 +36,34 @@ FlowMap DataMap(const DataSpec& data, const DataSpec& base) {
   return map;
 }
 
+FlowMap ScheduleMap(const ScheduleSpec& schedule) {
+  const ScheduleSpec base;
+  FlowMap map;
+  if (schedule.kind != base.kind) {
+    map.Add("kind", ChoiceName("job.optimizer.schedule.kind", schedule.kind));
+  }
+  map.AddUnless(base.warmup, "warmup", schedule.warmup);
+  map.AddUnless(base.steps, "steps", schedule.steps);
+  map.AddUnless(base.rate, "rate", schedule.rate);
+  map.AddUnless(base.staircase, "staircase", schedule.staircase);
+  map.AddUnless(base.alpha, "alpha", schedule.alpha);
+  if (!schedule.boundaries.empty()) {
+    map.Add("boundaries", YamlList(schedule.boundaries));
+  }
+  if (!schedule.values.empty()) map.Add("values", YamlList(schedule.values));
+  return map;
+}
+
+FlowMap ClipMap(const ClipSpec& clip) {
+  const ClipSpec base;
+  FlowMap map;
+  if (clip.kind != base.kind) {
+    map.Add("by", ChoiceName("job.optimizer.clip.by", clip.kind));
+  }
+  map.AddUnless(base.limit, "limit", clip.limit);
+  return map;
+}
+
 FlowMap OptimizerMap(const OptimizerSpec& rule, const OptimizerSpec& base) {
   FlowMap map;
   if (rule.kind != base.kind) {
@@ -46,18 +74,41 @@ FlowMap OptimizerMap(const OptimizerSpec& rule, const OptimizerSpec& base) {
   map.AddUnless(base.beta1, "beta1", rule.beta1);
   map.AddUnless(base.beta2, "beta2", rule.beta2);
   map.AddUnless(base.epsilon, "epsilon", rule.epsilon);
+  // No preset has these.
+  map.AddMap("schedule", ScheduleMap(rule.schedule));
+  map.AddMap("clip", ClipMap(rule.clip));
   return map;
+}
+
+std::vector<std::string> LayerTexts(const ModelSpec& model) {
+  const LayerSpec base;
+  std::vector<std::string> texts;
+  for (const LayerSpec& layer : model.layers) {
+    FlowMap map;
+    map.Add("kind", ChoiceName("job.layers.kind", layer.kind));
+    map.AddUnless(base.units, "units", layer.units);
+    map.AddUnless(base.rate, "rate", layer.rate);
+    map.AddUnless(base.filters, "filters", layer.filters);
+    map.AddUnless(base.kernel, "kernel", layer.kernel);
+    map.AddUnless(base.momentum, "momentum", layer.momentum);
+    texts.push_back(map.Text());
+  }
+  return texts;
 }
 
 FlowMap JobMap(const Case& one, const JobSpec& base) {
   const JobSpec& job = one.train.job;
   FlowMap map;
+  if (LayerTexts(job.model) != LayerTexts(base.model)) {
+    map.Add("layers", YamlList(LayerTexts(job.model)));
+  }
   map.AddUnless(one.seed, "seed", job.seed);
   map.AddMap("data", DataMap(job.data, base.data));
   map.AddMap("optimizer", OptimizerMap(job.optimizer, base.optimizer));
   map.AddUnless(uint64_t{3}, "epochs", one.train.horizon.epochs);
   map.AddIf("max_steps", one.train.horizon.max_steps);
   map.AddUnless(base.batch, "batch", job.batch);
+  map.AddUnless(base.accumulate, "accumulate", job.accumulate);
   map.AddUnless(one.cluster.workers, "replicas", job.replicas);
   if (job.remainder != base.remainder) {
     map.Add("remainder", ChoiceName("job.remainder", job.remainder));
@@ -155,8 +206,8 @@ FlowMap ExpectMap(const Expectation& expect) {
   return map;
 }
 
-// The first preset with the model's layers; nullopt: no scenario can say them.
-std::optional<std::string> PresetWithModel(const JobSpec& job) {
+// The first preset with the model's layers, else one to start from.
+std::string PresetFor(const JobSpec& job) {
   for (const PresetInfo& info : AllPresets()) {
     const Result<JobSpec> preset = PresetJob(info.name);
     if (!preset.ok()) continue;
@@ -166,7 +217,7 @@ std::optional<std::string> PresetWithModel(const JobSpec& job) {
       return std::string(info.name);
     }
   }
-  return std::nullopt;
+  return "tiny";
 }
 
 void AppendComment(std::string_view title, std::string_view body,
@@ -186,6 +237,12 @@ FlowMap DiskMap(const Case& one) {
   if (one.disk != Case().disk) {
     map.Add("profile", ChoiceName("disk.profile", one.disk));
   }
+  return map;
+}
+
+FlowMap PreemptionMap(const PreemptionOptions& preemption) {
+  FlowMap map;
+  map.AddUnless(PreemptionOptions().grace, "grace", preemption.grace);
   return map;
 }
 
@@ -241,6 +298,7 @@ std::string Document(const Case& one, const std::string& preset,
   map("job", JobMap(one, *PresetJob(preset)));
   map("cluster", ClusterMap(one));
   map("checkpoint", CheckpointMap(one.train.checkpoint));
+  map("preemption", PreemptionMap(one.train.preemption));
   map("disk", DiskMap(one));
   if (!one.plan.bugs.empty()) line("plant", YamlList(BugNames(one.plan.bugs)));
   if (!one.plan.faults.empty()) text += "faults:\n";
@@ -278,11 +336,7 @@ std::string Excerpt(const std::string& text, size_t difference) {
 Result<std::string> WriteScenario(const Case& one,
                                   const ScenarioHeader& header) {
   RETURN_IF_ERROR(Validate(one.plan));
-  const std::optional<std::string> preset = PresetWithModel(one.train.job);
-  if (!preset) {
-    return InvalidArgument("job.model: expected the layers of a preset");
-  }
-  std::string text = Document(one, *preset, header);
+  std::string text = Document(one, PresetFor(one.train.job), header);
   const LoadedFile loaded = LoadScenarios(text, one.scenario + ".yaml");
   if (!loaded.errors.empty()) {
     const Diagnostic& first = loaded.errors.front();

@@ -3,30 +3,22 @@
 
 #include "engine/check.h"
 #include "harness/explore/crash_states.h"
+#include "tests/bench/bench_cases.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
 
-// A cluster of four and a save every few steps, of the smallest model.
-constexpr char kCase[] = R"(schema: gauntlet/v1
-name: save
-use: tiny
-job:
-  model: tiny
-  data: {kind: digits, samples: 96, validation_samples: 32, side: 7}
-  batch: 4
-  epochs: 4
-cluster: {workers: 4}
-checkpoint: {every: {steps: 6}, keep: 2}
-expect: {outcome: completes}
-)";
-
 // Google Benchmark counts a case as one iteration: a whole save or recovery.
 void CrashStates(benchmark::State& state, DurabilityProfile profile,
                  CrashWindow window) {
   References references("", "bench");
-  const Case one = LoadScenarios(kCase, "bench.yaml").cases.at(0);
+  const Case one = BenchCase(R"(job:
+  data: {kind: digits, samples: 96, validation_samples: 32, side: 7}
+  batch: 4
+  epochs: 4
+checkpoint: {every: {steps: 6}, keep: 2}
+)");
   const CrashStateOptions options = {.profiles = {profile},
                                      .windows = {window}};
   CrashStateCounts counts;

@@ -1,6 +1,7 @@
 // Kernels at the sizes of the mlp job (784-512-10). The products are timed in
 // turn with Eigen's for the same instruction set, in CPU time of the thread, so
-// that a busy machine hurts little and both alike: compare the ratio.
+// that a busy machine hurts little and both alike: compare the ratio. And a
+// whole step of the cnn job.
 
 #include <algorithm>
 #include <cstdint>
@@ -11,7 +12,10 @@
 
 #include <benchmark/benchmark.h>
 
+#include "engine/job/job.h"
 #include "engine/math/kernels.h"
+#include "engine/model/model.h"
+#include "engine/model/optimizer.h"
 #include <time.h>
 
 namespace gauntlet {
@@ -155,6 +159,54 @@ void BM_CrossEntropy(benchmark::State& state, Isa isa) {
   }
 }
 
+// Forward, loss, backward and update, as a worker with one replica has them.
+void BM_CnnStep(benchmark::State& state, Isa isa) {
+  const auto kernels = KernelsFor(isa);
+  const JobSpec job = std::move(PresetJob("cnn")).value();
+  const auto model =
+      std::move(
+          Model::Build(job.model, {.height = 28, .width = 28}, 10, *kernels))
+          .value();
+  const auto optimizer = Optimizer::Build(job.optimizer, *kernels);
+  const auto rows = static_cast<size_t>(job.batch);
+  const std::vector<float> features = Values(rows * 28 * 28);
+  const std::vector<uint8_t> labels(rows, 3);
+  std::vector<float> parameters(model->parameter_count());
+  std::vector<float> gradients(parameters.size());
+  model->Initialize(1, parameters);
+  OptimizerState slots = optimizer->InitialState(parameters.size());
+  double seconds = 0.0;
+  for (auto _ : state) {
+    seconds += SecondsOf(1, [&] {
+      model->Gradients(parameters,
+                       {.features = features,
+                        .labels = labels,
+                        .loss_scale = 1.0f / static_cast<float>(rows)},
+                       gradients);
+      optimizer->Apply(0, gradients, parameters, slots);
+    });
+  }
+  state.counters["rows/s"] = static_cast<double>(rows) *
+                             static_cast<double>(state.iterations()) / seconds;
+}
+
+// One layer after another, with 32 channels between them.
+void BM_ConvolutionInputs(benchmark::State& state, Isa isa) {
+  const auto kernels = KernelsFor(isa);
+  const numerics::ConvolutionShape shape = {16, 26, 26, 32, 3, 32};
+  const std::vector<float> dy = Values(shape.Places() * shape.filters);
+  const std::vector<float> kernel = Values(shape.Taps() * shape.filters);
+  std::vector<float> dx(shape.samples * 26 * 26 * 32);
+  double seconds = 0.0;
+  for (auto _ : state) {
+    seconds += SecondsOf(
+        1, [&] { kernels->ConvolutionInputGradient(shape, dy, kernel, dx); });
+  }
+  state.counters["GF/s"] = 2e-9 *
+                           static_cast<double>(dy.size() * shape.Taps()) *
+                           static_cast<double>(state.iterations()) / seconds;
+}
+
 void BM_Create(benchmark::State& state, Isa isa) {
   for (auto _ : state) benchmark::DoNotOptimize(KernelsFor(isa));
 }
@@ -179,6 +231,8 @@ int RegisterAll() {
     add("column_sums/32x512", BM_ColumnSums);
     add("relu/32x512", BM_Relu);
     add("cross_entropy/32x10", BM_CrossEntropy);
+    add("convolution_inputs/16x26x26x32", BM_ConvolutionInputs);
+    add("cnn_step/64", BM_CnnStep);
     add("create", BM_Create);
   }
   return 0;

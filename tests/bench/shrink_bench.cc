@@ -3,19 +3,10 @@
 
 #include "engine/check.h"
 #include "harness/explore/shrink.h"
+#include "tests/bench/bench_cases.h"
 
 namespace gauntlet {
 namespace {
-
-constexpr char kBase[] = R"(schema: gauntlet/v1
-name: shrink
-use: tiny
-job: {epochs: 4, replicas: 4}
-cluster: {workers: 4}
-checkpoint: {every: {steps: 6}, keep: 3}
-plant: lose-rng-key
-expect: {outcome: completes}
-)";
 
 // Only the power cut matters.
 FaultPlan ThreeFaults() {
@@ -36,9 +27,7 @@ FaultPlan ThreeFaults() {
 void BM_Shrink(benchmark::State& state) {
   References references("", "bench");
   Laboratory laboratory =
-      Laboratory::Make(LoadScenarios(kBase, "base.yaml").cases.at(0),
-                       references)
-          .value();
+      Laboratory::Make(LivesCase("plant: lose-rng-key\n"), references).value();
   const FaultPlan plan = ThreeFaults();
   const Trial trial = laboratory.Try(plan);
   int tries = 0;

@@ -5,25 +5,15 @@
 
 #include "engine/check.h"
 #include "harness/explore/laboratory.h"
+#include "tests/bench/bench_cases.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
 
-constexpr char kBase[] = R"(schema: gauntlet/v1
-name: lives
-use: tiny
-job: {epochs: 4, replicas: 4}
-cluster: {workers: 4}
-checkpoint: {every: {steps: 6}, keep: 3}
-expect: {outcome: completes}
-)";
-
 Laboratory MakeLaboratory() {
   static References references("", "bench");
-  return Laboratory::Make(LoadScenarios(kBase, "base.yaml").cases.at(0),
-                          references)
-      .value();
+  return Laboratory::Make(LivesCase(), references).value();
 }
 
 std::vector<Fault> NoFault() { return {}; }

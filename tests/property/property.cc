@@ -15,6 +15,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kOnly = "GAUNTLET_COUNTEREXAMPLE";
+
+// The program and the test that are running.
+std::string ThisTest() {
+  const testing::TestInfo* const test =
+      testing::UnitTest::GetInstance()->current_test_info();
+  CHECK(test != nullptr, "outside of a test");
+  return fmt::format("{} --gtest_filter={}.{}",
+                     fs::read_symlink("/proc/self/exe").string(),
+                     test->test_suite_name(), test->name());
+}
+
 Counterexample ReadCounterexample(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   CHECK(in.good(), path.string() + ": cannot be read");
@@ -29,11 +41,17 @@ void ChooseNumberOfCases() {
   setenv("RC_PARAMS", "max_success=1000", /*overwrite=*/0);
 }
 
+bool OnlyOneIsTried() { return std::getenv(kOnly) != nullptr; }
+
 std::vector<Counterexample> CounterexamplesOf(std::string_view property) {
-  if (const char* only = std::getenv("GAUNTLET_COUNTEREXAMPLE")) {
-    return {ReadCounterexample(only)};
-  }
   std::vector<Counterexample> kept;
+  if (const char* only = std::getenv(kOnly)) {
+    const fs::path path = fs::absolute(only);
+    if (path.parent_path().filename() == property) {
+      kept.push_back(ReadCounterexample(path));
+    }
+    return kept;
+  }
   const fs::path folder = fs::path(GAUNTLET_COUNTEREXAMPLES) / property;
   if (!fs::exists(folder)) return kept;
   for (const auto& file : fs::directory_iterator(folder)) {
@@ -50,9 +68,9 @@ std::string KeepCounterexample(std::string_view property,
   const fs::path path = folder / (DigestOf(text).Short() + ".txt");
   std::ofstream(path, std::ios::binary) << text;
   return fmt::format(
-      "counterexample: {0}\nto try it again: GAUNTLET_COUNTEREXAMPLE={0} "
-      "{1}_prop\nto keep it: cp {0} tests/property/counterexamples/{1}/\n{2}",
-      path.string(), property, text);
+      "counterexample: {0}\nto try it again: {3}={0} {4}\n"
+      "to keep it: cp {0} tests/property/counterexamples/{1}/\n{2}",
+      path.string(), property, text, kOnly, ThisTest());
 }
 
 }  // namespace gauntlet

@@ -4,7 +4,7 @@
 // counterexamples, counterexamples/<name>/*, are tried first; then what
 // RapidCheck makes up (RC_PARAMS="max_success=100000 seed=7" for more). The
 // simplest value that fails is written to a file, and the failure says where
-// and how to try it again.
+// and how to try it again: by the program, the test, and the file.
 #ifndef GAUNTLET_TESTS_PROPERTY_PROPERTY_H_
 #define GAUNTLET_TESTS_PROPERTY_PROPERTY_H_
 
@@ -38,16 +38,22 @@ struct Counterexample {
   std::string path;
   std::string text;
 };
-// Those that are checked in, by name; only the file that the variable
-// GAUNTLET_COUNTEREXAMPLE names, if it is set.
+// Those that are checked in, by name; if the variable GAUNTLET_COUNTEREXAMPLE
+// names a file, that one alone, and only where its folder is the property's.
 std::vector<Counterexample> CounterexamplesOf(std::string_view property);
+// Whether the variable is set: nothing is made up then.
+bool OnlyOneIsTried();
 // Writes a new one beside the test program and returns what to tell people.
 std::string KeepCounterexample(std::string_view property,
                                const std::string& text);
 
 template <typename T>
 void ReplayCounterexamples(const Property<T>& property) {
-  for (const Counterexample& kept : CounterexamplesOf(property.name)) {
+  const std::vector<Counterexample> all = CounterexamplesOf(property.name);
+  if (OnlyOneIsTried() && all.empty()) {
+    GTEST_SKIP() << "the counterexample is of another property";
+  }
+  for (const Counterexample& kept : all) {
     const Result<T> value = property.from_text(kept.text);
     ASSERT_TRUE(value.ok()) << kept.path << ": " << value.status().ToString();
     EXPECT_EQ(property.wrong(*value), "") << kept.path;
@@ -57,6 +63,7 @@ void ReplayCounterexamples(const Property<T>& property) {
 template <typename T>
 void CheckProperty(const Property<T>& property) {
   ReplayCounterexamples(property);
+  if (OnlyOneIsTried()) return;
   ChooseNumberOfCases();
   // RapidCheck goes on from each simpler value that fails: the last one that
   // failed is the simplest.

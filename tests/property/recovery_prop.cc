@@ -7,7 +7,7 @@
 #include <rapidcheck.h>
 
 #include "harness/explore/laboratory.h"
-#include "harness/explore/shrink.h"
+#include "tests/property/property.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -45,17 +45,6 @@ const LauncherRun& LastOf(const Record& record) {
   return record.launchers.back();
 }
 
-bool Fired(const Record& record, const std::string& fault) {
-  for (const LifeEvents& life : record.lives) {
-    for (const RecordEvent& event : life.events) {
-      if (event.kind == RecordKind::kFaultFired && event.detail == fault) {
-        return true;
-      }
-    }
-  }
-  return false;
-}
-
 std::string Describe(const Trial& trial) {
   const Record& record = trial.record;
   std::string text = record.plan_json + "\n" + trial.verdict.reason;
@@ -76,81 +65,86 @@ std::string Describe(const Trial& trial) {
   return text;
 }
 
-void ExpectRecovery(const Trial& trial) {
-  EXPECT_TRUE(trial.wrong.empty()) << Describe(trial);
-}
+// Tries plan by plan; what it says in the end is how many came to their faults.
+class Sweep {
+ public:
+  explicit Sweep(Laboratory laboratory) : laboratory_(std::move(laboratory)) {}
+
+  void Try(const FaultPlan& plan) {
+    const Trial trial = laboratory_.Try(plan);
+    EXPECT_TRUE(trial.wrong.empty()) << Describe(trial);
+    if (trial.record.faults.size() == plan.faults.size()) ++fired_;
+  }
+  int fired() const { return fired_; }
+
+ private:
+  Laboratory laboratory_;
+  int fired_ = 0;
+};
 
 // Each (point, worker, hit) that is reached at all: one crash there.
-void SweepCrashes(Laboratory& laboratory) {
-  int fired = 0;
+TEST(RecoverySweep, EveryCrashOfOneWorkerIsRecoveredFrom) {
+  Sweep sweep(MakeLaboratory());
   for (const PointInfo& info : AllPoints()) {
     for (const int worker : {0, 1}) {
       for (uint64_t hit = 1; hit <= 3; ++hit) {
-        const FaultPlan plan = {
-            .faults = {
-                {.id = "crash",
-                 .site = {.worker = worker, .point = info.point, .hit = hit}}}};
-        const Trial trial = laboratory.Try(plan);
-        if (Fired(trial.record, "crash")) ++fired;
-        ExpectRecovery(trial);
+        sweep.Try({.faults = {{.id = "crash",
+                               .site = {.worker = worker,
+                                        .point = info.point,
+                                        .hit = hit}}}});
       }
     }
   }
-  EXPECT_GT(fired, 100);
-}
-
-TEST(RecoverySweep, EveryCrashOfOneWorkerIsRecoveredFrom) {
-  Laboratory laboratory = MakeLaboratory();
-  SweepCrashes(laboratory);
+  EXPECT_GT(sweep.fired(), 100);
 }
 
 // In the second life, after a crash: faults during recovery.
 TEST(RecoverySweep, EveryCrashDuringARecoveryIsRecoveredFrom) {
-  Laboratory laboratory = MakeLaboratory();
+  Sweep sweep(MakeLaboratory());
   for (const PointInfo& info : AllPoints()) {
     for (const int worker : {0, 1}) {
-      const FaultPlan plan = {
-          .faults = {
-              {.id = "first",
-               .site = {.worker = 2, .step = 10, .point = Point::kStepBegin}},
-              {.id = "second",
-               .site = {.worker = worker, .life = 2, .point = info.point},
-               .after = "first"}}};
-      ExpectRecovery(laboratory.Try(plan));
+      sweep.Try(
+          {.faults = {
+               {.id = "first",
+                .site = {.worker = 2, .step = 10, .point = Point::kStepBegin}},
+               {.id = "second",
+                .site = {.worker = worker, .life = 2, .point = info.point},
+                .after = "first"}}});
     }
   }
+  EXPECT_GT(sweep.fired(), 50);
 }
 
 TEST(RecoverySweep, EveryPowerLossIsRecoveredFrom) {
-  Laboratory laboratory = MakeLaboratory();
+  Sweep sweep(MakeLaboratory());
   for (const PointInfo& info : AllPoints()) {
     for (uint64_t hit = 1; hit <= 3; ++hit) {
-      const FaultPlan plan = {
-          .seed = hit,
-          .faults = {
-              {.id = "dark",
-               .site = {.worker = kChief, .point = info.point, .hit = hit},
-               .kind = FaultKind::kPowerLoss}}};
-      ExpectRecovery(laboratory.Try(plan));
+      sweep.Try(
+          {.seed = hit,
+           .faults = {
+               {.id = "dark",
+                .site = {.worker = kChief, .point = info.point, .hit = hit},
+                .kind = FaultKind::kPowerLoss}}});
     }
   }
+  EXPECT_GT(sweep.fired(), 80);
 }
 
 TEST(RecoverySweep, EveryErrorOnceIsRecoveredFrom) {
-  Laboratory laboratory = MakeLaboratory();
+  Sweep sweep(MakeLaboratory());
   for (const PointInfo& info : AllPoints()) {
     for (const int worker : {0, 1}) {
       for (uint64_t hit = 1; hit <= 3; ++hit) {
-        const FaultPlan plan = {
-            .faults = {
-                {.id = "error",
-                 .site = {.worker = worker, .point = info.point, .hit = hit},
-                 .kind = FaultKind::kErrno,
-                 .with = {.error = EIO}}}};
-        ExpectRecovery(laboratory.Try(plan));
+        sweep.Try(
+            {.faults = {
+                 {.id = "error",
+                  .site = {.worker = worker, .point = info.point, .hit = hit},
+                  .kind = FaultKind::kErrno,
+                  .with = {.error = EIO}}}});
       }
     }
   }
+  EXPECT_GT(sweep.fired(), 100);
 }
 
 // With the result said, the run is done, whatever else is; without it, a
@@ -251,22 +245,22 @@ rc::Gen<FaultPlan> BudgetedPlan() {
   });
 }
 
-// A plan is a function of its number: what fails once fails again.
 TEST(RecoveryProperty, EveryPlanWithinTheBudgetRecovers) {
-  constexpr uint64_t kPlans = 400;
   Laboratory laboratory = MakeLaboratory();
+  size_t tried = 0;
   size_t fired = 0;
-  for (uint64_t number = 0; number < kPlans; ++number) {
-    const FaultPlan plan =
-        BudgetedPlan()(rc::Random(number), rc::kNominalSize).value();
-    const Trial trial = laboratory.Try(plan);
-    if (!trial.wrong.empty()) {
-      const Shrunk simplest = Shrink(laboratory, plan, trial);
-      FAIL() << "plan " << number << "\n" << Describe(simplest.trial);
-    }
-    fired += trial.record.faults.size();
-  }
-  EXPECT_GT(fired, kPlans / 2);
+  CheckProperty<FaultPlan>({.name = "recovery",
+                            .any = BudgetedPlan(),
+                            .to_text = PlanToJson,
+                            .from_text = PlanFromJson,
+                            .wrong = [&](const FaultPlan& plan) -> std::string {
+                              const Trial trial = laboratory.Try(plan);
+                              ++tried;
+                              fired += trial.record.faults.size();
+                              return trial.wrong.empty() ? "" : Describe(trial);
+                            }});
+  if (OnlyOneIsTried()) return;
+  EXPECT_GT(fired, tried / 2);
 }
 
 }  // namespace

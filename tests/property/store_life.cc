@@ -1,7 +1,6 @@
 #include "tests/property/store_life.h"
 
 #include <array>
-#include <sstream>
 
 #include "engine/ckpt/claim.h"
 #include "engine/ckpt/claim_format.h"
@@ -14,10 +13,6 @@ namespace gauntlet {
 namespace {
 
 constexpr std::string_view kHost = "host";
-constexpr std::array<std::string_view, kStoreVerbs> kVerbNames = {
-    "live",   "gone", "error",   "stay",   "late", "race",
-    "damage", "edit", "misedit", "forget", "power"};
-
 std::string PathOf(std::string_view name) {
   return fmt::format("{}/{}", kStore, name);
 }
@@ -35,40 +30,6 @@ bool SameTensors(const std::map<std::string, Tensor>& found,
 }
 
 }  // namespace
-
-std::string StoryToText(const StoreStory& story) {
-  std::string text =
-      story.profile == DurabilityProfile::kWeak ? "weak\n" : "ext4\n";
-  for (const StoreAction& action : story.actions) {
-    text += fmt::format("{} {} {} {} {}\n",
-                        kVerbNames.at(static_cast<size_t>(action.verb)),
-                        action.saves, action.keep, action.at, action.byte);
-  }
-  return text;
-}
-
-Result<StoreStory> StoryFromText(std::string_view text) {
-  std::istringstream in{std::string(text)};
-  std::string word;
-  in >> word;
-  if (word != "weak" && word != "ext4") {
-    return InvalidArgument("expected weak or ext4, found " + word);
-  }
-  StoreStory story = {.profile = word == "weak" ? DurabilityProfile::kWeak
-                                                : DurabilityProfile::kExt4,
-                      .actions = {}};
-  while (in >> word) {
-    const auto found = std::ranges::find(kVerbNames, word);
-    StoreAction action;
-    in >> action.saves >> action.keep >> action.at >> action.byte;
-    if (found == kVerbNames.end() || !in) {
-      return InvalidArgument("expected a verb and four numbers: " + word);
-    }
-    action.verb = static_cast<StoreVerb>(found - kVerbNames.begin());
-    story.actions.push_back(action);
-  }
-  return story;
-}
 
 StoreLife::StoreLife(DurabilityProfile profile, std::set<PlantedBug> bugs)
     : bugs_(std::move(bugs)),

@@ -16,41 +16,9 @@
 #include "tests/engine/ckpt/test_world.h"
 #include "tests/property/gated_storage.h"
 #include "tests/property/store_ledger.h"
+#include "tests/property/store_story.h"
 
 namespace gauntlet {
-
-enum class StoreVerb : uint8_t {
-  kLive,     // a process claims, makes `saves`, leaving `keep`, and ends
-  kGone,     // the same, but it is gone at storage operation `at`
-  kError,    // the same, but operation `at` fails once
-  kStay,     // the same, but it does not end: a survivor
-  kLate,     // the oldest survivor makes one more save
-  kRace,     // at operation `at` of a save another process claims
-  kDamage,   // one bit of a checkpoint
-  kEdit,     // a person wants another checkpoint, and a process claims
-  kMisedit,  // a person wants one that is not there, and a process claims
-  kForget,   // the state file is gone
-  kPower,    // a power cut
-};
-inline constexpr int kStoreVerbs = 11;
-
-// Which numbers count is a matter of the verb.
-struct StoreAction {
-  StoreVerb verb = StoreVerb::kLive;
-  uint64_t saves = 0;
-  uint64_t keep = 1;
-  uint64_t at = 0;    // operation, or which of several, or a seed
-  uint64_t byte = 0;  // kDamage: which, in a file chosen by it too
-};
-
-struct StoreStory {
-  DurabilityProfile profile = DurabilityProfile::kExt4;
-  std::vector<StoreAction> actions;
-};
-
-// "weak", then an action a line.
-std::string StoryToText(const StoreStory& story);
-Result<StoreStory> StoryFromText(std::string_view text);
 
 class StoreLife {
  public:

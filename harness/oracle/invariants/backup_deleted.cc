@@ -1,6 +1,7 @@
 // backup-deleted: a finished run deletes its checkpoints if it was told to; no
-// other run does. One whose chief was killed in it, or was told of an error by
-// a fault, has done what it could.
+// other run does. The deletion is the last finishing chief's: one that was
+// killed in it, or was told of an error by a fault there, has done what it
+// could; what became of earlier ones excuses nothing.
 #include <algorithm>
 
 #include "harness/oracle/invariants.h"
@@ -30,22 +31,39 @@ bool TellsOfAnError(const RecordFault& fault) {
          fault.kind == "fsync_fails";
 }
 
+// The points that a deletion comes to.
+bool IsOfADeletion(std::string_view point) {
+  return point == "ckpt.backup.delete" || point == "ckpt.load.read" ||
+         point.starts_with("ckpt.retire.");
+}
+
+std::optional<size_t> FinishedAt(const LifeEvents& life) {
+  const auto finished =
+      std::ranges::find(life.events, RecordKind::kFinished, &RecordEvent::kind);
+  if (finished == life.events.end() || !IsChief(life)) return std::nullopt;
+  return static_cast<size_t>(finished - life.events.begin());
+}
+
+const LifeEvents* LastFinishingChief(const Record& record) {
+  const LifeEvents* last = nullptr;
+  for (const LifeEvents& life : record.lives) {
+    if (!FinishedAt(life)) continue;
+    if (last == nullptr || life.life > last->life) last = &life;
+  }
+  return last;
+}
+
 bool DeletionWasDisturbed(const Evidence& evidence) {
-  for (const LifeEvents& life : evidence.record.lives) {
-    const auto finished = std::find_if(
-        life.events.begin(), life.events.end(), [](const RecordEvent& event) {
-          return event.kind == RecordKind::kFinished;
-        });
-    if (finished == life.events.end() || !IsChief(life)) continue;
-    if (life.events.back().kind != RecordKind::kLifeEnd) return true;
-    const auto at = static_cast<size_t>(finished - life.events.begin());
-    for (const Firing& firing : evidence.firings) {
-      // One of every hit is logged at its first.
-      const bool then = firing.index > at || firing.fault->always;
-      if (firing.life == &life && then && TellsOfAnError(*firing.fault)) {
-        return true;
-      }
-    }
+  const LifeEvents* const life = LastFinishingChief(evidence.record);
+  if (life == nullptr) return false;
+  if (life->events.back().kind != RecordKind::kLifeEnd) return true;
+  const size_t finished = *FinishedAt(*life);
+  for (const Firing& firing : evidence.firings) {
+    if (firing.life != life || !TellsOfAnError(*firing.fault)) continue;
+    // One of every hit is logged at its first.
+    const bool again =
+        firing.fault->always && IsOfADeletion(firing.event().path);
+    if (firing.index > finished || again) return true;
   }
   return false;
 }

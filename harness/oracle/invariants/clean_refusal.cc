@@ -1,5 +1,6 @@
-// clean-refusal: a launcher that says exit 7 had nothing to load, trained
-// nothing, and left the damaged checkpoints for a look.
+// clean-refusal: a launcher that says exit 7 had nothing to load, came to no
+// result, and left damaged checkpoints for a look (those of which something was
+// left after the last power cut that a lying disk forgot in).
 #include "harness/oracle/invariants.h"
 #include <fmt/format.h>
 
@@ -15,10 +16,10 @@ void CheckCleanRefusal(const Evidence& evidence, Check& check) {
     return;
   }
   check.Instance();
-  for (const Acknowledged& save : evidence.GoodSavesBefore(UINT64_MAX)) {
+  for (const Acknowledged& save : evidence.GoodSavesBefore(evidence.End())) {
     check.Breach("needless", fmt::format("refused, but the save of step {} was "
                                          "acknowledged and not damaged",
-                                         save.step));
+                                         ToText(save.moment)));
   }
   if (record.launchers.back().result) {
     check.Breach("with-a-result",
@@ -26,8 +27,9 @@ void CheckCleanRefusal(const Evidence& evidence, Check& check) {
                              record.launchers.back().result->status));
   }
   uint64_t saves = 0;
-  for (const auto& [number, generation] : evidence.generations) {
-    saves += generation.saves.size();
+  for (const auto& [id, generation] : evidence.generations) {
+    const bool forgotten = evidence.disk_forgot && id.era < evidence.End().era;
+    if (!forgotten) saves += generation.saves.size();
   }
   const Leftovers& left = record.left;
   if (left.store_listed && saves > 0 && left.checkpoints.empty() &&

@@ -4,7 +4,8 @@
 // A worker that leaves says so in its last event. One that does not was killed:
 // by a fault that fired in that life of the job, or by the launcher after
 // another worker of that life had failed. A launcher that a signal ended needs
-// a fault too. Anything else is a crash of the engine's own.
+// a power cut. Anything else is a crash of the engine's own.
+#include <algorithm>
 #include <csignal>
 #include <map>
 
@@ -38,14 +39,9 @@ std::map<int, bool> ExplainedLives(const Evidence& evidence) {
 }
 
 bool PowerWasLost(const Evidence& evidence) {
-  for (const Firing& firing : evidence.firings) {
-    if (TraitsOf(*firing.fault).ends_life &&
-        (firing.fault->kind == "power_loss" ||
-         firing.fault->then == "power_loss")) {
-      return true;
-    }
-  }
-  return false;
+  return std::ranges::any_of(evidence.firings, [](const Firing& firing) {
+    return TraitsOf(*firing.fault).cuts_power;
+  });
 }
 
 }  // namespace

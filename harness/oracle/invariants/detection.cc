@@ -9,18 +9,6 @@
 namespace gauntlet {
 namespace {
 
-// Whether some worker had begun a save by then, and none had seen its end.
-bool IsSaving(const Record& record, int64_t t_ns) {
-  const RecordEvent* last = nullptr;
-  for (const LifeEvents& life : record.lives) {
-    for (const RecordEvent& event : life.events) {
-      if (!IsOfSave(event) || event.t_ns > t_ns) continue;
-      if (last == nullptr || event.t_ns >= last->t_ns) last = &event;
-    }
-  }
-  return last != nullptr && last->kind == RecordKind::kSaveBegin;
-}
-
 // Whether the life had a state to train on by then.
 bool HasJoined(const Firing& firing) {
   const std::vector<RecordEvent>& events = firing.life->events;
@@ -32,18 +20,21 @@ bool HasJoined(const Firing& firing) {
                      });
 }
 
-int64_t BoundOf(const Record& record, const Firing& firing, int64_t noticed) {
+int64_t BoundOf(const Evidence& evidence, const Firing& firing,
+                int64_t noticed) {
+  const Record& record = evidence.record;
   const RunSetup& setup = record.setup;
   if (record.expect.detected_in_max_ns) {
     return *record.expect.detected_in_max_ns;
   }
   if (!HasJoined(firing)) return setup.detection_bound_joining_ns;
+  const int life = firing.life->life;
   // At the end all wait as long for each other as in a save.
   const bool saving = firing.fault->point.starts_with("ckpt.") ||
                       firing.fault->point == "run.finish" ||
-                      IsSaving(record, firing.event().t_ns) ||
+                      evidence.IsSaving(life, firing.event().t_ns) ||
                       // The others went into one, and waited in it.
-                      IsSaving(record, noticed - 1);
+                      evidence.IsSaving(life, noticed - 1);
   return saving ? setup.detection_bound_saving_ns : setup.detection_bound_ns;
 }
 
@@ -94,7 +85,7 @@ void CheckDetection(const Evidence& evidence, Check& check) {
     const std::optional<int64_t> noticed = NoticedAt(evidence.record, firing);
     // Where the loss ends the run there is nobody left to say so.
     if (!noticed) continue;
-    const int64_t bound = BoundOf(evidence.record, firing, *noticed);
+    const int64_t bound = BoundOf(evidence, firing, *noticed);
     if (bound <= 0) continue;
     check.Instance();
     const int64_t took = *noticed - firing.event().t_ns;

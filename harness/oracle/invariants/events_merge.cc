@@ -79,14 +79,14 @@ void CheckEventsMerge(const Evidence& evidence, Check& check) {
     last = life.life;
   }
   std::map<int, int> newest;
-  for (const auto& [number, generation] : evidence.generations) {
+  for (const auto& [id, generation] : evidence.generations) {
     for (const LifeEvents* life : generation.lives) {
       int& before = newest[life->worker];
       if (life->life <= before && HasTrained(*life)) {
         check.Breach("generations",
                      fmt::format("{} is of generation {}, a later life was of "
                                  "an older one",
-                                 NameOf(*life), number));
+                                 NameOf(*life), id.number));
       }
       before = std::max(before, life->life);
     }

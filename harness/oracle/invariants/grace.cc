@@ -19,7 +19,7 @@ const RecordEvent* FindAfter(const LifeEvents& life, size_t index,
 
 const Generation* GenerationOf(const Evidence& evidence,
                                const LifeEvents& life) {
-  for (const auto& [number, generation] : evidence.generations) {
+  for (const auto& [id, generation] : evidence.generations) {
     for (const LifeEvents* one : generation.lives) {
       if (one == &life) return &generation;
     }
@@ -30,15 +30,15 @@ const Generation* GenerationOf(const Evidence& evidence,
 void CheckStop(const Generation& generation, Check& check) {
   for (const LifeEvents* life : generation.lives) {
     const RecordEvent* stop = FindAfter(*life, 0, RecordKind::kStopAgreed);
-    if (stop == nullptr || stop->step == *generation.stop_step) continue;
+    if (stop == nullptr || stop->step == generation.stop->step) continue;
     check.Breach("not-one-step",
                  fmt::format("{} stopped at step {}, another worker at step {}",
-                             NameOf(*life), stop->step, *generation.stop_step));
+                             NameOf(*life), stop->step, generation.stop->step));
   }
   if (generation.StoppedOrderly()) return;
   check.Breach("not-saved", fmt::format("all stopped at step {}, which was "
                                         "never saved",
-                                        *generation.stop_step));
+                                        ToText(*generation.stop)));
 }
 
 }  // namespace
@@ -68,7 +68,7 @@ void CheckGrace(const Evidence& evidence, Check& check) {
     }
     if (FindAfter(life, 0, RecordKind::kFinished) != nullptr) continue;
     const Generation* generation = GenerationOf(evidence, life);
-    if (generation != nullptr && generation->stop_step) {
+    if (generation != nullptr && generation->stop) {
       CheckStop(*generation, check);
     } else {
       check.Breach("no-agreement",

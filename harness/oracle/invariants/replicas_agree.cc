@@ -1,4 +1,5 @@
-// replicas-agree: all workers of a generation hold equal bits after every step.
+// replicas-agree: all workers of a generation hold equal bits after every step,
+// evaluation and epoch, where they resume and where they finish.
 #include <map>
 #include <tuple>
 
@@ -22,7 +23,7 @@ bool IsCompared(RecordKind kind) {
 }  // namespace
 
 void CheckReplicasAgree(const Evidence& evidence, Check& check) {
-  for (const auto& [number, generation] : evidence.generations) {
+  for (const auto& [id, generation] : evidence.generations) {
     std::map<std::tuple<RecordKind, uint64_t, RecordPhase>, First> firsts;
     for (const LifeEvents* life : generation.lives) {
       for (const RecordEvent& event : life->events) {

@@ -12,19 +12,19 @@ namespace gauntlet {
 namespace {
 
 struct StepRows {
-  uint64_t generation = 0;
+  GenerationId generation;
   uint64_t epoch = 0;
   std::vector<uint32_t> rows;  // ascending
 };
 
 std::map<uint64_t, StepRows> RowsOfSteps(const Evidence& evidence) {
   std::map<uint64_t, StepRows> steps;
-  for (const auto& [number, generation] : evidence.generations) {
+  for (const auto& [id, generation] : evidence.generations) {
     for (const LifeEvents* life : generation.lives) {
       for (const RecordEvent& event : life->events) {
         if (event.kind != RecordKind::kStep || event.samples.empty()) continue;
         StepRows& step = steps[event.step];
-        if (step.generation != number) step = {number, event.epoch, {}};
+        if (step.generation != id) step = {id, event.epoch, {}};
         step.rows.insert(step.rows.end(), event.samples.begin(),
                          event.samples.end());
       }

@@ -1,5 +1,7 @@
-// store: checkpoints verify, nothing torn or void is loaded, one is always
-// there, retention holds, and an orderly end leaves no temporary files.
+// store: checkpoints verify, nothing torn or void is loaded, the newest one is
+// never retired and is there in the end, retention holds, and an orderly end
+// leaves no temporary files. Silent damage, what a lying disk forgets, and
+// removals that the disk refuses excuse as many checkpoints and files.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -21,20 +23,28 @@ bool EndedOrderly(const Record& record) {
 }
 
 // Checkpoints that count at load and do not verify, or were set aside: at most
-// as many as the plan damaged.
+// as many as the plan damaged, and those that the disk forgot.
 void CheckVerification(const Evidence& evidence, Check& check) {
   std::set<std::string> bad;
+  const auto found_bad = [&](std::string_view path, uint64_t era,
+                             std::string_view reason) {
+    if (evidence.IsForgotten(path, era)) return;
+    bad.insert(fmt::format("{}: {}", BaseName(path), reason));
+  };
   for (const LifeEvents& life : evidence.record.lives) {
     for (const RecordEvent& event : life.events) {
       if (event.kind != RecordKind::kRejected) continue;
       check.Instance();
-      bad.insert(fmt::format("{}: {}", BaseName(event.path), event.detail));
+      found_bad(event.path, evidence.EraOf(life), event.detail);
     }
   }
   for (const StoredCheckpoint& checkpoint : evidence.record.left.checkpoints) {
     check.Instance();
     if (checkpoint.valid) continue;
-    bad.insert(fmt::format("{}: {}", checkpoint.name, checkpoint.reason));
+    found_bad(checkpoint.name, evidence.End().era, checkpoint.reason);
+  }
+  for (const Moment& moment : evidence.passed_over) {
+    bad.insert(fmt::format("step {}: passed over by a claim", ToText(moment)));
   }
   if (!evidence.damage_budget || bad.size() <= *evidence.damage_budget) return;
   for (const std::string& one : bad) {
@@ -45,19 +55,31 @@ void CheckVerification(const Evidence& evidence, Check& check) {
   }
 }
 
+using SavedStates = std::map<Moment, std::set<std::string>>;  // digests
+
+void CheckLoad(const SavedStates& saved, const LifeEvents& life,
+               const RecordEvent& event, const Moment& moment, Check& check) {
+  const auto found = saved.find(moment);
+  if (found == saved.end() || found->second.contains(event.digest)) return;
+  check.Breach(
+      "torn-load",
+      fmt::format("{} loaded state {} of step {}, saved was {}", NameOf(life),
+                  event.digest, ToText(moment), *found->second.begin()));
+}
+
 // What was loaded is what was acknowledged, and is not void.
 void CheckLoads(const Evidence& evidence, Check& check) {
-  // A step may be saved in each of its phases; which of them it is to be is the
-  // trajectory's to say.
-  std::map<uint64_t, std::set<std::string>> saved;
-  for (const auto& [number, generation] : evidence.generations) {
+  SavedStates saved;
+  for (const auto& [id, generation] : evidence.generations) {
     for (const Acknowledged& save : generation.saves) {
-      saved[save.step].insert(save.digest);
+      saved[save.moment].insert(save.digest);
     }
   }
   for (const LifeEvents& life : evidence.record.lives) {
     std::set<std::string_view> fenced;
+    MomentOfLife now;
     for (const RecordEvent& event : life.events) {
+      now.Take(event);
       if (event.kind == RecordKind::kFencedFound) {
         fenced.insert(BaseName(event.path));
       }
@@ -66,13 +88,11 @@ void CheckLoads(const Evidence& evidence, Check& check) {
         continue;
       }
       check.Instance();
-      const auto found = saved.find(event.step);
-      if (found != saved.end() && !found->second.contains(event.digest)) {
-        check.Breach("torn-load",
-                     fmt::format("{} loaded state {} of step {}, saved was {}",
-                                 NameOf(life), event.digest, event.step,
-                                 *found->second.begin()));
-      }
+      const auto named = evidence.names.Find(event.path);
+      CheckLoad(saved, life, event,
+                event.kind == RecordKind::kLoaded && named ? named->moment
+                                                           : now.At(event.step),
+                check);
       if (fenced.contains(BaseName(event.path))) {
         check.Breach("fenced-read",
                      fmt::format("{} loaded {}, which its lineage makes void",
@@ -82,55 +102,50 @@ void CheckLoads(const Evidence& evidence, Check& check) {
   }
 }
 
-// Of "step-000000006-callbacks_due-g2" what comes before the generation: one
-// state has it in all of them.
-std::string_view StemOf(std::string_view path) {
-  const std::string_view name = BaseName(path);
-  return name.substr(0, name.rfind("-g"));
-}
-
-// The newest save so far. Of one step there may be one in each phase.
-struct NewestSave {
-  uint64_t step = 0;
-  std::string_view stem;
-
-  void Take(uint64_t at, std::string_view path) {
-    if (at >= step) *this = {.step = at, .stem = StemOf(path)};
-  }
-  // Whether that checkpoint may go.
-  bool IsLaterThan(uint64_t at, std::string_view path) const {
-    return at < step || (at == step && StemOf(path) != stem);
-  }
-};
-
 // A checkpoint is retired only once a later one is acknowledged, or adopted: a
 // save that was committed and never acknowledged is as good once a claim names
-// it as the parent.
-void CheckRetirement(const Evidence& evidence, Check& check) {
-  NewestSave before;  // of older generations
-  for (const auto& [number, generation] : evidence.generations) {
-    NewestSave newest = before;
-    for (const LifeEvents* life : generation.lives) {
-      NewestSave saved = before;
-      for (const RecordEvent& event : life->events) {
-        if (event.kind == RecordKind::kSaveAcknowledged) {
-          saved.Take(event.step, event.path);
-        } else if (event.kind == RecordKind::kGeneration) {
-          saved.Take(StepOfPath(event.path).value_or(0), event.path);
-        }
-        if (event.kind != RecordKind::kRetired) continue;
-        check.Instance();
-        const std::optional<uint64_t> step = StepOfPath(event.path);
-        if (step && !saved.IsLaterThan(*step, event.path)) {
-          check.Breach("retired-newest",
-                       fmt::format("{} retired {} when no later save was "
-                                   "acknowledged",
-                                   NameOf(*life), BaseName(event.path)));
-        }
+// it as the parent. A claim that falls back to an older one has nothing later.
+class Retirement {
+ public:
+  Retirement(const Evidence& evidence, Check& check)
+      : evidence_(evidence), check_(check) {}
+
+  void Take(const LifeEvents& life) {
+    MomentOfLife now;
+    for (const RecordEvent& event : life.events) {
+      now.Take(event);
+      if (event.kind == RecordKind::kSaveAcknowledged) {
+        newest_ = std::max(newest_.value_or(Moment{}), now.At(event.step));
+      } else if (event.kind == RecordKind::kGeneration) {
+        const auto parent = evidence_.names.Find(event.path);
+        newest_.reset();
+        if (parent) newest_ = parent->moment;
+      } else if (event.kind == RecordKind::kRetired) {
+        Retire(life, event);
       }
-      if (saved.step >= newest.step) newest = saved;
     }
-    before = newest;
+  }
+
+ private:
+  void Retire(const LifeEvents& life, const RecordEvent& event) {
+    check_.Instance();
+    const auto retired = evidence_.names.Find(event.path);
+    if (!retired || (newest_ && retired->moment < *newest_)) return;
+    check_.Breach("retired-newest",
+                  fmt::format("{} retired {} when no later save was "
+                              "acknowledged",
+                              NameOf(life), BaseName(event.path)));
+  }
+
+  const Evidence& evidence_;
+  Check& check_;
+  std::optional<Moment> newest_;  // so far
+};
+
+void CheckRetirement(const Evidence& evidence, Check& check) {
+  Retirement retirement(evidence, check);
+  for (const auto& [id, generation] : evidence.generations) {
+    for (const LifeEvents* life : generation.lives) retirement.Take(*life);
   }
 }
 
@@ -153,39 +168,41 @@ uint64_t RefusedRemovals(const Evidence& evidence) {
     if (IsOfADirectorysSync(*firing.fault)) ++syncs;
   }
   uint64_t failed_saves = 0;
-  for (const auto& [number, generation] : evidence.generations) {
+  for (const auto& [id, generation] : evidence.generations) {
     failed_saves += generation.failed_saves;
   }
   return refused + (syncs > failed_saves ? syncs - failed_saves : 0);
 }
 
-void CheckLeftovers(const Evidence& evidence, Check& check) {
+// The newest save that is owed is there, or a later one.
+void CheckNewest(const Evidence& evidence, Check& check) {
+  std::optional<Moment> newest;
+  for (const Acknowledged& save : evidence.GoodSavesBefore(evidence.End())) {
+    newest = std::max(newest.value_or(save.moment), save.moment);
+  }
+  if (!newest) return;
+  check.Instance();
+  std::optional<Moment> loadable;
+  for (const StoredCheckpoint& checkpoint : evidence.record.left.checkpoints) {
+    const auto of = evidence.names.Find(checkpoint.name);
+    if (!checkpoint.valid || !of) continue;
+    loadable = std::max(loadable.value_or(of->moment), of->moment);
+  }
+  if (loadable && *loadable >= *newest) return;
+  check.Breach("newest-lost",
+               fmt::format("the save of step {} was acknowledged, the newest "
+                           "that verifies is {}",
+                           ToText(*newest),
+                           loadable ? "of step " + ToText(*loadable) : "none"));
+}
+
+// An orderly end leaves as many as retention keeps, and nothing half done.
+void CheckOrder(const Evidence& evidence, Check& check) {
   const Record& record = evidence.record;
   const Leftovers& left = record.left;
-  const bool deleted = evidence.Done() && record.setup.delete_at_success;
-  if (!left.store_listed || deleted) return;
-  uint64_t newest = 0;
-  for (const Acknowledged& save : evidence.GoodSavesBefore(UINT64_MAX)) {
-    newest = std::max(newest, save.step);
-  }
-  uint64_t valid = 0;
-  uint64_t loadable = 0;
-  for (const StoredCheckpoint& checkpoint : left.checkpoints) {
-    if (!checkpoint.valid) continue;
-    ++valid;
-    loadable = std::max(loadable, checkpoint.step);
-  }
-  if (newest > 0) {
-    check.Instance();
-    if (loadable < newest) {
-      check.Breach("newest-lost",
-                   fmt::format("the save of step {} was acknowledged, the "
-                               "newest that verifies is of step {}",
-                               newest, loadable));
-    }
-  }
-  if (!EndedOrderly(record)) return;
   check.Instance();
+  const auto valid = static_cast<uint64_t>(
+      std::ranges::count_if(left.checkpoints, &StoredCheckpoint::valid));
   // A removal that the disk refused is reported and made up for by the next
   // generation, if there is one.
   const uint64_t refused = RefusedRemovals(evidence);
@@ -200,6 +217,14 @@ void CheckLeftovers(const Evidence& evidence, Check& check) {
     if (++half_gone <= refused) continue;
     check.Breach("temporary", fmt::format("{} is left behind", name));
   }
+}
+
+void CheckLeftovers(const Evidence& evidence, Check& check) {
+  const Record& record = evidence.record;
+  const bool deleted = evidence.Done() && record.setup.delete_at_success;
+  if (!record.left.store_listed || deleted) return;
+  CheckNewest(evidence, check);
+  if (EndedOrderly(record)) CheckOrder(evidence, check);
 }
 
 }  // namespace

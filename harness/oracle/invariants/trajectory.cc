@@ -2,11 +2,11 @@
 //
 // An event of training (initialized, step, evaluated, epoch_end) is held
 // against the reference's event of the same kind, step and phase. A state that
-// was saved, loaded or finished with is looked up among all states that the
-// reference had at that step; where the reference has no digest there, it
-// cannot be checked and is not counted.
+// was saved, loaded or gone on from is held against the reference's at that
+// step and phase; where the reference has no digest there, it cannot be checked
+// and is not counted. The state that a run finishes with is the reference's
+// last.
 #include <map>
-#include <set>
 #include <tuple>
 
 #include "harness/oracle/invariants.h"
@@ -21,12 +21,11 @@ struct GoldenIndex {
   explicit GoldenIndex(const GoldenTrajectory& golden) {
     for (const GoldenEntry& entry : golden.entries) {
       entries[{entry.kind, entry.step, entry.phase}] = &entry;
-      std::set<std::string>& at_step = digests[entry.step];
-      if (!entry.digest.empty()) at_step.insert(entry.digest);
+      digests[{.step = entry.step, .phase = entry.phase}] = entry.digest;
     }
   }
   std::map<Key, const GoldenEntry*> entries;
-  std::map<uint64_t, std::set<std::string>> digests;
+  std::map<Moment, std::string> digests;
 };
 
 std::string Where(const LifeEvents& life, const RecordEvent& event) {
@@ -68,21 +67,21 @@ void CheckTraining(const GoldenIndex& golden, const LifeEvents& life,
 }
 
 void CheckState(const GoldenIndex& golden, const LifeEvents& life,
-                const RecordEvent& event, Check& check) {
-  const auto found = golden.digests.find(event.step);
+                const RecordEvent& event, const Moment& moment, Check& check) {
+  const auto found = golden.digests.find(moment);
   if (found == golden.digests.end()) {
     check.Instance();
-    return check.Breach(
-        "off-trajectory",
-        fmt::format("{}: the reference has no such step", Where(life, event)));
+    return check.Breach("off-trajectory",
+                        fmt::format("{}: the reference has no state of step {}",
+                                    Where(life, event), ToText(moment)));
   }
   if (event.digest.empty() || found->second.empty()) return;
   check.Instance();
-  if (found->second.contains(event.digest)) return;
-  check.Breach("state-digest",
-               fmt::format("{}: state {}, which the reference does not have "
-                           "at this step",
-                           Where(life, event), event.digest));
+  if (found->second == event.digest) return;
+  check.Breach(
+      "state-digest",
+      fmt::format("{}: state {}, expected {} of step {}", Where(life, event),
+                  event.digest, found->second, ToText(moment)));
 }
 
 }  // namespace
@@ -92,7 +91,9 @@ void CheckTrajectory(const Evidence& evidence, Check& check) {
   if (record.golden.entries.empty()) return;
   const GoldenIndex golden(record.golden);
   for (const LifeEvents& life : record.lives) {
+    MomentOfLife now;
     for (const RecordEvent& event : life.events) {
+      now.Take(event);
       switch (event.kind) {
         case RecordKind::kInitialized:
         case RecordKind::kStep:
@@ -101,9 +102,13 @@ void CheckTrajectory(const Evidence& evidence, Check& check) {
           CheckTraining(golden, life, event, check);
           break;
         case RecordKind::kResumed:
-        case RecordKind::kLoaded:
         case RecordKind::kSaveAcknowledged:
-          CheckState(golden, life, event, check);
+          CheckState(golden, life, event, now.At(event.step), check);
+          break;
+        case RecordKind::kLoaded:
+          if (const auto of = evidence.names.Find(event.path)) {
+            CheckState(golden, life, event, of->moment, check);
+          }
           break;
         default:
           break;

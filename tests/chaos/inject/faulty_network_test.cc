@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "chaos/inject/network_edge.h"
 #include "chaos/sim/simulation.h"
 
 namespace gauntlet {
@@ -87,7 +88,7 @@ TEST_F(FaultyNetworkTest, ASenderThatHasTooMuchHeldGivesUpAtItsDeadline) {
   RunBoth(
       [&](World&, FaultyNetwork& network, Channel& channel) {
         network.Trouble(Trouble(FaultKind::kPartition));
-        const Frame half(FaultyNetwork::kMaxHeldBytes / 2, 'x');
+        const Frame half(NetworkEdge::kMaxHeldBytes / 2, 'x');
         EXPECT_TRUE(channel.Send(half, In(seconds(1))).ok());
         EXPECT_TRUE(channel.Send(half, In(seconds(1))).ok());
         const Time deadline = In(seconds(1));
@@ -140,6 +141,86 @@ TEST_F(FaultyNetworkTest, ADelayIsOfEachFrameAndKeepsTheOrder) {
         EXPECT_TRUE(channel.Send("thanks", kNever).ok());
         EXPECT_EQ(ReceiveCode(channel, seconds(2)), Code::kUnavailable);
       });
+}
+
+// Frames that come faster than they are late do not wait for each other.
+TEST_F(FaultyNetworkTest, ADelayOfWhatComesInDoesNotAddUp) {
+  constexpr int kFrames = 20;
+  RunBoth(
+      [&](World&, FaultyNetwork& network, Channel& channel) {
+        network.Trouble(
+            Trouble(FaultKind::kDelay, {.latency = milliseconds(500)}));
+        for (int i = 0; i < kFrames; ++i) {
+          EXPECT_EQ(*channel.Receive(kNever), std::to_string(i));
+          const Time sent = begin_ + i * milliseconds(200);
+          EXPECT_GE(simulation_.now(), sent + milliseconds(500)) << i;
+          EXPECT_LT(simulation_.now(), sent + milliseconds(550)) << i;
+        }
+      },
+      [&](World& world, Channel& channel) {
+        for (int i = 0; i < kFrames; ++i) {
+          world.clock.SleepUntil(begin_ + i * milliseconds(200));
+          EXPECT_TRUE(channel.Send(std::to_string(i), kNever).ok());
+        }
+        EXPECT_EQ(ReceiveCode(channel, seconds(5)), Code::kUnavailable);
+      });
+}
+
+// The same in the simulated network, which both worlds are to agree with.
+TEST_F(FaultyNetworkTest, TheSimulatedNetworkDelaysInTheSameWay) {
+  simulation_.network().BeginTrouble(
+      {"s", "c"},
+      FrameTrouble(Trouble(FaultKind::kDelay, {.latency = milliseconds(500)}),
+                   RandomStream(1, "delay")));
+  constexpr int kFrames = 20;
+  RunBoth(
+      [&](World&, FaultyNetwork&, Channel& channel) {
+        for (int i = 0; i < kFrames; ++i) {
+          EXPECT_EQ(*channel.Receive(kNever), std::to_string(i));
+          const Time sent = begin_ + seconds(1) + i * milliseconds(200);
+          EXPECT_GE(simulation_.now(), sent + milliseconds(500)) << i;
+          EXPECT_LT(simulation_.now(), sent + milliseconds(550)) << i;
+        }
+      },
+      [&](World& world, Channel& channel) {
+        for (int i = 0; i < kFrames; ++i) {
+          world.clock.SleepUntil(begin_ + seconds(1) + i * milliseconds(200));
+          EXPECT_TRUE(channel.Send(std::to_string(i), kNever).ok());
+        }
+        EXPECT_EQ(ReceiveCode(channel, seconds(5)), Code::kUnavailable);
+      });
+}
+
+TEST_F(FaultyNetworkTest, CloseWakesAReceiverForWhomAFrameIsHeldBack) {
+  RunBoth(
+      [&](World& world, FaultyNetwork& network, Channel& channel) {
+        const auto receiver = world.tasks.Spawn("receiver", [&] {
+          EXPECT_EQ(ReceiveCode(channel, seconds(60)), Code::kUnavailable);
+        });
+        world.clock.SleepUntil(In(milliseconds(100)));
+        network.Trouble(Trouble(FaultKind::kPartition));
+        world.clock.SleepUntil(In(seconds(2)));
+        channel.Close();
+        receiver->Join();
+        EXPECT_LT(simulation_.now(), begin_ + seconds(3));
+      },
+      [&](World& world, Channel& channel) {
+        world.clock.SleepUntil(In(seconds(1)));
+        EXPECT_TRUE(channel.Send("held back", kNever).ok());
+        EXPECT_EQ(ReceiveCode(channel, seconds(60)), Code::kUnavailable);
+      });
+}
+
+TEST_F(FaultyNetworkTest, ALostConnectionIsToldToTheNextSender) {
+  RunBoth(
+      [&](World& world, FaultyNetwork& network, Channel& channel) {
+        network.Trouble(Trouble(FaultKind::kDelay, {.latency = seconds(1)}));
+        EXPECT_TRUE(channel.Send("comes too late", kNever).ok());
+        world.clock.SleepUntil(In(seconds(3)));
+        EXPECT_EQ(channel.Send("more", kNever).code(), Code::kUnavailable);
+        EXPECT_EQ(ReceiveCode(channel, seconds(5)), Code::kUnavailable);
+      },
+      [](World&, Channel& channel) { channel.Close(); });
 }
 
 TEST_F(FaultyNetworkTest, WhatIsLateStillGoesOutBeforeTheClose) {

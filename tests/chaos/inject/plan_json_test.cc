@@ -72,13 +72,14 @@ struct HostileText {
   std::string text;
 };
 
-std::vector<HostileText> HostileTexts() {
-  const std::string at = R"("point": "step.begin")";
-  const std::string crash = R"("do": "crash")";
+const std::string kAt = R"("point": "step.begin")";
+const std::string kCrash = R"("do": "crash")";
+
+std::vector<HostileText> HostileDocuments() {
   return {
       {"expected JSON", ""},
       {"expected JSON", R"({"format": "gauntlet-plan-v1")"},
-      {"expected JSON", PlanText(at, crash) + "x"},
+      {"expected JSON", PlanText(kAt, kCrash) + "x"},
       {"expected an object, found an array", "[]"},
       {"expected an object, found 3", "3"},
       {"format: expected gauntlet-plan-v1, found \"v2\"", R"({"format":"v2"})"},
@@ -98,55 +99,69 @@ std::vector<HostileText> HostileTexts() {
       {"at most 8 levels",
        std::string(5000, '[') + "1" + std::string(5000, ']')},
       {"at most 16777216 bytes", std::string(17 << 20, ' ')},
+  };
+}
+
+std::vector<HostileText> HostileSites() {
+  return {
       {"faults[0].at.point: expected the name of a fault point, found \"x\"",
-       PlanText(R"("point": "x")", crash)},
+       PlanText(R"("point": "x")", kCrash)},
       {"faults[0].at.point: expected a value, found nothing",
-       PlanText("", crash)},
+       PlanText("", kCrash)},
       {"faults[0].at.hit: expected an integer from 1 on, found 0",
-       PlanText(at + R"(, "hit": 0)", crash)},
+       PlanText(kAt + R"(, "hit": 0)", kCrash)},
       {"faults[0].at.hit: expected an integer from 1 on, found 1.5",
-       PlanText(at + R"(, "hit": 1.5)", crash)},
+       PlanText(kAt + R"(, "hit": 1.5)", kCrash)},
       {"faults[0].at.worker: expected an integer from 0 on, found 3000000000",
-       PlanText(at + R"(, "worker": 3000000000)", crash)},
+       PlanText(kAt + R"(, "worker": 3000000000)", kCrash)},
       {"faults[0].at.worker: expected an integer, any, all or chief",
-       PlanText(at + R"(, "worker": "some")", crash)},
+       PlanText(kAt + R"(, "worker": "some")", kCrash)},
       {"faults[0].at.life: expected an integer from 1 on, found 0",
-       PlanText(at + R"(, "life": 0)", crash)},
+       PlanText(kAt + R"(, "life": 0)", kCrash)},
       {"faults[0].at.step: expected an integer from 0 on, found null",
-       PlanText(at + R"(, "step": null)", crash)},
+       PlanText(kAt + R"(, "step": null)", kCrash)},
       {"faults[0].at.offset: expected bytes, or a percentage",
-       PlanText(R"("point": "ckpt.shard.write", "offset": "-5%")", crash)},
+       PlanText(R"("point": "ckpt.shard.write", "offset": "-5%")", kCrash)},
+  };
+}
+
+std::vector<HostileText> HostileFaults() {
+  return {
       {"faults[0].do: expected the name of a fault kind, found \"melt\"",
-       PlanText(at, R"("do": "melt")")},
+       PlanText(kAt, R"("do": "melt")")},
       {"faults[0].with.\"grace_ns\": expected times, until_step or a "
        "parameter of crash (exit_code), found an unknown one",
-       PlanText(at, crash + R"(, "with": {"grace_ns": 0})")},
+       PlanText(kAt, kCrash + R"(, "with": {"grace_ns": 0})")},
       {"faults[0].with.times: expected once or always, found \"twice\"",
-       PlanText(at, crash + R"(, "with": {"times": "twice"})")},
+       PlanText(kAt, kCrash + R"(, "with": {"times": "twice"})")},
       {"faults[0].with.keep: expected block numbers from 0 to 63, found 64",
-       PlanText(at, R"("do": "torn_write", "with": {"keep": [64]})")},
+       PlanText(kAt, R"("do": "torn_write", "with": {"keep": [64]})")},
       {"faults[0].with.error: expected an error like EIO or ENOSPC",
-       PlanText(at, R"("do": "errno", "with": {"error": "EWHAT"})")},
+       PlanText(kAt, R"("do": "errno", "with": {"error": "EWHAT"})")},
       {"faults[0].with.groups: expected an array of arrays of workers, found 3",
-       PlanText(at, R"("do": "partition", "with": {"groups": 3})")},
+       PlanText(kAt, R"("do": "partition", "with": {"groups": 3})")},
       {"faults[0].with.groups: expected an array of arrays of workers",
-       PlanText(at, R"("do": "partition", "with": {"groups": [[0], [-1]]})")},
+       PlanText(kAt, R"("do": "partition", "with": {"groups": [[0], [-1]]})")},
       {"faults[0].with.groups: expected an array of arrays of workers",
-       PlanText(at,
+       PlanText(kAt,
                 R"("do": "partition", "with": {"groups": [[0], [1e300]]})")},
       {"faults[0].with.way: expected out or in, found \"up\"",
-       PlanText(at, R"("do": "one_way", "with": {"way": "up"})")},
+       PlanText(kAt, R"("do": "one_way", "with": {"way": "up"})")},
       {"faults[0].with.direction: expected forward or back, found \"\"",
-       PlanText(at, R"("do": "clock_jump", "with": {"direction": ""})")},
+       PlanText(kAt, R"("do": "clock_jump", "with": {"direction": ""})")},
       {"fault f: with.percent: expected 1 to 90, found 100",
-       PlanText(at, R"("do": "drop", "with": {"percent": 100})")},
+       PlanText(kAt, R"("do": "drop", "with": {"percent": 100})")},
       {"fault f: after: expected the id of a fault of this plan, found g",
-       PlanText(at, crash + R"(, "after": "g")")},
+       PlanText(kAt, kCrash + R"(, "after": "g")")},
   };
 }
 
 TEST(PlanJsonTest, RefusesHostileTextInOneClearLine) {
-  for (const HostileText& hostile : HostileTexts()) {
+  std::vector<HostileText> all = HostileDocuments();
+  for (const auto& more : {HostileSites(), HostileFaults()}) {
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  for (const HostileText& hostile : all) {
     const Status status = PlanFromJson(hostile.text).status();
     EXPECT_EQ(status.code(), Code::kInvalidArgument) << hostile.message;
     EXPECT_NE(status.message().find(hostile.message), std::string::npos)

@@ -220,6 +220,25 @@ TEST_F(ProcessTest, NoticesAreCounted) {
   EXPECT_EQ(RunToExit(process).code, 143);
 }
 
+// As with a process whose clock is decorated: its own life, and nobody else.
+TEST_F(ProcessTest, ACalendarJumpsForOneProcessOnly) {
+  std::vector<int64_t> read;
+  const auto body = [&](int64_t jump) {
+    return [&, jump](World& world) {
+      if (jump != 0) simulation_.JumpCalendar(simulation_.self(), jump);
+      read.push_back(world.clock.UnixSeconds());
+      return 0;
+    };
+  };
+  for (const int64_t jump : {int64_t{0}, int64_t{-3600}, int64_t{0}}) {
+    simulation_.Start({.host = "one", .body = body(jump)});
+    simulation_.Run();
+  }
+  ASSERT_EQ(read.size(), 3u);
+  EXPECT_LT(read[1], read[0] - 3500);
+  EXPECT_GE(read[2], read[0]);
+}
+
 TEST_F(ProcessTest, OneProcessWaitsForAnother) {
   const ProcessId child = simulation_.Start(
       {.name = "child", .host = "other", .body = [](World& world) {

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "engine/ckpt/removal.h"
 #include "engine/ckpt/state_file.h"
 #include "engine/ckpt/store_names.h"
 #include "engine/real/posix_storage.h"
@@ -111,13 +112,20 @@ TEST_F(CheckpointStoreTest, KeepsOneCheckpointOnlyAfterTheNextIsCommitted) {
 
 TEST_F(CheckpointStoreTest, SaysSoWhereAStepIsSavedAlready) {
   CheckpointStore store = Saved({1});
-  EXPECT_EQ(store.BeginSave(HeadOf(1), 1).status().code(),
-            Code::kAlreadyExists);
+  EXPECT_EQ(store.BeginSave(HeadOf(1), 1).value(), std::nullopt);
   CheckpointHead other = HeadOf(1);
   other.state_digest = DigestOf("other");
   const Status status = store.BeginSave(other, 1).status();
   EXPECT_EQ(status.code(), Code::kFailedPrecondition);
   EXPECT_THAT(status.message(), HasSubstr("nondeterminism"));
+}
+
+TEST_F(CheckpointStoreTest, TakesNoDamagedCheckpointForASaveThatIsThere) {
+  CheckpointStore store = Saved({1});
+  Bytes("step-000000001-g1/MANIFEST.json")[5] ^= 1;
+  EXPECT_TRUE(Save(store, 1, 1).ok());
+  EXPECT_TRUE(storage_.Exists(kDirectory + "/rejected-step-000000001-g1"));
+  EXPECT_EQ(Recover(test_.world).step, 1u);
 }
 
 TEST_F(CheckpointStoreTest, KeepsTwoPhasesOfOneStepApart) {
@@ -127,8 +135,9 @@ TEST_F(CheckpointStoreTest, KeepsTwoPhasesOfOneStepApart) {
   for (const Phase phase : {Phase::kEvaluationDue, Phase::kInEpoch}) {
     CheckpointHead head = HeadOf(1);
     head.phase = phase;
-    const auto save = store.BeginSave(head, 1);
-    ASSERT_TRUE(save.ok()) << save.status().ToString();
+    const auto begun = store.BeginSave(head, 1);
+    ASSERT_TRUE(begun.ok()) << begun.status().ToString();
+    const std::optional<std::string>& save = *begun;
     const std::vector shards = {*store.WriteShard(*save, 0, 1, views)};
     ASSERT_TRUE(store.Commit(*save, head, 1, shards).ok());
   }
@@ -197,6 +206,25 @@ TEST_F(CheckpointStoreTest, WhatARetirementLeftGoesWithTheNextOne) {
   EXPECT_FALSE(AnyHalfDeleted(storage_));
 }
 
+// The rename of the first try may not be durable: a power cut could bring the
+// name back, so that no file may be gone before the directory is synced.
+TEST_F(CheckpointStoreTest, ARemovalTriedAgainSyncsTheNameBeforeTheFiles) {
+  Saved({1});
+  const auto removed = [&] {
+    return RemoveCheckpoint(test_.world, kDirectory, "step-000000001-g1");
+  };
+  storage_.gate = [](Operation operation, const std::string&) {
+    return operation == Operation::kSync ? IoError("no") : OkStatus();
+  };
+  EXPECT_EQ(removed().code(), Code::kIoError);
+  const auto half = storage_.Contents();
+  EXPECT_EQ(removed().code(), Code::kIoError);
+  EXPECT_EQ(storage_.Contents(), half);
+  storage_.gate = nullptr;
+  EXPECT_EQ(removed().code(), Code::kNotFound);
+  EXPECT_FALSE(AnyHalfDeleted(storage_));
+}
+
 TEST_F(CheckpointStoreTest, WhatAVoidSaveLeftGoesWithTheNextRetention) {
   CheckpointStore store = Saved({1}, 1);
   test_.faults.script = [](Point point, size_t) {
@@ -209,6 +237,41 @@ TEST_F(CheckpointStoreTest, WhatAVoidSaveLeftGoesWithTheNextRetention) {
   test_.faults.script = nullptr;
   EXPECT_TRUE(Save(store, 1, 3).ok());
   EXPECT_FALSE(AnyHalfDeleted(storage_));
+}
+
+// The second save has the name of the first, whose removal is still owed: what
+// stood in its way is the tmp directory, or the checkpoint itself.
+TEST_F(CheckpointStoreTest, AVoidSaveDoesNotTakeALaterOneOfItsNameWithIt) {
+  for (const Point failing : {Point::kShardSync, Point::kParentSync}) {
+    storage_.SetContents({});
+    CheckpointStore store = Saved({1}, 2);
+    test_.faults.script = [failing](Point point, size_t) {
+      const bool fails = point == failing || point == Point::kRetireRename;
+      return fails ? IoError("no") : OkStatus();
+    };
+    EXPECT_EQ(Save(store, 1, 2).status().code(), Code::kIoError);
+    test_.faults.script = nullptr;
+    const Status again = Save(store, 1, 2).status();
+    EXPECT_TRUE(again.ok()) << PointName(failing) << again.ToString();
+    EXPECT_THAT(Checkpoints(storage_, kDirectory),
+                ElementsAre("step-000000001-g1", "step-000000002-g1"))
+        << PointName(failing);
+    EXPECT_EQ(Recover(test_.world).step, 2u) << PointName(failing);
+  }
+}
+
+TEST_F(CheckpointStoreTest, BeginsNoSaveWhoseNameAVoidOneStillHolds) {
+  CheckpointStore store = Saved({1}, 2);
+  test_.faults.script = [](Point point, size_t) {
+    const bool fails =
+        point == Point::kParentSync || point == Point::kRetireRename;
+    return fails ? IoError("no") : OkStatus();
+  };
+  EXPECT_EQ(Save(store, 1, 2).status().code(), Code::kIoError);
+  EXPECT_EQ(store.BeginSave(HeadOf(2), 1).status().code(), Code::kIoError);
+  EXPECT_EQ(test_.events.Of(EventKind::kSaveFailed).size(), 2u);
+  test_.faults.script = nullptr;
+  EXPECT_TRUE(Save(store, 1, 2).ok());
 }
 
 TEST_F(CheckpointStoreTest, VoidsASaveWhoseFsyncFailedAndSavesTheNextOne) {
@@ -269,6 +332,17 @@ TEST_F(CheckpointStoreTest, RefusesAnEditToADamagedCheckpoint) {
   const Status status = Recover(test_.world).status;
   EXPECT_EQ(status.code(), Code::kFailedPrecondition);
   EXPECT_THAT(status.message(), HasSubstr("MANIFEST.json"));
+}
+
+TEST_F(CheckpointStoreTest, SaysWhatItRejectsBeforeItSetsThatAside) {
+  Saved({1, 2});
+  Bytes("step-000000002-g1/MANIFEST.json").clear();
+  test_.faults.script = [](Point point, size_t) {
+    return point == Point::kReject ? Cancelled("gone") : OkStatus();
+  };
+  EXPECT_EQ(Recover(test_.world).status.code(), Code::kCancelled);
+  EXPECT_EQ(test_.events.Of(EventKind::kRejected).front().path,
+            kDirectory + "/step-000000002-g1");
 }
 
 TEST_F(CheckpointStoreTest, RefusesAColdStartWhereNoCheckpointIsValid) {

@@ -2,12 +2,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "engine/ckpt/ownership.h"
 #include "tests/engine/ckpt/test_world.h"
+#include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 
 class FencingTest : public testing::Test {
@@ -17,6 +20,12 @@ class FencingTest : public testing::Test {
     const auto claim = store.ClaimGeneration(std::string(kJob));
     CHECK(claim.ok(), claim.status().ToString());
     return store;
+  }
+  static CheckpointStore LaunchedAs(World& world, const Tenure& tenure) {
+    auto store = CheckpointStore::Open(
+        world, {.directory = std::string(kStore), .tenure = tenure});
+    CHECK(store.ok(), store.status().ToString());
+    return *std::move(store);
   }
 
   MemoryStorage storage_;
@@ -46,6 +55,24 @@ TEST_F(FencingTest, AStoreWithVoidCheckpointsOnlyIsAColdStart) {
   const Recovered recovered = Recover(third.world);
   ASSERT_TRUE(recovered.status.ok()) << recovered.status.ToString();
   EXPECT_FALSE(recovered.claim->parent);
+}
+
+// A disk that lies about syncs may take away a claim and keep what came after
+// it.
+TEST_F(FencingTest, WhereAClaimIsLostNoStartIsCold) {
+  CheckpointStore first = Claimed(old_.world);
+  ASSERT_TRUE(Save(first, 1, 1).ok());
+  Claimed(new_.world);
+  for (const char* const lost :
+       {"gen-000002", "checkpoint", "step-000000001-g2/MANIFEST.json"}) {
+    storage_.Bytes(fmt::format("/store/{}", lost)).clear();
+  }
+  TestWorld third(storage_);
+  const Recovered recovered = Recover(third.world);
+  EXPECT_EQ(recovered.status.code(), Code::kFailedPrecondition);
+  EXPECT_THAT(recovered.status.message(),
+              HasSubstr("step-000000001-g2: the claim of generation 2 is "
+                        "lost"));
 }
 
 // At each operation of one generation's claim another one claims the store from
@@ -120,6 +147,82 @@ TEST_F(FencingTest, ASurvivorOfADeletedStoreDoesNotPassForItsNewOwner) {
   TestWorld third(storage_);
   CheckpointStore next = Claimed(third.world);
   EXPECT_EQ(Save(survivor, 1, 2).status().code(), Code::kFenced);
+}
+
+// Nothing is to be won by a claim of one's own there: it would begin at step 0.
+TEST_F(FencingTest, WhoseStoreWasDeletedUnderItStopsForGood) {
+  enum class After { kNothing, kAnEmptyDirectory, kAnotherOwner };
+  for (const After after :
+       {After::kNothing, After::kAnEmptyDirectory, After::kAnotherOwner}) {
+    storage_.SetContents({});
+    CheckpointStore survivor = Claimed(old_.world);
+    ASSERT_TRUE(Save(survivor, 1, 1).ok());
+    storage_.SetContents({});
+    if (after == After::kAnEmptyDirectory) OpenStore(new_.world);
+    if (after == After::kAnotherOwner) {
+      CheckpointStore owner = LaunchedAs(new_.world, {.launch = "2"});
+      ASSERT_TRUE(owner.ClaimGeneration(std::string(kJob)).ok());
+    }
+    const Status saved = Save(survivor, 1, 2).status();
+    EXPECT_EQ(saved.code(), Code::kFailedPrecondition) << saved.ToString();
+    EXPECT_THAT(saved.message(), HasSubstr("deleted under this run"));
+  }
+}
+
+// Of two launchers without a common lock the later one keeps the store.
+TEST_F(FencingTest, ALaterLaunchIsNotFencedByAnEarlierOne) {
+  CheckpointStore earlier = LaunchedAs(old_.world, {.launch = "1"});
+  ASSERT_TRUE(earlier.ClaimGeneration(std::string(kJob)).ok());
+  CheckpointStore later = LaunchedAs(new_.world, {.launch = "2"});
+  ASSERT_TRUE(later.ClaimGeneration(std::string(kJob)).ok());
+  EXPECT_EQ(Save(earlier, 1, 1).status().code(), Code::kFenced);
+  CheckpointStore again = LaunchedAs(old_.world, {.launch = "1", .claimed = 1});
+  const Status claimed = again.ClaimGeneration(std::string(kJob)).status();
+  EXPECT_EQ(claimed.code(), Code::kFailedPrecondition);
+  EXPECT_THAT(claimed.message(), HasSubstr("taken over by a later run"));
+  EXPECT_TRUE(Save(later, 2, 1).ok());
+}
+
+// A survivor that claims late belongs to an earlier life, or an earlier launch.
+TEST_F(FencingTest, AnEqualOrLaterLaunchClaimsOverALateSurvivor) {
+  for (const std::string survivors_launch : {"1", "2"}) {
+    storage_.SetContents({});
+    CheckpointStore owner = LaunchedAs(new_.world, {.launch = "2"});
+    TestWorld late(storage_);
+    CheckpointStore survivor =
+        LaunchedAs(late.world, {.launch = survivors_launch});
+    late.faults.script = [&](Point point, size_t n) {
+      if (point == Point::kClaimRecord) return Cancelled("gone");
+      return n > 0 ? OkStatus()
+                   : owner.ClaimGeneration(std::string(kJob)).status();
+    };
+    EXPECT_FALSE(survivor.ClaimGeneration(std::string(kJob)).ok());
+    EXPECT_EQ(Save(owner, 1, 1).status().code(), Code::kFenced);
+    CheckpointStore again =
+        LaunchedAs(new_.world, {.launch = "2", .claimed = 1});
+    EXPECT_TRUE(again.ClaimGeneration(std::string(kJob)).ok());
+  }
+}
+
+TEST_F(FencingTest, NoLifeStartsColdWhereAnEarlierOneClaimed) {
+  for (const bool there : {false, true}) {
+    storage_.SetContents({});
+    if (there) OpenStore(new_.world);
+    const auto before = storage_.Contents();
+    CheckpointStore store =
+        LaunchedAs(new_.world, {.launch = "1", .claimed = 3});
+    const Status claimed = store.ClaimGeneration(std::string(kJob)).status();
+    EXPECT_EQ(claimed.code(), Code::kFailedPrecondition);
+    EXPECT_THAT(claimed.message(), HasSubstr("expected its claim gen-000003"));
+    EXPECT_EQ(storage_.Contents(), before);
+  }
+}
+
+TEST_F(FencingTest, LaunchNamesRiseWithTheClaims) {
+  CheckpointStore store = Claimed(old_.world);
+  const auto first = MakeLaunchName(old_.world, std::string(kStore));
+  for (int life = 0; life < 10; ++life) Claimed(old_.world);
+  EXPECT_LT(*first, *MakeLaunchName(old_.world, std::string(kStore)));
 }
 
 TEST_F(FencingTest, AnUnrecordedClaimCountsForNothingButItsNumber) {

@@ -239,22 +239,36 @@ TEST(StateFileTest, IsObeyedOnlyWhereAPersonEditedIt) {
       Replaced(text, "latest: step-000000002", "latest: step-000000001");
   EXPECT_EQ(ParseStateFile(edited).edit, std::nullopt) << "its digest is wrong";
   EXPECT_TRUE(ParseStateFile(edited).damaged);
-  const std::string unsealed = text.substr(0, text.rfind("xxh3_128"));
-  EXPECT_EQ(ParseStateFile(unsealed).edit, "step-000000002-g1");
+  const std::string unsealed = edited.substr(0, edited.rfind("xxh3_128"));
+  EXPECT_EQ(ParseStateFile(unsealed).edit, "step-000000001-g1");
+  const std::string typo = Replaced(unsealed, "latest: step", "latest: stop");
+  EXPECT_EQ(ParseStateFile(typo).edit, "stop-000000001-g1");
   EXPECT_EQ(ParseStateFile("latest: x\r\n").edit, "x");
   const StateFile torn = ParseStateFile("latest: x" + std::string(40, '\0'));
   EXPECT_EQ(torn.edit, std::nullopt) << "a person writes no zeros";
   EXPECT_TRUE(torn.damaged);
-  const std::string flipped = Replaced(text, "xxh3_128", "yxh3_128");
-  EXPECT_TRUE(ParseStateFile(flipped).damaged) << flipped;
-  EXPECT_EQ(ParseStateFile(flipped).edit, std::nullopt);
-  const std::string cut = text.substr(0, text.find("step-") + 8);
-  EXPECT_TRUE(ParseStateFile(cut).damaged) << cut;
-  EXPECT_EQ(ParseStateFile(cut).edit, std::nullopt);
   const std::string damaged = Replaced(text, "Written", "Vritten");
   EXPECT_EQ(ParseStateFile(damaged).edit, std::nullopt);
   EXPECT_EQ(ParseStateFile("").edit, std::nullopt);
   EXPECT_EQ(ParseStateFile(std::string(1000, '\0')).edit, std::nullopt);
+}
+
+TEST(StateFileTest, TakesNoFlippedBitAndNoCutForAnEdit) {
+  for (const std::vector<std::string>& all :
+       {std::vector<std::string>{"step-000000001-g1", "step-000000002-g12"},
+        {"step-000000001-evaluation_due-g10"}}) {
+    const std::string text = EncodeStateFile(all);
+    for (size_t i = 0; i < text.size(); ++i) {
+      for (int bit = 0; bit < 8; ++bit) {
+        std::string flipped = text;
+        flipped[i] = static_cast<char>(flipped[i] ^ (1 << bit));
+        ASSERT_EQ(ParseStateFile(flipped).edit, std::nullopt) << flipped;
+        ASSERT_TRUE(ParseStateFile(flipped).damaged) << flipped;
+      }
+      ASSERT_EQ(ParseStateFile(text.substr(0, i)).edit, std::nullopt) << i;
+      ASSERT_TRUE(ParseStateFile(text.substr(0, i)).damaged) << i;
+    }
+  }
 }
 
 TEST(TextRecordTest, TakesAnyBytes) {

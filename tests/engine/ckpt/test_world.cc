@@ -95,7 +95,10 @@ Result<CheckpointRef> Save(CheckpointStore& store, uint64_t generation,
   const CheckpointHead head = HeadOf(step);
   const TestState state(step);
   const std::vector<TensorView> views = state.Views();
-  ASSIGN_OR_RETURN(const std::string save, store.BeginSave(head, generation));
+  ASSIGN_OR_RETURN(const std::optional<std::string> begun,
+                   store.BeginSave(head, generation));
+  if (!begun) return AlreadyExists("saved already");
+  const std::string& save = *begun;
   std::vector<ShardFile> shards;
   const auto plan = PartitionTensors(views, 2);
   for (int rank = 0; rank < 2; ++rank) {

@@ -29,6 +29,20 @@ TEST(JobDifferenceTest, NamesWhatOnlyOneSideHas) {
             "optimizer.momentum: nothing in the checkpoint, 0.0 now");
 }
 
+TEST(JobDifferenceTest, NamesScheduleClippingAndAccumulation) {
+  const JobSpec stored = PresetJob("tiny").value();
+  JobSpec present = stored;
+  present.optimizer.schedule.warmup = 5;
+  present.optimizer.clip = {.kind = ClipKind::kValue, .limit = 2.0f};
+  present.accumulate = 3;
+  EXPECT_EQ(DescribeJobDifference(Json(stored), Json(present)),
+            "accumulate: nothing in the checkpoint, 3 now; "
+            "optimizer.clip.kind: nothing in the checkpoint, value now; "
+            "optimizer.clip.limit: nothing in the checkpoint, 2.0 now; "
+            "optimizer.schedule.kind: nothing in the checkpoint, constant now; "
+            "optimizer.schedule.warmup: nothing in the checkpoint, 5 now");
+}
+
 TEST(JobDifferenceTest, OfEqualJobsIsEmptyEvenWhereTheDataMoved) {
   JobSpec stored = PresetJob("tiny").value();
   stored.data = {.kind = DataKind::kIdx, .path = "/a"};

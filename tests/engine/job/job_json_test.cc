@@ -46,6 +46,100 @@ TEST(JobJsonTest, EveryPresetComesBack) {
   }
 }
 
+TEST(JobJsonTest, AConvolutionIsWrittenWithItsFiltersAndItsKernel) {
+  const std::string json = JobToJson(PresetJob("cnn").value(), kContent);
+  const std::string conv = R"({"kind":"conv2d","filters":32,"kernel":3},)";
+  EXPECT_NE(json.find(conv), std::string::npos) << json;
+  const auto refused = JobFromJson(With(json, R"(,"kernel":3)", ""));
+  EXPECT_EQ(refused.status().message(), "job: model.layers[0].kernel: missing");
+}
+
+// A job with everything that the text of older jobs does not have.
+JobSpec ScheduledJob(ScheduleSpec schedule) {
+  JobSpec job = PresetJob("tiny").value();
+  job.optimizer.schedule = std::move(schedule);
+  job.optimizer.clip = {.kind = ClipKind::kGlobalNorm, .limit = 1.5f};
+  job.accumulate = 4;
+  return job;
+}
+
+TEST(JobJsonTest, SchedulesClippingAndAccumulationComeBack) {
+  const ScheduleSpec kSchedules[] = {
+      {.warmup = 3},
+      {.kind = ScheduleKind::kExponentialDecay,
+       .steps = 100,
+       .rate = 0.96f,
+       .staircase = true},
+      {.kind = ScheduleKind::kCosineDecay, .steps = 50, .alpha = 0.1f},
+      {.kind = ScheduleKind::kPiecewise,
+       .boundaries = {3, 9},
+       .values = {0.1f, 0.01f, 0.001f}}};
+  const std::string kTexts[] = {
+      R"({"kind":"constant","warmup":3})",
+      R"({"kind":"exponential_decay","steps":100,"rate":0.96,)"
+      R"("staircase":true,"warmup":0})",
+      R"({"kind":"cosine_decay","steps":50,"alpha":0.1,"warmup":0})",
+      R"({"kind":"piecewise","boundaries":[3,9],"values":[0.1,0.01,0.001],)"
+      R"("warmup":0})"};
+  for (size_t i = 0; i < std::size(kTexts); ++i) {
+    const std::string json = JobToJson(ScheduledJob(kSchedules[i]), kContent);
+    EXPECT_NE(json.find(R"("schedule":)" + kTexts[i] +
+                        R"(,"clip":{"kind":"global_norm","limit":1.5}})"),
+              std::string::npos)
+        << json;
+    EXPECT_TRUE(json.ends_with(R"("remainder":"drop","accumulate":4})"));
+    const Result<JobSpec> back = JobFromJson(json);
+    ASSERT_TRUE(back.ok()) << back.status().ToString();
+    EXPECT_EQ(JobToJson(*back, kContent), json);
+  }
+}
+
+TEST(JobJsonTest, RefusesASpoiltScheduleByItsPath) {
+  const std::string cosine =
+      JobToJson(ScheduledJob({.kind = ScheduleKind::kCosineDecay, .steps = 50}),
+                kContent);
+  const std::string pieces =
+      JobToJson(ScheduledJob({.kind = ScheduleKind::kPiecewise,
+                              .boundaries = {3},
+                              .values = {0.1f, 0.01f}}),
+                kContent);
+  const std::pair<std::string, std::string> kBad[] = {
+      {With(cosine, R"("steps":50)", R"("steps":-1)"),
+       "job: optimizer.schedule.steps: expected an integer from 0 to 2^64 - 1, "
+       "found -1"},
+      {With(cosine, R"("alpha":0.0)", R"("beta":0)"),
+       "job: optimizer.schedule.alpha: missing"},
+      {With(cosine, "cosine_decay", "sine"),
+       "job: optimizer.schedule.kind: expected one of constant "
+       R"(exponential_decay cosine_decay piecewise, found "sine")"},
+      {With(cosine, R"("clip":{)", R"("clip":7,"x":{)"),
+       R"(job: "optimizer.x": unknown key)"},
+      {With(cosine, R"("accumulate":4)", R"("accumulate":1)"),
+       "job: accumulate: expected an integer from 2 to 2147483647, found 1"},
+      {With(pieces, "[3]", "[3.5]"),
+       "job: optimizer.schedule.boundaries: expected whole numbers"},
+      {With(pieces, "[3]", "3"),
+       "job: optimizer.schedule: expected lists of boundaries and values"},
+      {With(pieces, "0.01]", "null]"),
+       "job: optimizer.schedule.values[1].value: expected a float32 number, "
+       "found null"},
+  };
+  for (const auto& [text, message] : kBad) {
+    const Result<JobSpec> job = JobFromJson(text);
+    ASSERT_FALSE(job.ok()) << text;
+    EXPECT_EQ(job.status().message(), message);
+  }
+}
+
+TEST(JobJsonTest, ALayerWithStateOfItsOwnComesBack) {
+  JobSpec job = PresetJob("tiny").value();
+  job.model.layers[2] = {.kind = LayerKind::kCenter, .momentum = 0.9f};
+  const std::string json = JobToJson(job, kContent);
+  EXPECT_NE(json.find(R"({"kind":"center","momentum":0.9})"),
+            std::string::npos);
+  EXPECT_EQ(JobToJson(JobFromJson(json).value(), kContent), json);
+}
+
 TEST(JobJsonTest, ThePathOfIdxDataComesBack) {
   JobSpec job = PresetJob("linear").value();
   job.data = {.kind = DataKind::kIdx, .path = "/data/\"m\"\n"};
@@ -161,7 +255,8 @@ TEST(JobJsonTest, RefusesATextThatIsNotStrictlyAJob) {
       {With(tiny, R"("units":32)", R"("unit":32)"),
        "job: model.layers[1].units: missing"},
       {With(tiny, R"("kind":"relu")", R"("kind":"gelu")"),
-       "job: model.layers[2].kind: expected one of flatten dense relu dropout, "
+       "job: model.layers[2].kind: expected one of flatten dense relu dropout "
+       "conv2d center, "
        R"(found "gelu")"},
       {With(tiny, R"("kind":"relu")", R"("kind":"relu","units":1)"),
        R"(job: "model.layers[2].units": unknown key)"},

@@ -20,7 +20,7 @@ TEST(PresetsTest, AnUnknownNameIsRefusedWithTheKnownOnes) {
   const Result<JobSpec> job = PresetJob("tinny");
   ASSERT_EQ(job.status().code(), Code::kInvalidArgument);
   EXPECT_EQ(job.status().message(),
-            "job: expected one of linear, mlp, dnn, tiny, found 'tinny'");
+            "job: expected one of linear, mlp, dnn, cnn, tiny, found 'tinny'");
 }
 
 TEST(PresetsTest, TinyTakesSixStepsAnEpochWithFourReplicas) {
@@ -40,6 +40,18 @@ TEST(PresetsTest, DnnIsTheDocumentsClassifier) {
   }
   EXPECT_EQ(units, (std::vector<int>{256, 32, 10}));
   EXPECT_EQ(job.batch, 50);
+}
+
+TEST(PresetsTest, CnnIsTheDocumentsImageClassifier) {
+  const JobSpec job = PresetJob("cnn").value();
+  EXPECT_EQ(job.model.layers[0].kind, LayerKind::kConv2D);
+  EXPECT_EQ(job.model.layers[0].filters, 32);
+  EXPECT_EQ(job.model.layers[0].kernel, 3);
+  EXPECT_EQ(job.model.layers[3].units, 128);
+  EXPECT_EQ(job.optimizer.kind, OptimizerKind::kSgd);
+  EXPECT_EQ(job.optimizer.learning_rate, 0.001f);
+  EXPECT_EQ(job.optimizer.momentum, 0.0f);
+  EXPECT_EQ(job.batch, 64);
 }
 
 }  // namespace

@@ -11,6 +11,16 @@ namespace {
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
+constexpr LayerSpec kConv = {
+    .kind = LayerKind::kConv2D, .filters = 3, .kernel = 3};
+
+void PrependConv(JobSpec& job, int filters, int kernel) {
+  LayerSpec conv = kConv;
+  conv.filters = filters;
+  conv.kernel = kernel;
+  job.model.layers.insert(job.model.layers.begin(), conv);
+}
+
 struct BadJob {
   const char* what;
   std::function<void(JobSpec&)> spoil;
@@ -24,10 +34,23 @@ const BadJob kBadJobs[] = {
      "model.layers (how many): expected 1 to 64, found 65"},
     {"no flatten",
      [](JobSpec& job) { job.model.layers[0].kind = LayerKind::kRelu; },
-     "model.layers[0].kind: expected flatten as the first layer"},
+     "model.layers[0].kind: expected flatten or conv2d as the first layer"},
     {"flatten later",
      [](JobSpec& job) { job.model.layers[2].kind = LayerKind::kFlatten; },
-     "model.layers[2].kind: expected flatten only as the first layer"},
+     "model.layers[2].kind: expected flatten only once"},
+    {"conv2d after flatten",
+     [](JobSpec& job) { job.model.layers[2].kind = LayerKind::kConv2D; },
+     "model.layers[2].kind: expected conv2d only before flatten"},
+    {"dense before flatten", [](JobSpec& job) { job.model.layers[0] = kConv; },
+     "model.layers[1].kind: expected dense only after flatten"},
+    {"no filters", [](JobSpec& job) { PrependConv(job, 0, 3); },
+     "model.layers[0].filters: expected 1 to 4096, found 0"},
+    {"absurd filters", [](JobSpec& job) { PrependConv(job, 1 << 30, 3); },
+     "model.layers[0].filters: expected 1 to 4096, found 1073741824"},
+    {"no kernel", [](JobSpec& job) { PrependConv(job, 3, 0); },
+     "model.layers[0].kernel: expected 1 to 64, found 0"},
+    {"absurd kernel", [](JobSpec& job) { PrependConv(job, 3, 65); },
+     "model.layers[0].kernel: expected 1 to 64, found 65"},
     {"no dense at the end", [](JobSpec& job) { job.model.layers.pop_back(); },
      "model.layers[3].kind: expected dense as the last layer"},
     {"no units", [](JobSpec& job) { job.model.layers[1].units = 0; },
@@ -39,6 +62,11 @@ const BadJob kBadJobs[] = {
      "found 1"},
     {"rate NaN", [](JobSpec& job) { job.model.layers[3].rate = kNan; },
      "model.layers[3].rate: expected a number of at least 0 and below 1"},
+    {"momentum of a moving mean 1",
+     [](JobSpec& job) {
+       job.model.layers[2] = {.kind = LayerKind::kCenter, .momentum = 1.0f};
+     },
+     "model.layers[2].momentum: expected a number of at least 0 and below 1"},
     {"no samples", [](JobSpec& job) { job.data.samples = 0; },
      "data.samples: expected 1 to 10000000, found 0"},
     {"absurd validation",
@@ -87,6 +115,49 @@ const BadJob kBadJobs[] = {
      },
      "optimizer.momentum: expected a number of at least 0 and below 1, found "
      "1.5"},
+    {"no length of a decay",
+     [](JobSpec& job) {
+       job.optimizer.schedule = {.kind = ScheduleKind::kCosineDecay,
+                                 .steps = 0};
+     },
+     "optimizer.schedule.steps: expected 1 to 9007199254740992, found 0"},
+    {"a rate that grows",
+     [](JobSpec& job) {
+       job.optimizer.schedule = {.kind = ScheduleKind::kExponentialDecay,
+                                 .rate = 1.5f};
+     },
+     "optimizer.schedule.rate: expected a number above 0 and at most 1"},
+    {"alpha NaN",
+     [](JobSpec& job) {
+       job.optimizer.schedule = {.kind = ScheduleKind::kCosineDecay,
+                                 .alpha = kNan};
+     },
+     "optimizer.schedule.alpha: expected a number of at least 0 and below 1"},
+    {"absurd warm-up",
+     [](JobSpec& job) { job.optimizer.schedule.warmup = ~uint64_t{0}; },
+     "optimizer.schedule.warmup: expected 0 to 9007199254740992"},
+    {"too few values",
+     [](JobSpec& job) {
+       job.optimizer.schedule = {.kind = ScheduleKind::kPiecewise,
+                                 .boundaries = {1},
+                                 .values = {1.0f}};
+     },
+     "optimizer.schedule.values (how many: one more than boundaries): expected "
+     "2 to 2, found 1"},
+    {"boundaries that go back",
+     [](JobSpec& job) {
+       job.optimizer.schedule = {.kind = ScheduleKind::kPiecewise,
+                                 .boundaries = {5, 5},
+                                 .values = {1.0f, 1.0f, 1.0f}};
+     },
+     "optimizer.schedule.boundaries[1]: expected more than 5, found 5"},
+    {"a limit of 0",
+     [](JobSpec& job) {
+       job.optimizer.clip = {.kind = ClipKind::kNorm, .limit = 0.0f};
+     },
+     "optimizer.clip.limit: expected a number above 0"},
+    {"accumulate 0", [](JobSpec& job) { job.accumulate = 0; },
+     "accumulate: expected 1 to 65536, found 0"},
     {"no replicas", [](JobSpec& job) { job.replicas = 0; },
      "replicas: expected 1 to 1024, found 0"},
     {"absurd batch", [](JobSpec& job) { job.batch = 65537; },

@@ -122,6 +122,34 @@ TEST(ElementwiseTest, SgdHasTheReferencesBits) {
       });
 }
 
+TEST(ElementwiseTest, ScalingAndClippingHaveTheReferencesBits) {
+  ExpectReferenceBits(
+      [](const Kernels& kernels, Arrays& a) {
+        kernels.Scale(0.3f, a.y.span());
+        kernels.ClipValues(0.7f, a.z.span());
+      },
+      [](Arrays& a, size_t i) {
+        a.y.data()[i] = a.y.data()[i] * 0.3f;
+        a.z.data()[i] = numerics::ClipValue(a.z.data()[i], 0.7f);
+      });
+}
+
+TEST(ElementwiseTest, SumsOfSquaresHaveTheReferencesBits) {
+  std::mt19937 random(4);
+  for (const size_t size : {0, 1, 255, 256, 257, 4095, 4096, 4097, 13000}) {
+    for (const Values values : kAllValues) {
+      GuardedFloats x(size);
+      Fill(x.span(), values, random);
+      const float expected = numerics::Dot({x.data(), 1}, {x.data(), 1}, size);
+      for (const Path& path : AllPaths()) {
+        EXPECT_EQ(numerics::BitsOf(path.kernels->SumOfSquares(x.span())),
+                  numerics::BitsOf(expected))
+            << path.name << ", " << size << " floats";
+      }
+    }
+  }
+}
+
 TEST(ElementwiseTest, DropoutHasTheReferencesMaskAndScale) {
   for (const size_t columns : {1, 5, 127, 128, 513}) {
     const Kernels::DropoutArgs args = {.rng_key = 0xfedcba9876543210u,

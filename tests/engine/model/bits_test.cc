@@ -25,9 +25,8 @@ std::vector<uint32_t> FirstStepBits(JobSpec job, size_t rows,
   job.batch = static_cast<int>(rows);
   job.data.samples = job.batch;
   TrainingLoop loop(job, kernels);
-  const auto model = Model::Build(job.model, loop.data().train.height,
-                                  loop.data().train.width, 10, kernels)
-                         .value();
+  const auto model =
+      Model::Build(job.model, loop.data().train.shape(), 10, kernels).value();
   std::vector<float> gradients(model->parameter_count());
   ReplicaBatch batch = WholeSet(loop.data().train);
   batch.rng_key = 17;
@@ -57,6 +56,32 @@ TEST(BitsTest, InstructionSetAndThreadsChangeNoBitOfTheGradients) {
   }
 }
 
+// Small images, so that a row more than a chunk does not take long.
+JobSpec SmallCnn() {
+  JobSpec job = PresetJob("cnn").value();
+  job.data.side = 7;
+  job.data.validation_samples = 16;
+  job.model.layers.insert(
+      job.model.layers.begin() + 2,
+      {.kind = LayerKind::kConv2D, .filters = 9, .kernel = 2});
+  return job;
+}
+
+TEST(BitsTest, InstructionSetAndThreadsChangeNoBitOfConvolutions) {
+  for (const size_t rows : {1u, 37u, 257u}) {
+    const auto expected =
+        FirstStepBits(SmallCnn(), rows, *MakeKernels(Isa::kScalar, 1));
+    for (const Isa isa : IsasHere()) {
+      for (const int threads : {1, 3}) {
+        EXPECT_EQ(FirstStepBits(SmallCnn(), rows, *MakeKernels(isa, threads)),
+                  expected)
+            << rows << " rows, " << IsaName(isa) << ", " << threads
+            << " threads";
+      }
+    }
+  }
+}
+
 TEST(BitsTest, ReplicasAddUpInAscendingOrder) {
   constexpr size_t kReplicas = 3;
   const auto kernels = MakeKernels(Isa::kAuto, 1);
@@ -64,7 +89,7 @@ TEST(BitsTest, ReplicasAddUpInAscendingOrder) {
   TrainingLoop loop(job, *kernels);
   const Dataset& train = loop.data().train;
   const auto model =
-      Model::Build(job.model, train.height, train.width, 10, *kernels).value();
+      Model::Build(job.model, train.shape(), 10, *kernels).value();
   const size_t count = model->parameter_count();
   const SampleOrder order(1, 0, train.rows);
   std::vector<float> all(kReplicas * count);
@@ -96,7 +121,7 @@ TEST(BitsTest, EvaluationSumsAllRowsInOneCanonicalSum) {
   TrainingLoop loop(job, *kernels);
   const Dataset& train = loop.data().train;
   const auto model =
-      Model::Build(job.model, train.height, train.width, 10, *kernels).value();
+      Model::Build(job.model, train.shape(), 10, *kernels).value();
   const ReplicaBatch batch = WholeSet(train);
   std::vector<float> losses;
   int64_t correct = 0;

@@ -21,6 +21,39 @@ Doubles DenseRow(const Doubles& x, size_t units,
   return y;
 }
 
+// An image, row by row.
+struct Image {
+  size_t height = 0;
+  size_t width = 0;
+  size_t channels = 1;
+};
+
+Doubles ConvolutionRow(const Doubles& x, const LayerSpec& layer, Image& image,
+                       std::span<const double>& parameters) {
+  const auto size = static_cast<size_t>(layer.kernel);
+  const auto filters = static_cast<size_t>(layer.filters);
+  const size_t weights = size * size * image.channels * filters;
+  const Image out = {image.height - size + 1, image.width - size + 1, filters};
+  Doubles y;
+  for (size_t i = 0; i < out.height * out.width * filters; ++i) {
+    const size_t f = i % filters;
+    const size_t row = i / filters / out.width;
+    const size_t column = i / filters % out.width;
+    double sum = parameters[weights + f];
+    for (size_t k = 0; k < size * size * image.channels; ++k) {
+      const size_t c = k % image.channels;
+      const size_t ky = k / image.channels / size;
+      const size_t kx = k / image.channels % size;
+      sum += x[((row + ky) * image.width + column + kx) * image.channels + c] *
+             parameters[k * filters + f];
+    }
+    y.push_back(sum);
+  }
+  image = out;
+  parameters = parameters.subspan(weights + filters);
+  return y;
+}
+
 void DropoutRow(const ReplicaBatch& batch, numerics::DropoutPlace place,
                 float rate, Doubles& x) {
   for (size_t j = 0; j < x.size(); ++j) {
@@ -46,7 +79,8 @@ double LossOfRow(LossKind kind, const Doubles& outputs, size_t label) {
 
 }  // namespace
 
-double DoubleLoss(const ModelSpec& spec, const ReplicaBatch& batch,
+double DoubleLoss(const ModelSpec& spec, uint32_t width,
+                  const ReplicaBatch& batch,
                   std::span<const double> parameters) {
   const size_t features = batch.features.size() / batch.labels.size();
   double loss = 0.0;
@@ -54,10 +88,13 @@ double DoubleLoss(const ModelSpec& spec, const ReplicaBatch& batch,
     const auto first = batch.features.subspan(row * features, features);
     Doubles x(first.begin(), first.end());
     std::span<const double> rest = parameters;
+    Image image = {features / width, width, 1};
     for (size_t i = 0; i < spec.layers.size(); ++i) {
       const LayerSpec& layer = spec.layers[i];
       if (layer.kind == LayerKind::kDense) {
         x = DenseRow(x, static_cast<size_t>(layer.units), rest);
+      } else if (layer.kind == LayerKind::kConv2D) {
+        x = ConvolutionRow(x, layer, image, rest);
       } else if (layer.kind == LayerKind::kRelu) {
         for (double& value : x) value = std::max(value, 0.0);
       } else if (layer.kind == LayerKind::kDropout) {
@@ -74,7 +111,7 @@ double DoubleLoss(const ModelSpec& spec, const ReplicaBatch& batch,
   return loss;
 }
 
-std::vector<double> DifferenceGradients(const ModelSpec& spec,
+std::vector<double> DifferenceGradients(const ModelSpec& spec, uint32_t width,
                                         const ReplicaBatch& batch,
                                         std::span<const float> parameters) {
   // The error is about h^2 from the third derivative and 2^-53 / h from
@@ -84,9 +121,9 @@ std::vector<double> DifferenceGradients(const ModelSpec& spec,
   Doubles gradients(parameters.size());
   for (size_t i = 0; i < parameters.size(); ++i) {
     moved[i] = double{parameters[i]} + kStep;
-    const double above = DoubleLoss(spec, batch, moved);
+    const double above = DoubleLoss(spec, width, batch, moved);
     moved[i] = double{parameters[i]} - kStep;
-    const double below = DoubleLoss(spec, batch, moved);
+    const double below = DoubleLoss(spec, width, batch, moved);
     moved[i] = double{parameters[i]};
     gradients[i] = (above - below) / (2 * kStep);
   }

@@ -11,12 +11,13 @@
 namespace gauntlet {
 
 // The sum over the batch's rows of loss x loss_scale in a training pass, with
-// the dropout masks of the numerics contract.
-double DoubleLoss(const ModelSpec& spec, const ReplicaBatch& batch,
+// the dropout masks of the numerics contract. Images are `width` pixels wide.
+double DoubleLoss(const ModelSpec& spec, uint32_t width,
+                  const ReplicaBatch& batch,
                   std::span<const double> parameters);
 
 // d DoubleLoss / d parameters, by central differences.
-std::vector<double> DifferenceGradients(const ModelSpec& spec,
+std::vector<double> DifferenceGradients(const ModelSpec& spec, uint32_t width,
                                         const ReplicaBatch& batch,
                                         std::span<const float> parameters);
 

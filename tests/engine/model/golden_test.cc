@@ -8,8 +8,8 @@
 namespace gauntlet {
 namespace {
 
-std::string DigestAfterSteps(int replicas, int steps, const Kernels& kernels) {
-  JobSpec job = PresetJob("tiny").value();
+std::string DigestAfterSteps(JobSpec job, int replicas, int steps,
+                             const Kernels& kernels) {
   job.replicas = replicas;
   TrainingLoop loop(job, kernels);
   for (int i = 0; i < steps; ++i) loop.Step();
@@ -18,13 +18,27 @@ std::string DigestAfterSteps(int replicas, int steps, const Kernels& kernels) {
 
 TEST(GoldenTest, TwentyStepsOfTinyEndInTheGoldenState) {
   ASSERT_EQ(numerics::kVersion, 1u);
+  const JobSpec tiny = PresetJob("tiny").value();
   for (const Isa isa : IsasHere()) {
     const auto kernels = MakeKernels(isa, 1);
-    EXPECT_EQ(DigestAfterSteps(1, 20, *kernels),
+    EXPECT_EQ(DigestAfterSteps(tiny, 1, 20, *kernels),
               "3e261c0ba621c216deddfebd22c9852a")
         << IsaName(isa);
-    EXPECT_EQ(DigestAfterSteps(4, 20, *kernels),
+    EXPECT_EQ(DigestAfterSteps(tiny, 4, 20, *kernels),
               "07bdc4325bb16568915fda9a9f264547")
+        << IsaName(isa);
+  }
+}
+
+// Eight rows a step: the scalar path takes its time.
+TEST(GoldenTest, ThreeStepsOfCnnEndInTheGoldenState) {
+  ASSERT_EQ(numerics::kVersion, 1u);
+  JobSpec cnn = PresetJob("cnn").value();
+  cnn.batch = 4;
+  cnn.data.samples = 64;
+  for (const Isa isa : IsasHere()) {
+    EXPECT_EQ(DigestAfterSteps(cnn, 2, 3, *MakeKernels(isa, 1)),
+              "3a545bd66bf6e34a0771c584be76704e")
         << IsaName(isa);
   }
 }

@@ -34,6 +34,11 @@ std::vector<float> RandomFloats(size_t count, uint32_t stream_id) {
   return values;
 }
 
+constexpr LayerSpec kConv = {
+    .kind = LayerKind::kConv2D, .filters = 5, .kernel = 2};
+constexpr LayerSpec kSecondConv = {
+    .kind = LayerKind::kConv2D, .filters = 3, .kernel = 2};
+
 struct Stack {
   const char* name;
   std::vector<LayerSpec> layers;
@@ -47,6 +52,9 @@ const Stack kStacks[] = {
     {"relu and dropout before the first parameters",
      {kFlatten, kRelu, kDropout, kOutput}},
     {"relu and dropout at the end", {kFlatten, kOutput, kRelu, kDropout}},
+    {"convolution", {kConv, kFlatten, kOutput}},
+    {"two convolutions",
+     {kConv, kRelu, kSecondConv, kDropout, kFlatten, kHidden, kRelu, kOutput}},
     {"all", {kFlatten, kHidden, kRelu, kDropout, kHidden, kRelu, kOutput}},
 };
 
@@ -70,12 +78,13 @@ TEST_P(GradientTest, AgreesWithCentralDifferences) {
                            .first_global_row = 11};
   for (const Stack& stack : kStacks) {
     const ModelSpec spec{.layers = stack.layers, .loss = GetParam()};
-    const auto model =
-        Model::Build(spec, kHeight, kWidth, kClasses, *kernels).value();
+    const auto model = Model::Build(spec, {.height = kHeight, .width = kWidth},
+                                    kClasses, *kernels)
+                           .value();
     const auto parameters = RandomFloats(model->parameter_count(), 2);
     std::vector<float> gradients(parameters.size(), 123.0f);
     const ReplicaResult result = model->Gradients(parameters, batch, gradients);
-    const auto expected = DifferenceGradients(spec, batch, parameters);
+    const auto expected = DifferenceGradients(spec, kWidth, batch, parameters);
     double largest = 0.0;
     for (const double value : expected) {
       largest = std::max(largest, std::abs(value));
@@ -85,8 +94,9 @@ TEST_P(GradientTest, AgreesWithCentralDifferences) {
       EXPECT_NEAR(gradients[i], expected[i], kTolerance * largest)
           << stack.name << ", parameter " << i;
     }
-    const double loss = DoubleLoss(
-        spec, batch, std::vector<double>(parameters.begin(), parameters.end()));
+    const double loss =
+        DoubleLoss(spec, kWidth, batch,
+                   std::vector<double>(parameters.begin(), parameters.end()));
     EXPECT_NEAR(result.loss, loss, kTolerance * loss) << stack.name;
   }
 }

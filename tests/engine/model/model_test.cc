@@ -18,12 +18,17 @@ LayerSpec Dense(int units) {
   return {.kind = LayerKind::kDense, .units = units};
 }
 
+LayerSpec Conv(int filters, int kernel) {
+  return {.kind = LayerKind::kConv2D, .filters = filters, .kernel = kernel};
+}
+
 class ModelTest : public ::testing::Test {
  protected:
   std::unique_ptr<Model> Build(std::string_view preset) {
     const ModelSpec spec = PresetJob(preset).value().model;
     const uint32_t side = preset == "tiny" ? 7 : 28;
-    return Model::Build(spec, side, side, 10, *kernels_).value();
+    return Model::Build(spec, {.height = side, .width = side}, 10, *kernels_)
+        .value();
   }
   std::vector<float> Initialized(const Model& model, uint64_t key) {
     std::vector<float> parameters(model.parameter_count(), 5.0f);
@@ -60,6 +65,17 @@ TEST_F(ModelTest, NamesCountTheDenseLayers) {
                                             "dense2/kernel", "dense2/bias"));
 }
 
+TEST_F(ModelTest, AConvolutionsParametersAreItsKernelAndItsBiases) {
+  const auto model = Build("cnn");
+  const auto parameters = model->parameters();
+  EXPECT_EQ(parameters[0].name, "conv0/kernel");
+  EXPECT_THAT(parameters[0].shape, ::testing::ElementsAre(3, 3, 1, 32));
+  EXPECT_EQ(parameters[1].name, "conv0/bias");
+  EXPECT_THAT(parameters[1].shape, ::testing::ElementsAre(32));
+  EXPECT_EQ(parameters[2].name, "dense0/kernel");
+  EXPECT_THAT(parameters[2].shape, ::testing::ElementsAre(26 * 26 * 32, 128));
+}
+
 class NameCollector final : public StepProbe {
  public:
   bool Begin(uint64_t, Phase, const std::vector<TensorView>&) override {
@@ -75,6 +91,15 @@ class NameCollector final : public StepProbe {
   void End(const std::vector<TensorView>&) override {}
   std::vector<std::string> names;
 };
+
+TEST_F(ModelTest, AFirstConvolutionRunsOverTheChannelsOfARow) {
+  const ModelSpec spec = {.layers = {Conv(2, 3), kFlatten, Dense(10)}};
+  const RowShape row = {.height = 5, .width = 4, .channels = 3};
+  const auto model = Model::Build(spec, row, 10, *kernels_).value();
+  EXPECT_EQ(model->parameters()[0].shape, (std::vector<uint64_t>{3, 3, 3, 2}));
+  EXPECT_EQ(model->parameters()[2].shape,
+            (std::vector<uint64_t>{3 * 2 * 2, 10}));
+}
 
 TEST_F(ModelTest, AProbeSeesEachOperationInTheOrderOfAStep) {
   const auto model = Build("tiny");
@@ -119,9 +144,29 @@ TEST_F(ModelTest, InitialKernelsFillTheGlorotIntervalAndBiasesAreZero) {
   }
 }
 
+// Fans of a kernel count the pixels that it covers.
+TEST_F(ModelTest, InitialConvolutionsFillTheirGlorotInterval) {
+  const ModelSpec spec = {
+      .layers = {{.kind = LayerKind::kConv2D, .filters = 200, .kernel = 4},
+                 kFlatten,
+                 Dense(10)}};
+  const auto model =
+      Model::Build(spec, {.height = 5, .width = 5}, 10, *kernels_).value();
+  const auto parameters = Initialized(*model, 1);
+  const auto kernel = std::span(parameters).first(4 * 4 * 200);
+  const auto [low, high] = std::ranges::minmax(kernel);
+  const float limit = std::sqrt(6.0f / (16 + 16 * 200));
+  EXPECT_LE(high, limit);
+  EXPECT_GE(high, limit * 0.99f);
+  EXPECT_GE(low, -limit);
+  for (const float bias : std::span(parameters).subspan(kernel.size(), 200)) {
+    EXPECT_EQ(bias, 0.0f);
+  }
+}
+
 TEST_F(ModelTest, InitialValuesAreKeyedByKeyAndLayer) {
   const auto model = Model::Build({.layers = {kFlatten, Dense(10), Dense(10)}},
-                                  5, 2, 10, *kernels_)
+                                  {.height = 5, .width = 2}, 10, *kernels_)
                          .value();
   const auto parameters = Initialized(*model, 1);
   EXPECT_EQ(parameters, Initialized(*model, 1));
@@ -224,13 +269,26 @@ TEST_F(ModelTest, AModelThatDoesNotFitTheDataIsRefused) {
        28,
        "model.layers[2]: expected at least one unit and at most 134217728 "
        "parameters in all, found 65536 units on 65536 inputs"},
+      {{.layers = {Conv(3, 8), kFlatten, Dense(10)}},
+       7,
+       "model.layers[0]: expected a kernel of 1 to 7 pixels a side on inputs "
+       "of 7 x 7, found 8"},
+      {{.layers = {Conv(3, 5), Conv(3, 4), kFlatten, Dense(10)}},
+       7,
+       "model.layers[1]: expected a kernel of 1 to 3 pixels a side on inputs "
+       "of 3 x 3, found 4"},
+      {{.layers = {Conv(1 << 27, 3), kFlatten, Dense(10)}},
+       7,
+       "model.layers[0]: expected at least one filter and at most 134217728 "
+       "parameters in all and outputs a row, found 134217728 filters of 9 "
+       "weights at 25 places"},
       {{.layers = {kFlatten, Dense(10)}},
        0,
-       "data: expected 1 to 134217728 features a row, found 0 x 0"},
+       "data: expected 1 to 134217728 features a row, found 0 x 0 x 1"},
   };
   for (const BadModel& bad : kBad) {
-    const auto model =
-        Model::Build(bad.spec, bad.side, bad.side, 10, *kernels_);
+    const auto model = Model::Build(
+        bad.spec, {.height = bad.side, .width = bad.side}, 10, *kernels_);
     ASSERT_FALSE(model.ok()) << bad.message;
     EXPECT_EQ(model.status().code(), Code::kInvalidArgument);
     EXPECT_EQ(model.status().message(), bad.message);

@@ -36,7 +36,8 @@ Trained Train(const OptimizerSpec& spec, int steps, const Kernels& kernels) {
   const auto optimizer = Optimizer::Build(spec, kernels);
   Trained trained{.state = optimizer->InitialState(kCount)};
   for (int step = 0; step < steps; ++step) {
-    optimizer->Apply(GradientsOf(step), trained.parameters, trained.state);
+    optimizer->Apply(static_cast<uint64_t>(step), GradientsOf(step),
+                     trained.parameters, trained.state);
   }
   return trained;
 }
@@ -126,7 +127,8 @@ TEST(OptimizerTest, EverythingARestartNeedsIsInTheState) {
     Trained resumed = Train(spec, 6, *kernels);
     const auto fresh = Optimizer::Build(spec, *kernels);
     for (int step = 6; step < 10; ++step) {
-      fresh->Apply(GradientsOf(step), resumed.parameters, resumed.state);
+      fresh->Apply(static_cast<uint64_t>(step), GradientsOf(step),
+                   resumed.parameters, resumed.state);
     }
     EXPECT_EQ(resumed.parameters, through.parameters);
     EXPECT_EQ(resumed.state.slots, through.state.slots);
@@ -167,7 +169,7 @@ TEST(OptimizerDeathTest, AStateOfAnotherOptimizerStopsTheProgram) {
   const auto adam = Optimizer::Build({}, *kernels);
   std::vector<float> parameters(kCount);
   OptimizerState state;
-  EXPECT_DEATH(adam->Apply(GradientsOf(0), parameters, state),
+  EXPECT_DEATH(adam->Apply(0, GradientsOf(0), parameters, state),
                "the state is not of this optimizer");
 }
 

@@ -55,8 +55,8 @@ TrainingLoop::TrainingLoop(const JobSpec& job, const Kernels& kernels)
     : job_(job),
       kernels_(kernels),
       data_(Load(job.data)),
-      model_(Model::Build(job.model, data_->train.height, data_->train.width,
-                          data_->train.classes, kernels)
+      model_(Model::Build(job.model, data_->train.shape(), data_->train.classes,
+                          kernels)
                  .value()),
       optimizer_(Optimizer::Build(job.optimizer, kernels)),
       parameters_(model_->parameter_count()),
@@ -92,7 +92,7 @@ void TrainingLoop::Step() {
     if (replica > 0) kernels_.Accumulate(gradients, sum);
     loss_ = replica == 0 ? result.loss : loss_ + result.loss;
   }
-  optimizer_->Apply(sum, parameters_, state_);
+  optimizer_->Apply(step_, sum, parameters_, state_);
   ++step_;
 }
 

@@ -59,6 +59,35 @@ TEST(NumericsMathTest, FunctionsStayWithinTheirStatedErrors) {
   }
 }
 
+double CosPiInDoubles(double x) {
+  const double a = std::min(x, 1.0 - x);
+  const double cosine = a > 0.25 ? sin(M_PI * (0.5 - a)) : cos(M_PI * a);
+  return x > 0.5 ? -cosine : cosine;
+}
+
+TEST(NumericsMathTest, CosPiStaysWithinItsStatedError) {
+  double worst = 0.0;
+  const uint32_t end = BitsOf(1.0f);
+  for (uint32_t bits = 0x38000000u; bits <= end; bits += 101) {
+    const float x = FloatOf(bits);
+    worst = std::max(worst, ErrorUlp(CosPi(x), CosPiInDoubles(x)));
+  }
+  EXPECT_LE(worst, 1.03);
+  EXPECT_GT(worst, 0.5);
+}
+
+TEST(NumericsMathTest, CosPiIsExactAtItsEdgesAndOddAboutTheMiddle) {
+  EXPECT_EQ(BitsOf(CosPi(0.0f)), BitsOf(1.0f));
+  EXPECT_EQ(CosPi(kDenormal), 1.0f);
+  EXPECT_EQ(BitsOf(CosPi(0.5f)), 0u);
+  EXPECT_EQ(CosPi(1.0f), -1.0f);
+  EXPECT_TRUE(std::isnan(CosPi(kNan)));
+  for (int i = 1; i < 1024; ++i) {
+    const float x = static_cast<float>(i) / 2048;
+    EXPECT_EQ(CosPi(1.0f - x), -CosPi(x)) << x;
+  }
+}
+
 TEST(NumericsMathTest, ExpOfSpecialValues) {
   EXPECT_EQ(BitsOf(Exp(0.0f)), BitsOf(1.0f));
   EXPECT_EQ(BitsOf(Exp(-0.0f)), BitsOf(1.0f));

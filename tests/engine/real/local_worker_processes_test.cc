@@ -26,7 +26,8 @@ WorkerSpec Spec(int worker) {
   return {.worker = worker,
           .life = 2,
           .rank = worker,
-          .addresses = {"127.0.0.1:5000", "127.0.0.1:5001"}};
+          .addresses = {"127.0.0.1:5000", "127.0.0.1:5001"},
+          .tenure = {.launch = "3 then here", .claimed = 4}};
 }
 
 // What a worker's notices come to, in order: texts of progress, "result …",
@@ -109,7 +110,8 @@ TEST(LocalWorkerProcessesTest, TellsTheWorkerItsPlaceAndFiles) {
   EXPECT_THAT(NoticesOf(options), ElementsAre("exit 0/0"));
   unsetenv("SLURM_PROCID");
   const std::string log = TextOf(scratch / "worker-1-life-2.log");
-  EXPECT_THAT(log, HasSubstr("--worker 1 --life 2 --notices-fd 3 "
+  EXPECT_THAT(log, HasSubstr("--worker 1 --life 2 --launch 3 then here "
+                             "--claimed 4 --notices-fd 3 "
                              "--events /events/worker-1-life-2.jsonl\n"));
   EXPECT_THAT(log, HasSubstr("ADDED=yes\n"));
   EXPECT_THAT(log, HasSubstr("TF_CONFIG={\"cluster\":{\"worker\":["

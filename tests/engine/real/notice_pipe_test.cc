@@ -28,12 +28,16 @@ TEST(NoticePipeTest, ProgressComesBackFromItsLine) {
                                  .epoch = 2,
                                  .steps_per_epoch = 64,
                                  .loss = 0.1f,
-                                 .line = "resumed \"here\"\n"});
+                                 .line = "resumed \"here\"\n",
+                                 .claimed = 7,
+                                 .patience = std::chrono::seconds(31)});
   EXPECT_EQ(progress.step, 150u);
   EXPECT_EQ(progress.epoch, 2u);
   EXPECT_EQ(progress.steps_per_epoch, 64u);
   EXPECT_EQ(progress.loss, 0.1f);
   EXPECT_EQ(progress.line, "resumed \"here\"\n");
+  EXPECT_EQ(progress.claimed, 7u);
+  EXPECT_EQ(progress.patience, std::chrono::seconds(31));
 }
 
 TEST(NoticePipeTest, AResultComesBackFromItsLine) {

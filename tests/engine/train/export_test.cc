@@ -19,21 +19,18 @@ using ::testing::HasSubstr;
 
 // A model as it is before any training.
 struct Untrained {
-  explicit Untrained(uint64_t seed = 1) {
-    const JobSpec job = SmallRun().job;
+  explicit Untrained(JobSpec job = SmallRun().job) {
     data = LoadData(no_files, job.data).value();
     json = JobToJson(job, data->content);
     kernels = Kernels::Create({}).value();
-    model = Model::Build(job.model, 7, 7, 10, *kernels).value();
-    parameters.resize(model->parameter_count());
-    model->Initialize(seed, parameters);
+    model = Model::Build(job.model, data->train.shape(), 10, *kernels).value();
+    state.emplace(*model, *Optimizer::Build(job.optimizer, *kernels), job);
   }
   TrainedModel View() const {
     return {.model = *model,
-            .parameters = parameters,
+            .state = *state,
             .data = data->train,
-            .job_json = json,
-            .step = seed_step};
+            .job_json = json};
   }
 
   MemoryStorage no_files;
@@ -41,9 +38,26 @@ struct Untrained {
   std::string json;
   std::unique_ptr<Kernels> kernels;
   std::unique_ptr<Model> model;
-  std::vector<float> parameters;
-  uint64_t seed_step = 24;
+  std::optional<TrainState> state;
 };
+
+JobSpec WithSeed(uint64_t seed) {
+  JobSpec job = SmallRun().job;
+  job.seed = seed;
+  return job;
+}
+
+// Every kind of layer that keeps something.
+JobSpec WithConvolution() {
+  JobSpec job = SmallRun().job;
+  job.model.layers = {{.kind = LayerKind::kConv2D, .filters = 3, .kernel = 2},
+                      {.kind = LayerKind::kRelu},
+                      {.kind = LayerKind::kFlatten},
+                      {.kind = LayerKind::kDense, .units = 6},
+                      {.kind = LayerKind::kCenter, .momentum = 0.5f},
+                      {.kind = LayerKind::kDense, .units = 10}};
+  return job;
+}
 
 TEST(ExportTest, ATrainedRunLeavesItsParametersAndTheirDescription) {
   TrainOptions options = SmallRun();
@@ -80,6 +94,31 @@ TEST(ExportTest, TheDescriptionHasEachLayerWithItsParameters) {
             R"([{"name":"dense0/kernel","shape":[49,8]},)"
             R"({"name":"dense0/bias","shape":[8]}])");
   EXPECT_EQ(layers[4]["units"], 10);
+}
+
+TEST(ExportTest, ConvolutionsAndCombinedMeansAreInIt) {
+  Untrained one(WithConvolution());
+  const auto layers =
+      nlohmann::json::parse(DescribeModel(one.View()).value())["layers"];
+  EXPECT_EQ(layers[0]["parameters"].dump(),
+            R"([{"name":"conv0/kernel","shape":[2,2,1,3]},)"
+            R"({"name":"conv0/bias","shape":[3]}])");
+  EXPECT_EQ(layers[4]["parameters"].dump(),
+            R"([{"name":"center0/moving_mean","shape":[6]}])");
+  for (size_t i = 0; i < 24; ++i) {
+    one.state->replica_state[i] = static_cast<float>(i / 6);  // of 4 replicas
+  }
+  MemoryStorage storage;
+  TestWorld world(storage);
+  ASSERT_TRUE(ExportModel(world.world, "/model", one.View()).ok());
+  const std::string bytes = storage.Bytes("/model/model.safetensors");
+  const auto tensors = ParseSafetensors(std::as_bytes(std::span(bytes)));
+  const auto mean =
+      std::ranges::find(*tensors, "center0/moving_mean", &TensorView::name);
+  ASSERT_NE(mean, tensors->end());
+  const std::vector<float> expected(6, 1.5f);
+  EXPECT_TRUE(
+      std::ranges::equal(mean->bytes, std::as_bytes(std::span(expected))));
 }
 
 TEST(ExportTest, AStoppedRunExportsNothing) {
@@ -119,8 +158,7 @@ bool IsWhole(MemoryStorage& storage, const Untrained& old_one,
 
 TEST(ExportTest, WhateverFailsThereIsAWholeExportOrNone) {
   Untrained old_one;
-  Untrained new_one(2);
-  new_one.seed_step = 48;
+  Untrained new_one(WithSeed(2));
   size_t refused = 0;
   for (int n = 0;; ++n) {
     MemoryStorage storage;
@@ -145,22 +183,17 @@ TEST(ExportTest, WhateverFailsThereIsAWholeExportOrNone) {
 }
 
 TEST(PredictTest, ClassesAreThoseThatAnEvaluationCounts) {
-  Untrained one;
+  Untrained one(WithConvolution());
+  std::ranges::fill(one.state->replica_state, 0.25f);
+  const std::vector<float> mean(6, 0.25f);
   const Dataset& rows = one.data->validation;
   const std::vector<uint8_t> classes =
-      PredictClasses(*one.model, one.parameters, rows);
+      PredictClasses(*one.model, *one.state, rows);
   ASSERT_EQ(classes.size(), rows.rows);
-  int64_t right = 0;
-  for (size_t row = 0; row < classes.size(); ++row) {
-    if (classes[row] == rows.labels[row]) ++right;
-  }
-  EXPECT_EQ(right, one.model
-                       ->Evaluate(one.parameters, {.features = rows.features,
-                                                   .labels = rows.labels})
-                       .correct);
   EXPECT_EQ(one.model
-                ->Evaluate(one.parameters,
-                           {.features = rows.features, .labels = classes})
+                ->Evaluate(one.state->parameters, {.features = rows.features,
+                                                   .labels = classes,
+                                                   .state = mean})
                 .correct,
             rows.rows);
 }

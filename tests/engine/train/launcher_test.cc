@@ -25,6 +25,10 @@ struct Script {
   Duration runs = milliseconds(10);
   int exit = 0;
   std::string says;  // the status of a result; "": none
+  uint64_t claims = 0;
+  // What it says of its next sign, and when that comes; 0: never.
+  Duration patience{0};
+  Duration signs_every{0};
   // On a notice: leaves so much later with 143, or not at all.
   std::optional<Duration> leaves_after_notice;
   bool for_ever = false;
@@ -118,7 +122,15 @@ class LauncherTest : public testing::Test {
   static int Play(World& world, const Script& script,
                   const WorkerReport& report) {
     const Time until = world.clock.Now() + script.runs;
+    if (script.claims > 0) report(WorkerProgress{.claimed = script.claims});
+    Time sign = world.clock.Now();
     while (script.for_ever || world.clock.Now() < until) {
+      if (script.patience > Duration::zero() && world.clock.Now() >= sign) {
+        report(WorkerProgress{.patience = script.patience});
+        sign = script.signs_every == Duration::zero()
+                   ? kNever
+                   : sign + script.signs_every;
+      }
       if (script.leaves_after_notice && world.host.TerminationNotices() > 0) {
         world.clock.SleepUntil(world.clock.Now() + *script.leaves_after_notice);
         return static_cast<int>(WorkerExit::kStopped);
@@ -305,6 +317,46 @@ TEST_F(LauncherTest, AWorkerThatDoesNotLeaveInItsGraceIsKilled) {
   ASSERT_EQ(CountOf(WorkerSignal::kKill), 3u);
   EXPECT_GE(sent_.back().at, seconds(4));
   EXPECT_LT(sent_.back().at, milliseconds(4200));
+}
+
+TEST_F(LauncherTest, AChiefThatHangsIsKilledWithAllOthersAndStartedAgain) {
+  const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
+    if (spec.life == 2) return Done(spec);
+    return {.patience = spec.worker == 0 ? seconds(3) : seconds(0),
+            .for_ever = true};
+  });
+  EXPECT_EQ(end.exit_code, 0);
+  EXPECT_EQ(end.restarts, 1);
+  ASSERT_EQ(CountOf(WorkerSignal::kKill), 3u);
+  EXPECT_GE(sent_[0].at, seconds(3));
+  EXPECT_LT(sent_[0].at, milliseconds(3200));
+  EXPECT_EQ(restarts_[0].reason, "the chief hangs: no sign of it for 3.0 s");
+}
+
+TEST_F(LauncherTest, AChiefThatGivesSignsInTimeIsLeftAlone) {
+  const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
+    Script script = Done(spec);
+    script.runs = seconds(20);
+    if (spec.worker == 0) script.patience = seconds(3);
+    script.signs_every = seconds(2);
+    return script;
+  });
+  EXPECT_EQ(end.exit_code, 0);
+  EXPECT_EQ(end.restarts, 0);
+}
+
+TEST_F(LauncherTest, TellsEachLifeWhatAnEarlierOneClaimed) {
+  options_.checkpoint_directory = "/ckpt";
+  std::vector<Tenure> told;
+  Launched([&](const WorkerSpec& spec) -> Script {
+    if (spec.worker == 0) told.push_back(spec.tenure);
+    if (spec.life == 3) return Done(spec);
+    return {.exit = 75, .claims = spec.worker == 0 && spec.life == 1 ? 6u : 0u};
+  });
+  const std::string launch = told[0].launch;
+  EXPECT_FALSE(launch.empty());
+  EXPECT_THAT(told, ElementsAre(Tenure{launch, 0}, Tenure{launch, 6},
+                                Tenure{launch, 6}));
 }
 
 TEST_F(LauncherTest, ASurvivorThatNoticesNothingIsKilled) {

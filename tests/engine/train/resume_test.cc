@@ -109,6 +109,83 @@ TEST(ResumeTest, EveryStepIsAGoodPlaceToStop) {
   }
 }
 
+TrainOptions AccumulatingRun() {
+  TrainOptions options = SmallRun();
+  options.job.accumulate = 4;
+  options.job.optimizer.schedule = {
+      .kind = ScheduleKind::kCosineDecay, .warmup = 2, .steps = 4};
+  options.job.optimizer.clip = {.kind = ClipKind::kGlobalNorm, .limit = 0.1f};
+  return options;
+}
+
+// 24 steps are six updates; most cuts leave gradients that wait.
+TEST(ResumeTest, TheMiddleOfAnAccumulationIsAGoodPlaceToStop) {
+  const std::string golden = UndisturbedDigest(AccumulatingRun());
+  for (uint64_t stop = 1; stop < kSteps; ++stop) {
+    TrainingFixture fixture(stop);
+    TrainOptions options = AccumulatingRun();
+    options.horizon.stop_at_step = stop;
+    const LifeOutcome first = fixture.Run(3, options);
+    ASSERT_TRUE(first.AllExitedWith(WorkerExit::kStopped)) << first.reasons[0];
+    const LifeOutcome second =
+        fixture.Run(1 + static_cast<int>(stop % 4), options);
+    EXPECT_THAT(second.StepsOf(EventKind::kResumed), ElementsAre(stop));
+    EXPECT_EQ(second.result->digest, golden) << stop;
+  }
+}
+
+TEST(BitsTest, ScheduleClippingAndAccumulationCount) {
+  const std::string golden = UndisturbedDigest(AccumulatingRun());
+  TrainOptions options = AccumulatingRun();
+  options.job.optimizer.schedule.warmup = 3;
+  EXPECT_NE(UndisturbedDigest(options), golden);
+  options = AccumulatingRun();
+  options.job.optimizer.clip.limit = 0.05f;
+  EXPECT_NE(UndisturbedDigest(options), golden);
+  options = AccumulatingRun();
+  options.job.accumulate = 3;
+  EXPECT_NE(UndisturbedDigest(options), golden);
+}
+
+// Each replica keeps moving means of its own; a rest of rows leaves the last
+// replicas without any in some steps.
+TrainOptions RunWithReplicaState() {
+  TrainOptions options = SmallRun();
+  options.job.model.layers[2] = {.kind = LayerKind::kCenter, .momentum = 0.9f};
+  options.job.data.samples = 85;
+  options.job.replicas = 5;
+  options.job.remainder = Remainder::kKeep;
+  return options;
+}
+
+TEST(ResumeTest, TheStateOfAReplicaFollowsItToAnyWorker) {
+  const std::string golden = UndisturbedDigest(RunWithReplicaState());
+  for (uint64_t stop = 1; stop < 20; ++stop) {
+    TrainingFixture fixture(stop);
+    TrainOptions options = RunWithReplicaState();
+    options.horizon.stop_at_step = stop;
+    const LifeOutcome first = fixture.Run(3, options);
+    ASSERT_TRUE(first.AllExitedWith(WorkerExit::kStopped)) << first.reasons[0];
+    const LifeOutcome second =
+        fixture.Run(1 + static_cast<int>(stop % 5), options);
+    ASSERT_TRUE(second.result) << second.reasons[0];
+    EXPECT_EQ(second.result->digest, golden) << stop;
+  }
+}
+
+TEST(BitsTest, TheStateOfReplicasIsTheSameOnAllRanksAfterEachStep) {
+  const LifeOutcome one = TrainingFixture().Run(1, RunWithReplicaState());
+  const LifeOutcome five = TrainingFixture().Run(5, RunWithReplicaState());
+  for (size_t rank = 0; rank < 5; ++rank) {
+    const auto expected = one.Of(EventKind::kStep);
+    const auto found = five.Of(EventKind::kStep, rank);
+    ASSERT_EQ(found.size(), expected.size());
+    for (size_t i = 0; i < found.size(); ++i) {
+      EXPECT_EQ(found[i].digest, expected[i].digest) << rank << ", step " << i;
+    }
+  }
+}
+
 TEST(ResumeTest, WorkersMayComeAndGoBetweenLives) {
   TrainingFixture fixture;
   TrainOptions options = SmallRun();
@@ -225,6 +302,16 @@ TEST(SetUpTest, WhatNoRunCanUseIsBadInput) {
   const LifeOutcome empty = TrainingFixture().Run(1, options);
   EXPECT_TRUE(empty.AllExitedWith(WorkerExit::kBadInput));
   EXPECT_THAT(empty.reasons, Each(HasSubstr("4 replicas of 100 rows = 400")));
+  options = SmallRun();
+  options.job.model.layers[1].units = 65536;
+  options.job.model.layers[2] = {.kind = LayerKind::kCenter};
+  options.job.data.samples = 1024;
+  options.job.replicas = 512;
+  options.job.batch = 1;
+  const LifeOutcome large = TrainingFixture().Run(1, options);
+  EXPECT_TRUE(large.AllExitedWith(WorkerExit::kBadInput));
+  EXPECT_THAT(large.reasons, Each(HasSubstr("expected at most 16777216 floats "
+                                            "that all replicas keep")));
 }
 
 }  // namespace

@@ -30,6 +30,19 @@ TEST(SaveTest, EverySoManyStepsAndAtTheEnd) {
               ElementsAre(5, 10, 15, 20, 24));
 }
 
+void RemoveAll(Storage& disk, const std::string& path) {
+  const Result<std::vector<DirectoryEntry>> listed = disk.List(path);
+  for (const DirectoryEntry& entry : *listed) {
+    const std::string child = path + "/" + entry.name;
+    if (entry.kind == FileKind::kDirectory) {
+      RemoveAll(disk, child);
+    } else {
+      EXPECT_TRUE(disk.Remove(child, FileKind::kFile).ok());
+    }
+  }
+  EXPECT_TRUE(disk.Remove(path, FileKind::kDirectory).ok());
+}
+
 // Step 24 is saved twice: with the evaluation still due, and at the end.
 TEST(SaveTest, AStepSaveAtAnEpochsEndIsNotTheFinalOne) {
   EXPECT_THAT(SavedSteps(With({.unit = SaveUnit::kSteps, .every = 12})),
@@ -68,6 +81,21 @@ TEST(SaveTest, UnderANewerClaimNothingIsAcknowledgedAndTheNextLifeGoesOn) {
   const LifeOutcome next = fixture.Run(2, SmallRun());
   EXPECT_EQ(next.result->resumed_from, 10u);
   EXPECT_EQ(next.result->digest, UndisturbedDigest(SmallRun()));
+}
+
+TEST(SaveTest, ARunWhoseStoreIsDeletedStopsForGood) {
+  TrainingFixture fixture;
+  const FaultPlan plan = {
+      .faults = {{.id = "wait",
+                  .site = {.worker = kChief, .step = 7},
+                  .kind = FaultKind::kHang,
+                  .with = {.duration = std::chrono::seconds(2)}}}};
+  fixture.simulation().At(fixture.simulation().now() + std::chrono::seconds(1),
+                          [&fixture] { RemoveAll(fixture.disk(), "/ckpt"); });
+  const LifeOutcome outcome = fixture.Run(2, SmallRun(), plan);
+  EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kFailed));
+  EXPECT_THAT(outcome.reasons[0], HasSubstr("/ckpt: deleted under this run"));
+  EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged), ElementsAre(5));
 }
 
 TEST(SaveTest, WithoutADirectoryNothingIsSaved) {
@@ -151,6 +179,43 @@ TEST(SaveTest, ARunWhoseLastSaveFailsIsNotDone) {
   EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kLostWorker));
   EXPECT_FALSE(outcome.result);
   EXPECT_THAT(outcome.reasons[0], HasSubstr("save of step 24"));
+}
+
+// An error that says "exists" is an error, not the news that the state is
+// saved.
+TEST(SaveTest, AnErrorAtItsBeginIsNeverTakenForASaveThatIsThere) {
+  const FaultPlan plan = {
+      .faults = {{.id = "taken",
+                  .site = {.worker = 0, .point = Point::kSaveBegin},
+                  .kind = FaultKind::kErrno,
+                  .with = {.error = EEXIST}}}};
+  const LifeOutcome outcome =
+      TrainingFixture().Run(2, With({.unit = SaveUnit::kNone}), plan);
+  EXPECT_FALSE(outcome.result);
+  EXPECT_THAT(outcome.reasons[0], HasSubstr("save of step 24"));
+}
+
+// The last step's save fails twice, once in what it leaves behind; the one at
+// the end is of the same step and phase.
+TEST(SaveTest, TheLastSaveOutlivesAFailedOneOfItsName) {
+  TrainOptions options = With({.unit = SaveUnit::kEpochs});
+  const FaultPlan plan = {
+      .faults = {
+          {.id = "sync",
+           .site = {.worker = 0, .step = 24, .point = Point::kShardSync},
+           .kind = FaultKind::kErrno},
+          {.id = "rename",
+           .site = {.worker = 0, .step = 24, .point = Point::kRetireRename},
+           .kind = FaultKind::kErrno,
+           .after = "sync"}}};
+  TrainingFixture fixture;
+  const LifeOutcome outcome = fixture.Run(2, options, plan);
+  EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kDone));
+  EXPECT_THAT(outcome.StepsOf(EventKind::kSaveFailed), ElementsAre(24));
+  EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged),
+              ElementsAre(6, 12, 18, 24));
+  const LifeOutcome next = fixture.Run(2, options);
+  EXPECT_EQ(next.result->resumed_from, kSteps);
 }
 
 TEST(SaveTest, AFailedSaveIsToldToPeople) {

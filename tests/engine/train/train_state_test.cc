@@ -15,14 +15,17 @@ using testing::HasSubstr;
 class TrainStateTest : public testing::Test {
  protected:
   TrainStateTest() {
-    const JobSpec job = PresetJob("tiny").value();
     kernels_ = std::move(Kernels::Create({.isa = Isa::kScalar})).value();
-    model_ = std::move(Model::Build(job.model, 7, 7, 10, *kernels_)).value();
-    optimizer_ = Optimizer::Build(job.optimizer, *kernels_);
+    model_ = std::move(Model::Build(job_.model, {.height = 7, .width = 7}, 10,
+                                    *kernels_))
+                 .value();
+    optimizer_ = Optimizer::Build(job_.optimizer, *kernels_);
   }
 
   TrainState Fresh(uint64_t seed) const {
-    return TrainState(*model_, *optimizer_, seed);
+    JobSpec job = job_;
+    job.seed = seed;
+    return TrainState(*model_, *optimizer_, job);
   }
 
   // A state in the middle of its second epoch.
@@ -56,6 +59,7 @@ class TrainStateTest : public testing::Test {
   }
 
   NoFaults faults_;
+  JobSpec job_ = PresetJob("tiny").value();
   std::unique_ptr<Kernels> kernels_;
   std::unique_ptr<Model> model_;
   std::unique_ptr<Optimizer> optimizer_;
@@ -83,6 +87,35 @@ TEST_F(TrainStateTest, DigestCoversEveryTensor) {
     EXPECT_NE(state.ComputeDigest(), used.ComputeDigest()) << name;
     tensor.bytes[0] ^= std::byte{2};
   }
+}
+
+TEST_F(TrainStateTest, HoldsGradientsThatWaitOnlyWhereStepsAccumulate) {
+  job_.accumulate = 2;
+  TrainState state = Fresh(1);
+  const auto before = Stored(state);
+  ASSERT_TRUE(before.contains("accumulated/dense1/bias"));
+  state.accumulated.back() = 1.0f;
+  EXPECT_NE(Stored(state).at("accumulated/dense1/bias").bytes,
+            before.at("accumulated/dense1/bias").bytes);
+  job_.accumulate = 1;
+  EXPECT_FALSE(Stored(Fresh(1)).contains("accumulated/dense1/bias"));
+}
+
+TEST_F(TrainStateTest, HoldsARowOfStateForEachReplica) {
+  job_.replicas = 3;
+  job_.model.layers[2] = {.kind = LayerKind::kCenter};
+  model_ = std::move(Model::Build(job_.model, {.height = 7, .width = 7}, 10,
+                                  *kernels_))
+               .value();
+  TrainState state = Fresh(1);
+  state.replica_state[32] = 1.0f;  // replica 1, channel 0
+  const auto stored = Stored(state);
+  const Tensor& means = stored.at("center0/moving_mean");
+  EXPECT_EQ(means.shape, (std::vector<uint64_t>{3, 32}));
+  TrainState back = Fresh(1);
+  ASSERT_TRUE(back.Restore(stored, faults_).ok());
+  EXPECT_EQ(back.replica_state, state.replica_state);
+  EXPECT_NE(back.ComputeDigest(), Fresh(1).ComputeDigest());
 }
 
 TEST_F(TrainStateTest, RefusesAMissingTensorByName) {
@@ -146,8 +179,10 @@ TEST_F(TrainStateTest, RefusesAPhaseThatIsNone) {
 TEST_F(TrainStateTest, RefusesAStateOfAnotherModel) {
   JobSpec job = PresetJob("tiny").value();
   job.model.layers[1].units = 31;
-  auto other = std::move(Model::Build(job.model, 7, 7, 10, *kernels_)).value();
-  EXPECT_THAT(RefusalOf(Stored(TrainState(*other, *optimizer_, 1))),
+  auto other = std::move(Model::Build(job.model, {.height = 7, .width = 7}, 10,
+                                      *kernels_))
+                   .value();
+  EXPECT_THAT(RefusalOf(Stored(TrainState(*other, *optimizer_, job))),
               HasSubstr("tensor "));
 }
 

@@ -61,6 +61,7 @@ TrainOptions AnyOptions() {
                      .rendezvous_timeout = *AnyDuration(),
                      .step_timeout = *AnyDuration(),
                      .save_timeout = *AnyDuration()};
+  options.preemption.grace = *AnyDuration() - Duration(1);
   options.kernels = {.isa = *rc::gen::element(Isa::kAuto, Isa::kScalar,
                                               Isa::kAvx2, Isa::kAvx512),
                      .threads = *rc::gen::inRange(1, 257),
@@ -89,6 +90,7 @@ void ExpectEqual(const TrainOptions& a, const TrainOptions& b) {
   RC_ASSERT(a.cluster.rendezvous_timeout == b.cluster.rendezvous_timeout);
   RC_ASSERT(a.cluster.step_timeout == b.cluster.step_timeout);
   RC_ASSERT(a.cluster.save_timeout == b.cluster.save_timeout);
+  RC_ASSERT(a.preemption.grace == b.preemption.grace);
   RC_ASSERT(a.kernels.isa == b.kernels.isa);
   RC_ASSERT(a.kernels.threads == b.kernels.threads);
   RC_ASSERT(a.kernels.math == b.kernels.math);

@@ -89,7 +89,7 @@ TEST(CommandLineTest, AMistakeIsOneLineThatNamesIt) {
        "train: --seed: expected a whole number from 0 to "
        "18446744073709551615, found '-1'"},
       {{"train", "--preset", "tyni"},
-       "train: --preset: expected one of linear, mlp, dnn, tiny, found "
+       "train: --preset: expected one of linear, mlp, dnn, cnn, tiny, found "
        "'tyni'; did you mean tiny?"},
       {{"train", "--isa", "sse"},
        "train: --isa: expected one of auto, scalar, avx2, avx512, found 'sse'"},

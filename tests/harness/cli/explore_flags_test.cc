@@ -48,6 +48,19 @@ TEST(ExploreFlagsTest, ARandomSeedIsNotANumberYet) {
   EXPECT_EQ(Parsed({"--seed", "random"}).seed, std::nullopt);
 }
 
+TEST(ExploreFlagsTest, CrashStatesArePickedByDiskWindowAndSave) {
+  const ExploreCommand command =
+      Parsed({"--mode", "crash-states", "--profiles", "weak,shared",
+              "--windows", "rot", "--save", "2", "--bound", "64", "--twice",
+              "3", "--cases", "10", "--out", "d"});
+  EXPECT_THAT(
+      command.crash_states.profiles,
+      ElementsAre(DurabilityProfile::kWeak, DurabilityProfile::kShared));
+  EXPECT_THAT(command.crash_states.windows, ElementsAre(CrashWindow::kRot));
+  EXPECT_EQ(command.crash_states.save, 2u);
+  EXPECT_EQ(command.crash_states.bound, 64u);
+}
+
 TEST(ExploreFlagsTest, MistakesSayWhatWasExpected) {
   const std::vector<std::pair<Words, std::string>> mistakes = {
       {{"--kinds", "crahs"}, "a name or a pattern that one has"},
@@ -59,6 +72,16 @@ TEST(ExploreFlagsTest, MistakesSayWhatWasExpected) {
       {{"--max-faults", "17"}, "a whole number"},
       {{"--mode", "both"}, "one of random, nth, crash-states"},
       {{"--mode", "nth", "--case", "1"}, "--mode random"},
+      {{"--mode", "crash-states", "-j", "2"}, "--jobs: expected --mode random"},
+      {{"--mode", "crash-states", "--kinds", "crash"}, "random or nth beside"},
+      {{"--mode", "crash-states", "--points", "step.end"}, "random or nth"},
+      {{"--mode", "crash-states", "--seed", "1"}, "random or nth beside it"},
+      {{"--mode", "crash-states", "--max-faults", "3"}, "random or nth"},
+      {{"--mode", "crash-states", "--require-marks"}, "random or nth beside"},
+      {{"--mode", "crash-states", "--gaps"}, "random or nth beside it"},
+      {{"--profiles", "weak"}, "--profiles: expected --mode crash-states"},
+      {{"--mode", "nth", "--id", "x"}, "--id: expected --mode crash-states"},
+      {{"--mode", "crash-states", "--windows", "late"}, "a name or a pattern"},
       {{"a.yaml", "b.yaml"}, "unexpected argument"},
   };
   for (const auto& [arguments, expected] : mistakes) {

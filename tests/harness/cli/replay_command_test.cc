@@ -6,10 +6,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "harness/cli/explore_command.h"
 #include "harness/cli/run_command.h"
 #include "harness/record/record_file.h"
 #include "harness/record/result_file.h"
 #include "harness/run/text_file.h"
+#include "tests/harness/run/small_cases.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -20,35 +22,20 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-constexpr char kScenarios[] = R"(schema: gauntlet/v1
-name: loses-the-key
-use: tiny
-job:
-  data: {kind: digits, samples: 96, validation_samples: 32, side: 7}
-  batch: 4
-  replicas: 4
-  epochs: 2
-cluster: {workers: 2}
-checkpoint: {every: {steps: 4}, keep: 2}
-plant: lose-rng-key
+const std::string kLosesTheKey = SmallScenario(R"(plant: lose-rng-key
 faults:
   - id: crash
     at: {worker: 1, step: 6, point: step.begin}
     do: crash
 expect: {outcome: violates, invariants: [trajectory]}
----
-schema: gauntlet/v1
-name: loses-nothing
-use: tiny
-job:
-  data: {kind: digits, samples: 96, validation_samples: 32, side: 7}
-  batch: 4
-  replicas: 4
-  epochs: 1
-cluster: {workers: 2}
-matrix: {checkpoint.keep: [1, 2]}
+)",
+                                               "loses-the-key");
+const std::string kScenarios =
+    kLosesTheKey + "---\n" +
+    SmallScenario(R"(matrix: {checkpoint.keep: [1, 2]}
 expect: {outcome: completes}
-)";
+)",
+                  "loses-nothing");
 
 // A run of both scenarios in the simulated world, in a folder of its own.
 class ReplayCommandTest : public testing::Test {
@@ -159,8 +146,7 @@ TEST_F(ReplayCommandTest, AScenarioIsRunTwice) {
 
 // A finding's scenario expects what is owed: it is to fail.
 TEST_F(ReplayCommandTest, AFindingThatHoldsNowIsNotReproduced) {
-  std::string text = kScenarios;
-  text.resize(text.find("---"));
+  std::string text = kLosesTheKey;
   text.insert(text.find("use:"), "labels: [finding]\n");
   const auto replace = [&](const std::string& from, const std::string& to) {
     text.replace(text.find(from), from.size(), to);
@@ -176,6 +162,45 @@ TEST_F(ReplayCommandTest, AFindingThatHoldsNowIsNotReproduced) {
   EXPECT_EQ(Replay(file.string()), 3);
   EXPECT_THAT(out_.str(),
               HasSubstr("differs: what was found does not happen: PASS\n"));
+}
+
+// It breaks something, but not what was found.
+TEST_F(ReplayCommandTest, AFindingThatBreaksOtherwiseIsNotReproduced) {
+  std::string text = kLosesTheKey;
+  const fs::path file = folder_ / "finding.yaml";
+  for (const auto& [found, code] :
+       {std::pair("trajectory/state-digest", 0), {"resume-point/too-old", 3}}) {
+    std::string one = text;
+    one.insert(one.find("use:"),
+               fmt::format("labels: [finding, 'found:{}']\n", found));
+    ASSERT_TRUE(WriteTextFile(file, one).ok());
+    EXPECT_EQ(Replay(file.string()), code) << out_.str() << err_.str();
+  }
+  EXPECT_THAT(out_.str(), HasSubstr("what was found, resume-point (too-old), "
+                                    "does not happen: PASS"));
+}
+
+TEST_F(ReplayCommandTest, ACrashStateIsRepeatedByItsFileAndByItsId) {
+  ExploreCommand explore;
+  explore.base_file = (folder_ / "cut.yaml").string();
+  explore.mode = ExploreMode::kCrashStates;
+  explore.crash_states.windows = {CrashWindow::kSave};
+  explore.crash_states.profiles = {DurabilityProfile::kExt4};
+  explore.stop_after = 1;
+  explore.runs_directory = runs();
+  std::string text = kLosesTheKey;
+  text.resize(text.find("faults:"));
+  text += "expect: {outcome: completes}\n";
+  text.replace(text.find("lose-rng-key"), 12, "acknowledge-before-rename");
+  ASSERT_TRUE(WriteTextFile(explore.base_file, text).ok());
+  EXPECT_EQ(RunExplore(explore, console_), 1) << err_.str();
+  const std::string said = out_.str();
+  const std::string file = said.substr(said.find("gauntlet replay ") + 16);
+  EXPECT_EQ(Replay(file.substr(0, file.find('\n'))), 0) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("reproduced: expected the state of step"));
+  const std::string id = said.substr(7, said.find(':') - 7);
+  EXPECT_EQ(Replay(id), 0) << id << err_.str();
+  EXPECT_EQ(Replay("finding-001"), 0) << err_.str();
 }
 
 struct BadTarget {

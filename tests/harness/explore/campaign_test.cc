@@ -1,6 +1,7 @@
 #include "harness/explore/campaign.h"
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -56,7 +57,11 @@ TEST(CampaignTest, TheBaseHoldsUnderRandomFaults) {
 
 TEST(CampaignTest, MoreThreadsFindTheSame) {
   const Case canary = BaseOf("canary/canary-loses-the-position.yaml");
-  CampaignOptions options = {.max_cases = 120, .stop_after = 3};
+  CampaignOptions options = {
+      .max_cases = 120,
+      .stop_after = 3,
+      // Not what a machine gets done in a time.
+      .shrink = {.max_tries = 100000, .budget = std::chrono::hours(1)}};
   const CampaignReport one = Explored(canary, options);
   options.threads = 3;
   const CampaignReport three = Explored(canary, options);
@@ -69,6 +74,31 @@ TEST(CampaignTest, MoreThreadsFindTheSame) {
     EXPECT_EQ(one.findings[i].case_number, three.findings[i].case_number);
     EXPECT_EQ(one.findings[i].plan, three.findings[i].plan);
   }
+}
+
+TEST(CampaignTest, ABugThatShowsAtManyPlacesIsOneFinding) {
+  const CampaignReport report =
+      Explored(BaseOf("canary/canary-loses-the-metrics.yaml"),
+               {.max_cases = 300, .stop_after = 0});
+  EXPECT_GT(report.broken, 30u);
+  ASSERT_EQ(report.findings.size(), 1u);
+  EXPECT_EQ(report.findings[0].cases, report.broken);
+}
+
+TEST(CampaignTest, AFindingGetsTheSmallestSetupThatBreaks) {
+  const CampaignReport report = Explored(
+      BaseOf("canary/canary-loses-the-metrics.yaml"), {.stop_after = 1});
+  ASSERT_FALSE(report.findings.empty());
+  EXPECT_EQ(report.findings[0].setup.cluster.workers, 1);
+}
+
+TEST(CampaignTest, WhatThisWorldCannotDoIsSkippedAndCounted) {
+  Case base = BaseOf("explore/base.yaml");
+  base.needs.gpus = 1;
+  const CampaignReport report = Explored(base, {.max_cases = 20});
+  EXPECT_EQ(report.cases, 20u);
+  EXPECT_EQ(report.skipped.at("needs 1 GPUs, found 0"), 20u);
+  EXPECT_TRUE(report.findings.empty());
 }
 
 TEST(CampaignTest, AnInterruptEndsItInOrder) {

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "harness/explore/crash_finding_file.h"
+#include "tests/harness/run/small_cases.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -11,24 +13,10 @@ namespace {
 
 using enum DurabilityProfile;
 
-// Two workers and few steps: a save of which everything is looked at.
-constexpr char kCase[] = R"(schema: gauntlet/v1
-name: save
-use: tiny
-job:
-  model: tiny
-  data: {kind: digits, samples: 32, validation_samples: 16, side: 7}
-  batch: 4
-  epochs: 3
-cluster: {workers: 2}
-checkpoint: {every: {steps: 4}, keep: 2}
-expect: {outcome: completes}
-)";
-
 CrashStateReport Explore(const CrashStateOptions& options,
                          std::vector<PlantedBug> bugs = {}) {
   static References references("", "test");
-  Case one = LoadScenarios(kCase, "save.yaml").cases.at(0);
+  Case one = SaveCase(4);
   one.plan.bugs = std::move(bugs);
   auto report = ExploreCrashStates(one, references, options);
   EXPECT_TRUE(report.ok()) << report.status().ToString();
@@ -39,7 +27,7 @@ std::string Describe(const CrashStateReport& report) {
   std::string text;
   for (const CrashStateFinding& finding : report.findings) {
     text += fmt::format("{} after {}\n  {}\n  expected {}\n  found {}\n",
-                        finding.id, finding.point,
+                        finding.id, finding.event,
                         fmt::join(finding.survived, "\n  "), finding.expected,
                         finding.found);
   }
@@ -58,7 +46,7 @@ TEST_P(EveryProfile, ASaveAndARecoverySurviveEveryCut) {
       Explore({.profiles = {GetParam()},
                .windows = {CrashWindow::kSave, CrashWindow::kRecovery}});
   EXPECT_EQ(report.images_failed, 0u) << Describe(report);
-  EXPECT_TRUE(report.complete);
+  EXPECT_TRUE(report.complete());
   ASSERT_EQ(report.counts.size(), 2u);
   for (const CrashStateCounts& counts : report.counts) {
     EXPECT_GT(counts.points, 20u);
@@ -68,7 +56,8 @@ TEST_P(EveryProfile, ASaveAndARecoverySurviveEveryCut) {
   }
 }
 
-TEST(CrashStatesTest, ALyingDriveNeverGivesATornState) {
+// There are more of them than a test has time for.
+TEST(CrashStatesTest, TheFirstImagesOfALyingDriveHoldNoTornState) {
   CrashStateOptions options = {.profiles = {kLyingFsync},
                                .windows = {CrashWindow::kSave}};
   uint64_t calls = 0;
@@ -124,9 +113,98 @@ TEST(CrashStatesTest, AFindingSaysWhereWhatAndWhy) {
   ASSERT_FALSE(report.findings.empty());
   const CrashStateFinding& first = report.findings[0];
   EXPECT_THAT(first.id, testing::StartsWith("ext4-save-"));
-  EXPECT_THAT(first.point, testing::HasSubstr("/ckpt"));
+  EXPECT_THAT(first.event, testing::HasSubstr("/ckpt"));
   EXPECT_THAT(first.expected, testing::HasSubstr("or a later one"));
   EXPECT_THAT(first.found, testing::HasSubstr("step-"));
+}
+
+// The same image at another cut is no other image.
+TEST(CrashStatesTest, WhatFailsIsCountedByImageAndByOutcome) {
+  const CrashStateReport report =
+      Explore({.profiles = {kWeak}, .windows = {CrashWindow::kSave}},
+              {PlantedBug::kSkipManifestSync});
+  EXPECT_GT(report.images_failed, 0u);
+  EXPECT_LT(report.images_failed, report.counts.at(0).images_distinct);
+  EXPECT_GT(report.outcomes_failed, report.images_failed);
+  EXPECT_LE(report.outcomes_failed, report.counts.at(0).images_enumerated);
+}
+
+TEST(CrashStatesTest, ImagesAreRecoveredTwiceAndCompared) {
+  const CrashStateReport report = Explore(
+      {.profiles = {kExt4}, .windows = {CrashWindow::kSave}, .twice_every = 2});
+  EXPECT_EQ(report.ran_twice, (report.counts.at(0).images_distinct + 1) / 2);
+  EXPECT_EQ(report.nondeterministic, 0u);
+}
+
+TEST(CrashStatesTest, WhatIsLeftOutIsSaid) {
+  const CrashStateReport report =
+      Explore({.profiles = {kExt4, kWeak},
+               .windows = {CrashWindow::kSave, CrashWindow::kRot},
+               .max_images = 1});
+  const std::vector<CrashStatePart> all = {
+      {.profile = kExt4, .window = CrashWindow::kSave},
+      {.profile = kWeak, .window = CrashWindow::kSave},
+      {.window = CrashWindow::kRot}};
+  EXPECT_EQ(report.unfinished, all);
+  EXPECT_EQ(report.counts.at(0).images_distinct, 1u);
+}
+
+TEST(CrashStatesTest, RotIsSaidAsRot) {
+  const CrashStateReport report = Explore({.windows = {CrashWindow::kRot}},
+                                          {PlantedBug::kTrustManifestBlindly});
+  ASSERT_FALSE(report.findings.empty());
+  EXPECT_THAT(report.findings[0].event,
+              testing::MatchesRegex("bit 0 of byte [0-9]+ of .* is flipped"));
+}
+
+CrashFinding SomeFinding() {
+  const CrashStateReport report =
+      Explore({.profiles = {kWeak}, .windows = {CrashWindow::kSave}},
+              {PlantedBug::kSkipManifestSync});
+  Case one = SaveCase(4);
+  one.plan.bugs = {PlantedBug::kSkipManifestSync};
+  return {.finding = report.findings.at(0),
+          .scenario = CrashScenario(one).value(),
+          .save = 0,
+          .bound = {}};
+}
+
+TEST(CrashFindingTest, ItsFileIsEnoughToFindItAgain) {
+  References references("", "test");
+  const CrashFinding written = SomeFinding();
+  const CrashFinding read =
+      CrashFindingFromJson(CrashFindingToJson(written)).value();
+  const auto again = RepeatCrashFinding(read, references);
+  ASSERT_TRUE(again.ok()) << again.status().ToString();
+  EXPECT_EQ(again->found, written.finding.found);
+}
+
+TEST(CrashFindingTest, ABugThatIsMendedIsNotFoundAgain) {
+  References references("", "test");
+  CrashFinding finding = SomeFinding();
+  const size_t plant = finding.scenario.find("plant:");
+  ASSERT_NE(plant, std::string::npos) << finding.scenario;
+  finding.scenario.erase(plant, finding.scenario.find('\n', plant) + 1 - plant);
+  EXPECT_EQ(RepeatCrashFinding(finding, references).status().code(),
+            Code::kNotFound);
+}
+
+TEST(CrashFindingTest, AForeignFileIsRefused) {
+  const std::string whole = CrashFindingToJson(SomeFinding());
+  const auto with = [&](std::string_view from, std::string_view to) {
+    std::string text = whole;
+    return text.replace(text.find(from), from.size(), to);
+  };
+  for (const std::string& text :
+       {std::string(), std::string("[]"), std::string("{}"),
+        whole.substr(0, whole.size() / 2), std::string(1000, '['),
+        with("gauntlet/crash-state/v1", "gauntlet/crash-state/v9"),
+        with("weak-save", "nfs-save"), with("\"save\": 0", "\"save\": -1"),
+        with("\"save\": 0", "\"save\": 0, \"more\": 1")}) {
+    EXPECT_EQ(CrashFindingFromJson(text).status().code(),
+              Code::kInvalidArgument)
+        << text;
+  }
 }
 
 TEST(CrashStatesTest, CountsAreTheSameEachTime) {
@@ -143,13 +221,13 @@ TEST(CrashStatesTest, StopsWhenItIsTold) {
   CrashStateOptions options = {.profiles = {kWeak}};
   options.on_progress = [](const CrashStateReport&) { return Proceed::kStop; };
   const CrashStateReport report = Explore(options);
-  EXPECT_FALSE(report.complete);
+  EXPECT_FALSE(report.complete());
   EXPECT_EQ(report.counts.size(), 1u);
 }
 
 TEST(CrashStatesTest, AnIdThatIsNoneIsRefused) {
   References references("", "test");
-  const Case one = LoadScenarios(kCase, "save.yaml").cases.at(0);
+  const Case one = SaveCase(4);
   for (const char* id : {"x", "ext4-save", "ext4-save-1-2", "nfs-save-1-2-3",
                          "ext4-late-1-2-3", "ext4-save-1-2-a", "weak-rot-1-b-x",
                          "ext4-save-999999-0-x", "ext4-save-0-0-7.7.7.7"}) {
@@ -160,7 +238,7 @@ TEST(CrashStatesTest, AnIdThatIsNoneIsRefused) {
 
 TEST(CrashStatesTest, ARunWithoutTheSaveIsRefused) {
   References references("", "test");
-  Case one = LoadScenarios(kCase, "save.yaml").cases.at(0);
+  Case one = SaveCase(4);
   EXPECT_EQ(ExploreCrashStates(one, references, {.save = 100}).status().code(),
             Code::kFailedPrecondition);
   one.train.checkpoint.trigger.unit = SaveUnit::kNone;

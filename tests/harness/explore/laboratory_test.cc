@@ -7,18 +7,21 @@
 
 #include <gtest/gtest.h>
 
+#include "harness/explore/owed_outcome.h"
 #include "harness/run/text_file.h"
 
 namespace gauntlet {
 namespace {
 
-Laboratory MakeLaboratory() {
-  static References references("", "test");
+Case LoadBase() {
   const std::string file =
       std::filesystem::path(GAUNTLET_SCENARIOS) / "explore/base.yaml";
-  return Laboratory::Make(LoadScenarios(ReadTextFile(file), file).cases.at(0),
-                          references)
-      .value();
+  return LoadScenarios(ReadTextFile(file), file).cases.at(0);
+}
+
+Laboratory MakeLaboratory() {
+  static References references("", "test");
+  return Laboratory::Make(LoadBase(), references).value();
 }
 
 FaultPlan PlanOf(Fault fault) {
@@ -80,6 +83,63 @@ TEST(LaboratoryTest, AnErrorAtEveryHitMayEndTheRun) {
        .with = {.times = FaultTimes::kAlways}}));
   EXPECT_NE(trial.record.launchers.back().exit_code, 0);
   EXPECT_TRUE(trial.wrong.empty()) << Wrong(trial);
+}
+
+// The error is over by then: the run has to go on.
+TEST(LaboratoryTest, AnErrorAtEveryHitOfAnEarlierLifeExcusesNoEnd) {
+  static References references("", "test");
+  Case base = LoadBase();
+  base.cluster.max_restarts = 1;
+  Laboratory laboratory = Laboratory::Make(base, references).value();
+  const FaultPlan plan = {
+      .faults = {{.id = "error",
+                  .site = {.worker = 1, .point = Point::kDataNext},
+                  .kind = FaultKind::kErrno,
+                  .with = {.times = FaultTimes::kAlways}},
+                 {.id = "crash", .site = {.worker = 0, .life = 2}}}};
+  const Trial trial = laboratory.Try(plan);
+  ASSERT_NE(trial.record.launchers.back().exit_code, 0);
+  EXPECT_FALSE(trial.wrong.empty());
+}
+
+// A crash behind two saves, with a bit of the newer one turned over.
+Record DamagedRun() {
+  Laboratory laboratory = MakeLaboratory();
+  return laboratory
+      .Try({.faults =
+                {{.id = "rot",
+                  .site = {.worker = 0, .point = Point::kShardWrite, .hit = 2},
+                  .kind = FaultKind::kBitFlip},
+                 {.id = "crash", .site = {.worker = 0, .step = 13}}}})
+      .record;
+}
+
+TEST(OwedOutcomeTest, ARefusalIsNotOwedWhereAGoodSaveIsLeft) {
+  Record record = DamagedRun();
+  ASSERT_EQ(record.faults.size(), 2u);
+  EXPECT_EQ(OutcomeOwed(record), Outcome::kRecovers);
+  record.launchers.back() = {.exit_code = 7};
+  EXPECT_EQ(OutcomeOwed(record), Outcome::kRecovers);
+}
+
+TEST(OwedOutcomeTest, ARefusalIsOwedWhereDamageTookEverySave) {
+  Record record = DamagedRun();
+  for (RecordFault& fault : record.faults) {
+    if (fault.kind == "bit_flip") fault.always = true;
+  }
+  for (LifeEvents& life : record.lives) {
+    std::erase_if(life.events, [](const RecordEvent& event) {
+      return event.kind == RecordKind::kSaveAcknowledged;
+    });
+  }
+  record.launchers.back() = {.exit_code = 7};
+  EXPECT_EQ(OutcomeOwed(record), Outcome::kRefuses);
+}
+
+TEST(OwedOutcomeTest, AnEngineThatGaveUpWithoutARestartOwesOne) {
+  Record record = DamagedRun();
+  record.launchers.back() = {.exit_code = 1};
+  EXPECT_EQ(OutcomeOwed(record), Outcome::kRecovers);
 }
 
 TEST(LaboratoryTest, AGraceThatNobodyCouldKeepIsThePlansOwn) {

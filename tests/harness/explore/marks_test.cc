@@ -27,19 +27,9 @@ Record Died(std::string_view kind, Point point,
   return record;
 }
 
-bool IsMet(const Record& record, std::string_view name) {
-  const Evidence evidence(record);
-  const MarkSet marks = MarksOf(evidence);
-  for (size_t i = 0; i < AllMarks().size(); ++i) {
-    if (AllMarks()[i].name == name) return marks[i];
-  }
-  ADD_FAILURE() << "no mark " << name;
-  return false;
-}
-
 FaultPhase PhaseIn(const Record& record) {
   const Evidence evidence(record);
-  return PhaseOf(record, evidence.firings.at(0));
+  return PhaseOf(evidence, evidence.firings.at(0));
 }
 
 TEST(MarksTest, NamesAreUniqueAndThereAreEnough) {
@@ -56,26 +46,6 @@ TEST(MarksTest, AnUndisturbedRunMeetsNone) {
                               {.kind = K::kFinished, .step = 1}}}};
   record.launchers = {{.exit_code = 0}};
   EXPECT_TRUE(MarksOf(Evidence(record)).none());
-}
-
-TEST(MarksTest, ADeathBeforeALaterLifeHasAStateIsOneWhileRecovering) {
-  Record record = Died("crash", Point::kLoadRead, {{.kind = K::kLifeBegin}});
-  EXPECT_FALSE(IsMet(record, "died-while-recovering")) << "its first life";
-  record.lives[0].life = 2;
-  EXPECT_TRUE(IsMet(record, "died-while-recovering"));
-}
-
-TEST(MarksTest, ACutDuringASaveIsOne) {
-  const std::vector<RecordEvent> saving = {{.kind = K::kInitialized},
-                                           {.kind = K::kSaveBegin, .t_ns = 1}};
-  EXPECT_TRUE(IsMet(Died("power_loss", Point::kHeartbeat, saving),
-                    "power-cut-in-a-save"));
-  std::vector<RecordEvent> saved = saving;
-  saved.push_back({.kind = K::kSaveAcknowledged, .t_ns = 2});
-  EXPECT_FALSE(IsMet(Died("power_loss", Point::kHeartbeat, saved),
-                     "power-cut-in-a-save"));
-  EXPECT_FALSE(
-      IsMet(Died("crash", Point::kHeartbeat, saving), "power-cut-in-a-save"));
 }
 
 TEST(PhaseOfTest, IsWhatTheWorkerWasAt) {

@@ -35,15 +35,15 @@ CaseReport NotFired(const ExploreCase& one) {
 }
 
 TEST(NthPlansTest, TheFirstRoundHasEveryPointWorkerAndForm) {
-  NthPlans plans(SpaceOf({FaultKind::kCrash, FaultKind::kErrno},
-                         {Point::kStepBegin, Point::kShardWrite}),
+  NthPlans plans({SpaceOf({FaultKind::kCrash, FaultKind::kErrno},
+                          {Point::kStepBegin, Point::kShardWrite})},
                  1);
   // Crash, errno once and for ever, and ENOSPC where something is written.
   EXPECT_EQ(plans.NextRound().size(), 2u * (1 + 2) + 2u * (1 + 3));
 }
 
 TEST(NthPlansTest, ASeriesGoesOnToTheHitThatFiresNoMore) {
-  NthPlans plans(SpaceOf({FaultKind::kCrash}, {Point::kStepBegin}), 1);
+  NthPlans plans({SpaceOf({FaultKind::kCrash}, {Point::kStepBegin})}, 1);
   for (const ExploreCase& one : plans.NextRound()) plans.Learn(Fired(one, 0));
   const std::vector<ExploreCase> second = plans.NextRound();
   ASSERT_EQ(second.size(), 2u);
@@ -55,7 +55,7 @@ TEST(NthPlansTest, ASeriesGoesOnToTheHitThatFiresNoMore) {
 }
 
 TEST(NthPlansTest, WhatLedToARestartIsFollowedByASecondFaultInItsRecovery) {
-  NthPlans plans(SpaceOf({FaultKind::kCrash}, {Point::kStepBegin}), 1);
+  NthPlans plans({SpaceOf({FaultKind::kCrash}, {Point::kStepBegin})}, 1);
   const std::vector<ExploreCase> singles = plans.NextRound();
   plans.Learn(Fired(singles[0], 1));
   plans.Learn(NotFired(singles[1]));
@@ -69,8 +69,23 @@ TEST(NthPlansTest, WhatLedToARestartIsFollowedByASecondFaultInItsRecovery) {
   EXPECT_TRUE(Validate(pairs[0].plan).ok());
 }
 
+TEST(NthPlansTest, ARecoveryFromACheckpointHasASecondFaultOfItsOwn) {
+  NthPlans plans({SpaceOf({FaultKind::kCrash}, {Point::kStepBegin})}, 1);
+  for (const ExploreCase& one : plans.NextRound()) plans.Learn(Fired(one, 1));
+  for (const ExploreCase& one : plans.NextRound()) {
+    CaseReport report = Fired(one, 1);
+    report.resumed = true;
+    plans.Learn(report);
+  }
+  for (const ExploreCase& one : plans.NextRound()) plans.Learn(NotFired(one));
+  const std::vector<ExploreCase> pairs = plans.NextRound();
+  ASSERT_EQ(pairs.size(), 4u);  // two first faults, two workers
+  EXPECT_EQ(pairs[0].plan.faults[0].site.hit, 1u);
+  EXPECT_EQ(pairs[2].plan.faults[0].site.hit, 2u);
+}
+
 TEST(NthPlansTest, ASecondFaultBehindTheRecoveryEndsItsSeries) {
-  NthPlans plans(SpaceOf({FaultKind::kCrash}, {Point::kStepBegin}), 1);
+  NthPlans plans({SpaceOf({FaultKind::kCrash}, {Point::kStepBegin})}, 1);
   const std::vector<ExploreCase> singles = plans.NextRound();
   plans.Learn(Fired(singles[0], 1));
   plans.Learn(NotFired(singles[1]));
@@ -87,10 +102,28 @@ TEST(NthPlansTest, ASecondFaultBehindTheRecoveryEndsItsSeries) {
 TEST(NthPlansTest, OneFaultAtMostMeansNoPairs) {
   PlanSpace space = SpaceOf({FaultKind::kCrash}, {Point::kStepBegin});
   space.max_faults = 1;
-  NthPlans plans(space, 1);
+  NthPlans plans({space}, 1);
   for (const ExploreCase& one : plans.NextRound()) plans.Learn(Fired(one, 1));
   for (const ExploreCase& one : plans.NextRound()) plans.Learn(NotFired(one));
   EXPECT_TRUE(plans.NextRound().empty());
+}
+
+TEST(NthPlansTest, AFurtherSetupHasThePointsThatNoneCameTo) {
+  PlanSpace space =
+      SpaceOf({FaultKind::kCrash}, {Point::kStepBegin, Point::kBackupDelete});
+  space.max_faults = 1;
+  NthPlans plans({space, space}, 1);
+  for (const ExploreCase& one : plans.NextRound()) {
+    const bool first = one.plan.faults[0].site.point == Point::kStepBegin;
+    EXPECT_EQ(one.setup, 0u);
+    plans.Learn(first ? Fired(one, 0) : NotFired(one));
+  }
+  for (const ExploreCase& one : plans.NextRound()) plans.Learn(NotFired(one));
+  const std::vector<ExploreCase> second = plans.NextRound();
+  ASSERT_EQ(second.size(), 2u);  // the chief and the last worker
+  EXPECT_EQ(second[0].setup, 1u);
+  EXPECT_EQ(second[0].plan.faults[0].site.point, Point::kBackupDelete);
+  EXPECT_EQ(second[0].plan.faults[0].site.hit, 1u);
 }
 
 }  // namespace

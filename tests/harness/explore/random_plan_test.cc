@@ -1,5 +1,6 @@
 #include "harness/explore/random_plan.h"
 
+#include <algorithm>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -22,8 +23,9 @@ PlanSpace WholeSpace() {
 }
 
 TEST(RandomPlanTest, EveryPlanIsValid) {
-  const PlanSpace space = WholeSpace();
+  PlanSpace space = WholeSpace();
   for (uint64_t number = 0; number < 5000; ++number) {
+    space.hosts = number % 2 == 0 ? HostsChoice::kOne : HostsChoice::kSeparate;
     const FaultPlan plan = RandomPlan(space, 7, number);
     const Status status = Validate(plan);
     ASSERT_TRUE(status.ok()) << number << ": " << status.message();
@@ -76,6 +78,58 @@ TEST(RandomPlanTest, EveryKindPointAndSetupComesUp) {
   EXPECT_EQ(points.size(), AllPoints().size());
   EXPECT_EQ(setups.size(), 6u);
   EXPECT_EQ(chained.size(), 2u);
+}
+
+TEST(RandomPlanTest, NowAndThenAllThatStandStillDoSoForEver) {
+  PlanSpace space = WholeSpace();
+  space.kinds = {FaultKind::kHang, FaultKind::kStop};
+  uint64_t two_for_ever = 0;
+  for (uint64_t number = 0; number < 1000; ++number) {
+    const std::vector<Fault> faults = RandomPlan(space, 2, number).faults;
+    const auto count = std::ranges::count_if(faults, [](const Fault& fault) {
+      return fault.with.duration == Duration{0};
+    });
+    if (count == 2) ++two_for_ever;
+  }
+  EXPECT_GT(two_for_ever, 10u);
+}
+
+uint64_t StalledChiefs(const PlanSpace& space) {
+  uint64_t stalled = 0;
+  for (uint64_t number = 0; number < 400; ++number) {
+    const std::vector<Fault> faults = RandomPlan(space, 1, number).faults;
+    if (faults.size() >= 2 && faults[0].kind == FaultKind::kPartition &&
+        faults[1].kind == FaultKind::kHang &&
+        faults[0].site == faults[1].site) {
+      ++stalled;
+    }
+  }
+  return stalled;
+}
+
+TEST(RandomPlanTest, OnSeparateHostsChiefsAreCutOffAndStandStill) {
+  PlanSpace space = WholeSpace();
+  EXPECT_EQ(StalledChiefs(space), 0u);
+  space.hosts = HostsChoice::kSeparate;
+  EXPECT_GT(StalledChiefs(space), 100u);
+  space.kinds = {FaultKind::kCrash};
+  EXPECT_EQ(StalledChiefs(space), 0u) << "no such kinds";
+}
+
+TEST(RandomPlanTest, WhatIsDamagedIsOftenMetByALoad) {
+  const PlanSpace space = WholeSpace();
+  uint64_t rejections = 0;
+  uint64_t load_errors = 0;
+  for (uint64_t number = 0; number < 5000; ++number) {
+    for (const Fault& fault : RandomPlan(space, 1, number).faults) {
+      const Point point = fault.site.point;
+      rejections += point == Point::kReject ? 1 : 0;
+      load_errors +=
+          point == Point::kLoadRead && fault.kind == FaultKind::kErrno ? 1 : 0;
+    }
+  }
+  EXPECT_GT(rejections, 300u);
+  EXPECT_GT(load_errors, 80u);
 }
 
 TEST(RandomPlanTest, ANarrowedSpaceIsKeptTo) {

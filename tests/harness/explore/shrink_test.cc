@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "engine/real/system_clock.h"
+#include "harness/explore/plain_places.h"
 #include "harness/explore/shrink_setup.h"
 #include "harness/run/reference.h"
 #include "tests/harness/run/small_cases.h"
@@ -139,11 +141,13 @@ TEST(ShrinkPlanTest, StopsAtTheLimitOfTriesWithTheBestSoFar) {
 }
 
 TEST(ShrinkPlanTest, WithoutTimeItTriesNothing) {
-  const ShrunkPlan shrunk = ShrinkPlan(PlanOf({"a"}), {.budget = seconds(0)},
-                                       [](const auto&) -> bool {
-                                         ADD_FAILURE();
-                                         return true;
-                                       });
+  const SystemClock clock;
+  const ShrunkPlan shrunk =
+      ShrinkPlan(PlanOf({"a"}), {.budget = seconds(0), .clock = &clock},
+                 [](const auto&) -> bool {
+                   ADD_FAILURE();
+                   return true;
+                 });
   EXPECT_FALSE(shrunk.finished);
   EXPECT_EQ(shrunk.plan, PlanOf({"a"}));
 }
@@ -194,12 +198,33 @@ TEST(ShrinkSetupTest, FewerWorkersAndStepsBreakTheSame) {
   Laboratory laboratory = Laboratory::Make(setup, references).value();
   const Trial trial = laboratory.Try(plan);
   ASSERT_TRUE(BreachOf(trial));
-  const ShrunkSetup shrunk = ShrinkSetup(setup, plan, trial, references);
+  ShrinkOptions options = kPatient;
+  options.breach = BreachOf(trial);
+  const ShrunkSetup shrunk = ShrinkSetup(setup, plan, references, options);
   EXPECT_EQ(shrunk.setup.cluster.workers, 1);
   EXPECT_EQ(shrunk.setup.train.horizon.epochs, 1u);
   EXPECT_EQ(shrunk.setup.train.horizon.max_steps, 5u);
-  EXPECT_TRUE(Breaks(shrunk.trial, *BreachOf(trial)));
+  ASSERT_TRUE(shrunk.trial);
+  EXPECT_TRUE(Breaks(*shrunk.trial, *options.breach));
   EXPECT_LT(shrunk.tries, 12);
+}
+
+TEST(PlainPlacesTest, AFaultMovesWhereTheSameBreaksAndNowhereElse) {
+  FaultPlan plan = PlanOf({"a"});
+  plan.faults[0].site = {.worker = 2, .life = 2, .point = Point::kRename};
+  const Fault plain = {.id = "b", .site = {.worker = 0, .step = 6}};
+  const auto move = [&](bool here) {
+    return MoveToPlainPlaces(plan, {plain}, kPatient,
+                             [&](const FaultPlan& one) {
+                               return here && !one.faults.empty() &&
+                                      one.faults[0].site.step >= 6;
+                             })
+        .plan;
+  };
+  EXPECT_EQ(move(false), plan);
+  const Fault moved = move(true).faults.at(0);
+  EXPECT_EQ(moved.id, "a");
+  EXPECT_EQ(moved.site.point, Point::kStepBegin);
 }
 
 }  // namespace

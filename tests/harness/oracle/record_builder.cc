@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "harness/oracle/invariants.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -58,6 +59,7 @@ class Session {
     }
     All({.kind = RecordKind::kResumed,
          .step = *from,
+         .phase = PhaseAfter(*from),
          .digest = DigestAt(*from, PhaseAfter(*from)),
          .path = NameOfSave(*from, generation_)});
   }
@@ -75,28 +77,51 @@ class Session {
   }
 
   void Save(uint64_t step) {
-    Say(0, {.kind = RecordKind::kSaveBegin, .step = step});
+    Say(0, {.kind = RecordKind::kSaveBegin,
+            .step = step,
+            .path = NameOfSave(step, generation_)});
     Say(0, {.kind = RecordKind::kSaveAcknowledged,
             .step = step,
             .digest = DigestAt(step, PhaseAfter(step)),
             .path = NameOfSave(step, generation_)});
   }
 
+  void SaveCallbacksDue(uint64_t step) {
+    const std::string name =
+        fmt::format("step-{:09}-callbacks_due-g{}", step, generation_);
+    Say(0, {.kind = RecordKind::kSaveBegin, .step = step, .path = name});
+    Say(0, {.kind = RecordKind::kSaveAcknowledged,
+            .step = step,
+            .digest = DigestAt(step, RecordPhase::kCallbacksDue),
+            .path = name});
+  }
+
+  void Stop(uint64_t step) {
+    All({.kind = RecordKind::kStopAgreed, .step = step});
+  }
+
+  void Evaluate(uint64_t step) {
+    All({.kind = RecordKind::kEvaluated,
+         .step = step,
+         .epoch = step / kStepsPerEpoch - 1,
+         .phase = RecordPhase::kCallbacksDue,
+         .count = 3,
+         .loss_bits = LossAt(step) + 1,
+         .digest = DigestAt(step, RecordPhase::kCallbacksDue)});
+  }
+
+  void CallBack(uint64_t step) {
+    All({.kind = RecordKind::kEpochEnd,
+         .step = step,
+         .epoch = step / kStepsPerEpoch - 1,
+         .count = 3,
+         .loss_bits = LossAt(step) + 1,
+         .digest = DigestAt(step, RecordPhase::kInEpoch)});
+  }
+
   void EndEpoch(uint64_t step) {
-    const RecordEvent evaluated{
-        .kind = RecordKind::kEvaluated,
-        .step = step,
-        .epoch = step / kStepsPerEpoch - 1,
-        .phase = RecordPhase::kCallbacksDue,
-        .count = 3,
-        .loss_bits = LossAt(step) + 1,
-        .digest = DigestAt(step, RecordPhase::kCallbacksDue)};
-    RecordEvent end = evaluated;
-    end.kind = RecordKind::kEpochEnd;
-    end.phase = RecordPhase::kInEpoch;
-    end.digest = DigestAt(step, RecordPhase::kInEpoch);
-    All(evaluated);
-    All(end);
+    Evaluate(step);
+    CallBack(step);
   }
 
   // Steps first to last, each whole.
@@ -300,6 +325,42 @@ Record RefusedRun() {
   return record;
 }
 
+Record TwoPhasesRun() {
+  Record record = Empty();
+  int64_t now = 0;
+  Session first(kWorkers, 1, 1, now);
+  first.Start(std::nullopt);
+  first.Train(1, 3, 2);
+  for (const int worker : {0, 1}) first.Step(worker, 4);
+  first.Stop(4);
+  first.Save(4);
+  first.All({.kind = RecordKind::kLifeEnd, .count = 143});
+  Session second(kWorkers, 2, 2, now);
+  second.Start(4);
+  second.Evaluate(4);
+  second.Stop(4);
+  second.SaveCallbacksDue(4);
+  second.All({.kind = RecordKind::kLifeEnd, .count = 143});
+  Session third(kWorkers, 3, 3, now);
+  third.All({.kind = RecordKind::kResumed,
+             .step = 4,
+             .phase = RecordPhase::kCallbacksDue,
+             .digest = DigestAt(4, RecordPhase::kCallbacksDue),
+             .path = "step-000000004-callbacks_due-g3"});
+  third.CallBack(4);
+  third.Train(5, 8, 2);
+  third.Finish();
+  for (const Session* session : {&first, &second, &third}) {
+    session->AppendTo(record);
+  }
+  record.expect.outcome = Outcome::kRecovers;
+  Launched(record, 143, 0, "stopped");
+  Launched(record, 143, 0, "stopped");
+  Launched(record, 0, 0, "done");
+  LeaveSaves(record, {2, 4, 6, 8});
+  return record;
+}
+
 LifeEvents& LifeOf(Record& record, int worker, int life) {
   for (LifeEvents& one : record.lives) {
     if (one.worker == worker && one.life == life) return one;
@@ -311,6 +372,17 @@ RecordEvent& EventOf(Record& record, int worker, int life, RecordKind kind,
                      size_t nth) {
   for (RecordEvent& event : LifeOf(record, worker, life).events) {
     if (event.kind == kind && nth-- == 0) return event;
+  }
+  std::abort();
+}
+
+InvariantReport ReportOf(const Record& record, std::string_view name) {
+  const Evidence evidence(record);
+  for (const Invariant& invariant : InvariantTable()) {
+    if (invariant.name != name) continue;
+    Check check(name);
+    invariant.check(evidence, check);
+    return check.report();
   }
   std::abort();
 }

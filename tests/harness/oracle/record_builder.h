@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "harness/record/record.h"
+#include "harness/record/verdict.h"
 
 namespace gauntlet {
 
@@ -20,6 +22,9 @@ Record UndisturbedRun();
 // Worker 0 gets a notice in step 5; all save step 5 and stop; started again,
 // they finish.
 Record PreemptedRun();
+// Stopped twice at step 4: with its evaluation due, and with the epoch's
+// callbacks due, each saved; started again, they finish.
+Record TwoPhasesRun();
 // The same as RecoveredRun, but bits of all checkpoints flip: exit 7.
 Record RefusedRun();
 
@@ -27,6 +32,9 @@ Record RefusedRun();
 RecordEvent& EventOf(Record& record, int worker, int life, RecordKind kind,
                      size_t nth);
 LifeEvents& LifeOf(Record& record, int worker, int life);
+
+// What the invariant of that name says of it.
+InvariantReport ReportOf(const Record& record, std::string_view invariant);
 
 }  // namespace gauntlet
 

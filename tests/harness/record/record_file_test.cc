@@ -43,7 +43,8 @@ Record FullRecord() {
                     .summary = "s",
                     .then = "nothing",
                     .always = true,
-                    .grace_ns = 5}};
+                    .grace_ns = 5,
+                    .disk = "weak"}};
   record.lives = {{.worker = 0,
                    .life = 1,
                    .events = {{.kind = RecordKind::kLifeBegin, .t_ns = 1},

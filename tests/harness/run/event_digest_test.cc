@@ -19,22 +19,22 @@ struct GoldenRun {
 };
 
 constexpr GoldenRun kGoldenRuns[] = {
-    {"undisturbed", "[]", 0xbf41c1ca8db4cb51},
+    {"undisturbed", "[]", 0x6f35034c298e46b3},
     {"crash", "[{at: {worker: 1, step: 6, point: step.begin}, do: crash}]",
-     0xfa2969883e62ee1b},
+     0xc66f569a400d598c},
     {"hang", "[{at: {worker: 1, step: 6, point: step.begin}, do: hang}]",
-     0xb953af585104c4e1},
+     0x927c4a8638880ec8},
     {"preempt",
      "[{at: {worker: 0, point: eval.begin}, do: preempt, "
      "with: {grace: 10s}}]",
-     0x2ae4e622c324fcc8},
+     0x8909b43680b61057},
     {"power_loss",
      "[{at: {worker: 0, point: ckpt.rename, hit: 2}, do: power_loss}]",
-     0x83002efe93ff3d83},
+     0x0b035debf25af022},
     {"partition",
      "[{at: {worker: 1, step: 3, point: comm.send}, do: partition, "
      "with: {duration: 20s}}]",
-     0x5d64989431868835},
+     0x15c79419aa6124cc},
 };
 
 class EventDigestTest : public testing::TestWithParam<GoldenRun> {};

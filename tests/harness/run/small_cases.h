@@ -7,15 +7,16 @@
 
 #include "engine/check.h"
 #include "harness/scenario/scenario.h"
+#include <fmt/format.h>
 
 namespace gauntlet {
 
-// Two workers, seed 7, 6 steps an epoch, 12 in all, a save every 4. `rest` is
-// what the scenario says beside the job: faults, expect …
-inline Case SmallCase(const std::string& rest, const std::string& name = "c") {
-  const std::string text = "schema: gauntlet/v1\nname: " + name + R"(
+// Two workers, 6 steps an epoch, 12 in all, a save every 4. `rest` is what the
+// scenario says beside the job: faults, expect …
+inline std::string SmallScenario(const std::string& rest,
+                                 const std::string& name = "c") {
+  return "schema: gauntlet/v1\nname: " + name + R"(
 use: tiny
-seed: 7
 job:
   data: {kind: digits, samples: 96, validation_samples: 32, side: 7}
   batch: 4
@@ -24,9 +25,37 @@ job:
 cluster: {workers: 2}
 checkpoint: {every: {steps: 4}, keep: 2}
 )" + rest;
+}
+
+// That, with seed 7.
+inline Case SmallCase(const std::string& rest, const std::string& name = "c") {
+  const std::string text = SmallScenario("seed: 7\n" + rest, name);
   const LoadedFile loaded = LoadScenarios(text, name + ".yaml");
   CHECK(loaded.errors.empty(), RenderErrors(loaded, name + ".yaml", text));
   return loaded.cases.at(0);
+}
+
+// Two workers and few steps, a save every `every`: of what it does to a disk
+// everything can be looked at.
+inline std::string SaveScenario(int every) {
+  return fmt::format(R"(schema: gauntlet/v1
+name: save
+use: tiny
+job:
+  data: {{kind: digits, samples: 32, validation_samples: 16, side: 7}}
+  batch: 4
+  epochs: 3
+cluster:
+  workers: 2
+  restart: {{policy: whole-job, max: 5, backoff: 50ms}}
+checkpoint: {{every: {{steps: {}}}, keep: 2}}
+expect: {{outcome: completes}}
+)",
+                     every);
+}
+
+inline Case SaveCase(int every) {
+  return LoadScenarios(SaveScenario(every), "save.yaml").cases.at(0);
 }
 
 inline Case CleanCase(const std::string& name = "c") {

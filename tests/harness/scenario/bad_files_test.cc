@@ -231,6 +231,39 @@ TEST(BadFilesTest, TheHeadIsReadFirst) {
   }
 }
 
+TEST(BadFilesTest, WhatIsWrongInAListOfAJobIsPointedAt) {
+  const std::pair<std::string, std::string> kCases[] = {
+      {"{layers: 3}",
+       "s.yaml:3:15: error: expected a list of at most 64 maps, found '3'"},
+      {"{layers: [{kind: conv3d}]}",
+       "s.yaml:3:23: error: unknown kind 'conv3d'"},
+      {"{layers: [{unit: 3, kind: dense}]}",
+       "s.yaml:3:17: error: unknown key 'unit' in 'job.layers'"},
+      {"{layers: [{units: 3}]}",
+       "s.yaml:3:16: error: expected a `kind` of layer"},
+      {"{layers: [{kind: dense, units: 10}]}",
+       "s.yaml:3:6: error: job: model.layers[0].kind: expected flatten or "
+       "conv2d as the first layer"},
+      {"{optimizer: {schedule: {boundaries: [1, x]}}}",
+       "s.yaml:3:46: error: expected a whole number from 0 to "
+       "9007199254740992, found 'x'"},
+      {"{optimizer: {schedule: {values: 0.1}}}",
+       "s.yaml:3:38: error: expected a list of numbers, found '0.1'"},
+      {"{optimizer: {clip: {by: value, limit: 0}}}",
+       "s.yaml:3:6: error: job: optimizer.clip.limit: expected a number above "
+       "0 and at most 1e+30, found 0"},
+      {"{accumulate: 0}",
+       "s.yaml:3:19: error: expected a whole number from 1 to 65536, found "
+       "'0'"},
+  };
+  for (const auto& [job, error] : kCases) {
+    const std::string errors =
+        ErrorsOf("schema: gauntlet/v1\nname: a\njob: " + job +
+                 "\nexpect: {outcome: completes}\n");
+    EXPECT_EQ(errors.substr(0, errors.find('\n')), error) << errors;
+  }
+}
+
 TEST(BadFilesTest, AllErrorsOfAFileAreSaidInItsOrder) {
   const std::string errors = ErrorsOf(
       "schema: gauntlet/v1\nname: a\njob: {bach: 3}\nclutser: {}\n"

@@ -161,6 +161,8 @@ TEST(ResolveTest, TheHeadOfARecordSaysWhatTheOracleMustKnow) {
   EXPECT_EQ(record.faults[0].summary,
             "crash worker 1 at ckpt.shard.write, hit 3, offset 50%");
   EXPECT_EQ(record.faults[2].then, "power_loss");
+  EXPECT_EQ(record.faults[2].disk, "lying-fsync");
+  EXPECT_EQ(record.faults[0].disk, "") << "cuts no power";
   EXPECT_EQ(record.faults[3].grace_ns, 30'000'000'000);
 }
 

@@ -1,0 +1,364 @@
+#include "chaos/inject/network_edge.h"
+
+#include <algorithm>
+#include <deque>
+#include <utility>
+
+namespace gauntlet {
+
+// Everything but `base` is guarded by the edge's mutex.
+struct EdgeLine {
+  struct Late {
+    Time due;
+    // The frame, or the news that there are no more.
+    Result<Frame> frame;
+  };
+
+  EdgeLine(std::unique_ptr<Channel> channel, Tasks& tasks)
+      : base(std::move(channel)),
+        work(tasks.NewEvent()),
+        room(tasks.NewEvent()),
+        arrival(tasks.NewEvent()),
+        space(tasks.NewEvent()) {}
+
+  const std::unique_ptr<Channel> base;
+  const std::unique_ptr<Event> work;     // for the courier
+  const std::unique_ptr<Event> room;     // for a sender
+  const std::unique_ptr<Event> arrival;  // for a receiver
+  const std::unique_ptr<Event> space;    // for the reader
+  std::deque<Late> outgoing;
+  std::deque<Late> incoming;
+  Time last_out{};
+  Time last_in{};
+  size_t held_out = 0;         // bytes, with what the courier sends
+  size_t held_in = 0;          // bytes
+  int receiving = 0;           // receivers that wait in the base
+  bool has_courier = false;    // a task that brings what is outgoing
+  bool courier_sends = false;  // it is in the base
+  bool has_reader = false;     // a task that takes what is incoming
+  bool closed = false;         // by this process
+  bool broken = false;         // by a reset
+  Status lost;                 // not Ok: nothing goes out any more
+
+  void WakeAll() {
+    work->Set();
+    room->Set();
+    arrival->Set();
+    space->Set();
+  }
+};
+
+NetworkEdge::NetworkEdge(Clock& clock, Tasks& tasks, uint64_t seed)
+    : clock_(clock), tasks_(tasks), troubles_(seed) {}
+
+std::shared_ptr<EdgeLine> NetworkEdge::Add(std::unique_ptr<Channel> base) {
+  auto line = std::make_shared<EdgeLine>(std::move(base), tasks_);
+  bool needs_reader = false;
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(lines_, [](const auto& one) { return one.expired(); });
+    lines_.push_back(line);
+    needs_reader = TakeReadersPlace(*line);
+  }
+  if (needs_reader) StartReader(line);
+  return line;
+}
+
+void NetworkEdge::Begin(const Fault& fault) {
+  if (fault.kind == FaultKind::kReset) return Reset();
+  std::vector<std::shared_ptr<EdgeLine>> unread;
+  {
+    const std::lock_guard lock(mutex_);
+    troubles_.Begin(fault, clock_.Now());
+    troubled_ = true;
+    for (const auto& known : lines_) {
+      const std::shared_ptr<EdgeLine> line = known.lock();
+      if (line != nullptr && TakeReadersPlace(*line)) unread.push_back(line);
+    }
+  }
+  for (const auto& line : unread) StartReader(line);
+}
+
+void NetworkEdge::Reset() {
+  std::vector<std::shared_ptr<EdgeLine>> broken;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& known : lines_) {
+      const std::shared_ptr<EdgeLine> line = known.lock();
+      if (line == nullptr || line->broken) continue;
+      line->broken = true;
+      line->outgoing.clear();
+      line->incoming.clear();
+      line->WakeAll();
+      broken.push_back(line);
+    }
+    troubled_ = true;
+  }
+  for (const auto& line : broken) line->base->Close();
+}
+
+void NetworkEdge::End() {
+  std::vector<std::unique_ptr<Task>> helpers;
+  std::vector<std::shared_ptr<EdgeLine>> lines;
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+    helpers.swap(helpers_);
+    for (const auto& known : lines_) {
+      if (std::shared_ptr<EdgeLine> line = known.lock()) {
+        line->WakeAll();
+        lines.push_back(std::move(line));
+      }
+    }
+  }
+  for (const auto& line : lines) line->base->Close();
+  for (const auto& helper : helpers) helper->Join();
+}
+
+void NetworkEdge::SleepWhileCut(Time deadline) {
+  if (!troubled_) return;
+  while (clock_.Now() < deadline) {
+    Time until;
+    {
+      const std::lock_guard lock(mutex_);
+      until = std::max(troubles_.CutUntil(LinkWay::kOut),
+                       troubles_.CutUntil(LinkWay::kIn));
+    }
+    if (until <= clock_.Now()) return;
+    clock_.SleepUntil(std::min(until, deadline));
+  }
+}
+
+// Takes the frame in, unless it may pass at once or there is no room.
+Result<NetworkEdge::Taking> NetworkEdge::Take(EdgeLine& line, Frame& frame) {
+  const std::lock_guard lock(mutex_);
+  line.room->Reset();
+  if (line.broken || line.closed) {
+    return Unavailable("the connection is lost");
+  }
+  RETURN_IF_ERROR(line.lost);
+  const Time now = clock_.Now();
+  const bool idle = line.outgoing.empty() && !line.courier_sends;
+  if (idle && !troubles_.Any(LinkWay::kOut, now)) return Taking::kPasses;
+  if (line.held_out != 0 && line.held_out + frame.size() > kMaxHeldBytes) {
+    return Taking::kNoRoom;
+  }
+  line.last_out =
+      std::max(line.last_out, now + troubles_.DrawLateness(LinkWay::kOut, now));
+  line.held_out += frame.size();
+  line.outgoing.push_back({.due = line.last_out, .frame = std::move(frame)});
+  line.work->Set();
+  return std::exchange(line.has_courier, true) ? Taking::kTaken
+                                               : Taking::kNeedsCourier;
+}
+
+Status NetworkEdge::Send(const std::shared_ptr<EdgeLine>& line, Frame frame,
+                         Time deadline) {
+  if (!troubled_) return line->base->Send(std::move(frame), deadline);
+  while (true) {
+    ASSIGN_OR_RETURN(const Taking taking, Take(*line, frame));
+    switch (taking) {
+      case Taking::kPasses:
+        return line->base->Send(std::move(frame), deadline);
+      case Taking::kNeedsCourier:
+        StartCourier(line);
+        return OkStatus();
+      case Taking::kTaken:
+        return OkStatus();
+      case Taking::kNoRoom:
+        break;
+    }
+    if (!line->room->WaitUntil(deadline)) {
+      return DeadlineExceeded("send: too much is under way");
+    }
+  }
+}
+
+void NetworkEdge::StartCourier(const std::shared_ptr<EdgeLine>& line) {
+  auto courier = tasks_.Spawn("courier", [this, line] {
+    while (BringNext(*line)) {
+    }
+  });
+  const std::lock_guard lock(mutex_);
+  helpers_.push_back(std::move(courier));
+}
+
+// Waits for what is to be done next, or does it; whether there may be more.
+bool NetworkEdge::BringNext(EdgeLine& line) {
+  std::optional<Frame> frame;
+  Time due = kNever;
+  bool last = false;
+  {
+    const std::lock_guard lock(mutex_);
+    line.work->Reset();
+    if (ending_ || line.broken) return false;
+    last = line.outgoing.empty() && line.closed;
+    if (!line.outgoing.empty()) {
+      EdgeLine::Late& first = line.outgoing.front();
+      due = std::max(first.due, troubles_.CutUntil(LinkWay::kOut));
+      if (due <= clock_.Now()) {
+        frame = *std::move(first.frame);
+        line.outgoing.pop_front();
+        line.courier_sends = true;
+      }
+    }
+  }
+  if (last) {
+    line.base->Close();
+    return false;
+  }
+  if (!frame) {
+    line.work->WaitUntil(due);
+    return true;
+  }
+  const size_t size = frame->size();
+  const Status sent = line.base->Send(*std::move(frame), kNever);
+  bool closes = false;
+  {
+    const std::lock_guard lock(mutex_);
+    line.courier_sends = false;
+    line.held_out -= size;
+    line.room->Set();
+    if (sent.ok()) return true;
+    // Nobody brings anything any more, and every later Send says so.
+    line.lost = sent;
+    line.has_courier = false;
+    line.outgoing.clear();
+    line.held_out = 0;
+    closes = line.closed;
+  }
+  if (closes) line.base->Close();
+  return false;
+}
+
+// Whether the line is to have a reader now; marks it as having one. Who waits
+// in the base for a frame comes first: there is one receiver at a time.
+bool NetworkEdge::TakeReadersPlace(EdgeLine& line) {
+  if (line.has_reader || line.receiving > 0 || line.closed || line.broken ||
+      ending_ || !troubles_.Any(LinkWay::kIn, clock_.Now())) {
+    return false;
+  }
+  line.has_reader = true;
+  return true;
+}
+
+void NetworkEdge::StartReader(const std::shared_ptr<EdgeLine>& line) {
+  auto reader = tasks_.Spawn("reader", [this, line] {
+    while (ReadNext(*line)) {
+    }
+  });
+  const std::lock_guard lock(mutex_);
+  helpers_.push_back(std::move(reader));
+}
+
+// Whether there may be more.
+bool NetworkEdge::ReadNext(EdgeLine& line) {
+  bool full = false;
+  {
+    const std::lock_guard lock(mutex_);
+    line.space->Reset();
+    if (ending_ || line.broken || line.closed) return false;
+    full = line.held_in >= kMaxHeldBytes;
+  }
+  if (full) {
+    line.space->WaitUntil(kNever);
+    return true;
+  }
+  Result<Frame> came = line.base->Receive(kNever);
+  const std::lock_guard lock(mutex_);
+  if (ending_ || line.broken || line.closed) return false;
+  const bool more = came.ok();
+  Keep(line, std::move(came));
+  return more;
+}
+
+// Late from now on.
+void NetworkEdge::Keep(EdgeLine& line, Result<Frame>&& came) {
+  const Time now = clock_.Now();
+  line.last_in =
+      std::max(line.last_in, now + troubles_.DrawLateness(LinkWay::kIn, now));
+  if (came.ok()) line.held_in += came->size();
+  line.incoming.push_back({.due = line.last_in, .frame = std::move(came)});
+  line.arrival->Set();
+}
+
+// What has arrived and may be handed out; nullopt: nothing yet, and where to
+// wait, here no longer than `until`.
+std::optional<Result<Frame>> NetworkEdge::HandOut(EdgeLine& line,
+                                                  Waiting& waiting,
+                                                  Time& until) {
+  const std::lock_guard lock(mutex_);
+  line.arrival->Reset();
+  if (line.broken) return Unavailable("the connection was reset");
+  until = kNever;
+  if (!line.incoming.empty()) {
+    EdgeLine::Late& first = line.incoming.front();
+    until = std::max(first.due, troubles_.CutUntil(LinkWay::kIn));
+    if (until <= clock_.Now()) {
+      // The news that there are no more stays.
+      if (!first.frame.ok()) return first.frame;
+      Result<Frame> frame = std::move(first.frame);
+      line.incoming.pop_front();
+      line.held_in -= frame->size();
+      line.space->Set();
+      return frame;
+    }
+  }
+  if (line.closed) return Unavailable("the connection is closed here");
+  if (TakeReadersPlace(line)) {
+    waiting = Waiting::kNeedsReader;
+  } else if (line.has_reader || !line.incoming.empty()) {
+    waiting = Waiting::kHere;
+  } else {
+    waiting = Waiting::kInTheBase;
+    ++line.receiving;
+  }
+  return std::nullopt;
+}
+
+// What came to a receiver in the base; whether it is to be late.
+bool NetworkEdge::PutAside(EdgeLine& line, Result<Frame>& came) {
+  const std::lock_guard lock(mutex_);
+  --line.receiving;
+  if (line.broken) return true;
+  if (came.status().code() == Code::kDeadlineExceeded) return false;
+  if (line.closed || !troubles_.Any(LinkWay::kIn, clock_.Now())) return false;
+  Keep(line, std::move(came));
+  return true;
+}
+
+Result<Frame> NetworkEdge::Receive(const std::shared_ptr<EdgeLine>& line,
+                                   Time deadline) {
+  while (true) {
+    Waiting waiting = Waiting::kHere;
+    Time until{};
+    std::optional<Result<Frame>> ready = HandOut(*line, waiting, until);
+    if (ready) return *std::move(ready);
+    if (waiting == Waiting::kNeedsReader) {
+      StartReader(line);
+    } else if (waiting == Waiting::kInTheBase) {
+      Result<Frame> came = line->base->Receive(deadline);
+      if (!PutAside(*line, came)) return came;
+    } else if (clock_.Now() >= deadline) {
+      return DeadlineExceeded("receive: no frame came in time");
+    } else {
+      line->arrival->WaitUntil(std::min(until, deadline));
+    }
+  }
+}
+
+// What waits for its time goes first, unless somebody waits in the base for a
+// frame: he is to be woken, and only the base's end does that.
+void NetworkEdge::Close(EdgeLine& line) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(line.closed, true)) return;
+    line.WakeAll();
+    const bool idle = line.outgoing.empty() && !line.courier_sends;
+    if (line.has_courier && !idle && line.receiving == 0) return;
+    line.outgoing.clear();
+  }
+  line.base->Close();
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,70 @@
+#include "engine/ckpt/ownership.h"
+
+#include "engine/ckpt/checkpoint_reader.h"
+#include "engine/ckpt/claim_format.h"
+#include "engine/ckpt/store_names.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+// Ok where it is, and kNotFound where it is not or is another's. Damage to the
+// claim is not another claim.
+Status FindClaim(World& world, const std::string& directory,
+                 const ClaimRecord& own) {
+  ASSIGN_OR_RETURN(
+      const std::string text,
+      ReadWithRetry(world, directory + "/" + ClaimName(own.generation),
+                    kMaxClaimBytes));
+  const Result<ClaimRecord> found = ParseClaim(text);
+  if (found.status().code() == Code::kDataLoss) return OkStatus();
+  RETURN_IF_ERROR(found.status());
+  return EncodeClaim(*found) == EncodeClaim(own) ? OkStatus()
+                                                 : NotFound("of another");
+}
+
+}  // namespace
+
+Result<std::string> MakeLaunchName(World& world, const std::string& directory) {
+  ASSIGN_OR_RETURN(const uint64_t highest, HighestClaim(world, directory));
+  return fmt::format("{:020} {} {}", highest + 1, world.clock.UnixSeconds(),
+                     world.host.Name());
+}
+
+Status CheckTenure(const StoreScan& scan, const StoreOptions& options) {
+  const Tenure& tenure = options.tenure;
+  if (scan.highest_claim < tenure.claimed) {
+    return FailedPrecondition(fmt::format(
+        "{}: deleted under this run: expected its claim {} or a later one, "
+        "found {}",
+        options.directory, ClaimName(tenure.claimed),
+        scan.highest_claim == 0 ? "none" : ClaimName(scan.highest_claim)));
+  }
+  if (!tenure.launch.empty() && scan.latest_launch > tenure.launch) {
+    return FailedPrecondition(fmt::format(
+        "{}: taken over by a later run: launched as \"{}\", this one as "
+        "\"{}\"",
+        options.directory, scan.latest_launch, tenure.launch));
+  }
+  return OkStatus();
+}
+
+Status CheckOwner(World& world, const std::string& directory,
+                  const ClaimRecord& own) {
+  const Result<uint64_t> highest = HighestClaim(world, directory);
+  if (highest.ok() && *highest > own.generation) {
+    world.events.Emit(
+        {.kind = EventKind::kFencedOut, .generation = own.generation});
+    return Fenced(fmt::format(
+        "generation {} does not own {} any more: the highest claim is {}",
+        own.generation, directory, ClaimName(*highest)));
+  }
+  Status found = highest.status();
+  if (found.ok()) found = FindClaim(world, directory, own);
+  if (found.code() != Code::kNotFound) return found;
+  return FailedPrecondition(
+      fmt::format("{}: deleted under this run: its claim {} is not there",
+                  directory, ClaimName(own.generation)));
+}
+
+}  // namespace gauntlet

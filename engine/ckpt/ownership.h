@@ -1,0 +1,33 @@
+// Whose a checkpoint directory is, by the claims in it.
+#ifndef GAUNTLET_ENGINE_CKPT_OWNERSHIP_H_
+#define GAUNTLET_ENGINE_CKPT_OWNERSHIP_H_
+
+#include <string>
+
+#include "engine/ckpt/checkpoint_store.h"
+#include "engine/ckpt/claim.h"
+#include "engine/ckpt/store_scan.h"
+#include "engine/status.h"
+#include "engine/world/world.h"
+
+namespace gauntlet {
+
+// A name for a launch that begins now: later than those of all launches that
+// have claimed in the directory.
+Result<std::string> MakeLaunchName(World& world, const std::string& directory);
+
+// Before a claim: whether this tenure may claim at all. kFailedPrecondition,
+// for good: a later launch has claimed the store, or what this one claimed in
+// it is gone.
+Status CheckTenure(const StoreScan& scan, const StoreOptions& options);
+
+// After it: whether the claim `own` is still the newest. kFenced: there is a
+// higher one; whoever is still asked for may claim anew. kFailedPrecondition,
+// for good: the claim is gone or another's, as the store was deleted (and begun
+// anew) under its owner. Other errors say nothing of it.
+Status CheckOwner(World& world, const std::string& directory,
+                  const ClaimRecord& own);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_CKPT_OWNERSHIP_H_

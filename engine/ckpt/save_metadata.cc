@@ -1,0 +1,53 @@
+#include "engine/ckpt/save_metadata.h"
+
+#include "engine/ckpt/block_writer.h"
+#include "engine/ckpt/manifest.h"
+#include "engine/ckpt/shard_index.h"
+#include "engine/ckpt/store_names.h"
+#include "engine/job/job.h"
+#include "engine/numerics.h"
+
+namespace gauntlet {
+
+Status WriteMetadata(World& world, const std::string& path,
+                     const ClaimRecord& claim, const CheckpointHead& head,
+                     std::span<const ShardFile> shards) {
+  const std::string index = EncodeShardIndex(shards);
+  ASSIGN_OR_RETURN(
+      const WrittenFile written,
+      WriteInBlocks(world, path + "/" + std::string(kIndexName), index,
+                    {.write_point = Point::kIndexWrite,
+                     .sync_point = {},
+                     .step = head.step,
+                     .epoch = head.epoch}));
+  Manifest manifest{.head = head,
+                    .job_digest = JobDigest(head.job_json),
+                    .numerics_version = numerics::kVersion,
+                    .generation = claim.generation,
+                    .parent = {},
+                    .written_at = world.clock.UnixSeconds(),
+                    .files = {shards.begin(), shards.end()}};
+  if (claim.state == ParentState::kRecorded) {
+    manifest.parent = claim.parent;
+  }
+  manifest.files.push_back({.name = std::string(kIndexName),
+                            .bytes = written.bytes,
+                            .digest = written.digest,
+                            .tensors = {}});
+  const std::string text = EncodeManifest(manifest);
+  // What cannot be read back must not be committed: a shard named twice or a
+  // missing one shows here.
+  RETURN_IF_ERROR(Annotate(ParseManifest(text).status(), path));
+  return WriteInBlocks(
+             world, path + "/" + std::string(kManifestName), text,
+             {.write_point = Point::kManifestWrite,
+              .sync_point = Point::kManifestSync,
+              .sync = world.faults.Planted(PlantedBug::kSkipManifestSync)
+                          ? SyncFile::kNo
+                          : SyncFile::kYes,
+              .step = head.step,
+              .epoch = head.epoch})
+      .status();
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,65 @@
+#include "engine/ckpt/store_deletion.h"
+
+#include <vector>
+
+#include "engine/ckpt/ownership.h"
+#include "engine/ckpt/removal.h"
+#include "engine/ckpt/store_names.h"
+#include "engine/ckpt/store_scan.h"
+#include "engine/world/directories.h"
+
+namespace gauntlet {
+namespace {
+
+// All checkpoints but `kept`, then all claims.
+Status DeleteOthers(World& world, const std::string& directory,
+                    const std::string& kept) {
+  ASSIGN_OR_RETURN(const auto listed, world.storage.List(directory));
+  std::vector<std::string> claims;
+  for (const DirectoryEntry& entry : listed) {
+    const EntryKind kind = ParseEntryName(entry.name).kind;
+    const std::string path = directory + "/" + entry.name;
+    if (kind == EntryKind::kOther || entry.name == kept) continue;
+    if (kind == EntryKind::kClaim || kind == EntryKind::kClaimTmp) {
+      claims.push_back(path);
+    } else if (kind == EntryKind::kCheckpoint) {
+      RETURN_IF_ERROR(RemoveCheckpoint(world, directory, entry.name));
+    } else {
+      RETURN_IF_ERROR(RemoveTree(world, path, entry.kind));
+    }
+  }
+  RETURN_IF_ERROR(world.storage.SyncDirectory(directory));
+  for (const std::string& claim : claims) {
+    RETURN_IF_ERROR(RemoveTree(world, claim, FileKind::kFile));
+  }
+  return world.storage.SyncDirectory(directory);
+}
+
+}  // namespace
+
+Status DeleteStore(World& world, const std::string& directory,
+                   const std::optional<ClaimRecord>& owner) {
+  const Result<StoreScan> scan = ScanStore(world, directory);
+  if (scan.status().code() == Code::kNotFound) return OkStatus();
+  RETURN_IF_ERROR(scan.status());
+  if (owner) RETURN_IF_ERROR(CheckOwner(world, directory, *owner));
+  RETURN_IF_ERROR(RemoveTree(
+      world, directory + "/" + std::string(kStateFileName), FileKind::kFile));
+  RETURN_IF_ERROR(world.storage.SyncDirectory(directory));
+  std::string newest;
+  if (!scan->lineage.members.empty()) {
+    newest = scan->checkpoints[scan->lineage.members.front()].name;
+  }
+  RETURN_IF_ERROR(DeleteOthers(world, directory, newest));
+  if (!newest.empty()) {
+    RETURN_IF_ERROR(RemoveCheckpoint(world, directory, newest));
+  }
+  world.events.Emit({.kind = EventKind::kBackupDeleted, .path = directory});
+  const Status removed = world.storage.Remove(directory, FileKind::kDirectory);
+  // Something that is not the engine's is in it: it stays.
+  if (removed.code() == Code::kAlreadyExists) return OkStatus();
+  RETURN_IF_ERROR(removed);
+  return world.storage.SyncDirectory(ParentDirectory(directory));
+}
+
+}  // namespace gauntlet

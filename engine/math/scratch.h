@@ -1,0 +1,39 @@
+// Memory that an operation needs while it runs, kept from call to call.
+#ifndef GAUNTLET_ENGINE_MATH_SCRATCH_H_
+#define GAUNTLET_ENGINE_MATH_SCRATCH_H_
+
+#include <cstddef>
+#include <cstdlib>
+#include <memory>
+
+#include "engine/check.h"
+
+namespace gauntlet {
+
+// Of one thread. Grows only; growing forgets what was in it.
+class Scratch {
+ public:
+  // Aligned to 64 bytes; valid until the next call.
+  float* Get(size_t floats) {
+    if (floats > capacity_) {
+      constexpr size_t kAlignment = 64;
+      const size_t bytes =
+          (floats * sizeof(float) + kAlignment - 1) / kAlignment * kAlignment;
+      memory_.reset(static_cast<float*>(std::aligned_alloc(kAlignment, bytes)));
+      CHECK(memory_ != nullptr, "out of memory for an operation's scratch");
+      capacity_ = floats;
+    }
+    return memory_.get();
+  }
+
+ private:
+  struct Free {
+    void operator()(float* memory) const { std::free(memory); }
+  };
+  std::unique_ptr<float, Free> memory_;
+  size_t capacity_ = 0;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_MATH_SCRATCH_H_

@@ -1,0 +1,16 @@
+// The learning rate of an update: a pure function of the job.
+#ifndef GAUNTLET_ENGINE_MODEL_SCHEDULE_H_
+#define GAUNTLET_ENGINE_MODEL_SCHEDULE_H_
+
+#include <cstdint>
+
+#include "engine/job/job.h"
+
+namespace gauntlet {
+
+// Of update `update`, counted from 0. See ScheduleSpec.
+float LearningRate(const OptimizerSpec& spec, uint64_t update);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_MODEL_SCHEDULE_H_

@@ -1,0 +1,32 @@
+// One thing that is wrong, found by one case of an exploration or by many.
+#ifndef GAUNTLET_HARNESS_EXPLORE_CAMPAIGN_FINDING_H_
+#define GAUNTLET_HARNESS_EXPLORE_CAMPAIGN_FINDING_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "chaos/inject/plan.h"
+#include "harness/explore/shrink.h"
+#include "harness/record/record.h"
+#include "harness/record/verdict.h"
+#include "harness/scenario/scenario.h"
+
+namespace gauntlet {
+
+struct CampaignFinding {
+  size_t number = 0;             // from 1 on
+  Finding what;                  // of the shrunken plan
+  std::vector<Breach> symptoms;  // all that this plan breaks
+  uint64_t case_number = 0;      // the first that found it
+  uint64_t cases = 1;            // how many did
+  Case setup;                    // without the plan
+  FaultPlan original;
+  FaultPlan plan;  // shrunken
+  int tries = 0;   // it took
+  Record record;   // of the shrunken plan's run
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_EXPLORE_CAMPAIGN_FINDING_H_

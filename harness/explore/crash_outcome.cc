@@ -1,0 +1,55 @@
+#include "harness/explore/crash_outcome.h"
+
+#include <fmt/format.h>
+
+namespace gauntlet {
+
+bool Holds(const CrashOutcome& outcome, const CrashOwed& owed) {
+  switch (outcome.end) {
+    case RecoveryEnd::kState:
+      return outcome.index != Trajectory::kNowhere &&
+             outcome.index >= owed.at_least;
+    case RecoveryEnd::kColdStart:
+      return owed.cold_start == MayBeginAnew::kYes ||
+             (owed.cold_start == MayBeginAnew::kWithoutCheckpoint &&
+              !outcome.had_checkpoint);
+    case RecoveryEnd::kRefused:
+      return owed.may_refuse;
+    case RecoveryEnd::kFailed:
+      return false;
+  }
+  return false;
+}
+
+std::string DescribeOwed(const CrashOwed& owed, const Trajectory& trajectory) {
+  std::string text = owed.at_least > 0
+                         ? "the state of " + trajectory.NameOf(owed.at_least) +
+                               " or a later one"
+                         : "a state of the reference run";
+  if (owed.cold_start != MayBeginAnew::kNo) text += ", or a cold start";
+  if (owed.may_refuse) text += ", or a refusal";
+  return text;
+}
+
+std::string DescribeFound(const Recovered& found,
+                          const Trajectory& trajectory) {
+  const int index = trajectory.IndexOf(found.state_digest, found.step);
+  switch (found.end) {
+    case RecoveryEnd::kState:
+      return index == Trajectory::kNowhere
+                 ? fmt::format("{}: state {} is not the reference's at step {}",
+                               found.detail, found.state_digest.ToString(),
+                               found.step)
+                 : fmt::format("{}: {}", found.detail,
+                               trajectory.NameOf(index));
+    case RecoveryEnd::kColdStart:
+      return "a cold start";
+    case RecoveryEnd::kRefused:
+      return "a refusal: " + found.detail;
+    case RecoveryEnd::kFailed:
+      return "an error: " + found.detail;
+  }
+  return "";
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,38 @@
+// What a recovery from a disk image comes to, and what was owed.
+#ifndef GAUNTLET_HARNESS_EXPLORE_CRASH_OUTCOME_H_
+#define GAUNTLET_HARNESS_EXPLORE_CRASH_OUTCOME_H_
+
+#include <cstdint>
+#include <string>
+
+#include "harness/explore/crash_recovery.h"
+#include "harness/explore/crash_window.h"
+
+namespace gauntlet {
+
+// What became of an image; the message is had by doing it again.
+struct CrashOutcome {
+  RecoveryEnd end = RecoveryEnd::kFailed;
+  int index = Trajectory::kNowhere;  // kState
+  bool had_checkpoint = false;       // a committed one was on the disk
+
+  bool operator==(const CrashOutcome&) const = default;
+};
+
+enum class MayBeginAnew : uint8_t { kNo, kWithoutCheckpoint, kYes };
+
+// What is owed after a cut.
+struct CrashOwed {
+  int at_least = 0;  // index in the trajectory
+  bool may_refuse = false;
+  MayBeginAnew cold_start = MayBeginAnew::kNo;
+};
+
+bool Holds(const CrashOutcome& outcome, const CrashOwed& owed);
+
+std::string DescribeOwed(const CrashOwed& owed, const Trajectory& trajectory);
+std::string DescribeFound(const Recovered& found, const Trajectory& trajectory);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_EXPLORE_CRASH_OUTCOME_H_

@@ -1,0 +1,60 @@
+#include "harness/explore/found_breach.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "harness/explore/laboratory.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr std::string_view kFinding = "finding";
+constexpr std::string_view kFound = "found:";
+
+bool IsAmong(const std::vector<Finding>& findings, const Breach& breach) {
+  return std::ranges::any_of(findings, [&](const Finding& finding) {
+    return finding.invariant == breach.invariant && finding.name == breach.name;
+  });
+}
+
+}  // namespace
+
+std::vector<std::string> FindingLabels(const Breach& breach) {
+  return {std::string(kFinding),
+          fmt::format("{}{}/{}", kFound, breach.invariant, breach.name)};
+}
+
+bool IsFinding(const std::vector<std::string>& labels) {
+  return std::ranges::find(labels, kFinding) != labels.end();
+}
+
+std::optional<Breach> FoundBreach(const std::vector<std::string>& labels) {
+  for (const std::string& label : labels) {
+    const size_t slash = label.find('/');
+    if (!label.starts_with(kFound) || slash == label.npos) continue;
+    return Breach{
+        .invariant = label.substr(kFound.size(), slash - kFound.size()),
+        .name = label.substr(slash + 1)};
+  }
+  return std::nullopt;
+}
+
+bool IsBroken(const Record& record, const Verdict& verdict,
+              const Breach& breach) {
+  if (breach.invariant == "deterministic") {
+    return record.harness_error.starts_with("nondeterminism");
+  }
+  if (breach.invariant == kTrajectory && breach.name == kFinalState) {
+    return EndsElsewhere(record);
+  }
+  for (const InvariantReport& report : verdict.invariants) {
+    if (report.invariant != breach.invariant) continue;
+    // A run without a launcher has a name of its own in an exploration.
+    if (breach.name == kNoLauncher) return report.breaches > 0;
+    return IsAmong(report.findings, breach);
+  }
+  return IsAmong(verdict.broken_expectations, breach);
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,246 @@
+#include "harness/explore/investigation.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "harness/explore/divergence.h"
+#include "harness/explore/plain_places.h"
+#include "harness/explore/shrink_setup.h"
+#include "harness/run/case_runner.h"
+
+namespace gauntlet {
+namespace {
+
+constexpr std::string_view kNotAgain = "not-again";
+
+std::set<Breach> SymptomsOf(const std::vector<Finding>& wrong) {
+  const std::vector<Breach> breaches = BreachesOf(wrong);
+  return {breaches.begin(), breaches.end()};
+}
+
+const Finding& FindingNamed(const std::vector<Finding>& wrong,
+                            const Breach& breach) {
+  return *std::ranges::find_if(wrong, [&](const Finding& one) {
+    return one.invariant == breach.invariant && one.name == breach.name;
+  });
+}
+
+}  // namespace
+
+Investigation::Investigation(const std::vector<Case>& setups,
+                             References& references,
+                             const InvestigationOptions& options)
+    : setups_(setups),
+      references_(references),
+      options_(options),
+      laboratories_(setups_, references) {}
+
+uint64_t Investigation::Add(
+    const ExploreCase& one, const CaseReport& report,
+    const std::function<void(const CampaignFinding&)>& found) {
+  std::set<size_t> shown;  // findings, each counted once a case
+  for (const Breach& breach : BreachesOf(report.wrong)) {
+    if (enough()) break;
+    const size_t before = findings_.size();
+    const std::optional<size_t> known = known_.Explaining(breach, report.fired);
+    const size_t index = known ? *known : FindingOf(one, breach);
+    CampaignFinding& finding = findings_[index];
+    const bool is_new = findings_.size() > before;
+    if (shown.insert(index).second && !is_new) ++finding.cases;
+    if (is_new) found(finding);
+    // Nothing else of it can be looked into.
+    if (finding.what.name == kNotAgain) return 1;
+  }
+  return 0;
+}
+
+size_t Investigation::FindingOf(const ExploreCase& one, const Breach& breach) {
+  Shrunken shrunken;
+  if (breach.invariant == kDeterministic) {
+    shrunken = ShrinkDivergence(one);
+  } else {
+    const Trial trial = LaboratoryOf(one).Try(one.plan);
+    // It was wrong a moment ago. It explains nothing that comes later.
+    if (!Breaks(trial, breach)) return AddFinding(NotAgain(one, trial));
+    shrunken = ShrinkBreach(one, breach, trial);
+  }
+  const std::optional<size_t> equal = known_.EqualTo(shrunken.cause, breach);
+  const size_t index = equal.value_or(findings_.size());
+  known_.Add(shrunken.cause, index);
+  for (Cause& cause : shrunken.on_the_way) known_.Add(std::move(cause), index);
+  if (equal) return index;
+  if (breach.invariant != kDeterministic) ShrinkSetupOf(shrunken, breach);
+  return AddFinding(std::move(shrunken.finding));
+}
+
+size_t Investigation::AddFinding(CampaignFinding finding) {
+  finding.number = findings_.size() + 1;
+  findings_.push_back(std::move(finding));
+  return findings_.size() - 1;
+}
+
+Laboratory& Investigation::LaboratoryOf(const ExploreCase& one) {
+  return *laboratories_.Of(one.setup).value();
+}
+
+CampaignFinding Investigation::Unshrunken(const ExploreCase& one) const {
+  return {.what = {},
+          .symptoms = {},
+          .case_number = one.number,
+          .setup = setups_[one.setup],
+          .original = one.plan,
+          .plan = one.plan,
+          .record = {}};
+}
+
+CampaignFinding Investigation::NotAgain(const ExploreCase& one,
+                                        const Trial& trial) const {
+  CampaignFinding finding = Unshrunken(one);
+  finding.what = {.invariant = std::string(kDeterministic),
+                  .name = std::string(kNotAgain),
+                  .message = "wrong once, and not when it was run again"};
+  finding.symptoms = BreachesOf({finding.what});
+  finding.record = trial.record;
+  return finding;
+}
+
+Cause Investigation::CauseOf(const Laboratory& laboratory,
+                             const FaultPlan& plan, const Trial& trial) {
+  Cause cause = {.symptoms = SymptomsOf(trial.wrong),
+                 .faults = PlacesOf(FiredFaultsOf(Evidence(trial.record))),
+                 .first_difference = ""};
+  const std::optional<Departure> departure = FirstDeparture(trial.record);
+  if (!departure) return cause;
+  const RunPlan run = PlanOf(laboratory.CaseOf(plan));
+  const auto data = references_.DataOf(run.train.job.data);
+  if (!data.ok()) return cause;
+  const Result<Divergence> divergence = FindDivergence(run, **data, *departure);
+  if (divergence.ok() && divergence->first) {
+    cause.first_difference = divergence->first->where;
+  }
+  return cause;
+}
+
+const Cause& Investigation::CauseAt(size_t setup, const FaultPlan& plan) {
+  const auto [cause, is_new] =
+      causes_.try_emplace({setup, PlanToJson(plan)}, Cause{});
+  if (is_new) {
+    Laboratory& laboratory = *laboratories_.Of(setup).value();
+    cause->second = CauseOf(laboratory, plan, laboratory.Try(plan));
+  }
+  return cause->second;
+}
+
+std::vector<Fault> Investigation::PlainFaultsFor(const Case& setup,
+                                                 const Breach& breach) const {
+  std::vector<Fault> plain;
+  for (const CampaignFinding& finding : findings_) {
+    if (std::ranges::find(finding.symptoms, breach) == finding.symptoms.end()) {
+      continue;
+    }
+    plain.insert(plain.end(), finding.plan.faults.begin(),
+                 finding.plan.faults.end());
+  }
+  const std::vector<Fault> plainest = PlainFaults(setup);
+  plain.insert(plain.end(), plainest.begin(), plainest.end());
+  return plain;
+}
+
+Investigation::Shrunken Investigation::ShrinkBreach(const ExploreCase& one,
+                                                    const Breach& breach,
+                                                    const Trial& trial) {
+  Laboratory& laboratory = LaboratoryOf(one);
+  ShrinkOptions options = options_.shrink;
+  options.breach = breach;
+  const Time begin = Now();
+  Shrunk shrunk = Shrink(laboratory, one.plan, trial, options);
+  Shrunken result = {.finding = Unshrunken(one),
+                     .cause = CauseOf(laboratory, shrunk.plan, shrunk.trial),
+                     .on_the_way = {}};
+  const Cause unmoved = result.cause;
+  const auto same = [&](const FaultPlan& plan) {
+    const Cause& there = CauseAt(one.setup, plan);
+    return there.symptoms.contains(breach) && AreAlike(there, unmoved);
+  };
+  const ShrunkPlan moved =
+      MoveToPlainPlaces(shrunk.plan, PlainFaultsFor(laboratory.base(), breach),
+                        Rest(options, begin), same);
+  if (moved.plan != shrunk.plan) {
+    result.cause = CauseAt(one.setup, moved.plan);
+    shrunk.trial = laboratory.Try(moved.plan);
+  }
+  // What only a larger plan breaks, the finding does not explain.
+  Cause& before = result.on_the_way.emplace_back(result.cause);
+  before.faults = unmoved.faults;
+  Cause& raw = result.on_the_way.emplace_back(result.cause);
+  raw.faults = PlacesOf(FiredFaultsOf(Evidence(trial.record)));
+  CampaignFinding& finding = result.finding;
+  finding.what = FindingNamed(shrunk.trial.wrong, breach);
+  finding.symptoms = BreachesOf(shrunk.trial.wrong);
+  finding.plan = moved.plan;
+  finding.tries = shrunk.tries + moved.tries;
+  finding.record = std::move(shrunk.trial.record);
+  return result;
+}
+
+void Investigation::ShrinkSetupOf(Shrunken& shrunken, const Breach& breach) {
+  CampaignFinding& finding = shrunken.finding;
+  ShrinkOptions options = options_.shrink;
+  options.breach = breach;
+  ShrunkSetup smaller =
+      ShrinkSetup(finding.setup, finding.plan, references_, options);
+  finding.tries += smaller.tries;
+  if (!smaller.trial) return;
+  finding.setup = std::move(smaller.setup);
+  finding.what = FindingNamed(smaller.trial->wrong, breach);
+  finding.symptoms = BreachesOf(smaller.trial->wrong);
+  finding.record = std::move(smaller.trial->record);
+}
+
+Investigation::Shrunken Investigation::ShrinkDivergence(
+    const ExploreCase& one) {
+  Laboratory& laboratory = LaboratoryOf(one);
+  Shrunken result = {.finding = Unshrunken(one), .cause = {}, .on_the_way = {}};
+  CampaignFinding& finding = result.finding;
+  const auto examine = [&](const FaultPlan& plan) {
+    return Examine(laboratory, {.number = one.number, .plan = plan},
+                   Runs::kTwice);
+  };
+  const auto diverges = [&](const FaultPlan& plan) {
+    const CaseReport report = examine(plan);
+    return !report.wrong.empty() &&
+           report.wrong.front().invariant == kDeterministic;
+  };
+  ShrunkPlan shrunk = ShrinkPlan(one.plan, options_.shrink, diverges);
+  finding.plan = std::move(shrunk.plan);
+  finding.tries = shrunk.tries;
+  const CaseReport report = examine(finding.plan);
+  finding.what = {.invariant = std::string(kDeterministic),
+                  .name = "event-digest",
+                  .message = "run twice, different events"};
+  if (!report.wrong.empty() &&
+      report.wrong.front().invariant == kDeterministic) {
+    finding.what = report.wrong.front();
+  }
+  finding.symptoms = BreachesOf({finding.what});
+  finding.record = laboratory.Try(finding.plan).record;
+  result.cause = {.symptoms = SymptomsOf({finding.what}),
+                  .faults = PlacesOf(report.fired),
+                  .first_difference = ""};
+  return result;
+}
+
+Time Investigation::Now() const {
+  const Clock* clock = options_.shrink.clock;
+  return clock == nullptr ? Time{} : clock->Now();
+}
+
+ShrinkOptions Investigation::Rest(ShrinkOptions options, Time begin) const {
+  options.budget = std::max(options.budget - (Now() - begin), Duration::zero());
+  return options;
+}
+
+}  // namespace gauntlet

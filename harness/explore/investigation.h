@@ -1,0 +1,92 @@
+// From what is wrong with a case to its cause.
+//
+// Each breach of a case that no known finding explains is shrunk, moved to the
+// plainest places that show the same, and held against the findings that there
+// are; what is new then gets the smallest set-up that still breaks.
+//
+// Two plans may have one cause where the same value is the first to differ from
+// the reference's or, where none does, where they break the same things. Beyond
+// that two bugs cannot be told apart from outside: the second one shows once
+// the first is mended.
+#ifndef GAUNTLET_HARNESS_EXPLORE_INVESTIGATION_H_
+#define GAUNTLET_HARNESS_EXPLORE_INVESTIGATION_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/explore/campaign_finding.h"
+#include "harness/explore/case_report.h"
+#include "harness/explore/crew.h"
+#include "harness/explore/explore_case.h"
+#include "harness/explore/known_causes.h"
+#include "harness/run/reference.h"
+
+namespace gauntlet {
+
+struct InvestigationOptions {
+  ShrinkOptions shrink;   // the budget is for one finding, all in all
+  size_t stop_after = 0;  // findings; 0: never
+};
+
+class Investigation {
+ public:
+  // All must outlive this.
+  Investigation(const std::vector<Case>& setups, References& references,
+                const InvestigationOptions& options);
+
+  // Takes up what is wrong with the case. `found` is called for each new
+  // finding. Returns how often it was wrong and not when it was run again.
+  uint64_t Add(const ExploreCase& one, const CaseReport& report,
+               const std::function<void(const CampaignFinding&)>& found);
+
+  const std::vector<CampaignFinding>& findings() const { return findings_; }
+  std::vector<CampaignFinding> TakeFindings() { return std::move(findings_); }
+  bool enough() const {
+    return options_.stop_after > 0 && findings_.size() >= options_.stop_after;
+  }
+
+ private:
+  struct Shrunken {
+    CampaignFinding finding;
+    Cause cause;
+    std::vector<Cause> on_the_way;  // of larger plans that led there
+  };
+
+  // The finding that it is one more of, or a new one: its index.
+  size_t FindingOf(const ExploreCase& one, const Breach& breach);
+  size_t AddFinding(CampaignFinding finding);
+  Shrunken ShrinkBreach(const ExploreCase& one, const Breach& breach,
+                        const Trial& trial);
+  Shrunken ShrinkDivergence(const ExploreCase& one);
+  void ShrinkSetupOf(Shrunken& shrunken, const Breach& breach);
+  CampaignFinding Unshrunken(const ExploreCase& one) const;
+  CampaignFinding NotAgain(const ExploreCase& one, const Trial& trial) const;
+  Cause CauseOf(const Laboratory& laboratory, const FaultPlan& plan,
+                const Trial& trial);
+  // Likewise, remembered: many plans are moved to the same plain one.
+  const Cause& CauseAt(size_t setup, const FaultPlan& plan);
+  // Of known findings that break the same, then the plainest of all.
+  std::vector<Fault> PlainFaultsFor(const Case& setup,
+                                    const Breach& breach) const;
+  Laboratory& LaboratoryOf(const ExploreCase& one);
+  // What is left of the budget.
+  ShrinkOptions Rest(ShrinkOptions options, Time begin) const;
+  Time Now() const;
+
+  const std::vector<Case>& setups_;
+  References& references_;
+  const InvestigationOptions options_;
+  Laboratories laboratories_;
+  KnownCauses known_;
+  std::map<std::pair<size_t, std::string>, Cause> causes_;  // by plan
+  std::vector<CampaignFinding> findings_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_EXPLORE_INVESTIGATION_H_

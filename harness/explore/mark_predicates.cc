@@ -1,0 +1,318 @@
+#include "harness/explore/mark_predicates.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "harness/explore/life_end.h"
+#include "harness/oracle/fault_traits.h"
+
+namespace gauntlet {
+namespace {
+
+constexpr int kNoCheckpoint = 7;
+constexpr int kStopped = 143;
+
+bool AnyFiring(const MarkScene& scene,
+               bool (*holds)(const Firing& firing, FaultPhase phase)) {
+  const std::vector<Firing>& firings = scene.evidence.firings;
+  for (size_t i = 0; i < firings.size(); ++i) {
+    if (holds(firings[i], scene.phases[i])) return true;
+  }
+  return false;
+}
+
+bool AnyLife(const MarkScene& scene, bool (*holds)(const LifeEvents& life)) {
+  return std::ranges::any_of(scene.evidence.record.lives, holds);
+}
+
+bool CutsPower(const Firing& firing) {
+  return TraitsOf(*firing.fault).cuts_power && DiedThere(firing);
+}
+
+bool GivesNotice(const Firing& firing) {
+  return TraitsOf(*firing.fault).gives_notice && firing.fault->grace_ns > 0;
+}
+
+bool IsAt(const Firing& firing, Point point) {
+  return firing.event().path == PointName(point);
+}
+
+bool DiedRetiring(const Firing& firing) {
+  return DiedAt(firing, Point::kRetireRename) ||
+         DiedAt(firing, Point::kRetireRemove);
+}
+
+// Whether it died between a save's beginning and any word of its end.
+bool LeftASaveUnsaid(const LifeEvents& life) {
+  RecordKind last = RecordKind::kLifeBegin;
+  for (const RecordEvent& event : life.events) {
+    if (event.kind == RecordKind::kSaveBegin ||
+        event.kind == RecordKind::kSaveAcknowledged ||
+        event.kind == RecordKind::kSaveFailed) {
+      last = event.kind;
+    }
+  }
+  return last == RecordKind::kSaveBegin;
+}
+
+// Whether a generation has something to do with a moment that was acknowledged
+// before it, or that was not.
+template <typename Predicate>
+bool AnyGeneration(const MarkScene& scene, Predicate predicate) {
+  std::set<Moment> acknowledged;
+  for (const auto& [id, generation] : scene.evidence.generations) {
+    if (predicate(generation, acknowledged)) return true;
+    for (const Acknowledged& save : generation.saves) {
+      acknowledged.insert(save.moment);
+    }
+  }
+  return false;
+}
+
+bool IsAnErrorOfALoad(const Firing& firing, FaultPhase phase) {
+  return firing.fault->kind == "errno" && IsAt(firing, Point::kLoadRead) &&
+         (phase == FaultPhase::kJoining || phase == FaultPhase::kRecovering);
+}
+
+}  // namespace
+
+bool DiedWhileRecovering(const MarkScene& scene) {
+  return AnyFiring(scene, [](const Firing& firing, FaultPhase phase) {
+    return DiedThere(firing) && phase == FaultPhase::kRecovering;
+  });
+}
+
+bool DiedAfterTheRename(const MarkScene& scene) {
+  return AnyFiring(scene, [](const Firing& firing, FaultPhase) {
+    return (DiedAt(firing, Point::kRenamed) ||
+            DiedAt(firing, Point::kParentSync)) &&
+           LeftASaveUnsaid(*firing.life);
+  });
+}
+
+bool DiedInAnEvaluation(const MarkScene& scene) {
+  return AnyFiring(scene, [](const Firing& firing, FaultPhase phase) {
+    return DiedThere(firing) && phase == FaultPhase::kEvaluation;
+  });
+}
+
+bool PowerCutInASave(const MarkScene& scene) {
+  return AnyFiring(scene, [](const Firing& firing, FaultPhase phase) {
+    return CutsPower(firing) && phase == FaultPhase::kSaving;
+  });
+}
+
+bool PowerCutWhileRecovering(const MarkScene& scene) {
+  return AnyFiring(scene, [](const Firing& firing, FaultPhase phase) {
+    return CutsPower(firing) && phase == FaultPhase::kRecovering;
+  });
+}
+
+bool PowerCutTwice(const MarkScene& scene) {
+  return std::ranges::count_if(scene.evidence.firings, CutsPower) >= 2;
+}
+
+bool FellBack(const MarkScene& scene) {
+  return AnyLife(scene, [](const LifeEvents& life) {
+    return HasThen(life, RecordKind::kRejected, RecordKind::kResumed);
+  });
+}
+
+bool Refused(const MarkScene& scene) {
+  const std::vector<LauncherRun>& launchers = scene.evidence.record.launchers;
+  return !launchers.empty() && launchers.back().exit_code == kNoCheckpoint;
+}
+
+bool ClaimedWithoutAStep(const MarkScene& scene) {
+  const auto& generations = scene.evidence.generations;
+  for (const auto& [id, generation] : generations) {
+    const bool is_last = id == generations.rbegin()->first;
+    if (!is_last && generation.last_step == 0 && generation.resumed) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool ResumedFromTheSameTwice(const MarkScene& scene) {
+  const Generation* before = nullptr;
+  for (const auto& [id, generation] : scene.evidence.generations) {
+    if (before != nullptr && before->resumed &&
+        before->resumed == generation.resumed) {
+      return true;
+    }
+    before = &generation;
+  }
+  return false;
+}
+
+bool BeganAgainFromNothing(const MarkScene& scene) {
+  bool first = true;
+  for (const auto& [id, generation] : scene.evidence.generations) {
+    if (!first && generation.cold_start) return true;
+    if (!generation.saves.empty()) return false;
+    first = false;
+  }
+  return false;
+}
+
+bool AdoptedAnUnacknowledgedSave(const MarkScene& scene) {
+  return AnyGeneration(scene, [](const Generation& generation,
+                                 const std::set<Moment>& acknowledged) {
+    return generation.resumed && !acknowledged.contains(*generation.resumed);
+  });
+}
+
+bool SavedAMomentAgain(const MarkScene& scene) {
+  return AnyGeneration(scene, [](const Generation& generation,
+                                 const std::set<Moment>& acknowledged) {
+    return std::ranges::any_of(generation.saves, [&](const Acknowledged& save) {
+      return acknowledged.contains(save.moment);
+    });
+  });
+}
+
+bool SaveFailedAndTheNextSucceeded(const MarkScene& scene) {
+  return AnyLife(scene, [](const LifeEvents& life) {
+    return HasThen(life, RecordKind::kSaveFailed,
+                   RecordKind::kSaveAcknowledged);
+  });
+}
+
+bool FaultInTheThirdLife(const MarkScene& scene) {
+  return AnyFiring(scene, [](const Firing& firing, FaultPhase) {
+    return firing.life->life >= 3;
+  });
+}
+
+bool ChiefAndAnotherDied(const MarkScene& scene) {
+  std::map<int, std::set<int>> dead;  // by life
+  for (const Firing& firing : scene.evidence.firings) {
+    if (DiedThere(firing)) {
+      dead[firing.life->life].insert(firing.life->worker);
+    }
+  }
+  return std::ranges::any_of(dead, [](const auto& one) {
+    return one.second.size() > 1 && one.second.contains(0);
+  });
+}
+
+bool NoticeInAnEvaluation(const MarkScene& scene) {
+  return AnyFiring(scene, [](const Firing& firing, FaultPhase phase) {
+    return GivesNotice(firing) && phase == FaultPhase::kEvaluation;
+  });
+}
+
+bool NoticeInASave(const MarkScene& scene) {
+  return AnyFiring(scene, [](const Firing& firing, FaultPhase phase) {
+    return GivesNotice(firing) && phase == FaultPhase::kSaving;
+  });
+}
+
+bool NoticeWhileRecovering(const MarkScene& scene) {
+  return AnyFiring(scene, [](const Firing& firing, FaultPhase phase) {
+    return GivesNotice(firing) && phase == FaultPhase::kRecovering;
+  });
+}
+
+bool StoppedAndWentOn(const MarkScene& scene) {
+  const std::vector<LauncherRun>& launchers = scene.evidence.record.launchers;
+  return scene.evidence.Done() &&
+         std::any_of(
+             launchers.begin(), launchers.end() - 1,
+             [](const LauncherRun& run) { return run.exit_code == kStopped; });
+}
+
+bool FinishedInSpiteOfANotice(const MarkScene& scene) {
+  return AnyLife(scene, [](const LifeEvents& life) {
+    return HasThen(life, RecordKind::kNotice, RecordKind::kFinished);
+  });
+}
+
+bool GraceTooShort(const MarkScene& scene) {
+  return std::ranges::any_of(scene.evidence.firings, [&](const Firing& firing) {
+    return GraceRanOut(scene.evidence, firing);
+  });
+}
+
+// It had created its claim, and had not yet taken a checkpoint with it.
+bool TwoClaimsRaced(const MarkScene& scene) {
+  return AnyLife(scene, [](const LifeEvents& life) {
+    return Has(life, RecordKind::kFencedOut) &&
+           !Has(life, RecordKind::kGeneration);
+  });
+}
+
+bool SurvivorWasFenced(const MarkScene& scene) {
+  return AnyLife(scene, [](const LifeEvents& life) {
+    return HasThen(life, RecordKind::kSaveBegin, RecordKind::kFencedOut);
+  });
+}
+
+bool LateCommitWasVoid(const MarkScene& scene) {
+  return AnyLife(scene, [](const LifeEvents& life) {
+    return Has(life, RecordKind::kFencedFound);
+  });
+}
+
+bool RetentionInterrupted(const MarkScene& scene) {
+  return AnyFiring(scene, [](const Firing& firing, FaultPhase phase) {
+    return DiedRetiring(firing) && phase != FaultPhase::kFinishing;
+  });
+}
+
+bool DeletionAtTheEndInterrupted(const MarkScene& scene) {
+  return AnyFiring(scene, [](const Firing& firing, FaultPhase phase) {
+    return phase == FaultPhase::kFinishing &&
+           (DiedRetiring(firing) || DiedAt(firing, Point::kBackupDelete));
+  });
+}
+
+bool PauseSleptOff(const MarkScene& scene) {
+  return AnyFiring(scene, [](const Firing& firing, FaultPhase) {
+    // A heartbeat that hangs holds nobody up.
+    const bool pauses =
+        firing.fault->kind == "stop" ||
+        (firing.fault->kind == "hang" && !IsAt(firing, Point::kHeartbeat));
+    return pauses && HasAfter(firing, RecordKind::kFinished);
+  });
+}
+
+bool HangNoticed(const MarkScene& scene) {
+  return std::ranges::any_of(scene.evidence.firings, [&](const Firing& firing) {
+    return firing.fault->kind == "hang" && WasGivenUp(scene.evidence, firing);
+  });
+}
+
+bool LoadErrorGotOver(const MarkScene& scene) {
+  return AnyFiring(scene, [](const Firing& firing, FaultPhase phase) {
+    return IsAnErrorOfALoad(firing, phase) &&
+           HasAfter(firing, RecordKind::kResumed);
+  });
+}
+
+bool LoadErrorEndedTheLife(const MarkScene& scene) {
+  return AnyFiring(scene, [](const Firing& firing, FaultPhase phase) {
+    return IsAnErrorOfALoad(firing, phase) && LeftInFailure(firing) &&
+           !HasAfter(firing, RecordKind::kResumed);
+  });
+}
+
+bool DamagedWhileBeingLoaded(const MarkScene& scene) {
+  return AnyFiring(scene, [](const Firing& firing, FaultPhase) {
+    const FaultTraits traits = TraitsOf(*firing.fault);
+    return traits.damages_store && !traits.cuts_power &&
+           firing.event().path.starts_with("ckpt.load");
+  });
+}
+
+bool ThreeFaultsFired(const MarkScene& scene) {
+  std::set<const RecordFault*> fired;
+  for (const Firing& firing : scene.evidence.firings) {
+    fired.insert(firing.fault);
+  }
+  return fired.size() >= 3;
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,84 @@
+#include "harness/explore/owed_outcome.h"
+
+#include <algorithm>
+
+#include "harness/oracle/evidence.h"
+#include "harness/oracle/fault_traits.h"
+
+namespace gauntlet {
+namespace {
+
+constexpr int kNoCheckpoint = 7;
+
+// Whether a generation began from nothing where all that had been acknowledged
+// was damaged. What a disk forgot leaves no trace to refuse for.
+bool BeganAnewWithoutSaves(const Evidence& evidence) {
+  if (evidence.record.setup.allow_cold_start || evidence.disk_forgot) {
+    return false;
+  }
+  size_t saves = 0;
+  for (const auto& [number, generation] : evidence.generations) {
+    if (generation.cold_start && saves > 0 &&
+        evidence.GoodSavesBefore(number).empty()) {
+      return true;
+    }
+    saves += generation.saves.size();
+  }
+  return false;
+}
+
+bool RefusalOwed(const Record& record) {
+  const bool damaged = std::ranges::any_of(
+      record.faults,
+      [](const RecordFault& fault) { return TraitsOf(fault).damages_store; });
+  if (!damaged) return false;
+  const Evidence evidence(record);
+  if (record.launchers.back().exit_code != kNoCheckpoint) {
+    return BeganAnewWithoutSaves(evidence);
+  }
+  return evidence.GoodSavesBefore(evidence.End()).empty();
+}
+
+bool FiredInALastLife(const Record& record, const RecordFault& fault) {
+  for (size_t i = 0; i < record.lives.size(); ++i) {
+    const LifeEvents& life = record.lives[i];
+    const bool last = i + 1 == record.lives.size() ||
+                      record.lives[i + 1].worker != life.worker;
+    if (last && std::ranges::any_of(life.events, [&](const RecordEvent& event) {
+          return event.kind == RecordKind::kFaultFired &&
+                 event.detail == fault.id;
+        })) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+Outcome OutcomeOwed(const Record& record) {
+  if (RefusalOwed(record)) return Outcome::kRefuses;
+  uint64_t restarts = record.launchers.size() - 1;
+  for (const LauncherRun& run : record.launchers) restarts += run.restarts;
+  const bool done = record.ending == RunEnding::kExited &&
+                    record.launchers.back().exit_code == 0;
+  // What did not get to its end was to be started again.
+  return restarts > 0 || (!done && !record.faults.empty())
+             ? Outcome::kRecovers
+             : Outcome::kCompletes;
+}
+
+bool MayGiveUp(const Record& record) {
+  if (record.ending != RunEnding::kExited ||
+      record.launchers.back().exit_code == 0) {
+    return false;
+  }
+  return std::ranges::any_of(record.faults, [&](const RecordFault& fault) {
+    return fault.always &&
+           (fault.kind == "errno" || fault.kind == "short_write" ||
+            fault.kind == "fsync_fails") &&
+           FiredInALastLife(record, fault);
+  });
+}
+
+}  // namespace gauntlet

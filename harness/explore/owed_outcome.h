@@ -1,0 +1,25 @@
+// How a run with made-up faults was to come out.
+//
+// No scenario says it. It follows from the budget (chaos/inject/plan.h), the
+// faults that fired and the saves that were left, and not from how the run did
+// come out: that may be the bug.
+#ifndef GAUNTLET_HARNESS_EXPLORE_OWED_OUTCOME_H_
+#define GAUNTLET_HARNESS_EXPLORE_OWED_OUTCOME_H_
+
+#include "harness/record/record.h"
+
+namespace gauntlet {
+
+// kRefuses where silent damage has taken every acknowledged save and the run
+// had to go on from one; else the end of training, with a restart where there
+// was one or where the run did not get there.
+// REQUIRES: a launcher came to an end; record.faults are those that fired.
+Outcome OutcomeOwed(const Record& record);
+
+// Whether errors at every hit may have left no way to go on: such a fault fired
+// in the last life of a worker, and the run ended with an error.
+bool MayGiveUp(const Record& record);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_EXPLORE_OWED_OUTCOME_H_

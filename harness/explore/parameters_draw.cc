@@ -1,0 +1,153 @@
+#include "harness/explore/parameters_draw.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+
+#include "chaos/inject/injector.h"
+
+namespace gauntlet {
+namespace {
+
+using std::chrono::milliseconds;
+
+// A shorter grace is generated too, now and then: a kill in the middle of what
+// the notice set off.
+constexpr Duration kLongGrace = std::chrono::seconds(10);
+
+}  // namespace
+
+FileOffset AnyOffset(Draw& draw) {
+  if (draw.OneIn(2)) {
+    return {.value = draw.Below(101), .unit = OffsetUnit::kPercent};
+  }
+  return {.value = draw.LogUniform(14) - 1, .unit = OffsetUnit::kBytes};
+}
+
+void ParametersDraw::Fill(Fault& fault) {
+  FillByKind(fault);
+  FillTimes(fault);
+}
+
+void ParametersDraw::FillTear(FaultParameters& with) {
+  with.blocks = static_cast<int>(1 + draw_.Below(16));
+  const uint64_t all = (uint64_t{1} << with.blocks) - 1;
+  with.keep = draw_.Below(all);
+  constexpr std::array kThen = {AfterTear::kCrash, AfterTear::kPowerLoss,
+                                AfterTear::kNothing};
+  with.then = draw_.Of(kThen);
+}
+
+Duration ParametersDraw::UpToPowerOfTwoMs(uint64_t bits) {
+  return milliseconds(static_cast<int64_t>(draw_.LogUniform(bits)));
+}
+
+// Whether something is there or not is for the storage to say. A load tries
+// again after the commonest error of all.
+int ParametersDraw::Error(Point point) {
+  if (point == Point::kLoadRead && draw_.OneIn(2)) return EIO;
+  std::vector<int> errors;
+  for (const FaultErrorInfo& info : AllFaultErrors()) {
+    const bool of_names =
+        info.code == Code::kNotFound || info.code == Code::kAlreadyExists;
+    if (of_names && AnnouncedBy(point) == StorageOperation::kNone) continue;
+    errors.push_back(info.number);
+  }
+  return draw_.Of(errors);
+}
+
+// Two groups, nobody left out.
+std::vector<std::vector<int>> ParametersDraw::Groups() {
+  std::vector<std::vector<int>> groups(2);
+  for (int worker = 0; worker < space_.workers; ++worker) {
+    groups[draw_.Below(2)].push_back(worker);
+  }
+  if (groups[0].empty() || groups[1].empty()) groups.clear();
+  return groups;
+}
+
+void ParametersDraw::FillTrouble(FaultKind kind, FaultParameters& with) {
+  if (kind == FaultKind::kClockJump) {
+    with.by = std::chrono::seconds(draw_.LogUniform(30));
+    with.direction =
+        draw_.OneIn(2) ? JumpDirection::kForward : JumpDirection::kBack;
+    return;
+  }
+  if (!draw_.OneIn(3)) with.duration = UpToPowerOfTwoMs(15);
+  if (kind == FaultKind::kPartition && draw_.OneIn(2)) {
+    with.groups = Groups();
+  } else if (kind == FaultKind::kOneWay) {
+    with.way = draw_.OneIn(2) ? LinkWay::kOut : LinkWay::kIn;
+  } else if (kind == FaultKind::kDrop) {
+    with.percent = static_cast<int>(1 + draw_.Below(90));
+  } else if (kind == FaultKind::kDelay) {
+    with.latency = UpToPowerOfTwoMs(12);
+    if (draw_.OneIn(2)) with.jitter = UpToPowerOfTwoMs(10);
+  }
+}
+
+void ParametersDraw::FillByKind(Fault& fault) {
+  FaultParameters& with = fault.with;
+  // None that the engine's own ends have.
+  constexpr std::array kExitCodes = {70, 3, 9, 101, 137, 255};
+  switch (fault.kind) {
+    case FaultKind::kCrash:
+      with.exit_code = draw_.Of(kExitCodes);
+      break;
+    case FaultKind::kKill:
+      if (draw_.OneIn(2)) with.latency = UpToPowerOfTwoMs(11);
+      break;
+    case FaultKind::kSlow:
+      with.latency = UpToPowerOfTwoMs(13);
+      break;
+    case FaultKind::kHang:
+    case FaultKind::kStop:
+      if (!draw_.OneIn(3)) with.duration = UpToPowerOfTwoMs(15);
+      break;
+    case FaultKind::kPreempt:
+      with.grace = draw_.OneIn(4) ? UpToPowerOfTwoMs(9) : kLongGrace;
+      break;
+    case FaultKind::kTornWrite:
+      FillTear(with);
+      break;
+    case FaultKind::kShortWrite:
+      with.bytes = draw_.LogUniform(13) - 1;
+      break;
+    case FaultKind::kErrno:
+      with.error = Error(fault.site.point);
+      break;
+    case FaultKind::kBitFlip:
+      with.offset = AnyOffset(draw_);
+      with.bit = static_cast<int>(draw_.Below(8));
+      break;
+    case FaultKind::kTruncate:
+      with.offset = AnyOffset(draw_);
+      break;
+    case FaultKind::kPartition:
+    case FaultKind::kOneWay:
+    case FaultKind::kDrop:
+    case FaultKind::kDelay:
+    case FaultKind::kClockJump:
+      FillTrouble(fault.kind, with);
+      break;
+    default:
+      break;
+  }
+}
+
+// For ever only what leaves the process alive: a death at every hit leaves
+// no restarts.
+void ParametersDraw::FillTimes(Fault& fault) {
+  const bool lives_on =
+      fault.kind == FaultKind::kErrno || fault.kind == FaultKind::kShortWrite ||
+      fault.kind == FaultKind::kFsyncFails ||
+      fault.kind == FaultKind::kBitFlip || fault.kind == FaultKind::kTruncate;
+  if (!lives_on || !draw_.OneIn(12)) return;
+  fault.with.times = FaultTimes::kAlways;
+  if (draw_.OneIn(2)) {
+    fault.with.until_step = draw_.Below(space_.steps + 1);
+  }
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,38 @@
+// The parameters of a random fault.
+#ifndef GAUNTLET_HARNESS_EXPLORE_PARAMETERS_DRAW_H_
+#define GAUNTLET_HARNESS_EXPLORE_PARAMETERS_DRAW_H_
+
+#include <vector>
+
+#include "harness/explore/draw.h"
+#include "harness/explore/explore_case.h"
+
+namespace gauntlet {
+
+FileOffset AnyOffset(Draw& draw);
+
+class ParametersDraw {
+ public:
+  // The space must outlive this.
+  ParametersDraw(const PlanSpace& space, Draw draw)
+      : space_(space), draw_(draw) {}
+
+  // What its kind takes, given its site.
+  void Fill(Fault& fault);
+
+ private:
+  Duration UpToPowerOfTwoMs(uint64_t bits);
+  int Error(Point point);
+  std::vector<std::vector<int>> Groups();
+  void FillTear(FaultParameters& with);
+  void FillTrouble(FaultKind kind, FaultParameters& with);
+  void FillByKind(Fault& fault);
+  void FillTimes(Fault& fault);
+
+  const PlanSpace& space_;
+  Draw draw_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_EXPLORE_PARAMETERS_DRAW_H_

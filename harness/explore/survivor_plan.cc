@@ -1,0 +1,71 @@
+#include "harness/explore/survivor_plan.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace gauntlet {
+namespace {
+
+using std::chrono::milliseconds;
+
+// A launcher gives up who cannot be reached for ten seconds; successors that
+// are held up leave after some more.
+constexpr uint64_t kShortestMs = 10'100;
+constexpr uint64_t kLongestMs = 14'000;
+constexpr Duration kHoldUp = std::chrono::seconds(8);
+
+template <typename T>
+bool Has(const std::vector<T>& all, const T& one) {
+  return std::ranges::find(all, one) != all.end();
+}
+
+std::vector<Point> PlacesIn(const PlanSpace& space) {
+  std::vector<Point> places;
+  for (const Point point : {Point::kClaimCreate, Point::kClaimRecord,
+                            Point::kTmpDirSync, Point::kRename, Point::kRenamed,
+                            Point::kStateRename, Point::kRetireRename}) {
+    if (Has(space.points, point)) places.push_back(point);
+  }
+  return places;
+}
+
+// The successors wait for one of theirs, after their first steps.
+Fault HoldUp(const PlanSpace& space, Draw& draw) {
+  Fault wait = {.id = "fault-3",
+                .site = {.worker = kAnyWorker,
+                         .life = 2,
+                         .point = Point::kStepBegin,
+                         .hit = draw.LogUniform(2)},
+                .kind = FaultKind::kHang,
+                .after = "fault-2"};
+  wait.with.duration = kHoldUp;
+  if (draw.OneIn(2)) {
+    wait.site.worker =
+        static_cast<int>(draw.Below(static_cast<uint64_t>(space.workers)));
+  }
+  return wait;
+}
+
+}  // namespace
+
+std::vector<Fault> SurvivorFaults(const PlanSpace& space, int count,
+                                  Draw draw) {
+  const std::vector<Point> places = PlacesIn(space);
+  if (count < 2 || places.empty() || !Has(space.kinds, FaultKind::kPartition) ||
+      !Has(space.kinds, FaultKind::kHang) || draw.OneIn(2)) {
+    return {};
+  }
+  const FaultSite site = {
+      .worker = 0, .point = draw.Of(places), .hit = draw.LogUniform(1)};
+  const uint64_t ms = draw.Between(kShortestMs, kLongestMs);
+  Fault cut = {.id = "fault-1", .site = site, .kind = FaultKind::kPartition};
+  Fault stall = {.id = "fault-2", .site = site, .kind = FaultKind::kHang};
+  stall.with.duration = milliseconds(static_cast<int64_t>(ms));
+  std::vector<Fault> faults = {cut, stall};
+  if (count > 2 && Has(space.points, Point::kStepBegin) && !draw.OneIn(4)) {
+    faults.push_back(HoldUp(space, draw));
+  }
+  return faults;
+}
+
+}  // namespace gauntlet

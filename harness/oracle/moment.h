@@ -1,0 +1,68 @@
+// A moment of training: what a state, and so a checkpoint, is of.
+#ifndef GAUNTLET_HARNESS_ORACLE_MOMENT_H_
+#define GAUNTLET_HARNESS_ORACLE_MOMENT_H_
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "harness/record/event.h"
+
+namespace gauntlet {
+
+// One step may have several: what is due after an epoch's last step comes
+// before the next epoch, so a state in an epoch is the latest of its step.
+struct Moment {
+  uint64_t step = 0;
+  RecordPhase phase = RecordPhase::kInEpoch;
+
+  bool operator==(const Moment&) const = default;
+  // In the order of training.
+  std::strong_ordering operator<=>(const Moment& other) const;
+};
+// "6", or "6 (evaluation_due)".
+std::string ToText(const Moment& moment);
+
+// The moment of a life's newest state, event by event.
+class MomentOfLife {
+ public:
+  void Take(const RecordEvent& event);
+  // Of a save of this step that is under way: its event names no phase.
+  Moment At(uint64_t step) const;
+
+ private:
+  Moment now_;
+};
+
+// Of "…/step-000000150-g3" 150; nullopt for other names.
+std::optional<uint64_t> StepOfPath(std::string_view path);
+// The last part of a path.
+std::string_view BaseName(std::string_view path);
+
+// A checkpoint's name says its step, and its phase only where the step was
+// saved at another one before: which it is of, those said who wrote or read it.
+class CheckpointNames {
+ public:
+  struct Written {
+    Moment moment;
+    uint64_t era = 0;  // in which it got the name (Generation::era)
+  };
+
+  void Say(std::string_view path, const Written& written);
+  // The claim of a generation gives its parent a suffix of its own.
+  void Rename(std::string_view path, uint64_t era);
+  // By the name; else by what comes before its generation, as was said last;
+  // else by what the name itself says. nullopt: not a checkpoint's.
+  std::optional<Written> Find(std::string_view path) const;
+
+ private:
+  std::map<std::string, Written, std::less<>> names_;
+  std::map<std::string, Written, std::less<>> stems_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_ORACLE_MOMENT_H_

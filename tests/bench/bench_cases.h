@@ -1,0 +1,30 @@
+// What is timed: `tiny` on a cluster of four.
+#ifndef GAUNTLET_TESTS_BENCH_BENCH_CASES_H_
+#define GAUNTLET_TESTS_BENCH_BENCH_CASES_H_
+
+#include <string>
+
+#include "harness/scenario/scenario.h"
+
+namespace gauntlet {
+
+// 24 steps, a save every six. `rest` is what the scenario says beside that.
+inline Case BenchCase(const std::string& rest) {
+  const std::string text = R"(schema: gauntlet/v1
+name: bench
+use: tiny
+cluster: {workers: 4}
+expect: {outcome: completes}
+)" + rest;
+  return LoadScenarios(text, "bench.yaml").cases.at(0);
+}
+
+inline Case LivesCase(const std::string& rest = "") {
+  return BenchCase(R"(job: {epochs: 4, replicas: 4}
+checkpoint: {every: {steps: 6}, keep: 3}
+)" + rest);
+}
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_TESTS_BENCH_BENCH_CASES_H_

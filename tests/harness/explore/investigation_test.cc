@@ -1,0 +1,145 @@
+#include "harness/explore/investigation.h"
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/harness/run/small_cases.h"
+
+namespace gauntlet {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+const Breach kState = {.invariant = "trajectory", .name = "state-digest"};
+const Breach kTooOld = {.invariant = "resume-point", .name = "too-old"};
+
+FiredFault Fired(FaultKind kind, Point point) {
+  return {.kind = kind, .point = point};
+}
+
+TEST(KnownCausesTest, ACaseIsExplainedByFaultsThatItHasToo) {
+  KnownCauses known;
+  known.Add({.symptoms = {kState},
+             .faults = {{FaultKind::kCrash, Point::kRename}},
+             .first_difference = ""},
+            3);
+  const FiredFault crash = Fired(FaultKind::kCrash, Point::kRename);
+  const FiredFault hang = Fired(FaultKind::kHang, Point::kRename);
+  EXPECT_EQ(known.Explaining(kState, {hang, crash}), 3u);
+  EXPECT_EQ(known.Explaining(kState, {hang}), std::nullopt);
+  EXPECT_EQ(known.Explaining(kTooOld, {crash}), std::nullopt);
+}
+
+TEST(KnownCausesTest, WhatDiffersFirstTellsBugsApart) {
+  KnownCauses known;
+  const Cause key = {
+      .symptoms = {kState}, .faults = {}, .first_difference = "tensor rng/key"};
+  known.Add(key, 1);
+  Cause other = key;
+  other.symptoms.insert(kTooOld);
+  EXPECT_EQ(known.EqualTo(other, kState), 1u);
+  EXPECT_EQ(known.EqualTo(other, kTooOld), std::nullopt);
+  other.first_difference = "tensor dense0/kernel";
+  EXPECT_EQ(known.EqualTo(other, kState), std::nullopt);
+}
+
+TEST(KnownCausesTest, WhereNothingDiffersWhatIsBrokenTellsBugsApart) {
+  KnownCauses known;
+  const Cause refusal = {
+      .symptoms = {kTooOld}, .faults = {}, .first_difference = ""};
+  known.Add(refusal, 1);
+  Cause other = refusal;
+  EXPECT_EQ(known.EqualTo(other, kTooOld), 1u);
+  other.symptoms.insert(kState);
+  EXPECT_EQ(known.EqualTo(other, kTooOld), std::nullopt);
+}
+
+class InvestigationTest : public testing::Test {
+ protected:
+  // One on the small case with these bugs; reports on plans of one crash.
+  void Begin(const std::string& bugs) {
+    setups_ = {SmallCase("plant: " + bugs + "\n" + kEnd)};
+    investigation_.emplace(setups_, references_, InvestigationOptions{});
+  }
+  uint64_t Add(const FaultPlan& plan, std::vector<Finding> wrong = {}) {
+    const ExploreCase one = {.number = next_++, .plan = plan};
+    Laboratory laboratory = Laboratory::Make(setups_[0], references_).value();
+    CaseReport report = Examine(laboratory, one, Runs::kOnce);
+    if (!wrong.empty()) report.wrong = std::move(wrong);
+    return investigation_->Add(one, report, [](const CampaignFinding&) {});
+  }
+  std::vector<std::string> Invariants() const {
+    std::vector<std::string> names;
+    for (const CampaignFinding& finding : investigation_->findings()) {
+      names.push_back(finding.what.invariant);
+    }
+    return names;
+  }
+  static FaultPlan CrashAt(FaultSite site) {
+    site.worker = 0;
+    return {.faults = {{.id = "crash", .site = site}}};
+  }
+
+  static constexpr const char* kEnd = "expect: {outcome: completes}\n";
+  References references_{"", "test"};
+  std::vector<Case> setups_;
+  std::optional<Investigation> investigation_;
+  uint64_t next_ = 0;
+};
+
+// One crash shows two bugs: the key is lost, and a save that was acknowledged
+// too early is not there.
+TEST_F(InvestigationTest, ASecondBreachOfACaseHasItsOwnFinding) {
+  Begin("[lose-rng-key, acknowledge-before-rename]");
+  Add(CrashAt({.point = Point::kRename, .hit = 2}));
+  EXPECT_THAT(Invariants(),
+              testing::IsSupersetOf({"trajectory", "resume-point"}));
+}
+
+TEST_F(InvestigationTest, TheSameBugAtAnotherPlaceIsOneMoreCase) {
+  Begin("lose-rng-key");
+  Add(CrashAt({.step = 10, .point = Point::kStepEnd}));
+  Add(CrashAt({.point = Point::kEvalBegin, .hit = 2}));
+  ASSERT_THAT(investigation_->findings(), SizeIs(1));
+  const CampaignFinding& finding = investigation_->findings()[0];
+  EXPECT_EQ(finding.cases, 2u);
+  EXPECT_EQ(finding.plan.faults.at(0).site.point, Point::kStepBegin);
+}
+
+TEST_F(InvestigationTest, WhatWasNotWrongAgainExplainsNothingLater) {
+  Begin("lose-rng-key");
+  const std::vector<Finding> wrong = {
+      {.invariant = "trajectory", .name = "state-digest", .message = "m"}};
+  EXPECT_EQ(Add(CrashAt({.step = 1}), wrong), 1u);
+  EXPECT_EQ(Add(CrashAt({.step = 10})), 0u);
+  EXPECT_THAT(Invariants(), ElementsAre("deterministic", "trajectory"));
+}
+
+TEST_F(InvestigationTest, ACaseThatHeldIsNoFinding) {
+  Begin("lose-rng-key");
+  Add(CrashAt({.step = 1}));
+  EXPECT_THAT(Invariants(), IsEmpty());
+}
+
+// Nobody comes to an end within the run's limit.
+TEST(CaseReportTest, ARunWithoutALauncherHasItsFaultsToo) {
+  References references("", "test");
+  Case base = SmallCase("expect: {outcome: completes}\n");
+  base.timeouts.total = std::chrono::milliseconds(200);
+  base.timeouts.hang = std::chrono::hours(1);
+  Laboratory laboratory = Laboratory::Make(base, references).value();
+  FaultPlan plan = {.faults = {{.id = "stop",
+                                .site = {.worker = 0, .step = 3},
+                                .kind = FaultKind::kStop}}};
+  const CaseReport report = Examine(laboratory, {.plan = plan}, Runs::kOnce);
+  ASSERT_EQ(report.outcome, "no launcher");
+  EXPECT_THAT(report.fired, SizeIs(1));
+}
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,269 @@
+// What is owed of saves: where a run goes on, what is loaded, kept and deleted.
+#include <gtest/gtest.h>
+
+#include "tests/harness/oracle/record_builder.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+using K = RecordKind;
+
+TEST(BackupDeletedTest, AFinishedRunThatWasToldToDeletesItsBackup) {
+  Record record = UndisturbedRun();
+  record.setup.delete_at_success = true;
+  EXPECT_EQ(ReportOf(record, "backup-deleted").breaches, 2u)
+      << "neither said so nor did it";
+  record.left.checkpoints.clear();
+  EventOf(record, 0, 1, K::kLifeEnd, 0).kind = K::kBackupDeleted;
+  EXPECT_EQ(ReportOf(record, "backup-deleted").breaches, 0u);
+  record.setup.delete_at_success = false;
+  EXPECT_EQ(ReportOf(record, "backup-deleted").breaches, 1u)
+      << "was to be kept";
+}
+
+TEST(BackupDeletedTest, AChiefThatIsKilledInTheDeletionOwesNone) {
+  Record record = UndisturbedRun();
+  record.setup.delete_at_success = true;
+  LifeOf(record, 0, 1).events.pop_back();
+  EXPECT_EQ(ReportOf(record, "backup-deleted").breaches, 0u);
+}
+
+// The power goes after the chief's word; the next life finishes in peace.
+TEST(BackupDeletedTest, AnEarlierLifeThatFinishedAndDiedExcusesNothing) {
+  Record record = RecoveredRun();
+  record.setup.delete_at_success = true;
+  LifeOf(record, 0, 1).events.back().kind = K::kFinished;
+  EXPECT_EQ(ReportOf(record, "backup-deleted").breaches, 2u);
+  LifeOf(record, 0, 2).events.pop_back();
+  EXPECT_EQ(ReportOf(record, "backup-deleted").breaches, 0u);
+}
+
+TEST(BackupDeletedTest, AnErrorAtEveryHitOfAPointElsewhereExcusesNothing) {
+  Record record = UndisturbedRun();
+  record.setup.delete_at_success = true;
+  record.faults.push_back({.id = "no", .kind = "errno", .always = true});
+  RecordEvent& fired = EventOf(record, 0, 1, K::kSaveBegin, 0);
+  fired = {
+      .kind = K::kFaultFired, .path = "ckpt.retire.rename", .detail = "no"};
+  EXPECT_EQ(ReportOf(record, "backup-deleted").breaches, 0u);
+  fired.path = "ckpt.shard.write";
+  EXPECT_EQ(ReportOf(record, "backup-deleted").breaches, 2u);
+}
+
+TEST(BackupDeletedTest, AnErrorThatThePlanGaveInTheDeletionExcusesIt) {
+  Record record = UndisturbedRun();
+  record.setup.delete_at_success = true;
+  record.faults.push_back({.id = "no", .kind = "errno"});
+  const RecordEvent fired = {.kind = K::kFaultFired, .detail = "no"};
+  LifeOf(record, 0, 1)
+      .events.insert(LifeOf(record, 0, 1).events.end() - 1, fired);
+  EXPECT_EQ(ReportOf(record, "backup-deleted").breaches, 0u);
+  record.faults.back().kind = "slow";
+  EXPECT_GT(ReportOf(record, "backup-deleted").breaches, 0u);
+}
+
+TEST(StoreTest, ASaveThatRetentionMayRemoveIsNotLost) {
+  Record record = RecoveredRun();
+  record.setup.keep = 2;
+  std::erase_if(record.left.checkpoints,
+                [](const auto& one) { return one.step <= 6; });
+  record.left.checkpoints.back().valid = false;
+  record.faults.push_back({.id = "rot", .kind = "bit_flip"});
+  EventOf(record, 0, 1, K::kLifeBegin, 0) = {.kind = K::kFaultFired,
+                                             .detail = "rot"};
+  EXPECT_EQ(ReportOf(record, "store").breaches, 1u)
+      << "of steps 6 and 8, only that of 8 is damaged";
+  record.setup.keep = 1;
+  EXPECT_EQ(ReportOf(record, "store").breaches, 0u);
+}
+
+TEST(StoreTest, ACommittedSaveThatWasAdoptedLetsOlderOnesBeRetired) {
+  Record record = RecoveredRun();
+  // The save of step 4 was never acknowledged, and yet there.
+  EventOf(record, 0, 1, K::kSaveAcknowledged, 1).kind = K::kNotice;
+  RecordEvent& claim = EventOf(record, 0, 2, K::kLifeBegin, 0);
+  claim.kind = K::kGeneration;
+  claim.path = "/s/step-000000004-g1";
+  RecordEvent& next = EventOf(record, 0, 2, K::kResumed, 0);
+  next.kind = K::kRetired;
+  next.path = "/s/step-000000002-g1";
+  EXPECT_EQ(ReportOf(record, "store").breaches, 0u);
+  claim.path = "/s/step-000000002-g1";
+  EXPECT_EQ(ReportOf(record, "store").breaches, 1u);
+}
+
+TEST(NoColdStartTest, ARunThatAllHaveFinishedAndThatDeletesHasNothingLeft) {
+  Record record = RecoveredRun();
+  for (const int worker : {0, 1}) {
+    EventOf(record, worker, 2, K::kResumed, 0).kind = K::kInitialized;
+  }
+  EXPECT_EQ(ReportOf(record, "no-cold-start").breaches, 1u);
+  EXPECT_EQ(ReportOf(record, "bounded-loss").breaches, 1u);
+  EventOf(record, 0, 1, K::kLifeBegin, 0).kind = K::kFinished;
+  record.setup.delete_at_success = true;
+  EXPECT_EQ(ReportOf(record, "no-cold-start").breaches, 1u)
+      << "worker 1 has not finished: nothing is deleted yet";
+  EXPECT_EQ(ReportOf(record, "bounded-loss").breaches, 1u);
+  EventOf(record, 1, 1, K::kLifeBegin, 0).kind = K::kFinished;
+  record.setup.delete_at_success = false;
+  EXPECT_EQ(ReportOf(record, "no-cold-start").breaches, 1u) << "it keeps them";
+  record.setup.delete_at_success = true;
+  EXPECT_EQ(ReportOf(record, "no-cold-start").breaches, 0u);
+  EXPECT_EQ(ReportOf(record, "bounded-loss").breaches, 0u);
+}
+
+TEST(StoreTest, RemovalsThatTheDiskRefusesForEverLeaveWhatIsThere) {
+  Record record = UndisturbedRun();
+  record.setup.keep = 1;
+  record.left.temporary = {".deleting-step-000000002-g1",
+                           ".deleting-step-000000004-g1"};
+  record.faults.push_back(
+      {.id = "no", .kind = "errno", .point = "ckpt.retire.rename"});
+  EventOf(record, 0, 1, K::kLifeBegin, 0) = {.kind = K::kFaultFired,
+                                             .detail = "no"};
+  EXPECT_GT(ReportOf(record, "store").breaches, 0u) << "it refused one";
+  record.faults.back().always = true;
+  EXPECT_EQ(ReportOf(record, "store").breaches, 0u);
+}
+
+TEST(StoreTest, AnErrorThatVoidsNoSaveMayHaveMetARemoval) {
+  Record record = UndisturbedRun();
+  record.left.temporary = {".deleting-step-000000002-g1"};
+  record.faults.push_back(
+      {.id = "no", .kind = "errno", .point = "ckpt.commit.fsync"});
+  EventOf(record, 0, 1, K::kLifeBegin, 0) = {.kind = K::kFaultFired,
+                                             .detail = "no"};
+  EXPECT_EQ(ReportOf(record, "store").breaches, 0u);
+  LifeOf(record, 0, 1).events.push_back({.kind = K::kSaveFailed, .step = 2});
+  EXPECT_EQ(ReportOf(record, "store").breaches, 1u);
+}
+
+TEST(StoreTest, WhatIsLoadedIsWhatWasSavedInThatPhase) {
+  Record record = TwoPhasesRun();
+  EXPECT_EQ(ReportOf(record, "store").breaches, 0u);
+  EventOf(record, 0, 3, K::kResumed, 0).digest =
+      DigestAt(4, RecordPhase::kEvaluationDue);
+  EXPECT_EQ(ReportOf(record, "store").breaches, 1u);
+}
+
+TEST(StoreTest, TheDamageOfThePlanExcusesAsManyCheckpointsAndNoMore) {
+  Record record = RefusedRun();
+  EXPECT_EQ(ReportOf(record, "store").breaches, 0u);
+  record.faults.back().always = false;
+  EXPECT_EQ(ReportOf(record, "store").breaches, 2u)
+      << "one flip cannot spoil two checkpoints";
+}
+
+TEST(StoreTest, ASaveOfALaterPhaseOfTheStepLetsTheEarlierOneGo) {
+  Record record = TwoPhasesRun();
+  RecordEvent& end = EventOf(record, 0, 2, K::kLifeEnd, 0);
+  end = {.kind = K::kRetired, .path = "/s/step-000000004-g2"};
+  EXPECT_EQ(ReportOf(record, "store").breaches, 0u);
+  end.path = "/s/step-000000004-callbacks_due-g2";
+  EXPECT_EQ(ReportOf(record, "store").breaches, 1u) << "the newest";
+}
+
+// Back from the callbacks to the evaluation: the same step, and yet a loss.
+TEST(ResumePointTest, AnEarlierPhaseOfTheStepIsTooOld) {
+  Record record = TwoPhasesRun();
+  ASSERT_EQ(ReportOf(record, "resume-point").breaches, 0u);
+  for (const int worker : {0, 1}) {
+    RecordEvent& resumed = EventOf(record, worker, 3, K::kResumed, 0);
+    resumed.phase = RecordPhase::kEvaluationDue;
+    resumed.digest = DigestAt(4, RecordPhase::kEvaluationDue);
+  }
+  EXPECT_EQ(ReportOf(record, "resume-point").breaches, 2u);
+}
+
+TEST(TrajectoryTest, AStateOfAnotherPhaseOfTheStepIsNotTheReferences) {
+  Record record = TwoPhasesRun();
+  ASSERT_EQ(ReportOf(record, "trajectory").breaches, 0u);
+  EventOf(record, 0, 2, K::kSaveAcknowledged, 0).digest =
+      DigestAt(4, RecordPhase::kEvaluationDue);
+  EXPECT_EQ(ReportOf(record, "trajectory").breaches, 1u);
+}
+
+// The damage of one of two saves of a step says nothing of the other.
+TEST(ResumePointTest, TheDamagedSaveOfAStepExcusesNoOtherOfItsSaves) {
+  Record record = TwoPhasesRun();
+  record.faults.push_back({.id = "rot", .kind = "bit_flip"});
+  EventOf(record, 0, 1, K::kLifeBegin, 0) = {.kind = K::kFaultFired,
+                                             .detail = "rot"};
+  for (const int worker : {0, 1}) {
+    RecordEvent& resumed = EventOf(record, worker, 3, K::kResumed, 0);
+    resumed.step = 2;
+    resumed.phase = RecordPhase::kInEpoch;
+  }
+  RecordEvent& rejected = EventOf(record, 0, 3, K::kLifeBegin, 0);
+  rejected = {.kind = K::kRejected,
+              .path = "/s/step-000000004-callbacks_due-g2"};
+  EXPECT_EQ(ReportOf(record, "resume-point").breaches, 2u)
+      << "the save with the evaluation due is there";
+}
+
+TEST(StoreTest, AFallBackLeavesNothingLaterThanTheParent) {
+  Record record = RecoveredRun();
+  EventOf(record, 0, 2, K::kLifeBegin, 0) = {.kind = K::kGeneration,
+                                             .path = "/s/step-000000002-g2"};
+  RecordEvent& retired = EventOf(record, 0, 2, K::kResumed, 0);
+  retired = {.kind = K::kRetired, .path = "/s/step-000000002-g2"};
+  EXPECT_EQ(ReportOf(record, "store").breaches, 1u)
+      << "the save of step 4 was given up";
+}
+
+TEST(ResumePointTest, FallsBackBehindACheckpointThatThePlanDamaged) {
+  Record record = RecoveredRun();
+  for (const int worker : {0, 1}) {
+    RecordEvent& resumed = EventOf(record, worker, 2, K::kResumed, 0);
+    resumed.step = 2;
+    resumed.phase = RecordPhase::kInEpoch;
+  }
+  EventOf(record, 0, 2, K::kLifeBegin, 0) = {.kind = K::kRejected,
+                                             .path = "/s/step-000000004-g1"};
+  EXPECT_GT(ReportOf(record, "resume-point").breaches, 0u);
+  record.faults.push_back({.id = "rot", .kind = "bit_flip"});
+  EventOf(record, 0, 1, K::kLifeBegin, 0) = {.kind = K::kFaultFired,
+                                             .detail = "rot"};
+  EXPECT_EQ(ReportOf(record, "resume-point").breaches, 0u);
+}
+
+// A death while the damaged one is set aside: nobody says that it was.
+TEST(ResumePointTest, WhatADyingClaimPassedOverCountsAsDamagedIfThePlanDid) {
+  Record record = RecoveredRun();
+  LifeEvents claimed = {.worker = 0, .life = 2, .events = {}};
+  claimed.events = {{.kind = K::kLifeBegin, .generation = 2},
+                    {.kind = K::kGeneration,
+                     .generation = 2,
+                     .path = "/s/step-000000002-g2"}};
+  for (const int worker : {0, 1}) {
+    LifeEvents& last = LifeOf(record, worker, 2);
+    last.life = 3;
+    for (RecordEvent& event : last.events) event.generation = 3;
+    RecordEvent& resumed = EventOf(record, worker, 3, K::kResumed, 0);
+    resumed.step = 2;
+    resumed.phase = RecordPhase::kInEpoch;
+    resumed.digest = DigestAt(2, RecordPhase::kInEpoch);
+  }
+  record.lives.push_back(claimed);
+  EXPECT_EQ(ReportOf(record, "resume-point").breaches, 2u);
+  record.faults.push_back({.id = "rot", .kind = "bit_flip"});
+  EventOf(record, 0, 1, K::kLifeBegin, 0) = {.kind = K::kFaultFired,
+                                             .detail = "rot"};
+  EXPECT_EQ(ReportOf(record, "resume-point").breaches, 0u);
+  EXPECT_EQ(ReportOf(record, "store").breaches, 0u);
+  record.lives.back().events.push_back({.kind = K::kLifeEnd});
+  EXPECT_EQ(ReportOf(record, "resume-point").breaches, 2u)
+      << "it lived to say so, and did not";
+}
+
+TEST(BoundedLossTest, EachFailedSaveLetsARestartReachBackOneMoreInterval) {
+  Record record = RecoveredRun();
+  record.setup.save_interval_steps = 1;
+  EXPECT_EQ(ReportOf(record, "bounded-loss").breaches, 1u);
+  EventOf(record, 0, 1, K::kLifeBegin, 0).kind = K::kSaveFailed;
+  EXPECT_EQ(ReportOf(record, "bounded-loss").breaches, 0u);
+}
+
+}  // namespace
+}  // namespace gauntlet
