@@ -18,9 +18,11 @@ try:
 except ImportError:
     np = None
 
-SIDES = {"linear": 28, "mlp": 28, "dnn": 28}  # of the presets' images
+PRESETS = ("linear", "mlp", "dnn", "cnn")
+SIDE = 28  # of the presets' images
 TRAIN_ROWS = 2048
 VALIDATION_ROWS = 1000
+CIFAR_ROWS = 64  # of each of the six files
 
 
 def read_safetensors(path):
@@ -50,13 +52,24 @@ class ExportedModel:
 
     def _apply(self, layer, x):
         kind = layer["kind"]
+        own = [self.tensors[parameter["name"]].astype("f8")
+               for parameter in layer.get("parameters", [])]
         if kind == "flatten":
             return x.reshape(len(x), -1)
+        if kind == "conv2d":
+            kernel, bias = own
+            size = layer["kernel"]
+            expect_equal("shape of a kernel", kernel.shape,
+                         (size, size, x.shape[3], layer["filters"]))
+            windows = np.lib.stride_tricks.sliding_window_view(
+                x, (size, size), axis=(1, 2))
+            return np.tensordot(windows, kernel, ((4, 5, 3), (0, 1, 2))) + bias
         if kind == "dense":
-            kernel, bias = (self.tensors[parameter["name"]].astype("f8")
-                            for parameter in layer["parameters"])
+            kernel, bias = own
             expect_equal("units", kernel.shape[1], layer["units"])
             return x @ kernel + bias
+        if kind == "center":
+            return x - own[0]
         if kind == "relu":
             return np.maximum(x, 0)
         expect(kind == "dropout", f"a layer of the unknown kind {kind}")
@@ -81,6 +94,23 @@ def read_images(path):
     return np.frombuffer(data, "u1", offset=16).reshape(rows, height, width, 1)
 
 
+def write_cifar10(directory, seed):
+    """Images that can be learned: of each class a colour, and noise.
+
+    Returns the images of the test file, as rows of pixels of three channels.
+    """
+    generator = np.random.default_rng(seed)
+    colours = generator.integers(0, 256, (10, 3))
+    for name in [f"data_batch_{i}" for i in range(1, 6)] + ["test_batch"]:
+        labels = generator.integers(0, 10, CIFAR_ROWS)
+        noise = generator.integers(-60, 61, (CIFAR_ROWS, 32, 32, 3))
+        images = np.clip(colours[labels][:, None, None, :] + noise, 0, 255)
+        planes = images.transpose(0, 3, 1, 2).reshape(CIFAR_ROWS, -1)
+        rows = np.concatenate([labels[:, None], planes], axis=1).astype("u1")
+        (directory / f"{name}.bin").write_bytes(rows.tobytes())
+    return images, labels
+
+
 def read_labels(path):
     return np.frombuffer(path.read_bytes(), "u1", offset=8)
 
@@ -98,12 +128,12 @@ class Predictions:
     def __init__(self, options):
         self.options = options
 
-    def _data(self, run, side):
+    def _data(self, run):
         """The digits as MNIST's files, and the same for NumPy."""
         idx, npy = run.directory / "idx", run.directory / "npy"
         idx.mkdir()
         npy.mkdir()
-        output_of(self.options.digits, idx, side, TRAIN_ROWS, VALIDATION_ROWS)
+        output_of(self.options.digits, idx, SIDE, TRAIN_ROWS, VALIDATION_ROWS)
         for theirs, ours in (("train", "train"), ("t10k", "test")):
             np.save(npy / f"x_{ours}.npy",
                     read_images(idx / f"{theirs}-images-idx3-ubyte"))
@@ -113,7 +143,7 @@ class Predictions:
         return idx, npy
 
     def check(self, run, preset):
-        idx, npy = self._data(run, SIDES[preset])
+        idx, npy = self._data(run)
         arguments = ("--preset", preset, "--seed", self.options.seed,
                      "--epochs", 2)
         outcome = run.train_to_end(*arguments, "--data", idx, "--workers", 2,
@@ -126,7 +156,7 @@ class Predictions:
                      ["state_digest"], outcome["digest"])
         expect_equal("accuracy", float(np.mean(classes == labels)),
                      outcome["val_accuracy"])
-        self._check_commands(run, classes, labels)
+        self._check_commands(run, idx, classes, labels)
         run.stored = False
         again = run.train_to_end(*arguments, "--data", f"npy:{npy}",
                                  "--replicas", 2)
@@ -134,7 +164,25 @@ class Predictions:
                      outcome["digest"])
         return f"{len(labels)} rows, {outcome['val_accuracy']:.1%} right"
 
-    def _check_commands(self, run, classes, labels):
+    def check_cifar10(self, run):
+        """The first convolution runs over three channels."""
+        data = run.directory / "cifar"
+        data.mkdir()
+        images, labels = write_cifar10(data, self.options.seed)
+        outcome = run.train_to_end(
+            "--preset", "cnn", "--seed", self.options.seed, "--batch", 16,
+            "--epochs", 2, "--data", f"cifar10:{data}", "--workers", 2,
+            "--export", run.directory / "model")
+        model = ExportedModel(run.directory / "model")
+        expect_equal("kernel", model.tensors["conv0/kernel"].shape,
+                     (3, 3, 3, 32))
+        classes = model.classes_of(images)
+        expect_equal("accuracy", float(np.mean(classes == labels)),
+                     outcome["val_accuracy"])
+        self._check_commands(run, data, classes, labels)
+        return f"{len(labels)} rows, {outcome['val_accuracy']:.1%} right"
+
+    def _check_commands(self, run, data, classes, labels):
         program = self.options.program
         told = json.loads(output_of(program, "ckpt", "predict", run.store,
                                     "--json"))
@@ -144,7 +192,7 @@ class Predictions:
         expect_equal("lines", lines, [str(one) for one in classes])
         # The checkpoint, its data elsewhere, gives the same export.
         moved = run.directory / "moved"
-        (run.directory / "idx").rename(moved)
+        data.rename(moved)
         output_of(program, "ckpt", "export", run.checkpoints()[-1],
                   run.directory / "again", "--data", moved)
         for name in ("model.json", "model.safetensors"):
@@ -154,7 +202,7 @@ class Predictions:
 
 
 def main():
-    arguments = parser(__doc__, len(SIDES), "presets to train")
+    arguments = parser(__doc__, len(PRESETS), "presets to train")
     arguments.add_argument("--digits", required=True,
                            help="the program write_digits")
     options = arguments.parse_args()
@@ -162,9 +210,11 @@ def main():
         print("skipped: this Python has no numpy")
         return 77
     cases = Cases(options)
-    check = Predictions(options).check
-    cases.run_all((preset, lambda run, preset=preset: check(run, preset))
-                  for preset in list(SIDES)[:options.count])
+    predictions = Predictions(options)
+    checks = [(preset, lambda run, preset=preset:
+               predictions.check(run, preset))
+              for preset in PRESETS[:options.count]]
+    cases.run_all(checks + [("cifar10", predictions.check_cifar10)])
     return cases.exit_code()
 
 
