@@ -54,16 +54,19 @@ Status CheckAlike(const std::string& path, const RawSplit& split) {
 
 Result<RawSplit> ReadSplit(Storage& storage, const DataSpec& spec) {
   const auto read = [&](DataPart part) -> Result<RawRows> {
+    const bool elsewhere =
+        part == DataPart::kValidation && !spec.validation_path.empty();
+    const std::string& path = elsewhere ? spec.validation_path : spec.path;
     if (spec.kind == DataKind::kCifar10) {
-      return ReadCifar10(storage, spec.path, part);
+      return ReadCifar10(storage, path, part);
     }
     if (spec.kind == DataKind::kNpy) {
-      return ReadNpy(storage,
-                     {.directory = spec.path,
-                      .classes = static_cast<uint32_t>(spec.classes)},
-                     part);
+      return ReadNpy(
+          storage,
+          {.directory = path, .classes = static_cast<uint32_t>(spec.classes)},
+          part);
     }
-    return ReadIdx(storage, spec.path, part);
+    return ReadIdx(storage, path, part);
   };
   RawSplit split;
   ASSIGN_OR_RETURN(split.train, read(DataPart::kTrain));

@@ -99,6 +99,7 @@ enum class ShardPolicy : uint8_t { kData, kFile, kAuto, kOff };
 struct DataSpec {
   DataKind kind = DataKind::kDigits;
   std::string path;               // of the files' directory; not kDigits
+  std::string validation_path;    // of the validation's; empty: `path` too
   int classes = 10;               // kNpy: labels are below
   int samples = 4096;             // kDigits: training rows
   int validation_samples = 1024;  // kDigits: validation rows
@@ -150,12 +151,12 @@ std::string JobToJson(const JobSpec& job, const Digest& data_digest);
 // repeated key, a wrong type or a value that Validate refuses is
 // kInvalidArgument with the dotted path of the key.
 Result<JobSpec> JobFromJson(std::string_view json);
-// Over the canonical JSON and the numerics version, but not over data.path:
+// Over the canonical JSON and the numerics version, but not over data's paths:
 // what the data is counts, where it lies does not.
 Digest JobDigest(std::string_view job_json);
 // "optimizer.learning_rate: 0.001 in the checkpoint, 0.002 now; …" for two
 // canonical texts that differ; "" if they do not (then it is the numerics
-// version that changed). data.path is not compared.
+// version that changed). Paths are not compared.
 std::string DescribeJobDifference(std::string_view stored_json,
                                   std::string_view present_json);
 

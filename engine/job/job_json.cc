@@ -85,6 +85,9 @@ Json DataToJson(const DataSpec& data, const Digest& digest) {
     json["side"] = data.side;
   } else {
     json["path"] = data.path;
+    if (!data.validation_path.empty()) {
+      json["validation_path"] = data.validation_path;
+    }
   }
   if (data.kind == DataKind::kNpy) json["classes"] = data.classes;
   // What is as ever is not in the text, so that it is the text of ever.
@@ -249,6 +252,9 @@ Result<DataSpec> DataFromJson(const Json& json) {
                                                {"npy", DataKind::kNpy}});
   if (data.kind != DataKind::kDigits) {
     data.path = fields.String("path");
+    if (fields.Maybe("validation_path") != nullptr) {
+      data.validation_path = fields.String("validation_path");
+    }
     if (data.kind == DataKind::kNpy) {
       data.classes = static_cast<int>(fields.Integer("classes", 1, kMaxInt));
     }
@@ -407,6 +413,7 @@ Digest JobDigest(std::string_view job_json) {
     if (json.ok() && json->is_object() && json->contains("data") &&
         (*json)["data"].is_object()) {
       (*json)["data"].erase("path");
+      (*json)["data"].erase("validation_path");
       text = Dump(*json);
     }
   }

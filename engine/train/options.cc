@@ -172,6 +172,10 @@ Result<TrainOptions> FromObject(const Json& json) {
   if (fields.Maybe("export") != nullptr) {
     options.export_directory = fields.String("export");
   }
+  if (fields.Maybe("steps_per_execution") != nullptr) {
+    options.steps_per_execution = static_cast<uint64_t>(
+        fields.Integer("steps_per_execution", 2, kMaxInt));
+  }
   options.digest_every = fields.Unsigned("digest_every");
   options.log_samples =
       fields.Choice<bool>("sample_ledger", {{"off", false}, {"on", true}});
@@ -206,6 +210,9 @@ std::string TrainOptionsToJson(const TrainOptions& options) {
   json["cluster"] = ClusterToJson(options.cluster);
   json["preemption"] = PreemptionToJson(options.preemption);
   json["kernels"] = KernelsToJson(options.kernels);
+  if (options.steps_per_execution > 1) {
+    json["steps_per_execution"] = options.steps_per_execution;
+  }
   json["digest_every"] = options.digest_every;
   json["sample_ledger"] = options.log_samples ? "on" : "off";
   return Dump(json);

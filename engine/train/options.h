@@ -75,6 +75,9 @@ struct TrainOptions {
   ClusterOptions cluster;
   PreemptionOptions preemption;
   KernelOptions kernels;
+  // Saves and stops are looked at after each so many steps and at an epoch's
+  // end: what falls due in between waits. Changes no bits.
+  uint64_t steps_per_execution = 1;
   // A state digest every so many steps (and at every save and the end); 0: only
   // there.
   uint64_t digest_every = 0;

@@ -64,13 +64,14 @@ Result<LoopEnd> TrainingLoop::Run(uint64_t generation) {
   return LoopEnd::kFinished;
 }
 
-// Takes the position one phase or step on, with the saves that are due then.
+// Takes the position one phase or execution on, with the saves that are due
+// then.
 Status TrainingLoop::RunOperation() {
   const Time begin = world_->clock.Now();
   saving_ = Duration();
   switch (state_->position.phase_of()) {
     case Phase::kInEpoch:
-      RETURN_IF_ERROR(RunStep());
+      RETURN_IF_ERROR(RunExecution());
       break;
     case Phase::kEvaluationDue:
       RETURN_IF_ERROR(RunEvaluation());
@@ -117,6 +118,13 @@ uint32_t TrainingLoop::Requests() {
   return requests;
 }
 
+Status TrainingLoop::RunExecution() {
+  do {
+    RETURN_IF_ERROR(RunStep());
+  } while (!ExecutionEnds());
+  return Settle();
+}
+
 Status TrainingLoop::RunStep() {
   if (state_->position.sample == 0) {
     RETURN_IF_ERROR(world_->faults.Hit(
@@ -131,7 +139,7 @@ Status TrainingLoop::RunStep() {
   ASSIGN_OR_RETURN(
       const StepOutcome outcome,
       trainer_->Step(*state_, Requests(), options_->cluster.step_timeout));
-  agreed_ = outcome.tally.requests;
+  agreed_ |= outcome.tally.requests;
   EmitState(EventKind::kStep, outcome, epoch);
   Report(outcome);
   if (summary_ != nullptr) {
@@ -142,7 +150,8 @@ Status TrainingLoop::RunStep() {
     RETURN_IF_ERROR(world_->faults.Hit(
         Point::kEpochEnd, {.step = state_->position.step, .epoch = epoch}));
   }
-  return Settle(Boundary::kStep);
+  NoteDue(Boundary::kStep);
+  return OkStatus();
 }
 
 Status TrainingLoop::RunEvaluation() {
@@ -153,7 +162,8 @@ Status TrainingLoop::RunEvaluation() {
       trainer_->Evaluate(*state_, Requests(), options_->cluster.step_timeout));
   agreed_ |= outcome.tally.requests;
   EmitState(EventKind::kEvaluated, outcome, epoch);
-  return Settle(Boundary::kEvaluation);
+  NoteDue(Boundary::kEvaluation);
+  return Settle();
 }
 
 Status TrainingLoop::EndEpoch() {
@@ -191,26 +201,28 @@ Status TrainingLoop::EndEpoch() {
     summary_->EpochDone(*state_);
     SaySummaryWarnings();
   }
-  return Settle(Boundary::kEpoch);
+  NoteDue(Boundary::kEpoch);
+  return Settle();
 }
 
-bool TrainingLoop::StopDue(Boundary boundary) const {
+// Stopping when only the last evaluation is left gains nothing: a notice at the
+// last step is a finished run.
+bool TrainingLoop::LastStepDone() const {
   const Position& position = state_->position;
   const Horizon& horizon = options_->horizon;
-  // Stopping when only the last evaluation is left gains nothing: a notice at
-  // the last step is a finished run.
-  const bool last_step_done = AtHorizon() ||
-                              horizon.max_steps == position.step ||
-                              (position.phase_of() != Phase::kInEpoch &&
-                               position.epoch + 1 >= horizon.epochs);
-  if (last_step_done) return false;
-  return (agreed_ & kRequestStop) != 0 ||
-         (boundary == Boundary::kStep && horizon.stop_at_step == position.step);
+  return AtHorizon() || horizon.max_steps == position.step ||
+         (position.phase_of() != Phase::kInEpoch &&
+          position.epoch + 1 >= horizon.epochs);
+}
+
+bool TrainingLoop::ExecutionEnds() const {
+  const Position& position = state_->position;
+  return position.step % options_->steps_per_execution == 0 ||
+         position.phase_of() != Phase::kInEpoch || AtHorizon();
 }
 
 bool TrainingLoop::SaveDue(Boundary boundary) const {
   const SaveTrigger& trigger = options_->checkpoint.trigger;
-  if ((agreed_ & kRequestSave) != 0) return true;
   switch (trigger.unit) {
     case SaveUnit::kSteps:
       return boundary == Boundary::kStep &&
@@ -225,9 +237,17 @@ bool TrainingLoop::SaveDue(Boundary boundary) const {
   return false;
 }
 
-Status TrainingLoop::Settle(Boundary boundary) {
-  stopped_ = StopDue(boundary);
-  const bool save = stopped_ || SaveDue(boundary);
+void TrainingLoop::NoteDue(Boundary boundary) {
+  if (SaveDue(boundary)) agreed_ |= kRequestSave;
+  if (boundary == Boundary::kStep &&
+      options_->horizon.stop_at_step == state_->position.step) {
+    agreed_ |= kRequestStop;
+  }
+}
+
+Status TrainingLoop::Settle() {
+  stopped_ = (agreed_ & kRequestStop) != 0 && !LastStepDone();
+  const bool save = stopped_ || (agreed_ & kRequestSave) != 0;
   agreed_ &= ~kRequestSave;
   if (stopped_) {
     world_->events.Emit({.kind = EventKind::kStopAgreed,

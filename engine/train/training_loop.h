@@ -49,16 +49,20 @@ class TrainingLoop {
   enum class Boundary { kStep, kEvaluation, kEpoch };
 
   bool AtHorizon() const;
-  bool StopDue(Boundary boundary) const;
+  bool LastStepDone() const;
+  bool ExecutionEnds() const;
   bool SaveDue(Boundary boundary) const;
   uint32_t Requests();
   uint32_t NoticeRequests();
   Status RunOperation();
+  Status RunExecution();
   Status RunStep();
   Status RunEvaluation();
   Status EndEpoch();
-  // After each operation: saves and stops that are due.
-  Status Settle(Boundary boundary);
+  // What is due after an operation joins what the workers agreed on.
+  void NoteDue(Boundary boundary);
+  // The saves and stops that are due by now.
+  Status Settle();
   // A save that is only one of many may fail; one that the run ends with may
   // not.
   enum class SaveNeed { kOneOfMany, kLast };
@@ -80,7 +84,7 @@ class TrainingLoop {
   RunSummary* summary_ = nullptr;
   uint64_t steps_per_epoch_ = 0;
   uint64_t generation_ = 0;
-  uint32_t agreed_ = 0;
+  uint32_t agreed_ = 0;  // requests that are not yet settled
   StopTiming stop_timing_;
   Duration saving_{0};  // of the operation under way
   bool stopped_ = false;

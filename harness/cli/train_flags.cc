@@ -1,16 +1,13 @@
 // The options of `gauntlet train`.
-#include <algorithm>
-
 #include "harness/cli/flags.h"
+#include "harness/cli/job_flags.h"
 #include "harness/cli/verbs.h"
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace gauntlet {
 namespace {
 
 constexpr int kMaxWorkers = 256;
-constexpr int kMaxRows = 10'000'000;
 constexpr uint64_t kMaxSteps = 1'000'000'000'000;
 
 constexpr std::string_view kExamples =
@@ -21,19 +18,6 @@ constexpr std::string_view kExamples =
 A run whose --ckpt directory holds checkpoints goes on from the newest good one,
 with any number of workers. --replicas, which is as --workers if not given, is
 part of the job: say it where the workers are to change.)";
-
-// What was said of the job; nullopt where the preset rules.
-struct JobFlags {
-  std::string data = "digits";
-  std::optional<int> replicas;
-  std::optional<int> batch;
-  std::optional<uint64_t> seed;
-  Shuffle shuffle = Shuffle::kOn;
-  ShardPolicy shard = ShardPolicy::kData;
-  Remainder remainder = Remainder::kDrop;
-  int steps_per_epoch = 0;
-  int validation_steps = 0;
-};
 
 struct HorizonFlags {
   std::optional<uint64_t> epochs;
@@ -79,41 +63,7 @@ FlagReader ReadTrigger(std::optional<SaveTrigger>& target) {
   };
 }
 
-void AddJobFlags(Flags& flags, TrainFlags& told) {
-  flags.Value({"--preset", "NAME", "the job: see gauntlet list presets (tiny)"},
-              ReadText(told.command.preset));
-  flags.Value({"--data", "digits|[KIND:]DIR",
-               "generated digits, or a folder of idx (MNIST, the kind if none "
-               "is said), cifar10 or npy files"},
-              ReadText(told.job.data));
-  flags.Value({"--replicas", "N",
-               "parts of the global batch; part of the job (as --workers)"},
-              ReadWhole(told.job.replicas, 1, 1024));
-  flags.Value({"--batch", "N", "rows a replica takes in a step"},
-              ReadWhole(told.job.batch, 1, 65536));
-  flags.Value({"--seed", "N", "of all randomness"},
-              ReadWhole<std::optional<uint64_t>, uint64_t>(told.job.seed, 0,
-                                                           UINT64_MAX));
-  flags.Value({"--shuffle", "on|off", "the rows of each epoch (on)"},
-              ReadChoice<Shuffle>(told.job.shuffle, {{"on", Shuffle::kOn},
-                                                     {"off", Shuffle::kOff}}));
-  flags.Value(
-      {"--shard-policy", "NAME",
-       "data, file, auto or off: who takes which rows (data)"},
-      ReadChoice<ShardPolicy>(told.job.shard, {{"data", ShardPolicy::kData},
-                                               {"file", ShardPolicy::kFile},
-                                               {"auto", ShardPolicy::kAuto},
-                                               {"off", ShardPolicy::kOff}}));
-  flags.Value(
-      {"--remainder", "drop|keep",
-       "rows that do not fill a step at an epoch's end (drop)"},
-      ReadChoice<Remainder>(told.job.remainder, {{"drop", Remainder::kDrop},
-                                                 {"keep", Remainder::kKeep}}));
-  flags.Value({"--steps-per-epoch", "N", "fewer than the rows give"},
-              ReadWhole(told.job.steps_per_epoch, 1, kMaxRows));
-  flags.Value({"--validation-steps", "N",
-               "global batches that an evaluation takes (all rows)"},
-              ReadWhole(told.job.validation_steps, 1, kMaxRows));
+void AddHorizonFlags(Flags& flags, TrainFlags& told) {
   flags.Value({"--epochs", "N", "train until so many epochs are complete (1)"},
               ReadWhole(told.horizon.epochs, uint64_t{1}, uint64_t{1'000'000}));
   flags.Value({"--steps", "N", "train until so many steps are taken"},
@@ -146,6 +96,10 @@ void AddMachineFlags(Flags& flags, TrainFlags& told) {
       ReadChoice<RestartPolicy>(command.launcher.restart,
                                 {{"none", RestartPolicy::kNone},
                                  {"whole-job", RestartPolicy::kWholeJob}}));
+  flags.Value({"--steps-per-execution", "N",
+               "save and stop only after each N steps; same bits (1)"},
+              ReadWhole(command.options.steps_per_execution, uint64_t{1},
+                        uint64_t{1'000'000}));
   flags.Value({"--max-restarts", "N", "of the whole run (100)"},
               ReadWhole(told.max_restarts, 0, 1000));
   flags.Value({"--grace", "TIME",
@@ -193,56 +147,6 @@ void AddOutputFlags(Flags& flags, TrainFlags& told) {
                [&command] { command.progress = ProgressChoice::kOff; });
   flags.Switch({"--json", "", "the result as one JSON object"},
                [&command] { command.output = OutputFormat::kJson; });
-}
-
-Result<JobSpec> TakePreset(const std::string& name) {
-  std::vector<std::string> names;
-  for (const PresetInfo& info : AllPresets()) names.emplace_back(info.name);
-  if (std::find(names.begin(), names.end(), name) == names.end()) {
-    return InvalidArgument(fmt::format(
-        "--preset: expected one of {}, found {}{}", fmt::join(names, ", "),
-        Quoted(name), DidYouMean(name, names)));
-  }
-  return PresetJob(name);
-}
-
-// "digits", "mnist/", "cifar10:/data/cifar-10-batches-bin".
-Status TakeData(std::string_view text, DataSpec& data) {
-  if (text == "digits") return OkStatus();
-  data.kind = DataKind::kIdx;
-  for (const auto& [prefix, kind] :
-       {std::pair<std::string_view, DataKind>{"idx:", DataKind::kIdx},
-        {"cifar10:", DataKind::kCifar10},
-        {"npy:", DataKind::kNpy}}) {
-    if (!text.starts_with(prefix)) continue;
-    data.kind = kind;
-    text.remove_prefix(prefix.size());
-    break;
-  }
-  data.path = text;
-  if (!text.empty()) return OkStatus();
-  return InvalidArgument("--data: expected a folder after the kind");
-}
-
-Status TakeJob(TrainFlags& told) {
-  TrainCommand& command = told.command;
-  JobSpec& job = command.options.job;
-  ASSIGN_OR_RETURN(job, TakePreset(command.preset));
-  RETURN_IF_ERROR(TakeData(told.job.data, job.data));
-  job.data.shuffle = told.job.shuffle;
-  job.data.shard = told.job.shard;
-  job.data.steps_per_epoch = told.job.steps_per_epoch;
-  job.data.validation_steps = told.job.validation_steps;
-  job.remainder = told.job.remainder;
-  job.replicas = told.job.replicas.value_or(command.launcher.workers);
-  job.batch = told.job.batch.value_or(job.batch);
-  job.seed = told.job.seed.value_or(job.seed);
-  if (command.launcher.workers > job.replicas) {
-    return InvalidArgument(
-        fmt::format("--workers: expected at most one a replica ({}), found {}",
-                    job.replicas, command.launcher.workers));
-  }
-  return Validate(job);
 }
 
 // An epoch has at least one step, so a number of steps bounds the epochs too.
@@ -300,14 +204,17 @@ Result<Command> ParseTrain(const VerbArguments& verb) {
                .summary = "Train a model, with checkpoints and restarts.",
                .examples = std::string(kExamples)},
               verb.color);
-  AddJobFlags(flags, told);
+  AddJobFlags(flags, told.job);
+  AddHorizonFlags(flags, told);
   AddMachineFlags(flags, told);
   AddStoreFlags(flags, told);
   AddOutputFlags(flags, told);
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted)
     return Command(ShowCommand{flags.Help()});
-  RETURN_IF_ERROR(TakeJob(told));
+  told.command.preset = told.job.preset;
+  ASSIGN_OR_RETURN(told.command.options.job,
+                   JobOf(told.job, told.command.launcher.workers));
   TakeHorizon(told.horizon, told.command.options.horizon);
   if (told.command.options.kernels.math == Math::kFast &&
       !told.command.options.checkpoint.directory.empty()) {

@@ -37,6 +37,7 @@ void ReadLayers(const MapReader& job, const Diagnostics& diagnostics,
 void ReadData(const MapReader& data, DataSpec& out) {
   data.Choice("kind", out.kind);
   data.Text("path", out.path);
+  data.Text("validation_path", out.validation_path);
   data.Count("classes", out.classes);
   data.Count("samples", out.samples);
   data.Count("validation_samples", out.validation_samples);

@@ -19,6 +19,9 @@ FlowMap DataMap(const DataSpec& data, const DataSpec& base) {
     map.Add("kind", ChoiceName("job.data.kind", data.kind));
   }
   if (data.path != base.path) map.Add("path", QuotedYaml(data.path));
+  if (data.validation_path != base.validation_path) {
+    map.Add("validation_path", QuotedYaml(data.validation_path));
+  }
   map.AddUnless(base.classes, "classes", data.classes);
   map.AddUnless(base.samples, "samples", data.samples);
   map.AddUnless(base.validation_samples, "validation_samples",

@@ -48,6 +48,21 @@ TEST(LoadDataTest, TheContentDigestIsOfWhatIsInTheFilesNotOfTheirForm) {
   EXPECT_NE((*LoadData(files, kIdx))->content, plain);
 }
 
+TEST(LoadDataTest, ValidationFilesMayLieElsewhere) {
+  MemoryFiles files = IdxFiles();
+  const auto beside = LoadData(files, kIdx).value();
+  for (const std::string name :
+       {"t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"}) {
+    auto node = files.files.extract("d/" + name);
+    node.key() = "v/" + name;
+    files.files.insert(std::move(node));
+  }
+  DataSpec spec = kIdx;
+  spec.validation_path = "v";
+  EXPECT_EQ(LoadData(files, spec).value()->content, beside->content);
+  EXPECT_FALSE(LoadData(files, kIdx).ok());
+}
+
 TEST(LoadDataTest, SplitsOfDifferentSizesAreRefused) {
   MemoryFiles files = IdxFiles();
   files.files["d/t10k-images-idx3-ubyte"] = Images(3, "uvwxyz");

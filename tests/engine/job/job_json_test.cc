@@ -188,7 +188,10 @@ TEST(JobJsonTest, WhereFilesLieIsNotPartOfTheJobAndWhatTheyHoldIs) {
     job.data = {.kind = kind, .path = "/a"};
     const Digest digest = JobDigest(JobToJson(job, kContent));
     job.data.path = "/b";
-    EXPECT_EQ(JobDigest(JobToJson(job, kContent)), digest);
+    job.data.validation_path = "/c";
+    const std::string moved = JobToJson(job, kContent);
+    EXPECT_EQ(JobFromJson(moved)->data.validation_path, "/c");
+    EXPECT_EQ(JobDigest(moved), digest);
     EXPECT_NE(JobDigest(JobToJson(job, DigestOf("other"))), digest);
   }
 }

@@ -91,6 +91,28 @@ TEST(CommandLineTest, AMistakeIsOneLineThatNamesIt) {
       {{"train", "--preset", "tyni"},
        "train: --preset: expected one of linear, mlp, dnn, cnn, tiny, found "
        "'tyni'; did you mean tiny?"},
+      {{"train", "--lr", "fast"},
+       "train: --lr: expected a number, found 'fast'"},
+      {{"train", "--lr", "-1"},
+       "train: optimizer.learning_rate: expected a number above 0 and at most "
+       "1000, found -1"},
+      {{"train", "--schedule", "cosine:10"},
+       "train: --schedule: expected exponential_decay:UPDATES:RATE[:staircase],"
+       " cosine_decay:UPDATES[:ALPHA] or piecewise:UPDATE,…:RATE,RATE,…, found "
+       "'cosine:10'"},
+      {{"train", "--schedule", "cosine_decay:0"},
+       "train: --schedule: expected a whole number from 1 to "
+       "9007199254740992, found '0'"},
+      {{"train", "--schedule", "exponential_decay:10:0.5:stairs"},
+       "train: --schedule: expected staircase, found 'stairs'"},
+      {{"train", "--schedule", "piecewise:5:0.1"},
+       "train: optimizer.schedule.values (how many: one more than boundaries): "
+       "expected 2 to 2, found 1"},
+      {{"train", "--clip", "norm"},
+       "train: --clip: expected value:LIMIT, norm:LIMIT or global_norm:LIMIT, "
+       "found 'norm'"},
+      {{"train", "--validation", "v"},
+       "train: --validation: expected --data DIR beside it"},
       {{"train", "--isa", "sse"},
        "train: --isa: expected one of auto, scalar, avx2, avx512, found 'sse'"},
       {{"train", "--math", ""},
@@ -201,6 +223,34 @@ TEST(CommandLineTest, AFolderOfDataIsMnistUnlessItsKindIsSaid) {
   EXPECT_EQ(
       ParseCommandLine(Words{"train", "--data", "npy:"}).status().message(),
       "train: --data: expected a folder after the kind");
+}
+
+TEST(CommandLineTest, HowTheModelLearnsCanBeSaid) {
+  const auto job_of = [](Words words) {
+    words.insert(words.begin(), "train");
+    return Parsed<TrainCommand>(words).options.job;
+  };
+  const JobSpec cosine =
+      job_of({"--lr", "0.5", "--schedule", "cosine_decay:90:0.25", "--warmup",
+              "7", "--clip", "global_norm:1.5", "--accumulate", "3"});
+  EXPECT_EQ(cosine.optimizer.learning_rate, 0.5f);
+  EXPECT_EQ(cosine.optimizer.schedule.kind, ScheduleKind::kCosineDecay);
+  EXPECT_EQ(cosine.optimizer.schedule.steps, 90u);
+  EXPECT_EQ(cosine.optimizer.schedule.alpha, 0.25f);
+  EXPECT_EQ(cosine.optimizer.schedule.warmup, 7u);
+  EXPECT_EQ(cosine.optimizer.clip.kind, ClipKind::kGlobalNorm);
+  EXPECT_EQ(cosine.optimizer.clip.limit, 1.5f);
+  EXPECT_EQ(cosine.accumulate, 3);
+  const ScheduleSpec stairs =
+      job_of({"--schedule", "exponential_decay:10:0.5:staircase"})
+          .optimizer.schedule;
+  EXPECT_EQ(stairs.kind, ScheduleKind::kExponentialDecay);
+  EXPECT_EQ(stairs.rate, 0.5f);
+  EXPECT_TRUE(stairs.staircase);
+  const ScheduleSpec pieces =
+      job_of({"--schedule", "piecewise:5,9:1,0.5,0.25"}).optimizer.schedule;
+  EXPECT_EQ(pieces.boundaries, (std::vector<uint64_t>{5, 9}));
+  EXPECT_EQ(pieces.values, (std::vector<float>{1.0f, 0.5f, 0.25f}));
 }
 
 TEST(CommandLineTest, HowRowsAreTakenIsPartOfTheJob) {
