@@ -13,6 +13,7 @@ struct RowShape {
   size_t channels = 1;
 
   size_t floats() const { return height * width * channels; }
+  bool operator==(const RowShape&) const = default;
 };
 
 }  // namespace gauntlet

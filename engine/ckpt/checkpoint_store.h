@@ -145,6 +145,10 @@ class CheckpointStore {
   // then the directory if nothing else is in it. A missing one is fine.
   Status DeleteAll();
 
+  // What this process has claimed and saved, oldest first; empty elsewhere than
+  // on the chief.
+  std::span<const CommittedCheckpoint> lineage() const { return lineage_; }
+
   // The full path of a checkpoint.
   std::string PathOf(const CheckpointRef& ref) const;
 

@@ -86,10 +86,23 @@ void Heartbeat::Leave() {
   if (!chief) SendToAll(FrameKind::kBye);
   for (Line& line : lines_) line.bye->WaitUntil(deadline);
   if (chief) SendToAll(FrameKind::kBye);
+  Join();
+}
+
+void Heartbeat::Abandon() {
+  Silence();
+  Join();
+}
+
+void Heartbeat::Join() {
   stop_->Set();
   for (Line& line : lines_) line.control.channel->Close();
-  for (Line& line : lines_) line.receiver->Join();
+  for (Line& line : lines_) {
+    if (line.receiver) line.receiver->Join();
+    line.receiver.reset();
+  }
   if (sender_) sender_->Join();
+  sender_.reset();
 }
 
 }  // namespace gauntlet

@@ -50,6 +50,9 @@ class Heartbeat {
   // start on no loss is reported.
   void Leave();
 
+  // Ends without a word. After Leave, nothing.
+  void Abandon();
+
  private:
   struct Line {
     ControlChannel control;
@@ -61,6 +64,7 @@ class Heartbeat {
   void Receive(Line& line);
   void SendToAll(FrameKind kind);
   void ReportLoss(int rank, const Status& status);
+  void Join();
 
   World* world_;
   HeartbeatOptions options_;

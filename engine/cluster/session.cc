@@ -234,4 +234,9 @@ void Session::StartHeartbeat() {
 
 void Session::Leave() { heartbeat_->Leave(); }
 
+void Session::Abandon() {
+  ring_->Abort();
+  heartbeat_->Abandon();
+}
+
 }  // namespace gauntlet

@@ -60,6 +60,9 @@ class Session {
   // Ends in good order; every rank has to call it. See Heartbeat::Leave.
   void Leave();
 
+  // Ends at once, whatever the others do. After Leave, nothing.
+  void Abandon();
+
  private:
   Session(World& world, const SessionOptions& options);
 

@@ -6,6 +6,7 @@
 #define GAUNTLET_ENGINE_JOB_JOB_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -114,6 +115,13 @@ struct DataSpec {
 // What happens to the samples of an epoch that do not fill a global batch.
 enum class Remainder : uint8_t { kDrop, kKeep };
 
+// What training begins with, where it is not the seed's parameters at epoch 0.
+struct StartSpec {
+  // Of the weights that somebody brings (WeightsDigest); none: the seed's.
+  std::optional<Digest> weights;
+  uint64_t epoch = 0;  // the number of the first one
+};
+
 struct JobSpec {
   ModelSpec model;
   DataSpec data;
@@ -124,6 +132,7 @@ struct JobSpec {
   int accumulate = 1;
   uint64_t seed = 1;
   Remainder remainder = Remainder::kDrop;
+  StartSpec start;
 };
 
 // linear, mlp, dnn, cnn, tiny: the jobs of that name with one replica and the

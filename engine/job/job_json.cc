@@ -360,6 +360,27 @@ Result<OptimizerSpec> OptimizerFromJson(const Json& json) {
   return optimizer;
 }
 
+Json StartToJson(const StartSpec& start) {
+  Json json = {{"epoch", start.epoch}};
+  if (start.weights) json["weights"] = start.weights->ToString();
+  return json;
+}
+
+Result<StartSpec> StartFromJson(const Json& json) {
+  JsonFields fields(json, "start");
+  StartSpec start = {.weights = {}, .epoch = fields.Unsigned("epoch")};
+  const Json* const weights = fields.Maybe("weights");
+  RETURN_IF_ERROR(fields.Finish());
+  if (weights == nullptr) return start;
+  if (weights->is_string()) {
+    start.weights = Digest::Parse(weights->get<std::string>());
+  }
+  if (!start.weights) {
+    return InvalidArgument("start.weights: expected 32 lower-case hex digits");
+  }
+  return start;
+}
+
 Result<JobSpec> JobFromObject(const Json& json) {
   JsonFields fields(json, "");
   JobSpec job;
@@ -374,7 +395,11 @@ Result<JobSpec> JobFromObject(const Json& json) {
   job.seed = fields.Unsigned("seed");
   job.remainder = fields.Choice<Remainder>(
       "remainder", {{"drop", Remainder::kDrop}, {"keep", Remainder::kKeep}});
+  const Json* const start = fields.Maybe("start");
   RETURN_IF_ERROR(fields.Finish());
+  if (start != nullptr) {
+    ASSIGN_OR_RETURN(job.start, StartFromJson(*start));
+  }
   ASSIGN_OR_RETURN(job.model, ModelFromJson(model));
   ASSIGN_OR_RETURN(job.data, DataFromJson(data));
   ASSIGN_OR_RETURN(job.optimizer, OptimizerFromJson(optimizer));
@@ -394,6 +419,9 @@ std::string JobToJson(const JobSpec& job, const Digest& data_digest) {
       {"seed", job.seed},
       {"remainder", job.remainder == Remainder::kDrop ? "drop" : "keep"}};
   if (job.accumulate != 1) json["accumulate"] = job.accumulate;
+  if (job.start.weights || job.start.epoch > 0) {
+    json["start"] = StartToJson(job.start);
+  }
   return Dump(json);
 }
 

@@ -1,21 +1,16 @@
 #include "engine/job/job.h"
+#include "engine/job/layers.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace gauntlet {
 namespace {
 
-LayerSpec Flatten() { return {.kind = LayerKind::kFlatten}; }
-LayerSpec Dense(int units) {
-  return {.kind = LayerKind::kDense, .units = units};
-}
-LayerSpec Conv2D(int filters, int kernel) {
-  return {.kind = LayerKind::kConv2D, .filters = filters, .kernel = kernel};
-}
-LayerSpec Relu() { return {.kind = LayerKind::kRelu}; }
-LayerSpec Dropout(float rate) {
-  return {.kind = LayerKind::kDropout, .rate = rate};
-}
+using layers::Conv2D;
+using layers::Dense;
+using layers::Dropout;
+using layers::Flatten;
+using layers::Relu;
 
 JobSpec LinearJob() {
   JobSpec job;

@@ -56,6 +56,12 @@ Result<ShardFile> DecodeShard(std::string_view bytes) {
 
 }  // namespace
 
+bool MayGoOnAfter(const Status& save) {
+  return save.code() == Code::kIoError ||
+         save.code() == Code::kResourceExhausted ||
+         save.code() == Code::kNotFound || save.code() == Code::kAlreadyExists;
+}
+
 std::string EncodeStatus(const Status& status) {
   return static_cast<char>(status.code()) + status.message();
 }

@@ -58,6 +58,9 @@ class CollectiveSave {
   Duration timeout_;
 };
 
+// Whether a save's error leaves the run as it was on every rank.
+bool MayGoOnAfter(const Status& save);
+
 // A Status as bytes, for the way from rank to rank.
 std::string EncodeStatus(const Status& status);
 // The status in `bytes`; kDataLoss (with itself as the message) if torn.

@@ -61,6 +61,8 @@ Json CheckpointToJson(const CheckpointOptions& checkpoint) {
           {"at_success", checkpoint.at_success == AtSuccess::kKeepCheckpoints
                              ? "keep"
                              : "delete"},
+          {"at_notice",
+           checkpoint.at_notice == AtNotice::kSaveAndLeave ? "save" : "leave"},
           {"cold_start", checkpoint.allow_cold_start ? "allow" : "refuse"}};
 }
 
@@ -79,6 +81,9 @@ Result<CheckpointOptions> CheckpointFromJson(const Json& json) {
   checkpoint.at_success = fields.Choice<AtSuccess>(
       "at_success", {{"keep", AtSuccess::kKeepCheckpoints},
                      {"delete", AtSuccess::kDeleteCheckpoints}});
+  checkpoint.at_notice = fields.Choice<AtNotice>(
+      "at_notice",
+      {{"save", AtNotice::kSaveAndLeave}, {"leave", AtNotice::kLeave}});
   checkpoint.allow_cold_start =
       fields.Choice<bool>("cold_start", {{"allow", true}, {"refuse", false}});
   RETURN_IF_ERROR(fields.Finish());

@@ -33,12 +33,16 @@ struct SaveTrigger {
 
 enum class AtSuccess : uint8_t { kKeepCheckpoints, kDeleteCheckpoints };
 
+// What a termination notice leads to, where there are checkpoints.
+enum class AtNotice : uint8_t { kSaveAndLeave, kLeave };
+
 struct CheckpointOptions {
   std::string directory;  // empty: no checkpoints
   SaveTrigger trigger;
   int keep = 5;
   AtSuccess at_success = AtSuccess::kKeepCheckpoints;
   bool allow_cold_start = false;
+  AtNotice at_notice = AtNotice::kSaveAndLeave;
 };
 
 // Curves for TensorBoard.

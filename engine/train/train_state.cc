@@ -34,17 +34,36 @@ Status CopyInto(const MutableTensorView& to, const Tensor& from) {
   return OkStatus();
 }
 
+// Names the first one of the checkpoint that is not wanted.
+Status Superfluous(const std::map<std::string, Tensor>& tensors,
+                   std::span<const MutableTensorView> wanted) {
+  for (const auto& [name, tensor] : tensors) {
+    const bool known = std::ranges::any_of(
+        wanted, [&](const auto& view) { return view.name == name; });
+    if (!known) {
+      return DataLoss(fmt::format(
+          "tensor {}: in the checkpoint, but not of this run", name));
+    }
+  }
+  return DataLoss("tensors: one of them is wanted twice");
+}
+
 }  // namespace
 
 TrainState::TrainState(const Model& model, const Optimizer& rule,
-                       const JobSpec& job, StartFrom start)
+                       const JobSpec& job, StartFrom start,
+                       std::span<const HookState> hooks)
     : parameters(model.parameter_count()),
       optimizer(rule.InitialState(model.parameter_count())),
       accumulated(job.accumulate > 1 ? model.parameter_count() : 0),
       replica_state(model.replica_state_size() *
                     static_cast<size_t>(job.replicas)),
       rng_key(job.seed) {
-  NameTensors(model, rule, job.replicas);
+  for (const HookState& hook : hooks) {
+    hook_state.resize(hook_state.size() + hook.size);
+  }
+  position.epoch = job.start.epoch;
+  NameTensors(model, rule, job.replicas, hooks);
   if (start == StartFrom::kInitialParameters) {
     model.Initialize(rng_key, parameters);
   }
@@ -63,12 +82,13 @@ auto TrainState::ArraysOf(State& state)
         bytes};
   };
   const auto add_one = [&](auto& value) { add(std::span(&value, 1)); };
-  CHECK(state.optimizer.slots.size() + 18 <= kMaxArrays, "too many slots");
+  CHECK(state.optimizer.slots.size() + 19 <= kMaxArrays, "too many slots");
   add(std::span(state.parameters));
   for (auto& slot : state.optimizer.slots) add(std::span(slot));
   add(std::span(state.optimizer.scalars));
   add(std::span(state.accumulated));
   add(std::span(state.replica_state));
+  add(std::span(state.hook_state));
   add_one(state.rng_key);
   add_one(state.position.step);
   add_one(state.position.epoch);
@@ -88,7 +108,7 @@ auto TrainState::ArraysOf(State& state)
 
 // Types and bytes, and the size of a whole array, are set on demand.
 void TrainState::NameTensors(const Model& model, const Optimizer& rule,
-                             int replicas) {
+                             int replicas, std::span<const HookState> hooks) {
   std::vector<std::pair<TensorView, Place>> named;
   size_t array = 0;
   const auto add = [&](std::string name, std::vector<uint64_t> shape,
@@ -108,7 +128,8 @@ void TrainState::NameTensors(const Model& model, const Optimizer& rule,
   const std::vector<std::string> slots = rule.slot_names();
   const std::vector<std::string> scalars = rule.scalar_names();
   named.reserve(model.parameters().size() * (2 + slots.size()) +
-                scalars.size() + model.replica_state().size() + 14);
+                scalars.size() + model.replica_state().size() + hooks.size() +
+                14);
   add_parameters("");
   for (const std::string& slot : slots) add_parameters(slot + "/");
   for (size_t i = 0; i < scalars.size(); ++i) {
@@ -129,6 +150,14 @@ void TrainState::NameTensors(const Model& model, const Optimizer& rule,
         {.array = array,
          .offset = rows * info.offset * sizeof(float),
          .bytes = rows * info.size * sizeof(float)});
+  }
+  ++array;
+  size_t offset = 0;
+  for (const HookState& hook : hooks) {
+    const size_t bytes = hook.size * sizeof(float);
+    add(hook.name, {hook.size},
+        {.array = array, .offset = offset, .bytes = bytes});
+    offset += bytes;
   }
   ++array;
   for (const char* const name :
@@ -219,10 +248,6 @@ Status TrainState::Restore(const std::map<std::string, Tensor>& tensors,
   RETURN_IF_ERROR(ResizeHistory(tensors));
   const uint64_t initial_rng_key = rng_key;
   const std::vector<MutableTensorView> wanted = MutableTensors();
-  if (wanted.size() != tensors.size()) {
-    return DataLoss(fmt::format("expected {} tensors, the checkpoint has {}",
-                                wanted.size(), tensors.size()));
-  }
   for (const MutableTensorView& tensor : wanted) {
     const auto found = tensors.find(tensor.name);
     if (found == tensors.end()) {
@@ -231,6 +256,7 @@ Status TrainState::Restore(const std::map<std::string, Tensor>& tensors,
     }
     RETURN_IF_ERROR(CopyInto(tensor, found->second));
   }
+  if (wanted.size() != tensors.size()) return Superfluous(tensors, wanted);
   if (position.phase > static_cast<uint64_t>(Phase::kCallbacksDue)) {
     return DataLoss(fmt::format("position/phase: expected 0 to 2, found {}",
                                 position.phase));

@@ -55,6 +55,12 @@ struct History {
   std::vector<int64_t> val_rows;
 };
 
+// Numbers that a hook of the loop (loop_hooks.h) keeps in the state.
+struct HookState {
+  std::string name;  // "callbacks/early_stopping", unlike all other tensors'
+  size_t size = 0;   // floats
+};
+
 // Where a state's parameters come from.
 enum class StartFrom : uint8_t {
   kInitialParameters,
@@ -65,7 +71,8 @@ class TrainState {
  public:
   // The state before the first step, with empty slots.
   TrainState(const Model& model, const Optimizer& optimizer, const JobSpec& job,
-             StartFrom start = StartFrom::kInitialParameters);
+             StartFrom start = StartFrom::kInitialParameters,
+             std::span<const HookState> hooks = {});
 
   // Views into this state, in the order of their names; valid until it changes
   // shape (an epoch ends, a restore), moves, or is asked again. Not for two
@@ -88,6 +95,8 @@ class TrainState {
   // replicas x size floats, in ascending order of replicas. Every rank has all
   // of it, whichever replicas it hosts. Empty as a rule.
   std::vector<float> replica_state;
+  // Of all hooks, one after another; +0 at first. Empty as a rule.
+  std::vector<float> hook_state;
   uint64_t rng_key = 0;
   Position position;
   RunningMetrics metrics;
@@ -112,7 +121,8 @@ class TrainState {
   static constexpr size_t kMaxArrays = 24;
   template <typename Byte, typename State>
   static std::array<ArrayView<Byte>, kMaxArrays> ArraysOf(State& state);
-  void NameTensors(const Model& model, const Optimizer& rule, int replicas);
+  void NameTensors(const Model& model, const Optimizer& rule, int replicas,
+                   std::span<const HookState> hooks);
   std::vector<MutableTensorView> MutableTensors();
   Status ResizeHistory(const std::map<std::string, Tensor>& tensors);
 

@@ -5,6 +5,7 @@
 
 #include "engine/model/clip.h"
 #include "engine/numerics.h"
+#include <fmt/format.h>
 
 namespace gauntlet {
 
@@ -33,6 +34,16 @@ size_t FloatsOf(const Trainer::Parts& parts) {
 }
 
 }  // namespace
+
+Status CheckCluster(const JobSpec& job, size_t workers) {
+  if (workers > static_cast<size_t>(job.replicas)) {
+    return InvalidArgument(
+        fmt::format("{} workers: expected at most one for each of the {} "
+                    "replicas",
+                    workers, job.replicas));
+  }
+  return OkStatus();
+}
 
 Trainer::Trainer(World& world, Ring& ring, const Parts& parts)
     : world_(&world),
@@ -257,6 +268,17 @@ Result<StepOutcome> Trainer::Evaluate(TrainState& state, uint32_t requests,
   state.position.phase = static_cast<uint64_t>(Phase::kCallbacksDue);
   if (probe != nullptr) probe->End(state.Tensors());
   return outcome;
+}
+
+Result<bool> Trainer::AnyWishesToFinish(const TrainState& state, LoopWish own,
+                                        Duration timeout) {
+  const ExchangeKey key = {.step = state.position.step,
+                           .phase = state.position.phase_of()};
+  const std::string said = own == LoopWish::kFinish ? "finish" : "";
+  ASSIGN_OR_RETURN(const std::vector<std::string> all,
+                   ring_->AllGather(key, said, timeout));
+  return std::ranges::any_of(
+      all, [](const std::string& wish) { return !wish.empty(); });
 }
 
 void Trainer::EndEpoch(TrainState& state) const {

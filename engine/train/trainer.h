@@ -15,6 +15,7 @@
 #include "engine/model/model.h"
 #include "engine/model/optimizer.h"
 #include "engine/status.h"
+#include "engine/train/loop_hooks.h"
 #include "engine/train/train_memo.h"
 #include "engine/train/train_state.h"
 
@@ -39,6 +40,9 @@ ReplicaBlock ReplicasOf(int replicas, int rank, int size);
 
 // How many of the validation rows an evaluation takes.
 uint32_t EvaluatedRows(const JobSpec& job, uint32_t rows);
+
+// kInvalidArgument: more workers than replicas.
+Status CheckCluster(const JobSpec& job, size_t workers);
 
 class Trainer {
  public:
@@ -72,6 +76,10 @@ class Trainer {
   // Closes the epoch: its metrics go into the history, the next one begins.
   // REQUIRES: the phase is kCallbacksDue.
   void EndEpoch(TrainState& state) const;
+
+  // Whether at least one worker wishes it, this one included. All have to ask.
+  Result<bool> AnyWishesToFinish(const TrainState& state, LoopWish own,
+                                 Duration timeout);
 
   int rank() const { return ring_->rank(); }
 

@@ -16,14 +16,6 @@ uint32_t CanonicalBits(float value) {
   return value == value ? std::bit_cast<uint32_t>(value) : kNan;
 }
 
-// Errors of a save that leave the run as it was.
-bool SaveMayFail(const Status& status) {
-  return status.code() == Code::kIoError ||
-         status.code() == Code::kResourceExhausted ||
-         status.code() == Code::kNotFound ||
-         status.code() == Code::kAlreadyExists;
-}
-
 }  // namespace
 
 TrainingLoop::TrainingLoop(World& world, const TrainOptions& options,
@@ -34,7 +26,11 @@ TrainingLoop::TrainingLoop(World& world, const TrainOptions& options,
       trainer_(&trainer),
       state_(&state),
       save_(save),
-      stop_timing_(options.preemption.grace),
+      notices_(
+          world, options.preemption.grace,
+          save == nullptr || options.checkpoint.at_notice == AtNotice::kLeave
+              ? LeaveWith::kNothing
+              : LeaveWith::kSave),
       last_save_(world.clock.Now()),
       last_report_(world.clock.Now() - kReportEvery) {}
 
@@ -54,10 +50,15 @@ bool TrainingLoop::AtHorizon() const {
 
 Result<LoopEnd> TrainingLoop::Run(uint64_t generation) {
   generation_ = generation;
-  while (!AtHorizon()) {
+  if (hooks_ != nullptr) {
+    RETURN_IF_ERROR(hooks_->TrainBegin(*state_));
+    RETURN_IF_ERROR(AgreeOnFinish());
+  }
+  while (!AtHorizon() && !finish_) {
     RETURN_IF_ERROR(RunOperation());
     if (stopped_) return LoopEnd::kStopped;
   }
+  if (hooks_ != nullptr) RETURN_IF_ERROR(hooks_->TrainEnd(*state_));
   const bool keep =
       options_->checkpoint.at_success == AtSuccess::kKeepCheckpoints;
   if (save_ != nullptr && keep) RETURN_IF_ERROR(SaveNow(SaveNeed::kLast));
@@ -80,35 +81,12 @@ Status TrainingLoop::RunOperation() {
       RETURN_IF_ERROR(EndEpoch());
       break;
   }
-  stop_timing_.OperationTook(world_->clock.Now() - begin - saving_);
+  notices_.OperationTook(world_->clock.Now() - begin - saving_);
   return OkStatus();
 }
 
-// What a termination notice makes this worker ask for.
-uint32_t TrainingLoop::NoticeRequests() {
-  if (world_->host.TerminationNotices() == 0) return 0;
-  const Time now = world_->clock.Now();
-  if (!stop_timing_.noticed()) {
-    stop_timing_.Noticed(now);
-    world_->events.Emit({.kind = EventKind::kNotice,
-                         .generation = generation_,
-                         .step = state_->position.step});
-  }
-  // Where nothing can be saved there is nothing to wait for.
-  if (save_ == nullptr) return kRequestStop;
-  switch (stop_timing_.Ask(now)) {
-    case StopAdvice::kGoOn:
-      return 0;
-    case StopAdvice::kSaveAndGoOn:
-      return kRequestSave;
-    case StopAdvice::kStop:
-      return kRequestStop;
-  }
-  return kRequestStop;
-}
-
 uint32_t TrainingLoop::Requests() {
-  uint32_t requests = NoticeRequests();
+  uint32_t requests = notices_.Ask(generation_, state_->position.step);
   const SaveTrigger& trigger = options_->checkpoint.trigger;
   // Only the chief's clock counts, so that one worker asks, and once.
   if (trigger.unit == SaveUnit::kSeconds && reporter_ != nullptr &&
@@ -119,10 +97,14 @@ uint32_t TrainingLoop::Requests() {
 }
 
 Status TrainingLoop::RunExecution() {
-  do {
+  bool ends = false;
+  while (!ends) {
     RETURN_IF_ERROR(RunStep());
-  } while (!ExecutionEnds());
-  return Settle();
+    ends = ExecutionEnds();
+    if (ends) RETURN_IF_ERROR(Settle());
+    if (hooks_ != nullptr) RETURN_IF_ERROR(hooks_->StepSettled(*state_));
+  }
+  return OkStatus();
 }
 
 Status TrainingLoop::RunStep() {
@@ -135,11 +117,15 @@ Status TrainingLoop::RunStep() {
                     .rank = trainer_->rank(),
                     .step = state_->position.step});
   const uint64_t epoch = state_->position.epoch;
+  if (hooks_ != nullptr && state_->position.sample == 0) {
+    RETURN_IF_ERROR(hooks_->EpochBegin(*state_));
+  }
   Expect(options_->cluster.step_timeout);
   ASSIGN_OR_RETURN(
       const StepOutcome outcome,
       trainer_->Step(*state_, Requests(), options_->cluster.step_timeout));
   agreed_ |= outcome.tally.requests;
+  if (hooks_ != nullptr) RETURN_IF_ERROR(hooks_->StepEnd(*state_, outcome));
   EmitState(EventKind::kStep, outcome, epoch);
   Report(outcome);
   if (summary_ != nullptr) {
@@ -169,6 +155,7 @@ Status TrainingLoop::RunEvaluation() {
 Status TrainingLoop::EndEpoch() {
   const uint64_t epoch = state_->position.epoch;
   trainer_->EndEpoch(*state_);
+  if (hooks_ != nullptr) RETURN_IF_ERROR(hooks_->EpochEnd(*state_));
   StepOutcome outcome = {.loss = state_->history.loss.back()};
   outcome.tally.correct = state_->history.correct.back();
   EmitState(EventKind::kEpochEnd, outcome, epoch);
@@ -202,7 +189,19 @@ Status TrainingLoop::EndEpoch() {
     SaySummaryWarnings();
   }
   NoteDue(Boundary::kEpoch);
-  return Settle();
+  RETURN_IF_ERROR(Settle());
+  if (hooks_ == nullptr) return OkStatus();
+  RETURN_IF_ERROR(hooks_->EpochSettled(*state_));
+  return stopped_ ? OkStatus() : AgreeOnFinish();
+}
+
+// The hooks of each worker see the same state, and should wish the same. Where
+// they do not, all the same none of the workers is left waiting for another.
+Status TrainingLoop::AgreeOnFinish() {
+  ASSIGN_OR_RETURN(finish_,
+                   trainer_->AnyWishesToFinish(*state_, hooks_->Wish(),
+                                               options_->cluster.step_timeout));
+  return OkStatus();
 }
 
 // Stopping when only the last evaluation is left gains nothing: a notice at the
@@ -241,13 +240,20 @@ void TrainingLoop::NoteDue(Boundary boundary) {
   if (SaveDue(boundary)) agreed_ |= kRequestSave;
   if (boundary == Boundary::kStep &&
       options_->horizon.stop_at_step == state_->position.step) {
-    agreed_ |= kRequestStop;
+    stop_step_reached_ = true;
   }
 }
 
+bool TrainingLoop::SavesBeforeLeaving() const {
+  return (agreed_ & kRequestStop) == 0 ||
+         options_->checkpoint.at_notice == AtNotice::kSaveAndLeave;
+}
+
 Status TrainingLoop::Settle() {
-  stopped_ = (agreed_ & kRequestStop) != 0 && !LastStepDone();
-  const bool save = stopped_ || (agreed_ & kRequestSave) != 0;
+  const bool stop = stop_step_reached_ || (agreed_ & kRequestStop) != 0;
+  stopped_ = stop && !LastStepDone();
+  const bool save =
+      stopped_ ? SavesBeforeLeaving() : (agreed_ & kRequestSave) != 0;
   agreed_ &= ~kRequestSave;
   if (stopped_) {
     world_->events.Emit({.kind = EventKind::kStopAgreed,
@@ -273,13 +279,13 @@ Status TrainingLoop::SaveNow(SaveNeed need) {
   for (const std::string& warning : save_->TakeWarnings()) Say(warning);
   last_save_ = world_->clock.Now();
   saving_ += last_save_ - begin;
-  stop_timing_.SaveTook(last_save_ - begin);
+  notices_.SaveTook(last_save_ - begin);
   if (status.ok()) {
     saved_at_ = position.step;
     saved_phase_ = position.phase;
     return status;
   }
-  if (!SaveMayFail(status) || need == SaveNeed::kLast) {
+  if (!MayGoOnAfter(status) || need == SaveNeed::kLast) {
     return Annotate(status, fmt::format("save of step {}", position.step));
   }
   Say(fmt::format("save of step {} failed: {}", position.step,

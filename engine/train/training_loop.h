@@ -10,20 +10,16 @@
 #include "engine/data/dataset.h"
 #include "engine/status.h"
 #include "engine/train/collective_save.h"
+#include "engine/train/loop_hooks.h"
+#include "engine/train/notice_requests.h"
 #include "engine/train/options.h"
 #include "engine/train/progress_reporter.h"
 #include "engine/train/run_summary.h"
-#include "engine/train/stop_timing.h"
 #include "engine/train/train_state.h"
 #include "engine/train/trainer.h"
 #include "engine/world/world.h"
 
 namespace gauntlet {
-
-// Bits that workers ask of each other; an exchange or-s them, so that all see
-// the same ones at the same boundary.
-inline constexpr uint32_t kRequestSave = 1;
-inline constexpr uint32_t kRequestStop = 2;
 
 enum class LoopEnd { kFinished, kStopped };
 
@@ -39,21 +35,26 @@ class TrainingLoop {
   // Curves are drawn there; on the chief.
   void DrawOn(RunSummary& summary) { summary_ = &summary; }
 
-  // Until the horizon (kFinished) or an agreed stop (kStopped), with the last
-  // state saved where there is a store. Errors end the run on this worker; a
-  // save that fails for want of disk does not, unless it is the last.
+  // What is called at each boundary; without them nothing is.
+  void CallAt(LoopHooks& hooks) { hooks_ = &hooks; }
+
+  // Until the horizon or the hooks' wish (kFinished) or an agreed stop
+  // (kStopped), with the last state saved where there is a store. Errors end
+  // the run on this worker; a save that fails for want of disk does not, unless
+  // it is the last.
   Result<LoopEnd> Run(uint64_t generation);
 
  private:
   // The operation that has just ended.
   enum class Boundary { kStep, kEvaluation, kEpoch };
 
+  Status AgreeOnFinish();
   bool AtHorizon() const;
   bool LastStepDone() const;
   bool ExecutionEnds() const;
   bool SaveDue(Boundary boundary) const;
+  bool SavesBeforeLeaving() const;
   uint32_t Requests();
-  uint32_t NoticeRequests();
   Status RunOperation();
   Status RunExecution();
   Status RunStep();
@@ -82,10 +83,13 @@ class TrainingLoop {
   CollectiveSave* save_;
   ProgressReporter* reporter_ = nullptr;
   RunSummary* summary_ = nullptr;
+  LoopHooks* hooks_ = nullptr;
+  bool finish_ = false;  // the hooks wish it
   uint64_t steps_per_epoch_ = 0;
   uint64_t generation_ = 0;
   uint32_t agreed_ = 0;  // requests that are not yet settled
-  StopTiming stop_timing_;
+  bool stop_step_reached_ = false;
+  NoticeRequests notices_;
   Duration saving_{0};  // of the operation under way
   bool stopped_ = false;
   std::optional<uint64_t> saved_at_;  // step of the newest save of this life

@@ -1,18 +1,18 @@
 #include "engine/train/worker.h"
 
-#include <charconv>
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
 
 #include "engine/ckpt/checkpoint_store.h"
-#include "engine/ckpt/store_names.h"
 #include "engine/cluster/session.h"
 #include "engine/model/model.h"
 #include "engine/model/optimizer.h"
 #include "engine/train/collective_save.h"
 #include "engine/train/model_export.h"
+#include "engine/train/resume.h"
 #include "engine/train/run_summary.h"
 #include "engine/train/train_state.h"
 #include "engine/train/trainer.h"
@@ -24,37 +24,6 @@ namespace {
 
 // It goes round with the gradients of every step.
 constexpr uint64_t kMaxReplicaState = uint64_t{1} << 24;
-
-// The checkpoint that the chief chose, as it tells the others; "" for none.
-std::string EncodeParent(const std::optional<CheckpointRef>& parent) {
-  if (!parent) return "";
-  return EncodeList(
-      std::vector<std::string>{parent->name, std::to_string(parent->step),
-                               std::to_string(parent->generation)});
-}
-
-std::optional<uint64_t> ParseNumber(const std::string& text) {
-  uint64_t value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || stop != end) return std::nullopt;
-  return value;
-}
-
-Result<std::optional<CheckpointRef>> DecodeParent(const std::string& text) {
-  if (text.empty()) return std::optional<CheckpointRef>();
-  ASSIGN_OR_RETURN(const std::vector<std::string> fields, DecodeList(text));
-  if (fields.size() == 3) {
-    const std::optional<uint64_t> step = ParseNumber(fields[1]);
-    const std::optional<uint64_t> generation = ParseNumber(fields[2]);
-    // A name from the network becomes a path.
-    if (step && generation && CheckpointName::Parse(fields[0])) {
-      return std::optional(CheckpointRef{
-          .name = fields[0], .step = *step, .generation = *generation});
-    }
-  }
-  return DataLoss("the chief's decision is malformed");
-}
 
 // Which part of a run an error comes from decides how the worker ends.
 enum class Stage { kSetUp, kForming, kTraining };
@@ -99,11 +68,17 @@ class Worker {
         data_(inputs.data),
         reporter_(reporter),
         job_json_(inputs.job_json),
-        memo_(inputs.memo) {}
+        memo_(inputs.memo),
+        hooks_(inputs.hooks),
+        weights_(inputs.weights) {}
 
-  WorkerEnd Run();
+  // From the first event of its life to the last.
+  WorkerEnd Live();
+  // Ends what Live may have left, so that nothing of the worker waits any more.
+  TrainedWorker Abandon(WorkerEnd end);
 
  private:
+  WorkerEnd Run();
   bool chief() const { return place_.rank == 0; }
   Status Build();
   Status Form();
@@ -125,6 +100,8 @@ class Worker {
   ProgressReporter& reporter_;
   const std::string& job_json_;
   TrainMemo* const memo_;
+  LoopHooks* const hooks_;
+  const std::span<const float> weights_;
 
   std::optional<RowSchedule> schedule_;
   std::unique_ptr<Kernels> kernels_;
@@ -139,13 +116,7 @@ class Worker {
 
 Status Worker::Build() {
   RETURN_IF_ERROR(Validate(options_.job));
-  const int size = static_cast<int>(place_.addresses.size());
-  if (size > options_.job.replicas) {
-    return InvalidArgument(
-        fmt::format("{} workers: expected at most one for each of the {} "
-                    "replicas",
-                    size, options_.job.replicas));
-  }
+  RETURN_IF_ERROR(CheckCluster(options_.job, place_.addresses.size()));
   ASSIGN_OR_RETURN(
       schedule_,
       RowSchedule::Make(options_.job,
@@ -164,6 +135,12 @@ Status Worker::Build() {
         "model.layers: expected at most {} floats that all replicas keep for "
         "themselves, found {}",
         kMaxReplicaState, replica_state));
+  }
+  if (options_.job.start.weights &&
+      weights_.size() != model_->parameter_count()) {
+    return InvalidArgument(
+        fmt::format("start.weights: expected {} floats, found {}",
+                    model_->parameter_count(), weights_.size()));
   }
   if (memo_ != nullptr) model_ = WithMemo(std::move(model_), *memo_);
   optimizer_ = Optimizer::Build(options_.job.optimizer, *kernels_);
@@ -220,23 +197,7 @@ Status Worker::Form() {
 }
 
 Status Worker::Load(const CheckpointRef& parent) {
-  const Result<LoadedCheckpoint> loaded = store_->Load(parent);
-  const Code code = loaded.status().code();
-  if (code == Code::kDataLoss || code == Code::kNotFound) {
-    // It verified when the chief chose it. Whether another one is left is the
-    // next claim's to find out.
-    return Unavailable(fmt::format("{} went bad after it was chosen: {}",
-                                   parent.name, loaded.status().message()));
-  }
-  RETURN_IF_ERROR(loaded.status());
-  RETURN_IF_ERROR(Annotate(state_->Restore(loaded->tensors, world_.faults),
-                           store_->PathOf(parent)));
-  if (state_->position.sample > schedule_->rows_per_epoch()) {
-    return DataLoss(
-        fmt::format("{}: position/sample: expected at most {} rows, found {}",
-                    store_->PathOf(parent), schedule_->rows_per_epoch(),
-                    state_->position.sample));
-  }
+  RETURN_IF_ERROR(LoadState(world_, *store_, parent, *schedule_, *state_));
   resumed_from_ = state_->position.step;
   started_as_ = state_->ComputeDigest();
   world_.events.Emit({.kind = EventKind::kResumed,
@@ -262,10 +223,17 @@ Status Worker::Resume() {
   Expect(options_.cluster.save_timeout);
   ASSIGN_OR_RETURN(const std::optional<CheckpointRef> parent,
                    DecodeParent(session_->decision().text));
+  const std::vector<HookState> hook_states =
+      hooks_ == nullptr ? std::vector<HookState>()
+                        : hooks_->states(model_->parameter_count());
   state_.emplace(
       *model_, *optimizer_, options_.job,
-      parent ? StartFrom::kCheckpoint : StartFrom::kInitialParameters);
+      parent ? StartFrom::kCheckpoint : StartFrom::kInitialParameters,
+      hook_states);
   if (parent) return Load(*parent);
+  if (options_.job.start.weights) {
+    std::ranges::copy(weights_, state_->parameters.begin());
+  }
   started_as_ = state_->ComputeDigest();
   world_.events.Emit({.kind = EventKind::kInitialized,
                       .generation = session_->decision().generation,
@@ -317,6 +285,7 @@ Result<LoopEnd> Worker::Train() {
     summary.emplace(world_, options_.summary, state_->position);
     loop.DrawOn(*summary);
   }
+  if (hooks_ != nullptr) loop.CallAt(*hooks_);
   return loop.Run(generation);
 }
 
@@ -412,6 +381,23 @@ WorkerEnd Worker::End(const Status& status, Stage stage) {
   return {.exit = ExitFor(status, stage), .reason = status.message()};
 }
 
+WorkerEnd Worker::Live() {
+  world_.events.Emit({.kind = EventKind::kLifeBegin, .count = place_.rank});
+  WorkerEnd end = Run();
+  world_.events.Emit({.kind = EventKind::kLifeEnd,
+                      .count = static_cast<int64_t>(end.exit),
+                      .detail = end.reason});
+  return end;
+}
+
+// After an error the tasks of the session still wait for the others.
+TrainedWorker Worker::Abandon(WorkerEnd end) {
+  if (session_) session_->Abandon();
+  return {.end = std::move(end),
+          .state = std::move(state_),
+          .resumed_from = resumed_from_};
+}
+
 WorkerEnd Worker::Run() {
   Status status = Build();
   if (!status.ok()) return End(status, Stage::kSetUp);
@@ -430,15 +416,19 @@ WorkerEnd Worker::Run() {
 
 }  // namespace
 
+TrainedWorker TrainAsWorker(World& world, const TrainInputs& inputs,
+                            const WorkerSpec& place,
+                            ProgressReporter& reporter) {
+  Worker worker(world, inputs, place, reporter);
+  WorkerEnd end = worker.Live();
+  return worker.Abandon(std::move(end));
+}
+
 void RunWorker(World& world, const TrainInputs& inputs, const WorkerSpec& place,
                ProgressReporter& reporter,
                const std::function<void(const WorkerEnd&)>& on_end) {
-  world.events.Emit({.kind = EventKind::kLifeBegin, .count = place.rank});
   Worker worker(world, inputs, place, reporter);
-  const WorkerEnd end = worker.Run();
-  world.events.Emit({.kind = EventKind::kLifeEnd,
-                     .count = static_cast<int64_t>(end.exit),
-                     .detail = end.reason});
+  const WorkerEnd end = worker.Live();
   on_end(end);
   world.host.Exit(static_cast<int>(end.exit));
   // g++ does not see that a virtual call never returns.

@@ -4,13 +4,17 @@
 #define GAUNTLET_ENGINE_TRAIN_WORKER_H_
 
 #include <functional>
+#include <optional>
+#include <span>
 #include <string>
 
 #include "engine/data/dataset.h"
 #include "engine/status.h"
+#include "engine/train/loop_hooks.h"
 #include "engine/train/options.h"
 #include "engine/train/progress_reporter.h"
 #include "engine/train/train_memo.h"
+#include "engine/train/train_state.h"
 #include "engine/train/worker_processes.h"
 #include "engine/world/world.h"
 
@@ -28,12 +32,28 @@ struct TrainInputs {
   const DataSplit& data;
   // JobToJson of the options' job and this data's content.
   const std::string& job_json;
-  TrainMemo* memo = nullptr;  // null: every pass is computed
+  TrainMemo* memo = nullptr;   // null: every pass is computed
+  LoopHooks* hooks = nullptr;  // null: none
+  // What the parameters begin as where the job's start has weights: their
+  // digest is in it.
+  std::span<const float> weights = {};
 };
 
-// Trains until the horizon, a notice or a loss, tells `on_end` how it went, and
-// ends the process with that exit code. It ends it rather than returns because
-// tasks that wait for a lost worker may never wake.
+// What a worker leaves to the program that it was called from.
+struct TrainedWorker {
+  WorkerEnd end;
+  // Where it got to; none: it never began.
+  std::optional<TrainState> state;
+  std::optional<uint64_t> resumed_from;  // step
+};
+
+// Trains until the horizon, a notice or a loss.
+TrainedWorker TrainAsWorker(World& world, const TrainInputs& inputs,
+                            const WorkerSpec& place,
+                            ProgressReporter& reporter);
+
+// The same; tells `on_end` how it went, and ends the process with that exit
+// code at once, without waiting for anything.
 [[noreturn]] void RunWorker(
     World& world, const TrainInputs& inputs, const WorkerSpec& place,
     ProgressReporter& reporter,

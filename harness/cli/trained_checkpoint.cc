@@ -1,6 +1,9 @@
 #include "harness/cli/trained_checkpoint.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -45,6 +48,15 @@ Result<std::shared_ptr<const DataSplit>> LoadDataOf(
       difference.empty() ? "it is of another numerics contract" : difference));
 }
 
+// What hooks kept in the state says nothing of the model.
+void DropOthers(const TrainState& state,
+                std::map<std::string, Tensor>& tensors) {
+  std::set<std::string_view> known;
+  for (const TensorView& tensor : state.Tensors()) known.insert(tensor.name);
+  std::erase_if(
+      tensors, [&](const auto& entry) { return !known.contains(entry.first); });
+}
+
 Status Fill(World& world, const std::string& data_directory,
             TrainedCheckpoint& trained) {
   ASSIGN_OR_RETURN(LoadedCheckpoint loaded,
@@ -62,6 +74,7 @@ Status Fill(World& world, const std::string& data_directory,
   const auto optimizer = Optimizer::Build(job.optimizer, *trained.kernels);
   trained.state.emplace(*trained.model, *optimizer, job,
                         StartFrom::kCheckpoint);
+  DropOthers(*trained.state, loaded.tensors);
   return trained.state->Restore(loaded.tensors, world.faults);
 }
 

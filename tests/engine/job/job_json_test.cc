@@ -94,6 +94,23 @@ TEST(JobJsonTest, SchedulesClippingAndAccumulationComeBack) {
   }
 }
 
+TEST(JobJsonTest, AnotherStartIsAnotherJobAndComesBack) {
+  JobSpec job = PresetJob("tiny").value();
+  job.start = {.weights = kContent, .epoch = 3};
+  const std::string json = JobToJson(job, kContent);
+  EXPECT_TRUE(json.ends_with(
+      R"("start":{"epoch":3,"weights":"00000000000000010000000000000002"}})"));
+  const Result<JobSpec> back = JobFromJson(json);
+  ASSERT_TRUE(back.ok()) << back.status().ToString();
+  EXPECT_EQ(back->start.weights, kContent);
+  EXPECT_EQ(back->start.epoch, 3u);
+  EXPECT_NE(JobDigest(json), JobDigest(TinyJson()));
+  const Result<JobSpec> spoilt =
+      JobFromJson(With(json, R"("weights":"0000)", R"("weights":"xyz0)"));
+  EXPECT_EQ(spoilt.status().message(),
+            "job: start.weights: expected 32 lower-case hex digits");
+}
+
 TEST(JobJsonTest, RefusesASpoiltScheduleByItsPath) {
   const std::string cosine =
       JobToJson(ScheduledJob({.kind = ScheduleKind::kCosineDecay, .steps = 50}),

@@ -1,9 +1,9 @@
 #include "engine/job/json_text.h"
 
-#include <gtest/gtest.h>
-
 #include <cstdint>
 #include <limits>
+
+#include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 

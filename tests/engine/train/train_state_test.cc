@@ -123,10 +123,7 @@ TEST_F(TrainStateTest, RefusesAMissingTensorByName) {
   for (const auto& [name, tensor] : whole) {
     std::map<std::string, Tensor> tensors = whole;
     tensors.erase(name);
-    EXPECT_THAT(
-        RefusalOf(tensors),
-        testing::AnyOf(HasSubstr(name), HasSubstr("the checkpoint has")))
-        << name;
+    EXPECT_THAT(RefusalOf(tensors), HasSubstr(name));
     tensors[name + "x"] = tensor;
     EXPECT_THAT(RefusalOf(tensors), HasSubstr(name)) << name;
   }
@@ -134,11 +131,9 @@ TEST_F(TrainStateTest, RefusesAMissingTensorByName) {
 
 TEST_F(TrainStateTest, RefusesASuperfluousTensor) {
   std::map<std::string, Tensor> tensors = Stored(Used());
-  const size_t count = tensors.size();
   tensors["extra"] = tensors["rng/key"];
   EXPECT_EQ(RefusalOf(tensors),
-            fmt::format("expected {} tensors, the checkpoint has {}", count,
-                        count + 1));
+            "tensor extra: in the checkpoint, but not of this run");
 }
 
 TEST_F(TrainStateTest, RefusesAnotherTypeOrShapeByName) {

@@ -37,7 +37,9 @@ CheckpointOptions AnyCheckpoint() {
           .keep = *rc::gen::inRange(1, 1 << 30),
           .at_success = *rc::gen::element(AtSuccess::kKeepCheckpoints,
                                           AtSuccess::kDeleteCheckpoints),
-          .allow_cold_start = *rc::gen::arbitrary<bool>()};
+          .allow_cold_start = *rc::gen::arbitrary<bool>(),
+          .at_notice =
+              *rc::gen::element(AtNotice::kSaveAndLeave, AtNotice::kLeave)};
 }
 
 TrainOptions AnyOptions() {
@@ -87,6 +89,7 @@ void ExpectEqual(const TrainOptions& a, const TrainOptions& b) {
   RC_ASSERT(a.checkpoint.keep == b.checkpoint.keep);
   RC_ASSERT(a.checkpoint.at_success == b.checkpoint.at_success);
   RC_ASSERT(a.checkpoint.allow_cold_start == b.checkpoint.allow_cold_start);
+  RC_ASSERT(a.checkpoint.at_notice == b.checkpoint.at_notice);
   RC_ASSERT(a.cluster.heartbeat_every == b.cluster.heartbeat_every);
   RC_ASSERT(a.cluster.lost_after == b.cluster.lost_after);
   RC_ASSERT(a.cluster.rendezvous_timeout == b.cluster.rendezvous_timeout);

@@ -1,0 +1,50 @@
+#include "engine/api/callback.h"
+
+#include <cmath>
+
+namespace gauntlet {
+namespace {
+
+double Share(int64_t part, int64_t whole) {
+  return static_cast<double>(part) / static_cast<double>(whole);
+}
+
+}  // namespace
+
+EpochMetrics MetricsOf(const History& history, size_t index) {
+  EpochMetrics metrics = {
+      .loss = history.loss[index],
+      .accuracy = Share(history.correct[index], history.rows[index])};
+  if (index < history.val_rows.size() && history.val_rows[index] > 0) {
+    metrics.val_loss = history.val_loss[index];
+    metrics.val_accuracy =
+        Share(history.val_correct[index], history.val_rows[index]);
+  }
+  return metrics;
+}
+
+Result<float> ValueOf(const EpochMetrics& metrics, Monitor monitor) {
+  const bool of_validation =
+      monitor == Monitor::kValLoss || monitor == Monitor::kValAccuracy;
+  if (of_validation && std::isnan(metrics.val_accuracy)) {
+    return InvalidArgument(
+        "monitor: expected validation rows to look at, found none");
+  }
+  switch (monitor) {
+    case Monitor::kLoss:
+      return metrics.loss;
+    case Monitor::kAccuracy:
+      return static_cast<float>(metrics.accuracy);
+    case Monitor::kValLoss:
+      return metrics.val_loss;
+    case Monitor::kValAccuracy:
+      return static_cast<float>(metrics.val_accuracy);
+  }
+  return InvalidArgument("monitor: unknown");
+}
+
+bool MoreIsBetter(Monitor monitor) {
+  return monitor == Monitor::kAccuracy || monitor == Monitor::kValAccuracy;
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,94 @@
+// What a program hangs into Sequential::Fit.
+//
+// Callbacks run on every worker, in the order of their list, at the same
+// boundaries. Where one of them changes something that training depends on
+// (weights, its own state, the wish to stop) it has to do so from what all
+// workers know alike: the metrics, the state.
+#ifndef GAUNTLET_ENGINE_API_CALLBACK_H_
+#define GAUNTLET_ENGINE_API_CALLBACK_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+
+#include "engine/model/model.h"
+#include "engine/status.h"
+#include "engine/train/options.h"
+#include "engine/train/train_state.h"
+#include "engine/world/world.h"
+
+namespace gauntlet {
+
+// Of one epoch, over all workers. What was not validated is NaN.
+struct EpochMetrics {
+  float loss = 0.0f;
+  double accuracy = 0.0;
+  float val_loss = std::numeric_limits<float>::quiet_NaN();
+  double val_accuracy = std::numeric_limits<double>::quiet_NaN();
+};
+
+// Of the history's entry `index`. REQUIRES: there is one.
+EpochMetrics MetricsOf(const History& history, size_t index);
+
+// Which of them a callback looks at, and whether more of it is better.
+enum class Monitor : uint8_t { kLoss, kAccuracy, kValLoss, kValAccuracy };
+// As a callback keeps it. kInvalidArgument: it is of validation rows, and there
+// are none.
+Result<float> ValueOf(const EpochMetrics& metrics, Monitor monitor);
+bool MoreIsBetter(Monitor monitor);
+
+// Where a run stands.
+struct Progress {
+  World& world;
+  bool chief = false;
+  // Complete ones; in OnEpochBegin that is the number of the one that begins.
+  uint64_t epoch = 0;
+  uint64_t step = 0;  // complete ones
+};
+
+// A boundary at which a callback may take part in the run.
+struct Boundary : Progress {
+  std::span<const ParameterInfo> parameters;  // what the weights are
+  std::span<float> weights;
+  // The callback's own numbers: in every checkpoint, and back after a restart.
+  std::span<float> state;
+};
+
+class Callback {
+ public:
+  virtual ~Callback() = default;
+
+  // Names its state among the callbacks'; [a-z0-9_]+.
+  virtual std::string name() const = 0;
+  // How many floats it keeps, for a model of so many weights.
+  virtual size_t StateSize(size_t /*weights*/) const { return 0; }
+  // Before anything runs: what it asks of the engine. kInvalidArgument: what it
+  // was told makes no sense, or contradicts another callback.
+  virtual Status Configure(TrainOptions& /*options*/) const {
+    return OkStatus();
+  }
+
+  // An error ends Fit with that error; what was saved stays.
+  virtual Status OnTrainBegin(const Boundary&) { return OkStatus(); }
+  virtual Status OnEpochBegin(const Boundary&) { return OkStatus(); }
+  virtual Status OnStepEnd(const Boundary&, float /*loss*/) {
+    return OkStatus();
+  }
+  // Behind the save that was due after the step or epoch, if one was.
+  virtual Status OnStepSettled(const Progress&) { return OkStatus(); }
+  virtual Status OnEpochEnd(const Boundary&, const EpochMetrics&) {
+    return OkStatus();
+  }
+  virtual Status OnEpochSettled(const Progress&) { return OkStatus(); }
+  virtual Status OnTrainEnd(const Progress&) { return OkStatus(); }
+
+  // Asked after OnTrainBegin and OnEpochEnd: whether training is to end here,
+  // as if the last epoch were done.
+  virtual bool WantsToStop() const { return false; }
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_API_CALLBACK_H_

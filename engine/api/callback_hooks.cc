@@ -1,0 +1,112 @@
+#include "engine/api/callback_hooks.h"
+
+#include <algorithm>
+
+#include "engine/train/trainer.h"
+
+namespace gauntlet {
+
+CallbackHooks::CallbackHooks(World& world, std::span<Callback* const> callbacks,
+                             std::span<const ParameterInfo> parameters,
+                             bool chief)
+    : world_(&world),
+      callbacks_(callbacks),
+      parameters_(parameters),
+      chief_(chief) {}
+
+std::vector<HookState> CallbackHooks::states(size_t parameters) const {
+  std::vector<HookState> states;
+  for (const Callback* callback : callbacks_) {
+    const size_t size = callback->StateSize(parameters);
+    if (size == 0) continue;
+    states.push_back({.name = "callbacks/" + callback->name(), .size = size});
+  }
+  return states;
+}
+
+Progress CallbackHooks::ProgressOf(const TrainState& state) const {
+  return {.world = *world_,
+          .chief = chief_,
+          .epoch = state.position.epoch,
+          .step = state.position.step};
+}
+
+Status CallbackHooks::Keep(const Callback& callback, const Status& status) {
+  if (!status.ok()) failure_ = Annotate(status, callback.name());
+  return failure_;
+}
+
+Status CallbackHooks::TakePart(
+    TrainState& state,
+    const std::function<Status(Callback&, const Boundary&)>& call) {
+  size_t offset = 0;
+  for (Callback* callback : callbacks_) {
+    const size_t size = callback->StateSize(state.parameters.size());
+    const Boundary here = {ProgressOf(state), parameters_, state.parameters,
+                           std::span(state.hook_state).subspan(offset, size)};
+    RETURN_IF_ERROR(Keep(*callback, call(*callback, here)));
+    offset += size;
+  }
+  return OkStatus();
+}
+
+Status CallbackHooks::Tell(
+    const TrainState& state,
+    const std::function<Status(Callback&, const Progress&)>& call) {
+  for (Callback* callback : callbacks_) {
+    RETURN_IF_ERROR(Keep(*callback, call(*callback, ProgressOf(state))));
+  }
+  return OkStatus();
+}
+
+Status CallbackHooks::TrainBegin(TrainState& state) {
+  return TakePart(state, [](Callback& callback, const Boundary& here) {
+    return callback.OnTrainBegin(here);
+  });
+}
+
+Status CallbackHooks::EpochBegin(TrainState& state) {
+  return TakePart(state, [](Callback& callback, const Boundary& here) {
+    return callback.OnEpochBegin(here);
+  });
+}
+
+Status CallbackHooks::StepEnd(TrainState& state, const StepOutcome& outcome) {
+  return TakePart(state, [&](Callback& callback, const Boundary& here) {
+    return callback.OnStepEnd(here, outcome.loss);
+  });
+}
+
+Status CallbackHooks::StepSettled(const TrainState& state) {
+  return Tell(state, [](Callback& callback, const Progress& here) {
+    return callback.OnStepSettled(here);
+  });
+}
+
+Status CallbackHooks::EpochEnd(TrainState& state) {
+  const EpochMetrics metrics =
+      MetricsOf(state.history, state.history.loss.size() - 1);
+  return TakePart(state, [&](Callback& callback, const Boundary& here) {
+    return callback.OnEpochEnd(here, metrics);
+  });
+}
+
+Status CallbackHooks::EpochSettled(const TrainState& state) {
+  return Tell(state, [](Callback& callback, const Progress& here) {
+    return callback.OnEpochSettled(here);
+  });
+}
+
+Status CallbackHooks::TrainEnd(const TrainState& state) {
+  return Tell(state, [](Callback& callback, const Progress& here) {
+    return callback.OnTrainEnd(here);
+  });
+}
+
+LoopWish CallbackHooks::Wish() const {
+  const bool stop = std::ranges::any_of(
+      callbacks_, [](const Callback* each) { return each->WantsToStop(); });
+  return stop ? LoopWish::kFinish : LoopWish::kGoOn;
+}
+
+}  // namespace gauntlet

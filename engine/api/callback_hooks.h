@@ -1,0 +1,52 @@
+// The callbacks of one Fit as the hooks of its training loop.
+#ifndef GAUNTLET_ENGINE_API_CALLBACK_HOOKS_H_
+#define GAUNTLET_ENGINE_API_CALLBACK_HOOKS_H_
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/api/callback.h"
+#include "engine/train/loop_hooks.h"
+
+namespace gauntlet {
+
+class CallbackHooks final : public LoopHooks {
+ public:
+  // All outlive it.
+  CallbackHooks(World& world, std::span<Callback* const> callbacks,
+                std::span<const ParameterInfo> parameters, bool chief);
+
+  std::vector<HookState> states(size_t parameters) const override;
+  Status TrainBegin(TrainState& state) override;
+  Status EpochBegin(TrainState& state) override;
+  Status StepEnd(TrainState& state, const StepOutcome& outcome) override;
+  Status StepSettled(const TrainState& state) override;
+  Status EpochEnd(TrainState& state) override;
+  Status EpochSettled(const TrainState& state) override;
+  Status TrainEnd(const TrainState& state) override;
+  LoopWish Wish() const override;
+
+  // What a callback ended the run with; Ok if none did.
+  const Status& failure() const { return failure_; }
+
+ private:
+  Status TakePart(
+      TrainState& state,
+      const std::function<Status(Callback&, const Boundary&)>& call);
+  Status Tell(const TrainState& state,
+              const std::function<Status(Callback&, const Progress&)>& call);
+  Progress ProgressOf(const TrainState& state) const;
+  Status Keep(const Callback& callback, const Status& status);
+
+  World* world_;
+  std::span<Callback* const> callbacks_;
+  std::span<const ParameterInfo> parameters_;
+  bool chief_;
+  Status failure_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_API_CALLBACK_HOOKS_H_

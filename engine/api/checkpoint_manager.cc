@@ -1,0 +1,150 @@
+#include "engine/api/checkpoint_manager.h"
+
+#include <charconv>
+#include <ranges>
+#include <utility>
+
+#include "engine/cluster/frame_format.h"
+#include "engine/train/resume.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+// A claim as the chief tells it: how it went, its generation, its parent.
+std::string EncodeClaim(const Result<Claim>& claim) {
+  std::vector<std::string> fields = {EncodeStatus(claim.status())};
+  if (claim.ok()) {
+    fields.push_back(std::to_string(claim->generation));
+    fields.push_back(EncodeParent(claim->parent));
+  }
+  return EncodeList(fields);
+}
+
+Result<Claim> DecodeClaim(const std::string& bytes) {
+  ASSIGN_OR_RETURN(const std::vector<std::string> fields, DecodeList(bytes));
+  if (fields.empty()) return DataLoss("the chief's claim is malformed");
+  RETURN_IF_ERROR(DecodeStatus(fields[0]));
+  Claim claim;
+  if (fields.size() != 3) return DataLoss("the chief's claim is malformed");
+  const char* const end = fields[1].data() + fields[1].size();
+  const auto [stop, error] =
+      std::from_chars(fields[1].data(), end, claim.generation);
+  if (error != std::errc() || stop != end) {
+    return DataLoss("the chief's claim is malformed");
+  }
+  ASSIGN_OR_RETURN(claim.parent, DecodeParent(fields[2]));
+  return claim;
+}
+
+}  // namespace
+
+CheckpointManager::CheckpointManager(CustomTraining& training,
+                                     const CheckpointManagerOptions& options,
+                                     CheckpointStore store)
+    : training_(&training), options_(options), store_(std::move(store)) {}
+
+Result<std::unique_ptr<CheckpointManager>> CheckpointManager::Create(
+    CustomTraining& training, const CheckpointManagerOptions& options) {
+  if (options.checkpoint_interval == 0) {
+    return InvalidArgument("checkpoint_interval: expected at least 1, found 0");
+  }
+  ASSIGN_OR_RETURN(
+      CheckpointStore store,
+      CheckpointStore::Open(training.world(), {.directory = options.directory,
+                                               .keep = options.max_to_keep,
+                                               .cold_start = options.cold_start,
+                                               .tenure = training.tenure()}));
+  return std::unique_ptr<CheckpointManager>(
+      new CheckpointManager(training, options, std::move(store)));
+}
+
+Result<std::string> CheckpointManager::FromChief(const std::string& said) {
+  ASSIGN_OR_RETURN(const std::vector<std::string> all, training_->Tell(said));
+  return all[0];
+}
+
+Result<bool> CheckpointManager::RestoreOrInitialize() {
+  CHECK(!save_, "restored once already");
+  std::string said;
+  if (training_->chief()) {
+    said = EncodeClaim(store_.ClaimGeneration(training_->job_json()));
+  }
+  ASSIGN_OR_RETURN(const std::string claimed, FromChief(said));
+  ASSIGN_OR_RETURN(const Claim claim, DecodeClaim(claimed));
+  if (claim.parent) RETURN_IF_ERROR(LoadTogether(*claim.parent));
+  save_.emplace(training_->world(), store_, training_->ring(),
+                training_->job_json(), claim.generation,
+                training_->cluster().save_timeout);
+  RETURN_IF_ERROR(LearnPaths());
+  return claim.parent.has_value();
+}
+
+// All of them, or none: a state that was half restored is nobody's.
+Status CheckpointManager::LoadTogether(const CheckpointRef& parent) {
+  const Status own = LoadState(training_->world(), store_, parent,
+                               training_->schedule(), training_->state());
+  const std::string said =
+      own.ok() ? training_->StateDigest().ToString() : EncodeStatus(own);
+  ASSIGN_OR_RETURN(const std::vector<std::string> all, training_->Tell(said));
+  RETURN_IF_ERROR(own);
+  for (size_t rank = 0; rank < all.size(); ++rank) {
+    if (all[rank] == said) continue;
+    return Unavailable(
+        fmt::format("rank {} did not restore {}", rank, parent.name));
+  }
+  return OkStatus();
+}
+
+// Who keeps no list learns it from the chief, who does.
+Status CheckpointManager::LearnPaths() {
+  std::vector<std::string> paths;
+  for (const CommittedCheckpoint& checkpoint : store_.lineage()) {
+    paths.push_back(store_.PathOf(checkpoint.ref));
+  }
+  ASSIGN_OR_RETURN(const std::string list, FromChief(EncodeList(paths)));
+  ASSIGN_OR_RETURN(paths_, DecodeList(list));
+  return OkStatus();
+}
+
+Status CheckpointManager::AskListeners() {
+  if (listeners_.empty()) return OkStatus();
+  Status own;
+  for (SaveListener* listener : listeners_) {
+    if (own.ok()) own = listener->BeforeSave(training_->step());
+  }
+  ASSIGN_OR_RETURN(const std::vector<std::string> all,
+                   training_->Tell(EncodeStatus(own)));
+  for (size_t rank = 0; rank < all.size(); ++rank) {
+    RETURN_IF_ERROR(Annotate(DecodeStatus(all[rank]),
+                             fmt::format("rank {}'s save listener", rank)));
+  }
+  return OkStatus();
+}
+
+Result<std::string> CheckpointManager::Save() {
+  CHECK(save_.has_value(), "Save before RestoreOrInitialize");
+  RETURN_IF_ERROR(AskListeners());
+  const Status saved = save_->Save(training_->state());
+  if (MayGoOnAfter(saved)) return saved;
+  RETURN_IF_ERROR(training_->Noted(saved));
+  RETURN_IF_ERROR(LearnPaths());
+  const std::string path = paths_.empty() ? "" : paths_.back();
+  for (SaveListener* listener : listeners_) {
+    listener->AfterSave(training_->step(), path);
+  }
+  return path;
+}
+
+Result<std::string> CheckpointManager::SaveIfDue() {
+  if (training_->step() % options_.checkpoint_interval != 0) {
+    return std::string();
+  }
+  return Save();
+}
+
+std::string CheckpointManager::latest_checkpoint() const {
+  return paths_.empty() ? std::string() : paths_.back();
+}
+
+}  // namespace gauntlet

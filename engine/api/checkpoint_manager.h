@@ -1,0 +1,89 @@
+// Numbered checkpoints of a custom training: saved on demand, the newest ones
+// kept, the newest good one restored.
+#ifndef GAUNTLET_ENGINE_API_CHECKPOINT_MANAGER_H_
+#define GAUNTLET_ENGINE_API_CHECKPOINT_MANAGER_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/api/custom_training.h"
+#include "engine/ckpt/checkpoint_store.h"
+#include "engine/status.h"
+#include "engine/train/collective_save.h"
+
+namespace gauntlet {
+
+struct CheckpointManagerOptions {
+  std::string directory;  // of this training alone
+  int max_to_keep = 5;
+  // SaveIfDue saves at multiples of it.
+  uint64_t checkpoint_interval = 1;  // steps
+  ColdStart cold_start = ColdStart::kRefuse;
+};
+
+// Told of each save, on every worker, in the order of their adding.
+class SaveListener {
+ public:
+  virtual ~SaveListener() = default;
+  // An error keeps the save from being made on all workers.
+  virtual Status BeforeSave(uint64_t /*step*/) { return OkStatus(); }
+  // Once it is acknowledged; `path` is the checkpoint's.
+  virtual void AfterSave(uint64_t /*step*/, const std::string& /*path*/) {}
+};
+
+// Every call but those that only look is made by all workers together.
+class CheckpointManager {
+ public:
+  // The training outlives it. kInvalidArgument: no directory, nothing to keep,
+  // an interval of 0.
+  static Result<std::unique_ptr<CheckpointManager>> Create(
+      CustomTraining& training, const CheckpointManagerOptions& options);
+
+  // Whether there was a checkpoint: its values are then the training's. One
+  // that is damaged is set aside and the next older one taken.
+  // kFailedPrecondition: there are checkpoints and none is good, or they are of
+  // another job: says what differs. To be called once, before the first save.
+  Result<bool> RestoreOrInitialize();
+
+  // Saves what the future of the training depends on, and returns the
+  // checkpoint's path: its name has the step. A step that is there already is
+  // not saved again. kIoError, kResourceExhausted: not saved, and nothing else
+  // has changed; training may go on. REQUIRES: RestoreOrInitialize was Ok.
+  Result<std::string> Save();
+  // Saves where the step is a multiple of the interval; "" where it is not.
+  Result<std::string> SaveIfDue();
+
+  // Paths of what can be restored, oldest first.
+  const std::vector<std::string>& checkpoints() const { return paths_; }
+  // "" if there is none.
+  std::string latest_checkpoint() const;
+
+  // The listener outlives the manager.
+  void AddListener(SaveListener& listener) { listeners_.push_back(&listener); }
+
+  // What failed without doing harm since the last call, a line each.
+  std::vector<std::string> TakeWarnings() { return store_.TakeWarnings(); }
+
+ private:
+  CheckpointManager(CustomTraining& training,
+                    const CheckpointManagerOptions& options,
+                    CheckpointStore store);
+  Result<std::string> FromChief(const std::string& said);
+  Status LoadTogether(const CheckpointRef& parent);
+  Status LearnPaths();
+  Status AskListeners();
+
+  CustomTraining* training_;
+  CheckpointManagerOptions options_;
+  CheckpointStore store_;
+  std::optional<CollectiveSave> save_;
+  std::vector<SaveListener*> listeners_;
+  std::vector<std::string> paths_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_API_CHECKPOINT_MANAGER_H_

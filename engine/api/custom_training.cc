@@ -1,0 +1,102 @@
+#include "engine/api/custom_training.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace gauntlet {
+
+Result<std::unique_ptr<CustomTraining>> CustomTraining::Create(
+    World& world, const CustomTrainingOptions& options) {
+  std::unique_ptr<CustomTraining> training(new CustomTraining(world, options));
+  RETURN_IF_ERROR(training->Build());
+  RETURN_IF_ERROR(training->Meet());
+  return training;
+}
+
+Status CustomTraining::Build() {
+  const JobSpec& job = options_.job;
+  RETURN_IF_ERROR(Validate(job));
+  ASSIGN_OR_RETURN(data_, LoadData(world_->storage, job.data));
+  RETURN_IF_ERROR(CheckCluster(job, options_.place.addresses.size()));
+  ASSIGN_OR_RETURN(
+      schedule_,
+      RowSchedule::Make(job, {.rows = data_->train.rows,
+                              .rows_of_files = data_->train.rows_of_files}));
+  job_json_ = JobToJson(job, data_->content);
+  ASSIGN_OR_RETURN(kernels_, Kernels::Create(options_.kernels));
+  ASSIGN_OR_RETURN(model_, Model::Build(job.model, data_->train.shape(),
+                                        data_->train.classes, *kernels_));
+  optimizer_ = Optimizer::Build(job.optimizer, *kernels_);
+  state_.emplace(*model_, *optimizer_, job);
+  return OkStatus();
+}
+
+Status CustomTraining::Meet() {
+  const ClusterOptions& cluster = options_.cluster;
+  const auto life = static_cast<uint64_t>(options_.place.life);
+  ASSIGN_OR_RETURN(
+      session_, Session::Form(*world_, *kernels_,
+                              {.rank = options_.place.rank,
+                               .addresses = options_.place.addresses,
+                               .rendezvous_timeout = cluster.rendezvous_timeout,
+                               .decision_timeout = cluster.save_timeout,
+                               .heartbeat_every = cluster.heartbeat_every,
+                               .lost_after = cluster.lost_after},
+                              [life] { return Decision{.generation = life}; }));
+  trainer_.emplace(*world_, session_->ring(),
+                   Trainer::Parts{.job = options_.job,
+                                  .data = *data_,
+                                  .schedule = *schedule_,
+                                  .optimizer = *optimizer_,
+                                  .model = *model_,
+                                  .kernels = *kernels_});
+  return OkStatus();
+}
+
+Result<float> CustomTraining::Step(uint32_t requests) {
+  CHECK(!EpochDone(), "a step after the epoch's last one");
+  const Result<StepOutcome> outcome =
+      trainer_->Step(*state_, requests, options_.cluster.step_timeout);
+  RETURN_IF_ERROR(Noted(outcome.status()));
+  agreed_ = outcome->tally.requests;
+  return outcome->loss;
+}
+
+bool CustomTraining::EpochDone() const {
+  return state_->position.phase_of() != Phase::kInEpoch;
+}
+
+Result<EpochMetrics> CustomTraining::EndEpoch() {
+  CHECK(EpochDone(), "the end of an epoch that has steps left");
+  if (state_->position.phase_of() == Phase::kEvaluationDue) {
+    const Result<StepOutcome> evaluated =
+        trainer_->Evaluate(*state_, 0, options_.cluster.step_timeout);
+    RETURN_IF_ERROR(Noted(evaluated.status()));
+  }
+  trainer_->EndEpoch(*state_);
+  return MetricsOf(state_->history, state_->history.loss.size() - 1);
+}
+
+Result<std::vector<std::string>> CustomTraining::Tell(const std::string& said) {
+  Result<std::vector<std::string>> all = ring().AllGather(
+      {.step = state_->position.step, .phase = state_->position.phase_of()},
+      said, options_.cluster.save_timeout);
+  RETURN_IF_ERROR(Noted(all.status()));
+  return all;
+}
+
+Status CustomTraining::Noted(Status status) {
+  failed_ = failed_ || !status.ok();
+  return status;
+}
+
+void CustomTraining::Leave() {
+  if (failed_) {
+    session_->Abandon();
+  } else {
+    session_->Leave();
+  }
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,119 @@
+// Training whose loop the program writes itself, a step at a time.
+//
+//   auto training = CustomTraining::Create(world, {.job = job});
+//   auto manager = CheckpointManager::Create(**training, {.directory =
+//   "ckpt"});
+//   (*manager)->RestoreOrInitialize();
+//   while ((*training)->epoch() < 5) {
+//     (*training)->Step();
+//     if ((*training)->EpochDone()) (*training)->EndEpoch();
+//     (*manager)->Save();
+//   }
+//   (*training)->Leave();
+//
+// All workers make the same calls in the same order: a step, an epoch's end, a
+// save and a restore are done by all of them together.
+#ifndef GAUNTLET_ENGINE_API_CUSTOM_TRAINING_H_
+#define GAUNTLET_ENGINE_API_CUSTOM_TRAINING_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/api/callback.h"
+#include "engine/cluster/session.h"
+#include "engine/data/dataset.h"
+#include "engine/data/row_schedule.h"
+#include "engine/job/job.h"
+#include "engine/math/kernels.h"
+#include "engine/model/model.h"
+#include "engine/model/optimizer.h"
+#include "engine/status.h"
+#include "engine/train/options.h"
+#include "engine/train/train_state.h"
+#include "engine/train/trainer.h"
+#include "engine/train/worker_processes.h"
+#include "engine/world/world.h"
+
+namespace gauntlet {
+
+struct CustomTrainingOptions {
+  JobSpec job;
+  WorkerSpec place;  // as it stands, the only worker
+  ClusterOptions cluster;
+  KernelOptions kernels;
+};
+
+class CustomTraining {
+ public:
+  // Loads the data, builds the model with the seed's weights, and meets the
+  // other workers. kInvalidArgument: bad input; kDeadlineExceeded names the
+  // workers that did not come.
+  static Result<std::unique_ptr<CustomTraining>> Create(
+      World& world, const CustomTrainingOptions& options);
+  // REQUIRES: Leave was called, or the process is going away.
+  ~CustomTraining() = default;
+
+  // The loss over all workers. `requests` (notice_requests.h) is what this
+  // worker asks of the others; agreed() is what any of them asked. After an
+  // error this worker has to leave. REQUIRES: not EpochDone.
+  Result<float> Step(uint32_t requests = 0);
+  uint32_t agreed() const { return agreed_; }
+
+  // Whether the rows of this epoch are used up.
+  bool EpochDone() const;
+  // Validates, and closes the epoch. REQUIRES: EpochDone.
+  Result<EpochMetrics> EndEpoch();
+
+  uint64_t step() const { return state_->position.step; }
+  uint64_t epoch() const { return state_->position.epoch; }  // complete ones
+  const History& history() const { return state_->history; }
+  std::span<const float> weights() const { return state_->parameters; }
+  Digest StateDigest() const { return state_->ComputeDigest(); }
+  bool chief() const { return options_.place.rank == 0; }
+
+  // The last call, on every worker: in good order where all make it, after an
+  // error at once.
+  void Leave();
+
+  // For what saves and restores it.
+  World& world() { return *world_; }
+  Ring& ring() { return session_->ring(); }
+  TrainState& state() { return *state_; }
+  const RowSchedule& schedule() const { return *schedule_; }
+  const std::string& job_json() const { return job_json_; }
+  const ClusterOptions& cluster() const { return options_.cluster; }
+  const Tenure& tenure() const { return options_.place.tenure; }
+  uint64_t generation() const { return session_->decision().generation; }
+  // What each worker says, by rank.
+  Result<std::vector<std::string>> Tell(const std::string& said);
+  // Remembers an error with which the others may be gone.
+  Status Noted(Status status);
+
+ private:
+  CustomTraining(World& world, const CustomTrainingOptions& options)
+      : world_(&world), options_(options) {}
+  Status Build();
+  Status Meet();
+
+  World* world_;
+  CustomTrainingOptions options_;
+  std::shared_ptr<const DataSplit> data_;
+  std::optional<RowSchedule> schedule_;
+  std::string job_json_;
+  std::unique_ptr<Kernels> kernels_;
+  std::unique_ptr<Model> model_;
+  std::unique_ptr<Optimizer> optimizer_;
+  std::optional<TrainState> state_;
+  std::unique_ptr<Session> session_;
+  std::optional<Trainer> trainer_;
+  uint32_t agreed_ = 0;
+  bool failed_ = false;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_API_CUSTOM_TRAINING_H_

@@ -1,0 +1,50 @@
+// Ends training when a metric has stopped getting better.
+#ifndef GAUNTLET_ENGINE_API_EARLY_STOPPING_H_
+#define GAUNTLET_ENGINE_API_EARLY_STOPPING_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "engine/api/callback.h"
+
+namespace gauntlet {
+
+struct EarlyStoppingOptions {
+  Monitor monitor = Monitor::kValLoss;
+  // Less of a change is none. At least 0.
+  double min_delta = 0.0;
+  // How many epochs in a row may be no better.
+  uint32_t patience = 0;
+  // What the first epochs have to beat.
+  std::optional<double> baseline;
+  uint64_t start_from_epoch = 0;
+  // Whether the weights of the best epoch are what training ends with.
+  bool restore_best_weights = false;
+};
+
+// A metric that is NaN is never better. Best value, patience and best weights
+// are in every checkpoint: a run that was interrupted stops where it would have
+// stopped.
+class EarlyStopping final : public Callback {
+ public:
+  explicit EarlyStopping(EarlyStoppingOptions options) : options_(options) {}
+
+  std::string name() const override { return "early_stopping"; }
+  size_t StateSize(size_t weights) const override;
+  Status Configure(TrainOptions& options) const override;
+  Status OnTrainBegin(const Boundary& at) override;
+  Status OnEpochEnd(const Boundary& at, const EpochMetrics& metrics) override;
+  bool WantsToStop() const override { return stops_; }
+
+ private:
+  bool Better(float value, std::span<const float> state) const;
+
+  EarlyStoppingOptions options_;
+  bool stops_ = false;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_API_EARLY_STOPPING_H_

@@ -1,0 +1,71 @@
+#include "engine/api/model_checkpoint.h"
+
+#include <cmath>
+
+#include "engine/api/weights_file.h"
+#include <fmt/args.h>
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr size_t kBest = 0;
+constexpr size_t kHasBest = 1;
+
+Result<std::string> PathFor(const std::string& pattern, uint64_t epoch,
+                            const EpochMetrics& metrics) {
+  // The pattern is the caller's, and the library throws for a bad one.
+  try {
+    return fmt::format(fmt::runtime(pattern), fmt::arg("epoch", epoch),
+                       fmt::arg("loss", metrics.loss),
+                       fmt::arg("accuracy", metrics.accuracy),
+                       fmt::arg("val_loss", metrics.val_loss),
+                       fmt::arg("val_accuracy", metrics.val_accuracy));
+  } catch (const fmt::format_error& error) {
+    return InvalidArgument(
+        fmt::format("model checkpoint: path '{}': {}", pattern, error.what()));
+  }
+}
+
+}  // namespace
+
+Status ModelCheckpoint::Configure(TrainOptions& /*options*/) const {
+  if (options_.path.empty()) {
+    return InvalidArgument("model checkpoint: path: expected one, found \"\"");
+  }
+  if (options_.every == 0) {
+    return InvalidArgument(
+        "model checkpoint: every: expected at least 1, found 0");
+  }
+  return PathFor(options_.path, 1, {}).status();
+}
+
+Result<bool> ModelCheckpoint::IsBest(const EpochMetrics& metrics,
+                                     std::span<float> state) const {
+  ASSIGN_OR_RETURN(const float value, ValueOf(metrics, options_.monitor));
+  if (std::isnan(value)) return false;
+  const bool best = state[kHasBest] == 0.0f ||
+                    (MoreIsBetter(options_.monitor) ? value > state[kBest]
+                                                    : value < state[kBest]);
+  if (best) {
+    state[kBest] = value;
+    state[kHasBest] = 1.0f;
+  }
+  return best;
+}
+
+Status ModelCheckpoint::OnEpochEnd(const Boundary& at,
+                                   const EpochMetrics& metrics) {
+  if (at.epoch % options_.every != 0) return OkStatus();
+  bool wanted = true;
+  if (options_.keep == KeepWeights::kOfTheBest) {
+    ASSIGN_OR_RETURN(wanted, IsBest(metrics, at.state));
+  }
+  if (!wanted || !at.chief) return OkStatus();
+  ASSIGN_OR_RETURN(const std::string path,
+                   PathFor(options_.path, at.epoch, metrics));
+  return Annotate(WriteWeights(at.world, path, at.parameters, at.weights),
+                  "model checkpoint");
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,46 @@
+// Keeps weights for later use: of every epoch, or of the best one. It is not
+// what Fit recovers from; that is BackupAndRestore.
+#ifndef GAUNTLET_ENGINE_API_MODEL_CHECKPOINT_H_
+#define GAUNTLET_ENGINE_API_MODEL_CHECKPOINT_H_
+
+#include <cstdint>
+#include <string>
+
+#include "engine/api/callback.h"
+
+namespace gauntlet {
+
+enum class KeepWeights : uint8_t { kOfEveryEpoch, kOfTheBest };
+
+struct ModelCheckpointOptions {
+  // A weights file (weights_file.h). In it {epoch} is the number of the epoch,
+  // from 1, and {loss}, {accuracy}, {val_loss}, {val_accuracy} are its metrics:
+  // "weights-{epoch:02}-{val_loss:.3f}.safetensors".
+  std::string path;
+  KeepWeights keep = KeepWeights::kOfEveryEpoch;
+  Monitor monitor = Monitor::kValLoss;  // kOfTheBest
+  uint64_t every = 1;                   // epochs
+};
+
+// The chief writes, whole or not at all. What was the best so far is in every
+// checkpoint.
+class ModelCheckpoint final : public Callback {
+ public:
+  explicit ModelCheckpoint(ModelCheckpointOptions options)
+      : options_(std::move(options)) {}
+
+  std::string name() const override { return "model_checkpoint"; }
+  size_t StateSize(size_t /*weights*/) const override { return 2; }
+  Status Configure(TrainOptions& options) const override;
+  Status OnEpochEnd(const Boundary& at, const EpochMetrics& metrics) override;
+
+ private:
+  Result<bool> IsBest(const EpochMetrics& metrics,
+                      std::span<float> state) const;
+
+  ModelCheckpointOptions options_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_API_MODEL_CHECKPOINT_H_

@@ -1,0 +1,48 @@
+// Makes a custom training leave in good order when any of its workers is told
+// to go.
+#ifndef GAUNTLET_ENGINE_API_PREEMPTION_HANDLER_H_
+#define GAUNTLET_ENGINE_API_PREEMPTION_HANDLER_H_
+
+#include <cstdint>
+
+#include "engine/api/checkpoint_manager.h"
+#include "engine/api/custom_training.h"
+#include "engine/status.h"
+#include "engine/train/notice_requests.h"
+#include "engine/train/options.h"
+
+namespace gauntlet {
+
+// A step under the handler's eye.
+struct HandledStep {
+  float loss = 0.0f;
+  // All workers have saved this very step: the program is to exit with
+  // WorkerExit::kStopped, so that it is started again. Nothing is redone then.
+  bool stopped = false;
+};
+
+class PreemptionCheckpointHandler {
+ public:
+  // Both outlive it. With a grace period training goes on while the time left
+  // is enough for a save, whose duration is measured; without one it stops at
+  // the next step.
+  PreemptionCheckpointHandler(CustomTraining& training,
+                              CheckpointManager& manager,
+                              const PreemptionOptions& options);
+
+  // One step of all workers, and the save that a notice to any of them asks
+  // for. REQUIRES: the training's epoch has rows left.
+  Result<HandledStep> Run();
+
+  uint64_t total_run_calls() const { return total_run_calls_; }
+
+ private:
+  CustomTraining* training_;
+  CheckpointManager* manager_;
+  NoticeRequests notices_;
+  uint64_t total_run_calls_ = 0;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_API_PREEMPTION_HANDLER_H_

@@ -1,0 +1,201 @@
+#include "engine/api/sequential.h"
+
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "engine/api/callback_hooks.h"
+#include "engine/model/model.h"
+#include "engine/numerics.h"
+#include "engine/train/trainer.h"
+#include "engine/train/worker.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+// What the last layer gives; 0: it gives no classes.
+uint32_t ClassesOf(const ModelSpec& model) {
+  for (auto layer = model.layers.rbegin(); layer != model.layers.rend();
+       ++layer) {
+    if (layer->kind == LayerKind::kDense) {
+      return static_cast<uint32_t>(std::max(layer->units, 0));
+    }
+  }
+  return 0;
+}
+
+Result<std::unique_ptr<Model>> BuildModel(const ModelSpec& spec,
+                                          const RowShape& input,
+                                          const Kernels& kernels) {
+  return Model::Build(spec, input, ClassesOf(spec), kernels);
+}
+
+Status CheckNames(const std::vector<Callback*>& callbacks) {
+  std::set<std::string> names;
+  for (const Callback* callback : callbacks) {
+    const std::string name = callback->name();
+    const bool plain =
+        !name.empty() &&
+        name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") ==
+            name.npos;
+    if (!plain) {
+      return InvalidArgument(fmt::format(
+          "callbacks: expected a name of a-z, 0-9 and _, found '{}'", name));
+    }
+    if (callback->StateSize(1) > 0 && !names.insert(name).second) {
+      return InvalidArgument(fmt::format(
+          "callbacks: expected each name once, found {} twice", name));
+    }
+  }
+  return OkStatus();
+}
+
+// The error that Fit ends with; `reason` is the worker's own.
+Status ErrorOf(const WorkerEnd& end, const Status& callback) {
+  if (!callback.ok()) return callback;
+  switch (end.exit) {
+    case WorkerExit::kBadInput:
+      return InvalidArgument(end.reason);
+    case WorkerExit::kLostWorker:
+      return Unavailable(end.reason);
+    default:
+      return FailedPrecondition(end.reason);
+  }
+}
+
+}  // namespace
+
+Sequential::Sequential(const RowShape& input, std::vector<LayerSpec> layers)
+    : input_(input), model_{.layers = std::move(layers)} {}
+
+Status Sequential::Compile(const CompileOptions& options) {
+  compile_ = options;
+  model_.loss = options.loss;
+  JobSpec job = {.model = model_, .optimizer = options.optimizer};
+  RETURN_IF_ERROR(Validate(job));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Kernels> kernels, Kernels::Create({}));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Model> model,
+                   BuildModel(model_, input_, *kernels));
+  parameters_.assign(model->parameters().begin(), model->parameters().end());
+  weights_.resize(model->parameter_count());
+  model->Initialize(options.seed, weights_);
+  evaluation_state_.assign(model->replica_state_size(), 0.0f);
+  begins_with_seed_ = true;
+  return OkStatus();
+}
+
+JobSpec Sequential::JobFor(const DataSpec& data,
+                           const FitOptions& options) const {
+  const auto workers =
+      static_cast<int>(std::max<size_t>(1, options.place.addresses.size()));
+  JobSpec job = {.model = model_,
+                 .data = data,
+                 .optimizer = compile_.optimizer,
+                 .replicas = options.replicas == 0 ? workers : options.replicas,
+                 .batch = options.batch,
+                 .accumulate = options.accumulate,
+                 .seed = compile_.seed,
+                 .remainder = options.remainder,
+                 .start = {.weights = {}, .epoch = options.initial_epoch}};
+  if (!begins_with_seed_) {
+    job.start.weights = WeightsDigest(parameters_, weights_);
+  }
+  return job;
+}
+
+Result<FitResult> Sequential::Fit(World& world, const DataSpec& data,
+                                  const FitOptions& options) {
+  CHECK(!weights_.empty(), "Fit before Compile");
+  RETURN_IF_ERROR(CheckNames(options.callbacks));
+  TrainOptions train = {
+      .job = JobFor(data, options),
+      .horizon = {.epochs = options.epochs, .max_steps = options.max_steps},
+      .cluster = options.cluster,
+      .preemption = options.preemption,
+      .kernels = options.kernels};
+  for (const Callback* callback : options.callbacks) {
+    RETURN_IF_ERROR(callback->Configure(train));
+  }
+  RETURN_IF_ERROR(Validate(train.job));
+  ASSIGN_OR_RETURN(const std::shared_ptr<const DataSplit> split,
+                   LoadData(world.storage, data));
+  RETURN_IF_ERROR(CheckShape(split->train));
+  const std::string job_json = JobToJson(train.job, split->content);
+  CallbackHooks hooks(world, options.callbacks, parameters_,
+                      options.place.rank == 0);
+  NoProgressReporter reporter;
+  TrainedWorker trained = TrainAsWorker(world,
+                                        {.options = train,
+                                         .data = *split,
+                                         .job_json = job_json,
+                                         .hooks = &hooks,
+                                         .weights = weights_},
+                                        options.place, reporter);
+  const WorkerExit exit = trained.end.exit;
+  if (exit != WorkerExit::kDone && exit != WorkerExit::kStopped) {
+    return ErrorOf(trained.end, hooks.failure());
+  }
+  return TakeOver(trained);
+}
+
+Result<FitResult> Sequential::TakeOver(TrainedWorker& trained) {
+  TrainState& state = *trained.state;
+  FitResult result = {.end = trained.end.exit == WorkerExit::kDone
+                                 ? FitEnd::kFinished
+                                 : FitEnd::kPreempted,
+                      .history = state.history,
+                      .steps = state.position.step,
+                      .resumed_from = trained.resumed_from,
+                      .digest = state.ComputeDigest()};
+  ASSIGN_OR_RETURN(const std::unique_ptr<Kernels> kernels, Kernels::Create({}));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Model> model,
+                   BuildModel(model_, input_, *kernels));
+  evaluation_state_ = CombinedReplicaState(*model, state);
+  weights_ = std::move(state.parameters);
+  begins_with_seed_ = false;
+  return result;
+}
+
+Status Sequential::CheckShape(const Dataset& rows) const {
+  const RowShape found = rows.shape();
+  if (found == input_) return OkStatus();
+  return InvalidArgument(fmt::format(
+      "data: expected rows of {}x{}x{} as the model's input, found {}x{}x{}",
+      input_.height, input_.width, input_.channels, found.height, found.width,
+      found.channels));
+}
+
+Result<EpochMetrics> Sequential::Evaluate(const Dataset& rows) const {
+  CHECK(!weights_.empty(), "Evaluate before Compile");
+  RETURN_IF_ERROR(CheckShape(rows));
+  if (rows.rows == 0) {
+    return InvalidArgument("data: expected at least one row, found none");
+  }
+  ASSIGN_OR_RETURN(const std::unique_ptr<Kernels> kernels, Kernels::Create({}));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Model> model,
+                   BuildModel(model_, input_, *kernels));
+  const ReplicaResult result =
+      model->Evaluate(weights_, {.features = rows.features,
+                                 .labels = rows.labels,
+                                 .loss_scale = numerics::LossScale(rows.rows),
+                                 .state = evaluation_state_});
+  return EpochMetrics{.loss = result.loss,
+                      .accuracy = static_cast<double>(result.correct) /
+                                  static_cast<double>(rows.rows)};
+}
+
+Status Sequential::SaveWeights(World& world, const std::string& path) const {
+  return WriteWeights(world, path, parameters_, weights_);
+}
+
+Status Sequential::LoadWeights(World& world, const std::string& path,
+                               PartialWeights partial) {
+  ASSIGN_OR_RETURN(const size_t given,
+                   ReadWeights(world, path, parameters_, weights_, partial));
+  begins_with_seed_ = begins_with_seed_ && given == 0;
+  return OkStatus();
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,146 @@
+#include "engine/api/weights_file.h"
+
+#include <cstring>
+#include <map>
+#include <vector>
+
+#include "engine/ckpt/block_writer.h"
+#include "engine/ckpt/checkpoint_reader.h"
+#include "engine/ckpt/safetensors.h"
+#include "engine/ckpt/state_digest.h"
+#include "engine/tensor.h"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace gauntlet {
+namespace {
+
+// Beyond any model that the engine trains, and small enough to read.
+constexpr uint64_t kMaxFile = uint64_t{1} << 34;
+constexpr std::string_view kManifest = "/MANIFEST.json";
+constexpr std::string_view kExported = "/model.safetensors";
+
+std::vector<TensorView> ViewsOf(std::span<const ParameterInfo> parameters,
+                                std::span<const float> weights) {
+  std::vector<TensorView> views;
+  for (const ParameterInfo& info : parameters) {
+    views.push_back(
+        {.name = info.name,
+         .dtype = DType::kF32,
+         .shape = info.shape,
+         .bytes = std::as_bytes(weights.subspan(info.offset, info.size))});
+  }
+  return views;
+}
+
+std::string DirectoryOf(const std::string& path) {
+  const size_t slash = path.find_last_of('/');
+  if (slash == path.npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+// What a source holds, by name; the views point into one of the other two.
+struct Source {
+  std::string file;
+  LoadedCheckpoint checkpoint;
+  std::map<std::string, TensorView> tensors;
+};
+
+Status ReadFileInto(World& world, const std::string& path, Source& source) {
+  ASSIGN_OR_RETURN(source.file, ReadWithRetry(world, path, kMaxFile));
+  Result<std::vector<TensorView>> views =
+      ParseSafetensors(std::as_bytes(std::span(source.file)));
+  if (!views.ok()) return Annotate(views.status(), path);
+  for (TensorView& view : *views) {
+    source.tensors[view.name] = std::move(view);
+  }
+  return OkStatus();
+}
+
+Status ReadCheckpointInto(World& world, const std::string& path,
+                          Source& source) {
+  ASSIGN_OR_RETURN(source.checkpoint, ReadCheckpoint(world, path));
+  for (const auto& [name, tensor] : source.checkpoint.tensors) {
+    source.tensors[name] = {.name = name,
+                            .dtype = tensor.dtype,
+                            .shape = tensor.shape,
+                            .bytes = tensor.bytes};
+  }
+  return OkStatus();
+}
+
+Status ReadSource(World& world, const std::string& path, Source& source) {
+  const auto there = [&](std::string_view name) {
+    return world.storage.Open(path + std::string(name), OpenMode::kRead).ok();
+  };
+  if (there(kManifest)) return ReadCheckpointInto(world, path, source);
+  if (there(kExported)) {
+    return ReadFileInto(world, path + std::string(kExported), source);
+  }
+  return ReadFileInto(world, path, source);
+}
+
+// Why the source does not give that parameter; "" if it does.
+std::string Unfit(const Source& source, const ParameterInfo& info) {
+  const auto found = source.tensors.find(info.name);
+  if (found == source.tensors.end()) {
+    return fmt::format("expected {}, found none of that name", info.name);
+  }
+  const TensorView& tensor = found->second;
+  if (tensor.dtype == DType::kF32 && tensor.shape == info.shape) return "";
+  return fmt::format("{}: expected {} of F32, found {} of {}", info.name,
+                     fmt::join(info.shape, "x"), fmt::join(tensor.shape, "x"),
+                     DTypeName(tensor.dtype));
+}
+
+}  // namespace
+
+Digest WeightsDigest(std::span<const ParameterInfo> parameters,
+                     std::span<const float> weights) {
+  return StateDigest(ViewsOf(parameters, weights));
+}
+
+Status WriteWeights(World& world, const std::string& path,
+                    std::span<const ParameterInfo> parameters,
+                    std::span<const float> weights) {
+  const std::vector<TensorView> views = ViewsOf(parameters, weights);
+  const SafetensorsLayout layout = LayOutSafetensors(views, 0);
+  std::vector<std::span<const std::byte>> parts = {
+      std::as_bytes(std::span(layout.header))};
+  for (const size_t i : layout.order) parts.push_back(views[i].bytes);
+  const std::string tmp = path + ".tmp";
+  Status status =
+      WriteInBlocks(world, tmp, parts, {.mode = OpenMode::kCreateTruncate})
+          .status();
+  if (status.ok()) status = world.storage.Rename(tmp, path);
+  if (status.ok()) return world.storage.SyncDirectory(DirectoryOf(path));
+  // Nothing half done is left beside the old file.
+  static_cast<void>(world.storage.Remove(tmp, FileKind::kFile));
+  return status;
+}
+
+Result<size_t> ReadWeights(World& world, const std::string& path,
+                           std::span<const ParameterInfo> parameters,
+                           std::span<float> weights, PartialWeights partial) {
+  Source source;
+  RETURN_IF_ERROR(ReadSource(world, path, source));
+  std::vector<const ParameterInfo*> given;
+  std::string missing;
+  for (const ParameterInfo& info : parameters) {
+    const std::string unfit = Unfit(source, info);
+    if (unfit.empty()) given.push_back(&info);
+    if (missing.empty()) missing = unfit;
+  }
+  if (!missing.empty() &&
+      (partial == PartialWeights::kRefuse || given.empty())) {
+    return InvalidArgument(fmt::format("{}: {}", path, missing));
+  }
+  for (const ParameterInfo* info : given) {
+    std::memcpy(weights.data() + info->offset,
+                source.tensors[info->name].bytes.data(),
+                info->size * sizeof(float));
+  }
+  return given.size();
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,58 @@
+// What a program hangs into the training loop: called on every worker at the
+// same boundaries, with the state of the run.
+//
+// What a hook keeps from one call to the next is part of the run's future, so
+// it lives in the state (TrainState::hook_state), is in every checkpoint and
+// under every digest, and comes back with a restore. A hook may be called again
+// for a boundary that a restart redoes.
+#ifndef GAUNTLET_ENGINE_TRAIN_LOOP_HOOKS_H_
+#define GAUNTLET_ENGINE_TRAIN_LOOP_HOOKS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/status.h"
+#include "engine/train/train_state.h"
+
+namespace gauntlet {
+
+struct StepOutcome;
+
+// What the loop is to do next, as far as a hook is concerned.
+enum class LoopWish : uint8_t { kGoOn, kFinish };
+
+// An error ends the run on this worker: the others notice that it is gone.
+// Where a state may be changed, every worker has to change it alike.
+class LoopHooks {
+ public:
+  virtual ~LoopHooks() = default;
+
+  // Where the hooks' own numbers are in hook_state, in this order.
+  virtual std::vector<HookState> states(size_t /*parameters*/) const {
+    return {};
+  }
+  virtual Status TrainBegin(TrainState& /*state*/) { return OkStatus(); }
+  virtual Status EpochBegin(TrainState& /*state*/) { return OkStatus(); }
+  // After the update, before the step's digest is taken.
+  virtual Status StepEnd(TrainState& /*state*/, const StepOutcome&) {
+    return OkStatus();
+  }
+  // Behind the save that was due after the step, if one was.
+  virtual Status StepSettled(const TrainState& /*state*/) { return OkStatus(); }
+  // The epoch's metrics are the last of the history.
+  virtual Status EpochEnd(TrainState& /*state*/) { return OkStatus(); }
+  virtual Status EpochSettled(const TrainState& /*state*/) {
+    return OkStatus();
+  }
+  // At the horizon, or where the hooks wished to finish.
+  virtual Status TrainEnd(const TrainState& /*state*/) { return OkStatus(); }
+  // Asked after TrainBegin and after each epoch; one worker's wish is all
+  // workers' wish.
+  virtual LoopWish Wish() const { return LoopWish::kGoOn; }
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_TRAIN_LOOP_HOOKS_H_

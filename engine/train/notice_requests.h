@@ -1,0 +1,39 @@
+// What a termination notice makes a worker ask of the others.
+#ifndef GAUNTLET_ENGINE_TRAIN_NOTICE_REQUESTS_H_
+#define GAUNTLET_ENGINE_TRAIN_NOTICE_REQUESTS_H_
+
+#include <cstdint>
+
+#include "engine/train/stop_timing.h"
+#include "engine/world/world.h"
+
+namespace gauntlet {
+
+// Bits that workers ask of each other; an exchange or-s them, so that all see
+// the same ones at the same boundary.
+inline constexpr uint32_t kRequestSave = 1;
+inline constexpr uint32_t kRequestStop = 2;
+
+// Whether leaving is preceded by a save, which takes its time.
+enum class LeaveWith : uint8_t { kSave, kNothing };
+
+class NoticeRequests {
+ public:
+  NoticeRequests(World& world, Duration grace, LeaveWith leave_with)
+      : world_(&world), timing_(grace), leave_with_(leave_with) {}
+
+  // At a boundary; `generation` and `step` are for the log.
+  uint32_t Ask(uint64_t generation, uint64_t step);
+
+  void OperationTook(Duration duration) { timing_.OperationTook(duration); }
+  void SaveTook(Duration duration) { timing_.SaveTook(duration); }
+
+ private:
+  World* world_;
+  StopTiming timing_;
+  LeaveWith leave_with_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_TRAIN_NOTICE_REQUESTS_H_

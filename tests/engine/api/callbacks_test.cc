@@ -1,0 +1,197 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/api/backup_and_restore.h"
+#include "engine/api/early_stopping.h"
+#include "engine/api/interrupt_at.h"
+#include "engine/api/model_checkpoint.h"
+#include "tests/engine/api/fit_fixture.h"
+
+namespace gauntlet {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// Asks a callback as a run would whose epochs had these losses; returns the
+// number of epochs until it wants to stop, 0: it never does.
+uint64_t EpochsUntilStop(const EarlyStoppingOptions& options,
+                         const std::vector<float>& losses) {
+  EarlyStopping stopping(options);
+  FitFixture fixture;
+  uint64_t stopped = 0;
+  fixture.Run([&](World& world) {
+    std::vector<float> state(stopping.StateSize(0));
+    for (size_t i = 0; i < losses.size() && stopped == 0; ++i) {
+      const Boundary at = {
+          Progress{.world = world, .epoch = i + 1}, {}, {}, state};
+      const Status status = stopping.OnEpochEnd(at, {.loss = losses[i]});
+      EXPECT_TRUE(status.ok()) << status.ToString();
+      if (stopping.WantsToStop()) stopped = i + 1;
+    }
+  });
+  return stopped;
+}
+
+TEST(EarlyStoppingTest, StopsAfterSoManyEpochsThatAreNoBetter) {
+  const std::vector<float> losses = {3, 2, 2.5f, 1.9f, 1.95f, 1.92f, 1};
+  const auto epochs = [&](uint32_t patience) {
+    return EpochsUntilStop({.monitor = Monitor::kLoss, .patience = patience},
+                           losses);
+  };
+  EXPECT_EQ(epochs(0), 3u);
+  EXPECT_EQ(epochs(1), 3u);
+  EXPECT_EQ(epochs(2), 6u);
+  EXPECT_EQ(epochs(3), 0u);
+}
+
+TEST(EarlyStoppingTest, LessThanTheLeastChangeIsNone) {
+  EXPECT_EQ(EpochsUntilStop(
+                {.monitor = Monitor::kLoss, .min_delta = 0.5, .patience = 2},
+                {3, 2.9f, 2.6f, 1}),
+            3u);
+}
+
+TEST(EarlyStoppingTest, HasToBeatTheBaseline) {
+  EXPECT_EQ(EpochsUntilStop(
+                {.monitor = Monitor::kLoss, .patience = 2, .baseline = 1.0},
+                {3, 2, 0.5f}),
+            2u);
+}
+
+TEST(EarlyStoppingTest, TheFirstEpochsDoNotCountWhereOneSaysSo) {
+  EXPECT_EQ(
+      EpochsUntilStop(
+          {.monitor = Monitor::kLoss, .patience = 1, .start_from_epoch = 2},
+          {1, 2, 3, 4}),
+      4u);
+}
+
+TEST(EarlyStoppingTest, WhatIsNoNumberIsNoBetter) {
+  EXPECT_EQ(EpochsUntilStop({.monitor = Monitor::kLoss, .patience = 2},
+                            {NAN, NAN, 1}),
+            2u);
+}
+
+TEST(EarlyStoppingTest, RefusesToWatchWhatIsNotValidated) {
+  FitFixture fixture;
+  EarlyStopping stopping({.monitor = Monitor::kValLoss});
+  fixture.Run([&](World& world) {
+    std::vector<float> state(stopping.StateSize(0));
+    const Boundary at = {Progress{.world = world, .epoch = 1}, {}, {}, state};
+    const Status status = stopping.OnEpochEnd(at, {.loss = 1.0f});
+    EXPECT_THAT(status.message(), HasSubstr("expected validation rows"));
+  });
+}
+
+// Every accuracy is the same from some epoch on, so it stops.
+EarlyStoppingOptions OnAccuracy() {
+  return {.monitor = Monitor::kValAccuracy,
+          .patience = 2,
+          .restore_best_weights = true};
+}
+
+TEST(EarlyStoppingTest, AnInterruptedRunStopsWhereItWouldHaveStopped) {
+  FitFixture undisturbed;
+  EarlyStopping whole(OnAccuracy());
+  const FitResult expected =
+      FitOnce(undisturbed, SmallFit(40, {&whole})).value();
+  const uint64_t epochs = expected.history.loss.size();
+  ASSERT_LT(epochs, 40u);
+  FitFixture fixture;
+  BackupAndRestore backup({.backup_dir = "/backup"});
+  InterruptAt interrupt(InterruptPoint::kEpochSettled, epochs - 2);
+  EarlyStopping before(OnAccuracy());
+  ASSERT_FALSE(
+      FitOnce(fixture, SmallFit(40, {&before, &backup, &interrupt})).ok());
+  EarlyStopping after(OnAccuracy());
+  const FitResult fit =
+      FitOnce(fixture, SmallFit(40, {&after, &backup})).value();
+  EXPECT_EQ(fit.history.loss.size(), epochs);
+  EXPECT_EQ(fit.digest, expected.digest);
+}
+
+TEST(EarlyStoppingTest, TheBestWeightsAreWhatTrainingEndsWith) {
+  FitFixture fixture;
+  fixture.Run([&](World& world) {
+    Sequential model = SmallModel();
+    EarlyStopping stopping(OnAccuracy());
+    const FitResult fit =
+        model.Fit(world, SmallDigits(), SmallFit(40, {&stopping})).value();
+    double best = 0.0;
+    for (size_t i = 0; i < fit.history.loss.size(); ++i) {
+      best = std::max(best, MetricsOf(fit.history, i).val_accuracy);
+    }
+    ASSERT_LT(fit.history.loss.size(), 40u);
+    const auto data = LoadData(world.storage, SmallDigits()).value();
+    EXPECT_EQ(model.Evaluate(data->validation)->accuracy, best);
+  });
+}
+
+TEST(EarlyStoppingTest, AFinishedRunThatIsCalledAgainTrainsNoFurther) {
+  FitFixture fixture;
+  BackupAndRestore backup(
+      {.backup_dir = "/backup", .delete_checkpoint = false});
+  EarlyStopping first(OnAccuracy());
+  const FitResult once =
+      FitOnce(fixture, SmallFit(40, {&first, &backup})).value();
+  EarlyStopping second(OnAccuracy());
+  const FitResult again =
+      FitOnce(fixture, SmallFit(40, {&second, &backup})).value();
+  EXPECT_EQ(again.steps, once.steps);
+  EXPECT_EQ(again.digest, once.digest);
+}
+
+TEST(CallbackTest, OneThatABackupDoesNotKnowIsRefusedByName) {
+  FitFixture fixture;
+  BackupAndRestore backup({.backup_dir = "/backup"});
+  InterruptAt interrupt(InterruptPoint::kEpochSettled, 1);
+  ASSERT_FALSE(FitOnce(fixture, SmallFit(4, {&backup, &interrupt})).ok());
+  EarlyStopping stopping(OnAccuracy());
+  const auto fit = FitOnce(fixture, SmallFit(4, {&backup, &stopping}));
+  EXPECT_THAT(fit.status().message(), HasSubstr("early_stopping"));
+}
+
+std::vector<std::string> FilesIn(Storage& disk, const std::string& directory) {
+  std::vector<std::string> names;
+  const std::vector<DirectoryEntry> entries = disk.List(directory).value();
+  for (const DirectoryEntry& entry : entries) names.push_back(entry.name);
+  return names;
+}
+
+TEST(ModelCheckpointTest, KeepsTheWeightsOfEachEpoch) {
+  FitFixture fixture;
+  ModelCheckpoint keep({.path = "/weights/{epoch:02}.safetensors"});
+  ASSERT_TRUE(fixture.disk().MakeDirectory("/weights").ok());
+  ASSERT_TRUE(FitOnce(fixture, SmallFit(3, {&keep})).ok());
+  EXPECT_THAT(
+      FilesIn(fixture.disk(), "/weights"),
+      ElementsAre("01.safetensors", "02.safetensors", "03.safetensors"));
+}
+
+TEST(ModelCheckpointTest, TheBestWeightsAreThoseOfTheBestEpoch) {
+  FitFixture fixture;
+  ASSERT_TRUE(fixture.disk().MakeDirectory("/weights").ok());
+  fixture.Run([&](World& world) {
+    ModelCheckpoint best(
+        {.path = "/weights/best.safetensors", .keep = KeepWeights::kOfTheBest});
+    Sequential model = SmallModel();
+    const FitResult fit =
+        model.Fit(world, SmallDigits(), SmallFit(12, {&best})).value();
+    ASSERT_TRUE(model.LoadWeights(world, "/weights/best.safetensors").ok());
+    const auto data = LoadData(world.storage, SmallDigits()).value();
+    EXPECT_EQ(model.Evaluate(data->validation)->loss,
+              *std::ranges::min_element(fit.history.val_loss));
+  });
+}
+
+TEST(ModelCheckpointTest, NamesAPatternThatItCannotFill) {
+  FitFixture fixture;
+  ModelCheckpoint keep({.path = "/weights/{nothing}"});
+  const auto fit = FitOnce(fixture, SmallFit(1, {&keep}));
+  EXPECT_EQ(fit.status().code(), Code::kInvalidArgument);
+  EXPECT_THAT(fit.status().message(), HasSubstr("/weights/{nothing}"));
+}
+
+}  // namespace
+}  // namespace gauntlet

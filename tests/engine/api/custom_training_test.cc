@@ -1,0 +1,272 @@
+#include "engine/api/custom_training.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/api/checkpoint_manager.h"
+#include "engine/api/preemption_handler.h"
+#include "tests/engine/api/fit_fixture.h"
+
+namespace gauntlet {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// Five steps an epoch.
+CustomTrainingOptions SmallTraining(const WorkerSpec& place) {
+  const FitOptions small = SmallFit(1, {});
+  JobSpec job = PresetJob("tiny").value();
+  job.data = {.samples = 80, .validation_samples = 32, .side = 7};
+  job.replicas = std::max(1, static_cast<int>(place.addresses.size()));
+  job.batch = 16 / job.replicas;
+  return {.job = job,
+          .place = place,
+          .cluster = small.cluster,
+          .kernels = small.kernels};
+}
+
+// One life of a program with a loop of its own.
+class Life {
+ public:
+  Life(World& world, const WorkerSpec& place, int keep = 5)
+      : training_(CustomTraining::Create(world, SmallTraining(place)).value()),
+        manager_(CheckpointManager::Create(
+                     *training_, {.directory = "/ckpt", .max_to_keep = keep})
+                     .value()) {}
+
+  CustomTraining& training() { return *training_; }
+  CheckpointManager& manager() { return *manager_; }
+
+  // A step, and the epoch's end where it is the last one.
+  Status Step() {
+    RETURN_IF_ERROR(training_->Step().status());
+    return training_->EpochDone() ? training_->EndEpoch().status() : OkStatus();
+  }
+  // So many steps, each of them saved.
+  Status Steps(int count) {
+    for (int i = 0; i < count; ++i) {
+      RETURN_IF_ERROR(Step());
+      RETURN_IF_ERROR(manager_->Save().status());
+    }
+    return OkStatus();
+  }
+
+ private:
+  std::unique_ptr<CustomTraining> training_;
+  std::unique_ptr<CheckpointManager> manager_;
+};
+
+// The run R3 of the documents that the engine was founded on.
+TEST(CheckpointManagerTest, OfTwentyFiveSavesTheNewestTwoAreKept) {
+  FitFixture fixture;
+  fixture.Run(1, [](World& world, const WorkerSpec& place) {
+    Life life(world, place, 2);
+    EXPECT_FALSE(life.manager().RestoreOrInitialize().value());
+    ASSERT_TRUE(life.Steps(25).ok());
+    EXPECT_EQ(life.training().epoch(), 5u);
+    EXPECT_THAT(
+        life.manager().checkpoints(),
+        ElementsAre("/ckpt/step-000000024-g1", "/ckpt/step-000000025-g1"));
+    life.training().Leave();
+  });
+}
+
+TEST(CheckpointManagerTest, SaysWhetherItRestoredAndPutsTheValuesBack) {
+  FitFixture fixture;
+  std::optional<Digest> saved;
+  fixture.Run(1, [&](World& world, const WorkerSpec& place) {
+    Life life(world, place);
+    EXPECT_FALSE(life.manager().RestoreOrInitialize().value());
+    ASSERT_TRUE(life.Steps(7).ok());
+    saved = life.training().StateDigest();
+    ASSERT_TRUE(life.Step().ok());
+  });
+  fixture.Run(1, [&](World& world, const WorkerSpec& place) {
+    Life life(world, place);
+    EXPECT_TRUE(life.manager().RestoreOrInitialize().value());
+    EXPECT_EQ(life.training().step(), 7u);
+    EXPECT_EQ(life.training().StateDigest(), *saved);
+    life.training().Leave();
+  });
+}
+
+// Its first life ends without a goodbye after step 8.
+TEST(CheckpointManagerTest, AnInterruptedLoopEndsAsOneThatWasNot) {
+  std::vector<Digest> digests;
+  for (const bool interrupted : {false, true}) {
+    FitFixture fixture;
+    if (interrupted) {
+      fixture.Run(2, [](World& world, const WorkerSpec& place) {
+        Life life(world, place);
+        ASSERT_TRUE(life.manager().RestoreOrInitialize().ok());
+        ASSERT_TRUE(life.Steps(6).ok());
+        ASSERT_TRUE(life.Step().ok());
+        world.host.Exit(1);
+      });
+    }
+    fixture.Run(2, [&](World& world, const WorkerSpec& place) {
+      Life life(world, place);
+      ASSERT_TRUE(life.manager().RestoreOrInitialize().ok());
+      while (life.training().step() < 15) ASSERT_TRUE(life.Steps(1).ok());
+      digests.push_back(life.training().StateDigest());
+      life.training().Leave();
+    });
+  }
+  ASSERT_EQ(digests.size(), 4u);
+  EXPECT_THAT(digests, testing::Each(digests[0]));
+}
+
+TEST(CheckpointManagerTest, SavesOnlyAtMultiplesOfItsInterval) {
+  FitFixture fixture;
+  fixture.Run(1, [](World& world, const WorkerSpec& place) {
+    auto training = CustomTraining::Create(world, SmallTraining(place)).value();
+    auto manager =
+        CheckpointManager::Create(
+            *training, {.directory = "/ckpt", .checkpoint_interval = 2})
+            .value();
+    ASSERT_TRUE(manager->RestoreOrInitialize().ok());
+    std::vector<std::string> paths;
+    for (int i = 0; i < 4; ++i) {
+      ASSERT_TRUE(training->Step().ok());
+      paths.push_back(manager->SaveIfDue().value());
+    }
+    EXPECT_THAT(paths, ElementsAre("", "/ckpt/step-000000002-g1", "",
+                                   "/ckpt/step-000000004-g1"));
+    EXPECT_EQ(manager->latest_checkpoint(), paths.back());
+    training->Leave();
+  });
+}
+
+class Listener final : public SaveListener {
+ public:
+  Listener(std::string name, std::vector<std::string>& heard)
+      : name_(std::move(name)), heard_(heard) {}
+  Status BeforeSave(uint64_t step) override {
+    heard_.push_back(fmt::format("{} before {}", name_, step));
+    return refuses ? Cancelled("not now") : OkStatus();
+  }
+  void AfterSave(uint64_t, const std::string& path) override {
+    heard_.push_back(fmt::format("{} after {}", name_, path));
+  }
+  bool refuses = false;
+
+ private:
+  std::string name_;
+  std::vector<std::string>& heard_;
+};
+
+TEST(CheckpointManagerTest, ListenersHearOfEachSaveInTheirOrder) {
+  FitFixture fixture;
+  fixture.Run(1, [](World& world, const WorkerSpec& place) {
+    std::vector<std::string> heard;
+    Listener first("first", heard);
+    Listener second("second", heard);
+    Life life(world, place);
+    life.manager().AddListener(first);
+    life.manager().AddListener(second);
+    ASSERT_TRUE(life.manager().RestoreOrInitialize().ok());
+    ASSERT_TRUE(life.Steps(1).ok());
+    EXPECT_THAT(heard, ElementsAre("first before 1", "second before 1",
+                                   "first after /ckpt/step-000000001-g1",
+                                   "second after /ckpt/step-000000001-g1"));
+    life.training().Leave();
+  });
+}
+
+TEST(CheckpointManagerTest, AListenersNoOnOneWorkerIsANoOnAll) {
+  FitFixture fixture;
+  std::vector<std::string> ends;
+  fixture.Run(2, [&](World& world, const WorkerSpec& place) {
+    std::vector<std::string> heard;
+    Listener listener("it", heard);
+    listener.refuses = place.rank == 1;
+    Life life(world, place);
+    life.manager().AddListener(listener);
+    ASSERT_TRUE(life.manager().RestoreOrInitialize().ok());
+    ends.push_back(life.Steps(1).message());
+    EXPECT_TRUE(life.manager().checkpoints().empty());
+    life.training().Leave();
+  });
+  EXPECT_THAT(ends,
+              testing::Each(HasSubstr("rank 1's save listener: not now")));
+  EXPECT_EQ(ends.size(), 2u);
+}
+
+TEST(CheckpointManagerTest, NamesWhatItCannotUse) {
+  FitFixture fixture;
+  fixture.Run(1, [](World& world, const WorkerSpec& place) {
+    auto training = CustomTraining::Create(world, SmallTraining(place)).value();
+    const auto refusal = [&](const CheckpointManagerOptions& options) {
+      return CheckpointManager::Create(*training, options).status().message();
+    };
+    EXPECT_THAT(refusal({}), HasSubstr("checkpoint directory"));
+    EXPECT_THAT(refusal({.directory = "/c", .max_to_keep = 0}),
+                HasSubstr("expected at least 1, found 0"));
+    EXPECT_THAT(refusal({.directory = "/c", .checkpoint_interval = 0}),
+                HasSubstr("checkpoint_interval"));
+    training->Leave();
+  });
+}
+
+TEST(CheckpointManagerTest, AnotherJobsCheckpointsAreRefusedOnAllWorkers) {
+  FitFixture fixture;
+  fixture.Run(1, [](World& world, const WorkerSpec& place) {
+    Life life(world, place);
+    ASSERT_TRUE(life.manager().RestoreOrInitialize().ok());
+    ASSERT_TRUE(life.Steps(1).ok());
+    life.training().Leave();
+  });
+  std::vector<std::string> refusals;
+  fixture.Run(2, [&](World& world, const WorkerSpec& place) {
+    Life life(world, place);
+    refusals.push_back(life.manager().RestoreOrInitialize().status().message());
+    life.training().Leave();
+  });
+  EXPECT_EQ(refusals.size(), 2u);
+  EXPECT_THAT(refusals, testing::Each(HasSubstr("replicas: 1 in the")));
+}
+
+// A notice to the second of two workers, before its third step.
+TEST(PreemptionCheckpointHandlerTest, AllSaveTheStepThatANoticeStopsThemAt) {
+  FitFixture fixture;
+  const int second = fixture.simulation().process_count() + 1;
+  std::vector<uint64_t> stopped;
+  fixture.Run(2, [&](World& world, const WorkerSpec& place) {
+    Life life(world, place);
+    ASSERT_TRUE(life.manager().RestoreOrInitialize().ok());
+    PreemptionCheckpointHandler handler(life.training(), life.manager(), {});
+    HandledStep step;
+    while (!step.stopped) {
+      if (place.rank == 1 && life.training().step() == 2) {
+        fixture.simulation().Notify(second);
+      }
+      step = handler.Run().value();
+    }
+    EXPECT_EQ(handler.total_run_calls(), 3u);
+    stopped.push_back(life.training().step());
+    life.training().Leave();
+  });
+  EXPECT_THAT(stopped, ElementsAre(3u, 3u));
+  fixture.Run(2, [](World& world, const WorkerSpec& place) {
+    Life life(world, place);
+    EXPECT_TRUE(life.manager().RestoreOrInitialize().value());
+    EXPECT_EQ(life.training().step(), 3u);
+    life.training().Leave();
+  });
+}
+
+TEST(CustomTrainingTest, AWorkerThatIsLostIsAnErrorToTheOthers) {
+  FitFixture fixture;
+  std::optional<Status> told;
+  fixture.Run(2, [&](World& world, const WorkerSpec& place) {
+    auto training = CustomTraining::Create(world, SmallTraining(place)).value();
+    if (place.rank == 1) world.host.Exit(1);
+    told = training->Step().status();
+    training->Leave();
+  });
+  EXPECT_EQ(told->code(), Code::kUnavailable) << told->ToString();
+}
+
+}  // namespace
+}  // namespace gauntlet

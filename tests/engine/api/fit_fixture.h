@@ -1,0 +1,106 @@
+// Programs that call Fit, one after another on the same disk of the simulated
+// world, as many workers as one likes.
+#ifndef GAUNTLET_TESTS_ENGINE_API_FIT_FIXTURE_H_
+#define GAUNTLET_TESTS_ENGINE_API_FIT_FIXTURE_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "chaos/sim/simulation.h"
+#include "engine/api/sequential.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+
+// Six steps an epoch for one replica of 16 rows, three for two.
+inline DataSpec SmallDigits() {
+  return {.samples = 96, .validation_samples = 32, .side = 7};
+}
+
+inline Sequential SmallModel() {
+  Sequential model({.height = 7, .width = 7},
+                   {layers::Flatten(), layers::Dense(8), layers::Relu(),
+                    layers::Dropout(0.2f), layers::Dense(10)});
+  const Status compiled =
+      model.Compile({.optimizer = {.learning_rate = 0.01f}});
+  CHECK(compiled.ok(), compiled.ToString());
+  return model;
+}
+
+inline FitOptions SmallFit(uint64_t epochs, std::vector<Callback*> callbacks) {
+  return {.epochs = epochs,
+          .batch = 16,
+          .callbacks = std::move(callbacks),
+          .cluster = {.lost_after = std::chrono::seconds(1),
+                      .rendezvous_timeout = std::chrono::seconds(5),
+                      .step_timeout = std::chrono::seconds(3),
+                      .save_timeout = std::chrono::seconds(10)},
+          .kernels = {.isa = Isa::kScalar}};
+}
+
+class FitFixture {
+ public:
+  using Program = std::function<void(World& world, const WorkerSpec& place)>;
+
+  FitFixture() : simulation_(pool_, {.seed = 1}) {}
+
+  Simulation& simulation() { return simulation_; }
+
+  // Runs it as a process of its own on each of so many workers, to the end of
+  // all of them.
+  RunEnd Run(int workers, const Program& program) {
+    ++life_;
+    std::vector<std::string> addresses;
+    for (int rank = 0; rank < workers && workers > 1; ++rank) {
+      addresses.push_back(
+          fmt::format("w{}:{}", rank, 7000 + simulation_.TakePort()));
+    }
+    for (int rank = 0; rank < workers; ++rank) {
+      const std::string host = fmt::format("w{}", rank);
+      if (rank > 0 && rank >= hosts_) simulation_.ShareMachine(host, "w0");
+      hosts_ = std::max(hosts_, rank + 1);
+      const WorkerSpec place = {
+          .worker = rank, .life = life_, .rank = rank, .addresses = addresses};
+      simulation_.Start({.name = fmt::format("w{}.{}", rank, life_),
+                         .host = host,
+                         .body =
+                             [&program, place](World& world) {
+                               program(world, place);
+                               return 0;
+                             },
+                         .on_exit = [](const ExitStatus&) {}});
+    }
+    return simulation_.Run().end;
+  }
+
+  // One worker's program.
+  void Run(const std::function<void(World& world)>& program) {
+    Run(1, [&](World& world, const WorkerSpec&) { program(world); });
+  }
+
+  Storage& disk() { return simulation_.storage("w0"); }
+
+ private:
+  FiberPool pool_;
+  Simulation simulation_;
+  int life_ = 0;
+  int hosts_ = 1;
+};
+
+// One program that fits the small model, and what came of it.
+inline Result<FitResult> FitOnce(FitFixture& fixture,
+                                 const FitOptions& options) {
+  std::optional<Result<FitResult>> result;
+  fixture.Run([&](World& world) {
+    Sequential model = SmallModel();
+    result = model.Fit(world, SmallDigits(), options);
+  });
+  return *result;
+}
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_TESTS_ENGINE_API_FIT_FIXTURE_H_
