@@ -5,6 +5,7 @@
 
 #include "engine/api/checkpoint_manager.h"
 #include "engine/api/preemption_handler.h"
+#include "tests/engine/api/custom_fixture.h"
 #include "tests/engine/api/fit_fixture.h"
 
 namespace gauntlet {
@@ -12,19 +13,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-// Five steps an epoch.
-CustomTrainingOptions SmallTraining(const WorkerSpec& place) {
-  const FitOptions small = SmallFit(1, {});
-  JobSpec job = PresetJob("tiny").value();
-  job.data = {.samples = 80, .validation_samples = 32, .side = 7};
-  job.replicas = std::max(1, static_cast<int>(place.addresses.size()));
-  job.batch = 16 / job.replicas;
-  return {.job = job,
-          .place = place,
-          .cluster = small.cluster,
-          .kernels = small.kernels};
-}
 
 // One life of a program with a loop of its own.
 class Life {

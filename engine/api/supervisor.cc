@@ -1,0 +1,172 @@
+#include "engine/api/supervisor.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+// Beside the requests of notices: a service failed, or somebody has enough.
+constexpr uint32_t kRequestEnd = 4;
+
+}  // namespace
+
+Status WeightsAreFinite(const CustomTraining& training, ReadyWhen /*when*/) {
+  const auto weights = training.weights();
+  const auto bad = std::ranges::find_if(
+      weights, [](float weight) { return !std::isfinite(weight); });
+  if (bad == weights.end()) return OkStatus();
+  return FailedPrecondition(
+      fmt::format("weights: expected finite numbers, found {} at {}", *bad,
+                  bad - weights.begin()));
+}
+
+Result<std::unique_ptr<ManagedSession>> Supervisor::PrepareSession() {
+  std::unique_ptr<ManagedSession> session(
+      new ManagedSession(*training_, options_));
+  RETURN_IF_ERROR(session->Prepare());
+  return session;
+}
+
+ManagedSession::ManagedSession(CustomTraining& training,
+                               const SupervisorOptions& options)
+    : training_(&training),
+      options_(options),
+      coordinator_(training.world()),
+      notices_(
+          training.world(), options.preemption.grace,
+          options.logdir.empty() ? LeaveWith::kNothing : LeaveWith::kSave) {}
+
+Status ManagedSession::Ready(ReadyWhen when) const {
+  if (!options_.ready) return OkStatus();
+  return Annotate(options_.ready(*training_, when), "not ready");
+}
+
+Status ManagedSession::Prepare() {
+  if (options_.local_init) RETURN_IF_ERROR(options_.local_init(*training_));
+  RETURN_IF_ERROR(Ready(ReadyWhen::kBeforeLoad));
+  RETURN_IF_ERROR(LoadOrInitialize());
+  RETURN_IF_ERROR(Ready(ReadyWhen::kAfterLoad));
+  steps_done_ = training_->step();
+  StartServices();
+  return OkStatus();
+}
+
+Status ManagedSession::LoadOrInitialize() {
+  if (!options_.logdir.empty()) {
+    ASSIGN_OR_RETURN(manager_,
+                     CheckpointManager::Create(
+                         *training_, {.directory = options_.logdir + "/ckpt",
+                                      .max_to_keep = options_.max_to_keep}));
+    ASSIGN_OR_RETURN(recovered_, manager_->RestoreOrInitialize());
+  }
+  if (recovered_ || !options_.init_fn) return OkStatus();
+  return options_.init_fn(*training_);
+}
+
+void ManagedSession::StartServices() {
+  if (!training_->chief()) return;
+  if (manager_ != nullptr && options_.save_model_every > Duration(0)) {
+    coordinator_.Loop("save service", options_.save_model_every, [this] {
+      save_due_ = true;
+      return OkStatus();
+    });
+  }
+  if (options_.count_steps_every <= Duration(0)) return;
+  coordinator_.Loop("step counter", options_.count_steps_every, [this] {
+    const Time now = training_->world().clock.Now();
+    const uint64_t steps = steps_done_;
+    if (counted_at_) {
+      const std::chrono::duration<double> seconds = now - *counted_at_;
+      steps_per_second_ =
+          static_cast<double>(steps - counted_steps_) / seconds.count();
+    }
+    counted_steps_ = steps;
+    counted_at_ = now;
+    return OkStatus();
+  });
+}
+
+void ManagedSession::Loop(std::string name, Duration period,
+                          std::function<Status()> body) {
+  coordinator_.Loop(std::move(name), period, std::move(body));
+}
+
+uint64_t ManagedSession::step() const { return training_->step(); }
+
+// What this worker asks of all.
+uint32_t ManagedSession::Requests() {
+  uint32_t requests = notices_.Ask(training_->generation(), step());
+  if (save_due_.exchange(false)) requests |= kRequestSave;
+  if (coordinator_.ShouldStop()) requests |= kRequestEnd;
+  return requests;
+}
+
+Result<float> ManagedSession::Step() {
+  float loss = 0.0f;
+  const Status status = TakeStep(loss);
+  broken_ = broken_ || !status.ok();
+  RETURN_IF_ERROR(status);
+  return loss;
+}
+
+Status ManagedSession::TakeStep(float& loss) {
+  const Clock& clock = training_->world().clock;
+  const Time begin = clock.Now();
+  ASSIGN_OR_RETURN(loss, training_->Step(Requests()));
+  const uint32_t agreed = training_->agreed();
+  if (training_->EpochDone()) {
+    RETURN_IF_ERROR(training_->EndEpoch().status());
+  }
+  steps_done_ = step();
+  notices_.OperationTook(clock.Now() - begin);
+  preempted_ = preempted_ || (agreed & kRequestStop) != 0;
+  stopping_ = stopping_ || (agreed & (kRequestStop | kRequestEnd)) != 0;
+  return (agreed & kRequestSave) != 0 ? Settle() : OkStatus();
+}
+
+// The save that was agreed on. One that fails is a service that failed.
+Status ManagedSession::Settle() {
+  if (manager_ == nullptr) return OkStatus();
+  const Clock& clock = training_->world().clock;
+  const Time begin = clock.Now();
+  const Status saved = manager_->Save().status();
+  notices_.SaveTook(clock.Now() - begin);
+  if (saved.ok()) {
+    saved_step_ = step();
+    return saved;
+  }
+  if (!MayGoOnAfter(saved)) return saved;
+  coordinator_.RequestStop(Annotate(saved, "save service"));
+  stopping_ = true;
+  return OkStatus();
+}
+
+// All workers end alike: where a service of one failed, nobody saves.
+Status ManagedSession::HearOfServices(const Status& own) {
+  ASSIGN_OR_RETURN(const std::vector<std::string> all,
+                   training_->Tell(EncodeStatus(own)));
+  RETURN_IF_ERROR(own);
+  for (size_t rank = 0; rank < all.size(); ++rank) {
+    RETURN_IF_ERROR(
+        Annotate(DecodeStatus(all[rank]), fmt::format("rank {}", rank)));
+  }
+  return OkStatus();
+}
+
+Status ManagedSession::Stop() {
+  Status outcome = coordinator_.Join(options_.stop_grace);
+  if (!broken_) {
+    outcome = HearOfServices(outcome);
+    if (outcome.ok() && manager_ != nullptr && saved_step_ != step()) {
+      outcome = manager_->Save().status();
+    }
+  }
+  training_->Leave();
+  return outcome;
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,139 @@
+// A custom training with everything around it: recovery, checkpoints by the
+// clock, services in tasks of their own, and one end for all of them.
+//
+//   Supervisor supervisor(*training, {.logdir = "logs"});
+//   auto session = supervisor.PrepareSession();
+//   while (!(*session)->ShouldStop() && (*session)->step() < 1000) {
+//     (*session)->Step();
+//   }
+//   (*session)->Stop();
+//
+// All workers make the same calls; services run on the chief.
+#ifndef GAUNTLET_ENGINE_API_SUPERVISOR_H_
+#define GAUNTLET_ENGINE_API_SUPERVISOR_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "engine/api/checkpoint_manager.h"
+#include "engine/api/coordinator.h"
+#include "engine/api/custom_training.h"
+#include "engine/status.h"
+#include "engine/train/notice_requests.h"
+
+namespace gauntlet {
+
+// Where readiness is asked for.
+enum class ReadyWhen : uint8_t { kBeforeLoad, kAfterLoad };
+
+// Ok: the training may go on; the message of an error says what is missing.
+using ReadyCheck = std::function<Status(const CustomTraining&, ReadyWhen)>;
+
+// No weight is infinite or no number.
+Status WeightsAreFinite(const CustomTraining& training, ReadyWhen when);
+
+struct SupervisorOptions {
+  // Made where it is missing. "": neither checkpoints nor summaries.
+  std::string logdir;
+  Duration save_model_every = std::chrono::seconds(600);  // 0: off
+  int max_to_keep = 5;
+  Duration count_steps_every = std::chrono::seconds(120);  // 0: off
+  // Before anything is loaded, in every life.
+  std::function<Status(CustomTraining&)> local_init;
+  // In place of a load, where there is nothing to recover: a warm start, say.
+  std::function<Status(CustomTraining&)> init_fn;
+  ReadyCheck ready = WeightsAreFinite;  // null: nobody asks
+  // From a stop until services that do not end are given up.
+  Duration stop_grace = std::chrono::seconds(120);
+  PreemptionOptions preemption;
+};
+
+class Supervisor;
+
+// One life of the training. Made by Supervisor::PrepareSession.
+class ManagedSession {
+ public:
+  // Whether somebody, on any worker, wants all to stop: a service that failed,
+  // RequestStop, a termination notice. To be asked before each step.
+  bool ShouldStop() const { return stopping_; }
+
+  // One step of all workers; closes the epoch where it was the last one of it,
+  // and saves where a save is due or a stop was agreed on. Returns the loss.
+  Result<float> Step();
+
+  uint64_t step() const;
+  // Steps of the last stretch of count_steps_every; 0: none is over yet.
+  double steps_per_second() const { return steps_per_second_; }
+  // Whether this life goes on from a checkpoint.
+  bool recovered() const { return recovered_; }
+  // Whether a termination notice to any worker is why: the program is to exit
+  // with WorkerExit::kStopped.
+  bool preempted() const { return preempted_; }
+
+  // Calls `body` on this worker, now and then every `period`, in a task of its
+  // own, as Coordinator::Loop.
+  void Loop(std::string name, Duration period, std::function<Status()> body);
+  // Makes ShouldStop true on all workers after the next step.
+  void RequestStop(const Status& why) { coordinator_.RequestStop(why); }
+
+  // Ends the services, saves the last step if none of them failed, and leaves
+  // the cluster. The first error of a service on any worker, else the save's;
+  // what Step returned is not repeated. To be called once, on every worker.
+  Status Stop();
+
+ private:
+  friend class Supervisor;
+  ManagedSession(CustomTraining& training, const SupervisorOptions& options);
+
+  Status Prepare();
+  Status Ready(ReadyWhen when) const;
+  Status LoadOrInitialize();
+  void StartServices();
+  uint32_t Requests();
+  Status TakeStep(float& loss);
+  Status Settle();
+  Status HearOfServices(const Status& own);
+
+  CustomTraining* training_;
+  SupervisorOptions options_;
+  std::unique_ptr<CheckpointManager> manager_;  // null: no checkpoints
+  Coordinator coordinator_;
+  NoticeRequests notices_;
+  bool recovered_ = false;
+  bool stopping_ = false;
+  bool preempted_ = false;
+  bool broken_ = false;  // a step failed: the others may be gone
+  std::optional<uint64_t> saved_step_;
+  // Written by services, read by the steps, and the other way round.
+  std::atomic<bool> save_due_ = false;
+  std::atomic<uint64_t> steps_done_ = 0;
+  std::atomic<double> steps_per_second_ = 0.0;
+  // Of the counting service alone.
+  uint64_t counted_steps_ = 0;
+  std::optional<Time> counted_at_;
+};
+
+class Supervisor {
+ public:
+  // The training outlives it and its session.
+  Supervisor(CustomTraining& training, SupervisorOptions options)
+      : training_(&training), options_(std::move(options)) {}
+
+  // Recovers the newest good checkpoint, or initialises where there is none,
+  // and starts the services. kFailedPrecondition: not ready; or there are
+  // checkpoints and none can be used. After an error the program leaves
+  // (CustomTraining::Leave).
+  Result<std::unique_ptr<ManagedSession>> PrepareSession();
+
+ private:
+  CustomTraining* training_;
+  SupervisorOptions options_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_API_SUPERVISOR_H_

@@ -1,0 +1,192 @@
+#include "engine/api/supervisor.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/engine/api/custom_fixture.h"
+#include "tests/engine/api/fit_fixture.h"
+
+namespace gauntlet {
+namespace {
+
+using std::chrono::seconds;
+using testing::AnyOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::unique_ptr<CustomTraining> NewTraining(World& world,
+                                            const WorkerSpec& place) {
+  return CustomTraining::Create(world, SmallTraining(place)).value();
+}
+
+// Steps that take a second each.
+void TakeSteps(World& world, ManagedSession& session, uint64_t until) {
+  while (!session.ShouldStop() && session.step() < until) {
+    ASSERT_TRUE(session.Step().ok());
+    world.clock.SleepUntil(world.clock.Now() + seconds(1));
+  }
+}
+
+TEST(SupervisorTest, SavesByTheClockAndOnceMoreAtTheEnd) {
+  FitFixture fixture;
+  fixture.Run(1, [](World& world, const WorkerSpec& place) {
+    const auto training = NewTraining(world, place);
+    Supervisor supervisor(*training,
+                          {.logdir = "/logs", .save_model_every = seconds(10)});
+    const auto session = supervisor.PrepareSession().value();
+    TakeSteps(world, *session, 25);
+    EXPECT_TRUE(session->Stop().ok());
+  });
+  std::vector<std::string> kept;
+  for (const DirectoryEntry& entry :
+       std::vector(fixture.disk().List("/logs/ckpt").value())) {
+    if (entry.name.starts_with("step-")) kept.push_back(entry.name);
+  }
+  EXPECT_THAT(kept, ElementsAre(AnyOf("step-000000001-g1", "step-000000002-g1"),
+                                "step-000000011-g1", "step-000000021-g1",
+                                "step-000000025-g1"));
+}
+
+TEST(SupervisorTest, InitialisesOnlyWhereNothingIsRecovered) {
+  FitFixture fixture;
+  std::vector<std::string> heard;
+  for (const uint64_t until : {3, 6}) {
+    fixture.Run(1, [&](World& world, const WorkerSpec& place) {
+      const auto training = NewTraining(world, place);
+      Supervisor supervisor(
+          *training, {.logdir = "/logs",
+                      .local_init =
+                          [&](CustomTraining&) {
+                            heard.emplace_back("local_init");
+                            return OkStatus();
+                          },
+                      .init_fn =
+                          [&](CustomTraining&) {
+                            heard.emplace_back("init_fn");
+                            return OkStatus();
+                          },
+                      .ready =
+                          [&](const CustomTraining&, ReadyWhen when) {
+                            heard.emplace_back(when == ReadyWhen::kBeforeLoad
+                                                   ? "ready before"
+                                                   : "ready after");
+                            return OkStatus();
+                          }});
+      const auto session = supervisor.PrepareSession().value();
+      EXPECT_EQ(session->recovered(), until == 6);
+      EXPECT_EQ(session->step(), until - 3);
+      TakeSteps(world, *session, until);
+      EXPECT_TRUE(session->Stop().ok());
+    });
+  }
+  EXPECT_THAT(
+      heard, ElementsAre("local_init", "ready before", "init_fn", "ready after",
+                         "local_init", "ready before", "ready after"));
+}
+
+TEST(SupervisorTest, WhatIsNotReadyIsSaid) {
+  FitFixture fixture;
+  fixture.Run(1, [](World& world, const WorkerSpec& place) {
+    const auto training = NewTraining(world, place);
+    training->state().parameters[7] = std::numeric_limits<float>::infinity();
+    Supervisor supervisor(*training, {});
+    EXPECT_THAT(supervisor.PrepareSession().status().message(),
+                HasSubstr("expected finite numbers, found inf at 7"));
+    Supervisor careless(*training, {.ready = nullptr});
+    const auto session = careless.PrepareSession().value();
+    EXPECT_TRUE(session->Stop().ok());
+  });
+}
+
+TEST(SupervisorTest, WithoutALogDirectoryNothingIsWritten) {
+  FitFixture fixture;
+  fixture.Run(1, [](World& world, const WorkerSpec& place) {
+    const auto training = NewTraining(world, place);
+    Supervisor supervisor(*training, {});
+    const auto session = supervisor.PrepareSession().value();
+    TakeSteps(world, *session, 3);
+    EXPECT_TRUE(session->Stop().ok());
+  });
+  EXPECT_TRUE(fixture.disk().List("/")->empty());
+}
+
+TEST(SupervisorTest, CountsTheStepsOfASecond) {
+  FitFixture fixture;
+  fixture.Run(1, [](World& world, const WorkerSpec& place) {
+    const auto training = NewTraining(world, place);
+    Supervisor supervisor(*training, {.count_steps_every = seconds(10)});
+    const auto session = supervisor.PrepareSession().value();
+    EXPECT_EQ(session->steps_per_second(), 0.0);
+    TakeSteps(world, *session, 25);
+    EXPECT_NEAR(session->steps_per_second(), 1.0, 0.2);
+    EXPECT_TRUE(session->Stop().ok());
+  });
+}
+
+// A service of the second of two workers fails: both stop, and both know why.
+TEST(SupervisorTest, AServiceThatFailsStopsAllWorkersAndNothingIsSaved) {
+  FitFixture fixture;
+  std::vector<std::string> ends(2);
+  fixture.Run(2, [&](World& world, const WorkerSpec& place) {
+    const auto training = NewTraining(world, place);
+    Supervisor supervisor(*training,
+                          {.logdir = "/logs", .save_model_every = seconds(0)});
+    const auto session = supervisor.PrepareSession().value();
+    if (place.rank == 1) {
+      session->Loop("reader", seconds(4), [&] {
+        return session->step() < 3 ? OkStatus() : IoError("nothing to read");
+      });
+    }
+    TakeSteps(world, *session, 100);
+    EXPECT_LT(session->step(), 20u);
+    EXPECT_FALSE(session->preempted());
+    ends[static_cast<size_t>(place.rank)] = session->Stop().message();
+  });
+  EXPECT_THAT(ends, ElementsAre("rank 1: reader: nothing to read",
+                                "reader: nothing to read"));
+  for (const DirectoryEntry& entry :
+       std::vector(fixture.disk().List("/logs/ckpt").value())) {
+    EXPECT_FALSE(entry.name.starts_with("step-")) << entry.name;
+  }
+}
+
+TEST(SupervisorTest, ANoticeToOneWorkerIsAnOrderlyStopOfAll) {
+  FitFixture fixture;
+  const int second = fixture.simulation().process_count() + 1;
+  std::vector<uint64_t> steps;
+  for (const bool told : {true, false}) {
+    fixture.Run(2, [&](World& world, const WorkerSpec& place) {
+      const auto training = NewTraining(world, place);
+      Supervisor supervisor(*training, {.logdir = "/logs"});
+      const auto session = supervisor.PrepareSession().value();
+      if (!told) steps.push_back(session->step());
+      TakeSteps(world, *session, 4);
+      if (told && place.rank == 1) fixture.simulation().Notify(second);
+      TakeSteps(world, *session, 12);
+      EXPECT_EQ(session->preempted(), told);
+      EXPECT_TRUE(session->Stop().ok());
+      if (told) steps.push_back(training->step());
+    });
+  }
+  EXPECT_THAT(steps, testing::Each(steps[0]));
+  EXPECT_LT(steps[0], 8u);
+}
+
+TEST(SupervisorTest, ALostWorkerEndsTheStepsAndTheServices) {
+  FitFixture fixture;
+  std::optional<Status> told;
+  const RunEnd end = fixture.Run(2, [&](World& world, const WorkerSpec& place) {
+    const auto training = NewTraining(world, place);
+    Supervisor supervisor(*training, {.logdir = "/logs"});
+    const auto session = supervisor.PrepareSession().value();
+    TakeSteps(world, *session, 3);
+    if (place.rank == 1) world.host.Exit(1);
+    while (!told || told->ok()) told = session->Step().status();
+    EXPECT_TRUE(session->Stop().ok());
+  });
+  EXPECT_EQ(told->code(), Code::kUnavailable) << told->ToString();
+  EXPECT_EQ(end, RunEnd::kAllExited);
+}
+
+}  // namespace
+}  // namespace gauntlet
