@@ -92,7 +92,7 @@ Result<bool> CheckpointManager::RestoreOrInitialize() {
 // All of them, or none: a state that was half restored is nobody's.
 Status CheckpointManager::LoadTogether(const CheckpointRef& parent) {
   const Status own = LoadState(training_->world(), store_, parent,
-                               training_->data().train, training_->state());
+                               training_->schedule(), training_->state());
   const std::string said =
       own.ok() ? training_->StateDigest().ToString() : EncodeStatus(own);
   ASSIGN_OR_RETURN(const std::vector<std::string> all, training_->Tell(said));

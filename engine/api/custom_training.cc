@@ -18,13 +18,15 @@ Status CustomTraining::Build() {
   const JobSpec& job = options_.job;
   RETURN_IF_ERROR(Validate(job));
   ASSIGN_OR_RETURN(data_, LoadData(world_->storage, job.data));
-  RETURN_IF_ERROR(
-      CheckCluster(job, options_.place.addresses.size(), data_->train.rows));
+  RETURN_IF_ERROR(CheckCluster(job, options_.place.addresses.size()));
+  ASSIGN_OR_RETURN(
+      schedule_,
+      RowSchedule::Make(job, {.rows = data_->train.rows,
+                              .rows_of_files = data_->train.rows_of_files}));
   job_json_ = JobToJson(job, data_->content);
   ASSIGN_OR_RETURN(kernels_, Kernels::Create(options_.kernels));
-  ASSIGN_OR_RETURN(
-      model_, Model::Build(job.model, data_->train.height, data_->train.width,
-                           data_->train.classes, *kernels_));
+  ASSIGN_OR_RETURN(model_, Model::Build(job.model, data_->train.shape(),
+                                        data_->train.classes, *kernels_));
   optimizer_ = Optimizer::Build(job.optimizer, *kernels_);
   state_.emplace(*model_, *optimizer_, job);
   return OkStatus();
@@ -45,6 +47,7 @@ Status CustomTraining::Meet() {
   trainer_.emplace(*world_, session_->ring(),
                    Trainer::Parts{.job = options_.job,
                                   .data = *data_,
+                                  .schedule = *schedule_,
                                   .optimizer = *optimizer_,
                                   .model = *model_,
                                   .kernels = *kernels_});

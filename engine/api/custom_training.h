@@ -26,6 +26,7 @@
 #include "engine/api/callback.h"
 #include "engine/cluster/session.h"
 #include "engine/data/dataset.h"
+#include "engine/data/row_schedule.h"
 #include "engine/job/job.h"
 #include "engine/math/kernels.h"
 #include "engine/model/model.h"
@@ -82,7 +83,7 @@ class CustomTraining {
   World& world() { return *world_; }
   Ring& ring() { return session_->ring(); }
   TrainState& state() { return *state_; }
-  const DataSplit& data() const { return *data_; }
+  const RowSchedule& schedule() const { return *schedule_; }
   const std::string& job_json() const { return job_json_; }
   const ClusterOptions& cluster() const { return options_.cluster; }
   const Tenure& tenure() const { return options_.place.tenure; }
@@ -101,6 +102,7 @@ class CustomTraining {
   World* world_;
   CustomTrainingOptions options_;
   std::shared_ptr<const DataSplit> data_;
+  std::optional<RowSchedule> schedule_;
   std::string job_json_;
   std::unique_ptr<Kernels> kernels_;
   std::unique_ptr<Model> model_;

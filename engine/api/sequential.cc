@@ -27,10 +27,9 @@ uint32_t ClassesOf(const ModelSpec& model) {
 }
 
 Result<std::unique_ptr<Model>> BuildModel(const ModelSpec& spec,
-                                          const InputShape& input,
+                                          const RowShape& input,
                                           const Kernels& kernels) {
-  return Model::Build(spec, input.height, input.width, ClassesOf(spec),
-                      kernels);
+  return Model::Build(spec, input, ClassesOf(spec), kernels);
 }
 
 Status CheckNames(const std::vector<Callback*>& callbacks) {
@@ -68,7 +67,7 @@ Status ErrorOf(const WorkerEnd& end, const Status& callback) {
 
 }  // namespace
 
-Sequential::Sequential(const InputShape& input, std::vector<LayerSpec> layers)
+Sequential::Sequential(const RowShape& input, std::vector<LayerSpec> layers)
     : input_(input), model_{.layers = std::move(layers)} {}
 
 Status Sequential::Compile(const CompileOptions& options) {
@@ -138,11 +137,10 @@ Result<FitResult> Sequential::Fit(World& world, const DataSpec& data,
   if (exit != WorkerExit::kDone && exit != WorkerExit::kStopped) {
     return ErrorOf(trained.end, hooks.failure());
   }
-  return TakeOver(train.job, trained);
+  return TakeOver(trained);
 }
 
-Result<FitResult> Sequential::TakeOver(const JobSpec& job,
-                                       TrainedWorker& trained) {
+Result<FitResult> Sequential::TakeOver(TrainedWorker& trained) {
   TrainState& state = *trained.state;
   FitResult result = {.end = trained.end.exit == WorkerExit::kDone
                                  ? FitEnd::kFinished
@@ -154,21 +152,19 @@ Result<FitResult> Sequential::TakeOver(const JobSpec& job,
   ASSIGN_OR_RETURN(const std::unique_ptr<Kernels> kernels, Kernels::Create({}));
   ASSIGN_OR_RETURN(const std::unique_ptr<Model> model,
                    BuildModel(model_, input_, *kernels));
-  evaluation_state_ =
-      CombinedReplicaState(*model, job.replicas, state.replica_state);
+  evaluation_state_ = CombinedReplicaState(*model, state);
   weights_ = std::move(state.parameters);
   begins_with_seed_ = false;
   return result;
 }
 
 Status Sequential::CheckShape(const Dataset& rows) const {
-  if (rows.height == input_.height && rows.width == input_.width) {
-    return OkStatus();
-  }
-  return InvalidArgument(
-      fmt::format("data: expected rows of {}x{} as the model's input, found "
-                  "{}x{}",
-                  input_.height, input_.width, rows.height, rows.width));
+  const RowShape found = rows.shape();
+  if (found == input_) return OkStatus();
+  return InvalidArgument(fmt::format(
+      "data: expected rows of {}x{}x{} as the model's input, found {}x{}x{}",
+      input_.height, input_.width, input_.channels, found.height, found.width,
+      found.channels));
 }
 
 Result<EpochMetrics> Sequential::Evaluate(const Dataset& rows) const {

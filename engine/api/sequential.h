@@ -22,6 +22,7 @@
 #include "engine/data/dataset.h"
 #include "engine/job/job.h"
 #include "engine/job/layers.h"
+#include "engine/row_shape.h"
 #include "engine/status.h"
 #include "engine/train/options.h"
 #include "engine/train/worker.h"
@@ -29,11 +30,6 @@
 #include "engine/world/world.h"
 
 namespace gauntlet {
-
-struct InputShape {
-  uint32_t height = 0;
-  uint32_t width = 0;
-};
 
 struct CompileOptions {
   OptimizerSpec optimizer;
@@ -78,7 +74,7 @@ struct FitResult {
 
 class Sequential {
  public:
-  Sequential(const InputShape& input, std::vector<LayerSpec> layers);
+  Sequential(const RowShape& input, std::vector<LayerSpec> layers);
 
   // Sets the weights to the seed's. kInvalidArgument names what no training can
   // use, layers included.
@@ -108,9 +104,9 @@ class Sequential {
  private:
   JobSpec JobFor(const DataSpec& data, const FitOptions& options) const;
   Status CheckShape(const Dataset& rows) const;
-  Result<FitResult> TakeOver(const JobSpec& job, TrainedWorker& trained);
+  Result<FitResult> TakeOver(TrainedWorker& trained);
 
-  InputShape input_;
+  RowShape input_;
   ModelSpec model_;
   CompileOptions compile_;
   std::vector<ParameterInfo> parameters_;

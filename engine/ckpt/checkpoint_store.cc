@@ -13,23 +13,11 @@
 #include "engine/ckpt/save_metadata.h"
 #include "engine/ckpt/store_deletion.h"
 #include "engine/ckpt/store_names.h"
+#include "engine/world/directories.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
-
-// Each new ancestor is durable before the next one is made in it, so that after
-// a crash only the deepest one that is there may still have to be synced.
-Status MakeDurableDirectory(Storage& storage, const std::string& path) {
-  const std::string parent = ParentDirectory(path);
-  Status made = storage.MakeDirectory(path);
-  if (made.code() == Code::kNotFound && parent != path) {
-    RETURN_IF_ERROR(MakeDurableDirectory(storage, parent));
-    made = storage.MakeDirectory(path);
-  }
-  if (!made.ok() && made.code() != Code::kAlreadyExists) return made;
-  return storage.SyncDirectory(parent);
-}
 
 // The checkpoint that a save becomes. REQUIRES: BeginSave gave the name.
 CheckpointRef RefOfSave(const std::string& save) {
@@ -69,9 +57,7 @@ CheckpointStore::CheckpointStore(World& world, StoreOptions options)
 Result<CheckpointStore> CheckpointStore::Open(World& world,
                                               const StoreOptions& options) {
   StoreOptions cleaned = options;
-  while (cleaned.directory.size() > 1 && cleaned.directory.ends_with('/')) {
-    cleaned.directory.pop_back();
-  }
+  cleaned.directory = WithoutLastSlashes(cleaned.directory);
   if (cleaned.directory.empty()) {
     return InvalidArgument("checkpoint directory: expected a path, found \"\"");
   }

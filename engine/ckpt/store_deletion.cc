@@ -6,6 +6,7 @@
 #include "engine/ckpt/removal.h"
 #include "engine/ckpt/store_names.h"
 #include "engine/ckpt/store_scan.h"
+#include "engine/world/directories.h"
 
 namespace gauntlet {
 namespace {
@@ -35,12 +36,6 @@ Status DeleteOthers(World& world, const std::string& directory,
 }
 
 }  // namespace
-
-std::string ParentDirectory(const std::string& path) {
-  const size_t slash = path.find_last_of('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
 
 Status DeleteStore(World& world, const std::string& directory,
                    const std::optional<ClaimRecord>& owner) {

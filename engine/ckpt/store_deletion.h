@@ -11,8 +11,6 @@
 
 namespace gauntlet {
 
-std::string ParentDirectory(const std::string& path);
-
 // Deletes every checkpoint, claim and state file, then the directory if nothing
 // else is in it, in an order in which a crash leaves either the newest
 // checkpoint, which then stands for its lineage by its manifest alone, or

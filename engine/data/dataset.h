@@ -8,22 +8,31 @@
 
 #include "engine/digest.h"
 #include "engine/job/job.h"
+#include "engine/row_shape.h"
 #include "engine/status.h"
 #include "engine/world/storage.h"
 
 namespace gauntlet {
 
-// `features` is rows x features_per_row, row-major float32 in [0, 1]; a label
-// is a class index below `classes`.
+// `features` is rows x height x width x channels, row-major float32: in [0, 1]
+// where the source stores bytes, else as it stores them. A label is a class
+// index below `classes`.
 struct Dataset {
   uint32_t rows = 0;
   uint32_t height = 0;
   uint32_t width = 0;
+  uint32_t channels = 1;
   uint32_t classes = 0;
+  uint32_t divided_by = 255;  // features are stored values over this
   std::vector<float> features;
   std::vector<uint8_t> labels;
+  // Of each file, in the order of the rows; empty: they are not from several.
+  std::vector<uint32_t> rows_of_files;
 
-  size_t features_per_row() const { return size_t{height} * width; }
+  RowShape shape() const {
+    return {.height = height, .width = width, .channels = channels};
+  }
+  size_t features_per_row() const { return shape().floats(); }
 };
 
 struct DataSplit {

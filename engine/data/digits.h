@@ -12,10 +12,8 @@
 
 namespace gauntlet {
 
-enum class DigitsSplit : uint8_t { kTrain, kValidation };
-
 struct DigitsSpec {
-  DigitsSplit split = DigitsSplit::kTrain;
+  DataPart split = DataPart::kTrain;
   uint32_t rows = 0;
   uint32_t side = 28;  // 28, or 7: the means of 4 x 4 blocks
 };

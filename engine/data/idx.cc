@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/data/gzip.h"
+#include "engine/data/source_file.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -14,9 +15,7 @@ namespace {
 
 constexpr uint32_t kImagesMagic = 0x00000803;
 constexpr uint32_t kLabelsMagic = 0x00000801;
-constexpr uint64_t kMaxRows = 10'000'000;
 constexpr uint64_t kMaxSide = 4096;
-constexpr uint64_t kMaxBytes = uint64_t{1} << 30;
 
 // The bytes of an IDX file in order, inflated if they are compressed.
 class IdxSource {
@@ -58,8 +57,7 @@ class IdxSource {
     return std::as_bytes(std::span(bytes_));
   }
   Status Malformed(std::string_view expected, std::string_view found) const {
-    return InvalidArgument(fmt::format("{}: offset {}: expected {}, found {}",
-                                       path_, offset_, expected, found));
+    return MalformedData(path_, offset_, expected, found);
   }
 
   std::string path_;
@@ -71,13 +69,9 @@ class IdxSource {
 Result<std::unique_ptr<IdxSource>> OpenIdx(Storage& storage,
                                            const std::string& plain) {
   for (const std::string& path : {plain, plain + ".gz"}) {
-    Result<std::string> bytes = ReadFile(storage, path, kMaxBytes);
+    Result<std::string> bytes = ReadDataFile(storage, path);
     if (bytes.ok()) {
       return std::make_unique<IdxSource>(path, std::move(bytes).value());
-    }
-    // DataLoss is ReadFile's word for a file over the limit.
-    if (bytes.status().code() == Code::kDataLoss) {
-      return InvalidArgument(bytes.status().message());
     }
     if (bytes.status().code() != Code::kNotFound) return bytes.status();
   }
@@ -98,9 +92,9 @@ Result<uint32_t> ReadBigEndian(IdxSource& source) {
 Status ReadMagic(IdxSource& source, uint32_t expected) {
   ASSIGN_OR_RETURN(const uint32_t magic, ReadBigEndian(source));
   if (magic == expected) return OkStatus();
-  return InvalidArgument(
-      fmt::format("{}: offset 0: expected magic 0x{:08x}, found 0x{:08x}",
-                  source.path(), expected, magic));
+  return MalformedData(source.path(), 0,
+                       fmt::format("magic 0x{:08x}", expected),
+                       fmt::format("0x{:08x}", magic));
 }
 
 struct Dimension {
@@ -112,18 +106,19 @@ struct Dimension {
 Result<uint32_t> ReadDimension(IdxSource& source, const Dimension& dimension) {
   ASSIGN_OR_RETURN(const uint32_t size, ReadBigEndian(source));
   if (size >= 1 && size <= dimension.most) return size;
-  return InvalidArgument(
-      fmt::format("{}: offset {}: expected 1 to {} {}, found {}", source.path(),
-                  dimension.offset, dimension.most, dimension.name, size));
+  return MalformedData(
+      source.path(), dimension.offset,
+      fmt::format("1 to {} {}", dimension.most, dimension.name),
+      std::to_string(size));
 }
 
 // What follows the header: `size` bytes and the end of the file.
 Result<std::vector<uint8_t>> ReadBody(IdxSource& source, uint64_t size) {
-  if (size > kMaxBytes || size > source.most()) {
+  if (size > kMaxDataFileBytes || size > source.most()) {
     return InvalidArgument(fmt::format(
         "{}: offset 4: the sizes promise {} bytes, the file can hold {} (and "
         "the limit is {})",
-        source.path(), size, source.most(), kMaxBytes));
+        source.path(), size, source.most(), kMaxDataFileBytes));
   }
   std::vector<uint8_t> body(size);
   RETURN_IF_ERROR(source.Read(std::as_writable_bytes(std::span(body))));
@@ -133,9 +128,9 @@ Result<std::vector<uint8_t>> ReadBody(IdxSource& source, uint64_t size) {
 
 Status ReadImages(IdxSource& source, RawRows& raw) {
   RETURN_IF_ERROR(ReadMagic(source, kImagesMagic));
-  ASSIGN_OR_RETURN(
-      raw.rows,
-      ReadDimension(source, {.name = "rows", .offset = 4, .most = kMaxRows}));
+  ASSIGN_OR_RETURN(raw.rows, ReadDimension(source, {.name = "rows",
+                                                    .offset = 4,
+                                                    .most = kMaxDataRows}));
   ASSIGN_OR_RETURN(raw.height, ReadDimension(source, {.name = "pixels high",
                                                       .offset = 8,
                                                       .most = kMaxSide}));
@@ -152,18 +147,19 @@ Status ReadLabels(IdxSource& source, RawRows& raw) {
   RETURN_IF_ERROR(ReadMagic(source, kLabelsMagic));
   ASSIGN_OR_RETURN(
       const uint32_t rows,
-      ReadDimension(source, {.name = "rows", .offset = 4, .most = kMaxRows}));
+      ReadDimension(source,
+                    {.name = "rows", .offset = 4, .most = kMaxDataRows}));
   if (rows != raw.rows) {
-    return InvalidArgument(
-        fmt::format("{}: offset 4: expected {} rows as in the images, found {}",
-                    source.path(), raw.rows, rows));
+    return MalformedData(source.path(), 4,
+                         fmt::format("{} rows as in the images", raw.rows),
+                         std::to_string(rows));
   }
   ASSIGN_OR_RETURN(raw.labels, ReadBody(source, rows));
   for (size_t i = 0; i < raw.labels.size(); ++i) {
     if (raw.labels[i] >= kImageClasses) {
-      return InvalidArgument(fmt::format(
-          "{}: offset {}: expected a label below {}, found {}", source.path(),
-          kHeader + i, kImageClasses, raw.labels[i]));
+      return MalformedData(source.path(), kHeader + i,
+                           fmt::format("a label below {}", kImageClasses),
+                           std::to_string(raw.labels[i]));
     }
   }
   return OkStatus();
@@ -172,9 +168,9 @@ Status ReadLabels(IdxSource& source, RawRows& raw) {
 }  // namespace
 
 Result<RawRows> ReadIdx(Storage& storage, const std::string& directory,
-                        IdxSplit split) {
+                        DataPart split) {
   const std::string stem =
-      directory + (split == IdxSplit::kTrain ? "/train" : "/t10k");
+      directory + (split == DataPart::kTrain ? "/train" : "/t10k");
   RawRows raw;
   ASSIGN_OR_RETURN(const auto images,
                    OpenIdx(storage, stem + "-images-idx3-ubyte"));

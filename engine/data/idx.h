@@ -13,13 +13,11 @@
 
 namespace gauntlet {
 
-enum class IdxSplit : uint8_t { kTrain, kValidation };
-
 // <directory>/{train,t10k}-{images-idx3,labels-idx1}-ubyte, plain or, where
 // that is missing, with .gz. kInvalidArgument for a missing or malformed file,
 // with its name, the offset, what was expected and what was found.
 Result<RawRows> ReadIdx(Storage& storage, const std::string& directory,
-                        IdxSplit split);
+                        DataPart split);
 
 }  // namespace gauntlet
 

@@ -1,11 +1,15 @@
 #include <array>
 #include <span>
+#include <utility>
 
+#include "engine/data/cifar10.h"
 #include "engine/data/dataset.h"
 #include "engine/data/digits.h"
 #include "engine/data/idx.h"
+#include "engine/data/npy.h"
 #include "engine/data/raw_rows.h"
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace gauntlet {
 namespace {
@@ -17,37 +21,75 @@ struct RawSplit {
 
 RawSplit DrawSplit(const DataSpec& spec) {
   const auto side = static_cast<uint32_t>(spec.side);
-  return {.train = DrawDigits({.split = DigitsSplit::kTrain,
+  return {.train = DrawDigits({.split = DataPart::kTrain,
                                .rows = static_cast<uint32_t>(spec.samples),
                                .side = side}),
           .validation = DrawDigits(
-              {.split = DigitsSplit::kValidation,
+              {.split = DataPart::kValidation,
                .rows = static_cast<uint32_t>(spec.validation_samples),
                .side = side})};
 }
 
-Result<RawSplit> ReadSplit(Storage& storage, const std::string& directory) {
-  RawSplit split;
-  ASSIGN_OR_RETURN(split.train, ReadIdx(storage, directory, IdxSplit::kTrain));
-  ASSIGN_OR_RETURN(split.validation,
-                   ReadIdx(storage, directory, IdxSplit::kValidation));
-  if (split.train.height == split.validation.height &&
-      split.train.width == split.validation.width) {
-    return split;
-  }
-  return InvalidArgument(fmt::format(
-      "{}: expected validation images of {} x {} pixels as in training, found "
-      "{} x {}",
-      directory, split.train.height, split.train.width, split.validation.height,
-      split.validation.width));
+std::string SizeText(const RawRows& raw) {
+  std::string text = fmt::format("{} x {}", raw.height, raw.width);
+  if (raw.channels > 1) text += fmt::format(" x {}", raw.channels);
+  return text;
 }
 
-// The same rows give the same text, however they were stored.
+Status CheckAlike(const std::string& path, const RawSplit& split) {
+  const auto type_of = [](const RawRows& raw) {
+    return raw.values.empty() ? "bytes" : "floats";
+  };
+  if (SizeText(split.train) != SizeText(split.validation)) {
+    return InvalidArgument(fmt::format(
+        "{}: expected validation images of {} pixels as in training, found {}",
+        path, SizeText(split.train), SizeText(split.validation)));
+  }
+  // Bytes are scaled to [0, 1], floats are not.
+  if (type_of(split.train) == type_of(split.validation)) return OkStatus();
+  return InvalidArgument(fmt::format(
+      "{}: expected validation features stored as {} as in training, found {}",
+      path, type_of(split.train), type_of(split.validation)));
+}
+
+Result<RawSplit> ReadSplit(Storage& storage, const DataSpec& spec) {
+  const auto read = [&](DataPart part) -> Result<RawRows> {
+    const bool elsewhere =
+        part == DataPart::kValidation && !spec.validation_path.empty();
+    const std::string& path = elsewhere ? spec.validation_path : spec.path;
+    if (spec.kind == DataKind::kCifar10) {
+      return ReadCifar10(storage, path, part);
+    }
+    if (spec.kind == DataKind::kNpy) {
+      return ReadNpy(
+          storage,
+          {.directory = path, .classes = static_cast<uint32_t>(spec.classes)},
+          part);
+    }
+    return ReadIdx(storage, path, part);
+  };
+  RawSplit split;
+  ASSIGN_OR_RETURN(split.train, read(DataPart::kTrain));
+  ASSIGN_OR_RETURN(split.validation, read(DataPart::kValidation));
+  RETURN_IF_ERROR(CheckAlike(spec.path, split));
+  return split;
+}
+
+// The same rows give the same text, however they were stored; but for the files
+// they come from, which decide about who takes them.
 std::string ContentText(const RawRows& raw) {
-  return fmt::format("{}x{}x{} pixels {} labels {}\n", raw.rows, raw.height,
-                     raw.width,
-                     DigestOf(std::as_bytes(std::span(raw.pixels))).ToString(),
-                     DigestOf(std::as_bytes(std::span(raw.labels))).ToString());
+  const auto digest_of = [](const auto& values) {
+    return DigestOf(std::as_bytes(std::span(values))).ToString();
+  };
+  std::string text = fmt::format("{}x{}x{}", raw.rows, raw.height, raw.width);
+  if (raw.channels > 1) text += fmt::format("x{}", raw.channels);
+  text += raw.values.empty() ? " pixels " + digest_of(raw.pixels)
+                             : " floats " + digest_of(raw.values);
+  text += " labels " + digest_of(raw.labels);
+  if (!raw.rows_of_files.empty()) {
+    text += fmt::format(" files {}", fmt::join(raw.rows_of_files, "+"));
+  }
+  return text + "\n";
 }
 
 // The true quotient byte / 255, correctly rounded.
@@ -59,17 +101,21 @@ std::array<float, 256> FeatureOfByte() {
   return table;
 }
 
-Dataset ToDataset(RawRows raw) {
+Dataset ToDataset(RawRows raw, uint32_t classes) {
   const std::array<float, 256> feature = FeatureOfByte();
   Dataset data{.rows = raw.rows,
                .height = raw.height,
                .width = raw.width,
-               .classes = kImageClasses};
-  data.features.reserve(raw.pixels.size());
+               .channels = raw.channels,
+               .classes = classes,
+               .divided_by = raw.values.empty() ? 255u : 1u};
+  data.features = std::move(raw.values);
+  data.features.reserve(data.features.size() + raw.pixels.size());
   for (const uint8_t pixel : raw.pixels) {
     data.features.push_back(feature[pixel]);
   }
   data.labels = std::move(raw.labels);
+  data.rows_of_files = std::move(raw.rows_of_files);
   return data;
 }
 
@@ -78,16 +124,19 @@ Dataset ToDataset(RawRows raw) {
 Result<std::shared_ptr<const DataSplit>> LoadData(Storage& storage,
                                                   const DataSpec& spec) {
   RawSplit raw;
-  if (spec.kind == DataKind::kIdx) {
-    ASSIGN_OR_RETURN(raw, ReadSplit(storage, spec.path));
-  } else {
+  if (spec.kind == DataKind::kDigits) {
     raw = DrawSplit(spec);
+  } else {
+    ASSIGN_OR_RETURN(raw, ReadSplit(storage, spec));
   }
+  const uint32_t classes = spec.kind == DataKind::kNpy
+                               ? static_cast<uint32_t>(spec.classes)
+                               : kImageClasses;
   auto split = std::make_shared<DataSplit>();
   split->content =
       DigestOf(ContentText(raw.train) + ContentText(raw.validation));
-  split->train = ToDataset(std::move(raw.train));
-  split->validation = ToDataset(std::move(raw.validation));
+  split->train = ToDataset(std::move(raw.train), classes);
+  split->validation = ToDataset(std::move(raw.validation), classes);
   return std::shared_ptr<const DataSplit>(std::move(split));
 }
 

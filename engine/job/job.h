@@ -89,15 +89,27 @@ struct OptimizerSpec {
   ClipSpec clip;
 };
 
-enum class DataKind : uint8_t { kDigits, kIdx };
+enum class DataKind : uint8_t { kDigits, kIdx, kCifar10, kNpy };
+
+// In what order an epoch takes the rows.
+enum class Shuffle : uint8_t { kOn, kOff };
+
+// Who takes which rows: see engine/data/row_schedule.h.
+enum class ShardPolicy : uint8_t { kData, kFile, kAuto, kOff };
 
 struct DataSpec {
   DataKind kind = DataKind::kDigits;
-  std::string path;               // kIdx: directory with the four MNIST files
+  std::string path;               // of the files' directory; not kDigits
+  std::string validation_path;    // of the validation's; empty: `path` too
+  int classes = 10;               // kNpy: labels are below
   int samples = 4096;             // kDigits: training rows
   int validation_samples = 1024;  // kDigits: validation rows
   // kDigits: pixels a side, 28 or 7 (7: the mean of 4x4 blocks).
   int side = 28;
+  Shuffle shuffle = Shuffle::kOn;
+  ShardPolicy shard = ShardPolicy::kData;
+  int steps_per_epoch = 0;   // 0: as many as the rows give
+  int validation_steps = 0;  // of a global batch each; 0: all rows
 };
 
 // What happens to the samples of an epoch that do not fill a global batch.
@@ -148,12 +160,12 @@ std::string JobToJson(const JobSpec& job, const Digest& data_digest);
 // repeated key, a wrong type or a value that Validate refuses is
 // kInvalidArgument with the dotted path of the key.
 Result<JobSpec> JobFromJson(std::string_view json);
-// Over the canonical JSON and the numerics version, but not over data.path:
+// Over the canonical JSON and the numerics version, but not over data's paths:
 // what the data is counts, where it lies does not.
 Digest JobDigest(std::string_view job_json);
 // "optimizer.learning_rate: 0.001 in the checkpoint, 0.002 now; …" for two
 // canonical texts that differ; "" if they do not (then it is the numerics
-// version that changed). data.path is not compared.
+// version that changed). Paths are not compared.
 std::string DescribeJobDifference(std::string_view stored_json,
                                   std::string_view present_json);
 

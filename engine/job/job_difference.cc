@@ -52,6 +52,7 @@ std::string DescribeJobDifference(std::string_view stored_json,
   Leaves paths = before;
   paths.insert(now.begin(), now.end());
   paths.erase("data.path");  // not part of the job, see JobDigest
+  paths.erase("data.validation_path");
   std::vector<std::string> parts;
   for (const auto& [path, unused] : paths) {
     const std::string was = LeafOr(before, path);

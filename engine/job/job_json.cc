@@ -1,5 +1,6 @@
 #include <cstdlib>
 #include <limits>
+#include <utility>
 
 #include "engine/job/job.h"
 #include "engine/job/strict_json.h"
@@ -48,16 +49,60 @@ Json ModelToJson(const ModelSpec& model) {
                        : "mean_squared_error"}};
 }
 
-Json DataToJson(const DataSpec& data, const Digest& digest) {
-  if (data.kind == DataKind::kIdx) {
-    return {
-        {"kind", "idx"}, {"path", data.path}, {"digest", digest.ToString()}};
+std::string_view DataKindName(DataKind kind) {
+  switch (kind) {
+    case DataKind::kDigits:
+      return "digits";
+    case DataKind::kIdx:
+      return "idx";
+    case DataKind::kCifar10:
+      return "cifar10";
+    case DataKind::kNpy:
+      return "npy";
   }
-  return {{"kind", "digits"},
-          {"samples", data.samples},
-          {"validation_samples", data.validation_samples},
-          {"side", data.side},
-          {"digest", digest.ToString()}};
+  return "?";
+}
+
+std::string_view ShardPolicyName(ShardPolicy policy) {
+  switch (policy) {
+    case ShardPolicy::kData:
+      return "data";
+    case ShardPolicy::kFile:
+      return "file";
+    case ShardPolicy::kAuto:
+      return "auto";
+    case ShardPolicy::kOff:
+      return "off";
+  }
+  return "?";
+}
+
+Json DataToJson(const DataSpec& data, const Digest& digest) {
+  Json json = {{"kind", DataKindName(data.kind)}};
+  if (data.kind == DataKind::kDigits) {
+    json["samples"] = data.samples;
+    json["validation_samples"] = data.validation_samples;
+    json["side"] = data.side;
+  } else {
+    json["path"] = data.path;
+    if (!data.validation_path.empty()) {
+      json["validation_path"] = data.validation_path;
+    }
+  }
+  if (data.kind == DataKind::kNpy) json["classes"] = data.classes;
+  // What is as ever is not in the text, so that it is the text of ever.
+  if (data.shuffle == Shuffle::kOff) json["shuffle"] = "off";
+  if (data.shard != ShardPolicy::kData) {
+    json["shard"] = ShardPolicyName(data.shard);
+  }
+  if (data.steps_per_epoch > 0) {
+    json["steps_per_epoch"] = data.steps_per_epoch;
+  }
+  if (data.validation_steps > 0) {
+    json["validation_steps"] = data.validation_steps;
+  }
+  json["digest"] = digest.ToString();
+  return json;
 }
 
 Json ScheduleToJson(const ScheduleSpec& schedule) {
@@ -179,19 +224,47 @@ Result<ModelSpec> ModelFromJson(const Json& json) {
   return model;
 }
 
+// Keys that stand there only where they say something else than ever.
+void ReadSampling(JsonFields& fields, DataSpec& data) {
+  if (fields.Maybe("shuffle") != nullptr) {
+    data.shuffle = fields.Choice<Shuffle>("shuffle", {{"off", Shuffle::kOff}});
+  }
+  if (fields.Maybe("shard") != nullptr) {
+    data.shard =
+        fields.Choice<ShardPolicy>("shard", {{"file", ShardPolicy::kFile},
+                                             {"auto", ShardPolicy::kAuto},
+                                             {"off", ShardPolicy::kOff}});
+  }
+  for (const auto& [key, steps] :
+       {std::pair{"steps_per_epoch", &data.steps_per_epoch},
+        std::pair{"validation_steps", &data.validation_steps}}) {
+    if (fields.Maybe(key) == nullptr) continue;
+    *steps = static_cast<int>(fields.Integer(key, 1, kMaxInt));
+  }
+}
+
 Result<DataSpec> DataFromJson(const Json& json) {
   JsonFields fields(json, "data");
   DataSpec data;
-  data.kind = fields.Choice<DataKind>(
-      "kind", {{"digits", DataKind::kDigits}, {"idx", DataKind::kIdx}});
-  if (data.kind == DataKind::kIdx) {
+  data.kind = fields.Choice<DataKind>("kind", {{"digits", DataKind::kDigits},
+                                               {"idx", DataKind::kIdx},
+                                               {"cifar10", DataKind::kCifar10},
+                                               {"npy", DataKind::kNpy}});
+  if (data.kind != DataKind::kDigits) {
     data.path = fields.String("path");
+    if (fields.Maybe("validation_path") != nullptr) {
+      data.validation_path = fields.String("validation_path");
+    }
+    if (data.kind == DataKind::kNpy) {
+      data.classes = static_cast<int>(fields.Integer("classes", 1, kMaxInt));
+    }
   } else {
     data.samples = static_cast<int>(fields.Integer("samples", 1, kMaxInt));
     data.validation_samples =
         static_cast<int>(fields.Integer("validation_samples", 1, kMaxInt));
     data.side = static_cast<int>(fields.Integer("side", 1, kMaxInt));
   }
+  ReadSampling(fields, data);
   const std::string digest = fields.String("digest");
   RETURN_IF_ERROR(fields.Finish());
   if (!Digest::Parse(digest)) {
@@ -368,6 +441,7 @@ Digest JobDigest(std::string_view job_json) {
     if (json.ok() && json->is_object() && json->contains("data") &&
         (*json)["data"].is_object()) {
       (*json)["data"].erase("path");
+      (*json)["data"].erase("validation_path");
       text = Dump(*json);
     }
   }

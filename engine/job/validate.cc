@@ -11,6 +11,7 @@ constexpr int kMaxKernel = 64;  // a side
 constexpr int kMaxReplicas = 1024;
 constexpr int kMaxBatch = 65536;
 constexpr int kMaxSamples = 10'000'000;
+constexpr int kMaxClasses = 256;  // a label is a byte
 constexpr int kMaxAccumulate = 65536;
 constexpr int kMaxPieces = 1000;
 constexpr uint64_t kMaxUpdates = uint64_t{1} << 53;
@@ -99,17 +100,51 @@ Status ValidateModel(const ModelSpec& model) {
   return OkStatus();
 }
 
-Status ValidateData(const DataSpec& data) {
-  if (data.kind == DataKind::kIdx) {
-    if (!data.path.empty()) return OkStatus();
+Status ValidateSource(const DataSpec& data) {
+  if (data.kind != DataKind::kDigits && data.path.empty()) {
     return InvalidArgument("data.path: expected a directory, found nothing");
   }
+  if (data.kind == DataKind::kNpy) {
+    return CheckInt("data.classes", data.classes, 2, kMaxClasses);
+  }
+  if (data.kind != DataKind::kDigits) return OkStatus();
   RETURN_IF_ERROR(CheckInt("data.samples", data.samples, 1, kMaxSamples));
   RETURN_IF_ERROR(CheckInt("data.validation_samples", data.validation_samples,
                            1, kMaxSamples));
   if (data.side == 28 || data.side == 7) return OkStatus();
   return InvalidArgument(
       fmt::format("data.side: expected 28 or 7, found {}", data.side));
+}
+
+Status ValidateData(const DataSpec& data) {
+  RETURN_IF_ERROR(ValidateSource(data));
+  RETURN_IF_ERROR(
+      CheckInt("data.steps_per_epoch", data.steps_per_epoch, 0, kMaxSamples));
+  return CheckInt("data.validation_steps", data.validation_steps, 0,
+                  kMaxSamples);
+}
+
+// Of rows that are known beforehand.
+Status ValidateEpoch(const JobSpec& job) {
+  const int64_t global_batch = int64_t{job.replicas} * job.batch;
+  const int64_t samples = job.data.samples;
+  const bool all_of_each = job.data.shard == ShardPolicy::kOff;
+  const int64_t needed = all_of_each ? job.batch : global_batch;
+  if (job.remainder == Remainder::kDrop && needed > samples) {
+    return InvalidArgument(fmt::format(
+        "data.samples: expected at least one global batch ({} replicas of {} "
+        "rows = {}) with remainder drop, found {}",
+        all_of_each ? 1 : job.replicas, job.batch, needed, samples));
+  }
+  // The ledger numbers the uses of an epoch.
+  constexpr int64_t kMaxUses = int64_t{1} << 32;
+  if (all_of_each && job.replicas * samples >= kMaxUses) {
+    return InvalidArgument(fmt::format(
+        "data.samples: expected fewer than 2^32 over all {} replicas with "
+        "shard off, found {}",
+        job.replicas, job.replicas * samples));
+  }
+  return OkStatus();
 }
 
 Status ValidatePiecewise(const ScheduleSpec& schedule) {
@@ -186,14 +221,7 @@ Status Validate(const JobSpec& job) {
   RETURN_IF_ERROR(CheckInt("replicas", job.replicas, 1, kMaxReplicas));
   RETURN_IF_ERROR(CheckInt("batch", job.batch, 1, kMaxBatch));
   RETURN_IF_ERROR(CheckInt("accumulate", job.accumulate, 1, kMaxAccumulate));
-  const int64_t global_batch = int64_t{job.replicas} * job.batch;
-  if (job.data.kind == DataKind::kDigits && job.remainder == Remainder::kDrop &&
-      global_batch > job.data.samples) {
-    return InvalidArgument(fmt::format(
-        "data.samples: expected at least one global batch ({} replicas of {} "
-        "rows = {}) with remainder drop, found {}",
-        job.replicas, job.batch, global_batch, job.data.samples));
-  }
+  if (job.data.kind == DataKind::kDigits) return ValidateEpoch(job);
   return OkStatus();
 }
 

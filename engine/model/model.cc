@@ -63,16 +63,8 @@ void Append(std::string name, std::unique_ptr<Layer> layer, Stages& all) {
   all.stages.push_back(std::move(stage));
 }
 
-// What goes from layer to layer: rows of images, or flat rows as 1 x 1 of so
-// many channels. Either way a row is height x width x channels floats, NHWC.
-struct RowShape {
-  size_t height = 0;
-  size_t width = 0;
-  size_t channels = 0;
-  size_t floats() const { return height * width * channels; }
-};
-
-// Turns the layers of a spec into stages, one after the other.
+// Turns the layers of a spec into stages, one after the other. Its shape is
+// what goes from layer to layer.
 class StagesBuilder {
  public:
   StagesBuilder(const RowShape& shape, const Kernels& kernels)
@@ -450,17 +442,16 @@ size_t Model::replica_state_size() const {
 }
 
 Result<std::unique_ptr<Model>> Model::Build(const ModelSpec& spec,
-                                            uint32_t height, uint32_t width,
+                                            const RowShape& row,
                                             uint32_t classes,
                                             const Kernels& kernels) {
-  const size_t features = size_t{height} * width;
+  const size_t features = row.floats();
   if (features == 0 || features > kMaxParameters) {
     return InvalidArgument(
-        fmt::format("data: expected 1 to {} features a row, found {} x {}",
-                    kMaxParameters, height, width));
+        fmt::format("data: expected 1 to {} features a row, found {} x {} x {}",
+                    kMaxParameters, row.height, row.width, row.channels));
   }
-  StagesBuilder builder({.height = height, .width = width, .channels = 1},
-                        kernels);
+  StagesBuilder builder(row, kernels);
   for (uint32_t i = 0; i < spec.layers.size(); ++i) {
     RETURN_IF_ERROR(builder.Add(spec.layers[i], i));
   }

@@ -13,6 +13,7 @@
 #include "engine/job/job.h"
 #include "engine/math/kernels.h"
 #include "engine/model/step_probe.h"
+#include "engine/row_shape.h"
 #include "engine/status.h"
 
 namespace gauntlet {
@@ -53,10 +54,10 @@ struct ReplicaResult {
 // Not safe for two tasks at once: it owns the activations' memory.
 class Model {
  public:
-  // For inputs of height x width and labels below `classes`; kInvalidArgument
-  // if the last layer does not give `classes` outputs.
+  // For rows of that shape and labels below `classes`; kInvalidArgument if the
+  // last layer does not give `classes` outputs.
   static Result<std::unique_ptr<Model>> Build(const ModelSpec& spec,
-                                              uint32_t height, uint32_t width,
+                                              const RowShape& row,
                                               uint32_t classes,
                                               const Kernels& kernels);
   virtual ~Model() = default;

@@ -94,6 +94,19 @@ Result<CheckpointOptions> CheckpointFromJson(const Json& json) {
   return checkpoint;
 }
 
+Json SummaryToJson(const SummaryOptions& summary) {
+  return {{"directory", summary.directory}, {"every", summary.every}};
+}
+
+Result<SummaryOptions> SummaryFromJson(const Json& json) {
+  JsonFields fields(json, "summary");
+  SummaryOptions summary{
+      .directory = fields.String("directory"),
+      .every = static_cast<uint64_t>(fields.Integer("every", 1, kMaxInt))};
+  RETURN_IF_ERROR(fields.Finish());
+  return summary;
+}
+
 Json ClusterToJson(const ClusterOptions& cluster) {
   return {{"heartbeat_every_ns", cluster.heartbeat_every.count()},
           {"lost_after_ns", cluster.lost_after.count()},
@@ -160,10 +173,18 @@ Result<TrainOptions> FromObject(const Json& json) {
   const Json& job = fields.Any("job");
   const Json& horizon = fields.Any("horizon");
   const Json& checkpoint = fields.Any("checkpoint");
+  const Json* const summary = fields.Maybe("summary");
   const Json& cluster = fields.Any("cluster");
   const Json& preemption = fields.Any("preemption");
   const Json& kernels = fields.Any("kernels");
   TrainOptions options;
+  if (fields.Maybe("export") != nullptr) {
+    options.export_directory = fields.String("export");
+  }
+  if (fields.Maybe("steps_per_execution") != nullptr) {
+    options.steps_per_execution = static_cast<uint64_t>(
+        fields.Integer("steps_per_execution", 2, kMaxInt));
+  }
   options.digest_every = fields.Unsigned("digest_every");
   options.log_samples =
       fields.Choice<bool>("sample_ledger", {{"off", false}, {"on", true}});
@@ -171,6 +192,9 @@ Result<TrainOptions> FromObject(const Json& json) {
   ASSIGN_OR_RETURN(options.job, JobFromJson(Dump(job)));
   ASSIGN_OR_RETURN(options.horizon, HorizonFromJson(horizon));
   ASSIGN_OR_RETURN(options.checkpoint, CheckpointFromJson(checkpoint));
+  if (summary != nullptr) {
+    ASSIGN_OR_RETURN(options.summary, SummaryFromJson(*summary));
+  }
   ASSIGN_OR_RETURN(options.cluster, ClusterFromJson(cluster));
   ASSIGN_OR_RETURN(options.preemption, PreemptionFromJson(preemption));
   ASSIGN_OR_RETURN(options.kernels, KernelsFromJson(kernels));
@@ -182,14 +206,25 @@ Result<TrainOptions> FromObject(const Json& json) {
 std::string TrainOptionsToJson(const TrainOptions& options) {
   Result<Json> job =
       ParseStrictJson(JobToJson(options.job, kUnknownData), "job");
-  return Dump({{"job", std::move(job).value()},
+  Json json = {{"job", std::move(job).value()},
                {"horizon", HorizonToJson(options.horizon)},
-               {"checkpoint", CheckpointToJson(options.checkpoint)},
-               {"cluster", ClusterToJson(options.cluster)},
-               {"preemption", PreemptionToJson(options.preemption)},
-               {"kernels", KernelsToJson(options.kernels)},
-               {"digest_every", options.digest_every},
-               {"sample_ledger", options.log_samples ? "on" : "off"}});
+               {"checkpoint", CheckpointToJson(options.checkpoint)}};
+  // What nobody asked for is not in the text.
+  if (!options.summary.directory.empty()) {
+    json["summary"] = SummaryToJson(options.summary);
+  }
+  if (!options.export_directory.empty()) {
+    json["export"] = options.export_directory;
+  }
+  json["cluster"] = ClusterToJson(options.cluster);
+  json["preemption"] = PreemptionToJson(options.preemption);
+  json["kernels"] = KernelsToJson(options.kernels);
+  if (options.steps_per_execution > 1) {
+    json["steps_per_execution"] = options.steps_per_execution;
+  }
+  json["digest_every"] = options.digest_every;
+  json["sample_ledger"] = options.log_samples ? "on" : "off";
+  return Dump(json);
 }
 
 Result<TrainOptions> TrainOptionsFromJson(std::string_view json) {

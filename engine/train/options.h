@@ -47,6 +47,12 @@ struct CheckpointOptions {
   AtNotice at_notice = AtNotice::kSaveAndLeave;
 };
 
+// Curves for TensorBoard.
+struct SummaryOptions {
+  std::string directory;  // empty: none
+  uint64_t every = 100;   // steps between two points of the loss
+};
+
 struct ClusterOptions {
   Duration heartbeat_every = std::chrono::milliseconds(200);
   Duration lost_after = std::chrono::seconds(5);
@@ -70,9 +76,14 @@ struct TrainOptions {
   JobSpec job;
   Horizon horizon;
   CheckpointOptions checkpoint;
+  SummaryOptions summary;
+  std::string export_directory;  // of the trained model; empty: nowhere
   ClusterOptions cluster;
   PreemptionOptions preemption;
   KernelOptions kernels;
+  // Saves and stops are looked at after each so many steps and at an epoch's
+  // end: what falls due in between waits. Changes no bits.
+  uint64_t steps_per_execution = 1;
   // A state digest every so many steps (and at every save and the end); 0: only
   // there.
   uint64_t digest_every = 0;

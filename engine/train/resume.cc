@@ -44,7 +44,7 @@ Result<std::optional<CheckpointRef>> DecodeParent(const std::string& text) {
 }
 
 Status LoadState(World& world, CheckpointStore& store,
-                 const CheckpointRef& parent, const Dataset& rows,
+                 const CheckpointRef& parent, const RowSchedule& schedule,
                  TrainState& state) {
   const Result<LoadedCheckpoint> loaded = store.Load(parent);
   const Code code = loaded.status().code();
@@ -56,10 +56,11 @@ Status LoadState(World& world, CheckpointStore& store,
   RETURN_IF_ERROR(loaded.status());
   RETURN_IF_ERROR(Annotate(state.Restore(loaded->tensors, world.faults),
                            store.PathOf(parent)));
-  if (state.position.sample > rows.rows) {
+  if (state.position.sample > schedule.rows_per_epoch()) {
     return DataLoss(
         fmt::format("{}: position/sample: expected at most {} rows, found {}",
-                    store.PathOf(parent), rows.rows, state.position.sample));
+                    store.PathOf(parent), schedule.rows_per_epoch(),
+                    state.position.sample));
   }
   return OkStatus();
 }

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "engine/ckpt/checkpoint_store.h"
-#include "engine/data/dataset.h"
+#include "engine/data/row_schedule.h"
 #include "engine/status.h"
 #include "engine/train/train_state.h"
 #include "engine/world/world.h"
@@ -20,7 +20,7 @@ Result<std::optional<CheckpointRef>> DecodeParent(const std::string& text);
 // Reads it into `state`, which is void after an error. kUnavailable: it
 // verified when it was chosen, and does not any more.
 Status LoadState(World& world, CheckpointStore& store,
-                 const CheckpointRef& parent, const Dataset& rows,
+                 const CheckpointRef& parent, const RowSchedule& schedule,
                  TrainState& state);
 
 }  // namespace gauntlet

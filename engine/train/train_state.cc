@@ -7,6 +7,7 @@
 
 #include "engine/check.h"
 #include "engine/ckpt/state_digest.h"
+#include "engine/numerics.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -264,6 +265,22 @@ Status TrainState::Restore(const std::map<std::string, Tensor>& tensors,
   if (faults.Planted(PlantedBug::kLosePosition)) position.sample = 0;
   if (faults.Planted(PlantedBug::kLoseMetrics)) metrics = {};
   return OkStatus();
+}
+
+std::vector<float> CombinedReplicaState(const Model& model,
+                                        const TrainState& state) {
+  std::vector<float> combined(model.replica_state_size());
+  if (combined.empty()) return combined;
+  const size_t replicas = state.replica_state.size() / combined.size();
+  for (const ParameterInfo& info : model.replica_state()) {
+    const float* const first =
+        state.replica_state.data() + info.offset * replicas;
+    for (size_t i = 0; i < info.size; ++i) {
+      combined[info.offset + i] =
+          numerics::ReplicaMean(first + i, info.size, replicas);
+    }
+  }
+  return combined;
 }
 
 }  // namespace gauntlet

@@ -130,6 +130,11 @@ class TrainState {
   std::vector<Place> places_;                // of each
 };
 
+// What an evaluation goes by where each replica keeps something for itself: the
+// mean over replicas, in their order, laid out as the model's replica_state().
+std::vector<float> CombinedReplicaState(const Model& model,
+                                        const TrainState& state);
+
 }  // namespace gauntlet
 
 #endif  // GAUNTLET_ENGINE_TRAIN_TRAIN_STATE_H_

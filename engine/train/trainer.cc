@@ -15,17 +15,12 @@ ReplicaBlock ReplicasOf(int replicas, int rank, int size) {
   return {.first = first, .count = replicas * (rank + 1) / size - first};
 }
 
-uint64_t RowsPerEpoch(const JobSpec& job, uint64_t rows) {
-  if (job.remainder == Remainder::kKeep) return rows;
-  const uint64_t global_batch =
-      static_cast<uint64_t>(job.replicas) * static_cast<uint64_t>(job.batch);
-  return rows / global_batch * global_batch;
-}
-
-uint64_t StepsPerEpoch(const JobSpec& job, uint64_t rows) {
-  const uint64_t global_batch =
-      static_cast<uint64_t>(job.replicas) * static_cast<uint64_t>(job.batch);
-  return (RowsPerEpoch(job, rows) + global_batch - 1) / global_batch;
+uint32_t EvaluatedRows(const JobSpec& job, uint32_t rows) {
+  if (job.data.validation_steps == 0) return rows;
+  const uint64_t wanted = static_cast<uint64_t>(job.data.validation_steps) *
+                          static_cast<uint64_t>(job.replicas) *
+                          static_cast<uint64_t>(job.batch);
+  return static_cast<uint32_t>(std::min<uint64_t>(wanted, rows));
 }
 
 namespace {
@@ -40,39 +35,21 @@ size_t FloatsOf(const Trainer::Parts& parts) {
 
 }  // namespace
 
-Status CheckCluster(const JobSpec& job, size_t workers, uint32_t rows) {
+Status CheckCluster(const JobSpec& job, size_t workers) {
   if (workers > static_cast<size_t>(job.replicas)) {
     return InvalidArgument(
         fmt::format("{} workers: expected at most one for each of the {} "
                     "replicas",
                     workers, job.replicas));
   }
-  if (RowsPerEpoch(job, rows) == 0) {
-    return InvalidArgument(
-        fmt::format("the data has {} rows, fewer than the {} of a global batch",
-                    rows, job.replicas * job.batch));
-  }
   return OkStatus();
-}
-
-std::vector<float> CombinedReplicaState(const Model& model, int replicas,
-                                        std::span<const float> states) {
-  std::vector<float> combined(model.replica_state_size());
-  const auto count = static_cast<size_t>(replicas);
-  for (const ParameterInfo& info : model.replica_state()) {
-    const float* const first = states.data() + info.offset * count;
-    for (size_t i = 0; i < info.size; ++i) {
-      combined[info.offset + i] =
-          numerics::ReplicaMean(first + i, info.size, count);
-    }
-  }
-  return combined;
 }
 
 Trainer::Trainer(World& world, Ring& ring, const Parts& parts)
     : world_(&world),
       job_(&parts.job),
       data_(&parts.data),
+      schedule_(&parts.schedule),
       optimizer_(&parts.optimizer),
       ring_(&ring),
       model_(&parts.model),
@@ -80,7 +57,6 @@ Trainer::Trainer(World& world, Ring& ring, const Parts& parts)
       memo_(parts.memo),
       probe_(parts.probe),
       block_(ReplicasOf(parts.job.replicas, ring.rank(), ring.size())),
-      rows_per_epoch_(RowsPerEpoch(parts.job, parts.data.train.rows)),
       gradients_(static_cast<size_t>(block_.count),
                  std::vector<float>(FloatsOf(parts))),
       gradient_views_(gradients_.begin(), gradients_.end()),
@@ -97,25 +73,33 @@ void Trainer::ForReplicaState(int replica, const Move& move) const {
   }
 }
 
-uint64_t Trainer::RowsOfStep(const TrainState& state) const {
-  const uint64_t global_batch = static_cast<uint64_t>(job_->replicas) *
-                                static_cast<uint64_t>(job_->batch);
-  return std::min(global_batch, rows_per_epoch_ - state.position.sample);
+SampleOrder Trainer::OrderOf(const TrainState& state, uint32_t stream) const {
+  const uint32_t rows = schedule_->RowsOfStream(stream);
+  const uint64_t key = schedule_->OrderKey(state.position.epoch, stream);
+  if (memo_ != nullptr) return memo_->OrderOf(state.rng_key, key, rows);
+  return SampleOrder(state.rng_key, key, rows);
 }
 
-void Trainer::GatherRows(const SampleOrder& order, const RowRange& range,
-                         std::vector<uint32_t>& samples) {
+RowRange Trainer::GatherRows(const TrainState& state, uint32_t replica,
+                             std::vector<uint32_t>& samples) {
+  const auto [stream, range] =
+      schedule_->RangeOf(state.position.sample, replica);
+  const SampleOrder order = OrderOf(state, stream);
+  const bool shuffled = job_->data.shuffle == Shuffle::kOn;
   const size_t width = data_->train.features_per_row();
   features_.resize(range.count * width);
   labels_.resize(range.count);
   for (uint64_t i = 0; i < range.count; ++i) {
-    const uint32_t row = order.RowAt(range.first + i);
+    const uint64_t place = range.first + i;
+    const uint32_t row = schedule_->RowAt(
+        stream, shuffled ? order.RowAt(place) : static_cast<uint32_t>(place));
     std::memcpy(features_.data() + i * width,
                 data_->train.features.data() + row * width,
                 width * sizeof(float));
     labels_[i] = data_->train.labels[row];
-    samples.push_back(row);
+    samples.push_back(schedule_->UseOf(stream, row));
   }
+  return range;
 }
 
 StepProbe* Trainer::ProbeFor(const TrainState& state) const {
@@ -136,18 +120,12 @@ void Trainer::ShowTotal(StepProbe& probe) {
 
 void Trainer::LocalGradients(const TrainState& state, uint64_t step_rows,
                              StepProbe* probe, StepOutcome& outcome) {
-  const uint32_t rows = data_->train.rows;
-  const SampleOrder order =
-      memo_ != nullptr
-          ? memo_->OrderOf(state.rng_key, state.position.epoch, rows)
-          : SampleOrder(state.rng_key, state.position.epoch, rows);
   const auto batch = static_cast<uint64_t>(job_->batch);
   outcome.samples.reserve(static_cast<size_t>(block_.count) * batch);
   for (int i = 0; i < block_.count; ++i) {
     const auto replica = static_cast<uint64_t>(block_.first + i);
     const RowRange range =
-        ReplicaRows(state.position.sample, step_rows, batch, replica);
-    GatherRows(order, range, outcome.samples);
+        GatherRows(state, static_cast<uint32_t>(replica), outcome.samples);
     if (probe != nullptr) {
       probe->Saw({.name = "rows of the batch",
                   .replica = static_cast<int>(replica),
@@ -218,7 +196,7 @@ void Trainer::Advance(TrainState& state, uint64_t step_rows,
   state.metrics.rows += outcome.tally.rows;
   state.position.step += 1;
   state.position.sample += step_rows;
-  if (state.position.sample >= rows_per_epoch_) {
+  if (state.position.sample >= schedule_->rows_per_epoch()) {
     state.position.phase = static_cast<uint64_t>(Phase::kEvaluationDue);
   }
 }
@@ -229,7 +207,7 @@ Result<StepOutcome> Trainer::Step(TrainState& state, uint32_t requests,
   const PointContext here = {.step = step, .epoch = state.position.epoch};
   RETURN_IF_ERROR(world_->faults.Hit(Point::kStepBegin, here));
   RETURN_IF_ERROR(world_->faults.Hit(Point::kDataNext, here));
-  const uint64_t step_rows = RowsOfStep(state);
+  const uint64_t step_rows = schedule_->RowsOfStep(state.position.sample);
   CHECK(step_rows > 0, "a step needs rows");
   StepOutcome outcome = {.first_position = state.position.sample,
                          .tally = {.requests = requests}};
@@ -254,21 +232,21 @@ Result<StepOutcome> Trainer::Evaluate(TrainState& state, uint32_t requests,
       {.step = state.position.step, .epoch = state.position.epoch}));
   const Dataset& rows = data_->validation;
   const size_t width = rows.features_per_row();
+  const uint32_t evaluated = EvaluatedRows(*job_, rows.rows);
   StepOutcome outcome = {.tally = {.requests = requests}};
   StepProbe* const probe = ProbeFor(state);
-  const std::vector<float> combined =
-      CombinedReplicaState(*model_, job_->replicas, state.replica_state);
+  const std::vector<float> combined = CombinedReplicaState(*model_, state);
   std::vector<float> losses;
   for (int i = 0; i < block_.count; ++i) {
     const RowRange range =
-        EvaluationRows(rows.rows, static_cast<uint64_t>(job_->replicas),
+        EvaluationRows(evaluated, static_cast<uint64_t>(job_->replicas),
                        static_cast<uint64_t>(block_.first + i));
     const ReplicaResult result = model_->Evaluate(
         state.parameters,
         {.features = std::span(rows.features)
                          .subspan(range.first * width, range.count * width),
          .labels = std::span(rows.labels).subspan(range.first, range.count),
-         .loss_scale = rows.rows == 0 ? 0.0f : numerics::LossScale(rows.rows),
+         .loss_scale = evaluated == 0 ? 0.0f : numerics::LossScale(evaluated),
          .state = combined});
     losses.push_back(result.loss);
     if (probe != nullptr) {

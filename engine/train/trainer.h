@@ -9,6 +9,7 @@
 
 #include "engine/cluster/ring.h"
 #include "engine/data/dataset.h"
+#include "engine/data/row_schedule.h"
 #include "engine/data/sample_order.h"
 #include "engine/job/job.h"
 #include "engine/model/model.h"
@@ -22,10 +23,11 @@ namespace gauntlet {
 
 // What one operation did, for the log.
 struct StepOutcome {
-  uint64_t first_position = 0;    // of the step's rows in the epoch's order
-  float loss = 0.0f;              // mean over all rows of all replicas
-  Tally tally;                    // the cluster's
-  std::vector<uint32_t> samples;  // dataset rows that this worker used
+  uint64_t first_position = 0;  // of the step's rows in the epoch's order
+  float loss = 0.0f;            // mean over all rows of all replicas
+  Tally tally;                  // the cluster's
+  // What this worker used: dataset rows, or RowSchedule::UseOf them.
+  std::vector<uint32_t> samples;
 };
 
 // Replicas [first, first + count) that the rank hosts: contiguous ascending
@@ -36,18 +38,11 @@ struct ReplicaBlock {
 };
 ReplicaBlock ReplicasOf(int replicas, int rank, int size);
 
-// Rows an epoch uses: all, or the whole global batches among them.
-uint64_t RowsPerEpoch(const JobSpec& job, uint64_t rows);
-uint64_t StepsPerEpoch(const JobSpec& job, uint64_t rows);
+// How many of the validation rows an evaluation takes.
+uint32_t EvaluatedRows(const JobSpec& job, uint32_t rows);
 
-// kInvalidArgument: more workers than replicas, or fewer rows than a global
-// batch.
-Status CheckCluster(const JobSpec& job, size_t workers, uint32_t rows);
-
-// What an evaluation goes by of TrainState::replica_state: the mean over the
-// replicas, in their order.
-std::vector<float> CombinedReplicaState(const Model& model, int replicas,
-                                        std::span<const float> states);
+// kInvalidArgument: more workers than replicas.
+Status CheckCluster(const JobSpec& job, size_t workers);
 
 class Trainer {
  public:
@@ -55,6 +50,7 @@ class Trainer {
   struct Parts {
     const JobSpec& job;
     const DataSplit& data;
+    const RowSchedule& schedule;
     const Optimizer& optimizer;
     Model& model;
     const Kernels& kernels;
@@ -88,9 +84,10 @@ class Trainer {
   int rank() const { return ring_->rank(); }
 
  private:
-  uint64_t RowsOfStep(const TrainState& state) const;
-  void GatherRows(const SampleOrder& order, const RowRange& range,
-                  std::vector<uint32_t>& samples);
+  // The rows of a replica in the step out of this state.
+  RowRange GatherRows(const TrainState& state, uint32_t replica,
+                      std::vector<uint32_t>& samples);
+  SampleOrder OrderOf(const TrainState& state, uint32_t stream) const;
   void LocalGradients(const TrainState& state, uint64_t step_rows,
                       StepProbe* probe, StepOutcome& outcome);
   // Takes the step's gradients, in total_, into the state: the update, or its
@@ -105,6 +102,7 @@ class Trainer {
   World* world_;
   const JobSpec* job_;
   const DataSplit* data_;
+  const RowSchedule* schedule_;
   const Optimizer* optimizer_;
   Ring* ring_;
   Model* model_;
@@ -112,7 +110,6 @@ class Trainer {
   TrainMemo* memo_;
   StepProbe* probe_;
   ReplicaBlock block_;
-  uint64_t rows_per_epoch_;
 
   // Calls move(place in TrainState::replica_state, place in one replica's own
   // state, floats) for each part of the replica's state.

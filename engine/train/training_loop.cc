@@ -65,13 +65,14 @@ Result<LoopEnd> TrainingLoop::Run(uint64_t generation) {
   return LoopEnd::kFinished;
 }
 
-// Takes the position one phase or step on, with the saves that are due then.
+// Takes the position one phase or execution on, with the saves that are due
+// then.
 Status TrainingLoop::RunOperation() {
   const Time begin = world_->clock.Now();
   saving_ = Duration();
   switch (state_->position.phase_of()) {
     case Phase::kInEpoch:
-      RETURN_IF_ERROR(RunStep());
+      RETURN_IF_ERROR(RunExecution());
       break;
     case Phase::kEvaluationDue:
       RETURN_IF_ERROR(RunEvaluation());
@@ -95,6 +96,17 @@ uint32_t TrainingLoop::Requests() {
   return requests;
 }
 
+Status TrainingLoop::RunExecution() {
+  bool ends = false;
+  while (!ends) {
+    RETURN_IF_ERROR(RunStep());
+    ends = ExecutionEnds();
+    if (ends) RETURN_IF_ERROR(Settle());
+    if (hooks_ != nullptr) RETURN_IF_ERROR(hooks_->StepSettled(*state_));
+  }
+  return OkStatus();
+}
+
 Status TrainingLoop::RunStep() {
   if (state_->position.sample == 0) {
     RETURN_IF_ERROR(world_->faults.Hit(
@@ -112,16 +124,20 @@ Status TrainingLoop::RunStep() {
   ASSIGN_OR_RETURN(
       const StepOutcome outcome,
       trainer_->Step(*state_, Requests(), options_->cluster.step_timeout));
-  agreed_ = outcome.tally.requests;
+  agreed_ |= outcome.tally.requests;
   if (hooks_ != nullptr) RETURN_IF_ERROR(hooks_->StepEnd(*state_, outcome));
   EmitState(EventKind::kStep, outcome, epoch);
   Report(outcome);
+  if (summary_ != nullptr) {
+    summary_->StepDone(state_->position.step, outcome.loss);
+    SaySummaryWarnings();
+  }
   if (state_->position.phase_of() != Phase::kInEpoch) {
     RETURN_IF_ERROR(world_->faults.Hit(
         Point::kEpochEnd, {.step = state_->position.step, .epoch = epoch}));
   }
-  RETURN_IF_ERROR(Settle(Boundary::kStep));
-  return hooks_ != nullptr ? hooks_->StepSettled(*state_) : OkStatus();
+  NoteDue(Boundary::kStep);
+  return OkStatus();
 }
 
 Status TrainingLoop::RunEvaluation() {
@@ -132,7 +148,8 @@ Status TrainingLoop::RunEvaluation() {
       trainer_->Evaluate(*state_, Requests(), options_->cluster.step_timeout));
   agreed_ |= outcome.tally.requests;
   EmitState(EventKind::kEvaluated, outcome, epoch);
-  return Settle(Boundary::kEvaluation);
+  NoteDue(Boundary::kEvaluation);
+  return Settle();
 }
 
 Status TrainingLoop::EndEpoch() {
@@ -167,7 +184,12 @@ Status TrainingLoop::EndEpoch() {
              history.val_loss.back(),
              share(history.val_correct.back(), history.val_rows.back()))});
   }
-  RETURN_IF_ERROR(Settle(Boundary::kEpoch));
+  if (summary_ != nullptr) {
+    summary_->EpochDone(*state_);
+    SaySummaryWarnings();
+  }
+  NoteDue(Boundary::kEpoch);
+  RETURN_IF_ERROR(Settle());
   if (hooks_ == nullptr) return OkStatus();
   RETURN_IF_ERROR(hooks_->EpochSettled(*state_));
   return stopped_ ? OkStatus() : AgreeOnFinish();
@@ -182,23 +204,24 @@ Status TrainingLoop::AgreeOnFinish() {
   return OkStatus();
 }
 
-bool TrainingLoop::StopDue(Boundary boundary) const {
+// Stopping when only the last evaluation is left gains nothing: a notice at the
+// last step is a finished run.
+bool TrainingLoop::LastStepDone() const {
   const Position& position = state_->position;
   const Horizon& horizon = options_->horizon;
-  // Stopping when only the last evaluation is left gains nothing: a notice at
-  // the last step is a finished run.
-  const bool last_step_done = AtHorizon() ||
-                              horizon.max_steps == position.step ||
-                              (position.phase_of() != Phase::kInEpoch &&
-                               position.epoch + 1 >= horizon.epochs);
-  if (last_step_done) return false;
-  return (agreed_ & kRequestStop) != 0 ||
-         (boundary == Boundary::kStep && horizon.stop_at_step == position.step);
+  return AtHorizon() || horizon.max_steps == position.step ||
+         (position.phase_of() != Phase::kInEpoch &&
+          position.epoch + 1 >= horizon.epochs);
+}
+
+bool TrainingLoop::ExecutionEnds() const {
+  const Position& position = state_->position;
+  return position.step % options_->steps_per_execution == 0 ||
+         position.phase_of() != Phase::kInEpoch || AtHorizon();
 }
 
 bool TrainingLoop::SaveDue(Boundary boundary) const {
   const SaveTrigger& trigger = options_->checkpoint.trigger;
-  if ((agreed_ & kRequestSave) != 0) return true;
   switch (trigger.unit) {
     case SaveUnit::kSteps:
       return boundary == Boundary::kStep &&
@@ -213,14 +236,24 @@ bool TrainingLoop::SaveDue(Boundary boundary) const {
   return false;
 }
 
+void TrainingLoop::NoteDue(Boundary boundary) {
+  if (SaveDue(boundary)) agreed_ |= kRequestSave;
+  if (boundary == Boundary::kStep &&
+      options_->horizon.stop_at_step == state_->position.step) {
+    stop_step_reached_ = true;
+  }
+}
+
 bool TrainingLoop::SavesBeforeLeaving() const {
   return (agreed_ & kRequestStop) == 0 ||
          options_->checkpoint.at_notice == AtNotice::kSaveAndLeave;
 }
 
-Status TrainingLoop::Settle(Boundary boundary) {
-  stopped_ = StopDue(boundary);
-  const bool save = stopped_ ? SavesBeforeLeaving() : SaveDue(boundary);
+Status TrainingLoop::Settle() {
+  const bool stop = stop_step_reached_ || (agreed_ & kRequestStop) != 0;
+  stopped_ = stop && !LastStepDone();
+  const bool save =
+      stopped_ ? SavesBeforeLeaving() : (agreed_ & kRequestSave) != 0;
   agreed_ &= ~kRequestSave;
   if (stopped_) {
     world_->events.Emit({.kind = EventKind::kStopAgreed,
@@ -241,6 +274,7 @@ Status TrainingLoop::SaveNow(SaveNeed need) {
   }
   Expect(options_->cluster.save_timeout);
   const Time begin = world_->clock.Now();
+  if (summary_ != nullptr) summary_->BeforeSave();
   const Status status = save_->Save(*state_);
   for (const std::string& warning : save_->TakeWarnings()) Say(warning);
   last_save_ = world_->clock.Now();
@@ -266,6 +300,12 @@ void TrainingLoop::Say(std::string line) {
                        .epoch = state_->position.epoch,
                        .steps_per_epoch = steps_per_epoch_,
                        .line = std::move(line)});
+}
+
+void TrainingLoop::SaySummaryWarnings() {
+  for (std::string& warning : summary_->TakeWarnings()) {
+    Say(std::move(warning));
+  }
 }
 
 // Tells the launcher that what begins now ends within the bound, but for the

@@ -14,6 +14,7 @@
 #include "engine/train/notice_requests.h"
 #include "engine/train/options.h"
 #include "engine/train/progress_reporter.h"
+#include "engine/train/run_summary.h"
 #include "engine/train/train_state.h"
 #include "engine/train/trainer.h"
 #include "engine/world/world.h"
@@ -31,6 +32,9 @@ class TrainingLoop {
   // Where progress goes; without it none is reported.
   void ReportTo(ProgressReporter& reporter, uint64_t steps_per_epoch);
 
+  // Curves are drawn there; on the chief.
+  void DrawOn(RunSummary& summary) { summary_ = &summary; }
+
   // What is called at each boundary; without them nothing is.
   void CallAt(LoopHooks& hooks) { hooks_ = &hooks; }
 
@@ -46,22 +50,28 @@ class TrainingLoop {
 
   Status AgreeOnFinish();
   bool AtHorizon() const;
-  bool StopDue(Boundary boundary) const;
+  bool LastStepDone() const;
+  bool ExecutionEnds() const;
   bool SaveDue(Boundary boundary) const;
   bool SavesBeforeLeaving() const;
   uint32_t Requests();
   Status RunOperation();
+  Status RunExecution();
   Status RunStep();
   Status RunEvaluation();
   Status EndEpoch();
-  // After each operation: saves and stops that are due.
-  Status Settle(Boundary boundary);
+  // What is due after an operation joins what the workers agreed on.
+  void NoteDue(Boundary boundary);
+  // The saves and stops that are due by now.
+  Status Settle();
   // A save that is only one of many may fail; one that the run ends with may
   // not.
   enum class SaveNeed { kOneOfMany, kLast };
   Status SaveNow(SaveNeed need);
   void EmitState(EventKind kind, const StepOutcome& outcome, uint64_t epoch);
   void Say(std::string line);
+  // What the summary could not write.
+  void SaySummaryWarnings();
   bool DigestDue() const;
   void Report(const StepOutcome& outcome);
   void Expect(Duration bound);
@@ -72,11 +82,13 @@ class TrainingLoop {
   TrainState* state_;
   CollectiveSave* save_;
   ProgressReporter* reporter_ = nullptr;
+  RunSummary* summary_ = nullptr;
   LoopHooks* hooks_ = nullptr;
   bool finish_ = false;  // the hooks wish it
   uint64_t steps_per_epoch_ = 0;
   uint64_t generation_ = 0;
-  uint32_t agreed_ = 0;
+  uint32_t agreed_ = 0;  // requests that are not yet settled
+  bool stop_step_reached_ = false;
   NoticeRequests notices_;
   Duration saving_{0};  // of the operation under way
   bool stopped_ = false;

@@ -11,7 +11,9 @@
 #include "engine/model/model.h"
 #include "engine/model/optimizer.h"
 #include "engine/train/collective_save.h"
+#include "engine/train/model_export.h"
 #include "engine/train/resume.h"
+#include "engine/train/run_summary.h"
 #include "engine/train/train_state.h"
 #include "engine/train/trainer.h"
 #include "engine/train/training_loop.h"
@@ -86,6 +88,7 @@ class Worker {
   Status Load(const CheckpointRef& parent);
   Status AgreeOnStart();
   Result<LoopEnd> Train();
+  Status Export(const Digest& digest);
   Status Finish(LoopEnd end);
   TrainResult Outcome(LoopEnd end, const Digest& digest) const;
   WorkerEnd End(const Status& status, Stage stage);
@@ -100,6 +103,7 @@ class Worker {
   LoopHooks* const hooks_;
   const std::span<const float> weights_;
 
+  std::optional<RowSchedule> schedule_;
   std::unique_ptr<Kernels> kernels_;
   std::unique_ptr<Model> model_;
   std::unique_ptr<Optimizer> optimizer_;
@@ -112,12 +116,18 @@ class Worker {
 
 Status Worker::Build() {
   RETURN_IF_ERROR(Validate(options_.job));
-  RETURN_IF_ERROR(
-      CheckCluster(options_.job, place_.addresses.size(), data_.train.rows));
-  ASSIGN_OR_RETURN(kernels_, Kernels::Create(options_.kernels));
+  RETURN_IF_ERROR(CheckCluster(options_.job, place_.addresses.size()));
   ASSIGN_OR_RETURN(
-      model_, Model::Build(options_.job.model, data_.train.height,
-                           data_.train.width, data_.train.classes, *kernels_));
+      schedule_,
+      RowSchedule::Make(options_.job,
+                        {.rows = data_.train.rows,
+                         .rows_of_files = data_.train.rows_of_files}));
+  if (chief() && !schedule_->warning().empty()) {
+    reporter_.Progress({.line = schedule_->warning()});
+  }
+  ASSIGN_OR_RETURN(kernels_, Kernels::Create(options_.kernels));
+  ASSIGN_OR_RETURN(model_, Model::Build(options_.job.model, data_.train.shape(),
+                                        data_.train.classes, *kernels_));
   const uint64_t replica_state = model_->replica_state_size() *
                                  static_cast<uint64_t>(options_.job.replicas);
   if (replica_state > kMaxReplicaState) {
@@ -134,6 +144,10 @@ Status Worker::Build() {
   }
   if (memo_ != nullptr) model_ = WithMemo(std::move(model_), *memo_);
   optimizer_ = Optimizer::Build(options_.job.optimizer, *kernels_);
+  if (!options_.export_directory.empty()) {
+    RETURN_IF_ERROR(
+        CheckExportDirectory(world_.storage, options_.export_directory));
+  }
   if (!options_.checkpoint.directory.empty()) {
     ASSIGN_OR_RETURN(
         store_, CheckpointStore::Open(
@@ -187,7 +201,7 @@ Status Worker::Form() {
 }
 
 Status Worker::Load(const CheckpointRef& parent) {
-  RETURN_IF_ERROR(LoadState(world_, *store_, parent, data_.train, *state_));
+  RETURN_IF_ERROR(LoadState(world_, *store_, parent, *schedule_, *state_));
   resumed_from_ = state_->position.step;
   started_as_ = state_->ComputeDigest();
   world_.events.Emit({.kind = EventKind::kResumed,
@@ -253,6 +267,7 @@ Result<LoopEnd> Worker::Train() {
   Trainer trainer(world_, session_->ring(),
                   {.job = options_.job,
                    .data = data_,
+                   .schedule = *schedule_,
                    .optimizer = *optimizer_,
                    .model = *model_,
                    .kernels = *kernels_,
@@ -267,7 +282,12 @@ Result<LoopEnd> Worker::Train() {
   TrainingLoop loop(world_, options_, trainer, *state_,
                     save ? &*save : nullptr);
   if (chief()) {
-    loop.ReportTo(reporter_, StepsPerEpoch(options_.job, data_.train.rows));
+    loop.ReportTo(reporter_, schedule_->steps_per_epoch());
+  }
+  std::optional<RunSummary> summary;
+  if (chief() && !options_.summary.directory.empty()) {
+    summary.emplace(world_, options_.summary, state_->position);
+    loop.DrawOn(*summary);
   }
   if (hooks_ != nullptr) loop.CallAt(*hooks_);
   return loop.Run(generation);
@@ -300,6 +320,22 @@ TrainResult Worker::Outcome(LoopEnd end, const Digest& digest) const {
   return result;
 }
 
+Status Worker::Export(const Digest& digest) {
+  if (options_.export_directory.empty()) return OkStatus();
+  RETURN_IF_ERROR(Annotate(ExportModel(world_, options_.export_directory,
+                                       {.model = *model_,
+                                        .state = *state_,
+                                        .data = data_.train,
+                                        .job_json = job_json_,
+                                        .state_digest = digest}),
+                           "export"));
+  reporter_.Progress({.step = state_->position.step,
+                      .epoch = state_->position.epoch,
+                      .line = fmt::format("exported the model to {}",
+                                          options_.export_directory)});
+  return OkStatus();
+}
+
 Status Worker::Finish(LoopEnd end) {
   Expect(options_.cluster.save_timeout);
   RETURN_IF_ERROR(world_.faults.Hit(
@@ -329,6 +365,7 @@ Status Worker::Finish(LoopEnd end) {
   }
   if (chief()) {
     reporter_.Result(result);
+    if (end == LoopEnd::kFinished) RETURN_IF_ERROR(Export(digest));
     if (end == LoopEnd::kFinished && store_ &&
         options_.checkpoint.at_success == AtSuccess::kDeleteCheckpoints) {
       RETURN_IF_ERROR(store_->DeleteAll());

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "harness/cli/exit_code.h"
+#include "harness/cli/trained_checkpoint.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 #include <nlohmann/json.hpp>
@@ -47,24 +48,6 @@ void PrintReports(const std::vector<CheckpointReport>& reports,
   } else {
     console.out << RenderReports(reports, console.out_style);
   }
-}
-
-// A store, and the name of the one checkpoint in it that is asked for.
-struct StorePath {
-  std::string directory;
-  std::string name;  // empty: all
-};
-
-// Checkpoints are told from stores by their names.
-StorePath SplitPath(std::string path) {
-  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
-  const size_t slash = path.rfind('/');
-  const std::string name = path.substr(slash == path.npos ? 0 : slash + 1);
-  if (!name.starts_with("step-") && !name.starts_with("rejected-")) {
-    return {.directory = path, .name = ""};
-  }
-  if (slash == path.npos) return {.directory = ".", .name = name};
-  return {.directory = slash == 0 ? "/" : path.substr(0, slash), .name = name};
 }
 
 std::string DifferenceText(const TensorDifference& difference) {
@@ -145,7 +128,7 @@ int RunCheckpointList(const CheckpointListCommand& command, World& world,
 
 int RunCheckpointVerify(const CheckpointVerifyCommand& command, World& world,
                         Console& console) {
-  const StorePath path = SplitPath(command.path);
+  const StorePath path = SplitStorePath(command.path);
   auto reports = InspectStore(world, path.directory, InspectDepth::kEveryByte);
   if (!reports.ok()) return Fail(console, "verify", reports.status());
   if (!path.name.empty()) {

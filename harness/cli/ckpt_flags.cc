@@ -1,4 +1,4 @@
-// The options of `gauntlet ckpt ls|verify|diff`.
+// The options of `gauntlet ckpt` and its subcommands.
 #include <array>
 
 #include "harness/cli/flags.h"
@@ -10,16 +10,19 @@ namespace gauntlet {
 namespace {
 
 constexpr std::string_view kHelp =
-    R"(Look at checkpoints, without changing anything.
+    R"(Look at checkpoints and use their models, without changing anything.
 Usage: gauntlet ckpt SUBCOMMAND [OPTIONS]
 
   ls DIR         what a store holds, and which checkpoint a run goes on from
   verify PATH    read every byte of a store or of one checkpoint
   diff A B       the first tensor, element and bit in which two checkpoints differ
+  export CKPT DIR  the model as safetensors with a description in JSON
+  predict CKPT   the class that the model gives each validation row
 )";
 
 struct PathFlags {
   std::vector<std::string> paths;
+  std::string data_directory;
   OutputFormat output = OutputFormat::kText;
 };
 
@@ -35,17 +38,52 @@ Command MakeDiff(const PathFlags& told) {
       .left = told.paths[0], .right = told.paths[1], .output = told.output};
 }
 
+Command MakeExport(const PathFlags& told) {
+  return CheckpointExportCommand{.path = told.paths[0],
+                                 .directory = told.paths[1],
+                                 .data_directory = told.data_directory};
+}
+Command MakePredict(const PathFlags& told) {
+  return CheckpointPredictCommand{.path = told.paths[0],
+                                  .data_directory = told.data_directory,
+                                  .output = told.output};
+}
+
+// What a subcommand takes beside its paths.
+enum class Takes : uint8_t { kJson, kData, kJsonAndData };
+
 struct Subcommand {
   std::string name;
   std::string summary;
   std::vector<std::string> paths;  // what its arguments are called
+  Takes takes = Takes::kJson;
   Command (*make)(const PathFlags&);
 };
 
 std::vector<Subcommand> AllSubcommands() {
-  return {{"ls", "List what a checkpoint store holds.", {"DIR"}, MakeList},
-          {"verify", "Read and check every byte.", {"PATH"}, MakeVerify},
-          {"diff", "Compare two checkpoints.", {"A", "B"}, MakeDiff}};
+  return {
+      {"ls",
+       "List what a checkpoint store holds.",
+       {"DIR"},
+       Takes::kJson,
+       MakeList},
+      {"verify",
+       "Read and check every byte.",
+       {"PATH"},
+       Takes::kJson,
+       MakeVerify},
+      {"diff", "Compare two checkpoints.", {"A", "B"}, Takes::kJson, MakeDiff},
+      {"export",
+       "Write a checkpoint's model as safetensors and JSON.",
+       {"CKPT", "DIR"},
+       Takes::kData,
+       MakeExport},
+      {"predict",
+       "Print the class that a checkpoint's model gives each validation "
+       "row.",
+       {"CKPT"},
+       Takes::kJsonAndData,
+       MakePredict}};
 }
 
 Result<Command> ParseSubcommand(const Subcommand& subcommand,
@@ -60,8 +98,14 @@ Result<Command> ParseSubcommand(const Subcommand& subcommand,
       {"paths", fmt::format("{}", fmt::join(subcommand.paths, " ")),
        "what to look at"},
       wanted, told.paths);
-  flags.Switch({"--json", "", "as JSON"},
-               [&told] { told.output = OutputFormat::kJson; });
+  if (subcommand.takes != Takes::kData) {
+    flags.Switch({"--json", "", "as JSON"},
+                 [&told] { told.output = OutputFormat::kJson; });
+  }
+  if (subcommand.takes != Takes::kJson) {
+    flags.Value({"--data", "DIR", "where the job's files lie now"},
+                ReadText(told.data_directory));
+  }
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted)
     return Command(ShowCommand{flags.Help()});
@@ -75,7 +119,8 @@ Result<Command> ParseSubcommand(const Subcommand& subcommand,
 
 Result<Command> ParseCheckpoint(const VerbArguments& verb) {
   if (verb.arguments.empty()) {
-    return InvalidArgument("expected a subcommand: ls, verify or diff");
+    return InvalidArgument(
+        "expected a subcommand: ls, verify, diff, export or predict");
   }
   const std::string& name = verb.arguments.front();
   if (name == "--help" || name == "-h")
@@ -89,7 +134,8 @@ Result<Command> ParseCheckpoint(const VerbArguments& verb) {
     if (!command.ok()) return Annotate(command.status(), name);
     return command;
   }
-  const Status status = ExpectedValue("ls, verify or diff", name);
+  const Status status =
+      ExpectedValue("ls, verify, diff, export or predict", name);
   return InvalidArgument(status.message() + DidYouMean(name, names));
 }
 

@@ -73,6 +73,17 @@ struct CheckpointDiffCommand {
   OutputFormat output = OutputFormat::kText;
 };
 
+struct CheckpointExportCommand {
+  std::string path;  // of a store or of one checkpoint
+  std::string directory;
+  std::string data_directory;  // empty: where the job says
+};
+struct CheckpointPredictCommand {
+  std::string path;            // likewise
+  std::string data_directory;  // likewise
+  OutputFormat output = OutputFormat::kText;
+};
+
 enum class Catalog : uint8_t {
   kPresets,
   kPoints,
@@ -172,8 +183,9 @@ struct ShowCommand {
 using Command =
     std::variant<ShowCommand, HelpCommand, TrainCommand, LaunchCommand,
                  WorkerCommand, CheckpointListCommand, CheckpointVerifyCommand,
-                 CheckpointDiffCommand, ListCommand, DoctorCommand, RunCommand,
-                 ExploreCommand, ReplayCommand>;
+                 CheckpointDiffCommand, CheckpointExportCommand,
+                 CheckpointPredictCommand, ListCommand, DoctorCommand,
+                 RunCommand, ExploreCommand, ReplayCommand>;
 
 }  // namespace gauntlet
 

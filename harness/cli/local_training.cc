@@ -57,7 +57,7 @@ Status EnsureDirectory(Storage& storage, const std::string& directory) {
 // What would otherwise be found out by each worker at once.
 Status CheckFiles(Storage& storage, const TrainCommand& command) {
   const DataSpec& data = command.options.job.data;
-  if (data.kind == DataKind::kIdx) {
+  if (data.kind != DataKind::kDigits) {
     if (const auto found = storage.List(data.path); !found.ok()) {
       return Annotate(found.status(), "--data");
     }

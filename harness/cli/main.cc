@@ -16,6 +16,7 @@
 #include "harness/cli/help_command.h"
 #include "harness/cli/list_command.h"
 #include "harness/cli/local_training.h"
+#include "harness/cli/model_commands.h"
 #include "harness/cli/replay_command.h"
 #include "harness/cli/run_command.h"
 #include "harness/cli/worker_command.h"
@@ -88,6 +89,16 @@ struct Execute {
     RealWorld real;
     World world = real.world();
     return RunCheckpointDiff(command, world, console);
+  }
+  int operator()(const CheckpointExportCommand& command) const {
+    RealWorld real;
+    World world = real.world();
+    return RunCheckpointExport(command, world, console);
+  }
+  int operator()(const CheckpointPredictCommand& command) const {
+    RealWorld real;
+    World world = real.world();
+    return RunCheckpointPredict(command, world, console);
   }
   int operator()(const ListCommand& command) const {
     PosixStorage storage;

@@ -1,11 +1,9 @@
 // The options of `gauntlet train`.
-#include <algorithm>
-
 #include "engine/cluster/address_text.h"
 #include "harness/cli/flags.h"
+#include "harness/cli/job_flags.h"
 #include "harness/cli/verbs.h"
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace gauntlet {
 namespace {
@@ -26,13 +24,6 @@ Started by torchrun, srun, mpirun, a Kubernetes job or with TF_CONFIG, it is one
 worker of that cluster, which also restarts it (exit 75). gauntlet train
 --print-cluster says what it makes of the environment.)";
 
-// What was said of the job; nullopt where the preset rules.
-struct JobFlags {
-  std::string data = "digits";
-  std::optional<int> batch;
-  std::optional<uint64_t> seed;
-};
-
 struct HorizonFlags {
   std::optional<uint64_t> epochs;
   std::optional<uint64_t> steps;
@@ -51,6 +42,7 @@ struct TrainFlags {
   HorizonFlags horizon;
   StoreFlags store;
   std::optional<int> max_restarts;
+  std::optional<uint64_t> summary_every;
   std::optional<Duration> grace;
   TrainCommand command;
 };
@@ -77,20 +69,7 @@ FlagReader ReadTrigger(std::optional<SaveTrigger>& target) {
   };
 }
 
-void AddJobFlags(Flags& flags, TrainFlags& told) {
-  flags.Value({"--preset", "NAME", "the job: see gauntlet list presets (tiny)"},
-              ReadText(told.command.preset));
-  flags.Value({"--data", "digits|DIR",
-               "generated digits, or a folder with the four MNIST files"},
-              ReadText(told.job.data));
-  flags.Value({"--replicas", "N",
-               "parts of the global batch; part of the job (as --workers)"},
-              ReadWhole(told.command.replicas, 1, 1024));
-  flags.Value({"--batch", "N", "rows a replica takes in a step"},
-              ReadWhole(told.job.batch, 1, 65536));
-  flags.Value({"--seed", "N", "of all randomness"},
-              ReadWhole<std::optional<uint64_t>, uint64_t>(told.job.seed, 0,
-                                                           UINT64_MAX));
+void AddHorizonFlags(Flags& flags, TrainFlags& told) {
   flags.Value({"--epochs", "N", "train until so many epochs are complete (1)"},
               ReadWhole(told.horizon.epochs, uint64_t{1}, uint64_t{1'000'000}));
   flags.Value({"--steps", "N", "train until so many steps are taken"},
@@ -124,6 +103,10 @@ void AddMachineFlags(Flags& flags, TrainFlags& told) {
       ReadChoice<RestartPolicy>(command.launcher.restart,
                                 {{"none", RestartPolicy::kNone},
                                  {"whole-job", RestartPolicy::kWholeJob}}));
+  flags.Value({"--steps-per-execution", "N",
+               "save and stop only after each N steps; same bits (1)"},
+              ReadWhole(command.options.steps_per_execution, uint64_t{1},
+                        uint64_t{1'000'000}));
   flags.Value({"--max-restarts", "N", "of the whole run (100)"},
               ReadWhole(told.max_restarts, 0, 1000));
   flags.Value({"--grace", "TIME",
@@ -205,6 +188,14 @@ void AddOutputFlags(Flags& flags, TrainFlags& told) {
   flags.Value({"--digest-every", "N",
                "log a state digest each N steps (only at saves and the end)"},
               ReadWhole(command.options.digest_every, uint64_t{0}, kMaxSteps));
+  flags.Value({"--tensorboard", "DIR", "curves for TensorBoard, in a folder"},
+              ReadText(command.options.summary.directory));
+  flags.Value({"--tensorboard-every", "N",
+               "steps between two points of the loss (100)"},
+              ReadWhole(told.summary_every, uint64_t{1}, uint64_t{1'000'000}));
+  flags.Value({"--export", "DIR",
+               "the trained model as safetensors and JSON, once it is done"},
+              ReadText(command.options.export_directory));
   flags.Value({"--events", "DIR", "a file of events for each life of a worker"},
               ReadText(command.events_directory));
   flags.Value({"--logs", "DIR", "a log for each life of a worker"},
@@ -215,37 +206,6 @@ void AddOutputFlags(Flags& flags, TrainFlags& told) {
                [&command] { command.progress = ProgressChoice::kOff; });
   flags.Switch({"--json", "", "the result as one JSON object"},
                [&command] { command.output = OutputFormat::kJson; });
-}
-
-Result<JobSpec> TakePreset(const std::string& name) {
-  std::vector<std::string> names;
-  for (const PresetInfo& info : AllPresets()) names.emplace_back(info.name);
-  if (std::find(names.begin(), names.end(), name) == names.end()) {
-    return InvalidArgument(fmt::format(
-        "--preset: expected one of {}, found {}{}", fmt::join(names, ", "),
-        Quoted(name), DidYouMean(name, names)));
-  }
-  return PresetJob(name);
-}
-
-Status TakeJob(TrainFlags& told) {
-  TrainCommand& command = told.command;
-  JobSpec& job = command.options.job;
-  ASSIGN_OR_RETURN(job, TakePreset(command.preset));
-  if (told.job.data != "digits") {
-    job.data.kind = DataKind::kIdx;
-    job.data.path = told.job.data;
-  }
-  command.launcher.workers = command.workers.value_or(1);
-  job.replicas = command.replicas.value_or(command.launcher.workers);
-  job.batch = told.job.batch.value_or(job.batch);
-  job.seed = told.job.seed.value_or(job.seed);
-  if (command.launcher.workers > job.replicas) {
-    return InvalidArgument(
-        fmt::format("--workers: expected at most one a replica ({}), found {}",
-                    job.replicas, command.launcher.workers));
-  }
-  return Validate(job);
 }
 
 // An epoch has at least one step, so a number of steps bounds the epochs too.
@@ -303,6 +263,15 @@ Status TakeCluster(TrainCommand& command) {
   return OkStatus();
 }
 
+Status TakeSummary(TrainFlags& told) {
+  if (!told.summary_every) return OkStatus();
+  SummaryOptions& summary = told.command.options.summary;
+  summary.every = *told.summary_every;
+  if (!summary.directory.empty()) return OkStatus();
+  return InvalidArgument(
+      "--tensorboard-every: expected --tensorboard DIR beside it");
+}
+
 Status TakeRestarts(const std::optional<int>& max_restarts,
                     TrainCommand& command) {
   if (!max_restarts) return OkStatus();
@@ -321,7 +290,8 @@ Result<Command> ParseTrain(const VerbArguments& verb) {
                .summary = "Train a model, with checkpoints and restarts.",
                .examples = std::string(kExamples)},
               verb.color);
-  AddJobFlags(flags, told);
+  AddJobFlags(flags, told.job);
+  AddHorizonFlags(flags, told);
   AddMachineFlags(flags, told);
   AddClusterFlags(flags, told);
   AddRequeueFlags(flags, told.command.requeue);
@@ -332,7 +302,11 @@ Result<Command> ParseTrain(const VerbArguments& verb) {
     return Command(ShowCommand{flags.Help()});
   RETURN_IF_ERROR(TakeCluster(told.command));
   RETURN_IF_ERROR(CheckRequeueCodes(told.command.requeue));
-  RETURN_IF_ERROR(TakeJob(told));
+  told.command.preset = told.job.preset;
+  told.command.replicas = told.job.replicas;
+  told.command.launcher.workers = told.command.workers.value_or(1);
+  ASSIGN_OR_RETURN(told.command.options.job,
+                   JobOf(told.job, told.command.launcher.workers));
   TakeHorizon(told.horizon, told.command.options.horizon);
   if (told.command.options.kernels.math == Math::kFast &&
       !told.command.options.checkpoint.directory.empty()) {
@@ -343,6 +317,7 @@ Result<Command> ParseTrain(const VerbArguments& verb) {
   RETURN_IF_ERROR(TakeStore(told.store, told.command.options.checkpoint));
   told.command.launcher.checkpoint_directory =
       told.command.options.checkpoint.directory;
+  RETURN_IF_ERROR(TakeSummary(told));
   RETURN_IF_ERROR(TakeRestarts(told.max_restarts, told.command));
   if (told.grace) {
     told.command.options.preemption.grace = *told.grace;

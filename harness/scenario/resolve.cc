@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/data/row_schedule.h"
 #include "harness/scenario/fault_reader.h"
 #include "harness/scenario/map_reader.h"
 #include "harness/scenario/matrix.h"
@@ -36,9 +37,15 @@ void ReadLayers(const MapReader& job, const Diagnostics& diagnostics,
 void ReadData(const MapReader& data, DataSpec& out) {
   data.Choice("kind", out.kind);
   data.Text("path", out.path);
+  data.Text("validation_path", out.validation_path);
+  data.Count("classes", out.classes);
   data.Count("samples", out.samples);
   data.Count("validation_samples", out.validation_samples);
   data.Count("side", out.side);
+  data.Choice("shuffle", out.shuffle);
+  data.Choice("shard", out.shard);
+  data.Count("steps_per_epoch", out.steps_per_epoch);
+  data.Count("validation_steps", out.validation_steps);
 }
 
 void ReadSchedule(const MapReader& schedule, ScheduleSpec& out) {
@@ -292,14 +299,12 @@ std::vector<Case> Resolve(const Scenario& scenario, Diagnostics& diagnostics) {
 
 EpochShape ShapeOfEpoch(const JobSpec& job) {
   if (job.data.kind != DataKind::kDigits) return {};
-  const auto rows = static_cast<uint64_t>(job.data.samples);
-  const auto global =
-      static_cast<uint64_t>(job.batch) * static_cast<uint64_t>(job.replicas);
-  if (global == 0) return {};
-  if (job.remainder == Remainder::kDrop) {
-    return {.steps = rows / global, .rows = rows / global * global};
-  }
-  return {.steps = (rows + global - 1) / global, .rows = rows};
+  const Result<RowSchedule> schedule = RowSchedule::Make(
+      job, {.rows = static_cast<uint32_t>(std::max(job.data.samples, 0)),
+            .rows_of_files = {}});
+  if (!schedule.ok()) return {};
+  return {.steps = schedule->steps_per_epoch(),
+          .rows = schedule->rows_per_epoch()};
 }
 
 }  // namespace gauntlet

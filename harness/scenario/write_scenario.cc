@@ -19,10 +19,23 @@ FlowMap DataMap(const DataSpec& data, const DataSpec& base) {
     map.Add("kind", ChoiceName("job.data.kind", data.kind));
   }
   if (data.path != base.path) map.Add("path", QuotedYaml(data.path));
+  if (data.validation_path != base.validation_path) {
+    map.Add("validation_path", QuotedYaml(data.validation_path));
+  }
+  map.AddUnless(base.classes, "classes", data.classes);
   map.AddUnless(base.samples, "samples", data.samples);
   map.AddUnless(base.validation_samples, "validation_samples",
                 data.validation_samples);
   map.AddUnless(base.side, "side", data.side);
+  if (data.shuffle != base.shuffle) {
+    map.Add("shuffle", ChoiceName("job.data.shuffle", data.shuffle));
+  }
+  if (data.shard != base.shard) {
+    map.Add("shard", ChoiceName("job.data.shard", data.shard));
+  }
+  map.AddUnless(base.steps_per_epoch, "steps_per_epoch", data.steps_per_epoch);
+  map.AddUnless(base.validation_steps, "validation_steps",
+                data.validation_steps);
   return map;
 }
 

@@ -164,7 +164,9 @@ void BM_CnnStep(benchmark::State& state, Isa isa) {
   const auto kernels = KernelsFor(isa);
   const JobSpec job = std::move(PresetJob("cnn")).value();
   const auto model =
-      std::move(Model::Build(job.model, 28, 28, 10, *kernels)).value();
+      std::move(
+          Model::Build(job.model, {.height = 28, .width = 28}, 10, *kernels))
+          .value();
   const auto optimizer = Optimizer::Build(job.optimizer, *kernels);
   const auto rows = static_cast<size_t>(job.batch);
   const std::vector<float> features = Values(rows * 28 * 28);

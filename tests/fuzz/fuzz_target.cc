@@ -14,6 +14,7 @@ namespace gauntlet {
 namespace {
 
 constexpr std::array kTargets = {
+    FuzzTarget{"cifar10", FuzzCifar10, Cifar10Seeds, ""},
     FuzzTarget{"claim", FuzzClaim, ClaimSeeds, ""},
     FuzzTarget{"cluster", FuzzCluster, ClusterSeeds, ""},
     FuzzTarget{"event_log", FuzzEventLog, EventLogSeeds, "json.dict"},
@@ -21,6 +22,7 @@ constexpr std::array kTargets = {
     FuzzTarget{"idx", FuzzIdx, IdxSeeds, ""},
     FuzzTarget{"job", FuzzJob, JobSeeds, "json.dict"},
     FuzzTarget{"manifest", FuzzManifest, ManifestSeeds, "json.dict"},
+    FuzzTarget{"npy", FuzzNpy, NpySeeds, "npy.dict"},
     FuzzTarget{"plan", FuzzPlan, PlanSeeds, "json.dict"},
     FuzzTarget{"record", FuzzRecord, RecordSeeds, "json.dict"},
     FuzzTarget{"result", FuzzResult, ResultSeeds, "json.dict"},

@@ -8,6 +8,8 @@
 
 namespace gauntlet {
 
+void FuzzCifar10(std::string_view input);
+std::vector<std::string> Cifar10Seeds();
 void FuzzClaim(std::string_view input);
 std::vector<std::string> ClaimSeeds();
 void FuzzCluster(std::string_view input);
@@ -22,6 +24,8 @@ void FuzzJob(std::string_view input);
 std::vector<std::string> JobSeeds();
 void FuzzManifest(std::string_view input);
 std::vector<std::string> ManifestSeeds();
+void FuzzNpy(std::string_view input);
+std::vector<std::string> NpySeeds();
 void FuzzPlan(std::string_view input);
 std::vector<std::string> PlanSeeds();
 void FuzzRecord(std::string_view input);

@@ -47,7 +47,7 @@ void FuzzIdx(std::string_view input) {
   MemoryFiles storage;
   storage.files["/d/train-images-idx3-ubyte" + end] = images;
   storage.files["/d/train-labels-idx1-ubyte" + end] = labels;
-  const Result<RawRows> raw = ReadIdx(storage, "/d", IdxSplit::kTrain);
+  const Result<RawRows> raw = ReadIdx(storage, "/d", DataPart::kTrain);
   if (!raw.ok()) {
     CHECK(raw.status().code() == Code::kInvalidArgument,
           raw.status().ToString());

@@ -25,6 +25,13 @@ std::vector<std::string> JobSeeds() {
     seeds.push_back(
         JobToJson(PresetJob(preset.name).value(), DigestOf("data")));
   }
+  JobSpec job = PresetJob("tiny").value();
+  job.data = {.kind = DataKind::kNpy, .path = "/n", .classes = 3};
+  job.data.shuffle = Shuffle::kOff;
+  job.data.shard = ShardPolicy::kAuto;
+  job.data.steps_per_epoch = 5;
+  job.data.validation_steps = 2;
+  seeds.push_back(JobToJson(job, DigestOf("data")));
   return seeds;
 }
 

@@ -28,6 +28,8 @@ std::vector<std::string> TrainOptionsSeeds() {
                         .keep = 2,
                         .at_success = AtSuccess::kDeleteCheckpoints,
                         .allow_cold_start = true};
+  options.summary = {.directory = "/tmp/curves", .every = 10};
+  options.export_directory = "/tmp/model";
   options.digest_every = 1;
   options.log_samples = true;
   seeds.push_back(TrainOptionsToJson(options));

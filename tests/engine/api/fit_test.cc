@@ -243,8 +243,8 @@ TEST(FitTest, RowsOfAnotherShapeAreRefused) {
                  .status();
   });
   EXPECT_THAT(status->message(),
-              HasSubstr("expected rows of 7x7 as the model's input, found "
-                        "28x28"));
+              HasSubstr("expected rows of 7x7x1 as the model's input, found "
+                        "28x28x1"));
 }
 
 TEST(FitTest, EvaluatesAsTrainingDid) {

@@ -36,7 +36,7 @@ TEST(DigitsTest, ARowDoesNotDependOnHowManyThereAre) {
 TEST(DigitsTest, ValidationRowsAreOtherRows) {
   const RawRows train = Train(512);
   const RawRows validation =
-      DrawDigits({.split = DigitsSplit::kValidation, .rows = 512});
+      DrawDigits({.split = DataPart::kValidation, .rows = 512});
   const size_t size = 28 * 28;
   for (size_t i = 0; i < 512; ++i) {
     const auto row = std::span(validation.pixels).subspan(i * size, size);

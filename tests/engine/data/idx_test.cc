@@ -35,7 +35,7 @@ MemoryFiles GoodFiles() {
 
 TEST(IdxTest, ReadsImagesAndLabels) {
   MemoryFiles files = GoodFiles();
-  const Result<RawRows> raw = ReadIdx(files, "d", IdxSplit::kTrain);
+  const Result<RawRows> raw = ReadIdx(files, "d", DataPart::kTrain);
   ASSERT_TRUE(raw.ok()) << raw.status().ToString();
   EXPECT_EQ(raw->rows, 2u);
   EXPECT_EQ(raw->height, 1u);
@@ -48,14 +48,14 @@ TEST(IdxTest, ReadsCompressedFilesWherePlainOnesAreMissing) {
   MemoryFiles files;
   files.files = {{"d/t10k-images-idx3-ubyte.gz", Gzip(kGoodImages)},
                  {"d/t10k-labels-idx1-ubyte", kGoodLabels}};
-  const Result<RawRows> raw = ReadIdx(files, "d", IdxSplit::kValidation);
+  const Result<RawRows> raw = ReadIdx(files, "d", DataPart::kValidation);
   ASSERT_TRUE(raw.ok()) << raw.status().ToString();
   EXPECT_EQ(raw->pixels[5], 'f');
 }
 
 TEST(IdxTest, AMissingFileIsNamed) {
   MemoryFiles files;
-  const Status status = ReadIdx(files, "d", IdxSplit::kTrain).status();
+  const Status status = ReadIdx(files, "d", DataPart::kTrain).status();
   EXPECT_EQ(status.ToString(),
             "INVALID_ARGUMENT: d/train-images-idx3-ubyte: expected an IDX "
             "file, or one with .gz, found neither");
@@ -64,7 +64,7 @@ TEST(IdxTest, AMissingFileIsNamed) {
 TEST(IdxTest, AnErrorOfTheDiskIsNotAMalformedFile) {
   MemoryFiles files = GoodFiles();
   files.broken_path = kLabelsPath;
-  EXPECT_EQ(ReadIdx(files, "d", IdxSplit::kTrain).status().code(),
+  EXPECT_EQ(ReadIdx(files, "d", DataPart::kTrain).status().code(),
             Code::kIoError);
 }
 
@@ -109,7 +109,7 @@ TEST(IdxTest, AMalformedFileIsRefusedWithItsOffset) {
   for (const BadFile& bad : kBadFiles) {
     MemoryFiles files = GoodFiles();
     files.files[bad.path] = bad.bytes;
-    const Status status = ReadIdx(files, "d", IdxSplit::kTrain).status();
+    const Status status = ReadIdx(files, "d", DataPart::kTrain).status();
     EXPECT_EQ(status.code(), Code::kInvalidArgument);
     EXPECT_EQ(status.message(), bad.path + ": " + bad.message);
   }
@@ -120,7 +120,7 @@ std::string ReadingGzip(const std::string& bytes) {
   MemoryFiles files = GoodFiles();
   files.files.erase(kImagesPath);
   files.files[std::string(kImagesPath) + ".gz"] = bytes;
-  return ReadIdx(files, "d", IdxSplit::kTrain).status().ToString();
+  return ReadIdx(files, "d", DataPart::kTrain).status().ToString();
 }
 
 TEST(IdxTest, AMalformedGzipFileIsRefusedWithItsOffset) {
@@ -174,7 +174,7 @@ RC_GTEST_PROP(IdxTest, AChangedByteNeverCrashes,
   all[where % all.size()] = static_cast<char>(byte);
   files.files = {{std::string(kImagesPath) + ".gz", all.substr(0, gz.size())},
                  {kLabelsPath, all.substr(gz.size())}};
-  const Result<RawRows> raw = ReadIdx(files, "d", IdxSplit::kTrain);
+  const Result<RawRows> raw = ReadIdx(files, "d", DataPart::kTrain);
   RC_ASSERT(raw.ok() || raw.status().code() == Code::kInvalidArgument);
 }
 

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/data/dataset.h"
+#include "tests/engine/data/data_files.h"
 #include "tests/engine/data/memory_files.h"
 
 namespace gauntlet {
@@ -47,12 +48,96 @@ TEST(LoadDataTest, TheContentDigestIsOfWhatIsInTheFilesNotOfTheirForm) {
   EXPECT_NE((*LoadData(files, kIdx))->content, plain);
 }
 
+TEST(LoadDataTest, ValidationFilesMayLieElsewhere) {
+  MemoryFiles files = IdxFiles();
+  const auto beside = LoadData(files, kIdx).value();
+  for (const std::string name :
+       {"t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"}) {
+    auto node = files.files.extract("d/" + name);
+    node.key() = "v/" + name;
+    files.files.insert(std::move(node));
+  }
+  DataSpec spec = kIdx;
+  spec.validation_path = "v";
+  EXPECT_EQ(LoadData(files, spec).value()->content, beside->content);
+  EXPECT_FALSE(LoadData(files, kIdx).ok());
+}
+
 TEST(LoadDataTest, SplitsOfDifferentSizesAreRefused) {
   MemoryFiles files = IdxFiles();
   files.files["d/t10k-images-idx3-ubyte"] = Images(3, "uvwxyz");
   EXPECT_EQ(LoadData(files, kIdx).status().ToString(),
             "INVALID_ARGUMENT: d: expected validation images of 1 x 2 pixels "
             "as in training, found 1 x 3");
+}
+
+MemoryFiles CifarFiles() {
+  MemoryFiles files;
+  for (int i = 1; i <= 5; ++i) {
+    files.files["d/data_batch_" + std::to_string(i) + ".bin"] = CifarRow(i, 51);
+  }
+  files.files["d/test_batch.bin"] = CifarRow(0, 51);
+  return files;
+}
+
+TEST(LoadDataTest, ColouredImagesHaveAColumnForEachChannel) {
+  MemoryFiles files = CifarFiles();
+  const auto data = LoadData(files, {.kind = DataKind::kCifar10, .path = "d"});
+  ASSERT_TRUE(data.ok()) << data.status().ToString();
+  const Dataset& train = (*data)->train;
+  EXPECT_EQ(train.channels, 3u);
+  EXPECT_EQ(train.features_per_row(), 3072u);
+  EXPECT_EQ(train.features.size(), 5u * 3072);
+  EXPECT_EQ(train.features[7], 51.0f / 255.0f);
+  EXPECT_EQ(train.rows_of_files.size(), 5u);
+}
+
+TEST(LoadDataTest, WhichFileARowIsInIsPartOfTheContent) {
+  const DataSpec spec = {.kind = DataKind::kCifar10, .path = "d"};
+  MemoryFiles files = CifarFiles();
+  files.files["d/data_batch_1.bin"] += CifarRow(2, 51);
+  const Digest before = (*LoadData(files, spec))->content;
+  files = CifarFiles();
+  files.files["d/data_batch_2.bin"] += CifarRow(2, 51);
+  EXPECT_NE((*LoadData(files, spec))->content, before);
+}
+
+MemoryFiles NpyFiles() {
+  MemoryFiles files;
+  const std::string labels = Npy("|u1", "(2,)", std::string("\x01\x02", 2));
+  files.files = {{"d/x_train.npy", Npy("|u1", "(2, 1, 2)", "abcd")},
+                 {"d/y_train.npy", labels},
+                 {"d/x_test.npy", Npy("|u1", "(2, 2)", "wxyz")},
+                 {"d/y_test.npy", labels}};
+  return files;
+}
+
+TEST(LoadDataTest, BytesOfNumpyAreScaledAndFloatsAreNot) {
+  const DataSpec spec = {.kind = DataKind::kNpy, .path = "d", .classes = 3};
+  MemoryFiles files = NpyFiles();
+  const auto bytes = LoadData(files, spec);
+  ASSERT_TRUE(bytes.ok()) << bytes.status().ToString();
+  EXPECT_EQ((*bytes)->train.features[0], 97.0f / 255.0f);
+  EXPECT_EQ((*bytes)->train.classes, 3u);
+  const std::string values = LittleEndian(0x40490fdb, 4) + LittleEndian(0, 4);
+  files.files["d/x_train.npy"] = Npy("<f4", "(2, 1)", values);
+  files.files["d/x_test.npy"] = Npy("<f4", "(2, 1)", values);
+  const auto floats = LoadData(files, spec);
+  ASSERT_TRUE(floats.ok()) << floats.status().ToString();
+  EXPECT_EQ((*floats)->train.features, (std::vector<float>{3.14159274f, 0}));
+  files.files["d/x_train.npy"] =
+      Npy("<f4", "(2, 1)", LittleEndian(0x40490fdc, 4) + LittleEndian(0, 4));
+  EXPECT_NE((*LoadData(files, spec))->content, (*floats)->content);
+}
+
+TEST(LoadDataTest, BytesForTrainingAndFloatsForValidationAreRefused) {
+  MemoryFiles files = NpyFiles();
+  files.files["d/x_test.npy"] = Npy("<f4", "(2, 2)", std::string(16, '\0'));
+  EXPECT_EQ(LoadData(files, {.kind = DataKind::kNpy, .path = "d"})
+                .status()
+                .ToString(),
+            "INVALID_ARGUMENT: d: expected validation features stored as bytes "
+            "as in training, found floats");
 }
 
 TEST(LoadDataTest, DigitsNeedNoFilesAndHaveADigestOfTheirOwn) {

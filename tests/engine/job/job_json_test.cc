@@ -166,6 +166,53 @@ TEST(JobJsonTest, ThePathOfIdxDataComesBack) {
   EXPECT_EQ(back->data.path, job.data.path);
 }
 
+TEST(JobJsonTest, FilesOfOtherProgramsComeBack) {
+  JobSpec job = PresetJob("linear").value();
+  job.data = {.kind = DataKind::kNpy, .path = "/n", .classes = 7};
+  const std::string json = JobToJson(job, kContent);
+  EXPECT_NE(json.find(R"("data":{"kind":"npy","path":"/n","classes":7,)"),
+            std::string::npos)
+      << json;
+  EXPECT_EQ(JobFromJson(json)->data.classes, 7);
+  job.data = {.kind = DataKind::kCifar10, .path = "/c"};
+  EXPECT_EQ(JobFromJson(JobToJson(job, kContent))->data.kind,
+            DataKind::kCifar10);
+}
+
+TEST(JobJsonTest, HowRowsAreTakenIsInTheTextOnlyWhereItIsNotAsEver) {
+  JobSpec job = PresetJob("tiny").value();
+  const std::string as_ever = JobToJson(job, kContent);
+  for (const char* key : {"shuffle", "shard", "steps"}) {
+    EXPECT_EQ(as_ever.find(key), std::string::npos) << key;
+  }
+  job.data.shuffle = Shuffle::kOff;
+  job.data.shard = ShardPolicy::kFile;
+  job.data.steps_per_epoch = 3;
+  job.data.validation_steps = 2;
+  const std::string json = JobToJson(job, kContent);
+  EXPECT_NE(json.find(R"("shuffle":"off","shard":"file","steps_per_epoch":3,)"
+                      R"("validation_steps":2,"digest")"),
+            std::string::npos)
+      << json;
+  const Result<JobSpec> back = JobFromJson(json);
+  ASSERT_TRUE(back.ok()) << back.status().ToString();
+  EXPECT_EQ(JobToJson(*back, kContent), json);
+}
+
+TEST(JobJsonTest, WhereFilesLieIsNotPartOfTheJobAndWhatTheyHoldIs) {
+  JobSpec job = PresetJob("linear").value();
+  for (const DataKind kind : {DataKind::kCifar10, DataKind::kNpy}) {
+    job.data = {.kind = kind, .path = "/a"};
+    const Digest digest = JobDigest(JobToJson(job, kContent));
+    job.data.path = "/b";
+    job.data.validation_path = "/c";
+    const std::string moved = JobToJson(job, kContent);
+    EXPECT_EQ(JobFromJson(moved)->data.validation_path, "/c");
+    EXPECT_EQ(JobDigest(moved), digest);
+    EXPECT_NE(JobDigest(JobToJson(job, DigestOf("other"))), digest);
+  }
+}
+
 RC_GTEST_PROP(JobJsonTest, FloatsAndSeedsComeBackWithEqualBits,
               (uint32_t rate, uint32_t beta, uint64_t seed)) {
   JobSpec job = PresetJob("tiny").value();

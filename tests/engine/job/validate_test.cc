@@ -76,6 +76,24 @@ const BadJob kBadJobs[] = {
      "data.side: expected 28 or 7, found 14"},
     {"no path", [](JobSpec& job) { job.data.kind = DataKind::kIdx; },
      "data.path: expected a directory, found nothing"},
+    {"no path of cifar10",
+     [](JobSpec& job) { job.data.kind = DataKind::kCifar10; },
+     "data.path: expected a directory, found nothing"},
+    {"one class",
+     [](JobSpec& job) {
+       job.data = {.kind = DataKind::kNpy, .path = "n", .classes = 1};
+     },
+     "data.classes: expected 2 to 256, found 1"},
+    {"steps of an epoch", [](JobSpec& job) { job.data.steps_per_epoch = -1; },
+     "data.steps_per_epoch: expected 0 to 10000000, found -1"},
+    {"too many uses of rows",
+     [](JobSpec& job) {
+       job.replicas = 1024;
+       job.data.samples = 1 << 22;
+       job.data.shard = ShardPolicy::kOff;
+     },
+     "data.samples: expected fewer than 2^32 over all 1024 replicas with shard "
+     "off, found 4294967296"},
     {"rate of learning 0",
      [](JobSpec& job) { job.optimizer.learning_rate = 0.0f; },
      "optimizer.learning_rate: expected a number above 0 and at most 1000, "

@@ -33,7 +33,8 @@ namespace {
 TEST(AllocationTest, AStepThatFitsTheMemoryOfEarlierOnesAllocatesNothing) {
   const auto kernels = MakeKernels(Isa::kAuto, 1);
   const JobSpec job = PresetJob("tiny").value();
-  const auto model = Model::Build(job.model, 7, 7, 10, *kernels).value();
+  const auto model =
+      Model::Build(job.model, {.height = 7, .width = 7}, 10, *kernels).value();
   const auto optimizer = Optimizer::Build(job.optimizer, *kernels);
   std::vector<float> parameters(model->parameter_count());
   std::vector<float> gradients(parameters.size());

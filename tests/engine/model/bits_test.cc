@@ -25,9 +25,8 @@ std::vector<uint32_t> FirstStepBits(JobSpec job, size_t rows,
   job.batch = static_cast<int>(rows);
   job.data.samples = job.batch;
   TrainingLoop loop(job, kernels);
-  const auto model = Model::Build(job.model, loop.data().train.height,
-                                  loop.data().train.width, 10, kernels)
-                         .value();
+  const auto model =
+      Model::Build(job.model, loop.data().train.shape(), 10, kernels).value();
   std::vector<float> gradients(model->parameter_count());
   ReplicaBatch batch = WholeSet(loop.data().train);
   batch.rng_key = 17;
@@ -90,7 +89,7 @@ TEST(BitsTest, ReplicasAddUpInAscendingOrder) {
   TrainingLoop loop(job, *kernels);
   const Dataset& train = loop.data().train;
   const auto model =
-      Model::Build(job.model, train.height, train.width, 10, *kernels).value();
+      Model::Build(job.model, train.shape(), 10, *kernels).value();
   const size_t count = model->parameter_count();
   const SampleOrder order(1, 0, train.rows);
   std::vector<float> all(kReplicas * count);
@@ -122,7 +121,7 @@ TEST(BitsTest, EvaluationSumsAllRowsInOneCanonicalSum) {
   TrainingLoop loop(job, *kernels);
   const Dataset& train = loop.data().train;
   const auto model =
-      Model::Build(job.model, train.height, train.width, 10, *kernels).value();
+      Model::Build(job.model, train.shape(), 10, *kernels).value();
   const ReplicaBatch batch = WholeSet(train);
   std::vector<float> losses;
   int64_t correct = 0;

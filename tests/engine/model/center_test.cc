@@ -48,7 +48,8 @@ TEST_F(CenterTest, AModelNamesTheStateOfItsReplicas) {
                  {.kind = LayerKind::kFlatten},
                  {.kind = LayerKind::kCenter},
                  {.kind = LayerKind::kDense, .units = 10}}};
-  const auto model = Model::Build(spec, 4, 4, 10, *kernels_).value();
+  const auto model =
+      Model::Build(spec, {.height = 4, .width = 4}, 10, *kernels_).value();
   ASSERT_EQ(model->replica_state().size(), 2u);
   EXPECT_EQ(model->replica_state()[0].name, "center0/moving_mean");
   EXPECT_EQ(model->replica_state()[0].size, 3u) << "a channel each";
@@ -60,7 +61,8 @@ TEST_F(CenterTest, NoRowsLeaveTheStateAsItIs) {
   const ModelSpec spec = {.layers = {{.kind = LayerKind::kFlatten},
                                      {.kind = LayerKind::kCenter},
                                      {.kind = LayerKind::kDense, .units = 10}}};
-  const auto model = Model::Build(spec, 1, 2, 10, *kernels_).value();
+  const auto model =
+      Model::Build(spec, {.height = 1, .width = 2}, 10, *kernels_).value();
   std::vector<float> parameters(model->parameter_count());
   std::vector<float> gradients(parameters.size());
   std::vector<float> next(2);

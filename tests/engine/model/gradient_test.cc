@@ -78,8 +78,9 @@ TEST_P(GradientTest, AgreesWithCentralDifferences) {
                            .first_global_row = 11};
   for (const Stack& stack : kStacks) {
     const ModelSpec spec{.layers = stack.layers, .loss = GetParam()};
-    const auto model =
-        Model::Build(spec, kHeight, kWidth, kClasses, *kernels).value();
+    const auto model = Model::Build(spec, {.height = kHeight, .width = kWidth},
+                                    kClasses, *kernels)
+                           .value();
     const auto parameters = RandomFloats(model->parameter_count(), 2);
     std::vector<float> gradients(parameters.size(), 123.0f);
     const ReplicaResult result = model->Gradients(parameters, batch, gradients);

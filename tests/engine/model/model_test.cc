@@ -27,7 +27,8 @@ class ModelTest : public ::testing::Test {
   std::unique_ptr<Model> Build(std::string_view preset) {
     const ModelSpec spec = PresetJob(preset).value().model;
     const uint32_t side = preset == "tiny" ? 7 : 28;
-    return Model::Build(spec, side, side, 10, *kernels_).value();
+    return Model::Build(spec, {.height = side, .width = side}, 10, *kernels_)
+        .value();
   }
   std::vector<float> Initialized(const Model& model, uint64_t key) {
     std::vector<float> parameters(model.parameter_count(), 5.0f);
@@ -91,6 +92,15 @@ class NameCollector final : public StepProbe {
   std::vector<std::string> names;
 };
 
+TEST_F(ModelTest, AFirstConvolutionRunsOverTheChannelsOfARow) {
+  const ModelSpec spec = {.layers = {Conv(2, 3), kFlatten, Dense(10)}};
+  const RowShape row = {.height = 5, .width = 4, .channels = 3};
+  const auto model = Model::Build(spec, row, 10, *kernels_).value();
+  EXPECT_EQ(model->parameters()[0].shape, (std::vector<uint64_t>{3, 3, 3, 2}));
+  EXPECT_EQ(model->parameters()[2].shape,
+            (std::vector<uint64_t>{3 * 2 * 2, 10}));
+}
+
 TEST_F(ModelTest, AProbeSeesEachOperationInTheOrderOfAStep) {
   const auto model = Build("tiny");
   const std::vector<float> features(2 * 49, 0.5f);
@@ -140,7 +150,8 @@ TEST_F(ModelTest, InitialConvolutionsFillTheirGlorotInterval) {
       .layers = {{.kind = LayerKind::kConv2D, .filters = 200, .kernel = 4},
                  kFlatten,
                  Dense(10)}};
-  const auto model = Model::Build(spec, 5, 5, 10, *kernels_).value();
+  const auto model =
+      Model::Build(spec, {.height = 5, .width = 5}, 10, *kernels_).value();
   const auto parameters = Initialized(*model, 1);
   const auto kernel = std::span(parameters).first(4 * 4 * 200);
   const auto [low, high] = std::ranges::minmax(kernel);
@@ -155,7 +166,7 @@ TEST_F(ModelTest, InitialConvolutionsFillTheirGlorotInterval) {
 
 TEST_F(ModelTest, InitialValuesAreKeyedByKeyAndLayer) {
   const auto model = Model::Build({.layers = {kFlatten, Dense(10), Dense(10)}},
-                                  5, 2, 10, *kernels_)
+                                  {.height = 5, .width = 2}, 10, *kernels_)
                          .value();
   const auto parameters = Initialized(*model, 1);
   EXPECT_EQ(parameters, Initialized(*model, 1));
@@ -273,11 +284,11 @@ TEST_F(ModelTest, AModelThatDoesNotFitTheDataIsRefused) {
        "weights at 25 places"},
       {{.layers = {kFlatten, Dense(10)}},
        0,
-       "data: expected 1 to 134217728 features a row, found 0 x 0"},
+       "data: expected 1 to 134217728 features a row, found 0 x 0 x 1"},
   };
   for (const BadModel& bad : kBad) {
-    const auto model =
-        Model::Build(bad.spec, bad.side, bad.side, 10, *kernels_);
+    const auto model = Model::Build(
+        bad.spec, {.height = bad.side, .width = bad.side}, 10, *kernels_);
     ASSERT_FALSE(model.ok()) << bad.message;
     EXPECT_EQ(model.status().code(), Code::kInvalidArgument);
     EXPECT_EQ(model.status().message(), bad.message);

@@ -55,8 +55,8 @@ TrainingLoop::TrainingLoop(const JobSpec& job, const Kernels& kernels)
     : job_(job),
       kernels_(kernels),
       data_(Load(job.data)),
-      model_(Model::Build(job.model, data_->train.height, data_->train.width,
-                          data_->train.classes, kernels)
+      model_(Model::Build(job.model, data_->train.shape(), data_->train.classes,
+                          kernels)
                  .value()),
       optimizer_(Optimizer::Build(job.optimizer, kernels)),
       parameters_(model_->parameter_count()),

@@ -21,7 +21,9 @@ class TrainMemoTest : public testing::Test {
   }
 
   std::unique_ptr<Model> Build(const JobSpec& job) const {
-    return std::move(Model::Build(job.model, 7, 7, 10, *kernels_)).value();
+    return std::move(Model::Build(job.model, {.height = 7, .width = 7}, 10,
+                                  *kernels_))
+        .value();
   }
 
   struct Pass {

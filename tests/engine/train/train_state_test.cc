@@ -16,7 +16,9 @@ class TrainStateTest : public testing::Test {
  protected:
   TrainStateTest() {
     kernels_ = std::move(Kernels::Create({.isa = Isa::kScalar})).value();
-    model_ = std::move(Model::Build(job_.model, 7, 7, 10, *kernels_)).value();
+    model_ = std::move(Model::Build(job_.model, {.height = 7, .width = 7}, 10,
+                                    *kernels_))
+                 .value();
     optimizer_ = Optimizer::Build(job_.optimizer, *kernels_);
   }
 
@@ -102,7 +104,9 @@ TEST_F(TrainStateTest, HoldsGradientsThatWaitOnlyWhereStepsAccumulate) {
 TEST_F(TrainStateTest, HoldsARowOfStateForEachReplica) {
   job_.replicas = 3;
   job_.model.layers[2] = {.kind = LayerKind::kCenter};
-  model_ = std::move(Model::Build(job_.model, 7, 7, 10, *kernels_)).value();
+  model_ = std::move(Model::Build(job_.model, {.height = 7, .width = 7}, 10,
+                                  *kernels_))
+               .value();
   TrainState state = Fresh(1);
   state.replica_state[32] = 1.0f;  // replica 1, channel 0
   const auto stored = Stored(state);
@@ -170,7 +174,9 @@ TEST_F(TrainStateTest, RefusesAPhaseThatIsNone) {
 TEST_F(TrainStateTest, RefusesAStateOfAnotherModel) {
   JobSpec job = PresetJob("tiny").value();
   job.model.layers[1].units = 31;
-  auto other = std::move(Model::Build(job.model, 7, 7, 10, *kernels_)).value();
+  auto other = std::move(Model::Build(job.model, {.height = 7, .width = 7}, 10,
+                                      *kernels_))
+                   .value();
   EXPECT_THAT(RefusalOf(Stored(TrainState(*other, *optimizer_, job))),
               HasSubstr("tensor "));
 }

@@ -25,25 +25,14 @@ TEST(ReplicasOfDeathTest, MoreWorkersThanReplicasIsABug) {
   EXPECT_DEATH(ReplicasOf(3, 0, 4), "every worker hosts a replica");
 }
 
-TEST(EpochShapeTest, RowsAndStepsFollowTheRemainder) {
-  struct Row {
-    uint64_t rows;
-    Remainder remainder;
-    uint64_t used;
-    uint64_t steps;
-  };
-  for (const Row& row :
-       {Row{96, Remainder::kDrop, 96, 6}, Row{96, Remainder::kKeep, 96, 6},
-        Row{97, Remainder::kDrop, 96, 6}, Row{97, Remainder::kKeep, 97, 7},
-        Row{111, Remainder::kDrop, 96, 6}, Row{15, Remainder::kDrop, 0, 0},
-        Row{15, Remainder::kKeep, 15, 1}, Row{0, Remainder::kKeep, 0, 0}}) {
-    JobSpec job;
-    job.replicas = 4;
-    job.batch = 4;
-    job.remainder = row.remainder;
-    EXPECT_EQ(RowsPerEpoch(job, row.rows), row.used) << row.rows;
-    EXPECT_EQ(StepsPerEpoch(job, row.rows), row.steps) << row.rows;
-  }
+TEST(EvaluatedRowsTest, ValidationStepsAreOfAGlobalBatchEach) {
+  JobSpec job;
+  job.replicas = 4;
+  job.batch = 4;
+  EXPECT_EQ(EvaluatedRows(job, 100), 100u);
+  job.data.validation_steps = 2;
+  EXPECT_EQ(EvaluatedRows(job, 100), 32u);
+  EXPECT_EQ(EvaluatedRows(job, 20), 20u);
 }
 
 }  // namespace

@@ -54,6 +54,12 @@ TrainOptions AnyOptions() {
                      .max_steps = *AnyOptional(),
                      .stop_at_step = *AnyOptional()};
   options.checkpoint = AnyCheckpoint();
+  if (*rc::gen::arbitrary<bool>()) {
+    options.summary = {.directory = "d" + *rc::gen::string<std::string>(),
+                       .every = *rc::gen::inRange<uint64_t>(1, 1u << 31)};
+  }
+  options.export_directory = *rc::gen::element("", "m", "models/\"m\"");
+  options.steps_per_execution = *rc::gen::inRange<uint64_t>(1, 1u << 31);
   options.cluster = {.heartbeat_every = *AnyDuration(),
                      .lost_after = *AnyDuration(),
                      .rendezvous_timeout = *AnyDuration(),
@@ -74,6 +80,11 @@ void ExpectEqual(const TrainOptions& a, const TrainOptions& b) {
   RC_ASSERT(a.horizon.epochs == b.horizon.epochs);
   RC_ASSERT(a.horizon.max_steps == b.horizon.max_steps);
   RC_ASSERT(a.horizon.stop_at_step == b.horizon.stop_at_step);
+  // A text cannot hold bytes that are not UTF-8, as some directories do.
+  RC_ASSERT(a.summary.directory.empty() == b.summary.directory.empty());
+  RC_ASSERT(a.summary.every == b.summary.every);
+  RC_ASSERT(a.export_directory == b.export_directory);
+  RC_ASSERT(a.steps_per_execution == b.steps_per_execution);
   RC_ASSERT(a.checkpoint.trigger.unit == b.checkpoint.trigger.unit);
   RC_ASSERT(a.checkpoint.trigger.every == b.checkpoint.trigger.every);
   RC_ASSERT(a.checkpoint.keep == b.checkpoint.keep);

@@ -118,6 +118,28 @@ TEST(CommandLineTest, AMistakeIsOneLineThatNamesIt) {
       {{"train", "--preset", "tyni"},
        "train: --preset: expected one of linear, mlp, dnn, cnn, tiny, found "
        "'tyni'; did you mean tiny?"},
+      {{"train", "--lr", "fast"},
+       "train: --lr: expected a number, found 'fast'"},
+      {{"train", "--lr", "-1"},
+       "train: optimizer.learning_rate: expected a number above 0 and at most "
+       "1000, found -1"},
+      {{"train", "--schedule", "cosine:10"},
+       "train: --schedule: expected exponential_decay:UPDATES:RATE[:staircase],"
+       " cosine_decay:UPDATES[:ALPHA] or piecewise:UPDATE,…:RATE,RATE,…, found "
+       "'cosine:10'"},
+      {{"train", "--schedule", "cosine_decay:0"},
+       "train: --schedule: expected a whole number from 1 to "
+       "9007199254740992, found '0'"},
+      {{"train", "--schedule", "exponential_decay:10:0.5:stairs"},
+       "train: --schedule: expected staircase, found 'stairs'"},
+      {{"train", "--schedule", "piecewise:5:0.1"},
+       "train: optimizer.schedule.values (how many: one more than boundaries): "
+       "expected 2 to 2, found 1"},
+      {{"train", "--clip", "norm"},
+       "train: --clip: expected value:LIMIT, norm:LIMIT or global_norm:LIMIT, "
+       "found 'norm'"},
+      {{"train", "--validation", "v"},
+       "train: --validation: expected --data DIR beside it"},
       {{"train", "--isa", "sse"},
        "train: --isa: expected one of auto, scalar, avx2, avx512, found 'sse'"},
       {{"train", "--math", ""},
@@ -185,9 +207,12 @@ TEST(CommandLineTest, AMistakeIsOneLineThatNamesIt) {
       {{"replay", "latest", "7f3a"}, "replay: unexpected argument '7f3a'"},
       {{"replay", "latest", "--world", "both"},
        "replay: --world: expected one of real, sim, found 'both'"},
-      {{"ckpt"}, "ckpt: expected a subcommand: ls, verify or diff"},
+      {{"ckpt"},
+       "ckpt: expected a subcommand: ls, verify, diff, export or "
+       "predict"},
       {{"ckpt", "verfy", "d"},
-       "ckpt: expected ls, verify or diff, found 'verfy'; did you mean "
+       "ckpt: expected ls, verify, diff, export or predict, found 'verfy'; did "
+       "you mean "
        "verify?"},
       {{"ckpt", "ls"}, "ckpt: ls: DIR: missing"},
       {{"ckpt", "diff", "a"}, "ckpt: diff: B: missing"},
@@ -239,6 +264,86 @@ TEST(CommandLineTest, TrainTakesThePresetAndWhatIsSaidBesides) {
   EXPECT_EQ(command.launcher.workers, 2);
   EXPECT_EQ(command.options.kernels.isa, Isa::kScalar);
   EXPECT_EQ(command.output, OutputFormat::kJson);
+}
+
+TEST(CommandLineTest, AFolderOfDataIsMnistUnlessItsKindIsSaid) {
+  const auto data_of = [](const char* text) {
+    return Parsed<TrainCommand>({"train", "--data", text}).options.job.data;
+  };
+  EXPECT_EQ(data_of("digits").kind, DataKind::kDigits);
+  EXPECT_EQ(data_of("idx:digits").kind, DataKind::kIdx);
+  EXPECT_EQ(data_of("cifar10:/c").kind, DataKind::kCifar10);
+  EXPECT_EQ(data_of("npy:/n:1").kind, DataKind::kNpy);
+  EXPECT_EQ(data_of("npy:/n:1").path, "/n:1");
+  EXPECT_EQ(
+      ParseCommandLine(Words{"train", "--data", "npy:"}).status().message(),
+      "train: --data: expected a folder after the kind");
+}
+
+TEST(CommandLineTest, HowTheModelLearnsCanBeSaid) {
+  const auto job_of = [](Words words) {
+    words.insert(words.begin(), "train");
+    return Parsed<TrainCommand>(words).options.job;
+  };
+  const JobSpec cosine =
+      job_of({"--lr", "0.5", "--schedule", "cosine_decay:90:0.25", "--warmup",
+              "7", "--clip", "global_norm:1.5", "--accumulate", "3"});
+  EXPECT_EQ(cosine.optimizer.learning_rate, 0.5f);
+  EXPECT_EQ(cosine.optimizer.schedule.kind, ScheduleKind::kCosineDecay);
+  EXPECT_EQ(cosine.optimizer.schedule.steps, 90u);
+  EXPECT_EQ(cosine.optimizer.schedule.alpha, 0.25f);
+  EXPECT_EQ(cosine.optimizer.schedule.warmup, 7u);
+  EXPECT_EQ(cosine.optimizer.clip.kind, ClipKind::kGlobalNorm);
+  EXPECT_EQ(cosine.optimizer.clip.limit, 1.5f);
+  EXPECT_EQ(cosine.accumulate, 3);
+  const ScheduleSpec stairs =
+      job_of({"--schedule", "exponential_decay:10:0.5:staircase"})
+          .optimizer.schedule;
+  EXPECT_EQ(stairs.kind, ScheduleKind::kExponentialDecay);
+  EXPECT_EQ(stairs.rate, 0.5f);
+  EXPECT_TRUE(stairs.staircase);
+  const ScheduleSpec pieces =
+      job_of({"--schedule", "piecewise:5,9:1,0.5,0.25"}).optimizer.schedule;
+  EXPECT_EQ(pieces.boundaries, (std::vector<uint64_t>{5, 9}));
+  EXPECT_EQ(pieces.values, (std::vector<float>{1.0f, 0.5f, 0.25f}));
+}
+
+TEST(CommandLineTest, HowRowsAreTakenIsPartOfTheJob) {
+  const DataSpec data =
+      Parsed<TrainCommand>({"train", "--shuffle", "off", "--shard-policy",
+                            "auto", "--steps-per-epoch", "3",
+                            "--validation-steps", "2"})
+          .options.job.data;
+  EXPECT_EQ(data.shuffle, Shuffle::kOff);
+  EXPECT_EQ(data.shard, ShardPolicy::kAuto);
+  EXPECT_EQ(data.steps_per_epoch, 3);
+  EXPECT_EQ(data.validation_steps, 2);
+}
+
+TEST(CommandLineTest, CurvesAndTheExportHaveFoldersOfTheirOwn) {
+  const TrainOptions options =
+      Parsed<TrainCommand>({"train", "--tensorboard", "c",
+                            "--tensorboard-every", "5", "--export", "m"})
+          .options;
+  EXPECT_EQ(options.summary.directory, "c");
+  EXPECT_EQ(options.summary.every, 5u);
+  EXPECT_EQ(options.export_directory, "m");
+  EXPECT_EQ(ParseCommandLine(Words{"train", "--tensorboard-every", "5"})
+                .status()
+                .message(),
+            "train: --tensorboard-every: expected --tensorboard DIR beside it");
+}
+
+TEST(CommandLineTest, ACheckpointsModelIsExportedOrAsked) {
+  const auto exported = Parsed<CheckpointExportCommand>(
+      {"ckpt", "export", "store", "model", "--data", "d"});
+  EXPECT_EQ(exported.path, "store");
+  EXPECT_EQ(exported.directory, "model");
+  EXPECT_EQ(exported.data_directory, "d");
+  const auto asked =
+      Parsed<CheckpointPredictCommand>({"ckpt", "predict", "store", "--json"});
+  EXPECT_EQ(asked.path, "store");
+  EXPECT_EQ(asked.output, OutputFormat::kJson);
 }
 
 TEST(CommandLineTest, ReplicasAreAsManyAsWorkersUnlessSaid) {

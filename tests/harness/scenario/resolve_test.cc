@@ -166,6 +166,37 @@ TEST(ResolveTest, TheHeadOfARecordSaysWhatTheOracleMustKnow) {
   EXPECT_EQ(record.faults[3].grace_ns, 30'000'000'000);
 }
 
+// The cases of a scenario with this in its `job.data`.
+std::vector<Case> WithData(const std::string& data) {
+  return Load(
+      "schema: gauntlet/v1\nname: a\nuse: tiny\njob: {replicas: 4, "
+      "data: {" +
+      data + "}}\nexpect: {outcome: completes}\n");
+}
+
+TEST(ResolveTest, ReadsWhatIsTrainedOnAndHow) {
+  const DataSpec data =
+      WithData(
+          "kind: npy, path: /n, classes: 3, shuffle: off, shard: auto, "
+          "steps_per_epoch: 5, validation_steps: 2")[0]
+          .train.job.data;
+  EXPECT_EQ(data.kind, DataKind::kNpy);
+  EXPECT_EQ(data.classes, 3);
+  EXPECT_EQ(data.shuffle, Shuffle::kOff);
+  EXPECT_EQ(data.shard, ShardPolicy::kAuto);
+  EXPECT_EQ(data.steps_per_epoch, 5);
+  EXPECT_EQ(data.validation_steps, 2);
+}
+
+TEST(ResolveTest, TheRowsOfAnEpochFollowTheShardPolicy) {
+  const auto rows_of = [](const std::string& data) {
+    return RecordHead(WithData(data)[0]).setup.rows_per_epoch;
+  };
+  EXPECT_EQ(rows_of("samples: 100"), 64u);
+  EXPECT_EQ(rows_of("samples: 100, shard: off"), 4 * 96u);
+  EXPECT_EQ(rows_of("samples: 200, steps_per_epoch: 2"), 128u);
+}
+
 TEST(ResolveTest, AMinimalScenarioTakesTheDefaults) {
   const Case one =
       Load("schema: gauntlet/v1\nname: a\nexpect: {outcome: completes}\n")[0];

@@ -1,0 +1,26 @@
+// The binary version of CIFAR-10
+// (https://www.cs.toronto.edu/~kriz/cifar.html): a file is rows of 3073 bytes,
+// a label and then the 32 x 32 red values, the green ones and the blue ones,
+// each row by row.
+#ifndef GAUNTLET_ENGINE_DATA_CIFAR10_H_
+#define GAUNTLET_ENGINE_DATA_CIFAR10_H_
+
+#include <string>
+
+#include "engine/data/raw_rows.h"
+#include "engine/status.h"
+#include "engine/world/storage.h"
+
+namespace gauntlet {
+
+// <directory>/data_batch_1.bin to data_batch_5.bin, or test_batch.bin. The
+// original's have 10,000 rows each; any number from one on is read. The three
+// channels of a pixel come together. kInvalidArgument for a missing or
+// malformed file, with its name, the offset, what was expected and what was
+// found.
+Result<RawRows> ReadCifar10(Storage& storage, const std::string& directory,
+                            DataPart part);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_DATA_CIFAR10_H_

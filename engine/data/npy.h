@@ -1,0 +1,30 @@
+// Rows out of a folder of NumPy arrays, named as Keras calls them.
+#ifndef GAUNTLET_ENGINE_DATA_NPY_H_
+#define GAUNTLET_ENGINE_DATA_NPY_H_
+
+#include <cstdint>
+#include <string>
+
+#include "engine/data/raw_rows.h"
+#include "engine/status.h"
+#include "engine/world/storage.h"
+
+namespace gauntlet {
+
+struct NpySource {
+  std::string directory;
+  uint32_t classes = kImageClasses;  // labels are below
+};
+
+// <directory>/x_train.npy and y_train.npy, or x_test.npy and y_test.npy: u1 or
+// f4 of shape (rows, features), (rows, height, width) or (rows, height, width,
+// channels); u1, i4 or i8 labels of shape (rows) or (rows, 1). Floats are
+// features as they stand, and finite. kInvalidArgument for a missing or
+// malformed file, with its name, the offset, what was expected and what was
+// found.
+Result<RawRows> ReadNpy(Storage& storage, const NpySource& source,
+                        DataPart part);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_DATA_NPY_H_

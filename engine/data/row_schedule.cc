@@ -1,0 +1,152 @@
+#include "engine/data/row_schedule.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "engine/check.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+
+RowSchedule::RowSchedule(const JobSpec& job, const SourceRows& source)
+    : policy_(job.data.shard),
+      replicas_(static_cast<uint64_t>(job.replicas)),
+      batch_(static_cast<uint64_t>(job.batch)),
+      rows_(source.rows) {}
+
+Result<RowSchedule> RowSchedule::Make(const JobSpec& job,
+                                      const SourceRows& source) {
+  RowSchedule schedule(job, source);
+  if (schedule.policy_ == ShardPolicy::kFile ||
+      schedule.policy_ == ShardPolicy::kAuto) {
+    const Status dealt = schedule.DealFiles(source);
+    if (!dealt.ok() && schedule.policy_ == ShardPolicy::kFile) return dealt;
+    schedule.policy_ = dealt.ok() ? ShardPolicy::kFile : ShardPolicy::kData;
+    if (!dealt.ok()) {
+      schedule.warning_ = fmt::format(
+          "shard policy auto takes data instead of file: {}", dealt.message());
+    }
+  }
+  RETURN_IF_ERROR(schedule.CountSteps(job));
+  return schedule;
+}
+
+Status RowSchedule::DealFiles(const SourceRows& source) {
+  const std::vector<uint32_t>& files = source.rows_of_files;
+  const size_t count = std::max<size_t>(files.size(), 1);
+  if (count < replicas_) {
+    return InvalidArgument(fmt::format(
+        "data.shard: expected a file for each of the {} replicas, found {}",
+        replicas_, count));
+  }
+  rows_of_streams_.resize(replicas_);
+  uint32_t first = 0;
+  for (size_t file = 0; file < count; ++file) {
+    const uint32_t rows = files.empty() ? source.rows : files[file];
+    std::vector<uint32_t>& stream = rows_of_streams_[file % replicas_];
+    stream.resize(stream.size() + rows);
+    std::iota(stream.end() - rows, stream.end(), first);
+    first += rows;
+  }
+  return OkStatus();
+}
+
+// Of each stream first all rows, then those that the epoch's steps take.
+Status RowSchedule::CountSteps(const JobSpec& job) {
+  const bool data = policy_ == ShardPolicy::kData;
+  const uint64_t share = data ? replicas_ * batch_ : batch_;
+  for (uint64_t i = 0; i < (data ? 1 : replicas_); ++i) {
+    used_.push_back(RowsOfStream(static_cast<uint32_t>(i)));
+  }
+  const auto steps_of = [&](uint64_t rows) {
+    return job.remainder == Remainder::kKeep ? (rows + share - 1) / share
+                                             : rows / share;
+  };
+  const auto [least, most] = std::ranges::minmax(used_);
+  uint64_t steps = steps_of(job.remainder == Remainder::kKeep ? most : least);
+  if (steps == 0) {
+    return InvalidArgument(
+        data ? fmt::format(
+                   "the data has {} rows, fewer than the {} of a global batch",
+                   rows_, share)
+             : fmt::format("a replica has {} rows of the data, fewer than the "
+                           "{} of a batch",
+                           least, share));
+  }
+  const auto wanted = static_cast<uint64_t>(job.data.steps_per_epoch);
+  if (wanted > steps) {
+    return InvalidArgument(
+        fmt::format("data.steps_per_epoch: expected at most the {} that the "
+                    "data give, found {}",
+                    steps, wanted));
+  }
+  if (wanted > 0) steps = wanted;
+  for (uint64_t& used : used_) used = std::min(used, steps * share);
+  steps_per_epoch_ = steps;
+  rows_per_epoch_ = std::accumulate(used_.begin(), used_.end(), uint64_t{0});
+  return OkStatus();
+}
+
+uint64_t RowSchedule::UsedAfter(uint64_t steps) const {
+  uint64_t used = 0;
+  for (const uint64_t rows : used_) used += std::min(rows, steps * batch_);
+  return used;
+}
+
+// A step takes a row at least, so the position tells how many there were.
+uint64_t RowSchedule::StepAt(uint64_t position) const {
+  uint64_t low = 0;
+  uint64_t high = steps_per_epoch_;
+  while (low < high) {
+    const uint64_t middle = low + (high - low) / 2;
+    if (UsedAfter(middle) < position) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+uint64_t RowSchedule::RowsOfStep(uint64_t position) const {
+  CHECK(position <= rows_per_epoch_,
+        fmt::format("position {} of an epoch of {} rows", position,
+                    rows_per_epoch_));
+  if (policy_ == ShardPolicy::kData) {
+    return std::min(replicas_ * batch_, rows_per_epoch_ - position);
+  }
+  return UsedAfter(StepAt(position) + 1) - position;
+}
+
+StreamRange RowSchedule::RangeOf(uint64_t position, uint32_t replica) const {
+  if (policy_ == ShardPolicy::kData) {
+    return {
+        .stream = 0,
+        .range = ReplicaRows(position, RowsOfStep(position), batch_, replica)};
+  }
+  const uint64_t first = std::min(StepAt(position) * batch_, used_[replica]);
+  return {.stream = replica,
+          .range = {.first = first,
+                    .count = std::min(batch_, used_[replica] - first)}};
+}
+
+uint32_t RowSchedule::RowsOfStream(uint32_t stream) const {
+  if (policy_ != ShardPolicy::kFile) return rows_;
+  return static_cast<uint32_t>(rows_of_streams_[stream].size());
+}
+
+uint64_t RowSchedule::OrderKey(uint64_t epoch, uint32_t stream) const {
+  constexpr int kEpochBits = 48;  // far beyond any run
+  return epoch | uint64_t{stream} << kEpochBits;
+}
+
+uint32_t RowSchedule::RowAt(uint32_t stream, uint32_t index) const {
+  return policy_ == ShardPolicy::kFile ? rows_of_streams_[stream][index]
+                                       : index;
+}
+
+uint32_t RowSchedule::UseOf(uint32_t stream, uint32_t row) const {
+  return policy_ == ShardPolicy::kOff ? stream * rows_ + row : row;
+}
+
+}  // namespace gauntlet

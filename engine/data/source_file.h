@@ -1,0 +1,28 @@
+// What the readers of data files have in common: limits, and how they say what
+// is wrong.
+#ifndef GAUNTLET_ENGINE_DATA_SOURCE_FILE_H_
+#define GAUNTLET_ENGINE_DATA_SOURCE_FILE_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "engine/status.h"
+#include "engine/world/storage.h"
+
+namespace gauntlet {
+
+inline constexpr uint64_t kMaxDataRows = 10'000'000;
+inline constexpr uint64_t kMaxDataFileBytes = uint64_t{1} << 30;
+
+// kInvalidArgument: "<path>: offset 16: expected 6 more bytes, found 5".
+Status MalformedData(std::string_view path, uint64_t offset,
+                     std::string_view expected, std::string_view found);
+
+// The whole file. kNotFound: there is none; kInvalidArgument: it is larger than
+// the limit; kIoError: the disk said no.
+Result<std::string> ReadDataFile(Storage& storage, const std::string& path);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_DATA_SOURCE_FILE_H_

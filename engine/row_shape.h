@@ -1,0 +1,21 @@
+// What one row of features is: an image, pixel by pixel (NHWC).
+#ifndef GAUNTLET_ENGINE_ROW_SHAPE_H_
+#define GAUNTLET_ENGINE_ROW_SHAPE_H_
+
+#include <cstddef>
+
+namespace gauntlet {
+
+// Flat rows are 1 x 1 of so many channels.
+struct RowShape {
+  size_t height = 0;
+  size_t width = 0;
+  size_t channels = 1;
+
+  size_t floats() const { return height * width * channels; }
+  bool operator==(const RowShape&) const = default;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_ROW_SHAPE_H_

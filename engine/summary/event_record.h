@@ -1,0 +1,53 @@
+// The bytes of TensorBoard's event files.
+//
+// A file is TFRecords (tensorflow/core/lib/io/record_writer.h), all integers
+// little-endian:
+//
+//   u64 length | u32 masked crc32c of the length | data | u32 of the data
+//
+// each of which holds an Event in protobuf's wire format, of these fields
+// (tensorflow/core/util/event.proto, tensorflow/core/framework/summary.proto):
+//
+//   Event       1 double wall_time, 2 int64 step, 3 string file_version,
+//               5 Summary summary, 7 SessionLog session_log
+//   Summary     1 repeated Value value
+//   Value       1 string tag, 2 float simple_value
+//   SessionLog  1 enum status (1 = START)
+//
+// The first event of a file has the file version; a SessionLog START makes
+// readers drop what earlier files say of its step and later ones.
+#ifndef GAUNTLET_ENGINE_SUMMARY_EVENT_RECORD_H_
+#define GAUNTLET_ENGINE_SUMMARY_EVENT_RECORD_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace gauntlet {
+
+inline constexpr std::string_view kEventFileVersion = "brain.Event:2";
+
+struct Scalar {
+  std::string tag;
+  float value = 0.0f;
+};
+
+// The moment of an event.
+struct EventTime {
+  double wall_seconds = 0.0;  // since 1970
+  uint64_t step = 0;
+};
+
+// Encoded events.
+std::string FileVersionEvent(const EventTime& time);
+std::string SessionStartEvent(const EventTime& time);
+std::string ScalarsEvent(const EventTime& time,
+                         std::span<const Scalar> scalars);
+
+// The record that holds an event.
+std::string EventRecord(std::string_view event);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_SUMMARY_EVENT_RECORD_H_

@@ -1,0 +1,182 @@
+#include "engine/train/model_export.h"
+
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/ckpt/block_writer.h"
+#include "engine/ckpt/safetensors.h"
+#include "engine/job/job.h"
+#include "engine/job/strict_json.h"
+#include "engine/numerics.h"
+#include "engine/tensor.h"
+#include "engine/world/directories.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr std::string_view kWeightsFile = "model.safetensors";
+constexpr std::string_view kDescriptionFile = "model.json";
+
+// "dense1/kernel" is of the layer "dense1".
+std::string_view LayerOf(const ParameterInfo& info) {
+  return std::string_view(info.name).substr(0, info.name.find('/'));
+}
+
+// Whether a layer of that kind has names as "dense1": its kind, or the start of
+// it, and a number.
+bool MayBeNamed(std::string_view kind, std::string_view name) {
+  const size_t digits = name.find_first_of("0123456789");
+  return digits != 0 && kind.starts_with(name.substr(0, digits));
+}
+
+// Gives each layer of the job the parameters that are its own: both come in the
+// order of the model.
+Status AddParameters(std::span<const ParameterInfo> parameters, Json& layers) {
+  size_t next = 0;
+  for (Json& layer : layers) {
+    if (next == parameters.size()) break;
+    const std::string_view name = LayerOf(parameters[next]);
+    if (!MayBeNamed(layer.value("kind", ""), name)) continue;
+    Json own = Json::array();
+    while (next < parameters.size() && LayerOf(parameters[next]) == name) {
+      own.push_back(
+          {{"name", parameters[next].name}, {"shape", parameters[next].shape}});
+      ++next;
+    }
+    layer["parameters"] = std::move(own);
+  }
+  if (next == parameters.size()) return OkStatus();
+  return InvalidArgument(
+      fmt::format("{}: expected a layer of the job, found "
+                  "none that it belongs to",
+                  parameters[next].name));
+}
+
+void AddViews(std::span<const ParameterInfo> infos,
+              std::span<const float> values, std::vector<TensorView>& views) {
+  for (const ParameterInfo& info : infos) {
+    views.push_back(
+        {.name = info.name,
+         .dtype = DType::kF32,
+         .shape = info.shape,
+         .bytes = std::as_bytes(values.subspan(info.offset, info.size))});
+  }
+}
+
+bool IsOurs(const DirectoryEntry& entry) {
+  return entry.kind == FileKind::kFile &&
+         (entry.name == kWeightsFile || entry.name == kDescriptionFile);
+}
+
+// An export, whole or not, with its folder; kNotFound: there is none.
+Status RemoveExport(Storage& storage, const std::string& directory) {
+  ASSIGN_OR_RETURN(const std::vector<DirectoryEntry> entries,
+                   storage.List(directory));
+  RETURN_IF_ERROR(CheckExportDirectory(storage, directory));
+  for (const DirectoryEntry& entry : entries) {
+    RETURN_IF_ERROR(
+        storage.Remove(directory + "/" + entry.name, FileKind::kFile));
+  }
+  return storage.Remove(directory, FileKind::kDirectory);
+}
+
+Status RemoveExportIfThere(Storage& storage, const std::string& directory) {
+  const Status removed = RemoveExport(storage, directory);
+  return removed.code() == Code::kNotFound ? OkStatus() : removed;
+}
+
+Status WriteExport(World& world, const std::string& directory,
+                   const TrainedModel& trained) {
+  ASSIGN_OR_RETURN(const std::string description, DescribeModel(trained));
+  const std::vector<float> replica_state =
+      CombinedReplicaState(trained.model, trained.state);
+  std::vector<TensorView> views;
+  AddViews(trained.model.parameters(), trained.state.parameters, views);
+  AddViews(trained.model.replica_state(), replica_state, views);
+  const SafetensorsLayout layout =
+      LayOutSafetensors(views, trained.state.position.step);
+  std::vector<std::span<const std::byte>> parts = {
+      std::as_bytes(std::span(layout.header))};
+  for (const size_t i : layout.order) parts.push_back(views[i].bytes);
+  RETURN_IF_ERROR(world.storage.MakeDirectory(directory));
+  RETURN_IF_ERROR(WriteInBlocks(world,
+                                fmt::format("{}/{}", directory, kWeightsFile),
+                                parts, {})
+                      .status());
+  RETURN_IF_ERROR(
+      WriteInBlocks(world, fmt::format("{}/{}", directory, kDescriptionFile),
+                    description, {})
+          .status());
+  return world.storage.SyncDirectory(directory);
+}
+
+}  // namespace
+
+Result<std::string> DescribeModel(const TrainedModel& trained) {
+  ASSIGN_OR_RETURN(const Json job, ParseStrictJson(trained.job_json, "job"));
+  // The text may be anything: only a job has these.
+  RETURN_IF_ERROR(JobFromJson(trained.job_json).status());
+  Json layers = job["model"]["layers"];
+  RETURN_IF_ERROR(AddParameters(trained.model.parameters(), layers));
+  RETURN_IF_ERROR(AddParameters(trained.model.replica_state(), layers));
+  const Dataset& data = trained.data;
+  const Json description = {
+      {"schema", "gauntlet/model/v1"},
+      {"numerics", numerics::kVersion},
+      {"weights", kWeightsFile},
+      {"dtype", DTypeName(DType::kF32)},
+      {"input",
+       {{"height", data.height},
+        {"width", data.width},
+        {"channels", data.channels},
+        {"layout", "NHWC"},
+        {"divide_by", data.divided_by}}},
+      {"classes", data.classes},
+      {"loss", job["model"]["loss"]},
+      {"layers", std::move(layers)},
+      {"trained",
+       {{"step", trained.state.position.step},
+        {"epoch", trained.state.position.epoch},
+        {"state_digest", trained.state_digest.ToString()},
+        {"job_digest", JobDigest(trained.job_json).ToString()}}}};
+  return description.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Status CheckExportDirectory(Storage& storage, const std::string& directory) {
+  const auto entries = storage.List(WithoutLastSlashes(directory));
+  if (entries.status().code() == Code::kNotFound) return OkStatus();
+  if (!entries.ok()) return InvalidArgument(entries.status().message());
+  for (const DirectoryEntry& entry : *entries) {
+    if (IsOurs(entry)) continue;
+    return InvalidArgument(
+        fmt::format("{}: expected nothing or an earlier export, found '{}'",
+                    directory, entry.name));
+  }
+  return OkStatus();
+}
+
+Status ExportModel(World& world, const std::string& directory,
+                   const TrainedModel& trained) {
+  Storage& storage = world.storage;
+  const std::string place = WithoutLastSlashes(directory);
+  const std::string parent = ParentDirectory(place);
+  const std::string written = place + ".tmp";
+  const std::string earlier = place + ".old";
+  RETURN_IF_ERROR(CheckExportDirectory(storage, place));
+  RETURN_IF_ERROR(MakeDurableDirectory(storage, parent));
+  RETURN_IF_ERROR(RemoveExportIfThere(storage, written));
+  RETURN_IF_ERROR(WriteExport(world, written, trained));
+  RETURN_IF_ERROR(RemoveExportIfThere(storage, earlier));
+  const Status moved = storage.Rename(place, earlier);
+  if (!moved.ok() && moved.code() != Code::kNotFound) return moved;
+  RETURN_IF_ERROR(storage.Rename(written, place));
+  RETURN_IF_ERROR(storage.SyncDirectory(parent));
+  // What is left of it does no harm, and the next export tries again.
+  static_cast<void>(RemoveExportIfThere(storage, earlier));
+  return OkStatus();
+}
+
+}  // namespace gauntlet

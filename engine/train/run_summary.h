@@ -1,0 +1,60 @@
+// The curves of a run for TensorBoard, as its chief writes them.
+//
+// Everything is over the global step: epoch_loss, epoch_accuracy,
+// epoch_val_loss and epoch_val_accuracy at the last step of each epoch,
+// batch_loss and global_step/sec each so many steps. Nothing here keeps
+// training from going on: what cannot be written is missing, and said once.
+#ifndef GAUNTLET_ENGINE_TRAIN_RUN_SUMMARY_H_
+#define GAUNTLET_ENGINE_TRAIN_RUN_SUMMARY_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/status.h"
+#include "engine/summary/summary_writer.h"
+#include "engine/train/options.h"
+#include "engine/train/train_state.h"
+#include "engine/world/world.h"
+
+namespace gauntlet {
+
+class RunSummary {
+ public:
+  // For a run that goes on from this position. The options outlive it.
+  RunSummary(World& world, const SummaryOptions& options,
+             const Position& position);
+
+  // After the step, the epoch, that is behind the state.
+  void StepDone(uint64_t step, float loss);
+  void EpochDone(const TrainState& state);
+  // Before a checkpoint: what lies before it is not written again, so it has to
+  // last at least as long.
+  void BeforeSave();
+
+  // A line each, since the last call.
+  std::vector<std::string> TakeWarnings() {
+    return std::exchange(warnings_, {});
+  }
+
+ private:
+  void Write(uint64_t step, std::span<const Scalar> scalars);
+  // Says the first failure of a row of them.
+  void Note(const Status& status);
+
+  World* world_;
+  const SummaryOptions* options_;
+  std::unique_ptr<SummaryWriter> writer_;  // null: it could not be opened
+  // Where speed is measured from.
+  uint64_t measured_step_;
+  Time measured_at_;
+  bool failing_ = false;
+  std::vector<std::string> warnings_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_TRAIN_RUN_SUMMARY_H_

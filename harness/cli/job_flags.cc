@@ -1,0 +1,257 @@
+#include "harness/cli/job_flags.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr int kMaxRows = 10'000'000;
+constexpr uint64_t kMaxUpdates = uint64_t{1} << 53;
+
+std::vector<std::string> Split(std::string_view text, char separator) {
+  std::vector<std::string> parts(1);
+  for (const char c : text) {
+    if (c == separator) {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
+// Whether it is in range is for the job to say.
+Result<float> ParseReal(const std::string& text) {
+  float value = 0.0f;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error == std::errc() && stop == end && std::isfinite(value)) return value;
+  return ExpectedValue("a number", text);
+}
+
+FlagReader ReadReal(std::optional<float>& target) {
+  return [&target](const std::string& text) -> Status {
+    ASSIGN_OR_RETURN(target, ParseReal(text));
+    return OkStatus();
+  };
+}
+
+// What stands behind the kind of a schedule.
+using Parts = std::span<const std::string>;
+
+Status TakeExponential(Parts parts, ScheduleSpec& schedule) {
+  schedule.kind = ScheduleKind::kExponentialDecay;
+  ASSIGN_OR_RETURN(schedule.steps,
+                   ParseWhole<uint64_t>(parts[0], 1, kMaxUpdates));
+  ASSIGN_OR_RETURN(schedule.rate, ParseReal(parts[1]));
+  schedule.staircase = parts.size() == 3;
+  if (!schedule.staircase || parts[2] == "staircase") return OkStatus();
+  return ExpectedValue("staircase", parts[2]);
+}
+
+Status TakeCosine(Parts parts, ScheduleSpec& schedule) {
+  schedule.kind = ScheduleKind::kCosineDecay;
+  ASSIGN_OR_RETURN(schedule.steps,
+                   ParseWhole<uint64_t>(parts[0], 1, kMaxUpdates));
+  if (parts.size() == 1) return OkStatus();
+  ASSIGN_OR_RETURN(schedule.alpha, ParseReal(parts[1]));
+  return OkStatus();
+}
+
+Status TakePiecewise(Parts parts, ScheduleSpec& schedule) {
+  schedule.kind = ScheduleKind::kPiecewise;
+  for (const std::string& boundary : Split(parts[0], ',')) {
+    ASSIGN_OR_RETURN(schedule.boundaries.emplace_back(),
+                     ParseWhole<uint64_t>(boundary, 0, kMaxUpdates));
+  }
+  for (const std::string& value : Split(parts[1], ',')) {
+    ASSIGN_OR_RETURN(schedule.values.emplace_back(), ParseReal(value));
+  }
+  return OkStatus();
+}
+
+struct ScheduleForm {
+  std::string_view kind;
+  size_t fewest = 0;
+  size_t most = 0;
+  Status (*take)(Parts parts, ScheduleSpec& schedule) = nullptr;
+};
+
+constexpr ScheduleForm kScheduleForms[] = {
+    {"exponential_decay", 2, 3, TakeExponential},
+    {"cosine_decay", 1, 2, TakeCosine},
+    {"piecewise", 2, 2, TakePiecewise},
+};
+
+// "cosine_decay:1000:0.1".
+FlagReader ReadSchedule(std::optional<ScheduleSpec>& target) {
+  return [&target](const std::string& text) -> Status {
+    const std::vector<std::string> parts = Split(text, ':');
+    for (const ScheduleForm& form : kScheduleForms) {
+      const size_t count = parts.size() - 1;
+      if (parts[0] != form.kind || count < form.fewest || count > form.most) {
+        continue;
+      }
+      return form.take(Parts(parts).subspan(1), target.emplace());
+    }
+    return ExpectedValue(
+        "exponential_decay:UPDATES:RATE[:staircase], "
+        "cosine_decay:UPDATES[:ALPHA] or piecewise:UPDATE,…:RATE,RATE,…",
+        text);
+  };
+}
+
+// "global_norm:1.5".
+FlagReader ReadClip(std::optional<ClipSpec>& target) {
+  return [&target](const std::string& text) -> Status {
+    const std::vector<std::string> parts = Split(text, ':');
+    for (const auto& [name, kind] : {std::pair{"value", ClipKind::kValue},
+                                     {"norm", ClipKind::kNorm},
+                                     {"global_norm", ClipKind::kGlobalNorm}}) {
+      if (parts.size() != 2 || parts[0] != name) continue;
+      ASSIGN_OR_RETURN(const float limit, ParseReal(parts[1]));
+      target = ClipSpec{.kind = kind, .limit = limit};
+      return OkStatus();
+    }
+    return ExpectedValue("value:LIMIT, norm:LIMIT or global_norm:LIMIT", text);
+  };
+}
+
+void AddModelFlags(Flags& flags, JobFlags& told) {
+  flags.Value({"--preset", "NAME", "the job: see gauntlet list presets (tiny)"},
+              ReadText(told.preset));
+  flags.Value({"--replicas", "N",
+               "parts of the global batch; part of the job (as --workers)"},
+              ReadWhole(told.replicas, 1, 1024));
+  flags.Value({"--batch", "N", "rows a replica takes in a step"},
+              ReadWhole(told.batch, 1, 65536));
+  flags.Value(
+      {"--seed", "N", "of all randomness"},
+      ReadWhole<std::optional<uint64_t>, uint64_t>(told.seed, 0, UINT64_MAX));
+  flags.Value({"--lr", "RATE", "the learning rate"},
+              ReadReal(told.learning_rate));
+  flags.Value({"--schedule", "KIND:…",
+               "the rate over updates: cosine_decay:UPDATES[:ALPHA], "
+               "exponential_decay:UPDATES:RATE[:staircase] or "
+               "piecewise:UPDATE,…:RATE,RATE,… (constant)"},
+              ReadSchedule(told.schedule));
+  flags.Value({"--warmup", "N", "updates in which the rate rises to its own"},
+              ReadWhole(told.warmup, uint64_t{1}, kMaxUpdates));
+  flags.Value({"--clip", "value|norm|global_norm:LIMIT",
+               "bounds the gradient: each element, tensor, or all as one"},
+              ReadClip(told.clip));
+  flags.Value({"--accumulate", "N",
+               "steps whose gradients are averaged for one update (1)"},
+              ReadWhole(told.accumulate, 1, 65536));
+}
+
+void AddDataFlags(Flags& flags, JobFlags& told) {
+  flags.Value({"--data", "digits|[KIND:]DIR",
+               "generated digits, or a folder of idx (MNIST, the kind if none "
+               "is said), cifar10 or npy files"},
+              ReadText(told.data));
+  flags.Value({"--validation", "DIR",
+               "where the validation files are (beside the training files)"},
+              ReadText(told.validation));
+  flags.Value({"--shuffle", "on|off", "the rows of each epoch (on)"},
+              ReadChoice<Shuffle>(told.shuffle, {{"on", Shuffle::kOn},
+                                                 {"off", Shuffle::kOff}}));
+  flags.Value(
+      {"--shard-policy", "NAME",
+       "data, file, auto or off: who takes which rows (data)"},
+      ReadChoice<ShardPolicy>(told.shard, {{"data", ShardPolicy::kData},
+                                           {"file", ShardPolicy::kFile},
+                                           {"auto", ShardPolicy::kAuto},
+                                           {"off", ShardPolicy::kOff}}));
+  flags.Value(
+      {"--remainder", "drop|keep",
+       "rows that do not fill a step at an epoch's end (drop)"},
+      ReadChoice<Remainder>(told.remainder, {{"drop", Remainder::kDrop},
+                                             {"keep", Remainder::kKeep}}));
+  flags.Value({"--steps-per-epoch", "N", "fewer than the rows give"},
+              ReadWhole(told.steps_per_epoch, 1, kMaxRows));
+  flags.Value({"--validation-steps", "N",
+               "global batches that an evaluation takes (all rows)"},
+              ReadWhole(told.validation_steps, 1, kMaxRows));
+}
+
+Result<JobSpec> TakePreset(const std::string& name) {
+  std::vector<std::string> names;
+  for (const PresetInfo& info : AllPresets()) names.emplace_back(info.name);
+  if (std::find(names.begin(), names.end(), name) == names.end()) {
+    return InvalidArgument(fmt::format(
+        "--preset: expected one of {}, found {}{}", fmt::join(names, ", "),
+        Quoted(name), DidYouMean(name, names)));
+  }
+  return PresetJob(name);
+}
+
+// "digits", "mnist/", "cifar10:/data/cifar-10-batches-bin".
+Status TakeSource(const JobFlags& told, DataSpec& data) {
+  if (told.data == "digits") {
+    if (told.validation.empty()) return OkStatus();
+    return InvalidArgument("--validation: expected --data DIR beside it");
+  }
+  std::string_view path = told.data;
+  data.kind = DataKind::kIdx;
+  for (const auto& [prefix, kind] :
+       {std::pair<std::string_view, DataKind>{"idx:", DataKind::kIdx},
+        {"cifar10:", DataKind::kCifar10},
+        {"npy:", DataKind::kNpy}}) {
+    if (!path.starts_with(prefix)) continue;
+    data.kind = kind;
+    path.remove_prefix(prefix.size());
+    break;
+  }
+  data.path = path;
+  data.validation_path = told.validation;
+  if (!path.empty()) return OkStatus();
+  return InvalidArgument("--data: expected a folder after the kind");
+}
+
+void TakeOptimizer(const JobFlags& told, OptimizerSpec& optimizer) {
+  optimizer.learning_rate =
+      told.learning_rate.value_or(optimizer.learning_rate);
+  optimizer.schedule = told.schedule.value_or(optimizer.schedule);
+  if (told.warmup > 0) optimizer.schedule.warmup = told.warmup;
+  optimizer.clip = told.clip.value_or(optimizer.clip);
+}
+
+}  // namespace
+
+void AddJobFlags(Flags& flags, JobFlags& told) {
+  AddModelFlags(flags, told);
+  AddDataFlags(flags, told);
+}
+
+Result<JobSpec> JobOf(const JobFlags& told, int workers) {
+  ASSIGN_OR_RETURN(JobSpec job, TakePreset(told.preset));
+  RETURN_IF_ERROR(TakeSource(told, job.data));
+  TakeOptimizer(told, job.optimizer);
+  job.data.shuffle = told.shuffle;
+  job.data.shard = told.shard;
+  job.data.steps_per_epoch = told.steps_per_epoch;
+  job.data.validation_steps = told.validation_steps;
+  job.remainder = told.remainder;
+  job.replicas = told.replicas.value_or(workers);
+  job.batch = told.batch.value_or(job.batch);
+  job.accumulate = told.accumulate.value_or(job.accumulate);
+  job.seed = told.seed.value_or(job.seed);
+  if (workers > job.replicas) {
+    return InvalidArgument(
+        fmt::format("--workers: expected at most one a replica ({}), found {}",
+                    job.replicas, workers));
+  }
+  RETURN_IF_ERROR(Validate(job));
+  return job;
+}
+
+}  // namespace gauntlet

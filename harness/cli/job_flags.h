@@ -1,0 +1,42 @@
+// The options of `gauntlet train` that say what is trained.
+#ifndef GAUNTLET_HARNESS_CLI_JOB_FLAGS_H_
+#define GAUNTLET_HARNESS_CLI_JOB_FLAGS_H_
+
+#include <optional>
+#include <string>
+
+#include "engine/job/job.h"
+#include "engine/status.h"
+#include "harness/cli/flags.h"
+
+namespace gauntlet {
+
+// What was said; nullopt where the preset rules.
+struct JobFlags {
+  std::string preset = "tiny";
+  std::string data = "digits";
+  std::string validation;  // empty: beside the training data
+  std::optional<int> replicas;
+  std::optional<int> batch;
+  std::optional<int> accumulate;
+  std::optional<uint64_t> seed;
+  std::optional<float> learning_rate;
+  std::optional<ScheduleSpec> schedule;
+  uint64_t warmup = 0;
+  std::optional<ClipSpec> clip;
+  Shuffle shuffle = Shuffle::kOn;
+  ShardPolicy shard = ShardPolicy::kData;
+  Remainder remainder = Remainder::kDrop;
+  int steps_per_epoch = 0;
+  int validation_steps = 0;
+};
+
+void AddJobFlags(Flags& flags, JobFlags& told);
+
+// A job that Validate accepts. As many replicas as `workers` if nothing else
+// was said; kInvalidArgument also for more workers than replicas.
+Result<JobSpec> JobOf(const JobFlags& told, int workers);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_JOB_FLAGS_H_

@@ -1,0 +1,77 @@
+#include "harness/cli/model_commands.h"
+
+#include <string_view>
+#include <vector>
+
+#include "engine/train/model_export.h"
+#include "engine/train/predict.h"
+#include "harness/cli/exit_code.h"
+#include "harness/cli/trained_checkpoint.h"
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+#include <nlohmann/json.hpp>
+
+namespace gauntlet {
+namespace {
+
+int Fail(Console& console, std::string_view verb, const Status& status) {
+  fmt::print(console.err, "gauntlet ckpt {}: {}\n", verb, status.message());
+  return static_cast<int>(ExitCode::kUsage);
+}
+
+uint32_t RightOnes(const std::vector<uint8_t>& classes,
+                   const std::vector<uint8_t>& labels) {
+  uint32_t right = 0;
+  for (size_t row = 0; row < classes.size(); ++row) {
+    if (classes[row] == labels[row]) ++right;
+  }
+  return right;
+}
+
+}  // namespace
+
+int RunCheckpointExport(const CheckpointExportCommand& command, World& world,
+                        Console& console) {
+  const auto trained =
+      LoadTrainedCheckpoint(world, command.path, command.data_directory);
+  if (!trained.ok()) return Fail(console, "export", trained.status());
+  const Status status =
+      ExportModel(world, command.directory,
+                  {.model = *trained->model,
+                   .state = *trained->state,
+                   .data = trained->data->train,
+                   .job_json = trained->head.job_json,
+                   .state_digest = trained->head.state_digest});
+  if (!status.ok()) return Fail(console, "export", status);
+  fmt::print(console.out, "exported {} to {}\n", trained->path,
+             command.directory);
+  return static_cast<int>(ExitCode::kHeld);
+}
+
+int RunCheckpointPredict(const CheckpointPredictCommand& command, World& world,
+                         Console& console) {
+  const auto trained =
+      LoadTrainedCheckpoint(world, command.path, command.data_directory);
+  if (!trained.ok()) return Fail(console, "predict", trained.status());
+  const Dataset& rows = trained->data->validation;
+  const std::vector<uint8_t> classes =
+      PredictClasses(*trained->model, *trained->state, rows);
+  if (command.output == OutputFormat::kText) {
+    for (const uint8_t value : classes) {
+      fmt::print(console.out, "{}\n", static_cast<int>(value));
+    }
+  } else {
+    const nlohmann::ordered_json json = {
+        {"checkpoint", trained->path},
+        {"step", trained->head.step},
+        {"rows", rows.rows},
+        {"correct", RightOnes(classes, rows.labels)},
+        {"classes", classes}};
+    fmt::print(
+        console.out, "{}\n",
+        json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  }
+  return static_cast<int>(ExitCode::kHeld);
+}
+
+}  // namespace gauntlet

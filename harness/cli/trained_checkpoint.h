@@ -1,0 +1,47 @@
+// A checkpoint with all that its parameters are of use for: the job's model and
+// the data that it was trained on.
+#ifndef GAUNTLET_HARNESS_CLI_TRAINED_CHECKPOINT_H_
+#define GAUNTLET_HARNESS_CLI_TRAINED_CHECKPOINT_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "engine/ckpt/checkpoint_store.h"
+#include "engine/data/dataset.h"
+#include "engine/job/job.h"
+#include "engine/math/kernels.h"
+#include "engine/model/model.h"
+#include "engine/status.h"
+#include "engine/train/train_state.h"
+#include "engine/world/world.h"
+
+namespace gauntlet {
+
+struct TrainedCheckpoint {
+  std::string path;
+  CheckpointHead head;
+  std::shared_ptr<const DataSplit> data;
+  std::unique_ptr<Kernels> kernels;
+  std::unique_ptr<Model> model;
+  std::optional<TrainState> state;
+};
+
+// Of a store the checkpoint that a run would go on from. `data_directory` is
+// where the job's files lie now; empty: where they lay. Errors name what cannot
+// be read, or how the data differ from those of the job.
+Result<TrainedCheckpoint> LoadTrainedCheckpoint(
+    World& world, const std::string& path, const std::string& data_directory);
+
+// A store, and the name of the one checkpoint in it that is asked for.
+struct StorePath {
+  std::string directory;
+  std::string name;  // empty: all
+};
+
+// Checkpoints are told from stores by their names.
+StorePath SplitStorePath(std::string path);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_TRAINED_CHECKPOINT_H_

@@ -1,0 +1,56 @@
+// write_digits DIR SIDE TRAIN VALIDATION: the generated digits as the four
+// files of MNIST, for who is to read them without this program.
+#include <fstream>
+#include <iostream>
+#include <string>
+
+#include "engine/data/digits.h"
+
+namespace gauntlet {
+namespace {
+
+std::string BigEndian(uint32_t value) {
+  std::string bytes;
+  for (int shift = 24; shift >= 0; shift -= 8) {
+    bytes.push_back(static_cast<char>(value >> shift & 0xff));
+  }
+  return bytes;
+}
+
+void Write(const std::string& path, const std::string& head,
+           const std::vector<uint8_t>& body) {
+  std::ofstream out(path, std::ios::binary);
+  out << head << std::string(body.begin(), body.end());
+}
+
+void WritePart(const std::string& stem, const DigitsSpec& spec) {
+  const RawRows raw = DrawDigits(spec);
+  Write(stem + "-images-idx3-ubyte",
+        BigEndian(0x803) + BigEndian(raw.rows) + BigEndian(raw.height) +
+            BigEndian(raw.width),
+        raw.pixels);
+  Write(stem + "-labels-idx1-ubyte", BigEndian(0x801) + BigEndian(raw.rows),
+        raw.labels);
+}
+
+int Main(int argc, char** argv) {
+  if (argc != 5) {
+    std::cerr << "usage: write_digits DIR SIDE TRAIN VALIDATION\n";
+    return 2;
+  }
+  const std::string directory = argv[1];
+  const auto number = [argv](int i) {
+    return static_cast<uint32_t>(std::stoul(argv[i]));
+  };
+  WritePart(directory + "/train",
+            {.split = DataPart::kTrain, .rows = number(3), .side = number(2)});
+  WritePart(
+      directory + "/t10k",
+      {.split = DataPart::kValidation, .rows = number(4), .side = number(2)});
+  return 0;
+}
+
+}  // namespace
+}  // namespace gauntlet
+
+int main(int argc, char** argv) { return gauntlet::Main(argc, argv); }

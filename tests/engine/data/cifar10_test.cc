@@ -1,0 +1,102 @@
+#include "engine/data/cifar10.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/engine/data/data_files.h"
+#include "tests/engine/data/memory_files.h"
+
+namespace gauntlet {
+namespace {
+
+constexpr size_t kPlane = 1024;
+constexpr size_t kRow = 3073;
+
+MemoryFiles GoodFiles() {
+  MemoryFiles files;
+  for (int i = 1; i <= 5; ++i) {
+    files.files["d/data_batch_" + std::to_string(i) + ".bin"] =
+        CifarRow(i, static_cast<char>(10 * i));
+  }
+  files.files["d/test_batch.bin"] = CifarRow(7, 1) + CifarRow(8, 2);
+  return files;
+}
+
+TEST(Cifar10Test, ReadsTheFiveBatchesInOrderAndTheTestBatch) {
+  MemoryFiles files = GoodFiles();
+  const Result<RawRows> train = ReadCifar10(files, "d", DataPart::kTrain);
+  ASSERT_TRUE(train.ok()) << train.status().ToString();
+  EXPECT_EQ(train->rows, 5u);
+  EXPECT_EQ(train->labels, (std::vector<uint8_t>{1, 2, 3, 4, 5}));
+  EXPECT_EQ(train->rows_of_files, (std::vector<uint32_t>{1, 1, 1, 1, 1}));
+  const Result<RawRows> test = ReadCifar10(files, "d", DataPart::kValidation);
+  ASSERT_TRUE(test.ok()) << test.status().ToString();
+  EXPECT_EQ(test->labels, (std::vector<uint8_t>{7, 8}));
+  EXPECT_EQ(test->height, 32u);
+  EXPECT_EQ(test->width, 32u);
+  EXPECT_EQ(test->channels, 3u);
+}
+
+TEST(Cifar10Test, TheChannelsOfAPixelComeTogether) {
+  MemoryFiles files = GoodFiles();
+  std::string& row = files.files["d/data_batch_1.bin"];
+  row[1 + 33] = 'r';  // the second pixel of the second line
+  row[1 + kPlane + 33] = 'g';
+  row[1 + 2 * kPlane + 33] = 'b';
+  const RawRows raw = ReadCifar10(files, "d", DataPart::kTrain).value();
+  const std::string pixel(raw.pixels.begin() + 33 * 3,
+                          raw.pixels.begin() + 34 * 3);
+  EXPECT_EQ(pixel, "rgb");
+  EXPECT_EQ(raw.pixels.size(), 5 * 3 * kPlane);
+}
+
+struct BadFile {
+  std::string bytes;
+  std::string message;  // what follows "<path>: "
+};
+
+TEST(Cifar10Test, AMalformedFileIsRefusedWithItsOffset) {
+  const std::string row =
+      "a row of 3073 bytes (a label and 32 x 32 x 3 values)";
+  const BadFile bad_files[] = {
+      {"", "offset 0: expected " + row + ", found 0"},
+      {CifarRow(1, 2).substr(0, 3072),
+       "offset 0: expected " + row + ", found 3072"},
+      {CifarRow(1, 2) + "x", "offset 3073: expected " + row + ", found 1"},
+      {CifarRow(1, 2) + CifarRow(10, 2),
+       "offset 3073: expected a label below 10, found 10"},
+      {CifarRow(-1, 2), "offset 0: expected a label below 10, found 255"},
+  };
+  for (const BadFile& bad : bad_files) {
+    MemoryFiles files = GoodFiles();
+    files.files["d/data_batch_3.bin"] = bad.bytes;
+    const Status status = ReadCifar10(files, "d", DataPart::kTrain).status();
+    EXPECT_EQ(status.code(), Code::kInvalidArgument);
+    EXPECT_EQ(status.message(), "d/data_batch_3.bin: " + bad.message);
+  }
+}
+
+TEST(Cifar10Test, AMissingFileIsNamed) {
+  MemoryFiles files = GoodFiles();
+  files.files.erase("d/data_batch_4.bin");
+  EXPECT_EQ(ReadCifar10(files, "d", DataPart::kTrain).status().ToString(),
+            "INVALID_ARGUMENT: d/data_batch_4.bin: expected a file of "
+            "CIFAR-10's binary version, found none");
+}
+
+TEST(Cifar10Test, AnErrorOfTheDiskIsNotAMalformedFile) {
+  MemoryFiles files = GoodFiles();
+  files.broken_path = "d/test_batch.bin";
+  EXPECT_EQ(ReadCifar10(files, "d", DataPart::kValidation).status().code(),
+            Code::kIoError);
+}
+
+TEST(Cifar10Test, NoPartOfARowIsRead) {
+  MemoryFiles files = GoodFiles();
+  for (size_t length = 0; length < kRow; length += 37) {
+    files.files["d/test_batch.bin"] = CifarRow(1, 2).substr(0, length);
+    EXPECT_FALSE(ReadCifar10(files, "d", DataPart::kValidation).ok()) << length;
+  }
+}
+
+}  // namespace
+}  // namespace gauntlet

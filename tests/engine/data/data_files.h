@@ -1,0 +1,44 @@
+// The bytes of small data files, as other programs write them.
+#ifndef GAUNTLET_TESTS_ENGINE_DATA_DATA_FILES_H_
+#define GAUNTLET_TESTS_ENGINE_DATA_DATA_FILES_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace gauntlet {
+
+// A row of CIFAR-10's binary version, every value the same.
+inline std::string CifarRow(int label, char value) {
+  return std::string(1, static_cast<char>(label)) + std::string(3072, value);
+}
+
+// Little-endian.
+inline std::string LittleEndian(uint64_t value, size_t bytes) {
+  std::string text;
+  for (size_t i = 0; i < bytes; ++i) {
+    text.push_back(static_cast<char>(value >> 8 * i & 0xff));
+  }
+  return text;
+}
+
+// Format 1.0 around that header, which is not padded.
+inline std::string NpyOf(std::string_view header, std::string_view data) {
+  return std::string("\x93NUMPY\x01\x00", 8) + LittleEndian(header.size(), 2) +
+         std::string(header) + std::string(data);
+}
+
+// As numpy.save writes a dictionary; `shape` is "(2, 3)".
+inline std::string NpyHeaderOf(std::string_view type, std::string_view shape) {
+  return "{'descr': '" + std::string(type) +
+         "', 'fortran_order': False, 'shape': " + std::string(shape) + ", }\n";
+}
+
+inline std::string Npy(std::string_view type, std::string_view shape,
+                       std::string_view data) {
+  return NpyOf(NpyHeaderOf(type, shape), data);
+}
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_TESTS_ENGINE_DATA_DATA_FILES_H_

@@ -1,0 +1,58 @@
+// Several steps as one execution: fewer looks at what is due, the same bits.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/engine/train/training_fixture.h"
+
+namespace gauntlet {
+namespace {
+
+using ::testing::ElementsAre;
+
+// An epoch of six steps ends an execution of four early.
+TrainOptions Executing(uint64_t steps) {
+  TrainOptions options = SmallRun();
+  options.steps_per_execution = steps;
+  return options;
+}
+
+TEST(ExecutionTest, ItsLengthChangesNoBits) {
+  const std::string expected = UndisturbedDigest(SmallRun());
+  for (const uint64_t steps : {2, 4, 5, 100}) {
+    TrainingFixture fixture;
+    const LifeOutcome life = fixture.Run(2, Executing(steps));
+    ASSERT_TRUE(life.result) << life.reasons[0];
+    EXPECT_EQ(life.result->digest, expected) << steps;
+    EXPECT_EQ(life.Of(EventKind::kStep).size(), kSteps) << steps;
+  }
+}
+
+TEST(ExecutionTest, SavesThatFallDueWithinItAreMadeAtItsEnd) {
+  TrainingFixture fixture;
+  const LifeOutcome life = fixture.Run(2, Executing(4));
+  EXPECT_THAT(life.StepsOf(EventKind::kSaveAcknowledged),
+              ElementsAre(6, 12, 16, 20, 24));
+}
+
+TEST(ExecutionTest, AStopWaitsForItsEndAndAnyLengthGoesOnFromThere) {
+  TrainingFixture fixture;
+  TrainOptions options = Executing(4);
+  options.horizon.stop_at_step = 13;
+  const LifeOutcome stopped = fixture.Run(2, options);
+  EXPECT_TRUE(stopped.AllExitedWith(WorkerExit::kStopped));
+  EXPECT_EQ(stopped.Of(EventKind::kStep).size(), 16u);
+  const LifeOutcome resumed = fixture.Run(1, Executing(3));
+  ASSERT_TRUE(resumed.result) << resumed.reasons[0];
+  EXPECT_EQ(resumed.result->resumed_from, 16u);
+  EXPECT_EQ(resumed.result->digest, UndisturbedDigest(SmallRun()));
+}
+
+TEST(ExecutionTest, AHorizonOfStepsEndsItEarly) {
+  TrainingFixture fixture;
+  TrainOptions options = Executing(4);
+  options.horizon.max_steps = 9;
+  EXPECT_EQ(fixture.Run(1, options).Of(EventKind::kStep).size(), 9u);
+}
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,172 @@
+// Shard policies, the order of rows and the length of epochs: the bits depend
+// on them and on nothing of how the job is run.
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "tests/engine/data/data_files.h"
+#include "tests/engine/train/training_fixture.h"
+
+namespace gauntlet {
+namespace {
+
+// How often each use of the ledger comes up in each epoch, over all workers.
+using Ledger = std::map<uint64_t, std::map<uint32_t, int>>;
+
+Ledger LedgerOf(const LifeOutcome& life) {
+  Ledger ledger;
+  for (size_t rank = 0; rank < life.events.size(); ++rank) {
+    for (const LogEvent& event : life.Of(EventKind::kStep, rank)) {
+      for (const uint32_t use : event.samples) ++ledger[event.epoch][use];
+    }
+  }
+  return ledger;
+}
+
+void ExpectEachOnce(const Ledger& ledger, size_t uses_of_an_epoch) {
+  EXPECT_EQ(ledger.size(), kEpochs);
+  for (const auto& [epoch, uses] : ledger) {
+    EXPECT_EQ(uses.size(), uses_of_an_epoch) << epoch;
+    for (const auto& [use, times] : uses) EXPECT_EQ(times, 1) << use;
+  }
+}
+
+// The same final bits with any number of workers, and after a stop in the
+// middle of an epoch.
+void ExpectSameBitsHoweverItRuns(
+    const TrainOptions& options,
+    const std::function<void(TrainingFixture&)>& prepare) {
+  TrainingFixture alone;
+  prepare(alone);
+  const LifeOutcome golden = alone.Run(1, options);
+  ASSERT_TRUE(golden.result) << golden.reasons[0];
+  for (const int workers : {2, 4}) {
+    TrainingFixture fixture;
+    prepare(fixture);
+    TrainOptions cut = options;
+    cut.horizon.stop_at_step = 5;
+    fixture.Run(workers, cut);
+    const LifeOutcome end = fixture.Run(workers, options);
+    ASSERT_TRUE(end.result) << end.reasons[0];
+    EXPECT_EQ(end.result->resumed_from, 5u);
+    EXPECT_EQ(end.result->digest, golden.result->digest) << workers;
+  }
+}
+
+TEST(SamplingTest, OffUsesEveryRowOnceForEachReplica) {
+  TrainOptions options = SmallRun();
+  options.log_samples = true;
+  options.job.data.samples = 26;  // 6 steps of 4 rows for each replica
+  options.job.data.shard = ShardPolicy::kOff;
+  ExpectEachOnce(LedgerOf(TrainingFixture().Run(2, options)), 4 * 24);
+  ExpectSameBitsHoweverItRuns(options, [](TrainingFixture&) {});
+}
+
+// Five files of 9 rows each and one of 8 to validate with.
+void PutCifar(TrainingFixture& fixture) {
+  const auto write = [&](const std::string& name, int rows, int first) {
+    std::string bytes;
+    for (int i = 0; i < rows; ++i) {
+      bytes += CifarRow((first + i) % 10, static_cast<char>(first + 3 * i));
+    }
+    const auto file = fixture.disk()
+                          .Open("/cifar/" + name, OpenMode::kCreateExclusive)
+                          .value();
+    ASSERT_TRUE(file->WriteAt(0, std::as_bytes(std::span(bytes))).ok());
+    ASSERT_TRUE(file->Sync().ok());
+  };
+  ASSERT_TRUE(fixture.disk().MakeDirectory("/cifar").ok());
+  for (int i = 1; i <= 5; ++i) {
+    write(fmt::format("data_batch_{}.bin", i), 9, 20 * i);
+  }
+  write("test_batch.bin", 8, 0);
+}
+
+TrainOptions CifarRun(ShardPolicy policy) {
+  TrainOptions options = SmallRun();
+  options.log_samples = true;
+  options.job.data = {.kind = DataKind::kCifar10, .path = "/cifar"};
+  options.job.data.shard = policy;
+  return options;
+}
+
+TEST(SamplingTest, FileGivesEachReplicaItsOwnFiles) {
+  TrainOptions options = CifarRun(ShardPolicy::kFile);
+  TrainingFixture fixture;
+  PutCifar(fixture);
+  const LifeOutcome life = fixture.Run(4, options);
+  ASSERT_TRUE(life.result) << life.reasons[0];
+  EXPECT_EQ(life.result->steps, 2 * kEpochs);
+  ExpectEachOnce(LedgerOf(life), 32);
+  for (const LogEvent& event : life.Of(EventKind::kStep, 2)) {
+    for (const uint32_t row : event.samples) EXPECT_EQ(row / 9, 2u);
+  }
+  options.job.remainder = Remainder::kKeep;
+  ExpectSameBitsHoweverItRuns(options, PutCifar);
+}
+
+TEST(SamplingTest, FileWithFewerFilesThanReplicasDoesNotStart) {
+  TrainOptions options = CifarRun(ShardPolicy::kFile);
+  options.job.replicas = 6;
+  TrainingFixture fixture;
+  PutCifar(fixture);
+  const LifeOutcome life = fixture.Run(2, options);
+  EXPECT_TRUE(life.AllExitedWith(WorkerExit::kBadInput));
+  EXPECT_EQ(life.reasons[0],
+            "data.shard: expected a file for each of the 6 replicas, found 5");
+}
+
+TEST(SamplingTest, AutoIsFileWhereItCanBeAndElseDataWithAWarning) {
+  const auto digest_and_warnings = [](const TrainOptions& options) {
+    TrainingFixture fixture;
+    PutCifar(fixture);
+    const LifeOutcome life = fixture.Run(2, options);
+    EXPECT_TRUE(life.result) << life.reasons[0];
+    size_t warnings = 0;
+    for (const std::string& line : life.lines) {
+      if (line.starts_with("shard policy auto takes data")) ++warnings;
+    }
+    return std::pair(life.result ? life.Of(EventKind::kStep)[0].samples
+                                 : std::vector<uint32_t>(),
+                     warnings);
+  };
+  const auto taken = digest_and_warnings(CifarRun(ShardPolicy::kAuto));
+  EXPECT_EQ(taken, digest_and_warnings(CifarRun(ShardPolicy::kFile)));
+  TrainOptions many = CifarRun(ShardPolicy::kAuto);
+  many.job.replicas = 8;
+  const auto [rows, warnings] = digest_and_warnings(many);
+  EXPECT_EQ(warnings, 1u);
+  many.job.data.shard = ShardPolicy::kData;
+  EXPECT_EQ(rows, digest_and_warnings(many).first);
+}
+
+TEST(SamplingTest, WithoutShufflingRowsComeAsTheyStand) {
+  TrainOptions options = SmallRun();
+  options.log_samples = true;
+  options.job.data.shuffle = Shuffle::kOff;
+  const LifeOutcome life = TrainingFixture().Run(1, options);
+  uint32_t row = 0;
+  for (const LogEvent& event : life.Of(EventKind::kStep)) {
+    for (const uint32_t use : event.samples) EXPECT_EQ(use, row++ % 96);
+  }
+  EXPECT_EQ(row, 96 * kEpochs);
+  ExpectSameBitsHoweverItRuns(options, [](TrainingFixture&) {});
+}
+
+TEST(SamplingTest, StepsPerEpochAndValidationStepsCutThemShort) {
+  TrainOptions options = SmallRun();
+  options.job.data.validation_samples = 40;
+  options.job.data.steps_per_epoch = 3;
+  options.job.data.validation_steps = 2;
+  const LifeOutcome life = TrainingFixture().Run(2, options);
+  ASSERT_TRUE(life.result) << life.reasons[0];
+  EXPECT_EQ(life.result->steps, 3 * kEpochs);
+  options.job.data.validation_steps = 1;
+  const LifeOutcome less = TrainingFixture().Run(2, options);
+  ASSERT_TRUE(less.result) << less.reasons[0];
+  EXPECT_NE(less.result->digest, life.result->digest);
+  ExpectSameBitsHoweverItRuns(options, [](TrainingFixture&) {});
+}
+
+}  // namespace
+}  // namespace gauntlet
