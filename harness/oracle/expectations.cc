@@ -1,8 +1,12 @@
 #include "harness/oracle/expectations.h"
 
 #include <algorithm>
+#include <bit>
+#include <map>
+#include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace gauntlet {
 namespace {
@@ -78,6 +82,92 @@ RunFacts FactsOf(const Evidence& evidence) {
   return facts;
 }
 
+namespace {
+
+// Epochs that ended, each once, in generations that were not the first.
+uint64_t EpochsAfterRestart(const Evidence& evidence) {
+  std::set<uint64_t> epochs;
+  for (const auto& [id, generation] : evidence.generations) {
+    if (id == evidence.generations.begin()->first) continue;
+    for (const LifeEvents* life : generation.lives) {
+      for (const RecordEvent& event : life->events) {
+        if (event.kind == RecordKind::kEpochEnd) epochs.insert(event.epoch);
+      }
+    }
+  }
+  return epochs.size();
+}
+
+// The first and the last epoch's end; fewer than two epochs: nullopt.
+struct Trend {
+  RecordEvent first;
+  RecordEvent last;
+};
+std::optional<Trend> TrendOf(const Record& record) {
+  std::map<uint64_t, const RecordEvent*> ends;
+  for (const LifeEvents& life : record.lives) {
+    for (const RecordEvent& event : life.events) {
+      if (event.kind == RecordKind::kEpochEnd) ends[event.epoch] = &event;
+    }
+  }
+  if (ends.size() < 2) return std::nullopt;
+  return Trend{.first = *ends.begin()->second, .last = *ends.rbegin()->second};
+}
+
+float LossOf(const RecordEvent& event) {
+  return std::bit_cast<float>(event.loss_bits);
+}
+
+void CheckTrend(const Record& record, Expectations& check) {
+  if (!record.expect.loss_falls && !record.expect.accuracy_rises) return;
+  const std::optional<Trend> trend = TrendOf(record);
+  if (!trend) {
+    check.Broken("epochs", "at least two", "fewer");
+    return;
+  }
+  const auto& [first, last] = *trend;
+  if (record.expect.loss_falls && !(LossOf(last) < LossOf(first))) {
+    check.Broken("loss", fmt::format("less than {}", LossOf(first)),
+                 fmt::to_string(LossOf(last)));
+  }
+  if (record.expect.accuracy_rises && last.count <= first.count) {
+    check.Broken("accuracy", fmt::format("more than {} right", first.count),
+                 fmt::to_string(last.count));
+  }
+}
+
+void CheckEnd(const Evidence& evidence, Expectations& check) {
+  const Record& record = evidence.record;
+  const Expectation& expect = record.expect;
+  const FinalResult end =
+      record.launchers.empty()
+          ? FinalResult()
+          : record.launchers.back().result.value_or(FinalResult());
+  check.Exactly("ends_at.epoch", expect.ends_at_epoch, end.epochs);
+  check.Exactly("ends_at.step", expect.ends_at_step, end.steps);
+  uint64_t saves = 0;
+  for (const auto& [id, generation] : evidence.generations) {
+    saves += generation.saves.size();
+  }
+  check.Exactly("saves", expect.saves_exactly, saves);
+  check.Exactly("epochs_after_restart", expect.epochs_after_restart_exactly,
+                EpochsAfterRestart(evidence));
+  std::vector<uint64_t> left;
+  for (const StoredCheckpoint& checkpoint : record.left.checkpoints) {
+    left.push_back(checkpoint.step);
+  }
+  std::ranges::sort(left);
+  if (!expect.checkpoints_left.empty() && left != expect.checkpoints_left) {
+    check.Broken("checkpoints",
+                 fmt::format("those of steps {}",
+                             fmt::join(expect.checkpoints_left, ", ")),
+                 fmt::format("[{}]", fmt::join(left, ", ")));
+  }
+  CheckTrend(record, check);
+}
+
+}  // namespace
+
 std::vector<Finding> BrokenExpectations(const Evidence& evidence,
                                         const RunFacts& facts) {
   const Expectation& expect = evidence.record.expect;
@@ -99,6 +189,7 @@ std::vector<Finding> BrokenExpectations(const Evidence& evidence,
   check.AtMost("lost_steps", expect.lost_steps_max, facts.lost_steps);
   check.Exactly("failed_checkpoints", expect.failed_checkpoints_exactly,
                 facts.failed_checkpoints);
+  CheckEnd(evidence, check);
   const std::vector<LauncherRun>& launchers = evidence.record.launchers;
   if (expect.exit_code && !launchers.empty() &&
       launchers.back().exit_code != *expect.exit_code) {

@@ -16,6 +16,13 @@ void Describe(Archive& a, typename Archive::template Ref<Expectation> expect) {
   a.Field("detected_in_max_ns", expect.detected_in_max_ns);
   a.Field("failed_checkpoints_exactly", expect.failed_checkpoints_exactly);
   a.Field("exit_code", expect.exit_code);
+  a.Field("ends_at_epoch", expect.ends_at_epoch);
+  a.Field("ends_at_step", expect.ends_at_step);
+  a.Field("saves_exactly", expect.saves_exactly);
+  a.Field("checkpoints_left", expect.checkpoints_left);
+  a.Field("epochs_after_restart_exactly", expect.epochs_after_restart_exactly);
+  a.Field("loss_falls", expect.loss_falls);
+  a.Field("accuracy_rises", expect.accuracy_rises);
 }
 
 template <class Archive>

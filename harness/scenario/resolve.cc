@@ -193,6 +193,18 @@ void ReadExpectedInvariants(const MapReader& map, Expectation& out) {
   }
 }
 
+void ReadExpectedEnd(const MapReader& map, Expectation& out) {
+  const MapReader end = map.Map("ends_at");
+  end.Count("epoch", out.ends_at_epoch);
+  end.Count("step", out.ends_at_step);
+  map.Map("saves").Count("exactly", out.saves_exactly);
+  map.CountList("checkpoints", out.checkpoints_left);
+  map.Map("epochs_after_restart")
+      .Count("exactly", out.epochs_after_restart_exactly);
+  map.Choice("loss", out.loss_falls);
+  map.Choice("accuracy", out.accuracy_rises);
+}
+
 void ReadExpectation(const MapReader& document, Case& one) {
   if (document.Find("expect") == nullptr) {
     document.Error(document.PlaceOf("name"),
@@ -217,6 +229,7 @@ void ReadExpectation(const MapReader& document, Case& one) {
   }
   map.Map("failed_checkpoints")
       .Count("exactly", out.failed_checkpoints_exactly);
+  ReadExpectedEnd(map, out);
   std::optional<uint64_t> exit_code;
   map.Count("exit_code", exit_code);
   if (exit_code) out.exit_code = static_cast<int64_t>(*exit_code);

@@ -205,6 +205,17 @@ FlowMap ExpectMap(const Expectation& expect) {
   }
   add("detected_in", "max", detected);
   add("failed_checkpoints", "exactly", expect.failed_checkpoints_exactly);
+  FlowMap end;
+  end.AddIf("epoch", expect.ends_at_epoch);
+  end.AddIf("step", expect.ends_at_step);
+  map.AddMap("ends_at", end);
+  add("saves", "exactly", expect.saves_exactly);
+  if (!expect.checkpoints_left.empty()) {
+    map.Add("checkpoints", YamlList(expect.checkpoints_left));
+  }
+  add("epochs_after_restart", "exactly", expect.epochs_after_restart_exactly);
+  if (expect.loss_falls) map.Add("loss", "falls");
+  if (expect.accuracy_rises) map.Add("accuracy", "rises");
   map.AddIf("exit_code", expect.exit_code);
   return map;
 }

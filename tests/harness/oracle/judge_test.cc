@@ -127,6 +127,22 @@ TEST(JudgeTest, ExpectationsThatDoNotHoldFail) {
        [](Expectation& e) { e.lost_steps_max = 1; }},
       {"failed_checkpoints: expected exactly 1, found 0",
        [](Expectation& e) { e.failed_checkpoints_exactly = 1; }},
+      {"ends_at.epoch: expected exactly 9, found 2",
+       [](Expectation& e) { e.ends_at_epoch = 9; }},
+      {"ends_at.step: expected exactly 9, found 8",
+       [](Expectation& e) { e.ends_at_step = 9; }},
+      {"saves: expected exactly 9, found 4",
+       [](Expectation& e) { e.saves_exactly = 9; }},
+      {"checkpoints: expected those of steps 1, 2, found [6, 8]",
+       [](Expectation& e) {
+         e.checkpoints_left = {1, 2};
+       }},
+      {"epochs_after_restart: expected exactly 9, found 1",
+       [](Expectation& e) { e.epochs_after_restart_exactly = 9; }},
+      {"loss: expected less than 1, found 2",
+       [](Expectation& e) { e.loss_falls = true; }},
+      {"accuracy: expected more than 1 right, found 1",
+       [](Expectation& e) { e.accuracy_rises = true; }},
       {"exit_code: expected 143, found 0",
        [](Expectation& e) { e.exit_code = 143; }},
   };

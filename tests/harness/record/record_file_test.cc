@@ -24,7 +24,14 @@ Record FullRecord() {
                    .lost_steps_max = 5,
                    .detected_in_max_ns = 6,
                    .failed_checkpoints_exactly = 0,
-                   .exit_code = 143};
+                   .exit_code = 143,
+                   .ends_at_epoch = 1,
+                   .ends_at_step = 2,
+                   .saves_exactly = 3,
+                   .checkpoints_left = {4, 5},
+                   .epochs_after_restart_exactly = 6,
+                   .loss_falls = true,
+                   .accuracy_rises = true};
   record.setup = {.workers = 2,
                   .epochs = 3,
                   .rows_per_epoch = 4,

@@ -68,6 +68,12 @@ expect:
   lost_steps: {max: 60}
   detected_in: {max: 2s}
   failed_checkpoints: {exactly: 0}
+  ends_at: {epoch: 3, step: 192}
+  saves: {exactly: 4}
+  checkpoints: [100, 150]
+  epochs_after_restart: {exactly: 2}
+  loss: falls
+  accuracy: rises
   exit_code: 0
 )";
 
@@ -146,7 +152,14 @@ TEST(ResolveTest, ReadsWhatIsExpected) {
                              .lost_steps_max = 60,
                              .detected_in_max_ns = 2'000'000'000,
                              .failed_checkpoints_exactly = 0,
-                             .exit_code = 0};
+                             .exit_code = 0,
+                             .ends_at_epoch = 3,
+                             .ends_at_step = 192,
+                             .saves_exactly = 4,
+                             .checkpoints_left = {100, 150},
+                             .epochs_after_restart_exactly = 2,
+                             .loss_falls = true,
+                             .accuracy_rises = true};
   EXPECT_EQ(Load(kFull)[0].expect, expected);
 }
 
