@@ -24,10 +24,10 @@ constexpr std::array kExitCodes = {
     ExitCodeInfo{ExitCode::kNoCheckpoint,
                  "there are checkpoints and none of them can be loaded"},
     ExitCodeInfo{ExitCode::kInterrupted,
-                 "interrupted: a second Ctrl-C to train (the first saves), or "
-                 "one to run"},
+                 "interrupted: Ctrl-C or SIGTERM to run, explore or replay, a "
+                 "second one to train (the first saves)"},
     ExitCodeInfo{ExitCode::kStopped,
-                 "stopped by a termination notice, after saving"},
+                 "train: stopped by a termination notice, after saving"},
 };
 
 }  // namespace
