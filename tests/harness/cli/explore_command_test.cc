@@ -10,6 +10,7 @@
 
 #include "harness/cli/explore_text.h"
 #include "harness/run/text_file.h"
+#include "tests/engine/real/scratch_directory.h"
 #include "tests/harness/run/small_cases.h"
 #include <nlohmann/json.hpp>
 
@@ -27,11 +28,8 @@ using testing::StartsWith;
 class ExploreCommandTest : public testing::Test {
  protected:
   void SetUp() override {
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
     command_.out_directory = (folder_ / "found").string();
   }
-  void TearDown() override { fs::remove_all(folder_); }
 
   int Explore(const std::string& more = "") {
     command_.base_file = (folder_ / "base.yaml").string();
@@ -45,7 +43,8 @@ class ExploreCommandTest : public testing::Test {
     return RunExplore(command_, console_);
   }
 
-  const fs::path folder_ = fs::path(testing::TempDir()) / "explore-command";
+  const ScratchDirectory scratch_;  // tests run beside each other
+  const fs::path folder_ = scratch_.path();
   std::string more_of_job_;
   std::string more_of_cluster_;
   ExploreCommand command_;

@@ -58,7 +58,7 @@ const BadBody kBodies[] = {
      "18446744073709551615, found '-1'"},
     {"seed: '1'",
      "s.yaml:3:7: error: expected a whole number from 0 to "
-     "18446744073709551615, found '1'"},
+     "18446744073709551615, found '1' in quotes"},
     {"cluster: {workers: 0}",
      "s.yaml:3:20: error: expected a whole number from 1 to 64, found '0'"},
     {"cluster: {workers: two}",
@@ -67,8 +67,8 @@ const BadBody kBodies[] = {
     {"cluster: {restart: {policy: rejoin}}",
      "s.yaml:3:29: error: unknown policy 'rejoin'"},
     {"cluster: {heartbeat: {every: 200}}",
-     "s.yaml:3:30: error: expected a duration such as 200ms, 1s or 2m, found "
-     "'200'"},
+     "s.yaml:3:30: error: expected a duration such as 200ms, 1s or 2m, at "
+     "most 24h, found '200'"},
     {"cluster: {heartbeat: {every: 2s, lost_after: 1s}}",
      "s.yaml:3:46: error: expected lost_after above `every` (2s), and that "
      "above 0, found 1s"},
