@@ -122,6 +122,7 @@ TEST_F(TrainMemoTest, APassOfAnotherModelIsComputed) {
 TEST_F(TrainMemoTest, AnOrderOutlivesItsBeingForgotten) {
   TrainMemo small(10'000);
   const SampleOrder order = small.OrderOf(7, 2, 384);
+  EXPECT_EQ(small.bytes(), 384 * sizeof(uint32_t));
   for (uint64_t epoch = 3; epoch < 20; ++epoch) small.OrderOf(7, epoch, 384);
   EXPECT_LE(small.bytes(), 10'000u);
   EXPECT_EQ(order.RowAt(383), SampleOrder(7, 2, 384).RowAt(383));
