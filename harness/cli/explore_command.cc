@@ -201,8 +201,7 @@ class Explorer final : public CampaignObserver {
       return static_cast<int>(ExitCode::kViolated);
     }
     if (report.held == 0) {
-      fmt::print(console_.err,
-                 "gauntlet explore: no verdict: {}\n",
+      fmt::print(console_.err, "gauntlet explore: no verdict: {}\n",
                  report.cases == 0
                      ? "there was time for no case"
                      : fmt::format("of {} no fault fired",

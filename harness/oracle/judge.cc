@@ -39,9 +39,9 @@
 //   power went. A chief that is killed while it deletes a finished run's backup
 //   leaves what is left of it (the last one that finished, not an earlier one);
 //   a claim that is killed while it sets damaged checkpoints aside need not
-//   have said so. What is slow explains deaths where all that is slow takes half
-//   as long as somebody waits: the work itself takes time too. Nothing else is
-//   excused by them.
+//   have said so. What is slow explains deaths where all that is slow takes
+//   half as long as somebody waits: the work itself takes time too. Nothing
+//   else is excused by them.
 // - A notice is no excuse: it is owed a save and an end within its grace. A
 //   life that ends without a word in it is explained.
 // - A power cut on a disk that lies about syncs (lying-fsync) takes what such a
