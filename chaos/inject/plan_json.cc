@@ -219,9 +219,12 @@ Result<FaultPlan> PlanFromJson(std::string_view text) {
     if (!watch.problem().empty()) {
       return InvalidArgument("plan: " + watch.problem());
     }
-    // It quotes what it read last, which may be long.
-    return InvalidArgument(fmt::format("plan: expected JSON, found {:.200}",
-                                       std::string_view(error.what())));
+    // Its number and name are the library's; what it quotes may be long.
+    const std::string_view what = error.what();
+    const size_t name_end = what.find("] ");
+    return InvalidArgument(
+        fmt::format("plan: expected JSON: {:.200}",
+                    name_end == what.npos ? what : what.substr(name_end + 2)));
   }
 }
 

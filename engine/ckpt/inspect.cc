@@ -58,6 +58,11 @@ void MarkNext(const StoreScan& scan, std::vector<CheckpointReport>& reports) {
   }
 }
 
+// With the checkpoint's path in front, once.
+Status Named(const Status& status, const std::string& path) {
+  return status.message().starts_with(path) ? status : Annotate(status, path);
+}
+
 }  // namespace
 
 Result<std::vector<CheckpointReport>> InspectStore(World& world,
@@ -103,9 +108,9 @@ Result<std::vector<CheckpointReport>> InspectStore(World& world,
 Result<std::vector<TensorDifference>> CompareCheckpoints(
     World& world, const std::string& first, const std::string& second) {
   const auto a = ReadCheckpoint(world, first);
-  if (!a.ok()) return Annotate(a.status(), first);
+  if (!a.ok()) return Named(a.status(), first);
   const auto b = ReadCheckpoint(world, second);
-  if (!b.ok()) return Annotate(b.status(), second);
+  if (!b.ok()) return Named(b.status(), second);
   return CompareTensors(a->tensors, b->tensors);
 }
 

@@ -5,6 +5,7 @@
 
 #include "engine/ckpt/canonical_json.h"
 #include "engine/ckpt/manifest_format.h"
+#include "engine/ckpt/repeated_name.h"
 #include "engine/ckpt/store_names.h"
 #include "engine/job/json_text.h"
 #include "engine/job/strict_json.h"
@@ -71,15 +72,6 @@ bool IsFileName(const std::string& name, size_t shards) {
   if (name == kIndexName) return true;
   const std::optional<ShardPlace> place = ParseShardName(name);
   return place && static_cast<size_t>(place->count) == shards;
-}
-
-// A name that stands there twice.
-std::optional<std::string_view> FindRepeated(
-    std::vector<std::string_view> names) {
-  std::ranges::sort(names);
-  const auto twice = std::ranges::adjacent_find(names);
-  if (twice == names.end()) return std::nullopt;
-  return *twice;
 }
 
 Status CheckFiles(const std::vector<ShardFile>& files) {

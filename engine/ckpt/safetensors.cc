@@ -8,6 +8,7 @@
 
 #include "engine/check.h"
 #include "engine/ckpt/canonical_json.h"
+#include "engine/ckpt/repeated_name.h"
 #include "engine/ckpt/safetensors_format.h"
 #include "engine/ckpt/shard_plan.h"
 #include "engine/job/json_text.h"
@@ -140,8 +141,7 @@ bool NamesDiffer(const std::vector<Entry>& entries) {
   std::vector<std::string_view> names;
   names.reserve(entries.size());
   for (const Entry& entry : entries) names.push_back(entry.view.name);
-  std::ranges::sort(names);
-  return std::ranges::adjacent_find(names) == names.end();
+  return !FindRepeated(std::move(names));
 }
 
 // A header that LayOutSafetensors wrote, read as it is written.

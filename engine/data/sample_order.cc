@@ -1,6 +1,7 @@
 #include "engine/data/sample_order.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/check.h"
 #include <fmt/format.h>
@@ -10,8 +11,13 @@ namespace gauntlet {
 SampleOrder::SampleOrder(uint64_t rng_key, uint64_t epoch, uint32_t rows)
     : permutation_(numerics::MakePermutation(rng_key, epoch, rows)) {}
 
+SampleOrder::SampleOrder(std::shared_ptr<const std::vector<uint32_t>> known)
+    : permutation_{}, known_(std::move(known)) {}
+
 uint32_t SampleOrder::RowAt(uint64_t position) const {
-  if (position < known_.size()) return known_[position];
+  if (known_ != nullptr && position < known_->size()) {
+    return (*known_)[position];
+  }
   CHECK(position < permutation_.rows,
         fmt::format("position {} of an epoch of {} rows", position,
                     permutation_.rows));

@@ -4,7 +4,8 @@
 #define GAUNTLET_ENGINE_DATA_SAMPLE_ORDER_H_
 
 #include <cstdint>
-#include <span>
+#include <memory>
+#include <vector>
 
 #include "engine/numerics.h"
 
@@ -21,14 +22,13 @@ class SampleOrder {
  public:
   SampleOrder(uint64_t rng_key, uint64_t epoch, uint32_t rows);
   // An order that was worked out before: the dataset row at each position.
-  explicit SampleOrder(std::span<const uint32_t> known)
-      : permutation_{}, known_(known) {}
+  explicit SampleOrder(std::shared_ptr<const std::vector<uint32_t>> known);
   // The dataset row at the position. REQUIRES: position < rows.
   uint32_t RowAt(uint64_t position) const;
 
  private:
   numerics::Permutation permutation_;
-  std::span<const uint32_t> known_;
+  std::shared_ptr<const std::vector<uint32_t>> known_;  // null: computed
 };
 
 // The part of the `step_rows` rows of a step (they start at `position`) that

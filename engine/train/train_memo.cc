@@ -10,12 +10,14 @@ namespace {
 
 enum class PassKind : uint64_t { kGradients, kEvaluation, kInitial };
 
-Digest KeyOf(PassKind kind, std::span<const float> parameters,
-             const ReplicaBatch& batch) {
+Digest KeyOf(const Digest& identity, PassKind kind,
+             std::span<const float> parameters, const ReplicaBatch& batch) {
   const Digest of_parameters = DigestOf(std::as_bytes(parameters));
   const Digest of_features = DigestOf(std::as_bytes(batch.features));
   const Digest of_labels = DigestOf(std::as_bytes(batch.labels));
-  const uint64_t words[] = {static_cast<uint64_t>(kind),
+  const uint64_t words[] = {identity.high,
+                            identity.low,
+                            static_cast<uint64_t>(kind),
                             of_parameters.high,
                             of_parameters.low,
                             of_features.high,
@@ -30,14 +32,15 @@ Digest KeyOf(PassKind kind, std::span<const float> parameters,
 }
 
 void CopyFloats(std::span<const float> from, std::span<float> to) {
-  CHECK(from.size() == to.size(), "a memo serves models of one spec");
+  CHECK(from.size() == to.size(), "one identity is of models of one spec");
   std::memcpy(to.data(), from.data(), to.size_bytes());
 }
 
 class RememberedModel final : public Model {
  public:
-  RememberedModel(std::unique_ptr<Model> model, TrainMemo& memo)
-      : model_(std::move(model)), memo_(memo) {}
+  RememberedModel(std::unique_ptr<Model> model, const Digest& identity,
+                  TrainMemo& memo)
+      : model_(std::move(model)), identity_(identity), memo_(memo) {}
 
   std::span<const ParameterInfo> parameters() const override {
     return model_->parameters();
@@ -48,7 +51,8 @@ class RememberedModel final : public Model {
   }
   void Initialize(uint64_t rng_key,
                   std::span<float> parameters) const override {
-    const Digest key = KeyOf(PassKind::kInitial, {}, {.rng_key = rng_key});
+    const Digest key =
+        KeyOf(identity_, PassKind::kInitial, {}, {.rng_key = rng_key});
     if (const TrainMemo::Pass* pass = memo_.Find(key)) {
       CopyFloats(pass->floats, parameters);
       return;
@@ -66,7 +70,8 @@ class RememberedModel final : public Model {
     if (batch.probe != nullptr || !batch.state.empty()) {
       return model_->Gradients(parameters, batch, gradients);
     }
-    const Digest key = KeyOf(PassKind::kGradients, parameters, batch);
+    const Digest key =
+        KeyOf(identity_, PassKind::kGradients, parameters, batch);
     if (const TrainMemo::Pass* pass = memo_.Find(key)) {
       CopyFloats(pass->floats, gradients);
       return pass->result;
@@ -81,7 +86,8 @@ class RememberedModel final : public Model {
   ReplicaResult Evaluate(std::span<const float> parameters,
                          const ReplicaBatch& batch) override {
     if (!batch.state.empty()) return model_->Evaluate(parameters, batch);
-    const Digest key = KeyOf(PassKind::kEvaluation, parameters, batch);
+    const Digest key =
+        KeyOf(identity_, PassKind::kEvaluation, parameters, batch);
     if (const TrainMemo::Pass* pass = memo_.Find(key)) return pass->result;
     const ReplicaResult result = model_->Evaluate(parameters, batch);
     memo_.Put(key, {.result = result, .floats = {}});
@@ -90,6 +96,7 @@ class RememberedModel final : public Model {
 
  private:
   std::unique_ptr<Model> model_;
+  const Digest identity_;
   TrainMemo& memo_;
 };
 
@@ -102,31 +109,40 @@ const TrainMemo::Pass* TrainMemo::Find(const Digest& key) const {
   return &pass->second;
 }
 
-void TrainMemo::Put(const Digest& key, Pass pass) {
-  const size_t size = sizeof(Pass) + pass.floats.size() * sizeof(float);
-  if (bytes_ + size > capacity_bytes_) {
+void TrainMemo::MakeRoom(size_t bytes) {
+  if (bytes_ + bytes > capacity_bytes_) {
     passes_.clear();
+    orders_.clear();
     bytes_ = 0;
   }
-  bytes_ += size;
+  bytes_ += bytes;
+}
+
+void TrainMemo::Put(const Digest& key, Pass pass) {
+  MakeRoom(sizeof(Pass) + pass.floats.size() * sizeof(float));
   ++computed_;
   passes_[{key.high, key.low}] = std::move(pass);
 }
 
 SampleOrder TrainMemo::OrderOf(uint64_t rng_key, uint64_t epoch,
                                uint32_t rows) {
-  const auto [place, fresh] = orders_.try_emplace({rng_key, epoch, rows});
-  std::vector<uint32_t>& order = place->second;
-  if (fresh) {
-    const SampleOrder computed(rng_key, epoch, rows);
-    order.reserve(rows);
-    for (uint32_t i = 0; i < rows; ++i) order.push_back(computed.RowAt(i));
+  if (const auto known = orders_.find({rng_key, epoch, rows});
+      known != orders_.end()) {
+    return SampleOrder(known->second);
   }
-  return SampleOrder(order);
+  const SampleOrder computed(rng_key, epoch, rows);
+  std::vector<uint32_t> order(rows);
+  for (uint32_t i = 0; i < rows; ++i) order[i] = computed.RowAt(i);
+  MakeRoom(order.size() * sizeof(uint32_t));
+  const auto kept =
+      std::make_shared<const std::vector<uint32_t>>(std::move(order));
+  orders_[{rng_key, epoch, rows}] = kept;
+  return SampleOrder(kept);
 }
 
-std::unique_ptr<Model> WithMemo(std::unique_ptr<Model> model, TrainMemo& memo) {
-  return std::make_unique<RememberedModel>(std::move(model), memo);
+std::unique_ptr<Model> WithMemo(std::unique_ptr<Model> model,
+                                const Digest& identity, TrainMemo& memo) {
+  return std::make_unique<RememberedModel>(std::move(model), identity, memo);
 }
 
 }  // namespace gauntlet

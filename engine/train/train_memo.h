@@ -2,9 +2,8 @@
 // the order of an epoch's rows.
 //
 // Both are functions of their input. Where the same job is trained over and
-// over, as when thousands of fault plans are tried on it, all but the first
-// training would work out the same again. A run whose state differs in one bit
-// has another digest, and computes.
+// over, all but the first training would work out the same again. A run whose
+// state differs in one bit has another digest, and computes.
 #ifndef GAUNTLET_ENGINE_TRAIN_TRAIN_MEMO_H_
 #define GAUNTLET_ENGINE_TRAIN_TRAIN_MEMO_H_
 
@@ -21,7 +20,7 @@
 
 namespace gauntlet {
 
-// Serves the trainings of one job on one kind of kernels, one at a time.
+// Serves any trainings, one at a time.
 class TrainMemo {
  public:
   // Forgets everything when it would hold more than so many bytes.
@@ -38,25 +37,32 @@ class TrainMemo {
   const Pass* Find(const Digest& key) const;
   void Put(const Digest& key, Pass pass);
 
-  // Valid as long as the memo.
   SampleOrder OrderOf(uint64_t rng_key, uint64_t epoch, uint32_t rows);
 
   uint64_t found() const { return found_; }
   uint64_t computed() const { return computed_; }
+  size_t bytes() const { return bytes_; }
 
  private:
+  // Forgets everything where so many bytes more are too many.
+  void MakeRoom(size_t bytes);
+
   size_t capacity_bytes_;
   size_t bytes_ = 0;
   mutable uint64_t found_ = 0;
   uint64_t computed_ = 0;
   std::map<std::pair<uint64_t, uint64_t>, Pass> passes_;
   // By key, epoch and number of rows.
-  std::map<std::tuple<uint64_t, uint64_t, uint32_t>, std::vector<uint32_t>>
+  std::map<std::tuple<uint64_t, uint64_t, uint32_t>,
+           std::shared_ptr<const std::vector<uint32_t>>>
       orders_;
 };
 
-// The model, asking the memo first. The memo outlives it.
-std::unique_ptr<Model> WithMemo(std::unique_ptr<Model> model, TrainMemo& memo);
+// The model, asking the memo first. `identity` is a digest of all that its
+// passes are a function of beside their arguments: its layers, its shapes and
+// the kernels. The memo outlives it.
+std::unique_ptr<Model> WithMemo(std::unique_ptr<Model> model,
+                                const Digest& identity, TrainMemo& memo);
 
 }  // namespace gauntlet
 

@@ -58,6 +58,16 @@ WorkerExit ExitFor(const Status& status, Stage stage) {
   }
 }
 
+// Of the model as this worker computes it.
+Digest IdentityOf(std::string_view job_json, const KernelOptions& kernels) {
+  const Digest job = DigestOf(job_json);
+  const uint64_t words[] = {job.high, job.low,
+                            static_cast<uint64_t>(kernels.isa),
+                            static_cast<uint64_t>(kernels.math),
+                            static_cast<uint64_t>(kernels.threads)};
+  return DigestOf(std::as_bytes(std::span(words)));
+}
+
 class Worker {
  public:
   Worker(World& world, const TrainInputs& inputs, const WorkerSpec& place,
@@ -142,7 +152,10 @@ Status Worker::Build() {
         fmt::format("start.weights: expected {} floats, found {}",
                     model_->parameter_count(), weights_.size()));
   }
-  if (memo_ != nullptr) model_ = WithMemo(std::move(model_), *memo_);
+  if (memo_ != nullptr) {
+    model_ = WithMemo(std::move(model_),
+                      IdentityOf(job_json_, options_.kernels), *memo_);
+  }
   optimizer_ = Optimizer::Build(options_.job.optimizer, *kernels_);
   if (!options_.export_directory.empty()) {
     RETURN_IF_ERROR(

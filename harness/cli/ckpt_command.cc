@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/ckpt/store_names.h"
 #include "harness/cli/exit_code.h"
 #include "harness/cli/trained_checkpoint.h"
 #include <fmt/format.h>
@@ -41,13 +42,41 @@ bool IsGood(const CheckpointReport& report) {
   return report.lineage == LineageState::kCurrent && report.verdict.ok();
 }
 
-void PrintReports(const std::vector<CheckpointReport>& reports,
+// Where a run would go on is said of a whole store only.
+enum class Scope : uint8_t { kStore, kOneCheckpoint };
+
+void PrintReports(const std::vector<CheckpointReport>& reports, Scope scope,
                   OutputFormat output, Console& console) {
   if (output == OutputFormat::kJson) {
     console.out << ReportsToJson(reports) << '\n';
-  } else {
-    console.out << RenderReports(reports, console.out_style);
+    return;
   }
+  console.out << RenderReports(reports, console.out_style);
+  if (scope == Scope::kOneCheckpoint) return;
+  const auto next = std::ranges::find_if(
+      reports, [](const CheckpointReport& report) { return report.next; });
+  if (next == reports.end()) {
+    console.out << "no checkpoint can be loaded\n";
+  } else {
+    fmt::print(console.out, "a run goes on from {}\n", next->name);
+  }
+}
+
+// What is in the store. kNotFound: the folder has nothing that a store has.
+Result<std::vector<CheckpointReport>> Inspect(World& world,
+                                              const std::string& directory,
+                                              InspectDepth depth) {
+  ASSIGN_OR_RETURN(const auto entries, world.storage.List(directory));
+  const bool is_store =
+      std::ranges::any_of(entries, [](const DirectoryEntry& entry) {
+        return ParseEntryName(entry.name).kind != EntryKind::kOther;
+      });
+  if (!is_store) {
+    return NotFound(directory +
+                    ": no checkpoint store here: expected entries such as "
+                    "gen-000001 or step-000000005-g1, found none");
+  }
+  return InspectStore(world, directory, depth);
 }
 
 std::string DifferenceText(const TensorDifference& difference) {
@@ -92,11 +121,6 @@ std::string RenderReports(const std::vector<CheckpointReport>& reports,
                  : "  " + report.verdict.message();
     text += '\n';
   }
-  const auto next = std::ranges::find_if(
-      reports, [](const CheckpointReport& report) { return report.next; });
-  text += next == reports.end()
-              ? "no checkpoint can be loaded\n"
-              : fmt::format("a run goes on from {}\n", next->name);
   return text;
 }
 
@@ -120,16 +144,16 @@ std::string ReportsToJson(const std::vector<CheckpointReport>& reports) {
 int RunCheckpointList(const CheckpointListCommand& command, World& world,
                       Console& console) {
   const auto reports =
-      InspectStore(world, command.directory, InspectDepth::kManifests);
+      Inspect(world, command.directory, InspectDepth::kManifests);
   if (!reports.ok()) return Fail(console, "ls", reports.status());
-  PrintReports(*reports, command.output, console);
+  PrintReports(*reports, Scope::kStore, command.output, console);
   return static_cast<int>(ExitCode::kHeld);
 }
 
 int RunCheckpointVerify(const CheckpointVerifyCommand& command, World& world,
                         Console& console) {
   const StorePath path = SplitStorePath(command.path);
-  auto reports = InspectStore(world, path.directory, InspectDepth::kEveryByte);
+  auto reports = Inspect(world, path.directory, InspectDepth::kEveryByte);
   if (!reports.ok()) return Fail(console, "verify", reports.status());
   if (!path.name.empty()) {
     std::erase_if(*reports, [&path](const CheckpointReport& report) {
@@ -140,7 +164,9 @@ int RunCheckpointVerify(const CheckpointVerifyCommand& command, World& world,
                   NotFound(command.path + ": no such checkpoint"));
     }
   }
-  PrintReports(*reports, command.output, console);
+  PrintReports(*reports,
+               path.name.empty() ? Scope::kStore : Scope::kOneCheckpoint,
+               command.output, console);
   const bool any_good = std::any_of(reports->begin(), reports->end(), IsGood);
   const bool any_bad = std::any_of(
       reports->begin(), reports->end(), [](const CheckpointReport& report) {

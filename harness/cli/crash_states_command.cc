@@ -183,6 +183,10 @@ class Watch {
   std::string_view EndOf(const CrashStateReport& report) const {
     if (report.complete()) return "done: all";
     if (interrupted()) return "interrupted";
+    if (command_.stop_after > 0 &&
+        report.images_failed >= command_.stop_after) {
+      return "stopped: enough findings";
+    }
     return late_ ? "stopped by --time" : "stopped by --cases";
   }
 
@@ -229,7 +233,9 @@ CrashStateOptions OptionsOf(const ExploreCommand& command) {
                                .only = choice.id,
                                .twice_every = command.twice_every,
                                .max_images = command.cases.value_or(0)};
-  if (command.stop_after > 0) options.max_findings = command.stop_after;
+  if (command.stop_after > 0) {
+    options.max_findings = options.stop_after = command.stop_after;
+  }
   if (choice.profiles.empty()) options.parts = UsualParts(choice.windows);
   if (choice.bound) {
     options.bound.names_up_to = *choice.bound;
@@ -285,8 +291,11 @@ int ExploreCrashStatesOf(const Case& base, const ExploreCommand& command,
       ExploreCrashStates(base, references, options);
   watch.Clear();
   if (!report.ok()) {
-    fmt::print(console.err, "gauntlet explore: {}\n",
-               report.status().message());
+    // Without it the base held.
+    const bool by_the_bug = !base.plan.bugs.empty();
+    fmt::print(console.err, "gauntlet explore: {}{}\n",
+               report.status().message(),
+               by_the_bug ? ", but with the planted bug" : "");
     return static_cast<int>(report.status().code() == Code::kInvalidArgument
                                 ? ExitCode::kUsage
                                 : ExitCode::kNoVerdict);

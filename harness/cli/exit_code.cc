@@ -27,10 +27,10 @@ constexpr std::array kExitCodes = {
                  "a worker of a cluster lost another one, or the disk failed: "
                  "start all of them again"},
     ExitCodeInfo{ExitCode::kInterrupted,
-                 "interrupted: a second Ctrl-C to train (the first saves), or "
-                 "one to run"},
+                 "interrupted: Ctrl-C or SIGTERM to run, explore or replay, a "
+                 "second one to train (the first saves)"},
     ExitCodeInfo{ExitCode::kStopped,
-                 "stopped by a termination notice, after saving; train "
+                 "train: stopped by a termination notice, after saving; "
                  "--preempted-code says another"},
 };
 

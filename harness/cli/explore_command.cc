@@ -1,6 +1,5 @@
 #include "harness/cli/explore_command.h"
 
-#include <ctime>
 #include <filesystem>
 #include <optional>
 #include <random>
@@ -8,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "engine/digest.h"
 #include "engine/real/posix_storage.h"
 #include "engine/real/real_host.h"
 #include "engine/real/system_clock.h"
@@ -17,53 +15,104 @@
 #include "harness/cli/explore_base.h"
 #include "harness/cli/explore_progress.h"
 #include "harness/cli/explore_text.h"
+#include "harness/cli/flags.h"
+#include "harness/cli/run_directory.h"
 #include "harness/cli/scenario_files.h"
+#include "harness/explore/base_check.h"
 #include "harness/explore/campaign.h"
 #include "harness/explore/finding_files.h"
 #include "harness/run/text_file.h"
 #include "harness/scenario/scenario.h"
-#include <fmt/chrono.h>
+#include "reports/counted.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
-#include <unistd.h>
+#include <fmt/ranges.h>
 
 namespace gauntlet {
 namespace {
 
 namespace fs = std::filesystem;
 
-// The one case to explore. kInvalidArgument: the message says it all.
-Result<Case> LoadBase(const ExploreCommand& command) {
-  std::string name(ExploreBase().name);
-  std::string text(ExploreBase().text);
-  if (!command.base_file.empty()) {
-    PosixStorage storage;
-    name = command.base_file;
-    ASSIGN_OR_RETURN(text, ReadFile(storage, name, kMaxScenarioBytes));
-  }
-  const LoadedFile loaded = LoadScenarios(text, name);
-  if (!loaded.errors.empty()) {
-    return InvalidArgument(RenderErrors(loaded, name, text));
-  }
-  std::vector<Case> cases;
-  for (const Case& one : loaded.cases) {
-    if (one.name.find(command.name_filter) != one.name.npos) {
-      cases.push_back(one);
-    }
-  }
-  if (cases.size() == 1) return cases.front();
-  return InvalidArgument(fmt::format(
-      "gauntlet explore: {}: expected one case, found {} of {}; --name picks "
-      "one\n",
-      name, cases.size(), loaded.cases.size()));
+// The one case to explore, or why there is none.
+struct LoadedBase {
+  std::optional<Case> one;
+  std::string problem;  // lines
+  ExitCode code = ExitCode::kUsage;
+};
+
+LoadedBase NoBase(std::string_view problem, ExitCode code) {
+  return {.one = std::nullopt,
+          .problem = fmt::format("gauntlet explore: {}\n", problem),
+          .code = code};
 }
 
-fs::path FindingsDirectory(const ExploreCommand& command) {
-  if (!command.out_directory.empty()) return command.out_directory;
-  const std::time_t now = std::time(nullptr);
-  return fs::path(command.runs_directory) /
-         fmt::format("{:%Y%m%dT%H%M%S}-{}", fmt::gmtime(now), getpid()) /
-         "findings";
+// The cases that the filter takes; one that has just this name is meant alone.
+std::vector<Case> Fitting(const std::vector<Case>& cases,
+                          const std::string& filter) {
+  std::vector<Case> fitting;
+  for (const Case& one : cases) {
+    if (one.name == filter) return {one};
+    if (one.name.find(filter) != one.name.npos) fitting.push_back(one);
+  }
+  return fitting;
+}
+
+LoadedBase PickBase(const LoadedFile& loaded, const std::string& name,
+                    const std::string& filter) {
+  const std::vector<Case> fitting = Fitting(loaded.cases, filter);
+  if (fitting.size() == 1) return {.one = fitting.front(), .problem = ""};
+  if (fitting.empty()) {
+    return NoBase(
+        fmt::format("nothing selected: of {} of {} none has {} in "
+                    "its name",
+                    Counted(loaded.cases.size(), "case"), name, Quoted(filter)),
+        ExitCode::kNothingSelected);
+  }
+  return NoBase(
+      fmt::format("{}: expected one case, found {}, such as {} and {}; --name "
+                  "picks one",
+                  name, fitting.size(), fitting[0].name, fitting[1].name),
+      ExitCode::kUsage);
+}
+
+LoadedBase LoadBase(const ExploreCommand& command) {
+  if (command.base_file.empty()) {
+    const DemoScenario base = ExploreBase();
+    return PickBase(LoadScenarios(base.text, base.name), "the built-in base",
+                    command.name_filter);
+  }
+  PosixStorage storage;
+  const Result<std::string> text =
+      ReadFile(storage, command.base_file, kMaxScenarioBytes);
+  if (!text.ok()) return NoBase(text.status().message(), ExitCode::kUsage);
+  const LoadedFile loaded = LoadScenarios(*text, command.base_file);
+  if (loaded.errors.empty()) {
+    return PickBase(loaded, command.base_file, command.name_filter);
+  }
+  return {.one = std::nullopt,
+          .problem = RenderErrors(loaded, command.base_file, *text)};
+}
+
+// Nullopt: it holds undisturbed, and may be explored.
+std::optional<ExitCode> Unfit(const Case& base, References& references,
+                              Console& console) {
+  const Result<BaseCheck> check = CheckBase(base, references);
+  if (!check.ok()) {
+    fmt::print(console.err, "gauntlet explore: {}\n", check.status().message());
+    return ExitCode::kNoVerdict;
+  }
+  if (!check->skipped.empty()) {
+    fmt::print(console.err,
+               "gauntlet explore: {}: the simulated world cannot do it: {}\n",
+               base.name, check->skipped);
+    return ExitCode::kNoVerdict;
+  }
+  if (check->wrong.empty()) return std::nullopt;
+  fmt::print(console.err,
+             "gauntlet explore: {} does not hold undisturbed, so nothing was "
+             "tried: {}\n",
+             base.name, check->wrong);
+  return ExitCode::kViolated;
 }
 
 CampaignOptions OptionsOf(const ExploreCommand& command, uint64_t seed) {
@@ -84,23 +133,24 @@ CampaignOptions OptionsOf(const ExploreCommand& command, uint64_t seed) {
 
 class Explorer final : public CampaignObserver {
  public:
-  Explorer(const ExploreCommand& command, Console& console)
+  Explorer(const ExploreCommand& command, const fs::path& directory,
+           References& references, Console& console)
       : command_(command),
+        references_(references),
         console_(console),
         text_(command.output == OutputFormat::kText),
-        directory_(FindingsDirectory(command)),
+        directory_(directory),
         progress_(clock_, console.err, console.err_style) {}
 
   Result<int> Run(const Case& base, uint64_t seed) {
     std::ostream& talk = text_ ? console_.out : console_.err;
     talk << RenderExploreHead(base, command_, seed) << std::flush;
-    References references("", "explore");
     ASSIGN_OR_RETURN(const CampaignReport report,
-                     RunCampaign(base, OptionsOf(command_, seed), references,
+                     RunCampaign(base, OptionsOf(command_, seed), references_,
                                  clock_, *this));
     progress_.Clear();
     if (text_) {
-      console_.out << RenderCampaign(report, command_);
+      console_.out << RenderCampaign(base, report, command_);
     } else {
       console_.out << CampaignToJson(report, files_, command_, seed);
     }
@@ -146,15 +196,23 @@ class Explorer final : public CampaignObserver {
       return static_cast<int>(ExitCode::kNothingSelected);
     }
     if (command_.require_marks && !MissedMarks(report).empty()) {
-      fmt::print(console_.err,
-                 "gauntlet explore: marks that were not met: {}\n",
-                 MissedMarks(report).size());
+      fmt::print(console_.err, "gauntlet explore: marks not met: {}\n",
+                 fmt::join(MissedMarks(report), ", "));
       return static_cast<int>(ExitCode::kViolated);
+    }
+    if (report.held == 0) {
+      fmt::print(console_.err, "gauntlet explore: no verdict: {}\n",
+                 report.cases == 0
+                     ? "there was time for no case"
+                     : fmt::format("of {} no fault fired",
+                                   Counted(report.fired_nothing, "case")));
+      return static_cast<int>(ExitCode::kNoVerdict);
     }
     return static_cast<int>(ExitCode::kHeld);
   }
 
   const ExploreCommand& command_;
+  References& references_;
   Console& console_;
   const bool text_;
   const fs::path directory_;
@@ -165,25 +223,45 @@ class Explorer final : public CampaignObserver {
   Status write_status_;
 };
 
-}  // namespace
-
-int RunExplore(const ExploreCommand& command, Console& console) {
-  InstallSignalHandlers();
-  const Result<Case> base = LoadBase(command);
-  if (!base.ok()) {
-    console.err << base.status().message();
-    return static_cast<int>(ExitCode::kUsage);
+int Explore(const Case& base, const ExploreCommand& command,
+            const fs::path& directory, References& references,
+            Console& console) {
+  if (const auto unfit = Unfit(base, references, console)) {
+    return static_cast<int>(*unfit);
   }
   if (command.mode == ExploreMode::kCrashStates) {
-    return ExploreCrashStatesOf(*base, command, FindingsDirectory(command),
-                                console);
+    return ExploreCrashStatesOf(base, command, directory, console);
   }
   const uint64_t seed = command.seed ? *command.seed : std::random_device()();
-  const Result<int> exit_code = Explorer(command, console).Run(*base, seed);
+  const Result<int> exit_code =
+      Explorer(command, directory, references, console).Run(base, seed);
   if (exit_code.ok()) return *exit_code;
   fmt::print(console.err, "gauntlet explore: {}\n",
              exit_code.status().message());
   return static_cast<int>(ExitCode::kNoVerdict);
+}
+
+}  // namespace
+
+int RunExplore(const ExploreCommand& command, Console& console) {
+  InstallSignalHandlers();
+  const LoadedBase base = LoadBase(command);
+  if (!base.one) {
+    console.err << base.problem;
+    return static_cast<int>(base.code);
+  }
+  const Result<fs::path> directory =
+      MakeFindingsDirectory(command.out_directory, command.runs_directory);
+  if (!directory.ok()) {
+    fmt::print(console.err, "gauntlet explore: {}\n",
+               directory.status().message());
+    return static_cast<int>(ExitCode::kUsage);
+  }
+  References references("", "explore");
+  const int exit_code =
+      Explore(*base.one, command, *directory, references, console);
+  RemoveIfUnused(*directory, command.runs_directory);
+  return exit_code;
 }
 
 }  // namespace gauntlet

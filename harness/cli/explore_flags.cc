@@ -21,7 +21,17 @@ constexpr std::string_view kExamples =
   gauntlet explore scenarios/canary/canary-loses-the-position.yaml -x
   gauntlet explore --seed 7 --case 1377 --max-faults 3
   gauntlet explore --mode crash-states --profiles weak --windows save
-What is found is left as scenario files; the last lines say where.)";
+The base is first run undisturbed; it has to complete. Its faults and what it
+expects do not count. Beside it as it is, other numbers of workers and of kept
+checkpoints, deletion at the end and separate hosts are tried; all have restarts
+for many faults and short limits, and what of the base's own that replaces is
+said at the start.
+What is found is left as scenario files, never over older ones: NAME.yaml, which
+`gauntlet replay` takes; NAME.plan.json, the faults alone, for `gauntlet train
+--plan`; NAME.original.json, the faults before they were shrunk. A case of which
+no fault fired is counted as `fired nothing`: it shows nothing. crash-states says
+how many images were "left out by the bound": possible disks that were not looked
+at, as there are more than --bound.)";
 
 struct NamedProfile {
   std::string_view name;
@@ -89,7 +99,9 @@ void AddWhat(Flags& flags, ExploreCommand& command,
       ReadPatterns(command.kinds, AllFaultKinds(), &FaultKindInfo::kind));
   flags.Value({"--points", "NAMES", "only these points: ckpt.*,step.end"},
               ReadPatterns(command.points, AllPoints(), &PointInfo::point));
-  flags.Value({"--max-faults", "N", "in one plan; 0: undisturbed runs (3)"},
+  flags.Value({"--max-faults", "N",
+               "in one plan; nth: 1 means no pairs, 2 none behind damage; 0: "
+               "undisturbed runs (3)"},
               ReadWhole(command.max_faults, 0, 16));
 }
 
@@ -196,12 +208,12 @@ Status CheckMode(const Flags& flags, ExploreMode mode) {
 
 void AddOutput(Flags& flags, ExploreCommand& command) {
   flags.Value({"--out", "DIR",
-               "where findings go "
+               "where findings go: an empty folder, or none yet "
                "(.gauntlet/runs/ID/findings)"},
               ReadText(command.out_directory));
   flags.Switch({"--gaps", "",
-                "list the kinds that never fired at a place that others came "
-                "to"},
+                "list all that was never met: points, kinds, situations, and "
+                "the kinds that never fired at a place that others came to"},
                [&command] { command.all_gaps = true; });
   flags.Switch({"--json", "", "the result as one JSON object"},
                [&command] { command.output = OutputFormat::kJson; });
@@ -226,6 +238,9 @@ Result<Command> ParseExplore(const VerbArguments& verb) {
     return Command(ShowCommand{flags.Help()});
   if (!bases.empty()) command.base_file = bases.front();
   RETURN_IF_ERROR(CheckMode(flags, command.mode));
+  if (command.only_case && command.cases) {
+    return InvalidArgument("--case: expected no --cases beside it");
+  }
   const bool limited = command.time || command.cases || command.only_case;
   if (!limited && command.mode == ExploreMode::kRandom) {
     command.time = std::chrono::seconds(60);

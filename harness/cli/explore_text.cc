@@ -17,15 +17,17 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kSweptWorkers = "the chief and the last worker";
+// Names in a line of what was never met.
+constexpr size_t kShownNames = 4;
 
 double Ratio(double part, double whole) {
   return whole > 0 ? part / whole : 0.0;
 }
 
-std::string_view EndName(CampaignEnd end) {
-  switch (end) {
+std::string_view EndName(const CampaignReport& report) {
+  switch (report.end) {
     case CampaignEnd::kExhausted:
-      return "done";
+      return report.left.empty() ? "done" : "stopped: --cases";
     case CampaignEnd::kTime:
       return "stopped: time budget";
     case CampaignEnd::kFindings:
@@ -87,11 +89,18 @@ std::vector<std::string_view> IdleInvariants(const CampaignReport& report) {
   return idle;
 }
 
-// "38 of 40; never: a, b".
-std::string Reached(size_t all, const std::vector<std::string_view>& missed) {
+// "38 of 40; never: a, b and 12 more".
+std::string Reached(size_t all, const std::vector<std::string_view>& missed,
+                    const ExploreCommand& command) {
   if (missed.empty()) return fmt::format("all {}", all);
-  return fmt::format("{} of {}; never: {}", all - missed.size(), all,
-                     fmt::join(missed, ", "));
+  const size_t shown =
+      command.all_gaps ? missed.size() : std::min(missed.size(), kShownNames);
+  const auto end = missed.begin() + static_cast<std::ptrdiff_t>(shown);
+  return fmt::format("{} of {}; never: {}{}", all - missed.size(), all,
+                     fmt::join(missed.begin(), end, ", "),
+                     shown == missed.size()
+                         ? ""
+                         : fmt::format(" and {} more", missed.size() - shown));
 }
 
 // (point, phase) by kinds that never fired there, though another kind did.
@@ -119,10 +128,15 @@ size_t MarksMet(const CampaignReport& report) {
       report.marks, [](uint64_t count) { return count > 0; }));
 }
 
-std::string RenderMarks(const CampaignReport& report) {
+std::string RenderMarks(const CampaignReport& report,
+                        const ExploreCommand& command) {
   const auto all = AllMarks();
-  std::string text =
-      fmt::format("  marks         {} of {}\n", MarksMet(report), all.size());
+  if (!command.all_gaps) {
+    return fmt::format("  situations    {} of {} were met\n", MarksMet(report),
+                       all.size());
+  }
+  std::string text = fmt::format("  situations    {} of {} were met\n",
+                                 MarksMet(report), all.size());
   for (size_t i = 0; i < all.size(); ++i) {
     if (report.marks[i] > 0) continue;
     text += fmt::format("    never{} {}: {}\n",
@@ -154,34 +168,56 @@ std::string RenderStatistics(const CampaignReport& report, int threads) {
   return text;
 }
 
-std::string RenderCoverage(const CampaignReport& report) {
+std::string RenderCoverage(const CampaignReport& report,
+                           const ExploreCommand& command) {
   const Coverage& coverage = report.coverage;
-  std::string text =
-      fmt::format("  points        {}\n",
-                  Reached(report.space.points.size(), MissedPoints(report)));
-  text += fmt::format("  kinds         {}\n",
-                      Reached(report.space.kinds.size(), MissedKinds(report)));
+  std::string text = fmt::format(
+      "  points        {}\n",
+      Reached(report.space.points.size(), MissedPoints(report), command));
+  text += fmt::format(
+      "  kinds         {}\n",
+      Reached(report.space.kinds.size(), MissedKinds(report), command));
   text += fmt::format(
       "  places        {} of point, kind and phase; {} pairs of points; last "
       "new in case {}\n",
       coverage.fired().size(), coverage.pairs().size(), coverage.last_new());
-  text += fmt::format("  invariants    {} with something to check\n",
-                      Reached(AllInvariants().size(), IdleInvariants(report)));
-  return text + RenderMarks(report);
+  text += fmt::format(
+      "  invariants    {}, with something to check\n",
+      Reached(AllInvariants().size(), IdleInvariants(report), command));
+  text += RenderMarks(report, command);
+  if (command.all_gaps) return text + RenderGaps(report);
+  return text + "  --gaps lists all that was never met\n";
 }
 
 std::string RenderSweep(const CampaignReport& report) {
-  const std::string faults = fmt::format("faults of {}", kSweptWorkers);
-  if (report.progress != "done") {
-    return fmt::format("  sweep         {}; got to {}\n", faults,
-                       report.progress);
+  if (report.left.empty()) {
+    return fmt::format("  sweep         done: faults of {}\n", kSweptWorkers);
   }
-  const size_t never = MissedPoints(report).size();
-  return fmt::format("  sweep         done: {}, {}\n", faults,
-                     never == 0 ? "at every point"
-                                : fmt::format("at every point but the {} that "
-                                              "were never reached",
-                                              never));
+  return fmt::format(
+      "  sweep         faults of {}; got to {}\n"
+      "  left          {}\n",
+      kSweptWorkers, report.progress, report.left);
+}
+
+// The one case, and what it came to, instead of statistics.
+std::string RenderOnly(const Case& base, const CampaignReport& report) {
+  const ExploreCase& only = *report.only;
+  const std::vector<Case> setups = SetupsOf(base);
+  std::string text = fmt::format("  set-up        {}\n",
+                                 DescribeSetup(setups[only.setup], base));
+  for (const Fault& fault : only.plan.faults) {
+    text +=
+        fmt::format("  fault         {}: {}\n", fault.id, FaultSummary(fault));
+  }
+  for (const auto& [key, count] : report.coverage.fired()) {
+    const auto& [point, kind, phase] = key;
+    text += fmt::format("  fired         {} at {} ({})\n", FaultKindName(kind),
+                        PointName(point), FaultPhaseName(phase));
+  }
+  for (const auto& [outcome, count] : report.by_outcome) {
+    text += fmt::format("  outcome       {}\n", outcome);
+  }
+  return text;
 }
 
 Json FindingToJson(const CampaignFinding& finding, const FindingFiles& files) {
@@ -210,7 +246,11 @@ std::string RenderExploreHead(const Case& base, const ExploreCommand& command,
       Counted(SpaceOf(base).steps, "step"), ModeName(command.mode),
       Counted(static_cast<uint64_t>(command.max_faults), "fault"), seed);
   if (!base.plan.bugs.empty()) text += ", with a planted bug";
-  return text + "\n";
+  text += "\n";
+  const std::vector<std::string> overrides = OverridesOf(base);
+  if (overrides.empty()) return text;
+  return text +
+         fmt::format("  not the base's own: {}\n", fmt::join(overrides, ", "));
 }
 
 // What else the plan breaks.
@@ -237,7 +277,9 @@ std::string RenderFound(const CampaignFinding& finding,
   for (const Fault& fault : finding.plan.faults) {
     text += fmt::format("         {}: {}\n", fault.id, FaultSummary(fault));
   }
-  text += fmt::format("       {}\n", finding.what.message);
+  // A hang's message goes on with what each task waits for.
+  text += fmt::format("       {}\n", finding.what.message.substr(
+                                         0, finding.what.message.find('\n')));
   text += RenderSymptoms(finding);
   if (files.scenario.empty()) {
     return text +
@@ -247,23 +289,24 @@ std::string RenderFound(const CampaignFinding& finding,
                             files.scenario.string());
 }
 
-std::string RenderCampaign(const CampaignReport& report,
+std::string RenderCampaign(const Case& base, const CampaignReport& report,
                            const ExploreCommand& command) {
   uint64_t skipped = 0;
   for (const auto& [why, count] : report.skipped) skipped += count;
   std::string text = fmt::format(
-      "{}. {} in {:.1f}s: {} held, {} broken ({}), {} skipped\n",
-      EndName(report.end), Counted(report.cases, "case"), report.seconds,
-      report.cases - report.broken - skipped, report.broken,
-      Counted(report.findings.size(), "cause"), skipped);
+      "{}. {} in {:.1f}s: {} held, {} broken ({}), {} fired nothing{}\n",
+      EndName(report), Counted(report.cases, "case"), report.seconds,
+      report.held, report.broken, Counted(report.findings.size(), "cause"),
+      report.fired_nothing,
+      skipped > 0 ? fmt::format(", {} skipped", skipped) : "");
   for (const auto& [why, count] : report.skipped) {
     text += fmt::format("  skipped       {}: {}\n", count, why);
   }
+  if (report.only) return text + RenderOnly(base, report);
+  if (report.cases == 0) return text;
   if (command.mode == ExploreMode::kNth) text += RenderSweep(report);
   text += RenderStatistics(report, command.jobs);
-  text += RenderCoverage(report);
-  if (command.all_gaps) text += RenderGaps(report);
-  return text;
+  return text + RenderCoverage(report, command);
 }
 
 std::string CampaignToJson(const CampaignReport& report,
@@ -278,13 +321,15 @@ std::string CampaignToJson(const CampaignReport& report,
   Json json = {
       {"mode", ModeName(command.mode)},
       {"seed", seed},
-      {"end", EndName(report.end)},
+      {"end", EndName(report)},
       {"cases", report.cases},
       {"seconds", report.seconds},
       {"per_second", per_second},
       {"per_second_per_thread", per_second / command.jobs},
       {"findings", std::move(found)},
+      {"held", report.held},
       {"broken", report.broken},
+      {"fired_nothing", report.fired_nothing},
       {"skipped", report.skipped},
       {"ran_twice", report.ran_twice},
       {"nondeterministic", report.nondeterministic},
@@ -298,7 +343,15 @@ std::string CampaignToJson(const CampaignReport& report,
       {"marks_missed", MissedMarks(report)},
       {"virtual_seconds", report.virtual_seconds},
       {"restarts", report.restarts},
+      {"left", report.left},
   };
+  if (report.only) {
+    Json plan = Json::array();
+    for (const Fault& fault : report.only->plan.faults) {
+      plan.push_back(FaultSummary(fault));
+    }
+    json["plan"] = std::move(plan);
+  }
   return json.dump() + "\n";
 }
 

@@ -14,14 +14,16 @@
 
 namespace gauntlet {
 
-// "explore-base: 4 workers, 24 steps; random plans of up to 3 faults, …".
+// "explore-base: 4 workers, 24 steps; random plans of up to 3 faults, …", and
+// what is in place of the base's own limits.
 std::string RenderExploreHead(const Case& base, const ExploreCommand& command,
                               uint64_t seed);
 // "FOUND  case 1377: …", several lines.
 std::string RenderFound(const CampaignFinding& finding,
                         const FindingFiles& files);
-// What ended it, statistics, gaps.
-std::string RenderCampaign(const CampaignReport& report,
+// What ended it, statistics, gaps: of these the first few, and all of them with
+// --gaps. Of a single case, its plan.
+std::string RenderCampaign(const Case& base, const CampaignReport& report,
                            const ExploreCommand& command);
 // One line of JSON; `files` are those of report.findings.
 std::string CampaignToJson(const CampaignReport& report,

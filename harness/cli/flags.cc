@@ -28,6 +28,7 @@ struct Flags::Parser {
 
   CLI::App app;
   std::vector<std::string> names;  // long ones, with their dashes
+  FlagText positional;
   size_t most_positionals = 0;
   const std::vector<std::string>* positionals = nullptr;
 };
@@ -79,6 +80,7 @@ void Flags::Positionals(const FlagText& text, size_t most,
       ->type_name(text.value)
       ->expected(0, -1);
   parser_->most_positionals = most;
+  parser_->positional = text;
   parser_->positionals = &values;
 }
 
@@ -134,7 +136,21 @@ bool Flags::Given(const std::string& name) const {
   return parser_->app.count(name) > 0;
 }
 
-std::string Flags::Help() const { return parser_->app.help(); }
+// CLI11 takes any number of them, and says so.
+std::string Flags::Help() const {
+  std::string help = parser_->app.help();
+  if (parser_->most_positionals != 1) return help;
+  const auto replace = [&help](const std::string& from, const std::string& to) {
+    const size_t at = help.find(from);
+    if (at != help.npos) help.replace(at, from.size(), to);
+  };
+  const std::string& name = parser_->positional.name;
+  const std::string& value = parser_->positional.value;
+  replace(fmt::format("[{}...]", name), fmt::format("[{}]", name));
+  replace(fmt::format("{} {} ...", name, value),
+          fmt::format("{} {}    ", name, value));
+  return help;
+}
 
 std::string Quoted(std::string_view text) {
   std::string shown = "'";

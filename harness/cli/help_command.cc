@@ -12,6 +12,7 @@
 #include "harness/scenario/keys.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
+#include <fmt/ranges.h>
 
 namespace gauntlet {
 namespace {
@@ -38,6 +39,16 @@ std::string InvariantsText() {
          RenderEntries(EntriesOf(Catalog::kInvariants));
 }
 
+// What may stand there, as far as it goes into a line.
+std::string ValuesOf(const KeySpec& key) {
+  if (!key.listed.empty()) return fmt::format(": {}", key.listed);
+  if (key.names == Names::kErrors) {
+    return fmt::format(": {}", fmt::join(ChoicesOf(key), "|"));
+  }
+  const bool bounded = key.type == KeyType::kCount && key.high < KeySpec().high;
+  return bounded ? fmt::format(", {} to {}", key.low, key.high) : "";
+}
+
 // From the table that the loader uses.
 std::string ScenariosText() {
   std::string text =
@@ -46,7 +57,7 @@ std::string ScenariosText() {
       "between\nthem. Every key, with its default in parentheses:\n\n";
   for (const KeySpec& key : AllKeys()) {
     std::string doc(key.doc);
-    if (!key.listed.empty()) doc += fmt::format(": {}", key.listed);
+    doc += ValuesOf(key);
     if (!key.fallback.empty()) doc += fmt::format(" ({})", key.fallback);
     text += fmt::format("  {:<34} {}\n", key.path, doc);
   }

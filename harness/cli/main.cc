@@ -21,6 +21,7 @@
 #include "harness/cli/run_command.h"
 #include "harness/cli/worker_command.h"
 #include <fmt/ostream.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -118,6 +119,12 @@ struct Execute {
   }
 };
 
+// Of a pipe.
+bool NobodyReads(int fd) {
+  pollfd state = {.fd = fd, .events = POLLOUT, .revents = 0};
+  return poll(&state, 1, 0) == 1 && (state.revents & POLLERR) != 0;
+}
+
 int Main(const std::vector<std::string>& arguments) {
   const Result<CommandLine> line = ParseCommandLine(arguments);
   if (!line.ok()) {
@@ -129,7 +136,8 @@ int Main(const std::vector<std::string>& arguments) {
                   TerminalStyle(line->color, FactsOf(STDERR_FILENO))};
   const int exit_code = std::visit(Execute{console}, line->command);
   std::cout.flush();
-  if (std::cout.good()) return exit_code;
+  // Who has read enough, as `head` has, wants no message for it.
+  if (std::cout.good() || NobodyReads(STDOUT_FILENO)) return exit_code;
   fmt::print(std::cerr, "gauntlet: standard output cannot be written\n");
   return static_cast<int>(ExitCode::kNoVerdict);
 }

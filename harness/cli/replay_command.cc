@@ -178,7 +178,10 @@ Result<bool> Replayer::Replay(const ReplayTarget& target) {
   const Verdict verdict = Judge(now);
   const std::string difference = FirstReplayDifference(recorded, now);
   bool same = difference.empty();
-  if (!same) {
+  if (verdict.kind == VerdictKind::kSkip) {
+    same = false;
+    Show(Ink::kBad, "skipped", verdict.reason);
+  } else if (!same) {
     Show(Ink::kBad, "differs", "first divergence: " + difference);
     fmt::print(console_.out, "  now: {}\n", VerdictLine(verdict));
   } else if (!target.recorded &&
@@ -244,7 +247,13 @@ int RunReplay(const ReplayCommand& told, Console& console) {
     if (!same.ok()) return Fail(console, same.status(), ExitCode::kUsage);
     return static_cast<int>(*same ? ExitCode::kHeld : ExitCode::kNoVerdict);
   }
-  const Result<std::vector<ReplayTarget>> targets = FindReplayTargets(command);
+  std::string errors;
+  const Result<std::vector<ReplayTarget>> targets =
+      FindReplayTargets(command, errors);
+  if (!errors.empty()) {
+    console.err << errors;
+    return static_cast<int>(ExitCode::kUsage);
+  }
   if (!targets.ok()) return Fail(console, targets.status(), ExitCode::kUsage);
   Replayer replayer(command.runs_directory, console);
   ExitCode code = ExitCode::kHeld;

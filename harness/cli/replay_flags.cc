@@ -10,10 +10,14 @@ constexpr std::string_view kExamples =
   gauntlet replay latest
   gauntlet replay 20250901T120000-77/torn-manifest --world real
   gauntlet replay finding-001
+  gauntlet replay 20250901T120000-78
   gauntlet replay weak-save-17-3-0.2
+`latest` is the last run of `gauntlet run`; an exploration's findings have their
+own names, and its run is all of them.
 In the simulated world a run comes back event by event, or the first event that
 does not is shown. Where a state left the reference's, the step, operation,
-replica and value are named. Exit code 0: reproduced; 3: it went another way.)";
+replica and value are named. Exit code 0: reproduced; 3: it went another way, or
+it was skipped.)";
 
 }  // namespace
 

@@ -27,6 +27,8 @@ constexpr size_t kShownNames = 5;
 // What `gauntlet run` leaves in a case's folder.
 constexpr const char* kRecordFile = "record.jsonl";
 constexpr const char* kScenarioFile = "scenario.yaml";
+// What `gauntlet explore` leaves in a run's.
+constexpr const char* kFindings = "findings";
 
 bool IsFile(const fs::path& path) {
   std::error_code error;
@@ -70,30 +72,35 @@ Result<std::string> Pick(std::string_view what, const std::string& text,
       [&](const std::string& name) { return name.starts_with(text); });
   if (fitting.size() == 1) return fitting[0];
   if (fitting.size() > 1) {
-    fitting.resize(std::min(fitting.size(), kShownNames));
-    return InvalidArgument(fmt::format("{} {}: more than one begins so: {}",
-                                       what, Quoted(text),
-                                       fmt::join(fitting, ", ")));
+    const size_t shown = std::min(fitting.size(), kShownNames);
+    const size_t more = fitting.size() - shown;
+    fitting.resize(shown);
+    return InvalidArgument(
+        fmt::format("{} {}: more than one begins so: {}{}", what, Quoted(text),
+                    fmt::join(fitting, ", "),
+                    more > 0 ? fmt::format(" and {} more", more) : ""));
   }
   std::string near = DidYouMean(text, names);
   if (near.empty() && !names.empty()) {
     const size_t first = names.size() - std::min(names.size(), kShownNames);
     near = fmt::format(
-        "; there {} {}", names.size() == 1 ? "is" : "are",
+        "; there {} {}{}", names.size() == 1 ? "is" : "are",
         fmt::join(names.begin() + static_cast<std::ptrdiff_t>(first),
-                  names.end(), ", "));
+                  names.end(), ", "),
+        first > 0 ? fmt::format(" and {} more", first) : "");
   }
   return NotFound(
       fmt::format("{} {}: there is none{}", what, Quoted(text), near));
 }
 
-Result<std::vector<Case>> LoadCases(const fs::path& file) {
+Result<std::vector<Case>> LoadCases(const fs::path& file, std::string& errors) {
   PosixStorage storage;
   ASSIGN_OR_RETURN(const std::string text,
                    ReadFile(storage, file.string(), kMaxScenarioBytes));
   LoadedFile loaded = LoadScenarios(text, file.string());
   if (loaded.errors.empty()) return std::move(loaded.cases);
-  return InvalidArgument(RenderErrors(loaded, file.string(), text));
+  errors = RenderErrors(loaded, file.string(), text);
+  return InvalidArgument(file.string() + ": is no sound scenario");
 }
 
 Result<Record> LoadRecord(const fs::path& file) {
@@ -110,10 +117,11 @@ WorldKind WorldOf(WorldChoice choice, const std::string& recorded) {
 
 // The case of a record: as it was written down beside it, else by the name that
 // it has in its scenario file.
-Result<Case> CaseOf(const Record& record, const fs::path& folder) {
+Result<Case> CaseOf(const Record& record, const fs::path& folder,
+                    std::string& errors) {
   const bool beside = IsFile(folder / kScenarioFile);
   const fs::path file = beside ? folder / kScenarioFile : fs::path(record.file);
-  ASSIGN_OR_RETURN(std::vector<Case> cases, LoadCases(file));
+  ASSIGN_OR_RETURN(std::vector<Case> cases, LoadCases(file, errors));
   const auto found = std::ranges::find_if(cases, [&](const Case& one) {
     return beside || one.name == record.case_name;
   });
@@ -142,10 +150,11 @@ std::string BuildOf(const fs::path& run) {
   return result.ok() ? result.value->build : "";
 }
 
-Result<ReplayTarget> TargetOfRecord(const fs::path& file, WorldChoice world) {
+Result<ReplayTarget> TargetOfRecord(const fs::path& file, WorldChoice world,
+                                    std::string& errors) {
   ASSIGN_OR_RETURN(Record record, LoadRecord(file));
   const fs::path folder = file.parent_path();
-  ASSIGN_OR_RETURN(Case one, CaseOf(record, folder));
+  ASSIGN_OR_RETURN(Case one, CaseOf(record, folder, errors));
   ReplayTarget target = {
       .item = {.one = std::move(one), .world = WorldOf(world, record.world)},
       .build = BuildOf(folder.parent_path())};
@@ -154,8 +163,9 @@ Result<ReplayTarget> TargetOfRecord(const fs::path& file, WorldChoice world) {
 }
 
 Result<std::vector<ReplayTarget>> TargetsOfScenario(const fs::path& file,
-                                                    WorldChoice world) {
-  ASSIGN_OR_RETURN(std::vector<Case> cases, LoadCases(file));
+                                                    WorldChoice world,
+                                                    std::string& errors) {
+  ASSIGN_OR_RETURN(std::vector<Case> cases, LoadCases(file, errors));
   std::vector<ReplayTarget> targets;
   for (Case& one : cases) {
     targets.push_back(
@@ -212,20 +222,43 @@ bool LooksLikeAPath(const std::string& text) {
          text.ends_with(".yaml") || text.ends_with(".jsonl");
 }
 
-Result<std::vector<ReplayTarget>> TargetsOfRun(const ReplayCommand& command) {
+// What an exploration found, as far as scenarios can say it.
+Result<std::vector<ReplayTarget>> TargetsOfFindings(const fs::path& folder,
+                                                    WorldChoice world,
+                                                    std::string& errors) {
+  std::vector<ReplayTarget> targets;
+  for (const std::string& name : FilesIn(folder)) {
+    if (!name.ends_with(".yaml")) continue;
+    ASSIGN_OR_RETURN(auto found,
+                     TargetsOfScenario(folder / name, world, errors));
+    std::ranges::move(found, std::back_inserter(targets));
+  }
+  if (!targets.empty()) return targets;
+  return NotFound(fmt::format(
+      "{}: no finding in it is a scenario; a crash state is replayed by its "
+      "file",
+      folder.string()));
+}
+
+Result<std::vector<ReplayTarget>> TargetsOfRun(const ReplayCommand& command,
+                                               std::string& errors) {
   const size_t slash = command.target.find('/');
   const std::string id = command.target.substr(0, slash);
   const std::string case_name =
       slash == std::string::npos ? "" : command.target.substr(slash + 1);
   const fs::path runs = command.runs_directory;
   ASSIGN_OR_RETURN(const std::string run, Pick("run", id, FoldersIn(runs)));
+  const fs::path findings = runs / run / kFindings;
+  if (case_name.empty() && IsFolder(findings)) {
+    return TargetsOfFindings(findings, command.world, errors);
+  }
   ASSIGN_OR_RETURN(const std::vector<std::string> folders,
                    PickCases(runs / run, case_name, command.world));
   std::vector<ReplayTarget> targets;
   for (const std::string& folder : folders) {
-    ASSIGN_OR_RETURN(
-        ReplayTarget target,
-        TargetOfRecord(runs / run / folder / kRecordFile, command.world));
+    ASSIGN_OR_RETURN(ReplayTarget target,
+                     TargetOfRecord(runs / run / folder / kRecordFile,
+                                    command.world, errors));
     targets.push_back(std::move(target));
   }
   return targets;
@@ -234,40 +267,50 @@ Result<std::vector<ReplayTarget>> TargetsOfRun(const ReplayCommand& command) {
 }  // namespace
 
 std::string FindFindingFile(const ReplayCommand& command) {
-  const std::string& text = command.target;
+  const size_t slash = command.target.find('/');
+  const bool has_run = slash != std::string::npos;
+  const std::string text =
+      has_run ? command.target.substr(slash + 1) : command.target;
   const bool is_image = ParseId(text).has_value();
   if (!is_image && !text.starts_with("finding-")) return "";
   const fs::path runs = command.runs_directory;
   std::vector<std::string> ids = FoldersIn(runs);
+  if (has_run) {
+    const Result<std::string> run =
+        Pick("run", command.target.substr(0, slash), ids);
+    if (!run.ok()) return "";
+    ids = {*run};
+  }
   // Runs are named by their times.
   std::ranges::sort(ids, std::greater());
   for (const std::string& id : ids) {
-    for (const std::string& name : FilesIn(runs / id / "findings")) {
+    for (const std::string& name : FilesIn(runs / id / kFindings)) {
       const bool fits =
           is_image
               ? name.ends_with(fmt::format("-{}{}", text, kCrashFindingEnding))
               : name.starts_with(text) && (name.ends_with(".yaml") ||
                                            name.ends_with(kCrashFindingEnding));
-      if (fits) return (runs / id / "findings" / name).string();
+      if (fits) return (runs / id / kFindings / name).string();
     }
   }
   return "";
 }
 
 Result<std::vector<ReplayTarget>> FindReplayTargets(
-    const ReplayCommand& command) {
+    const ReplayCommand& command, std::string& errors) {
   fs::path path = command.target;
   if (IsFile(path / kRecordFile)) path /= kRecordFile;
   if (!IsFile(path)) {
-    if (!LooksLikeAPath(command.target)) return TargetsOfRun(command);
+    if (!LooksLikeAPath(command.target)) return TargetsOfRun(command, errors);
     return NotFound(
         fmt::format("{}: there is no such scenario, record or case's folder",
                     Quoted(command.target)));
   }
   if (path.extension() != ".jsonl") {
-    return TargetsOfScenario(path, command.world);
+    return TargetsOfScenario(path, command.world, errors);
   }
-  ASSIGN_OR_RETURN(ReplayTarget target, TargetOfRecord(path, command.world));
+  ASSIGN_OR_RETURN(ReplayTarget target,
+                   TargetOfRecord(path, command.world, errors));
   std::vector<ReplayTarget> targets;
   targets.push_back(std::move(target));
   return targets;

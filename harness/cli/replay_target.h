@@ -23,13 +23,15 @@ struct ReplayTarget {
 // record.jsonl; a folder is a case's in a run. Any other text is RUN or
 // RUN/CASE: `latest`, or enough of a run's name to tell it from the others;
 // likewise of a case's. kNotFound lists what is near; kInvalidArgument: the
-// files there make no sense.
+// files there make no sense. An exploration's run is its findings. Where a
+// scenario does not load, `errors` are all its errors, in lines.
 Result<std::vector<ReplayTarget>> FindReplayTargets(
-    const ReplayCommand& command);
+    const ReplayCommand& command, std::string& errors);
 
 // The file of a finding that is named by its id ("weak-save-17-3-0.2") or by
 // the beginning of its file's name ("finding-002"): of the newest run that has
-// one. "" where the text is no such name, or no run has it.
+// one, or of RUN for "RUN/finding-002". "" where the text is no such name, or
+// no run has it.
 std::string FindFindingFile(const ReplayCommand& command);
 
 }  // namespace gauntlet

@@ -1,10 +1,10 @@
 #include "harness/cli/run_command.h"
 
 #include <algorithm>
-#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -13,6 +13,7 @@
 #include "engine/real/real_host.h"
 #include "harness/cli/demo_scenarios.h"
 #include "harness/cli/exit_code.h"
+#include "harness/cli/run_directory.h"
 #include "harness/cli/scenario_files.h"
 #include "harness/record/result_file.h"
 #include "harness/run/suite.h"
@@ -21,10 +22,8 @@
 #include "reports/counted.h"
 #include "reports/junit.h"
 #include "reports/terminal.h"
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ostream.h>
-#include <unistd.h>
 
 namespace gauntlet {
 namespace {
@@ -67,6 +66,21 @@ Result<Loaded> LoadAll(const RunCommand& command) {
     LoadText(text, file, loaded);
   }
   return loaded;
+}
+
+// Each has a folder of its name. kInvalidArgument: two have one name.
+Status CheckNames(const std::vector<SuiteItem>& items) {
+  std::map<std::pair<std::string_view, WorldKind>, const Case*> by_name;
+  for (const SuiteItem& item : items) {
+    const Case& one = item.one;
+    const auto [other, is_new] = by_name.emplace(
+        std::pair(std::string_view(one.name), item.world), &one);
+    if (is_new) continue;
+    return InvalidArgument(fmt::format(
+        "two cases have the name {}, expected one: {}:{} and {}:{}", one.name,
+        other->second->file, other->second->line, one.file, one.line));
+  }
+  return OkStatus();
 }
 
 // The cases that did not hold in the last run, by name and world.
@@ -170,19 +184,6 @@ Result<fs::path> Absolute(const fs::path& path) {
   return absolute;
 }
 
-// A new folder for the run.
-Result<fs::path> MakeRunDirectory(const fs::path& runs, std::string& id) {
-  const std::time_t now = std::time(nullptr);
-  id = fmt::format("{:%Y%m%dT%H%M%S}-{}", fmt::gmtime(now), getpid());
-  std::error_code error;
-  fs::create_directories(runs / id, error);
-  if (error) {
-    return IoError(
-        fmt::format("{}: {}", (runs / id).string(), error.message()));
-  }
-  return runs / id;
-}
-
 // Made beside and renamed, so that there is always one.
 Status LinkLatest(const fs::path& runs, const std::string& id) {
   std::error_code error;
@@ -226,8 +227,8 @@ class Runner {
                         .build = BuildId(),
                         .scenarios = scenarios};
     ASSIGN_OR_RETURN(const fs::path runs, Absolute(command_.runs_directory));
-    ASSIGN_OR_RETURN(const fs::path directory,
-                     MakeRunDirectory(runs, result.run));
+    ASSIGN_OR_RETURN(const fs::path directory, MakeRunDirectory(runs));
+    result.run = directory.filename().string();
     if (text_) {
       fmt::print(console_.out, "{}, {}, run {}\n",
                  Counted(scenarios, "scenario"), Counted(items.size(), "case"),
@@ -318,6 +319,7 @@ Result<int> LoadAndRun(const RunCommand& command, Console& console) {
                loaded.cases.size());
     return static_cast<int>(ExitCode::kNothingSelected);
   }
+  RETURN_IF_ERROR(CheckNames(items));
   const Result<int> code =
       Runner(command, console).Run(loaded.scenarios, items);
   if (code.ok()) return code;

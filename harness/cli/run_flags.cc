@@ -10,7 +10,8 @@ constexpr std::string_view kExamples =
   gauntlet run --demo
   gauntlet run scenarios/smoke --world sim
   gauntlet run scenarios -L crash --shard 1/4 --junit junit.xml
-Every run leaves result.json, junit.xml and its records in .gauntlet/runs/latest.)";
+Every run leaves result.json, junit.xml and its records in .gauntlet/runs/latest.
+Reference runs are kept in .gauntlet/runs/.cache; it may be deleted.)";
 
 // "2/4".
 FlagReader ReadShard(ShardChoice& target) {

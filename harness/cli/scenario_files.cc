@@ -1,5 +1,6 @@
 #include "harness/cli/scenario_files.h"
 
+#include <filesystem>
 #include <set>
 #include <string_view>
 
@@ -36,7 +37,9 @@ Status AddFolder(Storage& storage, const std::string& folder, int depth,
 Result<std::vector<std::string>> FindScenarioFiles(
     Storage& storage, const std::vector<std::string>& paths) {
   std::set<std::string> files;
-  for (const std::string& path : paths) {
+  for (const std::string& told : paths) {
+    // So that one file is one name.
+    const std::string path = std::filesystem::path(told).lexically_normal();
     if (IsScenarioName(path)) {
       ASSIGN_OR_RETURN(const auto file, storage.Open(path, OpenMode::kRead));
       files.insert(path);

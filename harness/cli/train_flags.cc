@@ -165,8 +165,11 @@ void AddClusterFlags(Flags& flags, TrainFlags& told) {
 }
 
 void AddStoreFlags(Flags& flags, TrainFlags& told) {
-  flags.Value({"--ckpt", "DIR", "where checkpoints are kept; none without it"},
-              ReadText(told.command.options.checkpoint.directory));
+  flags.Value(
+      {"--ckpt", "DIR",
+       "where checkpoints are kept; none without it. Another run in it is "
+       "waited for, 5 seconds at most"},
+      ReadText(told.command.options.checkpoint.directory));
   flags.Value({"--every", "N|Ns|epoch|never",
                "save each N steps, N seconds or epoch (epoch)"},
               ReadTrigger(told.store.trigger));

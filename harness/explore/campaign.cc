@@ -52,6 +52,10 @@ class Campaign {
       RunRound(crew, std::move(round));
     }
     Measure();
+    if (nth_ != nullptr) {
+      report_.progress = nth_->Progress();
+      report_.left = nth_->Left();
+    }
     report_.findings = investigation_.TakeFindings();
     return std::move(report_);
   }
@@ -88,7 +92,9 @@ class Campaign {
     }
     std::vector<ExploreCase> round;
     if (options_.only_case) {
-      if (report_.cases == 0) round.push_back(RandomCase(*options_.only_case));
+      if (report_.cases > 0) return round;
+      round.push_back(RandomCase(*options_.only_case));
+      report_.only = round.front();
       return round;
     }
     const uint64_t first = report_.cases;
@@ -149,6 +155,8 @@ class Campaign {
     }
     report_.ran_twice += one.ran_twice ? 1 : 0;
     report_.broken += one.wrong.empty() ? 0 : 1;
+    report_.held += one.held() ? 1 : 0;
+    report_.fired_nothing += one.fired_nothing() && one.wrong.empty() ? 1 : 0;
     report_.virtual_seconds += one.virtual_seconds;
     report_.restarts += one.restarts;
     ++report_.by_faults_fired[one.fired.size()];

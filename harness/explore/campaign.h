@@ -53,7 +53,11 @@ struct CampaignReport {
   uint64_t cases = 0;
   uint64_t ran_twice = 0;
   uint64_t nondeterministic = 0;
-  uint64_t broken = 0;  // cases with anything wrong
+  // Of the cases: those with anything wrong; those that held; those whose
+  // faults never fired, and that show nothing.
+  uint64_t broken = 0;
+  uint64_t held = 0;
+  uint64_t fired_nothing = 0;
   // Cases that this world cannot do, by the reason: they were not run.
   std::map<std::string, uint64_t> skipped;
   double seconds = 0;  // real
@@ -65,6 +69,8 @@ struct CampaignReport {
   std::vector<uint64_t> marks = std::vector<uint64_t>(AllMarks().size());
   std::vector<CampaignFinding> findings;  // there when it has ended
   std::string progress;                   // nth: how far it is
+  std::string left;                       // nth: what was not done; "": nothing
+  std::optional<ExploreCase> only;        // options.only_case, as it was run
   PlanSpace space;                        // of the base
 };
 

@@ -45,8 +45,9 @@ bool Resumed(const Record& record) {
   });
 }
 
-CaseReport ReportOf(uint64_t number, const Trial& trial) {
-  CaseReport report = {.number = number,
+CaseReport ReportOf(const ExploreCase& one, const Trial& trial) {
+  CaseReport report = {.number = one.number,
+                       .planned = one.plan.faults.size(),
                        .fired = {},
                        .marks = {},
                        .instances = {},
@@ -78,7 +79,7 @@ CaseReport ReportOf(uint64_t number, const Trial& trial) {
 
 CaseReport Examine(Laboratory& laboratory, const ExploreCase& one, Runs runs) {
   const Trial trial = laboratory.Try(one.plan);
-  CaseReport report = ReportOf(one.number, trial);
+  CaseReport report = ReportOf(one, trial);
   if (runs == Runs::kOnce || !trial.skipped.empty()) return report;
   report.ran_twice = true;
   const Trial again = laboratory.Try(one.plan);

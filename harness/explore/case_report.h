@@ -16,6 +16,7 @@ namespace gauntlet {
 
 struct CaseReport {
   uint64_t number = 0;
+  size_t planned = 0;  // faults of the plan
   std::vector<FiredFault> fired;
   MarkSet marks;
   std::vector<uint64_t> instances;  // by the order of AllInvariants()
@@ -29,6 +30,13 @@ struct CaseReport {
   bool ran_twice = false;
   std::vector<Finding> wrong;  // empty: it held
   std::string skipped;         // why this world cannot do it; "": it was run
+
+  // Faults were to fire and none did: nothing was tried.
+  bool fired_nothing() const { return planned > 0 && fired.empty(); }
+  // Faults fired, or none were to, and nothing is wrong.
+  bool held() const {
+    return skipped.empty() && wrong.empty() && !fired_nothing();
+  }
 };
 
 enum class Runs : uint8_t { kOnce, kTwice };

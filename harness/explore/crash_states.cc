@@ -82,7 +82,9 @@ class Exploration {
 
 bool Exploration::GoesOn() {
   ++recoveries_;
-  if (options_.max_images > 0 && recoveries_ >= options_.max_images) {
+  if (options_.stop_after > 0 && report_.images_failed >= options_.stop_after) {
+    stopped_ = true;
+  } else if (options_.max_images > 0 && recoveries_ >= options_.max_images) {
     stopped_ = true;
   } else if (recoveries_ % kReportEvery == 0 && options_.on_progress) {
     stopped_ = options_.on_progress(report_) == Proceed::kStop;

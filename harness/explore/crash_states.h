@@ -108,6 +108,7 @@ struct CrashStateOptions {
   // an older one to fall back to and retention has something to do.
   uint64_t save = 0;
   size_t max_findings = 20;
+  size_t stop_after = 0;     // findings, then it stops; 0: never
   std::string only;          // a finding's id: nothing but this image
   uint64_t twice_every = 0;  // images recovered twice and compared; 0: none
   uint64_t max_images = 0;   // distinct ones, then it stops; 0: no limit

@@ -56,8 +56,10 @@ Result<LoggedRun> RunLogged(const RunInputs& inputs, RunPlan plan) {
       if (index == Trajectory::kNowhere) {
         return FailedPrecondition(
             fmt::format("the save of step {} is not of the reference's "
-                        "trajectory, without any fault",
-                        event.step));
+                        "trajectory, {}",
+                        event.step,
+                        plan.faults.faults.empty() ? "without any fault"
+                                                   : "behind a mere crash"));
       }
       run.window.acknowledged.push_back(
           {.operations = operations, .index = index});

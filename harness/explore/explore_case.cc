@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <string_view>
 
+#include "harness/scenario/units.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -22,7 +24,10 @@ void MakeRoom(Case& setup) {
       cluster.lost_after, std::max(kLostAfter, 5 * cluster.heartbeat_every));
   cluster.step_timeout = std::min(cluster.step_timeout, kStepTimeout);
   cluster.save_timeout = std::min(cluster.save_timeout, kSaveTimeout);
+  setup.cluster.policy = RestartPolicy::kWholeJob;
   setup.cluster.max_restarts = std::max(setup.cluster.max_restarts, kRestarts);
+  setup.cluster.max_requeues =
+      std::max(setup.cluster.max_requeues, ClusterSetup().max_requeues);
   setup.timeouts.total = std::max(setup.timeouts.total, kTotalLimit);
 }
 
@@ -34,7 +39,52 @@ Case WithoutFaults(const Case& base) {
   return setup;
 }
 
+std::string_view PolicyName(RestartPolicy policy) {
+  return policy == RestartPolicy::kNone ? "none" : "whole-job";
+}
+
 }  // namespace
+
+std::vector<std::string> OverridesOf(const Case& base) {
+  const Case setup = WithoutFaults(base);
+  std::vector<std::string> overrides;
+  const auto compare = [&overrides](std::string_view name, const auto& now,
+                                    const auto& own) {
+    if (now == own) return;
+    overrides.push_back(fmt::format("{} {} for {}", name, now, own));
+  };
+  const auto compare_times = [&](std::string_view name, Duration now,
+                                 Duration own) {
+    compare(name, DurationToText(now), DurationToText(own));
+  };
+  const ClusterOptions& now = setup.train.cluster;
+  const ClusterOptions& own = base.train.cluster;
+  compare("restart policy", PolicyName(setup.cluster.policy),
+          PolicyName(base.cluster.policy));
+  compare("restart max", setup.cluster.max_restarts, base.cluster.max_restarts);
+  compare("preemption requeue", setup.cluster.max_requeues,
+          base.cluster.max_requeues);
+  compare_times("heartbeat lost_after", now.lost_after, own.lost_after);
+  compare_times("step_timeout", now.step_timeout, own.step_timeout);
+  compare_times("save_timeout", now.save_timeout, own.save_timeout);
+  compare_times("timeout total", setup.timeouts.total, base.timeouts.total);
+  return overrides;
+}
+
+std::string DescribeSetup(const Case& setup, const Case& base) {
+  const CheckpointOptions& checkpoint = setup.train.checkpoint;
+  if (checkpoint.keep != base.train.checkpoint.keep) {
+    return fmt::format("keep {}", checkpoint.keep);
+  }
+  if (setup.cluster.workers != base.cluster.workers) {
+    return fmt::format("{} workers", setup.cluster.workers);
+  }
+  if (checkpoint.at_success != base.train.checkpoint.at_success) {
+    return "checkpoints deleted at success";
+  }
+  if (setup.cluster.hosts != base.cluster.hosts) return "hosts separate";
+  return "as it is";
+}
 
 std::vector<Case> SetupsOf(const Case& base) {
   const Case plain = WithoutFaults(base);

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "chaos/inject/plan.h"
@@ -20,9 +21,18 @@ struct ExploreCase {
 // The base without its faults, and what else it may be set up as without
 // another trajectory: other numbers of workers and of kept checkpoints, a store
 // that is deleted in the end, and workers on hosts of their own, where late
-// survivors are. All have short limits, so that a hang shows
-// long before the run's own does, and restarts for many faults.
+// survivors are. All have short limits, so that a hang shows long before the
+// run's own does, and restarts for many faults, also where the base has none:
+// OverridesOf says which.
 std::vector<Case> SetupsOf(const Case& base);
+
+// How the set-up differs from the base in what SetupsOf varies: "as it is",
+// "2 workers", "keep 1" …
+std::string DescribeSetup(const Case& setup, const Case& base);
+
+// What every set-up has in place of the base's own limits, each with both
+// values: "restart max 20 for 0". Empty: nothing.
+std::vector<std::string> OverridesOf(const Case& base);
 
 // What the faults of a plan may be.
 struct PlanSpace {

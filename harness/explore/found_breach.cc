@@ -43,7 +43,7 @@ std::optional<Breach> FoundBreach(const std::vector<std::string>& labels) {
 bool IsBroken(const Record& record, const Verdict& verdict,
               const Breach& breach) {
   if (breach.invariant == "deterministic") {
-    return record.harness_error.starts_with("nondeterminism");
+    return !record.nondeterminism.empty();
   }
   if (breach.invariant == kTrajectory && breach.name == kFinalState) {
     return EndsElsewhere(record);

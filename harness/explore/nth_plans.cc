@@ -60,6 +60,13 @@ std::vector<Fault> FormsOf(FaultKind kind, Point point) {
   }
 }
 
+// The longest that fits into a step: others are not to take it for a hang.
+constexpr Duration kPause = std::chrono::seconds(2);
+
+bool Contains(const std::vector<FaultKind>& kinds, FaultKind kind) {
+  return std::ranges::find(kinds, kind) != kinds.end();
+}
+
 }  // namespace
 
 NthPlans::NthPlans(std::vector<PlanSpace> spaces, uint64_t seed)
@@ -77,53 +84,121 @@ std::vector<Fault> NthPlans::FaultsAt(Point point) const {
   return faults;
 }
 
+void NthPlans::AddSeries(Fault fault) {
+  fault.site.worker = kChief;
+  series_.push_back({.fault = fault});
+  if (space().workers < 2) return;
+  fault.site.worker = space().workers - 1;
+  series_.push_back({.fault = std::move(fault)});
+}
+
 void NthPlans::MakeSingles() {
   for (const Point point : space().points) {
     if (reached_.contains(point)) continue;
+    for (Fault& fault : FaultsAt(point)) AddSeries(std::move(fault));
+  }
+}
+
+// For what comes at times only, such as a heartbeat.
+void NthPlans::BeginSlowly() {
+  if (!Contains(spaces_.front().kinds, FaultKind::kSlow)) return;
+  Fault slow = Plain(FaultKind::kSlow, Point::kStepBegin);
+  slow.id = "first";
+  slow.site.worker = kChief;
+  slow.with.latency = kPause;
+  beginnings_.push_back(
+      {.faults = {std::move(slow)}, .follows = Follows::kInSameLife});
+}
+
+// Damage shows in a load, and what leads to that is a death.
+void NthPlans::BeginWithDamage(uint64_t save) {
+  const PlanSpace& space = spaces_.front();
+  const auto death = std::ranges::find_if(space.kinds, [](FaultKind kind) {
+    return kind == FaultKind::kCrash || kind == FaultKind::kPowerLoss;
+  });
+  if (space.max_faults < 3 || death == space.kinds.end() ||
+      !Contains(space.kinds, FaultKind::kBitFlip)) {
+    return;
+  }
+  Fault damage = FormsOf(FaultKind::kBitFlip, Point::kManifestWrite).front();
+  damage.id = "first";
+  damage.site.worker = kChief;
+  damage.site.hit = save;
+  Fault restart = Plain(*death, Point::kStepBegin);
+  restart.id = "restart";
+  restart.after = damage.id;
+  restart.site.worker = kChief;
+  beginnings_.push_back({.faults = {std::move(damage), std::move(restart)}});
+}
+
+void NthPlans::MakeBeginnings() {
+  if (spaces_.front().max_faults < 2) return;
+  BeginSlowly();
+  BeginWithDamage(1);
+  BeginWithDamage(2);
+  for (const auto& [place, fault] : firsts_) {
+    beginnings_.push_back({.setup = std::get<0>(place), .faults = {fault}});
+  }
+}
+
+std::vector<Point> NthPlans::PointsBehind(const Beginning& beginning) const {
+  std::vector<Point> points = spaces_[beginning.setup].points;
+  if (beginning.follows == Follows::kInSameLife) {
+    std::erase_if(points,
+                  [this](Point point) { return reached_.contains(point); });
+  }
+  return points;
+}
+
+void NthPlans::MakeSeconds() {
+  const Beginning& beginning = beginnings_[beginning_];
+  for (const Point point : PointsBehind(beginning)) {
     for (Fault& fault : FaultsAt(point)) {
-      fault.site.worker = kChief;
-      series_.push_back({.fault = fault, .first = std::nullopt});
-      if (space().workers < 2) continue;
-      fault.site.worker = space().workers - 1;
-      series_.push_back({.fault = fault, .first = std::nullopt});
+      fault.id = "second";
+      fault.after = beginning.faults.back().id;
+      fault.site.life = beginning.follows == Follows::kInRecovery ? 2 : 1;
+      AddSeries(std::move(fault));
     }
   }
 }
 
-void NthPlans::MakePairs() {
-  for (const auto& [place, first] : firsts_) {
-    for (const Point point : space().points) {
-      for (Fault& fault : FaultsAt(point)) {
-        fault.id = "second";
-        fault.after = "first";
-        fault.site.life = 2;
-        std::vector<int> workers = {kChief};
-        if (space().workers > 1) workers.push_back(space().workers - 1);
-        for (const int worker : workers) {
-          fault.site.worker = worker;
-          series_.push_back({.fault = fault, .first = first});
-        }
-      }
+size_t NthPlans::SecondsBehind(const Beginning& beginning) const {
+  const PlanSpace& space = spaces_[beginning.setup];
+  size_t seconds = 0;
+  for (const Point point : PointsBehind(beginning)) {
+    for (const FaultKind kind : space.kinds) {
+      if (MeansSomething(kind, point)) seconds += FormsOf(kind, point).size();
     }
   }
+  return seconds * (space.workers < 2 ? 1 : 2);
+}
+
+size_t NthPlans::Alive() const {
+  return static_cast<size_t>(std::ranges::count_if(
+      series_, [](const Series& series) { return series.alive; }));
 }
 
 void NthPlans::GoOn() {
-  const auto still = [](const Series& series) { return series.alive; };
-  while (part_ != Part::kDone && std::ranges::none_of(series_, still)) {
+  while (part_ != Part::kDone && Alive() == 0) {
     series_.clear();
     hit_ = 0;
-    if (part_ == Part::kSingles && space().max_faults > 1) {
-      part_ = Part::kPairs;
-      MakePairs();
-    } else if (setup_ + 1 < spaces_.size()) {
-      part_ = Part::kSingles;
+    if (part_ == Part::kSingles && setup_ + 1 < spaces_.size()) {
       ++setup_;
-      firsts_.clear();
       MakeSingles();
-    } else {
-      part_ = Part::kDone;
+      continue;
     }
+    if (part_ == Part::kSingles) {
+      MakeBeginnings();
+      part_ = Part::kPairs;
+    } else {
+      ++beginning_;
+    }
+    if (beginning_ == beginnings_.size()) {
+      part_ = Part::kDone;
+      return;
+    }
+    setup_ = beginnings_[beginning_].setup;
+    MakeSeconds();
   }
 }
 
@@ -141,7 +216,9 @@ std::vector<ExploreCase> NthPlans::NextRound() {
     one.number = next_number_++;
     one.setup = setup_;
     one.plan.seed = seed_;
-    if (series.first) one.plan.faults.push_back(*series.first);
+    if (part_ == Part::kPairs) {
+      one.plan.faults = beginnings_[beginning_].faults;
+    }
     one.plan.faults.push_back(series.fault);
     one.plan.faults.back().site.hit = hit_;
   }
@@ -154,32 +231,67 @@ void NthPlans::Learn(const CaseReport& report) {
         "a report of another round");
   for (const FiredFault& fault : report.fired) reached_.insert(fault.point);
   Series& series = series_[round_[report.number - round_begin_]];
-  const size_t planned = series.first ? 2 : 1;
-  series.alive = report.fired.size() == planned;
-  if (series.first) {
-    // Behind the recovery it is a fault like any other.
-    series.alive = series.alive && !report.recovered_before_last;
+  if (part_ == Part::kSingles) {
+    series.alive = report.fired.size() == 1;
+    if (series.alive) LearnSingle(series, report);
     return;
   }
-  if (!series.alive || report.restarts == 0) return;
+  const Beginning& beginning = beginnings_[beginning_];
+  series.alive = report.fired.size() == beginning.faults.size() + 1;
+  // Behind the recovery it is a fault like any other.
+  if (beginning.follows == Follows::kInRecovery) {
+    series.alive = series.alive && !report.recovered_before_last;
+  }
+}
+
+void NthPlans::LearnSingle(const Series& series, const CaseReport& report) {
+  // One that comes at every hit leaves no recovery for a second one.
+  if (report.restarts == 0 || series.fault.with.times == FaultTimes::kAlways) {
+    return;
+  }
   const FiredFault& fired = report.fired.front();
   Fault first = series.fault;
   first.id = "first";
   first.site.hit = hit_;
-  // One that comes at every hit leaves no recovery for a second one.
-  if (first.with.times == FaultTimes::kAlways) return;
-  firsts_.emplace(Place{fired.point, fired.phase, report.resumed},
+  firsts_.emplace(Place{setup_, fired.point, fired.phase, report.resumed},
                   std::move(first));
 }
 
+std::string NthPlans::BeginningName(size_t index) const {
+  std::string name;
+  for (const Fault& fault : beginnings_[index].faults) {
+    name += fmt::format("{}{} at {}", name.empty() ? "" : ", then ",
+                        FaultKindName(fault.kind), PointName(fault.site.point));
+  }
+  return name;
+}
+
 std::string NthPlans::Progress() const {
-  const auto alive = std::ranges::count_if(
-      series_, [](const Series& series) { return series.alive; });
   if (part_ == Part::kDone) return "done";
-  return fmt::format("set-up {} of {}, {}, hit {}: {} of {} series still fire",
-                     setup_ + 1, spaces_.size(),
-                     part_ == Part::kSingles ? "single faults" : "pairs", hit_,
-                     alive, series_.size());
+  const std::string hits = fmt::format("hit {}: {} of {} series still fire",
+                                       hit_, Alive(), series_.size());
+  if (part_ == Part::kSingles) {
+    return fmt::format("single faults in set-up {} of {}, {}", setup_ + 1,
+                       spaces_.size(), hits);
+  }
+  return fmt::format("pairs, beginning {} of {} ({}), {}", beginning_ + 1,
+                     beginnings_.size(), BeginningName(beginning_), hits);
+}
+
+std::string NthPlans::Left() const {
+  if (part_ == Part::kDone) return "";
+  if (part_ == Part::kSingles) {
+    return fmt::format(
+        "single faults in {} of {} set-ups, and all pairs, whose number "
+        "follows from them",
+        spaces_.size() - setup_, spaces_.size());
+  }
+  size_t left = 0;
+  for (size_t i = beginning_; i < beginnings_.size(); ++i) {
+    left += i == beginning_ ? Alive() : SecondsBehind(beginnings_[i]);
+  }
+  return fmt::format("{} of {} beginnings of pairs, at least {} cases",
+                     beginnings_.size() - beginning_, beginnings_.size(), left);
 }
 
 }  // namespace gauntlet

@@ -1,14 +1,24 @@
 // The systematic sweep: every point and kind, in the chief and in the last
-// worker, at hit 1, 2, … until the fault fires no more; then pairs whose second
-// fault falls into the recovery from the first.
+// worker, at hit 1, 2, … until the fault fires no more; then the same behind
+// each of a list of beginnings.
 //
-// The sweep goes in rounds. In round n of its first part each (point, worker,
-// kind) that still fired at hit n - 1 has its n-th hit; the second part does
-// the same for each first fault, one for every (point, phase) that led to a
-// restart, from nothing and from a checkpoint. That is all done for the first
-// set-up; each further one has it for the points that no set-up before came to.
-// What a round is depends on the reports of those before it and on nothing
-// else.
+// Single faults come first, in all set-ups: in the first one everything, in
+// each further one the points that no set-up before came to. Then the
+// beginnings, one after another, each for every second fault that there is:
+//
+// - a worker that is slow, so that time goes by: for points that no single
+//   fault came to, in the same life;
+// - a damaged save, with an older one and without, and a death behind it: the
+//   second fault falls into the recovery, which finds the damage;
+// - a fault that led to a restart, one for every (point, phase), from nothing
+//   and from a checkpoint: likewise.
+//
+// The first two are means to an end, at points of their own whatever points are
+// asked for; each of their kinds has to be among those that are.
+//
+// A beginning is gone through in rounds. In round n each (point, worker, kind)
+// that still fired at hit n - 1 has its n-th hit. What a round is depends on
+// the reports of those before it and on nothing else.
 #ifndef GAUNTLET_HARNESS_EXPLORE_NTH_PLANS_H_
 #define GAUNTLET_HARNESS_EXPLORE_NTH_PLANS_H_
 
@@ -30,7 +40,7 @@ namespace gauntlet {
 class NthPlans {
  public:
   // `spaces` are of the set-ups, in their order, at least one. Pairs only where
-  // max_faults > 1.
+  // max_faults > 1, and those behind damage where it is > 2.
   NthPlans(std::vector<PlanSpace> spaces, uint64_t seed);
 
   // The next cases; empty: the sweep is done. To be called again once all of
@@ -39,27 +49,46 @@ class NthPlans {
   // Of the cases of the last round, each once, in their order.
   void Learn(const CaseReport& report);
 
-  // How far it is: "set-up 1 of 6, single faults, hit 3: 212 of 640 series
+  // How far it is: "single faults in set-up 1 of 6, hit 3: 212 of 640 series
   // still fire".
   std::string Progress() const;
+  // What was not done, and how much that is; "" where the sweep is done.
+  std::string Left() const;
 
  private:
   // One fault whose hit goes up.
   struct Series {
     Fault fault;
-    std::optional<Fault> first;  // that it comes after
     bool alive = true;
   };
-  // A fault's place, as pairs tell first faults apart, and whether the recovery
-  // from it had a checkpoint to load.
-  using Place = std::tuple<Point, FaultPhase, bool>;
+  enum class Follows : uint8_t { kInRecovery, kInSameLife };
+  // What a second fault comes behind.
+  struct Beginning {
+    size_t setup = 0;
+    std::vector<Fault> faults;
+    Follows follows = Follows::kInRecovery;
+  };
+  // A fault's set-up and place, as beginnings tell them apart, and whether the
+  // recovery from it had a checkpoint to load.
+  using Place = std::tuple<size_t, Point, FaultPhase, bool>;
 
   const PlanSpace& space() const { return spaces_[setup_]; }
   void MakeSingles();
-  void MakePairs();
+  void MakeBeginnings();
+  void BeginSlowly();
+  void BeginWithDamage(uint64_t save);
+  void MakeSeconds();
+  // Points at which a second fault comes.
+  std::vector<Point> PointsBehind(const Beginning& beginning) const;
+  size_t SecondsBehind(const Beginning& beginning) const;
   // To the next part that has series; kDone if there is none.
   void GoOn();
   std::vector<Fault> FaultsAt(Point point) const;
+  // In the chief and in the last worker.
+  void AddSeries(Fault fault);
+  void LearnSingle(const Series& series, const CaseReport& report);
+  size_t Alive() const;
+  std::string BeginningName(size_t index) const;
 
   const std::vector<PlanSpace> spaces_;
   const uint64_t seed_;
@@ -69,9 +98,11 @@ class NthPlans {
   std::vector<Series> series_;
   uint64_t hit_ = 0;
   uint64_t next_number_ = 0;
-  uint64_t round_begin_ = 0;       // the number of the round's first case
-  std::vector<size_t> round_;      // series of the round's cases
-  std::map<Place, Fault> firsts_;  // the first one that led to a restart
+  uint64_t round_begin_ = 0;           // the number of the round's first case
+  std::vector<size_t> round_;          // series of the round's cases
+  std::map<Place, Fault> firsts_;      // the first one that led to a restart
+  std::vector<Beginning> beginnings_;  // once the single faults are done
+  size_t beginning_ = 0;               // kPairs: the one it is at
 };
 
 }  // namespace gauntlet

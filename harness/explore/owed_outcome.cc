@@ -39,12 +39,22 @@ bool RefusalOwed(const Record& record) {
   return evidence.GoodSavesBefore(evidence.End()).empty();
 }
 
+// From until_step on such a fault stands in nobody's way.
+bool IsOver(const LifeEvents& life, const RecordFault& fault) {
+  return fault.until_step &&
+         std::ranges::any_of(life.events, [&](const RecordEvent& event) {
+           return event.kind == RecordKind::kStep &&
+                  event.step >= *fault.until_step;
+         });
+}
+
 bool FiredInALastLife(const Record& record, const RecordFault& fault) {
   for (size_t i = 0; i < record.lives.size(); ++i) {
     const LifeEvents& life = record.lives[i];
     const bool last = i + 1 == record.lives.size() ||
                       record.lives[i + 1].worker != life.worker;
-    if (last && std::ranges::any_of(life.events, [&](const RecordEvent& event) {
+    if (last && !IsOver(life, fault) &&
+        std::ranges::any_of(life.events, [&](const RecordEvent& event) {
           return event.kind == RecordKind::kFaultFired &&
                  event.detail == fault.id;
         })) {
@@ -57,15 +67,14 @@ bool FiredInALastLife(const Record& record, const RecordFault& fault) {
 }  // namespace
 
 Outcome OutcomeOwed(const Record& record) {
+  if (record.faults.empty()) return Outcome::kCompletes;
   if (RefusalOwed(record)) return Outcome::kRefuses;
   uint64_t restarts = record.launchers.size() - 1;
   for (const LauncherRun& run : record.launchers) restarts += run.restarts;
   const bool done = record.ending == RunEnding::kExited &&
                     record.launchers.back().exit_code == 0;
   // What did not get to its end was to be started again.
-  return restarts > 0 || (!done && !record.faults.empty())
-             ? Outcome::kRecovers
-             : Outcome::kCompletes;
+  return restarts > 0 || !done ? Outcome::kRecovers : Outcome::kCompletes;
 }
 
 bool MayGiveUp(const Record& record) {

@@ -12,7 +12,8 @@ namespace gauntlet {
 
 // kRefuses where silent damage has taken every acknowledged save and the run
 // had to go on from one; else the end of training, with a restart where there
-// was one or where the run did not get there.
+// was one or where the run did not get there. Where nothing fired nothing is to
+// be restarted.
 // REQUIRES: a launcher came to an end; record.faults are those that fired.
 Outcome OutcomeOwed(const Record& record);
 

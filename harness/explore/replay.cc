@@ -35,7 +35,7 @@ std::string VerdictLine(const Verdict& verdict) {
     // A canary passes because something is broken.
     const bool wanted = verdict.kind == VerdictKind::kPass;
     // A hang's message goes on with what each task waits for.
-    return fmt::format("{}{} {}: {}", kind, wanted ? ", as planned:" : "",
+    return fmt::format("{} {}: {}", wanted ? "planted bug caught:" : kind,
                        NameOf(first),
                        first->message.substr(0, first->message.find('\n')));
   }

@@ -13,7 +13,8 @@
 namespace gauntlet {
 
 // A verdict in a line: "FAIL trajectory state-digest: step at step 11 …"; the
-// kind alone for a pass, with the reason for the others.
+// kind alone for a pass, with the reason for the others; of
+// a canary that passes what is broken: "planted bug caught: trajectory …".
 std::string VerdictLine(const Verdict& verdict);
 
 // The first difference between the two runs, in a line; "" if the second is the

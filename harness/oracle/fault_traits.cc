@@ -1,5 +1,6 @@
 #include "harness/oracle/fault_traits.h"
 
+#include <algorithm>
 #include <string_view>
 
 namespace gauntlet {
@@ -15,6 +16,19 @@ FaultTraits PowerCutOn(std::string_view disk) {
           .damages_store = lies,
           .cuts_power = true,
           .disk_forgets = lies};
+}
+
+// Whether the slow faults may take that long; one at every hit may take any
+// time.
+bool SlowsBeyond(const Record& record, int64_t limit_ns) {
+  int64_t slow_ns = 0;
+  for (const RecordFault& fault : record.faults) {
+    if (fault.kind != "slow") continue;
+    if (fault.always) return true;
+    slow_ns += fault.latency_ns;
+  }
+  // A limit of 0 is not known.
+  return 2 * slow_ns >= limit_ns;
 }
 
 }  // namespace
@@ -51,6 +65,17 @@ FaultTraits TraitsOf(const RecordFault& fault) {
   }
   if (kind == "torn_write") return {.ends_life = true, .may_end_life = true};
   return {};
+}
+
+bool ExplainsDeath(const RecordFault& fault, const Record& record) {
+  const FaultTraits traits = TraitsOf(fault);
+  if (fault.kind != "slow") return traits.may_end_life || traits.gives_notice;
+  const RunSetup& setup = record.setup;
+  // It stands in the task that sends the signs of life.
+  const bool silences = fault.point == "ctl.heartbeat";
+  return SlowsBeyond(
+      record, silences ? std::min(setup.silence_limit_ns, setup.hang_limit_ns)
+                       : setup.hang_limit_ns);
 }
 
 }  // namespace gauntlet

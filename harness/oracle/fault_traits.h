@@ -22,6 +22,11 @@ struct FaultTraits {
 
 FaultTraits TraitsOf(const RecordFault& fault);
 
+// Whether the fault of the record may be why a worker died without a word. One
+// that is slow may where it and the record's other slow ones take, together
+// with as much for the work itself, as long as somebody waits.
+bool ExplainsDeath(const RecordFault& fault, const Record& record);
+
 }  // namespace gauntlet
 
 #endif  // GAUNTLET_HARNESS_ORACLE_FAULT_TRAITS_H_

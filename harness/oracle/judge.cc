@@ -8,6 +8,8 @@
 //        names found nothing to check; with `all`, if the trajectory found
 //        nothing. What is broken is broken: FAIL goes before ERROR.
 // PASS   everything else.
+// A plan that went two ways when it was run twice in the simulated world is
+// FAIL whatever it is to come to.
 //
 // A canary (outcome `violates`) passes if every invariant that it names is
 // broken; others that are broken beside them are told in the reason. If one of
@@ -37,7 +39,9 @@
 //   power went. A chief that is killed while it deletes a finished run's backup
 //   leaves what is left of it (the last one that finished, not an earlier one);
 //   a claim that is killed while it sets damaged checkpoints aside need not
-//   have said so. Nothing else is excused by them, nor by what is slow.
+//   have said so. What is slow explains deaths where all that is slow takes
+//   half as long as somebody waits: the work itself takes time too. Nothing
+//   else is excused by them.
 // - A notice is no excuse: it is owed a save and an end within its grace. A
 //   life that ends without a word in it is explained.
 // - A power cut on a disk that lies about syncs (lying-fsync) takes what such a
@@ -179,6 +183,21 @@ void JudgeRun(const Record& record, Verdict& verdict) {
   }
 }
 
+// Nothing else that was found is worth a thing: it may not come again.
+void JudgeNondeterminism(const Record& record, Verdict& verdict) {
+  const std::string message =
+      "the same plan, run twice, went two ways: " + record.nondeterminism;
+  verdict.kind = VerdictKind::kFail;
+  verdict.reason = "nondeterminism: " + message;
+  verdict.invariants.insert(verdict.invariants.begin(),
+                            {.invariant = "deterministic",
+                             .instances = 1,
+                             .breaches = 1,
+                             .findings = {{.invariant = "deterministic",
+                                           .name = "event-digest",
+                                           .message = message}}});
+}
+
 }  // namespace
 
 Verdict Judge(const Record& record) {
@@ -209,6 +228,7 @@ Verdict Judge(const Record& record) {
   } else {
     JudgeRun(record, verdict);
   }
+  if (!record.nondeterminism.empty()) JudgeNondeterminism(record, verdict);
   return verdict;
 }
 

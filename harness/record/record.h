@@ -55,12 +55,14 @@ struct Expectation {
 // A planned fault, as far as judging needs it.
 struct RecordFault {
   std::string id;
-  std::string kind;      // "crash", "torn_write", …
-  std::string worker;    // "0", "all", "any", "chief"
-  std::string point;     // empty: none
-  std::string summary;   // for people: "crash worker 1 at ckpt.rename, hit 2"
-  std::string then;      // torn_write: "crash", "power_loss" or "nothing"
-  bool always = false;   // at every hit, not once; it is logged once a life
+  std::string kind;     // "crash", "torn_write", …
+  std::string worker;   // "0", "all", "any", "chief"
+  std::string point;    // empty: none
+  std::string summary;  // for people: "crash worker 1 at ckpt.rename, hit 2"
+  std::string then;     // torn_write: "crash", "power_loss" or "nothing"
+  bool always = false;  // at every hit, not once; it is logged once a life
+  std::optional<uint64_t> until_step;  // always: not from this step on
+  int64_t latency_ns = 0;              // slow: how much longer it takes
   int64_t grace_ns = 0;  // preempt: between notice and kill; 0: no notice
   std::string disk;      // where it cuts the power: the profile of the disk
 
@@ -82,6 +84,10 @@ struct RunSetup {
   int64_t detection_bound_ns = 0;
   int64_t detection_bound_saving_ns = 0;
   int64_t detection_bound_joining_ns = 0;
+  // The shortest time in which a worker whose heartbeats stay away is given up,
+  // and one that does nothing else.
+  int64_t silence_limit_ns = 0;
+  int64_t hang_limit_ns = 0;
   std::vector<std::string> planted_bugs;
 
   bool operator==(const RunSetup&) const = default;
@@ -145,6 +151,9 @@ struct Record {
   std::string world;          // "real" or "sim"
   std::string skipped;        // why the case was not run; empty: it was
   std::string harness_error;  // what kept the harness from running it
+  // How the plan, run twice in the simulated world, went two ways; empty: it
+  // did not, or it was run once.
+  std::string nondeterminism;
   std::string plan_json;
   Expectation expect;
   RunSetup setup;

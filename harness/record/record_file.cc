@@ -34,6 +34,8 @@ void Describe(Archive& a, typename Archive::template Ref<RecordFault> fault) {
   a.Field("summary", fault.summary);
   a.Field("then", fault.then);
   a.Field("always", fault.always);
+  a.Field("until_step", fault.until_step);
+  a.Field("latency_ns", fault.latency_ns);
   a.Field("grace_ns", fault.grace_ns);
   a.Field("disk", fault.disk);
 }
@@ -50,6 +52,8 @@ void Describe(Archive& a, typename Archive::template Ref<RunSetup> setup) {
   a.Field("detection_bound_ns", setup.detection_bound_ns);
   a.Field("detection_bound_saving_ns", setup.detection_bound_saving_ns);
   a.Field("detection_bound_joining_ns", setup.detection_bound_joining_ns);
+  a.Field("silence_limit_ns", setup.silence_limit_ns);
+  a.Field("hang_limit_ns", setup.hang_limit_ns);
   a.Field("planted_bugs", setup.planted_bugs);
 }
 
@@ -119,6 +123,7 @@ void Describe(Archive& a, typename Archive::template Ref<Record> record) {
   a.Field("world", record.world);
   a.Field("skipped", record.skipped);
   a.Field("harness_error", record.harness_error);
+  a.Field("nondeterminism", record.nondeterminism);
   a.Field("plan", record.plan_json);
   a.Field("expect", record.expect);
   a.Field("setup", record.setup);

@@ -92,12 +92,14 @@ void Suite::CompareWorlds(CaseOutcome& outcome) {
   const bool agree = verdict.kind == there.kind &&
                      outcome.final_digest == other->second.final_digest;
   if (says_nothing(verdict) || says_nothing(there) || agree) return;
+  const auto state = [](const std::string& digest) {
+    return digest.empty() ? "no final state" : "final state " + digest;
+  };
   verdict.reason = fmt::format(
-      "the worlds disagree: {} with final state {} in the {} world, {} with {} "
-      "here",
-      VerdictKindName(there.kind), other->second.final_digest,
+      "the worlds disagree: {} with {} in the {} world, {} with {} here",
+      VerdictKindName(there.kind), state(other->second.final_digest),
       other->second.result.world, VerdictKindName(verdict.kind),
-      outcome.final_digest);
+      state(outcome.final_digest));
   verdict.kind = VerdictKind::kFail;
 }
 

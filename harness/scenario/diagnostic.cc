@@ -38,11 +38,33 @@ std::string_view LineOf(std::string_view text, size_t line) {
   return found;
 }
 
-// Control characters would move the caret, or the reader's terminal.
+// Whether every byte belongs to a character of UTF-8 (its form; not whether
+// somebody uses it).
+bool IsUtf8(std::string_view text) {
+  for (size_t i = 0; i < text.size();) {
+    const auto first = static_cast<unsigned char>(text[i++]);
+    if (first < 0x80) continue;
+    if (first < 0xc2 || first > 0xf4) return false;
+    const int more = first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3;
+    for (int k = 0; k < more; ++k, ++i) {
+      if (i == text.size() ||
+          (static_cast<unsigned char>(text[i]) & 0xc0) != 0x80) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+// Control characters would move the caret, or the reader's terminal; likewise
+// the bytes of what is no text.
 std::string Printable(std::string_view text) {
   std::string printable(text);
+  const bool is_text = IsUtf8(text);
   for (char& c : printable) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) c = ' ';
+    if (byte >= 0x80 && !is_text) c = '?';
   }
   return printable;
 }

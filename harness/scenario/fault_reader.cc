@@ -15,6 +15,8 @@ namespace {
 constexpr std::string_view kIdCharacters =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
 
+constexpr Duration kASecond = std::chrono::seconds(1);
+
 // Between notice and kill, as the documents of those systems say.
 std::optional<Duration> GraceOf(std::string_view profile) {
   if (profile == "aws-spot") return std::chrono::seconds(120);
@@ -151,7 +153,12 @@ void ReadTrouble(const MapReader& with, FaultKind kind, FaultParameters& out) {
       with.Time("jitter", out.jitter);
       break;
     case FaultKind::kClockJump:
-      with.Time("by", out.by);
+      if (with.Time("by", out.by) &&
+          (out.by < kASecond || out.by % kASecond != Duration::zero())) {
+        with.Error(with.PlaceOf("by"),
+                   fmt::format("expected whole seconds, at least 1s, found {}",
+                               DurationToText(out.by)));
+      }
       with.Choice("direction", out.direction);
       break;
     default:

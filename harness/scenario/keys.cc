@@ -313,6 +313,13 @@ constexpr KeySpec kKeys[] = {
             "it is enough for a save; 0s: save and leave at once",
      .fallback = "0s"},
 
+    {.path = "preemption.requeue",
+     .type = T::kCount,
+     .doc = "how often a job that stopped on a notice is started again, as a "
+            "queue would",
+     .fallback = "8",
+     .high = 1000},
+
     {.path = "disk", .type = T::kMap, .doc = "what is under the store"},
     {.path = "disk.profile",
      .type = T::kChoice,
@@ -517,7 +524,10 @@ constexpr KeySpec kKeys[] = {
      .doc = kTimesDoc,
      .fallback = "once",
      .listed = "once|always"},
-    {.path = "with.bit_flip", .type = T::kMap, .doc = "a bit at rest turns"},
+    {.path = "with.bit_flip",
+     .type = T::kMap,
+     .doc = "a bit at rest turns: of the file that the next write goes to, "
+            "once it is synced; at a load's points, of the file opened next"},
     {.path = "with.bit_flip.offset",
      .type = T::kOffset,
      .doc = "of its byte in the file",
@@ -532,7 +542,9 @@ constexpr KeySpec kKeys[] = {
      .doc = kTimesDoc,
      .fallback = "once",
      .listed = "once|always"},
-    {.path = "with.truncate", .type = T::kMap, .doc = "a file at rest is cut"},
+    {.path = "with.truncate",
+     .type = T::kMap,
+     .doc = "a file at rest is cut; which file: as bit_flip"},
     {.path = "with.truncate.offset",
      .type = T::kOffset,
      .doc = "to what length",
@@ -542,7 +554,9 @@ constexpr KeySpec kKeys[] = {
      .doc = kTimesDoc,
      .fallback = "once",
      .listed = "once|always"},
-    {.path = "with.delete", .type = T::kMap, .doc = "a file at rest is gone"},
+    {.path = "with.delete",
+     .type = T::kMap,
+     .doc = "a file at rest is gone; which file: as bit_flip"},
     {.path = "with.delete.times",
      .type = T::kChoice,
      .doc = kTimesDoc,
@@ -663,7 +677,10 @@ constexpr KeySpec kKeys[] = {
      .doc = "what must come of it; required"},
     {.path = "expect.outcome",
      .type = T::kChoice,
-     .doc = "how the run ends; `violates` is for canaries; required",
+     .doc =
+         "how the run ends; stops-cleanly: saved and stopped on a notice, "
+         "and not started again (preemption: {requeue: 0}); `violates` is for "
+         "canaries; required",
      .listed = "completes|recovers|stops-cleanly|refuses|violates"},
     {.path = "expect.invariants",
      .type = T::kNames,

@@ -8,6 +8,7 @@ namespace gauntlet {
 namespace {
 
 constexpr size_t kMaxShownErrors = 20;
+constexpr size_t kMaxName = 100;
 constexpr std::string_view kSchema = "gauntlet/v1";
 constexpr std::string_view kNameCharacters =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
@@ -42,13 +43,13 @@ bool ReadHead(const YamlNode& document, Scenario& scenario,
   }
   scenario.place = name->place;
   scenario.name = name->scalar;
-  if (name->scalar.empty() || name->scalar.size() > 100 ||
+  if (name->scalar.empty() || name->scalar.size() > kMaxName ||
       name->scalar.front() == '.' || name->scalar.front() == '-' ||
       name->scalar.find_first_not_of(kNameCharacters) != std::string::npos) {
     diagnostics.Error(name->place,
-                      fmt::format("expected a name of letters, digits, '-', "
-                                  "'_' and '.', found {}",
-                                  DescribeYaml(*name)));
+                      fmt::format("expected a name of 1 to {} letters, digits, "
+                                  "'-', '_' and '.', found {}",
+                                  kMaxName, DescribeYaml(*name)));
   }
   return diagnostics.size() == errors;
 }

@@ -98,7 +98,7 @@ bool MapReader::OneCount(const KeySpec& row, const YamlNode& node,
     value = ParseWholeNumber(node.scalar);
   }
   if (!value || *value < row.low || *value > row.high) {
-    return Wrong(
+    return WrongPlain(
         node, fmt::format("a whole number from {} to {}", row.low, row.high));
   }
   out = *value;
@@ -111,7 +111,7 @@ bool MapReader::OneNumber(const YamlNode& node, float& out) const {
     value = ParseNumber(node.scalar);
   }
   if (!value || *value > 3e38 || *value < -3e38) {
-    return Wrong(node, "a number");
+    return WrongPlain(node, "a number");
   }
   out = static_cast<float>(*value);
   return true;
@@ -176,7 +176,7 @@ bool MapReader::Flag(std::string_view key, bool& out) const {
   if (node == nullptr) return false;
   const bool plain = node->kind == YamlKind::kScalar && !node->quoted;
   if (!plain || (node->scalar != "true" && node->scalar != "false")) {
-    return Wrong(*node, "true or false");
+    return WrongPlain(*node, "true or false");
   }
   out = node->scalar == "true";
   return true;
@@ -187,7 +187,7 @@ bool MapReader::Time(std::string_view key, Duration& out) const {
   if (node == nullptr) return false;
   const auto value = ParseDuration(node->scalar);
   if (node->kind != YamlKind::kScalar || !value) {
-    return Wrong(*node, "a duration such as 200ms, 1s or 2m");
+    return Wrong(*node, "a duration such as 200ms, 1s or 2m, at most 24h");
   }
   out = *value;
   return true;
@@ -280,6 +280,16 @@ const KeySpec& MapReader::Row(std::string_view key) const {
 bool MapReader::Wrong(const YamlNode& node, std::string_view expected) const {
   Error(node.place,
         fmt::format("expected {}, found {}", expected, DescribeYaml(node)));
+  return false;
+}
+
+bool MapReader::WrongPlain(const YamlNode& node,
+                           std::string_view expected) const {
+  if (!node.quoted) return Wrong(node, expected);
+  Error(node.place,
+        fmt::format("expected {}, found {} in quotes", expected,
+                    DescribeYaml(node)),
+        "what is in quotes is text");
   return false;
 }
 

@@ -75,6 +75,8 @@ class MapReader {
   bool OneCount(const KeySpec& row, const YamlNode& node, uint64_t& out) const;
   bool OneNumber(const YamlNode& node, float& out) const;
   bool Wrong(const YamlNode& node, std::string_view expected) const;
+  // Likewise, of what is not to stand in quotes.
+  bool WrongPlain(const YamlNode& node, std::string_view expected) const;
   bool OneName(const KeySpec& row, const YamlNode& node,
                std::string& out) const;
 

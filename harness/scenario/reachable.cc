@@ -120,6 +120,7 @@ class Checker {
     CheckWorker(placed);
     CheckLife(placed);
     CheckPosition(placed);
+    CheckCompany(placed);
     CheckPoint(placed);
     CheckSaves(placed);
   }
@@ -178,6 +179,22 @@ class Checker {
             fmt::format("epoch {}, but the run has {}", *site.epoch,
                         case_.train.horizon.epochs));
     }
+  }
+
+  // Cut off from whom: no other worker, nor a launcher on another host.
+  void CheckCompany(const PlacedFault& placed) {
+    const FaultKind kind = placed.fault.kind;
+    const bool cuts =
+        kind == FaultKind::kPartition || kind == FaultKind::kOneWay;
+    if (!cuts || case_.cluster.workers > 1 ||
+        case_.cluster.hosts == HostsChoice::kSeparate) {
+      return;
+    }
+    diagnostics_.Error(
+        placed.node->place,
+        fmt::format("a {} of a single worker cuts it from nobody: expected at "
+                    "least 2 workers, found 1",
+                    FaultKindName(kind)));
   }
 
   void CheckPoint(const PlacedFault& placed) {

@@ -59,8 +59,22 @@ void ReadSchedule(const MapReader& schedule, ScheduleSpec& out) {
   schedule.NumberList("values", out.values);
 }
 
+// What the algorithm has no use for is not to be ignored.
+void CheckOptimizer(const MapReader& optimizer, OptimizerKind kind) {
+  const bool adam = kind == OptimizerKind::kAdam;
+  for (const char* key : {"momentum", "beta1", "beta2", "epsilon"}) {
+    const bool of_sgd = key == std::string_view("momentum");
+    if (optimizer.Find(key) == nullptr || of_sgd != adam) continue;
+    optimizer.Error(
+        optimizer.PlaceOf(key),
+        fmt::format("{} is of {}, found {}", key, of_sgd ? "sgd" : "adam",
+                    adam ? "adam" : "sgd"));
+  }
+}
+
 void ReadOptimizer(const MapReader& optimizer, OptimizerSpec& out) {
   optimizer.Choice("name", out.kind);
+  CheckOptimizer(optimizer, out.kind);
   optimizer.Number("lr", out.learning_rate);
   optimizer.Number("momentum", out.momentum);
   optimizer.Number("beta1", out.beta1);
@@ -218,9 +232,20 @@ void ReadExpectation(const MapReader& document, Case& one) {
   }
   map.Choice("outcome", out.outcome);
   ReadExpectedInvariants(map, out);
+  if (out.outcome == Outcome::kViolates && one.plan.bugs.empty()) {
+    map.Error(map.PlaceOf("outcome"),
+              "`violates` is for canaries: expected a planted bug",
+              "plant: skip-manifest-fsync");
+  }
   const MapReader restarts = map.Map("restarts");
   restarts.Count("exactly", out.restarts_exactly);
   restarts.Count("max", out.restarts_max);
+  if (out.restarts_exactly && out.restarts_max &&
+      *out.restarts_exactly > *out.restarts_max) {
+    restarts.Error(restarts.PlaceOf("max"),
+                   fmt::format("expected at least `exactly` ({}), found {}",
+                               *out.restarts_exactly, *out.restarts_max));
+  }
   map.Map("resumed_from").Count("step", out.resumed_from_step);
   map.Map("lost_steps").Count("max", out.lost_steps_max);
   Duration detected{0};
@@ -285,7 +310,9 @@ Case ReadCase(const Scenario& scenario, const Combination& combination,
   ReadRest(document, one);
   ReadCluster(document, one);
   ReadJob(document, one, diagnostics);
-  document.Map("preemption").Time("grace", one.train.preemption.grace);
+  const MapReader preemption = document.Map("preemption");
+  preemption.Time("grace", one.train.preemption.grace);
+  preemption.Count("requeue", one.cluster.max_requeues);
   document.Map("disk").Choice("profile", one.disk);
   ReadCheckpoint(document, one.train.checkpoint);
   ReadExpectation(document, one);

@@ -18,6 +18,10 @@ void SetDetectionBounds(const ClusterOptions& cluster, RunSetup& setup) {
   // The others wait for the chief's decision, which may take as long as a save.
   setup.detection_bound_joining_ns =
       (cluster.rendezvous_timeout + cluster.save_timeout + silence).count();
+  setup.silence_limit_ns = cluster.lost_after.count();
+  setup.hang_limit_ns = std::min({cluster.step_timeout, cluster.save_timeout,
+                                  cluster.rendezvous_timeout})
+                            .count();
 }
 
 RunSetup SetupOf(const Case& one) {
@@ -60,9 +64,13 @@ RecordFault RecordFaultOf(const Fault& fault, DurabilityProfile disk) {
       .point = std::string(PointName(fault.site.point)),
       .summary = FaultSummary(fault),
       .always = with.times == FaultTimes::kAlways,
+      .until_step = with.until_step,
   };
   if (fault.kind == FaultKind::kTornWrite) {
     recorded.then = AfterTearName(with.then);
+  }
+  if (fault.kind == FaultKind::kSlow) {
+    recorded.latency_ns = with.latency.count();
   }
   if (fault.kind == FaultKind::kPreempt) recorded.grace_ns = with.grace.count();
   if (CutsPower(fault)) recorded.disk = ProfileName(disk);

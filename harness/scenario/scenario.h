@@ -49,6 +49,7 @@ struct ClusterSetup {
   RestartPolicy policy = RestartPolicy::kWholeJob;
   int max_restarts = 3;
   Duration backoff = std::chrono::milliseconds(100);
+  int max_requeues = 8;  // of a job that stopped on a notice
 };
 
 // One run. `train` lacks only the checkpoint directory: who runs it fills that

@@ -254,9 +254,12 @@ FlowMap DiskMap(const Case& one) {
   return map;
 }
 
-FlowMap PreemptionMap(const PreemptionOptions& preemption) {
+FlowMap PreemptionMap(const Case& one) {
+  const PreemptionOptions& preemption = one.train.preemption;
   FlowMap map;
   map.AddUnless(PreemptionOptions().grace, "grace", preemption.grace);
+  map.AddUnless(ClusterSetup().max_requeues, "requeue",
+                one.cluster.max_requeues);
   return map;
 }
 
@@ -312,7 +315,7 @@ std::string Document(const Case& one, const std::string& preset,
   map("job", JobMap(one, *PresetJob(preset)));
   map("cluster", ClusterMap(one));
   map("checkpoint", CheckpointMap(one.train.checkpoint));
-  map("preemption", PreemptionMap(one.train.preemption));
+  map("preemption", PreemptionMap(one));
   map("disk", DiskMap(one));
   if (!one.plan.bugs.empty()) line("plant", YamlList(BugNames(one.plan.bugs)));
   if (!one.plan.faults.empty()) text += "faults:\n";

@@ -26,8 +26,7 @@ bool SaidGoodbye(const LifeEvents& life) {
 std::map<int, bool> ExplainedLives(const Evidence& evidence) {
   std::map<int, bool> explained;
   for (const Firing& firing : evidence.firings) {
-    const FaultTraits traits = TraitsOf(*firing.fault);
-    if (traits.may_end_life || traits.gives_notice) {
+    if (ExplainsDeath(*firing.fault, evidence.record)) {
       explained[firing.life->life] = true;
     }
   }

@@ -78,6 +78,7 @@ const std::string kCrash = R"("do": "crash")";
 std::vector<HostileText> HostileDocuments() {
   return {
       {"expected JSON", ""},
+      {"plan: expected JSON: parse error at line 1", "# a page"},
       {"expected JSON", R"({"format": "gauntlet-plan-v1")"},
       {"expected JSON", PlanText(kAt, kCrash) + "x"},
       {"expected an object, found an array", "[]"},

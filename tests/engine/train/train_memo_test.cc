@@ -15,7 +15,7 @@ class TrainMemoTest : public testing::Test {
     const JobSpec job = PresetJob("tiny").value();
     kernels_ = std::move(Kernels::Create({.isa = Isa::kScalar})).value();
     plain_ = Build(job);
-    remembered_ = WithMemo(Build(job), memo_);
+    remembered_ = WithMemo(Build(job), {.high = 1}, memo_);
     parameters_.resize(plain_->parameter_count());
     plain_->Initialize(7, parameters_);
   }
@@ -102,7 +102,7 @@ TEST_F(TrainMemoTest, KnowsTheInitialParametersOfEachKey) {
 
 TEST_F(TrainMemoTest, ForgetsWhenItIsFull) {
   TrainMemo small(10'000);
-  const auto model = WithMemo(Build(PresetJob("tiny").value()), small);
+  const auto model = WithMemo(Build(PresetJob("tiny").value()), {}, small);
   const Pass first = PassOf(*model);
   batch_.step = 4;
   PassOf(*model);
@@ -110,6 +110,24 @@ TEST_F(TrainMemoTest, ForgetsWhenItIsFull) {
   EXPECT_EQ(PassOf(*model), first);
   EXPECT_EQ(small.found(), 0u);
   EXPECT_EQ(small.computed(), 3u);
+}
+
+// Two jobs may have equal parameters and rows.
+TEST_F(TrainMemoTest, APassOfAnotherModelIsComputed) {
+  PassOf(*remembered_);
+  const auto other =
+      WithMemo(Build(PresetJob("tiny").value()), {.high = 2}, memo_);
+  PassOf(*other);
+  EXPECT_EQ(memo_.found(), 0u);
+}
+
+TEST_F(TrainMemoTest, AnOrderOutlivesItsBeingForgotten) {
+  TrainMemo small(10'000);
+  const SampleOrder order = small.OrderOf(7, 2, 384);
+  EXPECT_EQ(small.bytes(), 384 * sizeof(uint32_t));
+  for (uint64_t epoch = 3; epoch < 20; ++epoch) small.OrderOf(7, epoch, 384);
+  EXPECT_LE(small.bytes(), 10'000u);
+  EXPECT_EQ(order.RowAt(383), SampleOrder(7, 2, 384).RowAt(383));
 }
 
 TEST_F(TrainMemoTest, AnOrderThatIsKnownIsTheSame) {

@@ -1,5 +1,6 @@
 #include "harness/cli/explore_command.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <sstream>
 #include <string>
@@ -7,7 +8,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "harness/cli/explore_text.h"
 #include "harness/run/text_file.h"
+#include "tests/engine/real/scratch_directory.h"
 #include "tests/harness/run/small_cases.h"
 #include <nlohmann/json.hpp>
 
@@ -17,22 +20,22 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 using testing::AllOf;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 class ExploreCommandTest : public testing::Test {
  protected:
   void SetUp() override {
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
     command_.out_directory = (folder_ / "found").string();
   }
-  void TearDown() override { fs::remove_all(folder_); }
 
   int Explore(const std::string& more = "") {
     command_.base_file = (folder_ / "base.yaml").string();
     std::string text =
         SmallScenario(more + "expect: {outcome: completes}\n", "base");
+    text.insert(text.find("}", text.find("cluster:")), more_of_cluster_);
     text.insert(text.find("cluster:"), more_of_job_);
     EXPECT_TRUE(WriteTextFile(command_.base_file, text).ok());
     out_.str("");
@@ -40,8 +43,10 @@ class ExploreCommandTest : public testing::Test {
     return RunExplore(command_, console_);
   }
 
-  const fs::path folder_ = fs::path(testing::TempDir()) / "explore-command";
+  const ScratchDirectory scratch_;  // tests run beside each other
+  const fs::path folder_ = scratch_.path();
   std::string more_of_job_;
+  std::string more_of_cluster_;
   ExploreCommand command_;
   std::ostringstream out_;
   std::ostringstream err_;
@@ -62,11 +67,133 @@ TEST_F(ExploreCommandTest, JsonSaysHowManyCasesAFindingHas) {
 
 TEST_F(ExploreCommandTest, AFindingThatCannotBeWrittenIsShownAllTheSame) {
   command_.cases = 60;
+  // A folder can have this path, and none of the files in it.
+  std::string path = folder_.string();
+  while (path.size() < 3900) path += "/" + std::string(140, 'x');
+  command_.out_directory = path + "/" + std::string(4080 - path.size(), 'x');
+  EXPECT_EQ(Explore("plant: lose-metrics\n"), 1) << err_.str();
+  EXPECT_THAT(out_.str(),
+              AllOf(HasSubstr("FOUND  case "), HasSubstr("no scenario of it: "),
+                    HasSubstr("done.")));
+  EXPECT_THAT(err_.str(), HasSubstr("gauntlet explore: "));
+}
+
+TEST_F(ExploreCommandTest, WhereFindingsCannotGoIsSaidBeforeAnythingRuns) {
+  command_.cases = 60;
   command_.out_directory = "/proc/nope";
+  EXPECT_EQ(Explore(), 2);
+  EXPECT_EQ(out_.str(), "");
+  EXPECT_THAT(err_.str(), StartsWith("gauntlet explore: --out: /proc/nope: "));
+}
+
+TEST_F(ExploreCommandTest, NothingIsWrittenOverEarlierFindings) {
+  command_.cases = 60;
   EXPECT_EQ(Explore("plant: lose-metrics\n"), 1);
-  EXPECT_THAT(out_.str(), AllOf(HasSubstr("FOUND  case "),
-                                HasSubstr("/proc/nope: "), HasSubstr("done.")));
-  EXPECT_THAT(err_.str(), HasSubstr("gauntlet explore: /proc/nope: "));
+  EXPECT_EQ(Explore("plant: lose-metrics\n"), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("expected an empty folder, or none, found "
+                                    "finding-001-"));
+}
+
+TEST_F(ExploreCommandTest, ARunThatFindsNothingLeavesNoFolder) {
+  command_.out_directory = "";
+  command_.runs_directory = (folder_ / "runs").string();
+  command_.cases = 20;
+  EXPECT_EQ(Explore(), 0);
+  EXPECT_TRUE(fs::is_empty(folder_ / "runs"));
+}
+
+TEST_F(ExploreCommandTest, ABaseThatDoesNotHoldUndisturbedIsNotExplored) {
+  command_.cases = 60;
+  more_of_cluster_ =
+      ", heartbeat: {every: 1us, lost_after: 2us}, restart: {max: 0}";
+  EXPECT_EQ(Explore(), 1);
+  EXPECT_THAT(err_.str(), HasSubstr("base does not hold undisturbed, so "
+                                    "nothing was tried: as it is, "));
+  EXPECT_EQ(out_.str(), "");
+}
+
+TEST_F(ExploreCommandTest, ABaseThatTheSimulatedWorldCannotDoHasNoVerdict) {
+  command_.cases = 60;
+  EXPECT_EQ(Explore("requires: {gpus: 8}\n"), 3);
+  EXPECT_THAT(err_.str(), HasSubstr("needs 8 GPUs, found 0"));
+}
+
+TEST_F(ExploreCommandTest, TheHeadSaysWhatIsNotTheBasesOwn) {
+  command_.cases = 20;
+  more_of_cluster_ = ", restart: {policy: none, max: 0}";
+  EXPECT_EQ(Explore(), 0) << err_.str() << out_.str();
+  EXPECT_THAT(out_.str(),
+              HasSubstr("not the base's own: restart policy whole-job for "
+                        "none, restart max 20 for 0, "));
+}
+
+TEST_F(ExploreCommandTest, AMistakeInTheBaseIsShownAsRunShowsIt) {
+  more_of_job_ = "  foo: 1\n";
+  EXPECT_EQ(Explore(), 2);
+  EXPECT_THAT(err_.str(), ContainsRegex("base.yaml:[0-9]+:3: error: unknown "
+                                        "key 'foo' in 'job'\n +[0-9]+ |"));
+  EXPECT_TRUE(err_.str().ends_with("\n"));
+}
+
+TEST_F(ExploreCommandTest, ABaseThatIsNotThereIsOneLine) {
+  command_.base_file = (folder_ / "none.yaml").string();
+  EXPECT_EQ(RunExplore(command_, console_), 2);
+  EXPECT_THAT(err_.str(), StartsWith("gauntlet explore: "));
+  EXPECT_TRUE(err_.str().ends_with("No such file or directory\n"));
+}
+
+TEST_F(ExploreCommandTest, NoCaseOfThatNameIsNothingSelected) {
+  command_.name_filter = "nosuch";
+  EXPECT_EQ(RunExplore(command_, console_), 4);
+  EXPECT_EQ(err_.str(),
+            "gauntlet explore: nothing selected: of 1 case of the built-in "
+            "base none has 'nosuch' in its name\n");
+}
+
+TEST_F(ExploreCommandTest, OneCaseIsShownWithItsPlan) {
+  command_.only_case = 3;
+  Explore();
+  EXPECT_THAT(out_.str(),
+              AllOf(HasSubstr("  set-up        "),
+                    HasSubstr("  fault         fault-1: "),
+                    HasSubstr("  outcome       "), Not(HasSubstr("never"))));
+}
+
+TEST_F(ExploreCommandTest, WhereNoFaultFiresThereIsNoVerdict) {
+  command_.kinds = {FaultKind::kCrash};
+  command_.points = {Point::kReject};
+  command_.cases = 5;
+  command_.max_faults = 1;
+  EXPECT_EQ(Explore(), 3);
+  EXPECT_THAT(out_.str(), HasSubstr("5 cases in "));
+  EXPECT_THAT(out_.str(), HasSubstr(": 0 held, 0 broken (0 causes), 5 fired"));
+  EXPECT_THAT(err_.str(), HasSubstr("no verdict: of 5 cases no fault fired"));
+}
+
+TEST_F(ExploreCommandTest, AShortRunTellsWhatItMissedInAFewLines) {
+  command_.cases = 20;
+  EXPECT_EQ(Explore(), 0);
+  EXPECT_LT(std::ranges::count(out_.str(), '\n'), 16);
+  EXPECT_THAT(out_.str(), HasSubstr("--gaps lists all that was never met"));
+  fs::remove_all(folder_ / "found");
+  command_.all_gaps = true;
+  EXPECT_EQ(Explore(), 0);
+  EXPECT_THAT(out_.str(), HasSubstr("    never "));
+}
+
+TEST_F(ExploreCommandTest, CrashStatesStopAfterTheFirstFindingWhereAsked) {
+  command_.mode = ExploreMode::kCrashStates;
+  command_.stop_after = 1;
+  EXPECT_EQ(Explore("plant: skip-manifest-fsync\n"), 1);
+  EXPECT_THAT(out_.str(), AllOf(HasSubstr("stopped: enough findings: "),
+                                HasSubstr(" 1 broken "),
+                                HasSubstr("left out     save on ")));
+}
+
+TEST_F(ExploreCommandTest, CrashStatesOfABugThatShowsAtOnceSayThatItDoes) {
+  command_.mode = ExploreMode::kCrashStates;
+  EXPECT_EQ(Explore("plant: lose-position\n"), 3);
+  EXPECT_THAT(err_.str(), HasSubstr("but with the planted bug"));
 }
 
 TEST_F(ExploreCommandTest, ASweepOfNothingSaysSo) {
@@ -77,8 +204,27 @@ TEST_F(ExploreCommandTest, ASweepOfNothingSaysSo) {
   EXPECT_THAT(err_.str(), HasSubstr("nothing selected"));
 }
 
+TEST_F(ExploreCommandTest, ASweepThatIsStoppedSaysWhatIsLeft) {
+  command_.mode = ExploreMode::kNth;
+  command_.cases = 10;
+  EXPECT_EQ(Explore(), 0);
+  EXPECT_THAT(out_.str(),
+              AllOf(HasSubstr("stopped: --cases. 10 cases in "),
+                    HasSubstr("  left          single faults in ")));
+}
+
+TEST(RenderFoundTest, AHangIsSaidInOneLine) {
+  CampaignFinding finding;
+  finding.what = {.invariant = "no-hang",
+                  .name = "no-launcher",
+                  .message = "no launcher came to an end:\ntask 1 waits\n"};
+  EXPECT_THAT(RenderFound(finding, {.scenario = "f.yaml"}),
+              HasSubstr("       no launcher came to an end:\n"
+                        "       replay: gauntlet replay f.yaml\n"));
+}
+
 TEST_F(ExploreCommandTest, TheHeadSaysTheStepsOfTheHorizon) {
-  command_.cases = 1;
+  command_.cases = 9;
   more_of_job_ = "  max_steps: 7\n";
   EXPECT_EQ(Explore(), 0);
   EXPECT_THAT(out_.str(), HasSubstr("base: 2 workers, 7 steps; "));
@@ -88,6 +234,7 @@ TEST_F(ExploreCommandTest, BrokenCrashStatesAreCountedByImage) {
   command_.mode = ExploreMode::kCrashStates;
   command_.crash_states.windows = {CrashWindow::kSave};
   command_.crash_states.profiles = {DurabilityProfile::kWeak};
+  command_.stop_after = 0;
   command_.output = OutputFormat::kJson;
   EXPECT_EQ(Explore("plant: skip-manifest-fsync\n"), 1);
   const json result = json::parse(out_.str());

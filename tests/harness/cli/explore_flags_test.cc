@@ -83,6 +83,7 @@ TEST(ExploreFlagsTest, MistakesSayWhatWasExpected) {
       {{"--mode", "nth", "--id", "x"}, "--id: expected --mode crash-states"},
       {{"--mode", "crash-states", "--windows", "late"}, "a name or a pattern"},
       {{"a.yaml", "b.yaml"}, "unexpected argument"},
+      {{"--case", "5", "--cases", "9"}, "--case: expected no --cases beside"},
   };
   for (const auto& [arguments, expected] : mistakes) {
     Words words = arguments;

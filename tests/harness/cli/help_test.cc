@@ -42,7 +42,17 @@ TEST(HelpTest, ExitCodesNamesEveryCode) {
   for (const ExitCodeInfo& info : AllExitCodes()) {
     EXPECT_THAT(said.out, HasSubstr(info.meaning));
   }
-  EXPECT_THAT(said.out, HasSubstr("143  stopped"));
+  EXPECT_THAT(said.out, HasSubstr("143  train: stopped"));
+}
+
+TEST(HelpTest, ScenariosSaysWhatAValueMayBe) {
+  const std::string said = Help("scenarios").out;
+  EXPECT_THAT(said, HasSubstr("how: EIO|"));
+  EXPECT_THAT(said, HasSubstr("of those that are sent again, 1 to 90 (10)"));
+}
+
+TEST(HelpTest, WhatTakesOneArgumentDoesNotOfferMore) {
+  EXPECT_THAT(Help("replay").out, HasSubstr("[OPTIONS] [what]\n"));
 }
 
 TEST(HelpTest, ACommandsTopicIsItsOwnHelp) {

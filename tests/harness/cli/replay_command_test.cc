@@ -83,12 +83,13 @@ class ReplayCommandTest : public testing::Test {
 
 TEST_F(ReplayCommandTest, ARecordedCaseComesBackAndItsCauseIsNamed) {
   EXPECT_EQ(Replay("latest/loses-the-key"), 0) << err_.str();
-  EXPECT_THAT(out_.str(),
-              AllOf(StartsWith("loses-the-key (sim): 1 fault, "),
-                    HasSubstr(" events recorded\nreproduced: PASS, as planned: "
-                              "trajectory state-digest: resumed at step 4 "),
-                    HasSubstr("the state loaded at step 4 differs: tensor "
-                              "rng/key, worker 0: ")));
+  EXPECT_THAT(
+      out_.str(),
+      AllOf(StartsWith("loses-the-key (sim): 1 fault, "),
+            HasSubstr(" events recorded\nreproduced: planted bug caught: "
+                      "trajectory state-digest: resumed at step 4 "),
+            HasSubstr("the state loaded at step 4 differs: tensor "
+                      "rng/key, worker 0: ")));
 }
 
 TEST_F(ReplayCommandTest, ARunCanBeNamedByItsBeginningAndACaseByItsFolder) {
@@ -140,8 +141,9 @@ TEST_F(ReplayCommandTest, TheFirstEventThatDiffersIsShown) {
 
 TEST_F(ReplayCommandTest, AScenarioIsRunTwice) {
   EXPECT_EQ(Replay((folder_ / "s.yaml").string()), 0) << err_.str();
-  EXPECT_THAT(out_.str(), HasSubstr("loses-the-key (sim): 1 fault, nothing "
-                                    "recorded: run twice\nreproduced: PASS"));
+  EXPECT_THAT(out_.str(),
+              HasSubstr("loses-the-key (sim): 1 fault, nothing "
+                        "recorded: run twice\nreproduced: planted bug"));
 }
 
 // A finding's scenario expects what is owed: it is to fail.
@@ -177,7 +179,50 @@ TEST_F(ReplayCommandTest, AFindingThatBreaksOtherwiseIsNotReproduced) {
     EXPECT_EQ(Replay(file.string()), code) << out_.str() << err_.str();
   }
   EXPECT_THAT(out_.str(), HasSubstr("what was found, resume-point (too-old), "
-                                    "does not happen: PASS"));
+                                    "does not happen: planted bug caught"));
+}
+
+TEST_F(ReplayCommandTest, AnExplorationsRunIsItsFindings) {
+  ExploreCommand explore;
+  explore.base_file = (folder_ / "base.yaml").string();
+  explore.cases = 40;
+  explore.runs_directory = runs();
+  std::string text = kLosesTheKey;
+  text.resize(text.find("faults:"));
+  ASSERT_TRUE(
+      WriteTextFile(explore.base_file, text + "expect: {outcome: completes}\n")
+          .ok());
+  ASSERT_EQ(RunExplore(explore, console_), 1) << err_.str();
+  const std::string said = out_.str();
+  const size_t begin = said.find(runs()) + runs().size() + 1;
+  const std::string id = said.substr(begin, said.find('/', begin) - begin);
+  EXPECT_EQ(Replay(id), 0) << id << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("reproduced: "));
+  EXPECT_EQ(Replay(id + "/finding-001"), 0) << err_.str();
+}
+
+TEST_F(ReplayCommandTest, ACaseThatIsSkippedIsNotReproduced) {
+  const fs::path file = folder_ / "gpus.yaml";
+  ASSERT_TRUE(WriteTextFile(file, "requires: {gpus: 8}\n" + kLosesTheKey).ok());
+  EXPECT_EQ(Replay(file.string()), 3);
+  EXPECT_THAT(out_.str(), HasSubstr("skipped: needs 8 GPUs, found 0\n"));
+}
+
+TEST_F(ReplayCommandTest, AMistakeInAScenarioIsShownAsRunShowsIt) {
+  const fs::path file = folder_ / "bad.yaml";
+  ASSERT_TRUE(WriteTextFile(file, "foo: 1\n" + kLosesTheKey).ok());
+  EXPECT_EQ(Replay(file.string()), 2);
+  EXPECT_THAT(err_.str(), AllOf(StartsWith(file.string() + ":1:1: error: "
+                                                           "unknown key 'foo'"),
+                                HasSubstr("\n  1 | foo: 1\n    | ^")));
+}
+
+TEST_F(ReplayCommandTest, ManyRunsAreListedWithHowManyMoreThereAre) {
+  for (int i = 0; i < 6; ++i) {
+    fs::create_directories(folder_ / "runs" / fmt::format("old-{}", i));
+  }
+  EXPECT_EQ(Replay("xyzzy"), 2);
+  EXPECT_THAT(err_.str(), HasSubstr(" and 3 more\n"));
 }
 
 TEST_F(ReplayCommandTest, ACrashStateIsRepeatedByItsFileAndByItsId) {

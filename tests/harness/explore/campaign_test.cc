@@ -126,6 +126,34 @@ TEST(CampaignTest, ASweepOfOnePointComesToItsEnd) {
   EXPECT_EQ(report.cases, 6u + 1u + 6u + 6u);
 }
 
+// A heartbeat takes time to come, a rejection damage and a restart.
+TEST(CampaignTest, ASweepGetsToPointsThatOneFaultDoesNotReach) {
+  const CampaignReport report = Explored(
+      BaseOf("explore/base.yaml"),
+      {.mode = CampaignMode::kNth,
+       .kinds = {FaultKind::kCrash, FaultKind::kSlow, FaultKind::kBitFlip},
+       .points = {Point::kHeartbeat, Point::kReject}});
+  EXPECT_EQ(report.end, CampaignEnd::kExhausted);
+  EXPECT_TRUE(report.coverage.PointsHit().contains(Point::kHeartbeat));
+  EXPECT_TRUE(report.coverage.PointsHit().contains(Point::kReject));
+  EXPECT_EQ(report.left, "");
+  EXPECT_EQ(report.broken, 0u) << FirstFindingOf(report);
+}
+
+TEST(CampaignTest, CasesOfWhichNoFaultFiredDidNotHold) {
+  const CampaignReport report =
+      Explored(BaseOf("explore/base.yaml"), {.max_cases = 100});
+  EXPECT_EQ(report.fired_nothing, report.by_faults_fired.at(0));
+  EXPECT_GT(report.fired_nothing, 0u);
+  EXPECT_EQ(report.held + report.broken + report.fired_nothing, report.cases);
+}
+
+TEST(CampaignTest, ARunWithoutAnyFaultHolds) {
+  const CampaignReport report =
+      Explored(BaseOf("explore/base.yaml"), {.max_cases = 5, .max_faults = 0});
+  EXPECT_EQ(report.held, 5u);
+}
+
 TEST(CampaignTest, WhatIsFoundIsLeftAsAScenarioThatLoads) {
   const CampaignReport report = Explored(
       BaseOf("canary/canary-loses-the-metrics.yaml"), {.stop_after = 1});

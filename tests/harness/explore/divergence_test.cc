@@ -308,7 +308,7 @@ TEST(VerdictLineTest, IsOneLineThatTellsPlannedBreachesFromOthers) {
                                                    .message = "a\nb"}}}}};
   EXPECT_EQ(VerdictLine(verdict), "FAIL no-hang timed-out: a");
   verdict.kind = VerdictKind::kPass;
-  EXPECT_EQ(VerdictLine(verdict), "PASS, as planned: no-hang timed-out: a");
+  EXPECT_EQ(VerdictLine(verdict), "planted bug caught: no-hang timed-out: a");
   EXPECT_EQ(VerdictLine({.kind = VerdictKind::kPass}), "PASS");
   EXPECT_EQ(VerdictLine({.kind = VerdictKind::kError, .reason = "why"}),
             "ERROR: why");

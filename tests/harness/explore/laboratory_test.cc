@@ -75,6 +75,28 @@ TEST(LaboratoryTest, ASaveThatFailsAtItsBeginningSaysSo) {
   EXPECT_TRUE(Has(trial.record, RecordKind::kSaveFailed));
 }
 
+TEST(LaboratoryTest, WithoutAFaultNothingIsToBeRestarted) {
+  Record record;
+  record.launchers.push_back({.restarts = 1});
+  EXPECT_EQ(OutcomeOwed(record), Outcome::kCompletes);
+  record.faults.push_back({.id = "crash", .kind = "crash"});
+  EXPECT_EQ(OutcomeOwed(record), Outcome::kRecovers);
+}
+
+TEST(LaboratoryTest, AnErrorThatIsOverByThenIsNoReasonToGiveUp) {
+  Record record;
+  record.launchers.push_back({.exit_code = 1});
+  record.faults.push_back({.id = "no", .kind = "errno", .always = true});
+  LifeEvents& life = record.lives.emplace_back();
+  life.events = {{.kind = RecordKind::kFaultFired, .detail = "no"},
+                 {.kind = RecordKind::kStep, .step = 6}};
+  EXPECT_TRUE(MayGiveUp(record));
+  record.faults[0].until_step = 7;
+  EXPECT_TRUE(MayGiveUp(record));
+  record.faults[0].until_step = 6;
+  EXPECT_FALSE(MayGiveUp(record));
+}
+
 TEST(LaboratoryTest, AnErrorAtEveryHitMayEndTheRun) {
   Laboratory laboratory = MakeLaboratory();
   const Trial trial = laboratory.Try(PlanOf(

@@ -78,10 +78,12 @@ TEST(NthPlansTest, ARecoveryFromACheckpointHasASecondFaultOfItsOwn) {
     plans.Learn(report);
   }
   for (const ExploreCase& one : plans.NextRound()) plans.Learn(NotFired(one));
-  const std::vector<ExploreCase> pairs = plans.NextRound();
-  ASSERT_EQ(pairs.size(), 4u);  // two first faults, two workers
-  EXPECT_EQ(pairs[0].plan.faults[0].site.hit, 1u);
-  EXPECT_EQ(pairs[2].plan.faults[0].site.hit, 2u);
+  for (const uint64_t hit : {1, 2}) {
+    const std::vector<ExploreCase> pairs = plans.NextRound();
+    ASSERT_EQ(pairs.size(), 2u);  // two workers
+    EXPECT_EQ(pairs[0].plan.faults[0].site.hit, hit);
+    for (const ExploreCase& one : pairs) plans.Learn(NotFired(one));
+  }
 }
 
 TEST(NthPlansTest, ASecondFaultBehindTheRecoveryEndsItsSeries) {
@@ -124,6 +126,59 @@ TEST(NthPlansTest, AFurtherSetupHasThePointsThatNoneCameTo) {
   EXPECT_EQ(second[0].setup, 1u);
   EXPECT_EQ(second[0].plan.faults[0].site.point, Point::kBackupDelete);
   EXPECT_EQ(second[0].plan.faults[0].site.hit, 1u);
+}
+
+TEST(NthPlansTest, SingleFaultsOfAllSetupsComeBeforeThePairsOfAny) {
+  PlanSpace space =
+      SpaceOf({FaultKind::kCrash}, {Point::kStepBegin, Point::kBackupDelete});
+  NthPlans plans({space, space}, 1);
+  for (const ExploreCase& one : plans.NextRound()) {
+    const bool first = one.plan.faults[0].site.point == Point::kStepBegin;
+    plans.Learn(first ? Fired(one, 1) : NotFired(one));
+  }
+  for (const ExploreCase& one : plans.NextRound()) plans.Learn(NotFired(one));
+  const std::vector<ExploreCase> second = plans.NextRound();
+  EXPECT_EQ(second[0].setup, 1u);
+  EXPECT_EQ(second[0].plan.faults.size(), 1u);
+  EXPECT_EQ(plans.Left(),
+            "single faults in 1 of 2 set-ups, and all pairs, whose number "
+            "follows from them");
+  for (const ExploreCase& one : second) plans.Learn(NotFired(one));
+  EXPECT_EQ(plans.NextRound()[0].setup, 0u);
+  EXPECT_EQ(plans.Left(), "1 of 1 beginnings of pairs, at least 4 cases");
+}
+
+// The plans of the rounds that follow single faults of which none fires.
+std::vector<ExploreCase> AfterSingles(NthPlans& plans) {
+  for (const ExploreCase& one : plans.NextRound()) plans.Learn(NotFired(one));
+  return plans.NextRound();
+}
+
+TEST(NthPlansTest, APointThatNoSingleFaultComesToIsTriedOnceTimeHasGoneBy) {
+  NthPlans plans({SpaceOf({FaultKind::kSlow}, {Point::kHeartbeat})}, 1);
+  const std::vector<ExploreCase> pairs = AfterSingles(plans);
+  ASSERT_EQ(pairs.size(), 2u);
+  const std::vector<Fault>& faults = pairs[0].plan.faults;
+  EXPECT_EQ(faults[0].site.point, Point::kStepBegin);
+  EXPECT_EQ(faults[1].site.point, Point::kHeartbeat);
+  EXPECT_EQ(faults[1].site.life, 1);
+  EXPECT_TRUE(Validate(pairs[0].plan).ok());
+}
+
+TEST(NthPlansTest, AFaultWhereDamageIsFoundComesBehindDamageAndADeath) {
+  PlanSpace space =
+      SpaceOf({FaultKind::kCrash, FaultKind::kBitFlip}, {Point::kReject});
+  space.max_faults = 3;
+  NthPlans plans({space}, 1);
+  const std::vector<ExploreCase> behind = AfterSingles(plans);
+  ASSERT_EQ(behind.size(), 2u);
+  const std::vector<Fault>& faults = behind[0].plan.faults;
+  ASSERT_EQ(faults.size(), 3u);
+  EXPECT_EQ(faults[0].kind, FaultKind::kBitFlip);
+  EXPECT_EQ(faults[1].kind, FaultKind::kCrash);
+  EXPECT_EQ(faults[2].site.point, Point::kReject);
+  EXPECT_EQ(faults[2].site.life, 2);
+  EXPECT_TRUE(Validate(behind[0].plan).ok());
 }
 
 }  // namespace

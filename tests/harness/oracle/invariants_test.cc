@@ -332,5 +332,31 @@ TEST(CheckTest, KeepsFiveFindingsInWordsAndCountsTheRest) {
   EXPECT_EQ(check.report().findings.size(), 5u);
 }
 
+// Worker 1 of a run that went on says no word more, by a slow fault.
+uint64_t UnexplainedDeaths(const RecordFault& slow) {
+  Record record = RecoveredRun();
+  record.faults = {slow};
+  record.faults[0].id = EventOf(record, 1, 1, K::kFaultFired, 0).detail;
+  record.faults[0].kind = "slow";
+  record.setup.silence_limit_ns = 1'000;
+  record.setup.hang_limit_ns = 3'000;
+  for (LifeEvents& life : record.lives) {
+    if (life.life == 1)
+      std::erase_if(life.events, [](const RecordEvent& one) {
+        return one.kind == K::kLifeEnd;
+      });
+  }
+  return ReportOf(record, "deaths-explained").breaches;
+}
+
+TEST(DeathsExplainedTest, ASlowFaultExplainsWhatItsLengthCan) {
+  EXPECT_EQ(UnexplainedDeaths({.latency_ns = 3'000}), 0u);
+  EXPECT_EQ(UnexplainedDeaths({.latency_ns = 1'500}), 0u);
+  EXPECT_GT(UnexplainedDeaths({.latency_ns = 1'000}), 0u);
+  EXPECT_EQ(UnexplainedDeaths({.always = true, .latency_ns = 1'000}), 0u);
+  EXPECT_EQ(UnexplainedDeaths({.point = "ctl.heartbeat", .latency_ns = 1'000}),
+            0u);
+}
+
 }  // namespace
 }  // namespace gauntlet

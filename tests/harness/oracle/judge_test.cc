@@ -61,6 +61,16 @@ TEST(JudgeTest, OnlyNamedInvariantsCount) {
   EXPECT_EQ(Judge(record).reason, "trajectory");
 }
 
+TEST(JudgeTest, TwoWaysOfOnePlanAreAFailureWhateverElseHolds) {
+  Record record = RecoveredRun();
+  record.nondeterminism = "first divergence: event 3";
+  const Verdict verdict = Judge(record);
+  EXPECT_EQ(verdict.kind, VerdictKind::kFail);
+  EXPECT_THAT(verdict.reason, HasSubstr("first divergence: event 3"));
+  EXPECT_EQ(verdict.invariants.front().invariant, "deterministic");
+  EXPECT_EQ(verdict.invariants.front().breaches, 1u);
+}
+
 // Records without a verdict, and why.
 struct NoVerdictCase {
   VerdictKind kind;

@@ -50,6 +50,8 @@ Record FullRecord() {
                     .summary = "s",
                     .then = "nothing",
                     .always = true,
+                    .until_step = 9,
+                    .latency_ns = 4,
                     .grace_ns = 5,
                     .disk = "weak"}};
   record.lives = {{.worker = 0,

@@ -12,6 +12,7 @@
 namespace gauntlet {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::UnorderedElementsAre;
@@ -100,7 +101,8 @@ TEST_F(SuiteTest, WorldsThatDisagreeAreAFailure) {
   EXPECT_EQ(results[0].verdict.kind, VerdictKind::kPass);
   EXPECT_EQ(results[1].verdict.kind, VerdictKind::kFail);
   EXPECT_THAT(results[1].verdict.reason,
-              HasSubstr("the worlds disagree: PASS"));
+              AllOf(HasSubstr("the worlds disagree: PASS with final state "),
+                    HasSubstr(" with no final state here")));
 }
 
 TEST_F(SuiteTest, AWorldThatCannotDoItDoesNotDisagree) {

@@ -2,6 +2,7 @@
 #include <ostream>
 #include <string>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "harness/scenario/scenario.h"
@@ -57,7 +58,7 @@ const BadBody kBodies[] = {
      "18446744073709551615, found '-1'"},
     {"seed: '1'",
      "s.yaml:3:7: error: expected a whole number from 0 to "
-     "18446744073709551615, found '1'"},
+     "18446744073709551615, found '1' in quotes"},
     {"cluster: {workers: 0}",
      "s.yaml:3:20: error: expected a whole number from 1 to 64, found '0'"},
     {"cluster: {workers: two}",
@@ -66,8 +67,8 @@ const BadBody kBodies[] = {
     {"cluster: {restart: {policy: rejoin}}",
      "s.yaml:3:29: error: unknown policy 'rejoin'"},
     {"cluster: {heartbeat: {every: 200}}",
-     "s.yaml:3:30: error: expected a duration such as 200ms, 1s or 2m, found "
-     "'200'"},
+     "s.yaml:3:30: error: expected a duration such as 200ms, 1s or 2m, at "
+     "most 24h, found '200'"},
     {"cluster: {heartbeat: {every: 2s, lost_after: 1s}}",
      "s.yaml:3:46: error: expected lost_after above `every` (2s), and that "
      "above 0, found 1s"},
@@ -207,8 +208,8 @@ TEST(BadFilesTest, TheHeadIsReadFirst) {
        "s.yaml:2:1: error: unknown key "
        "'nmae'"},
       {"schema: gauntlet/v1\nname: a/b\n",
-       "s.yaml:2:7: error: expected a name of letters, digits, '-', '_' and "
-       "'.', found 'a/b'"},
+       "s.yaml:2:7: error: expected a name of 1 to 100 letters, digits, '-', "
+       "'_' and '.', found 'a/b'"},
       {"schema: gauntlet/v1\nname: a\n",
        "s.yaml:2:7: error: expected `expect`: what must come of the run"},
       {"schema: gauntlet/v1\nname: a\nexpect: {outcome: recover}\n",
@@ -229,6 +230,46 @@ TEST(BadFilesTest, TheHeadIsReadFirst) {
     const std::string errors = ErrorsOf(text);
     EXPECT_EQ(errors.substr(0, errors.find('\n')), error) << errors;
   }
+}
+
+// What says two things, or nothing.
+TEST(BadFilesTest, WhatCannotBeMeantIsNotTaken) {
+  const std::pair<std::string, std::string> kCases[] = {
+      {"expect: {outcome: violates, invariants: [store]}",
+       "s.yaml:3:19: error: `violates` is for canaries: expected a planted "
+       "bug"},
+      {"expect: {outcome: recovers, restarts: {exactly: 2, max: 1}}",
+       "s.yaml:3:57: error: expected at least `exactly` (2), found 1"},
+      {"job: {optimizer: {name: sgd, beta1: 0.5}}",
+       "s.yaml:3:37: error: beta1 is of adam, found sgd"},
+      {"job: {optimizer: {name: adam, momentum: 0.5}}",
+       "s.yaml:3:41: error: momentum is of sgd, found adam"},
+      {"job: {epochs: \"1\"}",
+       "s.yaml:3:15: error: expected a whole number from 1 to 1000000, found "
+       "'1' in quotes"},
+      {"cluster: {workers: 1}\nfaults: [{at: {step: 2}, do: partition}]",
+       "s.yaml:4:10: error: a partition of a single worker cuts it from "
+       "nobody: expected at least 2 workers, found 1"},
+      {"faults: [{at: {step: 2}, do: clock_jump, with: {by: 1500ms}}]",
+       "s.yaml:3:53: error: expected whole seconds, at least 1s, found "
+       "1500ms"},
+      {"faults: [{at: {step: 2}, do: clock_jump, with: {by: 876000h}}]",
+       "s.yaml:3:53: error: expected a duration such as 200ms, 1s or 2m, at "
+       "most 24h, found '876000h'"},
+  };
+  for (const auto& [rest, error] : kCases) {
+    std::string text = "schema: gauntlet/v1\nname: a\n" + rest + "\n";
+    if (!rest.starts_with("expect")) text += "expect: {outcome: completes}\n";
+    const std::string errors = ErrorsOf(text);
+    EXPECT_EQ(errors.substr(0, errors.find('\n')), error) << errors;
+  }
+}
+
+TEST(BadFilesTest, BytesThatAreNoTextAreNotEchoed) {
+  const std::string errors = ErrorsOf("schema: gauntlet/v1\nname: \xff\xfe\n");
+  for (const char c : errors) EXPECT_LT(static_cast<unsigned char>(c), 0x80u);
+  EXPECT_THAT(ErrorsOf("schema: gauntlet/v1\nname: größe\n"),
+              testing::HasSubstr("größe"));
 }
 
 TEST(BadFilesTest, WhatIsWrongInAListOfAJobIsPointedAt) {

@@ -1,0 +1,75 @@
+#include "harness/cli/run_directory.h"
+
+#include <ctime>
+#include <system_error>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace gauntlet {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kMaxRunsOfASecond = 1000;
+
+Status Failed(const fs::path& path, const std::error_code& error) {
+  return IoError(fmt::format("{}: {}", path.string(), error.message()));
+}
+
+// Ready to be written to, with nothing in it.
+Status MakeEmpty(const fs::path& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) return Failed(path, error);
+  const fs::directory_iterator entries(path, error);
+  if (error) return Failed(path, error);
+  if (entries != fs::directory_iterator()) {
+    return InvalidArgument(
+        fmt::format("{}: expected an empty folder, or none, found {} in it",
+                    path.string(), entries->path().filename().string()));
+  }
+  if (access(path.c_str(), W_OK | X_OK) == 0) return OkStatus();
+  return Failed(path, std::error_code(errno, std::generic_category()));
+}
+
+}  // namespace
+
+Result<fs::path> MakeRunDirectory(const fs::path& runs) {
+  std::error_code error;
+  fs::create_directories(runs, error);
+  if (error) return Failed(runs, error);
+  const std::time_t now = std::time(nullptr);
+  const std::string id =
+      fmt::format("{:%Y%m%dT%H%M%S}-{}", fmt::gmtime(now), getpid());
+  for (int i = 1; i <= kMaxRunsOfASecond; ++i) {
+    fs::path path = runs / (i == 1 ? id : fmt::format("{}.{}", id, i));
+    if (fs::create_directory(path, error)) return path;
+    if (error) return Failed(path, error);
+  }
+  return AlreadyExists((runs / id).string() + ": there is one already");
+}
+
+Result<fs::path> MakeFindingsDirectory(const std::string& out,
+                                       const fs::path& runs) {
+  fs::path path = out;
+  if (out.empty()) {
+    const Result<fs::path> run = MakeRunDirectory(runs);
+    if (!run.ok()) return InvalidArgument(run.status().message());
+    path = *run / "findings";
+  }
+  const Status made = MakeEmpty(path);
+  if (made.ok()) return path;
+  return InvalidArgument((out.empty() ? "" : "--out: ") + made.message());
+}
+
+void RemoveIfUnused(const fs::path& findings, const fs::path& runs) {
+  if (findings.parent_path().parent_path() != runs) return;
+  // Whatever has something in it stays.
+  std::error_code error;
+  fs::remove(findings, error);
+  fs::remove(findings.parent_path(), error);
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,29 @@
+// The folders that runs and explorations leave their files in. None is ever
+// used twice.
+#ifndef GAUNTLET_HARNESS_CLI_RUN_DIRECTORY_H_
+#define GAUNTLET_HARNESS_CLI_RUN_DIRECTORY_H_
+
+#include <filesystem>
+#include <string>
+
+#include "engine/status.h"
+
+namespace gauntlet {
+
+// Makes a new folder below `runs`, named by the time: "20261121T104300-77".
+Result<std::filesystem::path> MakeRunDirectory(
+    const std::filesystem::path& runs);
+
+// Where an exploration leaves what it finds: `out`, which is made if need be,
+// or, where that is empty, "findings" in a new folder below `runs`.
+// kInvalidArgument: it cannot be written to, or there is something in it.
+Result<std::filesystem::path> MakeFindingsDirectory(
+    const std::string& out, const std::filesystem::path& runs);
+
+// Removes one of `runs` that nothing was left in.
+void RemoveIfUnused(const std::filesystem::path& findings,
+                    const std::filesystem::path& runs);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_RUN_DIRECTORY_H_

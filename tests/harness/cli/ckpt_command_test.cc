@@ -1,0 +1,62 @@
+#include "harness/cli/ckpt_command.h"
+
+#include <sstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/engine/ckpt/test_world.h"
+
+namespace gauntlet {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class CkptCommandTest : public testing::Test {
+ protected:
+  CkptCommandTest() {
+    CheckpointStore store = OpenStore(test_.world);
+    CHECK(store.ClaimGeneration(std::string(kJob)).ok(), "claim");
+    CHECK(Save(store, 1, 1).ok() && Save(store, 1, 2).ok(), "save");
+  }
+  int Verify(const std::string& path) {
+    return RunCheckpointVerify({.path = path}, test_.world, console_);
+  }
+
+  MemoryStorage storage_;
+  TestWorld test_{storage_};
+  std::ostringstream out_;
+  std::ostringstream err_;
+  Console console_{out_, err_, TerminalStyle(ColorChoice::kOff, {}),
+                   TerminalStyle(ColorChoice::kOff, {})};
+};
+
+TEST_F(CkptCommandTest, AStoreIsSaidWithWhereARunGoesOn) {
+  EXPECT_EQ(Verify("/store"), 0) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("a run goes on from step-000000002-g1\n"));
+}
+
+TEST_F(CkptCommandTest, OneCheckpointIsSaidAlone) {
+  EXPECT_EQ(Verify("/store/step-000000001-g1"), 0) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("good"));
+  EXPECT_THAT(out_.str(), Not(HasSubstr("no checkpoint can be loaded")));
+}
+
+TEST_F(CkptCommandTest, AFolderThatIsNoStoreIsAMistakeAndNoLostCheckpoint) {
+  ASSERT_TRUE(storage_.MakeDirectory("/empty").ok());
+  EXPECT_EQ(Verify("/empty"), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("/empty: no checkpoint store here"));
+  EXPECT_EQ(RunCheckpointList({.directory = "/empty"}, test_.world, console_),
+            2);
+}
+
+TEST_F(CkptCommandTest, ACheckpointThatIsNotThereIsNamedOnce) {
+  EXPECT_EQ(RunCheckpointDiff({.left = "/store/step-9", .right = "/store"},
+                              test_.world, console_),
+            2);
+  EXPECT_THAT(err_.str(), Not(HasSubstr("step-9: /store/step-9")));
+}
+
+}  // namespace
+}  // namespace gauntlet

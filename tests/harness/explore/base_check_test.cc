@@ -1,0 +1,54 @@
+#include "harness/explore/base_check.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/explore/explore_case.h"
+#include "tests/harness/run/small_cases.h"
+
+namespace gauntlet {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+BaseCheck CheckOf(const Case& base) {
+  References references("", "test");
+  return CheckBase(base, references).value();
+}
+
+TEST(BaseCheckTest, ABaseThatCompletesHolds) {
+  const BaseCheck check = CheckOf(CleanCase());
+  EXPECT_EQ(check.wrong, "");
+  EXPECT_EQ(check.skipped, "");
+}
+
+// Heartbeats that are taken for silence: it restarts for nothing.
+TEST(BaseCheckTest, ABaseThatRestartsUndisturbedDoesNotHold) {
+  Case base = CleanCase();
+  base.train.cluster.heartbeat_every = std::chrono::microseconds(1);
+  base.train.cluster.lost_after = std::chrono::microseconds(2);
+  base.cluster.max_restarts = 0;
+  EXPECT_THAT(CheckOf(base).wrong, HasSubstr("as it is, without any fault: "));
+}
+
+TEST(BaseCheckTest, WhatTheSimulatedWorldCannotDoIsTold) {
+  Case base = CleanCase();
+  base.needs.gpus = 8;
+  EXPECT_EQ(CheckOf(base).skipped, "needs 8 GPUs, found 0");
+}
+
+TEST(BaseCheckTest, WhatIsInThePlaceOfTheBasesOwnIsTold) {
+  Case base = CleanCase();
+  base.cluster.policy = RestartPolicy::kNone;
+  base.cluster.max_restarts = 30;
+  base.train.cluster.lost_after = std::chrono::seconds(1);
+  EXPECT_THAT(OverridesOf(base),
+              ElementsAre("restart policy whole-job for none",
+                          "step_timeout 3s for 30s", "save_timeout 5s for 5m",
+                          "timeout total 10m for 2m"));
+  EXPECT_THAT(OverridesOf(SetupsOf(base).front()), testing::IsEmpty());
+}
+
+}  // namespace
+}  // namespace gauntlet
