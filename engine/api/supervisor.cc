@@ -51,8 +51,7 @@ Status ManagedSession::Prepare() {
   RETURN_IF_ERROR(LoadOrInitialize());
   RETURN_IF_ERROR(Ready(ReadyWhen::kAfterLoad));
   steps_done_ = training_->step();
-  StartServices();
-  return OkStatus();
+  return StartServices();
 }
 
 Status ManagedSession::LoadOrInitialize() {
@@ -67,27 +66,65 @@ Status ManagedSession::LoadOrInitialize() {
   return options_.init_fn(*training_);
 }
 
-void ManagedSession::StartServices() {
-  if (!training_->chief()) return;
+Status ManagedSession::StartServices() {
+  if (!training_->chief()) return OkStatus();
+  RETURN_IF_ERROR(StartSummaries());
   if (manager_ != nullptr && options_.save_model_every > Duration(0)) {
     coordinator_.Loop("save service", options_.save_model_every, [this] {
       save_due_ = true;
       return OkStatus();
     });
   }
-  if (options_.count_steps_every <= Duration(0)) return;
-  coordinator_.Loop("step counter", options_.count_steps_every, [this] {
-    const Time now = training_->world().clock.Now();
-    const uint64_t steps = steps_done_;
-    if (counted_at_) {
-      const std::chrono::duration<double> seconds = now - *counted_at_;
-      steps_per_second_ =
-          static_cast<double>(steps - counted_steps_) / seconds.count();
-    }
-    counted_steps_ = steps;
-    counted_at_ = now;
+  if (options_.count_steps_every > Duration(0)) {
+    coordinator_.Loop("step counter", options_.count_steps_every, [this] {
+      CountSteps();
+      return OkStatus();
+    });
+  }
+  return OkStatus();
+}
+
+Status ManagedSession::StartSummaries() {
+  if (options_.logdir.empty() || options_.save_summaries_every <= Duration(0)) {
     return OkStatus();
-  });
+  }
+  summarized_step_ = step();
+  ASSIGN_OR_RETURN(summaries_,
+                   SummaryService::Open(training_->world(), options_.logdir,
+                                        summarized_step_ + 1));
+  coordinator_.Loop("summary service", options_.save_summaries_every,
+                    [this] { return WriteSummaries(); });
+  return OkStatus();
+}
+
+void ManagedSession::CountSteps() {
+  const Time now = training_->world().clock.Now();
+  const uint64_t steps = steps_done_;
+  if (counted_at_) {
+    const std::chrono::duration<double> seconds = now - *counted_at_;
+    steps_per_second_ =
+        static_cast<double>(steps - counted_steps_) / seconds.count();
+  }
+  counted_steps_ = steps;
+  counted_at_ = now;
+}
+
+Status ManagedSession::WriteSummaries() {
+  const uint64_t newest = steps_done_;
+  if (newest > summarized_step_) {
+    summarized_step_ = newest;
+    std::vector<Scalar> scalars = {{.tag = "loss", .value = loss_}};
+    if (steps_per_second_ > 0.0) {
+      scalars.push_back({.tag = "global_step/sec",
+                         .value = static_cast<float>(steps_per_second_)});
+    }
+    summaries_->Add(newest, std::move(scalars));
+  }
+  return summaries_->Write();
+}
+
+void ManagedSession::SummaryComputed(std::vector<Scalar> scalars) {
+  if (summaries_ != nullptr) summaries_->Add(step(), std::move(scalars));
 }
 
 void ManagedSession::Loop(std::string name, Duration period,
@@ -121,6 +158,7 @@ Status ManagedSession::TakeStep(float& loss) {
   if (training_->EpochDone()) {
     RETURN_IF_ERROR(training_->EndEpoch().status());
   }
+  loss_ = loss;
   steps_done_ = step();
   notices_.OperationTook(clock.Now() - begin);
   preempted_ = preempted_ || (agreed & kRequestStop) != 0;
@@ -159,6 +197,7 @@ Status ManagedSession::HearOfServices(const Status& own) {
 
 Status ManagedSession::Stop() {
   Status outcome = coordinator_.Join(options_.stop_grace);
+  if (outcome.ok() && summaries_ != nullptr) outcome = WriteSummaries();
   if (!broken_) {
     outcome = HearOfServices(outcome);
     if (outcome.ok() && manager_ != nullptr && saved_step_ != step()) {

@@ -18,10 +18,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "engine/api/checkpoint_manager.h"
 #include "engine/api/coordinator.h"
 #include "engine/api/custom_training.h"
+#include "engine/api/summary_service.h"
 #include "engine/status.h"
 #include "engine/train/notice_requests.h"
 
@@ -41,6 +43,8 @@ struct SupervisorOptions {
   std::string logdir;
   Duration save_model_every = std::chrono::seconds(600);  // 0: off
   int max_to_keep = 5;
+  // Loss and speed for TensorBoard, and what SummaryComputed was told; 0: off.
+  Duration save_summaries_every = std::chrono::seconds(120);
   Duration count_steps_every = std::chrono::seconds(120);  // 0: off
   // Before anything is loaded, in every life.
   std::function<Status(CustomTraining&)> local_init;
@@ -74,6 +78,10 @@ class ManagedSession {
   // with WorkerExit::kStopped.
   bool preempted() const { return preempted_; }
 
+  // Scalars of the user's own, at the present step: written by the summary
+  // service. On the chief; elsewhere, or without that service, nothing.
+  void SummaryComputed(std::vector<Scalar> scalars);
+
   // Calls `body` on this worker, now and then every `period`, in a task of its
   // own, as Coordinator::Loop.
   void Loop(std::string name, Duration period, std::function<Status()> body);
@@ -92,15 +100,19 @@ class ManagedSession {
   Status Prepare();
   Status Ready(ReadyWhen when) const;
   Status LoadOrInitialize();
-  void StartServices();
+  Status StartServices();
   uint32_t Requests();
   Status TakeStep(float& loss);
   Status Settle();
   Status HearOfServices(const Status& own);
+  Status StartSummaries();
+  void CountSteps();
+  Status WriteSummaries();
 
   CustomTraining* training_;
   SupervisorOptions options_;
   std::unique_ptr<CheckpointManager> manager_;  // null: no checkpoints
+  std::unique_ptr<SummaryService> summaries_;   // null: none
   Coordinator coordinator_;
   NoticeRequests notices_;
   bool recovered_ = false;
@@ -111,7 +123,9 @@ class ManagedSession {
   // Written by services, read by the steps, and the other way round.
   std::atomic<bool> save_due_ = false;
   std::atomic<uint64_t> steps_done_ = 0;
+  std::atomic<float> loss_ = 0.0f;  // of the newest step
   std::atomic<double> steps_per_second_ = 0.0;
+  uint64_t summarized_step_ = 0;  // of the summary service alone
   // Of the counting service alone.
   uint64_t counted_steps_ = 0;
   std::optional<Time> counted_at_;

@@ -39,6 +39,18 @@ std::string_view SaveUnitName(SaveUnit unit) {
   return "?";
 }
 
+std::string_view AtSuccessName(AtSuccess at_success) {
+  switch (at_success) {
+    case AtSuccess::kKeepCheckpoints:
+      return "keep";
+    case AtSuccess::kDeleteCheckpoints:
+      return "delete";
+    case AtSuccess::kLeaveCheckpoints:
+      return "leave";
+  }
+  return "?";
+}
+
 Json HorizonToJson(const Horizon& horizon) {
   return {{"epochs", horizon.epochs},
           {"max_steps", OptionalToJson(horizon.max_steps)},
@@ -60,9 +72,7 @@ Json CheckpointToJson(const CheckpointOptions& checkpoint) {
           {"every", checkpoint.trigger.every},
           {"keep", checkpoint.keep},
           {"keep_every_hours", checkpoint.keep_every_hours},
-          {"at_success", checkpoint.at_success == AtSuccess::kKeepCheckpoints
-                             ? "keep"
-                             : "delete"},
+          {"at_success", AtSuccessName(checkpoint.at_success)},
           {"at_notice",
            checkpoint.at_notice == AtNotice::kSaveAndLeave ? "save" : "leave"},
           {"cold_start", checkpoint.allow_cold_start ? "allow" : "refuse"}};
@@ -83,8 +93,12 @@ Result<CheckpointOptions> CheckpointFromJson(const Json& json) {
   checkpoint.keep_every_hours = static_cast<uint64_t>(
       fields.Integer("keep_every_hours", 0, kMaxKeepHours));
   checkpoint.at_success = fields.Choice<AtSuccess>(
-      "at_success", {{"keep", AtSuccess::kKeepCheckpoints},
-                     {"delete", AtSuccess::kDeleteCheckpoints}});
+      "at_success", {{AtSuccessName(AtSuccess::kKeepCheckpoints),
+                      AtSuccess::kKeepCheckpoints},
+                     {AtSuccessName(AtSuccess::kDeleteCheckpoints),
+                      AtSuccess::kDeleteCheckpoints},
+                     {AtSuccessName(AtSuccess::kLeaveCheckpoints),
+                      AtSuccess::kLeaveCheckpoints}});
   checkpoint.at_notice = fields.Choice<AtNotice>(
       "at_notice",
       {{"save", AtNotice::kSaveAndLeave}, {"leave", AtNotice::kLeave}});

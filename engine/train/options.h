@@ -31,7 +31,13 @@ struct SaveTrigger {
   uint64_t every = 1;
 };
 
-enum class AtSuccess : uint8_t { kKeepCheckpoints, kDeleteCheckpoints };
+// What a finished run does: saves its end beside the checkpoints that are there,
+// deletes them all, or leaves them as they are.
+enum class AtSuccess : uint8_t {
+  kKeepCheckpoints,
+  kDeleteCheckpoints,
+  kLeaveCheckpoints
+};
 
 // What a termination notice leads to, where there are checkpoints.
 enum class AtNotice : uint8_t { kSaveAndLeave, kLeave };

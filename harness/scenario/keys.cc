@@ -346,9 +346,10 @@ constexpr KeySpec kKeys[] = {
      .high = 1'000'000},
     {.path = "checkpoint.at_success",
      .type = T::kChoice,
-     .doc = "what a finished run does with its checkpoints",
+     .doc = "a finished run saves its end beside its checkpoints, deletes "
+            "them, or leaves them as they are",
      .fallback = "keep",
-     .listed = "keep|delete"},
+     .listed = "keep|delete|leave"},
     {.path = "checkpoint.allow_cold_start",
      .type = T::kFlag,
      .doc = "start afresh where no checkpoint can be loaded",

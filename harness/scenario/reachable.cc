@@ -210,8 +210,8 @@ class Checker {
             fmt::format("a single worker does not get to {}",
                         PointName(site.point)));
     } else if (site.point == Point::kBackupDelete &&
-               case_.train.checkpoint.at_success ==
-                   AtSuccess::kKeepCheckpoints) {
+               case_.train.checkpoint.at_success !=
+                   AtSuccess::kDeleteCheckpoints) {
       Never(placed, "point", "a finished run keeps its checkpoints",
             "checkpoint: {at_success: delete}");
     }

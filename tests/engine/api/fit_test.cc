@@ -126,6 +126,32 @@ TEST(FitTest, TwoWorkersAgreeWithOneThatHasTwoReplicas) {
   EXPECT_EQ(digests, (std::vector<Digest>{expected.digest, expected.digest}));
 }
 
+// The run R5: saved by the chief of two workers, loaded and trained further by
+// one, whose replicas make it another job.
+TEST(FitTest, AModelThatTwoWorkersTrainedIsTrainedFurtherByOne) {
+  FitFixture fixture;
+  fixture.Run(2, [&](World& world, const WorkerSpec& place) {
+    FitOptions options = SmallFit(3, {});
+    options.place = place;
+    Sequential model = SmallModel();
+    ASSERT_TRUE(model.Fit(world, SmallDigits(), options).ok());
+    if (place.rank == 0) {
+      ASSERT_TRUE(model.SaveWeights(world, "/model").ok());
+    }
+  });
+  fixture.Run([](World& world) {
+    Sequential model = SmallModel();
+    ASSERT_TRUE(model.LoadWeights(world, "/model").ok());
+    const auto data = LoadData(world.storage, SmallDigits()).value();
+    const float before = model.Evaluate(data->train)->loss;
+    const FitResult fit =
+        model.Fit(world, SmallDigits(), SmallFit(2, {})).value();
+    EXPECT_EQ(fit.steps, 12u);
+    EXPECT_EQ(fit.history.loss.size(), 2u);
+    EXPECT_LT(model.Evaluate(data->train)->loss, before);
+  });
+}
+
 // An interrupted worker leaves; Fit returns on the other, and both go on.
 TEST(FitTest, WhoLosesAnotherWorkerIsToldAndGoesOnWithItLater) {
   FitFixture fixture;

@@ -123,6 +123,40 @@ TEST(SupervisorTest, CountsTheStepsOfASecond) {
   });
 }
 
+// How often the name stands in the event files of the log directory.
+size_t Mentions(Storage& disk, const std::string& name) {
+  size_t count = 0;
+  const std::vector<DirectoryEntry> entries = disk.List("/logs").value();
+  for (const DirectoryEntry& entry : entries) {
+    if (!entry.name.starts_with("events.")) continue;
+    const std::string text =
+        ReadFile(disk, "/logs/" + entry.name, 1 << 20).value();
+    for (size_t at = text.find(name); at != text.npos;
+         at = text.find(name, at + 1)) {
+      ++count;
+    }
+  }
+  return count;
+}
+
+TEST(SupervisorTest, DrawsItsOwnAndTheUsersSummariesByTheClock) {
+  FitFixture fixture;
+  fixture.Run(1, [](World& world, const WorkerSpec& place) {
+    const auto training = NewTraining(world, place);
+    Supervisor supervisor(*training, {.logdir = "/logs",
+                                      .save_summaries_every = seconds(10),
+                                      .count_steps_every = seconds(5)});
+    const auto session = supervisor.PrepareSession().value();
+    TakeSteps(world, *session, 25);
+    session->SummaryComputed({{.tag = "my/own", .value = 7.0f}});
+    EXPECT_TRUE(session->Stop().ok());
+  });
+  // After 10, 20 and 25 s, and at once if the first step was sooner than that.
+  EXPECT_THAT(Mentions(fixture.disk(), "loss"), AnyOf(3u, 4u));
+  EXPECT_EQ(Mentions(fixture.disk(), "global_step/sec"), 3u);
+  EXPECT_EQ(Mentions(fixture.disk(), "my/own"), 1u);
+}
+
 // A service of the second of two workers fails: both stop, and both know why.
 TEST(SupervisorTest, AServiceThatFailsStopsAllWorkersAndNothingIsSaved) {
   FitFixture fixture;

@@ -37,7 +37,8 @@ CheckpointOptions AnyCheckpoint() {
           .keep = *rc::gen::inRange(1, 1 << 30),
           .keep_every_hours = *rc::gen::inRange<uint64_t>(0, 1'000'001),
           .at_success = *rc::gen::element(AtSuccess::kKeepCheckpoints,
-                                          AtSuccess::kDeleteCheckpoints),
+                                          AtSuccess::kDeleteCheckpoints,
+                                          AtSuccess::kLeaveCheckpoints),
           .allow_cold_start = *rc::gen::arbitrary<bool>(),
           .at_notice =
               *rc::gen::element(AtNotice::kSaveAndLeave, AtNotice::kLeave)};
