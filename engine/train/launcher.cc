@@ -7,6 +7,7 @@
 
 #include "engine/ckpt/checkpoint_store.h"
 #include "engine/ckpt/ownership.h"
+#include "engine/train/membership.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -25,8 +26,21 @@ constexpr int kInterrupted = 130;
 struct Loss {
   int worker = 0;
   WorkerExited exited;
-  std::string failure;  // what it said of it, if anything
+  std::string failure;    // what it said of it, if anything
+  bool put_down = false;  // the launcher killed it
 };
+
+// Whether it died, rather than left with a word on why.
+bool Died(const WorkerExited& exited) {
+  if (exited.signal != 0) return true;
+  for (const WorkerExit told :
+       {WorkerExit::kDone, WorkerExit::kFailed, WorkerExit::kBadInput,
+        WorkerExit::kNoCheckpoint, WorkerExit::kLostWorker,
+        WorkerExit::kStopped}) {
+    if (exited.code == ExitCode(told)) return false;
+  }
+  return true;
+}
 
 std::string Describe(const Loss& loss) {
   if (loss.exited.signal != 0) {
@@ -51,7 +65,10 @@ class Launcher {
       : world_(world),
         processes_(processes),
         options_(options),
-        observer_(observer) {}
+        observer_(observer),
+        membership_({.workers = options.workers,
+                     .min_workers = options.min_workers,
+                     .by_life = options.workers_by_life}) {}
 
   LaunchEnd Run();
 
@@ -66,16 +83,21 @@ class Launcher {
   void Take(const WorkerNotice& notice);
   bool RunAttempt(int life, LaunchEnd& end);
   bool Conclude(LaunchEnd& end) const;
+  std::optional<int> Culprit() const;
   std::string WhyGiveUp(int restarts, int fruitless) const;
   bool Pause(Duration pause);
   bool told_to_stop() const { return notices_passed_on_ > 0; }
+  int chief() const { return members_.front(); }
 
   World& world_;
   WorkerProcesses& processes_;
   const LauncherOptions& options_;
   LaunchObserver& observer_;
 
-  std::vector<bool> running_;
+  Membership membership_;
+  std::vector<int> members_;             // of this attempt, by rank
+  std::map<int, bool> running_;          // by worker
+  std::map<int, bool> put_down_;         // killed from here, by worker
   std::map<int, std::string> failures_;  // said in this attempt, by worker
   std::vector<Loss> losses_;  // of this attempt, in the order they came
   std::optional<TrainResult> result_;
@@ -107,31 +129,34 @@ Result<std::unique_ptr<FileLock>> Launcher::LockDirectory() {
 }
 
 Status Launcher::StartAll(int life) {
-  ASSIGN_OR_RETURN(const std::vector<std::string> addresses,
-                   processes_.ReserveAddresses(options_.workers));
-  running_.assign(static_cast<size_t>(options_.workers), false);
+  members_ = membership_.Of(life);
+  ASSIGN_OR_RETURN(
+      const std::vector<std::string> addresses,
+      processes_.ReserveAddresses(static_cast<int>(members_.size())));
+  running_.clear();
+  put_down_.clear();
   losses_.clear();
   failures_.clear();
   result_.reset();
   kill_at_ = kNever;
   hangs_at_ = kNever;
   hang_.clear();
-  for (int worker = 0; worker < options_.workers; ++worker) {
-    RETURN_IF_ERROR(processes_.Start({.worker = worker,
+  for (size_t rank = 0; rank < members_.size(); ++rank) {
+    RETURN_IF_ERROR(processes_.Start({.worker = members_[rank],
                                       .life = life,
-                                      .rank = worker,
+                                      .rank = static_cast<int>(rank),
                                       .addresses = addresses,
                                       .tenure = tenure_}));
-    running_[static_cast<size_t>(worker)] = true;
+    running_[members_[rank]] = true;
   }
   return OkStatus();
 }
 
 void Launcher::KillAll() {
-  for (size_t worker = 0; worker < running_.size(); ++worker) {
-    if (running_[worker]) {
-      processes_.Signal(static_cast<int>(worker), WorkerSignal::kKill);
-    }
+  for (const auto& [worker, runs] : running_) {
+    if (!runs) continue;
+    put_down_[worker] = true;
+    processes_.Signal(worker, WorkerSignal::kKill);
   }
 }
 
@@ -144,10 +169,8 @@ void Launcher::PassOnNotices() {
     return;
   }
   GiveThemUntil(options_.stop_grace);
-  for (size_t worker = 0; worker < running_.size(); ++worker) {
-    if (running_[worker]) {
-      processes_.Signal(static_cast<int>(worker), WorkerSignal::kTerminate);
-    }
+  for (const auto& [worker, runs] : running_) {
+    if (runs) processes_.Signal(worker, WorkerSignal::kTerminate);
   }
 }
 
@@ -174,14 +197,15 @@ void Launcher::Take(const WorkerNotice& notice) {
     GiveThemUntil(options_.stop_grace);
   } else {
     const auto& exited = std::get<WorkerExited>(notice.what);
-    running_[static_cast<size_t>(notice.worker)] = false;
+    running_[notice.worker] = false;
     if (exited.code == ExitCode(WorkerExit::kDone)) {
       GiveThemUntil(options_.stop_grace);
       return;
     }
     losses_.push_back({.worker = notice.worker,
                        .exited = exited,
-                       .failure = failures_[notice.worker]});
+                       .failure = failures_[notice.worker],
+                       .put_down = put_down_[notice.worker]});
     const bool leaving =
         exited.signal == 0 && exited.code == ExitCode(WorkerExit::kStopped);
     GiveThemUntil(leaving ? options_.stop_grace : options_.survivors_grace);
@@ -190,8 +214,8 @@ void Launcher::Take(const WorkerNotice& notice) {
 
 // Where all hang, or the only one, nobody else notices.
 void Launcher::WatchChief(Time now) {
-  if (now < hangs_at_ || !running_[0]) return;
-  if (!processes_.Hears(0)) {
+  if (now < hangs_at_ || !running_[chief()]) return;
+  if (!processes_.Hears(chief())) {
     hangs_at_ = now + patience_;
     return;
   }
@@ -203,7 +227,7 @@ void Launcher::WatchChief(Time now) {
 
 // Until no worker runs.
 void Launcher::Attend() {
-  while (std::find(running_.begin(), running_.end(), true) != running_.end()) {
+  while (std::ranges::any_of(running_, &std::pair<const int, bool>::second)) {
     PassOnNotices();
     const Time now = world_.clock.Now();
     if (now >= kill_at_) {
@@ -226,7 +250,7 @@ bool Launcher::Conclude(LaunchEnd& end) const {
     end.exit_code = result_->status == "done" ? ExitCode(WorkerExit::kDone)
                                               : ExitCode(WorkerExit::kStopped);
     for (const Loss& loss : losses_) {
-      if (loss.worker != 0 || loss.exited.signal != 0 ||
+      if (loss.worker != chief() || loss.exited.signal != 0 ||
           loss.exited.code != ExitCode(WorkerExit::kFailed)) {
         continue;
       }
@@ -283,11 +307,28 @@ bool Launcher::Pause(Duration pause) {
   return true;
 }
 
+// The worker whose death began this attempt's end: the first that died of
+// itself, else the only one that did not leave when the others did.
+std::optional<int> Launcher::Culprit() const {
+  std::optional<int> stayed;
+  int put_down = 0;
+  for (const Loss& loss : losses_) {
+    if (!Died(loss.exited)) continue;
+    if (!loss.put_down) return loss.worker;
+    stayed = loss.worker;
+    ++put_down;
+  }
+  return put_down == 1 ? stayed : std::nullopt;
+}
+
 // "" if another life is to be tried.
 std::string Launcher::WhyGiveUp(int restarts, int fruitless) const {
   if (options_.restart == RestartPolicy::kNone ||
       restarts >= options_.max_restarts) {
     return fmt::format("{} restarts", restarts);
+  }
+  if (!membership_.too_few().empty()) {
+    return fmt::format("{} restarts, with too few workers left", restarts);
   }
   if (fruitless > options_.max_fruitless) {
     return fmt::format("{} lives without a new step", fruitless);
@@ -321,6 +362,10 @@ LaunchEnd Launcher::Run() {
     end.reason = !hang_.empty()    ? hang_
                  : losses_.empty() ? "no worker reported a result"
                                    : Describe(losses_.front());
+    if (const std::string left_out = membership_.Blame(Culprit());
+        !left_out.empty()) {
+      end.reason += "; " + left_out;
+    }
     const bool progress = furthest_step_ > furthest_before;
     fruitless = progress ? 0 : fruitless + 1;
     if (progress) pause = std::min(options_.backoff, options_.max_backoff);

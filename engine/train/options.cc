@@ -24,6 +24,22 @@ Duration ReadDuration(JsonFields& fields, std::string_view key) {
   return Duration(fields.Integer(key, 1, kMaxDuration));
 }
 
+}  // namespace
+
+std::string_view RestartPolicyName(RestartPolicy policy) {
+  switch (policy) {
+    case RestartPolicy::kNone:
+      return "none";
+    case RestartPolicy::kWholeJob:
+      return "whole-job";
+    case RestartPolicy::kRejoin:
+      return "rejoin";
+  }
+  return "?";
+}
+
+namespace {
+
 std::string_view SaveUnitName(SaveUnit unit) {
   switch (unit) {
     case SaveUnit::kNone:

@@ -57,8 +57,10 @@ struct PreemptionOptions {
   Duration grace{0};
 };
 
-// What the launcher does when a worker is lost.
-enum class RestartPolicy : uint8_t { kNone, kWholeJob };
+// What is done when a worker is lost: nothing; all workers start again from the
+// newest checkpoint; or the lost one alone does, and takes the others' state.
+enum class RestartPolicy : uint8_t { kNone, kWholeJob, kRejoin };
+std::string_view RestartPolicyName(RestartPolicy policy);
 
 struct TrainOptions {
   JobSpec job;

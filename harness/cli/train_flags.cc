@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "harness/cli/flags.h"
+#include "harness/cli/membership_flags.h"
 #include "harness/cli/verbs.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -112,12 +113,7 @@ void AddMachineFlags(Flags& flags, TrainFlags& told) {
                "canonical, or fast: other bits on other machines (canonical)"},
               ReadChoice<Math>(kernels.math, {{"canonical", Math::kCanonical},
                                               {"fast", Math::kFast}}));
-  flags.Value(
-      {"--restart", "NAME",
-       "none, or whole-job: all workers when one is lost (whole-job)"},
-      ReadChoice<RestartPolicy>(command.launcher.restart,
-                                {{"none", RestartPolicy::kNone},
-                                 {"whole-job", RestartPolicy::kWholeJob}}));
+  AddMembershipFlags(flags, command.launcher);
   flags.Value({"--max-restarts", "N", "of the whole run (100)"},
               ReadWhole(told.max_restarts, 0, 1000));
   flags.Value({"--grace", "TIME",
@@ -254,6 +250,7 @@ Result<Command> ParseTrain(const VerbArguments& verb) {
   told.command.launcher.checkpoint_directory =
       told.command.options.checkpoint.directory;
   RETURN_IF_ERROR(TakeRestarts(told.max_restarts, told.command));
+  RETURN_IF_ERROR(CheckMembership(told.command.launcher));
   if (told.grace) {
     told.command.options.preemption.grace = *told.grace;
     told.command.launcher.stop_grace += *told.grace;

@@ -267,7 +267,9 @@ const Generation* Evidence::Before(const GenerationId& id) const {
 }
 
 bool Evidence::HaveAllFinished(const Generation& generation) const {
-  return generation.finished_workers >= record.setup.workers;
+  return generation.finished_workers > 0 &&
+         generation.finished_workers >=
+             static_cast<int>(generation.lives.size());
 }
 
 bool Evidence::IsSaving(int life, int64_t t_ns) const {

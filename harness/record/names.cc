@@ -23,8 +23,9 @@ static_assert(kKinds.size() == static_cast<size_t>(RecordKind::kLifeEnd) + 1);
 
 constexpr std::array<std::string_view, 3> kPhases = {
     "in_epoch", "evaluation_due", "callbacks_due"};
-constexpr std::array<std::string_view, 5> kOutcomes = {
-    "completes", "recovers", "stops-cleanly", "refuses", "violates"};
+constexpr std::array<std::string_view, 6> kOutcomes = {
+    "completes", "recovers", "stops-cleanly",
+    "refuses",   "violates", "gives-up"};
 constexpr std::array<std::string_view, 3> kEndings = {"exited", "hung",
                                                       "timed-out"};
 constexpr std::array<std::string_view, 4> kVerdicts = {"PASS", "FAIL", "ERROR",

@@ -2,9 +2,10 @@
 //
 // Within a life: it begins with its beginning, time goes on, steps count up by
 // one from where it resumed, and nothing comes after its end. Across lives:
-// each worker's are numbered without a gap, and those that trained belong to
-// ever newer generations (a late survivor may claim one, but has nobody to
-// train with). A finished run has done every step.
+// each worker's are numbered without a gap but for lives of the job that it had
+// no part in, and those that trained belong to ever newer generations (a late
+// survivor may claim one, but has nobody to train with). A finished run has
+// done every step.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -56,6 +57,26 @@ void CheckSteps(const LifeEvents& life, std::set<uint64_t>& done,
   }
 }
 
+// Whether the worker need not be in that life of the job.
+bool MayBeLeftOut(const RunSetup& setup, int worker, int life) {
+  const bool can_shrink =
+      setup.min_workers > 0 && setup.min_workers < setup.workers;
+  if (can_shrink || setup.rejoins) return true;
+  const std::vector<int>& by_life = setup.workers_by_life;
+  if (by_life.empty()) return false;
+  const auto index = static_cast<size_t>(std::max(life, 1)) - 1;
+  return worker >= by_life[std::min(index, by_life.size() - 1)];
+}
+
+// Whether the worker's lives go on with that one.
+bool Follows(const RunSetup& setup, const LifeEvents& life, int last) {
+  if (life.life <= last) return false;
+  for (int missing = last + 1; missing < life.life; ++missing) {
+    if (!MayBeLeftOut(setup, life.worker, missing)) return false;
+  }
+  return true;
+}
+
 bool HasTrained(const LifeEvents& life) {
   return std::any_of(
       life.events.begin(), life.events.end(),
@@ -72,7 +93,7 @@ void CheckEventsMerge(const Evidence& evidence, Check& check) {
     CheckOrder(life, check);
     CheckSteps(life, done, check);
     int& last = last_life[life.worker];
-    if (life.life != last + 1) {
+    if (!Follows(evidence.record.setup, life, last)) {
       check.Breach("lives", fmt::format("worker {}: life {} follows life {}",
                                         life.worker, life.life, last));
     }

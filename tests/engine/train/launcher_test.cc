@@ -456,5 +456,56 @@ TEST_F(LauncherTest, WorkersThatAllEndWithoutAResultAreALoss) {
   EXPECT_THAT(end.reason, HasSubstr("no worker reported a result"));
 }
 
+TEST_F(LauncherTest, AWorkerThatFailsAgainAndAgainIsDoneWithout) {
+  options_.min_workers = 2;
+  const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
+    if (spec.addresses.size() == 2) return Done(spec);
+    if (spec.worker == 1) return {.exit = 70};
+    return {.runs = milliseconds(11), .exit = 75};
+  });
+  EXPECT_EQ(end.exit_code, 0);
+  EXPECT_EQ(end.restarts, 3);
+  EXPECT_THAT(restarts_.back().reason,
+              HasSubstr("worker 1 failed 3 times in a row; going on without "
+                        "it"));
+  EXPECT_THAT(lives_, ElementsAre(1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4));
+}
+
+TEST_F(LauncherTest, AWorkerThatHasToBeKilledEachTimeIsToBlame) {
+  options_.min_workers = 2;
+  const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
+    if (spec.addresses.size() == 2) return Done(spec);
+    if (spec.worker == 2) return {.for_ever = true};
+    return {.exit = 75};
+  });
+  EXPECT_EQ(end.exit_code, 0);
+  EXPECT_THAT(restarts_.back().reason,
+              HasSubstr("worker 2 failed 3 times in a row"));
+}
+
+TEST_F(LauncherTest, WithTooFewWorkersLeftItGivesUpAndSaysWhy) {
+  options_.min_workers = 2;
+  const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
+    const int dies = spec.addresses.size() == 3 ? 1 : 2;
+    if (spec.worker == dies) return {.exit = 70};
+    return {.runs = milliseconds(11), .exit = 75};
+  });
+  EXPECT_EQ(end.exit_code, 1);
+  EXPECT_EQ(end.restarts, 5);
+  EXPECT_THAT(end.reason, HasSubstr("worker 2 failed 3 times in a row; without "
+                                    "it there are 1 workers, expected at least "
+                                    "2; gave up"));
+}
+
+TEST_F(LauncherTest, WorkersByLifeCountFromTheFirstLife) {
+  options_.workers_by_life = {3, 1, 2};
+  options_.first_life = 2;
+  Launched([](const WorkerSpec& spec) -> Script {
+    if (spec.life == 3) return Done(spec);
+    return {.exit = 70};
+  });
+  EXPECT_THAT(lives_, ElementsAre(2, 3, 3));
+}
+
 }  // namespace
 }  // namespace gauntlet
