@@ -50,6 +50,10 @@ class Heartbeat {
   // start on no loss is reported.
   void Leave();
 
+  // Ends at once: no bye is said, all channels are broken. Its tasks are ended
+  // when it returns.
+  void Abandon();
+
  private:
   struct Line {
     ControlChannel control;
@@ -57,6 +61,7 @@ class Heartbeat {
     std::unique_ptr<Task> receiver;
   };
 
+  void End();
   void SendBeats();
   void Receive(Line& line);
   void SendToAll(FrameKind kind);

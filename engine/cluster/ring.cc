@@ -224,4 +224,60 @@ Result<std::vector<std::string>> Ring::AllGather(const ExchangeKey& key,
   return items;
 }
 
+Status Ring::SendState(const ExchangeKey& key, std::string_view bytes,
+                       Duration timeout) {
+  size_t begin = 0;
+  uint32_t chunk = 0;
+  do {
+    const std::string_view part = bytes.substr(begin, kStateChunkBytes);
+    FrameHeader header = HeaderFor(FrameKind::kState, key, chunk++);
+    header.rows = static_cast<int64_t>(bytes.size());
+    RETURN_IF_ERROR(
+        next_->Send(EncodeFrame(header, part), world_->clock.Now() + timeout));
+    begin += part.size();
+  } while (begin < bytes.size());
+  return OkStatus();
+}
+
+// Passes each chunk on as it comes, up to the rank before the root.
+Result<std::string> Ring::TakeState(const ExchangeKey& key, int root,
+                                    Duration timeout) {
+  const bool passes_on = (place_.rank + 1) % place_.size != root;
+  std::string bytes;
+  uint64_t announced = 0;
+  uint32_t chunk = 0;
+  do {
+    ASSIGN_OR_RETURN(const Received received,
+                     ReceiveFrame(FrameKind::kState, key, chunk, timeout));
+    const std::string_view part = FramePayload(received.frame);
+    const auto says = static_cast<uint64_t>(received.header.rows);
+    if (chunk++ == 0) announced = says;
+    const bool fits = announced <= kMaxStateBytes && says == announced &&
+                      part.size() <= announced - bytes.size() &&
+                      (!part.empty() || announced == 0);
+    if (!fits) {
+      return DataLoss(fmt::format(
+          "state: expected {} of {} bytes at most, found a chunk of {}",
+          announced - bytes.size(), announced, part.size()));
+    }
+    bytes.append(part);
+    if (passes_on) {
+      FrameHeader header = received.header;
+      header.rank = static_cast<uint32_t>(place_.rank);
+      RETURN_IF_ERROR(next_->Send(EncodeFrame(header, part),
+                                  world_->clock.Now() + timeout));
+    }
+  } while (bytes.size() < announced);
+  return bytes;
+}
+
+Result<std::string> Ring::Broadcast(const ExchangeKey& key, int root,
+                                    std::string bytes, Duration timeout) {
+  CHECK(root >= 0 && root < place_.size, "the root is one of the ranks");
+  if (place_.size == 1) return bytes;
+  if (place_.rank != root) return TakeState(key, root, timeout);
+  RETURN_IF_ERROR(SendState(key, bytes, timeout));
+  return bytes;
+}
+
 }  // namespace gauntlet

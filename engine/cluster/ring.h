@@ -61,6 +61,11 @@ class Ring {
                                              const std::string& said,
                                              Duration timeout);
 
+  // Brings `bytes` from rank `root` to all; what the others pass counts for
+  // nothing. kDataLoss where more is announced than a ring can carry.
+  Result<std::string> Broadcast(const ExchangeKey& key, int root,
+                                std::string bytes, Duration timeout);
+
   // Breaks both channels: whatever waits ends with kUnavailable.
   void Abort();
 
@@ -73,6 +78,9 @@ class Ring {
   // Chunks on their way before the first total is waited for: what the links
   // must be able to hold, whatever the size of the array.
   static constexpr uint32_t kChunksUnderWay = 16;
+
+  static constexpr size_t kStateChunkBytes = size_t{256} << 10;
+  static constexpr uint64_t kMaxStateBytes = uint64_t{1} << 36;
 
   void AddLocal(std::span<const std::span<const float>> local, size_t begin,
                 std::span<float> sum) const;
@@ -99,6 +107,10 @@ class Ring {
   };
   Status ReduceChunk(const Reduction& reduction, uint32_t chunk);
   Status PassTotal(const Reduction& reduction, uint32_t chunk);
+  Status SendState(const ExchangeKey& key, std::string_view bytes,
+                   Duration timeout);
+  Result<std::string> TakeState(const ExchangeKey& key, int root,
+                                Duration timeout);
   bool last() const { return place_.rank == place_.size - 1; }
 
   World* world_;

@@ -31,7 +31,12 @@ Session::Session(World& world, const SessionOptions& options)
     : world_(&world),
       options_(options),
       deadline_(world.clock.Now() + options.rendezvous_timeout),
-      control_(static_cast<size_t>(options.size())) {}
+      control_(static_cast<size_t>(options.size())),
+      attendants_(static_cast<size_t>(options.size())) {
+  attendants_[kChief] = {.life = options.life,
+                         .generation = options.generation,
+                         .said = options.said};
+}
 
 Result<std::unique_ptr<Session>> Session::Form(World& world,
                                                const Kernels& kernels,
@@ -58,7 +63,7 @@ Result<std::unique_ptr<Session>> Session::Form(World& world,
 
 Status Session::MeetAsChief(const Decide& decide) {
   RETURN_IF_ERROR(AcceptWorkers());
-  Result<Decision> decision = decide();
+  Result<Decision> decision = decide(attendants_);
   if (!decision.ok()) {
     RefuseAll(decision.status());
     return decision.status();
@@ -95,7 +100,9 @@ Result<Session::Caller> Session::AcceptCaller(ChannelRole role, Time deadline) {
         hello->rank >= static_cast<uint32_t>(options_.size())) {
       continue;
     }
-    return Caller{.channel = std::move(channel), .hello = *hello};
+    return Caller{.channel = std::move(channel),
+                  .hello = *hello,
+                  .said = std::string(FramePayload(*frame))};
   }
 }
 
@@ -108,9 +115,15 @@ Status Session::AcceptWorkers() {
     }
     const uint32_t rank = caller->hello.rank;
     if (rank == 0) continue;
-    // A second hello of a rank is of its next life.
+    // A second hello of a rank is of its next life, or of the same one's next
+    // attempt; one of an earlier life, of a late survivor.
+    Attendant& attendant = attendants_[rank];
+    if (control_[rank] && caller->hello.step < attendant.life) continue;
     if (!control_[rank]) ++joined;
     control_[rank] = std::move(caller->channel);
+    attendant = {.life = caller->hello.step,
+                 .generation = caller->hello.generation,
+                 .said = std::move(caller->said)};
   }
   return OkStatus();
 }
@@ -148,8 +161,11 @@ Status Session::MeetChief() {
   control_[kChief] = std::move(*channel);
   const FrameHeader hello = {.kind = FrameKind::kHello,
                              .role = ChannelRole::kControl,
-                             .rank = static_cast<uint32_t>(options_.rank)};
-  RETURN_IF_ERROR(control_[kChief]->Send(EncodeFrame(hello, ""), deadline_));
+                             .rank = static_cast<uint32_t>(options_.rank),
+                             .generation = options_.generation,
+                             .step = options_.life};
+  RETURN_IF_ERROR(
+      control_[kChief]->Send(EncodeFrame(hello, options_.said), deadline_));
   const Result<Frame> frame =
       control_[kChief]->Receive(deadline_ + options_.decision_timeout);
   if (!frame.ok()) {
@@ -169,9 +185,14 @@ Status Session::MeetChief() {
   return OkStatus();
 }
 
+Duration Session::RingTimeout() const {
+  return options_.ring_timeout > Duration::zero() ? options_.ring_timeout
+                                                  : options_.rendezvous_timeout;
+}
+
 Status Session::AcceptFromPrevious() {
   const int previous = (options_.rank + options_.size() - 1) % options_.size();
-  const Time deadline = world_->clock.Now() + options_.rendezvous_timeout;
+  const Time deadline = world_->clock.Now() + RingTimeout();
   while (!previous_) {
     Result<Caller> caller = AcceptCaller(ChannelRole::kRing, deadline);
     if (!caller.ok()) {
@@ -190,7 +211,7 @@ Status Session::AcceptFromPrevious() {
 Status Session::CloseRing(const Kernels& kernels) {
   if (options_.size() > 1) {
     const int next = (options_.rank + 1) % options_.size();
-    const Time deadline = world_->clock.Now() + options_.rendezvous_timeout;
+    const Time deadline = world_->clock.Now() + RingTimeout();
     ASSIGN_OR_RETURN(
         next_, world_->network.Connect(
                    options_.addresses[static_cast<size_t>(next)], deadline));
@@ -233,5 +254,10 @@ void Session::StartHeartbeat() {
 }
 
 void Session::Leave() { heartbeat_->Leave(); }
+
+void Session::Abandon() {
+  heartbeat_->Abandon();
+  ring_->Abort();
+}
 
 }  // namespace gauntlet

@@ -106,7 +106,8 @@ Json ClusterToJson(const ClusterOptions& cluster) {
           {"lost_after_ns", cluster.lost_after.count()},
           {"rendezvous_timeout_ns", cluster.rendezvous_timeout.count()},
           {"step_timeout_ns", cluster.step_timeout.count()},
-          {"save_timeout_ns", cluster.save_timeout.count()}};
+          {"save_timeout_ns", cluster.save_timeout.count()},
+          {"on_loss", cluster.on_loss == OnLoss::kLeave ? "leave" : "rejoin"}};
 }
 
 Result<ClusterOptions> ClusterFromJson(const Json& json) {
@@ -116,7 +117,9 @@ Result<ClusterOptions> ClusterFromJson(const Json& json) {
       .lost_after = ReadDuration(fields, "lost_after_ns"),
       .rendezvous_timeout = ReadDuration(fields, "rendezvous_timeout_ns"),
       .step_timeout = ReadDuration(fields, "step_timeout_ns"),
-      .save_timeout = ReadDuration(fields, "save_timeout_ns")};
+      .save_timeout = ReadDuration(fields, "save_timeout_ns"),
+      .on_loss = fields.Choice<OnLoss>(
+          "on_loss", {{"leave", OnLoss::kLeave}, {"rejoin", OnLoss::kRejoin}})};
   RETURN_IF_ERROR(fields.Finish());
   return cluster;
 }

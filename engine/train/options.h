@@ -41,6 +41,12 @@ struct CheckpointOptions {
   bool allow_cold_start = false;
 };
 
+// What a worker does when its generation has lost another one.
+enum class OnLoss : uint8_t {
+  kLeave,
+  kRejoin,  // keeps its state, and meets the others again
+};
+
 struct ClusterOptions {
   Duration heartbeat_every = std::chrono::milliseconds(200);
   Duration lost_after = std::chrono::seconds(5);
@@ -49,6 +55,7 @@ struct ClusterOptions {
   // after this long; a save has its own, longer bound.
   Duration step_timeout = std::chrono::seconds(30);
   Duration save_timeout = std::chrono::seconds(300);
+  OnLoss on_loss = OnLoss::kLeave;
 };
 
 struct PreemptionOptions {
@@ -60,6 +67,9 @@ struct PreemptionOptions {
 // What is done when a worker is lost: nothing; all workers start again from the
 // newest checkpoint; or the lost one alone does, and takes the others' state.
 enum class RestartPolicy : uint8_t { kNone, kWholeJob, kRejoin };
+inline OnLoss OnLossUnder(RestartPolicy policy) {
+  return policy == RestartPolicy::kRejoin ? OnLoss::kRejoin : OnLoss::kLeave;
+}
 std::string_view RestartPolicyName(RestartPolicy policy);
 
 struct TrainOptions {

@@ -52,6 +52,31 @@ bool TrainingLoop::AtHorizon() const {
            position.step >= *options_->horizon.max_steps));
 }
 
+void TrainingLoop::Remember(const LoopMemory& memory) {
+  stop_timing_ = memory.stop_timing;
+  last_save_ = memory.last_save;
+}
+
+// What ended where the state stands.
+TrainingLoop::Boundary TrainingLoop::LastBoundary() const {
+  switch (state_->position.phase_of()) {
+    case Phase::kEvaluationDue:
+      return Boundary::kStep;
+    case Phase::kCallbacksDue:
+      return Boundary::kEvaluation;
+    case Phase::kInEpoch:
+      break;
+  }
+  return state_->position.sample == 0 ? Boundary::kEpoch : Boundary::kStep;
+}
+
+Result<LoopEnd> TrainingLoop::GoOn(uint64_t generation) {
+  generation_ = generation;
+  if (state_->position.step > 0) RETURN_IF_ERROR(Settle(LastBoundary()));
+  if (stopped_) return LoopEnd::kStopped;
+  return Run(generation);
+}
+
 Result<LoopEnd> TrainingLoop::Run(uint64_t generation) {
   generation_ = generation;
   while (!AtHorizon()) {

@@ -26,6 +26,12 @@ inline constexpr uint32_t kRequestStop = 2;
 
 enum class LoopEnd { kFinished, kStopped };
 
+// What a worker that goes on in another generation takes with it.
+struct LoopMemory {
+  StopTiming stop_timing;
+  Time last_save;
+};
+
 class TrainingLoop {
  public:
   // `save` is null where there is no store. `rank` 0 reports progress.
@@ -40,10 +46,20 @@ class TrainingLoop {
   // save that fails for want of disk does not, unless it is the last.
   Result<LoopEnd> Run(uint64_t generation);
 
+  // The same from a state in memory: what was due at its boundary, and may have
+  // been cut short, comes first.
+  Result<LoopEnd> GoOn(uint64_t generation);
+
+  LoopMemory memory() const {
+    return {.stop_timing = stop_timing_, .last_save = last_save_};
+  }
+  void Remember(const LoopMemory& memory);
+
  private:
   // The operation that has just ended.
   enum class Boundary { kStep, kEvaluation, kEpoch };
 
+  Boundary LastBoundary() const;
   bool AtHorizon() const;
   bool StopDue(Boundary boundary) const;
   bool SaveDue(Boundary boundary) const;

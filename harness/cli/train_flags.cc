@@ -251,6 +251,8 @@ Result<Command> ParseTrain(const VerbArguments& verb) {
       told.command.options.checkpoint.directory;
   RETURN_IF_ERROR(TakeRestarts(told.max_restarts, told.command));
   RETURN_IF_ERROR(CheckMembership(told.command.launcher));
+  told.command.options.cluster.on_loss =
+      OnLossUnder(told.command.launcher.restart);
   if (told.grace) {
     told.command.options.preemption.grace = *told.grace;
     told.command.launcher.stop_grace += *told.grace;

@@ -78,9 +78,14 @@ bool IsOncePerSave(Point point) {
   }
 }
 
+bool IsOfRejoin(Point point) {
+  return point == Point::kRejoin || point == Point::kStateSend ||
+         point == Point::kStateReceive;
+}
+
 bool NeedsCompany(Point point) {
-  return point == Point::kAllReduceSend || point == Point::kAllReduceReceive ||
-         point == Point::kHeartbeat;
+  return IsOfRejoin(point) || point == Point::kAllReduceSend ||
+         point == Point::kAllReduceReceive || point == Point::kHeartbeat;
 }
 
 // Steps of the whole run; nullopt: not known before the data is read.
@@ -202,6 +207,10 @@ class Checker {
                         "get to {}",
                         PointName(site.point)),
             "life: 2, or any");
+    } else if (IsOfRejoin(site.point) &&
+               case_.cluster.policy != RestartPolicy::kRejoin) {
+      Never(placed, "point", "workers start anew instead of rejoining",
+            "cluster: {restart: {policy: rejoin}}");
     } else if (NeedsCompany(site.point) && case_.cluster.workers == 1) {
       Never(placed, "point",
             fmt::format("a single worker does not get to {}",

@@ -150,6 +150,7 @@ void ReadCluster(const MapReader& document, Case& one) {
   map.Time("save_timeout", options.save_timeout);
   const MapReader restart = map.Map("restart");
   restart.Choice("policy", cluster.policy);
+  options.on_loss = OnLossUnder(cluster.policy);
   restart.Count("max", cluster.max_restarts);
   restart.Time("backoff", cluster.backoff);
 }

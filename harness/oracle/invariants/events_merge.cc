@@ -1,11 +1,11 @@
 // events-merge: the events of all lives make one history without gaps.
 //
 // Within a life: it begins with its beginning, time goes on, steps count up by
-// one from where it resumed, and nothing comes after its end. Across lives:
-// each worker's are numbered without a gap but for lives of the job that it had
-// no part in, and those that trained belong to ever newer generations (a late
-// survivor may claim one, but has nobody to train with). A finished run has
-// done every step.
+// one from where it resumed or carried on, and nothing comes after its end.
+// Across lives: each worker's are numbered without a gap but for lives of the
+// job that it had no part in, and those that trained belong to ever newer
+// generations (a late survivor may claim one, but has nobody to train with). A
+// finished run has done every step.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -43,7 +43,10 @@ void CheckSteps(const LifeEvents& life, std::set<uint64_t>& done,
                 Check& check) {
   std::optional<uint64_t> last;
   for (const RecordEvent& event : life.events) {
-    if (event.kind == RecordKind::kResumed) last = event.step;
+    if (event.kind == RecordKind::kResumed ||
+        event.kind == RecordKind::kCarriedOn) {
+      last = event.step;
+    }
     if (event.kind == RecordKind::kInitialized) last = 0;
     if (event.kind != RecordKind::kStep) continue;
     done.insert(event.step);
@@ -103,7 +106,7 @@ void CheckEventsMerge(const Evidence& evidence, Check& check) {
   for (const auto& [id, generation] : evidence.generations) {
     for (const LifeEvents* life : generation.lives) {
       int& before = newest[life->worker];
-      if (life->life <= before && HasTrained(*life)) {
+      if (life->life < before && HasTrained(*life)) {
         check.Breach("generations",
                      fmt::format("{} is of generation {}, a later life was of "
                                  "an older one",
