@@ -8,6 +8,7 @@
 #ifndef GAUNTLET_ENGINE_CLUSTER_RING_H_
 #define GAUNTLET_ENGINE_CLUSTER_RING_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -69,6 +70,10 @@ class Ring {
   // Breaks both channels: whatever waits ends with kUnavailable.
   void Abort();
 
+  // Whether a channel failed, or was broken here: a neighbour may be lost. From
+  // any task.
+  bool is_broken() const { return broken_; }
+
   int rank() const { return place_.rank; }
   int size() const { return place_.size; }
 
@@ -84,6 +89,7 @@ class Ring {
 
   void AddLocal(std::span<const std::span<const float>> local, size_t begin,
                 std::span<float> sum) const;
+  Status SendNext(Frame frame, Duration timeout);
   Status SendChunk(FrameHeader header, std::span<const float> floats,
                    Duration timeout);
   struct Received {
@@ -118,6 +124,7 @@ class Ring {
   RingPlace place_;
   std::unique_ptr<Channel> next_;
   std::unique_ptr<Channel> previous_;
+  std::atomic<bool> broken_ = false;
 };
 
 }  // namespace gauntlet

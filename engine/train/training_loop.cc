@@ -35,6 +35,7 @@ TrainingLoop::TrainingLoop(World& world, const TrainOptions& options,
       state_(&state),
       save_(save),
       stop_timing_(options.preemption.grace),
+      said_(state.position),
       last_save_(world.clock.Now()),
       last_report_(world.clock.Now() - kReportEvery) {}
 
@@ -143,6 +144,7 @@ uint32_t TrainingLoop::Requests() {
 }
 
 Status TrainingLoop::RunStep() {
+  Expect(options_->cluster.step_timeout);
   if (state_->position.sample == 0) {
     RETURN_IF_ERROR(world_->faults.Hit(
         Point::kEpochBegin,
@@ -152,7 +154,6 @@ Status TrainingLoop::RunStep() {
                     .rank = trainer_->rank(),
                     .step = state_->position.step});
   const uint64_t epoch = state_->position.epoch;
-  Expect(options_->cluster.step_timeout);
   ASSIGN_OR_RETURN(
       const StepOutcome outcome,
       trainer_->Step(*state_, Requests(), options_->cluster.step_timeout));
@@ -321,6 +322,7 @@ void TrainingLoop::EmitState(EventKind kind, const StepOutcome& outcome,
   if (DigestDue()) event.digest = state_->ComputeDigest();
   if (options_->log_samples) event.samples = outcome.samples;
   world_->events.Emit(std::move(event));
+  said_ = state_->position;
 }
 
 void TrainingLoop::Report(const StepOutcome& outcome) {

@@ -30,6 +30,7 @@ enum class LoopEnd { kFinished, kStopped };
 struct LoopMemory {
   StopTiming stop_timing;
   Time last_save;
+  bool all_said = true;  // every operation that the state went through
 };
 
 class TrainingLoop {
@@ -51,7 +52,11 @@ class TrainingLoop {
   Result<LoopEnd> GoOn(uint64_t generation);
 
   LoopMemory memory() const {
-    return {.stop_timing = stop_timing_, .last_save = last_save_};
+    return {.stop_timing = stop_timing_,
+            .last_save = last_save_,
+            .all_said = said_.step == state_->position.step &&
+                        said_.epoch == state_->position.epoch &&
+                        said_.phase == state_->position.phase};
   }
   void Remember(const LoopMemory& memory);
 
@@ -95,6 +100,7 @@ class TrainingLoop {
   bool stopped_ = false;
   std::optional<uint64_t> saved_at_;  // step of the newest save of this life
   uint64_t saved_phase_ = 0;
+  Position said_;  // of the newest state that the events tell of
   Time last_save_;
   Time last_report_;
   Duration expected_{0};  // what the launcher was told last, and when

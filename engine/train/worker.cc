@@ -486,11 +486,15 @@ Result<LoopEnd> Worker::LiveOneGeneration() {
 }
 
 // Whether the others may be met again after this error. A worker that was
-// fenced has successors, and leaves.
+// fenced has successors, and leaves; so does one whose own doing failed, or
+// that has not said what it did last.
 bool Worker::MayRejoin(const Status& status) const {
-  const bool lost = status.code() == Code::kUnavailable ||
-                    status.code() == Code::kDeadlineExceeded;
-  return rejoins() && lost && !state_is_void_ && world_.clock.Now() < meet_by_;
+  const bool lost = (status.code() == Code::kUnavailable ||
+                     status.code() == Code::kDeadlineExceeded) &&
+                    (!session_ || session_->ring().is_broken());
+  const bool all_said = !loop_memory_ || loop_memory_->all_said;
+  return rejoins() && lost && all_said && !state_is_void_ &&
+         world_.clock.Now() < meet_by_;
 }
 
 // Ends the generation for this worker, which keeps its state: it is wholly

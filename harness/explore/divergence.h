@@ -58,8 +58,8 @@ struct Divergence {
 std::string DescribeDivergence(const Divergence& divergence);
 
 // Makes both runs again; the departure is the simulated run's of the plan.
-// `planted` looks into the broken run's steps, and may change them. An error if
-// the reference run does not come to the step.
+// `planted` looks into the broken run's steps, and may change them. An error if the
+// reference run does not come to the step.
 Result<Divergence> FindDivergence(const RunPlan& plan, const DataSplit& data,
                                   const Departure& departure,
                                   const ProbeOf& planted = nullptr);

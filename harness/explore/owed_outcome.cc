@@ -61,15 +61,17 @@ int WorkersThatKeepDying(const Record& record) {
   std::map<int, int> deaths;  // by worker
   for (const LifeEvents& life : record.lives) {
     if (life.events.empty() ||
-        life.events.back().kind != RecordKind::kFaultFired) {
+        life.events.back().kind == RecordKind::kLifeEnd) {
       continue;
     }
-    for (const RecordFault& fault : record.faults) {
-      if (fault.always && TraitsOf(fault).ends_life &&
-          fault.id == life.events.back().detail) {
-        ++deaths[life.worker];
-      }
-    }
+    const bool died = std::ranges::any_of(life.events, [&](const auto& event) {
+      return event.kind == RecordKind::kFaultFired &&
+             std::ranges::any_of(record.faults, [&](const RecordFault& fault) {
+               return fault.always && TraitsOf(fault).ends_life &&
+                      fault.id == event.detail;
+             });
+    });
+    if (died) ++deaths[life.worker];
   }
   return static_cast<int>(std::ranges::count_if(
       deaths, [](const auto& one) { return one.second >= kOften; }));

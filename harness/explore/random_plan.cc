@@ -85,7 +85,9 @@ class FaultDraw {
                              : nullptr;
     if (!before.empty()) MoveToALoad(before, fault);
     const bool rejoins = IsIn(Point::kRejoin, space_.points);
-    if (rejoins) MakeARejoinLikely(before, fault);
+    if (rejoins && !IsOfLoad(fault.site.point)) {
+      MakeARejoinLikely(before, fault);
+    }
     if (space_.at_success == AtSuccess::kDeleteCheckpoints) {
       MoveToTheDeletion(fault);
     }
@@ -98,7 +100,7 @@ class FaultDraw {
           .worker = kChief, .life = kAnyLife, .point = Point::kReject};
     }
     parameters_.Fill(fault);
-    if (rejoins && choice_.OneIn(12)) KeepFailing(fault);
+    if (rejoins && before.empty() && choice_.OneIn(12)) KeepFailing(fault);
     return fault;
   }
 

@@ -38,6 +38,9 @@
 //   leaves what is left of it (the last one that finished, not an earlier one);
 //   a claim that is killed while it sets damaged checkpoints aside need not
 //   have said so. Nothing else is excused by them, nor by what is slow.
+// - Where a lost worker rejoins, a step that only some have said is excused of
+//   the others' rows if a later generation carried on from it; redone steps of
+//   which a worker that stayed holds the state are not.
 // - A notice is no excuse: it is owed a save and an end within its grace. A
 //   life that ends without a word in it is explained.
 // - A power cut on a disk that lies about syncs (lying-fsync) takes what such a

@@ -53,7 +53,9 @@ bool IsExplainedByTime(const Evidence& evidence, const LifeEvents& life) {
       std::ranges::any_of(evidence.firings, [&](const Firing& firing) {
         const FaultTraits traits = TraitsOf(*firing.fault);
         if (!traits.may_end_life && !traits.gives_notice) return false;
-        return firing.event().t_ns >= begin || !traits.ends_life;
+        // A kill from outside may take a while to come.
+        const bool at_once = traits.ends_life && firing.fault->kind != "kill";
+        return firing.event().t_ns >= begin || !at_once;
       });
   return by_a_fault ||
          std::ranges::any_of(evidence.record.lives, [&](const auto& other) {

@@ -19,7 +19,8 @@ bool WasBegun(const Evidence& evidence, const GenerationId& before,
       [&](const auto& one) { return one.second.begun_saves.contains(moment); });
 }
 
-bool WasTrained(const Evidence& evidence, const Moment& moment) {
+// By that time.
+bool WasTrained(const Evidence& evidence, const Moment& moment, int64_t t_ns) {
   return std::ranges::any_of(
       evidence.record.lives, [&](const LifeEvents& life) {
         return std::ranges::any_of(life.events, [&](const RecordEvent& event) {
@@ -28,7 +29,7 @@ bool WasTrained(const Evidence& evidence, const Moment& moment) {
                               event.kind == RecordKind::kEpochEnd ||
                               event.kind == RecordKind::kResumed ||
                               event.kind == RecordKind::kInitialized;
-          return trains && event.step == moment.step &&
+          return trains && event.t_ns <= t_ns && event.step == moment.step &&
                  event.phase == moment.phase;
         });
       });
@@ -53,7 +54,8 @@ void CheckResumePoint(const Evidence& evidence, Check& check) {
         if (event.kind != RecordKind::kResumed && !carries_on) continue;
         check.Instance();
         const Moment from{.step = event.step, .phase = event.phase};
-        if (carries_on && from >= newest && !WasTrained(evidence, from)) {
+        if (carries_on && from >= newest &&
+            !WasTrained(evidence, from, event.t_ns)) {
           check.Breach("from-nowhere",
                        fmt::format("{} carried on from step {}, to which "
                                    "nobody had trained",
