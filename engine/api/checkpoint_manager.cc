@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/cluster/frame_format.h"
+#include "engine/train/held_state.h"
 #include "engine/train/resume.h"
 #include <fmt/format.h>
 
@@ -16,7 +17,7 @@ std::string EncodeClaim(const Result<Claim>& claim) {
   std::vector<std::string> fields = {EncodeStatus(claim.status())};
   if (claim.ok()) {
     fields.push_back(std::to_string(claim->generation));
-    fields.push_back(EncodeParent(claim->parent));
+    fields.push_back(EncodeStart({.checkpoint = claim->parent}));
   }
   return EncodeList(fields);
 }
@@ -33,7 +34,8 @@ Result<Claim> DecodeClaim(const std::string& bytes) {
   if (error != std::errc() || stop != end) {
     return DataLoss("the chief's claim is malformed");
   }
-  ASSIGN_OR_RETURN(claim.parent, DecodeParent(fields[2]));
+  ASSIGN_OR_RETURN(const StartDecision start, DecodeStart(fields[2]));
+  claim.parent = start.checkpoint;
   return claim;
 }
 

@@ -43,7 +43,9 @@ Status CustomTraining::Meet() {
                                .decision_timeout = cluster.save_timeout,
                                .heartbeat_every = cluster.heartbeat_every,
                                .lost_after = cluster.lost_after},
-                              [life] { return Decision{.generation = life}; }));
+                              [life](const std::vector<Attendant>&) {
+                                return Decision{.generation = life};
+                              }));
   trainer_.emplace(*world_, session_->ring(),
                    Trainer::Parts{.job = options_.job,
                                   .data = *data_,

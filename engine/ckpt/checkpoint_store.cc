@@ -96,7 +96,10 @@ Result<Claim> CheckpointStore::ClaimGeneration(const std::string& job_json) {
   // What an interrupted retention left over; a finished run makes no save that
   // would do it.
   RETURN_IF_ERROR(Retire());
-  return Claim{.generation = generation, .parent = recorded.parent};
+  return Claim{.generation = generation,
+               .parent = recorded.parent,
+               .parent_phase = recorded.record.parent.phase,
+               .parent_digest = recorded.record.parent.state_digest};
 }
 
 Result<LoadedCheckpoint> CheckpointStore::Load(const CheckpointRef& ref) {

@@ -70,6 +70,8 @@ struct CheckpointRef {
 struct Claim {
   uint64_t generation = 0;
   std::optional<CheckpointRef> parent;  // none: a cold start
+  Phase parent_phase = Phase::kInEpoch;
+  Digest parent_digest;  // of its state
 };
 
 struct LoadedCheckpoint {

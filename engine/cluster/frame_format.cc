@@ -63,7 +63,7 @@ Result<FrameHeader> DecodeFrame(const Frame& frame) {
   }
   WireHeader wire;
   std::memcpy(&wire, frame.data(), kFrameHeaderBytes);
-  const bool known = wire.magic == kMagic && wire.kind >= 1 && wire.kind <= 8 &&
+  const bool known = wire.magic == kMagic && wire.kind >= 1 && wire.kind <= 9 &&
                      wire.role <= 2 && wire.phase <= 2;
   if (!known || wire.payload_bytes != frame.size() - kFrameHeaderBytes) {
     return DataLoss(fmt::format(

@@ -26,6 +26,7 @@ enum class FrameKind : uint8_t {
   kTotal = 6,    // a finished chunk on its way round
   kGather = 7,   // an all-gather's list so far
   kRefuse = 8,   // chief to worker: leave, the payload says why
+  kState = 9,    // a chunk of a state on its way round
 };
 
 // Which connection a hello opens.
@@ -37,10 +38,10 @@ struct FrameHeader {
   Phase phase = Phase::kInEpoch;
   uint32_t rank = 0;
   uint32_t chunk = 0;
-  uint32_t requests = 0;  // bits that are or-ed over the workers
-  uint64_t generation = 0;
-  uint64_t step = 0;
-  int64_t correct = 0;  // summed over the workers, on chunk 0
+  uint32_t requests = 0;    // bits that are or-ed over the workers
+  uint64_t generation = 0;  // of a control channel's kHello: the last one
+  uint64_t step = 0;        // of a control channel's kHello: the life
+  int64_t correct = 0;      // summed over the workers, on chunk 0
   int64_t rows = 0;
 };
 

@@ -86,15 +86,15 @@ void Heartbeat::Leave() {
   if (!chief) SendToAll(FrameKind::kBye);
   for (Line& line : lines_) line.bye->WaitUntil(deadline);
   if (chief) SendToAll(FrameKind::kBye);
-  Join();
+  End();
 }
 
 void Heartbeat::Abandon() {
   Silence();
-  Join();
+  End();
 }
 
-void Heartbeat::Join() {
+void Heartbeat::End() {
   stop_->Set();
   for (Line& line : lines_) line.control.channel->Close();
   for (Line& line : lines_) {

@@ -50,7 +50,8 @@ class Heartbeat {
   // start on no loss is reported.
   void Leave();
 
-  // Ends without a word. After Leave, nothing.
+  // Ends at once: no bye is said, all channels are broken. Its tasks are ended
+  // when it returns. After Leave, nothing.
   void Abandon();
 
  private:
@@ -60,11 +61,11 @@ class Heartbeat {
     std::unique_ptr<Task> receiver;
   };
 
+  void End();
   void SendBeats();
   void Receive(Line& line);
   void SendToAll(FrameKind kind);
   void ReportLoss(int rank, const Status& status);
-  void Join();
 
   World* world_;
   HeartbeatOptions options_;

@@ -36,6 +36,7 @@ Ring::Ring(World& world, const Kernels& kernels, const RingPlace& place,
 }
 
 void Ring::Abort() {
+  broken_ = true;
   if (next_) next_->Close();
   if (previous_) previous_->Close();
 }
@@ -50,12 +51,17 @@ FrameHeader Ring::HeaderFor(FrameKind kind, const ExchangeKey& key,
           .step = key.step};
 }
 
+Status Ring::SendNext(Frame frame, Duration timeout) {
+  Status sent = next_->Send(std::move(frame), world_->clock.Now() + timeout);
+  if (!sent.ok()) broken_ = true;
+  return sent;
+}
+
 Status Ring::SendChunk(FrameHeader header, std::span<const float> floats,
                        Duration timeout) {
   RETURN_IF_ERROR(
       world_->faults.Hit(Point::kAllReduceSend, {.step = header.step}));
-  const Status sent = next_->Send(EncodeFrame(header, BytesOf(floats)),
-                                  world_->clock.Now() + timeout);
+  const Status sent = SendNext(EncodeFrame(header, BytesOf(floats)), timeout);
   if (sent.ok()) return sent;
   return Annotate(
       sent, fmt::format("rank {}: sending to the next rank", place_.rank));
@@ -67,6 +73,7 @@ Result<Ring::Received> Ring::ReceiveFrame(FrameKind kind,
   Result<Frame> frame = previous_->Receive(world_->clock.Now() + timeout);
   const int from = (place_.rank + place_.size - 1) % place_.size;
   if (!frame.ok()) {
+    broken_ = true;
     return Annotate(frame.status(),
                     fmt::format("rank {}: waiting for rank {} at step {}",
                                 place_.rank, from, key.step));
@@ -195,9 +202,9 @@ Result<std::vector<std::string>> Ring::AllGather(const ExchangeKey& key,
                                                  Duration timeout) {
   if (place_.size == 1) return std::vector<std::string>{said};
   const auto send = [&](uint32_t round, std::span<const std::string> items) {
-    return next_->Send(EncodeFrame(HeaderFor(FrameKind::kGather, key, round),
-                                   EncodeList(items)),
-                       world_->clock.Now() + timeout);
+    return SendNext(EncodeFrame(HeaderFor(FrameKind::kGather, key, round),
+                                EncodeList(items)),
+                    timeout);
   };
   // Round 0 collects from rank 0 upwards, round 1 takes the whole list round.
   std::vector<std::string> items;
@@ -222,6 +229,60 @@ Result<std::vector<std::string>> Ring::AllGather(const ExchangeKey& key,
   }
   if (place_.rank < place_.size - 2) RETURN_IF_ERROR(send(1, items));
   return items;
+}
+
+Status Ring::SendState(const ExchangeKey& key, std::string_view bytes,
+                       Duration timeout) {
+  size_t begin = 0;
+  uint32_t chunk = 0;
+  do {
+    const std::string_view part = bytes.substr(begin, kStateChunkBytes);
+    FrameHeader header = HeaderFor(FrameKind::kState, key, chunk++);
+    header.rows = static_cast<int64_t>(bytes.size());
+    RETURN_IF_ERROR(SendNext(EncodeFrame(header, part), timeout));
+    begin += part.size();
+  } while (begin < bytes.size());
+  return OkStatus();
+}
+
+// Passes each chunk on as it comes, up to the rank before the root.
+Result<std::string> Ring::TakeState(const ExchangeKey& key, int root,
+                                    Duration timeout) {
+  const bool passes_on = (place_.rank + 1) % place_.size != root;
+  std::string bytes;
+  uint64_t announced = 0;
+  uint32_t chunk = 0;
+  do {
+    ASSIGN_OR_RETURN(const Received received,
+                     ReceiveFrame(FrameKind::kState, key, chunk, timeout));
+    const std::string_view part = FramePayload(received.frame);
+    const auto says = static_cast<uint64_t>(received.header.rows);
+    if (chunk++ == 0) announced = says;
+    const bool fits = announced <= kMaxStateBytes && says == announced &&
+                      part.size() <= announced - bytes.size() &&
+                      (!part.empty() || announced == 0);
+    if (!fits) {
+      return DataLoss(fmt::format(
+          "state: expected {} of {} bytes at most, found a chunk of {}",
+          announced - bytes.size(), announced, part.size()));
+    }
+    bytes.append(part);
+    if (passes_on) {
+      FrameHeader header = received.header;
+      header.rank = static_cast<uint32_t>(place_.rank);
+      RETURN_IF_ERROR(SendNext(EncodeFrame(header, part), timeout));
+    }
+  } while (bytes.size() < announced);
+  return bytes;
+}
+
+Result<std::string> Ring::Broadcast(const ExchangeKey& key, int root,
+                                    std::string bytes, Duration timeout) {
+  CHECK(root >= 0 && root < place_.size, "the root is one of the ranks");
+  if (place_.size == 1) return bytes;
+  if (place_.rank != root) return TakeState(key, root, timeout);
+  RETURN_IF_ERROR(SendState(key, bytes, timeout));
+  return bytes;
 }
 
 }  // namespace gauntlet

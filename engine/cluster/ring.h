@@ -8,6 +8,7 @@
 #ifndef GAUNTLET_ENGINE_CLUSTER_RING_H_
 #define GAUNTLET_ENGINE_CLUSTER_RING_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -61,8 +62,17 @@ class Ring {
                                              const std::string& said,
                                              Duration timeout);
 
+  // Brings `bytes` from rank `root` to all; what the others pass counts for
+  // nothing. kDataLoss where more is announced than a ring can carry.
+  Result<std::string> Broadcast(const ExchangeKey& key, int root,
+                                std::string bytes, Duration timeout);
+
   // Breaks both channels: whatever waits ends with kUnavailable.
   void Abort();
+
+  // Whether a channel failed, or was broken here: a neighbour may be lost. From
+  // any task.
+  bool is_broken() const { return broken_; }
 
   int rank() const { return place_.rank; }
   int size() const { return place_.size; }
@@ -74,8 +84,12 @@ class Ring {
   // must be able to hold, whatever the size of the array.
   static constexpr uint32_t kChunksUnderWay = 16;
 
+  static constexpr size_t kStateChunkBytes = size_t{256} << 10;
+  static constexpr uint64_t kMaxStateBytes = uint64_t{1} << 36;
+
   void AddLocal(std::span<const std::span<const float>> local, size_t begin,
                 std::span<float> sum) const;
+  Status SendNext(Frame frame, Duration timeout);
   Status SendChunk(FrameHeader header, std::span<const float> floats,
                    Duration timeout);
   struct Received {
@@ -99,6 +113,10 @@ class Ring {
   };
   Status ReduceChunk(const Reduction& reduction, uint32_t chunk);
   Status PassTotal(const Reduction& reduction, uint32_t chunk);
+  Status SendState(const ExchangeKey& key, std::string_view bytes,
+                   Duration timeout);
+  Result<std::string> TakeState(const ExchangeKey& key, int root,
+                                Duration timeout);
   bool last() const { return place_.rank == place_.size - 1; }
 
   World* world_;
@@ -106,6 +124,7 @@ class Ring {
   RingPlace place_;
   std::unique_ptr<Channel> next_;
   std::unique_ptr<Channel> previous_;
+  std::atomic<bool> broken_ = false;
 };
 
 }  // namespace gauntlet

@@ -32,7 +32,12 @@ Session::Session(World& world, const SessionOptions& options)
     : world_(&world),
       options_(options),
       deadline_(world.clock.Now() + options.rendezvous_timeout),
-      control_(static_cast<size_t>(options.size())) {}
+      control_(static_cast<size_t>(options.size())),
+      attendants_(static_cast<size_t>(options.size())) {
+  attendants_[kChief] = {.life = options.life,
+                         .generation = options.generation,
+                         .said = options.said};
+}
 
 Result<std::unique_ptr<Session>> Session::Form(World& world,
                                                const Kernels& kernels,
@@ -61,7 +66,7 @@ Result<std::unique_ptr<Session>> Session::Form(World& world,
 
 Status Session::MeetAsChief(const Decide& decide) {
   RETURN_IF_ERROR(AcceptWorkers());
-  Result<Decision> decision = decide();
+  Result<Decision> decision = decide(attendants_);
   if (!decision.ok()) {
     RefuseAll(decision.status());
     return decision.status();
@@ -93,22 +98,38 @@ Result<Session::Caller> Session::AcceptCaller(ChannelRole role, Time deadline) {
     const Result<Frame> frame = channel->Receive(patience);
     if (!frame.ok()) continue;
     const Result<FrameHeader> hello = DecodeFrame(*frame);
-    if (!hello.ok() || !TakesPart(*hello, FramePayload(*frame), role)) continue;
-    return Caller{.channel = std::move(channel),
-                  .hello = *hello,
-                  .address = std::string(FramePayload(*frame))};
+    if (!hello.ok() || !TakesPart(*hello, role)) continue;
+    Caller caller = {.channel = std::move(channel), .hello = *hello};
+    if (TakeSaid(FramePayload(*frame), caller)) return caller;
   }
 }
 
-bool Session::TakesPart(const FrameHeader& hello, std::string_view address,
-                        ChannelRole role) const {
-  if (hello.kind != FrameKind::kHello || hello.role != role ||
-      hello.rank >= static_cast<uint32_t>(options_.size())) {
+bool Session::TakesPart(const FrameHeader& hello, ChannelRole role) const {
+  return hello.kind == FrameKind::kHello && hello.role == role &&
+         hello.rank < static_cast<uint32_t>(options_.size());
+}
+
+// What a worker says in its hello to the chief.
+std::string Session::HelloText() const {
+  if (options_.address_book == AddressBook::kKnown) return options_.said;
+  return EncodeList(std::vector<std::string>{
+      options_.addresses[static_cast<size_t>(options_.rank)], options_.said});
+}
+
+// False: it tells no address where it is the one to tell.
+bool Session::TakeSaid(std::string_view text, Caller& caller) const {
+  if (caller.hello.role != ChannelRole::kControl ||
+      options_.address_book == AddressBook::kKnown) {
+    caller.said = text;
+    return true;
+  }
+  Result<std::vector<std::string>> texts = DecodeList(text);
+  if (!texts.ok() || texts->size() != 2 || !CheckAddress((*texts)[0]).ok()) {
     return false;
   }
-  return role != ChannelRole::kControl ||
-         options_.address_book == AddressBook::kKnown ||
-         CheckAddress(address).ok();
+  caller.address = std::move((*texts)[0]);
+  caller.said = std::move((*texts)[1]);
+  return true;
 }
 
 std::string Session::WelcomeText() const {
@@ -147,12 +168,18 @@ Status Session::AcceptWorkers() {
     }
     const uint32_t rank = caller->hello.rank;
     if (rank == 0) continue;
-    // A second hello of a rank is of its next life.
+    // A second hello of a rank is of its next life, or of the same one's next
+    // attempt; one of an earlier life, of a late survivor.
+    Attendant& attendant = attendants_[rank];
+    if (control_[rank] && caller->hello.step < attendant.life) continue;
     if (!control_[rank]) ++joined;
     control_[rank] = std::move(caller->channel);
     if (options_.address_book == AddressBook::kToldByChief) {
       options_.addresses[rank] = std::move(caller->address);
     }
+    attendant = {.life = caller->hello.step,
+                 .generation = caller->hello.generation,
+                 .said = std::move(caller->said)};
   }
   return OkStatus();
 }
@@ -192,12 +219,11 @@ Status Session::MeetChief() {
   control_[kChief] = std::move(*channel);
   const FrameHeader hello = {.kind = FrameKind::kHello,
                              .role = ChannelRole::kControl,
-                             .rank = static_cast<uint32_t>(options_.rank)};
-  const std::string own =
-      options_.address_book == AddressBook::kKnown
-          ? ""
-          : options_.addresses[static_cast<size_t>(options_.rank)];
-  RETURN_IF_ERROR(control_[kChief]->Send(EncodeFrame(hello, own), deadline_));
+                             .rank = static_cast<uint32_t>(options_.rank),
+                             .generation = options_.generation,
+                             .step = options_.life};
+  RETURN_IF_ERROR(
+      control_[kChief]->Send(EncodeFrame(hello, HelloText()), deadline_));
   const Result<Frame> frame =
       control_[kChief]->Receive(deadline_ + options_.decision_timeout);
   if (!frame.ok()) {
@@ -215,9 +241,14 @@ Status Session::MeetChief() {
   return TakeWelcome(header, FramePayload(*frame));
 }
 
+Duration Session::RingTimeout() const {
+  return options_.ring_timeout > Duration::zero() ? options_.ring_timeout
+                                                  : options_.rendezvous_timeout;
+}
+
 Status Session::AcceptFromPrevious() {
   const int previous = (options_.rank + options_.size() - 1) % options_.size();
-  const Time deadline = world_->clock.Now() + options_.rendezvous_timeout;
+  const Time deadline = world_->clock.Now() + RingTimeout();
   while (!previous_) {
     Result<Caller> caller = AcceptCaller(ChannelRole::kRing, deadline);
     if (!caller.ok()) {
@@ -236,7 +267,7 @@ Status Session::AcceptFromPrevious() {
 Status Session::CloseRing(const Kernels& kernels) {
   if (options_.size() > 1) {
     const int next = (options_.rank + 1) % options_.size();
-    const Time deadline = world_->clock.Now() + options_.rendezvous_timeout;
+    const Time deadline = world_->clock.Now() + RingTimeout();
     ASSIGN_OR_RETURN(
         next_, world_->network.Connect(
                    options_.addresses[static_cast<size_t>(next)], deadline));
@@ -281,8 +312,8 @@ void Session::StartHeartbeat() {
 void Session::Leave() { heartbeat_->Leave(); }
 
 void Session::Abandon() {
-  ring_->Abort();
   heartbeat_->Abandon();
+  ring_->Abort();
 }
 
 }  // namespace gauntlet

@@ -30,10 +30,23 @@ struct SessionOptions {
   Duration decision_timeout = std::chrono::seconds(300);
   Duration heartbeat_every = std::chrono::milliseconds(200);
   Duration lost_after = std::chrono::seconds(5);
+  // For the ring, once all have been welcomed; 0: as long as for meeting.
+  Duration ring_timeout{0};
+  // What this worker tells the chief of itself.
+  uint64_t life = 0;        // of one rank the higher one counts
+  uint64_t generation = 0;  // the last one that it belonged to
+  std::string said;
 
   int size() const {
     return addresses.empty() ? 1 : static_cast<int>(addresses.size());
   }
+};
+
+// Who has come to the chief.
+struct Attendant {
+  uint64_t life = 0;
+  uint64_t generation = 0;
+  std::string said;
 };
 
 // What the chief decides once all workers have come, and tells them.
@@ -44,7 +57,8 @@ struct Decision {
 
 class Session {
  public:
-  using Decide = std::function<Result<Decision>()>;
+  using Decide =
+      std::function<Result<Decision>(const std::vector<Attendant>& by_rank)>;
 
   // Starts this worker's server, meets the others at the chief, lets the chief
   // decide, closes the ring and begins to beat. `decide` runs on rank 0 only;
@@ -64,7 +78,8 @@ class Session {
   // Ends in good order; every rank has to call it. See Heartbeat::Leave.
   void Leave();
 
-  // Ends at once, whatever the others do. After Leave, nothing.
+  // Ends it for this rank alone, after an error: breaks all connections, so
+  // that the others notice too. No task of it is left. After Leave, nothing.
   void Abandon();
 
  private:
@@ -82,14 +97,17 @@ class Session {
   struct Caller {
     std::unique_ptr<Channel> channel;
     FrameHeader hello;
+    std::string said;
     std::string address;  // its own, where it is the one to tell
   };
   Result<Caller> AcceptCaller(ChannelRole role, Time deadline);
-  bool TakesPart(const FrameHeader& hello, std::string_view address,
-                 ChannelRole role) const;
+  bool TakesPart(const FrameHeader& hello, ChannelRole role) const;
+  std::string HelloText() const;
+  bool TakeSaid(std::string_view text, Caller& caller) const;
   // What the chief says in its welcome, and a worker of it.
   std::string WelcomeText() const;
   Status TakeWelcome(const FrameHeader& header, std::string_view text);
+  Duration RingTimeout() const;
   void StartHeartbeat();
   std::string MissingRanks() const;
 
@@ -99,6 +117,7 @@ class Session {
   Decision decision_;
   std::unique_ptr<Listener> listener_;
   std::vector<std::unique_ptr<Channel>> control_;  // by rank; [0] on workers
+  std::vector<Attendant> attendants_;              // by rank, on the chief
   std::unique_ptr<Channel> next_;
   std::unique_ptr<Channel> previous_;
   std::unique_ptr<Ring> ring_;

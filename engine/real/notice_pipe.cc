@@ -71,6 +71,10 @@ WorkerProgress ProgressOf(const Json& object) {
           .patience = Duration(
               static_cast<int64_t>(WholeIfThere(object, "patience_ns") &
                                    static_cast<uint64_t>(INT64_MAX))),
+          .meeting = object.contains("meeting")
+                         ? std::optional(WholeOf(object, "meeting"))
+                         : std::nullopt,
+          .formed = WholeIfThere(object, "formed"),
           .failure = object.value("failure", std::string())};
 }
 
@@ -111,6 +115,8 @@ std::string NoticeLine(const WorkerProgress& progress) {
   if (progress.patience > Duration::zero()) {
     fields["patience_ns"] = progress.patience.count();
   }
+  if (progress.meeting) fields["meeting"] = *progress.meeting;
+  if (progress.formed > 0) fields["formed"] = progress.formed;
   if (!progress.failure.empty()) {
     fields["failure"] = progress.failure.substr(0, kMaxTextBytes);
   }

@@ -6,7 +6,11 @@
 #include <utility>
 
 #include "engine/ckpt/ownership.h"
+#include "engine/train/membership.h"
+#include "engine/train/regroup.h"
+#include "engine/train/restart_budget.h"
 #include "engine/train/store_lock.h"
+#include "engine/train/worker_loss.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -17,32 +21,14 @@ constexpr Duration kPollEvery = std::chrono::milliseconds(50);
 // How long a predecessor's workers, killed with it, may hold the lock still.
 constexpr Duration kLockPatience = std::chrono::seconds(5);
 
+// Rejoining in a row that brings no step: then what is wrong may be with those
+// that stay, and all start again.
+constexpr int kFruitlessRejoins = 2;
+
 constexpr int ExitCode(WorkerExit exit) { return static_cast<int>(exit); }
 
 // Of the program: the second notice ended it.
 constexpr int kInterrupted = 130;
-
-struct Loss {
-  int worker = 0;
-  WorkerExited exited;
-  std::string failure;  // what it said of it, if anything
-};
-
-std::string Describe(const Loss& loss) {
-  if (loss.exited.signal != 0) {
-    return fmt::format("worker {} was killed by signal {}", loss.worker,
-                       loss.exited.signal);
-  }
-  if (loss.exited.code == ExitCode(WorkerExit::kLostWorker)) {
-    return fmt::format("worker {} cannot go on: {}", loss.worker,
-                       loss.failure.empty()
-                           ? "another worker or the disk failed"
-                           : loss.failure);
-  }
-  const std::string text = fmt::format("worker {} exited with code {}",
-                                       loss.worker, loss.exited.code);
-  return loss.failure.empty() ? text : text + ": " + loss.failure;
-}
 
 class Launcher {
  public:
@@ -51,68 +37,116 @@ class Launcher {
       : world_(world),
         processes_(processes),
         options_(options),
-        observer_(observer) {}
+        observer_(observer),
+        membership_({.workers = options.workers,
+                     .min_workers = options.min_workers,
+                     .by_life = options.workers_by_life}),
+        regroup_(options.survivors_grace),
+        budget_(options),
+        life_(options.first_life - 1) {}
 
   LaunchEnd Run();
 
  private:
-  Status StartAll(int life);
+  Status StartAll();
+  Status Start(size_t rank);
   void Attend();
   void PassOnNotices();
   void WatchChief(Time now);
   void KillAll();
   void GiveThemUntil(Duration grace);
   void Take(const WorkerNotice& notice);
-  bool RunAttempt(int life, LaunchEnd& end);
+  void TakeProgress(int worker, const WorkerProgress& progress);
+  void TakeExit(int worker, const WorkerExited& exited);
+  bool MayRegroup() const;
+  void TendRegroup(Time now);
+  void NoteRegroup();
+  void EndAttempt();
+  LaunchEnd RunLives();
+  bool RunAttempt(LaunchEnd& end);
+  bool MayDoWithoutWhoFails() const;
   bool Conclude(LaunchEnd& end) const;
-  std::string WhyGiveUp(int restarts, int fruitless) const;
+  std::string ReasonOfLosses();
+  bool CountRestart(const std::string& reason);
   bool Pause(Duration pause);
   bool told_to_stop() const { return notices_passed_on_ > 0; }
+  int chief() const { return members_.front(); }
 
   World& world_;
   WorkerProcesses& processes_;
   const LauncherOptions& options_;
   LaunchObserver& observer_;
 
-  std::vector<bool> running_;
+  Membership membership_;
+  Regroup regroup_;
+  RestartBudget budget_;
+  int life_;                             // the newest that was started
+  std::vector<int> members_;             // of this attempt, by rank
+  std::vector<std::string> addresses_;   // of this attempt, by rank
+  std::map<int, bool> running_;          // by worker
+  std::map<int, bool> put_down_;         // killed from here, by worker
   std::map<int, std::string> failures_;  // said in this attempt, by worker
   std::vector<Loss> losses_;  // of this attempt, in the order they came
+  size_t blamed_ = 0;         // how many of them somebody was blamed for
+  bool ending_ = false;       // this attempt: no worker of it starts again
+  std::string ended_by_;      // why, where that is known
   std::optional<TrainResult> result_;
   Tenure tenure_;
   int notices_passed_on_ = 0;
-  uint64_t furthest_step_ = 0;  // that any life reported
   Time kill_at_ = kNever;
   Duration patience_{0};
-  Time hangs_at_ = kNever;  // the chief, if it says nothing until then
-  std::string hang_;        // what was found then
+  Time hangs_at_ = kNever;   // the chief, if it says nothing until then
+  std::string hang_;         // what was found then
+  std::string why_give_up_;  // "" while another restart may be
 };
 
-Status Launcher::StartAll(int life) {
-  ASSIGN_OR_RETURN(const std::vector<std::string> addresses,
-                   processes_.ReserveAddresses(options_.workers));
-  running_.assign(static_cast<size_t>(options_.workers), false);
+Status Launcher::StartAll() {
+  ++life_;
+  members_ = membership_.Of(life_);
+  ASSIGN_OR_RETURN(addresses_, processes_.ReserveAddresses(
+                                   static_cast<int>(members_.size())));
+  running_.clear();
+  put_down_.clear();
   losses_.clear();
+  blamed_ = 0;
   failures_.clear();
   result_.reset();
   kill_at_ = kNever;
   hangs_at_ = kNever;
   hang_.clear();
-  for (int worker = 0; worker < options_.workers; ++worker) {
-    RETURN_IF_ERROR(processes_.Start({.worker = worker,
-                                      .life = life,
-                                      .rank = worker,
-                                      .addresses = addresses,
-                                      .tenure = tenure_}));
-    running_[static_cast<size_t>(worker)] = true;
+  ending_ = false;
+  ended_by_.clear();
+  regroup_.Begin(members_);
+  for (size_t rank = 0; rank < members_.size() && !ending_; ++rank) {
+    RETURN_IF_ERROR(Start(rank));
   }
   return OkStatus();
 }
 
+Status Launcher::Start(size_t rank) {
+  const int worker = members_[rank];
+  const Status started = processes_.Start({.worker = worker,
+                                           .life = life_,
+                                           .rank = static_cast<int>(rank),
+                                           .addresses = addresses_,
+                                           .tenure = tenure_});
+  put_down_[worker] = false;
+  failures_.erase(worker);
+  running_[worker] = started.ok();
+  if (started.ok() || !MayDoWithoutWhoFails()) return started;
+  constexpr int kNotStarted = 127;
+  losses_.push_back({.worker = worker,
+                     .exited = {.code = kNotStarted},
+                     .failure = "not started: " + started.message()});
+  EndAttempt();
+  return OkStatus();
+}
+
 void Launcher::KillAll() {
-  for (size_t worker = 0; worker < running_.size(); ++worker) {
-    if (running_[worker]) {
-      processes_.Signal(static_cast<int>(worker), WorkerSignal::kKill);
-    }
+  for (const auto& [worker, runs] : running_) {
+    if (!runs) continue;
+    put_down_[worker] = true;
+    processes_.Signal(worker, WorkerSignal::kKill);
   }
 }
 
@@ -121,14 +155,12 @@ void Launcher::PassOnNotices() {
   if (notices <= notices_passed_on_) return;
   notices_passed_on_ = notices;
   if (notices > 1) {
-    KillAll();
+    EndAttempt();
     return;
   }
   GiveThemUntil(options_.stop_grace);
-  for (size_t worker = 0; worker < running_.size(); ++worker) {
-    if (running_[worker]) {
-      processes_.Signal(static_cast<int>(worker), WorkerSignal::kTerminate);
-    }
+  for (const auto& [worker, runs] : running_) {
+    if (runs) processes_.Signal(worker, WorkerSignal::kTerminate);
   }
 }
 
@@ -139,59 +171,133 @@ void Launcher::GiveThemUntil(Duration grace) {
 
 void Launcher::Take(const WorkerNotice& notice) {
   if (const auto* progress = std::get_if<WorkerProgress>(&notice.what)) {
-    if (progress->claimed > 0) {
-      tenure_.claimed = std::max(tenure_.claimed, progress->claimed);
-    } else if (progress->patience > Duration::zero()) {
-      patience_ = progress->patience;
-      hangs_at_ = world_.clock.Now() + patience_;
-    } else if (progress->failure.empty()) {
-      furthest_step_ = std::max(furthest_step_, progress->step);
-      observer_.Progress(*progress);
-    } else {
-      failures_[notice.worker] = progress->failure;
-    }
+    TakeProgress(notice.worker, *progress);
   } else if (const auto* result = std::get_if<TrainResult>(&notice.what)) {
     result_ = *result;
+    ending_ = true;
     GiveThemUntil(options_.stop_grace);
   } else {
-    const auto& exited = std::get<WorkerExited>(notice.what);
-    running_[static_cast<size_t>(notice.worker)] = false;
-    if (exited.code == ExitCode(WorkerExit::kDone)) {
-      GiveThemUntil(options_.stop_grace);
-      return;
-    }
-    losses_.push_back({.worker = notice.worker,
-                       .exited = exited,
-                       .failure = failures_[notice.worker]});
-    const bool leaving =
-        exited.signal == 0 && exited.code == ExitCode(WorkerExit::kStopped);
-    GiveThemUntil(leaving ? options_.stop_grace : options_.survivors_grace);
+    TakeExit(notice.worker, std::get<WorkerExited>(notice.what));
+  }
+}
+
+void Launcher::TakeProgress(int worker, const WorkerProgress& progress) {
+  const Time now = world_.clock.Now();
+  if (progress.claimed > 0) {
+    tenure_.claimed = std::max(tenure_.claimed, progress.claimed);
+  } else if (progress.patience > Duration::zero()) {
+    patience_ = progress.patience;
+    hangs_at_ = now + patience_;
+  } else if (progress.meeting) {
+    budget_.Reached(progress.step);
+    regroup_.Meets(worker, *progress.meeting, now);
+    // Nobody else is to come.
+    if (!MayRegroup()) GiveThemUntil(options_.survivors_grace);
+  } else if (progress.formed > 0) {
+    if (regroup_.is_news()) NoteRegroup();
+    regroup_.Formed(progress.formed, now);
+  } else if (progress.failure.empty()) {
+    budget_.Reached(progress.step);
+    observer_.Progress(progress);
+  } else {
+    failures_[worker] = progress.failure;
+  }
+}
+
+void Launcher::TakeExit(int worker, const WorkerExited& exited) {
+  running_[worker] = false;
+  if (exited.code == ExitCode(WorkerExit::kDone)) {
+    ending_ = true;
+    GiveThemUntil(options_.stop_grace);
+    return;
+  }
+  losses_.push_back({.worker = worker,
+                     .exited = exited,
+                     .failure = failures_[worker],
+                     .put_down = put_down_[worker]});
+  if (worker == chief()) hangs_at_ = kNever;
+  if (Died(exited) && MayRegroup()) {
+    regroup_.Died(worker, world_.clock.Now());
+    return;
+  }
+  ending_ = true;
+  const bool leaving =
+      exited.signal == 0 && exited.code == ExitCode(WorkerExit::kStopped);
+  GiveThemUntil(leaving ? options_.stop_grace : options_.survivors_grace);
+}
+
+// Whether a worker that is lost may be started again beside the others. Where
+// all have to leave on a notice they still have to agree on a save.
+bool Launcher::MayRegroup() const {
+  return options_.restart == RestartPolicy::kRejoin && members_.size() > 1 &&
+         !ending_ && notices_passed_on_ < 2;
+}
+
+void Launcher::EndAttempt() {
+  ending_ = true;
+  KillAll();
+}
+
+// Takes a loss that is known in full into account: whose fault it was, and
+// whether one more is allowed. Where not, the attempt ends.
+void Launcher::NoteRegroup() {
+  regroup_.TakeNote();
+  const std::string reason =
+      losses_.size() > blamed_ ? ReasonOfLosses() : "workers lost each other";
+  // Another membership is another ring: all start again.
+  const bool same = membership_.Of(life_ + 1) == members_;
+  const bool helps = budget_.fruitless() < kFruitlessRejoins;
+  if (same && helps && CountRestart(reason)) return;
+  ended_by_ = reason;
+  EndAttempt();
+}
+
+void Launcher::TendRegroup(Time now) {
+  if (!MayRegroup() || !regroup_.is_open()) return;
+  for (const int worker : regroup_.Overdue(now)) {
+    if (put_down_[worker]) continue;
+    put_down_[worker] = true;
+    processes_.Signal(worker, WorkerSignal::kKill);
+  }
+  if (regroup_.is_news() && regroup_.IsComplete()) NoteRegroup();
+  const bool all_gone =
+      std::ranges::none_of(running_, &std::pair<const int, bool>::second);
+  if (ending_ || all_gone || regroup_.is_news() || regroup_.dead().empty() ||
+      now < regroup_.opened_at() + budget_.pause()) {
+    return;
+  }
+  ++life_;
+  for (size_t rank = 0; rank < members_.size(); ++rank) {
+    if (!regroup_.dead().contains(members_[rank])) continue;
+    if (!Start(rank).ok()) return EndAttempt();
+    regroup_.Started(members_[rank]);
   }
 }
 
 // Where all hang, or the only one, nobody else notices.
 void Launcher::WatchChief(Time now) {
-  if (now < hangs_at_ || !running_[0]) return;
-  if (!processes_.Hears(0)) {
+  if (now < hangs_at_ || !running_[chief()]) return;
+  if (!processes_.Hears(chief())) {
     hangs_at_ = now + patience_;
     return;
   }
   hangs_at_ = kNever;
   hang_ = fmt::format("the chief hangs: no sign of it for {:.1f} s",
                       std::chrono::duration<double>(patience_).count());
-  KillAll();
+  EndAttempt();
 }
 
 // Until no worker runs.
 void Launcher::Attend() {
-  while (std::find(running_.begin(), running_.end(), true) != running_.end()) {
+  while (std::ranges::any_of(running_, &std::pair<const int, bool>::second)) {
     PassOnNotices();
     const Time now = world_.clock.Now();
     if (now >= kill_at_) {
       kill_at_ = kNever;
-      KillAll();
+      EndAttempt();
     }
     WatchChief(now);
+    TendRegroup(now);
     const std::optional<WorkerNotice> notice =
         processes_.Next(std::min(now + kPollEvery, kill_at_));
     if (notice) Take(*notice);
@@ -207,7 +313,7 @@ bool Launcher::Conclude(LaunchEnd& end) const {
     end.exit_code = result_->status == "done" ? ExitCode(WorkerExit::kDone)
                                               : ExitCode(WorkerExit::kStopped);
     for (const Loss& loss : losses_) {
-      if (loss.worker != 0 || loss.exited.signal != 0 ||
+      if (loss.worker != chief() || loss.exited.signal != 0 ||
           loss.exited.code != ExitCode(WorkerExit::kFailed)) {
         continue;
       }
@@ -241,10 +347,10 @@ bool Launcher::Conclude(LaunchEnd& end) const {
   return false;
 }
 
-bool Launcher::RunAttempt(int life, LaunchEnd& end) {
-  const Status started = StartAll(life);
+bool Launcher::RunAttempt(LaunchEnd& end) {
+  const Status started = StartAll();
   if (!started.ok()) {
-    KillAll();
+    EndAttempt();
     Attend();
     end.exit_code = ExitCode(WorkerExit::kFailed);
     end.reason = started.message();
@@ -252,6 +358,13 @@ bool Launcher::RunAttempt(int life, LaunchEnd& end) {
   }
   Attend();
   return Conclude(end);
+}
+
+// A worker that cannot even be started fails like one that dies at once, where
+// others may be enough.
+bool Launcher::MayDoWithoutWhoFails() const {
+  return options_.min_workers > 0 && options_.min_workers < options_.workers &&
+         options_.restart != RestartPolicy::kNone;
 }
 
 // Whether the pause ended without a notice.
@@ -264,19 +377,38 @@ bool Launcher::Pause(Duration pause) {
   return true;
 }
 
-// "" if another life is to be tried.
-std::string Launcher::WhyGiveUp(int restarts, int fruitless) const {
-  if (options_.restart == RestartPolicy::kNone ||
-      restarts >= options_.max_restarts) {
-    return fmt::format("{} restarts", restarts);
+// What the losses since the last time came from, and what follows of it for the
+// worker that is to blame.
+std::string Launcher::ReasonOfLosses() {
+  if (!ended_by_.empty()) return ended_by_;
+  const std::span<const Loss> news = std::span(losses_).subspan(blamed_);
+  const bool somebody_died = std::ranges::any_of(
+      news, [](const Loss& loss) { return Died(loss.exited); });
+  std::string reason = !hang_.empty()    ? hang_
+                       : losses_.empty() ? "no worker reported a result"
+                       : news.empty()    ? Describe(losses_.back())
+                                         : Describe(news.front());
+  if (somebody_died || blamed_ == 0) {
+    const std::string follows = membership_.Blame(CulpritOf(news));
+    if (!follows.empty()) reason += "; " + follows;
   }
-  if (fruitless > options_.max_fruitless) {
-    return fmt::format("{} lives without a new step", fruitless);
-  }
-  return "";
+  blamed_ = losses_.size();
+  return reason;
 }
 
-LaunchEnd Launcher::Run() {
+// Of the whole job, or of workers that rejoin. False: it may not be.
+bool Launcher::CountRestart(const std::string& reason) {
+  if (!why_give_up_.empty()) return false;
+  why_give_up_ = membership_.too_few().empty()
+                     ? budget_.Spend()
+                     : fmt::format("{} restarts, with too few workers left",
+                                   budget_.spent());
+  if (!why_give_up_.empty()) return false;
+  observer_.Restarting(budget_.spent(), reason, budget_.pause());
+  return true;
+}
+
+LaunchEnd Launcher::RunLives() {
   LaunchEnd end;
   const Result<std::unique_ptr<FileLock>> lock =
       LockStore(world_, options_.checkpoint_directory, kLockPatience);
@@ -295,33 +427,26 @@ LaunchEnd Launcher::Run() {
     }
     tenure_.launch = *std::move(launch);
   }
-  Duration pause = std::min(options_.backoff, options_.max_backoff);
-  int fruitless = 0;  // lives in a row that came no further than earlier ones
-  for (int life = options_.first_life;; ++life) {
-    const uint64_t furthest_before = furthest_step_;
-    if (RunAttempt(life, end)) return end;
-    end.reason = !hang_.empty()    ? hang_
-                 : losses_.empty() ? "no worker reported a result"
-                                   : Describe(losses_.front());
-    const bool progress = furthest_step_ > furthest_before;
-    fruitless = progress ? 0 : fruitless + 1;
-    if (progress) pause = std::min(options_.backoff, options_.max_backoff);
-    if (const std::string why = WhyGiveUp(end.restarts, fruitless);
-        !why.empty()) {
+  while (true) {
+    if (RunAttempt(end)) return end;
+    const std::string reason = ReasonOfLosses();
+    if (!CountRestart(reason)) {
       end.exit_code = ExitCode(WorkerExit::kFailed);
-      end.reason = fmt::format("{}; gave up after {}", end.reason, why);
+      end.reason = fmt::format("{}; gave up after {}", reason, why_give_up_);
       return end;
     }
-    ++end.restarts;
-    observer_.Restarting(end.restarts, end.reason, pause);
-    if (!Pause(pause)) {
+    if (!Pause(budget_.pause())) {
       end.exit_code = ExitCode(WorkerExit::kStopped);
       end.reason = "stopped between two lives of the job";
       return end;
     }
-    pause = std::min(pause * 2, options_.max_backoff);
-    end.reason.clear();
   }
+}
+
+LaunchEnd Launcher::Run() {
+  LaunchEnd end = RunLives();
+  end.restarts = budget_.spent();
+  return end;
 }
 
 }  // namespace

@@ -16,7 +16,10 @@
 namespace gauntlet {
 
 struct LauncherOptions {
-  int workers = 1;
+  int workers = 1;  // at most
+  // See MembershipOptions.
+  int min_workers = 0;
+  std::vector<int> workers_by_life;
   RestartPolicy restart = RestartPolicy::kWholeJob;
   int max_restarts = 100;
   // Lives in a row that may come no further than earlier ones did.
@@ -57,8 +60,9 @@ class LaunchObserver {
 // Ends when the job does, when it is told to stop (the notices of world.host,
 // passed on to the workers: the first asks them to save and go, the second
 // kills them and is exit code 130), when a worker ends for a reason that a
-// restart cannot mend, or when restarts are used up. No worker is left in any
-// case.
+// restart cannot mend, or when restarts are used up. A worker that fails again
+// and again is done without where fewer are enough (Membership), and the end of
+// the job otherwise. No worker is left in any case.
 LaunchEnd Launch(World& world, WorkerProcesses& processes,
                  const LauncherOptions& options, LaunchObserver& observer);
 

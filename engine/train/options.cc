@@ -25,6 +25,22 @@ Duration ReadDuration(JsonFields& fields, std::string_view key) {
   return Duration(fields.Integer(key, 1, kMaxDuration));
 }
 
+}  // namespace
+
+std::string_view RestartPolicyName(RestartPolicy policy) {
+  switch (policy) {
+    case RestartPolicy::kNone:
+      return "none";
+    case RestartPolicy::kWholeJob:
+      return "whole-job";
+    case RestartPolicy::kRejoin:
+      return "rejoin";
+  }
+  return "?";
+}
+
+namespace {
+
 std::string_view SaveUnitName(SaveUnit unit) {
   switch (unit) {
     case SaveUnit::kNone:
@@ -126,7 +142,8 @@ Json ClusterToJson(const ClusterOptions& cluster) {
           {"lost_after_ns", cluster.lost_after.count()},
           {"rendezvous_timeout_ns", cluster.rendezvous_timeout.count()},
           {"step_timeout_ns", cluster.step_timeout.count()},
-          {"save_timeout_ns", cluster.save_timeout.count()}};
+          {"save_timeout_ns", cluster.save_timeout.count()},
+          {"on_loss", cluster.on_loss == OnLoss::kLeave ? "leave" : "rejoin"}};
 }
 
 Result<ClusterOptions> ClusterFromJson(const Json& json) {
@@ -136,7 +153,9 @@ Result<ClusterOptions> ClusterFromJson(const Json& json) {
       .lost_after = ReadDuration(fields, "lost_after_ns"),
       .rendezvous_timeout = ReadDuration(fields, "rendezvous_timeout_ns"),
       .step_timeout = ReadDuration(fields, "step_timeout_ns"),
-      .save_timeout = ReadDuration(fields, "save_timeout_ns")};
+      .save_timeout = ReadDuration(fields, "save_timeout_ns"),
+      .on_loss = fields.Choice<OnLoss>(
+          "on_loss", {{"leave", OnLoss::kLeave}, {"rejoin", OnLoss::kRejoin}})};
   RETURN_IF_ERROR(fields.Finish());
   return cluster;
 }

@@ -31,8 +31,8 @@ struct SaveTrigger {
   uint64_t every = 1;
 };
 
-// What a finished run does: saves its end beside the checkpoints that are there,
-// deletes them all, or leaves them as they are.
+// What a finished run does: saves its end beside the checkpoints that are
+// there, deletes them all, or leaves them as they are.
 enum class AtSuccess : uint8_t {
   kKeepCheckpoints,
   kDeleteCheckpoints,
@@ -59,6 +59,12 @@ struct SummaryOptions {
   uint64_t every = 100;   // steps between two points of the loss
 };
 
+// What a worker does when its generation has lost another one.
+enum class OnLoss : uint8_t {
+  kLeave,
+  kRejoin,  // keeps its state, and meets the others again
+};
+
 struct ClusterOptions {
   Duration heartbeat_every = std::chrono::milliseconds(200);
   Duration lost_after = std::chrono::seconds(5);
@@ -67,6 +73,7 @@ struct ClusterOptions {
   // after this long; a save has its own, longer bound.
   Duration step_timeout = std::chrono::seconds(30);
   Duration save_timeout = std::chrono::seconds(300);
+  OnLoss on_loss = OnLoss::kLeave;
 };
 
 struct PreemptionOptions {
@@ -75,8 +82,13 @@ struct PreemptionOptions {
   Duration grace{0};
 };
 
-// What the launcher does when a worker is lost.
-enum class RestartPolicy : uint8_t { kNone, kWholeJob };
+// What is done when a worker is lost: nothing; all workers start again from the
+// newest checkpoint; or the lost one alone does, and takes the others' state.
+enum class RestartPolicy : uint8_t { kNone, kWholeJob, kRejoin };
+inline OnLoss OnLossUnder(RestartPolicy policy) {
+  return policy == RestartPolicy::kRejoin ? OnLoss::kRejoin : OnLoss::kLeave;
+}
+std::string_view RestartPolicyName(RestartPolicy policy);
 
 struct TrainOptions {
   JobSpec job;

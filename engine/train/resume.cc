@@ -1,47 +1,8 @@
 #include "engine/train/resume.h"
 
-#include <charconv>
-#include <cstdint>
-#include <vector>
-
-#include "engine/ckpt/store_names.h"
-#include "engine/cluster/frame_format.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
-namespace {
-
-std::optional<uint64_t> ParseNumber(const std::string& text) {
-  uint64_t value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || stop != end) return std::nullopt;
-  return value;
-}
-
-}  // namespace
-
-std::string EncodeParent(const std::optional<CheckpointRef>& parent) {
-  if (!parent) return "";
-  return EncodeList(
-      std::vector<std::string>{parent->name, std::to_string(parent->step),
-                               std::to_string(parent->generation)});
-}
-
-Result<std::optional<CheckpointRef>> DecodeParent(const std::string& text) {
-  if (text.empty()) return std::optional<CheckpointRef>();
-  ASSIGN_OR_RETURN(const std::vector<std::string> fields, DecodeList(text));
-  if (fields.size() == 3) {
-    const std::optional<uint64_t> step = ParseNumber(fields[1]);
-    const std::optional<uint64_t> generation = ParseNumber(fields[2]);
-    // A name from the network becomes a path.
-    if (step && generation && CheckpointName::Parse(fields[0])) {
-      return std::optional(CheckpointRef{
-          .name = fields[0], .step = *step, .generation = *generation});
-    }
-  }
-  return DataLoss("the chief's decision is malformed");
-}
 
 Status LoadState(World& world, CheckpointStore& store,
                  const CheckpointRef& parent, const RowSchedule& schedule,

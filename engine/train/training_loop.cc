@@ -31,6 +31,7 @@ TrainingLoop::TrainingLoop(World& world, const TrainOptions& options,
           save == nullptr || options.checkpoint.at_notice == AtNotice::kLeave
               ? LeaveWith::kNothing
               : LeaveWith::kSave),
+      said_(state.position),
       last_save_(world.clock.Now()),
       last_report_(world.clock.Now() - kReportEvery) {}
 
@@ -46,6 +47,39 @@ bool TrainingLoop::AtHorizon() const {
          (position.epoch >= options_->horizon.epochs ||
           (options_->horizon.max_steps &&
            position.step >= *options_->horizon.max_steps));
+}
+
+void TrainingLoop::Remember(const LoopMemory& memory) {
+  notices_ = memory.notices;
+  last_save_ = memory.last_save;
+}
+
+// What ended where the state stands.
+TrainingLoop::Boundary TrainingLoop::LastBoundary() const {
+  switch (state_->position.phase_of()) {
+    case Phase::kEvaluationDue:
+      return Boundary::kStep;
+    case Phase::kCallbacksDue:
+      return Boundary::kEvaluation;
+    case Phase::kInEpoch:
+      break;
+  }
+  return state_->position.sample == 0 ? Boundary::kEpoch : Boundary::kStep;
+}
+
+Result<LoopEnd> TrainingLoop::GoOn(uint64_t generation) {
+  generation_ = generation;
+  if (state_->position.step > 0) {
+    NoteDue(LastBoundary());
+    if (ExecutionEnds()) {
+      RETURN_IF_ERROR(Settle());
+    } else {
+      // What was due within it is not known any more.
+      agreed_ |= kRequestSave;
+    }
+  }
+  if (stopped_) return LoopEnd::kStopped;
+  return Run(generation);
 }
 
 Result<LoopEnd> TrainingLoop::Run(uint64_t generation) {
@@ -108,6 +142,7 @@ Status TrainingLoop::RunExecution() {
 }
 
 Status TrainingLoop::RunStep() {
+  Expect(options_->cluster.step_timeout);
   if (state_->position.sample == 0) {
     RETURN_IF_ERROR(world_->faults.Hit(
         Point::kEpochBegin,
@@ -120,7 +155,6 @@ Status TrainingLoop::RunStep() {
   if (hooks_ != nullptr && state_->position.sample == 0) {
     RETURN_IF_ERROR(hooks_->EpochBegin(*state_));
   }
-  Expect(options_->cluster.step_timeout);
   ASSIGN_OR_RETURN(
       const StepOutcome outcome,
       trainer_->Step(*state_, Requests(), options_->cluster.step_timeout));
@@ -337,6 +371,7 @@ void TrainingLoop::EmitState(EventKind kind, const StepOutcome& outcome,
   if (DigestDue()) event.digest = state_->ComputeDigest();
   if (options_->log_samples) event.samples = outcome.samples;
   world_->events.Emit(std::move(event));
+  said_ = state_->position;
 }
 
 void TrainingLoop::Report(const StepOutcome& outcome) {

@@ -23,6 +23,13 @@ namespace gauntlet {
 
 enum class LoopEnd { kFinished, kStopped };
 
+// What a worker that goes on in another generation takes with it.
+struct LoopMemory {
+  NoticeRequests notices;
+  Time last_save;
+  bool all_said = true;  // every operation that the state went through
+};
+
 class TrainingLoop {
  public:
   // `save` is null where there is no store. `rank` 0 reports progress.
@@ -44,10 +51,24 @@ class TrainingLoop {
   // it is the last.
   Result<LoopEnd> Run(uint64_t generation);
 
+  // The same from a state in memory: what was due at its boundary, and may have
+  // been cut short, comes first.
+  Result<LoopEnd> GoOn(uint64_t generation);
+
+  LoopMemory memory() const {
+    return {.notices = notices_,
+            .last_save = last_save_,
+            .all_said = said_.step == state_->position.step &&
+                        said_.epoch == state_->position.epoch &&
+                        said_.phase == state_->position.phase};
+  }
+  void Remember(const LoopMemory& memory);
+
  private:
   // The operation that has just ended.
   enum class Boundary { kStep, kEvaluation, kEpoch };
 
+  Boundary LastBoundary() const;
   Status AgreeOnFinish();
   bool AtHorizon() const;
   bool LastStepDone() const;
@@ -94,6 +115,7 @@ class TrainingLoop {
   bool stopped_ = false;
   std::optional<uint64_t> saved_at_;  // step of the newest save of this life
   uint64_t saved_phase_ = 0;
+  Position said_;  // of the newest state that the events tell of
   Time last_save_;
   Time last_report_;
   Duration expected_{0};  // what the launcher was told last, and when

@@ -11,9 +11,11 @@
 #include "engine/model/model.h"
 #include "engine/model/optimizer.h"
 #include "engine/train/collective_save.h"
+#include "engine/train/held_state.h"
 #include "engine/train/model_export.h"
 #include "engine/train/resume.h"
 #include "engine/train/run_summary.h"
+#include "engine/train/state_transfer.h"
 #include "engine/train/train_state.h"
 #include "engine/train/trainer.h"
 #include "engine/train/training_loop.h"
@@ -80,7 +82,8 @@ class Worker {
         job_json_(inputs.job_json),
         memo_(inputs.memo),
         hooks_(inputs.hooks),
-        weights_(inputs.weights) {}
+        weights_(inputs.weights),
+        tenure_(place.tenure) {}
 
   // From the first event of its life to the last.
   WorkerEnd Live();
@@ -90,18 +93,29 @@ class Worker {
  private:
   WorkerEnd Run();
   bool chief() const { return place_.rank == 0; }
+  bool rejoins() const {
+    return options_.cluster.on_loss == OnLoss::kRejoin &&
+           place_.addresses.size() > 1;
+  }
   Status Build();
+  Status OpenStore();
+  Result<LoopEnd> LiveOneGeneration();
+  bool MayRejoin(const Status& status) const;
+  Status LeaveGeneration(const Status& why);
   Status Form();
+  SessionOptions MeetingOptions() const;
   void Expect(Duration bound);
-  Result<Decision> Decide();
+  Result<Decision> Decide(const std::vector<Attendant>& by_rank);
+  void MakeState(StartFrom start);
   Status Resume();
+  Status CarryOn(const StartDecision::Memory& memory);
   Status Load(const CheckpointRef& parent);
   Status AgreeOnStart();
   Result<LoopEnd> Train();
   Status Export(const Digest& digest);
   Status Finish(LoopEnd end);
   TrainResult Outcome(LoopEnd end, const Digest& digest) const;
-  WorkerEnd End(const Status& status, Stage stage);
+  WorkerEnd End(const Status& status);
 
   World& world_;
   const TrainOptions& options_;
@@ -122,6 +136,15 @@ class Worker {
   std::unique_ptr<Session> session_;
   std::optional<uint64_t> resumed_from_;
   Digest started_as_;  // the state that training goes on from
+
+  Stage stage_ = Stage::kSetUp;
+  Tenure tenure_;
+  Time meet_by_{};                 // the others have to be met again until then
+  uint64_t last_generation_ = 0;   // that this worker belonged to
+  std::optional<HeldState> held_;  // a state that a generation agreed on
+  bool carries_on_ = false;        // from memory, not from the store
+  bool state_is_void_ = false;     // nothing in memory is good for a rejoin
+  std::optional<LoopMemory> loop_memory_;
 };
 
 Status Worker::Build() {
@@ -161,33 +184,56 @@ Status Worker::Build() {
     RETURN_IF_ERROR(
         CheckExportDirectory(world_.storage, options_.export_directory));
   }
-  if (!options_.checkpoint.directory.empty()) {
-    ASSIGN_OR_RETURN(
-        store_, CheckpointStore::Open(
-                    world_, {.directory = options_.checkpoint.directory,
-                             .keep = options_.checkpoint.keep,
-                             .keep_every_seconds = static_cast<int64_t>(
-                                 options_.checkpoint.keep_every_hours * 3600),
-                             .cold_start = options_.checkpoint.allow_cold_start
-                                               ? ColdStart::kAllow
-                                               : ColdStart::kRefuse,
-                             .tenure = place_.tenure}));
-  }
+  return OpenStore();
+}
+
+Status Worker::OpenStore() {
+  if (options_.checkpoint.directory.empty()) return OkStatus();
+  ASSIGN_OR_RETURN(
+      store_, CheckpointStore::Open(
+                  world_, {.directory = options_.checkpoint.directory,
+                           .keep = options_.checkpoint.keep,
+                           .keep_every_seconds = static_cast<int64_t>(
+                               options_.checkpoint.keep_every_hours * 3600),
+                           .cold_start = options_.checkpoint.allow_cold_start
+                                             ? ColdStart::kAllow
+                                             : ColdStart::kRefuse,
+                           .tenure = tenure_}));
   return OkStatus();
 }
 
-Result<Decision> Worker::Decide() {
+// Once all have come, and so have left whatever generation they were of: the
+// claim first, then what it goes on from.
+Result<Decision> Worker::Decide(const std::vector<Attendant>& by_rank) {
+  std::vector<std::optional<HeldState>> held;
+  uint64_t known = 0;
+  for (const Attendant& attendant : by_rank) {
+    known = std::max(known, attendant.generation);
+    Result<std::optional<HeldState>> state = DecodeHeld(attendant.said);
+    if (!state.ok()) return Unavailable(state.status().message());
+    held.push_back(*state);
+  }
   // Without a store the launcher's count of lives numbers the generations.
   if (!store_) {
-    return Decision{.generation = static_cast<uint64_t>(place_.life)};
+    const auto life = static_cast<uint64_t>(place_.life);
+    return Decision{.generation = std::max(life, known + 1),
+                    .text = EncodeStart(DecideStart(held, {}, {}))};
   }
   ASSIGN_OR_RETURN(const Claim claim, store_->ClaimGeneration(job_json_));
+  tenure_.claimed = claim.generation;
   reporter_.Progress({.claimed = claim.generation});
   for (std::string& line : store_->TakeWarnings()) {
     reporter_.Progress({.line = std::move(line)});
   }
-  return Decision{.generation = claim.generation,
-                  .text = EncodeParent(claim.parent)};
+  std::optional<HeldState> parent_state;
+  if (claim.parent) {
+    parent_state = {.step = claim.parent->step,
+                    .phase = claim.parent_phase,
+                    .digest = claim.parent_digest};
+  }
+  return Decision{
+      .generation = claim.generation,
+      .text = EncodeStart(DecideStart(held, claim.parent, parent_state))};
 }
 
 // How long the launcher is to wait for the next sign of the chief.
@@ -196,20 +242,38 @@ void Worker::Expect(Duration bound) {
   reporter_.Progress({.patience = bound + options_.cluster.lost_after});
 }
 
+SessionOptions Worker::MeetingOptions() const {
+  const ClusterOptions& cluster = options_.cluster;
+  SessionOptions options = {.rank = place_.rank,
+                            .addresses = place_.addresses,
+                            .address_book = place_.address_book,
+                            .listen_on = place_.listen_on,
+                            .rendezvous_timeout = cluster.rendezvous_timeout,
+                            .decision_timeout = cluster.save_timeout,
+                            .heartbeat_every = cluster.heartbeat_every,
+                            .lost_after = cluster.lost_after};
+  if (!rejoins()) return options;
+  options.rendezvous_timeout = meet_by_ - world_.clock.Now();
+  options.ring_timeout = cluster.lost_after;
+  options.life = static_cast<uint64_t>(place_.life);
+  options.generation = last_generation_;
+  options.said = EncodeHeld(held_);
+  return options;
+}
+
 Status Worker::Form() {
   const ClusterOptions& cluster = options_.cluster;
   Expect(cluster.rendezvous_timeout + cluster.save_timeout);
-  ASSIGN_OR_RETURN(
-      session_, Session::Form(world_, *kernels_,
-                              {.rank = place_.rank,
-                               .addresses = place_.addresses,
-                               .address_book = place_.address_book,
-                               .listen_on = place_.listen_on,
-                               .rendezvous_timeout = cluster.rendezvous_timeout,
-                               .decision_timeout = cluster.save_timeout,
-                               .heartbeat_every = cluster.heartbeat_every,
-                               .lost_after = cluster.lost_after},
-                              [this] { return Decide(); }));
+  if (rejoins()) {
+    reporter_.Progress(
+        {.step = held_ ? held_->step : 0, .meeting = last_generation_});
+  }
+  ASSIGN_OR_RETURN(session_,
+                   Session::Form(world_, *kernels_, MeetingOptions(),
+                                 [this](const std::vector<Attendant>& by_rank) {
+                                   return Decide(by_rank);
+                                 }));
+  last_generation_ = session_->decision().generation;
   return OkStatus();
 }
 
@@ -236,17 +300,22 @@ Status Worker::Load(const CheckpointRef& parent) {
   return OkStatus();
 }
 
-Status Worker::Resume() {
-  Expect(options_.cluster.save_timeout);
-  ASSIGN_OR_RETURN(const std::optional<CheckpointRef> parent,
-                   DecodeParent(session_->decision().text));
+void Worker::MakeState(StartFrom start) {
   const std::vector<HookState> hook_states =
       hooks_ == nullptr ? std::vector<HookState>()
                         : hooks_->states(model_->parameter_count());
-  state_.emplace(
-      *model_, *optimizer_, options_.job,
-      parent ? StartFrom::kCheckpoint : StartFrom::kInitialParameters,
-      hook_states);
+  state_.emplace(*model_, *optimizer_, options_.job, start, hook_states);
+}
+
+Status Worker::Resume() {
+  Expect(options_.cluster.save_timeout);
+  ASSIGN_OR_RETURN(const StartDecision start,
+                   DecodeStart(session_->decision().text));
+  carries_on_ = start.from_memory.has_value();
+  if (carries_on_) return CarryOn(*start.from_memory);
+  held_.reset();
+  const std::optional<CheckpointRef>& parent = start.checkpoint;
+  MakeState(parent ? StartFrom::kCheckpoint : StartFrom::kInitialParameters);
   if (parent) return Load(*parent);
   if (options_.job.start.weights) {
     std::ranges::copy(weights_, state_->parameters.begin());
@@ -255,6 +324,59 @@ Status Worker::Resume() {
   world_.events.Emit({.kind = EventKind::kInitialized,
                       .generation = session_->decision().generation,
                       .digest = started_as_});
+  return OkStatus();
+}
+
+// From the state that a worker holds in memory. An error of the ring leaves
+// what this one holds as it was.
+Status Worker::CarryOn(const StartDecision::Memory& memory) {
+  const HeldState& decided = memory.state;
+  if (held_ && IsSameMoment(*held_, decided) && *held_ != decided) {
+    stage_ = Stage::kTraining;
+    return FailedPrecondition(fmt::format(
+        "step {}: state digests differ between workers: rank {} has {}, rank "
+        "{} has {}",
+        decided.step, memory.holder, decided.digest.ToString(), place_.rank,
+        held_->digest.ToString()));
+  }
+  const bool keeps = held_ == decided;
+  if (!keeps && !held_) {
+    MakeState(StartFrom::kCheckpoint);
+  }
+  if (memory.is_needed) {
+    const Status shared = ShareState(world_, session_->ring(),
+                                     {.memory = memory,
+                                      .holds_it = keeps,
+                                      .timeout = options_.cluster.save_timeout},
+                                     *state_);
+    if (shared.code() == Code::kDataLoss) {
+      held_.reset();
+      state_is_void_ = true;
+      return Unavailable(shared.message());
+    }
+    RETURN_IF_ERROR(shared);
+  }
+  held_ = decided;
+  started_as_ = decided.digest;
+  const Position& position = state_->position;
+  const std::string from =
+      keeps ? "kept" : fmt::format("from rank {}", memory.holder);
+  world_.events.Emit({.kind = EventKind::kCarriedOn,
+                      .generation = session_->decision().generation,
+                      .step = position.step,
+                      .epoch = position.epoch,
+                      .position = position.sample,
+                      .phase = position.phase_of(),
+                      .digest = started_as_,
+                      .detail = from});
+  if (chief()) {
+    reporter_.Progress(
+        {.step = position.step,
+         .epoch = position.epoch,
+         .line = fmt::format("rejoined: step {}, epoch {}, row {} ({})",
+                             position.step, position.epoch, position.sample,
+                             from)});
+  }
   return OkStatus();
 }
 
@@ -272,6 +394,9 @@ Status Worker::AgreeOnStart() {
     if (all[rank] == all[0]) continue;
     return FailedPrecondition(fmt::format(
         "rank {} starts from another state or job than the chief", rank));
+  }
+  if (rejoins() && chief()) {
+    reporter_.Progress({.formed = session_->decision().generation});
   }
   return OkStatus();
 }
@@ -303,7 +428,11 @@ Result<LoopEnd> Worker::Train() {
     loop.DrawOn(*summary);
   }
   if (hooks_ != nullptr) loop.CallAt(*hooks_);
-  return loop.Run(generation);
+  if (loop_memory_) loop.Remember(*loop_memory_);
+  const Result<LoopEnd> end =
+      carries_on_ ? loop.GoOn(generation) : loop.Run(generation);
+  loop_memory_ = loop.memory();
+  return end;
 }
 
 TrainResult Worker::Outcome(LoopEnd end, const Digest& digest) const {
@@ -388,14 +517,68 @@ Status Worker::Finish(LoopEnd end) {
   return OkStatus();
 }
 
-WorkerEnd Worker::End(const Status& status, Stage stage) {
+WorkerEnd Worker::End(const Status& status) {
   if (session_) session_->Silence();
   if (status.code() == Code::kUnavailable ||
       status.code() == Code::kDeadlineExceeded) {
     world_.events.Emit(
         {.kind = EventKind::kWorkerLost, .detail = status.message()});
   }
-  return {.exit = ExitFor(status, stage), .reason = status.message()};
+  return {.exit = ExitFor(status, stage_), .reason = status.message()};
+}
+
+Result<LoopEnd> Worker::LiveOneGeneration() {
+  stage_ = Stage::kForming;
+  RETURN_IF_ERROR(Form());
+  RETURN_IF_ERROR(Resume());
+  stage_ = Stage::kTraining;
+  RETURN_IF_ERROR(AgreeOnStart());
+  meet_by_ = kNever;
+  ASSIGN_OR_RETURN(const LoopEnd end, Train());
+  RETURN_IF_ERROR(Finish(end));
+  return end;
+}
+
+// Whether the others may be met again after this error. A worker that was
+// fenced has successors, and leaves; so does one whose own doing failed, or
+// that has not said what it did last.
+bool Worker::MayRejoin(const Status& status) const {
+  const bool lost = (status.code() == Code::kUnavailable ||
+                     status.code() == Code::kDeadlineExceeded) &&
+                    (!session_ || session_->ring().is_broken());
+  const bool all_said = !loop_memory_ || loop_memory_->all_said;
+  return rejoins() && lost && all_said && !state_is_void_ &&
+         world_.clock.Now() < meet_by_;
+}
+
+// Ends the generation for this worker, which keeps its state: it is wholly
+// before or wholly after every operation.
+Status Worker::LeaveGeneration(const Status& why) {
+  const bool formed = meet_by_ == kNever;
+  const Time now = world_.clock.Now();
+  if (session_) {
+    session_->Abandon();
+    session_.reset();
+    world_.events.Emit(
+        {.kind = EventKind::kWorkerLost, .detail = why.message()});
+    world_.events.Emit({.kind = EventKind::kLeft,
+                        .generation = last_generation_,
+                        .step = state_ ? state_->position.step : 0,
+                        .detail = why.message()});
+  }
+  if (formed) {
+    meet_by_ = now + options_.cluster.rendezvous_timeout;
+    held_ = HeldState{.step = state_->position.step,
+                      .phase = state_->position.phase_of(),
+                      .digest = state_->ComputeDigest()};
+    if (world_.faults.Planted(PlantedBug::kForgetAtRejoin)) held_.reset();
+  } else {
+    // Another attempt at what has just failed.
+    world_.clock.SleepUntil(now + options_.cluster.heartbeat_every);
+  }
+  RETURN_IF_ERROR(world_.faults.Hit(
+      Point::kRejoin, {.step = state_ ? state_->position.step : 0}));
+  return OpenStore();
 }
 
 WorkerEnd Worker::Live() {
@@ -417,18 +600,18 @@ TrainedWorker Worker::Abandon(WorkerEnd end) {
 
 WorkerEnd Worker::Run() {
   Status status = Build();
-  if (!status.ok()) return End(status, Stage::kSetUp);
-  status = Form();
-  if (status.ok()) status = Resume();
-  if (!status.ok()) return End(status, Stage::kForming);
-  status = AgreeOnStart();
-  if (!status.ok()) return End(status, Stage::kTraining);
-  const Result<LoopEnd> end = Train();
-  if (!end.ok()) return End(end.status(), Stage::kTraining);
-  status = Finish(*end);
-  if (!status.ok()) return End(status, Stage::kTraining);
-  return {.exit = *end == LoopEnd::kFinished ? WorkerExit::kDone
-                                             : WorkerExit::kStopped};
+  if (!status.ok()) return End(status);
+  meet_by_ = world_.clock.Now() + options_.cluster.rendezvous_timeout;
+  while (true) {
+    const Result<LoopEnd> end = LiveOneGeneration();
+    if (end.ok()) {
+      return {.exit = *end == LoopEnd::kFinished ? WorkerExit::kDone
+                                                 : WorkerExit::kStopped};
+    }
+    if (!MayRejoin(end.status())) return End(end.status());
+    status = LeaveGeneration(end.status());
+    if (!status.ok()) return End(status);
+  }
 }
 
 }  // namespace

@@ -40,6 +40,11 @@ struct WorkerProgress {
   uint64_t claimed = 0;
   // Where nothing more is heard for so long, the chief hangs.
   Duration patience{0};
+  // This worker waits for the others, having left this generation (0: it never
+  // had one). `step` is said with it.
+  std::optional<uint64_t> meeting;
+  // The chief: all workers of this generation train.
+  uint64_t formed = 0;
   // Why this worker is about to end in an error; the last that it says.
   std::string failure;
 };

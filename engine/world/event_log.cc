@@ -6,7 +6,7 @@
 namespace gauntlet {
 namespace {
 
-constexpr std::array<std::string_view, 22> kKindNames = {
+constexpr std::array<std::string_view, 24> kKindNames = {
     "life_begin",   "generation",     "resumed",
     "initialized",  "step",           "evaluated",
     "epoch_end",    "save_begin",     "save_acknowledged",
@@ -14,10 +14,10 @@ constexpr std::array<std::string_view, 22> kKindNames = {
     "fenced_found", "fenced_out",     "notice",
     "stop_agreed",  "worker_lost",    "fault_fired",
     "loaded",       "backup_deleted", "finished",
-    "life_end",
+    "life_end",     "left",           "carried_on",
 };
 static_assert(kKindNames.size() ==
-              static_cast<size_t>(EventKind::kLifeEnd) + 1);
+              static_cast<size_t>(EventKind::kCarriedOn) + 1);
 
 constexpr std::array<std::string_view, 3> kPhaseNames = {
     "in_epoch", "evaluation_due", "callbacks_due"};

@@ -39,6 +39,10 @@ enum class EventKind : uint8_t {
   kBackupDeleted,  // path
   kFinished,       // step, epoch, digest, loss
   kLifeEnd,        // count: exit code; detail: reason
+  kLeft,  // generation that this process left to rejoin; step; detail: why
+  // In a new generation with a state from memory: generation, step, epoch,
+  // position, phase, digest; detail: "kept", or from whom it was taken.
+  kCarriedOn,
 };
 
 // "step", "save_acknowledged" …: the names in event files.

@@ -76,6 +76,13 @@ constexpr std::array kPoints = {
               "before the backup of a finished run is deleted"},
     PointInfo{Point::kFinish, "run.finish",
               "after training, before the worker reports that it is done"},
+    PointInfo{Point::kRejoin, "cluster.rejoin",
+              "after a worker has left a broken generation, before it meets "
+              "the others again"},
+    PointInfo{Point::kStateSend, "cluster.state.send",
+              "before a worker sends its state to those that rejoin"},
+    PointInfo{Point::kStateReceive, "cluster.state.receive",
+              "before a worker takes the state that was sent to it"},
 };
 
 constexpr std::array kPlantedBugs = {
@@ -92,6 +99,8 @@ constexpr std::array kPlantedBugs = {
     PlantedBugInfo{PlantedBug::kAcknowledgeBeforeRename,
                    "acknowledge-before-rename",
                    "a save is acknowledged before it is committed"},
+    PlantedBugInfo{PlantedBug::kForgetAtRejoin, "forget-at-rejoin",
+                   "survivors of a loss give their state up as they rejoin"},
 };
 
 }  // namespace

@@ -58,6 +58,9 @@ enum class Point : uint8_t {
   kReject,
   kBackupDelete,
   kFinish,
+  kRejoin,
+  kStateSend,
+  kStateReceive,
 };
 
 struct PointInfo {
@@ -89,6 +92,7 @@ enum class PlantedBug : uint8_t {
   kLoseMetrics,              // A restore starts the epoch's metrics anew.
   kSkipManifestSync,         // A save does not fsync its manifest.
   kAcknowledgeBeforeRename,  // A save is acknowledged before it is committed.
+  kForgetAtRejoin,           // Survivors of a loss give their state up.
 };
 
 struct PlantedBugInfo {

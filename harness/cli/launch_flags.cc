@@ -1,5 +1,6 @@
 // The options of `gauntlet launch`, which only harnesses call.
 #include "harness/cli/flags.h"
+#include "harness/cli/membership_flags.h"
 #include "harness/cli/verbs.h"
 
 namespace gauntlet {
@@ -17,11 +18,9 @@ Result<Command> ParseLaunch(const VerbArguments& verb) {
               ReadText(command.options_file));
   flags.Value({"--workers", "N", "processes that share the replicas (1)"},
               ReadWhole(train.launcher.workers, 1, 1024));
-  flags.Value(
-      {"--restart", "NAME", "none or whole-job (whole-job)"},
-      ReadChoice<RestartPolicy>(train.launcher.restart,
-                                {{"none", RestartPolicy::kNone},
-                                 {"whole-job", RestartPolicy::kWholeJob}}));
+  AddMembershipFlags(flags, train.launcher);
+  flags.Value({"--workers-by-life", "N,…", "how many each life has (all)"},
+              ReadWorkersByLife(train.launcher.workers_by_life));
   flags.Value({"--max-restarts", "N", "of the whole run (100)"},
               ReadWhole(train.launcher.max_restarts, 0, 1'000'000));
   flags.Value({"--backoff-ms", "N", "pause before the first restart (100)"},
@@ -40,6 +39,7 @@ Result<Command> ParseLaunch(const VerbArguments& verb) {
   if (command.options_file.empty()) {
     return InvalidArgument("--options: missing");
   }
+  RETURN_IF_ERROR(CheckMembership(train.launcher));
   return Command(std::move(command));
 }
 

@@ -2,6 +2,7 @@
 #include "engine/cluster/address_text.h"
 #include "harness/cli/flags.h"
 #include "harness/cli/job_flags.h"
+#include "harness/cli/membership_flags.h"
 #include "harness/cli/verbs.h"
 #include <fmt/format.h>
 
@@ -97,12 +98,7 @@ void AddMachineFlags(Flags& flags, TrainFlags& told) {
                "canonical, or fast: other bits on other machines (canonical)"},
               ReadChoice<Math>(kernels.math, {{"canonical", Math::kCanonical},
                                               {"fast", Math::kFast}}));
-  flags.Value(
-      {"--restart", "NAME",
-       "none, or whole-job: all workers when one is lost (whole-job)"},
-      ReadChoice<RestartPolicy>(command.launcher.restart,
-                                {{"none", RestartPolicy::kNone},
-                                 {"whole-job", RestartPolicy::kWholeJob}}));
+  AddMembershipFlags(flags, command.launcher);
   flags.Value({"--steps-per-execution", "N",
                "save and stop only after each N steps; same bits (1)"},
               ReadWhole(command.options.steps_per_execution, uint64_t{1},
@@ -322,6 +318,9 @@ Result<Command> ParseTrain(const VerbArguments& verb) {
       told.command.options.checkpoint.directory;
   RETURN_IF_ERROR(TakeSummary(told));
   RETURN_IF_ERROR(TakeRestarts(told.max_restarts, told.command));
+  RETURN_IF_ERROR(CheckMembership(told.command.launcher));
+  told.command.options.cluster.on_loss =
+      OnLossUnder(told.command.launcher.restart);
   if (told.grace) {
     told.command.options.preemption.grace = *told.grace;
     told.command.launcher.stop_grace += *told.grace;

@@ -39,17 +39,23 @@ std::string_view FaultPhaseName(FaultPhase phase) {
 
 FaultPhase PhaseOf(const Evidence& evidence, const Firing& firing) {
   bool has_state = false;
+  bool has_left = false;  // a generation, to rejoin
   FaultPhase phase = FaultPhase::kInEpoch;
   for (size_t i = 0; i < firing.index; ++i) {
     const RecordEvent& event = firing.life->events[i];
     switch (event.kind) {
       case RecordKind::kInitialized:
       case RecordKind::kResumed:
+      case RecordKind::kCarriedOn:
       case RecordKind::kStep:
       case RecordKind::kEvaluated:
       case RecordKind::kEpochEnd:
         has_state = true;
         phase = PhaseAfter(event.phase);
+        break;
+      case RecordKind::kLeft:
+        has_state = false;
+        has_left = true;
         break;
       case RecordKind::kFinished:
       case RecordKind::kBackupDeleted:
@@ -59,8 +65,8 @@ FaultPhase PhaseOf(const Evidence& evidence, const Firing& firing) {
     }
   }
   if (!has_state) {
-    return firing.life->life == 1 ? FaultPhase::kJoining
-                                  : FaultPhase::kRecovering;
+    return firing.life->life == 1 && !has_left ? FaultPhase::kJoining
+                                               : FaultPhase::kRecovering;
   }
   if (firing.event().path == PointName(Point::kFinish) ||
       firing.event().path == PointName(Point::kBackupDelete)) {

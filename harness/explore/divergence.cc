@@ -24,7 +24,8 @@ bool IsOfTraining(RecordKind kind) {
 }
 
 bool IsOfStart(RecordKind kind) {
-  return kind == RecordKind::kInitialized || kind == RecordKind::kResumed;
+  return kind == RecordKind::kInitialized || kind == RecordKind::kResumed ||
+         kind == RecordKind::kCarriedOn;
 }
 
 bool Departs(const std::map<Standing, const GoldenEntry*>& golden,
@@ -296,6 +297,8 @@ std::string DescribeDivergence(const Divergence& divergence) {
     const std::string what =
         departure.kind == RecordKind::kResumed
             ? fmt::format("the state loaded at step {} differs", departure.step)
+        : departure.kind == RecordKind::kCarriedOn
+            ? fmt::format("the state taken at step {} differs", departure.step)
             : "the initial state differs";
     if (!divergence.first) {
       return fmt::format("{}: worker {}, life {}", what, departure.worker,

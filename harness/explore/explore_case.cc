@@ -39,10 +39,6 @@ Case WithoutFaults(const Case& base) {
   return setup;
 }
 
-std::string_view PolicyName(RestartPolicy policy) {
-  return policy == RestartPolicy::kNone ? "none" : "whole-job";
-}
-
 }  // namespace
 
 std::vector<std::string> OverridesOf(const Case& base) {
@@ -59,8 +55,8 @@ std::vector<std::string> OverridesOf(const Case& base) {
   };
   const ClusterOptions& now = setup.train.cluster;
   const ClusterOptions& own = base.train.cluster;
-  compare("restart policy", PolicyName(setup.cluster.policy),
-          PolicyName(base.cluster.policy));
+  compare("restart policy", RestartPolicyName(setup.cluster.policy),
+          RestartPolicyName(base.cluster.policy));
   compare("restart max", setup.cluster.max_restarts, base.cluster.max_restarts);
   compare("preemption requeue", setup.cluster.max_requeues,
           base.cluster.max_requeues);
@@ -86,6 +82,14 @@ std::string DescribeSetup(const Case& setup, const Case& base) {
   return "as it is";
 }
 
+void SetWorkers(int workers, ClusterSetup& cluster) {
+  cluster.workers = workers;
+  cluster.min_workers = std::min(cluster.min_workers, workers);
+  for (int& of_life : cluster.workers_by_life) {
+    of_life = std::min(of_life, workers);
+  }
+}
+
 std::vector<Case> SetupsOf(const Case& base) {
   const Case plain = WithoutFaults(base);
   std::vector<Case> setups = {plain};
@@ -98,7 +102,7 @@ std::vector<Case> SetupsOf(const Case& base) {
   for (const int workers : {2, 3}) {
     if (workers >= base.cluster.workers) break;
     Case& setup = setups.emplace_back(plain);
-    setup.cluster.workers = workers;
+    SetWorkers(workers, setup.cluster);
   }
   if (base.train.checkpoint.at_success == AtSuccess::kKeepCheckpoints) {
     Case& setup = setups.emplace_back(plain);
@@ -107,6 +111,13 @@ std::vector<Case> SetupsOf(const Case& base) {
   if (base.cluster.hosts == HostsChoice::kOne && base.cluster.workers > 1) {
     Case& setup = setups.emplace_back(plain);
     setup.cluster.hosts = HostsChoice::kSeparate;
+  }
+  if (base.cluster.policy == RestartPolicy::kWholeJob &&
+      base.cluster.workers > 2) {
+    Case& setup = setups.emplace_back(plain);
+    setup.cluster.policy = RestartPolicy::kRejoin;
+    setup.train.cluster.on_loss = OnLoss::kRejoin;
+    setup.cluster.min_workers = 2;
   }
   return setups;
 }
@@ -126,7 +137,13 @@ PlanSpace SpaceOf(const Case& setup) {
   for (const FaultKindInfo& info : AllFaultKinds()) {
     space.kinds.push_back(info.kind);
   }
-  for (const PointInfo& info : AllPoints()) space.points.push_back(info.point);
+  const bool rejoins = setup.cluster.policy == RestartPolicy::kRejoin;
+  for (const PointInfo& info : AllPoints()) {
+    const bool of_rejoin = info.point == Point::kRejoin ||
+                           info.point == Point::kStateSend ||
+                           info.point == Point::kStateReceive;
+    if (rejoins || !of_rejoin) space.points.push_back(info.point);
+  }
   return space;
 }
 

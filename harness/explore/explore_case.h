@@ -18,12 +18,15 @@ struct ExploreCase {
   FaultPlan plan;
 };
 
+// Fewer workers, and no bound of the membership above them.
+void SetWorkers(int workers, ClusterSetup& cluster);
+
 // The base without its faults, and what else it may be set up as without
 // another trajectory: other numbers of workers and of kept checkpoints, a store
-// that is deleted in the end, and workers on hosts of their own, where late
-// survivors are. All have short limits, so that a hang shows long before the
-// run's own does, and restarts for many faults, also where the base has none:
-// OverridesOf says which.
+// that is deleted in the end, workers on hosts of their own, where late
+// survivors are, and workers that rejoin and may become fewer. All have short
+// limits, so that a hang shows long before the run's own does, and restarts for
+// many faults, also where the base has none: OverridesOf says which.
 std::vector<Case> SetupsOf(const Case& base);
 
 // How the set-up differs from the base in what SetupsOf varies: "as it is",

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "harness/explore/mark_predicates.h"
+#include "harness/explore/rejoin_marks.h"
 
 namespace gauntlet {
 namespace {
@@ -104,6 +105,27 @@ constexpr std::array kTable = {
              DamagedWhileBeingLoaded},
     MarkInfo{"three-faults", "three faults fired in one run", kUsual,
              ThreeFaultsFired},
+    MarkInfo{"took-a-survivors-step-ahead",
+             "a survivor took the state of another one that was further",
+             kUsual, TookASurvivorsStepAhead},
+    MarkInfo{"chief-rejoined",
+             "the chief died, and its next life took the others' state", kUsual,
+             ChiefRejoined},
+    MarkInfo{"went-on-with-fewer",
+             "a worker that kept failing was left out, and the others finished",
+             kUsual, WentOnWithFewer},
+    MarkInfo{"died-while-rejoining",
+             "a worker died as it rejoined, sent its state or took another's",
+             kUsual, DiedWhileRejoining},
+    MarkInfo{"rejoin-fell-back",
+             "workers left a generation to rejoin, and a later one went on "
+             "from a checkpoint",
+             kUsual, RejoinFellBack},
+    MarkInfo{"rejoined-twice", "one process carried on in two generations",
+             kUsual, RejoinedTwice},
+    MarkInfo{"made-up-for-a-save",
+             "a save that a death cut short was made by the next generation",
+             kUsual, MadeUpForASave},
 };
 static_assert(kTable.size() <= kMaxMarks);
 

@@ -1,6 +1,7 @@
 #include "harness/explore/owed_outcome.h"
 
 #include <algorithm>
+#include <map>
 
 #include "harness/oracle/evidence.h"
 #include "harness/oracle/fault_traits.h"
@@ -64,6 +65,35 @@ bool FiredInALastLife(const Record& record, const RecordFault& fault) {
   return false;
 }
 
+// Workers that died of a fault of every hit so often that they are given up.
+int WorkersThatKeepDying(const Record& record) {
+  constexpr int kOften = 3;
+  std::map<int, int> deaths;  // by worker
+  for (const LifeEvents& life : record.lives) {
+    if (life.events.empty() ||
+        life.events.back().kind == RecordKind::kLifeEnd) {
+      continue;
+    }
+    const bool died = std::ranges::any_of(life.events, [&](const auto& event) {
+      return event.kind == RecordKind::kFaultFired &&
+             std::ranges::any_of(record.faults, [&](const RecordFault& fault) {
+               return fault.always && TraitsOf(fault).ends_life &&
+                      fault.id == event.detail;
+             });
+    });
+    if (died) ++deaths[life.worker];
+  }
+  return static_cast<int>(std::ranges::count_if(
+      deaths, [](const auto& one) { return one.second >= kOften; }));
+}
+
+// Whether so many are gone for good that too few are left.
+bool TooFewAreLeft(const Record& record) {
+  const RunSetup& setup = record.setup;
+  const int least = setup.min_workers == 0 ? setup.workers : setup.min_workers;
+  return setup.workers - WorkersThatKeepDying(record) < least;
+}
+
 }  // namespace
 
 Outcome OutcomeOwed(const Record& record) {
@@ -82,6 +112,7 @@ bool MayGiveUp(const Record& record) {
       record.launchers.back().exit_code == 0) {
     return false;
   }
+  if (TooFewAreLeft(record)) return true;
   return std::ranges::any_of(record.faults, [&](const RecordFault& fault) {
     return fault.always &&
            (fault.kind == "errno" || fault.kind == "short_write" ||

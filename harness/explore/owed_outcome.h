@@ -17,8 +17,9 @@ namespace gauntlet {
 // REQUIRES: a launcher came to an end; record.faults are those that fired.
 Outcome OutcomeOwed(const Record& record);
 
-// Whether errors at every hit may have left no way to go on: such a fault fired
-// in the last life of a worker, and the run ended with an error.
+// Whether faults at every hit may have left no way to go on: an error fired in
+// the last life of a worker, or so many died again and again that too few are
+// left; and the run ended with an error.
 bool MayGiveUp(const Record& record);
 
 }  // namespace gauntlet

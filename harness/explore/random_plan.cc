@@ -84,6 +84,10 @@ class FaultDraw {
                              ? &before[choice_.Below(before.size())]
                              : nullptr;
     if (!before.empty()) MoveToALoad(before, fault);
+    const bool rejoins = IsIn(Point::kRejoin, space_.points);
+    if (rejoins && !IsOfLoad(fault.site.point)) {
+      MakeARejoinLikely(before, fault);
+    }
     if (space_.at_success == AtSuccess::kDeleteCheckpoints) {
       MoveToTheDeletion(fault);
     }
@@ -96,6 +100,7 @@ class FaultDraw {
           .worker = kChief, .life = kAnyLife, .point = Point::kReject};
     }
     parameters_.Fill(fault);
+    if (rejoins && before.empty() && choice_.OneIn(12)) KeepFailing(fault);
     return fault;
   }
 
@@ -123,6 +128,30 @@ class FaultDraw {
           std::array{Point::kLoadBegin, Point::kLoadRead, Point::kLoadEnd});
     }
     if (IsIn(point, space_.points)) fault.site.point = point;
+  }
+
+  // Where workers rejoin, faults that come after others fall into that.
+  void MakeARejoinLikely(const std::vector<Fault>& before, Fault& fault) {
+    if (before.empty() || !choice_.OneIn(3)) return;
+    const Point point = choice_.Of(std::array{
+        Point::kRejoin, Point::kStateSend, Point::kStateReceive,
+        Point::kRendezvous, Point::kClaimCreate, Point::kClaimRecord});
+    if (IsIn(point, space_.points) && MeansSomething(fault.kind, point)) {
+      fault.site.point = point;
+    }
+  }
+
+  // A worker that dies in each of its lives, so that it is done without.
+  void KeepFailing(Fault& fault) {
+    if (fault.kind != FaultKind::kCrash && fault.kind != FaultKind::kKill &&
+        fault.kind != FaultKind::kException) {
+      return;
+    }
+    fault.site = {.worker = static_cast<int>(
+                      site_.Below(static_cast<uint64_t>(space_.workers))),
+                  .life = kAnyLife,
+                  .point = fault.site.point};
+    fault.with.times = FaultTimes::kAlways;
   }
 
   // It comes once in a run, at its end.
@@ -200,7 +229,9 @@ class FaultDraw {
 
   static bool IsOfLoad(Point point) {
     return point == Point::kLoadBegin || point == Point::kLoadRead ||
-           point == Point::kLoadEnd || point == Point::kReject;
+           point == Point::kLoadEnd || point == Point::kReject ||
+           point == Point::kRejoin || point == Point::kStateSend ||
+           point == Point::kStateReceive;
   }
 
   int Life(const Fault* first, Point point) {

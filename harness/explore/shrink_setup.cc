@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "harness/explore/explore_case.h"
 #include "harness/scenario/write_scenario.h"
 
 namespace gauntlet {
@@ -19,7 +20,7 @@ class SetupShrinker {
   ShrunkSetup Run() {
     Lower(1, static_cast<uint64_t>(result_.setup.cluster.workers),
           [](Case& one, uint64_t workers) {
-            one.cluster.workers = static_cast<int>(workers);
+            SetWorkers(static_cast<int>(workers), one.cluster);
           });
     Lower(
         1, result_.setup.train.horizon.epochs,

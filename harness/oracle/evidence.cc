@@ -10,14 +10,29 @@ namespace {
 
 constexpr std::string_view kReject = "ckpt.reject";
 
-// A life belongs to the last generation that it names: some of its events, and
-// all of a life that never got so far, name none.
+// A life, or what lies between two times that it left one to rejoin, belongs to
+// the last generation that it names: some of its events, and all of a life that
+// never got so far, name none.
 uint64_t GenerationOf(const LifeEvents& life) {
   uint64_t generation = 0;
   for (const RecordEvent& event : life.events) {
     if (event.generation != 0) generation = event.generation;
   }
   return generation;
+}
+
+// The last moment that it came to by training, or took over.
+std::optional<Moment> TrainedTo(const LifeEvents& life) {
+  std::optional<Moment> trained;
+  for (const RecordEvent& event : life.events) {
+    if (event.kind == RecordKind::kStep ||
+        event.kind == RecordKind::kEvaluated ||
+        event.kind == RecordKind::kEpochEnd ||
+        event.kind == RecordKind::kCarriedOn) {
+      trained = Moment{.step = event.step, .phase = event.phase};
+    }
+  }
+  return trained;
 }
 
 bool IsOfSave(RecordKind kind) {
@@ -31,6 +46,10 @@ void Take(Generation& generation, const RecordEvent& event,
   switch (event.kind) {
     case RecordKind::kResumed:
       generation.resumed = moment;
+      break;
+    case RecordKind::kCarriedOn:
+      generation.carried_on = moment;
+      generation.last_step = std::max(generation.last_step, event.step);
       break;
     case RecordKind::kInitialized:
       generation.cold_start = true;
@@ -64,11 +83,13 @@ bool WasKeptFromTelling(const LifeEvents& life,
                         const std::vector<Firing>& firings) {
   const auto went_on = [](const RecordEvent& event) {
     return event.kind == RecordKind::kResumed ||
+           event.kind == RecordKind::kCarriedOn ||
            event.kind == RecordKind::kLifeEnd;
   };
   return std::ranges::none_of(life.events, went_on) ||
          std::ranges::any_of(firings, [&](const Firing& firing) {
-           return firing.life == &life && firing.event().path == kReject;
+           return IsSameLife(*firing.life, life) &&
+                  firing.event().path == kReject;
          });
 }
 
@@ -107,12 +128,38 @@ void Evidence::FindFirings() {
 }
 
 void Evidence::AddLife(const LifeEvents& life) {
+  const auto has_left = [](const RecordEvent& event) {
+    return event.kind == RecordKind::kLeft;
+  };
+  auto begin = life.events.begin();
+  std::optional<Moment> brought;
+  while (true) {
+    const auto left = std::find_if(begin, life.events.end(), has_left);
+    if (begin == life.events.begin() && left == life.events.end()) {
+      return AddPart(life, brought);
+    }
+    const auto end = left == life.events.end() ? left : std::next(left);
+    parts_.push_back(
+        {.worker = life.worker, .life = life.life, .events = {begin, end}});
+    AddPart(parts_.back(), brought);
+    if (const auto trained = TrainedTo(parts_.back())) brought = trained;
+    if (left == life.events.end()) return;
+    begin = end;
+  }
+}
+
+void Evidence::AddPart(const LifeEvents& life,
+                       const std::optional<Moment>& brought) {
   const uint64_t number = GenerationOf(life);
   if (number == 0) return;
   const GenerationId id = {.era = EraOf(life), .number = number};
   Generation& generation = generations[id];
   generation.id = id;
   generation.lives.push_back(&life);
+  if (brought) {
+    generation.brought =
+        std::max(generation.brought.value_or(*brought), *brought);
+  }
   MomentOfLife now;
   for (const RecordEvent& event : life.events) {
     now.Take(event);
@@ -267,13 +314,16 @@ const Generation* Evidence::Before(const GenerationId& id) const {
 }
 
 bool Evidence::HaveAllFinished(const Generation& generation) const {
-  return generation.finished_workers >= record.setup.workers;
+  return generation.finished_workers > 0 &&
+         generation.finished_workers >=
+             static_cast<int>(generation.lives.size());
 }
 
 bool Evidence::IsSaving(int life, int64_t t_ns) const {
   const RecordEvent* last = nullptr;
   for (const LifeEvents& one : record.lives) {
-    if (one.life != life) continue;
+    // Lives of one number are of one time, unless workers restart singly.
+    if (one.life != life && !record.setup.rejoins) continue;
     for (const RecordEvent& event : one.events) {
       if (!IsOfSave(event.kind) || event.t_ns > t_ns) continue;
       if (last == nullptr || event.t_ns >= last->t_ns) last = &event;
@@ -289,10 +339,15 @@ bool Evidence::Done() const {
 
 uint64_t Evidence::LostSteps(const Generation& generation) const {
   const Generation* before = Before(generation.id);
-  const bool started = generation.resumed || generation.cold_start;
+  const std::optional<Moment> at = generation.started_at();
+  const bool started = at || generation.cold_start;
   if (before == nullptr || !started) return 0;
-  const uint64_t from = generation.resumed ? generation.resumed->step : 0;
+  const uint64_t from = at ? at->step : 0;
   return before->last_step > from ? before->last_step - from : 0;
+}
+
+bool IsSameLife(const LifeEvents& a, const LifeEvents& b) {
+  return a.worker == b.worker && a.life == b.life;
 }
 
 std::string NameOf(const LifeEvents& life) {

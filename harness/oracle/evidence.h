@@ -3,6 +3,7 @@
 #define GAUNTLET_HARNESS_ORACLE_EVIDENCE_H_
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -32,12 +33,17 @@ struct GenerationId {
   auto operator<=>(const GenerationId&) const = default;
 };
 
-// One membership of the cluster: the lives that belonged to it.
+// One membership of the cluster: the lives that belonged to it. Of a life that
+// rejoined, each generation has the part that is its own.
 struct Generation {
   GenerationId id;
   std::vector<const LifeEvents*> lives;  // by worker
   // Where it went on; nullopt: it started afresh, or never got that far.
   std::optional<Moment> resumed;
+  // Where it went on from the state that a worker held in memory.
+  std::optional<Moment> carried_on;
+  // The furthest that a life that came from an earlier generation had trained.
+  std::optional<Moment> brought;
   std::optional<Moment> parent;  // of the checkpoint that it claimed
   bool cold_start = false;
   uint64_t last_step = 0;      // the last step that any of its workers finished
@@ -47,6 +53,10 @@ struct Generation {
   uint64_t failed_saves = 0;
   int finished_workers = 0;  // that had done all their training
 
+  // From the store or from memory.
+  std::optional<Moment> started_at() const {
+    return carried_on ? carried_on : resumed;
+  }
   // Stopped at the agreed moment, and saved there.
   bool StoppedOrderly() const;
 };
@@ -114,6 +124,7 @@ class Evidence {
  private:
   void FindFirings();
   void AddLife(const LifeEvents& life);
+  void AddPart(const LifeEvents& part, const std::optional<Moment>& brought);
   void NameCheckpoints();
   void FindDamage();
   void FindPassedOver(const Generation& generation);
@@ -122,7 +133,11 @@ class Evidence {
               const GenerationId& before) const;
 
   std::set<Moment> damaged_;
+  std::deque<LifeEvents> parts_;  // of lives that were of several generations
 };
+
+// Whether both are of one process.
+bool IsSameLife(const LifeEvents& a, const LifeEvents& b);
 
 // "worker 1, life 2".
 std::string NameOf(const LifeEvents& life);

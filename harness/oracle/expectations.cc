@@ -11,6 +11,7 @@
 namespace gauntlet {
 namespace {
 
+constexpr int kGaveUp = 1;
 constexpr int kBadInput = 2;
 constexpr int kNoCheckpoint = 7;
 constexpr int kStopped = 143;
@@ -34,6 +35,7 @@ std::string OutcomeOf(const Evidence& evidence, const RunFacts& facts) {
       !last.result) {
     return "refuses";
   }
+  if (last.exit_code == kGaveUp && !last.result) return "gives-up";
   return fmt::format("exit code {}{}", last.exit_code,
                      last.result ? ", " + last.result->status : "");
 }

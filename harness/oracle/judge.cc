@@ -42,6 +42,9 @@
 //   have said so. What is slow explains deaths where all that is slow takes
 //   half as long as somebody waits: the work itself takes time too. Nothing
 //   else is excused by them.
+// - Where a lost worker rejoins, a step that only some have said is excused of
+//   the others' rows if a later generation carried on from it; redone steps of
+//   which a worker that stayed holds the state are not.
 // - A notice is no excuse: it is owed a save and an end within its grace. A
 //   life that ends without a word in it is explained.
 // - A power cut on a disk that lies about syncs (lying-fsync) takes what such a

@@ -50,6 +50,7 @@ void MomentOfLife::Take(const RecordEvent& event) {
   switch (event.kind) {
     case RecordKind::kInitialized:
     case RecordKind::kResumed:
+    case RecordKind::kCarriedOn:
     case RecordKind::kStep:
     case RecordKind::kEvaluated:
     case RecordKind::kEpochEnd:

@@ -34,6 +34,12 @@ std::string TextOf(const Record& record, const RecordEvent& event) {
     case RecordKind::kResumed:
       return fmt::format("resumed from step {} ({})", event.step,
                          BaseName(event.path));
+    case RecordKind::kLeft:
+      return fmt::format("step {}  leaves generation {} to rejoin", event.step,
+                         event.generation);
+    case RecordKind::kCarriedOn:
+      return fmt::format("carries on from step {} ({})", event.step,
+                         event.detail);
     case RecordKind::kRejected:
       return fmt::format("rejected {}: {}", BaseName(event.path), event.detail);
     case RecordKind::kSaveFailed:

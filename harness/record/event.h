@@ -39,6 +39,9 @@ enum class RecordKind : uint8_t {
   kBackupDeleted,     // path
   kFinished,          // step, epoch, digest, loss
   kLifeEnd,           // count: exit code; detail: reason
+  kLeft,              // generation that it left to rejoin; step; detail: why
+  kCarriedOn,         // generation, step, epoch, position, phase, digest: goes
+                      // on from memory; detail: "kept", or whose it was
 };
 
 std::string_view RecordKindName(RecordKind kind);

@@ -9,7 +9,7 @@
 namespace gauntlet {
 namespace {
 
-constexpr std::array<std::string_view, 22> kKinds = {
+constexpr std::array<std::string_view, 24> kKinds = {
     "life_begin",   "generation",     "resumed",
     "initialized",  "step",           "evaluated",
     "epoch_end",    "save_begin",     "save_acknowledged",
@@ -17,14 +17,15 @@ constexpr std::array<std::string_view, 22> kKinds = {
     "fenced_found", "fenced_out",     "notice",
     "stop_agreed",  "worker_lost",    "fault_fired",
     "loaded",       "backup_deleted", "finished",
-    "life_end",
+    "life_end",     "left",           "carried_on",
 };
-static_assert(kKinds.size() == static_cast<size_t>(RecordKind::kLifeEnd) + 1);
+static_assert(kKinds.size() == static_cast<size_t>(RecordKind::kCarriedOn) + 1);
 
 constexpr std::array<std::string_view, 3> kPhases = {
     "in_epoch", "evaluation_due", "callbacks_due"};
-constexpr std::array<std::string_view, 5> kOutcomes = {
-    "completes", "recovers", "stops-cleanly", "refuses", "violates"};
+constexpr std::array<std::string_view, 6> kOutcomes = {
+    "completes", "recovers", "stops-cleanly",
+    "refuses",   "violates", "gives-up"};
 constexpr std::array<std::string_view, 3> kEndings = {"exited", "hung",
                                                       "timed-out"};
 constexpr std::array<std::string_view, 4> kVerdicts = {"PASS", "FAIL", "ERROR",

@@ -25,6 +25,7 @@ enum class Outcome : uint8_t {
   kStopsCleanly,  // saved and stopped on a notice
   kRefuses,       // does not train: no loadable checkpoint, or bad input
   kViolates,      // a canary: the named invariants must be found broken
+  kGivesUp,       // the launcher ended it: too many restarts, too few workers
 };
 std::string_view OutcomeName(Outcome outcome);
 std::optional<Outcome> FindOutcome(std::string_view name);
@@ -72,7 +73,10 @@ struct RecordFault {
 // How the run was set up, as far as judging needs it. 0 is "not known" or
 // "none" where nothing else is said.
 struct RunSetup {
-  int workers = 1;
+  int workers = 1;      // at most
+  int min_workers = 0;  // fewer where some are left out; 0: all of them
+  std::vector<int> workers_by_life;  // of each life of the job; empty: all
+  bool rejoins = false;              // a lost worker alone is started again
   uint64_t epochs = 0;               // the horizon
   uint64_t rows_per_epoch = 0;       // training rows that an epoch uses
   uint64_t save_interval_steps = 0;  // 0: saves are not bound to steps

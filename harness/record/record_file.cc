@@ -43,6 +43,9 @@ void Describe(Archive& a, typename Archive::template Ref<RecordFault> fault) {
 template <class Archive>
 void Describe(Archive& a, typename Archive::template Ref<RunSetup> setup) {
   a.Field("workers", setup.workers);
+  a.Field("min_workers", setup.min_workers);
+  a.Field("workers_by_life", setup.workers_by_life);
+  a.Field("rejoins", setup.rejoins);
   a.Field("epochs", setup.epochs);
   a.Field("rows_per_epoch", setup.rows_per_epoch);
   a.Field("save_interval_steps", setup.save_interval_steps);

@@ -95,6 +95,8 @@ RunPlan PlanOf(const Case& one) {
   RunPlan plan = {
       .train = one.train,
       .launch = {.workers = one.cluster.workers,
+                 .min_workers = one.cluster.min_workers,
+                 .workers_by_life = one.cluster.workers_by_life,
                  .restart = one.cluster.policy,
                  .max_restarts = one.cluster.max_restarts,
                  .backoff = one.cluster.backoff,

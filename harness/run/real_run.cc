@@ -15,6 +15,7 @@
 #include "harness/record/event_file.h"
 #include "harness/run/text_file.h"
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 #include <poll.h>
 #include <signal.h>
@@ -76,16 +77,24 @@ double NumberIn(const nlohmann::json& json, const char* key) {
   return field != json.end() && field->is_number() ? field->get<double>() : 0.0;
 }
 
-// What a launcher's last line says; nothing but its exit code where that is no
-// result.
+// The last line that is a JSON object; words for people may stand behind it.
+nlohmann::json LastObject(std::string_view text) {
+  while (!text.empty()) {
+    const size_t begin = text.rfind('\n');
+    const bool only = begin == text.npos;
+    nlohmann::json json =
+        nlohmann::json::parse(only ? text : text.substr(begin + 1), nullptr,
+                              /*allow_exceptions=*/false);
+    if (json.is_object()) return json;
+    text = only ? std::string_view() : text.substr(0, begin);
+  }
+  return nullptr;
+}
+
+// What a launcher says last; nothing but its exit code where that is no result.
 LauncherRun ParseLaunch(const std::string& printed, const ChildEnd& end) {
   LauncherRun run = {.exit_code = end.code};
-  std::string_view text = printed;
-  while (text.ends_with('\n')) text.remove_suffix(1);
-  const size_t begin = text.rfind('\n');
-  if (begin != text.npos) text.remove_prefix(begin + 1);
-  const nlohmann::json json =
-      nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const nlohmann::json json = LastObject(printed);
   if (!json.is_object()) return run;
   run.restarts = CountIn(json, "restarts");
   const std::string status = TextIn(json, "status");
@@ -166,19 +175,30 @@ ChildProgram RealRun::ProgramOf(int start) const {
         std::chrono::duration_cast<std::chrono::milliseconds>(duration)
             .count());
   };
-  return {
+  ChildProgram program = {
       .path = program_,
       .arguments = {"launch", "--options", directory_ / "options.json",
                     "--plan", directory_ / "plan.json", "--events",
                     directory_ / "events", "--logs", directory_ / "logs",
                     "--workers", std::to_string(launch.workers), "--restart",
-                    launch.restart == RestartPolicy::kNone ? "none"
-                                                           : "whole-job",
+                    std::string(RestartPolicyName(launch.restart)),
                     "--max-restarts", std::to_string(launch.max_restarts),
                     "--backoff-ms", ms(launch.backoff), "--first-life",
                     std::to_string(LivesSoFar() + 1)},
       .environment = ProcessEnvironment(),
       .log_file = directory_ / fmt::format("launch-{}.json", start)};
+  if (launch.min_workers > 0) {
+    program.arguments.insert(
+        program.arguments.end(),
+        {"--min-workers", std::to_string(launch.min_workers)});
+  }
+  if (!launch.workers_by_life.empty()) {
+    program.arguments.insert(
+        program.arguments.end(),
+        {"--workers-by-life",
+         fmt::format("{}", fmt::join(launch.workers_by_life, ","))});
+  }
+  return program;
 }
 
 // Until it ends, or is ended: nothing was logged for too long, or the time is

@@ -255,6 +255,18 @@ constexpr KeySpec kKeys[] = {
      .fallback = "2",
      .low = 1,
      .high = 64},
+    {.path = "cluster.min_workers",
+     .type = T::kCount,
+     .doc = "the fewest to go on with where others fail again and again; as "
+            "many as workers if not given",
+     .low = 1,
+     .high = 64},
+    {.path = "cluster.workers_by_life",
+     .type = T::kCounts,
+     .doc = "how many of the workers each life of the job has, the last for "
+            "all that follow; `workers` if not given",
+     .low = 1,
+     .high = 64},
     {.path = "cluster.device",
      .type = T::kChoice,
      .doc = "what the workers compute on",
@@ -293,9 +305,10 @@ constexpr KeySpec kKeys[] = {
      .doc = "what the launcher does when a worker is lost"},
     {.path = "cluster.restart.policy",
      .type = T::kChoice,
-     .doc = "start all workers again, or give up",
+     .doc = "give up, start all workers again, or the lost one alone, which "
+            "takes the others' state",
      .fallback = "whole-job",
-     .listed = "none|whole-job"},
+     .listed = "none|whole-job|rejoin"},
     {.path = "cluster.restart.max",
      .type = T::kCount,
      .doc = "restarts before it gives up",
@@ -682,7 +695,7 @@ constexpr KeySpec kKeys[] = {
          "how the run ends; stops-cleanly: saved and stopped on a notice, "
          "and not started again (preemption: {requeue: 0}); `violates` is for "
          "canaries; required",
-     .listed = "completes|recovers|stops-cleanly|refuses|violates"},
+     .listed = "completes|recovers|stops-cleanly|refuses|violates|gives-up"},
     {.path = "expect.invariants",
      .type = T::kNames,
      .doc = "all that apply, or these (for `violates`: those to be broken)",

@@ -78,9 +78,14 @@ bool IsOncePerSave(Point point) {
   }
 }
 
+bool IsOfRejoin(Point point) {
+  return point == Point::kRejoin || point == Point::kStateSend ||
+         point == Point::kStateReceive;
+}
+
 bool NeedsCompany(Point point) {
-  return point == Point::kAllReduceSend || point == Point::kAllReduceReceive ||
-         point == Point::kHeartbeat;
+  return IsOfRejoin(point) || point == Point::kAllReduceSend ||
+         point == Point::kAllReduceReceive || point == Point::kHeartbeat;
 }
 
 // Steps of the whole run; nullopt: not known before the data is read.
@@ -136,7 +141,21 @@ class Checker {
   void CheckWorker(const PlacedFault& placed) {
     const int workers = case_.cluster.workers;
     const int worker = placed.fault.site.worker;
-    if (worker >= workers) {
+    const std::vector<int>& by_life = case_.cluster.workers_by_life;
+    const int life = placed.fault.site.life;
+    const auto ever = [&]() {
+      if (by_life.empty()) return workers;
+      if (life == kAnyLife) return *std::ranges::max_element(by_life);
+      const auto index = static_cast<size_t>(life) - 1;
+      return by_life[std::min(index, by_life.size() - 1)];
+    };
+    if (worker < workers && worker >= ever()) {
+      Never(placed, "worker",
+            fmt::format("worker {}, but {} has workers 0 to {}{}", worker,
+                        case_.name, ever() - 1,
+                        life == kAnyLife ? std::string()
+                                         : fmt::format(" in life {}", life)));
+    } else if (worker >= workers) {
       Never(placed, "worker",
             fmt::format("worker {}, but {} has workers 0 to {}", worker,
                         case_.name, workers - 1));
@@ -205,6 +224,10 @@ class Checker {
                         "get to {}",
                         PointName(site.point)),
             "life: 2, or any");
+    } else if (IsOfRejoin(site.point) &&
+               case_.cluster.policy != RestartPolicy::kRejoin) {
+      Never(placed, "point", "workers start anew instead of rejoining",
+            "cluster: {restart: {policy: rejoin}}");
     } else if (NeedsCompany(site.point) && case_.cluster.workers == 1) {
       Never(placed, "point",
             fmt::format("a single worker does not get to {}",

@@ -122,10 +122,36 @@ void ReadJob(const MapReader& document, Case& one,
   }
 }
 
+void ReadMembership(const MapReader& map, ClusterSetup& cluster) {
+  map.Count("workers", cluster.workers);
+  if (map.Count("min_workers", cluster.min_workers) &&
+      cluster.min_workers > cluster.workers) {
+    map.Error(map.PlaceOf("min_workers"),
+              fmt::format("expected at most `workers` ({}), found {}",
+                          cluster.workers, cluster.min_workers));
+  }
+  std::vector<uint64_t> by_life;
+  if (!map.CountList("workers_by_life", by_life)) return;
+  const auto low = static_cast<uint64_t>(std::max(cluster.min_workers, 1));
+  const auto high = static_cast<uint64_t>(cluster.workers);
+  if (by_life.empty()) {
+    map.Error(map.PlaceOf("workers_by_life"), "expected at least one number");
+  }
+  for (const uint64_t workers : by_life) {
+    if (workers < low || workers > high) {
+      map.Error(map.PlaceOf("workers_by_life"),
+                fmt::format("expected numbers from {} to `workers` ({}), found "
+                            "{}",
+                            low, high, workers));
+    }
+    cluster.workers_by_life.push_back(static_cast<int>(workers));
+  }
+}
+
 void ReadCluster(const MapReader& document, Case& one) {
   const MapReader map = document.Map("cluster");
   ClusterSetup& cluster = one.cluster;
-  map.Count("workers", cluster.workers);
+  ReadMembership(map, cluster);
   map.Choice("device", cluster.device);
   map.Choice("transport", cluster.transport);
   map.Choice("hosts", cluster.hosts);
@@ -145,6 +171,7 @@ void ReadCluster(const MapReader& document, Case& one) {
   map.Time("save_timeout", options.save_timeout);
   const MapReader restart = map.Map("restart");
   restart.Choice("policy", cluster.policy);
+  options.on_loss = OnLossUnder(cluster.policy);
   restart.Count("max", cluster.max_restarts);
   restart.Time("backoff", cluster.backoff);
 }

@@ -28,6 +28,9 @@ RunSetup SetupOf(const Case& one) {
   const CheckpointOptions& checkpoint = one.train.checkpoint;
   const EpochShape epoch = ShapeOfEpoch(one.train.job);
   RunSetup setup{.workers = one.cluster.workers,
+                 .min_workers = one.cluster.min_workers,
+                 .workers_by_life = one.cluster.workers_by_life,
+                 .rejoins = one.cluster.policy == RestartPolicy::kRejoin,
                  .epochs = one.train.horizon.epochs,
                  .rows_per_epoch = epoch.rows,
                  .keep = checkpoint.keep,

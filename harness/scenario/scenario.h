@@ -43,6 +43,8 @@ enum class HostsChoice : uint8_t { kOne, kSeparate };
 
 struct ClusterSetup {
   int workers = 2;
+  int min_workers = 0;  // see MembershipOptions
+  std::vector<int> workers_by_life;
   DeviceChoice device = DeviceChoice::kAuto;
   TransportChoice transport = TransportChoice::kAuto;
   HostsChoice hosts = HostsChoice::kOne;

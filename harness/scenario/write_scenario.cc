@@ -126,6 +126,10 @@ FlowMap ClusterMap(const Case& one) {
   const ClusterOptions& usual = base.train.cluster;
   FlowMap map;
   map.AddUnless(base.cluster.workers, "workers", cluster.workers);
+  map.AddUnless(base.cluster.min_workers, "min_workers", cluster.min_workers);
+  if (!cluster.workers_by_life.empty()) {
+    map.Add("workers_by_life", YamlList(cluster.workers_by_life));
+  }
   if (cluster.device != base.cluster.device) {
     map.Add("device", ChoiceName("cluster.device", cluster.device));
   }

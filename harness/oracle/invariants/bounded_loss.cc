@@ -3,12 +3,31 @@
 // damaged, lets it reach back one interval further. A run that deletes its
 // checkpoints has nothing to go on from once all its workers have finished, if
 // its end was not seen. What a lying disk forgets in a power cut has no bound.
+// Where workers of the generation before are still there, nothing is redone of
+// what any of them had trained.
 #include <algorithm>
 
 #include "harness/oracle/invariants.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
+
+namespace {
+
+void CheckRejoin(const Generation& generation, Check& check) {
+  const std::optional<Moment> at = generation.started_at();
+  if (!generation.brought || (!at && !generation.cold_start)) return;
+  check.Instance();
+  const Moment from = at.value_or(Moment{});
+  if (from >= *generation.brought) return;
+  check.Breach("redone-after-rejoin",
+               fmt::format("generation {} went on from step {}, though a "
+                           "worker that came to it had trained to step {}",
+                           generation.id.number, ToText(from),
+                           ToText(*generation.brought)));
+}
+
+}  // namespace
 
 void CheckBoundedLoss(const Evidence& evidence, Check& check) {
   const uint64_t interval = evidence.record.setup.save_interval_steps;
@@ -20,8 +39,10 @@ void CheckBoundedLoss(const Evidence& evidence, Check& check) {
   }
   for (const auto& [id, generation] : evidence.generations) {
     void_saves += generation.failed_saves;
+    CheckRejoin(generation, check);
     const Generation* before = evidence.Before(id);
-    if (before == nullptr || (!generation.resumed && !generation.cold_start)) {
+    if (before == nullptr ||
+        (!generation.started_at() && !generation.cold_start)) {
       continue;
     }
     const bool deleted = evidence.record.setup.delete_at_success &&

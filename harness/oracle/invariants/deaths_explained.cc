@@ -3,8 +3,11 @@
 //
 // A worker that leaves says so in its last event. One that does not was killed:
 // by a fault that fired in that life of the job, or by the launcher after
-// another worker of that life had failed. A launcher that a signal ended needs
-// a power cut. Anything else is a crash of the engine's own.
+// another worker of that life had failed. Where workers restart singly, lives
+// of one time have many numbers: then it is a fault, or a failure, since the
+// worker's beginning, or a trouble that may last from before; and a launcher
+// that gives up ends workers that wait for others. A launcher that a
+// signal ended needs a power cut. Anything else is a crash of the engine's own.
 #include <algorithm>
 #include <csignal>
 #include <map>
@@ -37,6 +40,29 @@ std::map<int, bool> ExplainedLives(const Evidence& evidence) {
   return explained;
 }
 
+bool IsExplainedByTime(const Evidence& evidence, const LifeEvents& life) {
+  constexpr int kGaveUp = 1;
+  if (std::ranges::any_of(evidence.record.launchers, [](const auto& launcher) {
+        return launcher.exit_code == kGaveUp;
+      })) {
+    return true;
+  }
+  const int64_t begin = life.events.empty() ? 0 : life.events.front().t_ns;
+  const bool by_a_fault =
+      std::ranges::any_of(evidence.firings, [&](const Firing& firing) {
+        const FaultTraits traits = TraitsOf(*firing.fault);
+        if (!traits.may_end_life && !traits.gives_notice) return false;
+        // A kill from outside may take a while to come.
+        const bool at_once = traits.ends_life && firing.fault->kind != "kill";
+        return firing.event().t_ns >= begin || !at_once;
+      });
+  return by_a_fault ||
+         std::ranges::any_of(evidence.record.lives, [&](const auto& other) {
+           return SaidGoodbye(other) && other.events.back().count != 0 &&
+                  other.events.back().t_ns >= begin;
+         });
+}
+
 bool PowerWasLost(const Evidence& evidence) {
   return std::ranges::any_of(evidence.firings, [](const Firing& firing) {
     return TraitsOf(*firing.fault).cuts_power;
@@ -53,6 +79,7 @@ void CheckDeathsExplained(const Evidence& evidence, Check& check) {
   for (const LifeEvents& life : record.lives) {
     check.Instance();
     if (SaidGoodbye(life) || explained[life.life]) continue;
+    if (record.setup.rejoins && IsExplainedByTime(evidence, life)) continue;
     check.Breach("worker", fmt::format("{} ended without a word, and no fault "
                                        "of the plan fired in that life",
                                        NameOf(life)));

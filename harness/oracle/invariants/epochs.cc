@@ -19,16 +19,24 @@ void CheckEpochs(const Evidence& evidence, Check& check) {
   }
   std::set<uint64_t> ended;
   for (const LifeEvents& life : record.lives) {
-    std::optional<uint64_t> last;
+    uint64_t last = 0;
+    bool has_ended_one = false;
     for (const RecordEvent& event : life.events) {
+      // A process that rejoins may take another state.
+      const bool took =
+          event.kind == RecordKind::kCarriedOn && event.detail != "kept";
+      if (took || event.kind == RecordKind::kResumed) {
+        has_ended_one = false;
+      }
       if (event.kind != RecordKind::kEpochEnd) continue;
       check.Instance();
       ended.insert(event.epoch);
-      if (last && event.epoch != *last + 1) {
+      if (has_ended_one && event.epoch != last + 1) {
         check.Breach("order", fmt::format("epoch {} ends after epoch {} ({})",
-                                          event.epoch, *last, NameOf(life)));
+                                          event.epoch, last, NameOf(life)));
       }
       last = event.epoch;
+      has_ended_one = true;
       const auto found = golden.find(event.epoch);
       if (golden.empty()) continue;
       if (found == golden.end()) {

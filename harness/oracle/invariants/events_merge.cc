@@ -1,10 +1,11 @@
 // events-merge: the events of all lives make one history without gaps.
 //
 // Within a life: it begins with its beginning, time goes on, steps count up by
-// one from where it resumed, and nothing comes after its end. Across lives:
-// each worker's are numbered without a gap, and those that trained belong to
-// ever newer generations (a late survivor may claim one, but has nobody to
-// train with). A finished run has done every step.
+// one from where it resumed or carried on, and nothing comes after its end.
+// Across lives: each worker's are numbered without a gap but for lives of the
+// job that it had no part in, and those that trained belong to ever newer
+// generations (a late survivor may claim one, but has nobody to train with). A
+// finished run has done every step.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -42,7 +43,10 @@ void CheckSteps(const LifeEvents& life, std::set<uint64_t>& done,
                 Check& check) {
   std::optional<uint64_t> last;
   for (const RecordEvent& event : life.events) {
-    if (event.kind == RecordKind::kResumed) last = event.step;
+    if (event.kind == RecordKind::kResumed ||
+        event.kind == RecordKind::kCarriedOn) {
+      last = event.step;
+    }
     if (event.kind == RecordKind::kInitialized) last = 0;
     if (event.kind != RecordKind::kStep) continue;
     done.insert(event.step);
@@ -54,6 +58,26 @@ void CheckSteps(const LifeEvents& life, std::set<uint64_t>& done,
     }
     last = event.step;
   }
+}
+
+// Whether the worker need not be in that life of the job.
+bool MayBeLeftOut(const RunSetup& setup, int worker, int life) {
+  const bool can_shrink =
+      setup.min_workers > 0 && setup.min_workers < setup.workers;
+  if (can_shrink || setup.rejoins) return true;
+  const std::vector<int>& by_life = setup.workers_by_life;
+  if (by_life.empty()) return false;
+  const auto index = static_cast<size_t>(std::max(life, 1)) - 1;
+  return worker >= by_life[std::min(index, by_life.size() - 1)];
+}
+
+// Whether the worker's lives go on with that one.
+bool Follows(const RunSetup& setup, const LifeEvents& life, int last) {
+  if (life.life <= last) return false;
+  for (int missing = last + 1; missing < life.life; ++missing) {
+    if (!MayBeLeftOut(setup, life.worker, missing)) return false;
+  }
+  return true;
 }
 
 bool HasTrained(const LifeEvents& life) {
@@ -72,7 +96,7 @@ void CheckEventsMerge(const Evidence& evidence, Check& check) {
     CheckOrder(life, check);
     CheckSteps(life, done, check);
     int& last = last_life[life.worker];
-    if (life.life != last + 1) {
+    if (!Follows(evidence.record.setup, life, last)) {
       check.Breach("lives", fmt::format("worker {}: life {} follows life {}",
                                         life.worker, life.life, last));
     }
@@ -82,7 +106,7 @@ void CheckEventsMerge(const Evidence& evidence, Check& check) {
   for (const auto& [id, generation] : evidence.generations) {
     for (const LifeEvents* life : generation.lives) {
       int& before = newest[life->worker];
-      if (life->life <= before && HasTrained(*life)) {
+      if (life->life < before && HasTrained(*life)) {
         check.Breach("generations",
                      fmt::format("{} is of generation {}, a later life was of "
                                  "an older one",

@@ -17,14 +17,16 @@ const RecordEvent* FindAfter(const LifeEvents& life, size_t index,
   return nullptr;
 }
 
+// The last one, where it rejoined.
 const Generation* GenerationOf(const Evidence& evidence,
                                const LifeEvents& life) {
+  const Generation* last = nullptr;
   for (const auto& [id, generation] : evidence.generations) {
     for (const LifeEvents* one : generation.lives) {
-      if (one == &life) return &generation;
+      if (IsSameLife(*one, life)) last = &generation;
     }
   }
-  return nullptr;
+  return last;
 }
 
 void CheckStop(const Generation& generation, Check& check) {

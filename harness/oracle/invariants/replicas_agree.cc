@@ -17,7 +17,7 @@ struct First {
 bool IsCompared(RecordKind kind) {
   return kind == RecordKind::kStep || kind == RecordKind::kEvaluated ||
          kind == RecordKind::kEpochEnd || kind == RecordKind::kResumed ||
-         kind == RecordKind::kFinished;
+         kind == RecordKind::kCarriedOn || kind == RecordKind::kFinished;
 }
 
 }  // namespace

@@ -2,7 +2,8 @@
 // plan has not damaged, or from a later one that was begun and verifies; all
 // workers from the same. Of one step, a save of a later phase is the newer one.
 // What a lying disk forgot in a power cut is owed to nobody; that nothing else
-// is read than was begun is.
+// is read than was begun is. What is gone on from in memory is as far, and is
+// what a worker had trained to in an earlier generation.
 #include <algorithm>
 
 #include "harness/oracle/invariants.h"
@@ -16,6 +17,22 @@ bool WasBegun(const Evidence& evidence, const GenerationId& before,
   return std::any_of(
       evidence.generations.begin(), evidence.generations.lower_bound(before),
       [&](const auto& one) { return one.second.begun_saves.contains(moment); });
+}
+
+// By that time.
+bool WasTrained(const Evidence& evidence, const Moment& moment, int64_t t_ns) {
+  return std::ranges::any_of(
+      evidence.record.lives, [&](const LifeEvents& life) {
+        return std::ranges::any_of(life.events, [&](const RecordEvent& event) {
+          const bool trains = event.kind == RecordKind::kStep ||
+                              event.kind == RecordKind::kEvaluated ||
+                              event.kind == RecordKind::kEpochEnd ||
+                              event.kind == RecordKind::kResumed ||
+                              event.kind == RecordKind::kInitialized;
+          return trains && event.t_ns <= t_ns && event.step == moment.step &&
+                 event.phase == moment.phase;
+        });
+      });
 }
 
 Moment NewestGood(const Evidence& evidence, const GenerationId& before) {
@@ -33,27 +50,36 @@ void CheckResumePoint(const Evidence& evidence, Check& check) {
     const Moment newest = NewestGood(evidence, id);
     for (const LifeEvents* life : generation.lives) {
       for (const RecordEvent& event : life->events) {
-        if (event.kind != RecordKind::kResumed) continue;
+        const bool carries_on = event.kind == RecordKind::kCarriedOn;
+        if (event.kind != RecordKind::kResumed && !carries_on) continue;
         check.Instance();
         const Moment from{.step = event.step, .phase = event.phase};
+        if (carries_on && from >= newest &&
+            !WasTrained(evidence, from, event.t_ns)) {
+          check.Breach("from-nowhere",
+                       fmt::format("{} carried on from step {}, to which "
+                                   "nobody had trained",
+                                   NameOf(*life), ToText(from)));
+        }
         if (from < newest) {
           check.Breach(
               "too-old",
               fmt::format("{} resumed from step {}, but the save of "
                           "step {} was acknowledged",
                           NameOf(*life), ToText(from), ToText(newest)));
-        } else if (from > newest && !WasBegun(evidence, id, from)) {
+        } else if (!carries_on && from > newest &&
+                   !WasBegun(evidence, id, from)) {
           check.Breach("from-nowhere",
                        fmt::format("{} resumed from step {}, whose save nobody "
                                    "had begun",
                                    NameOf(*life), ToText(from)));
         }
-        if (from != generation.resumed) {
+        if (from != generation.started_at()) {
           check.Breach("not-the-same",
                        fmt::format("{} resumed from step {}, another worker "
                                    "from step {}",
                                    NameOf(*life), ToText(from),
-                                   ToText(*generation.resumed)));
+                                   ToText(*generation.started_at())));
         }
       }
     }

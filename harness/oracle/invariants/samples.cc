@@ -2,6 +2,10 @@
 //
 // A step counts in the newest generation that has it: what an older one did of
 // it was undone by the restart. Rows of one step are those of all workers.
+// Where some finished a step that a death kept others from, and a later
+// generation carried on from it in memory, those others took the state over and
+// say nothing of their rows: then the rows that were said are the reference's
+// as far as they go.
 #include <algorithm>
 #include <map>
 
@@ -15,7 +19,39 @@ struct StepRows {
   GenerationId generation;
   uint64_t epoch = 0;
   std::vector<uint32_t> rows;  // ascending
+  size_t tellers = 0;
 };
+
+// Whether the others of its generation took it over instead of doing it.
+bool WasTakenOver(const Evidence& evidence, uint64_t number,
+                  const StepRows& step) {
+  const Generation& generation = evidence.generations.at(step.generation);
+  if (step.tellers >= generation.lives.size()) return false;
+  const auto later = evidence.generations.upper_bound(step.generation);
+  return std::any_of(later, evidence.generations.end(), [&](const auto& one) {
+    return one.second.carried_on && one.second.carried_on->step >= number;
+  });
+}
+
+void TakeReferenceRows(const Evidence& evidence,
+                       std::map<uint64_t, StepRows>& steps, Check& check) {
+  for (const GoldenEntry& entry : evidence.record.golden.entries) {
+    const auto found = steps.find(entry.step);
+    if (entry.kind != RecordKind::kStep || entry.samples.empty() ||
+        found == steps.end() ||
+        !WasTakenOver(evidence, entry.step, found->second)) {
+      continue;
+    }
+    std::vector<uint32_t>& rows = found->second.rows;
+    if (!std::ranges::includes(entry.samples, rows)) {
+      check.Breach("other-rows",
+                   fmt::format("step {}, which some finished, used rows that "
+                               "are not the reference's",
+                               entry.step));
+    }
+    rows = entry.samples;
+  }
+}
 
 std::map<uint64_t, StepRows> RowsOfSteps(const Evidence& evidence) {
   std::map<uint64_t, StepRows> steps;
@@ -24,7 +60,8 @@ std::map<uint64_t, StepRows> RowsOfSteps(const Evidence& evidence) {
       for (const RecordEvent& event : life->events) {
         if (event.kind != RecordKind::kStep || event.samples.empty()) continue;
         StepRows& step = steps[event.step];
-        if (step.generation != id) step = {id, event.epoch, {}};
+        if (step.generation != id) step = {id, event.epoch, {}, 0};
+        ++step.tellers;
         step.rows.insert(step.rows.end(), event.samples.begin(),
                          event.samples.end());
       }
@@ -82,7 +119,8 @@ void Use(uint64_t step, const StepRows& rows, EpochRows& epoch, Check& check) {
 }  // namespace
 
 void CheckSamples(const Evidence& evidence, Check& check) {
-  const std::map<uint64_t, StepRows> steps = RowsOfSteps(evidence);
+  std::map<uint64_t, StepRows> steps = RowsOfSteps(evidence);
+  TakeReferenceRows(evidence, steps, check);
   std::map<uint64_t, EpochRows> used;  // by epoch
   for (const auto& [step, rows] : steps) {
     check.Instance();

@@ -102,6 +102,7 @@ void CheckTrajectory(const Evidence& evidence, Check& check) {
           CheckTraining(golden, life, event, check);
           break;
         case RecordKind::kResumed:
+        case RecordKind::kCarriedOn:
         case RecordKind::kSaveAcknowledged:
           CheckState(golden, life, event, now.At(event.step), check);
           break;

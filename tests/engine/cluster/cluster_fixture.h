@@ -57,7 +57,7 @@ class ClusterFixture {
   }
   const RunOutcome& outcome() const { return outcome_; }
 
-  static Result<Decision> DecideOne() {
+  static Result<Decision> DecideOne(const std::vector<Attendant>&) {
     return Decision{.generation = 1, .text = "go"};
   }
 

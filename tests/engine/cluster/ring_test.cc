@@ -115,5 +115,36 @@ TEST(RingTest, AFrameOfAnotherStepIsAnError) {
   EXPECT_EQ(ends[1].code(), Code::kFailedPrecondition);
 }
 
+TEST(RingTest, ABroadcastBringsTheRootsBytesToAll) {
+  for (const size_t size : {size_t{0}, size_t{1}, size_t{3'000'000}}) {
+    for (const int workers : {1, 2, 4}) {
+      ClusterFixture cluster(workers, 3);
+      const int root = workers / 2;
+      std::string sent(size, 'x');
+      if (size > 0) sent.back() = 'y';
+      const auto& ends = cluster.RunAll([&](World&, Session& session) {
+        Ring& ring = session.ring();
+        const Result<std::string> came = ring.Broadcast(
+            {.step = 7}, root, ring.rank() == root ? sent : std::string("no"),
+            std::chrono::seconds(5));
+        EXPECT_TRUE(came.ok() && *came == sent) << "rank " << ring.rank();
+        return came.status();
+      });
+      for (const Status& end : ends) ASSERT_TRUE(end.ok()) << end.ToString();
+    }
+  }
+}
+
+TEST(RingTest, ABroadcastOfAnotherStepIsAnError) {
+  ClusterFixture cluster(2, 3);
+  const auto& ends = cluster.RunAll([&](World&, Session& session) {
+    const auto step = static_cast<uint64_t>(session.ring().rank());
+    return session.ring()
+        .Broadcast({.step = step}, 0, "state", std::chrono::seconds(5))
+        .status();
+  });
+  EXPECT_EQ(ends[1].code(), Code::kFailedPrecondition);
+}
+
 }  // namespace
 }  // namespace gauntlet

@@ -127,7 +127,7 @@ TEST(SessionTest, StrangersAreDroppedAndHoldNobodyUp) {
 
 TEST(SessionTest, ARefusalReachesEveryRankWithItsCode) {
   ClusterFixture cluster(3, 1);
-  const auto refuse = []() -> Result<Decision> {
+  const auto refuse = [](const std::vector<Attendant>&) -> Result<Decision> {
     return FailedPrecondition("no valid checkpoint");
   };
   for (const int rank : {0, 1, 2}) {
@@ -203,6 +203,76 @@ TEST(SessionTest, LeavingInAnyOrderIsNoLossForAnybody) {
       ASSERT_NE(event.event.kind, EventKind::kWorkerLost) << seed;
     }
   }
+}
+
+TEST(SessionTest, TheChiefHearsWhatEachRankHasToSay) {
+  ClusterFixture cluster(3, 1);
+  cluster.options().said = "held";
+  cluster.options().generation = 4;
+  cluster.options().life = 2;
+  const auto decide =
+      [](const std::vector<Attendant>& by_rank) -> Result<Decision> {
+    EXPECT_EQ(by_rank.size(), 3u);
+    for (const Attendant& attendant : by_rank) {
+      EXPECT_EQ(attendant.said, "held");
+      EXPECT_EQ(attendant.generation, 4u);
+      EXPECT_EQ(attendant.life, 2u);
+    }
+    return Decision{.generation = 5, .text = ""};
+  };
+  for (const int rank : {0, 1, 2}) {
+    cluster.StartWorker(rank, GatherOnce, decide);
+  }
+  for (const Status& end : cluster.Run()) EXPECT_TRUE(end.ok());
+}
+
+// Says hello as that life of rank 1, and waits for what comes of it.
+int SayHello(World& world, uint64_t life) {
+  const Time deadline = world.clock.Now() + std::chrono::seconds(3);
+  const auto channel = world.network.Connect("w0:1", deadline);
+  if (!channel.ok()) return 1;
+  const FrameHeader hello = {.kind = FrameKind::kHello,
+                             .role = ChannelRole::kControl,
+                             .rank = 1,
+                             .step = life};
+  if (!(*channel)->Send(EncodeFrame(hello, ""), deadline).ok()) return 1;
+  const Code code = (*channel)->Receive(deadline).status().code();
+  return code == Code::kUnavailable ? 3 : 4;
+}
+
+TEST(SessionTest, ALateSurvivorDoesNotTakeItsSuccessorsPlace) {
+  ClusterFixture cluster(3, 1);
+  cluster.options().life = 2;
+  cluster.StartWorker(0, GatherOnce);
+  cluster.StartWorker(1, GatherOnce);
+  Simulation& simulation = cluster.simulation();
+  std::optional<ProcessId> late;
+  simulation.At(simulation.now() + std::chrono::seconds(1), [&] {
+    late = simulation.process_count();
+    simulation.Start({.name = "late", .host = "late", .body = [](World& world) {
+                        return SayHello(world, 1);
+                      }});
+  });
+  simulation.At(simulation.now() + std::chrono::seconds(2),
+                [&] { cluster.StartWorker(2, GatherOnce); });
+  for (const Status& end : cluster.Run()) EXPECT_TRUE(end.ok());
+  EXPECT_EQ(simulation.exit_status(*late)->code, 3) << "it was sent away";
+}
+
+TEST(SessionTest, WhoAbandonsItEndsItForAll) {
+  ClusterFixture cluster(3, 1);
+  const auto& ends = cluster.RunAll([](World& world, Session& session) {
+    if (session.ring().rank() == 1) {
+      session.Abandon();
+      return Status(Code::kCancelled, "it has left");
+    }
+    const Time begin = world.clock.Now();
+    const Status gathered = GatherOnce(world, session);
+    EXPECT_LT(world.clock.Now() - begin, std::chrono::seconds(1));
+    return gathered;
+  });
+  EXPECT_EQ(ends[0].code(), Code::kUnavailable);
+  EXPECT_EQ(ends[2].code(), Code::kUnavailable);
 }
 
 }  // namespace

@@ -32,6 +32,8 @@ struct Script {
   // On a notice: leaves so much later with 143, or not at all.
   std::optional<Duration> leaves_after_notice;
   bool for_ever = false;
+  // What else it says, and when after its beginning; in order.
+  std::vector<std::pair<Duration, WorkerProgress>> tells = {};
 };
 using ScriptOf = std::function<Script(const WorkerSpec&)>;
 
@@ -60,6 +62,7 @@ class LauncherTest : public testing::Test {
     Status Start(const WorkerSpec& spec) override {
       if (spec.worker == test_.fails_to_start_) return IoError("no more");
       test_.lives_.push_back(spec.life);
+      test_.started_.push_back({spec.worker, spec.life});
       return base_.Start(spec);
     }
     std::optional<WorkerNotice> Next(Time deadline) override {
@@ -124,12 +127,18 @@ class LauncherTest : public testing::Test {
     const Time until = world.clock.Now() + script.runs;
     if (script.claims > 0) report(WorkerProgress{.claimed = script.claims});
     Time sign = world.clock.Now();
+    const Time begin = world.clock.Now();
+    size_t told = 0;
     while (script.for_ever || world.clock.Now() < until) {
       if (script.patience > Duration::zero() && world.clock.Now() >= sign) {
         report(WorkerProgress{.patience = script.patience});
         sign = script.signs_every == Duration::zero()
                    ? kNever
                    : sign + script.signs_every;
+      }
+      while (told < script.tells.size() &&
+             world.clock.Now() >= begin + script.tells[told].first) {
+        report(script.tells[told++].second);
       }
       if (script.leaves_after_notice && world.host.TerminationNotices() > 0) {
         world.clock.SleepUntil(world.clock.Now() + *script.leaves_after_notice);
@@ -154,7 +163,8 @@ class LauncherTest : public testing::Test {
   LauncherOptions options_{.workers = 3};
   int fails_to_start_ = -1;
   int ended_by_sigterm_ = -1;
-  std::vector<int> lives_;  // as they were started
+  std::vector<int> lives_;                    // as they were started
+  std::vector<std::pair<int, int>> started_;  // worker and life
   std::vector<Sent> sent_;
   std::vector<Restart> restarts_;
   RunOutcome outcome_;
@@ -454,6 +464,218 @@ TEST_F(LauncherTest, WorkersThatAllEndWithoutAResultAreALoss) {
   const LaunchEnd end = Launched([](const WorkerSpec&) { return Script{}; });
   EXPECT_EQ(end.exit_code, 1);
   EXPECT_THAT(end.reason, HasSubstr("no worker reported a result"));
+}
+
+TEST_F(LauncherTest, AWorkerThatFailsAgainAndAgainIsDoneWithout) {
+  options_.min_workers = 2;
+  const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
+    if (spec.addresses.size() == 2) return Done(spec);
+    if (spec.worker == 1) return {.exit = 70};
+    return {.runs = milliseconds(11), .exit = 75};
+  });
+  EXPECT_EQ(end.exit_code, 0);
+  EXPECT_EQ(end.restarts, 3);
+  EXPECT_THAT(restarts_.back().reason,
+              HasSubstr("worker 1 failed 3 times in a row; going on without "
+                        "it"));
+  EXPECT_THAT(lives_, ElementsAre(1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4));
+}
+
+TEST_F(LauncherTest, AWorkerThatHasToBeKilledEachTimeIsToBlame) {
+  options_.min_workers = 2;
+  const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
+    if (spec.addresses.size() == 2) return Done(spec);
+    if (spec.worker == 2) return {.for_ever = true};
+    return {.exit = 75};
+  });
+  EXPECT_EQ(end.exit_code, 0);
+  EXPECT_THAT(restarts_.back().reason,
+              HasSubstr("worker 2 failed 3 times in a row"));
+}
+
+TEST_F(LauncherTest, AWorkerThatCannotBeStartedIsDoneWithout) {
+  options_.min_workers = 2;
+  fails_to_start_ = 2;
+  const LaunchEnd end = Launched(Done);
+  EXPECT_EQ(end.exit_code, 0) << end.reason;
+  EXPECT_EQ(end.restarts, 3);
+  EXPECT_THAT(restarts_.back().reason,
+              HasSubstr("not started: no more; worker 2 failed 3 times"));
+}
+
+TEST_F(LauncherTest, WithTooFewWorkersLeftItGivesUpAndSaysWhy) {
+  options_.min_workers = 2;
+  const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
+    const int dies = spec.addresses.size() == 3 ? 1 : 2;
+    if (spec.worker == dies) return {.exit = 70};
+    return {.runs = milliseconds(11), .exit = 75};
+  });
+  EXPECT_EQ(end.exit_code, 1);
+  EXPECT_EQ(end.restarts, 5);
+  EXPECT_THAT(end.reason, HasSubstr("worker 2 failed 3 times in a row; without "
+                                    "it there are 1 workers, expected at least "
+                                    "2; gave up"));
+}
+
+TEST_F(LauncherTest, WorkersByLifeCountFromTheFirstLife) {
+  options_.workers_by_life = {3, 1, 2};
+  options_.first_life = 2;
+  Launched([](const WorkerSpec& spec) -> Script {
+    if (spec.life == 3) return Done(spec);
+    return {.exit = 70};
+  });
+  EXPECT_THAT(lives_, ElementsAre(2, 3, 3));
+}
+
+// Of a job that rejoins: all meet at once, and generation 1 forms.
+Script Trains(const WorkerSpec& spec) {
+  Script script = Done(spec);
+  script.runs = milliseconds(1000);
+  script.tells = {{milliseconds(0), {.meeting = 0}}};
+  if (spec.rank == 0) {
+    script.tells.push_back({milliseconds(1), {.formed = 1}});
+  }
+  return script;
+}
+
+void TellAt(Duration when, const WorkerProgress& what, Script& script) {
+  script.tells.emplace_back(when, what);
+}
+
+class RejoinTest : public LauncherTest {
+ protected:
+  RejoinTest() { options_.restart = RestartPolicy::kRejoin; }
+};
+
+TEST_F(RejoinTest, OnlyTheDeadWorkerIsStartedAgain) {
+  const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
+    Script script = Trains(spec);
+    if (spec.worker == 1 && spec.life == 1) {
+      script.runs = milliseconds(20);
+      script.exit = 70;
+    } else if (spec.life == 1) {
+      TellAt(milliseconds(25), {.step = 7, .meeting = 1}, script);
+      if (spec.rank == 0) TellAt(milliseconds(300), {.formed = 2}, script);
+    }
+    return script;
+  });
+  EXPECT_EQ(end.exit_code, 0);
+  EXPECT_EQ(end.restarts, 1);
+  EXPECT_THAT(started_, ElementsAre(std::pair(0, 1), std::pair(1, 1),
+                                    std::pair(2, 1), std::pair(1, 2)));
+  EXPECT_EQ(CountOf(WorkerSignal::kKill), 0u);
+  EXPECT_EQ(restarts_.at(0).reason, "worker 1 exited with code 70");
+}
+
+TEST_F(RejoinTest, WhoDoesNotComeToTheMeetingIsKilledAndStartedAgain) {
+  const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
+    Script script = Trains(spec);
+    if (spec.worker == 2 && spec.life == 1) {
+      script.for_ever = true;
+    } else if (spec.life == 1) {
+      script.runs = seconds(3);
+      TellAt(milliseconds(25), {.meeting = 1}, script);
+      if (spec.rank == 0) TellAt(milliseconds(900), {.formed = 2}, script);
+    }
+    return script;
+  });
+  EXPECT_EQ(end.exit_code, 0);
+  EXPECT_EQ(end.restarts, 1);
+  EXPECT_THAT(sent_, testing::SizeIs(1));
+  EXPECT_EQ(sent_.at(0).worker, 2);
+  EXPECT_THAT(started_.back(), testing::Pair(2, 2));
+}
+
+TEST_F(RejoinTest, WorkersThatLoseEachOtherCountAsARestartToo) {
+  options_.max_restarts = 2;
+  const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
+    Script script = Trains(spec);
+    for (uint64_t i = 1; i < 5; ++i) {
+      const auto at = milliseconds(100 * static_cast<int>(i));
+      TellAt(at, {.step = i, .meeting = i}, script);
+      if (spec.rank == 0) {
+        TellAt(at + milliseconds(50), {.formed = i + 1}, script);
+      }
+    }
+    return script;
+  });
+  EXPECT_EQ(end.exit_code, 1);
+  EXPECT_EQ(end.restarts, 2);
+  EXPECT_EQ(end.reason, "workers lost each other; gave up after 2 restarts");
+  EXPECT_THAT(started_, testing::SizeIs(3)) << "no process was lost";
+}
+
+TEST_F(RejoinTest, RejoiningWithoutANewStepIsNoProgress) {
+  options_.max_fruitless = 2;
+  const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
+    Script script = Trains(spec);
+    for (uint64_t i = 1; i < 6; ++i) {
+      const auto at = milliseconds(100 * static_cast<int>(i));
+      TellAt(at, {.step = 7, .meeting = i}, script);
+      if (spec.rank == 0) {
+        TellAt(at + milliseconds(50), {.formed = i + 1}, script);
+      }
+    }
+    return script;
+  });
+  EXPECT_EQ(end.exit_code, 1);
+  EXPECT_THAT(end.reason, HasSubstr("3 lives without a new step"));
+}
+
+TEST_F(RejoinTest, AWorkerThatLeavesTheMeetingStartsTheWholeJobAgain) {
+  const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
+    if (spec.life > 2) return Done(spec);
+    Script script = Trains(spec);
+    if (spec.worker == 1 && spec.life == 1) {
+      script.runs = milliseconds(20);
+      script.exit = 70;
+    } else if (spec.life == 1) {
+      TellAt(milliseconds(25), {.meeting = 1}, script);
+      if (spec.rank == 0) script.runs = milliseconds(400);
+      if (spec.rank == 0) script.says = "";
+      if (spec.rank == 0) script.exit = 75;
+    }
+    return script;
+  });
+  EXPECT_EQ(end.exit_code, 0);
+  EXPECT_EQ(end.restarts, 2);
+  EXPECT_THAT(lives_, ElementsAre(1, 1, 1, 2, 3, 3, 3));
+}
+
+TEST_F(RejoinTest, WhereAllDieTheWholeJobStartsAgain) {
+  const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
+    if (spec.life == 2) return Done(spec);
+    Script script = Trains(spec);
+    script.runs = milliseconds(20);
+    script.says = "";
+    script.exit = 70;
+    return script;
+  });
+  EXPECT_EQ(end.exit_code, 0);
+  EXPECT_EQ(end.restarts, 1);
+  EXPECT_THAT(lives_, ElementsAre(1, 1, 1, 2, 2, 2));
+}
+
+TEST_F(RejoinTest, OnANoticeALostWorkerIsStillReplacedSoThatAllCanSave) {
+  NoticeAt(milliseconds(15));
+  const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
+    Script script = Trains(spec);
+    if (spec.worker == 1 && spec.life == 1) {
+      script.runs = milliseconds(20);
+      script.exit = 70;
+      return script;
+    }
+    if (spec.life == 1) {
+      TellAt(milliseconds(25), {.meeting = 1}, script);
+      if (spec.rank == 0) TellAt(milliseconds(300), {.formed = 2}, script);
+    }
+    if (spec.rank == 0) script.says = "stopped";
+    script.exit = 143;
+    return script;
+  });
+  EXPECT_EQ(end.exit_code, 143);
+  EXPECT_TRUE(end.result);
+  EXPECT_THAT(started_.back(), testing::Pair(1, 2));
 }
 
 }  // namespace

@@ -261,6 +261,39 @@ const MarkCase kNotices[] = {
      }},
 };
 
+RecordEvent CarriedOn(const char* detail) {
+  return {.kind = K::kCarriedOn, .step = 2, .detail = detail};
+}
+const RecordEvent kLeftOne = {.kind = K::kLeft};
+
+// One of two workers is left out, and the other finishes.
+Record FinishedAlone() {
+  Record record = RunOf({Life(0, 1, {kState, {.kind = K::kFinished}})});
+  record.setup = {.workers = 2, .min_workers = 1};
+  return record;
+}
+
+const MarkCase kRejoins[] = {
+    {"took-a-survivors-step-ahead",
+     RunOf({Life(0, 1, {kState, kLeftOne, CarriedOn("from rank 1")})}),
+     [](Record& r) { r.lives[0].events[2].detail = "kept"; }},
+    {"chief-rejoined",
+     RunOf({Life(0, 2, {{.kind = K::kLifeBegin}, CarriedOn("from rank 1")})}),
+     [](Record& r) { r.lives[0].events[0].count = 1; }},
+    {"went-on-with-fewer", FinishedAlone(),
+     [](Record& r) { r.setup.workers = 1; }},
+    {"died-while-rejoining", Died("crash", Point::kStateReceive, 2, {kState}),
+     [](Record& r) { SayMore(r, CarriedOn("kept")); }},
+    {"rejoin-fell-back",
+     RunOf({Life(0, 1, {kState, kLeftOne}), Life(0, 2, {Resumed(2)})}),
+     [](Record& r) { r.lives[1].events[0].kind = K::kCarriedOn; }},
+    {"rejoined-twice",
+     RunOf({Life(0, 1, {CarriedOn("kept"), kLeftOne, CarriedOn("kept")})}),
+     [](Record& r) { r.lives[0].events[2].kind = K::kNotice; }},
+    {"made-up-for-a-save", RunOf({Life(0, 2, {CarriedOn("kept"), kSaved})}),
+     [](Record& r) { r.lives[0].events[1].step = 3; }},
+};
+
 bool IsMet(const Record& record, std::string_view name) {
   const MarkSet marks = MarksOf(Evidence(record));
   for (size_t i = 0; i < AllMarks().size(); ++i) {
@@ -274,6 +307,7 @@ class MarkTableTest : public testing::TestWithParam<MarkCase> {};
 INSTANTIATE_TEST_SUITE_P(Deaths, MarkTableTest, testing::ValuesIn(kDeaths));
 INSTANTIATE_TEST_SUITE_P(Stores, MarkTableTest, testing::ValuesIn(kStores));
 INSTANTIATE_TEST_SUITE_P(Notices, MarkTableTest, testing::ValuesIn(kNotices));
+INSTANTIATE_TEST_SUITE_P(Rejoins, MarkTableTest, testing::ValuesIn(kRejoins));
 
 TEST_P(MarkTableTest, IsMetByWhatHappenedAndNotByWhatAlmostDid) {
   Record record = GetParam().comes;
@@ -287,6 +321,7 @@ TEST(MarkTable, HasEveryMark) {
   for (const MarkCase& one : kDeaths) tried.insert(one.mark);
   for (const MarkCase& one : kStores) tried.insert(one.mark);
   for (const MarkCase& one : kNotices) tried.insert(one.mark);
+  for (const MarkCase& one : kRejoins) tried.insert(one.mark);
   for (const MarkInfo& info : AllMarks()) {
     EXPECT_TRUE(tried.contains(info.name)) << info.name;
   }

@@ -45,6 +45,7 @@ TEST_P(GoodRunTest, BreaksNoInvariant) {
 INSTANTIATE_TEST_SUITE_P(All, GoodRunTest,
                          testing::Values(GoodRun{"Undisturbed", UndisturbedRun},
                                          GoodRun{"Recovered", RecoveredRun},
+                                         GoodRun{"Rejoined", RejoinedRun},
                                          GoodRun{"Preempted", PreemptedRun},
                                          GoodRun{"TwoPhases", TwoPhasesRun},
                                          GoodRun{"Refused", RefusedRun}),
@@ -78,7 +79,49 @@ TEST_P(SpoiledRunTest, IsCaughtByTheInvariantThatItBreaks) {
 
 const std::string kOtherDigest(32, 'f');
 
+// Both workers carry on from that step instead.
+void CarryOnFrom(Record& record, uint64_t step) {
+  EventOf(record, 0, 1, K::kCarriedOn, 0).step = step;
+  EventOf(record, 1, 2, K::kCarriedOn, 0).step = step;
+}
+
 const Spoiled kSpoiled[] = {
+    {"bounded-loss", "redone-after-rejoin", RejoinedRun,
+     [](Record& r) { CarryOnFrom(r, 5); }},
+    {"bounded-loss", "redone-after-rejoin", RejoinedRun,
+     [](Record& r) {
+       for (RecordEvent* event : {&EventOf(r, 0, 1, K::kCarriedOn, 0),
+                                  &EventOf(r, 1, 2, K::kCarriedOn, 0)}) {
+         event->kind = K::kResumed;
+         event->step = 5;
+       }
+     }},
+    {"resume-point", "from-nowhere", RejoinedRun,
+     [](Record& r) { CarryOnFrom(r, 7); }},
+    {"resume-point", "too-old", RejoinedRun,
+     [](Record& r) { CarryOnFrom(r, 3); }},
+    {"resume-point", "not-the-same", RejoinedRun,
+     [](Record& r) { EventOf(r, 1, 2, K::kCarriedOn, 0).step = 5; }},
+    {"trajectory", "state-digest", RejoinedRun,
+     [](Record& r) {
+       EventOf(r, 1, 2, K::kCarriedOn, 0).digest = kOtherDigest;
+     }},
+    {"replicas-agree", "differ", RejoinedRun,
+     [](Record& r) {
+       EventOf(r, 1, 2, K::kCarriedOn, 0).digest = kOtherDigest;
+     }},
+    {"events-merge", "steps", RejoinedRun,
+     [](Record& r) { EventOf(r, 1, 2, K::kCarriedOn, 0).kind = K::kNotice; }},
+    // Worker 1 took step 6 over and has not said its rows: what worker 0 says
+    // has to be the reference's all the same.
+    {"samples", "other-rows", RejoinedRun,
+     [](Record& r) {
+       EventOf(r, 0, 1, K::kStep, 5).samples = {0, 1};
+     }},
+    {"samples", "other-rows", RejoinedRun,
+     [](Record& r) { CarryOnFrom(r, 5); }},
+    {"deaths-explained", "worker", RejoinedRun,
+     [](Record& r) { r.faults[0].kind = "errno"; }},
     {"trajectory", "state-digest", RecoveredRun,
      [](Record& r) { EventOf(r, 1, 2, K::kStep, 1).digest = kOtherDigest; }},
     {"trajectory", "loss", RecoveredRun,

@@ -266,6 +266,48 @@ Record RecoveredRun() {
   return record;
 }
 
+Record RejoinedRun() {
+  Record record = Empty();
+  int64_t now = 0;
+  Session first(kWorkers, 1, 1, now);
+  first.Start(std::nullopt);
+  first.Train(1, 5, 2);
+  first.Say(1, {.kind = RecordKind::kFaultFired,
+                .step = 6,
+                .path = "step.end",
+                .detail = "crash-w1"});
+  first.Step(0, 6);
+  first.Say(0, {.kind = RecordKind::kWorkerLost, .detail = "rank 1"});
+  first.Say(0, {.kind = RecordKind::kLeft, .step = 6});
+  Session second(kWorkers, 2, 2, now);
+  for (const int worker : {0, 1}) {
+    second.Say(worker, {.kind = RecordKind::kCarriedOn,
+                        .step = 6,
+                        .epoch = 1,
+                        .phase = PhaseAfter(6),
+                        .digest = DigestAt(6, PhaseAfter(6)),
+                        .detail = worker == 0 ? "kept" : "from rank 0"});
+  }
+  second.Save(6);
+  second.Train(7, 8, 2);
+  second.Finish();
+  first.AppendTo(record);
+  second.AppendTo(record);
+  // It is one process that goes on.
+  const std::vector<RecordEvent> rest = LifeOf(record, 0, 2).events;
+  std::vector<RecordEvent>& survivor = LifeOf(record, 0, 1).events;
+  survivor.insert(survivor.end(), rest.begin() + 1, rest.end());
+  std::erase_if(record.lives, [](const LifeEvents& life) {
+    return life.worker == 0 && life.life == 2;
+  });
+  record.setup.rejoins = true;
+  record.faults = {CrashFault()};
+  record.expect.outcome = Outcome::kRecovers;
+  Launched(record, 0, 1, "done");
+  LeaveSaves(record, {2, 4, 6, 8});
+  return record;
+}
+
 Record PreemptedRun() {
   Record record = Empty();
   int64_t now = 0;

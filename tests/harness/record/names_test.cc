@@ -10,12 +10,12 @@ namespace gauntlet {
 namespace {
 
 TEST(RecordNamesTest, EventsAreCalledAsTheEngineCallsThem) {
-  for (int i = 0; i <= static_cast<int>(EventKind::kLifeEnd); ++i) {
+  for (int i = 0; i <= static_cast<int>(EventKind::kCarriedOn); ++i) {
     const auto kind = static_cast<EventKind>(i);
     EXPECT_EQ(FindRecordKind(EventKindName(kind)), static_cast<RecordKind>(i));
   }
-  EXPECT_EQ(static_cast<int>(RecordKind::kLifeEnd),
-            static_cast<int>(EventKind::kLifeEnd));
+  EXPECT_EQ(static_cast<int>(RecordKind::kCarriedOn),
+            static_cast<int>(EventKind::kCarriedOn));
 }
 
 TEST(RecordNamesTest, PhasesAreCalledAsTheEngineCallsThem) {

@@ -1,0 +1,62 @@
+// What workers hold in memory when they meet, and which of it a generation goes
+// on from.
+#ifndef GAUNTLET_ENGINE_TRAIN_HELD_STATE_H_
+#define GAUNTLET_ENGINE_TRAIN_HELD_STATE_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "engine/ckpt/checkpoint_store.h"
+#include "engine/digest.h"
+#include "engine/status.h"
+#include "engine/world/event_log.h"
+
+namespace gauntlet {
+
+// A state, by what tells it from others.
+struct HeldState {
+  uint64_t step = 0;
+  Phase phase = Phase::kInEpoch;
+  Digest digest;
+
+  bool operator==(const HeldState&) const = default;
+};
+
+// Whether training comes to the moment of `a` before that of `b`. Of one step,
+// what is due at an epoch's end comes before the next epoch.
+bool IsBefore(const HeldState& a, const HeldState& b);
+bool IsSameMoment(const HeldState& a, const HeldState& b);
+
+// As a worker says it to the chief; "" for none. kDataLoss if malformed.
+std::string EncodeHeld(const std::optional<HeldState>& held);
+Result<std::optional<HeldState>> DecodeHeld(std::string_view bytes);
+
+// What all ranks of a generation go on from: a checkpoint, or (`from_memory`)
+// the state that a rank holds, or neither: a cold start.
+struct StartDecision {
+  std::optional<CheckpointRef> checkpoint;
+  struct Memory {
+    HeldState state;
+    int holder = 0;          // the lowest rank that holds it
+    bool is_needed = false;  // somebody else does not
+  };
+  std::optional<Memory> from_memory;
+};
+
+// The most advanced of what the ranks hold and the parent that was claimed;
+// what is as far as the parent is kept.
+StartDecision DecideStart(std::span<const std::optional<HeldState>> held,
+                          const std::optional<CheckpointRef>& parent,
+                          const std::optional<HeldState>& parent_state);
+
+// For the way to the other ranks. A decision for memory says no checkpoint.
+std::string EncodeStart(const StartDecision& start);
+// kDataLoss; a name of a checkpoint is well-formed, whatever it came from.
+Result<StartDecision> DecodeStart(const std::string& bytes);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_TRAIN_HELD_STATE_H_

@@ -1,0 +1,62 @@
+// What a launcher knows of workers that meet again after a loss: the policy
+// `rejoin`, without the processes.
+//
+// A matter is open from the start of an attempt, or from a loss, until the
+// chief says that a generation has formed. While it is open each worker is
+// meeting, dead, or not heard of yet; who of a generation that had formed is
+// still not heard of after the grace is overdue.
+#ifndef GAUNTLET_ENGINE_TRAIN_REGROUP_H_
+#define GAUNTLET_ENGINE_TRAIN_REGROUP_H_
+
+#include <cstdint>
+#include <set>
+#include <vector>
+
+#include "engine/world/clock.h"
+
+namespace gauntlet {
+
+class Regroup {
+ public:
+  explicit Regroup(Duration grace) : grace_(grace) {}
+
+  // All of these were started.
+  void Begin(std::vector<int> members);
+
+  // Signs, in the order they come. A word of meeting by a worker that left a
+  // generation before the one that has formed is old news.
+  void Died(int worker, Time now);
+  void Meets(int worker, uint64_t left, Time now);
+  void Formed(uint64_t generation, Time now);
+
+  // Was started again, and is about to meet the others.
+  void Started(int worker);
+
+  bool is_open() const { return open_; }
+  // A loss that the launcher has not taken note of yet.
+  bool is_news() const { return news_; }
+  void TakeNote() { news_ = false; }
+  Time opened_at() const { return opened_at_; }
+  const std::set<int>& dead() const { return dead_; }
+  // Whether each worker is meeting or dead.
+  bool IsComplete() const;
+  // Those neither dead nor meeting, once the grace is over.
+  std::vector<int> Overdue(Time now) const;
+
+ private:
+  void Open(Time now);
+
+  Duration grace_;
+  std::vector<int> members_;
+  bool open_ = false;
+  bool news_ = false;
+  bool has_formed_ = false;  // before the matter was opened
+  uint64_t formed_ = 0;
+  Time opened_at_{};
+  std::set<int> meeting_;  // or about to
+  std::set<int> dead_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_TRAIN_REGROUP_H_

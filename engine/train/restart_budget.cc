@@ -1,0 +1,32 @@
+#include "engine/train/restart_budget.h"
+
+#include <fmt/format.h>
+
+namespace gauntlet {
+
+RestartBudget::RestartBudget(const LauncherOptions& options)
+    : options_(options),
+      next_pause_(std::min(options.backoff, options.max_backoff)) {}
+
+std::string RestartBudget::Spend() {
+  if (furthest_ > furthest_before_) {
+    fruitless_ = 0;
+    next_pause_ = std::min(options_.backoff, options_.max_backoff);
+  } else {
+    ++fruitless_;
+  }
+  furthest_before_ = furthest_;
+  if (options_.restart == RestartPolicy::kNone ||
+      spent_ >= options_.max_restarts) {
+    return fmt::format("{} restarts", spent_);
+  }
+  if (fruitless_ > options_.max_fruitless) {
+    return fmt::format("{} lives without a new step", fruitless_);
+  }
+  ++spent_;
+  pause_ = next_pause_;
+  next_pause_ = std::min(next_pause_ * 2, options_.max_backoff);
+  return "";
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,43 @@
+// How often a job may start again, and how long it pauses before it does.
+#ifndef GAUNTLET_ENGINE_TRAIN_RESTART_BUDGET_H_
+#define GAUNTLET_ENGINE_TRAIN_RESTART_BUDGET_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include "engine/train/launcher.h"
+#include "engine/world/clock.h"
+
+namespace gauntlet {
+
+class RestartBudget {
+ public:
+  explicit RestartBudget(const LauncherOptions& options);
+
+  // A worker has come to that step.
+  void Reached(uint64_t step) { furthest_ = std::max(furthest_, step); }
+
+  // Takes note of a loss: of the whole job's, or of workers that rejoin.
+  // Returns why no restart may follow; "" if one may, which is then counted.
+  std::string Spend();
+
+  int spent() const { return spent_; }
+  // Restarts in a row that no new step came before.
+  int fruitless() const { return fruitless_; }
+  // Before the restart that was counted last.
+  Duration pause() const { return pause_; }
+
+ private:
+  const LauncherOptions& options_;
+  int spent_ = 0;
+  int fruitless_ = 0;  // losses in a row that no new step came before
+  uint64_t furthest_ = 0;
+  uint64_t furthest_before_ = 0;
+  Duration pause_{0};
+  Duration next_pause_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_TRAIN_RESTART_BUDGET_H_

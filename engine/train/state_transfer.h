@@ -1,0 +1,28 @@
+// A worker's state on its way round the ring to those that need it.
+#ifndef GAUNTLET_ENGINE_TRAIN_STATE_TRANSFER_H_
+#define GAUNTLET_ENGINE_TRAIN_STATE_TRANSFER_H_
+
+#include "engine/cluster/ring.h"
+#include "engine/status.h"
+#include "engine/train/held_state.h"
+#include "engine/train/train_state.h"
+
+namespace gauntlet {
+
+// What one rank brings to it.
+struct StateShare {
+  const StartDecision::Memory& memory;
+  bool holds_it = false;
+  Duration timeout;
+};
+// Every rank takes part: the holder sends, others pass on, and those that do
+// not hold it restore what came. `state` is then the one decided, by
+// its digest. REQUIRES: on the holder it is already.
+// kDataLoss: what came is not that state; `state` is then void. Other errors
+// are the ring's, and leave it as it was.
+Status ShareState(World& world, Ring& ring, const StateShare& share,
+                  TrainState& state);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_TRAIN_STATE_TRANSFER_H_

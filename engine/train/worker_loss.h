@@ -1,0 +1,32 @@
+// A worker that is gone before its time, as its launcher saw it go.
+#ifndef GAUNTLET_ENGINE_TRAIN_WORKER_LOSS_H_
+#define GAUNTLET_ENGINE_TRAIN_WORKER_LOSS_H_
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "engine/train/worker_processes.h"
+
+namespace gauntlet {
+
+struct Loss {
+  int worker = 0;
+  WorkerExited exited;
+  std::string failure;    // what it said of it, if anything
+  bool put_down = false;  // the launcher killed it
+};
+
+// Whether it died, rather than left with a word on why.
+bool Died(const WorkerExited& exited);
+
+// "worker 1 was killed by signal 9".
+std::string Describe(const Loss& loss);
+
+// Whose death began it: the first that died of itself, else the only one that
+// did not leave when the others did.
+std::optional<int> CulpritOf(std::span<const Loss> losses);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_TRAIN_WORKER_LOSS_H_

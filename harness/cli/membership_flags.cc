@@ -1,0 +1,66 @@
+#include "harness/cli/membership_flags.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+constexpr int kMaxWorkers = 1024;
+}  // namespace
+
+void AddMembershipFlags(Flags& flags, LauncherOptions& launcher) {
+  flags.Value(
+      {"--min-workers", "N",
+       "the fewest to go on with where others keep failing (--workers)"},
+      ReadWhole(launcher.min_workers, 1, kMaxWorkers));
+  NamedChoices<RestartPolicy> policies;
+  for (const RestartPolicy policy :
+       {RestartPolicy::kNone, RestartPolicy::kWholeJob,
+        RestartPolicy::kRejoin}) {
+    policies.emplace_back(RestartPolicyName(policy), policy);
+  }
+  flags.Value({"--restart", "NAME",
+               "when a worker is lost: none, whole-job (all start again), or "
+               "rejoin: it takes the others' state (whole-job)"},
+              ReadChoice<RestartPolicy>(launcher.restart, policies));
+}
+
+FlagReader ReadWorkersByLife(std::vector<int>& target) {
+  return [&target](const std::string& text) -> Status {
+    std::vector<int> numbers;
+    std::string_view rest = text;
+    while (true) {
+      const size_t comma = std::min(rest.find(','), rest.size());
+      ASSIGN_OR_RETURN(
+          const int number,
+          ParseWhole<int>(std::string(rest.substr(0, comma)), 1, kMaxWorkers));
+      numbers.push_back(number);
+      if (comma == rest.size()) break;
+      rest.remove_prefix(comma + 1);
+    }
+    target = std::move(numbers);
+    return OkStatus();
+  };
+}
+
+Status CheckMembership(const LauncherOptions& launcher) {
+  if (launcher.min_workers > launcher.workers) {
+    return InvalidArgument(
+        fmt::format("--min-workers: expected at most --workers ({}), found {}",
+                    launcher.workers, launcher.min_workers));
+  }
+  for (const int workers : launcher.workers_by_life) {
+    if (workers <= launcher.workers && workers >= launcher.min_workers)
+      continue;
+    return InvalidArgument(fmt::format(
+        "--workers-by-life: expected numbers from {} to --workers ({}), found "
+        "{}",
+        std::max(launcher.min_workers, 1), launcher.workers, workers));
+  }
+  return OkStatus();
+}
+
+}  // namespace gauntlet

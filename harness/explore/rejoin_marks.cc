@@ -1,0 +1,95 @@
+#include "harness/explore/rejoin_marks.h"
+
+#include <algorithm>
+
+#include "harness/explore/life_end.h"
+
+namespace gauntlet {
+namespace {
+
+bool IsTakeover(const RecordEvent& event) {
+  return event.kind == RecordKind::kCarriedOn && event.detail != "kept";
+}
+
+bool IsOfKind(const LifeEvents& life, RecordKind kind) {
+  return !life.events.empty() && life.events.front().kind == kind;
+}
+
+template <typename Predicate>
+bool AnyLife(const MarkScene& scene, Predicate predicate) {
+  return std::ranges::any_of(scene.evidence.record.lives, predicate);
+}
+
+template <typename Predicate>
+bool AnyGeneration(const MarkScene& scene, Predicate predicate) {
+  return std::ranges::any_of(scene.evidence.generations, [&](const auto& one) {
+    return predicate(one.second);
+  });
+}
+
+}  // namespace
+
+bool TookASurvivorsStepAhead(const MarkScene& scene) {
+  return AnyLife(scene, [](const LifeEvents& life) {
+    const auto left =
+        std::ranges::find(life.events, RecordKind::kLeft, &RecordEvent::kind);
+    return std::any_of(left, life.events.end(), IsTakeover);
+  });
+}
+
+bool ChiefRejoined(const MarkScene& scene) {
+  return AnyLife(scene, [](const LifeEvents& life) {
+    return IsOfKind(life, RecordKind::kLifeBegin) &&
+           life.events.front().count == 0 && life.life > 1 &&
+           std::ranges::any_of(life.events, IsTakeover);
+  });
+}
+
+bool WentOnWithFewer(const MarkScene& scene) {
+  const RunSetup& setup = scene.evidence.record.setup;
+  return setup.min_workers > 0 && setup.workers_by_life.empty() &&
+         AnyGeneration(scene, [&](const Generation& generation) {
+           return generation.finished_workers > 0 &&
+                  scene.evidence.HaveAllFinished(generation) &&
+                  static_cast<int>(generation.lives.size()) < setup.workers;
+         });
+}
+
+bool DiedWhileRejoining(const MarkScene& scene) {
+  const std::vector<Firing>& firings = scene.evidence.firings;
+  return std::ranges::any_of(firings, [](const Firing& firing) {
+    const std::string_view path = firing.event().path;
+    return DiedThere(firing) && (path == PointName(Point::kRejoin) ||
+                                 path == PointName(Point::kStateSend) ||
+                                 path == PointName(Point::kStateReceive));
+  });
+}
+
+bool RejoinFellBack(const MarkScene& scene) {
+  bool some_left = false;
+  for (const auto& [id, generation] : scene.evidence.generations) {
+    if (some_left && generation.resumed) return true;
+    for (const LifeEvents* life : generation.lives) {
+      some_left = some_left || Has(*life, RecordKind::kLeft);
+    }
+  }
+  return false;
+}
+
+bool RejoinedTwice(const MarkScene& scene) {
+  return AnyLife(scene, [](const LifeEvents& life) {
+    return std::ranges::count(life.events, RecordKind::kCarriedOn,
+                              &RecordEvent::kind) > 1;
+  });
+}
+
+bool MadeUpForASave(const MarkScene& scene) {
+  return AnyGeneration(scene, [](const Generation& generation) {
+    return generation.carried_on &&
+           std::ranges::any_of(generation.saves, [&](const auto& save) {
+             return save.moment == *generation.carried_on;
+           });
+  });
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,103 @@
+#include "engine/train/regroup.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace gauntlet {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr Duration kGrace = milliseconds(500);
+const Time kStart = Time(milliseconds(1000));
+
+// Three workers, of which generation 4 has formed.
+Regroup Formed() {
+  Regroup regroup(kGrace);
+  regroup.Begin({0, 1, 2});
+  for (int worker = 0; worker < 3; ++worker) regroup.Meets(worker, 0, kStart);
+  regroup.Formed(4, kStart);
+  return regroup;
+}
+
+TEST(RegroupTest, AFormedGenerationIsNoMatter) {
+  const Regroup regroup = Formed();
+  EXPECT_FALSE(regroup.is_open());
+  EXPECT_FALSE(regroup.is_news());
+}
+
+TEST(RegroupTest, ADeathIsCompleteOnceTheOthersMeet) {
+  Regroup regroup = Formed();
+  regroup.Died(1, kStart);
+  EXPECT_TRUE(regroup.is_news());
+  regroup.Meets(0, 4, kStart);
+  EXPECT_FALSE(regroup.IsComplete());
+  regroup.Meets(2, 4, kStart);
+  EXPECT_TRUE(regroup.IsComplete());
+  EXPECT_THAT(regroup.dead(), ElementsAre(1));
+}
+
+TEST(RegroupTest, WhoIsNotHeardOfAfterTheGraceIsOverdue) {
+  Regroup regroup = Formed();
+  regroup.Meets(0, 4, kStart);
+  EXPECT_THAT(regroup.Overdue(kStart + kGrace - milliseconds(1)), IsEmpty());
+  EXPECT_THAT(regroup.Overdue(kStart + kGrace), ElementsAre(1, 2));
+}
+
+TEST(RegroupTest, BeforeTheFirstGenerationNobodyIsOverdue) {
+  Regroup regroup(kGrace);
+  regroup.Begin({0, 1, 2});
+  regroup.Died(1, kStart);
+  EXPECT_THAT(regroup.Overdue(kStart + 10 * kGrace), IsEmpty());
+  regroup.Meets(0, 0, kStart);
+  regroup.Meets(2, 0, kStart);
+  EXPECT_TRUE(regroup.IsComplete());
+}
+
+TEST(RegroupTest, WordOfAGenerationBeforeTheLastIsOldNews) {
+  Regroup regroup = Formed();
+  regroup.Meets(2, 3, kStart);
+  EXPECT_FALSE(regroup.is_open());
+}
+
+TEST(RegroupTest, DeathsBeforeTheRestartAreOneLossAndThoseAfterItAnother) {
+  Regroup regroup = Formed();
+  regroup.Died(1, kStart);
+  regroup.Died(2, kStart + milliseconds(5));
+  EXPECT_EQ(regroup.opened_at(), kStart);
+  regroup.TakeNote();
+  regroup.Started(1);
+  regroup.Started(2);
+  regroup.Died(2, kStart + milliseconds(90));
+  EXPECT_TRUE(regroup.is_news());
+  EXPECT_EQ(regroup.opened_at(), kStart + milliseconds(90));
+}
+
+TEST(RegroupTest, WhoHasJustBeenStartedIsNotOverdue) {
+  Regroup regroup = Formed();
+  regroup.Died(1, kStart);
+  regroup.Meets(0, 4, kStart);
+  regroup.Meets(2, 4, kStart);
+  regroup.TakeNote();
+  regroup.Started(1);
+  regroup.Died(2, kStart);
+  EXPECT_THAT(regroup.Overdue(kStart + kGrace), IsEmpty());
+  EXPECT_TRUE(regroup.IsComplete());
+}
+
+TEST(RegroupTest, ADeathThatTheGenerationDidNotWaitForIsTheNextMatter) {
+  Regroup regroup = Formed();
+  regroup.Meets(0, 4, kStart);
+  regroup.TakeNote();
+  regroup.Died(1, kStart + milliseconds(1));
+  regroup.TakeNote();
+  regroup.Formed(5, kStart + milliseconds(2));
+  EXPECT_TRUE(regroup.is_open());
+  EXPECT_TRUE(regroup.is_news());
+  EXPECT_FALSE(regroup.IsComplete()) << "the others have yet to notice";
+}
+
+}  // namespace
+}  // namespace gauntlet
