@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -32,6 +33,12 @@ class Campaign {
                         .stop_after = options.stop_after}) {
     for (const Case& setup : setups_) spaces_.push_back(Narrowed(setup));
     report_.space = spaces_.front();
+    // Some set-ups come to places that the first does not have.
+    std::set<Point> points;
+    for (const PlanSpace& space : spaces_) {
+      points.insert(space.points.begin(), space.points.end());
+    }
+    report_.space.points.assign(points.begin(), points.end());
     if (options.mode == CampaignMode::kNth) {
       nth_ = std::make_unique<NthPlans>(spaces_, options.seed);
     }

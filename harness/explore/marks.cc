@@ -116,7 +116,7 @@ constexpr std::array kTable = {
              kUsual, WentOnWithFewer},
     MarkInfo{"died-while-rejoining",
              "a worker died as it rejoined, sent its state or took another's",
-             kUsual, DiedWhileRejoining},
+             kRare, DiedWhileRejoining},
     MarkInfo{"rejoin-fell-back",
              "workers left a generation to rejoin, and a later one went on "
              "from a checkpoint",
