@@ -19,8 +19,8 @@ std::string DigestAt(uint64_t step, RecordPhase phase);
 Record RecoveredRun();
 // The same without a fault.
 Record UndisturbedRun();
-// Worker 1 crashes in step 6, and rejoins: it takes the state of worker 0, which
-// has done step 6; they finish.
+// Worker 1 crashes in step 6, and rejoins: it takes the state of worker 0,
+// which has done step 6; they finish.
 Record RejoinedRun();
 // Worker 0 gets a notice in step 5; all save step 5 and stop; started again,
 // they finish.
