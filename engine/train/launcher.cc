@@ -19,7 +19,7 @@ constexpr Duration kLockPatience = std::chrono::seconds(5);
 
 constexpr int ExitCode(WorkerExit exit) { return static_cast<int>(exit); }
 
-// Of the program: the second notice ended it.
+// Of the program: a second interrupt ended it.
 constexpr int kInterrupted = 130;
 
 struct Loss {
@@ -68,7 +68,6 @@ class Launcher {
   bool Conclude(LaunchEnd& end) const;
   std::string WhyGiveUp(int restarts, int fruitless) const;
   bool Pause(Duration pause);
-  bool told_to_stop() const { return notices_passed_on_ > 0; }
 
   World& world_;
   WorkerProcesses& processes_;
@@ -80,7 +79,8 @@ class Launcher {
   std::vector<Loss> losses_;  // of this attempt, in the order they came
   std::optional<TrainResult> result_;
   Tenure tenure_;
-  int notices_passed_on_ = 0;
+  bool told_to_stop_ = false;
+  bool interrupted_twice_ = false;
   uint64_t furthest_step_ = 0;  // that any life reported
   Time kill_at_ = kNever;
   Duration patience_{0};
@@ -136,13 +136,12 @@ void Launcher::KillAll() {
 }
 
 void Launcher::PassOnNotices() {
-  const int notices = world_.host.TerminationNotices();
-  if (notices <= notices_passed_on_) return;
-  notices_passed_on_ = notices;
-  if (notices > 1) {
+  if (!interrupted_twice_ && world_.host.Interrupts() > 1) {
+    interrupted_twice_ = true;
     KillAll();
-    return;
   }
+  if (told_to_stop_ || world_.host.TerminationNotices() == 0) return;
+  told_to_stop_ = true;
   GiveThemUntil(options_.stop_grace);
   for (size_t worker = 0; worker < running_.size(); ++worker) {
     if (running_[worker]) {
@@ -247,12 +246,12 @@ bool Launcher::Conclude(LaunchEnd& end) const {
       return true;
     }
   }
-  if (notices_passed_on_ > 1) {
+  if (interrupted_twice_) {
     end.exit_code = kInterrupted;
-    end.reason = "told to stop twice";
+    end.reason = "interrupted twice";
     return true;
   }
-  if (told_to_stop()) {
+  if (told_to_stop_) {
     end.exit_code = ExitCode(WorkerExit::kStopped);
     end.reason = "stopped before the workers could agree on a save";
     return true;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "harness/cli/flags.h"
+#include "harness/cli/notice_flags.h"
 #include "harness/cli/verbs.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -124,6 +125,7 @@ void AddMachineFlags(Flags& flags, TrainFlags& told) {
                "from a notice to the kill: train on while it is enough for a "
                "save (save and leave at once)"},
               ReadTime(told.grace));
+  AddNoticeFlags(flags, command.options.preemption);
 }
 
 void AddStoreFlags(Flags& flags, TrainFlags& told) {

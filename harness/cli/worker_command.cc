@@ -15,6 +15,7 @@
 #include "engine/real/real_world.h"
 #include "engine/train/worker.h"
 #include "harness/cli/exit_code.h"
+#include "harness/run/metadata_server.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 
@@ -23,15 +24,22 @@ namespace {
 
 constexpr uint64_t kMaxFile = uint64_t{1} << 20;
 
+struct PlanPlaces {
+  std::string plan_file;
+  std::string notice_file;  // that the worker looks for
+};
+
 // A fault plan brought to this process: what stands between engine and world.
 struct PlannedFaults {
-  PlannedFaults(FaultPlan told, const std::string& plan_file,
+  PlannedFaults(FaultPlan told, const PlanPlaces& places,
                 const ProcessIdentity& self, RealWorld& real, EventLog& events)
       : plan(std::move(told)),
         network(real.network, real.clock, real.tasks, plan.seed),
         clock(real.clock),
-        effects(network, clock),
-        fired(FiredDirectory(plan_file)),
+        effects(network, clock,
+                {.file = places.notice_file,
+                 .http = MetadataFile(places.plan_file)}),
+        fired(FiredDirectory(places.plan_file)),
         injector(plan, self, effects, fired, events),
         points(injector, plan, ExternalControlFromEnvironment()),
         storage(real.storage, injector) {}
@@ -67,7 +75,23 @@ Result<TrainOptions> ReadOptions(Storage& storage, const std::string& file) {
   return options;
 }
 
+// A notice that nobody looks for would be none.
+Status CheckNotices(const FaultPlan& plan, const PreemptionOptions& told) {
+  for (const Fault& fault : plan.faults) {
+    if (fault.kind != FaultKind::kPreempt) continue;
+    const bool missing =
+        (fault.with.notice == NoticeBy::kFile && told.file.empty()) ||
+        (fault.with.notice == NoticeBy::kHttp && told.url.empty());
+    if (!missing) continue;
+    return InvalidArgument(
+        fmt::format("fault {}: expected workers that look for notices by {}",
+                    fault.id, NoticeByName(fault.with.notice)));
+  }
+  return OkStatus();
+}
+
 Result<std::unique_ptr<PlannedFaults>> ReadPlan(const std::string& file,
+                                                const PreemptionOptions& told,
                                                 const ProcessIdentity& self,
                                                 RealWorld& real,
                                                 EventLog& events) {
@@ -76,9 +100,12 @@ Result<std::unique_ptr<PlannedFaults>> ReadPlan(const std::string& file,
                    ReadFile(real.storage, file, kMaxFile));
   Result<FaultPlan> plan = PlanFromJson(text);
   if (!plan.ok()) return Annotate(plan.status(), file);
+  const Status looked_for = CheckNotices(*plan, told);
+  if (!looked_for.ok()) return Annotate(looked_for, file);
   const Status made = real.storage.MakeDirectory(FiredDirectory(file));
   if (!made.ok() && made.code() != Code::kAlreadyExists) return made;
-  return std::make_unique<PlannedFaults>(*std::move(plan), file, self, real,
+  const PlanPlaces places = {.plan_file = file, .notice_file = told.file};
+  return std::make_unique<PlannedFaults>(*std::move(plan), places, self, real,
                                          events);
 }
 
@@ -109,13 +136,17 @@ Result<std::unique_ptr<ProgressReporter>> OpenReporter(int fd) {
 Status Work(const WorkerCommand& command, RealWorld& real, Console& console) {
   ASSIGN_OR_RETURN(const TrainOptions options,
                    ReadOptions(real.storage, command.options_file));
+  if (!options.preemption.signal.empty()) {
+    InstallNoticeSignal(options.preemption.signal);
+  }
   ASSIGN_OR_RETURN(const WorkerSpec place, PlaceOf(command));
   ASSIGN_OR_RETURN(const auto reporter, OpenReporter(command.notices_fd));
   ASSIGN_OR_RETURN(const auto events, OpenEvents(command, place, real.clock));
   const ProcessIdentity self = {
       .worker = place.worker, .life = place.life, .rank = place.rank};
-  ASSIGN_OR_RETURN(const auto faults,
-                   ReadPlan(command.plan_file, self, real, *events));
+  ASSIGN_OR_RETURN(
+      const auto faults,
+      ReadPlan(command.plan_file, options.preemption, self, real, *events));
   ASSIGN_OR_RETURN(const auto data, LoadData(real.storage, options.job.data));
   Storage& storage = faults ? static_cast<Storage&>(faults->storage)
                             : static_cast<Storage&>(real.storage);

@@ -265,7 +265,9 @@ Case ReadCase(const Scenario& scenario, const Combination& combination,
   ReadRest(document, one);
   ReadCluster(document, one);
   ReadJob(document, one, diagnostics);
-  document.Map("preemption").Time("grace", one.train.preemption.grace);
+  const MapReader preemption = document.Map("preemption");
+  preemption.Time("grace", one.train.preemption.grace);
+  preemption.Time("poll_every", one.train.preemption.poll_every);
   document.Map("disk").Choice("profile", one.disk);
   ReadCheckpoint(document, one.train.checkpoint);
   ReadExpectation(document, one);

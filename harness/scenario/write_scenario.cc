@@ -232,7 +232,9 @@ FlowMap DiskMap(const Case& one) {
 
 FlowMap PreemptionMap(const PreemptionOptions& preemption) {
   FlowMap map;
-  map.AddUnless(PreemptionOptions().grace, "grace", preemption.grace);
+  const PreemptionOptions base;
+  map.AddUnless(base.grace, "grace", preemption.grace);
+  map.AddUnless(base.poll_every, "poll_every", preemption.poll_every);
   return map;
 }
 
