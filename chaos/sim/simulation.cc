@@ -108,14 +108,13 @@ Result<HttpAnswer> SimHost::Get(const HttpUrl& url, Time deadline) {
   if (service.way == MetadataService::Way::kRefuses) {
     return Unavailable(HttpUrlText(url) + ": connection refused");
   }
-  ASSIGN_OR_RETURN(
-      std::optional<HttpAnswer> answer,
-      ReadHttpAnswer(
-          std::string_view(service.bytes).substr(0, kMaxHttpAnswerBytes),
-          HttpStream::kClosed));
+  const Result<std::optional<HttpAnswer>> answer = ReadHttpAnswer(
+      std::string_view(service.bytes).substr(0, kMaxHttpAnswerBytes),
+      HttpStream::kClosed);
+  if (!answer.ok()) return Annotate(answer.status(), HttpUrlText(url));
   // Closed, it is either an answer or none.
-  CHECK(answer.has_value(), "an answer that is neither");
-  return *std::move(answer);
+  CHECK(answer->has_value(), "an answer that is neither");
+  return **answer;
 }
 
 class SimEventLog final : public EventLog {

@@ -100,8 +100,8 @@ bool NoticeWatch::SeesOne(Source& source) {
   const Result<bool> seen = (this->*source.look)();
   if (seen.ok()) return *seen;
   if (!std::exchange(source.told, true)) {
-    Tell(fmt::format("no notices can be had from {}: {} (asking goes on)",
-                     source.name, seen.status().message()));
+    Tell(fmt::format("no notices can be had: {} (asking goes on)",
+                     seen.status().message()));
   }
   return false;
 }
@@ -121,7 +121,9 @@ Result<bool> NoticeWatch::ServiceSaysSo() {
   ASSIGN_OR_RETURN(const HttpUrl url, ParseHttpUrl(options_.url));
   ASSIGN_OR_RETURN(const HttpAnswer answer,
                    base_.host.Get(url, base_.clock.Now() + kPatience));
-  return NoticeIn(answer);
+  const Result<bool> notice = NoticeIn(answer);
+  if (!notice.ok()) return Annotate(notice.status(), options_.url);
+  return notice;
 }
 
 }  // namespace gauntlet
