@@ -21,7 +21,7 @@ constexpr std::array kKinds = {
                   "the whole process stands still", ""},
     FaultKindInfo{FaultKind::kSlow, "slow", "latency",
                   "the calling task takes longer", ""},
-    FaultKindInfo{FaultKind::kPreempt, "preempt", "grace",
+    FaultKindInfo{FaultKind::kPreempt, "preempt", "grace by",
                   "a termination notice, and a kill after the grace", ""},
     FaultKindInfo{FaultKind::kTornWrite, "torn_write", "blocks keep then",
                   "only some blocks of the next write land", ""},
@@ -115,6 +115,18 @@ std::string_view AfterTearName(AfterTear then) {
       return "power_loss";
     case AfterTear::kNothing:
       return "nothing";
+  }
+  return "";
+}
+
+std::string_view NoticeByName(NoticeBy by) {
+  switch (by) {
+    case NoticeBy::kSignal:
+      return "signal";
+    case NoticeBy::kFile:
+      return "file";
+    case NoticeBy::kHttp:
+      return "http";
   }
   return "";
 }

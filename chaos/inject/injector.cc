@@ -310,7 +310,7 @@ Status Injector::Act(const Fault& fault, Point point) {
       effects_.Sleep(with.latency);
       return OkStatus();
     case FaultKind::kPreempt:
-      effects_.DeliverNotice(with.grace);
+      effects_.DeliverNotice(with.grace, with.notice);
       return OkStatus();
     case FaultKind::kErrno:
       return FaultErrorStatus(with.error, PointName(point));

@@ -40,9 +40,9 @@ class InjectorEffects {
   virtual void Sleep(Duration duration) = 0;
   // Stops all tasks at once; 0: for ever.
   virtual void StopSelf(Duration duration) = 0;
-  // Returns; the process has a termination notice, and is killed `grace` later
-  // if it is still there.
-  virtual void DeliverNotice(Duration grace) = 0;
+  // Returns; the process has a termination notice, which it may have to look
+  // for, and is killed `grace` later if it is still there.
+  virtual void DeliverNotice(Duration grace, NoticeBy by) = 0;
   // The machine, with all processes and what was not synced.
   [[noreturn]] virtual void PowerLossNow() = 0;
   // Returns; from now on the process's connections, or those of the groups that

@@ -47,6 +47,19 @@ Status ReadThen(ObjectReader& with, AfterTear& out) {
                  FoundJson(then));
 }
 
+Status ReadNoticeBy(ObjectReader& with, NoticeBy& out) {
+  std::string name(NoticeByName(out));
+  RETURN_IF_ERROR(with.String("by", name));
+  for (const NoticeBy known :
+       {NoticeBy::kSignal, NoticeBy::kFile, NoticeBy::kHttp}) {
+    if (name == NoticeByName(known)) {
+      out = known;
+      return OkStatus();
+    }
+  }
+  return BadJson(with.Where("by"), "signal, file or http", FoundJson(name));
+}
+
 Status ReadError(ObjectReader& with, int& out) {
   std::string name;
   RETURN_IF_ERROR(with.String("error", name));
@@ -186,6 +199,7 @@ ObjectReader::Json ParametersToJson(const FaultParameters& with) {
   put("latency_ns", with.latency.count(), defaults.latency.count());
   put("duration_ns", with.duration.count(), defaults.duration.count());
   put("grace_ns", with.grace.count(), defaults.grace.count());
+  put("by", NoticeByName(with.notice), NoticeByName(defaults.notice));
   put("exit_code", with.exit_code, defaults.exit_code);
   if (with.error != defaults.error) {
     json["error"] =
@@ -233,6 +247,7 @@ Status ReadParameters(const ObjectReader::Json& json, const std::string& where,
   }
   if (takes("grace")) {
     RETURN_IF_ERROR(with.Nanoseconds("grace_ns", out.grace));
+    RETURN_IF_ERROR(ReadNoticeBy(with, out.notice));
   }
   if (takes("exit_code")) {
     RETURN_IF_ERROR(with.Integer("exit_code", 1, out.exit_code));

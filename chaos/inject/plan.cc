@@ -55,6 +55,7 @@ FaultParameters OnlyTaken(FaultKind kind, const FaultParameters& all) {
       break;
     case FaultKind::kPreempt:
       taken.grace = all.grace;
+      taken.notice = all.notice;
       break;
     case FaultKind::kTornWrite:
       taken.blocks = all.blocks;

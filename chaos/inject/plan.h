@@ -19,7 +19,9 @@
 //   stop          The whole process stands still (SIGSTOP), for `duration` or
 //                 for ever; its connections stay open.
 //   slow          The calling task takes `latency` longer.
-//   preempt       A termination notice now, a kill after `grace`.
+//   preempt       A termination notice now, a kill after `grace`; `by` signal,
+//                 by a file that appears, or by what the metadata service of
+//                 the worker's host says over http.
 //   torn_write    The next write is cut into `blocks` equal blocks, and only
 //                 those in `keep` land; then comes `then`. The others keep what
 //                 the file held there (zeros, or a shorter file). Where `then`
@@ -215,6 +217,11 @@ std::string_view AfterTearName(AfterTear then);
 // Of a worker's connections: what it sends, or what is sent to it.
 enum class LinkWay : uint8_t { kOut, kIn };
 
+// How a notice reaches the worker. By file and http it lasts: all lives of the
+// job on the machine see it, until the job is started again as a whole.
+enum class NoticeBy : uint8_t { kSignal, kFile, kHttp };
+std::string_view NoticeByName(NoticeBy by);
+
 enum class JumpDirection : uint8_t { kForward, kBack };
 
 // A kind takes the parameters that name it; the others keep their defaults. In
@@ -227,6 +234,7 @@ struct FaultParameters {
   // hang, stop, partition, one_way, drop, delay; 0: for ever
   Duration duration{0};
   Duration grace{0};                     // preempt
+  NoticeBy notice = NoticeBy::kSignal;   // preempt
   int exit_code = 70;                    // crash; 1 to 255
   int error = EIO;                       // errno
   int blocks = 8;                        // torn_write; 1 to 64

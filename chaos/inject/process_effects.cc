@@ -64,6 +64,13 @@ void ContinueSelfAfter(Duration delay) {
   }
 }
 
+void MakeEmptyFile(const std::string& path) {
+  CHECK(!path.empty(), "a notice by file or http, and no place for it");
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+  CHECK(file >= 0, fmt::format("{}: {}", path, std::strerror(errno)));
+  close(file);
+}
+
 }  // namespace
 
 void ProcessEffects::CrashNow(int exit_code) { _exit(exit_code); }
@@ -89,9 +96,17 @@ void ProcessEffects::StopSelf(Duration duration) {
   kill(getpid(), SIGSTOP);
 }
 
-void ProcessEffects::DeliverNotice(Duration grace) {
+void ProcessEffects::DeliverNotice(Duration grace, NoticeBy by) {
   KillSelfAfter(grace);
-  kill(getpid(), SIGTERM);
+  switch (by) {
+    case NoticeBy::kSignal:
+      kill(getpid(), SIGTERM);
+      return;
+    case NoticeBy::kFile:
+      return MakeEmptyFile(notices_.file);
+    case NoticeBy::kHttp:
+      return MakeEmptyFile(notices_.http);
+  }
 }
 
 void ProcessEffects::PowerLossNow() {

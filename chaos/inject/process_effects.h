@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "chaos/inject/faulty_clock.h"
 #include "chaos/inject/faulty_network.h"
@@ -15,13 +16,21 @@ namespace gauntlet {
 // and the end of a grace: SIGKILL; stop: SIGSTOP; a notice: SIGTERM, which is
 // the Host's to catch. Clocks and threads are the system's own: faults are no
 // part of the engine. Network and calendar are those that the engine is given.
+// Files that stand for notices. The first is what the worker looks for; once
+// the second is there, whoever plays the metadata service says TRUE.
+struct NoticeFiles {
+  std::string file;
+  std::string http;
+};
+
 class ProcessEffects final : public InjectorEffects {
  public:
   // Where no plan has a fault of network or calendar.
   ProcessEffects() = default;
-  // Both must outlive this.
-  ProcessEffects(FaultyNetwork& network, FaultyClock& clock)
-      : network_(&network), clock_(&clock) {}
+  // Network and clock must outlive this.
+  ProcessEffects(FaultyNetwork& network, FaultyClock& clock,
+                 NoticeFiles notices)
+      : network_(&network), clock_(&clock), notices_(std::move(notices)) {}
 
   [[noreturn]] void CrashNow(int exit_code) override;
   [[noreturn]] void AbortNow(std::string_view why) override;
@@ -29,7 +38,7 @@ class ProcessEffects final : public InjectorEffects {
   void HangForever() override;
   void Sleep(Duration duration) override;
   void StopSelf(Duration duration) override;
-  void DeliverNotice(Duration grace) override;
+  void DeliverNotice(Duration grace, NoticeBy by) override;
   // Never to be reached: plans with it are not run in processes (WhyNotReal).
   [[noreturn]] void PowerLossNow() override;
   void TroubleNetwork(const Fault& fault) override;
@@ -38,6 +47,7 @@ class ProcessEffects final : public InjectorEffects {
  private:
   FaultyNetwork* network_ = nullptr;
   FaultyClock* clock_ = nullptr;
+  NoticeFiles notices_;
 };
 
 // Fired faults as empty files in a directory that no fault is put into, so that

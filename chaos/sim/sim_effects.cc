@@ -57,9 +57,23 @@ void SimEffects::StopSelf(Duration duration) {
   simulation_.Stop(self);
 }
 
-void SimEffects::DeliverNotice(Duration grace) {
-  simulation_.Notify(simulation_.self());
+void SimEffects::DeliverNotice(Duration grace, NoticeBy by) {
+  const ProcessId self = simulation_.self();
   KillAt(simulation_.now() + grace);
+  switch (by) {
+    case NoticeBy::kSignal:
+      return simulation_.Notify(self);
+    case NoticeBy::kHttp:
+      return simulation_.SetMetadata(simulation_.process_host(self),
+                                     MetadataThatSays("TRUE"));
+    case NoticeBy::kFile: {
+      CHECK(!notice_file_.empty(), "a notice by file, and no place for it");
+      const Status made =
+          world_.storage.Open(notice_file_, OpenMode::kCreateTruncate).status();
+      CHECK(made.ok(), made.message());
+      return;
+    }
+  }
 }
 
 void SimEffects::PowerLossNow() {

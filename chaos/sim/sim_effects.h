@@ -23,13 +23,16 @@ class SimEffects final : public InjectorEffects {
   using HostOf = std::function<std::string(int worker)>;
 
   // `host_of` tells where the workers of this life of the job are; null where
-  // no fault names groups of them.
+  // no fault names groups of them. `notice_file` is what appears where a notice
+  // comes by file.
   SimEffects(Simulation& simulation, World& world, HostOf host_of = nullptr,
-             PowerLine power = PowerLine::kMachine)
+             PowerLine power = PowerLine::kMachine,
+             std::string notice_file = "")
       : simulation_(simulation),
         world_(world),
         host_of_(std::move(host_of)),
-        power_(power) {}
+        power_(power),
+        notice_file_(std::move(notice_file)) {}
 
   [[noreturn]] void CrashNow(int exit_code) override;
   [[noreturn]] void AbortNow(std::string_view why) override;
@@ -37,7 +40,7 @@ class SimEffects final : public InjectorEffects {
   void HangForever() override;
   void Sleep(Duration duration) override;
   void StopSelf(Duration duration) override;
-  void DeliverNotice(Duration grace) override;
+  void DeliverNotice(Duration grace, NoticeBy by) override;
   [[noreturn]] void PowerLossNow() override;
   // Of all connections of the host.
   void TroubleNetwork(const Fault& fault) override;
@@ -53,6 +56,7 @@ class SimEffects final : public InjectorEffects {
   World& world_;
   HostOf host_of_;
   PowerLine power_;
+  std::string notice_file_;
 };
 
 // Fired faults of one run, kept by the simulation's owner.

@@ -14,6 +14,12 @@ constexpr ExitStatus kKilled{.code = 128 + kSigKill, .signal = kSigKill};
 
 }  // namespace
 
+MetadataService MetadataThatSays(std::string_view body) {
+  return {.bytes =
+              fmt::format("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{}",
+                          body.size(), body)};
+}
+
 struct Simulation::Machine {
   Machine(Simulation& simulation, std::string machine_name)
       : name(std::move(machine_name)),
@@ -57,21 +63,59 @@ struct Simulation::Callbacks final : public Action {
 
 class SimHost final : public Host {
  public:
-  SimHost(std::string name, std::function<void(int)> exit)
-      : name_(std::move(name)), exit_(std::move(exit)) {}
+  SimHost(Simulation& simulation, std::string name,
+          std::function<void(int)> exit)
+      : simulation_(simulation),
+        name_(std::move(name)),
+        exit_(std::move(exit)) {}
   std::string Name() const override { return name_; }
   int TerminationNotices() const override { return notices_; }
+  std::optional<Time> FirstNotice() const override { return first_; }
+  int Interrupts() const override { return interrupts_; }
+  Result<HttpAnswer> Get(const HttpUrl& url, Time deadline) override;
   [[noreturn]] void Exit(int code) override {
     exit_(code);
     __builtin_unreachable();
   }
-  void Notify() { ++notices_; }
+  void Notify() {
+    ++notices_;
+    if (!first_) first_ = simulation_.now();
+  }
+  void Interrupt() {
+    ++interrupts_;
+    Notify();
+  }
 
  private:
+  Simulation& simulation_;
   std::string name_;
   std::function<void(int)> exit_;
   int notices_ = 0;
+  int interrupts_ = 0;
+  std::optional<Time> first_;
 };
+
+Result<HttpAnswer> SimHost::Get(const HttpUrl& url, Time deadline) {
+  const auto found = simulation_.metadata_.find(name_);
+  const MetadataService service = found == simulation_.metadata_.end()
+                                      ? MetadataThatSays("FALSE")
+                                      : found->second;
+  const Time answered = simulation_.now() + service.takes;
+  const bool hangs =
+      service.way == MetadataService::Way::kHangs || answered > deadline;
+  SimClock(simulation_.scheduler_).SleepUntil(hangs ? deadline : answered);
+  if (hangs) return DeadlineExceeded(HttpUrlText(url) + ": no answer in time");
+  if (service.way == MetadataService::Way::kRefuses) {
+    return Unavailable(HttpUrlText(url) + ": connection refused");
+  }
+  const Result<std::optional<HttpAnswer>> answer = ReadHttpAnswer(
+      std::string_view(service.bytes).substr(0, kMaxHttpAnswerBytes),
+      HttpStream::kClosed);
+  if (!answer.ok()) return Annotate(answer.status(), HttpUrlText(url));
+  // Closed, it is either an answer or none.
+  CHECK(answer->has_value(), "an answer that is neither");
+  return **answer;
+}
 
 class SimEventLog final : public EventLog {
  public:
@@ -109,7 +153,7 @@ struct Simulation::Process {
         network(simulation.network_,
                 {.process = id, .host = options.host, .group = &group}),
         tasks(simulation.scheduler_, group),
-        host(options.host,
+        host(simulation, options.host,
              [&simulation, this](int code) {
                simulation.End(*this, {.code = code, .signal = 0},
                               Farewell::kClose);
@@ -257,6 +301,14 @@ void Simulation::Continue(ProcessId process) {
 }
 
 void Simulation::Notify(ProcessId process) { Find(process).host.Notify(); }
+
+void Simulation::Interrupt(ProcessId process) {
+  Find(process).host.Interrupt();
+}
+
+void Simulation::SetMetadata(const std::string& host, MetadataService service) {
+  metadata_[host] = std::move(service);
+}
 
 void Simulation::PowerLoss(const std::string& host) {
   Machine& machine = MachineOf(host);

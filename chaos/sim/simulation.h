@@ -22,6 +22,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -34,6 +35,16 @@
 #include "engine/world/world.h"
 
 namespace gauntlet {
+
+// Of one host: what comes of a Host::Get, whatever it asks for.
+struct MetadataService {
+  enum class Way : uint8_t { kAnswers, kHangs, kRefuses };
+  Way way = Way::kAnswers;
+  std::string bytes;  // of the connection until it is closed
+  Duration takes = std::chrono::milliseconds(1);
+};
+// An answer with this body.
+MetadataService MetadataThatSays(std::string_view body);
 
 struct SimulationOptions {
   uint64_t seed = 0;
@@ -109,6 +120,11 @@ class Simulation {
   void Continue(ProcessId process);
   // SIGTERM: TerminationNotices() goes up.
   void Notify(ProcessId process);
+  // SIGINT: Interrupts() goes up too.
+  void Interrupt(ProcessId process);
+  // From now on this is what the host's metadata service does; at first it says
+  // FALSE.
+  void SetMetadata(const std::string& host, MetadataService service);
   // Cuts the host's machine off power: kills its processes without a goodbye
   // and takes from its disk what the profile allows. The machine is up again at
   // once. Does not return if the caller runs there.
@@ -155,6 +171,7 @@ class Simulation {
 
  private:
   friend class SimEventLog;
+  friend class SimHost;
   struct Machine;
   struct Process;
   struct Callbacks;
@@ -172,6 +189,7 @@ class Simulation {
   int ports_taken_ = 0;
   std::map<std::string, std::string> machine_names_;  // by host
   std::map<std::string, std::unique_ptr<Machine>> machines_;
+  std::map<std::string, MetadataService> metadata_;  // by host
   std::vector<std::unique_ptr<Process>> processes_;
   std::unique_ptr<Callbacks> callbacks_;
   std::vector<LoggedEvent> events_;

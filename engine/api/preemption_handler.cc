@@ -1,13 +1,18 @@
 #include "engine/api/preemption_handler.h"
 
+#include <utility>
+
 namespace gauntlet {
 
 PreemptionCheckpointHandler::PreemptionCheckpointHandler(
     CustomTraining& training, CheckpointManager& manager,
-    const PreemptionOptions& options)
+    const PreemptionOptions& options, NoticeWatch::Say say)
     : training_(&training),
       manager_(&manager),
-      notices_(training.world(), options.grace, LeaveWith::kSave) {}
+      watch_(training.world(), options, std::move(say)),
+      notices_(watch_.world(), options.grace, LeaveWith::kSave) {
+  watch_.Start();
+}
 
 Result<HandledStep> PreemptionCheckpointHandler::Run() {
   ++total_run_calls_;

@@ -9,6 +9,7 @@
 #include "engine/api/custom_training.h"
 #include "engine/status.h"
 #include "engine/train/notice_requests.h"
+#include "engine/train/notice_watch.h"
 #include "engine/train/options.h"
 
 namespace gauntlet {
@@ -25,20 +26,27 @@ class PreemptionCheckpointHandler {
  public:
   // Both outlive it. With a grace period training goes on while the time left
   // is enough for a save, whose duration is measured; without one it stops at
-  // the next step.
+  // the next step. From now on it looks out for notices by file and URL; `say`
+  // is told what people may want to know of that.
   PreemptionCheckpointHandler(CustomTraining& training,
                               CheckpointManager& manager,
-                              const PreemptionOptions& options);
+                              const PreemptionOptions& options,
+                              NoticeWatch::Say say = nullptr);
 
   // One step of all workers, and the save that a notice to any of them asks
   // for. REQUIRES: the training's epoch has rows left.
   Result<HandledStep> Run();
+
+  // Ends the look-out. REQUIRES: called before the end where the options name a
+  // file or a URL, unless the process is going away.
+  void Leave() { watch_.Stop(); }
 
   uint64_t total_run_calls() const { return total_run_calls_; }
 
  private:
   CustomTraining* training_;
   CheckpointManager* manager_;
+  NoticeWatch watch_;
   NoticeRequests notices_;
   uint64_t total_run_calls_ = 0;
 };

@@ -4,20 +4,44 @@
 #include <atomic>
 #include <cstdio>
 
+#include "engine/check.h"
+#include "engine/real/http_get.h"
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
 namespace gauntlet {
 namespace {
 
 // A signal handler is given nothing but the signal's number, so what it counts
-// has to be reachable by name: the one variable of this kind.
+// has to be reachable by name: the only variables of this kind.
 std::atomic<int> termination_notices{0};
-static_assert(std::atomic<int>::is_always_lock_free,
+std::atomic<int> interrupts{0};
+constexpr int64_t kNone = -1;
+std::atomic<int64_t> first_notice_ns{kNone};  // of SystemClock
+static_assert(std::atomic<int>::is_always_lock_free &&
+                  std::atomic<int64_t>::is_always_lock_free,
               "a signal handler may touch lock-free atomics only");
 
-void CountNotice(int /*signal*/) {
-  termination_notices.fetch_add(1, std::memory_order_relaxed);
+void CountNotice(int signal) {
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  int64_t none = kNone;
+  first_notice_ns.compare_exchange_strong(
+      none, int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec);
+  if (signal == SIGINT) interrupts.fetch_add(1, std::memory_order_relaxed);
+  termination_notices.fetch_add(1, std::memory_order_release);
+}
+
+int NumberOf(std::string_view signal) {
+  if (signal == "SIGHUP") return SIGHUP;
+  if (signal == "SIGQUIT") return SIGQUIT;
+  if (signal == "SIGUSR1") return SIGUSR1;
+  if (signal == "SIGUSR2") return SIGUSR2;
+  if (signal == "SIGXCPU") return SIGXCPU;
+  if (signal == "SIGPWR") return SIGPWR;
+  CHECK(signal == "SIGTERM", "one of NoticeSignals()");
+  return SIGTERM;
 }
 
 void SetHandler(int signal, void (*handler)(int)) {
@@ -37,6 +61,10 @@ void InstallSignalHandlers() {
   SetHandler(SIGXFSZ, SIG_IGN);
 }
 
+void InstallNoticeSignal(std::string_view name) {
+  SetHandler(NumberOf(name), CountNotice);
+}
+
 std::string RealHost::Name() const {
   std::array<char, 256> name = {};
   if (gethostname(name.data(), name.size() - 1) != 0) return "unknown";
@@ -44,7 +72,21 @@ std::string RealHost::Name() const {
 }
 
 int RealHost::TerminationNotices() const {
-  return termination_notices.load(std::memory_order_relaxed);
+  return termination_notices.load(std::memory_order_acquire);
+}
+
+std::optional<Time> RealHost::FirstNotice() const {
+  const int64_t ns = first_notice_ns.load();
+  if (ns == kNone) return std::nullopt;
+  return Time(Duration(ns));
+}
+
+int RealHost::Interrupts() const {
+  return interrupts.load(std::memory_order_relaxed);
+}
+
+Result<HttpAnswer> RealHost::Get(const HttpUrl& url, Time deadline) {
+  return HttpGet(url, deadline);
 }
 
 void RealHost::Exit(int code) {

@@ -2,7 +2,9 @@
 #ifndef GAUNTLET_ENGINE_REAL_REAL_HOST_H_
 #define GAUNTLET_ENGINE_REAL_REAL_HOST_H_
 
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "engine/world/host.h"
 
@@ -14,11 +16,17 @@ namespace gauntlet {
 // the end of the process.
 void InstallSignalHandlers();
 
+// Makes one more signal a notice: one of NoticeSignals(). REQUIRES: it is.
+void InstallNoticeSignal(std::string_view name);
+
 class RealHost final : public Host {
  public:
   std::string Name() const override;
-  // Of all SIGTERM and SIGINT since InstallSignalHandlers; 0 without it.
+  // Of all that came since the handlers were installed; nothing without them.
   int TerminationNotices() const override;
+  std::optional<Time> FirstNotice() const override;
+  int Interrupts() const override;
+  Result<HttpAnswer> Get(const HttpUrl& url, Time deadline) override;
   [[noreturn]] void Exit(int code) override;
 };
 

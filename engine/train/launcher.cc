@@ -27,7 +27,7 @@ constexpr int kFruitlessRejoins = 2;
 
 constexpr int ExitCode(WorkerExit exit) { return static_cast<int>(exit); }
 
-// Of the program: the second notice ended it.
+// Of the program: a second interrupt ended it.
 constexpr int kInterrupted = 130;
 
 class Launcher {
@@ -69,7 +69,6 @@ class Launcher {
   std::string ReasonOfLosses();
   bool CountRestart(const std::string& reason);
   bool Pause(Duration pause);
-  bool told_to_stop() const { return notices_passed_on_ > 0; }
   int chief() const { return members_.front(); }
 
   World& world_;
@@ -92,7 +91,8 @@ class Launcher {
   std::string ended_by_;      // why, where that is known
   std::optional<TrainResult> result_;
   Tenure tenure_;
-  int notices_passed_on_ = 0;
+  bool told_to_stop_ = false;
+  bool interrupted_twice_ = false;
   Time kill_at_ = kNever;
   Duration patience_{0};
   Time hangs_at_ = kNever;   // the chief, if it says nothing until then
@@ -151,13 +151,12 @@ void Launcher::KillAll() {
 }
 
 void Launcher::PassOnNotices() {
-  const int notices = world_.host.TerminationNotices();
-  if (notices <= notices_passed_on_) return;
-  notices_passed_on_ = notices;
-  if (notices > 1) {
+  if (!interrupted_twice_ && world_.host.Interrupts() > 1) {
+    interrupted_twice_ = true;
     EndAttempt();
-    return;
   }
+  if (told_to_stop_ || world_.host.TerminationNotices() == 0) return;
+  told_to_stop_ = true;
   GiveThemUntil(options_.stop_grace);
   for (const auto& [worker, runs] : running_) {
     if (runs) processes_.Signal(worker, WorkerSignal::kTerminate);
@@ -230,7 +229,7 @@ void Launcher::TakeExit(int worker, const WorkerExited& exited) {
 // all have to leave on a notice they still have to agree on a save.
 bool Launcher::MayRegroup() const {
   return options_.restart == RestartPolicy::kRejoin && members_.size() > 1 &&
-         !ending_ && notices_passed_on_ < 2;
+         !ending_ && !interrupted_twice_;
 }
 
 void Launcher::EndAttempt() {
@@ -334,12 +333,12 @@ bool Launcher::Conclude(LaunchEnd& end) const {
       return true;
     }
   }
-  if (notices_passed_on_ > 1) {
+  if (interrupted_twice_) {
     end.exit_code = kInterrupted;
-    end.reason = "told to stop twice";
+    end.reason = "interrupted twice";
     return true;
   }
-  if (told_to_stop()) {
+  if (told_to_stop_) {
     end.exit_code = ExitCode(WorkerExit::kStopped);
     end.reason = "stopped before the workers could agree on a save";
     return true;

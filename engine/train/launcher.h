@@ -58,11 +58,12 @@ class LaunchObserver {
 // take: where that is over, all are killed and started again.
 //
 // Ends when the job does, when it is told to stop (the notices of world.host,
-// passed on to the workers: the first asks them to save and go, the second
-// kills them and is exit code 130), when a worker ends for a reason that a
-// restart cannot mend, or when restarts are used up. A worker that fails again
-// and again is done without where fewer are enough (Membership), and the end of
-// the job otherwise. No worker is left in any case.
+// passed on to the workers: the first asks them to save and go, repeated ones
+// change nothing, but a second interrupt, by a person at the terminal, kills
+// them and is exit code 130), when a worker ends for a reason that a restart
+// cannot mend, or when restarts are used up. A worker that fails again and
+// again is done without where fewer are enough (Membership), and the end of the
+// job otherwise. No worker is left in any case.
 LaunchEnd Launch(World& world, WorkerProcesses& processes,
                  const LauncherOptions& options, LaunchObserver& observer);
 

@@ -3,10 +3,13 @@
 namespace gauntlet {
 
 uint32_t NoticeRequests::Ask(uint64_t generation, uint64_t step) {
-  if (world_->host.TerminationNotices() == 0) return 0;
+  // A long operation, or a load, may have ended just now: the time counts from
+  // when it came, not from when somebody looked.
+  const std::optional<Time> came = world_->host.FirstNotice();
+  if (!came) return 0;
   const Time now = world_->clock.Now();
   if (!timing_.noticed()) {
-    timing_.Noticed(now);
+    timing_.Noticed(*came);
     world_->events.Emit(
         {.kind = EventKind::kNotice, .generation = generation, .step = step});
   }

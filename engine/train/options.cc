@@ -1,8 +1,13 @@
 #include "engine/train/options.h"
 
+#include <algorithm>
+#include <array>
 #include <limits>
 
 #include "engine/job/strict_json.h"
+#include "engine/world/http_format.h"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace gauntlet {
 namespace {
@@ -161,14 +166,33 @@ Result<ClusterOptions> ClusterFromJson(const Json& json) {
 }
 
 Json PreemptionToJson(const PreemptionOptions& preemption) {
-  return {{"grace_ns", preemption.grace.count()}};
+  return {{"grace_ns", preemption.grace.count()},
+          {"signal", preemption.signal},
+          {"file", preemption.file},
+          {"url", preemption.url},
+          {"poll_every_ns", preemption.poll_every.count()}};
 }
 
 Result<PreemptionOptions> PreemptionFromJson(const Json& json) {
   JsonFields fields(json, "preemption");
   PreemptionOptions preemption{
-      .grace = Duration(fields.Integer("grace_ns", 0, kMaxDuration))};
+      .grace = Duration(fields.Integer("grace_ns", 0, kMaxDuration)),
+      .signal = fields.String("signal"),
+      .file = fields.String("file"),
+      .url = fields.String("url"),
+      .poll_every = ReadDuration(fields, "poll_every_ns")};
   RETURN_IF_ERROR(fields.Finish());
+  if (!preemption.signal.empty() &&
+      std::ranges::find(NoticeSignals(), preemption.signal) ==
+          NoticeSignals().end()) {
+    return InvalidArgument(fmt::format(
+        "preemption.signal: expected one of {}, found \"{}\"",
+        fmt::join(NoticeSignals(), ", "), preemption.signal.substr(0, 40)));
+  }
+  if (!preemption.url.empty()) {
+    const Status url = ParseHttpUrl(preemption.url).status();
+    if (!url.ok()) return Annotate(url, "preemption.url");
+  }
   return preemption;
 }
 
@@ -235,6 +259,13 @@ Result<TrainOptions> FromObject(const Json& json) {
 }
 
 }  // namespace
+
+std::span<const std::string_view> NoticeSignals() {
+  static constexpr std::array<std::string_view, 7> kSignals = {
+      "SIGTERM", "SIGHUP",  "SIGQUIT", "SIGUSR1",
+      "SIGUSR2", "SIGXCPU", "SIGPWR"};
+  return kSignals;
+}
 
 std::string TrainOptionsToJson(const TrainOptions& options) {
   Result<Json> job =

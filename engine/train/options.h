@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -76,11 +77,19 @@ struct ClusterOptions {
   OnLoss on_loss = OnLoss::kLeave;
 };
 
+// What a worker takes for a notice beside SIGTERM and SIGINT.
 struct PreemptionOptions {
   // From a notice until the process is killed. Training goes on while that is
   // enough for a save; 0: it saves and leaves at once.
   Duration grace{0};
+  std::string signal;  // one more; see NoticeSignals(); "": none
+  std::string file;    // once there is something of this name; "": none
+  std::string url;     // once its answer says so (NoticeIn); "": none
+  Duration poll_every = std::chrono::seconds(1);  // file and URL
 };
+
+// "SIGTERM", "SIGUSR1" …: those that can be notices.
+std::span<const std::string_view> NoticeSignals();
 
 // What is done when a worker is lost: nothing; all workers start again from the
 // newest checkpoint; or the lost one alone does, and takes the others' state.

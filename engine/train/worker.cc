@@ -13,6 +13,7 @@
 #include "engine/train/collective_save.h"
 #include "engine/train/held_state.h"
 #include "engine/train/model_export.h"
+#include "engine/train/notice_watch.h"
 #include "engine/train/resume.h"
 #include "engine/train/run_summary.h"
 #include "engine/train/state_transfer.h"
@@ -614,22 +615,36 @@ WorkerEnd Worker::Run() {
   }
 }
 
+NoticeWatch::Say SayAs(int worker, ProgressReporter& reporter) {
+  return [worker, &reporter](const std::string& line) {
+    reporter.Progress({.line = fmt::format("worker {}: {}", worker, line)});
+  };
+}
+
 }  // namespace
 
 TrainedWorker TrainAsWorker(World& world, const TrainInputs& inputs,
                             const WorkerSpec& place,
                             ProgressReporter& reporter) {
-  Worker worker(world, inputs, place, reporter);
+  NoticeWatch watch(world, inputs.options.preemption,
+                    SayAs(place.worker, reporter));
+  watch.Start();
+  Worker worker(watch.world(), inputs, place, reporter);
   WorkerEnd end = worker.Live();
+  watch.Stop();
   return worker.Abandon(std::move(end));
 }
 
 void RunWorker(World& world, const TrainInputs& inputs, const WorkerSpec& place,
                ProgressReporter& reporter,
                const std::function<void(const WorkerEnd&)>& on_end) {
-  Worker worker(world, inputs, place, reporter);
+  NoticeWatch watch(world, inputs.options.preemption,
+                    SayAs(place.worker, reporter));
+  watch.Start();
+  Worker worker(watch.world(), inputs, place, reporter);
   const WorkerEnd end = worker.Live();
   on_end(end);
+  // The watch goes with the process: a look under way keeps nobody waiting.
   world.host.Exit(static_cast<int>(end.exit));
   // g++ does not see that a virtual call never returns.
   CheckFailed(__FILE__, __LINE__, "Exit", "returned");

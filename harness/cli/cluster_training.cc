@@ -258,6 +258,9 @@ int TrainAsWorkerOf(const ResolvedCluster& cluster, const TrainCommand& told,
     fmt::print(console.err, "gauntlet train: {}\n", command.status().message());
     return static_cast<int>(ExitCode::kUsage);
   }
+  if (!command->options.preemption.signal.empty()) {
+    InstallNoticeSignal(command->options.preemption.signal);
+  }
   RealWorld real;
   ClusterReporter reporter(real.clock, *command, cluster.place.rank, console);
   const Status status = RunWorkerOf(cluster, *command, real, reporter, console);

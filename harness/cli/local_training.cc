@@ -90,6 +90,10 @@ Result<int> Train(const TrainCommand& command, Console& console) {
 
 int TrainOnThisMachine(const TrainCommand& command, Console& console) {
   InstallSignalHandlers();
+  if (const std::string& signal = command.options.preemption.signal;
+      !signal.empty()) {
+    InstallNoticeSignal(signal);
+  }
   const Result<int> exit_code = Train(command, console);
   if (exit_code.ok()) return *exit_code;
   fmt::print(console.err, "gauntlet train: {}\n", exit_code.status().message());

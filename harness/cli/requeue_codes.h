@@ -33,6 +33,13 @@ class RequeueHost final : public Host {
 
   std::string Name() const override { return host_.Name(); }
   int TerminationNotices() const override { return host_.TerminationNotices(); }
+  std::optional<Time> FirstNotice() const override {
+    return host_.FirstNotice();
+  }
+  int Interrupts() const override { return host_.Interrupts(); }
+  Result<HttpAnswer> Get(const HttpUrl& url, Time deadline) override {
+    return host_.Get(url, deadline);
+  }
   [[noreturn]] void Exit(int code) override;
 
  private:

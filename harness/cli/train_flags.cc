@@ -3,6 +3,7 @@
 #include "harness/cli/flags.h"
 #include "harness/cli/job_flags.h"
 #include "harness/cli/membership_flags.h"
+#include "harness/cli/notice_flags.h"
 #include "harness/cli/verbs.h"
 #include <fmt/format.h>
 
@@ -109,6 +110,7 @@ void AddMachineFlags(Flags& flags, TrainFlags& told) {
                "from a notice to the kill: train on while it is enough for a "
                "save (save and leave at once)"},
               ReadTime(told.grace));
+  AddNoticeFlags(flags, command.options.preemption);
 }
 
 void AddRequeueFlags(Flags& flags, RequeueCodes& codes) {

@@ -51,6 +51,9 @@ Result<std::unique_ptr<ProgressReporter>> OpenReporter(int fd) {
 Status Work(const WorkerCommand& command, RealWorld& real, Console& console) {
   ASSIGN_OR_RETURN(const TrainOptions options,
                    ReadOptions(real.storage, command.options_file));
+  if (!options.preemption.signal.empty()) {
+    InstallNoticeSignal(options.preemption.signal);
+  }
   ASSIGN_OR_RETURN(const WorkerSpec place, PlaceOf(command));
   ASSIGN_OR_RETURN(const auto reporter, OpenReporter(command.notices_fd));
   const auto on_end = [&](const WorkerEnd& end) {

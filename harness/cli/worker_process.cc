@@ -11,6 +11,8 @@
 #include "chaos/inject/process_effects.h"
 #include "engine/data/dataset.h"
 #include "engine/real/event_file.h"
+#include "harness/run/metadata_server.h"
+#include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
@@ -23,15 +25,22 @@ std::string FiredDirectory(const std::string& plan_file) {
   return plan_file + ".fired";
 }
 
+struct PlanPlaces {
+  std::string plan_file;
+  std::string notice_file;  // that the worker looks for
+};
+
 // A fault plan brought to this process: what stands between engine and world.
 struct PlannedFaults {
-  PlannedFaults(FaultPlan told, const std::string& plan_file,
+  PlannedFaults(FaultPlan told, const PlanPlaces& places,
                 const ProcessIdentity& self, RealWorld& real, EventLog& events)
       : plan(std::move(told)),
         network(real.network, real.clock, real.tasks, plan.seed),
         clock(real.clock),
-        effects(network, clock),
-        fired(FiredDirectory(plan_file)),
+        effects(network, clock,
+                {.file = places.notice_file,
+                 .http = MetadataFile(places.plan_file)}),
+        fired(FiredDirectory(places.plan_file)),
         injector(plan, self, effects, fired, events),
         points(injector, plan, ExternalControlFromEnvironment()),
         storage(real.storage, injector) {}
@@ -46,7 +55,23 @@ struct PlannedFaults {
   FaultyStorage storage;
 };
 
+// A notice that nobody looks for would be none.
+Status CheckNotices(const FaultPlan& plan, const PreemptionOptions& told) {
+  for (const Fault& fault : plan.faults) {
+    if (fault.kind != FaultKind::kPreempt) continue;
+    const bool missing =
+        (fault.with.notice == NoticeBy::kFile && told.file.empty()) ||
+        (fault.with.notice == NoticeBy::kHttp && told.url.empty());
+    if (!missing) continue;
+    return InvalidArgument(
+        fmt::format("fault {}: expected workers that look for notices by {}",
+                    fault.id, NoticeByName(fault.with.notice)));
+  }
+  return OkStatus();
+}
+
 Result<std::unique_ptr<PlannedFaults>> ReadPlan(const std::string& file,
+                                                const PreemptionOptions& told,
                                                 const ProcessIdentity& self,
                                                 RealWorld& real,
                                                 EventLog& events) {
@@ -55,9 +80,12 @@ Result<std::unique_ptr<PlannedFaults>> ReadPlan(const std::string& file,
                    ReadFile(real.storage, file, kMaxFile));
   Result<FaultPlan> plan = PlanFromJson(text);
   if (!plan.ok()) return Annotate(plan.status(), file);
+  const Status looked_for = CheckNotices(*plan, told);
+  if (!looked_for.ok()) return Annotate(looked_for, file);
   const Status made = real.storage.MakeDirectory(FiredDirectory(file));
   if (!made.ok() && made.code() != Code::kAlreadyExists) return made;
-  return std::make_unique<PlannedFaults>(*std::move(plan), file, self, real,
+  const PlanPlaces places = {.plan_file = file, .notice_file = told.file};
+  return std::make_unique<PlannedFaults>(*std::move(plan), places, self, real,
                                          events);
 }
 
@@ -109,8 +137,9 @@ Status WorkHere(RealWorld& real, const WorkerRun& run) {
   const ProcessIdentity self = {.worker = run.place.worker,
                                 .life = run.place.life,
                                 .rank = run.place.rank};
-  ASSIGN_OR_RETURN(const auto faults,
-                   ReadPlan(run.plan_file, self, real, events));
+  ASSIGN_OR_RETURN(
+      const auto faults,
+      ReadPlan(run.plan_file, options.preemption, self, real, events));
   ASSIGN_OR_RETURN(const auto data, LoadData(real.storage, options.job.data));
   Storage& storage = faults ? static_cast<Storage&>(faults->storage)
                             : static_cast<Storage&>(real.storage);

@@ -41,6 +41,11 @@ class LoneHost final : public Host {
  public:
   std::string Name() const override { return "h"; }
   int TerminationNotices() const override { return 0; }
+  std::optional<Time> FirstNotice() const override { return std::nullopt; }
+  int Interrupts() const override { return 0; }
+  Result<HttpAnswer> Get(const HttpUrl&, Time) override {
+    return Unavailable("nobody answers");
+  }
   [[noreturn]] void Exit(int) override {
     CheckFailed(__FILE__, __LINE__, "Exit", "a recovery does not end itself");
   }

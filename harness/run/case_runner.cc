@@ -22,6 +22,16 @@ namespace fs = std::filesystem;
 
 // Where the store of a simulated run stands.
 constexpr const char* kSimulatedStore = "/ckpt";
+// What simulated workers look at where a notice comes that way.
+constexpr const char* kSimulatedNotice = "/notice";
+constexpr const char* kSimulatedService =
+    "http://169.254.169.254/computeMetadata/v1/instance/preempted";
+
+bool HasNotice(const FaultPlan& plan, NoticeBy by) {
+  return std::ranges::any_of(plan.faults, [by](const Fault& fault) {
+    return fault.kind == FaultKind::kPreempt && fault.with.notice == by;
+  });
+}
 
 // What is needed for a replay and for a look; the rest of a run that held is
 // of no use.
@@ -113,6 +123,12 @@ RunPlan PlanOf(const Case& one) {
   plan.train.checkpoint.directory = kSimulatedStore;
   plan.train.digest_every = 1;
   plan.train.log_samples = true;
+  if (HasNotice(plan.faults, NoticeBy::kFile)) {
+    plan.train.preemption.file = kSimulatedNotice;
+  }
+  if (HasNotice(plan.faults, NoticeBy::kHttp)) {
+    plan.train.preemption.url = kSimulatedService;
+  }
   return plan;
 }
 

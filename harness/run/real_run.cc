@@ -7,12 +7,14 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <utility>
 
 #include "engine/real/child_process.h"
 #include "engine/real/real_world.h"
 #include "engine/real/worker_environment.h"
 #include "harness/record/event_file.h"
+#include "harness/run/metadata_server.h"
 #include "harness/run/text_file.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -120,6 +122,7 @@ class RealRun {
 
  private:
   Status Prepare();
+  void RemoveNotices();
   Result<bool> LaunchOnce(int start);
   ChildProgram ProgramOf(int start) const;
   ChildEnd Watch(const ChildProcess& launcher);
@@ -132,6 +135,7 @@ class RealRun {
   const std::function<bool()>& interrupted_;
   const RunPlan& plan_;
   const SteadyClock::time_point begin_ = SteadyClock::now();
+  std::unique_ptr<MetadataServer> metadata_;  // where the workers ask one
   RunLog log_;
 };
 
@@ -145,6 +149,13 @@ Status RealRun::Prepare() {
     }
   }
   TrainOptions train = plan_.train;
+  PreemptionOptions& preemption = train.preemption;
+  if (!preemption.file.empty()) preemption.file = directory_ / "notice";
+  if (!preemption.url.empty()) {
+    ASSIGN_OR_RETURN(metadata_, MetadataServer::Start(
+                                    MetadataFile(directory_ / "plan.json")));
+    preemption.url = metadata_->url();
+  }
   if (!train.checkpoint.directory.empty()) {
     train.checkpoint.directory = directory_ / "ckpt";
   }
@@ -234,8 +245,16 @@ ChildEnd RealRun::Watch(const ChildProcess& launcher) {
   return AwaitEnd(launcher);
 }
 
+// A queue starts the job again where no notice holds.
+void RealRun::RemoveNotices() {
+  std::error_code error;
+  fs::remove(directory_ / "notice", error);
+  fs::remove(MetadataFile(directory_ / "plan.json"), error);
+}
+
 // Whether the job is to be started again.
 Result<bool> RealRun::LaunchOnce(int start) {
+  RemoveNotices();
   const ChildProgram program = ProgramOf(start);
   ASSIGN_OR_RETURN(const ChildProcess launcher, StartChild(program));
   const ChildEnd end = Watch(launcher);

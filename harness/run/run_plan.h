@@ -14,8 +14,8 @@
 namespace gauntlet {
 
 struct RunPlan {
-  // checkpoint.directory is left to the executor where it is not empty: each
-  // run has a directory of its own.
+  // checkpoint.directory, preemption.file and preemption.url are left to the
+  // executor where they are not empty: each run has its own.
   TrainOptions train;
   LauncherOptions launch;
   FaultPlan faults;

@@ -61,6 +61,7 @@ class SimulatedRun {
   int WorkerMain(World& plain, const WorkerSpec& spec,
                  const WorkerReport& report);
   int LauncherMain(World& world, int first_life);
+  void RemoveNotice();
   bool RunLauncher(int first_life);
   void CollectLives();
   void InspectStoreAfterwards();
@@ -86,7 +87,8 @@ int SimulatedRun::WorkerMain(World& plain, const WorkerSpec& spec,
   SimEffects effects(
       simulation_, plain,
       [life = spec.life](int worker) { return WorkerHost(worker, life); },
-      host_alone ? PowerLine::kHost : PowerLine::kMachine);
+      host_alone ? PowerLine::kHost : PowerLine::kMachine,
+      plan_.train.preemption.file);
   Injector injector(
       plan_.faults,
       {.worker = spec.worker, .life = spec.life, .rank = spec.rank}, effects,
@@ -132,9 +134,21 @@ int SimulatedRun::LauncherMain(World& world, int first_life) {
   return launch_end_->exit_code;
 }
 
+// A queue starts the job again on a machine that may stay.
+void SimulatedRun::RemoveNotice() {
+  const std::string& file = plan_.train.preemption.file;
+  if (file.empty()) return;
+  const Status removed =
+      simulation_.storage(kLauncherHost).Remove(file, FileKind::kFile);
+  if (!removed.ok() && removed.code() != Code::kNotFound) {
+    log_.harness_error = removed.message();
+  }
+}
+
 // Whether the job is to be started again.
 bool SimulatedRun::RunLauncher(int first_life) {
   launch_end_.reset();
+  RemoveNotice();
   const ProcessId launcher = simulation_.Start(
       {.name = "launcher", .host = kLauncherHost, .body = [&](World& world) {
          return LauncherMain(world, first_life);

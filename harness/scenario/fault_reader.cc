@@ -97,6 +97,7 @@ void ReadTear(const MapReader& with, FaultParameters& out) {
 void ReadPreempt(const MapReader& with, FaultParameters& out) {
   std::string profile;
   with.Choice("profile", profile);
+  with.Choice("by", out.notice);
   const bool grace = with.Time("grace", out.grace);
   if (grace == !profile.empty()) {
     with.Error(with.PlaceOf("grace"),

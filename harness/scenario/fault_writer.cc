@@ -78,6 +78,7 @@ FlowMap WithMap(const Fault& fault) {
   map.AddUnless(base.duration, "duration", with.duration);
   if (fault.kind == FaultKind::kPreempt) {
     map.Add("grace", DurationToText(with.grace));
+    if (with.notice != base.notice) map.Add("by", NoticeByName(with.notice));
   }
   for (const FaultErrorInfo& info : AllFaultErrors()) {
     if (info.number == with.error && with.error != base.error) {

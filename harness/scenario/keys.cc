@@ -325,6 +325,10 @@ constexpr KeySpec kKeys[] = {
      .doc = "from a notice to the end of the process: training goes on while "
             "it is enough for a save; 0s: save and leave at once",
      .fallback = "0s"},
+    {.path = "preemption.poll_every",
+     .type = T::kDuration,
+     .doc = "how often workers look for notices by file or http",
+     .fallback = "1s"},
 
     {.path = "preemption.requeue",
      .type = T::kCount,
@@ -478,6 +482,12 @@ constexpr KeySpec kKeys[] = {
      .type = T::kChoice,
      .doc = "whose grace: slurm, k8s and gcp 30s, aws-spot 120s",
      .listed = "slurm|k8s|aws-spot|gcp"},
+    {.path = "with.preempt.by",
+     .type = T::kChoice,
+     .doc = "how the notice comes: SIGTERM, a file that appears, or what the "
+            "host's metadata service says",
+     .fallback = "signal",
+     .listed = "signal|file|http"},
     {.path = "with.preempt.times",
      .type = T::kChoice,
      .doc = kTimesDoc,

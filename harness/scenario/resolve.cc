@@ -340,6 +340,7 @@ Case ReadCase(const Scenario& scenario, const Combination& combination,
   const MapReader preemption = document.Map("preemption");
   preemption.Time("grace", one.train.preemption.grace);
   preemption.Count("requeue", one.cluster.max_requeues);
+  preemption.Time("poll_every", one.train.preemption.poll_every);
   document.Map("disk").Choice("profile", one.disk);
   ReadCheckpoint(document, one.train.checkpoint);
   ReadExpectation(document, one);

@@ -99,6 +99,9 @@ std::string FaultSummary(const Fault& fault) {
   if (site.life > 1) text += fmt::format(", life {}", site.life);
   if (fault.kind == FaultKind::kPreempt) {
     text += fmt::format(", grace {}", DurationToText(fault.with.grace));
+    if (fault.with.notice != NoticeBy::kSignal) {
+      text += fmt::format(", by {}", NoticeByName(fault.with.notice));
+    }
   }
   if (!fault.after.empty()) text += fmt::format(", after {}", fault.after);
   return text;

@@ -261,7 +261,9 @@ FlowMap DiskMap(const Case& one) {
 FlowMap PreemptionMap(const Case& one) {
   const PreemptionOptions& preemption = one.train.preemption;
   FlowMap map;
-  map.AddUnless(PreemptionOptions().grace, "grace", preemption.grace);
+  const PreemptionOptions base;
+  map.AddUnless(base.grace, "grace", preemption.grace);
+  map.AddUnless(base.poll_every, "poll_every", preemption.poll_every);
   map.AddUnless(ClusterSetup().max_requeues, "requeue",
                 one.cluster.max_requeues);
   return map;

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Asks a training run to stop, and stops it without asking.
 
-A notice to the launcher or to any one worker saves and loses no step; a second
-notice or the launcher's death ends the run at once; no process is ever left.
+A notice to the launcher or to any one worker saves and loses no step, repeated
+or not; a second interrupt, as from a terminal, or the launcher's death ends the
+run at once; no process is ever left.
 """
 
 import signal
@@ -14,6 +15,7 @@ from observed_training import (Cases, STOPPED, expect, expect_equal, generator,
 
 WORKERS = 4
 AT_ONCE_S = 1.0
+INTERRUPTED = 130
 
 
 def command(options):
@@ -48,6 +50,16 @@ class Signals:
                      outcome["steps"])
         return f"stopped at step {outcome['steps']}"
 
+    def notice_by_signal(self, run, choice):
+        """By one that was named for it."""
+        self._start_and_reach(run, choice, "--notice-signal", "USR1")
+        run.launcher.send_signal(signal.SIGUSR1)
+        expect_equal("exit code", run.wait(), STOPPED)
+        outcome = run.outcome()
+        expect_equal("newest checkpoint", run.newest_step(), outcome["steps"])
+        self._resume(run)
+        return f"stopped at step {outcome['steps']}"
+
     def notice_at_any_moment(self, run, number, choice):
         """Also while it starts or ends: stopped or done, nothing else."""
         run.start(*command(self.options))
@@ -64,22 +76,57 @@ class Signals:
         expect_equal("resumed_from", resumed["resumed_from"], saved)
         return f"exit code {code}, saved step {saved}"
 
-    def second_notice(self, run, number, choice):
+    def second_interrupt(self, run, choice):
         """With a worker that cannot answer the first one."""
         self._start_and_reach(run, choice)
         self._send(run, f"worker {choice.randrange(WORKERS)}", signal.SIGSTOP)
-        run.launcher.send_signal(number)
+        run.launcher.send_signal(signal.SIGINT)
         time.sleep(0.3)
+        run.launcher.send_signal(signal.SIGTERM)
+        time.sleep(0.1)
         expect(run.launcher.poll() is None,
                "ended with the first notice though a worker stands still")
-        run.launcher.send_signal(number)
-        code = run.wait(within_s=AT_ONCE_S)
-        expect(code != 0, "expected another exit code than 0")
+        run.launcher.send_signal(signal.SIGINT)
+        expect_equal("exit code", run.wait(within_s=AT_ONCE_S), INTERRUPTED)
         run.expect_nothing_left()
         saved = run.newest_step()
         resumed = self._resume(run)
         expect_equal("resumed_from", resumed["resumed_from"], saved)
-        return f"exit code {code}"
+        return f"resumed from step {saved}"
+
+    def second_notice(self, run, role, choice):
+        """Programs repeat them: one saved step all the same."""
+        self._start_and_reach(run, choice)
+        slow = f"worker {choice.randrange(WORKERS)}"
+        self._send(run, slow, signal.SIGSTOP)
+        for _ in range(3):
+            self._send(run, role, signal.SIGTERM)
+            time.sleep(0.05)
+        expect(run.launcher.poll() is None,
+               "ended with repeated notices though a worker stands still")
+        self._send(run, slow, signal.SIGCONT)
+        expect_equal("exit code", run.wait(), STOPPED)
+        outcome = run.outcome()
+        run.expect_nothing_left()
+        run.expect_clean_store()
+        expect_equal("newest checkpoint", run.newest_step(), outcome["steps"])
+        resumed = self._resume(run)
+        expect_equal("resumed_from", resumed["resumed_from"],
+                     outcome["steps"])
+        return f"stopped at step {outcome['steps']}"
+
+    def notice_in_a_pause(self, run, choice):
+        """While the launcher waits to start a job again."""
+        self._start_and_reach(run, choice)
+        self._send(run, f"worker {choice.randrange(WORKERS)}", signal.SIGKILL)
+        time.sleep(choice.uniform(0.0, 0.15))
+        run.launcher.send_signal(signal.SIGTERM)
+        expect_equal("exit code", run.wait(), STOPPED)
+        run.expect_nothing_left()
+        saved = run.newest_step()
+        resumed = self._resume(run)
+        expect_equal("resumed_from", resumed["resumed_from"], saved)
+        return f"saved step {saved}"
 
     def launcher_killed(self, run, choice):
         self._start_and_reach(run, choice)
@@ -91,10 +138,10 @@ class Signals:
         expect_equal("resumed_from", resumed["resumed_from"], saved)
         return f"resumed from step {saved}"
 
-    def _start_and_reach(self, run, choice):
+    def _start_and_reach(self, run, choice, *more):
         """A random step of the first half."""
         step = choice.randrange(5, self.clean["steps"] // 2)
-        run.start(*command(self.options))
+        run.start(*command(self.options), *more)
         while (run.newest_step() or 0) < step:
             expect(run.launcher.poll() is None,
                    f"ended before step {step}: {run.errors()[-300:]}")
@@ -132,8 +179,10 @@ def cases_of(signals, round_, options):
                    f"worker {worker}", signal.SIGTERM)
     yield case("term-any-moment", signals.notice_at_any_moment, signal.SIGTERM)
     yield case("int-any-moment", signals.notice_at_any_moment, signal.SIGINT)
-    yield case("term-twice", signals.second_notice, signal.SIGTERM)
-    yield case("int-twice", signals.second_notice, signal.SIGINT)
+    yield case("term-thrice-launcher", signals.second_notice, "launcher")
+    yield case("usr1-launcher", signals.notice_by_signal)
+    yield case("int-twice", signals.second_interrupt)
+    yield case("term-in-a-pause", signals.notice_in_a_pause)
     yield case("kill-launcher", signals.launcher_killed)
 
 

@@ -8,7 +8,11 @@ TEST_P(HostContract, HasANameForPeople) {
 }
 
 TEST_P(HostContract, BeginsWithoutATerminationNotice) {
-  InWorld([](World& world) { EXPECT_EQ(world.host.TerminationNotices(), 0); });
+  InWorld([](World& world) {
+    EXPECT_EQ(world.host.TerminationNotices(), 0);
+    EXPECT_EQ(world.host.Interrupts(), 0);
+    EXPECT_EQ(world.host.FirstNotice(), std::nullopt);
+  });
 }
 
 TEST_P(HostContract, EmitsEventsFromAnyTask) {

@@ -19,6 +19,7 @@ constexpr std::array kTargets = {
     FuzzTarget{"cluster", FuzzCluster, ClusterSeeds, ""},
     FuzzTarget{"event_log", FuzzEventLog, EventLogSeeds, "json.dict"},
     FuzzTarget{"frame", FuzzFrame, FrameSeeds, ""},
+    FuzzTarget{"http_answer", FuzzHttpAnswer, HttpAnswerSeeds, ""},
     FuzzTarget{"idx", FuzzIdx, IdxSeeds, ""},
     FuzzTarget{"job", FuzzJob, JobSeeds, "json.dict"},
     FuzzTarget{"manifest", FuzzManifest, ManifestSeeds, "json.dict"},

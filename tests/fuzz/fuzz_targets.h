@@ -18,6 +18,8 @@ void FuzzEventLog(std::string_view input);
 std::vector<std::string> EventLogSeeds();
 void FuzzFrame(std::string_view input);
 std::vector<std::string> FrameSeeds();
+void FuzzHttpAnswer(std::string_view input);
+std::vector<std::string> HttpAnswerSeeds();
 void FuzzIdx(std::string_view input);
 std::vector<std::string> IdxSeeds();
 void FuzzJob(std::string_view input);

@@ -92,6 +92,8 @@ inline void FillParameters(FaultKind kind, FaultParameters& with) {
       break;
     case FaultKind::kPreempt:
       with.grace = *ArbitraryDuration();
+      with.notice = *rc::gen::element(NoticeBy::kSignal, NoticeBy::kFile,
+                                      NoticeBy::kHttp);
       break;
     case FaultKind::kTornWrite:
       FillTear(with);

@@ -36,7 +36,7 @@ TEST(ProcessEffectsTest, EndsTheProcessInTheWayThatTheFaultSays) {
       // Nobody catches the notice here.
       {"signal 15",
        [](ProcessEffects& effects) {
-         effects.DeliverNotice(std::chrono::seconds(60));
+         effects.DeliverNotice(std::chrono::seconds(60), NoticeBy::kSignal);
          effects.HangForever();
        }},
       {"exit 0",
@@ -90,7 +90,7 @@ TEST(ProcessEffectsTest, ANoticeThatIsCaughtLeavesTheGraceAndThenComesTheKill) {
   };
   const pid_t orderly = StartChild([&catch_notices] {
     catch_notices();
-    ProcessEffects().DeliverNotice(std::chrono::seconds(60));
+    ProcessEffects().DeliverNotice(std::chrono::seconds(60), NoticeBy::kSignal);
     while (notices == 0) usleep(1000);
     _exit(notices == 1 ? 143 : 99);
   });
@@ -98,7 +98,7 @@ TEST(ProcessEffectsTest, ANoticeThatIsCaughtLeavesTheGraceAndThenComesTheKill) {
   const pid_t stubborn = StartChild([&catch_notices] {
     catch_notices();
     ProcessEffects effects;
-    effects.DeliverNotice(milliseconds(50));
+    effects.DeliverNotice(milliseconds(50), NoticeBy::kSignal);
     effects.HangForever();
   });
   EXPECT_EQ(WaitFor(stubborn), "signal 9");

@@ -32,7 +32,9 @@ class RecordingEffects final : public InjectorEffects {
   void HangForever() override { diary_.push_back("hang"); }
   void Sleep(Duration duration) override { Note("sleep", duration); }
   void StopSelf(Duration duration) override { Note("stop", duration); }
-  void DeliverNotice(Duration grace) override { Note("notice", grace); }
+  void DeliverNotice(Duration grace, NoticeBy by) override {
+    Note(fmt::format("notice by {}", NoticeByName(by)), grace);
+  }
   [[noreturn]] void PowerLossNow() override {
     diary_.push_back("power loss");
     throw ProcessGone();

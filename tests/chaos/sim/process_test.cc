@@ -220,6 +220,22 @@ TEST_F(ProcessTest, NoticesAreCounted) {
   EXPECT_EQ(RunToExit(process).code, 143);
 }
 
+TEST_F(ProcessTest, AnInterruptIsANoticeAndTheFirstOneHasATime) {
+  const Time begin = simulation_.now();
+  const ProcessId process = Start([&](World& world) {
+    EXPECT_EQ(world.host.FirstNotice(), std::nullopt);
+    SleepFor(world, milliseconds(9));
+    EXPECT_EQ(world.host.TerminationNotices(), 2);
+    EXPECT_EQ(world.host.Interrupts(), 1);
+    EXPECT_EQ(world.host.FirstNotice(), begin + milliseconds(3));
+    return 0;
+  });
+  simulation_.At(begin + milliseconds(3), [&] { simulation_.Notify(process); });
+  simulation_.At(begin + milliseconds(5),
+                 [&] { simulation_.Interrupt(process); });
+  EXPECT_EQ(RunToExit(process).code, 0);
+}
+
 // As with a process whose clock is decorated: its own life, and nobody else.
 TEST_F(ProcessTest, ACalendarJumpsForOneProcessOnly) {
   std::vector<int64_t> read;

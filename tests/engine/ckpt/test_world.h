@@ -28,6 +28,11 @@ class TestHost final : public Host {
  public:
   std::string Name() const override { return "machine-a"; }
   int TerminationNotices() const override { return 0; }
+  std::optional<Time> FirstNotice() const override { return std::nullopt; }
+  int Interrupts() const override { return 0; }
+  Result<HttpAnswer> Get(const HttpUrl&, Time) override {
+    return Unavailable("nobody answers");
+  }
   [[noreturn]] void Exit(int code) override;
 };
 

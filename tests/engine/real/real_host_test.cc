@@ -9,12 +9,16 @@ namespace gauntlet {
 namespace {
 
 TEST(RealHostTest, CountsTerminationNoticesAndExitsWithTheCodeGiven) {
-  TestProcess child({"notices"});
+  TestProcess child({"notices", "4"});
   ASSERT_EQ(child.ReadLine(), "ready");
   child.Send(SIGTERM);
-  EXPECT_EQ(child.ReadLine(), "notice 1");
+  EXPECT_EQ(child.ReadLine(), "notice 1, 0 at the terminal");
   child.Send(SIGINT);
-  EXPECT_EQ(child.ReadLine(), "notice 2");
+  EXPECT_EQ(child.ReadLine(), "notice 2, 1 at the terminal");
+  child.Send(SIGUSR1);
+  EXPECT_EQ(child.ReadLine(), "notice 3, 1 at the terminal");
+  child.Send(SIGINT);
+  EXPECT_EQ(child.ReadLine(), "notice 4, 2 at the terminal");
   const ChildEnd end = child.Await();
   EXPECT_EQ(end.code, 143);
   EXPECT_EQ(end.signal, 0);

@@ -84,17 +84,23 @@ int Report(const Arguments&) {
   return 75;
 }
 
-// notices: counts termination notices; tells when ready and at each one.
-int AwaitNotices(const Arguments&) {
+// notices [LAST]: counts termination notices; tells when ready and at each one.
+int AwaitNotices(const Arguments& arguments) {
+  const int last = arguments.empty() ? 2 : std::stoi(arguments[0]);
   InstallSignalHandlers();
+  InstallNoticeSignal("SIGUSR1");
   RealHost host;
+  CHECK(!host.FirstNotice(), "told before anybody could");
   Tell("ready");
   SystemClock clock;
-  for (int seen = 0; seen < 2;) {
+  for (int seen = 0; seen < last;) {
     clock.SleepUntil(clock.Now() + std::chrono::milliseconds(1));
     if (host.TerminationNotices() == seen) continue;
     seen = host.TerminationNotices();
-    Tell(fmt::format("notice {}", seen));
+    CHECK(*host.FirstNotice() <= clock.Now() &&
+              *host.FirstNotice() >= clock.Now() - std::chrono::seconds(60),
+          "another time line");
+    Tell(fmt::format("notice {}, {} at the terminal", seen, host.Interrupts()));
   }
   std::fputs("flushed at exit", stdout);
   host.Exit(143);

@@ -102,6 +102,10 @@ class LauncherTest : public testing::Test {
     simulation_.At(begin_ + time, [this] { simulation_.Notify(launcher_); });
   }
 
+  void InterruptAt(Duration time) {
+    simulation_.At(begin_ + time, [this] { simulation_.Interrupt(launcher_); });
+  }
+
   LaunchEnd Launched(const ScriptOf& script_of) {
     LaunchEnd end;
     launcher_ = simulation_.Start(
@@ -308,9 +312,22 @@ TEST_F(LauncherTest, TheFirstNoticeIsPassedOnToAllWorkersOnce) {
   EXPECT_EQ(CountOf(WorkerSignal::kKill), 0u);
 }
 
-TEST_F(LauncherTest, TheSecondNoticeKills) {
-  NoticeAt(milliseconds(200));
-  NoticeAt(milliseconds(700));
+TEST_F(LauncherTest, RepeatedNoticesChangeNothing) {
+  for (const int ms : {200, 250, 300, 400, 900}) NoticeAt(milliseconds(ms));
+  InterruptAt(milliseconds(500));
+  const LaunchEnd end = Launched([](const WorkerSpec&) {
+    return Script{.leaves_after_notice = seconds(2), .for_ever = true};
+  });
+  EXPECT_EQ(end.exit_code, 143);
+  EXPECT_EQ(CountOf(WorkerSignal::kTerminate), 3u);
+  EXPECT_EQ(CountOf(WorkerSignal::kKill), 0u);
+  EXPECT_GE(Now(), milliseconds(2200));
+}
+
+TEST_F(LauncherTest, ASecondInterruptKills) {
+  InterruptAt(milliseconds(200));
+  NoticeAt(milliseconds(500));
+  InterruptAt(milliseconds(700));
   const LaunchEnd end =
       Launched([](const WorkerSpec&) { return Script{.for_ever = true}; });
   EXPECT_EQ(end.exit_code, 130);

@@ -113,6 +113,75 @@ TEST(StopTest, NoticesToAllAndMoreThanOneAreOneStop) {
   }
 }
 
+// The grace runs from the notice, not from the end of what was under way then:
+// of 3 s a load has taken 2 s, so training does not go on. With a grace that
+// would last, it does.
+TEST(StopTest, TheTimeThatALoadTakesIsTakenFromTheGrace) {
+  const auto stop_with = [](Duration grace) {
+    TrainingFixture fixture;
+    TrainOptions options = SmallRun();
+    options.horizon.stop_at_step = 4;
+    fixture.Run(2, options);
+    options.horizon.stop_at_step.reset();
+    options.preemption.grace = grace;
+    FaultPlan plan =
+        NoticeAt({.worker = 1, .life = 2, .point = Point::kLoadBegin});
+    plan.faults.push_back(
+        {.id = "long",
+         .site = {.worker = 1, .life = 2, .point = Point::kLoadEnd},
+         .kind = FaultKind::kSlow,
+         .with = {.latency = std::chrono::seconds(2)}});
+    const LifeOutcome outcome = fixture.Run(2, options, plan);
+    return outcome.result.value_or(TrainResult{}).steps;
+  };
+  EXPECT_EQ(stop_with(std::chrono::seconds(3)), 5u);
+  EXPECT_GT(stop_with(std::chrono::seconds(9)), 6u);
+}
+
+TrainOptions LooksFor(const std::string& file, const std::string& url) {
+  TrainOptions options = SmallRun();
+  options.preemption = {
+      .file = file, .url = url, .poll_every = std::chrono::milliseconds(1)};
+  return options;
+}
+
+TEST(StopTest, AFileThatIsThereFromTheStartStopsAtTheFirstStep) {
+  TrainingFixture fixture;
+  ASSERT_TRUE(fixture.disk().Open("/go", OpenMode::kCreateTruncate).ok());
+  const LifeOutcome outcome = fixture.Run(3, LooksFor("/go", ""));
+  EXPECT_EQ(ExpectOrderlyStop(outcome, "file"), 1u);
+  EXPECT_THAT(outcome.lines, testing::Contains("worker 0: told to go by /go"));
+}
+
+TEST(StopTest, WhatOneHostsServiceSaysStopsAllWorkers) {
+  TrainingFixture fixture;
+  fixture.simulation().SetMetadata("w2", MetadataThatSays("TRUE"));
+  const LifeOutcome outcome =
+      fixture.Run(3, LooksFor("", "http://169.254.169.254/x"));
+  EXPECT_EQ(ExpectOrderlyStop(outcome, "url"), 1u);
+  EXPECT_EQ(outcome.Of(EventKind::kNotice, 0).size(), 0u);
+  EXPECT_EQ(outcome.Of(EventKind::kNotice, 2).size(), 1u);
+}
+
+// Bits and virtual time of a run that asks nobody.
+TEST(StopTest, AServiceThatHangsSlowsNoTraining) {
+  using Way = MetadataService::Way;
+  const TrainOptions asks = LooksFor("", "http://169.254.169.254/x");
+  TrainingFixture alone;
+  alone.Run(2, SmallRun());
+  for (const Way way : {Way::kHangs, Way::kRefuses}) {
+    TrainingFixture fixture;
+    for (const char* host : {"w0", "w1"}) {
+      fixture.simulation().SetMetadata(host, {.way = way});
+    }
+    const LifeOutcome outcome = fixture.Run(2, asks);
+    EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kDone));
+    EXPECT_EQ(outcome.result->digest, UndisturbedDigest(SmallRun()));
+    EXPECT_LT(fixture.simulation().now() - alone.simulation().now(),
+              std::chrono::milliseconds(50));
+  }
+}
+
 TEST(StopTest, WithoutAStoreAStopIsAStopAllTheSame) {
   TrainOptions options = SmallRun();
   options.checkpoint = {};

@@ -66,7 +66,12 @@ TrainOptions AnyOptions() {
                      .rendezvous_timeout = *AnyDuration(),
                      .step_timeout = *AnyDuration(),
                      .save_timeout = *AnyDuration()};
-  options.preemption.grace = *AnyDuration() - Duration(1);
+  options.preemption = {
+      .grace = *AnyDuration() - Duration(1),
+      .signal = *rc::gen::element<std::string>("", "SIGTERM", "SIGUSR1"),
+      .file = *rc::gen::element<std::string>("", "/run/\"notice\""),
+      .url = *rc::gen::element<std::string>("", "http://127.0.0.1:81/x?y"),
+      .poll_every = *AnyDuration()};
   options.kernels = {.isa = *rc::gen::element(Isa::kAuto, Isa::kScalar,
                                               Isa::kAvx2, Isa::kAvx512),
                      .threads = *rc::gen::inRange(1, 257),
@@ -99,6 +104,10 @@ void ExpectEqual(const TrainOptions& a, const TrainOptions& b) {
   RC_ASSERT(a.cluster.step_timeout == b.cluster.step_timeout);
   RC_ASSERT(a.cluster.save_timeout == b.cluster.save_timeout);
   RC_ASSERT(a.preemption.grace == b.preemption.grace);
+  RC_ASSERT(a.preemption.signal == b.preemption.signal);
+  RC_ASSERT(a.preemption.file == b.preemption.file);
+  RC_ASSERT(a.preemption.url == b.preemption.url);
+  RC_ASSERT(a.preemption.poll_every == b.preemption.poll_every);
   RC_ASSERT(a.kernels.isa == b.kernels.isa);
   RC_ASSERT(a.kernels.threads == b.kernels.threads);
   RC_ASSERT(a.kernels.math == b.kernels.math);
@@ -142,6 +151,13 @@ TEST(TrainOptionsTest, ARefusalNamesTheKeyAndWhatWasFound) {
       {R"("threads":1)", R"("threads":0)",
        "options: kernels.threads: expected an integer from 1 to 256, found 0"},
       {R"("threads":1)", R"("threads":"1")", "kernels.threads"},
+      {R"("signal":"")", R"("signal":"SIGKILL")",
+       "options: preemption.signal: expected one of SIGTERM, SIGHUP, SIGQUIT, "
+       "SIGUSR1, SIGUSR2, SIGXCPU, SIGPWR, found \"SIGKILL\""},
+      {R"("url":"")", R"("url":"http://there/")",
+       "options: preemption.url: URL \"http://there/\": expected an IPv4"},
+      {R"("poll_every_ns":1000000000)", R"("poll_every_ns":0)",
+       "preemption.poll_every_ns: expected an integer from 1"},
       {R"("threads":1,)", "", "options: kernels.threads: missing"},
       {R"("threads":1)", R"("threads":1,"speed":9)", "unknown key"},
       {R"("threads":1)", R"("threads":1,"threads":1)", "appears twice"},

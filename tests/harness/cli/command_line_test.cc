@@ -79,6 +79,18 @@ struct BadLine {
   std::string message;
 };
 
+TEST(CommandLineTest, NoticesComeFromWhereTrainIsTold) {
+  const PreemptionOptions told =
+      Parsed<TrainCommand>({"train", "--notice-file", "run/go", "--notice-url",
+                            "http://127.0.0.1:81/x", "--notice-every", "200ms",
+                            "--notice-signal", "USR1"})
+          .options.preemption;
+  EXPECT_EQ(told.file, "run/go");
+  EXPECT_EQ(told.url, "http://127.0.0.1:81/x");
+  EXPECT_EQ(told.signal, "SIGUSR1");
+  EXPECT_EQ(told.poll_every, std::chrono::milliseconds(200));
+}
+
 TEST(CommandLineTest, AMistakeIsOneLineThatNamesIt) {
   const std::vector<BadLine> cases = {
       {{"trian"}, "unknown command 'trian'; did you mean train?"},
@@ -142,6 +154,19 @@ TEST(CommandLineTest, AMistakeIsOneLineThatNamesIt) {
        "train: --validation: expected --data DIR beside it"},
       {{"train", "--isa", "sse"},
        "train: --isa: expected one of auto, scalar, avx2, avx512, found 'sse'"},
+      {{"train", "--notice-signal", "KILL"},
+       "train: --notice-signal: expected one of SIGTERM, SIGHUP, SIGQUIT, "
+       "SIGUSR1, SIGUSR2, SIGXCPU, SIGPWR, found 'KILL'"},
+      {{"train", "--notice-url", "https://1.2.3.4/"},
+       "train: --notice-url: URL \"https://1.2.3.4/\": expected "
+       "http://ADDRESS/PATH"},
+      {{"train", "--notice-url", "http://metadata/x"},
+       "train: --notice-url: URL \"http://metadata/x\": expected an IPv4 "
+       "address such as 169.254.169.254, no name"},
+      {{"train", "--notice-file", ""},
+       "train: --notice-file: expected a value, found ''"},
+      {{"train", "--notice-file", "run/"},
+       "train: --notice-file: expected the name of a file, found 'run/'"},
       {{"train", "--math", ""},
        "train: --math: expected one of canonical, fast, found ''"},
       {{"train", "--every", "50"},

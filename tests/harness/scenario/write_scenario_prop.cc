@@ -64,7 +64,11 @@ FaultParameters AnyParameters(FaultKind kind) {
   if (takes("exit_code")) with.exit_code = *rc::gen::inRange(1, 256);
   if (takes("latency")) with.latency = AnyDuration();
   if (takes("duration")) with.duration = AnyDuration();
-  if (takes("grace")) with.grace = AnyDuration();
+  if (takes("grace")) {
+    with.grace = AnyDuration();
+    with.notice =
+        *rc::gen::element(NoticeBy::kSignal, NoticeBy::kFile, NoticeBy::kHttp);
+  }
   if (takes("error")) {
     const auto errors = AllFaultErrors();
     with.error = errors[*rc::gen::inRange<size_t>(0, errors.size())].number;
@@ -88,7 +92,7 @@ FaultParameters AnyParameters(FaultKind kind) {
   if (takes("way")) with.way = *rc::gen::element(LinkWay::kOut, LinkWay::kIn);
   if (takes("percent")) with.percent = *rc::gen::inRange(1, 91);
   if (takes("jitter")) with.jitter = AnyDuration();
-  if (takes("by")) {
+  if (takes("by") && takes("direction")) {
     with.by = std::chrono::seconds(*rc::gen::inRange(1, 86'400));
     with.direction =
         *rc::gen::element(JumpDirection::kForward, JumpDirection::kBack);

@@ -1,0 +1,77 @@
+// Looks out for the termination notices that no signal brings: a file that
+// appears, or what the metadata service of a cloud says.
+//
+// It stands between the engine and its host and adds what it sees to the
+// notices there, so that whoever asks the host at a step boundary need not know
+// where one came from. It looks from a task of its own, so that neither a slow
+// disk nor a service that hangs slows training. A look that fails is no notice:
+// the first failure of each source is said in one line, and looking goes on.
+#ifndef GAUNTLET_ENGINE_TRAIN_NOTICE_WATCH_H_
+#define GAUNTLET_ENGINE_TRAIN_NOTICE_WATCH_H_
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "engine/status.h"
+#include "engine/train/options.h"
+#include "engine/world/world.h"
+
+namespace gauntlet {
+
+class NoticeWatch final : public Host {
+ public:
+  // For people; called from the watch's own task.
+  using Say = std::function<void(std::string line)>;
+
+  // What `world` refers to outlives it. Without `say` nothing is said.
+  NoticeWatch(const World& world, PreemptionOptions options, Say say = nullptr);
+
+  // The world that was given, with this in place of its host.
+  World& world() { return watched_; }
+
+  // Looks from now on, where there is anything to look at.
+  void Start();
+  // No more. Waits for the look under way: a second, where a service hangs.
+  // REQUIRES: called before the end, unless the process is going away.
+  void Stop();
+
+  std::string Name() const override { return base_.host.Name(); }
+  int TerminationNotices() const override;
+  std::optional<Time> FirstNotice() const override;
+  int Interrupts() const override { return base_.host.Interrupts(); }
+  Result<HttpAnswer> Get(const HttpUrl& url, Time deadline) override {
+    return base_.host.Get(url, deadline);
+  }
+  [[noreturn]] void Exit(int code) override;
+
+ private:
+  // What is looked at, and whether its failure has been told.
+  struct Source {
+    std::string name;
+    Result<bool> (NoticeWatch::*look)();
+    bool told = false;
+  };
+
+  void LookUntilSeen();
+  void Tell(std::string line) const;
+  bool SeesOne(Source& source);
+  Result<bool> FileIsThere();
+  Result<bool> ServiceSaysSo();
+
+  World base_;
+  World watched_;
+  const PreemptionOptions options_;
+  Say say_;
+  std::unique_ptr<Event> stop_;
+  std::unique_ptr<Task> task_;
+  // When one may have come at the earliest, in ns: the look before saw none.
+  static constexpr int64_t kNone = -1;
+  std::atomic<int64_t> came_ns_{kNone};
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_TRAIN_NOTICE_WATCH_H_

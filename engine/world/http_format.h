@@ -1,0 +1,54 @@
+// The little of HTTP/1.1 that a question to a machine's metadata service takes:
+// one GET over a connection of its own, and the answer to it.
+//
+//   GET /computeMetadata/v1/instance/preempted HTTP/1.1
+//   Host: 169.254.169.254
+//   Metadata-Flavor: Google
+//   Connection: close
+//
+// The answer comes from outside: it may be cut, endless, no HTTP at all. Its
+// body ends with Content-Length, with the last chunk, or with the connection.
+// No redirect is followed, no encoding but chunked is understood.
+#ifndef GAUNTLET_ENGINE_WORLD_HTTP_FORMAT_H_
+#define GAUNTLET_ENGINE_WORLD_HTTP_FORMAT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "engine/status.h"
+
+namespace gauntlet {
+
+// Of a whole answer, header and body.
+inline constexpr size_t kMaxHttpAnswerBytes = 65536;
+
+struct HttpUrl {
+  std::string host;  // an IPv4 address
+  int port = 80;
+  std::string path = "/";  // with what stands behind a '?'
+};
+// "http://169.254.169.254/latest/meta-data/spot/instance-action". The host is
+// an address, since looking a name up can take any time. kInvalidArgument names
+// the text, what was expected and what was found.
+Result<HttpUrl> ParseHttpUrl(std::string_view text);
+std::string HttpUrlText(const HttpUrl& url);
+
+// What is sent for it.
+std::string HttpGetRequest(const HttpUrl& url);
+
+struct HttpAnswer {
+  int status = 0;  // 200
+  std::string body;
+};
+enum class HttpStream : uint8_t { kOpen, kClosed };
+// Of the bytes that have come so far: the answer, nullopt where more has to
+// come, or kDataLoss that says why it is none.
+Result<std::optional<HttpAnswer>> ReadHttpAnswer(std::string_view bytes,
+                                                 HttpStream stream);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_WORLD_HTTP_FORMAT_H_

@@ -1,0 +1,28 @@
+#include "harness/run/metadata_server.h"
+
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "engine/real/http_get.h"
+#include "engine/real/system_clock.h"
+#include "tests/engine/real/scratch_directory.h"
+
+namespace gauntlet {
+namespace {
+
+HttpAnswer AnswerOf(const MetadataServer& server) {
+  const Time deadline = SystemClock().Now() + std::chrono::seconds(60);
+  return HttpGet(ParseHttpUrl(server.url()).value(), deadline).value();
+}
+
+TEST(MetadataServerTest, SaysTrueOnceTheFileIsThere) {
+  const ScratchDirectory scratch;
+  const auto server = MetadataServer::Start(scratch / "go").value();
+  EXPECT_EQ(AnswerOf(*server).body, "FALSE");
+  std::ofstream(scratch / "go") << "";
+  EXPECT_EQ(AnswerOf(*server).body, "TRUE");
+}
+
+}  // namespace
+}  // namespace gauntlet
