@@ -1,0 +1,97 @@
+// Keeps tests/PROMISES.md true: every promise is there once, and what it names
+// exists.
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kRoot(GAUNTLET_ROOT);
+
+// How many promises a section has.
+const std::map<char, int> kSections = {{'C', 8}, {'D', 6}, {'K', 13}, {'B', 11},
+                                       {'F', 8}, {'S', 6}, {'R', 8}};
+
+std::string ReadText(const fs::path& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+// What each row names, in backquotes of its last column, by its number.
+std::multimap<std::string, std::vector<std::string>> Rows() {
+  std::multimap<std::string, std::vector<std::string>> rows;
+  std::istringstream lines(ReadText(kRoot / "tests/PROMISES.md"));
+  const std::regex row(R"(^\| ([A-Z][0-9]+) \|.*\|([^|]*)\|$)");
+  const std::regex name("`([^`]+)`");
+  for (std::string line; std::getline(lines, line);) {
+    std::smatch match;
+    if (!std::regex_match(line, match, row)) continue;
+    const std::string shown = match[2];
+    std::vector<std::string> names;
+    for (std::sregex_iterator i(shown.begin(), shown.end(), name), end;
+         i != end; ++i) {
+      names.push_back((*i)[1]);
+    }
+    rows.emplace(match[1], std::move(names));
+  }
+  return rows;
+}
+
+// "Suite.Name" of every test under tests/, and "Suite.*" of every suite.
+std::set<std::string> Tests() {
+  std::set<std::string> tests;
+  const std::regex test(
+      R"((?:TEST|TEST_F|TEST_P|RC_GTEST_PROP|RC_GTEST_FIXTURE_PROP)\(\s*(\w+),\s*(\w+))");
+  for (const auto& entry : fs::recursive_directory_iterator(kRoot / "tests")) {
+    if (entry.path().extension() != ".cc") continue;
+    const std::string text = ReadText(entry.path());
+    for (std::sregex_iterator i(text.begin(), text.end(), test), end; i != end;
+         ++i) {
+      tests.insert(fmt::format("{}.{}", (*i)[1].str(), (*i)[2].str()));
+      tests.insert((*i)[1].str() + ".*");
+    }
+  }
+  return tests;
+}
+
+TEST(PromisesTest, EachIsThereOnceAndHasSomethingBehindIt) {
+  const auto rows = Rows();
+  size_t expected = 0;
+  for (const auto& [section, count] : kSections) {
+    for (int i = 1; i <= count; ++i, ++expected) {
+      const std::string number = fmt::format("{}{}", section, i);
+      ASSERT_EQ(rows.count(number), 1u) << number;
+      EXPECT_FALSE(rows.find(number)->second.empty()) << number;
+    }
+  }
+  EXPECT_EQ(rows.size(), expected);
+}
+
+TEST(PromisesTest, WhatARowNamesExists) {
+  const std::set<std::string> tests = Tests();
+  ASSERT_GT(tests.size(), 1000u);
+  for (const auto& [number, names] : Rows()) {
+    for (const std::string& name : names) {
+      const bool is_path = name.find('/') != std::string::npos;
+      EXPECT_TRUE(is_path ? fs::exists(kRoot / name) : tests.contains(name))
+          << number << " names " << name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gauntlet
