@@ -12,7 +12,7 @@ constexpr std::string_view kExamples =
     R"(Examples:
   gauntlet evaluate --ckpt ckpt --epochs 10            # beside the training run
   gauntlet evaluate --ckpt ckpt --once                 # what is there now
-It only reads the store, and says of each checkpoint, on all validation rows,
+It only reads the store, and says of each checkpoint, on the validation rows,
 what training's own evaluation says. It ends when told (143), after the epoch or
 step that it is to wait for, or when the finished run has deleted its store.
 gauntlet train does the same where TF_CONFIG's task is an evaluator.)";
