@@ -9,7 +9,6 @@
 #include <fmt/ranges.h>
 
 namespace gauntlet {
-namespace {
 
 Status CheckJob(const ScannedCheckpoint& checkpoint,
                 const std::string& job_json) {
@@ -24,6 +23,8 @@ Status CheckJob(const ScannedCheckpoint& checkpoint,
       fmt::format("{}: of another job: {}", checkpoint.name,
                   DescribeJobDifference(manifest.head.job_json, job_json)));
 }
+
+namespace {
 
 // Ok, or kDataLoss with the reason to reject it, or what stops the choice.
 Status Verify(World& world, const StoreOptions& options,

@@ -23,6 +23,11 @@ struct ParentChoice {
   std::vector<Rejection> rejected;
 };
 
+// kFailedPrecondition: the checkpoint is of another job or numerics version;
+// says what differs. REQUIRES: it has a manifest.
+Status CheckJob(const ScannedCheckpoint& checkpoint,
+                const std::string& job_json);
+
 // The newest member of the lineage of which every byte verifies, or the one
 // that a person's edit of the state file names. Writes nothing. Errors:
 //   kFailedPrecondition  there are checkpoints, or traces of some, and none is

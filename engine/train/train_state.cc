@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -265,6 +267,14 @@ Status TrainState::Restore(const std::map<std::string, Tensor>& tensors,
   if (faults.Planted(PlantedBug::kLosePosition)) position.sample = 0;
   if (faults.Planted(PlantedBug::kLoseMetrics)) metrics = {};
   return OkStatus();
+}
+
+void DropHookState(const TrainState& state,
+                   std::map<std::string, Tensor>& tensors) {
+  std::set<std::string_view> known;
+  for (const TensorView& tensor : state.Tensors()) known.insert(tensor.name);
+  std::erase_if(
+      tensors, [&](const auto& entry) { return !known.contains(entry.first); });
 }
 
 std::vector<float> CombinedReplicaState(const Model& model,

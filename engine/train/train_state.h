@@ -130,6 +130,11 @@ class TrainState {
   std::vector<Place> places_;                // of each
 };
 
+// Takes out of a checkpoint's tensors those that are none of the state's: what
+// hooks kept, which says nothing of the model.
+void DropHookState(const TrainState& state,
+                   std::map<std::string, Tensor>& tensors);
+
 // What an evaluation goes by where each replica keeps something for itself: the
 // mean over replicas, in their order, laid out as the model's replica_state().
 std::vector<float> CombinedReplicaState(const Model& model,

@@ -23,6 +23,32 @@ uint32_t EvaluatedRows(const JobSpec& job, uint32_t rows) {
   return static_cast<uint32_t>(std::min<uint64_t>(wanted, rows));
 }
 
+EvaluatedPart EvaluateReplicas(const ReplicaBlock& block, const JobSpec& job,
+                               const Dataset& validation,
+                               const TrainState& state, Model& model) {
+  const size_t width = validation.features_per_row();
+  const uint32_t evaluated = EvaluatedRows(job, validation.rows);
+  const std::vector<float> combined = CombinedReplicaState(model, state);
+  EvaluatedPart part;
+  for (int i = 0; i < block.count; ++i) {
+    const RowRange range =
+        EvaluationRows(evaluated, static_cast<uint64_t>(job.replicas),
+                       static_cast<uint64_t>(block.first + i));
+    const ReplicaResult result = model.Evaluate(
+        state.parameters,
+        {.features = std::span(validation.features)
+                         .subspan(range.first * width, range.count * width),
+         .labels =
+             std::span(validation.labels).subspan(range.first, range.count),
+         .loss_scale = evaluated == 0 ? 0.0f : numerics::LossScale(evaluated),
+         .state = combined});
+    part.losses.push_back(result.loss);
+    part.correct += result.correct;
+    part.rows += static_cast<int64_t>(range.count);
+  }
+  return part;
+}
+
 namespace {
 
 // What a replica sends: see Trainer::gradients_.
@@ -230,31 +256,17 @@ Result<StepOutcome> Trainer::Evaluate(TrainState& state, uint32_t requests,
   RETURN_IF_ERROR(world_->faults.Hit(
       Point::kEvalBegin,
       {.step = state.position.step, .epoch = state.position.epoch}));
-  const Dataset& rows = data_->validation;
-  const size_t width = rows.features_per_row();
-  const uint32_t evaluated = EvaluatedRows(*job_, rows.rows);
   StepOutcome outcome = {.tally = {.requests = requests}};
   StepProbe* const probe = ProbeFor(state);
-  const std::vector<float> combined = CombinedReplicaState(*model_, state);
-  std::vector<float> losses;
-  for (int i = 0; i < block_.count; ++i) {
-    const RowRange range =
-        EvaluationRows(evaluated, static_cast<uint64_t>(job_->replicas),
-                       static_cast<uint64_t>(block_.first + i));
-    const ReplicaResult result = model_->Evaluate(
-        state.parameters,
-        {.features = std::span(rows.features)
-                         .subspan(range.first * width, range.count * width),
-         .labels = std::span(rows.labels).subspan(range.first, range.count),
-         .loss_scale = evaluated == 0 ? 0.0f : numerics::LossScale(evaluated),
-         .state = combined});
-    losses.push_back(result.loss);
-    if (probe != nullptr) {
-      probe->Saw({.name = "evaluation", .replica = block_.first + i},
-                 std::span(losses).last(1));
-    }
-    outcome.tally.correct += result.correct;
-    outcome.tally.rows += static_cast<int64_t>(range.count);
+  EvaluatedPart part =
+      EvaluateReplicas(block_, *job_, data_->validation, state, *model_);
+  outcome.tally.correct = part.correct;
+  outcome.tally.rows = part.rows;
+  std::vector<float>& losses = part.losses;
+  for (size_t i = 0; probe != nullptr && i < losses.size(); ++i) {
+    probe->Saw(
+        {.name = "evaluation", .replica = block_.first + static_cast<int>(i)},
+        std::span(losses).subspan(i, 1));
   }
   std::vector<std::span<const float>> views;
   for (const float& loss : losses) views.emplace_back(&loss, 1);

@@ -41,6 +41,16 @@ ReplicaBlock ReplicasOf(int replicas, int rank, int size);
 // How many of the validation rows an evaluation takes.
 uint32_t EvaluatedRows(const JobSpec& job, uint32_t rows);
 
+// The evaluation of some replicas' parts of the validation rows.
+struct EvaluatedPart {
+  std::vector<float> losses;  // by replica; their sum over all is the mean
+  int64_t correct = 0;
+  int64_t rows = 0;
+};
+EvaluatedPart EvaluateReplicas(const ReplicaBlock& block, const JobSpec& job,
+                               const Dataset& validation,
+                               const TrainState& state, Model& model);
+
 // kInvalidArgument: more workers than replicas.
 Status CheckCluster(const JobSpec& job, size_t workers);
 

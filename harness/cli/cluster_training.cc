@@ -12,6 +12,7 @@
 #include "engine/train/store_lock.h"
 #include "harness/cli/cluster_place.h"
 #include "harness/cli/cluster_text.h"
+#include "harness/cli/evaluate_command.h"
 #include "harness/cli/exit_code.h"
 #include "harness/cli/local_training.h"
 #include "harness/cli/requeue_codes.h"
@@ -124,7 +125,6 @@ class FormingWatch {
 // The command as it holds in this cluster.
 Result<TrainCommand> Adapt(const TrainCommand& told,
                            const ResolvedCluster& cluster) {
-  RETURN_IF_ERROR(CheckIsWorker(cluster.place));
   TrainCommand command = told;
   const int size = cluster.place.size();
   command.launcher.workers = size;
@@ -250,8 +250,9 @@ WorkerExit ExitForStart(Code code) {
   }
 }
 
-int TrainAsWorkerOf(const ResolvedCluster& cluster, const TrainCommand& told,
-                    Console& console) {
+// As a worker, or as the evaluator that the cluster has beside them.
+int TrainAsTaskOf(const ResolvedCluster& cluster, const TrainCommand& told,
+                  Console& console) {
   InstallSignalHandlers();
   const Result<TrainCommand> command = Adapt(told, cluster);
   if (!command.ok()) {
@@ -261,6 +262,7 @@ int TrainAsWorkerOf(const ResolvedCluster& cluster, const TrainCommand& told,
   if (!command->options.preemption.signal.empty()) {
     InstallNoticeSignal(command->options.preemption.signal);
   }
+  if (cluster.place.rank == kNoRank) return EvaluateBeside(*command, console);
   RealWorld real;
   ClusterReporter reporter(real.clock, *command, cluster.place.rank, console);
   const Status status = RunWorkerOf(cluster, *command, real, reporter, console);
@@ -309,7 +311,7 @@ int Train(const TrainCommand& command, Console& console) {
   if (cluster->rule == ClusterRule::kNone) {
     return TrainOnThisMachine(command, console);
   }
-  return TrainAsWorkerOf(*cluster, command, console);
+  return TrainAsTaskOf(*cluster, command, console);
 }
 
 }  // namespace

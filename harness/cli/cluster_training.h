@@ -8,9 +8,9 @@
 namespace gauntlet {
 
 // As one worker of the cluster whose launcher started this process, which then
-// ends here with the worker's exit code; else with workers of its own. With
-// TrainTask::kPrintCluster, says which it would be. To be called from the main
-// thread, before there are others. Returns the exit code.
+// ends here with the worker's exit code, or as its evaluator; else with workers
+// of its own. With TrainTask::kPrintCluster, says which it would be. To be
+// called from the main thread, before there are others. Returns the exit code.
 int TrainWhereTold(const TrainCommand& command, Console& console);
 
 }  // namespace gauntlet

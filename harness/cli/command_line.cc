@@ -30,6 +30,8 @@ constexpr std::array kVerbs = {
          Shown::kInOverview, ParseReplay},
     Verb{"ckpt", "look at checkpoints: ls, verify, diff, export, predict",
          Shown::kInOverview, ParseCheckpoint},
+    Verb{"evaluate", "evaluate the checkpoints of a run as they appear",
+         Shown::kInOverview, ParseEvaluate},
     Verb{"list", "presets, points, faults, invariants, scenarios",
          Shown::kInOverview, ParseList},
     Verb{"doctor", "what this machine has, and what that costs",

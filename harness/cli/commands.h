@@ -10,6 +10,7 @@
 
 #include "chaos/inject/plan.h"
 #include "engine/cluster/cluster_resolver.h"
+#include "engine/train/evaluator.h"
 #include "engine/train/launcher.h"
 #include "engine/train/options.h"
 #include "harness/cli/requeue_codes.h"
@@ -81,6 +82,16 @@ struct CheckpointExportCommand {
 struct CheckpointPredictCommand {
   std::string path;            // likewise
   std::string data_directory;  // likewise
+  OutputFormat output = OutputFormat::kText;
+};
+
+// The side-car evaluator of a store; its job is the checkpoints' own.
+struct EvaluateCommand {
+  std::string directory;          // the store
+  std::string data_directory;     // empty: where the job says
+  std::string summary_directory;  // empty: no curves
+  EvaluatorLoop loop;
+  int threads = 1;
   OutputFormat output = OutputFormat::kText;
 };
 
@@ -184,8 +195,8 @@ using Command =
     std::variant<ShowCommand, HelpCommand, TrainCommand, LaunchCommand,
                  WorkerCommand, CheckpointListCommand, CheckpointVerifyCommand,
                  CheckpointDiffCommand, CheckpointExportCommand,
-                 CheckpointPredictCommand, ListCommand, DoctorCommand,
-                 RunCommand, ExploreCommand, ReplayCommand>;
+                 CheckpointPredictCommand, EvaluateCommand, ListCommand,
+                 DoctorCommand, RunCommand, ExploreCommand, ReplayCommand>;
 
 }  // namespace gauntlet
 

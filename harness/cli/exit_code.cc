@@ -22,7 +22,8 @@ constexpr std::array kExitCodes = {
     ExitCodeInfo{ExitCode::kSkippedUnderStrict,
                  "something was skipped, under --strict"},
     ExitCodeInfo{ExitCode::kNoCheckpoint,
-                 "there are checkpoints and none of them can be loaded"},
+                 "there are checkpoints and none of them can be loaded; "
+                 "evaluate --once: there is none to load"},
     ExitCodeInfo{ExitCode::kLostWorker,
                  "a worker of a cluster lost another one, or the disk failed: "
                  "start all of them again"},
@@ -31,7 +32,7 @@ constexpr std::array kExitCodes = {
                  "second one to train (the first saves)"},
     ExitCodeInfo{ExitCode::kStopped,
                  "train: stopped by a termination notice, after saving; "
-                 "--preempted-code says another"},
+                 "--preempted-code says another; evaluate: told to go"},
 };
 
 }  // namespace

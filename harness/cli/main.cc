@@ -11,6 +11,7 @@
 #include "harness/cli/cluster_training.h"
 #include "harness/cli/command_line.h"
 #include "harness/cli/doctor.h"
+#include "harness/cli/evaluate_command.h"
 #include "harness/cli/exit_code.h"
 #include "harness/cli/explore_command.h"
 #include "harness/cli/help_command.h"
@@ -100,6 +101,9 @@ struct Execute {
     RealWorld real;
     World world = real.world();
     return RunCheckpointPredict(command, world, console);
+  }
+  int operator()(const EvaluateCommand& command) const {
+    return EvaluateHere(command, console);
   }
   int operator()(const ListCommand& command) const {
     PosixStorage storage;

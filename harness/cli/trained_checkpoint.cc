@@ -1,9 +1,6 @@
 #include "harness/cli/trained_checkpoint.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,6 +25,29 @@ Result<std::string> PathOfCheckpoint(World& world, const std::string& path) {
   return NotFound(path + ": no checkpoint can be loaded");
 }
 
+Status Fill(World& world, const std::string& data_directory,
+            TrainedCheckpoint& trained) {
+  ASSIGN_OR_RETURN(LoadedCheckpoint loaded,
+                   ReadCheckpoint(world, trained.path));
+  trained.head = std::move(loaded.head);
+  ASSIGN_OR_RETURN(JobSpec job, JobFromJson(trained.head.job_json));
+  ASSIGN_OR_RETURN(
+      trained.data,
+      LoadDataOf(world.storage, job, trained.head.job_json, data_directory));
+  ASSIGN_OR_RETURN(trained.kernels, Kernels::Create({}));
+  const Dataset& train = trained.data->train;
+  ASSIGN_OR_RETURN(
+      trained.model,
+      Model::Build(job.model, train.shape(), train.classes, *trained.kernels));
+  const auto optimizer = Optimizer::Build(job.optimizer, *trained.kernels);
+  trained.state.emplace(*trained.model, *optimizer, job,
+                        StartFrom::kCheckpoint);
+  DropHookState(*trained.state, loaded.tensors);
+  return trained.state->Restore(loaded.tensors, world.faults);
+}
+
+}  // namespace
+
 Result<std::shared_ptr<const DataSplit>> LoadDataOf(
     Storage& storage, JobSpec& job, const std::string& job_json,
     const std::string& data_directory) {
@@ -47,38 +67,6 @@ Result<std::shared_ptr<const DataSplit>> LoadDataOf(
       "expected the data of the job: {}",
       difference.empty() ? "it is of another numerics contract" : difference));
 }
-
-// What hooks kept in the state says nothing of the model.
-void DropOthers(const TrainState& state,
-                std::map<std::string, Tensor>& tensors) {
-  std::set<std::string_view> known;
-  for (const TensorView& tensor : state.Tensors()) known.insert(tensor.name);
-  std::erase_if(
-      tensors, [&](const auto& entry) { return !known.contains(entry.first); });
-}
-
-Status Fill(World& world, const std::string& data_directory,
-            TrainedCheckpoint& trained) {
-  ASSIGN_OR_RETURN(LoadedCheckpoint loaded,
-                   ReadCheckpoint(world, trained.path));
-  trained.head = std::move(loaded.head);
-  ASSIGN_OR_RETURN(JobSpec job, JobFromJson(trained.head.job_json));
-  ASSIGN_OR_RETURN(
-      trained.data,
-      LoadDataOf(world.storage, job, trained.head.job_json, data_directory));
-  ASSIGN_OR_RETURN(trained.kernels, Kernels::Create({}));
-  const Dataset& train = trained.data->train;
-  ASSIGN_OR_RETURN(
-      trained.model,
-      Model::Build(job.model, train.shape(), train.classes, *trained.kernels));
-  const auto optimizer = Optimizer::Build(job.optimizer, *trained.kernels);
-  trained.state.emplace(*trained.model, *optimizer, job,
-                        StartFrom::kCheckpoint);
-  DropOthers(*trained.state, loaded.tensors);
-  return trained.state->Restore(loaded.tensors, world.faults);
-}
-
-}  // namespace
 
 StorePath SplitStorePath(std::string path) {
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();

@@ -33,6 +33,12 @@ struct TrainedCheckpoint {
 Result<TrainedCheckpoint> LoadTrainedCheckpoint(
     World& world, const std::string& path, const std::string& data_directory);
 
+// The data that a checkpoint's job was trained on; `data_directory` likewise,
+// and the job's path follows it. kInvalidArgument says how they differ.
+Result<std::shared_ptr<const DataSplit>> LoadDataOf(
+    Storage& storage, JobSpec& job, const std::string& job_json,
+    const std::string& data_directory);
+
 // A store, and the name of the one checkpoint in it that is asked for.
 struct StorePath {
   std::string directory;

@@ -22,6 +22,7 @@ Result<Command> ParseTrain(const VerbArguments& verb);
 Result<Command> ParseLaunch(const VerbArguments& verb);
 Result<Command> ParseWorker(const VerbArguments& verb);
 Result<Command> ParseCheckpoint(const VerbArguments& verb);
+Result<Command> ParseEvaluate(const VerbArguments& verb);
 Result<Command> ParseList(const VerbArguments& verb);
 Result<Command> ParseDoctor(const VerbArguments& verb);
 Result<Command> ParseRun(const VerbArguments& verb);

@@ -126,8 +126,9 @@ class FormedSignal final : public EventLog {
 Status CheckIsWorker(const ClusterPlace& place) {
   if (place.rank != kNoRank) return OkStatus();
   return InvalidArgument(
-      "TF_CONFIG: task.type: side-car evaluators are not part of this program: "
-      "workers evaluate at the end of each epoch");
+      "TF_CONFIG: task.type: expected chief or worker, found evaluator "
+      "(gauntlet "
+      "train is one)");
 }
 
 Status WorkHere(RealWorld& real, const WorkerRun& run) {

@@ -28,7 +28,7 @@ struct WorkerRun {
   std::function<void(const WorkerEnd&)> on_end;
 };
 
-// kInvalidArgument for an evaluator: this program trains.
+// kInvalidArgument for an evaluator.
 Status CheckIsWorker(const ClusterPlace& place);
 
 // Returns only with what kept the worker from beginning; ends the process

@@ -217,7 +217,7 @@ class ByVariables:
             (environment(TF_CONFIG='{"cluster": {"worker": ["a:1"]}, '
                                    '"task": {"type": "evaluator", '
                                    '"index": 0}}'), [],
-             "side-car evaluators"),
+             "expected --ckpt DIR"),
             (environment(RANK=0, WORLD_SIZE=3, MASTER_ADDR="h", MASTER_PORT=1),
              ["--replicas", 2], "--replicas"),
             (environment(RANK=0, WORLD_SIZE=2, MASTER_ADDR="h", MASTER_PORT=1),

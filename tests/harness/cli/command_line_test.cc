@@ -29,8 +29,8 @@ T Parsed(const Words& words) {
 
 TEST(CommandLineTest, NothingAtAllShowsCommandsAndExamples) {
   const std::string text = Parsed<ShowCommand>({}).text;
-  for (const char* verb :
-       {"train", "run", "replay", "ckpt", "list", "doctor", "help"}) {
+  for (const char* verb : {"train", "run", "replay", "ckpt", "evaluate", "list",
+                           "doctor", "help"}) {
     EXPECT_THAT(text, HasSubstr(std::string("\n  ") + verb + " "));
   }
   EXPECT_THAT(text, HasSubstr("gauntlet run --demo"));
@@ -242,6 +242,12 @@ TEST(CommandLineTest, AMistakeIsOneLineThatNamesIt) {
       {{"ckpt", "ls"}, "ckpt: ls: DIR: missing"},
       {{"ckpt", "diff", "a"}, "ckpt: diff: B: missing"},
       {{"ckpt", "ls", "a", "b"}, "ckpt: ls: unexpected argument 'b'"},
+      {{"evaluate"}, "evaluate: --ckpt: missing"},
+      {{"evaluate", "--ckpt", "d", "--every", "soon"},
+       "evaluate: --every: expected a time such as 60s, 10m, 1h, found "
+       "'soon'"},
+      {{"evaluate", "--ckpt", "d", "--once", "--every", "9s"},
+       "evaluate: --every: expected no --once beside it"},
       {{"list"},
        "list: expected presets, points, faults, invariants, planted-bugs or "
        "scenarios"},
@@ -398,6 +404,24 @@ TEST(CommandLineTest, MembershipsThatContradictThemselvesAreRefused) {
     ASSERT_FALSE(line.ok()) << message;
     EXPECT_THAT(line.status().message(), HasSubstr(message));
   }
+}
+
+TEST(CommandLineTest, AnEvaluatorIsToldWhereToLookHowOftenAndHowLong) {
+  const auto plain =
+      Parsed<EvaluateCommand>({"evaluate", "--ckpt", "store", "--once"});
+  EXPECT_EQ(plain.directory, "store");
+  EXPECT_EQ(plain.loop.looks, EvaluatorLoop::Looks::kOnce);
+  const auto told = Parsed<EvaluateCommand>(
+      {"evaluate", "--ckpt", "s", "--every", "9s", "--epochs", "4", "--steps",
+       "7", "--tensorboard", "c", "--data", "d", "--threads", "2", "--json"});
+  EXPECT_EQ(told.loop.looks, EvaluatorLoop::Looks::kAgain);
+  EXPECT_EQ(told.loop.every, std::chrono::seconds(9));
+  EXPECT_EQ(told.loop.until_epoch, 4u);
+  EXPECT_EQ(told.loop.until_step, 7u);
+  EXPECT_EQ(told.summary_directory, "c");
+  EXPECT_EQ(told.data_directory, "d");
+  EXPECT_EQ(told.threads, 2);
+  EXPECT_EQ(told.output, OutputFormat::kJson);
 }
 
 TEST(CommandLineTest, ReplicasAreAsManyAsWorkersUnlessSaid) {

@@ -1,0 +1,202 @@
+#include "harness/cli/evaluate_command.h"
+
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "engine/real/real_world.h"
+#include "engine/summary/summary_writer.h"
+#include "engine/world/directories.h"
+#include "harness/cli/exit_code.h"
+#include "harness/cli/trained_checkpoint.h"
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+#include <nlohmann/json.hpp>
+
+namespace gauntlet {
+namespace {
+
+double Accuracy(const Evaluation& evaluation) {
+  return static_cast<double>(evaluation.correct) /
+         static_cast<double>(evaluation.rows);
+}
+
+// What an evaluator is told, whichever command it is.
+struct EvaluatorRun {
+  Evaluator::Source source;
+  EvaluatorLoop loop;
+  std::string summary_directory;
+  OutputFormat output = OutputFormat::kText;
+  std::string_view command;  // for messages
+};
+
+// Lines to the console, and curves in a folder of the evaluator's own: a
+// session in the training run's would void what training wrote there.
+class EvaluationPrinter final : public EvaluationReporter {
+ public:
+  EvaluationPrinter(World& world, const EvaluatorRun& run, Console& console)
+      : world_(world), run_(run), console_(console) {}
+
+  void Evaluated(const Evaluation& evaluation) override {
+    ++evaluations_;
+    console_.out << (run_.output == OutputFormat::kJson
+                         ? EvaluationToJson(evaluation)
+                         : EvaluationToText(evaluation))
+                 << std::endl;
+    if (run_.summary_directory.empty()) return;
+    const Status drawn = Draw(evaluation);
+    if (!drawn.ok() && !failing_) {
+      Warn("TensorBoard events are not written: " + drawn.message());
+    }
+    failing_ = !drawn.ok();
+  }
+
+  void Warn(const std::string& line) override {
+    console_.err << line << std::endl;
+  }
+
+  size_t evaluations() const { return evaluations_; }
+
+ private:
+  Status Draw(const Evaluation& evaluation) {
+    if (writer_ == nullptr) {
+      const std::string directory =
+          WithoutLastSlashes(run_.summary_directory) + "/evaluation";
+      ASSIGN_OR_RETURN(writer_,
+                       SummaryWriter::Open(world_, directory, evaluation.step));
+    }
+    // As TensorFlow's side-car evaluator calls them.
+    const Scalar scalars[] = {
+        {.tag = "evaluation_loss_vs_iterations", .value = evaluation.loss},
+        {.tag = "evaluation_accuracy_vs_iterations",
+         .value = static_cast<float>(Accuracy(evaluation))}};
+    return writer_->Write(evaluation.step, scalars);
+  }
+
+  World& world_;
+  const EvaluatorRun& run_;
+  Console& console_;
+  std::unique_ptr<SummaryWriter> writer_;
+  size_t evaluations_ = 0;
+  bool failing_ = false;
+};
+
+ExitCode Run(const EvaluatorRun& run, World& world, Console& console) {
+  Evaluator evaluator(world, run.source);
+  EvaluationPrinter printer(world, run, console);
+  const Result<EvaluatorEnd> end =
+      RunEvaluator(world, evaluator, run.loop, printer);
+  const auto say = [&](std::string_view line) {
+    fmt::print(console.err, "gauntlet {}: {}\n", run.command, line);
+  };
+  if (!end.ok()) {
+    say(end.status().message());
+    return ExitCode::kUsage;
+  }
+  switch (*end) {
+    case EvaluatorEnd::kToldToGo:
+      say("told to go");
+      return ExitCode::kStopped;
+    case EvaluatorEnd::kLookedOnce:
+      if (printer.evaluations() > 0) return ExitCode::kHeld;
+      say(run.source.directory + ": no checkpoint can be loaded");
+      return ExitCode::kNoCheckpoint;
+    case EvaluatorEnd::kStoreDeleted:
+      say(run.source.directory + ": deleted, its run is finished");
+      return ExitCode::kHeld;
+    case EvaluatorEnd::kReachedLast:
+      return ExitCode::kHeld;
+  }
+  return ExitCode::kViolated;
+}
+
+// The job that is trained, whatever the checkpoints say.
+Result<EvaluatedJob> JobOfTraining(Storage& storage, const JobSpec& job) {
+  ASSIGN_OR_RETURN(auto data, LoadData(storage, job.data));
+  return EvaluatedJob{.job = job,
+                      .json = JobToJson(job, data->content),
+                      .data = std::move(data)};
+}
+
+}  // namespace
+
+std::string EvaluationToText(const Evaluation& evaluation) {
+  return fmt::format(
+      "epoch {}  step {}  val_loss {:.4f}  val_accuracy {:.4f}  {}",
+      evaluation.epoch, evaluation.step, evaluation.loss, Accuracy(evaluation),
+      evaluation.checkpoint);
+}
+
+std::string EvaluationToJson(const Evaluation& evaluation) {
+  nlohmann::ordered_json json = {{"checkpoint", evaluation.checkpoint},
+                                 {"epoch", evaluation.epoch},
+                                 {"step", evaluation.step},
+                                 {"val_loss", nullptr},
+                                 {"val_accuracy", Accuracy(evaluation)},
+                                 {"correct", evaluation.correct},
+                                 {"rows", evaluation.rows}};
+  if (std::isfinite(evaluation.loss)) json["val_loss"] = evaluation.loss;
+  return json.dump();
+}
+
+int RunEvaluate(const EvaluateCommand& command, World& world,
+                Console& console) {
+  const auto job_of = [&](const std::string& job_json) -> Result<EvaluatedJob> {
+    ASSIGN_OR_RETURN(JobSpec job, JobFromJson(job_json));
+    ASSIGN_OR_RETURN(auto data, LoadDataOf(world.storage, job, job_json,
+                                           command.data_directory));
+    return EvaluatedJob{
+        .job = std::move(job), .json = job_json, .data = std::move(data)};
+  };
+  return static_cast<int>(
+      Run({.source = {.directory = command.directory,
+                      .job_of = job_of,
+                      .kernels = {.threads = command.threads}},
+           .loop = command.loop,
+           .summary_directory = command.summary_directory,
+           .output = command.output,
+           .command = "evaluate"},
+          world, console));
+}
+
+int EvaluateHere(const EvaluateCommand& command, Console& console) {
+  InstallSignalHandlers();
+  RealWorld real;
+  World world = real.world();
+  return RunEvaluate(command, world, console);
+}
+
+int EvaluateBeside(const TrainCommand& command, Console& console) {
+  const TrainOptions& options = command.options;
+  if (options.checkpoint.directory.empty()) {
+    fmt::print(console.err,
+               "gauntlet train: TF_CONFIG: task.type: evaluator: expected "
+               "--ckpt DIR, the store that it reads\n");
+    return static_cast<int>(ExitCode::kUsage);
+  }
+  InstallSignalHandlers();
+  RealWorld real;
+  World world = real.world();
+  Result<EvaluatedJob> job = JobOfTraining(real.storage, options.job);
+  if (!job.ok()) {
+    fmt::print(console.err, "gauntlet train: --data: {}\n",
+               job.status().message());
+    return static_cast<int>(ExitCode::kUsage);
+  }
+  if (command.progress == ProgressChoice::kAuto) {
+    fmt::print(console.err, "evaluator of {}\n", options.checkpoint.directory);
+    console.err << std::flush;
+  }
+  return static_cast<int>(
+      Run({.source = {.directory = options.checkpoint.directory,
+                      .job_of = [&job](const std::string&) { return job; },
+                      .kernels = options.kernels},
+           .loop = {.until_epoch = options.horizon.epochs,
+                    .until_step = options.horizon.max_steps},
+           .summary_directory = options.summary.directory,
+           .output = command.output,
+           .command = "train"},
+          world, console));
+}
+
+}  // namespace gauntlet
