@@ -24,7 +24,9 @@ void MakeRoom(Case& setup) {
       cluster.lost_after, std::max(kLostAfter, 5 * cluster.heartbeat_every));
   cluster.step_timeout = std::min(cluster.step_timeout, kStepTimeout);
   cluster.save_timeout = std::min(cluster.save_timeout, kSaveTimeout);
-  setup.cluster.policy = RestartPolicy::kWholeJob;
+  if (setup.cluster.policy == RestartPolicy::kNone) {
+    setup.cluster.policy = RestartPolicy::kWholeJob;
+  }
   setup.cluster.max_restarts = std::max(setup.cluster.max_restarts, kRestarts);
   setup.cluster.max_requeues =
       std::max(setup.cluster.max_requeues, ClusterSetup().max_requeues);
@@ -79,6 +81,10 @@ std::string DescribeSetup(const Case& setup, const Case& base) {
     return "checkpoints deleted at success";
   }
   if (setup.cluster.hosts != base.cluster.hosts) return "hosts separate";
+  if (setup.cluster.policy == RestartPolicy::kRejoin &&
+      base.cluster.policy != RestartPolicy::kRejoin) {
+    return "lost workers rejoin";
+  }
   return "as it is";
 }
 

@@ -88,6 +88,8 @@ struct RunSetup {
   int64_t detection_bound_ns = 0;
   int64_t detection_bound_saving_ns = 0;
   int64_t detection_bound_joining_ns = 0;
+  // The longest pause before a restart of which survivors may say nothing.
+  int64_t restart_pause_ns = 0;
   // The shortest time in which a worker whose heartbeats stay away is given up,
   // and one that does nothing else.
   int64_t silence_limit_ns = 0;

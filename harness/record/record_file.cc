@@ -54,6 +54,7 @@ void Describe(Archive& a, typename Archive::template Ref<RunSetup> setup) {
   a.Field("allow_cold_start", setup.allow_cold_start);
   a.Field("detection_bound_ns", setup.detection_bound_ns);
   a.Field("detection_bound_saving_ns", setup.detection_bound_saving_ns);
+  a.Field("restart_pause_ns", setup.restart_pause_ns);
   a.Field("detection_bound_joining_ns", setup.detection_bound_joining_ns);
   a.Field("silence_limit_ns", setup.silence_limit_ns);
   a.Field("hang_limit_ns", setup.hang_limit_ns);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/train/launcher.h"
 #include "harness/scenario/units.h"
 #include <fmt/format.h>
 
@@ -39,6 +40,9 @@ RunSetup SetupOf(const Case& one) {
                  .allow_cold_start = checkpoint.allow_cold_start,
                  .planted_bugs = {}};
   SetDetectionBounds(one.train.cluster, setup);
+  if (setup.rejoins) {
+    setup.restart_pause_ns = LauncherOptions().max_backoff.count();
+  }
   if (checkpoint.trigger.unit == SaveUnit::kSteps) {
     setup.save_interval_steps = checkpoint.trigger.every;
   } else if (checkpoint.trigger.unit == SaveUnit::kEpochs) {

@@ -38,10 +38,15 @@ int64_t BoundOf(const Evidence& evidence, const Firing& firing,
   return saving ? setup.detection_bound_saving_ns : setup.detection_bound_ns;
 }
 
+struct Sign {
+  int64_t t_ns = 0;
+  bool of_restart = false;
+};
+
 // The first sign, after the firing, that somebody else knows. A worker that a
 // restart begins anew is a sign of its own: the launcher knows.
-std::optional<int64_t> NoticedAt(const Record& record, const Firing& firing) {
-  std::optional<int64_t> first;
+std::optional<Sign> NoticedAt(const Record& record, const Firing& firing) {
+  std::optional<Sign> first;
   for (const LifeEvents& life : record.lives) {
     if (&life == firing.life) continue;
     for (const RecordEvent& event : life.events) {
@@ -49,7 +54,9 @@ std::optional<int64_t> NoticedAt(const Record& record, const Firing& firing) {
                         event.kind == RecordKind::kLifeEnd ||
                         event.kind == RecordKind::kLifeBegin;
       if (!sign || event.t_ns <= firing.event().t_ns) continue;
-      first = std::min(first.value_or(event.t_ns), event.t_ns);
+      if (first && first->t_ns <= event.t_ns) continue;
+      first = {.t_ns = event.t_ns,
+               .of_restart = event.kind == RecordKind::kLifeBegin};
     }
   }
   return first;
@@ -82,13 +89,16 @@ void CheckDetection(const Evidence& evidence, Check& check) {
     const bool counts =
         !traits.creeps || evidence.record.expect.detected_in_max_ns;
     if (!traits.may_end_life || !counts || WentOn(firing, traits)) continue;
-    const std::optional<int64_t> noticed = NoticedAt(evidence.record, firing);
+    const std::optional<Sign> noticed = NoticedAt(evidence.record, firing);
     // Where the loss ends the run there is nobody left to say so.
     if (!noticed) continue;
-    const int64_t bound = BoundOf(evidence, firing, *noticed);
+    int64_t bound = BoundOf(evidence, firing, noticed->t_ns);
     if (bound <= 0) continue;
+    // Where workers might have rejoined they are killed without a word, and the
+    // launcher that did it pauses.
+    if (noticed->of_restart) bound += evidence.record.setup.restart_pause_ns;
     check.Instance();
-    const int64_t took = *noticed - firing.event().t_ns;
+    const int64_t took = noticed->t_ns - firing.event().t_ns;
     if (took <= bound) continue;
     check.Breach("late",
                  fmt::format("the loss of {} ({}) was noticed after {:.3f} s, "

@@ -50,5 +50,15 @@ TEST(BaseCheckTest, WhatIsInThePlaceOfTheBasesOwnIsTold) {
   EXPECT_THAT(OverridesOf(SetupsOf(base).front()), testing::IsEmpty());
 }
 
+TEST(BaseCheckTest, ABaseWhoseWorkersRejoinKeepsThatPolicy) {
+  Case base = CleanCase();
+  base.cluster.policy = RestartPolicy::kRejoin;
+  base.train.cluster.on_loss = OnLoss::kRejoin;
+  for (const Case& setup : SetupsOf(base)) {
+    EXPECT_EQ(setup.cluster.policy, RestartPolicy::kRejoin);
+    EXPECT_EQ(setup.train.cluster.on_loss, OnLoss::kRejoin);
+  }
+}
+
 }  // namespace
 }  // namespace gauntlet

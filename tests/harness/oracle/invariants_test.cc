@@ -323,6 +323,20 @@ TEST(DetectionTest, ALossIsNoticedWithinTheBoundOfWhatWasUnderWay) {
   EXPECT_EQ(ReportOf(record, "detection").breaches, 1u);
 }
 
+// Nobody but the launcher says anything, by the lives that it begins anew.
+TEST(DetectionTest, ARestartMayComeAfterItsPause) {
+  Record record = RecoveredRun();
+  for (LifeEvents& life : record.lives) {
+    std::erase_if(life.events, [](const RecordEvent& event) {
+      return event.kind == K::kWorkerLost || event.kind == K::kLifeEnd;
+    });
+  }
+  record.setup.detection_bound_ns = 1;
+  ASSERT_EQ(ReportOf(record, "detection").breaches, 1u);
+  record.setup.restart_pause_ns = 1'000'000'000'000;
+  EXPECT_EQ(ReportOf(record, "detection").breaches, 0u);
+}
+
 TEST(DetectionTest, AFaultThatCreepsHasNoMomentToCountFrom) {
   Record record = RecoveredRun();
   record.setup.detection_bound_ns = 1;

@@ -42,6 +42,7 @@ Record FullRecord() {
                   .detection_bound_ns = 7,
                   .detection_bound_saving_ns = 8,
                   .detection_bound_joining_ns = 9,
+                  .restart_pause_ns = 10,
                   .planted_bugs = {"lose-rng-key"}};
   record.faults = {{.id = "f",
                     .kind = "torn_write",
