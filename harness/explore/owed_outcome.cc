@@ -40,13 +40,20 @@ bool RefusalOwed(const Record& record) {
   return evidence.GoodSavesBefore(evidence.End()).empty();
 }
 
-// From until_step on such a fault stands in nobody's way.
+// From until_step on such a fault stands in nobody's way, unless it fired after
+// that: what was armed before may take effect later.
 bool IsOver(const LifeEvents& life, const RecordFault& fault) {
-  return fault.until_step &&
-         std::ranges::any_of(life.events, [&](const RecordEvent& event) {
-           return event.kind == RecordKind::kStep &&
-                  event.step >= *fault.until_step;
-         });
+  if (!fault.until_step) return false;
+  bool fired = false;
+  for (const RecordEvent& event : life.events) {
+    fired = fired || (event.kind == RecordKind::kFaultFired &&
+                      event.detail == fault.id);
+    if (fired && event.kind == RecordKind::kStep &&
+        event.step >= *fault.until_step) {
+      return true;
+    }
+  }
+  return false;
 }
 
 bool FiredInALastLife(const Record& record, const RecordFault& fault) {

@@ -95,6 +95,9 @@ TEST(LaboratoryTest, AnErrorThatIsOverByThenIsNoReasonToGiveUp) {
   EXPECT_TRUE(MayGiveUp(record));
   record.faults[0].until_step = 6;
   EXPECT_FALSE(MayGiveUp(record));
+  // A sync that a load has spoilt comes with the next save.
+  std::swap(life.events[0], life.events[1]);
+  EXPECT_TRUE(MayGiveUp(record));
 }
 
 TEST(LaboratoryTest, AnErrorAtEveryHitMayEndTheRun) {
