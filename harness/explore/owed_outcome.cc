@@ -46,8 +46,8 @@ bool IsOver(const LifeEvents& life, const RecordFault& fault) {
   if (!fault.until_step) return false;
   bool fired = false;
   for (const RecordEvent& event : life.events) {
-    fired = fired || (event.kind == RecordKind::kFaultFired &&
-                      event.detail == fault.id);
+    fired = fired ||
+            (event.kind == RecordKind::kFaultFired && event.detail == fault.id);
     if (fired && event.kind == RecordKind::kStep &&
         event.step >= *fault.until_step) {
       return true;

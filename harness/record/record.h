@@ -40,10 +40,10 @@ struct Expectation {
   std::optional<uint64_t> lost_steps_max;     // in each resumption
   std::optional<int64_t> detected_in_max_ns;
   std::optional<uint64_t> failed_checkpoints_exactly;
-  std::optional<int64_t> exit_code;  // of the last launcher
+  std::optional<int64_t> exit_code;       // of the last launcher
   std::optional<uint64_t> ends_at_epoch;  // complete ones, of the last launcher
   std::optional<uint64_t> ends_at_step;
-  std::optional<uint64_t> saves_exactly;  // acknowledged ones
+  std::optional<uint64_t> saves_exactly;   // acknowledged ones
   std::vector<uint64_t> checkpoints_left;  // their steps; empty: any
   std::optional<uint64_t> epochs_after_restart_exactly;
   // From the first epoch to the last one.
