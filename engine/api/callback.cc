@@ -3,22 +3,14 @@
 #include <cmath>
 
 namespace gauntlet {
-namespace {
-
-double Share(int64_t part, int64_t whole) {
-  return static_cast<double>(part) / static_cast<double>(whole);
-}
-
-}  // namespace
-
 EpochMetrics MetricsOf(const History& history, size_t index) {
   EpochMetrics metrics = {
       .loss = history.loss[index],
-      .accuracy = Share(history.correct[index], history.rows[index])};
+      .accuracy = ShareOf(history.correct[index], history.rows[index])};
   if (index < history.val_rows.size() && history.val_rows[index] > 0) {
     metrics.val_loss = history.val_loss[index];
     metrics.val_accuracy =
-        Share(history.val_correct[index], history.val_rows[index]);
+        ShareOf(history.val_correct[index], history.val_rows[index]);
   }
   return metrics;
 }

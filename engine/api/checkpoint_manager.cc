@@ -1,9 +1,9 @@
 #include "engine/api/checkpoint_manager.h"
 
-#include <charconv>
 #include <ranges>
 #include <utility>
 
+#include "engine/ckpt/text_record.h"
 #include "engine/cluster/frame_format.h"
 #include "engine/train/held_state.h"
 #include "engine/train/resume.h"
@@ -28,12 +28,9 @@ Result<Claim> DecodeClaim(const std::string& bytes) {
   RETURN_IF_ERROR(DecodeStatus(fields[0]));
   Claim claim;
   if (fields.size() != 3) return DataLoss("the chief's claim is malformed");
-  const char* const end = fields[1].data() + fields[1].size();
-  const auto [stop, error] =
-      std::from_chars(fields[1].data(), end, claim.generation);
-  if (error != std::errc() || stop != end) {
-    return DataLoss("the chief's claim is malformed");
-  }
+  const auto generation = ParseNumber<uint64_t>(fields[1]);
+  if (!generation) return DataLoss("the chief's claim is malformed");
+  claim.generation = *generation;
   ASSIGN_OR_RETURN(const StartDecision start, DecodeStart(fields[2]));
   claim.parent = start.checkpoint;
   return claim;

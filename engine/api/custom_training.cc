@@ -1,8 +1,6 @@
 #include "engine/api/custom_training.h"
 
-#include <utility>
-
-#include <fmt/format.h>
+#include "engine/train/meeting.h"
 
 namespace gauntlet {
 
@@ -24,35 +22,28 @@ Status CustomTraining::Build() {
       RowSchedule::Make(job, {.rows = data_->train.rows,
                               .rows_of_files = data_->train.rows_of_files}));
   job_json_ = JobToJson(job, data_->content);
-  ASSIGN_OR_RETURN(kernels_, Kernels::Create(options_.kernels));
-  ASSIGN_OR_RETURN(model_, Model::Build(job.model, data_->train.shape(),
-                                        data_->train.classes, *kernels_));
-  optimizer_ = Optimizer::Build(job.optimizer, *kernels_);
-  state_.emplace(*model_, *optimizer_, job);
+  ASSIGN_OR_RETURN(
+      built_, BuildJobModel(job, data_->train.shape(), data_->train.classes,
+                            options_.kernels));
+  state_.emplace(*built_.model, *built_.optimizer, job);
   return OkStatus();
 }
 
 Status CustomTraining::Meet() {
-  const ClusterOptions& cluster = options_.cluster;
   const auto life = static_cast<uint64_t>(options_.place.life);
-  ASSIGN_OR_RETURN(
-      session_, Session::Form(*world_, *kernels_,
-                              {.rank = options_.place.rank,
-                               .addresses = options_.place.addresses,
-                               .rendezvous_timeout = cluster.rendezvous_timeout,
-                               .decision_timeout = cluster.save_timeout,
-                               .heartbeat_every = cluster.heartbeat_every,
-                               .lost_after = cluster.lost_after},
-                              [life](const std::vector<Attendant>&) {
-                                return Decision{.generation = life};
-                              }));
+  ASSIGN_OR_RETURN(session_,
+                   Session::Form(*world_, *built_.kernels,
+                                 MeetingOf(options_.place, options_.cluster),
+                                 [life](const std::vector<Attendant>&) {
+                                   return Decision{.generation = life};
+                                 }));
   trainer_.emplace(*world_, session_->ring(),
                    Trainer::Parts{.job = options_.job,
                                   .data = *data_,
                                   .schedule = *schedule_,
-                                  .optimizer = *optimizer_,
-                                  .model = *model_,
-                                  .kernels = *kernels_});
+                                  .optimizer = *built_.optimizer,
+                                  .model = *built_.model,
+                                  .kernels = *built_.kernels});
   return OkStatus();
 }
 

@@ -28,10 +28,8 @@
 #include "engine/data/dataset.h"
 #include "engine/data/row_schedule.h"
 #include "engine/job/job.h"
-#include "engine/math/kernels.h"
-#include "engine/model/model.h"
-#include "engine/model/optimizer.h"
 #include "engine/status.h"
+#include "engine/train/job_model.h"
 #include "engine/train/options.h"
 #include "engine/train/train_state.h"
 #include "engine/train/trainer.h"
@@ -104,9 +102,7 @@ class CustomTraining {
   std::shared_ptr<const DataSplit> data_;
   std::optional<RowSchedule> schedule_;
   std::string job_json_;
-  std::unique_ptr<Kernels> kernels_;
-  std::unique_ptr<Model> model_;
-  std::unique_ptr<Optimizer> optimizer_;
+  JobModel built_;
   std::optional<TrainState> state_;
   std::unique_ptr<Session> session_;
   std::optional<Trainer> trainer_;

@@ -26,12 +26,6 @@ uint32_t ClassesOf(const ModelSpec& model) {
   return 0;
 }
 
-Result<std::unique_ptr<Model>> BuildModel(const ModelSpec& spec,
-                                          const RowShape& input,
-                                          const Kernels& kernels) {
-  return Model::Build(spec, input, ClassesOf(spec), kernels);
-}
-
 Status CheckNames(const std::vector<Callback*>& callbacks) {
   std::set<std::string> names;
   for (const Callback* callback : callbacks) {
@@ -73,15 +67,12 @@ Sequential::Sequential(const RowShape& input, std::vector<LayerSpec> layers)
 Status Sequential::Compile(const CompileOptions& options) {
   compile_ = options;
   model_.loss = options.loss;
-  JobSpec job = {.model = model_, .optimizer = options.optimizer};
+  const JobSpec job = {.model = model_, .optimizer = options.optimizer};
   RETURN_IF_ERROR(Validate(job));
-  ASSIGN_OR_RETURN(const std::unique_ptr<Kernels> kernels, Kernels::Create({}));
-  ASSIGN_OR_RETURN(const std::unique_ptr<Model> model,
-                   BuildModel(model_, input_, *kernels));
-  parameters_.assign(model->parameters().begin(), model->parameters().end());
-  weights_.resize(model->parameter_count());
-  model->Initialize(options.seed, weights_);
-  evaluation_state_.assign(model->replica_state_size(), 0.0f);
+  ASSIGN_OR_RETURN(built_, BuildJobModel(job, input_, ClassesOf(model_), {}));
+  weights_.resize(built_.model->parameter_count());
+  built_.model->Initialize(options.seed, weights_);
+  evaluation_state_.assign(built_.model->replica_state_size(), 0.0f);
   begins_with_seed_ = true;
   return OkStatus();
 }
@@ -100,7 +91,7 @@ JobSpec Sequential::JobFor(const DataSpec& data,
                  .remainder = options.remainder,
                  .start = {.weights = {}, .epoch = options.initial_epoch}};
   if (!begins_with_seed_) {
-    job.start.weights = WeightsDigest(parameters_, weights_);
+    job.start.weights = WeightsDigest(parameters(), weights_);
   }
   return job;
 }
@@ -123,7 +114,7 @@ Result<FitResult> Sequential::Fit(World& world, const DataSpec& data,
                    LoadData(world.storage, data));
   RETURN_IF_ERROR(CheckShape(split->train));
   const std::string job_json = JobToJson(train.job, split->content);
-  CallbackHooks hooks(world, options.callbacks, parameters_,
+  CallbackHooks hooks(world, options.callbacks, parameters(),
                       options.place.rank == 0);
   NoProgressReporter reporter;
   TrainedWorker trained = TrainAsWorker(world,
@@ -140,7 +131,7 @@ Result<FitResult> Sequential::Fit(World& world, const DataSpec& data,
   return TakeOver(trained);
 }
 
-Result<FitResult> Sequential::TakeOver(TrainedWorker& trained) {
+FitResult Sequential::TakeOver(TrainedWorker& trained) {
   TrainState& state = *trained.state;
   FitResult result = {.end = trained.end.exit == WorkerExit::kDone
                                  ? FitEnd::kFinished
@@ -149,10 +140,7 @@ Result<FitResult> Sequential::TakeOver(TrainedWorker& trained) {
                       .steps = state.position.step,
                       .resumed_from = trained.resumed_from,
                       .digest = state.ComputeDigest()};
-  ASSIGN_OR_RETURN(const std::unique_ptr<Kernels> kernels, Kernels::Create({}));
-  ASSIGN_OR_RETURN(const std::unique_ptr<Model> model,
-                   BuildModel(model_, input_, *kernels));
-  evaluation_state_ = CombinedReplicaState(*model, state);
+  evaluation_state_ = CombinedReplicaState(*built_.model, state);
   weights_ = std::move(state.parameters);
   begins_with_seed_ = false;
   return result;
@@ -173,27 +161,24 @@ Result<EpochMetrics> Sequential::Evaluate(const Dataset& rows) const {
   if (rows.rows == 0) {
     return InvalidArgument("data: expected at least one row, found none");
   }
-  ASSIGN_OR_RETURN(const std::unique_ptr<Kernels> kernels, Kernels::Create({}));
-  ASSIGN_OR_RETURN(const std::unique_ptr<Model> model,
-                   BuildModel(model_, input_, *kernels));
-  const ReplicaResult result =
-      model->Evaluate(weights_, {.features = rows.features,
-                                 .labels = rows.labels,
-                                 .loss_scale = numerics::LossScale(rows.rows),
-                                 .state = evaluation_state_});
+  const ReplicaResult result = built_.model->Evaluate(
+      weights_, {.features = rows.features,
+                 .labels = rows.labels,
+                 .loss_scale = numerics::LossScale(rows.rows),
+                 .state = evaluation_state_});
   return EpochMetrics{.loss = result.loss,
                       .accuracy = static_cast<double>(result.correct) /
                                   static_cast<double>(rows.rows)};
 }
 
 Status Sequential::SaveWeights(World& world, const std::string& path) const {
-  return WriteWeights(world, path, parameters_, weights_);
+  return WriteWeights(world, path, parameters(), weights_);
 }
 
 Status Sequential::LoadWeights(World& world, const std::string& path,
                                PartialWeights partial) {
   ASSIGN_OR_RETURN(const size_t given,
-                   ReadWeights(world, path, parameters_, weights_, partial));
+                   ReadWeights(world, path, parameters(), weights_, partial));
   begins_with_seed_ = begins_with_seed_ && given == 0;
   return OkStatus();
 }

@@ -24,6 +24,7 @@
 #include "engine/job/layers.h"
 #include "engine/row_shape.h"
 #include "engine/status.h"
+#include "engine/train/job_model.h"
 #include "engine/train/options.h"
 #include "engine/train/worker.h"
 #include "engine/train/worker_processes.h"
@@ -93,7 +94,9 @@ class Sequential {
   Result<EpochMetrics> Evaluate(const Dataset& rows) const;
 
   // In the order of the layers. REQUIRES: Compile was Ok.
-  std::span<const ParameterInfo> parameters() const { return parameters_; }
+  std::span<const ParameterInfo> parameters() const {
+    return built_.model->parameters();
+  }
   std::span<const float> weights() const { return weights_; }
 
   Status SaveWeights(World& world, const std::string& path) const;
@@ -104,12 +107,12 @@ class Sequential {
  private:
   JobSpec JobFor(const DataSpec& data, const FitOptions& options) const;
   Status CheckShape(const Dataset& rows) const;
-  Result<FitResult> TakeOver(TrainedWorker& trained);
+  FitResult TakeOver(TrainedWorker& trained);
 
   RowShape input_;
   ModelSpec model_;
   CompileOptions compile_;
-  std::vector<ParameterInfo> parameters_;
+  JobModel built_;  // by Compile
   std::vector<float> weights_;
   std::vector<float> evaluation_state_;  // what replicas keep, as one
   bool begins_with_seed_ = true;         // nobody has touched the weights

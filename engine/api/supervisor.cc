@@ -7,12 +7,6 @@
 #include <fmt/format.h>
 
 namespace gauntlet {
-namespace {
-
-// Beside the requests of notices: a service failed, or somebody has enough.
-constexpr uint32_t kRequestEnd = 4;
-
-}  // namespace
 
 Status WeightsAreFinite(const CustomTraining& training, ReadyWhen /*when*/) {
   const auto weights = training.weights();

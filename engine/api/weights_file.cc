@@ -8,7 +8,10 @@
 #include "engine/ckpt/checkpoint_reader.h"
 #include "engine/ckpt/safetensors.h"
 #include "engine/ckpt/state_digest.h"
+#include "engine/ckpt/store_names.h"
 #include "engine/tensor.h"
+#include "engine/train/model_export.h"
+#include "engine/world/directories.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -17,27 +20,6 @@ namespace {
 
 // Beyond any model that the engine trains, and small enough to read.
 constexpr uint64_t kMaxFile = uint64_t{1} << 34;
-constexpr std::string_view kManifest = "/MANIFEST.json";
-constexpr std::string_view kExported = "/model.safetensors";
-
-std::vector<TensorView> ViewsOf(std::span<const ParameterInfo> parameters,
-                                std::span<const float> weights) {
-  std::vector<TensorView> views;
-  for (const ParameterInfo& info : parameters) {
-    views.push_back(
-        {.name = info.name,
-         .dtype = DType::kF32,
-         .shape = info.shape,
-         .bytes = std::as_bytes(weights.subspan(info.offset, info.size))});
-  }
-  return views;
-}
-
-std::string DirectoryOf(const std::string& path) {
-  const size_t slash = path.find_last_of('/');
-  if (slash == path.npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
 
 // What a source holds, by name; the views point into one of the other two.
 struct Source {
@@ -70,14 +52,14 @@ Status ReadCheckpointInto(World& world, const std::string& path,
 }
 
 Status ReadSource(World& world, const std::string& path, Source& source) {
-  const auto there = [&](std::string_view name) {
-    return world.storage.Open(path + std::string(name), OpenMode::kRead).ok();
+  const auto there = [&](const std::string& file) {
+    return world.storage.Open(file, OpenMode::kRead).ok();
   };
-  if (there(kManifest)) return ReadCheckpointInto(world, path, source);
-  if (there(kExported)) {
-    return ReadFileInto(world, path + std::string(kExported), source);
+  if (there(fmt::format("{}/{}", path, kManifestName))) {
+    return ReadCheckpointInto(world, path, source);
   }
-  return ReadFileInto(world, path, source);
+  const std::string exported = fmt::format("{}/{}", path, kExportedWeights);
+  return ReadFileInto(world, there(exported) ? exported : path, source);
 }
 
 // Why the source does not give that parameter; "" if it does.
@@ -105,15 +87,12 @@ Status WriteWeights(World& world, const std::string& path,
                     std::span<const float> weights) {
   const std::vector<TensorView> views = ViewsOf(parameters, weights);
   const SafetensorsLayout layout = LayOutSafetensors(views, 0);
-  std::vector<std::span<const std::byte>> parts = {
-      std::as_bytes(std::span(layout.header))};
-  for (const size_t i : layout.order) parts.push_back(views[i].bytes);
   const std::string tmp = path + ".tmp";
-  Status status =
-      WriteInBlocks(world, tmp, parts, {.mode = OpenMode::kCreateTruncate})
-          .status();
+  Status status = WriteInBlocks(world, tmp, PartsOf(layout, views),
+                                {.mode = OpenMode::kCreateTruncate})
+                      .status();
   if (status.ok()) status = world.storage.Rename(tmp, path);
-  if (status.ok()) return world.storage.SyncDirectory(DirectoryOf(path));
+  if (status.ok()) return world.storage.SyncDirectory(ParentDirectory(path));
   // Nothing half done is left beside the old file.
   static_cast<void>(world.storage.Remove(tmp, FileKind::kFile));
   return status;

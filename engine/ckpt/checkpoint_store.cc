@@ -195,21 +195,16 @@ Result<ShardFile> CheckpointStore::WriteShard(
   const CheckpointRef ref = RefOfSave(save);
   ShardFile shard{.name = ShardName(index, count), .digest = {}, .tensors = {}};
   const SafetensorsLayout layout = LayOutSafetensors(tensors, ref.step);
-  std::vector<std::span<const std::byte>> parts = {
-      std::as_bytes(std::span(layout.header))};
-  for (const size_t i : layout.order) {
-    parts.push_back(tensors[i].bytes);
-    shard.tensors.push_back(tensors[i].name);
-  }
+  for (const size_t i : layout.order) shard.tensors.push_back(tensors[i].name);
   PointContext context{.step = ref.step,
                        .size = layout.header.size() + TensorBytesOf(tensors)};
   RETURN_IF_ERROR(world_->faults.Hit(Point::kShardOpen, context));
-  ASSIGN_OR_RETURN(
-      const WrittenFile written,
-      WriteInBlocks(*world_, PathOf(save) + "/" + shard.name, parts,
-                    {.write_point = Point::kShardWrite,
-                     .sync_point = Point::kShardSync,
-                     .step = ref.step}));
+  ASSIGN_OR_RETURN(const WrittenFile written,
+                   WriteInBlocks(*world_, PathOf(save) + "/" + shard.name,
+                                 PartsOf(layout, tensors),
+                                 {.write_point = Point::kShardWrite,
+                                  .sync_point = Point::kShardSync,
+                                  .step = ref.step}));
   RETURN_IF_ERROR(world_->faults.Hit(Point::kShardDone, context));
   shard.bytes = written.bytes;
   shard.digest = written.digest;

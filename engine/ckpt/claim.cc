@@ -1,6 +1,5 @@
 #include "engine/ckpt/claim.h"
 
-#include <charconv>
 #include <vector>
 
 #include "engine/ckpt/claim_format.h"
@@ -10,15 +9,6 @@
 
 namespace gauntlet {
 namespace {
-
-template <typename T>
-std::optional<T> ParseNumber(std::string_view text) {
-  T value = 0;
-  const char* const last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), last, value);
-  if (error != std::errc() || end != last) return std::nullopt;
-  return value;
-}
 
 // A host's name is for people; a line end in it would end the field.
 std::string OneLine(std::string text) {

@@ -267,6 +267,14 @@ SafetensorsLayout LayOutSafetensors(std::span<const TensorView> tensors,
   return layout;
 }
 
+std::vector<std::span<const std::byte>> PartsOf(
+    const SafetensorsLayout& layout, std::span<const TensorView> tensors) {
+  std::vector<std::span<const std::byte>> parts = {
+      std::as_bytes(std::span(layout.header))};
+  for (const size_t i : layout.order) parts.push_back(tensors[i].bytes);
+  return parts;
+}
+
 Result<std::vector<TensorView>> ParseSafetensors(
     std::span<const std::byte> file) {
   if (file.size() < kSafetensorsLengthBytes) {

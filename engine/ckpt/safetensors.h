@@ -28,6 +28,10 @@ struct SafetensorsLayout {
 SafetensorsLayout LayOutSafetensors(std::span<const TensorView> tensors,
                                     uint64_t step);
 
+// All bytes of such a file, in their order; as long as both arguments live.
+std::vector<std::span<const std::byte>> PartsOf(
+    const SafetensorsLayout& layout, std::span<const TensorView> tensors);
+
 // Views into `file`, in the order of the data. kDataLoss says what is wrong for
 // any bytes that are not exactly the format.
 Result<std::vector<TensorView>> ParseSafetensors(

@@ -7,14 +7,26 @@
 #ifndef GAUNTLET_ENGINE_CKPT_TEXT_RECORD_H_
 #define GAUNTLET_ENGINE_CKPT_TEXT_RECORD_H_
 
+#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace gauntlet {
+
+// The whole text as a decimal number that T can hold.
+template <typename T>
+std::optional<T> ParseNumber(std::string_view text) {
+  T value = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, value);
+  if (error != std::errc() || end != last) return std::nullopt;
+  return value;
+}
 
 struct TextField {
   std::string key;

@@ -436,6 +436,19 @@ ReplicaResult FeedForward::Evaluate(std::span<const float> parameters,
 
 }  // namespace
 
+std::vector<TensorView> ViewsOf(std::span<const ParameterInfo> infos,
+                                std::span<const float> values) {
+  std::vector<TensorView> views;
+  for (const ParameterInfo& info : infos) {
+    views.push_back(
+        {.name = info.name,
+         .dtype = DType::kF32,
+         .shape = info.shape,
+         .bytes = std::as_bytes(values.subspan(info.offset, info.size))});
+  }
+  return views;
+}
+
 size_t Model::replica_state_size() const {
   const std::span<const ParameterInfo> infos = replica_state();
   return infos.empty() ? 0 : infos.back().offset + infos.back().size;

@@ -15,6 +15,7 @@
 #include "engine/model/step_probe.h"
 #include "engine/row_shape.h"
 #include "engine/status.h"
+#include "engine/tensor.h"
 
 namespace gauntlet {
 
@@ -24,6 +25,10 @@ struct ParameterInfo {
   size_t offset = 0;  // in floats, into the flat array
   size_t size = 0;    // in floats
 };
+
+// `values` as the infos name and place them; as long as those live.
+std::vector<TensorView> ViewsOf(std::span<const ParameterInfo> infos,
+                                std::span<const float> values);
 
 // The rows of one replica in one step. `features` is rows x features_per_row.
 struct ReplicaBatch {

@@ -1,11 +1,11 @@
 #include "engine/train/collective_save.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <utility>
 
 #include "engine/ckpt/shard_plan.h"
+#include "engine/ckpt/text_record.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -41,14 +41,12 @@ std::string EncodeShard(const ShardFile& shard) {
 Result<ShardFile> DecodeShard(std::string_view bytes) {
   ASSIGN_OR_RETURN(const std::vector<std::string> fields, DecodeList(bytes));
   if (fields.size() < 3) return DataLoss("shard report: too few fields");
-  ShardFile shard = {.name = fields[0]};
-  const auto [end, error] = std::from_chars(
-      fields[1].data(), fields[1].data() + fields[1].size(), shard.bytes);
+  const auto size = ParseNumber<uint64_t>(fields[1]);
   const std::optional<Digest> digest = Digest::Parse(fields[2]);
-  if (error != std::errc() || end != fields[1].data() + fields[1].size() ||
-      !digest) {
+  if (!size || !digest) {
     return DataLoss("shard report: malformed size or digest");
   }
+  ShardFile shard = {.name = fields[0], .bytes = *size};
   shard.digest = *digest;
   shard.tensors.assign(fields.begin() + 3, fields.end());
   return shard;

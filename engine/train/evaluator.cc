@@ -40,11 +40,9 @@ Status Evaluator::Begin(const std::string& job_json) {
   if (EvaluatedRows(job->job, job->data->validation.rows) == 0) {
     return InvalidArgument("the job's data: expected validation rows, found 0");
   }
-  ASSIGN_OR_RETURN(kernels_, Kernels::Create(source_.kernels));
   const Dataset& train = job->data->train;
-  ASSIGN_OR_RETURN(model_, Model::Build(job->job.model, train.shape(),
-                                        train.classes, *kernels_));
-  optimizer_ = Optimizer::Build(job->job.optimizer, *kernels_);
+  ASSIGN_OR_RETURN(built_, BuildJobModel(job->job, train.shape(), train.classes,
+                                         source_.kernels));
   job_ = *std::move(job);
   return OkStatus();
 }
@@ -81,7 +79,8 @@ Result<TrainState> Evaluator::Load(const ScannedCheckpoint& checkpoint) {
   ASSIGN_OR_RETURN(
       LoadedCheckpoint loaded,
       ReadCheckpoint(*world_, source_.directory + "/" + checkpoint.name));
-  TrainState state(*model_, *optimizer_, job_->job, StartFrom::kCheckpoint);
+  TrainState state(*built_.model, *built_.optimizer, job_->job,
+                   StartFrom::kCheckpoint);
   DropHookState(state, loaded.tensors);
   RETURN_IF_ERROR(state.Restore(loaded.tensors, world_->faults));
   return state;
@@ -104,11 +103,11 @@ Result<std::optional<Evaluation>> Evaluator::Evaluate(
   const int replicas = job_->job.replicas;
   const EvaluatedPart all =
       EvaluateReplicas({.first = 0, .count = replicas}, job_->job,
-                       job_->data->validation, *state, *model_);
+                       job_->data->validation, *state, *built_.model);
   // In the order of the replicas, as workers add them.
   float loss = all.losses.front();
   for (const float& part : std::span(all.losses).subspan(1)) {
-    kernels_->Accumulate(std::span(&part, 1), std::span(&loss, 1));
+    built_.kernels->Accumulate(std::span(&part, 1), std::span(&loss, 1));
   }
   evaluated_.insert(head.state_digest);
   const Position& position = state->position;

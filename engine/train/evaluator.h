@@ -21,9 +21,8 @@
 #include "engine/digest.h"
 #include "engine/job/job.h"
 #include "engine/math/kernels.h"
-#include "engine/model/model.h"
-#include "engine/model/optimizer.h"
 #include "engine/status.h"
+#include "engine/train/job_model.h"
 #include "engine/train/train_state.h"
 #include "engine/world/world.h"
 
@@ -90,9 +89,7 @@ class Evaluator {
   World* world_;
   Source source_;
   std::optional<EvaluatedJob> job_;  // none: no checkpoint was found yet
-  std::unique_ptr<Kernels> kernels_;
-  std::unique_ptr<Model> model_;
-  std::unique_ptr<Optimizer> optimizer_;
+  JobModel built_;
   std::set<Digest> evaluated_;     // of states
   std::set<std::string> damaged_;  // names
   std::set<std::string> said_;

@@ -1,10 +1,10 @@
 #include "engine/train/held_state.h"
 
-#include <charconv>
 #include <tuple>
 #include <vector>
 
 #include "engine/ckpt/store_names.h"
+#include "engine/ckpt/text_record.h"
 #include "engine/cluster/frame_format.h"
 
 namespace gauntlet {
@@ -30,14 +30,6 @@ auto MomentOf(const HeldState& state) {
   return std::tuple(state.step, OrderOf(state.phase));
 }
 
-std::optional<uint64_t> ParseNumber(const std::string& text) {
-  uint64_t value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || stop != end) return std::nullopt;
-  return value;
-}
-
 std::vector<std::string> FieldsOf(const HeldState& state) {
   return {std::to_string(state.step), std::string(PhaseName(state.phase)),
           state.digest.ToString()};
@@ -45,7 +37,7 @@ std::vector<std::string> FieldsOf(const HeldState& state) {
 
 // Of the first three fields.
 std::optional<HeldState> HeldOf(const std::vector<std::string>& fields) {
-  const std::optional<uint64_t> step = ParseNumber(fields[0]);
+  const std::optional<uint64_t> step = ParseNumber<uint64_t>(fields[0]);
   const std::optional<Phase> phase = FindPhase(fields[1]);
   const std::optional<Digest> digest = Digest::Parse(fields[2]);
   if (!step || !phase || !digest) return std::nullopt;
@@ -55,8 +47,8 @@ std::optional<HeldState> HeldOf(const std::vector<std::string>& fields) {
 // Of three fields.
 std::optional<CheckpointRef> CheckpointOf(
     const std::vector<std::string>& fields) {
-  const std::optional<uint64_t> step = ParseNumber(fields[1]);
-  const std::optional<uint64_t> generation = ParseNumber(fields[2]);
+  const std::optional<uint64_t> step = ParseNumber<uint64_t>(fields[1]);
+  const std::optional<uint64_t> generation = ParseNumber<uint64_t>(fields[2]);
   // A name from the network becomes a path.
   if (!step || !generation || !CheckpointName::Parse(fields[0])) {
     return std::nullopt;
@@ -68,8 +60,10 @@ std::optional<CheckpointRef> CheckpointOf(
 std::optional<StartDecision::Memory> MemoryOf(
     const std::vector<std::string>& fields) {
   const std::optional<HeldState> state = HeldOf(fields);
-  const std::optional<uint64_t> holder = ParseNumber(fields[kHeldFields]);
-  const std::optional<uint64_t> needed = ParseNumber(fields[kHeldFields + 1]);
+  const std::optional<uint64_t> holder =
+      ParseNumber<uint64_t>(fields[kHeldFields]);
+  const std::optional<uint64_t> needed =
+      ParseNumber<uint64_t>(fields[kHeldFields + 1]);
   if (!state || !holder || *holder > INT32_MAX || !needed || *needed > 1) {
     return std::nullopt;
   }

@@ -1,5 +1,7 @@
 #include "engine/train/model_export.h"
 
+#include <algorithm>
+#include <iterator>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -17,7 +19,6 @@
 namespace gauntlet {
 namespace {
 
-constexpr std::string_view kWeightsFile = "model.safetensors";
 constexpr std::string_view kDescriptionFile = "model.json";
 
 // "dense1/kernel" is of the layer "dense1".
@@ -55,20 +56,9 @@ Status AddParameters(std::span<const ParameterInfo> parameters, Json& layers) {
                   parameters[next].name));
 }
 
-void AddViews(std::span<const ParameterInfo> infos,
-              std::span<const float> values, std::vector<TensorView>& views) {
-  for (const ParameterInfo& info : infos) {
-    views.push_back(
-        {.name = info.name,
-         .dtype = DType::kF32,
-         .shape = info.shape,
-         .bytes = std::as_bytes(values.subspan(info.offset, info.size))});
-  }
-}
-
 bool IsOurs(const DirectoryEntry& entry) {
   return entry.kind == FileKind::kFile &&
-         (entry.name == kWeightsFile || entry.name == kDescriptionFile);
+         (entry.name == kExportedWeights || entry.name == kDescriptionFile);
 }
 
 // An export, whole or not, with its folder; kNotFound: there is none.
@@ -93,19 +83,17 @@ Status WriteExport(World& world, const std::string& directory,
   ASSIGN_OR_RETURN(const std::string description, DescribeModel(trained));
   const std::vector<float> replica_state =
       CombinedReplicaState(trained.model, trained.state);
-  std::vector<TensorView> views;
-  AddViews(trained.model.parameters(), trained.state.parameters, views);
-  AddViews(trained.model.replica_state(), replica_state, views);
+  std::vector<TensorView> views =
+      ViewsOf(trained.model.parameters(), trained.state.parameters);
+  std::ranges::move(ViewsOf(trained.model.replica_state(), replica_state),
+                    std::back_inserter(views));
   const SafetensorsLayout layout =
       LayOutSafetensors(views, trained.state.position.step);
-  std::vector<std::span<const std::byte>> parts = {
-      std::as_bytes(std::span(layout.header))};
-  for (const size_t i : layout.order) parts.push_back(views[i].bytes);
   RETURN_IF_ERROR(world.storage.MakeDirectory(directory));
-  RETURN_IF_ERROR(WriteInBlocks(world,
-                                fmt::format("{}/{}", directory, kWeightsFile),
-                                parts, {})
-                      .status());
+  RETURN_IF_ERROR(
+      WriteInBlocks(world, fmt::format("{}/{}", directory, kExportedWeights),
+                    PartsOf(layout, views), {})
+          .status());
   RETURN_IF_ERROR(
       WriteInBlocks(world, fmt::format("{}/{}", directory, kDescriptionFile),
                     description, {})
@@ -126,7 +114,7 @@ Result<std::string> DescribeModel(const TrainedModel& trained) {
   const Json description = {
       {"schema", "gauntlet/model/v1"},
       {"numerics", numerics::kVersion},
-      {"weights", kWeightsFile},
+      {"weights", kExportedWeights},
       {"dtype", DTypeName(DType::kF32)},
       {"input",
        {{"height", data.height},

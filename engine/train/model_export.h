@@ -24,6 +24,7 @@
 #define GAUNTLET_ENGINE_TRAIN_MODEL_EXPORT_H_
 
 #include <string>
+#include <string_view>
 
 #include "engine/data/dataset.h"
 #include "engine/digest.h"
@@ -33,6 +34,9 @@
 #include "engine/world/world.h"
 
 namespace gauntlet {
+
+// The weights in an export's directory.
+inline constexpr std::string_view kExportedWeights = "model.safetensors";
 
 struct TrainedModel {
   const Model& model;

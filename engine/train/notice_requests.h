@@ -13,6 +13,8 @@ namespace gauntlet {
 // the same ones at the same boundary.
 inline constexpr uint32_t kRequestSave = 1;
 inline constexpr uint32_t kRequestStop = 2;
+// Of a Supervisor: a service failed, or somebody has enough. No notice asks it.
+inline constexpr uint32_t kRequestEnd = 4;
 
 // Whether leaving is preceded by a save, which takes its time.
 enum class LeaveWith : uint8_t { kSave, kNothing };

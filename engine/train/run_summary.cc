@@ -16,12 +16,6 @@ uint64_t FirstStep(const Position& position) {
                                                 : position.step;
 }
 
-float Share(int64_t part, int64_t whole) {
-  return whole == 0 ? 0.0f
-                    : static_cast<float>(static_cast<double>(part) /
-                                         static_cast<double>(whole));
-}
-
 }  // namespace
 
 RunSummary::RunSummary(World& world, const SummaryOptions& options,
@@ -57,13 +51,15 @@ void RunSummary::EpochDone(const TrainState& state) {
   std::vector<Scalar> scalars = {
       {.tag = "epoch_loss", .value = history.loss.back()},
       {.tag = "epoch_accuracy",
-       .value = Share(history.correct.back(), history.rows.back())}};
+       .value = static_cast<float>(
+           ShareOf(history.correct.back(), history.rows.back()))}};
   if (!history.val_rows.empty() && history.val_rows.back() > 0) {
     scalars.push_back(
         {.tag = "epoch_val_loss", .value = history.val_loss.back()});
     scalars.push_back(
         {.tag = "epoch_val_accuracy",
-         .value = Share(history.val_correct.back(), history.val_rows.back())});
+         .value = static_cast<float>(
+             ShareOf(history.val_correct.back(), history.val_rows.back()))});
   }
   Write(state.position.step, scalars);
 }

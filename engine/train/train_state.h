@@ -55,6 +55,12 @@ struct History {
   std::vector<int64_t> val_rows;
 };
 
+// The share of the rows that were right; 0 of none.
+inline double ShareOf(int64_t correct, int64_t rows) {
+  return rows == 0 ? 0.0
+                   : static_cast<double>(correct) / static_cast<double>(rows);
+}
+
 // Numbers that a hook of the loop (loop_hooks.h) keeps in the state.
 struct HookState {
   std::string name;  // "callbacks/early_stopping", unlike all other tensors'

@@ -195,11 +195,6 @@ Status TrainingLoop::EndEpoch() {
   EmitState(EventKind::kEpochEnd, outcome, epoch);
   if (reporter_ != nullptr) {
     const History& history = state_->history;
-    const auto share = [](int64_t part, int64_t whole) {
-      return whole == 0
-                 ? 0.0
-                 : static_cast<double>(part) / static_cast<double>(whole);
-    };
     reporter_->Progress(
         {.step = state_->position.step,
          .epoch = state_->position.epoch,
@@ -214,9 +209,9 @@ Status TrainingLoop::EndEpoch() {
                  ? ""
                  : fmt::format("/{}", options_->horizon.epochs),
              state_->position.step, history.loss.back(),
-             share(history.correct.back(), history.rows.back()),
+             ShareOf(history.correct.back(), history.rows.back()),
              history.val_loss.back(),
-             share(history.val_correct.back(), history.val_rows.back()))});
+             ShareOf(history.val_correct.back(), history.val_rows.back()))});
   }
   if (summary_ != nullptr) {
     summary_->EpochDone(*state_);

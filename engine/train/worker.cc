@@ -12,6 +12,8 @@
 #include "engine/model/optimizer.h"
 #include "engine/train/collective_save.h"
 #include "engine/train/held_state.h"
+#include "engine/train/job_model.h"
+#include "engine/train/meeting.h"
 #include "engine/train/model_export.h"
 #include "engine/train/notice_watch.h"
 #include "engine/train/resume.h"
@@ -24,9 +26,6 @@
 
 namespace gauntlet {
 namespace {
-
-// It goes round with the gradients of every step.
-constexpr uint64_t kMaxReplicaState = uint64_t{1} << 24;
 
 // Which part of a run an error comes from decides how the worker ends.
 enum class Stage { kSetUp, kForming, kTraining };
@@ -129,9 +128,7 @@ class Worker {
   const std::span<const float> weights_;
 
   std::optional<RowSchedule> schedule_;
-  std::unique_ptr<Kernels> kernels_;
-  std::unique_ptr<Model> model_;
-  std::unique_ptr<Optimizer> optimizer_;
+  JobModel built_;
   std::optional<TrainState> state_;
   std::optional<CheckpointStore> store_;
   std::unique_ptr<Session> session_;
@@ -159,28 +156,19 @@ Status Worker::Build() {
   if (chief() && !schedule_->warning().empty()) {
     reporter_.Progress({.line = schedule_->warning()});
   }
-  ASSIGN_OR_RETURN(kernels_, Kernels::Create(options_.kernels));
-  ASSIGN_OR_RETURN(model_, Model::Build(options_.job.model, data_.train.shape(),
-                                        data_.train.classes, *kernels_));
-  const uint64_t replica_state = model_->replica_state_size() *
-                                 static_cast<uint64_t>(options_.job.replicas);
-  if (replica_state > kMaxReplicaState) {
-    return InvalidArgument(fmt::format(
-        "model.layers: expected at most {} floats that all replicas keep for "
-        "themselves, found {}",
-        kMaxReplicaState, replica_state));
-  }
+  ASSIGN_OR_RETURN(built_,
+                   BuildJobModel(options_.job, data_.train.shape(),
+                                 data_.train.classes, options_.kernels));
   if (options_.job.start.weights &&
-      weights_.size() != model_->parameter_count()) {
+      weights_.size() != built_.model->parameter_count()) {
     return InvalidArgument(
         fmt::format("start.weights: expected {} floats, found {}",
-                    model_->parameter_count(), weights_.size()));
+                    built_.model->parameter_count(), weights_.size()));
   }
   if (memo_ != nullptr) {
-    model_ = WithMemo(std::move(model_),
-                      IdentityOf(job_json_, options_.kernels), *memo_);
+    built_.model = WithMemo(std::move(built_.model),
+                            IdentityOf(job_json_, options_.kernels), *memo_);
   }
-  optimizer_ = Optimizer::Build(options_.job.optimizer, *kernels_);
   if (!options_.export_directory.empty()) {
     RETURN_IF_ERROR(
         CheckExportDirectory(world_.storage, options_.export_directory));
@@ -245,14 +233,7 @@ void Worker::Expect(Duration bound) {
 
 SessionOptions Worker::MeetingOptions() const {
   const ClusterOptions& cluster = options_.cluster;
-  SessionOptions options = {.rank = place_.rank,
-                            .addresses = place_.addresses,
-                            .address_book = place_.address_book,
-                            .listen_on = place_.listen_on,
-                            .rendezvous_timeout = cluster.rendezvous_timeout,
-                            .decision_timeout = cluster.save_timeout,
-                            .heartbeat_every = cluster.heartbeat_every,
-                            .lost_after = cluster.lost_after};
+  SessionOptions options = MeetingOf(place_, cluster);
   if (!rejoins()) return options;
   options.rendezvous_timeout = meet_by_ - world_.clock.Now();
   options.ring_timeout = cluster.lost_after;
@@ -270,7 +251,7 @@ Status Worker::Form() {
         {.step = held_ ? held_->step : 0, .meeting = last_generation_});
   }
   ASSIGN_OR_RETURN(session_,
-                   Session::Form(world_, *kernels_, MeetingOptions(),
+                   Session::Form(world_, *built_.kernels, MeetingOptions(),
                                  [this](const std::vector<Attendant>& by_rank) {
                                    return Decide(by_rank);
                                  }));
@@ -304,8 +285,9 @@ Status Worker::Load(const CheckpointRef& parent) {
 void Worker::MakeState(StartFrom start) {
   const std::vector<HookState> hook_states =
       hooks_ == nullptr ? std::vector<HookState>()
-                        : hooks_->states(model_->parameter_count());
-  state_.emplace(*model_, *optimizer_, options_.job, start, hook_states);
+                        : hooks_->states(built_.model->parameter_count());
+  state_.emplace(*built_.model, *built_.optimizer, options_.job, start,
+                 hook_states);
 }
 
 Status Worker::Resume() {
@@ -341,9 +323,7 @@ Status Worker::CarryOn(const StartDecision::Memory& memory) {
         held_->digest.ToString()));
   }
   const bool keeps = held_ == decided;
-  if (!keeps && !held_) {
-    MakeState(StartFrom::kCheckpoint);
-  }
+  if (!keeps && !held_) MakeState(StartFrom::kCheckpoint);
   if (memory.is_needed) {
     const Status shared = ShareState(world_, session_->ring(),
                                      {.memory = memory,
@@ -407,9 +387,9 @@ Result<LoopEnd> Worker::Train() {
                   {.job = options_.job,
                    .data = data_,
                    .schedule = *schedule_,
-                   .optimizer = *optimizer_,
-                   .model = *model_,
-                   .kernels = *kernels_,
+                   .optimizer = *built_.optimizer,
+                   .model = *built_.model,
+                   .kernels = *built_.kernels,
                    .memo = memo_,
                    .probe = reporter_.probe()});
   const uint64_t generation = session_->decision().generation;
@@ -447,18 +427,16 @@ TrainResult Worker::Outcome(LoopEnd end, const Digest& digest) const {
   };
   if (!history.loss.empty()) {
     result.loss = history.loss.back();
-    result.accuracy = static_cast<double>(history.correct.back()) /
-                      static_cast<double>(history.rows.back());
+    result.accuracy = ShareOf(history.correct.back(), history.rows.back());
   } else if (state_->metrics.rows > 0) {
     result.loss =
         state_->metrics.loss_sum / static_cast<float>(state_->metrics.rows);
-    result.accuracy = static_cast<double>(state_->metrics.correct) /
-                      static_cast<double>(state_->metrics.rows);
+    result.accuracy = ShareOf(state_->metrics.correct, state_->metrics.rows);
   }
   result.val_accuracy = std::numeric_limits<double>::quiet_NaN();
   if (!history.val_rows.empty() && history.val_rows.back() > 0) {
-    result.val_accuracy = static_cast<double>(history.val_correct.back()) /
-                          static_cast<double>(history.val_rows.back());
+    result.val_accuracy =
+        ShareOf(history.val_correct.back(), history.val_rows.back());
   }
   return result;
 }
@@ -466,7 +444,7 @@ TrainResult Worker::Outcome(LoopEnd end, const Digest& digest) const {
 Status Worker::Export(const Digest& digest) {
   if (options_.export_directory.empty()) return OkStatus();
   RETURN_IF_ERROR(Annotate(ExportModel(world_, options_.export_directory,
-                                       {.model = *model_,
+                                       {.model = *built_.model,
                                         .state = *state_,
                                         .data = data_.train,
                                         .job_json = job_json_,

@@ -37,7 +37,7 @@ int RunCheckpointExport(const CheckpointExportCommand& command, World& world,
   if (!trained.ok()) return Fail(console, "export", trained.status());
   const Status status =
       ExportModel(world, command.directory,
-                  {.model = *trained->model,
+                  {.model = *trained->built.model,
                    .state = *trained->state,
                    .data = trained->data->train,
                    .job_json = trained->head.job_json,
@@ -55,7 +55,7 @@ int RunCheckpointPredict(const CheckpointPredictCommand& command, World& world,
   if (!trained.ok()) return Fail(console, "predict", trained.status());
   const Dataset& rows = trained->data->validation;
   const std::vector<uint8_t> classes =
-      PredictClasses(*trained->model, *trained->state, rows);
+      PredictClasses(*trained->built.model, *trained->state, rows);
   if (command.output == OutputFormat::kText) {
     for (const uint8_t value : classes) {
       fmt::print(console.out, "{}\n", static_cast<int>(value));

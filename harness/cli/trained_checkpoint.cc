@@ -6,7 +6,7 @@
 
 #include "engine/ckpt/checkpoint_reader.h"
 #include "engine/ckpt/inspect.h"
-#include "engine/model/optimizer.h"
+#include "engine/world/directories.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -34,13 +34,10 @@ Status Fill(World& world, const std::string& data_directory,
   ASSIGN_OR_RETURN(
       trained.data,
       LoadDataOf(world.storage, job, trained.head.job_json, data_directory));
-  ASSIGN_OR_RETURN(trained.kernels, Kernels::Create({}));
   const Dataset& train = trained.data->train;
-  ASSIGN_OR_RETURN(
-      trained.model,
-      Model::Build(job.model, train.shape(), train.classes, *trained.kernels));
-  const auto optimizer = Optimizer::Build(job.optimizer, *trained.kernels);
-  trained.state.emplace(*trained.model, *optimizer, job,
+  ASSIGN_OR_RETURN(trained.built,
+                   BuildJobModel(job, train.shape(), train.classes, {}));
+  trained.state.emplace(*trained.built.model, *trained.built.optimizer, job,
                         StartFrom::kCheckpoint);
   DropHookState(*trained.state, loaded.tensors);
   return trained.state->Restore(loaded.tensors, world.faults);
@@ -69,7 +66,7 @@ Result<std::shared_ptr<const DataSplit>> LoadDataOf(
 }
 
 StorePath SplitStorePath(std::string path) {
-  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  path = WithoutLastSlashes(std::move(path));
   const size_t slash = path.rfind('/');
   const std::string name = path.substr(slash == path.npos ? 0 : slash + 1);
   if (!name.starts_with("step-") && !name.starts_with("rejected-")) {

@@ -10,9 +10,8 @@
 #include "engine/ckpt/checkpoint_store.h"
 #include "engine/data/dataset.h"
 #include "engine/job/job.h"
-#include "engine/math/kernels.h"
-#include "engine/model/model.h"
 #include "engine/status.h"
+#include "engine/train/job_model.h"
 #include "engine/train/train_state.h"
 #include "engine/world/world.h"
 
@@ -22,8 +21,7 @@ struct TrainedCheckpoint {
   std::string path;
   CheckpointHead head;
   std::shared_ptr<const DataSplit> data;
-  std::unique_ptr<Kernels> kernels;
-  std::unique_ptr<Model> model;
+  JobModel built;
   std::optional<TrainState> state;
 };
 

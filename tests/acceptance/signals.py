@@ -42,13 +42,7 @@ class Signals:
                      STOPPED)
         expect_equal("status", outcome["status"], "stopped")
         expect_equal("restarts", outcome["restarts"], 0)
-        run.expect_nothing_left()
-        run.expect_clean_store()
-        expect_equal("newest checkpoint", run.newest_step(), outcome["steps"])
-        resumed = self._resume(run)
-        expect_equal("resumed_from", resumed["resumed_from"],
-                     outcome["steps"])
-        return f"stopped at step {outcome['steps']}"
+        return self._expect_saved(run, outcome)
 
     def notice_by_signal(self, run, choice):
         """By one that was named for it."""
@@ -58,6 +52,16 @@ class Signals:
         outcome = run.outcome()
         expect_equal("newest checkpoint", run.newest_step(), outcome["steps"])
         self._resume(run)
+        return f"stopped at step {outcome['steps']}"
+
+    def _expect_saved(self, run, outcome):
+        """What was stopped is saved at that step, and goes on from it."""
+        run.expect_nothing_left()
+        run.expect_clean_store()
+        expect_equal("newest checkpoint", run.newest_step(), outcome["steps"])
+        resumed = self._resume(run)
+        expect_equal("resumed_from", resumed["resumed_from"],
+                     outcome["steps"])
         return f"stopped at step {outcome['steps']}"
 
     def notice_at_any_moment(self, run, number, choice):
@@ -107,13 +111,7 @@ class Signals:
         self._send(run, slow, signal.SIGCONT)
         expect_equal("exit code", run.wait(), STOPPED)
         outcome = run.outcome()
-        run.expect_nothing_left()
-        run.expect_clean_store()
-        expect_equal("newest checkpoint", run.newest_step(), outcome["steps"])
-        resumed = self._resume(run)
-        expect_equal("resumed_from", resumed["resumed_from"],
-                     outcome["steps"])
-        return f"stopped at step {outcome['steps']}"
+        return self._expect_saved(run, outcome)
 
     def notice_in_a_pause(self, run, choice):
         """While the launcher waits to start a job again."""

@@ -1,0 +1,31 @@
+#include "engine/train/job_model.h"
+
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+// It goes round with the gradients of every step.
+constexpr uint64_t kMaxReplicaState = uint64_t{1} << 24;
+
+}  // namespace
+
+Result<JobModel> BuildJobModel(const JobSpec& job, const RowShape& row,
+                               uint32_t classes, const KernelOptions& options) {
+  JobModel built;
+  ASSIGN_OR_RETURN(built.kernels, Kernels::Create(options));
+  ASSIGN_OR_RETURN(built.model,
+                   Model::Build(job.model, row, classes, *built.kernels));
+  const uint64_t replica_state =
+      built.model->replica_state_size() * static_cast<uint64_t>(job.replicas);
+  if (replica_state > kMaxReplicaState) {
+    return InvalidArgument(fmt::format(
+        "model.layers: expected at most {} floats that all replicas keep for "
+        "themselves, found {}",
+        kMaxReplicaState, replica_state));
+  }
+  built.optimizer = Optimizer::Build(job.optimizer, *built.kernels);
+  return built;
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,31 @@
+// What computes a job: its model and its optimizer, on their kernels.
+#ifndef GAUNTLET_ENGINE_TRAIN_JOB_MODEL_H_
+#define GAUNTLET_ENGINE_TRAIN_JOB_MODEL_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "engine/job/job.h"
+#include "engine/math/kernels.h"
+#include "engine/model/model.h"
+#include "engine/model/optimizer.h"
+#include "engine/row_shape.h"
+#include "engine/status.h"
+
+namespace gauntlet {
+
+struct JobModel {
+  std::unique_ptr<Kernels> kernels;  // outlive the other two
+  std::unique_ptr<Model> model;
+  std::unique_ptr<Optimizer> optimizer;
+};
+
+// For rows of that shape and labels below `classes`. kInvalidArgument: the
+// layers do not fit them, or replicas keep more for themselves than can go
+// round in a step.
+Result<JobModel> BuildJobModel(const JobSpec& job, const RowShape& row,
+                               uint32_t classes, const KernelOptions& options);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_TRAIN_JOB_MODEL_H_
