@@ -95,8 +95,23 @@ size_t EntryBytes(const TensorView& tensor) {
          tensor.name.size() + 1;
 }
 
-// Writes the entry; returns what is behind it.
-char* PutEntry(const TensorView& tensor, char* to) {
+// Writes the digests of the tensor's blocks; returns what is behind them.
+char* PutBlockDigests(const TensorView& tensor, char* to) {
+  for (size_t at = 0; at < tensor.bytes.size(); at += kDigestBlockBytes) {
+    const auto block = tensor.bytes.subspan(
+        at, std::min(kDigestBlockBytes, tensor.bytes.size() - at));
+    const Digest digest = tensor.dtype == DType::kF32 && HasNan(block)
+                              ? DigestOf(Canonical(block))
+                              : DigestOf(block);
+    std::memcpy(to, &digest.high, sizeof digest.high);
+    std::memcpy(to + sizeof digest.high, &digest.low, sizeof digest.low);
+    to += sizeof digest.high + sizeof digest.low;
+  }
+  return to;
+}
+
+// Writes the entry up to the digests of the blocks; returns what is behind it.
+char* PutDescription(const TensorView& tensor, char* to) {
   const auto put = [&](uint64_t value) {
     std::memcpy(to, &value, sizeof value);
     to += sizeof value;
@@ -107,16 +122,12 @@ char* PutEntry(const TensorView& tensor, char* to) {
   put(tensor.shape.size());
   for (const uint64_t dimension : tensor.shape) put(dimension);
   put(tensor.bytes.size());
-  for (size_t at = 0; at < tensor.bytes.size(); at += kDigestBlockBytes) {
-    const auto block = tensor.bytes.subspan(
-        at, std::min(kDigestBlockBytes, tensor.bytes.size() - at));
-    const Digest digest = tensor.dtype == DType::kF32 && HasNan(block)
-                              ? DigestOf(Canonical(block))
-                              : DigestOf(block);
-    put(digest.high);
-    put(digest.low);
-  }
   return to;
+}
+
+// Writes the entry; returns what is behind it.
+char* PutEntry(const TensorView& tensor, char* to) {
+  return PutBlockDigests(tensor, PutDescription(tensor, to));
 }
 
 std::string EntryOf(const TensorView& tensor) {
@@ -138,6 +149,33 @@ Digest StateDigest(std::span<const TensorView> tensors) {
     for (const size_t i : NameOrder(tensors)) to = PutEntry(tensors[i], to);
   }
   return DigestOf(list);
+}
+
+Digest StateDigester::Compute(std::span<const TensorView> tensors) {
+  const bool same = std::ranges::equal(
+      tensors, entries_, {},
+      [](const TensorView& tensor) { return tensor.bytes.size(); },
+      &Entry::bytes);
+  if (!same) Describe(tensors);
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    PutBlockDigests(tensors[i], list_.data() + entries_[i].digests_at);
+  }
+  return DigestOf(list_);
+}
+
+void StateDigester::Describe(std::span<const TensorView> tensors) {
+  CHECK(InNameOrder(tensors), "a state's tensors are in the order of names");
+  size_t size = 0;
+  for (const TensorView& tensor : tensors) size += EntryBytes(tensor);
+  list_.assign(size, '\0');
+  entries_.clear();
+  char* to = list_.data();
+  for (const TensorView& tensor : tensors) {
+    to = PutDescription(tensor, to);
+    entries_.push_back({.bytes = tensor.bytes.size(),
+                        .digests_at = static_cast<size_t>(to - list_.data())});
+    to += 2 * sizeof(uint64_t) * BlocksOf(tensor);
+  }
 }
 
 std::vector<TensorDigest> TensorDigests(std::span<const TensorView> tensors) {

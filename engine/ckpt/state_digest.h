@@ -25,6 +25,27 @@ inline constexpr size_t kDigestBlockBytes = size_t{64} << 10;
 // are those of dtype and shape.
 Digest StateDigest(std::span<const TensorView> tensors);
 
+// The digest of one state again and again. What its tensors are called and how
+// they are shaped is written down once and kept while their sizes stay.
+class StateDigester {
+ public:
+  // As StateDigest. REQUIRES: the tensors are in the order of their names; from
+  // one call to the next names and types stay, and a shape changes only where
+  // the size does.
+  Digest Compute(std::span<const TensorView> tensors);
+
+ private:
+  struct Entry {
+    size_t bytes = 0;
+    size_t digests_at = 0;  // in the list
+  };
+
+  void Describe(std::span<const TensorView> tensors);
+
+  std::string list_;
+  std::vector<Entry> entries_;
+};
+
 struct TensorDigest {
   std::string name;
   Digest digest;  // of the tensor's entry in the list

@@ -222,7 +222,9 @@ std::vector<MutableTensorView> TrainState::MutableTensors() {
   return tensors;
 }
 
-Digest TrainState::ComputeDigest() const { return StateDigest(Tensors()); }
+Digest TrainState::ComputeDigest() const {
+  return digester_.Compute(Tensors());
+}
 
 Status TrainState::ResizeHistory(const std::map<std::string, Tensor>& tensors) {
   // Far beyond any run, and small enough to allocate.

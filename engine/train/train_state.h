@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/ckpt/state_digest.h"
 #include "engine/digest.h"
 #include "engine/model/model.h"
 #include "engine/model/optimizer.h"
@@ -134,6 +135,7 @@ class TrainState {
 
   mutable std::vector<TensorView> tensors_;  // in name order
   std::vector<Place> places_;                // of each
+  mutable StateDigester digester_;
 };
 
 // Takes out of a checkpoint's tensors those that are none of the state's: what

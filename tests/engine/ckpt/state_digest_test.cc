@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <limits>
 
 #include <gmock/gmock.h>
@@ -32,6 +33,18 @@ TEST(StateDigestTest, DoesNotDependOnTheOrderGiven) {
   const Digest digest = StateDigest(views);
   std::ranges::reverse(views);
   EXPECT_EQ(StateDigest(views), digest);
+}
+
+TEST(StateDigestTest, IsTheSameOfOneStateAgainAndAgain) {
+  std::vector<float> values = {1.0f, 2.0f, std::nanf("7")};
+  std::vector<float> grows;
+  StateDigester digester;
+  for (int i = 0; i < 6; ++i) {
+    values[0] += 1.0f;
+    if (i == 3) grows.resize(kDigestBlockBytes);
+    const std::vector views = {View("a", grows), View("b", values)};
+    EXPECT_EQ(digester.Compute(views), StateDigest(views)) << i;
+  }
 }
 
 TEST(StateDigestTest, SeesNameShapeDtypeAndEveryBit) {
