@@ -47,8 +47,8 @@ Status CustomTraining::Meet() {
   return OkStatus();
 }
 
-Result<float> CustomTraining::Step(uint32_t requests) {
-  CHECK(!EpochDone(), "a step after the epoch's last one");
+Result<float> CustomTraining::Step(const Trainer::Requests& requests) {
+  if (EpochDone()) RETURN_IF_ERROR(EndEpoch().status());
   const Result<StepOutcome> outcome =
       trainer_->Step(*state_, requests, options_.cluster.step_timeout);
   RETURN_IF_ERROR(Noted(outcome.status()));
@@ -64,7 +64,7 @@ Result<EpochMetrics> CustomTraining::EndEpoch() {
   CHECK(EpochDone(), "the end of an epoch that has steps left");
   if (state_->position.phase_of() == Phase::kEvaluationDue) {
     const Result<StepOutcome> evaluated =
-        trainer_->Evaluate(*state_, 0, options_.cluster.step_timeout);
+        trainer_->Evaluate(*state_, nullptr, options_.cluster.step_timeout);
     RETURN_IF_ERROR(Noted(evaluated.status()));
   }
   trainer_->EndEpoch(*state_);

@@ -55,12 +55,18 @@ class CustomTraining {
   // REQUIRES: Leave was called, or the process is going away.
   ~CustomTraining() = default;
 
-  // The loss over all workers. `requests` (notice_requests.h) is what this
-  // worker asks of the others; agreed() is what any of them asked. After an
-  // error this worker has to leave. REQUIRES: not EpochDone.
-  Result<float> Step(uint32_t requests = 0);
+  // The loss over all workers. An epoch that is done and was not closed, as a
+  // restored state's may be, is closed first. `requests`, called right
+  // before the workers' exchange, says what this one asks of the others
+  // (notice_requests.h); agreed() is what any of them asked. After an error
+  // this worker has to leave.
+  Result<float> Step(const Trainer::Requests& requests = nullptr);
   uint32_t agreed() const { return agreed_; }
 
+  // Of this epoch; 0: its rows are used up.
+  uint64_t steps_left() const {
+    return schedule_->StepsLeft(state_->position.sample);
+  }
   // Whether the rows of this epoch are used up.
   bool EpochDone() const;
   // Validates, and closes the epoch. REQUIRES: EpochDone.

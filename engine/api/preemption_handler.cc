@@ -1,5 +1,7 @@
 #include "engine/api/preemption_handler.h"
 
+#include <array>
+#include <span>
 #include <utility>
 
 namespace gauntlet {
@@ -14,21 +16,39 @@ PreemptionCheckpointHandler::PreemptionCheckpointHandler(
   watch_.Start();
 }
 
+// What the caller does behind an epoch's last step counts as an evaluation,
+// behind another one as a part of the step.
+uint32_t PreemptionCheckpointHandler::Ask() {
+  constexpr std::array kSteps = {Operation::kStep, Operation::kStep};
+  constexpr std::array kLastStep = {Operation::kStep, Operation::kEvaluation,
+                                    Operation::kStep};
+  const bool last = training_->steps_left() == 1;
+  return notices_.Ask(
+      training_->generation(), training_->step(),
+      last ? std::span<const Operation>(kLastStep) : std::span(kSteps));
+}
+
 Result<HandledStep> PreemptionCheckpointHandler::Run() {
   ++total_run_calls_;
   const Clock& clock = training_->world().clock;
-  const Time begin = clock.Now();
-  const uint32_t asked =
-      notices_.Ask(training_->generation(), training_->step());
-  ASSIGN_OR_RETURN(const float loss, training_->Step(asked));
+  Time begin = clock.Now();
+  if (epoch_was_done_) {
+    notices_.OperationTook(Operation::kEvaluation, begin - *last_end_);
+  } else {
+    begin = last_end_.value_or(begin);
+  }
+  ASSIGN_OR_RETURN(const float loss, training_->Step([this] { return Ask(); }));
   const Time end = clock.Now();
-  notices_.OperationTook(end - begin);
+  notices_.OperationTook(Operation::kStep, end - begin);
   HandledStep step = {.loss = loss,
                       .stopped = (training_->agreed() & kRequestStop) != 0};
   if (training_->agreed() != 0) {
-    RETURN_IF_ERROR(manager_->Save().status());
+    const Status saved = manager_->Save().status();
+    if (step.stopped || !MayGoOnAfter(saved)) RETURN_IF_ERROR(saved);
     notices_.SaveTook(clock.Now() - end);
   }
+  last_end_ = clock.Now();
+  epoch_was_done_ = training_->EpochDone();
   return step;
 }
 

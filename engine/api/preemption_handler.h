@@ -4,6 +4,7 @@
 #define GAUNTLET_ENGINE_API_PREEMPTION_HANDLER_H_
 
 #include <cstdint>
+#include <optional>
 
 #include "engine/api/checkpoint_manager.h"
 #include "engine/api/custom_training.h"
@@ -34,7 +35,9 @@ class PreemptionCheckpointHandler {
                               NoticeWatch::Say say = nullptr);
 
   // One step of all workers, and the save that a notice to any of them asks
-  // for. REQUIRES: the training's epoch has rows left.
+  // for. What the caller does between two calls counts among what has to fit
+  // into the grace period. An error: the step's, or that of the save before a
+  // stop; a save that is only measured may fail.
   Result<HandledStep> Run();
 
   // Ends the look-out. REQUIRES: called before the end where the options name a
@@ -44,11 +47,15 @@ class PreemptionCheckpointHandler {
   uint64_t total_run_calls() const { return total_run_calls_; }
 
  private:
+  uint32_t Ask();
+
   CustomTraining* training_;
   CheckpointManager* manager_;
   NoticeWatch watch_;
   NoticeRequests notices_;
   uint64_t total_run_calls_ = 0;
+  std::optional<Time> last_end_;  // of the newest call
+  bool epoch_was_done_ = false;   // then
 };
 
 }  // namespace gauntlet

@@ -30,9 +30,12 @@ ManagedSession::ManagedSession(CustomTraining& training,
     : training_(&training),
       options_(options),
       coordinator_(training.world()),
+      watch_(training.world(), options.preemption),
       notices_(
-          training.world(), options.preemption.grace,
-          options.logdir.empty() ? LeaveWith::kNothing : LeaveWith::kSave) {}
+          watch_.world(), options.preemption.grace,
+          options.logdir.empty() ? LeaveWith::kNothing : LeaveWith::kSave) {
+  watch_.Start();
+}
 
 Status ManagedSession::Ready(ReadyWhen when) const {
   if (!options_.ready) return OkStatus();
@@ -130,7 +133,17 @@ uint64_t ManagedSession::step() const { return training_->step(); }
 
 // What this worker asks of all.
 uint32_t ManagedSession::Requests() {
-  uint32_t requests = notices_.Ask(training_->generation(), step());
+  // Each epoch is closed with its last step.
+  std::vector<Operation> ahead;
+  uint64_t left = training_->steps_left();
+  for (int i = 0; i < 2; ++i) {
+    ahead.push_back(Operation::kStep);
+    if (--left == 0) {
+      ahead.push_back(Operation::kEvaluation);
+      left = training_->schedule().steps_per_epoch();
+    }
+  }
+  uint32_t requests = notices_.Ask(training_->generation(), step(), ahead);
   if (save_due_.exchange(false)) requests |= kRequestSave;
   if (coordinator_.ShouldStop()) requests |= kRequestEnd;
   return requests;
@@ -147,17 +160,21 @@ Result<float> ManagedSession::Step() {
 Status ManagedSession::TakeStep(float& loss) {
   const Clock& clock = training_->world().clock;
   const Time begin = clock.Now();
-  ASSIGN_OR_RETURN(loss, training_->Step(Requests()));
+  ASSIGN_OR_RETURN(loss, training_->Step([this] { return Requests(); }));
+  const Time stepped = clock.Now();
+  notices_.OperationTook(Operation::kStep, stepped - begin);
   const uint32_t agreed = training_->agreed();
   if (training_->EpochDone()) {
     RETURN_IF_ERROR(training_->EndEpoch().status());
+    notices_.OperationTook(Operation::kEvaluation, clock.Now() - stepped);
   }
   loss_ = loss;
   steps_done_ = step();
-  notices_.OperationTook(clock.Now() - begin);
   preempted_ = preempted_ || (agreed & kRequestStop) != 0;
   stopping_ = stopping_ || (agreed & (kRequestStop | kRequestEnd)) != 0;
-  return (agreed & kRequestSave) != 0 ? Settle() : OkStatus();
+  // Before the services are waited for, which may take all of the grace.
+  const bool leaves = (agreed & (kRequestStop | kRequestEnd)) == kRequestStop;
+  return leaves || (agreed & kRequestSave) != 0 ? Settle() : OkStatus();
 }
 
 // The save that was agreed on. One that fails is a service that failed.
@@ -190,6 +207,7 @@ Status ManagedSession::HearOfServices(const Status& own) {
 }
 
 Status ManagedSession::Stop() {
+  watch_.Stop();
   Status outcome = coordinator_.Join(options_.stop_grace);
   if (outcome.ok() && summaries_ != nullptr) outcome = WriteSummaries();
   if (!broken_) {

@@ -26,6 +26,7 @@
 #include "engine/api/summary_service.h"
 #include "engine/status.h"
 #include "engine/train/notice_requests.h"
+#include "engine/train/notice_watch.h"
 
 namespace gauntlet {
 
@@ -88,9 +89,10 @@ class ManagedSession {
   // Makes ShouldStop true on all workers after the next step.
   void RequestStop(const Status& why) { coordinator_.RequestStop(why); }
 
-  // Ends the services, saves the last step if none of them failed, and leaves
-  // the cluster. The first error of a service on any worker, else the save's;
-  // what Step returned is not repeated. To be called once, on every worker.
+  // Ends the services, saves the last step if none of them failed (one that a
+  // notice stopped was saved before this), and leaves the cluster. The first
+  // error of a service on any worker, else the save's; what Step returned is
+  // not repeated. To be called once, on every worker.
   Status Stop();
 
  private:
@@ -114,6 +116,7 @@ class ManagedSession {
   std::unique_ptr<CheckpointManager> manager_;  // null: no checkpoints
   std::unique_ptr<SummaryService> summaries_;   // null: none
   Coordinator coordinator_;
+  NoticeWatch watch_;
   NoticeRequests notices_;
   bool recovered_ = false;
   bool stopping_ = false;

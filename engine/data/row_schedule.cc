@@ -108,6 +108,12 @@ uint64_t RowSchedule::StepAt(uint64_t position) const {
   return low;
 }
 
+uint64_t RowSchedule::StepsLeft(uint64_t position) const {
+  if (policy_ != ShardPolicy::kData) return steps_per_epoch_ - StepAt(position);
+  const uint64_t rows = replicas_ * batch_;
+  return steps_per_epoch_ - (position + rows - 1) / rows;
+}
+
 uint64_t RowSchedule::RowsOfStep(uint64_t position) const {
   CHECK(position <= rows_per_epoch_,
         fmt::format("position {} of an epoch of {} rows", position,

@@ -50,6 +50,9 @@ class RowSchedule {
   // Why `auto` is not `file`; empty: it is, or was not asked for.
   const std::string& warning() const { return warning_; }
 
+  // From the position, which is between two steps, to the end of its epoch.
+  uint64_t StepsLeft(uint64_t position) const;
+
   // Of all replicas, in the step that begins at the position.
   uint64_t RowsOfStep(uint64_t position) const;
   StreamRange RangeOf(uint64_t position, uint32_t replica) const;

@@ -2,7 +2,8 @@
 
 namespace gauntlet {
 
-uint32_t NoticeRequests::Ask(uint64_t generation, uint64_t step) {
+uint32_t NoticeRequests::Ask(uint64_t generation, uint64_t step,
+                             std::span<const Operation> ahead) {
   // A long operation, or a load, may have ended just now: the time counts from
   // when it came, not from when somebody looked.
   const std::optional<Time> came = world_->host.FirstNotice();
@@ -15,7 +16,7 @@ uint32_t NoticeRequests::Ask(uint64_t generation, uint64_t step) {
   }
   // Where nothing is to be saved there is nothing to wait for.
   if (leave_with_ == LeaveWith::kNothing) return kRequestStop;
-  switch (timing_.Ask(now)) {
+  switch (timing_.Ask(now, ahead)) {
     case StopAdvice::kGoOn:
       return 0;
     case StopAdvice::kSaveAndGoOn:

@@ -3,6 +3,7 @@
 #define GAUNTLET_ENGINE_TRAIN_NOTICE_REQUESTS_H_
 
 #include <cstdint>
+#include <span>
 
 #include "engine/train/stop_timing.h"
 #include "engine/world/world.h"
@@ -24,10 +25,14 @@ class NoticeRequests {
   NoticeRequests(World& world, Duration grace, LeaveWith leave_with)
       : world_(&world), timing_(grace), leave_with_(leave_with) {}
 
-  // At a boundary; `generation` and `step` are for the log.
-  uint32_t Ask(uint64_t generation, uint64_t step);
+  // At a boundary, with what is ahead (stop_timing.h); `generation` and `step`
+  // are for the log.
+  uint32_t Ask(uint64_t generation, uint64_t step,
+               std::span<const Operation> ahead);
 
-  void OperationTook(Duration duration) { timing_.OperationTook(duration); }
+  void OperationTook(Operation operation, Duration duration) {
+    timing_.OperationTook(operation, duration);
+  }
   void SaveTook(Duration duration) { timing_.SaveTook(duration); }
 
  private:

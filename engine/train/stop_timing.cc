@@ -2,10 +2,14 @@
 
 namespace gauntlet {
 
-StopAdvice StopTiming::Ask(Time now) const {
+StopAdvice StopTiming::Ask(Time now, std::span<const Operation> ahead) const {
   if (!noticed_) return StopAdvice::kGoOn;
-  // The request itself takes one more operation to reach the others.
-  const Duration on_the_way = 2 * longest_operation_ + kMargin;
+  Duration on_the_way = kMargin;
+  for (const Operation operation : ahead) {
+    const auto& longest = longest_[static_cast<size_t>(operation)];
+    if (!longest) return StopAdvice::kStop;
+    on_the_way += *longest;
+  }
   const Duration left = *noticed_ + grace_ - now;
   if (left <= on_the_way) return StopAdvice::kStop;
   if (!longest_save_) return StopAdvice::kSaveAndGoOn;

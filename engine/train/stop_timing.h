@@ -1,18 +1,26 @@
 // When a worker that was told to go has to ask for the stop.
 //
 // Without a grace period at once. With one, training goes on while the time
-// that is left is enough for one more operation, the save and the way out. What
-// these take is measured, not guessed: the longest of this life counts, and a
-// run that has not saved yet saves first, so that it knows.
+// that is left is enough for what comes until the next boundary that a request
+// leads to, the save and the way out. What these take is measured, not guessed:
+// the longest of its kind in this life counts, nothing is begun whose kind was
+// not measured yet, and a run that has not saved yet saves first, so that it
+// knows.
 #ifndef GAUNTLET_ENGINE_TRAIN_STOP_TIMING_H_
 #define GAUNTLET_ENGINE_TRAIN_STOP_TIMING_H_
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <optional>
+#include <span>
 
 #include "engine/world/clock.h"
 
 namespace gauntlet {
+
+// What lies between two boundaries. A request rides with the first two.
+enum class Operation : uint8_t { kStep, kEvaluation, kEpochEnd };
 
 // What a notice asks for at a boundary between two operations.
 enum class StopAdvice { kGoOn, kSaveAndGoOn, kStop };
@@ -30,19 +38,26 @@ class StopTiming {
     if (!noticed_) noticed_ = now;
   }
   bool noticed() const { return noticed_.has_value(); }
-  void OperationTook(Duration duration) {
-    longest_operation_ = std::max(longest_operation_, duration);
+  void OperationTook(Operation operation, Duration duration) {
+    std::optional<Duration>& longest = LongestOf(operation);
+    longest = std::max(longest.value_or(Duration()), duration);
   }
   void SaveTook(Duration duration) {
     longest_save_ = std::max(longest_save_.value_or(Duration()), duration);
   }
 
-  StopAdvice Ask(Time now) const;
+  // At the begin of an operation: what runs until the stop that a request with
+  // the next one would lead to, from this one on.
+  StopAdvice Ask(Time now, std::span<const Operation> ahead) const;
 
  private:
+  std::optional<Duration>& LongestOf(Operation operation) {
+    return longest_[static_cast<size_t>(operation)];
+  }
+
   Duration grace_;
   std::optional<Time> noticed_;
-  Duration longest_operation_{0};
+  std::array<std::optional<Duration>, 3> longest_;  // by Operation
   std::optional<Duration> longest_save_;
 };
 

@@ -227,7 +227,7 @@ void Trainer::Advance(TrainState& state, uint64_t step_rows,
   }
 }
 
-Result<StepOutcome> Trainer::Step(TrainState& state, uint32_t requests,
+Result<StepOutcome> Trainer::Step(TrainState& state, const Requests& requests,
                                   Duration timeout) {
   const uint64_t step = state.position.step + 1;
   const PointContext here = {.step = step, .epoch = state.position.epoch};
@@ -235,10 +235,10 @@ Result<StepOutcome> Trainer::Step(TrainState& state, uint32_t requests,
   RETURN_IF_ERROR(world_->faults.Hit(Point::kDataNext, here));
   const uint64_t step_rows = schedule_->RowsOfStep(state.position.sample);
   CHECK(step_rows > 0, "a step needs rows");
-  StepOutcome outcome = {.first_position = state.position.sample,
-                         .tally = {.requests = requests}};
+  StepOutcome outcome = {.first_position = state.position.sample};
   StepProbe* const probe = ProbeFor(state);
   LocalGradients(state, step_rows, probe, outcome);
+  if (requests) outcome.tally.requests = requests();
   const ExchangeKey key = {.step = step, .phase = Phase::kInEpoch};
   RETURN_IF_ERROR(
       ring_->AllReduce(key, gradient_views_, total_, outcome.tally, timeout));
@@ -251,12 +251,13 @@ Result<StepOutcome> Trainer::Step(TrainState& state, uint32_t requests,
   return outcome;
 }
 
-Result<StepOutcome> Trainer::Evaluate(TrainState& state, uint32_t requests,
+Result<StepOutcome> Trainer::Evaluate(TrainState& state,
+                                      const Requests& requests,
                                       Duration timeout) {
   RETURN_IF_ERROR(world_->faults.Hit(
       Point::kEvalBegin,
       {.step = state.position.step, .epoch = state.position.epoch}));
-  StepOutcome outcome = {.tally = {.requests = requests}};
+  StepOutcome outcome;
   StepProbe* const probe = ProbeFor(state);
   EvaluatedPart part =
       EvaluateReplicas(block_, *job_, data_->validation, state, *model_);
@@ -268,6 +269,7 @@ Result<StepOutcome> Trainer::Evaluate(TrainState& state, uint32_t requests,
         {.name = "evaluation", .replica = block_.first + static_cast<int>(i)},
         std::span(losses).subspan(i, 1));
   }
+  if (requests) outcome.tally.requests = requests();
   std::vector<std::span<const float>> views;
   for (const float& loss : losses) views.emplace_back(&loss, 1);
   const ExchangeKey key = {.step = state.position.step,

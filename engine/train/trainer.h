@@ -3,6 +3,7 @@
 #define GAUNTLET_ENGINE_TRAIN_TRAINER_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -69,18 +70,22 @@ class Trainer {
   };
   Trainer(World& world, Ring& ring, const Parts& parts);
 
+  // What this worker asks of the others: called right before an exchange, so
+  // that it knows of all that came while the worker was busy. Null: nothing.
+  using Requests = std::function<uint32_t()>;
+
   // One step: the gradients of a global batch, and the update that they, or the
-  // accumulated ones of several steps, give (Position). `requests` is what this
-  // worker asks of the others; what all agreed on is in the outcome's tally.
+  // accumulated ones of several steps, give (Position). What all workers
+  // together asked for is in the outcome's tally.
   // The step that fault points and frames speak of is the number of the one
   // under way, from 1. After an error the worker has to leave: the others may
   // have made the step. REQUIRES: state.position is in an epoch with rows left.
-  Result<StepOutcome> Step(TrainState& state, uint32_t requests,
+  Result<StepOutcome> Step(TrainState& state, const Requests& requests,
                            Duration timeout);
 
   // Evaluates the validation rows into the history's entry of this epoch and
   // moves the phase on. REQUIRES: the phase is kEvaluationDue.
-  Result<StepOutcome> Evaluate(TrainState& state, uint32_t requests,
+  Result<StepOutcome> Evaluate(TrainState& state, const Requests& requests,
                                Duration timeout);
 
   // Closes the epoch: its metrics go into the history, the next one begins.
@@ -92,6 +97,7 @@ class Trainer {
                                  Duration timeout);
 
   int rank() const { return ring_->rank(); }
+  const RowSchedule& schedule() const { return *schedule_; }
 
  private:
   // The rows of a replica in the step out of this state.

@@ -1,5 +1,7 @@
 #include "engine/train/training_loop.h"
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <utility>
 
@@ -71,6 +73,7 @@ Result<LoopEnd> TrainingLoop::GoOn(uint64_t generation) {
   generation_ = generation;
   if (state_->position.step > 0) {
     NoteDue(LastBoundary());
+    stop_step_reached_ = StopStepReached();
     if (ExecutionEnds()) {
       RETURN_IF_ERROR(Settle());
     } else {
@@ -104,23 +107,26 @@ Result<LoopEnd> TrainingLoop::Run(uint64_t generation) {
 Status TrainingLoop::RunOperation() {
   const Time begin = world_->clock.Now();
   saving_ = Duration();
+  Operation operation = Operation::kStep;
   switch (state_->position.phase_of()) {
     case Phase::kInEpoch:
       RETURN_IF_ERROR(RunExecution());
       break;
     case Phase::kEvaluationDue:
+      operation = Operation::kEvaluation;
       RETURN_IF_ERROR(RunEvaluation());
       break;
     case Phase::kCallbacksDue:
+      operation = Operation::kEpochEnd;
       RETURN_IF_ERROR(EndEpoch());
       break;
   }
-  notices_.OperationTook(world_->clock.Now() - begin - saving_);
+  notices_.OperationTook(operation, world_->clock.Now() - begin - saving_);
   return OkStatus();
 }
 
-uint32_t TrainingLoop::Requests() {
-  uint32_t requests = notices_.Ask(generation_, state_->position.step);
+uint32_t TrainingLoop::Requests(std::span<const Operation> ahead) {
+  uint32_t requests = notices_.Ask(generation_, state_->position.step, ahead);
   const SaveTrigger& trigger = options_->checkpoint.trigger;
   // Only the chief's clock counts, so that one worker asks, and once.
   if (trigger.unit == SaveUnit::kSeconds && reporter_ != nullptr &&
@@ -155,9 +161,13 @@ Status TrainingLoop::RunStep() {
   if (hooks_ != nullptr && state_->position.sample == 0) {
     RETURN_IF_ERROR(hooks_->EpochBegin(*state_));
   }
-  ASSIGN_OR_RETURN(
-      const StepOutcome outcome,
-      trainer_->Step(*state_, Requests(), options_->cluster.step_timeout));
+  const std::array ahead = {Operation::kStep, ExecutionEndsEpoch()
+                                                  ? Operation::kEvaluation
+                                                  : Operation::kStep};
+  ASSIGN_OR_RETURN(const StepOutcome outcome,
+                   trainer_->Step(
+                       *state_, [&] { return Requests(ahead); },
+                       options_->cluster.step_timeout));
   agreed_ |= outcome.tally.requests;
   if (hooks_ != nullptr) RETURN_IF_ERROR(hooks_->StepEnd(*state_, outcome));
   EmitState(EventKind::kStep, outcome, epoch);
@@ -176,10 +186,13 @@ Status TrainingLoop::RunStep() {
 
 Status TrainingLoop::RunEvaluation() {
   const uint64_t epoch = state_->position.epoch;
+  static constexpr std::array kAhead = {Operation::kEvaluation,
+                                        Operation::kEpochEnd, Operation::kStep};
   Expect(options_->cluster.step_timeout);
-  ASSIGN_OR_RETURN(
-      const StepOutcome outcome,
-      trainer_->Evaluate(*state_, Requests(), options_->cluster.step_timeout));
+  ASSIGN_OR_RETURN(const StepOutcome outcome,
+                   trainer_->Evaluate(
+                       *state_, [this] { return Requests(kAhead); },
+                       options_->cluster.step_timeout));
   agreed_ |= outcome.tally.requests;
   EmitState(EventKind::kEvaluated, outcome, epoch);
   NoteDue(Boundary::kEvaluation);
@@ -234,7 +247,8 @@ Status TrainingLoop::AgreeOnFinish() {
 }
 
 // Stopping when only the last evaluation is left gains nothing: a notice at the
-// last step is a finished run.
+// last step is a finished run, with that step saved in case the evaluation
+// takes longer than the grace period.
 bool TrainingLoop::LastStepDone() const {
   const Position& position = state_->position;
   const Horizon& horizon = options_->horizon;
@@ -247,6 +261,30 @@ bool TrainingLoop::ExecutionEnds() const {
   const Position& position = state_->position;
   return position.step % options_->steps_per_execution == 0 ||
          position.phase_of() != Phase::kInEpoch || AtHorizon();
+}
+
+// Whether the execution under way, or about to begin, is its epoch's last one.
+bool TrainingLoop::ExecutionEndsEpoch() const {
+  const Position& position = state_->position;
+  const uint64_t in_execution = options_->steps_per_execution -
+                                position.step % options_->steps_per_execution;
+  return trainer_->schedule().StepsLeft(position.sample) <= in_execution;
+}
+
+// Whether the step to stop at was one of the execution that the state stands in
+// or at the end of.
+bool TrainingLoop::StopStepReached() const {
+  const Position& position = state_->position;
+  if (LastBoundary() != Boundary::kStep) return false;
+  const RowSchedule& schedule = trainer_->schedule();
+  const uint64_t epoch_began = position.step - schedule.steps_per_epoch() +
+                               schedule.StepsLeft(position.sample);
+  const uint64_t execution_began = (position.step - 1) /
+                                   options_->steps_per_execution *
+                                   options_->steps_per_execution;
+  return options_->horizon.stop_at_step >
+             std::max(epoch_began, execution_began) &&
+         options_->horizon.stop_at_step <= position.step;
 }
 
 bool TrainingLoop::SaveDue(Boundary boundary) const {
@@ -281,8 +319,12 @@ bool TrainingLoop::SavesBeforeLeaving() const {
 Status TrainingLoop::Settle() {
   const bool stop = stop_step_reached_ || (agreed_ & kRequestStop) != 0;
   stopped_ = stop && !LastStepDone();
-  const bool save =
-      stopped_ ? SavesBeforeLeaving() : (agreed_ & kRequestSave) != 0;
+  bool save = (agreed_ & kRequestSave) != 0;
+  if (stopped_) {
+    save = SavesBeforeLeaving();
+  } else if ((agreed_ & kRequestStop) != 0 && !AtHorizon()) {
+    save = save || SavesBeforeLeaving();
+  }
   agreed_ &= ~kRequestSave;
   if (stopped_) {
     world_->events.Emit({.kind = EventKind::kStopAgreed,

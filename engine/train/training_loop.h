@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "engine/ckpt/checkpoint_store.h"
@@ -73,9 +74,11 @@ class TrainingLoop {
   bool AtHorizon() const;
   bool LastStepDone() const;
   bool ExecutionEnds() const;
+  bool ExecutionEndsEpoch() const;
+  bool StopStepReached() const;
   bool SaveDue(Boundary boundary) const;
   bool SavesBeforeLeaving() const;
-  uint32_t Requests();
+  uint32_t Requests(std::span<const Operation> ahead);
   Status RunOperation();
   Status RunExecution();
   Status RunStep();

@@ -28,14 +28,16 @@ JobSpec DigitsJob() {
 Result<int> Train(CustomTraining& training, CheckpointManager& manager,
                   uint64_t steps) {
   PreemptionCheckpointHandler handler(training, manager, {});
-  while (training.step() < steps) {
-    ASSIGN_OR_RETURN(const HandledStep step, handler.Run());
-    if (step.stopped) return static_cast<int>(WorkerExit::kStopped);
+  while (training.step() < steps || training.EpochDone()) {
+    // First of all: a stop may have come between an epoch's last step and this.
     if (training.EpochDone()) {
       ASSIGN_OR_RETURN(const EpochMetrics metrics, training.EndEpoch());
       fmt::print("epoch {}  loss {:.4f}  val_accuracy {:.4f}\n",
                  training.epoch(), metrics.loss, metrics.val_accuracy);
+      continue;
     }
+    ASSIGN_OR_RETURN(const HandledStep step, handler.Run());
+    if (step.stopped) return static_cast<int>(WorkerExit::kStopped);
     RETURN_IF_ERROR(manager.SaveIfDue().status());
   }
   RETURN_IF_ERROR(manager.Save().status());

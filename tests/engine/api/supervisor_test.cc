@@ -206,6 +206,47 @@ TEST(SupervisorTest, ANoticeToOneWorkerIsAnOrderlyStopOfAll) {
   EXPECT_LT(steps[0], 8u);
 }
 
+TEST(SupervisorTest, LooksOutForAFileToo) {
+  FitFixture fixture;
+  fixture.Run(1, [&](World& world, const WorkerSpec& place) {
+    const auto training = NewTraining(world, place);
+    Supervisor supervisor(*training,
+                          {.logdir = "/logs", .preemption = {.file = "/go"}});
+    const auto session = supervisor.PrepareSession().value();
+    TakeSteps(world, *session, 4);
+    ASSERT_TRUE(world.storage.Open("/go", OpenMode::kCreateTruncate).ok());
+    TakeSteps(world, *session, 30);
+    EXPECT_TRUE(session->preempted());
+    EXPECT_TRUE(session->Stop().ok());
+  });
+}
+
+// A service of one worker is busy for longer than the grace that there is.
+TEST(SupervisorTest, AStopIsSavedBeforeTheServicesAreWaitedFor) {
+  FitFixture fixture;
+  const int process = fixture.simulation().process_count();
+  fixture.Run(1, [&](World& world, const WorkerSpec& place) {
+    const auto training = NewTraining(world, place);
+    Supervisor supervisor(*training,
+                          {.logdir = "/logs", .stop_grace = seconds(120)});
+    const auto session = supervisor.PrepareSession().value();
+    session->Loop("busy", seconds(300), [&world] {
+      world.clock.SleepUntil(world.clock.Now() + seconds(60));
+      return OkStatus();
+    });
+    TakeSteps(world, *session, 4);
+    fixture.simulation().Notify(process);
+    TakeSteps(world, *session, 30);
+    ASSERT_TRUE(session->preempted());
+    const auto saved = world.storage.List("/logs/ckpt");
+    ASSERT_TRUE(saved.ok());
+    EXPECT_THAT(*saved,
+                testing::Contains(testing::Field(&DirectoryEntry::name,
+                                                 HasSubstr("step-000000005"))));
+    EXPECT_TRUE(session->Stop().ok());
+  });
+}
+
 TEST(SupervisorTest, ALostWorkerEndsTheStepsAndTheServices) {
   FitFixture fixture;
   std::optional<Status> told;

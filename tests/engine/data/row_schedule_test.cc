@@ -31,6 +31,8 @@ Epoch Walk(const RowSchedule& schedule, uint32_t replicas = 4) {
   epoch.rows.resize(replicas);
   uint64_t position = 0;
   while (position < schedule.rows_per_epoch()) {
+    EXPECT_EQ(schedule.StepsLeft(position),
+              schedule.steps_per_epoch() - epoch.positions.size());
     epoch.positions.push_back(position);
     std::vector<uint64_t>& counts = epoch.counts.emplace_back();
     uint64_t taken = 0;
@@ -49,6 +51,7 @@ Epoch Walk(const RowSchedule& schedule, uint32_t replicas = 4) {
     position += taken;
   }
   EXPECT_EQ(epoch.counts.size(), schedule.steps_per_epoch());
+  EXPECT_EQ(schedule.StepsLeft(position), 0u);
   EXPECT_EQ(epoch.uses.size(), schedule.rows_per_epoch());
   for (const auto& [use, times] : epoch.uses) EXPECT_EQ(times, 1) << use;
   return epoch;

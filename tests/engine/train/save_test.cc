@@ -104,7 +104,9 @@ TEST(SaveTest, WithoutADirectoryNothingIsSaved) {
   EXPECT_THAT(SavedSteps(options), IsEmpty());
 }
 
-// Step 11 takes the chief two seconds; its clock alone counts.
+// Step 11 takes two seconds. The chief's clock alone counts, and it looks when
+// its own part of a step is done: behind what it is slow with itself, before
+// what it waits for.
 TEST(SaveTest, EverySoManySecondsOfTheChiefsClock) {
   const TrainOptions options = With({.unit = SaveUnit::kSeconds, .every = 2});
   for (const int slow_worker : {0, 1}) {
@@ -115,7 +117,7 @@ TEST(SaveTest, EverySoManySecondsOfTheChiefsClock) {
                     .with = {.latency = std::chrono::seconds(2)}}}};
     const LifeOutcome outcome = TrainingFixture().Run(2, options, plan);
     EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged),
-                ElementsAre(12, 24))
+                ElementsAre(slow_worker == 0 ? 11 : 12, 24))
         << "slow worker " << slow_worker;
   }
 }

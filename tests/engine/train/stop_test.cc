@@ -73,15 +73,14 @@ TEST(StopTest, ANoticeAtAnyPointLeadsToOneSavedStep) {
   }
 }
 
-// One that comes within a step is asked of the others with the next exchange.
-TEST(StopTest, ANoticeAtAnyStepIsHeededAtTheNextOneAtTheLatest) {
+// What comes before a step's exchange is asked of the others with it.
+TEST(StopTest, ANoticeAtTheBeginOfAStepStopsBehindIt) {
   for (uint64_t step = 1; step < kSteps - 1; ++step) {
     const LifeOutcome outcome = TrainingFixture(step).Run(
         3, SmallRun(), NoticeAt({.worker = 1, .step = step}));
     const uint64_t stop =
         ExpectOrderlyStop(outcome, fmt::format("step {}", step));
-    EXPECT_GE(stop, step);
-    EXPECT_LE(stop, step + 1);
+    EXPECT_EQ(stop, step);
   }
 }
 
@@ -107,35 +106,71 @@ TEST(StopTest, NoticesToAllAndMoreThanOneAreOneStop) {
   plan.faults[1].id = "again";
   plan.faults[1].site.point = Point::kAllReduceEnd;
   const LifeOutcome outcome = TrainingFixture().Run(3, SmallRun(), plan);
-  EXPECT_EQ(ExpectOrderlyStop(outcome, "all"), 10u);
+  EXPECT_EQ(ExpectOrderlyStop(outcome, "all"), 9u);
   for (size_t rank = 0; rank < 3; ++rank) {
     EXPECT_EQ(outcome.Of(EventKind::kNotice, rank).size(), 1u);
   }
 }
 
 // The grace runs from the notice, not from the end of what was under way then:
-// of 3 s a load has taken 2 s, so training does not go on. With a grace that
+// of 3 s the step has taken 2 s, so training does not go on. With a grace that
 // would last, it does.
-TEST(StopTest, TheTimeThatALoadTakesIsTakenFromTheGrace) {
+TEST(StopTest, TheTimeThatAStepTakesIsTakenFromTheGrace) {
   const auto stop_with = [](Duration grace) {
-    TrainingFixture fixture;
     TrainOptions options = SmallRun();
-    options.horizon.stop_at_step = 4;
-    fixture.Run(2, options);
-    options.horizon.stop_at_step.reset();
     options.preemption.grace = grace;
-    FaultPlan plan =
-        NoticeAt({.worker = 1, .life = 2, .point = Point::kLoadBegin});
+    FaultPlan plan = NoticeAt({.worker = 1, .step = 8});
     plan.faults.push_back(
         {.id = "long",
-         .site = {.worker = 1, .life = 2, .point = Point::kLoadEnd},
+         .site = {.worker = 1, .step = 8, .point = Point::kDataNext},
          .kind = FaultKind::kSlow,
          .with = {.latency = std::chrono::seconds(2)}});
-    const LifeOutcome outcome = fixture.Run(2, options, plan);
+    const LifeOutcome outcome = TrainingFixture().Run(2, options, plan);
     return outcome.result.value_or(TrainResult{}).steps;
   };
-  EXPECT_EQ(stop_with(std::chrono::seconds(3)), 5u);
-  EXPECT_GT(stop_with(std::chrono::seconds(9)), 6u);
+  EXPECT_EQ(stop_with(std::chrono::seconds(3)), 8u);
+  EXPECT_GT(stop_with(std::chrono::seconds(9)), 9u);
+}
+
+// How long a step of this life takes is not known before its first one is over.
+TEST(StopTest, ANoticeInALoadStopsAtTheNextStepWhateverTheGrace) {
+  TrainingFixture fixture;
+  TrainOptions options = SmallRun();
+  options.horizon.stop_at_step = 4;
+  fixture.Run(2, options);
+  options.horizon.stop_at_step.reset();
+  options.preemption.grace = std::chrono::hours(1);
+  const LifeOutcome outcome = fixture.Run(
+      2, options, NoticeAt({.worker = 1, .life = 2, .point = Point::kLoadEnd}));
+  EXPECT_EQ(ExpectOrderlyStop(outcome, "load"), 5u);
+}
+
+// The first evaluation may take longer than the grace: it waits for the next
+// life.
+TEST(StopTest, NoEvaluationIsBegunThatWasNeverMeasured) {
+  TrainOptions options = SmallRun();
+  options.preemption.grace = std::chrono::hours(1);
+  const LifeOutcome outcome =
+      TrainingFixture().Run(2, options, NoticeAt({.worker = 1, .step = 3}));
+  EXPECT_EQ(ExpectOrderlyStop(outcome, "grace"), kSteps / 4);
+}
+
+// The last evaluation goes on, and whoever is killed in it loses no step.
+TEST(StopTest, TheLastStepIsSavedBeforeAnEvaluationThatOutlastsTheGrace) {
+  TrainingFixture fixture;
+  TrainOptions options = SmallRun();
+  options.checkpoint.trigger = {.unit = SaveUnit::kNone};
+  FaultPlan plan = NoticeAt({.worker = 1, .step = 24});
+  plan.faults.push_back(
+      {.id = "long",
+       .site = {.worker = 1, .epoch = 3, .point = Point::kEvalBegin},
+       .kind = FaultKind::kSlow,
+       .with = {.latency = std::chrono::seconds(25)}});
+  fixture.Run(2, options, plan);
+  const LifeOutcome next = fixture.Run(2, options);
+  ASSERT_TRUE(next.result) << next.reasons[0];
+  EXPECT_EQ(next.result->resumed_from, 24u);
+  EXPECT_EQ(next.result->digest, UndisturbedDigest(SmallRun()));
 }
 
 TrainOptions LooksFor(const std::string& file, const std::string& url) {
@@ -188,7 +223,7 @@ TEST(StopTest, WithoutAStoreAStopIsAStopAllTheSame) {
   const LifeOutcome outcome =
       TrainingFixture().Run(2, options, NoticeAt({.worker = 0, .step = 9}));
   EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kStopped));
-  EXPECT_EQ(outcome.result->steps, 10u);
+  EXPECT_EQ(outcome.result->steps, 9u);
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ constexpr GoldenRun kGoldenRuns[] = {
     {"preempt",
      "[{at: {worker: 0, point: eval.begin}, do: preempt, "
      "with: {grace: 10s}}]",
-     0x8909b43680b61057},
+     0x7e00e47ce8068f31},
     {"power_loss",
      "[{at: {worker: 0, point: ckpt.rename, hit: 2}, do: power_loss}]",
      0x0b035debf25af022},
