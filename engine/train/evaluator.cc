@@ -7,25 +7,11 @@
 #include "engine/ckpt/checkpoint_reader.h"
 #include "engine/ckpt/parent_choice.h"
 #include "engine/train/trainer.h"
+#include "engine/train/wait_unless_told.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
-
-// How late a termination notice may be seen.
-constexpr Duration kLookForNoticeEvery = std::chrono::milliseconds(50);
-
-bool ToldToGo(const World& world) {
-  return world.host.TerminationNotices() > 0;
-}
-
-void WaitUnlessTold(World& world, Duration pause) {
-  const Time end = world.clock.Now() + pause;
-  while (!ToldToGo(world) && world.clock.Now() < end) {
-    world.clock.SleepUntil(
-        std::min(end, world.clock.Now() + kLookForNoticeEvery));
-  }
-}
 
 bool IsLast(const Evaluation& evaluation, const EvaluatorLoop& loop) {
   return (loop.until_epoch && evaluation.epoch >= *loop.until_epoch) ||
@@ -158,7 +144,7 @@ Result<EvaluatorEnd> RunEvaluator(World& world, Evaluator& evaluator,
     if (loop.looks == EvaluatorLoop::Looks::kOnce) {
       return EvaluatorEnd::kLookedOnce;
     }
-    WaitUnlessTold(world, loop.every);
+    WaitUnlessTold(world, world.clock.Now() + loop.every);
   }
   return EvaluatorEnd::kToldToGo;
 }

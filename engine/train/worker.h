@@ -5,15 +5,11 @@
 
 #include <functional>
 #include <optional>
-#include <span>
 #include <string>
 
-#include "engine/data/dataset.h"
-#include "engine/status.h"
-#include "engine/train/loop_hooks.h"
 #include "engine/train/options.h"
 #include "engine/train/progress_reporter.h"
-#include "engine/train/train_memo.h"
+#include "engine/train/train_inputs.h"
 #include "engine/train/train_state.h"
 #include "engine/train/worker_processes.h"
 #include "engine/world/world.h"
@@ -24,19 +20,6 @@ namespace gauntlet {
 struct WorkerEnd {
   WorkerExit exit = WorkerExit::kDone;
   std::string reason;
-};
-
-// What all workers of a run share; outlives them.
-struct TrainInputs {
-  const TrainOptions& options;
-  const DataSplit& data;
-  // JobToJson of the options' job and this data's content.
-  const std::string& job_json;
-  TrainMemo* memo = nullptr;   // null: every pass is computed
-  LoopHooks* hooks = nullptr;  // null: none
-  // What the parameters begin as where the job's start has weights: their
-  // digest is in it.
-  std::span<const float> weights = {};
 };
 
 // What a worker leaves to the program that it was called from.

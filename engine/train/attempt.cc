@@ -1,0 +1,310 @@
+#include "engine/train/attempt.h"
+
+#include <algorithm>
+#include <chrono>
+#include <span>
+#include <utility>
+#include <variant>
+
+#include "engine/train/wait_unless_told.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+// Rejoining in a row that brings no step: then what is wrong may be with those
+// that stay, and all start again.
+constexpr int kFruitlessRejoins = 2;
+
+constexpr int kNotStarted = 127;
+
+constexpr int ExitCode(WorkerExit exit) { return static_cast<int>(exit); }
+
+// Of the program: a second interrupt ended it.
+constexpr int kInterrupted = 130;
+
+}  // namespace
+
+Attempt::Attempt(LaunchState& launch)
+    : launch_(launch),
+      world_(launch.world),
+      processes_(launch.processes),
+      options_(launch.options),
+      regroup_(launch.options.survivors_grace) {}
+
+Status Attempt::Run() {
+  const Status started = StartAll();
+  if (!started.ok()) End();
+  Attend();
+  return started;
+}
+
+Status Attempt::StartAll() {
+  ++launch_.life;
+  members_ = launch_.membership.Of(launch_.life);
+  ASSIGN_OR_RETURN(addresses_, processes_.ReserveAddresses(
+                                   static_cast<int>(members_.size())));
+  regroup_.Begin(members_);
+  for (size_t rank = 0; rank < members_.size() && !ending_; ++rank) {
+    RETURN_IF_ERROR(Start(rank));
+  }
+  return OkStatus();
+}
+
+Status Attempt::Start(size_t rank) {
+  const int worker = members_[rank];
+  const Status started = processes_.Start({.worker = worker,
+                                           .life = launch_.life,
+                                           .rank = static_cast<int>(rank),
+                                           .addresses = addresses_,
+                                           .tenure = launch_.tenure});
+  put_down_[worker] = false;
+  failures_.erase(worker);
+  running_[worker] = started.ok();
+  if (started.ok() || !MayDoWithoutWhoFails()) return started;
+  losses_.push_back({.worker = worker,
+                     .exited = {.code = kNotStarted},
+                     .failure = "not started: " + started.message()});
+  End();
+  return OkStatus();
+}
+
+// A worker that cannot even be started fails like one that dies at once, where
+// others may be enough.
+bool Attempt::MayDoWithoutWhoFails() const {
+  return options_.min_workers > 0 && options_.min_workers < options_.workers &&
+         options_.restart != RestartPolicy::kNone;
+}
+
+void Attempt::Kill(int worker) {
+  put_down_[worker] = true;
+  processes_.Signal(worker, WorkerSignal::kKill);
+}
+
+void Attempt::KillAll() {
+  for (const auto& [worker, runs] : running_) {
+    if (runs) Kill(worker);
+  }
+}
+
+void Attempt::End() {
+  ending_ = true;
+  KillAll();
+}
+
+void Attempt::PassOnNotices() {
+  if (!launch_.interrupted_twice && world_.host.Interrupts() > 1) {
+    launch_.interrupted_twice = true;
+    End();
+  }
+  if (launch_.told_to_stop || world_.host.TerminationNotices() == 0) return;
+  launch_.told_to_stop = true;
+  GiveThemUntil(options_.stop_grace);
+  for (const auto& [worker, runs] : running_) {
+    if (runs) processes_.Signal(worker, WorkerSignal::kTerminate);
+  }
+}
+
+// The workers that are left are killed then, if not earlier.
+void Attempt::GiveThemUntil(Duration grace) {
+  kill_at_ = std::min(kill_at_, world_.clock.Now() + grace);
+}
+
+void Attempt::Take(const WorkerNotice& notice) {
+  if (const auto* progress = std::get_if<WorkerProgress>(&notice.what)) {
+    TakeProgress(notice.worker, *progress);
+  } else if (const auto* result = std::get_if<TrainResult>(&notice.what)) {
+    result_ = *result;
+    ending_ = true;
+    GiveThemUntil(options_.stop_grace);
+  } else {
+    TakeExit(notice.worker, std::get<WorkerExited>(notice.what));
+  }
+}
+
+void Attempt::TakeProgress(int worker, const WorkerProgress& progress) {
+  const Time now = world_.clock.Now();
+  if (progress.claimed > 0) {
+    launch_.tenure.claimed = std::max(launch_.tenure.claimed, progress.claimed);
+  } else if (progress.patience > Duration::zero()) {
+    patience_ = progress.patience;
+    hangs_at_ = now + patience_;
+  } else if (progress.meeting) {
+    launch_.budget.Reached(progress.step);
+    regroup_.Meets(worker, *progress.meeting, now);
+    // Nobody else is to come.
+    if (!MayRegroup()) GiveThemUntil(options_.survivors_grace);
+  } else if (progress.formed > 0) {
+    if (regroup_.is_news()) NoteRegroup();
+    regroup_.Formed(progress.formed, now);
+  } else if (progress.failure.empty()) {
+    launch_.budget.Reached(progress.step);
+    launch_.observer.Progress(progress);
+  } else {
+    failures_[worker] = progress.failure;
+  }
+}
+
+void Attempt::TakeExit(int worker, const WorkerExited& exited) {
+  running_[worker] = false;
+  if (exited.code == ExitCode(WorkerExit::kDone)) {
+    ending_ = true;
+    GiveThemUntil(options_.stop_grace);
+    return;
+  }
+  losses_.push_back({.worker = worker,
+                     .exited = exited,
+                     .failure = failures_[worker],
+                     .put_down = put_down_[worker]});
+  if (worker == chief()) hangs_at_ = kNever;
+  if (Died(exited) && MayRegroup()) {
+    regroup_.Died(worker, world_.clock.Now());
+    return;
+  }
+  ending_ = true;
+  const bool leaving =
+      exited.signal == 0 && exited.code == ExitCode(WorkerExit::kStopped);
+  GiveThemUntil(leaving ? options_.stop_grace : options_.survivors_grace);
+}
+
+// Whether a worker that is lost may be started again beside the others. Where
+// all have to leave on a notice they still have to agree on a save.
+bool Attempt::MayRegroup() const {
+  return options_.restart == RestartPolicy::kRejoin && members_.size() > 1 &&
+         !ending_ && !launch_.interrupted_twice;
+}
+
+// Takes a loss that is known in full into account: whose fault it was, and
+// whether one more is allowed. Where not, the attempt ends.
+void Attempt::NoteRegroup() {
+  regroup_.TakeNote();
+  const std::string reason =
+      losses_.size() > blamed_ ? ReasonOfLosses() : "workers lost each other";
+  // Another membership is another ring: all start again.
+  const bool same = launch_.membership.Of(launch_.life + 1) == members_;
+  const bool helps = launch_.budget.fruitless() < kFruitlessRejoins;
+  if (same && helps && launch_.CountRestart(reason)) return;
+  ended_by_ = reason;
+  End();
+}
+
+bool Attempt::AnyRuns() const {
+  return std::ranges::any_of(running_, &std::pair<const int, bool>::second);
+}
+
+void Attempt::TendRegroup(Time now) {
+  if (!MayRegroup() || !regroup_.is_open()) return;
+  for (const int worker : regroup_.Overdue(now)) {
+    if (!put_down_[worker]) Kill(worker);
+  }
+  if (regroup_.is_news() && regroup_.IsComplete()) NoteRegroup();
+  if (ending_ || !AnyRuns() || regroup_.is_news() || regroup_.dead().empty() ||
+      now < regroup_.opened_at() + launch_.budget.pause()) {
+    return;
+  }
+  StartTheDead();
+}
+
+void Attempt::StartTheDead() {
+  ++launch_.life;
+  for (size_t rank = 0; rank < members_.size(); ++rank) {
+    if (!regroup_.dead().contains(members_[rank])) continue;
+    if (!Start(rank).ok()) return End();
+    regroup_.Started(members_[rank]);
+  }
+}
+
+// Where all hang, or the only one, nobody else notices.
+void Attempt::WatchChief(Time now) {
+  if (now < hangs_at_ || !running_[chief()]) return;
+  if (!processes_.Hears(chief())) {
+    hangs_at_ = now + patience_;
+    return;
+  }
+  hangs_at_ = kNever;
+  hang_ = fmt::format("the chief hangs: no sign of it for {:.1f} s",
+                      std::chrono::duration<double>(patience_).count());
+  End();
+}
+
+// Until no worker runs.
+void Attempt::Attend() {
+  while (AnyRuns()) {
+    PassOnNotices();
+    const Time now = world_.clock.Now();
+    if (now >= kill_at_) {
+      kill_at_ = kNever;
+      End();
+    }
+    WatchChief(now);
+    TendRegroup(now);
+    const std::optional<WorkerNotice> notice =
+        processes_.Next(std::min(now + kLookForNoticeEvery, kill_at_));
+    if (notice) Take(*notice);
+  }
+}
+
+// What the losses since the last time came from, and what follows of it for the
+// worker that is to blame.
+std::string Attempt::ReasonOfLosses() {
+  const std::span<const Loss> news = std::span(losses_).subspan(blamed_);
+  const bool somebody_died = std::ranges::any_of(
+      news, [](const Loss& loss) { return Died(loss.exited); });
+  std::string reason = !hang_.empty()    ? hang_
+                       : losses_.empty() ? "no worker reported a result"
+                       : news.empty()    ? Describe(losses_.back())
+                                         : Describe(news.front());
+  if (somebody_died || blamed_ == 0) {
+    const std::string follows = launch_.membership.Blame(CulpritOf(news));
+    if (!follows.empty()) reason += "; " + follows;
+  }
+  blamed_ = losses_.size();
+  return reason;
+}
+
+// Said by the chief once all had come to the end: what became of the processes
+// after that does not matter, unless it could not clear up.
+LaunchEnd Attempt::EndWithResult() const {
+  LaunchEnd end = {
+      .exit_code = ExitCode(result_->status == "done" ? WorkerExit::kDone
+                                                      : WorkerExit::kStopped),
+      .result = result_};
+  for (const Loss& loss : losses_) {
+    if (loss.worker != chief() || loss.exited.signal != 0 ||
+        loss.exited.code != ExitCode(WorkerExit::kFailed)) {
+      continue;
+    }
+    end.exit_code = loss.exited.code;
+    end.reason = "done, but the chief failed while it cleared up";
+  }
+  return end;
+}
+
+std::optional<LaunchEnd> Attempt::Conclude() const {
+  if (result_) return EndWithResult();
+  for (const WorkerExit permanent :
+       {WorkerExit::kBadInput, WorkerExit::kNoCheckpoint,
+        WorkerExit::kFailed}) {
+    for (const Loss& loss : losses_) {
+      if (loss.exited.signal != 0 || loss.exited.code != ExitCode(permanent)) {
+        continue;
+      }
+      return LaunchEnd{.exit_code = loss.exited.code, .reason = Describe(loss)};
+    }
+  }
+  if (launch_.interrupted_twice) {
+    return LaunchEnd{.exit_code = kInterrupted, .reason = "interrupted twice"};
+  }
+  if (launch_.told_to_stop) {
+    return LaunchEnd{
+        .exit_code = ExitCode(WorkerExit::kStopped),
+        .reason = "stopped before the workers could agree on a save"};
+  }
+  return std::nullopt;
+}
+
+std::string Attempt::WhyItEnded() {
+  return ended_by_.empty() ? ReasonOfLosses() : ended_by_;
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,83 @@
+// One attempt at a job by its launcher: from the start of all workers until
+// none runs any more. Under `rejoin` a worker that is lost starts again within
+// it.
+#ifndef GAUNTLET_ENGINE_TRAIN_ATTEMPT_H_
+#define GAUNTLET_ENGINE_TRAIN_ATTEMPT_H_
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/status.h"
+#include "engine/train/launch_state.h"
+#include "engine/train/regroup.h"
+#include "engine/train/worker_loss.h"
+#include "engine/train/worker_processes.h"
+#include "engine/world/clock.h"
+
+namespace gauntlet {
+
+class Attempt {
+ public:
+  // `launch` outlives it.
+  explicit Attempt(LaunchState& launch);
+
+  // An error: not all workers could be started, and those that were are gone.
+  Status Run();
+
+  // What it came to, once it is over: none where the job has to start again.
+  std::optional<LaunchEnd> Conclude() const;
+  // Why it has to. Takes what follows for the worker that is to blame into
+  // account; to be called once.
+  std::string WhyItEnded();
+
+ private:
+  Status StartAll();
+  Status Start(size_t rank);
+  void Attend();
+  void PassOnNotices();
+  void WatchChief(Time now);
+  void Kill(int worker);
+  void KillAll();
+  void End();
+  void GiveThemUntil(Duration grace);
+  void Take(const WorkerNotice& notice);
+  void TakeProgress(int worker, const WorkerProgress& progress);
+  void TakeExit(int worker, const WorkerExited& exited);
+  bool AnyRuns() const;
+  bool MayDoWithoutWhoFails() const;
+  bool MayRegroup() const;
+  void TendRegroup(Time now);
+  void StartTheDead();
+  void NoteRegroup();
+  std::string ReasonOfLosses();
+  LaunchEnd EndWithResult() const;
+  int chief() const { return members_.front(); }
+
+  LaunchState& launch_;
+  World& world_;
+  WorkerProcesses& processes_;
+  const LauncherOptions& options_;
+
+  Regroup regroup_;
+  std::vector<int> members_;             // by rank
+  std::vector<std::string> addresses_;   // by rank
+  std::map<int, bool> running_;          // by worker
+  std::map<int, bool> put_down_;         // killed from here, by worker
+  std::map<int, std::string> failures_;  // said, by worker
+  std::vector<Loss> losses_;             // in the order they came
+  size_t blamed_ = 0;     // how many of them somebody was blamed for
+  bool ending_ = false;   // no worker of it starts again
+  std::string ended_by_;  // why, where that is known
+  std::optional<TrainResult> result_;
+  Time kill_at_ = kNever;
+  Duration patience_{0};    // with the chief, as it said last
+  Time hangs_at_ = kNever;  // the chief, if it says nothing until then
+  std::string hang_;        // what was found then
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_TRAIN_ATTEMPT_H_

@@ -1,0 +1,218 @@
+#include "engine/train/forming.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "engine/train/meeting.h"
+#include "engine/train/resume.h"
+#include "engine/train/state_transfer.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+
+SessionOptions Forming::MeetingOptions(Time meet_by) const {
+  const ClusterOptions& cluster = parts_.options().cluster;
+  SessionOptions options = MeetingOf(parts_.place, cluster);
+  if (!parts_.rejoins()) return options;
+  options.rendezvous_timeout = meet_by - parts_.world.clock.Now();
+  options.ring_timeout = cluster.lost_after;
+  options.life = static_cast<uint64_t>(parts_.place.life);
+  options.generation = last_generation_;
+  options.said = EncodeHeld(held_);
+  return options;
+}
+
+Status Forming::Meet(Time meet_by) {
+  const ClusterOptions& cluster = parts_.options().cluster;
+  parts_.Expect(cluster.rendezvous_timeout + cluster.save_timeout);
+  if (parts_.rejoins()) {
+    parts_.reporter.Progress(
+        {.step = held_ ? held_->step : 0, .meeting = last_generation_});
+  }
+  ASSIGN_OR_RETURN(parts_.session,
+                   Session::Form(parts_.world, *parts_.built.kernels,
+                                 MeetingOptions(meet_by),
+                                 [this](const std::vector<Attendant>& by_rank) {
+                                   return Decide(by_rank);
+                                 }));
+  last_generation_ = parts_.generation();
+  return OkStatus();
+}
+
+// Once all have come, and so have left whatever generation they were of: the
+// claim first, then what it goes on from.
+Result<Decision> Forming::Decide(const std::vector<Attendant>& by_rank) {
+  std::vector<std::optional<HeldState>> held;
+  uint64_t known = 0;
+  for (const Attendant& attendant : by_rank) {
+    known = std::max(known, attendant.generation);
+    Result<std::optional<HeldState>> state = DecodeHeld(attendant.said);
+    if (!state.ok()) return Unavailable(state.status().message());
+    held.push_back(*state);
+  }
+  // Without a store the launcher's count of lives numbers the generations.
+  if (!parts_.store) {
+    const auto life = static_cast<uint64_t>(parts_.place.life);
+    return Decision{.generation = std::max(life, known + 1),
+                    .text = EncodeStart(DecideStart(held, {}, {}))};
+  }
+  ASSIGN_OR_RETURN(const Claim claim,
+                   parts_.store->ClaimGeneration(parts_.inputs.job_json));
+  parts_.tenure.claimed = claim.generation;
+  parts_.reporter.Progress({.claimed = claim.generation});
+  for (std::string& line : parts_.store->TakeWarnings()) {
+    parts_.reporter.Progress({.line = std::move(line)});
+  }
+  std::optional<HeldState> parent_state;
+  if (claim.parent) {
+    parent_state = {.step = claim.parent->step,
+                    .phase = claim.parent_phase,
+                    .digest = claim.parent_digest};
+  }
+  return Decision{
+      .generation = claim.generation,
+      .text = EncodeStart(DecideStart(held, claim.parent, parent_state))};
+}
+
+Status Forming::Resume() {
+  parts_.Expect(parts_.options().cluster.save_timeout);
+  ASSIGN_OR_RETURN(const StartDecision start,
+                   DecodeStart(parts_.session->decision().text));
+  carries_on_ = start.from_memory.has_value();
+  if (carries_on_) return CarryOn(*start.from_memory);
+  held_.reset();
+  if (start.checkpoint) return Load(*start.checkpoint);
+  Initialize();
+  return OkStatus();
+}
+
+void Forming::MakeState(StartFrom start) {
+  const JobModel& built = parts_.built;
+  LoopHooks* const hooks = parts_.inputs.hooks;
+  const std::vector<HookState> hook_states =
+      hooks == nullptr ? std::vector<HookState>()
+                       : hooks->states(built.model->parameter_count());
+  parts_.state.emplace(*built.model, *built.optimizer, parts_.options().job,
+                       start, hook_states);
+}
+
+void Forming::Initialize() {
+  MakeState(StartFrom::kInitialParameters);
+  if (parts_.options().job.start.weights) {
+    std::ranges::copy(parts_.inputs.weights, parts_.state->parameters.begin());
+  }
+  started_as_ = parts_.state->ComputeDigest();
+  parts_.world.events.Emit({.kind = EventKind::kInitialized,
+                            .generation = parts_.generation(),
+                            .digest = started_as_});
+}
+
+Status Forming::Load(const CheckpointRef& parent) {
+  MakeState(StartFrom::kCheckpoint);
+  RETURN_IF_ERROR(LoadState(parts_.world, *parts_.store, parent,
+                            *parts_.schedule, *parts_.state));
+  const Position& position = parts_.state->position;
+  resumed_from_ = position.step;
+  started_as_ = parts_.state->ComputeDigest();
+  parts_.world.events.Emit({.kind = EventKind::kResumed,
+                            .generation = parts_.generation(),
+                            .step = position.step,
+                            .epoch = position.epoch,
+                            .position = position.sample,
+                            .phase = position.phase_of(),
+                            .digest = started_as_,
+                            .path = parent.name});
+  if (parts_.chief()) {
+    parts_.reporter.Progress(
+        {.step = position.step,
+         .epoch = position.epoch,
+         .line =
+             fmt::format("resumed {}: step {}, epoch {}, row {}", parent.name,
+                         position.step, position.epoch, position.sample)});
+  }
+  return OkStatus();
+}
+
+// From the state that a worker holds in memory. An error of the ring leaves
+// what this one holds as it was.
+Status Forming::CarryOn(const StartDecision::Memory& memory) {
+  const HeldState& decided = memory.state;
+  if (held_ && IsSameMoment(*held_, decided) && *held_ != decided) {
+    parts_.stage = Stage::kTraining;
+    return FailedPrecondition(fmt::format(
+        "step {}: state digests differ between workers: rank {} has {}, rank "
+        "{} has {}",
+        decided.step, memory.holder, decided.digest.ToString(),
+        parts_.place.rank, held_->digest.ToString()));
+  }
+  const bool keeps = held_ == decided;
+  if (!keeps && !held_) MakeState(StartFrom::kCheckpoint);
+  if (memory.is_needed) RETURN_IF_ERROR(TakeFrom(memory, keeps));
+  held_ = decided;
+  started_as_ = decided.digest;
+  SayCarriedOn(keeps ? "kept" : fmt::format("from rank {}", memory.holder));
+  return OkStatus();
+}
+
+Status Forming::TakeFrom(const StartDecision::Memory& memory, bool keeps) {
+  const Status shared =
+      ShareState(parts_.world, parts_.session->ring(),
+                 {.memory = memory,
+                  .holds_it = keeps,
+                  .timeout = parts_.options().cluster.save_timeout},
+                 *parts_.state);
+  if (shared.code() != Code::kDataLoss) return shared;
+  held_.reset();
+  state_is_void_ = true;
+  return Unavailable(shared.message());
+}
+
+void Forming::SayCarriedOn(const std::string& from) {
+  const Position& position = parts_.state->position;
+  parts_.world.events.Emit({.kind = EventKind::kCarriedOn,
+                            .generation = parts_.generation(),
+                            .step = position.step,
+                            .epoch = position.epoch,
+                            .position = position.sample,
+                            .phase = position.phase_of(),
+                            .digest = started_as_,
+                            .detail = from});
+  if (!parts_.chief()) return;
+  parts_.reporter.Progress(
+      {.step = position.step,
+       .epoch = position.epoch,
+       .line =
+           fmt::format("rejoined: step {}, epoch {}, row {} ({})",
+                       position.step, position.epoch, position.sample, from)});
+}
+
+Status Forming::AgreeOnStart() {
+  const Duration timeout = parts_.options().cluster.save_timeout;
+  const Position& position = parts_.state->position;
+  parts_.Expect(timeout);
+  const std::string mine = EncodeList(std::vector<std::string>{
+      started_as_.ToString(), JobDigest(parts_.inputs.job_json).ToString()});
+  ASSIGN_OR_RETURN(const std::vector<std::string> all,
+                   parts_.session->ring().AllGather(
+                       {.step = position.step, .phase = position.phase_of()},
+                       mine, timeout));
+  for (size_t rank = 0; rank < all.size(); ++rank) {
+    if (all[rank] == all[0]) continue;
+    return FailedPrecondition(fmt::format(
+        "rank {} starts from another state or job than the chief", rank));
+  }
+  if (parts_.rejoins() && parts_.chief()) {
+    parts_.reporter.Progress({.formed = parts_.generation()});
+  }
+  return OkStatus();
+}
+
+void Forming::HoldState() {
+  const TrainState& state = *parts_.state;
+  held_ = HeldState{.step = state.position.step,
+                    .phase = state.position.phase_of(),
+                    .digest = state.ComputeDigest()};
+}
+
+}  // namespace gauntlet

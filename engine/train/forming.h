@@ -1,0 +1,66 @@
+// How a worker becomes part of a generation: it meets the others, the chief
+// decides what all go on from, and each takes that state.
+#ifndef GAUNTLET_ENGINE_TRAIN_FORMING_H_
+#define GAUNTLET_ENGINE_TRAIN_FORMING_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "engine/cluster/session.h"
+#include "engine/digest.h"
+#include "engine/status.h"
+#include "engine/train/held_state.h"
+#include "engine/train/worker_parts.h"
+#include "engine/world/clock.h"
+
+namespace gauntlet {
+
+// For each generation Meet, Resume, AgreeOnStart, in that order, as long as
+// they succeed.
+class Forming {
+ public:
+  // `parts` outlives it.
+  explicit Forming(WorkerParts& parts) : parts_(parts) {}
+
+  // Opens a session. Who rejoins has to have met the others until `meet_by`.
+  Status Meet(Time meet_by);
+  // Fills in the state.
+  Status Resume();
+  // All ranks start from one state of one job, or not at all.
+  Status AgreeOnStart();
+
+  // What the worker's state is now, wholly, goes into the next meeting.
+  void HoldState();
+  void HoldNothing() { held_.reset(); }
+
+  // Of the newest generation that this worker belonged to; 0: of none.
+  uint64_t last_generation() const { return last_generation_; }
+  // From memory, not from the store.
+  bool carries_on() const { return carries_on_; }
+  // Nothing in memory is good for another meeting.
+  bool state_is_void() const { return state_is_void_; }
+  std::optional<uint64_t> resumed_from() const { return resumed_from_; }
+
+ private:
+  SessionOptions MeetingOptions(Time meet_by) const;
+  Result<Decision> Decide(const std::vector<Attendant>& by_rank);
+  void MakeState(StartFrom start);
+  Status Load(const CheckpointRef& parent);
+  void Initialize();
+  Status CarryOn(const StartDecision::Memory& memory);
+  Status TakeFrom(const StartDecision::Memory& memory, bool keeps);
+  void SayCarriedOn(const std::string& from);
+
+  WorkerParts& parts_;
+  uint64_t last_generation_ = 0;
+  std::optional<HeldState> held_;  // a state that a generation agreed on
+  bool carries_on_ = false;
+  bool state_is_void_ = false;
+  std::optional<uint64_t> resumed_from_;  // step
+  Digest started_as_;  // the state that training goes on from
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_TRAIN_FORMING_H_

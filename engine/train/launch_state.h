@@ -1,0 +1,38 @@
+// What a launch keeps from one attempt at its job to the next.
+#ifndef GAUNTLET_ENGINE_TRAIN_LAUNCH_STATE_H_
+#define GAUNTLET_ENGINE_TRAIN_LAUNCH_STATE_H_
+
+#include <string>
+
+#include "engine/ckpt/checkpoint_store.h"
+#include "engine/train/launcher.h"
+#include "engine/train/membership.h"
+#include "engine/train/restart_budget.h"
+#include "engine/train/worker_processes.h"
+#include "engine/world/world.h"
+
+namespace gauntlet {
+
+struct LaunchState {
+  World& world;
+  WorkerProcesses& processes;
+  const LauncherOptions& options;
+  LaunchObserver& observer;
+
+  Membership membership{{.workers = options.workers,
+                         .min_workers = options.min_workers,
+                         .by_life = options.workers_by_life}};
+  RestartBudget budget{options};
+  int life = options.first_life - 1;  // the newest that was started
+  Tenure tenure;
+  bool told_to_stop = false;
+  bool interrupted_twice = false;
+  std::string why_give_up;  // "" while another restart may be
+
+  // Of the whole job, or of workers that rejoin. False: it may not be.
+  bool CountRestart(const std::string& reason);
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_TRAIN_LAUNCH_STATE_H_

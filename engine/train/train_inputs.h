@@ -1,0 +1,30 @@
+// What all workers of a run share.
+#ifndef GAUNTLET_ENGINE_TRAIN_TRAIN_INPUTS_H_
+#define GAUNTLET_ENGINE_TRAIN_TRAIN_INPUTS_H_
+
+#include <span>
+#include <string>
+
+#include "engine/data/dataset.h"
+#include "engine/train/loop_hooks.h"
+#include "engine/train/options.h"
+#include "engine/train/train_memo.h"
+
+namespace gauntlet {
+
+// What it refers to outlives the workers.
+struct TrainInputs {
+  const TrainOptions& options;
+  const DataSplit& data;
+  // JobToJson of the options' job and this data's content.
+  const std::string& job_json;
+  TrainMemo* memo = nullptr;   // null: every pass is computed
+  LoopHooks* hooks = nullptr;  // null: none
+  // What the parameters begin as where the job's start has weights: their
+  // digest is in it.
+  std::span<const float> weights = {};
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_TRAIN_TRAIN_INPUTS_H_

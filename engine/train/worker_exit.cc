@@ -1,0 +1,35 @@
+#include "engine/train/worker_exit.h"
+
+namespace gauntlet {
+
+WorkerExit ExitFor(const Status& status, Stage stage) {
+  switch (status.code()) {
+    case Code::kUnavailable:
+    case Code::kDeadlineExceeded:
+    // A survivor of an earlier life may claim after its successors did. Who is
+    // still asked for starts again, with a newer claim; nobody starts a
+    // survivor. Where it was a later launch that claimed, that claim is refused
+    // (Tenure).
+    case Code::kFenced:
+      return WorkerExit::kLostWorker;
+    // A disk that fails once may not fail again; one that does uses up the
+    // restarts. So does one that loses a file; where it was the store that
+    // somebody deleted, that is kFailedPrecondition.
+    case Code::kIoError:
+    case Code::kResourceExhausted:
+    case Code::kNotFound:
+    case Code::kAlreadyExists:
+      return stage == Stage::kSetUp ? WorkerExit::kFailed
+                                    : WorkerExit::kLostWorker;
+    case Code::kInvalidArgument:
+      return WorkerExit::kBadInput;
+    case Code::kFailedPrecondition:
+    case Code::kDataLoss:
+      return stage == Stage::kForming ? WorkerExit::kNoCheckpoint
+                                      : WorkerExit::kFailed;
+    default:
+      return WorkerExit::kFailed;
+  }
+}
+
+}  // namespace gauntlet

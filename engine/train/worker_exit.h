@@ -1,0 +1,19 @@
+// What the end of a worker means to who started it.
+#ifndef GAUNTLET_ENGINE_TRAIN_WORKER_EXIT_H_
+#define GAUNTLET_ENGINE_TRAIN_WORKER_EXIT_H_
+
+#include <cstdint>
+
+#include "engine/status.h"
+#include "engine/train/options.h"
+
+namespace gauntlet {
+
+// Which part of a run an error comes from decides how the worker ends.
+enum class Stage : uint8_t { kSetUp, kForming, kTraining };
+
+WorkerExit ExitFor(const Status& status, Stage stage);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_TRAIN_WORKER_EXIT_H_
