@@ -116,7 +116,7 @@ void Attempt::Take(const WorkerNotice& notice) {
   } else if (const auto* result = std::get_if<TrainResult>(&notice.what)) {
     result_ = *result;
     ending_ = true;
-    GiveThemUntil(options_.stop_grace);
+    GiveThemUntil(std::max(options_.stop_grace, patience_));
   } else {
     TakeExit(notice.worker, std::get<WorkerExited>(notice.what));
   }
@@ -149,7 +149,8 @@ void Attempt::TakeExit(int worker, const WorkerExited& exited) {
   running_[worker] = false;
   if (exited.code == ExitCode(WorkerExit::kDone)) {
     ending_ = true;
-    GiveThemUntil(options_.stop_grace);
+    // The chief may have something to put away yet.
+    GiveThemUntil(std::max(options_.stop_grace, patience_));
     return;
   }
   losses_.push_back({.worker = worker,
@@ -270,12 +271,13 @@ LaunchEnd Attempt::EndWithResult() const {
                                                       : WorkerExit::kStopped),
       .result = result_};
   for (const Loss& loss : losses_) {
-    if (loss.worker != chief() || loss.exited.signal != 0 ||
-        loss.exited.code != ExitCode(WorkerExit::kFailed)) {
+    if (loss.worker != chief() || Died(loss.exited) ||
+        loss.exited.code == ExitCode(WorkerExit::kStopped)) {
       continue;
     }
-    end.exit_code = loss.exited.code;
-    end.reason = "done, but the chief failed while it cleared up";
+    end.exit_code = ExitCode(WorkerExit::kFailed);
+    end.reason = fmt::format("{}, but its checkpoints could not be deleted: {}",
+                             result_->status, loss.failure);
   }
   return end;
 }

@@ -61,11 +61,39 @@ bool IsOurs(const DirectoryEntry& entry) {
          (entry.name == kExportedWeights || entry.name == kDescriptionFile);
 }
 
+// The export itself, and what stands beside it for a while.
+struct ExportPlace {
+  explicit ExportPlace(const std::string& directory)
+      : whole(WithoutLastSlashes(directory)),
+        parent(ParentDirectory(whole)),
+        written(whole + ".tmp"),
+        earlier(whole + ".old") {}
+
+  std::string whole;
+  std::string parent;
+  std::string written;
+  std::string earlier;
+};
+
+// Nothing, an empty folder, or an export, whole or not.
+Status CheckExport(Storage& storage, const std::string& directory) {
+  const auto entries = storage.List(directory);
+  if (entries.status().code() == Code::kNotFound) return OkStatus();
+  if (!entries.ok()) return InvalidArgument(entries.status().message());
+  for (const DirectoryEntry& entry : *entries) {
+    if (IsOurs(entry)) continue;
+    return InvalidArgument(
+        fmt::format("{}: expected nothing or an earlier export, found '{}'",
+                    directory, entry.name));
+  }
+  return OkStatus();
+}
+
 // An export, whole or not, with its folder; kNotFound: there is none.
 Status RemoveExport(Storage& storage, const std::string& directory) {
   ASSIGN_OR_RETURN(const std::vector<DirectoryEntry> entries,
                    storage.List(directory));
-  RETURN_IF_ERROR(CheckExportDirectory(storage, directory));
+  RETURN_IF_ERROR(CheckExport(storage, directory));
   for (const DirectoryEntry& entry : entries) {
     RETURN_IF_ERROR(
         storage.Remove(directory + "/" + entry.name, FileKind::kFile));
@@ -133,37 +161,41 @@ Result<std::string> DescribeModel(const TrainedModel& trained) {
   return description.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-Status CheckExportDirectory(Storage& storage, const std::string& directory) {
-  const auto entries = storage.List(WithoutLastSlashes(directory));
-  if (entries.status().code() == Code::kNotFound) return OkStatus();
-  if (!entries.ok()) return InvalidArgument(entries.status().message());
-  for (const DirectoryEntry& entry : *entries) {
-    if (IsOurs(entry)) continue;
-    return InvalidArgument(
-        fmt::format("{}: expected nothing or an earlier export, found '{}'",
-                    directory, entry.name));
+Status PrepareExport(Storage& storage, const std::string& directory) {
+  const ExportPlace place(directory);
+  for (const std::string& name : {place.whole, place.written, place.earlier}) {
+    RETURN_IF_ERROR(CheckExport(storage, name));
   }
-  return OkStatus();
+  const auto tried = [&] {
+    RETURN_IF_ERROR(MakeDurableDirectory(storage, place.parent));
+    RETURN_IF_ERROR(RemoveExportIfThere(storage, place.written));
+    RETURN_IF_ERROR(storage.MakeDirectory(place.written));
+    return storage.Remove(place.written, FileKind::kDirectory);
+  }();
+  if (tried.ok()) return tried;
+  return InvalidArgument(
+      fmt::format("export to {}: {}", directory, tried.message()));
 }
 
 Status ExportModel(World& world, const std::string& directory,
                    const TrainedModel& trained) {
   Storage& storage = world.storage;
-  const std::string place = WithoutLastSlashes(directory);
-  const std::string parent = ParentDirectory(place);
-  const std::string written = place + ".tmp";
-  const std::string earlier = place + ".old";
-  RETURN_IF_ERROR(CheckExportDirectory(storage, place));
-  RETURN_IF_ERROR(MakeDurableDirectory(storage, parent));
-  RETURN_IF_ERROR(RemoveExportIfThere(storage, written));
-  RETURN_IF_ERROR(WriteExport(world, written, trained));
-  RETURN_IF_ERROR(RemoveExportIfThere(storage, earlier));
-  const Status moved = storage.Rename(place, earlier);
+  const ExportPlace place(directory);
+  RETURN_IF_ERROR(CheckExport(storage, place.whole));
+  RETURN_IF_ERROR(MakeDurableDirectory(storage, place.parent));
+  RETURN_IF_ERROR(RemoveExportIfThere(storage, place.written));
+  const Status written = WriteExport(world, place.written, trained);
+  if (!written.ok()) {
+    static_cast<void>(RemoveExportIfThere(storage, place.written));
+    return written;
+  }
+  RETURN_IF_ERROR(RemoveExportIfThere(storage, place.earlier));
+  const Status moved = storage.Rename(place.whole, place.earlier);
   if (!moved.ok() && moved.code() != Code::kNotFound) return moved;
-  RETURN_IF_ERROR(storage.Rename(written, place));
-  RETURN_IF_ERROR(storage.SyncDirectory(parent));
+  RETURN_IF_ERROR(storage.Rename(place.written, place.whole));
+  RETURN_IF_ERROR(storage.SyncDirectory(place.parent));
   // What is left of it does no harm, and the next export tries again.
-  static_cast<void>(RemoveExportIfThere(storage, earlier));
+  static_cast<void>(RemoveExportIfThere(storage, place.earlier));
   return OkStatus();
 }
 

@@ -49,13 +49,15 @@ struct TrainedModel {
 // model.json's text. kInvalidArgument: the job is not one.
 Result<std::string> DescribeModel(const TrainedModel& trained);
 
-// That an export may go there: nothing, an empty folder, or an earlier export.
-// kInvalidArgument names what is there instead.
-Status CheckExportDirectory(Storage& storage, const std::string& directory);
+// Before the training: makes the directories that an export needs, and tries
+// whether one may go there. kInvalidArgument names what is there instead of
+// nothing, an empty folder or an earlier export, or what the disk refuses.
+Status PrepareExport(Storage& storage, const std::string& directory);
 
 // Writes the folder beside its place, all of it durable, and renames it there;
 // an earlier export is replaced. Whatever comes in between, there is a whole
-// export under that name or none.
+// export under that name or none; after an error nothing half written is left,
+// where the disk allows it to be removed.
 Status ExportModel(World& world, const std::string& directory,
                    const TrainedModel& trained);
 

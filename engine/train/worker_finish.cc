@@ -35,16 +35,21 @@ TrainResult ResultOf(const TrainState& state, LoopEnd end,
   return result;
 }
 
+// Before the result: a run whose model is not where it was asked for is not
+// done. No restart would mend what the disk refuses, so it is said at once.
 Status Export(WorkerParts& parts, const Digest& digest) {
   const std::string& directory = parts.options().export_directory;
   if (directory.empty()) return OkStatus();
-  RETURN_IF_ERROR(Annotate(ExportModel(parts.world, directory,
-                                       {.model = *parts.built.model,
-                                        .state = *parts.state,
-                                        .data = parts.inputs.data.train,
-                                        .job_json = parts.inputs.job_json,
-                                        .state_digest = digest}),
-                           "export"));
+  const Status exported = ExportModel(parts.world, directory,
+                                      {.model = *parts.built.model,
+                                       .state = *parts.state,
+                                       .data = parts.inputs.data.train,
+                                       .job_json = parts.inputs.job_json,
+                                       .state_digest = digest});
+  if (!exported.ok()) {
+    return FailedPrecondition(fmt::format(
+        "training is done, but not the export: {}", exported.message()));
+  }
   parts.reporter.Progress(
       {.step = parts.state->position.step,
        .epoch = parts.state->position.epoch,
@@ -68,14 +73,12 @@ Status AgreeOnEnd(WorkerParts& parts, const std::string& digest) {
   return OkStatus();
 }
 
-// The chief's alone, of a run that is done.
-Status PutAway(WorkerParts& parts, const Digest& digest) {
-  RETURN_IF_ERROR(Export(parts, digest));
-  if (parts.store &&
-      parts.options().checkpoint.at_success == AtSuccess::kDeleteCheckpoints) {
-    return parts.store->DeleteAll();
+Status DeleteBackup(WorkerParts& parts) {
+  if (!parts.store ||
+      parts.options().checkpoint.at_success != AtSuccess::kDeleteCheckpoints) {
+    return OkStatus();
   }
-  return OkStatus();
+  return parts.store->DeleteAll();
 }
 
 }  // namespace
@@ -99,8 +102,10 @@ Status FinishRun(WorkerParts& parts, LoopEnd end,
   }
   RETURN_IF_ERROR(AgreeOnEnd(parts, result.digest));
   if (parts.chief()) {
+    const bool finished = end == LoopEnd::kFinished;
+    if (finished) RETURN_IF_ERROR(Export(parts, digest));
     parts.reporter.Result(result);
-    if (end == LoopEnd::kFinished) RETURN_IF_ERROR(PutAway(parts, digest));
+    if (finished) RETURN_IF_ERROR(DeleteBackup(parts));
   }
   parts.session->Leave();
   return OkStatus();

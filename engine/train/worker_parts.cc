@@ -60,9 +60,9 @@ Status Build(WorkerParts& parts) {
     parts.reporter.Progress({.line = parts.schedule->warning()});
   }
   RETURN_IF_ERROR(BuildModel(parts));
-  if (!options.export_directory.empty()) {
+  if (parts.chief() && !options.export_directory.empty()) {
     RETURN_IF_ERROR(
-        CheckExportDirectory(parts.world.storage, options.export_directory));
+        PrepareExport(parts.world.storage, options.export_directory));
   }
   return OpenStore(parts);
 }
