@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/ckpt/manifest_format.h"
+#include "engine/ckpt/retrying.h"
 #include "engine/ckpt/safetensors.h"
 #include "engine/ckpt/state_digest.h"
 #include "engine/ckpt/store_names.h"
@@ -13,20 +14,6 @@
 
 namespace gauntlet {
 namespace {
-
-constexpr Duration kRetryPause = std::chrono::milliseconds(10);
-
-// Does it again while it gives kIoError, kReadAttempts times in all.
-template <typename Attempt>
-auto Retrying(World& world, const Attempt& attempt) {
-  auto result = attempt();
-  for (int tries = 1; tries < kReadAttempts; ++tries) {
-    if (result.ok() || result.status().code() != Code::kIoError) break;
-    world.clock.SleepUntil(world.clock.Now() + tries * kRetryPause);
-    result = attempt();
-  }
-  return result;
-}
 
 struct OpenFile {
   std::string name;

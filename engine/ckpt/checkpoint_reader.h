@@ -14,8 +14,6 @@
 
 namespace gauntlet {
 
-inline constexpr int kReadAttempts = 3;
-
 // A whole small file, with read errors tried again.
 Result<std::string> ReadWithRetry(World& world, const std::string& path,
                                   uint64_t limit);

@@ -397,7 +397,6 @@ std::vector<std::string> CheckpointStore::TakeWarnings() {
 }
 
 Status CheckpointStore::DeleteAll() {
-  RETURN_IF_ERROR(world_->faults.Hit(Point::kBackupDelete, {}));
   RETURN_IF_ERROR(DeleteStore(*world_, options_.directory, record_));
   record_.reset();
   lineage_.clear();

@@ -49,6 +49,25 @@ Status CheckTenure(const StoreScan& scan, const StoreOptions& options) {
   return OkStatus();
 }
 
+Status SeeClaim(World& world, const std::string& directory, uint64_t generation,
+                Time deadline) {
+  constexpr Duration kLookAgain = std::chrono::milliseconds(100);
+  while (true) {
+    ASSIGN_OR_RETURN(const uint64_t highest, HighestClaim(world, directory));
+    if (highest == generation) return OkStatus();
+    if (highest > generation) {
+      return Fenced(fmt::format("{}: generation {} was followed by {}",
+                                directory, generation, ClaimName(highest)));
+    }
+    if (world.clock.Now() >= deadline) break;
+    world.clock.SleepUntil(world.clock.Now() + kLookAgain);
+  }
+  return InvalidArgument(fmt::format(
+      "{}: expected the directory that all workers share, found no {} in it, "
+      "which the chief has claimed",
+      directory, ClaimName(generation)));
+}
+
 Status CheckOwner(World& world, const std::string& directory,
                   const ClaimRecord& own) {
   const Result<uint64_t> highest = HighestClaim(world, directory);

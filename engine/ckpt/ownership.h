@@ -28,6 +28,13 @@ Status CheckTenure(const StoreScan& scan, const StoreOptions& options);
 Status CheckOwner(World& world, const std::string& directory,
                   const ClaimRecord& own);
 
+// Any other rank, once the chief has told it what it claimed: whether this rank
+// looks at the same directory. A file server may show the claim late, so it is
+// looked for until `deadline`. kInvalidArgument: it is not there, the workers
+// do not share the directory. kFenced: there is a higher one.
+Status SeeClaim(World& world, const std::string& directory, uint64_t generation,
+                Time deadline);
+
 }  // namespace gauntlet
 
 #endif  // GAUNTLET_ENGINE_CKPT_OWNERSHIP_H_

@@ -4,6 +4,7 @@
 
 #include "engine/ckpt/ownership.h"
 #include "engine/ckpt/removal.h"
+#include "engine/ckpt/retrying.h"
 #include "engine/ckpt/store_names.h"
 #include "engine/ckpt/store_scan.h"
 #include "engine/world/directories.h"
@@ -35,27 +36,47 @@ Status DeleteOthers(World& world, const std::string& directory,
   return world.storage.SyncDirectory(directory);
 }
 
+// All but the directory. What an attempt before it has removed is none of its
+// errors.
+Status DeleteContents(World& world, const std::string& directory,
+                      const std::string& newest) {
+  RETURN_IF_ERROR(RemoveTree(
+      world, directory + "/" + std::string(kStateFileName), FileKind::kFile));
+  RETURN_IF_ERROR(world.storage.SyncDirectory(directory));
+  RETURN_IF_ERROR(DeleteOthers(world, directory, newest));
+  if (newest.empty()) return OkStatus();
+  const Status removed = RemoveCheckpoint(world, directory, newest);
+  return removed.code() == Code::kNotFound ? OkStatus() : removed;
+}
+
+// Whatever a removal gives, it is the disk that refused: worth another try.
+Status AsDiskError(const Status& removal) {
+  return removal.ok() ? removal : IoError(removal.message());
+}
+
 }  // namespace
 
 Status DeleteStore(World& world, const std::string& directory,
                    const std::optional<ClaimRecord>& owner) {
-  const Result<StoreScan> scan = ScanStore(world, directory);
+  RETURN_IF_ERROR(Retrying(world, [&] {
+    return AsDiskError(world.faults.Hit(Point::kBackupDelete, {}));
+  }));
+  const Result<StoreScan> scan =
+      Retrying(world, [&] { return ScanStore(world, directory); });
   if (scan.status().code() == Code::kNotFound) return OkStatus();
   RETURN_IF_ERROR(scan.status());
   if (owner) RETURN_IF_ERROR(CheckOwner(world, directory, *owner));
-  RETURN_IF_ERROR(RemoveTree(
-      world, directory + "/" + std::string(kStateFileName), FileKind::kFile));
-  RETURN_IF_ERROR(world.storage.SyncDirectory(directory));
   std::string newest;
   if (!scan->lineage.members.empty()) {
     newest = scan->checkpoints[scan->lineage.members.front()].name;
   }
-  RETURN_IF_ERROR(DeleteOthers(world, directory, newest));
-  if (!newest.empty()) {
-    RETURN_IF_ERROR(RemoveCheckpoint(world, directory, newest));
-  }
+  RETURN_IF_ERROR(Retrying(world, [&] {
+    return AsDiskError(DeleteContents(world, directory, newest));
+  }));
   world.events.Emit({.kind = EventKind::kBackupDeleted, .path = directory});
-  const Status removed = world.storage.Remove(directory, FileKind::kDirectory);
+  const Status removed = Retrying(world, [&] {
+    return world.storage.Remove(directory, FileKind::kDirectory);
+  });
   // Something that is not the engine's is in it: it stays.
   if (removed.code() == Code::kAlreadyExists) return OkStatus();
   RETURN_IF_ERROR(removed);

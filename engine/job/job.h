@@ -169,6 +169,14 @@ Digest JobDigest(std::string_view job_json);
 std::string DescribeJobDifference(std::string_view stored_json,
                                   std::string_view present_json);
 
+// The same of any two JSON objects, and where each of them stands.
+struct NamedJson {
+  std::string_view json;
+  std::string_view where;  // "in the checkpoint"
+};
+std::string DescribeJsonDifference(const NamedJson& one,
+                                   const NamedJson& other);
+
 }  // namespace gauntlet
 
 #endif  // GAUNTLET_ENGINE_JOB_JOB_H_

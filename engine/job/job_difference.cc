@@ -1,4 +1,5 @@
 #include <map>
+#include <utility>
 
 #include "engine/job/job.h"
 #include "engine/job/strict_json.h"
@@ -41,14 +42,23 @@ std::string LeafOr(const Leaves& leaves, const std::string& path) {
 
 std::string DescribeJobDifference(std::string_view stored_json,
                                   std::string_view present_json) {
-  const Result<Json> stored = ParseStrictJson(stored_json, "job");
-  if (!stored.ok()) return "in the checkpoint: " + stored.status().message();
-  const Result<Json> present = ParseStrictJson(present_json, "job");
-  if (!present.ok()) return "now: " + present.status().message();
+  return DescribeJsonDifference(
+      {.json = stored_json, .where = "in the checkpoint"},
+      {.json = present_json, .where = "now"});
+}
+
+std::string DescribeJsonDifference(const NamedJson& one,
+                                   const NamedJson& other) {
   Leaves before;
   Leaves now;
-  CollectLeaves(*stored, "", before);
-  CollectLeaves(*present, "", now);
+  for (const auto& [named, leaves] :
+       {std::pair(&one, &before), std::pair(&other, &now)}) {
+    const Result<Json> parsed = ParseStrictJson(named->json, "job");
+    if (!parsed.ok()) {
+      return fmt::format("{}: {}", named->where, parsed.status().message());
+    }
+    CollectLeaves(*parsed, "", *leaves);
+  }
   Leaves paths = before;
   paths.insert(now.begin(), now.end());
   paths.erase("data.path");  // not part of the job, see JobDigest
@@ -58,8 +68,8 @@ std::string DescribeJobDifference(std::string_view stored_json,
     const std::string was = LeafOr(before, path);
     const std::string is = LeafOr(now, path);
     if (was != is) {
-      parts.push_back(
-          fmt::format("{}: {} in the checkpoint, {} now", path, was, is));
+      parts.push_back(fmt::format("{}: {} {}, {} {}", path, was, one.where, is,
+                                  other.where));
     }
   }
   return fmt::format("{}", fmt::join(parts, "; "));

@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "engine/ckpt/ownership.h"
+#include "engine/train/common_settings.h"
 #include "engine/train/meeting.h"
 #include "engine/train/resume.h"
 #include "engine/train/state_transfer.h"
@@ -77,6 +79,12 @@ Result<Decision> Forming::Decide(const std::vector<Attendant>& by_rank) {
 
 Status Forming::Resume() {
   parts_.Expect(parts_.options().cluster.save_timeout);
+  if (parts_.store && !parts_.chief()) {
+    RETURN_IF_ERROR(SeeClaim(
+        parts_.world, parts_.options().checkpoint.directory,
+        parts_.generation(),
+        parts_.world.clock.Now() + parts_.options().cluster.lost_after));
+  }
   ASSIGN_OR_RETURN(const StartDecision start,
                    DecodeStart(parts_.session->decision().text));
   carries_on_ = start.from_memory.has_value();
@@ -187,20 +195,30 @@ void Forming::SayCarriedOn(const std::string& from) {
                        position.step, position.epoch, position.sample, from)});
 }
 
-Status Forming::AgreeOnStart() {
-  const Duration timeout = parts_.options().cluster.save_timeout;
+// What each worker says, by rank, before the first step.
+Result<std::vector<std::string>> Forming::Tell(const std::string& said) {
   const Position& position = parts_.state->position;
-  parts_.Expect(timeout);
+  return parts_.session->ring().AllGather(
+      {.step = position.step, .phase = position.phase_of()}, said,
+      parts_.options().cluster.save_timeout);
+}
+
+Status Forming::AgreeOnStart() {
+  const TrainOptions& options = parts_.options();
+  const std::string& job_json = parts_.inputs.job_json;
+  parts_.Expect(options.cluster.save_timeout);
   const std::string mine = EncodeList(std::vector<std::string>{
-      started_as_.ToString(), JobDigest(parts_.inputs.job_json).ToString()});
-  ASSIGN_OR_RETURN(const std::vector<std::string> all,
-                   parts_.session->ring().AllGather(
-                       {.step = position.step, .phase = position.phase_of()},
-                       mine, timeout));
+      started_as_.ToString(),
+      CommonSettingsDigest(options, job_json).ToString()});
+  ASSIGN_OR_RETURN(const std::vector<std::string> all, Tell(mine));
   for (size_t rank = 0; rank < all.size(); ++rank) {
     if (all[rank] == all[0]) continue;
-    return FailedPrecondition(fmt::format(
-        "rank {} starts from another state or job than the chief", rank));
+    // All see it, so all tell each other why.
+    ASSIGN_OR_RETURN(const std::vector<std::string> settings,
+                     Tell(CommonSettingsToJson(options, job_json)));
+    RETURN_IF_ERROR(CompareSettings(settings));
+    return FailedPrecondition(
+        fmt::format("rank {} starts from another state than the chief", rank));
   }
   if (parts_.rejoins() && parts_.chief()) {
     parts_.reporter.Progress({.formed = parts_.generation()});

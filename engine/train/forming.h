@@ -51,6 +51,7 @@ class Forming {
   Status CarryOn(const StartDecision::Memory& memory);
   Status TakeFrom(const StartDecision::Memory& memory, bool keeps);
   void SayCarriedOn(const std::string& from);
+  Result<std::vector<std::string>> Tell(const std::string& said);
 
   WorkerParts& parts_;
   uint64_t last_generation_ = 0;

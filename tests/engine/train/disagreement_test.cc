@@ -9,6 +9,7 @@ namespace gauntlet {
 namespace {
 
 using testing::Contains;
+using testing::Each;
 using testing::HasSubstr;
 
 // Who finds it out first says so and leaves; the others may see no more than
@@ -32,7 +33,41 @@ TEST(DisagreementTest, AnotherJobIsFoundBeforeTheFirstStep) {
     if (rank == 2) options.job.optimizer.learning_rate = 0.5f;
     return options;
   });
-  ExpectFailure(outcome, "rank 2 starts from another state or job");
+  EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kBadInput));
+  EXPECT_THAT(outcome.reasons,
+              Each("rank 2 was told something else than the chief: "
+                   "optimizer.learning_rate: 0.01 at the chief, 0.5 at rank "
+                   "2"));
+  EXPECT_TRUE(outcome.StepsOf(EventKind::kStep).empty());
+}
+
+TEST(DisagreementTest, SoIsAnotherHorizonOrAnotherTimeToSave) {
+  const LifeOutcome outcome = TrainingFixture().RunEach(2, [](int rank) {
+    TrainOptions options = SmallRun();
+    if (rank == 0) return options;
+    options.horizon.epochs = 9;
+    options.checkpoint.trigger.unit = SaveUnit::kEpochs;
+    options.checkpoint.at_success = AtSuccess::kDeleteCheckpoints;
+    return options;
+  });
+  EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kBadInput));
+  EXPECT_THAT(outcome.reasons,
+              Each("rank 1 was told something else than the chief: "
+                   "checkpoint.at_success: keep at the chief, delete at rank "
+                   "1; checkpoint.unit: steps at the chief, epochs at rank 1; "
+                   "epochs: 4 at the chief, 9 at rank 1"));
+}
+
+TEST(DisagreementTest, ADirectoryOfOnesOwnIsFoundBeforeTheFirstStep) {
+  const LifeOutcome outcome = TrainingFixture().RunEach(2, [](int rank) {
+    TrainOptions options = SmallRun();
+    if (rank == 1) options.checkpoint.directory = "/elsewhere";
+    return options;
+  });
+  EXPECT_EQ(outcome.exits[1], static_cast<int>(WorkerExit::kBadInput));
+  EXPECT_EQ(outcome.reasons[1],
+            "/elsewhere: expected the directory that all workers share, found "
+            "no gen-000001 in it, which the chief has claimed");
   EXPECT_TRUE(outcome.StepsOf(EventKind::kStep).empty());
 }
 

@@ -19,22 +19,22 @@ struct GoldenRun {
 };
 
 constexpr GoldenRun kGoldenRuns[] = {
-    {"undisturbed", "[]", 0x6f35034c298e46b3},
+    {"undisturbed", "[]", 0x2cc12ec3fc1b2be8},
     {"crash", "[{at: {worker: 1, step: 6, point: step.begin}, do: crash}]",
-     0xc66f569a400d598c},
+     0x2e42602130a9b332},
     {"hang", "[{at: {worker: 1, step: 6, point: step.begin}, do: hang}]",
-     0x927c4a8638880ec8},
+     0x77a87943dcf439cc},
     {"preempt",
      "[{at: {worker: 0, point: eval.begin}, do: preempt, "
      "with: {grace: 10s}}]",
-     0x7e00e47ce8068f31},
+     0xb58185a691a34c2f},
     {"power_loss",
      "[{at: {worker: 0, point: ckpt.rename, hit: 2}, do: power_loss}]",
-     0x0b035debf25af022},
+     0x1ac7868547c7895d},
     {"partition",
      "[{at: {worker: 1, step: 3, point: comm.send}, do: partition, "
      "with: {duration: 20s}}]",
-     0x15c79419aa6124cc},
+     0xa6d83190f25387c5},
 };
 
 class EventDigestTest : public testing::TestWithParam<GoldenRun> {};
