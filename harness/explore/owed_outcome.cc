@@ -40,10 +40,29 @@ bool RefusalOwed(const Record& record) {
   return evidence.GoodSavesBefore(evidence.End()).empty();
 }
 
+// A sync that is to fail does so in the next save, which may come after the
+// step; only the first one that fails in a life is recorded.
+bool SyncsAgain(const LifeEvents& life, uint64_t until_step) {
+  bool reached = false;
+  bool failed = false;
+  for (const RecordEvent& event : life.events) {
+    if (event.kind == RecordKind::kStep) {
+      if (failed) return true;
+      reached = reached || event.step >= until_step;
+    } else if (reached && event.kind == RecordKind::kSaveAcknowledged) {
+      return true;
+    } else if (reached && event.kind == RecordKind::kSaveFailed) {
+      failed = true;
+    }
+  }
+  return false;
+}
+
 // From until_step on such a fault stands in nobody's way, unless it fired after
-// that: what was armed before may take effect later.
+// that.
 bool IsOver(const LifeEvents& life, const RecordFault& fault) {
   if (!fault.until_step) return false;
+  if (fault.kind == "fsync_fails") return SyncsAgain(life, *fault.until_step);
   bool fired = false;
   for (const RecordEvent& event : life.events) {
     fired = fired ||

@@ -95,9 +95,27 @@ TEST(LaboratoryTest, AnErrorThatIsOverByThenIsNoReasonToGiveUp) {
   EXPECT_TRUE(MayGiveUp(record));
   record.faults[0].until_step = 6;
   EXPECT_FALSE(MayGiveUp(record));
-  // A sync that a load has spoilt comes with the next save.
+  // What was armed before may take effect later.
   std::swap(life.events[0], life.events[1]);
   EXPECT_TRUE(MayGiveUp(record));
+}
+
+TEST(LaboratoryTest, ASyncThatIsToFailIsOverOnceASaveBehindItIs) {
+  Record record;
+  record.launchers.push_back({.exit_code = 1});
+  record.faults.push_back(
+      {.id = "no", .kind = "fsync_fails", .always = true, .until_step = 6});
+  LifeEvents& life = record.lives.emplace_back();
+  life.events = {{.kind = RecordKind::kFaultFired, .detail = "no"},
+                 {.kind = RecordKind::kStep, .step = 6}};
+  EXPECT_TRUE(MayGiveUp(record));
+  life.events.push_back({.kind = RecordKind::kSaveFailed});
+  EXPECT_TRUE(MayGiveUp(record));
+  life.events.push_back({.kind = RecordKind::kStep, .step = 7});
+  EXPECT_FALSE(MayGiveUp(record));
+  life.events.resize(2);
+  life.events.push_back({.kind = RecordKind::kSaveAcknowledged});
+  EXPECT_FALSE(MayGiveUp(record));
 }
 
 TEST(LaboratoryTest, AnErrorAtEveryHitMayEndTheRun) {
