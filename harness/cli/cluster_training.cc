@@ -9,6 +9,7 @@
 #include "engine/ckpt/ownership.h"
 #include "engine/real/real_world.h"
 #include "engine/real/worker_environment.h"
+#include "engine/train/notice_watch.h"
 #include "engine/train/store_lock.h"
 #include "harness/cli/cluster_place.h"
 #include "harness/cli/cluster_text.h"
@@ -93,20 +94,25 @@ class ClusterReporter final : public ProgressReporter {
   TrainOutcome outcome_;
 };
 
-// Until training begins there is nothing to save: a notice ends the process,
-// whatever it waits for.
+// Until training begins there is nothing to save: a notice, by whatever way,
+// ends the process, whatever it waits for.
 class FormingWatch {
  public:
-  FormingWatch(World& world, ClusterReporter& reporter)
-      : task_(world.tasks.Spawn("forming", [this, &world, &reporter] {
+  FormingWatch(World& world, const PreemptionOptions& preemption,
+               ClusterReporter& reporter)
+      : notices_(world, preemption),
+        task_(world.tasks.Spawn("forming", [this, &world, &reporter] {
+          notices_.Start();
           while (!formed_) {
-            if (world.host.TerminationNotices() > 0) {
+            if (notices_.TerminationNotices() > 0) {
               reporter.End(WorkerExit::kStopped,
                            "told to stop before training began");
               world.host.Exit(static_cast<int>(WorkerExit::kStopped));
             }
             world.clock.SleepUntil(world.clock.Now() + kLookEvery);
           }
+          // The worker has a look-out of its own.
+          notices_.Stop();
         })) {}
   ~FormingWatch() {
     End();
@@ -118,6 +124,7 @@ class FormingWatch {
   void End() { formed_ = true; }
 
  private:
+  NoticeWatch notices_;
   std::atomic<bool> formed_ = false;
   const std::unique_ptr<Task> task_;
 };
@@ -202,7 +209,7 @@ Status RunWorkerOf(const ResolvedCluster& cluster, const TrainCommand& command,
   RequeueHost host(real.host, command.requeue);
   World world{real.clock, real.storage, real.network, real.tasks,
               host,       real.faults,  real.events};
-  FormingWatch watch(world, reporter);
+  FormingWatch watch(world, command.options.preemption, reporter);
   const Time deadline =
       real.clock.Now() + command.options.cluster.rendezvous_timeout;
   ASSIGN_OR_RETURN(ReachablePlace place,

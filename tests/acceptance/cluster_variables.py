@@ -167,13 +167,19 @@ class ByVariables:
                          alone.wait(within_s=30.0), [code])
 
     def notice_while_it_waits(self, run):
-        workers = Workers(run.program, run.directory / "alone")
-        workers.start(torchrun(free_port())[0], "--replicas", WORKERS,
-                      "--ckpt", run.store, "--preempted-code", 99)
-        wait_until("the worker to say where it listens",
-                   lambda: "listens on" in workers.errors(0))
-        kill(workers.processes[0].pid, signal.SIGTERM)
-        expect_equal("exit codes", workers.wait(within_s=5.0), [99])
+        notice = run.directory / "go"
+        for by in ("signal", "file"):
+            workers = Workers(run.program, run.directory / by)
+            workers.start(torchrun(free_port())[0], "--replicas", WORKERS,
+                          "--ckpt", run.store, "--preempted-code", 99,
+                          "--notice-file", notice)
+            wait_until("the worker to say where it listens",
+                       lambda w=workers: "listens on" in w.errors(0))
+            if by == "file":
+                notice.touch()
+            else:
+                kill(workers.processes[0].pid, signal.SIGTERM)
+            expect_equal("exit codes", workers.wait(within_s=5.0), [99])
 
     def missing_worker(self, run):
         for rank, named in enumerate(("rank 1", "the chief (127.0.0.1:")):
