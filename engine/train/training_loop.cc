@@ -98,7 +98,7 @@ Result<LoopEnd> TrainingLoop::Run(uint64_t generation) {
   if (hooks_ != nullptr) RETURN_IF_ERROR(hooks_->TrainEnd(*state_));
   const bool keep =
       options_->checkpoint.at_success == AtSuccess::kKeepCheckpoints;
-  if (save_ != nullptr && keep) RETURN_IF_ERROR(SaveNow(SaveNeed::kLast));
+  if (save_ != nullptr && keep) RETURN_IF_ERROR(SaveTheEnd());
   return LoopEnd::kFinished;
 }
 
@@ -338,7 +338,7 @@ Status TrainingLoop::Settle() {
   return OkStatus();
 }
 
-Status TrainingLoop::SaveNow(SaveNeed need) {
+Status TrainingLoop::TrySave() {
   const Position& position = state_->position;
   if (saved_at_ == position.step && saved_phase_ == position.phase) {
     return OkStatus();
@@ -354,14 +354,39 @@ Status TrainingLoop::SaveNow(SaveNeed need) {
   if (status.ok()) {
     saved_at_ = position.step;
     saved_phase_ = position.phase;
-    return status;
   }
+  return status;
+}
+
+Status TrainingLoop::SaveNow(SaveNeed need) {
+  const Status status = TrySave();
+  if (status.ok()) return status;
+  const uint64_t step = state_->position.step;
   if (!MayGoOnAfter(status) || need == SaveNeed::kLast) {
-    return Annotate(status, fmt::format("save of step {}", position.step));
+    return Annotate(status, fmt::format("save of step {}", step));
   }
-  Say(fmt::format("save of step {} failed: {}", position.step,
-                  status.message()));
+  Say(fmt::format("save of step {} failed: {}", step, status.message()));
   return OkStatus();
+}
+
+// All workers know alike how a save came out, and so try equally often.
+Status TrainingLoop::SaveTheEnd() {
+  constexpr Duration kLongestPause = std::chrono::seconds(16);
+  const uint64_t step = state_->position.step;
+  Duration pause = std::chrono::seconds(1);
+  Status status = TrySave();
+  while (MayGoOnAfter(status) && pause <= kLongestPause) {
+    Say(fmt::format(
+        "save of step {}, the last one, failed: {}; tries again in "
+        "{} s",
+        step, status.message(),
+        std::chrono::duration_cast<std::chrono::seconds>(pause).count()));
+    Expect(pause + options_->cluster.step_timeout);
+    world_->clock.SleepUntil(world_->clock.Now() + pause);
+    pause *= 2;
+    status = TrySave();
+  }
+  return Annotate(status, fmt::format("save of step {}", step));
 }
 
 // A line for people, where somebody listens.

@@ -92,6 +92,10 @@ class TrainingLoop {
   // not.
   enum class SaveNeed { kOneOfMany, kLast };
   Status SaveNow(SaveNeed need);
+  // The state that training ends with: tried again for a while before all of it
+  // is given up.
+  Status SaveTheEnd();
+  Status TrySave();
   void EmitState(EventKind kind, const StepOutcome& outcome, uint64_t epoch);
   void Say(std::string line);
   // What the summary could not write.

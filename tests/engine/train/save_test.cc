@@ -170,17 +170,29 @@ TEST(SaveTest, OneErrorInASaveCostsThatSaveAtMost) {
   }
 }
 
+FaultPlan FullDisk(FaultTimes times) {
+  return {.faults = {{.id = "full",
+                      .site = {.worker = 0, .point = Point::kShardWrite},
+                      .kind = FaultKind::kErrno,
+                      .with = {.times = times, .error = ENOSPC}}}};
+}
+
 TEST(SaveTest, ARunWhoseLastSaveFailsIsNotDone) {
-  const FaultPlan plan = {
-      .faults = {{.id = "full",
-                  .site = {.worker = 0, .point = Point::kShardWrite},
-                  .kind = FaultKind::kErrno,
-                  .with = {.error = ENOSPC}}}};
-  const LifeOutcome outcome =
-      TrainingFixture().Run(2, With({.unit = SaveUnit::kNone}), plan);
+  const LifeOutcome outcome = TrainingFixture().Run(
+      2, With({.unit = SaveUnit::kNone}), FullDisk(FaultTimes::kAlways));
   EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kLostWorker));
   EXPECT_FALSE(outcome.result);
   EXPECT_THAT(outcome.reasons[0], HasSubstr("save of step 24"));
+  EXPECT_EQ(outcome.Of(EventKind::kSaveFailed).size(), 6u);
+}
+
+TEST(SaveTest, TheLastSaveIsTriedAgainBeforeAllOfItIsGivenUp) {
+  const LifeOutcome outcome = TrainingFixture().Run(
+      2, With({.unit = SaveUnit::kNone}), FullDisk(FaultTimes::kOnce));
+  EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kDone));
+  EXPECT_THAT(outcome.StepsOf(EventKind::kSaveFailed), ElementsAre(24));
+  EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged), ElementsAre(24));
+  EXPECT_THAT(outcome.lines, Contains(HasSubstr("tries again in 1 s")));
 }
 
 // An error that says "exists" is an error, not the news that the state is
@@ -193,8 +205,8 @@ TEST(SaveTest, AnErrorAtItsBeginIsNeverTakenForASaveThatIsThere) {
                   .with = {.error = EEXIST}}}};
   const LifeOutcome outcome =
       TrainingFixture().Run(2, With({.unit = SaveUnit::kNone}), plan);
-  EXPECT_FALSE(outcome.result);
-  EXPECT_THAT(outcome.reasons[0], HasSubstr("save of step 24"));
+  EXPECT_THAT(outcome.StepsOf(EventKind::kSaveFailed), ElementsAre(24));
+  EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged), ElementsAre(24));
 }
 
 // The last step's save fails twice, once in what it leaves behind; the one at
