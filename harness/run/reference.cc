@@ -56,6 +56,7 @@ RunPlan ReferencePlanOf(const RunPlan& plan, const DataSplit& data) {
       .total_limit = std::chrono::hours(24)};
   reference.train.checkpoint = {};
   reference.train.horizon.stop_at_step.reset();
+  reference.train.steps_per_execution = 1;
   reference.train.kernels = {.isa = MultiplyAdds(plan.train.job, plan, data) <=
                                             kScalarLimit
                                         ? Isa::kScalar

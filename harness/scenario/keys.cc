@@ -226,6 +226,13 @@ constexpr KeySpec kKeys[] = {
      .type = T::kCount,
      .doc = "stop after so many steps in all",
      .low = 1},
+    {.path = "job.steps_per_execution",
+     .type = T::kCount,
+     .doc = "save and stop only after each so many steps, at an epoch's end "
+            "and at the run's; same bits",
+     .fallback = "1",
+     .low = 1,
+     .high = 1'000'000},
     {.path = "job.batch",
      .type = T::kCount,
      .doc = "rows that a replica takes in a step",

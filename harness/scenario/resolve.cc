@@ -111,6 +111,7 @@ void ReadJob(const MapReader& document, Case& one,
   one.train.horizon.epochs = 3;
   map.Count("epochs", one.train.horizon.epochs);
   map.Count("max_steps", one.train.horizon.max_steps);
+  map.Count("steps_per_execution", one.train.steps_per_execution);
 
   if (one.cluster.workers > job.replicas) {
     map.Error(map.PlaceOf("replicas"),

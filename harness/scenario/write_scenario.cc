@@ -110,6 +110,8 @@ FlowMap JobMap(const Case& one, const JobSpec& base) {
   map.AddMap("optimizer", OptimizerMap(job.optimizer, base.optimizer));
   map.AddUnless(uint64_t{3}, "epochs", one.train.horizon.epochs);
   map.AddIf("max_steps", one.train.horizon.max_steps);
+  map.AddUnless(uint64_t{1}, "steps_per_execution",
+                one.train.steps_per_execution);
   map.AddUnless(base.batch, "batch", job.batch);
   map.AddUnless(base.accumulate, "accumulate", job.accumulate);
   map.AddUnless(one.cluster.workers, "replicas", job.replicas);

@@ -66,6 +66,15 @@ TEST(ReferencesTest, DoNotDependOnHowTheRunIsDisturbedOrCut) {
   EXPECT_EQ(cut, FinalOf(others, PlanOf(CleanCase())));
 }
 
+// It is what runs of several steps an execution are held against.
+TEST(ReferencesTest, LookAtWhatIsDueAfterEachStep) {
+  RunPlan plan = PlanOf(CleanCase());
+  plan.train.steps_per_execution = 5;
+  References references("", "b1");
+  const auto data = references.DataOf(plan.train.job.data).value();
+  EXPECT_EQ(ReferencePlanOf(plan, *data).train.steps_per_execution, 1u);
+}
+
 TEST(ReferencesTest, AnotherJobOrHorizonIsAnotherTrajectory) {
   References references("", "b1");
   RunPlan plan = PlanOf(CleanCase());

@@ -31,6 +31,7 @@ job:
   optimizer: {name: sgd, lr: 1e-2, momentum: 0.5}
   epochs: 4
   max_steps: 250
+  steps_per_execution: 7
   batch: 16
   replicas: 4
   remainder: keep
@@ -94,6 +95,7 @@ TEST(ResolveTest, ReadsTheJobAndItsSurroundings) {
   EXPECT_EQ(job.seed, 42u);
   EXPECT_EQ(job.remainder, Remainder::kKeep);
   EXPECT_EQ(one.train.horizon.max_steps, 250u);
+  EXPECT_EQ(one.train.steps_per_execution, 7u);
   EXPECT_EQ(one.cluster.device, DeviceChoice::kCpu);
   EXPECT_EQ(one.cluster.transport, TransportChoice::kGrpc);
   EXPECT_EQ(one.cluster.policy, RestartPolicy::kWholeJob);
@@ -167,7 +169,8 @@ TEST(ResolveTest, TheHeadOfARecordSaysWhatTheOracleMustKnow) {
   const Record record = RecordHead(Load(kFull)[0]);
   EXPECT_EQ(record.setup.workers, 4);
   EXPECT_EQ(record.setup.rows_per_epoch, 4096u);
-  EXPECT_EQ(record.setup.save_interval_steps, 50u);
+  EXPECT_EQ(record.setup.save_interval_steps, 56u)
+      << "50, and the wait for the end of an execution of 7";
   EXPECT_EQ(record.setup.detection_bound_ns, 5'000'000'000);
   EXPECT_THAT(record.setup.planted_bugs, ElementsAre("lose-rng-key"));
   ASSERT_EQ(record.faults.size(), 4u);

@@ -141,6 +141,7 @@ TEST(WriteScenarioProperty, AnyPlanIsReadBackAsItWas) {
     Case one = base;
     one.seed = *rc::gen::arbitrary<uint64_t>();
     one.plan.seed = one.seed;
+    one.train.steps_per_execution = *rc::gen::inRange<uint64_t>(1, 1'000'001);
     if (*rc::gen::arbitrary<bool>()) {
       one.plan.bugs = {PlantedBug::kLoseMetrics, PlantedBug::kLoseRngKey};
     }
