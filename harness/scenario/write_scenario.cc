@@ -121,6 +121,17 @@ FlowMap JobMap(const Case& one, const JobSpec& base) {
   return map;
 }
 
+std::string BeforeText(const Case& one) {
+  if (!one.before) return "";
+  const EarlierSetup base;
+  FlowMap map;
+  map.AddUnless(base.workers, "workers", one.before->workers);
+  map.AddUnless(base.epochs, "epochs", one.before->epochs);
+  map.AddUnless(base.steps_per_epoch, "steps_per_epoch",
+                one.before->steps_per_epoch);
+  return map.Text();
+}
+
 FlowMap ClusterMap(const Case& one) {
   const Case base;
   const ClusterSetup& cluster = one.cluster;
@@ -321,6 +332,7 @@ std::string Document(const Case& one, const std::string& preset,
   map("requires", NeedsMap(one.needs));
   map("timeout", TimeoutMap(one.timeouts));
   map("job", JobMap(one, *PresetJob(preset)));
+  if (one.before) line("before", BeforeText(one));
   map("cluster", ClusterMap(one));
   map("checkpoint", CheckpointMap(one.train.checkpoint));
   map("preemption", PreemptionMap(one));
@@ -339,6 +351,7 @@ std::vector<std::pair<std::string_view, std::string>> PartsOf(const Case& one) {
       {"seed", std::to_string(one.seed)},
       {"requires", NeedsMap(one.needs).Text()},
       {"timeout", TimeoutMap(one.timeouts).Text()},
+      {"before", BeforeText(one)},
       {"cluster", ClusterMap(one).Text()},
       {"disk", DiskMap(one).Text()},
       {"training", TrainOptionsToJson(one.train)},

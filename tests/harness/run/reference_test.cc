@@ -86,6 +86,24 @@ TEST(ReferencesTest, AnotherJobOrHorizonIsAnotherTrajectory) {
   EXPECT_NE(FinalOf(references, plan), digest);
 }
 
+// A case that begins with a model of so many workers and epochs.
+RunPlan PlanBehind(int workers, uint64_t epochs) {
+  Case one = CleanCase();
+  one.before = {.workers = workers, .epochs = epochs};
+  return PlanOf(one);
+}
+
+TEST(ReferencesTest, AnotherModelToBeginWithIsAnotherTrajectory) {
+  References references("", "b1");
+  const std::string digest = FinalOf(references, PlanBehind(2, 1));
+  EXPECT_NE(FinalOf(references, PlanOf(CleanCase())), digest);
+  EXPECT_NE(FinalOf(references, PlanBehind(3, 1)), digest)
+      << "as many replicas, another global batch";
+  EXPECT_NE(FinalOf(references, PlanBehind(2, 2)), digest);
+  References others("", "b1");
+  EXPECT_EQ(FinalOf(others, PlanBehind(2, 1)), digest);
+}
+
 class CacheTest : public testing::Test {
  protected:
   CacheTest() {

@@ -173,8 +173,15 @@ const BadBody kBodies[] = {
      "faults: [{at: {point: ckpt.rename, hit: 12}, do: crash}]",
      "s.yaml:5:41: error: can never match: hit 12 of ckpt.rename, but the run "
      "makes 11 saves"},
+    {"before: {workers: 0}",
+     "s.yaml:3:19: error: expected a whole number from 1 to 64, found '0'"},
+    {"before: {worker: 2}",
+     "s.yaml:3:10: error: unknown key 'worker' in "
+     "'before'"},
+    {"before: [2]", "s.yaml:3:9: error: expected a map, found a list"},
     {"job: {steps_per_execution: 0}",
-     "s.yaml:3:28: error: expected a whole number from 1 to 1000000, found '0'"},
+     "s.yaml:3:28: error: expected a whole number from 1 to 1000000, found "
+     "'0'"},
     {"job: {steps_per_execution: 1000001}",
      "s.yaml:3:28: error: expected a whole number from 1 to 1000000, found "
      "'1000001'"},

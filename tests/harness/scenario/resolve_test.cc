@@ -109,6 +109,19 @@ TEST(ResolveTest, ReadsTheJobAndItsSurroundings) {
   EXPECT_TRUE(one.train.log_samples);
 }
 
+TEST(ResolveTest, ReadsWhatWasTrainedBefore) {
+  const Case one = Load(
+      "schema: gauntlet/v1\nname: a\nuse: tiny\n"
+      "before: {workers: 3, epochs: 2, steps_per_epoch: 7}\n"
+      "expect: {outcome: completes}\n")[0];
+  ASSERT_TRUE(one.before);
+  EXPECT_EQ(one.before->workers, 3);
+  EXPECT_EQ(one.before->epochs, 2u);
+  EXPECT_EQ(one.before->steps_per_epoch, 7);
+  EXPECT_EQ(one.train.job.data.steps_per_epoch, 0) << "of the job itself";
+  EXPECT_FALSE(Load(kFull)[0].before);
+}
+
 TEST(ResolveTest, ReadsTheFaultsIntoAPlan) {
   const FaultPlan plan = Load(kFull)[0].plan;
   EXPECT_EQ(plan.seed, 42u);
