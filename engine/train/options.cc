@@ -265,6 +265,10 @@ Result<TrainOptions> FromObject(const Json& json) {
       fields.Choice<bool>("sample_ledger", {{"off", false}, {"on", true}});
   RETURN_IF_ERROR(fields.Finish());
   ASSIGN_OR_RETURN(options.job, JobFromJson(Dump(job)));
+  if (!options.job.saved.empty()) {
+    return InvalidArgument(
+        "job.saved: expected none: only a loop of one's own leaves any out");
+  }
   ASSIGN_OR_RETURN(options.horizon, HorizonFromJson(horizon));
   ASSIGN_OR_RETURN(options.checkpoint, CheckpointFromJson(checkpoint));
   if (start != nullptr) {

@@ -148,7 +148,7 @@ std::string EvaluationToJson(const Evaluation& evaluation) {
 int RunEvaluate(const EvaluateCommand& command, World& world,
                 Console& console) {
   const auto job_of = [&](const std::string& job_json) -> Result<EvaluatedJob> {
-    ASSIGN_OR_RETURN(JobSpec job, JobFromJson(job_json));
+    ASSIGN_OR_RETURN(JobSpec job, WholeJobOf(job_json));
     ASSIGN_OR_RETURN(auto data,
                      LoadDataOf(world.storage, job, job_json, command.data));
     return EvaluatedJob{

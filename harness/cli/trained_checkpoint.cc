@@ -9,6 +9,7 @@
 #include "engine/ckpt/inspect.h"
 #include "engine/world/directories.h"
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace gauntlet {
 namespace {
@@ -44,7 +45,7 @@ Status Fill(World& world, const DataPlace& place, TrainedCheckpoint& trained) {
   ASSIGN_OR_RETURN(LoadedCheckpoint loaded,
                    ReadCheckpoint(world, trained.path));
   trained.head = std::move(loaded.head);
-  ASSIGN_OR_RETURN(JobSpec job, JobFromJson(trained.head.job_json));
+  ASSIGN_OR_RETURN(JobSpec job, WholeJobOf(trained.head.job_json));
   ASSIGN_OR_RETURN(trained.data, LoadDataOf(world.storage, job,
                                             trained.head.job_json, place));
   const Dataset& train = trained.data->train;
@@ -57,6 +58,14 @@ Status Fill(World& world, const DataPlace& place, TrainedCheckpoint& trained) {
 }
 
 }  // namespace
+
+Result<JobSpec> WholeJobOf(const std::string& job_json) {
+  ASSIGN_OR_RETURN(JobSpec job, JobFromJson(job_json));
+  if (job.saved.empty()) return job;
+  return InvalidArgument(
+      fmt::format("expected a checkpoint of the whole model, found only {}",
+                  fmt::join(job.saved, ", ")));
+}
 
 Result<std::shared_ptr<const DataSplit>> LoadDataOf(Storage& storage,
                                                     JobSpec& job,

@@ -32,6 +32,10 @@ Result<TrainedCheckpoint> LoadTrainedCheckpoint(World& world,
                                                 const std::string& path,
                                                 const DataPlace& place);
 
+// The job of a checkpoint. kInvalidArgument: it is none, or its checkpoints
+// hold only some of the parameters.
+Result<JobSpec> WholeJobOf(const std::string& job_json);
+
 // The data that a checkpoint's job was trained on; the job's paths follow the
 // place. kInvalidArgument says how they differ.
 Result<std::shared_ptr<const DataSplit>> LoadDataOf(Storage& storage,

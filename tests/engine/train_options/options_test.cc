@@ -200,6 +200,14 @@ TEST(TrainOptionsTest, ARefusalNamesTheKeyAndWhatWasFound) {
   }
 }
 
+TEST(TrainOptionsTest, WorkersLeaveNoVariablesOut) {
+  TrainOptions options = SomeOptions();
+  options.job.saved = {"dense0/kernel"};
+  EXPECT_THAT(
+      TrainOptionsFromJson(TrainOptionsToJson(options)).status().message(),
+      HasSubstr("job.saved: expected none"));
+}
+
 TEST(TrainOptionsTest, HostileTextIsRefusedInOneShortLine) {
   for (const std::string& text :
        {std::string(), std::string("null"), std::string("[]"),
