@@ -74,8 +74,9 @@ Result<LoopEnd> TrainingLoop::GoOn(uint64_t generation) {
     if (ExecutionEnds()) {
       RETURN_IF_ERROR(Settle());
     } else {
-      // What was due within it is not known any more.
+      // What was asked for within it is not known any more.
       agreed_ |= kRequestSave;
+      stop_step_reached_ = stop_step_reached_ || StopStepIsBehind();
     }
   }
   if (stopped_) return LoopEnd::kStopped;
@@ -247,6 +248,14 @@ bool TrainingLoop::ExecutionEnds() const {
   const Position& position = state_->position;
   return position.step % options_->steps_per_execution == 0 ||
          position.phase_of() != Phase::kInEpoch || AtHorizon();
+}
+
+// In the execution under way, as every rank can tell from its state.
+bool TrainingLoop::StopStepIsBehind() const {
+  const uint64_t step = state_->position.step;
+  const uint64_t begin = step - step % options_->steps_per_execution;
+  const uint64_t stop = options_->horizon.stop_at_step.value_or(0);
+  return stop > begin && stop < step;
 }
 
 bool TrainingLoop::SaveDue(Boundary boundary) const {

@@ -73,6 +73,7 @@ class TrainingLoop {
   bool AtHorizon() const;
   bool LastStepDone() const;
   bool ExecutionEnds() const;
+  bool StopStepIsBehind() const;
   bool SaveDue(Boundary boundary) const;
   bool SavesBeforeLeaving() const;
   uint32_t Requests();
