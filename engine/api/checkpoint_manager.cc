@@ -1,5 +1,6 @@
 #include "engine/api/checkpoint_manager.h"
 
+#include <algorithm>
 #include <ranges>
 #include <utility>
 
@@ -8,6 +9,7 @@
 #include "engine/train/held_state.h"
 #include "engine/train/resume.h"
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace gauntlet {
 namespace {
@@ -36,12 +38,41 @@ Result<Claim> DecodeClaim(const std::string& bytes) {
   return claim;
 }
 
+// In their order; all parameters together are what none is.
+Result<std::vector<std::string>> CheckVariables(
+    std::span<const ParameterInfo> parameters,
+    std::vector<std::string> variables) {
+  std::ranges::sort(variables);
+  if (const auto twice = std::ranges::adjacent_find(variables);
+      twice != variables.end()) {
+    return InvalidArgument(
+        fmt::format("variables: expected each once, found {} twice", *twice));
+  }
+  for (const std::string& variable : variables) {
+    if (std::ranges::find(parameters, variable, &ParameterInfo::name) !=
+        parameters.end()) {
+      continue;
+    }
+    std::vector<std::string> known;
+    for (const ParameterInfo& info : parameters) known.push_back(info.name);
+    return InvalidArgument(
+        fmt::format("variables: expected parameters of the model ({}), found "
+                    "'{}'",
+                    fmt::join(known, ", "), variable));
+  }
+  if (variables.size() == parameters.size()) variables.clear();
+  return variables;
+}
+
 }  // namespace
 
 CheckpointManager::CheckpointManager(CustomTraining& training,
                                      const CheckpointManagerOptions& options,
                                      CheckpointStore store)
-    : training_(&training), options_(options), store_(std::move(store)) {}
+    : training_(&training),
+      options_(options),
+      store_(std::move(store)),
+      job_json_(training.JobJson(options.variables)) {}
 
 Result<std::unique_ptr<CheckpointManager>> CheckpointManager::Create(
     CustomTraining& training, const CheckpointManagerOptions& options) {
@@ -54,6 +85,9 @@ Result<std::unique_ptr<CheckpointManager>> CheckpointManager::Create(
         "keep_checkpoint_every_n_hours: expected at most {}, found {}",
         kMaxHours, options.keep_checkpoint_every_n_hours));
   }
+  CheckpointManagerOptions checked = options;
+  ASSIGN_OR_RETURN(checked.variables,
+                   CheckVariables(training.parameters(), options.variables));
   const auto seconds =
       static_cast<int64_t>(options.keep_checkpoint_every_n_hours * 3600);
   ASSIGN_OR_RETURN(
@@ -64,7 +98,7 @@ Result<std::unique_ptr<CheckpointManager>> CheckpointManager::Create(
                                                .cold_start = options.cold_start,
                                                .tenure = training.tenure()}));
   return std::unique_ptr<CheckpointManager>(
-      new CheckpointManager(training, options, std::move(store)));
+      new CheckpointManager(training, checked, std::move(store)));
 }
 
 Result<std::string> CheckpointManager::FromChief(const std::string& said) {
@@ -76,22 +110,22 @@ Result<bool> CheckpointManager::RestoreOrInitialize() {
   CHECK(!save_, "restored once already");
   std::string said;
   if (training_->chief()) {
-    said = EncodeClaim(store_.ClaimGeneration(training_->job_json()));
+    said = EncodeClaim(store_.ClaimGeneration(job_json_));
   }
   ASSIGN_OR_RETURN(const std::string claimed, FromChief(said));
   ASSIGN_OR_RETURN(const Claim claim, DecodeClaim(claimed));
   if (claim.parent) RETURN_IF_ERROR(LoadTogether(*claim.parent));
-  save_.emplace(training_->world(), store_, training_->ring(),
-                training_->job_json(), claim.generation,
-                training_->cluster().save_timeout);
+  save_.emplace(training_->world(), store_, training_->ring(), job_json_,
+                claim.generation, training_->cluster().save_timeout);
   RETURN_IF_ERROR(LearnPaths());
   return claim.parent.has_value();
 }
 
 // All of them, or none: a state that was half restored is nobody's.
 Status CheckpointManager::LoadTogether(const CheckpointRef& parent) {
-  const Status own = LoadState(training_->world(), store_, parent,
-                               training_->schedule(), training_->state());
+  const Status own =
+      LoadState(training_->world(), {store_, parent, options_.variables},
+                training_->schedule(), training_->state());
   const std::string said =
       own.ok() ? training_->StateDigest().ToString() : EncodeStatus(own);
   ASSIGN_OR_RETURN(const std::vector<std::string> all, training_->Tell(said));
@@ -133,7 +167,7 @@ Status CheckpointManager::AskListeners() {
 Result<std::string> CheckpointManager::Save() {
   CHECK(save_.has_value(), "Save before RestoreOrInitialize");
   RETURN_IF_ERROR(AskListeners());
-  const Status saved = save_->Save(training_->state());
+  const Status saved = save_->Save(training_->state(), options_.variables);
   if (MayGoOnAfter(saved)) return saved;
   RETURN_IF_ERROR(training_->Noted(saved));
   RETURN_IF_ERROR(LearnPaths());

@@ -23,6 +23,10 @@ struct CheckpointManagerOptions {
   uint64_t keep_checkpoint_every_n_hours = 10'000;
   // SaveIfDue saves at multiples of it.
   uint64_t checkpoint_interval = 1;  // steps
+  // The parameters that are saved, with what belongs to each of them; the
+  // others are what they are before a restore. Empty: all of them. Another
+  // choice is another job.
+  std::vector<std::string> variables;
   ColdStart cold_start = ColdStart::kRefuse;
 };
 
@@ -40,7 +44,7 @@ class SaveListener {
 class CheckpointManager {
  public:
   // The training outlives it. kInvalidArgument: no directory, nothing to keep,
-  // an interval of 0.
+  // an interval of 0, a variable that is no parameter or stands there twice.
   static Result<std::unique_ptr<CheckpointManager>> Create(
       CustomTraining& training, const CheckpointManagerOptions& options);
 
@@ -81,6 +85,7 @@ class CheckpointManager {
   CustomTraining* training_;
   CheckpointManagerOptions options_;
   CheckpointStore store_;
+  std::string job_json_;
   std::optional<CollectiveSave> save_;
   std::vector<SaveListener*> listeners_;
   std::vector<std::string> paths_;

@@ -1,5 +1,7 @@
 #include "engine/api/custom_training.h"
 
+#include <utility>
+
 #include "engine/train/meeting.h"
 
 namespace gauntlet {
@@ -21,7 +23,6 @@ Status CustomTraining::Build() {
       schedule_,
       RowSchedule::Make(job, {.rows = data_->train.rows,
                               .rows_of_files = data_->train.rows_of_files}));
-  job_json_ = JobToJson(job, data_->content);
   ASSIGN_OR_RETURN(
       built_, BuildJobModel(job, data_->train.shape(), data_->train.classes,
                             options_.kernels));
@@ -69,6 +70,12 @@ Result<EpochMetrics> CustomTraining::EndEpoch() {
   }
   trainer_->EndEpoch(*state_);
   return MetricsOf(state_->history, state_->history.loss.size() - 1);
+}
+
+std::string CustomTraining::JobJson(std::vector<std::string> saved) const {
+  JobSpec job = options_.job;
+  job.saved = std::move(saved);
+  return JobToJson(job, data_->content);
 }
 
 Result<std::vector<std::string>> CustomTraining::Tell(const std::string& said) {

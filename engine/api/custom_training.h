@@ -88,7 +88,12 @@ class CustomTraining {
   Ring& ring() { return session_->ring(); }
   TrainState& state() { return *state_; }
   const RowSchedule& schedule() const { return *schedule_; }
-  const std::string& job_json() const { return job_json_; }
+  // The job, as one whose checkpoints are of these parameters alone; empty: of
+  // all.
+  std::string JobJson(std::vector<std::string> saved = {}) const;
+  std::span<const ParameterInfo> parameters() const {
+    return built_.model->parameters();
+  }
   const ClusterOptions& cluster() const { return options_.cluster; }
   const Tenure& tenure() const { return options_.place.tenure; }
   uint64_t generation() const { return session_->decision().generation; }
@@ -107,7 +112,6 @@ class CustomTraining {
   CustomTrainingOptions options_;
   std::shared_ptr<const DataSplit> data_;
   std::optional<RowSchedule> schedule_;
-  std::string job_json_;
   JobModel built_;
   std::optional<TrainState> state_;
   std::unique_ptr<Session> session_;

@@ -4,9 +4,54 @@
 #include <cmath>
 #include <utility>
 
+#include "engine/ckpt/store_names.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
+namespace {
+
+std::string StoreOf(const SupervisorOptions& options) {
+  return fmt::format("{}/{}", options.logdir, options.checkpoint_basename);
+}
+
+// Whether a generation has claimed there.
+bool IsStore(Storage& storage, const std::string& directory) {
+  const Result<std::vector<DirectoryEntry>> entries = storage.List(directory);
+  return entries.ok() && std::ranges::any_of(*entries, [](const auto& entry) {
+           return ParseEntryName(entry.name).kind == EntryKind::kClaim;
+         });
+}
+
+// That it is a name, and that no checkpoints are left behind by another one.
+Status CheckBaseName(Storage& storage, const SupervisorOptions& options) {
+  const std::string& name = options.checkpoint_basename;
+  if (name.empty() || name == "." || name == ".." ||
+      name.find('/') != std::string::npos) {
+    return InvalidArgument(fmt::format(
+        "checkpoint_basename: expected the name of a folder, found '{}'",
+        name));
+  }
+  if (options.cold_start == ColdStart::kAllow ||
+      IsStore(storage, StoreOf(options))) {
+    return OkStatus();
+  }
+  const Result<std::vector<DirectoryEntry>> entries =
+      storage.List(options.logdir);
+  if (entries.status().code() == Code::kNotFound) return OkStatus();
+  RETURN_IF_ERROR(entries.status());
+  for (const DirectoryEntry& entry : *entries) {
+    if (!IsStore(storage, fmt::format("{}/{}", options.logdir, entry.name))) {
+      continue;
+    }
+    return FailedPrecondition(fmt::format(
+        "checkpoint_basename: expected the checkpoints of {} in {}, found some "
+        "in {}",
+        options.logdir, name, entry.name));
+  }
+  return OkStatus();
+}
+
+}  // namespace
 
 Status WeightsAreFinite(const CustomTraining& training, ReadyWhen /*when*/) {
   const auto weights = training.weights();
@@ -51,16 +96,34 @@ Status ManagedSession::Prepare() {
   return StartServices();
 }
 
+Status ManagedSession::Initialize() {
+  return options_.init_fn ? options_.init_fn(*training_) : OkStatus();
+}
+
+Status ManagedSession::OpenCheckpoints() {
+  const Status own = training_->chief()
+                         ? CheckBaseName(training_->world().storage, options_)
+                         : OkStatus();
+  ASSIGN_OR_RETURN(const std::vector<std::string> all,
+                   training_->Tell(EncodeStatus(own)));
+  RETURN_IF_ERROR(DecodeStatus(all[0]));
+  ASSIGN_OR_RETURN(
+      manager_, CheckpointManager::Create(*training_,
+                                          {.directory = StoreOf(options_),
+                                           .max_to_keep = options_.max_to_keep,
+                                           .variables = options_.save_variables,
+                                           .cold_start = options_.cold_start}));
+  return OkStatus();
+}
+
 Status ManagedSession::LoadOrInitialize() {
+  const bool in_part = !options_.save_variables.empty();
+  if (in_part) RETURN_IF_ERROR(Initialize());
   if (!options_.logdir.empty()) {
-    ASSIGN_OR_RETURN(manager_,
-                     CheckpointManager::Create(
-                         *training_, {.directory = options_.logdir + "/ckpt",
-                                      .max_to_keep = options_.max_to_keep}));
+    RETURN_IF_ERROR(OpenCheckpoints());
     ASSIGN_OR_RETURN(recovered_, manager_->RestoreOrInitialize());
   }
-  if (recovered_ || !options_.init_fn) return OkStatus();
-  return options_.init_fn(*training_);
+  return recovered_ || in_part ? OkStatus() : Initialize();
 }
 
 Status ManagedSession::StartServices() {

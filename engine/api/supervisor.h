@@ -44,12 +44,21 @@ struct SupervisorOptions {
   std::string logdir;
   Duration save_model_every = std::chrono::seconds(600);  // 0: off
   int max_to_keep = 5;
+  // The folder of the checkpoints in logdir; the step is in the names of those
+  // in it. Where it has none and another folder of logdir has, the name may
+  // have been changed by mistake: nothing begins anew unless cold_start says
+  // so.
+  std::string checkpoint_basename = "model.ckpt";
+  // What is saved; see CheckpointManagerOptions.
+  std::vector<std::string> save_variables;
+  ColdStart cold_start = ColdStart::kRefuse;
   // Loss and speed for TensorBoard, and what SummaryComputed was told; 0: off.
   Duration save_summaries_every = std::chrono::seconds(120);
   Duration count_steps_every = std::chrono::seconds(120);  // 0: off
   // Before anything is loaded, in every life.
   std::function<Status(CustomTraining&)> local_init;
   // In place of a load, where there is nothing to recover: a warm start, say.
+  // With save_variables before a load too, for those that are not in it.
   std::function<Status(CustomTraining&)> init_fn;
   ReadyCheck ready = WeightsAreFinite;  // null: nobody asks
   // From a stop until services that do not end are given up.
@@ -102,6 +111,8 @@ class ManagedSession {
   Status Prepare();
   Status Ready(ReadyWhen when) const;
   Status LoadOrInitialize();
+  Status OpenCheckpoints();
+  Status Initialize();
   Status StartServices();
   uint32_t Requests();
   Status TakeStep(float& loss);

@@ -59,7 +59,14 @@ Status ReadSource(World& world, const std::string& path, Source& source) {
     return ReadCheckpointInto(world, path, source);
   }
   const std::string exported = fmt::format("{}/{}", path, kExportedWeights);
-  return ReadFileInto(world, there(exported) ? exported : path, source);
+  if (there(exported)) return ReadFileInto(world, exported, source);
+  if (world.storage.List(path).ok()) {
+    return InvalidArgument(fmt::format(
+        "{}: expected a checkpoint, an export or a file of weights, found "
+        "another directory",
+        path));
+  }
+  return ReadFileInto(world, path, source);
 }
 
 // Why the source does not give that parameter; "" if it does.

@@ -10,6 +10,7 @@
 #include "engine/digest.h"
 #include "engine/model/model.h"
 #include "engine/status.h"
+#include "engine/train/options.h"
 #include "engine/world/world.h"
 
 namespace gauntlet {
@@ -24,14 +25,12 @@ Status WriteWeights(World& world, const std::string& path,
                     std::span<const ParameterInfo> parameters,
                     std::span<const float> weights);
 
-// What a source without one of the parameters, or with another shape of it, is.
-enum class PartialWeights : uint8_t { kRefuse, kAllow };
-
 // Reads into `weights`, which is as it was after an error. `path` is a file of
 // WriteWeights, an export's directory, or that of one checkpoint, which is
 // verified; what it holds beside the parameters is passed over. Returns how
 // many parameters it gave; kDataLoss: the file is no such thing,
-// kInvalidArgument: kRefuse and one is missing, or kAllow and all are.
+// kInvalidArgument: a directory that is neither, kRefuse and one is missing, or
+// kAllow and all are.
 Result<size_t> ReadWeights(World& world, const std::string& path,
                            std::span<const ParameterInfo> parameters,
                            std::span<float> weights, PartialWeights partial);

@@ -133,6 +133,9 @@ struct JobSpec {
   uint64_t seed = 1;
   Remainder remainder = Remainder::kDrop;
   StartSpec start;
+  // The parameters that checkpoints hold, ascending; the others begin anew in
+  // each life, so that another choice is another job. Empty: all of them.
+  std::vector<std::string> saved;
 };
 
 // linear, mlp, dnn, cnn, tiny: the jobs of that name with one replica and the

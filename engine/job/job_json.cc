@@ -381,6 +381,16 @@ Result<StartSpec> StartFromJson(const Json& json) {
   return start;
 }
 
+Result<std::vector<std::string>> SavedFromJson(const Json& json) {
+  std::vector<std::string> saved;
+  const bool is_list = json.is_array() && !json.empty();
+  for (const Json& name : is_list ? json : Json::array()) {
+    if (name.is_string()) saved.push_back(name.get<std::string>());
+  }
+  if (is_list && saved.size() == json.size()) return saved;
+  return InvalidArgument("saved: expected a list of names");
+}
+
 Result<JobSpec> JobFromObject(const Json& json) {
   JsonFields fields(json, "");
   JobSpec job;
@@ -396,9 +406,13 @@ Result<JobSpec> JobFromObject(const Json& json) {
   job.remainder = fields.Choice<Remainder>(
       "remainder", {{"drop", Remainder::kDrop}, {"keep", Remainder::kKeep}});
   const Json* const start = fields.Maybe("start");
+  const Json* const saved = fields.Maybe("saved");
   RETURN_IF_ERROR(fields.Finish());
   if (start != nullptr) {
     ASSIGN_OR_RETURN(job.start, StartFromJson(*start));
+  }
+  if (saved != nullptr) {
+    ASSIGN_OR_RETURN(job.saved, SavedFromJson(*saved));
   }
   ASSIGN_OR_RETURN(job.model, ModelFromJson(model));
   ASSIGN_OR_RETURN(job.data, DataFromJson(data));
@@ -422,6 +436,7 @@ std::string JobToJson(const JobSpec& job, const Digest& data_digest) {
   if (job.start.weights || job.start.epoch > 0) {
     json["start"] = StartToJson(job.start);
   }
+  if (!job.saved.empty()) json["saved"] = job.saved;
   return Dump(json);
 }
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "engine/job/job.h"
 #include <fmt/format.h>
 
@@ -212,6 +214,29 @@ Status ValidateOptimizer(const OptimizerSpec& optimizer) {
   return CheckPositive("optimizer.epsilon", optimizer.epsilon, 1.0f);
 }
 
+// Names of parameters, as a person would write them.
+Status ValidateSaved(const std::vector<std::string>& saved) {
+  constexpr size_t kMaxNames = 10'000;
+  constexpr size_t kMaxName = 200;
+  RETURN_IF_ERROR(CheckInt("saved (how many)",
+                           static_cast<int64_t>(saved.size()), 0, kMaxNames));
+  for (size_t i = 0; i < saved.size(); ++i) {
+    const bool printable = std::ranges::all_of(
+        saved[i], [](char letter) { return letter > ' ' && letter < 0x7f; });
+    if (saved[i].empty() || saved[i].size() > kMaxName || !printable) {
+      return InvalidArgument(
+          fmt::format("saved[{}]: expected a name of 1 to {} printable letters",
+                      i, kMaxName));
+    }
+    if (i > 0 && saved[i] <= saved[i - 1]) {
+      return InvalidArgument(
+          fmt::format("saved[{}]: expected a name behind {}, found {}", i,
+                      saved[i - 1], saved[i]));
+    }
+  }
+  return OkStatus();
+}
+
 }  // namespace
 
 Status Validate(const JobSpec& job) {
@@ -221,6 +246,7 @@ Status Validate(const JobSpec& job) {
   RETURN_IF_ERROR(CheckInt("replicas", job.replicas, 1, kMaxReplicas));
   RETURN_IF_ERROR(CheckInt("batch", job.batch, 1, kMaxBatch));
   RETURN_IF_ERROR(CheckInt("accumulate", job.accumulate, 1, kMaxAccumulate));
+  RETURN_IF_ERROR(ValidateSaved(job.saved));
   if (job.data.kind == DataKind::kDigits) return ValidateEpoch(job);
   return OkStatus();
 }

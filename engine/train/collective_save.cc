@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/ckpt/shard_plan.h"
+#include "engine/ckpt/state_digest.h"
 #include "engine/ckpt/text_record.h"
 #include <fmt/format.h>
 
@@ -83,22 +84,26 @@ CollectiveSave::CollectiveSave(World& world, CheckpointStore& store, Ring& ring,
       generation_(generation),
       timeout_(timeout) {}
 
-Status CollectiveSave::Save(const TrainState& state) {
+Status CollectiveSave::Save(const TrainState& state,
+                            std::span<const std::string> of_parameters) {
   const Position& position = state.position;
+  const std::vector<TensorView> tensors = state.TensorsOf(of_parameters);
   Attempt attempt = {
       .head = {.step = position.step,
                .epoch = position.epoch,
                .position = position.sample,
                .phase = position.phase_of(),
                .job_json = job_json_},
-      .tensors = state.Tensors(),
+      .whole = state.ComputeDigest(),
+      .tensors = tensors,
       .key = {.step = position.step, .phase = position.phase_of()},
   };
   const PointContext here = {.step = position.step, .epoch = position.epoch};
   // The chief's store hits these two itself.
   const bool chief = ring_->rank() == 0;
   if (!chief) attempt.ready = world_->faults.Hit(Point::kSaveBegin, here);
-  attempt.head.state_digest = state.ComputeDigest();
+  attempt.head.state_digest =
+      of_parameters.empty() ? attempt.whole : StateDigest(tensors);
   ASSIGN_OR_RETURN(const std::string save, Begin(attempt));
   if (save.empty()) return OkStatus();
   RETURN_IF_ERROR(WriteAndCommit(attempt, save));
@@ -116,7 +121,7 @@ Result<std::string> CollectiveSave::Begin(const Attempt& attempt) {
     began = name.status();
     if (name.ok()) save = name->value_or("");
   }
-  const std::string digest = attempt.head.state_digest.ToString();
+  const std::string digest = attempt.whole.ToString();
   const std::vector<std::string> said = {digest, EncodeStatus(began), save};
   ASSIGN_OR_RETURN(const std::vector<std::string> all,
                    ring_->AllGather(attempt.key, EncodeList(said), timeout_));

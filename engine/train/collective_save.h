@@ -26,8 +26,11 @@ class CollectiveSave {
   // void on every rank, training may go on. kFailedPrecondition: the ranks'
   // states differ (the message names them), or a committed checkpoint of this
   // step has another state: the run must stop. kFenced: likewise.
-  // kUnavailable, kDeadlineExceeded: a worker is lost.
-  Status Save(const TrainState& state);
+  // kUnavailable, kDeadlineExceeded: a worker is lost. With `of_parameters` the
+  // checkpoint is of these alone (TrainState::TensorsOf); what the ranks
+  // compare is the whole state all the same.
+  Status Save(const TrainState& state,
+              std::span<const std::string> of_parameters = {});
 
   // What went wrong in saves without doing harm (a state file, a retirement),
   // a line each, since the last call. On the chief; elsewhere empty.
@@ -36,6 +39,7 @@ class CollectiveSave {
  private:
   struct Attempt {
     CheckpointHead head;
+    Digest whole;  // of all of this rank's state
     std::span<const TensorView> tensors;
     ExchangeKey key;
     // What kept this rank from beginning. It takes part all the same and says

@@ -72,6 +72,23 @@ std::string_view AtSuccessName(AtSuccess at_success) {
   return "?";
 }
 
+Json StartToJson(const StartOptions& start) {
+  return {{"weights", start.weights},
+          {"partial",
+           start.partial == PartialWeights::kAllow ? "allow" : "refuse"}};
+}
+
+Result<StartOptions> StartFromJson(const Json& json) {
+  JsonFields fields(json, "start");
+  StartOptions start{.weights = fields.String("weights"),
+                     .partial = fields.Choice<PartialWeights>(
+                         "partial", {{"allow", PartialWeights::kAllow},
+                                     {"refuse", PartialWeights::kRefuse}})};
+  RETURN_IF_ERROR(fields.Finish());
+  if (!start.weights.empty()) return start;
+  return InvalidArgument("start.weights: expected a path, found none");
+}
+
 Json HorizonToJson(const Horizon& horizon) {
   return {{"epochs", horizon.epochs},
           {"max_steps", OptionalToJson(horizon.max_steps)},
@@ -230,6 +247,7 @@ Result<TrainOptions> FromObject(const Json& json) {
   const Json& job = fields.Any("job");
   const Json& horizon = fields.Any("horizon");
   const Json& checkpoint = fields.Any("checkpoint");
+  const Json* const start = fields.Maybe("start");
   const Json* const summary = fields.Maybe("summary");
   const Json& cluster = fields.Any("cluster");
   const Json& preemption = fields.Any("preemption");
@@ -247,8 +265,15 @@ Result<TrainOptions> FromObject(const Json& json) {
       fields.Choice<bool>("sample_ledger", {{"off", false}, {"on", true}});
   RETURN_IF_ERROR(fields.Finish());
   ASSIGN_OR_RETURN(options.job, JobFromJson(Dump(job)));
+  if (!options.job.saved.empty()) {
+    return InvalidArgument(
+        "job.saved: expected none: only a loop of one's own leaves any out");
+  }
   ASSIGN_OR_RETURN(options.horizon, HorizonFromJson(horizon));
   ASSIGN_OR_RETURN(options.checkpoint, CheckpointFromJson(checkpoint));
+  if (start != nullptr) {
+    ASSIGN_OR_RETURN(options.start, StartFromJson(*start));
+  }
   if (summary != nullptr) {
     ASSIGN_OR_RETURN(options.summary, SummaryFromJson(*summary));
   }
@@ -274,6 +299,9 @@ std::string TrainOptionsToJson(const TrainOptions& options) {
                {"horizon", HorizonToJson(options.horizon)},
                {"checkpoint", CheckpointToJson(options.checkpoint)}};
   // What nobody asked for is not in the text.
+  if (!options.start.weights.empty()) {
+    json["start"] = StartToJson(options.start);
+  }
   if (!options.summary.directory.empty()) {
     json["summary"] = SummaryToJson(options.summary);
   }

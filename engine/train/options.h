@@ -24,6 +24,17 @@ struct Horizon {
   std::optional<uint64_t> stop_at_step;
 };
 
+// What a source without one of the parameters, or with another shape of it, is.
+enum class PartialWeights : uint8_t { kRefuse, kAllow };
+
+// Where the parameters begin. Which ones they are is part of the job
+// (StartSpec), where they lie is not.
+struct StartOptions {
+  // Of a file of weights, an export or a checkpoint; empty: the seed's.
+  std::string weights;
+  PartialWeights partial = PartialWeights::kRefuse;
+};
+
 enum class SaveUnit : uint8_t { kNone, kSteps, kSeconds, kEpochs };
 
 // When to save, beside what preemption asks for.
@@ -101,6 +112,7 @@ std::string_view RestartPolicyName(RestartPolicy policy);
 
 struct TrainOptions {
   JobSpec job;
+  StartOptions start;
   Horizon horizon;
   CheckpointOptions checkpoint;
   SummaryOptions summary;

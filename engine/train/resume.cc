@@ -4,9 +4,9 @@
 
 namespace gauntlet {
 
-Status LoadState(World& world, CheckpointStore& store,
-                 const CheckpointRef& parent, const RowSchedule& schedule,
-                 TrainState& state) {
+Status LoadState(World& world, const LoadSource& source,
+                 const RowSchedule& schedule, TrainState& state) {
+  const auto& [store, parent, of_parameters] = source;
   const Result<LoadedCheckpoint> loaded = store.Load(parent);
   const Code code = loaded.status().code();
   if (code == Code::kDataLoss || code == Code::kNotFound) {
@@ -15,8 +15,9 @@ Status LoadState(World& world, CheckpointStore& store,
                                    parent.name, loaded.status().message()));
   }
   RETURN_IF_ERROR(loaded.status());
-  RETURN_IF_ERROR(Annotate(state.Restore(loaded->tensors, world.faults),
-                           store.PathOf(parent)));
+  RETURN_IF_ERROR(
+      Annotate(state.Restore(loaded->tensors, world.faults, of_parameters),
+               store.PathOf(parent)));
   if (state.position.sample > schedule.rows_per_epoch()) {
     return DataLoss(
         fmt::format("{}: position/sample: expected at most {} rows, found {}",

@@ -123,7 +123,8 @@ void TrainState::NameTensors(const Model& model, const Optimizer& rule,
       add(prefix + info.name, info.shape,
           {.array = array,
            .offset = info.offset * sizeof(float),
-           .bytes = info.size * sizeof(float)});
+           .bytes = info.size * sizeof(float),
+           .parameter = info.name});
     }
     ++array;
   };
@@ -136,7 +137,10 @@ void TrainState::NameTensors(const Model& model, const Optimizer& rule,
   for (const std::string& slot : slots) add_parameters(slot + "/");
   for (size_t i = 0; i < scalars.size(); ++i) {
     add(scalars[i], {},
-        {.array = array, .offset = i * sizeof(float), .bytes = sizeof(float)});
+        {.array = array,
+         .offset = i * sizeof(float),
+         .bytes = sizeof(float),
+         .parameter = ""});
   }
   ++array;
   if (accumulated.empty()) {
@@ -151,14 +155,15 @@ void TrainState::NameTensors(const Model& model, const Optimizer& rule,
     add(info.name, std::move(shape),
         {.array = array,
          .offset = rows * info.offset * sizeof(float),
-         .bytes = rows * info.size * sizeof(float)});
+         .bytes = rows * info.size * sizeof(float),
+         .parameter = ""});
   }
   ++array;
   size_t offset = 0;
   for (const HookState& hook : hooks) {
     const size_t bytes = hook.size * sizeof(float);
     add(hook.name, {hook.size},
-        {.array = array, .offset = offset, .bytes = bytes});
+        {.array = array, .offset = offset, .bytes = bytes, .parameter = ""});
     offset += bytes;
   }
   ++array;
@@ -166,12 +171,14 @@ void TrainState::NameTensors(const Model& model, const Optimizer& rule,
        {"rng/key", "position/step", "position/epoch", "position/sample",
         "position/phase", "metrics/loss_sum", "metrics/correct",
         "metrics/rows"}) {
-    add(name, {}, {.array = array++, .offset = 0, .bytes = kAll});
+    add(name, {},
+        {.array = array++, .offset = 0, .bytes = kAll, .parameter = ""});
   }
   for (const char* const name :
        {"history/loss", "history/correct", "history/rows", "history/val_loss",
         "history/val_correct", "history/val_rows"}) {
-    add(name, {0}, {.array = array++, .offset = 0, .bytes = kAll});
+    add(name, {0},
+        {.array = array++, .offset = 0, .bytes = kAll, .parameter = ""});
   }
   std::ranges::sort(named, {}, [](const auto& tensor) -> const std::string& {
     return tensor.first.name;
@@ -180,7 +187,7 @@ void TrainState::NameTensors(const Model& model, const Optimizer& rule,
   places_.reserve(named.size());
   for (auto& [view, place] : named) {
     tensors_.push_back(std::move(view));
-    places_.push_back(place);
+    places_.push_back(std::move(place));
   }
 }
 
@@ -222,6 +229,21 @@ std::vector<MutableTensorView> TrainState::MutableTensors() {
   return tensors;
 }
 
+bool TrainState::Place::IsOf(std::span<const std::string> parameters) const {
+  return parameters.empty() || parameter.empty() ||
+         std::ranges::find(parameters, parameter) != parameters.end();
+}
+
+std::vector<TensorView> TrainState::TensorsOf(
+    std::span<const std::string> of_parameters) const {
+  const std::vector<TensorView>& all = Tensors();
+  std::vector<TensorView> tensors;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (places_[i].IsOf(of_parameters)) tensors.push_back(all[i]);
+  }
+  return tensors;
+}
+
 Digest TrainState::ComputeDigest() const {
   return digester_.Compute(Tensors());
 }
@@ -248,10 +270,15 @@ Status TrainState::ResizeHistory(const std::map<std::string, Tensor>& tensors) {
 }
 
 Status TrainState::Restore(const std::map<std::string, Tensor>& tensors,
-                           const FaultPoints& faults) {
+                           const FaultPoints& faults,
+                           std::span<const std::string> of_parameters) {
   RETURN_IF_ERROR(ResizeHistory(tensors));
   const uint64_t initial_rng_key = rng_key;
-  const std::vector<MutableTensorView> wanted = MutableTensors();
+  std::vector<MutableTensorView> wanted;
+  const std::vector<MutableTensorView> all = MutableTensors();
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (places_[i].IsOf(of_parameters)) wanted.push_back(all[i]);
+  }
   for (const MutableTensorView& tensor : wanted) {
     const auto found = tensors.find(tensor.name);
     if (found == tensors.end()) {

@@ -86,12 +86,19 @@ class TrainState {
   // tasks at once.
   const std::vector<TensorView>& Tensors() const;
   Digest ComputeDigest() const;
+  // Those of these parameters, with their slots and waiting gradients, and
+  // those that are of no parameter. Empty: all.
+  std::vector<TensorView> TensorsOf(
+      std::span<const std::string> of_parameters) const;
 
   // Takes over what a checkpoint holds. kDataLoss names a tensor that is
   // missing, superfluous, or of another type or shape; the state is then void.
-  // The planted bugs that lose a part of it are asked of `faults`.
+  // The planted bugs that lose a part of it are asked of `faults`. With
+  // `of_parameters` the checkpoint is one of TensorsOf: the others stay as they
+  // are.
   Status Restore(const std::map<std::string, Tensor>& tensors,
-                 const FaultPoints& faults);
+                 const FaultPoints& faults,
+                 std::span<const std::string> of_parameters = {});
 
   std::vector<float> parameters;
   OptimizerState optimizer;
@@ -113,8 +120,10 @@ class TrainState {
   // Where a tensor lies: a part of one of the arrays below.
   struct Place {
     size_t array = 0;
-    size_t offset = 0;  // bytes
-    size_t bytes = 0;   // kAll: the whole array, in one dimension
+    size_t offset = 0;      // bytes
+    size_t bytes = 0;       // kAll: the whole array, in one dimension
+    std::string parameter;  // "": it is of none
+    bool IsOf(std::span<const std::string> parameters) const;
   };
   static constexpr size_t kAll = SIZE_MAX;
 

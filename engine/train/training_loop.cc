@@ -77,7 +77,7 @@ Result<LoopEnd> TrainingLoop::GoOn(uint64_t generation) {
     if (ExecutionEnds()) {
       RETURN_IF_ERROR(Settle());
     } else {
-      // What was due within it is not known any more.
+      // What was asked for within it is not known any more.
       agreed_ |= kRequestSave;
     }
   }

@@ -22,7 +22,7 @@ Usage: gauntlet ckpt SUBCOMMAND [OPTIONS]
 
 struct PathFlags {
   std::vector<std::string> paths;
-  std::string data_directory;
+  DataPlace data;
   OutputFormat output = OutputFormat::kText;
 };
 
@@ -39,14 +39,12 @@ Command MakeDiff(const PathFlags& told) {
 }
 
 Command MakeExport(const PathFlags& told) {
-  return CheckpointExportCommand{.path = told.paths[0],
-                                 .directory = told.paths[1],
-                                 .data_directory = told.data_directory};
+  return CheckpointExportCommand{
+      .path = told.paths[0], .directory = told.paths[1], .data = told.data};
 }
 Command MakePredict(const PathFlags& told) {
-  return CheckpointPredictCommand{.path = told.paths[0],
-                                  .data_directory = told.data_directory,
-                                  .output = told.output};
+  return CheckpointPredictCommand{
+      .path = told.paths[0], .data = told.data, .output = told.output};
 }
 
 // What a subcommand takes beside its paths.
@@ -104,7 +102,10 @@ Result<Command> ParseSubcommand(const Subcommand& subcommand,
   }
   if (subcommand.takes != Takes::kJson) {
     flags.Value({"--data", "DIR", "where the job's files lie now"},
-                ReadText(told.data_directory));
+                ReadText(told.data.directory));
+    flags.Value(
+        {"--validation", "DIR", "where its validation files lie now, if apart"},
+        ReadText(told.data.validation_directory));
   }
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted)

@@ -13,6 +13,7 @@
 #include "engine/train/evaluator.h"
 #include "engine/train/launcher.h"
 #include "engine/train/options.h"
+#include "harness/cli/data_place.h"
 #include "harness/cli/requeue_codes.h"
 #include "harness/explore/crash_states.h"
 
@@ -77,18 +78,18 @@ struct CheckpointDiffCommand {
 struct CheckpointExportCommand {
   std::string path;  // of a store or of one checkpoint
   std::string directory;
-  std::string data_directory;  // empty: where the job says
+  DataPlace data;
 };
 struct CheckpointPredictCommand {
-  std::string path;            // likewise
-  std::string data_directory;  // likewise
+  std::string path;  // likewise
+  DataPlace data;
   OutputFormat output = OutputFormat::kText;
 };
 
 // The side-car evaluator of a store; its job is the checkpoints' own.
 struct EvaluateCommand {
-  std::string directory;          // the store
-  std::string data_directory;     // empty: where the job says
+  std::string directory;  // the store
+  DataPlace data;
   std::string summary_directory;  // empty: no curves
   EvaluatorLoop loop;
   int threads = 1;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "engine/api/start_weights.h"
 #include "engine/real/real_world.h"
 #include "engine/summary/summary_writer.h"
 #include "engine/world/directories.h"
@@ -111,11 +112,16 @@ ExitCode Run(const EvaluatorRun& run, World& world, Console& console) {
 }
 
 // The job that is trained, whatever the checkpoints say.
-Result<EvaluatedJob> JobOfTraining(Storage& storage, const JobSpec& job) {
-  ASSIGN_OR_RETURN(auto data, LoadData(storage, job.data));
-  return EvaluatedJob{.job = job,
-                      .json = JobToJson(job, data->content),
-                      .data = std::move(data)};
+Result<EvaluatedJob> JobOfTraining(World& world, TrainOptions options) {
+  Result<std::shared_ptr<const DataSplit>> data =
+      LoadData(world.storage, options.job.data);
+  RETURN_IF_ERROR(Annotate(data.status(), "--data"));
+  RETURN_IF_ERROR(Annotate(TakeStart(world, (*data)->train, options).status(),
+                           "--init-from"));
+  std::string json = JobToJson(options.job, (*data)->content);
+  return EvaluatedJob{.job = std::move(options.job),
+                      .json = std::move(json),
+                      .data = *std::move(data)};
 }
 
 }  // namespace
@@ -142,9 +148,9 @@ std::string EvaluationToJson(const Evaluation& evaluation) {
 int RunEvaluate(const EvaluateCommand& command, World& world,
                 Console& console) {
   const auto job_of = [&](const std::string& job_json) -> Result<EvaluatedJob> {
-    ASSIGN_OR_RETURN(JobSpec job, JobFromJson(job_json));
-    ASSIGN_OR_RETURN(auto data, LoadDataOf(world.storage, job, job_json,
-                                           command.data_directory));
+    ASSIGN_OR_RETURN(JobSpec job, WholeJobOf(job_json));
+    ASSIGN_OR_RETURN(auto data,
+                     LoadDataOf(world.storage, job, job_json, command.data));
     return EvaluatedJob{
         .job = std::move(job), .json = job_json, .data = std::move(data)};
   };
@@ -177,10 +183,9 @@ int EvaluateBeside(const TrainCommand& command, Console& console) {
   InstallSignalHandlers();
   RealWorld real;
   World world = real.world();
-  Result<EvaluatedJob> job = JobOfTraining(real.storage, options.job);
+  Result<EvaluatedJob> job = JobOfTraining(world, options);
   if (!job.ok()) {
-    fmt::print(console.err, "gauntlet train: --data: {}\n",
-               job.status().message());
+    fmt::print(console.err, "gauntlet train: {}\n", job.status().message());
     return static_cast<int>(ExitCode::kUsage);
   }
   if (command.progress == ProgressChoice::kAuto) {

@@ -29,7 +29,10 @@ Result<Command> ParseEvaluate(const VerbArguments& verb) {
   flags.Value({"--ckpt", "DIR", "the checkpoint store"},
               ReadText(told.directory));
   flags.Value({"--data", "DIR", "where the job's files lie now"},
-              ReadText(told.data_directory));
+              ReadText(told.data.directory));
+  flags.Value(
+      {"--validation", "DIR", "where its validation files lie now, if apart"},
+      ReadText(told.data.validation_directory));
   flags.Switch({"--once", "", "what is there now, then end"},
                [&told] { told.loop.looks = EvaluatorLoop::Looks::kOnce; });
   flags.Value({"--every", "TIME", "the pause between two looks (1s)"},

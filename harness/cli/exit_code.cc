@@ -31,7 +31,8 @@ constexpr std::array kExitCodes = {
                  "interrupted: Ctrl-C or SIGTERM to run, explore or replay, a "
                  "second one to train (the first saves)"},
     ExitCodeInfo{ExitCode::kStopped,
-                 "train: stopped by a termination notice, after saving; "
+                 "train: stopped by a termination notice, after saving where "
+                 "there is a --ckpt; "
                  "--preempted-code says another; evaluate: told to go"},
 };
 

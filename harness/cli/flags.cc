@@ -185,6 +185,14 @@ FlagReader ReadText(std::string& target) {
   };
 }
 
+FlagReader ReadText(std::optional<std::string>& target) {
+  return [&target](const std::string& text) -> Status {
+    RETURN_IF_ERROR(CheckText(text));
+    target = text;
+    return OkStatus();
+  };
+}
+
 FlagReader ReadTime(std::optional<Duration>& target) {
   return [&target](const std::string& text) -> Status {
     const std::optional<Duration> duration = ParseDuration(text);

@@ -85,6 +85,7 @@ Status ExpectedValue(std::string_view expected, std::string_view found);
 // Anything but nothing, or what must be another option.
 Status CheckText(std::string_view text);
 FlagReader ReadText(std::string& target);
+FlagReader ReadText(std::optional<std::string>& target);
 
 // A whole number in decimal digits, in [low, high].
 template <std::integral T>
@@ -115,8 +116,9 @@ FlagReader ReadTime(std::optional<Duration>& target);
 template <typename T>
 using NamedChoices = std::vector<std::pair<std::string, T>>;
 
-template <typename T>
-FlagReader ReadChoice(T& target, NamedChoices<T> choices) {
+// `Target` is T or an optional of it.
+template <typename T, typename Target>
+FlagReader ReadChoice(Target& target, NamedChoices<T> choices) {
   return [&target, choices](const std::string& text) -> Status {
     std::string names;
     for (const auto& [name, choice] : choices) {

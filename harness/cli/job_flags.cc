@@ -183,7 +183,9 @@ void AddDataFlags(Flags& flags, JobFlags& told) {
               ReadWhole(told.validation_steps, 1, kMaxRows));
 }
 
-Result<JobSpec> TakePreset(const std::string& name) {
+Result<JobSpec> TakePreset(const JobFlags& told) {
+  if (told.file) return *told.file;
+  const std::string name = told.preset.value_or("tiny");
   std::vector<std::string> names;
   for (const PresetInfo& info : AllPresets()) names.emplace_back(info.name);
   if (std::find(names.begin(), names.end(), name) == names.end()) {
@@ -195,12 +197,11 @@ Result<JobSpec> TakePreset(const std::string& name) {
 }
 
 // "digits", "mnist/", "cifar10:/data/cifar-10-batches-bin".
-Status TakeSource(const JobFlags& told, DataSpec& data) {
-  if (told.data == "digits") {
-    if (told.validation.empty()) return OkStatus();
-    return InvalidArgument("--validation: expected --data DIR beside it");
-  }
-  std::string_view path = told.data;
+Status TakeFiles(std::string_view path, DataSpec& data) {
+  data.kind = DataKind::kDigits;
+  data.path.clear();
+  data.validation_path.clear();
+  if (path == "digits") return OkStatus();
   data.kind = DataKind::kIdx;
   for (const auto& [prefix, kind] :
        {std::pair<std::string_view, DataKind>{"idx:", DataKind::kIdx},
@@ -212,16 +213,23 @@ Status TakeSource(const JobFlags& told, DataSpec& data) {
     break;
   }
   data.path = path;
-  data.validation_path = told.validation;
   if (!path.empty()) return OkStatus();
   return InvalidArgument("--data: expected a folder after the kind");
+}
+
+Status TakeSource(const JobFlags& told, DataSpec& data) {
+  if (told.data) RETURN_IF_ERROR(TakeFiles(*told.data, data));
+  if (told.validation.empty()) return OkStatus();
+  data.validation_path = told.validation;
+  if (data.kind != DataKind::kDigits) return OkStatus();
+  return InvalidArgument("--validation: expected --data DIR beside it");
 }
 
 void TakeOptimizer(const JobFlags& told, OptimizerSpec& optimizer) {
   optimizer.learning_rate =
       told.learning_rate.value_or(optimizer.learning_rate);
   optimizer.schedule = told.schedule.value_or(optimizer.schedule);
-  if (told.warmup > 0) optimizer.schedule.warmup = told.warmup;
+  optimizer.schedule.warmup = told.warmup.value_or(optimizer.schedule.warmup);
   optimizer.clip = told.clip.value_or(optimizer.clip);
 }
 
@@ -233,14 +241,15 @@ void AddJobFlags(Flags& flags, JobFlags& told) {
 }
 
 Result<JobSpec> JobOf(const JobFlags& told, int workers) {
-  ASSIGN_OR_RETURN(JobSpec job, TakePreset(told.preset));
+  ASSIGN_OR_RETURN(JobSpec job, TakePreset(told));
   RETURN_IF_ERROR(TakeSource(told, job.data));
   TakeOptimizer(told, job.optimizer);
-  job.data.shuffle = told.shuffle;
-  job.data.shard = told.shard;
-  job.data.steps_per_epoch = told.steps_per_epoch;
-  job.data.validation_steps = told.validation_steps;
-  job.remainder = told.remainder;
+  DataSpec& data = job.data;
+  data.shuffle = told.shuffle.value_or(data.shuffle);
+  data.shard = told.shard.value_or(data.shard);
+  data.steps_per_epoch = told.steps_per_epoch.value_or(data.steps_per_epoch);
+  data.validation_steps = told.validation_steps.value_or(data.validation_steps);
+  job.remainder = told.remainder.value_or(job.remainder);
   job.replicas = told.replicas.value_or(workers);
   job.batch = told.batch.value_or(job.batch);
   job.accumulate = told.accumulate.value_or(job.accumulate);

@@ -11,10 +11,11 @@
 
 namespace gauntlet {
 
-// What was said; nullopt where the preset rules.
+// What was said; nullopt where the preset rules, or the job file.
 struct JobFlags {
-  std::string preset = "tiny";
-  std::string data = "digits";
+  std::optional<JobSpec> file;  // of --job, with its own preset
+  std::optional<std::string> preset;
+  std::optional<std::string> data;
   std::string validation;  // empty: beside the training data
   std::optional<int> replicas;
   std::optional<int> batch;
@@ -22,13 +23,13 @@ struct JobFlags {
   std::optional<uint64_t> seed;
   std::optional<float> learning_rate;
   std::optional<ScheduleSpec> schedule;
-  uint64_t warmup = 0;
+  std::optional<uint64_t> warmup;
   std::optional<ClipSpec> clip;
-  Shuffle shuffle = Shuffle::kOn;
-  ShardPolicy shard = ShardPolicy::kData;
-  Remainder remainder = Remainder::kDrop;
-  int steps_per_epoch = 0;
-  int validation_steps = 0;
+  std::optional<Shuffle> shuffle;
+  std::optional<ShardPolicy> shard;
+  std::optional<Remainder> remainder;
+  std::optional<int> steps_per_epoch;
+  std::optional<int> validation_steps;
 };
 
 void AddJobFlags(Flags& flags, JobFlags& told);

@@ -5,6 +5,8 @@
 #include <memory>
 #include <utility>
 
+#include "engine/api/start_weights.h"
+#include "engine/data/dataset.h"
 #include "engine/real/descriptor.h"
 #include "engine/real/local_worker_processes.h"
 #include "engine/real/real_world.h"
@@ -66,12 +68,24 @@ Status CheckFiles(Storage& storage, const TrainCommand& command) {
   return EnsureDirectory(storage, command.logs_directory);
 }
 
+// What the workers are told: all of them start from the weights that are there
+// now, or none does.
+Result<TrainOptions> OptionsForWorkers(World& world, TrainOptions options) {
+  if (options.start.weights.empty()) return options;
+  ASSIGN_OR_RETURN(const auto data, LoadData(world.storage, options.job.data));
+  RETURN_IF_ERROR(
+      Annotate(TakeStart(world, data->train, options).status(), "--init-from"));
+  return options;
+}
+
 Result<int> Train(const TrainCommand& command, Console& console) {
   RealWorld real;
   World world = real.world();
   RETURN_IF_ERROR(CheckFiles(real.storage, command));
+  ASSIGN_OR_RETURN(const TrainOptions options,
+                   OptionsForWorkers(world, command.options));
   ASSIGN_OR_RETURN(const auto handout,
-                   Handout::Make(TrainOptionsToJson(command.options)));
+                   Handout::Make(TrainOptionsToJson(options)));
   LocalWorkerOptions workers{
       .program = kThisProgram,
       .arguments = {"worker", "--options", handout->path()},

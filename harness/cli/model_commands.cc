@@ -32,8 +32,7 @@ uint32_t RightOnes(const std::vector<uint8_t>& classes,
 
 int RunCheckpointExport(const CheckpointExportCommand& command, World& world,
                         Console& console) {
-  const auto trained =
-      LoadTrainedCheckpoint(world, command.path, command.data_directory);
+  const auto trained = LoadTrainedCheckpoint(world, command.path, command.data);
   if (!trained.ok()) return Fail(console, "export", trained.status());
   const Status status =
       ExportModel(world, command.directory,
@@ -50,8 +49,7 @@ int RunCheckpointExport(const CheckpointExportCommand& command, World& world,
 
 int RunCheckpointPredict(const CheckpointPredictCommand& command, World& world,
                          Console& console) {
-  const auto trained =
-      LoadTrainedCheckpoint(world, command.path, command.data_directory);
+  const auto trained = LoadTrainedCheckpoint(world, command.path, command.data);
   if (!trained.ok()) return Fail(console, "predict", trained.status());
   const Dataset& rows = trained->data->validation;
   const std::vector<uint8_t> classes =

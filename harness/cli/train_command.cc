@@ -33,9 +33,11 @@ std::string CheckpointText(const CheckpointOptions& checkpoint) {
 std::string TrainHeader(const TrainCommand& command) {
   const JobSpec& job = command.options.job;
   const auto workers = static_cast<uint64_t>(command.launcher.workers);
-  return fmt::format("{}: {} of {} rows on {}, seed {}; {}", command.preset,
+  const std::string& weights = command.options.start.weights;
+  return fmt::format("{}: {} of {} rows on {}, seed {}{}; {}", command.preset,
                      Counted(static_cast<uint64_t>(job.replicas), "replica"),
                      job.batch, Counted(workers, "worker"), job.seed,
+                     weights.empty() ? "" : ", begins with " + weights,
                      CheckpointText(command.options.checkpoint));
 }
 

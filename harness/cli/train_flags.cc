@@ -1,10 +1,13 @@
 // The options of `gauntlet train`.
 #include "engine/cluster/address_text.h"
+#include "engine/real/posix_storage.h"
 #include "harness/cli/flags.h"
 #include "harness/cli/job_flags.h"
 #include "harness/cli/membership_flags.h"
 #include "harness/cli/notice_flags.h"
+#include "harness/cli/store_flags.h"
 #include "harness/cli/verbs.h"
+#include "harness/scenario/job_file.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -18,6 +21,8 @@ constexpr std::string_view kExamples =
   gauntlet train --epochs 4 --workers 2 --replicas 4 --ckpt one --every 5
   gauntlet train --preset mlp --data mnist/ --ckpt two --every 30s
   gauntlet train --epochs 4 --stop-at-step 10 --ckpt three   # as if preempted
+  gauntlet train --job job.yaml --epochs 20 --ckpt four      # help scenarios
+  gauntlet train --init-from model --epochs 4                # an --export's
 A run whose --ckpt directory holds checkpoints goes on from the newest good one,
 with any number of workers. --replicas, which is as --workers if not given, is
 part of the job: say it where the workers are to change.
@@ -31,15 +36,9 @@ struct HorizonFlags {
   std::optional<uint64_t> steps;
 };
 
-struct StoreFlags {
-  std::optional<SaveTrigger> trigger;
-  std::optional<int> keep;
-  std::optional<int> keep_every_hours;
-  bool delete_at_success = false;
-  bool allow_cold_start = false;
-};
-
 struct TrainFlags {
+  std::string job_file;              // "": none
+  std::optional<JobFile> from_file;  // what it says
   JobFlags job;
   HorizonFlags horizon;
   StoreFlags store;
@@ -49,26 +48,23 @@ struct TrainFlags {
   TrainCommand command;
 };
 
-// "50", "30s", "epoch", "never".
-FlagReader ReadTrigger(std::optional<SaveTrigger>& target) {
-  return [&target](const std::string& text) -> Status {
-    if (text == "epoch") {
-      target = SaveTrigger{.unit = SaveUnit::kEpochs, .every = 1};
-    } else if (text == "never") {
-      target = SaveTrigger{.unit = SaveUnit::kNone, .every = 1};
-    } else {
-      const bool seconds = text.ends_with('s');
-      const Result<uint64_t> every = ParseWhole<uint64_t>(
-          text.substr(0, text.size() - (seconds ? 1 : 0)), 1, 1'000'000'000);
-      if (!every.ok()) {
-        return ExpectedValue("steps (50), seconds (30s), epoch or never", text);
-      }
-      target =
-          SaveTrigger{.unit = seconds ? SaveUnit::kSeconds : SaveUnit::kSteps,
-                      .every = *every};
-    }
-    return OkStatus();
-  };
+void AddJobFileFlag(Flags& flags, std::string& file) {
+  flags.Value({"--job", "FILE",
+               "job, cluster, preemption and checkpoint as a scenario says "
+               "them; what is said here comes before it"},
+              ReadText(file));
+}
+
+void AddStartFlags(Flags& flags, StartOptions& start) {
+  flags.Value({"--init-from", "PATH",
+               "begin with the weights of a checkpoint (DIR/step-…), an export "
+               "or a weights file; which they are is part of the job (the "
+               "seed's)"},
+              ReadText(start.weights));
+  flags.Switch({"--init-partial", "",
+                "of a model that differs, what both have; the rest is the "
+                "seed's"},
+               [&start] { start.partial = PartialWeights::kAllow; });
 }
 
 void AddHorizonFlags(Flags& flags, TrainFlags& told) {
@@ -162,28 +158,6 @@ void AddClusterFlags(Flags& flags, TrainFlags& told) {
                [&told] { told.command.task = TrainTask::kPrintCluster; });
 }
 
-void AddStoreFlags(Flags& flags, TrainFlags& told) {
-  flags.Value(
-      {"--ckpt", "DIR",
-       "where checkpoints are kept; none without it. Another run in it is "
-       "waited for, 5 seconds at most"},
-      ReadText(told.command.options.checkpoint.directory));
-  flags.Value({"--every", "N|Ns|epoch|never",
-               "save each N steps, N seconds or epoch (epoch)"},
-              ReadTrigger(told.store.trigger));
-  flags.Value({"--keep", "N", "checkpoints that are kept (5)"},
-              ReadWhole(told.store.keep, 1, 1'000'000));
-  flags.Value({"--keep-every-hours", "N",
-               "beside them, one each N hours stays for good (10000); 0: none"},
-              ReadWhole(told.store.keep_every_hours, 0, 1'000'000));
-  flags.Switch({"--delete-checkpoints-at-success", "",
-                "leave none behind once training is complete"},
-               [&told] { told.store.delete_at_success = true; });
-  flags.Switch({"--allow-cold-start", "",
-                "begin anew where checkpoints exist and none is good"},
-               [&told] { told.store.allow_cold_start = true; });
-}
-
 void AddOutputFlags(Flags& flags, TrainFlags& told) {
   TrainCommand& command = told.command;
   flags.Value({"--digest-every", "N",
@@ -209,36 +183,27 @@ void AddOutputFlags(Flags& flags, TrainFlags& told) {
                [&command] { command.output = OutputFormat::kJson; });
 }
 
-// An epoch has at least one step, so a number of steps bounds the epochs too.
-void TakeHorizon(const HorizonFlags& told, Horizon& horizon) {
-  horizon.max_steps = told.steps;
-  if (told.steps) horizon.epochs = *told.steps;
-  if (told.epochs) horizon.epochs = *told.epochs;
+Status CheckStart(const StartOptions& start) {
+  if (!start.weights.empty() || start.partial == PartialWeights::kRefuse) {
+    return OkStatus();
+  }
+  return InvalidArgument("--init-partial: expected --init-from PATH beside it");
 }
 
-Status TakeStore(const StoreFlags& told, CheckpointOptions& checkpoint) {
-  const auto name_of_needing = [&told]() -> std::string_view {
-    if (told.trigger) return "--every";
-    if (told.keep) return "--keep";
-    if (told.keep_every_hours) return "--keep-every-hours";
-    if (told.delete_at_success) return "--delete-checkpoints-at-success";
-    if (told.allow_cold_start) return "--allow-cold-start";
-    return "";
-  };
-  if (checkpoint.directory.empty() && !name_of_needing().empty()) {
-    return InvalidArgument(
-        fmt::format("{}: expected --ckpt DIR beside it", name_of_needing()));
-  }
-  checkpoint.trigger = told.trigger.value_or(checkpoint.trigger);
-  checkpoint.keep = told.keep.value_or(checkpoint.keep);
-  constexpr int kKeepEveryHours = 10'000;
-  checkpoint.keep_every_hours =
-      static_cast<uint64_t>(told.keep_every_hours.value_or(kKeepEveryHours));
-  checkpoint.allow_cold_start = told.allow_cold_start;
-  if (told.delete_at_success) {
-    checkpoint.at_success = AtSuccess::kDeleteCheckpoints;
-  }
-  return OkStatus();
+// An epoch has at least one step, so a number of steps bounds the epochs too.
+void TakeHorizon(const TrainFlags& told, Horizon& horizon) {
+  if (told.horizon.steps) horizon.max_steps = told.horizon.steps;
+  std::optional<uint64_t> epochs = told.horizon.epochs;
+  if (!epochs && told.from_file) epochs = told.from_file->epochs;
+  horizon.epochs = epochs.value_or(horizon.max_steps.value_or(1));
+}
+
+Status CheckStore(const TrainFlags& told) {
+  const bool missing = told.command.options.checkpoint.directory.empty() &&
+                       told.from_file && told.from_file->says_checkpoint;
+  if (!missing) return OkStatus();
+  return InvalidArgument(fmt::format(
+      "--job: {}: checkpoint: expected --ckpt DIR beside it", told.job_file));
 }
 
 Status TakeCluster(TrainCommand& command) {
@@ -283,51 +248,122 @@ Status TakeRestarts(const std::optional<int>& max_restarts,
   return OkStatus();
 }
 
-}  // namespace
+// What stands where neither a file nor an option says anything.
+JobFile Defaults() {
+  const LauncherOptions launcher;
+  JobFile defaults;
+  defaults.cluster.workers = launcher.workers;
+  defaults.cluster.policy = launcher.restart;
+  defaults.cluster.max_restarts = launcher.max_restarts;
+  defaults.cluster.backoff = launcher.backoff;
+  return defaults;
+}
 
-Result<Command> ParseTrain(const VerbArguments& verb) {
+Result<JobFile> ReadJobFile(const TrainFlags& told) {
+  PosixStorage storage;
+  const Result<std::string> text =
+      ReadFile(storage, told.job_file, kMaxScenarioBytes);
+  RETURN_IF_ERROR(Annotate(text.status(), "--job"));
+  Result<JobFile> file = ParseJobFile(*text, told.job_file, Defaults(),
+                                      {.preset = told.job.preset,
+                                       .workers = told.command.workers,
+                                       .replicas = told.job.replicas});
+  RETURN_IF_ERROR(Annotate(file.status(), "--job"));
+  return file;
+}
+
+// The flags as the file would have said them: those of the command line are
+// read over them.
+TrainFlags FlagsOf(const JobFile& file, const std::string& name) {
   TrainFlags told;
+  told.from_file = file;
+  told.job.file = file.train.job;
+  told.job.replicas = file.replicas;
+  TrainCommand& command = told.command;
+  command.options.horizon = file.train.horizon;
+  command.options.steps_per_execution = file.train.steps_per_execution;
+  command.options.checkpoint = file.train.checkpoint;
+  command.options.cluster = file.train.cluster;
+  command.options.preemption = file.train.preemption;
+  command.workers = file.workers;
+  command.preset = name;
+  LauncherOptions& launcher = command.launcher;
+  launcher.min_workers = file.cluster.min_workers;
+  launcher.restart = file.cluster.policy;
+  launcher.max_restarts = file.cluster.max_restarts;
+  launcher.backoff = file.cluster.backoff;
+  launcher.stop_grace += file.train.preemption.grace;
+  return told;
+}
+
+Result<FlagsOutcome> ReadFlags(const VerbArguments& verb, TrainFlags& told,
+                               std::string& help) {
   Flags flags({.command = "train",
                .summary = "Train a model, with checkpoints and restarts.",
                .examples = std::string(kExamples)},
               verb.color);
+  AddJobFileFlag(flags, told.job_file);
   AddJobFlags(flags, told.job);
+  AddStartFlags(flags, told.command.options.start);
   AddHorizonFlags(flags, told);
   AddMachineFlags(flags, told);
   AddClusterFlags(flags, told);
   AddRequeueFlags(flags, told.command.requeue);
-  AddStoreFlags(flags, told);
+  AddStoreFlags(flags, told.command.options.checkpoint, told.store);
   AddOutputFlags(flags, told);
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
-  if (outcome == FlagsOutcome::kHelpWanted)
-    return Command(ShowCommand{flags.Help()});
-  RETURN_IF_ERROR(TakeCluster(told.command));
-  RETURN_IF_ERROR(CheckRequeueCodes(told.command.requeue));
-  told.command.preset = told.job.preset;
-  told.command.replicas = told.job.replicas;
-  told.command.launcher.workers = told.command.workers.value_or(1);
-  ASSIGN_OR_RETURN(told.command.options.job,
-                   JobOf(told.job, told.command.launcher.workers));
-  TakeHorizon(told.horizon, told.command.options.horizon);
-  if (told.command.options.kernels.math == Math::kFast &&
-      !told.command.options.checkpoint.directory.empty()) {
+  if (outcome == FlagsOutcome::kHelpWanted) help = flags.Help();
+  return outcome;
+}
+
+void TakeGrace(const TrainFlags& told, TrainCommand& command) {
+  if (!told.grace) return;
+  command.options.preemption.grace = *told.grace;
+  command.launcher.stop_grace = LauncherOptions().stop_grace + *told.grace;
+}
+
+Result<TrainCommand> CommandOf(TrainFlags told) {
+  TrainCommand& command = told.command;
+  RETURN_IF_ERROR(TakeCluster(command));
+  RETURN_IF_ERROR(CheckRequeueCodes(command.requeue));
+  if (!told.from_file) command.preset = told.job.preset.value_or("tiny");
+  command.replicas = told.job.replicas;
+  command.launcher.workers = command.workers.value_or(1);
+  ASSIGN_OR_RETURN(command.options.job,
+                   JobOf(told.job, command.launcher.workers));
+  RETURN_IF_ERROR(CheckStart(command.options.start));
+  TakeHorizon(told, command.options.horizon);
+  if (command.options.kernels.math == Math::kFast &&
+      !command.options.checkpoint.directory.empty()) {
     return InvalidArgument(
         "--math fast: expected no --ckpt beside it (its bits are outside the "
         "contract, so no run could go on from them)");
   }
-  RETURN_IF_ERROR(TakeStore(told.store, told.command.options.checkpoint));
-  told.command.launcher.checkpoint_directory =
-      told.command.options.checkpoint.directory;
+  RETURN_IF_ERROR(CheckStore(told));
+  RETURN_IF_ERROR(TakeStore(told.store, command.options.checkpoint));
+  command.launcher.checkpoint_directory = command.options.checkpoint.directory;
   RETURN_IF_ERROR(TakeSummary(told));
-  RETURN_IF_ERROR(TakeRestarts(told.max_restarts, told.command));
-  RETURN_IF_ERROR(CheckMembership(told.command.launcher));
-  told.command.options.cluster.on_loss =
-      OnLossUnder(told.command.launcher.restart);
-  if (told.grace) {
-    told.command.options.preemption.grace = *told.grace;
-    told.command.launcher.stop_grace += *told.grace;
+  RETURN_IF_ERROR(TakeRestarts(told.max_restarts, command));
+  RETURN_IF_ERROR(CheckMembership(command.launcher));
+  command.options.cluster.on_loss = OnLossUnder(command.launcher.restart);
+  TakeGrace(told, command);
+  return std::move(command);
+}
+
+}  // namespace
+
+Result<Command> ParseTrain(const VerbArguments& verb) {
+  TrainFlags told;
+  std::string help;
+  ASSIGN_OR_RETURN(FlagsOutcome outcome, ReadFlags(verb, told, help));
+  if (outcome == FlagsOutcome::kHelpWanted) return Command(ShowCommand{help});
+  if (!told.job_file.empty()) {
+    ASSIGN_OR_RETURN(const JobFile file, ReadJobFile(told));
+    told = FlagsOf(file, told.job_file);
+    RETURN_IF_ERROR(ReadFlags(verb, told, help).status());
   }
-  return Command(std::move(told.command));
+  ASSIGN_OR_RETURN(TrainCommand command, CommandOf(std::move(told)));
+  return Command(std::move(command));
 }
 
 }  // namespace gauntlet

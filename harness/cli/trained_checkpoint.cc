@@ -1,6 +1,7 @@
 #include "harness/cli/trained_checkpoint.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "engine/ckpt/inspect.h"
 #include "engine/world/directories.h"
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace gauntlet {
 namespace {
@@ -25,15 +27,27 @@ Result<std::string> PathOfCheckpoint(World& world, const std::string& path) {
   return NotFound(path + ": no checkpoint can be loaded");
 }
 
-Status Fill(World& world, const std::string& data_directory,
-            TrainedCheckpoint& trained) {
+Status MoveTo(const DataPlace& place, DataSpec& data) {
+  for (const auto& [flag, told, path] :
+       {std::tuple{"--data", &place.directory, &data.path},
+        {"--validation", &place.validation_directory, &data.validation_path}}) {
+    if (told->empty()) continue;
+    if (data.kind == DataKind::kDigits) {
+      return InvalidArgument(fmt::format(
+          "{}: expected none, the job's digits are generated", flag));
+    }
+    *path = *told;
+  }
+  return OkStatus();
+}
+
+Status Fill(World& world, const DataPlace& place, TrainedCheckpoint& trained) {
   ASSIGN_OR_RETURN(LoadedCheckpoint loaded,
                    ReadCheckpoint(world, trained.path));
   trained.head = std::move(loaded.head);
-  ASSIGN_OR_RETURN(JobSpec job, JobFromJson(trained.head.job_json));
-  ASSIGN_OR_RETURN(
-      trained.data,
-      LoadDataOf(world.storage, job, trained.head.job_json, data_directory));
+  ASSIGN_OR_RETURN(JobSpec job, WholeJobOf(trained.head.job_json));
+  ASSIGN_OR_RETURN(trained.data, LoadDataOf(world.storage, job,
+                                            trained.head.job_json, place));
   const Dataset& train = trained.data->train;
   ASSIGN_OR_RETURN(trained.built,
                    BuildJobModel(job, train.shape(), train.classes, {}));
@@ -45,16 +59,19 @@ Status Fill(World& world, const std::string& data_directory,
 
 }  // namespace
 
-Result<std::shared_ptr<const DataSplit>> LoadDataOf(
-    Storage& storage, JobSpec& job, const std::string& job_json,
-    const std::string& data_directory) {
-  if (!data_directory.empty()) {
-    if (job.data.kind == DataKind::kDigits) {
-      return InvalidArgument(
-          "--data: expected none, the job's digits are generated");
-    }
-    job.data.path = data_directory;
-  }
+Result<JobSpec> WholeJobOf(const std::string& job_json) {
+  ASSIGN_OR_RETURN(JobSpec job, JobFromJson(job_json));
+  if (job.saved.empty()) return job;
+  return InvalidArgument(
+      fmt::format("expected a checkpoint of the whole model, found only {}",
+                  fmt::join(job.saved, ", ")));
+}
+
+Result<std::shared_ptr<const DataSplit>> LoadDataOf(Storage& storage,
+                                                    JobSpec& job,
+                                                    const std::string& job_json,
+                                                    const DataPlace& place) {
+  RETURN_IF_ERROR(MoveTo(place, job.data));
   ASSIGN_OR_RETURN(std::shared_ptr<const DataSplit> data,
                    LoadData(storage, job.data));
   const std::string present = JobToJson(job, data->content);
@@ -76,11 +93,12 @@ StorePath SplitStorePath(std::string path) {
   return {.directory = slash == 0 ? "/" : path.substr(0, slash), .name = name};
 }
 
-Result<TrainedCheckpoint> LoadTrainedCheckpoint(
-    World& world, const std::string& path, const std::string& data_directory) {
+Result<TrainedCheckpoint> LoadTrainedCheckpoint(World& world,
+                                                const std::string& path,
+                                                const DataPlace& place) {
   TrainedCheckpoint trained;
   ASSIGN_OR_RETURN(trained.path, PathOfCheckpoint(world, path));
-  RETURN_IF_ERROR(Annotate(Fill(world, data_directory, trained), trained.path));
+  RETURN_IF_ERROR(Annotate(Fill(world, place, trained), trained.path));
   return trained;
 }
 

@@ -14,6 +14,7 @@
 #include "engine/train/job_model.h"
 #include "engine/train/train_state.h"
 #include "engine/world/world.h"
+#include "harness/cli/data_place.h"
 
 namespace gauntlet {
 
@@ -25,17 +26,22 @@ struct TrainedCheckpoint {
   std::optional<TrainState> state;
 };
 
-// Of a store the checkpoint that a run would go on from. `data_directory` is
-// where the job's files lie now; empty: where they lay. Errors name what cannot
-// be read, or how the data differ from those of the job.
-Result<TrainedCheckpoint> LoadTrainedCheckpoint(
-    World& world, const std::string& path, const std::string& data_directory);
+// Of a store the checkpoint that a run would go on from. Errors name what
+// cannot be read, or how the data differ from those of the job.
+Result<TrainedCheckpoint> LoadTrainedCheckpoint(World& world,
+                                                const std::string& path,
+                                                const DataPlace& place);
 
-// The data that a checkpoint's job was trained on; `data_directory` likewise,
-// and the job's path follows it. kInvalidArgument says how they differ.
-Result<std::shared_ptr<const DataSplit>> LoadDataOf(
-    Storage& storage, JobSpec& job, const std::string& job_json,
-    const std::string& data_directory);
+// The job of a checkpoint. kInvalidArgument: it is none, or its checkpoints
+// hold only some of the parameters.
+Result<JobSpec> WholeJobOf(const std::string& job_json);
+
+// The data that a checkpoint's job was trained on; the job's paths follow the
+// place. kInvalidArgument says how they differ.
+Result<std::shared_ptr<const DataSplit>> LoadDataOf(Storage& storage,
+                                                    JobSpec& job,
+                                                    const std::string& job_json,
+                                                    const DataPlace& place);
 
 // A store, and the name of the one checkpoint in it that is asked for.
 struct StorePath {

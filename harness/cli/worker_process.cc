@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "chaos/inject/faulty_clock.h"
 #include "chaos/inject/faulty_network.h"
@@ -9,6 +10,7 @@
 #include "chaos/inject/fiu_points.h"
 #include "chaos/inject/injector.h"
 #include "chaos/inject/process_effects.h"
+#include "engine/api/start_weights.h"
 #include "engine/data/dataset.h"
 #include "engine/real/event_file.h"
 #include "harness/run/metadata_server.h"
@@ -132,7 +134,7 @@ Status CheckIsWorker(const ClusterPlace& place) {
 }
 
 Status WorkHere(RealWorld& real, const WorkerRun& run) {
-  const TrainOptions& options = run.options;
+  TrainOptions options = run.options;
   ASSIGN_OR_RETURN(const auto log, OpenEvents(run, real.clock));
   FormedSignal events(*log, run.on_formed);
   const ProcessIdentity self = {.worker = run.place.worker,
@@ -142,6 +144,9 @@ Status WorkHere(RealWorld& real, const WorkerRun& run) {
       const auto faults,
       ReadPlan(run.plan_file, options.preemption, self, real, events));
   ASSIGN_OR_RETURN(const auto data, LoadData(real.storage, options.job.data));
+  World unharmed = real.world();
+  ASSIGN_OR_RETURN(const std::vector<float> weights,
+                   TakeStart(unharmed, data->train, options));
   Storage& storage = faults ? static_cast<Storage&>(faults->storage)
                             : static_cast<Storage&>(real.storage);
   FaultPoints& points = faults ? static_cast<FaultPoints&>(faults->points)
@@ -152,8 +157,10 @@ Status WorkHere(RealWorld& real, const WorkerRun& run) {
                         : static_cast<Clock&>(real.clock);
   World world{clock, storage, network, real.tasks, run.host, points, events};
   const std::string job_json = JobToJson(options.job, data->content);
-  const TrainInputs inputs = {
-      .options = options, .data = *data, .job_json = job_json};
+  const TrainInputs inputs = {.options = options,
+                              .data = *data,
+                              .job_json = job_json,
+                              .weights = weights};
   RunWorker(world, inputs, run.place, run.reporter, run.on_end);
 }
 

@@ -27,6 +27,22 @@ constexpr const char* kSimulatedNotice = "/notice";
 constexpr const char* kSimulatedService =
     "http://169.254.169.254/computeMetadata/v1/instance/preempted";
 
+// Where the model of the run before stands.
+constexpr const char* kSimulatedExport = "/model";
+
+EarlierRun EarlierRunOf(const Case& one) {
+  const EarlierSetup& setup = *one.before;
+  EarlierRun before = {.train = {.job = one.train.job,
+                                 .horizon = {.epochs = setup.epochs},
+                                 .export_directory = kSimulatedExport,
+                                 .cluster = one.train.cluster},
+                       .workers = setup.workers};
+  before.train.cluster.on_loss = OnLoss::kLeave;
+  before.train.job.replicas = setup.workers;
+  before.train.job.data.steps_per_epoch = setup.steps_per_epoch;
+  return before;
+}
+
 bool HasNotice(const FaultPlan& plan, NoticeBy by) {
   return std::ranges::any_of(plan.faults, [by](const Fault& fault) {
     return fault.kind == FaultKind::kPreempt && fault.with.notice == by;
@@ -46,7 +62,8 @@ void Tidy(const Case& one, const CasePlace& place, const Record& record,
   }
   if (verdict.kind != VerdictKind::kPass) return;
   std::error_code error;
-  for (const char* name : {"ckpt", "events", "logs", "plan.json.fired"}) {
+  for (const char* name : {"ckpt", "events", "logs", "plan.json.fired", "model",
+                           "events-before", "logs-before"}) {
     fs::remove_all(directory / name, error);
   }
 }
@@ -118,6 +135,10 @@ RunPlan PlanOf(const Case& one) {
       .hang_limit = one.timeouts.hang,
       .total_limit = one.timeouts.total,
   };
+  if (one.before) {
+    plan.before = EarlierRunOf(one);
+    plan.train.start.weights = kSimulatedExport;
+  }
   plan.launch.stop_grace += one.train.preemption.grace;
   plan.faults.seed = one.seed;
   plan.train.checkpoint.directory = kSimulatedStore;

@@ -122,10 +122,11 @@ class RealRun {
 
  private:
   Status Prepare();
+  Status RunEarlier();
   void RemoveNotices();
   Result<bool> LaunchOnce(int start);
   ChildProgram ProgramOf(int start) const;
-  ChildEnd Watch(const ChildProcess& launcher);
+  ChildEnd Watch(const ChildProcess& launcher, const fs::path& events);
   int LivesSoFar() const;
   Status CollectLives();
   void LookAround();
@@ -159,9 +160,36 @@ Status RealRun::Prepare() {
   if (!train.checkpoint.directory.empty()) {
     train.checkpoint.directory = directory_ / "ckpt";
   }
+  if (plan_.before) {
+    RETURN_IF_ERROR(RunEarlier());
+    train.start.weights = directory_ / "model";
+  }
   RETURN_IF_ERROR(
       WriteTextFile(directory_ / "options.json", TrainOptionsToJson(train)));
   return WriteTextFile(directory_ / "plan.json", PlanToJson(plan_.faults));
+}
+
+// To its end, with nothing in its way.
+Status RealRun::RunEarlier() {
+  const fs::path options = directory_ / "options-before.json";
+  const fs::path events = directory_ / "events-before";
+  TrainOptions train = plan_.before->train;
+  train.export_directory = directory_ / "model";
+  RETURN_IF_ERROR(WriteTextFile(options, TrainOptionsToJson(train)));
+  ASSIGN_OR_RETURN(
+      const ChildProcess launcher,
+      StartChild({.path = program_,
+                  .arguments = {"launch", "--options", options, "--workers",
+                                std::to_string(plan_.before->workers),
+                                "--restart", "none", "--events", events,
+                                "--logs", directory_ / "logs-before"},
+                  .environment = ProcessEnvironment(),
+                  .log_file = directory_ / "launch-before.json"}));
+  const ChildEnd end = Watch(launcher, events);
+  if (end.signal == 0 && end.code == 0) return OkStatus();
+  return FailedPrecondition(
+      fmt::format("the run before did not finish (exit code {}, signal {}) {}",
+                  end.code, end.signal, log_.ending_detail));
 }
 
 int RealRun::LivesSoFar() const {
@@ -214,13 +242,13 @@ ChildProgram RealRun::ProgramOf(int start) const {
 
 // Until it ends, or is ended: nothing was logged for too long, or the time is
 // up.
-ChildEnd RealRun::Watch(const ChildProcess& launcher) {
+ChildEnd RealRun::Watch(const ChildProcess& launcher, const fs::path& events) {
   uint64_t bytes = 0;
   SteadyClock::time_point sign_of_life = SteadyClock::now();
   pollfd ended = {.fd = launcher.pidfd.get(), .events = POLLIN, .revents = 0};
   while (poll(&ended, 1, kPollMs) == 0) {
     const SteadyClock::time_point now = SteadyClock::now();
-    const uint64_t bytes_now = BytesBelow(directory_ / "events");
+    const uint64_t bytes_now = BytesBelow(events);
     if (bytes_now != bytes) sign_of_life = now;
     bytes = bytes_now;
     if (interrupted_()) {
@@ -257,7 +285,7 @@ Result<bool> RealRun::LaunchOnce(int start) {
   RemoveNotices();
   const ChildProgram program = ProgramOf(start);
   ASSIGN_OR_RETURN(const ChildProcess launcher, StartChild(program));
-  const ChildEnd end = Watch(launcher);
+  const ChildEnd end = Watch(launcher, directory_ / "events");
   log_.launchers.push_back(ParseLaunch(ReadTextFile(program.log_file), end));
   if (log_.ending != RunEnding::kExited) return false;
   return end.signal != 0 || end.code == static_cast<int>(WorkerExit::kStopped);

@@ -35,6 +35,14 @@ double MultiplyAdds(const JobSpec& job, const RunPlan& plan,
          static_cast<double>(plan.train.horizon.epochs);
 }
 
+// What the run before adds to the name of a trajectory; "" if there is none.
+std::string NameOfBefore(const RunPlan& plan, const DataSplit& data) {
+  if (!plan.before) return "";
+  const TrainOptions& train = plan.before->train;
+  return fmt::format(" behind {} epochs {}", JobToJson(train.job, data.content),
+                     train.horizon.epochs);
+}
+
 // Complete or not there at all, whoever else writes it too.
 void PublishText(const fs::path& path, const std::string& text) {
   std::error_code error;
@@ -56,10 +64,16 @@ RunPlan ReferencePlanOf(const RunPlan& plan, const DataSplit& data) {
       .total_limit = std::chrono::hours(24)};
   reference.train.checkpoint = {};
   reference.train.horizon.stop_at_step.reset();
+  reference.train.steps_per_execution = 1;
   reference.train.kernels = {.isa = MultiplyAdds(plan.train.job, plan, data) <=
                                             kScalarLimit
                                         ? Isa::kScalar
                                         : Isa::kAuto};
+  if (plan.before) {
+    reference.before = plan.before;
+    reference.before->workers = 1;
+    reference.before->train.kernels = reference.train.kernels;
+  }
   reference.train.digest_every = 1;
   reference.train.log_samples = true;
   return reference;
@@ -93,9 +107,10 @@ Result<std::shared_ptr<const GoldenTrajectory>> References::GoldenFor(
                    DataOf(plan.train.job.data));
   const Horizon& horizon = plan.train.horizon;
   const std::string key =
-      fmt::format("{} {} epochs {} steps {} build {}",
+      fmt::format("{} {} epochs {} steps {}{} build {}",
                   JobToJson(plan.train.job, data->content), numerics::kVersion,
-                  horizon.epochs, horizon.max_steps.value_or(0), build_);
+                  horizon.epochs, horizon.max_steps.value_or(0),
+                  NameOfBefore(plan, *data), build_);
   const std::lock_guard lock(mutex_);
   std::shared_ptr<const GoldenTrajectory>& golden = golden_[key];
   if (golden != nullptr) return golden;
@@ -119,6 +134,7 @@ Result<GoldenTrajectory> References::Make(const RunPlan& plan,
   const RunPlan reference = ReferencePlanOf(plan, data);
   FiberPool pool;
   const RunLog log = RunSimulated(pool, reference, data);
+  if (!log.harness_error.empty()) return FailedPrecondition(log.harness_error);
   if (log.lives.size() != 1 || log.launchers.size() != 1 ||
       log.launchers[0].exit_code != 0) {
     return FailedPrecondition(

@@ -3,6 +3,7 @@
 #define GAUNTLET_HARNESS_RUN_RUN_PLAN_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "chaos/inject/plan.h"
@@ -13,10 +14,19 @@
 
 namespace gauntlet {
 
-struct RunPlan {
-  // checkpoint.directory, preemption.file and preemption.url are left to the
-  // executor where they are not empty: each run has its own.
+// A run before the one that is looked at, in its world and undisturbed. What it
+// exports is what that one begins with.
+struct EarlierRun {
   TrainOptions train;
+  int workers = 1;
+};
+
+struct RunPlan {
+  // checkpoint.directory, preemption.file, preemption.url, start.weights and
+  // the export before are left to the executor where they are not empty: each
+  // run has its own.
+  TrainOptions train;
+  std::optional<EarlierRun> before;
   LauncherOptions launch;
   FaultPlan faults;
   // In the simulated world only; real processes are on one machine.

@@ -4,15 +4,18 @@
 #include <map>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "chaos/inject/faulty_storage.h"
 #include "chaos/inject/injector.h"
 #include "chaos/sim/sim_effects.h"
 #include "chaos/sim/sim_worker_processes.h"
 #include "chaos/sim/simulation.h"
+#include "engine/api/start_weights.h"
 #include "engine/train/launcher.h"
 #include "engine/train/worker.h"
 #include "harness/run/event_conversion.h"
+#include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
@@ -45,11 +48,10 @@ class SimulatedRun {
   SimulatedRun(FiberPool& pool, const RunPlan& plan, const DataSplit& data,
                TrainMemo* memo, const ProbeOf& probe_of)
       : plan_(plan),
-        job_json_(JobToJson(plan.train.job, data.content)),
-        inputs_{.options = plan.train,
-                .data = data,
-                .job_json = job_json_,
-                .memo = memo},
+        data_(data),
+        train_(plan.train),
+        job_json_(JobToJson(train_.job, data.content)),
+        memo_(memo),
         probe_of_(probe_of),
         simulation_(pool, {.seed = plan.faults.seed,
                            .scheduler = {.time_limit = plan.total_limit},
@@ -58,6 +60,9 @@ class SimulatedRun {
   RunLog Run();
 
  private:
+  int EarlierLauncherMain(World& world, const std::string& job_json);
+  Status RunEarlier();
+  Status BeginWithItsModel();
   int WorkerMain(World& plain, const WorkerSpec& spec,
                  const WorkerReport& report);
   int LauncherMain(World& world, int first_life);
@@ -67,11 +72,14 @@ class SimulatedRun {
   void InspectStoreAfterwards();
 
   const RunPlan& plan_;
-  const std::string job_json_;
-  const TrainInputs inputs_;
+  const DataSplit& data_;
+  TrainOptions train_;  // the plan's, and what it begins with
+  std::string job_json_;
+  std::vector<float> weights_;
+  TrainMemo* const memo_;
   const ProbeOf probe_of_;
   Simulation simulation_;
-  const Time begin_ = simulation_.now();
+  Time begin_ = simulation_.now();
   FiredFaultSet fired_;
   RunLog log_;
   std::optional<LaunchEnd> launch_end_;
@@ -103,7 +111,70 @@ int SimulatedRun::WorkerMain(World& plain, const WorkerSpec& spec,
                  .events = plain.events};
   ReportToLauncher reporter(
       report, probe_of_ ? probe_of_(spec.worker, spec.life) : nullptr);
-  RunWorker(world, inputs_, spec, reporter, [](const WorkerEnd&) {});
+  const TrainInputs inputs = {.options = train_,
+                              .data = data_,
+                              .job_json = job_json_,
+                              .memo = memo_,
+                              .weights = weights_};
+  RunWorker(world, inputs, spec, reporter, [](const WorkerEnd&) {});
+}
+
+int SimulatedRun::EarlierLauncherMain(World& world,
+                                      const std::string& job_json) {
+  const TrainInputs inputs = {.options = plan_.before->train,
+                              .data = data_,
+                              .job_json = job_json,
+                              .memo = memo_};
+  SimWorkerProcesses processes(
+      simulation_, world,
+      {.body = [&inputs](World& plain, const WorkerSpec& spec,
+                         const WorkerReport& report) -> int {
+        ReportToLauncher reporter(report, nullptr);
+        RunWorker(plain, inputs, spec, reporter, [](const WorkerEnd&) {});
+      }});
+  Unobserved observer;
+  return Launch(world, processes,
+                {.workers = plan_.before->workers,
+                 .restart = RestartPolicy::kNone},
+                observer)
+      .exit_code;
+}
+
+// In the same world, before anything of this run.
+Status SimulatedRun::RunEarlier() {
+  const std::string job_json =
+      JobToJson(plan_.before->train.job, data_.content);
+  const ProcessId launcher =
+      simulation_.Start({.name = "launcher before",
+                         .host = kLauncherHost,
+                         .body = [&](World& world) {
+                           return EarlierLauncherMain(world, job_json);
+                         }});
+  const RunOutcome outcome = simulation_.Run();
+  const std::optional<ExitStatus> status = simulation_.exit_status(launcher);
+  if (status != ExitStatus{}) {
+    return FailedPrecondition(
+        fmt::format("the run before did not finish (exit code {}) {}",
+                    status ? status->code : -1, outcome.report));
+  }
+  RETURN_IF_ERROR(BeginWithItsModel());
+  begin_ = simulation_.now();
+  return OkStatus();
+}
+
+Status SimulatedRun::BeginWithItsModel() {
+  Status taken;
+  simulation_.Start(
+      {.name = "reader", .host = kLauncherHost, .body = [&](World& world) {
+         Result<std::vector<float>> weights =
+             TakeStart(world, data_.train, train_);
+         taken = weights.status();
+         if (weights.ok()) weights_ = *std::move(weights);
+         return 0;
+       }});
+  simulation_.Run();
+  job_json_ = JobToJson(train_.job, data_.content);
+  return taken;
 }
 
 int SimulatedRun::LauncherMain(World& world, int first_life) {
@@ -206,6 +277,10 @@ void SimulatedRun::InspectStoreAfterwards() {
 }
 
 RunLog SimulatedRun::Run() {
+  if (plan_.before) {
+    const Status earlier = RunEarlier();
+    if (!earlier.ok()) return {.harness_error = earlier.message()};
+  }
   for (int start = 0; start <= plan_.max_requeues; ++start) {
     if (!RunLauncher(lives_ + 1)) break;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "harness/scenario/save_schedule.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -86,33 +87,6 @@ bool IsOfRejoin(Point point) {
 bool NeedsCompany(Point point) {
   return IsOfRejoin(point) || point == Point::kAllReduceSend ||
          point == Point::kAllReduceReceive || point == Point::kHeartbeat;
-}
-
-// Steps of the whole run; nullopt: not known before the data is read.
-std::optional<uint64_t> TotalSteps(const Case& one) {
-  const Horizon& horizon = one.train.horizon;
-  const uint64_t an_epoch = ShapeOfEpoch(one.train.job).steps;
-  if (an_epoch == 0) return horizon.max_steps;
-  const uint64_t steps = an_epoch * horizon.epochs;
-  return std::min(steps, horizon.max_steps.value_or(steps));
-}
-
-// Saves that a run can make by its trigger alone.
-std::optional<uint64_t> ScheduledSaves(const Case& one) {
-  const SaveTrigger& trigger = one.train.checkpoint.trigger;
-  const std::optional<uint64_t> steps = TotalSteps(one);
-  switch (trigger.unit) {
-    case SaveUnit::kNone:
-      return 0;
-    case SaveUnit::kSteps:
-      if (!steps) return std::nullopt;
-      return *steps / trigger.every;
-    case SaveUnit::kEpochs:
-      return one.train.horizon.epochs / trigger.every;
-    case SaveUnit::kSeconds:
-      return std::nullopt;
-  }
-  return std::nullopt;
 }
 
 class Checker {

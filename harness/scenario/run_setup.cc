@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/train/launcher.h"
+#include "harness/scenario/save_schedule.h"
 #include "harness/scenario/units.h"
 #include <fmt/format.h>
 
@@ -34,6 +35,7 @@ RunSetup SetupOf(const Case& one) {
                  .rejoins = one.cluster.policy == RestartPolicy::kRejoin,
                  .epochs = one.train.horizon.epochs,
                  .rows_per_epoch = epoch.rows,
+                 .save_interval_steps = SaveIntervalSteps(one),
                  .keep = checkpoint.keep,
                  .delete_at_success =
                      checkpoint.at_success == AtSuccess::kDeleteCheckpoints,
@@ -42,11 +44,6 @@ RunSetup SetupOf(const Case& one) {
   SetDetectionBounds(one.train.cluster, setup);
   if (setup.rejoins) {
     setup.restart_pause_ns = LauncherOptions().max_backoff.count();
-  }
-  if (checkpoint.trigger.unit == SaveUnit::kSteps) {
-    setup.save_interval_steps = checkpoint.trigger.every;
-  } else if (checkpoint.trigger.unit == SaveUnit::kEpochs) {
-    setup.save_interval_steps = checkpoint.trigger.every * epoch.steps;
   }
   for (const PlantedBugInfo& info : AllPlantedBugs()) {
     for (const PlantedBug bug : one.plan.bugs) {

@@ -7,6 +7,7 @@
 #define GAUNTLET_HARNESS_SCENARIO_SCENARIO_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,6 +55,14 @@ struct ClusterSetup {
   int max_requeues = 8;  // of a job that stopped on a notice
 };
 
+// A run before the case's own, of the same job on so many workers and replicas:
+// the case begins with the model that it exports.
+struct EarlierSetup {
+  int workers = 1;
+  uint64_t epochs = 1;
+  int steps_per_epoch = 0;  // 0: as many as the rows give
+};
+
 // One run. `train` lacks only the checkpoint directory: who runs it fills that
 // in.
 struct Case {
@@ -65,6 +74,7 @@ struct Case {
   uint64_t seed = 1;
   Requirements needs;
   Timeouts timeouts;
+  std::optional<EarlierSetup> before;
   ClusterSetup cluster;
   DurabilityProfile disk = DurabilityProfile::kExt4;  // simulated only
   TrainOptions train;

@@ -110,6 +110,8 @@ FlowMap JobMap(const Case& one, const JobSpec& base) {
   map.AddMap("optimizer", OptimizerMap(job.optimizer, base.optimizer));
   map.AddUnless(uint64_t{3}, "epochs", one.train.horizon.epochs);
   map.AddIf("max_steps", one.train.horizon.max_steps);
+  map.AddUnless(uint64_t{1}, "steps_per_execution",
+                one.train.steps_per_execution);
   map.AddUnless(base.batch, "batch", job.batch);
   map.AddUnless(base.accumulate, "accumulate", job.accumulate);
   map.AddUnless(one.cluster.workers, "replicas", job.replicas);
@@ -117,6 +119,17 @@ FlowMap JobMap(const Case& one, const JobSpec& base) {
     map.Add("remainder", ChoiceName("job.remainder", job.remainder));
   }
   return map;
+}
+
+std::string BeforeText(const Case& one) {
+  if (!one.before) return "";
+  const EarlierSetup base;
+  FlowMap map;
+  map.AddUnless(base.workers, "workers", one.before->workers);
+  map.AddUnless(base.epochs, "epochs", one.before->epochs);
+  map.AddUnless(base.steps_per_epoch, "steps_per_epoch",
+                one.before->steps_per_epoch);
+  return map.Text();
 }
 
 FlowMap ClusterMap(const Case& one) {
@@ -319,6 +332,7 @@ std::string Document(const Case& one, const std::string& preset,
   map("requires", NeedsMap(one.needs));
   map("timeout", TimeoutMap(one.timeouts));
   map("job", JobMap(one, *PresetJob(preset)));
+  if (one.before) line("before", BeforeText(one));
   map("cluster", ClusterMap(one));
   map("checkpoint", CheckpointMap(one.train.checkpoint));
   map("preemption", PreemptionMap(one));
@@ -337,6 +351,7 @@ std::vector<std::pair<std::string_view, std::string>> PartsOf(const Case& one) {
       {"seed", std::to_string(one.seed)},
       {"requires", NeedsMap(one.needs).Text()},
       {"timeout", TimeoutMap(one.timeouts).Text()},
+      {"before", BeforeText(one)},
       {"cluster", ClusterMap(one).Text()},
       {"disk", DiskMap(one).Text()},
       {"training", TrainOptionsToJson(one.train)},

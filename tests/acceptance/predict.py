@@ -182,6 +182,27 @@ class Predictions:
         self._check_commands(run, data, classes, labels)
         return f"{len(labels)} rows, {outcome['val_accuracy']:.1%} right"
 
+    def check_validation_apart(self, run):
+        """A job's validation files may lie apart, and be moved alone."""
+        idx, _ = self._data(run)
+        apart, moved = run.directory / "apart", run.directory / "moved"
+        apart.mkdir()
+        for file in idx.glob("t10k-*"):
+            file.rename(apart / file.name)
+        run.train_to_end("--preset", "linear", "--data", idx,
+                         "--validation", apart)
+        program = self.options.program
+        classes = output_of(program, "ckpt", "predict", run.store)
+        apart.rename(moved)
+        now = ("--validation", moved)
+        expect_equal("classes", output_of(program, "ckpt", "predict",
+                                          run.store, *now), classes)
+        output_of(program, "evaluate", "--ckpt", run.store, "--once", *now)
+        idx.rename(run.directory / "rows")
+        output_of(program, "ckpt", "export", run.store, run.directory / "model",
+                  "--data", run.directory / "rows", *now)
+        return f"{len(classes.split())} rows"
+
     def _check_commands(self, run, data, classes, labels):
         program = self.options.program
         told = json.loads(output_of(program, "ckpt", "predict", run.store,
@@ -214,7 +235,8 @@ def main():
     checks = [(preset, lambda run, preset=preset:
                predictions.check(run, preset))
               for preset in PRESETS[:options.count]]
-    cases.run_all(checks + [("cifar10", predictions.check_cifar10)])
+    cases.run_all(checks + [("cifar10", predictions.check_cifar10),
+                            ("validation", predictions.check_validation_apart)])
     return cases.exit_code()
 
 

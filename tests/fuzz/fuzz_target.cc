@@ -22,6 +22,7 @@ constexpr std::array kTargets = {
     FuzzTarget{"http_answer", FuzzHttpAnswer, HttpAnswerSeeds, ""},
     FuzzTarget{"idx", FuzzIdx, IdxSeeds, ""},
     FuzzTarget{"job", FuzzJob, JobSeeds, "json.dict"},
+    FuzzTarget{"job_file", FuzzJobFile, JobFileSeeds, "yaml.dict"},
     FuzzTarget{"manifest", FuzzManifest, ManifestSeeds, "json.dict"},
     FuzzTarget{"npy", FuzzNpy, NpySeeds, "npy.dict"},
     FuzzTarget{"plan", FuzzPlan, PlanSeeds, "json.dict"},

@@ -24,6 +24,8 @@ void FuzzIdx(std::string_view input);
 std::vector<std::string> IdxSeeds();
 void FuzzJob(std::string_view input);
 std::vector<std::string> JobSeeds();
+void FuzzJobFile(std::string_view input);
+std::vector<std::string> JobFileSeeds();
 void FuzzManifest(std::string_view input);
 std::vector<std::string> ManifestSeeds();
 void FuzzNpy(std::string_view input);

@@ -55,7 +55,7 @@ name: everything
 labels: [a, b]
 matrix: {cluster.workers: [1, 2]}
 use: tiny
-job: {epochs: 3, replicas: 2}
+job: {epochs: 3, replicas: 2, steps_per_execution: 3}
 cluster:
   workers: 2
   heartbeat: {every: 200ms, lost_after: 1s}

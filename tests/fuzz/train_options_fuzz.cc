@@ -29,6 +29,8 @@ std::vector<std::string> TrainOptionsSeeds() {
                         .at_success = AtSuccess::kDeleteCheckpoints,
                         .allow_cold_start = true};
   options.summary = {.directory = "/tmp/curves", .every = 10};
+  options.start = {.weights = "/tmp/weights",
+                   .partial = PartialWeights::kAllow};
   options.export_directory = "/tmp/model";
   options.digest_every = 1;
   options.log_samples = true;

@@ -105,6 +105,68 @@ TEST(CheckpointManagerTest, AnInterruptedLoopEndsAsOneThatWasNot) {
   EXPECT_THAT(digests, testing::Each(digests[0]));
 }
 
+TEST(CheckpointManagerTest, VariablesAreParametersOfTheModel) {
+  FitFixture fixture;
+  fixture.Run(1, [](World& world, const WorkerSpec& place) {
+    auto training = CustomTraining::Create(world, SmallTraining(place)).value();
+    const auto refusal = [&](std::vector<std::string> variables) {
+      return CheckpointManager::Create(
+                 *training, {.directory = "/ckpt", .variables = variables})
+          .status()
+          .message();
+    };
+    EXPECT_THAT(refusal({"dense0/kernel", "dense9/kernel"}),
+                HasSubstr("dense1/bias), found 'dense9/kernel'"));
+    EXPECT_THAT(refusal({"dense0/bias", "dense0/bias"}),
+                HasSubstr("found dense0/bias twice"));
+    training->Leave();
+  });
+}
+
+// All of them together are what is saved if nobody says which.
+TEST(CheckpointManagerTest, AllVariablesAreNoSubset) {
+  FitFixture fixture;
+  for (const bool named : {true, false}) {
+    fixture.Run(1, [&](World& world, const WorkerSpec& place) {
+      auto training =
+          CustomTraining::Create(world, SmallTraining(place)).value();
+      std::vector<std::string> all;
+      for (const ParameterInfo& info : training->parameters()) {
+        all.push_back(info.name);
+      }
+      auto manager =
+          CheckpointManager::Create(
+              *training, {.directory = "/ckpt",
+                          .variables = named ? all : decltype(all)()})
+              .value();
+      EXPECT_EQ(manager->RestoreOrInitialize().value(), !named);
+      EXPECT_TRUE(manager->Save().ok());
+      training->Leave();
+    });
+  }
+}
+
+// What is not saved is compared all the same: a worker whose memory went wrong
+// is not to go on.
+TEST(CheckpointManagerTest, WorkersThatDisagreeOnWhatIsNotSavedAreNamed) {
+  FitFixture fixture;
+  std::vector<std::string> said(2);
+  fixture.Run(2, [&](World& world, const WorkerSpec& place) {
+    auto training = CustomTraining::Create(world, SmallTraining(place)).value();
+    auto manager =
+        CheckpointManager::Create(
+            *training, {.directory = "/ckpt", .variables = {"dense0/kernel"}})
+            .value();
+    ASSERT_TRUE(manager->RestoreOrInitialize().ok());
+    if (place.rank == 1) training->state().parameters.back() += 1.0f;
+    said[static_cast<size_t>(place.rank)] = manager->Save().status().message();
+    training->Leave();
+  });
+  // Who hears of it first leaves, and the other one may hear of that instead.
+  EXPECT_THAT(said, testing::Contains(HasSubstr("state digests differ")));
+  EXPECT_THAT(said, testing::Each(testing::Not("")));
+}
+
 TEST(CheckpointManagerTest, SavesOnlyAtMultiplesOfItsInterval) {
   FitFixture fixture;
   fixture.Run(1, [](World& world, const WorkerSpec& place) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "engine/ckpt/checkpoint_reader.h"
 #include "tests/engine/api/custom_fixture.h"
 #include "tests/engine/api/fit_fixture.h"
 
@@ -39,7 +40,7 @@ TEST(SupervisorTest, SavesByTheClockAndOnceMoreAtTheEnd) {
   });
   std::vector<std::string> kept;
   for (const DirectoryEntry& entry :
-       std::vector(fixture.disk().List("/logs/ckpt").value())) {
+       std::vector(fixture.disk().List("/logs/model.ckpt").value())) {
     if (entry.name.starts_with("step-")) kept.push_back(entry.name);
   }
   EXPECT_THAT(kept, ElementsAre(AnyOf("step-000000001-g1", "step-000000002-g1"),
@@ -179,7 +180,7 @@ TEST(SupervisorTest, AServiceThatFailsStopsAllWorkersAndNothingIsSaved) {
   EXPECT_THAT(ends, ElementsAre("rank 1: reader: nothing to read",
                                 "reader: nothing to read"));
   for (const DirectoryEntry& entry :
-       std::vector(fixture.disk().List("/logs/ckpt").value())) {
+       std::vector(fixture.disk().List("/logs/model.ckpt").value())) {
     EXPECT_FALSE(entry.name.starts_with("step-")) << entry.name;
   }
 }
@@ -238,13 +239,160 @@ TEST(SupervisorTest, AStopIsSavedBeforeTheServicesAreWaitedFor) {
     fixture.simulation().Notify(process);
     TakeSteps(world, *session, 30);
     ASSERT_TRUE(session->preempted());
-    const auto saved = world.storage.List("/logs/ckpt");
+    const auto saved = world.storage.List("/logs/model.ckpt");
     ASSERT_TRUE(saved.ok());
     EXPECT_THAT(*saved,
                 testing::Contains(testing::Field(&DirectoryEntry::name,
                                                  HasSubstr("step-000000005"))));
     EXPECT_TRUE(session->Stop().ok());
   });
+}
+
+// One life with a start of its own for all weights; what it recovered.
+struct PartialLife {
+  std::vector<std::string> variables;
+  float init = 0.0f;
+  uint64_t until = 3;
+  bool recovered = false;
+  std::vector<float> begins_with;
+  std::vector<float> ends_with;
+  size_t kernel_at = 0;  // of dense1/kernel
+
+  void Live(World& world, const WorkerSpec& place) {
+    const auto training = NewTraining(world, place);
+    Supervisor supervisor(*training, {.logdir = "/logs",
+                                      .save_variables = variables,
+                                      .init_fn = [this](CustomTraining& of) {
+                                        std::ranges::fill(of.state().parameters,
+                                                          init);
+                                        return OkStatus();
+                                      }});
+    const auto session = supervisor.PrepareSession().value();
+    recovered = session->recovered();
+    const auto weights = training->weights();
+    begins_with.assign(weights.begin(), weights.end());
+    for (const ParameterInfo& info : training->parameters()) {
+      if (info.name == "dense1/kernel") kernel_at = info.offset;
+    }
+    TakeSteps(world, *session, until);
+    ends_with.assign(weights.begin(), weights.end());
+    EXPECT_TRUE(session->Stop().ok());
+  }
+};
+
+TEST(SupervisorTest, WhatIsNotSavedIsInitialisedAgainInEachLife) {
+  for (const int workers : {1, 2}) {
+    FitFixture fixture;
+    const std::vector<std::string> saved = {"dense0/kernel", "dense0/bias"};
+    std::vector<PartialLife> first(2, {.variables = saved, .init = 0.5f});
+    std::vector<PartialLife> second(
+        2, {.variables = saved, .init = 0.25f, .until = 5});
+    for (auto* lives : {&first, &second}) {
+      fixture.Run(workers, [&](World& world, const WorkerSpec& place) {
+        lives->at(static_cast<size_t>(place.rank)).Live(world, place);
+      });
+    }
+    const PartialLife& before = first.at(static_cast<size_t>(workers) - 1);
+    const PartialLife& after = second.at(static_cast<size_t>(workers) - 1);
+    EXPECT_TRUE(after.recovered);
+    const auto kernel = static_cast<std::ptrdiff_t>(after.kernel_at);
+    EXPECT_TRUE(std::equal(before.ends_with.begin(),
+                           before.ends_with.begin() + kernel,
+                           after.begins_with.begin()));
+    EXPECT_TRUE(std::all_of(after.begins_with.begin() + kernel,
+                            after.begins_with.end(),
+                            [](float weight) { return weight == 0.25f; }));
+    EXPECT_NE(before.ends_with.back(), 0.5f) << "it was trained";
+  }
+}
+
+TEST(SupervisorTest, ACheckpointHoldsTheVariablesAskedForAndNoOthers) {
+  FitFixture fixture;
+  PartialLife life = {.variables = {"dense0/kernel"}};
+  fixture.Run(1, [&](World& world, const WorkerSpec& place) {
+    life.Live(world, place);
+    const auto found =
+        ReadCheckpoint(world, "/logs/model.ckpt/step-000000003-g1");
+    ASSERT_TRUE(found.ok()) << found.status().ToString();
+    size_t of_it = 0;
+    for (const auto& [name, tensor] : found->tensors) {
+      EXPECT_FALSE(name.ends_with("bias") || name.ends_with("dense1/kernel"))
+          << name;
+      of_it += name.ends_with("dense0/kernel") ? 1 : 0;
+    }
+    EXPECT_EQ(of_it, 3u) << "with Adam's two slots";
+    EXPECT_TRUE(found->tensors.contains("position/step"));
+  });
+}
+
+TEST(SupervisorTest, AnotherChoiceOfVariablesIsRefusedByName) {
+  FitFixture fixture;
+  PartialLife life = {.variables = {"dense0/kernel"}};
+  fixture.Run(1, [&](World& world, const WorkerSpec& place) {
+    life.Live(world, place);
+  });
+  for (const std::vector<std::string>& variables :
+       {std::vector<std::string>{}, {"dense0/bias"}}) {
+    fixture.Run(1, [&](World& world, const WorkerSpec& place) {
+      const auto training = NewTraining(world, place);
+      Supervisor supervisor(*training,
+                            {.logdir = "/logs", .save_variables = variables});
+      const Status refused = supervisor.PrepareSession().status();
+      EXPECT_EQ(refused.code(), Code::kFailedPrecondition);
+      EXPECT_THAT(refused.message(),
+                  HasSubstr("saved[0]: dense0/kernel in the checkpoint"));
+      training->Leave();
+    });
+  }
+}
+
+// What PrepareSession of so many workers says of these options.
+Status Prepared(FitFixture& fixture, int workers,
+                const SupervisorOptions& options) {
+  Status said;
+  fixture.Run(workers, [&](World& world, const WorkerSpec& place) {
+    const auto training = NewTraining(world, place);
+    Supervisor supervisor(*training, options);
+    const auto session = supervisor.PrepareSession();
+    if (place.rank == workers - 1) said = session.status();
+    if (session.ok()) {
+      EXPECT_FALSE((*session)->recovered());
+      EXPECT_TRUE((*session)->Step().ok());
+      EXPECT_TRUE((*session)->Stop().ok());
+    } else {
+      training->Leave();
+    }
+  });
+  return said;
+}
+
+TEST(SupervisorTest, ABaseNameThatWasChangedIsNoSilentColdStart) {
+  FitFixture fixture;
+  ASSERT_TRUE(
+      Prepared(fixture, 2, {.logdir = "/logs", .checkpoint_basename = "ours"})
+          .ok());
+  EXPECT_TRUE(fixture.disk().List("/logs/ours").ok());
+  SupervisorOptions other = {.logdir = "/logs"};
+  const Status refused = Prepared(fixture, 2, other);
+  EXPECT_EQ(refused.code(), Code::kFailedPrecondition);
+  EXPECT_EQ(refused.message(),
+            "checkpoint_basename: expected the checkpoints of /logs in "
+            "model.ckpt, found some in ours");
+  EXPECT_EQ(fixture.disk().List("/logs/model.ckpt").status().code(),
+            Code::kNotFound)
+      << "nothing was begun";
+  other.cold_start = ColdStart::kAllow;
+  EXPECT_TRUE(Prepared(fixture, 2, other).ok());
+}
+
+TEST(SupervisorTest, ABaseNameIsTheNameOfAFolder) {
+  FitFixture fixture;
+  for (const std::string name : {"", ".", "..", "a/b", "/a"}) {
+    const Status refused =
+        Prepared(fixture, 1, {.logdir = "/logs", .checkpoint_basename = name});
+    EXPECT_EQ(refused.code(), Code::kInvalidArgument) << name;
+    EXPECT_THAT(refused.message(), HasSubstr("found '" + name + "'"));
+  }
 }
 
 TEST(SupervisorTest, ALostWorkerEndsTheStepsAndTheServices) {

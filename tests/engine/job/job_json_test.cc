@@ -339,5 +339,32 @@ TEST(JobDigestTest, OfATextThatIsNotAJobIsStillADigest) {
   EXPECT_NE(JobDigest("not JSON"), JobDigest("nor this"));
 }
 
+TEST(JobJsonTest, WhatCheckpointsHoldIsPartOfTheJobWhereItIsNotAll) {
+  JobSpec job = PresetJob("tiny").value();
+  const std::string all = JobToJson(job, kContent);
+  EXPECT_EQ(all.find("saved"), all.npos);
+  job.saved = {"dense0/bias", "dense0/kernel"};
+  const std::string json = JobToJson(job, kContent);
+  EXPECT_EQ(JobFromJson(json)->saved, job.saved);
+  EXPECT_NE(JobDigest(json), JobDigest(all));
+  EXPECT_EQ(DescribeJobDifference(json, all),
+            "saved[0]: dense0/bias in the checkpoint, nothing now; "
+            "saved[1]: dense0/kernel in the checkpoint, nothing now");
+}
+
+TEST(JobJsonTest, NamesOfWhatIsSavedAreAscendingAndPlain) {
+  JobSpec job = PresetJob("tiny").value();
+  job.saved = {"a", "b"};
+  const std::string json = JobToJson(job, kContent);
+  for (const std::string list :
+       {R"([])", R"("a")", R"(["a",7])", R"(["b","a"])", R"(["a","a"])",
+        R"(["a",""])", R"(["a","b c"])", R"(["a","\u0007"])", R"({"a":"b"})"}) {
+    const Status refused =
+        JobFromJson(With(json, R"(["a","b"])", list)).status();
+    EXPECT_EQ(refused.code(), Code::kInvalidArgument) << list;
+    EXPECT_NE(refused.message().find("saved"), std::string::npos) << list;
+  }
+}
+
 }  // namespace
 }  // namespace gauntlet

@@ -51,6 +51,11 @@ TrainOptions AnyOptions() {
   options.job = PresetJob(presets[preset].name).value();
   options.job.seed = *rc::gen::arbitrary<uint64_t>();
   options.job.replicas = *rc::gen::inRange(1, 9);
+  options.start.weights = *rc::gen::element("", "w", "models/\"m\"");
+  if (!options.start.weights.empty()) {
+    options.start.partial =
+        *rc::gen::element(PartialWeights::kRefuse, PartialWeights::kAllow);
+  }
   options.horizon = {.epochs = *rc::gen::arbitrary<uint64_t>(),
                      .max_steps = *AnyOptional(),
                      .stop_at_step = *AnyOptional()};
@@ -83,6 +88,8 @@ TrainOptions AnyOptions() {
 
 void ExpectEqual(const TrainOptions& a, const TrainOptions& b) {
   RC_ASSERT(JobToJson(a.job, Digest()) == JobToJson(b.job, Digest()));
+  RC_ASSERT(a.start.weights == b.start.weights);
+  RC_ASSERT(a.start.partial == b.start.partial);
   RC_ASSERT(a.horizon.epochs == b.horizon.epochs);
   RC_ASSERT(a.horizon.max_steps == b.horizon.max_steps);
   RC_ASSERT(a.horizon.stop_at_step == b.horizon.stop_at_step);
@@ -128,6 +135,7 @@ RC_GTEST_PROP(TrainOptionsProp, ReadingGivesWhatWasWritten, ()) {
 TrainOptions SomeOptions() {
   TrainOptions options;
   options.job = PresetJob("tiny").value();
+  options.start.weights = "w";
   options.checkpoint.directory = "dir with \"quotes\" and ü";
   return options;
 }
@@ -169,6 +177,12 @@ TEST(TrainOptionsTest, ARefusalNamesTheKeyAndWhatWasFound) {
        "checkpoint.cold_start"},
       {R"("epochs":1)", R"("epochs":-1)", "horizon.epochs"},
       {R"("max_steps":null)", R"("max_steps":"all")", "horizon.max_steps"},
+      {R"("weights":"w")", R"("weights":"")",
+       "options: start.weights: expected a path, found none"},
+      {R"("weights":"w")", R"("weights":7)", "start.weights"},
+      {R"("partial":"refuse")", R"("partial":"maybe")",
+       "start.partial: expected one of allow refuse"},
+      {R"(,"partial":"refuse")", "", "options: start.partial: missing"},
       {R"("max_steps":null,)", "", "options: horizon.max_steps: missing"},
       {R"("step_timeout_ns":30000000000)", R"("step_timeout_ns":1e99)",
        "cluster.step_timeout_ns"},
@@ -184,6 +198,14 @@ TEST(TrainOptionsTest, ARefusalNamesTheKeyAndWhatWasFound) {
     EXPECT_EQ(read.status().code(), Code::kInvalidArgument);
     EXPECT_THAT(read.status().message(), HasSubstr(message));
   }
+}
+
+TEST(TrainOptionsTest, WorkersLeaveNoVariablesOut) {
+  TrainOptions options = SomeOptions();
+  options.job.saved = {"dense0/kernel"};
+  EXPECT_THAT(
+      TrainOptionsFromJson(TrainOptionsToJson(options)).status().message(),
+      HasSubstr("job.saved: expected none"));
 }
 
 TEST(TrainOptionsTest, HostileTextIsRefusedInOneShortLine) {

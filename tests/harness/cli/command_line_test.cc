@@ -1,11 +1,15 @@
 #include "harness/cli/command_line.h"
 
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "tests/engine/real/scratch_directory.h"
 
 namespace gauntlet {
 namespace {
@@ -351,6 +355,98 @@ TEST(CommandLineTest, HowRowsAreTakenIsPartOfTheJob) {
   EXPECT_EQ(data.validation_steps, 2);
 }
 
+class JobFileFlagTest : public testing::Test {
+ protected:
+  JobFileFlagTest() {
+    std::ofstream(file_) << R"(use: mlp
+job: {epochs: 4, replicas: 4, data: {kind: idx, path: d, shuffle: off}}
+cluster: {workers: 2, min_workers: 2, restart: {policy: rejoin, max: 7}}
+preemption: {grace: 20s}
+checkpoint: {every: {steps: 50}, keep: 3, allow_cold_start: true}
+)";
+  }
+
+  TrainCommand Told(Words more) {
+    Words words = {"train", "--job", file_, "--ckpt", "c"};
+    words.insert(words.end(), more.begin(), more.end());
+    return Parsed<TrainCommand>(words);
+  }
+
+  ScratchDirectory scratch_;
+  const std::string file_ = scratch_ / "job.yaml";
+};
+
+TEST_F(JobFileFlagTest, AFileIsAsGoodAsOptions) {
+  const TrainCommand command = Told({});
+  const TrainOptions& options = command.options;
+  EXPECT_EQ(command.workers, 2);
+  EXPECT_EQ(command.replicas, 4);
+  EXPECT_EQ(command.preset, file_);
+  EXPECT_EQ(command.launcher.workers, 2);
+  EXPECT_EQ(command.launcher.min_workers, 2);
+  EXPECT_EQ(command.launcher.max_restarts, 7);
+  EXPECT_EQ(command.launcher.restart, RestartPolicy::kRejoin);
+  EXPECT_EQ(command.launcher.stop_grace, std::chrono::seconds(50));
+  EXPECT_EQ(options.cluster.on_loss, OnLoss::kRejoin);
+  EXPECT_EQ(options.job.data.path, "d");
+  EXPECT_EQ(options.job.data.shuffle, Shuffle::kOff);
+  EXPECT_EQ(options.horizon.epochs, 4u);
+  EXPECT_EQ(options.checkpoint.trigger.every, 50u);
+  EXPECT_EQ(options.checkpoint.keep, 3);
+  EXPECT_TRUE(options.checkpoint.allow_cold_start);
+}
+
+TEST_F(JobFileFlagTest, OptionsComeBeforeIt) {
+  const TrainCommand command = Told(
+      {"--preset",       "dnn", "--workers", "3",      "--epochs",  "9",
+       "--shuffle",      "on",  "--data",    "digits", "--restart", "whole-job",
+       "--max-restarts", "1",   "--grace",   "5s",     "--every",   "epoch",
+       "--keep",         "8"});
+  const TrainOptions& options = command.options;
+  EXPECT_EQ(options.job.model.layers[1].units, 256) << "dnn's";
+  EXPECT_EQ(command.launcher.workers, 3);
+  EXPECT_EQ(options.job.replicas, 4);
+  EXPECT_EQ(options.horizon.epochs, 9u);
+  EXPECT_EQ(options.job.data.kind, DataKind::kDigits);
+  EXPECT_EQ(options.job.data.shuffle, Shuffle::kOn);
+  EXPECT_EQ(command.launcher.restart, RestartPolicy::kWholeJob);
+  EXPECT_EQ(options.cluster.on_loss, OnLoss::kLeave);
+  EXPECT_EQ(command.launcher.max_restarts, 1);
+  EXPECT_EQ(command.launcher.stop_grace, std::chrono::seconds(35));
+  EXPECT_EQ(options.checkpoint.trigger.unit, SaveUnit::kEpochs);
+  EXPECT_EQ(options.checkpoint.keep, 8);
+}
+
+TEST_F(JobFileFlagTest, StepsBoundTheEpochsWhereNobodySaysHowMany) {
+  std::ofstream(file_) << "job: {max_steps: 30}\n";
+  EXPECT_EQ(Told({}).options.horizon.epochs, 30u);
+  EXPECT_EQ(Told({"--steps", "7"}).options.horizon.epochs, 7u);
+  EXPECT_EQ(Told({"--epochs", "2"}).options.horizon.max_steps, 30u);
+}
+
+TEST_F(JobFileFlagTest, WhatItCannotSayIsNamed) {
+  const auto message = [this] {
+    return ParseCommandLine(Words{"train", "--job", file_}).status().message();
+  };
+  EXPECT_THAT(message(),
+              HasSubstr("job.yaml: checkpoint: expected --ckpt DIR beside it"));
+  std::ofstream(file_) << "job: {batch: 0}\n";
+  EXPECT_THAT(message(), HasSubstr("job.yaml:1:14: expected a whole number"));
+  std::filesystem::remove(file_);
+  EXPECT_THAT(message(), HasSubstr("train: --job: "));
+}
+
+TEST(CommandLineTest, TrainingMayBeginWithAnothersWeights) {
+  const StartOptions start =
+      Parsed<TrainCommand>({"train", "--init-from", "m", "--init-partial"})
+          .options.start;
+  EXPECT_EQ(start.weights, "m");
+  EXPECT_EQ(start.partial, PartialWeights::kAllow);
+  EXPECT_EQ(
+      ParseCommandLine(Words{"train", "--init-partial"}).status().message(),
+      "train: --init-partial: expected --init-from PATH beside it");
+}
+
 TEST(CommandLineTest, CurvesAndTheExportHaveFoldersOfTheirOwn) {
   const TrainOptions options =
       Parsed<TrainCommand>({"train", "--tensorboard", "c",
@@ -367,10 +463,11 @@ TEST(CommandLineTest, CurvesAndTheExportHaveFoldersOfTheirOwn) {
 
 TEST(CommandLineTest, ACheckpointsModelIsExportedOrAsked) {
   const auto exported = Parsed<CheckpointExportCommand>(
-      {"ckpt", "export", "store", "model", "--data", "d"});
+      {"ckpt", "export", "store", "model", "--data", "d", "--validation", "v"});
   EXPECT_EQ(exported.path, "store");
   EXPECT_EQ(exported.directory, "model");
-  EXPECT_EQ(exported.data_directory, "d");
+  EXPECT_EQ(exported.data.directory, "d");
+  EXPECT_EQ(exported.data.validation_directory, "v");
   const auto asked =
       Parsed<CheckpointPredictCommand>({"ckpt", "predict", "store", "--json"});
   EXPECT_EQ(asked.path, "store");
@@ -413,13 +510,15 @@ TEST(CommandLineTest, AnEvaluatorIsToldWhereToLookHowOftenAndHowLong) {
   EXPECT_EQ(plain.loop.looks, EvaluatorLoop::Looks::kOnce);
   const auto told = Parsed<EvaluateCommand>(
       {"evaluate", "--ckpt", "s", "--every", "9s", "--epochs", "4", "--steps",
-       "7", "--tensorboard", "c", "--data", "d", "--threads", "2", "--json"});
+       "7", "--tensorboard", "c", "--data", "d", "--validation", "v",
+       "--threads", "2", "--json"});
   EXPECT_EQ(told.loop.looks, EvaluatorLoop::Looks::kAgain);
   EXPECT_EQ(told.loop.every, std::chrono::seconds(9));
   EXPECT_EQ(told.loop.until_epoch, 4u);
   EXPECT_EQ(told.loop.until_step, 7u);
   EXPECT_EQ(told.summary_directory, "c");
-  EXPECT_EQ(told.data_directory, "d");
+  EXPECT_EQ(told.data.directory, "d");
+  EXPECT_EQ(told.data.validation_directory, "v");
   EXPECT_EQ(told.threads, 2);
   EXPECT_EQ(told.output, OutputFormat::kJson);
 }

@@ -56,6 +56,24 @@ TEST_F(CaseRunnerTest, HasNoVerdictWhereTheReferenceCannotBeMade) {
   EXPECT_THAT(verdict.reason, HasSubstr("/nowhere"));
 }
 
+TEST_F(CaseRunnerTest, BeginsWithTheModelOfTheRunBefore) {
+  Case one = CrashCase();
+  one.before = {.workers = 3, .epochs = 1};
+  const CaseOutcome outcome = Run(one);
+  EXPECT_EQ(outcome.result.verdict.kind, VerdictKind::kPass)
+      << outcome.result.verdict.reason;
+  EXPECT_NE(outcome.final_digest, Run(CrashCase()).final_digest);
+}
+
+// 64 replicas of 4 rows have none of 96 rows left for a step.
+TEST_F(CaseRunnerTest, HasNoVerdictWhereTheRunBeforeCannotFinish) {
+  Case one = CleanCase();
+  one.before = {.workers = 64};
+  const Verdict verdict = Run(one).result.verdict;
+  EXPECT_EQ(verdict.kind, VerdictKind::kError);
+  EXPECT_THAT(verdict.reason, HasSubstr("the run before did not finish"));
+}
+
 TEST_F(CaseRunnerTest, SkipsWhatCannotBeRunHere) {
   Case one = CleanCase();
   one.needs.gpus = 2;

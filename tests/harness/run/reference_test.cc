@@ -66,6 +66,15 @@ TEST(ReferencesTest, DoNotDependOnHowTheRunIsDisturbedOrCut) {
   EXPECT_EQ(cut, FinalOf(others, PlanOf(CleanCase())));
 }
 
+// It is what runs of several steps an execution are held against.
+TEST(ReferencesTest, LookAtWhatIsDueAfterEachStep) {
+  RunPlan plan = PlanOf(CleanCase());
+  plan.train.steps_per_execution = 5;
+  References references("", "b1");
+  const auto data = references.DataOf(plan.train.job.data).value();
+  EXPECT_EQ(ReferencePlanOf(plan, *data).train.steps_per_execution, 1u);
+}
+
 TEST(ReferencesTest, AnotherJobOrHorizonIsAnotherTrajectory) {
   References references("", "b1");
   RunPlan plan = PlanOf(CleanCase());
@@ -75,6 +84,24 @@ TEST(ReferencesTest, AnotherJobOrHorizonIsAnotherTrajectory) {
   plan = PlanOf(CleanCase());
   plan.train.job.seed = 99;
   EXPECT_NE(FinalOf(references, plan), digest);
+}
+
+// A case that begins with a model of so many workers and epochs.
+RunPlan PlanBehind(int workers, uint64_t epochs) {
+  Case one = CleanCase();
+  one.before = {.workers = workers, .epochs = epochs};
+  return PlanOf(one);
+}
+
+TEST(ReferencesTest, AnotherModelToBeginWithIsAnotherTrajectory) {
+  References references("", "b1");
+  const std::string digest = FinalOf(references, PlanBehind(2, 1));
+  EXPECT_NE(FinalOf(references, PlanOf(CleanCase())), digest);
+  EXPECT_NE(FinalOf(references, PlanBehind(3, 1)), digest)
+      << "as many replicas, another global batch";
+  EXPECT_NE(FinalOf(references, PlanBehind(2, 2)), digest);
+  References others("", "b1");
+  EXPECT_EQ(FinalOf(others, PlanBehind(2, 1)), digest);
 }
 
 class CacheTest : public testing::Test {

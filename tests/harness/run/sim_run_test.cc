@@ -56,6 +56,26 @@ TEST_F(SimRunTest, AnotherSeedIsAnotherRunToTheSameState) {
   EXPECT_EQ(a.launchers[0].result->digest, b.launchers[0].result->digest);
 }
 
+// The survivor has taken steps 1 to 3 of an execution of six, and was to stop
+// at its end; the worker that comes anew has to know of it too.
+TEST_F(SimRunTest, AStopWithinAnExecutionOutlivesARejoin) {
+  RunPlan plan = PlanOf(SmallCase(R"(faults:
+  - id: crash
+    at: {worker: 1, step: 4, point: step.begin}
+    do: crash
+expect: {outcome: recovers}
+)"));
+  plan.launch.restart = RestartPolicy::kRejoin;
+  plan.train.cluster.on_loss = OnLoss::kRejoin;
+  plan.train.steps_per_execution = 6;
+  plan.train.horizon.stop_at_step = 2;
+  const RunLog log = Run(plan);
+  ASSERT_THAT(log.launchers, SizeIs(2)) << "stopped, and started again";
+  EXPECT_EQ(log.launchers[0].exit_code, static_cast<int>(WorkerExit::kStopped));
+  EXPECT_EQ(log.launchers[0].result->steps, 6u);
+  EXPECT_EQ(log.launchers[1].exit_code, 0);
+}
+
 TEST_F(SimRunTest, LivesComeByWorkerThenLife) {
   const RunLog log = Run(PlanOf(CrashCase()));
   std::vector<std::pair<int, int>> lives;

@@ -162,13 +162,32 @@ const BadBody kBodies[] = {
     {"faults: [{at: {point: ckpt.backup.delete}, do: crash}]",
      "s.yaml:3:23: error: can never match: a finished run keeps its "
      "checkpoints"},
-    {"checkpoint: {every: never}\n"
+    {"checkpoint: {every: never, at_success: leave}\n"
      "faults: [{at: {point: ckpt.begin}, do: crash}]",
      "s.yaml:4:23: error: can never match: hit 1 of ckpt.begin, but the run "
      "makes 0 saves"},
     {"faults: [{at: {point: ckpt.rename, hit: 4}, do: crash}]",
      "s.yaml:3:41: error: can never match: hit 4 of ckpt.rename, but the run "
      "makes 3 saves"},
+    {"job: {steps_per_execution: 5}\ncheckpoint: {every: {steps: 1}}\n"
+     "faults: [{at: {point: ckpt.rename, hit: 12}, do: crash}]",
+     "s.yaml:5:41: error: can never match: hit 12 of ckpt.rename, but the run "
+     "makes 11 saves"},
+    {"before: {workers: 0}",
+     "s.yaml:3:19: error: expected a whole number from 1 to 64, found '0'"},
+    {"before: {worker: 2}",
+     "s.yaml:3:10: error: unknown key 'worker' in "
+     "'before'"},
+    {"before: [2]", "s.yaml:3:9: error: expected a map, found a list"},
+    {"job: {steps_per_execution: 0}",
+     "s.yaml:3:28: error: expected a whole number from 1 to 1000000, found "
+     "'0'"},
+    {"job: {steps_per_execution: 1000001}",
+     "s.yaml:3:28: error: expected a whole number from 1 to 1000000, found "
+     "'1000001'"},
+    {"job: {steps_per_execution: two}",
+     "s.yaml:3:28: error: expected a whole number from 1 to 1000000, found "
+     "'two'"},
     {"faults: [{at: {point: ckpt.retire.rename}, do: crash}]",
      "s.yaml:3:23: error: can never match: 3 saves, of which 5 are kept, "
      "retire none"},

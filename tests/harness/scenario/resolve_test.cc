@@ -31,6 +31,7 @@ job:
   optimizer: {name: sgd, lr: 1e-2, momentum: 0.5}
   epochs: 4
   max_steps: 250
+  steps_per_execution: 7
   batch: 16
   replicas: 4
   remainder: keep
@@ -94,6 +95,7 @@ TEST(ResolveTest, ReadsTheJobAndItsSurroundings) {
   EXPECT_EQ(job.seed, 42u);
   EXPECT_EQ(job.remainder, Remainder::kKeep);
   EXPECT_EQ(one.train.horizon.max_steps, 250u);
+  EXPECT_EQ(one.train.steps_per_execution, 7u);
   EXPECT_EQ(one.cluster.device, DeviceChoice::kCpu);
   EXPECT_EQ(one.cluster.transport, TransportChoice::kGrpc);
   EXPECT_EQ(one.cluster.policy, RestartPolicy::kWholeJob);
@@ -105,6 +107,19 @@ TEST(ResolveTest, ReadsTheJobAndItsSurroundings) {
   EXPECT_EQ(one.train.checkpoint.at_success, AtSuccess::kDeleteCheckpoints);
   EXPECT_EQ(one.train.digest_every, 1u);
   EXPECT_TRUE(one.train.log_samples);
+}
+
+TEST(ResolveTest, ReadsWhatWasTrainedBefore) {
+  const Case one = Load(
+      "schema: gauntlet/v1\nname: a\nuse: tiny\n"
+      "before: {workers: 3, epochs: 2, steps_per_epoch: 7}\n"
+      "expect: {outcome: completes}\n")[0];
+  ASSERT_TRUE(one.before);
+  EXPECT_EQ(one.before->workers, 3);
+  EXPECT_EQ(one.before->epochs, 2u);
+  EXPECT_EQ(one.before->steps_per_epoch, 7);
+  EXPECT_EQ(one.train.job.data.steps_per_epoch, 0) << "of the job itself";
+  EXPECT_FALSE(Load(kFull)[0].before);
 }
 
 TEST(ResolveTest, ReadsTheFaultsIntoAPlan) {
@@ -167,7 +182,8 @@ TEST(ResolveTest, TheHeadOfARecordSaysWhatTheOracleMustKnow) {
   const Record record = RecordHead(Load(kFull)[0]);
   EXPECT_EQ(record.setup.workers, 4);
   EXPECT_EQ(record.setup.rows_per_epoch, 4096u);
-  EXPECT_EQ(record.setup.save_interval_steps, 50u);
+  EXPECT_EQ(record.setup.save_interval_steps, 56u)
+      << "50, and the wait for the end of an execution of 7";
   EXPECT_EQ(record.setup.detection_bound_ns, 5'000'000'000);
   EXPECT_THAT(record.setup.planted_bugs, ElementsAre("lose-rng-key"));
   ASSERT_EQ(record.faults.size(), 4u);

@@ -142,6 +142,12 @@ TEST(WriteScenarioProperty, AnyPlanIsReadBackAsItWas) {
     one.seed = *rc::gen::arbitrary<uint64_t>();
     one.plan.seed = one.seed;
     if (*rc::gen::arbitrary<bool>()) {
+      one.before = {.workers = *rc::gen::inRange(1, 65),
+                    .epochs = *rc::gen::inRange<uint64_t>(1, 1'000'001),
+                    .steps_per_epoch = *rc::gen::inRange(0, 100)};
+    }
+    one.train.steps_per_execution = *rc::gen::inRange<uint64_t>(1, 1'000'001);
+    if (*rc::gen::arbitrary<bool>()) {
       one.plan.bugs = {PlantedBug::kLoseMetrics, PlantedBug::kLoseRngKey};
     }
     const int count = *rc::gen::inRange(0, 4);

@@ -1,0 +1,83 @@
+#include "harness/cli/store_flags.h"
+
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+// "50", "30s", "epoch", "never".
+FlagReader ReadTrigger(std::optional<SaveTrigger>& target) {
+  return [&target](const std::string& text) -> Status {
+    if (text == "epoch") {
+      target = SaveTrigger{.unit = SaveUnit::kEpochs, .every = 1};
+    } else if (text == "never") {
+      target = SaveTrigger{.unit = SaveUnit::kNone, .every = 1};
+    } else {
+      const bool seconds = text.ends_with('s');
+      const Result<uint64_t> every = ParseWhole<uint64_t>(
+          text.substr(0, text.size() - (seconds ? 1 : 0)), 1, 1'000'000'000);
+      if (!every.ok()) {
+        return ExpectedValue("steps (50), seconds (30s), epoch or never", text);
+      }
+      target =
+          SaveTrigger{.unit = seconds ? SaveUnit::kSeconds : SaveUnit::kSteps,
+                      .every = *every};
+    }
+    return OkStatus();
+  };
+}
+
+}  // namespace
+
+void AddStoreFlags(Flags& flags, CheckpointOptions& checkpoint,
+                   StoreFlags& told) {
+  flags.Value(
+      {"--ckpt", "DIR",
+       "where checkpoints are kept; none without it. Another run in it is "
+       "waited for, 5 seconds at most"},
+      ReadText(checkpoint.directory));
+  flags.Value({"--every", "N|Ns|epoch|never",
+               "save each N steps, N seconds or epoch (epoch)"},
+              ReadTrigger(told.trigger));
+  flags.Value({"--keep", "N", "checkpoints that are kept (5)"},
+              ReadWhole(told.keep, 1, 1'000'000));
+  flags.Value({"--keep-every-hours", "N",
+               "beside them, one each N hours stays for good (10000); 0: none"},
+              ReadWhole(told.keep_every_hours, 0, 1'000'000));
+  flags.Switch({"--delete-checkpoints-at-success", "",
+                "leave none behind once training is complete"},
+               [&told] { told.delete_at_success = true; });
+  flags.Switch({"--allow-cold-start", "",
+                "begin anew where checkpoints exist and none is good"},
+               [&told] { told.allow_cold_start = true; });
+}
+
+Status TakeStore(const StoreFlags& told, CheckpointOptions& checkpoint) {
+  const auto name_of_needing = [&told]() -> std::string_view {
+    if (told.trigger) return "--every";
+    if (told.keep) return "--keep";
+    if (told.keep_every_hours) return "--keep-every-hours";
+    if (told.delete_at_success) return "--delete-checkpoints-at-success";
+    if (told.allow_cold_start) return "--allow-cold-start";
+    return "";
+  };
+  if (checkpoint.directory.empty() && !name_of_needing().empty()) {
+    return InvalidArgument(
+        fmt::format("{}: expected --ckpt DIR beside it", name_of_needing()));
+  }
+  checkpoint.trigger = told.trigger.value_or(checkpoint.trigger);
+  checkpoint.keep = told.keep.value_or(checkpoint.keep);
+  constexpr int kKeepEveryHours = 10'000;
+  checkpoint.keep_every_hours =
+      static_cast<uint64_t>(told.keep_every_hours.value_or(kKeepEveryHours));
+  checkpoint.allow_cold_start |= told.allow_cold_start;
+  if (told.delete_at_success) {
+    checkpoint.at_success = AtSuccess::kDeleteCheckpoints;
+  }
+  return OkStatus();
+}
+
+}  // namespace gauntlet

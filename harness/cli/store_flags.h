@@ -1,0 +1,30 @@
+// The options of `gauntlet train` about its checkpoints.
+#ifndef GAUNTLET_HARNESS_CLI_STORE_FLAGS_H_
+#define GAUNTLET_HARNESS_CLI_STORE_FLAGS_H_
+
+#include <optional>
+
+#include "engine/status.h"
+#include "engine/train/options.h"
+#include "harness/cli/flags.h"
+
+namespace gauntlet {
+
+// What was said beside the directory, which goes to the options at once.
+struct StoreFlags {
+  std::optional<SaveTrigger> trigger;
+  std::optional<int> keep;
+  std::optional<int> keep_every_hours;
+  bool delete_at_success = false;
+  bool allow_cold_start = false;
+};
+
+void AddStoreFlags(Flags& flags, CheckpointOptions& checkpoint,
+                   StoreFlags& told);
+
+// Puts it into the options. kInvalidArgument names what needs a directory.
+Status TakeStore(const StoreFlags& told, CheckpointOptions& checkpoint);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_STORE_FLAGS_H_

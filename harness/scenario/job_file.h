@@ -1,0 +1,41 @@
+// A file that says what `gauntlet train` trains, with the keys of a scenario's
+// job, cluster, preemption and checkpoint: YAML, read as strictly.
+#ifndef GAUNTLET_HARNESS_SCENARIO_JOB_FILE_H_
+#define GAUNTLET_HARNESS_SCENARIO_JOB_FILE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "engine/status.h"
+#include "harness/scenario/scenario.h"
+
+namespace gauntlet {
+
+// What is said elsewhere in place of what the file says.
+struct JobFileOverrides {
+  std::optional<std::string> preset;  // of `use`
+  std::optional<int> workers;
+  std::optional<int> replicas;
+};
+
+struct JobFile {
+  TrainOptions train;
+  ClusterSetup cluster;
+  // What was said of them, there or elsewhere.
+  std::optional<int> workers;
+  std::optional<int> replicas;
+  std::optional<uint64_t> epochs;
+  bool says_checkpoint = false;
+};
+
+// `defaults` stand where the text says nothing. kInvalidArgument, one line:
+// "job.yaml:3:9: unknown key 'layer' in 'job'; did you mean layers?".
+Result<JobFile> ParseJobFile(std::string_view text, std::string_view file,
+                             const JobFile& defaults,
+                             const JobFileOverrides& overrides);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_SCENARIO_JOB_FILE_H_

@@ -1,0 +1,20 @@
+// What a scenario and a job file have in common: what is trained, where, and
+// how it is saved.
+#ifndef GAUNTLET_HARNESS_SCENARIO_READ_SETUP_H_
+#define GAUNTLET_HARNESS_SCENARIO_READ_SETUP_H_
+
+#include "harness/scenario/diagnostic.h"
+#include "harness/scenario/map_reader.h"
+#include "harness/scenario/scenario.h"
+
+namespace gauntlet {
+
+// `use`, `job`, `cluster`, `preemption` and `checkpoint` of a document. What is
+// not said stays as `one` has it, but for the job: that is the preset's, with a
+// replica for each worker and the case's seed.
+void ReadSetup(const MapReader& document, Case& one,
+               const Diagnostics& diagnostics);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_SCENARIO_READ_SETUP_H_

@@ -1,0 +1,110 @@
+#include "harness/scenario/save_schedule.h"
+
+#include <algorithm>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+// A job of `epoch` steps an epoch on one worker.
+Case Load(const std::string& job, int epoch, const std::string& checkpoint) {
+  const std::string text = fmt::format(
+      "schema: gauntlet/v1\nname: a\nuse: tiny\n"
+      "job: {{data: {{samples: 4096, steps_per_epoch: {}}}, {}}}\n"
+      "cluster: {{workers: 1}}\ncheckpoint: {{{}}}\n"
+      "expect: {{outcome: completes}}\n",
+      epoch, job, checkpoint);
+  const LoadedFile loaded = LoadScenarios(text, "s.yaml");
+  EXPECT_EQ(RenderErrors(loaded, "s.yaml", text), "");
+  return loaded.cases.at(0);
+}
+
+// Steps after which the loop saves, taken one at a time.
+std::vector<uint64_t> Walk(const Case& one) {
+  const uint64_t an_epoch = ShapeOfEpoch(one.train.job).steps;
+  const uint64_t last = *TotalSteps(one);
+  std::vector<uint64_t> saves;
+  bool due = false;
+  for (uint64_t step = 1; step <= last; ++step) {
+    due = due || step % one.train.checkpoint.trigger.every == 0;
+    const bool ends = step % one.train.steps_per_execution == 0 ||
+                      step % an_epoch == 0 || step == last;
+    if (!due || !ends) continue;
+    saves.push_back(step);
+    due = false;
+  }
+  return saves;
+}
+
+uint64_t WidestGap(const std::vector<uint64_t>& saves) {
+  uint64_t widest = 0;
+  uint64_t before = 0;
+  for (const uint64_t save : saves) {
+    widest = std::max(widest, save - before);
+    before = save;
+  }
+  return widest;
+}
+
+TEST(SaveScheduleTest, BoundsWhatALoopDoesForAnyLengthOfAnExecution) {
+  for (int every = 1; every <= 7; ++every) {
+    for (int length = 1; length <= 7; ++length) {
+      for (int epoch = 3; epoch <= 8; ++epoch) {
+        const Case one = Load(
+            fmt::format("epochs: 5, max_steps: 29, steps_per_execution: {}",
+                        length),
+            epoch,
+            fmt::format("every: {{steps: {}}}, at_success: leave", every));
+        const std::vector<uint64_t> saves = Walk(one);
+        const auto name = fmt::format("{} {} {}", every, length, epoch);
+        EXPECT_GE(*ScheduledSaves(one), saves.size()) << name;
+        EXPECT_GE(SaveIntervalSteps(one), WidestGap(saves)) << name;
+        if (length > every) continue;
+        EXPECT_EQ(*ScheduledSaves(one), saves.size()) << name;
+      }
+    }
+  }
+}
+
+TEST(SaveScheduleTest, AnIntervalGrowsByNoMoreThanAnExecution) {
+  struct Row {
+    int length;
+    int epoch;
+    uint64_t interval;
+  };
+  for (const Row& row : {Row{1, 12, 4}, Row{2, 12, 4}, Row{4, 12, 4},
+                         Row{3, 12, 6}, Row{6, 12, 6}, Row{6, 10, 9}}) {
+    const Case one = Load(fmt::format("steps_per_execution: {}", row.length),
+                          row.epoch, "every: {steps: 4}");
+    EXPECT_EQ(SaveIntervalSteps(one), row.interval) << row.length;
+  }
+  const Case by_epochs =
+      Load("steps_per_execution: 5", 12, "every: {epochs: 2}");
+  EXPECT_EQ(SaveIntervalSteps(by_epochs), 24u) << "an epoch ends executions";
+}
+
+TEST(SaveScheduleTest, SavesThatFallIntoOneExecutionAreOne) {
+  const std::string leave = "every: {steps: 1}, at_success: leave";
+  EXPECT_EQ(ScheduledSaves(Load("steps_per_execution: 6", 12, leave)), 6u);
+  // Epochs of ten end executions of six: 6 10 12 18 20 24 30.
+  EXPECT_EQ(ScheduledSaves(Load("steps_per_execution: 6", 10, leave)), 7u);
+  EXPECT_EQ(
+      ScheduledSaves(Load("steps_per_execution: 6, max_steps: 7", 10, leave)),
+      2u);
+}
+
+TEST(SaveScheduleTest, TheEndOfARunIsOneMoreWhereNoneFellOnIt) {
+  EXPECT_EQ(ScheduledSaves(Load("epochs: 3", 10, "every: never")), 1u);
+  EXPECT_EQ(ScheduledSaves(Load("epochs: 3", 10, "every: {epochs: 2}")), 2u);
+  EXPECT_EQ(ScheduledSaves(Load("epochs: 4", 10, "every: {epochs: 2}")), 2u);
+  EXPECT_EQ(
+      ScheduledSaves(Load("epochs: 3, max_steps: 8", 10, "every: {steps: 4}")),
+      2u);
+}
+
+}  // namespace
+}  // namespace gauntlet
