@@ -54,6 +54,8 @@ struct Boundary : Progress {
   std::span<float> weights;
   // The callback's own numbers: in every checkpoint, and back after a restart.
   std::span<float> state;
+  // Writes the trained model's values (weights_file.h).
+  std::function<Status(const std::string& path)> write_weights;
 };
 
 class Callback {

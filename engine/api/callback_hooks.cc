@@ -2,16 +2,17 @@
 
 #include <algorithm>
 
+#include "engine/api/weights_file.h"
 #include "engine/train/trainer.h"
 
 namespace gauntlet {
 
 CallbackHooks::CallbackHooks(World& world, std::span<Callback* const> callbacks,
-                             std::span<const ParameterInfo> parameters,
-                             bool chief)
+                             const Model& model, bool chief)
     : world_(&world),
       callbacks_(callbacks),
-      parameters_(parameters),
+      model_(&model),
+      values_(TrainedValues(model)),
       chief_(chief) {}
 
 std::vector<HookState> CallbackHooks::states(size_t parameters) const {
@@ -42,8 +43,12 @@ Status CallbackHooks::TakePart(
   size_t offset = 0;
   for (Callback* callback : callbacks_) {
     const size_t size = callback->StateSize(state.parameters.size());
-    const Boundary here = {ProgressOf(state), parameters_, state.parameters,
-                           std::span(state.hook_state).subspan(offset, size)};
+    const Boundary here = {
+        ProgressOf(state), model_->parameters(), state.parameters,
+        std::span(state.hook_state).subspan(offset, size),
+        [&](const std::string& path) {
+          return WriteWeights(*world_, path, values_, ValuesOf(*model_, state));
+        }};
     RETURN_IF_ERROR(Keep(*callback, call(*callback, here)));
     offset += size;
   }

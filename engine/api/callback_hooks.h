@@ -16,7 +16,7 @@ class CallbackHooks final : public LoopHooks {
  public:
   // All outlive it.
   CallbackHooks(World& world, std::span<Callback* const> callbacks,
-                std::span<const ParameterInfo> parameters, bool chief);
+                const Model& model, bool chief);
 
   std::vector<HookState> states(size_t parameters) const override;
   Status TrainBegin(TrainState& state) override;
@@ -42,7 +42,8 @@ class CallbackHooks final : public LoopHooks {
 
   World* world_;
   std::span<Callback* const> callbacks_;
-  std::span<const ParameterInfo> parameters_;
+  const Model* model_;
+  std::vector<ParameterInfo> values_;  // TrainedValues of the model
   bool chief_;
   Status failure_;
 };

@@ -64,8 +64,7 @@ Status ModelCheckpoint::OnEpochEnd(const Boundary& at,
   if (!wanted || !at.chief) return OkStatus();
   ASSIGN_OR_RETURN(const std::string path,
                    PathFor(options_.path, at.epoch, metrics));
-  return Annotate(WriteWeights(at.world, path, at.parameters, at.weights),
-                  "model checkpoint");
+  return Annotate(at.write_weights(path), "model checkpoint");
 }
 
 }  // namespace gauntlet

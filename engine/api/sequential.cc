@@ -70,9 +70,11 @@ Status Sequential::Compile(const CompileOptions& options) {
   const JobSpec job = {.model = model_, .optimizer = options.optimizer};
   RETURN_IF_ERROR(Validate(job));
   ASSIGN_OR_RETURN(built_, BuildJobModel(job, input_, ClassesOf(model_), {}));
-  weights_.resize(built_.model->parameter_count());
-  built_.model->Initialize(options.seed, weights_);
-  evaluation_state_.assign(built_.model->replica_state_size(), 0.0f);
+  const Model& model = *built_.model;
+  values_ = TrainedValues(model);
+  weights_.assign(model.parameter_count() + model.replica_state_size(), 0.0f);
+  model.Initialize(options.seed,
+                   std::span(weights_).first(model.parameter_count()));
   begins_with_seed_ = true;
   return OkStatus();
 }
@@ -91,7 +93,7 @@ JobSpec Sequential::JobFor(const DataSpec& data,
                  .remainder = options.remainder,
                  .start = {.weights = {}, .epoch = options.initial_epoch}};
   if (!begins_with_seed_) {
-    job.start.weights = WeightsDigest(parameters(), weights_);
+    job.start.weights = WeightsDigest(values_, weights_);
   }
   return job;
 }
@@ -114,7 +116,7 @@ Result<FitResult> Sequential::Fit(World& world, const DataSpec& data,
                    LoadData(world.storage, data));
   RETURN_IF_ERROR(CheckShape(split->train));
   const std::string job_json = JobToJson(train.job, split->content);
-  CallbackHooks hooks(world, options.callbacks, parameters(),
+  CallbackHooks hooks(world, options.callbacks, *built_.model,
                       options.place.rank == 0);
   NoProgressReporter reporter;
   TrainedWorker trained = TrainAsWorker(world,
@@ -140,8 +142,7 @@ FitResult Sequential::TakeOver(TrainedWorker& trained) {
                       .steps = state.position.step,
                       .resumed_from = trained.resumed_from,
                       .digest = state.ComputeDigest()};
-  evaluation_state_ = CombinedReplicaState(*built_.model, state);
-  weights_ = std::move(state.parameters);
+  weights_ = ValuesOf(*built_.model, state);
   begins_with_seed_ = false;
   return result;
 }
@@ -162,23 +163,23 @@ Result<EpochMetrics> Sequential::Evaluate(const Dataset& rows) const {
     return InvalidArgument("data: expected at least one row, found none");
   }
   const ReplicaResult result = built_.model->Evaluate(
-      weights_, {.features = rows.features,
-                 .labels = rows.labels,
-                 .loss_scale = numerics::LossScale(rows.rows),
-                 .state = evaluation_state_});
+      weights(), {.features = rows.features,
+                  .labels = rows.labels,
+                  .loss_scale = numerics::LossScale(rows.rows),
+                  .state = std::span(weights_).subspan(weights().size())});
   return EpochMetrics{.loss = result.loss,
                       .accuracy = static_cast<double>(result.correct) /
                                   static_cast<double>(rows.rows)};
 }
 
 Status Sequential::SaveWeights(World& world, const std::string& path) const {
-  return WriteWeights(world, path, parameters(), weights_);
+  return WriteWeights(world, path, values_, weights_);
 }
 
 Status Sequential::LoadWeights(World& world, const std::string& path,
                                PartialWeights partial) {
   ASSIGN_OR_RETURN(const size_t given,
-                   ReadWeights(world, path, parameters(), weights_, partial));
+                   ReadWeights(world, path, values_, weights_, partial));
   begins_with_seed_ = begins_with_seed_ && given == 0;
   return OkStatus();
 }

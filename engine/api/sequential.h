@@ -97,7 +97,9 @@ class Sequential {
   std::span<const ParameterInfo> parameters() const {
     return built_.model->parameters();
   }
-  std::span<const float> weights() const { return weights_; }
+  std::span<const float> weights() const {
+    return std::span(weights_).first(built_.model->parameter_count());
+  }
 
   Status SaveWeights(World& world, const std::string& path) const;
   // Where training begins from then on: another start is another job.
@@ -112,10 +114,10 @@ class Sequential {
   RowShape input_;
   ModelSpec model_;
   CompileOptions compile_;
-  JobModel built_;  // by Compile
-  std::vector<float> weights_;
-  std::vector<float> evaluation_state_;  // what replicas keep, as one
-  bool begins_with_seed_ = true;         // nobody has touched the weights
+  JobModel built_;                     // by Compile
+  std::vector<ParameterInfo> values_;  // TrainedValues of the model
+  std::vector<float> weights_;         // its values
+  bool begins_with_seed_ = true;       // nobody has touched them
 };
 
 }  // namespace gauntlet

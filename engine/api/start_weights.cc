@@ -15,13 +15,14 @@ Result<std::vector<float>> TakeStart(World& world, const Dataset& rows,
   RETURN_IF_ERROR(Validate(job));
   ASSIGN_OR_RETURN(const JobModel built,
                    BuildJobModel(job, rows.shape(), rows.classes, {}));
-  weights.resize(built.model->parameter_count());
-  built.model->Initialize(job.seed, weights);
-  const auto parameters = built.model->parameters();
+  const Model& model = *built.model;
+  weights.resize(model.parameter_count() + model.replica_state_size());
+  model.Initialize(job.seed, std::span(weights).first(model.parameter_count()));
+  const std::vector<ParameterInfo> values = TrainedValues(model);
   RETURN_IF_ERROR(
-      ReadWeights(world, start.weights, parameters, weights, start.partial)
+      ReadWeights(world, start.weights, values, weights, start.partial)
           .status());
-  const Digest digest = WeightsDigest(parameters, weights);
+  const Digest digest = WeightsDigest(values, weights);
   if (job.start.weights && *job.start.weights != digest) {
     return InvalidArgument(fmt::format(
         "{}: expected the weights of digest {} that training started from, "

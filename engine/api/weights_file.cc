@@ -9,6 +9,7 @@
 #include "engine/ckpt/safetensors.h"
 #include "engine/ckpt/state_digest.h"
 #include "engine/ckpt/store_names.h"
+#include "engine/numerics.h"
 #include "engine/tensor.h"
 #include "engine/train/model_export.h"
 #include "engine/world/directories.h"
@@ -21,10 +22,11 @@ namespace {
 // Beyond any model that the engine trains, and small enough to read.
 constexpr uint64_t kMaxFile = uint64_t{1} << 34;
 
-// What a source holds, by name; the views point into one of the other two.
+// What a source holds, by name; the views point into one of the others.
 struct Source {
   std::string file;
   LoadedCheckpoint checkpoint;
+  std::map<std::string, std::vector<float>> combined;
   std::map<std::string, TensorView> tensors;
 };
 
@@ -69,7 +71,32 @@ Status ReadSource(World& world, const std::string& path, Source& source) {
   return ReadFileInto(world, path, source);
 }
 
-// Why the source does not give that parameter; "" if it does.
+// Of a checkpoint, where each replica keeps a tensor of its own: makes one for
+// all of them, as an export has it.
+void CombineReplicas(std::span<const ParameterInfo> values, Source& source) {
+  for (const ParameterInfo& info : values) {
+    const auto found = source.checkpoint.tensors.find(info.name);
+    if (found == source.checkpoint.tensors.end()) continue;
+    const Tensor& all = found->second;
+    if (all.dtype != DType::kF32 || all.shape.empty() || all.shape[0] == 0 ||
+        !std::ranges::equal(std::span(all.shape).subspan(1), info.shape)) {
+      continue;
+    }
+    std::vector<float> of_replicas(all.bytes.size() / sizeof(float));
+    std::memcpy(of_replicas.data(), all.bytes.data(), all.bytes.size());
+    std::vector<float>& one = source.combined[info.name];
+    one.resize(info.size);
+    for (size_t i = 0; i < info.size; ++i) {
+      one[i] = numerics::ReplicaMean(of_replicas.data() + i, info.size,
+                                     all.shape[0]);
+    }
+    source.tensors[info.name] = {.name = info.name,
+                                 .shape = info.shape,
+                                 .bytes = std::as_bytes(std::span(one))};
+  }
+}
+
+// Why the source does not give that value; "" if it does.
 std::string Unfit(const Source& source, const ParameterInfo& info) {
   const auto found = source.tensors.find(info.name);
   if (found == source.tensors.end()) {
@@ -110,6 +137,7 @@ Result<size_t> ReadWeights(World& world, const std::string& path,
                            std::span<float> weights, PartialWeights partial) {
   Source source;
   RETURN_IF_ERROR(ReadSource(world, path, source));
+  CombineReplicas(parameters, source);
   std::vector<const ParameterInfo*> given;
   std::string missing;
   for (const ParameterInfo& info : parameters) {

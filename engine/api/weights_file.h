@@ -15,7 +15,8 @@
 
 namespace gauntlet {
 
-// Of names, shapes and bits.
+// Of names, shapes and bits. Here and below `parameters` may be all of a
+// model's TrainedValues.
 Digest WeightsDigest(std::span<const ParameterInfo> parameters,
                      std::span<const float> weights);
 
@@ -27,7 +28,8 @@ Status WriteWeights(World& world, const std::string& path,
 
 // Reads into `weights`, which is as it was after an error. `path` is a file of
 // WriteWeights, an export's directory, or that of one checkpoint, which is
-// verified; what it holds beside the parameters is passed over. Returns how
+// verified; what it holds beside the parameters is passed over, and what its
+// replicas keep is combined. Returns how
 // many parameters it gave; kDataLoss: the file is no such thing,
 // kInvalidArgument: a directory that is neither, kRefuse and one is missing, or
 // kAllow and all are.

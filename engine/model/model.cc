@@ -449,6 +449,16 @@ std::vector<TensorView> ViewsOf(std::span<const ParameterInfo> infos,
   return views;
 }
 
+std::vector<ParameterInfo> TrainedValues(const Model& model) {
+  std::vector<ParameterInfo> values(model.parameters().begin(),
+                                    model.parameters().end());
+  for (ParameterInfo info : model.replica_state()) {
+    info.offset += model.parameter_count();
+    values.push_back(std::move(info));
+  }
+  return values;
+}
+
 size_t Model::replica_state_size() const {
   const std::span<const ParameterInfo> infos = replica_state();
   return infos.empty() ? 0 : infos.back().offset + infos.back().size;

@@ -91,6 +91,10 @@ class Model {
                                  const ReplicaBatch& batch) = 0;
 };
 
+// All that a model is once it is trained, in one flat array: its parameters,
+// and behind them its replica_state(), one for all replicas.
+std::vector<ParameterInfo> TrainedValues(const Model& model);
+
 }  // namespace gauntlet
 
 #endif  // GAUNTLET_ENGINE_MODEL_MODEL_H_

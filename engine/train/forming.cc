@@ -108,7 +108,7 @@ void Forming::MakeState(StartFrom start) {
 void Forming::Initialize() {
   MakeState(StartFrom::kInitialParameters);
   if (parts_.options().job.start.weights) {
-    std::ranges::copy(parts_.inputs.weights, parts_.state->parameters.begin());
+    StartFromValues(*parts_.built.model, parts_.inputs.weights, *parts_.state);
   }
   started_as_ = parts_.state->ComputeDigest();
   parts_.world.events.Emit({.kind = EventKind::kInitialized,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <set>
 #include <string_view>
 #include <type_traits>
@@ -306,6 +307,22 @@ void DropHookState(const TrainState& state,
       tensors, [&](const auto& entry) { return !known.contains(entry.first); });
 }
 
+void StartFromValues(const Model& model, std::span<const float> values,
+                     TrainState& state) {
+  const auto parameters = values.first(model.parameter_count());
+  const auto kept = values.subspan(parameters.size());
+  std::ranges::copy(parameters, state.parameters.begin());
+  if (kept.empty()) return;
+  const size_t replicas = state.replica_state.size() / kept.size();
+  for (const ParameterInfo& info : model.replica_state()) {
+    const auto of_one = kept.subspan(info.offset, info.size);
+    float* to = state.replica_state.data() + info.offset * replicas;
+    for (size_t i = 0; i < replicas; ++i) {
+      to = std::ranges::copy(of_one, to).out;
+    }
+  }
+}
+
 std::vector<float> CombinedReplicaState(const Model& model,
                                         const TrainState& state) {
   std::vector<float> combined(model.replica_state_size());
@@ -320,6 +337,13 @@ std::vector<float> CombinedReplicaState(const Model& model,
     }
   }
   return combined;
+}
+
+std::vector<float> ValuesOf(const Model& model, const TrainState& state) {
+  std::vector<float> values = state.parameters;
+  std::ranges::copy(CombinedReplicaState(model, state),
+                    std::back_inserter(values));
+  return values;
 }
 
 }  // namespace gauntlet

@@ -152,6 +152,14 @@ class TrainState {
 void DropHookState(const TrainState& state,
                    std::map<std::string, Tensor>& tensors);
 
+// The TrainedValues of a model in that state.
+std::vector<float> ValuesOf(const Model& model, const TrainState& state);
+
+// Takes a model's TrainedValues for the parameters, and for what each replica
+// keeps. REQUIRES: as many values.
+void StartFromValues(const Model& model, std::span<const float> values,
+                     TrainState& state);
+
 // What an evaluation goes by where each replica keeps something for itself: the
 // mean over replicas, in their order, laid out as the model's replica_state().
 std::vector<float> CombinedReplicaState(const Model& model,

@@ -3,6 +3,7 @@
 
 #include "engine/api/backup_and_restore.h"
 #include "engine/api/interrupt_at.h"
+#include "engine/api/model_checkpoint.h"
 #include "tests/engine/api/fit_fixture.h"
 
 namespace gauntlet {
@@ -85,6 +86,44 @@ TEST(WeightsFileTest, TheWeightsOfACheckpointCanBeLoaded) {
     const Status loaded = other.LoadWeights(world, "/backup/step-000000006-g1");
     ASSERT_TRUE(loaded.ok()) << loaded.ToString();
     EXPECT_TRUE(std::ranges::equal(other.weights(), trained.weights()));
+  });
+}
+
+Sequential ModelWithMeans() {
+  Sequential model({.height = 7, .width = 7},
+                   {layers::Flatten(), layers::Dense(8), layers::Center(0.5f),
+                    layers::Dense(10)});
+  EXPECT_TRUE(model.Compile({.optimizer = {.learning_rate = 0.01f}}).ok());
+  return model;
+}
+
+// Two replicas, each with moving means of its own. From a file, from a
+// callback's, and from a checkpoint the model is what it was.
+TEST(WeightsFileTest, WhatReplicasKeepIsAPartOfTheModel) {
+  FitFixture fixture;
+  fixture.Run([](World& world) {
+    const auto data = LoadData(world.storage, SmallDigits()).value();
+    ModelCheckpoint best({.path = "/epoch"});
+    BackupAndRestore backup(
+        {.backup_dir = "/backup", .delete_checkpoint = false});
+    FitOptions options = SmallFit(1, {&best, &backup});
+    options.replicas = 2;
+    options.batch = 8;
+    Sequential trained = ModelWithMeans();
+    ASSERT_TRUE(trained.Fit(world, SmallDigits(), options).ok());
+    ASSERT_TRUE(trained.SaveWeights(world, "/w").ok());
+    const float loss = trained.Evaluate(data->validation)->loss;
+    const auto again = trained.Fit(world, SmallDigits(), SmallFit(1, {}));
+    for (const char* const path :
+         {"/w", "/epoch", "/backup/step-000000006-g1"}) {
+      Sequential loaded = ModelWithMeans();
+      EXPECT_NE(loaded.Evaluate(data->validation)->loss, loss);
+      const Status taken = loaded.LoadWeights(world, path);
+      ASSERT_TRUE(taken.ok()) << taken.ToString();
+      EXPECT_EQ(loaded.Evaluate(data->validation)->loss, loss) << path;
+      const auto next = loaded.Fit(world, SmallDigits(), SmallFit(1, {}));
+      EXPECT_EQ(next->digest, again->digest) << path;
+    }
   });
 }
 
