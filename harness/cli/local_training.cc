@@ -94,6 +94,7 @@ int TrainOnThisMachine(const TrainCommand& command, Console& console) {
       !signal.empty()) {
     InstallNoticeSignal(signal);
   }
+  ReleaseSignals();
   const Result<int> exit_code = Train(command, console);
   if (exit_code.ok()) return *exit_code;
   fmt::print(console.err, "gauntlet train: {}\n", exit_code.status().message());
