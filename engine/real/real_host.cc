@@ -7,7 +7,7 @@
 #include <initializer_list>
 
 #include "engine/check.h"
-#include "engine/real/http_get.h"
+#include "engine/real/http_client.h"
 #include <time.h>
 #include <unistd.h>
 
@@ -127,8 +127,8 @@ int RealHost::Interrupts() const {
   return interrupts.load(std::memory_order_relaxed);
 }
 
-Result<HttpAnswer> RealHost::Get(const HttpUrl& url, Time deadline) {
-  return HttpGet(url, deadline);
+Result<HttpAnswer> RealHost::Ask(const HttpQuestion& question, Time deadline) {
+  return AskByHttp(question, deadline, names_);
 }
 
 void RealHost::Exit(int code) {

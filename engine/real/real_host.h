@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "engine/real/name_lookup.h"
 #include "engine/world/host.h"
 #include <signal.h>
 
@@ -37,8 +38,11 @@ class RealHost final : public Host {
   int TerminationNotices() const override;
   std::optional<Time> FirstNotice() const override;
   int Interrupts() const override;
-  Result<HttpAnswer> Get(const HttpUrl& url, Time deadline) override;
+  Result<HttpAnswer> Ask(const HttpQuestion& question, Time deadline) override;
   [[noreturn]] void Exit(int code) override;
+
+ private:
+  NameLookup names_;
 };
 
 }  // namespace gauntlet

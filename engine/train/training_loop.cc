@@ -67,11 +67,13 @@ TrainingLoop::Boundary TrainingLoop::LastBoundary() const {
   return state_->position.sample == 0 ? Boundary::kEpoch : Boundary::kStep;
 }
 
-Result<LoopEnd> TrainingLoop::GoOn(uint64_t generation) {
+Result<LoopEnd> TrainingLoop::GoOn(uint64_t generation, FirstSave first_save) {
   generation_ = generation;
   if (state_->position.step > 0) {
     NoteDue(LastBoundary());
-    if (ExecutionEnds()) {
+    const bool at_once = first_save == FirstSave::kAtOnce;
+    if (at_once) agreed_ |= kRequestSave;
+    if (ExecutionEnds() || at_once) {
       RETURN_IF_ERROR(Settle());
     } else {
       // What was due within it is not known any more.
@@ -304,7 +306,10 @@ Status TrainingLoop::SaveNow(SaveNeed need) {
   Expect(options_->cluster.save_timeout);
   const Time begin = world_->clock.Now();
   if (summary_ != nullptr) summary_->BeforeSave();
+  TellOfSave(options_->cluster.save_timeout);
   const Status status = save_->Save(*state_);
+  TellOfSave(Duration::zero());
+  in_save_ = !status.ok() && !MayGoOnAfter(status);
   for (const std::string& warning : save_->TakeWarnings()) Say(warning);
   last_save_ = world_->clock.Now();
   saving_ += last_save_ - begin;
@@ -320,6 +325,10 @@ Status TrainingLoop::SaveNow(SaveNeed need) {
   Say(fmt::format("save of step {} failed: {}", position.step,
                   status.message()));
   return OkStatus();
+}
+
+void TrainingLoop::TellOfSave(Duration bound) {
+  if (saves_told_ != nullptr) saves_told_->Progress({.saving = bound});
 }
 
 // A line for people, where somebody listens.

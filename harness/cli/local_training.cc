@@ -66,7 +66,9 @@ Status CheckFiles(Storage& storage, const TrainCommand& command) {
   return EnsureDirectory(storage, command.logs_directory);
 }
 
-Result<int> Train(const TrainCommand& command, Console& console) {
+Result<int> Train(const TrainCommand& told, Console& console) {
+  TrainCommand command = told;
+  command.launcher.notices = command.options.preemption;
   RealWorld real;
   World world = real.world();
   RETURN_IF_ERROR(CheckFiles(real.storage, command));
