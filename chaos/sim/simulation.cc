@@ -1,5 +1,6 @@
 #include "chaos/sim/simulation.h"
 
+#include <ranges>
 #include <utility>
 
 #include "chaos/sim/sim_tasks.h"
@@ -72,7 +73,7 @@ class SimHost final : public Host {
   int TerminationNotices() const override { return notices_; }
   std::optional<Time> FirstNotice() const override { return first_; }
   int Interrupts() const override { return interrupts_; }
-  Result<HttpAnswer> Get(const HttpUrl& url, Time deadline) override;
+  Result<HttpAnswer> Ask(const HttpQuestion& question, Time deadline) override;
   [[noreturn]] void Exit(int code) override {
     exit_(code);
     __builtin_unreachable();
@@ -95,22 +96,24 @@ class SimHost final : public Host {
   std::optional<Time> first_;
 };
 
-Result<HttpAnswer> SimHost::Get(const HttpUrl& url, Time deadline) {
-  const auto found = simulation_.metadata_.find(name_);
-  const MetadataService service = found == simulation_.metadata_.end()
-                                      ? MetadataThatSays("FALSE")
-                                      : found->second;
+Result<HttpAnswer> SimHost::Ask(const HttpQuestion& question, Time deadline) {
+  const HttpUrl& url = question.url;
+  const MetadataService service = simulation_.MetadataOf(name_);
   const Time answered = simulation_.now() + service.takes;
   const bool hangs =
       service.way == MetadataService::Way::kHangs || answered > deadline;
   SimClock(simulation_.scheduler_).SleepUntil(hangs ? deadline : answered);
   if (hangs) return DeadlineExceeded(HttpUrlText(url) + ": no answer in time");
+  if (url.kind == HttpUrl::HostKind::kName && url.host != service.name) {
+    return Unavailable(HttpUrlText(url) + ": resolve: name not known");
+  }
   if (service.way == MetadataService::Way::kRefuses) {
     return Unavailable(HttpUrlText(url) + ": connection refused");
   }
-  const Result<std::optional<HttpAnswer>> answer = ReadHttpAnswer(
-      std::string_view(service.bytes).substr(0, kMaxHttpAnswerBytes),
-      HttpStream::kClosed);
+  const std::string bytes = simulation_.AnswerOf(service, question);
+  const Result<std::optional<HttpAnswer>> answer =
+      ReadHttpAnswer(std::string_view(bytes).substr(0, kMaxHttpAnswerBytes),
+                     HttpStream::kClosed);
   if (!answer.ok()) return Annotate(answer.status(), HttpUrlText(url));
   // Closed, it is either an answer or none.
   CHECK(answer->has_value(), "an answer that is neither");
@@ -307,7 +310,42 @@ void Simulation::Interrupt(ProcessId process) {
 }
 
 void Simulation::SetMetadata(const std::string& host, MetadataService service) {
-  metadata_[host] = std::move(service);
+  std::erase_if(metadata_, [&](const auto& set) { return set.first == host; });
+  metadata_.emplace_back(host, std::move(service));
+}
+
+// The newest word on any host of the machine: which ones share it may not have
+// been known when it was said.
+MetadataService Simulation::MetadataOf(const std::string& host) {
+  const Machine& machine = MachineOf(host);
+  for (const auto& [other, service] : std::views::reverse(metadata_)) {
+    if (&MachineOf(other) == &machine) return service;
+  }
+  return MetadataThatSays("FALSE");
+}
+
+std::string Simulation::AnswerOf(const MetadataService& service,
+                                 const HttpQuestion& question) {
+  const auto answer = [](std::string_view status, std::string_view body) {
+    return fmt::format("HTTP/1.1 {}\r\nContent-Length: {}\r\n\r\n{}", status,
+                       body.size(), body);
+  };
+  if (!service.token_lives) {
+    return question.method == HttpMethod::kGet
+               ? service.bytes
+               : answer("405 Method Not Allowed", "");
+  }
+  if (question.method == HttpMethod::kPut) {
+    if (!service.token_bytes.empty()) return service.token_bytes;
+    const std::string token = fmt::format("token-{}==", tokens_.size());
+    tokens_[token] = now() + *service.token_lives;
+    return answer("200 OK", token);
+  }
+  for (const HttpHeader& header : question.headers) {
+    const auto token = tokens_.find(header.value);
+    if (token != tokens_.end() && now() < token->second) return service.bytes;
+  }
+  return answer("401 Unauthorized", "");
 }
 
 void Simulation::PowerLoss(const std::string& host) {

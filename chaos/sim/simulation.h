@@ -36,12 +36,20 @@
 
 namespace gauntlet {
 
-// Of one host: what comes of a Host::Get, whatever it asks for.
+// Of one machine: what comes of a Host::Ask, whatever it asks for. It has every
+// address, and of all names one.
 struct MetadataService {
+  // A name that nobody resolves is a service that hangs.
   enum class Way : uint8_t { kAnswers, kHangs, kRefuses };
   Way way = Way::kAnswers;
   std::string bytes;  // of the connection until it is closed
   Duration takes = std::chrono::milliseconds(1);
+  std::string name = "metadata.google.internal";
+  // Who does not bring a token that it gave so long ago at most is told that it
+  // wants one; none: it takes anybody.
+  std::optional<Duration> token_lives = {};
+  // What comes of the question for a token; "": a token.
+  std::string token_bytes = {};
 };
 // An answer with this body.
 MetadataService MetadataThatSays(std::string_view body);
@@ -122,8 +130,8 @@ class Simulation {
   void Notify(ProcessId process);
   // SIGINT: Interrupts() goes up too.
   void Interrupt(ProcessId process);
-  // From now on this is what the host's metadata service does; at first it says
-  // FALSE.
+  // From now on this is what the metadata service of the host's machine does;
+  // at first it says FALSE.
   void SetMetadata(const std::string& host, MetadataService service);
   // Cuts the host's machine off power: kills its processes without a goodbye
   // and takes from its disk what the profile allows. The machine is up again at
@@ -177,6 +185,9 @@ class Simulation {
   struct Callbacks;
 
   Machine& MachineOf(const std::string& host);
+  MetadataService MetadataOf(const std::string& host);
+  std::string AnswerOf(const MetadataService& service,
+                       const HttpQuestion& question);
   Process& Find(ProcessId process) const;
   void RunBody(Process& process);
   void Gone(Process& process);
@@ -189,7 +200,8 @@ class Simulation {
   int ports_taken_ = 0;
   std::map<std::string, std::string> machine_names_;  // by host
   std::map<std::string, std::unique_ptr<Machine>> machines_;
-  std::map<std::string, MetadataService> metadata_;  // by host
+  std::vector<std::pair<std::string, MetadataService>> metadata_;  // by host
+  std::map<std::string, Time> tokens_;  // and when they run out
   std::vector<std::unique_ptr<Process>> processes_;
   std::unique_ptr<Callbacks> callbacks_;
   std::vector<LoggedEvent> events_;

@@ -8,7 +8,7 @@ namespace gauntlet {
 
 PreemptionCheckpointHandler::PreemptionCheckpointHandler(
     CustomTraining& training, CheckpointManager& manager,
-    const PreemptionOptions& options, NoticeWatch::Say say)
+    const PreemptionOptions& options, NoticeSources::Say say)
     : training_(&training),
       manager_(&manager),
       watch_(training.world(), options, std::move(say)),

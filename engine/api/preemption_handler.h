@@ -32,7 +32,7 @@ class PreemptionCheckpointHandler {
   PreemptionCheckpointHandler(CustomTraining& training,
                               CheckpointManager& manager,
                               const PreemptionOptions& options,
-                              NoticeWatch::Say say = nullptr);
+                              NoticeSources::Say say = nullptr);
 
   // One step of all workers, and the save that a notice to any of them asks
   // for. What the caller does between two calls counts among what has to fit

@@ -77,12 +77,18 @@ Result<CheckpointStore> CheckpointStore::Open(World& world,
   return CheckpointStore(world, std::move(cleaned));
 }
 
-Result<Claim> CheckpointStore::ClaimGeneration(const std::string& job_json) {
+Result<Claim> CheckpointStore::ClaimGeneration(const std::string& job_json,
+                                               StateInMemory memory) {
   record_.reset();
   lineage_.clear();
-  ASSIGN_OR_RETURN(const uint64_t generation, CreateClaim(*world_, options_));
+  StoreOptions options = options_;
+  if (memory == StateInMemory::kHeld &&
+      options.cold_start == ColdStart::kRefuse) {
+    options.cold_start = ColdStart::kFromMemory;
+  }
+  ASSIGN_OR_RETURN(const uint64_t generation, CreateClaim(*world_, options));
   ASSIGN_OR_RETURN(RecordedClaim recorded,
-                   RecordParent(*world_, options_, generation, job_json));
+                   RecordParent(*world_, options, generation, job_json));
   record_ = recorded.record;
   lineage_ = recorded.lineage;
   world_->events.Emit(
@@ -92,6 +98,11 @@ Result<Claim> CheckpointStore::ClaimGeneration(const std::string& job_json) {
   ASSIGN_OR_RETURN(const std::vector<std::string> warnings,
                    Tidy(*world_, options_, recorded));
   warnings_.insert(warnings_.end(), warnings.begin(), warnings.end());
+  const std::string& none_valid = recorded.choice.none_valid;
+  if (memory == StateInMemory::kHeld && !none_valid.empty()) {
+    warnings_.push_back(none_valid +
+                        " (training goes on from the workers' memory)");
+  }
   RETURN_IF_ERROR(Warn(WriteStateFile({})));
   // What an interrupted retention left over; a finished run makes no save that
   // would do it.
@@ -99,7 +110,8 @@ Result<Claim> CheckpointStore::ClaimGeneration(const std::string& job_json) {
   return Claim{.generation = generation,
                .parent = recorded.parent,
                .parent_phase = recorded.record.parent.phase,
-               .parent_digest = recorded.record.parent.state_digest};
+               .parent_digest = recorded.record.parent.state_digest,
+               .none_is_valid = !none_valid.empty()};
 }
 
 Result<LoadedCheckpoint> CheckpointStore::Load(const CheckpointRef& ref) {

@@ -25,7 +25,13 @@
 
 namespace gauntlet {
 
-enum class ColdStart : uint8_t { kRefuse, kAllow };
+// What a claim does where there are checkpoints and none is valid. From memory:
+// workers hold the state, so nothing begins afresh; what is lost is recorded as
+// the parent, so that nobody without that state does later.
+enum class ColdStart : uint8_t { kRefuse, kAllow, kFromMemory };
+
+// Whether who claims has a state to go on from beside the store's.
+enum class StateInMemory : uint8_t { kNone, kHeld };
 
 // A launcher's hold on the store, which its workers' lives share: of two
 // launchers that know nothing of each other the later one keeps the store.
@@ -72,6 +78,8 @@ struct Claim {
   std::optional<CheckpointRef> parent;  // none: a cold start
   Phase parent_phase = Phase::kInEpoch;
   Digest parent_digest;  // of its state
+  // There are checkpoints, and none is valid.
+  bool none_is_valid = false;
 };
 
 struct LoadedCheckpoint {
@@ -120,13 +128,15 @@ class CheckpointStore {
   // generation's suffix; clears what interrupted saves and deletions left.
   // kFailedPrecondition: there are checkpoints and none is valid (exit 7;
   // unless cold_start allows it), or they are of another job: says what
-  // differs; or a later launch has claimed the store, or it was deleted since
+  // differs (that none is valid is a warning where the state is in memory);
+  // or a later launch has claimed the store, or it was deleted since
   // this tenure claimed in it. kInvalidArgument: the state file was edited to
   // something that is not there. kFenced: a higher claim came in between.
   // kIoError: the disk does not read, which is no reason to give a checkpoint
   // up. After an error the store is as it was, but for a claim that counts for
   // nothing.
-  Result<Claim> ClaimGeneration(const std::string& job_json);
+  Result<Claim> ClaimGeneration(const std::string& job_json,
+                                StateInMemory memory = StateInMemory::kNone);
 
   // Any rank. Reads and verifies every byte. kDataLoss names the file and how
   // it differs; kNotFound: retired meanwhile.

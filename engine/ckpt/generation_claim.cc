@@ -54,6 +54,11 @@ Status WriteRecord(World& world, const std::string& directory,
 
 ClaimRecord RecordOf(ClaimRecord record, const StoreScan& scan,
                      const ParentChoice& choice) {
+  if (choice.lost) {
+    record.state = ParentState::kRecorded;
+    record.parent = *choice.lost;
+    return record;
+  }
   if (!choice.parent) {
     record.state = ParentState::kColdStart;
     return record;

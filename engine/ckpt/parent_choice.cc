@@ -117,11 +117,28 @@ std::vector<std::string> TracesOfCheckpoints(
   return traces;
 }
 
-Status NoneIsValid(const std::string& directory,
-                   const std::vector<std::string>& traces) {
-  return FailedPrecondition(
-      fmt::format("{}: there are checkpoints and none is valid: {}", directory,
-                  fmt::join(traces, "; ")));
+std::string NoneIsValid(const std::string& directory,
+                        const std::vector<std::string>& traces) {
+  return fmt::format("{}: there are checkpoints and none is valid: {}",
+                     directory, fmt::join(traces, "; "));
+}
+
+// Of which there is a name, however damaged it is or gone.
+std::optional<ParentRecord> NewestOf(const StoreScan& scan) {
+  if (scan.lineage.members.empty()) {
+    const auto newest = scan.parents.rbegin();
+    return newest == scan.parents.rend() ? std::nullopt : newest->second;
+  }
+  const ScannedCheckpoint& checkpoint =
+      scan.checkpoints[scan.lineage.members.front()];
+  ParentRecord lost = {.name = checkpoint.name,
+                       .step = checkpoint.parsed.step,
+                       .phase = checkpoint.GetPhase(),
+                       .written_by = checkpoint.WrittenBy()};
+  if (checkpoint.manifest) {
+    lost.state_digest = checkpoint.manifest->head.state_digest;
+  }
+  return lost;
 }
 
 }  // namespace
@@ -154,8 +171,14 @@ Result<ParentChoice> ChooseParent(World& world, const StoreOptions& options,
   }
   const auto traces =
       TracesOfCheckpoints(world, options, scan, choice.rejected);
-  if (traces.empty() || options.cold_start == ColdStart::kAllow) return choice;
-  return NoneIsValid(options.directory, traces);
+  if (traces.empty()) return choice;
+  choice.none_valid = NoneIsValid(options.directory, traces);
+  if (options.cold_start == ColdStart::kAllow) return choice;
+  if (options.cold_start == ColdStart::kFromMemory) {
+    choice.lost = NewestOf(scan);
+    if (choice.lost) return choice;
+  }
+  return FailedPrecondition(choice.none_valid);
 }
 
 }  // namespace gauntlet

@@ -21,6 +21,10 @@ struct ParentChoice {
   std::optional<size_t> parent;  // index into the scan's; none: a cold start
   // Newer members of the lineage that failed verification.
   std::vector<Rejection> rejected;
+  // Why none is valid though there are some; "": one is, or there are none.
+  std::string none_valid;
+  // Under ColdStart::kFromMemory: the newest of those that are not.
+  std::optional<ParentRecord> lost;
 };
 
 // kFailedPrecondition: the checkpoint is of another job or numerics version;
@@ -31,7 +35,8 @@ Status CheckJob(const ScannedCheckpoint& checkpoint,
 // The newest member of the lineage of which every byte verifies, or the one
 // that a person's edit of the state file names. Writes nothing. Errors:
 //   kFailedPrecondition  there are checkpoints, or traces of some, and none is
-//                        valid (unless cold_start allows it); or they are of
+//                        valid (unless cold_start says otherwise; what is
+//                        gone without a name is one); or they are of
 //                        another job, numerics version or schema
 //   kInvalidArgument     the edit names something that is not there
 //   kNotFound            a checkpoint went away meanwhile: scan again

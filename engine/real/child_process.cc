@@ -6,6 +6,7 @@
 
 #include "engine/real/notice_pipe.h"
 #include "engine/real/posix_status.h"
+#include "engine/real/real_host.h"
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <signal.h>
@@ -69,18 +70,39 @@ struct Preparation {
   int notices = -1;
   int failure = -1;  // where errno goes if this does not come to exec
   const std::vector<int>* kept = nullptr;
+  sigset_t blocked = {};
   pid_t parent = 0;
 };
 
-void ResetSignals() {
+// REQUIRES: all are blocked: none meets a handler of the parent's here, or the
+// default before the program has begun.
+void ResetSignals(const sigset_t& blocked) {
   struct sigaction action = {};
   action.sa_handler = SIG_DFL;
   for (int signal = 1; signal < NSIG; ++signal) {
     sigaction(signal, &action, nullptr);  // fails for those that cannot change
   }
+  sigprocmask(SIG_SETMASK, &blocked, nullptr);
+}
+
+sigset_t BlockedIn(const ChildProgram& program) {
+  if (program.signals == SignalsAtStart::kHeld) {
+    return SignalsThatMayBeNotices();
+  }
   sigset_t none = {};
   sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
+  return none;
+}
+
+// Forks with all signals blocked in the child.
+pid_t Fork() {
+  sigset_t all = {};
+  sigset_t former = {};
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, &former);
+  const pid_t pid = fork();
+  if (pid != 0) sigprocmask(SIG_SETMASK, &former, nullptr);
+  return pid;
 }
 
 bool ArrangeDescriptors(const Preparation& child) {
@@ -105,7 +127,7 @@ bool ArrangeDescriptors(const Preparation& child) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   // The parent may have died before the line above: nobody would tell.
   if (getppid() != child.parent) _exit(kExecFailed);
-  ResetSignals();
+  ResetSignals(child.blocked);
   if (ArrangeDescriptors(child)) {
     execve(child.path, child.arguments, child.environment);
   }
@@ -149,8 +171,9 @@ Result<ChildProcess> StartChild(const ChildProgram& program) {
                                    .notices = notices.write.get(),
                                    .failure = failure.write.get(),
                                    .kept = &program.kept_descriptors,
+                                   .blocked = BlockedIn(program),
                                    .parent = getpid()};
-  const pid_t pid = fork();
+  const pid_t pid = Fork();
   if (pid < 0) return PosixError(errno, program.path, "fork");
   if (pid == 0) BecomeProgram(preparation);
   failure.write.Reset();

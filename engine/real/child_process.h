@@ -2,6 +2,7 @@
 #ifndef GAUNTLET_ENGINE_REAL_CHILD_PROCESS_H_
 #define GAUNTLET_ENGINE_REAL_CHILD_PROCESS_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,11 @@
 
 namespace gauntlet {
 
+// Signals that may be notices (SignalsThatMayBeNotices), from the child's first
+// moment: they do what they always do, or they wait until the program has made
+// up its mind about them (HoldSignals).
+enum class SignalsAtStart : uint8_t { kOpen, kHeld };
+
 struct ChildProgram {
   std::string path;                      // not searched for
   std::vector<std::string> arguments;    // without the program's own name
@@ -19,6 +25,7 @@ struct ChildProgram {
   std::string log_file;
   // Stay open in the child under their own numbers, which are 10 or more.
   std::vector<int> kept_descriptors;
+  SignalsAtStart signals = SignalsAtStart::kOpen;
 };
 
 struct ChildProcess {
@@ -28,8 +35,8 @@ struct ChildProcess {
 };
 
 // Starts the program in a process group of its own, with standard input empty,
-// all signals at their defaults, and no descriptors but 0, 1, 2, the write end
-// of `notices` as 3, and those kept.
+// all signals at their defaults, none blocked that is not to be held, and no
+// descriptors but 0, 1, 2, the write end of `notices` as 3, and those kept.
 //
 // The child is killed when the thread that called this ends, however it ends
 // (PR_SET_PDEATHSIG is of the thread, not of the process): call it from a

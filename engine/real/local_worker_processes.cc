@@ -74,7 +74,8 @@ Status LocalWorkerProcesses::Start(const WorkerSpec& spec) {
                           .arguments = options_.arguments,
                           .environment = {},
                           .log_file = {},
-                          .kept_descriptors = storage_.HeldLocks()};
+                          .kept_descriptors = storage_.HeldLocks(),
+                          .signals = SignalsAtStart::kHeld};
   const auto add = [&](std::string_view flag, std::string value) {
     program.arguments.emplace_back(flag);
     program.arguments.push_back(std::move(value));

@@ -30,7 +30,8 @@ struct LocalWorkerOptions {
 
 // Each worker is `program arguments… --worker W --life L --notices-fd 3
 // [--events FILE]` with its place in TF_CONFIG. It is in a process group of its
-// own, so that a Ctrl-C at the terminal reaches this process alone; it inherits
+// own, so that a Ctrl-C at the terminal reaches this process alone; a notice
+// that comes before it is ready for it waits (HoldSignals); it inherits
 // the locks that `storage` holds; it is killed if this process dies, provided
 // that the thread that calls Start lives as long as the process: call all of
 // this from the main thread, and before any thread or gRPC is used.

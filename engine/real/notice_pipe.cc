@@ -50,6 +50,11 @@ uint64_t WholeIfThere(const Json& object, const char* key) {
   return object.contains(key) ? WholeOf(object, key) : 0;
 }
 
+Duration DurationOf(const Json& object, const char* key) {
+  return Duration(static_cast<int64_t>(WholeIfThere(object, key) &
+                                       static_cast<uint64_t>(INT64_MAX)));
+}
+
 double FigureOf(const Json& object, const char* key) {
   const Json& value = object.at(key);
   return value.is_null() ? std::nan("") : value.get<double>();
@@ -68,12 +73,13 @@ WorkerProgress ProgressOf(const Json& object) {
           .loss = LossOf(object),
           .line = object.value("line", std::string()),
           .claimed = WholeIfThere(object, "claimed"),
-          .patience = Duration(
-              static_cast<int64_t>(WholeIfThere(object, "patience_ns") &
-                                   static_cast<uint64_t>(INT64_MAX))),
+          .patience = DurationOf(object, "patience_ns"),
           .meeting = object.contains("meeting")
                          ? std::optional(WholeOf(object, "meeting"))
                          : std::nullopt,
+          .saving = object.contains("saving_ns")
+                        ? std::optional(DurationOf(object, "saving_ns"))
+                        : std::nullopt,
           .formed = WholeIfThere(object, "formed"),
           .failure = object.value("failure", std::string())};
 }
@@ -116,6 +122,7 @@ std::string NoticeLine(const WorkerProgress& progress) {
     fields["patience_ns"] = progress.patience.count();
   }
   if (progress.meeting) fields["meeting"] = *progress.meeting;
+  if (progress.saving) fields["saving_ns"] = progress.saving->count();
   if (progress.formed > 0) fields["formed"] = progress.formed;
   if (!progress.failure.empty()) {
     fields["failure"] = progress.failure.substr(0, kMaxTextBytes);

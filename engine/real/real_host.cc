@@ -1,12 +1,13 @@
 #include "engine/real/real_host.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdio>
+#include <initializer_list>
 
 #include "engine/check.h"
-#include "engine/real/http_get.h"
-#include <signal.h>
+#include "engine/real/http_client.h"
 #include <time.h>
 #include <unistd.h>
 
@@ -33,15 +34,33 @@ void CountNotice(int signal) {
   termination_notices.fetch_add(1, std::memory_order_release);
 }
 
+// NoticeSignals(), as the system numbers them.
+struct NoticeSignal {
+  std::string_view name;
+  int number;
+};
+constexpr std::array<NoticeSignal, 7> kNoticeSignals = {{
+    {"SIGTERM", SIGTERM},
+    {"SIGHUP", SIGHUP},
+    {"SIGQUIT", SIGQUIT},
+    {"SIGUSR1", SIGUSR1},
+    {"SIGUSR2", SIGUSR2},
+    {"SIGXCPU", SIGXCPU},
+    {"SIGPWR", SIGPWR},
+}};
+
 int NumberOf(std::string_view signal) {
-  if (signal == "SIGHUP") return SIGHUP;
-  if (signal == "SIGQUIT") return SIGQUIT;
-  if (signal == "SIGUSR1") return SIGUSR1;
-  if (signal == "SIGUSR2") return SIGUSR2;
-  if (signal == "SIGXCPU") return SIGXCPU;
-  if (signal == "SIGPWR") return SIGPWR;
-  CHECK(signal == "SIGTERM", "one of NoticeSignals()");
-  return SIGTERM;
+  const auto* const found =
+      std::ranges::find(kNoticeSignals, signal, &NoticeSignal::name);
+  CHECK(found != kNoticeSignals.end(), "one of NoticeSignals()");
+  return found->number;
+}
+
+void Release(std::initializer_list<int> signals) {
+  sigset_t set = {};
+  sigemptyset(&set);
+  for (const int signal : signals) sigaddset(&set, signal);
+  sigprocmask(SIG_UNBLOCK, &set, nullptr);
 }
 
 void SetHandler(int signal, void (*handler)(int)) {
@@ -59,10 +78,33 @@ void InstallSignalHandlers() {
   SetHandler(SIGINT, CountNotice);
   SetHandler(SIGPIPE, SIG_IGN);
   SetHandler(SIGXFSZ, SIG_IGN);
+  Release({SIGTERM, SIGINT});
 }
 
 void InstallNoticeSignal(std::string_view name) {
-  SetHandler(NumberOf(name), CountNotice);
+  const int signal = NumberOf(name);
+  SetHandler(signal, CountNotice);
+  Release({signal});
+}
+
+sigset_t SignalsThatMayBeNotices() {
+  sigset_t set = {};
+  sigemptyset(&set);
+  sigaddset(&set, SIGINT);
+  for (const NoticeSignal& signal : kNoticeSignals) {
+    sigaddset(&set, signal.number);
+  }
+  return set;
+}
+
+void HoldSignals() {
+  const sigset_t set = SignalsThatMayBeNotices();
+  sigprocmask(SIG_BLOCK, &set, nullptr);
+}
+
+void ReleaseSignals() {
+  const sigset_t set = SignalsThatMayBeNotices();
+  sigprocmask(SIG_UNBLOCK, &set, nullptr);
 }
 
 std::string RealHost::Name() const {
@@ -85,8 +127,8 @@ int RealHost::Interrupts() const {
   return interrupts.load(std::memory_order_relaxed);
 }
 
-Result<HttpAnswer> RealHost::Get(const HttpUrl& url, Time deadline) {
-  return HttpGet(url, deadline);
+Result<HttpAnswer> RealHost::Ask(const HttpQuestion& question, Time deadline) {
+  return AskByHttp(question, deadline, names_);
 }
 
 void RealHost::Exit(int code) {

@@ -6,18 +6,30 @@
 #include <string>
 #include <string_view>
 
+#include "engine/real/name_lookup.h"
 #include "engine/world/host.h"
+#include <signal.h>
 
 namespace gauntlet {
 
-// For main() of a program that trains, once and before it starts a thread:
-// from then on SIGTERM and SIGINT are termination notices, and a write to a
-// broken pipe or past the file size limit is an error of that write instead of
-// the end of the process.
+// What may turn out to be a termination notice: SIGINT and NoticeSignals().
+sigset_t SignalsThatMayBeNotices();
+
+// For main() of a program that trains, first of all: those signals wait until
+// it is known what they mean, and none of them ends the process before that.
+void HoldSignals();
+
+// Once and before a thread starts: from then on SIGTERM and SIGINT are
+// termination notices, also those that were held, and a write to a broken pipe
+// or past the file size limit is an error of that write instead of the end of
+// the process.
 void InstallSignalHandlers();
 
 // Makes one more signal a notice: one of NoticeSignals(). REQUIRES: it is.
 void InstallNoticeSignal(std::string_view name);
+
+// What is held still means what it always does.
+void ReleaseSignals();
 
 class RealHost final : public Host {
  public:
@@ -26,8 +38,11 @@ class RealHost final : public Host {
   int TerminationNotices() const override;
   std::optional<Time> FirstNotice() const override;
   int Interrupts() const override;
-  Result<HttpAnswer> Get(const HttpUrl& url, Time deadline) override;
+  Result<HttpAnswer> Ask(const HttpQuestion& question, Time deadline) override;
   [[noreturn]] void Exit(int code) override;
+
+ private:
+  NameLookup names_;
 };
 
 }  // namespace gauntlet

@@ -60,6 +60,7 @@ Status Attempt::Start(size_t rank) {
                                            .tenure = launch_.tenure});
   put_down_[worker] = false;
   failures_.erase(worker);
+  if (worker == chief()) ExpectChief(options_.start_timeout);
   running_[worker] = started.ok();
   if (started.ok() || !MayDoWithoutWhoFails()) return started;
   losses_.push_back({.worker = worker,
@@ -127,13 +128,18 @@ void Attempt::TakeProgress(int worker, const WorkerProgress& progress) {
   if (progress.claimed > 0) {
     launch_.tenure.claimed = std::max(launch_.tenure.claimed, progress.claimed);
   } else if (progress.patience > Duration::zero()) {
-    patience_ = progress.patience;
-    hangs_at_ = now + patience_;
+    ExpectChief(progress.patience);
   } else if (progress.meeting) {
     launch_.budget.Reached(progress.step);
     regroup_.Meets(worker, *progress.meeting, now);
     // Nobody else is to come.
     if (!MayRegroup()) GiveThemUntil(options_.survivors_grace);
+  } else if (progress.saving) {
+    if (*progress.saving > Duration::zero()) {
+      regroup_.Saves(worker, now + *progress.saving);
+    } else {
+      regroup_.Saved(worker);
+    }
   } else if (progress.formed > 0) {
     if (regroup_.is_news()) NoteRegroup();
     regroup_.Formed(progress.formed, now);
@@ -213,6 +219,11 @@ void Attempt::StartTheDead() {
     if (!Start(rank).ok()) return End();
     regroup_.Started(members_[rank]);
   }
+}
+
+void Attempt::ExpectChief(Duration patience) {
+  patience_ = patience;
+  hangs_at_ = world_.clock.Now() + patience;
 }
 
 // Where all hang, or the only one, nobody else notices.

@@ -38,6 +38,7 @@ class Attempt {
   Status Start(size_t rank);
   void Attend();
   void PassOnNotices();
+  void ExpectChief(Duration patience);
   void WatchChief(Time now);
   void Kill(int worker);
   void KillAll();

@@ -27,7 +27,9 @@ SessionOptions Forming::MeetingOptions(Time meet_by) const {
 
 Status Forming::Meet(Time meet_by) {
   const ClusterOptions& cluster = parts_.options().cluster;
-  parts_.Expect(cluster.rendezvous_timeout + cluster.save_timeout);
+  const Duration meeting = parts_.rejoins() ? meet_by - parts_.world.clock.Now()
+                                            : cluster.rendezvous_timeout;
+  parts_.Expect(meeting + cluster.save_timeout);
   if (parts_.rejoins()) {
     parts_.reporter.Progress(
         {.step = held_ ? held_->step : 0, .meeting = last_generation_});
@@ -59,8 +61,12 @@ Result<Decision> Forming::Decide(const std::vector<Attendant>& by_rank) {
     return Decision{.generation = std::max(life, known + 1),
                     .text = EncodeStart(DecideStart(held, {}, {}))};
   }
+  const bool holds = std::ranges::any_of(
+      held, [](const auto& state) { return state.has_value(); });
   ASSIGN_OR_RETURN(const Claim claim,
-                   parts_.store->ClaimGeneration(parts_.inputs.job_json));
+                   parts_.store->ClaimGeneration(
+                       parts_.inputs.job_json,
+                       holds ? StateInMemory::kHeld : StateInMemory::kNone));
   parts_.tenure.claimed = claim.generation;
   parts_.reporter.Progress({.claimed = claim.generation});
   for (std::string& line : parts_.store->TakeWarnings()) {
@@ -72,9 +78,11 @@ Result<Decision> Forming::Decide(const std::vector<Attendant>& by_rank) {
                     .phase = claim.parent_phase,
                     .digest = claim.parent_digest};
   }
-  return Decision{
-      .generation = claim.generation,
-      .text = EncodeStart(DecideStart(held, claim.parent, parent_state))};
+  StartDecision start = DecideStart(held, claim.parent, parent_state);
+  if (start.from_memory) {
+    start.from_memory->is_all_there_is = claim.none_is_valid;
+  }
+  return Decision{.generation = claim.generation, .text = EncodeStart(start)};
 }
 
 Status Forming::Resume() {
@@ -88,6 +96,7 @@ Status Forming::Resume() {
   ASSIGN_OR_RETURN(const StartDecision start,
                    DecodeStart(parts_.session->decision().text));
   carries_on_ = start.from_memory.has_value();
+  saves_first_ = carries_on_ && start.from_memory->is_all_there_is;
   if (carries_on_) return CarryOn(*start.from_memory);
   held_.reset();
   if (start.checkpoint) return Load(*start.checkpoint);

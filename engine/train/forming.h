@@ -38,6 +38,8 @@ class Forming {
   uint64_t last_generation() const { return last_generation_; }
   // From memory, not from the store.
   bool carries_on() const { return carries_on_; }
+  // Before anything else: there is no valid checkpoint.
+  bool saves_first() const { return saves_first_; }
   // Nothing in memory is good for another meeting.
   bool state_is_void() const { return state_is_void_; }
   std::optional<uint64_t> resumed_from() const { return resumed_from_; }
@@ -57,6 +59,7 @@ class Forming {
   uint64_t last_generation_ = 0;
   std::optional<HeldState> held_;  // a state that a generation agreed on
   bool carries_on_ = false;
+  bool saves_first_ = false;
   bool state_is_void_ = false;
   std::optional<uint64_t> resumed_from_;  // step
   Digest started_as_;  // the state that training goes on from

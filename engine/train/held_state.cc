@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kHeldFields = 3;
 constexpr size_t kCheckpointFields = 3;
-constexpr size_t kMemoryFields = kHeldFields + 2;
+constexpr size_t kMemoryFields = kHeldFields + 3;
 
 int OrderOf(Phase phase) {
   switch (phase) {
@@ -64,12 +64,16 @@ std::optional<StartDecision::Memory> MemoryOf(
       ParseNumber<uint64_t>(fields[kHeldFields]);
   const std::optional<uint64_t> needed =
       ParseNumber<uint64_t>(fields[kHeldFields + 1]);
-  if (!state || !holder || *holder > INT32_MAX || !needed || *needed > 1) {
+  const std::optional<uint64_t> all =
+      ParseNumber<uint64_t>(fields[kHeldFields + 2]);
+  if (!state || !holder || *holder > INT32_MAX || !needed || *needed > 1 ||
+      !all || *all > 1) {
     return std::nullopt;
   }
   return StartDecision::Memory{.state = *state,
                                .holder = static_cast<int>(*holder),
-                               .is_needed = *needed == 1};
+                               .is_needed = *needed == 1,
+                               .is_all_there_is = *all == 1};
 }
 
 }  // namespace
@@ -120,6 +124,7 @@ std::string EncodeStart(const StartDecision& start) {
     std::vector<std::string> fields = FieldsOf(start.from_memory->state);
     fields.push_back(std::to_string(start.from_memory->holder));
     fields.emplace_back(start.from_memory->is_needed ? "1" : "0");
+    fields.emplace_back(start.from_memory->is_all_there_is ? "1" : "0");
     return EncodeList(fields);
   }
   if (!start.checkpoint) return "";

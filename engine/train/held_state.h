@@ -42,6 +42,8 @@ struct StartDecision {
     HeldState state;
     int holder = 0;          // the lowest rank that holds it
     bool is_needed = false;  // somebody else does not
+    // No checkpoint is valid: one of this state comes before anything else.
+    bool is_all_there_is = false;
   };
   std::optional<Memory> from_memory;
 };

@@ -7,6 +7,7 @@
 #include "engine/ckpt/ownership.h"
 #include "engine/train/attempt.h"
 #include "engine/train/launch_state.h"
+#include "engine/train/notice_sources.h"
 #include "engine/train/store_lock.h"
 #include "engine/train/wait_unless_told.h"
 #include <fmt/format.h>
@@ -22,8 +23,25 @@ LaunchEnd Failed(std::string reason) {
           .reason = std::move(reason)};
 }
 
+// Between two lives of the job. Returns whether a notice came meanwhile.
+bool PauseUnlessTold(LaunchState& launch, NoticeSources& sources) {
+  const Clock& clock = launch.world.clock;
+  const Time until = clock.Now() + launch.budget.pause();
+  while (clock.Now() < until) {
+    if (sources.OneSaysSo(until)) return true;
+    const Time next = clock.Now() + launch.options.notices.poll_every;
+    const bool looks = !sources.none() && next < until;
+    if (WaitUnlessTold(launch.world, looks ? next : until)) return true;
+  }
+  return false;
+}
+
 // The whole job again, as often as it takes and may be.
 LaunchEnd RunLives(LaunchState& launch) {
+  NoticeSources sources(launch.world, launch.options.notices,
+                        [&launch](std::string line) {
+                          launch.observer.Progress({.line = std::move(line)});
+                        });
   while (true) {
     Attempt attempt(launch);
     const Status started = attempt.Run();
@@ -34,8 +52,8 @@ LaunchEnd RunLives(LaunchState& launch) {
       return Failed(
           fmt::format("{}; gave up after {}", reason, launch.why_give_up));
     }
-    World& world = launch.world;
-    if (WaitUnlessTold(world, world.clock.Now() + launch.budget.pause())) {
+    if (PauseUnlessTold(launch, sources)) {
+      launch.budget.TakeBack();
       return {.exit_code = static_cast<int>(WorkerExit::kStopped),
               .reason = "stopped between two lives of the job"};
     }

@@ -30,9 +30,16 @@ struct LauncherOptions {
   // How long the survivors of a loss may take to notice it themselves before
   // they are killed.
   Duration survivors_grace = std::chrono::milliseconds(500);
+  // How long a chief may take from its start to its first sign, which comes
+  // once it has read its data; from then on each sign says how long the next
+  // may take.
+  Duration start_timeout = std::chrono::minutes(10);
   // How long workers may take to save and leave after a notice.
   Duration stop_grace = std::chrono::seconds(30);
   int first_life = 1;  // of the workers' lives; later attempts count on
+  // What is a notice beside the host's while no worker runs: of a worker that
+  // runs it is the worker's to see.
+  PreemptionOptions notices;
   // The checkpoint directory, locked while the job runs; empty: none.
   std::string checkpoint_directory;
 };
@@ -54,8 +61,10 @@ class LaunchObserver {
 };
 
 // Workers notice among themselves that one of them is lost. Of the chief the
-// launcher waits for signs itself, each of which says how long the next may
-// take: where that is over, all are killed and started again.
+// launcher waits for signs itself, from its start on: where one is overdue, all
+// are killed and started again. A sign says for how long the next may fail to
+// come, by the limit of what begins then (a step, a save) and lost_after, in
+// which the workers would notice it themselves.
 //
 // Ends when the job does, when it is told to stop (the notices of world.host,
 // passed on to the workers: the first asks them to save and go, repeated ones

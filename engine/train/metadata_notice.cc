@@ -1,6 +1,8 @@
 #include "engine/train/metadata_notice.h"
 
+#include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "engine/job/strict_json.h"
 #include <fmt/format.h>
@@ -35,6 +37,10 @@ Result<bool> NoticeInJson(std::string_view body) {
   return Unexpected(body);
 }
 
+// For longer than most machines are told of their end.
+constexpr std::string_view kTokenSeconds = "21600";
+constexpr size_t kMaxTokenBytes = 1024;
+
 }  // namespace
 
 Result<bool> NoticeIn(const HttpAnswer& answer) {
@@ -50,6 +56,40 @@ Result<bool> NoticeIn(const HttpAnswer& answer) {
     return false;
   }
   return NoticeInJson(body);
+}
+
+HttpQuestion QuestionForToken(const HttpUrl& url) {
+  HttpUrl tokens = url;
+  tokens.path = "/latest/api/token";
+  return {.url = std::move(tokens),
+          .method = HttpMethod::kPut,
+          .headers = {{.name = "X-aws-ec2-metadata-token-ttl-seconds",
+                       .value = std::string(kTokenSeconds)}}};
+}
+
+Result<std::string> TokenIn(const HttpAnswer& answer) {
+  if (answer.status != 200) {
+    return InvalidArgument(
+        fmt::format("expected a token, found status {}", answer.status));
+  }
+  const std::string_view token = Trimmed(answer.body);
+  const bool printable =
+      std::ranges::all_of(token, [](char c) { return c > ' ' && c < 0x7f; });
+  if (token.empty() || token.size() > kMaxTokenBytes || !printable) {
+    return InvalidArgument(fmt::format(
+        "expected a token of 1 to {} printable bytes, found {}: \"{}\"",
+        kMaxTokenBytes, token.size(), token.substr(0, kQuotedBytes)));
+  }
+  return std::string(token);
+}
+
+HttpQuestion QuestionWithToken(const HttpUrl& url, const std::string& token) {
+  HttpQuestion question = {.url = url};
+  if (!token.empty()) {
+    question.headers.push_back(
+        {.name = "X-aws-ec2-metadata-token", .value = token});
+  }
+  return question;
 }
 
 }  // namespace gauntlet

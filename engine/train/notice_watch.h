@@ -1,21 +1,19 @@
-// Looks out for the termination notices that no signal brings: a file that
-// appears, or what the metadata service of a cloud says.
+// Looks out for the termination notices that no signal brings (NoticeSources).
 //
 // It stands between the engine and its host and adds what it sees to the
 // notices there, so that whoever asks the host at a step boundary need not know
 // where one came from. It looks from a task of its own, so that neither a slow
-// disk nor a service that hangs slows training. A look that fails is no notice:
-// the first failure of each source is said in one line, and looking goes on.
+// disk nor a service that hangs slows training.
 #ifndef GAUNTLET_ENGINE_TRAIN_NOTICE_WATCH_H_
 #define GAUNTLET_ENGINE_TRAIN_NOTICE_WATCH_H_
 
 #include <atomic>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "engine/status.h"
+#include "engine/train/notice_sources.h"
 #include "engine/train/options.h"
 #include "engine/world/world.h"
 
@@ -23,11 +21,10 @@ namespace gauntlet {
 
 class NoticeWatch final : public Host {
  public:
-  // For people; called from the watch's own task.
-  using Say = std::function<void(std::string line)>;
-
-  // What `world` refers to outlives it. Without `say` nothing is said.
-  NoticeWatch(const World& world, PreemptionOptions options, Say say = nullptr);
+  // What `world` refers to outlives it. `say` is called from the watch's own
+  // task; without it nothing is said.
+  NoticeWatch(const World& world, const PreemptionOptions& options,
+              NoticeSources::Say say = nullptr);
 
   // The world that was given, with this in place of its host.
   World& world() { return watched_; }
@@ -42,29 +39,18 @@ class NoticeWatch final : public Host {
   int TerminationNotices() const override;
   std::optional<Time> FirstNotice() const override;
   int Interrupts() const override { return base_.host.Interrupts(); }
-  Result<HttpAnswer> Get(const HttpUrl& url, Time deadline) override {
-    return base_.host.Get(url, deadline);
+  Result<HttpAnswer> Ask(const HttpQuestion& question, Time deadline) override {
+    return base_.host.Ask(question, deadline);
   }
   [[noreturn]] void Exit(int code) override;
 
  private:
-  // What is looked at, and whether its failure has been told.
-  struct Source {
-    std::string name;
-    Result<bool> (NoticeWatch::*look)();
-    bool told = false;
-  };
-
   void LookUntilSeen();
-  void Tell(std::string line) const;
-  bool SeesOne(Source& source);
-  Result<bool> FileIsThere();
-  Result<bool> ServiceSaysSo();
 
   World base_;
   World watched_;
-  const PreemptionOptions options_;
-  Say say_;
+  const Duration poll_every_;
+  NoticeSources sources_;
   std::unique_ptr<Event> stop_;
   std::unique_ptr<Task> task_;
   // When one may have come at the earliest, in ns: the look before saw none.

@@ -13,6 +13,7 @@ void Regroup::Begin(std::vector<int> members) {
   formed_ = 0;
   meeting_.clear();
   dead_.clear();
+  saves_until_.clear();
 }
 
 void Regroup::Open(Time now) {
@@ -24,6 +25,7 @@ void Regroup::Open(Time now) {
 
 void Regroup::Died(int worker, Time now) {
   meeting_.erase(worker);
+  saves_until_.erase(worker);
   // Those that die before the first is started again belong to one loss.
   if (!open_ || (dead_.empty() && !news_)) Open(now);
   dead_.insert(worker);
@@ -35,6 +37,7 @@ void Regroup::Meets(int worker, uint64_t left, Time now) {
     Open(now);
   }
   meeting_.insert(worker);
+  saves_until_.erase(worker);
 }
 
 void Regroup::Started(int worker) {
@@ -63,7 +66,9 @@ std::vector<int> Regroup::Overdue(Time now) const {
     return overdue;
   }
   for (const int worker : members_) {
-    if (!meeting_.contains(worker) && !dead_.contains(worker)) {
+    const auto save = saves_until_.find(worker);
+    const bool saves = save != saves_until_.end() && now < save->second;
+    if (!meeting_.contains(worker) && !dead_.contains(worker) && !saves) {
       overdue.push_back(worker);
     }
   }

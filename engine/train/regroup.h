@@ -4,11 +4,13 @@
 // A matter is open from the start of an attempt, or from a loss, until the
 // chief says that a generation has formed. While it is open each worker is
 // meeting, dead, or not heard of yet; who of a generation that had formed is
-// still not heard of after the grace is overdue.
+// still not heard of after the grace is overdue. Who is in a save cannot notice
+// a loss, and has until the save's own bound.
 #ifndef GAUNTLET_ENGINE_TRAIN_REGROUP_H_
 #define GAUNTLET_ENGINE_TRAIN_REGROUP_H_
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -28,6 +30,9 @@ class Regroup {
   void Died(int worker, Time now);
   void Meets(int worker, uint64_t left, Time now);
   void Formed(uint64_t generation, Time now);
+  // Is in a save until then at the latest, or through with it.
+  void Saves(int worker, Time until) { saves_until_[worker] = until; }
+  void Saved(int worker) { saves_until_.erase(worker); }
 
   // Was started again, and is about to meet the others.
   void Started(int worker);
@@ -40,7 +45,7 @@ class Regroup {
   const std::set<int>& dead() const { return dead_; }
   // Whether each worker is meeting or dead.
   bool IsComplete() const;
-  // Those neither dead nor meeting, once the grace is over.
+  // Those neither dead nor meeting, once the grace is over, and their save.
   std::vector<int> Overdue(Time now) const;
 
  private:
@@ -55,6 +60,7 @@ class Regroup {
   Time opened_at_{};
   std::set<int> meeting_;  // or about to
   std::set<int> dead_;
+  std::map<int, Time> saves_until_;
 };
 
 }  // namespace gauntlet

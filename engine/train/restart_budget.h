@@ -22,6 +22,9 @@ class RestartBudget {
   // Returns why no restart may follow; "" if one may, which is then counted.
   std::string Spend();
 
+  // The restart that was counted last did not come.
+  void TakeBack() { --spent_; }
+
   int spent() const { return spent_; }
   // Restarts in a row that no new step came before.
   int fruitless() const { return fruitless_; }

@@ -69,12 +69,14 @@ TrainingLoop::Boundary TrainingLoop::LastBoundary() const {
   return state_->position.sample == 0 ? Boundary::kEpoch : Boundary::kStep;
 }
 
-Result<LoopEnd> TrainingLoop::GoOn(uint64_t generation) {
+Result<LoopEnd> TrainingLoop::GoOn(uint64_t generation, FirstSave first_save) {
   generation_ = generation;
   if (state_->position.step > 0) {
     NoteDue(LastBoundary());
     stop_step_reached_ = StopStepReached();
-    if (ExecutionEnds()) {
+    const bool at_once = first_save == FirstSave::kAtOnce;
+    if (at_once) agreed_ |= kRequestSave;
+    if (ExecutionEnds() || at_once) {
       RETURN_IF_ERROR(Settle());
     } else {
       // What was asked for within it is not known any more.
@@ -346,7 +348,10 @@ Status TrainingLoop::TrySave() {
   Expect(options_->cluster.save_timeout);
   const Time begin = world_->clock.Now();
   if (summary_ != nullptr) summary_->BeforeSave();
+  TellOfSave(options_->cluster.save_timeout);
   const Status status = save_->Save(*state_);
+  TellOfSave(Duration::zero());
+  in_save_ = !status.ok() && !MayGoOnAfter(status);
   for (const std::string& warning : save_->TakeWarnings()) Say(warning);
   last_save_ = world_->clock.Now();
   saving_ += last_save_ - begin;
@@ -382,11 +387,16 @@ Status TrainingLoop::SaveTheEnd() {
         step, status.message(),
         std::chrono::duration_cast<std::chrono::seconds>(pause).count()));
     Expect(pause + options_->cluster.step_timeout);
+    TellOfSave(pause + options_->cluster.step_timeout);
     world_->clock.SleepUntil(world_->clock.Now() + pause);
     pause *= 2;
     status = TrySave();
   }
   return Annotate(status, fmt::format("save of step {}", step));
+}
+
+void TrainingLoop::TellOfSave(Duration bound) {
+  if (saves_told_ != nullptr) saves_told_->Progress({.saving = bound});
 }
 
 // A line for people, where somebody listens.

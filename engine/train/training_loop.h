@@ -29,6 +29,7 @@ struct LoopMemory {
   NoticeRequests notices;
   Time last_save;
   bool all_said = true;  // every operation that the state went through
+  bool in_save = false;  // which somebody else may still be in
 };
 
 class TrainingLoop {
@@ -39,6 +40,9 @@ class TrainingLoop {
 
   // Where progress goes; without it none is reported.
   void ReportTo(ProgressReporter& reporter, uint64_t steps_per_epoch);
+
+  // Who waits for this worker is told of its saves, which may be long.
+  void TellOfSaves(ProgressReporter& reporter) { saves_told_ = &reporter; }
 
   // Curves are drawn there; on the chief.
   void DrawOn(RunSummary& summary) { summary_ = &summary; }
@@ -53,15 +57,17 @@ class TrainingLoop {
   Result<LoopEnd> Run(uint64_t generation);
 
   // The same from a state in memory: what was due at its boundary, and may have
-  // been cut short, comes first.
-  Result<LoopEnd> GoOn(uint64_t generation);
+  // been cut short, comes first; a save too where there is no checkpoint left.
+  enum class FirstSave : uint8_t { kWhenDue, kAtOnce };
+  Result<LoopEnd> GoOn(uint64_t generation, FirstSave first_save);
 
   LoopMemory memory() const {
     return {.notices = notices_,
             .last_save = last_save_,
             .all_said = said_.step == state_->position.step &&
                         said_.epoch == state_->position.epoch &&
-                        said_.phase == state_->position.phase};
+                        said_.phase == state_->position.phase,
+            .in_save = in_save_};
   }
   void Remember(const LoopMemory& memory);
 
@@ -96,6 +102,7 @@ class TrainingLoop {
   // is given up.
   Status SaveTheEnd();
   Status TrySave();
+  void TellOfSave(Duration bound);
   void EmitState(EventKind kind, const StepOutcome& outcome, uint64_t epoch);
   void Say(std::string line);
   // What the summary could not write.
@@ -110,6 +117,7 @@ class TrainingLoop {
   TrainState* state_;
   CollectiveSave* save_;
   ProgressReporter* reporter_ = nullptr;
+  ProgressReporter* saves_told_ = nullptr;
   RunSummary* summary_ = nullptr;
   LoopHooks* hooks_ = nullptr;
   bool finish_ = false;  // the hooks wish it
@@ -120,6 +128,7 @@ class TrainingLoop {
   NoticeRequests notices_;
   Duration saving_{0};  // of the operation under way
   bool stopped_ = false;
+  bool in_save_ = false;
   std::optional<uint64_t> saved_at_;  // step of the newest save of this life
   uint64_t saved_phase_ = 0;
   Position said_;  // of the newest state that the events tell of

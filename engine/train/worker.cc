@@ -75,6 +75,7 @@ Result<LoopEnd> Worker::Train() {
   if (parts_.chief()) {
     loop.ReportTo(parts_.reporter, parts_.schedule->steps_per_epoch());
   }
+  if (parts_.rejoins()) loop.TellOfSaves(parts_.reporter);
   std::optional<RunSummary> summary;
   if (parts_.chief() && !options_.summary.directory.empty()) {
     summary.emplace(world_, options_.summary, state.position);
@@ -82,8 +83,12 @@ Result<LoopEnd> Worker::Train() {
   }
   if (inputs.hooks != nullptr) loop.CallAt(*inputs.hooks);
   if (loop_memory_) loop.Remember(*loop_memory_);
-  const Result<LoopEnd> end =
-      forming_.carries_on() ? loop.GoOn(generation) : loop.Run(generation);
+  const auto first_save = forming_.saves_first()
+                              ? TrainingLoop::FirstSave::kAtOnce
+                              : TrainingLoop::FirstSave::kWhenDue;
+  const Result<LoopEnd> end = forming_.carries_on()
+                                  ? loop.GoOn(generation, first_save)
+                                  : loop.Run(generation);
   loop_memory_ = loop.memory();
   return end;
 }
@@ -128,7 +133,11 @@ Status Worker::LeaveGeneration(const Status& why) {
                         .detail = why.message()});
   }
   if (formed) {
+    // Who is in a save notices the loss when that is over.
     meet_by_ = now + options_.cluster.rendezvous_timeout;
+    if (loop_memory_ && loop_memory_->in_save) {
+      meet_by_ += options_.cluster.save_timeout;
+    }
     forming_.HoldState();
     if (world_.faults.Planted(PlantedBug::kForgetAtRejoin)) {
       forming_.HoldNothing();
@@ -185,7 +194,7 @@ WorkerEnd Worker::Run() {
   }
 }
 
-NoticeWatch::Say SayAs(int worker, ProgressReporter& reporter) {
+NoticeSources::Say SayAs(int worker, ProgressReporter& reporter) {
   return [worker, &reporter](const std::string& line) {
     reporter.Progress({.line = fmt::format("worker {}: {}", worker, line)});
   };

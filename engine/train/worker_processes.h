@@ -43,6 +43,9 @@ struct WorkerProgress {
   // This worker waits for the others, having left this generation (0: it never
   // had one). `step` is said with it.
   std::optional<uint64_t> meeting;
+  // This worker is in a save, which keeps it from noticing anything for so
+  // long at most; 0: it is through.
+  std::optional<Duration> saving;
   // The chief: all workers of this generation train.
   uint64_t formed = 0;
   // Why this worker is about to end in an error; the last that it says.

@@ -27,7 +27,8 @@ class Host {
   // Asks a service of this machine. Blocks the calling task, not beyond the
   // deadline: kDeadlineExceeded; kUnavailable where nobody answers, kDataLoss
   // where what comes is no answer or too long.
-  virtual Result<HttpAnswer> Get(const HttpUrl& url, Time deadline) = 0;
+  virtual Result<HttpAnswer> Ask(const HttpQuestion& question,
+                                 Time deadline) = 0;
   // Ends the process at once, all tasks with it; nothing is unwound or flushed
   // beyond what was handed to Storage and EventLog.
   [[noreturn]] virtual void Exit(int code) = 0;

@@ -34,6 +34,71 @@ bool IsIpv4(std::string_view host) {
   return host.empty();
 }
 
+bool IsHexDigit(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') ||
+         (c >= 'A' && c <= 'F');
+}
+
+// Of groups of up to four hexadecimal digits between colons, where the last may
+// be an IPv4 address, which counts as two; nullopt: there is another thing.
+std::optional<int> GroupsIn(std::string_view text) {
+  int groups = 0;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(':'), text.size());
+    const std::string_view group = text.substr(0, end);
+    if (end == text.size() && IsIpv4(group)) return groups + 2;
+    if (group.empty() || group.size() > 4 ||
+        !std::ranges::all_of(group, IsHexDigit)) {
+      return std::nullopt;
+    }
+    ++groups;
+    if (end == text.size()) break;
+    text.remove_prefix(end + 1);
+    if (text.empty()) return std::nullopt;  // a colon at the end
+  }
+  return groups;
+}
+
+// RFC 4291, section 2.2; without a zone.
+bool IsIpv6(std::string_view host) {
+  const size_t gap = host.find("::");
+  if (gap == host.npos) return GroupsIn(host) == 8;
+  const std::string_view before = host.substr(0, gap);
+  const std::optional<int> left = GroupsIn(before);
+  const std::optional<int> right = GroupsIn(host.substr(gap + 2));
+  // An IPv4 address stands at the very end only.
+  return left && right && before.find('.') == before.npos &&
+         *left + *right <= 7;
+}
+
+bool IsNameCharacter(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+         (c >= 'A' && c <= 'Z') || c == '-' || c == '_';
+}
+
+// RFC 1035, section 2.3.4. What ends in a number would be taken for an address
+// in one of its older forms.
+bool IsName(std::string_view host) {
+  constexpr size_t kMaxNameBytes = 253;
+  constexpr size_t kMaxLabelBytes = 63;
+  if (host.empty() || host.size() > kMaxNameBytes) return false;
+  std::string_view label;
+  while (true) {
+    const size_t end = std::min(host.find('.'), host.size());
+    label = host.substr(0, end);
+    if (label.empty() || label.size() > kMaxLabelBytes ||
+        label.front() == '-' || label.back() == '-' ||
+        !std::ranges::all_of(label, IsNameCharacter)) {
+      return false;
+    }
+    if (end == host.size()) break;
+    host.remove_prefix(end + 1);
+  }
+  const bool hexadecimal = label.starts_with("0x") || label.starts_with("0X");
+  return !hexadecimal && !DigitsOf(label, 10) &&
+         label.find_first_not_of("0123456789") != label.npos;
+}
+
 bool IsVisible(char c) { return c > ' ' && c < 0x7f; }
 
 Status BadUrl(std::string_view text, std::string_view expected) {
@@ -146,6 +211,33 @@ bool HasNoBody(int status) {
   return status < 200 || status == 204 || status == 304;
 }
 
+// "[::1]:80" at the '[', or all of it up to the ':' of a port.
+std::string_view HostPart(std::string_view place) {
+  if (!place.starts_with('[')) return place.substr(0, place.find(':'));
+  const size_t end = place.find(']');
+  return end == place.npos ? place : place.substr(0, end + 1);
+}
+
+std::optional<HttpUrl> UrlOfHost(std::string_view host) {
+  using Kind = HttpUrl::HostKind;
+  if (host.starts_with('[') && host.ends_with(']')) {
+    host = host.substr(1, host.size() - 2);
+    if (!IsIpv6(host)) return std::nullopt;
+    return HttpUrl{.host = std::string(host), .kind = Kind::kIpv6};
+  }
+  if (IsIpv4(host)) return HttpUrl{.host = std::string(host)};
+  if (!IsName(host)) return std::nullopt;
+  return HttpUrl{.host = std::string(host), .kind = Kind::kName};
+}
+
+// As it stands in a URL and in a request.
+std::string PlaceText(const HttpUrl& url) {
+  const std::string port = url.port == 80 ? "" : fmt::format(":{}", url.port);
+  return url.kind == HttpUrl::HostKind::kIpv6
+             ? fmt::format("[{}]{}", url.host, port)
+             : url.host + port;
+}
+
 }  // namespace
 
 Result<HttpUrl> ParseHttpUrl(std::string_view text) {
@@ -156,14 +248,17 @@ Result<HttpUrl> ParseHttpUrl(std::string_view text) {
   std::string_view rest = text.substr(kScheme.size());
   const std::string_view place = rest.substr(0, rest.find('/'));
   rest.remove_prefix(place.size());
-  const size_t colon = place.find(':');
-  HttpUrl url = {.host = std::string(place.substr(0, colon))};
-  if (!IsIpv4(url.host)) {
-    return BadUrl(text, "an IPv4 address such as 169.254.169.254, no name");
+  const std::string_view host = HostPart(place);
+  std::optional<HttpUrl> parsed = UrlOfHost(host);
+  if (!parsed) {
+    return BadUrl(text,
+                  "an IPv4 address, an IPv6 address in brackets or a name "
+                  "behind http://");
   }
-  if (colon != place.npos) {
-    const auto port = DigitsOf(place.substr(colon + 1), 10);
-    if (!port || *port < 1 || *port > 65535) {
+  HttpUrl& url = *parsed;
+  if (host.size() < place.size()) {
+    const auto port = DigitsOf(place.substr(host.size() + 1), 10);
+    if (place[host.size()] != ':' || !port || *port < 1 || *port > 65535) {
       return BadUrl(text, "a port from 1 to 65535 after the ':'");
     }
     url.port = static_cast<int>(*port);
@@ -172,24 +267,26 @@ Result<HttpUrl> ParseHttpUrl(std::string_view text) {
     return BadUrl(text, "a path of printable ASCII without '#'");
   }
   if (!rest.empty()) url.path = rest;
-  return url;
+  return *parsed;
 }
 
 std::string HttpUrlText(const HttpUrl& url) {
-  return url.port == 80
-             ? fmt::format("http://{}{}", url.host, url.path)
-             : fmt::format("http://{}:{}{}", url.host, url.port, url.path);
+  return fmt::format("http://{}{}", PlaceText(url), url.path);
 }
 
-std::string HttpGetRequest(const HttpUrl& url) {
-  const std::string port = url.port == 80 ? "" : fmt::format(":{}", url.port);
-  return fmt::format(
-      "GET {} HTTP/1.1\r\n"
-      "Host: {}{}\r\n"
+std::string HttpRequestText(const HttpQuestion& question) {
+  const bool puts = question.method == HttpMethod::kPut;
+  std::string text = fmt::format(
+      "{} {} HTTP/1.1\r\n"
+      "Host: {}\r\n"
       "Metadata-Flavor: Google\r\n"
-      "Accept: */*\r\n"
-      "Connection: close\r\n\r\n",
-      url.path, url.host, port);
+      "Accept: */*\r\n",
+      puts ? "PUT" : "GET", question.url.path, PlaceText(question.url));
+  for (const HttpHeader& header : question.headers) {
+    text += fmt::format("{}: {}\r\n", header.name, header.value);
+  }
+  if (puts) text += "Content-Length: 0\r\n";
+  return text + "Connection: close\r\n\r\n";
 }
 
 Result<std::optional<HttpAnswer>> ReadHttpAnswer(std::string_view bytes,

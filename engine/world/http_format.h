@@ -1,5 +1,5 @@
 // The little of HTTP/1.1 that a question to a machine's metadata service takes:
-// one GET over a connection of its own, and the answer to it.
+// one GET or PUT over a connection of its own, and the answer to it.
 //
 //   GET /computeMetadata/v1/instance/preempted HTTP/1.1
 //   Host: 169.254.169.254
@@ -17,6 +17,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "engine/status.h"
 
@@ -26,18 +27,34 @@ namespace gauntlet {
 inline constexpr size_t kMaxHttpAnswerBytes = 65536;
 
 struct HttpUrl {
-  std::string host;  // an IPv4 address
+  enum class HostKind : uint8_t { kIpv4, kIpv6, kName };
+  std::string host;  // an address, without brackets, or a name
+  HostKind kind = HostKind::kIpv4;
   int port = 80;
   std::string path = "/";  // with what stands behind a '?'
 };
-// "http://169.254.169.254/latest/meta-data/spot/instance-action". The host is
-// an address, since looking a name up can take any time. kInvalidArgument names
-// the text, what was expected and what was found.
+// "http://169.254.169.254/latest/meta-data/spot/instance-action",
+// "http://[fd00:ec2::254]/", "http://metadata.google.internal/".
+// kInvalidArgument names the text, what was expected and what was found.
 Result<HttpUrl> ParseHttpUrl(std::string_view text);
 std::string HttpUrlText(const HttpUrl& url);
 
+enum class HttpMethod : uint8_t { kGet, kPut };
+
+struct HttpHeader {
+  std::string name;
+  std::string value;  // printable ASCII
+};
+
+// A PUT puts nothing: what it asks for is in its headers.
+struct HttpQuestion {
+  HttpUrl url;
+  HttpMethod method = HttpMethod::kGet;
+  std::vector<HttpHeader> headers = {};  // beside those that each one has
+};
+
 // What is sent for it.
-std::string HttpGetRequest(const HttpUrl& url);
+std::string HttpRequestText(const HttpQuestion& question);
 
 struct HttpAnswer {
   int status = 0;  // 200

@@ -269,6 +269,7 @@ int TrainAsTaskOf(const ResolvedCluster& cluster, const TrainCommand& told,
   if (!command->options.preemption.signal.empty()) {
     InstallNoticeSignal(command->options.preemption.signal);
   }
+  ReleaseSignals();
   if (cluster.place.rank == kNoRank) return EvaluateBeside(*command, console);
   RealWorld real;
   ClusterReporter reporter(real.clock, *command, cluster.place.rank, console);

@@ -78,7 +78,9 @@ Result<TrainOptions> OptionsForWorkers(World& world, TrainOptions options) {
   return options;
 }
 
-Result<int> Train(const TrainCommand& command, Console& console) {
+Result<int> Train(const TrainCommand& told, Console& console) {
+  TrainCommand command = told;
+  command.launcher.notices = command.options.preemption;
   RealWorld real;
   World world = real.world();
   RETURN_IF_ERROR(CheckFiles(real.storage, command));
@@ -108,6 +110,7 @@ int TrainOnThisMachine(const TrainCommand& command, Console& console) {
       !signal.empty()) {
     InstallNoticeSignal(signal);
   }
+  ReleaseSignals();
   const Result<int> exit_code = Train(command, console);
   if (exit_code.ok()) return *exit_code;
   fmt::print(console.err, "gauntlet train: {}\n", exit_code.status().message());

@@ -123,6 +123,13 @@ struct Execute {
   }
 };
 
+// Whether the command takes notices, and releases them once it can.
+bool AwaitsNotices(const Command& command) {
+  return std::holds_alternative<TrainCommand>(command) ||
+         std::holds_alternative<LaunchCommand>(command) ||
+         std::holds_alternative<WorkerCommand>(command);
+}
+
 // Of a pipe.
 bool NobodyReads(int fd) {
   pollfd state = {.fd = fd, .events = POLLOUT, .revents = 0};
@@ -138,6 +145,7 @@ int Main(const std::vector<std::string>& arguments) {
   Console console{std::cout, std::cerr,
                   TerminalStyle(line->color, FactsOf(STDOUT_FILENO)),
                   TerminalStyle(line->color, FactsOf(STDERR_FILENO))};
+  if (!AwaitsNotices(line->command)) ReleaseSignals();
   const int exit_code = std::visit(Execute{console}, line->command);
   std::cout.flush();
   // Who has read enough, as `head` has, wants no message for it.
@@ -150,5 +158,6 @@ int Main(const std::vector<std::string>& arguments) {
 }  // namespace gauntlet
 
 int main(int argc, char** argv) {
+  gauntlet::HoldSignals();
   return gauntlet::Main(std::vector<std::string>(argv + 1, argv + argc));
 }

@@ -1,6 +1,7 @@
 #include "harness/cli/membership_flags.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -9,6 +10,16 @@
 namespace gauntlet {
 namespace {
 constexpr int kMaxWorkers = 1024;
+
+FlagReader ReadLimit(Duration& target) {
+  return [&target](const std::string& text) -> Status {
+    std::optional<Duration> limit;
+    RETURN_IF_ERROR(ReadTime(limit)(text));
+    target = *limit;
+    return OkStatus();
+  };
+}
+
 }  // namespace
 
 void AddMembershipFlags(Flags& flags, LauncherOptions& launcher) {
@@ -26,6 +37,10 @@ void AddMembershipFlags(Flags& flags, LauncherOptions& launcher) {
                "when a worker is lost: none, whole-job (all start again), or "
                "rejoin: it takes the others' state (whole-job)"},
               ReadChoice<RestartPolicy>(launcher.restart, policies));
+  flags.Value({"--start-timeout", "TIME",
+               "a chief that has not begun to meet the others by then hangs; "
+               "it reads its data first (10m)"},
+              ReadLimit(launcher.start_timeout));
 }
 
 FlagReader ReadWorkersByLife(std::vector<int>& target) {

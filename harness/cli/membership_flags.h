@@ -10,7 +10,7 @@
 
 namespace gauntlet {
 
-// --min-workers and --restart.
+// --min-workers, --restart and --start-timeout.
 void AddMembershipFlags(Flags& flags, LauncherOptions& launcher);
 
 // "4,2,1".

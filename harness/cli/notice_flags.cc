@@ -57,7 +57,7 @@ void AddNoticeFlags(Flags& flags, PreemptionOptions& told) {
               ReadFileName(told.file));
   flags.Value({"--notice-url", "URL",
                "a notice once it answers TRUE, or an action of Amazon's; plain "
-               "http, an IPv4 address"},
+               "http; a token is asked for where one is wanted (IMDSv2)"},
               ReadUrl(told.url));
   flags.Value({"--notice-every", "TIME", "how often both are looked at (1s)"},
               ReadPeriod(told.poll_every));

@@ -37,8 +37,8 @@ class RequeueHost final : public Host {
     return host_.FirstNotice();
   }
   int Interrupts() const override { return host_.Interrupts(); }
-  Result<HttpAnswer> Get(const HttpUrl& url, Time deadline) override {
-    return host_.Get(url, deadline);
+  Result<HttpAnswer> Ask(const HttpQuestion& question, Time deadline) override {
+    return host_.Ask(question, deadline);
   }
   [[noreturn]] void Exit(int code) override;
 

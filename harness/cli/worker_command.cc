@@ -54,6 +54,7 @@ Status Work(const WorkerCommand& command, RealWorld& real, Console& console) {
   if (!options.preemption.signal.empty()) {
     InstallNoticeSignal(options.preemption.signal);
   }
+  ReleaseSignals();
   ASSIGN_OR_RETURN(const WorkerSpec place, PlaceOf(command));
   ASSIGN_OR_RETURN(const auto reporter, OpenReporter(command.notices_fd));
   const auto on_end = [&](const WorkerEnd& end) {

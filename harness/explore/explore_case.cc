@@ -15,15 +15,18 @@ constexpr Duration kTotalLimit = std::chrono::minutes(10);
 constexpr Duration kLostAfter = std::chrono::seconds(1);
 constexpr Duration kStepTimeout = std::chrono::seconds(3);
 constexpr Duration kSaveTimeout = std::chrono::seconds(5);
+constexpr Duration kLookForNoticeEvery = std::chrono::milliseconds(10);
 
-// A hang is to show long before the run's limit does, and faults are not to use
-// up the restarts.
+// A hang is to show long before the run's limit does, faults are not to use up
+// the restarts, and a notice is to be seen while the short job runs.
 void MakeRoom(Case& setup) {
   ClusterOptions& cluster = setup.train.cluster;
   cluster.lost_after = std::min(
       cluster.lost_after, std::max(kLostAfter, 5 * cluster.heartbeat_every));
   cluster.step_timeout = std::min(cluster.step_timeout, kStepTimeout);
   cluster.save_timeout = std::min(cluster.save_timeout, kSaveTimeout);
+  Duration& look = setup.train.preemption.poll_every;
+  look = std::min(look, kLookForNoticeEvery);
   if (setup.cluster.policy == RestartPolicy::kNone) {
     setup.cluster.policy = RestartPolicy::kWholeJob;
   }
@@ -65,6 +68,8 @@ std::vector<std::string> OverridesOf(const Case& base) {
   compare_times("heartbeat lost_after", now.lost_after, own.lost_after);
   compare_times("step_timeout", now.step_timeout, own.step_timeout);
   compare_times("save_timeout", now.save_timeout, own.save_timeout);
+  compare_times("preemption poll_every", setup.train.preemption.poll_every,
+                base.train.preemption.poll_every);
   compare_times("timeout total", setup.timeouts.total, base.timeouts.total);
   return overrides;
 }

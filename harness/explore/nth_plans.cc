@@ -18,6 +18,17 @@ Fault Plain(FaultKind kind, Point point) {
           .with = {}};
 }
 
+// Of a notice.
+std::vector<Fault> InEachWay(Fault fault) {
+  std::vector<Fault> forms;
+  for (const NoticeBy by :
+       {NoticeBy::kSignal, NoticeBy::kFile, NoticeBy::kHttp}) {
+    fault.with.notice = by;
+    forms.push_back(fault);
+  }
+  return forms;
+}
+
 // The forms of a kind: its parameters where they make another fault of it.
 std::vector<Fault> FormsOf(FaultKind kind, Point point) {
   Fault fault = Plain(kind, point);
@@ -47,7 +58,7 @@ std::vector<Fault> FormsOf(FaultKind kind, Point point) {
       return {fault};
     case FaultKind::kPreempt:
       fault.with.grace = std::chrono::seconds(10);
-      return {fault};
+      return InEachWay(fault);
     case FaultKind::kDelay:
       fault.with.latency = std::chrono::milliseconds(50);
       return {fault};

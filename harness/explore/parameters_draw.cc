@@ -91,6 +91,8 @@ void ParametersDraw::FillByKind(Fault& fault) {
   FaultParameters& with = fault.with;
   // None that the engine's own ends have.
   constexpr std::array kExitCodes = {70, 3, 9, 101, 137, 255};
+  constexpr std::array kNoticeWays = {NoticeBy::kSignal, NoticeBy::kSignal,
+                                      NoticeBy::kFile, NoticeBy::kHttp};
   switch (fault.kind) {
     case FaultKind::kCrash:
       with.exit_code = draw_.Of(kExitCodes);
@@ -107,6 +109,7 @@ void ParametersDraw::FillByKind(Fault& fault) {
       break;
     case FaultKind::kPreempt:
       with.grace = draw_.OneIn(4) ? UpToPowerOfTwoMs(9) : kLongGrace;
+      with.notice = draw_.Of(kNoticeWays);
       break;
     case FaultKind::kTornWrite:
       FillTear(with);

@@ -66,7 +66,7 @@ class SimulatedRun {
   int WorkerMain(World& plain, const WorkerSpec& spec,
                  const WorkerReport& report);
   int LauncherMain(World& world, int first_life);
-  void RemoveNotice();
+  void RemoveNotices();
   bool RunLauncher(int first_life);
   void CollectLives();
   void InspectStoreAfterwards();
@@ -194,6 +194,7 @@ int SimulatedRun::LauncherMain(World& world, int first_life) {
            }});
   LauncherOptions options = plan_.launch;
   options.first_life = first_life;
+  options.notices = plan_.train.preemption;
   Unobserved observer;
   launch_end_ = Launch(world, processes, options, observer);
   for (const auto& [process, life] : workers_) {
@@ -206,7 +207,8 @@ int SimulatedRun::LauncherMain(World& world, int first_life) {
 }
 
 // A queue starts the job again on a machine that may stay.
-void SimulatedRun::RemoveNotice() {
+void SimulatedRun::RemoveNotices() {
+  simulation_.SetMetadata(kLauncherHost, MetadataThatSays("FALSE"));
   const std::string& file = plan_.train.preemption.file;
   if (file.empty()) return;
   const Status removed =
@@ -219,7 +221,7 @@ void SimulatedRun::RemoveNotice() {
 // Whether the job is to be started again.
 bool SimulatedRun::RunLauncher(int first_life) {
   launch_end_.reset();
-  RemoveNotice();
+  RemoveNotices();
   const ProcessId launcher = simulation_.Start(
       {.name = "launcher", .host = kLauncherHost, .body = [&](World& world) {
          return LauncherMain(world, first_life);

@@ -6,6 +6,7 @@ or not; a second interrupt, as from a terminal, or the launcher's death ends the
 run at once; no process is ever left.
 """
 
+import pathlib
 import signal
 import sys
 import time
@@ -16,6 +17,16 @@ from observed_training import (Cases, STOPPED, expect, expect_equal, generator,
 WORKERS = 4
 AT_ONCE_S = 1.0
 INTERRUPTED = 130
+
+
+def takes_or_holds(pid, number):
+    """Whether the signal would not end the process: by its masks in /proc."""
+    masks = {}
+    for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
+        name, _, value = line.partition(":")
+        if name in ("SigBlk", "SigCgt"):
+            masks[name] = int(value, 16)
+    return any(mask >> (number - 1) & 1 for mask in masks.values())
 
 
 def command(options):
@@ -70,7 +81,7 @@ class Signals:
         time.sleep(choice.uniform(0.0, 0.3))
         run.launcher.send_signal(number)
         code = run.wait()
-        # By the signal itself as long as no handler is installed.
+        # By the signal itself only before main.
         expect(code in (STOPPED, -number, 0),
                f"expected exit code {STOPPED} or 0, found {code} "
                f"({run.errors()[-300:].strip()})")
@@ -79,6 +90,44 @@ class Signals:
         resumed = self._resume(run)
         expect_equal("resumed_from", resumed["resumed_from"], saved)
         return f"exit code {code}, saved step {saved}"
+
+    def notice_at_birth(self, run, choice):
+        """To a worker as soon as it is there: it waits until it can be taken.
+        """
+        run.start(*command(self.options))
+        worker = self._first_worker(run)
+        sent = worker.signal(signal.SIGTERM)
+        worker.close()
+        expect(sent, "the worker was gone before it could be told")
+        expect_equal(f"exit code ({run.errors()[-300:].strip()})", run.wait(),
+                     STOPPED)
+        outcome = run.outcome()
+        expect_equal("restarts", outcome["restarts"], 0)
+        return self._expect_saved(run, outcome)
+
+    def notice_as_it_begins(self, run, choice):
+        """To the launcher, once it has a word in what a signal does."""
+        run.start(*command(self.options))
+        while not takes_or_holds(run.launcher.pid, signal.SIGTERM):
+            expect(run.launcher.poll() is None, run.errors()[-300:])
+        run.launcher.send_signal(signal.SIGTERM)
+        expect_equal(f"exit code ({run.errors()[-300:].strip()})", run.wait(),
+                     STOPPED)
+        outcome = run.outcome()
+        return self._expect_saved(run, outcome)
+
+    def _first_worker(self, run):
+        """Whichever process of the launcher's is seen first."""
+        while True:
+            expect(run.launcher.poll() is None, run.errors()[-300:])
+            there = run.processes()
+            born = [process for process in there
+                    if process.parent == run.launcher.pid]
+            for process in there:
+                if process not in born[:1]:
+                    process.close()
+            if born:
+                return born[0]
 
     def second_interrupt(self, run, choice):
         """With a worker that cannot answer the first one."""
@@ -178,6 +227,8 @@ def cases_of(signals, round_, options):
     yield case("term-any-moment", signals.notice_at_any_moment, signal.SIGTERM)
     yield case("int-any-moment", signals.notice_at_any_moment, signal.SIGINT)
     yield case("term-thrice-launcher", signals.second_notice, "launcher")
+    yield case("term-worker-at-birth", signals.notice_at_birth)
+    yield case("term-launcher-as-it-begins", signals.notice_as_it_begins)
     yield case("usr1-launcher", signals.notice_by_signal)
     yield case("int-twice", signals.second_interrupt)
     yield case("term-in-a-pause", signals.notice_in_a_pause)

@@ -93,6 +93,50 @@ TEST_F(DamageTest, AManifestOfAnotherStepIsFound) {
   ExpectFallBack(damaged, "of step 1, in the place of step 2");
 }
 
+// All of them: manifests that do not verify, or directories that are gone.
+std::vector<Contents> WithoutAnyCopy(const Contents& whole) {
+  Contents flipped = whole;
+  Contents gone = whole;
+  for (auto& [path, bytes] : flipped) {
+    if (path.ends_with("/MANIFEST.json")) bytes[bytes.size() / 2] ^= 1;
+    if (path.starts_with("/store/step-")) gone.erase(path);
+  }
+  return {flipped, gone};
+}
+
+TEST_F(DamageTest, WhoHoldsTheStateInMemoryNeedsNoCopy) {
+  for (const Contents& damaged : WithoutAnyCopy(contents_)) {
+    storage_.SetContents(damaged);
+    CheckpointStore store = OpenStore(test_.world);
+    const auto claim =
+        store.ClaimGeneration(std::string(kJob), StateInMemory::kHeld);
+    ASSERT_TRUE(claim.ok()) << claim.status().ToString();
+    EXPECT_TRUE(claim->none_is_valid);
+    EXPECT_FALSE(claim->parent);
+    EXPECT_THAT(store.TakeWarnings(),
+                testing::Contains(testing::HasSubstr("none is valid")));
+    ASSERT_TRUE(Save(store, claim->generation, 3).ok());
+    EXPECT_EQ(Recover(test_.world).step, 3u);
+  }
+}
+
+TEST_F(DamageTest, AnybodyElseIsStillRefused) {
+  for (const Contents& damaged : WithoutAnyCopy(contents_)) {
+    storage_.SetContents(damaged);
+    CheckpointStore store = OpenStore(test_.world);
+    ASSERT_TRUE(
+        store.ClaimGeneration(std::string(kJob), StateInMemory::kHeld).ok());
+    // Died before the first save; somebody cleared the evidence away.
+    Contents left = storage_.Contents();
+    std::erase_if(left, [](const auto& entry) {
+      return entry.first.starts_with("/store/rejected-") ||
+             entry.first == "/store/checkpoint";
+    });
+    storage_.SetContents(left);
+    EXPECT_EQ(Recover(test_.world).status.code(), Code::kFailedPrecondition);
+  }
+}
+
 TEST_F(DamageTest, ADamagedOrMissingClaimLosesNoAcknowledgedSave) {
   const std::string claim = "/store/gen-000001";
   for (size_t i = 0; i <= contents_[claim].size(); ++i) {

@@ -65,6 +65,24 @@ TEST(LocalWorkerProcessesTest, TellsHowAWorkerEnded) {
   EXPECT_THAT(NoticesOf(Shell("kill -9 $$")), ElementsAre("exit 137/9"));
 }
 
+// Until then it is held, and a program that never takes it never sees it.
+TEST(LocalWorkerProcessesTest, ANoticeWaitsUntilTheWorkerCanTakeIt) {
+  const PosixStorage storage;
+  LocalWorkerProcesses workers(Shell("exit 3"), storage);
+  ASSERT_TRUE(workers.Start(Spec(1)).ok());
+  workers.Signal(1, WorkerSignal::kTerminate);
+  EXPECT_THAT(NoticesOf(workers), ElementsAre("exit 3/0"));
+  LocalWorkerOptions options = Shell("");
+  options.program = REAL_TEST_CHILD;
+  options.arguments = {"starting"};
+  LocalWorkerProcesses slow(options, storage);
+  ASSERT_TRUE(slow.Start(Spec(1)).ok());
+  slow.Signal(1, WorkerSignal::kTerminate);
+  EXPECT_THAT(NoticesOf(slow),
+              ElementsAre(HasSubstr("starting"), HasSubstr("ready, notices 1"),
+                          "exit 0/0"));
+}
+
 TEST(LocalWorkerProcessesTest, HandsOutAllReportsBeforeTheExit) {
   LocalWorkerOptions options = Shell("");
   options.program = REAL_TEST_CHILD;
@@ -136,10 +154,10 @@ TEST(LocalWorkerProcessesTest, SignalsReachOneWorkerOnly) {
   LocalWorkerProcesses workers(Shell("exec sleep 1000"), storage);
   ASSERT_TRUE(workers.Start(Spec(0)).ok());
   ASSERT_TRUE(workers.Start(Spec(1)).ok());
-  workers.Signal(1, WorkerSignal::kTerminate);
+  workers.Signal(1, WorkerSignal::kKill);
   const auto first = workers.Next(Soon());
   EXPECT_EQ(first->worker, 1);
-  EXPECT_EQ(std::get<WorkerExited>(first->what).signal, SIGTERM);
+  EXPECT_EQ(std::get<WorkerExited>(first->what).signal, SIGKILL);
   workers.Signal(1, WorkerSignal::kTerminate);
   EXPECT_FALSE(workers.Next(In(std::chrono::milliseconds(1))).has_value());
   workers.Signal(0, WorkerSignal::kKill);

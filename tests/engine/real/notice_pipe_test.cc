@@ -30,7 +30,8 @@ TEST(NoticePipeTest, ProgressComesBackFromItsLine) {
                                  .loss = 0.1f,
                                  .line = "resumed \"here\"\n",
                                  .claimed = 7,
-                                 .patience = std::chrono::seconds(31)});
+                                 .patience = std::chrono::seconds(31),
+                                 .saving = std::chrono::seconds(0)});
   EXPECT_EQ(progress.step, 150u);
   EXPECT_EQ(progress.epoch, 2u);
   EXPECT_EQ(progress.steps_per_epoch, 64u);
@@ -38,6 +39,7 @@ TEST(NoticePipeTest, ProgressComesBackFromItsLine) {
   EXPECT_EQ(progress.line, "resumed \"here\"\n");
   EXPECT_EQ(progress.claimed, 7u);
   EXPECT_EQ(progress.patience, std::chrono::seconds(31));
+  EXPECT_EQ(progress.saving, Duration(0));
 }
 
 TEST(NoticePipeTest, AResultComesBackFromItsLine) {

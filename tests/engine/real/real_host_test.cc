@@ -24,6 +24,14 @@ TEST(RealHostTest, CountsTerminationNoticesAndExitsWithTheCodeGiven) {
   EXPECT_EQ(end.signal, 0);
 }
 
+TEST(RealHostTest, ANoticeBeforeTheHandlersAreThereIsNotLost) {
+  TestProcess child({"starting"});
+  ASSERT_EQ(child.ReadLine(), "starting");
+  child.Send(SIGTERM);
+  EXPECT_EQ(child.ReadLine(), "ready, notices 1");
+  EXPECT_EQ(child.Await().code, 0);
+}
+
 TEST(RealHostTest, ExitWritesOutWhatStandsInStandardOutput) {
   const ScratchDirectory scratch;
   const auto child = StartChild({.path = REAL_TEST_CHILD,

@@ -84,6 +84,21 @@ int Report(const Arguments&) {
   return 75;
 }
 
+// starting: a program that is slow to take notices, and needs one before it
+// says "ready".
+int StartSlowly(const Arguments&) {
+  HoldSignals();
+  Tell("starting");
+  sigset_t pending = {};
+  while (sigpending(&pending) == 0 && sigismember(&pending, SIGTERM) == 0) {
+    SystemClock().SleepUntil(SystemClock().Now() +
+                             std::chrono::milliseconds(1));
+  }
+  InstallSignalHandlers();
+  Tell(fmt::format("ready, notices {}", RealHost().TerminationNotices()));
+  return 0;
+}
+
 // notices [LAST]: counts termination notices; tells when ready and at each one.
 int AwaitNotices(const Arguments& arguments) {
   const int last = arguments.empty() ? 2 : std::stoi(arguments[0]);
@@ -145,6 +160,7 @@ int Main(Arguments arguments) {
   if (mode == "emit") return Emit(arguments);
   if (mode == "launcher") return RunLauncher(arguments);
   if (mode == "report") return Report(arguments);
+  if (mode == "starting") return StartSlowly(arguments);
   if (mode == "notices") return AwaitNotices(arguments);
   if (mode == "connect") return Connect(arguments);
   if (mode == "listen") return Listen(arguments);

@@ -86,7 +86,9 @@ class LauncherTest : public testing::Test {
   class Observer final : public LaunchObserver {
    public:
     explicit Observer(LauncherTest& test) : test_(test) {}
-    void Progress(const WorkerProgress&) override {}
+    void Progress(const WorkerProgress& progress) override {
+      if (!progress.line.empty()) test_.lines_.push_back(progress.line);
+    }
     void Restarting(int restart, const std::string& reason,
                     Duration pause) override {
       test_.restarts_.push_back({restart, reason, pause});
@@ -171,6 +173,7 @@ class LauncherTest : public testing::Test {
   std::vector<std::pair<int, int>> started_;  // worker and life
   std::vector<Sent> sent_;
   std::vector<Restart> restarts_;
+  std::vector<std::string> lines_;  // for people
   RunOutcome outcome_;
 };
 
@@ -603,6 +606,47 @@ TEST_F(RejoinTest, WhoDoesNotComeToTheMeetingIsKilledAndStartedAgain) {
   EXPECT_THAT(started_.back(), testing::Pair(2, 2));
 }
 
+TEST_F(RejoinTest, WhoIsInASaveIsWaitedForAsLongAsThatMayTake) {
+  const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
+    Script script = Trains(spec);
+    if (spec.worker == 1 && spec.life == 1) {
+      script.runs = milliseconds(20);
+      script.exit = 70;
+    } else if (spec.life == 1) {
+      script.runs = seconds(8);
+      const bool saves = spec.worker == 2;
+      if (saves) TellAt(milliseconds(10), {.saving = seconds(9)}, script);
+      TellAt(saves ? seconds(4) : milliseconds(25), {.step = 7, .meeting = 1},
+             script);
+      if (spec.rank == 0) TellAt(seconds(5), {.formed = 2}, script);
+    }
+    return script;
+  });
+  EXPECT_EQ(end.exit_code, 0);
+  EXPECT_EQ(end.restarts, 1);
+  EXPECT_EQ(CountOf(WorkerSignal::kKill), 0u);
+}
+
+TEST_F(RejoinTest, WhoHangsInASaveIsKilledOnceThatHasTakenTooLong) {
+  const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
+    Script script = Trains(spec);
+    if (spec.worker == 2 && spec.life == 1) {
+      script.for_ever = true;
+      TellAt(milliseconds(10), {.saving = seconds(2)}, script);
+    } else if (spec.life == 1) {
+      script.runs = seconds(5);
+      TellAt(milliseconds(25), {.meeting = 1}, script);
+      if (spec.rank == 0) TellAt(seconds(3), {.formed = 2}, script);
+    }
+    return script;
+  });
+  EXPECT_EQ(end.exit_code, 0);
+  ASSERT_THAT(sent_, testing::SizeIs(1));
+  EXPECT_EQ(sent_.at(0).worker, 2);
+  EXPECT_GE(sent_.at(0).at, seconds(2));
+  EXPECT_LE(sent_.at(0).at, milliseconds(2200));
+}
+
 TEST_F(RejoinTest, WorkersThatLoseEachOtherCountAsARestartToo) {
   options_.max_restarts = 2;
   const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
@@ -693,6 +737,77 @@ TEST_F(RejoinTest, OnANoticeALostWorkerIsStillReplacedSoThatAllCanSave) {
   EXPECT_EQ(end.exit_code, 143);
   EXPECT_TRUE(end.result);
   EXPECT_THAT(started_.back(), testing::Pair(1, 2));
+}
+
+Script Lost(const WorkerSpec& spec) {
+  return {.exit = spec.worker == 1 ? 70 : 75};
+}
+
+TEST_F(LauncherTest, SeesAFileThatAppearsWhileItPauses) {
+  options_.backoff = seconds(8);
+  options_.notices.file = "/notice";
+  simulation_.At(begin_ + seconds(3), [this] {
+    EXPECT_TRUE(simulation_.storage("launcher")
+                    .Open("/notice", OpenMode::kCreateTruncate)
+                    .ok());
+  });
+  const LaunchEnd end = Launched(Lost);
+  EXPECT_EQ(end.exit_code, 143);
+  EXPECT_EQ(end.reason, "stopped between two lives of the job");
+  EXPECT_EQ(end.restarts, 0);
+  EXPECT_EQ(lives_.size(), 3u);
+  EXPECT_LE(Now(), milliseconds(4200));
+}
+
+TEST_F(LauncherTest, SeesWhatTheMetadataServiceSaysWhileItPauses) {
+  options_.backoff = seconds(8);
+  options_.notices.url = "http://169.254.169.254/x";
+  simulation_.At(begin_ + seconds(3), [this] {
+    simulation_.SetMetadata("launcher", MetadataThatSays("TRUE"));
+  });
+  EXPECT_EQ(Launched(Lost).exit_code, 143);
+  EXPECT_LE(Now(), milliseconds(4200));
+}
+
+TEST_F(LauncherTest, AServiceThatHangsMakesNoPauseLonger) {
+  options_.max_restarts = 1;
+  options_.notices.url = "http://169.254.169.254/x";
+  simulation_.SetMetadata("launcher", {.way = MetadataService::Way::kHangs});
+  EXPECT_EQ(Launched(Lost).restarts, 1);
+  EXPECT_LE(Now(), milliseconds(300));
+  EXPECT_THAT(lines_, IsEmpty());
+}
+
+TEST_F(LauncherTest, AChiefThatNeverSaysAnythingHangs) {
+  options_.start_timeout = seconds(20);
+  const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
+    if (spec.life == 2) return Done(spec);
+    return {.for_ever = true};
+  });
+  EXPECT_EQ(end.exit_code, 0);
+  ASSERT_EQ(restarts_.size(), 1u);
+  EXPECT_EQ(restarts_[0].reason, "the chief hangs: no sign of it for 20.0 s");
+  EXPECT_GE(Now(), seconds(20));
+  EXPECT_LE(Now(), seconds(21));
+}
+
+TEST_F(RejoinTest, AChiefThatIsStartedAgainAndSaysNothingHangs) {
+  options_.start_timeout = seconds(2);
+  Launched([](const WorkerSpec& spec) -> Script {
+    Script script = Trains(spec);
+    if (spec.life == 2) return {.for_ever = true};
+    if (spec.life > 2) return script;
+    script.runs = spec.worker == 0 ? milliseconds(20) : seconds(60);
+    script.exit = spec.worker == 0 ? 70 : 75;
+    script.says.clear();
+    if (spec.worker != 0) {
+      TellAt(milliseconds(25), {.step = 7, .meeting = 1}, script);
+    }
+    return script;
+  });
+  ASSERT_EQ(restarts_.size(), 2u);
+  EXPECT_THAT(restarts_.back().reason, HasSubstr("the chief hangs"));
+  EXPECT_LE(Now(), seconds(8));
 }
 
 }  // namespace

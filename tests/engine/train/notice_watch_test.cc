@@ -109,6 +109,60 @@ TEST_F(NoticeWatchTest, SeesNothingWhereNothingIs) {
   EXPECT_THAT(lines_, IsEmpty());
 }
 
+TEST_F(NoticeWatchTest, BringsATokenWhereOneIsWanted) {
+  simulation_.SetMetadata("h", {.bytes = MetadataThatSays("TRUE").bytes,
+                                .token_lives = seconds(60)});
+  Watch({.url = kUrl}, seconds(5));
+  EXPECT_EQ(notices_, 1);
+  EXPECT_LE(seen_after_, milliseconds(100));
+}
+
+TEST_F(NoticeWatchTest, ATokenThatHasRunOutIsReplaced) {
+  const MetadataService none = {
+      .bytes = "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n",
+      .token_lives = milliseconds(2500)};
+  simulation_.SetMetadata("h", none);
+  After(seconds(9), [&] {
+    simulation_.SetMetadata("h", {.bytes = MetadataThatSays("TRUE").bytes,
+                                  .token_lives = seconds(60)});
+  });
+  Watch({.url = kUrl}, seconds(20));
+  EXPECT_EQ(notices_, 1);
+  EXPECT_THAT(lines_, ElementsAre("told to go by " + std::string(kUrl)));
+}
+
+TEST_F(NoticeWatchTest, WhatIsNoTokenIsToldOnceAndNeverSent) {
+  const std::string head = "HTTP/1.1 200 OK\r\n\r\n";
+  const std::vector<std::pair<std::string, std::string>> answers = {
+      {"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n",
+       "expected a token, found status 403"},
+      {head, "found 0"},
+      {head + "a\r\nX-Evil: b", "printable bytes"},
+      {head + std::string(5000, 'a'), "found 5000"},
+      {"rubbish", "expected HTTP/1.1"}};
+  for (const auto& [bytes, message] : answers) {
+    lines_.clear();
+    simulation_.SetMetadata("h", {.bytes = MetadataThatSays("TRUE").bytes,
+                                  .token_lives = seconds(60),
+                                  .token_bytes = bytes});
+    Watch({.url = kUrl}, seconds(5));
+    EXPECT_EQ(notices_, 0) << message;
+    ASSERT_EQ(lines_.size(), 1u) << message;
+    EXPECT_THAT(lines_[0], HasSubstr(message));
+    EXPECT_THAT(lines_[0], HasSubstr("/latest/api/token"));
+  }
+}
+
+TEST_F(NoticeWatchTest, ANameIsAsGoodAsAnAddressIfItIsKnown) {
+  simulation_.SetMetadata("h", MetadataThatSays("TRUE"));
+  Watch({.url = "http://metadata.google.internal/x"}, seconds(5));
+  EXPECT_EQ(notices_, 1);
+  lines_.clear();
+  Watch({.url = "http://metadata.invalid/x"}, seconds(5));
+  EXPECT_EQ(notices_, 0);
+  EXPECT_THAT(lines_, ElementsAre(HasSubstr("name not known")));
+}
+
 TEST_F(NoticeWatchTest, AFailureIsToldOnceAndIsNoNotice) {
   const std::vector<std::pair<MetadataService, std::string>> failures = {
       {{.way = Way::kRefuses}, "refused"},

@@ -99,5 +99,15 @@ TEST(RegroupTest, ADeathThatTheGenerationDidNotWaitForIsTheNextMatter) {
   EXPECT_FALSE(regroup.IsComplete()) << "the others have yet to notice";
 }
 
+TEST(RegroupTest, WhoIsInASaveIsNotOverdueBeforeItsBound) {
+  Regroup regroup = Formed();
+  regroup.Saves(1, kStart + 10 * kGrace);
+  regroup.Saves(2, kStart + 10 * kGrace);
+  regroup.Saved(1);
+  regroup.Died(0, kStart);
+  EXPECT_THAT(regroup.Overdue(kStart + kGrace), ElementsAre(1));
+  EXPECT_THAT(regroup.Overdue(kStart + 10 * kGrace), ElementsAre(1, 2));
+}
+
 }  // namespace
 }  // namespace gauntlet

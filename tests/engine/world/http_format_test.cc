@@ -22,17 +22,49 @@ TEST(HttpUrlTest, TakesAddressPortAndPathApart) {
             "http://10.0.0.1/");
 }
 
-TEST(HttpUrlTest, RefusesWhatItCannotAskInBoundedTime) {
+TEST(HttpUrlTest, TakesNamesAndBracketedAddressesToo) {
+  const auto name = ParseHttpUrl("http://metadata.google.internal/x").value();
+  EXPECT_EQ(name.host, "metadata.google.internal");
+  EXPECT_EQ(name.kind, HttpUrl::HostKind::kName);
+  for (const std::string host :
+       {"::", "::1", "fd00:ec2::254", "1:2:3:4:5:6:7:8",
+        "1::", "64:ff9b::192.0.2.33"}) {
+    const std::string text = "http://[" + host + "]:81/x";
+    const auto url = ParseHttpUrl(text);
+    ASSERT_TRUE(url.ok()) << url.status().ToString();
+    EXPECT_EQ(url->host, host);
+    EXPECT_EQ(url->kind, HttpUrl::HostKind::kIpv6);
+    EXPECT_EQ(url->port, 81);
+    EXPECT_EQ(HttpUrlText(*url), text);
+  }
+}
+
+TEST(HttpUrlTest, RefusesWhatItCannotAsk) {
   const std::vector<std::pair<std::string, std::string>> refusals = {
       {"", "expected http://ADDRESS/PATH"},
       {"https://127.0.0.1/", "expected http://ADDRESS/PATH"},
-      {"http://metadata.google.internal/", "expected an IPv4 address"},
       {"http:///x", "expected an IPv4 address"},
       {"http://256.0.0.1/", "expected an IPv4 address"},
       {"http://1.2.3/", "expected an IPv4 address"},
       {"http://1.2.3.4.5/", "expected an IPv4 address"},
       {"http://user@1.2.3.4/", "expected an IPv4 address"},
-      {"http://[::1]/", "expected an IPv4 address"},
+      {"http://0x7f000001/", "expected an IPv4 address"},
+      {"http://127.1/", "expected an IPv4 address"},
+      {"http://2130706433/", "expected an IPv4 address"},
+      {"http://a..b/", "expected an IPv4 address"},
+      {"http://-a/", "expected an IPv4 address"},
+      {"http://" + std::string(64, 'a') + "/", "expected an IPv4 address"},
+      {"http://::1/", "expected an IPv4 address"},
+      {"http://[::1/", "expected an IPv4 address"},
+      {"http://[]/", "expected an IPv4 address"},
+      {"http://[:::]/", "expected an IPv4 address"},
+      {"http://[1::2::3]/", "expected an IPv4 address"},
+      {"http://[1:2:3:4:5:6:7]/", "expected an IPv4 address"},
+      {"http://[1:2:3:4:5:6:7:8:9]/", "expected an IPv4 address"},
+      {"http://[1.2.3.4::]/", "expected an IPv4 address"},
+      {"http://[fe80::1%eth0]/", "expected an IPv4 address"},
+      {"http://[127.0.0.1]/", "expected an IPv4 address"},
+      {"http://[::1]80/", "expected a port"},
       {"http://1.2.3.4:/", "expected a port"},
       {"http://1.2.3.4:0/", "expected a port"},
       {"http://1.2.3.4:65536/", "expected a port"},
@@ -49,12 +81,23 @@ TEST(HttpUrlTest, RefusesWhatItCannotAskInBoundedTime) {
   }
 }
 
-TEST(HttpGetRequestTest, NamesTheHostAndWhatGoogleAsksFor) {
+TEST(HttpRequestTest, NamesTheHostAndWhatGoogleAsksFor) {
   const std::string request =
-      HttpGetRequest({.host = "127.0.0.1", .port = 81, .path = "/x"});
+      HttpRequestText({.url = {.host = "127.0.0.1", .port = 81, .path = "/x"}});
   EXPECT_THAT(request, testing::StartsWith("GET /x HTTP/1.1\r\n"));
   EXPECT_THAT(request, HasSubstr("\r\nHost: 127.0.0.1:81\r\n"));
   EXPECT_THAT(request, HasSubstr("\r\nMetadata-Flavor: Google\r\n"));
+  EXPECT_THAT(request, testing::EndsWith("\r\n\r\n"));
+}
+
+TEST(HttpRequestTest, APutHasItsHeadersAndNoBody) {
+  const std::string request =
+      HttpRequestText({.url = ParseHttpUrl("http://[::1]/t").value(),
+                       .method = HttpMethod::kPut,
+                       .headers = {{.name = "X-Ttl", .value = "60"}}});
+  EXPECT_THAT(request, testing::StartsWith("PUT /t HTTP/1.1\r\n"));
+  EXPECT_THAT(request, HasSubstr("\r\nHost: [::1]\r\n"));
+  EXPECT_THAT(request, HasSubstr("\r\nX-Ttl: 60\r\nContent-Length: 0\r\n"));
   EXPECT_THAT(request, testing::EndsWith("\r\n\r\n"));
 }
 

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/real/http_get.h"
+#include "engine/real/http_client.h"
 #include "engine/real/system_clock.h"
 #include "tests/engine/real/scratch_directory.h"
 
@@ -13,7 +13,9 @@ namespace {
 
 HttpAnswer AnswerOf(const MetadataServer& server) {
   const Time deadline = SystemClock().Now() + std::chrono::seconds(60);
-  return HttpGet(ParseHttpUrl(server.url()).value(), deadline).value();
+  NameLookup names;
+  return AskByHttp({.url = ParseHttpUrl(server.url()).value()}, deadline, names)
+      .value();
 }
 
 TEST(MetadataServerTest, SaysTrueOnceTheFileIsThere) {

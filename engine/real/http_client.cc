@@ -1,4 +1,4 @@
-#include "engine/real/http_get.h"
+#include "engine/real/http_client.h"
 
 #include <algorithm>
 #include <array>
@@ -7,12 +7,11 @@
 #include <cstring>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "engine/real/descriptor.h"
 #include "engine/real/posix_status.h"
-#include <arpa/inet.h>
 #include <fmt/format.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -45,17 +44,13 @@ Status TooLate(const HttpUrl& url) {
       fmt::format("{}: no whole answer in time", HttpUrlText(url)));
 }
 
-Result<Descriptor> ConnectTo(const HttpUrl& url, Time deadline) {
-  Descriptor fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+Result<Descriptor> ConnectTo(const SocketAddress& address, const HttpUrl& url,
+                             Time deadline) {
+  Descriptor fd(socket(address.place.ss_family,
+                       SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd.valid()) return Failed(url, "socket", errno);
-  sockaddr_in place = {};
-  place.sin_family = AF_INET;
-  place.sin_port = htons(static_cast<uint16_t>(url.port));
-  if (inet_pton(AF_INET, url.host.c_str(), &place.sin_addr) != 1) {
-    return InvalidArgument(url.host + ": expected an IPv4 address");
-  }
-  if (connect(fd.get(), reinterpret_cast<const sockaddr*>(&place),
-              sizeof(place)) == 0) {
+  if (connect(fd.get(), reinterpret_cast<const sockaddr*>(&address.place),
+              address.size) == 0) {
     return fd;
   }
   // What a signal interrupts goes on all the same.
@@ -72,8 +67,39 @@ Result<Descriptor> ConnectTo(const HttpUrl& url, Time deadline) {
   return fd;
 }
 
-Status SendAll(const Descriptor& fd, const HttpUrl& url, Time deadline) {
-  const std::string request = HttpGetRequest(url);
+Result<std::vector<SocketAddress>> AddressesOf(const HttpUrl& url,
+                                               Time deadline,
+                                               NameLookup& names) {
+  if (url.kind == HttpUrl::HostKind::kName) {
+    return names.Find(url.host, url.port, deadline);
+  }
+  ASSIGN_OR_RETURN(const SocketAddress address,
+                   AddressOfNumber(url.host, url.port));
+  return std::vector<SocketAddress>{address};
+}
+
+// To the first address that lets us.
+Result<Descriptor> Connect(const HttpUrl& url, Time deadline,
+                           NameLookup& names) {
+  Result<std::vector<SocketAddress>> addresses =
+      AddressesOf(url, deadline, names);
+  if (!addresses.ok()) return Annotate(addresses.status(), HttpUrlText(url));
+  Status failed = TooLate(url);
+  auto left = static_cast<int64_t>(addresses->size());
+  for (const SocketAddress& address : *addresses) {
+    const Time now(std::chrono::steady_clock::now().time_since_epoch());
+    Result<Descriptor> fd =
+        ConnectTo(address, url, now + (deadline - now) / left--);
+    if (fd.ok()) return fd;
+    failed = fd.status();
+  }
+  return failed;
+}
+
+Status SendAll(const Descriptor& fd, const HttpQuestion& question,
+               Time deadline) {
+  const HttpUrl& url = question.url;
+  const std::string request = HttpRequestText(question);
   size_t sent = 0;
   while (sent < request.size()) {
     const ssize_t size = send(fd.get(), request.data() + sent,
@@ -91,9 +117,11 @@ Status SendAll(const Descriptor& fd, const HttpUrl& url, Time deadline) {
 
 }  // namespace
 
-Result<HttpAnswer> HttpGet(const HttpUrl& url, Time deadline) {
-  ASSIGN_OR_RETURN(const Descriptor fd, ConnectTo(url, deadline));
-  RETURN_IF_ERROR(SendAll(fd, url, deadline));
+Result<HttpAnswer> AskByHttp(const HttpQuestion& question, Time deadline,
+                             NameLookup& names) {
+  const HttpUrl& url = question.url;
+  ASSIGN_OR_RETURN(const Descriptor fd, Connect(url, deadline, names));
+  RETURN_IF_ERROR(SendAll(fd, question, deadline));
   std::string bytes;
   std::array<char, 4096> chunk = {};
   while (true) {
