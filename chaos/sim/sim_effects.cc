@@ -64,8 +64,8 @@ void SimEffects::DeliverNotice(Duration grace, NoticeBy by) {
     case NoticeBy::kSignal:
       return simulation_.Notify(self);
     case NoticeBy::kHttp:
-      return simulation_.SetMetadata(simulation_.process_host(self),
-                                     MetadataThatSays("TRUE"));
+      return simulation_.SetMetadataOfMachine(simulation_.process_host(self),
+                                              MetadataThatSays("TRUE"));
     case NoticeBy::kFile: {
       CHECK(!notice_file_.empty(), "a notice by file, and no place for it");
       const Status made =

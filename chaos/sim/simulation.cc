@@ -1,6 +1,5 @@
 #include "chaos/sim/simulation.h"
 
-#include <ranges>
 #include <utility>
 
 #include "chaos/sim/sim_tasks.h"
@@ -310,18 +309,21 @@ void Simulation::Interrupt(ProcessId process) {
 }
 
 void Simulation::SetMetadata(const std::string& host, MetadataService service) {
-  std::erase_if(metadata_, [&](const auto& set) { return set.first == host; });
-  metadata_.emplace_back(host, std::move(service));
+  metadata_[host] = std::move(service);
 }
 
-// The newest word on any host of the machine: which ones share it may not have
-// been known when it was said.
+void Simulation::SetMetadataOfMachine(const std::string& host,
+                                      MetadataService service) {
+  metadata_of_machine_[MachineOf(host).name] = std::move(service);
+}
+
 MetadataService Simulation::MetadataOf(const std::string& host) {
-  const Machine& machine = MachineOf(host);
-  for (const auto& [other, service] : std::views::reverse(metadata_)) {
-    if (&MachineOf(other) == &machine) return service;
+  if (const auto own = metadata_.find(host); own != metadata_.end()) {
+    return own->second;
   }
-  return MetadataThatSays("FALSE");
+  const auto shared = metadata_of_machine_.find(MachineOf(host).name);
+  return shared != metadata_of_machine_.end() ? shared->second
+                                              : MetadataThatSays("FALSE");
 }
 
 std::string Simulation::AnswerOf(const MetadataService& service,

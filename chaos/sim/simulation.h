@@ -36,8 +36,8 @@
 
 namespace gauntlet {
 
-// Of one machine: what comes of a Host::Ask, whatever it asks for. It has every
-// address, and of all names one.
+// Of a host or a machine: what comes of a Host::Ask, whatever it asks for. It
+// has every address, and of all names one.
 struct MetadataService {
   // A name that nobody resolves is a service that hangs.
   enum class Way : uint8_t { kAnswers, kHangs, kRefuses };
@@ -130,9 +130,10 @@ class Simulation {
   void Notify(ProcessId process);
   // SIGINT: Interrupts() goes up too.
   void Interrupt(ProcessId process);
-  // From now on this is what the metadata service of the host's machine does;
-  // at first it says FALSE.
+  // From now on this is what the host's metadata service does, or that of all
+  // hosts of its machine; at first it says FALSE.
   void SetMetadata(const std::string& host, MetadataService service);
+  void SetMetadataOfMachine(const std::string& host, MetadataService service);
   // Cuts the host's machine off power: kills its processes without a goodbye
   // and takes from its disk what the profile allows. The machine is up again at
   // once. Does not return if the caller runs there.
@@ -200,7 +201,8 @@ class Simulation {
   int ports_taken_ = 0;
   std::map<std::string, std::string> machine_names_;  // by host
   std::map<std::string, std::unique_ptr<Machine>> machines_;
-  std::vector<std::pair<std::string, MetadataService>> metadata_;  // by host
+  std::map<std::string, MetadataService> metadata_;             // by host
+  std::map<std::string, MetadataService> metadata_of_machine_;  // by machine
   std::map<std::string, Time> tokens_;  // and when they run out
   std::vector<std::unique_ptr<Process>> processes_;
   std::unique_ptr<Callbacks> callbacks_;

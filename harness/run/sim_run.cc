@@ -208,7 +208,7 @@ int SimulatedRun::LauncherMain(World& world, int first_life) {
 
 // A queue starts the job again on a machine that may stay.
 void SimulatedRun::RemoveNotices() {
-  simulation_.SetMetadata(kLauncherHost, MetadataThatSays("FALSE"));
+  simulation_.SetMetadataOfMachine(kLauncherHost, MetadataThatSays("FALSE"));
   const std::string& file = plan_.train.preemption.file;
   if (file.empty()) return;
   const Status removed =
