@@ -123,11 +123,26 @@ std::string NoneIsValid(const std::string& directory,
                      directory, fmt::join(traces, "; "));
 }
 
+// Of those that the state file lists, none of which is there.
+std::optional<ParentRecord> NewestListed(const StoreScan& scan) {
+  std::optional<ParentRecord> newest;
+  for (const std::string& name : scan.state_file.all) {
+    const auto parsed = CheckpointName::Parse(name);
+    if (!parsed || (newest && parsed->step < newest->step)) continue;
+    newest = {.name = name,
+              .step = parsed->step,
+              .phase = parsed->phase.value_or(Phase::kInEpoch),
+              .written_by = parsed->generation};
+  }
+  return newest;
+}
+
 // Of which there is a name, however damaged it is or gone.
 std::optional<ParentRecord> NewestOf(const StoreScan& scan) {
   if (scan.lineage.members.empty()) {
     const auto newest = scan.parents.rbegin();
-    return newest == scan.parents.rend() ? std::nullopt : newest->second;
+    if (newest != scan.parents.rend() && newest->second) return newest->second;
+    return NewestListed(scan);
   }
   const ScannedCheckpoint& checkpoint =
       scan.checkpoints[scan.lineage.members.front()];

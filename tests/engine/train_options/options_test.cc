@@ -162,8 +162,8 @@ TEST(TrainOptionsTest, ARefusalNamesTheKeyAndWhatWasFound) {
       {R"("signal":"")", R"("signal":"SIGKILL")",
        "options: preemption.signal: expected one of SIGTERM, SIGHUP, SIGQUIT, "
        "SIGUSR1, SIGUSR2, SIGXCPU, SIGPWR, found \"SIGKILL\""},
-      {R"("url":"")", R"("url":"http://there/")",
-       "options: preemption.url: URL \"http://there/\": expected an IPv4"},
+      {R"("url":"")", R"("url":"ftp://there/")",
+       "options: preemption.url: URL \"ftp://there/\": expected"},
       {R"("poll_every_ns":1000000000)", R"("poll_every_ns":0)",
        "preemption.poll_every_ns: expected an integer from 1"},
       {R"("threads":1,)", "", "options: kernels.threads: missing"},

@@ -164,9 +164,9 @@ TEST(CommandLineTest, AMistakeIsOneLineThatNamesIt) {
       {{"train", "--notice-url", "https://1.2.3.4/"},
        "train: --notice-url: URL \"https://1.2.3.4/\": expected "
        "http://ADDRESS/PATH"},
-      {{"train", "--notice-url", "http://metadata/x"},
-       "train: --notice-url: URL \"http://metadata/x\": expected an IPv4 "
-       "address such as 169.254.169.254, no name"},
+      {{"train", "--notice-url", "http://1.2.3/x"},
+       "train: --notice-url: URL \"http://1.2.3/x\": expected an IPv4 address, "
+       "an IPv6 address in brackets or a name behind http://"},
       {{"train", "--notice-file", ""},
        "train: --notice-file: expected a value, found ''"},
       {{"train", "--notice-file", "run/"},
