@@ -48,14 +48,12 @@ bool SaysThatItLostAnother(const LifeEvents& life) {
   });
 }
 
-// Some errors of a disk are those of a connection, too: who is told of one by
-// the save that failed has lost nobody.
-bool SaysThatASaveFailed(const LifeEvents& life, const LifeEvents& of) {
-  const std::string_view reason = life.events.back().detail;
-  return std::ranges::any_of(of.events, [&](const RecordEvent& event) {
-    return event.kind == RecordKind::kSaveFailed && !event.detail.empty() &&
-           reason.ends_with(event.detail);
-  });
+// Some errors of a disk are those of a connection, too: who says at which point
+// it came has lost nobody.
+bool NamesItsPoint(const LifeEvents& life, const Firing& firing) {
+  const std::string& point = firing.event().path;
+  return !point.empty() &&
+         life.events.back().detail.find(point) != std::string::npos;
 }
 
 bool TrainsAfter(const Firing& firing) {
@@ -67,7 +65,8 @@ bool TrainsAfter(const Firing& firing) {
 
 // When the life that it fired in had got over it: nobody gets past the next
 // step alone. INT64_MAX: it did not, or what it did may still come.
-int64_t OverAt(const Firing& firing) {
+// Where the signs of life stood still too, that may show for as long after.
+int64_t OverAt(const Firing& firing, const RunSetup& setup) {
   const RecordFault& fault = *firing.fault;
   const FaultTraits traits = TraitsOf(fault);
   const bool passes = traits.may_end_life && !traits.ends_life &&
@@ -79,7 +78,9 @@ int64_t OverAt(const Firing& firing) {
     const RecordEvent& event = firing.life->events[i];
     const bool trained =
         event.kind == RecordKind::kStep && event.step > firing.event().step + 1;
-    if (trained) return event.t_ns;
+    if (!trained) continue;
+    const bool of_a_task = fault.kind == "hang" || fault.kind == "slow";
+    return event.t_ns + (of_a_task ? 0 : setup.silence_limit_ns);
   }
   return INT64_MAX;
 }
@@ -148,7 +149,7 @@ void RootCauses::AddFirings() {
                        .step = firing.event().step,
                        .at_once = DiesAtOnce(fault),
                        .lingers = TraitsOf(fault).troubles_network,
-                       .over_ns = OverAt(firing),
+                       .over_ns = OverAt(firing, evidence_.record.setup),
                        .hits_all = TraitsOf(fault).cuts_power});
   }
 }
@@ -173,17 +174,14 @@ void RootCauses::AddNotices() {
 // steps later.
 bool RootCauses::LeftForAnError(const LifeEvents& life) const {
   if (Has(life, RecordKind::kFencedOut)) return true;
-  const bool save_failed = std::ranges::any_of(
-      evidence_.record.lives, [&](const LifeEvents& teller) {
-        return TrainTogether(teller, life) && SaysThatASaveFailed(life, teller);
-      });
-  const bool lost_another = SaysThatItLostAnother(life) && !save_failed;
+  const bool lost_another = SaysThatItLostAnother(life);
   return std::ranges::any_of(evidence_.firings, [&](const Firing& firing) {
     const FaultTraits traits = TraitsOf(*firing.fault);
     if (!traits.tells_error && !traits.damages_store) return false;
     if (!firing.fault->always && TrainsAfter(firing)) return false;
-    return IsSameLife(*firing.life, life) ||
-           (!lost_another && TrainTogether(*firing.life, life));
+    if (IsSameLife(*firing.life, life)) return true;
+    return TrainTogether(*firing.life, life) &&
+           (!lost_another || NamesItsPoint(life, firing));
   });
 }
 
