@@ -57,7 +57,7 @@ class FaultyStorage::FaultyFile final : public File {
                                     .fault = armed->fault,
                                     .point = armed->point});
       } else if (kind == FaultKind::kTornWrite) {
-        if (!storage_.injector_.Fire(*armed)) continue;
+        if (!FireTear(*armed)) continue;
         return Tear(*armed->fault, offset, bytes);
       } else if (kind == FaultKind::kShortWrite) {
         if (!storage_.injector_.Fire(*armed)) continue;
@@ -119,6 +119,14 @@ class FaultyStorage::FaultyFile final : public File {
   Status Write(uint64_t offset, Bytes bytes, uint64_t from, uint64_t to) {
     if (from == to) return OkStatus();
     return base_->WriteAt(offset + from, bytes.subspan(from, to - from));
+  }
+
+  // One that the writer dies of is no damage of what it calls done.
+  bool FireTear(const Injector::Armed& armed) {
+    Injector& injector = storage_.injector_;
+    return armed.fault->with.then == AfterTear::kNothing
+               ? injector.FireOn(armed, path_)
+               : injector.Fire(armed);
   }
 
   Status Tear(const Fault& fault, uint64_t offset, Bytes bytes) {
@@ -244,7 +252,7 @@ Status FaultyStorage::FlipBit(const Injector::Armed& armed,
   std::byte byte{};
   ASSIGN_OR_RETURN(const size_t read, file->ReadAt(offset, {&byte, 1}));
   if (read != 1) return DataLoss(path + ": shorter than its size");
-  if (!injector_.Fire(armed)) return OkStatus();
+  if (!injector_.FireOn(armed, path)) return OkStatus();
   byte ^= std::byte{1} << with.bit;
   RETURN_IF_ERROR(file->WriteAt(offset, {&byte, 1}));
   return file->Sync();
@@ -263,7 +271,7 @@ Status FaultyStorage::Truncate(const Injector::Armed& armed,
                      file->ReadAt(0, std::as_writable_bytes(std::span(kept))));
     if (read != left) return DataLoss(path + ": shorter than its size");
   }
-  if (!injector_.Fire(armed)) return OkStatus();
+  if (!injector_.FireOn(armed, path)) return OkStatus();
   ASSIGN_OR_RETURN(const auto file,
                    base_.Open(path, OpenMode::kCreateTruncate));
   RETURN_IF_ERROR(file->WriteAt(0, std::as_bytes(std::span(kept))));
@@ -273,7 +281,7 @@ Status FaultyStorage::Truncate(const Injector::Armed& armed,
 Status FaultyStorage::Delete(const Injector::Armed& armed,
                              const std::string& path) {
   RETURN_IF_ERROR(base_.Open(path, OpenMode::kRead).status());
-  if (!injector_.Fire(armed)) return OkStatus();
+  if (!injector_.FireOn(armed, path)) return OkStatus();
   return base_.Remove(path, FileKind::kFile);
 }
 

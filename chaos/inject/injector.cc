@@ -250,6 +250,16 @@ bool Injector::Fire(const Armed& armed) {
   return Fire(*armed.state, armed.point);
 }
 
+bool Injector::FireOn(const Armed& armed, const std::string& file) {
+  if (!Fire(armed)) return false;
+  events_.Emit({.kind = EventKind::kDamaged,
+                .step = step_.load(),
+                .epoch = epoch_.load(),
+                .path = file,
+                .detail = armed.fault->id});
+  return true;
+}
+
 bool Injector::Fire(State& state, Point point) {
   const Fault& fault = *state.fault;
   bool log;

@@ -132,6 +132,8 @@ class Injector final : public FaultPoints {
   // Claims and logs the fault; false: another process had it, or it is spent.
   // To be called before its effect, which is the caller's.
   bool Fire(const Armed& armed);
+  // Fire, and says which file is damaged. The writer is told nothing of it.
+  bool FireOn(const Armed& armed, const std::string& file);
   // Fire, and the effect of a kind that is not of storage.
   Status Perform(const Armed& armed);
   // What follows a torn write; returns for AfterTear::kNothing.

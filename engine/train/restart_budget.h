@@ -26,8 +26,10 @@ class RestartBudget {
   void TakeBack() { --spent_; }
 
   int spent() const { return spent_; }
-  // Restarts in a row that no new step came before.
-  int fruitless() const { return fruitless_; }
+  // Restarts in a row that no new step came after.
+  int fruitless() const {
+    return furthest_ > furthest_before_ ? 0 : fruitless_;
+  }
   // Before the restart that was counted last.
   Duration pause() const { return pause_; }
 

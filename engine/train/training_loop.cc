@@ -171,6 +171,7 @@ Status TrainingLoop::RunStep() {
                        *state_, [&] { return Requests(ahead); },
                        options_->cluster.step_timeout));
   agreed_ |= outcome.tally.requests;
+  if (world_->faults.Planted(PlantedBug::kDieInAStep)) DieOnce();
   if (hooks_ != nullptr) RETURN_IF_ERROR(hooks_->StepEnd(*state_, outcome));
   EmitState(EventKind::kStep, outcome, epoch);
   Report(outcome);
@@ -184,6 +185,17 @@ Status TrainingLoop::RunStep() {
   }
   NoteDue(Boundary::kStep);
   return OkStatus();
+}
+
+// The second worker, in a step between two saves: what starts again after it is
+// of a later generation.
+void TrainingLoop::DieOnce() {
+  constexpr uint64_t kStep = 7;
+  constexpr int kGone = 70;
+  if (generation_ == 1 && trainer_->rank() == 1 &&
+      state_->position.step == kStep) {
+    world_->host.Exit(kGone);
+  }
 }
 
 Status TrainingLoop::RunEvaluation() {

@@ -88,6 +88,7 @@ class TrainingLoop {
   Status RunOperation();
   Status RunExecution();
   Status RunStep();
+  void DieOnce();
   Status RunEvaluation();
   Status EndEpoch();
   // What is due after an operation joins what the workers agreed on.

@@ -43,6 +43,7 @@ enum class EventKind : uint8_t {
   // In a new generation with a state from memory: generation, step, epoch,
   // position, phase, digest; detail: "kept", or from whom it was taken.
   kCarriedOn,
+  kDamaged,  // path: a file that a fault damages; detail: the fault's id
 };
 
 // "step", "save_acknowledged" …: the names in event files.

@@ -101,6 +101,9 @@ constexpr std::array kPlantedBugs = {
                    "a save is acknowledged before it is committed"},
     PlantedBugInfo{PlantedBug::kForgetAtRejoin, "forget-at-rejoin",
                    "survivors of a loss give their state up as they rejoin"},
+    PlantedBugInfo{PlantedBug::kDieInAStep, "die-in-a-step",
+                   "a worker ends without a word in a step of the first "
+                   "generation"},
 };
 
 }  // namespace

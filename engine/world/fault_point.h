@@ -93,6 +93,7 @@ enum class PlantedBug : uint8_t {
   kSkipManifestSync,         // A save does not fsync its manifest.
   kAcknowledgeBeforeRename,  // A save is acknowledged before it is committed.
   kForgetAtRejoin,           // Survivors of a loss give their state up.
+  kDieInAStep,               // A worker ends without a word, once in a job.
 };
 
 struct PlantedBugInfo {

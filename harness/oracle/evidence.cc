@@ -10,72 +10,19 @@ namespace {
 
 constexpr std::string_view kReject = "ckpt.reject";
 
-// A life, or what lies between two times that it left one to rejoin, belongs to
-// the last generation that it names: some of its events, and all of a life that
-// never got so far, name none.
-uint64_t GenerationOf(const LifeEvents& life) {
-  uint64_t generation = 0;
-  for (const RecordEvent& event : life.events) {
-    if (event.generation != 0) generation = event.generation;
-  }
-  return generation;
-}
-
-// The last moment that it came to by training, or took over.
-std::optional<Moment> TrainedTo(const LifeEvents& life) {
-  std::optional<Moment> trained;
-  for (const RecordEvent& event : life.events) {
-    if (event.kind == RecordKind::kStep ||
-        event.kind == RecordKind::kEvaluated ||
-        event.kind == RecordKind::kEpochEnd ||
-        event.kind == RecordKind::kCarriedOn) {
-      trained = Moment{.step = event.step, .phase = event.phase};
-    }
-  }
-  return trained;
-}
-
 bool IsOfSave(RecordKind kind) {
   return kind == RecordKind::kSaveBegin ||
          kind == RecordKind::kSaveAcknowledged ||
          kind == RecordKind::kSaveFailed;
 }
 
-void Take(Generation& generation, const RecordEvent& event,
-          const Moment& moment) {
-  switch (event.kind) {
-    case RecordKind::kResumed:
-      generation.resumed = moment;
-      break;
-    case RecordKind::kCarriedOn:
-      generation.carried_on = moment;
-      generation.last_step = std::max(generation.last_step, event.step);
-      break;
-    case RecordKind::kInitialized:
-      generation.cold_start = true;
-      break;
-    case RecordKind::kStep:
-      generation.last_step = std::max(generation.last_step, event.step);
-      break;
-    case RecordKind::kStopAgreed:
-      generation.stop = moment;
-      break;
-    case RecordKind::kSaveBegin:
-      generation.begun_saves.insert(moment);
-      break;
-    case RecordKind::kSaveAcknowledged:
-      generation.saves.push_back({moment, event.digest, event.path});
-      generation.begun_saves.insert(moment);
-      break;
-    case RecordKind::kSaveFailed:
-      ++generation.failed_saves;
-      break;
-    case RecordKind::kFinished:
-      ++generation.finished_workers;
-      break;
-    default:
-      break;
-  }
+// Of "…/step-000000010-g1.tmp/model-00001-of-00002.safetensors" the directory,
+// without what says that it is being written.
+std::string_view CheckpointOfFile(std::string_view path) {
+  constexpr std::string_view kBeingWritten = ".tmp";
+  std::string_view name = BaseName(path.substr(0, path.rfind('/')));
+  if (name.ends_with(kBeingWritten)) name.remove_suffix(kBeingWritten.size());
+  return name;
 }
 
 // Whether a fault kept the claiming life from telling what it set aside.
@@ -98,7 +45,9 @@ bool WasKeptFromTelling(const LifeEvents& life,
 Evidence::Evidence(const Record& from) : record(from) {
   FindFirings();
   for (const LifeEvents& life : record.lives) AddLife(life);
+  FindRedone();
   NameCheckpoints();
+  FindDamagedFiles();
   FindDamage();
 }
 
@@ -116,15 +65,9 @@ void Evidence::FindFirings() {
                    [](const Firing& a, const Firing& b) {
                      return a.event().t_ns < b.event().t_ns;
                    });
-  for (const Firing& firing : firings) {
-    const FaultTraits traits = TraitsOf(*firing.fault);
-    if (traits.disk_forgets) {
-      disk_forgot = true;
-    } else if (traits.damages_store) {
-      if (firing.fault->always) damage_budget.reset();
-      if (damage_budget) ++*damage_budget;
-    }
-  }
+  disk_forgot = std::ranges::any_of(firings, [](const Firing& firing) {
+    return TraitsOf(*firing.fault).disk_forgets;
+  });
 }
 
 void Evidence::AddLife(const LifeEvents& life) {
@@ -163,7 +106,7 @@ void Evidence::AddPart(const LifeEvents& life,
   MomentOfLife now;
   for (const RecordEvent& event : life.events) {
     now.Take(event);
-    Take(generation, event, now.At(event.step));
+    generation.Take(event, now.At(event.step));
   }
 }
 
@@ -191,21 +134,60 @@ void Evidence::NameCheckpoints() {
   }
 }
 
+// In the order of generations: late ones may not come to where others were.
+void Evidence::FindRedone() {
+  const Generation* furthest = nullptr;
+  uint64_t reached = 0;
+  for (auto& [id, generation] : generations) {
+    if (!generation.has_started()) continue;
+    const uint64_t from = generation.started_at().value_or(Moment{}).step;
+    if (furthest != nullptr) {
+      generation.redone =
+          Redone{.from = from, .to = reached, .of = furthest->id};
+    }
+    if (furthest == nullptr || from != reached ||
+        generation.last_step > reached) {
+      furthest = &generation;
+    }
+    reached = std::max(from, generation.last_step);
+  }
+}
+
+// What is of a save goes by its name while it is being written, too.
+void Evidence::FindDamagedFiles() {
+  for (const LifeEvents& life : record.lives) {
+    for (const RecordEvent& event : life.events) {
+      if (event.kind != RecordKind::kDamaged) continue;
+      const auto fault =
+          std::ranges::find(record.faults, event.detail, &RecordFault::id);
+      if (fault == record.faults.end() || !TraitsOf(*fault).damages_store) {
+        continue;
+      }
+      const std::string_view name = CheckpointOfFile(event.path);
+      if (const auto of = names.Find(name)) {
+        damaged_files[of->moment].emplace(name);
+      }
+    }
+  }
+}
+
 void Evidence::FindPassedOver(const Generation& generation) {
   if (!generation.parent) return;
-  const bool kept =
-      std::ranges::any_of(generation.lives, [&](const LifeEvents* life) {
-        return std::ranges::find(life->events, RecordKind::kGeneration,
-                                 &RecordEvent::kind) != life->events.end() &&
-               WasKeptFromTelling(*life, firings);
-      });
-  if (!kept) return;
+  std::optional<int64_t> claimed_ns;
+  for (const LifeEvents* life : generation.lives) {
+    const auto claim = std::ranges::find(life->events, RecordKind::kGeneration,
+                                         &RecordEvent::kind);
+    if (claim != life->events.end() && WasKeptFromTelling(*life, firings)) {
+      claimed_ns = claim->t_ns;
+    }
+  }
+  if (!claimed_ns) return;
   for (const auto& [id, before] : generations) {
     if (id >= generation.id) break;
     for (const Acknowledged& save : before.saves) {
       if (save.moment > *generation.parent && !rejected.contains(save.moment) &&
           IsOwed(save, before, generation.id)) {
-        passed_over.insert(save.moment);
+        passed_over.try_emplace(save.moment, *claimed_ns);
       }
     }
   }
@@ -215,7 +197,10 @@ void Evidence::FindDamage() {
   for (const LifeEvents& life : record.lives) {
     for (const RecordEvent& event : life.events) {
       if (event.kind != RecordKind::kRejected) continue;
-      if (const auto of = names.Find(event.path)) rejected.insert(of->moment);
+      if (const auto of = names.Find(event.path)) {
+        const auto first = rejected.try_emplace(of->moment, event.t_ns).first;
+        first->second = std::min(first->second, event.t_ns);
+      }
       AddDamaged(event.path, EraOf(life));
     }
   }
@@ -223,22 +208,17 @@ void Evidence::FindDamage() {
     if (!checkpoint.valid) AddDamaged(checkpoint.name, End().era);
   }
   for (const auto& [id, generation] : generations) FindPassedOver(generation);
-  if (!damage_budget || *damage_budget > 0) {
-    damaged_.insert(passed_over.begin(), passed_over.end());
+  for (const auto& [moment, when] : passed_over) {
+    if (damaged_files.contains(moment)) damaged_.insert(moment);
   }
 }
 
 void Evidence::AddDamaged(std::string_view path, uint64_t era) {
   const auto of = names.Find(path);
-  const bool by_a_fault = !damage_budget || *damage_budget > 0;
-  if (of && (by_a_fault || IsForgotten(path, era))) damaged_.insert(of->moment);
-}
-
-bool Generation::StoppedOrderly() const {
-  return stop &&
-         std::any_of(saves.begin(), saves.end(), [&](const Acknowledged& save) {
-           return save.moment == *stop;
-         });
+  if (!of) return;
+  if (damaged_files.contains(of->moment) || IsForgotten(path, era)) {
+    damaged_.insert(of->moment);
+  }
 }
 
 uint64_t Evidence::EraOf(const LifeEvents& life) const {
@@ -308,11 +288,6 @@ std::vector<Acknowledged> Evidence::GoodSavesBefore(
   return good;
 }
 
-const Generation* Evidence::Before(const GenerationId& id) const {
-  const auto found = generations.lower_bound(id);
-  return found == generations.begin() ? nullptr : &std::prev(found)->second;
-}
-
 bool Evidence::HaveAllFinished(const Generation& generation) const {
   return generation.finished_workers > 0 &&
          generation.finished_workers >=
@@ -335,15 +310,6 @@ bool Evidence::IsSaving(int life, int64_t t_ns) const {
 bool Evidence::Done() const {
   return !record.launchers.empty() && record.launchers.back().result &&
          record.launchers.back().result->status == "done";
-}
-
-uint64_t Evidence::LostSteps(const Generation& generation) const {
-  const Generation* before = Before(generation.id);
-  const std::optional<Moment> at = generation.started_at();
-  const bool started = at || generation.cold_start;
-  if (before == nullptr || !started) return 0;
-  const uint64_t from = at ? at->step : 0;
-  return before->last_step > from ? before->last_step - from : 0;
 }
 
 bool IsSameLife(const LifeEvents& a, const LifeEvents& b) {

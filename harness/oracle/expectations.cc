@@ -74,9 +74,10 @@ RunFacts FactsOf(const Evidence& evidence) {
   for (const LauncherRun& run : launchers) facts.restarts += run.restarts;
   if (!launchers.empty()) facts.restarts += launchers.size() - 1;
   for (const auto& [number, generation] : evidence.generations) {
-    facts.failed_checkpoints += generation.failed_saves;
-    facts.lost_steps =
-        std::max(facts.lost_steps, evidence.LostSteps(generation));
+    facts.failed_checkpoints += generation.failed_saves.size();
+    if (generation.redone) {
+      facts.lost_steps = std::max(facts.lost_steps, generation.redone->steps());
+    }
     if (!facts.resumed_from && generation.resumed) {
       facts.resumed_from = generation.resumed->step;
     }

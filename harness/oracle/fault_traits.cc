@@ -64,7 +64,15 @@ FaultTraits TraitsOf(const RecordFault& fault) {
     return PowerCutOn(fault.disk);
   }
   if (kind == "torn_write") return {.ends_life = true, .may_end_life = true};
+  if (kind == "errno" || kind == "short_write" || kind == "fsync_fails") {
+    return {.tells_error = true};
+  }
   return {};
+}
+
+bool DiesAtOnce(const RecordFault& fault) {
+  // A kill from outside may take a while to come.
+  return TraitsOf(fault).ends_life && fault.kind != "kill";
 }
 
 bool ExplainsDeath(const RecordFault& fault, const Record& record) {

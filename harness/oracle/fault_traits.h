@@ -15,12 +15,16 @@ struct FaultTraits {
   bool troubles_network = false;  // its life may go on when that is over
   bool creeps = false;            // no moment from which on its life is lost
   bool gives_notice = false;      // a termination notice, and time to leave
+  bool tells_error = false;       // an operation fails, and the engine is told
   bool damages_store = false;  // takes committed bytes away, and lies about it
   bool cuts_power = false;     // ends all lives, and keeps what is durable
   bool disk_forgets = false;  // … on a disk that said Ok to syncs it left out
 };
 
 FaultTraits TraitsOf(const RecordFault& fault);
+
+// Whether the life that it fires in is over there and then.
+bool DiesAtOnce(const RecordFault& fault);
 
 // Whether the fault of the record may be why a worker died without a word. One
 // that is slow may where it and the record's other slow ones take, together

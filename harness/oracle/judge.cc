@@ -22,21 +22,25 @@
 // - Nothing excuses another state, other metrics, other rows, replicas that
 //   differ, a torn or void load, a hang, an orphan.
 // - Silent damage (bit_flip, truncate, delete, torn_write followed by nothing)
-//   excuses as many checkpoints that do not verify as such faults fired; with
-//   `times: always`, any number. Such a checkpoint is no acknowledged save any
-//   more: resume-point falls back to the newest of the others, bounded-loss
-//   reaches back one more interval for each.
+//   excuses the checkpoints whose files it hit, as the record says, where they
+//   do not verify, and no others; that of a state file or a claim excuses none.
+//   Such a checkpoint is no acknowledged save any more: resume-point falls back
+//   to the newest of the others, bounded-loss reaches back one more interval
+//   for each that lies between what is gone on from and what had been done.
 // - When silent damage has taken every acknowledged save, nothing is left to go
 //   on from: clean-refusal then wants exit 7, and no-cold-start still holds. A
 //   scenario says so by the outcome `refuses`; recovery would break it.
 // - A save that failed with an error that the engine was told of (errno,
 //   short_write, fsync_fails) is no acknowledged save: bounded-loss reaches
-//   back one more interval for each. Nothing acknowledged is excused by it.
+//   back one more interval for each that lies there. Nothing acknowledged is
+//   excused by it.
 //   A removal that such an error refuses leaves one checkpoint or half-done
 //   directory more in the store, and in a finished run's deletion all of them.
 // - Processes that die or stand still, networks in trouble, and power losses
-//   explain the deaths in their life of the job, and a launcher's where the
-//   power went. A chief that is killed while it deletes a finished run's backup
+//   explain the losses in their life of the job that were noticed after them
+//   (where workers rejoin: until the lost one is back, or all trained on), and
+//   a launcher's where the power went. That others left for a loss explains no
+//   loss. A chief that is killed while it deletes a finished run's backup
 //   leaves what is left of it (the last one that finished, not an earlier one);
 //   a claim that is killed while it sets damaged checkpoints aside need not
 //   have said so. What is slow explains deaths where all that is slow takes
@@ -44,7 +48,9 @@
 //   else is excused by them.
 // - Where a lost worker rejoins, a step that only some have said is excused of
 //   the others' rows if a later generation carried on from it; redone steps of
-//   which a worker that stayed holds the state are not.
+//   which a worker that stayed holds the state are not, nor those of which one
+//   would that nothing happened to, unless a hang, the network, the disk, a
+//   notice or a third death in a row without a new step stands in its way.
 // - A notice is no excuse: it is owed a save and an end within its grace. A
 //   life that ends without a word in it is explained.
 // - A power cut on a disk that lies about syncs (lying-fsync) takes what such a

@@ -42,6 +42,8 @@ enum class RecordKind : uint8_t {
   kLeft,              // generation that it left to rejoin; step; detail: why
   kCarriedOn,         // generation, step, epoch, position, phase, digest: goes
                       // on from memory; detail: "kept", or whose it was
+  kDamaged,           // path: a file that a fault damages in silence; detail:
+                      // the fault's id
 };
 
 std::string_view RecordKindName(RecordKind kind);

@@ -34,7 +34,7 @@ constexpr std::array kInvariants = {
     InvariantInfo{
         "grace", "a notice leads to a save and a stop within the grace period"},
     InvariantInfo{"deaths-explained",
-                  "no process ends without a word unless a fault is to blame"},
+                  "no worker is lost unless a fault is to blame"},
     InvariantInfo{"detection", "a lost worker is noticed within the bound"},
     InvariantInfo{"no-hang", "the run ends by itself, in time"},
     InvariantInfo{"no-orphans", "no process is left behind"},

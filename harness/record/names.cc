@@ -9,7 +9,7 @@
 namespace gauntlet {
 namespace {
 
-constexpr std::array<std::string_view, 24> kKinds = {
+constexpr std::array<std::string_view, 25> kKinds = {
     "life_begin",   "generation",     "resumed",
     "initialized",  "step",           "evaluated",
     "epoch_end",    "save_begin",     "save_acknowledged",
@@ -18,8 +18,9 @@ constexpr std::array<std::string_view, 24> kKinds = {
     "stop_agreed",  "worker_lost",    "fault_fired",
     "loaded",       "backup_deleted", "finished",
     "life_end",     "left",           "carried_on",
+    "damaged",
 };
-static_assert(kKinds.size() == static_cast<size_t>(RecordKind::kCarriedOn) + 1);
+static_assert(kKinds.size() == static_cast<size_t>(RecordKind::kDamaged) + 1);
 
 constexpr std::array<std::string_view, 3> kPhases = {
     "in_epoch", "evaluation_due", "callbacks_due"};

@@ -79,6 +79,24 @@ double NumberIn(const nlohmann::json& json, const char* key) {
   return field != json.end() && field->is_number() ? field->get<double>() : 0.0;
 }
 
+// Who and which life of "worker-1-life-2.jsonl".
+using LifeKey = std::pair<int, int>;
+
+// Of the files that processes of the run have in a folder.
+std::vector<std::pair<LifeKey, fs::path>> FilesOfLives(const fs::path& folder) {
+  std::vector<std::pair<LifeKey, fs::path>> files;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    LifeKey key;
+    const std::string name = entry.path().filename();
+    if (std::sscanf(name.c_str(), "worker-%d-life-%d", &key.first,
+                    &key.second) == 2) {
+      files.emplace_back(key, entry.path());
+    }
+  }
+  return files;
+}
+
 // The last line that is a JSON object; words for people may stand behind it.
 nlohmann::json LastObject(std::string_view text) {
   while (!text.empty()) {
@@ -194,14 +212,9 @@ Status RealRun::RunEarlier() {
 
 int RealRun::LivesSoFar() const {
   int lives = 0;
-  std::error_code error;
-  for (const auto& entry :
-       fs::directory_iterator(directory_ / "events", error)) {
-    int worker = 0;
-    int life = 0;
-    const std::string name = entry.path().filename();
-    if (std::sscanf(name.c_str(), "worker-%d-life-%d", &worker, &life) == 2) {
-      lives = std::max(lives, life);
+  for (const char* folder : {"events", "logs"}) {
+    for (const auto& [key, path] : FilesOfLives(directory_ / folder)) {
+      lives = std::max(lives, key.second);
     }
   }
   return lives;
@@ -291,17 +304,19 @@ Result<bool> RealRun::LaunchOnce(int start) {
   return end.signal != 0 || end.code == static_cast<int>(WorkerExit::kStopped);
 }
 
+// Each process that was started has a log, also one that was gone before it
+// could say a word: its life left nothing, and is one all the same.
 Status RealRun::CollectLives() {
-  std::map<std::pair<int, int>, LifeEvents> lives;
-  std::error_code error;
-  for (const auto& entry :
-       fs::directory_iterator(directory_ / "events", error)) {
-    const std::string text = ReadTextFile(entry.path());
-    // Killed before it could say who it is: a life that left nothing.
+  std::map<LifeKey, LifeEvents> lives;
+  for (const auto& [key, path] : FilesOfLives(directory_ / "logs")) {
+    lives[key] = {.worker = key.first, .life = key.second, .events = {}};
+  }
+  for (const auto& [key, path] : FilesOfLives(directory_ / "events")) {
+    lives[key] = {.worker = key.first, .life = key.second, .events = {}};
+    const std::string text = ReadTextFile(path);
     if (text.find('\n') == text.npos) continue;
-    Parsed<LifeEvents> life = ReadEventFile(text, entry.path().string());
+    Parsed<LifeEvents> life = ReadEventFile(text, path.string());
     if (!life.ok()) return InvalidArgument(life.error);
-    const std::pair<int, int> key = {life.value->worker, life.value->life};
     lives[key] = std::move(*life.value);
   }
   for (auto& [key, life] : lives) log_.lives.push_back(std::move(life));

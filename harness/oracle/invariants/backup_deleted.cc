@@ -4,6 +4,7 @@
 // could; what became of earlier ones excuses nothing.
 #include <algorithm>
 
+#include "harness/oracle/fault_traits.h"
 #include "harness/oracle/invariants.h"
 #include <fmt/format.h>
 
@@ -24,11 +25,6 @@ bool IsChief(const LifeEvents& life) {
   return !life.events.empty() &&
          life.events.front().kind == RecordKind::kLifeBegin &&
          life.events.front().count == 0;
-}
-
-bool TellsOfAnError(const RecordFault& fault) {
-  return fault.kind == "errno" || fault.kind == "short_write" ||
-         fault.kind == "fsync_fails";
 }
 
 // The points that a deletion comes to.
@@ -59,7 +55,7 @@ bool DeletionWasDisturbed(const Evidence& evidence) {
   if (life->events.back().kind != RecordKind::kLifeEnd) return true;
   const size_t finished = *FinishedAt(*life);
   for (const Firing& firing : evidence.firings) {
-    if (firing.life != life || !TellsOfAnError(*firing.fault)) continue;
+    if (firing.life != life || !TraitsOf(*firing.fault).tells_error) continue;
     // One of every hit is logged at its first.
     const bool again =
         firing.fault->always && IsOfADeletion(firing.event().path);

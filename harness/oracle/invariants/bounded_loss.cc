@@ -1,17 +1,19 @@
 // bounded-loss: a restart redoes at most one save interval, and nothing after
-// an orderly stop. Each save that failed, and each checkpoint that the plan
-// damaged, lets it reach back one interval further. A run that deletes its
-// checkpoints has nothing to go on from once all its workers have finished, if
-// its end was not seen. What a lying disk forgets in a power cut has no bound.
-// Where workers of the generation before are still there, nothing is redone of
-// what any of them had trained.
+// an orderly stop, whatever ended before its first step in between. Each save
+// that failed and each checkpoint that the plan damaged, where they lie between
+// what it goes on from and what had been done, lets it reach back one interval
+// further. A run that deletes its checkpoints has nothing to go on from once
+// all its workers have finished, if its end was not seen. What a lying disk
+// forgets in a power cut has no bound. Where workers of the generation before
+// are still there, nothing is redone of what any of them had trained.
 #include <algorithm>
+#include <set>
 
+#include "harness/oracle/fault_traits.h"
 #include "harness/oracle/invariants.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
-
 namespace {
 
 void CheckRejoin(const Generation& generation, Check& check) {
@@ -27,40 +29,141 @@ void CheckRejoin(const Generation& generation, Check& check) {
                            ToText(*generation.brought)));
 }
 
+// The furthest that a worker of the generation had trained that nothing
+// happened to.
+std::optional<Moment> HeldBySurvivors(const Evidence& evidence,
+                                      const Generation& generation) {
+  std::optional<Moment> held;
+  for (const LifeEvents* life : generation.lives) {
+    const auto hits_it = [&](const Firing& firing) {
+      const RecordFault& fault = *firing.fault;
+      return IsSameLife(*firing.life, *life) &&
+             (TraitsOf(fault).tells_error ||
+              ExplainsDeath(fault, evidence.record));
+    };
+    const std::optional<Moment> trained = TrainedTo(*life);
+    if (!trained || std::ranges::any_of(evidence.firings, hits_it)) continue;
+    held = std::max(held.value_or(*trained), *trained);
+  }
+  return held;
+}
+
+std::set<int> WorkersOf(const Generation& generation) {
+  std::set<int> workers;
+  for (const LifeEvents* life : generation.lives) workers.insert(life->worker);
+  return workers;
+}
+
+// When anybody first came further than all before, until that time.
+int64_t LastProgress(const Record& record, int64_t until_ns) {
+  uint64_t furthest = 0;
+  int64_t when_ns = 0;
+  for (const LifeEvents& life : record.lives) {
+    for (const RecordEvent& event : life.events) {
+      if (event.kind != RecordKind::kStep || event.t_ns > until_ns) continue;
+      if (event.step < furthest) continue;
+      when_ns =
+          event.step > furthest ? event.t_ns : std::min(when_ns, event.t_ns);
+      furthest = event.step;
+    }
+  }
+  return when_ns;
+}
+
+// Whether what happened between the two generations may be more than survivors
+// can make up for: an attempt that a hang, the network, the disk or a notice
+// stands in the way of, too many deaths in a row without a new step, or another
+// set of workers, starts all of them again.
+bool MayLoseMemory(const Evidence& evidence, const Generation& before,
+                   const Generation& after) {
+  constexpr int kDeathsInARow = 2;
+  if (WorkersOf(before) != WorkersOf(after)) return true;
+  const int64_t progress_ns = LastProgress(evidence.record, after.started_ns);
+  int deaths = 0;
+  for (const Firing& firing : evidence.firings) {
+    const RecordFault& fault = *firing.fault;
+    if (firing.event().t_ns > after.started_ns) continue;
+    if (DiesAtOnce(fault)) {
+      if (TraitsOf(fault).cuts_power) return true;
+      if (firing.event().t_ns >= progress_ns) ++deaths;
+    } else if (TraitsOf(fault).tells_error ||
+               ExplainsDeath(fault, evidence.record)) {
+      return true;
+    }
+  }
+  return deaths > kDeathsInARow;
+}
+
+// Where workers rejoin, and some that nothing happened to held a later state.
+void CheckMemory(const Evidence& evidence, const Generation& generation,
+                 Check& check) {
+  if (!evidence.record.setup.rejoins || !generation.redone) return;
+  const Generation& before = evidence.generations.at(generation.redone->of);
+  const std::optional<Moment> held = HeldBySurvivors(evidence, before);
+  if (!held || MayLoseMemory(evidence, before, generation)) return;
+  check.Instance();
+  const Moment from = generation.started_at().value_or(Moment{});
+  if (from >= *held) return;
+  check.Breach("memory-lost",
+               fmt::format("generation {} went on from step {}, though a "
+                           "worker that nothing happened to had trained to "
+                           "step {} in generation {}",
+                           generation.id.number, ToText(from), ToText(*held),
+                           before.id.number));
+}
+
+// Moments of which a save was due between the two and did not come to be, or
+// was damaged: as far as was known when the generation began.
+std::set<uint64_t> VoidSaves(const Evidence& evidence,
+                             const Generation& generation) {
+  const Redone& redone = *generation.redone;
+  std::set<uint64_t> steps;
+  const auto add = [&](uint64_t step) {
+    if (step > redone.from && step <= redone.to) steps.insert(step);
+  };
+  for (const auto& [id, earlier] : evidence.generations) {
+    if (id >= generation.id) break;
+    std::ranges::for_each(earlier.failed_saves, add);
+  }
+  for (const auto* bad : {&evidence.rejected, &evidence.passed_over}) {
+    for (const auto& [moment, when] : *bad) {
+      const bool known = when <= generation.started_ns;
+      if (known && evidence.IsDamaged(moment)) add(moment.step);
+    }
+  }
+  return steps;
+}
+
+void CheckRestart(const Evidence& evidence, const Generation& generation,
+                  Check& check) {
+  const uint64_t interval = evidence.record.setup.save_interval_steps;
+  const Redone& redone = *generation.redone;
+  const Generation& before = evidence.generations.at(redone.of);
+  const bool deleted = evidence.record.setup.delete_at_success &&
+                       evidence.HaveAllFinished(before);
+  if (deleted && generation.cold_start) return;
+  if (evidence.disk_forgot && before.id.era < generation.id.era) return;
+  const bool orderly =
+      before.StoppedOrderly() && !evidence.IsDamaged(*before.stop);
+  if (!orderly && interval == 0) return;
+  check.Instance();
+  const uint64_t bound =
+      orderly ? 0 : interval * (1 + VoidSaves(evidence, generation).size());
+  if (redone.steps() <= bound) return;
+  check.Breach(orderly ? "after-orderly-stop" : "too-much",
+               fmt::format("generation {} redid {} steps (from step {} of {}), "
+                           "expected at most {}",
+                           generation.id.number, redone.steps(), redone.from,
+                           redone.to, bound));
+}
+
 }  // namespace
 
 void CheckBoundedLoss(const Evidence& evidence, Check& check) {
-  const uint64_t interval = evidence.record.setup.save_interval_steps;
-  uint64_t void_saves = 0;
-  for (const auto* bad : {&evidence.rejected, &evidence.passed_over}) {
-    void_saves += static_cast<uint64_t>(std::ranges::count_if(
-        *bad,
-        [&](const Moment& moment) { return evidence.IsDamaged(moment); }));
-  }
   for (const auto& [id, generation] : evidence.generations) {
-    void_saves += generation.failed_saves;
     CheckRejoin(generation, check);
-    const Generation* before = evidence.Before(id);
-    if (before == nullptr ||
-        (!generation.started_at() && !generation.cold_start)) {
-      continue;
-    }
-    const bool deleted = evidence.record.setup.delete_at_success &&
-                         evidence.HaveAllFinished(*before);
-    if (deleted && generation.cold_start) continue;
-    if (evidence.disk_forgot && before->id.era < id.era) continue;
-    const bool orderly =
-        before->StoppedOrderly() && !evidence.IsDamaged(*before->stop);
-    if (!orderly && interval == 0) continue;
-    check.Instance();
-    const uint64_t lost = evidence.LostSteps(generation);
-    const uint64_t bound = orderly ? 0 : interval * (1 + void_saves);
-    if (lost <= bound) continue;
-    check.Breach(orderly ? "after-orderly-stop" : "too-much",
-                 fmt::format("generation {} redid {} steps (from step {} of "
-                             "{}), expected at most {}",
-                             id.number, lost, before->last_step - lost,
-                             before->last_step, bound));
+    CheckMemory(evidence, generation, check);
+    if (generation.redone) CheckRestart(evidence, generation, check);
   }
 }
 

@@ -32,7 +32,9 @@ void CheckReplicasAgree(const Evidence& evidence, Check& check) {
             {event.kind, event.step, event.phase}, First{life, &event});
         const First& first = at->second;
         if (fresh || first.life == life) continue;
-        check.Instance();
+        // Losses and counts are of the sum that all took part in: states tell.
+        const bool told = !event.digest.empty() || !first.event->digest.empty();
+        if (told) check.Instance();
         if (event.digest == first.event->digest &&
             event.loss_bits == first.event->loss_bits &&
             event.count == first.event->count) {

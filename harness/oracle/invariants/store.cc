@@ -22,36 +22,56 @@ bool EndedOrderly(const Record& record) {
           record.launchers.back().exit_code == 143);
 }
 
-// Checkpoints that count at load and do not verify, or were set aside: at most
-// as many as the plan damaged, and those that the disk forgot.
-void CheckVerification(const Evidence& evidence, Check& check) {
-  std::set<std::string> bad;
+// Why checkpoints of one moment are bad, by name.
+using BadCheckpoints = std::map<std::string, std::string, std::less<>>;
+
+// Those that count at load and do not verify, or were set aside or passed over;
+// without those that the disk forgot. What is not known by its moment stands at
+// the first.
+std::map<Moment, BadCheckpoints> FindBad(const Evidence& evidence,
+                                         Check& check) {
+  std::map<Moment, BadCheckpoints> bad;
   const auto found_bad = [&](std::string_view path, uint64_t era,
-                             std::string_view reason) {
+                             const std::string& reason) {
+    check.Instance();
     if (evidence.IsForgotten(path, era)) return;
-    bad.insert(fmt::format("{}: {}", BaseName(path), reason));
+    const auto of = evidence.names.Find(path);
+    bad[of ? of->moment : Moment{}].try_emplace(std::string(BaseName(path)),
+                                                reason);
   };
   for (const LifeEvents& life : evidence.record.lives) {
     for (const RecordEvent& event : life.events) {
       if (event.kind != RecordKind::kRejected) continue;
-      check.Instance();
       found_bad(event.path, evidence.EraOf(life), event.detail);
     }
   }
   for (const StoredCheckpoint& checkpoint : evidence.record.left.checkpoints) {
-    check.Instance();
-    if (checkpoint.valid) continue;
-    found_bad(checkpoint.name, evidence.End().era, checkpoint.reason);
+    if (checkpoint.valid) {
+      check.Instance();
+    } else {
+      found_bad(checkpoint.name, evidence.End().era, checkpoint.reason);
+    }
   }
-  for (const Moment& moment : evidence.passed_over) {
-    bad.insert(fmt::format("step {}: passed over by a claim", ToText(moment)));
+  for (const auto& [moment, when] : evidence.passed_over) {
+    if (bad.contains(moment)) continue;
+    bad[moment]["step " + ToText(moment)] = "passed over by a claim";
   }
-  if (!evidence.damage_budget || bad.size() <= *evidence.damage_budget) return;
-  for (const std::string& one : bad) {
-    check.Breach("does-not-verify",
-                 fmt::format("{} (the plan damaged {} checkpoints, {} do not "
-                             "verify)",
-                             one, *evidence.damage_budget, bad.size()));
+  return bad;
+}
+
+// At most as many of a moment as the plan damaged.
+void CheckVerification(const Evidence& evidence, Check& check) {
+  for (const auto& [moment, bad] : FindBad(evidence, check)) {
+    const auto damaged = evidence.damaged_files.find(moment);
+    const size_t excused =
+        damaged == evidence.damaged_files.end() ? 0 : damaged->second.size();
+    if (bad.size() <= excused) continue;
+    for (const auto& [name, reason] : bad) {
+      check.Breach("does-not-verify",
+                   fmt::format("{}: {} (the plan damaged {} of its moment, {} "
+                               "do not verify)",
+                               name, reason, excused, bad.size()));
+    }
   }
 }
 
@@ -162,14 +182,14 @@ uint64_t RefusedRemovals(const Evidence& evidence) {
   uint64_t syncs = 0;
   for (const Firing& firing : evidence.firings) {
     const bool of_removal = firing.fault->point.starts_with("ckpt.retire.") &&
-                            !TraitsOf(*firing.fault).may_end_life;
+                            TraitsOf(*firing.fault).tells_error;
     if (of_removal && firing.fault->always) return kAnyNumber;
     if (of_removal) ++refused;
     if (IsOfADirectorysSync(*firing.fault)) ++syncs;
   }
   uint64_t failed_saves = 0;
   for (const auto& [id, generation] : evidence.generations) {
-    failed_saves += generation.failed_saves;
+    failed_saves += generation.failed_saves.size();
   }
   return refused + (syncs > failed_saves ? syncs - failed_saves : 0);
 }

@@ -114,6 +114,7 @@ TEST_F(FaultyStorageTest, ATornWriteFollowedByNothingIsALieOfTheDisk) {
        {.blocks = 4, .keep = 0b0001, .then = AfterTear::kNothing});
   EXPECT_TRUE(WriteShard("a").ok());
   EXPECT_EQ(Durable("a"), "aaaabbbbc...dddd");
+  EXPECT_THAT(diary().back(), HasSubstr("damaged f at a"));
 }
 
 TEST_F(FaultyStorageTest, ATearWaitsForAWriteThatHasAsManyBytesAsBlocks) {
@@ -234,7 +235,8 @@ TEST_F(FaultyStorageTest, DamageAtRestLetsTheSaveSucceed) {
     Plan(c.kind, {.point = Point::kShardWrite, .hit = 2}, c.with);
     EXPECT_TRUE(WriteShard("a").ok());
     EXPECT_EQ(OnDisk("a"), c.left);
-    EXPECT_THAT(diary(), ElementsAre(HasSubstr("fault_fired f")));
+    EXPECT_THAT(diary(), ElementsAre(HasSubstr("fault_fired f"),
+                                     HasSubstr("damaged f at a")));
   }
 }
 
@@ -244,6 +246,7 @@ TEST_F(FaultyStorageTest, DamageAtEveryHitIsDoneOnceToEachFile) {
   for (const std::string path : {"a", "b"}) {
     EXPECT_TRUE(WriteShard(path).ok());
     EXPECT_EQ(OnDisk(path), "`aaabbbbccccdddd");
+    EXPECT_THAT(diary().back(), HasSubstr("damaged f at " + path));
   }
 }
 

@@ -88,8 +88,10 @@ TEST(JudgeTest, WithoutEvidenceThereIsNoVerdict) {
        [](Record& r) { r.harness_error = "no port"; }},
       {VerdictKind::kError, "no worker left a single event",
        [](Record& r) { r.lives.clear(); }},
-      {VerdictKind::kError, "never fired: crash worker 1 at step.end",
-       [](Record& r) { EventOf(r, 1, 1, K::kFaultFired, 0).detail = "x"; }},
+      {VerdictKind::kError, "never fired: crash worker 0",
+       [](Record& r) {
+         r.faults.push_back({.id = "x", .summary = "crash worker 0"});
+       }},
       {VerdictKind::kError, "grace is named, and there was nothing to check",
        [](Record& r) { r.expect.invariants = {"grace"}; }},
       {VerdictKind::kError, "no step could be held against the reference run",

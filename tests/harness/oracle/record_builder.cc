@@ -1,5 +1,6 @@
 #include "tests/harness/oracle/record_builder.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "harness/oracle/invariants.h"
@@ -217,7 +218,7 @@ void CrashInStepSix(Session& first) {
                 .detail = "crash-w1"});
   first.Step(0, 6);
   first.Say(0, {.kind = RecordKind::kWorkerLost, .detail = "rank 1"});
-  first.Say(0, {.kind = RecordKind::kLifeEnd, .count = 75});
+  first.Say(0, {.kind = RecordKind::kLifeEnd, .count = 75, .detail = "rank 1"});
 }
 
 RecordFault CrashFault() {
@@ -363,6 +364,7 @@ Record RefusedRun() {
                     .always = true}};
   record.expect.outcome = Outcome::kRefuses;
   Launched(record, 7, 1, "");
+  for (const uint64_t step : {2, 4}) DamageSaveOf(record, step);
   record.left.rejected = {"rejected-step-000000004-g1"};
   return record;
 }
@@ -401,6 +403,40 @@ Record TwoPhasesRun() {
   Launched(record, 0, 0, "done");
   LeaveSaves(record, {2, 4, 6, 8});
   return record;
+}
+
+void DamageSaveOf(Record& record, uint64_t step) {
+  std::vector<RecordEvent>& events = LifeOf(record, 0, 1).events;
+  if (std::ranges::find(record.faults, "rot", &RecordFault::id) ==
+      record.faults.end()) {
+    record.faults.push_back({.id = "rot", .kind = "bit_flip"});
+    events.insert(events.begin() + 1,
+                  {.kind = RecordKind::kFaultFired, .detail = "rot"});
+  }
+  events.insert(events.begin() + 1,
+                {.kind = RecordKind::kDamaged,
+                 .path = "/s/" + NameOfSave(step, 1) + ".tmp/MANIFEST.json",
+                 .detail = "rot"});
+}
+
+void AddAnEmptyGeneration(Record& record) {
+  for (LifeEvents& life : record.lives) {
+    if (life.life == 1) continue;
+    ++life.life;
+    for (RecordEvent& event : life.events) ++event.generation;
+  }
+  const int64_t now = LifeOf(record, 0, 1).events.back().t_ns;
+  record.lives.push_back(
+      {.worker = 0,
+       .life = 2,
+       .events = {
+           {.kind = RecordKind::kLifeBegin, .t_ns = now, .generation = 2},
+           {.kind = RecordKind::kGeneration, .t_ns = now, .generation = 2}}});
+  record.lives.push_back(
+      {.worker = 1,
+       .life = 2,
+       .events = {
+           {.kind = RecordKind::kLifeBegin, .t_ns = now, .generation = 2}}});
 }
 
 LifeEvents& LifeOf(Record& record, int worker, int life) {

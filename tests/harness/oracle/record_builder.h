@@ -31,6 +31,13 @@ Record TwoPhasesRun();
 // The same as RecoveredRun, but bits of all checkpoints flip: exit 7.
 Record RefusedRun();
 
+// A file of the first generation's save of that step is damaged by the fault
+// "rot", which is added where there is none.
+void DamageSaveOf(Record& record, uint64_t step);
+// A generation between the first and the second is claimed, and its workers
+// end without a word before they have a state.
+void AddAnEmptyGeneration(Record& record);
+
 // An event of a life; nth counts from 0. REQUIRES: it is there.
 RecordEvent& EventOf(Record& record, int worker, int life, RecordKind kind,
                      size_t nth);

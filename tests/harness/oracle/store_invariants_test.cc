@@ -69,9 +69,7 @@ TEST(StoreTest, ASaveThatRetentionMayRemoveIsNotLost) {
   std::erase_if(record.left.checkpoints,
                 [](const auto& one) { return one.step <= 6; });
   record.left.checkpoints.back().valid = false;
-  record.faults.push_back({.id = "rot", .kind = "bit_flip"});
-  EventOf(record, 0, 1, K::kLifeBegin, 0) = {.kind = K::kFaultFired,
-                                             .detail = "rot"};
+  DamageSaveOf(record, 8);
   EXPECT_EQ(ReportOf(record, "store").breaches, 1u)
       << "of steps 6 and 8, only that of 8 is damaged";
   record.setup.keep = 1;
@@ -150,9 +148,9 @@ TEST(StoreTest, WhatIsLoadedIsWhatWasSavedInThatPhase) {
 TEST(StoreTest, TheDamageOfThePlanExcusesAsManyCheckpointsAndNoMore) {
   Record record = RefusedRun();
   EXPECT_EQ(ReportOf(record, "store").breaches, 0u);
-  record.faults.back().always = false;
+  EventOf(record, 0, 1, K::kDamaged, 0).kind = K::kNotice;
   EXPECT_EQ(ReportOf(record, "store").breaches, 2u)
-      << "one flip cannot spoil two checkpoints";
+      << "one flip cannot spoil two checkpoints; and one of them was owed";
 }
 
 TEST(StoreTest, ASaveOfALaterPhaseOfTheStepLetsTheEarlierOneGo) {
@@ -187,9 +185,9 @@ TEST(TrajectoryTest, AStateOfAnotherPhaseOfTheStepIsNotTheReferences) {
 // The damage of one of two saves of a step says nothing of the other.
 TEST(ResumePointTest, TheDamagedSaveOfAStepExcusesNoOtherOfItsSaves) {
   Record record = TwoPhasesRun();
-  record.faults.push_back({.id = "rot", .kind = "bit_flip"});
-  EventOf(record, 0, 1, K::kLifeBegin, 0) = {.kind = K::kFaultFired,
-                                             .detail = "rot"};
+  DamageSaveOf(record, 4);
+  EventOf(record, 0, 1, K::kDamaged, 0).path =
+      "/s/step-000000004-callbacks_due-g2.tmp/MANIFEST.json";
   for (const int worker : {0, 1}) {
     RecordEvent& resumed = EventOf(record, worker, 3, K::kResumed, 0);
     resumed.step = 2;
@@ -222,9 +220,7 @@ TEST(ResumePointTest, FallsBackBehindACheckpointThatThePlanDamaged) {
   EventOf(record, 0, 2, K::kLifeBegin, 0) = {.kind = K::kRejected,
                                              .path = "/s/step-000000004-g1"};
   EXPECT_GT(ReportOf(record, "resume-point").breaches, 0u);
-  record.faults.push_back({.id = "rot", .kind = "bit_flip"});
-  EventOf(record, 0, 1, K::kLifeBegin, 0) = {.kind = K::kFaultFired,
-                                             .detail = "rot"};
+  DamageSaveOf(record, 4);
   EXPECT_EQ(ReportOf(record, "resume-point").breaches, 0u);
 }
 
@@ -247,9 +243,7 @@ TEST(ResumePointTest, WhatADyingClaimPassedOverCountsAsDamagedIfThePlanDid) {
   }
   record.lives.push_back(claimed);
   EXPECT_EQ(ReportOf(record, "resume-point").breaches, 2u);
-  record.faults.push_back({.id = "rot", .kind = "bit_flip"});
-  EventOf(record, 0, 1, K::kLifeBegin, 0) = {.kind = K::kFaultFired,
-                                             .detail = "rot"};
+  DamageSaveOf(record, 4);
   EXPECT_EQ(ReportOf(record, "resume-point").breaches, 0u);
   EXPECT_EQ(ReportOf(record, "store").breaches, 0u);
   record.lives.back().events.push_back({.kind = K::kLifeEnd});
@@ -257,12 +251,46 @@ TEST(ResumePointTest, WhatADyingClaimPassedOverCountsAsDamagedIfThePlanDid) {
       << "it lived to say so, and did not";
 }
 
-TEST(BoundedLossTest, EachFailedSaveLetsARestartReachBackOneMoreInterval) {
+// It wrote the state file or the claim: no checkpoint is the worse for it.
+TEST(StoreTest, DamageOfAnotherFileExcusesNoCheckpoint) {
+  Record record = UndisturbedRun();
+  DamageSaveOf(record, 4);
+  record.left.checkpoints[1].valid = false;
+  ASSERT_EQ(ReportOf(record, "store").breaches, 0u);
+  for (const char* file : {"/s/checkpoint.tmp", "/s/gen-000000001",
+                           "/s/step-000000006-g1/MANIFEST.json"}) {
+    EventOf(record, 0, 1, K::kDamaged, 0).path = file;
+    EXPECT_EQ(ReportOf(record, "store").breaches, 1u) << file;
+  }
+}
+
+TEST(ResumePointTest, DamageOfAnotherFileExcusesNoFallBack) {
   Record record = RecoveredRun();
-  record.setup.save_interval_steps = 1;
-  EXPECT_EQ(ReportOf(record, "bounded-loss").breaches, 1u);
-  EventOf(record, 0, 1, K::kLifeBegin, 0).kind = K::kSaveFailed;
-  EXPECT_EQ(ReportOf(record, "bounded-loss").breaches, 0u);
+  DamageSaveOf(record, 4);
+  for (const int worker : {0, 1}) {
+    RecordEvent& resumed = EventOf(record, worker, 2, K::kResumed, 0);
+    resumed.step = 2;
+    resumed.phase = RecordPhase::kInEpoch;
+  }
+  EventOf(record, 0, 2, K::kLifeBegin, 0) = {.kind = K::kRejected,
+                                             .path = "/s/step-000000004-g1"};
+  ASSERT_EQ(ReportOf(record, "resume-point").breaches, 0u);
+  EventOf(record, 0, 1, K::kDamaged, 0).path = "/s/checkpoint.tmp";
+  EXPECT_EQ(ReportOf(record, "resume-point").breaches, 2u);
+}
+
+TEST(StoreTest, OnlyAnErrorRefusesARemoval) {
+  Record record = UndisturbedRun();
+  record.left.temporary = {".deleting-step-000000002-g1"};
+  record.faults.push_back(
+      {.id = "no", .kind = "errno", .point = "ckpt.retire.remove"});
+  EventOf(record, 0, 1, K::kLifeBegin, 0) = {.kind = K::kFaultFired,
+                                             .detail = "no"};
+  ASSERT_EQ(ReportOf(record, "store").breaches, 0u);
+  for (const char* kind : {"preempt", "clock_jump", "bit_flip"}) {
+    record.faults.back().kind = kind;
+    EXPECT_EQ(ReportOf(record, "store").breaches, 1u) << kind;
+  }
 }
 
 }  // namespace

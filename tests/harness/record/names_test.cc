@@ -10,12 +10,12 @@ namespace gauntlet {
 namespace {
 
 TEST(RecordNamesTest, EventsAreCalledAsTheEngineCallsThem) {
-  for (int i = 0; i <= static_cast<int>(EventKind::kCarriedOn); ++i) {
+  for (int i = 0; i <= static_cast<int>(EventKind::kDamaged); ++i) {
     const auto kind = static_cast<EventKind>(i);
     EXPECT_EQ(FindRecordKind(EventKindName(kind)), static_cast<RecordKind>(i));
   }
-  EXPECT_EQ(static_cast<int>(RecordKind::kCarriedOn),
-            static_cast<int>(EventKind::kCarriedOn));
+  EXPECT_EQ(static_cast<int>(RecordKind::kDamaged),
+            static_cast<int>(EventKind::kDamaged));
 }
 
 TEST(RecordNamesTest, PhasesAreCalledAsTheEngineCallsThem) {

@@ -8,13 +8,13 @@ namespace {
 constexpr Time kSomeTime = Time(Duration(1834));
 
 TEST(EventConversionTest, EveryKindKeepsItsName) {
-  for (int kind = 0; kind <= static_cast<int>(EventKind::kCarriedOn); ++kind) {
+  for (int kind = 0; kind <= static_cast<int>(EventKind::kDamaged); ++kind) {
     const LogEvent event = {.kind = static_cast<EventKind>(kind)};
     EXPECT_EQ(RecordKindName(ToRecordEvent(event, kSomeTime).kind),
               EventKindName(event.kind));
   }
-  EXPECT_EQ(static_cast<int>(RecordKind::kCarriedOn),
-            static_cast<int>(EventKind::kCarriedOn));
+  EXPECT_EQ(static_cast<int>(RecordKind::kDamaged),
+            static_cast<int>(EventKind::kDamaged));
 }
 
 TEST(EventConversionTest, EveryPhaseKeepsItsName) {

@@ -61,6 +61,17 @@ class RealRunTest : public testing::Test {
   RunPlan plan_ = PlanOf(CleanCase());
 };
 
+// Its log is all that it left.
+TEST_F(RealRunTest, AProcessThatDiesBeforeItsFirstWordIsALife) {
+  const RunLog log =
+      Run("touch $9/worker-0-life-1.log $9/worker-1-life-1.log\n"
+          "event 1 life_begin\nevent 1 life_end");
+  ASSERT_THAT(log.lives, SizeIs(2)) << log.harness_error;
+  EXPECT_THAT(log.lives[0].events, SizeIs(2));
+  EXPECT_EQ(log.lives[1].worker, 1);
+  EXPECT_THAT(log.lives[1].events, IsEmpty());
+}
+
 TEST_F(RealRunTest, ReadsResultAndEvents) {
   const RunLog log =
       Run(std::string("event 1 life_begin; event 1 life_end\n") + kDone);

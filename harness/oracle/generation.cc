@@ -1,0 +1,80 @@
+#include "harness/oracle/generation.h"
+
+#include <algorithm>
+
+namespace gauntlet {
+namespace {
+
+bool MakesState(RecordKind kind) {
+  return kind == RecordKind::kResumed || kind == RecordKind::kCarriedOn ||
+         kind == RecordKind::kInitialized;
+}
+
+}  // namespace
+
+uint64_t GenerationOf(const LifeEvents& life) {
+  uint64_t generation = 0;
+  for (const RecordEvent& event : life.events) {
+    if (event.generation != 0) generation = event.generation;
+  }
+  return generation;
+}
+
+std::optional<Moment> TrainedTo(const LifeEvents& life) {
+  std::optional<Moment> trained;
+  for (const RecordEvent& event : life.events) {
+    if (event.kind == RecordKind::kStep ||
+        event.kind == RecordKind::kEvaluated ||
+        event.kind == RecordKind::kEpochEnd ||
+        event.kind == RecordKind::kCarriedOn) {
+      trained = Moment{.step = event.step, .phase = event.phase};
+    }
+  }
+  return trained;
+}
+
+void Generation::Take(const RecordEvent& event, const Moment& moment) {
+  if (MakesState(event.kind)) started_ns = std::min(started_ns, event.t_ns);
+  switch (event.kind) {
+    case RecordKind::kResumed:
+      resumed = moment;
+      break;
+    case RecordKind::kCarriedOn:
+      carried_on = moment;
+      last_step = std::max(last_step, event.step);
+      break;
+    case RecordKind::kInitialized:
+      cold_start = true;
+      break;
+    case RecordKind::kStep:
+      last_step = std::max(last_step, event.step);
+      break;
+    case RecordKind::kStopAgreed:
+      stop = moment;
+      break;
+    case RecordKind::kSaveBegin:
+      begun_saves.insert(moment);
+      break;
+    case RecordKind::kSaveAcknowledged:
+      saves.push_back({moment, event.digest, event.path});
+      begun_saves.insert(moment);
+      break;
+    case RecordKind::kSaveFailed:
+      failed_saves.push_back(event.step);
+      break;
+    case RecordKind::kFinished:
+      ++finished_workers;
+      break;
+    default:
+      break;
+  }
+}
+
+bool Generation::StoppedOrderly() const {
+  return stop &&
+         std::any_of(saves.begin(), saves.end(), [&](const Acknowledged& save) {
+           return save.moment == *stop;
+         });
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,261 @@
+#include "harness/oracle/root_causes.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "harness/oracle/fault_traits.h"
+
+namespace gauntlet {
+namespace {
+
+// Exit codes of a worker.
+constexpr int kDone = 0;
+constexpr int kLostWorker = 75;
+constexpr int kStopped = 143;
+
+// Tasks of a process stamp their events before they queue up to be written.
+constexpr int64_t kStampSlackNs = 1'000'000;
+
+bool Has(const LifeEvents& life, RecordKind kind) {
+  return std::ranges::find(life.events, kind, &RecordEvent::kind) !=
+         life.events.end();
+}
+
+// Of a life that said that it left; nullopt: it did not.
+std::optional<int64_t> ExitCodeOf(const LifeEvents& life) {
+  if (EndedInSilence(life)) return std::nullopt;
+  return life.events.back().count;
+}
+
+std::optional<int64_t> BeginOf(const LifeEvents& life) {
+  if (life.events.empty()) return std::nullopt;
+  return life.events.front().t_ns;
+}
+
+uint64_t LastStepOf(const LifeEvents& life) {
+  uint64_t last = 0;
+  for (const RecordEvent& event : life.events) {
+    if (event.kind == RecordKind::kStep) last = event.step;
+  }
+  return last;
+}
+
+// Of what ended it: an error is no loss.
+bool SaysThatItLostAnother(const LifeEvents& life) {
+  return std::ranges::any_of(life.events, [&](const RecordEvent& event) {
+    return event.kind == RecordKind::kWorkerLost &&
+           event.detail == life.events.back().detail;
+  });
+}
+
+// Some errors of a disk are those of a connection, too: who says at which point
+// it came has lost nobody.
+bool NamesItsPoint(const LifeEvents& life, const Firing& firing) {
+  const std::string& point = firing.event().path;
+  return !point.empty() &&
+         life.events.back().detail.find(point) != std::string::npos;
+}
+
+bool TrainsAfter(const Firing& firing) {
+  const std::vector<RecordEvent>& events = firing.life->events;
+  return std::any_of(
+      events.begin() + static_cast<ptrdiff_t>(firing.index), events.end(),
+      [](const RecordEvent& event) { return event.kind == RecordKind::kStep; });
+}
+
+// When the life that it fired in had got over it: nobody gets past the next
+// step alone. INT64_MAX: it did not, or what it did may still come.
+// Where the signs of life stood still too, that may show for as long after.
+int64_t OverAt(const Firing& firing, const RunSetup& setup) {
+  const RecordFault& fault = *firing.fault;
+  const FaultTraits traits = TraitsOf(fault);
+  const bool passes = traits.may_end_life && !traits.ends_life &&
+                      (!traits.creeps || fault.kind == "slow");
+  if (!passes || fault.always || fault.point == "ctl.heartbeat") {
+    return INT64_MAX;
+  }
+  for (size_t i = firing.index; i < firing.life->events.size(); ++i) {
+    const RecordEvent& event = firing.life->events[i];
+    const bool trained =
+        event.kind == RecordKind::kStep && event.step > firing.event().step + 1;
+    if (!trained) continue;
+    const bool of_a_task = fault.kind == "hang" || fault.kind == "slow";
+    return event.t_ns + (of_a_task ? 0 : setup.silence_limit_ns);
+  }
+  return INT64_MAX;
+}
+
+// The last time that the life is known to have trained with all others; as long
+// as it has not, when it began.
+int64_t LastWellAt(const LifeEvents& life) {
+  int64_t last = BeginOf(life).value_or(0);
+  for (const RecordEvent& event : life.events) {
+    if (event.kind == RecordKind::kStep) last = event.t_ns;
+  }
+  return last;
+}
+
+// Of the generations in which the life had a state to train on, the first or
+// the last; 0: none.
+struct Formed {
+  uint64_t first = 0;
+  uint64_t last = 0;
+};
+Formed FormedOf(const LifeEvents& life) {
+  Formed formed;
+  for (const RecordEvent& event : life.events) {
+    if (event.kind != RecordKind::kResumed &&
+        event.kind != RecordKind::kCarriedOn &&
+        event.kind != RecordKind::kInitialized) {
+      continue;
+    }
+    if (formed.first == 0) formed.first = event.generation;
+    formed.last = event.generation;
+  }
+  return formed;
+}
+
+}  // namespace
+
+bool EndedInSilence(const LifeEvents& life) {
+  return life.events.empty() || life.events.back().kind != RecordKind::kLifeEnd;
+}
+
+bool LeftToBeRestarted(const LifeEvents& life) {
+  return ExitCodeOf(life) == kLostWorker;
+}
+
+RootCauses::RootCauses(const Evidence& evidence) : evidence_(evidence) {
+  AddFirings();
+  AddNotices();
+  AddLeavers();
+  for (const LifeEvents& life : evidence_.record.lives) {
+    for (const RecordEvent& event : life.events) {
+      const bool leaves =
+          event.kind == RecordKind::kLifeEnd && event.count == kLostWorker;
+      if (!leaves && event.kind != RecordKind::kWorkerLost) continue;
+      const auto first = noticed_ns_.try_emplace(life.life, event.t_ns).first;
+      first->second = std::min(first->second, event.t_ns);
+    }
+  }
+}
+
+void RootCauses::AddFirings() {
+  for (const Firing& firing : evidence_.firings) {
+    const RecordFault& fault = *firing.fault;
+    if (!ExplainsDeath(fault, evidence_.record)) continue;
+    causes_.push_back({.life = firing.life,
+                       .t_ns = firing.event().t_ns,
+                       .step = firing.event().step,
+                       .at_once = DiesAtOnce(fault),
+                       .lingers = TraitsOf(fault).troubles_network,
+                       .over_ns = OverAt(firing, evidence_.record.setup),
+                       .hits_all = TraitsOf(fault).cuts_power});
+  }
+}
+
+// A notice by file or http is seen by later lives, too.
+void RootCauses::AddNotices() {
+  const bool notified =
+      std::ranges::any_of(evidence_.firings, [](const Firing& firing) {
+        return TraitsOf(*firing.fault).gives_notice;
+      });
+  for (const LifeEvents& life : evidence_.record.lives) {
+    if (!notified || !Has(life, RecordKind::kNotice)) continue;
+    const auto notice =
+        std::ranges::find(life.events, RecordKind::kNotice, &RecordEvent::kind);
+    causes_.push_back({.life = &life, .t_ns = notice->t_ns});
+  }
+}
+
+// Whether the worker left because of an error that a fault gave, to it or to
+// one of those that it trains with and that have to agree on what they do; or
+// of a newer claim. An error that only cost a save is no reason for what comes
+// steps later.
+bool RootCauses::LeftForAnError(const LifeEvents& life) const {
+  if (Has(life, RecordKind::kFencedOut)) return true;
+  const bool lost_another = SaysThatItLostAnother(life);
+  return std::ranges::any_of(evidence_.firings, [&](const Firing& firing) {
+    const FaultTraits traits = TraitsOf(*firing.fault);
+    if (!traits.tells_error && !traits.damages_store) return false;
+    if (!firing.fault->always && TrainsAfter(firing)) return false;
+    if (IsSameLife(*firing.life, life)) return true;
+    return TrainTogether(*firing.life, life) &&
+           (!lost_another || NamesItsPoint(life, firing));
+  });
+}
+
+bool RootCauses::TrainTogether(const LifeEvents& a, const LifeEvents& b) const {
+  if (a.life == b.life) return true;
+  return evidence_.record.setup.rejoins && GenerationOf(a) == GenerationOf(b);
+}
+
+void RootCauses::AddLeavers() {
+  for (const LifeEvents& life : evidence_.record.lives) {
+    const std::optional<int64_t> code = ExitCodeOf(life);
+    if (!code || *code == kDone || *code == kStopped) continue;
+    if (*code == kLostWorker && !LeftForAnError(life)) continue;
+    // It is on its way out before it says so.
+    causes_.push_back({.life = &life, .t_ns = INT64_MIN});
+  }
+}
+
+bool RootCauses::Explain(const LifeEvents& lost) const {
+  const bool singly = evidence_.record.setup.rejoins;
+  return std::ranges::any_of(causes_, [&](const RootCause& cause) {
+    if (cause.over_ns <= LastWellAt(lost)) return false;
+    return singly ? MayReach(cause, lost) && !IsMadeUpFor(cause, lost)
+                  : IsOfOneAttempt(cause, lost);
+  });
+}
+
+// Where all start together, all of a life of the job end together.
+bool RootCauses::IsOfOneAttempt(const RootCause& cause,
+                                const LifeEvents& lost) const {
+  if (cause.hits_all && BeginOf(lost).value_or(0) <= cause.t_ns) return true;
+  const auto noticed = noticed_ns_.find(lost.life);
+  const bool in_time = noticed == noticed_ns_.end() ||
+                       cause.t_ns <= noticed->second + kStampSlackNs;
+  return cause.life->life == lost.life && in_time;
+}
+
+// Whether the cause came while the life was there, as far as that is known.
+bool RootCauses::MayReach(const RootCause& cause,
+                          const LifeEvents& lost) const {
+  if (IsSameLife(*cause.life, lost)) return true;
+  const std::optional<int64_t> begin = BeginOf(lost);
+  if (!EndedInSilence(lost) && cause.t_ns > lost.events.back().t_ns) {
+    return false;
+  }
+  if (cause.hits_all) return !begin || *begin <= cause.t_ns;
+  // No worker takes a step without the others.
+  if (cause.at_once && cause.step > 0 && cause.step + 1 < LastStepOf(lost)) {
+    return false;
+  }
+  // A launcher that starts a worker may not know yet of the next loss.
+  const RunSetup& setup = evidence_.record.setup;
+  const int64_t before =
+      setup.detection_bound_joining_ns + setup.restart_pause_ns;
+  return !begin || !cause.at_once || cause.t_ns + before >= *begin;
+}
+
+// Whether the worker that it happened to had been started again by the time
+// that this life began, or has met it since. One that only was cut off may keep
+// its address.
+bool RootCauses::IsMadeUpFor(const RootCause& cause,
+                             const LifeEvents& lost) const {
+  if (IsSameLife(*cause.life, lost)) return false;
+  const uint64_t formed = FormedOf(lost).last;
+  return std::ranges::any_of(
+      evidence_.record.lives, [&](const LifeEvents& later) {
+        if (later.worker != cause.life->worker ||
+            later.life <= cause.life->life) {
+          return false;
+        }
+        const uint64_t first = FormedOf(later).first;
+        const bool began = !cause.lingers && later.life <= lost.life;
+        return began || (first != 0 && first <= formed);
+      });
+}
+
+}  // namespace gauntlet

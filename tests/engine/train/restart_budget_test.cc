@@ -1,0 +1,25 @@
+#include "engine/train/restart_budget.h"
+
+#include <gtest/gtest.h>
+
+namespace gauntlet {
+namespace {
+
+// Whether rejoining helps is asked before the loss is counted.
+TEST(RestartBudgetTest, ANewStepEndsWhatWasFruitlessAtOnce) {
+  const LauncherOptions options = {.restart = RestartPolicy::kRejoin};
+  RestartBudget budget(options);
+  for (int loss = 1; loss <= 2; ++loss) {
+    EXPECT_EQ(budget.Spend(), "");
+    EXPECT_EQ(budget.fruitless(), loss);
+  }
+  budget.Reached(5);
+  EXPECT_EQ(budget.fruitless(), 0);
+  EXPECT_EQ(budget.Spend(), "");
+  EXPECT_EQ(budget.fruitless(), 0);
+  EXPECT_EQ(budget.Spend(), "");
+  EXPECT_EQ(budget.fruitless(), 1) << "step 5 is no news any more";
+}
+
+}  // namespace
+}  // namespace gauntlet

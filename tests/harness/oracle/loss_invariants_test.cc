@@ -1,0 +1,325 @@
+// What is owed when workers are lost: why, how soon it shows, and how much is
+// done again.
+#include <algorithm>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/oracle/judge.h"
+#include "tests/harness/oracle/record_builder.h"
+
+namespace gauntlet {
+namespace {
+
+using K = RecordKind;
+
+uint64_t Breaches(const Record& record, std::string_view invariant) {
+  return ReportOf(record, invariant).breaches;
+}
+
+uint64_t Instances(const Record& record, std::string_view invariant) {
+  return ReportOf(record, invariant).instances;
+}
+
+std::vector<std::string> Names(const Record& record,
+                               std::string_view invariant) {
+  std::vector<std::string> names;
+  for (const Finding& one : ReportOf(record, invariant).findings) {
+    names.push_back(one.name);
+  }
+  return names;
+}
+
+// All workers go on from that step instead.
+void ResumeFrom(Record& record, int life, uint64_t step) {
+  for (const int worker : {0, 1}) {
+    RecordEvent& resumed = EventOf(record, worker, life, K::kResumed, 0);
+    resumed.step = step;
+    resumed.phase = RecordPhase::kInEpoch;
+  }
+}
+
+// Worker 1 dies by itself: the other one leaves with the code of a lost worker,
+// as it does after every death.
+TEST(DeathsExplainedTest, AWorkerThatLeavesExplainsNoDeath) {
+  Record record = RecoveredRun();
+  ASSERT_EQ(Breaches(record, "deaths-explained"), 0u);
+  record.faults.clear();
+  std::erase_if(LifeOf(record, 1, 1).events, [](const RecordEvent& event) {
+    return event.kind == K::kFaultFired;
+  });
+  EXPECT_THAT(Names(record, "deaths-explained"),
+              testing::ElementsAre("left", "worker"));
+}
+
+TEST(DeathsExplainedTest, AnAlarmAboutNothingIsNoReasonToLeave) {
+  Record record = RecoveredRun();
+  record.faults[0].kind = "clock_jump";
+  LifeOf(record, 1, 1).events.push_back({.kind = K::kLifeEnd, .count = 75});
+  EXPECT_THAT(Names(record, "deaths-explained"),
+              testing::ElementsAre("left", "left"));
+}
+
+TEST(DeathsExplainedTest, AFaultThatFiredAfterTheLossExplainsNothing) {
+  Record record = RecoveredRun();
+  EventOf(record, 1, 1, K::kFaultFired, 0).t_ns =
+      EventOf(record, 0, 1, K::kLifeEnd, 0).t_ns + 2'000'000;
+  EXPECT_EQ(Breaches(record, "deaths-explained"), 2u);
+}
+
+// The disk said no: the worker leaves, and the others with it.
+TEST(DeathsExplainedTest, AnErrorThatAWorkerLeavesForExplainsTheOthers) {
+  Record record = RecoveredRun();
+  record.faults[0].kind = "errno";
+  LifeEvents& failed = LifeOf(record, 1, 1);
+  failed.events.push_back({.kind = K::kLifeEnd, .count = 75});
+  EXPECT_EQ(Breaches(record, "deaths-explained"), 0u);
+  const auto fired =
+      std::ranges::find(failed.events, K::kFaultFired, &RecordEvent::kind);
+  failed.events.insert(std::next(fired), {.kind = K::kStep, .step = 6});
+  EXPECT_EQ(Breaches(record, "deaths-explained"), 2u)
+      << "it only cost a save, steps before";
+}
+
+// A save that fails is void for all of them: who says so may be another one.
+TEST(DeathsExplainedTest, AnErrorThatAllAreToldMayEndAnother) {
+  Record record = RecoveredRun();
+  record.faults[0].kind = "errno";
+  LifeOf(record, 1, 1)
+      .events.push_back({.kind = K::kLifeEnd, .count = 75, .detail = "rank 0"});
+  EXPECT_EQ(Breaches(record, "deaths-explained"), 0u);
+  LifeOf(record, 1, 1).events.back() = {.kind = K::kWorkerLost,
+                                        .detail = "rank 0"};
+  LifeOf(record, 1, 1)
+      .events.push_back({.kind = K::kLifeEnd, .count = 75, .detail = "rank 0"});
+  EventOf(record, 0, 1, K::kLifeEnd, 0).detail = "the disk said no";
+  EXPECT_EQ(Breaches(record, "deaths-explained"), 0u);
+  record.faults[0].kind = "clock_jump";
+  EXPECT_EQ(Breaches(record, "deaths-explained"), 2u);
+}
+
+// The chief dies before anybody has noticed anything, and is alone.
+TEST(DeathsExplainedTest, ALonelyDeathIsExplainedByItsOwnFault) {
+  Record record = RecoveredRun();
+  std::erase_if(record.lives,
+                [](const LifeEvents& life) { return life.worker == 0; });
+  EXPECT_EQ(Breaches(record, "deaths-explained"), 0u);
+}
+
+// A moment's standstill that all trained on after.
+TEST(DeathsExplainedTest, WhatWasSurvivedExplainsNoLaterDeath) {
+  for (const bool rejoins : {false, true}) {
+    Record record = RecoveredRun();
+    record.setup.rejoins = rejoins;
+    record.faults = {{.id = "moment", .kind = "hang"}};
+    RecordEvent& fired = EventOf(record, 0, 1, K::kLifeBegin, 0);
+    fired = {.kind = K::kFaultFired, .step = 2, .detail = "moment"};
+    EXPECT_EQ(Breaches(record, "deaths-explained"), 2u);
+    fired.step = 6;
+    EXPECT_EQ(Breaches(record, "deaths-explained"), 0u);
+  }
+}
+
+TEST(DeathsExplainedTest, ALifeThatLeftNothingIsADeathLikeAnother) {
+  Record record = UndisturbedRun();
+  LifeOf(record, 1, 1).events.clear();
+  EXPECT_EQ(Breaches(record, "deaths-explained"), 1u);
+}
+
+// The worker that died is back: what the survivor dies of is another thing.
+TEST(DeathsExplainedTest, ALossThatWasMadeUpForExplainsNoLaterOne) {
+  Record record = RejoinedRun();
+  ASSERT_EQ(Breaches(record, "deaths-explained"), 0u);
+  LifeOf(record, 0, 1).events.pop_back();
+  EXPECT_EQ(Breaches(record, "deaths-explained"), 1u);
+}
+
+TEST(DeathsExplainedTest, AnOldTroubleOfTheNetworkEndsWithItsLife) {
+  Record record = RejoinedRun();
+  record.faults[0].kind = "partition";
+  ASSERT_EQ(Breaches(record, "deaths-explained"), 0u);
+  LifeOf(record, 1, 2).events.pop_back();
+  EXPECT_EQ(Breaches(record, "deaths-explained"), 1u);
+}
+
+TEST(DeathsExplainedTest, ALauncherThatGivesUpExplainsNothingByItself) {
+  Record record = RejoinedRun();
+  record.launchers[0] = {.exit_code = 1, .restarts = 1, .result = {}};
+  LifeOf(record, 1, 2).events.pop_back();
+  EXPECT_EQ(Breaches(record, "deaths-explained"), 1u);
+}
+
+TEST(BoundedLossTest, AnEmptyGenerationHidesNoLoss) {
+  Record record = RecoveredRun();
+  record.setup.save_interval_steps = 1;
+  record.expect.lost_steps_max = 0;
+  AddAnEmptyGeneration(record);
+  EXPECT_EQ(Breaches(record, "bounded-loss"), 1u);
+  EXPECT_EQ(Judge(record).facts.lost_steps, 2u);
+}
+
+// The one in between had taken the state: what it gave up is its own.
+TEST(BoundedLossTest, NoLossCountsTwice) {
+  Record record = RecoveredRun();
+  AddAnEmptyGeneration(record);
+  LifeOf(record, 0, 2)
+      .events.push_back({.kind = K::kResumed, .generation = 2, .step = 4});
+  EXPECT_EQ(Judge(record).facts.lost_steps, 2u);
+  record.setup.save_interval_steps = 1;
+  EXPECT_EQ(Breaches(record, "bounded-loss"), 1u);
+}
+
+TEST(BoundedLossTest, AnEmptyGenerationAfterAnOrderlyStopExcusesNoLoss) {
+  Record record = PreemptedRun();
+  AddAnEmptyGeneration(record);
+  ASSERT_EQ(Breaches(record, "bounded-loss"), 0u);
+  ResumeFrom(record, 3, 4);
+  EXPECT_EQ(Names(record, "bounded-loss"),
+            std::vector<std::string>{"after-orderly-stop"});
+}
+
+TEST(BoundedLossTest, AFailedSaveExcusesOneIntervalWhereItWasDue) {
+  Record record = RecoveredRun();
+  record.setup.save_interval_steps = 1;
+  ASSERT_EQ(Breaches(record, "bounded-loss"), 1u);
+  RecordEvent& failed = EventOf(record, 0, 1, K::kLifeBegin, 0);
+  failed.kind = K::kSaveFailed;
+  failed.step = 5;
+  EXPECT_EQ(Breaches(record, "bounded-loss"), 0u);
+  failed.step = 2;
+  EXPECT_EQ(Breaches(record, "bounded-loss"), 1u)
+      << "there is a later save that did not fail";
+}
+
+TEST(BoundedLossTest, AFailedSaveOfTheNewGenerationExcusesNoLossOfTheOld) {
+  Record record = RecoveredRun();
+  record.setup.save_interval_steps = 1;
+  RecordEvent& failed = EventOf(record, 0, 2, K::kLifeBegin, 0);
+  failed.kind = K::kSaveFailed;
+  failed.step = 5;
+  EXPECT_EQ(Breaches(record, "bounded-loss"), 1u);
+}
+
+TEST(BoundedLossTest, WhatIsFoundBadLaterExcusesNoEarlierLoss) {
+  Record record = RecoveredRun();
+  record.setup.save_interval_steps = 2;
+  DamageSaveOf(record, 4);
+  ResumeFrom(record, 2, 2);
+  RecordEvent& rejected = EventOf(record, 0, 2, K::kLifeBegin, 0);
+  rejected.kind = K::kRejected;
+  rejected.path = "/s/step-000000004-g1";
+  ASSERT_EQ(Breaches(record, "bounded-loss"), 0u);
+  rejected.t_ns = EventOf(record, 0, 2, K::kLifeEnd, 0).t_ns;
+  EXPECT_EQ(Breaches(record, "bounded-loss"), 1u);
+}
+
+// RejoinedRun, but nobody came back: worker 0 ended as well, and all went on
+// from the checkpoint.
+Record RunThatForgot() {
+  Record record = RecoveredRun();
+  record.setup.rejoins = true;
+  return record;
+}
+
+TEST(BoundedLossTest, WhatASurvivorHeldIsNotDoneAgainThoughNobodyCameBack) {
+  EXPECT_EQ(Names(RunThatForgot(), "bounded-loss"),
+            std::vector<std::string>{"memory-lost"});
+  Record killed = RunThatForgot();
+  std::erase_if(LifeOf(killed, 0, 1).events, [](const RecordEvent& event) {
+    return event.kind == K::kLifeEnd || event.kind == K::kWorkerLost;
+  });
+  EXPECT_EQ(Names(killed, "bounded-loss"),
+            std::vector<std::string>{"memory-lost"});
+}
+
+TEST(BoundedLossTest, WhatSurvivorsHeldMayGoWhereAFaultStandsInTheirWay) {
+  for (const char* kind : {"partition", "preempt", "errno", "power_loss"}) {
+    Record record = RunThatForgot();
+    record.faults[0].kind = kind;
+    EXPECT_EQ(Breaches(record, "bounded-loss"), 0u) << kind;
+  }
+  Record whole_job = RunThatForgot();
+  whole_job.setup.rejoins = false;
+  EXPECT_EQ(Breaches(whole_job, "bounded-loss"), 0u);
+}
+
+// A worker of another life of the job loses somebody: no sign of this loss.
+TEST(DetectionTest, WhatBecomesOfOthersIsNoSign) {
+  Record record = RecoveredRun();
+  LifeEvents other = LifeOf(record, 0, 1);
+  ASSERT_EQ(Instances(record, "detection"), 1u);
+  record.setup.detection_bound_ns = 5'000'000;
+  ASSERT_EQ(Breaches(record, "detection"), 0u);
+  for (RecordEvent& event : LifeOf(record, 0, 1).events) {
+    if (event.kind == K::kWorkerLost || event.kind == K::kLifeEnd) {
+      event.t_ns += 20'000'000;
+    }
+  }
+  for (const int worker : {0, 1}) {
+    for (RecordEvent& event : LifeOf(record, worker, 2).events) {
+      event.t_ns += 30'000'000;
+    }
+  }
+  ASSERT_EQ(Breaches(record, "detection"), 1u);
+  other.worker = 2;
+  other.life = 0;
+  record.lives.push_back(other);
+  EXPECT_EQ(Breaches(record, "detection"), 1u);
+}
+
+// It stays in the step for ever, and nothing shows that anybody knows.
+TEST(DetectionTest, ALossThatNobodyNoticesThoughTheyStayIsABreach) {
+  Record record = RecoveredRun();
+  std::erase_if(record.lives,
+                [](const LifeEvents& life) { return life.life == 2; });
+  std::vector<RecordEvent>& others = LifeOf(record, 0, 1).events;
+  std::erase_if(others, [](const RecordEvent& event) {
+    return event.kind == K::kLifeEnd || event.kind == K::kWorkerLost;
+  });
+  EXPECT_EQ(Instances(record, "detection"), 0u) << "nobody is left to say so";
+  others.push_back(
+      {.kind = K::kNotice, .t_ns = others.back().t_ns + 1'000'000'000});
+  EXPECT_EQ(Names(record, "detection"), std::vector<std::string>{"never"});
+}
+
+TEST(SamplesTest, TheLastEpochOwesItsRowsWhereItIsComplete) {
+  Record record = UndisturbedRun();
+  record.golden = {};
+  ASSERT_EQ(Breaches(record, "samples"), 0u);
+  EventOf(record, 0, 1, K::kStep, 6).samples.pop_back();
+  EXPECT_EQ(Names(record, "samples"), std::vector<std::string>{"missing"});
+  record.launchers[0].result->epochs = 1;
+  EXPECT_EQ(Breaches(record, "samples"), 0u) << "it was cut by a maximum";
+}
+
+TEST(SamplesTest, AnEpochWithoutAnyRowIsMissing) {
+  Record record = UndisturbedRun();
+  record.golden = {};
+  for (const int worker : {0, 1}) {
+    for (const size_t nth : {0u, 1u, 2u, 3u}) {
+      EventOf(record, worker, 1, K::kStep, nth).samples.clear();
+    }
+  }
+  EXPECT_EQ(Breaches(record, "samples"), 1u);
+}
+
+TEST(EpochsTest, WithoutAReferenceOnlyTheOrderIsCounted) {
+  Record record = UndisturbedRun();
+  ASSERT_EQ(Instances(record, "epochs"), 6u);
+  record.golden = {};
+  EXPECT_EQ(Instances(record, "epochs"), 2u) << "the second after the first";
+}
+
+TEST(ReplicasAgreeTest, StatesThatNobodySaidAreNotCounted) {
+  Record record = UndisturbedRun();
+  ASSERT_GT(Instances(record, "replicas-agree"), 0u);
+  for (LifeEvents& life : record.lives) {
+    for (RecordEvent& event : life.events) event.digest.clear();
+  }
+  EXPECT_EQ(Instances(record, "replicas-agree"), 0u);
+  EventOf(record, 0, 1, K::kStep, 3).loss_bits ^= 1;
+  EXPECT_EQ(Breaches(record, "replicas-agree"), 1u);
+}
+
+}  // namespace
+}  // namespace gauntlet
