@@ -148,6 +148,11 @@ Result<TrainCommand> Adapt(const TrainCommand& told,
     return InvalidArgument(
         "--logs: expected none: this cluster's launcher keeps the logs");
   }
+  if (!command.plan_file.empty() && command.plan_state_directory.empty()) {
+    return InvalidArgument(
+        "--plan: expected --plan-state DIR beside it, that this run's workers "
+        "share: this cluster's launcher starts them again");
+  }
   RETURN_IF_ERROR(Validate(command.options.job));
   return command;
 }
@@ -228,7 +233,8 @@ Status RunWorkerOf(const ResolvedCluster& cluster, const TrainCommand& command,
                          .place = place.spec,
                          .reporter = reporter,
                          .events_file = events,
-                         .plan_file = command.plan_file,
+                         .plan = {.file = command.plan_file,
+                                  .state = command.plan_state_directory},
                          .on_formed = [&watch] { watch.End(); },
                          .on_end =
                              [&reporter](const WorkerEnd& end) {

@@ -36,6 +36,8 @@ struct TrainCommand {
   std::string events_directory;  // empty: no event files
   std::string logs_directory;    // empty: workers write to standard error
   std::string plan_file;         // empty: no faults
+  // Where the run notes what fired; empty: a directory made for it.
+  std::string plan_state_directory;
   ProgressChoice progress = ProgressChoice::kAuto;
   OutputFormat output = OutputFormat::kText;
 };
@@ -55,6 +57,7 @@ struct WorkerCommand {
   int life = 1;
   std::string events_file;
   std::string plan_file;
+  std::string plan_state_directory;  // beside every plan
   int notices_fd = -1;   // where progress goes; -1: nowhere
   std::string launch;    // Tenure
   uint64_t claimed = 0;  // Tenure

@@ -203,6 +203,10 @@ void AddOutputFlags(Flags& flags, TrainFlags& told) {
               ReadText(command.logs_directory));
   flags.Value({"--plan", "FILE", "faults to inject (what gauntlet run uses)"},
               ReadText(command.plan_file));
+  flags.Value({"--plan-state", "DIR",
+               "where all lives of the run note which have fired (a new one, "
+               "removed at the end)"},
+              ReadText(command.plan_state_directory));
   flags.Switch({"--no-progress", "", "no progress, only what is worth a line"},
                [&command] { command.progress = ProgressChoice::kOff; });
   flags.Switch({"--json", "", "the result as one JSON object"},
@@ -264,6 +268,13 @@ Status TakeCluster(TrainCommand& command) {
   return OkStatus();
 }
 
+Status TakePlan(const TrainCommand& command) {
+  if (command.plan_file.empty() && !command.plan_state_directory.empty()) {
+    return InvalidArgument("--plan-state: expected --plan FILE beside it");
+  }
+  return OkStatus();
+}
+
 Status TakeSummary(TrainFlags& told) {
   if (!told.summary_every) return OkStatus();
   SummaryOptions& summary = told.command.options.summary;
@@ -318,6 +329,7 @@ Result<Command> ParseTrain(const VerbArguments& verb) {
   RETURN_IF_ERROR(TakeStore(told.store, told.command.options.checkpoint));
   told.command.launcher.checkpoint_directory =
       told.command.options.checkpoint.directory;
+  RETURN_IF_ERROR(TakePlan(told.command));
   RETURN_IF_ERROR(TakeSummary(told));
   RETURN_IF_ERROR(TakeRestarts(told.max_restarts, told.command));
   RETURN_IF_ERROR(CheckMembership(told.command.launcher));

@@ -130,6 +130,8 @@ class RealRun {
   Status CollectLives();
   void LookAround();
 
+  fs::path PlanState() const { return directory_ / "plan.json.fired"; }
+
   const fs::path directory_;
   const std::string program_;
   const std::function<bool()>& interrupted_;
@@ -153,7 +155,7 @@ Status RealRun::Prepare() {
   if (!preemption.file.empty()) preemption.file = directory_ / "notice";
   if (!preemption.url.empty()) {
     ASSIGN_OR_RETURN(metadata_, MetadataServer::Start(
-                                    MetadataFile(directory_ / "plan.json")));
+                                    MetadataFile(PlanState())));
     preemption.url = metadata_->url();
   }
   if (!train.checkpoint.directory.empty()) {
@@ -195,7 +197,8 @@ ChildProgram RealRun::ProgramOf(int start) const {
                     std::string(RestartPolicyName(launch.restart)),
                     "--max-restarts", std::to_string(launch.max_restarts),
                     "--backoff-ms", ms(launch.backoff), "--first-life",
-                    std::to_string(LivesSoFar() + 1)},
+                    std::to_string(LivesSoFar() + 1), "--plan-state",
+                    PlanState()},
       .environment = ProcessEnvironment(),
       .log_file = directory_ / fmt::format("launch-{}.json", start)};
   if (launch.min_workers > 0) {
@@ -249,7 +252,7 @@ ChildEnd RealRun::Watch(const ChildProcess& launcher) {
 void RealRun::RemoveNotices() {
   std::error_code error;
   fs::remove(directory_ / "notice", error);
-  fs::remove(MetadataFile(directory_ / "plan.json"), error);
+  fs::remove(MetadataFile(PlanState()), error);
 }
 
 // Whether the job is to be started again.
