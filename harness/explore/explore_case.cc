@@ -4,6 +4,7 @@
 #include <chrono>
 #include <string_view>
 
+#include "harness/scenario/time_limits.h"
 #include "harness/scenario/units.h"
 #include <fmt/format.h>
 
@@ -30,7 +31,9 @@ void MakeRoom(Case& setup) {
   setup.cluster.max_restarts = std::max(setup.cluster.max_restarts, kRestarts);
   setup.cluster.max_requeues =
       std::max(setup.cluster.max_requeues, ClusterSetup().max_requeues);
-  setup.timeouts.total = std::max(setup.timeouts.total, kTotalLimit);
+  setup.timeouts.total = std::max(TotalLimitOf(setup), kTotalLimit);
+  // Each plan needs its own.
+  setup.timeouts.hang.reset();
 }
 
 Case WithoutFaults(const Case& base) {
@@ -65,7 +68,7 @@ std::vector<std::string> OverridesOf(const Case& base) {
   compare_times("heartbeat lost_after", now.lost_after, own.lost_after);
   compare_times("step_timeout", now.step_timeout, own.step_timeout);
   compare_times("save_timeout", now.save_timeout, own.save_timeout);
-  compare_times("timeout total", setup.timeouts.total, base.timeouts.total);
+  compare_times("timeout total", TotalLimitOf(setup), TotalLimitOf(base));
   return overrides;
 }
 

@@ -7,10 +7,7 @@
 #include <fmt/format.h>
 
 namespace gauntlet {
-namespace {
 
-// A hang shows when the limit of what is under way is over; a silent worker
-// sooner.
 void SetDetectionBounds(const ClusterOptions& cluster, RunSetup& setup) {
   const Duration silence = 2 * cluster.lost_after;
   setup.detection_bound_ns = (cluster.step_timeout + silence).count();
@@ -24,6 +21,8 @@ void SetDetectionBounds(const ClusterOptions& cluster, RunSetup& setup) {
                                   cluster.rendezvous_timeout})
                             .count();
 }
+
+namespace {
 
 RunSetup SetupOf(const Case& one) {
   const CheckpointOptions& checkpoint = one.train.checkpoint;

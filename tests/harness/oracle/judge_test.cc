@@ -147,8 +147,10 @@ TEST(JudgeTest, ExpectationsThatDoNotHoldFail) {
        [](Expectation& e) { e.saves_exactly = 9; }},
       {"checkpoints: expected those of steps 1, 2, found [2, 4, 6, 8]",
        [](Expectation& e) {
-         e.checkpoints_left = {1, 2};
+         e.checkpoints_left = std::vector<uint64_t>{1, 2};
        }},
+      {"checkpoints: expected none, found [2, 4, 6, 8]",
+       [](Expectation& e) { e.checkpoints_left.emplace(); }},
       {"epochs_after_restart: expected exactly 9, found 2",
        [](Expectation& e) { e.epochs_after_restart_exactly = 9; }},
       {"exit_code: expected 143, found 0",
@@ -161,6 +163,26 @@ TEST(JudgeTest, ExpectationsThatDoNotHoldFail) {
     EXPECT_EQ(verdict.kind, VerdictKind::kFail) << message;
     ASSERT_EQ(verdict.broken_expectations.size(), 1u) << message;
     EXPECT_EQ(verdict.broken_expectations[0].message, message);
+  }
+}
+
+TEST(JudgeTest, WhatIsExpectedOfARestartHasNoVerdictWithoutOne) {
+  const struct {
+    const char* reason;
+    std::function<void(Expectation&)> set;
+  } kCases[] = {
+      {"lost_steps is expected, and nothing was restarted",
+       [](Expectation& e) { e.lost_steps_max = 0; }},
+      {"epochs_after_restart is expected, and nothing was restarted",
+       [](Expectation& e) { e.epochs_after_restart_exactly = 0; }},
+  };
+  for (const auto& [reason, set] : kCases) {
+    Record record = UndisturbedRun();
+    ASSERT_EQ(Judge(record).kind, VerdictKind::kPass);
+    set(record.expect);
+    const Verdict verdict = Judge(record);
+    EXPECT_EQ(verdict.kind, VerdictKind::kError);
+    EXPECT_EQ(verdict.reason, reason);
   }
 }
 

@@ -251,6 +251,21 @@ TEST(BadFilesTest, WhatCannotBeMeantIsNotTaken) {
        "bug"},
       {"expect: {outcome: recovers, restarts: {exactly: 2, max: 1}}",
        "s.yaml:3:57: error: expected at least `exactly` (2), found 1"},
+      {"expect: {outcome: recovers, restarts: {}}",
+       "s.yaml:3:39: error: expected one of exactly, max, found an empty map"},
+      {"expect: {outcome: recovers, resumed_from: {}}",
+       "s.yaml:3:43: error: expected step, found an empty map"},
+      {"expect: {outcome: recovers, ends_at: {}}",
+       "s.yaml:3:38: error: expected one of epoch, step, found an empty map"},
+      {"timeout: {hang: 30s}\nfaults: [{at: {step: 2}, do: hang}]",
+       "s.yaml:3:10: error: timeout.hang: expected more than 30s, which the "
+       "engine takes to find a hang (the least of cluster.step_timeout, "
+       "save_timeout and 30s), found 30s"},
+      {"cluster: {step_timeout: 5s}\ntimeout: {total: 4s}\n"
+       "faults: [{at: {step: 2}, do: hang, with: {duration: 6s}}]",
+       "s.yaml:4:10: error: timeout.total: expected more than 5s, which the "
+       "engine takes to find a hang (the least of cluster.step_timeout, "
+       "save_timeout and 30s), found 4s"},
       {"job: {optimizer: {name: sgd, beta1: 0.5}}",
        "s.yaml:3:37: error: beta1 is of adam, found sgd"},
       {"job: {optimizer: {name: adam, momentum: 0.5}}",
@@ -274,6 +289,28 @@ TEST(BadFilesTest, WhatCannotBeMeantIsNotTaken) {
     const std::string errors = ErrorsOf(text);
     EXPECT_EQ(errors.substr(0, errors.find('\n')), error) << errors;
   }
+}
+
+TEST(BadFilesTest, NoMapOfWhatIsExpectedMayBeEmpty) {
+  for (const char* key :
+       {"restarts", "resumed_from", "lost_steps", "detected_in", "ends_at",
+        "failed_checkpoints", "saves", "epochs_after_restart"}) {
+    const std::string errors =
+        ErrorsOf(std::string("schema: gauntlet/v1\nname: a\nexpect: {") + key +
+                 ": {}, outcome: completes}\n");
+    EXPECT_THAT(errors, testing::HasSubstr("found an empty map")) << key;
+  }
+}
+
+TEST(BadFilesTest, AShortLimitIsNoMistakeWhereNothingHangsForLong) {
+  const std::string head =
+      "schema: gauntlet/v1\nname: a\ntimeout: {hang: 5s}\n"
+      "expect: {outcome: recovers}\n";
+  EXPECT_EQ(ErrorsOf(head), "");
+  EXPECT_EQ(
+      ErrorsOf(head + "faults: [{at: {step: 2}, do: hang, with: {duration: "
+                      "4s}}]\n"),
+      "");
 }
 
 TEST(BadFilesTest, BytesThatAreNoTextAreNotEchoed) {
