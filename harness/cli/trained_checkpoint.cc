@@ -16,13 +16,8 @@ namespace {
 Result<std::string> PathOfCheckpoint(World& world, const std::string& path) {
   const StorePath split = SplitStorePath(path);
   if (!split.name.empty()) return split.directory + "/" + split.name;
-  ASSIGN_OR_RETURN(
-      const std::vector<CheckpointReport> reports,
-      InspectStore(world, split.directory, InspectDepth::kManifests));
-  const auto next = std::ranges::find_if(
-      reports, [](const CheckpointReport& report) { return report.next; });
-  if (next != reports.end()) return split.directory + "/" + next->name;
-  return NotFound(path + ": no checkpoint can be loaded");
+  ASSIGN_OR_RETURN(const std::string name, FindNext(world, split.directory));
+  return split.directory + "/" + name;
 }
 
 Status Fill(World& world, const std::string& data_directory,
