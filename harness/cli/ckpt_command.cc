@@ -20,7 +20,7 @@ std::string Dump(const Json& json) {
 
 int Fail(Console& console, std::string_view verb, const Status& status) {
   fmt::print(console.err, "gauntlet ckpt {}: {}\n", verb, status.message());
-  return static_cast<int>(ExitCode::kUsage);
+  return static_cast<int>(ExitForLook(status));
 }
 
 std::string Size(uint64_t bytes) {
@@ -78,9 +78,7 @@ void PrintStore(const StoreReport& store, Scope scope, OutputFormat output,
 // Of a store, whether a run could start comes before single checkpoints.
 ExitCode CodeOf(const StoreReport& store, Scope scope) {
   if (scope == Scope::kStore && !store.start.ok()) {
-    return store.start.code() == Code::kInvalidArgument
-               ? ExitCode::kUsage
-               : ExitCode::kNoCheckpoint;
+    return ExitForLook(store.start);
   }
   if (std::ranges::none_of(store.checkpoints, IsGood)) {
     return ExitCode::kNoCheckpoint;

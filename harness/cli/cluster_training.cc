@@ -291,11 +291,14 @@ int TrainWithOwnWorkers(const TrainCommand& command, Console& console) {
   }
   const Result<ResolvedCluster> around =
       ResolveCluster(EnvironmentOfThisProcess(), {});
-  if (around.ok() && around->place.size() > 1) {
+  // Each of them would start as many.
+  if (!command.cluster.rule && around.ok() && around->place.size() > 1) {
     fmt::print(console.err,
-               "gauntlet train: --workers {} starts workers of its own here; "
-               "not used: {}\n",
-               *command.workers, SourcesText(*around));
+               "gauntlet train: --workers {} starts workers here, and {} make "
+               "this process one of {} already: expected one of the two; "
+               "--cluster none leaves the variables alone\n",
+               *command.workers, SourcesText(*around), around->place.size());
+    return static_cast<int>(ExitCode::kUsage);
   }
   return TrainOnThisMachine(command, console);
 }

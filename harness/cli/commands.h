@@ -58,9 +58,9 @@ struct WorkerCommand {
   std::string events_file;
   std::string plan_file;
   std::string plan_state_directory;  // beside every plan
-  int notices_fd = -1;   // where progress goes; -1: nowhere
-  std::string launch;    // Tenure
-  uint64_t claimed = 0;  // Tenure
+  int notices_fd = -1;               // where progress goes; -1: nowhere
+  std::string launch;                // Tenure
+  uint64_t claimed = 0;              // Tenure
 };
 
 struct CheckpointListCommand {
@@ -109,7 +109,8 @@ enum class Catalog : uint8_t {
 
 struct ListCommand {
   Catalog catalog = Catalog::kPresets;
-  std::vector<std::string> paths;  // kScenarios: files and folders
+  // kScenarios: files and folders; none: the folder `scenarios`.
+  std::vector<std::string> paths;
 };
 
 struct DoctorCommand {
@@ -184,7 +185,8 @@ struct ReplayCommand {
   std::string runs_directory = ".gauntlet/runs";
 };
 
-// "", a command's name, or a topic.
+// "", a command's name, a command's and its subcommand's ("ckpt ls"), or a
+// topic.
 struct HelpCommand {
   std::string topic;
 };

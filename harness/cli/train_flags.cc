@@ -117,9 +117,11 @@ void AddRequeueFlags(Flags& flags, RequeueCodes& codes) {
   flags.Value({"--preempted-code", "N",
                "exit code once told to stop, and saved: start it again (143)"},
               ReadWhole(codes.preempted, 1, 255));
-  flags.Value({"--no-requeue-code", "N",
-               "exit code of all that no other start mends (1, 2 or 7)"},
-              ReadWhole(codes.no_requeue, 1, 255));
+  flags.Value(
+      {"--no-requeue-code", "N",
+       "exit code of all that no other start mends (1, 2 or 7); a command "
+       "line that cannot be read stays 2"},
+      ReadWhole(codes.no_requeue, 1, 255));
 }
 
 void AddClusterFlags(Flags& flags, TrainFlags& told) {
@@ -302,7 +304,11 @@ Result<Command> ParseTrain(const VerbArguments& verb) {
                .summary = "Train a model, with checkpoints and restarts.",
                .examples = std::string(kExamples)},
               verb.color);
+  flags.Section(
+      "Options of the job: with others, a run does not go on from its "
+      "checkpoints");
   AddJobFlags(flags, told.job);
+  flags.Section("Other options");
   AddHorizonFlags(flags, told);
   AddMachineFlags(flags, told);
   AddClusterFlags(flags, told);

@@ -20,15 +20,55 @@ Result<std::string> PathOfCheckpoint(World& world, const std::string& path) {
   return split.directory + "/" + name;
 }
 
-Status Fill(World& world, const std::string& data_directory,
+struct DataWanted {
+  const std::string& directory;  // empty: where the job says
+  LoadFor use;
+};
+
+// What the first dense layer takes, flat, where nothing before it needs more.
+std::optional<Dataset> FlatRows(const JobSpec& job,
+                                const LoadedCheckpoint& loaded) {
+  const auto kernel = loaded.tensors.find("dense0/kernel");
+  if (job.data.kind != DataKind::kIdx || kernel == loaded.tensors.end() ||
+      kernel->second.shape.size() != 2 ||
+      job.model.layers.front().kind != LayerKind::kFlatten) {
+    return std::nullopt;
+  }
+  return Dataset{
+      .height = 1,
+      .width = static_cast<uint32_t>(kernel->second.shape[0]),
+      .classes = static_cast<uint32_t>(job.model.layers.back().units)};
+}
+
+Result<std::shared_ptr<const DataSplit>> DataFor(World& world, JobSpec& job,
+                                                 const LoadedCheckpoint& loaded,
+                                                 const DataWanted& wanted) {
+  const auto without_rows = [](const Dataset& rows) {
+    auto split = std::make_shared<DataSplit>();
+    split->train = split->validation = rows;
+    return std::shared_ptr<const DataSplit>(std::move(split));
+  };
+  const bool may_do_without =
+      wanted.use == LoadFor::kModel && wanted.directory.empty();
+  const auto known = RowsKnownOf(job.data);
+  if (may_do_without && known) return without_rows(*known);
+  auto data =
+      LoadDataOf(world.storage, job, loaded.head.job_json, wanted.directory);
+  if (data.ok() || !may_do_without) return data;
+  const auto flat = FlatRows(job, loaded);
+  if (flat) return without_rows(*flat);
+  return Annotate(data.status(),
+                  "the shape of a row is not known without the job's data "
+                  "(--data DIR)");
+}
+
+Status Fill(World& world, const DataWanted& wanted,
             TrainedCheckpoint& trained) {
   ASSIGN_OR_RETURN(LoadedCheckpoint loaded,
                    ReadCheckpoint(world, trained.path));
-  trained.head = std::move(loaded.head);
+  trained.head = loaded.head;
   ASSIGN_OR_RETURN(JobSpec job, JobFromJson(trained.head.job_json));
-  ASSIGN_OR_RETURN(
-      trained.data,
-      LoadDataOf(world.storage, job, trained.head.job_json, data_directory));
+  ASSIGN_OR_RETURN(trained.data, DataFor(world, job, loaded, wanted));
   const Dataset& train = trained.data->train;
   ASSIGN_OR_RETURN(trained.built,
                    BuildJobModel(job, train.shape(), train.classes, {}));
@@ -72,10 +112,12 @@ StorePath SplitStorePath(std::string path) {
 }
 
 Result<TrainedCheckpoint> LoadTrainedCheckpoint(
-    World& world, const std::string& path, const std::string& data_directory) {
+    World& world, const std::string& path, const std::string& data_directory,
+    LoadFor use) {
   TrainedCheckpoint trained;
   ASSIGN_OR_RETURN(trained.path, PathOfCheckpoint(world, path));
-  RETURN_IF_ERROR(Annotate(Fill(world, data_directory, trained), trained.path));
+  const DataWanted wanted = {.directory = data_directory, .use = use};
+  RETURN_IF_ERROR(Annotate(Fill(world, wanted, trained), trained.path));
   return trained;
 }
 

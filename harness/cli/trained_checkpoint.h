@@ -25,11 +25,18 @@ struct TrainedCheckpoint {
   std::optional<TrainState> state;
 };
 
+// What a checkpoint is loaded for. A model alone needs no rows: where the job
+// says what one looks like, or the layers do (images of a folder that is gone
+// are flat rows to a model that flattens them), no file is read, and `data` has
+// none.
+enum class LoadFor : uint8_t { kModel, kPredictions };
+
 // Of a store the checkpoint that a run would go on from. `data_directory` is
 // where the job's files lie now; empty: where they lay. Errors name what cannot
 // be read, or how the data differ from those of the job.
 Result<TrainedCheckpoint> LoadTrainedCheckpoint(
-    World& world, const std::string& path, const std::string& data_directory);
+    World& world, const std::string& path, const std::string& data_directory,
+    LoadFor use);
 
 // The data that a checkpoint's job was trained on; `data_directory` likewise,
 // and the job's path follows it. kInvalidArgument says how they differ.

@@ -168,6 +168,7 @@ bool SimulatedRun::RunLauncher(int first_life) {
     return true;
   }
   log_.launchers.push_back(ToLauncherRun(*launch_end_));
+  log_.why_not_done = launch_end_->reason;
   return launch_end_->exit_code == static_cast<int>(WorkerExit::kStopped);
 }
 

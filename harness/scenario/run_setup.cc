@@ -99,6 +99,11 @@ std::string FaultSummary(const Fault& fault) {
         fmt::format(", offset {}{}", site.offset->value,
                     site.offset->unit == OffsetUnit::kPercent ? "%" : " bytes");
   }
+  const FileOffset& byte = fault.with.offset;
+  if (fault.kind == FaultKind::kBitFlip && byte.unit == OffsetUnit::kBytes &&
+      byte.value > 0) {
+    text += fmt::format(", byte {} of the file", byte.value);
+  }
   if (site.life > 1) text += fmt::format(", life {}", site.life);
   if (fault.kind == FaultKind::kPreempt) {
     text += fmt::format(", grace {}", DurationToText(fault.with.grace));

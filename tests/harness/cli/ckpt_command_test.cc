@@ -78,6 +78,16 @@ TEST_F(CkptCommandTest, AFolderThatIsNoStoreIsAMistakeAndNoLostCheckpoint) {
             2);
 }
 
+TEST_F(CkptCommandTest, ADamagedCheckpointIsNoMistakeOnTheCommandLine) {
+  const std::string damaged = "/store/step-000000001-g1";
+  storage_.Bytes(damaged + "/MANIFEST.json").clear();
+  EXPECT_EQ(
+      RunCheckpointDiff({.left = damaged, .right = "/store/step-000000002-g1"},
+                        test_.world, console_),
+      7);
+  EXPECT_EQ(Verify(damaged), 7);
+}
+
 TEST_F(CkptCommandTest, ACheckpointThatIsNotThereIsNamedOnce) {
   EXPECT_EQ(RunCheckpointDiff({.left = "/store/step-9", .right = "/store"},
                               test_.world, console_),

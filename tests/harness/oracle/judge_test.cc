@@ -104,6 +104,20 @@ TEST(JudgeTest, WithoutEvidenceThereIsNoVerdict) {
   }
 }
 
+TEST(JudgeTest, AFlipThatMayHaveMissedItsFileIsSaidSo) {
+  Record record = RecoveredRun();
+  record.faults.push_back({.id = "flip",
+                           .kind = "bit_flip",
+                           .worker = "0",
+                           .summary = "bit_flip worker 0 at ckpt.rename, byte "
+                                      "999999 of the file"});
+  const Verdict verdict = Judge(record);
+  EXPECT_EQ(verdict.kind, VerdictKind::kError);
+  EXPECT_THAT(verdict.reason,
+              HasSubstr("byte 999999 of the file; it passes over files that "
+                        "end before that byte"));
+}
+
 TEST(JudgeTest, WhatIsBrokenIsBrokenEvenIfAFaultNeverFired) {
   Record record = RecoveredRun();
   SpoilTrajectory(record);

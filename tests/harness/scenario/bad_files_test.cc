@@ -181,6 +181,12 @@ const BadBody kBodies[] = {
      "s.yaml:3:44: error: unknown key 'grace' in 'with.crash'"},
     {"faults: [{at: {step: 1}, do: slow}]",
      "s.yaml:3:30: error: slow needs a latency"},
+    {"faults: [{at: {step: 1}, do: slow, with: {latency: 0s}}]",
+     "s.yaml:3:52: error: slow by nothing has no effect: expected a latency "
+     "above 0"},
+    {"faults: [{at: {step: 1}, do: delay, with: {latency: 0}}]",
+     "s.yaml:3:53: error: delay by nothing has no effect: expected a latency "
+     "above 0"},
     {"faults: [{at: {step: 1}, do: preempt, with: {grace: 1s, profile: k8s}}]",
      "s.yaml:3:53: error: expected either a grace or a profile for preempt"},
     {"faults: [{at: {step: 1}, do: errno, with: {error: ENOSPCE}}]",
@@ -333,6 +339,14 @@ TEST(BadFilesTest, WhatIsWrongInAListOfAJobIsPointedAt) {
       {"{layers: [{kind: dense, units: 10}]}",
        "s.yaml:3:6: error: job: model.layers[0].kind: expected flatten or "
        "conv2d as the first layer"},
+      {"{data: {side: 7}, layers: [{kind: conv2d, filters: 2, kernel: 30}, "
+       "{kind: flatten}, {kind: dense, units: 10}]}",
+       "s.yaml:3:6: error: job: model.layers[0]: expected a kernel of 1 to 7 "
+       "pixels a side on inputs of 7 x 7, found 30"},
+      {"{layers: [{kind: flatten}, {kind: dense, units: 11}]}",
+       "s.yaml:3:6: error: job: model.layers: expected 10 outputs, one for "
+       "each "
+       "class of the data, found 11"},
       {"{optimizer: {schedule: {boundaries: [1, x]}}}",
        "s.yaml:3:46: error: expected a whole number from 0 to "
        "9007199254740992, found 'x'"},
