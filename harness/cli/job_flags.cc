@@ -241,7 +241,8 @@ Status NameFlags(const Status& status) {
   const std::string& message = status.message();
   for (const auto& [field, flag] : kFlagsOf) {
     if (!message.starts_with(field)) continue;
-    const size_t end = message.find(':');
+    const size_t end = message.find(": expected");
+    if (end == message.npos) break;
     return InvalidArgument(fmt::format(
         "{} ({}){}", flag, message.substr(0, end), message.substr(end)));
   }

@@ -3,6 +3,7 @@
 #include <bit>
 #include <map>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "chaos/inject/faulty_storage.h"
@@ -13,6 +14,7 @@
 #include "engine/train/launcher.h"
 #include "engine/train/worker.h"
 #include "harness/run/event_conversion.h"
+#include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
@@ -75,6 +77,7 @@ class SimulatedRun {
   FiredFaultSet fired_;
   RunLog log_;
   std::optional<LaunchEnd> launch_end_;
+  std::string last_failure_;  // of any worker, as it said before its end
   int lives_ = 0;
   // Which life a process is.
   std::map<ProcessId, std::pair<int, int>> workers_;
@@ -103,7 +106,9 @@ int SimulatedRun::WorkerMain(World& plain, const WorkerSpec& spec,
                  .events = plain.events};
   ReportToLauncher reporter(
       report, probe_of_ ? probe_of_(spec.worker, spec.life) : nullptr);
-  RunWorker(world, inputs_, spec, reporter, [](const WorkerEnd&) {});
+  RunWorker(world, inputs_, spec, reporter, [this](const WorkerEnd& end) {
+    if (!end.reason.empty()) last_failure_ = end.reason;
+  });
 }
 
 int SimulatedRun::LauncherMain(World& world, int first_life) {
@@ -168,7 +173,12 @@ bool SimulatedRun::RunLauncher(int first_life) {
     return true;
   }
   log_.launchers.push_back(ToLauncherRun(*launch_end_));
-  log_.why_not_done = launch_end_->reason;
+  if (!launch_end_->reason.empty()) {
+    log_.why_not_done =
+        last_failure_.empty()
+            ? launch_end_->reason
+            : fmt::format("{}: {}", launch_end_->reason, last_failure_);
+  }
   return launch_end_->exit_code == static_cast<int>(WorkerExit::kStopped);
 }
 

@@ -63,7 +63,8 @@ constexpr KeySpec kKeys[] = {
     {.path = "timeout.hang",
      .type = T::kDuration,
      .doc = "no event from any worker for so long is a hang",
-     .fallback = "15s, or what the engine needs to find the plan's hangs"},
+     .fallback = "15s, or longer than the engine waits for a step, or for what "
+                 "the plan brings to a stand"},
     {.path = "timeout.total",
      .type = T::kDuration,
      .doc = "a case that takes longer is stopped, and fails",

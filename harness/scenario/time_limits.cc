@@ -28,11 +28,12 @@ bool IsOfAStep(Point point) {
          (point >= Point::kAllReduceBegin && point <= Point::kHeartbeat);
 }
 
-// Until the engine has found it, at the most; 0: there is nothing to find.
+// For which the engine itself waits: for a step in any case, since on a busy
+// machine one may take that long, and for what the plan brings to a stand.
 Duration LongestSilence(const Case& one) {
   RunSetup setup;
   SetDetectionBounds(one.train.cluster, setup);
-  int64_t longest = 0;
+  int64_t longest = setup.detection_bound_ns;
   for (const Fault& fault : one.plan.faults) {
     if (!BringsToAStand(fault.kind)) continue;
     int64_t silence = IsOfAStep(fault.site.point)

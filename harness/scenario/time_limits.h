@@ -13,8 +13,8 @@
 namespace gauntlet {
 
 // No event from any worker for so long is a hang: timeout.hang, else 15 s or
-// what the engine may take to find what the plan brings to a stand, and a
-// little.
+// what the engine may take to find that a step, or what the plan brings to a
+// stand, does not end, and a little.
 Duration HangLimitOf(const Case& one);
 // timeout.total, else 120 s, or a minute above the hang limit.
 Duration TotalLimitOf(const Case& one);

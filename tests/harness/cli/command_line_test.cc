@@ -162,8 +162,8 @@ TEST(CommandLineTest, AMistakeIsOneLineThatNamesIt) {
       {{"train", "--lr", "fast"},
        "train: --lr: expected a number, found 'fast'"},
       {{"train", "--lr", "-1"},
-       "train: optimizer.learning_rate: expected a number above 0 and at most "
-       "1000, found -1"},
+       "train: --lr (optimizer.learning_rate): expected a number above 0 and "
+       "at most 1000, found -1"},
       {{"train", "--schedule", "cosine:10"},
        "train: --schedule: expected exponential_decay:UPDATES:RATE[:staircase],"
        " cosine_decay:UPDATES[:ALPHA] or piecewise:UPDATE,…:RATE,RATE,…, found "
@@ -174,8 +174,8 @@ TEST(CommandLineTest, AMistakeIsOneLineThatNamesIt) {
       {{"train", "--schedule", "exponential_decay:10:0.5:stairs"},
        "train: --schedule: expected staircase, found 'stairs'"},
       {{"train", "--schedule", "piecewise:5:0.1"},
-       "train: optimizer.schedule.values (how many: one more than boundaries): "
-       "expected 2 to 2, found 1"},
+       "train: --schedule (optimizer.schedule.values (how many: one more than "
+       "boundaries)): expected 2 to 2, found 1"},
       {{"train", "--clip", "norm"},
        "train: --clip: expected value:LIMIT, norm:LIMIT or global_norm:LIMIT, "
        "found 'norm'"},
@@ -280,7 +280,7 @@ TEST(CommandLineTest, AMistakeIsOneLineThatNamesIt) {
       {{"train", "--replicas", "3", "--batch", "65536"},
        "train: --batch, --replicas (data.samples): expected at least one "
        "global batch (3 replicas of 65536 rows = 196608) with remainder drop, "
-       "found 1536"},
+       "found 384"},
       {{"train", "--plan-state", "d"},
        "train: --plan-state: expected --plan FILE beside it"},
       {{"evaluate"}, "evaluate: --ckpt: missing"},

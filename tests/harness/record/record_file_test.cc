@@ -101,7 +101,7 @@ TEST(RecordFileTest, ThatNoCheckpointIsToBeLeftIsNotThatAnyMayBe) {
                            std::optional(std::vector<uint64_t>())}) {
     Record record = FullRecord();
     record.expect.checkpoints_left = left;
-    const Parsed<Record> again = RecordFromJsonLines(RecordToJsonLines(record));
+    const Parsed<Record> again = ReadRecord(RecordToJsonLines(record), "r");
     ASSERT_TRUE(again.ok()) << again.error;
     EXPECT_EQ(again.value->expect.checkpoints_left, left);
   }
