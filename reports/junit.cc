@@ -163,13 +163,18 @@ std::string RenderJunit(const RunResult& result) {
   for (const std::string& file : files) {
     out += fmt::format("  <testsuite name=\"{}\" {}>\n", EscapeXml(file),
                        Totals(suites[file]));
+    const std::string seed =
+        result.seed
+            ? fmt::format("      <property name=\"seed\" value=\"{}\"/>\n",
+                          *result.seed)
+            : "";
     out += fmt::format(
         "    <properties>\n"
         "      <property name=\"run\" value=\"{}\"/>\n"
-        "      <property name=\"seed\" value=\"{}\"/>\n"
+        "{}"
         "      <property name=\"build\" value=\"{}\"/>\n"
         "    </properties>\n",
-        EscapeXml(result.run), result.seed, EscapeXml(result.build));
+        EscapeXml(result.run), seed, EscapeXml(result.build));
     for (const CaseResult* one : suites[file]) {
       AppendCase(
           *one, names.Take(fmt::format("{} ({})", one->name, one->world)), out);

@@ -90,9 +90,10 @@ void AddReport(const InvariantReport& report, Block& block) {
 }  // namespace
 
 std::string RenderOpening(const RunResult& result) {
-  return fmt::format(
-      "{}, {}, run {}, seed {}\n", Counted(result.scenarios, "scenario"),
-      Counted(result.cases.size(), "case"), result.run, result.seed);
+  return fmt::format("{}, {}, run {}{}\n",
+                     Counted(result.scenarios, "scenario"),
+                     Counted(result.cases.size(), "case"), result.run,
+                     result.seed ? fmt::format(", seed {}", *result.seed) : "");
 }
 
 std::string RenderCaseLine(const CaseResult& result, size_t width,

@@ -163,8 +163,6 @@ Status SetAsideRejected(World& world, const std::string& directory,
                         const RecordedClaim& claim, Chores& chores) {
   for (const Rejection& rejection : claim.choice.rejected) {
     const std::string& name = claim.scan.checkpoints[rejection.checkpoint].name;
-    chores.Say(fmt::format("rejected {}: {} (kept as {}{})", name,
-                           rejection.reason, kRejectedPrefix, name));
     RETURN_IF_ERROR(chores.Add(SetAside(world, directory, name)));
   }
   return OkStatus();
@@ -205,6 +203,34 @@ std::vector<std::string> RejectedDirectories(
     }
   }
   return names;
+}
+
+// Of those that are too many the oldest go; says of each one what became of it.
+Status LimitRejected(World& world, const std::string& directory,
+                     const RecordedClaim& claim, Chores& chores) {
+  ASSIGN_OR_RETURN(const auto listed, world.storage.List(directory));
+  const std::vector<std::string> set_aside = RejectedDirectories(listed);
+  const size_t surplus =
+      set_aside.size() - std::min(set_aside.size(), kKeptRejected);
+  std::set<std::string> gone(set_aside.begin(),
+                             set_aside.begin() + std::ptrdiff_t(surplus));
+  for (const Rejection& rejection : claim.choice.rejected) {
+    const std::string& name = claim.scan.checkpoints[rejection.checkpoint].name;
+    const std::string aside = std::string(kRejectedPrefix) + name;
+    std::string fate = "left where it is";
+    if (gone.erase(aside) > 0) {
+      fate = fmt::format("removed: the newest {} are kept", kKeptRejected);
+    } else if (std::ranges::find(set_aside, aside) != set_aside.end()) {
+      fate = "kept as " + aside;
+    }
+    chores.Say(
+        fmt::format("rejected {}: {} ({})", name, rejection.reason, fate));
+  }
+  for (const std::string& name : gone) {
+    chores.Say(
+        fmt::format("removed {}: the newest {} are kept", name, kKeptRejected));
+  }
+  return RemoveSurplus(world, directory, set_aside, kKeptRejected, chores);
 }
 
 bool IsNeededClaim(uint64_t generation, const RecordedClaim& claim) {
@@ -311,6 +337,9 @@ Result<std::vector<std::string>> Tidy(World& world, const StoreOptions& options,
                                       const RecordedClaim& claim) {
   const std::string& directory = options.directory;
   Chores chores;
+  if (std::string line = IgnoredStateFile(claim.scan); !line.empty()) {
+    chores.Say(std::move(line));
+  }
   RETURN_IF_ERROR(SetAsideRejected(world, directory, claim, chores));
   const std::vector<std::string> fenced = VoidCheckpoints(claim);
   for (const std::string& name : fenced) {
@@ -318,9 +347,7 @@ Result<std::vector<std::string>> Tidy(World& world, const StoreOptions& options,
         {.kind = EventKind::kFencedFound, .path = directory + "/" + name});
   }
   RETURN_IF_ERROR(RemoveSurplus(world, directory, fenced, kKeptVoid, chores));
-  ASSIGN_OR_RETURN(const auto listed, world.storage.List(directory));
-  RETURN_IF_ERROR(RemoveSurplus(world, directory, RejectedDirectories(listed),
-                                kKeptRejected, chores));
+  RETURN_IF_ERROR(LimitRejected(world, directory, claim, chores));
   for (const ScannedEntry& entry : claim.scan.entries) {
     if (!IsLeftover(entry, claim)) continue;
     RETURN_IF_ERROR(chores.Add(

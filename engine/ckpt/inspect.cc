@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "engine/ckpt/checkpoint_reader.h"
+#include "engine/ckpt/parent_choice.h"
 #include "engine/ckpt/store_scan.h"
 
 namespace gauntlet {
@@ -43,18 +44,16 @@ std::string_view LineageStateName(LineageState state) {
 
 namespace {
 
-// The checkpoint that a claim would choose: the one that a person asked for, or
-// the newest of the lineage that is good. `reports` are those of scan's, first.
-void MarkNext(const StoreScan& scan, std::vector<CheckpointReport>& reports) {
-  for (size_t i = 0; i < scan.checkpoints.size(); ++i) {
-    if (scan.state_file.edit != reports[i].name) continue;
-    reports[i].next = reports[i].verdict.ok();
-    return;
-  }
-  for (const size_t member : scan.lineage.members) {
-    if (!reports[member].verdict.ok()) continue;
-    reports[member].next = true;
-    return;
+// What a claim would choose: decided as it decides. `reports` are those of
+// scan's, first.
+void MarkNext(World& world, const std::string& directory, const StoreScan& scan,
+              StoreReport& report) {
+  const auto choice =
+      ChooseParent(world, {.directory = directory}, scan,
+                   [&](size_t i) { return report.checkpoints[i].verdict; });
+  report.start = choice.status();
+  if (choice.ok() && choice->parent) {
+    report.checkpoints[*choice->parent].next = true;
   }
 }
 
@@ -65,11 +64,12 @@ Status Named(const Status& status, const std::string& path) {
 
 }  // namespace
 
-Result<std::vector<CheckpointReport>> InspectStore(World& world,
-                                                   const std::string& directory,
-                                                   InspectDepth depth) {
+Result<StoreReport> InspectStore(World& world, const std::string& directory,
+                                 InspectDepth depth) {
   ASSIGN_OR_RETURN(const StoreScan scan, ScanStore(world, directory));
-  std::vector<CheckpointReport> reports;
+  StoreReport store;
+  store.state_file = IgnoredStateFile(scan);
+  std::vector<CheckpointReport>& reports = store.checkpoints;
   for (size_t i = 0; i < scan.checkpoints.size(); ++i) {
     const ScannedCheckpoint& checkpoint = scan.checkpoints[i];
     CheckpointReport report = Report(checkpoint.name, checkpoint.parsed);
@@ -95,14 +95,28 @@ Result<std::vector<CheckpointReport>> InspectStore(World& world,
   if (depth == InspectDepth::kEveryByte) {
     for (CheckpointReport& report : reports) {
       if (!report.verdict.ok()) continue;
+      report.verified = true;
       report.verdict = VerifyCheckpoint(world, directory + "/" + report.name);
     }
   }
-  MarkNext(scan, reports);
+  MarkNext(world, directory, scan, store);
   std::ranges::sort(reports, {}, [](const CheckpointReport& report) {
     return std::tie(report.step, report.name);
   });
-  return reports;
+  return store;
+}
+
+Result<std::string> FindNext(World& world, const std::string& directory) {
+  ASSIGN_OR_RETURN(const StoreScan scan, ScanStore(world, directory));
+  const auto verify = [&](size_t i) {
+    const ScannedCheckpoint& checkpoint = scan.checkpoints[i];
+    if (!checkpoint.manifest) return checkpoint.status;
+    return VerifyCheckpoint(world, directory + "/" + checkpoint.name);
+  };
+  ASSIGN_OR_RETURN(const ParentChoice choice,
+                   ChooseParent(world, {.directory = directory}, scan, verify));
+  if (choice.parent) return scan.checkpoints[*choice.parent].name;
+  return NotFound(directory + ": no checkpoint that a run would go on from");
 }
 
 Result<std::vector<TensorDifference>> CompareCheckpoints(

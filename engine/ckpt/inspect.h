@@ -27,8 +27,9 @@ enum class InspectDepth : uint8_t { kManifests, kEveryByte };
 struct CheckpointReport {
   std::string name;
   LineageState lineage = LineageState::kCurrent;
-  Status verdict;     // Ok: valid, as far as was looked; else the reason
-  bool next = false;  // a run would go on from it, as far as was looked
+  Status verdict;         // Ok: valid, as far as was looked; else the reason
+  bool verified = false;  // every byte was read; else its manifest only
+  bool next = false;      // a run would go on from it, as far as was looked
   uint64_t step = 0;
   uint64_t generation = 0;  // of its suffix: wrote or adopted it
   // From the manifest; zero where it cannot be read.
@@ -40,10 +41,23 @@ struct CheckpointReport {
   Digest state_digest;
 };
 
-// By step, then name, oldest first. kNotFound: no such directory.
-Result<std::vector<CheckpointReport>> InspectStore(World& world,
-                                                   const std::string& directory,
-                                                   InspectDepth depth);
+struct StoreReport {
+  std::vector<CheckpointReport> checkpoints;  // by step, then name
+  // What keeps a run of the checkpoints' own job from starting here, as far as
+  // was looked. Ok: it goes on from `next`, or anew where there is none.
+  Status start;
+  // What a run would say of the state file; empty: nothing.
+  std::string state_file;
+};
+
+// kNotFound: no such directory.
+Result<StoreReport> InspectStore(World& world, const std::string& directory,
+                                 InspectDepth depth);
+
+// The name of the checkpoint that a run would go on from; reads as many as it
+// takes to know. kNotFound: it would begin anew, or there is no such directory.
+// Other errors: what would keep it from starting.
+Result<std::string> FindNext(World& world, const std::string& directory);
 
 // Both are directories of checkpoints, of any state of lineage, and must
 // verify.

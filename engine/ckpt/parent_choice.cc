@@ -10,6 +10,14 @@
 
 namespace gauntlet {
 
+std::string IgnoredStateFile(const StoreScan& scan) {
+  if (scan.state_file.damage.empty()) return "";
+  return fmt::format(
+      "{}: {}; ignored: a run goes on from the newest good checkpoint. To go "
+      "back to another one, set latest and delete the last line",
+      kStateFileName, scan.state_file.damage);
+}
+
 Status CheckJob(const ScannedCheckpoint& checkpoint,
                 const std::string& job_json) {
   const Manifest& manifest = *checkpoint.manifest;
@@ -161,11 +169,19 @@ std::optional<ParentRecord> NewestOf(const StoreScan& scan) {
 Result<ParentChoice> ChooseParent(World& world, const StoreOptions& options,
                                   const StoreScan& scan,
                                   const std::string& job_json) {
+  return ChooseParent(world, options, scan, [&](size_t i) {
+    return Verify(world, options, scan.checkpoints[i], job_json);
+  });
+}
+
+Result<ParentChoice> ChooseParent(World& world, const StoreOptions& options,
+                                  const StoreScan& scan,
+                                  const Verifier& verify) {
   ParentChoice choice;
   ASSIGN_OR_RETURN(const std::optional<size_t> edited, EditedParent(scan));
   if (edited) {
     const ScannedCheckpoint& checkpoint = scan.checkpoints[*edited];
-    const Status status = Verify(world, options, checkpoint, job_json);
+    const Status status = verify(*edited);
     if (status.code() == Code::kDataLoss) {
       return FailedPrecondition(
           fmt::format("{}: edited to {}, which is damaged: {}", kStateFileName,
@@ -176,7 +192,7 @@ Result<ParentChoice> ChooseParent(World& world, const StoreOptions& options,
     return choice;
   }
   for (const size_t i : scan.lineage.members) {
-    const Status status = Verify(world, options, scan.checkpoints[i], job_json);
+    const Status status = verify(i);
     if (status.ok()) {
       choice.parent = i;
       return choice;

@@ -3,6 +3,7 @@
 #define GAUNTLET_ENGINE_CKPT_PARENT_CHOICE_H_
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,6 +28,10 @@ struct ParentChoice {
   std::optional<ParentRecord> lost;
 };
 
+// Why the state file of a store counts for nothing, for a person who may have
+// meant something by it: "checkpoint: empty; …". Empty: it is as it should be.
+std::string IgnoredStateFile(const StoreScan& scan);
+
 // kFailedPrecondition: the checkpoint is of another job or numerics version;
 // says what differs. REQUIRES: it has a manifest.
 Status CheckJob(const ScannedCheckpoint& checkpoint,
@@ -47,6 +52,13 @@ Status CheckJob(const ScannedCheckpoint& checkpoint,
 Result<ParentChoice> ChooseParent(World& world, const StoreOptions& options,
                                   const StoreScan& scan,
                                   const std::string& job_json);
+
+// Likewise, for who only looks: whether a checkpoint of the scan, given by its
+// index, is good is what `verify` says. kDataLoss: it is not.
+using Verifier = std::function<Status(size_t)>;
+Result<ParentChoice> ChooseParent(World& world, const StoreOptions& options,
+                                  const StoreScan& scan,
+                                  const Verifier& verify);
 
 }  // namespace gauntlet
 

@@ -35,6 +35,15 @@ bool IsEdit(std::string_view text, const TextRecord& record,
          (all.empty() || all.back() != latest);
 }
 
+std::string DamageOf(std::string_view text, const TextRecord& record) {
+  if (record.digest == DigestLine::kRight) return "";
+  if (text.empty()) return "empty";
+  if (record.digest == DigestLine::kWrong) {
+    return "its last line is the digest of other bytes";
+  }
+  return "neither as it was written nor an edit";
+}
+
 }  // namespace
 
 std::string EncodeStateFile(std::span<const std::string> all) {
@@ -52,7 +61,7 @@ StateFile ParseStateFile(std::string_view text) {
   }
   const auto latest = record.Find("latest");
   if (latest && IsEdit(text, record, *latest, file.all)) file.edit = *latest;
-  file.damaged = !file.edit && record.digest != DigestLine::kRight;
+  if (!file.edit) file.damage = DamageOf(text, record);
   return file;
 }
 

@@ -14,9 +14,9 @@ struct StateFile {
   std::vector<std::string> all;
   // What a person asks to go back to, as it stands in the file: any text.
   std::optional<std::string> edit;
-  // Its digest line is wrong, or gone without a wish: nobody asked for
-  // anything.
-  bool damaged = false;
+  // Why nobody asked for anything, though it is not as it was written: "empty",
+  // "of other bytes than …"; nor is `all` to be trusted. Empty: it is.
+  std::string damage;
 };
 
 // `all` ascending; its last is the latest. Empty: there is no checkpoint.

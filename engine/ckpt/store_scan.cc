@@ -60,8 +60,12 @@ Status ScanEntry(World& world, const std::string& directory,
   const EntryName parsed = ParseEntryName(entry.name);
   if (entry.name == kStateFileName && entry.kind == FileKind::kFile) {
     const auto text = ReadWithRetry(world, path, kMaxStateFileBytes);
-    if (text.ok()) scan.state_file = ParseStateFile(*text);
-    return text.ok() || IsDamage(text.status()) ? OkStatus() : text.status();
+    if (text.ok()) {
+      scan.state_file = ParseStateFile(*text);
+      return OkStatus();
+    }
+    scan.state_file.damage = text.status().message();
+    return IsDamage(text.status()) ? OkStatus() : text.status();
   }
   if (parsed.kind == EntryKind::kOther) return OkStatus();
   scan.entries.push_back(
@@ -101,6 +105,13 @@ Result<StoreScan> ScanOnce(World& world, const std::string& directory,
   StoreScan scan;
   for (const DirectoryEntry& entry : listed) {
     RETURN_IF_ERROR(ScanEntry(world, directory, entry, scan));
+  }
+  const bool has_state_file =
+      std::ranges::any_of(listed, [](const DirectoryEntry& entry) {
+        return entry.name == kStateFileName && entry.kind == FileKind::kFile;
+      });
+  if (!has_state_file && !scan.checkpoints.empty()) {
+    scan.state_file.damage = "missing";
   }
   AddParentsOfManifests(scan);
   std::vector<LineageEntry> entries;

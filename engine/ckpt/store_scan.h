@@ -41,8 +41,8 @@ struct StoreScan {
   uint64_t highest_claim = 0;       // 0: none
   uint64_t highest_generation = 0;  // in any name: never to be used again
   std::string latest_launch;        // of all claims; "": none has one
-  StateFile state_file;
-  Lineage lineage;  // of `checkpoints`
+  StateFile state_file;             // damage "missing" beside checkpoints
+  Lineage lineage;                  // of `checkpoints`
 };
 
 // kNotFound: there is no such directory. Starts again, a bounded number of

@@ -248,6 +248,12 @@ Result<ResolvedCluster> Resolver::Place(const ClusterClaim& winner) const {
   ASSIGN_OR_RETURN(const Told size, SizeFor(winner));
   ASSIGN_OR_RETURN(cluster.life, Life());
   if (winner.place) {
+    if (!flags_.rendezvous.empty()) {
+      return InvalidArgument(fmt::format(
+          "--rendezvous={}: expected none beside TF_CONFIG, which says where "
+          "all workers are; --cluster RULE leaves it alone",
+          flags_.rendezvous));
+    }
     cluster.place = *winner.place;
     return cluster;
   }

@@ -11,8 +11,8 @@
 namespace gauntlet {
 namespace {
 
-constexpr size_t kSide = 32;
-constexpr size_t kChannels = 3;
+constexpr size_t kSide = kCifar10Side;
+constexpr size_t kChannels = kCifar10Channels;
 constexpr size_t kPlane = kSide * kSide;
 constexpr size_t kRowBytes = 1 + kChannels * kPlane;
 

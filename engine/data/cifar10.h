@@ -13,6 +13,9 @@
 
 namespace gauntlet {
 
+inline constexpr uint32_t kCifar10Side = 32;
+inline constexpr uint32_t kCifar10Channels = 3;
+
 // <directory>/data_batch_1.bin to data_batch_5.bin, or test_batch.bin. The
 // original's have 10,000 rows each; any number from one on is read. The three
 // channels of a pixel come together. kInvalidArgument for a missing or

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "engine/digest.h"
@@ -34,6 +35,10 @@ struct Dataset {
   }
   size_t features_per_row() const { return shape().floats(); }
 };
+
+// Without rows: shape, classes and divisor of a kind whose rows are always the
+// same; nullopt: the files say.
+std::optional<Dataset> RowsKnownOf(const DataSpec& spec);
 
 struct DataSplit {
   Dataset train;

@@ -121,6 +121,18 @@ Dataset ToDataset(RawRows raw, uint32_t classes) {
 
 }  // namespace
 
+std::optional<Dataset> RowsKnownOf(const DataSpec& spec) {
+  Dataset data{.classes = kImageClasses};
+  if (spec.kind == DataKind::kDigits) {
+    data.height = data.width = static_cast<uint32_t>(spec.side);
+    return data;
+  }
+  if (spec.kind != DataKind::kCifar10) return std::nullopt;
+  data.height = data.width = kCifar10Side;
+  data.channels = kCifar10Channels;
+  return data;
+}
+
 Result<std::shared_ptr<const DataSplit>> LoadData(Storage& storage,
                                                   const DataSpec& spec) {
   RawSplit raw;

@@ -20,7 +20,7 @@ std::string Dump(const Json& json) {
 
 int Fail(Console& console, std::string_view verb, const Status& status) {
   fmt::print(console.err, "gauntlet ckpt {}: {}\n", verb, status.message());
-  return static_cast<int>(ExitCode::kUsage);
+  return static_cast<int>(ExitForLook(status));
 }
 
 std::string Size(uint64_t bytes) {
@@ -45,27 +45,54 @@ bool IsGood(const CheckpointReport& report) {
 // Where a run would go on is said of a whole store only.
 enum class Scope : uint8_t { kStore, kOneCheckpoint };
 
-void PrintReports(const std::vector<CheckpointReport>& reports, Scope scope,
-                  OutputFormat output, Console& console) {
-  if (output == OutputFormat::kJson) {
-    console.out << ReportsToJson(reports) << '\n';
-    return;
+// What a run does that is started here now.
+std::string StartText(const StoreReport& store) {
+  if (!store.start.ok()) {
+    return fmt::format("a run stops: {}\n", store.start.message());
   }
-  console.out << RenderReports(reports, console.out_style);
-  if (scope == Scope::kOneCheckpoint) return;
-  const auto next = std::ranges::find_if(
-      reports, [](const CheckpointReport& report) { return report.next; });
-  if (next == reports.end()) {
-    console.out << "no checkpoint can be loaded\n";
+  const auto next =
+      std::ranges::find_if(store.checkpoints, &CheckpointReport::next);
+  if (next == store.checkpoints.end()) return "a run begins anew\n";
+  return fmt::format("a run goes on from {}{}\n", next->name,
+                     next->verified ? "" : " if its bytes verify");
+}
+
+void PrintStore(const StoreReport& store, Scope scope, OutputFormat output,
+                Console& console) {
+  if (output == OutputFormat::kJson) {
+    console.out << ReportsToJson(store.checkpoints) << '\n';
   } else {
-    fmt::print(console.out, "a run goes on from {}\n", next->name);
+    console.out << RenderReports(store.checkpoints, console.out_style);
+  }
+  if (scope == Scope::kOneCheckpoint) return;
+  if (output == OutputFormat::kText) {
+    console.out << StartText(store);
+  } else if (!store.start.ok()) {
+    console.err << StartText(store);
+  }
+  if (!store.state_file.empty()) {
+    fmt::print(console.err, "{}\n", store.state_file);
   }
 }
 
+// Of a store, whether a run could start comes before single checkpoints.
+ExitCode CodeOf(const StoreReport& store, Scope scope) {
+  if (scope == Scope::kStore && !store.start.ok()) {
+    return ExitForLook(store.start);
+  }
+  if (std::ranges::none_of(store.checkpoints, IsGood)) {
+    return ExitCode::kNoCheckpoint;
+  }
+  const bool any_bad = std::ranges::any_of(
+      store.checkpoints, [](const CheckpointReport& report) {
+        return report.lineage == LineageState::kCurrent && !report.verdict.ok();
+      });
+  return any_bad ? ExitCode::kViolated : ExitCode::kHeld;
+}
+
 // What is in the store. kNotFound: the folder has nothing that a store has.
-Result<std::vector<CheckpointReport>> Inspect(World& world,
-                                              const std::string& directory,
-                                              InspectDepth depth) {
+Result<StoreReport> Inspect(World& world, const std::string& directory,
+                            InspectDepth depth) {
   ASSIGN_OR_RETURN(const auto entries, world.storage.List(directory));
   const bool is_store =
       std::ranges::any_of(entries, [](const DirectoryEntry& entry) {
@@ -77,6 +104,14 @@ Result<std::vector<CheckpointReport>> Inspect(World& world,
                     "gen-000001 or step-000000005-g1, found none");
   }
   return InspectStore(world, directory, depth);
+}
+
+// As wide for each that one depth of looking may give.
+std::string PaintedVerdict(const CheckpointReport& report,
+                           const TerminalStyle& style) {
+  if (!report.verdict.ok()) return style.Paint(Ink::kBad, "bad         ");
+  if (report.verified) return style.Paint(Ink::kGood, "good        ");
+  return "not verified";
 }
 
 std::string DifferenceText(const TensorDifference& difference) {
@@ -111,10 +146,9 @@ std::string RenderReports(const std::vector<CheckpointReport>& reports,
   std::string text;
   for (const CheckpointReport& report : reports) {
     const bool good = report.verdict.ok();
-    text += fmt::format(
-        "{:<28} {}  {:<8}", report.name,
-        good ? style.Paint(Ink::kGood, "good") : style.Paint(Ink::kBad, "bad "),
-        LineageStateName(report.lineage));
+    text += fmt::format("{:<28} {}  {:<8}", report.name,
+                        PaintedVerdict(report, style),
+                        LineageStateName(report.lineage));
     text += good ? fmt::format("  epoch {}, {}, {}, state {}", report.epoch,
                                Size(report.bytes), Age(report.age_seconds),
                                report.state_digest.Short())
@@ -129,6 +163,7 @@ std::string ReportsToJson(const std::vector<CheckpointReport>& reports) {
   for (const CheckpointReport& report : reports) {
     list.push_back({{"name", report.name},
                     {"good", report.verdict.ok()},
+                    {"verified", report.verified},
                     {"lineage", LineageStateName(report.lineage)},
                     {"reason", report.verdict.message()},
                     {"next", report.next},
@@ -143,37 +178,31 @@ std::string ReportsToJson(const std::vector<CheckpointReport>& reports) {
 
 int RunCheckpointList(const CheckpointListCommand& command, World& world,
                       Console& console) {
-  const auto reports =
+  const auto store =
       Inspect(world, command.directory, InspectDepth::kManifests);
-  if (!reports.ok()) return Fail(console, "ls", reports.status());
-  PrintReports(*reports, Scope::kStore, command.output, console);
+  if (!store.ok()) return Fail(console, "ls", store.status());
+  PrintStore(*store, Scope::kStore, command.output, console);
   return static_cast<int>(ExitCode::kHeld);
 }
 
 int RunCheckpointVerify(const CheckpointVerifyCommand& command, World& world,
                         Console& console) {
   const StorePath path = SplitStorePath(command.path);
-  auto reports = Inspect(world, path.directory, InspectDepth::kEveryByte);
-  if (!reports.ok()) return Fail(console, "verify", reports.status());
+  auto store = Inspect(world, path.directory, InspectDepth::kEveryByte);
+  if (!store.ok()) return Fail(console, "verify", store.status());
+  std::vector<CheckpointReport>& reports = store->checkpoints;
   if (!path.name.empty()) {
-    std::erase_if(*reports, [&path](const CheckpointReport& report) {
+    std::erase_if(reports, [&path](const CheckpointReport& report) {
       return report.name != path.name;
     });
-    if (reports->empty()) {
+    if (reports.empty()) {
       return Fail(console, "verify",
                   NotFound(command.path + ": no such checkpoint"));
     }
   }
-  PrintReports(*reports,
-               path.name.empty() ? Scope::kStore : Scope::kOneCheckpoint,
-               command.output, console);
-  const bool any_good = std::any_of(reports->begin(), reports->end(), IsGood);
-  const bool any_bad = std::any_of(
-      reports->begin(), reports->end(), [](const CheckpointReport& report) {
-        return report.lineage == LineageState::kCurrent && !report.verdict.ok();
-      });
-  if (!any_good) return static_cast<int>(ExitCode::kNoCheckpoint);
-  return static_cast<int>(any_bad ? ExitCode::kViolated : ExitCode::kHeld);
+  const Scope scope = path.name.empty() ? Scope::kStore : Scope::kOneCheckpoint;
+  PrintStore(*store, scope, command.output, console);
+  return static_cast<int>(CodeOf(*store, scope));
 }
 
 int RunCheckpointDiff(const CheckpointDiffCommand& command, World& world,

@@ -12,8 +12,8 @@
 
 namespace gauntlet {
 
-// A line a checkpoint, oldest first: name, "good" or "bad", lineage, size, age
-// and what is wrong with it.
+// A line a checkpoint, oldest first: name, "good", "bad" or "not verified",
+// lineage, size, age and what is wrong with it.
 std::string RenderReports(const std::vector<CheckpointReport>& reports,
                           const TerminalStyle& style);
 // A JSON array of the same.
@@ -21,7 +21,10 @@ std::string ReportsToJson(const std::vector<CheckpointReport>& reports);
 
 // Each returns the exit code. ls: 0, or 2 where there is no such directory.
 // verify: besides, 1 if a checkpoint of the current lineage is bad, 7 if none
-// is good. diff: 0 if both are equal, 1 if not, 2 if one cannot be read.
+// is good or none would be taken, 2 if the state file was edited to something
+// that is not there. Both say what a run does that starts here now. diff: 7 if
+// one is damaged. diff: 0 if
+// both are equal, 1 if not, 2 if one is not there,
 int RunCheckpointList(const CheckpointListCommand& command, World& world,
                       Console& console);
 int RunCheckpointVerify(const CheckpointVerifyCommand& command, World& world,

@@ -113,6 +113,9 @@ Result<Command> ParseSubcommand(const Subcommand& subcommand,
   if (told.paths.size() < wanted) {
     return InvalidArgument(subcommand.paths[told.paths.size()] + ": missing");
   }
+  for (size_t i = 0; i < wanted; ++i) {
+    RETURN_IF_ERROR(Annotate(CheckText(told.paths[i]), subcommand.paths[i]));
+  }
   return subcommand.make(told);
 }
 
@@ -132,7 +135,7 @@ Result<Command> ParseCheckpoint(const VerbArguments& verb) {
     if (subcommand.name != name) continue;
     Result<Command> command =
         ParseSubcommand(subcommand, {verb.arguments.subspan(1), verb.color});
-    if (!command.ok()) return Annotate(command.status(), name);
+    if (!command.ok()) return Annotate(command.status(), "ckpt " + name);
     return command;
   }
   const Status status =

@@ -155,6 +155,11 @@ Result<TrainCommand> Adapt(const TrainCommand& told,
     return InvalidArgument(
         "--logs: expected none: this cluster's launcher keeps the logs");
   }
+  if (!command.plan_file.empty() && command.plan_state_directory.empty()) {
+    return InvalidArgument(
+        "--plan: expected --plan-state DIR beside it, that this run's workers "
+        "share: this cluster's launcher starts them again");
+  }
   RETURN_IF_ERROR(Validate(command.options.job));
   return command;
 }
@@ -235,7 +240,8 @@ Status RunWorkerOf(const ResolvedCluster& cluster, const TrainCommand& command,
                          .place = place.spec,
                          .reporter = reporter,
                          .events_file = events,
-                         .plan_file = command.plan_file,
+                         .plan = {.file = command.plan_file,
+                                  .state = command.plan_state_directory},
                          .on_formed = [&watch] { watch.End(); },
                          .on_end =
                              [&reporter](const WorkerEnd& end) {
@@ -293,11 +299,14 @@ int TrainWithOwnWorkers(const TrainCommand& command, Console& console) {
   }
   const Result<ResolvedCluster> around =
       ResolveCluster(EnvironmentOfThisProcess(), {});
-  if (around.ok() && around->place.size() > 1) {
+  // Each of them would start as many.
+  if (!command.cluster.rule && around.ok() && around->place.size() > 1) {
     fmt::print(console.err,
-               "gauntlet train: --workers {} starts workers of its own here; "
-               "not used: {}\n",
-               *command.workers, SourcesText(*around));
+               "gauntlet train: --workers {} starts workers here, and {} make "
+               "this process one of {} already: expected one of the two; "
+               "--cluster none leaves the variables alone\n",
+               *command.workers, SourcesText(*around), around->place.size());
+    return static_cast<int>(ExitCode::kUsage);
   }
   return TrainOnThisMachine(command, console);
 }

@@ -106,9 +106,26 @@ Result<CommandLine> ParseCommandLine(std::span<const std::string> arguments) {
   const Verb* verb = FindVerb(word);
   if (verb == nullptr) return UnknownWord(word);
   Result<Command> command = verb->parse({arguments.subspan(1), line.color});
-  if (!command.ok()) return Annotate(command.status(), verb->name);
+  if (!command.ok()) {
+    // A subcommand has said so much.
+    const bool said =
+        command.status().message().starts_with(fmt::format("{} ", verb->name));
+    return said ? command.status() : Annotate(command.status(), verb->name);
+  }
   line.command = *std::move(command);
   return line;
+}
+
+std::string ErrorLine(const Status& status) {
+  const std::string& message = status.message();
+  for (const Verb& verb : kVerbs) {
+    const std::string_view next =
+        message.starts_with(verb.name)
+            ? std::string_view(message).substr(verb.name.size(), 1)
+            : "";
+    if (next == ":" || next == " ") return "gauntlet " + message;
+  }
+  return "gauntlet: " + message;
 }
 
 std::vector<std::string> CommandNames() {

@@ -21,6 +21,10 @@ struct CommandLine {
 // the message begins with the command it was made in ("train: …").
 Result<CommandLine> ParseCommandLine(std::span<const std::string> arguments);
 
+// What the program says of a line that it cannot read, as its commands say what
+// else goes wrong: "gauntlet train: --epochs: …"; without one "gauntlet: …".
+std::string ErrorLine(const Status& status);
+
 // Of the commands that people call.
 std::vector<std::string> CommandNames();
 

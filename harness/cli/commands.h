@@ -37,6 +37,8 @@ struct TrainCommand {
   std::string events_directory;  // empty: no event files
   std::string logs_directory;    // empty: workers write to standard error
   std::string plan_file;         // empty: no faults
+  // Where the run notes what fired; empty: a directory made for it.
+  std::string plan_state_directory;
   ProgressChoice progress = ProgressChoice::kAuto;
   OutputFormat output = OutputFormat::kText;
 };
@@ -56,9 +58,10 @@ struct WorkerCommand {
   int life = 1;
   std::string events_file;
   std::string plan_file;
-  int notices_fd = -1;   // where progress goes; -1: nowhere
-  std::string launch;    // Tenure
-  uint64_t claimed = 0;  // Tenure
+  std::string plan_state_directory;  // beside every plan
+  int notices_fd = -1;               // where progress goes; -1: nowhere
+  std::string launch;                // Tenure
+  uint64_t claimed = 0;              // Tenure
 };
 
 struct CheckpointListCommand {
@@ -107,7 +110,8 @@ enum class Catalog : uint8_t {
 
 struct ListCommand {
   Catalog catalog = Catalog::kPresets;
-  std::vector<std::string> paths;  // kScenarios: files and folders
+  // kScenarios: files and folders; none: the folder `scenarios`.
+  std::vector<std::string> paths;
 };
 
 struct DoctorCommand {
@@ -182,7 +186,8 @@ struct ReplayCommand {
   std::string runs_directory = ".gauntlet/runs";
 };
 
-// "", a command's name, or a topic.
+// "", a command's name, a command's and its subcommand's ("ckpt ls"), or a
+// topic.
 struct HelpCommand {
   std::string topic;
 };

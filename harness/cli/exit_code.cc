@@ -22,8 +22,9 @@ constexpr std::array kExitCodes = {
     ExitCodeInfo{ExitCode::kSkippedUnderStrict,
                  "something was skipped, under --strict"},
     ExitCodeInfo{ExitCode::kNoCheckpoint,
-                 "there are checkpoints and none of them can be loaded; "
-                 "evaluate --once: there is none to load"},
+                 "there are checkpoints and none of them can be loaded, or "
+                 "the one that ckpt is asked for is damaged; evaluate --once: "
+                 "there is none to load"},
     ExitCodeInfo{ExitCode::kLostWorker,
                  "a worker of a cluster lost another one, or the disk failed: "
                  "start all of them again"},
@@ -37,6 +38,12 @@ constexpr std::array kExitCodes = {
 };
 
 }  // namespace
+
+ExitCode ExitForLook(const Status& status) {
+  const bool damaged = status.code() == Code::kDataLoss ||
+                       status.code() == Code::kFailedPrecondition;
+  return damaged ? ExitCode::kNoCheckpoint : ExitCode::kUsage;
+}
 
 std::span<const ExitCodeInfo> AllExitCodes() { return kExitCodes; }
 

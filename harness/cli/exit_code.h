@@ -5,6 +5,8 @@
 #include <span>
 #include <string_view>
 
+#include "engine/status.h"
+
 namespace gauntlet {
 
 enum class ExitCode : int {
@@ -25,6 +27,10 @@ struct ExitCodeInfo {
   ExitCode code;
   std::string_view meaning;  // one line
 };
+
+// Of a command that looks at checkpoints and cannot: what is damaged is
+// kNoCheckpoint, what is not there or not meant kUsage.
+ExitCode ExitForLook(const Status& status);
 
 // In ascending order.
 std::span<const ExitCodeInfo> AllExitCodes();

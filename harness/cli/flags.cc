@@ -27,6 +27,7 @@ struct Flags::Parser {
   Status Extra(const std::vector<std::string>& extras) const;
 
   CLI::App app;
+  std::string section = "Options";
   std::vector<std::string> names;  // long ones, with their dashes
   FlagText positional;
   size_t most_positionals = 0;
@@ -47,6 +48,8 @@ Flags::Flags(const FlagsHead& head, ColorChoice& color)
 
 Flags::~Flags() = default;
 
+void Flags::Section(std::string title) { parser_->section = std::move(title); }
+
 void Flags::Value(const FlagText& text, FlagReader read) {
   const std::string name = LongName(text.name);
   const auto take = [name, read = std::move(read)](const std::string& value) {
@@ -55,13 +58,15 @@ void Flags::Value(const FlagText& text, FlagReader read) {
     }
   };
   parser_->app.add_option_function<std::string>(text.name, take, text.help)
-      ->type_name(text.value);
+      ->type_name(text.value)
+      ->group(parser_->section);
   parser_->names.push_back(name);
 }
 
 void Flags::Values(const FlagText& text, std::vector<std::string>& values) {
   parser_->app.add_option(text.name, values, text.help)
       ->type_name(text.value)
+      ->group(parser_->section)
       ->allow_extra_args(false)
       ->take_all()
       ->check(
@@ -70,7 +75,8 @@ void Flags::Values(const FlagText& text, std::vector<std::string>& values) {
 }
 
 void Flags::Switch(const FlagText& text, std::function<void()> set) {
-  parser_->app.add_flag_callback(text.name, std::move(set), text.help);
+  parser_->app.add_flag_callback(text.name, std::move(set), text.help)
+      ->group(parser_->section);
   parser_->names.push_back(LongName(text.name));
 }
 

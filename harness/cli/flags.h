@@ -50,6 +50,8 @@ class Flags {
   Flags(const Flags&) = delete;
   Flags& operator=(const Flags&) = delete;
 
+  // What is added from now on stands under this title in the help text.
+  void Section(std::string title);
   // `--name VALUE`, at most once.
   void Value(const FlagText& text, FlagReader read);
   // `--name VALUE`, any number of times.

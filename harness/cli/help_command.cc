@@ -89,13 +89,20 @@ constexpr std::array kTopics = {
 };
 
 // What a command says to --help.
-std::optional<std::string> CommandHelp(const std::string& name) {
+std::optional<std::string> CommandHelp(const std::string& topic) {
+  const size_t space = topic.find(' ');
+  const std::string name = topic.substr(0, space);
   const std::vector<std::string> names = CommandNames();
   if (std::find(names.begin(), names.end(), name) == names.end()) {
     return std::nullopt;
   }
-  const Result<CommandLine> line =
-      ParseCommandLine(std::vector<std::string>{name, "--help"});
+  std::vector<std::string> words = {name, "--help"};
+  if (space != topic.npos) {
+    // Only ckpt has subcommands.
+    if (name != "ckpt") return std::nullopt;
+    words.insert(words.begin() + 1, topic.substr(space + 1));
+  }
+  const Result<CommandLine> line = ParseCommandLine(words);
   if (!line.ok()) return std::nullopt;
   const ShowCommand* shown = std::get_if<ShowCommand>(&line->command);
   return shown == nullptr ? std::nullopt : std::optional(shown->text);

@@ -2,6 +2,7 @@
 #include "harness/cli/flags.h"
 #include "harness/cli/verbs.h"
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace gauntlet {
 namespace {
@@ -37,9 +38,10 @@ Result<Command> ParseList(const VerbArguments& verb) {
                .examples = "Examples:\n  gauntlet list points\n"
                            "  gauntlet list scenarios scenarios/smoke"},
               verb.color);
-  flags.Positionals({"what", "WHAT [PATH…]",
-                     fmt::format("{}; paths for scenarios", kCatalogNames)},
-                    10'000, words);
+  flags.Positionals(
+      {"what", "WHAT [PATH…]",
+       fmt::format("{}; paths for scenarios (./scenarios)", kCatalogNames)},
+      10'000, words);
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted)
     return Command(ShowCommand{flags.Help()});
@@ -52,9 +54,6 @@ Result<Command> ParseList(const VerbArguments& verb) {
   if (command.catalog != Catalog::kScenarios && !command.paths.empty()) {
     return InvalidArgument(fmt::format("{}: unexpected argument '{}'",
                                        words.front(), command.paths.front()));
-  }
-  if (command.catalog == Catalog::kScenarios && command.paths.empty()) {
-    command.paths = {"scenarios"};
   }
   return Command(std::move(command));
 }
@@ -79,12 +78,13 @@ Result<Command> ParseHelp(const VerbArguments& verb) {
                .summary = "Help on a command or a topic.",
                .examples = ""},
               verb.color);
-  flags.Positionals({"topic", "TOPIC", "a command's name, or a topic"}, 1,
-                    words);
+  flags.Positionals(
+      {"topic", "TOPIC", "a command's name, with a subcommand's, or a topic"},
+      2, words);
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted)
     return Command(ShowCommand{flags.Help()});
-  return Command(HelpCommand{words.empty() ? "" : words.front()});
+  return Command(HelpCommand{fmt::format("{}", fmt::join(words, " "))});
 }
 
 }  // namespace gauntlet

@@ -1,6 +1,7 @@
 #include "harness/cli/job_flags.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <span>
 #include <string_view>
@@ -233,6 +234,29 @@ void TakeOptimizer(const JobFlags& told, OptimizerSpec& optimizer) {
   optimizer.clip = told.clip.value_or(optimizer.clip);
 }
 
+// What the job calls a field, and who gave it its value.
+Status NameFlags(const Status& status) {
+  constexpr std::array kFlagsOf = {
+      std::pair{"replicas:", "--replicas"},
+      std::pair{"batch:", "--batch"},
+      std::pair{"accumulate:", "--accumulate"},
+      std::pair{"optimizer.learning_rate:", "--lr"},
+      std::pair{"optimizer.schedule", "--schedule"},
+      std::pair{"optimizer.clip", "--clip"},
+      std::pair{"data.samples:", "--batch, --replicas"},
+      std::pair{"data.steps_per_epoch:", "--steps-per-epoch"},
+      std::pair{"data.validation_steps:", "--validation-steps"}};
+  const std::string& message = status.message();
+  for (const auto& [field, flag] : kFlagsOf) {
+    if (!message.starts_with(field)) continue;
+    const size_t end = message.find(": expected");
+    if (end == message.npos) break;
+    return InvalidArgument(fmt::format(
+        "{} ({}){}", flag, message.substr(0, end), message.substr(end)));
+  }
+  return status;
+}
+
 }  // namespace
 
 void AddJobFlags(Flags& flags, JobFlags& told) {
@@ -259,7 +283,7 @@ Result<JobSpec> JobOf(const JobFlags& told, int workers) {
         fmt::format("--workers: expected at most one a replica ({}), found {}",
                     job.replicas, workers));
   }
-  RETURN_IF_ERROR(Validate(job));
+  RETURN_IF_ERROR(NameFlags(Validate(job)));
   return job;
 }
 

@@ -33,6 +33,8 @@ Result<Command> ParseLaunch(const VerbArguments& verb) {
               ReadText(train.logs_directory));
   flags.Value({"--plan", "FILE", "faults to inject"},
               ReadText(train.plan_file));
+  flags.Value({"--plan-state", "DIR", "where all starts note which have fired"},
+              ReadText(train.plan_state_directory));
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted)
     return Command(ShowCommand{flags.Help()});

@@ -19,7 +19,17 @@ CatalogEntry EntryOf(const Case& one) {
 
 int ListScenarios(const ListCommand& command, Storage& storage,
                   Console& console) {
-  const auto files = FindScenarioFiles(storage, command.paths);
+  constexpr const char* kHere = "scenarios";
+  const bool told = !command.paths.empty();
+  const auto files = FindScenarioFiles(
+      storage, told ? command.paths : std::vector<std::string>{kHere});
+  if (!told && files.status().code() == Code::kNotFound) {
+    fmt::print(console.err,
+               "gauntlet list: scenarios: expected files or folders behind it, "
+               "as there is no folder ./{} here\n",
+               kHere);
+    return static_cast<int>(ExitCode::kUsage);
+  }
   if (!files.ok()) {
     fmt::print(console.err, "gauntlet list: {}\n", files.status().message());
     return static_cast<int>(ExitCode::kUsage);

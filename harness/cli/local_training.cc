@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <utility>
 
@@ -19,6 +20,8 @@
 
 namespace gauntlet {
 namespace {
+
+namespace fs = std::filesystem;
 
 // Whatever was built or installed under this name: the same program.
 constexpr const char* kThisProgram = "/proc/self/exe";
@@ -47,6 +50,35 @@ class Handout {
   explicit Handout(Descriptor fd) : fd_(std::move(fd)) {}
 
   const Descriptor fd_;
+};
+
+// A directory of this run alone: a run after it begins with no fault fired.
+class TemporaryDirectory {
+ public:
+  static Result<std::unique_ptr<TemporaryDirectory>> Make() {
+    std::error_code error;
+    const fs::path parent = fs::temp_directory_path(error);
+    if (error) return IoError(fmt::format("$TMPDIR: {}", error.message()));
+    std::string path = parent / "gauntlet-plan-XXXXXX";
+    if (mkdtemp(path.data()) == nullptr) {
+      return IoError(fmt::format("{}: {}", path, std::strerror(errno)));
+    }
+    return std::unique_ptr<TemporaryDirectory>(
+        new TemporaryDirectory(std::move(path)));
+  }
+  ~TemporaryDirectory() {
+    std::error_code error;
+    fs::remove_all(path_, error);
+  }
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  explicit TemporaryDirectory(std::string path) : path_(std::move(path)) {}
+
+  const std::string path_;
 };
 
 // One level: a typo is not to make a tree.
@@ -94,9 +126,16 @@ Result<int> Train(const TrainCommand& told, Console& console) {
       .events_directory = command.events_directory,
       .logs_directory = command.logs_directory,
       .environment = {}};
+  std::unique_ptr<TemporaryDirectory> plan_state;
   if (!command.plan_file.empty()) {
-    workers.arguments.insert(workers.arguments.end(),
-                             {"--plan", command.plan_file});
+    std::string state = command.plan_state_directory;
+    if (state.empty()) {
+      ASSIGN_OR_RETURN(plan_state, TemporaryDirectory::Make());
+      state = plan_state->path();
+    }
+    workers.arguments.insert(
+        workers.arguments.end(),
+        {"--plan", command.plan_file, "--plan-state", state});
   }
   LocalWorkerProcesses processes(std::move(workers), real.storage);
   return RunTrain(command, world, processes, console);

@@ -139,7 +139,7 @@ bool NobodyReads(int fd) {
 int Main(const std::vector<std::string>& arguments) {
   const Result<CommandLine> line = ParseCommandLine(arguments);
   if (!line.ok()) {
-    fmt::print(std::cerr, "gauntlet: {}\n", line.status().message());
+    fmt::print(std::cerr, "{}\n", ErrorLine(line.status()));
     return static_cast<int>(ExitCode::kUsage);
   }
   Console console{std::cout, std::cerr,

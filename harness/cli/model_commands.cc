@@ -16,7 +16,7 @@ namespace {
 
 int Fail(Console& console, std::string_view verb, const Status& status) {
   fmt::print(console.err, "gauntlet ckpt {}: {}\n", verb, status.message());
-  return static_cast<int>(ExitCode::kUsage);
+  return static_cast<int>(ExitForLook(status));
 }
 
 uint32_t RightOnes(const std::vector<uint8_t>& classes,
@@ -32,7 +32,8 @@ uint32_t RightOnes(const std::vector<uint8_t>& classes,
 
 int RunCheckpointExport(const CheckpointExportCommand& command, World& world,
                         Console& console) {
-  const auto trained = LoadTrainedCheckpoint(world, command.path, command.data);
+  const auto trained =
+      LoadTrainedCheckpoint(world, command.path, command.data, LoadFor::kModel);
   if (!trained.ok()) return Fail(console, "export", trained.status());
   const Status status =
       ExportModel(world, command.directory,
@@ -49,7 +50,8 @@ int RunCheckpointExport(const CheckpointExportCommand& command, World& world,
 
 int RunCheckpointPredict(const CheckpointPredictCommand& command, World& world,
                          Console& console) {
-  const auto trained = LoadTrainedCheckpoint(world, command.path, command.data);
+  const auto trained = LoadTrainedCheckpoint(world, command.path, command.data,
+                                             LoadFor::kPredictions);
   if (!trained.ok()) return Fail(console, "predict", trained.status());
   const Dataset& rows = trained->data->validation;
   const std::vector<uint8_t> classes =

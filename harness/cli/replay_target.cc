@@ -222,6 +222,22 @@ bool LooksLikeAPath(const std::string& text) {
          text.ends_with(".yaml") || text.ends_with(".jsonl");
 }
 
+bool IsOfAFinding(const std::string& text) {
+  return text.starts_with("finding-");
+}
+
+// A plan says what goes wrong, and not in what.
+Status PlanIsNoScenario(const fs::path& plan) {
+  std::string name = plan.filename().string();
+  name = name.substr(0, name.find('.')) + ".yaml";
+  const fs::path beside = plan.parent_path() / name;
+  return InvalidArgument(fmt::format(
+      "{}: a plan alone is no case: expected a scenario{}; gauntlet train "
+      "--plan takes a plan",
+      plan.string(),
+      IsFile(beside) ? fmt::format(", such as {}", beside.string()) : ""));
+}
+
 // What an exploration found, as far as scenarios can say it.
 Result<std::vector<ReplayTarget>> TargetsOfFindings(const fs::path& folder,
                                                     WorldChoice world,
@@ -301,11 +317,20 @@ Result<std::vector<ReplayTarget>> FindReplayTargets(
   fs::path path = command.target;
   if (IsFile(path / kRecordFile)) path /= kRecordFile;
   if (!IsFile(path)) {
+    if (IsOfAFinding(command.target)) {
+      return NotFound(fmt::format(
+          "finding {}: there is none in {}/*/findings, where explorations "
+          "leave "
+          "theirs: of one with --out DIR say DIR/{}….yaml, of one with --runs "
+          "DIR say it too",
+          Quoted(command.target), command.runs_directory, command.target));
+    }
     if (!LooksLikeAPath(command.target)) return TargetsOfRun(command, errors);
     return NotFound(
         fmt::format("{}: there is no such scenario, record or case's folder",
                     Quoted(command.target)));
   }
+  if (path.extension() == ".json") return PlanIsNoScenario(path);
   if (path.extension() != ".jsonl") {
     return TargetsOfScenario(path, command.world, errors);
   }

@@ -223,9 +223,8 @@ class Runner {
   }
 
   Result<int> Run(uint64_t scenarios, const std::vector<SuiteItem>& items) {
-    RunResult result = {.seed = command_.seed.value_or(0),
-                        .build = BuildId(),
-                        .scenarios = scenarios};
+    RunResult result = {
+        .seed = command_.seed, .build = BuildId(), .scenarios = scenarios};
     ASSIGN_OR_RETURN(const fs::path runs, Absolute(command_.runs_directory));
     ASSIGN_OR_RETURN(const fs::path directory, MakeRunDirectory(runs));
     result.run = directory.filename().string();

@@ -113,9 +113,11 @@ void AddRequeueFlags(Flags& flags, RequeueCodes& codes) {
   flags.Value({"--preempted-code", "N",
                "exit code once told to stop, and saved: start it again (143)"},
               ReadWhole(codes.preempted, 1, 255));
-  flags.Value({"--no-requeue-code", "N",
-               "exit code of all that no other start mends (1, 2 or 7)"},
-              ReadWhole(codes.no_requeue, 1, 255));
+  flags.Value(
+      {"--no-requeue-code", "N",
+       "exit code of all that no other start mends (1, 2 or 7); a command "
+       "line that cannot be read stays 2"},
+      ReadWhole(codes.no_requeue, 1, 255));
 }
 
 void AddClusterFlags(Flags& flags, TrainFlags& told) {
@@ -177,6 +179,10 @@ void AddOutputFlags(Flags& flags, TrainFlags& told) {
               ReadText(command.logs_directory));
   flags.Value({"--plan", "FILE", "faults to inject (what gauntlet run uses)"},
               ReadText(command.plan_file));
+  flags.Value({"--plan-state", "DIR",
+               "where all lives of the run note which have fired (a new one, "
+               "removed at the end)"},
+              ReadText(command.plan_state_directory));
   flags.Switch({"--no-progress", "", "no progress, only what is worth a line"},
                [&command] { command.progress = ProgressChoice::kOff; });
   flags.Switch({"--json", "", "the result as one JSON object"},
@@ -225,6 +231,13 @@ Status TakeCluster(TrainCommand& command) {
     return InvalidArgument(
         "--workers: expected none of --cluster, --rank, --cluster-size, "
         "--rendezvous, --service beside it (it starts workers here)");
+  }
+  return OkStatus();
+}
+
+Status TakePlan(const TrainCommand& command) {
+  if (command.plan_file.empty() && !command.plan_state_directory.empty()) {
+    return InvalidArgument("--plan-state: expected --plan FILE beside it");
   }
   return OkStatus();
 }
@@ -303,8 +316,12 @@ Result<FlagsOutcome> ReadFlags(const VerbArguments& verb, TrainFlags& told,
                .examples = std::string(kExamples)},
               verb.color);
   AddJobFileFlag(flags, told.job_file);
+  flags.Section(
+      "Options of the job: with others, a run does not go on from its "
+      "checkpoints");
   AddJobFlags(flags, told.job);
   AddStartFlags(flags, told.command.options.start);
+  flags.Section("Other options");
   AddHorizonFlags(flags, told);
   AddMachineFlags(flags, told);
   AddClusterFlags(flags, told);
@@ -342,6 +359,7 @@ Result<TrainCommand> CommandOf(TrainFlags told) {
   RETURN_IF_ERROR(CheckStore(told));
   RETURN_IF_ERROR(TakeStore(told.store, command.options.checkpoint));
   command.launcher.checkpoint_directory = command.options.checkpoint.directory;
+  RETURN_IF_ERROR(TakePlan(command));
   RETURN_IF_ERROR(TakeSummary(told));
   RETURN_IF_ERROR(TakeRestarts(told.max_restarts, command));
   RETURN_IF_ERROR(CheckMembership(command.launcher));

@@ -171,7 +171,6 @@ void TrainProgress::Progress(const WorkerProgress& progress) {
 void TrainProgress::Restarting(int restart, const std::string& reason,
                                Duration pause) {
   measured_from_.reset();
-  if (choice_ == ProgressChoice::kOff) return;
   WriteLine(fmt::format("{} {} in {:.1f} s: {}",
                         style_.Paint(Ink::kWarning, "restart"), restart,
                         std::chrono::duration<double>(pause).count(), reason));

@@ -18,13 +18,8 @@ namespace {
 Result<std::string> PathOfCheckpoint(World& world, const std::string& path) {
   const StorePath split = SplitStorePath(path);
   if (!split.name.empty()) return split.directory + "/" + split.name;
-  ASSIGN_OR_RETURN(
-      const std::vector<CheckpointReport> reports,
-      InspectStore(world, split.directory, InspectDepth::kManifests));
-  const auto next = std::ranges::find_if(
-      reports, [](const CheckpointReport& report) { return report.next; });
-  if (next != reports.end()) return split.directory + "/" + next->name;
-  return NotFound(path + ": no checkpoint can be loaded");
+  ASSIGN_OR_RETURN(const std::string name, FindNext(world, split.directory));
+  return split.directory + "/" + name;
 }
 
 Status MoveTo(const DataPlace& place, DataSpec& data) {
@@ -41,13 +36,39 @@ Status MoveTo(const DataPlace& place, DataSpec& data) {
   return OkStatus();
 }
 
-Status Fill(World& world, const DataPlace& place, TrainedCheckpoint& trained) {
+struct DataWanted {
+  const DataPlace& place;
+  LoadFor use;
+};
+
+Result<std::shared_ptr<const DataSplit>> DataFor(World& world, JobSpec& job,
+                                                 const std::string& job_json,
+                                                 const DataWanted& wanted) {
+  const DataPlace& place = wanted.place;
+  const bool may_do_without = wanted.use == LoadFor::kModel &&
+                              place.directory.empty() &&
+                              place.validation_directory.empty();
+  if (!may_do_without) return LoadDataOf(world.storage, job, job_json, place);
+  if (const auto rows = RowsKnownOf(job.data)) {
+    auto split = std::make_shared<DataSplit>();
+    split->train = split->validation = *rows;
+    return std::shared_ptr<const DataSplit>(std::move(split));
+  }
+  auto data = LoadDataOf(world.storage, job, job_json, place);
+  if (data.ok()) return data;
+  return Annotate(data.status(),
+                  "the shape of a row is not known without the job's data "
+                  "(--data DIR)");
+}
+
+Status Fill(World& world, const DataWanted& wanted,
+            TrainedCheckpoint& trained) {
   ASSIGN_OR_RETURN(LoadedCheckpoint loaded,
                    ReadCheckpoint(world, trained.path));
   trained.head = std::move(loaded.head);
   ASSIGN_OR_RETURN(JobSpec job, WholeJobOf(trained.head.job_json));
-  ASSIGN_OR_RETURN(trained.data, LoadDataOf(world.storage, job,
-                                            trained.head.job_json, place));
+  ASSIGN_OR_RETURN(trained.data,
+                   DataFor(world, job, trained.head.job_json, wanted));
   const Dataset& train = trained.data->train;
   ASSIGN_OR_RETURN(trained.built,
                    BuildJobModel(job, train.shape(), train.classes, {}));
@@ -95,10 +116,12 @@ StorePath SplitStorePath(std::string path) {
 
 Result<TrainedCheckpoint> LoadTrainedCheckpoint(World& world,
                                                 const std::string& path,
-                                                const DataPlace& place) {
+                                                const DataPlace& place,
+                                                LoadFor use) {
   TrainedCheckpoint trained;
   ASSIGN_OR_RETURN(trained.path, PathOfCheckpoint(world, path));
-  RETURN_IF_ERROR(Annotate(Fill(world, place, trained), trained.path));
+  RETURN_IF_ERROR(Annotate(Fill(world, {.place = place, .use = use}, trained),
+                           trained.path));
   return trained;
 }
 

@@ -26,11 +26,16 @@ struct TrainedCheckpoint {
   std::optional<TrainState> state;
 };
 
+// What a checkpoint is loaded for. A model alone needs no rows: where the job
+// says what one looks like no file is read, and `data` has none.
+enum class LoadFor : uint8_t { kModel, kPredictions };
+
 // Of a store the checkpoint that a run would go on from. Errors name what
 // cannot be read, or how the data differ from those of the job.
 Result<TrainedCheckpoint> LoadTrainedCheckpoint(World& world,
                                                 const std::string& path,
-                                                const DataPlace& place);
+                                                const DataPlace& place,
+                                                LoadFor use);
 
 // The job of a checkpoint. kInvalidArgument: it is none, or its checkpoints
 // hold only some of the parameters.

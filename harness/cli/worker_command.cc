@@ -70,7 +70,8 @@ Status Work(const WorkerCommand& command, RealWorld& real, Console& console) {
                          .place = place,
                          .reporter = *reporter,
                          .events_file = command.events_file,
-                         .plan_file = command.plan_file,
+                         .plan = {.file = command.plan_file,
+                                  .state = command.plan_state_directory},
                          .on_formed = {},
                          .on_end = on_end});
 }

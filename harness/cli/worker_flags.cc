@@ -20,6 +20,8 @@ Result<Command> ParseWorker(const VerbArguments& verb) {
               ReadText(command.events_file));
   flags.Value({"--plan", "FILE", "faults to inject"},
               ReadText(command.plan_file));
+  flags.Value({"--plan-state", "DIR", "where the run notes which have fired"},
+              ReadText(command.plan_state_directory));
   flags.Value({"--notices-fd", "N", "open descriptor to write progress to"},
               ReadWhole(command.notices_fd, 0, 65535));
   flags.Value(
@@ -32,6 +34,9 @@ Result<Command> ParseWorker(const VerbArguments& verb) {
     return Command(ShowCommand{flags.Help()});
   if (command.options_file.empty()) {
     return InvalidArgument("--options: missing");
+  }
+  if (command.plan_file.empty() != command.plan_state_directory.empty()) {
+    return InvalidArgument("--plan, --plan-state: expected both or neither");
   }
   return Command(std::move(command));
 }

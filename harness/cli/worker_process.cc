@@ -21,28 +21,22 @@ namespace {
 
 constexpr uint64_t kMaxFile = uint64_t{1} << 20;
 
-// Where the faults of a plan file note that they fired: a directory beside it,
-// shared by all processes of the run.
-std::string FiredDirectory(const std::string& plan_file) {
-  return plan_file + ".fired";
-}
-
-struct PlanPlaces {
-  std::string plan_file;
+struct PlanStatePlaces {
+  std::string state;        // PlanPlace's
   std::string notice_file;  // that the worker looks for
 };
 
 // A fault plan brought to this process: what stands between engine and world.
 struct PlannedFaults {
-  PlannedFaults(FaultPlan told, const PlanPlaces& places,
+  PlannedFaults(FaultPlan told, const PlanStatePlaces& places,
                 const ProcessIdentity& self, RealWorld& real, EventLog& events)
       : plan(std::move(told)),
         network(real.network, real.clock, real.tasks, plan.seed),
         clock(real.clock),
-        effects(network, clock,
-                {.file = places.notice_file,
-                 .http = MetadataFile(places.plan_file)}),
-        fired(FiredDirectory(places.plan_file)),
+        effects(
+            network, clock,
+            {.file = places.notice_file, .http = MetadataFile(places.state)}),
+        fired(places.state),
         injector(plan, self, effects, fired, events),
         points(injector, plan, ExternalControlFromEnvironment()),
         storage(real.storage, injector) {}
@@ -72,11 +66,12 @@ Status CheckNotices(const FaultPlan& plan, const PreemptionOptions& told) {
   return OkStatus();
 }
 
-Result<std::unique_ptr<PlannedFaults>> ReadPlan(const std::string& file,
+Result<std::unique_ptr<PlannedFaults>> ReadPlan(const PlanPlace& place,
                                                 const PreemptionOptions& told,
                                                 const ProcessIdentity& self,
                                                 RealWorld& real,
                                                 EventLog& events) {
+  const std::string& file = place.file;
   if (file.empty()) return std::unique_ptr<PlannedFaults>();
   ASSIGN_OR_RETURN(const std::string text,
                    ReadFile(real.storage, file, kMaxFile));
@@ -84,9 +79,10 @@ Result<std::unique_ptr<PlannedFaults>> ReadPlan(const std::string& file,
   if (!plan.ok()) return Annotate(plan.status(), file);
   const Status looked_for = CheckNotices(*plan, told);
   if (!looked_for.ok()) return Annotate(looked_for, file);
-  const Status made = real.storage.MakeDirectory(FiredDirectory(file));
+  const Status made = real.storage.MakeDirectory(place.state);
   if (!made.ok() && made.code() != Code::kAlreadyExists) return made;
-  const PlanPlaces places = {.plan_file = file, .notice_file = told.file};
+  const PlanStatePlaces places = {.state = place.state,
+                                  .notice_file = told.file};
   return std::make_unique<PlannedFaults>(*std::move(plan), places, self, real,
                                          events);
 }
@@ -140,9 +136,8 @@ Status WorkHere(RealWorld& real, const WorkerRun& run) {
   const ProcessIdentity self = {.worker = run.place.worker,
                                 .life = run.place.life,
                                 .rank = run.place.rank};
-  ASSIGN_OR_RETURN(
-      const auto faults,
-      ReadPlan(run.plan_file, options.preemption, self, real, events));
+  ASSIGN_OR_RETURN(const auto faults,
+                   ReadPlan(run.plan, options.preemption, self, real, events));
   ASSIGN_OR_RETURN(const auto data, LoadData(real.storage, options.job.data));
   World unharmed = real.world();
   ASSIGN_OR_RETURN(const std::vector<float> weights,

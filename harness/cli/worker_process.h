@@ -16,13 +16,20 @@
 
 namespace gauntlet {
 
+// A fault plan of a run. What fired is noted in a directory that all processes
+// of the run share, and no other run: it is made where it is missing.
+struct PlanPlace {
+  std::string file;  // empty: no faults
+  std::string state;
+};
+
 struct WorkerRun {
   Host& host;  // what ends this process
   const TrainOptions& options;
   const WorkerSpec& place;
   ProgressReporter& reporter;
   std::string events_file;  // empty: no events
-  std::string plan_file;    // empty: no faults
+  PlanPlace plan;
   // Once the cluster stands and the state is there; may be empty.
   std::function<void()> on_formed;
   std::function<void(const WorkerEnd&)> on_end;

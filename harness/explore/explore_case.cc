@@ -4,6 +4,7 @@
 #include <chrono>
 #include <string_view>
 
+#include "harness/scenario/time_limits.h"
 #include "harness/scenario/units.h"
 #include <fmt/format.h>
 
@@ -33,7 +34,9 @@ void MakeRoom(Case& setup) {
   setup.cluster.max_restarts = std::max(setup.cluster.max_restarts, kRestarts);
   setup.cluster.max_requeues =
       std::max(setup.cluster.max_requeues, ClusterSetup().max_requeues);
-  setup.timeouts.total = std::max(setup.timeouts.total, kTotalLimit);
+  setup.timeouts.total = std::max(TotalLimitOf(setup), kTotalLimit);
+  // Each plan needs its own.
+  setup.timeouts.hang.reset();
 }
 
 Case WithoutFaults(const Case& base) {
@@ -70,7 +73,7 @@ std::vector<std::string> OverridesOf(const Case& base) {
   compare_times("save_timeout", now.save_timeout, own.save_timeout);
   compare_times("preemption poll_every", setup.train.preemption.poll_every,
                 base.train.preemption.poll_every);
-  compare_times("timeout total", setup.timeouts.total, base.timeouts.total);
+  compare_times("timeout total", TotalLimitOf(setup), TotalLimitOf(base));
   return overrides;
 }
 

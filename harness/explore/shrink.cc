@@ -222,7 +222,12 @@ void Shrinker::SimplifySite(size_t index) {
 }
 
 void Shrinker::SimplifyParameters(size_t index) {
-  const FaultParameters defaults;
+  FaultParameters defaults;
+  const Fault& now = result_.plan.faults[index];
+  // What is slower by nothing is no fault.
+  if (now.kind == FaultKind::kSlow || now.kind == FaultKind::kDelay) {
+    defaults.latency = now.with.latency;
+  }
   if (TryFault(index, [&](Fault& fault) { fault.with = defaults; })) return;
   const auto reset = [&](auto member) {
     TryFault(index,

@@ -139,6 +139,11 @@ void CheckTrend(const Record& record, Expectations& check) {
   }
 }
 
+std::string StepsText(const std::vector<uint64_t>& steps) {
+  if (steps.empty()) return "none";
+  return fmt::format("those of steps {}", fmt::join(steps, ", "));
+}
+
 void CheckEnd(const Evidence& evidence, Expectations& check) {
   const Record& record = evidence.record;
   const Expectation& expect = record.expect;
@@ -160,10 +165,8 @@ void CheckEnd(const Evidence& evidence, Expectations& check) {
     left.push_back(checkpoint.step);
   }
   std::ranges::sort(left);
-  if (!expect.checkpoints_left.empty() && left != expect.checkpoints_left) {
-    check.Broken("checkpoints",
-                 fmt::format("those of steps {}",
-                             fmt::join(expect.checkpoints_left, ", ")),
+  if (expect.checkpoints_left && left != *expect.checkpoints_left) {
+    check.Broken("checkpoints", StepsText(*expect.checkpoints_left),
                  fmt::format("[{}]", fmt::join(left, ", ")));
   }
   CheckTrend(record, check);

@@ -6,7 +6,9 @@
 // ERROR  no verdict: the harness could not run it, no worker said a word, a
 //        fault did not fire or had no effect, or an invariant that the scenario
 //        names found nothing to check; with `all`, if the trajectory found
-//        nothing. What is broken is broken: FAIL goes before ERROR.
+//        nothing. So are detected_in without a lost worker, and lost_steps and
+//        epochs_after_restart without a restart. What is broken is broken: FAIL
+//        goes before ERROR.
 // PASS   everything else.
 // A plan that went two ways when it was run twice in the simulated world is
 // FAIL whatever it is to come to.
@@ -113,6 +115,15 @@ std::string WhyNoVerdict(const Record& record, const Verdict& verdict) {
   if (expect.detected_in_max_ns &&
       ReportOf(verdict, kDetection).instances == 0) {
     return "detected_in is expected, and no worker was lost";
+  }
+  // Of what a restart came to, nothing can be said without one.
+  if (verdict.facts.restarts == 0) {
+    constexpr std::string_view kNoRestart =
+        "is expected, and nothing was restarted";
+    if (expect.lost_steps_max) return fmt::format("lost_steps {}", kNoRestart);
+    if (expect.epochs_after_restart_exactly) {
+      return fmt::format("epochs_after_restart {}", kNoRestart);
+    }
   }
   if (expect.invariants.empty() && expect.outcome != Outcome::kRefuses &&
       ReportOf(verdict, kTrajectory).instances == 0) {

@@ -124,11 +124,13 @@ class JsonWriter {
     if (value) object_[key] = Value(*value);
   }
   template <typename T>
+  void Field(const char* key, const std::optional<std::vector<T>>& values) {
+    if (values) object_[key] = List(*values);
+  }
+  template <typename T>
   void Field(const char* key, const std::vector<T>& values) {
     if (defaults_ == Defaults::kSkip && values.empty()) return;
-    Json list = Json::array();
-    for (const T& value : values) list.push_back(Value(value));
-    object_[key] = std::move(list);
+    object_[key] = List(values);
   }
   // The bits of a float32, as 8 hex digits.
   void Bits(const char* key, uint32_t bits) {
@@ -151,6 +153,13 @@ class JsonWriter {
     }
   }
 
+  template <typename T>
+  Json List(const std::vector<T>& values) const {
+    Json list = Json::array();
+    for (const T& value : values) list.push_back(Value(value));
+    return list;
+  }
+
   Json& object_;
   const Defaults defaults_;
 };
@@ -171,6 +180,10 @@ class JsonReader {
   template <typename T>
   void Field(const char* key, std::optional<T>& value) {
     if (const Json* found = Find(key)) Value(*found, key, value.emplace());
+  }
+  template <typename T>
+  void Field(const char* key, std::optional<std::vector<T>>& values) {
+    if (Find(key) != nullptr) Field(key, values.emplace());
   }
   template <typename T>
   void Field(const char* key, std::vector<T>& values) {

@@ -43,8 +43,8 @@ struct Expectation {
   std::optional<int64_t> exit_code;       // of the last launcher
   std::optional<uint64_t> ends_at_epoch;  // complete ones, of the last launcher
   std::optional<uint64_t> ends_at_step;
-  std::optional<uint64_t> saves_exactly;   // acknowledged ones
-  std::vector<uint64_t> checkpoints_left;  // their steps; empty: any
+  std::optional<uint64_t> saves_exactly;                  // acknowledged ones
+  std::optional<std::vector<uint64_t>> checkpoints_left;  // their steps
   std::optional<uint64_t> epochs_after_restart_exactly;
   // From the first epoch to the last one.
   bool loss_falls = false;

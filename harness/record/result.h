@@ -3,6 +3,7 @@
 #define GAUNTLET_HARNESS_RECORD_RESULT_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,9 +27,9 @@ struct CaseResult {
 };
 
 struct RunResult {
-  std::string run;  // its id
-  uint64_t seed = 0;
-  std::string build;  // of the program
+  std::string run;               // its id
+  std::optional<uint64_t> seed;  // said for all; none: each case has its own
+  std::string build;             // of the program
   uint64_t scenarios = 0;
   double seconds = 0;
   std::vector<CaseResult> cases;

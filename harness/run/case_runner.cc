@@ -12,6 +12,7 @@
 #include "harness/run/real_run.h"
 #include "harness/run/sim_run.h"
 #include "harness/scenario/run_setup.h"
+#include "harness/scenario/time_limits.h"
 #include "harness/scenario/write_scenario.h"
 #include <fmt/format.h>
 
@@ -132,8 +133,8 @@ RunPlan PlanOf(const Case& one) {
       .hosts = one.cluster.hosts,
       .disk = {.profile = one.disk},
       .max_requeues = one.cluster.max_requeues,
-      .hang_limit = one.timeouts.hang,
-      .total_limit = one.timeouts.total,
+      .hang_limit = HangLimitOf(one),
+      .total_limit = TotalLimitOf(one),
   };
   if (one.before) {
     plan.before = EarlierRunOf(one);

@@ -35,8 +35,8 @@ bool ReadRequest(const Descriptor& connection) {
 
 }  // namespace
 
-std::string MetadataFile(const std::string& plan_file) {
-  return plan_file + ".metadata";
+std::string MetadataFile(const std::string& plan_state_directory) {
+  return plan_state_directory + "/.metadata";
 }
 
 MetadataServer::MetadataServer(std::string file, Descriptor listener,

@@ -12,9 +12,9 @@
 
 namespace gauntlet {
 
-// The file for a run of this plan: a worker that a notice reaches by http makes
-// it.
-std::string MetadataFile(const std::string& plan_file);
+// In the directory where a run notes which faults fired (no fault is called
+// so): a worker that a notice reaches by http makes the file.
+std::string MetadataFile(const std::string& plan_state_directory);
 
 class MetadataServer {
  public:

@@ -16,6 +16,7 @@
 #include "harness/record/event_file.h"
 #include "harness/run/metadata_server.h"
 #include "harness/run/text_file.h"
+#include "harness/scenario/units.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
@@ -149,6 +150,8 @@ class RealRun {
   Status CollectLives();
   void LookAround();
 
+  fs::path PlanState() const { return directory_ / "plan.json.fired"; }
+
   const fs::path directory_;
   const std::string program_;
   const std::function<bool()>& interrupted_;
@@ -171,8 +174,8 @@ Status RealRun::Prepare() {
   PreemptionOptions& preemption = train.preemption;
   if (!preemption.file.empty()) preemption.file = directory_ / "notice";
   if (!preemption.url.empty()) {
-    ASSIGN_OR_RETURN(metadata_, MetadataServer::Start(
-                                    MetadataFile(directory_ / "plan.json")));
+    ASSIGN_OR_RETURN(metadata_,
+                     MetadataServer::Start(MetadataFile(PlanState())));
     preemption.url = metadata_->url();
   }
   if (!train.checkpoint.directory.empty()) {
@@ -229,14 +232,27 @@ ChildProgram RealRun::ProgramOf(int start) const {
   };
   ChildProgram program = {
       .path = program_,
-      .arguments = {"launch", "--options", directory_ / "options.json",
-                    "--plan", directory_ / "plan.json", "--events",
-                    directory_ / "events", "--logs", directory_ / "logs",
-                    "--workers", std::to_string(launch.workers), "--restart",
+      .arguments = {"launch",
+                    "--options",
+                    directory_ / "options.json",
+                    "--plan",
+                    directory_ / "plan.json",
+                    "--events",
+                    directory_ / "events",
+                    "--logs",
+                    directory_ / "logs",
+                    "--workers",
+                    std::to_string(launch.workers),
+                    "--restart",
                     std::string(RestartPolicyName(launch.restart)),
-                    "--max-restarts", std::to_string(launch.max_restarts),
-                    "--backoff-ms", ms(launch.backoff), "--first-life",
-                    std::to_string(LivesSoFar() + 1)},
+                    "--max-restarts",
+                    std::to_string(launch.max_restarts),
+                    "--backoff-ms",
+                    ms(launch.backoff),
+                    "--first-life",
+                    std::to_string(LivesSoFar() + 1),
+                    "--plan-state",
+                    PlanState()},
       .environment = ProcessEnvironment(),
       .log_file = directory_ / fmt::format("launch-{}.json", start)};
   if (launch.min_workers > 0) {
@@ -275,8 +291,7 @@ ChildEnd RealRun::Watch(const ChildProcess& launcher, const fs::path& events) {
     } else if (now - begin_ > plan_.total_limit) {
       log_.ending = RunEnding::kTimedOut;
       log_.ending_detail =
-          fmt::format("not over after {:.0f}s",
-                      std::chrono::duration<double>(plan_.total_limit).count());
+          fmt::format("not over after {}", DurationToText(plan_.total_limit));
     }
     if (log_.ending != RunEnding::kExited) {
       SendSignal(launcher, SIGKILL);
@@ -290,7 +305,7 @@ ChildEnd RealRun::Watch(const ChildProcess& launcher, const fs::path& events) {
 void RealRun::RemoveNotices() {
   std::error_code error;
   fs::remove(directory_ / "notice", error);
-  fs::remove(MetadataFile(directory_ / "plan.json"), error);
+  fs::remove(MetadataFile(PlanState()), error);
 }
 
 // Whether the job is to be started again.

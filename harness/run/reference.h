@@ -6,7 +6,9 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "engine/data/dataset.h"
 #include "engine/job/job.h"
@@ -19,12 +21,17 @@ namespace gauntlet {
 // path where the job is small enough for it.
 RunPlan ReferencePlanOf(const RunPlan& plan, const DataSplit& data);
 
+// A cached text with its digest as the last line, and what is above such a line
+// if it is right; nullopt: the text is not as it was written.
+std::string WithDigestLine(std::string text);
+std::optional<std::string_view> WithoutDigestLine(std::string_view text);
+
 // Makes each reference run once; safe from any thread.
 class References {
  public:
   // Kept as files in `cache_directory`, made if need be; empty: only in memory.
   // `build` tells this program's build from others: a file of another one does
-  // not count.
+  // not count, nor does one whose digest line is wrong: it is made again.
   References(std::string cache_directory, std::string build);
 
   // The data of a job, loaded once.

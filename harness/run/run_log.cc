@@ -58,9 +58,9 @@ Status LookAtStore(World& world, const std::string& directory,
         break;
     }
   }
-  ASSIGN_OR_RETURN(const std::vector<CheckpointReport> reports,
+  ASSIGN_OR_RETURN(const StoreReport store,
                    InspectStore(world, directory, InspectDepth::kEveryByte));
-  for (const CheckpointReport& report : reports) {
+  for (const CheckpointReport& report : store.checkpoints) {
     if (report.lineage != LineageState::kCurrent) continue;
     left.checkpoints.push_back({.name = report.name,
                                 .step = report.step,

@@ -18,6 +18,7 @@ struct RunLog {
   std::vector<LauncherRun> launchers;
   RunEnding ending = RunEnding::kExited;
   std::string ending_detail;
+  std::string why_not_done;  // as the last launcher of a simulated run had it
   double wall_seconds = 0;
   double virtual_seconds = 0;
   Leftovers left;

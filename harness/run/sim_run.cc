@@ -3,6 +3,7 @@
 #include <bit>
 #include <map>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -83,6 +84,7 @@ class SimulatedRun {
   FiredFaultSet fired_;
   RunLog log_;
   std::optional<LaunchEnd> launch_end_;
+  std::string last_failure_;  // of any worker, as it said before its end
   int lives_ = 0;
   // Which life a process is.
   std::map<ProcessId, std::pair<int, int>> workers_;
@@ -116,7 +118,9 @@ int SimulatedRun::WorkerMain(World& plain, const WorkerSpec& spec,
                               .job_json = job_json_,
                               .memo = memo_,
                               .weights = weights_};
-  RunWorker(world, inputs, spec, reporter, [](const WorkerEnd&) {});
+  RunWorker(world, inputs, spec, reporter, [this](const WorkerEnd& end) {
+    if (!end.reason.empty()) last_failure_ = end.reason;
+  });
 }
 
 int SimulatedRun::EarlierLauncherMain(World& world,
@@ -241,6 +245,12 @@ bool SimulatedRun::RunLauncher(int first_life) {
     return true;
   }
   log_.launchers.push_back(ToLauncherRun(*launch_end_));
+  if (!launch_end_->reason.empty()) {
+    log_.why_not_done =
+        last_failure_.empty()
+            ? launch_end_->reason
+            : fmt::format("{}: {}", launch_end_->reason, last_failure_);
+  }
   return launch_end_->exit_code == static_cast<int>(WorkerExit::kStopped);
 }
 

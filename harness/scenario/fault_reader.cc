@@ -239,6 +239,13 @@ void ReadHow(const MapReader& map, Diagnostics& diagnostics, Fault& fault) {
   if (takes_longer && with.Find("latency") == nullptr) {
     diagnostics.Error(place, fmt::format("{} needs a latency", kind),
                       "with: {latency: 20ms}");
+  } else if (takes_longer &&
+             fault.with.latency + fault.with.jitter == Duration::zero()) {
+    diagnostics.Error(with.PlaceOf("latency"),
+                      fmt::format("{} by nothing has no effect: expected a "
+                                  "latency above 0",
+                                  kind),
+                      "with: {latency: 20ms}");
   }
   if (fault.kind == FaultKind::kPreempt && node == nullptr) {
     diagnostics.Error(place, "preempt needs a grace or a profile",

@@ -143,6 +143,7 @@ Json SchemaOfMap(std::string_view path) {
            {"additionalProperties", false},
            {"properties", properties}};
   if (!required.empty()) map["required"] = required;
+  if (path.starts_with("expect.")) map["minProperties"] = 1;
   return map;
 }
 

@@ -3,11 +3,24 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/data/dataset.h"
+#include "engine/model/model.h"
 #include "harness/scenario/units.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
+
+// Rows whose shape is known before they are read have to fit the layers.
+Status CheckLayersFit(const JobSpec& job) {
+  const std::optional<Dataset> rows = RowsKnownOf(job.data);
+  if (!rows) return OkStatus();
+  const Result<std::unique_ptr<Kernels>> kernels = Kernels::Create({});
+  // That this machine cannot train is nothing of the scenario's.
+  if (!kernels.ok()) return OkStatus();
+  return Model::Build(job.model, rows->shape(), rows->classes, **kernels)
+      .status();
+}
 
 void ReadLayers(const MapReader& job, const Diagnostics& diagnostics,
                 std::vector<LayerSpec>& out) {
@@ -113,7 +126,9 @@ void ReadJob(const MapReader& document, Case& one,
               fmt::format("{} workers need at least as many replicas, found {}",
                           one.cluster.workers, job.replicas));
   }
-  if (const Status status = Validate(job); !status.ok()) {
+  Status status = Validate(job);
+  if (status.ok()) status = CheckLayersFit(job);
+  if (!status.ok()) {
     map.Error(map.PlaceOf(""), fmt::format("job: {}", status.message()));
   }
 }

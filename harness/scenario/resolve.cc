@@ -1,14 +1,18 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/data/dataset.h"
 #include "engine/data/row_schedule.h"
+#include "engine/model/model.h"
 #include "harness/scenario/fault_reader.h"
 #include "harness/scenario/map_reader.h"
 #include "harness/scenario/matrix.h"
 #include "harness/scenario/reachable.h"
 #include "harness/scenario/read_setup.h"
 #include "harness/scenario/scenario.h"
+#include "harness/scenario/time_limits.h"
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace gauntlet {
 namespace {
@@ -41,11 +45,28 @@ void ReadExpectedEnd(const MapReader& map, Expectation& out) {
   end.Count("epoch", out.ends_at_epoch);
   end.Count("step", out.ends_at_step);
   map.Map("saves").Count("exactly", out.saves_exactly);
-  map.CountList("checkpoints", out.checkpoints_left);
+  std::vector<uint64_t> left;
+  if (map.CountList("checkpoints", left)) out.checkpoints_left = left;
   map.Map("epochs_after_restart")
       .Count("exactly", out.epochs_after_restart_exactly);
   map.Choice("loss", out.loss_falls);
   map.Choice("accuracy", out.accuracy_rises);
+}
+
+// A map with nothing in it would check nothing.
+void RefuseEmptyMaps(const MapReader& expect) {
+  for (const std::string& key : KeysOf("expect")) {
+    const YamlNode* node = expect.Find(key);
+    if (node == nullptr || node->kind != YamlKind::kMap ||
+        !node->entries.empty()) {
+      continue;
+    }
+    const std::vector<std::string> keys = KeysOf("expect." + key);
+    if (keys.empty()) continue;  // what it is instead is said where it is read
+    expect.Error(node->place, fmt::format("expected {}{}, found an empty map",
+                                          keys.size() > 1 ? "one of " : "",
+                                          fmt::join(keys, ", ")));
+  }
 }
 
 void ReadExpectation(const MapReader& document, Case& one) {
@@ -55,6 +76,7 @@ void ReadExpectation(const MapReader& document, Case& one) {
     return;
   }
   const MapReader map = document.Map("expect");
+  RefuseEmptyMaps(map);
   Expectation& out = one.expect;
   if (map.Find("outcome") == nullptr) {
     map.Error(document.PlaceOf("expect"), "expected an `outcome`");
@@ -97,8 +119,9 @@ void ReadRest(const MapReader& document, Case& one) {
   needs.NameList("features", one.needs.features);
   const MapReader timeout = document.Map("timeout");
   timeout.Time("slow", one.timeouts.slow);
-  timeout.Time("hang", one.timeouts.hang);
-  timeout.Time("total", one.timeouts.total);
+  Duration limit{0};
+  if (timeout.Time("hang", limit)) one.timeouts.hang = limit;
+  if (timeout.Time("total", limit)) one.timeouts.total = limit;
   std::vector<std::string> bugs;
   document.NameList("plant", bugs);
   for (const std::string& bug : bugs) {
@@ -116,6 +139,9 @@ void ReadPlan(const YamlNode& document, Case& one, Diagnostics& diagnostics) {
   }
   if (diagnostics.size() != errors) return;
   CheckReachable(one, faults, diagnostics);
+  const YamlNode* timeout = document.Find("timeout");
+  CheckTimeLimits(one, timeout == nullptr ? document.place : timeout->place,
+                  diagnostics);
   // What the plan's own rules still find, for example too long a duration.
   if (const Status status = Validate(one.plan); !status.ok()) {
     const YamlNode* node = document.Find("faults");

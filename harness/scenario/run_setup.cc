@@ -8,10 +8,7 @@
 #include <fmt/format.h>
 
 namespace gauntlet {
-namespace {
 
-// A hang shows when the limit of what is under way is over; a silent worker
-// sooner.
 void SetDetectionBounds(const ClusterOptions& cluster, RunSetup& setup) {
   const Duration silence = 2 * cluster.lost_after;
   setup.detection_bound_ns = (cluster.step_timeout + silence).count();
@@ -25,6 +22,8 @@ void SetDetectionBounds(const ClusterOptions& cluster, RunSetup& setup) {
                                   cluster.rendezvous_timeout})
                             .count();
 }
+
+namespace {
 
 RunSetup SetupOf(const Case& one) {
   const CheckpointOptions& checkpoint = one.train.checkpoint;
@@ -96,6 +95,11 @@ std::string FaultSummary(const Fault& fault) {
     text +=
         fmt::format(", offset {}{}", site.offset->value,
                     site.offset->unit == OffsetUnit::kPercent ? "%" : " bytes");
+  }
+  const FileOffset& byte = fault.with.offset;
+  if (fault.kind == FaultKind::kBitFlip && byte.unit == OffsetUnit::kBytes &&
+      byte.value > 0) {
+    text += fmt::format(", byte {} of the file", byte.value);
   }
   if (site.life > 1) text += fmt::format(", life {}", site.life);
   if (fault.kind == FaultKind::kPreempt) {

@@ -227,8 +227,8 @@ FlowMap ExpectMap(const Expectation& expect) {
   end.AddIf("step", expect.ends_at_step);
   map.AddMap("ends_at", end);
   add("saves", "exactly", expect.saves_exactly);
-  if (!expect.checkpoints_left.empty()) {
-    map.Add("checkpoints", YamlList(expect.checkpoints_left));
+  if (expect.checkpoints_left) {
+    map.Add("checkpoints", YamlList(*expect.checkpoints_left));
   }
   add("epochs_after_restart", "exactly", expect.epochs_after_restart_exactly);
   if (expect.loss_falls) map.Add("loss", "falls");
@@ -297,8 +297,12 @@ FlowMap TimeoutMap(const Timeouts& timeouts) {
   const Timeouts base;
   FlowMap map;
   map.AddUnless(base.slow, "slow", timeouts.slow);
-  map.AddUnless(base.hang, "hang", timeouts.hang);
-  map.AddUnless(base.total, "total", timeouts.total);
+  const auto add = [&map](std::string_view key,
+                          const std::optional<Duration>& limit) {
+    if (limit) map.Add(key, DurationToText(*limit));
+  };
+  add("hang", timeouts.hang);
+  add("total", timeouts.total);
   return map;
 }
 

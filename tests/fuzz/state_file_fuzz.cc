@@ -11,13 +11,13 @@ namespace {
 // Nobody's wish, or the wish that stands in it; never both.
 void RunStateFile(std::string_view text) {
   const StateFile file = ParseStateFile(text);
-  CHECK(!file.edit || !file.damaged, "an edit in a damaged file");
+  CHECK(!file.edit || file.damage.empty(), "an edit in a damaged file");
   for (const std::string& name : file.all) {
     CHECK(name.find('\n') == std::string::npos, "a line end in a name");
   }
   const std::string written = EncodeStateFile(file.all);
   const StateFile again = ParseStateFile(written);
-  CHECK(!again.edit && !again.damaged, written);
+  CHECK(!again.edit && again.damage.empty(), written);
   CHECK(again.all == file.all, written);
 }
 

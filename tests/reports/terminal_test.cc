@@ -33,6 +33,13 @@ FAIL torn-manifest (real)   scenarios/torn.yaml:12
 4 cases in 11.8s: 1 passed, 1 FAILED, 1 no verdict, 1 skipped
 )";
 
+TEST(TerminalTest, ASeedIsSaidOnlyWhereOneWasSaidForAll) {
+  RunResult result = SampleResult();
+  EXPECT_THAT(RenderOpening(result), HasSubstr(", seed 42\n"));
+  result.seed.reset();
+  EXPECT_THAT(RenderOpening(result), Not(HasSubstr("seed")));
+}
+
 TEST(TerminalTest, ARunReadsLikeThis) {
   EXPECT_EQ(RenderRun(SampleResult(), Colour::kOff), kGolden);
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/engine/ckpt/test_world.h"
+#include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
@@ -27,8 +28,9 @@ TEST_F(InspectTest, ListsWhatMayBeLoadedWhatIsVoidAndWhatWasRejected) {
   ASSERT_EQ(Recover(next.world).step, 1u);
   ASSERT_EQ(Save(store_, 1, 3).status().code(), Code::kFenced);
   const auto before = storage_.Contents();
-  const auto reports =
+  const auto store =
       InspectStore(next.world, "/store", InspectDepth::kManifests);
+  const auto* reports = &store->checkpoints;
   ASSERT_EQ(reports->size(), 3u);
   EXPECT_EQ((*reports)[0].name, "step-000000001-g2");
   EXPECT_EQ((*reports)[0].lineage, LineageState::kCurrent);
@@ -44,12 +46,49 @@ TEST_F(InspectTest, VerifiesEveryByteWhereAsked) {
   storage_.Bytes("/store/step-000000001-g1/model-00001-of-00002.safetensors")
       .back() ^= 1;
   EXPECT_TRUE(InspectStore(test_.world, "/store", InspectDepth::kManifests)
-                  ->front()
+                  ->checkpoints.front()
                   .verdict.ok());
-  const auto reports =
+  const auto store =
       InspectStore(test_.world, "/store", InspectDepth::kEveryByte);
-  EXPECT_THAT(reports->front().verdict.message(), HasSubstr("model-00001"));
-  EXPECT_TRUE(reports->back().verdict.ok());
+  EXPECT_THAT(store->checkpoints.front().verdict.message(),
+              HasSubstr("model-00001"));
+  EXPECT_TRUE(store->checkpoints.back().verdict.ok());
+}
+
+// What a look says of the next start, and what a start then does.
+TEST_F(InspectTest, SaysOfAnEditedStateFileWhatAClaimThenDoes) {
+  const std::string damaged = "/store/step-000000001-g1/MANIFEST.json";
+  const struct {
+    std::string state_file;
+    bool damage_step_1;
+    Code start;
+    std::string next;
+  } kCases[] = {
+      {"latest: step-000000001-g1\n", false, Code::kOk, "step-000000001-g1"},
+      {"latest: step-000000001-g1\n", true, Code::kFailedPrecondition, ""},
+      {"latest: step-000000009-g1\n", false, Code::kInvalidArgument, ""},
+      {"", false, Code::kOk, "step-000000002-g1"},
+  };
+  const auto before = storage_.Contents();
+  for (const auto& one : kCases) {
+    storage_.SetContents(before);
+    storage_.Bytes("/store/checkpoint") = one.state_file;
+    if (one.damage_step_1) storage_.Bytes(damaged).clear();
+    const auto store =
+        InspectStore(test_.world, "/store", InspectDepth::kEveryByte);
+    EXPECT_EQ(store->start.code(), one.start) << one.state_file;
+    EXPECT_EQ(store->state_file.empty(), !one.state_file.empty());
+    const Result<std::string> next = FindNext(test_.world, "/store");
+    EXPECT_EQ(next.ok() ? *next : "", one.next);
+    for (const CheckpointReport& report : store->checkpoints) {
+      EXPECT_EQ(report.next, report.name == one.next) << report.name;
+    }
+    const Recovered then = Recover(test_.world);
+    EXPECT_EQ(then.status.code(), one.start);
+    EXPECT_EQ(then.status.message(), store->start.message());
+    EXPECT_EQ(then.step ? fmt::format("step-{:09}-g1", *then.step) : "",
+              one.next);
+  }
 }
 
 TEST_F(InspectTest, NamesTheFirstDifferenceOfEachTensor) {

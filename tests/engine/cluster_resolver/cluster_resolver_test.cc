@@ -50,6 +50,15 @@ TEST(ClusterResolverTest, WithoutAnyVariableAWorkerIsByItself) {
   EXPECT_EQ(cluster.place.rank, 0);
 }
 
+TEST(ClusterResolverTest, ARendezvousBesideAllAddressesIsOneTooMany) {
+  const Result<ResolvedCluster> cluster = ResolveCluster(
+      {{"TF_CONFIG", kTwoWorkers}}, {.rendezvous = "elsewhere:3"});
+  EXPECT_EQ(cluster.status().code(), Code::kInvalidArgument);
+  EXPECT_THAT(cluster.status().message(),
+              HasSubstr("--rendezvous=elsewhere:3: expected none beside "
+                        "TF_CONFIG"));
+}
+
 TEST(ClusterResolverTest, TorchrunsVariablesGiveRankSizeAndTheChief) {
   const ResolvedCluster cluster = Resolved({{"RANK", "1"},
                                             {"WORLD_SIZE", "3"},

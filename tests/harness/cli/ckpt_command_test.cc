@@ -37,6 +37,33 @@ TEST_F(CkptCommandTest, AStoreIsSaidWithWhereARunGoesOn) {
   EXPECT_THAT(out_.str(), HasSubstr("a run goes on from step-000000002-g1\n"));
 }
 
+TEST_F(CkptCommandTest, WhatWasNotReadIsNotCalledGood) {
+  EXPECT_EQ(RunCheckpointList({.directory = "/store"}, test_.world, console_),
+            0);
+  EXPECT_THAT(out_.str(), Not(HasSubstr("good")));
+  EXPECT_THAT(out_.str(), HasSubstr("step-000000002-g1            not "
+                                    "verified"));
+  EXPECT_THAT(out_.str(), HasSubstr("a run goes on from step-000000002-g1 if "
+                                    "its bytes verify\n"));
+}
+
+TEST_F(CkptCommandTest, AStateFileThatStopsARunIsSaid) {
+  storage_.Bytes("/store/checkpoint") = "latest: step-000000009-g1\n";
+  EXPECT_EQ(Verify("/store"), 2);
+  EXPECT_THAT(out_.str(), HasSubstr("a run stops: checkpoint: edited, "));
+  storage_.Bytes("/store/checkpoint") = "latest: step-000000001-g1\n";
+  storage_.Bytes("/store/step-000000001-g1/MANIFEST.json").clear();
+  EXPECT_EQ(Verify("/store"), 7);
+  EXPECT_THAT(out_.str(), HasSubstr("a run stops: checkpoint: edited to "));
+}
+
+TEST_F(CkptCommandTest, AStateFileThatIsIgnoredIsSaid) {
+  storage_.Bytes("/store/checkpoint").clear();
+  EXPECT_EQ(Verify("/store"), 0);
+  EXPECT_THAT(err_.str(), HasSubstr("checkpoint: empty; ignored"));
+  EXPECT_THAT(out_.str(), HasSubstr("a run goes on from step-000000002-g1\n"));
+}
+
 TEST_F(CkptCommandTest, OneCheckpointIsSaidAlone) {
   EXPECT_EQ(Verify("/store/step-000000001-g1"), 0) << err_.str();
   EXPECT_THAT(out_.str(), HasSubstr("good"));
@@ -49,6 +76,16 @@ TEST_F(CkptCommandTest, AFolderThatIsNoStoreIsAMistakeAndNoLostCheckpoint) {
   EXPECT_THAT(err_.str(), HasSubstr("/empty: no checkpoint store here"));
   EXPECT_EQ(RunCheckpointList({.directory = "/empty"}, test_.world, console_),
             2);
+}
+
+TEST_F(CkptCommandTest, ADamagedCheckpointIsNoMistakeOnTheCommandLine) {
+  const std::string damaged = "/store/step-000000001-g1";
+  storage_.Bytes(damaged + "/MANIFEST.json").clear();
+  EXPECT_EQ(
+      RunCheckpointDiff({.left = damaged, .right = "/store/step-000000002-g1"},
+                        test_.world, console_),
+      7);
+  EXPECT_EQ(Verify(damaged), 7);
 }
 
 TEST_F(CkptCommandTest, ACheckpointThatIsNotThereIsNamedOnce) {

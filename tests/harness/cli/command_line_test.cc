@@ -95,6 +95,35 @@ TEST(CommandLineTest, NoticesComeFromWhereTrainIsTold) {
   EXPECT_EQ(told.poll_every, std::chrono::milliseconds(200));
 }
 
+TEST(CommandLineTest, AMistakeIsSaidAsTheCommandSaysWhatGoesWrongLater) {
+  const auto said = [](const Words& words) {
+    return ErrorLine(ParseCommandLine(words).status());
+  };
+  EXPECT_THAT(said({"train", "--epochs", "x"}),
+              testing::StartsWith("gauntlet train: --epochs: expected "));
+  EXPECT_EQ(said({"ckpt", "ls"}), "gauntlet ckpt ls: DIR: missing");
+  EXPECT_EQ(said({"xyzzy"}), "gauntlet: unknown command 'xyzzy'");
+}
+
+TEST(CommandLineTest, TheHelpOfTrainSaysWhatBelongsToTheJob) {
+  const std::string text = Parsed<ShowCommand>({"train", "--help"}).text;
+  const size_t job = text.find("Options of the job");
+  const size_t others = text.find("Other options");
+  ASSERT_NE(job, std::string::npos);
+  ASSERT_NE(others, std::string::npos);
+  for (const char* flag : {"--seed", "--batch", "--data", "--replicas"}) {
+    EXPECT_GT(text.find(flag), job) << flag;
+    EXPECT_LT(text.find(flag), others) << flag;
+  }
+  for (const char* flag : {"--epochs", "--workers", "--ckpt"}) {
+    EXPECT_GT(text.find(std::string("  ") + flag), others) << flag;
+  }
+}
+
+TEST(CommandLineTest, HelpIsGivenOnASubcommand) {
+  EXPECT_EQ(Parsed<HelpCommand>({"help", "ckpt", "ls"}).topic, "ckpt ls");
+}
+
 TEST(CommandLineTest, AMistakeIsOneLineThatNamesIt) {
   const std::vector<BadLine> cases = {
       {{"trian"}, "unknown command 'trian'; did you mean train?"},
@@ -137,8 +166,8 @@ TEST(CommandLineTest, AMistakeIsOneLineThatNamesIt) {
       {{"train", "--lr", "fast"},
        "train: --lr: expected a number, found 'fast'"},
       {{"train", "--lr", "-1"},
-       "train: optimizer.learning_rate: expected a number above 0 and at most "
-       "1000, found -1"},
+       "train: --lr (optimizer.learning_rate): expected a number above 0 and "
+       "at most 1000, found -1"},
       {{"train", "--schedule", "cosine:10"},
        "train: --schedule: expected exponential_decay:UPDATES:RATE[:staircase],"
        " cosine_decay:UPDATES[:ALPHA] or piecewise:UPDATE,…:RATE,RATE,…, found "
@@ -149,8 +178,8 @@ TEST(CommandLineTest, AMistakeIsOneLineThatNamesIt) {
       {{"train", "--schedule", "exponential_decay:10:0.5:stairs"},
        "train: --schedule: expected staircase, found 'stairs'"},
       {{"train", "--schedule", "piecewise:5:0.1"},
-       "train: optimizer.schedule.values (how many: one more than boundaries): "
-       "expected 2 to 2, found 1"},
+       "train: --schedule (optimizer.schedule.values (how many: one more than "
+       "boundaries)): expected 2 to 2, found 1"},
       {{"train", "--clip", "norm"},
        "train: --clip: expected value:LIMIT, norm:LIMIT or global_norm:LIMIT, "
        "found 'norm'"},
@@ -243,9 +272,21 @@ TEST(CommandLineTest, AMistakeIsOneLineThatNamesIt) {
        "ckpt: expected ls, verify, diff, export or predict, found 'verfy'; did "
        "you mean "
        "verify?"},
-      {{"ckpt", "ls"}, "ckpt: ls: DIR: missing"},
-      {{"ckpt", "diff", "a"}, "ckpt: diff: B: missing"},
-      {{"ckpt", "ls", "a", "b"}, "ckpt: ls: unexpected argument 'b'"},
+      {{"ckpt", "ls"}, "ckpt ls: DIR: missing"},
+      {{"ckpt", "diff", "a"}, "ckpt diff: B: missing"},
+      {{"ckpt", "ls", "a", "b"}, "ckpt ls: unexpected argument 'b'"},
+      {{"ckpt", "export", "c", ""},
+       "ckpt export: DIR: expected a value, found ''"},
+      {{"ckpt", "verify", ""}, "ckpt verify: PATH: expected a value, found ''"},
+      {{"train", "--lr", "5000"},
+       "train: --lr (optimizer.learning_rate): expected a number above 0 and "
+       "at most 1000, found 5000"},
+      {{"train", "--replicas", "3", "--batch", "65536"},
+       "train: --batch, --replicas (data.samples): expected at least one "
+       "global batch (3 replicas of 65536 rows = 196608) with remainder drop, "
+       "found 384"},
+      {{"train", "--plan-state", "d"},
+       "train: --plan-state: expected --plan FILE beside it"},
       {{"evaluate"}, "evaluate: --ckpt: missing"},
       {{"evaluate", "--ckpt", "d", "--every", "soon"},
        "evaluate: --every: expected a time such as 60s, 10m, 1h, found "

@@ -37,6 +37,14 @@ TEST(HelpTest, PointsNamesEveryPoint) {
   }
 }
 
+TEST(HelpTest, ASubcommandHasItsOwn) {
+  const Said said = Help("ckpt ls");
+  EXPECT_EQ(said.exit_code, 0);
+  EXPECT_THAT(said.out, HasSubstr("Usage: gauntlet ckpt ls"));
+  EXPECT_EQ(Help("ckpt sl").exit_code, 2);
+  EXPECT_EQ(Help("train ls").exit_code, 2);
+}
+
 TEST(HelpTest, ExitCodesNamesEveryCode) {
   const Said said = Help("exit-codes");
   for (const ExitCodeInfo& info : AllExitCodes()) {

@@ -248,6 +248,26 @@ TEST_F(ReplayCommandTest, ACrashStateIsRepeatedByItsFileAndByItsId) {
   EXPECT_EQ(Replay("finding-001"), 0) << err_.str();
 }
 
+TEST_F(ReplayCommandTest, AFindingThatIsNotThereIsSaidWithWhereItWasLookedFor) {
+  EXPECT_EQ(Replay("finding-009"), 2);
+  EXPECT_THAT(err_.str(),
+              AllOf(HasSubstr("finding 'finding-009': there is none in " +
+                              runs() + "/*/findings"),
+                    HasSubstr("--out DIR")));
+}
+
+TEST_F(ReplayCommandTest, APlanIsNamedAsOneWithTheScenarioBesideIt) {
+  const fs::path plan = folder_ / "finding-001-x.plan.json";
+  ASSERT_TRUE(WriteTextFile(plan, "{}").ok());
+  EXPECT_EQ(Replay(plan.string()), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("a plan alone is no case: expected a "
+                                    "scenario; "));
+  const std::string scenario = folder_ / "finding-001-x.yaml";
+  ASSERT_TRUE(WriteTextFile(scenario, kLosesTheKey).ok());
+  EXPECT_EQ(Replay(plan.string()), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("such as " + scenario));
+}
+
 struct BadTarget {
   std::string target;
   std::string message;

@@ -155,16 +155,17 @@ TEST(TrainProgressTest, MeasuresSpeedAnewAfterARestart) {
             "epoch 1/4  step 5/40  12%  loss 0.5000\n");
 }
 
-TEST(TrainProgressTest, IsSilentWhereItIsOff) {
+TEST(TrainProgressTest, WithoutProgressARestartIsStillALine) {
   SetClock clock;
   std::ostringstream out;
   TrainCommand command = FourEpochs();
   command.progress = ProgressChoice::kOff;
   TrainProgress progress(clock, command, out, Terminal());
   progress.Progress(At(1, 0));
+  EXPECT_EQ(out.str(), "");
   progress.Restarting(1, "lost", milliseconds(100));
   progress.Clear();
-  EXPECT_EQ(out.str(), "");
+  EXPECT_EQ(out.str(), "restart 1 in 0.1 s: lost\n");
 }
 
 TEST(TrainProgressTest, StepsBoundWhatIsShownAsTheGoal) {

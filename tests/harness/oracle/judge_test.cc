@@ -106,6 +106,20 @@ TEST(JudgeTest, WithoutEvidenceThereIsNoVerdict) {
   }
 }
 
+TEST(JudgeTest, AFlipThatMayHaveMissedItsFileIsSaidSo) {
+  Record record = RecoveredRun();
+  record.faults.push_back({.id = "flip",
+                           .kind = "bit_flip",
+                           .worker = "0",
+                           .summary = "bit_flip worker 0 at ckpt.rename, byte "
+                                      "999999 of the file"});
+  const Verdict verdict = Judge(record);
+  EXPECT_EQ(verdict.kind, VerdictKind::kError);
+  EXPECT_THAT(verdict.reason,
+              HasSubstr("byte 999999 of the file; it passes over files that "
+                        "end before that byte"));
+}
+
 TEST(JudgeTest, WhatIsBrokenIsBrokenEvenIfAFaultNeverFired) {
   Record record = RecoveredRun();
   SpoilTrajectory(record);
@@ -149,8 +163,10 @@ TEST(JudgeTest, ExpectationsThatDoNotHoldFail) {
        [](Expectation& e) { e.saves_exactly = 9; }},
       {"checkpoints: expected those of steps 1, 2, found [2, 4, 6, 8]",
        [](Expectation& e) {
-         e.checkpoints_left = {1, 2};
+         e.checkpoints_left = std::vector<uint64_t>{1, 2};
        }},
+      {"checkpoints: expected none, found [2, 4, 6, 8]",
+       [](Expectation& e) { e.checkpoints_left.emplace(); }},
       {"epochs_after_restart: expected exactly 9, found 2",
        [](Expectation& e) { e.epochs_after_restart_exactly = 9; }},
       {"exit_code: expected 143, found 0",
@@ -163,6 +179,26 @@ TEST(JudgeTest, ExpectationsThatDoNotHoldFail) {
     EXPECT_EQ(verdict.kind, VerdictKind::kFail) << message;
     ASSERT_EQ(verdict.broken_expectations.size(), 1u) << message;
     EXPECT_EQ(verdict.broken_expectations[0].message, message);
+  }
+}
+
+TEST(JudgeTest, WhatIsExpectedOfARestartHasNoVerdictWithoutOne) {
+  const struct {
+    const char* reason;
+    std::function<void(Expectation&)> set;
+  } kCases[] = {
+      {"lost_steps is expected, and nothing was restarted",
+       [](Expectation& e) { e.lost_steps_max = 0; }},
+      {"epochs_after_restart is expected, and nothing was restarted",
+       [](Expectation& e) { e.epochs_after_restart_exactly = 0; }},
+  };
+  for (const auto& [reason, set] : kCases) {
+    Record record = UndisturbedRun();
+    ASSERT_EQ(Judge(record).kind, VerdictKind::kPass);
+    set(record.expect);
+    const Verdict verdict = Judge(record);
+    EXPECT_EQ(verdict.kind, VerdictKind::kError);
+    EXPECT_EQ(verdict.reason, reason);
   }
 }
 

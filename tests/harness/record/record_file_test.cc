@@ -28,7 +28,7 @@ Record FullRecord() {
                    .ends_at_epoch = 1,
                    .ends_at_step = 2,
                    .saves_exactly = 3,
-                   .checkpoints_left = {4, 5},
+                   .checkpoints_left = std::vector<uint64_t>{4, 5},
                    .epochs_after_restart_exactly = 6,
                    .loss_falls = true,
                    .accuracy_rises = true};
@@ -94,6 +94,17 @@ Record FullRecord() {
                    .epochs = {{.epoch = 1, .loss_bits = 2, .correct = 3}},
                    .final_digest = "h"};
   return record;
+}
+
+TEST(RecordFileTest, ThatNoCheckpointIsToBeLeftIsNotThatAnyMayBe) {
+  for (const auto& left : {std::optional<std::vector<uint64_t>>(),
+                           std::optional(std::vector<uint64_t>())}) {
+    Record record = FullRecord();
+    record.expect.checkpoints_left = left;
+    const Parsed<Record> again = ReadRecord(RecordToJsonLines(record), "r");
+    ASSERT_TRUE(again.ok()) << again.error;
+    EXPECT_EQ(again.value->expect.checkpoints_left, left);
+  }
 }
 
 TEST(RecordFileTest, ComesBackAsItWasWritten) {

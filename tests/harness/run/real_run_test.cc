@@ -139,6 +139,7 @@ TEST_F(RealRunTest, ARunThatSpeaksForEverIsCutOff) {
   plan_.total_limit = milliseconds(900);
   const RunLog log = Run("while :; do event 1 step; sleep 0.05; done");
   EXPECT_EQ(log.ending, RunEnding::kTimedOut);
+  EXPECT_EQ(log.ending_detail, "not over after 900ms");
   EXPECT_LT(log.wall_seconds, 5.0);
 }
 

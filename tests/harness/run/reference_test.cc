@@ -25,12 +25,17 @@ std::vector<std::string> FilesIn(const std::string& directory) {
   return files;
 }
 
+Record CachedIn(const std::string& file) {
+  const std::string text = TextOf(file);
+  return *ReadRecord(WithoutDigestLine(text).value_or(""), file).value;
+}
+
 // Makes the one cached trajectory another one, so that it shows where it is
 // used.
 void PlantIn(const std::string& file) {
-  Record record = *ReadRecord(TextOf(file), file).value;
+  Record record = CachedIn(file);
   record.golden.final_digest = std::string(32, 'f');
-  std::ofstream(file) << RecordToJsonLines(record);
+  std::ofstream(file) << WithDigestLine(RecordToJsonLines(record));
 }
 
 std::string FinalOf(References& references, const RunPlan& plan) {
@@ -136,26 +141,49 @@ TEST_F(CacheTest, AFileOfAnotherBuildDoesNotCount) {
 
 TEST_F(CacheTest, ATornFileDoesNotCountAndIsReplaced) {
   const std::string text = TextOf(file_);
-  // The last byte is a line feed that nobody needs.
   for (const size_t size :
-       {size_t{0}, size_t{1}, text.size() / 2, text.size() - 2}) {
+       {size_t{0}, size_t{1}, text.size() / 2, text.size() - 1}) {
     std::ofstream(file_) << text.substr(0, size);
     EXPECT_EQ(AskAgain("b1"), digest_) << size;
     EXPECT_TRUE(TextOf(file_) == text) << size;
   }
 }
 
+TEST_F(CacheTest, AFileThatWasChangedDoesNotCountAndIsReplaced) {
+  const std::string text = TextOf(file_);
+  std::string changed = text;
+  const size_t digest = changed.rfind(digest_);
+  ASSERT_NE(digest, std::string::npos);
+  changed[digest] = changed[digest] == '0' ? '1' : '0';
+  for (const std::string& bytes :
+       {changed, text.substr(0, text.rfind("{\"kind\":\"digest\""))}) {
+    std::ofstream(file_) << bytes;
+    EXPECT_EQ(AskAgain("b1"), digest_);
+    EXPECT_TRUE(TextOf(file_) == text);
+  }
+}
+
 TEST_F(CacheTest, AFileUnderAForeignNameDoesNotCount) {
-  Record record = *ReadRecord(TextOf(file_), file_).value;
+  Record record = CachedIn(file_);
   record.plan_json += " ";
   record.golden.final_digest = std::string(32, 'f');
-  std::ofstream(file_) << RecordToJsonLines(record);
+  std::ofstream(file_) << WithDigestLine(RecordToJsonLines(record));
   EXPECT_EQ(AskAgain("b1"), digest_);
 }
 
 TEST_F(CacheTest, ADirectoryThatCannotBeMadeIsNoCache) {
   References references(file_ + "/below-a-file", "b1");
   EXPECT_EQ(FinalOf(references, plan_), digest_);
+}
+
+TEST(ReferencesTest, OneThatDoesNotFinishSaysWhatTheEngineSaid) {
+  References references("", "b1");
+  RunPlan plan = PlanOf(CleanCase());
+  plan.train.job.model.layers.back().units = 11;
+  const auto golden = references.GoldenFor(plan);
+  ASSERT_FALSE(golden.ok());
+  EXPECT_THAT(golden.status().message(),
+              testing::HasSubstr("model.layers: expected 10 outputs"));
 }
 
 TEST(ReferencesTest, DataThatCannotBeReadIsAnError) {

@@ -200,6 +200,12 @@ const BadBody kBodies[] = {
      "s.yaml:3:44: error: unknown key 'grace' in 'with.crash'"},
     {"faults: [{at: {step: 1}, do: slow}]",
      "s.yaml:3:30: error: slow needs a latency"},
+    {"faults: [{at: {step: 1}, do: slow, with: {latency: 0s}}]",
+     "s.yaml:3:52: error: slow by nothing has no effect: expected a latency "
+     "above 0"},
+    {"faults: [{at: {step: 1}, do: delay, with: {latency: 0}}]",
+     "s.yaml:3:53: error: delay by nothing has no effect: expected a latency "
+     "above 0"},
     {"faults: [{at: {step: 1}, do: preempt, with: {grace: 1s, profile: k8s}}]",
      "s.yaml:3:53: error: expected either a grace or a profile for preempt"},
     {"faults: [{at: {step: 1}, do: errno, with: {error: ENOSPCE}}]",
@@ -270,6 +276,21 @@ TEST(BadFilesTest, WhatCannotBeMeantIsNotTaken) {
        "bug"},
       {"expect: {outcome: recovers, restarts: {exactly: 2, max: 1}}",
        "s.yaml:3:57: error: expected at least `exactly` (2), found 1"},
+      {"expect: {outcome: recovers, restarts: {}}",
+       "s.yaml:3:39: error: expected one of exactly, max, found an empty map"},
+      {"expect: {outcome: recovers, resumed_from: {}}",
+       "s.yaml:3:43: error: expected step, found an empty map"},
+      {"expect: {outcome: recovers, ends_at: {}}",
+       "s.yaml:3:38: error: expected one of epoch, step, found an empty map"},
+      {"timeout: {hang: 30s}\nfaults: [{at: {step: 2}, do: hang}]",
+       "s.yaml:3:10: error: timeout.hang: expected more than 30s, which the "
+       "engine takes to find a hang (the least of cluster.step_timeout, "
+       "save_timeout and 30s), found 30s"},
+      {"cluster: {step_timeout: 5s}\ntimeout: {total: 4s}\n"
+       "faults: [{at: {step: 2}, do: hang, with: {duration: 6s}}]",
+       "s.yaml:4:10: error: timeout.total: expected more than 5s, which the "
+       "engine takes to find a hang (the least of cluster.step_timeout, "
+       "save_timeout and 30s), found 4s"},
       {"job: {optimizer: {name: sgd, beta1: 0.5}}",
        "s.yaml:3:37: error: beta1 is of adam, found sgd"},
       {"job: {optimizer: {name: adam, momentum: 0.5}}",
@@ -295,6 +316,28 @@ TEST(BadFilesTest, WhatCannotBeMeantIsNotTaken) {
   }
 }
 
+TEST(BadFilesTest, NoMapOfWhatIsExpectedMayBeEmpty) {
+  for (const char* key :
+       {"restarts", "resumed_from", "lost_steps", "detected_in", "ends_at",
+        "failed_checkpoints", "saves", "epochs_after_restart"}) {
+    const std::string errors =
+        ErrorsOf(std::string("schema: gauntlet/v1\nname: a\nexpect: {") + key +
+                 ": {}, outcome: completes}\n");
+    EXPECT_THAT(errors, testing::HasSubstr("found an empty map")) << key;
+  }
+}
+
+TEST(BadFilesTest, AShortLimitIsNoMistakeWhereNothingHangsForLong) {
+  const std::string head =
+      "schema: gauntlet/v1\nname: a\ntimeout: {hang: 5s}\n"
+      "expect: {outcome: recovers}\n";
+  EXPECT_EQ(ErrorsOf(head), "");
+  EXPECT_EQ(
+      ErrorsOf(head + "faults: [{at: {step: 2}, do: hang, with: {duration: "
+                      "4s}}]\n"),
+      "");
+}
+
 TEST(BadFilesTest, BytesThatAreNoTextAreNotEchoed) {
   const std::string errors = ErrorsOf("schema: gauntlet/v1\nname: \xff\xfe\n");
   for (const char c : errors) EXPECT_LT(static_cast<unsigned char>(c), 0x80u);
@@ -315,6 +358,14 @@ TEST(BadFilesTest, WhatIsWrongInAListOfAJobIsPointedAt) {
       {"{layers: [{kind: dense, units: 10}]}",
        "s.yaml:3:6: error: job: model.layers[0].kind: expected flatten or "
        "conv2d as the first layer"},
+      {"{data: {side: 7}, layers: [{kind: conv2d, filters: 2, kernel: 30}, "
+       "{kind: flatten}, {kind: dense, units: 10}]}",
+       "s.yaml:3:6: error: job: model.layers[0]: expected a kernel of 1 to 7 "
+       "pixels a side on inputs of 7 x 7, found 30"},
+      {"{layers: [{kind: flatten}, {kind: dense, units: 11}]}",
+       "s.yaml:3:6: error: job: model.layers: expected 10 outputs, one for "
+       "each "
+       "class of the data, found 11"},
       {"{optimizer: {schedule: {boundaries: [1, x]}}}",
        "s.yaml:3:46: error: expected a whole number from 0 to "
        "9007199254740992, found 'x'"},

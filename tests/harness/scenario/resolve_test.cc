@@ -3,6 +3,7 @@
 
 #include "harness/scenario/run_setup.h"
 #include "harness/scenario/scenario.h"
+#include "harness/scenario/time_limits.h"
 
 namespace gauntlet {
 namespace {
@@ -159,22 +160,23 @@ TEST(ResolveTest, ReadsTheFaultsIntoAPlan) {
 }
 
 TEST(ResolveTest, ReadsWhatIsExpected) {
-  const Expectation expected{.outcome = Outcome::kRecovers,
-                             .invariants = {"store", "trajectory"},
-                             .restarts_exactly = 1,
-                             .restarts_max = 2,
-                             .resumed_from_step = 100,
-                             .lost_steps_max = 60,
-                             .detected_in_max_ns = 2'000'000'000,
-                             .failed_checkpoints_exactly = 0,
-                             .exit_code = 0,
-                             .ends_at_epoch = 3,
-                             .ends_at_step = 192,
-                             .saves_exactly = 4,
-                             .checkpoints_left = {100, 150},
-                             .epochs_after_restart_exactly = 2,
-                             .loss_falls = true,
-                             .accuracy_rises = true};
+  const Expectation expected{
+      .outcome = Outcome::kRecovers,
+      .invariants = {"store", "trajectory"},
+      .restarts_exactly = 1,
+      .restarts_max = 2,
+      .resumed_from_step = 100,
+      .lost_steps_max = 60,
+      .detected_in_max_ns = 2'000'000'000,
+      .failed_checkpoints_exactly = 0,
+      .exit_code = 0,
+      .ends_at_epoch = 3,
+      .ends_at_step = 192,
+      .saves_exactly = 4,
+      .checkpoints_left = std::vector<uint64_t>{100, 150},
+      .epochs_after_restart_exactly = 2,
+      .loss_falls = true,
+      .accuracy_rises = true};
   EXPECT_EQ(Load(kFull)[0].expect, expected);
 }
 
@@ -235,6 +237,42 @@ TEST(ResolveTest, AMinimalScenarioTakesTheDefaults) {
   EXPECT_EQ(one.train.horizon.epochs, 3u);
   EXPECT_EQ(one.seed, 1u);
   EXPECT_TRUE(one.plan.faults.empty());
+}
+
+// The case of two workers with this in it.
+Case With(const std::string& rest) {
+  return Load("schema: gauntlet/v1\nname: a\n" + rest +
+              "\nexpect: {outcome: recovers}\n")[0];
+}
+
+TEST(ResolveTest, AHangIsWaitedForUntilTheEngineHasFoundIt) {
+  const std::string hang = "\nfaults: [{at: {step: 2}, do: hang}]";
+  for (const Case& usual : {With(""), With(hang)}) {
+    EXPECT_GT(HangLimitOf(usual), usual.train.cluster.step_timeout);
+    EXPECT_GT(TotalLimitOf(usual), HangLimitOf(usual));
+  }
+  const Case saving = With("faults: [{at: {point: ckpt.begin}, do: hang}]");
+  EXPECT_GT(HangLimitOf(saving), saving.train.cluster.save_timeout);
+  EXPECT_GT(TotalLimitOf(saving), HangLimitOf(saving));
+  const std::string fast =
+      "cluster: {step_timeout: 1s, heartbeat: {lost_after: 1s}}";
+  EXPECT_EQ(HangLimitOf(With(fast + hang)), seconds(15)) << "at the least";
+  EXPECT_EQ(HangLimitOf(With("timeout: {hang: 31s}" + hang)), seconds(31));
+  EXPECT_EQ(
+      HangLimitOf(With(fast + "\nfaults: [{at: {point: ckpt.begin}, do: slow, "
+                              "with: {latency: 20s}}]")),
+      seconds(25) + milliseconds(100))
+      << "as long as it is slow";
+}
+
+TEST(ResolveTest, NoCheckpointsIsNotTheSameAsAny) {
+  const auto left = [](const std::string& expected) {
+    return Load("schema: gauntlet/v1\nname: a\nexpect: {outcome: completes" +
+                expected + "}\n")[0]
+        .expect.checkpoints_left;
+  };
+  EXPECT_EQ(left(""), std::nullopt);
+  EXPECT_EQ(left(", checkpoints: []"), std::vector<uint64_t>());
 }
 
 TEST(ResolveTest, AMatrixMakesACaseOfEachCombination) {

@@ -1,0 +1,100 @@
+#include "harness/scenario/time_limits.h"
+
+#include <algorithm>
+
+#include "engine/train/launcher.h"
+#include "harness/record/record.h"
+#include "harness/scenario/run_setup.h"
+#include "harness/scenario/units.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr Duration kLeastHang = std::chrono::seconds(15);
+constexpr Duration kLeastTotal = std::chrono::seconds(120);
+// Of a machine that has other things to do.
+constexpr Duration kMargin = std::chrono::seconds(5);
+constexpr Duration kBesideAHang = std::chrono::seconds(60);
+
+bool BringsToAStand(FaultKind kind) {
+  return kind == FaultKind::kHang || kind == FaultKind::kStop ||
+         kind == FaultKind::kSlow || IsOfNetwork(kind);
+}
+
+// While workers meet, claim, save or load, what is waited for is not a step.
+bool IsOfAStep(Point point) {
+  return point <= Point::kDataNext ||
+         (point >= Point::kAllReduceBegin && point <= Point::kHeartbeat);
+}
+
+// For which the engine itself waits: for a step in any case, since on a busy
+// machine one may take that long, and for what the plan brings to a stand.
+Duration LongestSilence(const Case& one) {
+  RunSetup setup;
+  SetDetectionBounds(one.train.cluster, setup);
+  int64_t longest = setup.detection_bound_ns;
+  for (const Fault& fault : one.plan.faults) {
+    if (!BringsToAStand(fault.kind)) continue;
+    int64_t silence = IsOfAStep(fault.site.point)
+                          ? setup.detection_bound_ns
+                          : setup.detection_bound_joining_ns;
+    if (fault.kind == FaultKind::kSlow || fault.kind == FaultKind::kDelay) {
+      silence = std::min(silence, fault.with.latency.count());
+    }
+    longest = std::max(longest, silence);
+  }
+  return Duration(longest);
+}
+
+// Of one that hangs for good, or longer than the engine waits at the least; 0:
+// none does.
+Duration SureSilence(const Case& one) {
+  RunSetup setup;
+  SetDetectionBounds(one.train.cluster, setup);
+  const Duration least(setup.hang_limit_ns);
+  const bool hangs =
+      std::ranges::any_of(one.plan.faults, [&](const Fault& fault) {
+        return fault.kind == FaultKind::kHang &&
+               fault.site.point != Point::kHeartbeat &&
+               (fault.with.duration == Duration::zero() ||
+                fault.with.duration > least);
+      });
+  return hangs ? least : Duration::zero();
+}
+
+}  // namespace
+
+Duration HangLimitOf(const Case& one) {
+  if (one.timeouts.hang) return *one.timeouts.hang;
+  const Duration silence = LongestSilence(one);
+  const Duration pause =
+      std::min(one.cluster.backoff, LauncherOptions().max_backoff);
+  return std::max(kLeastHang, silence + pause + kMargin);
+}
+
+Duration TotalLimitOf(const Case& one) {
+  return one.timeouts.total.value_or(
+      std::max(kLeastTotal, HangLimitOf(one) + kBesideAHang));
+}
+
+void CheckTimeLimits(const Case& one, Place place, Diagnostics& diagnostics) {
+  const Duration sure = SureSilence(one);
+  const auto check = [&](std::string_view key, const auto& told) {
+    if (!told || *told > sure) return;
+    diagnostics.Error(
+        place,
+        fmt::format("timeout.{}: expected more than {}, which the engine takes "
+                    "to find a hang (the least of cluster.step_timeout, "
+                    "save_timeout and 30s), found {}",
+                    key, DurationToText(sure), DurationToText(*told)),
+        fmt::format("cluster: {{step_timeout: {}}}",
+                    DurationToText(std::max<Duration>(
+                        *told / 3, std::chrono::milliseconds(1)))));
+  };
+  if (sure == Duration::zero()) return;
+  check("hang", one.timeouts.hang);
+  check("total", one.timeouts.total);
+}
+
+}  // namespace gauntlet

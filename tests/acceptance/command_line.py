@@ -1,0 +1,188 @@
+"""The program as its user meets it: what one command says, leaves and returns.
+
+Each case is a command line of a person, and what they may expect of it.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+from observed_training import (Cases, DEADLINE_S, expect, expect_equal, parser)
+
+CRASH = """{"format": "gauntlet-plan-v1", "seed": 1, "bugs": [], "faults": [
+  {"id": "crash", "at": {"worker": 0, "life": 1, "step": 5,
+                         "point": "step.end"}, "do": "crash"}]}"""
+# Of each life: what keeps it from happening again is that it was noted.
+CRASH_OF_ANY_LIFE = CRASH.replace('"life": 1', '"life": "any"')
+SMALL = ("--epochs", "1", "--replicas", "2", "--every", "4")
+
+
+def gauntlet(run, *arguments, environment=None):
+    """Ends by itself; standard output and error as text."""
+    return subprocess.run(
+        [run.program, *map(str, arguments)], cwd=run.directory,
+        stdin=subprocess.DEVNULL, capture_output=True, text=True,
+        timeout=DEADLINE_S, check=False,
+        env={**os.environ, **(environment or {})})
+
+
+def expect_lines(what, text, count):
+    expect_equal(f"lines of {what} ({text!r})", len(text.splitlines()), count)
+
+
+def plan_injects_in_each_run(run):
+    """The same plan again, and nothing is left beside it."""
+    plans = run.directory / "plans"
+    temporary = run.directory / "tmp"
+    plans.mkdir()
+    temporary.mkdir()
+    (plans / "p.json").write_text(CRASH_OF_ANY_LIFE)
+    for attempt in (1, 2):
+        done = gauntlet(run, "train", *SMALL, "--ckpt", f"ckpt-{attempt}",
+                        "--plan", plans / "p.json", "--json", "--no-progress",
+                        environment={"TMPDIR": str(temporary)})
+        expect_equal(f"exit code of run {attempt} ({done.stderr})",
+                     done.returncode, 0)
+        expect_equal(f"restarts of run {attempt}",
+                     json.loads(done.stdout)["restarts"], 1)
+        expect_equal("files beside the plan", os.listdir(plans), ["p.json"])
+        expect_equal("temporary files", os.listdir(temporary), [])
+
+
+def plan_state_is_kept_where_told(run):
+    """Two runs that share it are one to the plan."""
+    (run.directory / "p.json").write_text(CRASH_OF_ANY_LIFE)
+    for attempt, restarts in ((1, 1), (2, 0)):
+        done = gauntlet(run, "train", *SMALL, "--ckpt", f"ckpt-{attempt}",
+                        "--plan", "p.json", "--plan-state", "fired",
+                        "--json", "--no-progress")
+        expect_equal(f"restarts of run {attempt} ({done.stderr})",
+                     json.loads(done.stdout)["restarts"], restarts)
+
+
+def plan_on_a_cluster_names_its_state(run):
+    """No launcher of ours, so nobody else can say what one run is."""
+    (run.directory / "p.json").write_text(CRASH)
+    done = gauntlet(run, "train", "--plan", "p.json",
+                    environment={"RANK": "0", "WORLD_SIZE": "2",
+                                 "MASTER_ADDR": "127.0.0.1",
+                                 "MASTER_PORT": "1"})
+    expect_equal(f"exit code ({done.stderr})", done.returncode, 2)
+    expect("--plan-state DIR" in done.stderr, done.stderr)
+    expect_lines("standard error", done.stderr, 1)
+
+
+def says_one_line(run, code, line, *arguments, environment=None):
+    done = gauntlet(run, *arguments, environment=environment)
+    expect_equal(f"exit code of {arguments} ({done.stderr})",
+                 done.returncode, code)
+    expect_lines(f"standard error of {arguments}", done.stderr, 1)
+    expect(line in done.stderr, f"expected {line!r}, found {done.stderr!r}")
+
+
+def workers_and_a_cluster_are_one_too_many(run):
+    """Each of the cluster's processes would start as many again."""
+    torchrun = {"RANK": "0", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1",
+                "MASTER_PORT": "1"}
+    says_one_line(run, 2, "--workers 2 starts workers here, and RANK=0",
+                  "train", "--workers", 2, environment=torchrun)
+    done = gauntlet(run, "train", *SMALL[:4], "--workers", 2, "--cluster",
+                    "none", "--no-progress", environment=torchrun)
+    expect_equal(f"exit code beside --cluster none ({done.stderr})",
+                 done.returncode, 0)
+
+
+def scenarios_are_listed_from_here(run):
+    says_one_line(run, 2, "no folder ./scenarios here", "list", "scenarios")
+
+
+def idx_files(folder):
+    """Images of 4 x 3 pixels, all of them grey."""
+    folder.mkdir()
+    for part, rows in (("train", 64), ("t10k", 16)):
+        head = b"".join(n.to_bytes(4, "big") for n in (0x803, rows, 4, 3))
+        (folder / f"{part}-images-idx3-ubyte").write_bytes(
+            head + bytes(range(12)) * rows)
+        head = b"".join(n.to_bytes(4, "big") for n in (0x801, rows))
+        (folder / f"{part}-labels-idx1-ubyte").write_bytes(
+            head + bytes(row % 10 for row in range(rows)))
+
+
+def a_model_is_exported_without_its_data(run):
+    """What it is made of is in the checkpoint."""
+    idx_files(run.directory / "data")
+    done = gauntlet(run, "train", *SMALL[:4], "--data", "data", "--batch", 8,
+                    "--ckpt", "ckpt", "--no-progress")
+    expect_equal(f"exit code ({done.stderr})", done.returncode, 0)
+    exports = []
+    for name in ("with", "without"):
+        done = gauntlet(run, "ckpt", "export", "ckpt", name)
+        expect_equal(f"exit code {name} data ({done.stderr})",
+                     done.returncode, 0)
+        exports.append(run.directory / name)
+        shutil.rmtree(run.directory / "data", ignore_errors=True)
+    weights = [(export / "model.safetensors").read_bytes()
+               for export in exports]
+    expect(weights[0] == weights[1], "the weights differ")
+    inputs = [json.loads((export / "model.json").read_text())["input"]
+              for export in exports]
+    expect_equal("input with data", [inputs[0][key] for key in
+                                     ("height", "width", "channels")],
+                 [4, 3, 1])
+    expect_equal("input without", [inputs[1][key] for key in
+                                   ("height", "width", "channels")],
+                 [1, 12, 1])
+    says_one_line(run, 2, "data", "ckpt", "predict", "ckpt")
+
+
+def an_export_goes_to_a_place_with_a_name(run):
+    done = gauntlet(run, "train", *SMALL, "--ckpt", "ckpt", "--no-progress")
+    expect_equal(f"exit code ({done.stderr})", done.returncode, 0)
+    before = sorted(os.listdir(run.directory))
+    says_one_line(run, 2, "ckpt export: DIR: expected a value, found ''",
+                  "ckpt", "export", "ckpt", "")
+    expect_equal("what is there", sorted(os.listdir(run.directory)), before)
+
+
+def a_damaged_checkpoint_is_exit_7(run):
+    """Whichever command is asked for it."""
+    done = gauntlet(run, "train", *SMALL, "--ckpt", "ckpt", "--no-progress")
+    expect_equal(f"exit code ({done.stderr})", done.returncode, 0)
+    for checkpoint in (run.directory / "ckpt").glob("step-*"):
+        (checkpoint / "MANIFEST.json").write_bytes(b"")
+        one = checkpoint
+    for arguments in (("export", "ckpt", "out"), ("export", one, "out"),
+                      ("predict", one), ("diff", one, one), ("verify", one),
+                      ("verify", "ckpt")):
+        done = gauntlet(run, "ckpt", *arguments)
+        expect_equal(f"exit code of ckpt {arguments} ({done.stderr})",
+                     done.returncode, 7)
+    expect_equal("exit code of train",
+                 gauntlet(run, "train", *SMALL, "--ckpt", "ckpt",
+                          "--no-progress").returncode, 7)
+
+
+CHECKS = (
+    workers_and_a_cluster_are_one_too_many,
+    scenarios_are_listed_from_here,
+    a_model_is_exported_without_its_data,
+    an_export_goes_to_a_place_with_a_name,
+    a_damaged_checkpoint_is_exit_7,
+    plan_injects_in_each_run,
+    plan_state_is_kept_where_told,
+    plan_on_a_cluster_names_its_state,
+)
+
+
+def main():
+    options = parser(__doc__, 1, "not used").parse_args()
+    cases = Cases(options)
+    cases.run_all([(check.__name__.replace("_", "-"), check)
+                   for check in CHECKS])
+    return cases.exit_code()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,118 @@
+// What a claim says of what it found and did in a store: a line each.
+#include <set>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/ckpt/store_names.h"
+#include "tests/engine/ckpt/test_world.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+const std::string kDirectory(kStore);
+
+class StoreWarningsTest : public testing::Test {
+ protected:
+  StoreWarningsTest() {
+    CheckpointStore store = OpenStore(test_.world, 6);
+    CHECK(store.ClaimGeneration(std::string(kJob)).ok(), "claim");
+    for (uint64_t step = 1; step <= 5; ++step) {
+      CHECK(Save(store, 1, step).ok(), "save");
+    }
+  }
+
+  std::string& Bytes(const std::string& name) {
+    return storage_.Bytes(kDirectory + "/" + name);
+  }
+
+  // Of a claim that may begin anew.
+  std::vector<std::string> WarningsOfAClaim() {
+    auto store = CheckpointStore::Open(
+        test_.world,
+        {.directory = kDirectory, .keep = 6, .cold_start = ColdStart::kAllow});
+    const auto claim = store->ClaimGeneration(std::string(kJob));
+    EXPECT_TRUE(claim.ok()) << claim.status().ToString();
+    return store->TakeWarnings();
+  }
+
+  MemoryStorage storage_;
+  TestWorld test_{storage_};
+};
+
+TEST_F(StoreWarningsTest, AStoreAsItWasWrittenIsNothingToSpeakOf) {
+  EXPECT_THAT(WarningsOfAClaim(), IsEmpty());
+  Bytes("checkpoint") = "latest: step-000000002-g1\n";
+  EXPECT_THAT(WarningsOfAClaim(), IsEmpty()) << "it was obeyed";
+}
+
+TEST_F(StoreWarningsTest, AStateFileThatIsIgnoredIsSaid) {
+  const std::string whole = Bytes("checkpoint");
+  std::string edited = whole;
+  edited.replace(edited.find("latest: step-000000005"), 22,
+                 "latest: step-000000002");
+  const std::pair<std::string, std::string> kCases[] = {
+      {edited, "checkpoint: its last line is the digest of other bytes; "},
+      {"", "checkpoint: empty; "},
+      {std::string("\x7f"
+                   "ELF\0\0\1",
+                   7),
+       "checkpoint: neither as it was written nor an edit; "},
+      {std::string(2 << 20, 'x'), "checkpoint: "},
+  };
+  for (const auto& [bytes, line] : kCases) {
+    Bytes("checkpoint") = bytes;
+    EXPECT_THAT(WarningsOfAClaim(), ElementsAre(StartsWith(line)));
+    EXPECT_THAT(WarningsOfAClaim(), IsEmpty()) << "it is written anew";
+  }
+  ASSERT_TRUE(
+      storage_.Remove(kDirectory + "/checkpoint", FileKind::kFile).ok());
+  EXPECT_THAT(WarningsOfAClaim(),
+              ElementsAre(StartsWith("checkpoint: missing; ignored: ")));
+}
+
+TEST_F(StoreWarningsTest, WhatIsSaidToBeKeptIsKeptAndTheRestIsSaidToGo) {
+  for (uint64_t step = 1; step <= 5; ++step) {
+    Bytes(fmt::format("step-{:09}-g1/MANIFEST.json", step)).clear();
+  }
+  std::set<std::string> kept;
+  int removed = 0;
+  for (const std::string& line : WarningsOfAClaim()) {
+    const size_t at = line.find("(kept as ");
+    removed += line.find("(removed: the newest 4 are kept)") != line.npos;
+    if (at == line.npos) continue;
+    kept.insert(line.substr(at + 9, line.find(')', at) - at - 9));
+  }
+  EXPECT_EQ(removed, 1);
+  std::set<std::string> there;
+  const auto listed = storage_.List(kDirectory);
+  for (const DirectoryEntry& entry : *listed) {
+    if (entry.name.starts_with(kRejectedPrefix)) there.insert(entry.name);
+  }
+  EXPECT_EQ(kept, there);
+  EXPECT_EQ(kept.size(), 4u);
+}
+
+TEST_F(StoreWarningsTest, AnEarlierRejectionThatGoesIsSaid) {
+  for (uint64_t step = 2; step <= 5; ++step) {
+    Bytes(fmt::format("step-{:09}-g1/MANIFEST.json", step)).clear();
+  }
+  EXPECT_EQ(WarningsOfAClaim().size(), 4u);
+  CheckpointStore store = OpenStore(test_.world, 6);
+  ASSERT_TRUE(store.ClaimGeneration(std::string(kJob)).ok());
+  ASSERT_TRUE(Save(store, 3, 6).ok());
+  Bytes("step-000000006-g3/MANIFEST.json").clear();
+  EXPECT_THAT(WarningsOfAClaim(),
+              ElementsAre(HasSubstr("(kept as rejected-step-000000006-g3)"),
+                          "removed rejected-step-000000002-g1: the newest 4 "
+                          "are kept"));
+}
+
+}  // namespace
+}  // namespace gauntlet
