@@ -178,10 +178,10 @@ bool RootCauses::LeftForAnError(const LifeEvents& life) const {
   return std::ranges::any_of(evidence_.firings, [&](const Firing& firing) {
     const FaultTraits traits = TraitsOf(*firing.fault);
     if (!traits.tells_error && !traits.damages_store) return false;
+    if (traits.tells_error && NamesItsPoint(life, firing)) return true;
     if (!firing.fault->always && TrainsAfter(firing)) return false;
-    if (IsSameLife(*firing.life, life)) return true;
-    return TrainTogether(*firing.life, life) &&
-           (!lost_another || NamesItsPoint(life, firing));
+    return IsSameLife(*firing.life, life) ||
+           (!lost_another && TrainTogether(*firing.life, life));
   });
 }
 
