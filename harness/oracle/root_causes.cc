@@ -56,6 +56,21 @@ bool NamesItsPoint(const LifeEvents& life, const Firing& firing) {
          life.events.back().detail.find(point) != std::string::npos;
 }
 
+// Who is told that the chosen checkpoint went bad says which one.
+bool NamesWhatItDamaged(const LifeEvents& life, const Firing& firing) {
+  const std::string& reason = life.events.back().detail;
+  return std::ranges::any_of(
+      firing.life->events, [&](const RecordEvent& event) {
+        if (event.kind != RecordKind::kDamaged ||
+            event.detail != firing.fault->id) {
+          return false;
+        }
+        const std::string_view path = event.path;
+        const std::string_view name = BaseName(path.substr(0, path.rfind('/')));
+        return StepOfPath(name) && reason.find(name) != std::string::npos;
+      });
+}
+
 bool TrainsAfter(const Firing& firing) {
   const std::vector<RecordEvent>& events = firing.life->events;
   return std::any_of(
@@ -178,10 +193,11 @@ bool RootCauses::LeftForAnError(const LifeEvents& life) const {
   return std::ranges::any_of(evidence_.firings, [&](const Firing& firing) {
     const FaultTraits traits = TraitsOf(*firing.fault);
     if (!traits.tells_error && !traits.damages_store) return false;
+    if (traits.tells_error && NamesItsPoint(life, firing)) return true;
+    if (NamesWhatItDamaged(life, firing)) return true;
     if (!firing.fault->always && TrainsAfter(firing)) return false;
-    if (IsSameLife(*firing.life, life)) return true;
-    return TrainTogether(*firing.life, life) &&
-           (!lost_another || NamesItsPoint(life, firing));
+    return IsSameLife(*firing.life, life) ||
+           (!lost_another && TrainTogether(*firing.life, life));
   });
 }
 
