@@ -249,7 +249,13 @@ bool Evidence::IsDamaged(const Moment& moment) const {
 
 bool Evidence::MayBeRetiredBefore(const GenerationId& id,
                                   const Moment& moment) const {
-  if (record.setup.keep <= 0) return false;
+  // Who finishes deletes all, the newest last.
+  const bool deleting =
+      record.setup.delete_at_success &&
+      std::any_of(generations.begin(), generations.lower_bound(id),
+                  [&](const auto& of) { return HaveAllFinished(of.second); });
+  const int keep = deleting ? 1 : record.setup.keep;
+  if (keep <= 0) return false;
   std::set<Moment> later;
   for (const auto& [generation, of] : generations) {
     if (generation >= id) break;
@@ -259,7 +265,7 @@ bool Evidence::MayBeRetiredBefore(const GenerationId& id,
     // One that was adopted is as good as one that was acknowledged.
     if (of.parent && *of.parent > moment) later.insert(*of.parent);
   }
-  return later.size() >= static_cast<uint64_t>(record.setup.keep);
+  return later.size() >= static_cast<uint64_t>(keep);
 }
 
 // A save from before a cut that a disk forgot in is owed to those who come

@@ -56,7 +56,8 @@ bool NamesItsPoint(const LifeEvents& life, const Firing& firing) {
          life.events.back().detail.find(point) != std::string::npos;
 }
 
-// Who is told that the chosen checkpoint went bad says which one.
+// Who is told that the chosen checkpoint went bad says which one; by then it
+// may have been renamed for a later generation.
 bool NamesWhatItDamaged(const LifeEvents& life, const Firing& firing) {
   const std::string& reason = life.events.back().detail;
   return std::ranges::any_of(
@@ -67,7 +68,8 @@ bool NamesWhatItDamaged(const LifeEvents& life, const Firing& firing) {
         }
         const std::string_view path = event.path;
         const std::string_view name = BaseName(path.substr(0, path.rfind('/')));
-        return StepOfPath(name) && reason.find(name) != std::string::npos;
+        const std::string_view of_any = name.substr(0, name.rfind("-g") + 2);
+        return StepOfPath(name) && reason.find(of_any) != std::string::npos;
       });
 }
 

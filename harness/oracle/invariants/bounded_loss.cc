@@ -11,6 +11,7 @@
 
 #include "harness/oracle/fault_traits.h"
 #include "harness/oracle/invariants.h"
+#include "harness/oracle/root_causes.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -87,7 +88,9 @@ bool MayLoseMemory(const Evidence& evidence, const Generation& before,
       if (TraitsOf(fault).cuts_power) return true;
       if (firing.event().t_ns >= progress_ns) ++deaths;
     } else if (TraitsOf(fault).tells_error ||
-               ExplainsDeath(fault, evidence.record)) {
+               ExplainsDeath(fault, evidence.record) ||
+               (TraitsOf(fault).damages_store &&
+                LeftToBeRestarted(*firing.life))) {
       return true;
     }
   }

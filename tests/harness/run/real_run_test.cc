@@ -169,14 +169,16 @@ TEST_F(RealRunTest, WhatIsPrintedMayBeAnything) {
 }
 
 TEST_F(RealRunTest, AnEventFileThatIsNoneIsTheHarnessesError) {
-  const RunLog log = Run("echo '{\"kind\":\"nonsense\"}' > $events/x; exit 0");
-  EXPECT_THAT(log.harness_error, HasSubstr("x:1: "));
+  const RunLog log = Run(
+      "echo '{\"kind\":\"nonsense\"}' > $events/worker-0-life-1.jsonl; exit 0");
+  EXPECT_THAT(log.harness_error, HasSubstr("worker-0-life-1.jsonl:1: "));
 }
 
-TEST_F(RealRunTest, ALifeThatWasKilledBeforeItsFirstLineIsNoError) {
+TEST_F(RealRunTest, ALifeThatWasKilledBeforeItsFirstLineIsALifeAllTheSame) {
   const RunLog log = Run("printf '{\"ki' > $events/worker-0-life-1.jsonl");
   EXPECT_EQ(log.harness_error, "");
-  EXPECT_THAT(log.lives, IsEmpty());
+  ASSERT_THAT(log.lives, SizeIs(1));
+  EXPECT_THAT(log.lives[0].events, IsEmpty());
 }
 
 TEST_F(RealRunTest, AProgramThatIsNotThereIsTheHarnessesError) {
