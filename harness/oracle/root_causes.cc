@@ -186,11 +186,9 @@ void RootCauses::AddNotices() {
 }
 
 // Whether the worker left because of an error that a fault gave, to it or to
-// one of those that it trains with and that have to agree on what they do; or
-// of a newer claim. An error that only cost a save is no reason for what comes
-// steps later.
+// one of those that it trains with and that have to agree on what they do. An
+// error that only cost a save is no reason for what comes steps later.
 bool RootCauses::LeftForAnError(const LifeEvents& life) const {
-  if (Has(life, RecordKind::kFencedOut)) return true;
   const bool lost_another = SaysThatItLostAnother(life);
   return std::ranges::any_of(evidence_.firings, [&](const Firing& firing) {
     const FaultTraits traits = TraitsOf(*firing.fault);
@@ -211,9 +209,11 @@ bool RootCauses::TrainTogether(const LifeEvents& a, const LifeEvents& b) const {
 void RootCauses::AddLeavers() {
   for (const LifeEvents& life : evidence_.record.lives) {
     const std::optional<int64_t> code = ExitCodeOf(life);
-    if (!code || *code == kDone || *code == kStopped) continue;
-    if (*code == kLostWorker && !LeftForAnError(life)) continue;
-    // It is on its way out before it says so.
+    if (code == kDone || code == kStopped) continue;
+    const bool fenced = Has(life, RecordKind::kFencedOut);
+    if (!fenced && !code) continue;
+    if (!fenced && code == kLostWorker && !LeftForAnError(life)) continue;
+    // It is on its way out before it says so, if it still can.
     causes_.push_back({.life = &life, .t_ns = INT64_MIN});
   }
 }

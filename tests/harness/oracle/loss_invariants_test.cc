@@ -52,6 +52,19 @@ TEST(DeathsExplainedTest, AWorkerThatLeavesExplainsNoDeath) {
               testing::ElementsAre("left", "worker"));
 }
 
+// A worker of an earlier attempt has claimed after it: all of its own go, too.
+TEST(DeathsExplainedTest, WhoWasFencedOutExplainsTheOthers) {
+  Record record = RecoveredRun();
+  record.faults.clear();
+  std::vector<RecordEvent>& events = LifeOf(record, 1, 1).events;
+  std::erase_if(events, [](const RecordEvent& event) {
+    return event.kind == K::kFaultFired;
+  });
+  ASSERT_EQ(Breaches(record, "deaths-explained"), 2u);
+  events.push_back({.kind = K::kFencedOut});
+  EXPECT_EQ(Breaches(record, "deaths-explained"), 0u);
+}
+
 TEST(DeathsExplainedTest, AnAlarmAboutNothingIsNoReasonToLeave) {
   Record record = RecoveredRun();
   record.faults[0].kind = "clock_jump";
