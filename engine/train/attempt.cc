@@ -30,7 +30,7 @@ Attempt::Attempt(LaunchState& launch)
       world_(launch.world),
       processes_(launch.processes),
       options_(launch.options),
-      regroup_(launch.options.survivors_grace) {}
+      regroup_(launch.options.regroup_grace) {}
 
 Status Attempt::Run() {
   const Status started = StartAll();

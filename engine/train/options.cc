@@ -32,6 +32,12 @@ Duration ReadDuration(JsonFields& fields, std::string_view key) {
 
 }  // namespace
 
+Duration RegroupGraceOf(const ClusterOptions& cluster) {
+  constexpr Duration kLeast = std::chrono::milliseconds(500);
+  return std::max(
+      kLeast, std::min(cluster.step_timeout, cluster.rendezvous_timeout / 2));
+}
+
 std::string_view RestartPolicyName(RestartPolicy policy) {
   switch (policy) {
     case RestartPolicy::kNone:

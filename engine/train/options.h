@@ -108,6 +108,9 @@ enum class RestartPolicy : uint8_t { kNone, kWholeJob, kRejoin };
 inline OnLoss OnLossUnder(RestartPolicy policy) {
   return policy == RestartPolicy::kRejoin ? OnLoss::kRejoin : OnLoss::kLeave;
 }
+// How long a survivor may take to notice a loss before it is taken for hung: a
+// step, which may take its time, and short enough for the others to meet it.
+Duration RegroupGraceOf(const ClusterOptions& cluster);
 std::string_view RestartPolicyName(RestartPolicy policy);
 
 struct TrainOptions {

@@ -172,6 +172,7 @@ int LaunchOnThisMachine(const LaunchCommand& command, Console& console) {
   TrainCommand train = command.train;
   train.options = *std::move(options);
   train.options.cluster.on_loss = OnLossUnder(train.launcher.restart);
+  train.launcher.regroup_grace = RegroupGraceOf(train.options.cluster);
   train.launcher.checkpoint_directory = train.options.checkpoint.directory;
   train.launcher.backoff = std::chrono::milliseconds(command.backoff_ms);
   return TrainOnThisMachine(train, console);

@@ -364,6 +364,7 @@ Result<TrainCommand> CommandOf(TrainFlags told) {
   RETURN_IF_ERROR(TakeRestarts(told.max_restarts, command));
   RETURN_IF_ERROR(CheckMembership(command.launcher));
   command.options.cluster.on_loss = OnLossUnder(command.launcher.restart);
+  command.launcher.regroup_grace = RegroupGraceOf(command.options.cluster);
   TakeGrace(told, command);
   return std::move(command);
 }

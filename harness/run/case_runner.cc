@@ -128,6 +128,7 @@ RunPlan PlanOf(const Case& one) {
                  .restart = one.cluster.policy,
                  .max_restarts = one.cluster.max_restarts,
                  .backoff = one.cluster.backoff,
+                 .regroup_grace = RegroupGraceOf(one.train.cluster),
                  .checkpoint_directory = kSimulatedStore},
       .faults = one.plan,
       .hosts = one.cluster.hosts,

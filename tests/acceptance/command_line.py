@@ -5,7 +5,6 @@ Each case is a command line of a person, and what they may expect of it.
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 
@@ -110,31 +109,20 @@ def idx_files(folder):
             head + bytes(row % 10 for row in range(rows)))
 
 
-def a_model_is_exported_without_its_data(run):
-    """What it is made of is in the checkpoint."""
+def an_export_says_that_it_needs_the_data(run):
+    """Of images in files the shape is in the files alone."""
     idx_files(run.directory / "data")
     done = gauntlet(run, "train", *SMALL[:4], "--data", "data", "--batch", 8,
                     "--ckpt", "ckpt", "--no-progress")
     expect_equal(f"exit code ({done.stderr})", done.returncode, 0)
-    exports = []
-    for name in ("with", "without"):
-        done = gauntlet(run, "ckpt", "export", "ckpt", name)
-        expect_equal(f"exit code {name} data ({done.stderr})",
-                     done.returncode, 0)
-        exports.append(run.directory / name)
-        shutil.rmtree(run.directory / "data", ignore_errors=True)
-    weights = [(export / "model.safetensors").read_bytes()
-               for export in exports]
-    expect(weights[0] == weights[1], "the weights differ")
-    inputs = [json.loads((export / "model.json").read_text())["input"]
-              for export in exports]
-    expect_equal("input with data", [inputs[0][key] for key in
-                                     ("height", "width", "channels")],
-                 [4, 3, 1])
-    expect_equal("input without", [inputs[1][key] for key in
-                                   ("height", "width", "channels")],
-                 [1, 12, 1])
+    (run.directory / "data").rename(run.directory / "moved")
+    says_one_line(run, 2, "(--data DIR)", "ckpt", "export", "ckpt", "model")
     says_one_line(run, 2, "data", "ckpt", "predict", "ckpt")
+    done = gauntlet(run, "ckpt", "export", "ckpt", "model", "--data", "moved")
+    expect_equal(f"exit code ({done.stderr})", done.returncode, 0)
+    model = json.loads((run.directory / "model" / "model.json").read_text())
+    expect_equal("input", [model["input"][key] for key in
+                           ("height", "width", "channels")], [4, 3, 1])
 
 
 def an_export_goes_to_a_place_with_a_name(run):
@@ -167,7 +155,7 @@ def a_damaged_checkpoint_is_exit_7(run):
 CHECKS = (
     workers_and_a_cluster_are_one_too_many,
     scenarios_are_listed_from_here,
-    a_model_is_exported_without_its_data,
+    an_export_says_that_it_needs_the_data,
     an_export_goes_to_a_place_with_a_name,
     a_damaged_checkpoint_is_exit_7,
     plan_injects_in_each_run,
