@@ -18,14 +18,15 @@ FaultTraits PowerCutOn(std::string_view disk) {
           .disk_forgets = lies};
 }
 
-// Whether the slow faults may take that long; one at every hit may take any
-// time.
+// Whether the slow faults may take that long, one behind another: each worker
+// waits for the one before it. One at every hit may take any time.
 bool SlowsBeyond(const Record& record, int64_t limit_ns) {
   int64_t slow_ns = 0;
   for (const RecordFault& fault : record.faults) {
     if (fault.kind != "slow") continue;
     if (fault.always) return true;
-    slow_ns += fault.latency_ns;
+    slow_ns +=
+        fault.latency_ns * (fault.worker == "all" ? record.setup.workers : 1);
   }
   // A limit of 0 is not known.
   return 2 * slow_ns >= limit_ns;

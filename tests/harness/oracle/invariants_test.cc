@@ -410,6 +410,7 @@ TEST(DeathsExplainedTest, ASlowFaultExplainsWhatItsLengthCan) {
   EXPECT_EQ(UnexplainedDeaths({.latency_ns = 3'000}), 0u);
   EXPECT_EQ(UnexplainedDeaths({.latency_ns = 1'500}), 0u);
   EXPECT_GT(UnexplainedDeaths({.latency_ns = 1'000}), 0u);
+  EXPECT_EQ(UnexplainedDeaths({.worker = "all", .latency_ns = 1'000}), 0u);
   EXPECT_EQ(UnexplainedDeaths({.always = true, .latency_ns = 1'000}), 0u);
   EXPECT_EQ(UnexplainedDeaths({.point = "ctl.heartbeat", .latency_ns = 1'000}),
             0u);
