@@ -30,8 +30,8 @@ struct LauncherOptions {
   // How long the survivors of a loss may take to notice it themselves before
   // they are killed.
   Duration survivors_grace = std::chrono::milliseconds(500);
-  // The same where they are to rejoin: who is in the middle of a long step keeps
-  // a state that nobody should have to train again (RegroupGraceOf).
+  // The same where they are to rejoin: who is in the middle of a long step
+  // keeps a state that nobody should have to train again (RegroupGraceOf).
   Duration regroup_grace = std::chrono::milliseconds(500);
   // How long a chief may take from its start to its first sign, which comes
   // once it has read its data; from then on each sign says how long the next

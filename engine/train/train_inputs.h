@@ -20,8 +20,8 @@ struct TrainInputs {
   const std::string& job_json;
   TrainMemo* memo = nullptr;   // null: every pass is computed
   LoopHooks* hooks = nullptr;  // null: none
-  // What the model's TrainedValues begin as where the job's start has weights: their
-  // digest is in it.
+  // What the model's TrainedValues begin as where the job's start has weights:
+  // their digest is in it.
   std::span<const float> weights = {};
 };
 

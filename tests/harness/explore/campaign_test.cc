@@ -76,8 +76,8 @@ TEST(CampaignTest, MoreThreadsFindTheSame) {
   }
 }
 
-// What it does to states is one finding. Where workers rejoin it also keeps some
-// from what others held, which are findings of their own.
+// What it does to states is one finding. Where workers rejoin it also keeps
+// some from what others held, which are findings of their own.
 TEST(CampaignTest, ABugThatShowsAtManyPlacesIsOneFinding) {
   const CampaignReport report =
       Explored(BaseOf("canary/canary-loses-the-metrics.yaml"),
