@@ -139,6 +139,11 @@ bool MayGiveUp(const Record& record) {
     return false;
   }
   if (TooFewAreLeft(record)) return true;
+  // Who keeps its process keeps its link: it loses the others again and again.
+  if (record.setup.rejoins &&
+      std::ranges::any_of(record.faults, &RecordFault::for_ever)) {
+    return true;
+  }
   return std::ranges::any_of(record.faults, [&](const RecordFault& fault) {
     return fault.always &&
            (fault.kind == "errno" || fault.kind == "short_write" ||

@@ -19,7 +19,8 @@ Outcome OutcomeOwed(const Record& record);
 
 // Whether faults at every hit may have left no way to go on: an error fired in
 // the last life of a worker, or so many died again and again that too few are
-// left; and the run ended with an error.
+// left, or a link of one that rejoins stays bad; and the run ended with an
+// error.
 bool MayGiveUp(const Record& record);
 
 }  // namespace gauntlet

@@ -75,6 +75,9 @@ RecordFault RecordFaultOf(const Fault& fault, DurabilityProfile disk) {
   if (fault.kind == FaultKind::kSlow) {
     recorded.latency_ns = with.latency.count();
   }
+  if (fault.kind == FaultKind::kDrop || fault.kind == FaultKind::kDelay) {
+    recorded.for_ever = with.duration == Duration::zero();
+  }
   if (fault.kind == FaultKind::kPreempt) recorded.grace_ns = with.grace.count();
   if (CutsPower(fault)) recorded.disk = ProfileName(disk);
   return recorded;

@@ -100,6 +100,18 @@ TEST(LaboratoryTest, AnErrorThatIsOverByThenIsNoReasonToGiveUp) {
   EXPECT_TRUE(MayGiveUp(record));
 }
 
+TEST(LaboratoryTest, ALinkThatStaysBadUsesUpTheRestartsOfWhoRejoins) {
+  Record record;
+  record.launchers.push_back({.exit_code = 1});
+  record.faults.push_back({.id = "lossy", .kind = "drop"});
+  record.setup.rejoins = true;
+  EXPECT_FALSE(MayGiveUp(record));
+  record.faults[0].for_ever = true;
+  EXPECT_TRUE(MayGiveUp(record));
+  record.setup.rejoins = false;
+  EXPECT_FALSE(MayGiveUp(record));
+}
+
 TEST(LaboratoryTest, ASyncThatIsToFailIsOverOnceASaveBehindItIs) {
   Record record;
   record.launchers.push_back({.exit_code = 1});
