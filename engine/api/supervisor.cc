@@ -78,9 +78,7 @@ ManagedSession::ManagedSession(CustomTraining& training,
       watch_(training.world(), options.preemption),
       notices_(
           watch_.world(), options.preemption.grace,
-          options.logdir.empty() ? LeaveWith::kNothing : LeaveWith::kSave) {
-  watch_.Start();
-}
+          options.logdir.empty() ? LeaveWith::kNothing : LeaveWith::kSave) {}
 
 Status ManagedSession::Ready(ReadyWhen when) const {
   if (!options_.ready) return OkStatus();
@@ -93,7 +91,10 @@ Status ManagedSession::Prepare() {
   RETURN_IF_ERROR(LoadOrInitialize());
   RETURN_IF_ERROR(Ready(ReadyWhen::kAfterLoad));
   steps_done_ = training_->step();
-  return StartServices();
+  RETURN_IF_ERROR(StartServices());
+  // Of a session that was not prepared nobody would end the look-out.
+  watch_.Start();
+  return OkStatus();
 }
 
 Status ManagedSession::Initialize() {
