@@ -70,11 +70,8 @@ Status Sequential::Compile(const CompileOptions& options) {
   const JobSpec job = {.model = model_, .optimizer = options.optimizer};
   RETURN_IF_ERROR(Validate(job));
   ASSIGN_OR_RETURN(built_, BuildJobModel(job, input_, ClassesOf(model_), {}));
-  const Model& model = *built_.model;
-  values_ = TrainedValues(model);
-  weights_.assign(model.parameter_count() + model.replica_state_size(), 0.0f);
-  model.Initialize(options.seed,
-                   std::span(weights_).first(model.parameter_count()));
+  values_ = TrainedValues(*built_.model);
+  weights_ = InitialValues(*built_.model, options.seed);
   begins_with_seed_ = true;
   return OkStatus();
 }
@@ -168,8 +165,7 @@ Result<EpochMetrics> Sequential::Evaluate(const Dataset& rows) const {
                   .loss_scale = numerics::LossScale(rows.rows),
                   .state = std::span(weights_).subspan(weights().size())});
   return EpochMetrics{.loss = result.loss,
-                      .accuracy = static_cast<double>(result.correct) /
-                                  static_cast<double>(rows.rows)};
+                      .accuracy = ShareOf(result.correct, rows.rows)};
 }
 
 Status Sequential::SaveWeights(World& world, const std::string& path) const {

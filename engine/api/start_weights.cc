@@ -16,8 +16,7 @@ Result<std::vector<float>> TakeStart(World& world, const Dataset& rows,
   ASSIGN_OR_RETURN(const JobModel built,
                    BuildJobModel(job, rows.shape(), rows.classes, {}));
   const Model& model = *built.model;
-  weights.resize(model.parameter_count() + model.replica_state_size());
-  model.Initialize(job.seed, std::span(weights).first(model.parameter_count()));
+  weights = InitialValues(model, job.seed);
   const std::vector<ParameterInfo> values = TrainedValues(model);
   RETURN_IF_ERROR(
       ReadWeights(world, start.weights, values, weights, start.partial)

@@ -9,9 +9,9 @@
 #include "engine/ckpt/safetensors.h"
 #include "engine/ckpt/state_digest.h"
 #include "engine/ckpt/store_names.h"
-#include "engine/numerics.h"
 #include "engine/tensor.h"
 #include "engine/train/model_export.h"
+#include "engine/train/train_state.h"
 #include "engine/world/directories.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -73,7 +73,7 @@ Status ReadSource(World& world, const std::string& path, Source& source) {
 
 // Of a checkpoint, where each replica keeps a tensor of its own: makes one for
 // all of them, as an export has it.
-void CombineReplicas(std::span<const ParameterInfo> values, Source& source) {
+void CombineTensors(std::span<const ParameterInfo> values, Source& source) {
   for (const ParameterInfo& info : values) {
     const auto found = source.checkpoint.tensors.find(info.name);
     if (found == source.checkpoint.tensors.end()) continue;
@@ -86,10 +86,7 @@ void CombineReplicas(std::span<const ParameterInfo> values, Source& source) {
     std::memcpy(of_replicas.data(), all.bytes.data(), all.bytes.size());
     std::vector<float>& one = source.combined[info.name];
     one.resize(info.size);
-    for (size_t i = 0; i < info.size; ++i) {
-      one[i] = numerics::ReplicaMean(of_replicas.data() + i, info.size,
-                                     all.shape[0]);
-    }
+    CombineReplicas(of_replicas, one);
     source.tensors[info.name] = {.name = info.name,
                                  .shape = info.shape,
                                  .bytes = std::as_bytes(std::span(one))};
@@ -137,7 +134,7 @@ Result<size_t> ReadWeights(World& world, const std::string& path,
                            std::span<float> weights, PartialWeights partial) {
   Source source;
   RETURN_IF_ERROR(ReadSource(world, path, source));
-  CombineReplicas(parameters, source);
+  CombineTensors(parameters, source);
   std::vector<const ParameterInfo*> given;
   std::string missing;
   for (const ParameterInfo& info : parameters) {

@@ -459,6 +459,16 @@ std::vector<ParameterInfo> TrainedValues(const Model& model) {
   return values;
 }
 
+size_t ValueCount(const Model& model) {
+  return model.parameter_count() + model.replica_state_size();
+}
+
+std::vector<float> InitialValues(const Model& model, uint64_t rng_key) {
+  std::vector<float> values(ValueCount(model));
+  model.Initialize(rng_key, std::span(values).first(model.parameter_count()));
+  return values;
+}
+
 size_t Model::replica_state_size() const {
   const std::span<const ParameterInfo> infos = replica_state();
   return infos.empty() ? 0 : infos.back().offset + infos.back().size;

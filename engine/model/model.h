@@ -94,6 +94,9 @@ class Model {
 // All that a model is once it is trained, in one flat array: its parameters,
 // and behind them its replica_state(), one for all replicas.
 std::vector<ParameterInfo> TrainedValues(const Model& model);
+// Their number, and what they are before any training: +0 for the replicas.
+size_t ValueCount(const Model& model);
+std::vector<float> InitialValues(const Model& model, uint64_t rng_key);
 
 }  // namespace gauntlet
 

@@ -129,26 +129,36 @@ Status Forming::Load(const CheckpointRef& parent) {
   MakeState(StartFrom::kCheckpoint);
   RETURN_IF_ERROR(LoadState(parts_.world, *parts_.store, parent,
                             *parts_.schedule, *parts_.state));
-  const Position& position = parts_.state->position;
-  resumed_from_ = position.step;
+  resumed_from_ = parts_.step();
   started_as_ = parts_.state->ComputeDigest();
-  parts_.world.events.Emit({.kind = EventKind::kResumed,
-                            .generation = parts_.generation(),
-                            .step = position.step,
-                            .epoch = position.epoch,
-                            .position = position.sample,
-                            .phase = position.phase_of(),
-                            .digest = started_as_,
-                            .path = parent.name});
-  if (parts_.chief()) {
-    parts_.reporter.Progress(
-        {.step = position.step,
-         .epoch = position.epoch,
-         .line =
-             fmt::format("resumed {}: step {}, epoch {}, row {}", parent.name,
-                         position.step, position.epoch, position.sample)});
-  }
+  LogEvent event = StartEvent(EventKind::kResumed);
+  event.path = parent.name;
+  parts_.world.events.Emit(std::move(event));
+  SayStart("resumed " + parent.name, "");
   return OkStatus();
+}
+
+// Where the state stands that training goes on from.
+LogEvent Forming::StartEvent(EventKind kind) const {
+  const Position& position = parts_.state->position;
+  return {.kind = kind,
+          .generation = parts_.generation(),
+          .step = position.step,
+          .epoch = position.epoch,
+          .position = position.sample,
+          .phase = position.phase_of(),
+          .digest = started_as_};
+}
+
+void Forming::SayStart(const std::string& how, const std::string& whence) {
+  if (!parts_.chief()) return;
+  const Position& position = parts_.state->position;
+  parts_.reporter.Progress(
+      {.step = position.step,
+       .epoch = position.epoch,
+       .line =
+           fmt::format("{}: step {}, epoch {}, row {}{}", how, position.step,
+                       position.epoch, position.sample, whence)});
 }
 
 // From the state that a worker holds in memory. An error of the ring leaves
@@ -186,22 +196,10 @@ Status Forming::TakeFrom(const StartDecision::Memory& memory, bool keeps) {
 }
 
 void Forming::SayCarriedOn(const std::string& from) {
-  const Position& position = parts_.state->position;
-  parts_.world.events.Emit({.kind = EventKind::kCarriedOn,
-                            .generation = parts_.generation(),
-                            .step = position.step,
-                            .epoch = position.epoch,
-                            .position = position.sample,
-                            .phase = position.phase_of(),
-                            .digest = started_as_,
-                            .detail = from});
-  if (!parts_.chief()) return;
-  parts_.reporter.Progress(
-      {.step = position.step,
-       .epoch = position.epoch,
-       .line =
-           fmt::format("rejoined: step {}, epoch {}, row {} ({})",
-                       position.step, position.epoch, position.sample, from)});
+  LogEvent event = StartEvent(EventKind::kCarriedOn);
+  event.detail = from;
+  parts_.world.events.Emit(std::move(event));
+  SayStart("rejoined", fmt::format(" ({})", from));
 }
 
 // What each worker says, by rank, before the first step.

@@ -53,6 +53,8 @@ class Forming {
   Status CarryOn(const StartDecision::Memory& memory);
   Status TakeFrom(const StartDecision::Memory& memory, bool keeps);
   void SayCarriedOn(const std::string& from);
+  LogEvent StartEvent(EventKind kind) const;
+  void SayStart(const std::string& how, const std::string& whence);
   Result<std::vector<std::string>> Tell(const std::string& said);
 
   WorkerParts& parts_;

@@ -109,12 +109,9 @@ Status RemoveExportIfThere(Storage& storage, const std::string& directory) {
 Status WriteExport(World& world, const std::string& directory,
                    const TrainedModel& trained) {
   ASSIGN_OR_RETURN(const std::string description, DescribeModel(trained));
-  const std::vector<float> replica_state =
-      CombinedReplicaState(trained.model, trained.state);
-  std::vector<TensorView> views =
-      ViewsOf(trained.model.parameters(), trained.state.parameters);
-  std::ranges::move(ViewsOf(trained.model.replica_state(), replica_state),
-                    std::back_inserter(views));
+  const std::vector<float> values = ValuesOf(trained.model, trained.state);
+  const std::vector<TensorView> views =
+      ViewsOf(TrainedValues(trained.model), values);
   const SafetensorsLayout layout =
       LayOutSafetensors(views, trained.state.position.step);
   RETURN_IF_ERROR(world.storage.MakeDirectory(directory));

@@ -323,18 +323,22 @@ void StartFromValues(const Model& model, std::span<const float> values,
   }
 }
 
+void CombineReplicas(std::span<const float> of_replicas, std::span<float> one) {
+  for (size_t i = 0; i < one.size(); ++i) {
+    one[i] = numerics::ReplicaMean(of_replicas.data() + i, one.size(),
+                                   of_replicas.size() / one.size());
+  }
+}
+
 std::vector<float> CombinedReplicaState(const Model& model,
                                         const TrainState& state) {
   std::vector<float> combined(model.replica_state_size());
   if (combined.empty()) return combined;
   const size_t replicas = state.replica_state.size() / combined.size();
   for (const ParameterInfo& info : model.replica_state()) {
-    const float* const first =
-        state.replica_state.data() + info.offset * replicas;
-    for (size_t i = 0; i < info.size; ++i) {
-      combined[info.offset + i] =
-          numerics::ReplicaMean(first + i, info.size, replicas);
-    }
+    CombineReplicas(std::span(state.replica_state)
+                        .subspan(info.offset * replicas, info.size * replicas),
+                    std::span(combined).subspan(info.offset, info.size));
   }
   return combined;
 }

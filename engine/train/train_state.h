@@ -164,6 +164,8 @@ void StartFromValues(const Model& model, std::span<const float> values,
 // mean over replicas, in their order, laid out as the model's replica_state().
 std::vector<float> CombinedReplicaState(const Model& model,
                                         const TrainState& state);
+// The same of one tensor: the replicas' values one after another, into one's.
+void CombineReplicas(std::span<const float> of_replicas, std::span<float> one);
 
 }  // namespace gauntlet
 

@@ -27,12 +27,10 @@ Status BuildModel(WorkerParts& parts) {
                                               train.classes, options.kernels));
   std::unique_ptr<Model>& model = parts.built.model;
   if (options.job.start.weights &&
-      inputs.weights.size() !=
-          model->parameter_count() + model->replica_state_size()) {
+      inputs.weights.size() != ValueCount(*model)) {
     return InvalidArgument(
         fmt::format("start.weights: expected {} floats, found {}",
-                    model->parameter_count() + model->replica_state_size(),
-                    inputs.weights.size()));
+                    ValueCount(*model), inputs.weights.size()));
   }
   if (inputs.memo != nullptr) {
     model =

@@ -3,14 +3,11 @@
 #include <algorithm>
 
 namespace gauntlet {
-namespace {
 
 bool MakesState(RecordKind kind) {
   return kind == RecordKind::kResumed || kind == RecordKind::kCarriedOn ||
          kind == RecordKind::kInitialized;
 }
-
-}  // namespace
 
 uint64_t GenerationOf(const LifeEvents& life) {
   uint64_t generation = 0;

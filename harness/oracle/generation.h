@@ -75,6 +75,8 @@ struct Generation {
   bool StoppedOrderly() const;
 };
 
+// Whether a worker says with it that it has a state to train on.
+bool MakesState(RecordKind kind);
 // Of the events of a life, or of what lies between two times that it left a
 // generation to rejoin: the last that it names, as some of them name none.
 // 0: it never got so far.

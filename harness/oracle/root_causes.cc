@@ -121,11 +121,7 @@ struct Formed {
 Formed FormedOf(const LifeEvents& life) {
   Formed formed;
   for (const RecordEvent& event : life.events) {
-    if (event.kind != RecordKind::kResumed &&
-        event.kind != RecordKind::kCarriedOn &&
-        event.kind != RecordKind::kInitialized) {
-      continue;
-    }
+    if (!MakesState(event.kind)) continue;
     if (formed.first == 0) formed.first = event.generation;
     formed.last = event.generation;
   }

@@ -1,9 +1,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/data/dataset.h"
 #include "engine/data/row_schedule.h"
-#include "engine/model/model.h"
 #include "harness/scenario/fault_reader.h"
 #include "harness/scenario/map_reader.h"
 #include "harness/scenario/matrix.h"

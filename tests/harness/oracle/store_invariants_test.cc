@@ -125,13 +125,18 @@ TEST(StoreTest, RemovalsThatTheDiskRefusesForEverLeaveWhatIsThere) {
   EXPECT_EQ(ReportOf(record, "store").breaches, 0u);
 }
 
-TEST(StoreTest, AnErrorThatVoidsNoSaveMayHaveMetARemoval) {
+// A removal that was not done to its end, and an error at that point.
+Record WithARemovalLeft(const std::string& point) {
   Record record = UndisturbedRun();
   record.left.temporary = {".deleting-step-000000002-g1"};
-  record.faults.push_back(
-      {.id = "no", .kind = "errno", .point = "ckpt.commit.fsync"});
+  record.faults.push_back({.id = "no", .kind = "errno", .point = point});
   EventOf(record, 0, 1, K::kLifeBegin, 0) = {.kind = K::kFaultFired,
                                              .detail = "no"};
+  return record;
+}
+
+TEST(StoreTest, AnErrorThatVoidsNoSaveMayHaveMetARemoval) {
+  Record record = WithARemovalLeft("ckpt.commit.fsync");
   EXPECT_EQ(ReportOf(record, "store").breaches, 0u);
   LifeOf(record, 0, 1).events.push_back({.kind = K::kSaveFailed, .step = 2});
   EXPECT_EQ(ReportOf(record, "store").breaches, 1u);
@@ -280,12 +285,7 @@ TEST(ResumePointTest, DamageOfAnotherFileExcusesNoFallBack) {
 }
 
 TEST(StoreTest, OnlyAnErrorRefusesARemoval) {
-  Record record = UndisturbedRun();
-  record.left.temporary = {".deleting-step-000000002-g1"};
-  record.faults.push_back(
-      {.id = "no", .kind = "errno", .point = "ckpt.retire.remove"});
-  EventOf(record, 0, 1, K::kLifeBegin, 0) = {.kind = K::kFaultFired,
-                                             .detail = "no"};
+  Record record = WithARemovalLeft("ckpt.retire.remove");
   ASSERT_EQ(ReportOf(record, "store").breaches, 0u);
   for (const char* kind : {"preempt", "clock_jump", "bit_flip"}) {
     record.faults.back().kind = kind;
