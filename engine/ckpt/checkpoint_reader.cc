@@ -41,7 +41,8 @@ class DirectoryReader {
       return DataLoss(name + ": missing");
     }
     if (entry->kind != FileKind::kFile) {
-      return DataLoss(name + ": expected a file, found a directory");
+      return DataLoss(fmt::format("{}: expected a file, found {}", name,
+                                  FileKindName(entry->kind)));
     }
     auto file = Retrying(world_, [&] {
       return world_.storage.Open(path_ + "/" + name, OpenMode::kRead);

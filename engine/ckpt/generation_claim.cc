@@ -81,6 +81,7 @@ bool IsParent(const ScannedCheckpoint& checkpoint, const ParentRecord& parent) {
 
 // Gives the parent this generation's suffix. Another generation may have
 // renamed it meanwhile: then it is looked for again, by what it holds.
+// kNotFound: it is gone, another parent is to be chosen.
 Result<CheckpointRef> Adopt(World& world, const std::string& directory,
                             const ClaimRecord& record, CheckpointName name) {
   for (int round = 0; round < kMaxRounds; ++round) {
@@ -107,8 +108,8 @@ Result<CheckpointRef> Adopt(World& world, const std::string& directory,
           return IsParent(checkpoint, record.parent);
         });
     if (found == scan.checkpoints.end()) {
-      return FailedPrecondition(fmt::format(
-          "{}: gone after it was recorded as parent", record.parent.name));
+      return NotFound(record.parent.name +
+                      ": gone after it was recorded as parent");
     }
     name = found->parsed;
   }
@@ -323,10 +324,12 @@ Result<RecordedClaim> RecordParent(World& world, const StoreOptions& options,
     RETURN_IF_ERROR(CheckNotFenced(world, directory, generation));
     if (!claim.choice.parent) return claim;
     claim.lineage = LineageUpTo(claim.scan, *claim.choice.parent);
-    ASSIGN_OR_RETURN(
-        claim.parent,
+    Result<CheckpointRef> parent =
         Adopt(world, directory, claim.record,
-              claim.scan.checkpoints[*claim.choice.parent].parsed));
+              claim.scan.checkpoints[*claim.choice.parent].parsed);
+    // A late survivor's retention may have taken it.
+    if (parent.status().code() == Code::kNotFound) continue;
+    ASSIGN_OR_RETURN(claim.parent, std::move(parent));
     claim.lineage.back().ref = *claim.parent;
     return claim;
   }

@@ -53,6 +53,13 @@ bool WasTaken(const StoreScan& scan, const std::string& edit) {
 
 // What a person asked for; nullopt: nothing, or it was done already.
 Result<std::optional<size_t>> EditedParent(const StoreScan& scan) {
+  if (scan.state_file.half_edit) {
+    return InvalidArgument(fmt::format(
+        "{}: edited, latest: {}, but the last line is of latest: {}; to go "
+        "back delete the last line, to go on set latest to that again",
+        kStateFileName, *scan.state_file.half_edit,
+        scan.state_file.all.back()));
+  }
   const std::optional<std::string>& edit = scan.state_file.edit;
   if (!edit) return std::optional<size_t>();
   for (size_t i = 0; i < scan.checkpoints.size(); ++i) {

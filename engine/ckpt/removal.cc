@@ -26,7 +26,7 @@ Status RemoveTreeTo(World& world, const std::string& path, int depth) {
     const std::string child = path + "/" + entry.name;
     RETURN_IF_ERROR(entry.kind == FileKind::kDirectory
                         ? RemoveTreeTo(world, child, depth - 1)
-                        : RemoveOne(world, child, FileKind::kFile));
+                        : RemoveOne(world, child, entry.kind));
   }
   return RemoveOne(world, path, FileKind::kDirectory);
 }
@@ -43,7 +43,7 @@ Status RemoveRenamed(World& world, const std::string& directory,
 }  // namespace
 
 Status RemoveTree(World& world, const std::string& path, FileKind kind) {
-  if (kind == FileKind::kFile) return RemoveOne(world, path, kind);
+  if (kind != FileKind::kDirectory) return RemoveOne(world, path, kind);
   return RemoveTreeTo(world, path, kMaxDepth);
 }
 

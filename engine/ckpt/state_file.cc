@@ -1,6 +1,7 @@
 #include "engine/ckpt/state_file.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "engine/ckpt/store_names.h"
 #include "engine/ckpt/text_record.h"
@@ -35,6 +36,28 @@ bool IsEdit(std::string_view text, const TextRecord& record,
          (all.empty() || all.back() != latest);
 }
 
+bool DifferInOneBit(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  int bits = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    bits += std::popcount(static_cast<unsigned char>(a[i] ^ b[i]));
+  }
+  return bits == 1;
+}
+
+// Nothing but `latest` is other than it was written, and what it names now is
+// no flipped bit.
+bool IsHalfEdit(std::string_view text, const std::string& latest,
+                const std::vector<std::string>& all) {
+  if (all.empty() || latest == all.back() || !CheckpointName::Parse(latest)) {
+    return false;
+  }
+  const std::string written = EncodeStateFile(all);
+  return text.ends_with(
+             std::string_view(written).substr(written.rfind(kDigestKey))) &&
+         !DifferInOneBit(text, written);
+}
+
 std::string DamageOf(std::string_view text, const TextRecord& record) {
   if (record.digest == DigestLine::kRight) return "";
   if (text.empty()) return "empty";
@@ -61,6 +84,7 @@ StateFile ParseStateFile(std::string_view text) {
   }
   const auto latest = record.Find("latest");
   if (latest && IsEdit(text, record, *latest, file.all)) file.edit = *latest;
+  if (latest && IsHalfEdit(text, *latest, file.all)) file.half_edit = *latest;
   if (!file.edit) file.damage = DamageOf(text, record);
   return file;
 }

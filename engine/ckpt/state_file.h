@@ -14,6 +14,8 @@ struct StateFile {
   std::vector<std::string> all;
   // What a person asks to go back to, as it stands in the file: any text.
   std::optional<std::string> edit;
+  // What a person may have meant to ask for, and did not: the last line stands.
+  std::optional<std::string> half_edit;
   // Why nobody asked for anything, though it is not as it was written: "empty",
   // "of other bytes than …"; nor is `all` to be trusted. Empty: it is.
   std::string damage;

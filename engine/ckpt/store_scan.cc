@@ -78,6 +78,10 @@ Status ScanEntry(World& world, const std::string& directory,
     return ScanClaim(world, path, parsed.generation, scan);
   }
   if (parsed.kind == EntryKind::kCheckpoint) {
+    if (entry.kind == FileKind::kDirectoryLink) {
+      return InvalidArgument(path + ": expected a directory, found " +
+                             std::string(FileKindName(entry.kind)));
+    }
     if (entry.kind != FileKind::kDirectory) return OkStatus();
     return ScanCheckpoint(world, path,
                           {.name = entry.name,

@@ -106,8 +106,12 @@ Result<std::optional<FileKind>> KindOf(DIR* directory, const dirent& entry,
     if (errno == ENOENT) return std::optional<FileKind>();
     return PosixError(errno, path + "/" + entry.d_name, "stat");
   }
-  return std::optional(S_ISDIR(info.st_mode) ? FileKind::kDirectory
-                                             : FileKind::kFile);
+  if (S_ISDIR(info.st_mode)) {
+    return std::optional(entry.d_type == DT_LNK ? FileKind::kDirectoryLink
+                                                : FileKind::kDirectory);
+  }
+  return std::optional(S_ISREG(info.st_mode) ? FileKind::kFile
+                                             : FileKind::kOther);
 }
 
 }  // namespace

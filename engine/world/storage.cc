@@ -4,6 +4,20 @@
 
 namespace gauntlet {
 
+std::string_view FileKindName(FileKind kind) {
+  switch (kind) {
+    case FileKind::kFile:
+      return "a file";
+    case FileKind::kDirectory:
+      return "a directory";
+    case FileKind::kDirectoryLink:
+      return "a symbolic link to a directory";
+    case FileKind::kOther:
+      break;
+  }
+  return "neither a file nor a directory";
+}
+
 Result<std::string> ReadFile(Storage& storage, const std::string& path,
                              uint64_t limit) {
   ASSIGN_OR_RETURN(const auto file, storage.Open(path, OpenMode::kRead));

@@ -15,6 +15,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/status.h"
@@ -49,7 +50,10 @@ class FileLock {
   virtual ~FileLock() = default;
 };
 
-enum class FileKind { kFile, kDirectory };
+// What a name in a directory stands for. A link to a file is a file; a link to
+// a directory is neither, as what is in there is somebody else's.
+enum class FileKind { kFile, kDirectory, kDirectoryLink, kOther };
+std::string_view FileKindName(FileKind kind);  // "a file"
 
 struct DirectoryEntry {
   std::string name;
@@ -68,7 +72,7 @@ class Storage {
   // Replaces a file or an empty directory at `to`; kAlreadyExists if `to` is a
   // directory that is not empty.
   virtual Status Rename(const std::string& from, const std::string& to) = 0;
-  // A file, or an empty directory.
+  // An empty directory, or what is none.
   virtual Status Remove(const std::string& path, FileKind kind) = 0;
   virtual Status SyncDirectory(const std::string& path) = 0;
   // Creates the file if need be; kAlreadyExists while another holds it.

@@ -94,6 +94,26 @@ TEST_F(CheckpointStoreTest, WorksOnARealDirectory) {
   EXPECT_TRUE(storage.Remove(path, FileKind::kDirectory).ok());
 }
 
+// What it points to is another store's, to keep or to remove.
+TEST_F(CheckpointStoreTest, ALinkedCheckpointIsRefused) {
+  char path[] = "/tmp/ckpt_store_XXXXXX";
+  ASSERT_NE(mkdtemp(path), nullptr);
+  PosixStorage storage;
+  TestWorld test(storage);
+  const std::string directory = std::string(path) + "/store";
+  CheckpointStore linked = OpenStore(test.world, 1, directory);
+  const std::string link = directory + "/step-000000001-g1";
+  ASSERT_EQ(symlink(path, link.c_str()), 0);
+  const Status claimed = linked.ClaimGeneration(std::string(kJob)).status();
+  EXPECT_EQ(claimed.code(), Code::kInvalidArgument);
+  EXPECT_THAT(
+      claimed.message(),
+      HasSubstr(link + ": expected a directory, found a symbolic link"));
+  EXPECT_EQ(unlink(link.c_str()), 0);
+  EXPECT_TRUE(storage.Remove(directory, FileKind::kDirectory).ok());
+  EXPECT_TRUE(storage.Remove(path, FileKind::kDirectory).ok());
+}
+
 TEST_F(CheckpointStoreTest, KeepsOneCheckpointOnlyAfterTheNextIsCommitted) {
   CheckpointStore store = Saved({1, 2}, 1);
   EXPECT_THAT(Checkpoints(storage_, kDirectory),
@@ -309,6 +329,18 @@ TEST_F(CheckpointStoreTest, GoesBackWhereThePersonEditedTheStateFile) {
   CheckpointStore store = Saved({});
   EXPECT_TRUE(Save(store, 4, 3).ok());
   EXPECT_EQ(Recover(test_.world).step, 3u);
+}
+
+TEST_F(CheckpointStoreTest, AHalfDoneEditStopsBeforeRetentionTakesItsTarget) {
+  Saved({1, 2, 4});
+  std::string& state = Bytes("checkpoint");
+  const std::string latest = "latest: step-000000004";
+  state.replace(state.find(latest), latest.size(), "latest: step-000000001");
+  const Status status = Recover(test_.world).status;
+  EXPECT_EQ(status.code(), Code::kInvalidArgument);
+  EXPECT_THAT(status.message(),
+              HasSubstr("latest: step-000000001-g1, but the last line is of "
+                        "latest: step-000000004-g1"));
 }
 
 TEST_F(CheckpointStoreTest, RefusesAnEditToSomethingElse) {

@@ -247,5 +247,28 @@ TEST_F(FencingTest, RetentionOfAnOldGenerationCannotTakeTheParent) {
               ElementsAre("step-000000001-g2", "step-000000002-g1"));
 }
 
+// A late survivor's retention may remove what was just recorded as parent.
+TEST_F(FencingTest, WhereTheParentGoesBeforeItIsTakenAnOlderOneIsChosen) {
+  CheckpointStore first = Claimed(old_.world);
+  ASSERT_TRUE(Save(first, 1, 1).ok());
+  ASSERT_TRUE(Save(first, 1, 2).ok());
+  const std::string newest = "/store/step-000000002-g1";
+  storage_.gate = [&](Operation operation, const std::string& path) {
+    if (operation != Operation::kChange || path != newest) return OkStatus();
+    auto contents = storage_.Contents();
+    std::erase_if(contents, [&](const auto& file) {
+      return file.first.starts_with(newest);
+    });
+    storage_.SetContents(contents);
+    return OkStatus();
+  };
+  const Recovered recovered = Recover(new_.world);
+  ASSERT_TRUE(recovered.status.ok()) << recovered.status.ToString();
+  EXPECT_EQ(recovered.step, 1u);
+  storage_.gate = nullptr;
+  TestWorld third(storage_);
+  EXPECT_EQ(Recover(third.world).step, 1u);
+}
+
 }  // namespace
 }  // namespace gauntlet

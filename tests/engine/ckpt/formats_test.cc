@@ -262,8 +262,10 @@ TEST(StateFileTest, IsObeyedOnlyWhereAPersonEditedIt) {
       Replaced(text, "latest: step-000000002", "latest: step-000000001");
   EXPECT_EQ(ParseStateFile(edited).edit, std::nullopt) << "its digest is wrong";
   EXPECT_NE(ParseStateFile(edited).damage, "");
+  EXPECT_EQ(ParseStateFile(edited).half_edit, "step-000000001-g1");
   const std::string unsealed = edited.substr(0, edited.rfind("xxh3_128"));
   EXPECT_EQ(ParseStateFile(unsealed).edit, "step-000000001-g1");
+  EXPECT_EQ(ParseStateFile(unsealed).half_edit, std::nullopt);
   const std::string typo = Replaced(unsealed, "latest: step", "latest: stop");
   EXPECT_EQ(ParseStateFile(typo).edit, "stop-000000001-g1");
   EXPECT_EQ(ParseStateFile("latest: x\r\n").edit, "x");
@@ -287,6 +289,7 @@ TEST(StateFileTest, TakesNoFlippedBitAndNoCutForAnEdit) {
         flipped[i] = static_cast<char>(flipped[i] ^ (1 << bit));
         ASSERT_EQ(ParseStateFile(flipped).edit, std::nullopt) << flipped;
         ASSERT_NE(ParseStateFile(flipped).damage, "") << flipped;
+        ASSERT_EQ(ParseStateFile(flipped).half_edit, std::nullopt) << flipped;
       }
       ASSERT_EQ(ParseStateFile(text.substr(0, i)).edit, std::nullopt) << i;
       ASSERT_NE(ParseStateFile(text.substr(0, i)).damage, "") << i;

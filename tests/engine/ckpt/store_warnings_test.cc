@@ -54,11 +54,11 @@ TEST_F(StoreWarningsTest, AStoreAsItWasWrittenIsNothingToSpeakOf) {
 
 TEST_F(StoreWarningsTest, AStateFileThatIsIgnoredIsSaid) {
   const std::string whole = Bytes("checkpoint");
-  std::string edited = whole;
-  edited.replace(edited.find("latest: step-000000005"), 22,
-                 "latest: step-000000002");
+  std::string flipped = whole;  // in one bit: nobody's edit
+  flipped.replace(flipped.find("latest: step-000000005"), 22,
+                  "latest: step-000000004");
   const std::pair<std::string, std::string> kCases[] = {
-      {edited, "checkpoint: its last line is the digest of other bytes; "},
+      {flipped, "checkpoint: its last line is the digest of other bytes; "},
       {"", "checkpoint: empty; "},
       {std::string("\x7f"
                    "ELF\0\0\1",

@@ -9,6 +9,7 @@
 #include "tests/engine/real/scratch_directory.h"
 #include "tests/engine/real/test_process.h"
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <signal.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
@@ -105,20 +106,27 @@ TEST(PosixStorageTest, OnlyRegularFilesCanBeOpened) {
   }
 }
 
-TEST(PosixStorageTest, ListsLinksAsWhatTheyPointTo) {
+TEST(PosixStorageTest, ALinkToADirectoryIsNone) {
   const ScratchDirectory scratch;
   PosixStorage storage;
   ASSERT_TRUE(storage.MakeDirectory(scratch / "folder").ok());
   ASSERT_EQ(symlink("folder", (scratch / "to-folder").c_str()), 0);
   ASSERT_EQ(symlink("nothing", (scratch / "to-nothing").c_str()), 0);
+  ASSERT_EQ(mkfifo((scratch / "pipe").c_str(), 0600), 0);
   const auto entries = storage.List(scratch.path());
   std::vector<std::string> found;
   for (const DirectoryEntry& entry : *entries) {
-    found.push_back(entry.name +
-                    (entry.kind == FileKind::kDirectory ? "/" : ""));
+    found.push_back(
+        fmt::format("{}: {}", entry.name, FileKindName(entry.kind)));
   }
   EXPECT_THAT(found,
-              testing::ElementsAre("folder/", "to-folder/", "to-nothing"));
+              testing::ElementsAre("folder: a directory",
+                                   "pipe: neither a file nor a directory",
+                                   "to-folder: a symbolic link to a directory",
+                                   "to-nothing: a file"));
+  EXPECT_TRUE(
+      storage.Remove(scratch / "to-folder", FileKind::kDirectoryLink).ok());
+  EXPECT_EQ(storage.List(scratch.path())->size(), 3u);
 }
 
 TEST(PosixStorageTest, ErrorsNamePathAndOperation) {
