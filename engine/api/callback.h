@@ -52,6 +52,8 @@ struct Progress {
 struct Boundary : Progress {
   std::span<const ParameterInfo> parameters;  // what the weights are
   std::span<float> weights;
+  // What the replicas keep for themselves, each tensor of all of them.
+  std::span<float> replica_state;
   // The callback's own numbers: in every checkpoint, and back after a restart.
   std::span<float> state;
   // Writes the trained model's values (weights_file.h).
@@ -64,8 +66,8 @@ class Callback {
 
   // Names its state among the callbacks'; [a-z0-9_]+.
   virtual std::string name() const = 0;
-  // How many floats it keeps, for a model of so many weights.
-  virtual size_t StateSize(size_t /*weights*/) const { return 0; }
+  // How many floats it keeps, for such a model.
+  virtual size_t StateSize(const ModelExtent&) const { return 0; }
   // Before anything runs: what it asks of the engine. kInvalidArgument: what it
   // was told makes no sense, or contradicts another callback.
   virtual Status Configure(TrainOptions& /*options*/) const {

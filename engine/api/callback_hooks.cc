@@ -15,10 +15,10 @@ CallbackHooks::CallbackHooks(World& world, std::span<Callback* const> callbacks,
       values_(TrainedValues(model)),
       chief_(chief) {}
 
-std::vector<HookState> CallbackHooks::states(size_t parameters) const {
+std::vector<HookState> CallbackHooks::states(const ModelExtent& model) const {
   std::vector<HookState> states;
   for (const Callback* callback : callbacks_) {
-    const size_t size = callback->StateSize(parameters);
+    const size_t size = callback->StateSize(model);
     if (size == 0) continue;
     states.push_back({.name = "callbacks/" + callback->name(), .size = size});
   }
@@ -42,13 +42,18 @@ Status CallbackHooks::TakePart(
     const std::function<Status(Callback&, const Boundary&)>& call) {
   size_t offset = 0;
   for (Callback* callback : callbacks_) {
-    const size_t size = callback->StateSize(state.parameters.size());
-    const Boundary here = {
-        ProgressOf(state), model_->parameters(), state.parameters,
-        std::span(state.hook_state).subspan(offset, size),
-        [&](const std::string& path) {
-          return WriteWeights(*world_, path, values_, ValuesOf(*model_, state));
-        }};
+    const size_t size =
+        callback->StateSize({.parameters = state.parameters.size(),
+                             .replica_state = state.replica_state.size()});
+    const Boundary here = {ProgressOf(state),
+                           model_->parameters(),
+                           state.parameters,
+                           state.replica_state,
+                           std::span(state.hook_state).subspan(offset, size),
+                           [&](const std::string& path) {
+                             return WriteWeights(*world_, path, values_,
+                                                 ValuesOf(*model_, state));
+                           }};
     RETURN_IF_ERROR(Keep(*callback, call(*callback, here)));
     offset += size;
   }

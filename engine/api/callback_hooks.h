@@ -18,7 +18,7 @@ class CallbackHooks final : public LoopHooks {
   CallbackHooks(World& world, std::span<Callback* const> callbacks,
                 const Model& model, bool chief);
 
-  std::vector<HookState> states(size_t parameters) const override;
+  std::vector<HookState> states(const ModelExtent& model) const override;
   Status TrainBegin(TrainState& state) override;
   Status EpochBegin(TrainState& state) override;
   Status StepEnd(TrainState& state, const StepOutcome& outcome) override;

@@ -13,14 +13,17 @@ constexpr size_t kBest = 0;
 constexpr size_t kHasBest = 1;
 constexpr size_t kWaited = 2;  // epochs since the best one
 constexpr size_t kStopped = 3;
-constexpr size_t kBestWeights = 4;
+// The weights of the best epoch, behind them what its replicas kept.
+constexpr size_t kBestModel = 4;
 
 constexpr uint32_t kMaxPatience = 1 << 24;
 
 }  // namespace
 
-size_t EarlyStopping::StateSize(size_t weights) const {
-  return kBestWeights + (options_.restore_best_weights ? weights : 0);
+size_t EarlyStopping::StateSize(const ModelExtent& model) const {
+  return kBestModel + (options_.restore_best_weights
+                           ? model.parameters + model.replica_state
+                           : 0);
 }
 
 Status EarlyStopping::Configure(TrainOptions& /*options*/) const {
@@ -56,13 +59,14 @@ Status EarlyStopping::OnEpochEnd(const Boundary& at,
   if (at.epoch <= options_.start_from_epoch) return OkStatus();
   // An equal value later is then equal to the one that is kept.
   ASSIGN_OR_RETURN(const float value, ValueOf(metrics, options_.monitor));
-  const auto best_weights = at.state.subspan(kBestWeights);
+  const auto best_model = at.state.subspan(kBestModel);
   if (Better(value, at.state)) {
     at.state[kBest] = value;
     at.state[kHasBest] = 1.0f;
     at.state[kWaited] = 0.0f;
-    if (!best_weights.empty()) {
-      std::ranges::copy(at.weights, best_weights.begin());
+    if (options_.restore_best_weights) {
+      const auto rest = std::ranges::copy(at.weights, best_model.begin()).out;
+      std::ranges::copy(at.replica_state, rest);
     }
     return OkStatus();
   }
@@ -72,8 +76,10 @@ Status EarlyStopping::OnEpochEnd(const Boundary& at,
   }
   at.state[kStopped] = 1.0f;
   stops_ = true;
-  if (!best_weights.empty() && at.state[kHasBest] != 0.0f) {
-    std::ranges::copy(best_weights, at.weights.begin());
+  if (options_.restore_best_weights && at.state[kHasBest] != 0.0f) {
+    std::ranges::copy(best_model.first(at.weights.size()), at.weights.begin());
+    std::ranges::copy(best_model.subspan(at.weights.size()),
+                      at.replica_state.begin());
   }
   return OkStatus();
 }

@@ -32,7 +32,7 @@ class EarlyStopping final : public Callback {
   explicit EarlyStopping(EarlyStoppingOptions options) : options_(options) {}
 
   std::string name() const override { return "early_stopping"; }
-  size_t StateSize(size_t weights) const override;
+  size_t StateSize(const ModelExtent& model) const override;
   Status Configure(TrainOptions& options) const override;
   Status OnTrainBegin(const Boundary& at) override;
   Status OnEpochEnd(const Boundary& at, const EpochMetrics& metrics) override;

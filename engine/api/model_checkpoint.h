@@ -30,7 +30,7 @@ class ModelCheckpoint final : public Callback {
       : options_(std::move(options)) {}
 
   std::string name() const override { return "model_checkpoint"; }
-  size_t StateSize(size_t /*weights*/) const override { return 2; }
+  size_t StateSize(const ModelExtent&) const override { return 2; }
   Status Configure(TrainOptions& options) const override;
   Status OnEpochEnd(const Boundary& at, const EpochMetrics& metrics) override;
 

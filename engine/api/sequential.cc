@@ -38,7 +38,8 @@ Status CheckNames(const std::vector<Callback*>& callbacks) {
       return InvalidArgument(fmt::format(
           "callbacks: expected a name of a-z, 0-9 and _, found '{}'", name));
     }
-    if (callback->StateSize(1) > 0 && !names.insert(name).second) {
+    if (callback->StateSize({.parameters = 1}) > 0 &&
+        !names.insert(name).second) {
       return InvalidArgument(fmt::format(
           "callbacks: expected each name once, found {} twice", name));
     }

@@ -304,6 +304,7 @@ void Session::StartHeartbeat() {
             {.kind = EventKind::kWorkerLost,
              .generation = decision_.generation,
              .detail = fmt::format("rank {}: {}", rank, status.message())});
+        if (status.code() == Code::kDeadlineExceeded) silent_rank_ = rank;
         ring_->Abort();
       });
   heartbeat_->Start();

@@ -3,6 +3,7 @@
 #ifndef GAUNTLET_ENGINE_CLUSTER_SESSION_H_
 #define GAUNTLET_ENGINE_CLUSTER_SESSION_H_
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -72,6 +73,10 @@ class Session {
   Ring& ring() { return *ring_; }
   const Decision& decision() const { return decision_; }
 
+  // The rank whose heartbeat stopped while its connection stayed, if that broke
+  // the ring. -1: none.
+  int silent_rank() const { return silent_rank_; }
+
   // No loss is reported from here on: this rank is about to say its last word.
   void Silence() { heartbeat_->Silence(); }
 
@@ -121,6 +126,7 @@ class Session {
   std::unique_ptr<Channel> next_;
   std::unique_ptr<Channel> previous_;
   std::unique_ptr<Ring> ring_;
+  std::atomic<int> silent_rank_ = -1;
   std::unique_ptr<Heartbeat> heartbeat_;
 };
 

@@ -75,18 +75,23 @@ void AppendEvent(std::string& line, const LogEvent& event, Time time) {
 
 }  // namespace
 
-EventFile::EventFile(std::string path, Descriptor fd, const Clock& clock)
-    : path_(std::move(path)), fd_(std::move(fd)), clock_(clock) {}
+EventFile::EventFile(std::string path, Descriptor fd, const Clock& clock,
+                     OnFailure on_failure)
+    : path_(std::move(path)),
+      fd_(std::move(fd)),
+      clock_(clock),
+      on_failure_(std::move(on_failure)) {}
 
 Result<std::unique_ptr<EventFile>> EventFile::Open(
-    const std::string& path, const EventFileHeader& header,
-    const Clock& clock) {
+    const std::string& path, const EventFileHeader& header, const Clock& clock,
+    OnFailure on_failure) {
   Descriptor fd(RetryOnInterrupt([&] {
     return open(path.c_str(),
                 O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
   }));
   if (!fd.valid()) return PosixError(errno, path, "open");
-  std::unique_ptr<EventFile> file(new EventFile(path, std::move(fd), clock));
+  std::unique_ptr<EventFile> file(
+      new EventFile(path, std::move(fd), clock, std::move(on_failure)));
   file->line_ = fmt::format(
       "{{\"kind\":\"header\",\"schema\":\"gauntlet.events/v1\",\"worker\":{},"
       "\"life\":{},\"pid\":{},\"clock\":\"monotonic\"}}\n",
@@ -97,11 +102,14 @@ Result<std::unique_ptr<EventFile>> EventFile::Open(
 
 void EventFile::Emit(LogEvent event) {
   const std::lock_guard lock(mutex_);
+  if (failed_) return;
   line_.clear();
   // The time is taken under the lock: lines are in the order of their times.
   AppendEvent(line_, event, clock_.Now());
   const Status status = WriteLine();
-  CHECK(status.ok(), status.ToString());
+  if (status.ok()) return;
+  failed_ = true;
+  if (on_failure_) on_failure_(status);
 }
 
 Status EventFile::WriteLine() {

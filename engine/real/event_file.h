@@ -14,6 +14,7 @@
 #ifndef GAUNTLET_ENGINE_REAL_EVENT_FILE_H_
 #define GAUNTLET_ENGINE_REAL_EVENT_FILE_H_
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -35,21 +36,27 @@ struct EventFileHeader {
 class EventFile final : public EventLog {
  public:
   // Creates the file, or goes on at its end, and writes the header.
+  // `on_failure` is called once, from any thread.
+  using OnFailure = std::function<void(const Status&)>;
   static Result<std::unique_ptr<EventFile>> Open(const std::string& path,
                                                  const EventFileHeader& header,
-                                                 const Clock& clock);
+                                                 const Clock& clock,
+                                                 OnFailure on_failure);
 
-  // A log that cannot be written is no log: stops the program.
+  // A log that cannot be written ends there: what it is of goes on.
   void Emit(LogEvent event) override;
 
  private:
-  EventFile(std::string path, Descriptor fd, const Clock& clock);
+  EventFile(std::string path, Descriptor fd, const Clock& clock,
+            OnFailure on_failure);
   Status WriteLine();
 
   const std::string path_;
   const Descriptor fd_;
   const Clock& clock_;
+  const OnFailure on_failure_;
   std::mutex mutex_;
+  bool failed_ = false;
   std::string line_;  // kept for its memory
 };
 

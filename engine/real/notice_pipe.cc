@@ -1,9 +1,11 @@
 #include "engine/real/notice_pipe.h"
 
+#include <algorithm>
 #include <bit>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "engine/real/posix_status.h"
@@ -77,6 +79,12 @@ WorkerProgress ProgressOf(const Json& object) {
           .meeting = object.contains("meeting")
                          ? std::optional(WholeOf(object, "meeting"))
                          : std::nullopt,
+          .silent_rank =
+              object.contains("silent_rank")
+                  ? std::optional(static_cast<int>(
+                        std::min<uint64_t>(WholeOf(object, "silent_rank"),
+                                           std::numeric_limits<int>::max())))
+                  : std::nullopt,
           .saving = object.contains("saving_ns")
                         ? std::optional(DurationOf(object, "saving_ns"))
                         : std::nullopt,
@@ -122,6 +130,7 @@ std::string NoticeLine(const WorkerProgress& progress) {
     fields["patience_ns"] = progress.patience.count();
   }
   if (progress.meeting) fields["meeting"] = *progress.meeting;
+  if (progress.silent_rank) fields["silent_rank"] = *progress.silent_rank;
   if (progress.saving) fields["saving_ns"] = progress.saving->count();
   if (progress.formed > 0) fields["formed"] = progress.formed;
   if (!progress.failure.empty()) {

@@ -132,6 +132,7 @@ void Attempt::TakeProgress(int worker, const WorkerProgress& progress) {
   } else if (progress.meeting) {
     launch_.budget.Reached(progress.step);
     regroup_.Meets(worker, *progress.meeting, now);
+    if (progress.silent_rank) NoteSilence(*progress.silent_rank);
     // Nobody else is to come.
     if (!MayRegroup()) GiveThemUntil(options_.survivors_grace);
   } else if (progress.saving) {
@@ -149,6 +150,11 @@ void Attempt::TakeProgress(int worker, const WorkerProgress& progress) {
   } else {
     failures_[worker] = progress.failure;
   }
+}
+
+void Attempt::NoteSilence(int rank) {
+  if (rank < 0 || static_cast<size_t>(rank) >= members_.size()) return;
+  regroup_.Silent(members_[static_cast<size_t>(rank)]);
 }
 
 void Attempt::TakeExit(int worker, const WorkerExited& exited) {
@@ -309,9 +315,11 @@ std::optional<LaunchEnd> Attempt::Conclude() const {
     return LaunchEnd{.exit_code = kInterrupted, .reason = "interrupted twice"};
   }
   if (launch_.told_to_stop) {
-    return LaunchEnd{
-        .exit_code = ExitCode(WorkerExit::kStopped),
-        .reason = "stopped before the workers could agree on a save"};
+    // What was done since the last save is lost.
+    return LaunchEnd{.exit_code = ExitCode(WorkerExit::kLostWorker),
+                     .reason = "told to stop, and nothing was saved: " +
+                               (losses_.empty() ? "no worker reported a result"
+                                                : Describe(losses_.front()))};
   }
   return std::nullopt;
 }

@@ -46,6 +46,7 @@ class Attempt {
   void GiveThemUntil(Duration grace);
   void Take(const WorkerNotice& notice);
   void TakeProgress(int worker, const WorkerProgress& progress);
+  void NoteSilence(int rank);
   void TakeExit(int worker, const WorkerExited& exited);
   bool AnyRuns() const;
   bool MayDoWithoutWhoFails() const;

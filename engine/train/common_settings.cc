@@ -3,9 +3,11 @@
 #include <array>
 #include <cstdint>
 #include <span>
-#include <tuple>
+#include <string_view>
 #include <utility>
+#include <vector>
 
+#include "engine/cluster/frame_format.h"
 #include "engine/job/job.h"
 #include "engine/job/strict_json.h"
 #include <fmt/format.h>
@@ -22,6 +24,7 @@ constexpr std::array<std::string_view, 3> kAtSuccess = {"keep", "delete",
 constexpr std::array<std::string_view, 2> kAtNotice = {"save", "leave"};
 constexpr std::array<std::string_view, 2> kOnLoss = {"leave", "rejoin"};
 constexpr std::array<std::string_view, 2> kYesNo = {"no", "yes"};
+constexpr std::array<std::string_view, 2> kMath = {"canonical", "fast"};
 
 struct Setting {
   std::string_view name;
@@ -50,44 +53,46 @@ auto SettingsOf(const TrainOptions& options) {
       Setting{"checkpoint.used", number(!checkpoint.directory.empty()), kYesNo},
       Setting{"on_loss", number(options.cluster.on_loss), kOnLoss},
       Setting{"steps_per_execution", options.steps_per_execution},
+      Setting{"math", number(options.kernels.math), kMath},
   };
+}
+
+// The settings and the job in one object.
+Result<std::string> Decode(const std::string& encoded) {
+  ASSIGN_OR_RETURN(const std::vector<std::string> texts, DecodeList(encoded));
+  if (texts.size() != 2) return DataLoss("expected settings and a job");
+  ASSIGN_OR_RETURN(Json all, ParseStrictJson(texts[1], "job"));
+  ASSIGN_OR_RETURN(const Json settings, ParseStrictJson(texts[0], "settings"));
+  all.update(settings);
+  return all.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace
 
-Digest CommonSettingsDigest(const TrainOptions& options,
-                            std::string_view job_json) {
-  const auto settings = SettingsOf(options);
-  std::array<uint64_t, std::tuple_size_v<decltype(settings)> + 2> words{};
-  for (size_t i = 0; i < settings.size(); ++i) words[i] = settings[i].value;
-  const Digest job = JobDigest(job_json);
-  words[settings.size()] = job.high;
-  words[settings.size() + 1] = job.low;
-  return DigestOf(std::as_bytes(std::span(words)));
-}
-
-std::string CommonSettingsToJson(const TrainOptions& options,
-                                 std::string_view job_json) {
-  Result<Json> job = ParseStrictJson(job_json, "job");
-  Json json = job.ok() ? std::move(job).value() : Json::object();
+std::string EncodeCommonSettings(const TrainOptions& options,
+                                 const std::string& job_json) {
+  std::string settings;
   for (const Setting& setting : SettingsOf(options)) {
-    json[std::string(setting.name)] = setting.ToString();
+    settings += fmt::format("{}\"{}\":\"{}\"", settings.empty() ? "{" : ",",
+                            setting.name, setting.ToString());
   }
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return EncodeList(std::vector<std::string>{settings + "}", job_json});
 }
 
-Status CompareSettings(const std::vector<std::string>& by_rank) {
-  for (size_t rank = 1; rank < by_rank.size(); ++rank) {
-    const std::string where = fmt::format("at rank {}", rank);
-    const std::string difference =
-        DescribeJsonDifference({.json = by_rank[0], .where = "at the chief"},
-                               {.json = by_rank[rank], .where = where});
-    if (difference.empty()) continue;
-    return InvalidArgument(
-        fmt::format("rank {} was told something else than the chief: {}", rank,
-                    difference));
+Status CompareSettings(const std::string& chief, const std::string& other,
+                       size_t rank) {
+  if (chief == other) return OkStatus();
+  ASSIGN_OR_RETURN(const std::string expected, Decode(chief));
+  const Result<std::string> found = Decode(other);
+  if (!found.ok()) {
+    return Unavailable(
+        fmt::format("rank {}: {}", rank, found.status().message()));
   }
-  return OkStatus();
+  const std::string where = fmt::format("at rank {}", rank);
+  return InvalidArgument(fmt::format(
+      "rank {} was told something else than the chief: {}", rank,
+      DescribeJsonDifference({.json = expected, .where = "at the chief"},
+                             {.json = *found, .where = where})));
 }
 
 }  // namespace gauntlet

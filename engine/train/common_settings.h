@@ -3,27 +3,23 @@
 #ifndef GAUNTLET_ENGINE_TRAIN_COMMON_SETTINGS_H_
 #define GAUNTLET_ENGINE_TRAIN_COMMON_SETTINGS_H_
 
+#include <cstddef>
 #include <string>
-#include <string_view>
-#include <vector>
 
-#include "engine/digest.h"
 #include "engine/status.h"
 #include "engine/train/options.h"
 
 namespace gauntlet {
 
-// Equal where the job and all that decides what is exchanged when are.
-Digest CommonSettingsDigest(const TrainOptions& options,
-                            std::string_view job_json);
+// Equal bytes where the job, and all that decides how it is worked out and what
+// is exchanged when, are equal.
+std::string EncodeCommonSettings(const TrainOptions& options,
+                                 const std::string& job_json);
 
-// The same in words, as one JSON object.
-std::string CommonSettingsToJson(const TrainOptions& options,
-                                 std::string_view job_json);
-
-// By rank, as CommonSettingsToJson gave them. kInvalidArgument names the first
-// rank that differs from the chief, and in what.
-Status CompareSettings(const std::vector<std::string>& by_rank);
+// What the chief was told and what a rank was. kInvalidArgument names the rank
+// and the differences; kUnavailable: what came from the rank is no settings.
+Status CompareSettings(const std::string& chief, const std::string& other,
+                       size_t rank);
 
 }  // namespace gauntlet
 

@@ -16,23 +16,32 @@ namespace gauntlet {
 SessionOptions Forming::MeetingOptions(Time meet_by) const {
   const ClusterOptions& cluster = parts_.options().cluster;
   SessionOptions options = MeetingOf(parts_.place, cluster);
+  options.said = EncodeList(std::vector<std::string>{told_, EncodeHeld(held_)});
   if (!parts_.rejoins()) return options;
   options.rendezvous_timeout = meet_by - parts_.world.clock.Now();
   options.ring_timeout = cluster.lost_after;
   options.life = static_cast<uint64_t>(parts_.place.life);
   options.generation = last_generation_;
-  options.said = EncodeHeld(held_);
   return options;
+}
+
+void Forming::NoteSilence(int rank) {
+  silent_rank_ = rank < 0 ? std::nullopt : std::optional(rank);
 }
 
 Status Forming::Meet(Time meet_by) {
   const ClusterOptions& cluster = parts_.options().cluster;
+  if (told_.empty()) {
+    told_ = EncodeCommonSettings(parts_.options(), parts_.inputs.job_json);
+  }
   const Duration meeting = parts_.rejoins() ? meet_by - parts_.world.clock.Now()
                                             : cluster.rendezvous_timeout;
   parts_.Expect(meeting + cluster.save_timeout);
   if (parts_.rejoins()) {
     parts_.reporter.Progress(
-        {.step = held_ ? held_->step : 0, .meeting = last_generation_});
+        {.step = held_ ? held_->step : 0,
+         .meeting = last_generation_,
+         .silent_rank = std::exchange(silent_rank_, std::nullopt)});
   }
   ASSIGN_OR_RETURN(parts_.session,
                    Session::Form(parts_.world, *parts_.built.kernels,
@@ -44,16 +53,32 @@ Status Forming::Meet(Time meet_by) {
   return OkStatus();
 }
 
+// What the ranks hold. Nothing is claimed for ranks that were told different
+// things.
+Result<std::vector<std::optional<HeldState>>> Forming::HearAll(
+    const std::vector<Attendant>& by_rank) const {
+  std::vector<std::optional<HeldState>> held;
+  for (size_t rank = 0; rank < by_rank.size(); ++rank) {
+    const auto said = DecodeList(by_rank[rank].said);
+    if (!said.ok() || said->size() != 2) {
+      return Unavailable(fmt::format("rank {}: malformed hello", rank));
+    }
+    RETURN_IF_ERROR(CompareSettings(told_, (*said)[0], rank));
+    Result<std::optional<HeldState>> state = DecodeHeld((*said)[1]);
+    if (!state.ok()) return Unavailable(state.status().message());
+    held.push_back(*std::move(state));
+  }
+  return held;
+}
+
 // Once all have come, and so have left whatever generation they were of: the
 // claim first, then what it goes on from.
 Result<Decision> Forming::Decide(const std::vector<Attendant>& by_rank) {
-  std::vector<std::optional<HeldState>> held;
+  ASSIGN_OR_RETURN(const std::vector<std::optional<HeldState>> held,
+                   HearAll(by_rank));
   uint64_t known = 0;
   for (const Attendant& attendant : by_rank) {
     known = std::max(known, attendant.generation);
-    Result<std::optional<HeldState>> state = DecodeHeld(attendant.said);
-    if (!state.ok()) return Unavailable(state.status().message());
-    held.push_back(*state);
   }
   // Without a store the launcher's count of lives numbers the generations.
   if (!parts_.store) {
@@ -88,10 +113,15 @@ Result<Decision> Forming::Decide(const std::vector<Attendant>& by_rank) {
 Status Forming::Resume() {
   parts_.Expect(parts_.options().cluster.save_timeout);
   if (parts_.store && !parts_.chief()) {
-    RETURN_IF_ERROR(SeeClaim(
+    const Status seen = SeeClaim(
         parts_.world, parts_.options().checkpoint.directory,
         parts_.generation(),
-        parts_.world.clock.Now() + parts_.options().cluster.lost_after));
+        parts_.world.clock.Now() + parts_.options().cluster.lost_after);
+    if (seen.code() == Code::kInvalidArgument) {
+      elsewhere_ = seen.message();
+      return OkStatus();
+    }
+    RETURN_IF_ERROR(seen);
   }
   ASSIGN_OR_RETURN(const StartDecision start,
                    DecodeStart(parts_.session->decision().text));
@@ -107,11 +137,14 @@ Status Forming::Resume() {
 void Forming::MakeState(StartFrom start) {
   const JobModel& built = parts_.built;
   LoopHooks* const hooks = parts_.inputs.hooks;
+  const JobSpec& job = parts_.options().job;
+  const ModelExtent extent = {
+      .parameters = built.model->parameter_count(),
+      .replica_state = built.model->replica_state_size() *
+                       static_cast<size_t>(job.replicas)};
   const std::vector<HookState> hook_states =
-      hooks == nullptr ? std::vector<HookState>()
-                       : hooks->states(built.model->parameter_count());
-  parts_.state.emplace(*built.model, *built.optimizer, parts_.options().job,
-                       start, hook_states);
+      hooks == nullptr ? std::vector<HookState>() : hooks->states(extent);
+  parts_.state.emplace(*built.model, *built.optimizer, job, start, hook_states);
 }
 
 void Forming::Initialize() {
@@ -134,7 +167,11 @@ Status Forming::Load(const CheckpointRef& parent) {
   LogEvent event = StartEvent(EventKind::kResumed);
   event.path = parent.name;
   parts_.world.events.Emit(std::move(event));
-  SayStart("resumed " + parent.name, "");
+  const std::optional<uint64_t>& stop = parts_.options().horizon.stop_at_step;
+  SayStart("resumed " + parent.name,
+           stop && *stop <= *resumed_from_
+               ? fmt::format("; step {} to stop at is past", *stop)
+               : "");
   return OkStatus();
 }
 
@@ -204,28 +241,33 @@ void Forming::SayCarriedOn(const std::string& from) {
 
 // What each worker says, by rank, before the first step.
 Result<std::vector<std::string>> Forming::Tell(const std::string& said) {
-  const Position& position = parts_.state->position;
   return parts_.session->ring().AllGather(
-      {.step = position.step, .phase = position.phase_of()}, said,
-      parts_.options().cluster.save_timeout);
+      {}, said, parts_.options().cluster.save_timeout);
+}
+
+// What all ranks see is every rank's error: none goes before the others know.
+Status Forming::Refuse(Status why) {
+  parts_.session->Leave();
+  return why;
 }
 
 Status Forming::AgreeOnStart() {
-  const TrainOptions& options = parts_.options();
-  const std::string& job_json = parts_.inputs.job_json;
-  parts_.Expect(options.cluster.save_timeout);
+  parts_.Expect(parts_.options().cluster.save_timeout);
   const std::string mine = EncodeList(std::vector<std::string>{
-      started_as_.ToString(),
-      CommonSettingsDigest(options, job_json).ToString()});
+      elsewhere_.empty() ? started_as_.ToString() : "", elsewhere_});
   ASSIGN_OR_RETURN(const std::vector<std::string> all, Tell(mine));
   for (size_t rank = 0; rank < all.size(); ++rank) {
     if (all[rank] == all[0]) continue;
-    // All see it, so all tell each other why.
-    ASSIGN_OR_RETURN(const std::vector<std::string> settings,
-                     Tell(CommonSettingsToJson(options, job_json)));
-    RETURN_IF_ERROR(CompareSettings(settings));
-    return FailedPrecondition(
-        fmt::format("rank {} starts from another state than the chief", rank));
+    ASSIGN_OR_RETURN(const std::vector<std::string> said,
+                     DecodeList(all[rank]));
+    if (said.size() == 2 && !said[1].empty()) {
+      return Refuse(InvalidArgument(fmt::format("rank {}: {}", rank, said[1])));
+    }
+  }
+  for (size_t rank = 0; rank < all.size(); ++rank) {
+    if (all[rank] == all[0]) continue;
+    return Refuse(FailedPrecondition(
+        fmt::format("rank {} starts from another state than the chief", rank)));
   }
   if (parts_.rejoins() && parts_.chief()) {
     parts_.reporter.Progress({.formed = parts_.generation()});

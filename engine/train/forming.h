@@ -34,6 +34,10 @@ class Forming {
   void HoldState();
   void HoldNothing() { held_.reset(); }
 
+  // The rank that was silent for too long, -1 for none: said at the next
+  // meeting.
+  void NoteSilence(int rank);
+
   // Of the newest generation that this worker belonged to; 0: of none.
   uint64_t last_generation() const { return last_generation_; }
   // From memory, not from the store.
@@ -46,6 +50,8 @@ class Forming {
 
  private:
   SessionOptions MeetingOptions(Time meet_by) const;
+  Result<std::vector<std::optional<HeldState>>> HearAll(
+      const std::vector<Attendant>& by_rank) const;
   Result<Decision> Decide(const std::vector<Attendant>& by_rank);
   void MakeState(StartFrom start);
   Status Load(const CheckpointRef& parent);
@@ -56,10 +62,14 @@ class Forming {
   LogEvent StartEvent(EventKind kind) const;
   void SayStart(const std::string& how, const std::string& whence);
   Result<std::vector<std::string>> Tell(const std::string& said);
+  Status Refuse(Status why);
 
   WorkerParts& parts_;
+  std::string told_;       // EncodeCommonSettings
+  std::string elsewhere_;  // the store is not the chief's: says so
   uint64_t last_generation_ = 0;
   std::optional<HeldState> held_;  // a state that a generation agreed on
+  std::optional<int> silent_rank_;
   bool carries_on_ = false;
   bool saves_first_ = false;
   bool state_is_void_ = false;

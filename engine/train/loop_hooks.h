@@ -30,9 +30,7 @@ class LoopHooks {
   virtual ~LoopHooks() = default;
 
   // Where the hooks' own numbers are in hook_state, in this order.
-  virtual std::vector<HookState> states(size_t /*parameters*/) const {
-    return {};
-  }
+  virtual std::vector<HookState> states(const ModelExtent&) const { return {}; }
   virtual Status TrainBegin(TrainState& /*state*/) { return OkStatus(); }
   virtual Status EpochBegin(TrainState& /*state*/) { return OkStatus(); }
   // After the update, before the step's digest is taken.

@@ -9,6 +9,7 @@
 
 #include "engine/ckpt/block_writer.h"
 #include "engine/ckpt/safetensors.h"
+#include "engine/ckpt/store_names.h"
 #include "engine/job/job.h"
 #include "engine/job/strict_json.h"
 #include "engine/numerics.h"
@@ -89,6 +90,27 @@ Status CheckExport(Storage& storage, const std::string& directory) {
   return OkStatus();
 }
 
+// Retention would take it for a checkpoint, or remove it with one.
+Status CheckIsOutsideOfCheckpoints(Storage& storage, const ExportPlace& place) {
+  const size_t slash = place.whole.rfind('/');
+  const std::string_view name =
+      std::string_view(place.whole)
+          .substr(slash == std::string::npos ? 0 : slash + 1);
+  if (ParseEntryName(name).kind != EntryKind::kOther) {
+    return InvalidArgument(
+        fmt::format("{}: expected a name that no checkpoint has", place.whole));
+  }
+  const std::string manifest =
+      fmt::format("{}/{}", place.parent, kManifestName);
+  if (storage.Open(manifest, OpenMode::kRead).status().code() ==
+      Code::kNotFound) {
+    return OkStatus();
+  }
+  return InvalidArgument(
+      fmt::format("{}: expected a place outside of a checkpoint, found {}",
+                  place.whole, manifest));
+}
+
 // An export, whole or not, with its folder; kNotFound: there is none.
 Status RemoveExport(Storage& storage, const std::string& directory) {
   ASSIGN_OR_RETURN(const std::vector<DirectoryEntry> entries,
@@ -160,6 +182,7 @@ Result<std::string> DescribeModel(const TrainedModel& trained) {
 
 Status PrepareExport(Storage& storage, const std::string& directory) {
   const ExportPlace place(directory);
+  RETURN_IF_ERROR(CheckIsOutsideOfCheckpoints(storage, place));
   for (const std::string& name : {place.whole, place.written, place.earlier}) {
     RETURN_IF_ERROR(CheckExport(storage, name));
   }
@@ -178,6 +201,7 @@ Status ExportModel(World& world, const std::string& directory,
                    const TrainedModel& trained) {
   Storage& storage = world.storage;
   const ExportPlace place(directory);
+  RETURN_IF_ERROR(CheckIsOutsideOfCheckpoints(storage, place));
   RETURN_IF_ERROR(CheckExport(storage, place.whole));
   RETURN_IF_ERROR(MakeDurableDirectory(storage, place.parent));
   RETURN_IF_ERROR(RemoveExportIfThere(storage, place.written));

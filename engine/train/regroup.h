@@ -5,7 +5,8 @@
 // chief says that a generation has formed. While it is open each worker is
 // meeting, dead, or not heard of yet; who of a generation that had formed is
 // still not heard of after the grace is overdue. Who is in a save cannot notice
-// a loss, and has until the save's own bound.
+// a loss, and has until the save's own bound, but for one whose heart has
+// stopped.
 #ifndef GAUNTLET_ENGINE_TRAIN_REGROUP_H_
 #define GAUNTLET_ENGINE_TRAIN_REGROUP_H_
 
@@ -33,6 +34,8 @@ class Regroup {
   // Is in a save until then at the latest, or through with it.
   void Saves(int worker, Time until) { saves_until_[worker] = until; }
   void Saved(int worker) { saves_until_.erase(worker); }
+  // Was not even heard to beat: it stands still, in a save or not.
+  void Silent(int worker) { saves_until_.erase(worker); }
 
   // Was started again, and is about to meet the others.
   void Started(int worker);

@@ -68,6 +68,12 @@ struct HookState {
   size_t size = 0;   // floats
 };
 
+// How many floats of a state are the model's.
+struct ModelExtent {
+  size_t parameters = 0;
+  size_t replica_state = 0;  // of all replicas
+};
+
 // Where a state's parameters come from.
 enum class StartFrom : uint8_t {
   kInitialParameters,

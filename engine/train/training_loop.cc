@@ -5,6 +5,7 @@
 #include <bit>
 #include <utility>
 
+#include "engine/train/wait_unless_told.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -400,7 +401,8 @@ Status TrainingLoop::SaveTheEnd() {
         std::chrono::duration_cast<std::chrono::seconds>(pause).count()));
     Expect(pause + options_->cluster.step_timeout);
     TellOfSave(pause + options_->cluster.step_timeout);
-    world_->clock.SleepUntil(world_->clock.Now() + pause);
+    // Who is told to go has no time to lose.
+    WaitUnlessTold(*world_, world_->clock.Now() + pause);
     pause *= 2;
     status = TrySave();
   }

@@ -124,6 +124,7 @@ Status Worker::LeaveGeneration(const Status& why) {
   const Time now = world_.clock.Now();
   if (parts_.session) {
     parts_.session->Abandon();
+    forming_.NoteSilence(parts_.session->silent_rank());
     parts_.session.reset();
     world_.events.Emit(
         {.kind = EventKind::kWorkerLost, .detail = why.message()});

@@ -43,6 +43,8 @@ struct WorkerProgress {
   // This worker waits for the others, having left this generation (0: it never
   // had one). `step` is said with it.
   std::optional<uint64_t> meeting;
+  // With `meeting`: the rank that had been silent for too long.
+  std::optional<int> silent_rank;
   // This worker is in a save, which keeps it from noticing anything for so
   // long at most; 0: it is through.
   std::optional<Duration> saving;

@@ -19,7 +19,7 @@ std::string OnOneLine(std::string text) {
 std::string ChiefText(const ResolvedCluster& cluster) {
   const ClusterPlace& place = cluster.place;
   const std::string who = place.rank == 0 ? "this worker" : "rank 0";
-  return place.addresses.empty()
+  return place.addresses.empty() || place.addresses.front().empty()
              ? who
              : fmt::format("{} at {}", who, place.addresses.front());
 }

@@ -195,7 +195,10 @@ Result<std::unique_ptr<FileLock>> LockAsChief(World& world,
   // A predecessor may be on another host, and still on its way out.
   fmt::print(console.err, "worker 0 waits: {}\n", lock.status().message());
   console.err << std::flush;
-  return LockStore(world, directory, options.cluster.rendezvous_timeout);
+  lock = LockStore(world, directory, options.cluster.rendezvous_timeout);
+  // Another start finds it gone.
+  if (lock.status().code() != Code::kFailedPrecondition) return lock;
+  return Unavailable(lock.status().message());
 }
 
 // Who claims here from now on. REQUIRES: the lock is held.
@@ -290,6 +293,7 @@ int TrainAsTaskOf(const ResolvedCluster& cluster, const TrainCommand& told,
 int TrainWithOwnWorkers(const TrainCommand& command, Console& console) {
   if (command.task == TrainTask::kPrintCluster) {
     ResolvedCluster here;
+    here.place.addresses.resize(static_cast<size_t>(*command.workers));
     here.from = {
         fmt::format("--workers={}: they are started here", *command.workers)};
     console.out << (command.output == OutputFormat::kJson

@@ -9,8 +9,9 @@ constexpr std::array kExitCodes = {
     ExitCodeInfo{ExitCode::kHeld,
                  "everything selected held; trained to the end"},
     ExitCodeInfo{ExitCode::kViolated,
-                 "an invariant was violated, results differ for one seed, or "
-                 "training failed for good"},
+                 "an invariant was violated, results differ for one seed, "
+                 "training failed for good, or ckpt verify and diff found "
+                 "damage or a difference"},
     ExitCodeInfo{ExitCode::kUsage,
                  "a mistake on the command line or in a scenario"},
     ExitCodeInfo{
@@ -26,8 +27,8 @@ constexpr std::array kExitCodes = {
                  "the one that ckpt is asked for is damaged; evaluate --once: "
                  "there is none to load"},
     ExitCodeInfo{ExitCode::kLostWorker,
-                 "a worker of a cluster lost another one, or the disk failed: "
-                 "start all of them again"},
+                 "a worker of a cluster lost another one, the disk failed, or "
+                 "nothing could be saved on a notice: start all of them again"},
     ExitCodeInfo{ExitCode::kInterrupted,
                  "interrupted: Ctrl-C or SIGTERM to run, explore or replay, a "
                  "second one to train (the first saves)"},

@@ -19,7 +19,7 @@ constexpr std::string_view kExamples =
   gauntlet explore --time 60s
   gauntlet explore --mode nth --points 'ckpt.*' --kinds crash,power_loss -j2
   gauntlet explore scenarios/canary/canary-loses-the-position.yaml -x
-  gauntlet explore --seed 7 --case 1377 --max-faults 3
+  gauntlet explore --seed 7 --case 2 --max-faults 3
   gauntlet explore --mode crash-states --profiles weak --windows save
 The base is first run undisturbed; it has to complete. Its faults and what it
 expects do not count. Beside it as it is, other numbers of workers and of kept

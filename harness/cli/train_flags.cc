@@ -72,10 +72,10 @@ void AddHorizonFlags(Flags& flags, TrainFlags& told) {
               ReadWhole(told.horizon.epochs, uint64_t{1}, uint64_t{1'000'000}));
   flags.Value({"--steps", "N", "train until so many steps are taken"},
               ReadWhole(told.horizon.steps, uint64_t{1}, kMaxSteps));
-  flags.Value(
-      {"--stop-at-step", "N", "stop there as if preempted: save, exit 143"},
-      ReadWhole(told.command.options.horizon.stop_at_step, uint64_t{1},
-                kMaxSteps));
+  flags.Value({"--stop-at-step", "N",
+               "as if preempted there: save, exit 143; the next run goes on"},
+              ReadWhole(told.command.options.horizon.stop_at_step, uint64_t{1},
+                        kMaxSteps));
 }
 
 void AddMachineFlags(Flags& flags, TrainFlags& told) {

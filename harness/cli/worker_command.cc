@@ -65,15 +65,18 @@ Status Work(const WorkerCommand& command, RealWorld& real, Console& console) {
     fmt::print(console.err, "worker {}: {}\n", place.worker, end.reason);
     console.err << std::flush;
   };
-  return WorkHere(real, {.host = real.host,
-                         .options = options,
-                         .place = place,
-                         .reporter = *reporter,
-                         .events_file = command.events_file,
-                         .plan = {.file = command.plan_file,
-                                  .state = command.plan_state_directory},
-                         .on_formed = {},
-                         .on_end = on_end});
+  const Status status =
+      WorkHere(real, {.host = real.host,
+                      .options = options,
+                      .place = place,
+                      .reporter = *reporter,
+                      .events_file = command.events_file,
+                      .plan = {.file = command.plan_file,
+                               .state = command.plan_state_directory},
+                      .on_formed = {},
+                      .on_end = on_end});
+  reporter->Progress({.failure = status.message()});
+  return status;
 }
 
 }  // namespace
@@ -82,6 +85,7 @@ int RunWorkerProcess(const WorkerCommand& command, Console& console) {
   InstallSignalHandlers();
   RealWorld real;
   const Status status = Work(command, real, console);
+  // Also where a launcher listens: it may not have heard.
   fmt::print(console.err, "gauntlet worker: {}\n", status.message());
   return static_cast<int>(WorkerExit::kBadInput);
 }

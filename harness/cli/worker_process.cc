@@ -96,7 +96,11 @@ Result<std::unique_ptr<EventLog>> OpenEvents(const WorkerRun& run,
       std::unique_ptr<EventFile> file,
       EventFile::Open(run.events_file,
                       {.worker = run.place.worker, .life = run.place.life},
-                      clock));
+                      clock, [&reporter = run.reporter](const Status& status) {
+                        reporter.Progress(
+                            {.line = fmt::format("event log: {}; it ends here",
+                                                 status.message())});
+                      }));
   return std::unique_ptr<EventLog>(std::move(file));
 }
 

@@ -316,7 +316,7 @@ Result<bool> RealRun::LaunchOnce(int start) {
   const ChildEnd end = Watch(launcher, directory_ / "events");
   log_.launchers.push_back(ParseLaunch(ReadTextFile(program.log_file), end));
   if (log_.ending != RunEnding::kExited) return false;
-  return end.signal != 0 || end.code == static_cast<int>(WorkerExit::kStopped);
+  return end.signal != 0 || IsStartedAgain(end.code);
 }
 
 // Each process that was started has a log, also one that was gone before it

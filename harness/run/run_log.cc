@@ -18,6 +18,11 @@ void AdoptLog(RunLog log, Record& record) {
   record.harness_error = std::move(log.harness_error);
 }
 
+bool IsStartedAgain(int exit_code) {
+  return exit_code == static_cast<int>(WorkerExit::kStopped) ||
+         exit_code == static_cast<int>(WorkerExit::kLostWorker);
+}
+
 LauncherRun ToLauncherRun(const LaunchEnd& end) {
   LauncherRun run = {.exit_code = end.exit_code,
                      .restarts = static_cast<uint64_t>(end.restarts)};

@@ -29,6 +29,10 @@ struct RunLog {
 // Moves the log into the record of its run.
 void AdoptLog(RunLog log, Record& record);
 
+// Whether a queue starts the job again after this exit code of the launcher:
+// told to go, with or without a last save.
+bool IsStartedAgain(int exit_code);
+
 // The launcher's end as a record has it.
 LauncherRun ToLauncherRun(const LaunchEnd& end);
 

@@ -251,7 +251,7 @@ bool SimulatedRun::RunLauncher(int first_life) {
             ? launch_end_->reason
             : fmt::format("{}: {}", launch_end_->reason, last_failure_);
   }
-  return launch_end_->exit_code == static_cast<int>(WorkerExit::kStopped);
+  return IsStartedAgain(launch_end_->exit_code);
 }
 
 void SimulatedRun::CollectLives() {

@@ -203,7 +203,7 @@ class ByVariables:
                     "--rendezvous-timeout", 1)
         codes = other.wait(within_s=30.0)
         workers.end()
-        expect_equal("exit code of the second", codes, [1])
+        expect_equal("exit code of the second", codes, [75])
         for line in ("worker 0 waits: ", "gauntlet train: worker 0: "):
             expect(f"{line}{run.store}: in use by another run" in
                    other.errors(0), other.errors(0))

@@ -20,7 +20,7 @@ class RealWorld final : public WorldUnderTest {
   RealWorld() { EXPECT_TRUE(storage_.MakeDirectory(Directory()).ok()); }
 
   void Run(const std::function<void(World&)>& body) override {
-    auto events = EventFile::Open(scratch_ / "events", {}, clock_);
+    auto events = EventFile::Open(scratch_ / "events", {}, clock_, {});
     ASSERT_TRUE(events.ok()) << events.status().ToString();
     World world = {.clock = clock_,
                    .storage = storage_,

@@ -21,10 +21,10 @@ uint64_t EpochsUntilStop(const EarlyStoppingOptions& options,
   FitFixture fixture;
   uint64_t stopped = 0;
   fixture.Run([&](World& world) {
-    std::vector<float> state(stopping.StateSize(0));
+    std::vector<float> state(stopping.StateSize({}));
     for (size_t i = 0; i < losses.size() && stopped == 0; ++i) {
       const Boundary at = {
-          Progress{.world = world, .epoch = i + 1}, {}, {}, state};
+          Progress{.world = world, .epoch = i + 1}, {}, {}, {}, state};
       const Status status = stopping.OnEpochEnd(at, {.loss = losses[i]});
       EXPECT_TRUE(status.ok()) << status.ToString();
       if (stopping.WantsToStop()) stopped = i + 1;
@@ -77,10 +77,32 @@ TEST(EarlyStoppingTest, RefusesToWatchWhatIsNotValidated) {
   FitFixture fixture;
   EarlyStopping stopping({.monitor = Monitor::kValLoss});
   fixture.Run([&](World& world) {
-    std::vector<float> state(stopping.StateSize(0));
-    const Boundary at = {Progress{.world = world, .epoch = 1}, {}, {}, state};
+    std::vector<float> state(stopping.StateSize({}));
+    const Boundary at = {
+        Progress{.world = world, .epoch = 1}, {}, {}, {}, state};
     const Status status = stopping.OnEpochEnd(at, {.loss = 1.0f});
     EXPECT_THAT(status.message(), HasSubstr("expected validation rows"));
+  });
+}
+
+TEST(EarlyStoppingTest, TheBestModelComesBackWithWhatItsReplicasKept) {
+  FitFixture fixture;
+  EarlyStopping stopping(
+      {.monitor = Monitor::kLoss, .restore_best_weights = true});
+  fixture.Run([&](World& world) {
+    std::vector<float> weights = {1, 2};
+    std::vector<float> kept = {3};
+    std::vector<float> state(
+        stopping.StateSize({.parameters = 2, .replica_state = 1}));
+    Boundary at = {
+        Progress{.world = world, .epoch = 1}, {}, weights, kept, state};
+    ASSERT_TRUE(stopping.OnEpochEnd(at, {.loss = 1.0f}).ok());
+    weights = {4, 5};
+    kept = {6};
+    at.epoch = 2;
+    ASSERT_TRUE(stopping.OnEpochEnd(at, {.loss = 2.0f}).ok());
+    EXPECT_THAT(weights, ElementsAre(1, 2));
+    EXPECT_THAT(kept, ElementsAre(3));
   });
 }
 

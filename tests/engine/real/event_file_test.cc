@@ -9,6 +9,8 @@
 #include "tests/engine/real/scratch_directory.h"
 #include "tests/engine/real/test_process.h"
 #include <nlohmann/json.hpp>
+#include <signal.h>
+#include <sys/resource.h>
 
 namespace gauntlet {
 namespace {
@@ -33,7 +35,7 @@ std::vector<std::string> LinesOf(const std::string& path) {
 std::string LineOf(const LogEvent& event) {
   const ScratchDirectory scratch;
   const FixedClock clock;
-  auto log = EventFile::Open(scratch / "events", {}, clock);
+  auto log = EventFile::Open(scratch / "events", {}, clock, {});
   (*log)->Emit(event);
   return LinesOf(scratch / "events").at(1);
 }
@@ -42,7 +44,7 @@ TEST(EventFileTest, BeginsWithAHeader) {
   const ScratchDirectory scratch;
   const FixedClock clock;
   const auto log =
-      EventFile::Open(scratch / "events", {.worker = 3, .life = 2}, clock);
+      EventFile::Open(scratch / "events", {.worker = 3, .life = 2}, clock, {});
   EXPECT_EQ(TextOf(scratch / "events"),
             "{\"kind\":\"header\",\"schema\":\"gauntlet.events/v1\","
             "\"worker\":3,\"life\":2,\"pid\":" +
@@ -92,11 +94,35 @@ TEST(EventFileTest, BytesThatAreNotUtf8BecomeReplacementCharacters) {
   EXPECT_EQ(line.at("detail"), "a\xef\xbf\xbd\xef\xbf\xbd z");
 }
 
+// As a full disk would have it.
+TEST(EventFileTest, AFileThatCannotGrowEndsTheLogAndNothingElse) {
+  const ScratchDirectory scratch;
+  const FixedClock clock;
+  std::vector<std::string> failures;
+  auto log = EventFile::Open(
+      scratch / "events", {}, clock,
+      [&](const Status& status) { failures.push_back(status.message()); });
+  struct rlimit before = {};
+  getrlimit(RLIMIT_FSIZE, &before);
+  signal(SIGXFSZ, SIG_IGN);
+  const struct rlimit none = {1, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &none);
+  (*log)->Emit({.kind = EventKind::kStep, .step = 1});
+  (*log)->Emit({.kind = EventKind::kStep, .step = 2});
+  setrlimit(RLIMIT_FSIZE, &before);
+  signal(SIGXFSZ, SIG_DFL);
+  (*log)->Emit({.kind = EventKind::kStep, .step = 3});
+  EXPECT_EQ(LinesOf(scratch / "events").size(), 1u);
+  EXPECT_THAT(failures,
+              testing::ElementsAre(testing::HasSubstr("events: write: ")));
+}
+
 TEST(EventFileTest, GoesOnAtTheEndOfAFileThatExists) {
   const ScratchDirectory scratch;
   const FixedClock clock;
   for (int life : {1, 2}) {
-    const auto log = EventFile::Open(scratch / "events", {.life = life}, clock);
+    const auto log =
+        EventFile::Open(scratch / "events", {.life = life}, clock, {});
     (*log)->Emit({.kind = EventKind::kLifeBegin});
   }
   EXPECT_EQ(LinesOf(scratch / "events").size(), 4u);
@@ -104,7 +130,7 @@ TEST(EventFileTest, GoesOnAtTheEndOfAFileThatExists) {
 
 TEST(EventFileTest, NamesAFileThatCannotBeMade) {
   const FixedClock clock;
-  const auto log = EventFile::Open("/no/such/folder/events", {}, clock);
+  const auto log = EventFile::Open("/no/such/folder/events", {}, clock, {});
   EXPECT_EQ(log.status().ToString(),
             "NOT_FOUND: /no/such/folder/events: open: No such file or "
             "directory");

@@ -31,6 +31,7 @@ TEST(NoticePipeTest, ProgressComesBackFromItsLine) {
                                  .line = "resumed \"here\"\n",
                                  .claimed = 7,
                                  .patience = std::chrono::seconds(31),
+                                 .silent_rank = 0,
                                  .saving = std::chrono::seconds(0)});
   EXPECT_EQ(progress.step, 150u);
   EXPECT_EQ(progress.epoch, 2u);
@@ -39,6 +40,7 @@ TEST(NoticePipeTest, ProgressComesBackFromItsLine) {
   EXPECT_EQ(progress.line, "resumed \"here\"\n");
   EXPECT_EQ(progress.claimed, 7u);
   EXPECT_EQ(progress.patience, std::chrono::seconds(31));
+  EXPECT_EQ(progress.silent_rank, 0);
   EXPECT_EQ(progress.saving, Duration(0));
 }
 

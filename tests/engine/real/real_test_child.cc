@@ -46,7 +46,8 @@ int ListDescriptors(const Arguments&) {
 // emit FILE: events without end; tells once there are some.
 int Emit(const Arguments& arguments) {
   const SystemClock clock;
-  auto log = EventFile::Open(arguments.at(0), {.worker = 1, .life = 2}, clock);
+  auto log =
+      EventFile::Open(arguments.at(0), {.worker = 1, .life = 2}, clock, {});
   for (uint64_t step = 1;; ++step) {
     (*log)->Emit({.kind = EventKind::kStep, .step = step});
     if (step == 1000) Tell("emitting");

@@ -130,6 +130,24 @@ TEST(ExportTest, AStoppedRunExportsNothing) {
   EXPECT_EQ(fixture.disk().List("/model").status().code(), Code::kNotFound);
 }
 
+// Retention would remove it some day.
+TEST(ExportTest, NoPlaceInACheckpointOrWithItsNameIsTaken) {
+  Untrained one(WithConvolution());
+  MemoryStorage storage;
+  TestWorld world(storage);
+  CheckpointStore store = OpenStore(world.world);
+  ASSERT_TRUE(store.ClaimGeneration(std::string(kJob)).ok());
+  ASSERT_TRUE(Save(store, 1, 1).ok());
+  for (const char* const place :
+       {"/store/step-000000001-g1/in", "/store/step-000000002-g1",
+        "/store/gen-000009/"}) {
+    EXPECT_EQ(ExportModel(world.world, place, one.View()).code(),
+              Code::kInvalidArgument)
+        << place;
+  }
+  EXPECT_TRUE(ExportModel(world.world, "/store/model", one.View()).ok());
+}
+
 TEST(ExportTest, WhatIsNotAnExportIsRefusedBeforeTheTraining) {
   TrainOptions options = SmallRun();
   options.export_directory = "/model";

@@ -19,6 +19,7 @@ using std::chrono::seconds;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::StartsWith;
 
 // The life of one worker, from the launcher's side.
 struct Script {
@@ -309,8 +310,8 @@ TEST_F(LauncherTest, TheFirstNoticeIsPassedOnToAllWorkersOnce) {
     return Script{.leaves_after_notice = milliseconds(100 * spec.worker),
                   .for_ever = true};
   });
-  EXPECT_EQ(end.exit_code, 143);
-  EXPECT_EQ(end.reason, "stopped before the workers could agree on a save");
+  EXPECT_EQ(end.exit_code, 75);
+  EXPECT_THAT(end.reason, StartsWith("told to stop, and nothing was saved: "));
   EXPECT_EQ(CountOf(WorkerSignal::kTerminate), 3u);
   EXPECT_EQ(CountOf(WorkerSignal::kKill), 0u);
 }
@@ -321,7 +322,7 @@ TEST_F(LauncherTest, RepeatedNoticesChangeNothing) {
   const LaunchEnd end = Launched([](const WorkerSpec&) {
     return Script{.leaves_after_notice = seconds(2), .for_ever = true};
   });
-  EXPECT_EQ(end.exit_code, 143);
+  EXPECT_EQ(end.exit_code, 75);
   EXPECT_EQ(CountOf(WorkerSignal::kTerminate), 3u);
   EXPECT_EQ(CountOf(WorkerSignal::kKill), 0u);
   EXPECT_GE(Now(), milliseconds(2200));
@@ -343,7 +344,7 @@ TEST_F(LauncherTest, AWorkerThatDoesNotLeaveInItsGraceIsKilled) {
   NoticeAt(seconds(1));
   const LaunchEnd end =
       Launched([](const WorkerSpec&) { return Script{.for_ever = true}; });
-  EXPECT_EQ(end.exit_code, 143);
+  EXPECT_EQ(end.exit_code, 75);
   ASSERT_EQ(CountOf(WorkerSignal::kKill), 3u);
   EXPECT_GE(sent_.back().at, seconds(4));
   EXPECT_LT(sent_.back().at, milliseconds(4200));

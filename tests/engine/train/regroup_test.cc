@@ -109,5 +109,15 @@ TEST(RegroupTest, WhoIsInASaveIsNotOverdueBeforeItsBound) {
   EXPECT_THAT(regroup.Overdue(kStart + 10 * kGrace), ElementsAre(1, 2));
 }
 
+TEST(RegroupTest, WhoseHeartStoppedIsOverdueHoweverLongItsSaveMayTake) {
+  Regroup regroup = Formed();
+  regroup.Saves(1, kStart + 10 * kGrace);
+  regroup.Meets(0, 4, kStart);
+  regroup.Meets(2, 4, kStart);
+  EXPECT_THAT(regroup.Overdue(kStart + kGrace), IsEmpty());
+  regroup.Silent(1);
+  EXPECT_THAT(regroup.Overdue(kStart + kGrace), ElementsAre(1));
+}
+
 }  // namespace
 }  // namespace gauntlet

@@ -10,6 +10,10 @@
 namespace gauntlet {
 namespace {
 
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
 FaultPlan NoticeAt(const FaultSite& site) {
   return {.faults = {{.id = "notice",
                       .site = site,
@@ -143,6 +147,17 @@ TEST(StopTest, ANoticeInALoadStopsAtTheNextStepWhateverTheGrace) {
   const LifeOutcome outcome = fixture.Run(
       2, options, NoticeAt({.worker = 1, .life = 2, .point = Point::kLoadEnd}));
   EXPECT_EQ(ExpectOrderlyStop(outcome, "load"), 5u);
+}
+
+TEST(StopTest, AStepToStopAtThatIsPastIsSaid) {
+  TrainingFixture fixture;
+  TrainOptions options = SmallRun();
+  options.horizon.stop_at_step = 4;
+  EXPECT_THAT(fixture.Run(2, options).lines,
+              Not(Contains(HasSubstr("stop at is past"))));
+  const LifeOutcome again = fixture.Run(2, options);
+  EXPECT_EQ(again.result.value().status, "done");
+  EXPECT_THAT(again.lines, Contains(HasSubstr("step 4 to stop at is past")));
 }
 
 // The first evaluation may take longer than the grace: it waits for the next

@@ -19,22 +19,22 @@ struct GoldenRun {
 };
 
 constexpr GoldenRun kGoldenRuns[] = {
-    {"undisturbed", "[]", 0x2cc12ec3fc1b2be8},
+    {"undisturbed", "[]", 0xac69fa6f9f51164e},
     {"crash", "[{at: {worker: 1, step: 6, point: step.begin}, do: crash}]",
-     0x2e42602130a9b332},
+     0x138473a0e9e25f21},
     {"hang", "[{at: {worker: 1, step: 6, point: step.begin}, do: hang}]",
-     0x77a87943dcf439cc},
+     0xe4bd6f1587a4545a},
     {"preempt",
      "[{at: {worker: 0, point: eval.begin}, do: preempt, "
      "with: {grace: 10s}}]",
-     0xb58185a691a34c2f},
+     0xd2b6f94d33a0b9f2},
     {"power_loss",
      "[{at: {worker: 0, point: ckpt.rename, hit: 2}, do: power_loss}]",
-     0x1ac7868547c7895d},
+     0xbb8e055a9646d5f3},
     {"partition",
      "[{at: {worker: 1, step: 3, point: comm.send}, do: partition, "
      "with: {duration: 20s}}]",
-     0xa6d83190f25387c5},
+     0xf7f7dd239f114ffb},
 };
 
 class EventDigestTest : public testing::TestWithParam<GoldenRun> {};

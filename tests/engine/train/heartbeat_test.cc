@@ -1,0 +1,37 @@
+// That workers who are alive are heard of.
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "tests/engine/train/training_fixture.h"
+
+namespace gauntlet {
+namespace {
+
+// Ten seconds are fifty beats, each in its time however long the one before it
+// took.
+TEST(HeartbeatTest, ASlowBeatDoesNotPutOffTheNext) {
+  const std::vector<Fault> faults = {
+      {.id = "slow",
+       .site = {.worker = 1, .point = Point::kHeartbeat},
+       .kind = FaultKind::kSlow,
+       .with = {.times = FaultTimes::kAlways,
+                .latency = std::chrono::milliseconds(150)}},
+      {.id = "long step",
+       .site = {.worker = 0, .step = 2, .point = Point::kDataNext},
+       .kind = FaultKind::kSlow,
+       .with = {.latency = std::chrono::seconds(10)}},
+      {.id = "beat 45",
+       .site = {.worker = 1, .point = Point::kHeartbeat, .hit = 45},
+       .kind = FaultKind::kErrno}};
+  TrainOptions options = SmallRun();
+  options.cluster.step_timeout = std::chrono::seconds(20);
+  const LifeOutcome outcome =
+      TrainingFixture().Run(2, options, {.faults = faults});
+  const auto fired = outcome.Of(EventKind::kFaultFired, 1);
+  EXPECT_TRUE(std::ranges::any_of(
+      fired, [](const auto& event) { return event.detail == "beat 45"; }));
+}
+
+}  // namespace
+}  // namespace gauntlet
