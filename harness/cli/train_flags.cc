@@ -1,6 +1,10 @@
 // The options of `gauntlet train`.
+#include <string_view>
+#include <utility>
+
 #include "engine/cluster/address_text.h"
 #include "engine/real/posix_storage.h"
+#include "engine/world/directories.h"
 #include "harness/cli/flags.h"
 #include "harness/cli/job_flags.h"
 #include "harness/cli/membership_flags.h"
@@ -251,6 +255,25 @@ Status TakeSummary(TrainFlags& told) {
       "--tensorboard-every: expected --tensorboard DIR beside it");
 }
 
+// Found before the training rather than behind it.
+Status CheckExport(const TrainCommand& command) {
+  const TrainOptions& options = command.options;
+  if (options.export_directory.empty()) return OkStatus();
+  const std::pair<std::string_view, const std::string&> others[] = {
+      {"--ckpt", options.checkpoint.directory},
+      {"--tensorboard", options.summary.directory},
+      {"--events", command.events_directory}};
+  for (const auto& [flag, directory] : others) {
+    if (WithoutLastSlashes(directory) !=
+        WithoutLastSlashes(options.export_directory)) {
+      continue;
+    }
+    return InvalidArgument(fmt::format(
+        "--export: expected a folder of its own, found that of {}", flag));
+  }
+  return OkStatus();
+}
+
 Status TakeRestarts(const std::optional<int>& max_restarts,
                     TrainCommand& command) {
   if (!max_restarts) return OkStatus();
@@ -361,6 +384,7 @@ Result<TrainCommand> CommandOf(TrainFlags told) {
   command.launcher.checkpoint_directory = command.options.checkpoint.directory;
   RETURN_IF_ERROR(TakePlan(command));
   RETURN_IF_ERROR(TakeSummary(told));
+  RETURN_IF_ERROR(CheckExport(command));
   RETURN_IF_ERROR(TakeRestarts(told.max_restarts, command));
   RETURN_IF_ERROR(CheckMembership(command.launcher));
   command.options.cluster.on_loss = OnLossUnder(command.launcher.restart);

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/engine/real/scratch_directory.h"
+#include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
@@ -496,6 +497,14 @@ TEST(CommandLineTest, CurvesAndTheExportHaveFoldersOfTheirOwn) {
   EXPECT_EQ(options.summary.directory, "c");
   EXPECT_EQ(options.summary.every, 5u);
   EXPECT_EQ(options.export_directory, "m");
+  for (const char* const other : {"--ckpt", "--tensorboard", "--events"}) {
+    EXPECT_EQ(ParseCommandLine(Words{"train", other, "m", "--export", "m/"})
+                  .status()
+                  .message(),
+              fmt::format("train: --export: expected a folder of its own, "
+                          "found that of {}",
+                          other));
+  }
   EXPECT_EQ(ParseCommandLine(Words{"train", "--tensorboard-every", "5"})
                 .status()
                 .message(),
