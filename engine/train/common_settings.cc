@@ -3,8 +3,8 @@
 #include <array>
 #include <cstdint>
 #include <span>
-#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "engine/job/job.h"
 #include "engine/job/strict_json.h"
@@ -17,6 +17,7 @@ constexpr uint64_t kNone = ~uint64_t{0};
 
 constexpr std::array<std::string_view, 4> kUnits = {"never", "steps", "seconds",
                                                     "epochs"};
+constexpr std::array<std::string_view, 2> kModes = {"sync", "async"};
 constexpr std::array<std::string_view, 3> kAtSuccess = {"keep", "delete",
                                                         "leave"};
 constexpr std::array<std::string_view, 2> kAtNotice = {"save", "leave"};
@@ -58,11 +59,14 @@ auto SettingsOf(const TrainOptions& options) {
 Digest CommonSettingsDigest(const TrainOptions& options,
                             std::string_view job_json) {
   const auto settings = SettingsOf(options);
-  std::array<uint64_t, std::tuple_size_v<decltype(settings)> + 2> words{};
-  for (size_t i = 0; i < settings.size(); ++i) words[i] = settings[i].value;
+  std::vector<uint64_t> words;
+  for (const Setting& setting : settings) words.push_back(setting.value);
   const Digest job = JobDigest(job_json);
-  words[settings.size()] = job.high;
-  words[settings.size() + 1] = job.low;
+  words.push_back(job.high);
+  words.push_back(job.low);
+  // Behind all others: without it the digest is that of a build before it.
+  const SaveMode mode = options.checkpoint.mode;
+  if (mode != SaveMode::kSync) words.push_back(static_cast<uint64_t>(mode));
   return DigestOf(std::as_bytes(std::span(words)));
 }
 
@@ -73,6 +77,8 @@ std::string CommonSettingsToJson(const TrainOptions& options,
   for (const Setting& setting : SettingsOf(options)) {
     json[std::string(setting.name)] = setting.ToString();
   }
+  json["checkpoint.mode"] =
+      kModes[static_cast<size_t>(options.checkpoint.mode)];
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
