@@ -122,15 +122,8 @@ bool AsyncSave::MayAdvance(uint32_t agreed) const {
 }
 
 std::optional<SaveOutcome> AsyncSave::Advance() {
+  CHECK(is_under_way(), "there is no save to take further");
   if (stage_ == Stage::kWriting) return EndWriting();
-  return EndCommit();
-}
-
-SaveOutcome AsyncSave::Finish() {
-  CHECK(is_under_way(), "there is no save to wait for");
-  if (stage_ == Stage::kWriting) {
-    if (const std::optional<SaveOutcome> end = EndWriting()) return *end;
-  }
   return EndCommit();
 }
 

@@ -53,18 +53,17 @@ class AsyncSave {
   // What this rank adds to the integer of the exchange that comes next.
   uint32_t Bits() const;
 
-  // Every rank calls the next three at one boundary.
+  // Every rank calls Begin and Advance at one boundary.
   //
   // The copy is taken and being written, or there is such a checkpoint already
   // and nothing is under way. Errors as of CollectiveSave::Save. `waited` is
   // for the event. REQUIRES: nothing is under way.
   Status Begin(const TrainState& state, const std::string& waited);
-  // To be called if MayAdvance says so of what all ranks said in the newest
-  // exchange since the call before. The outcome, once there is one.
+  // From one stage to the next: all have written, or committed. Waits for what
+  // has not ended, unless MayAdvance says so of what all ranks said in the
+  // newest exchange. The outcome, once there is one. REQUIRES: is_under_way.
   std::optional<SaveOutcome> Advance();
   bool MayAdvance(uint32_t agreed) const;
-  // Waits for the outcome. REQUIRES: is_under_way.
-  SaveOutcome Finish();
 
   // Waits for this rank's task, no longer than a save may take: the training
   // task's last act in a generation that is lost. False: it hangs.
@@ -80,7 +79,6 @@ class AsyncSave {
 
   void StartWriting(std::vector<TensorView> own);
   void StartCommit();
-  // From one stage to the next, with all ranks.
   std::optional<SaveOutcome> EndWriting();
   SaveOutcome EndCommit();
   SaveOutcome End(const Status& status);

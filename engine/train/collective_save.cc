@@ -80,6 +80,8 @@ CollectiveSave::CollectiveSave(World& world, CheckpointStore& store, Ring& ring,
     : world_(&world),
       store_(&store),
       ring_(&ring),
+      rank_(ring.rank()),
+      size_(ring.size()),
       job_json_(std::move(job_json)),
       generation_(generation),
       timeout_(timeout) {}
@@ -158,9 +160,9 @@ Status CollectiveSave::AgreeOnBegin(SaveAttempt& attempt) {
 std::vector<TensorView> CollectiveSave::OwnPart(
     const SaveAttempt& attempt) const {
   const std::vector<std::vector<size_t>> plan =
-      PartitionTensors(attempt.tensors, ring_->size());
+      PartitionTensors(attempt.tensors, size_);
   std::vector<TensorView> own;
-  for (const size_t index : plan[static_cast<size_t>(ring_->rank())]) {
+  for (const size_t index : plan[static_cast<size_t>(rank_)]) {
     own.push_back(attempt.tensors[index]);
   }
   return own;
@@ -168,8 +170,7 @@ std::vector<TensorView> CollectiveSave::OwnPart(
 
 Result<ShardFile> CollectiveSave::WritePart(
     const SaveAttempt& attempt, std::span<const TensorView> tensors) {
-  return store_->WriteShard(attempt.name, ring_->rank(), ring_->size(),
-                            tensors);
+  return store_->WriteShard(attempt.name, rank_, size_, tensors);
 }
 
 Result<std::vector<std::string>> CollectiveSave::ExchangeParts(
@@ -188,13 +189,16 @@ Result<std::vector<std::string>> CollectiveSave::Tell(
   return ring_->AllGather(attempt.key, said, timeout_);
 }
 
-Result<bool> CollectiveSave::AnySays(const Position& position, bool own) {
+Result<SaveDebt> CollectiveSave::AnyDebt(const Position& position,
+                                         SaveDebt own) {
   ASSIGN_OR_RETURN(
       const std::vector<std::string> all,
       ring_->AllGather({.step = position.step, .phase = position.phase_of()},
-                       own ? "yes" : "", timeout_));
-  return std::ranges::any_of(
+                       own == SaveDebt::kOwed ? "a save is owed" : "",
+                       timeout_));
+  const bool any = std::ranges::any_of(
       all, [](const std::string& said) { return !said.empty(); });
+  return any ? SaveDebt::kOwed : SaveDebt::kNone;
 }
 
 Status CollectiveSave::WhyVoid(const std::vector<std::string>& reports) {

@@ -31,6 +31,9 @@ struct SaveAttempt {
   Status ready;
 };
 
+// Whether a save was begun that will not come out, and nothing newer is saved.
+enum class SaveDebt : uint8_t { kNone, kOwed };
+
 class CollectiveSave {
  public:
   CollectiveSave(World& world, CheckpointStore& store, Ring& ring,
@@ -75,10 +78,10 @@ class CollectiveSave {
   // Once the outcome is known to be Ok.
   void End(const SaveAttempt& attempt);
 
-  // Exchanges: whether at least one rank says so.
-  Result<bool> AnySays(const Position& position, bool own);
+  // Exchanges: whether at least one rank owes one.
+  Result<SaveDebt> AnyDebt(const Position& position, SaveDebt own);
 
-  bool chief() const { return ring_->rank() == 0; }
+  bool chief() const { return rank_ == 0; }
 
   // What went wrong in saves without doing harm (a state file, a retirement),
   // a line each, since the last call. On the chief; elsewhere empty.
@@ -90,6 +93,9 @@ class CollectiveSave {
   World* world_;
   CheckpointStore* store_;
   Ring* ring_;
+  // Of the ring, which a task may outlive.
+  int rank_;
+  int size_;
   std::string job_json_;
   uint64_t generation_;
   Duration timeout_;

@@ -37,9 +37,9 @@ void LoopSaves::SayWarnings() {
   }
 }
 
-Result<bool> LoopSaves::AnyOwesASave(bool own) {
-  if (ways_.beside == nullptr) return false;
-  return ways_.whole->AnySays(state_->position, own);
+Result<SaveDebt> LoopSaves::AnyDebt(SaveDebt own) {
+  if (ways_.beside == nullptr) return SaveDebt::kNone;
+  return ways_.whole->AnyDebt(state_->position, own);
 }
 
 Status LoopSaves::TrySave() {
@@ -138,8 +138,10 @@ Status LoopSaves::BeginBeside() {
     return OkStatus();
   }
   SayWarnings();
-  in_save_ = !status.ok() && !MayGoOnAfter(status);
-  if (!status.ok()) return TakeFailure(status, step);
+  if (!status.ok()) {
+    lost_one_ = in_save_ = !MayGoOnAfter(status);
+    return TakeFailure(status, step);
+  }
   saved_at_ = step;
   saved_phase_ = state_->position.phase;
   return OkStatus();
@@ -150,25 +152,25 @@ Status LoopSaves::Advance() {
   if (ways_.beside == nullptr || !heard || !ways_.beside->MayAdvance(*heard)) {
     return OkStatus();
   }
-  const Time begin = world_->clock.Now();
-  reports_->Expect(2 * options_->cluster.save_timeout);
-  reports_->TellOfSave(2 * options_->cluster.save_timeout);
-  const std::optional<SaveOutcome> outcome = ways_.beside->Advance();
-  reports_->TellOfSave(Duration::zero());
-  time_ += world_->clock.Now() - begin;
+  const std::optional<SaveOutcome> outcome = TakeOn();
   return outcome ? Take(*outcome) : OkStatus();
 }
 
-// Two bounds: one of writing, one of the commit.
-Status LoopSaves::FinishUnderWay() {
-  if (!is_under_way()) return OkStatus();
+// Takes what is under way one stage further, as long as that takes.
+std::optional<SaveOutcome> LoopSaves::TakeOn() {
   const Time begin = world_->clock.Now();
-  reports_->Expect(2 * options_->cluster.save_timeout);
-  reports_->TellOfSave(2 * options_->cluster.save_timeout);
-  const SaveOutcome outcome = ways_.beside->Finish();
+  reports_->Expect(options_->cluster.save_timeout);
+  reports_->TellOfSave(options_->cluster.save_timeout);
+  std::optional<SaveOutcome> outcome = ways_.beside->Advance();
   reports_->TellOfSave(Duration::zero());
   time_ += world_->clock.Now() - begin;
-  return Take(outcome);
+  return outcome;
+}
+
+Status LoopSaves::FinishUnderWay() {
+  std::optional<SaveOutcome> outcome;
+  while (is_under_way() && !outcome) outcome = TakeOn();
+  return outcome ? Take(*outcome) : OkStatus();
 }
 
 Status LoopSaves::Take(const SaveOutcome& outcome) {

@@ -75,11 +75,14 @@ class LoopSaves {
   void SetLastSave(Time time) { last_save_ = time; }
   // A loss was found in a save, which others may still be in.
   bool is_in_save() const { return in_save_ || is_under_way(); }
-  // What was under way has not come out, and will not.
-  bool owes_a_save() const { return lost_one_ || is_under_way(); }
-  // Whether it was so for any rank, in the generation before: exchanges it
-  // where saves are written beside the training.
-  Result<bool> AnyOwesASave(bool own);
+  // Of what was under way and has not come out: where the loop ends in an error
+  // it will not.
+  SaveDebt debt() const {
+    return lost_one_ || is_under_way() ? SaveDebt::kOwed : SaveDebt::kNone;
+  }
+  // What any rank owes from the generation before, where saves are written
+  // beside the training: exchanges it.
+  Result<SaveDebt> AnyDebt(SaveDebt own);
 
  private:
   bool is_under_way() const {
@@ -88,6 +91,7 @@ class LoopSaves {
   bool IsSaved() const;
   Status TrySave();
   Status BeginBeside();
+  std::optional<SaveOutcome> TakeOn();
   Status Take(const SaveOutcome& outcome);
   Status TakeFailure(const Status& status, uint64_t step);
   void SayWarnings();

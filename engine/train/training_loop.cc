@@ -54,7 +54,7 @@ bool TrainingLoop::AtHorizon() const {
 void TrainingLoop::Remember(const LoopMemory& memory) {
   notices_ = memory.notices;
   saves_.SetLastSave(memory.last_save);
-  owed_a_save_ = memory.owes_a_save;
+  debt_ = memory.debt;
 }
 
 // What ended where the state stands.
@@ -75,11 +75,13 @@ Result<LoopEnd> TrainingLoop::GoOn(uint64_t generation, FirstSave first_save) {
   if (state_->position.step > 0) {
     NoteDue(LastBoundary());
     stop_step_reached_ = StopStepReached();
-    ASSIGN_OR_RETURN(const bool owed, saves_.AnyOwesASave(owed_a_save_));
-    const bool at_once = owed || first_save == FirstSave::kAtOnce;
+    ASSIGN_OR_RETURN(debt_, saves_.AnyDebt(debt_));
+    const bool at_once =
+        debt_ == SaveDebt::kOwed || first_save == FirstSave::kAtOnce;
     if (at_once) agreed_ |= kRequestSave;
     if (ExecutionEnds() || at_once) {
       RETURN_IF_ERROR(Settle());
+      debt_ = SaveDebt::kNone;
     } else {
       // What was asked for within it is not known any more.
       agreed_ |= kRequestSave;

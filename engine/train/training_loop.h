@@ -31,7 +31,7 @@ struct LoopMemory {
   bool all_said = true;  // every operation that the state went through
   bool in_save = false;  // which somebody else may still be in
   // One was under way beside the training, and will not come out.
-  bool owes_a_save = false;
+  SaveDebt debt = SaveDebt::kNone;
 };
 
 class TrainingLoop {
@@ -77,7 +77,7 @@ class TrainingLoop {
                         said_.epoch == state_->position.epoch &&
                         said_.phase == state_->position.phase,
             .in_save = saves_.is_in_save(),
-            .owes_a_save = saves_.owes_a_save()};
+            .debt = debt_ == SaveDebt::kOwed ? debt_ : saves_.debt()};
   }
   void Remember(const LoopMemory& memory);
 
@@ -120,8 +120,8 @@ class TrainingLoop {
   LoopHooks* hooks_ = nullptr;
   bool finish_ = false;  // the hooks wish it
   uint64_t generation_ = 0;
-  uint32_t agreed_ = 0;       // requests that are not yet settled
-  bool owed_a_save_ = false;  // in the generation before
+  uint32_t agreed_ = 0;              // requests that are not yet settled
+  SaveDebt debt_ = SaveDebt::kNone;  // since a generation before
   bool stop_step_reached_ = false;
   NoticeRequests notices_;
   bool stopped_ = false;

@@ -70,6 +70,32 @@ TEST(AsyncSaveTest, AnyNumberOfWorkersComesToTheStateOfARunWithoutSaves) {
   }
 }
 
+TEST(AsyncSaveTest, WhateverIsSavedWhenChangesNoBits) {
+  const std::string golden = UndisturbedDigest(SmallRun());
+  for (const SaveTrigger& trigger :
+       {SaveTrigger{.unit = SaveUnit::kSteps, .every = 1},
+        SaveTrigger{.unit = SaveUnit::kSeconds, .every = 1},
+        SaveTrigger{.unit = SaveUnit::kEpochs, .every = 2},
+        SaveTrigger{.unit = SaveUnit::kNone}}) {
+    for (const uint64_t execution : {1, 4}) {
+      TrainOptions options = AsyncRun();
+      options.checkpoint.trigger = trigger;
+      options.steps_per_execution = execution;
+      FaultPlan plan = SlowDisk();
+      plan.faults.push_back(
+          SlowFault(0, Point::kStepBegin, std::chrono::milliseconds(200)));
+      plan.faults.back().id = "heavy";
+      const LifeOutcome outcome = TrainingFixture().Run(2, options, plan);
+      EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kDone))
+          << outcome.reasons[0];
+      ASSERT_TRUE(outcome.result);
+      EXPECT_EQ(outcome.result->digest, golden);
+      EXPECT_EQ(outcome.StepsOf(EventKind::kSaveAcknowledged).back(), kSteps);
+      EXPECT_TRUE(outcome.StepsOf(EventKind::kSaveFailed).empty());
+    }
+  }
+}
+
 TEST(AsyncSaveTest, TrainingGoesOnWhileASaveIsWritten) {
   const LifeOutcome outcome = TrainingFixture().Run(2, AsyncRun(), SlowDisk());
   EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kDone));
