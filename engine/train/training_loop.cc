@@ -16,13 +16,14 @@ uint32_t CanonicalBits(float value) {
   return value == value ? std::bit_cast<uint32_t>(value) : kNan;
 }
 
-// A save that is under way has to come out before the last one can be made.
+// At a boundary before the stop a save may be due that waits for the one under
+// way, and both have to come out before the last one can be made.
 LeaveWith LeavingWith(const TrainOptions& options, const SaveWays& saves) {
   if (saves.whole == nullptr ||
       options.checkpoint.at_notice == AtNotice::kLeave) {
     return LeaveWith::kNothing;
   }
-  return saves.beside == nullptr ? LeaveWith::kSave : LeaveWith::kTwoSaves;
+  return saves.beside == nullptr ? LeaveWith::kSave : LeaveWith::kThreeSaves;
 }
 
 }  // namespace
