@@ -1,13 +1,13 @@
-// bounded-loss: a restart redoes at most one save interval, where training goes
-// on beside saves with the steps taken while the newest was under way, and
-// nothing after
-// an orderly stop, whatever ended before its first step in between. Each save
-// that failed and each checkpoint that the plan damaged, where they lie between
-// what it goes on from and what had been done, lets it reach back one interval
-// further. A run that deletes its checkpoints has nothing to go on from once
-// all its workers have finished, if its end was not seen. What a lying disk
-// forgets in a power cut has no bound. Where workers of the generation before
-// are still there, nothing is redone of what any of them had trained.
+// bounded-loss: a restart redoes at most one save interval (and, where training
+// goes on beside saves, the steps taken while the newest was under way), and
+// nothing after an orderly stop, whatever ended before its first step in
+// between. Each save that failed and each checkpoint that the plan damaged,
+// where they lie between what it goes on from and what had been done, lets it
+// reach back one interval further. A run that deletes its checkpoints has
+// nothing to go on from once all its workers have finished, if its end was not
+// seen. What a lying disk forgets in a power cut has no bound. Where workers of
+// the generation before are still there, nothing is redone of what any of them
+// had trained.
 #include <algorithm>
 #include <set>
 
