@@ -101,6 +101,8 @@ explore_stages() {
   explore_stage "random plans" --cases 6000 --seed 1 -j 2 --require-marks
   explore_stage "rejoining workers" scenarios/explore/elastic.yaml \
                 --cases 12000 --seed 1 -j 2 --require-marks
+  explore_stage "saves beside the training" scenarios/explore/async.yaml \
+                --cases 6000 --seed 1 -j 2
   explore_stage "each fault at each point" --mode nth --max-faults 1 \
                 --cases 3000 -j 2
   explore_stage "each fault in a recovery" --mode nth -j 2 \

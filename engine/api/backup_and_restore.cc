@@ -22,6 +22,7 @@ Status BackupAndRestore::Configure(TrainOptions& options) const {
   options.checkpoint = {
       .directory = options_.backup_dir,
       .trigger = {.unit = frequency.unit, .every = frequency.every},
+      .mode = options_.mode,
       .keep = 2,
       .at_success = options_.delete_checkpoint ? AtSuccess::kDeleteCheckpoints
                                                : AtSuccess::kKeepCheckpoints,

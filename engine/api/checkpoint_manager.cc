@@ -79,6 +79,11 @@ Result<std::unique_ptr<CheckpointManager>> CheckpointManager::Create(
   if (options.checkpoint_interval == 0) {
     return InvalidArgument("checkpoint_interval: expected at least 1, found 0");
   }
+  if (options.mode != SaveMode::kSync) {
+    return InvalidArgument(
+        "mode: expected sync, as a loop of one's own waits for its saves, "
+        "found async");
+  }
   constexpr uint64_t kMaxHours = 1'000'000;
   if (options.keep_checkpoint_every_n_hours > kMaxHours) {
     return InvalidArgument(fmt::format(

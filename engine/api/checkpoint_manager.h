@@ -23,6 +23,9 @@ struct CheckpointManagerOptions {
   uint64_t keep_checkpoint_every_n_hours = 10'000;
   // SaveIfDue saves at multiples of it.
   uint64_t checkpoint_interval = 1;  // steps
+  // A program's own loop has no exchange of the manager's in which a save that
+  // it does not wait for could come to its end: kAsync is refused.
+  SaveMode mode = SaveMode::kSync;
   // The parameters that are saved, with what belongs to each of them; the
   // others are what they are before a restore. Empty: all of them. Another
   // choice is another job.
@@ -44,7 +47,8 @@ class SaveListener {
 class CheckpointManager {
  public:
   // The training outlives it. kInvalidArgument: no directory, nothing to keep,
-  // an interval of 0, a variable that is no parameter or stands there twice.
+  // an interval of 0, another mode than kSync, a variable that is no parameter
+  // or stands there twice.
   static Result<std::unique_ptr<CheckpointManager>> Create(
       CustomTraining& training, const CheckpointManagerOptions& options);
 

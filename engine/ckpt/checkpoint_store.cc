@@ -323,9 +323,10 @@ Status CheckpointStore::DropRemains(const std::string& save) {
   return dropped.ok() ? cleared : dropped;
 }
 
-Status CheckpointStore::AbandonSave(const std::string& save) {
+Status CheckpointStore::AbandonSave(const std::string& save,
+                                    std::string_view why) {
   if (save_ == save) {
-    const Status failed = FailSave(save, Unavailable("abandoned"));
+    const Status failed = FailSave(save, Unavailable(std::string(why)));
     return IsOwnersLoss(failed) ? failed : OkStatus();
   }
   return RemoveTree(*world_, PathOf(save), FileKind::kDirectory);

@@ -164,8 +164,9 @@ class CheckpointStore {
                                const CheckpointHead& head, uint64_t generation,
                                std::span<const ShardFile> shards);
 
-  // Chief: removes what a failed save left.
-  Status AbandonSave(const std::string& save);
+  // Chief: removes what a failed save left; `why` is for the event.
+  Status AbandonSave(const std::string& save,
+                     std::string_view why = "abandoned");
 
   // Chief: deletes every checkpoint, claim and state file of a finished run,
   // then the directory if nothing else is in it. A missing one is fine.

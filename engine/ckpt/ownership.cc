@@ -56,6 +56,8 @@ Status SeeClaim(World& world, const std::string& directory, uint64_t generation,
     ASSIGN_OR_RETURN(const uint64_t highest, HighestClaim(world, directory));
     if (highest == generation) return OkStatus();
     if (highest > generation) {
+      world.events.Emit(
+          {.kind = EventKind::kFencedOut, .generation = generation});
       return Fenced(fmt::format("{}: generation {} was followed by {}",
                                 directory, generation, ClaimName(highest)));
     }

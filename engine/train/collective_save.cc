@@ -80,51 +80,66 @@ CollectiveSave::CollectiveSave(World& world, CheckpointStore& store, Ring& ring,
     : world_(&world),
       store_(&store),
       ring_(&ring),
+      rank_(ring.rank()),
+      size_(ring.size()),
       job_json_(std::move(job_json)),
       generation_(generation),
       timeout_(timeout) {}
 
 Status CollectiveSave::Save(const TrainState& state,
                             std::span<const std::string> of_parameters) {
+  ASSIGN_OR_RETURN(const SaveAttempt attempt, Begin(state, of_parameters));
+  if (attempt.name.empty()) return OkStatus();
+  Result<ShardFile> own =
+      attempt.ready.ok() ? WritePart(attempt, OwnPart(attempt)) : attempt.ready;
+  ASSIGN_OR_RETURN(const std::vector<std::string> reports,
+                   ExchangeParts(attempt, std::move(own)));
+  Status outcome;
+  if (chief()) outcome = Commit(attempt, reports);
+  ASSIGN_OR_RETURN(const std::vector<std::string> outcomes,
+                   Tell(attempt, EncodeStatus(outcome)));
+  RETURN_IF_ERROR(DecodeStatus(outcomes[0]));
+  End(attempt);
+  return OkStatus();
+}
+
+Result<SaveAttempt> CollectiveSave::Begin(
+    const TrainState& state, std::span<const std::string> of_parameters) {
   const Position& position = state.position;
-  const std::vector<TensorView> tensors = state.TensorsOf(of_parameters);
-  Attempt attempt = {
+  SaveAttempt attempt = {
       .head = {.step = position.step,
                .epoch = position.epoch,
                .position = position.sample,
                .phase = position.phase_of(),
                .job_json = job_json_},
       .whole = state.ComputeDigest(),
-      .tensors = tensors,
+      .tensors = state.TensorsOf(of_parameters),
       .key = {.step = position.step, .phase = position.phase_of()},
   };
-  const PointContext here = {.step = position.step, .epoch = position.epoch};
-  // The chief's store hits these two itself.
-  const bool chief = ring_->rank() == 0;
-  if (!chief) attempt.ready = world_->faults.Hit(Point::kSaveBegin, here);
+  // The chief's store hits the point itself.
+  if (!chief()) {
+    attempt.ready = world_->faults.Hit(
+        Point::kSaveBegin, {.step = position.step, .epoch = position.epoch});
+  }
   attempt.head.state_digest =
-      of_parameters.empty() ? attempt.whole : StateDigest(tensors);
-  ASSIGN_OR_RETURN(const std::string save, Begin(attempt));
-  if (save.empty()) return OkStatus();
-  RETURN_IF_ERROR(WriteAndCommit(attempt, save));
-  // As in the chief's store, nothing takes the acknowledgement back.
-  if (!chief) static_cast<void>(world_->faults.Hit(Point::kSaveEnd, here));
-  return OkStatus();
+      of_parameters.empty() ? attempt.whole : StateDigest(attempt.tensors);
+  RETURN_IF_ERROR(AgreeOnBegin(attempt));
+  return attempt;
 }
 
-Result<std::string> CollectiveSave::Begin(const Attempt& attempt) {
-  std::string save;
+Status CollectiveSave::AgreeOnBegin(SaveAttempt& attempt) {
   Status began;
-  if (ring_->rank() == 0) {
+  if (chief()) {
     const Result<std::optional<std::string>> name =
         store_->BeginSave(attempt.head, generation_);
     began = name.status();
-    if (name.ok()) save = name->value_or("");
+    if (name.ok()) attempt.name = name->value_or("");
   }
   const std::string digest = attempt.whole.ToString();
-  const std::vector<std::string> said = {digest, EncodeStatus(began), save};
+  const std::vector<std::string> said = {digest, EncodeStatus(began),
+                                         attempt.name};
   ASSIGN_OR_RETURN(const std::vector<std::string> all,
-                   ring_->AllGather(attempt.key, EncodeList(said), timeout_));
+                   Tell(attempt, EncodeList(said)));
   std::vector<std::string> digests;
   for (const std::string& item : all) {
     ASSIGN_OR_RETURN(const std::vector<std::string> fields, DecodeList(item));
@@ -132,71 +147,102 @@ Result<std::string> CollectiveSave::Begin(const Attempt& attempt) {
     digests.push_back(fields[0]);
     if (digests.size() == 1) {
       began = DecodeStatus(fields[1]);
-      save = fields[2];
+      attempt.name = fields[2];
     }
   }
   if (std::any_of(digests.begin(), digests.end(),
                   [&](const std::string& d) { return d != digests[0]; })) {
     return DescribeDisagreement(attempt.head.step, digests);
   }
-  if (!began.ok()) return began;
-  return save;
+  return began;
 }
 
-Status CollectiveSave::WriteAndCommit(const Attempt& attempt,
-                                      const std::string& save) {
+std::vector<TensorView> CollectiveSave::OwnPart(
+    const SaveAttempt& attempt) const {
   const std::vector<std::vector<size_t>> plan =
-      PartitionTensors(attempt.tensors, ring_->size());
-  std::vector<TensorView> mine;
-  for (const size_t index : plan[static_cast<size_t>(ring_->rank())]) {
-    mine.push_back(attempt.tensors[index]);
+      PartitionTensors(attempt.tensors, size_);
+  std::vector<TensorView> own;
+  for (const size_t index : plan[static_cast<size_t>(rank_)]) {
+    own.push_back(attempt.tensors[index]);
   }
-  Result<ShardFile> shard =
-      attempt.ready.ok()
-          ? store_->WriteShard(save, ring_->rank(), ring_->size(), mine)
-          : attempt.ready;
+  return own;
+}
+
+Result<ShardFile> CollectiveSave::WritePart(
+    const SaveAttempt& attempt, std::span<const TensorView> tensors) {
+  return store_->WriteShard(attempt.name, rank_, size_, tensors);
+}
+
+Result<std::vector<std::string>> CollectiveSave::ExchangeParts(
+    const SaveAttempt& attempt, Result<ShardFile> own) {
   const Status agree = world_->faults.Hit(
       Point::kSaveAgree,
       {.step = attempt.head.step, .epoch = attempt.head.epoch});
-  if (shard.ok() && !agree.ok()) shard = agree;
-  const std::vector<std::string> said = {EncodeStatus(shard.status()),
-                                         shard.ok() ? EncodeShard(*shard) : ""};
-  ASSIGN_OR_RETURN(const std::vector<std::string> reports,
-                   ring_->AllGather(attempt.key, EncodeList(said), timeout_));
-  Status outcome;
-  if (ring_->rank() == 0) outcome = CommitAsChief(attempt, save, reports);
-  ASSIGN_OR_RETURN(
-      const std::vector<std::string> outcomes,
-      ring_->AllGather(attempt.key, EncodeStatus(outcome), timeout_));
-  return DecodeStatus(outcomes[0]);
+  if (own.ok() && !agree.ok()) own = agree;
+  const std::vector<std::string> said = {EncodeStatus(own.status()),
+                                         own.ok() ? EncodeShard(*own) : ""};
+  return Tell(attempt, EncodeList(said));
 }
 
-Status CollectiveSave::CommitAsChief(const Attempt& attempt,
-                                     const std::string& save,
-                                     const std::vector<std::string>& reports) {
+Result<std::vector<std::string>> CollectiveSave::Tell(
+    const SaveAttempt& attempt, const std::string& said) {
+  return ring_->AllGather(attempt.key, said, timeout_);
+}
+
+Result<SaveDebt> CollectiveSave::AnyDebt(const Position& position,
+                                         SaveDebt own) {
+  ASSIGN_OR_RETURN(
+      const std::vector<std::string> all,
+      ring_->AllGather({.step = position.step, .phase = position.phase_of()},
+                       own == SaveDebt::kOwed ? "a save is owed" : "",
+                       timeout_));
+  const bool any = std::ranges::any_of(
+      all, [](const std::string& said) { return !said.empty(); });
+  return any ? SaveDebt::kOwed : SaveDebt::kNone;
+}
+
+Status CollectiveSave::WhyVoid(const std::vector<std::string>& reports) {
+  for (size_t rank = 0; rank < reports.size(); ++rank) {
+    ASSIGN_OR_RETURN(const std::vector<std::string> fields,
+                     DecodeList(reports[rank]));
+    if (fields.size() != 2) return DataLoss("save: malformed report");
+    RETURN_IF_ERROR(Annotate(DecodeStatus(fields[0]),
+                             fmt::format("rank {}'s shard", rank)));
+    RETURN_IF_ERROR(DecodeShard(fields[1]).status());
+  }
+  return OkStatus();
+}
+
+Status CollectiveSave::Commit(const SaveAttempt& attempt,
+                              const std::vector<std::string>& reports) {
+  const Status why_void = WhyVoid(reports);
+  if (!why_void.ok()) {
+    const Status abandoned = store_->AbandonSave(attempt.name);
+    return abandoned.ok() ? why_void : abandoned;
+  }
   std::vector<ShardFile> shards;
-  Status outcome;
-  for (size_t rank = 0; rank < reports.size() && outcome.ok(); ++rank) {
-    const Result<std::vector<std::string>> fields = DecodeList(reports[rank]);
-    outcome = fields.status();
-    if (outcome.ok() && fields->size() != 2) {
-      outcome = DataLoss("save: malformed report");
-    }
-    if (outcome.ok()) {
-      outcome = Annotate(DecodeStatus((*fields)[0]),
-                         fmt::format("rank {}'s shard", rank));
-    }
-    if (!outcome.ok()) break;
-    Result<ShardFile> shard = DecodeShard((*fields)[1]);
-    outcome = shard.status();
-    if (outcome.ok()) shards.push_back(std::move(*shard));
+  for (const std::string& report : reports) {
+    shards.push_back(DecodeShard(DecodeList(report)->at(1)).value());
   }
   // A commit that fails clears up after itself.
-  if (outcome.ok()) {
-    return store_->Commit(save, attempt.head, generation_, shards).status();
-  }
-  const Status abandoned = store_->AbandonSave(save);
-  return abandoned.ok() ? outcome : abandoned;
+  return store_->Commit(attempt.name, attempt.head, generation_, shards)
+      .status();
+}
+
+Status CollectiveSave::Abandon(const SaveAttempt& attempt,
+                               const Status& why_void) {
+  const Status abandoned =
+      store_->AbandonSave(attempt.name, why_void.message());
+  return abandoned.ok() ? why_void : abandoned;
+}
+
+void CollectiveSave::End(const SaveAttempt& attempt) {
+  // The chief's store hits it itself. As there, nothing takes the
+  // acknowledgement back.
+  if (chief()) return;
+  static_cast<void>(world_->faults.Hit(
+      Point::kSaveEnd,
+      {.step = attempt.head.step, .epoch = attempt.head.epoch}));
 }
 
 }  // namespace gauntlet

@@ -16,6 +16,24 @@
 
 namespace gauntlet {
 
+// A save that has begun, on one rank.
+struct SaveAttempt {
+  CheckpointHead head;
+  Digest whole;  // of all of this rank's state
+  // Of the checkpoint; views into the state.
+  std::vector<TensorView> tensors;
+  ExchangeKey key;
+  // The chief's name for it, the same on all ranks; empty: nothing is to be
+  // done, as a checkpoint of this very state is there.
+  std::string name;
+  // What kept this rank from beginning. It takes part all the same and says
+  // so in its report: a rank that left an exchange out would break the ring.
+  Status ready;
+};
+
+// Whether a save was begun that will not come out, and nothing newer is saved.
+enum class SaveDebt : uint8_t { kNone, kOwed };
+
 class CollectiveSave {
  public:
   CollectiveSave(World& world, CheckpointStore& store, Ring& ring,
@@ -32,31 +50,52 @@ class CollectiveSave {
   Status Save(const TrainState& state,
               std::span<const std::string> of_parameters = {});
 
+  // What Save consists of, in this order, for who lets something else happen in
+  // between. Those that exchange something need every rank at one boundary.
+  //
+  // Exchanges: whether all states agree, and the chief's word on its begin.
+  Result<SaveAttempt> Begin(const TrainState& state,
+                            std::span<const std::string> of_parameters = {});
+  // Of the attempt's tensors those that this rank writes.
+  std::vector<TensorView> OwnPart(const SaveAttempt& attempt) const;
+  // Writes and syncs them. From any task.
+  Result<ShardFile> WritePart(const SaveAttempt& attempt,
+                              std::span<const TensorView> tensors);
+  // Exchanges: how it went, of every rank, for Commit and WhyVoid.
+  Result<std::vector<std::string>> ExchangeParts(const SaveAttempt& attempt,
+                                                 Result<ShardFile> own);
+  // Of the first rank whose part failed; Ok: all are written.
+  static Status WhyVoid(const std::vector<std::string>& reports);
+  // The chief: commits, or clears up what is void. From any task, while no
+  // other one uses the store.
+  Status Commit(const SaveAttempt& attempt,
+                const std::vector<std::string>& reports);
+  // The chief: clears up what is void, and says why in the event.
+  Status Abandon(const SaveAttempt& attempt, const Status& why_void);
+  // Exchanges: what each rank says.
+  Result<std::vector<std::string>> Tell(const SaveAttempt& attempt,
+                                        const std::string& said);
+  // Once the outcome is known to be Ok.
+  void End(const SaveAttempt& attempt);
+
+  // Exchanges: whether at least one rank owes one.
+  Result<SaveDebt> AnyDebt(const Position& position, SaveDebt own);
+
+  bool chief() const { return rank_ == 0; }
+
   // What went wrong in saves without doing harm (a state file, a retirement),
   // a line each, since the last call. On the chief; elsewhere empty.
   std::vector<std::string> TakeWarnings() { return store_->TakeWarnings(); }
 
  private:
-  struct Attempt {
-    CheckpointHead head;
-    Digest whole;  // of all of this rank's state
-    std::span<const TensorView> tensors;
-    ExchangeKey key;
-    // What kept this rank from beginning. It takes part all the same and says
-    // so in its report: a rank that left an exchange out would break the ring.
-    Status ready;
-  };
-
-  // What the chief found when it began, and whether all states agree; an empty
-  // name: nothing to do.
-  Result<std::string> Begin(const Attempt& attempt);
-  Status WriteAndCommit(const Attempt& attempt, const std::string& save);
-  Status CommitAsChief(const Attempt& attempt, const std::string& save,
-                       const std::vector<std::string>& reports);
+  Status AgreeOnBegin(SaveAttempt& attempt);
 
   World* world_;
   CheckpointStore* store_;
   Ring* ring_;
+  // Of the ring, which a task may outlive.
+  int rank_;
+  int size_;
   std::string job_json_;
   uint64_t generation_;
   Duration timeout_;

@@ -19,6 +19,7 @@ constexpr uint64_t kNone = ~uint64_t{0};
 
 constexpr std::array<std::string_view, 4> kUnits = {"never", "steps", "seconds",
                                                     "epochs"};
+constexpr std::array<std::string_view, 2> kModes = {"sync", "async"};
 constexpr std::array<std::string_view, 3> kAtSuccess = {"keep", "delete",
                                                         "leave"};
 constexpr std::array<std::string_view, 2> kAtNotice = {"save", "leave"};
@@ -50,6 +51,7 @@ auto SettingsOf(const TrainOptions& options) {
       Setting{"checkpoint.at_success", number(checkpoint.at_success),
               kAtSuccess},
       Setting{"checkpoint.at_notice", number(checkpoint.at_notice), kAtNotice},
+      Setting{"checkpoint.mode", number(checkpoint.mode), kModes},
       Setting{"checkpoint.used", number(!checkpoint.directory.empty()), kYesNo},
       Setting{"on_loss", number(options.cluster.on_loss), kOnLoss},
       Setting{"steps_per_execution", options.steps_per_execution},

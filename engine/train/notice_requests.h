@@ -17,13 +17,17 @@ inline constexpr uint32_t kRequestStop = 2;
 // Of a Supervisor: a service failed, or somebody has enough. No notice asks it.
 inline constexpr uint32_t kRequestEnd = 4;
 
-// Whether leaving is preceded by a save, which takes its time.
-enum class LeaveWith : uint8_t { kSave, kNothing };
+// What leaving is preceded by, which takes its time: a save; or, where training
+// goes on beside saves, one that another may have to wait for, that one, and
+// the last.
+enum class LeaveWith : uint8_t { kSave, kThreeSaves, kNothing };
 
 class NoticeRequests {
  public:
   NoticeRequests(World& world, Duration grace, LeaveWith leave_with)
-      : world_(&world), timing_(grace), leave_with_(leave_with) {}
+      : world_(&world),
+        timing_(grace, leave_with == LeaveWith::kThreeSaves ? 3 : 1),
+        leave_with_(leave_with) {}
 
   // At a boundary, with what is ahead (stop_timing.h); `generation` and `step`
   // are for the log.

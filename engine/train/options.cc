@@ -114,6 +114,7 @@ Json CheckpointToJson(const CheckpointOptions& checkpoint) {
   return {{"directory", checkpoint.directory},
           {"unit", SaveUnitName(checkpoint.trigger.unit)},
           {"every", checkpoint.trigger.every},
+          {"mode", checkpoint.mode == SaveMode::kSync ? "sync" : "async"},
           {"keep", checkpoint.keep},
           {"keep_every_hours", checkpoint.keep_every_hours},
           {"at_success", AtSuccessName(checkpoint.at_success)},
@@ -133,6 +134,8 @@ Result<CheckpointOptions> CheckpointFromJson(const Json& json) {
                {SaveUnitName(SaveUnit::kEpochs), SaveUnit::kEpochs}});
   checkpoint.trigger.every =
       static_cast<uint64_t>(fields.Integer("every", 1, kMaxInt));
+  checkpoint.mode = fields.Choice<SaveMode>(
+      "mode", {{"sync", SaveMode::kSync}, {"async", SaveMode::kAsync}});
   checkpoint.keep = static_cast<int>(fields.Integer("keep", 1, kMaxInt));
   checkpoint.keep_every_hours = static_cast<uint64_t>(
       fields.Integer("keep_every_hours", 0, kMaxKeepHours));

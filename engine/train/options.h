@@ -43,6 +43,10 @@ struct SaveTrigger {
   uint64_t every = 1;
 };
 
+// Whether training waits for a save, or goes on while a task writes a copy.
+// Changes no bits.
+enum class SaveMode : uint8_t { kSync, kAsync };
+
 // What a finished run does: saves its end beside the checkpoints that are
 // there, deletes them all, or leaves them as they are.
 enum class AtSuccess : uint8_t {
@@ -57,6 +61,7 @@ enum class AtNotice : uint8_t { kSaveAndLeave, kLeave };
 struct CheckpointOptions {
   std::string directory;  // empty: no checkpoints
   SaveTrigger trigger;
+  SaveMode mode = SaveMode::kSync;
   int keep = 5;
   // Beside them one checkpoint every so many hours stays; 0: none does.
   uint64_t keep_every_hours = 0;

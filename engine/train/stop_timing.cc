@@ -14,9 +14,9 @@ StopAdvice StopTiming::Ask(Time now, std::span<const Operation> ahead) const {
   if (left <= on_the_way) return StopAdvice::kStop;
   if (!longest_save_) return StopAdvice::kSaveAndGoOn;
   // Half as much again: a save beside others takes longer.
-  const Duration for_the_save = *longest_save_ + *longest_save_ / 2;
-  return left <= on_the_way + for_the_save ? StopAdvice::kStop
-                                           : StopAdvice::kGoOn;
+  const Duration for_the_saves = saves_ * (*longest_save_ + *longest_save_ / 2);
+  return left <= on_the_way + for_the_saves ? StopAdvice::kStop
+                                            : StopAdvice::kGoOn;
 }
 
 }  // namespace gauntlet

@@ -30,8 +30,10 @@ class StopTiming {
   // Beside the save: the way out, and a save that takes longer than the others.
   static constexpr Duration kMargin = std::chrono::seconds(1);
 
-  // From a notice until the process is killed; 0: not known.
-  explicit StopTiming(Duration grace) : grace_(grace) {}
+  // From a notice until the process is killed; 0: not known. So many saves come
+  // one behind another before the way out.
+  explicit StopTiming(Duration grace, int saves = 1)
+      : grace_(grace), saves_(saves) {}
 
   // The first one counts: a repeated notice gives no new time.
   void Noticed(Time now) {
@@ -56,6 +58,7 @@ class StopTiming {
   }
 
   Duration grace_;
+  int saves_;
   std::optional<Time> noticed_;
   std::array<std::optional<Duration>, 3> longest_;  // by Operation
   std::optional<Duration> longest_save_;

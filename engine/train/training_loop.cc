@@ -5,13 +5,10 @@
 #include <bit>
 #include <utility>
 
-#include "engine/train/wait_unless_told.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
-
-constexpr Duration kReportEvery = std::chrono::milliseconds(200);
 
 // NaN has many bit patterns, and which one comes out may depend on the path.
 uint32_t CanonicalBits(float value) {
@@ -19,30 +16,33 @@ uint32_t CanonicalBits(float value) {
   return value == value ? std::bit_cast<uint32_t>(value) : kNan;
 }
 
+// At a boundary before the stop a save may be due that waits for the one under
+// way, and both have to come out before the last one can be made.
+LeaveWith LeavingWith(const TrainOptions& options, const SaveWays& saves) {
+  if (saves.whole == nullptr ||
+      options.checkpoint.at_notice == AtNotice::kLeave) {
+    return LeaveWith::kNothing;
+  }
+  return saves.beside == nullptr ? LeaveWith::kSave : LeaveWith::kThreeSaves;
+}
+
 }  // namespace
 
-TrainingLoop::TrainingLoop(World& world, const TrainOptions& options,
-                           Trainer& trainer, TrainState& state,
-                           CollectiveSave* save)
-    : world_(&world),
-      options_(&options),
-      trainer_(&trainer),
-      state_(&state),
-      save_(save),
-      notices_(
-          world, options.preemption.grace,
-          save == nullptr || options.checkpoint.at_notice == AtNotice::kLeave
-              ? LeaveWith::kNothing
-              : LeaveWith::kSave),
-      said_(state.position),
-      last_save_(world.clock.Now()),
-      last_report_(world.clock.Now() - kReportEvery) {}
-
-void TrainingLoop::ReportTo(ProgressReporter& reporter,
-                            uint64_t steps_per_epoch) {
-  reporter_ = &reporter;
-  steps_per_epoch_ = steps_per_epoch;
-}
+TrainingLoop::TrainingLoop(const Parts& parts, const SaveWays& saves)
+    : world_(&parts.world),
+      options_(&parts.options),
+      trainer_(&parts.trainer),
+      state_(&parts.state),
+      notices_(parts.world, parts.options.preemption.grace,
+               LeavingWith(parts.options, saves)),
+      said_(parts.state.position),
+      reports_(parts.world, parts.options, parts.state),
+      saves_({.world = parts.world,
+              .options = parts.options,
+              .state = parts.state,
+              .notices = notices_,
+              .reports = reports_},
+             saves) {}
 
 bool TrainingLoop::AtHorizon() const {
   const Position& position = state_->position;
@@ -54,7 +54,8 @@ bool TrainingLoop::AtHorizon() const {
 
 void TrainingLoop::Remember(const LoopMemory& memory) {
   notices_ = memory.notices;
-  last_save_ = memory.last_save;
+  saves_.SetLastSave(memory.last_save);
+  debt_ = memory.debt;
 }
 
 // What ended where the state stands.
@@ -75,10 +76,13 @@ Result<LoopEnd> TrainingLoop::GoOn(uint64_t generation, FirstSave first_save) {
   if (state_->position.step > 0) {
     NoteDue(LastBoundary());
     stop_step_reached_ = StopStepReached();
-    const bool at_once = first_save == FirstSave::kAtOnce;
+    ASSIGN_OR_RETURN(debt_, saves_.AnyDebt(debt_));
+    const bool at_once =
+        debt_ == SaveDebt::kOwed || first_save == FirstSave::kAtOnce;
     if (at_once) agreed_ |= kRequestSave;
     if (ExecutionEnds() || at_once) {
       RETURN_IF_ERROR(Settle());
+      debt_ = SaveDebt::kNone;
     } else {
       // What was asked for within it is not known any more.
       agreed_ |= kRequestSave;
@@ -98,10 +102,11 @@ Result<LoopEnd> TrainingLoop::Run(uint64_t generation) {
     RETURN_IF_ERROR(RunOperation());
     if (stopped_) return LoopEnd::kStopped;
   }
+  RETURN_IF_ERROR(saves_.FinishUnderWay());
   if (hooks_ != nullptr) RETURN_IF_ERROR(hooks_->TrainEnd(*state_));
   const bool keep =
       options_->checkpoint.at_success == AtSuccess::kKeepCheckpoints;
-  if (save_ != nullptr && keep) RETURN_IF_ERROR(SaveTheEnd());
+  if (saves_.has_store() && keep) RETURN_IF_ERROR(saves_.SaveTheEnd());
   return LoopEnd::kFinished;
 }
 
@@ -109,7 +114,7 @@ Result<LoopEnd> TrainingLoop::Run(uint64_t generation) {
 // then.
 Status TrainingLoop::RunOperation() {
   const Time begin = world_->clock.Now();
-  saving_ = Duration();
+  static_cast<void>(saves_.TakeTime());
   Operation operation = Operation::kStep;
   switch (state_->position.phase_of()) {
     case Phase::kInEpoch:
@@ -124,7 +129,8 @@ Status TrainingLoop::RunOperation() {
       RETURN_IF_ERROR(EndEpoch());
       break;
   }
-  notices_.OperationTook(operation, world_->clock.Now() - begin - saving_);
+  notices_.OperationTook(operation,
+                         world_->clock.Now() - begin - saves_.TakeTime());
   return OkStatus();
 }
 
@@ -132,11 +138,17 @@ uint32_t TrainingLoop::Requests(std::span<const Operation> ahead) {
   uint32_t requests = notices_.Ask(generation_, state_->position.step, ahead);
   const SaveTrigger& trigger = options_->checkpoint.trigger;
   // Only the chief's clock counts, so that one worker asks, and once.
-  if (trigger.unit == SaveUnit::kSeconds && reporter_ != nullptr &&
-      world_->clock.Now() - last_save_ >= std::chrono::seconds(trigger.every)) {
+  if (trigger.unit == SaveUnit::kSeconds && reports_.is_heard() &&
+      world_->clock.Now() - saves_.last_save() >=
+          std::chrono::seconds(trigger.every)) {
     requests |= kRequestSave;
   }
-  return requests;
+  return requests | saves_.Bits();
+}
+
+void TrainingLoop::Heard(uint32_t requests) {
+  agreed_ |= requests & ~kSaveBits;
+  saves_.Heard(requests);
 }
 
 Status TrainingLoop::RunExecution() {
@@ -151,7 +163,7 @@ Status TrainingLoop::RunExecution() {
 }
 
 Status TrainingLoop::RunStep() {
-  Expect(options_->cluster.step_timeout);
+  reports_.Expect(options_->cluster.step_timeout);
   if (state_->position.sample == 0) {
     RETURN_IF_ERROR(world_->faults.Hit(
         Point::kEpochBegin,
@@ -171,11 +183,11 @@ Status TrainingLoop::RunStep() {
                    trainer_->Step(
                        *state_, [&] { return Requests(ahead); },
                        options_->cluster.step_timeout));
-  agreed_ |= outcome.tally.requests;
+  Heard(outcome.tally.requests);
   if (world_->faults.Planted(PlantedBug::kDieInAStep)) DieOnce();
   if (hooks_ != nullptr) RETURN_IF_ERROR(hooks_->StepEnd(*state_, outcome));
   EmitState(EventKind::kStep, outcome, epoch);
-  Report(outcome);
+  reports_.Step(outcome);
   if (summary_ != nullptr) {
     summary_->StepDone(state_->position.step, outcome.loss);
     SaySummaryWarnings();
@@ -203,12 +215,12 @@ Status TrainingLoop::RunEvaluation() {
   const uint64_t epoch = state_->position.epoch;
   static constexpr std::array kAhead = {Operation::kEvaluation,
                                         Operation::kEpochEnd, Operation::kStep};
-  Expect(options_->cluster.step_timeout);
+  reports_.Expect(options_->cluster.step_timeout);
   ASSIGN_OR_RETURN(const StepOutcome outcome,
                    trainer_->Evaluate(
                        *state_, [this] { return Requests(kAhead); },
                        options_->cluster.step_timeout));
-  agreed_ |= outcome.tally.requests;
+  Heard(outcome.tally.requests);
   EmitState(EventKind::kEvaluated, outcome, epoch);
   NoteDue(Boundary::kEvaluation);
   return Settle();
@@ -221,26 +233,7 @@ Status TrainingLoop::EndEpoch() {
   StepOutcome outcome = {.loss = state_->history.loss.back()};
   outcome.tally.correct = state_->history.correct.back();
   EmitState(EventKind::kEpochEnd, outcome, epoch);
-  if (reporter_ != nullptr) {
-    const History& history = state_->history;
-    reporter_->Progress(
-        {.step = state_->position.step,
-         .epoch = state_->position.epoch,
-         .steps_per_epoch = steps_per_epoch_,
-         .loss = outcome.loss,
-         .line = fmt::format(
-             "epoch {}{}  step {}  loss {:.4f}  accuracy {:.4f}  "
-             "val_loss {:.4f}  val_accuracy {:.4f}",
-             state_->position.epoch,
-             // Where steps are the goal, no number of epochs is.
-             options_->horizon.max_steps
-                 ? ""
-                 : fmt::format("/{}", options_->horizon.epochs),
-             state_->position.step, history.loss.back(),
-             ShareOf(history.correct.back(), history.rows.back()),
-             history.val_loss.back(),
-             ShareOf(history.val_correct.back(), history.val_rows.back()))});
-  }
+  reports_.Epoch(outcome);
   if (summary_ != nullptr) {
     summary_->EpochDone(*state_);
     SaySummaryWarnings();
@@ -347,96 +340,19 @@ Status TrainingLoop::Settle() {
                          .step = state_->position.step,
                          .epoch = state_->position.epoch});
   }
-  if (save && save_ != nullptr) {
-    RETURN_IF_ERROR(SaveNow(stopped_ ? SaveNeed::kLast : SaveNeed::kOneOfMany));
+  RETURN_IF_ERROR(saves_.Advance());
+  if (!save || !saves_.has_store()) {
+    return stopped_ ? saves_.FinishUnderWay() : OkStatus();
   }
-  return OkStatus();
-}
-
-Status TrainingLoop::TrySave() {
-  const Position& position = state_->position;
-  if (saved_at_ == position.step && saved_phase_ == position.phase) {
-    return OkStatus();
-  }
-  Expect(options_->cluster.save_timeout);
-  const Time begin = world_->clock.Now();
-  if (summary_ != nullptr) summary_->BeforeSave();
-  TellOfSave(options_->cluster.save_timeout);
-  const Status status = save_->Save(*state_);
-  TellOfSave(Duration::zero());
-  in_save_ = !status.ok() && !MayGoOnAfter(status);
-  for (const std::string& warning : save_->TakeWarnings()) Say(warning);
-  last_save_ = world_->clock.Now();
-  saving_ += last_save_ - begin;
-  notices_.SaveTook(last_save_ - begin);
-  if (status.ok()) {
-    saved_at_ = position.step;
-    saved_phase_ = position.phase;
-  }
-  return status;
-}
-
-Status TrainingLoop::SaveNow(SaveNeed need) {
-  const Status status = TrySave();
-  if (status.ok()) return status;
-  const uint64_t step = state_->position.step;
-  if (!MayGoOnAfter(status) || need == SaveNeed::kLast) {
-    return Annotate(status, fmt::format("save of step {}", step));
-  }
-  Say(fmt::format("save of step {} failed: {}", step, status.message()));
-  return OkStatus();
-}
-
-// All workers know alike how a save came out, and so try equally often.
-Status TrainingLoop::SaveTheEnd() {
-  constexpr Duration kLongestPause = std::chrono::seconds(16);
-  const uint64_t step = state_->position.step;
-  Duration pause = std::chrono::seconds(1);
-  Status status = TrySave();
-  while (MayGoOnAfter(status) && pause <= kLongestPause) {
-    Say(fmt::format(
-        "save of step {}, the last one, failed: {}; tries again in "
-        "{} s",
-        step, status.message(),
-        std::chrono::duration_cast<std::chrono::seconds>(pause).count()));
-    Expect(pause + options_->cluster.step_timeout);
-    TellOfSave(pause + options_->cluster.step_timeout);
-    // Who is told to go has no time to lose.
-    WaitUnlessTold(*world_, world_->clock.Now() + pause);
-    pause *= 2;
-    status = TrySave();
-  }
-  return Annotate(status, fmt::format("save of step {}", step));
-}
-
-void TrainingLoop::TellOfSave(Duration bound) {
-  if (saves_told_ != nullptr) saves_told_->Progress({.saving = bound});
-}
-
-// A line for people, where somebody listens.
-void TrainingLoop::Say(std::string line) {
-  if (reporter_ == nullptr) return;
-  reporter_->Progress({.step = state_->position.step,
-                       .epoch = state_->position.epoch,
-                       .steps_per_epoch = steps_per_epoch_,
-                       .line = std::move(line)});
+  if (stopped_) return saves_.SaveForTheStop();
+  const bool told_to_go = (agreed_ & kRequestStop) != 0;
+  return told_to_go ? saves_.SaveAtOnce() : saves_.SaveDue();
 }
 
 void TrainingLoop::SaySummaryWarnings() {
   for (std::string& warning : summary_->TakeWarnings()) {
-    Say(std::move(warning));
+    reports_.Say(std::move(warning));
   }
-}
-
-// Tells the launcher that what begins now ends within the bound, but for the
-// time that the others take to notice first that it does not.
-void TrainingLoop::Expect(Duration bound) {
-  if (reporter_ == nullptr) return;
-  const Time now = world_->clock.Now();
-  if (bound == expected_ && now - last_sign_ < kReportEvery) return;
-  expected_ = bound;
-  last_sign_ = now;
-  reporter_->Progress({.patience = bound + options_->cluster.lost_after});
 }
 
 bool TrainingLoop::DigestDue() const {
@@ -458,17 +374,6 @@ void TrainingLoop::EmitState(EventKind kind, const StepOutcome& outcome,
   if (options_->log_samples) event.samples = outcome.samples;
   world_->events.Emit(std::move(event));
   said_ = state_->position;
-}
-
-void TrainingLoop::Report(const StepOutcome& outcome) {
-  if (reporter_ == nullptr) return;
-  const Time now = world_->clock.Now();
-  if (now - last_report_ < kReportEvery) return;
-  last_report_ = now;
-  reporter_->Progress({.step = state_->position.step,
-                       .epoch = state_->position.epoch,
-                       .steps_per_epoch = steps_per_epoch_,
-                       .loss = outcome.loss});
 }
 
 }  // namespace gauntlet

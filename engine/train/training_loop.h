@@ -7,11 +7,11 @@
 #include <span>
 #include <string>
 
-#include "engine/ckpt/checkpoint_store.h"
 #include "engine/data/dataset.h"
 #include "engine/status.h"
-#include "engine/train/collective_save.h"
 #include "engine/train/loop_hooks.h"
+#include "engine/train/loop_reports.h"
+#include "engine/train/loop_saves.h"
 #include "engine/train/notice_requests.h"
 #include "engine/train/options.h"
 #include "engine/train/progress_reporter.h"
@@ -30,22 +30,31 @@ struct LoopMemory {
   Time last_save;
   bool all_said = true;  // every operation that the state went through
   bool in_save = false;  // which somebody else may still be in
+  // One was under way beside the training, and will not come out.
+  SaveDebt debt = SaveDebt::kNone;
 };
 
 class TrainingLoop {
  public:
-  // `save` is null where there is no store. `rank` 0 reports progress.
-  TrainingLoop(World& world, const TrainOptions& options, Trainer& trainer,
-               TrainState& state, CollectiveSave* save);
+  // All of it outlives the loop.
+  struct Parts {
+    World& world;
+    const TrainOptions& options;
+    Trainer& trainer;
+    TrainState& state;
+  };
+  TrainingLoop(const Parts& parts, const SaveWays& saves);
+  TrainingLoop(const TrainingLoop&) = delete;
+  TrainingLoop& operator=(const TrainingLoop&) = delete;
 
-  // Where progress goes; without it none is reported.
-  void ReportTo(ProgressReporter& reporter, uint64_t steps_per_epoch);
-
-  // Who waits for this worker is told of its saves, which may be long.
-  void TellOfSaves(ProgressReporter& reporter) { saves_told_ = &reporter; }
+  // To be told where progress goes; without that none is reported.
+  LoopReports& reports() { return reports_; }
 
   // Curves are drawn there; on the chief.
-  void DrawOn(RunSummary& summary) { summary_ = &summary; }
+  void DrawOn(RunSummary& summary) {
+    summary_ = &summary;
+    saves_.WriteOut(summary);
+  }
 
   // What is called at each boundary; without them nothing is.
   void CallAt(LoopHooks& hooks) { hooks_ = &hooks; }
@@ -63,11 +72,12 @@ class TrainingLoop {
 
   LoopMemory memory() const {
     return {.notices = notices_,
-            .last_save = last_save_,
+            .last_save = saves_.last_save(),
             .all_said = said_.step == state_->position.step &&
                         said_.epoch == state_->position.epoch &&
                         said_.phase == state_->position.phase,
-            .in_save = in_save_};
+            .in_save = saves_.is_in_save(),
+            .debt = debt_ == SaveDebt::kOwed ? debt_ : saves_.debt()};
   }
   void Remember(const LoopMemory& memory);
 
@@ -93,50 +103,31 @@ class TrainingLoop {
   Status EndEpoch();
   // What is due after an operation joins what the workers agreed on.
   void NoteDue(Boundary boundary);
+  // What all workers asked for in an exchange.
+  void Heard(uint32_t requests);
   // The saves and stops that are due by now.
   Status Settle();
-  // A save that is only one of many may fail; one that the run ends with may
-  // not.
-  enum class SaveNeed { kOneOfMany, kLast };
-  Status SaveNow(SaveNeed need);
-  // The state that training ends with: tried again for a while before all of it
-  // is given up.
-  Status SaveTheEnd();
-  Status TrySave();
-  void TellOfSave(Duration bound);
   void EmitState(EventKind kind, const StepOutcome& outcome, uint64_t epoch);
-  void Say(std::string line);
   // What the summary could not write.
   void SaySummaryWarnings();
   bool DigestDue() const;
-  void Report(const StepOutcome& outcome);
-  void Expect(Duration bound);
 
   World* world_;
   const TrainOptions* options_;
   Trainer* trainer_;
   TrainState* state_;
-  CollectiveSave* save_;
-  ProgressReporter* reporter_ = nullptr;
-  ProgressReporter* saves_told_ = nullptr;
   RunSummary* summary_ = nullptr;
   LoopHooks* hooks_ = nullptr;
   bool finish_ = false;  // the hooks wish it
-  uint64_t steps_per_epoch_ = 0;
   uint64_t generation_ = 0;
-  uint32_t agreed_ = 0;  // requests that are not yet settled
+  uint32_t agreed_ = 0;              // requests that are not yet settled
+  SaveDebt debt_ = SaveDebt::kNone;  // since a generation before
   bool stop_step_reached_ = false;
   NoticeRequests notices_;
-  Duration saving_{0};  // of the operation under way
   bool stopped_ = false;
-  bool in_save_ = false;
-  std::optional<uint64_t> saved_at_;  // step of the newest save of this life
-  uint64_t saved_phase_ = 0;
   Position said_;  // of the newest state that the events tell of
-  Time last_save_;
-  Time last_report_;
-  Duration expected_{0};  // what the launcher was told last, and when
-  Time last_sign_{};
+  LoopReports reports_;
+  LoopSaves saves_;
 };
 
 }  // namespace gauntlet

@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "engine/train/async_save.h"
 #include "engine/train/collective_save.h"
 #include "engine/train/forming.h"
 #include "engine/train/notice_watch.h"
@@ -39,6 +40,8 @@ class Worker {
   WorkerEnd Run();
   Result<LoopEnd> LiveOneGeneration();
   Result<LoopEnd> Train();
+  SaveWays MakeSaves();
+  bool EndSave();
   bool MayRejoin(const Status& status) const;
   Status LeaveGeneration(const Status& why);
   WorkerEnd End(const Status& status);
@@ -49,7 +52,31 @@ class Worker {
   Forming forming_;
   Time meet_by_{};  // the others have to be met again until then
   std::optional<LoopMemory> loop_memory_;
+  // Of the newest generation; what it writes may outlive its loop.
+  std::optional<CollectiveSave> save_;
+  std::optional<AsyncSave> beside_;
 };
+
+SaveWays Worker::MakeSaves() {
+  if (!parts_.store) return {};
+  const Duration timeout = options_.cluster.save_timeout;
+  save_.emplace(world_, *parts_.store, parts_.session->ring(),
+                parts_.inputs.job_json, parts_.generation(), timeout);
+  if (options_.checkpoint.mode == SaveMode::kSync) return {.whole = &*save_};
+  beside_.emplace(world_, *save_, timeout);
+  return {.whole = &*save_, .beside = &*beside_};
+}
+
+// What is being written in a generation that is lost is void, or acknowledged,
+// before this worker says that it has left. False: it hangs.
+bool Worker::EndSave() {
+  if (!beside_ || !beside_->is_under_way()) return true;
+  const Duration bound = options_.cluster.save_timeout;
+  if (parts_.rejoins()) parts_.reporter.Progress({.saving = bound});
+  const bool ended = beside_->EndTask();
+  if (parts_.rejoins()) parts_.reporter.Progress({.saving = Duration::zero()});
+  return ended;
+}
 
 Result<LoopEnd> Worker::Train() {
   const TrainInputs& inputs = parts_.inputs;
@@ -66,16 +93,15 @@ Result<LoopEnd> Worker::Train() {
                    .memo = inputs.memo,
                    .probe = parts_.reporter.probe()});
   const uint64_t generation = parts_.generation();
-  std::optional<CollectiveSave> save;
-  if (parts_.store) {
-    save.emplace(world_, *parts_.store, ring, inputs.job_json, generation,
-                 options_.cluster.save_timeout);
-  }
-  TrainingLoop loop(world_, options_, trainer, state, save ? &*save : nullptr);
+  TrainingLoop loop({.world = world_,
+                     .options = options_,
+                     .trainer = trainer,
+                     .state = state},
+                    MakeSaves());
   if (parts_.chief()) {
-    loop.ReportTo(parts_.reporter, parts_.schedule->steps_per_epoch());
+    loop.reports().To(parts_.reporter, parts_.schedule->steps_per_epoch());
   }
-  if (parts_.rejoins()) loop.TellOfSaves(parts_.reporter);
+  if (parts_.rejoins()) loop.reports().TellOfSaves(parts_.reporter);
   std::optional<RunSummary> summary;
   if (parts_.chief() && !options_.summary.directory.empty()) {
     summary.emplace(world_, options_.summary, state.position);
@@ -128,6 +154,7 @@ Status Worker::LeaveGeneration(const Status& why) {
     parts_.session.reset();
     world_.events.Emit(
         {.kind = EventKind::kWorkerLost, .detail = why.message()});
+    if (!EndSave()) return why;
     world_.events.Emit({.kind = EventKind::kLeft,
                         .generation = forming_.last_generation(),
                         .step = parts_.step(),
@@ -165,6 +192,7 @@ WorkerEnd Worker::Live() {
   world_.events.Emit(
       {.kind = EventKind::kLifeBegin, .count = parts_.place.rank});
   WorkerEnd end = Run();
+  static_cast<void>(EndSave());
   world_.events.Emit({.kind = EventKind::kLifeEnd,
                       .count = static_cast<int64_t>(end.exit),
                       .detail = end.reason});
@@ -174,6 +202,7 @@ WorkerEnd Worker::Live() {
 // After an error the tasks of the session still wait for the others.
 TrainedWorker Worker::Abandon(WorkerEnd end) {
   if (parts_.session) parts_.session->Abandon();
+  if (beside_) beside_->JoinTask();
   return {.end = std::move(end),
           .state = std::move(parts_.state),
           .resumed_from = forming_.resumed_from()};

@@ -44,6 +44,9 @@ enum class EventKind : uint8_t {
   // position, phase, digest; detail: "kept", or from whom it was taken.
   kCarriedOn,
   kDamaged,  // path: a file that a fault damages; detail: the fault's id
+  // A copy was taken, which a task writes: step, phase; count: bytes; detail:
+  // how long the save waited for the one before, if it did.
+  kSaveCopied,
 };
 
 // "step", "save_acknowledged" …: the names in event files.

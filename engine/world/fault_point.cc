@@ -30,6 +30,9 @@ constexpr std::array kPoints = {
               "after an all-reduce, before its result is used"},
     PointInfo{Point::kHeartbeat, "ctl.heartbeat", "before a heartbeat is sent"},
     PointInfo{Point::kSaveBegin, "ckpt.begin", "before anything of a save"},
+    PointInfo{Point::kCopy, "ckpt.copy",
+              "before a worker copies what it will write while training goes "
+              "on"},
     PointInfo{Point::kShardOpen, "ckpt.shard.open",
               "before a shard file is created"},
     PointInfo{Point::kShardWrite, "ckpt.shard.write",
@@ -104,6 +107,9 @@ constexpr std::array kPlantedBugs = {
     PlantedBugInfo{PlantedBug::kDieInAStep, "die-in-a-step",
                    "a worker ends without a word in a step of the first "
                    "generation"},
+    PlantedBugInfo{PlantedBug::kWriteLiveState, "write-live-state",
+                   "a save that training does not wait for writes the live "
+                   "parameters instead of a copy"},
 };
 
 }  // namespace

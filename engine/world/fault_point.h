@@ -33,6 +33,7 @@ enum class Point : uint8_t {
   kAllReduceEnd,
   kHeartbeat,
   kSaveBegin,
+  kCopy,
   kShardOpen,
   kShardWrite,
   kShardSync,
@@ -94,6 +95,7 @@ enum class PlantedBug : uint8_t {
   kAcknowledgeBeforeRename,  // A save is acknowledged before it is committed.
   kForgetAtRejoin,           // Survivors of a loss give their state up.
   kDieInAStep,               // A worker ends without a word, once in a job.
+  kWriteLiveState,           // A save beside the training writes no copy.
 };
 
 struct PlantedBugInfo {

@@ -30,6 +30,16 @@ FlagReader ReadTrigger(std::optional<SaveTrigger>& target) {
   };
 }
 
+FlagReader ReadMode(std::optional<SaveMode>& target) {
+  return [&target](const std::string& text) -> Status {
+    if (text != "sync" && text != "async") {
+      return ExpectedValue("sync or async", text);
+    }
+    target = text == "sync" ? SaveMode::kSync : SaveMode::kAsync;
+    return OkStatus();
+  };
+}
+
 }  // namespace
 
 void AddStoreFlags(Flags& flags, CheckpointOptions& checkpoint,
@@ -42,6 +52,10 @@ void AddStoreFlags(Flags& flags, CheckpointOptions& checkpoint,
   flags.Value({"--every", "N|Ns|epoch|never",
                "save each N steps, N seconds or epoch (epoch)"},
               ReadTrigger(told.trigger));
+  flags.Value({"--ckpt-mode", "sync|async",
+               "whether training waits for a save, or goes on while a copy of "
+               "it is written (sync)"},
+              ReadMode(told.mode));
   flags.Value({"--keep", "N", "checkpoints that are kept (5)"},
               ReadWhole(told.keep, 1, 1'000'000));
   flags.Value({"--keep-every-hours", "N",
@@ -58,6 +72,7 @@ void AddStoreFlags(Flags& flags, CheckpointOptions& checkpoint,
 Status TakeStore(const StoreFlags& told, CheckpointOptions& checkpoint) {
   const auto name_of_needing = [&told]() -> std::string_view {
     if (told.trigger) return "--every";
+    if (told.mode) return "--ckpt-mode";
     if (told.keep) return "--keep";
     if (told.keep_every_hours) return "--keep-every-hours";
     if (told.delete_at_success) return "--delete-checkpoints-at-success";
@@ -69,6 +84,7 @@ Status TakeStore(const StoreFlags& told, CheckpointOptions& checkpoint) {
         fmt::format("{}: expected --ckpt DIR beside it", name_of_needing()));
   }
   checkpoint.trigger = told.trigger.value_or(checkpoint.trigger);
+  checkpoint.mode = told.mode.value_or(checkpoint.mode);
   checkpoint.keep = told.keep.value_or(checkpoint.keep);
   constexpr int kKeepEveryHours = 10'000;
   checkpoint.keep_every_hours =

@@ -13,6 +13,7 @@ namespace gauntlet {
 // What was said beside the directory, which goes to the options at once.
 struct StoreFlags {
   std::optional<SaveTrigger> trigger;
+  std::optional<SaveMode> mode;
   std::optional<int> keep;
   std::optional<int> keep_every_hours;
   bool delete_at_success = false;

@@ -152,10 +152,12 @@ PlanSpace SpaceOf(const Case& setup) {
     space.kinds.push_back(info.kind);
   }
   const bool rejoins = setup.cluster.policy == RestartPolicy::kRejoin;
+  const bool copies = setup.train.checkpoint.mode == SaveMode::kAsync;
   for (const PointInfo& info : AllPoints()) {
     const bool of_rejoin = info.point == Point::kRejoin ||
                            info.point == Point::kStateSend ||
                            info.point == Point::kStateReceive;
+    if (info.point == Point::kCopy && !copies) continue;
     if (rejoins || !of_rejoin) space.points.push_back(info.point);
   }
   return space;

@@ -106,7 +106,7 @@ void Evidence::AddPart(const LifeEvents& life,
   MomentOfLife now;
   for (const RecordEvent& event : life.events) {
     now.Take(event);
-    generation.Take(event, now.At(event.step));
+    generation.Take(event, now.Of(event));
   }
 }
 
@@ -125,7 +125,7 @@ void Evidence::NameCheckpoints() {
         } else if (event.kind == RecordKind::kResumed ||
                    event.kind == RecordKind::kSaveBegin ||
                    event.kind == RecordKind::kSaveAcknowledged) {
-          names.Say(event.path, {.moment = now.At(event.step), .era = id.era});
+          names.Say(event.path, {.moment = now.Of(event), .era = id.era});
         }
       }
     }

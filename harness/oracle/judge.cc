@@ -53,6 +53,10 @@
 //   which a worker that stayed holds the state are not, nor those of which one
 //   would that nothing happened to, unless a hang, the network, the disk, a
 //   notice or a third death in a row without a new step stands in its way.
+// - Where training goes on beside saves, steps that were taken while the newest
+//   save was under way may be redone too, and a task of a save that stood still
+//   explains a loss until that save had come out, whatever was trained
+//   meanwhile.
 // - A notice is no excuse: it is owed a save and an end within its grace. A
 //   life that ends without a word in it is explained.
 // - A power cut on a disk that lies about syncs (lying-fsync) takes what such a

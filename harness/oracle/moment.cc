@@ -56,13 +56,23 @@ void MomentOfLife::Take(const RecordEvent& event) {
     case RecordKind::kEpochEnd:
       now_ = {.step = event.step, .phase = event.phase};
       break;
+    case RecordKind::kSaveBegin:
+      begun_[event.path] =
+          event.step == now_.step ? now_ : Moment{.step = event.step};
+      break;
     default:
       break;
   }
 }
 
-Moment MomentOfLife::At(uint64_t step) const {
-  return step == now_.step ? now_ : Moment{.step = step};
+Moment MomentOfLife::Of(const RecordEvent& event) const {
+  const bool ends_a_save = event.kind == RecordKind::kSaveAcknowledged ||
+                           event.kind == RecordKind::kSaveFailed;
+  if (ends_a_save) {
+    const auto begun = begun_.find(event.path);
+    if (begun != begun_.end()) return begun->second;
+  }
+  return event.step == now_.step ? now_ : Moment{.step = event.step};
 }
 
 std::optional<uint64_t> StepOfPath(std::string_view path) {

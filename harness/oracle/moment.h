@@ -30,11 +30,13 @@ std::string ToText(const Moment& moment);
 class MomentOfLife {
  public:
   void Take(const RecordEvent& event);
-  // Of a save of this step that is under way: its event names no phase.
-  Moment At(uint64_t step) const;
+  // Of what the event tells of. A save's is the one at which it began: its
+  // events name no phase, and training may have gone on since.
+  Moment Of(const RecordEvent& event) const;
 
  private:
   Moment now_;
+  std::map<std::string, Moment, std::less<>> begun_;  // by path
 };
 
 // Of "…/step-000000150-g3" 150; nullopt for other names.

@@ -80,16 +80,44 @@ bool TrainsAfter(const Firing& firing) {
       [](const RecordEvent& event) { return event.kind == RecordKind::kStep; });
 }
 
+// Whether the task that it brought to a stand may have been a save's own, which
+// training does not wait for.
+bool IsBesideTheTraining(const Firing& firing, const RunSetup& setup) {
+  const RecordFault& fault = *firing.fault;
+  return setup.saves_beside && fault.point.starts_with("ckpt.") &&
+         (fault.kind == "hang" || fault.kind == "slow");
+}
+
+// When the first save that the job's life was in then, or came to, had ended.
+int64_t EndOfSaveBehind(const Firing& firing, const Record& record) {
+  int64_t end = INT64_MAX;
+  for (const LifeEvents& life : record.lives) {
+    if (life.life != firing.life->life && !record.setup.rejoins) continue;
+    for (const RecordEvent& event : life.events) {
+      const bool ends = event.kind == RecordKind::kSaveAcknowledged ||
+                        event.kind == RecordKind::kSaveFailed;
+      if (ends && event.t_ns > firing.event().t_ns) {
+        end = std::min(end, event.t_ns);
+      }
+    }
+  }
+  return end;
+}
+
 // When the life that it fired in had got over it: nobody gets past the next
 // step alone. INT64_MAX: it did not, or what it did may still come.
 // Where the signs of life stood still too, that may show for as long after.
-int64_t OverAt(const Firing& firing, const RunSetup& setup) {
+int64_t OverAt(const Firing& firing, const Record& record) {
+  const RunSetup& setup = record.setup;
   const RecordFault& fault = *firing.fault;
   const FaultTraits traits = TraitsOf(fault);
   const bool passes = traits.may_end_life && !traits.ends_life &&
                       (!traits.creeps || fault.kind == "slow");
   if (!passes || fault.always || fault.point == "ctl.heartbeat") {
     return INT64_MAX;
+  }
+  if (IsBesideTheTraining(firing, setup)) {
+    return EndOfSaveBehind(firing, record);
   }
   for (size_t i = firing.index; i < firing.life->events.size(); ++i) {
     const RecordEvent& event = firing.life->events[i];
@@ -162,7 +190,7 @@ void RootCauses::AddFirings() {
                        .step = firing.event().step,
                        .at_once = DiesAtOnce(fault),
                        .lingers = TraitsOf(fault).troubles_network,
-                       .over_ns = OverAt(firing, evidence_.record.setup),
+                       .over_ns = OverAt(firing, evidence_.record),
                        .hits_all = TraitsOf(fault).cuts_power});
   }
 }

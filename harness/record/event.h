@@ -44,6 +44,8 @@ enum class RecordKind : uint8_t {
                       // on from memory; detail: "kept", or whose it was
   kDamaged,           // path: a file that a fault damages in silence; detail:
                       // the fault's id
+  kSaveCopied,        // step, phase; count: bytes; detail: how long the save
+                      // waited for the one before
 };
 
 std::string_view RecordKindName(RecordKind kind);

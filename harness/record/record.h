@@ -81,6 +81,7 @@ struct RunSetup {
   uint64_t epochs = 0;               // the horizon
   uint64_t rows_per_epoch = 0;       // training rows that an epoch uses
   uint64_t save_interval_steps = 0;  // 0: saves are not bound to steps
+  bool saves_beside = false;         // training goes on while a save is written
   int keep = 0;                      // checkpoints that retention leaves
   bool delete_at_success = false;
   bool allow_cold_start = false;

@@ -382,9 +382,10 @@ constexpr KeySpec kKeys[] = {
      .low = 1},
     {.path = "checkpoint.mode",
      .type = T::kChoice,
-     .doc = "whether training waits for a save",
+     .doc = "whether training waits for a save, or goes on while a copy is "
+            "written",
      .fallback = "sync",
-     .listed = "sync"},
+     .listed = "sync|async"},
     {.path = "checkpoint.keep",
      .type = T::kCount,
      .doc = "checkpoints that retention leaves",

@@ -60,6 +60,7 @@ bool IsOfSave(Point point) {
 bool IsOncePerSave(Point point) {
   switch (point) {
     case Point::kSaveBegin:
+    case Point::kCopy:
     case Point::kShardOpen:
     case Point::kShardSync:
     case Point::kShardDone:
@@ -206,6 +207,10 @@ class Checker {
       Never(placed, "point",
             fmt::format("a single worker does not get to {}",
                         PointName(site.point)));
+    } else if (site.point == Point::kCopy &&
+               case_.train.checkpoint.mode == SaveMode::kSync) {
+      Never(placed, "point", "training waits for its saves, which need no copy",
+            "checkpoint: {mode: async}");
     } else if (site.point == Point::kBackupDelete &&
                case_.train.checkpoint.at_success !=
                    AtSuccess::kDeleteCheckpoints) {

@@ -224,8 +224,7 @@ void ReadTrigger(const MapReader& map, SaveTrigger& out) {
 void ReadCheckpoint(const MapReader& document, CheckpointOptions& out) {
   const MapReader map = document.Map("checkpoint");
   ReadTrigger(map, out.trigger);
-  std::string mode;
-  map.Choice("mode", mode);
+  map.Choice("mode", out.mode);
   map.Count("keep", out.keep);
   map.Choice("at_success", out.at_success);
   map.Flag("allow_cold_start", out.allow_cold_start);

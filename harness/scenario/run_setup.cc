@@ -35,6 +35,7 @@ RunSetup SetupOf(const Case& one) {
                  .epochs = one.train.horizon.epochs,
                  .rows_per_epoch = epoch.rows,
                  .save_interval_steps = SaveIntervalSteps(one),
+                 .saves_beside = checkpoint.mode == SaveMode::kAsync,
                  .keep = checkpoint.keep,
                  .delete_at_success =
                      checkpoint.at_success == AtSuccess::kDeleteCheckpoints,

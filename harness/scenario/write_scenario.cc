@@ -188,6 +188,9 @@ FlowMap CheckpointMap(const CheckpointOptions& checkpoint) {
   if (TriggerText(checkpoint.trigger) != TriggerText(base.trigger)) {
     map.Add("every", TriggerText(checkpoint.trigger));
   }
+  if (checkpoint.mode != base.mode) {
+    map.Add("mode", ChoiceName("checkpoint.mode", checkpoint.mode));
+  }
   map.AddUnless(base.keep, "keep", checkpoint.keep);
   if (checkpoint.at_success != base.at_success) {
     map.Add("at_success",

@@ -63,6 +63,7 @@ class QueueContract : public WorldContract {};
 class StorageContract : public WorldContract {};
 class NetworkContract : public WorldContract {};
 class HostContract : public WorldContract {};
+class SaveContract : public WorldContract {};
 
 #define INSTANTIATE_WORLD_CONTRACTS(prefix, ...)          \
   INSTANTIATE_TEST_SUITE_P(prefix, ClockContract,         \
@@ -75,7 +76,9 @@ class HostContract : public WorldContract {};
                            testing::Values(__VA_ARGS__)); \
   INSTANTIATE_TEST_SUITE_P(prefix, NetworkContract,       \
                            testing::Values(__VA_ARGS__)); \
-  INSTANTIATE_TEST_SUITE_P(prefix, HostContract, testing::Values(__VA_ARGS__))
+  INSTANTIATE_TEST_SUITE_P(prefix, HostContract,          \
+                           testing::Values(__VA_ARGS__)); \
+  INSTANTIATE_TEST_SUITE_P(prefix, SaveContract, testing::Values(__VA_ARGS__))
 
 }  // namespace gauntlet
 

@@ -31,12 +31,14 @@ checkpoint: {every: {steps: 5}, keep: 2}
 expect: {outcome: completes}
 )";
 
-Laboratory MakeLaboratory(AtSuccess at_success = AtSuccess::kKeepCheckpoints) {
+Laboratory MakeLaboratory(SaveMode mode,
+                          AtSuccess at_success = AtSuccess::kKeepCheckpoints) {
   static References references("", "test");
   Case one = LoadScenarios(kJob, "recovery.yaml").cases.at(0);
   // A hang in a save shows after this long; virtual time is cheap, but the
   // run has an end.
   one.train.cluster.save_timeout = std::chrono::seconds(5);
+  one.train.checkpoint.mode = mode;
   one.train.checkpoint.at_success = at_success;
   return Laboratory::Make(std::move(one), references).value();
 }
@@ -82,9 +84,24 @@ class Sweep {
   int fired_ = 0;
 };
 
+// With saves that training waits for, and with saves beside it.
+class RecoverySweep : public testing::TestWithParam<SaveMode> {};
+class RecoveryProperty : public testing::TestWithParam<SaveMode> {};
+
+std::string NameOf(const testing::TestParamInfo<SaveMode>& mode) {
+  return mode.param == SaveMode::kSync ? "sync" : "async";
+}
+
+INSTANTIATE_TEST_SUITE_P(Saves, RecoverySweep,
+                         testing::Values(SaveMode::kSync, SaveMode::kAsync),
+                         NameOf);
+INSTANTIATE_TEST_SUITE_P(Saves, RecoveryProperty,
+                         testing::Values(SaveMode::kSync, SaveMode::kAsync),
+                         NameOf);
+
 // Each (point, worker, hit) that is reached at all: one crash there.
-TEST(RecoverySweep, EveryCrashOfOneWorkerIsRecoveredFrom) {
-  Sweep sweep(MakeLaboratory());
+TEST_P(RecoverySweep, EveryCrashOfOneWorkerIsRecoveredFrom) {
+  Sweep sweep(MakeLaboratory(GetParam()));
   for (const PointInfo& info : AllPoints()) {
     for (const int worker : {0, 1}) {
       for (uint64_t hit = 1; hit <= 3; ++hit) {
@@ -99,8 +116,8 @@ TEST(RecoverySweep, EveryCrashOfOneWorkerIsRecoveredFrom) {
 }
 
 // In the second life, after a crash: faults during recovery.
-TEST(RecoverySweep, EveryCrashDuringARecoveryIsRecoveredFrom) {
-  Sweep sweep(MakeLaboratory());
+TEST_P(RecoverySweep, EveryCrashDuringARecoveryIsRecoveredFrom) {
+  Sweep sweep(MakeLaboratory(GetParam()));
   for (const PointInfo& info : AllPoints()) {
     for (const int worker : {0, 1}) {
       sweep.Try(
@@ -115,8 +132,8 @@ TEST(RecoverySweep, EveryCrashDuringARecoveryIsRecoveredFrom) {
   EXPECT_GT(sweep.fired(), 50);
 }
 
-TEST(RecoverySweep, EveryPowerLossIsRecoveredFrom) {
-  Sweep sweep(MakeLaboratory());
+TEST_P(RecoverySweep, EveryPowerLossIsRecoveredFrom) {
+  Sweep sweep(MakeLaboratory(GetParam()));
   for (const PointInfo& info : AllPoints()) {
     for (uint64_t hit = 1; hit <= 3; ++hit) {
       sweep.Try(
@@ -130,8 +147,8 @@ TEST(RecoverySweep, EveryPowerLossIsRecoveredFrom) {
   EXPECT_GT(sweep.fired(), 80);
 }
 
-TEST(RecoverySweep, EveryErrorOnceIsRecoveredFrom) {
-  Sweep sweep(MakeLaboratory());
+TEST_P(RecoverySweep, EveryErrorOnceIsRecoveredFrom) {
+  Sweep sweep(MakeLaboratory(GetParam()));
   for (const PointInfo& info : AllPoints()) {
     for (const int worker : {0, 1}) {
       for (uint64_t hit = 1; hit <= 3; ++hit) {
@@ -149,8 +166,9 @@ TEST(RecoverySweep, EveryErrorOnceIsRecoveredFrom) {
 
 // With the result said, the run is done, whatever else is; without it, a
 // restart finds the newest checkpoint until the last moment.
-TEST(RecoverySweep, ACrashWhileTheBackupIsDeletedTakesNothingAway) {
-  Laboratory laboratory = MakeLaboratory(AtSuccess::kDeleteCheckpoints);
+TEST_P(RecoverySweep, ACrashWhileTheBackupIsDeletedTakesNothingAway) {
+  Laboratory laboratory =
+      MakeLaboratory(GetParam(), AtSuccess::kDeleteCheckpoints);
   for (const Point point : {Point::kFinish, Point::kBackupDelete,
                             Point::kRetireRename, Point::kRetireRemove}) {
     for (uint64_t hit = 1; hit <= 20; ++hit) {
@@ -245,20 +263,21 @@ rc::Gen<FaultPlan> BudgetedPlan() {
   });
 }
 
-TEST(RecoveryProperty, EveryPlanWithinTheBudgetRecovers) {
-  Laboratory laboratory = MakeLaboratory();
+TEST_P(RecoveryProperty, EveryPlanWithinTheBudgetRecovers) {
+  Laboratory laboratory = MakeLaboratory(GetParam());
   size_t tried = 0;
   size_t fired = 0;
-  CheckProperty<FaultPlan>({.name = "recovery",
-                            .any = BudgetedPlan(),
-                            .to_text = PlanToJson,
-                            .from_text = PlanFromJson,
-                            .wrong = [&](const FaultPlan& plan) -> std::string {
-                              const Trial trial = laboratory.Try(plan);
-                              ++tried;
-                              fired += trial.record.faults.size();
-                              return trial.wrong.empty() ? "" : Describe(trial);
-                            }});
+  CheckProperty<FaultPlan>(
+      {.name = GetParam() == SaveMode::kSync ? "recovery" : "recovery-beside",
+       .any = BudgetedPlan(),
+       .to_text = PlanToJson,
+       .from_text = PlanFromJson,
+       .wrong = [&](const FaultPlan& plan) -> std::string {
+         const Trial trial = laboratory.Try(plan);
+         ++tried;
+         fired += trial.record.faults.size();
+         return trial.wrong.empty() ? "" : Describe(trial);
+       }});
   if (OnlyOneIsTried()) return;
   EXPECT_GT(fired, tried / 2);
 }

@@ -1,11 +1,13 @@
-// bounded-loss: a restart redoes at most one save interval, and nothing after
-// an orderly stop, whatever ended before its first step in between. Each save
-// that failed and each checkpoint that the plan damaged, where they lie between
-// what it goes on from and what had been done, lets it reach back one interval
-// further. A run that deletes its checkpoints has nothing to go on from once
-// all its workers have finished, if its end was not seen. What a lying disk
-// forgets in a power cut has no bound. Where workers of the generation before
-// are still there, nothing is redone of what any of them had trained.
+// bounded-loss: a restart redoes at most one save interval (and, where training
+// goes on beside saves, the steps taken while the newest was under way), and
+// nothing after an orderly stop, whatever ended before its first step in
+// between. Each save that failed and each checkpoint that the plan damaged,
+// where they lie between what it goes on from and what had been done, lets it
+// reach back one interval further. A run that deletes its checkpoints has
+// nothing to go on from once all its workers have finished, if its end was not
+// seen. What a lying disk forgets in a power cut has no bound. Where workers of
+// the generation before are still there, nothing is redone of what any of them
+// had trained.
 #include <algorithm>
 #include <set>
 
@@ -137,6 +139,36 @@ std::set<uint64_t> VoidSaves(const Evidence& evidence,
   return steps;
 }
 
+// The save of the generation that it never saw the end of.
+std::optional<uint64_t> UnfinishedSave(const Generation& generation) {
+  std::set<Moment> open = generation.begun_saves;
+  for (const Acknowledged& save : generation.saves) open.erase(save.moment);
+  std::erase_if(open, [&](const Moment& begun) {
+    return std::ranges::find(generation.failed_saves, begun.step) !=
+           generation.failed_saves.end();
+  });
+  if (open.empty()) return std::nullopt;
+  return open.rbegin()->step;
+}
+
+// Steps that were taken while the newest save was under way: where training
+// does not wait for it. Where the generation had carried on from memory, the
+// save that the one before it left unfinished was the newest until then.
+uint64_t StepsBesideSaves(const Evidence& evidence, const Redone& redone) {
+  if (!evidence.record.setup.saves_beside) return 0;
+  uint64_t steps = 0;
+  auto at = evidence.generations.find(redone.of);
+  while (true) {
+    const Generation& generation = at->second;
+    const std::optional<uint64_t> begun = UnfinishedSave(generation);
+    const uint64_t last = std::min(generation.last_step, redone.to);
+    if (begun && *begun > redone.from && *begun < last) steps += last - *begun;
+    const bool from_memory = generation.carried_on || !generation.has_started();
+    if (!from_memory || at == evidence.generations.begin()) return steps;
+    --at;
+  }
+}
+
 void CheckRestart(const Evidence& evidence, const Generation& generation,
                   Check& check) {
   const uint64_t interval = evidence.record.setup.save_interval_steps;
@@ -151,7 +183,9 @@ void CheckRestart(const Evidence& evidence, const Generation& generation,
   if (!orderly && interval == 0) return;
   check.Instance();
   const uint64_t bound =
-      orderly ? 0 : interval * (1 + VoidSaves(evidence, generation).size());
+      orderly ? 0
+              : interval * (1 + VoidSaves(evidence, generation).size()) +
+                    StepsBesideSaves(evidence, redone);
   if (redone.steps() <= bound) return;
   check.Breach(orderly ? "after-orderly-stop" : "too-much",
                fmt::format("generation {} redid {} steps (from step {} of {}), "

@@ -111,7 +111,7 @@ void CheckLoads(const Evidence& evidence, Check& check) {
       const auto named = evidence.names.Find(event.path);
       CheckLoad(saved, life, event,
                 event.kind == RecordKind::kLoaded && named ? named->moment
-                                                           : now.At(event.step),
+                                                           : now.Of(event),
                 check);
       if (fenced.contains(BaseName(event.path))) {
         check.Breach("fenced-read",
@@ -135,7 +135,7 @@ class Retirement {
     for (const RecordEvent& event : life.events) {
       now.Take(event);
       if (event.kind == RecordKind::kSaveAcknowledged) {
-        newest_ = std::max(newest_.value_or(Moment{}), now.At(event.step));
+        newest_ = std::max(newest_.value_or(Moment{}), now.Of(event));
       } else if (event.kind == RecordKind::kGeneration) {
         const auto parent = evidence_.names.Find(event.path);
         newest_.reset();

@@ -104,7 +104,7 @@ void CheckTrajectory(const Evidence& evidence, Check& check) {
         case RecordKind::kResumed:
         case RecordKind::kCarriedOn:
         case RecordKind::kSaveAcknowledged:
-          CheckState(golden, life, event, now.At(event.step), check);
+          CheckState(golden, life, event, now.Of(event), check);
           break;
         case RecordKind::kLoaded:
           if (const auto of = evidence.names.Find(event.path)) {

@@ -255,6 +255,9 @@ TEST(CheckpointManagerTest, NamesWhatItCannotUse) {
                 HasSubstr("expected at least 1, found 0"));
     EXPECT_THAT(refusal({.directory = "/c", .checkpoint_interval = 0}),
                 HasSubstr("checkpoint_interval"));
+    EXPECT_EQ(refusal({.directory = "/c", .mode = SaveMode::kAsync}),
+              "mode: expected sync, as a loop of one's own waits for its "
+              "saves, found async");
     training->Leave();
   });
 }

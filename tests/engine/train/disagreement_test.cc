@@ -88,6 +88,19 @@ TEST(DisagreementTest, SoIsAnotherHorizonOrAnotherTimeToSave) {
                   "epochs: 4 at the chief, 9 at rank 1")));
 }
 
+TEST(DisagreementTest, AnotherModeOfSavingIsFoundBeforeTheFirstStep) {
+  const LifeOutcome outcome = TrainingFixture().RunEach(2, [](int rank) {
+    TrainOptions options = SmallRun();
+    if (rank == 1) options.checkpoint.mode = SaveMode::kAsync;
+    return options;
+  });
+  EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kBadInput));
+  EXPECT_THAT(
+      outcome.reasons,
+      Each(HasSubstr("checkpoint.mode: sync at the chief, async at rank "
+                     "1")));
+}
+
 TEST(DisagreementTest, ADirectoryOfOnesOwnIsFoundBeforeTheFirstStep) {
   const LifeOutcome outcome = TrainingFixture().RunEach(2, [](int rank) {
     TrainOptions options = SmallRun();

@@ -54,6 +54,16 @@ TEST(StopTimingTest, StopsWhenTheTimeIsJustEnoughForTheLongestSave) {
   EXPECT_EQ(timing.Ask(At(seconds(54)), kSteps), StopAdvice::kStop);
 }
 
+// One that is under way, and then the last one.
+TEST(StopTimingTest, LeavesTimeForTwoSavesWhereOneMayBeUnderWay) {
+  StopTiming timing(seconds(60), 2);
+  timing.OperationTook(Operation::kStep, seconds(1));
+  timing.SaveTook(seconds(2));
+  timing.Noticed(At(seconds(0)));
+  EXPECT_EQ(timing.Ask(At(milliseconds(50'999)), kSteps), StopAdvice::kGoOn);
+  EXPECT_EQ(timing.Ask(At(seconds(51)), kSteps), StopAdvice::kStop);
+}
+
 TEST(StopTimingTest, NothingIsBegunWhoseTimeWasNeverMeasured) {
   StopTiming timing = Running(seconds(60));
   timing.SaveTook(seconds(1));

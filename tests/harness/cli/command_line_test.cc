@@ -221,6 +221,10 @@ TEST(CommandLineTest, AMistakeIsOneLineThatNamesIt) {
        "train: --keep: expected a whole number from 1 to 1000000, found '0'"},
       {{"train", "--allow-cold-start"},
        "train: --allow-cold-start: expected --ckpt DIR beside it"},
+      {{"train", "--ckpt-mode", "async"},
+       "train: --ckpt-mode: expected --ckpt DIR beside it"},
+      {{"train", "--ckpt", "c", "--ckpt-mode", "zero_copy"},
+       "train: --ckpt-mode: expected sync or async, found 'zero_copy'"},
       {{"train", "--restart", "none", "--max-restarts", "3"},
        "train: --max-restarts: expected 0 beside --restart none"},
       {{"train", "--cluster", "ray"},
@@ -439,11 +443,13 @@ TEST_F(JobFileFlagTest, AFileIsAsGoodAsOptions) {
 }
 
 TEST_F(JobFileFlagTest, OptionsComeBeforeIt) {
-  const TrainCommand command = Told(
-      {"--preset",       "dnn", "--workers", "3",      "--epochs",  "9",
-       "--shuffle",      "on",  "--data",    "digits", "--restart", "whole-job",
-       "--max-restarts", "1",   "--grace",   "5s",     "--every",   "epoch",
-       "--keep",         "8"});
+  const TrainCommand command =
+      Told({"--preset",       "dnn",    "--workers", "3",
+            "--epochs",       "9",      "--shuffle", "on",
+            "--data",         "digits", "--restart", "whole-job",
+            "--max-restarts", "1",      "--grace",   "5s",
+            "--every",        "epoch",  "--keep",    "8",
+            "--ckpt-mode",    "async"});
   const TrainOptions& options = command.options;
   EXPECT_EQ(options.job.model.layers[1].units, 256) << "dnn's";
   EXPECT_EQ(command.launcher.workers, 3);
@@ -457,6 +463,7 @@ TEST_F(JobFileFlagTest, OptionsComeBeforeIt) {
   EXPECT_EQ(command.launcher.stop_grace, std::chrono::seconds(35));
   EXPECT_EQ(options.checkpoint.trigger.unit, SaveUnit::kEpochs);
   EXPECT_EQ(options.checkpoint.keep, 8);
+  EXPECT_EQ(options.checkpoint.mode, SaveMode::kAsync);
 }
 
 TEST_F(JobFileFlagTest, StepsBoundTheEpochsWhereNobodySaysHowMany) {

@@ -204,6 +204,34 @@ TEST(BoundedLossTest, AFailedSaveExcusesOneIntervalWhereItWasDue) {
       << "there is a later save that did not fail";
 }
 
+// RecoveredRun, but the save of step 4 never came out: all start again from
+// step 2.
+Record RunThatLostASaveUnderWay() {
+  Record record = RecoveredRun();
+  record.setup.save_interval_steps = 2;
+  record.setup.saves_beside = true;
+  EventOf(record, 0, 1, K::kSaveAcknowledged, 1).kind = K::kNotice;
+  ResumeFrom(record, 2, 2);
+  return record;
+}
+
+TEST(BoundedLossTest, StepsTakenWhileTheNewestSaveWasUnderWayAreExcused) {
+  Record record = RunThatLostASaveUnderWay();
+  ASSERT_EQ(EventOf(record, 0, 1, K::kSaveBegin, 1).step, 4u);
+  EXPECT_EQ(Breaches(record, "bounded-loss"), 0u);
+  record.setup.saves_beside = false;
+  EXPECT_EQ(Breaches(record, "bounded-loss"), 1u) << "training waited for it";
+}
+
+TEST(BoundedLossTest, NoOtherStepsAreExcusedByASaveUnderWay) {
+  Record earlier = RunThatLostASaveUnderWay();
+  earlier.setup.save_interval_steps = 1;
+  EXPECT_EQ(Breaches(earlier, "bounded-loss"), 1u);
+  Record none = RunThatLostASaveUnderWay();
+  EventOf(none, 0, 1, K::kSaveBegin, 1).kind = K::kNotice;
+  EXPECT_EQ(Breaches(none, "bounded-loss"), 1u);
+}
+
 TEST(BoundedLossTest, AFailedSaveOfTheNewGenerationExcusesNoLossOfTheOld) {
   Record record = RecoveredRun();
   record.setup.save_interval_steps = 1;

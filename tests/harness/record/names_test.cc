@@ -10,12 +10,12 @@ namespace gauntlet {
 namespace {
 
 TEST(RecordNamesTest, EventsAreCalledAsTheEngineCallsThem) {
-  for (int i = 0; i <= static_cast<int>(EventKind::kDamaged); ++i) {
+  for (int i = 0; i <= static_cast<int>(EventKind::kSaveCopied); ++i) {
     const auto kind = static_cast<EventKind>(i);
     EXPECT_EQ(FindRecordKind(EventKindName(kind)), static_cast<RecordKind>(i));
   }
-  EXPECT_EQ(static_cast<int>(RecordKind::kDamaged),
-            static_cast<int>(EventKind::kDamaged));
+  EXPECT_EQ(static_cast<int>(RecordKind::kSaveCopied),
+            static_cast<int>(EventKind::kSaveCopied));
 }
 
 TEST(RecordNamesTest, PhasesAreCalledAsTheEngineCallsThem) {

@@ -8,13 +8,13 @@ namespace {
 constexpr Time kSomeTime = Time(Duration(1834));
 
 TEST(EventConversionTest, EveryKindKeepsItsName) {
-  for (int kind = 0; kind <= static_cast<int>(EventKind::kDamaged); ++kind) {
+  for (int kind = 0; kind <= static_cast<int>(EventKind::kSaveCopied); ++kind) {
     const LogEvent event = {.kind = static_cast<EventKind>(kind)};
     EXPECT_EQ(RecordKindName(ToRecordEvent(event, kSomeTime).kind),
               EventKindName(event.kind));
   }
-  EXPECT_EQ(static_cast<int>(RecordKind::kDamaged),
-            static_cast<int>(EventKind::kDamaged));
+  EXPECT_EQ(static_cast<int>(RecordKind::kSaveCopied),
+            static_cast<int>(EventKind::kSaveCopied));
 }
 
 TEST(EventConversionTest, EveryPhaseKeepsItsName) {

@@ -19,22 +19,22 @@ struct GoldenRun {
 };
 
 constexpr GoldenRun kGoldenRuns[] = {
-    {"undisturbed", "[]", 0xac69fa6f9f51164e},
+    {"undisturbed", "[]", 0x09d8aba5184ae7f0},
     {"crash", "[{at: {worker: 1, step: 6, point: step.begin}, do: crash}]",
-     0x138473a0e9e25f21},
+     0xfabb3d615bda0087},
     {"hang", "[{at: {worker: 1, step: 6, point: step.begin}, do: hang}]",
-     0xe4bd6f1587a4545a},
+     0x77e081069fcc526f},
     {"preempt",
      "[{at: {worker: 0, point: eval.begin}, do: preempt, "
      "with: {grace: 10s}}]",
-     0xd2b6f94d33a0b9f2},
+     0x16fd6376820097c2},
     {"power_loss",
      "[{at: {worker: 0, point: ckpt.rename, hit: 2}, do: power_loss}]",
-     0xbb8e055a9646d5f3},
+     0xcbc4676a240bb9e8},
     {"partition",
      "[{at: {worker: 1, step: 3, point: comm.send}, do: partition, "
      "with: {duration: 20s}}]",
-     0xf7f7dd239f114ffb},
+     0x2e284b54aafe74d4},
 };
 
 class EventDigestTest : public testing::TestWithParam<GoldenRun> {};

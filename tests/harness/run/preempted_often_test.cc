@@ -2,6 +2,7 @@
 // nothing is ever redone, and the bits are those of a run left alone.
 #include <algorithm>
 #include <array>
+#include <tuple>
 
 #include <gtest/gtest.h>
 
@@ -27,10 +28,11 @@ constexpr std::array kPlaces = {
     Point::kEvalBegin,      Point::kEpochEnd,     Point::kSaveBegin,
     Point::kShardWrite,     Point::kShardDone,    Point::kSaveEnd};
 
-Case PreemptedAtRandom(uint64_t seed) {
+Case PreemptedAtRandom(uint64_t seed, SaveMode mode) {
   Case one = SmallCase("expect: {outcome: recovers, lost_steps: {max: 0}}\n");
   one.seed = seed;
   one.train.horizon.epochs = 40;
+  one.train.checkpoint.mode = mode;
   one.train.preemption.poll_every = std::chrono::milliseconds(1);
   RandomStream stream(seed, "places");
   for (int life = 1; life <= kTimes; ++life) {
@@ -46,10 +48,12 @@ Case PreemptedAtRandom(uint64_t seed) {
   return one;
 }
 
-class PreemptedOftenTest : public testing::TestWithParam<uint64_t> {};
+using SeedAndMode = std::tuple<uint64_t, SaveMode>;
+class PreemptedOftenTest : public testing::TestWithParam<SeedAndMode> {};
 
 TEST_P(PreemptedOftenTest, TwentyNoticesInARowCostNotASingleStep) {
-  const Case one = PreemptedAtRandom(GetParam());
+  const auto [seed, mode] = GetParam();
+  const Case one = PreemptedAtRandom(seed, mode);
   References references("", "test");
   RunPlan plan = PlanOf(one);
   plan.max_requeues = kTimes + 1;
@@ -67,8 +71,10 @@ TEST_P(PreemptedOftenTest, TwentyNoticesInARowCostNotASingleStep) {
   EXPECT_EQ(verdict.facts.lost_steps, 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, PreemptedOftenTest,
-                         testing::Range(uint64_t{1}, uint64_t{9}));
+INSTANTIATE_TEST_SUITE_P(
+    Seeds, PreemptedOftenTest,
+    testing::Combine(testing::Range(uint64_t{1}, uint64_t{9}),
+                     testing::Values(SaveMode::kSync, SaveMode::kAsync)));
 
 }  // namespace
 }  // namespace gauntlet

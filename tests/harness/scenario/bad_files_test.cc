@@ -88,7 +88,8 @@ const BadBody kBodies[] = {
      "'256MB'"},
     {"requires: {features: [teleport]}",
      "s.yaml:3:23: error: unknown feature 'teleport'"},
-    {"checkpoint: {mode: async}", "s.yaml:3:20: error: unknown mode 'async'"},
+    {"checkpoint: {mode: zero_copy}",
+     "s.yaml:3:20: error: unknown mode 'zero_copy'"},
     {"checkpoint: {every: 50}",
      "s.yaml:3:21: error: expected {steps: n}, {epochs: n}, {seconds: n} or "
      "never, found '50'"},
@@ -162,6 +163,9 @@ const BadBody kBodies[] = {
     {"faults: [{at: {point: ckpt.backup.delete}, do: crash}]",
      "s.yaml:3:23: error: can never match: a finished run keeps its "
      "checkpoints"},
+    {"faults: [{at: {point: ckpt.copy}, do: crash}]",
+     "s.yaml:3:23: error: can never match: training waits for its saves, which "
+     "need no copy"},
     {"checkpoint: {every: never, at_success: leave}\n"
      "faults: [{at: {point: ckpt.begin}, do: crash}]",
      "s.yaml:4:23: error: can never match: hit 1 of ckpt.begin, but the run "

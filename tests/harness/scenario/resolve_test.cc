@@ -44,7 +44,7 @@ cluster:
   step_timeout: 3s
   restart: {policy: whole-job, max: 5, backoff: 50ms}
 disk: {profile: lying-fsync}
-checkpoint: {every: {steps: 50}, mode: sync, keep: 3, at_success: delete}
+checkpoint: {every: {steps: 50}, mode: async, keep: 3, at_success: delete}
 faults:
   - id: kill-w1
     at: {worker: 1, point: ckpt.shard.write, hit: 3, offset: 50%, life: 1}
@@ -105,6 +105,7 @@ TEST(ResolveTest, ReadsTheJobAndItsSurroundings) {
   EXPECT_EQ(one.disk, DurabilityProfile::kLyingFsync);
   EXPECT_EQ(one.train.checkpoint.trigger.unit, SaveUnit::kSteps);
   EXPECT_EQ(one.train.checkpoint.trigger.every, 50u);
+  EXPECT_EQ(one.train.checkpoint.mode, SaveMode::kAsync);
   EXPECT_EQ(one.train.checkpoint.at_success, AtSuccess::kDeleteCheckpoints);
   EXPECT_EQ(one.train.digest_every, 1u);
   EXPECT_TRUE(one.train.log_samples);

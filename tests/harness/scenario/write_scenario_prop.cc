@@ -22,7 +22,7 @@ name: base
 use: tiny
 job: {epochs: 1000, replicas: 4, data: {samples: 1280}}
 cluster: {workers: 4, restart: {max: 1000}}
-checkpoint: {every: {steps: 1}, keep: 2, at_success: delete}
+checkpoint: {every: {steps: 1}, mode: async, keep: 2, at_success: delete}
 faults:
   - id: end
     at: {worker: 0}

@@ -1,0 +1,195 @@
+#include "engine/train/async_save.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "engine/ckpt/text_record.h"
+#include "engine/cluster/frame_format.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+// What a rank says at the end: the chief's outcome, and how long its tasks were
+// at it.
+struct LastWord {
+  Status status;
+  Duration write{0};
+  Duration commit{0};
+};
+
+std::string EncodeWord(const LastWord& word) {
+  return EncodeList(std::vector<std::string>{
+      EncodeStatus(word.status), std::to_string(word.write.count()),
+      std::to_string(word.commit.count())});
+}
+
+Result<LastWord> DecodeWord(std::string_view bytes) {
+  ASSIGN_OR_RETURN(const std::vector<std::string> fields, DecodeList(bytes));
+  if (fields.size() != 3) return DataLoss("save: malformed outcome");
+  const auto write = ParseNumber<int64_t>(fields[1]);
+  const auto commit = ParseNumber<int64_t>(fields[2]);
+  if (!write || !commit || *write < 0 || *commit < 0) {
+    return DataLoss("save: malformed outcome");
+  }
+  return LastWord{.status = DecodeStatus(fields[0]),
+                  .write = Duration(*write),
+                  .commit = Duration(*commit)};
+}
+
+// Those within `whole` are taken from the live state, where the planted bug is.
+void TakeLive(std::span<const TensorView> live, std::span<const float> whole,
+              std::vector<TensorView>& tensors) {
+  const auto bytes = std::as_bytes(whole);
+  const std::less_equal<const std::byte*> not_behind;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const auto& own = live[i].bytes;
+    const bool within =
+        not_behind(bytes.data(), own.data()) &&
+        not_behind(own.data() + own.size(), bytes.data() + bytes.size());
+    if (within) tensors[i].bytes = own;
+  }
+}
+
+}  // namespace
+
+AsyncSave::AsyncSave(World& world, CollectiveSave& save, Duration timeout)
+    : world_(&world), save_(&save), timeout_(timeout), task_(world, "save") {}
+
+bool AsyncSave::IsOverdue() const {
+  return task_.runs() && world_->clock.Now() > task_began_ + timeout_;
+}
+
+uint32_t AsyncSave::Bits() const {
+  if (stage_ == Stage::kNone) return 0;
+  uint32_t bits = 0;
+  if (!task_.is_done()) bits |= kSaveUnderWay;
+  if (own_failed_ || IsOverdue()) bits |= kSaveToBeEnded;
+  return bits;
+}
+
+Status AsyncSave::Begin(const TrainState& state, const std::string& waited) {
+  CHECK(!is_under_way(), "one save at a time");
+  const Time began = world_->clock.Now();
+  ASSIGN_OR_RETURN(attempt_, save_->Begin(state));
+  if (attempt_.name.empty()) return OkStatus();
+  stage_ = Stage::kWriting;
+  reports_.clear();
+  own_failed_ = false;
+  commit_ = OkStatus();
+  write_took_ = commit_took_ = Duration::zero();
+  const PointContext here = {.step = attempt_.head.step,
+                             .epoch = attempt_.head.epoch};
+  Status ready = attempt_.ready;
+  if (ready.ok()) ready = world_->faults.Hit(Point::kCopy, here);
+  if (ready.ok()) {
+    const std::vector<TensorView> own = save_->OwnPart(attempt_);
+    copy_.Take(own);
+    world_->events.Emit({.kind = EventKind::kSaveCopied,
+                         .step = attempt_.head.step,
+                         .phase = attempt_.head.phase,
+                         .count = static_cast<int64_t>(copy_.bytes()),
+                         .detail = waited});
+    std::vector<TensorView> copied(copy_.tensors().begin(),
+                                   copy_.tensors().end());
+    if (world_->faults.Planted(PlantedBug::kWriteLiveState)) {
+      TakeLive(own, state.parameters, copied);
+    }
+    StartWriting(std::move(copied));
+  } else {
+    own_part_ = ready;
+    own_failed_ = true;
+  }
+  // They were of the state, which goes on.
+  attempt_.tensors.clear();
+  begin_took_ = world_->clock.Now() - began;
+  return OkStatus();
+}
+
+void AsyncSave::StartWriting(std::vector<TensorView> own) {
+  task_began_ = world_->clock.Now();
+  task_.Start([this, own = std::move(own)] {
+    own_part_ = save_->WritePart(attempt_, own);
+    write_took_ = world_->clock.Now() - task_began_;
+    own_failed_ = !own_part_.ok();
+  });
+}
+
+bool AsyncSave::MayAdvance(uint32_t agreed) const {
+  return is_under_way() &&
+         ((agreed & kSaveUnderWay) == 0 || (agreed & kSaveToBeEnded) != 0);
+}
+
+std::optional<SaveOutcome> AsyncSave::Advance() {
+  CHECK(is_under_way(), "there is no save to take further");
+  if (stage_ == Stage::kWriting) return EndWriting();
+  return EndCommit();
+}
+
+Status AsyncSave::WaitForTask() {
+  if (task_.WaitUntil(task_began_ + timeout_)) return OkStatus();
+  return DeadlineExceeded(fmt::format(
+      "{} {} has not ended within {:.1f} s",
+      stage_ == Stage::kWriting ? "writing" : "committing", attempt_.name,
+      std::chrono::duration<double>(timeout_).count()));
+}
+
+// The others' parts are known then. A void save ends here.
+std::optional<SaveOutcome> AsyncSave::EndWriting() {
+  const Status waited = WaitForTask();
+  if (!waited.ok()) return End(waited);
+  Result<std::vector<std::string>> reports =
+      save_->ExchangeParts(attempt_, own_part_);
+  if (!reports.ok()) return End(reports.status());
+  reports_ = std::move(*reports);
+  stage_ = Stage::kCommitting;
+  const Status why_void = CollectiveSave::WhyVoid(reports_);
+  own_failed_ = false;
+  if (!why_void.ok()) {
+    commit_ = save_->chief() ? save_->Abandon(attempt_, why_void) : OkStatus();
+    return EndCommit();
+  }
+  if (save_->chief()) StartCommit();
+  return std::nullopt;
+}
+
+void AsyncSave::StartCommit() {
+  task_began_ = world_->clock.Now();
+  task_.Start([this] {
+    commit_ = save_->Commit(attempt_, reports_);
+    commit_took_ = world_->clock.Now() - task_began_;
+  });
+}
+
+SaveOutcome AsyncSave::EndCommit() {
+  const Status waited = WaitForTask();
+  if (!waited.ok()) return End(waited);
+  const Result<std::vector<std::string>> words = save_->Tell(
+      attempt_,
+      EncodeWord(
+          {.status = commit_, .write = write_took_, .commit = commit_took_}));
+  if (!words.ok()) return End(words.status());
+  for (size_t rank = 0; rank < words->size(); ++rank) {
+    const Result<LastWord> word = DecodeWord((*words)[rank]);
+    if (!word.ok()) return End(word.status());
+    if (rank == 0) commit_ = word->status;
+    write_took_ = std::max(write_took_, word->write);
+    commit_took_ = std::max(commit_took_, word->commit);
+  }
+  if (commit_.ok()) save_->End(attempt_);
+  return End(commit_);
+}
+
+SaveOutcome AsyncSave::End(const Status& status) {
+  // Whose task still runs is not through, whatever becomes of the save.
+  if (!task_.runs()) stage_ = Stage::kNone;
+  return {.step = attempt_.head.step,
+          .phase = attempt_.head.phase,
+          .status = status,
+          .took = begin_took_ + write_took_ + commit_took_};
+}
+
+bool AsyncSave::EndTask() { return task_.WaitUntil(task_began_ + timeout_); }
+
+}  // namespace gauntlet

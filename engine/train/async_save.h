@@ -1,0 +1,110 @@
+// A save that training does not wait for: each rank copies its part, a task
+// writes the copy, and the chief's task commits once all have written.
+//
+// All that the ranks exchange is exchanged by the training task at a boundary,
+// in one order on all of them. Whether a rank's task is through rides along in
+// the integer of each step, so that all come to the same boundary at which the
+// save goes on; which one that is, no bit of the state depends on. One save is
+// under way at most, and one copy, of this rank's part, is held.
+#ifndef GAUNTLET_ENGINE_TRAIN_ASYNC_SAVE_H_
+#define GAUNTLET_ENGINE_TRAIN_ASYNC_SAVE_H_
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/status.h"
+#include "engine/train/background_task.h"
+#include "engine/train/collective_save.h"
+#include "engine/train/state_copy.h"
+#include "engine/train/train_state.h"
+#include "engine/world/world.h"
+
+namespace gauntlet {
+
+// Bits that ride beside the requests of notice_requests.h: somebody's task is
+// at work; somebody's part has failed, or takes longer than a save may.
+inline constexpr uint32_t kSaveUnderWay = 8;
+inline constexpr uint32_t kSaveToBeEnded = 16;
+inline constexpr uint32_t kSaveBits = kSaveUnderWay | kSaveToBeEnded;
+
+// How a save came out, alike on all ranks.
+struct SaveOutcome {
+  uint64_t step = 0;
+  Phase phase = Phase::kInEpoch;
+  Status status;  // as CollectiveSave::Save
+  // What it would have taken had training waited.
+  Duration took{0};
+};
+
+// The training task alone uses it.
+class AsyncSave {
+ public:
+  // All of it outlives this. A task that takes longer than `timeout` hangs.
+  AsyncSave(World& world, CollectiveSave& save, Duration timeout);
+
+  bool is_under_way() const { return stage_ != Stage::kNone; }
+  // REQUIRES: is_under_way.
+  uint64_t step() const { return attempt_.head.step; }
+  Phase phase() const { return attempt_.head.phase; }
+
+  // What this rank adds to the integer of the exchange that comes next.
+  uint32_t Bits() const;
+
+  // Every rank calls Begin and Advance at one boundary.
+  //
+  // The copy is taken and being written, or there is such a checkpoint already
+  // and nothing is under way. Errors as of CollectiveSave::Save. `waited` is
+  // for the event. REQUIRES: nothing is under way.
+  Status Begin(const TrainState& state, const std::string& waited);
+  // From one stage to the next: all have written, or committed. Waits for what
+  // has not ended, unless MayAdvance says so of what all ranks said in the
+  // newest exchange. The outcome, once there is one. REQUIRES: is_under_way.
+  std::optional<SaveOutcome> Advance();
+  bool MayAdvance(uint32_t agreed) const;
+
+  // Waits for this rank's task, no longer than a save may take: the training
+  // task's last act in a generation that is lost. False: it hangs.
+  bool EndTask();
+  // Waits for as long as it takes.
+  void JoinTask() { task_.WaitUntil(kNever); }
+
+  // What the copy takes up.
+  uint64_t copy_capacity() const { return copy_.capacity(); }
+
+ private:
+  enum class Stage : uint8_t { kNone, kWriting, kCommitting };
+
+  void StartWriting(std::vector<TensorView> own);
+  void StartCommit();
+  std::optional<SaveOutcome> EndWriting();
+  SaveOutcome EndCommit();
+  SaveOutcome End(const Status& status);
+  // Of the task that runs; kDeadlineExceeded names the stage that hangs.
+  Status WaitForTask();
+  bool IsOverdue() const;
+
+  World* world_;
+  CollectiveSave* save_;
+  Duration timeout_;
+  BackgroundTask task_;
+  StateCopy copy_;
+
+  Stage stage_ = Stage::kNone;
+  SaveAttempt attempt_;
+  std::vector<std::string> reports_;  // of all ranks, behind kWriting
+  Time task_began_{};
+  // What the tasks leave: to be read once they are through.
+  Result<ShardFile> own_part_ = ShardFile();
+  std::atomic<bool> own_failed_ = false;
+  Status commit_;
+  Duration begin_took_{0};
+  Duration write_took_{0};
+  Duration commit_took_{0};
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_TRAIN_ASYNC_SAVE_H_

@@ -1,0 +1,81 @@
+#include "engine/train/loop_reports.h"
+
+#include <utility>
+
+#include "engine/train/trainer.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr Duration kReportEvery = std::chrono::milliseconds(200);
+
+}  // namespace
+
+LoopReports::LoopReports(World& world, const TrainOptions& options,
+                         const TrainState& state)
+    : world_(&world),
+      options_(&options),
+      state_(&state),
+      last_report_(world.clock.Now() - kReportEvery) {}
+
+void LoopReports::To(ProgressReporter& reporter, uint64_t steps_per_epoch) {
+  reporter_ = &reporter;
+  steps_per_epoch_ = steps_per_epoch;
+}
+
+void LoopReports::Say(std::string line) {
+  if (reporter_ == nullptr) return;
+  reporter_->Progress({.step = state_->position.step,
+                       .epoch = state_->position.epoch,
+                       .steps_per_epoch = steps_per_epoch_,
+                       .line = std::move(line)});
+}
+
+void LoopReports::Step(const StepOutcome& outcome) {
+  if (reporter_ == nullptr) return;
+  const Time now = world_->clock.Now();
+  if (now - last_report_ < kReportEvery) return;
+  last_report_ = now;
+  reporter_->Progress({.step = state_->position.step,
+                       .epoch = state_->position.epoch,
+                       .steps_per_epoch = steps_per_epoch_,
+                       .loss = outcome.loss});
+}
+
+void LoopReports::Epoch(const StepOutcome& outcome) {
+  if (reporter_ == nullptr) return;
+  const History& history = state_->history;
+  reporter_->Progress(
+      {.step = state_->position.step,
+       .epoch = state_->position.epoch,
+       .steps_per_epoch = steps_per_epoch_,
+       .loss = outcome.loss,
+       .line = fmt::format(
+           "epoch {}{}  step {}  loss {:.4f}  accuracy {:.4f}  "
+           "val_loss {:.4f}  val_accuracy {:.4f}",
+           state_->position.epoch,
+           // Where steps are the goal, no number of epochs is.
+           options_->horizon.max_steps
+               ? ""
+               : fmt::format("/{}", options_->horizon.epochs),
+           state_->position.step, history.loss.back(),
+           ShareOf(history.correct.back(), history.rows.back()),
+           history.val_loss.back(),
+           ShareOf(history.val_correct.back(), history.val_rows.back()))});
+}
+
+void LoopReports::Expect(Duration bound) {
+  if (reporter_ == nullptr) return;
+  const Time now = world_->clock.Now();
+  if (bound == expected_ && now - last_sign_ < kReportEvery) return;
+  expected_ = bound;
+  last_sign_ = now;
+  reporter_->Progress({.patience = bound + options_->cluster.lost_after});
+}
+
+void LoopReports::TellOfSave(Duration bound) {
+  if (saves_told_ != nullptr) saves_told_->Progress({.saving = bound});
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,191 @@
+#include "engine/train/loop_saves.h"
+
+#include <utility>
+
+#include "engine/train/wait_unless_told.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+double SecondsOf(Duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
+}  // namespace
+
+LoopSaves::LoopSaves(const Parts& parts, const SaveWays& ways)
+    : world_(&parts.world),
+      options_(&parts.options),
+      state_(&parts.state),
+      notices_(&parts.notices),
+      reports_(&parts.reports),
+      ways_(ways),
+      last_save_(parts.world.clock.Now()) {}
+
+bool LoopSaves::IsSaved() const {
+  const Position& position = state_->position;
+  if (is_under_way() && ways_.beside->step() == position.step &&
+      ways_.beside->phase() == position.phase_of()) {
+    return true;
+  }
+  return saved_at_ == position.step && saved_phase_ == position.phase;
+}
+
+void LoopSaves::SayWarnings() {
+  for (const std::string& warning : ways_.whole->TakeWarnings()) {
+    reports_->Say(warning);
+  }
+}
+
+Result<SaveDebt> LoopSaves::AnyDebt(SaveDebt own) {
+  if (ways_.beside == nullptr) return SaveDebt::kNone;
+  return ways_.whole->AnyDebt(state_->position, own);
+}
+
+Status LoopSaves::TrySave() {
+  const Position& position = state_->position;
+  if (IsSaved()) return OkStatus();
+  reports_->Expect(options_->cluster.save_timeout);
+  const Time begin = world_->clock.Now();
+  if (summary_ != nullptr) summary_->BeforeSave();
+  reports_->TellOfSave(options_->cluster.save_timeout);
+  const Status status = ways_.whole->Save(*state_);
+  reports_->TellOfSave(Duration::zero());
+  in_save_ = !status.ok() && !MayGoOnAfter(status);
+  SayWarnings();
+  last_save_ = world_->clock.Now();
+  time_ += last_save_ - begin;
+  notices_->SaveTook(last_save_ - begin);
+  if (status.ok()) {
+    saved_at_ = position.step;
+    saved_phase_ = position.phase;
+  }
+  return status;
+}
+
+Status LoopSaves::TakeFailure(const Status& status, uint64_t step) {
+  if (!MayGoOnAfter(status)) {
+    return Annotate(status, fmt::format("save of step {}", step));
+  }
+  reports_->Say(
+      fmt::format("save of step {} failed: {}", step, status.message()));
+  return OkStatus();
+}
+
+Status LoopSaves::SaveDue() {
+  return ways_.beside == nullptr ? SaveAtOnce() : BeginBeside();
+}
+
+Status LoopSaves::SaveAtOnce() {
+  RETURN_IF_ERROR(FinishUnderWay());
+  const Status status = TrySave();
+  return status.ok() ? status : TakeFailure(status, state_->position.step);
+}
+
+Status LoopSaves::SaveForTheStop() {
+  RETURN_IF_ERROR(FinishUnderWay());
+  return Annotate(TrySave(),
+                  fmt::format("save of step {}", state_->position.step));
+}
+
+// All workers know alike how a save came out, and so try equally often.
+Status LoopSaves::SaveTheEnd() {
+  constexpr Duration kLongestPause = std::chrono::seconds(16);
+  const uint64_t step = state_->position.step;
+  Duration pause = std::chrono::seconds(1);
+  Status status = TrySave();
+  while (MayGoOnAfter(status) && pause <= kLongestPause) {
+    reports_->Say(fmt::format(
+        "save of step {}, the last one, failed: {}; tries again in "
+        "{} s",
+        step, status.message(),
+        std::chrono::duration_cast<std::chrono::seconds>(pause).count()));
+    reports_->Expect(pause + options_->cluster.step_timeout);
+    reports_->TellOfSave(pause + options_->cluster.step_timeout);
+    // Who is told to go has no time to lose.
+    WaitUnlessTold(*world_, world_->clock.Now() + pause);
+    pause *= 2;
+    status = TrySave();
+  }
+  return Annotate(status, fmt::format("save of step {}", step));
+}
+
+Status LoopSaves::BeginBeside() {
+  if (IsSaved()) return OkStatus();
+  const uint64_t step = state_->position.step;
+  std::string waited;
+  if (is_under_way()) {
+    const uint64_t before = ways_.beside->step();
+    const Time begin = world_->clock.Now();
+    RETURN_IF_ERROR(FinishUnderWay());
+    waited = fmt::format("waited {:.3f} s for the save of step {}",
+                         SecondsOf(world_->clock.Now() - begin), before);
+    reports_->Say(fmt::format("save of step {} {}", step, waited));
+  }
+  reports_->Expect(options_->cluster.save_timeout);
+  const Time begin = world_->clock.Now();
+  if (summary_ != nullptr) summary_->BeforeSave();
+  reports_->TellOfSave(options_->cluster.save_timeout);
+  const Status status = ways_.beside->Begin(*state_, waited);
+  reports_->TellOfSave(Duration::zero());
+  last_save_ = world_->clock.Now();
+  time_ += last_save_ - begin;
+  if (is_under_way()) {
+    if (!std::exchange(copy_was_told_, true)) {
+      reports_->Say(fmt::format(
+          "saves are written beside the training, from a copy of {} bytes",
+          ways_.beside->copy_capacity()));
+    }
+    return OkStatus();
+  }
+  SayWarnings();
+  if (!status.ok()) {
+    lost_one_ = in_save_ = !MayGoOnAfter(status);
+    return TakeFailure(status, step);
+  }
+  saved_at_ = step;
+  saved_phase_ = state_->position.phase;
+  return OkStatus();
+}
+
+Status LoopSaves::Advance() {
+  const std::optional<uint32_t> heard = std::exchange(heard_, std::nullopt);
+  if (ways_.beside == nullptr || !heard || !ways_.beside->MayAdvance(*heard)) {
+    return OkStatus();
+  }
+  const std::optional<SaveOutcome> outcome = TakeOn();
+  return outcome ? Take(*outcome) : OkStatus();
+}
+
+// Takes what is under way one stage further, as long as that takes.
+std::optional<SaveOutcome> LoopSaves::TakeOn() {
+  const Time begin = world_->clock.Now();
+  reports_->Expect(options_->cluster.save_timeout);
+  reports_->TellOfSave(options_->cluster.save_timeout);
+  std::optional<SaveOutcome> outcome = ways_.beside->Advance();
+  reports_->TellOfSave(Duration::zero());
+  time_ += world_->clock.Now() - begin;
+  return outcome;
+}
+
+Status LoopSaves::FinishUnderWay() {
+  std::optional<SaveOutcome> outcome;
+  while (is_under_way() && !outcome) outcome = TakeOn();
+  return outcome ? Take(*outcome) : OkStatus();
+}
+
+Status LoopSaves::Take(const SaveOutcome& outcome) {
+  notices_->SaveTook(outcome.took);
+  if (!is_under_way()) SayWarnings();
+  if (outcome.status.ok()) {
+    saved_at_ = outcome.step;
+    saved_phase_ = static_cast<uint64_t>(outcome.phase);
+    return OkStatus();
+  }
+  lost_one_ = !MayGoOnAfter(outcome.status);
+  in_save_ = lost_one_;
+  return TakeFailure(outcome.status, outcome.step);
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,118 @@
+// The saves of the training loop: when one waits for another, what a failed one
+// costs, and what is told of it.
+#ifndef GAUNTLET_ENGINE_TRAIN_LOOP_SAVES_H_
+#define GAUNTLET_ENGINE_TRAIN_LOOP_SAVES_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "engine/status.h"
+#include "engine/train/async_save.h"
+#include "engine/train/collective_save.h"
+#include "engine/train/loop_reports.h"
+#include "engine/train/notice_requests.h"
+#include "engine/train/options.h"
+#include "engine/train/run_summary.h"
+#include "engine/train/train_state.h"
+#include "engine/world/world.h"
+
+namespace gauntlet {
+
+// How saves are made. Without `whole` there is no store; with `beside` those
+// that are due now and then are written beside the training.
+struct SaveWays {
+  CollectiveSave* whole = nullptr;
+  AsyncSave* beside = nullptr;
+};
+
+// Every rank makes the same calls at the same boundaries. An error ends the run
+// on this worker.
+class LoopSaves {
+ public:
+  struct Parts {
+    World& world;
+    const TrainOptions& options;
+    const TrainState& state;
+    NoticeRequests& notices;
+    LoopReports& reports;
+  };
+  // All of it outlives this.
+  LoopSaves(const Parts& parts, const SaveWays& ways);
+
+  // Curves are written out before each save.
+  void WriteOut(RunSummary& summary) { summary_ = &summary; }
+
+  bool has_store() const { return ways_.whole != nullptr; }
+
+  // A save that is under way: what this rank adds to an exchange's integer, and
+  // what all ranks said in it.
+  uint32_t Bits() const {
+    return ways_.beside == nullptr ? 0 : ways_.beside->Bits();
+  }
+  void Heard(uint32_t requests) { heard_ = requests & kSaveBits; }
+  // Takes it on with what was heard last, once.
+  Status Advance();
+  // Waits until it has come out.
+  Status FinishUnderWay();
+
+  // One that is due now and then: it may fail. Written beside the training it
+  // waits for the one before it.
+  Status SaveDue();
+  // Likewise, but training waits for it: there may not be time for more.
+  Status SaveAtOnce();
+  // The one that a stop ends with: it may not fail.
+  Status SaveForTheStop();
+  // The state that training ends with: tried again for a while before all of it
+  // is given up.
+  Status SaveTheEnd();
+
+  // What saves took of the training's time since the last call.
+  Duration TakeTime() { return std::exchange(time_, Duration::zero()); }
+
+  Time last_save() const { return last_save_; }
+  void SetLastSave(Time time) { last_save_ = time; }
+  // A loss was found in a save, which others may still be in.
+  bool is_in_save() const { return in_save_ || is_under_way(); }
+  // Of what was under way and has not come out: where the loop ends in an error
+  // it will not.
+  SaveDebt debt() const {
+    return lost_one_ || is_under_way() ? SaveDebt::kOwed : SaveDebt::kNone;
+  }
+  // What any rank owes from the generation before, where saves are written
+  // beside the training: exchanges it.
+  Result<SaveDebt> AnyDebt(SaveDebt own);
+
+ private:
+  bool is_under_way() const {
+    return ways_.beside != nullptr && ways_.beside->is_under_way();
+  }
+  bool IsSaved() const;
+  Status TrySave();
+  Status BeginBeside();
+  std::optional<SaveOutcome> TakeOn();
+  Status Take(const SaveOutcome& outcome);
+  Status TakeFailure(const Status& status, uint64_t step);
+  void SayWarnings();
+
+  World* world_;
+  const TrainOptions* options_;
+  const TrainState* state_;
+  NoticeRequests* notices_;
+  LoopReports* reports_;
+  SaveWays ways_;
+  RunSummary* summary_ = nullptr;
+  std::optional<uint32_t> heard_;
+  std::optional<uint64_t> saved_at_;  // step of the newest save of this life
+  uint64_t saved_phase_ = 0;
+  Time last_save_;
+  Duration time_{0};
+  bool in_save_ = false;
+  bool lost_one_ = false;
+  bool copy_was_told_ = false;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_TRAIN_LOOP_SAVES_H_

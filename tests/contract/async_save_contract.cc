@@ -1,0 +1,122 @@
+// Saves that training does not wait for, with tasks of either world.
+#include "engine/train/async_save.h"
+#include "engine/train/job_model.h"
+#include "tests/contract/world_fixture.h"
+
+namespace gauntlet {
+namespace {
+
+constexpr Duration kLong = std::chrono::seconds(10);
+
+JobSpec SmallJob() {
+  JobSpec job = PresetJob("tiny").value();
+  job.data = {.samples = 16, .validation_samples = 16, .side = 7};
+  return job;
+}
+
+// The only worker of a training that has a state and a store.
+struct OnlyWorker {
+  OnlyWorker(World& world, const std::string& directory)
+      : job(SmallJob()),
+        job_json(JobToJson(job, DigestOf("data"))),
+        built(BuildJobModel(job, {.height = 7, .width = 7, .channels = 1}, 10,
+                            {.isa = Isa::kScalar})
+                  .value()),
+        state(*built.model, *built.optimizer, job),
+        store(CheckpointStore::Open(world, {.directory = directory}).value()),
+        generation(store.ClaimGeneration(job_json)->generation),
+        ring(world, *built.kernels, {.generation = generation}, nullptr,
+             nullptr),
+        save(world, store, ring, job_json, generation, kLong),
+        beside(world, save, kLong) {}
+
+  void GoOnTraining() {
+    for (float& parameter : state.parameters) parameter += 1.0f;
+    ++state.position.step;
+  }
+
+  JobSpec job;
+  std::string job_json;
+  JobModel built;
+  TrainState state;
+  CheckpointStore store;
+  uint64_t generation;
+  Ring ring;
+  CollectiveSave save;
+  AsyncSave beside;
+};
+
+SaveOutcome Finish(AsyncSave& save) {
+  std::optional<SaveOutcome> outcome;
+  while (!outcome) outcome = save.Advance();
+  return *outcome;
+}
+
+TEST_P(SaveContract, WritesTheStateThatWasCopiedWhileTrainingChangesIt) {
+  InWorld([&](World& world) {
+    OnlyWorker worker(world, Path("ckpt"));
+    worker.state.position.step = 5;
+    const Digest digest = worker.state.ComputeDigest();
+    ASSERT_TRUE(worker.beside.Begin(worker.state, "").ok());
+    for (int i = 0; i < 1000; ++i) worker.GoOnTraining();
+    const SaveOutcome outcome = Finish(worker.beside);
+    EXPECT_TRUE(outcome.status.ok()) << outcome.status.message();
+    EXPECT_EQ(outcome.step, 5u);
+    const CommittedCheckpoint& saved = worker.store.lineage().back();
+    EXPECT_EQ(worker.store.Load(saved.ref)->head.state_digest, digest);
+  });
+}
+
+TEST_P(SaveContract, GoesOnOnlyOnceItsTaskIsThrough) {
+  InWorld([&](World& world) {
+    OnlyWorker worker(world, Path("ckpt"));
+    ASSERT_TRUE(worker.beside.Begin(worker.state, "").ok());
+    std::optional<SaveOutcome> outcome;
+    int times = 0;
+    while (!outcome) {
+      ASSERT_TRUE(worker.beside.is_under_way());
+      if (worker.beside.MayAdvance(worker.beside.Bits())) {
+        outcome = worker.beside.Advance();
+        ++times;
+      }
+      world.clock.SleepUntil(world.clock.Now() + std::chrono::milliseconds(1));
+    }
+    EXPECT_TRUE(outcome->status.ok());
+    EXPECT_EQ(times, 2) << "written, then committed";
+    EXPECT_EQ(worker.beside.Bits(), 0u);
+  });
+}
+
+TEST_P(SaveContract, HoldsOneCopyHoweverManySavesThereAre) {
+  InWorld([&](World& world) {
+    OnlyWorker worker(world, Path("ckpt"));
+    uint64_t whole = 0;
+    for (const TensorView& tensor : worker.state.Tensors()) {
+      whole += tensor.bytes.size();
+    }
+    for (int i = 0; i < 5; ++i) {
+      worker.GoOnTraining();
+      ASSERT_TRUE(worker.beside.Begin(worker.state, "").ok());
+      ASSERT_TRUE(Finish(worker.beside).status.ok());
+      EXPECT_EQ(worker.beside.copy_capacity(), whole);
+    }
+  });
+}
+
+TEST_P(SaveContract, ATaskThatHangsIsTakenBackOnceItIsDone) {
+  InWorld([&](World& world) {
+    const auto go_on = world.tasks.NewEvent();
+    BackgroundTask task(world, "hanging");
+    task.Start([&] { go_on->WaitUntil(kNever); });
+    EXPECT_FALSE(task.WaitUntil(world.clock.Now() + kShort));
+    EXPECT_TRUE(task.runs());
+    EXPECT_FALSE(task.is_done());
+    go_on->Set();
+    EXPECT_TRUE(task.WaitUntil(kNever));
+    EXPECT_FALSE(task.runs());
+    EXPECT_TRUE(task.is_done());
+  });
+}
+
+}  // namespace
+}  // namespace gauntlet
