@@ -10,6 +10,12 @@
 
 namespace gauntlet::gpu {
 
+// Which device a worker computes on.
+struct DevicePlace {
+  const DeviceApi* api = nullptr;
+  int index = 0;
+};
+
 // On the device of that index. kUnavailable: the device does not open, and why.
 // Labels are not looked at: who brings them here knows that they are below the
 // number of classes. `api` outlives the kernels.

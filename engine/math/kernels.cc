@@ -488,6 +488,20 @@ std::string_view IsaName(Isa isa) {
   return "unknown";
 }
 
+std::string_view DeviceKindName(DeviceKind kind) {
+  switch (kind) {
+    case DeviceKind::kCpu:
+      return "cpu";
+    case DeviceKind::kCuda:
+      return "cuda";
+    case DeviceKind::kEmulated:
+      return "emulated";
+    case DeviceKind::kAuto:
+      return "auto";
+  }
+  return "unknown";
+}
+
 std::optional<Isa> FindIsa(std::string_view name) {
   for (const IsaEntry& entry : kIsas) {
     if (entry.name == name) return entry.isa;

@@ -26,10 +26,16 @@ std::optional<Isa> FindIsa(std::string_view name);
 // yardstick, outside the contract.
 enum class Math : uint8_t { kCanonical, kFast };
 
+// What computes. kAuto: a GPU where there is one; it is settled before anybody
+// computes. kEmulated: a GPU's kernels on the CPU, slowly, to see what they do.
+enum class DeviceKind : uint8_t { kCpu, kCuda, kEmulated, kAuto };
+std::string_view DeviceKindName(DeviceKind kind);
+
 struct KernelOptions {
   Isa isa = Isa::kAuto;
   int threads = 1;
   Math math = Math::kCanonical;
+  DeviceKind device = DeviceKind::kCpu;  // isa and threads are the CPU's
 };
 
 enum class Transpose : uint8_t { kNo, kYes };
@@ -76,9 +82,9 @@ struct LossArgs {
 // not fit together (CHECK). Sizes may be 0 and pointers unaligned.
 class Kernels {
  public:
-  // kInvalidArgument if this machine lacks the instruction set, or FMA3 and
-  // IEEE rounding without flush-to-zero, which every path needs; or for
-  // threads outside [1, 256].
+  // On the CPU. kInvalidArgument if this machine lacks the instruction set, or
+  // FMA3 and IEEE rounding without flush-to-zero, which every path needs; or
+  // for threads outside [1, 256].
   static Result<std::unique_ptr<Kernels>> Create(const KernelOptions& options);
   virtual ~Kernels() = default;
   // What kAuto came to; a device's is none of them, and says kAuto.

@@ -23,8 +23,9 @@ Status BuildModel(WorkerParts& parts) {
   const TrainInputs& inputs = parts.inputs;
   const TrainOptions& options = inputs.options;
   const Dataset& train = inputs.data.train;
-  ASSIGN_OR_RETURN(parts.built, BuildJobModel(options.job, train.shape(),
-                                              train.classes, options.kernels));
+  ASSIGN_OR_RETURN(parts.built,
+                   BuildJobModel(options.job, train.shape(), train.classes,
+                                 options.kernels, inputs.device));
   std::unique_ptr<Model>& model = parts.built.model;
   if (options.job.start.weights &&
       inputs.weights.size() != ValueCount(*model)) {
