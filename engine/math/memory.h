@@ -84,6 +84,17 @@ std::span<const T> Brought(Memory& memory, std::span<const T> values,
   return place.span();
 }
 
+// The same of values that operations are to change: what they leave is not
+// brought back.
+template <typename T>
+std::span<T> BroughtToChange(Memory& memory, std::span<T> values,
+                             MemoryArray<T>& place) {
+  if (memory.kind() == MemoryKind::kHost) return values;
+  place.Resize(values.size());
+  memory.Upload(place.span().data(), values.data(), values.size_bytes());
+  return place.span();
+}
+
 // Where operations on `memory` may leave values for the host: `values`
 // themselves, or `place`, from where FetchInto brings them.
 template <typename T>
@@ -94,7 +105,7 @@ std::span<T> RoomFor(Memory& memory, std::span<T> values,
   return place.span();
 }
 template <typename T>
-void FetchInto(Memory& memory, std::span<const T> from, std::span<T> values) {
+void FetchInto(Memory& memory, std::span<T> from, std::span<T> values) {
   if (memory.kind() == MemoryKind::kHost) return;
   memory.Download(values.data(), from.data(), from.size_bytes());
 }

@@ -33,7 +33,8 @@ Status BuildModel(WorkerParts& parts) {
         fmt::format("start.weights: expected {} floats, found {}",
                     ValueCount(*model), inputs.weights.size()));
   }
-  if (inputs.memo != nullptr) {
+  // A memo looks into arrays, which only the host's memory lets it.
+  if (inputs.memo != nullptr && options.kernels.device == DeviceKind::kCpu) {
     model =
         WithMemo(std::move(model), IdentityOf(inputs.job_json, options.kernels),
                  *inputs.memo);
