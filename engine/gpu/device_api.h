@@ -4,8 +4,8 @@
 // Arrays are the device's own. Operations are done in the order in which they
 // are asked for and return before they are done; `download` waits. What fails
 // (an operation, a device that is lost, memory that there is none of) is kept:
-// from then on nothing is done and downloads bring +0, until somebody asks for
-// `failure`. Sizes may be 0. Not for two tasks at once.
+// from then on nothing is done, downloads bring +0, and `failure` says what it
+// was. Sizes may be 0. Not for two tasks at once.
 #ifndef GAUNTLET_ENGINE_GPU_DEVICE_API_H_
 #define GAUNTLET_ENGINE_GPU_DEVICE_API_H_
 

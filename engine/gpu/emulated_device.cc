@@ -14,6 +14,7 @@ namespace gauntlet::gpu {
 struct Device {
   EmulatedMemory memory;
   unsigned multiprocessor_count = 0;
+  RunOrder order = RunOrder::kForward;
   float* scratch = nullptr;
   size_t scratch_floats = 0;
   void* shared = nullptr;
@@ -49,7 +50,7 @@ struct Device {
     // A block finds what another one left: not zeros.
     if (bytes > 0) std::memset(shared, 0xff, bytes);
     memory.open(memory.context);
-    RunKernel(kernel, grid, shared);
+    RunKernel(kernel, grid, shared, order);
     memory.close(memory.context);
   }
 
@@ -143,7 +144,8 @@ Device* OpenEmulated(const EmulatedOptions& options) {
   void* const place = std::malloc(sizeof(Device));
   if (place == nullptr) std::abort();
   return new (place) Device{.memory = options.memory,
-                            .multiprocessor_count = options.multiprocessors};
+                            .multiprocessor_count = options.multiprocessors,
+                            .order = options.order};
 }
 
 const DeviceApi& EmulatedDevice() {

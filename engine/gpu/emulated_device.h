@@ -5,6 +5,7 @@
 #define GAUNTLET_ENGINE_GPU_EMULATED_DEVICE_H_
 
 #include "engine/gpu/device_api.h"
+#include "engine/gpu/launch.h"
 
 namespace gauntlet::gpu {
 
@@ -26,6 +27,7 @@ struct EmulatedOptions {
   EmulatedMemory memory = HostMemoryOfDevice();
   // What products are cut by: as many as an H100 has.
   unsigned multiprocessors = 132;
+  RunOrder order = RunOrder::kForward;
 };
 // As EmulatedDevice().open(0, …), for tests. What the options point to outlives
 // the device.

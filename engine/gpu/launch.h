@@ -33,11 +33,16 @@ struct Grid {
   size_t z = 1;  // below 2^16
 };
 
+// In which order the host runs blocks, and the threads of a phase: no result
+// may depend on it.
+enum class RunOrder : uint8_t { kForward, kBackward };
+
 struct Block {
   size_t x = 0;
   size_t z = 0;
   unsigned threads = 0;
   void* shared = nullptr;  // aligned to 16 bytes, not initialised
+  RunOrder order = RunOrder::kForward;
 
   template <typename Body>
   GAUNTLET_KERNEL void Phase(const Body& body) const {
@@ -45,7 +50,9 @@ struct Block {
     body(threadIdx.x);
     __syncthreads();
 #else
-    for (unsigned thread = 0; thread < threads; ++thread) body(thread);
+    for (unsigned i = 0; i < threads; ++i) {
+      body(order == RunOrder::kForward ? i : threads - 1 - i);
+    }
 #endif
   }
 };
@@ -142,11 +149,12 @@ __global__ void __launch_bounds__(Kernel::kThreads, Kernel::kBlocksAtOnce)
 #else
 
 template <typename Kernel>
-void RunKernel(const Kernel& kernel, const Grid& grid, void* shared) {
-  for (size_t z = 0; z < grid.z; ++z) {
-    for (size_t x = 0; x < grid.x; ++x) {
-      kernel({x, z, Kernel::kThreads, shared});
-    }
+void RunKernel(const Kernel& kernel, const Grid& grid, void* shared,
+               RunOrder order) {
+  const bool forward = order == RunOrder::kForward;
+  for (size_t i = 0; i < grid.x * grid.z; ++i) {
+    const size_t block = forward ? i : grid.x * grid.z - 1 - i;
+    kernel({block % grid.x, block / grid.x, Kernel::kThreads, shared, order});
   }
 }
 

@@ -101,7 +101,7 @@ struct Path {
 
 // Every instruction set that this machine has, with 1, 2 and 3 threads; and a
 // device's kernels, run on the host, where arrays may lie anywhere: of several
-// sizes, as they decide how products are cut.
+// sizes, as they decide how products are cut, and in both orders.
 inline std::vector<Path> AllPaths() {
   std::vector<Path> paths;
   for (const Isa isa : {Isa::kScalar, Isa::kAvx2, Isa::kAvx512}) {
@@ -114,8 +114,10 @@ inline std::vector<Path> AllPaths() {
     }
   }
   for (const unsigned multiprocessors : {1u, 5u, 132u}) {
-    gpu::Device* const device =
-        gpu::OpenEmulated({.multiprocessors = multiprocessors});
+    gpu::Device* const device = gpu::OpenEmulated(
+        {.multiprocessors = multiprocessors,
+         .order = multiprocessors == 132 ? gpu::RunOrder::kForward
+                                         : gpu::RunOrder::kBackward});
     paths.push_back({gpu::KernelsOn(gpu::EmulatedDevice(), device),
                      "emulated device of " + std::to_string(multiprocessors)});
   }
