@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include "engine/check.h"
@@ -73,22 +74,11 @@ class MemoryArray {
   size_t size_ = 0;
 };
 
-// The host's values as operations on `memory` may read them: themselves, or a
-// copy in `place`.
+// The host's values where operations on `memory` may read them: themselves, or
+// a copy in `place`. What operations change there is not brought back.
 template <typename T>
-std::span<const T> Brought(Memory& memory, std::span<const T> values,
-                           MemoryArray<T>& place) {
-  if (memory.kind() == MemoryKind::kHost) return values;
-  place.Resize(values.size());
-  memory.Upload(place.span().data(), values.data(), values.size_bytes());
-  return place.span();
-}
-
-// The same of values that operations are to change: what they leave is not
-// brought back.
-template <typename T>
-std::span<T> BroughtToChange(Memory& memory, std::span<T> values,
-                             MemoryArray<T>& place) {
+std::span<T> Brought(Memory& memory, std::span<T> values,
+                     MemoryArray<std::remove_const_t<T>>& place) {
   if (memory.kind() == MemoryKind::kHost) return values;
   place.Resize(values.size());
   memory.Upload(place.span().data(), values.data(), values.size_bytes());

@@ -209,7 +209,7 @@ void Trainer::Learn(TrainState& state) {
   ResidentState& resident = Resident(state);
   const std::span<float> parameters = resident.parameters();
   resident.Changed();
-  const std::span<float> gradients = BroughtToChange(
+  const std::span<float> gradients = Brought(
       memory, std::span(total_).first(parameters.size()), total_gradients_);
   std::copy_n(total_.data() + gradients.size(), state.replica_state.size(),
               state.replica_state.data());

@@ -66,8 +66,8 @@ class DeviceBitsTest : public ::testing::TestWithParam<DeviceKind> {
     std::vector<MemoryArray<float>> there;
     Spans there_spans;
     for (std::vector<float>& array : found) {
-      there_spans.push_back(BroughtToChange(memory, std::span(array),
-                                            there.emplace_back(memory)));
+      there_spans.push_back(
+          Brought(memory, std::span(array), there.emplace_back(memory)));
     }
     operation(*device_, there_spans);
     operation(*cpu_, Spans(expected.begin(), expected.end()));
