@@ -6,6 +6,8 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 # shellcheck source=ci/summary.sh
 . ci/summary.sh
+# shellcheck source=ci/gpu.sh
+. ci/gpu.sh
 program=build/release/gauntlet
 
 usage() {
@@ -18,6 +20,10 @@ usage: ci/run.sh COMMAND
           each fault at each point, and the crash states of a save
   bench   print the rates of the simulation, of crash states, of shrinking and
           of the kernels
+  gpu     on a machine with a GPU: its bits and the CPU's, its products beside
+          cuBLAS's; ends with 6 where there is none
+  gpu-bundle [FILE]  all of that in an archive for a machine that has a GPU and
+          no package registry (build/gauntlet-gpu.tar.gz)
   lint    check the format of all sources
   fuzz [SECONDS]  build the fuzzers with clang and run each for so long (60)
 Each command runs setup first; it touches nothing when nothing is missing.
@@ -141,6 +147,41 @@ run_tests() {
   [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
 }
 
+build_gpu() {
+  setup
+  { [ -f build/gpu/build.ninja ] || cmake --preset gpu; } >&2
+  ninja -C build/gpu --quiet gauntlet engine_gpu_test device_bench >&2
+  [ -f build/gpu/libgauntlet_cuda.so ] ||
+    { echo "gpu: nvcc was not found, so there is no plugin" >&2; return 1; }
+  cp build/gpu/tests/engine/gpu/engine_gpu_test build/gpu/
+}
+
+gpu() {
+  build_gpu
+  gpu_checks build/gpu build/gpu/results
+}
+
+# All but the C library, which every Linux has, and CUDA's own.
+gpu_bundle() {  # [FILE]
+  local file=${1:-build/gauntlet-gpu.tar.gz} top=build/gauntlet-gpu size
+  build_gpu
+  rm -rf "$top"
+  mkdir -p "$top/lib"
+  for name in gauntlet engine_gpu_test device_bench libgauntlet_cuda.so; do
+    strip -o "$top/$name" "build/gpu/$name"
+    ldd "build/gpu/$name"
+  done | awk '$3 ~ /^\// { print $3 }' | sort -u |
+    grep -Ev '/lib(c|m|dl|rt|pthread|cuda|cublas|cudart|nccl)\.so' |
+    xargs cp -L -t "$top/lib"
+  cp -r scenarios "$top/"
+  cp ci/gpu.sh "$top/"
+  chmod +x "$top/gpu.sh"
+  tar -C build -czf "$file" gauntlet-gpu
+  size=$(($(stat -c %s "$file") >> 20))
+  echo "$file: $size MiB"
+  [ "$size" -le 60 ]
+}
+
 lint() {
   setup
   find engine chaos harness reports tests -name '*.h' -o -name '*.cc' \
@@ -185,6 +226,8 @@ main() {
   case "$command" in
     setup | demo | sim | bench | lint | fuzz) "$command" "$@" ;;
     test) run_tests "$@" ;;
+    gpu) gpu "$@" ;;
+    gpu-bundle) gpu_bundle "$@" ;;
     -h | --help | help) usage ;;
     "") usage >&2; exit 2 ;;
     *)

@@ -5,6 +5,7 @@
 
 #include "engine/check.h"
 #include "engine/math/isa_kernels.h"
+#include "engine/math/operation_sizes.h"
 #include "engine/math/patches.h"
 #include "engine/math/scratch.h"
 #include "engine/math/thread_pool.h"
@@ -132,21 +133,11 @@ class CpuKernels final : public Kernels {
         patches_(static_cast<size_t>(threads)) {}
 
   Isa isa() const override { return isa_; }
+  Memory& memory() const override { return HostMemory(); }
 
   void MatMul(const MatMulArgs& args) const override {
+    const Product whole = ProductOf(args);
     if (args.m == 0 || args.n == 0) return;
-    const bool a_transposed = args.transpose_a == Transpose::kYes;
-    const bool b_transposed = args.transpose_b == Transpose::kYes;
-    CHECK(args.lda >= (a_transposed ? args.m : args.k), "rows of a overlap");
-    CHECK(args.ldb >= (b_transposed ? args.k : args.n), "rows of b overlap");
-    CHECK(args.ldc >= args.n, "rows of c overlap");
-    const Product whole = {
-        .shape = {args.m, args.n, args.k},
-        .a = {args.a, a_transposed ? 1 : args.lda, a_transposed ? args.lda : 1},
-        .b = {args.b, b_transposed ? 1 : args.ldb, b_transposed ? args.ldb : 1},
-        .c = args.c,
-        .ldc = args.ldc,
-        .bias = args.bias};
     if (args.m >= args.n) {
       Split(args.m, table_.row_unit, args.n * args.k, [&](const Range& rows) {
         Product part = whole;
@@ -170,11 +161,10 @@ class CpuKernels final : public Kernels {
 
   void ColumnSums(std::span<const float> x, size_t rows, size_t columns,
                   std::span<float> out) const override {
-    CHECK(x.size() == rows * columns && out.size() == columns,
-          "x is rows x columns, out has a float a column");
+    const ColumnBlock whole = ColumnsOf(x, rows, columns, out.size());
     constexpr size_t kUnit = 64;
     Split(columns, kUnit, rows, [&](const Range& part) {
-      table_.column_sums({x.data() + part.begin, rows, columns, part.size()},
+      table_.column_sums({whole.x + part.begin, rows, columns, part.size()},
                          out.data() + part.begin);
     });
   }
@@ -184,7 +174,7 @@ class CpuKernels final : public Kernels {
                    std::span<const float> bias,
                    std::span<float> y) const override {
     CheckConvolution(shape, x.size(), kernel.size(), y.size());
-    CHECK(bias.size() == shape.filters, "a bias a filter");
+    CheckBias(shape, bias.size());
     const size_t taps = shape.Taps();
     Split(shape.Places(), kPlacesAtOnce, taps * shape.filters,
           [&](const Range& part) {
@@ -251,7 +241,7 @@ class CpuKernels final : public Kernels {
   }
 
   void Relu(std::span<const float> x, std::span<float> y) const override {
-    CHECK(x.size() == y.size(), "as many outputs as inputs");
+    CheckSizes(x.size(), {y.size()});
     SplitElements(x.size(), [&](const Range& part) {
       table_.relu(x.data() + part.begin, y.data() + part.begin, part.size());
     });
@@ -259,8 +249,7 @@ class CpuKernels final : public Kernels {
 
   void ReluGradient(std::span<const float> y, std::span<const float> dy,
                     std::span<float> dx) const override {
-    CHECK(y.size() == dx.size() && dy.size() == dx.size(),
-          "one gradient an element");
+    CheckSizes(dx.size(), {y.size(), dy.size()});
     SplitElements(dx.size(), [&](const Range& part) {
       table_.relu_gradient(y.data() + part.begin, dy.data() + part.begin,
                            dx.data() + part.begin, part.size());
@@ -269,59 +258,93 @@ class CpuKernels final : public Kernels {
 
   void Dropout(const DropoutArgs& args, std::span<const float> x,
                std::span<float> y) const override {
-    CHECK(x.size() == y.size(), "as many outputs as inputs");
-    CHECK(args.rate >= 0.0f && args.rate < 1.0f, "a rate lies in [0, 1)");
+    const DropoutRows whole = DropoutRowsOf(args, x.size(), y.size());
     if (x.empty()) return;
-    CHECK(args.columns > 0, "rows have columns");
-    const numerics::RandomStream stream = numerics::MakeStream(
-        args.rng_key, numerics::Purpose::kDropout, args.layer, args.step);
     const size_t rows = (x.size() + args.columns - 1) / args.columns;
     Split(rows, 1, args.columns * kElementWork, [&](const Range& part) {
       const size_t begin = part.begin * args.columns;
       const size_t end = std::min(part.end * args.columns, x.size());
-      table_.dropout({stream, args.first_row + part.begin, args.columns,
-                      args.rate, end - begin},
-                     x.data() + begin, y.data() + begin);
+      DropoutRows rows_of_part = whole;
+      rows_of_part.first_row += part.begin;
+      rows_of_part.count = end - begin;
+      table_.dropout(rows_of_part, x.data() + begin, y.data() + begin);
     });
   }
 
   void Accumulate(std::span<const float> x,
                   std::span<float> acc) const override {
-    CHECK(x.size() == acc.size(), "one sum an element");
+    CheckSizes(x.size(), {acc.size()});
     SplitElements(x.size(), [&](const Range& part) {
       table_.accumulate(x.data() + part.begin, acc.data() + part.begin,
                         part.size());
     });
   }
 
-  void SoftmaxCrossEntropy(std::span<const float> logits,
-                           std::span<const uint8_t> labels, size_t classes,
-                           float scale, std::span<float> losses,
-                           std::span<float> gradients) const override {
-    const size_t rows = labels.size();
-    CHECK(logits.size() == rows * classes, "a row of logits for each label");
-    CHECK(gradients.size() == logits.size() && losses.size() == rows,
-          "a loss a row and a gradient a logit");
-    for (const uint8_t label : labels) {
-      CHECK(label < classes, "a label is below the number of classes");
-    }
+  void SoftmaxCrossEntropy(const LossArgs& args) const override {
+    const CrossEntropyRows whole =
+        LossRowsOf(args, args.losses.size(), args.gradients.size());
+    CheckLabels(args.labels, args.classes);
     constexpr size_t kClassWork = 64;
-    Split(rows, 1, classes * kClassWork, [&](const Range& part) {
-      const size_t at = part.begin * classes;
-      table_.cross_entropy({logits.data() + at, labels.data() + part.begin,
-                            part.size(), classes, scale},
-                           losses.data() + part.begin, gradients.data() + at);
+    Split(whole.rows, 1, whole.classes * kClassWork, [&](const Range& part) {
+      const size_t at = part.begin * whole.classes;
+      table_.cross_entropy({whole.logits + at, whole.labels + part.begin,
+                            part.size(), whole.classes, whole.scale},
+                           args.losses.data() + part.begin,
+                           args.gradients.data() + at);
     });
+  }
+
+  // A few numbers a row: the reference itself is fast enough.
+  void MeanSquaredError(const LossArgs& args) const override {
+    const CrossEntropyRows rows =
+        LossRowsOf(args, args.losses.size(), args.gradients.size());
+    CheckLabels(args.labels, args.classes);
+    for (size_t row = 0; row < rows.rows; ++row) {
+      const size_t at = row * rows.classes;
+      args.losses[row] = numerics::MeanSquaredError(
+          rows.logits + at, rows.classes, rows.labels[row], rows.scale,
+          args.gradients.data() + at);
+    }
+  }
+
+  int64_t CountRight(std::span<const float> outputs,
+                     std::span<const uint8_t> labels,
+                     size_t classes) const override {
+    CHECK(outputs.size() == labels.size() * classes,
+          "a row of outputs for each label");
+    int64_t right = 0;
+    for (size_t row = 0; row < labels.size(); ++row) {
+      const size_t best =
+          numerics::ArgMax(outputs.data() + row * classes, classes);
+      if (best == labels[row]) ++right;
+    }
+    return right;
+  }
+
+  void SubtractMeans(std::span<const float> x, std::span<const float> means,
+                     std::span<float> y) const override {
+    CheckSizes(x.size(), {y.size()});
+    for (size_t first = 0; first < x.size(); first += means.size()) {
+      for (size_t c = 0; c < means.size(); ++c) {
+        y[first + c] = x[first + c] - means[c];
+      }
+    }
+  }
+
+  void MovingMeans(float momentum, uint64_t rows, std::span<const float> means,
+                   std::span<float> next) const override {
+    CheckSizes(means.size(), {next.size()});
+    for (size_t c = 0; c < means.size(); ++c) {
+      next[c] = numerics::MovingMean(momentum, means[c], next[c], rows);
+    }
   }
 
   void Adam(const AdamArgs& args, std::span<const float> gradients,
             std::span<float> parameters, std::span<float> m,
             std::span<float> v) const override {
     const size_t count = parameters.size();
-    CHECK(gradients.size() == count && m.size() == count && v.size() == count,
-          "a gradient, m and v for each parameter");
-    const numerics::AdamRates rates = {args.step_size, args.beta1, args.beta2,
-                                       args.epsilon};
+    CheckSizes(count, {gradients.size(), m.size(), v.size()});
+    const numerics::AdamRates rates = RatesOf(args);
     SplitElements(count, [&](const Range& part) {
       table_.adam(
           rates,
@@ -335,8 +358,7 @@ class CpuKernels final : public Kernels {
                    std::span<float> parameters,
                    std::span<float> velocity) const override {
     const size_t count = parameters.size();
-    CHECK(gradients.size() == count && velocity.size() == count,
-          "a gradient and a velocity for each parameter");
+    CheckSizes(count, {gradients.size(), velocity.size()});
     SplitElements(count, [&](const Range& part) {
       table_.sgd_momentum({rate, momentum}, gradients.data() + part.begin,
                           parameters.data() + part.begin,
@@ -346,11 +368,15 @@ class CpuKernels final : public Kernels {
 
   void Sgd(float rate, std::span<const float> gradients,
            std::span<float> parameters) const override {
-    CHECK(gradients.size() == parameters.size(), "a gradient a parameter");
+    CheckSizes(parameters.size(), {gradients.size()});
     SplitElements(parameters.size(), [&](const Range& part) {
       table_.sgd(rate, gradients.data() + part.begin,
                  parameters.data() + part.begin, part.size());
     });
+  }
+
+  float Sum(std::span<const float> x) const override {
+    return numerics::ChunkedSum(x.data(), 1, x.size());
   }
 
   float SumOfSquares(std::span<const float> x) const override {
@@ -370,16 +396,10 @@ class CpuKernels final : public Kernels {
   }
 
  private:
-  static void CheckConvolution(const numerics::ConvolutionShape& shape,
-                               size_t x, size_t kernel, size_t y) {
-    CHECK(shape.size >= 1 && shape.size <= shape.height &&
-              shape.size <= shape.width && shape.channels >= 1 &&
-              shape.filters >= 1,
-          "a kernel fits into its input");
-    CHECK(x == shape.samples * shape.height * shape.width * shape.channels &&
-              kernel == shape.Taps() * shape.filters &&
-              y == shape.Places() * shape.filters,
-          "arrays of the convolution's sizes");
+  static void CheckLabels(std::span<const uint8_t> labels, size_t classes) {
+    for (const uint8_t label : labels) {
+      CHECK(label < classes, "a label is below the number of classes");
+    }
   }
 
   // Calls task with kPlacesAtOnce places after the other, and their patches.
@@ -464,6 +484,20 @@ class CpuKernels final : public Kernels {
 std::string_view IsaName(Isa isa) {
   for (const IsaEntry& entry : kIsas) {
     if (entry.isa == isa) return entry.name;
+  }
+  return "unknown";
+}
+
+std::string_view DeviceKindName(DeviceKind kind) {
+  switch (kind) {
+    case DeviceKind::kCpu:
+      return "cpu";
+    case DeviceKind::kCuda:
+      return "cuda";
+    case DeviceKind::kEmulated:
+      return "emulated";
+    case DeviceKind::kAuto:
+      return "auto";
   }
   return "unknown";
 }

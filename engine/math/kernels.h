@@ -11,6 +11,7 @@
 #include <span>
 #include <string_view>
 
+#include "engine/math/memory.h"
 #include "engine/numerics_convolution.h"
 #include "engine/status.h"
 
@@ -25,10 +26,16 @@ std::optional<Isa> FindIsa(std::string_view name);
 // yardstick, outside the contract.
 enum class Math : uint8_t { kCanonical, kFast };
 
+// What computes. kAuto: a GPU where there is one; it is settled before anybody
+// computes. kEmulated: a GPU's kernels on the CPU, slowly, to see what they do.
+enum class DeviceKind : uint8_t { kCpu, kCuda, kEmulated, kAuto };
+std::string_view DeviceKindName(DeviceKind kind);
+
 struct KernelOptions {
   Isa isa = Isa::kAuto;
   int threads = 1;
   Math math = Math::kCanonical;
+  DeviceKind device = DeviceKind::kCpu;  // isa and threads are the CPU's
 };
 
 enum class Transpose : uint8_t { kNo, kYes };
@@ -57,19 +64,36 @@ struct AdamArgs {
   float epsilon = 0.0f;
 };
 
-// Safe from one task at a time (it may own threads). Cheap to make with one
-// thread. An operation may be given one array as input and output, except
+// The rows of a model's end. `outputs` and `gradients` are rows x classes,
+// `labels` and `losses` rows; labels are below `classes`.
+struct LossArgs {
+  std::span<const float> outputs;
+  std::span<const uint8_t> labels;
+  size_t classes = 0;
+  float scale = 1.0f;  // of the gradients
+  std::span<float> losses;
+  std::span<float> gradients;
+};
+
+// Arrays lie in memory(), also those of a few numbers; what is returned does
+// not. Safe from one task at a time (it may own threads). Cheap to make with
+// one thread. An operation may be given one array as input and output, except
 // MatMul; arrays that overlap otherwise are a mistake, and so are sizes that do
 // not fit together (CHECK). Sizes may be 0 and pointers unaligned.
 class Kernels {
  public:
-  // kInvalidArgument if this machine lacks the instruction set, or FMA3 and
-  // IEEE rounding without flush-to-zero, which every path needs; or for
-  // threads outside [1, 256].
+  // On the CPU. kInvalidArgument if this machine lacks the instruction set, or
+  // FMA3 and IEEE rounding without flush-to-zero, which every path needs; or
+  // for threads outside [1, 256].
   static Result<std::unique_ptr<Kernels>> Create(const KernelOptions& options);
   virtual ~Kernels() = default;
-  // What kAuto came to.
+  // What kAuto came to; a device's is none of them, and says kAuto.
   virtual Isa isa() const = 0;
+  // Where the arrays of all operations lie.
+  virtual Memory& memory() const = 0;
+  // The first thing that went wrong with a device since it was opened: results
+  // since then are void. Waits for it.
+  virtual Status status() const { return OkStatus(); }
 
   virtual void MatMul(const MatMulArgs& args) const = 0;
   // out[j] = sum over i of x[i][j]: x is rows x columns. (Bias gradients.)
@@ -108,13 +132,23 @@ class Kernels {
   // acc += x, element by element: the replica order of gradients.
   virtual void Accumulate(std::span<const float> x,
                           std::span<float> acc) const = 0;
-  // Labels are below `classes`. Per row: losses[i], and gradients[i][j] =
-  // (softmax - onehot) * scale.
-  virtual void SoftmaxCrossEntropy(std::span<const float> logits,
-                                   std::span<const uint8_t> labels,
-                                   size_t classes, float scale,
-                                   std::span<float> losses,
-                                   std::span<float> gradients) const = 0;
+  // Per row: losses[i], and gradients[i][j] = (softmax - onehot) * scale.
+  virtual void SoftmaxCrossEntropy(const LossArgs& args) const = 0;
+  // Against the one-hot label, likewise: numerics::MeanSquaredError.
+  virtual void MeanSquaredError(const LossArgs& args) const = 0;
+  // How many rows have their largest output at their label.
+  virtual int64_t CountRight(std::span<const float> outputs,
+                             std::span<const uint8_t> labels,
+                             size_t classes) const = 0;
+  // y[i][j] = x[i][j] - means[j].
+  virtual void SubtractMeans(std::span<const float> x,
+                             std::span<const float> means,
+                             std::span<float> y) const = 0;
+  // next[j], the sum of so many rows' values, becomes the moving mean after
+  // means[j]: numerics::MovingMean.
+  virtual void MovingMeans(float momentum, uint64_t rows,
+                           std::span<const float> means,
+                           std::span<float> next) const = 0;
   virtual void Adam(const AdamArgs& args, std::span<const float> gradients,
                     std::span<float> parameters, std::span<float> m,
                     std::span<float> v) const = 0;
@@ -125,7 +159,8 @@ class Kernels {
                            std::span<float> velocity) const = 0;
   virtual void Sgd(float rate, std::span<const float> gradients,
                    std::span<float> parameters) const = 0;
-  // A sum over all elements, in the form of engine/numerics_sums.h.
+  // Sums over all elements, in the form of engine/numerics_sums.h.
+  virtual float Sum(std::span<const float> x) const = 0;
   virtual float SumOfSquares(std::span<const float> x) const = 0;
   virtual void Scale(float factor, std::span<float> x) const = 0;
   // Each element cut to [-limit, limit].

@@ -11,16 +11,6 @@
 
 namespace gauntlet {
 
-// `outputs` and `gradients` are rows x classes, `labels` and `losses` rows.
-struct LossArgs {
-  std::span<const float> outputs;
-  std::span<const uint8_t> labels;
-  size_t classes = 0;
-  float scale = 1.0f;
-  std::span<float> losses;
-  std::span<float> gradients;
-};
-
 // losses[i] is the loss of row i, unscaled; gradients are those of the scaled
 // loss. Formulas: numerics::SoftmaxCrossEntropy, numerics::MeanSquaredError
 // (against the one-hot label).

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/check.h"
+#include "engine/math/memory.h"
 #include "engine/model/center.h"
 #include "engine/model/conv2d.h"
 #include "engine/model/dense.h"
@@ -12,7 +13,6 @@
 #include "engine/model/layer.h"
 #include "engine/model/loss.h"
 #include "engine/model/relu.h"
-#include "engine/numerics.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -31,7 +31,7 @@ struct Stage {
   size_t parameter_count = 0;
   size_t state_offset = 0;
   size_t state_size = 0;
-  std::vector<float> output;  // capacity x outputs
+  MemoryArray<float> output;  // capacity x outputs
 };
 
 // The layers with parameters in one flat array, and names to the parameters.
@@ -43,10 +43,12 @@ struct Stages {
   size_t state_size = 0;
 };
 
-void Append(std::string name, std::unique_ptr<Layer> layer, Stages& all) {
+void Append(std::string name, std::unique_ptr<Layer> layer, Memory& memory,
+            Stages& all) {
   Stage stage{.name = std::move(name),
               .layer = std::move(layer),
-              .offset = all.parameter_count};
+              .offset = all.parameter_count,
+              .output = MemoryArray<float>(memory)};
   for (ParameterInfo& info : stage.layer->parameters()) {
     info.offset += stage.offset;
     stage.parameter_count += info.size;
@@ -103,7 +105,7 @@ Status StagesBuilder::AddDense(const LayerSpec& layer, uint32_t index) {
                                         .inputs = static_cast<uint32_t>(inputs),
                                         .units = units},
                               kernels_),
-      all_);
+      kernels_.memory(), all_);
   shape_ = {.height = 1, .width = 1, .channels = units};
   return OkStatus();
 }
@@ -139,7 +141,7 @@ Status StagesBuilder::AddConv2D(const LayerSpec& layer, uint32_t index) {
                         .size = size,
                         .filters = filters},
              kernels_),
-         all_);
+         kernels_.memory(), all_);
   shape_ = {.height = shape_.height - size + 1,
             .width = shape_.width - size + 1,
             .channels = filters};
@@ -165,12 +167,13 @@ Status StagesBuilder::Add(const LayerSpec& layer, uint32_t index) {
                             .channels = shape_.channels,
                             .momentum = layer.momentum},
                  kernels_),
-             all_);
+             kernels_.memory(), all_);
       break;
     }
     case LayerKind::kRelu:
       Append(fmt::format("relu{}", index),
-             std::make_unique<Relu>(shape_.floats(), kernels_), all_);
+             std::make_unique<Relu>(shape_.floats(), kernels_),
+             kernels_.memory(), all_);
       break;
     case LayerKind::kDropout:
       Append(fmt::format("dropout{}", index),
@@ -178,20 +181,33 @@ Status StagesBuilder::Add(const LayerSpec& layer, uint32_t index) {
                                                    .width = shape_.floats(),
                                                    .rate = layer.rate},
                                        kernels_),
-             all_);
+             kernels_.memory(), all_);
       break;
   }
   return OkStatus();
 }
 
-// Values of the pass's rows, for the probe if there is one.
-void ShowRows(const PassContext& context, std::string_view what,
-              std::string_view of, std::span<float> values) {
-  if (context.probe == nullptr || values.empty()) return;
-  context.probe->Saw({.name = fmt::format("{}{}", what, of),
-                      .replica = context.replica,
-                      .shape = {context.rows, values.size() / context.rows}},
-                     values);
+// What of a batch has to be in the kernels' memory, where that is another one.
+struct BroughtBatch {
+  explicit BroughtBatch(Memory& memory)
+      : features(memory), labels(memory), state(memory), next_state(memory) {}
+  MemoryArray<float> features;
+  MemoryArray<uint8_t> labels;
+  MemoryArray<float> state;
+  MemoryArray<float> next_state;
+};
+
+// Shows the probe values that lie in `memory`, and leaves there what it leaves.
+void Show(StepProbe& probe, const OperationOutput& output, Memory& memory,
+          std::span<float> values) {
+  if (memory.kind() == MemoryKind::kHost) {
+    probe.Saw(output, values);
+    return;
+  }
+  std::vector<float> here(values.size());
+  memory.Download(here.data(), values.data(), values.size_bytes());
+  probe.Saw(output, here);
+  memory.Upload(values.data(), here.data(), values.size_bytes());
 }
 
 class FeedForward final : public Model {
@@ -201,7 +217,11 @@ class FeedForward final : public Model {
       : stages_(std::move(stages)),
         loss_(loss),
         features_(features),
-        kernels_(kernels) {
+        kernels_(kernels),
+        memory_(kernels.memory()),
+        deltas_{MemoryArray<float>(memory_), MemoryArray<float>(memory_)},
+        losses_(memory_),
+        brought_(memory_) {
     size_t widest = 0;
     for (const Stage& stage : stages_.stages) {
       widest = std::max(widest, stage.layer->outputs());
@@ -252,6 +272,11 @@ class FeedForward final : public Model {
   // returns how many rows are right.
   int64_t Score(std::span<const float> outputs, const ReplicaBatch& batch,
                 std::span<float> scaled_losses);
+  // Values of the pass's rows, for the probe if there is one.
+  void ShowRows(const PassContext& context, std::string_view what,
+                std::string_view of, std::span<float> values) const;
+  std::span<const uint8_t> BroughtLabels(std::span<const uint8_t> labels,
+                                         size_t classes);
   // A stage's gradients, for the probe if there is one.
   void ShowGradients(const PassContext& context, const Stage& stage,
                      std::span<float> gradients) const;
@@ -264,10 +289,12 @@ class FeedForward final : public Model {
   size_t features_;
   const Kernels& kernels_;
   size_t widest_ = 0;
-  size_t first_trained_ = 0;                  // the first stage with parameters
-  size_t capacity_ = 0;                       // in rows
-  std::array<std::vector<float>, 2> deltas_;  // capacity x widest: dy and dx
-  std::vector<float> losses_;                 // of all rows of a call, scaled
+  size_t first_trained_ = 0;  // the first stage with parameters
+  size_t capacity_ = 0;       // in rows
+  Memory& memory_;
+  std::array<MemoryArray<float>, 2> deltas_;  // capacity x widest: dy and dx
+  MemoryArray<float> losses_;                 // of all rows of a call, scaled
+  BroughtBatch brought_;
 };
 
 void FeedForward::CheckBatch(const ReplicaBatch& batch) const {
@@ -283,9 +310,9 @@ void FeedForward::Reserve(size_t rows) {
   if (rows <= capacity_) return;
   capacity_ = rows;
   for (Stage& stage : stages_.stages) {
-    stage.output.resize(rows * stage.layer->outputs());
+    stage.output.Resize(rows * stage.layer->outputs());
   }
-  for (std::vector<float>& delta : deltas_) delta.resize(rows * widest_);
+  for (MemoryArray<float>& delta : deltas_) delta.Resize(rows * widest_);
 }
 
 std::span<const float> FeedForward::Forward(const PassContext& pass,
@@ -296,7 +323,7 @@ std::span<const float> FeedForward::Forward(const PassContext& pass,
   for (Stage& stage : stages_.stages) {
     if (!stage.layer->Acts(context.pass)) continue;
     const std::span<float> y =
-        std::span(stage.output).first(context.rows * stage.layer->outputs());
+        stage.output.first(context.rows * stage.layer->outputs());
     context.state = pass.state.subspan(stage.state_offset, stage.state_size);
     if (!pass.next_state.empty()) {
       context.next_state =
@@ -314,21 +341,27 @@ int64_t FeedForward::Score(std::span<const float> outputs,
                            const ReplicaBatch& batch,
                            std::span<float> scaled_losses) {
   const size_t classes = stages_.stages.back().layer->outputs();
+  const std::span<const uint8_t> labels = BroughtLabels(batch.labels, classes);
   LossWithGradients(loss_, kernels_,
                     {.outputs = outputs,
-                     .labels = batch.labels,
+                     .labels = labels,
                      .classes = classes,
                      .scale = batch.loss_scale,
                      .losses = scaled_losses,
-                     .gradients = std::span(deltas_[0]).first(outputs.size())});
-  int64_t correct = 0;
-  for (size_t row = 0; row < batch.labels.size(); ++row) {
-    scaled_losses[row] = scaled_losses[row] * batch.loss_scale;
-    const size_t best =
-        numerics::ArgMax(outputs.data() + row * classes, classes);
-    if (best == batch.labels[row]) ++correct;
+                     .gradients = deltas_[0].first(outputs.size())});
+  kernels_.Scale(batch.loss_scale, scaled_losses);
+  return kernels_.CountRight(outputs, labels, classes);
+}
+
+// A device does not look at them.
+std::span<const uint8_t> FeedForward::BroughtLabels(
+    std::span<const uint8_t> labels, size_t classes) {
+  if (memory_.kind() == MemoryKind::kDevice) {
+    for (const uint8_t label : labels) {
+      CHECK(label < classes, "a label is below the number of classes");
+    }
   }
-  return correct;
+  return Brought(memory_, labels, brought_.labels);
 }
 
 void FeedForward::ShowGradients(const PassContext& context, const Stage& stage,
@@ -338,11 +371,22 @@ void FeedForward::ShowGradients(const PassContext& context, const Stage& stage,
         info.offset >= stage.offset + stage.parameter_count) {
       continue;
     }
-    context.probe->Saw({.name = "gradient of " + info.name,
-                        .replica = context.replica,
-                        .shape = info.shape},
-                       gradients.subspan(info.offset, info.size));
+    Show(*context.probe,
+         {.name = "gradient of " + info.name,
+          .replica = context.replica,
+          .shape = info.shape},
+         memory_, gradients.subspan(info.offset, info.size));
   }
+}
+
+void FeedForward::ShowRows(const PassContext& context, std::string_view what,
+                           std::string_view of, std::span<float> values) const {
+  if (context.probe == nullptr || values.empty()) return;
+  Show(*context.probe,
+       {.name = fmt::format("{}{}", what, of),
+        .replica = context.replica,
+        .shape = {context.rows, values.size() / context.rows}},
+       memory_, values);
 }
 
 void FeedForward::Backward(const PassContext& context,
@@ -357,16 +401,16 @@ void FeedForward::Backward(const PassContext& context,
     const size_t outputs = context.rows * stage.layer->outputs();
     std::span<float> dx;
     if (i > first_trained_) {
-      dx = std::span(deltas_[1 - from]).first(context.rows * inputs);
+      dx = deltas_[1 - from].first(context.rows * inputs);
     }
     stage.layer->Backward(
         context,
         {.parameters = parameters.subspan(stage.offset, stage.parameter_count),
-         .x = i == 0 ? features
-                     : std::span<const float>(stages_.stages[i - 1].output)
-                           .first(context.rows * inputs),
-         .y = std::span(stage.output).first(outputs),
-         .dy = std::span(deltas_[from]).first(outputs),
+         .x = i == 0
+                  ? features
+                  : stages_.stages[i - 1].output.first(context.rows * inputs),
+         .y = stage.output.first(outputs),
+         .dy = deltas_[from].first(outputs),
          .dx = dx,
          .gradients = gradients.subspan(stage.offset, stage.parameter_count)});
     if (context.probe != nullptr) ShowGradients(context, stage, gradients);
@@ -385,29 +429,34 @@ ReplicaResult FeedForward::Gradients(std::span<const float> parameters,
         "room for the state after the step");
   const size_t rows = batch.labels.size();
   if (rows == 0) {
-    std::ranges::fill(gradients, 0.0f);
+    memory_.Clear(gradients.data(), gradients.size_bytes());
     std::ranges::copy(batch.state, batch.next_state.begin());
     return {};
   }
   Reserve(rows);
-  losses_.resize(rows);
-  const PassContext context{.pass = Pass::kTraining,
-                            .rng_key = batch.rng_key,
-                            .step = batch.step,
-                            .first_global_row = batch.first_global_row,
-                            .rows = rows,
-                            .probe = batch.probe,
-                            .replica = batch.replica,
-                            .state = batch.state,
-                            .next_state = batch.next_state};
-  const auto outputs = Forward(context, parameters, batch.features);
-  const int64_t correct = Score(outputs, batch, losses_);
-  ShowRows(context, "loss", "", losses_);
+  losses_.Resize(rows);
+  const std::span<float> next_state =
+      RoomFor(memory_, batch.next_state, brought_.next_state);
+  const PassContext context{
+      .pass = Pass::kTraining,
+      .rng_key = batch.rng_key,
+      .step = batch.step,
+      .first_global_row = batch.first_global_row,
+      .rows = rows,
+      .probe = batch.probe,
+      .replica = batch.replica,
+      .state = Brought(memory_, batch.state, brought_.state),
+      .next_state = next_state};
+  const std::span<const float> features =
+      Brought(memory_, batch.features, brought_.features);
+  const auto outputs = Forward(context, parameters, features);
+  const int64_t correct = Score(outputs, batch, losses_.span());
+  ShowRows(context, "loss", "", losses_.span());
   ShowRows(context, "gradient of the loss", "",
-           std::span(deltas_[0]).first(outputs.size()));
-  Backward(context, parameters, batch.features, gradients);
-  return {.loss = numerics::ChunkedSum(losses_.data(), 1, rows),
-          .correct = correct};
+           deltas_[0].first(outputs.size()));
+  Backward(context, parameters, features, gradients);
+  FetchInto(memory_, next_state, batch.next_state);
+  return {.loss = kernels_.Sum(losses_.span()), .correct = correct};
 }
 
 ReplicaResult FeedForward::Evaluate(std::span<const float> parameters,
@@ -416,7 +465,9 @@ ReplicaResult FeedForward::Evaluate(std::span<const float> parameters,
   CheckBatch(batch);
   const size_t rows = batch.labels.size();
   Reserve(std::min(rows, kEvaluationRows));
-  losses_.resize(rows);
+  losses_.Resize(rows);
+  const std::span<const float> state =
+      Brought(memory_, batch.state, brought_.state);
   ReplicaResult result;
   for (size_t first = 0; first < rows; first += kEvaluationRows) {
     const size_t count = std::min(rows - first, kEvaluationRows);
@@ -425,12 +476,12 @@ ReplicaResult FeedForward::Evaluate(std::span<const float> parameters,
                              .labels = batch.labels.subspan(first, count),
                              .loss_scale = batch.loss_scale};
     const auto outputs = Forward(
-        {.pass = Pass::kEvaluation, .rows = count, .state = batch.state},
-        parameters, block.features);
+        {.pass = Pass::kEvaluation, .rows = count, .state = state}, parameters,
+        Brought(memory_, block.features, brought_.features));
     result.correct +=
-        Score(outputs, block, std::span(losses_).subspan(first, count));
+        Score(outputs, block, losses_.span().subspan(first, count));
   }
-  result.loss = numerics::ChunkedSum(losses_.data(), 1, rows);
+  result.loss = kernels_.Sum(losses_.span());
   return result;
 }
 

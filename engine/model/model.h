@@ -30,7 +30,8 @@ struct ParameterInfo {
 std::vector<TensorView> ViewsOf(std::span<const ParameterInfo> infos,
                                 std::span<const float> values);
 
-// The rows of one replica in one step. `features` is rows x features_per_row.
+// The rows of one replica in one step, in the host's memory. `features` is rows
+// x features_per_row.
 struct ReplicaBatch {
   std::span<const float> features;
   std::span<const uint8_t> labels;
@@ -80,6 +81,7 @@ class Model {
   virtual void Initialize(uint64_t rng_key,
                           std::span<float> parameters) const = 0;
 
+  // Parameters and gradients lie in the kernels' memory, here and below.
   // Forward with dropout, loss, backward. Overwrites `gradients`; with no rows
   // they become +0.
   virtual ReplicaResult Gradients(std::span<const float> parameters,

@@ -1,5 +1,9 @@
 #include "engine/model/optimizer.h"
 
+#include <algorithm>
+#include <array>
+
+#include "engine/check.h"
 #include "engine/model/adam.h"
 #include "engine/model/sgd.h"
 
@@ -11,6 +15,18 @@ std::unique_ptr<Optimizer> Optimizer::Build(const OptimizerSpec& spec,
     return std::make_unique<Sgd>(spec, kernels);
   }
   return std::make_unique<Adam>(spec, kernels);
+}
+
+void Optimizer::Apply(uint64_t update, std::span<const float> gradients,
+                      std::span<float> parameters,
+                      OptimizerState& state) const {
+  constexpr size_t kMostSlots = 4;
+  CHECK(state.slots.size() <= kMostSlots, "too many slots");
+  std::array<std::span<float>, kMostSlots> slots;
+  std::ranges::copy(state.slots, slots.begin());
+  Apply(update, gradients, parameters,
+        {.slots = std::span(slots).first(state.slots.size()),
+         .scalars = state.scalars});
 }
 
 }  // namespace gauntlet

@@ -21,6 +21,12 @@ struct OptimizerState {
   std::vector<float> scalars;  // Adam: the powers of beta1 and beta2 so far
 };
 
+// The same, where it lies.
+struct OptimizerArrays {
+  std::span<const std::span<float>> slots;
+  std::span<float> scalars;  // the host's
+};
+
 // Stateless itself: everything that a restart needs is in OptimizerState.
 class Optimizer {
  public:
@@ -33,11 +39,15 @@ class Optimizer {
   virtual std::vector<std::string> scalar_names() const = 0;
   virtual OptimizerState InitialState(size_t parameter_count) const = 0;
   // One update in place, the one of number `update` from 0: it decides the
-  // learning rate. Adam: Kingma & Ba 2015, algorithm 1, in the form of
-  // its section 2 (the step size corrected, not the moments), as Keras has it.
+  // learning rate. Gradients, parameters and slots lie in the kernels' memory.
+  // Adam: Kingma & Ba 2015, algorithm 1, in the form of its section 2 (the step
+  // size corrected, not the moments), as Keras has it.
   virtual void Apply(uint64_t update, std::span<const float> gradients,
                      std::span<float> parameters,
-                     OptimizerState& state) const = 0;
+                     const OptimizerArrays& state) const = 0;
+  // Of a state that lies there as it is.
+  void Apply(uint64_t update, std::span<const float> gradients,
+             std::span<float> parameters, OptimizerState& state) const;
 };
 
 }  // namespace gauntlet

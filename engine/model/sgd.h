@@ -14,8 +14,10 @@ class Sgd final : public Optimizer {
   std::vector<std::string> slot_names() const override;
   std::vector<std::string> scalar_names() const override { return {}; }
   OptimizerState InitialState(size_t parameter_count) const override;
+  using Optimizer::Apply;
   void Apply(uint64_t update, std::span<const float> gradients,
-             std::span<float> parameters, OptimizerState& state) const override;
+             std::span<float> parameters,
+             const OptimizerArrays& state) const override;
 
  private:
   OptimizerSpec spec_;

@@ -87,9 +87,11 @@ Result<std::optional<Evaluation>> Evaluator::Evaluate(
     return std::optional<Evaluation>();
   }
   const int replicas = job_->job.replicas;
-  const EvaluatedPart all =
-      EvaluateReplicas({.first = 0, .count = replicas}, job_->job,
-                       job_->data->validation, *state, *built_.model);
+  const EvaluatedPart all = EvaluateReplicas(
+      {.first = 0, .count = replicas}, job_->job, job_->data->validation,
+      {.model = *built_.model,
+       .parameters = state->parameters,
+       .replica_state = CombinedReplicaState(*built_.model, *state)});
   // In the order of the replicas, as workers add them.
   float loss = all.losses.front();
   for (const float& part : std::span(all.losses).subspan(1)) {

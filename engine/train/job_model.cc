@@ -1,5 +1,6 @@
 #include "engine/train/job_model.h"
 
+#include "engine/check.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -8,12 +9,21 @@ namespace {
 // It goes round with the gradients of every step.
 constexpr uint64_t kMaxReplicaState = uint64_t{1} << 24;
 
+Result<std::unique_ptr<Kernels>> MakeKernels(const KernelOptions& options,
+                                             const gpu::DevicePlace& place) {
+  if (options.device == DeviceKind::kCpu) return Kernels::Create(options);
+  CHECK(place.api != nullptr && options.device != DeviceKind::kAuto,
+        "who computes on a device has opened it");
+  return gpu::OpenDevice(*place.api, place.index);
+}
+
 }  // namespace
 
 Result<JobModel> BuildJobModel(const JobSpec& job, const RowShape& row,
-                               uint32_t classes, const KernelOptions& options) {
+                               uint32_t classes, const KernelOptions& options,
+                               const gpu::DevicePlace& place) {
   JobModel built;
-  ASSIGN_OR_RETURN(built.kernels, Kernels::Create(options));
+  ASSIGN_OR_RETURN(built.kernels, MakeKernels(options, place));
   ASSIGN_OR_RETURN(built.model,
                    Model::Build(job.model, row, classes, *built.kernels));
   const uint64_t replica_state =

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "engine/gpu/device_kernels.h"
 #include "engine/job/job.h"
 #include "engine/math/kernels.h"
 #include "engine/model/model.h"
@@ -22,9 +23,11 @@ struct JobModel {
 
 // For rows of that shape and labels below `classes`. kInvalidArgument: the
 // layers do not fit them, or replicas keep more for themselves than can go
-// round in a step.
+// round in a step; kUnavailable: the device does not open. REQUIRES: a place
+// where the options say a device.
 Result<JobModel> BuildJobModel(const JobSpec& job, const RowShape& row,
-                               uint32_t classes, const KernelOptions& options);
+                               uint32_t classes, const KernelOptions& options,
+                               const gpu::DevicePlace& place = {});
 
 }  // namespace gauntlet
 

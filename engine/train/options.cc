@@ -223,9 +223,14 @@ Result<PreemptionOptions> PreemptionFromJson(const Json& json) {
 }
 
 Json KernelsToJson(const KernelOptions& kernels) {
-  return {{"isa", IsaName(kernels.isa)},
-          {"threads", kernels.threads},
-          {"math", kernels.math == Math::kCanonical ? "canonical" : "fast"}};
+  Json json = {
+      {"isa", IsaName(kernels.isa)},
+      {"threads", kernels.threads},
+      {"math", kernels.math == Math::kCanonical ? "canonical" : "fast"}};
+  if (kernels.device != DeviceKind::kCpu) {
+    json["device"] = DeviceKindName(kernels.device);
+  }
+  return json;
 }
 
 Result<KernelOptions> KernelsFromJson(const Json& json) {
@@ -239,6 +244,11 @@ Result<KernelOptions> KernelsFromJson(const Json& json) {
   kernels.threads = static_cast<int>(fields.Integer("threads", 1, 256));
   kernels.math = fields.Choice<Math>(
       "math", {{"canonical", Math::kCanonical}, {"fast", Math::kFast}});
+  if (fields.Maybe("device") != nullptr) {
+    kernels.device = fields.Choice<DeviceKind>(
+        "device",
+        {{"cuda", DeviceKind::kCuda}, {"emulated", DeviceKind::kEmulated}});
+  }
   RETURN_IF_ERROR(fields.Finish());
   return kernels;
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "engine/data/dataset.h"
+#include "engine/gpu/device_kernels.h"
 #include "engine/train/loop_hooks.h"
 #include "engine/train/options.h"
 #include "engine/train/train_memo.h"
@@ -23,6 +24,8 @@ struct TrainInputs {
   // What the model's TrainedValues begin as where the job's start has weights:
   // their digest is in it.
   std::span<const float> weights = {};
+  // Opened by the process where the options say a device.
+  gpu::DevicePlace device = {};
 };
 
 }  // namespace gauntlet

@@ -192,7 +192,13 @@ void TrainState::NameTensors(const Model& model, const Optimizer& rule,
   }
 }
 
+void TrainState::Settle() const {
+  CHECK(!lost_, "the state's newest values were lost with the device");
+  if (keeper_ != nullptr) keeper_->BringBack();
+}
+
 const std::vector<TensorView>& TrainState::Tensors() const {
+  Settle();
   const auto arrays = ArraysOf<const std::byte>(*this);
   for (size_t i = 0; i < tensors_.size(); ++i) {
     const Place& place = places_[i];
@@ -212,6 +218,7 @@ const std::vector<TensorView>& TrainState::Tensors() const {
 }
 
 std::vector<MutableTensorView> TrainState::MutableTensors() {
+  if (keeper_ != nullptr) keeper_->StateChanges();
   const auto arrays = ArraysOf<std::byte>(*this);
   std::vector<MutableTensorView> tensors;
   tensors.reserve(tensors_.size());
@@ -344,6 +351,7 @@ std::vector<float> CombinedReplicaState(const Model& model,
 }
 
 std::vector<float> ValuesOf(const Model& model, const TrainState& state) {
+  state.Settle();
   std::vector<float> values = state.parameters;
   std::ranges::copy(CombinedReplicaState(model, state),
                     std::back_inserter(values));

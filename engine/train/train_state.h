@@ -82,6 +82,23 @@ enum class StartFrom : uint8_t {
 
 class TrainState {
  public:
+  // Keeps newer values of parameters, slots and accumulated gradients than the
+  // state has.
+  class Keeper {
+   public:
+    virtual ~Keeper() = default;
+    // Brings them into the state.
+    virtual void BringBack() = 0;
+    // The same; and then the state's are the newest.
+    virtual void StateChanges() = 0;
+  };
+  // Null: nobody does. REQUIRES: the state stays where it is meanwhile.
+  void KeptBy(Keeper* keeper) { keeper_ = keeper; }
+  // The newest values are gone: nobody may look any more.
+  void Lost() { lost_ = true; }
+  // Before somebody looks at the arrays below, not by way of the functions.
+  void Settle() const;
+
   // The state before the first step, with empty slots.
   TrainState(const Model& model, const Optimizer& optimizer, const JobSpec& job,
              StartFrom start = StartFrom::kInitialParameters,
@@ -151,6 +168,8 @@ class TrainState {
   mutable std::vector<TensorView> tensors_;  // in name order
   std::vector<Place> places_;                // of each
   mutable StateDigester digester_;
+  Keeper* keeper_ = nullptr;
+  bool lost_ = false;
 };
 
 // Takes out of a checkpoint's tensors those that are none of the state's: what

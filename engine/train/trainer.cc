@@ -25,23 +25,22 @@ uint32_t EvaluatedRows(const JobSpec& job, uint32_t rows) {
 
 EvaluatedPart EvaluateReplicas(const ReplicaBlock& block, const JobSpec& job,
                                const Dataset& validation,
-                               const TrainState& state, Model& model) {
+                               const EvaluatedModel& evaluated_model) {
   const size_t width = validation.features_per_row();
   const uint32_t evaluated = EvaluatedRows(job, validation.rows);
-  const std::vector<float> combined = CombinedReplicaState(model, state);
   EvaluatedPart part;
   for (int i = 0; i < block.count; ++i) {
     const RowRange range =
         EvaluationRows(evaluated, static_cast<uint64_t>(job.replicas),
                        static_cast<uint64_t>(block.first + i));
-    const ReplicaResult result = model.Evaluate(
-        state.parameters,
+    const ReplicaResult result = evaluated_model.model.Evaluate(
+        evaluated_model.parameters,
         {.features = std::span(validation.features)
                          .subspan(range.first * width, range.count * width),
          .labels =
              std::span(validation.labels).subspan(range.first, range.count),
          .loss_scale = evaluated == 0 ? 0.0f : numerics::LossScale(evaluated),
-         .state = combined});
+         .state = evaluated_model.replica_state});
     part.losses.push_back(result.loss);
     part.correct += result.correct;
     part.rows += static_cast<int64_t>(range.count);
@@ -88,7 +87,17 @@ Trainer::Trainer(World& world, Ring& ring, const Parts& parts)
       gradient_views_(gradients_.begin(), gradients_.end()),
       total_(FloatsOf(parts)),
       state_before_(parts.model.replica_state_size()),
-      state_after_(parts.model.replica_state_size()) {}
+      state_after_(parts.model.replica_state_size()),
+      replica_gradients_(parts.kernels.memory()),
+      total_gradients_(parts.kernels.memory()) {}
+
+ResidentState& Trainer::Resident(TrainState& state) {
+  if (!resident_ || !resident_->IsOf(state)) {
+    resident_.reset();
+    resident_.emplace(state, *kernels_);
+  }
+  return *resident_;
+}
 
 template <typename Move>
 void Trainer::ForReplicaState(int replica, const Move& move) const {
@@ -144,8 +153,10 @@ void Trainer::ShowTotal(StepProbe& probe) {
   probe.Saw({.name = "sum over the replicas, loss"}, std::span(total_).last(1));
 }
 
-void Trainer::LocalGradients(const TrainState& state, uint64_t step_rows,
+void Trainer::LocalGradients(TrainState& state, uint64_t step_rows,
                              StepProbe* probe, StepOutcome& outcome) {
+  Memory& memory = kernels_->memory();
+  const std::span<const float> parameters = Resident(state).parameters();
   const auto batch = static_cast<uint64_t>(job_->batch);
   outcome.samples.reserve(static_cast<size_t>(block_.count) * batch);
   for (int i = 0; i < block_.count; ++i) {
@@ -164,8 +175,12 @@ void Trainer::LocalGradients(const TrainState& state, uint64_t step_rows,
                       std::copy_n(state.replica_state.data() + from, count,
                                   state_before_.data() + to);
                     });
+    const std::span<float> to_send =
+        std::span(gradients).first(parameters.size());
+    const std::span<float> computed =
+        RoomFor(memory, to_send, replica_gradients_);
     const ReplicaResult result =
-        model_->Gradients(state.parameters,
+        model_->Gradients(parameters,
                           {.features = features_,
                            .labels = labels_,
                            .loss_scale = numerics::LossScale(step_rows),
@@ -176,7 +191,8 @@ void Trainer::LocalGradients(const TrainState& state, uint64_t step_rows,
                            .next_state = state_after_,
                            .probe = probe,
                            .replica = static_cast<int>(replica)},
-                          std::span(gradients).first(state.parameters.size()));
+                          computed);
+    FetchInto(memory, computed, to_send);
     ForReplicaState(
         block_.first + i, [&](size_t to, size_t from, size_t count) {
           std::copy_n(state_after_.data() + from, count,
@@ -189,29 +205,35 @@ void Trainer::LocalGradients(const TrainState& state, uint64_t step_rows,
 }
 
 void Trainer::Learn(TrainState& state) {
-  const std::span<float> gradients =
-      std::span(total_).first(state.parameters.size());
+  Memory& memory = kernels_->memory();
+  ResidentState& resident = Resident(state);
+  const std::span<float> parameters = resident.parameters();
+  resident.Changed();
+  const std::span<float> gradients = Brought(
+      memory, std::span(total_).first(parameters.size()), total_gradients_);
   std::copy_n(total_.data() + gradients.size(), state.replica_state.size(),
               state.replica_state.data());
   const auto every = static_cast<uint64_t>(job_->accumulate);
   const uint64_t place = state.position.step % every;
   if (every > 1) {
     // Taken, not added to zeros: that would lose the sign of a zero.
+    const std::span<float> sum = resident.accumulated();
     if (place == 0) {
-      std::ranges::copy(gradients, state.accumulated.begin());
+      memory.Copy(sum.data(), gradients.data(), sum.size_bytes());
     } else {
-      kernels_->Accumulate(gradients, state.accumulated);
+      kernels_->Accumulate(gradients, sum);
     }
     if (place + 1 < every) return;
-    std::ranges::copy(state.accumulated, gradients.begin());
+    memory.Copy(gradients.data(), sum.data(), sum.size_bytes());
     kernels_->Scale(numerics::AccumulationScale(static_cast<uint32_t>(every)),
                     gradients);
-    std::ranges::fill(state.accumulated, 0.0f);
+    memory.Clear(sum.data(), sum.size_bytes());
   }
   ClipGradients(job_->optimizer.clip, *kernels_, model_->parameters(),
                 gradients);
-  optimizer_->Apply(state.position.step / every, gradients, state.parameters,
-                    state.optimizer);
+  optimizer_->Apply(
+      state.position.step / every, gradients, parameters,
+      {.slots = resident.slots(), .scalars = state.optimizer.scalars});
 }
 
 void Trainer::Advance(TrainState& state, uint64_t step_rows,
@@ -238,6 +260,7 @@ Result<StepOutcome> Trainer::Step(TrainState& state, const Requests& requests,
   StepOutcome outcome = {.first_position = state.position.sample};
   StepProbe* const probe = ProbeFor(state);
   LocalGradients(state, step_rows, probe, outcome);
+  RETURN_IF_ERROR(kernels_->status());
   if (requests) outcome.tally.requests = requests();
   const ExchangeKey key = {.step = step, .phase = Phase::kInEpoch};
   RETURN_IF_ERROR(
@@ -245,6 +268,7 @@ Result<StepOutcome> Trainer::Step(TrainState& state, const Requests& requests,
   if (probe != nullptr) ShowTotal(*probe);
   outcome.loss = total_.back();
   Learn(state);
+  RETURN_IF_ERROR(kernels_->status());
   Advance(state, step_rows, outcome);
   if (probe != nullptr) probe->End(state.Tensors());
   RETURN_IF_ERROR(world_->faults.Hit(Point::kStepEnd, here));
@@ -260,7 +284,11 @@ Result<StepOutcome> Trainer::Evaluate(TrainState& state,
   StepOutcome outcome;
   StepProbe* const probe = ProbeFor(state);
   EvaluatedPart part =
-      EvaluateReplicas(block_, *job_, data_->validation, state, *model_);
+      EvaluateReplicas(block_, *job_, data_->validation,
+                       {.model = *model_,
+                        .parameters = Resident(state).parameters(),
+                        .replica_state = CombinedReplicaState(*model_, state)});
+  RETURN_IF_ERROR(kernels_->status());
   outcome.tally.correct = part.correct;
   outcome.tally.rows = part.rows;
   std::vector<float>& losses = part.losses;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "engine/model/optimizer.h"
 #include "engine/status.h"
 #include "engine/train/loop_hooks.h"
+#include "engine/train/resident_state.h"
 #include "engine/train/train_memo.h"
 #include "engine/train/train_state.h"
 
@@ -48,9 +50,15 @@ struct EvaluatedPart {
   int64_t correct = 0;
   int64_t rows = 0;
 };
+// Parameters lie in the memory of the model's kernels.
+struct EvaluatedModel {
+  Model& model;
+  std::span<const float> parameters;
+  const std::vector<float> replica_state;  // CombinedReplicaState
+};
 EvaluatedPart EvaluateReplicas(const ReplicaBlock& block, const JobSpec& job,
                                const Dataset& validation,
-                               const TrainState& state, Model& model);
+                               const EvaluatedModel& evaluated);
 
 // kInvalidArgument: more workers than replicas.
 Status CheckCluster(const JobSpec& job, size_t workers);
@@ -103,9 +111,10 @@ class Trainer {
   // The rows of a replica in the step out of this state.
   RowRange GatherRows(const TrainState& state, uint32_t replica,
                       std::vector<uint32_t>& samples);
+  ResidentState& Resident(TrainState& state);
   SampleOrder OrderOf(const TrainState& state, uint32_t stream) const;
-  void LocalGradients(const TrainState& state, uint64_t step_rows,
-                      StepProbe* probe, StepOutcome& outcome);
+  void LocalGradients(TrainState& state, uint64_t step_rows, StepProbe* probe,
+                      StepOutcome& outcome);
   // Takes the step's gradients, in total_, into the state: the update, or its
   // part of one.
   void Learn(TrainState& state);
@@ -143,6 +152,10 @@ class Trainer {
   std::vector<float> state_after_;
   std::vector<float> features_;
   std::vector<uint8_t> labels_;
+  // In the kernels' memory, where that is another one.
+  MemoryArray<float> replica_gradients_;
+  MemoryArray<float> total_gradients_;
+  std::optional<ResidentState> resident_;  // of the state trained last
 };
 
 }  // namespace gauntlet

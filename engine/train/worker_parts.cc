@@ -23,8 +23,9 @@ Status BuildModel(WorkerParts& parts) {
   const TrainInputs& inputs = parts.inputs;
   const TrainOptions& options = inputs.options;
   const Dataset& train = inputs.data.train;
-  ASSIGN_OR_RETURN(parts.built, BuildJobModel(options.job, train.shape(),
-                                              train.classes, options.kernels));
+  ASSIGN_OR_RETURN(parts.built,
+                   BuildJobModel(options.job, train.shape(), train.classes,
+                                 options.kernels, inputs.device));
   std::unique_ptr<Model>& model = parts.built.model;
   if (options.job.start.weights &&
       inputs.weights.size() != ValueCount(*model)) {
@@ -32,7 +33,8 @@ Status BuildModel(WorkerParts& parts) {
         fmt::format("start.weights: expected {} floats, found {}",
                     ValueCount(*model), inputs.weights.size()));
   }
-  if (inputs.memo != nullptr) {
+  // A memo looks into arrays, which only the host's memory lets it.
+  if (inputs.memo != nullptr && options.kernels.device == DeviceKind::kCpu) {
     model =
         WithMemo(std::move(model), IdentityOf(inputs.job_json, options.kernels),
                  *inputs.memo);

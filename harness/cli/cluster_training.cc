@@ -13,6 +13,7 @@
 #include "engine/train/store_lock.h"
 #include "harness/cli/cluster_place.h"
 #include "harness/cli/cluster_text.h"
+#include "harness/cli/device_choice.h"
 #include "harness/cli/evaluate_command.h"
 #include "harness/cli/exit_code.h"
 #include "harness/cli/local_training.h"
@@ -270,9 +271,12 @@ WorkerExit ExitForStart(Code code) {
 int TrainAsTaskOf(const ResolvedCluster& cluster, const TrainCommand& told,
                   Console& console) {
   InstallSignalHandlers();
-  const Result<TrainCommand> command = Adapt(told, cluster);
-  if (!command.ok()) {
-    fmt::print(console.err, "gauntlet train: {}\n", command.status().message());
+  Result<TrainCommand> command = Adapt(told, cluster);
+  const Status adapted = command.ok()
+                             ? SettleDevice(command->options.kernels, console)
+                             : command.status();
+  if (!adapted.ok()) {
+    fmt::print(console.err, "gauntlet train: {}\n", adapted.message());
     return static_cast<int>(ExitCode::kUsage);
   }
   if (!command->options.preemption.signal.empty()) {

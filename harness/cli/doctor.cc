@@ -1,5 +1,8 @@
 #include "harness/cli/doctor.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "harness/cli/exit_code.h"
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -59,8 +62,9 @@ std::string ProbesToJson(const std::vector<Probe>& probes) {
 }
 
 int RunDoctor(const DoctorCommand& command, Console& console) {
-  const std::vector<Probe> probes = {ProbeCpu(), ProbeDisk(), ProbeLoopback(),
-                                     ProbeFaultLibrary(), ProbeGpu()};
+  std::vector<Probe> probes = {ProbeCpu(), ProbeDisk(), ProbeLoopback(),
+                               ProbeFaultLibrary()};
+  std::ranges::move(ProbeCuda(), std::back_inserter(probes));
   if (command.output == OutputFormat::kJson) {
     console.out << ProbesToJson(probes) << '\n';
   } else {

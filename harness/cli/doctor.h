@@ -27,8 +27,8 @@ Probe ProbeDisk();
 // Connects to itself over 127.0.0.1.
 Probe ProbeLoopback();
 Probe ProbeFaultLibrary();
-// Asks the driver, if there is one; loads no toolkit.
-Probe ProbeGpu();
+// The driver, the library beside the program, and the devices that they give.
+std::vector<Probe> ProbeCuda();
 
 std::string RenderProbes(const std::vector<Probe>& probes,
                          const TerminalStyle& style);

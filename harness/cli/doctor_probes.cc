@@ -7,6 +7,8 @@
 #include <memory>
 #include <vector>
 
+#include "engine/gpu/cuda_entry.h"
+#include "engine/real/cuda_plugin.h"
 #include "engine/real/descriptor.h"
 #include "harness/cli/doctor.h"
 #include <arpa/inet.h>
@@ -62,20 +64,6 @@ struct LibraryCloser {
 };
 using Library = std::unique_ptr<void, LibraryCloser>;
 
-template <typename Function>
-Function* Find(const Library& library, const char* name) {
-  return reinterpret_cast<Function*>(dlsym(library.get(), name));
-}
-
-// GPUs that the driver gives, -1 if it does not work.
-int CountGpus(const Library& driver) {
-  const auto init = Find<int(unsigned)>(driver, "cuInit");
-  const auto count_devices = Find<int(int*)>(driver, "cuDeviceGetCount");
-  int count = -1;
-  if (init == nullptr || count_devices == nullptr || init(0) != 0) return -1;
-  return count_devices(&count) == 0 ? count : -1;
-}
-
 sockaddr_in LoopbackAddress() {
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -98,6 +86,33 @@ std::string TryLoopback() {
   }
   if (connect(client.get(), generic, size) != 0) return ErrorText("connect");
   return "";
+}
+
+Probe NoGpu(std::string found) {
+  return {.name = "gpu",
+          .health = Health::kMissing,
+          .found = std::move(found),
+          .consequence =
+              "training runs on the CPU; scenarios that require "
+              "gpus are skipped"};
+}
+
+void AddDevices(const gpu::DeviceApi& api, std::vector<Probe>& probes) {
+  gpu::DeviceText why;
+  const int count = api.count(&why);
+  if (count <= 0) probes.push_back(NoGpu(count == 0 ? "none" : why.text));
+  for (int i = 0; i < count; ++i) {
+    gpu::DeviceInfo info;
+    const bool known = api.describe(i, &info, &why);
+    probes.push_back(
+        {.name = "gpu",
+         .health = known ? Health::kGood : Health::kMissing,
+         .found = known ? fmt::format("{}: {}, {} MiB, sm_{}", i,
+                                      std::string_view(info.name.text),
+                                      info.memory_bytes >> 20, info.capability)
+                        : std::string(why.text),
+         .consequence = ""});
+  }
 }
 
 }  // namespace
@@ -171,25 +186,27 @@ Probe ProbeFaultLibrary() {
           .consequence = "no faults in real processes: --world sim only"};
 }
 
-Probe ProbeGpu() {
-  Probe probe{.name = "gpu",
-              .health = Health::kMissing,
-              .found = "none (libcuda.so.1 does not load)",
-              .consequence =
-                  "training runs on the CPU; scenarios that require "
-                  "gpus are skipped"};
-  const Library driver(dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL));
-  if (!driver) return probe;
-  const int count = CountGpus(driver);
-  if (count <= 0) {
-    probe.found = count == 0 ? "a driver without a device"
-                             : "a driver that does not start";
-    return probe;
+std::vector<Probe> ProbeCuda() {
+  const Status driver = FindCudaDriver();
+  const Result<const gpu::DeviceApi*> library = OpenDeviceLibrary(
+      fmt::format("{}/{}", ProgramDirectory(), gpu::kCudaLibrary));
+  std::vector<Probe> probes = {
+      {.name = "driver",
+       .health = driver.ok() ? Health::kGood : Health::kMissing,
+       .found = driver.ok() ? "libcuda.so.1 loads" : driver.message(),
+       .consequence = ""},
+      {.name = "plugin",
+       .health = library.ok() ? Health::kGood : Health::kMissing,
+       .found = library.ok() ? fmt::format("{}, interface {}",
+                                           gpu::kCudaLibrary, gpu::kDeviceAbi)
+                             : library.status().message(),
+       .consequence = ""}};
+  if (driver.ok() && library.ok()) {
+    AddDevices(**library, probes);
+  } else {
+    probes.push_back(NoGpu("none"));
   }
-  return {.name = "gpu",
-          .health = Health::kGood,
-          .found = fmt::format("{} device{}", count, count == 1 ? "" : "s"),
-          .consequence = ""};
+  return probes;
 }
 
 }  // namespace gauntlet

@@ -124,6 +124,12 @@ Result<EvaluatedJob> JobOfTraining(World& world, TrainOptions options) {
                       .data = *std::move(data)};
 }
 
+// It has no state that would have to be anywhere else.
+KernelOptions OnTheCpu(KernelOptions kernels) {
+  kernels.device = DeviceKind::kCpu;
+  return kernels;
+}
+
 }  // namespace
 
 std::string EvaluationToText(const Evaluation& evaluation) {
@@ -195,7 +201,7 @@ int EvaluateBeside(const TrainCommand& command, Console& console) {
   return static_cast<int>(
       Run({.source = {.directory = options.checkpoint.directory,
                       .job_of = [&job](const std::string&) { return job; },
-                      .kernels = options.kernels},
+                      .kernels = OnTheCpu(options.kernels)},
            .loop = {.until_epoch = options.horizon.epochs,
                     .until_step = options.horizon.max_steps},
            .summary_directory = options.summary.directory,

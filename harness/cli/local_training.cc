@@ -11,6 +11,7 @@
 #include "engine/real/descriptor.h"
 #include "engine/real/local_worker_processes.h"
 #include "engine/real/real_world.h"
+#include "harness/cli/device_choice.h"
 #include "harness/cli/exit_code.h"
 #include "harness/cli/train_command.h"
 #include <fmt/format.h>
@@ -116,6 +117,7 @@ Result<int> Train(const TrainCommand& told, Console& console) {
   RealWorld real;
   World world = real.world();
   RETURN_IF_ERROR(CheckFiles(real.storage, command));
+  RETURN_IF_ERROR(SettleDevice(command.options.kernels, console));
   ASSIGN_OR_RETURN(const TrainOptions options,
                    OptionsForWorkers(world, command.options));
   ASSIGN_OR_RETURN(const auto handout,

@@ -34,11 +34,15 @@ std::string TrainHeader(const TrainCommand& command) {
   const JobSpec& job = command.options.job;
   const auto workers = static_cast<uint64_t>(command.launcher.workers);
   const std::string& weights = command.options.start.weights;
-  return fmt::format("{}: {} of {} rows on {}, seed {}{}; {}", command.preset,
-                     Counted(static_cast<uint64_t>(job.replicas), "replica"),
-                     job.batch, Counted(workers, "worker"), job.seed,
-                     weights.empty() ? "" : ", begins with " + weights,
-                     CheckpointText(command.options.checkpoint));
+  const DeviceKind device = command.options.kernels.device;
+  return fmt::format(
+      "{}: {} of {} rows on {}{}, seed {}{}; {}", command.preset,
+      Counted(static_cast<uint64_t>(job.replicas), "replica"), job.batch,
+      Counted(workers, "worker"),
+      device == DeviceKind::kCpu ? ""
+                                 : fmt::format(" ({})", DeviceKindName(device)),
+      job.seed, weights.empty() ? "" : ", begins with " + weights,
+      CheckpointText(command.options.checkpoint));
 }
 
 int RunTrain(const TrainCommand& command, World& world,

@@ -99,6 +99,14 @@ void AddMachineFlags(Flags& flags, TrainFlags& told) {
                "canonical, or fast: other bits on other machines (canonical)"},
               ReadChoice<Math>(kernels.math, {{"canonical", Math::kCanonical},
                                               {"fast", Math::kFast}}));
+  flags.Value({"--device", "NAME",
+               "cpu, cuda, auto (cuda where there is one), or emulated: cuda's "
+               "kernels on the CPU, slowly; same bits (cpu)"},
+              ReadChoice<DeviceKind>(kernels.device,
+                                     {{"cpu", DeviceKind::kCpu},
+                                      {"cuda", DeviceKind::kCuda},
+                                      {"auto", DeviceKind::kAuto},
+                                      {"emulated", DeviceKind::kEmulated}}));
   AddMembershipFlags(flags, command.launcher);
   flags.Value({"--steps-per-execution", "N",
                "save and stop only after each N steps; same bits (1)"},

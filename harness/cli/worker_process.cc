@@ -13,6 +13,7 @@
 #include "engine/api/start_weights.h"
 #include "engine/data/dataset.h"
 #include "engine/real/event_file.h"
+#include "harness/cli/device_choice.h"
 #include "harness/run/metadata_server.h"
 #include <fmt/format.h>
 
@@ -142,6 +143,8 @@ Status WorkHere(RealWorld& real, const WorkerRun& run) {
                                 .rank = run.place.rank};
   ASSIGN_OR_RETURN(const auto faults,
                    ReadPlan(run.plan, options.preemption, self, real, events));
+  ASSIGN_OR_RETURN(const gpu::DevicePlace device,
+                   PlaceOnDevice(options.kernels, run.place.worker));
   ASSIGN_OR_RETURN(const auto data, LoadData(real.storage, options.job.data));
   World unharmed = real.world();
   ASSIGN_OR_RETURN(const std::vector<float> weights,
@@ -159,7 +162,8 @@ Status WorkHere(RealWorld& real, const WorkerRun& run) {
   const TrainInputs inputs = {.options = options,
                               .data = *data,
                               .job_json = job_json,
-                              .weights = weights};
+                              .weights = weights,
+                              .device = device};
   RunWorker(world, inputs, run.place, run.reporter, run.on_end);
 }
 

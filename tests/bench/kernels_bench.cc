@@ -155,7 +155,12 @@ void BM_CrossEntropy(benchmark::State& state, Isa isa) {
   const std::vector<uint8_t> labels(kBatch, 3);
   std::vector<float> losses(kBatch), gradients(kBatch * 10);
   for (auto _ : state) {
-    kernels->SoftmaxCrossEntropy(logits, labels, 10, 0.03f, losses, gradients);
+    kernels->SoftmaxCrossEntropy({.outputs = logits,
+                                  .labels = labels,
+                                  .classes = 10,
+                                  .scale = 0.03f,
+                                  .losses = losses,
+                                  .gradients = gradients});
   }
 }
 

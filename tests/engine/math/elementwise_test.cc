@@ -142,11 +142,47 @@ TEST(ElementwiseTest, SumsOfSquaresHaveTheReferencesBits) {
       Fill(x.span(), values, random);
       const float expected = numerics::Dot({x.data(), 1}, {x.data(), 1}, size);
       for (const Path& path : AllPaths()) {
-        EXPECT_EQ(numerics::BitsOf(path.kernels->SumOfSquares(x.span())),
-                  numerics::BitsOf(expected))
+        const float found = path.kernels->SumOfSquares(x.span());
+        EXPECT_EQ(FirstDifference({&found, 1}, {&expected, 1}), 1u)
             << path.name << ", " << size << " floats";
       }
     }
+  }
+}
+
+TEST(ElementwiseTest, SumsHaveTheReferencesBits) {
+  std::mt19937 random(14);
+  for (const size_t size : {0, 1, 255, 256, 257, 4096, 8193, 70000}) {
+    for (const Values values : kAllValues) {
+      GuardedFloats x(size);
+      Fill(x.span(), values, random);
+      const float expected = numerics::ChunkedSum(x.data(), 1, size);
+      for (const Path& path : AllPaths()) {
+        const float found = path.kernels->Sum(x.span());
+        EXPECT_EQ(FirstDifference({&found, 1}, {&expected, 1}), 1u)
+            << path.name << ", " << size << " floats";
+      }
+    }
+  }
+}
+
+TEST(ElementwiseTest, MeansOfChannelsHaveTheReferencesBits) {
+  for (const size_t channels : {1, 3, 64}) {
+    ExpectReferenceBits(
+        [&](const Kernels& kernels, Arrays& a) {
+          const size_t size = a.x.size() / channels * channels;
+          const auto means = a.w.span().first(std::min(channels, size));
+          kernels.SubtractMeans(a.x.span().first(size), means,
+                                a.y.span().first(size));
+          kernels.MovingMeans(0.9f, 77, means, a.z.span().first(means.size()));
+        },
+        [&](Arrays& a, size_t i) {
+          if (i >= a.x.size() / channels * channels) return;
+          a.y.data()[i] = a.x.data()[i] - a.w.data()[i % channels];
+          if (i >= channels) return;
+          a.z.data()[i] =
+              numerics::MovingMean(0.9f, a.w.data()[i], a.z.data()[i], 77);
+        });
   }
 }
 
@@ -203,30 +239,94 @@ TEST(ElementwiseTest, ColumnSumsHaveTheReferencesBits) {
   }
 }
 
-TEST(ElementwiseTest, SoftmaxCrossEntropyHasTheReferencesBits) {
+// Logits of so many rows, and a label for each.
+struct LossRows {
+  LossRows(const Rectangle& r, Values values, std::mt19937& random)
+      : classes(std::min<size_t>(r.columns, 255)),
+        outputs(r.rows * classes),
+        labels(r.rows) {
+    Fill(outputs.span(), values, random);
+    for (uint8_t& label : labels) {
+      label = static_cast<uint8_t>(random() % classes);
+    }
+  }
+  size_t classes;
+  GuardedFloats outputs;
+  std::vector<uint8_t> labels;
+};
+struct LossResults {
+  explicit LossResults(LossRows& rows)
+      : losses(rows.labels.size()), gradients(rows.outputs.size()) {}
+  GuardedFloats losses, gradients;
+};
+
+using LossOperation = void (Kernels::*)(const LossArgs&) const;
+using LossReference = float (*)(const float*, size_t, size_t, float, float*);
+
+void ExpectLossBits(LossOperation operation, LossReference reference) {
   std::mt19937 random(2);
   for (const Path& path : AllPaths()) {
     for (const Rectangle& r : kRectangles) {
-      const size_t classes = std::min<size_t>(r.columns, 255);
-      GuardedFloats logits(r.rows * classes), losses(r.rows),
-          gradients(r.rows * classes), expected_losses(r.rows),
-          expected_gradients(r.rows * classes);
-      Fill(logits.span(), Values::kNormal, random);
-      std::vector<uint8_t> labels(r.rows);
-      for (uint8_t& label : labels) {
-        label = static_cast<uint8_t>(random() % classes);
+      for (const Values values : kAllValues) {
+        LossRows rows(r, values, random);
+        LossResults found(rows), expected(rows);
+        ((*path.kernels).*operation)({.outputs = rows.outputs.span(),
+                                      .labels = rows.labels,
+                                      .classes = rows.classes,
+                                      .scale = 0.03f,
+                                      .losses = found.losses.span(),
+                                      .gradients = found.gradients.span()});
+        for (size_t i = 0; i < r.rows; ++i) {
+          const size_t at = i * rows.classes;
+          expected.losses.data()[i] =
+              reference(rows.outputs.data() + at, rows.classes, rows.labels[i],
+                        0.03f, expected.gradients.data() + at);
+        }
+        ASSERT_EQ(FirstDifference(found.losses.span(), expected.losses.span()),
+                  r.rows)
+            << path.name;
+        ASSERT_EQ(
+            FirstDifference(found.gradients.span(), expected.gradients.span()),
+            found.gradients.size())
+            << path.name;
       }
-      path.kernels->SoftmaxCrossEntropy(logits.span(), labels, classes, 0.03f,
-                                        losses.span(), gradients.span());
+    }
+  }
+}
+
+TEST(ElementwiseTest, SoftmaxCrossEntropyHasTheReferencesBits) {
+  ExpectLossBits(&Kernels::SoftmaxCrossEntropy,
+                 [](const float* outputs, size_t classes, size_t label,
+                    float scale, float* gradients) {
+                   return numerics::SoftmaxCrossEntropy(outputs, classes, label,
+                                                        scale, gradients);
+                 });
+}
+
+TEST(ElementwiseTest, MeanSquaredErrorHasTheReferencesBits) {
+  ExpectLossBits(&Kernels::MeanSquaredError,
+                 [](const float* outputs, size_t classes, size_t label,
+                    float scale, float* gradients) {
+                   return numerics::MeanSquaredError(outputs, classes, label,
+                                                     scale, gradients);
+                 });
+}
+
+TEST(ElementwiseTest, RowsAreRightWhereTheArgMaxIsTheLabel) {
+  std::mt19937 random(12);
+  for (const Path& path : AllPaths()) {
+    for (const Rectangle& r : kRectangles) {
+      LossRows rows(r, Values::kSpecial, random);
+      int64_t expected = 0;
       for (size_t i = 0; i < r.rows; ++i) {
-        expected_losses.data()[i] = numerics::SoftmaxCrossEntropy(
-            logits.data() + i * classes, classes, labels[i], 0.03f,
-            expected_gradients.data() + i * classes);
+        const size_t best = numerics::ArgMax(
+            rows.outputs.data() + i * rows.classes, rows.classes);
+        if (i % 2 == 0) rows.labels[i] = static_cast<uint8_t>(best);
+        if (best == rows.labels[i]) ++expected;
       }
-      EXPECT_EQ(FirstDifference(losses.span(), expected_losses.span()), r.rows)
-          << path.name;
-      EXPECT_EQ(FirstDifference(gradients.span(), expected_gradients.span()),
-                gradients.size())
+      EXPECT_EQ(path.kernels->CountRight(rows.outputs.span(), rows.labels,
+                                         rows.classes),
+                expected)
           << path.name;
     }
   }

@@ -6,12 +6,15 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <random>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "engine/check.h"
+#include "engine/gpu/device_kernels.h"
+#include "engine/gpu/emulated_device.h"
 #include "engine/math/kernels.h"
 #include "engine/numerics.h"
 #include <sys/mman.h>
@@ -51,12 +54,13 @@ class GuardedFloats {
   float* data_ = nullptr;
 };
 
-enum class Values { kNormal, kWide, kTiny };
+enum class Values { kNormal, kWide, kTiny, kSpecial };
 inline constexpr Values kAllValues[] = {Values::kNormal, Values::kWide,
-                                        Values::kTiny};
+                                        Values::kTiny, Values::kSpecial};
 
 // kWide: exponents spread over 60 powers of two. kTiny: mostly denormal
-// products, a tenth -0, now and then an overflow.
+// products, a tenth -0, now and then an overflow. kSpecial: now and then an
+// infinity, a NaN, a denormal or a zero of either sign.
 inline void Fill(std::span<float> out, Values values, std::mt19937& random) {
   std::normal_distribution<float> normal;
   for (float& value : out) {
@@ -67,6 +71,11 @@ inline void Fill(std::span<float> out, Values values, std::mt19937& random) {
     if (values == Values::kTiny) {
       value = std::ldexp(value, static_cast<int>(random() % 160) - 140);
       if (random() % 10 == 0) value = -0.0f;
+    }
+    if (values == Values::kSpecial && random() % 50 == 0) {
+      constexpr float kSpecial[] = {INFINITY,  -INFINITY, NAN,
+                                    0x1p-149f, -0.0f,     0.0f};
+      value = kSpecial[random() % std::size(kSpecial)];
     }
   }
 }
@@ -90,7 +99,9 @@ struct Path {
   std::string name;  // "avx2, 3 threads"
 };
 
-// Every instruction set that this machine has, with 1, 2 and 3 threads.
+// Every instruction set that this machine has, with 1, 2 and 3 threads; and a
+// device's kernels, run on the host, where arrays may lie anywhere: of several
+// sizes, as they decide how products are cut, and in both orders.
 inline std::vector<Path> AllPaths() {
   std::vector<Path> paths;
   for (const Isa isa : {Isa::kScalar, Isa::kAvx2, Isa::kAvx512}) {
@@ -101,6 +112,14 @@ inline std::vector<Path> AllPaths() {
                        std::string(IsaName(isa)) + ", " +
                            std::to_string(threads) + " threads"});
     }
+  }
+  for (const unsigned multiprocessors : {1u, 5u, 132u}) {
+    gpu::Device* const device = gpu::OpenEmulated(
+        {.multiprocessors = multiprocessors,
+         .order = multiprocessors == 132 ? gpu::RunOrder::kForward
+                                         : gpu::RunOrder::kBackward});
+    paths.push_back({gpu::KernelsOn(gpu::EmulatedDevice(), device),
+                     "emulated device of " + std::to_string(multiprocessors)});
   }
   return paths;
 }

@@ -85,6 +85,8 @@ class TrainingFixture {
 
   Simulation& simulation() { return simulation_; }
   Storage& disk() { return simulation_.storage("w0"); }
+  // Of those that are told to compute on one.
+  void ComputeOn(const gpu::DeviceApi& api) { device_.api = &api; }
   void PutBeforeTheNetwork(NetworkOf network_of) {
     network_of_ = std::move(network_of);
   }
@@ -177,8 +179,10 @@ class TrainingFixture {
     const auto data = LoadData(storage, options.job.data).value();
     Reporter reporter(outcome_);
     const std::string job_json = JobToJson(options.job, data->content);
-    const TrainInputs inputs = {
-        .options = options, .data = *data, .job_json = job_json};
+    const TrainInputs inputs = {.options = options,
+                                .data = *data,
+                                .job_json = job_json,
+                                .device = device_};
     RunWorker(world, inputs, spec, reporter,
               [this, &spec](const WorkerEnd& end) {
                 outcome_.reasons[static_cast<size_t>(spec.rank)] = end.reason;
@@ -189,6 +193,7 @@ class TrainingFixture {
   Simulation simulation_;
   FiredFaultSet fired_;
   NetworkOf network_of_;
+  gpu::DevicePlace device_;
   std::vector<std::string> hosts_;
   int life_ = 0;
   LifeOutcome outcome_;

@@ -78,10 +78,13 @@ TrainOptions AnyOptions() {
       .file = *rc::gen::element<std::string>("", "/run/\"notice\""),
       .url = *rc::gen::element<std::string>("", "http://127.0.0.1:81/x?y"),
       .poll_every = *AnyDuration()};
-  options.kernels = {.isa = *rc::gen::element(Isa::kAuto, Isa::kScalar,
-                                              Isa::kAvx2, Isa::kAvx512),
-                     .threads = *rc::gen::inRange(1, 257),
-                     .math = *rc::gen::element(Math::kCanonical, Math::kFast)};
+  options.kernels = {
+      .isa =
+          *rc::gen::element(Isa::kAuto, Isa::kScalar, Isa::kAvx2, Isa::kAvx512),
+      .threads = *rc::gen::inRange(1, 257),
+      .math = *rc::gen::element(Math::kCanonical, Math::kFast),
+      .device = *rc::gen::element(DeviceKind::kCpu, DeviceKind::kCuda,
+                                  DeviceKind::kEmulated)};
   options.digest_every = *rc::gen::arbitrary<uint64_t>();
   options.log_samples = *rc::gen::arbitrary<bool>();
   return options;
@@ -120,6 +123,7 @@ void ExpectEqual(const TrainOptions& a, const TrainOptions& b) {
   RC_ASSERT(a.kernels.isa == b.kernels.isa);
   RC_ASSERT(a.kernels.threads == b.kernels.threads);
   RC_ASSERT(a.kernels.math == b.kernels.math);
+  RC_ASSERT(a.kernels.device == b.kernels.device);
   RC_ASSERT(a.digest_every == b.digest_every);
   RC_ASSERT(a.log_samples == b.log_samples);
 }

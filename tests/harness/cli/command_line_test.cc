@@ -201,6 +201,9 @@ TEST(CommandLineTest, AMistakeIsOneLineThatNamesIt) {
        "train: --notice-file: expected a value, found ''"},
       {{"train", "--notice-file", "run/"},
        "train: --notice-file: expected the name of a file, found 'run/'"},
+      {{"train", "--device", "gpu"},
+       "train: --device: expected one of cpu, cuda, auto, emulated, found "
+       "'gpu'"},
       {{"train", "--math", ""},
        "train: --math: expected one of canonical, fast, found ''"},
       {{"train", "--every", "50"},

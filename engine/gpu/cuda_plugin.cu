@@ -1,0 +1,207 @@
+// The library libgauntlet_cuda.so: a DeviceApi on CUDA. It has one entry, holds
+// the CUDA runtime, and needs nothing of the program that opens it. CUDA's
+// error codes become texts here and go no further.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include <cuda_runtime.h>
+
+#include "engine/gpu/cuda_entry.h"
+#include "engine/gpu/device_table.h"
+
+namespace gauntlet::gpu {
+
+namespace {
+
+// More dynamic shared memory than this has to be asked for.
+constexpr size_t kUsualSharedBytes = size_t{48} << 10;
+
+void Say(const char* what, cudaError_t error, DeviceText* text) {
+  std::snprintf(text->text, sizeof text->text, "%s: %s (%s)", what,
+                cudaGetErrorString(error), cudaGetErrorName(error));
+}
+
+}  // namespace
+
+// A Runtime (operations.h).
+struct Device {
+  int index = 0;
+  int multiprocessor_count = 0;
+  cudaStream_t stream = nullptr;
+  float* scratch = nullptr;
+  size_t scratch_floats = 0;
+  DeviceText failed;
+
+  bool ready() const { return failed.text[0] == '\0'; }
+  unsigned multiprocessors() const {
+    return static_cast<unsigned>(multiprocessor_count);
+  }
+
+  // Keeps the first failure. True: there was none.
+  bool Check(const char* what, cudaError_t error) {
+    if (error == cudaSuccess) return ready();
+    if (ready()) Say(what, error, &failed);
+    return false;
+  }
+
+  // A task may have moved to another thread, which has a device of its own.
+  bool Use() { return ready() && Check("device", cudaSetDevice(index)); }
+
+  void* Allocate(size_t bytes) {
+    if (!Use()) return nullptr;
+    void* memory = nullptr;
+    const cudaError_t error = cudaMalloc(&memory, bytes == 0 ? 1 : bytes);
+    if (error == cudaSuccess) return memory;
+    char what[64];
+    std::snprintf(what, sizeof what, "device memory: %zu bytes", bytes);
+    Check(what, error);
+    return nullptr;
+  }
+
+  // Operations that use it are done one after another.
+  float* Scratch(size_t floats) {
+    if (floats > scratch_floats && Use()) {
+      Check("device memory", cudaStreamSynchronize(stream));
+      cudaFree(scratch);
+      scratch = static_cast<float*>(Allocate(floats * sizeof(float)));
+      scratch_floats = scratch == nullptr ? 0 : floats;
+    }
+    return scratch;
+  }
+
+  template <typename Kernel>
+  void Launch(const Kernel& kernel, const Grid& grid, size_t bytes) {
+    if (!Use()) return;
+    if (bytes > kUsualSharedBytes &&
+        !Check("shared memory",
+               cudaFuncSetAttribute(RunKernel<Kernel>,
+                                    cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    static_cast<int>(bytes)))) {
+      return;
+    }
+    const dim3 blocks(static_cast<unsigned>(grid.x), 1,
+                      static_cast<unsigned>(grid.z));
+    RunKernel<Kernel><<<blocks, Kernel::kThreads, bytes, stream>>>(kernel);
+    Check("launch", cudaGetLastError());
+  }
+
+  void Move(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+    if (bytes == 0 || !Use()) return;
+    Check("copy", cudaMemcpyAsync(to, from, bytes, kind, stream));
+  }
+};
+
+namespace {
+
+int Count(DeviceText* why) {
+  int count = 0;
+  const cudaError_t error = cudaGetDeviceCount(&count);
+  if (error == cudaSuccess) return count;
+  Say("CUDA", error, why);
+  return -1;
+}
+
+bool Describe(int index, DeviceInfo* info, DeviceText* why) {
+  cudaDeviceProp properties;
+  const cudaError_t error = cudaGetDeviceProperties(&properties, index);
+  if (error != cudaSuccess) {
+    Say("CUDA", error, why);
+    return false;
+  }
+  std::snprintf(info->name.text, sizeof info->name.text, "%s", properties.name);
+  info->memory_bytes = properties.totalGlobalMem;
+  info->multiprocessors = static_cast<uint32_t>(properties.multiProcessorCount);
+  info->capability =
+      static_cast<uint32_t>(properties.major * 10 + properties.minor);
+  return true;
+}
+
+void Close(Device* device) {
+  cudaSetDevice(device->index);
+  if (device->stream != nullptr) {
+    cudaStreamSynchronize(device->stream);
+    cudaStreamDestroy(device->stream);
+  }
+  cudaFree(device->scratch);
+  device->~Device();
+  std::free(device);
+}
+
+Device* Open(int index, DeviceText* why) {
+  void* const place = std::malloc(sizeof(Device));
+  if (place == nullptr) {
+    std::snprintf(why->text, sizeof why->text, "out of memory");
+    return nullptr;
+  }
+  Device* const device = new (place) Device;
+  device->index = index;
+  const bool open =
+      device->Check("CUDA", cudaSetDevice(index)) &&
+      device->Check("CUDA", cudaDeviceGetAttribute(
+                                &device->multiprocessor_count,
+                                cudaDevAttrMultiProcessorCount, index)) &&
+      device->Check("CUDA", cudaStreamCreateWithFlags(&device->stream,
+                                                      cudaStreamNonBlocking));
+  if (open) return device;
+  *why = device->failed;
+  Close(device);
+  return nullptr;
+}
+
+const char* Failure(Device* device) {
+  if (device->Use())
+    device->Check("CUDA", cudaStreamSynchronize(device->stream));
+  return device->failed.text;
+}
+
+void Download(Device* device, void* to, const void* from, size_t bytes) {
+  if (bytes == 0) return;
+  device->Move(to, from, bytes, cudaMemcpyDeviceToHost);
+  if (device->Use())
+    device->Check("copy", cudaStreamSynchronize(device->stream));
+  if (!device->ready()) std::memset(to, 0, bytes);
+}
+
+DeviceApi Table() {
+  DeviceApi api = {};
+  api.abi = kDeviceAbi;
+  api.numerics = numerics::kVersion;
+  api.name = "cuda";
+  api.count = Count;
+  api.describe = Describe;
+  api.open = Open;
+  api.close = Close;
+  api.failure = Failure;
+  api.allocate = [](Device* device, size_t bytes) {
+    return device->Allocate(bytes);
+  };
+  api.release = [](Device* device, void* memory) {
+    if (device->Use()) device->Check("release", cudaFree(memory));
+  };
+  // Not pinned: CUDA has read `from` when it returns.
+  api.upload = [](Device* device, void* to, const void* from, size_t bytes) {
+    device->Move(to, from, bytes, cudaMemcpyHostToDevice);
+  };
+  api.copy = [](Device* device, void* to, const void* from, size_t bytes) {
+    device->Move(to, from, bytes, cudaMemcpyDeviceToDevice);
+  };
+  api.download = Download;
+  api.clear = [](Device* device, void* to, size_t bytes) {
+    if (bytes == 0 || !device->Use()) return;
+    device->Check("clear", cudaMemsetAsync(to, 0, bytes, device->stream));
+  };
+  AddOperations<Device>(api);
+  return api;
+}
+
+}  // namespace
+}  // namespace gauntlet::gpu
+
+extern "C" __attribute__((visibility("default")))
+const gauntlet::gpu::DeviceApi*
+gauntlet_cuda_device(uint32_t abi) {
+  static const gauntlet::gpu::DeviceApi api = gauntlet::gpu::Table();
+  return abi == gauntlet::gpu::kDeviceAbi ? &api : nullptr;
+}

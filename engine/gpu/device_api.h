@@ -1,0 +1,127 @@
+// What a device offers: a table of plain functions, so that it may come out of
+// a library that is opened at run time (engine/real/cuda_plugin.h).
+//
+// Arrays are the device's own. Operations are done in the order in which they
+// are asked for and return before they are done; `download` waits. What fails
+// (an operation, a device that is lost, memory that there is none of) is kept:
+// from then on nothing is done, downloads bring +0, and `failure` says what it
+// was. Sizes may be 0. Not for two tasks at once.
+#ifndef GAUNTLET_ENGINE_GPU_DEVICE_API_H_
+#define GAUNTLET_ENGINE_GPU_DEVICE_API_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/gpu/digest_kernel.h"
+#include "engine/math/isa_kernels.h"
+#include "engine/numerics.h"
+
+namespace gauntlet::gpu {
+
+// Of this table and of all that its functions take.
+inline constexpr uint32_t kDeviceAbi = 1;
+
+struct Device;  // whoever made the table knows what it is
+
+struct DeviceText {
+  char text[256] = {};
+};
+struct DeviceInfo {
+  DeviceText name;  // "NVIDIA H100 80GB HBM3"
+  uint64_t memory_bytes = 0;
+  uint32_t multiprocessors = 0;
+  uint32_t capability = 0;  // 90: 9.0
+};
+
+struct ConvolutionArrays {
+  numerics::ConvolutionShape shape;
+  const float* x = nullptr;
+  const float* kernel = nullptr;
+  const float* bias = nullptr;
+  float* y = nullptr;
+};
+struct KernelGradientArrays {
+  numerics::ConvolutionShape shape;
+  const float* x = nullptr;
+  const float* dy = nullptr;
+  float* gradient = nullptr;
+};
+struct InputGradientArrays {
+  numerics::ConvolutionShape shape;
+  const float* dy = nullptr;
+  const float* kernel = nullptr;
+  float* dx = nullptr;
+};
+struct LossArrays {
+  float* losses = nullptr;     // of a row
+  float* gradients = nullptr;  // rows x classes
+};
+struct ChannelMeans {
+  const float* x = nullptr;
+  const float* means = nullptr;
+  size_t columns = 0;
+  float* y = nullptr;
+};
+struct MovingMeansArrays {
+  float momentum = 0.0f;
+  uint64_t rows = 0;
+  const float* means = nullptr;
+  float* next = nullptr;  // sums first, means then
+};
+
+struct DeviceApi {
+  uint32_t abi;       // kDeviceAbi, or the table is not to be read
+  uint32_t numerics;  // numerics::kVersion
+  const char* name;   // "cuda", "emulated"
+
+  // How many devices there are; -1, and why none can be told.
+  int (*count)(DeviceText* why);
+  // False, and why.
+  bool (*describe)(int index, DeviceInfo* info, DeviceText* why);
+  // Null, and why.
+  Device* (*open)(int index, DeviceText* why);
+  void (*close)(Device*);
+  // What failed first; empty: nothing. Waits for all that was asked for.
+  const char* (*failure)(Device*);
+
+  // Aligned to 256 bytes; null without memory.
+  void* (*allocate)(Device*, size_t bytes);
+  void (*release)(Device*, void*);
+  void (*upload)(Device*, void* to, const void* from, size_t bytes);
+  void (*download)(Device*, void* to, const void* from, size_t bytes);
+  void (*copy)(Device*, void* to, const void* from, size_t bytes);
+  void (*clear)(Device*, void* to, size_t bytes);  // +0
+
+  // The operations of Kernels (engine/math/kernels.h).
+  void (*mat_mul)(Device*, const Product&);
+  void (*column_sums)(Device*, const ColumnBlock&, float* out);
+  void (*convolution)(Device*, const ConvolutionArrays&);
+  void (*kernel_gradient)(Device*, const KernelGradientArrays&);
+  void (*input_gradient)(Device*, const InputGradientArrays&);
+  void (*relu)(Device*, const float* x, float* y, size_t count);
+  void (*relu_gradient)(Device*, const float* y, const float* dy, float* dx,
+                        size_t count);
+  void (*dropout)(Device*, const DropoutRows&, const float* x, float* y);
+  void (*accumulate)(Device*, const float* x, float* acc, size_t count);
+  void (*cross_entropy)(Device*, const CrossEntropyRows&, const LossArrays&);
+  void (*squared_error)(Device*, const CrossEntropyRows&, const LossArrays&);
+  void (*right_rows)(Device*, const CrossEntropyRows&, uint8_t* right);
+  void (*subtract_means)(Device*, const ChannelMeans&, size_t count);
+  void (*moving_means)(Device*, const MovingMeansArrays&, size_t count);
+  void (*adam)(Device*, const numerics::AdamRates&, const AdamArrays&,
+               size_t count);
+  void (*sgd_momentum)(Device*, const SgdRates&, const AdamArrays&,
+                       size_t count);  // m is the velocity
+  void (*sgd)(Device*, float rate, const AdamArrays&, size_t count);
+  void (*sum)(Device*, const float* x, size_t count, float* result);
+  void (*sum_of_squares)(Device*, const float* x, size_t count, float* result);
+  void (*scale)(Device*, float factor, float* x, size_t count);
+  void (*clip_values)(Device*, float limit, float* x, size_t count);
+  // Low and high half of each block's digest. REQUIRES: no block of 240 bytes
+  // or less.
+  void (*digest_blocks)(Device*, const DigestBlocks& blocks);
+};
+
+}  // namespace gauntlet::gpu
+
+#endif  // GAUNTLET_ENGINE_GPU_DEVICE_API_H_

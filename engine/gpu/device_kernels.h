@@ -1,0 +1,29 @@
+// Kernels on a device: the arrays lie there, the operations are its own.
+#ifndef GAUNTLET_ENGINE_GPU_DEVICE_KERNELS_H_
+#define GAUNTLET_ENGINE_GPU_DEVICE_KERNELS_H_
+
+#include <memory>
+
+#include "engine/gpu/device_api.h"
+#include "engine/math/kernels.h"
+#include "engine/status.h"
+
+namespace gauntlet::gpu {
+
+// Which device a worker computes on.
+struct DevicePlace {
+  const DeviceApi* api = nullptr;
+  int index = 0;
+};
+
+// On the device of that index. kUnavailable: the device does not open, and why.
+// Labels are not looked at: who brings them here knows that they are below the
+// number of classes. `api` outlives the kernels.
+Result<std::unique_ptr<Kernels>> OpenDevice(const DeviceApi& api, int index);
+
+// On a device that `api` has opened; the kernels close it.
+std::unique_ptr<Kernels> KernelsOn(const DeviceApi& api, Device* device);
+
+}  // namespace gauntlet::gpu
+
+#endif  // GAUNTLET_ENGINE_GPU_DEVICE_KERNELS_H_

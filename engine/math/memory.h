@@ -1,0 +1,105 @@
+// Where the arrays lie that a Kernels works on: in this process's memory, or in
+// a device's, where nobody else may follow a pointer.
+#ifndef GAUNTLET_ENGINE_MATH_MEMORY_H_
+#define GAUNTLET_ENGINE_MATH_MEMORY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include "engine/check.h"
+
+namespace gauntlet {
+
+enum class MemoryKind : uint8_t { kHost, kDevice };
+
+// In the order of the operations on it. A device's that has failed (see
+// Kernels::status) may give null, takes nothing and brings +0.
+class Memory {
+ public:
+  virtual ~Memory() = default;
+  virtual MemoryKind kind() const = 0;
+  // Aligned to 64 bytes at least; not initialised.
+  virtual void* Allocate(size_t bytes) = 0;
+  virtual void Release(void* memory) = 0;
+  // `from` is the host's, and may be written once this returns.
+  virtual void Upload(void* to, const void* from, size_t bytes) = 0;
+  // `to` is the host's. Waits for all operations before it.
+  virtual void Download(void* to, const void* from, size_t bytes) = 0;
+  // Both are this memory's, and disjoint.
+  virtual void Copy(void* to, const void* from, size_t bytes) = 0;
+  virtual void Clear(void* to, size_t bytes) = 0;  // zero bytes
+};
+
+// The process's own. One for all: it has no state.
+Memory& HostMemory();
+
+// An array in a Memory, kept from use to use. Growing forgets what was in it.
+template <typename T>
+class MemoryArray {
+ public:
+  // `memory` outlives the array.
+  explicit MemoryArray(Memory& memory) : memory_(&memory) {}
+  ~MemoryArray() {
+    if (data_ != nullptr) memory_->Release(data_);
+  }
+  MemoryArray(MemoryArray&& other) noexcept
+      : memory_(other.memory_),
+        data_(std::exchange(other.data_, nullptr)),
+        capacity_(std::exchange(other.capacity_, 0)),
+        size_(std::exchange(other.size_, 0)) {}
+  MemoryArray& operator=(MemoryArray&&) = delete;
+  MemoryArray(const MemoryArray&) = delete;
+  MemoryArray& operator=(const MemoryArray&) = delete;
+
+  void Resize(size_t size) {
+    size_ = size;
+    if (size <= capacity_) return;
+    if (data_ != nullptr) memory_->Release(data_);
+    data_ = static_cast<T*>(memory_->Allocate(size * sizeof(T)));
+    capacity_ = size;
+  }
+  size_t size() const { return size_; }
+  std::span<T> span() { return {data_, size_}; }
+  std::span<const T> span() const { return {data_, size_}; }
+  std::span<T> first(size_t count) { return span().first(count); }
+  std::span<const T> first(size_t count) const { return span().first(count); }
+
+ private:
+  Memory* memory_;
+  T* data_ = nullptr;
+  size_t capacity_ = 0;
+  size_t size_ = 0;
+};
+
+// The host's values where operations on `memory` may read them: themselves, or
+// a copy in `place`. What operations change there is not brought back.
+template <typename T>
+std::span<T> Brought(Memory& memory, std::span<T> values,
+                     MemoryArray<std::remove_const_t<T>>& place) {
+  if (memory.kind() == MemoryKind::kHost) return values;
+  place.Resize(values.size());
+  memory.Upload(place.span().data(), values.data(), values.size_bytes());
+  return place.span();
+}
+
+// Where operations on `memory` may leave values for the host: `values`
+// themselves, or `place`, from where FetchInto brings them.
+template <typename T>
+std::span<T> RoomFor(Memory& memory, std::span<T> values,
+                     MemoryArray<T>& place) {
+  if (memory.kind() == MemoryKind::kHost) return values;
+  place.Resize(values.size());
+  return place.span();
+}
+template <typename T>
+void FetchInto(Memory& memory, std::span<T> from, std::span<T> values) {
+  if (memory.kind() == MemoryKind::kHost) return;
+  memory.Download(values.data(), from.data(), from.size_bytes());
+}
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_MATH_MEMORY_H_

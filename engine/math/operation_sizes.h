@@ -1,0 +1,32 @@
+// What an operation is told, checked once for all who implement Kernels: sizes
+// fit together (CHECK), and become plain values.
+#ifndef GAUNTLET_ENGINE_MATH_OPERATION_SIZES_H_
+#define GAUNTLET_ENGINE_MATH_OPERATION_SIZES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+
+#include "engine/math/isa_kernels.h"
+#include "engine/math/kernels.h"
+
+namespace gauntlet {
+
+Product ProductOf(const MatMulArgs& args);
+ColumnBlock ColumnsOf(std::span<const float> x, size_t rows, size_t columns,
+                      size_t sums);
+void CheckConvolution(const numerics::ConvolutionShape& shape, size_t x,
+                      size_t kernel, size_t y);
+void CheckBias(const numerics::ConvolutionShape& shape, size_t bias);
+// Rows of no columns only where there are no elements.
+DropoutRows DropoutRowsOf(const Kernels::DropoutArgs& args, size_t x, size_t y);
+CrossEntropyRows LossRowsOf(const LossArgs& args, size_t losses,
+                            size_t gradients);
+// All of an elementwise operation's arrays have as many.
+void CheckSizes(size_t count, std::initializer_list<size_t> others);
+numerics::AdamRates RatesOf(const AdamArgs& args);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_MATH_OPERATION_SIZES_H_

@@ -1,0 +1,30 @@
+// CUDA, where this machine has it: the library beside the program is opened
+// when it is asked for, and only where there is a driver to use it with. The
+// program itself needs no CUDA library.
+#ifndef GAUNTLET_ENGINE_REAL_CUDA_PLUGIN_H_
+#define GAUNTLET_ENGINE_REAL_CUDA_PLUGIN_H_
+
+#include <string>
+
+#include "engine/gpu/device_api.h"
+#include "engine/status.h"
+
+namespace gauntlet {
+
+// Where this program lies, and libgauntlet_cuda.so beside it.
+std::string ProgramDirectory();
+
+// kNotFound: libcuda.so.1 does not load. Loads nothing else.
+Status FindCudaDriver();
+
+// The table out of a library like libgauntlet_cuda.so, which stays open until
+// the process ends. kNotFound: it does not open; kInvalidArgument: it is no
+// such library, or of another build.
+Result<const gpu::DeviceApi*> OpenDeviceLibrary(const std::string& file);
+
+// All of it, with at least one device; kNotFound: there is none.
+Result<const gpu::DeviceApi*> OpenCuda();
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_REAL_CUDA_PLUGIN_H_

@@ -1,0 +1,79 @@
+#include "engine/train/resident_state.h"
+
+#include "engine/check.h"
+
+namespace gauntlet {
+namespace {
+
+// Arrays begin where a line of memory does.
+constexpr size_t kAlignmentFloats = 64;
+
+size_t RoomOf(std::span<const float> array) {
+  return (array.size() + kAlignmentFloats - 1) / kAlignmentFloats *
+         kAlignmentFloats;
+}
+
+}  // namespace
+
+ResidentState::ResidentState(TrainState& state, const Kernels& kernels)
+    : state_(state),
+      kernels_(kernels),
+      memory_(kernels.memory()),
+      arena_(memory_) {
+  here_.emplace_back(state.parameters);
+  for (std::vector<float>& slot : state.optimizer.slots) {
+    here_.emplace_back(slot);
+  }
+  here_.emplace_back(state.accumulated);
+  if (on_host()) {
+    there_ = here_;
+    return;
+  }
+  size_t size = 0;
+  for (const std::span<float> array : here_) size += RoomOf(array);
+  arena_.Resize(size);
+  size_t at = 0;
+  for (const std::span<float> array : here_) {
+    there_.push_back(arena_.span().subspan(at, array.size()));
+    at += RoomOf(array);
+  }
+  state_.KeptBy(this);
+}
+
+ResidentState::~ResidentState() {
+  if (on_host()) return;
+  if (newest_there_ && !kernels_.status().ok()) {
+    state_.Lost();
+  } else {
+    BringBack();
+  }
+  state_.KeptBy(nullptr);
+}
+
+std::span<const std::span<float>> ResidentState::Newest() {
+  if (!on_host() && newest_here_) {
+    for (size_t i = 0; i < here_.size(); ++i) {
+      memory_.Upload(there_[i].data(), here_[i].data(), here_[i].size_bytes());
+    }
+  }
+  newest_here_ = false;
+  return there_;
+}
+
+void ResidentState::BringBack() {
+  if (on_host() || !newest_there_) return;
+  for (size_t i = 0; i < here_.size(); ++i) {
+    memory_.Download(here_[i].data(), there_[i].data(), here_[i].size_bytes());
+  }
+  // Whoever asks has no way to hear of it, and must not see what is not so.
+  const Status status = kernels_.status();
+  CHECK(status.ok(), status.message());
+  newest_there_ = false;
+}
+
+void ResidentState::StateChanges() {
+  BringBack();
+  newest_here_ = true;
+}
+
+}  // namespace gauntlet

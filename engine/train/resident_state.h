@@ -1,0 +1,61 @@
+// The big arrays of a TrainState where training works on them: in the state
+// itself, or, where operations have memory of their own, in one piece of that,
+// where they stay from step to step.
+//
+// What is newest is in one of the two places. Training asks here, and brings
+// over what somebody changed in the state; whoever looks at the state (a
+// digest, a save, a probe) makes it bring back what training changed.
+#ifndef GAUNTLET_ENGINE_TRAIN_RESIDENT_STATE_H_
+#define GAUNTLET_ENGINE_TRAIN_RESIDENT_STATE_H_
+
+#include <span>
+#include <vector>
+
+#include "engine/math/kernels.h"
+#include "engine/math/memory.h"
+#include "engine/train/train_state.h"
+
+namespace gauntlet {
+
+class ResidentState final : public TrainState::Keeper {
+ public:
+  // Both outlive it, and the state neither moves nor changes its sizes.
+  ResidentState(TrainState& state, const Kernels& kernels);
+  // Brings back what is newer. After a failure of the device that is lost, and
+  // nobody may look at the state any more.
+  ~ResidentState();
+  ResidentState(const ResidentState&) = delete;
+  ResidentState& operator=(const ResidentState&) = delete;
+
+  bool IsOf(const TrainState& state) const { return &state == &state_; }
+
+  // In the kernels' memory, as are all below.
+  std::span<float> parameters() { return Newest().front(); }
+  std::span<const std::span<float>> slots() {
+    return Newest().subspan(1, state_.optimizer.slots.size());
+  }
+  std::span<float> accumulated() { return Newest().back(); }
+  // What is there was changed.
+  void Changed() { newest_there_ = true; }
+
+  void BringBack() override;
+  void StateChanges() override;
+
+ private:
+  std::span<const std::span<float>> Newest();
+  bool on_host() const { return memory_.kind() == MemoryKind::kHost; }
+
+  TrainState& state_;
+  const Kernels& kernels_;
+  Memory& memory_;
+  // Parameters, slots, accumulated gradients; the same arrays in both.
+  std::vector<std::span<float>> here_;
+  std::vector<std::span<float>> there_;
+  MemoryArray<float> arena_;
+  bool newest_here_ = true;
+  bool newest_there_ = false;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_TRAIN_RESIDENT_STATE_H_

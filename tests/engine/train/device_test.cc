@@ -1,0 +1,182 @@
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/gpu/emulated_device.h"
+#include "tests/engine/train/guarded_device.h"
+#include "tests/engine/train/training_fixture.h"
+
+namespace gauntlet {
+namespace {
+
+using ::testing::HasSubstr;
+
+TrainOptions OnDevice(TrainOptions options) {
+  options.kernels.device = DeviceKind::kEmulated;
+  return options;
+}
+
+TrainOptions SmallCnnRun() {
+  TrainOptions options = SmallRun();
+  options.job.model.layers = {
+      {.kind = LayerKind::kConv2D, .filters = 5, .kernel = 3},
+      {.kind = LayerKind::kRelu},
+      {.kind = LayerKind::kConv2D, .filters = 3, .kernel = 2},
+      {.kind = LayerKind::kFlatten},
+      {.kind = LayerKind::kDropout, .rate = 0.3f},
+      {.kind = LayerKind::kDense, .units = 10}};
+  options.horizon.epochs = 2;
+  return options;
+}
+
+TrainOptions RunWithMomentumAndMeans() {
+  TrainOptions options = SmallRun();
+  options.job.model.loss = LossKind::kMeanSquaredError;
+  options.job.model.layers.insert(
+      options.job.model.layers.begin() + 1,
+      {.kind = LayerKind::kCenter, .momentum = 0.9f});
+  options.job.optimizer.kind = OptimizerKind::kSgd;
+  options.job.optimizer.momentum = 0.9f;
+  options.job.optimizer.clip = {.kind = ClipKind::kGlobalNorm, .limit = 0.5f};
+  options.job.accumulate = 3;
+  return options;
+}
+
+// With the losses' bits.
+std::vector<std::string> StatesOf(const LifeOutcome& outcome) {
+  std::vector<std::string> states;
+  for (const LogEvent& event : outcome.events[0]) {
+    if (event.kind != EventKind::kStep && event.kind != EventKind::kEvaluated) {
+      continue;
+    }
+    states.push_back(fmt::format("step {}: {}, loss {:#x}, {} right",
+                                 event.step, event.digest.value().ToString(),
+                                 event.loss_bits, event.count));
+  }
+  return states;
+}
+
+LifeOutcome RunGuarded(int workers, const TrainOptions& options) {
+  TrainingFixture fixture;
+  fixture.ComputeOn(GuardedDevice());
+  return fixture.Run(workers, OnDevice(options));
+}
+
+void ExpectTheCpusStates(const TrainOptions& options) {
+  const LifeOutcome cpu = TrainingFixture().Run(1, options);
+  ASSERT_TRUE(cpu.AllExitedWith(WorkerExit::kDone));
+  ASSERT_FALSE(StatesOf(cpu).empty());
+  for (const int workers : {1, 2}) {
+    const LifeOutcome device = RunGuarded(workers, options);
+    ASSERT_TRUE(device.AllExitedWith(WorkerExit::kDone)) << device.reasons[0];
+    EXPECT_EQ(StatesOf(device), StatesOf(cpu)) << workers << " workers";
+    EXPECT_EQ(device.result->digest, cpu.result->digest);
+    EXPECT_EQ(device.result->val_accuracy, cpu.result->val_accuracy);
+  }
+}
+
+TEST(DeviceTest, EveryStateOfAnMlpIsTheCpus) {
+  ExpectTheCpusStates(SmallRun());
+}
+
+TEST(DeviceTest, EveryStateOfACnnIsTheCpus) {
+  ExpectTheCpusStates(SmallCnnRun());
+}
+
+TEST(DeviceTest, EveryStateWithMomentumMeansClippingAndAccumulationIsTheCpus) {
+  ExpectTheCpusStates(RunWithMomentumAndMeans());
+}
+
+// With digests at saves only, what is newest stays on the device in between.
+TEST(DeviceTest, ARunThatLooksAtItsStateSeldomEndsInTheSameState) {
+  TrainOptions options = SmallRun();
+  options.digest_every = 0;
+  const LifeOutcome device = RunGuarded(1, options);
+  EXPECT_EQ(device.result->digest, UndisturbedDigest(options));
+}
+
+TEST(DeviceTest, ARunMayMoveToADeviceAndBackBetweenItsLives) {
+  TrainingFixture fixture;
+  fixture.ComputeOn(GuardedDevice());
+  TrainOptions options = SmallRun();
+  options.horizon.stop_at_step = 7;
+  EXPECT_TRUE(fixture.Run(2, options).AllExitedWith(WorkerExit::kStopped));
+  options.horizon.stop_at_step = 15;
+  EXPECT_TRUE(
+      fixture.Run(1, OnDevice(options)).AllExitedWith(WorkerExit::kStopped));
+  options.horizon.stop_at_step.reset();
+  const LifeOutcome last = fixture.Run(2, options);
+  EXPECT_EQ(last.result->resumed_from, 15u);
+  EXPECT_EQ(last.result->digest, UndisturbedDigest(SmallRun()));
+}
+
+// Fails from the given look at it on, as a device does that is lost; opened
+// again, it works.
+template <int kAtLook>
+const gpu::DeviceApi& FailingDevice() {
+  static int opened = 0;
+  static int looks = 0;
+  static const gpu::DeviceApi api = [] {
+    gpu::DeviceApi table = GuardedDevice();
+    table.open = [](int index, gpu::DeviceText* why) {
+      ++opened;
+      return GuardedDevice().open(index, why);
+    };
+    table.failure = [](gpu::Device*) {
+      return opened == 1 && ++looks >= kAtLook ? "unspecified launch failure"
+                                               : "";
+    };
+    return table;
+  }();
+  return api;
+}
+
+void ExpectRecoveryFrom(const gpu::DeviceApi& failing) {
+  TrainingFixture fixture;
+  fixture.ComputeOn(failing);
+  TrainOptions options = OnDevice(SmallRun());
+  options.digest_every = 0;
+  const LifeOutcome first = fixture.Run(1, options);
+  EXPECT_TRUE(first.AllExitedWith(WorkerExit::kLostWorker));
+  EXPECT_THAT(first.reasons[0],
+              HasSubstr("emulated device: unspecified launch failure"));
+  const LifeOutcome second = fixture.Run(1, options);
+  EXPECT_TRUE(second.AllExitedWith(WorkerExit::kDone));
+  EXPECT_EQ(second.result->resumed_from, 5u);
+  EXPECT_EQ(second.result->digest, UndisturbedDigest(SmallRun()));
+}
+
+// Two looks a step, and one at the save of step 5.
+TEST(DeviceTest, ADeviceThatFailsInAPassEndsTheLifeAndTheNextOneGoesOn) {
+  ExpectRecoveryFrom(FailingDevice<14>());
+}
+
+TEST(DeviceTest, ADeviceThatFailsInAnUpdateEndsTheLifeAndTheNextOneGoesOn) {
+  ExpectRecoveryFrom(FailingDevice<15>());
+}
+
+TEST(DeviceTest, WithoutMemoryTheWorkerSaysSoAndLeaves) {
+  static const gpu::DeviceApi api = [] {
+    gpu::DeviceApi table = gpu::EmulatedDevice();
+    table.open = [](int, gpu::DeviceText*) {
+      gpu::EmulatedMemory none = gpu::HostMemoryOfDevice();
+      none.allocate = [](void*, size_t bytes) -> void* {
+        return bytes > 4000
+                   ? nullptr
+                   : gpu::HostMemoryOfDevice().allocate(nullptr, bytes);
+      };
+      return gpu::OpenEmulated({.memory = none});
+    };
+    return table;
+  }();
+  TrainingFixture fixture;
+  fixture.ComputeOn(api);
+  const LifeOutcome life = fixture.Run(1, OnDevice(SmallRun()));
+  EXPECT_TRUE(life.AllExitedWith(WorkerExit::kLostWorker));
+  EXPECT_THAT(life.reasons[0], HasSubstr("device memory"));
+}
+
+}  // namespace
+}  // namespace gauntlet

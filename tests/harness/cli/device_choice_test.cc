@@ -1,0 +1,64 @@
+#include "harness/cli/device_choice.h"
+
+#include <sstream>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/real/cuda_plugin.h"
+
+namespace gauntlet {
+namespace {
+
+using ::testing::HasSubstr;
+
+class DeviceChoiceTest : public ::testing::Test {
+ protected:
+  Status Settle(KernelOptions& options) {
+    const TerminalStyle plain(ColorChoice::kOff, TerminalFacts());
+    Console console{out_, err_, plain, plain};
+    return SettleDevice(options, console);
+  }
+  bool HasCuda() const { return OpenCuda().ok(); }
+
+  std::ostringstream out_;
+  std::ostringstream err_;
+};
+
+TEST_F(DeviceChoiceTest, AutoSaysWhatItChose) {
+  KernelOptions options = {.device = DeviceKind::kAuto};
+  EXPECT_TRUE(Settle(options).ok());
+  EXPECT_EQ(options.device, HasCuda() ? DeviceKind::kCuda : DeviceKind::kCpu);
+  EXPECT_THAT(err_.str(),
+              HasSubstr(HasCuda() ? "device: cuda\n" : "device: cpu (no CUDA"));
+}
+
+TEST_F(DeviceChoiceTest, CudaWhereThereIsNoneIsBadInput) {
+  if (HasCuda()) GTEST_SKIP() << "this machine has CUDA";
+  KernelOptions options = {.device = DeviceKind::kCuda};
+  const Status status = Settle(options);
+  EXPECT_EQ(status.code(), Code::kInvalidArgument);
+  EXPECT_THAT(status.message(), HasSubstr("--device cuda: no CUDA"));
+  EXPECT_EQ(err_.str(), "");
+}
+
+TEST_F(DeviceChoiceTest, FastProductsAreTheCpusOnly) {
+  KernelOptions options = {.math = Math::kFast,
+                           .device = DeviceKind::kEmulated};
+  EXPECT_THAT(Settle(options).message(), HasSubstr("expected --device cpu"));
+  options.device = DeviceKind::kAuto;
+  EXPECT_TRUE(Settle(options).ok());
+  EXPECT_EQ(options.device, DeviceKind::kCpu);
+}
+
+TEST_F(DeviceChoiceTest, EachWorkerHasAPlaceOnTheDeviceThatWasChosen) {
+  EXPECT_EQ(PlaceOnDevice({}, 0)->api, nullptr);
+  const auto place = PlaceOnDevice({.device = DeviceKind::kEmulated}, 3);
+  ASSERT_NE(place->api, nullptr);
+  EXPECT_EQ(std::string(place->api->name), "emulated");
+  EXPECT_EQ(place->index, 0);
+}
+
+}  // namespace
+}  // namespace gauntlet
