@@ -33,7 +33,7 @@ Status CustomTraining::Build() {
 Status CustomTraining::Meet() {
   const auto life = static_cast<uint64_t>(options_.place.life);
   ASSIGN_OR_RETURN(session_,
-                   Session::Form(*world_, *built_.kernels,
+                   Session::Form(*world_, built_.for_host(),
                                  MeetingOf(options_.place, options_.cluster),
                                  [life](const std::vector<Attendant>&) {
                                    return Decision{.generation = life};

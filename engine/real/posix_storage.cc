@@ -97,19 +97,22 @@ Result<std::optional<FileKind>> KindOf(DIR* directory, const dirent& entry,
                                        const std::string& path) {
   if (entry.d_type == DT_REG) return std::optional(FileKind::kFile);
   if (entry.d_type == DT_DIR) return std::optional(FileKind::kDirectory);
+  // Not all file systems say it in the listing.
   struct stat info = {};
-  if (fstatat(dirfd(directory), entry.d_name, &info, 0) != 0) {
-    // A link to nothing is a name like any other.
-    if (errno == ENOENT && entry.d_type == DT_LNK) {
-      return std::optional(FileKind::kFile);
-    }
+  if (fstatat(dirfd(directory), entry.d_name, &info, AT_SYMLINK_NOFOLLOW) !=
+      0) {
     if (errno == ENOENT) return std::optional<FileKind>();
     return PosixError(errno, path + "/" + entry.d_name, "stat");
   }
-  if (S_ISDIR(info.st_mode)) {
-    return std::optional(entry.d_type == DT_LNK ? FileKind::kDirectoryLink
-                                                : FileKind::kDirectory);
+  if (S_ISLNK(info.st_mode)) {
+    if (fstatat(dirfd(directory), entry.d_name, &info, 0) != 0) {
+      // A link to nothing is a name like any other.
+      if (errno == ENOENT) return std::optional(FileKind::kFile);
+      return PosixError(errno, path + "/" + entry.d_name, "stat");
+    }
+    if (S_ISDIR(info.st_mode)) return std::optional(FileKind::kDirectoryLink);
   }
+  if (S_ISDIR(info.st_mode)) return std::optional(FileKind::kDirectory);
   return std::optional(S_ISREG(info.st_mode) ? FileKind::kFile
                                              : FileKind::kOther);
 }

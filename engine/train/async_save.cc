@@ -187,7 +187,9 @@ SaveOutcome AsyncSave::End(const Status& status) {
   return {.step = attempt_.head.step,
           .phase = attempt_.head.phase,
           .status = status,
-          .took = begin_took_ + write_took_ + commit_took_};
+          // A task that still runs has not said yet how long it takes.
+          .took = task_.runs() ? begin_took_ + timeout_
+                               : begin_took_ + write_took_ + commit_took_};
 }
 
 bool AsyncSave::EndTask() { return task_.WaitUntil(task_began_ + timeout_); }

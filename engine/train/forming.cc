@@ -44,7 +44,7 @@ Status Forming::Meet(Time meet_by) {
          .silent_rank = std::exchange(silent_rank_, std::nullopt)});
   }
   ASSIGN_OR_RETURN(parts_.session,
-                   Session::Form(parts_.world, *parts_.built.kernels,
+                   Session::Form(parts_.world, parts_.built.for_host(),
                                  MeetingOptions(meet_by),
                                  [this](const std::vector<Attendant>& by_rank) {
                                    return Decide(by_rank);
@@ -111,6 +111,7 @@ Result<Decision> Forming::Decide(const std::vector<Attendant>& by_rank) {
 }
 
 Status Forming::Resume() {
+  elsewhere_.clear();
   parts_.Expect(parts_.options().cluster.save_timeout);
   if (parts_.store && !parts_.chief()) {
     const Status seen = SeeClaim(

@@ -1,6 +1,5 @@
 #include "engine/train/job_model.h"
 
-#include "engine/check.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -12,8 +11,11 @@ constexpr uint64_t kMaxReplicaState = uint64_t{1} << 24;
 Result<std::unique_ptr<Kernels>> MakeKernels(const KernelOptions& options,
                                              const gpu::DevicePlace& place) {
   if (options.device == DeviceKind::kCpu) return Kernels::Create(options);
-  CHECK(place.api != nullptr && options.device != DeviceKind::kAuto,
-        "who computes on a device has opened it");
+  if (place.api == nullptr || options.device == DeviceKind::kAuto) {
+    return InvalidArgument(
+        fmt::format("device: expected cpu where none was opened, found {}",
+                    DeviceKindName(options.device)));
+  }
   return gpu::OpenDevice(*place.api, place.index);
 }
 
@@ -24,6 +26,11 @@ Result<JobModel> BuildJobModel(const JobSpec& job, const RowShape& row,
                                const gpu::DevicePlace& place) {
   JobModel built;
   ASSIGN_OR_RETURN(built.kernels, MakeKernels(options, place));
+  if (built.kernels->memory().kind() != MemoryKind::kHost) {
+    KernelOptions host = options;
+    host.device = DeviceKind::kCpu;
+    ASSIGN_OR_RETURN(built.host_kernels, Kernels::Create(host));
+  }
   ASSIGN_OR_RETURN(built.model,
                    Model::Build(job.model, row, classes, *built.kernels));
   const uint64_t replica_state =

@@ -16,15 +16,21 @@
 namespace gauntlet {
 
 struct JobModel {
-  std::unique_ptr<Kernels> kernels;  // outlive the other two
+  std::unique_ptr<Kernels> kernels;       // outlive the other two
+  std::unique_ptr<Kernels> host_kernels;  // where those are a device's
   std::unique_ptr<Model> model;
   std::unique_ptr<Optimizer> optimizer;
+
+  // For arrays in the program's own memory.
+  const Kernels& for_host() const {
+    return host_kernels ? *host_kernels : *kernels;
+  }
 };
 
 // For rows of that shape and labels below `classes`. kInvalidArgument: the
 // layers do not fit them, or replicas keep more for themselves than can go
-// round in a step; kUnavailable: the device does not open. REQUIRES: a place
-// where the options say a device.
+// round in a step, or the options say a device and there is no place for it;
+// kUnavailable: the device does not open.
 Result<JobModel> BuildJobModel(const JobSpec& job, const RowShape& row,
                                uint32_t classes, const KernelOptions& options,
                                const gpu::DevicePlace& place = {});

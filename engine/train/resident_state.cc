@@ -42,11 +42,7 @@ ResidentState::ResidentState(TrainState& state, const Kernels& kernels)
 
 ResidentState::~ResidentState() {
   if (on_host()) return;
-  if (newest_there_ && !kernels_.status().ok()) {
-    state_.Lost();
-  } else {
-    BringBack();
-  }
+  if (newest_there_ && !Download().ok()) state_.Lost();
   state_.KeptBy(nullptr);
 }
 
@@ -60,13 +56,17 @@ std::span<const std::span<float>> ResidentState::Newest() {
   return there_;
 }
 
-void ResidentState::BringBack() {
-  if (on_host() || !newest_there_) return;
+Status ResidentState::Download() {
   for (size_t i = 0; i < here_.size(); ++i) {
     memory_.Download(here_[i].data(), there_[i].data(), here_[i].size_bytes());
   }
+  return kernels_.status();
+}
+
+void ResidentState::BringBack() {
+  if (on_host() || !newest_there_) return;
+  const Status status = Download();
   // Whoever asks has no way to hear of it, and must not see what is not so.
-  const Status status = kernels_.status();
   CHECK(status.ok(), status.message());
   newest_there_ = false;
 }

@@ -43,6 +43,7 @@ class ResidentState final : public TrainState::Keeper {
 
  private:
   std::span<const std::span<float>> Newest();
+  Status Download();
   bool on_host() const { return memory_.kind() == MemoryKind::kHost; }
 
   TrainState& state_;

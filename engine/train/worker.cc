@@ -71,6 +71,8 @@ SaveWays Worker::MakeSaves() {
 // before this worker says that it has left. False: it hangs.
 bool Worker::EndSave() {
   if (!beside_ || !beside_->is_under_way()) return true;
+  // The others need not wait for it to learn that this worker goes.
+  if (parts_.session) parts_.session->Abandon();
   const Duration bound = options_.cluster.save_timeout;
   if (parts_.rejoins()) parts_.reporter.Progress({.saving = bound});
   const bool ended = beside_->EndTask();
@@ -139,8 +141,9 @@ bool Worker::MayRejoin(const Status& status) const {
                      status.code() == Code::kDeadlineExceeded) &&
                     (!parts_.session || parts_.session->ring().is_broken());
   const bool all_said = !loop_memory_ || loop_memory_->all_said;
+  // With a device goes what it kept of the state.
   return parts_.rejoins() && lost && all_said && !forming_.state_is_void() &&
-         world_.clock.Now() < meet_by_;
+         parts_.built.kernels->status().ok() && world_.clock.Now() < meet_by_;
 }
 
 // Ends the generation for this worker, which keeps its state: it is wholly

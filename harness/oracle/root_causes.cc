@@ -1,7 +1,9 @@
 #include "harness/oracle/root_causes.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
+#include <string_view>
 
 #include "harness/oracle/fault_traits.h"
 
@@ -83,8 +85,15 @@ bool TrainsAfter(const Firing& firing) {
 // Whether the task that it brought to a stand may have been a save's own, which
 // training does not wait for.
 bool IsBesideTheTraining(const Firing& firing, const RunSetup& setup) {
+  // What of a save, or of the store, training waits for all the same.
+  constexpr std::array<std::string_view, 6> kInTheTraining = {
+      "ckpt.begin", "ckpt.copy",   "ckpt.agree",
+      "ckpt.load",  "ckpt.reject", "ckpt.backup"};
   const RecordFault& fault = *firing.fault;
-  return setup.saves_beside && fault.point.starts_with("ckpt.") &&
+  const bool waits = std::ranges::any_of(
+      kInTheTraining,
+      [&](std::string_view name) { return fault.point.starts_with(name); });
+  return setup.saves_beside && fault.point.starts_with("ckpt.") && !waits &&
          (fault.kind == "hang" || fault.kind == "slow");
 }
 

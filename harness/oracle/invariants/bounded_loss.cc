@@ -152,17 +152,21 @@ std::optional<uint64_t> UnfinishedSave(const Generation& generation) {
 }
 
 // Steps that were taken while the newest save was under way: where training
-// does not wait for it. Where the generation had carried on from memory, the
-// save that the one before it left unfinished was the newest until then.
+// does not wait for it, up to the next one that is due, which does. Where the
+// generation had carried on from memory, the save that the one before it left
+// unfinished was the newest until then.
 uint64_t StepsBesideSaves(const Evidence& evidence, const Redone& redone) {
   if (!evidence.record.setup.saves_beside) return 0;
+  const uint64_t interval = evidence.record.setup.save_interval_steps;
   uint64_t steps = 0;
   auto at = evidence.generations.find(redone.of);
   while (true) {
     const Generation& generation = at->second;
     const std::optional<uint64_t> begun = UnfinishedSave(generation);
     const uint64_t last = std::min(generation.last_step, redone.to);
-    if (begun && *begun > redone.from && *begun < last) steps += last - *begun;
+    if (begun && *begun > redone.from && *begun < last) {
+      steps += std::min(last - *begun, interval);
+    }
     const bool from_memory = generation.carried_on || !generation.has_started();
     if (!from_memory || at == evidence.generations.begin()) return steps;
     --at;

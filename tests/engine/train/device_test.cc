@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/gpu/emulated_device.h"
+#include "engine/train/job_model.h"
 #include "tests/engine/train/guarded_device.h"
 #include "tests/engine/train/training_fixture.h"
 
@@ -155,6 +156,44 @@ TEST(DeviceTest, ADeviceThatFailsInAPassEndsTheLifeAndTheNextOneGoesOn) {
 
 TEST(DeviceTest, ADeviceThatFailsInAnUpdateEndsTheLifeAndTheNextOneGoesOn) {
   ExpectRecoveryFrom(FailingDevice<15>());
+}
+
+// Two workers share it: who hears of it from the other one has nothing left to
+// rejoin with.
+TEST(DeviceTest, ADeviceThatFailsUnderTwoWorkersEndsBothLives) {
+  static int looks_left = 0;
+  static const gpu::DeviceApi api = [] {
+    gpu::DeviceApi table = GuardedDevice();
+    table.failure = [](gpu::Device*) {
+      return --looks_left < 0 ? "unspecified launch failure" : "";
+    };
+    return table;
+  }();
+  TrainOptions options = OnDevice(SmallRun());
+  options.digest_every = 0;
+  options.cluster.on_loss = OnLoss::kRejoin;
+  for (int look = 1; look < 16; ++look) {  // before the first save
+    looks_left = look;
+    TrainingFixture fixture;
+    fixture.ComputeOn(api);
+    EXPECT_TRUE(fixture.Run(2, options).AllExitedWith(WorkerExit::kLostWorker))
+        << look;
+  }
+}
+
+// The ring adds up what lies in the program's memory.
+TEST(DeviceTest, WhatTheHostAddsUpItAddsUpItself) {
+  const TrainOptions options = OnDevice(SmallRun());
+  const auto built = BuildJobModel(options.job, {.height = 7, .width = 7}, 10,
+                                   options.kernels, {.api = &GuardedDevice()});
+  ASSERT_TRUE(built.ok()) << built.status().ToString();
+  EXPECT_EQ(built->kernels->memory().kind(), MemoryKind::kDevice);
+  EXPECT_EQ(built->for_host().memory().kind(), MemoryKind::kHost);
+  EXPECT_EQ(
+      BuildJobModel(options.job, {.height = 7, .width = 7}, 10, options.kernels)
+          .status()
+          .code(),
+      Code::kInvalidArgument);
 }
 
 TEST(DeviceTest, WithoutMemoryTheWorkerSaysSoAndLeaves) {

@@ -232,6 +232,15 @@ TEST(BoundedLossTest, NoOtherStepsAreExcusedByASaveUnderWay) {
   EXPECT_EQ(Breaches(none, "bounded-loss"), 1u);
 }
 
+// The next save that is due waits for it.
+TEST(BoundedLossTest, NoMoreThanAnIntervalIsExcusedByASaveUnderWay) {
+  Record record = RunThatLostASaveUnderWay();
+  EventOf(record, 0, 1, K::kSaveBegin, 1).step = 3;
+  EXPECT_EQ(Breaches(record, "bounded-loss"), 0u);
+  record.setup.save_interval_steps = 1;
+  EXPECT_EQ(Breaches(record, "bounded-loss"), 1u);
+}
+
 TEST(BoundedLossTest, AFailedSaveOfTheNewGenerationExcusesNoLossOfTheOld) {
   Record record = RecoveredRun();
   record.setup.save_interval_steps = 1;
