@@ -92,10 +92,8 @@ Status CheckExport(Storage& storage, const std::string& directory) {
 
 // Retention would take it for a checkpoint, or remove it with one.
 Status CheckIsOutsideOfCheckpoints(Storage& storage, const ExportPlace& place) {
-  const size_t slash = place.whole.rfind('/');
   const std::string_view name =
-      std::string_view(place.whole)
-          .substr(slash == std::string::npos ? 0 : slash + 1);
+      std::string_view(place.whole).substr(place.whole.rfind('/') + 1);
   if (ParseEntryName(name).kind != EntryKind::kOther) {
     return InvalidArgument(
         fmt::format("{}: expected a name that no checkpoint has", place.whole));

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/engine/train/one_error_in_a_save.h"
 #include "tests/engine/train/training_fixture.h"
 
 namespace gauntlet {
@@ -131,29 +132,8 @@ TEST(AsyncSaveTest, OneCopyOfTheOwnPartIsAllTheMemoryItTakes) {
   EXPECT_THAT(alone.lines, Contains(HasSubstr("from a copy of")));
 }
 
-// Each operation of a save, on either rank, fails once.
 TEST(AsyncSaveTest, OneErrorInASaveCostsThatSaveAtMost) {
-  const std::string golden = UndisturbedDigest(SmallRun());
-  for (const PointInfo& info : AllPoints()) {
-    if (info.point < Point::kSaveBegin || info.point > Point::kSaveEnd)
-      continue;
-    for (const int worker : {0, 1}) {
-      const FaultPlan plan = {
-          .faults = {{.id = "full",
-                      .site = {.worker = worker, .point = info.point},
-                      .kind = FaultKind::kErrno,
-                      .with = {.error = ENOSPC}}}};
-      const LifeOutcome outcome = TrainingFixture().Run(2, AsyncRun(), plan);
-      const std::string where =
-          fmt::format("{} on worker {}: {} / {}", info.name, worker,
-                      outcome.reasons[0], outcome.reasons[1]);
-      EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kDone)) << where;
-      ASSERT_TRUE(outcome.result) << where;
-      EXPECT_EQ(outcome.result->digest, golden) << where;
-      EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged).size(), Ge(4u))
-          << where;
-    }
-  }
+  ExpectOneErrorCostsOneSave(AsyncRun());
 }
 
 TEST(AsyncSaveTest, AFailedSaveIsToldBeforeTheNextOneIsDue) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/train/collective_save.h"
+#include "tests/engine/train/one_error_in_a_save.h"
 #include "tests/engine/train/training_fixture.h"
 
 namespace gauntlet {
@@ -144,30 +145,8 @@ TEST(SaveTest, AStoppedRunKeepsItsBackup) {
   EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged), ElementsAre(5, 7));
 }
 
-// Each operation of a save, on either rank, fails once: that save is void at
-// most, and the run goes on as if nothing had been.
 TEST(SaveTest, OneErrorInASaveCostsThatSaveAtMost) {
-  const std::string golden = UndisturbedDigest(SmallRun());
-  for (const PointInfo& info : AllPoints()) {
-    if (info.point < Point::kSaveBegin || info.point > Point::kSaveEnd)
-      continue;
-    for (const int worker : {0, 1}) {
-      const FaultPlan plan = {
-          .faults = {{.id = "full",
-                      .site = {.worker = worker, .point = info.point, .hit = 1},
-                      .kind = FaultKind::kErrno,
-                      .with = {.error = ENOSPC}}}};
-      const LifeOutcome outcome = TrainingFixture().Run(2, SmallRun(), plan);
-      const std::string where =
-          fmt::format("{} on worker {}: {} / {}", info.name, worker,
-                      outcome.reasons[0], outcome.reasons[1]);
-      EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kDone)) << where;
-      ASSERT_TRUE(outcome.result) << where;
-      EXPECT_EQ(outcome.result->digest, golden) << where;
-      EXPECT_GE(outcome.StepsOf(EventKind::kSaveAcknowledged).size(), 4u)
-          << where;
-    }
-  }
+  ExpectOneErrorCostsOneSave(SmallRun());
 }
 
 FaultPlan FullDisk(FaultTimes times) {
