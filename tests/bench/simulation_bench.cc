@@ -5,6 +5,7 @@
 
 #include "engine/check.h"
 #include "harness/explore/laboratory.h"
+#include "harness/explore/random_plan.h"
 #include "tests/bench/bench_cases.h"
 #include <fmt/format.h>
 
@@ -61,7 +62,42 @@ void BM_Lives(benchmark::State& state, std::vector<Fault> (*faults)()) {
       benchmark::Counter(virtual_seconds, benchmark::Counter::kIsRate);
 }
 
+// Plans as `explore` draws them, of which three faults fired: most restart the
+// cluster less often than kThreeRestarts.
+std::vector<FaultPlan> RandomPlans(Laboratory& laboratory, const Case& setup) {
+  constexpr size_t kPlans = 500;
+  PlanSpace space = SpaceOf(setup);
+  space.max_faults = 3;
+  std::vector<FaultPlan> plans;
+  for (uint64_t number = 0; plans.size() < kPlans; ++number) {
+    FaultPlan plan = RandomPlan(space, /*seed=*/1, number);
+    if (plan.faults.size() < 3) continue;
+    const Trial trial = laboratory.Try(plan);
+    CHECK(trial.wrong.empty(), fmt::format("case {} has to hold", number));
+    if (trial.record.faults.size() == 3) plans.push_back(std::move(plan));
+  }
+  return plans;
+}
+
+void BM_RandomLives(benchmark::State& state) {
+  References references("", "bench");
+  const Case setup = SetupsOf(LivesCase()).front();
+  Laboratory laboratory = Laboratory::Make(setup, references).value();
+  const std::vector<FaultPlan> plans = RandomPlans(laboratory, setup);
+  size_t next = 0;
+  uint64_t restarts = 0;
+  for (auto _ : state) {
+    const Trial trial = laboratory.Try(plans[next++ % plans.size()]);
+    CHECK(trial.wrong.empty(), "a run that is timed has to hold");
+    restarts += trial.verdict.facts.restarts;
+  }
+  const auto runs = static_cast<double>(state.iterations());
+  state.counters["runs"] = benchmark::Counter(runs, benchmark::Counter::kIsRate);
+  state.counters["restarts_a_run"] = static_cast<double>(restarts) / runs;
+}
+
 BENCHMARK_CAPTURE(BM_Lives, undisturbed, &NoFault);
+BENCHMARK(BM_RandomLives);
 BENCHMARK_CAPTURE(BM_Lives, three_faults, &ThreeFaults);
 BENCHMARK_CAPTURE(BM_Lives, hang, &Hang);
 BENCHMARK_CAPTURE(BM_Lives, preemption, &Preemption);
