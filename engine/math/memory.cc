@@ -1,7 +1,7 @@
 #include "engine/math/memory.h"
 
-#include <cstdlib>
 #include <cstring>
+#include <new>
 
 namespace gauntlet {
 namespace {
@@ -9,14 +9,11 @@ namespace {
 class ProcessMemory final : public Memory {
  public:
   MemoryKind kind() const override { return MemoryKind::kHost; }
+  // Where there is none, what std::set_new_handler was told is done.
   void* Allocate(size_t bytes) override {
-    constexpr size_t kAlignment = 64;
-    void* const memory = std::aligned_alloc(
-        kAlignment, (bytes + kAlignment) / kAlignment * kAlignment);
-    CHECK(memory != nullptr, "out of memory for an array");
-    return memory;
+    return ::operator new(bytes, kAlignment);
   }
-  void Release(void* memory) override { std::free(memory); }
+  void Release(void* memory) override { ::operator delete(memory, kAlignment); }
   void Upload(void* to, const void* from, size_t bytes) override {
     Move(to, from, bytes);
   }
@@ -31,6 +28,8 @@ class ProcessMemory final : public Memory {
   }
 
  private:
+  static constexpr std::align_val_t kAlignment{64};
+
   static void Move(void* to, const void* from, size_t bytes) {
     if (bytes > 0) std::memcpy(to, from, bytes);
   }

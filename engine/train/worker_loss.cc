@@ -28,7 +28,7 @@ std::string Describe(const Loss& loss) {
   if (loss.exited.code == ExitCode(WorkerExit::kLostWorker)) {
     return fmt::format("worker {} cannot go on: {}", loss.worker,
                        loss.failure.empty()
-                           ? "another worker or the disk failed"
+                           ? "another worker, the disk or memory failed"
                            : loss.failure);
   }
   const std::string text = fmt::format("worker {} exited with code {}",

@@ -27,8 +27,9 @@ constexpr std::array kExitCodes = {
                  "the one that ckpt is asked for is damaged; evaluate --once: "
                  "there is none to load"},
     ExitCodeInfo{ExitCode::kLostWorker,
-                 "a worker of a cluster lost another one, the disk failed, or "
-                 "nothing could be saved on a notice: start all of them again"},
+                 "a worker of a cluster lost another one, the disk failed, "
+                 "memory ran out, or nothing could be saved on a notice: start "
+                 "all of them again"},
     ExitCodeInfo{ExitCode::kInterrupted,
                  "interrupted: Ctrl-C or SIGTERM to run, explore or replay, a "
                  "second one to train (the first saves)"},

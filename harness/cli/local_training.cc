@@ -89,14 +89,22 @@ Status EnsureDirectory(Storage& storage, const std::string& directory) {
   return made.code() == Code::kAlreadyExists ? OkStatus() : made;
 }
 
+// A store that is not there yet will be made.
+Status CheckStore(Storage& storage, const std::string& directory) {
+  if (directory.empty()) return OkStatus();
+  const Status listed = storage.List(directory).status();
+  return listed.code() == Code::kNotFound ? OkStatus()
+                                          : Annotate(listed, "--ckpt");
+}
+
 // What would otherwise be found out by each worker at once.
 Status CheckFiles(Storage& storage, const TrainCommand& command) {
   const DataSpec& data = command.options.job.data;
   if (data.kind != DataKind::kDigits) {
-    if (const auto found = storage.List(data.path); !found.ok()) {
-      return Annotate(found.status(), "--data");
-    }
+    RETURN_IF_ERROR(
+        Annotate(storage.List(data.path).status(), "the job's data"));
   }
+  RETURN_IF_ERROR(CheckStore(storage, command.options.checkpoint.directory));
   RETURN_IF_ERROR(EnsureDirectory(storage, command.events_directory));
   return EnsureDirectory(storage, command.logs_directory);
 }

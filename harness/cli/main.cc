@@ -17,6 +17,7 @@
 #include "harness/cli/help_command.h"
 #include "harness/cli/list_command.h"
 #include "harness/cli/local_training.h"
+#include "harness/cli/memory_limit.h"
 #include "harness/cli/model_commands.h"
 #include "harness/cli/replay_command.h"
 #include "harness/cli/run_command.h"
@@ -145,6 +146,8 @@ int Main(const std::vector<std::string>& arguments) {
   Console console{std::cout, std::cerr,
                   TerminalStyle(line->color, FactsOf(STDOUT_FILENO)),
                   TerminalStyle(line->color, FactsOf(STDERR_FILENO))};
+  EndWhereMemoryRunsOut(AwaitsNotices(line->command) ? ExitCode::kLostWorker
+                                                     : ExitCode::kNoVerdict);
   if (!AwaitsNotices(line->command)) ReleaseSignals();
   const int exit_code = std::visit(Execute{console}, line->command);
   std::cout.flush();

@@ -5,6 +5,7 @@ Each case is a command line of a person, and what they may expect of it.
 
 import json
 import os
+import resource
 import subprocess
 import sys
 
@@ -152,7 +153,34 @@ def a_damaged_checkpoint_is_exit_7(run):
                           "--no-progress").returncode, 7)
 
 
+def a_store_is_a_directory(run):
+    (run.directory / "file").write_text("")
+    says_one_line(run, 2, "--ckpt: file: ", "train", *SMALL, "--ckpt", "file")
+
+
+def memory_that_runs_out_is_said(run):
+    """A sanitizer reserves more than any limit, so its build has none."""
+    def limited(*arguments):
+        limit = 1 << 27
+        return subprocess.run(
+            [run.program, *arguments], cwd=run.directory, text=True,
+            stdin=subprocess.DEVNULL, capture_output=True, check=False,
+            timeout=DEADLINE_S, preexec_fn=lambda: resource.setrlimit(
+                resource.RLIMIT_AS, (limit, limit)))
+
+    if limited("--version").returncode != 0:
+        print("  not shown: the program does not start under a limit")
+        return
+    done = limited("train", "--preset", "cnn", "--batch", "4096",
+                   "--max-restarts", "0", "--no-progress")
+    expect_equal(f"exit code ({done.stderr})", done.returncode, 1)
+    expect("gauntlet: out of memory\n" in done.stderr, done.stderr)
+    expect("the disk or memory failed" in done.stderr, done.stderr)
+
+
 CHECKS = (
+    a_store_is_a_directory,
+    memory_that_runs_out_is_said,
     workers_and_a_cluster_are_one_too_many,
     scenarios_are_listed_from_here,
     an_export_says_that_it_needs_the_data,

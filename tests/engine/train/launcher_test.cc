@@ -411,7 +411,7 @@ TEST_F(LauncherTest, AHungWorkerThatTheOthersLostIsKilled) {
   });
   EXPECT_EQ(end.exit_code, 0);
   EXPECT_EQ(CountOf(WorkerSignal::kKill), 1u);
-  EXPECT_THAT(restarts_[0].reason, HasSubstr("another worker or the disk"));
+  EXPECT_THAT(restarts_[0].reason, HasSubstr("another worker, the disk"));
 }
 
 // SIGTERM before the worker could listen for it: it is gone, not leaving.
