@@ -8,6 +8,7 @@
 
 #include <cuda_runtime.h>
 
+#include "engine/gpu/cublas_products.h"
 #include "engine/gpu/cuda_entry.h"
 #include "engine/gpu/device_table.h"
 
@@ -32,6 +33,8 @@ struct Device {
   cudaStream_t stream = nullptr;
   float* scratch = nullptr;
   size_t scratch_floats = 0;
+  CublasApi cublas;
+  void* cublas_handle = nullptr;  // null: products are ours
   DeviceText failed;
 
   bool ready() const { return failed.text[0] == '\0'; }
@@ -87,6 +90,23 @@ struct Device {
     Check("launch", cudaGetLastError());
   }
 
+  void Multiply(const Product& p) {
+    if (cublas_handle == nullptr) {
+      Operations<Device>(*this).MatMul(p);
+      return;
+    }
+    if (!Use()) return;
+    const int error = MultiplyByCublas(cublas, cublas_handle, p);
+    if (error != 0) {
+      std::snprintf(failed.text, sizeof failed.text, "cuBLAS: error %d", error);
+      return;
+    }
+    if (p.bias != nullptr) {
+      RunElements(this, AddBiasOperation{p.bias, p.shape.n, p.c, p.ldc},
+                  p.shape.m * p.shape.n);
+    }
+  }
+
   void Move(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
     if (bytes == 0 || !Use()) return;
     Check("copy", cudaMemcpyAsync(to, from, bytes, kind, stream));
@@ -120,6 +140,9 @@ bool Describe(int index, DeviceInfo* info, DeviceText* why) {
 
 void Close(Device* device) {
   cudaSetDevice(device->index);
+  if (device->cublas_handle != nullptr) {
+    device->cublas.destroy(device->cublas_handle);
+  }
   if (device->stream != nullptr) {
     cudaStreamSynchronize(device->stream);
     cudaStreamDestroy(device->stream);
@@ -148,6 +171,27 @@ Device* Open(int index, DeviceText* why) {
   *why = device->failed;
   Close(device);
   return nullptr;
+}
+
+bool UseLibrary(Device* device, LibraryProducts products, DeviceText* why) {
+  if (!device->Use()) {
+    *why = device->failed;
+    return false;
+  }
+  CublasApi api;
+  if (!OpenCublas(&api, why)) return false;
+  void* handle = nullptr;
+  int error = api.create(&handle);
+  if (error == 0) error = api.set_stream(handle, device->stream);
+  if (error == 0) error = api.set_math_mode(handle, CublasModeOf(products));
+  if (error != 0) {
+    if (handle != nullptr) api.destroy(handle);
+    std::snprintf(why->text, sizeof why->text, "cuBLAS: error %d", error);
+    return false;
+  }
+  device->cublas = api;
+  device->cublas_handle = handle;
+  return true;
 }
 
 const char* Failure(Device* device) {
@@ -193,6 +237,8 @@ DeviceApi Table() {
     device->Check("clear", cudaMemsetAsync(to, 0, bytes, device->stream));
   };
   AddOperations<Device>(api);
+  api.use_library = UseLibrary;
+  api.mat_mul = [](Device* device, const Product& p) { device->Multiply(p); };
   return api;
 }
 

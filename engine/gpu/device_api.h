@@ -19,7 +19,7 @@
 namespace gauntlet::gpu {
 
 // Of this table and of all that its functions take.
-inline constexpr uint32_t kDeviceAbi = 1;
+inline constexpr uint32_t kDeviceAbi = 2;
 
 struct Device;  // whoever made the table knows what it is
 
@@ -32,6 +32,10 @@ struct DeviceInfo {
   uint32_t multiprocessors = 0;
   uint32_t capability = 0;  // 90: 9.0
 };
+
+// Of another library, whose bits are its own. kTensorFloat32: of factors that
+// are cut to 10 bits behind the point.
+enum class LibraryProducts : uint8_t { kFloat32, kTensorFloat32 };
 
 struct ConvolutionArrays {
   numerics::ConvolutionShape shape;
@@ -91,6 +95,9 @@ struct DeviceApi {
   void (*download)(Device*, void* to, const void* from, size_t bytes);
   void (*copy)(Device*, void* to, const void* from, size_t bytes);
   void (*clear)(Device*, void* to, size_t bytes);  // +0
+
+  // From now on mat_mul is another library's. False, and why: there is none.
+  bool (*use_library)(Device*, LibraryProducts, DeviceText* why);
 
   // The operations of Kernels (engine/math/kernels.h).
   void (*mat_mul)(Device*, const Product&);

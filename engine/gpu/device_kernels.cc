@@ -231,14 +231,23 @@ class DeviceKernels final : public Kernels {
 }  // namespace
 
 gauntlet::Result<std::unique_ptr<Kernels>> OpenDevice(const DeviceApi& api,
-                                                      int index) {
+                                                      int index, Math math) {
   DeviceText why;
   Device* const device = api.open(index, &why);
   if (device == nullptr) {
     return Unavailable(fmt::format("{} device {}: {}", api.name, index,
                                    std::string_view(why.text)));
   }
-  return KernelsOn(api, device);
+  OpenedDevice opened(device, CloseDevice{&api});
+  if (math != Math::kCanonical &&
+      !api.use_library(device,
+                       math == Math::kFast ? LibraryProducts::kFloat32
+                                           : LibraryProducts::kTensorFloat32,
+                       &why)) {
+    return InvalidArgument(fmt::format("--math {}: {}", MathName(math),
+                                       std::string_view(why.text)));
+  }
+  return KernelsOn(api, opened.release());
 }
 
 std::unique_ptr<Kernels> KernelsOn(const DeviceApi& api, Device* device) {

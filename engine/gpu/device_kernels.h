@@ -17,9 +17,11 @@ struct DevicePlace {
 };
 
 // On the device of that index. kUnavailable: the device does not open, and why.
+// kInvalidArgument: it has no such products.
 // Labels are not looked at: who brings them here knows that they are below the
 // number of classes. `api` outlives the kernels.
-Result<std::unique_ptr<Kernels>> OpenDevice(const DeviceApi& api, int index);
+Result<std::unique_ptr<Kernels>> OpenDevice(const DeviceApi& api, int index,
+                                            Math math = Math::kCanonical);
 
 // On a device that `api` has opened; the kernels close it.
 std::unique_ptr<Kernels> KernelsOn(const DeviceApi& api, Device* device);

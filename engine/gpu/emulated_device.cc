@@ -106,6 +106,10 @@ DeviceApi Table() {
   api.open = Open;
   api.close = Close;
   api.failure = [](Device* device) { return device->failed; };
+  api.use_library = [](Device*, LibraryProducts, DeviceText* why) {
+    std::strcpy(why->text, "the emulated device has no library's products");
+    return false;
+  };
   api.allocate = [](Device* device, size_t bytes) {
     return device->Allocate(bytes);
   };

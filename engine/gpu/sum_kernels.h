@@ -52,6 +52,19 @@ struct AddChunksOperation {
   }
 };
 
+// An index stands for an element of c, rows of `columns`.
+struct AddBiasOperation {
+  const float* bias;  // of a column
+  size_t columns;
+  float* c;
+  size_t ldc;
+  GAUNTLET_KERNEL void operator()(size_t i) const {
+    const size_t column = i % columns;
+    float& element = c[i / columns * ldc + column];
+    element = element + bias[column];
+  }
+};
+
 enum class Terms : uint8_t { kValues, kSquares };
 
 // sums[chunk] = the chunk of x; a thread a chunk. What is read goes through

@@ -438,7 +438,7 @@ class CpuKernels final : public Kernels {
   }
 
   void Compute(const Product& part, int thread) const {
-    if (math_ == Math::kFast) {
+    if (math_ != Math::kCanonical) {
       EigenProductFor(isa_)(part);
       return;
     }
@@ -488,6 +488,18 @@ std::string_view IsaName(Isa isa) {
   return "unknown";
 }
 
+std::string_view MathName(Math math) {
+  switch (math) {
+    case Math::kCanonical:
+      return "canonical";
+    case Math::kFast:
+      return "fast";
+    case Math::kFastTf32:
+      return "fast-tf32";
+  }
+  return "unknown";
+}
+
 std::string_view DeviceKindName(DeviceKind kind) {
   switch (kind) {
     case DeviceKind::kCpu:
@@ -522,6 +534,11 @@ Result<std::unique_ptr<Kernels>> Kernels::Create(const KernelOptions& options) {
     return InvalidArgument(fmt::format(
         "instruction set: {} was asked for, this machine's best is {}",
         IsaName(options.isa), IsaName(Best())));
+  }
+  if (options.math == Math::kFastTf32) {
+    return InvalidArgument(
+        "math fast-tf32: expected a CUDA device, the CPU has no "
+        "TensorFloat-32");
   }
   RETURN_IF_ERROR(CheckFloatEnvironment());
   const Isa isa = options.isa == Isa::kAuto ? Best() : options.isa;

@@ -21,10 +21,12 @@ enum class Isa : uint8_t { kAuto, kScalar, kAvx2, kAvx512 };
 std::string_view IsaName(Isa isa);
 std::optional<Isa> FindIsa(std::string_view name);
 
-// kFast: Eigen's own products, compiled for the same instruction set, whose
-// bits depend on shape, threads and machine. A negative control and a
-// yardstick, outside the contract.
-enum class Math : uint8_t { kCanonical, kFast };
+// kFast: the products of another library, Eigen's for the same instruction set
+// or cuBLAS's on a GPU, whose bits depend on shape, threads and machine. A
+// negative control and a yardstick, outside the contract. kFastTf32: cuBLAS's
+// in TensorFloat-32.
+enum class Math : uint8_t { kCanonical, kFast, kFastTf32 };
+std::string_view MathName(Math math);
 
 // What computes. kAuto: a GPU where there is one; it is settled before anybody
 // computes. kEmulated: a GPU's kernels on the CPU, slowly, to see what they do.

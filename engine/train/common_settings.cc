@@ -25,7 +25,8 @@ constexpr std::array<std::string_view, 3> kAtSuccess = {"keep", "delete",
 constexpr std::array<std::string_view, 2> kAtNotice = {"save", "leave"};
 constexpr std::array<std::string_view, 2> kOnLoss = {"leave", "rejoin"};
 constexpr std::array<std::string_view, 2> kYesNo = {"no", "yes"};
-constexpr std::array<std::string_view, 2> kMath = {"canonical", "fast"};
+constexpr std::array<std::string_view, 3> kMath = {"canonical", "fast",
+                                                   "fast-tf32"};
 
 struct Setting {
   std::string_view name;

@@ -16,7 +16,7 @@ Result<std::unique_ptr<Kernels>> MakeKernels(const KernelOptions& options,
         fmt::format("device: expected cpu where none was opened, found {}",
                     DeviceKindName(options.device)));
   }
-  return gpu::OpenDevice(*place.api, place.index);
+  return gpu::OpenDevice(*place.api, place.index, options.math);
 }
 
 }  // namespace
@@ -29,6 +29,7 @@ Result<JobModel> BuildJobModel(const JobSpec& job, const RowShape& row,
   if (built.kernels->memory().kind() != MemoryKind::kHost) {
     KernelOptions host = options;
     host.device = DeviceKind::kCpu;
+    host.math = Math::kCanonical;
     ASSIGN_OR_RETURN(built.host_kernels, Kernels::Create(host));
   }
   ASSIGN_OR_RETURN(built.model,

@@ -223,10 +223,9 @@ Result<PreemptionOptions> PreemptionFromJson(const Json& json) {
 }
 
 Json KernelsToJson(const KernelOptions& kernels) {
-  Json json = {
-      {"isa", IsaName(kernels.isa)},
-      {"threads", kernels.threads},
-      {"math", kernels.math == Math::kCanonical ? "canonical" : "fast"}};
+  Json json = {{"isa", IsaName(kernels.isa)},
+               {"threads", kernels.threads},
+               {"math", MathName(kernels.math)}};
   if (kernels.device != DeviceKind::kCpu) {
     json["device"] = DeviceKindName(kernels.device);
   }
@@ -242,8 +241,9 @@ Result<KernelOptions> KernelsFromJson(const Json& json) {
                                  {IsaName(Isa::kAvx2), Isa::kAvx2},
                                  {IsaName(Isa::kAvx512), Isa::kAvx512}});
   kernels.threads = static_cast<int>(fields.Integer("threads", 1, 256));
-  kernels.math = fields.Choice<Math>(
-      "math", {{"canonical", Math::kCanonical}, {"fast", Math::kFast}});
+  kernels.math = fields.Choice<Math>("math", {{"canonical", Math::kCanonical},
+                                              {"fast", Math::kFast},
+                                              {"fast-tf32", Math::kFastTf32}});
   if (fields.Maybe("device") != nullptr) {
     kernels.device = fields.Choice<DeviceKind>(
         "device",

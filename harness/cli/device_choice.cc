@@ -6,20 +6,25 @@
 #include <fmt/ostream.h>
 
 namespace gauntlet {
+namespace {
 
-Status SettleDevice(KernelOptions& options, Console& console) {
-  if (options.device == DeviceKind::kCpu) return OkStatus();
+// What computes has the products that were asked for.
+Status CheckMath(const KernelOptions& options) {
+  const DeviceKind device = options.device;
+  const bool has_them =
+      options.math == Math::kCanonical || device == DeviceKind::kCuda ||
+      (options.math == Math::kFast && device == DeviceKind::kCpu);
+  if (has_them) return OkStatus();
+  return InvalidArgument(fmt::format(
+      "--math {}: expected --device cuda{} beside it, found {}",
+      MathName(options.math), options.math == Math::kFast ? " or cpu" : "",
+      DeviceKindName(device)));
+}
+
+// Of kAuto, what is there.
+Status Choose(KernelOptions& options, Console& console) {
   const bool automatic = options.device == DeviceKind::kAuto;
-  if (options.math == Math::kFast) {
-    if (!automatic) {
-      return InvalidArgument(
-          "--math fast: expected --device cpu beside it: products of another "
-          "library are the CPU's only");
-    }
-    options.device = DeviceKind::kCpu;
-    return OkStatus();
-  }
-  if (options.device == DeviceKind::kEmulated) return OkStatus();
+  if (!automatic && options.device != DeviceKind::kCuda) return OkStatus();
   const Status cuda = OpenCuda().status();
   if (!automatic) {
     return cuda.ok() ? cuda
@@ -30,6 +35,13 @@ Status SettleDevice(KernelOptions& options, Console& console) {
              cuda.ok() ? "cuda" : fmt::format("cpu ({})", cuda.message()));
   console.err << std::flush;
   return OkStatus();
+}
+
+}  // namespace
+
+Status SettleDevice(KernelOptions& options, Console& console) {
+  RETURN_IF_ERROR(Choose(options, console));
+  return CheckMath(options);
 }
 
 Result<gpu::DevicePlace> PlaceOnDevice(const KernelOptions& options,

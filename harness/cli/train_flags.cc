@@ -95,10 +95,13 @@ void AddMachineFlags(Flags& flags, TrainFlags& told) {
                                             {"scalar", Isa::kScalar},
                                             {"avx2", Isa::kAvx2},
                                             {"avx512", Isa::kAvx512}}));
-  flags.Value({"--math", "NAME",
-               "canonical, or fast: other bits on other machines (canonical)"},
-              ReadChoice<Math>(kernels.math, {{"canonical", Math::kCanonical},
-                                              {"fast", Math::kFast}}));
+  flags.Value(
+      {"--math", "NAME",
+       "canonical; fast: another library's products, with bits of their "
+       "own; fast-tf32: those of a GPU's TensorFloat-32 (canonical)"},
+      ReadChoice<Math>(kernels.math, {{"canonical", Math::kCanonical},
+                                      {"fast", Math::kFast},
+                                      {"fast-tf32", Math::kFastTf32}}));
   flags.Value({"--device", "NAME",
                "cpu, cuda, auto (cuda where there is one), or emulated: cuda's "
                "kernels on the CPU, slowly; same bits (cpu)"},
@@ -381,11 +384,13 @@ Result<TrainCommand> CommandOf(TrainFlags told) {
                    JobOf(told.job, command.launcher.workers));
   RETURN_IF_ERROR(CheckStart(command.options.start));
   TakeHorizon(told, command.options.horizon);
-  if (command.options.kernels.math == Math::kFast &&
+  if (const Math math = command.options.kernels.math;
+      math != Math::kCanonical &&
       !command.options.checkpoint.directory.empty()) {
-    return InvalidArgument(
-        "--math fast: expected no --ckpt beside it (its bits are outside the "
-        "contract, so no run could go on from them)");
+    return InvalidArgument(fmt::format(
+        "--math {}: expected no --ckpt beside it (its bits are outside the "
+        "contract, so no run could go on from them)",
+        MathName(math)));
   }
   RETURN_IF_ERROR(CheckStore(told));
   RETURN_IF_ERROR(TakeStore(told.store, command.options.checkpoint));

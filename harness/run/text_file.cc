@@ -1,5 +1,7 @@
 #include "harness/run/text_file.h"
 
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 
 #include <fmt/format.h>
@@ -20,11 +22,13 @@ std::string ReadTextFile(const std::filesystem::path& path) {
 
 Status WriteTextFile(const std::filesystem::path& path,
                      const std::string& text) {
+  errno = 0;
   std::ofstream file(path, std::ios::binary);
   file << text;
   file.close();
   if (!file) {
-    return IoError(fmt::format("{}: cannot be written", path.string()));
+    return IoError(fmt::format("{}: cannot be written: {}", path.string(),
+                               std::strerror(errno)));
   }
   return OkStatus();
 }

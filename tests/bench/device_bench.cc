@@ -1,20 +1,22 @@
-// Products on the device of this machine, beside cuBLAS's in fp32 without
-// TF32, which is opened where there is one. Prints TFLOP/s of both and their
-// ratio; without a device it says so and ends with 6.
+// The device of this machine beside the library's products on it, cuBLAS in
+// fp32 without TF32: products, and whole steps of the mlp job. Prints both and
+// their ratio; without a device it says so and ends with 6.
 #include <chrono>
 #include <cstdio>
+#include <memory>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/gpu/device_kernels.h"
+#include "engine/job/job.h"
+#include "engine/model/model.h"
+#include "engine/model/optimizer.h"
 #include "engine/real/cuda_plugin.h"
-#include <dlfcn.h>
 
 namespace gauntlet {
 namespace {
-
-constexpr int kRounds = 20;
 
 struct Form {
   const char* name;
@@ -25,55 +27,32 @@ constexpr Form kForms[] = {{"NN", Transpose::kNo, Transpose::kNo},
                            {"TN", Transpose::kYes, Transpose::kNo},
                            {"NT", Transpose::kNo, Transpose::kYes}};
 
-// cuBLAS by its C names; columns lie where our rows do, so c^T = b^T a^T.
-class Cublas {
- public:
-  explicit Cublas(void* library)
-      : sgemm_(reinterpret_cast<Sgemm*>(dlsym(library, "cublasSgemm_v2"))) {
-    const auto create =
-        reinterpret_cast<int (*)(void**)>(dlsym(library, "cublasCreate_v2"));
-    if (create == nullptr || create(&handle_) != 0) handle_ = nullptr;
-  }
-  bool works() const { return handle_ != nullptr && sgemm_ != nullptr; }
-  void Multiply(const MatMulArgs& p) const {
-    const float one = 1.0f;
-    const float zero = 0.0f;
-    const auto size = [](size_t value) { return static_cast<int>(value); };
-    sgemm_(handle_, p.transpose_b == Transpose::kYes ? 1 : 0,
-           p.transpose_a == Transpose::kYes ? 1 : 0, size(p.n), size(p.m),
-           size(p.k), &one, p.b, size(p.ldb), p.a, size(p.lda), &zero, p.c,
-           size(p.ldc));
-  }
-
- private:
-  using Sgemm = int(void*, int, int, int, int, int, const float*, const float*,
-                    int, const float*, int, const float*, float*, int);
-  Sgemm* sgemm_;
-  void* handle_ = nullptr;
-};
-
-// All that was asked of the device, by whichever library, is done.
-using Wait = int();
-
-template <typename Multiply>
-double SecondsOf(Wait& wait, const Multiply& multiply) {
-  multiply();
-  wait();
+// Of one piece of work of many, until the device has done all of it.
+template <typename Work>
+double SecondsOf(const Kernels& kernels, int rounds, const Work& work) {
+  work();
+  static_cast<void>(kernels.status());
   const auto begin = std::chrono::steady_clock::now();
-  for (int i = 0; i < kRounds; ++i) multiply();
-  wait();
+  for (int i = 0; i < rounds; ++i) work();
+  static_cast<void>(kernels.status());
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
              .count() /
-         kRounds;
+         rounds;
 }
 
-void Bench(const Kernels& kernels, const Cublas* cublas, Wait& wait,
-           size_t size) {
-  Memory& memory = kernels.memory();
+std::vector<float> Values(size_t size) {
   std::mt19937 random(1);
   std::normal_distribution<float> normal;
-  std::vector<float> values(size * size);
+  std::vector<float> values(size);
   for (float& value : values) value = normal(random);
+  return values;
+}
+
+// `fast` may be null, here and below.
+void BenchProducts(const Kernels& own, const Kernels* fast, size_t size) {
+  constexpr int kRounds = 20;
+  Memory& memory = own.memory();
+  const std::vector<float> values = Values(size * size);
   MemoryArray<float> a(memory), b(memory), c(memory);
   for (MemoryArray<float>* array : {&a, &b, &c}) {
     array->Resize(values.size());
@@ -92,48 +71,96 @@ void Bench(const Kernels& kernels, const Cublas* cublas, Wait& wait,
                              .transpose_b = form.b,
                              .c = c.span().data(),
                              .ldc = size};
-    const double flops = 2.0 * static_cast<double>(size * size) *
-                         static_cast<double>(size) * 1e-12;
-    const double own = flops / SecondsOf(wait, [&] { kernels.MatMul(args); });
-    std::printf("%s %5zu: %6.2f TFLOP/s", form.name, size, own);
-    if (cublas != nullptr) {
-      const double theirs =
-          flops / SecondsOf(wait, [&] { cublas->Multiply(args); });
-      std::printf(", cuBLAS %6.2f, ratio %.3f", theirs, own / theirs);
+    const auto rate = [&](const Kernels& kernels) {
+      return 2e-12 * static_cast<double>(size * size) *
+             static_cast<double>(size) /
+             SecondsOf(kernels, kRounds, [&] { kernels.MatMul(args); });
+    };
+    const double ours = rate(own);
+    std::printf("%s %5zu: %6.2f TFLOP/s", form.name, size, ours);
+    if (fast != nullptr) {
+      const double theirs = rate(*fast);
+      std::printf(", cuBLAS %6.2f, ratio %.3f", theirs, ours / theirs);
     }
     std::printf("\n");
   }
 }
 
+// Forward, loss, backward and update, as a worker with one replica has them.
+double MillisecondsOfAStep(const Kernels& kernels, const JobSpec& job) {
+  constexpr int kRounds = 200;
+  auto built =
+      Model::Build(job.model, {.height = 28, .width = 28}, 10, kernels);
+  const std::unique_ptr<Model> model = std::move(built).value();
+  const auto optimizer = Optimizer::Build(job.optimizer, kernels);
+  const auto rows = static_cast<size_t>(job.batch);
+  const std::vector<float> features = Values(rows * 28 * 28);
+  const std::vector<uint8_t> labels(rows, 3);
+  std::vector<float> start(model->parameter_count());
+  model->Initialize(1, start);
+
+  Memory& memory = kernels.memory();
+  OptimizerState state = optimizer->InitialState(start.size());
+  std::vector<MemoryArray<float>> arrays;
+  for (size_t i = 0; i < 2 + state.slots.size(); ++i) {
+    arrays.emplace_back(memory).Resize(start.size());
+    memory.Clear(arrays[i].span().data(), arrays[i].span().size_bytes());
+  }
+  const std::span<float> parameters = arrays[0].span();
+  const std::span<float> gradients = arrays[1].span();
+  memory.Upload(parameters.data(), start.data(), parameters.size_bytes());
+  std::vector<std::span<float>> slots;
+  for (size_t i = 2; i < arrays.size(); ++i) slots.push_back(arrays[i].span());
+
+  uint64_t update = 0;
+  return 1e3 * SecondsOf(kernels, kRounds, [&] {
+           model->Gradients(parameters,
+                            {.features = features,
+                             .labels = labels,
+                             .loss_scale = 1.0f / static_cast<float>(rows)},
+                            gradients);
+           optimizer->Apply(update++, gradients, parameters,
+                            {.slots = slots, .scalars = state.scalars});
+         });
+}
+
+void BenchStep(const Kernels& own, const Kernels* fast) {
+  const JobSpec job = PresetJob("mlp").value();
+  const double ours = MillisecondsOfAStep(own, job);
+  std::printf("mlp step: %.3f ms", ours);
+  if (fast != nullptr) {
+    const double theirs = MillisecondsOfAStep(*fast, job);
+    std::printf(", --math fast %.3f ms, ratio %.3f", theirs, ours / theirs);
+  }
+  std::printf("\n");
+}
+
+Status RunDeviceBench(const gpu::DeviceApi& api) {
+  ASSIGN_OR_RETURN(const auto own, gpu::OpenDevice(api, 0));
+  const auto fast = gpu::OpenDevice(api, 0, Math::kFast);
+  if (!fast.ok()) std::printf("%s\n", fast.status().message().c_str());
+  const Kernels* const compared = fast.ok() ? fast->get() : nullptr;
+  for (const size_t size : {512, 1024, 2048, 4096, 8192}) {
+    BenchProducts(*own, compared, size);
+  }
+  BenchStep(*own, compared);
+  RETURN_IF_ERROR(own->status());
+  return fast.ok() ? (*fast)->status() : OkStatus();
+}
+
 }  // namespace
 
-int RunDeviceBench() {
+int Main() {
   const auto api = OpenCuda();
   if (!api.ok()) {
     std::printf("skipped: %s\n", api.status().message().c_str());
     return 6;
   }
-  const auto kernels = gpu::OpenDevice(**api, 0);
-  if (!kernels.ok()) {
-    std::printf("%s\n", kernels.status().message().c_str());
-    return 1;
-  }
-  void* library = dlopen("libcublas.so.13", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) library = dlopen("libcublas.so.12", RTLD_NOW);
-  const Cublas cublas(library);
-  const bool compare = cublas.works();
-  if (!compare) std::printf("no cuBLAS here\n");
-  // There is one: the device was opened with it.
-  const auto wait = reinterpret_cast<Wait*>(
-      dlsym(dlopen("libcuda.so.1", RTLD_NOW), "cuCtxSynchronize"));
-  for (const size_t size : {512, 1024, 2048, 4096, 8192}) {
-    Bench(**kernels, compare ? &cublas : nullptr, *wait, size);
-  }
-  const Status status = (*kernels)->status();
+  const Status status = RunDeviceBench(**api);
   if (!status.ok()) std::printf("%s\n", status.message().c_str());
   return status.ok() ? 0 : 1;
 }
 
 }  // namespace gauntlet
 
-int main() { return gauntlet::RunDeviceBench(); }
+int main() { return gauntlet::Main(); }

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 namespace gauntlet {
@@ -14,12 +15,15 @@ namespace {
 using ::testing::HasSubstr;
 
 TEST(CudaPluginTest, ALibraryOfAnotherBuildIsRefusedInOneLine) {
-  const struct {
+  struct Refused {
     const char* file;
-    const char* message;
-  } cases[] = {
-      {FAKE_DEVICE_OTHER_ABI, "expected interface 1, found another one"},
-      {FAKE_DEVICE_NEWER_ABI, "expected interface 1, found 1000"},
+    std::string message;
+  };
+  const std::string ours =
+      fmt::format("expected interface {}, found ", gpu::kDeviceAbi);
+  const Refused cases[] = {
+      {FAKE_DEVICE_OTHER_ABI, ours + "another one"},
+      {FAKE_DEVICE_NEWER_ABI, ours + "1000"},
       {FAKE_DEVICE_OTHER_NUMERICS, "version 1 of the numerics, found 1000"},
       {FAKE_DEVICE_WITHOUT_ENTRY, "expected a function gauntlet_cuda_device"}};
   for (const auto& c : cases) {

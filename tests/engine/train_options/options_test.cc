@@ -82,7 +82,7 @@ TrainOptions AnyOptions() {
       .isa =
           *rc::gen::element(Isa::kAuto, Isa::kScalar, Isa::kAvx2, Isa::kAvx512),
       .threads = *rc::gen::inRange(1, 257),
-      .math = *rc::gen::element(Math::kCanonical, Math::kFast),
+      .math = *rc::gen::element(Math::kCanonical, Math::kFast, Math::kFastTf32),
       .device = *rc::gen::element(DeviceKind::kCpu, DeviceKind::kCuda,
                                   DeviceKind::kEmulated)};
   options.digest_every = *rc::gen::arbitrary<uint64_t>();

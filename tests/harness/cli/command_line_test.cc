@@ -205,7 +205,7 @@ TEST(CommandLineTest, AMistakeIsOneLineThatNamesIt) {
        "train: --device: expected one of cpu, cuda, auto, emulated, found "
        "'gpu'"},
       {{"train", "--math", ""},
-       "train: --math: expected one of canonical, fast, found ''"},
+       "train: --math: expected one of canonical, fast, fast-tf32, found ''"},
       {{"train", "--every", "50"},
        "train: --every: expected --ckpt DIR beside it"},
       {{"train", "--ckpt", "c", "--every", "often"},

@@ -43,13 +43,17 @@ TEST_F(DeviceChoiceTest, CudaWhereThereIsNoneIsBadInput) {
   EXPECT_EQ(err_.str(), "");
 }
 
-TEST_F(DeviceChoiceTest, FastProductsAreTheCpusOnly) {
+TEST_F(DeviceChoiceTest, FastProductsAreOfWhatHasThem) {
   KernelOptions options = {.math = Math::kFast,
                            .device = DeviceKind::kEmulated};
-  EXPECT_THAT(Settle(options).message(), HasSubstr("expected --device cpu"));
-  options.device = DeviceKind::kAuto;
+  EXPECT_EQ(Settle(options).message(),
+            "--math fast: expected --device cuda or cpu beside it, found "
+            "emulated");
+  options.device = DeviceKind::kCpu;
   EXPECT_TRUE(Settle(options).ok());
-  EXPECT_EQ(options.device, DeviceKind::kCpu);
+  options.math = Math::kFastTf32;
+  EXPECT_EQ(Settle(options).message(),
+            "--math fast-tf32: expected --device cuda beside it, found cpu");
 }
 
 TEST_F(DeviceChoiceTest, EachWorkerHasAPlaceOnTheDeviceThatWasChosen) {
