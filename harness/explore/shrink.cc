@@ -248,6 +248,7 @@ void Shrinker::SimplifyParameters(size_t index) {
   reset(&FaultParameters::direction);
   reset(&FaultParameters::exit_code);
   reset(&FaultParameters::error);
+  reset(&FaultParameters::device_error);
   reset(&FaultParameters::then);
   reset(&FaultParameters::keep);
   reset(&FaultParameters::blocks);

@@ -113,7 +113,7 @@ int RunDeviceBench() {
     std::printf("skipped: %s\n", api.status().message().c_str());
     return 6;
   }
-  const auto kernels = gpu::OpenDevice(**api, 0);
+  const auto kernels = gpu::OpenDevice({.api = *api});
   if (!kernels.ok()) {
     std::printf("%s\n", kernels.status().message().c_str());
     return 1;

@@ -15,7 +15,7 @@ class TrainMemoTest : public testing::Test {
     const JobSpec job = PresetJob("tiny").value();
     kernels_ = std::move(Kernels::Create({.isa = Isa::kScalar})).value();
     plain_ = Build(job);
-    remembered_ = WithMemo(Build(job), {.high = 1}, memo_);
+    remembered_ = WithMemo(Build(job), *kernels_, {.high = 1}, memo_);
     parameters_.resize(plain_->parameter_count());
     plain_->Initialize(7, parameters_);
   }
@@ -102,7 +102,8 @@ TEST_F(TrainMemoTest, KnowsTheInitialParametersOfEachKey) {
 
 TEST_F(TrainMemoTest, ForgetsWhenItIsFull) {
   TrainMemo small(10'000);
-  const auto model = WithMemo(Build(PresetJob("tiny").value()), {}, small);
+  const auto model =
+      WithMemo(Build(PresetJob("tiny").value()), *kernels_, {}, small);
   const Pass first = PassOf(*model);
   batch_.step = 4;
   PassOf(*model);
@@ -116,7 +117,7 @@ TEST_F(TrainMemoTest, ForgetsWhenItIsFull) {
 TEST_F(TrainMemoTest, APassOfAnotherModelIsComputed) {
   PassOf(*remembered_);
   const auto other =
-      WithMemo(Build(PresetJob("tiny").value()), {.high = 2}, memo_);
+      WithMemo(Build(PresetJob("tiny").value()), *kernels_, {.high = 2}, memo_);
   PassOf(*other);
   EXPECT_EQ(memo_.found(), 0u);
 }
