@@ -20,8 +20,9 @@ usage: ci/run.sh COMMAND
           each fault at each point, and the crash states of a save
   bench   print the rates of the simulation, of crash states, of shrinking and
           of the kernels
-  gpu     on a machine with a GPU: its bits and the CPU's, its products beside
-          cuBLAS's; ends with 6 where there is none
+  gpu     on a machine with a GPU: its bits and the CPU's, recovery from what
+          fails of it (scenarios/gpu), its products beside cuBLAS's; ends with 6
+          where there is none
   gpu-bundle [FILE]  all of that in an archive for a machine that has a GPU and
           no package registry (build/gauntlet-gpu.tar.gz)
   lint    check the format of all sources
@@ -109,6 +110,8 @@ explore_stages() {
                 --cases 12000 --seed 1 -j 2 --require-marks
   explore_stage "saves beside the training" scenarios/explore/async.yaml \
                 --cases 6000 --seed 1 -j 2
+  explore_stage "workers on devices" scenarios/explore/device.yaml \
+                --cases 6000 --seed 1 -j 2
   explore_stage "each fault at each point" --mode nth --max-faults 1 \
                 --cases 3000 -j 2
   explore_stage "each fault in a recovery" --mode nth -j 2 \
@@ -158,7 +161,7 @@ build_gpu() {
 
 gpu() {
   build_gpu
-  gpu_checks build/gpu build/gpu/results
+  gpu_checks build/gpu build/gpu/results scenarios/gpu
 }
 
 # All but the C library, which every Linux has, and CUDA's own.

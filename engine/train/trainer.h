@@ -122,6 +122,7 @@ class Trainer {
                const StepOutcome& outcome) const;
   // The probe, if it is there and wants what begins out of this state.
   StepProbe* ProbeFor(const TrainState& state) const;
+  Status DeviceStatus() const;
   static Status EndProbe(StepProbe* probe, const TrainState& state);
   void ShowTotal(StepProbe& probe);
 

@@ -112,9 +112,10 @@ constexpr std::array kPlantedBugs = {
     PlantedBugInfo{PlantedBug::kWriteLiveState, "write-live-state",
                    "a save that training does not wait for writes the live "
                    "parameters instead of a copy"},
-    PlantedBugInfo{PlantedBug::kTrustAFailedDevice, "trust-a-failed-device",
-                   "what is brought from a device that has failed is taken for "
-                   "the state"},
+    PlantedBugInfo{
+        PlantedBug::kTrustAFailedDevice, "trust-a-failed-device",
+        "nobody looks whether a device has failed: what it brings is "
+        "taken for results"},
 };
 
 }  // namespace
