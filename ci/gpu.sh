@@ -2,8 +2,9 @@
 # What is to be shown on a machine with a GPU. Sourced by run.sh, and the one
 # script of a bundle (ci/run.sh gpu-bundle), where it is run by itself.
 #
-# gpu_checks PROGRAMS RESULTS: PROGRAMS holds gauntlet, libgauntlet_cuda.so,
-# engine_gpu_test and device_bench. Ends with 0 where all held; 6 where there is
+# gpu_checks PROGRAMS RESULTS SCENARIOS: PROGRAMS holds gauntlet,
+# libgauntlet_cuda.so, engine_gpu_test and device_bench; SCENARIOS are those
+# whose workers compute on a device. Ends with 0 where all held; 6 where there is
 # no GPU and so nothing was shown.
 set -euo pipefail
 
@@ -55,8 +56,13 @@ moves_between_lives() {  # PROGRAMS DIRECTORY
   expect_equal "CPU to GPU to CPU" "$plain" "$found"
 }
 
-gpu_checks() {  # PROGRAMS RESULTS
-  local programs=$1 results=$2 code=0 store
+# Each claim on the GPU; what is expected of it is the emulated device's.
+breaks_and_recovers() {  # PROGRAMS SCENARIOS RUNS
+  "$1/gauntlet" run "$2" --world real --device cuda --runs "$3"
+}
+
+gpu_checks() {  # PROGRAMS RESULTS SCENARIOS
+  local programs=$1 results=$2 scenarios=$3 code=0 store
   mkdir -p "$results"
   "$programs/gauntlet" doctor | tee "$results/doctor.txt"
   if ! grep -q '^gpu *good' "$results/doctor.txt"; then
@@ -69,6 +75,7 @@ gpu_checks() {  # PROGRAMS RESULTS
     same_digests "$programs" mlp --steps 100 || code=1
     same_digests "$programs" cnn --steps 20 || code=1
     moves_between_lives "$programs" "$store/ckpt" || code=1
+    breaks_and_recovers "$programs" "$scenarios" "$results/runs" || code=1
     "$programs/device_bench" || code=1
   } > >(tee "$results/checks.txt") 2>&1
   rm -rf "$store"
@@ -78,5 +85,5 @@ gpu_checks() {  # PROGRAMS RESULTS
 if [ "${BASH_SOURCE[0]}" = "$0" ]; then
   here=$(cd "$(dirname "$0")" && pwd)
   export LD_LIBRARY_PATH=$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-  gpu_checks "$here" "${1:-$here/results}"
+  gpu_checks "$here" "${1:-$here/results}" "$here/scenarios/gpu"
 fi

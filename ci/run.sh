@@ -20,8 +20,9 @@ usage: ci/run.sh COMMAND
           each fault at each point, and the crash states of a save
   bench   print the rates of the simulation, of crash states, of shrinking and
           of the kernels
-  gpu     on a machine with a GPU: its bits and the CPU's, its products beside
-          cuBLAS's; ends with 6 where there is none
+  gpu     on a machine with a GPU: its bits and the CPU's, recovery from what
+          fails of it (scenarios/gpu), its products beside cuBLAS's; ends with 6
+          where there is none
   gpu-bundle [FILE]  all of that in an archive for a machine that has a GPU and
           no package registry (build/gauntlet-gpu.tar.gz)
   lint    check the format of all sources
@@ -94,6 +95,19 @@ scenario_suite() {  # NAME
   add_counts "$code" $(suite_counts .gauntlet/runs/latest/result.json)
 }
 
+# Whatever happens to them, devices end in the CPU's bits. The models of peers
+# are large for a device that is emulated.
+suites_on_devices() {
+  local code=0 suites
+  suites=$(find scenarios -mindepth 1 -maxdepth 1 -type d ! -name peers | sort)
+  echo "== all but scenarios/peers, on emulated devices"
+  rm -f .gauntlet/runs/latest
+  # shellcheck disable=SC2086  # several words
+  "$program" run $suites --world sim --device emulated || code=$?
+  # shellcheck disable=SC2046
+  add_counts "$code" $(suite_counts .gauntlet/runs/latest/result.json)
+}
+
 # Bounded by cases, not by time: the same on every machine.
 explore_stage() {  # NAME ARGUMENTS...
   local code=0 name=$1
@@ -108,6 +122,8 @@ explore_stages() {
   explore_stage "rejoining workers" scenarios/explore/elastic.yaml \
                 --cases 12000 --seed 1 -j 2 --require-marks
   explore_stage "saves beside the training" scenarios/explore/async.yaml \
+                --cases 6000 --seed 1 -j 2
+  explore_stage "workers on devices" scenarios/explore/device.yaml \
                 --cases 6000 --seed 1 -j 2
   explore_stage "each fault at each point" --mode nth --max-faults 1 \
                 --cases 3000 -j 2
@@ -144,6 +160,7 @@ run_tests() {
     files=$(find "$suite" -name '*.yaml' | head -n 1)
     [ -z "$files" ] || scenario_suite "$(basename "$suite")"
   done
+  suites_on_devices
   explore_stages
   [ "$skipped" -eq 0 ] || echo "$skipped skipped"
   echo "$passed passed, $failed failed"
@@ -161,7 +178,7 @@ build_gpu() {
 
 gpu() {
   build_gpu
-  gpu_checks build/gpu build/gpu/results
+  gpu_checks build/gpu build/gpu/results scenarios/gpu
 }
 
 # All but the C library, which every Linux has, and CUDA's own.

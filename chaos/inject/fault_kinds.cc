@@ -57,6 +57,12 @@ constexpr std::array kKinds = {
                   "all connections of the worker break", ""},
     FaultKindInfo{FaultKind::kClockJump, "clock_jump", "by direction",
                   "the calendar that the worker reads jumps", ""},
+    FaultKindInfo{FaultKind::kGpuError, "gpu_error", "error",
+                  "the worker's device fails until the process is gone", ""},
+    FaultKindInfo{FaultKind::kOutOfMemory, "out_of_memory", "",
+                  "the worker's device has no memory for the next array", ""},
+    FaultKindInfo{FaultKind::kDeviceHang, "device_hang", "duration",
+                  "who waits for the worker's device waits on", ""},
 };
 
 constexpr std::array kErrors = {
@@ -73,6 +79,21 @@ constexpr std::array kErrors = {
     FaultErrorInfo{ETIMEDOUT, "ETIMEDOUT", Code::kDeadlineExceeded},
     FaultErrorInfo{ECONNRESET, "ECONNRESET", Code::kUnavailable},
     FaultErrorInfo{EPIPE, "EPIPE", Code::kUnavailable},
+};
+
+// What CUDA says of them (cudaGetErrorString).
+constexpr std::array kDeviceErrors = {
+    DeviceErrorInfo{DeviceError::kLaunchFailure, "cudaErrorLaunchFailure",
+                    "unspecified launch failure"},
+    DeviceErrorInfo{DeviceError::kEccUncorrectable, "cudaErrorECCUncorrectable",
+                    "uncorrectable ECC error encountered"},
+    DeviceErrorInfo{DeviceError::kIllegalAddress, "cudaErrorIllegalAddress",
+                    "an illegal memory access was encountered"},
+    DeviceErrorInfo{DeviceError::kDevicesUnavailable,
+                    "cudaErrorDevicesUnavailable",
+                    "CUDA-capable device(s) is/are busy or unavailable"},
+    DeviceErrorInfo{DeviceError::kMemoryAllocation, "cudaErrorMemoryAllocation",
+                    "out of memory"},
 };
 
 }  // namespace
@@ -148,6 +169,13 @@ Status FaultErrorStatus(int number, std::string_view what) {
   return {found->code, fmt::format("{}: injected {}", what, found->name)};
 }
 
+std::span<const DeviceErrorInfo> AllDeviceErrors() { return kDeviceErrors; }
+
+std::string DeviceErrorText(DeviceError error) {
+  const DeviceErrorInfo& info = kDeviceErrors[static_cast<size_t>(error)];
+  return fmt::format("injected: {} ({})", info.text, info.name);
+}
+
 bool HasOffset(Point point) {
   return point == Point::kShardWrite || point == Point::kIndexWrite ||
          point == Point::kManifestWrite || point == Point::kStateWrite;
@@ -163,6 +191,11 @@ bool IsOfNetwork(FaultKind kind) {
   return kind == FaultKind::kPartition || kind == FaultKind::kOneWay ||
          kind == FaultKind::kDrop || kind == FaultKind::kDelay ||
          kind == FaultKind::kReset;
+}
+
+bool IsOfDevice(FaultKind kind) {
+  return kind == FaultKind::kGpuError || kind == FaultKind::kOutOfMemory ||
+         kind == FaultKind::kDeviceHang;
 }
 
 std::string_view WhyNotReal(const Fault& fault) {

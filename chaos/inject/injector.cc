@@ -38,6 +38,19 @@ StorageOperation WaitsFor(FaultKind kind, Point point) {
   }
 }
 
+bool Meets(FaultKind kind, DeviceCall call) {
+  switch (kind) {
+    case FaultKind::kGpuError:
+      return true;
+    case FaultKind::kOutOfMemory:
+      return call == DeviceCall::kOpen || call == DeviceCall::kAllocate;
+    case FaultKind::kDeviceHang:
+      return call == DeviceCall::kOpen || call == DeviceCall::kWait;
+    default:
+      return false;
+  }
+}
+
 bool WouldChangeWrite(const Injector::Armed& armed, uint64_t size) {
   const FaultParameters& with = armed.fault->with;
   switch (armed.fault->kind) {
@@ -246,6 +259,26 @@ std::optional<Injector::Armed> Injector::TakeForWrite(const WriteRange& range) {
   return taken;
 }
 
+std::optional<Injector::Armed> Injector::TakeForDevice(DeviceCall call) {
+  const std::lock_guard lock(mutex_);
+  const auto met = std::ranges::find_if(armed_, [call](const Armed& armed) {
+    return !armed.offset && Meets(armed.fault->kind, call);
+  });
+  if (met == armed_.end()) return std::nullopt;
+  const Armed taken = *met;
+  armed_.erase(met);
+  armed_count_.store(armed_.size());
+  return taken;
+}
+
+void Injector::WaitForDevice(const Fault& fault) {
+  if (fault.with.duration == Duration::zero()) {
+    effects_.HangForever();
+  } else {
+    effects_.Sleep(fault.with.duration);
+  }
+}
+
 bool Injector::Fire(const Armed& armed) {
   return Fire(*armed.state, armed.point);
 }
@@ -290,6 +323,11 @@ bool Injector::Fire(State& state, Point point) {
 }
 
 Status Injector::Perform(const Armed& armed) {
+  if (IsOfDevice(armed.fault->kind)) {
+    // The write with its offset has come; now it waits for the device.
+    Arm({.state = armed.state, .fault = armed.fault, .point = armed.point});
+    return OkStatus();
+  }
   return Fire(armed) ? Act(*armed.fault, armed.point) : OkStatus();
 }
 
@@ -344,10 +382,13 @@ Status Injector::Act(const Fault& fault, Point point) {
     case FaultKind::kBitFlip:
     case FaultKind::kTruncate:
     case FaultKind::kDelete:
+    case FaultKind::kGpuError:
+    case FaultKind::kOutOfMemory:
+    case FaultKind::kDeviceHang:
       break;
   }
-  CHECK(false,
-        fmt::format("{}: a fault of storage, outside storage", fault.id));
+  CHECK(false, fmt::format("{}: a fault of storage or of a device, elsewhere",
+                           fault.id));
   return OkStatus();
 }
 

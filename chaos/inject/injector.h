@@ -4,7 +4,8 @@
 // The injector decides; how a process dies, hangs or loses power is the world's
 // part, behind InjectorEffects. Faults of storage operations are armed here and
 // happen in FaultyStorage (chaos/inject/faulty_storage.h), which must stand
-// between the engine and its storage. Safe from any task.
+// between the engine and its storage; those of a device likewise, in
+// FaultyDevice. Safe from any task.
 #ifndef GAUNTLET_CHAOS_INJECT_INJECTOR_H_
 #define GAUNTLET_CHAOS_INJECT_INJECTOR_H_
 
@@ -82,6 +83,14 @@ enum class StorageOperation : uint8_t {
   kRemove,
 };
 
+// What is asked of a device, as faults tell it apart.
+enum class DeviceCall : uint8_t {
+  kOpen,
+  kAllocate,
+  kQueue,  // an operation or a copy, to be done some time
+  kWait,   // until all that was asked for is done
+};
+
 // The storage operation that the engine does next after a hit of this point;
 // kNone: none, or not one alone.
 StorageOperation AnnouncedBy(Point point);
@@ -108,7 +117,7 @@ class Injector final : public FaultPoints {
   // Lets it happen. May not return, or late; the first error otherwise.
   Status Perform(const Due& due, Point point);
 
-  // For FaultyStorage: a fault that waits for an operation.
+  // For FaultyStorage and FaultyDevice: a fault that waits for an operation.
   struct Armed {
     State* state = nullptr;
     const Fault* fault = nullptr;
@@ -127,6 +136,8 @@ class Injector final : public FaultPoints {
   // Likewise for a write: to be asked until there is none left for it. Passes
   // over faults that would not change it.
   std::optional<Armed> TakeForWrite(const WriteRange& range);
+  // Likewise, of those that wait for what is asked of the device.
+  std::optional<Armed> TakeForDevice(DeviceCall call);
   // Arms it again: it met an operation that it could not change.
   void PutBack(const Armed& armed);
   // Claims and logs the fault; false: another process had it, or it is spent.
@@ -134,8 +145,11 @@ class Injector final : public FaultPoints {
   bool Fire(const Armed& armed);
   // Fire, and says which file is damaged. The writer is told nothing of it.
   bool FireOn(const Armed& armed, const std::string& file);
-  // Fire, and the effect of a kind that is not of storage.
+  // Fire, and the effect of a kind that is neither of storage nor of a device.
   Status Perform(const Armed& armed);
+  // The calling task waits for its device as long as the fault says.
+  // REQUIRES: device_hang.
+  void WaitForDevice(const Fault& fault);
   // What follows a torn write; returns for AfterTear::kNothing.
   void FinishTear(const Fault& fault);
 

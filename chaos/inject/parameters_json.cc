@@ -74,6 +74,21 @@ Status ReadError(ObjectReader& with, int& out) {
                  FoundJson(name));
 }
 
+Status ReadDeviceError(ObjectReader& with, DeviceError& out) {
+  std::string name;
+  RETURN_IF_ERROR(with.String("error", name));
+  if (name.empty()) return OkStatus();
+  for (const DeviceErrorInfo& known : AllDeviceErrors()) {
+    if (name == known.name) {
+      out = known.error;
+      return OkStatus();
+    }
+  }
+  return BadJson(with.Where("error"),
+                 "an error of a device like cudaErrorLaunchFailure",
+                 FoundJson(name));
+}
+
 // [0, 3]: blocks 0 and 3.
 Status ReadKeep(ObjectReader& with, uint64_t& out) {
   const Json* found = with.Find("keep");
@@ -206,6 +221,10 @@ ObjectReader::Json ParametersToJson(const FaultParameters& with) {
         std::ranges::find(AllFaultErrors(), with.error, &FaultErrorInfo::number)
             ->name;
   }
+  if (with.device_error != defaults.device_error) {
+    json["error"] =
+        AllDeviceErrors()[static_cast<size_t>(with.device_error)].name;
+  }
   put("blocks", with.blocks, defaults.blocks);
   if (with.keep != defaults.keep) {
     Json& keep = json["keep"] = Json::array();
@@ -252,7 +271,11 @@ Status ReadParameters(const ObjectReader::Json& json, const std::string& where,
   if (takes("exit_code")) {
     RETURN_IF_ERROR(with.Integer("exit_code", 1, out.exit_code));
   }
-  if (takes("error")) RETURN_IF_ERROR(ReadError(with, out.error));
+  if (kind == FaultKind::kGpuError) {
+    RETURN_IF_ERROR(ReadDeviceError(with, out.device_error));
+  } else if (takes("error")) {
+    RETURN_IF_ERROR(ReadError(with, out.error));
+  }
   if (takes("blocks")) {
     RETURN_IF_ERROR(with.Integer("blocks", 1, out.blocks));
     RETURN_IF_ERROR(ReadKeep(with, out.keep));

@@ -47,6 +47,7 @@ FaultParameters OnlyTaken(FaultKind kind, const FaultParameters& all) {
       break;
     case FaultKind::kHang:
     case FaultKind::kStop:
+    case FaultKind::kDeviceHang:
       taken.duration = all.duration;
       break;
     case FaultKind::kKill:
@@ -67,6 +68,9 @@ FaultParameters OnlyTaken(FaultKind kind, const FaultParameters& all) {
       break;
     case FaultKind::kErrno:
       taken.error = all.error;
+      break;
+    case FaultKind::kGpuError:
+      taken.device_error = all.device_error;
       break;
     case FaultKind::kBitFlip:
       taken.offset = all.offset;
@@ -91,6 +95,7 @@ FaultParameters OnlyTaken(FaultKind kind, const FaultParameters& all) {
     case FaultKind::kDelete:
     case FaultKind::kPowerLoss:
     case FaultKind::kReset:
+    case FaultKind::kOutOfMemory:
       break;
   }
   return taken;

@@ -65,6 +65,16 @@
 //                 holds.
 //   reset         All connections that the worker has break at once, at both
 //                 ends; what is under way is lost. New ones can be made.
+//   gpu_error     The device that the worker computes on fails at the next
+//   thing
+//                 that is asked of it, with `error`, and stays so until the
+//                 process is gone: nothing is done any more, and what is
+//                 brought from there is +0 (engine/gpu/device_api.h).
+//   out_of_memory The same, at the next array that the device is to make room
+//                 for, or as it is opened.
+//   device_hang   From the next time that the worker waits for its device on,
+//                 it waits, for `duration` or for ever; the process's other
+//                 tasks go on.
 //   clock_jump    The calendar that the worker reads goes forward or back by
 //                 `by`; monotonic time goes on. The other workers' do not: they
 //                 may be on other machines.
@@ -85,6 +95,10 @@
 //   about syncs forgets in a power cut aside (harness/oracle/judge.cc). A
 //   trouble of the network that is over before somebody is given up restarts
 //   nothing.
+// - A device (gpu_error, out_of_memory, device_hang): as processes and time.
+//   The worker leaves by itself, or is found to hang; what the device knew best
+//   is lost with it. At every hit: until the restarts are used up, and then a
+//   clean end that names the cause.
 // - Errors that the engine is told of (errno, short_write, fsync_fails) void at
 //   most the save or the load that they hit. Once: the run goes on or recovers.
 //   For ever (times: always): it ends with an error; nothing acknowledged is
@@ -135,6 +149,9 @@ enum class FaultKind : uint8_t {
   kDelay,
   kReset,
   kClockJump,
+  kGpuError,
+  kOutOfMemory,
+  kDeviceHang,
 };
 
 struct FaultKindInfo {
@@ -162,6 +179,24 @@ struct FaultErrorInfo {
 std::span<const FaultErrorInfo> AllFaultErrors();
 // "<what>: injected ENOSPC"; a number that is not in the table is kIoError.
 Status FaultErrorStatus(int number, std::string_view what);
+
+// The errors that `gpu_error` can give: CUDA's, by its names.
+enum class DeviceError : uint8_t {
+  kLaunchFailure,
+  kEccUncorrectable,
+  kIllegalAddress,
+  kDevicesUnavailable,
+  kMemoryAllocation,
+};
+struct DeviceErrorInfo {
+  DeviceError error;
+  std::string_view name;  // "cudaErrorLaunchFailure"
+  std::string_view text;  // "unspecified launch failure"
+};
+// All of them, in the order of the enum.
+std::span<const DeviceErrorInfo> AllDeviceErrors();
+// "injected: unspecified launch failure (cudaErrorLaunchFailure)".
+std::string DeviceErrorText(DeviceError error);
 
 // FaultSite::worker: a worker's identity (>= 0), or one of these.
 inline constexpr int kAnyWorker = -1;   // whichever gets there first
@@ -231,12 +266,13 @@ struct FaultParameters {
   FaultTimes times = FaultTimes::kOnce;  // every kind
   std::optional<uint64_t> until_step;    // with kAlways: not from this step on
   Duration latency{0};                   // slow, kill, delay
-  // hang, stop, partition, one_way, drop, delay; 0: for ever
+  // hang, stop, partition, one_way, drop, delay, device_hang; 0: for ever
   Duration duration{0};
-  Duration grace{0};                     // preempt
-  NoticeBy notice = NoticeBy::kSignal;   // preempt
-  int exit_code = 70;                    // crash; 1 to 255
-  int error = EIO;                       // errno
+  Duration grace{0};                                       // preempt
+  NoticeBy notice = NoticeBy::kSignal;                     // preempt
+  int exit_code = 70;                                      // crash; 1 to 255
+  int error = EIO;                                         // errno
+  DeviceError device_error = DeviceError::kLaunchFailure;  // gpu_error
   int blocks = 8;                        // torn_write; 1 to 64
   uint64_t keep = 1;                     // torn_write; bit i: block i lands
   AfterTear then = AfterTear::kCrash;    // torn_write
@@ -274,6 +310,9 @@ struct FaultPlan {
 // Whether it is a trouble of the network, which lasts: partition, one_way,
 // drop, delay, and reset, which lasts no time.
 bool IsOfNetwork(FaultKind kind);
+
+// Whether it happens to the device that a worker computes on.
+bool IsOfDevice(FaultKind kind);
 
 // kInvalidArgument: the first thing that makes no sense (a repeated id, an
 // `after` that leads round in a circle, an offset at a point without one …),

@@ -68,7 +68,7 @@ Result<EpochMetrics> CustomTraining::EndEpoch() {
         trainer_->Evaluate(*state_, nullptr, options_.cluster.step_timeout);
     RETURN_IF_ERROR(Noted(evaluated.status()));
   }
-  trainer_->EndEpoch(*state_);
+  RETURN_IF_ERROR(trainer_->EndEpoch(*state_));
   return MetricsOf(state_->history, state_->history.loss.size() - 1);
 }
 

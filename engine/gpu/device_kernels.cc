@@ -230,14 +230,20 @@ class DeviceKernels final : public Kernels {
 
 }  // namespace
 
-gauntlet::Result<std::unique_ptr<Kernels>> OpenDevice(const DeviceApi& api,
-                                                      int index, Math math) {
+Device* Open(const DevicePlace& place, DeviceText* why) {
+  return place.open ? place.open(place.index, why)
+                    : place.api->open(place.index, why);
+}
+
+gauntlet::Result<std::unique_ptr<Kernels>> OpenDevice(const DevicePlace& place,
+                                                      Math math) {
   DeviceText why;
-  Device* const device = api.open(index, &why);
+  Device* const device = Open(place, &why);
   if (device == nullptr) {
-    return Unavailable(fmt::format("{} device {}: {}", api.name, index,
-                                   std::string_view(why.text)));
+    return Unavailable(fmt::format("{} device {}: {}", place.api->name,
+                                   place.index, std::string_view(why.text)));
   }
+  const DeviceApi& api = *place.api;
   OpenedDevice opened(device, CloseDevice{&api});
   if (math != Math::kCanonical &&
       !api.use_library(device,

@@ -2,6 +2,7 @@
 #ifndef GAUNTLET_ENGINE_GPU_DEVICE_KERNELS_H_
 #define GAUNTLET_ENGINE_GPU_DEVICE_KERNELS_H_
 
+#include <functional>
 #include <memory>
 
 #include "engine/gpu/device_api.h"
@@ -14,13 +15,15 @@ namespace gauntlet::gpu {
 struct DevicePlace {
   const DeviceApi* api = nullptr;
   int index = 0;
+  // In place of the table's own, where somebody stands between.
+  std::function<Device*(int index, DeviceText* why)> open = nullptr;
 };
+Device* Open(const DevicePlace& place, DeviceText* why);
 
-// On the device of that index. kUnavailable: the device does not open, and why.
-// kInvalidArgument: it has no such products.
-// Labels are not looked at: who brings them here knows that they are below the
-// number of classes. `api` outlives the kernels.
-Result<std::unique_ptr<Kernels>> OpenDevice(const DeviceApi& api, int index,
+// kUnavailable: the device does not open, and why. kInvalidArgument: it has no
+// such products. Labels are not looked at: who brings them here knows that they
+// are below the number of classes. The table outlives the kernels.
+Result<std::unique_ptr<Kernels>> OpenDevice(const DevicePlace& place,
                                             Math math = Math::kCanonical);
 
 // On a device that `api` has opened; the kernels close it.

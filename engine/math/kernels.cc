@@ -514,6 +514,19 @@ std::string_view DeviceKindName(DeviceKind kind) {
   return "unknown";
 }
 
+DeviceKind DeviceOfLife(const KernelOptions& options, int life) {
+  const std::vector<DeviceKind>& by_life = options.device_by_life;
+  if (by_life.empty()) return options.device;
+  const auto index = static_cast<size_t>(std::max(life, 1)) - 1;
+  return by_life[std::min(index, by_life.size() - 1)];
+}
+
+bool ComputesOn(const KernelOptions& options, DeviceKind kind) {
+  const std::vector<DeviceKind>& by_life = options.device_by_life;
+  return by_life.empty() ? options.device == kind
+                         : std::ranges::find(by_life, kind) != by_life.end();
+}
+
 std::optional<Isa> FindIsa(std::string_view name) {
   for (const IsaEntry& entry : kIsas) {
     if (entry.name == name) return entry.isa;

@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "engine/math/memory.h"
 #include "engine/numerics_convolution.h"
@@ -38,7 +39,12 @@ struct KernelOptions {
   int threads = 1;
   Math math = Math::kCanonical;
   DeviceKind device = DeviceKind::kCpu;  // isa and threads are the CPU's
+  // Of a worker's lives in turn, the last for all that follow; empty: `device`.
+  std::vector<DeviceKind> device_by_life = {};
 };
+DeviceKind DeviceOfLife(const KernelOptions& options, int life);
+// Whether any life computes on one of that kind.
+bool ComputesOn(const KernelOptions& options, DeviceKind kind);
 
 enum class Transpose : uint8_t { kNo, kYes };
 

@@ -105,6 +105,7 @@ Status CollectiveSave::Save(const TrainState& state,
 
 Result<SaveAttempt> CollectiveSave::Begin(
     const TrainState& state, std::span<const std::string> of_parameters) {
+  RETURN_IF_ERROR(state.Settle());
   const Position& position = state.position;
   SaveAttempt attempt = {
       .head = {.step = position.step,

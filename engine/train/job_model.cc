@@ -16,7 +16,7 @@ Result<std::unique_ptr<Kernels>> MakeKernels(const KernelOptions& options,
         fmt::format("device: expected cpu where none was opened, found {}",
                     DeviceKindName(options.device)));
   }
-  return gpu::OpenDevice(*place.api, place.index, options.math);
+  return gpu::OpenDevice(place, options.math);
 }
 
 }  // namespace
@@ -43,6 +43,7 @@ Result<JobModel> BuildJobModel(const JobSpec& job, const RowShape& row,
         kMaxReplicaState, replica_state));
   }
   built.optimizer = Optimizer::Build(job.optimizer, *built.kernels);
+  RETURN_IF_ERROR(built.kernels->status());
   return built;
 }
 

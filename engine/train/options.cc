@@ -229,7 +229,27 @@ Json KernelsToJson(const KernelOptions& kernels) {
   if (kernels.device != DeviceKind::kCpu) {
     json["device"] = DeviceKindName(kernels.device);
   }
+  for (const DeviceKind device : kernels.device_by_life) {
+    json["device_by_life"].push_back(DeviceKindName(device));
+  }
   return json;
+}
+
+Result<std::vector<DeviceKind>> DevicesFromJson(const Json& json) {
+  constexpr std::string_view kExpected =
+      "kernels.device_by_life: expected a list of cpu, cuda and emulated";
+  if (!json.is_array()) return InvalidArgument(std::string(kExpected));
+  std::vector<DeviceKind> devices;
+  for (const Json& name : json) {
+    for (const DeviceKind kind :
+         {DeviceKind::kCpu, DeviceKind::kCuda, DeviceKind::kEmulated}) {
+      if (name == DeviceKindName(kind)) devices.push_back(kind);
+    }
+  }
+  if (devices.empty() || devices.size() != json.size()) {
+    return InvalidArgument(std::string(kExpected));
+  }
+  return devices;
 }
 
 Result<KernelOptions> KernelsFromJson(const Json& json) {
@@ -248,6 +268,9 @@ Result<KernelOptions> KernelsFromJson(const Json& json) {
     kernels.device = fields.Choice<DeviceKind>(
         "device",
         {{"cuda", DeviceKind::kCuda}, {"emulated", DeviceKind::kEmulated}});
+  }
+  if (const Json* by_life = fields.Maybe("device_by_life")) {
+    ASSIGN_OR_RETURN(kernels.device_by_life, DevicesFromJson(*by_life));
   }
   RETURN_IF_ERROR(fields.Finish());
   return kernels;

@@ -14,15 +14,17 @@
 #include "engine/math/kernels.h"
 #include "engine/math/memory.h"
 #include "engine/train/train_state.h"
+#include "engine/world/fault_point.h"
 
 namespace gauntlet {
 
 class ResidentState final : public TrainState::Keeper {
  public:
-  // Both outlive it, and the state neither moves nor changes its sizes.
-  ResidentState(TrainState& state, const Kernels& kernels);
-  // Brings back what is newer. After a failure of the device that is lost, and
-  // nobody may look at the state any more.
+  // All outlive it, and the state neither moves nor changes its sizes.
+  ResidentState(TrainState& state, const Kernels& kernels,
+                const FaultPoints& faults);
+  // What is newer there and was not brought back is lost: nobody may look at
+  // the state any more.
   ~ResidentState();
   ResidentState(const ResidentState&) = delete;
   ResidentState& operator=(const ResidentState&) = delete;
@@ -38,16 +40,16 @@ class ResidentState final : public TrainState::Keeper {
   // What is there was changed.
   void Changed() { newest_there_ = true; }
 
-  void BringBack() override;
-  void StateChanges() override;
+  Status BringBack() override;
+  Status StateChanges() override;
 
  private:
   std::span<const std::span<float>> Newest();
-  Status Download();
   bool on_host() const { return memory_.kind() == MemoryKind::kHost; }
 
   TrainState& state_;
   const Kernels& kernels_;
+  const FaultPoints& faults_;
   Memory& memory_;
   // Parameters, slots, accumulated gradients; the same arrays in both.
   std::vector<std::span<float>> here_;

@@ -31,16 +31,19 @@ Digest KeyOf(const Digest& identity, PassKind kind,
   return DigestOf(std::as_bytes(std::span(words)));
 }
 
-void CopyFloats(std::span<const float> from, std::span<float> to) {
+void CheckSize(std::span<const float> from, std::span<float> to) {
   CHECK(from.size() == to.size(), "one identity is of models of one spec");
-  std::memcpy(to.data(), from.data(), to.size_bytes());
 }
 
 class RememberedModel final : public Model {
  public:
-  RememberedModel(std::unique_ptr<Model> model, const Digest& identity,
-                  TrainMemo& memo)
-      : model_(std::move(model)), identity_(identity), memo_(memo) {}
+  RememberedModel(std::unique_ptr<Model> model, const Kernels& kernels,
+                  const Digest& identity, TrainMemo& memo)
+      : model_(std::move(model)),
+        kernels_(kernels),
+        memory_(kernels.memory()),
+        identity_(identity),
+        memo_(memo) {}
 
   std::span<const ParameterInfo> parameters() const override {
     return model_->parameters();
@@ -54,7 +57,9 @@ class RememberedModel final : public Model {
     const Digest key =
         KeyOf(identity_, PassKind::kInitial, {}, {.rng_key = rng_key});
     if (const TrainMemo::Pass* pass = memo_.Find(key)) {
-      CopyFloats(pass->floats, parameters);
+      CheckSize(pass->floats, parameters);
+      std::memcpy(parameters.data(), pass->floats.data(),
+                  parameters.size_bytes());
       return;
     }
     model_->Initialize(rng_key, parameters);
@@ -71,15 +76,17 @@ class RememberedModel final : public Model {
       return model_->Gradients(parameters, batch, gradients);
     }
     const Digest key =
-        KeyOf(identity_, PassKind::kGradients, parameters, batch);
+        KeyOf(identity_, PassKind::kGradients, Here(parameters), batch);
     if (const TrainMemo::Pass* pass = memo_.Find(key)) {
-      CopyFloats(pass->floats, gradients);
+      CheckSize(pass->floats, gradients);
+      memory_.Upload(gradients.data(), pass->floats.data(),
+                     gradients.size_bytes());
       return pass->result;
     }
     const ReplicaResult result =
         model_->Gradients(parameters, batch, gradients);
-    memo_.Put(key, {.result = result,
-                    .floats = {gradients.begin(), gradients.end()}});
+    const std::span<const float> made = Here(gradients);
+    Put(key, {.result = result, .floats = {made.begin(), made.end()}});
     return result;
   }
 
@@ -87,15 +94,30 @@ class RememberedModel final : public Model {
                          const ReplicaBatch& batch) override {
     if (!batch.state.empty()) return model_->Evaluate(parameters, batch);
     const Digest key =
-        KeyOf(identity_, PassKind::kEvaluation, parameters, batch);
+        KeyOf(identity_, PassKind::kEvaluation, Here(parameters), batch);
     if (const TrainMemo::Pass* pass = memo_.Find(key)) return pass->result;
     const ReplicaResult result = model_->Evaluate(parameters, batch);
-    memo_.Put(key, {.result = result, .floats = {}});
+    Put(key, {.result = result, .floats = {}});
     return result;
   }
 
  private:
+  // What lies in the kernels' memory, where this may look at it.
+  std::span<const float> Here(std::span<const float> there) {
+    if (memory_.kind() == MemoryKind::kHost) return there;
+    here_.resize(there.size());
+    memory_.Download(here_.data(), there.data(), there.size_bytes());
+    return here_;
+  }
+  // What a device that fails came to is no result.
+  void Put(const Digest& key, TrainMemo::Pass pass) {
+    if (kernels_.status().ok()) memo_.Put(key, std::move(pass));
+  }
+
   std::unique_ptr<Model> model_;
+  const Kernels& kernels_;
+  Memory& memory_;
+  std::vector<float> here_;
   const Digest identity_;
   TrainMemo& memo_;
 };
@@ -141,8 +163,10 @@ SampleOrder TrainMemo::OrderOf(uint64_t rng_key, uint64_t epoch,
 }
 
 std::unique_ptr<Model> WithMemo(std::unique_ptr<Model> model,
-                                const Digest& identity, TrainMemo& memo) {
-  return std::make_unique<RememberedModel>(std::move(model), identity, memo);
+                                const Kernels& kernels, const Digest& identity,
+                                TrainMemo& memo) {
+  return std::make_unique<RememberedModel>(std::move(model), kernels, identity,
+                                           memo);
 }
 
 }  // namespace gauntlet

@@ -16,6 +16,7 @@
 
 #include "engine/data/sample_order.h"
 #include "engine/digest.h"
+#include "engine/math/kernels.h"
 #include "engine/model/model.h"
 
 namespace gauntlet {
@@ -60,9 +61,10 @@ class TrainMemo {
 
 // The model, asking the memo first. `identity` is a digest of all that its
 // passes are a function of beside their arguments: its layers, its shapes and
-// the kernels. The memo outlives it.
+// its kernels. Those and the memo outlive it.
 std::unique_ptr<Model> WithMemo(std::unique_ptr<Model> model,
-                                const Digest& identity, TrainMemo& memo);
+                                const Kernels& kernels, const Digest& identity,
+                                TrainMemo& memo);
 
 }  // namespace gauntlet
 

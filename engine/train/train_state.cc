@@ -192,13 +192,16 @@ void TrainState::NameTensors(const Model& model, const Optimizer& rule,
   }
 }
 
-void TrainState::Settle() const {
-  CHECK(!lost_, "the state's newest values were lost with the device");
-  if (keeper_ != nullptr) keeper_->BringBack();
+Status TrainState::Settle() const {
+  if (lost_) {
+    return Unavailable("the state's newest values were lost with the device");
+  }
+  return keeper_ == nullptr ? OkStatus() : keeper_->BringBack();
 }
 
 const std::vector<TensorView>& TrainState::Tensors() const {
-  Settle();
+  const Status settled = Settle();
+  CHECK(settled.ok(), settled.message());
   const auto arrays = ArraysOf<const std::byte>(*this);
   for (size_t i = 0; i < tensors_.size(); ++i) {
     const Place& place = places_[i];
@@ -217,8 +220,8 @@ const std::vector<TensorView>& TrainState::Tensors() const {
   return tensors_;
 }
 
-std::vector<MutableTensorView> TrainState::MutableTensors() {
-  if (keeper_ != nullptr) keeper_->StateChanges();
+Result<std::vector<MutableTensorView>> TrainState::MutableTensors() {
+  if (keeper_ != nullptr) RETURN_IF_ERROR(keeper_->StateChanges());
   const auto arrays = ArraysOf<std::byte>(*this);
   std::vector<MutableTensorView> tensors;
   tensors.reserve(tensors_.size());
@@ -283,7 +286,7 @@ Status TrainState::Restore(const std::map<std::string, Tensor>& tensors,
   RETURN_IF_ERROR(ResizeHistory(tensors));
   const uint64_t initial_rng_key = rng_key;
   std::vector<MutableTensorView> wanted;
-  const std::vector<MutableTensorView> all = MutableTensors();
+  ASSIGN_OR_RETURN(const std::vector<MutableTensorView> all, MutableTensors());
   for (size_t i = 0; i < all.size(); ++i) {
     if (places_[i].IsOf(of_parameters)) wanted.push_back(all[i]);
   }
@@ -351,7 +354,8 @@ std::vector<float> CombinedReplicaState(const Model& model,
 }
 
 std::vector<float> ValuesOf(const Model& model, const TrainState& state) {
-  state.Settle();
+  const Status settled = state.Settle();
+  CHECK(settled.ok(), settled.message());
   std::vector<float> values = state.parameters;
   std::ranges::copy(CombinedReplicaState(model, state),
                     std::back_inserter(values));

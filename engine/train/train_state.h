@@ -87,17 +87,19 @@ class TrainState {
   class Keeper {
    public:
     virtual ~Keeper() = default;
-    // Brings them into the state.
-    virtual void BringBack() = 0;
+    // Brings them into the state. An error: they are lost.
+    virtual Status BringBack() = 0;
     // The same; and then the state's are the newest.
-    virtual void StateChanges() = 0;
+    virtual Status StateChanges() = 0;
   };
   // Null: nobody does. REQUIRES: the state stays where it is meanwhile.
   void KeptBy(Keeper* keeper) { keeper_ = keeper; }
   // The newest values are gone: nobody may look any more.
   void Lost() { lost_ = true; }
-  // Before somebody looks at the arrays below, not by way of the functions.
-  void Settle() const;
+  // Brings here what a keeper has. An error: it is lost, and nobody may look at
+  // the state, by the arrays below or by the functions, which are not to find
+  // that out (CHECK). Of no effect until training goes on.
+  Status Settle() const;
 
   // The state before the first step, with empty slots.
   TrainState(const Model& model, const Optimizer& optimizer, const JobSpec& job,
@@ -162,7 +164,7 @@ class TrainState {
   static std::array<ArrayView<Byte>, kMaxArrays> ArraysOf(State& state);
   void NameTensors(const Model& model, const Optimizer& rule, int replicas,
                    std::span<const HookState> hooks);
-  std::vector<MutableTensorView> MutableTensors();
+  Result<std::vector<MutableTensorView>> MutableTensors();
   Status ResizeHistory(const std::map<std::string, Tensor>& tensors);
 
   mutable std::vector<TensorView> tensors_;  // in name order

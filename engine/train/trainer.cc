@@ -93,8 +93,10 @@ Trainer::Trainer(World& world, Ring& ring, const Parts& parts)
 
 ResidentState& Trainer::Resident(TrainState& state) {
   if (!resident_ || !resident_->IsOf(state)) {
+    // Where that fails, so does the device, as who goes on will see.
+    if (resident_) static_cast<void>(resident_->BringBack());
     resident_.reset();
-    resident_.emplace(state, *kernels_);
+    resident_.emplace(state, *kernels_, world_->faults);
   }
   return *resident_;
 }
@@ -138,10 +140,25 @@ RowRange Trainer::GatherRows(const TrainState& state, uint32_t replica,
 }
 
 StepProbe* Trainer::ProbeFor(const TrainState& state) const {
-  if (probe_ == nullptr) return nullptr;
+  // Where the device has failed, who computes is told so.
+  if (probe_ == nullptr || !state.Settle().ok()) return nullptr;
   const bool wanted = probe_->Begin(state.position.step,
                                     state.position.phase_of(), state.Tensors());
   return wanted ? probe_ : nullptr;
+}
+
+Status Trainer::DeviceStatus() const {
+  if (world_->faults.Planted(PlantedBug::kTrustAFailedDevice)) {
+    return OkStatus();
+  }
+  return kernels_->status();
+}
+
+Status Trainer::EndProbe(StepProbe* probe, const TrainState& state) {
+  if (probe == nullptr) return OkStatus();
+  RETURN_IF_ERROR(state.Settle());
+  probe->End(state.Tensors());
+  return OkStatus();
 }
 
 void Trainer::ShowTotal(StepProbe& probe) {
@@ -260,7 +277,7 @@ Result<StepOutcome> Trainer::Step(TrainState& state, const Requests& requests,
   StepOutcome outcome = {.first_position = state.position.sample};
   StepProbe* const probe = ProbeFor(state);
   LocalGradients(state, step_rows, probe, outcome);
-  RETURN_IF_ERROR(kernels_->status());
+  RETURN_IF_ERROR(DeviceStatus());
   if (requests) outcome.tally.requests = requests();
   const ExchangeKey key = {.step = step, .phase = Phase::kInEpoch};
   RETURN_IF_ERROR(
@@ -268,9 +285,9 @@ Result<StepOutcome> Trainer::Step(TrainState& state, const Requests& requests,
   if (probe != nullptr) ShowTotal(*probe);
   outcome.loss = total_.back();
   Learn(state);
-  RETURN_IF_ERROR(kernels_->status());
+  RETURN_IF_ERROR(DeviceStatus());
   Advance(state, step_rows, outcome);
-  if (probe != nullptr) probe->End(state.Tensors());
+  RETURN_IF_ERROR(EndProbe(probe, state));
   RETURN_IF_ERROR(world_->faults.Hit(Point::kStepEnd, here));
   return outcome;
 }
@@ -288,7 +305,7 @@ Result<StepOutcome> Trainer::Evaluate(TrainState& state,
                        {.model = *model_,
                         .parameters = Resident(state).parameters(),
                         .replica_state = CombinedReplicaState(*model_, state)});
-  RETURN_IF_ERROR(kernels_->status());
+  RETURN_IF_ERROR(DeviceStatus());
   outcome.tally.correct = part.correct;
   outcome.tally.rows = part.rows;
   std::vector<float>& losses = part.losses;
@@ -308,7 +325,7 @@ Result<StepOutcome> Trainer::Evaluate(TrainState& state,
   state.history.val_correct.push_back(outcome.tally.correct);
   state.history.val_rows.push_back(outcome.tally.rows);
   state.position.phase = static_cast<uint64_t>(Phase::kCallbacksDue);
-  if (probe != nullptr) probe->End(state.Tensors());
+  RETURN_IF_ERROR(EndProbe(probe, state));
   return outcome;
 }
 
@@ -323,7 +340,7 @@ Result<bool> Trainer::AnyWishesToFinish(const TrainState& state, LoopWish own,
       all, [](const std::string& wish) { return !wish.empty(); });
 }
 
-void Trainer::EndEpoch(TrainState& state) const {
+Status Trainer::EndEpoch(TrainState& state) const {
   StepProbe* const probe = ProbeFor(state);
   const RunningMetrics& metrics = state.metrics;
   state.history.loss.push_back(numerics::EpochLoss(
@@ -334,7 +351,7 @@ void Trainer::EndEpoch(TrainState& state) const {
   state.position.epoch += 1;
   state.position.sample = 0;
   state.position.phase = static_cast<uint64_t>(Phase::kInEpoch);
-  if (probe != nullptr) probe->End(state.Tensors());
+  return EndProbe(probe, state);
 }
 
 }  // namespace gauntlet

@@ -98,7 +98,7 @@ class Trainer {
 
   // Closes the epoch: its metrics go into the history, the next one begins.
   // REQUIRES: the phase is kCallbacksDue.
-  void EndEpoch(TrainState& state) const;
+  Status EndEpoch(TrainState& state) const;
 
   // Whether at least one worker wishes it, this one included. All have to ask.
   Result<bool> AnyWishesToFinish(const TrainState& state, LoopWish own,
@@ -122,6 +122,8 @@ class Trainer {
                const StepOutcome& outcome) const;
   // The probe, if it is there and wants what begins out of this state.
   StepProbe* ProbeFor(const TrainState& state) const;
+  Status DeviceStatus() const;
+  static Status EndProbe(StepProbe* probe, const TrainState& state);
   void ShowTotal(StepProbe& probe);
 
   World* world_;

@@ -186,7 +186,7 @@ Status TrainingLoop::RunStep() {
   Heard(outcome.tally.requests);
   if (world_->faults.Planted(PlantedBug::kDieInAStep)) DieOnce();
   if (hooks_ != nullptr) RETURN_IF_ERROR(hooks_->StepEnd(*state_, outcome));
-  EmitState(EventKind::kStep, outcome, epoch);
+  RETURN_IF_ERROR(EmitState(EventKind::kStep, outcome, epoch));
   reports_.Step(outcome);
   if (summary_ != nullptr) {
     summary_->StepDone(state_->position.step, outcome.loss);
@@ -221,18 +221,18 @@ Status TrainingLoop::RunEvaluation() {
                        *state_, [this] { return Requests(kAhead); },
                        options_->cluster.step_timeout));
   Heard(outcome.tally.requests);
-  EmitState(EventKind::kEvaluated, outcome, epoch);
+  RETURN_IF_ERROR(EmitState(EventKind::kEvaluated, outcome, epoch));
   NoteDue(Boundary::kEvaluation);
   return Settle();
 }
 
 Status TrainingLoop::EndEpoch() {
   const uint64_t epoch = state_->position.epoch;
-  trainer_->EndEpoch(*state_);
+  RETURN_IF_ERROR(trainer_->EndEpoch(*state_));
   if (hooks_ != nullptr) RETURN_IF_ERROR(hooks_->EpochEnd(*state_));
   StepOutcome outcome = {.loss = state_->history.loss.back()};
   outcome.tally.correct = state_->history.correct.back();
-  EmitState(EventKind::kEpochEnd, outcome, epoch);
+  RETURN_IF_ERROR(EmitState(EventKind::kEpochEnd, outcome, epoch));
   reports_.Epoch(outcome);
   if (summary_ != nullptr) {
     summary_->EpochDone(*state_);
@@ -360,8 +360,8 @@ bool TrainingLoop::DigestDue() const {
          state_->position.step % options_->digest_every == 0;
 }
 
-void TrainingLoop::EmitState(EventKind kind, const StepOutcome& outcome,
-                             uint64_t epoch) {
+Status TrainingLoop::EmitState(EventKind kind, const StepOutcome& outcome,
+                               uint64_t epoch) {
   LogEvent event = {.kind = kind,
                     .generation = generation_,
                     .step = state_->position.step,
@@ -370,10 +370,14 @@ void TrainingLoop::EmitState(EventKind kind, const StepOutcome& outcome,
                     .phase = state_->position.phase_of(),
                     .count = outcome.tally.correct,
                     .loss_bits = CanonicalBits(outcome.loss)};
-  if (DigestDue()) event.digest = state_->ComputeDigest();
+  if (DigestDue()) {
+    RETURN_IF_ERROR(state_->Settle());
+    event.digest = state_->ComputeDigest();
+  }
   if (options_->log_samples) event.samples = outcome.samples;
   world_->events.Emit(std::move(event));
   said_ = state_->position;
+  return OkStatus();
 }
 
 }  // namespace gauntlet

@@ -107,7 +107,7 @@ class TrainingLoop {
   void Heard(uint32_t requests);
   // The saves and stops that are due by now.
   Status Settle();
-  void EmitState(EventKind kind, const StepOutcome& outcome, uint64_t epoch);
+  Status EmitState(EventKind kind, const StepOutcome& outcome, uint64_t epoch);
   // What the summary could not write.
   void SaySummaryWarnings();
   bool DigestDue() const;

@@ -118,6 +118,9 @@ Result<LoopEnd> Worker::Train() {
                                   ? loop.GoOn(generation, first_save)
                                   : loop.Run(generation);
   loop_memory_ = loop.memory();
+  // What only a device has goes with the trainer otherwise.
+  const Status kept = state.Settle();
+  if (end.ok()) RETURN_IF_ERROR(kept);
   return end;
 }
 

@@ -89,6 +89,7 @@ Status FinishRun(WorkerParts& parts, LoopEnd end,
   const Position& position = parts.state->position;
   RETURN_IF_ERROR(parts.world.faults.Hit(
       Point::kFinish, {.step = position.step, .epoch = position.epoch}));
+  RETURN_IF_ERROR(parts.state->Settle());
   const Digest digest = parts.state->ComputeDigest();
   TrainResult result = ResultOf(*parts.state, end, digest);
   result.resumed_from = resumed_from;

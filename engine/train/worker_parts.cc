@@ -12,17 +12,28 @@ namespace {
 // Of the model as this worker computes it.
 Digest IdentityOf(std::string_view job_json, const KernelOptions& kernels) {
   const Digest job = DigestOf(job_json);
-  const uint64_t words[] = {job.high, job.low,
+  const uint64_t words[] = {job.high,
+                            job.low,
                             static_cast<uint64_t>(kernels.isa),
                             static_cast<uint64_t>(kernels.math),
+                            static_cast<uint64_t>(kernels.device),
                             static_cast<uint64_t>(kernels.threads)};
   return DigestOf(std::as_bytes(std::span(words)));
+}
+
+// What keeps a device from being opened keeps it from this life only.
+Status BeforeOpening(World& world) {
+  const Status hit = world.faults.Hit(Point::kDeviceOpen, {});
+  return hit.ok() ? hit : Unavailable("device: " + hit.message());
 }
 
 Status BuildModel(WorkerParts& parts) {
   const TrainInputs& inputs = parts.inputs;
   const TrainOptions& options = inputs.options;
   const Dataset& train = inputs.data.train;
+  if (options.kernels.device != DeviceKind::kCpu) {
+    RETURN_IF_ERROR(BeforeOpening(parts.world));
+  }
   ASSIGN_OR_RETURN(parts.built,
                    BuildJobModel(options.job, train.shape(), train.classes,
                                  options.kernels, inputs.device));
@@ -33,11 +44,10 @@ Status BuildModel(WorkerParts& parts) {
         fmt::format("start.weights: expected {} floats, found {}",
                     ValueCount(*model), inputs.weights.size()));
   }
-  // A memo looks into arrays, which only the host's memory lets it.
-  if (inputs.memo != nullptr && options.kernels.device == DeviceKind::kCpu) {
+  if (inputs.memo != nullptr) {
     model =
-        WithMemo(std::move(model), IdentityOf(inputs.job_json, options.kernels),
-                 *inputs.memo);
+        WithMemo(std::move(model), *parts.built.kernels,
+                 IdentityOf(inputs.job_json, options.kernels), *inputs.memo);
   }
   return OkStatus();
 }

@@ -86,6 +86,8 @@ constexpr std::array kPoints = {
               "before a worker sends its state to those that rejoin"},
     PointInfo{Point::kStateReceive, "cluster.state.receive",
               "before a worker takes the state that was sent to it"},
+    PointInfo{Point::kDeviceOpen, "device.open",
+              "before a worker opens the device that it computes on"},
 };
 
 constexpr std::array kPlantedBugs = {
@@ -110,6 +112,10 @@ constexpr std::array kPlantedBugs = {
     PlantedBugInfo{PlantedBug::kWriteLiveState, "write-live-state",
                    "a save that training does not wait for writes the live "
                    "parameters instead of a copy"},
+    PlantedBugInfo{
+        PlantedBug::kTrustAFailedDevice, "trust-a-failed-device",
+        "nobody looks whether a device has failed: what it brings is "
+        "taken for results"},
 };
 
 }  // namespace

@@ -62,6 +62,7 @@ enum class Point : uint8_t {
   kRejoin,
   kStateSend,
   kStateReceive,
+  kDeviceOpen,
 };
 
 struct PointInfo {
@@ -96,6 +97,7 @@ enum class PlantedBug : uint8_t {
   kForgetAtRejoin,           // Survivors of a loss give their state up.
   kDieInAStep,               // A worker ends without a word, once in a job.
   kWriteLiveState,           // A save beside the training writes no copy.
+  kTrustAFailedDevice,       // What a failed device brings is taken for real.
 };
 
 struct PlantedBugInfo {

@@ -131,11 +131,12 @@ struct RunCommand {
   std::string name_filter;          // part of a case's name; empty: all
   std::vector<std::string> labels;  // all of them; empty: any
   WorldChoice world = WorldChoice::kBoth;
-  std::optional<uint64_t> seed;  // instead of the scenario's own
-  int jobs = 1;                  // real runs at a time
-  int max_failures = 0;          // stop after so many; 0: never
-  int repeat = 1;                // each case so many times
-  bool last_failed = false;      // only what did not hold in the last run
+  std::optional<uint64_t> seed;      // instead of the scenario's own
+  std::optional<DeviceKind> device;  // likewise
+  int jobs = 1;                      // real runs at a time
+  int max_failures = 0;              // stop after so many; 0: never
+  int repeat = 1;                    // each case so many times
+  bool last_failed = false;          // only what did not hold in the last run
   ShardChoice shard;
   std::string runs_directory = ".gauntlet/runs";
   std::string junit_file;  // a copy, beside the run's own

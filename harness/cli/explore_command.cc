@@ -1,5 +1,6 @@
 #include "harness/cli/explore_command.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <random>
@@ -115,6 +116,21 @@ std::optional<ExitCode> Unfit(const Case& base, References& references,
   return ExitCode::kViolated;
 }
 
+// Whether the command names kinds, and none of them can happen to the base.
+bool NamesNoKindOf(const Case& base, const ExploreCommand& command,
+                   Console& console) {
+  const std::vector<FaultKind>& kinds = command.kinds;
+  const bool none = std::ranges::none_of(
+      kinds, [&](FaultKind kind) { return CanHappenTo(kind, base); });
+  if (kinds.empty() || !none) return false;
+  fmt::print(console.err,
+             "gauntlet explore: --kinds: {} needs a device: expected a base "
+             "with cluster.device emulated, found {}\n",
+             FaultKindName(kinds.front()),
+             DeviceKindName(base.train.kernels.device));
+  return true;
+}
+
 CampaignOptions OptionsOf(const ExploreCommand& command, uint64_t seed) {
   return {.mode = command.mode == ExploreMode::kNth ? CampaignMode::kNth
                                                     : CampaignMode::kRandom,
@@ -226,6 +242,9 @@ class Explorer final : public CampaignObserver {
 int Explore(const Case& base, const ExploreCommand& command,
             const fs::path& directory, References& references,
             Console& console) {
+  if (NamesNoKindOf(base, command, console)) {
+    return static_cast<int>(ExitCode::kUsage);
+  }
   if (const auto unfit = Unfit(base, references, console)) {
     return static_cast<int>(*unfit);
   }

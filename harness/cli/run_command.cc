@@ -108,6 +108,15 @@ Result<FailedBefore> LastFailures(const RunCommand& command) {
   return failed;
 }
 
+// A life of the job on the CPU stays there.
+void ComputeOn(DeviceKind device, Case& one) {
+  KernelOptions& kernels = one.train.kernels;
+  kernels.device = device;
+  for (DeviceKind& of_life : kernels.device_by_life) {
+    if (of_life != DeviceKind::kCpu) of_life = device;
+  }
+}
+
 class Selection {
  public:
   explicit Selection(const RunCommand& command) : command_(command) {}
@@ -150,6 +159,7 @@ class Selection {
     }
     for (int i = 1; i <= command_.repeat; ++i) {
       SuiteItem item = {.one = one, .world = world};
+      if (command_.device) ComputeOn(*command_.device, item.one);
       if (command_.seed) item.one.seed = item.one.plan.seed = *command_.seed;
       if (command_.repeat > 1) {
         item.one.name += fmt::format("({}of{})", i, command_.repeat);

@@ -9,6 +9,7 @@ constexpr std::string_view kExamples =
     R"(Examples:
   gauntlet run --demo
   gauntlet run scenarios/smoke --world sim
+  gauntlet run scenarios/gpu --device cuda --world real
   gauntlet run scenarios -L crash --shard 1/4 --junit junit.xml
 Every run leaves result.json, junit.xml and its records in .gauntlet/runs/latest.
 Reference runs are kept in .gauntlet/runs/.cache; it may be deleted.)";
@@ -54,6 +55,13 @@ void AddHow(Flags& flags, RunCommand& command) {
   flags.Value({"--seed", "N", "instead of the scenarios' own"},
               ReadWhole<std::optional<uint64_t>, uint64_t>(command.seed, 0,
                                                            UINT64_MAX));
+  flags.Value({"--device", "NAME",
+               "what workers compute on, instead of the scenarios' own: cpu, "
+               "emulated, or cuda, which the simulated world skips"},
+              ReadChoice<DeviceKind>(command.device,
+                                     {{"cpu", DeviceKind::kCpu},
+                                      {"emulated", DeviceKind::kEmulated},
+                                      {"cuda", DeviceKind::kCuda}}));
   flags.Value({"-j,--jobs", "N", "runs in real processes at a time (1)"},
               ReadWhole(command.jobs, 1, 256));
   flags.Switch({"-x,--exit-first", "", "stop after the first failure"},

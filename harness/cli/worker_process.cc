@@ -1,10 +1,12 @@
 #include "harness/cli/worker_process.h"
 
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "chaos/inject/faulty_clock.h"
+#include "chaos/inject/faulty_device.h"
 #include "chaos/inject/faulty_network.h"
 #include "chaos/inject/faulty_storage.h"
 #include "chaos/inject/fiu_points.h"
@@ -136,6 +138,7 @@ Status CheckIsWorker(const ClusterPlace& place) {
 
 Status WorkHere(RealWorld& real, const WorkerRun& run) {
   TrainOptions options = run.options;
+  options.kernels.device = DeviceOfLife(options.kernels, run.place.life);
   ASSIGN_OR_RETURN(const auto log, OpenEvents(run, real.clock));
   FormedSignal events(*log, run.on_formed);
   const ProcessIdentity self = {.worker = run.place.worker,
@@ -143,8 +146,10 @@ Status WorkHere(RealWorld& real, const WorkerRun& run) {
                                 .rank = run.place.rank};
   ASSIGN_OR_RETURN(const auto faults,
                    ReadPlan(run.plan, options.preemption, self, real, events));
-  ASSIGN_OR_RETURN(const gpu::DevicePlace device,
+  ASSIGN_OR_RETURN(gpu::DevicePlace device,
                    PlaceOnDevice(options.kernels, run.place.worker));
+  std::optional<FaultyDevice> faulty;
+  if (faults) device = faulty.emplace(device, faults->injector).place();
   ASSIGN_OR_RETURN(const auto data, LoadData(real.storage, options.job.data));
   World unharmed = real.world();
   ASSIGN_OR_RETURN(const std::vector<float> weights,

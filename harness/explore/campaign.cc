@@ -76,7 +76,12 @@ class Campaign {
   PlanSpace Narrowed(const Case& setup) const {
     PlanSpace space = SpaceOf(setup);
     space.max_faults = options_.max_faults;
-    if (!options_.kinds.empty()) space.kinds = options_.kinds;
+    if (!options_.kinds.empty()) {
+      space.kinds = options_.kinds;
+      std::erase_if(space.kinds, [&setup](FaultKind kind) {
+        return !CanHappenTo(kind, setup);
+      });
+    }
     if (!options_.points.empty()) space.points = options_.points;
     return space;
   }

@@ -136,6 +136,10 @@ std::vector<Case> SetupsOf(const Case& base) {
   return setups;
 }
 
+bool CanHappenTo(FaultKind kind, const Case& setup) {
+  return HasDevice(setup) || !IsOfDevice(kind);
+}
+
 PlanSpace SpaceOf(const Case& setup) {
   const Horizon& horizon = setup.train.horizon;
   const uint64_t an_epoch = ShapeOfEpoch(setup.train.job).steps;
@@ -149,7 +153,7 @@ PlanSpace SpaceOf(const Case& setup) {
                      .kinds = {},
                      .points = {}};
   for (const FaultKindInfo& info : AllFaultKinds()) {
-    space.kinds.push_back(info.kind);
+    if (CanHappenTo(info.kind, setup)) space.kinds.push_back(info.kind);
   }
   const bool rejoins = setup.cluster.policy == RestartPolicy::kRejoin;
   const bool copies = setup.train.checkpoint.mode == SaveMode::kAsync;
@@ -158,6 +162,7 @@ PlanSpace SpaceOf(const Case& setup) {
                            info.point == Point::kStateSend ||
                            info.point == Point::kStateReceive;
     if (info.point == Point::kCopy && !copies) continue;
+    if (info.point == Point::kDeviceOpen && !HasDevice(setup)) continue;
     if (rejoins || !of_rejoin) space.points.push_back(info.point);
   }
   return space;

@@ -49,7 +49,11 @@ struct PlanSpace {
   std::vector<Point> points;     // likewise
 };
 
-// Every kind and every point; `max_faults` is left to the caller.
+// What happens to devices happens to none where there are none.
+bool CanHappenTo(FaultKind kind, const Case& setup);
+
+// Every kind and every point, those of a device where the set-up has one;
+// `max_faults` is left to the caller.
 PlanSpace SpaceOf(const Case& setup);
 
 }  // namespace gauntlet

@@ -147,7 +147,8 @@ bool MayGiveUp(const Record& record) {
   return std::ranges::any_of(record.faults, [&](const RecordFault& fault) {
     return fault.always &&
            (fault.kind == "errno" || fault.kind == "short_write" ||
-            fault.kind == "fsync_fails") &&
+            fault.kind == "fsync_fails" || fault.kind == "gpu_error" ||
+            fault.kind == "out_of_memory") &&
            FiredInALastLife(record, fault);
   });
 }

@@ -103,8 +103,12 @@ void ParametersDraw::FillByKind(Fault& fault) {
     case FaultKind::kSlow:
       with.latency = UpToPowerOfTwoMs(13);
       break;
+    case FaultKind::kGpuError:
+      with.device_error = draw_.Of(AllDeviceErrors()).error;
+      break;
     case FaultKind::kHang:
     case FaultKind::kStop:
+    case FaultKind::kDeviceHang:
       if (!draw_.OneIn(3)) with.duration = UpToPowerOfTwoMs(15);
       break;
     case FaultKind::kPreempt:
@@ -139,13 +143,15 @@ void ParametersDraw::FillByKind(Fault& fault) {
   }
 }
 
-// For ever only what leaves the process alive: a death at every hit leaves
-// no restarts.
+// For ever only what leaves the process alive, or its device alone dead: a
+// death at every hit leaves no restarts.
 void ParametersDraw::FillTimes(Fault& fault) {
   const bool lives_on =
       fault.kind == FaultKind::kErrno || fault.kind == FaultKind::kShortWrite ||
       fault.kind == FaultKind::kFsyncFails ||
-      fault.kind == FaultKind::kBitFlip || fault.kind == FaultKind::kTruncate;
+      fault.kind == FaultKind::kBitFlip || fault.kind == FaultKind::kTruncate ||
+      fault.kind == FaultKind::kGpuError ||
+      fault.kind == FaultKind::kOutOfMemory;
   if (!lives_on || !draw_.OneIn(12)) return;
   fault.with.times = FaultTimes::kAlways;
   if (draw_.OneIn(2)) {

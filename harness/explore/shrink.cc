@@ -64,6 +64,7 @@ class Shrinker {
       ShrinkSeed();
       DropBugs();
       for (size_t i = 0; i < result_.plan.faults.size(); ++i) {
+        MoveToAStep(i);
         SimplifyKind(i);
         SimplifySite(i);
         SimplifyParameters(i);
@@ -118,6 +119,7 @@ class Shrinker {
   void ShrinkFaults();
   void ShrinkSeed();
   void DropBugs();
+  void MoveToAStep(size_t index);
   void SimplifyKind(size_t index);
   void SimplifySite(size_t index);
   void SimplifyParameters(size_t index);
@@ -181,6 +183,16 @@ void Shrinker::DropBugs() {
                          static_cast<std::ptrdiff_t>(i));
     Try(std::move(candidate));
   }
+}
+
+// A fault of a device waits for what is asked of that, wherever it is due.
+void Shrinker::MoveToAStep(size_t index) {
+  if (!IsOfDevice(result_.plan.faults[index].kind)) return;
+  TryFault(index, [](Fault& fault) {
+    fault = {.id = fault.id,
+             .site = {.worker = 0, .point = Point::kStepBegin},
+             .kind = FaultKind::kGpuError};
+  });
 }
 
 void Shrinker::SimplifyKind(size_t index) {
@@ -248,6 +260,7 @@ void Shrinker::SimplifyParameters(size_t index) {
   reset(&FaultParameters::direction);
   reset(&FaultParameters::exit_code);
   reset(&FaultParameters::error);
+  reset(&FaultParameters::device_error);
   reset(&FaultParameters::then);
   reset(&FaultParameters::keep);
   reset(&FaultParameters::blocks);

@@ -40,7 +40,13 @@ FaultTraits TraitsOf(const RecordFault& fault) {
   if (kind == "crash" || kind == "kill" || kind == "exception") {
     return {.ends_life = true, .may_end_life = true};
   }
-  if (kind == "hang" || kind == "stop") return {.may_end_life = true};
+  if (kind == "hang" || kind == "stop" || kind == "device_hang") {
+    return {.may_end_life = true};
+  }
+  // Who has no more need of the device may stay.
+  if (kind == "gpu_error" || kind == "out_of_memory") {
+    return {.may_end_life = true, .fails_device = true};
+  }
   // Whoever takes longer than a step may is taken for hung.
   if (kind == "slow") return {.may_end_life = true, .creeps = true};
   // Nothing is lost but connections and time: state, rows and saves are owed as

@@ -14,6 +14,7 @@ struct FaultTraits {
   bool may_end_life = false;      // it may be gone, or be taken for gone
   bool troubles_network = false;  // its life may go on when that is over
   bool creeps = false;            // no moment from which on its life is lost
+  bool fails_device = false;      // its worker is told, and leaves with a word
   bool gives_notice = false;      // a termination notice, and time to leave
   bool tells_error = false;       // an operation fails, and the engine is told
   bool damages_store = false;  // takes committed bytes away, and lies about it

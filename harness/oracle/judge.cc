@@ -38,16 +38,16 @@
 //   excused by it.
 //   A removal that such an error refuses leaves one checkpoint or half-done
 //   directory more in the store, and in a finished run's deletion all of them.
-// - Processes that die or stand still, networks in trouble, and power losses
-//   explain the losses in their life of the job that were noticed after them
-//   (where workers rejoin: until the lost one is back, or all trained on), and
-//   a launcher's where the power went. That others left for a loss explains no
-//   loss. A chief that is killed while it deletes a finished run's backup
-//   leaves what is left of it (the last one that finished, not an earlier one);
-//   a claim that is killed while it sets damaged checkpoints aside need not
-//   have said so. What is slow explains deaths where all that is slow takes
-//   half as long as somebody waits: the work itself takes time too. Nothing
-//   else is excused by them.
+// - Processes that die or stand still, devices that fail or do, networks in
+//   trouble, and power losses explain the losses in their life of the job that
+//   were noticed after them (where workers rejoin: until the lost one is back,
+//   or all trained on), and a launcher's where the power went. That others left
+//   for a loss explains no loss. A chief that is killed while it deletes a
+//   finished run's backup leaves what is left of it (the last one that
+//   finished, not an earlier one); a claim that is killed while it sets damaged
+//   checkpoints aside need not have said so. What is slow explains deaths where
+//   all that is slow takes half as long as somebody waits: the work itself
+//   takes time too. Nothing else is excused by them.
 // - Where a lost worker rejoins, a step that only some have said is excused of
 //   the others' rows if a later generation carried on from it; redone steps of
 //   which a worker that stayed holds the state are not, nor those of which one

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "engine/real/child_process.h"
+#include "engine/real/cuda_plugin.h"
 #include "engine/real/real_world.h"
 #include "engine/real/worker_environment.h"
 #include "harness/record/event_file.h"
@@ -171,6 +172,10 @@ Status RealRun::Prepare() {
     }
   }
   TrainOptions train = plan_.train;
+  DeviceKind& device = train.kernels.device;
+  if (device == DeviceKind::kAuto) {
+    device = OpenCuda().ok() ? DeviceKind::kCuda : DeviceKind::kCpu;
+  }
   PreemptionOptions& preemption = train.preemption;
   if (!preemption.file.empty()) preemption.file = directory_ / "notice";
   if (!preemption.url.empty()) {

@@ -7,12 +7,14 @@
 #include <utility>
 #include <vector>
 
+#include "chaos/inject/faulty_device.h"
 #include "chaos/inject/faulty_storage.h"
 #include "chaos/inject/injector.h"
 #include "chaos/sim/sim_effects.h"
 #include "chaos/sim/sim_worker_processes.h"
 #include "chaos/sim/simulation.h"
 #include "engine/api/start_weights.h"
+#include "engine/gpu/emulated_device.h"
 #include "engine/train/launcher.h"
 #include "engine/train/worker.h"
 #include "harness/run/event_conversion.h"
@@ -43,6 +45,12 @@ class Unobserved final : public LaunchObserver {
   void Progress(const WorkerProgress&) override {}
   void Restarting(int, const std::string&, Duration) override {}
 };
+
+// There is no GPU here for auto to be.
+DeviceKind DeviceHere(const KernelOptions& told, int life) {
+  const DeviceKind device = DeviceOfLife(told, life);
+  return device == DeviceKind::kAuto ? DeviceKind::kCpu : device;
+}
 
 class SimulatedRun {
  public:
@@ -104,6 +112,13 @@ int SimulatedRun::WorkerMain(World& plain, const WorkerSpec& spec,
       {.worker = spec.worker, .life = spec.life, .rank = spec.rank}, effects,
       fired_, plain.events);
   FaultyStorage storage(plain.storage, injector);
+  TrainOptions train = train_;
+  train.kernels.device = DeviceHere(train_.kernels, spec.life);
+  gpu::DevicePlace real;
+  if (train.kernels.device == DeviceKind::kEmulated) {
+    real.api = &gpu::EmulatedDevice();
+  }
+  FaultyDevice device(real, injector);
   World world = {.clock = plain.clock,
                  .storage = storage,
                  .network = plain.network,
@@ -113,11 +128,12 @@ int SimulatedRun::WorkerMain(World& plain, const WorkerSpec& spec,
                  .events = plain.events};
   ReportToLauncher reporter(
       report, probe_of_ ? probe_of_(spec.worker, spec.life) : nullptr);
-  const TrainInputs inputs = {.options = train_,
+  const TrainInputs inputs = {.options = train,
                               .data = data_,
                               .job_json = job_json_,
                               .memo = memo_,
-                              .weights = weights_};
+                              .weights = weights_,
+                              .device = device.place()};
   RunWorker(world, inputs, spec, reporter, [this](const WorkerEnd& end) {
     if (!end.reason.empty()) last_failure_ = end.reason;
   });

@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "engine/real/cuda_plugin.h"
 #include <fmt/format.h>
 #include <sys/statvfs.h>
 
@@ -19,9 +20,20 @@ uint64_t FreeBytes(const std::string& directory) {
   return static_cast<uint64_t>(facts.f_bavail) * facts.f_frsize;
 }
 
-Capabilities CapabilitiesAt(WorldKind world, const std::string& directory) {
-  Capabilities here = CapabilitiesOf(world);
+int CountGpus() {
+  const Result<const gpu::DeviceApi*> cuda = OpenCuda();
+  gpu::DeviceText why;
+  return cuda.ok() ? (*cuda)->count(&why) : 0;
+}
+
+// GPUs are looked for where the case may want one.
+Capabilities CapabilitiesFor(const SuiteItem& item,
+                             const std::string& directory) {
+  Capabilities here = CapabilitiesOf(item.world);
   here.disk_bytes = FreeBytes(directory);
+  const bool wanted = item.one.needs.gpus > 0 ||
+                      ComputesOn(item.one.train.kernels, DeviceKind::kCuda);
+  if (item.world == WorldKind::kReal && wanted) here.gpus = CountGpus();
   return here;
 }
 
@@ -78,7 +90,7 @@ CaseOutcome Suite::RunItem(size_t index) {
                   .directory = directory,
                   .replay = options_.replay ? options_.replay(item) : "",
                   .interrupted = options_.interrupted},
-                 CapabilitiesAt(item.world, options_.directory), references_);
+                 CapabilitiesFor(item, options_.directory), references_);
 }
 
 void Suite::CompareWorlds(CaseOutcome& outcome) {

@@ -191,7 +191,7 @@ void ReadDamage(const MapReader& with, FaultKind kind, FaultParameters& out) {
   }
 }
 
-// Of a process.
+// Of a process, or of its device.
 void ReadLoss(const MapReader& with, FaultKind kind, FaultParameters& out) {
   switch (kind) {
     case FaultKind::kCrash:
@@ -203,7 +203,11 @@ void ReadLoss(const MapReader& with, FaultKind kind, FaultParameters& out) {
       break;
     case FaultKind::kHang:
     case FaultKind::kStop:
+    case FaultKind::kDeviceHang:
       with.Time("duration", out.duration);
+      break;
+    case FaultKind::kGpuError:
+      with.Choice("error", out.device_error);
       break;
     case FaultKind::kPreempt:
       ReadPreempt(with, out);

@@ -85,6 +85,9 @@ FlowMap WithMap(const Fault& fault) {
       map.Add("error", info.name);
     }
   }
+  if (with.device_error != base.device_error) {
+    map.Add("error", ChoiceName("with.gpu_error.error", with.device_error));
+  }
   AddTear(with, map);
   AddNetwork(with, map);
   if (with.bytes != base.bytes)

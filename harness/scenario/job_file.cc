@@ -17,8 +17,9 @@ constexpr std::array<std::string_view, 7> kTopKeys = {
     "schema", "use", "seed", "job", "cluster", "preemption", "checkpoint"};
 
 // Keys of scenarios that say something to their harness alone.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 3>
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4>
     kKeysOfHarness = {{{"cluster", "workers_by_life"},
+                       {"cluster", "device_by_life"},
                        {"cluster", "hosts"},
                        {"preemption", "requeue"}}};
 

@@ -299,9 +299,16 @@ constexpr KeySpec kKeys[] = {
      .high = 64},
     {.path = "cluster.device",
      .type = T::kChoice,
-     .doc = "what the workers compute on",
-     .fallback = "auto",
-     .listed = "auto|cpu"},
+     .doc = "what the workers compute on: cuda in real processes where there "
+            "is a GPU, emulated (a GPU's kernels on the CPU) anywhere; auto is "
+            "a GPU where there is one, else the CPU",
+     .fallback = "cpu",
+     .listed = "cpu|cuda|emulated|auto"},
+    {.path = "cluster.device_by_life",
+     .type = T::kNames,
+     .doc = "a list of what each life of the job computes on, the last for all "
+            "that follow; `device` if not given",
+     .listed = "cpu|cuda|emulated"},
     {.path = "cluster.transport",
      .type = T::kChoice,
      .doc = "how the workers talk",
@@ -567,6 +574,39 @@ constexpr KeySpec kKeys[] = {
      .fallback = "EIO",
      .names = Names::kErrors},
     {.path = "with.errno.times",
+     .type = T::kChoice,
+     .doc = kTimesDoc,
+     .fallback = "once",
+     .listed = "once|always"},
+    {.path = "with.gpu_error",
+     .type = T::kMap,
+     .doc = "the device fails, until the process is gone"},
+    {.path = "with.gpu_error.error",
+     .type = T::kChoice,
+     .doc = "how",
+     .fallback = "cudaErrorLaunchFailure",
+     .names = Names::kDeviceErrors},
+    {.path = "with.gpu_error.times",
+     .type = T::kChoice,
+     .doc = kTimesDoc,
+     .fallback = "once",
+     .listed = "once|always"},
+    {.path = "with.out_of_memory",
+     .type = T::kMap,
+     .doc = "the device has no memory for the next array, and fails"},
+    {.path = "with.out_of_memory.times",
+     .type = T::kChoice,
+     .doc = kTimesDoc,
+     .fallback = "once",
+     .listed = "once|always"},
+    {.path = "with.device_hang",
+     .type = T::kMap,
+     .doc = "who waits for the device waits on"},
+    {.path = "with.device_hang.duration",
+     .type = T::kDuration,
+     .doc = "how long; 0: for ever",
+     .fallback = "0"},
+    {.path = "with.device_hang.times",
      .type = T::kChoice,
      .doc = kTimesDoc,
      .fallback = "once",
@@ -863,6 +903,8 @@ std::vector<std::string> ChoicesOf(const KeySpec& key) {
       return NamesOf(AllFaultKinds());
     case Names::kErrors:
       return NamesOf(AllFaultErrors());
+    case Names::kDeviceErrors:
+      return NamesOf(AllDeviceErrors());
     case Names::kBugs:
       return NamesOf(AllPlantedBugs());
     case Names::kInvariants:

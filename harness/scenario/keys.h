@@ -40,8 +40,9 @@ enum class Names : uint8_t {
   kPresets,  // of jobs
   kPoints,   // fault points
   kFaultKinds,
-  kErrors,  // of errno
-  kBugs,    // planted bugs
+  kErrors,        // of errno
+  kDeviceErrors,  // of gpu_error
+  kBugs,          // planted bugs
   kInvariants,
   kFeatures,
 };

@@ -17,6 +17,7 @@ std::string_view NounOf(const KeySpec& key) {
     case Names::kFaultKinds:
       return "fault kind";
     case Names::kErrors:
+    case Names::kDeviceErrors:
       return "error";
     case Names::kBugs:
       return "planted bug";
@@ -236,6 +237,23 @@ bool MapReader::OneName(const KeySpec& row, const YamlNode& node,
 bool MapReader::Choice(std::string_view key, std::string& out) const {
   const YamlNode* node = Find(key);
   return node != nullptr && OneName(Row(key), *node, out);
+}
+
+bool MapReader::ChoiceList(std::string_view key,
+                           std::vector<size_t>& places) const {
+  const YamlNode* node = Find(key);
+  if (node == nullptr) return false;
+  if (node->kind != YamlKind::kList || node->items.empty()) {
+    return Wrong(*node, "a list of names");
+  }
+  const std::vector<std::string> names = ChoicesOf(Row(key));
+  for (const YamlNode& item : node->items) {
+    std::string name;
+    if (!OneName(Row(key), item, name)) return false;
+    const auto found = std::find(names.begin(), names.end(), name);
+    places.push_back(static_cast<size_t>(found - names.begin()));
+  }
+  return true;
 }
 
 bool MapReader::NameList(std::string_view key,

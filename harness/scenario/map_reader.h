@@ -63,6 +63,15 @@ class MapReader {
     return true;
   }
   bool NameList(std::string_view key, std::vector<std::string>& out) const;
+  // A list of the row's listed names, which may come again, as their enum.
+  template <typename Enum>
+  bool ChoiceList(std::string_view key, std::vector<Enum>& out) const {
+    std::vector<size_t> places;
+    if (!ChoiceList(key, places)) return false;
+    out.clear();
+    for (const size_t place : places) out.push_back(static_cast<Enum>(place));
+    return true;
+  }
 
   void Error(Place place, std::string message, std::string hint = "") const;
 
@@ -72,6 +81,7 @@ class MapReader {
   template <typename T, typename Reader>
   bool List(std::string_view key, std::vector<T>& out,
             const Reader& read) const;
+  bool ChoiceList(std::string_view key, std::vector<size_t>& places) const;
   bool OneCount(const KeySpec& row, const YamlNode& node, uint64_t& out) const;
   bool OneNumber(const YamlNode& node, float& out) const;
   bool Wrong(const YamlNode& node, std::string_view expected) const;

@@ -101,6 +101,7 @@ class Checker {
     CheckLife(placed);
     CheckPosition(placed);
     CheckCompany(placed);
+    CheckDevice(placed);
     CheckPoint(placed);
     CheckSaves(placed);
   }
@@ -189,6 +190,25 @@ class Checker {
         fmt::format("a {} of a single worker cuts it from nobody: expected at "
                     "least 2 workers, found 1",
                     FaultKindName(kind)));
+  }
+
+  void CheckDevice(const PlacedFault& placed) {
+    if (HasDevice(case_)) return;
+    const DeviceKind device = case_.train.kernels.device;
+    constexpr std::string_view kHint = "cluster: {device: emulated}";
+    if (IsOfDevice(placed.fault.kind)) {
+      diagnostics_.Error(
+          placed.node->place,
+          fmt::format("a {} needs a device: expected cluster.device cuda or "
+                      "emulated, found {}",
+                      FaultKindName(placed.fault.kind), DeviceKindName(device)),
+          std::string(kHint));
+    } else if (placed.fault.site.point == Point::kDeviceOpen) {
+      Never(placed, "point",
+            fmt::format("workers that compute on {} open no device",
+                        DeviceKindName(device)),
+            std::string(kHint));
+    }
   }
 
   void CheckPoint(const PlacedFault& placed) {

@@ -163,7 +163,8 @@ void ReadCluster(const MapReader& document, Case& one) {
   const MapReader map = document.Map("cluster");
   ClusterSetup& cluster = one.cluster;
   ReadMembership(map, cluster);
-  map.Choice("device", cluster.device);
+  map.Choice("device", one.train.kernels.device);
+  map.ChoiceList("device_by_life", one.train.kernels.device_by_life);
   map.Choice("transport", cluster.transport);
   map.Choice("hosts", cluster.hosts);
   ClusterOptions& options = one.train.cluster;

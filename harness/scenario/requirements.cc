@@ -14,6 +14,33 @@ Capabilities CapabilitiesOf(WorldKind world) {
   return here;
 }
 
+bool HasDevice(const Case& one) {
+  return ComputesOn(one.train.kernels, DeviceKind::kCuda) ||
+         ComputesOn(one.train.kernels, DeviceKind::kEmulated);
+}
+
+namespace {
+
+// What the case's workers compute on, and what happens to it.
+std::string WhyNotOnDevice(const Case& one, const Capabilities& here) {
+  const bool cuda = ComputesOn(one.train.kernels, DeviceKind::kCuda);
+  if (cuda && here.world == WorldKind::kSimulated) {
+    return "needs a GPU, and the simulated world has the emulated device only";
+  }
+  if (cuda && here.gpus == 0) return "needs a GPU, found none";
+  if (HasDevice(one)) return "";
+  for (const Fault& fault : one.plan.faults) {
+    if (!IsOfDevice(fault.kind) && fault.site.point != Point::kDeviceOpen) {
+      continue;
+    }
+    return fmt::format("{}: happens to a device, and there is none on {}",
+                       fault.id, DeviceKindName(one.train.kernels.device));
+  }
+  return "";
+}
+
+}  // namespace
+
 std::string WhyNotHere(const Case& one, const Capabilities& here) {
   if (one.needs.gpus > here.gpus) {
     return fmt::format("needs {} GPUs, found {}", one.needs.gpus, here.gpus);
@@ -28,6 +55,7 @@ std::string WhyNotHere(const Case& one, const Capabilities& here) {
       return fmt::format("needs {}, which this world does not have", feature);
     }
   }
+  if (std::string why = WhyNotOnDevice(one, here); !why.empty()) return why;
   if (here.world == WorldKind::kSimulated) return "";
   if (one.cluster.hosts == HostsChoice::kSeparate) {
     return "needs separate hosts; real workers are on this one";

@@ -36,7 +36,6 @@ struct Timeouts {
   std::optional<Duration> total;
 };
 
-enum class DeviceChoice : uint8_t { kAuto, kCpu };
 enum class TransportChoice : uint8_t { kAuto, kGrpc };
 
 // Where the workers' processes are: on the launcher's host, or each on one of
@@ -47,7 +46,6 @@ struct ClusterSetup {
   int workers = 2;
   int min_workers = 0;  // see MembershipOptions
   std::vector<int> workers_by_life;
-  DeviceChoice device = DeviceChoice::kAuto;
   TransportChoice transport = TransportChoice::kAuto;
   HostsChoice hosts = HostsChoice::kOne;
   RestartPolicy policy = RestartPolicy::kWholeJob;
@@ -108,6 +106,10 @@ LoadedFile LoadScenarios(std::string_view text, std::string_view file);
 // All errors, as RenderDiagnostic says them, at most 20.
 std::string RenderErrors(const LoadedFile& loaded, std::string_view file,
                          std::string_view text);
+
+// Whether the case's workers compute on a device, in some life at least. What
+// auto comes to is not known to be one.
+bool HasDevice(const Case& one);
 
 // How many steps an epoch has and how many rows these use; 0: not known before
 // the data is read.

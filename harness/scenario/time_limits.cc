@@ -18,8 +18,9 @@ constexpr Duration kMargin = std::chrono::seconds(5);
 constexpr Duration kBesideAHang = std::chrono::seconds(60);
 
 bool BringsToAStand(FaultKind kind) {
-  return kind == FaultKind::kHang || kind == FaultKind::kStop ||
-         kind == FaultKind::kSlow || IsOfNetwork(kind);
+  return kind == FaultKind::kHang || kind == FaultKind::kDeviceHang ||
+         kind == FaultKind::kStop || kind == FaultKind::kSlow ||
+         IsOfNetwork(kind);
 }
 
 // While workers meet, claim, save or load, what is waited for is not a step.
@@ -55,7 +56,8 @@ Duration SureSilence(const Case& one) {
   const Duration least(setup.hang_limit_ns);
   const bool hangs =
       std::ranges::any_of(one.plan.faults, [&](const Fault& fault) {
-        return fault.kind == FaultKind::kHang &&
+        return (fault.kind == FaultKind::kHang ||
+                fault.kind == FaultKind::kDeviceHang) &&
                fault.site.point != Point::kHeartbeat &&
                (fault.with.duration == Duration::zero() ||
                 fault.with.duration > least);

@@ -143,9 +143,15 @@ FlowMap ClusterMap(const Case& one) {
   if (!cluster.workers_by_life.empty()) {
     map.Add("workers_by_life", YamlList(cluster.workers_by_life));
   }
-  if (cluster.device != base.cluster.device) {
-    map.Add("device", ChoiceName("cluster.device", cluster.device));
+  const DeviceKind device = one.train.kernels.device;
+  if (device != base.train.kernels.device) {
+    map.Add("device", ChoiceName("cluster.device", device));
   }
+  std::vector<std::string> devices;
+  for (const DeviceKind of_life : one.train.kernels.device_by_life) {
+    devices.emplace_back(DeviceKindName(of_life));
+  }
+  if (!devices.empty()) map.Add("device_by_life", YamlList(devices));
   if (cluster.transport != base.cluster.transport) {
     map.Add("transport", ChoiceName("cluster.transport", cluster.transport));
   }

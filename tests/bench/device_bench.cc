@@ -136,8 +136,8 @@ void BenchStep(const Kernels& own, const Kernels* fast) {
 }
 
 Status RunDeviceBench(const gpu::DeviceApi& api) {
-  ASSIGN_OR_RETURN(const auto own, gpu::OpenDevice(api, 0));
-  const auto fast = gpu::OpenDevice(api, 0, Math::kFast);
+  ASSIGN_OR_RETURN(const auto own, gpu::OpenDevice({.api = &api}));
+  const auto fast = gpu::OpenDevice({.api = &api}, Math::kFast);
   if (!fast.ok()) std::printf("%s\n", fast.status().message().c_str());
   const Kernels* const compared = fast.ok() ? fast->get() : nullptr;
   for (const size_t size : {512, 1024, 2048, 4096, 8192}) {

@@ -177,7 +177,7 @@ std::string StoreLife::CheckChoice(const OnDisk& parent) const {
   }
   for (const OnDisk& there : Committed()) {
     if (there.key.step > step && ledger_.InLineage(there.key) &&
-        !damaged_names_.contains(there.name)) {
+        !damaged_keys_.contains(there.key)) {
       return fmt::format("{} was loaded, {} passed over", parent.name,
                          there.name);
     }
@@ -257,6 +257,7 @@ std::string StoreLife::Damage(const StoreAction& action) {
   byte[0] ^= std::byte{1} << (action.byte % 8);
   CHECK(file->WriteAt(offset, byte).ok() && file->Sync().ok(), path);
   damaged_names_.insert(victim.name);
+  damaged_keys_.insert(victim.key);
   ledger_.Damaged(victim.key);
   return "";
 }
@@ -266,7 +267,7 @@ std::string StoreLife::Edit(const StoreAction& action) {
   std::vector<OnDisk> choices;
   for (const OnDisk& there : Committed()) {
     if (ledger_.IsAcknowledged(there.key) && ledger_.InLineage(there.key) &&
-        !damaged_names_.contains(there.name)) {
+        !damaged_keys_.contains(there.key)) {
       choices.push_back(there);
     }
   }

@@ -77,6 +77,8 @@ class StoreLife {
   size_t least_kept_ = SIZE_MAX;      // by any process so far
   std::set<uint64_t> unsure_claims_;  // recorded as far as the disk shows
   std::set<std::string> damaged_names_;
+  // A power cut may give them back the name that they had before a claim.
+  std::set<SavedKey> damaged_keys_;
   std::vector<std::unique_ptr<Process>> survivors_;
   std::optional<uint64_t> wanted_;  // the step that an edit asks for
 };

@@ -3,7 +3,8 @@
 // A worker that leaves says so in its last event. One that does not was killed:
 // by a fault, or by the launcher after another one was lost. A worker that
 // leaves because it has lost another one is a loss like that other: of all that
-// go together, one has to have a root cause (root_causes.h). A launcher that a
+// go together, one has to have a root cause (root_causes.h). A worker whose
+// device fails is told so, and has to leave with a word. A launcher that a
 // signal ended needs a power cut. Anything else is a crash of the engine's own,
 // or an alarm about nothing.
 #include <algorithm>
@@ -23,12 +24,32 @@ bool PowerWasLost(const Evidence& evidence) {
   });
 }
 
+// Whether nothing happened to anybody but to devices, this life's among them.
+bool OnlyItsDeviceFailed(const Evidence& evidence, const LifeEvents& life) {
+  bool failed = false;
+  for (const Firing& firing : evidence.firings) {
+    if (TraitsOf(*firing.fault).fails_device) {
+      failed = failed || IsSameLife(*firing.life, life);
+    } else if (ExplainsDeath(*firing.fault, evidence.record)) {
+      return false;
+    }
+  }
+  return failed;
+}
+
 void CheckWorkers(const Evidence& evidence, Check& check) {
   const RootCauses causes(evidence);
   for (const LifeEvents& life : evidence.record.lives) {
     check.Instance();
     const bool silent = EndedInSilence(life);
     if (!silent && !LeftToBeRestarted(life)) continue;
+    if (silent && OnlyItsDeviceFailed(evidence, life)) {
+      check.Breach("device",
+                   fmt::format("{} ended without a word, though all that "
+                               "happened to it is that its device failed",
+                               NameOf(life)));
+      continue;
+    }
     if (causes.Explain(life)) continue;
     if (silent) {
       check.Breach("worker",

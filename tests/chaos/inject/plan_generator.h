@@ -86,8 +86,14 @@ inline void FillParameters(FaultKind kind, FaultParameters& with) {
     case FaultKind::kSlow:
       with.latency = *ArbitraryDuration();
       break;
+    case FaultKind::kGpuError:
+      with.device_error = AllDeviceErrors()[*rc::gen::inRange<size_t>(
+                                                0, AllDeviceErrors().size())]
+                              .error;
+      break;
     case FaultKind::kHang:
     case FaultKind::kStop:
+    case FaultKind::kDeviceHang:
       with.duration = *ArbitraryDuration();
       break;
     case FaultKind::kPreempt:

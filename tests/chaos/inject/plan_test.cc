@@ -7,6 +7,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "tests/chaos/inject/plan_generator.h"
+#include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
@@ -18,8 +19,18 @@ TEST(FaultKindTest, TheTableIsInTheOrderOfTheEnumAndNamesAreTheirOwn) {
     EXPECT_EQ(FindFaultKind(info.name), info.kind);
     EXPECT_FALSE(info.description.empty()) << info.name;
   }
-  EXPECT_EQ(AllFaultKinds().back().kind, FaultKind::kClockJump);
+  EXPECT_EQ(AllFaultKinds().back().kind, FaultKind::kDeviceHang);
   EXPECT_EQ(FindFaultKind("meteor"), std::nullopt);
+}
+
+TEST(FaultKindTest, TheErrorsOfADeviceAreInTheOrderOfTheEnum) {
+  for (size_t i = 0; i < AllDeviceErrors().size(); ++i) {
+    const DeviceErrorInfo& info = AllDeviceErrors()[i];
+    EXPECT_EQ(static_cast<size_t>(info.error), i);
+    EXPECT_EQ(DeviceErrorText(info.error),
+              fmt::format("injected: {} ({})", info.text, info.name));
+  }
+  EXPECT_EQ(AllDeviceErrors().back().error, DeviceError::kMemoryAllocation);
 }
 
 TEST(FaultKindTest, OnlyLossOfPowerIsNotForRealProcesses) {

@@ -114,7 +114,7 @@ TEST(CublasProductsTest, AnExtentThatItHasNoNumberForIsRefused) {
 
 TEST(CublasProductsTest, ADeviceWithoutItSaysSo) {
   const auto opened =
-      gpu::OpenDevice(gpu::EmulatedDevice(), 0, Math::kFastTf32);
+      gpu::OpenDevice({.api = &gpu::EmulatedDevice()}, Math::kFastTf32);
   EXPECT_EQ(opened.status().code(), Code::kInvalidArgument);
   EXPECT_EQ(opened.status().message(),
             "--math fast-tf32: the emulated device has no library's products");

@@ -38,7 +38,7 @@ class DeviceBitsTest : public ::testing::TestWithParam<DeviceKind> {
       if (!cuda.ok()) GTEST_SKIP() << cuda.status().message();
       api = *cuda;
     }
-    auto opened = gpu::OpenDevice(*api, 0);
+    auto opened = gpu::OpenDevice({.api = api});
     ASSERT_TRUE(opened.ok()) << opened.status().message();
     device_ = *std::move(opened);
   }

@@ -71,5 +71,18 @@ TEST(KernelsTest, InstructionSetsAreFoundByTheirNames) {
   EXPECT_EQ(FindIsa(""), std::nullopt);
 }
 
+TEST(KernelsTest, ALifeComputesOnWhatItsListSaysAndTheLastGoesOn) {
+  using enum DeviceKind;
+  KernelOptions options = {.device = kCuda};
+  EXPECT_EQ(DeviceOfLife(options, 3), kCuda);
+  EXPECT_TRUE(ComputesOn(options, kCuda));
+  options.device_by_life = {kCpu, kEmulated};
+  EXPECT_EQ(DeviceOfLife(options, 1), kCpu);
+  EXPECT_EQ(DeviceOfLife(options, 2), kEmulated);
+  EXPECT_EQ(DeviceOfLife(options, 9), kEmulated);
+  EXPECT_TRUE(ComputesOn(options, kCpu));
+  EXPECT_FALSE(ComputesOn(options, kCuda));
+}
+
 }  // namespace
 }  // namespace gauntlet

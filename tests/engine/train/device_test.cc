@@ -6,6 +6,7 @@
 
 #include "engine/gpu/emulated_device.h"
 #include "engine/train/job_model.h"
+#include "engine/train/resident_state.h"
 #include "tests/engine/train/guarded_device.h"
 #include "tests/engine/train/training_fixture.h"
 
@@ -156,6 +157,64 @@ TEST(DeviceTest, ADeviceThatFailsInAPassEndsTheLifeAndTheNextOneGoesOn) {
 
 TEST(DeviceTest, ADeviceThatFailsInAnUpdateEndsTheLifeAndTheNextOneGoesOn) {
   ExpectRecoveryFrom(FailingDevice<15>());
+}
+
+// At every look at it in a whole run, with a digest after each step, so that
+// some are those of a save, of an event or of the end.
+TEST(DeviceTest, WhereverADeviceIsSeenToFailTheWorkerSaysSoAndTheNextGoesOn) {
+  static int looks_left = 0;
+  static const gpu::DeviceApi api = [] {
+    gpu::DeviceApi table = gpu::EmulatedDevice();
+    table.failure = [](gpu::Device*) {
+      return --looks_left == 0 ? "unspecified launch failure" : "";
+    };
+    return table;
+  }();
+  TrainOptions options = OnDevice(SmallRun());
+  const std::string undisturbed = UndisturbedDigest(SmallRun());
+  int failed = 0;
+  for (int look = 1; look < 400; look += 3) {
+    TrainingFixture fixture;
+    fixture.ComputeOn(api);
+    looks_left = look;
+    const LifeOutcome first = fixture.Run(1, options);
+    if (looks_left > 0) break;
+    ++failed;
+    ASSERT_TRUE(first.AllExitedWith(WorkerExit::kLostWorker)) << look;
+    EXPECT_THAT(first.reasons[0], HasSubstr("unspecified launch failure"));
+    EXPECT_EQ(fixture.Run(1, options).result->digest, undisturbed) << look;
+  }
+  EXPECT_GT(failed, 20);
+}
+
+// A state that was lost with the device is no state: who looks is told, or is
+// stopped.
+TEST(DeviceTest, AStateThatAFailedDeviceKeptIsLost) {
+  static bool failed = false;
+  static const gpu::DeviceApi api = [] {
+    gpu::DeviceApi table = gpu::EmulatedDevice();
+    table.failure = [](gpu::Device*) { return failed ? "lost" : ""; };
+    return table;
+  }();
+  failed = false;
+  const JobSpec job = PresetJob("tiny").value();
+  const auto built =
+      BuildJobModel(job, {.height = 7, .width = 7}, 10,
+                    {.device = DeviceKind::kEmulated}, {.api = &api});
+  ASSERT_TRUE(built.ok());
+  TrainState state(*built->model, *built->optimizer, job);
+  NoFaults faults;
+  {
+    ResidentState resident(state, *built->kernels, faults);
+    static_cast<void>(resident.parameters());
+    resident.Changed();
+    EXPECT_TRUE(state.Settle().ok());
+    resident.Changed();
+    failed = true;
+    EXPECT_EQ(state.Settle().message(), "emulated device: lost");
+  }
+  EXPECT_EQ(state.Settle().code(), Code::kUnavailable);
+  EXPECT_DEATH(static_cast<void>(state.Tensors()), "lost with the device");
 }
 
 // Two workers share it: who hears of it from the other one has nothing left to

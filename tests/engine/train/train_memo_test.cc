@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "engine/data/sample_order.h"
+#include "engine/gpu/device_kernels.h"
+#include "tests/engine/train/guarded_device.h"
 
 namespace gauntlet {
 namespace {
@@ -15,7 +17,7 @@ class TrainMemoTest : public testing::Test {
     const JobSpec job = PresetJob("tiny").value();
     kernels_ = std::move(Kernels::Create({.isa = Isa::kScalar})).value();
     plain_ = Build(job);
-    remembered_ = WithMemo(Build(job), {.high = 1}, memo_);
+    remembered_ = WithMemo(Build(job), *kernels_, {.high = 1}, memo_);
     parameters_.resize(plain_->parameter_count());
     plain_->Initialize(7, parameters_);
   }
@@ -100,9 +102,41 @@ TEST_F(TrainMemoTest, KnowsTheInitialParametersOfEachKey) {
   EXPECT_EQ(memo_.found(), 1u);
 }
 
+// What the passes of a device came to is known by the same key.
+TEST_F(TrainMemoTest, APassThatIsKnownNeedsNoDevice) {
+  const auto device =
+      gpu::KernelsOn(GuardedDevice(), GuardedDevice().open(0, nullptr));
+  Memory& memory = device->memory();
+  const JobSpec job = PresetJob("tiny").value();
+  const auto model = WithMemo(
+      std::move(Model::Build(job.model, {.height = 7, .width = 7}, 10, *device))
+          .value(),
+      *device, {.high = 1}, memo_);
+  MemoryArray<float> parameters(memory);
+  MemoryArray<float> gradients(memory);
+  parameters.Resize(parameters_.size());
+  gradients.Resize(parameters_.size());
+  memory.Upload(parameters.span().data(), parameters_.data(),
+                parameters_.size() * sizeof(float));
+  const Pass expected = PassOf(*plain_);
+  for (const uint64_t found : {0u, 1u}) {
+    memory.Clear(gradients.span().data(), gradients.size() * sizeof(float));
+    Pass pass{.gradients = std::vector<float>(parameters_.size())};
+    const ReplicaResult result =
+        model->Gradients(parameters.span(), batch_, gradients.span());
+    memory.Download(pass.gradients.data(), gradients.span().data(),
+                    gradients.size() * sizeof(float));
+    pass.loss = result.loss;
+    pass.correct = result.correct;
+    EXPECT_EQ(pass, expected);
+    EXPECT_EQ(memo_.found(), found);
+  }
+}
+
 TEST_F(TrainMemoTest, ForgetsWhenItIsFull) {
   TrainMemo small(10'000);
-  const auto model = WithMemo(Build(PresetJob("tiny").value()), {}, small);
+  const auto model =
+      WithMemo(Build(PresetJob("tiny").value()), *kernels_, {}, small);
   const Pass first = PassOf(*model);
   batch_.step = 4;
   PassOf(*model);
@@ -116,7 +150,7 @@ TEST_F(TrainMemoTest, ForgetsWhenItIsFull) {
 TEST_F(TrainMemoTest, APassOfAnotherModelIsComputed) {
   PassOf(*remembered_);
   const auto other =
-      WithMemo(Build(PresetJob("tiny").value()), {.high = 2}, memo_);
+      WithMemo(Build(PresetJob("tiny").value()), *kernels_, {.high = 2}, memo_);
   PassOf(*other);
   EXPECT_EQ(memo_.found(), 0u);
 }

@@ -85,6 +85,10 @@ TrainOptions AnyOptions() {
       .math = *rc::gen::element(Math::kCanonical, Math::kFast, Math::kFastTf32),
       .device = *rc::gen::element(DeviceKind::kCpu, DeviceKind::kCuda,
                                   DeviceKind::kEmulated)};
+  if (*rc::gen::arbitrary<bool>()) {
+    options.kernels.device_by_life = {DeviceKind::kCpu, DeviceKind::kEmulated,
+                                      DeviceKind::kCpu};
+  }
   options.digest_every = *rc::gen::arbitrary<uint64_t>();
   options.log_samples = *rc::gen::arbitrary<bool>();
   return options;
@@ -124,6 +128,7 @@ void ExpectEqual(const TrainOptions& a, const TrainOptions& b) {
   RC_ASSERT(a.kernels.threads == b.kernels.threads);
   RC_ASSERT(a.kernels.math == b.kernels.math);
   RC_ASSERT(a.kernels.device == b.kernels.device);
+  RC_ASSERT(a.kernels.device_by_life == b.kernels.device_by_life);
   RC_ASSERT(a.digest_every == b.digest_every);
   RC_ASSERT(a.log_samples == b.log_samples);
 }

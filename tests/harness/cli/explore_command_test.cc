@@ -65,6 +65,19 @@ TEST_F(ExploreCommandTest, JsonSaysHowManyCasesAFindingHas) {
   EXPECT_LE(result["findings"][0]["cases"], result["broken"]);
 }
 
+TEST_F(ExploreCommandTest, FaultsOfADeviceAreRefusedWhereThereIsNone) {
+  command_.cases = 10;
+  command_.kinds = {FaultKind::kGpuError};
+  EXPECT_EQ(Explore(), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("--kinds: gpu_error needs a device"));
+  more_of_cluster_ = ", device: emulated";
+  EXPECT_EQ(Explore(), 0) << err_.str();
+  // Beside others they are left out.
+  more_of_cluster_ = "";
+  command_.kinds = {FaultKind::kCrash, FaultKind::kGpuError};
+  EXPECT_EQ(Explore(), 0) << err_.str();
+}
+
 TEST_F(ExploreCommandTest, AFindingThatCannotBeWrittenIsShownAllTheSame) {
   command_.cases = 60;
   // A folder can have this path, and none of the files in it.

@@ -58,6 +58,18 @@ TEST_F(RunCommandTest, OneFileThatIsToldTwiceIsRunOnce) {
   EXPECT_THAT(out_.str(), HasSubstr("1 scenario, 1 case, "));
 }
 
+TEST_F(RunCommandTest, WhatWorkersComputeOnMayBeSaidForAll) {
+  command_.paths = {Write("d1", "a")};
+  command_.device = DeviceKind::kEmulated;
+  EXPECT_EQ(RunScenarios(command_, console_), 0) << err_.str();
+  EXPECT_THAT(ReadTextFile(folder() / "runs/latest/a.sim/scenario.yaml"),
+              HasSubstr("device: emulated"));
+  command_.device = DeviceKind::kCuda;
+  out_.str("");
+  RunScenarios(command_, console_);
+  EXPECT_THAT(out_.str(), HasSubstr("needs a GPU, and the simulated world"));
+}
+
 TEST_F(RunCommandTest, ARunHasAFolderOfItsOwnEvenInTheSameSecond) {
   command_.paths = {Write("d1", "a")};
   size_t folders = 0;

@@ -1,5 +1,7 @@
 #include "harness/explore/base_check.h"
 
+#include <algorithm>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,6 +38,20 @@ TEST(BaseCheckTest, WhatTheSimulatedWorldCannotDoIsTold) {
   Case base = CleanCase();
   base.needs.gpus = 8;
   EXPECT_EQ(CheckOf(base).skipped, "needs 8 GPUs, found 0");
+}
+
+TEST(BaseCheckTest, WhatHappensToDevicesIsTriedWhereThereAreSome) {
+  Case base = CleanCase();
+  const auto has = [](const auto& all, const auto& one) {
+    return std::ranges::find(all, one) != all.end();
+  };
+  EXPECT_FALSE(has(SpaceOf(base).kinds, FaultKind::kGpuError));
+  EXPECT_FALSE(has(SpaceOf(base).points, Point::kDeviceOpen));
+  EXPECT_FALSE(CanHappenTo(FaultKind::kDeviceHang, base));
+  base.train.kernels.device = DeviceKind::kEmulated;
+  EXPECT_EQ(SpaceOf(base).kinds.size(), AllFaultKinds().size());
+  EXPECT_TRUE(has(SpaceOf(base).points, Point::kDeviceOpen));
+  EXPECT_EQ(CheckOf(base).wrong, "");
 }
 
 TEST(BaseCheckTest, WhatIsInThePlaceOfTheBasesOwnIsTold) {

@@ -71,6 +71,23 @@ TEST(ShrinkPlanTest, LinksAroundAFaultThatIsTakenOut) {
   EXPECT_EQ(shrunk.plan.faults[1].after, "a");
 }
 
+// What led to where it was due is not needed any more.
+TEST(ShrinkPlanTest, AFaultOfADeviceIsMovedToAStep) {
+  FaultPlan plan = PlanOf({"a", "b"});
+  plan.faults[1] = {.id = "b",
+                    .site = {.worker = 2, .life = 2, .point = Point::kReject},
+                    .kind = FaultKind::kOutOfMemory,
+                    .after = "a"};
+  const ShrunkPlan shrunk = ShrinkPlan(plan, kPatient, [](const auto& one) {
+    return Has(one, "b") && IsOfDevice(one.faults.back().kind) &&
+           (one.faults.back().after.empty() || Has(one, "a"));
+  });
+  const Fault plain = {.id = "b",
+                       .site = {.worker = 0, .point = Point::kStepBegin},
+                       .kind = FaultKind::kGpuError};
+  EXPECT_THAT(shrunk.plan.faults, ElementsAre(plain));
+}
+
 TEST(ShrinkPlanTest, AFaultIsMadeAsPlainAsItCanBe) {
   FaultPlan plan = PlanOf({"a"});
   plan.seed = 12345;

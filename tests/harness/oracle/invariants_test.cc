@@ -222,6 +222,8 @@ const Spoiled kSpoiled[] = {
      }},
     {"deaths-explained", "worker", UndisturbedRun,
      [](Record& r) { LifeOf(r, 1, 1).events.pop_back(); }},
+    {"deaths-explained", "device", RecoveredRun,
+     [](Record& r) { r.faults[0].kind = "gpu_error"; }},
     {"deaths-explained", "launcher", UndisturbedRun,
      [](Record& r) { r.launchers[0].exit_code = 139; }},
     {"trajectory", "state-digest", UndisturbedRun,

@@ -26,6 +26,30 @@ TEST(RequirementsTest, AFaultThatRealProcessesCannotDoIsSkippedThereOnly) {
                   .starts_with("cut: real processes"));
 }
 
+TEST(RequirementsTest, AGpuIsOfTheRealWorldWhereThereIsOne) {
+  Case one;
+  one.train.kernels.device = DeviceKind::kCuda;
+  EXPECT_EQ(WhyNotHere(one, {.world = WorldKind::kReal, .gpus = 1}), "");
+  EXPECT_EQ(WhyNotHere(one, {.world = WorldKind::kReal}),
+            "needs a GPU, found none");
+  EXPECT_TRUE(WhyNotHere(one, {.world = WorldKind::kSimulated, .gpus = 1})
+                  .starts_with("needs a GPU, and the simulated world"));
+  one.train.kernels.device = DeviceKind::kEmulated;
+  EXPECT_EQ(WhyNotHere(one, {.world = WorldKind::kSimulated}), "");
+}
+
+TEST(RequirementsTest, WhatHappensToADeviceIsSkippedWhereThereIsNone) {
+  Case one;
+  one.plan.faults = {{.id = "lost", .kind = FaultKind::kGpuError}};
+  const Capabilities here = {.world = WorldKind::kSimulated};
+  EXPECT_EQ(WhyNotHere(one, here),
+            "lost: happens to a device, and there is none on cpu");
+  one.plan.faults = {{.id = "crash", .site = {.point = Point::kDeviceOpen}}};
+  EXPECT_TRUE(WhyNotHere(one, here).starts_with("crash: happens to a device"));
+  one.train.kernels.device = DeviceKind::kEmulated;
+  EXPECT_EQ(WhyNotHere(one, here), "");
+}
+
 TEST(RequirementsTest, ADiskOfAnotherProfileIsSkippedInTheRealWorld) {
   for (const auto profile :
        {DurabilityProfile::kWeak, DurabilityProfile::kLyingFsync,

@@ -38,7 +38,8 @@ job:
   remainder: keep
 cluster:
   workers: 4
-  device: cpu
+  device: emulated
+  device_by_life: [cpu, emulated, cpu]
   transport: grpc
   heartbeat: {every: 200ms, lost_after: 1s}
   step_timeout: 3s
@@ -97,7 +98,10 @@ TEST(ResolveTest, ReadsTheJobAndItsSurroundings) {
   EXPECT_EQ(job.remainder, Remainder::kKeep);
   EXPECT_EQ(one.train.horizon.max_steps, 250u);
   EXPECT_EQ(one.train.steps_per_execution, 7u);
-  EXPECT_EQ(one.cluster.device, DeviceChoice::kCpu);
+  EXPECT_EQ(one.train.kernels.device, DeviceKind::kEmulated);
+  EXPECT_EQ(
+      one.train.kernels.device_by_life,
+      (std::vector{DeviceKind::kCpu, DeviceKind::kEmulated, DeviceKind::kCpu}));
   EXPECT_EQ(one.cluster.transport, TransportChoice::kGrpc);
   EXPECT_EQ(one.cluster.policy, RestartPolicy::kWholeJob);
   EXPECT_EQ(one.cluster.max_restarts, 5);

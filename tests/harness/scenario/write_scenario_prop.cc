@@ -21,7 +21,7 @@ constexpr char kJob[] = R"(schema: gauntlet/v1
 name: base
 use: tiny
 job: {epochs: 1000, replicas: 4, data: {samples: 1280}}
-cluster: {workers: 4, restart: {max: 1000}}
+cluster: {workers: 4, device: emulated, restart: {max: 1000}}
 checkpoint: {every: {steps: 1}, mode: async, keep: 2, at_success: delete}
 faults:
   - id: end
@@ -69,7 +69,11 @@ FaultParameters AnyParameters(FaultKind kind) {
     with.notice =
         *rc::gen::element(NoticeBy::kSignal, NoticeBy::kFile, NoticeBy::kHttp);
   }
-  if (takes("error")) {
+  if (kind == FaultKind::kGpuError) {
+    const auto errors = AllDeviceErrors();
+    with.device_error =
+        errors[*rc::gen::inRange<size_t>(0, errors.size())].error;
+  } else if (takes("error")) {
     const auto errors = AllFaultErrors();
     with.error = errors[*rc::gen::inRange<size_t>(0, errors.size())].number;
   }

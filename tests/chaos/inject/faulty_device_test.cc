@@ -1,0 +1,174 @@
+#include "chaos/inject/faulty_device.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/gpu/emulated_device.h"
+#include "tests/chaos/inject/recording_world.h"
+
+namespace gauntlet {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr Point kHere = Point::kStepBegin;
+
+Fault Of(FaultKind kind) {
+  return {.id = "f", .site = {.point = kHere}, .kind = kind};
+}
+
+// One life of a process that computes on the emulated device.
+class Life {
+ public:
+  explicit Life(Fault fault)
+      : plan_{.faults = {std::move(fault)}},
+        life_(plan_, {}, fired_),
+        device_({.api = &gpu::EmulatedDevice()}, life_.injector) {}
+
+  Status Open() {
+    auto opened = gpu::OpenDevice(device_.place());
+    if (opened.ok()) kernels_ = *std::move(opened);
+    return opened.status();
+  }
+  void ComeToThePoint() { EXPECT_TRUE(life_.injector.Hit(kHere, {}).ok()); }
+  Kernels& kernels() { return *kernels_; }
+  Memory& memory() { return kernels_->memory(); }
+
+  // 1 + 2 + 3, as it comes from the device.
+  float SumThere() {
+    const std::vector<float> values = {1.0f, 2.0f, 3.0f};
+    MemoryArray<float> there(memory());
+    there.Resize(values.size());
+    memory().Upload(there.span().data(), values.data(),
+                    values.size() * sizeof(float));
+    return kernels_->Sum(there.span());
+  }
+  // What was done to the task that waits.
+  Diary waits() const {
+    Diary waits = life_.diary;
+    std::erase_if(waits, [](const std::string& line) {
+      return line.starts_with(EventKindName(EventKind::kFaultFired));
+    });
+    return waits;
+  }
+  bool HasFired() { return fired_.HasFired("f"); }
+
+ private:
+  const FaultPlan plan_;
+  FiredInMemory fired_;
+  RecordedLife life_;
+  FaultyDevice device_;
+  std::unique_ptr<Kernels> kernels_;
+};
+
+TEST(FaultyDeviceTest, IsTheDeviceUntilItsFaultIsDue) {
+  Life life(Of(FaultKind::kGpuError));
+  ASSERT_TRUE(life.Open().ok());
+  EXPECT_EQ(life.SumThere(), 6.0f);
+  EXPECT_TRUE(life.kernels().status().ok());
+  EXPECT_FALSE(life.HasFired());
+}
+
+TEST(FaultyDeviceTest, AnErrorComesWithTheNextCallAndStays) {
+  for (const DeviceErrorInfo& info : AllDeviceErrors()) {
+    Fault fault = Of(FaultKind::kGpuError);
+    fault.with.device_error = info.error;
+    Life life(fault);
+    ASSERT_TRUE(life.Open().ok());
+    life.ComeToThePoint();
+    EXPECT_FALSE(life.HasFired());
+    EXPECT_EQ(life.SumThere(), 0.0f) << info.name;
+    EXPECT_TRUE(life.HasFired());
+    for (int look = 0; look < 2; ++look) {
+      EXPECT_EQ(life.kernels().status().message(),
+                fmt::format("emulated device: injected: {} ({})", info.text,
+                            info.name));
+    }
+    EXPECT_EQ(life.SumThere(), 0.0f);
+  }
+}
+
+TEST(FaultyDeviceTest, WhatAFailedDeviceBringsIsZeroAndWhatItGivesIsNothing) {
+  Life life(Of(FaultKind::kGpuError));
+  ASSERT_TRUE(life.Open().ok());
+  MemoryArray<float> there(life.memory());
+  there.Resize(2);
+  const std::vector<float> before = {1.0f, 2.0f};
+  life.memory().Upload(there.span().data(), before.data(), 8);
+  life.ComeToThePoint();
+  std::vector<float> brought = {7.0f, 7.0f};
+  life.memory().Download(brought.data(), there.span().data(), 8);
+  EXPECT_THAT(brought, ElementsAre(0.0f, 0.0f));
+  EXPECT_EQ(life.memory().Allocate(8), nullptr);
+}
+
+TEST(FaultyDeviceTest, WithoutMemoryWhatHasItsArraysGoesOn) {
+  Life life(Of(FaultKind::kOutOfMemory));
+  ASSERT_TRUE(life.Open().ok());
+  MemoryArray<float> there(life.memory());
+  there.Resize(1);
+  life.ComeToThePoint();
+  life.memory().Clear(there.span().data(), sizeof(float));
+  EXPECT_TRUE(life.kernels().status().ok());
+  there.Resize(2);
+  EXPECT_EQ(there.span().data(), nullptr);
+  EXPECT_THAT(life.kernels().status().message(),
+              HasSubstr("out of memory (cudaErrorMemoryAllocation)"));
+}
+
+TEST(FaultyDeviceTest, WhatIsDueBeforeItIsOpenedKeepsItFromOpening) {
+  for (const FaultKind kind : {FaultKind::kGpuError, FaultKind::kOutOfMemory}) {
+    Life life(Of(kind));
+    life.ComeToThePoint();
+    const Status opened = life.Open();
+    EXPECT_EQ(opened.code(), Code::kUnavailable);
+    EXPECT_THAT(opened.message(), HasSubstr("emulated device 0: injected: "));
+    EXPECT_TRUE(life.HasFired());
+  }
+}
+
+TEST(FaultyDeviceTest, AHangIsThatOfWhoWaits) {
+  Fault fault = Of(FaultKind::kDeviceHang);
+  for (const Duration duration : {Duration(0), Duration(5)}) {
+    fault.with.duration = duration;
+    Life life(fault);
+    ASSERT_TRUE(life.Open().ok());
+    life.ComeToThePoint();
+    MemoryArray<float> there(life.memory());
+    there.Resize(1);
+    life.memory().Clear(there.span().data(), sizeof(float));
+    EXPECT_THAT(life.waits(), IsEmpty());
+    EXPECT_TRUE(life.kernels().status().ok());
+    EXPECT_THAT(life.waits(),
+                ElementsAre(duration == Duration(0) ? "hang" : "sleep 5"));
+    // Once it is over the device has done all that it was asked for.
+    EXPECT_EQ(life.SumThere(), 6.0f);
+  }
+}
+
+TEST(FaultyDeviceTest, NothingHappensToWhatIsLetGoOf) {
+  Life life(Of(FaultKind::kGpuError));
+  ASSERT_TRUE(life.Open().ok());
+  {
+    MemoryArray<float> there(life.memory());
+    there.Resize(1);
+    life.ComeToThePoint();
+  }
+  EXPECT_FALSE(life.HasFired());
+}
+
+TEST(FaultyDeviceTest, WhereThereIsNoDeviceThereIsNone) {
+  const FaultPlan plan;
+  FiredInMemory fired;
+  RecordedLife life(plan, {}, fired);
+  EXPECT_EQ(FaultyDevice({}, life.injector).place().api, nullptr);
+}
+
+}  // namespace
+}  // namespace gauntlet
