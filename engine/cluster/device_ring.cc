@@ -186,6 +186,9 @@ Status DeviceRing::Sum(const ExchangeKey& key,
   Status summed = Reduce(reduction);
   if (summed.ok()) summed = PassTotals(reduction);
   if (summed.ok()) summed = Await(parts_.api.finished, reduction.wait);
+  // What a device gave that has failed is no sum, and some of it has gone to
+  // others: they must not go on with it, and wait for this rank's word.
+  if (summed.ok()) summed = parts_.kernels.status();
   accepted_ = 0;
   if (!summed.ok()) Break();
   return summed;

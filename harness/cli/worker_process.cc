@@ -144,7 +144,7 @@ Status WorkHere(RealWorld& real, const WorkerRun& run) {
   ASSIGN_OR_RETURN(const auto faults,
                    ReadPlan(run.plan, options.preemption, self, real, events));
   ASSIGN_OR_RETURN(const gpu::DevicePlace device,
-                   PlaceOnDevice(options.kernels, run.place.worker));
+                   PlaceOnDevice(options, run.place.worker));
   ASSIGN_OR_RETURN(const auto data, LoadData(real.storage, options.job.data));
   World unharmed = real.world();
   ASSIGN_OR_RETURN(const std::vector<float> weights,

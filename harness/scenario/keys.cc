@@ -302,6 +302,12 @@ constexpr KeySpec kKeys[] = {
      .doc = "what the workers compute on",
      .fallback = "auto",
      .listed = "auto|cpu"},
+    {.path = "cluster.collective",
+     .type = T::kChoice,
+     .doc = "what sums gradients: the ring over the network, NCCL between "
+            "devices, or NCCL where each worker has a GPU of its own",
+     .fallback = "auto",
+     .listed = "auto|ring|nccl"},
     {.path = "cluster.transport",
      .type = T::kChoice,
      .doc = "how the workers talk",
