@@ -1,6 +1,6 @@
 // Gradients that are summed from device to device: the emulated devices', over
 // the simulated network.
-#include <set>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -43,9 +43,10 @@ LifeOutcome RunByDevices(int workers, const TrainOptions& options,
   return fixture.Run(workers, ByDevices(options));
 }
 
-std::vector<std::string> DigestsOf(const LifeOutcome& outcome) {
+std::vector<std::string> DigestsOf(const LifeOutcome& outcome,
+                                   size_t rank = 0) {
   std::vector<std::string> digests;
-  for (const LogEvent& event : outcome.Of(EventKind::kStep)) {
+  for (const LogEvent& event : outcome.Of(EventKind::kStep, rank)) {
     digests.push_back(
         fmt::format("step {}: {}", event.step, event.digest->ToString()));
   }
@@ -208,8 +209,9 @@ TEST(CollectiveTest, NobodyGoesOnWithWhatAFailedDeviceSummed) {
     };
     return table;
   }();
-  TrainOptions options = ByDevices(SmallRun());
-  options.digest_every = 0;
+  const TrainOptions options = ByDevices(SmallRun());
+  const std::vector<std::string> right =
+      DigestsOf(TrainingFixture().Run(1, SmallRun()));
   for (const int additions : {0, 1, 10, 23}) {
     opened = 0;
     additions_left = additions;
@@ -218,6 +220,9 @@ TEST(CollectiveTest, NobodyGoesOnWithWhatAFailedDeviceSummed) {
     fixture.ExchangeBy(EmulatedCollective());
     const LifeOutcome first = fixture.Run(2, options);
     EXPECT_TRUE(first.AllExitedWith(WorkerExit::kLostWorker)) << additions;
+    for (const size_t rank : {size_t{0}, size_t{1}}) {
+      EXPECT_THAT(right, ::testing::IsSupersetOf(DigestsOf(first, rank)));
+    }
     failing = nullptr;
     const LifeOutcome second = fixture.Run(2, options);
     EXPECT_EQ(second.result->digest, UndisturbedDigest(SmallRun()))
@@ -225,7 +230,6 @@ TEST(CollectiveTest, NobodyGoesOnWithWhatAFailedDeviceSummed) {
   }
 }
 
-// Two chunks a step, two epochs.
 TrainOptions ShortRun() {
   TrainOptions options = SmallRun();
   options.horizon.epochs = 2;
@@ -238,8 +242,11 @@ struct Disturbed {
   bool fired = false;
 };
 
-Disturbed Disturb(const Fault& fault, RestartPolicy policy) {
-  static const gpu::CollectiveApi api = InChunksOf(250);
+// Two chunks a step.
+gpu::CollectiveApi SmallChunks() { return InChunksOf(250); }
+
+Disturbed Disturb(const Fault& fault, RestartPolicy policy,
+                  const gpu::CollectiveApi& api = SmallChunks()) {
   gpu::DevicePlace place = EmulatedPlace();
   place.collective = &api;
   LaunchedRun run(ByDevices(ShortRun()), place);
@@ -309,6 +316,40 @@ TEST(CollectiveTest, ARejoiningGenerationHasACommunicatorOfItsOwn) {
   EXPECT_THAT(disturbed.end.Of(EventKind::kCarriedOn), SizeIs(3));
 }
 
+// Where the loss is noticed behind the sum too.
+TEST(CollectiveTest, NoDeviceIsInTwoCommunicators) {
+  static std::map<gpu::Communicator*, gpu::Device*> members;
+  static int twice = 0;
+  gpu::CollectiveApi api = EmulatedCollective();
+  api.begin = [](gpu::Device* device, const gpu::CommunicatorPlace& place,
+                 gpu::DeviceText* why) {
+    for (const auto& [other, its_device] : members) {
+      if (its_device == device) ++twice;
+    }
+    gpu::Communicator* const made =
+        EmulatedCollective().begin(device, place, why);
+    members.emplace(made, device);
+    return made;
+  };
+  api.abort = [](gpu::Communicator* communicator) {
+    members.erase(communicator);
+    EmulatedCollective().abort(communicator);
+  };
+  for (const uint64_t hit : {1, 2}) {  // a chunk; what is beside the gradients
+    ExpectToHold(Disturb({.id = "crash",
+                          .site = {.worker = 1,
+                                   .step = 8,
+                                   .point = Point::kAllReduceSend,
+                                   .hit = hit},
+                          .kind = FaultKind::kCrash},
+                         RestartPolicy::kRejoin, api),
+                 fmt::format("hit {}", hit));
+  }
+  EXPECT_EQ(twice, 0);
+  // Two runs' workers went with their processes, as they stood.
+  EXPECT_THAT(members, SizeIs(testing::Le(6)));
+}
+
 TEST(CollectiveTest, TheNetworkOfTheDevicesMayBreakAnywhere) {
   for (const RestartPolicy policy :
        {RestartPolicy::kWholeJob, RestartPolicy::kRejoin}) {
@@ -352,6 +393,12 @@ void ExpectAnotherAttempt(const gpu::CollectiveApi& api, RestartPolicy policy) {
                               .Run({.workers = 2, .restart = policy});
   ASSERT_TRUE(end.launch.result) << end.launch.reason;
   EXPECT_EQ(end.launch.result->digest, UndisturbedDigest(ShortRun()));
+  // Who rejoins keeps its process.
+  if (policy == RestartPolicy::kRejoin) {
+    EXPECT_THAT(end.Of(EventKind::kLifeBegin), SizeIs(2));
+  } else {
+    EXPECT_THAT(end.Of(EventKind::kLifeBegin), SizeIs(testing::Gt(2)));
+  }
 }
 
 TEST(CollectiveTest, ACommunicatorThatCannotBeMadeIsTriedAgain) {
