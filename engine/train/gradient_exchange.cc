@@ -29,6 +29,9 @@ GradientExchange::GradientExchange(const Parts& parts, const Sizes& sizes)
     there_views_.push_back(there_.span().subspan(i * room, sizes.gradients));
   }
   total_there_.Resize(sizes.gradients);
+  // A device that fails in a sum sends what is there: a run is to be a function
+  // of its plan then too.
+  memory_.Clear(total_there_.span().data(), sizes.gradients * sizeof(float));
 }
 
 std::span<float> GradientExchange::RoomOf(size_t replica) {

@@ -1,5 +1,6 @@
 // Gradients that are summed from device to device: the emulated devices', over
 // the simulated network.
+#include <cstring>
 #include <map>
 #include <string>
 #include <vector>
@@ -228,6 +229,49 @@ TEST(CollectiveTest, NobodyGoesOnWithWhatAFailedDeviceSummed) {
     EXPECT_EQ(second.result->digest, UndisturbedDigest(SmallRun()))
         << additions;
   }
+}
+
+// What lies in memory that nobody has written to.
+int new_memory_holds = 0;
+
+// Fails at the first copy, which is of the first gradients into their sum.
+const gpu::DeviceApi& FailingAtTheFirstCopy() {
+  static gpu::Device* failed = nullptr;
+  static const gpu::DeviceApi api = [] {
+    gpu::DeviceApi table = gpu::EmulatedDevice();
+    table.open = [](int, gpu::DeviceText*) {
+      gpu::EmulatedMemory memory = gpu::HostMemoryOfDevice();
+      memory.allocate = [](void* context, size_t bytes) {
+        void* const made = gpu::HostMemoryOfDevice().allocate(context, bytes);
+        return std::memset(made, new_memory_holds, bytes);
+      };
+      failed = nullptr;
+      return gpu::OpenEmulated({.memory = memory});
+    };
+    table.copy = [](gpu::Device* device, void*, const void*, size_t) {
+      failed = device;
+    };
+    table.failure = [](gpu::Device* device) {
+      return device == failed ? "copy failed" : "";
+    };
+    return table;
+  }();
+  return api;
+}
+
+// A run is a function of its plan.
+TEST(CollectiveTest, WhatAFailedDeviceSendsIsNothingOfTheMachines) {
+  std::vector<uint64_t> digests;
+  for (const int byte : {0x11, 0x22}) {
+    new_memory_holds = byte;
+    TrainingFixture fixture;
+    fixture.ComputeOn(FailingAtTheFirstCopy());
+    fixture.ExchangeBy(EmulatedCollective());
+    const LifeOutcome life = fixture.Run(2, ByDevices(SmallRun()));
+    EXPECT_TRUE(life.AllExitedWith(WorkerExit::kLostWorker));
+    digests.push_back(fixture.simulation().digest());
+  }
+  EXPECT_EQ(digests[0], digests[1]);
 }
 
 TrainOptions ShortRun() {
