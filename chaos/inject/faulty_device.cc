@@ -82,6 +82,13 @@ struct FaultyDevice::Calls {
       std::memset(to, 0, bytes);
     }
   }
+  // A communicator is of the device behind this one.
+  static gpu::Communicator* Begin(Device* device,
+                                  const gpu::CommunicatorPlace& place,
+                                  gpu::DeviceText* why) {
+    FaultyDevice& self = Of(device);
+    return self.base_.collective->begin(self.device_, place, why);
+  }
   static DeviceApi Table(const DeviceApi& base);
 };
 
@@ -125,12 +132,17 @@ DeviceApi FaultyDevice::Calls::Table(const DeviceApi& base) {
 FaultyDevice::FaultyDevice(const gpu::DevicePlace& base, Injector& injector)
     : base_(base), injector_(injector) {
   if (base_.api != nullptr) api_ = Calls::Table(*base_.api);
+  if (base_.collective == nullptr) return;
+  collective_ = *base_.collective;
+  collective_.begin = Calls::Begin;
 }
 
 gpu::DevicePlace FaultyDevice::place() {
   if (base_.api == nullptr) return base_;
   return {.api = &api_,
           .index = base_.index,
+          .collective = base_.collective == nullptr ? nullptr : &collective_,
+          .no_collective = base_.no_collective,
           .open = [this](int, gpu::DeviceText* why) { return Open(why); }};
 }
 

@@ -34,6 +34,7 @@ class FaultyDevice {
   const gpu::DevicePlace base_;
   Injector& injector_;
   gpu::DeviceApi api_ = {};
+  gpu::CollectiveApi collective_ = {};  // where the base has one
   gpu::Device* device_ = nullptr;  // opened by the base
   std::string failed_;
 };

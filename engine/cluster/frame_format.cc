@@ -63,8 +63,8 @@ Result<FrameHeader> DecodeFrame(const Frame& frame) {
   }
   WireHeader wire;
   std::memcpy(&wire, frame.data(), kFrameHeaderBytes);
-  const bool known = wire.magic == kMagic && wire.kind >= 1 && wire.kind <= 9 &&
-                     wire.role <= 2 && wire.phase <= 2;
+  const bool known = wire.magic == kMagic && wire.kind >= 1 &&
+                     wire.kind <= 10 && wire.role <= 3 && wire.phase <= 2;
   if (!known || wire.payload_bytes != frame.size() - kFrameHeaderBytes) {
     return DataLoss(fmt::format(
         "frame: not one of ours (magic {:08x}, kind {}, payload {} of {})",

@@ -27,10 +27,16 @@ enum class FrameKind : uint8_t {
   kGather = 7,   // an all-gather's list so far
   kRefuse = 8,   // chief to worker: leave, the payload says why
   kState = 9,    // a chunk of a state on its way round
+  kDevice = 10,  // an array from a device, on a channel of its own
 };
 
 // Which connection a hello opens.
-enum class ChannelRole : uint8_t { kNone = 0, kControl = 1, kRing = 2 };
+enum class ChannelRole : uint8_t {
+  kNone = 0,
+  kControl = 1,
+  kRing = 2,
+  kDevice = 3,
+};
 
 struct FrameHeader {
   FrameKind kind = FrameKind::kBeat;

@@ -175,9 +175,16 @@ Status Ring::PassTotal(const Reduction& reduction, uint32_t chunk) {
 Status Ring::AllReduce(const ExchangeKey& key,
                        std::span<const std::span<const float>> local,
                        std::span<float> total, Tally& tally, Duration timeout) {
-  CHECK(!local.empty() && !total.empty(), "an all-reduce needs replicas");
   RETURN_IF_ERROR(
       world_->faults.Hit(Point::kAllReduceBegin, {.step = key.step}));
+  RETURN_IF_ERROR(Reduce(key, local, total, tally, timeout));
+  return world_->faults.Hit(Point::kAllReduceEnd, {.step = key.step});
+}
+
+Status Ring::Reduce(const ExchangeKey& key,
+                    std::span<const std::span<const float>> local,
+                    std::span<float> total, Tally& tally, Duration timeout) {
+  CHECK(!local.empty() && !total.empty(), "an all-reduce needs replicas");
   const Reduction reduction = {.key = key,
                                .local = local,
                                .total = total,
@@ -194,7 +201,7 @@ Status Ring::AllReduce(const ExchangeKey& key,
       RETURN_IF_ERROR(PassTotal(reduction, round - kChunksUnderWay));
     }
   }
-  return world_->faults.Hit(Point::kAllReduceEnd, {.step = key.step});
+  return OkStatus();
 }
 
 Result<std::vector<std::string>> Ring::AllGather(const ExchangeKey& key,

@@ -57,6 +57,12 @@ class Ring {
                    std::span<const std::span<const float>> local,
                    std::span<float> total, Tally& tally, Duration timeout);
 
+  // The same as one part of an exchange whose begin and end are somebody
+  // else's to tell the fault points.
+  Status Reduce(const ExchangeKey& key,
+                std::span<const std::span<const float>> local,
+                std::span<float> total, Tally& tally, Duration timeout);
+
   // What every rank said, by rank.
   Result<std::vector<std::string>> AllGather(const ExchangeKey& key,
                                              const std::string& said,

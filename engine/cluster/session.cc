@@ -246,11 +246,11 @@ Duration Session::RingTimeout() const {
                                                   : options_.rendezvous_timeout;
 }
 
-Status Session::AcceptFromPrevious() {
+Result<std::unique_ptr<Channel>> Session::AcceptFromPrevious(ChannelRole role) {
   const int previous = (options_.rank + options_.size() - 1) % options_.size();
   const Time deadline = world_->clock.Now() + RingTimeout();
-  while (!previous_) {
-    Result<Caller> caller = AcceptCaller(ChannelRole::kRing, deadline);
+  while (true) {
+    Result<Caller> caller = AcceptCaller(role, deadline);
     if (!caller.ok()) {
       return Annotate(caller.status(),
                       fmt::format("rank {}: waiting for the ring from rank {}",
@@ -258,32 +258,51 @@ Status Session::AcceptFromPrevious() {
     }
     if (caller->hello.rank == static_cast<uint32_t>(previous) &&
         caller->hello.generation == decision_.generation) {
-      previous_ = std::move(caller->channel);
+      return std::move(caller->channel);
     }
   }
-  return OkStatus();
+}
+
+Result<Session::Neighbours> Session::MeetNeighbours(ChannelRole role) {
+  Neighbours neighbours;
+  if (options_.size() == 1) return neighbours;
+  const int next = (options_.rank + 1) % options_.size();
+  const Time deadline = world_->clock.Now() + RingTimeout();
+  ASSIGN_OR_RETURN(
+      neighbours.next,
+      world_->network.Connect(options_.addresses[static_cast<size_t>(next)],
+                              deadline));
+  const FrameHeader hello = {.kind = FrameKind::kHello,
+                             .role = role,
+                             .rank = static_cast<uint32_t>(options_.rank),
+                             .generation = decision_.generation};
+  RETURN_IF_ERROR(neighbours.next->Send(EncodeFrame(hello, ""), deadline));
+  ASSIGN_OR_RETURN(neighbours.previous, AcceptFromPrevious(role));
+  return neighbours;
 }
 
 Status Session::CloseRing(const Kernels& kernels) {
-  if (options_.size() > 1) {
-    const int next = (options_.rank + 1) % options_.size();
-    const Time deadline = world_->clock.Now() + RingTimeout();
-    ASSIGN_OR_RETURN(
-        next_, world_->network.Connect(
-                   options_.addresses[static_cast<size_t>(next)], deadline));
-    const FrameHeader hello = {.kind = FrameKind::kHello,
-                               .role = ChannelRole::kRing,
-                               .rank = static_cast<uint32_t>(options_.rank),
-                               .generation = decision_.generation};
-    RETURN_IF_ERROR(next_->Send(EncodeFrame(hello, ""), deadline));
-    RETURN_IF_ERROR(AcceptFromPrevious());
-  }
+  ASSIGN_OR_RETURN(Neighbours neighbours, MeetNeighbours(ChannelRole::kRing));
   const RingPlace place = {.rank = options_.rank,
                            .size = options_.size(),
                            .generation = decision_.generation};
-  ring_ = std::make_unique<Ring>(*world_, kernels, place, std::move(next_),
-                                 std::move(previous_));
+  ring_ = std::make_unique<Ring>(*world_, kernels, place,
+                                 std::move(neighbours.next),
+                                 std::move(neighbours.previous));
   return OkStatus();
+}
+
+Result<std::unique_ptr<CollectiveLinks>> Session::OpenLinks() {
+  Result<Neighbours> neighbours = MeetNeighbours(ChannelRole::kDevice);
+  if (!neighbours.ok()) {
+    ring_->Abort();
+    return neighbours.status();
+  }
+  return std::make_unique<CollectiveLinks>(
+      CollectiveLinks{.clock = world_->clock,
+                      .generation = decision_.generation,
+                      .next = std::move(neighbours->next),
+                      .previous = std::move(neighbours->previous)});
 }
 
 void Session::StartHeartbeat() {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/cluster/address_book.h"
+#include "engine/cluster/emulated_collective.h"
 #include "engine/cluster/heartbeat.h"
 #include "engine/cluster/ring.h"
 #include "engine/math/kernels.h"
@@ -71,6 +72,10 @@ class Session {
                                                const Decide& decide);
 
   Ring& ring() { return *ring_; }
+
+  // A second ring of channels beside the first, for arrays of devices. Every
+  // rank has to call it, behind an exchange of the ring: so all are there.
+  Result<std::unique_ptr<CollectiveLinks>> OpenLinks();
   const Decision& decision() const { return decision_; }
 
   // The rank whose heartbeat stopped while its connection stayed, if that broke
@@ -96,7 +101,13 @@ class Session {
   Status TellWorkers(const FrameHeader& header, const std::string& payload);
   Status MeetChief();
   Status CloseRing(const Kernels& kernels);
-  Status AcceptFromPrevious();
+  // The channels of a ring; null where there is one rank.
+  struct Neighbours {
+    std::unique_ptr<Channel> next;
+    std::unique_ptr<Channel> previous;
+  };
+  Result<Neighbours> MeetNeighbours(ChannelRole role);
+  Result<std::unique_ptr<Channel>> AcceptFromPrevious(ChannelRole role);
   // The next connection that says a hello of that role, before the deadline.
   // Others, and what is no hello, are dropped: a stranger is nobody's loss.
   struct Caller {
@@ -123,8 +134,6 @@ class Session {
   std::unique_ptr<Listener> listener_;
   std::vector<std::unique_ptr<Channel>> control_;  // by rank; [0] on workers
   std::vector<Attendant> attendants_;              // by rank, on the chief
-  std::unique_ptr<Channel> next_;
-  std::unique_ptr<Channel> previous_;
   std::unique_ptr<Ring> ring_;
   std::atomic<int> silent_rank_ = -1;
   std::unique_ptr<Heartbeat> heartbeat_;

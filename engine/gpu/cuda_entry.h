@@ -1,19 +1,26 @@
-// The one function that libgauntlet_cuda.so shows.
+// The functions that libgauntlet_cuda.so shows.
 #ifndef GAUNTLET_ENGINE_GPU_CUDA_ENTRY_H_
 #define GAUNTLET_ENGINE_GPU_CUDA_ENTRY_H_
 
 #include <cstdint>
 
+#include "engine/gpu/collective_api.h"
 #include "engine/gpu/device_api.h"
 
 // The table, for who was built for this ABI; null for anybody else.
 extern "C" const gauntlet::gpu::DeviceApi* gauntlet_cuda_device(uint32_t abi);
+
+// Likewise. Not there where the library was built without NCCL's header.
+extern "C" const gauntlet::gpu::CollectiveApi* gauntlet_cuda_collective(
+    uint32_t abi);
 
 namespace gauntlet::gpu {
 
 inline constexpr const char* kCudaLibrary = "libgauntlet_cuda.so";
 inline constexpr const char* kCudaEntry = "gauntlet_cuda_device";
 using CudaEntry = decltype(gauntlet_cuda_device);
+inline constexpr const char* kCollectiveEntry = "gauntlet_cuda_collective";
+using CollectiveEntry = decltype(gauntlet_cuda_collective);
 
 }  // namespace gauntlet::gpu
 

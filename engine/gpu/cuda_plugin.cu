@@ -1,5 +1,6 @@
-// The library libgauntlet_cuda.so: a DeviceApi on CUDA. It has one entry, holds
-// the CUDA runtime, and needs nothing of the program that opens it. CUDA's
+// The library libgauntlet_cuda.so: a DeviceApi on CUDA, with NCCL beside it
+// (nccl_collective.cc). It has an entry for each, holds the CUDA runtime, and
+// needs nothing of the program that opens it. CUDA's
 // error codes become texts here and go no further.
 #include <cstdio>
 #include <cstdlib>
@@ -9,6 +10,7 @@
 #include <cuda_runtime.h>
 
 #include "engine/gpu/cublas_products.h"
+#include "engine/gpu/cuda_device.h"
 #include "engine/gpu/cuda_entry.h"
 #include "engine/gpu/device_table.h"
 
@@ -243,6 +245,13 @@ DeviceApi Table() {
 }
 
 }  // namespace
+
+cudaStream_t StreamOf(const Device* device) { return device->stream; }
+
+cudaError_t UseDevice(const Device* device) {
+  return cudaSetDevice(device->index);
+}
+
 }  // namespace gauntlet::gpu
 
 extern "C" __attribute__((visibility("default")))

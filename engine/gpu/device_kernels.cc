@@ -56,6 +56,7 @@ class DeviceKernels final : public Kernels {
     result_.Resize(1);
   }
 
+  Device* device() const { return device_; }
   Isa isa() const override { return Isa::kAuto; }
   Memory& memory() const override { return memory_; }
   Status status() const override {
@@ -259,6 +260,11 @@ gauntlet::Result<std::unique_ptr<Kernels>> OpenDevice(const DevicePlace& place,
 std::unique_ptr<Kernels> KernelsOn(const DeviceApi& api, Device* device) {
   return std::make_unique<DeviceKernels>(
       api, OpenedDevice(device, CloseDevice{&api}));
+}
+
+Device* DeviceOf(const Kernels& kernels) {
+  const auto* const on_device = dynamic_cast<const DeviceKernels*>(&kernels);
+  return on_device == nullptr ? nullptr : on_device->device();
 }
 
 }  // namespace gauntlet::gpu

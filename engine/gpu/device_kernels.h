@@ -4,17 +4,21 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 
+#include "engine/gpu/collective_api.h"
 #include "engine/gpu/device_api.h"
 #include "engine/math/kernels.h"
 #include "engine/status.h"
 
 namespace gauntlet::gpu {
 
-// Which device a worker computes on.
+// Which device a worker computes on, and its way to other workers' devices.
 struct DevicePlace {
   const DeviceApi* api = nullptr;
   int index = 0;
+  const CollectiveApi* collective = nullptr;  // null: none
+  std::string no_collective = {};             // why
   // In place of the table's own, where somebody stands between.
   std::function<Device*(int index, DeviceText* why)> open = nullptr;
 };
@@ -28,6 +32,9 @@ Result<std::unique_ptr<Kernels>> OpenDevice(const DevicePlace& place,
 
 // On a device that `api` has opened; the kernels close it.
 std::unique_ptr<Kernels> KernelsOn(const DeviceApi& api, Device* device);
+
+// What they compute on; null: no device.
+Device* DeviceOf(const Kernels& kernels);
 
 }  // namespace gauntlet::gpu
 

@@ -52,11 +52,22 @@ Status FindCudaDriver() {
   return NotFound("no CUDA driver: libcuda.so.1 does not load");
 }
 
-Result<const gpu::DeviceApi*> OpenDeviceLibrary(const std::string& file) {
+namespace {
+
+Result<Library> Open(const std::string& file) {
   Library library(dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL));
-  if (library == nullptr) {
-    return NotFound(fmt::format("no CUDA library: {}", LastError()));
-  }
+  if (library != nullptr) return library;
+  return NotFound(fmt::format("no CUDA library: {}", LastError()));
+}
+
+std::string PluginFile() {
+  return fmt::format("{}/{}", ProgramDirectory(), gpu::kCudaLibrary);
+}
+
+}  // namespace
+
+Result<const gpu::DeviceApi*> OpenDeviceLibrary(const std::string& file) {
+  ASSIGN_OR_RETURN(Library library, Open(file));
   const auto entry =
       reinterpret_cast<gpu::CudaEntry*>(dlsym(library.get(), gpu::kCudaEntry));
   if (entry == nullptr) {
@@ -70,11 +81,37 @@ Result<const gpu::DeviceApi*> OpenDeviceLibrary(const std::string& file) {
   return api;
 }
 
+Result<const gpu::CollectiveApi*> OpenCollectiveLibrary(
+    const std::string& file) {
+  ASSIGN_OR_RETURN(Library library, Open(file));
+  const auto entry = reinterpret_cast<gpu::CollectiveEntry*>(
+      dlsym(library.get(), gpu::kCollectiveEntry));
+  if (entry == nullptr) {
+    return NotFound(fmt::format("{} was built without NCCL", file));
+  }
+  const gpu::CollectiveApi* const api = entry(gpu::kCollectiveAbi);
+  if (api == nullptr || api->abi != gpu::kCollectiveAbi) {
+    return InvalidArgument(
+        fmt::format("{}: expected interface {} of the collective, found "
+                    "another one",
+                    file, gpu::kCollectiveAbi));
+  }
+  gpu::DeviceText version;
+  gpu::DeviceText why;
+  // It has opened NCCL, if there is one, and stays as that does.
+  static_cast<void>(library.release());
+  if (api->version(&version, &why)) return api;
+  return NotFound(why.text);
+}
+
+Result<const gpu::CollectiveApi*> OpenNccl() {
+  return OpenCollectiveLibrary(PluginFile());
+}
+
 Result<const gpu::DeviceApi*> OpenCuda() {
   RETURN_IF_ERROR(FindCudaDriver());
   ASSIGN_OR_RETURN(const gpu::DeviceApi* const api,
-                   OpenDeviceLibrary(fmt::format("{}/{}", ProgramDirectory(),
-                                                 gpu::kCudaLibrary)));
+                   OpenDeviceLibrary(PluginFile()));
   gpu::DeviceText why;
   const int count = api->count(&why);
   if (count > 0) return api;

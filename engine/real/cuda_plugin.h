@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "engine/gpu/collective_api.h"
 #include "engine/gpu/device_api.h"
 #include "engine/status.h"
 
@@ -21,6 +22,14 @@ Status FindCudaDriver();
 // the process ends. kNotFound: it does not open; kInvalidArgument: it is no
 // such library, or of another build.
 Result<const gpu::DeviceApi*> OpenDeviceLibrary(const std::string& file);
+
+// NCCL's table out of the same library. kNotFound: it was built without, or
+// NCCL's own library does not load, or is too old; other codes as above.
+Result<const gpu::CollectiveApi*> OpenCollectiveLibrary(
+    const std::string& file);
+
+// Beside this program.
+Result<const gpu::CollectiveApi*> OpenNccl();
 
 // All of it, with at least one device; kNotFound: there is none.
 Result<const gpu::DeviceApi*> OpenCuda();

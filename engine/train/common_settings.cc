@@ -27,6 +27,8 @@ constexpr std::array<std::string_view, 2> kOnLoss = {"leave", "rejoin"};
 constexpr std::array<std::string_view, 2> kYesNo = {"no", "yes"};
 constexpr std::array<std::string_view, 3> kMath = {"canonical", "fast",
                                                    "fast-tf32"};
+constexpr std::array<std::string_view, 3> kCollective = {"auto", "ring",
+                                                          "nccl"};
 
 struct Setting {
   std::string_view name;
@@ -55,6 +57,7 @@ auto SettingsOf(const TrainOptions& options) {
       Setting{"checkpoint.mode", number(checkpoint.mode), kModes},
       Setting{"checkpoint.used", number(!checkpoint.directory.empty()), kYesNo},
       Setting{"on_loss", number(options.cluster.on_loss), kOnLoss},
+      Setting{"collective", number(options.cluster.collective), kCollective},
       Setting{"steps_per_execution", options.steps_per_execution},
       Setting{"math", number(options.kernels.math), kMath},
   };

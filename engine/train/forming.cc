@@ -16,7 +16,10 @@ namespace gauntlet {
 SessionOptions Forming::MeetingOptions(Time meet_by) const {
   const ClusterOptions& cluster = parts_.options().cluster;
   SessionOptions options = MeetingOf(parts_.place, cluster);
-  options.said = EncodeList(std::vector<std::string>{told_, EncodeHeld(held_)});
+  const CollectiveOffer offer =
+      OfferOf(parts_.options().kernels.device, parts_.inputs.device);
+  options.said = EncodeList(
+      std::vector<std::string>{told_, EncodeHeld(held_), EncodeOffer(offer)});
   if (!parts_.rejoins()) return options;
   options.rendezvous_timeout = meet_by - parts_.world.clock.Now();
   options.ring_timeout = cluster.lost_after;
@@ -53,29 +56,59 @@ Status Forming::Meet(Time meet_by) {
   return OkStatus();
 }
 
-// What the ranks hold. Nothing is claimed for ranks that were told different
-// things.
-Result<std::vector<std::optional<HeldState>>> Forming::HearAll(
+// Nothing is claimed for ranks that were told different things.
+Result<Forming::Heard> Forming::HearAll(
     const std::vector<Attendant>& by_rank) const {
-  std::vector<std::optional<HeldState>> held;
+  Heard heard;
   for (size_t rank = 0; rank < by_rank.size(); ++rank) {
     const auto said = DecodeList(by_rank[rank].said);
-    if (!said.ok() || said->size() != 2) {
+    if (!said.ok() || said->size() != 3) {
       return Unavailable(fmt::format("rank {}: malformed hello", rank));
     }
     RETURN_IF_ERROR(CompareSettings(told_, (*said)[0], rank));
     Result<std::optional<HeldState>> state = DecodeHeld((*said)[1]);
     if (!state.ok()) return Unavailable(state.status().message());
-    held.push_back(*std::move(state));
+    Result<CollectiveOffer> offer = DecodeOffer((*said)[2]);
+    if (!offer.ok()) return Unavailable(offer.status().message());
+    heard.held.push_back(*std::move(state));
+    heard.offers.push_back(*std::move(offer));
   }
-  return held;
+  return heard;
 }
+
+// With a new communicator, where there is to be one: each generation has its
+// own.
+Result<CollectiveDecision> Forming::ChooseCollective(
+    std::span<const CollectiveOffer> offers) const {
+  ASSIGN_OR_RETURN(
+      CollectiveDecision decision,
+      DecideCollective(parts_.options().cluster.collective, offers));
+  if (!decision.communicator) return decision;
+  gpu::DeviceText why;
+  if (!parts_.inputs.device.collective->make_id(&*decision.communicator,
+                                                &why)) {
+    return Unavailable(fmt::format("no communicator: {}: {}", offers[0].version,
+                                   std::string_view(why.text)));
+  }
+  return decision;
+}
+
+namespace {
+
+std::string EncodeWelcome(const StartDecision& start,
+                          const CollectiveDecision& collective) {
+  return EncodeList(std::vector<std::string>{EncodeStart(start),
+                                             EncodeCollective(collective)});
+}
+
+}  // namespace
 
 // Once all have come, and so have left whatever generation they were of: the
 // claim first, then what it goes on from.
 Result<Decision> Forming::Decide(const std::vector<Attendant>& by_rank) {
-  ASSIGN_OR_RETURN(const std::vector<std::optional<HeldState>> held,
-                   HearAll(by_rank));
+  ASSIGN_OR_RETURN(const Heard heard, HearAll(by_rank));
+  ASSIGN_OR_RETURN(const CollectiveDecision collective,
+                   ChooseCollective(heard.offers));
   uint64_t known = 0;
   for (const Attendant& attendant : by_rank) {
     known = std::max(known, attendant.generation);
@@ -83,11 +116,12 @@ Result<Decision> Forming::Decide(const std::vector<Attendant>& by_rank) {
   // Without a store the launcher's count of lives numbers the generations.
   if (!parts_.store) {
     const auto life = static_cast<uint64_t>(parts_.place.life);
-    return Decision{.generation = std::max(life, known + 1),
-                    .text = EncodeStart(DecideStart(held, {}, {}))};
+    return Decision{
+        .generation = std::max(life, known + 1),
+        .text = EncodeWelcome(DecideStart(heard.held, {}, {}), collective)};
   }
   const bool holds = std::ranges::any_of(
-      held, [](const auto& state) { return state.has_value(); });
+      heard.held, [](const auto& state) { return state.has_value(); });
   ASSIGN_OR_RETURN(const Claim claim,
                    parts_.store->ClaimGeneration(
                        parts_.inputs.job_json,
@@ -103,11 +137,25 @@ Result<Decision> Forming::Decide(const std::vector<Attendant>& by_rank) {
                     .phase = claim.parent_phase,
                     .digest = claim.parent_digest};
   }
-  StartDecision start = DecideStart(held, claim.parent, parent_state);
+  StartDecision start = DecideStart(heard.held, claim.parent, parent_state);
   if (start.from_memory) {
     start.from_memory->is_all_there_is = claim.none_is_valid;
   }
-  return Decision{.generation = claim.generation, .text = EncodeStart(start)};
+  return Decision{.generation = claim.generation,
+                  .text = EncodeWelcome(start, collective)};
+}
+
+Status Forming::TakeWelcome() {
+  ASSIGN_OR_RETURN(const std::vector<std::string> said,
+                   DecodeList(parts_.session->decision().text));
+  if (said.size() != 2) return DataLoss("the chief's welcome is malformed");
+  ASSIGN_OR_RETURN(start_, DecodeStart(said[0]));
+  ASSIGN_OR_RETURN(collective_, DecodeCollective(said[1]));
+  if (parts_.chief() && collective_.line != collective_line_) {
+    collective_line_ = collective_.line;
+    parts_.reporter.Progress({.line = collective_line_});
+  }
+  return OkStatus();
 }
 
 Status Forming::Resume() {
@@ -124,13 +172,12 @@ Status Forming::Resume() {
     }
     RETURN_IF_ERROR(seen);
   }
-  ASSIGN_OR_RETURN(const StartDecision start,
-                   DecodeStart(parts_.session->decision().text));
-  carries_on_ = start.from_memory.has_value();
-  saves_first_ = carries_on_ && start.from_memory->is_all_there_is;
-  if (carries_on_) return CarryOn(*start.from_memory);
+  RETURN_IF_ERROR(TakeWelcome());
+  carries_on_ = start_.from_memory.has_value();
+  saves_first_ = carries_on_ && start_.from_memory->is_all_there_is;
+  if (carries_on_) return CarryOn(*start_.from_memory);
   held_.reset();
-  if (start.checkpoint) return Load(*start.checkpoint);
+  if (start_.checkpoint) return Load(*start_.checkpoint);
   Initialize();
   return OkStatus();
 }
@@ -270,9 +317,41 @@ Status Forming::AgreeOnStart() {
     return Refuse(FailedPrecondition(
         fmt::format("rank {} starts from another state than the chief", rank)));
   }
+  RETURN_IF_ERROR(JoinDevices());
   if (parts_.rejoins() && parts_.chief()) {
     parts_.reporter.Progress({.formed = parts_.generation()});
   }
+  return OkStatus();
+}
+
+// All ranks are there: they have just told each other their states.
+Status Forming::JoinDevices() {
+  if (!collective_.communicator) return OkStatus();
+  const gpu::CollectiveApi* const api = parts_.inputs.device.collective;
+  const Kernels& kernels = *parts_.built.kernels;
+  if (api == nullptr || gpu::DeviceOf(kernels) == nullptr) {
+    return Unavailable(
+        fmt::format("rank {}: the chief wants an exchange between devices, and "
+                    "there is no way to it",
+                    parts_.place.rank));
+  }
+  const ClusterOptions& cluster = parts_.options().cluster;
+  const Duration timeout =
+      parts_.rejoins()
+          ? std::min(cluster.step_timeout, cluster.rendezvous_timeout)
+          : cluster.rendezvous_timeout;
+  parts_.Expect(2 * timeout);
+  std::unique_ptr<CollectiveLinks> links;
+  if (api->needs_links) {
+    ASSIGN_OR_RETURN(links, parts_.session->OpenLinks());
+  }
+  ASSIGN_OR_RETURN(
+      parts_.device_ring,
+      DeviceRing::Create({.world = parts_.world,
+                          .ring = parts_.session->ring(),
+                          .kernels = kernels,
+                          .api = *api},
+                         *collective_.communicator, std::move(links), timeout));
   return OkStatus();
 }
 

@@ -5,11 +5,14 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "engine/cluster/session.h"
 #include "engine/digest.h"
 #include "engine/status.h"
+#include "engine/train/collective_decision.h"
 #include "engine/train/held_state.h"
 #include "engine/train/worker_parts.h"
 #include "engine/world/clock.h"
@@ -27,7 +30,8 @@ class Forming {
   Status Meet(Time meet_by);
   // Fills in the state.
   Status Resume();
-  // All ranks start from one state of one job, or not at all.
+  // All ranks start from one state of one job, or not at all; and with a way
+  // between their devices, where that was decided.
   Status AgreeOnStart();
 
   // What the worker's state is now, wholly, goes into the next meeting.
@@ -50,8 +54,14 @@ class Forming {
 
  private:
   SessionOptions MeetingOptions(Time meet_by) const;
-  Result<std::vector<std::optional<HeldState>>> HearAll(
-      const std::vector<Attendant>& by_rank) const;
+  // What the ranks say of themselves, by rank.
+  struct Heard {
+    std::vector<std::optional<HeldState>> held;
+    std::vector<CollectiveOffer> offers;
+  };
+  Result<Heard> HearAll(const std::vector<Attendant>& by_rank) const;
+  Result<CollectiveDecision> ChooseCollective(
+      std::span<const CollectiveOffer> offers) const;
   Result<Decision> Decide(const std::vector<Attendant>& by_rank);
   void MakeState(StartFrom start);
   Status Load(const CheckpointRef& parent);
@@ -63,10 +73,15 @@ class Forming {
   void SayStart(const std::string& how, const std::string& whence);
   Result<std::vector<std::string>> Tell(const std::string& said);
   Status Refuse(Status why);
+  Status TakeWelcome();
+  Status JoinDevices();
 
   WorkerParts& parts_;
   std::string told_;       // EncodeCommonSettings
   std::string elsewhere_;  // the store is not the chief's: says so
+  StartDecision start_;    // of the newest generation, as the next one
+  CollectiveDecision collective_;
+  std::string collective_line_;  // as it was said last
   uint64_t last_generation_ = 0;
   std::optional<HeldState> held_;  // a state that a generation agreed on
   std::optional<int> silent_rank_;

@@ -38,6 +38,18 @@ Duration RegroupGraceOf(const ClusterOptions& cluster) {
       kLeast, std::min(cluster.step_timeout, cluster.rendezvous_timeout / 2));
 }
 
+std::string_view CollectiveChoiceName(CollectiveChoice choice) {
+  switch (choice) {
+    case CollectiveChoice::kAuto:
+      return "auto";
+    case CollectiveChoice::kRing:
+      return "ring";
+    case CollectiveChoice::kNccl:
+      return "nccl";
+  }
+  return "?";
+}
+
 std::string_view RestartPolicyName(RestartPolicy policy) {
   switch (policy) {
     case RestartPolicy::kNone:
@@ -169,12 +181,17 @@ Result<SummaryOptions> SummaryFromJson(const Json& json) {
 }
 
 Json ClusterToJson(const ClusterOptions& cluster) {
-  return {{"heartbeat_every_ns", cluster.heartbeat_every.count()},
-          {"lost_after_ns", cluster.lost_after.count()},
-          {"rendezvous_timeout_ns", cluster.rendezvous_timeout.count()},
-          {"step_timeout_ns", cluster.step_timeout.count()},
-          {"save_timeout_ns", cluster.save_timeout.count()},
-          {"on_loss", cluster.on_loss == OnLoss::kLeave ? "leave" : "rejoin"}};
+  Json json = {
+      {"heartbeat_every_ns", cluster.heartbeat_every.count()},
+      {"lost_after_ns", cluster.lost_after.count()},
+      {"rendezvous_timeout_ns", cluster.rendezvous_timeout.count()},
+      {"step_timeout_ns", cluster.step_timeout.count()},
+      {"save_timeout_ns", cluster.save_timeout.count()},
+      {"on_loss", cluster.on_loss == OnLoss::kLeave ? "leave" : "rejoin"}};
+  if (cluster.collective != CollectiveChoice::kAuto) {
+    json["collective"] = CollectiveChoiceName(cluster.collective);
+  }
+  return json;
 }
 
 Result<ClusterOptions> ClusterFromJson(const Json& json) {
@@ -187,6 +204,11 @@ Result<ClusterOptions> ClusterFromJson(const Json& json) {
       .save_timeout = ReadDuration(fields, "save_timeout_ns"),
       .on_loss = fields.Choice<OnLoss>(
           "on_loss", {{"leave", OnLoss::kLeave}, {"rejoin", OnLoss::kRejoin}})};
+  if (fields.Maybe("collective") != nullptr) {
+    cluster.collective = fields.Choice<CollectiveChoice>(
+        "collective",
+        {{"ring", CollectiveChoice::kRing}, {"nccl", CollectiveChoice::kNccl}});
+  }
   RETURN_IF_ERROR(fields.Finish());
   return cluster;
 }

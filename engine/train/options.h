@@ -82,6 +82,12 @@ enum class OnLoss : uint8_t {
   kRejoin,  // keeps its state, and meets the others again
 };
 
+// What sums the gradients of a step: the ring over the network, in the host's
+// memory; NCCL, from device to device; or NCCL where each worker has a device
+// of its own that it knows, else the ring. Changes no bits.
+enum class CollectiveChoice : uint8_t { kAuto, kRing, kNccl };
+std::string_view CollectiveChoiceName(CollectiveChoice choice);
+
 struct ClusterOptions {
   Duration heartbeat_every = std::chrono::milliseconds(200);
   Duration lost_after = std::chrono::seconds(5);
@@ -91,6 +97,7 @@ struct ClusterOptions {
   Duration step_timeout = std::chrono::seconds(30);
   Duration save_timeout = std::chrono::seconds(300);
   OnLoss on_loss = OnLoss::kLeave;
+  CollectiveChoice collective = CollectiveChoice::kAuto;
 };
 
 // What a worker takes for a notice beside SIGTERM and SIGINT.

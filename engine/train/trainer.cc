@@ -50,12 +50,14 @@ EvaluatedPart EvaluateReplicas(const ReplicaBlock& block, const JobSpec& job,
 
 namespace {
 
-// What a replica sends: see Trainer::gradients_.
-size_t FloatsOf(const Trainer::Parts& parts) {
-  return parts.model.parameter_count() +
-         parts.model.replica_state_size() *
-             static_cast<size_t>(parts.job.replicas) +
-         1;
+// What replicas send: see Trainer::exchange_.
+GradientExchange::Sizes SizesOf(const Trainer::Parts& parts,
+                                const ReplicaBlock& block) {
+  return {.replicas = static_cast<size_t>(block.count),
+          .gradients = parts.model.parameter_count(),
+          .beside = parts.model.replica_state_size() *
+                        static_cast<size_t>(parts.job.replicas) +
+                    1};
 }
 
 }  // namespace
@@ -82,14 +84,13 @@ Trainer::Trainer(World& world, Ring& ring, const Parts& parts)
       memo_(parts.memo),
       probe_(parts.probe),
       block_(ReplicasOf(parts.job.replicas, ring.rank(), ring.size())),
-      gradients_(static_cast<size_t>(block_.count),
-                 std::vector<float>(FloatsOf(parts))),
-      gradient_views_(gradients_.begin(), gradients_.end()),
-      total_(FloatsOf(parts)),
+      exchange_({.world = world,
+                 .ring = ring,
+                 .device_ring = parts.device_ring,
+                 .kernels = parts.kernels},
+                SizesOf(parts, block_)),
       state_before_(parts.model.replica_state_size()),
-      state_after_(parts.model.replica_state_size()),
-      replica_gradients_(parts.kernels.memory()),
-      total_gradients_(parts.kernels.memory()) {}
+      state_after_(parts.model.replica_state_size()) {}
 
 ResidentState& Trainer::Resident(TrainState& state) {
   if (!resident_ || !resident_->IsOf(state)) {
@@ -162,17 +163,19 @@ Status Trainer::EndProbe(StepProbe* probe, const TrainState& state) {
 }
 
 void Trainer::ShowTotal(StepProbe& probe) {
+  const std::span<float> total = exchange_.FetchTotal();
   for (const ParameterInfo& info : model_->parameters()) {
     probe.Saw({.name = "sum over the replicas, gradient of " + info.name,
                .shape = info.shape},
-              std::span(total_).subspan(info.offset, info.size));
+              total.subspan(info.offset, info.size));
   }
-  probe.Saw({.name = "sum over the replicas, loss"}, std::span(total_).last(1));
+  probe.Saw({.name = "sum over the replicas, loss"},
+            exchange_.TotalBeside().last(1));
+  exchange_.PutTotalBack();
 }
 
 void Trainer::LocalGradients(TrainState& state, uint64_t step_rows,
                              StepProbe* probe, StepOutcome& outcome) {
-  Memory& memory = kernels_->memory();
   const std::span<const float> parameters = Resident(state).parameters();
   const auto batch = static_cast<uint64_t>(job_->batch);
   outcome.samples.reserve(static_cast<size_t>(block_.count) * batch);
@@ -186,16 +189,12 @@ void Trainer::LocalGradients(TrainState& state, uint64_t step_rows,
                   .shape = {range.count, data_->train.features_per_row()}},
                  features_);
     }
-    std::vector<float>& gradients = gradients_[static_cast<size_t>(i)];
+    const std::span<float> beside = exchange_.Beside(static_cast<size_t>(i));
     ForReplicaState(block_.first + i,
                     [&](size_t from, size_t to, size_t count) {
                       std::copy_n(state.replica_state.data() + from, count,
                                   state_before_.data() + to);
                     });
-    const std::span<float> to_send =
-        std::span(gradients).first(parameters.size());
-    const std::span<float> computed =
-        RoomFor(memory, to_send, replica_gradients_);
     const ReplicaResult result =
         model_->Gradients(parameters,
                           {.features = features_,
@@ -208,14 +207,13 @@ void Trainer::LocalGradients(TrainState& state, uint64_t step_rows,
                            .next_state = state_after_,
                            .probe = probe,
                            .replica = static_cast<int>(replica)},
-                          computed);
-    FetchInto(memory, computed, to_send);
+                          exchange_.RoomOf(static_cast<size_t>(i)));
+    exchange_.Take(static_cast<size_t>(i));
     ForReplicaState(
         block_.first + i, [&](size_t to, size_t from, size_t count) {
-          std::copy_n(state_after_.data() + from, count,
-                      gradients.data() + state.parameters.size() + to);
+          std::copy_n(state_after_.data() + from, count, beside.data() + to);
         });
-    gradients.back() = result.loss;
+    beside.back() = result.loss;
     outcome.tally.correct += result.correct;
     outcome.tally.rows += static_cast<int64_t>(range.count);
   }
@@ -226,9 +224,8 @@ void Trainer::Learn(TrainState& state) {
   ResidentState& resident = Resident(state);
   const std::span<float> parameters = resident.parameters();
   resident.Changed();
-  const std::span<float> gradients = Brought(
-      memory, std::span(total_).first(parameters.size()), total_gradients_);
-  std::copy_n(total_.data() + gradients.size(), state.replica_state.size(),
+  const std::span<float> gradients = exchange_.Total();
+  std::copy_n(exchange_.TotalBeside().data(), state.replica_state.size(),
               state.replica_state.data());
   const auto every = static_cast<uint64_t>(job_->accumulate);
   const uint64_t place = state.position.step % every;
@@ -280,10 +277,9 @@ Result<StepOutcome> Trainer::Step(TrainState& state, const Requests& requests,
   RETURN_IF_ERROR(DeviceStatus());
   if (requests) outcome.tally.requests = requests();
   const ExchangeKey key = {.step = step, .phase = Phase::kInEpoch};
-  RETURN_IF_ERROR(
-      ring_->AllReduce(key, gradient_views_, total_, outcome.tally, timeout));
+  RETURN_IF_ERROR(exchange_.Sum(key, outcome.tally, timeout));
   if (probe != nullptr) ShowTotal(*probe);
-  outcome.loss = total_.back();
+  outcome.loss = exchange_.TotalBeside().back();
   Learn(state);
   RETURN_IF_ERROR(DeviceStatus());
   Advance(state, step_rows, outcome);

@@ -17,6 +17,7 @@
 #include "engine/model/model.h"
 #include "engine/model/optimizer.h"
 #include "engine/status.h"
+#include "engine/train/gradient_exchange.h"
 #include "engine/train/loop_hooks.h"
 #include "engine/train/resident_state.h"
 #include "engine/train/train_memo.h"
@@ -67,6 +68,7 @@ class Trainer {
  public:
   // All of it outlives the trainer.
   struct Parts {
+    DeviceRing* device_ring = nullptr;  // null: gradients go by the ring
     const JobSpec& job;
     const DataSplit& data;
     const RowSchedule& schedule;
@@ -115,7 +117,7 @@ class Trainer {
   SampleOrder OrderOf(const TrainState& state, uint32_t stream) const;
   void LocalGradients(TrainState& state, uint64_t step_rows, StepProbe* probe,
                       StepOutcome& outcome);
-  // Takes the step's gradients, in total_, into the state: the update, or its
+  // Takes the step's summed gradients into the state: the update, or its
   // part of one.
   void Learn(TrainState& state);
   void Advance(TrainState& state, uint64_t step_rows,
@@ -143,20 +145,15 @@ class Trainer {
   template <typename Move>
   void ForReplicaState(int replica, const Move& move) const;
 
-  // A replica's gradients, then the state of all replicas, then its loss, so
-  // that all of it travels and is summed together. Of the state a replica fills
+  // A replica's gradients; beside them the state of all replicas, then its
+  // loss, so that all of it is summed alike. Of the state a replica fills
   // in its own part and leaves the others' +0: the sum is everybody's state,
   // and all ranks have it after each step.
-  std::vector<std::vector<float>> gradients_;
-  std::vector<std::span<const float>> gradient_views_;
-  std::vector<float> total_;
+  GradientExchange exchange_;
   std::vector<float> state_before_;  // of one replica
   std::vector<float> state_after_;
   std::vector<float> features_;
   std::vector<uint8_t> labels_;
-  // In the kernels' memory, where that is another one.
-  MemoryArray<float> replica_gradients_;
-  MemoryArray<float> total_gradients_;
   std::optional<ResidentState> resident_;  // of the state trained last
 };
 

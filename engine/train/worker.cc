@@ -86,7 +86,8 @@ Result<LoopEnd> Worker::Train() {
   TrainState& state = *parts_.state;
   Ring& ring = parts_.session->ring();
   Trainer trainer(world_, ring,
-                  {.job = options_.job,
+                  {.device_ring = parts_.device_ring.get(),
+                   .job = options_.job,
                    .data = inputs.data,
                    .schedule = *parts_.schedule,
                    .optimizer = *built.optimizer,
@@ -157,6 +158,7 @@ Status Worker::LeaveGeneration(const Status& why) {
   if (parts_.session) {
     parts_.session->Abandon();
     forming_.NoteSilence(parts_.session->silent_rank());
+    parts_.device_ring.reset();
     parts_.session.reset();
     world_.events.Emit(
         {.kind = EventKind::kWorkerLost, .detail = why.message()});

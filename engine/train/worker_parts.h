@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "engine/ckpt/checkpoint_store.h"
+#include "engine/cluster/device_ring.h"
 #include "engine/cluster/session.h"
 #include "engine/data/row_schedule.h"
 #include "engine/status.h"
@@ -32,6 +33,8 @@ struct WorkerParts {
   std::optional<CheckpointStore> store;  // none: no checkpoints
   std::optional<TrainState> state;       // none: no generation has begun
   std::unique_ptr<Session> session;      // of the generation it belongs to
+  // Of the same; null: the session's ring sums on the host.
+  std::unique_ptr<DeviceRing> device_ring;
 
   const TrainOptions& options() const { return inputs.options; }
   bool chief() const { return place.rank == 0; }

@@ -272,9 +272,10 @@ int TrainAsTaskOf(const ResolvedCluster& cluster, const TrainCommand& told,
                   Console& console) {
   InstallSignalHandlers();
   Result<TrainCommand> command = Adapt(told, cluster);
-  const Status adapted = command.ok()
-                             ? SettleDevice(command->options.kernels, console)
-                             : command.status();
+  Status adapted = command.ok()
+                       ? SettleDevice(command->options.kernels, console)
+                       : command.status();
+  if (adapted.ok()) adapted = CheckCollective(command->options, 1);
   if (!adapted.ok()) {
     fmt::print(console.err, "gauntlet train: {}\n", adapted.message());
     return static_cast<int>(ExitCode::kUsage);

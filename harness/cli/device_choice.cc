@@ -1,6 +1,6 @@
 #include "harness/cli/device_choice.h"
 
-#include "engine/gpu/emulated_device.h"
+#include "engine/cluster/emulated_collective.h"
 #include "engine/real/cuda_plugin.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
@@ -44,15 +44,47 @@ Status SettleDevice(KernelOptions& options, Console& console) {
   return CheckMath(options);
 }
 
-Result<gpu::DevicePlace> PlaceOnDevice(const KernelOptions& options,
-                                       int worker) {
-  if (options.device == DeviceKind::kCpu) return gpu::DevicePlace{};
-  if (options.device == DeviceKind::kEmulated) {
-    return gpu::DevicePlace{.api = &gpu::EmulatedDevice(), .index = 0};
+Status CheckCollective(const TrainOptions& options, int workers_here) {
+  if (options.cluster.collective != CollectiveChoice::kNccl) return OkStatus();
+  const DeviceKind device = options.kernels.device;
+  if (device == DeviceKind::kEmulated) return OkStatus();
+  if (device != DeviceKind::kCuda) {
+    return InvalidArgument(fmt::format(
+        "--collective nccl: expected --device cuda or emulated beside it, "
+        "found {}",
+        DeviceKindName(device)));
+  }
+  const Status nccl = OpenNccl().status();
+  if (!nccl.ok()) {
+    return InvalidArgument("--collective nccl: " + nccl.message());
   }
   ASSIGN_OR_RETURN(const gpu::DeviceApi* const api, OpenCuda());
   gpu::DeviceText why;
-  return gpu::DevicePlace{.api = api, .index = worker % api->count(&why)};
+  const int devices = api->count(&why);
+  if (devices >= workers_here) return OkStatus();
+  return InvalidArgument(fmt::format(
+      "--collective nccl: expected a device of its own for each of {} workers "
+      "here, found {}",
+      workers_here, devices));
+}
+
+Result<gpu::DevicePlace> PlaceOnDevice(const TrainOptions& options,
+                                       int worker) {
+  const DeviceKind device = options.kernels.device;
+  if (device == DeviceKind::kCpu) return gpu::DevicePlace{};
+  if (device == DeviceKind::kEmulated) return EmulatedPlace();
+  ASSIGN_OR_RETURN(const gpu::DeviceApi* const api, OpenCuda());
+  gpu::DeviceText why;
+  gpu::DevicePlace place = {.api = api, .index = worker % api->count(&why)};
+  // Not looked for where it is not wanted.
+  if (options.cluster.collective == CollectiveChoice::kRing) return place;
+  const Result<const gpu::CollectiveApi*> nccl = OpenNccl();
+  if (nccl.ok()) {
+    place.collective = *nccl;
+  } else {
+    place.no_collective = nccl.status().message();
+  }
+  return place;
 }
 
 }  // namespace gauntlet

@@ -1,10 +1,12 @@
-// --device, settled: whether this machine has what was asked for.
+// --device and --collective, settled: whether this machine has what was asked
+// for.
 #ifndef GAUNTLET_HARNESS_CLI_DEVICE_CHOICE_H_
 #define GAUNTLET_HARNESS_CLI_DEVICE_CHOICE_H_
 
 #include "engine/gpu/device_kernels.h"
 #include "engine/math/kernels.h"
 #include "engine/status.h"
+#include "engine/train/options.h"
 #include "harness/cli/console.h"
 
 namespace gauntlet {
@@ -14,10 +16,13 @@ namespace gauntlet {
 // something else that it cannot do.
 Status SettleDevice(KernelOptions& options, Console& console);
 
+// kInvalidArgument: NCCL was asked for, and the workers that this process
+// starts, or is, cannot have it. REQUIRES: the device is settled.
+Status CheckCollective(const TrainOptions& options, int workers_here);
+
 // What a worker of that number computes on; of several devices each worker has
-// the next one.
-Result<gpu::DevicePlace> PlaceOnDevice(const KernelOptions& options,
-                                       int worker);
+// the next one. Without NCCL, why is said in the place.
+Result<gpu::DevicePlace> PlaceOnDevice(const TrainOptions& options, int worker);
 
 }  // namespace gauntlet
 

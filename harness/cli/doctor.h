@@ -27,7 +27,8 @@ Probe ProbeDisk();
 // Connects to itself over 127.0.0.1.
 Probe ProbeLoopback();
 Probe ProbeFaultLibrary();
-// The driver, the library beside the program, and the devices that they give.
+// The driver, the library beside the program, NCCL, and the devices that they
+// give.
 std::vector<Probe> ProbeCuda();
 
 std::string RenderProbes(const std::vector<Probe>& probes,

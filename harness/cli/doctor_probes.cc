@@ -115,6 +115,22 @@ void AddDevices(const gpu::DeviceApi& api, std::vector<Probe>& probes) {
   }
 }
 
+Probe ProbeNccl() {
+  const Result<const gpu::CollectiveApi*> nccl = OpenNccl();
+  gpu::DeviceText version;
+  gpu::DeviceText why;
+  if (nccl.ok() && (*nccl)->version(&version, &why)) {
+    return {.name = "nccl",
+            .health = Health::kGood,
+            .found = fmt::format("version {}", std::string_view(version.text)),
+            .consequence = ""};
+  }
+  return {.name = "nccl",
+          .health = Health::kMissing,
+          .found = nccl.status().message(),
+          .consequence = "workers with GPUs sum gradients over the network"};
+}
+
 }  // namespace
 
 Probe ProbeCpu() {
@@ -201,6 +217,7 @@ std::vector<Probe> ProbeCuda() {
                                            gpu::kCudaLibrary, gpu::kDeviceAbi)
                              : library.status().message(),
        .consequence = ""}};
+  probes.push_back(ProbeNccl());
   if (driver.ok() && library.ok()) {
     AddDevices(**library, probes);
   } else {

@@ -126,6 +126,7 @@ Result<int> Train(const TrainCommand& told, Console& console) {
   World world = real.world();
   RETURN_IF_ERROR(CheckFiles(real.storage, command));
   RETURN_IF_ERROR(SettleDevice(command.options.kernels, console));
+  RETURN_IF_ERROR(CheckCollective(command.options, command.launcher.workers));
   ASSIGN_OR_RETURN(const TrainOptions options,
                    OptionsForWorkers(world, command.options));
   ASSIGN_OR_RETURN(const auto handout,

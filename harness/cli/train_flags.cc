@@ -110,6 +110,15 @@ void AddMachineFlags(Flags& flags, TrainFlags& told) {
                                       {"cuda", DeviceKind::kCuda},
                                       {"auto", DeviceKind::kAuto},
                                       {"emulated", DeviceKind::kEmulated}}));
+  flags.Value(
+      {"--collective", "NAME",
+       "how gradients are summed: ring (over the network), nccl (from "
+       "GPU to GPU), auto (nccl where each worker has a GPU of its "
+       "own); same bits (auto)"},
+      ReadChoice<CollectiveChoice>(command.options.cluster.collective,
+                                   {{"ring", CollectiveChoice::kRing},
+                                    {"nccl", CollectiveChoice::kNccl},
+                                    {"auto", CollectiveChoice::kAuto}}));
   AddMembershipFlags(flags, command.launcher);
   flags.Value({"--steps-per-execution", "N",
                "save and stop only after each N steps; same bits (1)"},

@@ -147,7 +147,7 @@ Status WorkHere(RealWorld& real, const WorkerRun& run) {
   ASSIGN_OR_RETURN(const auto faults,
                    ReadPlan(run.plan, options.preemption, self, real, events));
   ASSIGN_OR_RETURN(gpu::DevicePlace device,
-                   PlaceOnDevice(options.kernels, run.place.worker));
+                   PlaceOnDevice(options, run.place.worker));
   std::optional<FaultyDevice> faulty;
   if (faults) device = faulty.emplace(device, faults->injector).place();
   ASSIGN_OR_RETURN(const auto data, LoadData(real.storage, options.job.data));

@@ -39,6 +39,8 @@ EarlierRun EarlierRunOf(const Case& one) {
                                  .cluster = one.train.cluster},
                        .workers = setup.workers};
   before.train.cluster.on_loss = OnLoss::kLeave;
+  // It computes on the CPU.
+  before.train.cluster.collective = CollectiveChoice::kAuto;
   before.train.job.replicas = setup.workers;
   before.train.job.data.steps_per_epoch = setup.steps_per_epoch;
   return before;

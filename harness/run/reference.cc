@@ -87,6 +87,8 @@ RunPlan ReferencePlanOf(const RunPlan& plan, const DataSplit& data) {
                                             kScalarLimit
                                         ? Isa::kScalar
                                         : Isa::kAuto};
+  // There are no devices to sum between.
+  reference.train.cluster.collective = CollectiveChoice::kAuto;
   if (plan.before) {
     reference.before = plan.before;
     reference.before->workers = 1;

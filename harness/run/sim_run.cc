@@ -14,7 +14,7 @@
 #include "chaos/sim/sim_worker_processes.h"
 #include "chaos/sim/simulation.h"
 #include "engine/api/start_weights.h"
-#include "engine/gpu/emulated_device.h"
+#include "engine/cluster/emulated_collective.h"
 #include "engine/train/launcher.h"
 #include "engine/train/worker.h"
 #include "harness/run/event_conversion.h"
@@ -116,7 +116,7 @@ int SimulatedRun::WorkerMain(World& plain, const WorkerSpec& spec,
   train.kernels.device = DeviceHere(train_.kernels, spec.life);
   gpu::DevicePlace real;
   if (train.kernels.device == DeviceKind::kEmulated) {
-    real.api = &gpu::EmulatedDevice();
+    real = EmulatedPlace();
   }
   FaultyDevice device(real, injector);
   World world = {.clock = plain.clock,

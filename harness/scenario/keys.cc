@@ -309,6 +309,12 @@ constexpr KeySpec kKeys[] = {
      .doc = "a list of what each life of the job computes on, the last for all "
             "that follow; `device` if not given",
      .listed = "cpu|cuda|emulated"},
+    {.path = "cluster.collective",
+     .type = T::kChoice,
+     .doc = "what sums gradients: the ring over the network, NCCL between "
+            "devices, or NCCL where each worker has a GPU of its own",
+     .fallback = "auto",
+     .listed = "auto|ring|nccl"},
     {.path = "cluster.transport",
      .type = T::kChoice,
      .doc = "how the workers talk",

@@ -179,6 +179,7 @@ void ReadCluster(const MapReader& document, Case& one) {
                                 DurationToText(options.heartbeat_every),
                                 DurationToText(options.lost_after)));
   }
+  map.Choice("collective", options.collective);
   map.Time("step_timeout", options.step_timeout);
   map.Time("save_timeout", options.save_timeout);
   const MapReader restart = map.Map("restart");

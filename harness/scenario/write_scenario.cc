@@ -158,6 +158,9 @@ FlowMap ClusterMap(const Case& one) {
   if (cluster.hosts != base.cluster.hosts) {
     map.Add("hosts", ChoiceName("cluster.hosts", cluster.hosts));
   }
+  if (options.collective != usual.collective) {
+    map.Add("collective", ChoiceName("cluster.collective", options.collective));
+  }
   FlowMap heartbeat;
   heartbeat.AddUnless(usual.heartbeat_every, "every", options.heartbeat_every);
   heartbeat.AddUnless(usual.lost_after, "lost_after", options.lost_after);

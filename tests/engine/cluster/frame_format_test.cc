@@ -9,8 +9,8 @@ namespace {
 
 RC_GTEST_PROP(FrameFormatProperty, HeadersComeBackAsTheyWere, ()) {
   const FrameHeader header = {
-      .kind = static_cast<FrameKind>(*rc::gen::inRange(1, 9)),
-      .role = static_cast<ChannelRole>(*rc::gen::inRange(0, 3)),
+      .kind = static_cast<FrameKind>(*rc::gen::inRange(1, 11)),
+      .role = static_cast<ChannelRole>(*rc::gen::inRange(0, 4)),
       .phase = static_cast<Phase>(*rc::gen::inRange(0, 3)),
       .rank = *rc::gen::arbitrary<uint32_t>(),
       .chunk = *rc::gen::arbitrary<uint32_t>(),

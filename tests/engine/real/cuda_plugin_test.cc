@@ -46,6 +46,37 @@ TEST(CudaPluginTest, WhatIsNoLibraryIsNotFound) {
   unlink(file.c_str());
 }
 
+TEST(CudaPluginTest, ALibraryWithoutNcclIsNotFound) {
+  const Status status = OpenCollectiveLibrary(FAKE_DEVICE_OTHER_ABI).status();
+  EXPECT_EQ(status.code(), Code::kNotFound);
+  EXPECT_THAT(status.message(), HasSubstr("was built without NCCL"));
+}
+
+// NCCL makes ids and tells its version without a GPU; a communicator needs one.
+TEST(CudaPluginTest, TheLibraryOpensTheNcclOfThisMachine) {
+  const std::string file = CUDA_LIBRARY;
+  if (file.empty()) GTEST_SKIP() << "built without nvcc (preset gpu)";
+  const auto api = OpenCollectiveLibrary(file);
+  if (api.status().code() == Code::kNotFound) {
+    GTEST_SKIP() << api.status().message();
+  }
+  ASSERT_TRUE(api.ok()) << api.status().message();
+  gpu::DeviceText version;
+  gpu::DeviceText why;
+  EXPECT_TRUE((*api)->version(&version, &why)) << why.text;
+  EXPECT_THAT(version.text, ::testing::MatchesRegex("2\\.[0-9]+\\.[0-9]+"));
+  gpu::CommunicatorId one;
+  gpu::CommunicatorId two;
+  ASSERT_TRUE((*api)->make_id(&one, &why)) << why.text;
+  ASSERT_TRUE((*api)->make_id(&two, &why)) << why.text;
+  EXPECT_NE(std::string(one.bytes, sizeof one.bytes),
+            std::string(two.bytes, sizeof two.bytes));
+  if (FindCudaDriver().ok()) GTEST_SKIP() << "this machine has a driver";
+  gpu::DeviceText device;
+  EXPECT_FALSE((*api)->identify(0, &device, &why));
+  EXPECT_THAT(why.text, HasSubstr("driver"));
+}
+
 TEST(CudaPluginTest, WithoutADriverThereIsNoCuda) {
   if (FindCudaDriver().ok()) GTEST_SKIP() << "this machine has a driver";
   const Status status = OpenCuda().status();

@@ -87,6 +87,8 @@ class TrainingFixture {
   Storage& disk() { return simulation_.storage("w0"); }
   // Of those that are told to compute on one.
   void ComputeOn(const gpu::DeviceApi& api) { device_.api = &api; }
+  // …and how these devices exchange arrays.
+  void ExchangeBy(const gpu::CollectiveApi& api) { device_.collective = &api; }
   void PutBeforeTheNetwork(NetworkOf network_of) {
     network_of_ = std::move(network_of);
   }

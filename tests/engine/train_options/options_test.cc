@@ -71,7 +71,10 @@ TrainOptions AnyOptions() {
                      .lost_after = *AnyDuration(),
                      .rendezvous_timeout = *AnyDuration(),
                      .step_timeout = *AnyDuration(),
-                     .save_timeout = *AnyDuration()};
+                     .save_timeout = *AnyDuration(),
+                     .collective = *rc::gen::element(CollectiveChoice::kAuto,
+                                                     CollectiveChoice::kRing,
+                                                     CollectiveChoice::kNccl)};
   options.preemption = {
       .grace = *AnyDuration() - Duration(1),
       .signal = *rc::gen::element<std::string>("", "SIGTERM", "SIGUSR1"),
@@ -119,6 +122,7 @@ void ExpectEqual(const TrainOptions& a, const TrainOptions& b) {
   RC_ASSERT(a.cluster.rendezvous_timeout == b.cluster.rendezvous_timeout);
   RC_ASSERT(a.cluster.step_timeout == b.cluster.step_timeout);
   RC_ASSERT(a.cluster.save_timeout == b.cluster.save_timeout);
+  RC_ASSERT(a.cluster.collective == b.cluster.collective);
   RC_ASSERT(a.preemption.grace == b.preemption.grace);
   RC_ASSERT(a.preemption.signal == b.preemption.signal);
   RC_ASSERT(a.preemption.file == b.preemption.file);

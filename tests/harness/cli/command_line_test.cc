@@ -204,6 +204,8 @@ TEST(CommandLineTest, AMistakeIsOneLineThatNamesIt) {
       {{"train", "--device", "gpu"},
        "train: --device: expected one of cpu, cuda, auto, emulated, found "
        "'gpu'"},
+      {{"train", "--collective", "gloo"},
+       "train: --collective: expected one of ring, nccl, auto, found 'gloo'"},
       {{"train", "--math", ""},
        "train: --math: expected one of canonical, fast, fast-tf32, found ''"},
       {{"train", "--every", "50"},

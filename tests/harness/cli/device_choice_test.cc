@@ -57,11 +57,37 @@ TEST_F(DeviceChoiceTest, FastProductsAreOfWhatHasThem) {
 }
 
 TEST_F(DeviceChoiceTest, EachWorkerHasAPlaceOnTheDeviceThatWasChosen) {
-  EXPECT_EQ(PlaceOnDevice({}, 0)->api, nullptr);
-  const auto place = PlaceOnDevice({.device = DeviceKind::kEmulated}, 3);
+  TrainOptions options;
+  EXPECT_EQ(PlaceOnDevice(options, 0)->api, nullptr);
+  options.kernels.device = DeviceKind::kEmulated;
+  const auto place = PlaceOnDevice(options, 3);
   ASSERT_NE(place->api, nullptr);
   EXPECT_EQ(std::string(place->api->name), "emulated");
   EXPECT_EQ(place->index, 0);
+  EXPECT_EQ(std::string(place->collective->name), "emulated");
+}
+
+TEST_F(DeviceChoiceTest, NcclIsBetweenDevicesOnly) {
+  TrainOptions options;
+  options.cluster.collective = CollectiveChoice::kNccl;
+  const Status status = CheckCollective(options, 2);
+  EXPECT_EQ(status.code(), Code::kInvalidArgument);
+  EXPECT_EQ(status.message(),
+            "--collective nccl: expected --device cuda or emulated beside it, "
+            "found cpu");
+  options.kernels.device = DeviceKind::kEmulated;
+  EXPECT_TRUE(CheckCollective(options, 2).ok());
+}
+
+// Whatever is missing here: the library, NCCL, or a device.
+TEST_F(DeviceChoiceTest, NcclWhereItCannotWorkIsBadInputInOneLine) {
+  TrainOptions options;
+  options.kernels.device = DeviceKind::kCuda;
+  EXPECT_TRUE(CheckCollective(options, 1000).ok());
+  options.cluster.collective = CollectiveChoice::kNccl;
+  const Status status = CheckCollective(options, 1000);
+  EXPECT_FALSE(status.ok());
+  EXPECT_EQ(status.message().find('\n'), std::string::npos);
 }
 
 }  // namespace

@@ -19,22 +19,22 @@ struct GoldenRun {
 };
 
 constexpr GoldenRun kGoldenRuns[] = {
-    {"undisturbed", "[]", 0x09d8aba5184ae7f0},
+    {"undisturbed", "[]", 0x3ddff838812661e5},
     {"crash", "[{at: {worker: 1, step: 6, point: step.begin}, do: crash}]",
-     0xfabb3d615bda0087},
+     0x15f14785aead33f2},
     {"hang", "[{at: {worker: 1, step: 6, point: step.begin}, do: hang}]",
-     0x77e081069fcc526f},
+     0xbf72596ded1c8f2c},
     {"preempt",
      "[{at: {worker: 0, point: eval.begin}, do: preempt, "
      "with: {grace: 10s}}]",
-     0x16fd6376820097c2},
+     0x361f4741be6a02cc},
     {"power_loss",
      "[{at: {worker: 0, point: ckpt.rename, hit: 2}, do: power_loss}]",
-     0xcbc4676a240bb9e8},
+     0xf2d291d8f27ee879},
     {"partition",
      "[{at: {worker: 1, step: 3, point: comm.send}, do: partition, "
      "with: {duration: 20s}}]",
-     0x2e284b54aafe74d4},
+     0x285b59727fa9032b},
 };
 
 class EventDigestTest : public testing::TestWithParam<GoldenRun> {};

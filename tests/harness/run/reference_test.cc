@@ -65,6 +65,7 @@ TEST(ReferencesTest, DoNotDependOnHowTheRunIsDisturbedOrCut) {
   RunPlan plan = PlanOf(CrashCase());
   plan.train.horizon.stop_at_step = 3;
   plan.launch.workers = 4;
+  plan.train.cluster.collective = CollectiveChoice::kNccl;
   plan.faults.bugs = {PlantedBug::kLosePosition};
   const std::string cut = FinalOf(references, plan);
   References others("", "b1");

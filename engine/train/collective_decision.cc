@@ -1,0 +1,162 @@
+#include "engine/train/collective_decision.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "engine/check.h"
+#include "engine/cluster/frame_format.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr std::string_view kOnTheCpu = "computes on the CPU";
+constexpr std::string_view kAlways = "always";
+constexpr std::string_view kWhereAskedFor = "asked-for";
+
+// What keeps these ranks from an exchange between devices; empty: nothing.
+std::string ObstacleOf(std::span<const CollectiveOffer> offers) {
+  std::map<std::string, size_t> owners;
+  for (size_t rank = 0; rank < offers.size(); ++rank) {
+    const CollectiveOffer& offer = offers[rank];
+    if (!offer.why_not.empty()) {
+      return fmt::format("rank {} {}", rank, offer.why_not);
+    }
+    if (offer.version != offers[0].version) {
+      return fmt::format("rank 0 has {}, rank {} has {}", offers[0].version,
+                         rank, offer.version);
+    }
+    if (offer.device.empty()) continue;
+    const auto [owner, is_first] = owners.emplace(offer.device, rank);
+    if (!is_first) {
+      return fmt::format("ranks {} and {} share the device {}", owner->second,
+                         rank, offer.device);
+    }
+  }
+  return "";
+}
+
+bool AllOnTheCpu(std::span<const CollectiveOffer> offers) {
+  return std::ranges::all_of(offers, [](const CollectiveOffer& offer) {
+    return offer.why_not == kOnTheCpu;
+  });
+}
+
+CollectiveDecision RingBecause(const std::string& why) {
+  return {.communicator = {},
+          .line = fmt::format("collective: ring ({})", why)};
+}
+
+CollectiveDecision ByDevices(std::span<const CollectiveOffer> offers) {
+  return {.communicator = gpu::CommunicatorId(),
+          .line = fmt::format("collective: {} ({})", offers[0].version,
+                              offers.size() == 1
+                                  ? "the worker has a device of its own"
+                                  : "each worker has a device of its own")};
+}
+
+}  // namespace
+
+CollectiveOffer OfferOf(DeviceKind kind, const gpu::DevicePlace& place) {
+  const auto none = [](std::string_view why) {
+    return CollectiveOffer{
+        .why_not = std::string(why), .version = {}, .device = {}};
+  };
+  if (kind == DeviceKind::kCpu) return none(kOnTheCpu);
+  if (place.collective == nullptr) {
+    return none(fmt::format("has no NCCL: {}", place.no_collective));
+  }
+  gpu::DeviceText why;
+  gpu::DeviceText version;
+  if (!place.collective->version(&version, &why)) {
+    return none(fmt::format("has no NCCL: {}", std::string_view(why.text)));
+  }
+  gpu::DeviceText device;
+  if (!place.collective->identify(place.index, &device, &why)) {
+    return none(fmt::format("cannot tell its device from others: {}",
+                            std::string_view(why.text)));
+  }
+  std::string name = place.collective->name;
+  if (version.text[0] != '\0') {
+    name += fmt::format(" {}", std::string_view(version.text));
+  }
+  return {.why_not = {},
+          .version = std::move(name),
+          .device = device.text,
+          .use = place.collective->use};
+}
+
+std::string EncodeOffer(const CollectiveOffer& offer) {
+  const bool always = offer.use == gpu::CollectiveUse::kAlways;
+  return EncodeList(
+      std::vector<std::string>{offer.why_not, offer.version, offer.device,
+                               std::string(always ? kAlways : kWhereAskedFor)});
+}
+
+Result<CollectiveOffer> DecodeOffer(std::string_view bytes) {
+  ASSIGN_OR_RETURN(const std::vector<std::string> fields, DecodeList(bytes));
+  if (fields.size() != 4 ||
+      (fields[3] != kAlways && fields[3] != kWhereAskedFor)) {
+    return DataLoss("a worker's word on its device is malformed");
+  }
+  return CollectiveOffer{.why_not = fields[0],
+                         .version = fields[1],
+                         .device = fields[2],
+                         .use = fields[3] == kAlways
+                                    ? gpu::CollectiveUse::kAlways
+                                    : gpu::CollectiveUse::kWhereAskedFor};
+}
+
+Result<CollectiveDecision> DecideCollective(
+    CollectiveChoice choice, std::span<const CollectiveOffer> offers) {
+  CHECK(!offers.empty(), "somebody has come");
+  if (choice == CollectiveChoice::kRing) return CollectiveDecision();
+  const std::string obstacle = ObstacleOf(offers);
+  if (choice == CollectiveChoice::kNccl) {
+    if (!obstacle.empty()) {
+      return InvalidArgument(fmt::format(
+          "collective nccl: expected a device of its own for each worker, and "
+          "NCCL: {}",
+          obstacle));
+    }
+    CollectiveDecision decision = ByDevices(offers);
+    decision.line.clear();
+    return decision;
+  }
+  if (AllOnTheCpu(offers)) return CollectiveDecision();
+  if (!obstacle.empty()) return RingBecause(obstacle);
+  for (const CollectiveOffer& offer : offers) {
+    if (offer.use == gpu::CollectiveUse::kAlways) continue;
+    return RingBecause(fmt::format("the devices are {}", offer.version));
+  }
+  return ByDevices(offers);
+}
+
+std::string EncodeCollective(const CollectiveDecision& decision) {
+  std::string id;
+  if (decision.communicator) {
+    id.assign(decision.communicator->bytes,
+              sizeof decision.communicator->bytes);
+  }
+  return EncodeList(std::vector<std::string>{decision.line, id});
+}
+
+Result<CollectiveDecision> DecodeCollective(std::string_view bytes) {
+  ASSIGN_OR_RETURN(const std::vector<std::string> fields, DecodeList(bytes));
+  gpu::CommunicatorId id;
+  if (fields.size() != 2 ||
+      (!fields[1].empty() && fields[1].size() != sizeof id.bytes)) {
+    return DataLoss("the chief's word on the collective is malformed");
+  }
+  CollectiveDecision decision = {.communicator = {}, .line = fields[0]};
+  if (!fields[1].empty()) {
+    std::memcpy(id.bytes, fields[1].data(), sizeof id.bytes);
+    decision.communicator = id;
+  }
+  return decision;
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,88 @@
+#include "engine/train/gradient_exchange.h"
+
+namespace gauntlet {
+namespace {
+
+// Arrays begin where a line of memory does.
+constexpr size_t kAlignmentFloats = 64;
+
+size_t RoomFor(size_t floats) {
+  return (floats + kAlignmentFloats - 1) / kAlignmentFloats * kAlignmentFloats;
+}
+
+}  // namespace
+
+GradientExchange::GradientExchange(const Parts& parts, const Sizes& sizes)
+    : parts_(parts),
+      sizes_(sizes),
+      memory_(parts.kernels.memory()),
+      here_(sizes.replicas,
+            std::vector<float>(gradients_here() + sizes.beside)),
+      here_views_(here_.begin(), here_.end()),
+      total_(gradients_here() + sizes.beside),
+      there_(memory_),
+      total_there_(memory_) {
+  if (!by_devices()) return;
+  const size_t room = RoomFor(sizes.gradients);
+  there_.Resize(sizes.replicas * room);
+  for (size_t i = 0; i < sizes.replicas; ++i) {
+    there_views_.push_back(there_.span().subspan(i * room, sizes.gradients));
+  }
+  total_there_.Resize(sizes.gradients);
+  // A device that fails in a sum sends what is there: a run is to be a function
+  // of its plan then too.
+  memory_.Clear(total_there_.span().data(), sizes.gradients * sizeof(float));
+}
+
+std::span<float> GradientExchange::RoomOf(size_t replica) {
+  if (by_devices()) {
+    return there_.span().subspan(replica * RoomFor(sizes_.gradients),
+                                 sizes_.gradients);
+  }
+  return gauntlet::RoomFor(
+      memory_, std::span(here_[replica]).first(sizes_.gradients), there_);
+}
+
+void GradientExchange::Take(size_t replica) {
+  if (by_devices()) return;
+  FetchInto(memory_, there_.span(),
+            std::span(here_[replica]).first(sizes_.gradients));
+}
+
+std::span<float> GradientExchange::Beside(size_t replica) {
+  return std::span(here_[replica]).subspan(gradients_here());
+}
+
+Status GradientExchange::Sum(const ExchangeKey& key, Tally& tally,
+                             Duration timeout) {
+  if (!by_devices()) {
+    return parts_.ring.AllReduce(key, here_views_, total_, tally, timeout);
+  }
+  FaultPoints& faults = parts_.world.faults;
+  RETURN_IF_ERROR(faults.Hit(Point::kAllReduceBegin, {.step = key.step}));
+  RETURN_IF_ERROR(
+      parts_.device_ring->Sum(key, there_views_, total_there_.span(), timeout));
+  RETURN_IF_ERROR(parts_.ring.Reduce(key, here_views_, total_, tally, timeout));
+  return faults.Hit(Point::kAllReduceEnd, {.step = key.step});
+}
+
+std::span<float> GradientExchange::Total() {
+  if (by_devices()) return total_there_.span();
+  return Brought(memory_, std::span(total_).first(sizes_.gradients),
+                 total_there_);
+}
+
+std::span<float> GradientExchange::FetchTotal() {
+  if (!by_devices()) return std::span(total_).first(sizes_.gradients);
+  seen_.resize(sizes_.gradients);
+  FetchInto(memory_, total_there_.span(), std::span(seen_));
+  return seen_;
+}
+
+void GradientExchange::PutTotalBack() {
+  if (!by_devices()) return;
+  memory_.Upload(total_there_.span().data(), seen_.data(),
+                 seen_.size() * sizeof(float));
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,84 @@
+// What the workers of a step sum up, and where it lies: a replica's gradients
+// in the kernels' memory, and beside them what the host computes (the state
+// that replicas keep for themselves, the loss).
+//
+// By the ring both travel together through the host's memory. From device to
+// device the gradients never leave it; what is beside them, and the integers
+// that ride along, still go by the ring, behind the gradients: who has them
+// knows that all ranks have the gradients, and stops and saves are agreed on in
+// one way.
+#ifndef GAUNTLET_ENGINE_TRAIN_GRADIENT_EXCHANGE_H_
+#define GAUNTLET_ENGINE_TRAIN_GRADIENT_EXCHANGE_H_
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "engine/cluster/device_ring.h"
+#include "engine/cluster/ring.h"
+#include "engine/math/kernels.h"
+#include "engine/math/memory.h"
+#include "engine/status.h"
+#include "engine/world/world.h"
+
+namespace gauntlet {
+
+class GradientExchange {
+ public:
+  // All of it outlives the exchange.
+  struct Parts {
+    World& world;
+    Ring& ring;
+    DeviceRing* device_ring = nullptr;  // null: by the ring
+    const Kernels& kernels;
+  };
+  // In floats, but for the replicas, which this rank hosts.
+  struct Sizes {
+    size_t replicas = 0;
+    size_t gradients = 0;
+    size_t beside = 0;
+  };
+  GradientExchange(const Parts& parts, const Sizes& sizes);
+
+  // Where the replica's gradients go, in the kernels' memory: one replica after
+  // the other, each of them Taken before the next.
+  std::span<float> RoomOf(size_t replica);
+  void Take(size_t replica);
+  // What goes beside them, in the host's memory; +0 at first, kept from step to
+  // step.
+  std::span<float> Beside(size_t replica);
+
+  // The sums over all replicas of all ranks. Codes as of Ring::AllReduce.
+  Status Sum(const ExchangeKey& key, Tally& tally, Duration timeout);
+
+  // In the kernels' memory. May be written to, once read.
+  std::span<float> Total();
+  std::span<float> TotalBeside() {
+    return std::span(total_).subspan(gradients_here());
+  }
+  // In the host's memory, for somebody to look at and to change, before Total.
+  std::span<float> FetchTotal();
+  void PutTotalBack();
+
+ private:
+  bool by_devices() const { return parts_.device_ring != nullptr; }
+  // Of the arrays on the host: gradients go first in them, by the ring.
+  size_t gradients_here() const { return by_devices() ? 0 : sizes_.gradients; }
+
+  const Parts parts_;
+  const Sizes sizes_;
+  Memory& memory_;
+  std::vector<std::vector<float>> here_;  // by replica
+  std::vector<std::span<const float>> here_views_;
+  std::vector<float> total_;
+  // In the kernels' memory: all replicas', between devices; by the ring, of one
+  // replica, where that is another memory than the host's.
+  MemoryArray<float> there_;
+  std::vector<std::span<const float>> there_views_;
+  MemoryArray<float> total_there_;
+  std::vector<float> seen_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_TRAIN_GRADIENT_EXCHANGE_H_
