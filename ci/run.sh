@@ -125,6 +125,8 @@ explore_stages() {
                 --cases 6000 --seed 1 -j 2
   explore_stage "workers on devices" scenarios/explore/device.yaml \
                 --cases 6000 --seed 1 -j 2
+  explore_stage "gradients from device to device" \
+                scenarios/explore/collective.yaml --cases 6000 --seed 1 -j 2
   explore_stage "each fault at each point" --mode nth --max-faults 1 \
                 --cases 3000 -j 2
   explore_stage "each fault in a recovery" --mode nth -j 2 \

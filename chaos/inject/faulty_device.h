@@ -35,7 +35,7 @@ class FaultyDevice {
   Injector& injector_;
   gpu::DeviceApi api_ = {};
   gpu::CollectiveApi collective_ = {};  // where the base has one
-  gpu::Device* device_ = nullptr;  // opened by the base
+  gpu::Device* device_ = nullptr;       // opened by the base
   std::string failed_;
 };
 

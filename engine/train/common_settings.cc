@@ -28,7 +28,7 @@ constexpr std::array<std::string_view, 2> kYesNo = {"no", "yes"};
 constexpr std::array<std::string_view, 3> kMath = {"canonical", "fast",
                                                    "fast-tf32"};
 constexpr std::array<std::string_view, 3> kCollective = {"auto", "ring",
-                                                          "nccl"};
+                                                         "nccl"};
 
 struct Setting {
   std::string_view name;

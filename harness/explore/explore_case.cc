@@ -16,6 +16,7 @@ constexpr Duration kTotalLimit = std::chrono::minutes(10);
 constexpr Duration kLostAfter = std::chrono::seconds(1);
 constexpr Duration kStepTimeout = std::chrono::seconds(3);
 constexpr Duration kSaveTimeout = std::chrono::seconds(5);
+constexpr Duration kStartTimeout = std::chrono::seconds(30);
 constexpr Duration kLookForNoticeEvery = std::chrono::milliseconds(10);
 
 // A hang is to show long before the run's limit does, faults are not to use up
@@ -26,6 +27,8 @@ void MakeRoom(Case& setup) {
       cluster.lost_after, std::max(kLostAfter, 5 * cluster.heartbeat_every));
   cluster.step_timeout = std::min(cluster.step_timeout, kStepTimeout);
   cluster.save_timeout = std::min(cluster.save_timeout, kSaveTimeout);
+  setup.cluster.start_timeout =
+      std::min(setup.cluster.start_timeout, kStartTimeout);
   Duration& look = setup.train.preemption.poll_every;
   look = std::min(look, kLookForNoticeEvery);
   if (setup.cluster.policy == RestartPolicy::kNone) {
@@ -71,6 +74,8 @@ std::vector<std::string> OverridesOf(const Case& base) {
   compare_times("heartbeat lost_after", now.lost_after, own.lost_after);
   compare_times("step_timeout", now.step_timeout, own.step_timeout);
   compare_times("save_timeout", now.save_timeout, own.save_timeout);
+  compare_times("start_timeout", setup.cluster.start_timeout,
+                base.cluster.start_timeout);
   compare_times("preemption poll_every", setup.train.preemption.poll_every,
                 base.train.preemption.poll_every);
   compare_times("timeout total", TotalLimitOf(setup), TotalLimitOf(base));

@@ -131,6 +131,7 @@ RunPlan PlanOf(const Case& one) {
                  .max_restarts = one.cluster.max_restarts,
                  .backoff = one.cluster.backoff,
                  .regroup_grace = RegroupGraceOf(one.train.cluster),
+                 .start_timeout = one.cluster.start_timeout,
                  .checkpoint_directory = kSimulatedStore},
       .faults = one.plan,
       .hosts = one.cluster.hosts,

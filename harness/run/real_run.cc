@@ -254,6 +254,8 @@ ChildProgram RealRun::ProgramOf(int start) const {
                     std::to_string(launch.max_restarts),
                     "--backoff-ms",
                     ms(launch.backoff),
+                    "--start-timeout",
+                    ms(launch.start_timeout) + "ms",
                     "--first-life",
                     std::to_string(LivesSoFar() + 1),
                     "--plan-state",

@@ -343,6 +343,11 @@ constexpr KeySpec kKeys[] = {
      .type = T::kDuration,
      .doc = "a save that takes longer is a hang",
      .fallback = "300s"},
+    {.path = "cluster.start_timeout",
+     .type = T::kDuration,
+     .doc = "a chief that has not begun to meet the others by then hangs: it "
+            "reads its data and opens its device first",
+     .fallback = "10m"},
     {.path = "cluster.restart",
      .type = T::kMap,
      .doc = "what the launcher does when a worker is lost"},

@@ -182,6 +182,7 @@ void ReadCluster(const MapReader& document, Case& one) {
   map.Choice("collective", options.collective);
   map.Time("step_timeout", options.step_timeout);
   map.Time("save_timeout", options.save_timeout);
+  map.Time("start_timeout", cluster.start_timeout);
   const MapReader restart = map.Map("restart");
   restart.Choice("policy", cluster.policy);
   options.on_loss = OnLossUnder(cluster.policy);

@@ -9,7 +9,20 @@
 
 namespace gauntlet {
 
-void SetDetectionBounds(const ClusterOptions& cluster, RunSetup& setup) {
+namespace {
+
+// Before a process has met anybody, its launcher alone waits for it.
+bool HangsBeforeItMeets(const FaultPlan& plan) {
+  return std::ranges::any_of(plan.faults, [](const Fault& fault) {
+    return fault.kind == FaultKind::kDeviceHang &&
+           fault.site.point == Point::kDeviceOpen;
+  });
+}
+
+}  // namespace
+
+void SetDetectionBounds(const Case& one, RunSetup& setup) {
+  const ClusterOptions& cluster = one.train.cluster;
   const Duration silence = 2 * cluster.lost_after;
   setup.detection_bound_ns = (cluster.step_timeout + silence).count();
   setup.detection_bound_saving_ns =
@@ -17,6 +30,11 @@ void SetDetectionBounds(const ClusterOptions& cluster, RunSetup& setup) {
   // The others wait for the chief's decision, which may take as long as a save.
   setup.detection_bound_joining_ns =
       (cluster.rendezvous_timeout + cluster.save_timeout + silence).count();
+  if (HangsBeforeItMeets(one.plan)) {
+    setup.detection_bound_joining_ns =
+        std::max(setup.detection_bound_joining_ns,
+                 (one.cluster.start_timeout + silence).count());
+  }
   setup.silence_limit_ns = cluster.lost_after.count();
   setup.hang_limit_ns = std::min({cluster.step_timeout, cluster.save_timeout,
                                   cluster.rendezvous_timeout})
@@ -41,7 +59,7 @@ RunSetup SetupOf(const Case& one) {
                      checkpoint.at_success == AtSuccess::kDeleteCheckpoints,
                  .allow_cold_start = checkpoint.allow_cold_start,
                  .planted_bugs = {}};
-  SetDetectionBounds(one.train.cluster, setup);
+  SetDetectionBounds(one, setup);
   if (setup.rejoins) {
     setup.restart_pause_ns = LauncherOptions().max_backoff.count();
   }

@@ -11,7 +11,7 @@ namespace gauntlet {
 
 // The bounds of detection, the silence and the hang limit. A hang shows when
 // the limit of what is under way is over; a silent worker sooner.
-void SetDetectionBounds(const ClusterOptions& cluster, RunSetup& setup);
+void SetDetectionBounds(const Case& one, RunSetup& setup);
 
 // The head of the record of a run of the case: everything that is known before
 // it runs. Who runs it adds the rest.

@@ -51,6 +51,7 @@ struct ClusterSetup {
   RestartPolicy policy = RestartPolicy::kWholeJob;
   int max_restarts = 3;
   Duration backoff = std::chrono::milliseconds(100);
+  Duration start_timeout = std::chrono::minutes(10);
   int max_requeues = 8;  // of a job that stopped on a notice
 };
 

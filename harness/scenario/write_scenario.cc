@@ -167,6 +167,8 @@ FlowMap ClusterMap(const Case& one) {
   map.AddMap("heartbeat", heartbeat);
   map.AddUnless(usual.step_timeout, "step_timeout", options.step_timeout);
   map.AddUnless(usual.save_timeout, "save_timeout", options.save_timeout);
+  map.AddUnless(base.cluster.start_timeout, "start_timeout",
+                cluster.start_timeout);
   FlowMap restart;
   if (cluster.policy != base.cluster.policy) {
     restart.Add("policy", ChoiceName("cluster.restart.policy", cluster.policy));

@@ -92,7 +92,8 @@ void BM_RandomLives(benchmark::State& state) {
     restarts += trial.verdict.facts.restarts;
   }
   const auto runs = static_cast<double>(state.iterations());
-  state.counters["runs"] = benchmark::Counter(runs, benchmark::Counter::kIsRate);
+  state.counters["runs"] =
+      benchmark::Counter(runs, benchmark::Counter::kIsRate);
   state.counters["restarts_a_run"] = static_cast<double>(restarts) / runs;
 }
 
