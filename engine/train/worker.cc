@@ -200,6 +200,10 @@ WorkerEnd Worker::Live() {
   world_.events.Emit(
       {.kind = EventKind::kLifeBegin, .count = parts_.place.rank});
   WorkerEnd end = Run();
+  if (beside_ && beside_->is_under_way()) {
+    // Who has to wait for that may not come to say it afterwards.
+    parts_.reporter.Progress({.failure = end.reason});
+  }
   static_cast<void>(EndSave());
   world_.events.Emit({.kind = EventKind::kLifeEnd,
                       .count = static_cast<int64_t>(end.exit),

@@ -76,6 +76,13 @@ std::vector<Finding> WrongIn(const Record& record, const Verdict& verdict) {
   return wrong;
 }
 
+// A pass that is remembered takes no memory, so none could run out in it.
+bool MayRemember(const FaultPlan& plan) {
+  return std::ranges::none_of(plan.faults, [](const Fault& fault) {
+    return fault.kind == FaultKind::kOutOfMemory;
+  });
+}
+
 // A simulated disk is as large as a case wants it.
 Capabilities SimulatedWorld() {
   Capabilities here = CapabilitiesOf(WorldKind::kSimulated);
@@ -127,7 +134,8 @@ Trial Laboratory::Try(const FaultPlan& plan) {
   if (std::string why = WhyNotHere(one, SimulatedWorld()); !why.empty()) {
     return {.record = RecordHead(one), .skipped = std::move(why)};
   }
-  RunLog log = RunSimulated(*pool_, PlanOf(one), *data_, memo_.get());
+  RunLog log = RunSimulated(*pool_, PlanOf(one), *data_,
+                            MayRemember(plan) ? memo_.get() : nullptr);
   Trial trial = {.record = RecordHead(one), .event_digest = log.event_digest};
   Record& record = trial.record;
   record.world = "sim";

@@ -37,13 +37,21 @@ bool OnlyItsDeviceFailed(const Evidence& evidence, const LifeEvents& life) {
   return failed;
 }
 
+// With a save of its own still being written, it may be killed before its end.
+bool SaidThatItLeaves(const LifeEvents& life) {
+  return std::ranges::any_of(life.events, [](const RecordEvent& event) {
+    return event.kind == RecordKind::kWorkerLost;
+  });
+}
+
 void CheckWorkers(const Evidence& evidence, Check& check) {
   const RootCauses causes(evidence);
   for (const LifeEvents& life : evidence.record.lives) {
     check.Instance();
     const bool silent = EndedInSilence(life);
     if (!silent && !LeftToBeRestarted(life)) continue;
-    if (silent && OnlyItsDeviceFailed(evidence, life)) {
+    if (silent && !SaidThatItLeaves(life) &&
+        OnlyItsDeviceFailed(evidence, life)) {
       check.Breach("device",
                    fmt::format("{} ended without a word, though all that "
                                "happened to it is that its device failed",

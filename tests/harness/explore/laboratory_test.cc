@@ -44,6 +44,20 @@ bool Has(const Record& record, RecordKind kind) {
   return false;
 }
 
+// A pass that is remembered would take none.
+TEST(LaboratoryTest, MemoryRunsOutInARunLikeTheOneBefore) {
+  Case base = LoadBase();
+  base.train.kernels.device = DeviceKind::kEmulated;
+  References references("", "test");
+  Laboratory laboratory = Laboratory::Make(base, references).value();
+  const FaultPlan plan =
+      PlanOf({.site = {.worker = kChief, .point = Point::kEvalBegin},
+              .kind = FaultKind::kOutOfMemory});
+  const Trial first = laboratory.Try(plan);
+  EXPECT_EQ(first.record.faults.size(), 1u) << Wrong(first);
+  EXPECT_EQ(laboratory.Try(plan).event_digest, first.event_digest);
+}
+
 TEST(LaboratoryTest, AnErrorOfAnyKindIsRecoveredFrom) {
   Laboratory laboratory = MakeLaboratory();
   for (const FaultErrorInfo& error : AllFaultErrors()) {
