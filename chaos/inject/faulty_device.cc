@@ -1,5 +1,6 @@
 #include "chaos/inject/faulty_device.h"
 
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
 #include <utility>
@@ -17,6 +18,12 @@ constexpr size_t kFunctions = 34;
 static_assert(sizeof(DeviceApi) == 2 * sizeof(uint32_t) + sizeof(char*) +
                                        kFunctions * sizeof(void (*)()),
               "a function of the table is not in Calls::Table");
+// Of a collective's, `begin` alone takes a Device.
+constexpr size_t kCollectiveFunctions = 9;
+static_assert(sizeof(gpu::CollectiveApi) ==
+                  offsetof(gpu::CollectiveApi, version) +
+                      kCollectiveFunctions * sizeof(void (*)()),
+              "does a new function of the collective's take a Device?");
 
 }  // namespace
 

@@ -31,7 +31,21 @@ Result<std::unique_ptr<DeviceRing>> DeviceRing::Create(
   return begun;
 }
 
+// A device may stop everything to load an operation that it has not done yet,
+// also behind a transfer that waits for another worker: so it does it now.
+Status DeviceRing::Rehearse() {
+  Memory& memory = parts_.kernels.memory();
+  MemoryArray<float> two(memory);
+  two.Resize(2);
+  const std::span<float> values = two.span();
+  memory.Clear(values.data(), values.size_bytes());
+  memory.Copy(values.data(), values.data() + 1, sizeof(float));
+  parts_.kernels.Accumulate(values.first(1), values.last(1));
+  return parts_.kernels.status();
+}
+
 Status DeviceRing::Begin(const gpu::CommunicatorId& id, Duration timeout) {
+  RETURN_IF_ERROR(Rehearse());
   const Wait wait = {.what = "joining the communicator", .timeout = timeout};
   gpu::Device* const device = gpu::DeviceOf(parts_.kernels);
   CHECK(device != nullptr, "a communicator is of devices");
@@ -110,7 +124,7 @@ std::span<float> DeviceRing::Chunk(const Reduction& reduction,
 }
 
 // As Ring::AddLocal: rank 0's sum starts as its first replica.
-void DeviceRing::AddLocal(const Reduction& reduction, size_t chunk) const {
+Status DeviceRing::AddLocal(const Reduction& reduction, size_t chunk) {
   const std::span<float> sum = Chunk(reduction, chunk);
   const size_t begin = chunk * parts_.api.chunk_floats;
   size_t next = 0;
@@ -121,7 +135,10 @@ void DeviceRing::AddLocal(const Reduction& reduction, size_t chunk) const {
   for (; next < reduction.local.size(); ++next) {
     parts_.kernels.Accumulate(reduction.local[next].subspan(begin, sum.size()),
                               sum);
+    ++accepted_;
+    RETURN_IF_ERROR(AwaitAccepted(reduction.wait));
   }
+  return OkStatus();
 }
 
 // A chunk comes while the one before it goes: both directions are in use, and
@@ -148,8 +165,7 @@ Status DeviceRing::Reduce(const Reduction& reduction) {
     }
     if (round == chunks) break;
     if (!first()) RETURN_IF_ERROR(Hit(Point::kAllReduceReceive, reduction));
-    AddLocal(reduction, round);
-    accepted_ += reduction.local.size();
+    RETURN_IF_ERROR(AddLocal(reduction, round));
   }
   return OkStatus();
 }

@@ -77,12 +77,13 @@ class DeviceRing {
   DeviceRing(const Parts& parts, std::unique_ptr<CollectiveLinks> links)
       : parts_(parts), links_(std::move(links)) {}
 
+  Status Rehearse();
   Status Begin(const gpu::CommunicatorId& id, Duration timeout);
   Status Reduce(const Reduction& reduction);
   Status PassTotals(const Reduction& reduction);
   std::span<float> Chunk(const Reduction& reduction, size_t chunk) const;
   size_t Chunks(const Reduction& reduction) const;
-  void AddLocal(const Reduction& reduction, size_t chunk) const;
+  Status AddLocal(const Reduction& reduction, size_t chunk);
   Status Hit(Point point, const Reduction& reduction) const;
   Status AwaitAccepted(const Wait& wait);
   Status Await(Look look, const Wait& wait);

@@ -9,7 +9,7 @@
 namespace gauntlet {
 namespace {
 
-constexpr uint32_t kMagic = 0x314c4e47;  // "GNL1"
+constexpr uint32_t kMagic = 0x324c4e47;  // "GNL2"
 
 // The wire image of a header: naturally aligned, no padding.
 struct WireHeader {

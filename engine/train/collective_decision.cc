@@ -45,17 +45,16 @@ bool AllOnTheCpu(std::span<const CollectiveOffer> offers) {
   });
 }
 
-CollectiveDecision RingBecause(const std::string& why) {
-  return {.communicator = {},
-          .line = fmt::format("collective: ring ({})", why)};
+bool IsPrintable(std::string_view text) {
+  return std::ranges::none_of(
+      text, [](char c) { return static_cast<unsigned char>(c) < ' '; });
 }
 
 CollectiveDecision ByDevices(std::span<const CollectiveOffer> offers) {
   return {.communicator = gpu::CommunicatorId(),
-          .line = fmt::format("collective: {} ({})", offers[0].version,
-                              offers.size() == 1
-                                  ? "the worker has a device of its own"
-                                  : "each worker has a device of its own")};
+          .line = fmt::format(
+              "collective: {} (each worker has a device of its own)",
+              offers[0].version)};
 }
 
 }  // namespace
@@ -98,7 +97,7 @@ std::string EncodeOffer(const CollectiveOffer& offer) {
 
 Result<CollectiveOffer> DecodeOffer(std::string_view bytes) {
   ASSIGN_OR_RETURN(const std::vector<std::string> fields, DecodeList(bytes));
-  if (fields.size() != 4 ||
+  if (fields.size() != 4 || !std::ranges::all_of(fields, IsPrintable) ||
       (fields[3] != kAlways && fields[3] != kWhereAskedFor)) {
     return DataLoss("a worker's word on its device is malformed");
   }
@@ -108,6 +107,11 @@ Result<CollectiveOffer> DecodeOffer(std::string_view bytes) {
                          .use = fields[3] == kAlways
                                     ? gpu::CollectiveUse::kAlways
                                     : gpu::CollectiveUse::kWhereAskedFor};
+}
+
+CollectiveDecision RingBecause(const std::string& why) {
+  return {.communicator = {},
+          .line = fmt::format("collective: ring ({})", why)};
 }
 
 Result<CollectiveDecision> DecideCollective(
@@ -126,7 +130,8 @@ Result<CollectiveDecision> DecideCollective(
     decision.line.clear();
     return decision;
   }
-  if (AllOnTheCpu(offers)) return CollectiveDecision();
+  // Who is alone has nobody to exchange anything with.
+  if (offers.size() == 1 || AllOnTheCpu(offers)) return CollectiveDecision();
   if (!obstacle.empty()) return RingBecause(obstacle);
   for (const CollectiveOffer& offer : offers) {
     if (offer.use == gpu::CollectiveUse::kAlways) continue;

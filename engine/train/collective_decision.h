@@ -50,6 +50,9 @@ struct CollectiveDecision {
 Result<CollectiveDecision> DecideCollective(
     CollectiveChoice choice, std::span<const CollectiveOffer> offers);
 
+// In place of what cannot be had.
+CollectiveDecision RingBecause(const std::string& why);
+
 // For the way to the other ranks. kDataLoss if malformed.
 std::string EncodeCollective(const CollectiveDecision& decision);
 Result<CollectiveDecision> DecodeCollective(std::string_view bytes);

@@ -85,12 +85,15 @@ Result<CollectiveDecision> Forming::ChooseCollective(
       DecideCollective(parts_.options().cluster.collective, offers));
   if (!decision.communicator) return decision;
   gpu::DeviceText why;
-  if (!parts_.inputs.device.collective->make_id(&*decision.communicator,
-                                                &why)) {
-    return Unavailable(fmt::format("no communicator: {}: {}", offers[0].version,
-                                   std::string_view(why.text)));
+  if (parts_.inputs.device.collective->make_id(&*decision.communicator, &why)) {
+    return decision;
   }
-  return decision;
+  const std::string reason = fmt::format(
+      "no communicator: {}: {}", offers[0].version, std::string_view(why.text));
+  if (parts_.options().cluster.collective != CollectiveChoice::kAuto) {
+    return Unavailable(reason);
+  }
+  return RingBecause(reason);
 }
 
 namespace {
@@ -146,11 +149,18 @@ Result<Decision> Forming::Decide(const std::vector<Attendant>& by_rank) {
 }
 
 Status Forming::TakeWelcome() {
-  ASSIGN_OR_RETURN(const std::vector<std::string> said,
-                   DecodeList(parts_.session->decision().text));
-  if (said.size() != 2) return DataLoss("the chief's welcome is malformed");
-  ASSIGN_OR_RETURN(start_, DecodeStart(said[0]));
-  ASSIGN_OR_RETURN(collective_, DecodeCollective(said[1]));
+  const auto malformed = [](const Status& status) {
+    return Unavailable("the chief's welcome: " + status.message());
+  };
+  const auto said = DecodeList(parts_.session->decision().text);
+  if (!said.ok()) return malformed(said.status());
+  if (said->size() != 2) return malformed(DataLoss("expected two parts"));
+  auto start = DecodeStart((*said)[0]);
+  if (!start.ok()) return malformed(start.status());
+  auto collective = DecodeCollective((*said)[1]);
+  if (!collective.ok()) return malformed(collective.status());
+  start_ = *std::move(start);
+  collective_ = *std::move(collective);
   if (parts_.chief() && collective_.line != collective_line_) {
     collective_line_ = collective_.line;
     parts_.reporter.Progress({.line = collective_line_});
@@ -340,7 +350,8 @@ Status Forming::JoinDevices() {
       parts_.rejoins()
           ? std::min(cluster.step_timeout, cluster.rendezvous_timeout)
           : cluster.rendezvous_timeout;
-  parts_.Expect(2 * timeout);
+  // To connect, to be connected to, and to join.
+  parts_.Expect(3 * timeout);
   std::unique_ptr<CollectiveLinks> links;
   if (api->needs_links) {
     ASSIGN_OR_RETURN(links, parts_.session->OpenLinks());

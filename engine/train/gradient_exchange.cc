@@ -16,16 +16,17 @@ GradientExchange::GradientExchange(const Parts& parts, const Sizes& sizes)
     : parts_(parts),
       sizes_(sizes),
       memory_(parts.kernels.memory()),
+      way_(WayOf(parts)),
       here_(sizes.replicas,
             std::vector<float>(gradients_here() + sizes.beside)),
       here_views_(here_.begin(), here_.end()),
       total_(gradients_here() + sizes.beside),
       there_(memory_),
       total_there_(memory_) {
-  if (!by_devices()) return;
+  if (way_ == Way::kRing) return;
   const size_t room = RoomFor(sizes.gradients);
-  there_.Resize(sizes.replicas * room);
-  for (size_t i = 0; i < sizes.replicas; ++i) {
+  there_.Resize(rooms() * room);
+  for (size_t i = 0; i < rooms(); ++i) {
     there_views_.push_back(there_.span().subspan(i * room, sizes.gradients));
   }
   total_there_.Resize(sizes.gradients);
@@ -34,9 +35,16 @@ GradientExchange::GradientExchange(const Parts& parts, const Sizes& sizes)
   memory_.Clear(total_there_.span().data(), sizes.gradients * sizeof(float));
 }
 
+GradientExchange::Way GradientExchange::WayOf(const Parts& parts) {
+  if (parts.device_ring != nullptr) return Way::kDevices;
+  const bool alone = parts.ring.size() == 1 &&
+                     parts.kernels.memory().kind() == MemoryKind::kDevice;
+  return alone ? Way::kAlone : Way::kRing;
+}
+
 std::span<float> GradientExchange::RoomOf(size_t replica) {
-  if (by_devices()) {
-    return there_.span().subspan(replica * RoomFor(sizes_.gradients),
+  if (way_ != Way::kRing) {
+    return there_.span().subspan(replica % rooms() * RoomFor(sizes_.gradients),
                                  sizes_.gradients);
   }
   return gauntlet::RoomFor(
@@ -44,9 +52,19 @@ std::span<float> GradientExchange::RoomOf(size_t replica) {
 }
 
 void GradientExchange::Take(size_t replica) {
-  if (by_devices()) return;
-  FetchInto(memory_, there_.span(),
-            std::span(here_[replica]).first(sizes_.gradients));
+  if (way_ == Way::kDevices) return;
+  if (way_ == Way::kRing) {
+    FetchInto(memory_, there_.span(),
+              std::span(here_[replica]).first(sizes_.gradients));
+    return;
+  }
+  const std::span<float> total = total_there_.span();
+  const std::span<float> own = there_.span().first(total.size());
+  if (replica == 0) {
+    memory_.Copy(total.data(), own.data(), total.size_bytes());
+  } else {
+    parts_.kernels.Accumulate(own, total);
+  }
 }
 
 std::span<float> GradientExchange::Beside(size_t replica) {
@@ -55,32 +73,34 @@ std::span<float> GradientExchange::Beside(size_t replica) {
 
 Status GradientExchange::Sum(const ExchangeKey& key, Tally& tally,
                              Duration timeout) {
-  if (!by_devices()) {
+  if (way_ == Way::kRing) {
     return parts_.ring.AllReduce(key, here_views_, total_, tally, timeout);
   }
   FaultPoints& faults = parts_.world.faults;
   RETURN_IF_ERROR(faults.Hit(Point::kAllReduceBegin, {.step = key.step}));
-  RETURN_IF_ERROR(
-      parts_.device_ring->Sum(key, there_views_, total_there_.span(), timeout));
+  if (way_ == Way::kDevices) {
+    RETURN_IF_ERROR(parts_.device_ring->Sum(key, there_views_,
+                                            total_there_.span(), timeout));
+  }
   RETURN_IF_ERROR(parts_.ring.Reduce(key, here_views_, total_, tally, timeout));
   return faults.Hit(Point::kAllReduceEnd, {.step = key.step});
 }
 
 std::span<float> GradientExchange::Total() {
-  if (by_devices()) return total_there_.span();
+  if (way_ != Way::kRing) return total_there_.span();
   return Brought(memory_, std::span(total_).first(sizes_.gradients),
                  total_there_);
 }
 
 std::span<float> GradientExchange::FetchTotal() {
-  if (!by_devices()) return std::span(total_).first(sizes_.gradients);
+  if (way_ == Way::kRing) return std::span(total_).first(sizes_.gradients);
   seen_.resize(sizes_.gradients);
   FetchInto(memory_, total_there_.span(), std::span(seen_));
   return seen_;
 }
 
 void GradientExchange::PutTotalBack() {
-  if (!by_devices()) return;
+  if (way_ == Way::kRing) return;
   memory_.Upload(total_there_.span().data(), seen_.data(),
                  seen_.size() * sizeof(float));
 }

@@ -11,6 +11,7 @@
 #define GAUNTLET_ENGINE_TRAIN_GRADIENT_EXCHANGE_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -61,17 +62,25 @@ class GradientExchange {
   void PutTotalBack();
 
  private:
-  bool by_devices() const { return parts_.device_ring != nullptr; }
+  // kAlone: of one worker on a device, which adds its replicas up there, in
+  // their order, each as it comes.
+  enum class Way : uint8_t { kRing, kDevices, kAlone };
+  static Way WayOf(const Parts& parts);
+  // Replicas that have a place on the device at a time.
+  size_t rooms() const { return way_ == Way::kDevices ? sizes_.replicas : 1; }
   // Of the arrays on the host: gradients go first in them, by the ring.
-  size_t gradients_here() const { return by_devices() ? 0 : sizes_.gradients; }
+  size_t gradients_here() const {
+    return way_ == Way::kRing ? sizes_.gradients : 0;
+  }
 
   const Parts parts_;
   const Sizes sizes_;
   Memory& memory_;
+  const Way way_;
   std::vector<std::vector<float>> here_;  // by replica
   std::vector<std::span<const float>> here_views_;
   std::vector<float> total_;
-  // In the kernels' memory: all replicas', between devices; by the ring, of one
+  // In the kernels' memory: all replicas', between devices; else of one
   // replica, where that is another memory than the host's.
   MemoryArray<float> there_;
   std::vector<std::span<const float>> there_views_;

@@ -19,22 +19,22 @@ struct GoldenRun {
 };
 
 constexpr GoldenRun kGoldenRuns[] = {
-    {"undisturbed", "[]", 0x3ddff838812661e5},
+    {"undisturbed", "[]", 0x8f3de7918242d21e},
     {"crash", "[{at: {worker: 1, step: 6, point: step.begin}, do: crash}]",
-     0x15f14785aead33f2},
+     0x41a316db6f30f583},
     {"hang", "[{at: {worker: 1, step: 6, point: step.begin}, do: hang}]",
-     0xbf72596ded1c8f2c},
+     0x27d475e317eafab0},
     {"preempt",
      "[{at: {worker: 0, point: eval.begin}, do: preempt, "
      "with: {grace: 10s}}]",
-     0x361f4741be6a02cc},
+     0xe97bd012738c6bde},
     {"power_loss",
      "[{at: {worker: 0, point: ckpt.rename, hit: 2}, do: power_loss}]",
-     0xf2d291d8f27ee879},
+     0x1dfdea20d978c3a9},
     {"partition",
      "[{at: {worker: 1, step: 3, point: comm.send}, do: partition, "
      "with: {duration: 20s}}]",
-     0x285b59727fa9032b},
+     0x2c6a82131832a965},
 };
 
 class EventDigestTest : public testing::TestWithParam<GoldenRun> {};
