@@ -1,8 +1,11 @@
 #include "harness/cli/memory_limit.h"
 
 #include <cerrno>
+#include <cstdlib>
+#include <exception>
 #include <new>
 #include <string_view>
+#include <system_error>
 
 #include <unistd.h>
 #if defined(GAUNTLET_FAST_MALLOC)
@@ -12,16 +15,34 @@
 namespace gauntlet {
 namespace {
 
+[[noreturn]] void Say(std::string_view line, ExitCode exit) {
+  static_cast<void>(!write(STDERR_FILENO, line.data(), line.size()));
+  _exit(static_cast<int>(exit));
+}
+
 template <ExitCode exit>
 [[noreturn]] void End() {
-  constexpr std::string_view kLine = "gauntlet: out of memory\n";
-  static_cast<void>(!write(STDERR_FILENO, kLine.data(), kLine.size()));
-  _exit(static_cast<int>(exit));
+  Say("gauntlet: out of memory\n", exit);
+}
+
+// What the standard library throws where it gets no thread goes no further.
+template <ExitCode exit>
+[[noreturn]] void EndWithoutThread() {
+  try {
+    if (std::current_exception() != nullptr) throw;
+  } catch (const std::system_error& error) {
+    if (error.code() == std::errc::resource_unavailable_try_again) {
+      Say("gauntlet: out of threads, or of memory for one\n", exit);
+    }
+  } catch (...) {
+  }
+  std::abort();
 }
 
 template <ExitCode exit>
 void Watch() {
   std::set_new_handler(&End<exit>);
+  std::set_terminate(&EndWithoutThread<exit>);
 #if defined(GAUNTLET_FAST_MALLOC)
   // Its operator new knows of no such handler and ends the process by itself.
   mi_register_error(

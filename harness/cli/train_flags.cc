@@ -312,6 +312,7 @@ JobFile Defaults() {
   defaults.cluster.policy = launcher.restart;
   defaults.cluster.max_restarts = launcher.max_restarts;
   defaults.cluster.backoff = launcher.backoff;
+  defaults.cluster.start_timeout = launcher.start_timeout;
   return defaults;
 }
 
@@ -340,6 +341,7 @@ TrainFlags FlagsOf(const JobFile& file, const std::string& name) {
   command.options.steps_per_execution = file.train.steps_per_execution;
   command.options.checkpoint = file.train.checkpoint;
   command.options.cluster = file.train.cluster;
+  command.options.kernels.device = file.train.kernels.device;
   command.options.preemption = file.train.preemption;
   command.workers = file.workers;
   command.preset = name;
@@ -348,6 +350,7 @@ TrainFlags FlagsOf(const JobFile& file, const std::string& name) {
   launcher.restart = file.cluster.policy;
   launcher.max_restarts = file.cluster.max_restarts;
   launcher.backoff = file.cluster.backoff;
+  launcher.start_timeout = file.cluster.start_timeout;
   launcher.stop_grace += file.train.preemption.grace;
   return told;
 }

@@ -254,12 +254,12 @@ ChildProgram RealRun::ProgramOf(int start) const {
                     std::to_string(launch.max_restarts),
                     "--backoff-ms",
                     ms(launch.backoff),
-                    "--start-timeout",
-                    ms(launch.start_timeout) + "ms",
                     "--first-life",
                     std::to_string(LivesSoFar() + 1),
                     "--plan-state",
-                    PlanState()},
+                    PlanState(),
+                    "--start-timeout",
+                    ms(launch.start_timeout) + "ms"},
       .environment = ProcessEnvironment(),
       .log_file = directory_ / fmt::format("launch-{}.json", start)};
   if (launch.min_workers > 0) {

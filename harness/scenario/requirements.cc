@@ -28,6 +28,17 @@ std::string WhyNotOnDevice(const Case& one, const Capabilities& here) {
     return "needs a GPU, and the simulated world has the emulated device only";
   }
   if (cuda && here.gpus == 0) return "needs a GPU, found none";
+  const bool between_devices =
+      one.train.cluster.collective == CollectiveChoice::kNccl;
+  if (between_devices && ComputesOn(one.train.kernels, DeviceKind::kCpu)) {
+    return "collective nccl needs devices, and a life computes on the CPU";
+  }
+  if (between_devices && cuda && here.gpus < one.cluster.workers) {
+    return fmt::format(
+        "collective nccl needs a GPU for each of {} workers, "
+        "found {}",
+        one.cluster.workers, here.gpus);
+  }
   if (HasDevice(one)) return "";
   for (const Fault& fault : one.plan.faults) {
     if (!IsOfDevice(fault.kind) && fault.site.point != Point::kDeviceOpen) {

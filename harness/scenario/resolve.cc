@@ -127,6 +127,21 @@ void ReadRest(const MapReader& document, Case& one) {
   }
 }
 
+void CheckCollective(const YamlNode& document, const Case& one,
+                     Diagnostics& diagnostics) {
+  if (one.train.cluster.collective != CollectiveChoice::kNccl ||
+      !ComputesOn(one.train.kernels, DeviceKind::kCpu)) {
+    return;
+  }
+  const YamlNode* const cluster = document.Find("cluster");
+  const YamlNode* const told =
+      cluster == nullptr ? nullptr : cluster->Find("collective");
+  diagnostics.Error(told == nullptr ? document.place : told->place,
+                    "collective nccl needs a device in each life: expected "
+                    "cluster.device cuda or emulated, found cpu",
+                    "cluster: {device: emulated}");
+}
+
 void ReadPlan(const YamlNode& document, Case& one, Diagnostics& diagnostics) {
   const size_t errors = diagnostics.size();
   const std::vector<PlacedFault> faults =
@@ -163,6 +178,7 @@ Case ReadCase(const Scenario& scenario, const Combination& combination,
   ReadRest(document, one);
   one.train.horizon.epochs = 3;
   ReadSetup(document, one, diagnostics);
+  CheckCollective(combination.document, one, diagnostics);
   ReadBefore(document, one);
   document.Map("disk").Choice("profile", one.disk);
   ReadExpectation(document, one);

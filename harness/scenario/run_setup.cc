@@ -14,8 +14,10 @@ namespace {
 // Before a process has met anybody, its launcher alone waits for it.
 bool HangsBeforeItMeets(const FaultPlan& plan) {
   return std::ranges::any_of(plan.faults, [](const Fault& fault) {
-    return fault.kind == FaultKind::kDeviceHang &&
-           fault.site.point == Point::kDeviceOpen;
+    const bool hangs = fault.kind == FaultKind::kDeviceHang ||
+                       fault.kind == FaultKind::kHang ||
+                       fault.kind == FaultKind::kStop;
+    return hangs && fault.site.point == Point::kDeviceOpen;
   });
 }
 

@@ -62,6 +62,7 @@ TEST(BaseCheckTest, WhatIsInThePlaceOfTheBasesOwnIsTold) {
   EXPECT_THAT(OverridesOf(base),
               ElementsAre("restart policy whole-job for none",
                           "step_timeout 3s for 30s", "save_timeout 5s for 5m",
+                          "start_timeout 30s for 10m",
                           "preemption poll_every 10ms for 1s",
                           "timeout total 10m for 2m"));
   EXPECT_THAT(OverridesOf(SetupsOf(base).front()), testing::IsEmpty());

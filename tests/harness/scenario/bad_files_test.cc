@@ -68,6 +68,12 @@ const BadBody kBodies[] = {
      "s.yaml:3:27: error: expected a list of names, found 'cpu'"},
     {"cluster: {device_by_life: []}",
      "s.yaml:3:27: error: expected a list of names, found a list"},
+    {"cluster: {collective: nccl}",
+     "s.yaml:3:23: error: collective nccl needs a device in each life: "
+     "expected cluster.device cuda or emulated, found cpu"},
+    {"cluster: {device_by_life: [emulated, cpu], collective: nccl}",
+     "s.yaml:3:56: error: collective nccl needs a device in each life: "
+     "expected cluster.device cuda or emulated, found cpu"},
     {"cluster: {device_by_life: [cpu, auto]}",
      "s.yaml:3:33: error: unknown device_by_life 'auto'"},
     {"cluster: {restart: {policy: join}}",

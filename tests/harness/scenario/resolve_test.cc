@@ -40,6 +40,8 @@ cluster:
   workers: 4
   device: emulated
   device_by_life: [cpu, emulated, cpu]
+  collective: ring
+  start_timeout: 7s
   transport: grpc
   heartbeat: {every: 200ms, lost_after: 1s}
   step_timeout: 3s
@@ -99,6 +101,8 @@ TEST(ResolveTest, ReadsTheJobAndItsSurroundings) {
   EXPECT_EQ(one.train.horizon.max_steps, 250u);
   EXPECT_EQ(one.train.steps_per_execution, 7u);
   EXPECT_EQ(one.train.kernels.device, DeviceKind::kEmulated);
+  EXPECT_EQ(one.train.cluster.collective, CollectiveChoice::kRing);
+  EXPECT_EQ(one.cluster.start_timeout, std::chrono::seconds(7));
   EXPECT_EQ(
       one.train.kernels.device_by_life,
       (std::vector{DeviceKind::kCpu, DeviceKind::kEmulated, DeviceKind::kCpu}));

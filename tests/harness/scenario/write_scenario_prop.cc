@@ -21,7 +21,7 @@ constexpr char kJob[] = R"(schema: gauntlet/v1
 name: base
 use: tiny
 job: {epochs: 1000, replicas: 4, data: {samples: 1280}}
-cluster: {workers: 4, device: emulated, restart: {max: 1000}}
+cluster: {workers: 4, device: emulated, collective: nccl, start_timeout: 7s, restart: {max: 1000}}
 checkpoint: {every: {steps: 1}, mode: async, keep: 2, at_success: delete}
 faults:
   - id: end
