@@ -150,8 +150,9 @@ bench() {
   done
 }
 
-# Of other launchers, whose variables the tests train by.
-launcher_packages=(openmpi-bin munge slurm-client slurmctld slurmd)
+# Of another launcher, whose variables a test trains by. Slurm has daemons that a
+# container may not be able to run: its test runs where it is installed.
+launcher_packages=(openmpi-bin)
 
 run_tests() {
   local files
