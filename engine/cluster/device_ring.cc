@@ -31,21 +31,7 @@ Result<std::unique_ptr<DeviceRing>> DeviceRing::Create(
   return begun;
 }
 
-// A device may stop everything to load an operation that it has not done yet,
-// also behind a transfer that waits for another worker: so it does it now.
-Status DeviceRing::Rehearse() {
-  Memory& memory = parts_.kernels.memory();
-  MemoryArray<float> two(memory);
-  two.Resize(2);
-  const std::span<float> values = two.span();
-  memory.Clear(values.data(), values.size_bytes());
-  memory.Copy(values.data(), values.data() + 1, sizeof(float));
-  parts_.kernels.Accumulate(values.first(1), values.last(1));
-  return parts_.kernels.status();
-}
-
 Status DeviceRing::Begin(const gpu::CommunicatorId& id, Duration timeout) {
-  RETURN_IF_ERROR(Rehearse());
   const Wait wait = {.what = "joining the communicator", .timeout = timeout};
   gpu::Device* const device = gpu::DeviceOf(parts_.kernels);
   CHECK(device != nullptr, "a communicator is of devices");

@@ -77,7 +77,6 @@ class DeviceRing {
   DeviceRing(const Parts& parts, std::unique_ptr<CollectiveLinks> links)
       : parts_(parts), links_(std::move(links)) {}
 
-  Status Rehearse();
   Status Begin(const gpu::CommunicatorId& id, Duration timeout);
   Status Reduce(const Reduction& reduction);
   Status PassTotals(const Reduction& reduction);
