@@ -65,7 +65,7 @@ void BM_Lives(benchmark::State& state, std::vector<Fault> (*faults)()) {
 // Plans as `explore` draws them, of which three faults fired: most restart the
 // cluster less often than kThreeRestarts.
 std::vector<FaultPlan> RandomPlans(Laboratory& laboratory, const Case& setup) {
-  constexpr size_t kPlans = 500;
+  constexpr size_t kPlans = 100;
   PlanSpace space = SpaceOf(setup);
   space.max_faults = 3;
   std::vector<FaultPlan> plans;
@@ -83,7 +83,7 @@ void BM_RandomLives(benchmark::State& state) {
   References references("", "bench");
   const Case setup = SetupsOf(LivesCase()).front();
   Laboratory laboratory = Laboratory::Make(setup, references).value();
-  const std::vector<FaultPlan> plans = RandomPlans(laboratory, setup);
+  static const std::vector<FaultPlan> plans = RandomPlans(laboratory, setup);
   size_t next = 0;
   uint64_t restarts = 0;
   for (auto _ : state) {
