@@ -171,7 +171,7 @@ bool FaultyDevice::Meet(DeviceCall call) {
     if (!injector_.Fire(*armed)) continue;
     const Fault& fault = *armed->fault;
     if (fault.kind == FaultKind::kDeviceHang) {
-      injector_.WaitForDevice(fault);
+      injector_.StandStill(fault);
     } else {
       failed_ = DeviceErrorText(fault.kind == FaultKind::kOutOfMemory
                                     ? DeviceError::kMemoryAllocation

@@ -217,18 +217,23 @@ void Injector::Arm(const Armed& armed) {
 
 void Injector::PutBack(const Armed& armed) { Arm(armed); }
 
-std::optional<Injector::Armed> Injector::Take(StorageOperation operation) {
+template <typename Matches>
+std::optional<Injector::Armed> Injector::TakeFirst(const Matches& matches) {
   const std::lock_guard lock(mutex_);
-  for (auto it = armed_.begin(); it != armed_.end(); ++it) {
-    if (it->offset || WaitsFor(it->fault->kind, it->point) != operation) {
-      continue;
-    }
-    const Armed taken = *it;
-    armed_.erase(it);
-    armed_count_.store(armed_.size());
-    return taken;
-  }
-  return std::nullopt;
+  const auto met = std::ranges::find_if(armed_, [&](const Armed& armed) {
+    return !armed.offset && matches(armed);
+  });
+  if (met == armed_.end()) return std::nullopt;
+  const Armed taken = *met;
+  armed_.erase(met);
+  armed_count_.store(armed_.size());
+  return taken;
+}
+
+std::optional<Injector::Armed> Injector::Take(StorageOperation operation) {
+  return TakeFirst([operation](const Armed& armed) {
+    return WaitsFor(armed.fault->kind, armed.point) == operation;
+  });
 }
 
 std::optional<Injector::Armed> Injector::TakeForWrite(const WriteRange& range) {
@@ -260,18 +265,11 @@ std::optional<Injector::Armed> Injector::TakeForWrite(const WriteRange& range) {
 }
 
 std::optional<Injector::Armed> Injector::TakeForDevice(DeviceCall call) {
-  const std::lock_guard lock(mutex_);
-  const auto met = std::ranges::find_if(armed_, [call](const Armed& armed) {
-    return !armed.offset && Meets(armed.fault->kind, call);
-  });
-  if (met == armed_.end()) return std::nullopt;
-  const Armed taken = *met;
-  armed_.erase(met);
-  armed_count_.store(armed_.size());
-  return taken;
+  return TakeFirst(
+      [call](const Armed& armed) { return Meets(armed.fault->kind, call); });
 }
 
-void Injector::WaitForDevice(const Fault& fault) {
+void Injector::StandStill(const Fault& fault) {
   if (fault.with.duration == Duration::zero()) {
     effects_.HangForever();
   } else {
@@ -345,11 +343,7 @@ Status Injector::Act(const Fault& fault, Point point) {
       effects_.KillSoon(with.latency);
       return OkStatus();
     case FaultKind::kHang:
-      if (with.duration == Duration::zero()) {
-        effects_.HangForever();
-      } else {
-        effects_.Sleep(with.duration);
-      }
+      StandStill(fault);
       return OkStatus();
     case FaultKind::kStop:
       effects_.StopSelf(with.duration);

@@ -147,9 +147,9 @@ class Injector final : public FaultPoints {
   bool FireOn(const Armed& armed, const std::string& file);
   // Fire, and the effect of a kind that is neither of storage nor of a device.
   Status Perform(const Armed& armed);
-  // The calling task waits for its device as long as the fault says.
-  // REQUIRES: device_hang.
-  void WaitForDevice(const Fault& fault);
+  // The calling task stands still as long as the fault says. REQUIRES: hang or
+  // device_hang.
+  void StandStill(const Fault& fault);
   // What follows a torn write; returns for AfterTear::kNothing.
   void FinishTear(const Fault& fault);
 
@@ -167,6 +167,9 @@ class Injector final : public FaultPoints {
   // Counts a hit; whether the fault is due at it.
   static bool CountHit(State& state);
   void Arm(const Armed& armed);
+  // Takes the first that matches, of those that wait for no offset.
+  template <typename Matches>
+  std::optional<Armed> TakeFirst(const Matches& matches);
   bool Fire(State& state, Point point);
   Status Act(const Fault& fault, Point point);
 

@@ -74,6 +74,13 @@ class MemoryArray {
   size_t size_ = 0;
 };
 
+// Room for so many floats where each of several arrays in one begins where a
+// line of memory does.
+constexpr size_t WholeLines(size_t floats) {
+  constexpr size_t kLineFloats = 64;
+  return (floats + kLineFloats - 1) / kLineFloats * kLineFloats;
+}
+
 // The host's values where operations on `memory` may read them: themselves, or
 // a copy in `place`. What operations change there is not brought back.
 template <typename T>

@@ -98,10 +98,25 @@ Result<CollectiveDecision> Forming::ChooseCollective(
 
 namespace {
 
+// What the chief decides for all.
+struct Welcome {
+  StartDecision start;
+  CollectiveDecision collective;
+};
+
 std::string EncodeWelcome(const StartDecision& start,
                           const CollectiveDecision& collective) {
   return EncodeList(std::vector<std::string>{EncodeStart(start),
                                              EncodeCollective(collective)});
+}
+
+Result<Welcome> DecodeWelcome(std::string_view bytes) {
+  ASSIGN_OR_RETURN(const std::vector<std::string> said, DecodeList(bytes));
+  if (said.size() != 2) return DataLoss("expected two parts");
+  Welcome welcome;
+  ASSIGN_OR_RETURN(welcome.start, DecodeStart(said[0]));
+  ASSIGN_OR_RETURN(welcome.collective, DecodeCollective(said[1]));
+  return welcome;
 }
 
 }  // namespace
@@ -148,24 +163,17 @@ Result<Decision> Forming::Decide(const std::vector<Attendant>& by_rank) {
                   .text = EncodeWelcome(start, collective)};
 }
 
-Status Forming::TakeWelcome() {
-  const auto malformed = [](const Status& status) {
-    return Unavailable("the chief's welcome: " + status.message());
-  };
-  const auto said = DecodeList(parts_.session->decision().text);
-  if (!said.ok()) return malformed(said.status());
-  if (said->size() != 2) return malformed(DataLoss("expected two parts"));
-  auto start = DecodeStart((*said)[0]);
-  if (!start.ok()) return malformed(start.status());
-  auto collective = DecodeCollective((*said)[1]);
-  if (!collective.ok()) return malformed(collective.status());
-  start_ = *std::move(start);
-  collective_ = *std::move(collective);
+Result<StartDecision> Forming::TakeWelcome() {
+  Result<Welcome> welcome = DecodeWelcome(parts_.session->decision().text);
+  if (!welcome.ok()) {
+    return Unavailable("the chief's welcome: " + welcome.status().message());
+  }
+  collective_ = std::move(welcome->collective);
   if (parts_.chief() && collective_.line != collective_line_) {
     collective_line_ = collective_.line;
     parts_.reporter.Progress({.line = collective_line_});
   }
-  return OkStatus();
+  return std::move(welcome->start);
 }
 
 Status Forming::Resume() {
@@ -182,12 +190,12 @@ Status Forming::Resume() {
     }
     RETURN_IF_ERROR(seen);
   }
-  RETURN_IF_ERROR(TakeWelcome());
-  carries_on_ = start_.from_memory.has_value();
-  saves_first_ = carries_on_ && start_.from_memory->is_all_there_is;
-  if (carries_on_) return CarryOn(*start_.from_memory);
+  ASSIGN_OR_RETURN(const StartDecision start, TakeWelcome());
+  carries_on_ = start.from_memory.has_value();
+  saves_first_ = carries_on_ && start.from_memory->is_all_there_is;
+  if (carries_on_) return CarryOn(*start.from_memory);
   held_.reset();
-  if (start_.checkpoint) return Load(*start_.checkpoint);
+  if (start.checkpoint) return Load(*start.checkpoint);
   Initialize();
   return OkStatus();
 }

@@ -73,15 +73,14 @@ class Forming {
   void SayStart(const std::string& how, const std::string& whence);
   Result<std::vector<std::string>> Tell(const std::string& said);
   Status Refuse(Status why);
-  Status TakeWelcome();
+  Result<StartDecision> TakeWelcome();
   Status JoinDevices();
 
   WorkerParts& parts_;
-  std::string told_;       // EncodeCommonSettings
-  std::string elsewhere_;  // the store is not the chief's: says so
-  StartDecision start_;    // of the newest generation, as the next one
-  CollectiveDecision collective_;
-  std::string collective_line_;  // as it was said last
+  std::string told_;               // EncodeCommonSettings
+  std::string elsewhere_;          // the store is not the chief's: says so
+  CollectiveDecision collective_;  // of the newest generation
+  std::string collective_line_;    // as it was said last
   uint64_t last_generation_ = 0;
   std::optional<HeldState> held_;  // a state that a generation agreed on
   std::optional<int> silent_rank_;

@@ -1,16 +1,6 @@
 #include "engine/train/gradient_exchange.h"
 
 namespace gauntlet {
-namespace {
-
-// Arrays begin where a line of memory does.
-constexpr size_t kAlignmentFloats = 64;
-
-size_t RoomFor(size_t floats) {
-  return (floats + kAlignmentFloats - 1) / kAlignmentFloats * kAlignmentFloats;
-}
-
-}  // namespace
 
 GradientExchange::GradientExchange(const Parts& parts, const Sizes& sizes)
     : parts_(parts),
@@ -24,7 +14,7 @@ GradientExchange::GradientExchange(const Parts& parts, const Sizes& sizes)
       there_(memory_),
       total_there_(memory_) {
   if (way_ == Way::kRing) return;
-  const size_t room = RoomFor(sizes.gradients);
+  const size_t room = WholeLines(sizes.gradients);
   there_.Resize(rooms() * room);
   for (size_t i = 0; i < rooms(); ++i) {
     there_views_.push_back(there_.span().subspan(i * room, sizes.gradients));
@@ -44,11 +34,11 @@ GradientExchange::Way GradientExchange::WayOf(const Parts& parts) {
 
 std::span<float> GradientExchange::RoomOf(size_t replica) {
   if (way_ != Way::kRing) {
-    return there_.span().subspan(replica % rooms() * RoomFor(sizes_.gradients),
-                                 sizes_.gradients);
+    return there_.span().subspan(
+        replica % rooms() * WholeLines(sizes_.gradients), sizes_.gradients);
   }
-  return gauntlet::RoomFor(
-      memory_, std::span(here_[replica]).first(sizes_.gradients), there_);
+  return RoomFor(memory_, std::span(here_[replica]).first(sizes_.gradients),
+                 there_);
 }
 
 void GradientExchange::Take(size_t replica) {

@@ -1,17 +1,6 @@
 #include "engine/train/resident_state.h"
 
 namespace gauntlet {
-namespace {
-
-// Arrays begin where a line of memory does.
-constexpr size_t kAlignmentFloats = 64;
-
-size_t RoomOf(std::span<const float> array) {
-  return (array.size() + kAlignmentFloats - 1) / kAlignmentFloats *
-         kAlignmentFloats;
-}
-
-}  // namespace
 
 ResidentState::ResidentState(TrainState& state, const Kernels& kernels,
                              const FaultPoints& faults)
@@ -30,12 +19,12 @@ ResidentState::ResidentState(TrainState& state, const Kernels& kernels,
     return;
   }
   size_t size = 0;
-  for (const std::span<float> array : here_) size += RoomOf(array);
+  for (const std::span<float> array : here_) size += WholeLines(array.size());
   arena_.Resize(size);
   size_t at = 0;
   for (const std::span<float> array : here_) {
     there_.push_back(arena_.span().subspan(at, array.size()));
-    at += RoomOf(array);
+    at += WholeLines(array.size());
   }
   state_.KeptBy(this);
 }

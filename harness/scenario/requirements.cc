@@ -19,6 +19,11 @@ bool HasDevice(const Case& one) {
          ComputesOn(one.train.kernels, DeviceKind::kEmulated);
 }
 
+bool LacksDeviceForNccl(const Case& one) {
+  return one.train.cluster.collective == CollectiveChoice::kNccl &&
+         ComputesOn(one.train.kernels, DeviceKind::kCpu);
+}
+
 namespace {
 
 // What the case's workers compute on, and what happens to it.
@@ -28,12 +33,11 @@ std::string WhyNotOnDevice(const Case& one, const Capabilities& here) {
     return "needs a GPU, and the simulated world has the emulated device only";
   }
   if (cuda && here.gpus == 0) return "needs a GPU, found none";
-  const bool between_devices =
-      one.train.cluster.collective == CollectiveChoice::kNccl;
-  if (between_devices && ComputesOn(one.train.kernels, DeviceKind::kCpu)) {
+  if (LacksDeviceForNccl(one)) {
     return "collective nccl needs devices, and a life computes on the CPU";
   }
-  if (between_devices && cuda && here.gpus < one.cluster.workers) {
+  if (one.train.cluster.collective == CollectiveChoice::kNccl && cuda &&
+      here.gpus < one.cluster.workers) {
     return fmt::format(
         "collective nccl needs a GPU for each of {} workers, "
         "found {}",

@@ -23,6 +23,9 @@ struct Capabilities {
 // What the world has wherever it is; the machine's part is left to the caller.
 Capabilities CapabilitiesOf(WorldKind world);
 
+// Whether NCCL is asked for, and a life has no device to sum on.
+bool LacksDeviceForNccl(const Case& one);
+
 // What is missing for the case: the reason of a SKIP. "" if nothing is.
 std::string WhyNotHere(const Case& one, const Capabilities& here);
 

@@ -7,6 +7,7 @@
 #include "harness/scenario/matrix.h"
 #include "harness/scenario/reachable.h"
 #include "harness/scenario/read_setup.h"
+#include "harness/scenario/requirements.h"
 #include "harness/scenario/scenario.h"
 #include "harness/scenario/time_limits.h"
 #include <fmt/format.h>
@@ -129,10 +130,7 @@ void ReadRest(const MapReader& document, Case& one) {
 
 void CheckCollective(const YamlNode& document, const Case& one,
                      Diagnostics& diagnostics) {
-  if (one.train.cluster.collective != CollectiveChoice::kNccl ||
-      !ComputesOn(one.train.kernels, DeviceKind::kCpu)) {
-    return;
-  }
+  if (!LacksDeviceForNccl(one)) return;
   const YamlNode* const cluster = document.Find("cluster");
   const YamlNode* const told =
       cluster == nullptr ? nullptr : cluster->Find("collective");

@@ -2,9 +2,6 @@
 // communicator that does not do what it should.
 #include "engine/cluster/device_ring.h"
 
-#include <algorithm>
-#include <bit>
-#include <cmath>
 #include <functional>
 #include <memory>
 #include <string>
@@ -18,6 +15,7 @@
 #include "engine/gpu/emulated_device.h"
 #include "engine/train/trainer.h"
 #include "tests/engine/cluster/cluster_fixture.h"
+#include "tests/engine/cluster/in_chunks_of.h"
 #include "tests/engine/cluster/plain_sum.h"
 
 namespace gauntlet {
@@ -28,26 +26,6 @@ using std::chrono::seconds;
 using ::testing::HasSubstr;
 
 constexpr Duration kPatience = seconds(2);
-
-// Values whose sum depends on its order.
-Arrays MakeReplicas(size_t replicas, size_t floats, uint64_t seed) {
-  RandomStream stream(seed, "replicas");
-  Arrays arrays(replicas, std::vector<float>(floats));
-  for (auto& array : arrays) {
-    for (float& value : array) {
-      const int exponent = static_cast<int>(stream.Below(40)) - 20;
-      value = std::ldexp(static_cast<float>(stream.Below(1 << 20)) - 5e5f,
-                         exponent);
-    }
-  }
-  return arrays;
-}
-
-bool SameBits(const std::vector<float>& a, const std::vector<float>& b) {
-  return std::ranges::equal(a, b, [](float x, float y) {
-    return std::bit_cast<uint32_t>(x) == std::bit_cast<uint32_t>(y);
-  });
-}
 
 // One rank: a device of its own, and the others by the session.
 class Rank {
@@ -109,12 +87,6 @@ class Rank {
   Memory& memory_;
   std::unique_ptr<DeviceRing> ring_;
 };
-
-gpu::CollectiveApi InChunksOf(size_t floats) {
-  gpu::CollectiveApi api = EmulatedCollective();
-  api.chunk_floats = floats;
-  return api;
-}
 
 void ExpectCanonicalSum(int workers, const Arrays& replicas,
                         const gpu::CollectiveApi& api) {

@@ -2,9 +2,6 @@
 // chunks and any order of delivery.
 #include "engine/cluster/ring.h"
 
-#include <bit>
-#include <cmath>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -15,28 +12,6 @@
 
 namespace gauntlet {
 namespace {
-
-// Values whose sum depends on its order.
-Arrays MakeReplicas(size_t replicas, size_t floats, uint64_t seed) {
-  RandomStream stream(seed, "replicas");
-  Arrays arrays(replicas, std::vector<float>(floats));
-  for (auto& array : arrays) {
-    for (float& value : array) {
-      const int exponent = static_cast<int>(stream.Below(40)) - 20;
-      value = std::ldexp(static_cast<float>(stream.Below(1 << 20)) - 5e5f,
-                         exponent);
-    }
-  }
-  return arrays;
-}
-
-// Bytes, so that NaN and -0 count as what they are.
-bool SameBits(const std::vector<float>& a, const std::vector<float>& b) {
-  return std::equal(
-      a.begin(), a.end(), b.begin(), b.end(), [](float x, float y) {
-        return std::bit_cast<uint32_t>(x) == std::bit_cast<uint32_t>(y);
-      });
-}
 
 void ExpectCanonicalSum(int workers, int replicas, size_t floats,
                         uint64_t seed) {

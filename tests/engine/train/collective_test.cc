@@ -10,6 +10,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "engine/cluster/emulated_collective.h"
+#include "tests/engine/cluster/in_chunks_of.h"
 #include "tests/engine/train/guarded_device.h"
 #include "tests/engine/train/launched_run.h"
 #include "tests/engine/train/training_fixture.h"
@@ -27,13 +28,6 @@ TrainOptions ByDevices(TrainOptions options) {
   options.kernels.device = DeviceKind::kEmulated;
   options.cluster.collective = CollectiveChoice::kNccl;
   return options;
-}
-
-// Floats of a chunk are as few as that.
-gpu::CollectiveApi InChunksOf(size_t floats) {
-  gpu::CollectiveApi api = EmulatedCollective();
-  api.chunk_floats = floats;
-  return api;
 }
 
 LifeOutcome RunByDevices(int workers, const TrainOptions& options,
