@@ -30,7 +30,8 @@ Attempt::Attempt(LaunchState& launch)
       world_(launch.world),
       processes_(launch.processes),
       options_(launch.options),
-      regroup_(launch.options.regroup_grace) {}
+      regroup_({.step = launch.options.regroup_grace,
+                .silent = launch.options.survivors_grace}) {}
 
 Status Attempt::Run() {
   const Status started = StartAll();
@@ -154,7 +155,7 @@ void Attempt::TakeProgress(int worker, const WorkerProgress& progress) {
 
 void Attempt::NoteSilence(int rank) {
   if (rank < 0 || static_cast<size_t>(rank) >= members_.size()) return;
-  regroup_.Silent(members_[static_cast<size_t>(rank)]);
+  regroup_.Silent(members_[static_cast<size_t>(rank)], world_.clock.Now());
 }
 
 void Attempt::TakeExit(int worker, const WorkerExited& exited) {
@@ -268,12 +269,14 @@ std::string Attempt::ReasonOfLosses() {
   const std::span<const Loss> news = std::span(losses_).subspan(blamed_);
   const bool somebody_died = std::ranges::any_of(
       news, [](const Loss& loss) { return Died(loss.exited); });
+  const Loss* const culprit = CulpritOf(news);
   std::string reason = !hang_.empty()    ? hang_
                        : losses_.empty() ? "no worker reported a result"
                        : news.empty()    ? Describe(losses_.back())
-                                         : Describe(news.front());
+                                         : DescribeAll(news);
   if (somebody_died || blamed_ == 0) {
-    const std::string follows = launch_.membership.Blame(CulpritOf(news));
+    const std::string follows = launch_.membership.Blame(
+        culprit != nullptr ? std::optional(culprit->worker) : std::nullopt);
     if (!follows.empty()) reason += "; " + follows;
   }
   blamed_ = losses_.size();

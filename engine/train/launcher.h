@@ -31,7 +31,8 @@ struct LauncherOptions {
   // they are killed.
   Duration survivors_grace = std::chrono::milliseconds(500);
   // The same where they are to rejoin: who is in the middle of a long step
-  // keeps a state that nobody should have to train again (RegroupGraceOf).
+  // keeps a state that nobody should have to train again (RegroupGraceOf). Who
+  // is not heard to beat either has survivors_grace.
   Duration regroup_grace = std::chrono::milliseconds(500);
   // How long a chief may take from its start to its first sign, which comes
   // once it has read its data; from then on each sign says how long the next

@@ -14,6 +14,7 @@ void Regroup::Begin(std::vector<int> members) {
   meeting_.clear();
   dead_.clear();
   saves_until_.clear();
+  silent_since_.clear();
 }
 
 void Regroup::Open(Time now) {
@@ -26,6 +27,7 @@ void Regroup::Open(Time now) {
 void Regroup::Died(int worker, Time now) {
   meeting_.erase(worker);
   saves_until_.erase(worker);
+  silent_since_.erase(worker);
   // Those that die before the first is started again belong to one loss.
   if (!open_ || (dead_.empty() && !news_)) Open(now);
   dead_.insert(worker);
@@ -38,6 +40,12 @@ void Regroup::Meets(int worker, uint64_t left, Time now) {
   }
   meeting_.insert(worker);
   saves_until_.erase(worker);
+  silent_since_.erase(worker);
+}
+
+void Regroup::Silent(int worker, Time now) {
+  saves_until_.erase(worker);
+  silent_since_.try_emplace(worker, now);
 }
 
 void Regroup::Started(int worker) {
@@ -49,6 +57,7 @@ void Regroup::Formed(uint64_t generation, Time now) {
   formed_ = std::max(formed_, generation);
   has_formed_ = true;
   meeting_.clear();
+  silent_since_.clear();
   open_ = false;
   // Died since: the next matter.
   if (!dead_.empty()) Open(now);
@@ -60,15 +69,23 @@ bool Regroup::IsComplete() const {
   });
 }
 
+Time Regroup::WaitsUntil(int worker) const {
+  if (const auto silent = silent_since_.find(worker);
+      silent != silent_since_.end()) {
+    return std::min(opened_at_ + graces_.step,
+                    std::max(opened_at_, silent->second) + graces_.silent);
+  }
+  const auto save = saves_until_.find(worker);
+  return std::max(opened_at_ + graces_.step,
+                  save == saves_until_.end() ? opened_at_ : save->second);
+}
+
 std::vector<int> Regroup::Overdue(Time now) const {
   std::vector<int> overdue;
-  if (!open_ || !news_ || !has_formed_ || now < opened_at_ + grace_) {
-    return overdue;
-  }
+  if (!open_ || !news_ || !has_formed_) return overdue;
   for (const int worker : members_) {
-    const auto save = saves_until_.find(worker);
-    const bool saves = save != saves_until_.end() && now < save->second;
-    if (!meeting_.contains(worker) && !dead_.contains(worker) && !saves) {
+    if (!meeting_.contains(worker) && !dead_.contains(worker) &&
+        now >= WaitsUntil(worker)) {
       overdue.push_back(worker);
     }
   }

@@ -5,8 +5,8 @@
 // chief says that a generation has formed. While it is open each worker is
 // meeting, dead, or not heard of yet; who of a generation that had formed is
 // still not heard of after the grace is overdue. Who is in a save cannot notice
-// a loss, and has until the save's own bound, but for one whose heart has
-// stopped.
+// a loss, and has until the save's own bound; one whose heart has stopped is
+// in neither a step nor a save, and has the shorter grace of a survivor.
 #ifndef GAUNTLET_ENGINE_TRAIN_REGROUP_H_
 #define GAUNTLET_ENGINE_TRAIN_REGROUP_H_
 
@@ -21,7 +21,11 @@ namespace gauntlet {
 
 class Regroup {
  public:
-  explicit Regroup(Duration grace) : grace_(grace) {}
+  struct Graces {
+    Duration step{0};    // for who may be in the middle of one
+    Duration silent{0};  // for who was not even heard to beat
+  };
+  explicit Regroup(const Graces& graces) : graces_(graces) {}
 
   // All of these were started.
   void Begin(std::vector<int> members);
@@ -35,7 +39,7 @@ class Regroup {
   void Saves(int worker, Time until) { saves_until_[worker] = until; }
   void Saved(int worker) { saves_until_.erase(worker); }
   // Was not even heard to beat: it stands still, in a save or not.
-  void Silent(int worker) { saves_until_.erase(worker); }
+  void Silent(int worker, Time now);
 
   // Was started again, and is about to meet the others.
   void Started(int worker);
@@ -48,13 +52,14 @@ class Regroup {
   const std::set<int>& dead() const { return dead_; }
   // Whether each worker is meeting or dead.
   bool IsComplete() const;
-  // Those neither dead nor meeting, once the grace is over, and their save.
+  // Those neither dead nor meeting, once their grace is over, and their save.
   std::vector<int> Overdue(Time now) const;
 
  private:
   void Open(Time now);
+  Time WaitsUntil(int worker) const;
 
-  Duration grace_;
+  Graces graces_;
   std::vector<int> members_;
   bool open_ = false;
   bool news_ = false;
@@ -64,6 +69,7 @@ class Regroup {
   std::set<int> meeting_;  // or about to
   std::set<int> dead_;
   std::map<int, Time> saves_until_;
+  std::map<int, Time> silent_since_;
 };
 
 }  // namespace gauntlet

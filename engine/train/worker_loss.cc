@@ -21,6 +21,10 @@ bool Died(const WorkerExited& exited) {
 }
 
 std::string Describe(const Loss& loss) {
+  if (loss.exited.signal != 0 && loss.put_down) {
+    return fmt::format("worker {} did not answer in time, and was killed",
+                       loss.worker);
+  }
   if (loss.exited.signal != 0) {
     return fmt::format("worker {} was killed by signal {}", loss.worker,
                        loss.exited.signal);
@@ -36,16 +40,24 @@ std::string Describe(const Loss& loss) {
   return loss.failure.empty() ? text : text + ": " + loss.failure;
 }
 
-std::optional<int> CulpritOf(std::span<const Loss> losses) {
-  std::optional<int> stayed;
+std::string DescribeAll(std::span<const Loss> losses) {
+  const Loss& first = losses.front();
+  const Loss* const culprit = CulpritOf(losses);
+  if (culprit == nullptr || culprit == &first) return Describe(first);
+  if (!culprit->put_down) return Describe(*culprit);
+  return Describe(first) + "; " + Describe(*culprit);
+}
+
+const Loss* CulpritOf(std::span<const Loss> losses) {
+  const Loss* stayed = nullptr;
   int put_down = 0;
   for (const Loss& loss : losses) {
     if (!Died(loss.exited)) continue;
-    if (!loss.put_down) return loss.worker;
-    stayed = loss.worker;
+    if (!loss.put_down) return &loss;
+    stayed = &loss;
     ++put_down;
   }
-  return put_down == 1 ? stayed : std::nullopt;
+  return put_down == 1 ? stayed : nullptr;
 }
 
 }  // namespace gauntlet

@@ -2,7 +2,6 @@
 #ifndef GAUNTLET_ENGINE_TRAIN_WORKER_LOSS_H_
 #define GAUNTLET_ENGINE_TRAIN_WORKER_LOSS_H_
 
-#include <optional>
 #include <span>
 #include <string>
 
@@ -23,9 +22,13 @@ bool Died(const WorkerExited& exited);
 // "worker 1 was killed by signal 9".
 std::string Describe(const Loss& loss);
 
+// What began it: the word of the culprit, else of the first; who had to be put
+// down is named after that. REQUIRES: some.
+std::string DescribeAll(std::span<const Loss> losses);
+
 // Whose death began it: the first that died of itself, else the only one that
-// did not leave when the others did.
-std::optional<int> CulpritOf(std::span<const Loss> losses);
+// did not leave when the others did; null where nobody's did.
+const Loss* CulpritOf(std::span<const Loss> losses);
 
 }  // namespace gauntlet
 

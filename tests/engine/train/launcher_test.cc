@@ -407,11 +407,23 @@ TEST_F(LauncherTest, AHungWorkerThatTheOthersLostIsKilled) {
   const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
     if (spec.life == 2) return Done(spec);
     if (spec.worker == 1) return {.for_ever = true};
-    return {.exit = 75};
+    return {.runs = milliseconds(10 + spec.worker), .exit = 75};
   });
   EXPECT_EQ(end.exit_code, 0);
   EXPECT_EQ(CountOf(WorkerSignal::kKill), 1u);
-  EXPECT_THAT(restarts_[0].reason, HasSubstr("another worker, the disk"));
+  EXPECT_EQ(restarts_[0].reason,
+            "worker 0 cannot go on: another worker, the disk or memory failed; "
+            "worker 1 did not answer in time, and was killed");
+}
+
+TEST_F(LauncherTest, ADeathIsSaidRatherThanWhatItMadeOfTheOthers) {
+  Launched([](const WorkerSpec& spec) -> Script {
+    if (spec.life == 2) return Done(spec);
+    if (spec.worker == 1) return {.runs = milliseconds(20), .exit = 70};
+    return {.exit = 75};
+  });
+  ASSERT_EQ(restarts_.size(), 1u);
+  EXPECT_EQ(restarts_[0].reason, "worker 1 exited with code 70");
 }
 
 // SIGTERM before the worker could listen for it: it is gone, not leaving.

@@ -11,11 +11,13 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 constexpr Duration kGrace = milliseconds(500);
+constexpr Duration kSilentGrace = milliseconds(50);
+constexpr Regroup::Graces kGraces = {.step = kGrace, .silent = kSilentGrace};
 const Time kStart = Time(milliseconds(1000));
 
 // Three workers, of which generation 4 has formed.
 Regroup Formed() {
-  Regroup regroup(kGrace);
+  Regroup regroup(kGraces);
   regroup.Begin({0, 1, 2});
   for (int worker = 0; worker < 3; ++worker) regroup.Meets(worker, 0, kStart);
   regroup.Formed(4, kStart);
@@ -47,7 +49,7 @@ TEST(RegroupTest, WhoIsNotHeardOfAfterTheGraceIsOverdue) {
 }
 
 TEST(RegroupTest, BeforeTheFirstGenerationNobodyIsOverdue) {
-  Regroup regroup(kGrace);
+  Regroup regroup(kGraces);
   regroup.Begin({0, 1, 2});
   regroup.Died(1, kStart);
   EXPECT_THAT(regroup.Overdue(kStart + 10 * kGrace), IsEmpty());
@@ -109,14 +111,35 @@ TEST(RegroupTest, WhoIsInASaveIsNotOverdueBeforeItsBound) {
   EXPECT_THAT(regroup.Overdue(kStart + 10 * kGrace), ElementsAre(1, 2));
 }
 
-TEST(RegroupTest, WhoseHeartStoppedIsOverdueHoweverLongItsSaveMayTake) {
+TEST(RegroupTest,
+     WhoseHeartStoppedHasTheShorterGraceHoweverLongItsSaveMayTake) {
   Regroup regroup = Formed();
   regroup.Saves(1, kStart + 10 * kGrace);
   regroup.Meets(0, 4, kStart);
   regroup.Meets(2, 4, kStart);
   EXPECT_THAT(regroup.Overdue(kStart + kGrace), IsEmpty());
-  regroup.Silent(1);
-  EXPECT_THAT(regroup.Overdue(kStart + kGrace), ElementsAre(1));
+  const Time found = kStart + milliseconds(100);
+  regroup.Silent(1, found);
+  // Another one that finds the same puts nothing off.
+  regroup.Silent(1, found + milliseconds(1));
+  EXPECT_THAT(regroup.Overdue(found + kSilentGrace - milliseconds(1)),
+              IsEmpty());
+  EXPECT_THAT(regroup.Overdue(found + kSilentGrace), ElementsAre(1));
+}
+
+TEST(RegroupTest, WhoIsHeardOfAfterAllIsNotSilent) {
+  Regroup regroup = Formed();
+  regroup.Meets(0, 4, kStart);
+  regroup.Silent(1, kStart);
+  regroup.Silent(2, kStart);
+  regroup.Meets(1, 4, kStart + milliseconds(10));
+  EXPECT_THAT(regroup.Overdue(kStart + kSilentGrace), ElementsAre(2));
+  regroup.Meets(2, 4, kStart + milliseconds(10));
+  regroup.Formed(5, kStart + milliseconds(20));
+  // The next matter begins anew.
+  regroup.Died(0, kStart + milliseconds(30));
+  EXPECT_THAT(regroup.Overdue(kStart + milliseconds(30) + kSilentGrace),
+              IsEmpty());
 }
 
 }  // namespace
