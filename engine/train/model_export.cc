@@ -180,11 +180,12 @@ Result<std::string> DescribeModel(const TrainedModel& trained) {
 
 Status PrepareExport(Storage& storage, const std::string& directory) {
   const ExportPlace place(directory);
-  RETURN_IF_ERROR(CheckIsOutsideOfCheckpoints(storage, place));
-  for (const std::string& name : {place.whole, place.written, place.earlier}) {
-    RETURN_IF_ERROR(CheckExport(storage, name));
-  }
   const auto tried = [&] {
+    RETURN_IF_ERROR(CheckIsOutsideOfCheckpoints(storage, place));
+    for (const std::string& name :
+         {place.whole, place.written, place.earlier}) {
+      RETURN_IF_ERROR(CheckExport(storage, name));
+    }
     RETURN_IF_ERROR(MakeDurableDirectory(storage, place.parent));
     RETURN_IF_ERROR(RemoveExportIfThere(storage, place.written));
     RETURN_IF_ERROR(storage.MakeDirectory(place.written));

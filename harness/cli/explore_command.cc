@@ -131,6 +131,23 @@ bool NamesNoKindOf(const Case& base, const ExploreCommand& command,
   return true;
 }
 
+// Whether the command names points, and no set-up made of the base gets to any.
+bool NamesNoPointOf(const Case& base, const ExploreCommand& command,
+                    Console& console) {
+  if (command.points.empty()) return false;
+  for (const Case& setup : SetupsOf(base)) {
+    const std::vector<Point> met = SpaceOf(setup).points;
+    for (const Point point : command.points) {
+      if (std::ranges::find(met, point) != met.end()) return false;
+    }
+  }
+  fmt::print(console.err,
+             "gauntlet explore: --points: expected some that this base gets "
+             "to, found {}\n",
+             PointName(command.points.front()));
+  return true;
+}
+
 CampaignOptions OptionsOf(const ExploreCommand& command, uint64_t seed) {
   return {.mode = command.mode == ExploreMode::kNth ? CampaignMode::kNth
                                                     : CampaignMode::kRandom,
@@ -242,7 +259,8 @@ class Explorer final : public CampaignObserver {
 int Explore(const Case& base, const ExploreCommand& command,
             const fs::path& directory, References& references,
             Console& console) {
-  if (NamesNoKindOf(base, command, console)) {
+  if (NamesNoKindOf(base, command, console) ||
+      NamesNoPointOf(base, command, console)) {
     return static_cast<int>(ExitCode::kUsage);
   }
   if (const auto unfit = Unfit(base, references, console)) {

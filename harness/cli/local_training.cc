@@ -4,6 +4,7 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "engine/api/start_weights.h"
@@ -11,8 +12,10 @@
 #include "engine/real/descriptor.h"
 #include "engine/real/local_worker_processes.h"
 #include "engine/real/real_world.h"
+#include "engine/world/directories.h"
 #include "harness/cli/device_choice.h"
 #include "harness/cli/exit_code.h"
+#include "harness/cli/plan_file.h"
 #include "harness/cli/train_command.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
@@ -89,12 +92,14 @@ Status EnsureDirectory(Storage& storage, const std::string& directory) {
   return made.code() == Code::kAlreadyExists ? OkStatus() : made;
 }
 
-// A store that is not there yet will be made.
-Status CheckStore(Storage& storage, const std::string& directory) {
+// A store that is not there yet is made; a directory may be no store still.
+Status EnsureStore(Storage& storage, const std::string& directory) {
   if (directory.empty()) return OkStatus();
-  const Status listed = storage.List(directory).status();
-  return listed.code() == Code::kNotFound ? OkStatus()
-                                          : Annotate(listed, "--ckpt");
+  Status there = storage.List(directory).status();
+  if (there.code() == Code::kNotFound) {
+    there = MakeDurableDirectory(storage, WithoutLastSlashes(directory));
+  }
+  return Annotate(there, "--ckpt");
 }
 
 // What would otherwise be found out by each worker at once.
@@ -104,9 +109,11 @@ Status CheckFiles(Storage& storage, const TrainCommand& command) {
     RETURN_IF_ERROR(
         Annotate(storage.List(data.path).status(), "the job's data"));
   }
-  RETURN_IF_ERROR(CheckStore(storage, command.options.checkpoint.directory));
-  RETURN_IF_ERROR(EnsureDirectory(storage, command.events_directory));
-  return EnsureDirectory(storage, command.logs_directory);
+  RETURN_IF_ERROR(
+      Annotate(EnsureDirectory(storage, command.events_directory), "--events"));
+  RETURN_IF_ERROR(
+      Annotate(EnsureDirectory(storage, command.logs_directory), "--logs"));
+  return EnsureStore(storage, command.options.checkpoint.directory);
 }
 
 // What the workers are told: all of them start from the weights that are there
@@ -119,11 +126,47 @@ Result<TrainOptions> OptionsForWorkers(World& world, TrainOptions options) {
   return options;
 }
 
+// Faults for the workers, and where they note which have fired.
+struct PlanForWorkers {
+  FaultPlan plan;
+  std::unique_ptr<TemporaryDirectory> own_state;  // null: one that was told
+  std::string state;
+};
+
+// REQUIRES: the command has a plan.
+Result<PlanForWorkers> PreparePlan(Storage& storage,
+                                   const TrainCommand& command) {
+  PlanForWorkers prepared{.state = command.plan_state_directory};
+  Result<FaultPlan> plan =
+      ReadPlanFile(storage, command.plan_file, command.options.preemption);
+  if (!plan.ok()) return Annotate(plan.status(), "--plan");
+  prepared.plan = *std::move(plan);
+  if (prepared.state.empty()) {
+    ASSIGN_OR_RETURN(prepared.own_state, TemporaryDirectory::Make());
+    prepared.state = prepared.own_state->path();
+  }
+  return prepared;
+}
+
+// Of a run that is over: where other runs share its notes, one of them may come
+// to what did not fire.
+void SayWhatNeverFired(const PlanForWorkers& plan, Console& console) {
+  if (plan.own_state == nullptr) return;
+  for (const std::string& id : NeverFired(plan.plan, plan.state)) {
+    fmt::print(console.err, "gauntlet train: --plan: fault {} never fired\n",
+               id);
+  }
+}
+
 Result<int> Train(const TrainCommand& told, Console& console) {
   TrainCommand command = told;
   command.launcher.notices = command.options.preemption;
   RealWorld real;
   World world = real.world();
+  std::optional<PlanForWorkers> plan;
+  if (!command.plan_file.empty()) {
+    ASSIGN_OR_RETURN(plan, PreparePlan(real.storage, command));
+  }
   RETURN_IF_ERROR(CheckFiles(real.storage, command));
   RETURN_IF_ERROR(SettleDevice(command.options.kernels, console));
   RETURN_IF_ERROR(CheckCollective(command.options, command.launcher.workers));
@@ -137,19 +180,15 @@ Result<int> Train(const TrainCommand& told, Console& console) {
       .events_directory = command.events_directory,
       .logs_directory = command.logs_directory,
       .environment = {}};
-  std::unique_ptr<TemporaryDirectory> plan_state;
-  if (!command.plan_file.empty()) {
-    std::string state = command.plan_state_directory;
-    if (state.empty()) {
-      ASSIGN_OR_RETURN(plan_state, TemporaryDirectory::Make());
-      state = plan_state->path();
-    }
+  if (plan) {
     workers.arguments.insert(
         workers.arguments.end(),
-        {"--plan", command.plan_file, "--plan-state", state});
+        {"--plan", command.plan_file, "--plan-state", plan->state});
   }
   LocalWorkerProcesses processes(std::move(workers), real.storage);
-  return RunTrain(command, world, processes, console);
+  const int exit_code = RunTrain(command, world, processes, console);
+  if (plan) SayWhatNeverFired(*plan, console);
+  return exit_code;
 }
 
 }  // namespace

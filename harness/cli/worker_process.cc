@@ -16,13 +16,12 @@
 #include "engine/data/dataset.h"
 #include "engine/real/event_file.h"
 #include "harness/cli/device_choice.h"
+#include "harness/cli/plan_file.h"
 #include "harness/run/metadata_server.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
-
-constexpr uint64_t kMaxFile = uint64_t{1} << 20;
 
 struct PlanStatePlaces {
   std::string state;        // PlanPlace's
@@ -54,21 +53,6 @@ struct PlannedFaults {
   FaultyStorage storage;
 };
 
-// A notice that nobody looks for would be none.
-Status CheckNotices(const FaultPlan& plan, const PreemptionOptions& told) {
-  for (const Fault& fault : plan.faults) {
-    if (fault.kind != FaultKind::kPreempt) continue;
-    const bool missing =
-        (fault.with.notice == NoticeBy::kFile && told.file.empty()) ||
-        (fault.with.notice == NoticeBy::kHttp && told.url.empty());
-    if (!missing) continue;
-    return InvalidArgument(
-        fmt::format("fault {}: expected workers that look for notices by {}",
-                    fault.id, NoticeByName(fault.with.notice)));
-  }
-  return OkStatus();
-}
-
 Result<std::unique_ptr<PlannedFaults>> ReadPlan(const PlanPlace& place,
                                                 const PreemptionOptions& told,
                                                 const ProcessIdentity& self,
@@ -76,17 +60,12 @@ Result<std::unique_ptr<PlannedFaults>> ReadPlan(const PlanPlace& place,
                                                 EventLog& events) {
   const std::string& file = place.file;
   if (file.empty()) return std::unique_ptr<PlannedFaults>();
-  ASSIGN_OR_RETURN(const std::string text,
-                   ReadFile(real.storage, file, kMaxFile));
-  Result<FaultPlan> plan = PlanFromJson(text);
-  if (!plan.ok()) return Annotate(plan.status(), file);
-  const Status looked_for = CheckNotices(*plan, told);
-  if (!looked_for.ok()) return Annotate(looked_for, file);
+  ASSIGN_OR_RETURN(FaultPlan plan, ReadPlanFile(real.storage, file, told));
   const Status made = real.storage.MakeDirectory(place.state);
   if (!made.ok() && made.code() != Code::kAlreadyExists) return made;
   const PlanStatePlaces places = {.state = place.state,
                                   .notice_file = told.file};
-  return std::make_unique<PlannedFaults>(*std::move(plan), places, self, real,
+  return std::make_unique<PlannedFaults>(std::move(plan), places, self, real,
                                          events);
 }
 

@@ -58,7 +58,10 @@ std::string WhyNotOnDevice(const Case& one, const Capabilities& here) {
 
 std::string WhyNotHere(const Case& one, const Capabilities& here) {
   if (one.needs.gpus > here.gpus) {
-    return fmt::format("needs {} GPUs, found {}", one.needs.gpus, here.gpus);
+    return fmt::format(
+        "needs {}, found {}",
+        one.needs.gpus == 1 ? "a GPU" : fmt::format("{} GPUs", one.needs.gpus),
+        here.gpus);
   }
   if (one.needs.disk_bytes > here.disk_bytes) {
     return fmt::format("needs {} bytes of disk, found {}", one.needs.disk_bytes,

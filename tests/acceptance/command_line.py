@@ -62,6 +62,31 @@ def plan_state_is_kept_where_told(run):
                      json.loads(done.stdout)["restarts"], restarts)
 
 
+def a_plan_that_cannot_be_read_is_said_once(run):
+    """Not by each worker, and before anything is made."""
+    (run.directory / "p.json").write_text("{}")
+    says_one_line(run, 2, "--plan: p.json: plan: format: expected "
+                  "gauntlet-plan-v1", "train", *SMALL, "--workers", 2,
+                  "--ckpt", "ckpt", "--plan", "p.json")
+    says_one_line(run, 2, "--plan: none.json: open: No such file", "train",
+                  *SMALL, "--ckpt", "ckpt", "--plan", "none.json")
+    expect_equal("what is there", os.listdir(run.directory), ["p.json"])
+
+
+def a_fault_that_never_fires_is_said(run):
+    """Unless another run may come to it."""
+    (run.directory / "p.json").write_text(
+        CRASH.replace('"step": 5', '"step": 900'))
+    train = ("train", *SMALL, "--ckpt", "ckpt", "--no-progress", "--plan",
+             "p.json")
+    done = gauntlet(run, *train)
+    expect_equal(f"exit code ({done.stderr})", done.returncode, 0)
+    expect("--plan: fault crash never fired\n" in done.stderr, done.stderr)
+    done = gauntlet(run, *train, "--plan-state", "fired")
+    expect_equal(f"exit code ({done.stderr})", done.returncode, 0)
+    expect("never fired" not in done.stderr, done.stderr)
+
+
 def plan_on_a_cluster_names_its_state(run):
     """No launcher of ours, so nobody else can say what one run is."""
     (run.directory / "p.json").write_text(CRASH)
@@ -156,6 +181,8 @@ def a_damaged_checkpoint_is_exit_7(run):
 def a_store_is_a_directory(run):
     (run.directory / "file").write_text("")
     says_one_line(run, 2, "--ckpt: file: ", "train", *SMALL, "--ckpt", "file")
+    says_one_line(run, 2, "--ckpt: /proc/none: mkdir: ", "train", *SMALL,
+                  "--ckpt", "/proc/none")
 
 
 def memory_that_runs_out_is_said(run):
@@ -188,6 +215,8 @@ CHECKS = (
     a_damaged_checkpoint_is_exit_7,
     plan_injects_in_each_run,
     plan_state_is_kept_where_told,
+    a_plan_that_cannot_be_read_is_said_once,
+    a_fault_that_never_fires_is_said,
     plan_on_a_cluster_names_its_state,
 )
 

@@ -32,7 +32,7 @@ constexpr char kGolden[] = R"xml(<?xml version="1.0" encoding="UTF-8"?>
       <property name="build" value="0.1.0"/>
     </properties>
     <testcase name="gpu-reset (sim)" classname="gpu-reset" time="0.014" file="scenarios/torn.yaml" line="30">
-      <skipped message="needs 1 GPUs, found 0"/>
+      <skipped message="needs a GPU, found 0"/>
     </testcase>
     <testcase name="disk-full (sim)" classname="disk-full" time="0.014" file="scenarios/torn.yaml" line="30">
       <error message="full never fired: errno any at ckpt.begin" type="no-verdict"></error>

@@ -62,7 +62,7 @@ RunResult SampleResult() {
           .seconds = 11.84,
           .cases = {Passed(),
                     WithReason(VerdictKind::kSkip, "gpu-reset",
-                               "needs 1 GPUs, found 0"),
+                               "needs a GPU, found 0"),
                     WithReason(VerdictKind::kError, "disk-full",
                                "full never fired: errno any at ckpt.begin"),
                     Failed()}};

@@ -158,7 +158,8 @@ TEST(ExportTest, WhatIsNotAnExportIsRefusedBeforeTheTraining) {
   const LifeOutcome life = fixture.Run(1, options);
   EXPECT_TRUE(life.AllExitedWith(WorkerExit::kBadInput));
   EXPECT_EQ(life.reasons[0],
-            "/model: expected nothing or an earlier export, found 'thesis'");
+            "export to /model: /model: expected nothing or an earlier export, "
+            "found 'thesis'");
 }
 
 // Both files of the one state, of the other, or no such folder.

@@ -78,6 +78,17 @@ TEST_F(ExploreCommandTest, FaultsOfADeviceAreRefusedWhereThereIsNone) {
   EXPECT_EQ(Explore(), 0) << err_.str();
 }
 
+TEST_F(ExploreCommandTest, PointsThatNoRunGetsToAreRefused) {
+  command_.cases = 10;
+  command_.points = {Point::kDeviceOpen};
+  EXPECT_EQ(Explore(), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("--points: expected some that this base "
+                                    "gets to, found device.open"));
+  // Beside others they are left alone.
+  command_.points = {Point::kStepEnd, Point::kDeviceOpen};
+  EXPECT_EQ(Explore(), 0) << err_.str();
+}
+
 TEST_F(ExploreCommandTest, AFindingThatCannotBeWrittenIsShownAllTheSame) {
   command_.cases = 60;
   // A folder can have this path, and none of the files in it.

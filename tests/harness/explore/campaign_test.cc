@@ -100,7 +100,7 @@ TEST(CampaignTest, WhatThisWorldCannotDoIsSkippedAndCounted) {
   base.needs.gpus = 1;
   const CampaignReport report = Explored(base, {.max_cases = 20});
   EXPECT_EQ(report.cases, 20u);
-  EXPECT_EQ(report.skipped.at("needs 1 GPUs, found 0"), 20u);
+  EXPECT_EQ(report.skipped.at("needs a GPU, found 0"), 20u);
   EXPECT_TRUE(report.findings.empty());
 }
 

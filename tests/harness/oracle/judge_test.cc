@@ -82,8 +82,8 @@ struct NoVerdictCase {
 
 TEST(JudgeTest, WithoutEvidenceThereIsNoVerdict) {
   const NoVerdictCase kCases[] = {
-      {VerdictKind::kSkip, "needs 1 GPUs, found 0",
-       [](Record& r) { r.skipped = "needs 1 GPUs, found 0"; }},
+      {VerdictKind::kSkip, "needs a GPU, found 0",
+       [](Record& r) { r.skipped = "needs a GPU, found 0"; }},
       {VerdictKind::kError, "no port",
        [](Record& r) { r.harness_error = "no port"; }},
       {VerdictKind::kError, "no worker left a single event",

@@ -15,7 +15,7 @@ TEST(RequirementsTest, SaysWhatIsMissing) {
   one.needs.disk_bytes = 2000;
   EXPECT_EQ(WhyNotHere(one, here), "needs 2000 bytes of disk, found 1000");
   one.needs.gpus = 1;
-  EXPECT_EQ(WhyNotHere(one, here), "needs 1 GPUs, found 0");
+  EXPECT_EQ(WhyNotHere(one, here), "needs a GPU, found 0");
 }
 
 TEST(RequirementsTest, AFaultThatRealProcessesCannotDoIsSkippedThereOnly) {
