@@ -4,84 +4,16 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
 
 #include "engine/check.h"
 #include "engine/ckpt/shard_plan.h"
+#include "engine/float_digest.h"
 
 namespace gauntlet {
 namespace {
 
 static_assert(std::endian::native == std::endian::little,
               "tensor bytes and digests are little-endian");
-
-constexpr uint32_t kCanonicalNan = 0x7fc00000;
-constexpr uint32_t kInfinity = 0x7f800000;
-constexpr uint32_t kMagnitude = 0x7fffffff;
-
-uint32_t WordAt(std::span<const std::byte> bytes, size_t at) {
-  uint32_t word = 0;
-  std::memcpy(&word, bytes.data() + at, sizeof word);
-  return word;
-}
-
-bool IsNan(uint32_t bits) { return (bits & kMagnitude) > kInfinity; }
-
-// How much of the bytes, from the front, was looked at in vectors, and whether
-// there is a NaN in it.
-struct Scanned {
-  size_t size = 0;
-  bool nan = false;
-};
-
-#if defined(__x86_64__)
-// 128 bytes a round. A comparison of two vectors finds the NaNs of both.
-__attribute__((target("avx2"))) Scanned ScanAvx2(
-    std::span<const std::byte> bytes) {
-  const auto* const floats = reinterpret_cast<const float*>(bytes.data());
-  const size_t rounds = bytes.size() / 128;
-  __m256 found = _mm256_setzero_ps();
-  for (size_t i = 0; i < rounds; ++i) {
-    const float* const at = floats + i * 32;
-    const __m256 low = _mm256_cmp_ps(_mm256_loadu_ps(at),
-                                     _mm256_loadu_ps(at + 8), _CMP_UNORD_Q);
-    const __m256 high = _mm256_cmp_ps(_mm256_loadu_ps(at + 16),
-                                      _mm256_loadu_ps(at + 24), _CMP_UNORD_Q);
-    found = _mm256_or_ps(found, _mm256_or_ps(low, high));
-  }
-  return {.size = rounds * 128, .nan = _mm256_movemask_ps(found) != 0};
-}
-
-Scanned ScanVectors(std::span<const std::byte> bytes) {
-  static const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
-  return has_avx2 ? ScanAvx2(bytes) : Scanned{};
-}
-#else
-Scanned ScanVectors(std::span<const std::byte>) { return {}; }
-#endif
-
-bool HasNan(std::span<const std::byte> bytes) {
-  const Scanned scanned = ScanVectors(bytes);
-  if (scanned.nan) return true;
-  for (size_t at = scanned.size; at + sizeof(uint32_t) <= bytes.size();
-       at += sizeof(uint32_t)) {
-    if (IsNan(WordAt(bytes, at))) return true;
-  }
-  return false;
-}
-
-// The block with its NaNs made canonical.
-std::vector<std::byte> Canonical(std::span<const std::byte> block) {
-  std::vector<std::byte> copy(block.begin(), block.end());
-  for (size_t at = 0; at + sizeof(uint32_t) <= copy.size();
-       at += sizeof(uint32_t)) {
-    if (!IsNan(WordAt(copy, at))) continue;
-    std::memcpy(copy.data() + at, &kCanonicalNan, sizeof kCanonicalNan);
-  }
-  return copy;
-}
 
 size_t BlocksOf(const TensorView& tensor) {
   return (tensor.bytes.size() + kDigestBlockBytes - 1) / kDigestBlockBytes;
@@ -95,17 +27,20 @@ size_t EntryBytes(const TensorView& tensor) {
          tensor.name.size() + 1;
 }
 
+char* PutDigest(const Digest& digest, char* to) {
+  std::memcpy(to, &digest.high, sizeof digest.high);
+  std::memcpy(to + sizeof digest.high, &digest.low, sizeof digest.low);
+  return to + sizeof digest.high + sizeof digest.low;
+}
+
 // Writes the digests of the tensor's blocks; returns what is behind them.
 char* PutBlockDigests(const TensorView& tensor, char* to) {
   for (size_t at = 0; at < tensor.bytes.size(); at += kDigestBlockBytes) {
     const auto block = tensor.bytes.subspan(
         at, std::min(kDigestBlockBytes, tensor.bytes.size() - at));
-    const Digest digest = tensor.dtype == DType::kF32 && HasNan(block)
-                              ? DigestOf(Canonical(block))
-                              : DigestOf(block);
-    std::memcpy(to, &digest.high, sizeof digest.high);
-    std::memcpy(to + sizeof digest.high, &digest.low, sizeof digest.low);
-    to += sizeof digest.high + sizeof digest.low;
+    to = PutDigest(
+        tensor.dtype == DType::kF32 ? FloatDigestOf(block) : DigestOf(block),
+        to);
   }
   return to;
 }
@@ -151,14 +86,23 @@ Digest StateDigest(std::span<const TensorView> tensors) {
   return DigestOf(list);
 }
 
-Digest StateDigester::Compute(std::span<const TensorView> tensors) {
+Digest StateDigester::Compute(std::span<const TensorView> tensors,
+                              std::span<const BlockDigests> elsewhere) {
+  CHECK(elsewhere.empty() || elsewhere.size() == tensors.size(),
+        "the digests of each tensor's blocks, or none");
   const bool same = std::ranges::equal(
       tensors, entries_, {},
       [](const TensorView& tensor) { return tensor.bytes.size(); },
       &Entry::bytes);
   if (!same) Describe(tensors);
   for (size_t i = 0; i < tensors.size(); ++i) {
-    PutBlockDigests(tensors[i], list_.data() + entries_[i].digests_at);
+    char* to = list_.data() + entries_[i].digests_at;
+    if (elsewhere.empty() || elsewhere[i].empty()) {
+      PutBlockDigests(tensors[i], to);
+      continue;
+    }
+    CHECK(elsewhere[i].size() == BlocksOf(tensors[i]), "one for each block");
+    for (const Digest& digest : elsewhere[i]) to = PutDigest(digest, to);
   }
   return DigestOf(list_);
 }

@@ -25,14 +25,20 @@ inline constexpr size_t kDigestBlockBytes = size_t{64} << 10;
 // are those of dtype and shape.
 Digest StateDigest(std::span<const TensorView> tensors);
 
+// Of a tensor's blocks, in their order.
+using BlockDigests = std::vector<Digest>;
+
 // The digest of one state again and again. What its tensors are called and how
 // they are shaped is written down once and kept while their sizes stay.
 class StateDigester {
  public:
   // As StateDigest. REQUIRES: the tensors are in the order of their names; from
   // one call to the next names and types stay, and a shape changes only where
-  // the size does.
-  Digest Compute(std::span<const TensorView> tensors);
+  // the size does. `elsewhere` has for each tensor the digests of its blocks
+  // where somebody else has its newest values, and none where its bytes are the
+  // newest; empty: they are all.
+  Digest Compute(std::span<const TensorView> tensors,
+                 std::span<const BlockDigests> elsewhere = {});
 
  private:
   struct Entry {

@@ -212,6 +212,17 @@ class DeviceKernels final : public Kernels {
     api_.clip_values(device_, limit, x.data(), x.size());
   }
 
+  void DigestBlocks(std::span<const float> x, size_t block_floats,
+                    std::span<uint64_t> digests) const override {
+    CheckDigestBlocks(x.size(), block_floats, digests.size());
+    api_.digest_blocks(device_,
+                       {.words = reinterpret_cast<const uint32_t*>(x.data()),
+                        .bytes = x.size_bytes(),
+                        .block_bytes = block_floats * sizeof(float),
+                        .canonical_nans = true,
+                        .digests = digests.data()});
+  }
+
  private:
   float Result() const {
     float result = 0.0f;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "engine/check.h"
+#include "engine/float_digest.h"
 #include "engine/math/isa_kernels.h"
 #include "engine/math/operation_sizes.h"
 #include "engine/math/patches.h"
@@ -393,6 +394,18 @@ class CpuKernels final : public Kernels {
     SplitElements(x.size(), [&](const Range& part) {
       table_.clip_values(limit, x.data() + part.begin, part.size());
     });
+  }
+
+  void DigestBlocks(std::span<const float> x, size_t block_floats,
+                    std::span<uint64_t> digests) const override {
+    CheckDigestBlocks(x.size(), block_floats, digests.size());
+    for (size_t i = 0; i < digests.size(); i += 2) {
+      const size_t at = i / 2 * block_floats;
+      const Digest digest = FloatDigestOf(
+          std::as_bytes(x.subspan(at, std::min(block_floats, x.size() - at))));
+      digests[i] = digest.low;
+      digests[i + 1] = digest.high;
+    }
   }
 
  private:

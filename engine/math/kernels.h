@@ -83,6 +83,8 @@ struct LossArgs {
   std::span<float> gradients;
 };
 
+inline constexpr size_t kMaxShortDigestFloats = 60;
+
 // Arrays lie in memory(), also those of a few numbers; what is returned does
 // not. Safe from one task at a time (it may own threads). Cheap to make with
 // one thread. An operation may be given one array as input and output, except
@@ -173,6 +175,12 @@ class Kernels {
   virtual void Scale(float factor, std::span<float> x) const = 0;
   // Each element cut to [-limit, limit].
   virtual void ClipValues(float limit, std::span<float> x) const = 0;
+  // Of each block of x (the last may be shorter) low and high half of its
+  // digest: FloatDigestOf. REQUIRES: block_floats is a multiple of 256, and no
+  // block has kMaxShortDigestFloats or fewer, which have a digest of their own
+  // kind.
+  virtual void DigestBlocks(std::span<const float> x, size_t block_floats,
+                            std::span<uint64_t> digests) const = 0;
 };
 
 }  // namespace gauntlet

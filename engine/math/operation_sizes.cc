@@ -1,6 +1,7 @@
 #include "engine/math/operation_sizes.h"
 
 #include "engine/check.h"
+#include <fmt/core.h>
 
 namespace gauntlet {
 
@@ -69,6 +70,19 @@ void CheckSizes(size_t count, std::initializer_list<size_t> others) {
   for (const size_t other : others) {
     CHECK(other == count, "arrays of one operation are equally long");
   }
+}
+
+void CheckDigestBlocks(size_t floats, size_t block_floats, size_t digests) {
+  CHECK(block_floats > 0 && block_floats % 256 == 0,
+        fmt::format("blocks of a multiple of 256 floats, found {}",
+                    block_floats));
+  const size_t blocks = (floats + block_floats - 1) / block_floats;
+  CHECK(digests == 2 * blocks, fmt::format("two numbers for each of {} blocks, "
+                                           "found {}",
+                                           blocks, digests));
+  const size_t last = floats % block_floats;
+  CHECK(last == 0 || last > kMaxShortDigestFloats,
+        fmt::format("no block of few floats, found one of {}", last));
 }
 
 numerics::AdamRates RatesOf(const AdamArgs& args) {

@@ -25,6 +25,7 @@ CrossEntropyRows LossRowsOf(const LossArgs& args, size_t losses,
                             size_t gradients);
 // All of an elementwise operation's arrays have as many.
 void CheckSizes(size_t count, std::initializer_list<size_t> others);
+void CheckDigestBlocks(size_t floats, size_t block_floats, size_t digests);
 numerics::AdamRates RatesOf(const AdamArgs& args);
 
 }  // namespace gauntlet

@@ -105,6 +105,7 @@ Status CollectiveSave::Save(const TrainState& state,
 
 Result<SaveAttempt> CollectiveSave::Begin(
     const TrainState& state, std::span<const std::string> of_parameters) {
+  ASSIGN_OR_RETURN(const Digest whole, state.NewestDigest());
   RETURN_IF_ERROR(state.Settle());
   const Position& position = state.position;
   SaveAttempt attempt = {
@@ -113,7 +114,7 @@ Result<SaveAttempt> CollectiveSave::Begin(
                .position = position.sample,
                .phase = position.phase_of(),
                .job_json = job_json_},
-      .whole = state.ComputeDigest(),
+      .whole = whole,
       .tensors = state.TensorsOf(of_parameters),
       .key = {.step = position.step, .phase = position.phase_of()},
   };

@@ -3,8 +3,9 @@
 // where they stay from step to step.
 //
 // What is newest is in one of the two places. Training asks here, and brings
-// over what somebody changed in the state; whoever looks at the state (a
-// digest, a save, a probe) makes it bring back what training changed.
+// over what somebody changed in the state; whoever looks at the state (a save,
+// a probe) makes it bring back what training changed. A digest is taken where
+// the newest values are.
 #ifndef GAUNTLET_ENGINE_TRAIN_RESIDENT_STATE_H_
 #define GAUNTLET_ENGINE_TRAIN_RESIDENT_STATE_H_
 
@@ -42,8 +43,21 @@ class ResidentState final : public TrainState::Keeper {
 
   Status BringBack() override;
   Status StateChanges() override;
+  Result<std::vector<BlockDigests>> DigestsOf(
+      std::span<const TensorView> tensors) override;
 
  private:
+  // What of a tensor is digested where it is, and what is too short for that.
+  struct Digested {
+    std::span<const float> blocks;
+    std::span<const float> rest;
+  };
+
+  // Where this part of the state is there; empty: nowhere.
+  std::span<const float> There(std::span<const std::byte> here) const;
+  static Digested Split(std::span<const float> there);
+  // Whether what has just been brought is what was there.
+  Status Check() const;
   std::span<const std::span<float>> Newest();
   bool on_host() const { return memory_.kind() == MemoryKind::kHost; }
 
@@ -55,6 +69,9 @@ class ResidentState final : public TrainState::Keeper {
   std::vector<std::span<float>> here_;
   std::vector<std::span<float>> there_;
   MemoryArray<float> arena_;
+  // Of DigestsOf, in the order of the tensors.
+  MemoryArray<uint64_t> digests_;
+  MemoryArray<float> rests_;
   bool newest_here_ = true;
   bool newest_there_ = false;
 };

@@ -192,16 +192,23 @@ void TrainState::NameTensors(const Model& model, const Optimizer& rule,
   }
 }
 
+Status TrainState::CheckNotLost() const {
+  if (!lost_) return OkStatus();
+  return Unavailable("the state's newest values were lost with the device");
+}
+
 Status TrainState::Settle() const {
-  if (lost_) {
-    return Unavailable("the state's newest values were lost with the device");
-  }
+  RETURN_IF_ERROR(CheckNotLost());
   return keeper_ == nullptr ? OkStatus() : keeper_->BringBack();
 }
 
 const std::vector<TensorView>& TrainState::Tensors() const {
   const Status settled = Settle();
   CHECK(settled.ok(), settled.message());
+  return View();
+}
+
+const std::vector<TensorView>& TrainState::View() const {
   const auto arrays = ArraysOf<const std::byte>(*this);
   for (size_t i = 0; i < tensors_.size(); ++i) {
     const Place& place = places_[i];
@@ -257,6 +264,15 @@ std::vector<TensorView> TrainState::TensorsOf(
 
 Digest TrainState::ComputeDigest() const {
   return digester_.Compute(Tensors());
+}
+
+Result<Digest> TrainState::NewestDigest() const {
+  RETURN_IF_ERROR(CheckNotLost());
+  const std::vector<TensorView>& tensors = View();
+  if (keeper_ == nullptr) return digester_.Compute(tensors);
+  ASSIGN_OR_RETURN(const std::vector<BlockDigests> elsewhere,
+                   keeper_->DigestsOf(tensors));
+  return digester_.Compute(tensors, elsewhere);
 }
 
 Status TrainState::ResizeHistory(const std::map<std::string, Tensor>& tensors) {

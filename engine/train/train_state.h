@@ -91,6 +91,11 @@ class TrainState {
     virtual Status BringBack() = 0;
     // The same; and then the state's are the newest.
     virtual Status StateChanges() = 0;
+    // For each tensor of the state the digests of its blocks, taken where its
+    // newest values are; none for one of which the state's are. An error: they
+    // are lost.
+    virtual Result<std::vector<BlockDigests>> DigestsOf(
+        std::span<const TensorView> tensors) = 0;
   };
   // Null: nobody does. REQUIRES: the state stays where it is meanwhile.
   void KeptBy(Keeper* keeper) { keeper_ = keeper; }
@@ -111,6 +116,8 @@ class TrainState {
   // tasks at once.
   const std::vector<TensorView>& Tensors() const;
   Digest ComputeDigest() const;
+  // The same without bringing here what a keeper has. An error as of Settle.
+  Result<Digest> NewestDigest() const;
   // Those of these parameters, with their slots and waiting gradients, and
   // those that are of no parameter. Empty: all.
   std::vector<TensorView> TensorsOf(
@@ -162,6 +169,8 @@ class TrainState {
   static constexpr size_t kMaxArrays = 24;
   template <typename Byte, typename State>
   static std::array<ArrayView<Byte>, kMaxArrays> ArraysOf(State& state);
+  const std::vector<TensorView>& View() const;
+  Status CheckNotLost() const;
   void NameTensors(const Model& model, const Optimizer& rule, int replicas,
                    std::span<const HookState> hooks);
   Result<std::vector<MutableTensorView>> MutableTensors();

@@ -371,8 +371,7 @@ Status TrainingLoop::EmitState(EventKind kind, const StepOutcome& outcome,
                     .count = outcome.tally.correct,
                     .loss_bits = CanonicalBits(outcome.loss)};
   if (DigestDue()) {
-    RETURN_IF_ERROR(state_->Settle());
-    event.digest = state_->ComputeDigest();
+    ASSIGN_OR_RETURN(event.digest, state_->NewestDigest());
   }
   if (options_->log_samples) event.samples = outcome.samples;
   world_->events.Emit(std::move(event));

@@ -43,6 +43,12 @@ std::string WhyNotOnDevice(const Case& one, const Capabilities& here) {
         "found {}",
         one.cluster.workers, here.gpus);
   }
+  if (!ComputesOn(one.train.kernels, DeviceKind::kCpu) &&
+      std::ranges::find(one.plan.bugs, PlantedBug::kWriteLiveState) !=
+          one.plan.bugs.end()) {
+    return "write-live-state: a device's training leaves the host's state "
+           "alone";
+  }
   if (HasDevice(one)) return "";
   for (const Fault& fault : one.plan.faults) {
     if (!IsOfDevice(fault.kind) && fault.site.point != Point::kDeviceOpen) {

@@ -166,6 +166,21 @@ TEST_P(DeviceBitsTest, ElementsAndUpdates) {
   }
 }
 
+TEST_P(DeviceBitsTest, DigestsOfBlocks) {
+  const size_t block = 16384;
+  for (const size_t size : {61, 256, 1025, 16384, 16384 + 61, 55'000}) {
+    const size_t numbers = (size + block - 1) / block * 2;
+    ExpectTheCpusBits(
+        Filled({size, 2 * numbers}),
+        [&](const Kernels& kernels, const Spans& at) {
+          kernels.DigestBlocks(
+              at[0], block,
+              {reinterpret_cast<uint64_t*>(at[1].data()), numbers});
+        },
+        fmt::format("{} floats", size));
+  }
+}
+
 TEST_P(DeviceBitsTest, Sums) {
   for (const size_t rows : {1, 256, 257, 5000}) {
     const size_t columns = 37;

@@ -1,3 +1,4 @@
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -187,6 +188,50 @@ TEST(DeviceTest, WhereverADeviceIsSeenToFailTheWorkerSaysSoAndTheNextGoesOn) {
   EXPECT_GT(failed, 20);
 }
 
+// Tensors of less than a block, of one and more, and with little behind the
+// last whole one.
+TEST(DeviceTest, ADigestIsTakenWhereTheStateIs) {
+  static size_t brought = 0;
+  static const gpu::DeviceApi api = [] {
+    gpu::DeviceApi table = gpu::EmulatedDevice();
+    table.download = [](gpu::Device* device, void* to, const void* from,
+                        size_t bytes) {
+      brought += bytes;
+      gpu::EmulatedDevice().download(device, to, from, bytes);
+    };
+    return table;
+  }();
+  JobSpec job = PresetJob("tiny").value();
+  job.model.layers = {{.kind = LayerKind::kFlatten},
+                      {.kind = LayerKind::kDense, .units = 335},
+                      {.kind = LayerKind::kDense, .units = 700},
+                      {.kind = LayerKind::kDense, .units = 10}};
+  const auto built =
+      BuildJobModel(job, {.height = 7, .width = 7}, 10,
+                    {.device = DeviceKind::kEmulated}, {.api = &api});
+  ASSERT_TRUE(built.ok());
+  TrainState state(*built->model, *built->optimizer, job);
+  ASSERT_EQ(49 * 335 % 16384, 31);
+  NoFaults faults;
+  ResidentState resident(state, *built->kernels, faults);
+  const Digest before = state.ComputeDigest();
+  EXPECT_EQ(state.NewestDigest().value(), before);
+  std::vector<float> trained(state.parameters.size(), 0.5f);
+  trained.front() = std::numeric_limits<float>::quiet_NaN();
+  trained.back() = -0.0f;
+  built->kernels->memory().Upload(resident.parameters().data(), trained.data(),
+                                  trained.size() * sizeof(float));
+  resident.Changed();
+  brought = 0;
+  const Digest newest = state.NewestDigest().value();
+  EXPECT_LT(brought, trained.size() * sizeof(float) / 100);
+  EXPECT_NE(newest, before);
+  EXPECT_NE(state.parameters[1], 0.5f) << "nothing was brought here";
+  ASSERT_TRUE(state.Settle().ok());
+  EXPECT_EQ(state.parameters[1], 0.5f);
+  EXPECT_EQ(state.ComputeDigest(), newest);
+}
+
 // A state that was lost with the device is no state: who looks is told, or is
 // stopped.
 TEST(DeviceTest, AStateThatAFailedDeviceKeptIsLost) {
@@ -211,9 +256,11 @@ TEST(DeviceTest, AStateThatAFailedDeviceKeptIsLost) {
     EXPECT_TRUE(state.Settle().ok());
     resident.Changed();
     failed = true;
+    EXPECT_EQ(state.NewestDigest().status().message(), "emulated device: lost");
     EXPECT_EQ(state.Settle().message(), "emulated device: lost");
   }
   EXPECT_EQ(state.Settle().code(), Code::kUnavailable);
+  EXPECT_EQ(state.NewestDigest().status().code(), Code::kUnavailable);
   EXPECT_DEATH(static_cast<void>(state.Tensors()), "lost with the device");
 }
 

@@ -50,6 +50,15 @@ TEST(RequirementsTest, AWayBetweenDevicesIsSkippedWhereTheyAreTooFew) {
   EXPECT_EQ(WhyNotHere(one, {.world = WorldKind::kReal, .gpus = 2}), "");
 }
 
+TEST(RequirementsTest, ABugThatADeviceCannotHaveIsSkippedThere) {
+  Case one;
+  one.plan.bugs = {PlantedBug::kWriteLiveState};
+  const Capabilities here = {.world = WorldKind::kSimulated};
+  EXPECT_EQ(WhyNotHere(one, here), "");
+  one.train.kernels.device = DeviceKind::kEmulated;
+  EXPECT_TRUE(WhyNotHere(one, here).starts_with("write-live-state: "));
+}
+
 TEST(RequirementsTest, WhatHappensToADeviceIsSkippedWhereThereIsNone) {
   Case one;
   one.plan.faults = {{.id = "lost", .kind = FaultKind::kGpuError}};

@@ -1,0 +1,18 @@
+// The digest of float32 values as a training state has it.
+#ifndef GAUNTLET_ENGINE_FLOAT_DIGEST_H_
+#define GAUNTLET_ENGINE_FLOAT_DIGEST_H_
+
+#include <cstddef>
+#include <span>
+
+#include "engine/digest.h"
+
+namespace gauntlet {
+
+// XXH3-128 of little-endian float32, in which any NaN counts as 0x7fc00000;
+// -0 and +0 differ. Need not be aligned.
+Digest FloatDigestOf(std::span<const std::byte> floats);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_FLOAT_DIGEST_H_
