@@ -71,14 +71,22 @@ void SetHandler(int signal, void (*handler)(int)) {
   sigaction(signal, &action, nullptr);
 }
 
+bool IsIgnored(int signal) {
+  struct sigaction action = {};
+  return sigaction(signal, nullptr, &action) == 0 &&
+         action.sa_handler == SIG_IGN;
+}
+
 }  // namespace
 
 void InstallSignalHandlers() {
   SetHandler(SIGTERM, CountNotice);
   SetHandler(SIGINT, CountNotice);
+  // nohup has it ignored.
+  if (!IsIgnored(SIGHUP)) SetHandler(SIGHUP, CountNotice);
   SetHandler(SIGPIPE, SIG_IGN);
   SetHandler(SIGXFSZ, SIG_IGN);
-  Release({SIGTERM, SIGINT});
+  Release({SIGTERM, SIGINT, SIGHUP});
 }
 
 void InstallNoticeSignal(std::string_view name) {

@@ -307,11 +307,17 @@ std::optional<LaunchEnd> Attempt::Conclude() const {
   for (const WorkerExit permanent :
        {WorkerExit::kBadInput, WorkerExit::kNoCheckpoint,
         WorkerExit::kFailed}) {
+    // What the chief decides ends the others too.
+    const Loss* said = nullptr;
     for (const Loss& loss : losses_) {
       if (loss.exited.signal != 0 || loss.exited.code != ExitCode(permanent)) {
         continue;
       }
-      return LaunchEnd{.exit_code = loss.exited.code, .reason = Describe(loss)};
+      if (said == nullptr || loss.worker == chief()) said = &loss;
+    }
+    if (said != nullptr) {
+      return LaunchEnd{.exit_code = said->exited.code,
+                       .reason = Describe(*said)};
     }
   }
   if (launch_.interrupted_twice) {

@@ -131,6 +131,7 @@ Result<std::optional<Evaluation>> Evaluator::EvaluateNext() {
 Result<EvaluatorEnd> RunEvaluator(World& world, Evaluator& evaluator,
                                   const EvaluatorLoop& loop,
                                   EvaluationReporter& reporter) {
+  bool waits = false;
   while (!ToldToGo(world)) {
     ASSIGN_OR_RETURN(const std::optional<Evaluation> evaluation,
                      evaluator.EvaluateNext());
@@ -145,6 +146,11 @@ Result<EvaluatorEnd> RunEvaluator(World& world, Evaluator& evaluator,
     if (evaluator.store_deleted()) return EvaluatorEnd::kStoreDeleted;
     if (loop.looks == EvaluatorLoop::Looks::kOnce) {
       return EvaluatorEnd::kLookedOnce;
+    }
+    if (!evaluator.seen() && !waits) {
+      reporter.Warn(fmt::format("waiting for {}: no checkpoint there yet",
+                                evaluator.directory()));
+      waits = true;
     }
     WaitUnlessTold(world, world.clock.Now() + loop.every);
   }

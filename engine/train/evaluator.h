@@ -66,6 +66,10 @@ class Evaluator {
   // checkpoint is of another job; each for good.
   Result<std::optional<Evaluation>> EvaluateNext();
 
+  const std::string& directory() const { return source_.directory; }
+
+  // Whether a call found a store there, with a claim or a checkpoint.
+  bool seen() const { return seen_; }
   // The last call found the store, which was there before, gone: its run is
   // finished.
   bool store_deleted() const { return deleted_; }

@@ -23,6 +23,16 @@ LaunchEnd Failed(std::string reason) {
           .reason = std::move(reason)};
 }
 
+// Nobody here starts it again, and another start may mend it.
+LaunchEnd NotNow(std::string reason) {
+  return {.exit_code = static_cast<int>(WorkerExit::kLostWorker),
+          .reason = std::move(reason)};
+}
+
+bool NeverRestarts(const LauncherOptions& options) {
+  return options.restart == RestartPolicy::kNone || options.max_restarts == 0;
+}
+
 // Between two lives of the job. Returns whether a notice came meanwhile.
 bool PauseUnlessTold(LaunchState& launch, NoticeSources& sources) {
   const Clock& clock = launch.world.clock;
@@ -49,6 +59,7 @@ LaunchEnd RunLives(LaunchState& launch) {
     if (std::optional<LaunchEnd> end = attempt.Conclude()) return *end;
     const std::string reason = attempt.WhyItEnded();
     if (!launch.CountRestart(reason)) {
+      if (NeverRestarts(launch.options)) return NotNow(reason);
       return Failed(
           fmt::format("{}; gave up after {}", reason, launch.why_give_up));
     }
@@ -65,6 +76,9 @@ LaunchEnd RunLocked(LaunchState& launch) {
   const std::string& directory = launch.options.checkpoint_directory;
   const Result<std::unique_ptr<FileLock>> lock =
       LockStore(launch.world, directory, kLockPatience);
+  if (lock.status().code() == Code::kFailedPrecondition) {
+    return NotNow(lock.status().message());
+  }
   if (!lock.ok()) return Failed(lock.status().message());
   if (!directory.empty()) {
     Result<std::string> name = MakeLaunchName(launch.world, directory);

@@ -18,10 +18,11 @@ std::string RestartBudget::Spend() {
   furthest_before_ = furthest_;
   if (options_.restart == RestartPolicy::kNone ||
       spent_ >= options_.max_restarts) {
-    return fmt::format("{} restarts", spent_);
+    return fmt::format("{} {}", spent_, spent_ == 1 ? "restart" : "restarts");
   }
   if (fruitless_ > options_.max_fruitless) {
-    return fmt::format("{} lives without a new step", fruitless_);
+    return fmt::format("{} {} without a new step", fruitless_,
+                       fruitless_ == 1 ? "life" : "lives");
   }
   ++spent_;
   pause_ = next_pause_;

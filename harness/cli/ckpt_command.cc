@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/ckpt/store_names.h"
+#include "engine/world/directories.h"
 #include "harness/cli/exit_code.h"
 #include "harness/cli/trained_checkpoint.h"
 #include <fmt/format.h>
@@ -80,6 +81,9 @@ ExitCode CodeOf(const StoreReport& store, Scope scope) {
   if (scope == Scope::kStore && !store.start.ok()) {
     return ExitForLook(store.start);
   }
+  if (scope == Scope::kStore && store.checkpoints.empty()) {
+    return ExitCode::kHeld;
+  }
   if (std::ranges::none_of(store.checkpoints, IsGood)) {
     return ExitCode::kNoCheckpoint;
   }
@@ -104,6 +108,21 @@ Result<StoreReport> Inspect(World& world, const std::string& directory,
                     "gen-000001 or step-000000005-g1, found none");
   }
   return InspectStore(world, directory, depth);
+}
+
+// A store is not one of its checkpoints.
+Status CheckIsNoStore(World& world, const std::string& path) {
+  const auto entries = world.storage.List(path);
+  if (!entries.ok()) return OkStatus();
+  const auto checkpoint = std::ranges::find(
+      *entries, EntryKind::kCheckpoint, [](const DirectoryEntry& entry) {
+        return ParseEntryName(entry.name).kind;
+      });
+  if (checkpoint == entries->end()) return OkStatus();
+  return InvalidArgument(
+      fmt::format("{}: expected a checkpoint, found a store; name one, such as "
+                  "{}/{}",
+                  path, WithoutLastSlashes(path), checkpoint->name));
 }
 
 // As wide for each that one depth of looking may give.
@@ -207,6 +226,10 @@ int RunCheckpointVerify(const CheckpointVerifyCommand& command, World& world,
 
 int RunCheckpointDiff(const CheckpointDiffCommand& command, World& world,
                       Console& console) {
+  for (const std::string& path : {command.left, command.right}) {
+    const Status single = CheckIsNoStore(world, path);
+    if (!single.ok()) return Fail(console, "diff", single);
+  }
   const auto differences =
       CompareCheckpoints(world, command.left, command.right);
   if (!differences.ok()) return Fail(console, "diff", differences.status());

@@ -296,16 +296,6 @@ int TrainAsTaskOf(const ResolvedCluster& cluster, const TrainCommand& told,
 // --workers has been said: whoever started this process, the workers are its
 // own.
 int TrainWithOwnWorkers(const TrainCommand& command, Console& console) {
-  if (command.task == TrainTask::kPrintCluster) {
-    ResolvedCluster here;
-    here.place.addresses.resize(static_cast<size_t>(*command.workers));
-    here.from = {
-        fmt::format("--workers={}: they are started here", *command.workers)};
-    console.out << (command.output == OutputFormat::kJson
-                        ? ClusterToJson(here) + "\n"
-                        : ClusterToText(here));
-    return static_cast<int>(ExitCode::kHeld);
-  }
   const Result<ResolvedCluster> around =
       ResolveCluster(EnvironmentOfThisProcess(), {});
   // Each of them would start as many.
@@ -316,6 +306,16 @@ int TrainWithOwnWorkers(const TrainCommand& command, Console& console) {
                "--cluster none leaves the variables alone\n",
                *command.workers, SourcesText(*around), around->place.size());
     return static_cast<int>(ExitCode::kUsage);
+  }
+  if (command.task == TrainTask::kPrintCluster) {
+    ResolvedCluster here;
+    here.place.addresses.resize(static_cast<size_t>(*command.workers));
+    here.from = {
+        fmt::format("--workers={}: they are started here", *command.workers)};
+    console.out << (command.output == OutputFormat::kJson
+                        ? ClusterToJson(here) + "\n"
+                        : ClusterToText(here));
+    return static_cast<int>(ExitCode::kHeld);
   }
   return TrainOnThisMachine(command, console);
 }

@@ -17,7 +17,7 @@ constexpr std::array kExitCodes = {
     ExitCodeInfo{
         ExitCode::kNoVerdict,
         "no verdict: a fault never fired, a replay went another way, or the "
-        "harness itself failed"},
+        "harness itself failed; standard output could not be written"},
     ExitCodeInfo{ExitCode::kNothingSelected, "nothing was selected"},
     ExitCodeInfo{ExitCode::kLimitBroken, "a limit of a benchmark was broken"},
     ExitCodeInfo{ExitCode::kSkippedUnderStrict,
@@ -27,9 +27,10 @@ constexpr std::array kExitCodes = {
                  "the one that ckpt is asked for is damaged; evaluate --once: "
                  "there is none to load"},
     ExitCodeInfo{ExitCode::kLostWorker,
-                 "a worker of a cluster lost another one, the disk failed, "
-                 "memory ran out, or nothing could be saved on a notice: start "
-                 "all of them again"},
+                 "train: start it again: a worker was lost, the disk failed or "
+                 "memory ran out where nobody here restarts (in a cluster, or "
+                 "told so), nothing could be saved on a notice, or another run "
+                 "has the --ckpt still"},
     ExitCodeInfo{ExitCode::kInterrupted,
                  "interrupted: Ctrl-C or SIGTERM to run, explore or replay, a "
                  "second one to train (the first saves)"},

@@ -24,6 +24,7 @@ struct Flags::Parser {
       : app(head.summary, "gauntlet " + head.command) {}
 
   Status TooManyOrNoValue(std::string_view cli_message) const;
+  Status ValueOfSwitch(std::string_view cli_message) const;
   Status Extra(const std::vector<std::string>& extras) const;
 
   CLI::App app;
@@ -102,6 +103,19 @@ Status Flags::Parser::TooManyOrNoValue(std::string_view cli_message) const {
   return InvalidArgument(name + ": expected a value after it");
 }
 
+// CLI11 says "Could not convert: --json = foo".
+Status Flags::Parser::ValueOfSwitch(std::string_view cli_message) const {
+  const size_t name = cli_message.find('-');
+  const size_t equals = cli_message.find(" = ");
+  if (name == std::string_view::npos || equals == std::string_view::npos) {
+    return InvalidArgument(std::string(cli_message));
+  }
+  return InvalidArgument(
+      fmt::format("{}: expected no value, found {}",
+                  cli_message.substr(name, equals - name),
+                  Quoted(std::string(cli_message.substr(equals + 3)))));
+}
+
 Status Flags::Parser::Extra(const std::vector<std::string>& extras) const {
   const auto option =
       std::find_if(extras.begin(), extras.end(), [](const std::string& extra) {
@@ -124,6 +138,8 @@ Result<FlagsOutcome> Flags::Parse(std::span<const std::string> arguments) {
     return FlagsOutcome::kHelpWanted;
   } catch (const CLI::ArgumentMismatch& error) {
     return parser_->TooManyOrNoValue(error.what());
+  } catch (const CLI::ConversionError& error) {
+    return parser_->ValueOfSwitch(error.what());
   } catch (const CLI::Error& error) {
     return InvalidArgument(error.what());
   }
@@ -203,7 +219,7 @@ FlagReader ReadTime(std::optional<Duration>& target) {
   return [&target](const std::string& text) -> Status {
     const std::optional<Duration> duration = ParseDuration(text);
     if (!duration || *duration <= Duration::zero()) {
-      return ExpectedValue("a time such as 60s, 10m, 1h", text);
+      return ExpectedValue("a time such as 60s, 10m, 1h, up to 24h", text);
     }
     target = *duration;
     return OkStatus();

@@ -89,7 +89,8 @@ class TemporaryDirectory {
 Status EnsureDirectory(Storage& storage, const std::string& directory) {
   if (directory.empty()) return OkStatus();
   const Status made = storage.MakeDirectory(directory);
-  return made.code() == Code::kAlreadyExists ? OkStatus() : made;
+  return made.code() == Code::kAlreadyExists ? storage.List(directory).status()
+                                             : made;
 }
 
 // A store that is not there yet is made; a directory may be no store still.

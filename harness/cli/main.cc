@@ -22,6 +22,7 @@
 #include "harness/cli/replay_command.h"
 #include "harness/cli/run_command.h"
 #include "harness/cli/worker_command.h"
+#include <fcntl.h>
 #include <fmt/ostream.h>
 #include <poll.h>
 #include <sys/ioctl.h>
@@ -137,6 +138,18 @@ bool NobodyReads(int fd) {
   return poll(&state, 1, 0) == 1 && (state.revents & POLLERR) != 0;
 }
 
+// Whoever opens a file next would be given the number of a standard stream that
+// is closed, and get what is written there. Reading and writing fail as they
+// would without: errors go nowhere, which is no error.
+void FillStandardStreams() {
+  const auto fill = [](int fd, int how) {
+    if (fcntl(fd, F_GETFD) < 0) static_cast<void>(open("/dev/null", how));
+  };
+  fill(STDIN_FILENO, O_RDONLY);
+  fill(STDOUT_FILENO, O_RDONLY);
+  fill(STDERR_FILENO, O_RDWR);
+}
+
 int Main(const std::vector<std::string>& arguments) {
   const Result<CommandLine> line = ParseCommandLine(arguments);
   if (!line.ok()) {
@@ -161,6 +174,7 @@ int Main(const std::vector<std::string>& arguments) {
 }  // namespace gauntlet
 
 int main(int argc, char** argv) {
+  gauntlet::FillStandardStreams();
   gauntlet::HoldSignals();
   return gauntlet::Main(std::vector<std::string>(argv + 1, argv + argc));
 }

@@ -62,8 +62,9 @@ void AddNoticeFlags(Flags& flags, PreemptionOptions& told) {
   flags.Value({"--notice-every", "TIME", "how often both are looked at (1s)"},
               ReadPeriod(told.poll_every));
   flags.Value({"--notice-signal", "NAME",
-               "a notice too, beside SIGTERM and SIGINT: SIGHUP, SIGQUIT, "
-               "SIGUSR1, SIGUSR2, SIGXCPU or SIGPWR"},
+               "a notice too, beside SIGTERM, SIGINT and SIGHUP: SIGQUIT, "
+               "SIGUSR1, SIGUSR2, SIGXCPU or SIGPWR; SIGHUP even where it "
+               "is ignored"},
               ReadSignal(told.signal));
 }
 

@@ -1,14 +1,18 @@
 #include "harness/cli/run_command.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "engine/digest.h"
+#include "engine/real/descriptor.h"
 #include "engine/real/posix_storage.h"
 #include "engine/real/real_host.h"
 #include "harness/cli/demo_scenarios.h"
@@ -22,6 +26,7 @@
 #include "reports/counted.h"
 #include "reports/junit.h"
 #include "reports/terminal.h"
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 
@@ -31,6 +36,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kThisProgram = "/proc/self/exe";
+// Why a case has no verdict.
+constexpr std::string_view kInterrupted = "interrupted before it was over";
 
 struct Loaded {
   std::vector<Case> cases;
@@ -204,6 +211,16 @@ Status LinkLatest(const fs::path& runs, const std::string& id) {
   return IoError(fmt::format("{}/latest: {}", runs.string(), error.message()));
 }
 
+// Before the cases run, not after.
+Status CheckCanBeWritten(const std::string& junit_file) {
+  if (junit_file.empty()) return OkStatus();
+  const Descriptor file(
+      open(junit_file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
+  if (file.get() >= 0) return OkStatus();
+  return IoError(
+      fmt::format("--junit: {}: {}", junit_file, std::strerror(errno)));
+}
+
 int ExitCodeFor(const RunResult& result, const RunCommand& command) {
   const int code = ExitCodeOf(result);
   if (code == 0 && command.strict && CountVerdicts(result).skipped > 0) {
@@ -232,11 +249,12 @@ class Runner {
                                                                 : Colour::kOn) {
   }
 
-  Result<int> Run(uint64_t scenarios, const std::vector<SuiteItem>& items) {
+  // `directory` is the run's own.
+  Result<int> Run(uint64_t scenarios, const std::vector<SuiteItem>& items,
+                  const fs::path& directory) {
     RunResult result = {
         .seed = command_.seed, .build = BuildId(), .scenarios = scenarios};
-    ASSIGN_OR_RETURN(const fs::path runs, Absolute(command_.runs_directory));
-    ASSIGN_OR_RETURN(const fs::path directory, MakeRunDirectory(runs));
+    const fs::path runs = directory.parent_path();
     result.run = directory.filename().string();
     if (text_) {
       fmt::print(console_.out, "{}, {}, run {}\n",
@@ -260,12 +278,15 @@ class Runner {
     result.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
             .count();
+    const size_t ran = result.cases.size();
+    const bool interrupted = host_.TerminationNotices() > 0;
+    if (interrupted) AddThoseLeft(items, result.cases);
     Conclude(result);
     RETURN_IF_ERROR(SaveResult(result, directory, command_.junit_file));
     RETURN_IF_ERROR(LinkLatest(runs, result.run));
-    if (host_.TerminationNotices() == 0) return ExitCodeFor(result, command_);
+    if (!interrupted) return ExitCodeFor(result, command_);
     fmt::print(console_.err, "gauntlet run: interrupted after {} of {} cases\n",
-               result.cases.size(), items.size());
+               ran, items.size());
     return static_cast<int>(ExitCode::kInterrupted);
   }
 
@@ -288,6 +309,25 @@ class Runner {
     return std::min<size_t>(width, 48);
   }
 
+  // What an interruption left has no verdict: --last-failed takes it up.
+  static void AddThoseLeft(const std::vector<SuiteItem>& items,
+                           std::vector<CaseResult>& cases) {
+    std::set<std::pair<std::string, std::string>> ran;
+    for (const CaseResult& one : cases) ran.emplace(one.name, one.world);
+    for (const SuiteItem& item : items) {
+      const char* const world =
+          item.world == WorldKind::kSimulated ? "sim" : "real";
+      if (ran.contains({item.one.name, world})) continue;
+      cases.push_back({.name = item.one.name,
+                       .scenario = item.one.scenario,
+                       .file = item.one.file,
+                       .line = item.one.line,
+                       .world = world,
+                       .verdict = {.kind = VerdictKind::kError,
+                                   .reason = std::string(kInterrupted)}});
+    }
+  }
+
   void Show(const CaseResult& one, size_t width) {
     if (!text_) return;
     console_.out << RenderCaseLine(one, width, colour_) << std::flush;
@@ -299,6 +339,7 @@ class Runner {
       return;
     }
     for (const CaseResult& one : result.cases) {
+      if (one.verdict.reason == kInterrupted) continue;
       if (one.verdict.kind == VerdictKind::kFail ||
           one.verdict.kind == VerdictKind::kError) {
         console_.out << '\n' << RenderFailure(one, colour_);
@@ -329,8 +370,11 @@ Result<int> LoadAndRun(const RunCommand& command, Console& console) {
     return static_cast<int>(ExitCode::kNothingSelected);
   }
   RETURN_IF_ERROR(CheckNames(items));
+  RETURN_IF_ERROR(CheckCanBeWritten(command.junit_file));
+  ASSIGN_OR_RETURN(const fs::path runs, Absolute(command.runs_directory));
+  ASSIGN_OR_RETURN(const fs::path directory, MakeRunDirectory(runs));
   const Result<int> code =
-      Runner(command, console).Run(loaded.scenarios, items);
+      Runner(command, console).Run(loaded.scenarios, items, directory);
   if (code.ok()) return code;
   fmt::print(console.err, "gauntlet run: {}\n", code.status().message());
   return static_cast<int>(ExitCode::kNoVerdict);

@@ -47,8 +47,10 @@ Result<std::unique_ptr<ProgressReporter>> OpenReporter(int fd) {
   return std::unique_ptr<ProgressReporter>(std::move(notices));
 }
 
-// Returns only with what kept the worker from beginning.
-Status Work(const WorkerCommand& command, RealWorld& real, Console& console) {
+// Returns only with what kept the worker from beginning; `told`: whether its
+// launcher was told of it.
+Status Work(const WorkerCommand& command, RealWorld& real, Console& console,
+            bool& told) {
   ASSIGN_OR_RETURN(const TrainOptions options,
                    ReadOptions(real.storage, command.options_file));
   if (!options.preemption.signal.empty()) {
@@ -76,6 +78,7 @@ Status Work(const WorkerCommand& command, RealWorld& real, Console& console) {
                       .on_formed = {},
                       .on_end = on_end});
   reporter->Progress({.failure = status.message()});
+  told = command.notices_fd >= 0;
   return status;
 }
 
@@ -84,9 +87,11 @@ Status Work(const WorkerCommand& command, RealWorld& real, Console& console) {
 int RunWorkerProcess(const WorkerCommand& command, Console& console) {
   InstallSignalHandlers();
   RealWorld real;
-  const Status status = Work(command, real, console);
-  // Also where a launcher listens: it may not have heard.
-  fmt::print(console.err, "gauntlet worker: {}\n", status.message());
+  bool told = false;
+  const Status status = Work(command, real, console, told);
+  if (!told) {
+    fmt::print(console.err, "gauntlet worker: {}\n", status.message());
+  }
   return static_cast<int>(WorkerExit::kBadInput);
 }
 

@@ -130,7 +130,7 @@ Result<CrashWindowLog> LogOfSave(const RunInputs& inputs, uint64_t save) {
   const size_t saves = run.saves.size();
   const auto keep = static_cast<size_t>(inputs.plan.train.checkpoint.keep);
   if (saves == 0 || save > saves) {
-    return FailedPrecondition(fmt::format(
+    return InvalidArgument(fmt::format(
         "crash states: expected a run of at least {} saves, found {}",
         std::max<uint64_t>(save, 1), saves));
   }
@@ -146,7 +146,7 @@ Result<CrashWindowLog> LogOfRecovery(const RunInputs& inputs) {
   const auto first = std::ranges::find(
       plain.events, RecordKind::kSaveAcknowledged, &RecordEvent::kind);
   if (first == plain.events.end() || plain.saves.size() < 2) {
-    return FailedPrecondition(fmt::format(
+    return InvalidArgument(fmt::format(
         "crash states of a recovery: expected a run of at least 2 saves, found "
         "{}",
         plain.saves.size()));

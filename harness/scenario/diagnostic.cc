@@ -74,6 +74,15 @@ std::string Printable(std::string_view text) {
 std::string NearestName(std::string_view mistyped,
                         const std::vector<std::string>& names) {
   if (mistyped.size() > 100) return "";
+  const auto begins = [mistyped](const std::string& name) {
+    return name.starts_with(mistyped);
+  };
+  // Cut short.
+  constexpr size_t kTelling = 3;
+  if (mistyped.size() >= kTelling &&
+      std::ranges::count_if(names, begins) == 1) {
+    return *std::ranges::find_if(names, begins);
+  }
   std::string nearest;
   size_t best = mistyped.size() / 3 + 2;
   for (const std::string& name : names) {

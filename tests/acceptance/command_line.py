@@ -3,11 +3,13 @@
 Each case is a command line of a person, and what they may expect of it.
 """
 
+import fcntl
 import json
 import os
 import resource
 import subprocess
 import sys
+import time
 
 from observed_training import (Cases, DEADLINE_S, expect, expect_equal, parser)
 
@@ -200,12 +202,115 @@ def memory_that_runs_out_is_said(run):
         return
     done = limited("train", "--preset", "cnn", "--batch", "4096",
                    "--max-restarts", "0", "--no-progress")
-    expect_equal(f"exit code ({done.stderr})", done.returncode, 1)
+    expect_equal(f"exit code ({done.stderr})", done.returncode, 75)
     expect("gauntlet: out of memory\n" in done.stderr, done.stderr)
     expect("the disk or memory failed" in done.stderr, done.stderr)
 
 
+def closed_streams_stay_closed(run):
+    """What is opened next does not take their place."""
+    def closed(which, *arguments):
+        return subprocess.run(
+            ["sh", "-c", f'"$@" {which}', "-", run.program,
+             *map(str, arguments)], cwd=run.directory, text=True,
+            stdin=subprocess.DEVNULL, capture_output=True, check=False,
+            timeout=DEADLINE_S)
+
+    for which in ("2>&-", "<&- 2>&-"):
+        done = closed(which, "train", *SMALL, "--ckpt", "ckpt" + which[0],
+                      "--workers", 2, "--json")
+        expect_equal(f"exit code with {which}", done.returncode, 0)
+        expect_equal("status", json.loads(done.stdout)["status"], "done")
+    done = closed(">&-", "train", *SMALL[:4], "--no-progress")
+    expect_equal(f"exit code ({done.stderr})", done.returncode, 3)
+    expect("standard output cannot be written" in done.stderr, done.stderr)
+
+
+def who_does_not_restart_says_start_again(run):
+    """75 as in a cluster: a scheduler may start it again."""
+    (run.directory / "p.json").write_text(CRASH_OF_ANY_LIFE)
+    for never in (("--restart", "none"), ("--max-restarts", 0)):
+        done = gauntlet(run, "train", *SMALL[:4], *never, "--plan", "p.json",
+                        "--no-progress")
+        expect_equal(f"exit code of {never} ({done.stderr})",
+                     done.returncode, 75)
+
+
+def a_store_in_use_is_for_later(run):
+    (run.directory / "ckpt").mkdir()
+    with open(run.directory / "ckpt" / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = gauntlet(run, "train", *SMALL, "--ckpt", "ckpt",
+                        "--no-progress")
+    expect_equal(f"exit code ({done.stderr})", done.returncode, 75)
+    expect("in use by another run" in done.stderr, done.stderr)
+
+
+def print_cluster_refuses_what_train_refuses(run):
+    torchrun = {"RANK": "0", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1",
+                "MASTER_PORT": "1"}
+    says_one_line(run, 2, "--workers 2 starts workers here", "train",
+                  "--workers", 2, "--print-cluster", environment=torchrun)
+
+
+def a_diff_is_of_two_checkpoints(run):
+    done = gauntlet(run, "train", *SMALL, "--ckpt", "ckpt", "--no-progress")
+    expect_equal(f"exit code ({done.stderr})", done.returncode, 0)
+    says_one_line(run, 2, "expected a checkpoint, found a store; name one, "
+                  "such as ckpt/step-", "ckpt", "diff", "ckpt", "ckpt")
+
+
+def an_empty_store_is_sound(run):
+    (run.directory / "ckpt").mkdir()
+    (run.directory / "ckpt" / "gen-000001").write_text("")
+    done = gauntlet(run, "ckpt", "verify", "ckpt")
+    expect_equal(f"exit code ({done.stderr})", done.returncode, 0)
+    expect("a run begins anew" in done.stdout, done.stdout)
+
+
+def an_interrupted_run_of_scenarios_is_not_whole(run):
+    """What it left has no verdict, and is taken up by --last-failed."""
+    scenarios = run.directory / "scenarios"
+    scenarios.mkdir()
+    for name, hold in (("first", "20s"), ("second", "1ms")):
+        (scenarios / f"{name}.yaml").write_text(
+            "schema: gauntlet/v1\n"
+            f"name: {name}\nuse: tiny\n"
+            "job: {epochs: 1, replicas: 1}\n"
+            "cluster: {workers: 1}\n"
+            "faults:\n"
+            "  - id: wait\n"
+            "    at: {worker: 0, point: step.begin, step: 2}\n"
+            "    do: slow\n"
+            f"    with: {{latency: {hold}}}\n"
+            "expect: {outcome: completes}\n")
+    run_all = ("run", "scenarios", "--world", "real", "--runs", "runs")
+    interrupted = subprocess.Popen(
+        [run.program, *run_all, "--json"], cwd=run.directory,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True)
+    time.sleep(3)
+    interrupted.terminate()
+    said, errors = interrupted.communicate(timeout=DEADLINE_S)
+    expect_equal(f"exit code ({errors})", interrupted.returncode, 130)
+    expect_equal("reasons", [one["reason"] for one in json.loads(said)["cases"]],
+                 ["interrupted before it was over"] * 2)
+    junit = (run.directory / "runs/latest/junit.xml").read_text()
+    expect('tests="2" failures="0" errors="2"' in junit, junit[:300])
+    done = gauntlet(run, *run_all, "--last-failed", "-k", "second")
+    expect_equal(f"exit code ({done.stdout})", done.returncode, 0)
+    says_one_line(run, 2, "--junit: none/j.xml: No such file", *run_all,
+                  "--junit", "none/j.xml")
+
+
 CHECKS = (
+    closed_streams_stay_closed,
+    who_does_not_restart_says_start_again,
+    a_store_in_use_is_for_later,
+    print_cluster_refuses_what_train_refuses,
+    a_diff_is_of_two_checkpoints,
+    an_empty_store_is_sound,
+    an_interrupted_run_of_scenarios_is_not_whole,
     a_store_is_a_directory,
     memory_that_runs_out_is_said,
     workers_and_a_cluster_are_one_too_many,

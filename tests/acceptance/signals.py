@@ -221,6 +221,7 @@ def cases_of(signals, round_, options):
 
     yield case("term-launcher", signals.notice, "launcher", signal.SIGTERM)
     yield case("int-launcher", signals.notice, "launcher", signal.SIGINT)
+    yield case("hup-launcher", signals.notice, "launcher", signal.SIGHUP)
     for worker in range(WORKERS):
         yield case(f"term-worker-{worker}", signals.notice,
                    f"worker {worker}", signal.SIGTERM)

@@ -206,7 +206,7 @@ TEST_F(LauncherTest, WithoutAPolicyALossIsTheEnd) {
   options_.restart = RestartPolicy::kNone;
   const LaunchEnd end =
       Launched([](const WorkerSpec&) { return Script{.exit = 70}; });
-  EXPECT_EQ(end.exit_code, 1);
+  EXPECT_EQ(end.exit_code, 75);
   EXPECT_EQ(end.restarts, 0);
   EXPECT_THAT(end.reason, HasSubstr("exited with code 70"));
 }
@@ -473,7 +473,7 @@ TEST_F(LauncherTest, ADirectoryThatAnotherRunHoldsIsRefused) {
          return 0;
        }});
   const LaunchEnd end = Launched(Done);
-  EXPECT_EQ(end.exit_code, 1);
+  EXPECT_EQ(end.exit_code, 75);
   EXPECT_EQ(end.reason, "/ckpt: in use by another run (its lock is held)");
   EXPECT_THAT(lives_, IsEmpty());
 }

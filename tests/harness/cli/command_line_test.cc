@@ -299,7 +299,8 @@ TEST(CommandLineTest, AMistakeIsOneLineThatNamesIt) {
        "train: --plan-state: expected --plan FILE beside it"},
       {{"evaluate"}, "evaluate: --ckpt: missing"},
       {{"evaluate", "--ckpt", "d", "--every", "soon"},
-       "evaluate: --every: expected a time such as 60s, 10m, 1h, found "
+       "evaluate: --every: expected a time such as 60s, 10m, 1h, up to 24h, "
+       "found "
        "'soon'"},
       {{"evaluate", "--ckpt", "d", "--once", "--every", "9s"},
        "evaluate: --every: expected no --once beside it"},

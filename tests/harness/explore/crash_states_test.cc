@@ -240,10 +240,10 @@ TEST(CrashStatesTest, ARunWithoutTheSaveIsRefused) {
   References references("", "test");
   Case one = SaveCase(4);
   EXPECT_EQ(ExploreCrashStates(one, references, {.save = 100}).status().code(),
-            Code::kFailedPrecondition);
+            Code::kInvalidArgument);
   one.train.checkpoint.trigger.unit = SaveUnit::kNone;
   EXPECT_EQ(ExploreCrashStates(one, references, {}).status().code(),
-            Code::kFailedPrecondition);
+            Code::kInvalidArgument);
 }
 
 }  // namespace
