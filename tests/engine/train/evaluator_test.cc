@@ -186,7 +186,8 @@ TEST(EvaluatorTest, WhereOneCheckpointIsKeptItSaysWhatItStillFinds) {
     EXPECT_EQ(both.heard.evaluations.back().step, kSteps);
     ExpectAsTheRunSays(both.run, both.heard);
     EXPECT_THAT(both.heard.warnings,
-                ElementsAre("waiting for /ckpt: no checkpoint there yet")) << seed;
+                ElementsAre("waiting for /ckpt: no checkpoint there yet"))
+        << seed;
     passed_over += kSteps - both.heard.evaluations.size();
   }
   EXPECT_GT(passed_over, 0u);
