@@ -15,15 +15,12 @@ namespace {
 static_assert(std::endian::native == std::endian::little,
               "tensor bytes and digests are little-endian");
 
-size_t BlocksOf(const TensorView& tensor) {
-  return (tensor.bytes.size() + kDigestBlockBytes - 1) / kDigestBlockBytes;
-}
-
 // Size of the tensor's entry in the list that the digest of a state is over:
 // size and text of the name, the type, number and sizes of the dimensions, the
 // number of bytes, the digests of the blocks.
 size_t EntryBytes(const TensorView& tensor) {
-  return sizeof(uint64_t) * (3 + tensor.shape.size() + 2 * BlocksOf(tensor)) +
+  return sizeof(uint64_t) * (3 + tensor.shape.size() +
+                             2 * DigestBlocksOf(tensor.bytes.size())) +
          tensor.name.size() + 1;
 }
 
@@ -101,7 +98,8 @@ Digest StateDigester::Compute(std::span<const TensorView> tensors,
       PutBlockDigests(tensors[i], to);
       continue;
     }
-    CHECK(elsewhere[i].size() == BlocksOf(tensors[i]), "one for each block");
+    CHECK(elsewhere[i].size() == DigestBlocksOf(tensors[i].bytes.size()),
+          "one for each block");
     for (const Digest& digest : elsewhere[i]) to = PutDigest(digest, to);
   }
   return DigestOf(list_);
@@ -118,7 +116,7 @@ void StateDigester::Describe(std::span<const TensorView> tensors) {
     to = PutDescription(tensor, to);
     entries_.push_back({.bytes = tensor.bytes.size(),
                         .digests_at = static_cast<size_t>(to - list_.data())});
-    to += 2 * sizeof(uint64_t) * BlocksOf(tensor);
+    to += 2 * sizeof(uint64_t) * DigestBlocksOf(tensor.bytes.size());
   }
 }
 

@@ -20,6 +20,9 @@
 namespace gauntlet {
 
 inline constexpr size_t kDigestBlockBytes = size_t{64} << 10;
+constexpr size_t DigestBlocksOf(size_t bytes) {
+  return (bytes + kDigestBlockBytes - 1) / kDigestBlockBytes;
+}
 
 // The order of the tensors given does not matter. REQUIRES: names differ, bytes
 // are those of dtype and shape.

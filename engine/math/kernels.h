@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/float_digest.h"
 #include "engine/math/memory.h"
 #include "engine/numerics_convolution.h"
 #include "engine/status.h"
@@ -83,7 +84,8 @@ struct LossArgs {
   std::span<float> gradients;
 };
 
-inline constexpr size_t kMaxShortDigestFloats = 60;
+inline constexpr size_t kMaxShortDigestFloats =
+    kMaxShortDigestBytes / sizeof(float);
 
 // Arrays lie in memory(), also those of a few numbers; what is returned does
 // not. Safe from one task at a time (it may own threads). Cheap to make with

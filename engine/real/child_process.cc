@@ -76,10 +76,14 @@ struct Preparation {
 
 // REQUIRES: all are blocked: none meets a handler of the parent's here, or the
 // default before the program has begun.
+// But for a SIGHUP that is ignored: what nohup begins with has children too.
 void ResetSignals(const sigset_t& blocked) {
+  struct sigaction hangup = {};
+  sigaction(SIGHUP, nullptr, &hangup);
   struct sigaction action = {};
   action.sa_handler = SIG_DFL;
   for (int signal = 1; signal < NSIG; ++signal) {
+    if (signal == SIGHUP && hangup.sa_handler == SIG_IGN) continue;
     sigaction(signal, &action, nullptr);  // fails for those that cannot change
   }
   sigprocmask(SIG_SETMASK, &blocked, nullptr);

@@ -19,10 +19,10 @@ sigset_t SignalsThatMayBeNotices();
 // it is known what they mean, and none of them ends the process before that.
 void HoldSignals();
 
-// Once and before a thread starts: from then on SIGTERM and SIGINT are
-// termination notices, also those that were held, and a write to a broken pipe
-// or past the file size limit is an error of that write instead of the end of
-// the process.
+// Once and before a thread starts: from then on SIGTERM, SIGINT and (unless it
+// is ignored) SIGHUP are termination notices, also those that were held, and a
+// write to a broken pipe or past the file size limit is an error of that write
+// instead of the end of the process.
 void InstallSignalHandlers();
 
 // Makes one more signal a notice: one of NoticeSignals(). REQUIRES: it is.

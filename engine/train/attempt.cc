@@ -132,8 +132,8 @@ void Attempt::TakeProgress(int worker, const WorkerProgress& progress) {
     ExpectChief(progress.patience);
   } else if (progress.meeting) {
     launch_.budget.Reached(progress.step);
-    regroup_.Meets(worker, *progress.meeting, now);
-    if (progress.silent_rank) NoteSilence(*progress.silent_rank);
+    regroup_.Meets(worker, *progress.meeting, MemberOf(progress.silent_rank),
+                   now);
     // Nobody else is to come.
     if (!MayRegroup()) GiveThemUntil(options_.survivors_grace);
   } else if (progress.saving) {
@@ -153,9 +153,11 @@ void Attempt::TakeProgress(int worker, const WorkerProgress& progress) {
   }
 }
 
-void Attempt::NoteSilence(int rank) {
-  if (rank < 0 || static_cast<size_t>(rank) >= members_.size()) return;
-  regroup_.Silent(members_[static_cast<size_t>(rank)], world_.clock.Now());
+std::optional<int> Attempt::MemberOf(std::optional<int> rank) const {
+  if (!rank || *rank < 0 || static_cast<size_t>(*rank) >= members_.size()) {
+    return std::nullopt;
+  }
+  return members_[static_cast<size_t>(*rank)];
 }
 
 void Attempt::TakeExit(int worker, const WorkerExited& exited) {
@@ -208,8 +210,11 @@ bool Attempt::AnyRuns() const {
 
 void Attempt::TendRegroup(Time now) {
   if (!MayRegroup() || !regroup_.is_open()) return;
-  for (const int worker : regroup_.Overdue(now)) {
-    if (!put_down_[worker]) Kill(worker);
+  // Nobody is judged by what waits to be read.
+  if (heard_all_) {
+    for (const int worker : regroup_.Overdue(now)) {
+      if (!put_down_[worker]) Kill(worker);
+    }
   }
   if (regroup_.is_news() && regroup_.IsComplete()) NoteRegroup();
   if (ending_ || !AnyRuns() || regroup_.is_news() || regroup_.dead().empty() ||
@@ -259,6 +264,7 @@ void Attempt::Attend() {
     TendRegroup(now);
     const std::optional<WorkerNotice> notice =
         processes_.Next(std::min(now + kLookForNoticeEvery, kill_at_));
+    heard_all_ = !notice;
     if (notice) Take(*notice);
   }
 }

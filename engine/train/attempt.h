@@ -46,7 +46,7 @@ class Attempt {
   void GiveThemUntil(Duration grace);
   void Take(const WorkerNotice& notice);
   void TakeProgress(int worker, const WorkerProgress& progress);
-  void NoteSilence(int rank);
+  std::optional<int> MemberOf(std::optional<int> rank) const;
   void TakeExit(int worker, const WorkerExited& exited);
   bool AnyRuns() const;
   bool MayDoWithoutWhoFails() const;
@@ -75,6 +75,7 @@ class Attempt {
   std::string ended_by_;  // why, where that is known
   std::optional<TrainResult> result_;
   Time kill_at_ = kNever;
+  bool heard_all_ = false;  // that was said so far
   Duration patience_{0};    // with the chief, as it said last
   Time hangs_at_ = kNever;  // the chief, if it says nothing until then
   std::string hang_;        // what was found then

@@ -42,6 +42,7 @@ void Evaluator::NoteWhatIsThere(const StoreScan& scan) {
   const bool there = scan.highest_claim > 0 || !scan.checkpoints.empty();
   deleted_ = seen_ && !there;
   seen_ = seen_ || there;
+  has_none_ = scan.checkpoints.empty();
 }
 
 bool Evaluator::IsNew(const ScannedCheckpoint& checkpoint) const {
@@ -114,6 +115,7 @@ Result<std::optional<Evaluation>> Evaluator::EvaluateNext() {
   if (!scan.ok()) {
     const bool missing = scan.status().code() == Code::kNotFound;
     deleted_ = seen_ && missing;
+    has_none_ = missing;
     if (!missing) Warn(scan.status().message());
     return std::optional<Evaluation>();
   }
@@ -147,7 +149,7 @@ Result<EvaluatorEnd> RunEvaluator(World& world, Evaluator& evaluator,
     if (loop.looks == EvaluatorLoop::Looks::kOnce) {
       return EvaluatorEnd::kLookedOnce;
     }
-    if (!evaluator.seen() && !waits) {
+    if (evaluator.has_none() && !waits) {
       reporter.Warn(fmt::format("waiting for {}: no checkpoint there yet",
                                 evaluator.directory()));
       waits = true;

@@ -68,8 +68,8 @@ class Evaluator {
 
   const std::string& directory() const { return source_.directory; }
 
-  // Whether a call found a store there, with a claim or a checkpoint.
-  bool seen() const { return seen_; }
+  // The last call found that there is no checkpoint.
+  bool has_none() const { return has_none_; }
   // The last call found the store, which was there before, gone: its run is
   // finished.
   bool store_deleted() const { return deleted_; }
@@ -100,6 +100,7 @@ class Evaluator {
   std::vector<std::string> warnings_;
   bool seen_ = false;
   bool deleted_ = false;
+  bool has_none_ = false;
 };
 
 enum class EvaluatorEnd : uint8_t {

@@ -23,12 +23,6 @@ LaunchEnd Failed(std::string reason) {
           .reason = std::move(reason)};
 }
 
-// Nobody here starts it again, and another start may mend it.
-LaunchEnd NotNow(std::string reason) {
-  return {.exit_code = static_cast<int>(WorkerExit::kLostWorker),
-          .reason = std::move(reason)};
-}
-
 bool NeverRestarts(const LauncherOptions& options) {
   return options.restart == RestartPolicy::kNone || options.max_restarts == 0;
 }
@@ -59,9 +53,12 @@ LaunchEnd RunLives(LaunchState& launch) {
     if (std::optional<LaunchEnd> end = attempt.Conclude()) return *end;
     const std::string reason = attempt.WhyItEnded();
     if (!launch.CountRestart(reason)) {
-      if (NeverRestarts(launch.options)) return NotNow(reason);
-      return Failed(
+      LaunchEnd end = Failed(
           fmt::format("{}; gave up after {}", reason, launch.why_give_up));
+      if (NeverRestarts(launch.options)) {
+        end.exit_code = static_cast<int>(launch.options.without_restarts);
+      }
+      return end;
     }
     if (PauseUnlessTold(launch, sources)) {
       launch.budget.TakeBack();
@@ -76,8 +73,10 @@ LaunchEnd RunLocked(LaunchState& launch) {
   const std::string& directory = launch.options.checkpoint_directory;
   const Result<std::unique_ptr<FileLock>> lock =
       LockStore(launch.world, directory, kLockPatience);
+  // Whoever has it may be about to end.
   if (lock.status().code() == Code::kFailedPrecondition) {
-    return NotNow(lock.status().message());
+    return {.exit_code = static_cast<int>(WorkerExit::kLostWorker),
+            .reason = lock.status().message()};
   }
   if (!lock.ok()) return Failed(lock.status().message());
   if (!directory.empty()) {

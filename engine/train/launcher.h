@@ -22,6 +22,9 @@ struct LauncherOptions {
   std::vector<int> workers_by_life;
   RestartPolicy restart = RestartPolicy::kWholeJob;
   int max_restarts = 100;
+  // How a loss ends that may not be followed by any restart: the job has
+  // failed, unless somebody else may start it again.
+  WorkerExit without_restarts = WorkerExit::kFailed;
   // Lives in a row that may come no further than earlier ones did.
   int max_fruitless = 10;
   // Doubles with each restart that follows a fruitless life, up to the maximum.

@@ -192,8 +192,7 @@ Status PrepareExport(Storage& storage, const std::string& directory) {
     return storage.Remove(place.written, FileKind::kDirectory);
   }();
   if (tried.ok()) return tried;
-  return InvalidArgument(
-      fmt::format("export to {}: {}", directory, tried.message()));
+  return InvalidArgument("export: " + tried.message());
 }
 
 Status ExportModel(World& world, const std::string& directory,

@@ -100,7 +100,7 @@ struct ClusterOptions {
   CollectiveChoice collective = CollectiveChoice::kAuto;
 };
 
-// What a worker takes for a notice beside SIGTERM and SIGINT.
+// What a worker takes for a notice beside SIGTERM, SIGINT and SIGHUP.
 struct PreemptionOptions {
   // From a notice until the process is killed. Training goes on while that is
   // enough for a save; 0: it saves and leaves at once.

@@ -18,7 +18,10 @@ void Regroup::Begin(std::vector<int> members) {
 }
 
 void Regroup::Open(Time now) {
-  if (!open_) meeting_.clear();
+  if (!open_) {
+    meeting_.clear();
+    silent_since_.clear();
+  }
   open_ = true;
   news_ = true;
   opened_at_ = now;
@@ -33,7 +36,8 @@ void Regroup::Died(int worker, Time now) {
   dead_.insert(worker);
 }
 
-void Regroup::Meets(int worker, uint64_t left, Time now) {
+void Regroup::Meets(int worker, uint64_t left, std::optional<int> silent,
+                    Time now) {
   if (!open_) {
     if (left < formed_) return;
     Open(now);
@@ -41,11 +45,20 @@ void Regroup::Meets(int worker, uint64_t left, Time now) {
   meeting_.insert(worker);
   saves_until_.erase(worker);
   silent_since_.erase(worker);
+  if (!silent || meeting_.contains(*silent)) return;
+  saves_until_.erase(*silent);
+  silent_since_.try_emplace(*silent, now);
 }
 
-void Regroup::Silent(int worker, Time now) {
+// Who says anything does not stand still any more.
+void Regroup::Saves(int worker, Time until) {
+  saves_until_[worker] = until;
+  silent_since_.erase(worker);
+}
+
+void Regroup::Saved(int worker) {
   saves_until_.erase(worker);
-  silent_since_.try_emplace(worker, now);
+  silent_since_.erase(worker);
 }
 
 void Regroup::Started(int worker) {

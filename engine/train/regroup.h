@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -33,13 +34,13 @@ class Regroup {
   // Signs, in the order they come. A word of meeting by a worker that left a
   // generation before the one that has formed is old news.
   void Died(int worker, Time now);
-  void Meets(int worker, uint64_t left, Time now);
+  // `silent`: whom it did not even hear to beat, if that was why it left: who
+  // stands still, in a save or not.
+  void Meets(int worker, uint64_t left, std::optional<int> silent, Time now);
   void Formed(uint64_t generation, Time now);
   // Is in a save until then at the latest, or through with it.
-  void Saves(int worker, Time until) { saves_until_[worker] = until; }
-  void Saved(int worker) { saves_until_.erase(worker); }
-  // Was not even heard to beat: it stands still, in a save or not.
-  void Silent(int worker, Time now);
+  void Saves(int worker, Time until);
+  void Saved(int worker);
 
   // Was started again, and is about to meet the others.
   void Started(int worker);

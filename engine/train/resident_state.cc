@@ -1,5 +1,7 @@
 #include "engine/train/resident_state.h"
 
+#include <functional>
+
 #include "engine/float_digest.h"
 
 namespace gauntlet {
@@ -7,8 +9,8 @@ namespace {
 
 constexpr size_t kBlockFloats = kDigestBlockBytes / sizeof(float);
 
-size_t BlocksOf(std::span<const float> floats) {
-  return (floats.size() + kBlockFloats - 1) / kBlockFloats;
+size_t NumbersOf(std::span<const float> blocks) {
+  return 2 * DigestBlocksOf(blocks.size_bytes());
 }
 
 }  // namespace
@@ -75,10 +77,12 @@ Status ResidentState::Check() const {
 
 std::span<const float> ResidentState::There(
     std::span<const std::byte> here) const {
+  if (here.empty()) return {};
   for (size_t i = 0; i < here_.size(); ++i) {
     const std::span<const std::byte> array = std::as_bytes(here_[i]);
-    if (here.empty() || here.data() < array.data() ||
-        here.data() >= array.data() + array.size()) {
+    const std::less<const std::byte*> before;
+    if (before(here.data(), array.data()) ||
+        !before(here.data(), array.data() + array.size())) {
       continue;
     }
     return std::span<const float>(there_[i]).subspan(
@@ -88,57 +92,61 @@ std::span<const float> ResidentState::There(
   return {};
 }
 
-ResidentState::Digested ResidentState::Split(std::span<const float> there) {
+ResidentState::Digested ResidentState::Split(const TensorView& tensor) const {
+  const std::span<const float> there = There(tensor.bytes);
   const size_t last = there.size() % kBlockFloats;
   const size_t rest = last <= kMaxShortDigestFloats ? last : 0;
   return {.blocks = there.first(there.size() - rest), .rest = there.last(rest)};
 }
 
-Result<std::vector<BlockDigests>> ResidentState::DigestsOf(
-    std::span<const TensorView> tensors) {
-  std::vector<BlockDigests> of_tensors(tensors.size());
-  if (on_host() || !newest_there_) return of_tensors;
-  size_t digests = 0;
+Result<ResidentState::Taken> ResidentState::Take(
+    std::span<const Digested> tensors) {
+  size_t numbers = 0;
   size_t rests = 0;
-  for (const TensorView& tensor : tensors) {
-    const Digested parts = Split(There(tensor.bytes));
-    digests += 2 * BlocksOf(parts.blocks);
+  for (const Digested& parts : tensors) {
+    numbers += NumbersOf(parts.blocks);
     rests += parts.rest.size();
   }
-  digests_.Resize(digests);
+  digests_.Resize(numbers);
   rests_.Resize(rests);
   std::span<uint64_t> to = digests_.span();
   std::span<float> rest_to = rests_.span();
-  for (const TensorView& tensor : tensors) {
-    const Digested parts = Split(There(tensor.bytes));
-    const size_t numbers = 2 * BlocksOf(parts.blocks);
-    if (numbers > 0) {
-      kernels_.DigestBlocks(parts.blocks, kBlockFloats, to.first(numbers));
+  for (const Digested& parts : tensors) {
+    const size_t count = NumbersOf(parts.blocks);
+    if (count > 0) {
+      kernels_.DigestBlocks(parts.blocks, kBlockFloats, to.first(count));
     }
     memory_.Copy(rest_to.data(), parts.rest.data(), parts.rest.size_bytes());
-    to = to.subspan(numbers);
+    to = to.subspan(count);
     rest_to = rest_to.subspan(parts.rest.size());
   }
-  std::vector<uint64_t> halves(digests);
-  memory_.Download(halves.data(), digests_.span().data(),
-                   digests * sizeof(uint64_t));
-  std::vector<float> short_ones(rests);
-  memory_.Download(short_ones.data(), rests_.span().data(),
-                   rests * sizeof(float));
+  Taken taken = {.halves = std::vector<uint64_t>(numbers),
+                 .rests = std::vector<float>(rests)};
+  FetchInto(memory_, digests_.span(), std::span(taken.halves));
+  FetchInto(memory_, rests_.span(), std::span(taken.rests));
   RETURN_IF_ERROR(Check());
-  auto half = halves.begin();
-  std::span<const float> short_one = short_ones;
+  return taken;
+}
+
+Result<std::vector<BlockDigests>> ResidentState::DigestsOf(
+    std::span<const TensorView> tensors) {
+  std::vector<BlockDigests> digests(tensors.size());
+  if (on_host() || !newest_there_) return digests;
+  std::vector<Digested> parts;
+  for (const TensorView& tensor : tensors) parts.push_back(Split(tensor));
+  ASSIGN_OR_RETURN(const Taken taken, Take(parts));
+  auto half = taken.halves.begin();
+  std::span<const float> rests = taken.rests;
   for (size_t i = 0; i < tensors.size(); ++i) {
-    const Digested parts = Split(There(tensors[i].bytes));
-    for (size_t n = BlocksOf(parts.blocks); n > 0; --n, half += 2) {
-      of_tensors[i].push_back({.high = half[1], .low = half[0]});
+    for (size_t n = NumbersOf(parts[i].blocks); n > 0; n -= 2, half += 2) {
+      digests[i].push_back({.high = half[1], .low = half[0]});
     }
-    if (parts.rest.empty()) continue;
-    of_tensors[i].push_back(
-        FloatDigestOf(std::as_bytes(short_one.first(parts.rest.size()))));
-    short_one = short_one.subspan(parts.rest.size());
+    const size_t rest = parts[i].rest.size();
+    if (rest == 0) continue;
+    digests[i].push_back(FloatDigestOf(std::as_bytes(rests.first(rest))));
+    rests = rests.subspan(rest);
   }
-  return of_tensors;
+  return digests;
 }
 
 Status ResidentState::StateChanges() {

@@ -53,9 +53,16 @@ class ResidentState final : public TrainState::Keeper {
     std::span<const float> rest;
   };
 
+  // What is taken of all of them.
+  struct Taken {
+    std::vector<uint64_t> halves;  // of the blocks' digests
+    std::vector<float> rests;
+  };
+
   // Where this part of the state is there; empty: nowhere.
   std::span<const float> There(std::span<const std::byte> here) const;
-  static Digested Split(std::span<const float> there);
+  Digested Split(const TensorView& tensor) const;
+  Result<Taken> Take(std::span<const Digested> tensors);
   // Whether what has just been brought is what was there.
   Status Check() const;
   std::span<const std::span<float>> Newest();

@@ -16,8 +16,8 @@ class Host {
   virtual ~Host() = default;
   // For claims and logs: where this process runs, for people.
   virtual std::string Name() const = 0;
-  // How many times this process was told that it must go (SIGTERM, SIGINT and
-  // the like). Never blocks; callers ask at step boundaries.
+  // How many times this process was told that it must go (SIGTERM, SIGINT,
+  // SIGHUP and the like). Never blocks; callers ask at step boundaries.
   virtual int TerminationNotices() const = 0;
   // When the first of them came, which may be long before it is asked for.
   virtual std::optional<Time> FirstNotice() const = 0;

@@ -32,8 +32,8 @@ constexpr std::array kExitCodes = {
                  "told so), nothing could be saved on a notice, or another run "
                  "has the --ckpt still"},
     ExitCodeInfo{ExitCode::kInterrupted,
-                 "interrupted: Ctrl-C or SIGTERM to run, explore or replay, a "
-                 "second one to train (the first saves)"},
+                 "interrupted: Ctrl-C, SIGTERM or SIGHUP to run, explore or "
+                 "replay, a second Ctrl-C to train (the first saves)"},
     ExitCodeInfo{ExitCode::kStopped,
                  "train: stopped by a termination notice, after saving where "
                  "there is a --ckpt; "

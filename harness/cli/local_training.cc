@@ -104,12 +104,13 @@ Status EnsureStore(Storage& storage, const std::string& directory) {
 }
 
 // What would otherwise be found out by each worker at once.
-Status CheckFiles(Storage& storage, const TrainCommand& command) {
-  const DataSpec& data = command.options.job.data;
-  if (data.kind != DataKind::kDigits) {
-    RETURN_IF_ERROR(
-        Annotate(storage.List(data.path).status(), "the job's data"));
-  }
+Status CheckData(Storage& storage, const DataSpec& data) {
+  if (data.kind == DataKind::kDigits) return OkStatus();
+  return Annotate(storage.List(data.path).status(), "the job's data");
+}
+
+// Once nothing else is in the way.
+Status MakePlaces(Storage& storage, const TrainCommand& command) {
   RETURN_IF_ERROR(
       Annotate(EnsureDirectory(storage, command.events_directory), "--events"));
   RETURN_IF_ERROR(
@@ -168,11 +169,12 @@ Result<int> Train(const TrainCommand& told, Console& console) {
   if (!command.plan_file.empty()) {
     ASSIGN_OR_RETURN(plan, PreparePlan(real.storage, command));
   }
-  RETURN_IF_ERROR(CheckFiles(real.storage, command));
   RETURN_IF_ERROR(SettleDevice(command.options.kernels, console));
   RETURN_IF_ERROR(CheckCollective(command.options, command.launcher.workers));
+  RETURN_IF_ERROR(CheckData(real.storage, command.options.job.data));
   ASSIGN_OR_RETURN(const TrainOptions options,
                    OptionsForWorkers(world, command.options));
+  RETURN_IF_ERROR(MakePlaces(real.storage, command));
   ASSIGN_OR_RETURN(const auto handout,
                    Handout::Make(TrainOptionsToJson(options)));
   LocalWorkerOptions workers{
@@ -188,7 +190,9 @@ Result<int> Train(const TrainCommand& told, Console& console) {
   }
   LocalWorkerProcesses processes(std::move(workers), real.storage);
   const int exit_code = RunTrain(command, world, processes, console);
-  if (plan) SayWhatNeverFired(*plan, console);
+  if (plan && exit_code == static_cast<int>(ExitCode::kHeld)) {
+    SayWhatNeverFired(*plan, console);
+  }
   return exit_code;
 }
 

@@ -8,13 +8,13 @@
 #include <iterator>
 #include <map>
 #include <set>
-#include <string_view>
+#include <span>
 #include <utility>
 
 #include "engine/digest.h"
-#include "engine/real/descriptor.h"
 #include "engine/real/posix_storage.h"
 #include "engine/real/real_host.h"
+#include "engine/world/directories.h"
 #include "harness/cli/demo_scenarios.h"
 #include "harness/cli/exit_code.h"
 #include "harness/cli/run_directory.h"
@@ -26,9 +26,9 @@
 #include "reports/counted.h"
 #include "reports/junit.h"
 #include "reports/terminal.h"
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ostream.h>
+#include <unistd.h>
 
 namespace gauntlet {
 namespace {
@@ -36,8 +36,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kThisProgram = "/proc/self/exe";
-// Why a case has no verdict.
-constexpr std::string_view kInterrupted = "interrupted before it was over";
+
+const char* ShortName(WorldKind world) {
+  return world == WorldKind::kSimulated ? "sim" : "real";
+}
 
 struct Loaded {
   std::vector<Case> cases;
@@ -160,7 +162,7 @@ class Selection {
 
   void Add(const Case& one, WorldKind world,
            std::vector<SuiteItem>& items) const {
-    const char* name = world == WorldKind::kSimulated ? "sim" : "real";
+    const char* const name = ShortName(world);
     if (command_.last_failed && !failed_before_.contains({one.name, name})) {
       return;
     }
@@ -212,13 +214,18 @@ Status LinkLatest(const fs::path& runs, const std::string& id) {
 }
 
 // Before the cases run, not after.
-Status CheckCanBeWritten(const std::string& junit_file) {
-  if (junit_file.empty()) return OkStatus();
-  const Descriptor file(
-      open(junit_file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
-  if (file.get() >= 0) return OkStatus();
-  return IoError(
-      fmt::format("--junit: {}: {}", junit_file, std::strerror(errno)));
+Status CheckCanBeWritten(const std::string& file) {
+  if (file.empty()) return OkStatus();
+  const std::string parent = ParentDirectory(file);
+  const bool is_there = access(file.c_str(), F_OK) == 0;
+  const std::string& written = is_there ? file : parent;
+  if (access(written.c_str(), is_there ? W_OK : W_OK | X_OK) != 0) {
+    return IoError(fmt::format("{}: {}", file, std::strerror(errno)));
+  }
+  if (fs::is_directory(file)) {
+    return IoError(fmt::format("{}: expected a file, found a folder", file));
+  }
+  return OkStatus();
 }
 
 int ExitCodeFor(const RunResult& result, const RunCommand& command) {
@@ -281,7 +288,7 @@ class Runner {
     const size_t ran = result.cases.size();
     const bool interrupted = host_.TerminationNotices() > 0;
     if (interrupted) AddThoseLeft(items, result.cases);
-    Conclude(result);
+    Conclude(result, ran);
     RETURN_IF_ERROR(SaveResult(result, directory, command_.junit_file));
     RETURN_IF_ERROR(LinkLatest(runs, result.run));
     if (!interrupted) return ExitCodeFor(result, command_);
@@ -315,16 +322,16 @@ class Runner {
     std::set<std::pair<std::string, std::string>> ran;
     for (const CaseResult& one : cases) ran.emplace(one.name, one.world);
     for (const SuiteItem& item : items) {
-      const char* const world =
-          item.world == WorldKind::kSimulated ? "sim" : "real";
+      const char* const world = ShortName(item.world);
       if (ran.contains({item.one.name, world})) continue;
-      cases.push_back({.name = item.one.name,
-                       .scenario = item.one.scenario,
-                       .file = item.one.file,
-                       .line = item.one.line,
-                       .world = world,
-                       .verdict = {.kind = VerdictKind::kError,
-                                   .reason = std::string(kInterrupted)}});
+      cases.push_back(
+          {.name = item.one.name,
+           .scenario = item.one.scenario,
+           .file = item.one.file,
+           .line = item.one.line,
+           .world = world,
+           .verdict = {.kind = VerdictKind::kError,
+                       .reason = "interrupted before it was over"}});
     }
   }
 
@@ -333,13 +340,13 @@ class Runner {
     console_.out << RenderCaseLine(one, width, colour_) << std::flush;
   }
 
-  void Conclude(const RunResult& result) {
+  // Of the cases, the first `ran` have a story.
+  void Conclude(const RunResult& result, size_t ran) {
     if (!text_) {
       console_.out << ResultToJson(result);
       return;
     }
-    for (const CaseResult& one : result.cases) {
-      if (one.verdict.reason == kInterrupted) continue;
+    for (const CaseResult& one : std::span(result.cases).first(ran)) {
       if (one.verdict.kind == VerdictKind::kFail ||
           one.verdict.kind == VerdictKind::kError) {
         console_.out << '\n' << RenderFailure(one, colour_);
@@ -370,9 +377,13 @@ Result<int> LoadAndRun(const RunCommand& command, Console& console) {
     return static_cast<int>(ExitCode::kNothingSelected);
   }
   RETURN_IF_ERROR(CheckNames(items));
-  RETURN_IF_ERROR(CheckCanBeWritten(command.junit_file));
   ASSIGN_OR_RETURN(const fs::path runs, Absolute(command.runs_directory));
   ASSIGN_OR_RETURN(const fs::path directory, MakeRunDirectory(runs));
+  if (const Status junit = CheckCanBeWritten(command.junit_file); !junit.ok()) {
+    std::error_code ignored;
+    fs::remove(directory, ignored);
+    return Annotate(junit, "--junit");
+  }
   const Result<int> code =
       Runner(command, console).Run(loaded.scenarios, items, directory);
   if (code.ok()) return code;

@@ -414,6 +414,7 @@ Result<TrainCommand> CommandOf(TrainFlags told) {
   RETURN_IF_ERROR(CheckMembership(command.launcher));
   command.options.cluster.on_loss = OnLossUnder(command.launcher.restart);
   command.launcher.regroup_grace = RegroupGraceOf(command.options.cluster);
+  command.launcher.without_restarts = WorkerExit::kLostWorker;
   TakeGrace(told, command);
   return std::move(command);
 }

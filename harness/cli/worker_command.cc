@@ -47,10 +47,9 @@ Result<std::unique_ptr<ProgressReporter>> OpenReporter(int fd) {
   return std::unique_ptr<ProgressReporter>(std::move(notices));
 }
 
-// Returns only with what kept the worker from beginning; `told`: whether its
-// launcher was told of it.
-Status Work(const WorkerCommand& command, RealWorld& real, Console& console,
-            bool& told) {
+// Returns only with what kept the worker from beginning; OK: its launcher was
+// told of that.
+Status Work(const WorkerCommand& command, RealWorld& real, Console& console) {
   ASSIGN_OR_RETURN(const TrainOptions options,
                    ReadOptions(real.storage, command.options_file));
   if (!options.preemption.signal.empty()) {
@@ -78,8 +77,7 @@ Status Work(const WorkerCommand& command, RealWorld& real, Console& console,
                       .on_formed = {},
                       .on_end = on_end});
   reporter->Progress({.failure = status.message()});
-  told = command.notices_fd >= 0;
-  return status;
+  return command.notices_fd >= 0 ? OkStatus() : status;
 }
 
 }  // namespace
@@ -87,9 +85,8 @@ Status Work(const WorkerCommand& command, RealWorld& real, Console& console,
 int RunWorkerProcess(const WorkerCommand& command, Console& console) {
   InstallSignalHandlers();
   RealWorld real;
-  bool told = false;
-  const Status status = Work(command, real, console, told);
-  if (!told) {
+  const Status status = Work(command, real, console);
+  if (!status.ok()) {
     fmt::print(console.err, "gauntlet worker: {}\n", status.message());
   }
   return static_cast<int>(WorkerExit::kBadInput);

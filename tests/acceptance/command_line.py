@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import resource
+import signal
 import subprocess
 import sys
 import time
@@ -28,6 +29,13 @@ def gauntlet(run, *arguments, environment=None):
         stdin=subprocess.DEVNULL, capture_output=True, text=True,
         timeout=DEADLINE_S, check=False,
         env={**os.environ, **(environment or {})})
+
+
+def wait_until(what, happened):
+    deadline = time.monotonic() + DEADLINE_S
+    while not happened():
+        expect(time.monotonic() < deadline, f"{what} did not happen")
+        time.sleep(0.02)
 
 
 def expect_lines(what, text, count):
@@ -284,26 +292,54 @@ def an_interrupted_run_of_scenarios_is_not_whole(run):
             "    do: slow\n"
             f"    with: {{latency: {hold}}}\n"
             "expect: {outcome: completes}\n")
-    run_all = ("run", "scenarios", "--world", "real", "--runs", "runs")
+    run_all = ("run", "scenarios", "--world", "real")
     interrupted = subprocess.Popen(
         [run.program, *run_all, "--json"], cwd=run.directory,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, text=True)
-    time.sleep(3)
+    wait_until("a step", lambda: any(
+        '"step"' in events.read_text()
+        for events in run.directory.glob(
+            ".gauntlet/runs/*/first.real/events/*")))
     interrupted.terminate()
     said, errors = interrupted.communicate(timeout=DEADLINE_S)
     expect_equal(f"exit code ({errors})", interrupted.returncode, 130)
     expect_equal("reasons", [one["reason"] for one in json.loads(said)["cases"]],
                  ["interrupted before it was over"] * 2)
-    junit = (run.directory / "runs/latest/junit.xml").read_text()
+    junit = (run.directory / ".gauntlet/runs/latest/junit.xml").read_text()
     expect('tests="2" failures="0" errors="2"' in junit, junit[:300])
     done = gauntlet(run, *run_all, "--last-failed", "-k", "second")
     expect_equal(f"exit code ({done.stdout})", done.returncode, 0)
+    before = sorted(os.listdir(run.directory / ".gauntlet/runs"))
     says_one_line(run, 2, "--junit: none/j.xml: No such file", *run_all,
                   "--junit", "none/j.xml")
+    expect_equal("runs", sorted(os.listdir(run.directory / ".gauntlet/runs")), before)
+    # Where the run itself makes the place.
+    done = gauntlet(run, *run_all, "--runs", "new", "--junit", "new/j.xml",
+                    "-k", "second")
+    expect_equal(f"exit code ({done.stderr})", done.returncode, 0)
+    expect("<testsuites" in (run.directory / "new/j.xml").read_text(), "junit")
+
+
+def what_ignores_hangups_goes_on(run):
+    """As under nohup, its workers too."""
+    train = subprocess.Popen(
+        [run.program, "train", "--epochs", "200", "--workers", "2", "--ckpt",
+         "ckpt", "--json"], cwd=run.directory, stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    wait_until("a save", lambda: any(run.directory.glob("ckpt/step-*")))
+    workers = subprocess.run(["ps", "-o", "pid=", "--ppid", str(train.pid)],
+                             capture_output=True, text=True, check=True)
+    for pid in [train.pid, *map(int, workers.stdout.split())]:
+        os.kill(pid, signal.SIGHUP)
+    said, _ = train.communicate(timeout=DEADLINE_S)
+    expect_equal("exit code", train.returncode, 0)
+    expect_equal("restarts", json.loads(said)["restarts"], 0)
 
 
 CHECKS = (
+    what_ignores_hangups_goes_on,
     closed_streams_stay_closed,
     who_does_not_restart_says_start_again,
     a_store_in_use_is_for_later,

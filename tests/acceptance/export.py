@@ -49,7 +49,7 @@ def earlier_export_stays(run):
 def place_is_tried_first(run):
     ended = train(run, "/proc/nowhere/model")
     expect_equal(f"exit code ({ended.stderr!r})", ended.returncode, 2)
-    expect("export to /proc/nowhere/model" in ended.stderr,
+    expect("export: /proc/nowhere: mkdir" in ended.stderr,
            f"another reason: {ended.stderr!r}")
 
 

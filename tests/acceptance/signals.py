@@ -237,6 +237,8 @@ def cases_of(signals, round_, options):
 
 
 def main():
+    # Whatever this was started under.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     arguments = parser(__doc__, 3, "rounds of all cases")
     arguments.add_argument("--epochs", type=int, default=30)
     options = arguments.parse_args()

@@ -158,7 +158,7 @@ TEST(ExportTest, WhatIsNotAnExportIsRefusedBeforeTheTraining) {
   const LifeOutcome life = fixture.Run(1, options);
   EXPECT_TRUE(life.AllExitedWith(WorkerExit::kBadInput));
   EXPECT_EQ(life.reasons[0],
-            "export to /model: /model: expected nothing or an earlier export, "
+            "export: /model: expected nothing or an earlier export, "
             "found 'thesis'");
 }
 

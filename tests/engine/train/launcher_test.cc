@@ -206,9 +206,26 @@ TEST_F(LauncherTest, WithoutAPolicyALossIsTheEnd) {
   options_.restart = RestartPolicy::kNone;
   const LaunchEnd end =
       Launched([](const WorkerSpec&) { return Script{.exit = 70}; });
-  EXPECT_EQ(end.exit_code, 75);
+  EXPECT_EQ(end.exit_code, 1);
   EXPECT_EQ(end.restarts, 0);
   EXPECT_THAT(end.reason, HasSubstr("exited with code 70"));
+}
+
+TEST_F(LauncherTest, WhereNothingMayRestartItEndsAsItWasTold) {
+  options_.without_restarts = WorkerExit::kLostWorker;
+  const auto dies = [](const WorkerSpec&) { return Script{.exit = 70}; };
+  options_.max_restarts = 0;
+  EXPECT_EQ(Launched(dies).exit_code, 75);
+}
+
+TEST_F(LauncherTest, WhoGivesUpAfterARestartHasFailed) {
+  options_.without_restarts = WorkerExit::kLostWorker;
+  options_.max_restarts = 1;
+  const LaunchEnd end =
+      Launched([](const WorkerSpec&) { return Script{.exit = 70}; });
+  EXPECT_EQ(end.exit_code, 1);
+  EXPECT_THAT(end.reason, HasSubstr("; gave up after 1 restart"));
+  EXPECT_THAT(end.reason, Not(HasSubstr("1 restarts")));
 }
 
 TEST_F(LauncherTest, GivesUpAfterSoManyRestartsAndSaysWhy) {

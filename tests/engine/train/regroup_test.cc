@@ -1,5 +1,7 @@
 #include "engine/train/regroup.h"
 
+#include <optional>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +21,8 @@ const Time kStart = Time(milliseconds(1000));
 Regroup Formed() {
   Regroup regroup(kGraces);
   regroup.Begin({0, 1, 2});
-  for (int worker = 0; worker < 3; ++worker) regroup.Meets(worker, 0, kStart);
+  for (int worker = 0; worker < 3; ++worker)
+    regroup.Meets(worker, 0, std::nullopt, kStart);
   regroup.Formed(4, kStart);
   return regroup;
 }
@@ -34,16 +37,16 @@ TEST(RegroupTest, ADeathIsCompleteOnceTheOthersMeet) {
   Regroup regroup = Formed();
   regroup.Died(1, kStart);
   EXPECT_TRUE(regroup.is_news());
-  regroup.Meets(0, 4, kStart);
+  regroup.Meets(0, 4, std::nullopt, kStart);
   EXPECT_FALSE(regroup.IsComplete());
-  regroup.Meets(2, 4, kStart);
+  regroup.Meets(2, 4, std::nullopt, kStart);
   EXPECT_TRUE(regroup.IsComplete());
   EXPECT_THAT(regroup.dead(), ElementsAre(1));
 }
 
 TEST(RegroupTest, WhoIsNotHeardOfAfterTheGraceIsOverdue) {
   Regroup regroup = Formed();
-  regroup.Meets(0, 4, kStart);
+  regroup.Meets(0, 4, std::nullopt, kStart);
   EXPECT_THAT(regroup.Overdue(kStart + kGrace - milliseconds(1)), IsEmpty());
   EXPECT_THAT(regroup.Overdue(kStart + kGrace), ElementsAre(1, 2));
 }
@@ -53,14 +56,14 @@ TEST(RegroupTest, BeforeTheFirstGenerationNobodyIsOverdue) {
   regroup.Begin({0, 1, 2});
   regroup.Died(1, kStart);
   EXPECT_THAT(regroup.Overdue(kStart + 10 * kGrace), IsEmpty());
-  regroup.Meets(0, 0, kStart);
-  regroup.Meets(2, 0, kStart);
+  regroup.Meets(0, 0, std::nullopt, kStart);
+  regroup.Meets(2, 0, std::nullopt, kStart);
   EXPECT_TRUE(regroup.IsComplete());
 }
 
 TEST(RegroupTest, WordOfAGenerationBeforeTheLastIsOldNews) {
   Regroup regroup = Formed();
-  regroup.Meets(2, 3, kStart);
+  regroup.Meets(2, 3, std::nullopt, kStart);
   EXPECT_FALSE(regroup.is_open());
 }
 
@@ -80,8 +83,8 @@ TEST(RegroupTest, DeathsBeforeTheRestartAreOneLossAndThoseAfterItAnother) {
 TEST(RegroupTest, WhoHasJustBeenStartedIsNotOverdue) {
   Regroup regroup = Formed();
   regroup.Died(1, kStart);
-  regroup.Meets(0, 4, kStart);
-  regroup.Meets(2, 4, kStart);
+  regroup.Meets(0, 4, std::nullopt, kStart);
+  regroup.Meets(2, 4, std::nullopt, kStart);
   regroup.TakeNote();
   regroup.Started(1);
   regroup.Died(2, kStart);
@@ -91,7 +94,7 @@ TEST(RegroupTest, WhoHasJustBeenStartedIsNotOverdue) {
 
 TEST(RegroupTest, ADeathThatTheGenerationDidNotWaitForIsTheNextMatter) {
   Regroup regroup = Formed();
-  regroup.Meets(0, 4, kStart);
+  regroup.Meets(0, 4, std::nullopt, kStart);
   regroup.TakeNote();
   regroup.Died(1, kStart + milliseconds(1));
   regroup.TakeNote();
@@ -115,30 +118,42 @@ TEST(RegroupTest,
      WhoseHeartStoppedHasTheShorterGraceHoweverLongItsSaveMayTake) {
   Regroup regroup = Formed();
   regroup.Saves(1, kStart + 10 * kGrace);
-  regroup.Meets(0, 4, kStart);
-  regroup.Meets(2, 4, kStart);
-  EXPECT_THAT(regroup.Overdue(kStart + kGrace), IsEmpty());
+  regroup.Meets(0, 4, std::nullopt, kStart);
+  EXPECT_THAT(regroup.Overdue(kStart + kGrace), ElementsAre(2));
   const Time found = kStart + milliseconds(100);
-  regroup.Silent(1, found);
+  regroup.Meets(2, 4, 1, found);
   // Another one that finds the same puts nothing off.
-  regroup.Silent(1, found + milliseconds(1));
+  regroup.Meets(0, 4, 1, found + milliseconds(1));
   EXPECT_THAT(regroup.Overdue(found + kSilentGrace - milliseconds(1)),
               IsEmpty());
   EXPECT_THAT(regroup.Overdue(found + kSilentGrace), ElementsAre(1));
 }
 
-TEST(RegroupTest, WhoIsHeardOfAfterAllIsNotSilent) {
+TEST(RegroupTest, WhoSaysAnythingIsNotSilent) {
   Regroup regroup = Formed();
-  regroup.Meets(0, 4, kStart);
-  regroup.Silent(1, kStart);
-  regroup.Silent(2, kStart);
-  regroup.Meets(1, 4, kStart + milliseconds(10));
-  EXPECT_THAT(regroup.Overdue(kStart + kSilentGrace), ElementsAre(2));
-  regroup.Meets(2, 4, kStart + milliseconds(10));
-  regroup.Formed(5, kStart + milliseconds(20));
-  // The next matter begins anew.
-  regroup.Died(0, kStart + milliseconds(30));
-  EXPECT_THAT(regroup.Overdue(kStart + milliseconds(30) + kSilentGrace),
+  regroup.Meets(0, 4, 1, kStart);
+  regroup.Saves(1, kStart + 10 * kGrace);
+  regroup.Meets(2, 4, std::nullopt, kStart);
+  EXPECT_THAT(regroup.Overdue(kStart + kGrace), IsEmpty());
+  regroup.Meets(1, 4, std::nullopt, kStart + kGrace);
+  // Who is there already is not taken for silent by what one says later.
+  regroup.Meets(2, 4, 1, kStart + kGrace);
+  EXPECT_TRUE(regroup.IsComplete());
+  EXPECT_THAT(regroup.Overdue(kStart + 2 * kGrace), IsEmpty());
+}
+
+TEST(RegroupTest, SilenceIsOfOneMatter) {
+  Regroup regroup = Formed();
+  // Of a generation before: dismissed with the rest of its word.
+  regroup.Meets(0, 3, 1, kStart);
+  regroup.Died(2, kStart + milliseconds(10));
+  EXPECT_THAT(regroup.Overdue(kStart + milliseconds(10) + kSilentGrace),
+              IsEmpty());
+  regroup.Meets(0, 4, 1, kStart + milliseconds(20));
+  regroup.Started(2);
+  regroup.Formed(5, kStart + milliseconds(30));
+  regroup.Died(0, kStart + milliseconds(50));
+  EXPECT_THAT(regroup.Overdue(kStart + milliseconds(50) + kSilentGrace),
               IsEmpty());
 }
 
