@@ -14,7 +14,7 @@ using gpu::Device;
 using gpu::DeviceApi;
 
 // A function that is passed on as it is would be given a Device of ours.
-constexpr size_t kFunctions = 34;
+constexpr size_t kFunctions = 36;
 static_assert(sizeof(DeviceApi) == 2 * sizeof(uint32_t) + sizeof(char*) +
                                        kFunctions * sizeof(void (*)()),
               "a function of the table is not in Calls::Table");
@@ -80,6 +80,14 @@ struct FaultyDevice::Calls {
     FaultyDevice& self = Of(device);
     Base(self).release(self.device_, memory);
   }
+  static void Pin(Device* device, void* memory, size_t bytes) {
+    FaultyDevice& self = Of(device);
+    Base(self).pin(self.device_, memory, bytes);
+  }
+  static void Unpin(Device* device, void* memory) {
+    FaultyDevice& self = Of(device);
+    Base(self).unpin(self.device_, memory);
+  }
   static void Download(Device* device, void* to, const void* from,
                        size_t bytes) {
     FaultyDevice& self = Of(device);
@@ -107,6 +115,8 @@ DeviceApi FaultyDevice::Calls::Table(const DeviceApi& base) {
   api.use_library = UseLibrary;
   api.allocate = Allocate;
   api.release = Release;
+  api.pin = Pin;
+  api.unpin = Unpin;
   api.download = Download;
   Queue<&DeviceApi::upload>(api);
   Queue<&DeviceApi::copy>(api);

@@ -18,6 +18,16 @@ namespace gauntlet::gpu {
 
 namespace {
 
+// What is smaller moves as fast through CUDA's own buffers.
+constexpr size_t kLeastPinnedBytes = size_t{64} << 10;
+
+// A piece of the host's memory that CUDA keeps in place.
+struct PinnedPiece {
+  char* begin;
+  size_t bytes;
+  PinnedPiece* next;
+};
+
 // More dynamic shared memory than this has to be asked for.
 constexpr size_t kUsualSharedBytes = size_t{48} << 10;
 
@@ -37,6 +47,7 @@ struct Device {
   size_t scratch_floats = 0;
   CublasApi cublas;
   void* cublas_handle = nullptr;  // null: products are ours
+  PinnedPiece* pinned = nullptr;
   DeviceText failed;
 
   bool ready() const { return failed.text[0] == '\0'; }
@@ -109,6 +120,42 @@ struct Device {
     }
   }
 
+  // That it cannot be is no failure of the device: CUDA's word of it is taken
+  // back.
+  void Pin(void* memory, size_t bytes) {
+    if (bytes < kLeastPinnedBytes || !Use()) return;
+    void* const place = std::malloc(sizeof(PinnedPiece));
+    if (place == nullptr) return;
+    if (cudaHostRegister(memory, bytes, cudaHostRegisterDefault) !=
+        cudaSuccess) {
+      cudaGetLastError();
+      std::free(place);
+      return;
+    }
+    pinned = new (place) PinnedPiece{static_cast<char*>(memory), bytes, pinned};
+  }
+
+  // Also on a device that has failed: the memory is about to be freed.
+  void Unpin(void* memory) {
+    for (PinnedPiece** at = &pinned; *at != nullptr; at = &(*at)->next) {
+      PinnedPiece* const piece = *at;
+      if (piece->begin != memory) continue;
+      cudaSetDevice(index);
+      if (cudaHostUnregister(memory) != cudaSuccess) cudaGetLastError();
+      *at = piece->next;
+      std::free(piece);
+      return;
+    }
+  }
+
+  bool IsPinned(const void* memory) const {
+    const auto* const byte = static_cast<const char*>(memory);
+    for (const PinnedPiece* at = pinned; at != nullptr; at = at->next) {
+      if (byte >= at->begin && byte < at->begin + at->bytes) return true;
+    }
+    return false;
+  }
+
   void Move(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
     if (bytes == 0 || !Use()) return;
     Check("copy", cudaMemcpyAsync(to, from, bytes, kind, stream));
@@ -149,6 +196,7 @@ void Close(Device* device) {
     cudaStreamSynchronize(device->stream);
     cudaStreamDestroy(device->stream);
   }
+  while (device->pinned != nullptr) device->Unpin(device->pinned->begin);
   cudaFree(device->scratch);
   device->~Device();
   std::free(device);
@@ -226,9 +274,16 @@ DeviceApi Table() {
   api.release = [](Device* device, void* memory) {
     if (device->Use()) device->Check("release", cudaFree(memory));
   };
-  // Not pinned: CUDA has read `from` when it returns.
+  api.pin = [](Device* device, void* memory, size_t bytes) {
+    device->Pin(memory, bytes);
+  };
+  api.unpin = [](Device* device, void* memory) { device->Unpin(memory); };
+  // Of what is not pinned CUDA has read all when it returns.
   api.upload = [](Device* device, void* to, const void* from, size_t bytes) {
     device->Move(to, from, bytes, cudaMemcpyHostToDevice);
+    if (device->IsPinned(from) && device->Use()) {
+      device->Check("copy", cudaStreamSynchronize(device->stream));
+    }
   };
   api.copy = [](Device* device, void* to, const void* from, size_t bytes) {
     device->Move(to, from, bytes, cudaMemcpyDeviceToDevice);

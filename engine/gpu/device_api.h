@@ -19,7 +19,7 @@
 namespace gauntlet::gpu {
 
 // Of this table and of all that its functions take.
-inline constexpr uint32_t kDeviceAbi = 2;
+inline constexpr uint32_t kDeviceAbi = 3;
 
 struct Device;  // whoever made the table knows what it is
 
@@ -91,6 +91,10 @@ struct DeviceApi {
   // Aligned to 256 bytes; null without memory.
   void* (*allocate)(Device*, size_t bytes);
   void (*release)(Device*, void*);
+  // The host's memory is kept in place, for moves at full speed, until it is
+  // taken back: before it is freed. Where that cannot be, moves are slower.
+  void (*pin)(Device*, void* memory, size_t bytes);
+  void (*unpin)(Device*, void* memory);
   void (*upload)(Device*, void* to, const void* from, size_t bytes);
   void (*download)(Device*, void* to, const void* from, size_t bytes);
   void (*copy)(Device*, void* to, const void* from, size_t bytes);

@@ -26,6 +26,10 @@ class DeviceMemory final : public Memory {
     return api_.allocate(device_, bytes);
   }
   void Release(void* memory) override { api_.release(device_, memory); }
+  void Pin(void* memory, size_t bytes) override {
+    api_.pin(device_, memory, bytes);
+  }
+  void Unpin(void* memory) override { api_.unpin(device_, memory); }
   void Upload(void* to, const void* from, size_t bytes) override {
     api_.upload(device_, to, from, bytes);
   }

@@ -116,6 +116,9 @@ DeviceApi Table() {
   api.release = [](Device* device, void* memory) {
     device->memory.release(device->memory.context, memory);
   };
+  // It is all one memory.
+  api.pin = [](Device*, void*, size_t) {};
+  api.unpin = [](Device*, void*) {};
   api.upload = [](Device* device, void* to, const void* from, size_t bytes) {
     device->Move(to, from, bytes);
   };

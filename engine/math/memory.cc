@@ -14,6 +14,8 @@ class ProcessMemory final : public Memory {
     return ::operator new(bytes, kAlignment);
   }
   void Release(void* memory) override { ::operator delete(memory, kAlignment); }
+  void Pin(void*, size_t) override {}
+  void Unpin(void*) override {}
   void Upload(void* to, const void* from, size_t bytes) override {
     Move(to, from, bytes);
   }

@@ -24,6 +24,11 @@ class Memory {
   // Aligned to 64 bytes at least; not initialised.
   virtual void* Allocate(size_t bytes) = 0;
   virtual void Release(void* memory) = 0;
+  // The host's memory, of which much is going to be moved: keeps it in place,
+  // so that a device may read and write it by itself. Of no effect where that
+  // cannot be. Before the memory is freed, Unpin.
+  virtual void Pin(void* memory, size_t bytes) = 0;
+  virtual void Unpin(void* memory) = 0;
   // `from` is the host's, and may be written once this returns.
   virtual void Upload(void* to, const void* from, size_t bytes) = 0;
   // `to` is the host's. Waits for all operations before it.
@@ -72,6 +77,29 @@ class MemoryArray {
   T* data_ = nullptr;
   size_t capacity_ = 0;
   size_t size_ = 0;
+};
+
+// An array of the host's, pinned as long as this lives.
+class Pinned {
+ public:
+  // Both outlive it.
+  template <typename T>
+  Pinned(Memory& memory, std::span<T> array)
+      : memory_(&memory), data_(array.empty() ? nullptr : array.data()) {
+    if (data_ != nullptr) memory_->Pin(data_, array.size_bytes());
+  }
+  ~Pinned() {
+    if (data_ != nullptr) memory_->Unpin(data_);
+  }
+  Pinned(Pinned&& other) noexcept
+      : memory_(other.memory_), data_(std::exchange(other.data_, nullptr)) {}
+  Pinned& operator=(Pinned&&) = delete;
+  Pinned(const Pinned&) = delete;
+  Pinned& operator=(const Pinned&) = delete;
+
+ private:
+  Memory* memory_;
+  void* data_;
 };
 
 // Room for so many floats where each of several arrays in one begins where a

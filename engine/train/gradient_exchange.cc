@@ -13,7 +13,13 @@ GradientExchange::GradientExchange(const Parts& parts, const Sizes& sizes)
       total_(gradients_here() + sizes.beside),
       there_(memory_),
       total_there_(memory_) {
-  if (way_ == Way::kRing) return;
+  if (way_ == Way::kRing) {
+    for (std::vector<float>& array : here_) {
+      pins_.emplace_back(memory_, std::span(array));
+    }
+    pins_.emplace_back(memory_, std::span(total_));
+    return;
+  }
   const size_t room = WholeLines(sizes.gradients);
   there_.Resize(rooms() * room);
   for (size_t i = 0; i < rooms(); ++i) {

@@ -82,6 +82,7 @@ class GradientExchange {
   std::vector<float> total_;
   // In the kernels' memory: all replicas', between devices; else of one
   // replica, where that is another memory than the host's.
+  std::vector<Pinned> pins_;  // of what goes through the host
   MemoryArray<float> there_;
   std::vector<std::span<const float>> there_views_;
   MemoryArray<float> total_there_;

@@ -33,6 +33,9 @@ ResidentState::ResidentState(TrainState& state, const Kernels& kernels,
     there_ = here_;
     return;
   }
+  for (const std::span<float> array : here_) {
+    pins_.emplace_back(memory_, array);
+  }
   size_t size = 0;
   for (const std::span<float> array : here_) size += WholeLines(array.size());
   arena_.Resize(size);

@@ -75,6 +75,7 @@ class ResidentState final : public TrainState::Keeper {
   // Parameters, slots, accumulated gradients; the same arrays in both.
   std::vector<std::span<float>> here_;
   std::vector<std::span<float>> there_;
+  std::vector<Pinned> pins_;  // of what is here
   MemoryArray<float> arena_;
   // Of DigestsOf, in the order of the tensors.
   MemoryArray<uint64_t> digests_;

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <limits>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -230,6 +232,36 @@ TEST(DeviceTest, ADigestIsTakenWhereTheStateIs) {
   ASSERT_TRUE(state.Settle().ok());
   EXPECT_EQ(state.parameters[1], 0.5f);
   EXPECT_EQ(state.ComputeDigest(), newest);
+}
+
+// The state, and the gradients that go by the host, while they are needed.
+TEST(DeviceTest, WhatMovesIsPinnedAndLetGo) {
+  static std::map<void*, size_t> pinned;
+  static size_t most = 0;
+  static const gpu::DeviceApi api = [] {
+    gpu::DeviceApi table = gpu::EmulatedDevice();
+    table.pin = [](gpu::Device*, void* memory, size_t bytes) {
+      EXPECT_TRUE(pinned.emplace(memory, bytes).second);
+      most = std::max(most, pinned.size());
+    };
+    table.unpin = [](gpu::Device*, void* memory) {
+      EXPECT_EQ(pinned.erase(memory), 1u);
+    };
+    return table;
+  }();
+  const auto most_of = [](int workers) {
+    most = 0;
+    TrainingFixture fixture;
+    fixture.ComputeOn(api);
+    EXPECT_TRUE(fixture.Run(workers, OnDevice(SmallRun()))
+                    .AllExitedWith(WorkerExit::kDone));
+    EXPECT_TRUE(pinned.empty());
+    return most;
+  };
+  // Parameters and two slots; a worker that is alone adds up on the device.
+  EXPECT_EQ(most_of(1), 3u);
+  // With each replica's gradients, four in all, and the totals.
+  EXPECT_EQ(most_of(2), 2 * 3u + 4 + 2);
 }
 
 // A state that was lost with the device is no state: who looks is told, or is
