@@ -80,9 +80,9 @@ class GradientExchange {
   std::vector<std::vector<float>> here_;  // by replica
   std::vector<std::span<const float>> here_views_;
   std::vector<float> total_;
+  std::vector<Pinned> pins_;  // of what goes through the host
   // In the kernels' memory: all replicas', between devices; else of one
   // replica, where that is another memory than the host's.
-  std::vector<Pinned> pins_;  // of what goes through the host
   MemoryArray<float> there_;
   std::vector<std::span<const float>> there_views_;
   MemoryArray<float> total_there_;

@@ -37,10 +37,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* kThisProgram = "/proc/self/exe";
 
-const char* ShortName(WorldKind world) {
-  return world == WorldKind::kSimulated ? "sim" : "real";
-}
-
 struct Loaded {
   std::vector<Case> cases;
   uint64_t scenarios = 0;
@@ -162,7 +158,7 @@ class Selection {
 
   void Add(const Case& one, WorldKind world,
            std::vector<SuiteItem>& items) const {
-    const char* const name = ShortName(world);
+    const std::string name(WorldKindName(world));
     if (command_.last_failed && !failed_before_.contains({one.name, name})) {
       return;
     }
@@ -222,7 +218,8 @@ Status CheckCanBeWritten(const std::string& file) {
   if (access(written.c_str(), is_there ? W_OK : W_OK | X_OK) != 0) {
     return IoError(fmt::format("{}: {}", file, std::strerror(errno)));
   }
-  if (fs::is_directory(file)) {
+  std::error_code error;
+  if (fs::is_directory(file, error)) {
     return IoError(fmt::format("{}: expected a file, found a folder", file));
   }
   return OkStatus();
@@ -322,7 +319,7 @@ class Runner {
     std::set<std::pair<std::string, std::string>> ran;
     for (const CaseResult& one : cases) ran.emplace(one.name, one.world);
     for (const SuiteItem& item : items) {
-      const char* const world = ShortName(item.world);
+      const std::string world(WorldKindName(item.world));
       if (ran.contains({item.one.name, world})) continue;
       cases.push_back(
           {.name = item.one.name,

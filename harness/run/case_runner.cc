@@ -78,7 +78,7 @@ class CaseRun {
         references_(references),
         plan_(PlanOf(one)),
         record_(RecordHead(one)) {
-    record_.world = place.world == WorldKind::kSimulated ? "sim" : "real";
+    record_.world = WorldKindName(place.world);
   }
 
   void Run() {

@@ -79,9 +79,8 @@ std::optional<size_t> Suite::NextItem() {
 
 CaseOutcome Suite::RunItem(size_t index) {
   const SuiteItem& item = items_[index];
-  const std::string directory =
-      fmt::format("{}/{}.{}", options_.directory, item.one.name,
-                  item.world == WorldKind::kSimulated ? "sim" : "real");
+  const std::string directory = fmt::format(
+      "{}/{}.{}", options_.directory, item.one.name, WorldKindName(item.world));
   std::error_code error;
   std::filesystem::create_directories(directory, error);
   return RunCase(item.one,

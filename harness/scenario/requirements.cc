@@ -6,6 +6,10 @@
 
 namespace gauntlet {
 
+std::string_view WorldKindName(WorldKind world) {
+  return world == WorldKind::kSimulated ? "sim" : "real";
+}
+
 Capabilities CapabilitiesOf(WorldKind world) {
   Capabilities here = {.world = world};
   here.features = world == WorldKind::kSimulated

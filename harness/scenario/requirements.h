@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/scenario/scenario.h"
@@ -11,6 +12,9 @@
 namespace gauntlet {
 
 enum class WorldKind : uint8_t { kReal, kSimulated };
+
+// "real" or "sim", as commands and records write it.
+std::string_view WorldKindName(WorldKind world);
 
 // What the machine and the world have.
 struct Capabilities {
