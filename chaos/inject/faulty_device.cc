@@ -14,7 +14,7 @@ using gpu::Device;
 using gpu::DeviceApi;
 
 // A function that is passed on as it is would be given a Device of ours.
-constexpr size_t kFunctions = 36;
+constexpr size_t kFunctions = 39;
 static_assert(sizeof(DeviceApi) == 2 * sizeof(uint32_t) + sizeof(char*) +
                                        kFunctions * sizeof(void (*)()),
               "a function of the table is not in Calls::Table");
@@ -70,6 +70,26 @@ struct FaultyDevice::Calls {
     if (!self.Meet(DeviceCall::kAllocate)) return nullptr;
     return Base(self).allocate(self.device_, bytes);
   }
+  static void* AllocateIfRoom(Device* device, size_t bytes) {
+    FaultyDevice& self = Of(device);
+    if (!self.Meet(DeviceCall::kAllocateIfRoom)) return nullptr;
+    return Base(self).allocate_if_room(self.device_, bytes);
+  }
+  static void Fetch(Device* device, void* to, const void* from, size_t bytes) {
+    FaultyDevice& self = Of(device);
+    self.fetch_begun_ = self.Meet(DeviceCall::kQueue);
+    if (!self.fetch_begun_) return;
+    Base(self).fetch(self.device_, to, from, bytes);
+  }
+  // Beside the task that uses the device: nothing happens here.
+  static bool AwaitFetch(Device* device, gpu::DeviceText* why) {
+    FaultyDevice& self = Of(device);
+    if (std::exchange(self.fetch_begun_, false)) {
+      return Base(self).await_fetch(self.device_, why);
+    }
+    std::snprintf(why->text, sizeof why->text, "it had failed");
+    return false;
+  }
   static bool UseLibrary(Device* device, gpu::LibraryProducts products,
                          gpu::DeviceText* why) {
     FaultyDevice& self = Of(device);
@@ -114,10 +134,13 @@ DeviceApi FaultyDevice::Calls::Table(const DeviceApi& base) {
   api.failure = Failure;
   api.use_library = UseLibrary;
   api.allocate = Allocate;
+  api.allocate_if_room = AllocateIfRoom;
   api.release = Release;
   api.pin = Pin;
   api.unpin = Unpin;
   api.download = Download;
+  api.fetch = Fetch;
+  api.await_fetch = AwaitFetch;
   Queue<&DeviceApi::upload>(api);
   Queue<&DeviceApi::copy>(api);
   Queue<&DeviceApi::clear>(api);
@@ -182,6 +205,9 @@ bool FaultyDevice::Meet(DeviceCall call) {
     const Fault& fault = *armed->fault;
     if (fault.kind == FaultKind::kDeviceHang) {
       injector_.StandStill(fault);
+    } else if (fault.kind == FaultKind::kOutOfMemory &&
+               call == DeviceCall::kAllocateIfRoom) {
+      return false;
     } else {
       failed_ = DeviceErrorText(fault.kind == FaultKind::kOutOfMemory
                                     ? DeviceError::kMemoryAllocation

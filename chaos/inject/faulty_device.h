@@ -1,8 +1,8 @@
 // A device between the engine and the one that it computes on: lets the device
 // faults of a plan happen, and is that device in all else.
 //
-// What each fault does is said in chaos/inject/plan.h. Not for two tasks at
-// once, as the device behind it is not; a process has one, beside its Injector.
+// What each fault does is said in chaos/inject/plan.h. For as many tasks at
+// once as the device behind it is; a process has one, beside its Injector.
 #ifndef GAUNTLET_CHAOS_INJECT_FAULTY_DEVICE_H_
 #define GAUNTLET_CHAOS_INJECT_FAULTY_DEVICE_H_
 
@@ -28,7 +28,8 @@ class FaultyDevice {
   struct Calls;
 
   gpu::Device* Open(gpu::DeviceText* why);
-  // Lets happen what is due. False: the device has failed.
+  // Lets happen what is due. False: the device has failed, or has no room where
+  // that is no failure.
   bool Meet(DeviceCall call);
 
   const gpu::DevicePlace base_;
@@ -36,6 +37,7 @@ class FaultyDevice {
   gpu::DeviceApi api_ = {};
   gpu::CollectiveApi collective_ = {};  // where the base has one
   gpu::Device* device_ = nullptr;       // opened by the base
+  bool fetch_begun_ = false;
   std::string failed_;
 };
 

@@ -43,7 +43,8 @@ bool Meets(FaultKind kind, DeviceCall call) {
     case FaultKind::kGpuError:
       return true;
     case FaultKind::kOutOfMemory:
-      return call == DeviceCall::kOpen || call == DeviceCall::kAllocate;
+      return call == DeviceCall::kOpen || call == DeviceCall::kAllocate ||
+             call == DeviceCall::kAllocateIfRoom;
     case FaultKind::kDeviceHang:
       return call == DeviceCall::kOpen || call == DeviceCall::kWait;
     default:

@@ -87,8 +87,9 @@ enum class StorageOperation : uint8_t {
 enum class DeviceCall : uint8_t {
   kOpen,
   kAllocate,
-  kQueue,  // an operation or a copy, to be done some time
-  kWait,   // until all that was asked for is done
+  kAllocateIfRoom,  // where there may be none
+  kQueue,           // an operation or a copy, to be done some time
+  kWait,            // until all that was asked for is done
 };
 
 // The storage operation that the engine does next after a hit of this point;

@@ -8,8 +8,8 @@
 
 namespace gauntlet::gpu {
 
-// All its operations are done in this order.
-cudaStream_t StreamOf(const Device* device);
+// All its operations so far are on it, and are done in this order.
+cudaStream_t StreamOf(Device* device);
 
 // Makes it this thread's device.
 cudaError_t UseDevice(const Device* device);

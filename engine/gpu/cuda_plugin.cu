@@ -12,6 +12,7 @@
 #include "engine/gpu/cublas_products.h"
 #include "engine/gpu/cuda_device.h"
 #include "engine/gpu/cuda_entry.h"
+#include "engine/gpu/cuda_launcher.h"
 #include "engine/gpu/device_table.h"
 
 namespace gauntlet::gpu {
@@ -20,6 +21,10 @@ namespace {
 
 // What is smaller moves as fast through CUDA's own buffers.
 constexpr size_t kLeastPinnedBytes = size_t{64} << 10;
+
+// What is fetched comes in pieces: a small move of the operations' in the same
+// direction takes its turn between two of them.
+constexpr size_t kFetchBytes = size_t{4} << 20;
 
 // A piece of the host's memory that CUDA keeps in place.
 struct PinnedPiece {
@@ -30,11 +35,6 @@ struct PinnedPiece {
 
 // More dynamic shared memory than this has to be asked for.
 constexpr size_t kUsualSharedBytes = size_t{48} << 10;
-
-void Say(const char* what, cudaError_t error, DeviceText* text) {
-  std::snprintf(text->text, sizeof text->text, "%s: %s (%s)", what,
-                cudaGetErrorString(error), cudaGetErrorName(error));
-}
 
 }  // namespace
 
@@ -48,22 +48,31 @@ struct Device {
   CublasApi cublas;
   void* cublas_handle = nullptr;  // null: products are ours
   PinnedPiece* pinned = nullptr;
-  DeviceText failed;
+  cudaStream_t fetch_stream = nullptr;
+  cudaEvent_t before_fetch = nullptr;
+  cudaEvent_t fetched = nullptr;
+  bool fetch_begun = false;
+  CudaFailure failed;
+  CudaLauncher launcher{failed};
+  KernelQueue<CudaLauncher> queue{launcher};
 
-  bool ready() const { return failed.text[0] == '\0'; }
+  bool ready() const { return failed.none(); }
   unsigned multiprocessors() const {
     return static_cast<unsigned>(multiprocessor_count);
   }
 
-  // Keeps the first failure. True: there was none.
   bool Check(const char* what, cudaError_t error) {
-    if (error == cudaSuccess) return ready();
-    if (ready()) Say(what, error, &failed);
-    return false;
+    return failed.Check(what, error);
   }
 
   // A task may have moved to another thread, which has a device of its own.
   bool Use() { return ready() && Check("device", cudaSetDevice(index)); }
+  // The same, with all that was launched before on the stream.
+  bool UseStream() {
+    if (!Use()) return false;
+    queue.Flush();
+    return ready();
+  }
 
   void* Allocate(size_t bytes) {
     if (!Use()) return nullptr;
@@ -76,9 +85,23 @@ struct Device {
     return nullptr;
   }
 
+  // CUDA's word of there being no room is taken back.
+  void* AllocateIfRoom(size_t bytes) {
+    if (!Use()) return nullptr;
+    void* memory = nullptr;
+    const cudaError_t error = cudaMalloc(&memory, bytes == 0 ? 1 : bytes);
+    if (error == cudaSuccess) return memory;
+    if (error == cudaErrorMemoryAllocation) {
+      cudaGetLastError();
+    } else {
+      Check("device memory", error);
+    }
+    return nullptr;
+  }
+
   // Operations that use it are done one after another.
   float* Scratch(size_t floats) {
-    if (floats > scratch_floats && Use()) {
+    if (floats > scratch_floats && UseStream()) {
       Check("device memory", cudaStreamSynchronize(stream));
       cudaFree(scratch);
       scratch = static_cast<float*>(Allocate(floats * sizeof(float)));
@@ -97,10 +120,9 @@ struct Device {
                                     static_cast<int>(bytes)))) {
       return;
     }
-    const dim3 blocks(static_cast<unsigned>(grid.x), 1,
-                      static_cast<unsigned>(grid.z));
-    RunKernel<Kernel><<<blocks, Kernel::kThreads, bytes, stream>>>(kernel);
-    Check("launch", cudaGetLastError());
+    const void* const function =
+        reinterpret_cast<const void*>(&RunKernel<Kernel>);
+    queue.Add(KernelLaunch::Of(function, kernel, grid, bytes));
   }
 
   void Multiply(const Product& p) {
@@ -108,10 +130,11 @@ struct Device {
       Operations<Device>(*this).MatMul(p);
       return;
     }
-    if (!Use()) return;
+    if (!UseStream()) return;
     const int error = MultiplyByCublas(cublas, cublas_handle, p);
     if (error != 0) {
-      std::snprintf(failed.text, sizeof failed.text, "cuBLAS: error %d", error);
+      std::snprintf(failed.text.text, sizeof failed.text.text,
+                    "cuBLAS: error %d", error);
       return;
     }
     if (p.bias != nullptr) {
@@ -156,8 +179,38 @@ struct Device {
     return false;
   }
 
+  bool BeginFetch(char* to, const char* from, size_t bytes) {
+    if (!UseStream() ||
+        !Check("fetch", cudaEventRecord(before_fetch, stream)) ||
+        !Check("fetch", cudaStreamWaitEvent(fetch_stream, before_fetch, 0))) {
+      return false;
+    }
+    for (size_t at = 0; at < bytes; at += kFetchBytes) {
+      const size_t piece = bytes - at < kFetchBytes ? bytes - at : kFetchBytes;
+      if (!Check("fetch",
+                 cudaMemcpyAsync(to + at, from + at, piece,
+                                 cudaMemcpyDeviceToHost, fetch_stream))) {
+        return false;
+      }
+    }
+    return Check("fetch", cudaEventRecord(fetched, fetch_stream));
+  }
+
+  // Beside the task that uses the device: `failed` is that one's.
+  bool AwaitFetch(DeviceText* why) {
+    if (!fetch_begun) {
+      std::snprintf(why->text, sizeof why->text, "it had failed");
+      return false;
+    }
+    fetch_begun = false;
+    cudaError_t error = cudaSetDevice(index);
+    if (error == cudaSuccess) error = cudaEventSynchronize(fetched);
+    if (error != cudaSuccess) Say("fetch", error, why);
+    return error == cudaSuccess;
+  }
+
   void Move(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
-    if (bytes == 0 || !Use()) return;
+    if (bytes == 0 || !UseStream()) return;
     Check("copy", cudaMemcpyAsync(to, from, bytes, kind, stream));
   }
 };
@@ -189,12 +242,17 @@ bool Describe(int index, DeviceInfo* info, DeviceText* why) {
 
 void Close(Device* device) {
   cudaSetDevice(device->index);
+  device->queue.Drop();
   if (device->cublas_handle != nullptr) {
     device->cublas.destroy(device->cublas_handle);
   }
-  if (device->stream != nullptr) {
-    cudaStreamSynchronize(device->stream);
-    cudaStreamDestroy(device->stream);
+  for (const cudaStream_t stream : {device->stream, device->fetch_stream}) {
+    if (stream == nullptr) continue;
+    cudaStreamSynchronize(stream);
+    cudaStreamDestroy(stream);
+  }
+  for (const cudaEvent_t event : {device->before_fetch, device->fetched}) {
+    if (event != nullptr) cudaEventDestroy(event);
   }
   while (device->pinned != nullptr) device->Unpin(device->pinned->begin);
   cudaFree(device->scratch);
@@ -216,16 +274,25 @@ Device* Open(int index, DeviceText* why) {
                                 &device->multiprocessor_count,
                                 cudaDevAttrMultiProcessorCount, index)) &&
       device->Check("CUDA", cudaStreamCreateWithFlags(&device->stream,
-                                                      cudaStreamNonBlocking));
+                                                      cudaStreamNonBlocking)) &&
+      device->Check("CUDA", cudaStreamCreateWithFlags(&device->fetch_stream,
+                                                      cudaStreamNonBlocking)) &&
+      device->Check("CUDA", cudaEventCreateWithFlags(&device->before_fetch,
+                                                     cudaEventDisableTiming)) &&
+      // Who waits for it sleeps: the processor is wanted for other things.
+      device->Check("CUDA", cudaEventCreateWithFlags(
+                                &device->fetched, cudaEventDisableTiming |
+                                                      cudaEventBlockingSync));
+  device->launcher.On(device->stream);
   if (open) return device;
-  *why = device->failed;
+  *why = device->failed.text;
   Close(device);
   return nullptr;
 }
 
 bool UseLibrary(Device* device, LibraryProducts products, DeviceText* why) {
   if (!device->Use()) {
-    *why = device->failed;
+    *why = device->failed.text;
     return false;
   }
   CublasApi api;
@@ -245,9 +312,10 @@ bool UseLibrary(Device* device, LibraryProducts products, DeviceText* why) {
 }
 
 const char* Failure(Device* device) {
-  if (device->Use())
+  if (device->UseStream()) {
     device->Check("CUDA", cudaStreamSynchronize(device->stream));
-  return device->failed.text;
+  }
+  return device->failed.text.text;
 }
 
 void Download(Device* device, void* to, const void* from, size_t bytes) {
@@ -271,8 +339,11 @@ DeviceApi Table() {
   api.allocate = [](Device* device, size_t bytes) {
     return device->Allocate(bytes);
   };
+  api.allocate_if_room = [](Device* device, size_t bytes) {
+    return device->AllocateIfRoom(bytes);
+  };
   api.release = [](Device* device, void* memory) {
-    if (device->Use()) device->Check("release", cudaFree(memory));
+    if (device->UseStream()) device->Check("release", cudaFree(memory));
   };
   api.pin = [](Device* device, void* memory, size_t bytes) {
     device->Pin(memory, bytes);
@@ -289,8 +360,15 @@ DeviceApi Table() {
     device->Move(to, from, bytes, cudaMemcpyDeviceToDevice);
   };
   api.download = Download;
+  api.fetch = [](Device* device, void* to, const void* from, size_t bytes) {
+    device->fetch_begun = device->BeginFetch(
+        static_cast<char*>(to), static_cast<const char*>(from), bytes);
+  };
+  api.await_fetch = [](Device* device, DeviceText* why) {
+    return device->AwaitFetch(why);
+  };
   api.clear = [](Device* device, void* to, size_t bytes) {
-    if (bytes == 0 || !device->Use()) return;
+    if (bytes == 0 || !device->UseStream()) return;
     device->Check("clear", cudaMemsetAsync(to, 0, bytes, device->stream));
   };
   AddOperations<Device>(api);
@@ -301,7 +379,10 @@ DeviceApi Table() {
 
 }  // namespace
 
-cudaStream_t StreamOf(const Device* device) { return device->stream; }
+cudaStream_t StreamOf(Device* device) {
+  device->UseStream();
+  return device->stream;
+}
 
 cudaError_t UseDevice(const Device* device) {
   return cudaSetDevice(device->index);

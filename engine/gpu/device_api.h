@@ -5,7 +5,7 @@
 // are asked for and return before they are done; `download` waits. What fails
 // (an operation, a device that is lost, memory that there is none of) is kept:
 // from then on nothing is done, downloads bring +0, and `failure` says what it
-// was. Sizes may be 0. Not for two tasks at once.
+// was. Sizes may be 0. Not for two tasks at once, but for `await_fetch`.
 #ifndef GAUNTLET_ENGINE_GPU_DEVICE_API_H_
 #define GAUNTLET_ENGINE_GPU_DEVICE_API_H_
 
@@ -19,7 +19,7 @@
 namespace gauntlet::gpu {
 
 // Of this table and of all that its functions take.
-inline constexpr uint32_t kDeviceAbi = 3;
+inline constexpr uint32_t kDeviceAbi = 4;
 
 struct Device;  // whoever made the table knows what it is
 
@@ -90,6 +90,8 @@ struct DeviceApi {
 
   // Aligned to 256 bytes; null without memory.
   void* (*allocate)(Device*, size_t bytes);
+  // The same; that there is no memory is no failure.
+  void* (*allocate_if_room)(Device*, size_t bytes);
   void (*release)(Device*, void*);
   // The host's memory is kept in place, for moves at full speed, until it is
   // taken back: before it is freed. Where that cannot be, moves are slower.
@@ -97,6 +99,13 @@ struct DeviceApi {
   void (*unpin)(Device*, void* memory);
   void (*upload)(Device*, void* to, const void* from, size_t bytes);
   void (*download)(Device*, void* to, const void* from, size_t bytes);
+  // What the operations before it leave in `from` is moved to the host beside
+  // those that come later, which leave `from` alone until it has come. One at a
+  // time.
+  void (*fetch)(Device*, void* to, const void* from, size_t bytes);
+  // Waits for that; one task may, beside the one that uses the device. False,
+  // and why: it did not come.
+  bool (*await_fetch)(Device*, DeviceText* why);
   void (*copy)(Device*, void* to, const void* from, size_t bytes);
   void (*clear)(Device*, void* to, size_t bytes);  // +0
 

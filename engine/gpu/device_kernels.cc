@@ -25,6 +25,9 @@ class DeviceMemory final : public Memory {
   void* Allocate(size_t bytes) override {
     return api_.allocate(device_, bytes);
   }
+  void* AllocateIfRoom(size_t bytes) override {
+    return api_.allocate_if_room(device_, bytes);
+  }
   void Release(void* memory) override { api_.release(device_, memory); }
   void Pin(void* memory, size_t bytes) override {
     api_.pin(device_, memory, bytes);
@@ -35,6 +38,14 @@ class DeviceMemory final : public Memory {
   }
   void Download(void* to, const void* from, size_t bytes) override {
     api_.download(device_, to, from, bytes);
+  }
+  void Fetch(void* to, const void* from, size_t bytes) override {
+    api_.fetch(device_, to, from, bytes);
+  }
+  Status AwaitFetch() override {
+    DeviceText why;
+    if (api_.await_fetch(device_, &why)) return OkStatus();
+    return IoError(fmt::format("{} device: {}", api_.name, why.text));
   }
   void Copy(void* to, const void* from, size_t bytes) override {
     api_.copy(device_, to, from, bytes);

@@ -7,18 +7,99 @@
 #include <new>
 
 #include "engine/gpu/device_table.h"
+#include "engine/gpu/kernel_queue.h"
 
 namespace gauntlet::gpu {
+namespace {
+
+using RunValues = void (*)(const void* values, const Grid& grid, void* shared,
+                           RunOrder order);
+template <typename Kernel>
+void RunKernelOf(const void* values, const Grid& grid, void* shared,
+                 RunOrder order) {
+  RunKernel(*static_cast<const Kernel*>(values), grid, shared, order);
+}
+
+// A Backend of KernelQueue. Its graphs are the launches they were made of.
+class Launcher {
+ public:
+  struct Graph {
+    KernelLaunch* launches;
+    size_t count;
+  };
+
+  Launcher(const EmulatedMemory& memory, RunOrder order)
+      : memory_(memory), order_(order) {}
+  ~Launcher() { std::free(shared_); }
+  Launcher(const Launcher&) = delete;
+  Launcher& operator=(const Launcher&) = delete;
+
+  void Launch(const KernelLaunch& launch) {
+    const size_t bytes = launch.shared_bytes;
+    if (bytes > shared_bytes_) {
+      std::free(shared_);
+      shared_ = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
+      if (shared_ == nullptr) std::abort();
+      shared_bytes_ = bytes;
+    }
+    // A block finds what another one left: not zeros.
+    if (bytes > 0) std::memset(shared_, 0xff, bytes);
+    memory_.open(memory_.context);
+    reinterpret_cast<RunValues>(const_cast<void*>(launch.kernel))(
+        launch.values, launch.grid, shared_, order_);
+    memory_.close(memory_.context);
+  }
+
+  Graph* Build(const KernelLaunch* launches, size_t count) {
+    const size_t bytes = count * sizeof(KernelLaunch);
+    auto* const graph = static_cast<Graph*>(std::malloc(sizeof(Graph)));
+    void* const copy = std::malloc(bytes);
+    if (graph == nullptr || copy == nullptr) std::abort();
+    std::memcpy(copy, launches, bytes);
+    *graph = {.launches = static_cast<KernelLaunch*>(copy), .count = count};
+    return graph;
+  }
+  bool Change(Graph* graph, size_t index, const KernelLaunch& launch) {
+    graph->launches[index] = launch;
+    return true;
+  }
+  void LaunchGraph(Graph* graph) {
+    for (size_t i = 0; i < graph->count; ++i) Launch(graph->launches[i]);
+  }
+  void Destroy(Graph* graph) {
+    std::free(graph->launches);
+    std::free(graph);
+  }
+
+ private:
+  const EmulatedMemory memory_;
+  const RunOrder order_;
+  void* shared_ = nullptr;
+  size_t shared_bytes_ = 0;
+};
+
+}  // namespace
 
 // A Runtime (operations.h).
 struct Device {
+  explicit Device(const EmulatedOptions& options)
+      : memory(options.memory),
+        multiprocessor_count(options.multiprocessors),
+        launcher(options.memory, options.order) {}
+
   EmulatedMemory memory;
   unsigned multiprocessor_count = 0;
-  RunOrder order = RunOrder::kForward;
+  Launcher launcher;
+  KernelQueue<Launcher> queue{launcher};
   float* scratch = nullptr;
   size_t scratch_floats = 0;
-  void* shared = nullptr;
-  size_t shared_bytes = 0;
+  // What is on its way to the host; it comes as late as it may.
+  struct {
+    void* to = nullptr;
+    const void* from = nullptr;
+    size_t bytes = 0;
+    bool begun = false;
+  } fetched;
   const char* failed = "";
 
   bool ready() const { return *failed == '\0'; }
@@ -32,6 +113,7 @@ struct Device {
 
   float* Scratch(size_t floats) {
     if (floats > scratch_floats) {
+      queue.Flush();
       if (scratch != nullptr) memory.release(memory.context, scratch);
       scratch = static_cast<float*>(Allocate(floats * sizeof(float)));
       scratch_floats = scratch == nullptr ? 0 : floats;
@@ -41,21 +123,16 @@ struct Device {
 
   template <typename Kernel>
   void Launch(const Kernel& kernel, const Grid& grid, size_t bytes) {
-    if (bytes > shared_bytes) {
-      std::free(shared);
-      shared = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
-      if (shared == nullptr) std::abort();
-      shared_bytes = bytes;
-    }
-    // A block finds what another one left: not zeros.
-    if (bytes > 0) std::memset(shared, 0xff, bytes);
-    memory.open(memory.context);
-    RunKernel(kernel, grid, shared, order);
-    memory.close(memory.context);
+    const RunValues function = RunKernelOf<Kernel>;
+    queue.Add(KernelLaunch::Of(reinterpret_cast<const void*>(function), kernel,
+                               grid, bytes));
   }
 
   void Move(void* to, const void* from, size_t bytes) {
-    if (bytes == 0 || !ready()) return;
+    queue.Flush();
+    if (bytes > 0 && ready()) MoveAnyway(to, from, bytes);
+  }
+  void MoveAnyway(void* to, const void* from, size_t bytes) {
     memory.open(memory.context);
     std::memcpy(to, from, bytes);
     memory.close(memory.context);
@@ -91,9 +168,29 @@ void Close(Device* device) {
   if (device->scratch != nullptr) {
     device->memory.release(device->memory.context, device->scratch);
   }
-  std::free(device->shared);
+  device->queue.Drop();
   device->~Device();
   std::free(device);
+}
+
+void Fetch(Device* device, void* to, const void* from, size_t bytes) {
+  device->queue.Flush();
+  device->fetched = {
+      .to = to, .from = from, .bytes = bytes, .begun = device->ready()};
+}
+
+// Another task may be using the device, so that its failure is not looked at.
+bool AwaitFetch(Device* device, DeviceText* why) {
+  auto& fetched = device->fetched;
+  if (!fetched.begun) {
+    std::strcpy(why->text, "it had failed");
+    return false;
+  }
+  fetched.begun = false;
+  if (fetched.bytes > 0) {
+    device->MoveAnyway(fetched.to, fetched.from, fetched.bytes);
+  }
+  return true;
 }
 
 DeviceApi Table() {
@@ -105,7 +202,10 @@ DeviceApi Table() {
   api.describe = Describe;
   api.open = Open;
   api.close = Close;
-  api.failure = [](Device* device) { return device->failed; };
+  api.failure = [](Device* device) {
+    device->queue.Flush();
+    return device->failed;
+  };
   api.use_library = [](Device*, LibraryProducts, DeviceText* why) {
     std::strcpy(why->text, "the emulated device has no library's products");
     return false;
@@ -113,7 +213,13 @@ DeviceApi Table() {
   api.allocate = [](Device* device, size_t bytes) {
     return device->Allocate(bytes);
   };
+  api.allocate_if_room = [](Device* device, size_t bytes) {
+    return device->ready()
+               ? device->memory.allocate(device->memory.context, bytes)
+               : nullptr;
+  };
   api.release = [](Device* device, void* memory) {
+    device->queue.Flush();
     device->memory.release(device->memory.context, memory);
   };
   // It is all one memory.
@@ -127,7 +233,10 @@ DeviceApi Table() {
     if (bytes > 0 && !device->ready()) std::memset(to, 0, bytes);
     device->Move(to, from, bytes);
   };
+  api.fetch = Fetch;
+  api.await_fetch = AwaitFetch;
   api.clear = [](Device* device, void* to, size_t bytes) {
+    device->queue.Flush();
     if (bytes == 0 || !device->ready()) return;
     device->memory.open(device->memory.context);
     std::memset(to, 0, bytes);
@@ -150,9 +259,7 @@ EmulatedMemory HostMemoryOfDevice() {
 Device* OpenEmulated(const EmulatedOptions& options) {
   void* const place = std::malloc(sizeof(Device));
   if (place == nullptr) std::abort();
-  return new (place) Device{.memory = options.memory,
-                            .multiprocessor_count = options.multiprocessors,
-                            .order = options.order};
+  return new (place) Device(options);
 }
 
 const DeviceApi& EmulatedDevice() {

@@ -114,7 +114,7 @@ bool IsNoFailure(ncclResult_t result) {
 }  // namespace
 
 struct Communicator {
-  const Device* device = nullptr;
+  Device* device = nullptr;
   ncclComm_t comm = nullptr;
   int rank = 0;
   int size = 1;

@@ -13,6 +13,9 @@ class ProcessMemory final : public Memory {
   void* Allocate(size_t bytes) override {
     return ::operator new(bytes, kAlignment);
   }
+  void* AllocateIfRoom(size_t bytes) override {
+    return ::operator new(bytes, kAlignment, std::nothrow);
+  }
   void Release(void* memory) override { ::operator delete(memory, kAlignment); }
   void Pin(void*, size_t) override {}
   void Unpin(void*) override {}
@@ -22,6 +25,10 @@ class ProcessMemory final : public Memory {
   void Download(void* to, const void* from, size_t bytes) override {
     Move(to, from, bytes);
   }
+  void Fetch(void* to, const void* from, size_t bytes) override {
+    Move(to, from, bytes);
+  }
+  Status AwaitFetch() override { return OkStatus(); }
   void Copy(void* to, const void* from, size_t bytes) override {
     Move(to, from, bytes);
   }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "engine/check.h"
+#include "engine/status.h"
 
 namespace gauntlet {
 
@@ -23,6 +24,8 @@ class Memory {
   virtual MemoryKind kind() const = 0;
   // Aligned to 64 bytes at least; not initialised.
   virtual void* Allocate(size_t bytes) = 0;
+  // The same; null, which is no failure, where there is no room.
+  virtual void* AllocateIfRoom(size_t bytes) = 0;
   virtual void Release(void* memory) = 0;
   // The host's memory, of which much is going to be moved: keeps it in place,
   // so that a device may read and write it by itself. Of no effect where that
@@ -33,6 +36,12 @@ class Memory {
   virtual void Upload(void* to, const void* from, size_t bytes) = 0;
   // `to` is the host's. Waits for all operations before it.
   virtual void Download(void* to, const void* from, size_t bytes) = 0;
+  // Brings to the host what the operations before it leave in `from`, beside
+  // those that come later: before AwaitFetch they leave `from` alone, and
+  // nobody looks at `to`. Faster where that is pinned. One at a time.
+  virtual void Fetch(void* to, const void* from, size_t bytes) = 0;
+  // Waits until all of it is here; from any task. kIoError: it did not come.
+  virtual Status AwaitFetch() = 0;
   // Both are this memory's, and disjoint.
   virtual void Copy(void* to, const void* from, size_t bytes) = 0;
   virtual void Clear(void* to, size_t bytes) = 0;  // zero bytes
@@ -60,11 +69,17 @@ class MemoryArray {
   MemoryArray& operator=(const MemoryArray&) = delete;
 
   void Resize(size_t size) {
-    size_ = size;
-    if (size <= capacity_) return;
-    if (data_ != nullptr) memory_->Release(data_);
+    if (Fits(size)) return;
     data_ = static_cast<T*>(memory_->Allocate(size * sizeof(T)));
-    capacity_ = size;
+    capacity_ = size_ = size;
+  }
+  // False: there is no room, and the array is empty.
+  bool ResizeIfRoom(size_t size) {
+    if (Fits(size)) return true;
+    data_ = static_cast<T*>(memory_->AllocateIfRoom(size * sizeof(T)));
+    if (data_ == nullptr) return false;
+    capacity_ = size_ = size;
+    return true;
   }
   size_t size() const { return size_; }
   std::span<T> span() { return {data_, size_}; }
@@ -73,6 +88,17 @@ class MemoryArray {
   std::span<const T> first(size_t count) const { return span().first(count); }
 
  private:
+  // Lets go of what is too small.
+  bool Fits(size_t size) {
+    if (size <= capacity_) {
+      size_ = size;
+      return true;
+    }
+    if (data_ != nullptr) memory_->Release(std::exchange(data_, nullptr));
+    capacity_ = size_ = 0;
+    return false;
+  }
+
   Memory* memory_;
   T* data_ = nullptr;
   size_t capacity_ = 0;

@@ -108,6 +108,37 @@ TEST(FaultyDeviceTest, WhatAFailedDeviceBringsIsZeroAndWhatItGivesIsNothing) {
   EXPECT_EQ(life.memory().Allocate(8), nullptr);
 }
 
+TEST(FaultyDeviceTest, WhatIsFetchedOfAFailedDeviceDoesNotCome) {
+  Life life(Of(FaultKind::kGpuError));
+  ASSERT_TRUE(life.Open().ok());
+  MemoryArray<float> there(life.memory());
+  there.Resize(1);
+  const float before = 1.0f;
+  life.memory().Upload(there.span().data(), &before, sizeof before);
+  float brought = 7.0f;
+  life.memory().Fetch(&brought, there.span().data(), sizeof brought);
+  EXPECT_TRUE(life.memory().AwaitFetch().ok());
+  EXPECT_EQ(brought, 1.0f);
+  life.ComeToThePoint();
+  life.memory().Fetch(&brought, there.span().data(), sizeof brought);
+  const Status status = life.memory().AwaitFetch();
+  EXPECT_EQ(status.code(), Code::kIoError);
+  EXPECT_THAT(status.message(), HasSubstr("emulated device: it had failed"));
+}
+
+TEST(FaultyDeviceTest, WithoutMemoryAnArrayThatIsNotNeededIsNotThere) {
+  Life life(Of(FaultKind::kOutOfMemory));
+  ASSERT_TRUE(life.Open().ok());
+  life.ComeToThePoint();
+  MemoryArray<float> there(life.memory());
+  EXPECT_FALSE(there.ResizeIfRoom(2));
+  EXPECT_EQ(there.size(), 0u);
+  EXPECT_TRUE(life.HasFired());
+  EXPECT_TRUE(life.kernels().status().ok());
+  EXPECT_TRUE(there.ResizeIfRoom(2));
+  EXPECT_EQ(life.SumThere(), 6.0f);
+}
+
 TEST(FaultyDeviceTest, WithoutMemoryWhatHasItsArraysGoesOn) {
   Life life(Of(FaultKind::kOutOfMemory));
   ASSERT_TRUE(life.Open().ok());

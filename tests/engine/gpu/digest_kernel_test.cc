@@ -64,6 +64,7 @@ TEST(DigestKernelTest, BlocksHaveTheDigestsOfAStateOnTheHost) {
                                  .block_bytes = kDigestBlockBytes,
                                  .canonical_nans = dtype == DType::kF32,
                                  .digests = digests.data()});
+      ASSERT_STREQ(api.failure(device), "");
       EXPECT_EQ(StateDigestByDevice(tensor, digests), StateDigest({{tensor}}))
           << bytes << " bytes";
     }

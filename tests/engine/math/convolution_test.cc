@@ -61,6 +61,7 @@ void ExpectReferenceBits(const std::vector<Path>& paths,
                                       found.dw.span());
     kernels.ConvolutionInputGradient(s, a.dy.span(), a.kernel.span(),
                                      found.dx.span());
+    ASSERT_TRUE(path.kernels->status().ok());
     const std::string where = path.name + ": " + Describe(s);
     ASSERT_EQ(FirstDifference(found.y.span(), expected.y.span()),
               expected.y.size())
@@ -128,6 +129,7 @@ TEST(ConvolutionTest, WithoutSamplesTheKernelGradientIsPositiveZero) {
   for (const Path& path : AllPaths()) {
     std::vector<float> gradient(s.Taps() * s.filters, 5.0f);
     path.kernels->ConvolutionKernelGradient(s, {}, {}, gradient);
+    ASSERT_TRUE(path.kernels->status().ok());
     for (const float value : gradient) {
       EXPECT_EQ(numerics::BitsOf(value), 0u) << path.name;
     }

@@ -47,6 +47,7 @@ void ExpectReferenceBits(const Fast& fast, const Reference& reference) {
         Arrays found(size, values, 3);
         Arrays expected(size, values, 3);
         fast(*path.kernels, found);
+        ASSERT_TRUE(path.kernels->status().ok());
         for (size_t i = 0; i < size; ++i) reference(expected, i);
         ExpectEqualArrays(found, expected);
         if (::testing::Test::HasFailure()) return;
@@ -231,6 +232,7 @@ TEST(ElementwiseTest, ColumnSumsHaveTheReferencesBits) {
             expected(r.columns);
         Fill(x.span(), values, random);
         path.kernels->ColumnSums(x.span(), r.rows, r.columns, found.span());
+        ASSERT_TRUE(path.kernels->status().ok());
         numerics::ColumnSums(x.data(), r.rows, r.columns, expected.data());
         ASSERT_EQ(FirstDifference(found.span(), expected.span()), r.columns)
             << path.name << ", " << r.rows << " x " << r.columns;
@@ -276,6 +278,7 @@ void ExpectLossBits(LossOperation operation, LossReference reference) {
                                       .scale = 0.03f,
                                       .losses = found.losses.span(),
                                       .gradients = found.gradients.span()});
+        ASSERT_TRUE(path.kernels->status().ok());
         for (size_t i = 0; i < r.rows; ++i) {
           const size_t at = i * rows.classes;
           expected.losses.data()[i] =

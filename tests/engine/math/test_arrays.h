@@ -101,7 +101,8 @@ struct Path {
 
 // Every instruction set that this machine has, with 1, 2 and 3 threads; and a
 // device's kernels, run on the host, where arrays may lie anywhere: of several
-// sizes, as they decide how products are cut, and in both orders.
+// sizes, as they decide how products are cut, and in both orders. What was
+// asked for is done once its status is known.
 inline std::vector<Path> AllPaths() {
   std::vector<Path> paths;
   for (const Isa isa : {Isa::kScalar, Isa::kAvx2, Isa::kAvx512}) {

@@ -1,0 +1,135 @@
+// Launches on a CUDA stream, one by one and as graphs: what a KernelQueue
+// launches by. And what failed first of all that was asked of a device.
+#ifndef GAUNTLET_ENGINE_GPU_CUDA_LAUNCHER_H_
+#define GAUNTLET_ENGINE_GPU_CUDA_LAUNCHER_H_
+
+#include <cstdio>
+#include <cstdlib>
+
+#include <cuda_runtime.h>
+
+#include "engine/gpu/device_api.h"
+#include "engine/gpu/kernel_queue.h"
+
+namespace gauntlet::gpu {
+
+inline void Say(const char* what, cudaError_t error, DeviceText* text) {
+  std::snprintf(text->text, sizeof text->text, "%s: %s (%s)", what,
+                cudaGetErrorString(error), cudaGetErrorName(error));
+}
+
+struct CudaFailure {
+  DeviceText text;
+
+  bool none() const { return text.text[0] == '\0'; }
+  // Keeps the first. True: there was none.
+  bool Check(const char* what, cudaError_t error) {
+    if (error == cudaSuccess) return none();
+    if (none()) Say(what, error, &text);
+    return false;
+  }
+};
+
+// A Backend of KernelQueue, on the device that is this thread's.
+class CudaLauncher {
+ public:
+  // A row of kernels, each behind the one before it.
+  struct Graph {
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t runnable = nullptr;
+    cudaGraphNode_t* nodes = nullptr;
+  };
+
+  explicit CudaLauncher(CudaFailure& failure) : failure_(failure) {}
+  void On(cudaStream_t stream) { stream_ = stream; }
+
+  void Launch(const KernelLaunch& launch) {
+    if (!failure_.none()) return;
+    cudaKernelNodeParams node;
+    void* values = nullptr;
+    Describe(launch, &values, &node);
+    failure_.Check("launch", cudaLaunchKernel(node.func, node.gridDim,
+                                              node.blockDim, node.kernelParams,
+                                              node.sharedMemBytes, stream_));
+  }
+
+  // That there is none is no failure: CUDA's word of it is taken back.
+  Graph* Build(const KernelLaunch* launches, size_t count) {
+    if (!failure_.none()) return nullptr;
+    auto* const graph = static_cast<Graph*>(std::calloc(1, sizeof(Graph)));
+    if (graph == nullptr) return nullptr;
+    graph->nodes =
+        static_cast<cudaGraphNode_t*>(std::calloc(count, sizeof *graph->nodes));
+    if (graph->nodes != nullptr && AddNodes(graph, launches, count) &&
+        cudaGraphInstantiate(&graph->runnable, graph->graph, 0) ==
+            cudaSuccess) {
+      return graph;
+    }
+    Destroy(graph);
+    cudaGetLastError();
+    return nullptr;
+  }
+
+  bool Change(Graph* graph, size_t index, const KernelLaunch& launch) {
+    cudaKernelNodeParams node;
+    void* values = nullptr;
+    Describe(launch, &values, &node);
+    if (cudaGraphExecKernelNodeSetParams(graph->runnable, graph->nodes[index],
+                                         &node) == cudaSuccess) {
+      return true;
+    }
+    cudaGetLastError();
+    return false;
+  }
+
+  void LaunchGraph(Graph* graph) {
+    if (!failure_.none()) return;
+    failure_.Check("launch", cudaGraphLaunch(graph->runnable, stream_));
+  }
+
+  void Destroy(Graph* graph) {
+    if (graph->runnable != nullptr) cudaGraphExecDestroy(graph->runnable);
+    if (graph->graph != nullptr) cudaGraphDestroy(graph->graph);
+    std::free(graph->nodes);
+    std::free(graph);
+  }
+
+ private:
+  // `values` is where the kernel's only argument is: as long as the node's
+  // description is in use.
+  static void Describe(const KernelLaunch& launch, void** values,
+                       cudaKernelNodeParams* node) {
+    *values = const_cast<unsigned char*>(launch.values);
+    *node = {};
+    node->func = const_cast<void*>(launch.kernel);
+    node->gridDim = dim3(static_cast<unsigned>(launch.grid.x), 1,
+                         static_cast<unsigned>(launch.grid.z));
+    node->blockDim = dim3(launch.threads);
+    node->sharedMemBytes = static_cast<unsigned>(launch.shared_bytes);
+    node->kernelParams = values;
+  }
+
+  static bool AddNodes(Graph* graph, const KernelLaunch* launches,
+                       size_t count) {
+    if (cudaGraphCreate(&graph->graph, 0) != cudaSuccess) return false;
+    for (size_t i = 0; i < count; ++i) {
+      cudaKernelNodeParams node;
+      void* values = nullptr;
+      Describe(launches[i], &values, &node);
+      const cudaGraphNode_t* const before =
+          i == 0 ? nullptr : &graph->nodes[i - 1];
+      if (cudaGraphAddKernelNode(&graph->nodes[i], graph->graph, before,
+                                 i == 0 ? 0 : 1, &node) != cudaSuccess) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  CudaFailure& failure_;
+  cudaStream_t stream_ = nullptr;
+};
+
+}  // namespace gauntlet::gpu
+
+#endif  // GAUNTLET_ENGINE_GPU_CUDA_LAUNCHER_H_

@@ -1,0 +1,180 @@
+// Launches that wait for each other's company: a row of them that comes again
+// and again, as that of each step does, is launched as one graph.
+//
+// A row ends where something else has to see what it did: a copy, a wait, an
+// operation of another library. The second time that a row comes, kernel for
+// kernel over the same blocks, the backend makes a graph of it; from then on
+// the graph is launched, with those values changed that are others than last
+// time. Order and results are those of one launch after the other.
+//
+// Nothing of the standard library here (see launch.h).
+#ifndef GAUNTLET_ENGINE_GPU_KERNEL_QUEUE_H_
+#define GAUNTLET_ENGINE_GPU_KERNEL_QUEUE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+#include "engine/gpu/launch.h"
+
+namespace gauntlet::gpu {
+
+// A kernel over a grid of blocks, with its values.
+struct KernelLaunch {
+  static constexpr size_t kMostValueBytes = 512;
+
+  const void* kernel = nullptr;  // the backend knows how to call it
+  Grid grid;
+  unsigned threads = 0;
+  size_t shared_bytes = 0;
+  size_t value_bytes = 0;
+  alignas(16) unsigned char values[kMostValueBytes];
+
+  template <typename Kernel>
+  static KernelLaunch Of(const void* function, const Kernel& kernel,
+                         const Grid& grid, size_t shared_bytes) {
+    static_assert(__is_trivially_copyable(Kernel));
+    static_assert(sizeof(Kernel) <= kMostValueBytes);
+    KernelLaunch launch;
+    launch.kernel = function;
+    launch.grid = grid;
+    launch.threads = Kernel::kThreads;
+    launch.shared_bytes = shared_bytes;
+    launch.value_bytes = sizeof(Kernel);
+    std::memcpy(launch.values, &kernel, sizeof(Kernel));
+    return launch;
+  }
+
+  // All but the values.
+  bool IsLike(const KernelLaunch& other) const {
+    return kernel == other.kernel && grid.x == other.grid.x &&
+           grid.z == other.grid.z && threads == other.threads &&
+           shared_bytes == other.shared_bytes &&
+           value_bytes == other.value_bytes;
+  }
+  bool HasValuesOf(const KernelLaunch& other) const {
+    return std::memcmp(values, other.values, value_bytes) == 0;
+  }
+};
+
+// Backend has
+//   using Graph = …;
+//   void Launch(const KernelLaunch&);
+//   Graph* Build(const KernelLaunch*, size_t count);     // null: it cannot
+//   bool Change(Graph*, size_t index, const KernelLaunch&);  // new values
+//   void LaunchGraph(Graph*);
+//   void Destroy(Graph*);
+// What fails is the backend's to keep; it outlives the queue.
+template <typename Backend>
+class KernelQueue {
+ public:
+  explicit KernelQueue(Backend& backend) : backend_(backend) {}
+  ~KernelQueue() {
+    for (Row& row : rows_) Forget(row);
+  }
+  KernelQueue(const KernelQueue&) = delete;
+  KernelQueue& operator=(const KernelQueue&) = delete;
+
+  void Add(const KernelLaunch& launch) {
+    if (count_ == kMost) Flush();
+    waiting_[count_++] = launch;
+  }
+
+  // Launches what waits.
+  void Flush() {
+    if (count_ == 0) return;
+    const size_t count = count_;
+    count_ = 0;
+    if (count > 1 && LaunchAsGraph(count)) return;
+    for (size_t i = 0; i < count; ++i) backend_.Launch(waiting_[i]);
+  }
+
+  // Lets go of what waits.
+  void Drop() { count_ = 0; }
+
+ private:
+  static constexpr size_t kMost = 64;  // launches in a row
+  static constexpr size_t kRows = 16;  // remembered
+
+  struct Row {
+    KernelLaunch* launches = nullptr;  // with the graph's values
+    size_t count = 0;
+    typename Backend::Graph* graph = nullptr;
+    bool without_graph = false;  // the backend cannot
+    uint64_t used = 0;
+  };
+
+  // False: not this time.
+  bool LaunchAsGraph(size_t count) {
+    Row* const known = Find(count);
+    if (known == nullptr) {
+      Remember(count);
+      return false;
+    }
+    known->used = ++uses_;
+    if (known->without_graph) return false;
+    if (known->graph == nullptr) {
+      known->graph = backend_.Build(waiting_, count);
+      std::memcpy(known->launches, waiting_, count * sizeof(KernelLaunch));
+    } else if (!TakeValues(*known)) {
+      backend_.Destroy(known->graph);
+      known->graph = nullptr;
+    }
+    known->without_graph = known->graph == nullptr;
+    if (known->without_graph) return false;
+    backend_.LaunchGraph(known->graph);
+    return true;
+  }
+
+  bool TakeValues(Row& row) {
+    for (size_t i = 0; i < row.count; ++i) {
+      if (waiting_[i].HasValuesOf(row.launches[i])) continue;
+      if (!backend_.Change(row.graph, i, waiting_[i])) return false;
+      row.launches[i] = waiting_[i];
+    }
+    return true;
+  }
+
+  Row* Find(size_t count) {
+    for (Row& row : rows_) {
+      if (row.launches == nullptr || row.count != count) continue;
+      size_t same = 0;
+      while (same < count && waiting_[same].IsLike(row.launches[same])) ++same;
+      if (same == count) return &row;
+    }
+    return nullptr;
+  }
+
+  // In the place of the row that has not been used for longest.
+  void Remember(size_t count) {
+    Row* oldest = rows_;
+    for (Row& row : rows_) {
+      if (row.used < oldest->used) oldest = &row;
+    }
+    Forget(*oldest);
+    const size_t bytes = count * sizeof(KernelLaunch);
+    void* const place = std::malloc(bytes);
+    if (place == nullptr) return;
+    std::memcpy(place, waiting_, bytes);
+    oldest->launches = static_cast<KernelLaunch*>(place);
+    oldest->count = count;
+    oldest->used = ++uses_;
+  }
+
+  void Forget(Row& row) {
+    if (row.graph != nullptr) backend_.Destroy(row.graph);
+    std::free(row.launches);
+    row = {};
+  }
+
+  Backend& backend_;
+  KernelLaunch waiting_[kMost];
+  size_t count_ = 0;
+  Row rows_[kRows];
+  uint64_t uses_ = 0;
+};
+
+}  // namespace gauntlet::gpu
+
+#endif  // GAUNTLET_ENGINE_GPU_KERNEL_QUEUE_H_

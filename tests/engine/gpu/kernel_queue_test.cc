@@ -1,0 +1,188 @@
+#include "engine/gpu/kernel_queue.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+namespace gauntlet::gpu {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+struct Number {
+  static constexpr unsigned kThreads = 32;
+  int value = 0;
+};
+
+// A launch of kernel `name`, below 8, with a value.
+KernelLaunch Of(size_t name, int value, size_t blocks = 1) {
+  static const char kNames[8] = {};
+  return KernelLaunch::Of(kNames + name, Number{value}, {.x = blocks}, 0);
+}
+
+int ValueOf(const KernelLaunch& launch) {
+  Number number;
+  std::memcpy(&number, launch.values, sizeof number);
+  return number.value;
+}
+
+// Notes what is done with the values, one after the other.
+class Recorder {
+ public:
+  struct Graph {
+    std::vector<int> values;
+  };
+
+  void Launch(const KernelLaunch& launch) {
+    ran.push_back(ValueOf(launch));
+    calls.push_back("launch");
+  }
+  Graph* Build(const KernelLaunch* launches, size_t count) {
+    calls.push_back("build");
+    if (!builds) return nullptr;
+    auto graph = std::make_unique<Graph>();
+    for (size_t i = 0; i < count; ++i) {
+      graph->values.push_back(ValueOf(launches[i]));
+    }
+    ++alive;
+    return graph.release();
+  }
+  bool Change(Graph* graph, size_t index, const KernelLaunch& launch) {
+    calls.push_back(fmt::format("change {}", index));
+    graph->values[index] = ValueOf(launch);
+    return changes;
+  }
+  void LaunchGraph(Graph* graph) {
+    calls.push_back("graph");
+    ran.insert(ran.end(), graph->values.begin(), graph->values.end());
+  }
+  void Destroy(Graph* graph) {
+    --alive;
+    delete graph;
+  }
+
+  // Since the last time.
+  std::vector<std::string> TakeCalls() { return std::exchange(calls, {}); }
+  std::vector<int> TakeRan() { return std::exchange(ran, {}); }
+
+  std::vector<std::string> calls;
+  std::vector<int> ran;
+  bool builds = true;
+  bool changes = true;
+  int alive = 0;
+};
+
+class KernelQueueTest : public ::testing::Test {
+ protected:
+  void Run(const std::vector<KernelLaunch>& launches) {
+    for (const KernelLaunch& launch : launches) queue_.Add(launch);
+    queue_.Flush();
+  }
+
+  Recorder recorder_;
+  KernelQueue<Recorder> queue_{recorder_};
+};
+
+TEST_F(KernelQueueTest, NothingIsLaunchedBeforeSomebodyAsks) {
+  queue_.Add(Of(0, 1));
+  EXPECT_THAT(recorder_.TakeCalls(), IsEmpty());
+  queue_.Flush();
+  EXPECT_THAT(recorder_.TakeRan(), ElementsAre(1));
+  queue_.Flush();
+  EXPECT_THAT(recorder_.TakeRan(), IsEmpty());
+}
+
+TEST_F(KernelQueueTest, ARowThatComesAgainIsAGraphAndChangesWhatIsAnother) {
+  Run({Of(0, 1), Of(1, 2), Of(0, 3)});
+  EXPECT_THAT(recorder_.TakeCalls(), ElementsAre("launch", "launch", "launch"));
+  Run({Of(0, 1), Of(1, 20), Of(0, 3)});
+  EXPECT_THAT(recorder_.TakeCalls(), ElementsAre("build", "graph"));
+  Run({Of(0, 1), Of(1, 21), Of(0, 4)});
+  EXPECT_THAT(recorder_.TakeCalls(),
+              ElementsAre("change 1", "change 2", "graph"));
+  Run({Of(0, 1), Of(1, 21), Of(0, 4)});
+  EXPECT_THAT(recorder_.TakeCalls(), ElementsAre("graph"));
+  EXPECT_THAT(recorder_.TakeRan(),
+              ElementsAre(1, 2, 3, 1, 20, 3, 1, 21, 4, 1, 21, 4));
+}
+
+TEST_F(KernelQueueTest, ARowOfOtherKernelsOrBlocksIsAnotherRow) {
+  const std::vector<KernelLaunch> row = {Of(0, 1), Of(1, 2)};
+  Run(row);
+  Run(row);
+  recorder_.TakeCalls();
+  Run({Of(0, 1), Of(2, 2)});
+  Run({Of(0, 1), Of(1, 2, /*blocks=*/7)});
+  Run({Of(0, 1), Of(1, 2), Of(1, 2)});
+  EXPECT_EQ(recorder_.TakeCalls(), std::vector<std::string>(7, "launch"));
+  Run(row);
+  EXPECT_THAT(recorder_.TakeCalls(), ElementsAre("graph"));
+}
+
+TEST_F(KernelQueueTest, ASingleLaunchIsNoGraph) {
+  for (int i = 0; i < 4; ++i) Run({Of(0, i)});
+  EXPECT_EQ(recorder_.TakeCalls(), std::vector<std::string>(4, "launch"));
+}
+
+TEST_F(KernelQueueTest, ALongRowIsCutAndKeepsItsOrder) {
+  std::vector<int> expected;
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < 150; ++i) {
+      queue_.Add(Of(static_cast<size_t>(i % 8), i + round));
+      expected.push_back(i + round);
+    }
+    queue_.Flush();
+  }
+  EXPECT_EQ(recorder_.TakeRan(), expected);
+}
+
+TEST_F(KernelQueueTest, WithoutGraphsItLaunchesOneByOneAndAsksOnce) {
+  recorder_.builds = false;
+  for (int i = 0; i < 4; ++i) Run({Of(0, i), Of(1, i)});
+  EXPECT_THAT(recorder_.TakeRan(), ElementsAre(0, 0, 1, 1, 2, 2, 3, 3));
+  EXPECT_EQ(std::ranges::count(recorder_.calls, "build"), 1);
+}
+
+TEST_F(KernelQueueTest, AGraphThatTakesNoNewValuesIsGivenUp) {
+  recorder_.changes = false;
+  for (int i = 0; i < 4; ++i) Run({Of(0, i), Of(1, i)});
+  EXPECT_THAT(recorder_.TakeRan(), ElementsAre(0, 0, 1, 1, 2, 2, 3, 3));
+  EXPECT_EQ(recorder_.alive, 0);
+}
+
+// Far more rows than are remembered, each twice in a row.
+TEST_F(KernelQueueTest, OldRowsAreForgotten) {
+  for (size_t blocks = 1; blocks < 100; ++blocks) {
+    for (int round = 0; round < 2; ++round) {
+      Run({Of(0, 1, blocks), Of(1, 2, blocks)});
+    }
+  }
+  EXPECT_EQ(recorder_.alive, 16);
+  EXPECT_EQ(std::ranges::count(recorder_.calls, "build"), 99);
+}
+
+TEST(KernelQueueEndTest, LetsGoOfItsGraphs) {
+  Recorder recorder;
+  {
+    KernelQueue<Recorder> queue(recorder);
+    for (int i = 0; i < 2; ++i) {
+      queue.Add(Of(0, 1));
+      queue.Add(Of(1, 2));
+      queue.Flush();
+    }
+    EXPECT_EQ(recorder.alive, 1);
+    queue.Add(Of(0, 7));
+    queue.Drop();
+  }
+  EXPECT_EQ(recorder.alive, 0);
+  EXPECT_THAT(recorder.ran, ElementsAre(1, 2, 1, 2));
+}
+
+}  // namespace
+}  // namespace gauntlet::gpu
