@@ -124,7 +124,9 @@ explore_stages() {
   explore_stage "saves beside the training" scenarios/explore/async.yaml \
                 --cases 6000 --seed 1 -j 2
   explore_stage "workers on devices" scenarios/explore/device.yaml \
-                --cases 6000 --seed 1 -j 2
+                --cases 4000 --seed 1 -j 2
+  explore_stage "saves beside the training on devices" \
+                scenarios/explore/device-async.yaml --cases 4000 --seed 1 -j 2
   explore_stage "gradients from device to device" \
                 scenarios/explore/collective.yaml --cases 6000 --seed 1 -j 2
   explore_stage "each fault at each point" --mode nth --max-faults 1 \

@@ -83,9 +83,12 @@ Status AsyncSave::Begin(const TrainState& state, const std::string& waited) {
                              .epoch = attempt_.head.epoch};
   Status ready = attempt_.ready;
   if (ready.ok()) ready = world_->faults.Hit(Point::kCopy, here);
+  std::vector<TensorView> own;
   if (ready.ok()) {
-    const std::vector<TensorView> own = save_->OwnPart(attempt_);
-    copy_.Take(own);
+    own = save_->OwnPart(attempt_);
+    ready = copy_.Take(state, own);
+  }
+  if (ready.ok()) {
     world_->events.Emit({.kind = EventKind::kSaveCopied,
                          .step = attempt_.head.step,
                          .phase = attempt_.head.phase,
@@ -110,7 +113,9 @@ Status AsyncSave::Begin(const TrainState& state, const std::string& waited) {
 void AsyncSave::StartWriting(std::vector<TensorView> own) {
   task_began_ = world_->clock.Now();
   task_.Start([this, own = std::move(own)] {
-    own_part_ = save_->WritePart(attempt_, own);
+    const Status arrived = copy_.Arrive();
+    own_part_ = arrived.ok() ? save_->WritePart(attempt_, own)
+                             : Result<ShardFile>(arrived);
     write_took_ = world_->clock.Now() - task_began_;
     own_failed_ = !own_part_.ok();
   });

@@ -1,5 +1,6 @@
 // A save that training does not wait for: each rank copies its part, a task
-// writes the copy, and the chief's task commits once all have written.
+// writes the copy once it has arrived, and the chief's task commits once all
+// have written.
 //
 // All that the ranks exchange is exchanged by the training task at a boundary,
 // in one order on all of them. Whether a rank's task is through rides along in

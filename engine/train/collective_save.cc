@@ -88,7 +88,10 @@ CollectiveSave::CollectiveSave(World& world, CheckpointStore& store, Ring& ring,
 
 Status CollectiveSave::Save(const TrainState& state,
                             std::span<const std::string> of_parameters) {
-  ASSIGN_OR_RETURN(const SaveAttempt attempt, Begin(state, of_parameters));
+  ASSIGN_OR_RETURN(const Digest whole, state.NewestDigest());
+  RETURN_IF_ERROR(state.Settle());
+  SaveAttempt attempt = NewAttempt(state, whole, of_parameters);
+  RETURN_IF_ERROR(AgreeOnBegin(attempt));
   if (attempt.name.empty()) return OkStatus();
   Result<ShardFile> own =
       attempt.ready.ok() ? WritePart(attempt, OwnPart(attempt)) : attempt.ready;
@@ -103,29 +106,36 @@ Status CollectiveSave::Save(const TrainState& state,
   return OkStatus();
 }
 
-Result<SaveAttempt> CollectiveSave::Begin(
-    const TrainState& state, std::span<const std::string> of_parameters) {
+Result<SaveAttempt> CollectiveSave::Begin(const TrainState& state) {
   ASSIGN_OR_RETURN(const Digest whole, state.NewestDigest());
-  RETURN_IF_ERROR(state.Settle());
+  SaveAttempt attempt = NewAttempt(state, whole, {});
+  RETURN_IF_ERROR(AgreeOnBegin(attempt));
+  return attempt;
+}
+
+SaveAttempt CollectiveSave::NewAttempt(
+    const TrainState& state, const Digest& whole,
+    std::span<const std::string> of_parameters) const {
   const Position& position = state.position;
   SaveAttempt attempt = {
       .head = {.step = position.step,
                .epoch = position.epoch,
                .position = position.sample,
                .phase = position.phase_of(),
+               .state_digest = whole,
                .job_json = job_json_},
       .whole = whole,
       .tensors = state.TensorsOf(of_parameters),
       .key = {.step = position.step, .phase = position.phase_of()},
   };
+  if (!of_parameters.empty()) {
+    attempt.head.state_digest = StateDigest(attempt.tensors);
+  }
   // The chief's store hits the point itself.
   if (!chief()) {
     attempt.ready = world_->faults.Hit(
         Point::kSaveBegin, {.step = position.step, .epoch = position.epoch});
   }
-  attempt.head.state_digest =
-      of_parameters.empty() ? attempt.whole : StateDigest(attempt.tensors);
-  RETURN_IF_ERROR(AgreeOnBegin(attempt));
   return attempt;
 }
 

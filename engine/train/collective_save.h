@@ -20,7 +20,7 @@ namespace gauntlet {
 struct SaveAttempt {
   CheckpointHead head;
   Digest whole;  // of all of this rank's state
-  // Of the checkpoint; views into the state.
+  // Of the checkpoint; views into the state (TrainState::TensorsOf).
   std::vector<TensorView> tensors;
   ExchangeKey key;
   // The chief's name for it, the same on all ranks; empty: nothing is to be
@@ -53,9 +53,9 @@ class CollectiveSave {
   // What Save consists of, in this order, for who lets something else happen in
   // between. Those that exchange something need every rank at one boundary.
   //
-  // Exchanges: whether all states agree, and the chief's word on its begin.
-  Result<SaveAttempt> Begin(const TrainState& state,
-                            std::span<const std::string> of_parameters = {});
+  // Exchanges: whether all states agree, and the chief's word on its begin. The
+  // state's newest values stay where they are.
+  Result<SaveAttempt> Begin(const TrainState& state);
   // Of the attempt's tensors those that this rank writes.
   std::vector<TensorView> OwnPart(const SaveAttempt& attempt) const;
   // Writes and syncs them. From any task.
@@ -88,6 +88,10 @@ class CollectiveSave {
   std::vector<std::string> TakeWarnings() { return store_->TakeWarnings(); }
 
  private:
+  // Before the others know of it. REQUIRES: with `of_parameters`, the newest
+  // values are here.
+  SaveAttempt NewAttempt(const TrainState& state, const Digest& whole,
+                         std::span<const std::string> of_parameters) const;
   Status AgreeOnBegin(SaveAttempt& attempt);
 
   World* world_;

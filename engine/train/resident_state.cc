@@ -95,6 +95,12 @@ std::span<const float> ResidentState::There(
   return {};
 }
 
+std::span<const std::byte> ResidentState::NewestOf(
+    const TensorView& tensor) const {
+  if (on_host() || !newest_there_) return {};
+  return std::as_bytes(There(tensor.bytes));
+}
+
 ResidentState::Digested ResidentState::Split(const TensorView& tensor) const {
   const std::span<const float> there = There(tensor.bytes);
   const size_t last = there.size() % kBlockFloats;

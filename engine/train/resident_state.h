@@ -5,7 +5,7 @@
 // What is newest is in one of the two places. Training asks here, and brings
 // over what somebody changed in the state; whoever looks at the state (a save,
 // a probe) makes it bring back what training changed. A digest is taken where
-// the newest values are.
+// the newest values are, and so is the copy of a save beside the training.
 #ifndef GAUNTLET_ENGINE_TRAIN_RESIDENT_STATE_H_
 #define GAUNTLET_ENGINE_TRAIN_RESIDENT_STATE_H_
 
@@ -45,6 +45,8 @@ class ResidentState final : public TrainState::Keeper {
   Status StateChanges() override;
   Result<std::vector<BlockDigests>> DigestsOf(
       std::span<const TensorView> tensors) override;
+  Memory& memory() const override { return memory_; }
+  std::span<const std::byte> NewestOf(const TensorView& tensor) const override;
 
  private:
   // What of a tensor is digested where it is, and what is too short for that.

@@ -1,18 +1,69 @@
 #include "engine/train/state_copy.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace gauntlet {
 
-void StateCopy::Take(std::span<const TensorView> tensors) {
+StateCopy::~StateCopy() { static_cast<void>(Arrive()); }
+
+Status StateCopy::Take(const TrainState& state,
+                       std::span<const TensorView> tensors) {
+  CHECK(fetching_ == nullptr, "one copy at a time");
   tensors_.assign(tensors.begin(), tensors.end());
   bytes_ = 0;
   for (const TensorView& tensor : tensors_) bytes_ += tensor.bytes.size();
-  if (bytes_ > buffer_.size()) {
-    // Exactly: growing by halves would hold more than the largest copy.
-    buffer_ = {};
-    buffer_.resize(bytes_);
+  TrainState::Keeper* const keeper = state.keeper();
+  MakeRoom(keeper == nullptr ? nullptr : &keeper->memory());
+  if (keeper != nullptr && TakeThere(*keeper)) return OkStatus();
+  RETURN_IF_ERROR(state.Settle());
+  TakeHere();
+  return OkStatus();
+}
+
+void StateCopy::MakeRoom(Memory* pinned_for) {
+  if (bytes_ <= buffer_.size()) return;
+  pin_.reset();
+  // Exactly: growing by halves would hold more than the largest copy.
+  buffer_ = {};
+  buffer_.resize(bytes_);
+  if (pinned_for != nullptr) pin_.emplace(*pinned_for, std::span(buffer_));
+}
+
+// What is there comes first in the buffer, in one piece. False: the keeper's
+// memory has no room.
+bool StateCopy::TakeThere(TrainState::Keeper& keeper) {
+  Memory& memory = keeper.memory();
+  std::vector<std::span<const std::byte>> newest;
+  size_t size = 0;
+  for (const TensorView& tensor : tensors_) {
+    newest.push_back(keeper.NewestOf(tensor));
+    size += newest.back().size();
   }
+  if (!there_) there_.emplace(memory);
+  if (!there_->ResizeIfRoom(size)) return false;
+  size_t at = 0;
+  size_t at_here = size;
+  for (size_t i = 0; i < tensors_.size(); ++i) {
+    std::span<const std::byte>& bytes = tensors_[i].bytes;
+    const bool is_there = !newest[i].empty();
+    size_t& place = is_there ? at : at_here;
+    const std::span<std::byte> to =
+        std::span(buffer_).subspan(place, bytes.size());
+    if (is_there) {
+      memory.Copy(there_->span().data() + at, newest[i].data(), bytes.size());
+    } else {
+      std::ranges::copy(bytes, to.begin());
+    }
+    place += bytes.size();
+    bytes = to;
+  }
+  fetching_ = &memory;
+  memory.Fetch(buffer_.data(), there_->span().data(), size);
+  return true;
+}
+
+void StateCopy::TakeHere() {
   size_t at = 0;
   for (TensorView& tensor : tensors_) {
     const std::span<std::byte> place =
@@ -21,6 +72,11 @@ void StateCopy::Take(std::span<const TensorView> tensors) {
     tensor.bytes = place;
     at += place.size();
   }
+}
+
+Status StateCopy::Arrive() {
+  Memory* const memory = std::exchange(fetching_, nullptr);
+  return memory == nullptr ? OkStatus() : memory->AwaitFetch();
 }
 
 }  // namespace gauntlet

@@ -1,32 +1,58 @@
 // Some tensors of a state as they stood at one moment, in a buffer of their
 // own: what a save writes while training changes the state.
+//
+// Of what is newest on a device, a copy is taken there, in no time to speak of,
+// and fetched from that beside the training. Where the device has no room for
+// it, training waits until all of the state has been brought here.
 #ifndef GAUNTLET_ENGINE_TRAIN_STATE_COPY_H_
 #define GAUNTLET_ENGINE_TRAIN_STATE_COPY_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "engine/math/memory.h"
+#include "engine/status.h"
 #include "engine/tensor.h"
+#include "engine/train/train_state.h"
 
 namespace gauntlet {
 
-// One buffer, used again by each copy: it holds as many bytes as the largest
-// one had.
+// One buffer, and one on the device, used again by each copy: they hold as many
+// bytes as the largest one had.
 class StateCopy {
  public:
-  // Replaces the copy that was there, views and all.
-  void Take(std::span<const TensorView> tensors);
+  StateCopy() = default;
+  ~StateCopy();
+  StateCopy(const StateCopy&) = delete;
+  StateCopy& operator=(const StateCopy&) = delete;
 
-  // Of the copy; valid until the next one.
+  // Replaces the copy that was there, views and all, by one of these tensors of
+  // the state. The state may change once this returns. An error is the
+  // keeper's: what it knew best is lost. REQUIRES: the copy that was there has
+  // arrived; the keeper's memory outlives this.
+  Status Take(const TrainState& state, std::span<const TensorView> tensors);
+  // Waits for what is on its way; from any task. kIoError: it does not come,
+  // and the copy is void.
+  Status Arrive();
+
+  // Of the copy, once it has arrived; valid until the next one.
   std::span<const TensorView> tensors() const { return tensors_; }
   uint64_t bytes() const { return bytes_; }
   // What the buffer takes up.
   uint64_t capacity() const { return buffer_.capacity(); }
 
  private:
+  void MakeRoom(Memory* pinned_for);
+  bool TakeThere(TrainState::Keeper& keeper);
+  void TakeHere();
+
   std::vector<std::byte> buffer_;
+  std::optional<Pinned> pin_;  // of the buffer
+  std::optional<MemoryArray<std::byte>> there_;
+  Memory* fetching_ = nullptr;  // null: nothing is on its way
   std::vector<TensorView> tensors_;
   uint64_t bytes_ = 0;
 };

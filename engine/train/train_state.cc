@@ -254,7 +254,7 @@ bool TrainState::Place::IsOf(std::span<const std::string> parameters) const {
 
 std::vector<TensorView> TrainState::TensorsOf(
     std::span<const std::string> of_parameters) const {
-  const std::vector<TensorView>& all = Tensors();
+  const std::vector<TensorView>& all = View();
   std::vector<TensorView> tensors;
   for (size_t i = 0; i < all.size(); ++i) {
     if (places_[i].IsOf(of_parameters)) tensors.push_back(all[i]);

@@ -16,6 +16,7 @@
 
 #include "engine/ckpt/state_digest.h"
 #include "engine/digest.h"
+#include "engine/math/memory.h"
 #include "engine/model/model.h"
 #include "engine/model/optimizer.h"
 #include "engine/status.h"
@@ -96,9 +97,15 @@ class TrainState {
     // are lost.
     virtual Result<std::vector<BlockDigests>> DigestsOf(
         std::span<const TensorView> tensors) = 0;
+    virtual Memory& memory() const = 0;
+    // Where in that memory the newest values of this tensor of the state are;
+    // empty: they are the state's.
+    virtual std::span<const std::byte> NewestOf(
+        const TensorView& tensor) const = 0;
   };
   // Null: nobody does. REQUIRES: the state stays where it is meanwhile.
   void KeptBy(Keeper* keeper) { keeper_ = keeper; }
+  Keeper* keeper() const { return keeper_; }
   // The newest values are gone: nobody may look any more.
   void Lost() { lost_ = true; }
   // Brings here what a keeper has. An error: it is lost, and nobody may look at
@@ -119,7 +126,8 @@ class TrainState {
   // The same without bringing here what a keeper has. An error as of Settle.
   Result<Digest> NewestDigest() const;
   // Those of these parameters, with their slots and waiting gradients, and
-  // those that are of no parameter. Empty: all.
+  // those that are of no parameter. Empty: all. What a keeper has is not
+  // brought here for it.
   std::vector<TensorView> TensorsOf(
       std::span<const std::string> of_parameters) const;
 

@@ -1,6 +1,9 @@
 // The device of this machine beside the library's products on it, cuBLAS in
 // fp32 without TF32: products, and whole steps of the mlp job. Prints both and
-// their ratio; without a device it says so and ends with 6.
+// their ratio, and what saves beside the training cost (save_bench.h); without
+// a device it says so and ends with 6. With --emulated the saves alone, small
+// and on the emulated device: whether the measurement works, no figure of
+// anything.
 #include <chrono>
 #include <cstdio>
 #include <memory>
@@ -10,10 +13,12 @@
 #include <vector>
 
 #include "engine/gpu/device_kernels.h"
+#include "engine/gpu/emulated_device.h"
 #include "engine/job/job.h"
 #include "engine/model/model.h"
 #include "engine/model/optimizer.h"
 #include "engine/real/cuda_plugin.h"
+#include "tests/bench/save_bench.h"
 
 namespace gauntlet {
 namespace {
@@ -145,22 +150,30 @@ Status RunDeviceBench(const gpu::DeviceApi& api) {
   }
   BenchStep(*own, compared);
   RETURN_IF_ERROR(own->status());
-  return fast.ok() ? (*fast)->status() : OkStatus();
+  if (fast.ok()) RETURN_IF_ERROR((*fast)->status());
+  return BenchSaves(api, {});
 }
 
 }  // namespace
 
-int Main() {
-  const auto api = OpenCuda();
-  if (!api.ok()) {
-    std::printf("skipped: %s\n", api.status().message().c_str());
-    return 6;
-  }
-  const Status status = RunDeviceBench(**api);
+int CodeOf(const Status& status) {
   if (!status.ok()) std::printf("%s\n", status.message().c_str());
   return status.ok() ? 0 : 1;
 }
 
+int Main(bool emulated) {
+  if (emulated) {
+    return CodeOf(BenchSaves(gpu::EmulatedDevice(),
+                             {.units = 24, .steps = 20, .saves = 3}));
+  }
+  const auto api = OpenCuda();
+  if (api.ok()) return CodeOf(RunDeviceBench(**api));
+  std::printf("skipped: %s\n", api.status().message().c_str());
+  return 6;
+}
+
 }  // namespace gauntlet
 
-int main() { return gauntlet::Main(); }
+int main(int argc, char** argv) {
+  return gauntlet::Main(argc == 2 && std::string(argv[1]) == "--emulated");
+}

@@ -249,17 +249,20 @@ TEST(DeviceTest, WhatMovesIsPinnedAndLetGo) {
     };
     return table;
   }();
-  const auto most_of = [](int workers) {
+  const auto most_of = [](int workers, SaveMode mode = SaveMode::kSync) {
     most = 0;
     TrainingFixture fixture;
     fixture.ComputeOn(api);
-    EXPECT_TRUE(fixture.Run(workers, OnDevice(SmallRun()))
-                    .AllExitedWith(WorkerExit::kDone));
+    TrainOptions options = OnDevice(SmallRun());
+    options.checkpoint.mode = mode;
+    EXPECT_TRUE(fixture.Run(workers, options).AllExitedWith(WorkerExit::kDone));
     EXPECT_TRUE(pinned.empty());
     return most;
   };
   // Parameters and two slots; a worker that is alone adds up on the device.
   EXPECT_EQ(most_of(1), 3u);
+  // With the copy that a save writes beside the training.
+  EXPECT_EQ(most_of(1, SaveMode::kAsync), 4u);
   // With each replica's gradients, four in all, and the totals.
   EXPECT_EQ(most_of(2), 2 * 3u + 4 + 2);
 }
