@@ -39,12 +39,12 @@ same_digests() {  # PROGRAMS PRESET ARGUMENTS...
   return "$code"
 }
 
-# CPU, then GPU, then CPU, in one checkpoint directory.
+# CPU, then GPU, then CPU, in one checkpoint directory, saving beside the steps.
 moves_between_lives() {  # PROGRAMS DIRECTORY
   local job=(--preset mlp --replicas 2 --workers 1 --steps 90) stop code=0
   local plain found
   plain=$(final_digest "$1" "${job[@]}" || true)
-  job+=(--ckpt "$2")
+  job+=(--ckpt "$2" --ckpt-mode async --every 10)
   for stop in "30 cpu" "60 cuda"; do
     # shellcheck disable=SC2086  # two words
     set -- "$1" "$2" $stop
@@ -76,7 +76,7 @@ gpu_checks() {  # PROGRAMS RESULTS SCENARIOS
     same_digests "$programs" cnn --steps 20 || code=1
     moves_between_lives "$programs" "$store/ckpt" || code=1
     breaks_and_recovers "$programs" "$scenarios" "$results/runs" || code=1
-    "$programs/device_bench" || code=1
+    TMPDIR=$store "$programs/device_bench" || code=1
   } > >(tee "$results/checks.txt") 2>&1
   rm -rf "$store"
   return "$code"

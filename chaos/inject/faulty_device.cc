@@ -81,13 +81,15 @@ struct FaultyDevice::Calls {
     if (!self.fetch_begun_) return;
     Base(self).fetch(self.device_, to, from, bytes);
   }
-  // Beside the task that uses the device: nothing happens here.
+  // Beside the task that uses the device: no fault begins here. What is on its
+  // way as the device fails does not come.
   static bool AwaitFetch(Device* device, gpu::DeviceText* why) {
     FaultyDevice& self = Of(device);
-    if (std::exchange(self.fetch_begun_, false)) {
-      return Base(self).await_fetch(self.device_, why);
-    }
-    std::snprintf(why->text, sizeof why->text, "it had failed");
+    const bool came = std::exchange(self.fetch_begun_, false) &&
+                      Base(self).await_fetch(self.device_, why);
+    if (!self.has_failed_) return came;
+    std::snprintf(why->text, sizeof why->text,
+                  "it failed before the copy came");
     return false;
   }
   static bool UseLibrary(Device* device, gpu::LibraryProducts products,
@@ -212,6 +214,7 @@ bool FaultyDevice::Meet(DeviceCall call) {
       failed_ = DeviceErrorText(fault.kind == FaultKind::kOutOfMemory
                                     ? DeviceError::kMemoryAllocation
                                     : fault.with.device_error);
+      has_failed_ = true;
     }
   }
   return failed_.empty();

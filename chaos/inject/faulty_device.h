@@ -6,6 +6,7 @@
 #ifndef GAUNTLET_CHAOS_INJECT_FAULTY_DEVICE_H_
 #define GAUNTLET_CHAOS_INJECT_FAULTY_DEVICE_H_
 
+#include <atomic>
 #include <string>
 
 #include "chaos/inject/injector.h"
@@ -39,6 +40,7 @@ class FaultyDevice {
   gpu::Device* device_ = nullptr;       // opened by the base
   bool fetch_begun_ = false;
   std::string failed_;
+  std::atomic<bool> has_failed_ = false;  // for the task that awaits
 };
 
 }  // namespace gauntlet

@@ -68,14 +68,15 @@
 //   gpu_error     The device that the worker computes on fails at the next
 //                 thing that is asked of it, with `error`, and stays so until
 //                 the process is gone: nothing is done any more, and what is
-//                 brought from there is +0 (engine/gpu/device_api.h).
+//                 brought from there is +0 (engine/gpu/device_api.h); a
+//                 save's copy that is on its way does not come.
 //   out_of_memory The same, at the next array that the device is to make room
 //                 for, or as it is opened. An array that the worker can do
 //                 without (the copy of a save beside the training) it does
 //                 without: nothing fails.
 //   device_hang   From the next time that the worker waits for its device on,
 //                 it waits, for `duration` or for ever; the process's other
-//                 tasks go on.
+//                 tasks go on, one that waits for a save's copy included.
 //   clock_jump    The calendar that the worker reads goes forward or back by
 //                 `by`; monotonic time goes on. The other workers' do not: they
 //                 may be on other machines.

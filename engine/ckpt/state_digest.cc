@@ -30,15 +30,20 @@ char* PutDigest(const Digest& digest, char* to) {
   return to + sizeof digest.high + sizeof digest.low;
 }
 
-// Writes the digests of the tensor's blocks; returns what is behind them.
-char* PutBlockDigests(const TensorView& tensor, char* to) {
+// Calls take(digest) for each of the tensor's blocks.
+template <typename Take>
+void ForBlockDigests(const TensorView& tensor, const Take& take) {
   for (size_t at = 0; at < tensor.bytes.size(); at += kDigestBlockBytes) {
     const auto block = tensor.bytes.subspan(
         at, std::min(kDigestBlockBytes, tensor.bytes.size() - at));
-    to = PutDigest(
-        tensor.dtype == DType::kF32 ? FloatDigestOf(block) : DigestOf(block),
-        to);
+    take(tensor.dtype == DType::kF32 ? FloatDigestOf(block) : DigestOf(block));
   }
+}
+
+// Writes the digests of the tensor's blocks; returns what is behind them.
+char* PutBlockDigests(const TensorView& tensor, char* to) {
+  ForBlockDigests(tensor,
+                  [&](const Digest& digest) { to = PutDigest(digest, to); });
   return to;
 }
 
@@ -81,6 +86,14 @@ Digest StateDigest(std::span<const TensorView> tensors) {
     for (const size_t i : NameOrder(tensors)) to = PutEntry(tensors[i], to);
   }
   return DigestOf(list);
+}
+
+BlockDigests BlockDigestsOf(const TensorView& tensor) {
+  BlockDigests digests;
+  digests.reserve(DigestBlocksOf(tensor.bytes.size()));
+  ForBlockDigests(tensor,
+                  [&](const Digest& digest) { digests.push_back(digest); });
+  return digests;
 }
 
 Digest StateDigester::Compute(std::span<const TensorView> tensors,

@@ -30,6 +30,7 @@ Digest StateDigest(std::span<const TensorView> tensors);
 
 // Of a tensor's blocks, in their order.
 using BlockDigests = std::vector<Digest>;
+BlockDigests BlockDigestsOf(const TensorView& tensor);
 
 // The digest of one state again and again. What its tensors are called and how
 // they are shaped is written down once and kept while their sizes stay.

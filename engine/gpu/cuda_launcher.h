@@ -1,5 +1,5 @@
 // Launches on a CUDA stream, one by one and as graphs: what a KernelQueue
-// launches by. And what failed first of all that was asked of a device.
+// launches by.
 #ifndef GAUNTLET_ENGINE_GPU_CUDA_LAUNCHER_H_
 #define GAUNTLET_ENGINE_GPU_CUDA_LAUNCHER_H_
 
@@ -8,27 +8,10 @@
 
 #include <cuda_runtime.h>
 
-#include "engine/gpu/device_api.h"
+#include "engine/gpu/cuda_failure.h"
 #include "engine/gpu/kernel_queue.h"
 
 namespace gauntlet::gpu {
-
-inline void Say(const char* what, cudaError_t error, DeviceText* text) {
-  std::snprintf(text->text, sizeof text->text, "%s: %s (%s)", what,
-                cudaGetErrorString(error), cudaGetErrorName(error));
-}
-
-struct CudaFailure {
-  DeviceText text;
-
-  bool none() const { return text.text[0] == '\0'; }
-  // Keeps the first. True: there was none.
-  bool Check(const char* what, cudaError_t error) {
-    if (error == cudaSuccess) return none();
-    if (none()) Say(what, error, &text);
-    return false;
-  }
-};
 
 // A Backend of KernelQueue, on the device that is this thread's.
 class CudaLauncher {
@@ -95,6 +78,15 @@ class CudaLauncher {
   }
 
  private:
+  void Fail(const KernelLaunch& launch, cudaError_t error) {
+    const char* name = nullptr;
+    if (cudaFuncGetName(&name, launch.kernel) != cudaSuccess) name = "?";
+    char what[160];
+    std::snprintf(what, sizeof what, "launch of %zu x %zu blocks of %u, %.96s",
+                  launch.grid.x, launch.grid.z, launch.threads, name);
+    failure_.Check(what, error);
+  }
+
   // `values` is where the kernel's only argument is: as long as the node's
   // description is in use.
   static void Describe(const KernelLaunch& launch, void** values,

@@ -12,6 +12,7 @@
 #include "engine/gpu/cublas_products.h"
 #include "engine/gpu/cuda_device.h"
 #include "engine/gpu/cuda_entry.h"
+#include "engine/gpu/cuda_failure.h"
 #include "engine/gpu/cuda_launcher.h"
 #include "engine/gpu/device_table.h"
 
@@ -25,6 +26,10 @@ constexpr size_t kLeastPinnedBytes = size_t{64} << 10;
 // What is fetched comes in pieces: a small move of the operations' in the same
 // direction takes its turn between two of them.
 constexpr size_t kFetchBytes = size_t{4} << 20;
+
+// The part of a device's memory that nothing is given of that can be done
+// without.
+constexpr size_t kSpareShare = 16;
 
 // A piece of the host's memory that CUDA keeps in place.
 struct PinnedPiece {
@@ -52,6 +57,7 @@ struct Device {
   cudaEvent_t before_fetch = nullptr;
   cudaEvent_t fetched = nullptr;
   bool fetch_begun = false;
+  DeviceText fetch_failed;  // why not
   CudaFailure failed;
   CudaLauncher launcher{failed};
   KernelQueue<CudaLauncher> queue{launcher};
@@ -85,18 +91,15 @@ struct Device {
     return nullptr;
   }
 
-  // CUDA's word of there being no room is taken back.
+  // Leaves some of it to the operations that come later.
   void* AllocateIfRoom(size_t bytes) {
-    if (!Use()) return nullptr;
-    void* memory = nullptr;
-    const cudaError_t error = cudaMalloc(&memory, bytes == 0 ? 1 : bytes);
-    if (error == cudaSuccess) return memory;
-    if (error == cudaErrorMemoryAllocation) {
-      cudaGetLastError();
-    } else {
-      Check("device memory", error);
+    size_t left = 0;
+    size_t all = 0;
+    if (!Use() || !Check("device memory", cudaMemGetInfo(&left, &all)) ||
+        left < bytes + all / kSpareShare) {
+      return nullptr;
     }
-    return nullptr;
+    return Allocate(bytes);
   }
 
   // Operations that use it are done one after another.
@@ -171,14 +174,13 @@ struct Device {
     }
   }
 
-  bool IsPinned(const void* memory) const {
-    const auto* const byte = static_cast<const char*>(memory);
-    for (const PinnedPiece* at = pinned; at != nullptr; at = at->next) {
-      if (byte >= at->begin && byte < at->begin + at->bytes) return true;
-    }
-    return false;
+  void Fetch(char* to, const char* from, size_t bytes) {
+    fetch_begun = BeginFetch(to, from, bytes);
+    if (fetch_begun) return;
+    fetch_failed = failed.text;
+    // What has begun of it is to leave the host's memory alone.
+    cudaStreamSynchronize(fetch_stream);
   }
-
   bool BeginFetch(char* to, const char* from, size_t bytes) {
     if (!UseStream() ||
         !Check("fetch", cudaEventRecord(before_fetch, stream)) ||
@@ -199,7 +201,7 @@ struct Device {
   // Beside the task that uses the device: `failed` is that one's.
   bool AwaitFetch(DeviceText* why) {
     if (!fetch_begun) {
-      std::snprintf(why->text, sizeof why->text, "it had failed");
+      *why = fetch_failed;
       return false;
     }
     fetch_begun = false;
@@ -342,17 +344,20 @@ DeviceApi Table() {
   api.allocate_if_room = [](Device* device, size_t bytes) {
     return device->AllocateIfRoom(bytes);
   };
+  // What was asked for before may still be under way on it.
   api.release = [](Device* device, void* memory) {
-    if (device->UseStream()) device->Check("release", cudaFree(memory));
+    if (device->UseStream() &&
+        device->Check("release", cudaStreamSynchronize(device->stream))) {
+      device->Check("release", cudaFree(memory));
+    }
   };
   api.pin = [](Device* device, void* memory, size_t bytes) {
     device->Pin(memory, bytes);
   };
   api.unpin = [](Device* device, void* memory) { device->Unpin(memory); };
-  // Of what is not pinned CUDA has read all when it returns.
   api.upload = [](Device* device, void* to, const void* from, size_t bytes) {
     device->Move(to, from, bytes, cudaMemcpyHostToDevice);
-    if (device->IsPinned(from) && device->Use()) {
+    if (bytes > 0 && device->Use()) {
       device->Check("copy", cudaStreamSynchronize(device->stream));
     }
   };
@@ -361,8 +366,8 @@ DeviceApi Table() {
   };
   api.download = Download;
   api.fetch = [](Device* device, void* to, const void* from, size_t bytes) {
-    device->fetch_begun = device->BeginFetch(
-        static_cast<char*>(to), static_cast<const char*>(from), bytes);
+    device->Fetch(static_cast<char*>(to), static_cast<const char*>(from),
+                  bytes);
   };
   api.await_fetch = [](Device* device, DeviceText* why) {
     return device->AwaitFetch(why);
@@ -380,7 +385,7 @@ DeviceApi Table() {
 }  // namespace
 
 cudaStream_t StreamOf(Device* device) {
-  device->UseStream();
+  if (device->Use()) device->queue.FlushOneByOne();
   return device->stream;
 }
 

@@ -90,7 +90,8 @@ struct DeviceApi {
 
   // Aligned to 256 bytes; null without memory.
   void* (*allocate)(Device*, size_t bytes);
-  // The same; that there is no memory is no failure.
+  // The same for what can be done without: null, which is no failure, where it
+  // would take the last of the memory.
   void* (*allocate_if_room)(Device*, size_t bytes);
   void (*release)(Device*, void*);
   // The host's memory is kept in place, for moves at full speed, until it is

@@ -40,9 +40,12 @@ class DeviceMemory final : public Memory {
     api_.download(device_, to, from, bytes);
   }
   void Fetch(void* to, const void* from, size_t bytes) override {
+    CHECK(!fetching_, "one at a time");
+    fetching_ = true;
     api_.fetch(device_, to, from, bytes);
   }
   Status AwaitFetch() override {
+    fetching_ = false;
     DeviceText why;
     if (api_.await_fetch(device_, &why)) return OkStatus();
     return IoError(fmt::format("{} device: {}", api_.name, why.text));
@@ -57,6 +60,7 @@ class DeviceMemory final : public Memory {
  private:
   const DeviceApi& api_;
   Device* device_;
+  bool fetching_ = false;
 };
 
 class DeviceKernels final : public Kernels {

@@ -179,11 +179,11 @@ void Fetch(Device* device, void* to, const void* from, size_t bytes) {
       .to = to, .from = from, .bytes = bytes, .begun = device->ready()};
 }
 
-// Another task may be using the device, so that its failure is not looked at.
+// Another task may be using the device. What has failed stays as it was.
 bool AwaitFetch(Device* device, DeviceText* why) {
   auto& fetched = device->fetched;
   if (!fetched.begun) {
-    std::strcpy(why->text, "it had failed");
+    std::strcpy(why->text, device->failed);
     return false;
   }
   fetched.begun = false;

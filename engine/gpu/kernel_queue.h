@@ -2,10 +2,11 @@
 // and again, as that of each step does, is launched as one graph.
 //
 // A row ends where something else has to see what it did: a copy, a wait, an
-// operation of another library. The second time that a row comes, kernel for
-// kernel over the same blocks, the backend makes a graph of it; from then on
-// the graph is launched, with those values changed that are others than last
-// time. Order and results are those of one launch after the other.
+// operation of another library. The second time that a row of some length
+// comes, kernel for kernel over the same blocks, the backend makes a graph of
+// it; from then on the graph is launched, with those values changed that are
+// others than last time. Order and results are those of one launch after the
+// other.
 //
 // Nothing of the standard library here (see launch.h).
 #ifndef GAUNTLET_ENGINE_GPU_KERNEL_QUEUE_H_
@@ -23,19 +24,21 @@ namespace gauntlet::gpu {
 // A kernel over a grid of blocks, with its values.
 struct KernelLaunch {
   static constexpr size_t kMostValueBytes = 512;
+  static constexpr size_t kValueAlignment = 16;
 
   const void* kernel = nullptr;  // the backend knows how to call it
   Grid grid;
   unsigned threads = 0;
   size_t shared_bytes = 0;
   size_t value_bytes = 0;
-  alignas(16) unsigned char values[kMostValueBytes];
+  alignas(kValueAlignment) unsigned char values[kMostValueBytes];
 
   template <typename Kernel>
   static KernelLaunch Of(const void* function, const Kernel& kernel,
                          const Grid& grid, size_t shared_bytes) {
     static_assert(__is_trivially_copyable(Kernel));
     static_assert(sizeof(Kernel) <= kMostValueBytes);
+    static_assert(alignof(Kernel) <= kValueAlignment);
     KernelLaunch launch;
     launch.kernel = function;
     launch.grid = grid;
@@ -86,8 +89,15 @@ class KernelQueue {
     if (count_ == 0) return;
     const size_t count = count_;
     count_ = 0;
-    if (count > 1 && LaunchAsGraph(count)) return;
+    if (count >= kLeast && LaunchAsGraph(count)) return;
     for (size_t i = 0; i < count; ++i) backend_.Launch(waiting_[i]);
+  }
+
+  // The same without a graph: where what is before it on the device may wait
+  // for another worker, a graph under way cannot be relied on to take values.
+  void FlushOneByOne() {
+    for (size_t i = 0; i < count_; ++i) backend_.Launch(waiting_[i]);
+    count_ = 0;
   }
 
   // Lets go of what waits.
@@ -95,7 +105,8 @@ class KernelQueue {
 
  private:
   static constexpr size_t kMost = 64;  // launches in a row
-  static constexpr size_t kRows = 16;  // remembered
+  static constexpr size_t kLeast = 4;  // of a graph: fewer gain nothing
+  static constexpr size_t kRows = 64;  // remembered
 
   struct Row {
     KernelLaunch* launches = nullptr;  // with the graph's values

@@ -24,7 +24,8 @@ class Memory {
   virtual MemoryKind kind() const = 0;
   // Aligned to 64 bytes at least; not initialised.
   virtual void* Allocate(size_t bytes) = 0;
-  // The same; null, which is no failure, where there is no room.
+  // The same for what can be done without: null, which is no failure, where
+  // there is no room to spare.
   virtual void* AllocateIfRoom(size_t bytes) = 0;
   virtual void Release(void* memory) = 0;
   // The host's memory, of which much is going to be moved: keeps it in place,
@@ -147,7 +148,7 @@ std::span<T> Brought(Memory& memory, std::span<T> values,
 }
 
 // Where operations on `memory` may leave values for the host: `values`
-// themselves, or `place`, from where FetchInto brings them.
+// themselves, or `place`, from where DownloadInto brings them.
 template <typename T>
 std::span<T> RoomFor(Memory& memory, std::span<T> values,
                      MemoryArray<T>& place) {
@@ -156,7 +157,7 @@ std::span<T> RoomFor(Memory& memory, std::span<T> values,
   return place.span();
 }
 template <typename T>
-void FetchInto(Memory& memory, std::span<T> from, std::span<T> values) {
+void DownloadInto(Memory& memory, std::span<T> from, std::span<T> values) {
   if (memory.kind() == MemoryKind::kHost) return;
   memory.Download(values.data(), from.data(), from.size_bytes());
 }

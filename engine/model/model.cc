@@ -268,15 +268,14 @@ class FeedForward final : public Model {
   std::span<const float> Forward(const PassContext& pass,
                                  std::span<const float> parameters,
                                  std::span<const float> features);
-  // Losses times scale into `scaled_losses`, loss gradients into deltas_[0];
-  // returns how many rows are right.
-  int64_t Score(std::span<const float> outputs, const ReplicaBatch& batch,
-                std::span<float> scaled_losses);
+  // Losses times scale into `scaled_losses`, loss gradients into deltas_[0].
+  void Score(std::span<const float> outputs, std::span<const uint8_t> labels,
+             float scale, std::span<float> scaled_losses);
   // Values of the pass's rows, for the probe if there is one.
   void ShowRows(const PassContext& context, std::string_view what,
                 std::string_view of, std::span<float> values) const;
-  std::span<const uint8_t> BroughtLabels(std::span<const uint8_t> labels,
-                                         size_t classes);
+  std::span<const uint8_t> BroughtLabels(std::span<const uint8_t> labels);
+  size_t classes() const { return stages_.stages.back().layer->outputs(); }
   // A stage's gradients, for the probe if there is one.
   void ShowGradients(const PassContext& context, const Stage& stage,
                      std::span<float> gradients) const;
@@ -337,28 +336,25 @@ std::span<const float> FeedForward::Forward(const PassContext& pass,
   return x;
 }
 
-int64_t FeedForward::Score(std::span<const float> outputs,
-                           const ReplicaBatch& batch,
-                           std::span<float> scaled_losses) {
-  const size_t classes = stages_.stages.back().layer->outputs();
-  const std::span<const uint8_t> labels = BroughtLabels(batch.labels, classes);
+void FeedForward::Score(std::span<const float> outputs,
+                        std::span<const uint8_t> labels, float scale,
+                        std::span<float> scaled_losses) {
   LossWithGradients(loss_, kernels_,
                     {.outputs = outputs,
                      .labels = labels,
-                     .classes = classes,
-                     .scale = batch.loss_scale,
+                     .classes = classes(),
+                     .scale = scale,
                      .losses = scaled_losses,
                      .gradients = deltas_[0].first(outputs.size())});
-  kernels_.Scale(batch.loss_scale, scaled_losses);
-  return kernels_.CountRight(outputs, labels, classes);
+  kernels_.Scale(scale, scaled_losses);
 }
 
 // A device does not look at them.
 std::span<const uint8_t> FeedForward::BroughtLabels(
-    std::span<const uint8_t> labels, size_t classes) {
+    std::span<const uint8_t> labels) {
   if (memory_.kind() == MemoryKind::kDevice) {
     for (const uint8_t label : labels) {
-      CHECK(label < classes, "a label is below the number of classes");
+      CHECK(label < classes(), "a label is below the number of classes");
     }
   }
   return Brought(memory_, labels, brought_.labels);
@@ -449,14 +445,18 @@ ReplicaResult FeedForward::Gradients(std::span<const float> parameters,
       .next_state = next_state};
   const std::span<const float> features =
       Brought(memory_, batch.features, brought_.features);
+  const std::span<const uint8_t> labels = BroughtLabels(batch.labels);
+  // From here to the gradients nothing is brought over or back: on a device all
+  // of it is one row of kernels.
   const auto outputs = Forward(context, parameters, features);
-  const int64_t correct = Score(outputs, batch, losses_.span());
+  Score(outputs, labels, batch.loss_scale, losses_.span());
   ShowRows(context, "loss", "", losses_.span());
   ShowRows(context, "gradient of the loss", "",
            deltas_[0].first(outputs.size()));
   Backward(context, parameters, features, gradients);
-  FetchInto(memory_, next_state, batch.next_state);
-  return {.loss = kernels_.Sum(losses_.span()), .correct = correct};
+  DownloadInto(memory_, next_state, batch.next_state);
+  return {.loss = kernels_.Sum(losses_.span()),
+          .correct = kernels_.CountRight(outputs, labels, classes())};
 }
 
 ReplicaResult FeedForward::Evaluate(std::span<const float> parameters,
@@ -475,11 +475,13 @@ ReplicaResult FeedForward::Evaluate(std::span<const float> parameters,
                                  first * features_, count * features_),
                              .labels = batch.labels.subspan(first, count),
                              .loss_scale = batch.loss_scale};
+    const std::span<const uint8_t> labels = BroughtLabels(block.labels);
     const auto outputs = Forward(
         {.pass = Pass::kEvaluation, .rows = count, .state = state}, parameters,
         Brought(memory_, block.features, brought_.features));
-    result.correct +=
-        Score(outputs, block, losses_.span().subspan(first, count));
+    Score(outputs, labels, block.loss_scale,
+          losses_.span().subspan(first, count));
+    result.correct += kernels_.CountRight(outputs, labels, classes());
   }
   result.loss = kernels_.Sum(losses_.span());
   return result;

@@ -113,7 +113,8 @@ Status AsyncSave::Begin(const TrainState& state, const std::string& waited) {
 void AsyncSave::StartWriting(std::vector<TensorView> own) {
   task_began_ = world_->clock.Now();
   task_.Start([this, own = std::move(own)] {
-    const Status arrived = copy_.Arrive();
+    Status arrived = copy_.Arrive();
+    if (arrived.ok()) arrived = copy_.Check();
     own_part_ = arrived.ok() ? save_->WritePart(attempt_, own)
                              : Result<ShardFile>(arrived);
     write_took_ = world_->clock.Now() - task_began_;

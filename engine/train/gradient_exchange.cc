@@ -50,8 +50,8 @@ std::span<float> GradientExchange::RoomOf(size_t replica) {
 void GradientExchange::Take(size_t replica) {
   if (way_ == Way::kDevices) return;
   if (way_ == Way::kRing) {
-    FetchInto(memory_, there_.span(),
-              std::span(here_[replica]).first(sizes_.gradients));
+    DownloadInto(memory_, there_.span(),
+                 std::span(here_[replica]).first(sizes_.gradients));
     return;
   }
   const std::span<float> total = total_there_.span();
@@ -91,7 +91,7 @@ std::span<float> GradientExchange::Total() {
 std::span<float> GradientExchange::FetchTotal() {
   if (way_ == Way::kRing) return std::span(total_).first(sizes_.gradients);
   seen_.resize(sizes_.gradients);
-  FetchInto(memory_, total_there_.span(), std::span(seen_));
+  DownloadInto(memory_, total_there_.span(), std::span(seen_));
   return seen_;
 }
 

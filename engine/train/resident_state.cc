@@ -131,8 +131,8 @@ Result<ResidentState::Taken> ResidentState::Take(
   }
   Taken taken = {.halves = std::vector<uint64_t>(numbers),
                  .rests = std::vector<float>(rests)};
-  FetchInto(memory_, digests_.span(), std::span(taken.halves));
-  FetchInto(memory_, rests_.span(), std::span(taken.rests));
+  DownloadInto(memory_, digests_.span(), std::span(taken.halves));
+  DownloadInto(memory_, rests_.span(), std::span(taken.rests));
   RETURN_IF_ERROR(Check());
   return taken;
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace gauntlet {
 
 StateCopy::~StateCopy() { static_cast<void>(Arrive()); }
@@ -15,24 +17,32 @@ Status StateCopy::Take(const TrainState& state,
   for (const TensorView& tensor : tensors_) bytes_ += tensor.bytes.size();
   TrainState::Keeper* const keeper = state.keeper();
   MakeRoom(keeper == nullptr ? nullptr : &keeper->memory());
-  if (keeper != nullptr && TakeThere(*keeper)) return OkStatus();
+  expected_.clear();
+  if (keeper != nullptr) {
+    ASSIGN_OR_RETURN(const bool taken, TakeThere(*keeper));
+    if (taken) return OkStatus();
+  }
   RETURN_IF_ERROR(state.Settle());
   TakeHere();
   return OkStatus();
 }
 
 void StateCopy::MakeRoom(Memory* pinned_for) {
-  if (bytes_ <= buffer_.size()) return;
-  pin_.reset();
-  // Exactly: growing by halves would hold more than the largest copy.
-  buffer_ = {};
-  buffer_.resize(bytes_);
-  if (pinned_for != nullptr) pin_.emplace(*pinned_for, std::span(buffer_));
+  if (bytes_ > buffer_.size()) {
+    pin_.reset();
+    // Exactly: growing by halves would hold more than the largest copy.
+    buffer_ = {};
+    buffer_.resize(bytes_);
+  }
+  // The first copy may have been taken before anybody kept the state.
+  if (pinned_for != nullptr && !pin_) {
+    pin_.emplace(*pinned_for, std::span(buffer_));
+  }
 }
 
 // What is there comes first in the buffer, in one piece. False: the keeper's
 // memory has no room.
-bool StateCopy::TakeThere(TrainState::Keeper& keeper) {
+Result<bool> StateCopy::TakeThere(TrainState::Keeper& keeper) {
   Memory& memory = keeper.memory();
   std::vector<std::span<const std::byte>> newest;
   size_t size = 0;
@@ -42,6 +52,7 @@ bool StateCopy::TakeThere(TrainState::Keeper& keeper) {
   }
   if (!there_) there_.emplace(memory);
   if (!there_->ResizeIfRoom(size)) return false;
+  ASSIGN_OR_RETURN(expected_, keeper.DigestsOf(tensors_));
   size_t at = 0;
   size_t at_here = size;
   for (size_t i = 0; i < tensors_.size(); ++i) {
@@ -77,6 +88,18 @@ void StateCopy::TakeHere() {
 Status StateCopy::Arrive() {
   Memory* const memory = std::exchange(fetching_, nullptr);
   return memory == nullptr ? OkStatus() : memory->AwaitFetch();
+}
+
+Status StateCopy::Check() const {
+  for (size_t i = 0; i < expected_.size(); ++i) {
+    if (expected_[i].empty() || BlockDigestsOf(tensors_[i]) == expected_[i]) {
+      continue;
+    }
+    return IoError(fmt::format(
+        "the copy of {} is not what the device had: its digests differ",
+        tensors_[i].name));
+  }
+  return OkStatus();
 }
 
 }  // namespace gauntlet

@@ -1,9 +1,10 @@
 // Some tensors of a state as they stood at one moment, in a buffer of their
 // own: what a save writes while training changes the state.
 //
-// Of what is newest on a device, a copy is taken there, in no time to speak of,
-// and fetched from that beside the training. Where the device has no room for
-// it, training waits until all of the state has been brought here.
+// Of what is newest on a device, a copy is taken there and fetched from that
+// beside the training; the first one makes room, which takes longer. Where the
+// device has no room to spare, training waits until all of the state has been
+// brought here.
 #ifndef GAUNTLET_ENGINE_TRAIN_STATE_COPY_H_
 #define GAUNTLET_ENGINE_TRAIN_STATE_COPY_H_
 
@@ -13,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/ckpt/state_digest.h"
 #include "engine/math/memory.h"
 #include "engine/status.h"
 #include "engine/tensor.h"
@@ -37,6 +39,9 @@ class StateCopy {
   // Waits for what is on its way; from any task. kIoError: it does not come,
   // and the copy is void.
   Status Arrive();
+  // Compares what has arrived with what was copied, by digests that were taken
+  // there; from any task. kIoError names a tensor that is not the same.
+  Status Check() const;
 
   // Of the copy, once it has arrived; valid until the next one.
   std::span<const TensorView> tensors() const { return tensors_; }
@@ -46,7 +51,7 @@ class StateCopy {
 
  private:
   void MakeRoom(Memory* pinned_for);
-  bool TakeThere(TrainState::Keeper& keeper);
+  Result<bool> TakeThere(TrainState::Keeper& keeper);
   void TakeHere();
 
   std::vector<std::byte> buffer_;
@@ -54,6 +59,7 @@ class StateCopy {
   std::optional<MemoryArray<std::byte>> there_;
   Memory* fetching_ = nullptr;  // null: nothing is on its way
   std::vector<TensorView> tensors_;
+  std::vector<BlockDigests> expected_;  // of each that was copied elsewhere
   uint64_t bytes_ = 0;
 };
 

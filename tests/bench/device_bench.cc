@@ -161,11 +161,12 @@ int CodeOf(const Status& status) {
   return status.ok() ? 0 : 1;
 }
 
-int Main(bool emulated) {
-  if (emulated) {
-    return CodeOf(BenchSaves(gpu::EmulatedDevice(),
-                             {.units = 24, .steps = 20, .saves = 3}));
-  }
+int BenchEmulated() {
+  return CodeOf(BenchSaves(gpu::EmulatedDevice(),
+                           {.units = 24, .warm_up = 20, .saves = 3}));
+}
+
+int BenchCuda() {
   const auto api = OpenCuda();
   if (api.ok()) return CodeOf(RunDeviceBench(**api));
   std::printf("skipped: %s\n", api.status().message().c_str());
@@ -175,5 +176,10 @@ int Main(bool emulated) {
 }  // namespace gauntlet
 
 int main(int argc, char** argv) {
-  return gauntlet::Main(argc == 2 && std::string(argv[1]) == "--emulated");
+  if (argc == 1) return gauntlet::BenchCuda();
+  if (argc == 2 && std::string(argv[1]) == "--emulated") {
+    return gauntlet::BenchEmulated();
+  }
+  std::printf("usage: device_bench [--emulated]\n");
+  return 2;
 }

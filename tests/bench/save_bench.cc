@@ -1,11 +1,10 @@
 #include "tests/bench/save_bench.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,25 +12,27 @@
 #include <utility>
 #include <vector>
 
+#include "engine/ckpt/state_digest.h"
 #include "engine/data/dataset.h"
 #include "engine/data/row_schedule.h"
 #include "engine/real/real_world.h"
 #include "engine/train/async_save.h"
 #include "engine/train/job_model.h"
 #include "engine/train/trainer.h"
+#include "tests/engine/real/scratch_directory.h"
 
 namespace gauntlet {
 namespace {
 
-namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
+using Stopwatch = std::chrono::steady_clock;
 
 constexpr Duration kLong = std::chrono::minutes(10);
-// How busy the disk is to be.
+// The share of the time in which a save is to be under way: neither disk nor
+// copy link is busier than that.
 constexpr double kBusy = 0.8;
 
-double SecondsSince(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
+double SecondsSince(Stopwatch::time_point begin) {
+  return std::chrono::duration<double>(Stopwatch::now() - begin).count();
 }
 
 JobSpec JobOf(const SaveBenchSize& size) {
@@ -46,25 +47,6 @@ JobSpec JobOf(const SaveBenchSize& size) {
                       {.kind = LayerKind::kDense, .units = 10}};
   return job;
 }
-
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = fs::temp_directory_path() / "gauntlet-bench-XXXXXX";
-    if (mkdtemp(name.data()) != nullptr) path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  // Empty: there is none.
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 // The only worker of a run.
 class SavingWorker {
@@ -86,6 +68,10 @@ class SavingWorker {
         save_(world, store, ring_, JobToJson(job, data.content), generation,
               kLong),
         beside_(world, save_, kLong) {}
+  // After an error a save may still be written.
+  ~SavingWorker() { beside_.JoinTask(); }
+  SavingWorker(const SavingWorker&) = delete;
+  SavingWorker& operator=(const SavingWorker&) = delete;
 
   // As the training loop does it: a save that is under way goes on between two
   // steps. The epoch never ends.
@@ -128,105 +114,140 @@ class SavingWorker {
   double took_ = 0.0;
 };
 
-Result<double> SecondsOfAStep(SavingWorker& worker, int steps) {
-  const Clock::time_point begin = Clock::now();
-  RETURN_IF_ERROR(worker.Steps(steps));
-  return SecondsSince(begin) / steps;
+double MedianOf(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
 }
 
-// Bytes a second of the copy that a save fetches, while steps are made.
-Result<double> RateBesideSteps(SavingWorker& worker) {
+// What a save's copy costs: the training, until it may go on; and in bytes a
+// second until it is here, while steps are made.
+struct CopyRates {
+  double held_seconds = 0.0;
+  double bytes_a_second = 0.0;
+};
+Result<CopyRates> RatesBesideSteps(SavingWorker& worker, int rounds) {
   StateCopy copy;
-  const std::vector<TensorView> all = worker.state().TensorsOf({});
-  double seconds = 0.0;
-  for (int round = 0; round < 2; ++round) {  // the first one makes room
+  std::vector<double> held;
+  std::vector<double> took;
+  for (int round = 0; round <= rounds; ++round) {
+    ASSIGN_OR_RETURN(const Digest then, worker.state().NewestDigest());
+    const std::vector<TensorView> all = worker.state().TensorsOf({});
+    const Stopwatch::time_point begin = Stopwatch::now();
     RETURN_IF_ERROR(copy.Take(worker.state(), all));
-    const Clock::time_point begin = Clock::now();
-    std::atomic<bool> here = false;
+    held.push_back(SecondsSince(begin));
+    std::atomic<bool> is_here = false;
     Status arrived;
     std::thread waiting([&] {
       arrived = copy.Arrive();
-      seconds = SecondsSince(begin);
-      here = true;
+      took.push_back(SecondsSince(begin));
+      is_here = true;
     });
     Status stepped;
-    while (!here && stepped.ok()) stepped = worker.Step();
+    while (!is_here && stepped.ok()) stepped = worker.Step();
     waiting.join();
     RETURN_IF_ERROR(stepped);
     RETURN_IF_ERROR(arrived);
+    if (StateDigest(copy.tensors()) != then) {
+      return DataLoss("the copy is not the state that was to be copied");
+    }
+    // The first one makes room.
+    if (round == 0) held.clear(), took.clear();
   }
-  return static_cast<double>(copy.bytes()) / seconds;
+  return CopyRates{
+      .held_seconds = MedianOf(held),
+      .bytes_a_second = static_cast<double>(copy.bytes()) / MedianOf(took)};
 }
 
-Result<double> RateAlone(Memory& memory, size_t bytes) {
+// Of one plain move into pinned memory.
+double RateAlone(Memory& memory, size_t bytes, int rounds) {
   MemoryArray<std::byte> there(memory);
   there.Resize(bytes);
   memory.Clear(there.span().data(), bytes);
   std::vector<std::byte> here(bytes);
   const Pinned pin(memory, std::span(here));
-  double seconds = 0.0;
-  for (int round = 0; round < 2; ++round) {
-    memory.Fetch(here.data(), there.span().data(), 0);
-    RETURN_IF_ERROR(memory.AwaitFetch());
-    const Clock::time_point begin = Clock::now();
-    memory.Fetch(here.data(), there.span().data(), bytes);
-    RETURN_IF_ERROR(memory.AwaitFetch());
-    seconds = SecondsSince(begin);
+  std::vector<double> took;
+  for (int round = 0; round <= rounds; ++round) {
+    const Stopwatch::time_point begin = Stopwatch::now();
+    memory.Download(here.data(), there.span().data(), bytes);
+    if (round > 0) took.push_back(SecondsSince(begin));
   }
-  return static_cast<double>(bytes) / seconds;
+  return static_cast<double>(bytes) / MedianOf(took);
 }
 
 Status BenchCopy(SavingWorker& worker) {
-  ASSIGN_OR_RETURN(const double beside, RateBesideSteps(worker));
-  ASSIGN_OR_RETURN(const double alone,
-                   RateAlone(worker.memory(), worker.copy_bytes()));
+  constexpr int kRounds = 5;
+  ASSIGN_OR_RETURN(const CopyRates beside, RatesBesideSteps(worker, kRounds));
+  const double alone = RateAlone(worker.memory(), worker.copy_bytes(), kRounds);
   std::printf(
-      "a save's copy to the host: %.1f GB/s beside the steps, pinned and alone "
-      "%.1f GB/s, ratio %.3f\n",
-      beside * 1e-9, alone * 1e-9, beside / alone);
+      "a save's copy to the host: training held for %.3f ms; %.1f GB/s beside "
+      "the steps, one pinned move alone %.1f GB/s, ratio %.3f (medians of "
+      "%d)\n",
+      beside.held_seconds * 1e3, beside.bytes_a_second * 1e-9, alone * 1e-9,
+      beside.bytes_a_second / alone, kRounds);
   return OkStatus();
 }
 
+// Seconds a step.
+Result<double> StepsWithout(SavingWorker& worker, int steps) {
+  const Stopwatch::time_point begin = Stopwatch::now();
+  RETURN_IF_ERROR(worker.Steps(steps));
+  return SecondsSince(begin) / steps;
+}
+
+struct StepsWithASave {
+  double seconds_a_step = 0.0;
+  double under_way = 0.0;  // the share of the time in which the save was
+  int steps = 0;
+};
+Result<StepsWithASave> StepsWith(SavingWorker& worker, int every) {
+  const Stopwatch::time_point begin = Stopwatch::now();
+  RETURN_IF_ERROR(worker.BeginSave());
+  RETURN_IF_ERROR(worker.Steps(every));
+  // Where it takes longer than the others did.
+  ASSIGN_OR_RETURN(const int more, worker.StepsToTheEndOfTheSave());
+  const double seconds = SecondsSince(begin);
+  const int steps = every + more;
+  return StepsWithASave{.seconds_a_step = seconds / steps,
+                        .under_way = worker.took() / seconds,
+                        .steps = steps};
+}
+
+// Stretches with a save and without one take turns.
 Status BenchOverhead(SavingWorker& worker, const SaveBenchSize& size) {
-  RETURN_IF_ERROR(worker.Steps(3));
-  ASSIGN_OR_RETURN(const double before, SecondsOfAStep(worker, size.steps));
-  for (int round = 0; round < 2; ++round) {  // the first one makes room
-    RETURN_IF_ERROR(worker.Step());
+  RETURN_IF_ERROR(worker.Steps(size.warm_up));
+  for (int round = 0; round < 2; ++round) {
     RETURN_IF_ERROR(worker.BeginSave());
     RETURN_IF_ERROR(worker.StepsToTheEndOfTheSave().status());
+    RETURN_IF_ERROR(worker.Steps(size.warm_up));
   }
-  const int every = static_cast<int>(std::ceil(worker.took() / kBusy / before));
-  double busy = 0.0;
+  ASSIGN_OR_RETURN(const double step, StepsWithout(worker, size.warm_up));
+  const int every = static_cast<int>(std::ceil(worker.took() / kBusy / step));
+  std::vector<double> without, with, under_way;
   int steps = 0;
-  const Clock::time_point begin = Clock::now();
   for (int i = 0; i < size.saves; ++i) {
-    RETURN_IF_ERROR(worker.BeginSave());
-    RETURN_IF_ERROR(worker.Steps(every));
-    // What takes longer than the others did.
-    ASSIGN_OR_RETURN(const int more, worker.StepsToTheEndOfTheSave());
-    steps += every + more;
-    busy += worker.took();
+    ASSIGN_OR_RETURN(without.emplace_back(), StepsWithout(worker, every));
+    ASSIGN_OR_RETURN(const StepsWithASave save, StepsWith(worker, every));
+    with.push_back(save.seconds_a_step);
+    under_way.push_back(save.under_way);
+    steps += save.steps;
   }
-  const double seconds = SecondsSince(begin);
-  ASSIGN_OR_RETURN(const double after, SecondsOfAStep(worker, size.steps));
-  const double without = (before + after) / 2;
-  const double with = seconds / steps;
+  const auto [least, most] = std::ranges::minmax(without);
   std::printf(
       "%.3f GB of state, saved each %.0f steps: %.3f ms a step, without saves "
-      "%.3f ms (%.3f before, %.3f after), overhead %.2f %%, disk %.0f %% "
-      "busy\n",
+      "%.3f ms (%.3f to %.3f), overhead %.2f %%; a save under way %.0f %% of "
+      "the time (medians of %d, the first saves left out: they make room)\n",
       static_cast<double>(worker.copy_bytes()) * 1e-9,
-      static_cast<double>(steps) / size.saves, with * 1e3, without * 1e3,
-      before * 1e3, after * 1e3, (with / without - 1) * 100,
-      busy / seconds * 100);
+      static_cast<double>(steps) / size.saves, MedianOf(with) * 1e3,
+      MedianOf(without) * 1e3, least * 1e3, most * 1e3,
+      (MedianOf(with) / MedianOf(without) - 1) * 100, MedianOf(under_way) * 100,
+      size.saves);
   return OkStatus();
 }
 
 }  // namespace
 
 Status BenchSaves(const gpu::DeviceApi& api, const SaveBenchSize& size) {
-  const TemporaryFolder folder;
-  if (folder.path().empty()) return IoError("no folder for temporary files");
+  const ScratchDirectory folder;
   RealWorld parts;
   World world = parts.world();
   const JobSpec job = JobOf(size);

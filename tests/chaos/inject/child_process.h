@@ -34,25 +34,6 @@ inline std::string WaitFor(pid_t child, int options = 0) {
   return fmt::format("signal {}", WTERMSIG(status));
 }
 
-// A directory that goes with its owner.
-class TemporaryDirectory {
- public:
-  TemporaryDirectory() {
-    std::string name = "/tmp/gauntlet-inject-XXXXXX";
-    path_ = mkdtemp(name.data());
-  }
-  ~TemporaryDirectory() {
-    const std::string command = "rm -r '" + path_ + "'";
-    [[maybe_unused]] const int status = std::system(command.c_str());
-  }
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
 }  // namespace gauntlet
 
 #endif  // GAUNTLET_TESTS_CHAOS_INJECT_CHILD_PROCESS_H_

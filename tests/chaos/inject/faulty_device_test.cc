@@ -119,11 +119,16 @@ TEST(FaultyDeviceTest, WhatIsFetchedOfAFailedDeviceDoesNotCome) {
   life.memory().Fetch(&brought, there.span().data(), sizeof brought);
   EXPECT_TRUE(life.memory().AwaitFetch().ok());
   EXPECT_EQ(brought, 1.0f);
+  // Begun before, and after.
+  life.memory().Fetch(&brought, there.span().data(), sizeof brought);
   life.ComeToThePoint();
+  life.memory().Clear(there.span().data(), sizeof brought);
+  EXPECT_EQ(life.memory().AwaitFetch().code(), Code::kIoError);
   life.memory().Fetch(&brought, there.span().data(), sizeof brought);
   const Status status = life.memory().AwaitFetch();
   EXPECT_EQ(status.code(), Code::kIoError);
-  EXPECT_THAT(status.message(), HasSubstr("emulated device: it had failed"));
+  EXPECT_THAT(status.message(),
+              HasSubstr("emulated device: it failed before the copy came"));
 }
 
 TEST(FaultyDeviceTest, WithoutMemoryAnArrayThatIsNotNeededIsNotThere) {

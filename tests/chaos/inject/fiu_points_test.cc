@@ -12,6 +12,7 @@
 #include "chaos/inject/process_effects.h"
 #include "tests/chaos/inject/child_process.h"
 #include "tests/chaos/inject/recording_world.h"
+#include "tests/engine/real/scratch_directory.h"
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -136,7 +137,7 @@ const std::string kFullDisk =
     "exit " + std::to_string(100 + static_cast<int>(Code::kResourceExhausted));
 
 TEST(FiuPointsTest, TheRemoteControlOfLibfiuReachesARunningProcess) {
-  const TemporaryDirectory directory;
+  const ScratchDirectory directory;
   const std::string prefix = directory.path() + "/control";
   const pid_t child = StartChild([&prefix] { HitUntilItFails(prefix); });
   const std::string control = fmt::format("{}-{}", prefix, child);
@@ -156,7 +157,7 @@ TEST(FiuPointsTest, FiuCtrlReachesARunningProcess) {
   if (std::system("command -v fiu-ctrl >/dev/null") != 0) {
     GTEST_SKIP() << "fiu-ctrl is not installed (Debian: fiu-utils)";
   }
-  const TemporaryDirectory directory;
+  const ScratchDirectory directory;
   const std::string prefix = directory.path() + "/control";
   const pid_t child = StartChild([&prefix] { HitUntilItFails(prefix); });
   while (access(fmt::format("{}-{}.out", prefix, child).c_str(), F_OK) != 0) {
@@ -170,7 +171,7 @@ TEST(FiuPointsTest, FiuCtrlReachesARunningProcess) {
 }
 
 TEST(FiuPointsTest, ACrashOfThePlanEndsTheProcessAfterItsMark) {
-  const TemporaryDirectory directory;
+  const ScratchDirectory directory;
   const pid_t child = StartChild([&directory] {
     const FaultPlan plan{.faults = {{.id = "f",
                                      .site = {.point = Point::kRename},

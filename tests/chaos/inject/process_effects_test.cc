@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/chaos/inject/child_process.h"
+#include "tests/engine/real/scratch_directory.h"
 #include <signal.h>
 #include <unistd.h>
 
@@ -137,7 +138,7 @@ TEST(ProcessEffectsTest, WhatContinuesAStoppedProcessHoldsNoneOfItsFiles) {
 }
 
 TEST(FiredFaultFilesTest, MarksOnceAndOutlivesTheProcess) {
-  const TemporaryDirectory directory;
+  const ScratchDirectory directory;
   const pid_t child = StartChild([&directory] {
     FiredFaultFiles files(directory.path());
     const bool first = files.MarkFired("f");
@@ -153,7 +154,7 @@ TEST(FiredFaultFilesTest, MarksOnceAndOutlivesTheProcess) {
 }
 
 TEST(FiredFaultFilesTest, OfManyProcessesOneIsTheFirst) {
-  const TemporaryDirectory directory;
+  const ScratchDirectory directory;
   std::vector<pid_t> children;
   for (int i = 0; i < 8; ++i) {
     children.push_back(StartChild([&directory] {

@@ -2,6 +2,7 @@
 // one, and on CUDA where this machine has it (ci/run.sh gpu).
 #include <functional>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -72,7 +73,7 @@ class DeviceBitsTest : public ::testing::TestWithParam<DeviceKind> {
     operation(*device_, there_spans);
     operation(*cpu_, Spans(expected.begin(), expected.end()));
     for (size_t i = 0; i < found.size(); ++i) {
-      FetchInto(memory, there_spans[i], std::span(found[i]));
+      DownloadInto(memory, there_spans[i], std::span(found[i]));
     }
     ASSERT_TRUE(device_->status().ok()) << device_->status().message();
     for (size_t i = 0; i < found.size(); ++i) {
@@ -95,6 +96,36 @@ MatMulArgs Product(size_t m, size_t n, size_t k, Transpose a, Transpose b) {
           .ldb = b == Transpose::kYes ? k : n,
           .transpose_b = b,
           .ldc = n};
+}
+
+// A copy is of the moment, whatever the operations behind it write: of less
+// than a piece, of several, with and without the host's memory pinned.
+TEST_P(DeviceBitsTest, FetchedBesideOperations) {
+  Memory& memory = device_->memory();
+  for (const size_t size : {5'000, 3'000'001}) {
+    for (const bool pinned : {false, true}) {
+      std::vector<float> values(size);
+      Fill(values, Values::kNormal, random_);
+      MemoryArray<float> live(memory);
+      MemoryArray<float> copy(memory);
+      live.Resize(size);
+      ASSERT_TRUE(copy.ResizeIfRoom(size));
+      const size_t bytes = size * sizeof(float);
+      memory.Upload(live.span().data(), values.data(), bytes);
+      device_->Scale(0.5f, live.span());
+      memory.Copy(copy.span().data(), live.span().data(), bytes);
+      std::vector<float> found(size);
+      std::optional<Pinned> pin;
+      if (pinned) pin.emplace(memory, std::span(found));
+      memory.Fetch(found.data(), copy.span().data(), bytes);
+      for (int i = 0; i < 50; ++i) device_->Scale(0.5f, live.span());
+      ASSERT_TRUE(memory.AwaitFetch().ok());
+      ASSERT_TRUE(device_->status().ok());
+      cpu_->Scale(0.5f, values);
+      EXPECT_EQ(FirstDifference(found, values), size)
+          << (pinned ? "pinned" : "not pinned");
+    }
+  }
 }
 
 TEST_P(DeviceBitsTest, Products) {

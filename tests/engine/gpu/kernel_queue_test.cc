@@ -1,7 +1,9 @@
 #include "engine/gpu/kernel_queue.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -99,35 +101,49 @@ TEST_F(KernelQueueTest, NothingIsLaunchedBeforeSomebodyAsks) {
 }
 
 TEST_F(KernelQueueTest, ARowThatComesAgainIsAGraphAndChangesWhatIsAnother) {
-  Run({Of(0, 1), Of(1, 2), Of(0, 3)});
-  EXPECT_THAT(recorder_.TakeCalls(), ElementsAre("launch", "launch", "launch"));
-  Run({Of(0, 1), Of(1, 20), Of(0, 3)});
+  Run({Of(0, 1), Of(1, 2), Of(0, 3), Of(2, 4)});
+  EXPECT_EQ(recorder_.TakeCalls(), std::vector<std::string>(4, "launch"));
+  Run({Of(0, 1), Of(1, 20), Of(0, 3), Of(2, 4)});
   EXPECT_THAT(recorder_.TakeCalls(), ElementsAre("build", "graph"));
-  Run({Of(0, 1), Of(1, 21), Of(0, 4)});
+  Run({Of(0, 1), Of(1, 21), Of(0, 4), Of(2, 4)});
   EXPECT_THAT(recorder_.TakeCalls(),
               ElementsAre("change 1", "change 2", "graph"));
-  Run({Of(0, 1), Of(1, 21), Of(0, 4)});
+  Run({Of(0, 1), Of(1, 21), Of(0, 4), Of(2, 4)});
   EXPECT_THAT(recorder_.TakeCalls(), ElementsAre("graph"));
   EXPECT_THAT(recorder_.TakeRan(),
-              ElementsAre(1, 2, 3, 1, 20, 3, 1, 21, 4, 1, 21, 4));
+              ElementsAre(1, 2, 3, 4, 1, 20, 3, 4, 1, 21, 4, 4, 1, 21, 4, 4));
 }
 
 TEST_F(KernelQueueTest, ARowOfOtherKernelsOrBlocksIsAnotherRow) {
-  const std::vector<KernelLaunch> row = {Of(0, 1), Of(1, 2)};
+  const std::vector<KernelLaunch> row = {Of(0, 1), Of(1, 2), Of(2, 3),
+                                         Of(3, 4)};
   Run(row);
   Run(row);
   recorder_.TakeCalls();
-  Run({Of(0, 1), Of(2, 2)});
-  Run({Of(0, 1), Of(1, 2, /*blocks=*/7)});
-  Run({Of(0, 1), Of(1, 2), Of(1, 2)});
-  EXPECT_EQ(recorder_.TakeCalls(), std::vector<std::string>(7, "launch"));
+  std::vector<KernelLaunch> other = row;
+  other[1] = Of(4, 2);
+  Run(other);
+  other[1] = Of(1, 2, /*blocks=*/7);
+  Run(other);
+  other = row;
+  other.push_back(Of(3, 4));
+  Run(other);
+  EXPECT_EQ(recorder_.TakeCalls(), std::vector<std::string>(13, "launch"));
   Run(row);
   EXPECT_THAT(recorder_.TakeCalls(), ElementsAre("graph"));
 }
 
-TEST_F(KernelQueueTest, ASingleLaunchIsNoGraph) {
-  for (int i = 0; i < 4; ++i) Run({Of(0, i)});
-  EXPECT_EQ(recorder_.TakeCalls(), std::vector<std::string>(4, "launch"));
+TEST_F(KernelQueueTest, AShortRowIsNoGraph) {
+  for (int i = 0; i < 4; ++i) Run({Of(0, i), Of(1, i), Of(2, i)});
+  EXPECT_EQ(recorder_.TakeCalls(), std::vector<std::string>(12, "launch"));
+}
+
+TEST_F(KernelQueueTest, NoGraphWhereNoneIsWanted) {
+  for (int i = 0; i < 4; ++i) {
+    for (size_t name = 0; name < 5; ++name) queue_.Add(Of(name, i));
+    queue_.FlushOneByOne();
+  }
+  EXPECT_EQ(recorder_.TakeCalls(), std::vector<std::string>(20, "launch"));
 }
 
 TEST_F(KernelQueueTest, ALongRowIsCutAndKeepsItsOrder) {
@@ -142,29 +158,37 @@ TEST_F(KernelQueueTest, ALongRowIsCutAndKeepsItsOrder) {
   EXPECT_EQ(recorder_.TakeRan(), expected);
 }
 
+std::vector<KernelLaunch> FourOf(int value, size_t blocks = 1) {
+  return {Of(0, value, blocks), Of(1, value, blocks), Of(2, value, blocks),
+          Of(3, value, blocks)};
+}
+
 TEST_F(KernelQueueTest, WithoutGraphsItLaunchesOneByOneAndAsksOnce) {
   recorder_.builds = false;
-  for (int i = 0; i < 4; ++i) Run({Of(0, i), Of(1, i)});
-  EXPECT_THAT(recorder_.TakeRan(), ElementsAre(0, 0, 1, 1, 2, 2, 3, 3));
+  for (int i = 0; i < 3; ++i) Run(FourOf(i));
+  EXPECT_THAT(recorder_.TakeRan(),
+              ElementsAre(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2));
   EXPECT_EQ(std::ranges::count(recorder_.calls, "build"), 1);
 }
 
 TEST_F(KernelQueueTest, AGraphThatTakesNoNewValuesIsGivenUp) {
   recorder_.changes = false;
-  for (int i = 0; i < 4; ++i) Run({Of(0, i), Of(1, i)});
-  EXPECT_THAT(recorder_.TakeRan(), ElementsAre(0, 0, 1, 1, 2, 2, 3, 3));
+  for (int i = 0; i < 4; ++i) Run(FourOf(i));
+  EXPECT_THAT(recorder_.TakeRan(),
+              ElementsAre(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3));
   EXPECT_EQ(recorder_.alive, 0);
 }
 
-// Far more rows than are remembered, each twice in a row.
-TEST_F(KernelQueueTest, OldRowsAreForgotten) {
-  for (size_t blocks = 1; blocks < 100; ++blocks) {
-    for (int round = 0; round < 2; ++round) {
-      Run({Of(0, 1, blocks), Of(1, 2, blocks)});
-    }
+// Far more rows than are remembered, each twice in a row, and one between all
+// of them.
+TEST_F(KernelQueueTest, TheRowThatWasNotUsedForLongestIsForgotten) {
+  constexpr size_t kOthers = 200;
+  for (size_t other = 0; other < kOthers; ++other) {
+    for (int round = 0; round < 2; ++round) Run(FourOf(1, 2 + other));
+    Run(FourOf(1));
   }
-  EXPECT_EQ(recorder_.alive, 16);
-  EXPECT_EQ(std::ranges::count(recorder_.calls, "build"), 99);
+  EXPECT_EQ(std::ranges::count(recorder_.calls, "build"), kOthers + 1);
+  EXPECT_EQ(recorder_.alive, 64);
 }
 
 TEST(KernelQueueEndTest, LetsGoOfItsGraphs) {
@@ -172,8 +196,7 @@ TEST(KernelQueueEndTest, LetsGoOfItsGraphs) {
   {
     KernelQueue<Recorder> queue(recorder);
     for (int i = 0; i < 2; ++i) {
-      queue.Add(Of(0, 1));
-      queue.Add(Of(1, 2));
+      for (const KernelLaunch& launch : FourOf(1)) queue.Add(launch);
       queue.Flush();
     }
     EXPECT_EQ(recorder.alive, 1);
@@ -181,7 +204,7 @@ TEST(KernelQueueEndTest, LetsGoOfItsGraphs) {
     queue.Drop();
   }
   EXPECT_EQ(recorder.alive, 0);
-  EXPECT_THAT(recorder.ran, ElementsAre(1, 2, 1, 2));
+  EXPECT_EQ(recorder.ran, std::vector<int>(8, 1));
 }
 
 }  // namespace

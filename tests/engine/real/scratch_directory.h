@@ -1,4 +1,5 @@
-// A directory that lives as long as a test, and what tests do with files.
+// A directory that lives as long as a test, in $TMPDIR or /tmp, and what tests
+// do with files.
 #ifndef GAUNTLET_TESTS_ENGINE_REAL_SCRATCH_DIRECTORY_H_
 #define GAUNTLET_TESTS_ENGINE_REAL_SCRATCH_DIRECTORY_H_
 
@@ -15,7 +16,8 @@ namespace gauntlet {
 class ScratchDirectory {
  public:
   ScratchDirectory() {
-    std::string name = "/tmp/gauntlet-test-XXXXXX";
+    std::string name =
+        std::filesystem::temp_directory_path() / "gauntlet-test-XXXXXX";
     CHECK(mkdtemp(name.data()) != nullptr, "no scratch directory");
     path_ = name;
   }

@@ -154,6 +154,30 @@ TEST(DeviceSaveTest, RoomIsMadeOnceForAnyNumberOfCopies) {
   EXPECT_EQ(made, 1);
 }
 
+// A save may be the first thing that a generation does, before it trains.
+TEST(DeviceSaveTest, TheCopyIsPinnedThoughTheFirstOneWasOfNoDevices) {
+  static int pinned = 0;
+  static const gpu::DeviceApi api = [] {
+    gpu::DeviceApi table = gpu::EmulatedDevice();
+    table.pin = [](gpu::Device*, void*, size_t) { ++pinned; };
+    return table;
+  }();
+  KeptState kept(api);
+  StateCopy copy;
+  TrainState::Keeper* const keeper = kept.state.keeper();
+  kept.state.KeptBy(nullptr);
+  pinned = 0;
+  ASSERT_TRUE(copy.Take(kept.state, kept.state.TensorsOf({})).ok());
+  EXPECT_EQ(pinned, 0);
+  kept.state.KeptBy(keeper);
+  for (int i = 0; i < 3; ++i) {
+    kept.Train(0.5f);
+    ASSERT_TRUE(copy.Take(kept.state, kept.state.TensorsOf({})).ok());
+    ASSERT_TRUE(copy.Arrive().ok());
+  }
+  EXPECT_EQ(pinned, 1);
+}
+
 TEST(DeviceSaveTest, SavesBesideATrainingOnADeviceChangeNoBits) {
   const std::string golden = UndisturbedDigest(SmallRun());
   for (const int workers : {1, 2}) {
@@ -210,6 +234,38 @@ TEST(DeviceSaveTest, ACopyThatDoesNotComeVoidsItsSaveAndNothingElse) {
               HasSubstr("emulated device: the copy was lost"));
   EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged),
               ElementsAre(5, 15, 20, 24));
+}
+
+// One byte of what is fetched, of a run's second save.
+TEST(DeviceSaveTest, ACopyThatComesDamagedIsNoCheckpoint) {
+  static int fetched = 0;
+  static char* newest = nullptr;
+  static const gpu::DeviceApi api = [] {
+    gpu::DeviceApi table = GuardedDevice();
+    table.fetch = [](gpu::Device* device, void* to, const void* from,
+                     size_t bytes) {
+      ++fetched;
+      newest = static_cast<char*>(to);
+      GuardedDevice().fetch(device, to, from, bytes);
+    };
+    table.await_fetch = [](gpu::Device* device, gpu::DeviceText* why) {
+      const bool came = GuardedDevice().await_fetch(device, why);
+      if (fetched == 2) newest[5] ^= 1;
+      return came;
+    };
+    return table;
+  }();
+  fetched = 0;
+  TrainingFixture fixture;
+  fixture.ComputeOn(api);
+  const LifeOutcome outcome = fixture.Run(1, AsyncOnDevice());
+  ASSERT_TRUE(outcome.AllExitedWith(WorkerExit::kDone)) << outcome.reasons[0];
+  EXPECT_THAT(outcome.StepsOf(EventKind::kSaveFailed), ElementsAre(10));
+  EXPECT_THAT(outcome.Of(EventKind::kSaveFailed)[0].detail,
+              HasSubstr("is not what the device had"));
+  EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged),
+              ElementsAre(5, 15, 20, 24));
+  EXPECT_EQ(outcome.result->digest, UndisturbedDigest(SmallRun()));
 }
 
 }  // namespace
