@@ -54,7 +54,8 @@ char* PutDescription(const TensorView& tensor, char* to) {
     to += sizeof value;
   };
   put(tensor.name.size());
-  to = std::ranges::copy(tensor.name, to).out;
+  std::memcpy(to, tensor.name.data(), tensor.name.size());
+  to += tensor.name.size();
   *to++ = static_cast<char>(tensor.dtype);
   put(tensor.shape.size());
   for (const uint64_t dimension : tensor.shape) put(dimension);

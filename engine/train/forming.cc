@@ -211,6 +211,8 @@ void Forming::MakeState(StartFrom start) {
   const std::vector<HookState> hook_states =
       hooks == nullptr ? std::vector<HookState>() : hooks->states(extent);
   parts_.state.emplace(*built.model, *built.optimizer, job, start, hook_states);
+  TrainMemo* const memo = parts_.inputs.memo;
+  if (memo != nullptr) parts_.state->KnownBy(&memo->states());
 }
 
 void Forming::Initialize() {

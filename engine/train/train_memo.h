@@ -1,7 +1,7 @@
-// Remembers what a replica's pass came to, by a digest of all that went in, and
-// the order of an epoch's rows.
+// Remembers what a replica's pass came to, by a digest of all that went in, the
+// order of an epoch's rows, and the digests of states.
 //
-// Both are functions of their input. Where the same job is trained over and
+// All are functions of their input. Where the same job is trained over and
 // over, all but the first training would work out the same again. A run whose
 // state differs in one bit has another digest, and computes.
 #ifndef GAUNTLET_ENGINE_TRAIN_TRAIN_MEMO_H_
@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/ckpt/known_states.h"
 #include "engine/data/sample_order.h"
 #include "engine/digest.h"
 #include "engine/math/kernels.h"
@@ -24,9 +25,10 @@ namespace gauntlet {
 // Serves any trainings, one at a time.
 class TrainMemo {
  public:
-  // Forgets everything when it would hold more than so many bytes.
+  // Forgets everything when it would hold more than so many bytes. States have
+  // a quarter as much to themselves, so that no pass is forgotten for them.
   explicit TrainMemo(size_t capacity_bytes = size_t{64} << 20)
-      : capacity_bytes_(capacity_bytes) {}
+      : capacity_bytes_(capacity_bytes), states_(capacity_bytes / 4) {}
 
   struct Pass {
     ReplicaResult result;
@@ -40,6 +42,9 @@ class TrainMemo {
 
   SampleOrder OrderOf(uint64_t rng_key, uint64_t epoch, uint32_t rows);
 
+  KnownStates& states() { return states_; }
+
+  // Of the passes and orders.
   uint64_t found() const { return found_; }
   uint64_t computed() const { return computed_; }
   size_t bytes() const { return bytes_; }
@@ -57,6 +62,7 @@ class TrainMemo {
   std::map<std::tuple<uint64_t, uint64_t, uint32_t>,
            std::shared_ptr<const std::vector<uint32_t>>>
       orders_;
+  KnownStates states_;
 };
 
 // The model, asking the memo first. `identity` is a digest of all that its

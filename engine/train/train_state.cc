@@ -262,14 +262,23 @@ std::vector<TensorView> TrainState::TensorsOf(
   return tensors;
 }
 
-Digest TrainState::ComputeDigest() const {
-  return digester_.Compute(Tensors());
+// Of the values that are here.
+Digest TrainState::DigestHere(const std::vector<TensorView>& tensors) const {
+  if (known_ == nullptr) return digester_.Compute(tensors);
+  const KnownStates::Moment moment = {.step = position.step,
+                                      .phase = position.phase};
+  if (const auto digest = known_->Find(moment, tensors)) return *digest;
+  const Digest digest = digester_.Compute(tensors);
+  known_->Put(moment, tensors, digest);
+  return digest;
 }
+
+Digest TrainState::ComputeDigest() const { return DigestHere(Tensors()); }
 
 Result<Digest> TrainState::NewestDigest() const {
   RETURN_IF_ERROR(CheckNotLost());
   const std::vector<TensorView>& tensors = View();
-  if (keeper_ == nullptr) return digester_.Compute(tensors);
+  if (keeper_ == nullptr) return DigestHere(tensors);
   ASSIGN_OR_RETURN(const std::vector<BlockDigests> elsewhere,
                    keeper_->DigestsOf(tensors));
   return digester_.Compute(tensors, elsewhere);

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/ckpt/known_states.h"
 #include "engine/ckpt/state_digest.h"
 #include "engine/digest.h"
 #include "engine/math/memory.h"
@@ -106,6 +107,9 @@ class TrainState {
   // Null: nobody does. REQUIRES: the state stays where it is meanwhile.
   void KeptBy(Keeper* keeper) { keeper_ = keeper; }
   Keeper* keeper() const { return keeper_; }
+  // Whose digests need not be computed, and who is told of those that are.
+  // Null: nobody. Outlives the state.
+  void KnownBy(KnownStates* known) { known_ = known; }
   // The newest values are gone: nobody may look any more.
   void Lost() { lost_ = true; }
   // Brings here what a keeper has. An error: it is lost, and nobody may look at
@@ -178,6 +182,7 @@ class TrainState {
   template <typename Byte, typename State>
   static std::array<ArrayView<Byte>, kMaxArrays> ArraysOf(State& state);
   const std::vector<TensorView>& View() const;
+  Digest DigestHere(const std::vector<TensorView>& tensors) const;
   Status CheckNotLost() const;
   void NameTensors(const Model& model, const Optimizer& rule, int replicas,
                    std::span<const HookState> hooks);
@@ -188,6 +193,7 @@ class TrainState {
   std::vector<Place> places_;                // of each
   mutable StateDigester digester_;
   Keeper* keeper_ = nullptr;
+  KnownStates* known_ = nullptr;
   bool lost_ = false;
 };
 

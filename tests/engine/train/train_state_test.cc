@@ -89,6 +89,26 @@ TEST_F(TrainStateTest, DigestCoversEveryTensor) {
   }
 }
 
+TEST_F(TrainStateTest, TakesADigestThatIsKnownOnlyForTheSameState) {
+  KnownStates known(1 << 20);
+  TrainState first = Used();
+  first.KnownBy(&known);
+  const Digest digest = first.NewestDigest().value();
+  EXPECT_EQ(digest, Used().ComputeDigest());
+  EXPECT_EQ(known.found(), 0u);
+  TrainState second = Used();
+  second.KnownBy(&known);
+  EXPECT_EQ(second.NewestDigest().value(), digest);
+  EXPECT_EQ(second.ComputeDigest(), digest);
+  EXPECT_EQ(known.found(), 2u);
+  second.metrics.correct += 1;
+  TrainState changed = Used();
+  changed.metrics.correct += 1;
+  EXPECT_EQ(second.NewestDigest().value(), changed.ComputeDigest());
+  EXPECT_EQ(first.ComputeDigest(), digest);
+  EXPECT_EQ(known.found(), 2u);
+}
+
 TEST_F(TrainStateTest, HoldsGradientsThatWaitOnlyWhereStepsAccumulate) {
   job_.accumulate = 2;
   TrainState state = Fresh(1);
