@@ -106,7 +106,8 @@ std::shared_ptr<Inode> SimDisk::Create(const Place& place,
   inode->kind = kind;
   inode->number = ++inodes_;
   if (options_.log != nullptr) inode->made_as = path;
-  place.directory->entries[place.name] = inode;
+  const std::string name(place.name);
+  place.directory->entries[name] = inode;
   const uint64_t operation =
       Log({.kind = kind == FileKind::kFile ? MicroOpKind::kCreate
                                            : MicroOpKind::kMakeDirectory,
@@ -114,7 +115,7 @@ std::shared_ptr<Inode> SimDisk::Create(const Place& place,
            .path = std::string(path)});
   Change({.inode = inode,
           .to = place.directory,
-          .to_name = place.name,
+          .to_name = name,
           .operation = operation});
   return inode;
 }
@@ -189,17 +190,19 @@ Status SimDisk::Rename(std::string_view from, std::string_view to) {
     Unlink(*target.inode);
   }
   const std::shared_ptr<Inode> inode = source.inode;
-  target.directory->entries[target.name] = inode;
-  source.directory->entries.erase(source.name);
+  const std::string from_name(source.name);
+  const std::string to_name(target.name);
+  target.directory->entries[to_name] = inode;
+  source.directory->entries.erase(from_name);
   const uint64_t operation = Log({.kind = MicroOpKind::kRename,
                                   .inode = inode->number,
                                   .path = std::string(from),
                                   .to = std::string(to)});
   Change({.inode = inode,
           .from = source.directory,
-          .from_name = source.name,
+          .from_name = from_name,
           .to = target.directory,
-          .to_name = target.name,
+          .to_name = to_name,
           .replaces_file = replaces && inode->kind == FileKind::kFile,
           .operation = operation});
   return OkStatus();
@@ -219,6 +222,7 @@ Status SimDisk::Remove(std::string_view path, FileKind kind) {
     return Refuse(Code::kAlreadyExists, "remove", path, "is not empty");
   }
   Unlink(*place.inode);
+  const std::string name(place.name);
   const uint64_t operation =
       Log({.kind = kind == FileKind::kFile ? MicroOpKind::kRemoveFile
                                            : MicroOpKind::kRemoveDirectory,
@@ -226,9 +230,9 @@ Status SimDisk::Remove(std::string_view path, FileKind kind) {
            .path = std::string(path)});
   Change({.inode = place.inode,
           .from = place.directory,
-          .from_name = place.name,
+          .from_name = name,
           .operation = operation});
-  place.directory->entries.erase(place.name);
+  place.directory->entries.erase(name);
   return OkStatus();
 }
 
@@ -274,8 +278,12 @@ Status SimDisk::Write(Inode& file, uint64_t offset,
     dirty->second.operation = LogPiece(file, block, offset, bytes);
   }
   ++file.version;
-  if (growth > 0) file.data.resize(end);
-  std::memcpy(file.data.data() + offset, bytes.data(), bytes.size());
+  // A hole reads as zeros.
+  if (offset > file.data.size()) file.data.resize(offset);
+  const auto* const text = reinterpret_cast<const char*>(bytes.data());
+  const size_t inside = std::min(bytes.size(), file.data.size() - offset);
+  std::memcpy(file.data.data() + offset, text, inside);
+  file.data.append(text + inside, bytes.size() - inside);
   return OkStatus();
 }
 

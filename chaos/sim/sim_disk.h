@@ -152,10 +152,11 @@ class SimDisk {
     bool replaces_file = false;
     uint64_t operation = 0;
   };
-  // A name in a directory; `inode` is null where there is none.
+  // A name in a directory; `inode` is null where there is none. The name is a
+  // part of the path that was looked for.
   struct Place {
     std::shared_ptr<Inode> directory;
-    std::string name;
+    std::string_view name;
     std::shared_ptr<Inode> inode;
   };
   // What is on the disk with some of the pending changes of names.

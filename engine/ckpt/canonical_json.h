@@ -5,12 +5,13 @@
 #ifndef GAUNTLET_ENGINE_CKPT_CANONICAL_JSON_H_
 #define GAUNTLET_ENGINE_CKPT_CANONICAL_JSON_H_
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdint>
 #include <string>
 #include <string_view>
+
+#include "engine/job/plain_text.h"
 
 namespace gauntlet {
 
@@ -42,23 +43,16 @@ class CanonicalJson {
   // escapes there are \" and \\ only.
   bool TakeString(std::string& out) {
     if (!Take("\"")) return false;
-    for (size_t i = 0; i < rest_.size(); ++i) {
-      const char c = rest_[i];
-      if (c == '"') {
-        out.assign(rest_.substr(0, i));
-        rest_.remove_prefix(i + 1);
-        return true;
-      }
-      if (c == '\\') return Unescape(out);
-      if (!IsPlain(c)) return false;
-    }
-    return false;
+    const size_t plain = PlainLength(rest_);
+    if (plain == rest_.size()) return false;
+    if (rest_[plain] != '"') return rest_[plain] == '\\' && Unescape(out);
+    out.assign(rest_.data(), plain);
+    rest_.remove_prefix(plain + 1);
+    return true;
   }
   std::string_view rest() const { return rest_; }
 
  private:
-  static bool IsPlain(char c) { return c >= ' ' && c <= '~'; }
-
   // The same from behind the first quote, character by character.
   bool Unescape(std::string& out) {
     out.clear();
@@ -76,7 +70,7 @@ class CanonicalJson {
         c = rest_[i];
         if (c != '"' && c != '\\') return false;
       }
-      if (!IsPlain(c)) return false;
+      if (!IsPrintable(c)) return false;
       piece[size++] = c;
       if (size == piece.size()) {
         out.append(piece.data(), size);

@@ -63,8 +63,18 @@ class DirectoryReader {
 
 enum class SizeRule { kExactly, kAtMost };
 
-Result<std::vector<std::byte>> ReadBytes(OpenFile& open, uint64_t expected,
-                                         SizeRule rule) {
+// What a file holds, in memory that nobody has set to zero before.
+struct FileBytes {
+  std::unique_ptr<std::byte[]> data;
+  size_t size = 0;
+
+  std::span<std::byte> span() const { return {data.get(), size}; }
+  std::string_view text() const {
+    return {reinterpret_cast<const char*>(data.get()), size};
+  }
+};
+
+Result<FileBytes> ReadBytes(OpenFile& open, uint64_t expected, SizeRule rule) {
   ASSIGN_OR_RETURN(const uint64_t size, open.file->Size());
   const bool wrong =
       rule == SizeRule::kExactly ? size != expected : size > expected;
@@ -73,8 +83,9 @@ Result<std::vector<std::byte>> ReadBytes(OpenFile& open, uint64_t expected,
                                 rule == SizeRule::kAtMost ? "at most " : "",
                                 expected, size));
   }
-  std::vector<std::byte> bytes(size);
-  ASSIGN_OR_RETURN(const size_t read, open.file->ReadAt(0, bytes));
+  FileBytes bytes = {.data = std::make_unique_for_overwrite<std::byte[]>(size),
+                     .size = size};
+  ASSIGN_OR_RETURN(const size_t read, open.file->ReadAt(0, bytes.span()));
   if (read != size) {
     return DataLoss(
         fmt::format("{}: expected {} bytes, found {}", open.name, size, read));
@@ -87,29 +98,43 @@ Result<Manifest> ReadManifestFile(World& world, OpenFile& open) {
                      return ReadBytes(open, kMaxManifestBytes,
                                       SizeRule::kAtMost);
                    }));
-  Result<Manifest> manifest = ParseManifest(std::string_view(
-      reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+  Result<Manifest> manifest = ParseManifest(bytes.text());
   if (manifest.ok()) return manifest;
   return Annotate(manifest.status(), open.name);
 }
 
 // Reads one file that the manifest lists.
-Result<std::vector<std::byte>> ReadListed(World& world, OpenFile& open,
-                                          const ShardFile& listed,
-                                          uint64_t step) {
+Result<FileBytes> ReadListed(World& world, OpenFile& open,
+                             const ShardFile& listed, uint64_t step) {
   const bool blind = world.faults.Planted(PlantedBug::kTrustManifestBlindly);
   ASSIGN_OR_RETURN(
-      auto bytes, Retrying(world, [&]() -> Result<std::vector<std::byte>> {
+      auto bytes, Retrying(world, [&]() -> Result<FileBytes> {
         RETURN_IF_ERROR(world.faults.Hit(Point::kLoadRead,
                                          {.step = step, .size = listed.bytes}));
         // A size that is off is a digest that is off, found sooner.
         return ReadBytes(open, blind ? ~uint64_t{0} : listed.bytes,
                          blind ? SizeRule::kAtMost : SizeRule::kExactly);
       }));
-  const Digest found = DigestOf(bytes);
+  const Digest found = DigestOf(bytes.text());
   if (blind || found == listed.digest) return bytes;
   return DataLoss(fmt::format("{}: expected xxh3_128 {}, found {}", open.name,
                               listed.digest.ToString(), found.ToString()));
+}
+
+// Whether a shard has the tensors that the manifest says, in whatever order.
+Status CheckListed(const ShardFile& listed, std::span<const TensorView> views) {
+  if (std::ranges::equal(views, listed.tensors, {}, &TensorView::name)) {
+    return OkStatus();
+  }
+  for (const TensorView& view : views) {
+    if (std::ranges::find(listed.tensors, view.name) == listed.tensors.end()) {
+      return DataLoss(fmt::format("{}: tensor {} is not in the manifest",
+                                  listed.name, view.name));
+    }
+  }
+  if (views.size() == listed.tensors.size()) return OkStatus();
+  return DataLoss(fmt::format("{}: expected {} tensors, found {}", listed.name,
+                              listed.tensors.size(), views.size()));
 }
 
 // The tensors of one shard, as views into its bytes.
@@ -117,17 +142,7 @@ Status AddViews(const ShardFile& listed, std::span<const std::byte> bytes,
                 std::vector<TensorView>& all) {
   auto views = ParseSafetensors(bytes);
   if (!views.ok()) return Annotate(views.status(), listed.name);
-  for (const TensorView& view : *views) {
-    if (std::ranges::find(listed.tensors, view.name) == listed.tensors.end()) {
-      return DataLoss(fmt::format("{}: tensor {} is not in the manifest",
-                                  listed.name, view.name));
-    }
-  }
-  if (views->size() != listed.tensors.size()) {
-    return DataLoss(fmt::format("{}: expected {} tensors, found {}",
-                                listed.name, listed.tensors.size(),
-                                views->size()));
-  }
+  RETURN_IF_ERROR(CheckListed(listed, *views));
   std::ranges::move(*views, std::back_inserter(all));
   return OkStatus();
 }
@@ -135,7 +150,7 @@ Status AddViews(const ShardFile& listed, std::span<const std::byte> bytes,
 // All that a checkpoint holds, verified, and still in the files' bytes.
 struct VerifiedFiles {
   Manifest manifest;
-  std::vector<std::vector<std::byte>> files;
+  std::vector<FileBytes> files;
   std::vector<TensorView> tensors;
 };
 
@@ -156,7 +171,7 @@ Result<VerifiedFiles> ReadVerified(World& world, const std::string& path) {
     ASSIGN_OR_RETURN(auto bytes,
                      ReadListed(world, files[i], listed, head.step));
     if (listed.name == kIndexName) continue;
-    RETURN_IF_ERROR(AddViews(listed, bytes, read.tensors));
+    RETURN_IF_ERROR(AddViews(listed, bytes.span(), read.tensors));
     read.files.push_back(std::move(bytes));
   }
   if (world.faults.Planted(PlantedBug::kTrustManifestBlindly)) return read;

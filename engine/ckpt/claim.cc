@@ -19,7 +19,7 @@ std::string OneLine(std::string text) {
 }
 
 std::optional<ParentRecord> ParseParent(const TextRecord& record,
-                                        const std::string& name) {
+                                        std::string_view name) {
   const auto checkpoint = CheckpointName::Parse(name);
   const auto step =
       ParseNumber<uint64_t>(record.Find("parent_step").value_or(""));
@@ -30,7 +30,7 @@ std::optional<ParentRecord> ParseParent(const TextRecord& record,
   if (!checkpoint || !step || !phase || !digest || !written_by) {
     return std::nullopt;
   }
-  return ParentRecord{.name = name,
+  return ParentRecord{.name = std::string(name),
                       .step = *step,
                       .phase = *phase,
                       .state_digest = *digest,

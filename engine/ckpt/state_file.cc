@@ -25,7 +25,7 @@ bool HasControlBytes(std::string_view text) {
 // line nowhere, not even behind another one, and `latest`, which stands last,
 // another than the last of `all`.
 bool IsEdit(std::string_view text, const TextRecord& record,
-            const std::string& latest, const std::vector<std::string>& all) {
+            std::string_view latest, const std::vector<std::string>& all) {
   const bool strange =
       std::ranges::any_of(record.fields, [](const TextField& field) {
         if (field.key == "latest") return false;
@@ -47,7 +47,7 @@ bool DifferInOneBit(std::string_view a, std::string_view b) {
 
 // Nothing but `latest` is other than it was written, and what it names now is
 // no flipped bit.
-bool IsHalfEdit(std::string_view text, const std::string& latest,
+bool IsHalfEdit(std::string_view text, std::string_view latest,
                 const std::vector<std::string>& all) {
   if (all.empty() || latest == all.back() || !CheckpointName::Parse(latest)) {
     return false;

@@ -5,20 +5,24 @@
 namespace gauntlet {
 namespace {
 
+bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
 std::string_view Trim(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\r";
-  const size_t first = text.find_first_not_of(kSpace);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
+  while (!text.empty() && IsSpace(text.front())) text.remove_prefix(1);
+  while (!text.empty() && IsSpace(text.back())) text.remove_suffix(1);
+  return text;
 }
 
-TextField ParseLine(std::string_view line) {
+struct Line {
+  std::string_view key;
+  std::string_view value;
+};
+
+Line ParseLine(std::string_view line) {
   const size_t colon = line.find(':');
-  if (colon == std::string_view::npos) {
-    return {.key = "", .value = std::string(Trim(line))};
-  }
-  return {.key = std::string(Trim(line.substr(0, colon))),
-          .value = std::string(Trim(line.substr(colon + 1)))};
+  if (colon == std::string_view::npos) return {.key = "", .value = Trim(line)};
+  return {.key = Trim(line.substr(0, colon)),
+          .value = Trim(line.substr(colon + 1))};
 }
 
 std::string DigestLineOf(std::string_view before) {
@@ -28,7 +32,7 @@ std::string DigestLineOf(std::string_view before) {
 
 }  // namespace
 
-std::optional<std::string> TextRecord::Find(std::string_view key) const {
+std::optional<std::string_view> TextRecord::Find(std::string_view key) const {
   for (const TextField& field : fields) {
     if (field.key == key) return field.value;
   }
@@ -48,20 +52,24 @@ std::string EncodeTextRecord(std::string_view comment,
 TextRecord ParseTextRecord(std::string_view text) {
   TextRecord record;
   record.torn = !text.empty() && text.back() != '\n';
+  constexpr size_t kUsually = 8;
+  record.fields.reserve(kUsually);
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
     const std::string_view line = text.substr(at, end - at);
     std::string_view content = line;
     if (content.ends_with('\n')) content.remove_suffix(1);
-    TextField field = ParseLine(content);
-    if (field.key == kDigestKey) {
+    content = Trim(content);
+    const auto [key, value] = ParseLine(content);
+    if (key == kDigestKey) {
       // Only the last line can be right: it is the digest of all before it.
       record.digest =
           end == text.size() && line == DigestLineOf(text.substr(0, at))
               ? DigestLine::kRight
               : DigestLine::kWrong;
-    } else if (!Trim(content).empty() && !Trim(content).starts_with('#')) {
-      record.fields.push_back(std::move(field));
+    } else if (!content.empty() && !content.starts_with('#')) {
+      record.fields.push_back(
+          {.key = std::string(key), .value = std::string(value)});
     }
     at = end;
   }

@@ -47,8 +47,8 @@ struct TextRecord {
   DigestLine digest = DigestLine::kMissing;
   bool torn = false;  // the last line has no end
 
-  // The value of the first field of that name.
-  std::optional<std::string> Find(std::string_view key) const;
+  // The value of the first field of that name, as long as the record lives.
+  std::optional<std::string_view> Find(std::string_view key) const;
 };
 
 // `comment` has no line ends and may be empty. REQUIRES: no line ends in keys

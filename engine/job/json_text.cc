@@ -1,27 +1,27 @@
 #include "engine/job/json_text.h"
 
-#include <algorithm>
-
+#include "engine/job/plain_text.h"
 #include <nlohmann/json.hpp>
 
 namespace gauntlet {
 
 JsonText& JsonText::String(std::string_view text) {
-  const auto is_ascii = [](char c) { return c >= ' ' && c <= '~'; };
-  const auto is_plain = [&](char c) {
-    return is_ascii(c) && c != '"' && c != '\\';
-  };
+  const size_t begin = text_.size();
   text_ += '"';
-  if (std::ranges::all_of(text, is_plain)) {
-    text_ += text;
-  } else if (std::ranges::all_of(text, is_ascii)) {
-    for (const char c : text) {
-      if (!is_plain(c)) text_ += '\\';
-      text_ += c;
+  std::string_view rest = text;
+  while (true) {
+    const size_t plain = PlainLength(rest);
+    text_.append(rest.data(), plain);
+    if (plain == rest.size()) break;
+    const char c = rest[plain];
+    if (!IsPrintable(c)) {
+      text_.resize(begin);
+      text_ += nlohmann::json(text).dump();
+      return *this;
     }
-  } else {
-    const std::string quoted = nlohmann::json(text).dump();
-    text_.append(quoted, 1, quoted.size() - 2);
+    text_ += '\\';
+    text_ += c;
+    rest.remove_prefix(plain + 1);
   }
   text_ += '"';
   return *this;

@@ -79,8 +79,9 @@ std::string EncodeCommonSettings(const TrainOptions& options,
                                  const std::string& job_json) {
   std::string settings;
   for (const Setting& setting : SettingsOf(options)) {
-    settings += fmt::format("{}\"{}\":\"{}\"", settings.empty() ? "{" : ",",
-                            setting.name, setting.ToString());
+    settings += settings.empty() ? "{\"" : ",\"";
+    settings.append(setting.name).append("\":\"");
+    settings.append(setting.ToString()).append("\"");
   }
   return EncodeList(std::vector<std::string>{settings + "}", job_json});
 }

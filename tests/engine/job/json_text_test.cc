@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/job/plain_text.h"
 #include <nlohmann/json.hpp>
 
 namespace gauntlet {
@@ -20,6 +21,28 @@ TEST(JsonTextTest, WritesStringsAsTheLibraryDoes) {
        {""sv, "plain"sv, "a \"quoted\" back\\slash"sv, "\"\\"sv, "line\nend"sv,
         "\0 and \x1f"sv, "caf\xc3\xa9"sv, "~ \x7f"sv}) {
     EXPECT_EQ(Quoted(text), nlohmann::json(text).dump()) << text;
+  }
+}
+
+// Each character at each place of a word, alone and with one behind it.
+TEST(PlainTextTest, EndsAtTheFirstCharacterThatIsNotPlain) {
+  for (int value = 0; value < 256; ++value) {
+    const char c = static_cast<char>(value);
+    for (size_t at = 0; at < 20; ++at) {
+      std::string text(20, 'a');
+      text[at] = c;
+      const size_t length = IsPlain(c) ? text.size() : at;
+      EXPECT_EQ(PlainLength(text), length) << value << " at " << at;
+      for (size_t behind = at + 1; behind < text.size(); ++behind) {
+        for (const char other : {'"', '\\', '\x1f', '\x80', '~', '#', '['}) {
+          std::string two = text;
+          two[behind] = other;
+          const size_t first =
+              !IsPlain(c) ? at : (IsPlain(other) ? two.size() : behind);
+          ASSERT_EQ(PlainLength(two), first) << value << " at " << at;
+        }
+      }
+    }
   }
 }
 
