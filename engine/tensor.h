@@ -26,14 +26,6 @@ struct TensorView {
   std::span<const std::byte> bytes;
 };
 
-// A tensor that may be written in place, otherwise like TensorView.
-struct MutableTensorView {
-  std::string name;
-  DType dtype = DType::kF32;
-  std::vector<uint64_t> shape;
-  std::span<std::byte> bytes;
-};
-
 // A tensor that owns its bytes, as a load returns it.
 struct Tensor {
   std::string name;

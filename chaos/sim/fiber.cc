@@ -83,9 +83,10 @@ void FiberContext::Begin(Entry entry, void* argument) {
 }
 
 bool FiberContext::Resume() {
-  SwapExceptionState(exceptions_);
+  void* const of_thread = abi::__cxa_get_globals();
+  SwapExceptionState(of_thread, exceptions_);
   Switch();
-  SwapExceptionState(exceptions_);
+  SwapExceptionState(of_thread, exceptions_);
   return !done_;
 }
 
@@ -143,11 +144,10 @@ void FiberContext::SwitchForGood() {
   __builtin_unreachable();
 }
 
-void FiberContext::SwapExceptionState(ExceptionState& state) {
-  void* current = abi::__cxa_get_globals();
+void FiberContext::SwapExceptionState(void* of_thread, ExceptionState& state) {
   ExceptionState kept;
-  std::memcpy(&kept, current, sizeof(kept));
-  std::memcpy(current, &state, sizeof(state));
+  std::memcpy(&kept, of_thread, sizeof(kept));
+  std::memcpy(of_thread, &state, sizeof(state));
   state = kept;
 }
 

@@ -42,7 +42,7 @@ class FiberContext {
     unsigned int uncaught = 0;
   };
 
-  static void SwapExceptionState(ExceptionState& state);
+  static void SwapExceptionState(void* of_thread, ExceptionState& state);
   [[noreturn]] void Loop();
   void Switch();
   void Arrived();

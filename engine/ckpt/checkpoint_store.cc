@@ -421,7 +421,7 @@ std::string CheckpointStore::PathOf(const CheckpointRef& ref) const {
 }
 
 std::string CheckpointStore::PathOf(std::string_view name) const {
-  return fmt::format("{}/{}", options_.directory, name);
+  return (options_.directory + "/").append(name);
 }
 
 }  // namespace gauntlet

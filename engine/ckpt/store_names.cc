@@ -1,5 +1,6 @@
 #include "engine/ckpt/store_names.h"
 
+#include <array>
 #include <charconv>
 
 #include "engine/check.h"
@@ -10,7 +11,10 @@ namespace {
 
 constexpr std::string_view kStepPrefix = "step-";
 constexpr std::string_view kClaimPrefix = "gen-";
-// As the formats below pad them.
+constexpr std::string_view kShardPrefix = "model-";
+constexpr std::string_view kShardOf = "-of-";
+constexpr std::string_view kShardSuffix = ".safetensors";
+// As they are padded.
 constexpr size_t kStepDigits = 9;
 constexpr size_t kClaimDigits = 6;
 constexpr size_t kShardDigits = 5;
@@ -36,6 +40,16 @@ std::optional<uint64_t> ConsumeNumber(std::string_view& text, size_t width) {
   return value;
 }
 
+// The inverse.
+void AppendNumber(uint64_t number, size_t width, std::string& text) {
+  std::array<char, 20> digits;
+  const char* const end =
+      std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+  const auto size = static_cast<size_t>(end - digits.data());
+  if (size < width) text.append(width - size, '0');
+  text.append(digits.data(), size);
+}
+
 std::optional<uint64_t> ParseClaimName(std::string_view name) {
   std::string_view rest = name;
   if (!Consume(kClaimPrefix, rest)) return std::nullopt;
@@ -46,9 +60,12 @@ std::optional<uint64_t> ParseClaimName(std::string_view name) {
 }  // namespace
 
 std::string CheckpointName::ToString() const {
-  std::string name = fmt::format("step-{:09}", step);
-  if (phase) name += fmt::format("-{}", PhaseName(*phase));
-  return name + fmt::format("-g{}", generation);
+  std::string name(kStepPrefix);
+  AppendNumber(step, kStepDigits, name);
+  if (phase) name.append("-").append(PhaseName(*phase));
+  name += "-g";
+  AppendNumber(generation, 1, name);
+  return name;
 }
 
 std::optional<CheckpointName> CheckpointName::Parse(std::string_view name) {
@@ -106,23 +123,29 @@ EntryName ParseEntryName(std::string_view name) {
 }
 
 std::string ClaimName(uint64_t generation) {
-  return fmt::format("gen-{:06}", generation);
+  std::string name(kClaimPrefix);
+  AppendNumber(generation, kClaimDigits, name);
+  return name;
 }
 
 std::string ShardName(int index, int count) {
   CHECK(0 <= index && index < count,
         fmt::format("shard {} of {}", index, count));
-  return fmt::format("model-{:05}-of-{:05}.safetensors", index + 1, count);
+  std::string name(kShardPrefix);
+  AppendNumber(static_cast<uint64_t>(index) + 1, kShardDigits, name);
+  name += kShardOf;
+  AppendNumber(static_cast<uint64_t>(count), kShardDigits, name);
+  return name.append(kShardSuffix);
 }
 
 std::optional<ShardPlace> ParseShardName(std::string_view name) {
   constexpr uint64_t kMostShards = 1'000'000;
   std::string_view rest = name;
-  if (!Consume("model-", rest)) return std::nullopt;
+  if (!Consume(kShardPrefix, rest)) return std::nullopt;
   const auto number = ConsumeNumber(rest, kShardDigits);
-  if (!number || !Consume("-of-", rest)) return std::nullopt;
+  if (!number || !Consume(kShardOf, rest)) return std::nullopt;
   const auto count = ConsumeNumber(rest, kShardDigits);
-  if (!count || rest != ".safetensors" || *count > kMostShards || *number < 1 ||
+  if (!count || rest != kShardSuffix || *count > kMostShards || *number < 1 ||
       *number > *count) {
     return std::nullopt;
   }

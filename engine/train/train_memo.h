@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -40,6 +41,10 @@ class TrainMemo {
   const Pass* Find(const Digest& key) const;
   void Put(const Digest& key, Pass pass);
 
+  // Of their bytes. Those of the last call are known: they are the same for all
+  // replicas of a step.
+  Digest DigestOfParameters(std::span<const float> parameters);
+
   SampleOrder OrderOf(uint64_t rng_key, uint64_t epoch, uint32_t rows);
 
   KnownStates& states() { return states_; }
@@ -62,6 +67,8 @@ class TrainMemo {
   std::map<std::tuple<uint64_t, uint64_t, uint32_t>,
            std::shared_ptr<const std::vector<uint32_t>>>
       orders_;
+  std::vector<float> parameters_;
+  Digest of_parameters_;
   KnownStates states_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <numeric>
 #include <set>
 #include <string_view>
 #include <type_traits>
@@ -23,27 +24,25 @@ constexpr DType DTypeOf() {
   if constexpr (std::is_same_v<T, uint64_t>) return DType::kU64;
 }
 
-Status CopyInto(const MutableTensorView& to, const Tensor& from) {
-  if (from.dtype != to.dtype || from.shape != to.shape ||
-      from.bytes.size() != to.bytes.size()) {
+// `to` are the bytes of the view.
+Status CopyInto(const TensorView& view, std::span<std::byte> to,
+                const Tensor& from) {
+  if (from.dtype != view.dtype || from.shape != view.shape ||
+      from.bytes.size() != to.size()) {
     return DataLoss(fmt::format(
         "tensor {}: expected {} bytes, the checkpoint has {} of another type "
         "or shape",
-        to.name, to.bytes.size(), from.bytes.size()));
+        view.name, to.size(), from.bytes.size()));
   }
-  if (!to.bytes.empty()) {
-    std::memcpy(to.bytes.data(), from.bytes.data(), to.bytes.size());
-  }
+  if (!to.empty()) std::memcpy(to.data(), from.bytes.data(), to.size());
   return OkStatus();
 }
 
 // Names the first one of the checkpoint that is not wanted.
 Status Superfluous(const std::map<std::string, Tensor>& tensors,
-                   std::span<const MutableTensorView> wanted) {
+                   std::span<const std::string_view> wanted) {
   for (const auto& [name, tensor] : tensors) {
-    const bool known = std::ranges::any_of(
-        wanted, [&](const auto& view) { return view.name == name; });
-    if (!known) {
+    if (std::ranges::find(wanted, name) == wanted.end()) {
       return DataLoss(fmt::format(
           "tensor {}: in the checkpoint, but not of this run", name));
     }
@@ -181,14 +180,16 @@ void TrainState::NameTensors(const Model& model, const Optimizer& rule,
     add(name, {0},
         {.array = array++, .offset = 0, .bytes = kAll, .parameter = ""});
   }
-  std::ranges::sort(named, {}, [](const auto& tensor) -> const std::string& {
-    return tensor.first.name;
+  std::vector<size_t> order(named.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::sort(order, {}, [&](size_t i) -> std::string_view {
+    return named[i].first.name;
   });
   tensors_.reserve(named.size());
   places_.reserve(named.size());
-  for (auto& [view, place] : named) {
-    tensors_.push_back(std::move(view));
-    places_.push_back(std::move(place));
+  for (const size_t i : order) {
+    tensors_.push_back(std::move(named[i].first));
+    places_.push_back(std::move(named[i].second));
   }
 }
 
@@ -215,36 +216,12 @@ const std::vector<TensorView>& TrainState::View() const {
     const auto& array = arrays[place.array];
     TensorView& tensor = tensors_[i];
     tensor.dtype = array.dtype;
-    if (place.bytes != kAll) {
-      tensor.bytes = array.bytes.subspan(place.offset, place.bytes);
-    } else {
-      tensor.bytes = array.bytes;
-      if (!tensor.shape.empty()) {
-        tensor.shape[0] = array.bytes.size() / DTypeBytes(array.dtype);
-      }
+    tensor.bytes = place.In(array.bytes);
+    if (place.bytes == kAll && !tensor.shape.empty()) {
+      tensor.shape[0] = array.bytes.size() / DTypeBytes(array.dtype);
     }
   }
   return tensors_;
-}
-
-Result<std::vector<MutableTensorView>> TrainState::MutableTensors() {
-  if (keeper_ != nullptr) RETURN_IF_ERROR(keeper_->StateChanges());
-  const auto arrays = ArraysOf<std::byte>(*this);
-  std::vector<MutableTensorView> tensors;
-  tensors.reserve(tensors_.size());
-  const std::vector<TensorView>& views = Tensors();
-  for (size_t i = 0; i < views.size(); ++i) {
-    const Place& place = places_[i];
-    const std::span<std::byte> array = arrays[place.array].bytes;
-    tensors.push_back(
-        {.name = views[i].name,
-         .dtype = views[i].dtype,
-         .shape = views[i].shape,
-         .bytes = place.bytes == kAll
-                      ? array
-                      : array.subspan(place.offset, place.bytes)});
-  }
-  return tensors;
 }
 
 bool TrainState::Place::IsOf(std::span<const std::string> parameters) const {
@@ -256,6 +233,7 @@ std::vector<TensorView> TrainState::TensorsOf(
     std::span<const std::string> of_parameters) const {
   const std::vector<TensorView>& all = View();
   std::vector<TensorView> tensors;
+  tensors.reserve(all.size());
   for (size_t i = 0; i < all.size(); ++i) {
     if (places_[i].IsOf(of_parameters)) tensors.push_back(all[i]);
   }
@@ -310,18 +288,25 @@ Status TrainState::Restore(const std::map<std::string, Tensor>& tensors,
                            std::span<const std::string> of_parameters) {
   RETURN_IF_ERROR(ResizeHistory(tensors));
   const uint64_t initial_rng_key = rng_key;
-  std::vector<MutableTensorView> wanted;
-  ASSIGN_OR_RETURN(const std::vector<MutableTensorView> all, MutableTensors());
-  for (size_t i = 0; i < all.size(); ++i) {
-    if (places_[i].IsOf(of_parameters)) wanted.push_back(all[i]);
-  }
-  for (const MutableTensorView& tensor : wanted) {
-    const auto found = tensors.find(tensor.name);
-    if (found == tensors.end()) {
-      return DataLoss(
-          fmt::format("tensor {}: not in the checkpoint", tensor.name));
+  if (keeper_ != nullptr) RETURN_IF_ERROR(keeper_->StateChanges());
+  const std::vector<TensorView>& views = Tensors();
+  const auto arrays = ArraysOf<std::byte>(*this);
+  std::vector<std::string_view> wanted;
+  wanted.reserve(views.size());
+  // Both are in the order of names.
+  auto next = tensors.begin();
+  for (size_t i = 0; i < views.size(); ++i) {
+    const std::string& name = views[i].name;
+    const Place& place = places_[i];
+    if (!place.IsOf(of_parameters)) continue;
+    wanted.push_back(name);
+    if (next == tensors.end() || next->first != name) next = tensors.find(name);
+    if (next == tensors.end()) {
+      return DataLoss(fmt::format("tensor {}: not in the checkpoint", name));
     }
-    RETURN_IF_ERROR(CopyInto(tensor, found->second));
+    RETURN_IF_ERROR(
+        CopyInto(views[i], place.In(arrays[place.array].bytes), next->second));
+    ++next;
   }
   if (wanted.size() != tensors.size()) return Superfluous(tensors, wanted);
   if (position.phase > static_cast<uint64_t>(Phase::kCallbacksDue)) {

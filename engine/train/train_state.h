@@ -161,6 +161,7 @@ class TrainState {
   History history;
 
  private:
+  static constexpr size_t kAll = SIZE_MAX;
   // Where a tensor lies: a part of one of the arrays below.
   struct Place {
     size_t array = 0;
@@ -168,8 +169,11 @@ class TrainState {
     size_t bytes = 0;       // kAll: the whole array, in one dimension
     std::string parameter;  // "": it is of none
     bool IsOf(std::span<const std::string> parameters) const;
+    template <typename Byte>
+    std::span<Byte> In(std::span<Byte> of_array) const {
+      return bytes == kAll ? of_array : of_array.subspan(offset, bytes);
+    }
   };
-  static constexpr size_t kAll = SIZE_MAX;
 
   // Element type and bytes of each array of a state, const or not, in an order
   // of their own.
@@ -186,7 +190,6 @@ class TrainState {
   Status CheckNotLost() const;
   void NameTensors(const Model& model, const Optimizer& rule, int replicas,
                    std::span<const HookState> hooks);
-  Result<std::vector<MutableTensorView>> MutableTensors();
   Status ResizeHistory(const std::map<std::string, Tensor>& tensors);
 
   mutable std::vector<TensorView> tensors_;  // in name order

@@ -155,6 +155,21 @@ TEST_F(TrainMemoTest, APassOfAnotherModelIsComputed) {
   EXPECT_EQ(memo_.found(), 0u);
 }
 
+TEST_F(TrainMemoTest, DigestsParametersByTheirBytes) {
+  const auto of = [](const std::vector<float>& values) {
+    return DigestOf(std::as_bytes(std::span(values)));
+  };
+  std::vector<float> parameters = {1.0f, 0.0f, 3.0f};
+  for (const float value : {0.0f, 0.0f, -0.0f, 2.0f, 0.0f}) {
+    parameters[1] = value;
+    EXPECT_EQ(memo_.DigestOfParameters(parameters), of(parameters)) << value;
+  }
+  for (const size_t size : {2u, 0u, 0u, 3u}) {
+    parameters.resize(size);
+    EXPECT_EQ(memo_.DigestOfParameters(parameters), of(parameters)) << size;
+  }
+}
+
 TEST_F(TrainMemoTest, AnOrderOutlivesItsBeingForgotten) {
   TrainMemo small(10'000);
   const SampleOrder order = small.OrderOf(7, 2, 384);
