@@ -1,5 +1,7 @@
 #include "engine/digest.h"
 
+#include <array>
+
 #include <xxhash.h>
 #if defined(__x86_64__)
 // The widest vectors that the machine has; the result is the same.
@@ -9,25 +11,33 @@
 namespace gauntlet {
 namespace {
 
-std::optional<uint64_t> ParseHalf(std::string_view hex) {
-  uint64_t value = 0;
-  for (const char c : hex) {
-    uint64_t nibble = 0;
-    if (c >= '0' && c <= '9') {
-      nibble = static_cast<uint64_t>(c - '0');
-    } else if (c >= 'a' && c <= 'f') {
-      nibble = static_cast<uint64_t>(c - 'a') + 10;
-    } else {
-      return std::nullopt;
-    }
-    value = value << 4 | nibble;
+constexpr std::string_view kDigits = "0123456789abcdef";
+
+// By character: the value of the digit, or more than any has.
+constexpr uint8_t kNoDigit = 16;
+constexpr auto kValues = [] {
+  std::array<uint8_t, 256> values = {};
+  values.fill(kNoDigit);
+  for (uint8_t value = 0; value < kDigits.size(); ++value) {
+    values[static_cast<uint8_t>(kDigits[value])] = value;
   }
-  return value;
+  return values;
+}();
+
+std::optional<uint64_t> ParseHalf(std::string_view hex) {
+  uint64_t half = 0;
+  uint8_t all = 0;
+  for (const char c : hex) {
+    const uint8_t value = kValues[static_cast<uint8_t>(c)];
+    all |= value;
+    half = half << 4 | value;
+  }
+  if ((all & kNoDigit) != 0) return std::nullopt;
+  return half;
 }
 
 // Sixteen digits, by hand: digests are written all the time.
 void PutHalf(uint64_t value, char* to) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
   for (size_t i = 16; i-- > 0; value >>= 4) to[i] = kDigits[value & 15];
 }
 

@@ -26,6 +26,11 @@ class CanonicalJson {
     rest_.remove_prefix(literal.size());
     return true;
   }
+  bool Take(char c) {
+    if (rest_.empty() || rest_.front() != c) return false;
+    rest_.remove_prefix(1);
+    return true;
+  }
   // A number as to_chars writes it, within the type.
   template <typename T>
   bool TakeNumber(T& out) {
@@ -42,7 +47,7 @@ class CanonicalJson {
   // A string of ASCII without control characters, its quotes taken off. Of
   // escapes there are \" and \\ only.
   bool TakeString(std::string& out) {
-    if (!Take("\"")) return false;
+    if (!Take('"')) return false;
     const size_t plain = PlainLength(rest_);
     if (plain == rest_.size()) return false;
     if (rest_[plain] != '"') return rest_[plain] == '\\' && Unescape(out);

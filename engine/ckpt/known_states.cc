@@ -7,13 +7,14 @@
 namespace gauntlet {
 namespace {
 
-bool IsSame(const Tensor& known, const TensorView& tensor) {
-  return known.bytes.size() == tensor.bytes.size() &&
-         known.dtype == tensor.dtype && known.name == tensor.name &&
-         known.shape == tensor.shape &&
-         (known.bytes.empty() ||
-          std::memcmp(known.bytes.data(), tensor.bytes.data(),
-                      known.bytes.size()) == 0);
+bool AreSame(std::span<const Tensor> known,
+             std::span<const TensorView> tensors) {
+  return std::ranges::equal(known, tensors, [](const auto& a, const auto& b) {
+    return a.bytes.size() == b.bytes.size() && a.dtype == b.dtype &&
+           a.name == b.name && a.shape == b.shape &&
+           (a.bytes.empty() ||
+            std::memcmp(a.bytes.data(), b.bytes.data(), a.bytes.size()) == 0);
+  });
 }
 
 size_t BytesOf(std::span<const TensorView> tensors) {
@@ -29,8 +30,7 @@ size_t BytesOf(std::span<const TensorView> tensors) {
 std::optional<Digest> KnownStates::Find(
     const Moment& moment, std::span<const TensorView> tensors) const {
   const auto known = states_.find(moment);
-  if (known == states_.end() ||
-      !std::ranges::equal(known->second.tensors, tensors, IsSame)) {
+  if (known == states_.end() || !AreSame(known->second.tensors, tensors)) {
     return std::nullopt;
   }
   ++found_;

@@ -255,25 +255,25 @@ class CanonicalManifest {
            json_.Take(",\"phase\":") && Take(parent.phase) &&
            json_.Take(",\"state_digest\":") && Take(parent.state_digest) &&
            json_.Take(",\"written_by\":") &&
-           json_.TakeNumber(parent.written_by) && json_.Take("}");
+           json_.TakeNumber(parent.written_by) && json_.Take('}');
   }
 
   bool Take(std::vector<std::string>& out) {
-    if (!json_.Take("[")) return false;
-    if (json_.Take("]")) return true;
+    if (!json_.Take('[')) return false;
+    if (json_.Take(']')) return true;
     constexpr size_t kUsually = 16;
     out.reserve(kUsually);
     do {
       if (!json_.TakeString(out.emplace_back())) return false;
-    } while (json_.Take(","));
-    return json_.Take("]");
+    } while (json_.Take(','));
+    return json_.Take(']');
   }
 
   bool Take(ShardFile& out) {
     return json_.Take("{\"name\":") && json_.TakeString(out.name) &&
            json_.Take(",\"bytes\":") && json_.TakeNumber(out.bytes) &&
            json_.Take(",\"xxh3_128\":") && Take(out.digest) &&
-           json_.Take(",\"tensors\":") && Take(out.tensors) && json_.Take("}");
+           json_.Take(",\"tensors\":") && Take(out.tensors) && json_.Take('}');
   }
 
   bool Take(std::vector<ShardFile>& out) {

@@ -102,15 +102,15 @@ Status CheckMetadata(const Json& json) {
 
 // The dimensions, and the bracket behind them.
 bool TakeShape(CanonicalJson& json, std::vector<uint64_t>& out) {
-  if (json.Take("]")) return true;
+  if (json.Take(']')) return true;
   std::array<uint64_t, kMaxDimensions> dimensions;
   size_t count = 0;
   do {
     if (count == dimensions.size()) return false;
     if (!json.TakeNumber(dimensions[count++])) return false;
-  } while (json.Take(","));
+  } while (json.Take(','));
   out.assign(dimensions.begin(), dimensions.begin() + count);
-  return json.Take("]");
+  return json.Take(']');
 }
 
 bool TakeDType(CanonicalJson& json, DType& out) {
@@ -129,7 +129,7 @@ bool TakeEntry(CanonicalJson& json, Entry& out) {
     return false;
   }
   if (!json.Take(",\"data_offsets\":[") || !json.TakeNumber(out.begin) ||
-      !json.Take(",") || !json.TakeNumber(out.end) || !json.Take("]}")) {
+      !json.Take(',') || !json.TakeNumber(out.end) || !json.Take("]}")) {
     return false;
   }
   const auto bytes = TensorBytes(out.view.dtype, out.view.shape);
@@ -149,15 +149,15 @@ bool ReadCanonicalHeader(std::string_view text, std::vector<Entry>& out) {
   CanonicalJson json(text);
   std::string step;
   if (!json.Take("{\"__metadata__\":{\"producer\":\"gauntlet\",\"step\":") ||
-      !json.TakeString(step) || !json.Take("}")) {
+      !json.TakeString(step) || !json.Take('}')) {
     return false;
   }
   constexpr size_t kUsually = 16;
   out.reserve(kUsually);
-  while (json.Take(",")) {
+  while (json.Take(',')) {
     if (!TakeEntry(json, out.emplace_back())) return false;
   }
-  return json.Take("}") &&
+  return json.Take('}') &&
          json.rest().find_first_not_of(' ') == std::string_view::npos &&
          NamesDiffer(out);
 }

@@ -8,21 +8,19 @@ namespace gauntlet {
 JsonText& JsonText::String(std::string_view text) {
   const size_t begin = text_.size();
   text_ += '"';
-  std::string_view rest = text;
-  while (true) {
-    const size_t plain = PlainLength(rest);
-    text_.append(rest.data(), plain);
-    if (plain == rest.size()) break;
-    const char c = rest[plain];
-    if (!IsPrintable(c)) {
+  size_t written = 0;
+  for (size_t at = 0;; ++at) {
+    at += PlainLength(text.substr(at));
+    if (at == text.size()) break;
+    if (!IsPrintable(text[at])) {
       text_.resize(begin);
       text_ += nlohmann::json(text).dump();
       return *this;
     }
-    text_ += '\\';
-    text_ += c;
-    rest.remove_prefix(plain + 1);
+    text_.append(text, written, at - written) += '\\';
+    written = at;
   }
+  text_.append(text, written);
   text_ += '"';
   return *this;
 }
