@@ -96,8 +96,9 @@ Status ValidateModel(const ModelSpec& model) {
                            kMaxLayers));
   RETURN_IF_ERROR(ValidateOrder(model));
   for (size_t i = 0; i < model.layers.size(); ++i) {
-    RETURN_IF_ERROR(
-        ValidateLayer(model.layers[i], fmt::format("model.layers[{}]", i)));
+    // Which one it is, is said only where something is wrong.
+    if (ValidateLayer(model.layers[i], "").ok()) continue;
+    return ValidateLayer(model.layers[i], fmt::format("model.layers[{}]", i));
   }
   return OkStatus();
 }
