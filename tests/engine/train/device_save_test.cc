@@ -99,7 +99,7 @@ TEST(DeviceSaveTest, ACopyIsOfTheMomentAndBringsNothingElseHere) {
   ASSERT_TRUE(copy.Arrive().ok());
   EXPECT_EQ(StateDigest(copy.tensors()), then);
   EXPECT_EQ(moves.fetched, kept.kept_bytes());
-  EXPECT_EQ(moves.downloaded, 0u);
+  EXPECT_LT(moves.downloaded, kept.kept_bytes() / 20) << "digests alone";
   EXPECT_NE(kept.state.parameters[0], 0.5f) << "the state was not brought here";
   ASSERT_TRUE(kept.state.Settle().ok());
   EXPECT_EQ(kept.state.parameters[0], 0.75f);
