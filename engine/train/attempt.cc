@@ -193,7 +193,7 @@ bool Attempt::MayRegroup() const {
 // Takes a loss that is known in full into account: whose fault it was, and
 // whether one more is allowed. Where not, the attempt ends.
 void Attempt::NoteRegroup() {
-  regroup_.TakeNote();
+  if (!regroup_.TakeNote()) return;
   const std::string reason =
       losses_.size() > blamed_ ? ReasonOfLosses() : "workers lost each other";
   // Another membership is another ring: all start again.

@@ -9,6 +9,7 @@ void Regroup::Begin(std::vector<int> members) {
   members_ = std::move(members);
   open_ = true;
   news_ = false;
+  noted_before_ = false;
   has_formed_ = false;
   formed_ = 0;
   meeting_.clear();
@@ -24,7 +25,13 @@ void Regroup::Open(Time now) {
   }
   open_ = true;
   news_ = true;
+  noted_before_ = false;
   opened_at_ = now;
+}
+
+bool Regroup::TakeNote() {
+  news_ = false;
+  return !noted_before_;
 }
 
 void Regroup::Died(int worker, Time now) {
@@ -33,6 +40,7 @@ void Regroup::Died(int worker, Time now) {
   silent_since_.erase(worker);
   // Those that die before the first is started again belong to one loss.
   if (!open_ || (dead_.empty() && !news_)) Open(now);
+  noted_before_ = false;
   dead_.insert(worker);
 }
 
@@ -72,8 +80,11 @@ void Regroup::Formed(uint64_t generation, Time now) {
   meeting_.clear();
   silent_since_.clear();
   open_ = false;
+  if (dead_.empty()) return;
   // Died since: the next matter.
-  if (!dead_.empty()) Open(now);
+  const bool noted = !news_;
+  Open(now);
+  noted_before_ = noted;
 }
 
 bool Regroup::IsComplete() const {

@@ -48,7 +48,9 @@ class Regroup {
   bool is_open() const { return open_; }
   // A loss that the launcher has not taken note of yet.
   bool is_news() const { return news_; }
-  void TakeNote() { news_ = false; }
+  // False: only of deaths that were taken note of before the generation formed
+  // that did not wait for them.
+  bool TakeNote();
   Time opened_at() const { return opened_at_; }
   const std::set<int>& dead() const { return dead_; }
   // Whether each worker is meeting or dead.
@@ -64,6 +66,7 @@ class Regroup {
   std::vector<int> members_;
   bool open_ = false;
   bool news_ = false;
+  bool noted_before_ = false;  // all the deaths of the matter that is open
   bool has_formed_ = false;  // before the matter was opened
   uint64_t formed_ = 0;
   Time opened_at_{};

@@ -104,6 +104,44 @@ TEST(RegroupTest, ADeathThatTheGenerationDidNotWaitForIsTheNextMatter) {
   EXPECT_FALSE(regroup.IsComplete()) << "the others have yet to notice";
 }
 
+// Worker 1, which was started again, dies once more as the generation forms.
+Regroup DiedAsTheGenerationForms() {
+  Regroup regroup = Formed();
+  regroup.Died(1, kStart);
+  EXPECT_TRUE(regroup.TakeNote());
+  regroup.Started(1);
+  regroup.Died(1, kStart + milliseconds(1));
+  EXPECT_TRUE(regroup.TakeNote());
+  regroup.Formed(5, kStart + milliseconds(2));
+  EXPECT_TRUE(regroup.is_news());
+  return regroup;
+}
+
+TEST(RegroupTest, ADeathAsAGenerationFormsIsNotTakenNoteOfTwice) {
+  Regroup regroup = DiedAsTheGenerationForms();
+  regroup.Meets(0, 5, std::nullopt, kStart + milliseconds(3));
+  regroup.Meets(2, 5, std::nullopt, kStart + milliseconds(3));
+  EXPECT_TRUE(regroup.IsComplete());
+  EXPECT_FALSE(regroup.TakeNote());
+  EXPECT_FALSE(regroup.is_news());
+  EXPECT_THAT(regroup.dead(), ElementsAre(1));
+}
+
+TEST(RegroupTest, AnotherDeathBehindItIs) {
+  Regroup regroup = DiedAsTheGenerationForms();
+  regroup.Died(2, kStart + milliseconds(3));
+  EXPECT_TRUE(regroup.TakeNote());
+}
+
+TEST(RegroupTest, TheNextLossBehindItIs) {
+  Regroup regroup = DiedAsTheGenerationForms();
+  EXPECT_FALSE(regroup.TakeNote());
+  regroup.Started(1);
+  regroup.Formed(6, kStart + milliseconds(4));
+  regroup.Died(1, kStart + milliseconds(5));
+  EXPECT_TRUE(regroup.TakeNote());
+}
+
 TEST(RegroupTest, WhoIsInASaveIsNotOverdueBeforeItsBound) {
   Regroup regroup = Formed();
   regroup.Saves(1, kStart + 10 * kGrace);
