@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "engine/gpu/cuda_entry.h"
+#include "engine/real/library_file.h"
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -55,6 +56,10 @@ Status FindCudaDriver() {
 namespace {
 
 Result<Library> Open(const std::string& file) {
+  const Status whole = CheckLibraryFile(file);
+  if (!whole.ok()) {
+    return NotFound(fmt::format("no CUDA library: {}", whole.message()));
+  }
   Library library(dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL));
   if (library != nullptr) return library;
   return NotFound(fmt::format("no CUDA library: {}", LastError()));

@@ -1,6 +1,7 @@
 #include "engine/real/cuda_plugin.h"
 
 #include <fstream>
+#include <iterator>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -44,6 +45,31 @@ TEST(CudaPluginTest, WhatIsNoLibraryIsNotFound) {
     EXPECT_EQ(status.message().find('\n'), std::string::npos);
   }
   unlink(file.c_str());
+}
+
+// The loader maps it and reads on where nothing is.
+TEST(CudaPluginTest, ALibraryThatIsCutOffIsNotFound) {
+  const std::string file = ::testing::TempDir() + "cut_off.so";
+  std::ifstream whole(FAKE_DEVICE_NEWER_ABI, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(whole), {}};
+  ASSERT_GT(bytes.size(), 4096u);
+  for (const size_t size :
+       {size_t{64}, size_t{4000}, bytes.size() - 1000, bytes.size() - 1}) {
+    std::ofstream(file, std::ios::binary) << bytes.substr(0, size);
+    const Status status = OpenDeviceLibrary(file).status();
+    EXPECT_EQ(status.code(), Code::kNotFound) << size;
+    EXPECT_THAT(
+        status.message(),
+        HasSubstr(fmt::format("{}: cut off: expected {} bytes, found {}", file,
+                              bytes.size(), size)));
+  }
+  unlink(file.c_str());
+}
+
+TEST(CudaPluginTest, WhatIsNoRegularFileIsNotFound) {
+  const Status status = OpenDeviceLibrary(::testing::TempDir()).status();
+  EXPECT_EQ(status.code(), Code::kNotFound);
+  EXPECT_THAT(status.message(), HasSubstr("found no regular file"));
 }
 
 TEST(CudaPluginTest, ALibraryWithoutNcclIsNotFound) {

@@ -1,0 +1,20 @@
+// Whether a file may be loaded as a shared library: the loader maps what is
+// there, and a library that was cut off ends the program at the first page that
+// is not.
+#ifndef GAUNTLET_ENGINE_REAL_LIBRARY_FILE_H_
+#define GAUNTLET_ENGINE_REAL_LIBRARY_FILE_H_
+
+#include <string>
+
+#include "engine/status.h"
+
+namespace gauntlet {
+
+// kDataLoss: a library that is shorter than its ELF header says (System V ABI,
+// chapter 4); kInvalidArgument: no regular file. OK also where there is no such
+// file, or no ELF header: the loader says so itself.
+Status CheckLibraryFile(const std::string& file);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_REAL_LIBRARY_FILE_H_
