@@ -133,6 +133,12 @@ void Scheduler::LeaveIfDoomed() {
   if (current_->group->doomed) Leave();
 }
 
+void Scheduler::LeaveIfInterrupted() {
+  if (current_ == nullptr || current_->unwinding || !IsInterrupted()) return;
+  Doom(*current_->group);
+  Leave();
+}
+
 void Scheduler::Leave() {
   CHECK(current_ != nullptr && current_->group->doomed,
         "a living fiber cannot leave");
@@ -183,6 +189,7 @@ RunEnd Scheduler::Drive() {
     if (!runnable_.empty()) {
       if (steps_ == step_limit_) return RunEnd::kStepLimit;
       if (now_ > time_limit_) return RunEnd::kTimeLimit;
+      if (IsInterrupted()) return RunEnd::kInterrupted;
       StepOnce();
       continue;
     }

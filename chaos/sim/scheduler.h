@@ -86,12 +86,16 @@ enum class RunEnd : uint8_t {
   kDeadlock,   // nothing can run and no timer is set
   kTimeLimit,  // virtual time
   kStepLimit,  // scheduling decisions
+  kInterrupted,
 };
 
 struct SchedulerOptions {
   Duration step_cost = std::chrono::microseconds(1);
   Duration time_limit = std::chrono::hours(1);
   uint64_t step_limit = 50'000'000;
+  // Asked before each decision, and now and then where a fiber makes none for
+  // long: whether the world ends there. Empty: nobody is asked.
+  std::function<bool()> interrupted;
 };
 
 class Scheduler {
@@ -132,6 +136,8 @@ class Scheduler {
   [[noreturn]] void Leave();
   // Leave, unless the caller is alive, being unwound, or no fiber.
   void LeaveIfDoomed();
+  // Leave with the whole group where the world is interrupted.
+  void LeaveIfInterrupted();
   void Stop(FiberGroup& group);
   void Continue(FiberGroup& group);
 
@@ -178,6 +184,10 @@ class Scheduler {
   void TimerUp(size_t index);
   void TimerDown(size_t index);
   static bool Before(const Fiber& a, const Fiber& b);
+
+  bool IsInterrupted() const {
+    return options_.interrupted && options_.interrupted();
+  }
 
   FiberPool& pool_;
   SchedulerOptions options_;

@@ -127,6 +127,8 @@ class SimEventLog final : public EventLog {
   void Emit(LogEvent event) override {
     if (group_.doomed) return;
     Scheduler& scheduler = simulation_.scheduler_;
+    // A worker that is alone computes many steps and waits for nobody.
+    scheduler.LeaveIfInterrupted();
     scheduler.Record((static_cast<uint64_t>(event.kind) << 56) ^ event.step);
     if (event.digest) scheduler.Record(event.digest->high ^ event.digest->low);
     simulation_.events_.push_back({.time = simulation_.now(),

@@ -78,6 +78,7 @@ class CaseRun {
         references_(references),
         plan_(PlanOf(one)),
         record_(RecordHead(one)) {
+    plan_.interrupted = place.interrupted;
     record_.world = WorldKindName(place.world);
   }
 
@@ -92,10 +93,9 @@ class CaseRun {
     ASSIGN_OR_RETURN(const auto golden, references_.GoldenFor(plan_));
     record_.golden = *golden;
     if (place_.world == WorldKind::kReal) {
-      AdoptLog(RunInProcesses({.program = place_.program,
-                               .directory = place_.directory,
-                               .interrupted = place_.interrupted},
-                              plan_),
+      AdoptLog(RunInProcesses(
+                   {.program = place_.program, .directory = place_.directory},
+                   plan_),
                record_);
       return OkStatus();
     }
@@ -115,7 +115,7 @@ class CaseRun {
 
   const CasePlace& place_;
   References& references_;
-  const RunPlan plan_;
+  RunPlan plan_;
   Record record_;
 };
 

@@ -133,10 +133,7 @@ LauncherRun ParseLaunch(const std::string& printed, const ChildEnd& end) {
 class RealRun {
  public:
   RealRun(const RealRunPlace& place, const RunPlan& plan)
-      : directory_(place.directory),
-        program_(place.program),
-        interrupted_(place.interrupted),
-        plan_(plan) {}
+      : directory_(place.directory), program_(place.program), plan_(plan) {}
 
   RunLog Run();
 
@@ -155,7 +152,6 @@ class RealRun {
 
   const fs::path directory_;
   const std::string program_;
-  const std::function<bool()>& interrupted_;
   const RunPlan& plan_;
   const SteadyClock::time_point begin_ = SteadyClock::now();
   std::unique_ptr<MetadataServer> metadata_;  // where the workers ask one
@@ -287,7 +283,7 @@ ChildEnd RealRun::Watch(const ChildProcess& launcher, const fs::path& events) {
     const uint64_t bytes_now = BytesBelow(events);
     if (bytes_now != bytes) sign_of_life = now;
     bytes = bytes_now;
-    if (interrupted_()) {
+    if (plan_.interrupted && plan_.interrupted()) {
       log_.ending = RunEnding::kTimedOut;
       log_.ending_detail = "interrupted";
     } else if (now - sign_of_life > plan_.hang_limit) {

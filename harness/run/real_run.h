@@ -2,7 +2,6 @@
 #ifndef GAUNTLET_HARNESS_RUN_REAL_RUN_H_
 #define GAUNTLET_HARNESS_RUN_REAL_RUN_H_
 
-#include <functional>
 #include <string>
 
 #include "harness/run/run_log.h"
@@ -20,7 +19,6 @@ namespace gauntlet {
 struct RealRunPlace {
   std::string program;    // `gauntlet`, or what behaves like it
   std::string directory;  // exists, empty; an absolute path
-  std::function<bool()> interrupted = [] { return false; };  // cut it off
 };
 
 // Starts `program launch …`, again where the job stopped on a notice or the

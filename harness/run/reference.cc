@@ -79,7 +79,8 @@ RunPlan ReferencePlanOf(const RunPlan& plan, const DataSplit& data) {
       .train = plan.train,
       .launch = {.workers = 1, .restart = RestartPolicy::kNone},
       .max_requeues = 0,
-      .total_limit = std::chrono::hours(24)};
+      .total_limit = std::chrono::hours(24),
+      .interrupted = plan.interrupted};
   reference.train.checkpoint = {};
   reference.train.horizon.stop_at_step.reset();
   reference.train.steps_per_execution = 1;

@@ -3,6 +3,7 @@
 #define GAUNTLET_HARNESS_RUN_RUN_PLAN_H_
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -37,6 +38,8 @@ struct RunPlan {
   int max_requeues = 8;
   Duration hang_limit = std::chrono::seconds(15);  // without any event
   Duration total_limit = std::chrono::seconds(120);
+  // Whether the run is cut off, with no verdict on it. Empty: never.
+  std::function<bool()> interrupted;
 };
 
 }  // namespace gauntlet

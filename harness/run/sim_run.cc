@@ -63,7 +63,8 @@ class SimulatedRun {
         memo_(memo),
         probe_of_(probe_of),
         simulation_(pool, {.seed = plan.faults.seed,
-                           .scheduler = {.time_limit = plan.total_limit},
+                           .scheduler = {.time_limit = plan.total_limit,
+                                         .interrupted = plan.interrupted},
                            .disk = plan.disk}) {}
 
   RunLog Run();
@@ -250,7 +251,8 @@ bool SimulatedRun::RunLauncher(int first_life) {
   if (outcome.end != RunEnd::kAllExited) {
     log_.ending = outcome.end == RunEnd::kDeadlock ? RunEnding::kHung
                                                    : RunEnding::kTimedOut;
-    log_.ending_detail = outcome.report;
+    log_.ending_detail =
+        outcome.end == RunEnd::kInterrupted ? "interrupted" : outcome.report;
     return false;
   }
   if (!launch_end_) {

@@ -55,7 +55,9 @@ constexpr KeySpec kKeys[] = {
      .doc = "what the world must be able to do",
      .names = Names::kFeatures},
 
-    {.path = "timeout", .type = T::kMap, .doc = "limits of wall time"},
+    {.path = "timeout",
+     .type = T::kMap,
+     .doc = "limits of wall time; in the simulated world of its own time"},
     {.path = "timeout.slow",
      .type = T::kDuration,
      .doc = "from then on a case is called slow",
@@ -442,7 +444,10 @@ constexpr KeySpec kKeys[] = {
      .fallback = "1, with `after` any",
      .low = 1,
      .high = 1000},
-    {.path = "faults.at.step", .type = T::kCount, .doc = "in this step only"},
+    {.path = "faults.at.step",
+     .type = T::kCount,
+     .doc = "in this step of training only; a save written beside it meets "
+            "its points in later steps: say the hit there"},
     {.path = "faults.at.epoch", .type = T::kCount, .doc = "in this epoch only"},
     {.path = "faults.at.point",
      .type = T::kChoice,

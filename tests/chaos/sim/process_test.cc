@@ -348,6 +348,39 @@ TEST(RunTest, EndsAtTheLimitOfVirtualTime) {
   EXPECT_LE(simulation.now(), begin + std::chrono::minutes(1));
 }
 
+TEST(RunTest, EndsWhereItIsInterrupted) {
+  FiberPool pool;
+  int asked = 0;
+  Simulation simulation(
+      pool,
+      {.seed = 1, .scheduler = {.interrupted = [&] { return ++asked > 500; }}});
+  simulation.Start({.name = "p", .body = [](World& world) {
+                      while (true) world.clock.SleepUntil(world.clock.Now());
+                      return 0;
+                    }});
+  EXPECT_EQ(simulation.Run().end, RunEnd::kInterrupted);
+  EXPECT_EQ(simulation.steps(), 500u);
+}
+
+TEST(RunTest, IsInterruptedWhereNobodyWaits) {
+  FiberPool pool;
+  bool interrupted = false;
+  Simulation simulation(
+      pool,
+      {.seed = 1, .scheduler = {.interrupted = [&] { return interrupted; }}});
+  uint64_t steps = 0;
+  simulation.Start({.name = "p", .body = [&](World& world) {
+                      while (true) {
+                        world.events.Emit(
+                            {.kind = EventKind::kStep, .step = ++steps});
+                        interrupted = steps == 100;
+                      }
+                      return 0;
+                    }});
+  EXPECT_EQ(simulation.Run().end, RunEnd::kAllExited);
+  EXPECT_EQ(steps, 101u);
+}
+
 TEST(RunTest, EndsAtTheLimitOfSteps) {
   FiberPool pool;
   Simulation simulation(pool, {.seed = 1, .scheduler = {.step_limit = 500}});
