@@ -89,7 +89,8 @@ WorkerProgress ProgressOf(const Json& object) {
                         ? std::optional(DurationOf(object, "saving_ns"))
                         : std::nullopt,
           .formed = WholeIfThere(object, "formed"),
-          .failure = object.value("failure", std::string())};
+          .failure = object.value("failure", std::string()),
+          .of_itself = object.value("of_itself", false)};
 }
 
 TrainResult ResultOf(const Json& object) {
@@ -136,6 +137,7 @@ std::string NoticeLine(const WorkerProgress& progress) {
   if (!progress.failure.empty()) {
     fields["failure"] = progress.failure.substr(0, kMaxTextBytes);
   }
+  if (progress.of_itself) fields["of_itself"] = true;
   return Line("progress", std::move(fields));
 }
 

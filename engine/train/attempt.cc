@@ -61,6 +61,7 @@ Status Attempt::Start(size_t rank) {
                                            .tenure = launch_.tenure});
   put_down_[worker] = false;
   failures_.erase(worker);
+  lost_by_themselves_.erase(worker);
   if (worker == chief()) ExpectChief(options_.start_timeout);
   running_[worker] = started.ok();
   if (started.ok() || !MayDoWithoutWhoFails()) return started;
@@ -117,6 +118,7 @@ void Attempt::Take(const WorkerNotice& notice) {
     TakeProgress(notice.worker, *progress);
   } else if (const auto* result = std::get_if<TrainResult>(&notice.what)) {
     result_ = *result;
+    lost_before_result_ = losses_.size();
     ending_ = true;
     GiveThemUntil(std::max(options_.stop_grace, patience_));
   } else {
@@ -150,6 +152,7 @@ void Attempt::TakeProgress(int worker, const WorkerProgress& progress) {
     launch_.observer.Progress(progress);
   } else {
     failures_[worker] = progress.failure;
+    if (progress.of_itself) lost_by_themselves_.insert(worker);
   }
 }
 
@@ -171,9 +174,10 @@ void Attempt::TakeExit(int worker, const WorkerExited& exited) {
   losses_.push_back({.worker = worker,
                      .exited = exited,
                      .failure = failures_[worker],
-                     .put_down = put_down_[worker]});
+                     .put_down = put_down_[worker],
+                     .of_itself = lost_by_themselves_.contains(worker)});
   if (worker == chief()) hangs_at_ = kNever;
-  if (Died(exited) && MayRegroup()) {
+  if (WasFirst(losses_.back()) && MayRegroup()) {
     regroup_.Died(worker, world_.clock.Now());
     return;
   }
@@ -273,8 +277,7 @@ void Attempt::Attend() {
 // worker that is to blame.
 std::string Attempt::ReasonOfLosses() {
   const std::span<const Loss> news = std::span(losses_).subspan(blamed_);
-  const bool somebody_died = std::ranges::any_of(
-      news, [](const Loss& loss) { return Died(loss.exited); });
+  const bool somebody_died = std::ranges::any_of(news, WasFirst);
   const Loss* const culprit = CulpritOf(news);
   std::string reason = !hang_.empty()    ? hang_
                        : losses_.empty() ? "no worker reported a result"
@@ -296,7 +299,7 @@ LaunchEnd Attempt::EndWithResult() const {
       .exit_code = ExitCode(result_->status == "done" ? WorkerExit::kDone
                                                       : WorkerExit::kStopped),
       .result = result_};
-  for (const Loss& loss : losses_) {
+  for (const Loss& loss : std::span(losses_).subspan(lost_before_result_)) {
     if (loss.worker != chief() || Died(loss.exited) ||
         loss.exited.code == ExitCode(WorkerExit::kStopped)) {
       continue;

@@ -67,7 +67,7 @@ class Regroup {
   bool open_ = false;
   bool news_ = false;
   bool noted_before_ = false;  // all the deaths of the matter that is open
-  bool has_formed_ = false;  // before the matter was opened
+  bool has_formed_ = false;    // before the matter was opened
   uint64_t formed_ = 0;
   Time opened_at_{};
   std::set<int> meeting_;  // or about to

@@ -147,7 +147,7 @@ bool Worker::MayRejoin(const Status& status) const {
   const bool all_said = !loop_memory_ || loop_memory_->all_said;
   // With a device goes what it kept of the state.
   return parts_.rejoins() && lost && all_said && !forming_.state_is_void() &&
-         parts_.built.kernels->status().ok() && world_.clock.Now() < meet_by_;
+         !parts_.lost_its_device() && world_.clock.Now() < meet_by_;
 }
 
 // Ends the generation for this worker, which keeps its state: it is wholly
@@ -200,6 +200,10 @@ WorkerEnd Worker::Live() {
   world_.events.Emit(
       {.kind = EventKind::kLifeBegin, .count = parts_.place.rank});
   WorkerEnd end = Run();
+  if (end.exit == WorkerExit::kLostWorker && parts_.lost_its_device()) {
+    // To the others it looks as if it were one of them.
+    parts_.reporter.Progress({.failure = end.reason, .of_itself = true});
+  }
   if (beside_ && beside_->is_under_way()) {
     // Who has to wait for that may not come to say it afterwards.
     parts_.reporter.Progress({.failure = end.reason});

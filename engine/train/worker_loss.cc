@@ -20,6 +20,8 @@ bool Died(const WorkerExited& exited) {
   return true;
 }
 
+bool WasFirst(const Loss& loss) { return Died(loss.exited) || loss.of_itself; }
+
 std::string Describe(const Loss& loss) {
   if (loss.exited.signal != 0 && loss.put_down) {
     return fmt::format("worker {} did not answer in time, and was killed",
@@ -52,8 +54,8 @@ const Loss* CulpritOf(std::span<const Loss> losses) {
   const Loss* stayed = nullptr;
   int put_down = 0;
   for (const Loss& loss : losses) {
-    if (!Died(loss.exited)) continue;
-    if (!loss.put_down) return &loss;
+    if (!WasFirst(loss)) continue;
+    if (!loss.put_down || loss.of_itself) return &loss;
     stayed = &loss;
     ++put_down;
   }

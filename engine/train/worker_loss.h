@@ -14,10 +14,15 @@ struct Loss {
   WorkerExited exited;
   std::string failure;    // what it said of it, if anything
   bool put_down = false;  // the launcher killed it
+  // What it said is of its own device: for the others the same as its death.
+  bool of_itself = false;
 };
 
 // Whether it died, rather than left with a word on why.
 bool Died(const WorkerExited& exited);
+
+// Whether it was lost by itself, rather than left because of others.
+bool WasFirst(const Loss& loss);
 
 // "worker 1 was killed by signal 9".
 std::string Describe(const Loss& loss);
@@ -26,8 +31,8 @@ std::string Describe(const Loss& loss);
 // down is named after that. REQUIRES: some.
 std::string DescribeAll(std::span<const Loss> losses);
 
-// Whose death began it: the first that died of itself, else the only one that
-// did not leave when the others did; null where nobody's did.
+// Whose end began it: the first that died of itself or with its device, else
+// the only one that did not leave when the others did; null where nobody's did.
 const Loss* CulpritOf(std::span<const Loss> losses);
 
 }  // namespace gauntlet

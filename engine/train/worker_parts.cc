@@ -31,12 +31,18 @@ Status BuildModel(WorkerParts& parts) {
   const TrainInputs& inputs = parts.inputs;
   const TrainOptions& options = inputs.options;
   const Dataset& train = inputs.data.train;
-  if (options.kernels.device != DeviceKind::kCpu) {
-    RETURN_IF_ERROR(BeforeOpening(parts.world));
+  const bool on_device = options.kernels.device != DeviceKind::kCpu;
+  if (on_device) {
+    const Status opens = BeforeOpening(parts.world);
+    parts.device_opens = opens.ok();
+    RETURN_IF_ERROR(opens);
   }
-  ASSIGN_OR_RETURN(parts.built,
-                   BuildJobModel(options.job, train.shape(), train.classes,
-                                 options.kernels, inputs.device));
+  Result<JobModel> built =
+      BuildJobModel(options.job, train.shape(), train.classes, options.kernels,
+                    inputs.device);
+  parts.device_opens =
+      !on_device || built.status().code() != Code::kUnavailable;
+  ASSIGN_OR_RETURN(parts.built, std::move(built));
   std::unique_ptr<Model>& model = parts.built.model;
   if (options.job.start.weights &&
       inputs.weights.size() != ValueCount(*model)) {

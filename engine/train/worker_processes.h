@@ -52,6 +52,8 @@ struct WorkerProgress {
   uint64_t formed = 0;
   // Why this worker is about to end in an error; the last that it says.
   std::string failure;
+  // With `failure`: it is not another worker's, but that of its own device.
+  bool of_itself = false;
 };
 
 struct WorkerExited {

@@ -32,7 +32,9 @@ TEST(NoticePipeTest, ProgressComesBackFromItsLine) {
                                  .claimed = 7,
                                  .patience = std::chrono::seconds(31),
                                  .silent_rank = 0,
-                                 .saving = std::chrono::seconds(0)});
+                                 .saving = std::chrono::seconds(0),
+                                 .failure = "device 0: lost",
+                                 .of_itself = true});
   EXPECT_EQ(progress.step, 150u);
   EXPECT_EQ(progress.epoch, 2u);
   EXPECT_EQ(progress.steps_per_epoch, 64u);
@@ -42,6 +44,8 @@ TEST(NoticePipeTest, ProgressComesBackFromItsLine) {
   EXPECT_EQ(progress.patience, std::chrono::seconds(31));
   EXPECT_EQ(progress.silent_rank, 0);
   EXPECT_EQ(progress.saving, Duration(0));
+  EXPECT_EQ(progress.failure, "device 0: lost");
+  EXPECT_TRUE(progress.of_itself);
 }
 
 TEST(NoticePipeTest, AResultComesBackFromItsLine) {

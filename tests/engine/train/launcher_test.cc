@@ -443,6 +443,24 @@ TEST_F(LauncherTest, ADeathIsSaidRatherThanWhatItMadeOfTheOthers) {
   EXPECT_EQ(restarts_[0].reason, "worker 1 exited with code 70");
 }
 
+// What a worker says that leaves because its own device failed.
+Script LosesItsDevice(Duration runs) {
+  return {.runs = runs,
+          .exit = 75,
+          .tells = {{milliseconds(0),
+                     {.failure = "device 0: lost", .of_itself = true}}}};
+}
+
+TEST_F(LauncherTest, ALostDeviceIsSaidRatherThanWhatItMadeOfTheOthers) {
+  Launched([](const WorkerSpec& spec) -> Script {
+    if (spec.life == 2) return Done(spec);
+    if (spec.worker == 1) return LosesItsDevice(milliseconds(20));
+    return {.exit = 75};
+  });
+  ASSERT_EQ(restarts_.size(), 1u);
+  EXPECT_EQ(restarts_[0].reason, "worker 1 cannot go on: device 0: lost");
+}
+
 // SIGTERM before the worker could listen for it: it is gone, not leaving.
 TEST_F(LauncherTest, AWorkerEndedByTheSignalItselfIsALoss) {
   ended_by_sigterm_ = 1;
@@ -531,6 +549,20 @@ TEST_F(LauncherTest, AWorkerThatFailsAgainAndAgainIsDoneWithout) {
   EXPECT_THAT(lives_, ElementsAre(1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4));
 }
 
+TEST_F(LauncherTest, AWorkerThatLosesItsDeviceEachTimeIsDoneWithout) {
+  options_.min_workers = 2;
+  const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
+    if (spec.addresses.size() == 2) return Done(spec);
+    if (spec.worker == 1) return LosesItsDevice(milliseconds(20));
+    return {.exit = 75};
+  });
+  EXPECT_EQ(end.exit_code, 0);
+  EXPECT_EQ(end.restarts, 3);
+  EXPECT_THAT(restarts_.back().reason,
+              HasSubstr("worker 1 failed 3 times in a row; going on without "
+                        "it"));
+}
+
 TEST_F(LauncherTest, AWorkerThatHasToBeKilledEachTimeIsToBlame) {
   options_.min_workers = 2;
   const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
@@ -615,6 +647,70 @@ TEST_F(RejoinTest, OnlyTheDeadWorkerIsStartedAgain) {
                                     std::pair(2, 1), std::pair(1, 2)));
   EXPECT_EQ(CountOf(WorkerSignal::kKill), 0u);
   EXPECT_EQ(restarts_.at(0).reason, "worker 1 exited with code 70");
+}
+
+TEST_F(RejoinTest, OnlyTheWorkerThatLosesItsDeviceIsStartedAgain) {
+  const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
+    Script script = Trains(spec);
+    if (spec.worker == 1 && spec.life == 1) {
+      TellAt(milliseconds(15), {.failure = "device 0: lost", .of_itself = true},
+             script);
+      script.runs = milliseconds(20);
+      script.exit = 75;
+    } else if (spec.life == 1) {
+      TellAt(milliseconds(25), {.step = 7, .meeting = 1}, script);
+      if (spec.rank == 0) TellAt(milliseconds(300), {.formed = 2}, script);
+    }
+    return script;
+  });
+  EXPECT_EQ(end.exit_code, 0);
+  EXPECT_EQ(end.restarts, 1);
+  EXPECT_THAT(started_, ElementsAre(std::pair(0, 1), std::pair(1, 1),
+                                    std::pair(2, 1), std::pair(1, 2)));
+  EXPECT_EQ(CountOf(WorkerSignal::kKill), 0u);
+  EXPECT_EQ(restarts_.at(0).reason, "worker 1 cannot go on: device 0: lost");
+}
+
+TEST_F(RejoinTest, AChiefThatHasLostItsDeviceBeforeIsDone) {
+  const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
+    Script script = Trains(spec);
+    if (spec.worker == 0 && spec.life == 1) {
+      script = LosesItsDevice(milliseconds(20));
+      TellAt(milliseconds(0), {.meeting = 0}, script);
+      TellAt(milliseconds(1), {.formed = 1}, script);
+    } else if (spec.life == 1) {
+      TellAt(milliseconds(25), {.step = 7, .meeting = 1}, script);
+    } else {
+      TellAt(milliseconds(10), {.formed = 2}, script);
+    }
+    return script;
+  });
+  EXPECT_EQ(end.restarts, 1);
+  EXPECT_EQ(end.exit_code, 0) << end.reason;
+}
+
+// The chief says that the generation has formed when the launcher knows already
+// of the death.
+TEST_F(RejoinTest, ADeathAsAGenerationFormsIsOneRestart) {
+  options_.backoff = milliseconds(100);
+  const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
+    Script script = Trains(spec);
+    if (spec.worker == 1 && spec.life < 3) {
+      script.runs = milliseconds(20);
+      script.exit = 70;
+    } else if (spec.life == 1) {
+      TellAt(milliseconds(25), {.step = 7, .meeting = 1}, script);
+      if (spec.rank == 0) TellAt(milliseconds(160), {.formed = 2}, script);
+      TellAt(milliseconds(165), {.step = 7, .meeting = 2}, script);
+      if (spec.rank == 0) TellAt(milliseconds(500), {.formed = 3}, script);
+    }
+    return script;
+  });
+  EXPECT_EQ(end.exit_code, 0);
+  EXPECT_EQ(end.restarts, 2);
+  EXPECT_THAT(started_,
+              ElementsAre(std::pair(0, 1), std::pair(1, 1), std::pair(2, 1),
+                          std::pair(1, 2), std::pair(1, 3)));
 }
 
 TEST_F(RejoinTest, WhoDoesNotComeToTheMeetingIsKilledAndStartedAgain) {
