@@ -90,7 +90,7 @@ scenario_suite() {  # NAME
   echo "== scenarios/$1"
   # The link is all that tells this run's result from an earlier one's.
   rm -f .gauntlet/runs/latest
-  "$program" run "scenarios/$1" --world both || code=$?
+  "$program" run "scenarios/$1" --world both -j 2 || code=$?
   # shellcheck disable=SC2046
   add_counts "$code" $(suite_counts .gauntlet/runs/latest/result.json)
 }
