@@ -135,6 +135,7 @@ void Scheduler::LeaveIfDoomed() {
 
 void Scheduler::LeaveIfInterrupted() {
   if (current_ == nullptr || current_->unwinding || !IsInterrupted()) return;
+  left_interrupted_ = true;
   Doom(*current_->group);
   Leave();
 }
@@ -184,6 +185,7 @@ RunEnd Scheduler::Run(std::string& report) {
 RunEnd Scheduler::Drive() {
   while (true) {
     if (!doomed_.empty()) ReapDoomed();
+    if (left_interrupted_) return RunEnd::kInterrupted;
     FireDue();
     if (!doomed_.empty()) continue;
     if (!runnable_.empty()) {

@@ -83,18 +83,18 @@ class Action {
 
 enum class RunEnd : uint8_t {
   kAllExited,
-  kDeadlock,   // nothing can run and no timer is set
-  kTimeLimit,  // virtual time
-  kStepLimit,  // scheduling decisions
-  kInterrupted,
+  kDeadlock,     // nothing can run and no timer is set
+  kTimeLimit,    // virtual time
+  kStepLimit,    // scheduling decisions
+  kInterrupted,  // by SchedulerOptions::interrupted
 };
 
 struct SchedulerOptions {
   Duration step_cost = std::chrono::microseconds(1);
   Duration time_limit = std::chrono::hours(1);
   uint64_t step_limit = 50'000'000;
-  // Asked before each decision, and now and then where a fiber makes none for
-  // long: whether the world ends there. Empty: nobody is asked.
+  // Asked before each decision and at each event: whether the world ends there.
+  // Once true, it stays so. Empty: nobody is asked.
   std::function<bool()> interrupted;
 };
 
@@ -195,6 +195,7 @@ class Scheduler {
   Time now_;
   Time time_limit_ = kNever;
   uint64_t step_limit_ = 0;
+  bool left_interrupted_ = false;  // a fiber left for it
   uint64_t steps_ = 0;
   uint64_t sequence_ = 0;
   uint64_t digest_ = 0;

@@ -49,7 +49,8 @@ Status CheckLibraryFile(const std::string& file) {
   Elf64_Ehdr header;
   if (!ReadAt(in, 0, header) ||
       std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-      header.e_ident[EI_CLASS] != ELFCLASS64) {
+      header.e_ident[EI_CLASS] != ELFCLASS64 ||
+      header.e_ident[EI_DATA] != ELFDATA2LSB) {
     return OkStatus();
   }
   const uint64_t end = EndOf(in, header, size);

@@ -1,6 +1,6 @@
-// Whether a file may be loaded as a shared library: the loader maps what is
-// there, and a library that was cut off ends the program at the first page that
-// is not.
+// Whether a shared library is as long as it says. The loader does not ask: it
+// maps what is there, and a library that was cut off ends the program at the
+// first page that is not.
 #ifndef GAUNTLET_ENGINE_REAL_LIBRARY_FILE_H_
 #define GAUNTLET_ENGINE_REAL_LIBRARY_FILE_H_
 

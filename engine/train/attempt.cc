@@ -61,7 +61,7 @@ Status Attempt::Start(size_t rank) {
                                            .tenure = launch_.tenure});
   put_down_[worker] = false;
   failures_.erase(worker);
-  lost_by_themselves_.erase(worker);
+  failed_themselves_.erase(worker);
   if (worker == chief()) ExpectChief(options_.start_timeout);
   running_[worker] = started.ok();
   if (started.ok() || !MayDoWithoutWhoFails()) return started;
@@ -118,7 +118,7 @@ void Attempt::Take(const WorkerNotice& notice) {
     TakeProgress(notice.worker, *progress);
   } else if (const auto* result = std::get_if<TrainResult>(&notice.what)) {
     result_ = *result;
-    lost_before_result_ = losses_.size();
+    losses_before_result_ = losses_.size();
     ending_ = true;
     GiveThemUntil(std::max(options_.stop_grace, patience_));
   } else {
@@ -151,8 +151,11 @@ void Attempt::TakeProgress(int worker, const WorkerProgress& progress) {
     launch_.budget.Reached(progress.step);
     launch_.observer.Progress(progress);
   } else {
-    failures_[worker] = progress.failure;
-    if (progress.of_itself) lost_by_themselves_.insert(worker);
+    if (progress.of_itself) failed_themselves_.insert(worker);
+    // What it says after that of what followed is worth less.
+    if (progress.of_itself || !failed_themselves_.contains(worker)) {
+      failures_[worker] = progress.failure;
+    }
   }
 }
 
@@ -175,9 +178,9 @@ void Attempt::TakeExit(int worker, const WorkerExited& exited) {
                      .exited = exited,
                      .failure = failures_[worker],
                      .put_down = put_down_[worker],
-                     .of_itself = lost_by_themselves_.contains(worker)});
+                     .of_itself = failed_themselves_.contains(worker)});
   if (worker == chief()) hangs_at_ = kNever;
-  if (WasFirst(losses_.back()) && MayRegroup()) {
+  if (FailedItself(losses_.back()) && MayRegroup()) {
     regroup_.Died(worker, world_.clock.Now());
     return;
   }
@@ -277,13 +280,13 @@ void Attempt::Attend() {
 // worker that is to blame.
 std::string Attempt::ReasonOfLosses() {
   const std::span<const Loss> news = std::span(losses_).subspan(blamed_);
-  const bool somebody_died = std::ranges::any_of(news, WasFirst);
+  const bool somebody_failed = std::ranges::any_of(news, FailedItself);
   const Loss* const culprit = CulpritOf(news);
   std::string reason = !hang_.empty()    ? hang_
                        : losses_.empty() ? "no worker reported a result"
                        : news.empty()    ? Describe(losses_.back())
                                          : DescribeAll(news);
-  if (somebody_died || blamed_ == 0) {
+  if (somebody_failed || blamed_ == 0) {
     const std::string follows = launch_.membership.Blame(
         culprit != nullptr ? std::optional(culprit->worker) : std::nullopt);
     if (!follows.empty()) reason += "; " + follows;
@@ -299,7 +302,7 @@ LaunchEnd Attempt::EndWithResult() const {
       .exit_code = ExitCode(result_->status == "done" ? WorkerExit::kDone
                                                       : WorkerExit::kStopped),
       .result = result_};
-  for (const Loss& loss : std::span(losses_).subspan(lost_before_result_)) {
+  for (const Loss& loss : std::span(losses_).subspan(losses_before_result_)) {
     if (loss.worker != chief() || Died(loss.exited) ||
         loss.exited.code == ExitCode(WorkerExit::kStopped)) {
       continue;

@@ -70,13 +70,13 @@ class Attempt {
   std::map<int, bool> running_;          // by worker
   std::map<int, bool> put_down_;         // killed from here, by worker
   std::map<int, std::string> failures_;  // said, by worker
-  std::set<int> lost_by_themselves_;     // as they said with it
+  std::set<int> failed_themselves_;      // as they said with it
   std::vector<Loss> losses_;             // in the order they came
   size_t blamed_ = 0;     // how many of them somebody was blamed for
   bool ending_ = false;   // no worker of it starts again
   std::string ended_by_;  // why, where that is known
   std::optional<TrainResult> result_;
-  size_t lost_before_result_ = 0;
+  size_t losses_before_result_ = 0;  // how many came before it
   Time kill_at_ = kNever;
   bool heard_all_ = false;  // that was said so far
   Duration patience_{0};    // with the chief, as it said last

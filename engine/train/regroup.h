@@ -46,7 +46,7 @@ class Regroup {
   void Started(int worker);
 
   bool is_open() const { return open_; }
-  // A loss that the launcher has not taken note of yet.
+  // A loss that the launcher has yet to go into.
   bool is_news() const { return news_; }
   // False: only of deaths that were taken note of before the generation formed
   // that did not wait for them.

@@ -121,7 +121,10 @@ Result<LoopEnd> Worker::Train() {
   loop_memory_ = loop.memory();
   // What only a device has goes with the trainer otherwise.
   const Status kept = state.Settle();
-  if (end.ok()) RETURN_IF_ERROR(kept);
+  if (end.ok() && kept.ok()) return end;
+  // Settle has waited for the device where that had anything to do.
+  parts_.device_failure = built.kernels->status().message();
+  if (end.ok()) return kept;
   return end;
 }
 
@@ -147,7 +150,7 @@ bool Worker::MayRejoin(const Status& status) const {
   const bool all_said = !loop_memory_ || loop_memory_->all_said;
   // With a device goes what it kept of the state.
   return parts_.rejoins() && lost && all_said && !forming_.state_is_void() &&
-         !parts_.lost_its_device() && world_.clock.Now() < meet_by_;
+         parts_.built.kernels->status().ok() && world_.clock.Now() < meet_by_;
 }
 
 // Ends the generation for this worker, which keeps its state: it is wholly
@@ -200,11 +203,12 @@ WorkerEnd Worker::Live() {
   world_.events.Emit(
       {.kind = EventKind::kLifeBegin, .count = parts_.place.rank});
   WorkerEnd end = Run();
-  if (end.exit == WorkerExit::kLostWorker && parts_.lost_its_device()) {
+  const bool of_itself = !parts_.device_failure.empty();
+  if (of_itself && end.exit == WorkerExit::kLostWorker) {
     // To the others it looks as if it were one of them.
-    parts_.reporter.Progress({.failure = end.reason, .of_itself = true});
-  }
-  if (beside_ && beside_->is_under_way()) {
+    parts_.reporter.Progress(
+        {.failure = parts_.device_failure, .of_itself = true});
+  } else if (beside_ && beside_->is_under_way()) {
     // Who has to wait for that may not come to say it afterwards.
     parts_.reporter.Progress({.failure = end.reason});
   }

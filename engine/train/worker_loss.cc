@@ -20,9 +20,14 @@ bool Died(const WorkerExited& exited) {
   return true;
 }
 
-bool WasFirst(const Loss& loss) { return Died(loss.exited) || loss.of_itself; }
+bool FailedItself(const Loss& loss) {
+  return Died(loss.exited) || loss.of_itself;
+}
 
 std::string Describe(const Loss& loss) {
+  if (loss.of_itself) {
+    return fmt::format("worker {} cannot go on: {}", loss.worker, loss.failure);
+  }
   if (loss.exited.signal != 0 && loss.put_down) {
     return fmt::format("worker {} did not answer in time, and was killed",
                        loss.worker);
@@ -46,7 +51,7 @@ std::string DescribeAll(std::span<const Loss> losses) {
   const Loss& first = losses.front();
   const Loss* const culprit = CulpritOf(losses);
   if (culprit == nullptr || culprit == &first) return Describe(first);
-  if (!culprit->put_down) return Describe(*culprit);
+  if (!culprit->put_down || culprit->of_itself) return Describe(*culprit);
   return Describe(first) + "; " + Describe(*culprit);
 }
 
@@ -54,7 +59,7 @@ const Loss* CulpritOf(std::span<const Loss> losses) {
   const Loss* stayed = nullptr;
   int put_down = 0;
   for (const Loss& loss : losses) {
-    if (!WasFirst(loss)) continue;
+    if (!FailedItself(loss)) continue;
     if (!loss.put_down || loss.of_itself) return &loss;
     stayed = &loss;
     ++put_down;

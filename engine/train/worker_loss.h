@@ -21,8 +21,8 @@ struct Loss {
 // Whether it died, rather than left with a word on why.
 bool Died(const WorkerExited& exited);
 
-// Whether it was lost by itself, rather than left because of others.
-bool WasFirst(const Loss& loss);
+// Whether it died or lost its device, rather than left because of others.
+bool FailedItself(const Loss& loss);
 
 // "worker 1 was killed by signal 9".
 std::string Describe(const Loss& loss);

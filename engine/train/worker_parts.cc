@@ -27,21 +27,24 @@ Status BeforeOpening(World& world) {
   return hit.ok() ? hit : Unavailable("device: " + hit.message());
 }
 
-Status BuildModel(WorkerParts& parts) {
+Result<JobModel> BuildOnItsDevice(const WorkerParts& parts) {
   const TrainInputs& inputs = parts.inputs;
   const TrainOptions& options = inputs.options;
   const Dataset& train = inputs.data.train;
-  const bool on_device = options.kernels.device != DeviceKind::kCpu;
-  if (on_device) {
-    const Status opens = BeforeOpening(parts.world);
-    parts.device_opens = opens.ok();
-    RETURN_IF_ERROR(opens);
+  if (options.kernels.device != DeviceKind::kCpu) {
+    RETURN_IF_ERROR(BeforeOpening(parts.world));
   }
-  Result<JobModel> built =
-      BuildJobModel(options.job, train.shape(), train.classes, options.kernels,
-                    inputs.device);
-  parts.device_opens =
-      !on_device || built.status().code() != Code::kUnavailable;
+  return BuildJobModel(options.job, train.shape(), train.classes,
+                       options.kernels, inputs.device);
+}
+
+Status BuildModel(WorkerParts& parts) {
+  const TrainInputs& inputs = parts.inputs;
+  const TrainOptions& options = inputs.options;
+  Result<JobModel> built = BuildOnItsDevice(parts);
+  if (built.status().code() == Code::kUnavailable) {
+    parts.device_failure = built.status().message();
+  }
   ASSIGN_OR_RETURN(parts.built, std::move(built));
   std::unique_ptr<Model>& model = parts.built.model;
   if (options.job.start.weights &&

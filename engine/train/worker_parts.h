@@ -35,7 +35,9 @@ struct WorkerParts {
   std::unique_ptr<Session> session;      // of the generation it belongs to
   // Of the same; null: the session's ring sums on the host.
   std::unique_ptr<DeviceRing> device_ring;
-  bool device_opens = true;
+  // Why this worker has no device any more, or got none; "": it has what it
+  // needs, as far as it was seen.
+  std::string device_failure;
 
   const TrainOptions& options() const { return inputs.options; }
   bool chief() const { return place.rank == 0; }
@@ -44,10 +46,6 @@ struct WorkerParts {
            place.addresses.size() > 1;
   }
   uint64_t generation() const { return session->decision().generation; }
-  // Whether it has no device any more, or got none, where it needs one.
-  bool lost_its_device() const {
-    return !device_opens || (built.kernels && !built.kernels->status().ok());
-  }
   uint64_t step() const { return state ? state->position.step : 0; }
 
   // How long the launcher is to wait for the next sign of the chief.

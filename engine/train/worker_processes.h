@@ -50,7 +50,7 @@ struct WorkerProgress {
   std::optional<Duration> saving;
   // The chief: all workers of this generation train.
   uint64_t formed = 0;
-  // Why this worker is about to end in an error; the last that it says.
+  // Why this worker is about to end in an error.
   std::string failure;
   // With `failure`: it is not another worker's, but that of its own device.
   bool of_itself = false;

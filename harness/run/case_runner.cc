@@ -103,6 +103,9 @@ class CaseRun {
     FiberPool pool;
     RunLog first = RunSimulated(pool, plan_, *data);
     RunLog second = RunSimulated(pool, plan_, *data);
+    if (plan_.interrupted && plan_.interrupted()) {
+      return Unavailable("interrupted");
+    }
     const bool same = first.event_digest == second.event_digest &&
                       first.lives == second.lives;
     AdoptLog(std::move(first), record_);

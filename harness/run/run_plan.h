@@ -38,7 +38,8 @@ struct RunPlan {
   int max_requeues = 8;
   Duration hang_limit = std::chrono::seconds(15);  // without any event
   Duration total_limit = std::chrono::seconds(120);
-  // Whether the run is cut off, with no verdict on it. Empty: never.
+  // Whether the run is cut off, with no verdict on it; once true, it stays so.
+  // Empty: never.
   std::function<bool()> interrupted;
 };
 

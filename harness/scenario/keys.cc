@@ -57,7 +57,7 @@ constexpr KeySpec kKeys[] = {
 
     {.path = "timeout",
      .type = T::kMap,
-     .doc = "limits of wall time; in the simulated world of its own time"},
+     .doc = "limits of wall time, in the real world"},
     {.path = "timeout.slow",
      .type = T::kDuration,
      .doc = "from then on a case is called slow",
@@ -69,7 +69,8 @@ constexpr KeySpec kKeys[] = {
                  "the plan brings to a stand"},
     {.path = "timeout.total",
      .type = T::kDuration,
-     .doc = "a case that takes longer is stopped, and fails",
+     .doc = "a case that takes longer is stopped, and fails; in the simulated "
+            "world by its own clock",
      .fallback = "120s, or a minute above hang"},
 
     {.path = "job", .type = T::kMap, .doc = "what is trained"},

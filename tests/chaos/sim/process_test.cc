@@ -377,7 +377,7 @@ TEST(RunTest, IsInterruptedWhereNobodyWaits) {
                       }
                       return 0;
                     }});
-  EXPECT_EQ(simulation.Run().end, RunEnd::kAllExited);
+  EXPECT_EQ(simulation.Run().end, RunEnd::kInterrupted);
   EXPECT_EQ(steps, 101u);
 }
 

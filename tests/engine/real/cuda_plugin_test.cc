@@ -1,5 +1,6 @@
 #include "engine/real/cuda_plugin.h"
 
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -7,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <elf.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -47,12 +49,15 @@ TEST(CudaPluginTest, WhatIsNoLibraryIsNotFound) {
   unlink(file.c_str());
 }
 
+std::string BytesOf(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
 // The loader maps it and reads on where nothing is.
 TEST(CudaPluginTest, ALibraryThatIsCutOffIsNotFound) {
   const std::string file = ::testing::TempDir() + "cut_off.so";
-  std::ifstream whole(FAKE_DEVICE_NEWER_ABI, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(whole), {}};
-  ASSERT_GT(bytes.size(), 4096u);
+  const std::string bytes = BytesOf(FAKE_DEVICE_NEWER_ABI);
   for (const size_t size :
        {size_t{64}, size_t{4000}, bytes.size() - 1000, bytes.size() - 1}) {
     std::ofstream(file, std::ios::binary) << bytes.substr(0, size);
@@ -62,6 +67,29 @@ TEST(CudaPluginTest, ALibraryThatIsCutOffIsNotFound) {
         status.message(),
         HasSubstr(fmt::format("{}: cut off: expected {} bytes, found {}", file,
                               bytes.size(), size)));
+  }
+  unlink(file.c_str());
+}
+
+// Of a library without a section table the segments alone say how long it is.
+TEST(CudaPluginTest, ALibraryThatIsCutOffInASegmentIsNotFound) {
+  const std::string file = ::testing::TempDir() + "no_sections.so";
+  std::string bytes = BytesOf(FAKE_DEVICE_NEWER_ABI);
+  Elf64_Ehdr header;
+  ASSERT_GE(bytes.size(), sizeof(header));
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  header.e_shoff = 0;
+  header.e_shnum = 0;
+  header.e_shstrndx = SHN_UNDEF;
+  std::memcpy(bytes.data(), &header, sizeof(header));
+  const auto message = [&](size_t size) {
+    std::ofstream(file, std::ios::binary) << bytes.substr(0, size);
+    return OpenDeviceLibrary(file).status().message();
+  };
+  EXPECT_THAT(message(bytes.size()), HasSubstr("found 1000"));
+  for (const size_t size : {size_t{100}, size_t{4000}}) {
+    EXPECT_THAT(message(size), HasSubstr(fmt::format("found {}", size)));
+    EXPECT_THAT(message(size), HasSubstr("cut off"));
   }
   unlink(file.c_str());
 }

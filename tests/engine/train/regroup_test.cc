@@ -127,13 +127,13 @@ TEST(RegroupTest, ADeathAsAGenerationFormsIsNotTakenNoteOfTwice) {
   EXPECT_THAT(regroup.dead(), ElementsAre(1));
 }
 
-TEST(RegroupTest, AnotherDeathBehindItIs) {
+TEST(RegroupTest, AnotherDeathAfterItHasFormedIsTakenNoteOf) {
   Regroup regroup = DiedAsTheGenerationForms();
   regroup.Died(2, kStart + milliseconds(3));
   EXPECT_TRUE(regroup.TakeNote());
 }
 
-TEST(RegroupTest, TheNextLossBehindItIs) {
+TEST(RegroupTest, TheNextLossAfterItHasFormedIsTakenNoteOf) {
   Regroup regroup = DiedAsTheGenerationForms();
   EXPECT_FALSE(regroup.TakeNote());
   regroup.Started(1);

@@ -11,6 +11,7 @@ namespace gauntlet {
 namespace {
 
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::SizeIs;
 
 class SimRunTest : public testing::Test {
@@ -32,6 +33,26 @@ TEST_F(SimRunTest, EqualPlansGiveEqualLogs) {
   EXPECT_EQ(a.lives, b.lives);
   EXPECT_EQ(a.launchers, b.launchers);
   EXPECT_EQ(a.virtual_seconds, b.virtual_seconds);
+}
+
+TEST_F(SimRunTest, ARunThatIsInterruptedEndsThere) {
+  RunPlan plan = PlanOf(CrashCase());
+  int asked = 0;
+  plan.interrupted = [&] { return ++asked > 200; };
+  const RunLog log = Run(plan);
+  EXPECT_EQ(log.ending, RunEnding::kTimedOut);
+  EXPECT_EQ(log.ending_detail, "interrupted");
+  EXPECT_THAT(log.launchers, IsEmpty());
+}
+
+// One worker computes it, and hardly ever waits.
+TEST_F(SimRunTest, AReferenceThatIsInterruptedIsNone) {
+  RunPlan plan = PlanOf(CrashCase());
+  int asked = 0;
+  plan.interrupted = [&] { return ++asked > 20; };
+  EXPECT_FALSE(references_.GoldenFor(plan).ok());
+  plan.interrupted = nullptr;
+  EXPECT_TRUE(references_.GoldenFor(plan).ok());
 }
 
 TEST_F(SimRunTest, AMemoChangesNothing) {
