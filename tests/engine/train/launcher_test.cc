@@ -627,47 +627,40 @@ void TellAt(Duration when, const WorkerProgress& what, Script& script) {
 class RejoinTest : public LauncherTest {
  protected:
   RejoinTest() { options_.restart = RestartPolicy::kRejoin; }
+
+  // `lose`: how the first life of worker 1 ends, after 20 ms; the others meet.
+  void ExpectOnlyWorkerOneStartsAgain(
+      const std::function<void(Script&)>& lose) {
+    const LaunchEnd end = Launched([&](const WorkerSpec& spec) -> Script {
+      Script script = Trains(spec);
+      if (spec.worker == 1 && spec.life == 1) {
+        script.runs = milliseconds(20);
+        lose(script);
+      } else if (spec.life == 1) {
+        TellAt(milliseconds(25), {.step = 7, .meeting = 1}, script);
+        if (spec.rank == 0) TellAt(milliseconds(300), {.formed = 2}, script);
+      }
+      return script;
+    });
+    EXPECT_EQ(end.exit_code, 0);
+    EXPECT_EQ(end.restarts, 1);
+    EXPECT_THAT(started_, ElementsAre(std::pair(0, 1), std::pair(1, 1),
+                                      std::pair(2, 1), std::pair(1, 2)));
+    EXPECT_EQ(CountOf(WorkerSignal::kKill), 0u);
+  }
 };
 
 TEST_F(RejoinTest, OnlyTheDeadWorkerIsStartedAgain) {
-  const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
-    Script script = Trains(spec);
-    if (spec.worker == 1 && spec.life == 1) {
-      script.runs = milliseconds(20);
-      script.exit = 70;
-    } else if (spec.life == 1) {
-      TellAt(milliseconds(25), {.step = 7, .meeting = 1}, script);
-      if (spec.rank == 0) TellAt(milliseconds(300), {.formed = 2}, script);
-    }
-    return script;
-  });
-  EXPECT_EQ(end.exit_code, 0);
-  EXPECT_EQ(end.restarts, 1);
-  EXPECT_THAT(started_, ElementsAre(std::pair(0, 1), std::pair(1, 1),
-                                    std::pair(2, 1), std::pair(1, 2)));
-  EXPECT_EQ(CountOf(WorkerSignal::kKill), 0u);
+  ExpectOnlyWorkerOneStartsAgain([](Script& script) { script.exit = 70; });
   EXPECT_EQ(restarts_.at(0).reason, "worker 1 exited with code 70");
 }
 
 TEST_F(RejoinTest, OnlyTheWorkerThatLosesItsDeviceIsStartedAgain) {
-  const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
-    Script script = Trains(spec);
-    if (spec.worker == 1 && spec.life == 1) {
-      TellAt(milliseconds(15), {.failure = "device 0: lost", .of_itself = true},
-             script);
-      script.runs = milliseconds(20);
-      script.exit = 75;
-    } else if (spec.life == 1) {
-      TellAt(milliseconds(25), {.step = 7, .meeting = 1}, script);
-      if (spec.rank == 0) TellAt(milliseconds(300), {.formed = 2}, script);
-    }
-    return script;
+  ExpectOnlyWorkerOneStartsAgain([](Script& script) {
+    TellAt(milliseconds(15), {.failure = "device 0: lost", .of_itself = true},
+           script);
+    script.exit = 75;
   });
-  EXPECT_EQ(end.exit_code, 0);
-  EXPECT_EQ(end.restarts, 1);
-  EXPECT_THAT(started_, ElementsAre(std::pair(0, 1), std::pair(1, 1),
-                                    std::pair(2, 1), std::pair(1, 2)));
-  EXPECT_EQ(CountOf(WorkerSignal::kKill), 0u);
   EXPECT_EQ(restarts_.at(0).reason, "worker 1 cannot go on: device 0: lost");
 }
 
