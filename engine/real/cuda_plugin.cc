@@ -56,10 +56,7 @@ Status FindCudaDriver() {
 namespace {
 
 Result<Library> Open(const std::string& file) {
-  const Status whole = CheckLibraryFile(file);
-  if (!whole.ok()) {
-    return NotFound(fmt::format("no CUDA library: {}", whole.message()));
-  }
+  RETURN_IF_ERROR(Annotate(CheckLibraryFile(file), "no CUDA library"));
   Library library(dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL));
   if (library != nullptr) return library;
   return NotFound(fmt::format("no CUDA library: {}", LastError()));

@@ -41,7 +41,7 @@ Status CheckLibraryFile(const std::string& file) {
   struct stat found {};
   if (stat(file.c_str(), &found) != 0) return OkStatus();
   if (!S_ISREG(found.st_mode)) {
-    return InvalidArgument(
+    return NotFound(
         fmt::format("{}: expected a library, found no regular file", file));
   }
   const auto size = static_cast<uint64_t>(found.st_size);
@@ -55,7 +55,7 @@ Status CheckLibraryFile(const std::string& file) {
   }
   const uint64_t end = EndOf(in, header, size);
   if (end <= size) return OkStatus();
-  return DataLoss(
+  return NotFound(
       fmt::format("{}: cut off: expected {} bytes, found {}", file, end, size));
 }
 

@@ -10,9 +10,9 @@
 
 namespace gauntlet {
 
-// kDataLoss: a library that is shorter than its ELF header says (System V ABI,
-// chapter 4); kInvalidArgument: no regular file. OK also where there is no such
-// file, or no ELF header: the loader says so itself.
+// kNotFound: a library that is shorter than its ELF header says (System V ABI,
+// chapter 4), or no regular file. OK also where there is no such file, or no
+// ELF header: the loader says so itself.
 Status CheckLibraryFile(const std::string& file);
 
 }  // namespace gauntlet

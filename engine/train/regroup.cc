@@ -19,10 +19,6 @@ void Regroup::Begin(std::vector<int> members) {
 }
 
 void Regroup::Open(Time now) {
-  if (!open_) {
-    meeting_.clear();
-    silent_since_.clear();
-  }
   open_ = true;
   news_ = true;
   noted_before_ = false;
@@ -50,7 +46,7 @@ void Regroup::Meets(int worker, uint64_t left, std::optional<int> silent,
     if (left < formed_) return;
     Open(now);
   }
-  meeting_.insert(worker);
+  meeting_[worker] = left;
   saves_until_.erase(worker);
   silent_since_.erase(worker);
   if (!silent || meeting_.contains(*silent)) return;
@@ -71,18 +67,20 @@ void Regroup::Saved(int worker) {
 
 void Regroup::Started(int worker) {
   dead_.erase(worker);
-  meeting_.insert(worker);
+  meeting_[worker] = 0;
 }
 
 void Regroup::Formed(uint64_t generation, Time now) {
   formed_ = std::max(formed_, generation);
   has_formed_ = true;
-  meeting_.clear();
+  std::erase_if(meeting_,
+                [=](const auto& met) { return met.second < generation; });
   silent_since_.clear();
   open_ = false;
-  if (dead_.empty()) return;
-  // Died since: the next matter.
-  const bool noted = !news_;
+  // Who died since, or has left it by the time the chief is heard to say that
+  // it has formed, is the next matter.
+  if (dead_.empty() && meeting_.empty()) return;
+  const bool noted = !dead_.empty() && !news_;
   Open(now);
   noted_before_ = noted;
 }

@@ -70,7 +70,7 @@ class Regroup {
   bool has_formed_ = false;    // before the matter was opened
   uint64_t formed_ = 0;
   Time opened_at_{};
-  std::set<int> meeting_;  // or about to
+  std::map<int, uint64_t> meeting_;  // or about to; the generation that it left
   std::set<int> dead_;
   std::map<int, Time> saves_until_;
   std::map<int, Time> silent_since_;

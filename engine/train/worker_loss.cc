@@ -25,22 +25,21 @@ bool FailedItself(const Loss& loss) {
 }
 
 std::string Describe(const Loss& loss) {
-  if (loss.of_itself) {
-    return fmt::format("worker {} cannot go on: {}", loss.worker, loss.failure);
-  }
-  if (loss.exited.signal != 0 && loss.put_down) {
-    return fmt::format("worker {} did not answer in time, and was killed",
-                       loss.worker);
-  }
-  if (loss.exited.signal != 0) {
-    return fmt::format("worker {} was killed by signal {}", loss.worker,
-                       loss.exited.signal);
-  }
-  if (loss.exited.code == ExitCode(WorkerExit::kLostWorker)) {
+  const bool killed = loss.exited.signal != 0;
+  if (loss.of_itself ||
+      (!killed && loss.exited.code == ExitCode(WorkerExit::kLostWorker))) {
     return fmt::format("worker {} cannot go on: {}", loss.worker,
                        loss.failure.empty()
                            ? "another worker, the disk or memory failed"
                            : loss.failure);
+  }
+  if (killed && loss.put_down) {
+    return fmt::format("worker {} did not answer in time, and was killed",
+                       loss.worker);
+  }
+  if (killed) {
+    return fmt::format("worker {} was killed by signal {}", loss.worker,
+                       loss.exited.signal);
   }
   const std::string text = fmt::format("worker {} exited with code {}",
                                        loss.worker, loss.exited.code);

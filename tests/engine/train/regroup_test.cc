@@ -104,6 +104,22 @@ TEST(RegroupTest, ADeathThatTheGenerationDidNotWaitForIsTheNextMatter) {
   EXPECT_FALSE(regroup.IsComplete()) << "the others have yet to notice";
 }
 
+// Signs of two workers have no order between them.
+TEST(RegroupTest, WhoLeftAGenerationBeforeItIsHeardToHaveFormedMeetsStill) {
+  Regroup regroup = Formed();
+  regroup.Meets(0, 4, std::nullopt, kStart);
+  EXPECT_TRUE(regroup.TakeNote());
+  regroup.Meets(2, 5, std::nullopt, kStart + milliseconds(1));
+  regroup.Formed(5, kStart + milliseconds(2));
+  EXPECT_TRUE(regroup.is_news());
+  EXPECT_EQ(regroup.opened_at(), kStart + milliseconds(2));
+  regroup.Meets(0, 5, std::nullopt, kStart + milliseconds(3));
+  EXPECT_THAT(regroup.Overdue(kStart + 2 * kGrace), ElementsAre(1));
+  regroup.Died(1, kStart + 2 * kGrace);
+  EXPECT_TRUE(regroup.IsComplete());
+  EXPECT_TRUE(regroup.TakeNote()) << "another loss than the one before";
+}
+
 // Worker 1, which was started again, dies once more as the generation forms.
 Regroup DiedAsTheGenerationForms() {
   Regroup regroup = Formed();
