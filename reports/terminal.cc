@@ -107,6 +107,13 @@ std::string RenderCaseLine(const CaseResult& result, size_t width,
                      DetailOf(result.verdict));
 }
 
+std::string RenderSlowLine(const std::string& name, const std::string& world,
+                           double limit, size_t width) {
+  return fmt::format("{:<6} {:<4} {:<{}} {:>6}  it still runs\n", "SLOW",
+                     Plain(world), Plain(name), width,
+                     ">" + SecondsText(limit));
+}
+
 std::string RenderFailure(const CaseResult& result, Colour colour) {
   const Verdict& verdict = result.verdict;
   std::string out = fmt::format(

@@ -17,6 +17,9 @@ std::string RenderOpening(const RunResult& result);
 // of the names' column.
 std::string RenderCaseLine(const CaseResult& result, size_t width,
                            Colour colour);
+// "SLOW   real  kill[workers=2]  >30.0s": while it runs. `limit` in seconds.
+std::string RenderSlowLine(const std::string& name, const std::string& world,
+                           double limit, size_t width);
 // What is known of a case that failed or has no verdict: what is broken, the
 // story, how to repeat it.
 std::string RenderFailure(const CaseResult& result, Colour colour);

@@ -277,6 +277,7 @@ class Runner {
          .build = result.build,
          .replay =
              [&](const SuiteItem& item) { return ReplayOf(item, result.run); },
+         .slow = [&](const SuiteItem& item) { ShowSlow(item, items); },
          .interrupted = [&] { return host_.TerminationNotices() > 0; }},
         [&](const CaseResult& one) { Show(one, WidthOf(items)); });
     result.seconds =
@@ -335,6 +336,15 @@ class Runner {
   void Show(const CaseResult& one, size_t width) {
     if (!text_) return;
     console_.out << RenderCaseLine(one, width, colour_) << std::flush;
+  }
+
+  void ShowSlow(const SuiteItem& item, const std::vector<SuiteItem>& items) {
+    const double limit =
+        std::chrono::duration<double>(item.one.timeouts.slow).count();
+    console_.err << RenderSlowLine(item.one.name,
+                                   std::string(WorldKindName(item.world)),
+                                   limit, WidthOf(items))
+                 << std::flush;
   }
 
   // Of the cases, the first `ran` have a story.

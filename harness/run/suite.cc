@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/real/cuda_plugin.h"
+#include "harness/run/slow_watch.h"
 #include <fmt/format.h>
 #include <sys/statvfs.h>
 
@@ -45,7 +46,8 @@ class Suite {
         options_(options),
         done_(done),
         references_(options.cache_directory, options.build),
-        results_(items.size()) {}
+        results_(items.size()),
+        watch_([this](size_t index) { options_.slow(items_[index]); }) {}
 
   std::vector<CaseResult> Run();
 
@@ -60,11 +62,12 @@ class Suite {
   const SuiteOptions& options_;
   const std::function<void(const CaseResult&)>& done_;
   References references_;
-  std::mutex mutex_;  // of all below
+  std::mutex mutex_;  // of what is below, but for the watch
   size_t next_ = 0;
   int failures_ = 0;
   std::vector<std::optional<CaseResult>> results_;
   std::map<std::string, CaseOutcome> by_name_;  // of the first world to end
+  SlowWatch watch_;
 };
 
 std::optional<size_t> Suite::NextItem() {
@@ -127,7 +130,10 @@ void Suite::Finish(size_t index, CaseOutcome outcome) {
 
 void Suite::Work() {
   while (const std::optional<size_t> index = NextItem()) {
-    Finish(*index, RunItem(*index));
+    watch_.Begins(*index, items_[*index].one.timeouts.slow);
+    CaseOutcome outcome = RunItem(*index);
+    watch_.Ends(*index);
+    Finish(*index, std::move(outcome));
   }
 }
 

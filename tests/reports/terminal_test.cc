@@ -60,6 +60,11 @@ TEST(TerminalTest, TextOutOfRecordsCannotSteerTheTerminal) {
   EXPECT_THAT(text, HasSubstr("a PASS b"));
 }
 
+TEST(TerminalTest, ACaseThatStillRunsStandsInTheColumnsOfTheOthers) {
+  EXPECT_EQ(RenderSlowLine("kill[workers=2]", "real", 30, 20),
+            "SLOW   real kill[workers=2]      >30.0s  it still runs\n");
+}
+
 TEST(TerminalTest, TheExitCodeSaysTheWorst) {
   RunResult result = SampleResult();
   EXPECT_EQ(ExitCodeOf(result), 1);

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <future>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -75,6 +76,25 @@ TEST_F(SuiteTest, StopsAfterSoManyFailures) {
 }
 
 TEST_F(SuiteTest, NothingToRunIsNothing) { EXPECT_TRUE(Run({}).empty()); }
+
+TEST_F(SuiteTest, WhoRunsForLongerThanOthersIsNamedMeanwhile) {
+  Case slow = CleanCase("slow");
+  slow.timeouts.slow = Duration::zero();
+  std::promise<std::string> named;
+  const std::shared_future<std::string> name = named.get_future().share();
+  options_.slow = [&](const SuiteItem& item) {
+    named.set_value(item.one.name);
+  };
+  // Once it has begun it is not over before it has been named.
+  int asked = 0;
+  options_.interrupted = [&] {
+    if (asked++ > 0) name.wait_for(std::chrono::seconds(60));
+    return false;
+  };
+  EXPECT_EQ(Run(Items({slow, CleanCase("other")})).size(), 2u);
+  ASSERT_EQ(name.wait_for(std::chrono::seconds(0)), std::future_status::ready);
+  EXPECT_EQ(name.get(), "slow");
+}
 
 TEST_F(SuiteTest, EachCaseHasAFolderOfItsOwn) {
   const auto results = Run(Items({CleanCase("a"), CleanCase("b")}));

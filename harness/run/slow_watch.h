@@ -1,0 +1,41 @@
+// Tells of cases that still run when others would have been over.
+#ifndef GAUNTLET_HARNESS_RUN_SLOW_WATCH_H_
+#define GAUNTLET_HARNESS_RUN_SLOW_WATCH_H_
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "engine/world/clock.h"
+
+namespace gauntlet {
+
+// By wall time. Any thread may say that an item begins or ends.
+class SlowWatch {
+ public:
+  // `tell` is called once an item at most, in a thread of the watch's own, and
+  // never once Ends has returned. It must not call the watch.
+  explicit SlowWatch(std::function<void(size_t item)> tell);
+
+  // It is slow once it has run for `limit`.
+  void Begins(size_t item, Duration limit);
+  void Ends(size_t item);
+
+ private:
+  using WallTime = std::chrono::steady_clock::time_point;
+  void Watch(const std::stop_token& stop);
+
+  const std::function<void(size_t)> tell_;
+  std::mutex mutex_;  // of all below
+  std::condition_variable_any changed_;
+  std::map<size_t, WallTime> slow_at_;  // those not told of
+  std::jthread thread_;                 // last: it is stopped first
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_RUN_SLOW_WATCH_H_
