@@ -15,7 +15,7 @@ void Regroup::Begin(std::vector<int> members) {
   meeting_.clear();
   dead_.clear();
   saves_until_.clear();
-  silent_since_.clear();
+  silent_.clear();
 }
 
 void Regroup::Open(Time now) {
@@ -33,7 +33,7 @@ bool Regroup::TakeNote() {
 void Regroup::Died(int worker, Time now) {
   meeting_.erase(worker);
   saves_until_.erase(worker);
-  silent_since_.erase(worker);
+  silent_.erase(worker);
   // Those that die before the first is started again belong to one loss.
   if (!open_ || (dead_.empty() && !news_)) Open(now);
   noted_before_ = false;
@@ -42,27 +42,27 @@ void Regroup::Died(int worker, Time now) {
 
 void Regroup::Meets(int worker, uint64_t left, std::optional<int> silent,
                     Time now) {
-  if (!open_) {
-    if (left < formed_) return;
-    Open(now);
-  }
+  // A life that is new has left none.
+  const bool is_new = open_ && left == 0;
+  if (left < formed_ && !is_new) return;
+  if (!open_) Open(now);
   meeting_[worker] = left;
   saves_until_.erase(worker);
-  silent_since_.erase(worker);
+  silent_.erase(worker);
   if (!silent || meeting_.contains(*silent)) return;
   saves_until_.erase(*silent);
-  silent_since_.try_emplace(*silent, now);
+  silent_.try_emplace(*silent, Silence{.since = now, .left = left});
 }
 
 // Who says anything does not stand still any more.
 void Regroup::Saves(int worker, Time until) {
   saves_until_[worker] = until;
-  silent_since_.erase(worker);
+  silent_.erase(worker);
 }
 
 void Regroup::Saved(int worker) {
   saves_until_.erase(worker);
-  silent_since_.erase(worker);
+  silent_.erase(worker);
 }
 
 void Regroup::Started(int worker) {
@@ -71,14 +71,14 @@ void Regroup::Started(int worker) {
 }
 
 void Regroup::Formed(uint64_t generation, Time now) {
-  formed_ = std::max(formed_, generation);
+  if (generation <= formed_) return;
+  formed_ = generation;
   has_formed_ = true;
   std::erase_if(meeting_,
                 [=](const auto& met) { return met.second < generation; });
-  silent_since_.clear();
+  std::erase_if(silent_,
+                [=](const auto& one) { return one.second.left < generation; });
   open_ = false;
-  // Who died since, or has left it by the time the chief is heard to say that
-  // it has formed, is the next matter.
   if (dead_.empty() && meeting_.empty()) return;
   const bool noted = !dead_.empty() && !news_;
   Open(now);
@@ -92,10 +92,10 @@ bool Regroup::IsComplete() const {
 }
 
 Time Regroup::WaitsUntil(int worker) const {
-  if (const auto silent = silent_since_.find(worker);
-      silent != silent_since_.end()) {
-    return std::min(opened_at_ + graces_.step,
-                    std::max(opened_at_, silent->second) + graces_.silent);
+  if (const auto silent = silent_.find(worker); silent != silent_.end()) {
+    return std::min(
+        opened_at_ + graces_.step,
+        std::max(opened_at_, silent->second.since) + graces_.silent);
   }
   const auto save = saves_until_.find(worker);
   return std::max(opened_at_ + graces_.step,

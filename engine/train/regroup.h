@@ -2,9 +2,11 @@
 // `rejoin`, without the processes.
 //
 // A matter is open from the start of an attempt, or from a loss, until the
-// chief says that a generation has formed. While it is open each worker is
-// meeting, dead, or not heard of yet; who of a generation that had formed is
-// still not heard of after the grace is overdue. Who is in a save cannot notice
+// chief says that a generation has formed. Who has died by then, or has left
+// that generation already, opens the next one at once: signs of two workers
+// have no order between them. While it is open each worker is meeting, dead, or
+// not heard of yet; who of a generation that had formed is still not heard of
+// after the grace is overdue. Who is in a save cannot notice
 // a loss, and has until the save's own bound; one whose heart has stopped is
 // in neither a step nor a save, and has the shorter grace of a survivor.
 #ifndef GAUNTLET_ENGINE_TRAIN_REGROUP_H_
@@ -32,10 +34,13 @@ class Regroup {
   void Begin(std::vector<int> members);
 
   // Signs, in the order they come. A word of meeting by a worker that left a
-  // generation before the one that has formed is old news.
+  // generation before the one that has formed is old news, and so is a word of
+  // a generation that is not later than that. Which lives a generation has is
+  // not known here: where its chief is heard only after a worker of it has died
+  // and been started again, that worker has to be heard of once more.
   void Died(int worker, Time now);
-  // `silent`: whom it did not even hear to beat, if that was why it left: who
-  // stands still, in a save or not.
+  // `left`: the generation, 0 for none; `silent`: whom it did not even hear to
+  // beat, if that was why it left: who stands still, in a save or not.
   void Meets(int worker, uint64_t left, std::optional<int> silent, Time now);
   void Formed(uint64_t generation, Time now);
   // Is in a save until then at the latest, or through with it.
@@ -59,6 +64,10 @@ class Regroup {
   std::vector<int> Overdue(Time now) const;
 
  private:
+  struct Silence {
+    Time since;
+    uint64_t left;  // by the one that did not hear it
+  };
   void Open(Time now);
   Time WaitsUntil(int worker) const;
 
@@ -70,10 +79,10 @@ class Regroup {
   bool has_formed_ = false;    // before the matter was opened
   uint64_t formed_ = 0;
   Time opened_at_{};
-  std::map<int, uint64_t> meeting_;  // or about to; the generation that it left
+  std::map<int, uint64_t> meeting_;  // or about to; the generation they left
   std::set<int> dead_;
   std::map<int, Time> saves_until_;
-  std::map<int, Time> silent_since_;
+  std::map<int, Silence> silent_;
 };
 
 }  // namespace gauntlet

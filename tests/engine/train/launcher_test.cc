@@ -674,7 +674,8 @@ TEST_F(RejoinTest, AChiefThatHasLostItsDeviceBeforeIsDone) {
     } else if (spec.life == 1) {
       TellAt(milliseconds(25), {.step = 7, .meeting = 1}, script);
     } else {
-      TellAt(milliseconds(10), {.formed = 2}, script);
+      script.tells = {{milliseconds(0), {.meeting = 0}},
+                      {milliseconds(10), {.formed = 2}}};
     }
     return script;
   });

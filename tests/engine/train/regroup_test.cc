@@ -120,6 +120,33 @@ TEST(RegroupTest, WhoLeftAGenerationBeforeItIsHeardToHaveFormedMeetsStill) {
   EXPECT_TRUE(regroup.TakeNote()) << "another loss than the one before";
 }
 
+TEST(RegroupTest, OldWordsCountForNothingWhileTheNextMatterIsOpen) {
+  Regroup regroup = Formed();
+  regroup.Meets(0, 4, std::nullopt, kStart);
+  regroup.TakeNote();
+  regroup.Meets(2, 5, 1, kStart + milliseconds(1));
+  regroup.Formed(5, kStart + milliseconds(2));
+  regroup.Meets(1, 4, std::nullopt, kStart + milliseconds(3));
+  regroup.Formed(4, kStart + milliseconds(3));
+  EXPECT_TRUE(regroup.is_open());
+  regroup.Meets(0, 5, std::nullopt, kStart + milliseconds(4));
+  EXPECT_FALSE(regroup.IsComplete()) << "worker 1 has not left it";
+  // What who is met already said of it was of this matter.
+  EXPECT_THAT(regroup.Overdue(kStart + milliseconds(2) + kSilentGrace),
+              ElementsAre(1));
+}
+
+TEST(RegroupTest, ANewLifeMeetsThoughItLeftNoGeneration) {
+  Regroup regroup = Formed();
+  regroup.Died(1, kStart);
+  regroup.TakeNote();
+  regroup.Started(1);
+  regroup.Meets(1, 0, std::nullopt, kStart + milliseconds(1));
+  regroup.Meets(0, 4, std::nullopt, kStart + milliseconds(1));
+  regroup.Meets(2, 4, std::nullopt, kStart + milliseconds(1));
+  EXPECT_TRUE(regroup.IsComplete());
+}
+
 // Worker 1, which was started again, dies once more as the generation forms.
 Regroup DiedAsTheGenerationForms() {
   Regroup regroup = Formed();
