@@ -15,7 +15,8 @@ namespace gauntlet::gpu {
 
 // Which device a worker computes on, and its way to other workers' devices.
 struct DevicePlace {
-  const DeviceApi* api = nullptr;
+  const DeviceApi* api = nullptr;  // null: none
+  std::string no_device = {};      // why, where there should be one
   int index = 0;
   const CollectiveApi* collective = nullptr;  // null: none
   std::string no_collective = {};             // why

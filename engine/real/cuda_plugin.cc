@@ -110,13 +110,13 @@ Result<const gpu::CollectiveApi*> OpenNccl() {
   return OpenCollectiveLibrary(PluginFile());
 }
 
-Result<const gpu::DeviceApi*> OpenCuda() {
+Result<CudaDevices> OpenCuda() {
   RETURN_IF_ERROR(FindCudaDriver());
   ASSIGN_OR_RETURN(const gpu::DeviceApi* const api,
                    OpenDeviceLibrary(PluginFile()));
   gpu::DeviceText why;
   const int count = api->count(&why);
-  if (count > 0) return api;
+  if (count > 0) return CudaDevices{.api = api, .count = count};
   return NotFound(
       fmt::format("no CUDA device: {}",
                   count == 0 ? "the driver has none" : std::string(why.text)));

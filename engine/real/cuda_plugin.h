@@ -31,8 +31,14 @@ Result<const gpu::CollectiveApi*> OpenCollectiveLibrary(
 // Beside this program.
 Result<const gpu::CollectiveApi*> OpenNccl();
 
-// All of it, with at least one device; kNotFound: there is none.
-Result<const gpu::DeviceApi*> OpenCuda();
+struct CudaDevices {
+  const gpu::DeviceApi* api = nullptr;
+  int count = 0;  // >= 1
+};
+
+// The library beside this program, on a machine that has a driver and a device;
+// kNotFound: it has none; other codes as above.
+Result<CudaDevices> OpenCuda();
 
 }  // namespace gauntlet
 

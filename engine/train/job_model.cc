@@ -11,6 +11,7 @@ constexpr uint64_t kMaxReplicaState = uint64_t{1} << 24;
 Result<std::unique_ptr<Kernels>> MakeKernels(const KernelOptions& options,
                                              const gpu::DevicePlace& place) {
   if (options.device == DeviceKind::kCpu) return Kernels::Create(options);
+  if (!place.no_device.empty()) return Unavailable(place.no_device);
   if (place.api == nullptr || options.device == DeviceKind::kAuto) {
     return InvalidArgument(
         fmt::format("device: expected cpu where none was opened, found {}",

@@ -30,7 +30,7 @@ struct JobModel {
 // For rows of that shape and labels below `classes`. kInvalidArgument: the
 // layers do not fit them, or replicas keep more for themselves than can go
 // round in a step, or the options say a device and there is no place for it;
-// kUnavailable: the device does not open, or fails at once.
+// kUnavailable: the device is gone, does not open, or fails at once.
 Result<JobModel> BuildJobModel(const JobSpec& job, const RowShape& row,
                                uint32_t classes, const KernelOptions& options,
                                const gpu::DevicePlace& place = {});

@@ -42,7 +42,7 @@ class Worker {
   Result<LoopEnd> Train();
   SaveWays MakeSaves();
   bool EndSave();
-  bool MayRejoin(const Status& status) const;
+  bool MayRejoin(const Status& status);
   Status LeaveGeneration(const Status& why);
   WorkerEnd End(const Status& status);
 
@@ -143,14 +143,18 @@ Result<LoopEnd> Worker::LiveOneGeneration() {
 // Whether the others may be met again after this error. A worker that was
 // fenced has successors, and leaves; so does one whose own doing failed, or
 // that has not said what it did last.
-bool Worker::MayRejoin(const Status& status) const {
+bool Worker::MayRejoin(const Status& status) {
   const bool lost = (status.code() == Code::kUnavailable ||
                      status.code() == Code::kDeadlineExceeded) &&
                     (!parts_.session || parts_.session->ring().is_broken());
   const bool all_said = !loop_memory_ || loop_memory_->all_said;
+  if (!parts_.rejoins() || !lost || !all_said || forming_.state_is_void() ||
+      world_.clock.Now() >= meet_by_) {
+    return false;
+  }
   // With a device goes what it kept of the state.
-  return parts_.rejoins() && lost && all_said && !forming_.state_is_void() &&
-         parts_.built.kernels->status().ok() && world_.clock.Now() < meet_by_;
+  parts_.device_failure = parts_.built.kernels->status().message();
+  return parts_.device_failure.empty();
 }
 
 // Ends the generation for this worker, which keeps its state: it is wholly

@@ -58,24 +58,21 @@ Status CheckCollective(const TrainOptions& options, int workers_here) {
   if (!nccl.ok()) {
     return InvalidArgument("--collective nccl: " + nccl.message());
   }
-  ASSIGN_OR_RETURN(const gpu::DeviceApi* const api, OpenCuda());
-  gpu::DeviceText why;
-  const int devices = api->count(&why);
-  if (devices >= workers_here) return OkStatus();
+  ASSIGN_OR_RETURN(const CudaDevices cuda, OpenCuda());
+  if (cuda.count >= workers_here) return OkStatus();
   return InvalidArgument(fmt::format(
       "--collective nccl: expected a device of its own for each of {} workers "
       "here, found {}",
-      workers_here, devices));
+      workers_here, cuda.count));
 }
 
-Result<gpu::DevicePlace> PlaceOnDevice(const TrainOptions& options,
-                                       int worker) {
+gpu::DevicePlace PlaceOnDevice(const TrainOptions& options, int worker) {
   const DeviceKind device = options.kernels.device;
-  if (device == DeviceKind::kCpu) return gpu::DevicePlace{};
+  if (device == DeviceKind::kCpu) return {};
   if (device == DeviceKind::kEmulated) return EmulatedPlace();
-  ASSIGN_OR_RETURN(const gpu::DeviceApi* const api, OpenCuda());
-  gpu::DeviceText why;
-  gpu::DevicePlace place = {.api = api, .index = worker % api->count(&why)};
+  const Result<CudaDevices> cuda = OpenCuda();
+  if (!cuda.ok()) return {.no_device = cuda.status().message()};
+  gpu::DevicePlace place = {.api = cuda->api, .index = worker % cuda->count};
   // Not looked for where it is not wanted.
   if (options.cluster.collective == CollectiveChoice::kRing) return place;
   const Result<const gpu::CollectiveApi*> nccl = OpenNccl();

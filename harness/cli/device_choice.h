@@ -21,8 +21,9 @@ Status SettleDevice(KernelOptions& options, Console& console);
 Status CheckCollective(const TrainOptions& options, int workers_here);
 
 // What a worker of that number computes on; of several devices each worker has
-// the next one. Without NCCL, why is said in the place.
-Result<gpu::DevicePlace> PlaceOnDevice(const TrainOptions& options, int worker);
+// the next one. A machine that had one when it was settled may have lost it:
+// why there is none is said in the place, as it is where there is no NCCL.
+gpu::DevicePlace PlaceOnDevice(const TrainOptions& options, int worker);
 
 }  // namespace gauntlet
 

@@ -125,8 +125,7 @@ Status WorkHere(RealWorld& real, const WorkerRun& run) {
                                 .rank = run.place.rank};
   ASSIGN_OR_RETURN(const auto faults,
                    ReadPlan(run.plan, options.preemption, self, real, events));
-  ASSIGN_OR_RETURN(gpu::DevicePlace device,
-                   PlaceOnDevice(options, run.place.worker));
+  gpu::DevicePlace device = PlaceOnDevice(options, run.place.worker);
   std::optional<FaultyDevice> faulty;
   if (faults) device = faulty.emplace(device, faults->injector).place();
   ASSIGN_OR_RETURN(const auto data, LoadData(real.storage, options.job.data));

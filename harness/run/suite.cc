@@ -22,9 +22,8 @@ uint64_t FreeBytes(const std::string& directory) {
 }
 
 int CountGpus() {
-  const Result<const gpu::DeviceApi*> cuda = OpenCuda();
-  gpu::DeviceText why;
-  return cuda.ok() ? (*cuda)->count(&why) : 0;
+  const Result<CudaDevices> cuda = OpenCuda();
+  return cuda.ok() ? cuda->count : 0;
 }
 
 // GPUs are looked for where the case may want one.

@@ -167,9 +167,9 @@ int BenchEmulated() {
 }
 
 int BenchCuda() {
-  const auto api = OpenCuda();
-  if (api.ok()) return CodeOf(RunDeviceBench(**api));
-  std::printf("skipped: %s\n", api.status().message().c_str());
+  const auto cuda = OpenCuda();
+  if (cuda.ok()) return CodeOf(RunDeviceBench(*cuda->api));
+  std::printf("skipped: %s\n", cuda.status().message().c_str());
   return 6;
 }
 

@@ -25,8 +25,9 @@ using Operation = std::function<void(const Kernels&, const Spans&)>;
 
 Result<const gpu::DeviceApi*> OpenAnyCuda() {
   RETURN_IF_ERROR(FindCudaDriver());
-  auto beside = OpenCuda();
-  if (beside.ok() || std::string(CUDA_LIBRARY).empty()) return beside;
+  const Result<CudaDevices> beside = OpenCuda();
+  if (beside.ok()) return beside->api;
+  if (std::string(CUDA_LIBRARY).empty()) return beside.status();
   return OpenDeviceLibrary(CUDA_LIBRARY);
 }
 

@@ -337,6 +337,15 @@ TEST(DeviceTest, WhatTheHostAddsUpItAddsUpItself) {
       Code::kInvalidArgument);
 }
 
+TEST(DeviceTest, ADeviceThatIsGoneIsTheWorkersOwn) {
+  TrainingFixture fixture;
+  fixture.ComputeOnNothing("no CUDA device: the driver has none");
+  const LifeOutcome life = fixture.Run(1, OnDevice(SmallRun()));
+  EXPECT_TRUE(life.AllExitedWith(WorkerExit::kLostWorker));
+  EXPECT_THAT(life.of_themselves,
+              testing::ElementsAre("no CUDA device: the driver has none"));
+}
+
 TEST(DeviceTest, WithoutMemoryTheWorkerSaysSoAndLeaves) {
   static const gpu::DeviceApi api = [] {
     gpu::DeviceApi table = gpu::EmulatedDevice();

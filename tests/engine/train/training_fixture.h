@@ -51,7 +51,8 @@ struct LifeOutcome {
   std::vector<std::string> reasons;  // as the workers gave them
   std::vector<std::vector<LogEvent>> events;
   std::optional<TrainResult> result;
-  std::vector<std::string> lines;  // that the chief had for people
+  std::vector<std::string> lines;          // that the chief had for people
+  std::vector<std::string> of_themselves;  // what workers said failed of theirs
   RunEnd end = RunEnd::kAllExited;
 
   bool AllExitedWith(WorkerExit exit) const {
@@ -87,6 +88,10 @@ class TrainingFixture {
   Storage& disk() { return simulation_.storage("w0"); }
   // Of those that are told to compute on one.
   void ComputeOn(const gpu::DeviceApi& api) { device_.api = &api; }
+  // They find that there is none.
+  void ComputeOnNothing(const std::string& why) {
+    device_ = {.no_device = why};
+  }
   // …and how these devices exchange arrays.
   void ExchangeBy(const gpu::CollectiveApi& api) { device_.collective = &api; }
   void PutBeforeTheNetwork(NetworkOf network_of) {
@@ -134,6 +139,9 @@ class TrainingFixture {
     explicit Reporter(LifeOutcome& outcome) : outcome_(outcome) {}
     void Progress(const WorkerProgress& progress) override {
       if (!progress.line.empty()) outcome_.lines.push_back(progress.line);
+      if (progress.of_itself) {
+        outcome_.of_themselves.push_back(progress.failure);
+      }
     }
     void Result(const TrainResult& result) override {
       outcome_.result = result;

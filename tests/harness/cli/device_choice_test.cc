@@ -58,13 +58,24 @@ TEST_F(DeviceChoiceTest, FastProductsAreOfWhatHasThem) {
 
 TEST_F(DeviceChoiceTest, EachWorkerHasAPlaceOnTheDeviceThatWasChosen) {
   TrainOptions options;
-  EXPECT_EQ(PlaceOnDevice(options, 0)->api, nullptr);
+  EXPECT_EQ(PlaceOnDevice(options, 0).api, nullptr);
+  EXPECT_EQ(PlaceOnDevice(options, 0).no_device, "");
   options.kernels.device = DeviceKind::kEmulated;
-  const auto place = PlaceOnDevice(options, 3);
-  ASSERT_NE(place->api, nullptr);
-  EXPECT_EQ(std::string(place->api->name), "emulated");
-  EXPECT_EQ(place->index, 0);
-  EXPECT_EQ(std::string(place->collective->name), "emulated");
+  const gpu::DevicePlace place = PlaceOnDevice(options, 3);
+  ASSERT_NE(place.api, nullptr);
+  EXPECT_EQ(std::string(place.api->name), "emulated");
+  EXPECT_EQ(place.index, 0);
+  EXPECT_EQ(std::string(place.collective->name), "emulated");
+}
+
+// The worker says so itself: it may be started again where there is one.
+TEST_F(DeviceChoiceTest, ADeviceThatIsGoneSinceItWasChosenHasAPlaceThatSaysSo) {
+  if (HasCuda()) GTEST_SKIP() << "this machine has CUDA";
+  TrainOptions options;
+  options.kernels.device = DeviceKind::kCuda;
+  const gpu::DevicePlace place = PlaceOnDevice(options, 0);
+  EXPECT_EQ(place.api, nullptr);
+  EXPECT_THAT(place.no_device, HasSubstr("no CUDA"));
 }
 
 TEST_F(DeviceChoiceTest, NcclIsBetweenDevicesOnly) {
