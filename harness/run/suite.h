@@ -26,8 +26,8 @@ struct SuiteOptions {
   std::string build;
   // The command that repeats an item once it is over; null: by its file.
   std::function<std::string(const SuiteItem&)> replay;
-  // Called, in a thread of its own, of an item that still runs after its
-  // Timeouts::slow.
+  // Called of an item that still runs after its Timeouts::slow: in a thread of
+  // its own, and perhaps while `done` is.
   std::function<void(const SuiteItem&)> slow = [](const SuiteItem&) {};
   // Asked now and then: nothing more is begun, and what runs is cut off.
   std::function<bool()> interrupted = [] { return false; };

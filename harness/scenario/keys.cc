@@ -55,22 +55,21 @@ constexpr KeySpec kKeys[] = {
      .doc = "what the world must be able to do",
      .names = Names::kFeatures},
 
-    {.path = "timeout",
-     .type = T::kMap,
-     .doc = "limits of wall time, in the real world"},
+    {.path = "timeout", .type = T::kMap, .doc = "limits of time"},
     {.path = "timeout.slow",
      .type = T::kDuration,
-     .doc = "a case that still runs then is named, in either world",
+     .doc = "a case that still runs after so long on the wall clock is named",
      .fallback = "30s"},
     {.path = "timeout.hang",
      .type = T::kDuration,
-     .doc = "no event from any worker for so long is a hang",
+     .doc = "no event from any worker for so long is a hang, in the real "
+            "world",
      .fallback = "15s, or longer than the engine waits for a step, or for what "
                  "the plan brings to a stand"},
     {.path = "timeout.total",
      .type = T::kDuration,
      .doc = "a case that takes longer is stopped, and fails; in the simulated "
-            "world by its own clock",
+            "world by its own clock, from each start of the job on",
      .fallback = "120s, or a minute above hang"},
 
     {.path = "job", .type = T::kMap, .doc = "what is trained"},

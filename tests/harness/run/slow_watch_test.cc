@@ -12,9 +12,10 @@ namespace {
 
 using std::chrono::hours;
 using std::chrono::milliseconds;
+using std::chrono::seconds;
 using testing::ElementsAre;
 
-constexpr auto kLong = std::chrono::seconds(60);
+constexpr auto kLong = seconds(60);
 
 TEST(SlowWatchTest, WhoIsOverItsTimeIsToldOfOnceAndInTheOrderOfTheirTimes) {
   std::vector<size_t> told;
@@ -22,10 +23,10 @@ TEST(SlowWatchTest, WhoIsOverItsTimeIsToldOfOnceAndInTheOrderOfTheirTimes) {
   {
     SlowWatch watch([&](size_t item) {
       told.push_back(item);
-      if (told.size() == 2) both.set_value();
+      if (item == 2) both.set_value();
     });
     watch.Begins(1, hours(1));
-    watch.Begins(2, milliseconds(100));
+    watch.Begins(2, seconds(2));
     watch.Begins(3, milliseconds(1));
     ASSERT_EQ(both.get_future().wait_for(kLong), std::future_status::ready);
   }
@@ -37,11 +38,11 @@ TEST(SlowWatchTest, WhoIsOverBeforeItsTimeIsNotToldOf) {
   std::promise<void> last;
   SlowWatch watch([&](size_t item) {
     told.push_back(item);
-    last.set_value();
+    if (item == 2) last.set_value();
   });
-  watch.Begins(1, milliseconds(50));
+  watch.Begins(1, seconds(1));
   watch.Ends(1);
-  watch.Begins(2, milliseconds(100));
+  watch.Begins(2, milliseconds(1500));
   ASSERT_EQ(last.get_future().wait_for(kLong), std::future_status::ready);
   watch.Ends(2);
   EXPECT_THAT(told, ElementsAre(2));

@@ -88,7 +88,7 @@ TEST_F(SuiteTest, WhoRunsForLongerThanOthersIsNamedMeanwhile) {
   // Once it has begun it is not over before it has been named.
   int asked = 0;
   options_.interrupted = [&] {
-    if (asked++ > 0) name.wait_for(std::chrono::seconds(60));
+    if (asked++ == 1) name.wait_for(std::chrono::seconds(60));
     return false;
   };
   EXPECT_EQ(Run(Items({slow, CleanCase("other")})).size(), 2u);
