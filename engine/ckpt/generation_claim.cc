@@ -343,6 +343,9 @@ Result<std::vector<std::string>> Tidy(World& world, const StoreOptions& options,
   if (std::string line = IgnoredStateFile(claim.scan); !line.empty()) {
     chores.Say(std::move(line));
   }
+  for (std::string& line : MissingNewer(claim.scan, claim.choice)) {
+    chores.Say(std::move(line));
+  }
   RETURN_IF_ERROR(SetAsideRejected(world, directory, claim, chores));
   const std::vector<std::string> fenced = VoidCheckpoints(claim);
   for (const std::string& name : fenced) {

@@ -54,6 +54,7 @@ void MarkNext(World& world, const std::string& directory, const StoreScan& scan,
   report.start = choice.status();
   if (choice.ok() && choice->parent) {
     report.checkpoints[*choice->parent].next = true;
+    report.missing = MissingNewer(scan, *choice);
   }
 }
 

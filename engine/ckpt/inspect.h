@@ -48,6 +48,7 @@ struct StoreReport {
   Status start;
   // What a run would say of the state file; empty: nothing.
   std::string state_file;
+  std::vector<std::string> missing;  // MissingNewer
 };
 
 // kNotFound: no such directory.

@@ -18,6 +18,31 @@ std::string IgnoredStateFile(const StoreScan& scan) {
       kStateFileName, scan.state_file.damage);
 }
 
+std::vector<std::string> MissingNewer(const StoreScan& scan,
+                                      const ParentChoice& choice) {
+  std::vector<std::string> lines;
+  // What a person went back from may be gone.
+  if (!choice.parent || scan.state_file.edit) return lines;
+  const ScannedCheckpoint& parent = scan.checkpoints[*choice.parent];
+  const auto is_there = [&](const CheckpointName& name) {
+    return std::ranges::any_of(scan.entries, [&](const ScannedEntry& entry) {
+      const bool whole = entry.parsed.kind == EntryKind::kCheckpoint &&
+                         entry.kind == FileKind::kDirectory;
+      return (whole || entry.parsed.kind == EntryKind::kRejected) &&
+             entry.parsed.checkpoint.step == name.step &&
+             entry.parsed.checkpoint.phase == name.phase;
+    });
+  };
+  for (const std::string& listed : scan.state_file.all) {
+    const auto name = CheckpointName::Parse(listed);
+    if (!name || name->step <= parent.parsed.step || is_there(*name)) continue;
+    lines.push_back(
+        fmt::format("{}: missing, listed in {}; a run goes on from {}", listed,
+                    kStateFileName, parent.name));
+  }
+  return lines;
+}
+
 Status CheckJob(const ScannedCheckpoint& checkpoint,
                 const std::string& job_json) {
   const Manifest& manifest = *checkpoint.manifest;

@@ -32,6 +32,12 @@ struct ParentChoice {
 // meant something by it: "checkpoint: empty; …". Empty: it is as it should be.
 std::string IgnoredStateFile(const StoreScan& scan);
 
+// A line each for what the state file lists and is gone without a trace, where
+// it is newer than what a run goes on from. A checkpoint that another
+// generation took is there, under another name.
+std::vector<std::string> MissingNewer(const StoreScan& scan,
+                                      const ParentChoice& choice);
+
 // kFailedPrecondition: the checkpoint is of another job or numerics version;
 // says what differs. REQUIRES: it has a manifest.
 Status CheckJob(const ScannedCheckpoint& checkpoint,

@@ -74,6 +74,9 @@ void PrintStore(const StoreReport& store, Scope scope, OutputFormat output,
   if (!store.state_file.empty()) {
     fmt::print(console.err, "{}\n", store.state_file);
   }
+  for (const std::string& line : store.missing) {
+    fmt::print(console.err, "{}\n", line);
+  }
 }
 
 // Of a store, whether a run could start comes before single checkpoints.
@@ -91,7 +94,8 @@ ExitCode CodeOf(const StoreReport& store, Scope scope) {
       store.checkpoints, [](const CheckpointReport& report) {
         return report.lineage == LineageState::kCurrent && !report.verdict.ok();
       });
-  return any_bad ? ExitCode::kViolated : ExitCode::kHeld;
+  const bool any_missing = scope == Scope::kStore && !store.missing.empty();
+  return any_bad || any_missing ? ExitCode::kViolated : ExitCode::kHeld;
 }
 
 // What is in the store. kNotFound: the folder has nothing that a store has.

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "engine/ckpt/inspect.h"
 #include "engine/ckpt/store_names.h"
 #include "tests/engine/ckpt/test_world.h"
 #include <fmt/format.h>
@@ -50,6 +51,36 @@ TEST_F(StoreWarningsTest, AStoreAsItWasWrittenIsNothingToSpeakOf) {
   EXPECT_THAT(WarningsOfAClaim(), IsEmpty());
   Bytes("checkpoint") = "latest: step-000000002-g1\n";
   EXPECT_THAT(WarningsOfAClaim(), IsEmpty()) << "it was obeyed";
+}
+
+TEST_F(StoreWarningsTest, NewerCheckpointsThatAreGoneAreNamed) {
+  auto contents = storage_.Contents();
+  std::erase_if(contents, [](const auto& file) {
+    return file.first.starts_with(kDirectory + "/step-000000004") ||
+           file.first.starts_with(kDirectory + "/step-000000005");
+  });
+  storage_.SetContents(contents);
+  const auto gone = [](int step) {
+    return fmt::format(
+        "step-{:09}-g1: missing, listed in checkpoint; a run goes on from "
+        "step-000000003-g1",
+        step);
+  };
+  const auto looked =
+      InspectStore(test_.world, kDirectory, InspectDepth::kManifests);
+  ASSERT_TRUE(looked.ok());
+  EXPECT_THAT(looked->missing, ElementsAre(gone(4), gone(5)));
+  EXPECT_THAT(WarningsOfAClaim(), ElementsAre(gone(4), gone(5)));
+  EXPECT_THAT(WarningsOfAClaim(), IsEmpty()) << "the state file is a new one";
+}
+
+TEST_F(StoreWarningsTest, WhatWasSetAsideOrGoneBackFromIsNotMissing) {
+  Bytes("step-000000005-g1/MANIFEST.json").clear();
+  EXPECT_THAT(WarningsOfAClaim(), ElementsAre(HasSubstr("step-000000005")));
+  EXPECT_THAT(WarningsOfAClaim(), IsEmpty());
+  Bytes("checkpoint") = "latest: step-000000002-g1\n";
+  static_cast<void>(WarningsOfAClaim());
+  EXPECT_THAT(WarningsOfAClaim(), IsEmpty());
 }
 
 TEST_F(StoreWarningsTest, AStateFileThatIsIgnoredIsSaid) {
