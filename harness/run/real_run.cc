@@ -278,7 +278,7 @@ ChildEnd RealRun::Watch(const ChildProcess& launcher, const fs::path& events) {
   uint64_t bytes = 0;
   SteadyClock::time_point sign_of_life = SteadyClock::now();
   pollfd ended = {.fd = launcher.pidfd.get(), .events = POLLIN, .revents = 0};
-  while (poll(&ended, 1, kPollMs) == 0) {
+  while (poll(&ended, 1, kPollMs) != 1) {  // a signal is no end
     const SteadyClock::time_point now = SteadyClock::now();
     const uint64_t bytes_now = BytesBelow(events);
     if (bytes_now != bytes) sign_of_life = now;
