@@ -28,7 +28,8 @@ for many faults and short limits, and what of the base's own that replaces is
 said at the start.
 What is found is left as scenario files, never over older ones: NAME.yaml, which
 `gauntlet replay` takes; NAME.plan.json, the faults alone, for `gauntlet train
---plan`; NAME.original.json, the faults before they were shrunk. A case of which
+--plan` where real processes can do them; NAME.original.json, the faults before
+they were shrunk. A case of which
 no fault fired is counted as `fired nothing`: it shows nothing. crash-states says
 how many images were "left out by the bound": possible disks that were not looked
 at, as there are more than --bound.)";

@@ -11,6 +11,17 @@ namespace {
 
 constexpr uint64_t kMaxPlanBytes = uint64_t{1} << 20;
 
+Status CheckReal(const FaultPlan& plan) {
+  for (const Fault& fault : plan.faults) {
+    const std::string_view why = WhyNotReal(fault);
+    if (why.empty()) continue;
+    return InvalidArgument(
+        fmt::format("fault {}: {} is for the simulated world only: {}",
+                    fault.id, FaultKindName(fault.kind), why));
+  }
+  return OkStatus();
+}
+
 // A notice that nobody looks for would be none.
 Status CheckNotices(const FaultPlan& plan, const PreemptionOptions& told) {
   for (const Fault& fault : plan.faults) {
@@ -34,8 +45,8 @@ Result<FaultPlan> ReadPlanFile(Storage& storage, const std::string& file,
                    ReadFile(storage, file, kMaxPlanBytes));
   Result<FaultPlan> plan = PlanFromJson(text);
   if (!plan.ok()) return Annotate(plan.status(), file);
-  const Status looked_for = CheckNotices(*plan, told);
-  if (!looked_for.ok()) return Annotate(looked_for, file);
+  RETURN_IF_ERROR(Annotate(CheckReal(*plan), file));
+  RETURN_IF_ERROR(Annotate(CheckNotices(*plan, told), file));
   return plan;
 }
 

@@ -14,7 +14,8 @@
 namespace gauntlet {
 
 // For workers that look for notices as `told`. kInvalidArgument for a notice
-// that none of them looks for; errors name the file.
+// that none of them looks for, and for what real processes cannot do; errors
+// name the file.
 Result<FaultPlan> ReadPlanFile(Storage& storage, const std::string& file,
                                const PreemptionOptions& told);
 
