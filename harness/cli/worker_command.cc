@@ -6,6 +6,7 @@
 #include "engine/cluster/tf_config.h"
 #include "engine/real/notice_pipe.h"
 #include "engine/real/real_world.h"
+#include "engine/train/worker_exit.h"
 #include "harness/cli/worker_process.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
@@ -47,9 +48,9 @@ Result<std::unique_ptr<ProgressReporter>> OpenReporter(int fd) {
   return std::unique_ptr<ProgressReporter>(std::move(notices));
 }
 
-// Returns only with what kept the worker from beginning; OK: its launcher was
-// told of that.
-Status Work(const WorkerCommand& command, RealWorld& real, Console& console) {
+// Returns only with what kept the worker from beginning.
+Status Work(const WorkerCommand& command, RealWorld& real,
+            ProgressReporter& reporter, Console& console) {
   ASSIGN_OR_RETURN(const TrainOptions options,
                    ReadOptions(real.storage, command.options_file));
   if (!options.preemption.signal.empty()) {
@@ -57,27 +58,23 @@ Status Work(const WorkerCommand& command, RealWorld& real, Console& console) {
   }
   ReleaseSignals();
   ASSIGN_OR_RETURN(const WorkerSpec place, PlaceOf(command));
-  ASSIGN_OR_RETURN(const auto reporter, OpenReporter(command.notices_fd));
   const auto on_end = [&](const WorkerEnd& end) {
     if (end.reason.empty()) return;
-    reporter->Progress({.failure = end.reason});
+    reporter.Progress({.failure = end.reason});
     // Where a launcher listens, it says so.
     if (command.notices_fd >= 0) return;
     fmt::print(console.err, "worker {}: {}\n", place.worker, end.reason);
     console.err << std::flush;
   };
-  const Status status =
-      WorkHere(real, {.host = real.host,
-                      .options = options,
-                      .place = place,
-                      .reporter = *reporter,
-                      .events_file = command.events_file,
-                      .plan = {.file = command.plan_file,
-                               .state = command.plan_state_directory},
-                      .on_formed = {},
-                      .on_end = on_end});
-  reporter->Progress({.failure = status.message()});
-  return command.notices_fd >= 0 ? OkStatus() : status;
+  return WorkHere(real, {.host = real.host,
+                         .options = options,
+                         .place = place,
+                         .reporter = reporter,
+                         .events_file = command.events_file,
+                         .plan = {.file = command.plan_file,
+                                  .state = command.plan_state_directory},
+                         .on_formed = {},
+                         .on_end = on_end});
 }
 
 }  // namespace
@@ -85,11 +82,14 @@ Status Work(const WorkerCommand& command, RealWorld& real, Console& console) {
 int RunWorkerProcess(const WorkerCommand& command, Console& console) {
   InstallSignalHandlers();
   RealWorld real;
-  const Status status = Work(command, real, console);
-  if (!status.ok()) {
+  const auto reporter = OpenReporter(command.notices_fd);
+  const Status status = reporter.ok() ? Work(command, real, **reporter, console)
+                                      : reporter.status();
+  if (reporter.ok()) (*reporter)->Progress({.failure = status.message()});
+  if (!reporter.ok() || command.notices_fd < 0) {
     fmt::print(console.err, "gauntlet worker: {}\n", status.message());
   }
-  return static_cast<int>(WorkerExit::kBadInput);
+  return static_cast<int>(ExitFor(status, Stage::kSetUp));
 }
 
 }  // namespace gauntlet
