@@ -87,6 +87,7 @@ Json SchemaOfType(const KeySpec& key) {
     case KeyType::kFlag:
       return Json{{"type", "boolean"}};
     case KeyType::kDuration:
+      if (key.low > 0) return Text("^[0-9]+(\\.[0-9]+)?(ns|us|ms|s|m|h)$");
       return Either(Text("^[0-9]+(\\.[0-9]+)?(ns|us|ms|s|m|h)$"),
                     Json{{"const", 0}});
     case KeyType::kSize:

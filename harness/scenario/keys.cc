@@ -10,6 +10,9 @@
 namespace gauntlet {
 namespace {
 
+// Of what bounds a wait: shorter than any that a process can keep.
+constexpr uint64_t kLeastTime = 1'000'000;
+
 using T = KeyType;
 
 constexpr std::string_view kTimesDoc =
@@ -59,18 +62,21 @@ constexpr KeySpec kKeys[] = {
     {.path = "timeout.slow",
      .type = T::kDuration,
      .doc = "a case that still runs after so long on the wall clock is named",
-     .fallback = "30s"},
+     .fallback = "30s",
+     .low = kLeastTime},
     {.path = "timeout.hang",
      .type = T::kDuration,
      .doc = "no event from any worker for so long is a hang, in the real "
             "world",
      .fallback = "15s, or longer than the engine waits for a step, or for what "
-                 "the plan brings to a stand"},
+                 "the plan brings to a stand",
+     .low = kLeastTime},
     {.path = "timeout.total",
      .type = T::kDuration,
      .doc = "a case that takes longer is stopped, and fails; in the simulated "
             "world by its own clock, from each start of the job on",
-     .fallback = "120s, or a minute above hang"},
+     .fallback = "120s, or a minute above hang",
+     .low = kLeastTime},
 
     {.path = "job", .type = T::kMap, .doc = "what is trained"},
     {.path = "job.model",
@@ -332,24 +338,29 @@ constexpr KeySpec kKeys[] = {
     {.path = "cluster.heartbeat.every",
      .type = T::kDuration,
      .doc = "between two heartbeats",
-     .fallback = "200ms"},
+     .fallback = "200ms",
+     .low = kLeastTime},
     {.path = "cluster.heartbeat.lost_after",
      .type = T::kDuration,
      .doc = "silence for so long means that a worker is lost",
-     .fallback = "5s"},
+     .fallback = "5s",
+     .low = kLeastTime},
     {.path = "cluster.step_timeout",
      .type = T::kDuration,
      .doc = "a step that takes longer is a hang, heartbeats or not",
-     .fallback = "30s"},
+     .fallback = "30s",
+     .low = kLeastTime},
     {.path = "cluster.save_timeout",
      .type = T::kDuration,
      .doc = "a save that takes longer is a hang",
-     .fallback = "300s"},
+     .fallback = "300s",
+     .low = kLeastTime},
     {.path = "cluster.start_timeout",
      .type = T::kDuration,
      .doc = "a chief that has not begun to meet the others by then hangs: it "
             "reads its data and opens its device first",
-     .fallback = "10m"},
+     .fallback = "10m",
+     .low = kLeastTime},
     {.path = "cluster.restart",
      .type = T::kMap,
      .doc = "what the launcher does when a worker is lost"},
@@ -378,7 +389,8 @@ constexpr KeySpec kKeys[] = {
     {.path = "preemption.poll_every",
      .type = T::kDuration,
      .doc = "how often workers look for notices by file or http",
-     .fallback = "1s"},
+     .fallback = "1s",
+     .low = kLeastTime},
 
     {.path = "preemption.requeue",
      .type = T::kCount,

@@ -54,6 +54,7 @@ struct KeySpec {
   std::string_view fallback;  // the default, as a scenario would write it
   Names names = Names::kListed;
   std::string_view listed;
+  // Of counts; `low` also of durations, in nanoseconds.
   uint64_t low = 0;
   uint64_t high = uint64_t{1} << 53;  // what JSON numbers hold exactly
 };

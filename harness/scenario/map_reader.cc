@@ -190,6 +190,10 @@ bool MapReader::Time(std::string_view key, Duration& out) const {
   if (node->kind != YamlKind::kScalar || !value) {
     return Wrong(*node, "a duration such as 200ms, 1s or 2m, at most 24h");
   }
+  const Duration least(Row(key).low);
+  if (*value < least) {
+    return Wrong(*node, "a duration of at least " + DurationToText(least));
+  }
   out = *value;
   return true;
 }
