@@ -21,7 +21,9 @@ Result<Command> ParseLaunch(const VerbArguments& verb) {
   AddMembershipFlags(flags, train.launcher);
   flags.Value({"--workers-by-life", "N,…", "how many each life has (all)"},
               ReadWorkersByLife(train.launcher.workers_by_life));
-  flags.Value({"--max-restarts", "N", "of the whole run (100)"},
+  flags.Value({"--max-restarts", "N",
+               "of the whole run (100); 10 in a row without a new step "
+               "end it too, each after a longer pause"},
               ReadWhole(train.launcher.max_restarts, 0, 1'000'000));
   flags.Value({"--backoff-ms", "N", "pause before the first restart (100)"},
               ReadWhole(command.backoff_ms, 0, 3'600'000));

@@ -124,7 +124,9 @@ void AddMachineFlags(Flags& flags, TrainFlags& told) {
                "save and stop only after each N steps; same bits (1)"},
               ReadWhole(command.options.steps_per_execution, uint64_t{1},
                         uint64_t{1'000'000}));
-  flags.Value({"--max-restarts", "N", "of the whole run (100)"},
+  flags.Value({"--max-restarts", "N",
+               "of the whole run (100); 10 in a row without a new step "
+               "end it too, each after a longer pause"},
               ReadWhole(told.max_restarts, 0, 1000));
   flags.Value({"--grace", "TIME",
                "from a notice to the kill: train on while it is enough for a "

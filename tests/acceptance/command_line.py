@@ -78,6 +78,11 @@ def a_plan_that_cannot_be_read_is_said_once(run):
     says_one_line(run, 2, "--plan: p.json: plan: format: expected "
                   "gauntlet-plan-v1", "train", *SMALL, "--workers", 2,
                   "--ckpt", "ckpt", "--plan", "p.json")
+    (run.directory / "p.json").write_text(
+        CRASH.replace('"do": "crash"', '"do": "power_loss"'))
+    says_one_line(run, 2, "--plan: p.json: fault crash: power_loss is for the "
+                  "simulated world only", "train", *SMALL, "--ckpt", "ckpt",
+                  "--plan", "p.json")
     says_one_line(run, 2, "--plan: none.json: open: No such file", "train",
                   *SMALL, "--ckpt", "ckpt", "--plan", "none.json")
     expect_equal("what is there", os.listdir(run.directory), ["p.json"])
@@ -280,7 +285,7 @@ def an_interrupted_run_of_scenarios_is_not_whole(run):
     """What it left has no verdict, and is taken up by --last-failed."""
     scenarios = run.directory / "scenarios"
     scenarios.mkdir()
-    for name, hold in (("first", "20s"), ("second", "1ms")):
+    for name, hold in (("first", "90s"), ("second", "1ms")):
         (scenarios / f"{name}.yaml").write_text(
             "schema: gauntlet/v1\n"
             f"name: {name}\nuse: tiny\n"
@@ -302,7 +307,8 @@ def an_interrupted_run_of_scenarios_is_not_whole(run):
         for events in run.directory.glob(
             ".gauntlet/runs/*/first.real/events/*")))
     interrupted.terminate()
-    said, errors = interrupted.communicate(timeout=DEADLINE_S)
+    # Nobody waits for the worker that does not get on.
+    said, errors = interrupted.communicate(timeout=45)
     expect_equal(f"exit code ({errors})", interrupted.returncode, 130)
     expect_equal("reasons", [one["reason"] for one in json.loads(said)["cases"]],
                  ["interrupted before it was over"] * 2)
