@@ -21,6 +21,7 @@ namespace {
 
 // Beyond any model that the engine trains, and small enough to read.
 constexpr uint64_t kMaxFile = uint64_t{1} << 34;
+constexpr uint64_t kMaxDescription = uint64_t{1} << 20;
 
 // What a source holds, by name; the views point into one of the others.
 struct Source {
@@ -53,6 +54,18 @@ Status ReadCheckpointInto(World& world, const std::string& path,
   return OkStatus();
 }
 
+// Who has only the weights of an export has no word on them.
+Status CheckExport(World& world, const std::string& directory,
+                   const Source& source) {
+  const std::string file = fmt::format("{}/{}", directory, kExportDescription);
+  const Result<std::string> text = ReadWithRetry(world, file, kMaxDescription);
+  if (text.status().code() == Code::kNotFound) return OkStatus();
+  RETURN_IF_ERROR(text.status());
+  std::vector<TensorView> weights;
+  for (const auto& [name, tensor] : source.tensors) weights.push_back(tensor);
+  return Annotate(CheckExportedWeights(*text, weights), file);
+}
+
 Status ReadSource(World& world, const std::string& path, Source& source) {
   const auto there = [&](const std::string& file) {
     return world.storage.Open(file, OpenMode::kRead).ok();
@@ -61,7 +74,10 @@ Status ReadSource(World& world, const std::string& path, Source& source) {
     return ReadCheckpointInto(world, path, source);
   }
   const std::string exported = fmt::format("{}/{}", path, kExportedWeights);
-  if (there(exported)) return ReadFileInto(world, exported, source);
+  if (there(exported)) {
+    RETURN_IF_ERROR(ReadFileInto(world, exported, source));
+    return CheckExport(world, path, source);
+  }
   if (world.storage.List(path).ok()) {
     return InvalidArgument(fmt::format(
         "{}: expected a checkpoint, an export or a file of weights, found "

@@ -9,6 +9,7 @@
 
 #include "engine/ckpt/block_writer.h"
 #include "engine/ckpt/safetensors.h"
+#include "engine/ckpt/state_digest.h"
 #include "engine/ckpt/store_names.h"
 #include "engine/job/job.h"
 #include "engine/job/strict_json.h"
@@ -19,8 +20,6 @@
 
 namespace gauntlet {
 namespace {
-
-constexpr std::string_view kDescriptionFile = "model.json";
 
 // "dense1/kernel" is of the layer "dense1".
 std::string_view LayerOf(const ParameterInfo& info) {
@@ -59,7 +58,7 @@ Status AddParameters(std::span<const ParameterInfo> parameters, Json& layers) {
 
 bool IsOurs(const DirectoryEntry& entry) {
   return entry.kind == FileKind::kFile &&
-         (entry.name == kExportedWeights || entry.name == kDescriptionFile);
+         (entry.name == kExportedWeights || entry.name == kExportDescription);
 }
 
 // The export itself, and what stands beside it for a while.
@@ -126,29 +125,8 @@ Status RemoveExportIfThere(Storage& storage, const std::string& directory) {
   return removed.code() == Code::kNotFound ? OkStatus() : removed;
 }
 
-Status WriteExport(World& world, const std::string& directory,
-                   const TrainedModel& trained) {
-  ASSIGN_OR_RETURN(const std::string description, DescribeModel(trained));
-  const std::vector<float> values = ValuesOf(trained.model, trained.state);
-  const std::vector<TensorView> views =
-      ViewsOf(TrainedValues(trained.model), values);
-  const SafetensorsLayout layout =
-      LayOutSafetensors(views, trained.state.position.step);
-  RETURN_IF_ERROR(world.storage.MakeDirectory(directory));
-  RETURN_IF_ERROR(
-      WriteInBlocks(world, fmt::format("{}/{}", directory, kExportedWeights),
-                    PartsOf(layout, views), {})
-          .status());
-  RETURN_IF_ERROR(
-      WriteInBlocks(world, fmt::format("{}/{}", directory, kDescriptionFile),
-                    description, {})
-          .status());
-  return world.storage.SyncDirectory(directory);
-}
-
-}  // namespace
-
-Result<std::string> DescribeModel(const TrainedModel& trained) {
+Result<std::string> Describe(const TrainedModel& trained,
+                             const Digest& weights_digest) {
   ASSIGN_OR_RETURN(const Json job, ParseStrictJson(trained.job_json, "job"));
   // The text may be anything: only a job has these.
   RETURN_IF_ERROR(JobFromJson(trained.job_json).status());
@@ -160,6 +138,7 @@ Result<std::string> DescribeModel(const TrainedModel& trained) {
       {"schema", "gauntlet/model/v1"},
       {"numerics", numerics::kVersion},
       {"weights", kExportedWeights},
+      {"weights_digest", weights_digest.ToString()},
       {"dtype", DTypeName(DType::kF32)},
       {"input",
        {{"height", data.height},
@@ -176,6 +155,49 @@ Result<std::string> DescribeModel(const TrainedModel& trained) {
         {"state_digest", trained.state_digest.ToString()},
         {"job_digest", JobDigest(trained.job_json).ToString()}}}};
   return description.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Status WriteExport(World& world, const std::string& directory,
+                   const TrainedModel& trained) {
+  const std::vector<float> values = ValuesOf(trained.model, trained.state);
+  const std::vector<TensorView> views =
+      ViewsOf(TrainedValues(trained.model), values);
+  ASSIGN_OR_RETURN(const std::string description,
+                   Describe(trained, StateDigest(views)));
+  const SafetensorsLayout layout =
+      LayOutSafetensors(views, trained.state.position.step);
+  RETURN_IF_ERROR(world.storage.MakeDirectory(directory));
+  RETURN_IF_ERROR(
+      WriteInBlocks(world, fmt::format("{}/{}", directory, kExportedWeights),
+                    PartsOf(layout, views), {})
+          .status());
+  RETURN_IF_ERROR(
+      WriteInBlocks(world, fmt::format("{}/{}", directory, kExportDescription),
+                    description, {})
+          .status());
+  return world.storage.SyncDirectory(directory);
+}
+
+}  // namespace
+
+Result<std::string> DescribeModel(const TrainedModel& trained) {
+  const std::vector<float> values = ValuesOf(trained.model, trained.state);
+  return Describe(trained,
+                  StateDigest(ViewsOf(TrainedValues(trained.model), values)));
+}
+
+Status CheckExportedWeights(std::string_view description,
+                            std::span<const TensorView> weights) {
+  const Json json = Json::parse(description, nullptr, false);
+  if (!json.is_object()) {
+    return DataLoss("expected a JSON object, found other text");
+  }
+  const auto said = json.find("weights_digest");
+  if (said == json.end()) return OkStatus();
+  const std::string found = StateDigest(weights).ToString();
+  if (*said == found) return OkStatus();
+  return DataLoss(fmt::format(
+      "weights_digest: expected {}, found weights of {}", said->dump(), found));
 }
 
 Status PrepareExport(Storage& storage, const std::string& directory) {

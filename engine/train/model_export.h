@@ -6,6 +6,7 @@
 //     schema      "gauntlet/model/v1"
 //     numerics    version of the numerics contract
 //     weights     "model.safetensors"
+//     weights_digest  of its tensors, as engine/ckpt/state_digest.h says
 //     dtype       "F32"
 //     input       height, width, channels; layout "NHWC"; divide_by: what the
 //                 stored values are divided by (255 for bytes, 1 for floats)
@@ -23,6 +24,7 @@
 #ifndef GAUNTLET_ENGINE_TRAIN_MODEL_EXPORT_H_
 #define GAUNTLET_ENGINE_TRAIN_MODEL_EXPORT_H_
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -30,13 +32,15 @@
 #include "engine/digest.h"
 #include "engine/model/model.h"
 #include "engine/status.h"
+#include "engine/tensor.h"
 #include "engine/train/train_state.h"
 #include "engine/world/world.h"
 
 namespace gauntlet {
 
-// The weights in an export's directory.
+// In an export's directory.
 inline constexpr std::string_view kExportedWeights = "model.safetensors";
+inline constexpr std::string_view kExportDescription = "model.json";
 
 struct TrainedModel {
   const Model& model;
@@ -48,6 +52,11 @@ struct TrainedModel {
 
 // model.json's text. kInvalidArgument: the job is not one.
 Result<std::string> DescribeModel(const TrainedModel& trained);
+
+// Whether a model.json is of these weights. kDataLoss: they are others, or it
+// is no JSON; one that says no digest is of any.
+Status CheckExportedWeights(std::string_view description,
+                            std::span<const TensorView> weights);
 
 // Before the training: makes the directories that an export needs, and tries
 // whether one may go there. kInvalidArgument names what is there instead of

@@ -175,9 +175,22 @@ def an_export_goes_to_a_place_with_a_name(run):
     expect_equal("what is there", sorted(os.listdir(run.directory)), before)
 
 
+def a_damaged_export_begins_nothing(run):
+    done = gauntlet(run, "train", *SMALL[:4], "--export", "model", "--no-progress")
+    expect_equal(f"exit code ({done.stderr})", done.returncode, 0)
+    begin = ("train", *SMALL[:4], "--no-progress", "--init-from", "model")
+    done = gauntlet(run, *begin)
+    expect_equal(f"exit code ({done.stderr})", done.returncode, 0)
+    weights = run.directory / "model" / "model.safetensors"
+    damaged = bytearray(weights.read_bytes())
+    damaged[-1] ^= 1
+    weights.write_bytes(damaged)
+    says_one_line(run, 2, "model/model.json: weights_digest: expected", *begin)
+
+
 def a_damaged_checkpoint_is_exit_7(run):
     """Whichever command is asked for it."""
-    done = gauntlet(run, "train", *SMALL, "--ckpt", "ckpt", "--no-progress")
+    done = gauntlet(run, "train", *SMALL[:4], "--ckpt", "ckpt", "--no-progress")
     expect_equal(f"exit code ({done.stderr})", done.returncode, 0)
     for checkpoint in (run.directory / "ckpt").glob("step-*"):
         (checkpoint / "MANIFEST.json").write_bytes(b"")
@@ -359,6 +372,7 @@ CHECKS = (
     scenarios_are_listed_from_here,
     an_export_says_that_it_needs_the_data,
     an_export_goes_to_a_place_with_a_name,
+    a_damaged_export_begins_nothing,
     a_damaged_checkpoint_is_exit_7,
     plan_injects_in_each_run,
     plan_state_is_kept_where_told,

@@ -80,6 +80,27 @@ TEST(ExportTest, ATrainedRunLeavesItsParametersAndTheirDescription) {
   EXPECT_EQ(fixture.disk().List("/models").value().size(), 1u);
 }
 
+TEST(ExportTest, WeightsThatAreNotThoseOfTheDescriptionAreFound) {
+  const Untrained one(WithConvolution());
+  MemoryStorage storage;
+  TestWorld world(storage);
+  ASSERT_TRUE(ExportModel(world.world, "/model", one.View()).ok());
+  std::string& bytes = storage.Bytes("/model/model.safetensors");
+  const std::string& json = storage.Bytes("/model/model.json");
+  const auto check = [&](std::string_view description) {
+    return CheckExportedWeights(
+        description, ParseSafetensors(std::as_bytes(std::span(bytes))).value());
+  };
+  EXPECT_TRUE(check(json).ok()) << check(json).message();
+  EXPECT_EQ(json, DescribeModel(one.View()).value());
+  bytes.back() ^= 1;
+  EXPECT_EQ(check(json).code(), Code::kDataLoss);
+  EXPECT_THAT(check(json).message(), HasSubstr("weights_digest: expected "));
+  EXPECT_TRUE(check("{}").ok()) << "it says nothing of its weights";
+  EXPECT_EQ(check("{").code(), Code::kDataLoss);
+  EXPECT_EQ(check("").code(), Code::kDataLoss);
+}
+
 TEST(ExportTest, TheDescriptionHasEachLayerWithItsParameters) {
   const auto json =
       nlohmann::json::parse(DescribeModel(Untrained().View()).value());
