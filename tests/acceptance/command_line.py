@@ -176,7 +176,8 @@ def an_export_goes_to_a_place_with_a_name(run):
 
 
 def a_damaged_export_begins_nothing(run):
-    done = gauntlet(run, "train", *SMALL[:4], "--export", "model", "--no-progress")
+    done = gauntlet(run, "train", *SMALL[:4], "--export", "model",
+                    "--no-progress")
     expect_equal(f"exit code ({done.stderr})", done.returncode, 0)
     begin = ("train", *SMALL[:4], "--no-progress", "--init-from", "model")
     done = gauntlet(run, *begin)

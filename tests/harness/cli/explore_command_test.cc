@@ -128,8 +128,7 @@ TEST_F(ExploreCommandTest, ARunThatFindsNothingLeavesNoFolder) {
 
 TEST_F(ExploreCommandTest, ABaseThatDoesNotHoldUndisturbedIsNotExplored) {
   command_.cases = 60;
-  more_of_cluster_ =
-      ", heartbeat: {every: 1us, lost_after: 2us}, restart: {max: 0}";
+  more_of_cluster_ = ", save_timeout: 1ms, restart: {max: 0}";
   EXPECT_EQ(Explore(), 1);
   EXPECT_THAT(err_.str(), HasSubstr("base does not hold undisturbed, so "
                                     "nothing was tried: as it is, "));

@@ -93,7 +93,7 @@ const BadBody kBodies[] = {
      "s.yaml:3:30: error: expected a duration such as 200ms, 1s or 2m, at "
      "most 24h, found '200'"},
     {"cluster: {step_timeout: 0s}",
-     "s.yaml:3:26: error: expected a duration of at least 1ms, found '0s'"},
+     "s.yaml:3:25: error: expected a duration of at least 1ms, found '0s'"},
     {"timeout: {hang: 1us}",
      "s.yaml:3:17: error: expected a duration of at least 1ms, found '1us'"},
     {"cluster: {heartbeat: {every: 2s, lost_after: 1s}}",
