@@ -1,7 +1,6 @@
 #include "engine/ckpt/retention.h"
 
 #include <algorithm>
-#include <ranges>
 
 namespace gauntlet {
 namespace {
@@ -12,11 +11,11 @@ bool ForGood(const CommittedCheckpoint& checkpoint) {
 
 int64_t CountedFrom(std::span<const CommittedCheckpoint> lineage,
                     int64_t begun_at) {
-  for (const CommittedCheckpoint& newest : lineage | std::views::reverse) {
-    if (!newest.mark) continue;
-    return ForGood(newest) ? newest.written_at : newest.mark->counted_from;
-  }
-  return begun_at;
+  const auto newest =
+      std::find_if(lineage.rbegin(), lineage.rend(),
+                   [](const auto& checkpoint) { return checkpoint.mark; });
+  if (newest == lineage.rend()) return begun_at;
+  return ForGood(*newest) ? newest->written_at : newest->mark->counted_from;
 }
 
 }  // namespace

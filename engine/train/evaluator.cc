@@ -1,7 +1,6 @@
 #include "engine/train/evaluator.h"
 
 #include <algorithm>
-#include <ranges>
 #include <span>
 
 #include "engine/ckpt/checkpoint_reader.h"
@@ -120,8 +119,9 @@ Result<std::optional<Evaluation>> Evaluator::EvaluateNext() {
     return std::optional<Evaluation>();
   }
   NoteWhatIsThere(*scan);
-  for (const size_t i : std::views::reverse(scan->lineage.members)) {
-    const ScannedCheckpoint& checkpoint = scan->checkpoints[i];
+  const std::vector<size_t>& members = scan->lineage.members;
+  for (auto oldest = members.rbegin(); oldest != members.rend(); ++oldest) {
+    const ScannedCheckpoint& checkpoint = scan->checkpoints[*oldest];
     if (!IsNew(checkpoint)) continue;
     ASSIGN_OR_RETURN(std::optional<Evaluation> evaluation,
                      Evaluate(checkpoint));
