@@ -224,9 +224,9 @@ const std::vector<TensorView>& TrainState::View() const {
   return tensors_;
 }
 
-bool TrainState::Place::IsOf(std::span<const std::string> parameters) const {
-  return parameters.empty() || parameter.empty() ||
-         std::ranges::find(parameters, parameter) != parameters.end();
+bool TrainState::Place::IsOf(std::span<const std::string> names) const {
+  return names.empty() || parameter.empty() ||
+         std::ranges::find(names, parameter) != names.end();
 }
 
 std::vector<TensorView> TrainState::TensorsOf(

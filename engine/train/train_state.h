@@ -168,7 +168,7 @@ class TrainState {
     size_t offset = 0;      // bytes
     size_t bytes = 0;       // kAll: the whole array, in one dimension
     std::string parameter;  // "": it is of none
-    bool IsOf(std::span<const std::string> parameters) const;
+    bool IsOf(std::span<const std::string> names) const;
     template <typename Byte>
     std::span<Byte> In(std::span<Byte> of_array) const {
       return bytes == kAll ? of_array : of_array.subspan(offset, bytes);
