@@ -253,20 +253,6 @@ Status RunWorkerOf(const ResolvedCluster& cluster, const TrainCommand& command,
                              }});
 }
 
-WorkerExit ExitForStart(Code code) {
-  switch (code) {
-    case Code::kDeadlineExceeded:
-    case Code::kUnavailable:
-      return WorkerExit::kLostWorker;
-    case Code::kFailedPrecondition:
-    case Code::kIoError:
-    case Code::kResourceExhausted:
-      return WorkerExit::kFailed;
-    default:
-      return WorkerExit::kBadInput;
-  }
-}
-
 // As a worker, or as the evaluator that the cluster has beside them.
 int TrainAsTaskOf(const ResolvedCluster& cluster, const TrainCommand& told,
                   Console& console) {

@@ -6,7 +6,6 @@
 #include "engine/cluster/tf_config.h"
 #include "engine/real/notice_pipe.h"
 #include "engine/real/real_world.h"
-#include "engine/train/worker_exit.h"
 #include "harness/cli/worker_process.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
@@ -89,7 +88,7 @@ int RunWorkerProcess(const WorkerCommand& command, Console& console) {
   if (!reporter.ok() || command.notices_fd < 0) {
     fmt::print(console.err, "gauntlet worker: {}\n", status.message());
   }
-  return static_cast<int>(ExitFor(status, Stage::kSetUp));
+  return static_cast<int>(ExitForStart(status.code()));
 }
 
 }  // namespace gauntlet

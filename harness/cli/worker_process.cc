@@ -115,6 +115,20 @@ Status CheckIsWorker(const ClusterPlace& place) {
       "train is one)");
 }
 
+WorkerExit ExitForStart(Code code) {
+  switch (code) {
+    case Code::kDeadlineExceeded:
+    case Code::kUnavailable:
+      return WorkerExit::kLostWorker;
+    case Code::kFailedPrecondition:
+    case Code::kIoError:
+    case Code::kResourceExhausted:
+      return WorkerExit::kFailed;
+    default:
+      return WorkerExit::kBadInput;
+  }
+}
+
 Status WorkHere(RealWorld& real, const WorkerRun& run) {
   TrainOptions options = run.options;
   options.kernels.device = DeviceOfLife(options.kernels, run.place.life);

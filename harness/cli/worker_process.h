@@ -42,6 +42,9 @@ Status CheckIsWorker(const ClusterPlace& place);
 // otherwise.
 Status WorkHere(RealWorld& real, const WorkerRun& run);
 
+// How a process ends that such an error kept from being a worker.
+WorkerExit ExitForStart(Code code);
+
 }  // namespace gauntlet
 
 #endif  // GAUNTLET_HARNESS_CLI_WORKER_PROCESS_H_
