@@ -87,6 +87,21 @@ void AddReport(const InvariantReport& report, Block& block) {
   }
 }
 
+// What a line of a case says beside its word.
+struct CaseColumns {
+  const std::string& world;
+  const std::string& name;
+  size_t name_width;
+  std::string time;
+  std::string detail;
+};
+
+std::string RenderColumns(const std::string& word, const CaseColumns& columns) {
+  return fmt::format("{} {:<4} {:<{}} {:>6}  {}\n", word, Plain(columns.world),
+                     Plain(columns.name), columns.name_width, columns.time,
+                     columns.detail);
+}
+
 }  // namespace
 
 std::string RenderOpening(const RunResult& result) {
@@ -100,18 +115,22 @@ std::string RenderCaseLine(const CaseResult& result, size_t width,
                            Colour colour) {
   const VerdictKind kind = result.verdict.kind;
   const std::string word = fmt::format("{:<6}", VerdictKindName(kind));
-  const std::string time =
-      kind == VerdictKind::kSkip ? "" : SecondsText(result.seconds);
-  return fmt::format("{} {:<4} {:<{}} {:>6}  {}\n", Painted(word, kind, colour),
-                     Plain(result.world), Plain(result.name), width, time,
-                     DetailOf(result.verdict));
+  return RenderColumns(
+      Painted(word, kind, colour),
+      {.world = result.world,
+       .name = result.name,
+       .name_width = width,
+       .time = kind == VerdictKind::kSkip ? "" : SecondsText(result.seconds),
+       .detail = DetailOf(result.verdict)});
 }
 
 std::string RenderSlowLine(const std::string& name, const std::string& world,
                            double limit, size_t width) {
-  return fmt::format("{:<6} {:<4} {:<{}} {:>6}  it still runs\n", "SLOW",
-                     Plain(world), Plain(name), width,
-                     ">" + SecondsText(limit));
+  return RenderColumns("SLOW  ", {.world = world,
+                                  .name = name,
+                                  .name_width = width,
+                                  .time = ">" + SecondsText(limit),
+                                  .detail = "it still runs"});
 }
 
 std::string RenderFailure(const CaseResult& result, Colour colour) {

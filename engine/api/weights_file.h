@@ -29,9 +29,8 @@ Status WriteWeights(World& world, const std::string& path,
 // Reads into `weights`, which is as it was after an error. `path` is a file of
 // WriteWeights, an export's directory, or that of one checkpoint, which is
 // verified; what it holds beside the parameters is passed over, and what its
-// replicas keep is combined. Returns how
-// many parameters it gave; kDataLoss: the file is no such thing, or an export's
-// weights are not those that it says,
+// replicas keep is combined. Returns how many parameters it gave; kDataLoss:
+// the file is no such thing, or an export's weights are not those that it says,
 // kInvalidArgument: a directory that is neither, kRefuse and one is missing, or
 // kAllow and all are.
 Result<size_t> ReadWeights(World& world, const std::string& path,

@@ -6,9 +6,9 @@
 // that generation already, opens the next one at once: signs of two workers
 // have no order between them. While it is open each worker is meeting, dead, or
 // not heard of yet; who of a generation that had formed is still not heard of
-// after the grace is overdue. Who is in a save cannot notice
-// a loss, and has until the save's own bound; one whose heart has stopped is
-// in neither a step nor a save, and has the shorter grace of a survivor.
+// after the grace is overdue. Who is in a save cannot notice a loss, and has
+// until the save's own bound; one whose heart has stopped is in neither a step
+// nor a save, and has the shorter grace of a survivor.
 #ifndef GAUNTLET_ENGINE_TRAIN_REGROUP_H_
 #define GAUNTLET_ENGINE_TRAIN_REGROUP_H_
 

@@ -29,10 +29,9 @@ said at the start.
 What is found is left as scenario files, never over older ones: NAME.yaml, which
 `gauntlet replay` takes; NAME.plan.json, the faults alone, for `gauntlet train
 --plan` where real processes can do them; NAME.original.json, the faults before
-they were shrunk. A case of which
-no fault fired is counted as `fired nothing`: it shows nothing. crash-states says
-how many images were "left out by the bound": possible disks that were not looked
-at, as there are more than --bound.)";
+they were shrunk. A case of which no fault fired is counted as `fired nothing`:
+it shows nothing. crash-states says how many images were "left out by the bound":
+possible disks that were not looked at, as there are more than --bound.)";
 
 struct NamedProfile {
   std::string_view name;

@@ -20,6 +20,12 @@ Json Count(const KeySpec& key) {
 
 Json Either(Json a, Json b) { return Json{{"oneOf", {a, b}}}; }
 
+// 0 is one without a unit, where nothing is asked of it.
+Json Duration(const KeySpec& key) {
+  const Json duration = Text("^[0-9]+(\\.[0-9]+)?(ns|us|ms|s|m|h)$");
+  return key.low > 0 ? duration : Either(duration, Json{{"const", 0}});
+}
+
 Json Choice(const KeySpec& key) {
   const std::vector<std::string> choices = ChoicesOf(key);
   if (choices.empty()) return Json{{"type", "string"}};
@@ -87,9 +93,7 @@ Json SchemaOfType(const KeySpec& key) {
     case KeyType::kFlag:
       return Json{{"type", "boolean"}};
     case KeyType::kDuration:
-      if (key.low > 0) return Text("^[0-9]+(\\.[0-9]+)?(ns|us|ms|s|m|h)$");
-      return Either(Text("^[0-9]+(\\.[0-9]+)?(ns|us|ms|s|m|h)$"),
-                    Json{{"const", 0}});
+      return Duration(key);
     case KeyType::kSize:
       return Either(Text("^[0-9]+(\\.[0-9]+)?(B|KiB|MiB|GiB)$"),
                     Json{{"const", 0}});

@@ -171,8 +171,7 @@ void ReadCluster(const MapReader& document, Case& one) {
   const MapReader heartbeat = map.Map("heartbeat");
   heartbeat.Time("every", options.heartbeat_every);
   heartbeat.Time("lost_after", options.lost_after);
-  if (options.heartbeat_every <= Duration::zero() ||
-      options.lost_after <= options.heartbeat_every) {
+  if (options.lost_after <= options.heartbeat_every) {
     heartbeat.Error(heartbeat.PlaceOf("lost_after"),
                     fmt::format("expected lost_after above `every` ({}), and "
                                 "that above 0, found {}",

@@ -2,6 +2,8 @@
 
 #include <chrono>
 #include <future>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -17,35 +19,35 @@ using testing::ElementsAre;
 
 constexpr auto kLong = seconds(60);
 
-TEST(SlowWatchTest, WhoIsOverItsTimeIsToldOfOnceAndInTheOrderOfTheirTimes) {
-  std::vector<size_t> told;
-  std::promise<void> both;
-  {
-    SlowWatch watch([&](size_t item) {
-      told.push_back(item);
-      if (item == 2) both.set_value();
-    });
-    watch.Begins(1, hours(1));
-    watch.Begins(2, seconds(2));
-    watch.Begins(3, milliseconds(1));
-    ASSERT_EQ(both.get_future().wait_for(kLong), std::future_status::ready);
+class SlowWatchTest : public testing::Test {
+ protected:
+  // Who was told of by the time that item 2 was; the watch is over then.
+  std::vector<size_t> ToldWithTheSecond() {
+    EXPECT_EQ(second_.get_future().wait_for(kLong), std::future_status::ready);
+    watch_.reset();
+    return told_;
   }
-  EXPECT_THAT(told, ElementsAre(3, 2));
+
+  std::vector<size_t> told_;
+  std::promise<void> second_;
+  std::optional<SlowWatch> watch_{std::in_place, [this](size_t item) {
+                                    told_.push_back(item);
+                                    if (item == 2) second_.set_value();
+                                  }};
+};
+
+TEST_F(SlowWatchTest, WhoIsOverItsTimeIsToldOfOnceAndInTheOrderOfTheirTimes) {
+  watch_->Begins(1, hours(1));
+  watch_->Begins(2, seconds(2));
+  watch_->Begins(3, milliseconds(1));
+  EXPECT_THAT(ToldWithTheSecond(), ElementsAre(3, 2));
 }
 
-TEST(SlowWatchTest, WhoIsOverBeforeItsTimeIsNotToldOf) {
-  std::vector<size_t> told;
-  std::promise<void> last;
-  SlowWatch watch([&](size_t item) {
-    told.push_back(item);
-    if (item == 2) last.set_value();
-  });
-  watch.Begins(1, seconds(1));
-  watch.Ends(1);
-  watch.Begins(2, milliseconds(1500));
-  ASSERT_EQ(last.get_future().wait_for(kLong), std::future_status::ready);
-  watch.Ends(2);
-  EXPECT_THAT(told, ElementsAre(2));
+TEST_F(SlowWatchTest, WhoIsOverBeforeItsTimeIsNotToldOf) {
+  watch_->Begins(1, seconds(1));
+  watch_->Ends(1);
+  watch_->Begins(2, milliseconds(1500));
+  EXPECT_THAT(ToldWithTheSecond(), ElementsAre(2));
 }
 
 }  // namespace
