@@ -20,9 +20,9 @@ struct CheckPosition {
 // What a failing CHECK on this thread prints as its position.
 void SetCheckPosition(const CheckPosition& position);
 
-[[noreturn]] void CheckFailed(std::string_view file, int line,
-                              std::string_view condition,
-                              std::string_view message);
+[[noreturn, gnu::cold]] void CheckFailed(std::string_view file, int line,
+                                         std::string_view condition,
+                                         std::string_view message);
 
 }  // namespace gauntlet
 

@@ -32,19 +32,30 @@ std::string_view CodeName(Code code) {
   return "UNKNOWN";
 }
 
-Status::Status(Code code, std::string message)
-    : code_(code), message_(std::move(message)) {
+Status::Status(Code code, std::string message) {
   CHECK(code != Code::kOk, "an error needs an error code");
   // Messages quote what came from outside, which may hold line ends and what
   // moves a terminal's cursor.
-  for (char& c : message_) {
+  for (char& c : message) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
   }
+  error_ = new Error{.code = code, .message = std::move(message)};
+}
+
+const Status::Error* Status::Clone(const Error& error) {
+  return new Error(error);
+}
+
+void Status::Free(const Error* error) { delete error; }
+
+const std::string& Status::message() const {
+  static const std::string none;
+  return ok() ? none : error_->message;
 }
 
 std::string Status::ToString() const {
   if (ok()) return "OK";
-  return std::string(CodeName(code_)) + ": " + message_;
+  return std::string(CodeName(code())) + ": " + message();
 }
 
 Status InvalidArgument(std::string message) {

@@ -33,38 +33,63 @@ enum class Code {
 // "NOT_FOUND" and so on.
 std::string_view CodeName(Code code);
 
+// One word that is null where all went well, so that what an error takes stands
+// out of the way of what goes well: every step passes through hundreds.
 class [[nodiscard]] Status {
  public:
   Status() = default;
   // Control characters in the message become '?'. REQUIRES: code is not kOk.
-  Status(Code code, std::string message);
+  [[gnu::cold]] Status(Code code, std::string message);
 
-  bool ok() const { return code_ == Code::kOk; }
-  Code code() const { return code_; }
-  const std::string& message() const { return message_; }
+  Status(const Status& other) : error_(CopyOf(other.error_)) {}
+  // What is moved from is Ok.
+  Status(Status&& other) noexcept
+      : error_(std::exchange(other.error_, nullptr)) {}
+  Status& operator=(Status other) noexcept {
+    std::swap(error_, other.error_);
+    return *this;
+  }
+  ~Status() {
+    if (error_ != nullptr) [[unlikely]]
+      Free(error_);
+  }
+
+  bool ok() const { return error_ == nullptr; }
+  Code code() const { return ok() ? Code::kOk : error_->code; }
+  // Empty where it is Ok.
+  const std::string& message() const;
   // "NOT_FOUND: /a/b: no such file", or "OK".
   std::string ToString() const;
 
  private:
-  Code code_ = Code::kOk;
-  std::string message_;
+  struct Error {
+    Code code;
+    std::string message;
+  };
+  static const Error* CopyOf(const Error* error) {
+    return error == nullptr ? nullptr : Clone(*error);
+  }
+  [[gnu::cold]] static const Error* Clone(const Error& error);
+  [[gnu::cold]] static void Free(const Error* error);
+
+  const Error* error_ = nullptr;  // owned
 };
 
 inline Status OkStatus() { return Status(); }
-Status InvalidArgument(std::string message);
-Status NotFound(std::string message);
-Status AlreadyExists(std::string message);
-Status Unavailable(std::string message);
-Status DeadlineExceeded(std::string message);
-Status Fenced(std::string message);
-Status DataLoss(std::string message);
-Status IoError(std::string message);
-Status ResourceExhausted(std::string message);
-Status FailedPrecondition(std::string message);
-Status Cancelled(std::string message);
+[[gnu::cold]] Status InvalidArgument(std::string message);
+[[gnu::cold]] Status NotFound(std::string message);
+[[gnu::cold]] Status AlreadyExists(std::string message);
+[[gnu::cold]] Status Unavailable(std::string message);
+[[gnu::cold]] Status DeadlineExceeded(std::string message);
+[[gnu::cold]] Status Fenced(std::string message);
+[[gnu::cold]] Status DataLoss(std::string message);
+[[gnu::cold]] Status IoError(std::string message);
+[[gnu::cold]] Status ResourceExhausted(std::string message);
+[[gnu::cold]] Status FailedPrecondition(std::string message);
+[[gnu::cold]] Status Cancelled(std::string message);
 
 // The same code, with "context: " put before the message. Ok stays Ok.
-Status Annotate(const Status& status, std::string_view context);
+[[gnu::cold]] Status Annotate(const Status& status, std::string_view context);
 
 template <typename T>
 class [[nodiscard]] Result {
@@ -104,19 +129,20 @@ class [[nodiscard]] Result {
 }  // namespace gauntlet
 
 // Returns the Status of an expression from the enclosing function unless Ok.
-#define RETURN_IF_ERROR(expr)                            \
-  do {                                                   \
-    ::gauntlet::Status gauntlet_status_ = (expr);        \
-    if (!gauntlet_status_.ok()) return gauntlet_status_; \
+#define RETURN_IF_ERROR(expr)                     \
+  do {                                            \
+    ::gauntlet::Status gauntlet_status_ = (expr); \
+    if (!gauntlet_status_.ok()) [[unlikely]]      \
+      return gauntlet_status_;                    \
   } while (false)
 
 #define GAUNTLET_CONCAT_INNER_(a, b) a##b
 #define GAUNTLET_CONCAT_(a, b) GAUNTLET_CONCAT_INNER_(a, b)
 // `ASSIGN_OR_RETURN(auto x, F());`: x = value of F(), or return its Status.
-#define ASSIGN_OR_RETURN(lhs, expr)                               \
-  auto GAUNTLET_CONCAT_(gauntlet_result_, __LINE__) = (expr);     \
-  if (!GAUNTLET_CONCAT_(gauntlet_result_, __LINE__).ok())         \
-    return GAUNTLET_CONCAT_(gauntlet_result_, __LINE__).status(); \
+#define ASSIGN_OR_RETURN(lhs, expr)                                    \
+  auto GAUNTLET_CONCAT_(gauntlet_result_, __LINE__) = (expr);          \
+  if (!GAUNTLET_CONCAT_(gauntlet_result_, __LINE__).ok()) [[unlikely]] \
+    return GAUNTLET_CONCAT_(gauntlet_result_, __LINE__).status();      \
   lhs = std::move(GAUNTLET_CONCAT_(gauntlet_result_, __LINE__)).value()
 
 #endif  // GAUNTLET_ENGINE_STATUS_H_
