@@ -1,59 +1,44 @@
-// Knows the digests of training states that were digested before, by value.
+// Knows the digests of training states that were digested before, by their
+// fingerprints.
 //
 // Where the same job is trained over and over, and by several workers at once,
-// the same states come again, and to compare bytes is cheaper than to digest
-// them. A state that differs in one bit, a name, a type or a shape is another
-// one, and not known.
+// the same states come again. A state's digest is put together tensor by
+// tensor, as a checkpoint's readers need it; a fingerprint is one XXH3-128 over
+// all of the same, however its maker lays it out, and quicker to come by. Both
+// tell states apart equally well.
 #ifndef GAUNTLET_ENGINE_CKPT_KNOWN_STATES_H_
 #define GAUNTLET_ENGINE_CKPT_KNOWN_STATES_H_
 
-#include <compare>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
-#include <span>
-#include <vector>
+#include <unordered_map>
 
 #include "engine/digest.h"
-#include "engine/tensor.h"
 
 namespace gauntlet {
 
 class KnownStates {
  public:
-  // Forgets everything when it would hold more than so many bytes.
-  explicit KnownStates(size_t capacity_bytes)
-      : capacity_bytes_(capacity_bytes) {}
+  // Forgets everything when it would know more than so many states.
+  explicit KnownStates(size_t capacity) : capacity_(capacity) {}
 
-  // Which of the known states one is compared with: a moment has one, the
-  // latest that was put there.
-  struct Moment {
-    uint64_t step = 0;
-    uint64_t phase = 0;
-    auto operator<=>(const Moment&) const = default;
-  };
-  // REQUIRES of both: the tensors are in the order of their names.
-  // nullopt: not known.
-  std::optional<Digest> Find(const Moment& moment,
-                             std::span<const TensorView> tensors) const;
-  void Put(const Moment& moment, std::span<const TensorView> tensors,
-           const Digest& digest);
+  // REQUIRES of both: states whose names, types, shapes or bytes differ have
+  // fingerprints that differ. nullopt: not known.
+  std::optional<Digest> Find(const Digest& fingerprint) const;
+  void Put(const Digest& fingerprint, const Digest& digest);
 
   uint64_t found() const { return found_; }
-  size_t bytes() const { return bytes_; }
+  size_t size() const { return states_.size(); }
 
  private:
-  struct State {
-    std::vector<Tensor> tensors;
-    Digest digest;
-    size_t bytes = 0;
+  struct Low {
+    size_t operator()(const Digest& digest) const { return digest.low; }
   };
 
-  size_t capacity_bytes_;
-  size_t bytes_ = 0;
+  size_t capacity_;
   mutable uint64_t found_ = 0;
-  std::map<Moment, State> states_;
+  std::unordered_map<Digest, Digest, Low> states_;
 };
 
 }  // namespace gauntlet

@@ -26,10 +26,10 @@ namespace gauntlet {
 // Serves any trainings, one at a time.
 class TrainMemo {
  public:
-  // Forgets everything when it would hold more than so many bytes. States have
-  // a quarter as much to themselves, so that no pass is forgotten for them.
+  // Forgets every pass and order when it would hold more than so many bytes of
+  // them.
   explicit TrainMemo(size_t capacity_bytes = size_t{64} << 20)
-      : capacity_bytes_(capacity_bytes), states_(capacity_bytes / 4) {}
+      : capacity_bytes_(capacity_bytes), states_(kStates) {}
 
   struct Pass {
     ReplicaResult result;
@@ -55,6 +55,8 @@ class TrainMemo {
   size_t bytes() const { return bytes_; }
 
  private:
+  static constexpr size_t kStates = size_t{1} << 16;
+
   // Forgets everything where so many bytes more are too many.
   void MakeRoom(size_t bytes);
 

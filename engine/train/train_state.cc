@@ -187,10 +187,21 @@ void TrainState::NameTensors(const Model& model, const Optimizer& rule,
   });
   tensors_.reserve(named.size());
   places_.reserve(named.size());
+  std::string layout;
+  const auto describe = [&layout](std::span<const uint64_t> words) {
+    const auto bytes = std::as_bytes(words);
+    layout.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  };
   for (const size_t i : order) {
+    const auto& [tensor, place] = named[i];
+    describe({{tensor.name.size(), tensor.shape.size(), place.array,
+               place.offset, place.bytes}});
+    layout += tensor.name;
+    describe(tensor.shape);
     tensors_.push_back(std::move(named[i].first));
     places_.push_back(std::move(named[i].second));
   }
+  layout_ = DigestOf(layout);
 }
 
 Status TrainState::CheckNotLost() const {
@@ -240,23 +251,45 @@ std::vector<TensorView> TrainState::TensorsOf(
   return tensors;
 }
 
+// Of the values that are here, as they lie. Types are those of the arrays, and
+// a shape that changes does so with its array's size.
+Digest TrainState::Fingerprint() const {
+  std::array<uint64_t, 2 + 3 * kMaxArrays> words = {layout_.high, layout_.low};
+  size_t count = 2;
+  for (const auto& array : ArraysOf<const std::byte>(*this)) {
+    words[count++] = array.bytes.size();
+    if (array.bytes.empty()) continue;
+    if (array.bytes.size() <= sizeof(uint64_t)) {
+      std::memcpy(&words[count++], array.bytes.data(), array.bytes.size());
+      continue;
+    }
+    const Digest digest = DigestOf(array.bytes);
+    words[count++] = digest.high;
+    words[count++] = digest.low;
+  }
+  return DigestOf(std::as_bytes(std::span(words).first(count)));
+}
+
 // Of the values that are here.
-Digest TrainState::DigestHere(const std::vector<TensorView>& tensors) const {
-  if (known_ == nullptr) return digester_.Compute(tensors);
-  const KnownStates::Moment moment = {.step = position.step,
-                                      .phase = position.phase};
-  if (const auto digest = known_->Find(moment, tensors)) return *digest;
-  const Digest digest = digester_.Compute(tensors);
-  known_->Put(moment, tensors, digest);
+Digest TrainState::DigestHere() const {
+  if (known_ == nullptr) return digester_.Compute(View());
+  const Digest fingerprint = Fingerprint();
+  if (const auto digest = known_->Find(fingerprint)) return *digest;
+  const Digest digest = digester_.Compute(View());
+  known_->Put(fingerprint, digest);
   return digest;
 }
 
-Digest TrainState::ComputeDigest() const { return DigestHere(Tensors()); }
+Digest TrainState::ComputeDigest() const {
+  const Status settled = Settle();
+  CHECK(settled.ok(), settled.message());
+  return DigestHere();
+}
 
 Result<Digest> TrainState::NewestDigest() const {
   RETURN_IF_ERROR(CheckNotLost());
+  if (keeper_ == nullptr) return DigestHere();
   const std::vector<TensorView>& tensors = View();
-  if (keeper_ == nullptr) return DigestHere(tensors);
   ASSIGN_OR_RETURN(const std::vector<BlockDigests> elsewhere,
                    keeper_->DigestsOf(tensors));
   return digester_.Compute(tensors, elsewhere);

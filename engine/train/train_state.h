@@ -186,7 +186,8 @@ class TrainState {
   template <typename Byte, typename State>
   static std::array<ArrayView<Byte>, kMaxArrays> ArraysOf(State& state);
   const std::vector<TensorView>& View() const;
-  Digest DigestHere(const std::vector<TensorView>& tensors) const;
+  Digest DigestHere() const;
+  Digest Fingerprint() const;
   Status CheckNotLost() const;
   void NameTensors(const Model& model, const Optimizer& rule, int replicas,
                    std::span<const HookState> hooks);
@@ -194,6 +195,7 @@ class TrainState {
 
   mutable std::vector<TensorView> tensors_;  // in name order
   std::vector<Place> places_;                // of each
+  Digest layout_;  // of the tensors' names, first shapes and places
   mutable StateDigester digester_;
   Keeper* keeper_ = nullptr;
   KnownStates* known_ = nullptr;

@@ -105,8 +105,50 @@ TEST_F(TrainStateTest, TakesADigestThatIsKnownOnlyForTheSameState) {
   TrainState changed = Used();
   changed.metrics.correct += 1;
   EXPECT_EQ(second.NewestDigest().value(), changed.ComputeDigest());
-  EXPECT_EQ(first.ComputeDigest(), digest);
   EXPECT_EQ(known.found(), 2u);
+  EXPECT_EQ(first.ComputeDigest(), digest);
+  EXPECT_EQ(known.found(), 3u);
+}
+
+// Each by itself makes another state of it, whatever is known already.
+TEST_F(TrainStateTest, NoKnownDigestIsTakenForAStateThatDiffersInATensor) {
+  KnownStates known(1 << 20);
+  std::map<std::string, Tensor> tensors = Stored(Used());
+  uint64_t restored = 0;
+  const auto check = [&](const std::string& name) {
+    TrainState state = Fresh(1);
+    ASSERT_TRUE(state.Restore(tensors, faults_).ok()) << name;
+    const Digest digest = state.ComputeDigest();
+    state.KnownBy(&known);
+    EXPECT_EQ(state.ComputeDigest(), digest) << name;
+    EXPECT_EQ(known.size(), ++restored) << name;
+  };
+  check("unchanged");
+  for (auto& [name, tensor] : tensors) {
+    if (name == "position/phase") continue;  // 1 ^ 2 would be refused
+    tensor.bytes.back() ^= std::byte{2};
+    check(name);
+    tensor.bytes.back() ^= std::byte{2};
+  }
+}
+
+TEST_F(TrainStateTest, NoKnownDigestIsTakenForAStateOfOtherNamesOrShapes) {
+  KnownStates known(1 << 20);
+  const auto check = [&](const std::vector<HookState>& hooks) {
+    TrainState state(*model_, *optimizer_, job_, StartFrom::kInitialParameters,
+                     hooks);
+    const Digest digest = state.ComputeDigest();
+    state.KnownBy(&known);
+    EXPECT_EQ(state.ComputeDigest(), digest);
+  };
+  check({{.name = "callbacks/a", .size = 4}});
+  check({{.name = "callbacks/b", .size = 4}});
+  check(
+      {{.name = "callbacks/a", .size = 3}, {.name = "callbacks/b", .size = 1}});
+  check(
+      {{.name = "callbacks/a", .size = 1}, {.name = "callbacks/b", .size = 3}});
+  EXPECT_EQ(known.size(), 4u);
+  EXPECT_EQ(known.found(), 0u);
 }
 
 TEST_F(TrainStateTest, HoldsGradientsThatWaitOnlyWhereStepsAccumulate) {
