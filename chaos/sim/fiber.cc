@@ -53,9 +53,14 @@ FiberContext::FiberContext(size_t stack_bytes) : stack_bytes_(stack_bytes) {
   // The addresses may have been another stack's before.
   __asan_unpoison_memory_region(stack_bottom_, stack_bytes_);
 #endif
+  StartOver();
+}
+
+void FiberContext::StartOver() {
 #ifdef GAUNTLET_FIBER_TSAN
   thread_fiber_ = __tsan_create_fiber(0);
 #endif
+  exceptions_ = {};
   self_ = fcontext::make_fcontext(
       static_cast<char*>(stack_bottom_) + stack_bytes_, stack_bytes_,
       [](fcontext::transfer_t from) {
@@ -87,6 +92,12 @@ bool FiberContext::Resume() {
   SwapExceptionState(of_thread, exceptions_);
   Switch();
   SwapExceptionState(of_thread, exceptions_);
+  if (std::exchange(abandoned_, false)) {
+#ifdef GAUNTLET_FIBER_TSAN
+    __tsan_destroy_fiber(thread_fiber_);
+#endif
+    StartOver();
+  }
   return !done_;
 }
 
@@ -101,14 +112,43 @@ void FiberContext::Suspend() {
   Arrived();
 }
 
+void FiberContext::Abandon() {
+#ifdef GAUNTLET_FIBER_ASAN
+  // As before a throw: what frames mark as theirs is free once they are gone.
+  __asan_handle_no_return();
+#endif
+  unwinding_ = {};
+  const int failed = _Unwind_ForcedUnwind(&unwinding_, &StopBelowEntry, this);
+  CHECK(false, fmt::format("a stack cannot be unwound: reason {}", failed));
+  __builtin_unreachable();
+}
+
+// A frame is asked about by the value that its stack pointer had when it called
+// the next one: below the entry's frame address up to the entry's own.
+_Unwind_Reason_Code FiberContext::StopBelowEntry(
+    int /*version*/, _Unwind_Action /*actions*/,
+    _Unwind_Exception_Class /*type*/, _Unwind_Exception* /*exception*/,
+    _Unwind_Context* frame, void* context) {
+  auto* const self = static_cast<FiberContext*>(context);
+  if (_Unwind_GetCFA(frame) <= self->entry_frame_) return _URC_NO_REASON;
+  self->done_ = true;
+  self->abandoned_ = true;
+  self->SwitchForGood();
+}
+
 void FiberContext::Loop() {
   Arrived();
   while (entry_ != nullptr) {
-    entry_(argument_);
+    CallEntry();
     done_ = true;
     Suspend();
   }
   SwitchForGood();
+}
+
+[[gnu::noinline]] void FiberContext::CallEntry() {
+  entry_frame_ = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  entry_(argument_);
 }
 
 void FiberContext::Switch() {

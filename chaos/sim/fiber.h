@@ -6,13 +6,21 @@
 // of every switch, and C++ exception state is kept per context, so that a body
 // may suspend inside a catch block.
 //
+// What runs can be ended where it stands: its stack is unwound as the Itanium
+// C++ ABI's forced unwinding has it, which calls every destructor on the way
+// and, unlike an exception, looks for no handler first. A catch (...) is run
+// through as well, and has to end with `throw;`.
+//
 // All contexts of a pool belong to the thread that made the pool.
 #ifndef GAUNTLET_CHAOS_SIM_FIBER_H_
 #define GAUNTLET_CHAOS_SIM_FIBER_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <vector>
+
+#include <unwind.h>
 
 namespace gauntlet {
 
@@ -34,6 +42,9 @@ class FiberContext {
   bool Resume();
   // Back to the caller of Resume. REQUIRES: running on this context.
   void Suspend();
+  // Ends what runs: destroys all that is on the stack, and then Resume returns
+  // false. REQUIRES: running on this context.
+  [[noreturn]] void Abandon();
 
  private:
   // Layout of the Itanium C++ ABI's __cxa_eh_globals.
@@ -43,7 +54,16 @@ class FiberContext {
   };
 
   static void SwapExceptionState(void* of_thread, ExceptionState& state);
+  // What the unwinder asks at each frame: whether it is to stop there.
+  static _Unwind_Reason_Code StopBelowEntry(int version, _Unwind_Action actions,
+                                            _Unwind_Exception_Class type,
+                                            _Unwind_Exception* exception,
+                                            _Unwind_Context* frame,
+                                            void* context);
+  // The bottom of the stack, as if nothing had run there.
+  void StartOver();
   [[noreturn]] void Loop();
+  void CallEntry();
   void Switch();
   void Arrived();
   [[noreturn]] void SwitchForGood();
@@ -56,6 +76,9 @@ class FiberContext {
   Entry entry_ = nullptr;   // null: leave for good
   void* argument_ = nullptr;
   bool done_ = true;
+  bool abandoned_ = false;
+  uintptr_t entry_frame_ = 0;  // its address
+  _Unwind_Exception unwinding_{};
   ExceptionState exceptions_;
   // What the sanitizers know of this stack and of the caller's.
   [[maybe_unused]] void* fake_stack_ = nullptr;

@@ -102,7 +102,8 @@ WaitResult Scheduler::Wait(WaitList* list, Time deadline,
 void Scheduler::SwitchOut() {
   Fiber& fiber = *current_;
   fiber.context->Suspend();
-  if (fiber.unwinding) throw Unwind{};
+  if (fiber.unwinding) [[unlikely]]
+    fiber.context->Abandon();
 }
 
 void Scheduler::WakeAll(WaitList& list) {
@@ -254,13 +255,13 @@ void Scheduler::Resume(Fiber& fiber) {
 }
 
 void Scheduler::FiberMain(void* argument) {
-  Fiber& fiber = *static_cast<Fiber*>(argument);
-  try {
-    fiber.body();
-  } catch (const Unwind&) {
-    // The process was killed; this stack is now as it was before the body.
-  }
-  fiber.body = nullptr;
+  // What a body holds goes while its fiber runs: it may have to wait for tasks.
+  struct Running {
+    Fiber& fiber;
+    ~Running() { fiber.body = nullptr; }
+  };
+  const Running running{*static_cast<Fiber*>(argument)};
+  running.fiber.body();
 }
 
 // Takes back a fiber whose body has returned or never began.

@@ -5,9 +5,9 @@
 // moves a little with every decision, and jumps to the next timer when nothing
 // can run. Every decision goes into a rolling digest.
 //
-// A killed group of fibers is unwound: each of its fibers gets an exception
-// out of the wait that it is in, the youngest first, so that a parent's stack
-// outlives its children. From then on waits return at once.
+// A killed group of fibers is unwound: each of its fibers from the wait that it
+// is in, the youngest first, so that a parent's stack outlives its children.
+// From then on waits return at once.
 #ifndef GAUNTLET_CHAOS_SIM_SCHEDULER_H_
 #define GAUNTLET_CHAOS_SIM_SCHEDULER_H_
 
@@ -149,7 +149,6 @@ class Scheduler {
   bool ending() const { return ending_; }
 
  private:
-  struct Unwind {};
   struct ScheduledAction {
     Time time;
     uint64_t sequence;
