@@ -30,10 +30,8 @@ struct WireHeader {
 };
 static_assert(sizeof(WireHeader) == kFrameHeaderBytes);
 
-}  // namespace
-
-Frame EncodeFrame(const FrameHeader& header, std::string_view payload) {
-  const WireHeader wire = {
+WireHeader ToWire(const FrameHeader& header, size_t payload_bytes) {
+  return {
       .magic = kMagic,
       .kind = static_cast<uint8_t>(header.kind),
       .role = static_cast<uint8_t>(header.role),
@@ -47,13 +45,48 @@ Frame EncodeFrame(const FrameHeader& header, std::string_view payload) {
       .step = header.step,
       .correct = header.correct,
       .rows = header.rows,
-      .payload_bytes = payload.size(),
+      .payload_bytes = payload_bytes,
   };
+}
+
+// Takes an item from the front of a list.
+Result<std::string_view> TakeItem(std::string_view& bytes) {
+  uint64_t size = 0;
+  if (bytes.size() < sizeof(size)) return DataLoss("list: torn length");
+  std::memcpy(&size, bytes.data(), sizeof(size));
+  bytes.remove_prefix(sizeof(size));
+  if (size > bytes.size()) {
+    return DataLoss(fmt::format("list: expected an item of {} bytes, {} left",
+                                size, bytes.size()));
+  }
+  const std::string_view item = bytes.substr(0, size);
+  bytes.remove_prefix(size);
+  return item;
+}
+
+}  // namespace
+
+Frame EncodeFrame(const FrameHeader& header, std::string_view payload) {
+  const WireHeader wire = ToWire(header, payload.size());
   Frame frame;
   frame.reserve(kFrameHeaderBytes + payload.size());
   frame.append(reinterpret_cast<const char*>(&wire), kFrameHeaderBytes);
   frame.append(payload);
   return frame;
+}
+
+void SetHeader(const FrameHeader& header, Frame& frame) {
+  const WireHeader wire = ToWire(header, frame.size() - kFrameHeaderBytes);
+  std::memcpy(frame.data(), &wire, kFrameHeaderBytes);
+}
+
+std::span<float> FrameFloats(Frame& frame) {
+  const size_t bytes = frame.size() - kFrameHeaderBytes;
+  CHECK(bytes % sizeof(float) == 0, "a payload of whole floats");
+  // Aligned: the header is of 64 bytes, and what is longer than a few bytes
+  // lies on the heap.
+  return {reinterpret_cast<float*>(frame.data() + kFrameHeaderBytes),
+          bytes / sizeof(float)};
 }
 
 Result<FrameHeader> DecodeFrame(const Frame& frame) {
@@ -90,30 +123,30 @@ std::string EncodeList(std::span<const std::string> items) {
   for (const std::string& item : items) total += sizeof(uint64_t) + item.size();
   std::string bytes;
   bytes.reserve(total);
-  for (const std::string& item : items) {
-    const uint64_t size = item.size();
-    bytes.append(reinterpret_cast<const char*>(&size), sizeof(size));
-    bytes.append(item);
-  }
+  for (const std::string& item : items) AppendToList(item, bytes);
   return bytes;
+}
+
+void AppendToList(std::string_view item, std::string& list) {
+  const uint64_t size = item.size();
+  list.append(reinterpret_cast<const char*>(&size), sizeof(size));
+  list.append(item);
 }
 
 Result<std::vector<std::string>> DecodeList(std::string_view bytes) {
   std::vector<std::string> items;
   items.reserve(std::min<size_t>(bytes.size() / sizeof(uint64_t), 16));
   while (!bytes.empty()) {
-    uint64_t size = 0;
-    if (bytes.size() < sizeof(size)) return DataLoss("list: torn length");
-    std::memcpy(&size, bytes.data(), sizeof(size));
-    bytes.remove_prefix(sizeof(size));
-    if (size > bytes.size()) {
-      return DataLoss(fmt::format("list: expected an item of {} bytes, {} left",
-                                  size, bytes.size()));
-    }
-    items.emplace_back(bytes.substr(0, size));
-    bytes.remove_prefix(size);
+    ASSIGN_OR_RETURN(const std::string_view item, TakeItem(bytes));
+    items.emplace_back(item);
   }
   return items;
+}
+
+Result<size_t> SizeOfList(std::string_view bytes) {
+  size_t size = 0;
+  for (; !bytes.empty(); ++size) RETURN_IF_ERROR(TakeItem(bytes).status());
+  return size;
 }
 
 }  // namespace gauntlet

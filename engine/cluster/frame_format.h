@@ -59,10 +59,19 @@ Result<FrameHeader> DecodeFrame(const Frame& frame);
 inline std::string_view FramePayload(const Frame& frame) {
   return std::string_view(frame).substr(kFrameHeaderBytes);
 }
+// The frame's payload under another header: what came in goes on as it lies.
+// REQUIRES: a frame, decoded or encoded.
+void SetHeader(const FrameHeader& header, Frame& frame);
+// The payload, to be computed with. REQUIRES: a frame of whole floats.
+std::span<float> FrameFloats(Frame& frame);
 
 // A list of byte strings, each with its length in front.
 std::string EncodeList(std::span<const std::string> items);
 Result<std::vector<std::string>> DecodeList(std::string_view bytes);
+// The same list with one item more.
+void AppendToList(std::string_view item, std::string& list);
+// How many items it has. Errors as of DecodeList.
+Result<size_t> SizeOfList(std::string_view bytes);
 
 }  // namespace gauntlet
 

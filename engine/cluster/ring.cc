@@ -13,16 +13,6 @@ std::string_view BytesOf(std::span<const float> floats) {
   return {reinterpret_cast<const char*>(floats.data()), floats.size_bytes()};
 }
 
-Status CopyPayload(const Frame& frame, std::span<float> floats) {
-  const std::string_view payload = FramePayload(frame);
-  if (payload.size() != floats.size_bytes()) {
-    return DataLoss(fmt::format("all-reduce chunk: expected {} bytes, found {}",
-                                floats.size_bytes(), payload.size()));
-  }
-  std::memcpy(floats.data(), payload.data(), payload.size());
-  return OkStatus();
-}
-
 }  // namespace
 
 Ring::Ring(World& world, const Kernels& kernels, const RingPlace& place,
@@ -57,11 +47,12 @@ Status Ring::SendNext(Frame frame, Duration timeout) {
   return sent;
 }
 
-Status Ring::SendChunk(FrameHeader header, std::span<const float> floats,
+Status Ring::SendChunk(const FrameHeader& header, Frame frame,
                        Duration timeout) {
   RETURN_IF_ERROR(
       world_->faults.Hit(Point::kAllReduceSend, {.step = header.step}));
-  const Status sent = SendNext(EncodeFrame(header, BytesOf(floats)), timeout);
+  SetHeader(header, frame);
+  const Status sent = SendNext(std::move(frame), timeout);
   if (sent.ok()) return sent;
   return Annotate(
       sent, fmt::format("rank {}: sending to the next rank", place_.rank));
@@ -96,19 +87,6 @@ Result<Ring::Received> Ring::ReceiveFrame(FrameKind kind,
   return Received{.header = header, .frame = std::move(*frame)};
 }
 
-// REQUIRES: rank 0's sum starts as its first replica.
-void Ring::AddLocal(std::span<const std::span<const float>> local, size_t begin,
-                    std::span<float> sum) const {
-  size_t first = 0;
-  if (place_.rank == 0) {
-    std::memcpy(sum.data(), local[0].data() + begin, sum.size_bytes());
-    first = 1;
-  }
-  for (size_t i = first; i < local.size(); ++i) {
-    kernels_->Accumulate(local[i].subspan(begin, sum.size()), sum);
-  }
-}
-
 uint32_t Ring::Reduction::chunks() const {
   return static_cast<uint32_t>((total.size() + kChunkFloats - 1) /
                                kChunkFloats);
@@ -119,49 +97,75 @@ std::span<float> Ring::Reduction::Chunk(uint32_t chunk) const {
   return total.subspan(begin, std::min(kChunkFloats, total.size() - begin));
 }
 
-// Takes the partial sum of the ranks below, adds this rank's replicas, and
-// hands it on.
-Status Ring::ReduceChunk(const Reduction& reduction, uint32_t chunk) {
+std::span<const float> Ring::Reduction::LocalChunk(size_t replica,
+                                                   uint32_t chunk) const {
+  return local[replica].subspan(chunk * kChunkFloats, Chunk(chunk).size());
+}
+
+Result<Ring::Received> Ring::ReceiveChunk(const Reduction& reduction,
+                                          FrameKind kind, uint32_t chunk) {
   const ExchangeKey& key = reduction.key;
-  const std::span<float> sum = reduction.Chunk(chunk);
+  ASSIGN_OR_RETURN(Received received,
+                   ReceiveFrame(kind, key, chunk, reduction.timeout));
+  RETURN_IF_ERROR(
+      world_->faults.Hit(Point::kAllReduceReceive, {.step = key.step}));
+  const size_t expected = reduction.Chunk(chunk).size_bytes();
+  const size_t found = FramePayload(received.frame).size();
+  if (found != expected) {
+    return DataLoss(fmt::format("all-reduce chunk: expected {} bytes, found {}",
+                                expected, found));
+  }
+  return received;
+}
+
+// Takes the partial sum of the ranks below, adds this rank's replicas, and
+// hands it on. The sum starts as the first replica.
+Status Ring::ReduceChunk(const Reduction& reduction, uint32_t chunk) {
+  const std::span<float> total = reduction.Chunk(chunk);
+  const auto add_local = [&](size_t first, std::span<float> sum) {
+    for (size_t i = first; i < reduction.local.size(); ++i) {
+      kernels_->Accumulate(reduction.LocalChunk(i, chunk), sum);
+    }
+  };
+  if (place_.size == 1) {
+    std::ranges::copy(reduction.LocalChunk(0, chunk), total.begin());
+    add_local(1, total);
+    return OkStatus();
+  }
+  FrameHeader header = HeaderFor(
+      last() ? FrameKind::kTotal : FrameKind::kPartial, reduction.key, chunk);
   Tally& tally = reduction.tally;
-  if (place_.rank > 0) {
-    ASSIGN_OR_RETURN(
-        const Received received,
-        ReceiveFrame(FrameKind::kPartial, key, chunk, reduction.timeout));
-    RETURN_IF_ERROR(
-        world_->faults.Hit(Point::kAllReduceReceive, {.step = key.step}));
-    RETURN_IF_ERROR(CopyPayload(received.frame, sum));
-    const FrameHeader& header = received.header;
+  Frame frame;
+  if (place_.rank == 0) {
+    frame = EncodeFrame(header, BytesOf(reduction.LocalChunk(0, chunk)));
+  } else {
+    ASSIGN_OR_RETURN(Received received,
+                     ReceiveChunk(reduction, FrameKind::kPartial, chunk));
+    frame = std::move(received.frame);
     if (chunk == 0) {
-      tally.requests |= header.requests;
-      tally.correct += header.correct;
-      tally.rows += header.rows;
+      tally.requests |= received.header.requests;
+      tally.correct += received.header.correct;
+      tally.rows += received.header.rows;
     }
   }
-  AddLocal(reduction.local, chunk * kChunkFloats, sum);
-  if (place_.size == 1) return OkStatus();
-  FrameHeader header =
-      HeaderFor(last() ? FrameKind::kTotal : FrameKind::kPartial, key, chunk);
+  const std::span<float> sum = FrameFloats(frame);
+  add_local(place_.rank == 0 ? 1 : 0, sum);
+  if (last()) std::ranges::copy(sum, total.begin());
   if (chunk == 0) {
     header.requests = tally.requests;
     header.correct = tally.correct;
     header.rows = tally.rows;
   }
-  return SendChunk(header, sum, reduction.timeout);
+  return SendChunk(header, std::move(frame), reduction.timeout);
 }
 
 // Takes a finished chunk and hands it on, up to the rank before the last.
 Status Ring::PassTotal(const Reduction& reduction, uint32_t chunk) {
-  const ExchangeKey& key = reduction.key;
-  ASSIGN_OR_RETURN(
-      const Received received,
-      ReceiveFrame(FrameKind::kTotal, key, chunk, reduction.timeout));
-  RETURN_IF_ERROR(
-      world_->faults.Hit(Point::kAllReduceReceive, {.step = key.step}));
-  const std::span<float> sum = reduction.Chunk(chunk);
-  RETURN_IF_ERROR(CopyPayload(received.frame, sum));
-  FrameHeader header = received.header;
+  ASSIGN_OR_RETURN(Received received,
+                   ReceiveChunk(reduction, FrameKind::kTotal, chunk));
+  std::ranges::copy(FrameFloats(received.frame),
+                    reduction.Chunk(chunk).begin());
+  FrameHeader& header = received.header;
   if (chunk == 0) {
     reduction.tally = {.requests = header.requests,
                        .correct = header.correct,
@@ -169,7 +173,7 @@ Status Ring::PassTotal(const Reduction& reduction, uint32_t chunk) {
   }
   if (place_.rank >= place_.size - 2) return OkStatus();
   header.rank = static_cast<uint32_t>(place_.rank);
-  return SendChunk(header, sum, reduction.timeout);
+  return SendChunk(header, std::move(received.frame), reduction.timeout);
 }
 
 Status Ring::AllReduce(const ExchangeKey& key,
@@ -204,37 +208,51 @@ Status Ring::Reduce(const ExchangeKey& key,
   return OkStatus();
 }
 
+Result<Ring::Received> Ring::ReceiveList(const ExchangeKey& key, uint32_t round,
+                                         size_t size, Duration timeout) {
+  ASSIGN_OR_RETURN(Received received,
+                   ReceiveFrame(FrameKind::kGather, key, round, timeout));
+  ASSIGN_OR_RETURN(const size_t found,
+                   SizeOfList(FramePayload(received.frame)));
+  if (found != size) {
+    return DataLoss(
+        fmt::format("all-gather: expected {} items, found {}", size, found));
+  }
+  return received;
+}
+
 Result<std::vector<std::string>> Ring::AllGather(const ExchangeKey& key,
                                                  const std::string& said,
                                                  Duration timeout) {
   if (place_.size == 1) return std::vector<std::string>{said};
-  const auto send = [&](uint32_t round, std::span<const std::string> items) {
-    return SendNext(EncodeFrame(HeaderFor(FrameKind::kGather, key, round),
-                                EncodeList(items)),
-                    timeout);
-  };
   // Round 0 collects from rank 0 upwards, round 1 takes the whole list round.
-  std::vector<std::string> items;
-  if (place_.rank > 0) {
-    ASSIGN_OR_RETURN(const Received received,
-                     ReceiveFrame(FrameKind::kGather, key, 0, timeout));
-    ASSIGN_OR_RETURN(items, DecodeList(FramePayload(received.frame)));
-    if (items.size() != static_cast<size_t>(place_.rank)) {
-      return DataLoss(fmt::format("all-gather: expected {} items, found {}",
-                                  place_.rank, items.size()));
-    }
+  const uint32_t next = last() ? 1 : 0;
+  Frame frame;
+  if (place_.rank == 0) {
+    frame = EncodeFrame({}, "");
+  } else {
+    ASSIGN_OR_RETURN(
+        Received received,
+        ReceiveList(key, 0, static_cast<size_t>(place_.rank), timeout));
+    frame = std::move(received.frame);
   }
-  items.push_back(said);
-  RETURN_IF_ERROR(send(last() ? 1 : 0, items));
-  if (last()) return items;
-  ASSIGN_OR_RETURN(const Received received,
-                   ReceiveFrame(FrameKind::kGather, key, 1, timeout));
-  ASSIGN_OR_RETURN(items, DecodeList(FramePayload(received.frame)));
-  if (items.size() != static_cast<size_t>(place_.size)) {
-    return DataLoss(fmt::format("all-gather: expected {} items, found {}",
-                                place_.size, items.size()));
+  AppendToList(said, frame);
+  SetHeader(HeaderFor(FrameKind::kGather, key, next), frame);
+  if (last()) {
+    Result<std::vector<std::string>> items = DecodeList(FramePayload(frame));
+    RETURN_IF_ERROR(SendNext(std::move(frame), timeout));
+    return items;
   }
-  if (place_.rank < place_.size - 2) RETURN_IF_ERROR(send(1, items));
+  RETURN_IF_ERROR(SendNext(std::move(frame), timeout));
+  ASSIGN_OR_RETURN(
+      Received received,
+      ReceiveList(key, 1, static_cast<size_t>(place_.size), timeout));
+  Result<std::vector<std::string>> items =
+      DecodeList(FramePayload(received.frame));
+  if (place_.rank < place_.size - 2) {
+    SetHeader(HeaderFor(FrameKind::kGather, key, 1), received.frame);
+    RETURN_IF_ERROR(SendNext(std::move(received.frame), timeout));
+  }
   return items;
 }
 

@@ -93,11 +93,8 @@ class Ring {
   static constexpr size_t kStateChunkBytes = size_t{256} << 10;
   static constexpr uint64_t kMaxStateBytes = uint64_t{1} << 36;
 
-  void AddLocal(std::span<const std::span<const float>> local, size_t begin,
-                std::span<float> sum) const;
   Status SendNext(Frame frame, Duration timeout);
-  Status SendChunk(FrameHeader header, std::span<const float> floats,
-                   Duration timeout);
+  Status SendChunk(const FrameHeader& header, Frame frame, Duration timeout);
   struct Received {
     FrameHeader header;
     Frame frame;
@@ -106,7 +103,7 @@ class Ring {
                                 uint32_t chunk, Duration timeout);
   FrameHeader HeaderFor(FrameKind kind, const ExchangeKey& key,
                         uint32_t chunk) const;
-  // One exchange under way.
+  // One exchange under way. A sum is computed in the frame that it travels in.
   struct Reduction {
     ExchangeKey key;
     std::span<const std::span<const float>> local;
@@ -116,9 +113,15 @@ class Ring {
 
     uint32_t chunks() const;
     std::span<float> Chunk(uint32_t chunk) const;
+    std::span<const float> LocalChunk(size_t replica, uint32_t chunk) const;
   };
+  Result<Received> ReceiveChunk(const Reduction& reduction, FrameKind kind,
+                                uint32_t chunk);
   Status ReduceChunk(const Reduction& reduction, uint32_t chunk);
   Status PassTotal(const Reduction& reduction, uint32_t chunk);
+  // A list of so many items.
+  Result<Received> ReceiveList(const ExchangeKey& key, uint32_t round,
+                               size_t size, Duration timeout);
   Status SendState(const ExchangeKey& key, std::string_view bytes,
                    Duration timeout);
   Result<std::string> TakeState(const ExchangeKey& key, int root,
