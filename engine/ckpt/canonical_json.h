@@ -5,12 +5,13 @@
 #ifndef GAUNTLET_ENGINE_CKPT_CANONICAL_JSON_H_
 #define GAUNTLET_ENGINE_CKPT_CANONICAL_JSON_H_
 
-#include <array>
 #include <charconv>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "engine/ckpt/json_unescape.h"
 #include "engine/job/plain_text.h"
 
 namespace gauntlet {
@@ -45,44 +46,34 @@ class CanonicalJson {
     return true;
   }
   // A string of ASCII without control characters, its quotes taken off. Of
-  // escapes there are \" and \\ only.
-  bool TakeString(std::string& out) {
+  // escapes there are \" and \\ only. The view is of the text, or of
+  // `unescaped` where there are escapes.
+  bool TakeString(std::string_view& out, std::string& unescaped) {
     if (!Take('"')) return false;
     const size_t plain = PlainLength(rest_);
     if (plain == rest_.size()) return false;
-    if (rest_[plain] != '"') return rest_[plain] == '\\' && Unescape(out);
-    out.assign(rest_.data(), plain);
+    if (rest_[plain] != '"') {
+      const bool whole = rest_[plain] == '\\' && Unescape(unescaped);
+      out = unescaped;
+      return whole;
+    }
+    out = rest_.substr(0, plain);
     rest_.remove_prefix(plain + 1);
+    return true;
+  }
+  bool TakeString(std::string& out) {
+    std::string_view view;
+    if (!TakeString(view, out)) return false;
+    if (view.data() != out.data()) out.assign(view);
     return true;
   }
   std::string_view rest() const { return rest_; }
 
  private:
-  // The same from behind the first quote, character by character.
   bool Unescape(std::string& out) {
-    out.clear();
-    std::array<char, 256> piece;
-    size_t size = 0;
-    for (size_t i = 0; i < rest_.size(); ++i) {
-      char c = rest_[i];
-      if (c == '"') {
-        out.append(piece.data(), size);
-        rest_.remove_prefix(i + 1);
-        return true;
-      }
-      if (c == '\\') {
-        if (++i == rest_.size()) return false;
-        c = rest_[i];
-        if (c != '"' && c != '\\') return false;
-      }
-      if (!IsPrintable(c)) return false;
-      piece[size++] = c;
-      if (size == piece.size()) {
-        out.append(piece.data(), size);
-        size = 0;
-      }
-    }
-    return false;
+    const std::optional<size_t> size = UnescapeString(rest_, out);
+    rest_.remove_prefix(size.value_or(0));
+    return size.has_value();
   }
 
   std::string_view rest_;

@@ -8,6 +8,7 @@
 #include "engine/ckpt/manifest_format.h"
 #include "engine/ckpt/retrying.h"
 #include "engine/ckpt/safetensors.h"
+#include "engine/ckpt/shard_plan.h"
 #include "engine/ckpt/state_digest.h"
 #include "engine/ckpt/store_names.h"
 #include <fmt/format.h>
@@ -147,11 +148,20 @@ Status AddViews(const ShardFile& listed, std::span<const std::byte> bytes,
   return OkStatus();
 }
 
+std::vector<TensorView> InOrder(std::vector<TensorView> tensors) {
+  std::vector<TensorView> ordered;
+  ordered.reserve(tensors.size());
+  for (const size_t i : NameOrder(tensors)) {
+    ordered.push_back(std::move(tensors[i]));
+  }
+  return ordered;
+}
+
 // All that a checkpoint holds, verified, and still in the files' bytes.
 struct VerifiedFiles {
   Manifest manifest;
   std::vector<FileBytes> files;
-  std::vector<TensorView> tensors;
+  std::vector<TensorView> tensors;  // in the order of their names
 };
 
 Result<VerifiedFiles> ReadVerified(World& world, const std::string& path) {
@@ -174,6 +184,7 @@ Result<VerifiedFiles> ReadVerified(World& world, const std::string& path) {
     RETURN_IF_ERROR(AddViews(listed, bytes.span(), read.tensors));
     read.files.push_back(std::move(bytes));
   }
+  read.tensors = InOrder(std::move(read.tensors));
   if (world.faults.Planted(PlantedBug::kTrustManifestBlindly)) return read;
   const Digest found = StateDigest(read.tensors);
   if (found == head.state_digest) return read;
@@ -203,7 +214,9 @@ Result<LoadedCheckpoint> ReadCheckpoint(World& world, const std::string& path) {
   ASSIGN_OR_RETURN(VerifiedFiles read, ReadVerified(world, path));
   LoadedCheckpoint loaded{.head = std::move(read.manifest.head), .tensors = {}};
   for (TensorView& view : read.tensors) {
-    Tensor& tensor = loaded.tensors[view.name];
+    const auto place =
+        loaded.tensors.emplace_hint(loaded.tensors.end(), view.name, Tensor());
+    Tensor& tensor = place->second;
     tensor.name = std::move(view.name);
     tensor.dtype = view.dtype;
     tensor.shape = std::move(view.shape);

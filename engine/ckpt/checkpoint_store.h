@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "engine/ckpt/claim.h"
+#include "engine/ckpt/name_list.h"
 #include "engine/ckpt/store_names.h"
 #include "engine/digest.h"
 #include "engine/status.h"
@@ -112,7 +113,7 @@ struct ShardFile {
   std::string name;  // "model-00001-of-00004.safetensors"
   uint64_t bytes = 0;
   Digest digest;
-  std::vector<std::string> tensors;
+  NameList tensors;
 };
 
 class CheckpointStore {

@@ -32,7 +32,7 @@ void WriteFile(const ShardFile& file, JsonText& json) {
   json.Raw(",\"xxh3_128\":").String(file.digest.ToString());
   json.Raw(",\"tensors\":[");
   std::string_view before;
-  for (const std::string& tensor : file.tensors) {
+  for (const std::string_view tensor : file.tensors) {
     json.Raw(before).String(tensor);
     before = ",";
   }
@@ -88,14 +88,14 @@ Status CheckFiles(const std::vector<ShardFile>& files) {
           file.name.substr(0, 80)));
     }
     names.push_back(file.name);
-    for (const std::string& tensor : file.tensors) tensors.push_back(tensor);
+    tensors.insert(tensors.end(), file.tensors.begin(), file.tensors.end());
   }
-  if (const auto twice = FindRepeated(std::move(names))) {
+  if (const auto twice = FindRepeated(names)) {
     return DataLoss(fmt::format(
         "files: expected each shard and the index once, found \"{}\" twice",
         *twice));
   }
-  if (const auto twice = FindRepeated(std::move(tensors))) {
+  if (const auto twice = FindRepeated(tensors)) {
     return DataLoss(fmt::format("files: tensor \"{}\" appears twice",
                                 twice->substr(0, 80)));
   }
@@ -117,7 +117,7 @@ Result<ShardFile> ParseFile(const Json& json, std::string path) {
     if (!tensor.is_string()) {
       return DataLoss(fields.PathOf("tensors") + ": expected strings");
     }
-    file.tensors.push_back(tensor.get<std::string>());
+    file.tensors.push_back(tensor.get_ref<const std::string&>());
   }
   return file;
 }
@@ -223,15 +223,17 @@ class CanonicalManifest {
 
  private:
   bool Take(Digest& out) {
-    if (!json_.TakeString(text_)) return false;
-    const auto digest = Digest::Parse(text_);
+    std::string_view text;
+    if (!json_.TakeString(text, unescaped_)) return false;
+    const auto digest = Digest::Parse(text);
     if (digest) out = *digest;
     return digest.has_value();
   }
 
   bool Take(Phase& out) {
-    if (!json_.TakeString(text_)) return false;
-    const auto phase = FindPhase(text_);
+    std::string_view text;
+    if (!json_.TakeString(text, unescaped_)) return false;
+    const auto phase = FindPhase(text);
     if (phase) out = *phase;
     return phase.has_value();
   }
@@ -239,12 +241,13 @@ class CanonicalManifest {
   bool Take(std::optional<RetentionMark>& out) {
     if (!json_.Take(",\n\"counted_from\":")) return true;
     RetentionMark& mark = out.emplace();
+    std::string_view text;
     if (!json_.TakeNumber(mark.counted_from) || !json_.Take(",\n\"keep\":") ||
-        !json_.TakeString(text_)) {
+        !json_.TakeString(text, unescaped_)) {
       return false;
     }
-    mark.keep = text_ == kForGood ? Keep::kForGood : Keep::kWhileNew;
-    return text_ == kForGood || text_ == kWhileNew;
+    mark.keep = text == kForGood ? Keep::kForGood : Keep::kWhileNew;
+    return text == kForGood || text == kWhileNew;
   }
 
   bool Take(std::optional<ParentRecord>& out) {
@@ -258,13 +261,16 @@ class CanonicalManifest {
            json_.TakeNumber(parent.written_by) && json_.Take('}');
   }
 
-  bool Take(std::vector<std::string>& out) {
+  bool Take(NameList& out) {
     if (!json_.Take('[')) return false;
     if (json_.Take(']')) return true;
     constexpr size_t kUsually = 16;
-    out.reserve(kUsually);
+    constexpr size_t kUsualBytes = 256;
+    out.reserve(kUsually, kUsualBytes);
     do {
-      if (!json_.TakeString(out.emplace_back())) return false;
+      std::string_view name;
+      if (!json_.TakeString(name, unescaped_)) return false;
+      out.push_back(name);
     } while (json_.Take(','));
     return json_.Take(']');
   }
@@ -277,6 +283,8 @@ class CanonicalManifest {
   }
 
   bool Take(std::vector<ShardFile>& out) {
+    constexpr size_t kUsually = 8;
+    out.reserve(kUsually);
     do {
       if (!Take(out.emplace_back())) return false;
     } while (json_.Take(",\n"));
@@ -285,7 +293,7 @@ class CanonicalManifest {
   }
 
   CanonicalJson json_;
-  std::string text_;
+  std::string unescaped_;
 };
 
 Status CheckDigestLine(std::string_view text) {

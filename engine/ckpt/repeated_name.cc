@@ -1,18 +1,42 @@
 #include "engine/ckpt/repeated_name.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <functional>
+#include <vector>
 
 namespace gauntlet {
+namespace {
+
+// Whether each was seen to be unlike the others, by a table with places for
+// twice as many. Names that crowd in few places are not looked through.
+bool AllDiffer(std::span<const std::string_view> names) {
+  const size_t places = std::bit_ceil(2 * names.size() + 1);
+  size_t looks_left = 4 * places;
+  std::vector<uint32_t> table(places);  // index of a name + 1; 0: none
+  for (size_t i = 0; i < names.size(); ++i) {
+    size_t place = std::hash<std::string_view>()(names[i]) & (places - 1);
+    for (; table[place] != 0; place = (place + 1) & (places - 1)) {
+      if (--looks_left == 0 || names[table[place] - 1] == names[i]) {
+        return false;
+      }
+    }
+    table[place] = static_cast<uint32_t>(i + 1);
+  }
+  return true;
+}
+
+}  // namespace
 
 std::optional<std::string_view> FindRepeated(
-    std::vector<std::string_view> names) {
-  // That none is there shows sooner in this order than in that of the bytes.
-  std::ranges::sort(names, [](std::string_view a, std::string_view b) {
-    return a.size() != b.size() ? a.size() < b.size() : a < b;
-  });
-  if (std::ranges::adjacent_find(names) == names.end()) return std::nullopt;
-  std::ranges::sort(names);
-  return *std::ranges::adjacent_find(names);
+    std::span<const std::string_view> names) {
+  if (AllDiffer(names)) return std::nullopt;
+  std::vector<std::string_view> sorted(names.begin(), names.end());
+  std::ranges::sort(sorted);
+  const auto twice = std::ranges::adjacent_find(sorted);
+  if (twice == sorted.end()) return std::nullopt;
+  return *twice;
 }
 
 }  // namespace gauntlet

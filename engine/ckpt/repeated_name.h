@@ -3,14 +3,14 @@
 #define GAUNTLET_ENGINE_CKPT_REPEATED_NAME_H_
 
 #include <optional>
+#include <span>
 #include <string_view>
-#include <vector>
 
 namespace gauntlet {
 
 // The first, in their order, that stands there twice.
 std::optional<std::string_view> FindRepeated(
-    std::vector<std::string_view> names);
+    std::span<const std::string_view> names);
 
 }  // namespace gauntlet
 

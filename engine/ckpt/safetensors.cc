@@ -141,7 +141,7 @@ bool NamesDiffer(const std::vector<Entry>& entries) {
   std::vector<std::string_view> names;
   names.reserve(entries.size());
   for (const Entry& entry : entries) names.push_back(entry.view.name);
-  return !FindRepeated(std::move(names));
+  return !FindRepeated(names);
 }
 
 // A header that LayOutSafetensors wrote, read as it is written.

@@ -13,7 +13,7 @@ std::string EncodeShardIndex(std::span<const ShardFile> shards) {
   std::map<std::string_view, std::string_view> weight_map;
   for (const ShardFile& shard : shards) {
     total_bytes += shard.bytes;
-    for (const std::string& tensor : shard.tensors) {
+    for (const std::string_view tensor : shard.tensors) {
       weight_map.emplace(tensor, shard.name);
     }
   }

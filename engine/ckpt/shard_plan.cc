@@ -3,10 +3,24 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <string_view>
 
 #include "engine/check.h"
 
 namespace gauntlet {
+namespace {
+
+// Of two names whose beginnings differ, the smaller has the smaller one.
+uint64_t BeginningOf(std::string_view name) {
+  uint64_t beginning = 0;
+  for (size_t i = 0; i < sizeof beginning; ++i) {
+    beginning <<= 8;
+    if (i < name.size()) beginning |= static_cast<uint8_t>(name[i]);
+  }
+  return beginning;
+}
+
+}  // namespace
 
 bool InNameOrder(std::span<const TensorView> tensors) {
   return std::ranges::adjacent_find(tensors, std::ranges::greater_equal(),
@@ -15,12 +29,24 @@ bool InNameOrder(std::span<const TensorView> tensors) {
 
 std::vector<size_t> NameOrder(std::span<const TensorView> tensors) {
   std::vector<size_t> order(tensors.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  if (InNameOrder(tensors)) return order;
-  const auto name_of = [&](size_t i) -> const std::string& {
-    return tensors[i].name;
+  if (InNameOrder(tensors)) {
+    std::iota(order.begin(), order.end(), size_t{0});
+    return order;
+  }
+  // Most names differ in how they begin.
+  struct Key {
+    uint64_t beginning = 0;
+    size_t index = 0;
   };
-  std::ranges::sort(order, {}, name_of);
+  std::vector<Key> keys(tensors.size());
+  for (size_t i = 0; i < keys.size(); ++i) {
+    keys[i] = {.beginning = BeginningOf(tensors[i].name), .index = i};
+  }
+  std::ranges::sort(keys, [&](const Key& a, const Key& b) {
+    if (a.beginning != b.beginning) return a.beginning < b.beginning;
+    return tensors[a.index].name < tensors[b.index].name;
+  });
+  std::ranges::transform(keys, order.begin(), &Key::index);
   for (size_t i = 1; i < order.size(); ++i) {
     CHECK(tensors[order[i - 1]].name != tensors[order[i]].name,
           "two tensors are named " + tensors[order[i]].name);

@@ -33,10 +33,12 @@ Status DescribeDisagreement(uint64_t step,
 }
 
 std::string EncodeShard(const ShardFile& shard) {
-  std::vector<std::string> fields = {shard.name, std::to_string(shard.bytes),
-                                     shard.digest.ToString()};
-  fields.insert(fields.end(), shard.tensors.begin(), shard.tensors.end());
-  return EncodeList(fields);
+  std::string fields;
+  AppendToList(shard.name, fields);
+  AppendToList(std::to_string(shard.bytes), fields);
+  AppendToList(shard.digest.ToString(), fields);
+  for (const std::string_view name : shard.tensors) AppendToList(name, fields);
+  return fields;
 }
 
 Result<ShardFile> DecodeShard(std::string_view bytes) {
@@ -49,7 +51,7 @@ Result<ShardFile> DecodeShard(std::string_view bytes) {
   }
   ShardFile shard = {.name = fields[0], .bytes = *size};
   shard.digest = *digest;
-  shard.tensors.assign(fields.begin() + 3, fields.end());
+  for (size_t i = 3; i < fields.size(); ++i) shard.tensors.push_back(fields[i]);
   return shard;
 }
 
