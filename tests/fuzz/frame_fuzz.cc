@@ -21,7 +21,11 @@ void RunFrame(std::string_view input) {
 
 void RunList(std::string_view input) {
   const auto items = DecodeList(input);
+  const auto size = SizeOfList(input);
+  CHECK(size.status().message() == items.status().message(),
+        "a list is counted as it is read");
   if (!items.ok()) return CheckErrorLine(items.status().message());
+  CHECK(*size == items->size(), "a list has as many items as are counted");
   CheckSameText(input, EncodeList(*items), "list");
 }
 

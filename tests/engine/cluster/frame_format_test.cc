@@ -1,6 +1,8 @@
 // Frames and lists: round trips, and bytes that are not ours.
 #include "engine/cluster/frame_format.h"
 
+#include <cstring>
+
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -30,7 +32,41 @@ RC_GTEST_PROP(FrameFormatProperty, NoBytesCrashTheReaders, ()) {
   const auto bytes = *rc::gen::arbitrary<std::string>();
   RC_ASSERT(DecodeFrame(bytes).status().code() == Code::kDataLoss);
   const Result<std::vector<std::string>> list = DecodeList(bytes);
+  RC_ASSERT(SizeOfList(bytes).ok() == list.ok());
   if (list.ok()) RC_ASSERT(EncodeList(*list) == bytes);
+}
+
+RC_GTEST_PROP(FrameFormatProperty, ListsAreCountedAndGrowAsTheyLie,
+              (const std::vector<std::string>& items,
+               const std::string& last)) {
+  std::string list = EncodeList(items);
+  RC_ASSERT(SizeOfList(list).value() == items.size());
+  AppendToList(last, list);
+  std::vector<std::string> all = items;
+  all.push_back(last);
+  RC_ASSERT(DecodeList(list).value() == all);
+}
+
+TEST(FrameFormatTest, APayloadStaysUnderAnotherHeader) {
+  Frame frame = EncodeFrame({.kind = FrameKind::kPartial}, "payload");
+  frame += " and more";
+  const FrameHeader header = {.kind = FrameKind::kTotal, .rank = 3, .rows = 4};
+  SetHeader(header, frame);
+  EXPECT_EQ(frame, EncodeFrame(header, "payload and more"));
+}
+
+TEST(FrameFormatTest, AFrameOfFloatsIsComputedWithWhereItLies) {
+  const float values[] = {1.0f, 2.0f};
+  Frame frame =
+      EncodeFrame({.kind = FrameKind::kPartial},
+                  {reinterpret_cast<const char*>(values), sizeof values});
+  const std::span<float> floats = FrameFloats(frame);
+  ASSERT_EQ(floats.size(), 2u);
+  EXPECT_EQ(floats[1], 2.0f);
+  floats[0] = 5.0f;
+  float first = 0;
+  std::memcpy(&first, FramePayload(frame).data(), sizeof first);
+  EXPECT_EQ(first, 5.0f);
 }
 
 TEST(FrameFormatTest, EveryTruncationIsRefused) {
