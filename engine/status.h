@@ -104,15 +104,15 @@ class [[nodiscard]] Result {
   const Status& status() const { return status_; }
   // REQUIRES: ok().
   T& value() & {
-    CHECK(ok(), status_.ToString());
+    CHECK(value_.has_value(), status_.ToString());
     return *value_;
   }
   const T& value() const& {
-    CHECK(ok(), status_.ToString());
+    CHECK(value_.has_value(), status_.ToString());
     return *value_;
   }
   T&& value() && {
-    CHECK(ok(), status_.ToString());
+    CHECK(value_.has_value(), status_.ToString());
     return std::move(*value_);
   }
   T& operator*() & { return value(); }

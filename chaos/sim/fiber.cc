@@ -61,6 +61,7 @@ void FiberContext::StartOver() {
   thread_fiber_ = __tsan_create_fiber(0);
 #endif
   exceptions_ = {};
+  fake_stack_ = nullptr;
   self_ = fcontext::make_fcontext(
       static_cast<char*>(stack_bottom_) + stack_bytes_, stack_bytes_,
       [](fcontext::transfer_t from) {
@@ -123,8 +124,8 @@ void FiberContext::Abandon() {
   __builtin_unreachable();
 }
 
-// A frame is asked about by the value that its stack pointer had when it called
-// the next one: below the entry's frame address up to the entry's own.
+// A frame is told by its stack pointer at the call that it is in: at most
+// entry_frame_ in CallEntry and in what that called, above it in Loop.
 _Unwind_Reason_Code FiberContext::StopBelowEntry(
     int /*version*/, _Unwind_Action /*actions*/,
     _Unwind_Exception_Class /*type*/, _Unwind_Exception* /*exception*/,
@@ -149,6 +150,7 @@ void FiberContext::Loop() {
 [[gnu::noinline]] void FiberContext::CallEntry() {
   entry_frame_ = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
   entry_(argument_);
+  __asm__ volatile("");  // so that the call is not the last thing, and a jump
 }
 
 void FiberContext::Switch() {

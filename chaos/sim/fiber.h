@@ -9,7 +9,9 @@
 // What runs can be ended where it stands: its stack is unwound as the Itanium
 // C++ ABI's forced unwinding has it, which calls every destructor on the way
 // and, unlike an exception, looks for no handler first. A catch (...) is run
-// through as well, and has to end with `throw;`.
+// through as well, has to end with `throw;`, and may not be in a handler of
+// another exception. A noexcept frame on the way, such as a destructor that
+// waits, ends the program.
 //
 // All contexts of a pool belong to the thread that made the pool.
 #ifndef GAUNTLET_CHAOS_SIM_FIBER_H_
@@ -77,7 +79,7 @@ class FiberContext {
   void* argument_ = nullptr;
   bool done_ = true;
   bool abandoned_ = false;
-  uintptr_t entry_frame_ = 0;  // its address
+  uintptr_t entry_frame_ = 0;  // address of CallEntry's frame
   _Unwind_Exception unwinding_{};
   ExceptionState exceptions_;
   // What the sanitizers know of this stack and of the caller's.

@@ -91,10 +91,11 @@ char* CopyWithout(uint64_t marked, const char* block, size_t size, char* to) {
 }  // namespace
 
 std::optional<size_t> UnescapeString(std::string_view text, std::string& out) {
-  out.resize(text.size() + kPiece);
-  char* to = out.data();
+  out.clear();
+  size_t written = 0;
   uint64_t escaped_first = 0;  // 1: by the last character of the block before
   for (size_t at = 0; at < text.size(); at += kBlock) {
+    out.resize(written + kBlock + kPiece);
     // What is behind the text is not printable.
     std::array<char, kBlock + kPiece> block = {};
     const size_t size = std::min(kBlock, text.size() - at);
@@ -109,9 +110,11 @@ std::optional<size_t> UnescapeString(std::string_view text, std::string& out) {
     const uint64_t wrong =
         marks.unprintable | (escaped & ~(marks.quotes | marks.backslashes));
     if ((wrong & within) != 0) return std::nullopt;
-    to = CopyWithout(escapes & within, block.data(), end, to);
+    char* const to = out.data() + written;
+    written += static_cast<size_t>(
+        CopyWithout(escapes & within, block.data(), end, to) - to);
     if (ends == 0) continue;
-    out.resize(static_cast<size_t>(to - out.data()));
+    out.resize(written);
     return at + end + 1;
   }
   return std::nullopt;

@@ -1,5 +1,5 @@
-// The one part of reading a manifest that goes through a long string: the job,
-// which is JSON within JSON and so has an escape every few characters.
+// Strings with escapes in the JSON that this program wrote, quickly: a manifest
+// has the job as JSON within JSON, with an escape every few characters.
 #ifndef GAUNTLET_ENGINE_CKPT_JSON_UNESCAPE_H_
 #define GAUNTLET_ENGINE_CKPT_JSON_UNESCAPE_H_
 

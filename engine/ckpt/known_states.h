@@ -2,10 +2,11 @@
 // fingerprints.
 //
 // Where the same job is trained over and over, and by several workers at once,
-// the same states come again. A state's digest is put together tensor by
-// tensor, as a checkpoint's readers need it; a fingerprint is one XXH3-128 over
-// all of the same, however its maker lays it out, and quicker to come by. Both
-// tell states apart equally well.
+// the same states come again. A digest is put together tensor by tensor, block
+// by block, as formats and readers need it (state_digest.h); a fingerprint is
+// 128 bits that the state's owner comes by sooner, from the same names, types,
+// shapes and bytes in whatever order they lie. It may tell more apart than the
+// digest does, such as NaNs, and never less.
 #ifndef GAUNTLET_ENGINE_CKPT_KNOWN_STATES_H_
 #define GAUNTLET_ENGINE_CKPT_KNOWN_STATES_H_
 

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "engine/check.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

@@ -1,7 +1,6 @@
 #include "engine/cluster/ring.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include <fmt/format.h>
@@ -226,7 +225,7 @@ Result<std::vector<std::string>> Ring::AllGather(const ExchangeKey& key,
                                                  Duration timeout) {
   if (place_.size == 1) return std::vector<std::string>{said};
   // Round 0 collects from rank 0 upwards, round 1 takes the whole list round.
-  const uint32_t next = last() ? 1 : 0;
+  const uint32_t round = last() ? 1 : 0;
   Frame frame;
   if (place_.rank == 0) {
     frame = EncodeFrame({}, "");
@@ -237,7 +236,7 @@ Result<std::vector<std::string>> Ring::AllGather(const ExchangeKey& key,
     frame = std::move(received.frame);
   }
   AppendToList(said, frame);
-  SetHeader(HeaderFor(FrameKind::kGather, key, next), frame);
+  SetHeader(HeaderFor(FrameKind::kGather, key, round), frame);
   if (last()) {
     Result<std::vector<std::string>> items = DecodeList(FramePayload(frame));
     RETURN_IF_ERROR(SendNext(std::move(frame), timeout));
@@ -278,7 +277,7 @@ Result<std::string> Ring::TakeState(const ExchangeKey& key, int root,
   uint64_t announced = 0;
   uint32_t chunk = 0;
   do {
-    ASSIGN_OR_RETURN(const Received received,
+    ASSIGN_OR_RETURN(Received received,
                      ReceiveFrame(FrameKind::kState, key, chunk, timeout));
     const std::string_view part = FramePayload(received.frame);
     const auto says = static_cast<uint64_t>(received.header.rows);
@@ -293,9 +292,9 @@ Result<std::string> Ring::TakeState(const ExchangeKey& key, int root,
     }
     bytes.append(part);
     if (passes_on) {
-      FrameHeader header = received.header;
-      header.rank = static_cast<uint32_t>(place_.rank);
-      RETURN_IF_ERROR(SendNext(EncodeFrame(header, part), timeout));
+      received.header.rank = static_cast<uint32_t>(place_.rank);
+      SetHeader(received.header, received.frame);
+      RETURN_IF_ERROR(SendNext(std::move(received.frame), timeout));
     }
   } while (bytes.size() < announced);
   return bytes;

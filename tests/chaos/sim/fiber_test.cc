@@ -147,6 +147,15 @@ TEST(FiberTest, AnAbandonedBodyMayHaveAnExceptionInFlight) {
             (std::vector<std::string>{"inner", "outer", "passed through"}));
   EXPECT_EQ(std::current_exception(), nullptr);
   EXPECT_EQ(std::uncaught_exceptions(), 0);
+  // What runs there next finds none of it.
+  context->Begin(
+      [](void* argument) {
+        static_cast<Script*>(argument)->log.push_back(
+            std::to_string(std::uncaught_exceptions()));
+      },
+      &script);
+  EXPECT_FALSE(context->Resume());
+  EXPECT_EQ(script.log.back(), "0");
   script.log = {"again"};
   context->Begin(SuspendInCatch, &script);
   EXPECT_TRUE(context->Resume());

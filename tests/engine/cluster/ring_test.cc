@@ -2,6 +2,9 @@
 // chunks and any order of delivery.
 #include "engine/cluster/ring.h"
 
+#include <functional>
+#include <memory>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -88,6 +91,65 @@ TEST(RingTest, AFrameOfAnotherStepIsAnError) {
         .status();
   });
   EXPECT_EQ(ends[1].code(), Code::kFailedPrecondition);
+}
+
+// A neighbour that says what it was told to.
+class Scripted final : public Channel {
+ public:
+  explicit Scripted(Frame says) : says_(std::move(says)) {}
+  Status Send(Frame, Time) override { return OkStatus(); }
+  Result<Frame> Receive(Time) override { return says_; }
+  void Close() override {}
+
+ private:
+  Frame says_;
+};
+
+// How an exchange of the last of two ranks ends after that frame.
+using Exchange = std::function<Status(Ring&)>;
+Status EndAfter(const Frame& frame, const Exchange& exchange) {
+  ClusterFixture cluster(1, 1);
+  const auto kernels = Kernels::Create({.isa = Isa::kScalar}).value();
+  return cluster.RunAll([&](World& world, Session&) {
+    Ring ring(world, *kernels, {.rank = 1, .size = 2, .generation = 1},
+              std::make_unique<Scripted>(""),
+              std::make_unique<Scripted>(frame));
+    return exchange(ring);
+  })[0];
+}
+
+TEST(RingTest, AChunkOfAnotherLengthIsRefused) {
+  const FrameHeader header = {
+      .kind = FrameKind::kPartial, .generation = 1, .step = 1};
+  const Exchange sum = [](Ring& ring) {
+    const std::vector<float> local(2, 1.0f);
+    const std::vector<std::span<const float>> views = {local};
+    std::vector<float> total(2);
+    Tally tally;
+    return ring.AllReduce({.step = 1}, views, total, tally,
+                          std::chrono::seconds(1));
+  };
+  EXPECT_TRUE(EndAfter(EncodeFrame(header, std::string(8, '\0')), sum).ok());
+  for (const size_t bytes : {0, 4, 7, 9, 12}) {
+    const Status end =
+        EndAfter(EncodeFrame(header, std::string(bytes, '\0')), sum);
+    EXPECT_EQ(end.code(), Code::kDataLoss) << bytes;
+  }
+}
+
+TEST(RingTest, AListOfAnotherLengthIsRefused) {
+  const FrameHeader header = {
+      .kind = FrameKind::kGather, .generation = 1, .step = 1};
+  const Exchange gather = [](Ring& ring) {
+    return ring.AllGather({.step = 1}, "x", std::chrono::seconds(1)).status();
+  };
+  const std::string one = EncodeList(std::vector<std::string>{"first"});
+  EXPECT_TRUE(EndAfter(EncodeFrame(header, one), gather).ok());
+  for (const std::string& list :
+       {std::string(), one + one, one + "torn", one.substr(0, 9)}) {
+    EXPECT_EQ(EndAfter(EncodeFrame(header, list), gather).code(),
+              Code::kDataLoss);
+  }
 }
 
 TEST(RingTest, ABroadcastBringsTheRootsBytesToAll) {

@@ -151,6 +151,21 @@ TEST_F(TrainStateTest, NoKnownDigestIsTakenForAStateOfOtherNamesOrShapes) {
   EXPECT_EQ(known.found(), 0u);
 }
 
+// The same bytes in the same order, cut in another way.
+TEST_F(TrainStateTest, NoKnownDigestIsTakenForAStateOfOtherSizes) {
+  KnownStates known(1 << 20);
+  for (const size_t before : {0, 1, 2, 3}) {
+    TrainState state = Fresh(1);
+    state.history.loss.assign(before, 1.5f);
+    state.history.val_loss.assign(3 - before, 1.5f);
+    const Digest digest = state.ComputeDigest();
+    state.KnownBy(&known);
+    EXPECT_EQ(state.ComputeDigest(), digest);
+  }
+  EXPECT_EQ(known.size(), 4u);
+  EXPECT_EQ(known.found(), 0u);
+}
+
 TEST_F(TrainStateTest, HoldsGradientsThatWaitOnlyWhereStepsAccumulate) {
   job_.accumulate = 2;
   TrainState state = Fresh(1);

@@ -1,17 +1,14 @@
-// The quick ways of reading what this program wrote, beside the plain ones.
-#include <algorithm>
+// Beside a reading character by character.
+#include "engine/ckpt/json_unescape.h"
+
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "engine/ckpt/json_unescape.h"
-#include "engine/ckpt/name_list.h"
-#include "engine/ckpt/repeated_name.h"
-#include "engine/ckpt/shard_plan.h"
 #include "engine/job/plain_text.h"
-#include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
@@ -95,56 +92,13 @@ RC_GTEST_PROP(UnescapeStringTest, DoesAsCharacterByCharacter, ()) {
   RC_ASSERT(InBlocks(text + '"') == CharacterByCharacter(text + '"'));
 }
 
-TEST(NameListTest, HoldsNamesInTheirOrder) {
-  NameList names = {"one", "", "three"};
-  names.push_back("four");
-  EXPECT_EQ(names.size(), 4u);
-  EXPECT_EQ(std::vector<std::string>(names.begin(), names.end()),
-            (std::vector<std::string>{"one", "", "three", "four"}));
-  EXPECT_EQ(std::ranges::find(names, "three"), NameList::Iterator(names, 2));
-  EXPECT_TRUE(NameList().empty());
-}
-
-TEST(NameListTest, AreTheSameWhereNamesAre) {
-  EXPECT_EQ((NameList{"ab", "c"}), (NameList{"ab", "c"}));
-  EXPECT_NE((NameList{"ab", "c"}), (NameList{"a", "bc"}));
-  EXPECT_NE((NameList{"ab"}), (NameList{"ab", ""}));
-}
-
-RC_GTEST_PROP(FindRepeatedTest, FindsTheFirstOfThoseThatAreThereTwice,
-              (const std::vector<std::string>& texts)) {
-  const std::vector<std::string_view> names(texts.begin(), texts.end());
-  std::vector<std::string_view> sorted = names;
-  std::ranges::sort(sorted);
-  const auto twice = std::ranges::adjacent_find(sorted);
-  const auto found = FindRepeated(names);
-  RC_CLASSIFY(found.has_value());
-  RC_ASSERT(found.has_value() == (twice != sorted.end()));
-  if (found) RC_ASSERT(*found == *twice);
-}
-
-TEST(FindRepeatedTest, OfManyNamesEachCounts) {
-  std::vector<std::string> texts;
-  for (int i = 0; i < 5000; ++i) texts.push_back(fmt::format("name/{}", i));
-  std::vector<std::string_view> names(texts.begin(), texts.end());
-  EXPECT_EQ(FindRepeated(names), std::nullopt);
-  names.push_back(texts[17]);
-  EXPECT_EQ(FindRepeated(names), texts[17]);
-  names.push_back(texts[1]);
-  EXPECT_EQ(FindRepeated(names), texts[1]);
-}
-
-RC_GTEST_PROP(NameOrderTest, IsTheByteOrderOfTheNames, ()) {
-  const auto texts = *rc::gen::unique<std::vector<std::string>>(
-      rc::gen::container<std::string>(
-          rc::gen::element('a', 'b', '/', '\0', '\xff')));
-  std::vector<TensorView> tensors;
-  for (const std::string& text : texts) tensors.push_back({.name = text});
-  const std::vector<size_t> order = NameOrder(tensors);
-  RC_ASSERT(order.size() == tensors.size());
-  for (size_t i = 1; i < order.size(); ++i) {
-    RC_ASSERT(texts[order[i - 1]] < texts[order[i]]);
-  }
+// What follows the string in its file is not its business.
+TEST(UnescapeStringTest, TakesAsMuchMemoryAsTheStringHas) {
+  const std::string text = "\\\\short\"" + std::string(1 << 20, ' ');
+  std::string out;
+  ASSERT_TRUE(UnescapeString(text, out).has_value());
+  EXPECT_EQ(out, "\\short");
+  EXPECT_LT(out.capacity(), 1000u);
 }
 
 }  // namespace

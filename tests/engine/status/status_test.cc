@@ -1,0 +1,70 @@
+#include "engine/status.h"
+
+#include <memory>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+namespace gauntlet {
+namespace {
+
+TEST(StatusTest, OkHasNoMessage) {
+  const Status ok;
+  EXPECT_TRUE(ok.ok());
+  EXPECT_EQ(ok.code(), Code::kOk);
+  EXPECT_EQ(ok.message(), "");
+  EXPECT_EQ(ok.ToString(), "OK");
+}
+
+TEST(StatusTest, ACopyOutlivesItsSource) {
+  auto source = std::make_unique<Status>(NotFound("a: no such file"));
+  const Status copy = *source;
+  source.reset();
+  EXPECT_EQ(copy.ToString(), "NOT_FOUND: a: no such file");
+}
+
+TEST(StatusTest, WhatIsMovedFromIsOk) {
+  Status source = NotFound("a");
+  const Status moved = std::move(source);
+  EXPECT_EQ(moved.ToString(), "NOT_FOUND: a");
+  EXPECT_TRUE(source.ok());  // NOLINT(bugprone-use-after-move)
+}
+
+TEST(StatusTest, AnAssignmentTakesThePlaceOfWhatWasThere) {
+  Status status = NotFound("a");
+  status = DataLoss("b");
+  EXPECT_EQ(status.ToString(), "DATA_LOSS: b");
+  const Status other = IoError("c");
+  status = other;
+  EXPECT_EQ(status.ToString(), other.ToString());
+  status = OkStatus();
+  EXPECT_TRUE(status.ok());
+}
+
+TEST(StatusTest, AssignedToItselfItStays) {
+  Status status = NotFound("a");
+  const Status& same = status;
+  status = same;
+  EXPECT_EQ(status.ToString(), "NOT_FOUND: a");
+}
+
+TEST(StatusTest, ControlCharactersAreShownAsQuestionMarks) {
+  EXPECT_EQ(NotFound("a\nb\x7f").message(), "a?b?");
+}
+
+TEST(StatusTest, AnnotateLeavesOkAlone) {
+  EXPECT_TRUE(Annotate(OkStatus(), "context").ok());
+  EXPECT_EQ(Annotate(NotFound("a"), "context").ToString(),
+            "NOT_FOUND: context: a");
+}
+
+TEST(ResultDeathTest, WhatWasMovedFromHasNoValue) {
+  Result<int> source = NotFound("a");
+  const Result<int> moved = std::move(source);
+  EXPECT_EQ(moved.status().code(), Code::kNotFound);
+  EXPECT_DEATH(static_cast<void>(source.value()),  // NOLINT
+               "value_.has_value");
+}
+
+}  // namespace
+}  // namespace gauntlet
