@@ -121,8 +121,8 @@ class Scheduler {
   FiberGroup* CurrentGroup() const;
 
   // Blocks the calling fiber until the list is woken (kWoken) or the deadline
-  // has come. Always lets others run. In a doomed group it does not
-  // return, or returns kDeadline at once if the fiber is being unwound already.
+  // has come. Always lets others run. In a doomed group it does not return,
+  // or returns kDeadline at once if the fiber is being unwound already.
   WaitResult Wait(WaitList* list, Time deadline, const WaitReason& reason);
   void WakeAll(WaitList& list);
   // Calls action.Act(argument) in the scheduler's context.

@@ -50,6 +50,12 @@ Status Superfluous(const std::map<std::string, Tensor>& tensors,
   return DataLoss("tensors: one of them is wanted twice");
 }
 
+// For who cannot be told that the newest values are lost.
+void MustSettle(const TrainState& state) {
+  const Status settled = state.Settle();
+  CHECK(settled.ok(), settled.message());
+}
+
 }  // namespace
 
 TrainState::TrainState(const Model& model, const Optimizer& rule,
@@ -215,8 +221,7 @@ Status TrainState::Settle() const {
 }
 
 const std::vector<TensorView>& TrainState::Tensors() const {
-  const Status settled = Settle();
-  CHECK(settled.ok(), settled.message());
+  MustSettle(*this);
   return View();
 }
 
@@ -281,8 +286,7 @@ Digest TrainState::DigestHere() const {
 }
 
 Digest TrainState::ComputeDigest() const {
-  const Status settled = Settle();
-  CHECK(settled.ok(), settled.message());
+  MustSettle(*this);
   return DigestHere();
 }
 
@@ -397,8 +401,7 @@ std::vector<float> CombinedReplicaState(const Model& model,
 }
 
 std::vector<float> ValuesOf(const Model& model, const TrainState& state) {
-  const Status settled = state.Settle();
-  CHECK(settled.ok(), settled.message());
+  MustSettle(state);
   std::vector<float> values = state.parameters;
   std::ranges::copy(CombinedReplicaState(model, state),
                     std::back_inserter(values));
