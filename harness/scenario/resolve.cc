@@ -10,6 +10,7 @@
 #include "harness/scenario/requirements.h"
 #include "harness/scenario/scenario.h"
 #include "harness/scenario/time_limits.h"
+#include "harness/scenario/units.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -110,17 +111,25 @@ void ReadExpectation(const MapReader& document, Case& one) {
   if (exit_code) out.exit_code = static_cast<int64_t>(*exit_code);
 }
 
+void ReadTimeouts(const MapReader& map, Timeouts& out) {
+  map.Time("slow", out.slow);
+  Duration limit{0};
+  if (map.Time("hang", limit)) out.hang = limit;
+  if (map.Time("total", limit)) out.total = limit;
+  if (!out.hang || !out.total || *out.hang < *out.total) return;
+  map.Error(map.PlaceOf("hang"),
+            fmt::format("expected less than `total` ({}), which stops the case "
+                        "first, found {}",
+                        DurationToText(*out.total), DurationToText(*out.hang)));
+}
+
 void ReadRest(const MapReader& document, Case& one) {
   document.NameList("labels", one.labels);
   const MapReader needs = document.Map("requires");
   needs.Count("gpus", one.needs.gpus);
   needs.Size("disk", one.needs.disk_bytes);
   needs.NameList("features", one.needs.features);
-  const MapReader timeout = document.Map("timeout");
-  timeout.Time("slow", one.timeouts.slow);
-  Duration limit{0};
-  if (timeout.Time("hang", limit)) one.timeouts.hang = limit;
-  if (timeout.Time("total", limit)) one.timeouts.total = limit;
+  ReadTimeouts(document.Map("timeout"), one.timeouts);
   std::vector<std::string> bugs;
   document.NameList("plant", bugs);
   for (const std::string& bug : bugs) {

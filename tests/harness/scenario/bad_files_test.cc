@@ -322,6 +322,9 @@ TEST(BadFilesTest, WhatCannotBeMeantIsNotTaken) {
        "s.yaml:4:10: error: timeout.total: expected more than 5s, which the "
        "engine takes to find a hang (the least of cluster.step_timeout, "
        "save_timeout and 30s), found 4s"},
+      {"timeout: {hang: 2m, total: 2m}",
+       "s.yaml:3:17: error: expected less than `total` (2m), which stops the "
+       "case first, found 2m"},
       {"job: {optimizer: {name: sgd, beta1: 0.5}}",
        "s.yaml:3:37: error: beta1 is of adam, found sgd"},
       {"job: {optimizer: {name: adam, momentum: 0.5}}",
