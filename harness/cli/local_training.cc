@@ -85,22 +85,30 @@ class TemporaryDirectory {
   const std::string path_;
 };
 
+// Of one that is there: to be found out now, not by each worker.
+Status CheckCanBeWritten(const std::string& directory) {
+  if (access(directory.c_str(), W_OK | X_OK) == 0) return OkStatus();
+  return IoError(fmt::format("{}: {}", directory, std::strerror(errno)));
+}
+
 // One level: a typo is not to make a tree.
 Status EnsureDirectory(Storage& storage, const std::string& directory) {
   if (directory.empty()) return OkStatus();
   const Status made = storage.MakeDirectory(directory);
-  return made.code() == Code::kAlreadyExists ? storage.List(directory).status()
-                                             : made;
+  if (made.code() != Code::kAlreadyExists) return made;
+  RETURN_IF_ERROR(storage.List(directory).status());
+  return CheckCanBeWritten(directory);
 }
 
 // A store that is not there yet is made; a directory may be no store still.
 Status EnsureStore(Storage& storage, const std::string& directory) {
   if (directory.empty()) return OkStatus();
-  Status there = storage.List(directory).status();
+  const Status there = storage.List(directory).status();
   if (there.code() == Code::kNotFound) {
-    there = MakeDurableDirectory(storage, WithoutLastSlashes(directory));
+    return MakeDurableDirectory(storage, WithoutLastSlashes(directory));
   }
-  return Annotate(there, "--ckpt");
+  RETURN_IF_ERROR(there);
+  return CheckCanBeWritten(directory);
 }
 
 // What would otherwise be found out by each worker at once.
@@ -115,7 +123,8 @@ Status MakePlaces(Storage& storage, const TrainCommand& command) {
       Annotate(EnsureDirectory(storage, command.events_directory), "--events"));
   RETURN_IF_ERROR(
       Annotate(EnsureDirectory(storage, command.logs_directory), "--logs"));
-  return EnsureStore(storage, command.options.checkpoint.directory);
+  return Annotate(EnsureStore(storage, command.options.checkpoint.directory),
+                  "--ckpt");
 }
 
 // What the workers are told: all of them start from the weights that are there

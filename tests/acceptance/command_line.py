@@ -214,6 +214,31 @@ def a_store_is_a_directory(run):
                   "--ckpt", "/proc/none")
 
 
+def what_cannot_be_written_is_said_before_anything_runs(run):
+    """A mount of its own: permissions hold nobody back who is root."""
+    (run.directory / "kept").mkdir()
+    script = ('mount --bind kept kept && mount -o remount,bind,ro kept && '
+              'exec "$@"')
+
+    def mounted(*command):
+        return subprocess.run(
+            ["unshare", "-m", "sh", "-c", script, "sh", *command],
+            cwd=run.directory, text=True, stdin=subprocess.DEVNULL,
+            capture_output=True, check=False, timeout=DEADLINE_S)
+
+    if mounted("true").returncode != 0:
+        print("  not shown: nothing can be mounted here")
+        return
+    for option in ("--ckpt", "--events", "--logs"):
+        done = mounted(run.program, "train", "--epochs", "1", "--no-progress",
+                       option, "kept")
+        expect_equal(f"exit code with {option} ({done.stderr})",
+                     done.returncode, 2)
+        expect_equal(f"standard error with {option}", done.stderr,
+                     f"gauntlet train: {option}: kept: "
+                     "Read-only file system\n")
+
+
 def memory_that_runs_out_is_said(run):
     """A sanitizer reserves more than any limit, so its build has none."""
     def limited(*arguments):
@@ -368,6 +393,7 @@ CHECKS = (
     an_empty_store_is_sound,
     an_interrupted_run_of_scenarios_is_not_whole,
     a_store_is_a_directory,
+    what_cannot_be_written_is_said_before_anything_runs,
     memory_that_runs_out_is_said,
     workers_and_a_cluster_are_one_too_many,
     scenarios_are_listed_from_here,
