@@ -173,6 +173,8 @@ struct Record {
   std::string ending_detail;
   double wall_seconds = 0;
   double virtual_seconds = 0;  // simulated time; 0 in real worlds
+  // Of any process of the machine meanwhile, for want of memory; real world.
+  uint64_t oom_kills = 0;
   Leftovers left;
   GoldenTrajectory golden;
 

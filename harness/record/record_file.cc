@@ -139,6 +139,7 @@ void Describe(Archive& a, typename Archive::template Ref<Record> record) {
   a.Field("ending_detail", record.ending_detail);
   a.Field("wall_seconds", record.wall_seconds);
   a.Field("virtual_seconds", record.virtual_seconds);
+  a.Field("oom_kills", record.oom_kills);
   a.Field("left", record.left);
   a.Field("golden_epochs", record.golden.epochs);
   a.Field("golden_final_digest", record.golden.final_digest);

@@ -16,6 +16,7 @@
 #include "engine/real/worker_environment.h"
 #include "harness/record/event_file.h"
 #include "harness/run/metadata_server.h"
+#include "harness/run/oom_kills.h"
 #include "harness/run/text_file.h"
 #include "harness/scenario/units.h"
 #include <fmt/format.h>
@@ -359,6 +360,7 @@ void RealRun::LookAround() {
 }
 
 RunLog RealRun::Run() {
+  const uint64_t oom_kills = CountOomKills();
   Status status = Prepare();
   for (int start = 1; status.ok() && start <= plan_.max_requeues + 1; ++start) {
     const Result<bool> again = LaunchOnce(start);
@@ -366,6 +368,7 @@ RunLog RealRun::Run() {
     if (!again.ok() || !*again) break;
   }
   if (status.ok()) status = CollectLives();
+  log_.oom_kills = CountOomKills() - oom_kills;
   LookAround();
   if (!status.ok()) log_.harness_error = status.message();
   log_.wall_seconds =

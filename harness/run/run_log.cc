@@ -14,6 +14,7 @@ void AdoptLog(RunLog log, Record& record) {
   record.ending_detail = std::move(log.ending_detail);
   record.wall_seconds = log.wall_seconds;
   record.virtual_seconds = log.virtual_seconds;
+  record.oom_kills = log.oom_kills;
   record.left = std::move(log.left);
   record.harness_error = std::move(log.harness_error);
 }

@@ -21,6 +21,7 @@ struct RunLog {
   std::string why_not_done;  // as the last launcher of a simulated run had it
   double wall_seconds = 0;
   double virtual_seconds = 0;
+  uint64_t oom_kills = 0;
   Leftovers left;
   std::string harness_error;
   uint64_t event_digest = 0;  // simulated runs: of all decisions and effects

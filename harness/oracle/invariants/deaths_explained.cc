@@ -44,6 +44,15 @@ bool SaidThatItLeaves(const LifeEvents& life) {
   });
 }
 
+// What else may be to blame, for the end of a finding.
+std::string ByTheKernel(const Record& record) {
+  if (record.oom_kills == 0) return "";
+  return fmt::format(
+      "; meanwhile memory ran out: the kernel killed {} process{} of this "
+      "machine",
+      record.oom_kills, record.oom_kills == 1 ? "" : "es");
+}
+
 void CheckWorkers(const Evidence& evidence, Check& check) {
   const RootCauses causes(evidence);
   for (const LifeEvents& life : evidence.record.lives) {
@@ -62,13 +71,13 @@ void CheckWorkers(const Evidence& evidence, Check& check) {
     if (silent) {
       check.Breach("worker",
                    fmt::format("{} ended without a word, and no fault of the "
-                               "plan explains it",
-                               NameOf(life)));
+                               "plan explains it{}",
+                               NameOf(life), ByTheKernel(evidence.record)));
     } else {
-      check.Breach("left",
-                   fmt::format("{} left ({}), and no fault of the plan "
-                               "explains that a worker was lost",
-                               NameOf(life), life.events.back().detail));
+      check.Breach("left", fmt::format("{} left ({}), and no fault of the plan "
+                                       "explains that a worker was lost{}",
+                                       NameOf(life), life.events.back().detail,
+                                       ByTheKernel(evidence.record)));
     }
   }
 }
@@ -83,8 +92,8 @@ void CheckLaunchers(const Evidence& evidence, Check& check) {
     if (!by_signal || PowerWasLost(evidence)) continue;
     check.Breach("launcher",
                  fmt::format("the launcher ended with {}, and no fault of the "
-                             "plan is to blame",
-                             launcher.exit_code));
+                             "plan is to blame{}",
+                             launcher.exit_code, ByTheKernel(evidence.record)));
   }
 }
 

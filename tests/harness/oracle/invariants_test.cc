@@ -157,6 +157,11 @@ const Spoiled kSpoiled[] = {
      [](Record& r) {
        EventOf(r, 0, 1, K::kStep, 1).samples = {90, 91};
      }},
+    {"samples", "other-rows", UndisturbedRun,
+     [](Record& r) {
+       std::vector<uint32_t>& rows = EventOf(r, 0, 1, K::kStep, 1).samples;
+       rows.back() = rows.front();
+     }},
     {"replicas-agree", "differ", RecoveredRun,
      [](Record& r) { EventOf(r, 1, 2, K::kStep, 1).digest = kOtherDigest; }},
     {"resume-point", "too-old", RecoveredRun,
@@ -406,6 +411,21 @@ uint64_t UnexplainedDeaths(const RecordFault& slow) {
       });
   }
   return ReportOf(record, "deaths-explained").breaches;
+}
+
+TEST(DeathsExplainedTest, MemoryThatRanOutIsSaidBesideEachDeath) {
+  Record record = RecoveredRun();
+  record.faults[0].kind = "errno";
+  const InvariantReport before = ReportOf(record, "deaths-explained");
+  ASSERT_EQ(before.findings.size(), 2u) << "one was lost, and one left for it";
+  record.oom_kills = 1;
+  const InvariantReport after = ReportOf(record, "deaths-explained");
+  for (const size_t i : {0u, 1u}) {
+    EXPECT_EQ(after.findings.at(i).message,
+              before.findings[i].message +
+                  "; meanwhile memory ran out: the kernel killed 1 process of "
+                  "this machine");
+  }
 }
 
 TEST(DeathsExplainedTest, ASlowFaultExplainsWhatItsLengthCan) {

@@ -72,6 +72,7 @@ Record FullRecord() {
   record.ending_detail = "no event for 15 s";
   record.wall_seconds = 1.5;
   record.virtual_seconds = 2.5;
+  record.oom_kills = 2;
   record.left = {.store_listed = true,
                  .checkpoints = {{.name = "step-000000004-g1",
                                   .step = 4,

@@ -1,0 +1,28 @@
+#include "harness/run/oom_kills.h"
+
+#include <charconv>
+
+#include "harness/run/text_file.h"
+
+namespace gauntlet {
+
+uint64_t CountOomKills() { return OomKillsIn(ReadTextFile("/proc/vmstat")); }
+
+uint64_t OomKillsIn(std::string_view vmstat) {
+  constexpr std::string_view kKey = "oom_kill ";
+  for (size_t begin = 0; begin < vmstat.size();) {
+    const size_t end = vmstat.find('\n', begin);
+    const std::string_view line = vmstat.substr(begin, end - begin);
+    if (line.starts_with(kKey)) {
+      uint64_t count = 0;
+      std::from_chars(line.data() + kKey.size(), line.data() + line.size(),
+                      count);
+      return count;
+    }
+    if (end == vmstat.npos) break;
+    begin = end + 1;
+  }
+  return 0;
+}
+
+}  // namespace gauntlet
