@@ -8,6 +8,7 @@
 // as far as they go.
 #include <algorithm>
 #include <map>
+#include <span>
 
 #include "harness/oracle/invariants.h"
 #include <fmt/format.h>
@@ -18,7 +19,7 @@ namespace {
 struct StepRows {
   GenerationId generation;
   uint64_t epoch = 0;
-  std::vector<uint32_t> rows;  // ascending
+  std::vector<uint32_t> rows;  // as the workers told them
   size_t tellers = 0;
 };
 
@@ -43,6 +44,7 @@ void TakeReferenceRows(const Evidence& evidence,
       continue;
     }
     std::vector<uint32_t>& rows = found->second.rows;
+    std::ranges::sort(rows);
     if (!std::ranges::includes(entry.samples, rows)) {
       check.Breach("other-rows",
                    fmt::format("step {}, which some finished, used rows that "
@@ -67,11 +69,32 @@ std::map<uint64_t, StepRows> RowsOfSteps(const Evidence& evidence) {
       }
     }
   }
-  for (auto& [number, step] : steps) {
-    std::sort(step.rows.begin(), step.rows.end());
-  }
   return steps;
 }
+
+// Compares rows in any order.
+class RowCounts {
+ public:
+  bool Match(std::span<const uint32_t> told,
+             std::span<const uint32_t> expected) {
+    if (told.size() != expected.size() || expected.empty()) {
+      return told.size() == expected.size();
+    }
+    const size_t rows = std::ranges::max(expected) + size_t{1};
+    if (owed_.size() < rows) owed_.resize(rows);
+    for (const uint32_t row : expected) ++owed_[row];
+    const bool same = std::ranges::all_of(told, [&](uint32_t row) {
+      if (row >= rows || owed_[row] == 0) return false;
+      --owed_[row];
+      return true;
+    });
+    for (const uint32_t row : expected) owed_[row] = 0;
+    return same;
+  }
+
+ private:
+  std::vector<uint32_t> owed_;  // by row; all 0 between two calls
+};
 
 // Against the reference, step by step, where it kept its rows too.
 void CheckAgainstReference(const Evidence& evidence,
@@ -79,6 +102,7 @@ void CheckAgainstReference(const Evidence& evidence,
                            Check& check) {
   // Of a step that a death cut short some workers say nothing.
   const uint64_t complete = evidence.Done() ? UINT64_MAX : 0;
+  RowCounts counts;
   for (const GoldenEntry& entry : evidence.record.golden.entries) {
     const auto found = steps.find(entry.step);
     if (entry.kind != RecordKind::kStep || entry.samples.empty() ||
@@ -87,7 +111,7 @@ void CheckAgainstReference(const Evidence& evidence,
     }
     check.Instance();
     const std::vector<uint32_t>& rows = found->second.rows;
-    if (rows == entry.samples) continue;
+    if (counts.Match(rows, entry.samples)) continue;
     check.Breach("other-rows",
                  fmt::format("step {} used {} rows that are not the {} of the "
                              "reference",

@@ -353,6 +353,23 @@ TEST(SamplesTest, AnEpochWithoutAnyRowIsMissing) {
   EXPECT_EQ(Breaches(record, "samples"), 1u);
 }
 
+TEST(SamplesTest, TheRowsOfAStepMayBeToldInAnyOrder) {
+  Record record = UndisturbedRun();
+  std::vector<uint32_t>& rows = EventOf(record, 0, 1, K::kStep, 1).samples;
+  ASSERT_GT(rows.size(), 1u);
+  std::ranges::reverse(rows);
+  EXPECT_EQ(Breaches(record, "samples"), 0u);
+}
+
+TEST(SamplesTest, EachStepIsComparedForItself) {
+  Record record = UndisturbedRun();
+  std::swap(EventOf(record, 0, 1, K::kStep, 1).samples,
+            EventOf(record, 0, 1, K::kStep, 3).samples);
+  EXPECT_EQ(Breaches(record, "samples"), 2u) << "of no other step";
+  EXPECT_EQ(Names(record, "samples"),
+            (std::vector<std::string>{"other-rows", "other-rows"}));
+}
+
 TEST(EpochsTest, WithoutAReferenceOnlyTheOrderIsCounted) {
   Record record = UndisturbedRun();
   ASSERT_EQ(Instances(record, "epochs"), 6u);
