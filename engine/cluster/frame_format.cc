@@ -135,11 +135,16 @@ void AppendToList(std::string_view item, std::string& list) {
 }
 
 Result<std::vector<std::string>> DecodeList(std::string_view bytes) {
-  std::vector<std::string> items;
+  ASSIGN_OR_RETURN(const std::vector<std::string_view> items, ViewList(bytes));
+  return std::vector<std::string>(items.begin(), items.end());
+}
+
+Result<std::vector<std::string_view>> ViewList(std::string_view bytes) {
+  std::vector<std::string_view> items;
   items.reserve(std::min<size_t>(bytes.size() / sizeof(uint64_t), 16));
   while (!bytes.empty()) {
     ASSIGN_OR_RETURN(const std::string_view item, TakeItem(bytes));
-    items.emplace_back(item);
+    items.push_back(item);
   }
   return items;
 }

@@ -68,6 +68,8 @@ std::span<float> FrameFloats(Frame& frame);
 // A list of byte strings, each with its length in front.
 std::string EncodeList(std::span<const std::string> items);
 Result<std::vector<std::string>> DecodeList(std::string_view bytes);
+// The same items, as they lie in `bytes`. Errors as of DecodeList.
+Result<std::vector<std::string_view>> ViewList(std::string_view bytes);
 // The same list with one item more.
 void AppendToList(std::string_view item, std::string& list);
 // How many items it has. Errors as of DecodeList.

@@ -26,7 +26,7 @@ std::string EncodeWord(const LastWord& word) {
 }
 
 Result<LastWord> DecodeWord(std::string_view bytes) {
-  ASSIGN_OR_RETURN(const std::vector<std::string> fields, DecodeList(bytes));
+  ASSIGN_OR_RETURN(const std::vector<std::string_view> fields, ViewList(bytes));
   if (fields.size() != 3) return DataLoss("save: malformed outcome");
   const auto write = ParseNumber<int64_t>(fields[1]);
   const auto commit = ParseNumber<int64_t>(fields[2]);

@@ -14,9 +14,9 @@ namespace {
 
 // Two ranks disagree: names those that are not with the most.
 Status DescribeDisagreement(uint64_t step,
-                            const std::vector<std::string>& digests) {
-  std::map<std::string, int> votes;
-  for (const std::string& digest : digests) ++votes[digest];
+                            std::span<const std::string_view> digests) {
+  std::map<std::string_view, int> votes;
+  for (const std::string_view digest : digests) ++votes[digest];
   const auto most = std::max_element(
       votes.begin(), votes.end(),
       [](const auto& a, const auto& b) { return a.second < b.second; });
@@ -42,17 +42,33 @@ std::string EncodeShard(const ShardFile& shard) {
 }
 
 Result<ShardFile> DecodeShard(std::string_view bytes) {
-  ASSIGN_OR_RETURN(const std::vector<std::string> fields, DecodeList(bytes));
+  ASSIGN_OR_RETURN(const std::vector<std::string_view> fields, ViewList(bytes));
   if (fields.size() < 3) return DataLoss("shard report: too few fields");
   const auto size = ParseNumber<uint64_t>(fields[1]);
   const std::optional<Digest> digest = Digest::Parse(fields[2]);
   if (!size || !digest) {
     return DataLoss("shard report: malformed size or digest");
   }
-  ShardFile shard = {.name = fields[0], .bytes = *size};
+  ShardFile shard = {.name = std::string(fields[0]), .bytes = *size};
   shard.digest = *digest;
   for (size_t i = 3; i < fields.size(); ++i) shard.tensors.push_back(fields[i]);
   return shard;
+}
+
+// Of all ranks, by rank. The error is the first rank's whose part failed.
+Result<std::vector<ShardFile>> PartsOf(std::span<const std::string> reports) {
+  std::vector<ShardFile> parts;
+  for (size_t rank = 0; rank < reports.size(); ++rank) {
+    ASSIGN_OR_RETURN(const std::vector<std::string_view> fields,
+                     ViewList(reports[rank]));
+    if (fields.size() != 2) return DataLoss("save: malformed report");
+    const Status written = DecodeStatus(fields[0]);
+    if (!written.ok()) {
+      return Annotate(written, fmt::format("rank {}'s shard", rank));
+    }
+    ASSIGN_OR_RETURN(parts.emplace_back(), DecodeShard(fields[1]));
+  }
+  return parts;
 }
 
 }  // namespace
@@ -154,9 +170,10 @@ Status CollectiveSave::AgreeOnBegin(SaveAttempt& attempt) {
                                          attempt.name};
   ASSIGN_OR_RETURN(const std::vector<std::string> all,
                    Tell(attempt, EncodeList(said)));
-  std::vector<std::string> digests;
+  std::vector<std::string_view> digests;
   for (const std::string& item : all) {
-    ASSIGN_OR_RETURN(const std::vector<std::string> fields, DecodeList(item));
+    ASSIGN_OR_RETURN(const std::vector<std::string_view> fields,
+                     ViewList(item));
     if (fields.size() != 3) return DataLoss("save: malformed announcement");
     digests.push_back(fields[0]);
     if (digests.size() == 1) {
@@ -165,7 +182,7 @@ Status CollectiveSave::AgreeOnBegin(SaveAttempt& attempt) {
     }
   }
   if (std::any_of(digests.begin(), digests.end(),
-                  [&](const std::string& d) { return d != digests[0]; })) {
+                  [&](std::string_view d) { return d != digests[0]; })) {
     return DescribeDisagreement(attempt.head.step, digests);
   }
   return began;
@@ -216,30 +233,18 @@ Result<SaveDebt> CollectiveSave::AnyDebt(const Position& position,
 }
 
 Status CollectiveSave::WhyVoid(const std::vector<std::string>& reports) {
-  for (size_t rank = 0; rank < reports.size(); ++rank) {
-    ASSIGN_OR_RETURN(const std::vector<std::string> fields,
-                     DecodeList(reports[rank]));
-    if (fields.size() != 2) return DataLoss("save: malformed report");
-    RETURN_IF_ERROR(Annotate(DecodeStatus(fields[0]),
-                             fmt::format("rank {}'s shard", rank)));
-    RETURN_IF_ERROR(DecodeShard(fields[1]).status());
-  }
-  return OkStatus();
+  return PartsOf(reports).status();
 }
 
 Status CollectiveSave::Commit(const SaveAttempt& attempt,
                               const std::vector<std::string>& reports) {
-  const Status why_void = WhyVoid(reports);
-  if (!why_void.ok()) {
+  const Result<std::vector<ShardFile>> shards = PartsOf(reports);
+  if (!shards.ok()) {
     const Status abandoned = store_->AbandonSave(attempt.name);
-    return abandoned.ok() ? why_void : abandoned;
-  }
-  std::vector<ShardFile> shards;
-  for (const std::string& report : reports) {
-    shards.push_back(DecodeShard(DecodeList(report)->at(1)).value());
+    return abandoned.ok() ? shards.status() : abandoned;
   }
   // A commit that fails clears up after itself.
-  return store_->Commit(attempt.name, attempt.head, generation_, shards)
+  return store_->Commit(attempt.name, attempt.head, generation_, *shards)
       .status();
 }
 
