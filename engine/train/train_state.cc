@@ -320,6 +320,31 @@ Status TrainState::ResizeHistory(const std::map<std::string, Tensor>& tensors) {
   return resize("history/val_rows", history.val_rows);
 }
 
+// Each complete epoch has an entry in all of the history, the one whose
+// callbacks are due in the validation's alone.
+Status TrainState::CheckHistory() const {
+  if (position.phase > static_cast<uint64_t>(Phase::kCallbacksDue)) {
+    return DataLoss(fmt::format("position/phase: expected 0 to 2, found {}",
+                                position.phase));
+  }
+  const size_t trained = history.loss.size();
+  const size_t validated =
+      trained + (position.phase_of() == Phase::kCallbacksDue ? 1 : 0);
+  const auto check = [](std::string_view name, const auto& values,
+                        size_t expected) {
+    if (values.size() == expected) return OkStatus();
+    return DataLoss(fmt::format(
+        "tensor history/{}: expected {} epochs by history/loss and the "
+        "position, found {}",
+        name, expected, values.size()));
+  };
+  RETURN_IF_ERROR(check("correct", history.correct, trained));
+  RETURN_IF_ERROR(check("rows", history.rows, trained));
+  RETURN_IF_ERROR(check("val_loss", history.val_loss, validated));
+  RETURN_IF_ERROR(check("val_correct", history.val_correct, validated));
+  return check("val_rows", history.val_rows, validated);
+}
+
 Status TrainState::Restore(const std::map<std::string, Tensor>& tensors,
                            const FaultPoints& faults,
                            std::span<const std::string> of_parameters) {
@@ -346,10 +371,7 @@ Status TrainState::Restore(const std::map<std::string, Tensor>& tensors,
     ++next;
   }
   if (wanted.size() != tensors.size()) return Superfluous(tensors, wanted);
-  if (position.phase > static_cast<uint64_t>(Phase::kCallbacksDue)) {
-    return DataLoss(fmt::format("position/phase: expected 0 to 2, found {}",
-                                position.phase));
-  }
+  RETURN_IF_ERROR(CheckHistory());
   if (faults.Planted(PlantedBug::kLoseRngKey)) rng_key = ~initial_rng_key;
   if (faults.Planted(PlantedBug::kLosePosition)) position.sample = 0;
   if (faults.Planted(PlantedBug::kLoseMetrics)) metrics = {};

@@ -192,6 +192,7 @@ class TrainState {
   void NameTensors(const Model& model, const Optimizer& rule, int replicas,
                    std::span<const HookState> hooks);
   Status ResizeHistory(const std::map<std::string, Tensor>& tensors);
+  Status CheckHistory() const;
 
   mutable std::vector<TensorView> tensors_;  // in name order
   std::vector<Place> places_;                // of each

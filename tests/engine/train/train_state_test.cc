@@ -28,13 +28,13 @@ class TrainStateTest : public testing::Test {
     return TrainState(*model_, *optimizer_, job);
   }
 
-  // A state in the middle of its second epoch.
+  // A state at the end of its second epoch.
   TrainState Used() const {
     TrainState state = Fresh(3);
     state.parameters[0] = 0.5f;
     state.optimizer.slots[1][2] = 0.25f;
     state.optimizer.scalars[0] = 0.81f;
-    state.position = {.step = 9, .epoch = 1, .sample = 48, .phase = 1};
+    state.position = {.step = 9, .epoch = 1, .sample = 48, .phase = 2};
     state.metrics = {.loss_sum = 12.5f, .correct = 30, .rows = 48};
     state.history = {{1.5f}, {40}, {96}, {1.25f, 1.0f}, {10, 12}, {32, 32}};
     return state;
@@ -79,7 +79,7 @@ TEST_F(TrainStateTest, DigestCoversEveryTensor) {
   const TrainState used = Used();
   std::map<std::string, Tensor> tensors = Stored(used);
   for (auto& [name, tensor] : tensors) {
-    if (name == "position/phase") continue;  // 1 ^ 2 would be refused
+    if (name == "position/phase") continue;  // what the history is of
     ASSERT_FALSE(tensor.bytes.empty()) << name;
     tensor.bytes[0] ^= std::byte{2};
     TrainState state = Fresh(1);
@@ -125,7 +125,7 @@ TEST_F(TrainStateTest, NoKnownDigestIsTakenForAStateThatDiffersInATensor) {
   };
   check("unchanged");
   for (auto& [name, tensor] : tensors) {
-    if (name == "position/phase") continue;  // 1 ^ 2 would be refused
+    if (name == "position/phase") continue;  // what the history is of
     tensor.bytes.back() ^= std::byte{2};
     check(name);
     tensor.bytes.back() ^= std::byte{2};
@@ -246,6 +246,38 @@ TEST_F(TrainStateTest, RefusesAPhaseThatIsNone) {
     EXPECT_EQ(RefusalOf(tensors),
               fmt::format("position/phase: expected 0 to 2, found {}", phase));
   }
+}
+
+// Where callbacks are due the epoch's validation is to be looked at.
+TEST_F(TrainStateTest, RefusesAHistoryThatThePositionIsNotOf) {
+  std::map<std::string, Tensor> tensors = Stored(Used());
+  for (const uint64_t phase : {uint64_t{0}, uint64_t{1}}) {
+    std::memcpy(tensors["position/phase"].bytes.data(), &phase, sizeof phase);
+    EXPECT_EQ(RefusalOf(tensors),
+              "tensor history/val_loss: expected 1 epochs by history/loss and "
+              "the position, found 2");
+  }
+  TrainState fresh = Fresh(1);
+  fresh.position.phase = 2;
+  EXPECT_EQ(RefusalOf(Stored(fresh)),
+            "tensor history/val_loss: expected 1 epochs by history/loss and "
+            "the position, found 0");
+}
+
+TEST_F(TrainStateTest, RefusesAHistoryOfSeveralLengths) {
+  const auto refusal = [&](const auto& spoil) {
+    TrainState state = Used();
+    spoil(state.history);
+    return RefusalOf(Stored(state));
+  };
+  EXPECT_THAT(refusal([](History& history) { history.correct.clear(); }),
+              HasSubstr("tensor history/correct: expected 1 epochs"));
+  EXPECT_THAT(refusal([](History& history) { history.rows.push_back(1); }),
+              HasSubstr("tensor history/rows: expected 1 epochs"));
+  EXPECT_THAT(refusal([](History& history) { history.val_correct.clear(); }),
+              HasSubstr("tensor history/val_correct: expected 2 epochs"));
+  EXPECT_THAT(refusal([](History& history) { history.val_rows.clear(); }),
+              HasSubstr("tensor history/val_rows: expected 2 epochs"));
 }
 
 TEST_F(TrainStateTest, RefusesAStateOfAnotherModel) {
