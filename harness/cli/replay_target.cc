@@ -174,14 +174,22 @@ Result<std::vector<ReplayTarget>> TargetsOfScenario(const fs::path& file,
   return targets;
 }
 
-bool Fits(const std::string& folder, WorldChoice world) {
-  if (world == WorldChoice::kBoth) return true;
-  return folder.ends_with(world == WorldChoice::kReal ? ".real" : ".sim");
-}
-
 // A case's folder is its name and its world.
 std::string NameOfFolder(const std::string& folder) {
   return folder.substr(0, folder.rfind('.'));
+}
+
+bool HasRecord(const fs::path& run, const std::string& folder) {
+  return IsFile(run / folder / kRecordFile);
+}
+
+// Whether it is to be looked at in that world: what was recorded there, and of
+// a case that was not what was recorded in the other one.
+bool Fits(const fs::path& run, const std::string& folder, WorldChoice world) {
+  if (world == WorldChoice::kBoth) return true;
+  const std::string there =
+      NameOfFolder(folder) + (world == WorldChoice::kReal ? ".real" : ".sim");
+  return folder == there || !HasRecord(run, there);
 }
 
 // The folders of the cases that are meant; where no world is, those of the
@@ -191,17 +199,15 @@ Result<std::vector<std::string>> PickCases(const fs::path& run,
                                            WorldChoice world) {
   std::vector<std::string> folders;
   for (const std::string& folder : FoldersIn(run)) {
-    if (Fits(folder, world) && IsFile(run / folder / kRecordFile)) {
-      folders.push_back(folder);
-    }
+    if (!HasRecord(run, folder)) continue;
+    if (folder == text) return std::vector<std::string>{folder};
+    if (Fits(run, folder, world)) folders.push_back(folder);
   }
   if (folders.empty()) {
     return NotFound(fmt::format("run {}: no case of it left a record",
                                 Quoted(run.filename().string())));
   }
-  if (text.empty() || std::ranges::find(folders, text) != folders.end()) {
-    return text.empty() ? folders : std::vector<std::string>{text};
-  }
+  if (text.empty()) return folders;
   std::vector<std::string> names;
   for (const std::string& folder : folders) {
     if (names.empty() || names.back() != NameOfFolder(folder)) {

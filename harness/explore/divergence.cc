@@ -275,8 +275,9 @@ Result<Divergence> FindDivergence(const RunPlan& plan, const DataSplit& data,
   const std::vector<StepTrace> reference =
       TracesOf(ReferencePlanOf(plan, data), data, Recorders(1, there, nullptr));
   if (reference.empty()) {
-    return NotFound(fmt::format("the reference run does not come to {}",
-                                PlaceText(departure)));
+    return NotFound(fmt::format(
+        "the reference run is never where {} begins (step {}, {})",
+        PlaceText(departure), begin.first, PhaseName(begin.second)));
   }
   // A life that starts wrong may believe to be anywhere.
   const StepRecorder::Wanted first = [](uint64_t, Phase) { return true; };

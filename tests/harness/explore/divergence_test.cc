@@ -222,7 +222,8 @@ TEST_F(DivergenceTest, AStepThatTheReferenceDoesNotHaveIsAnError) {
   const auto divergence = FindDivergence(
       PlanOf(one), *DataOf(one), {.kind = RecordKind::kStep, .step = 99});
   EXPECT_EQ(divergence.status().message(),
-            "the reference run does not come to step 99");
+            "the reference run is never where step 99 begins (step 98, "
+            "in_epoch)");
 }
 
 TEST_F(DivergenceTest, TheDepartureIsTheFirstInTime) {
