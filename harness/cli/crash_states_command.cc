@@ -109,7 +109,7 @@ std::string RenderReport(const CrashStateReport& report,
       fmt::format("  stable       {} recovered twice, {} differed\n",
                   Counted(report.ran_twice, "image"), report.nondeterministic);
   if (!report.complete()) {
-    text += fmt::format("  left out     {}\n",
+    text += fmt::format("  unfinished   {}\n",
                         fmt::join(NamesOf(report.unfinished), ", "));
   }
   return text;
@@ -280,8 +280,8 @@ std::vector<WrittenCrashFinding> WriteAll(const Case& base,
 }  // namespace
 
 int ExploreCrashStatesOf(const Case& base, const ExploreCommand& command,
-                         const fs::path& directory, Console& console) {
-  References references("", "explore");
+                         const fs::path& directory, References& references,
+                         Console& console) {
   Watch watch(command, console);
   CrashStateOptions options = OptionsOf(command);
   options.on_progress = [&](const CrashStateReport& report) {
@@ -291,8 +291,13 @@ int ExploreCrashStatesOf(const Case& base, const ExploreCommand& command,
       ExploreCrashStates(base, references, options);
   watch.Clear();
   if (!report.ok()) {
+    if (watch.interrupted()) {
+      fmt::print(console.err, "gauntlet explore: interrupted\n");
+      return static_cast<int>(ExitCode::kInterrupted);
+    }
     // Without it the base held.
-    const bool by_the_bug = !base.plan.bugs.empty();
+    const bool by_the_bug = !base.plan.bugs.empty() &&
+                            report.status().code() != Code::kInvalidArgument;
     fmt::print(console.err, "gauntlet explore: {}{}\n",
                report.status().message(),
                by_the_bug ? ", but with the planted bug" : "");

@@ -7,6 +7,7 @@
 
 #include "harness/cli/commands.h"
 #include "harness/cli/console.h"
+#include "harness/run/reference.h"
 #include "harness/scenario/scenario.h"
 
 namespace gauntlet {
@@ -15,7 +16,7 @@ namespace gauntlet {
 // called. Returns the exit code.
 int ExploreCrashStatesOf(const Case& base, const ExploreCommand& command,
                          const std::filesystem::path& directory,
-                         Console& console);
+                         References& references, Console& console);
 
 }  // namespace gauntlet
 

@@ -22,6 +22,7 @@
 #include "harness/explore/base_check.h"
 #include "harness/explore/campaign.h"
 #include "harness/explore/finding_files.h"
+#include "harness/run/crash_notice.h"
 #include "harness/run/text_file.h"
 #include "harness/scenario/scenario.h"
 #include "reports/counted.h"
@@ -94,10 +95,47 @@ LoadedBase LoadBase(const ExploreCommand& command) {
           .problem = RenderErrors(loaded, command.base_file, *text)};
 }
 
+// Looks after what comes before the first case: the base undisturbed, which is
+// as long as the base is. From one thread.
+class BaseWatch {
+ public:
+  explicit BaseWatch(Console& console) : console_(console) {}
+
+  // Says that it is still at it, now and then.
+  bool Interrupted() {
+    const Time now = clock_.Now();
+    if (!done_ && now >= next_line_) {
+      fmt::print(console_.err,
+                 "gauntlet explore: {:.0f}s, still at the undisturbed run of "
+                 "the base\n",
+                 std::chrono::duration<double>(now - begin_).count());
+      console_.err << std::flush;
+      next_line_ = now + kLineEvery;
+    }
+    return host_.TerminationNotices() > 0;
+  }
+  void Done() { done_ = true; }
+
+ private:
+  static constexpr Duration kFirstLine = std::chrono::seconds(2);
+  static constexpr Duration kLineEvery = std::chrono::seconds(10);
+
+  Console& console_;
+  SystemClock clock_;
+  RealHost host_;
+  const Time begin_ = clock_.Now();
+  Time next_line_ = begin_ + kFirstLine;
+  bool done_ = false;
+};
+
 // Nullopt: it holds undisturbed, and may be explored.
 std::optional<ExitCode> Unfit(const Case& base, References& references,
                               Console& console) {
   const Result<BaseCheck> check = CheckBase(base, references);
+  if (!check.ok() && references.interrupted()()) {
+    fmt::print(console.err, "gauntlet explore: interrupted\n");
+    return ExitCode::kInterrupted;
+  }
   if (!check.ok()) {
     fmt::print(console.err, "gauntlet explore: {}\n", check.status().message());
     return ExitCode::kNoVerdict;
@@ -161,7 +199,10 @@ CampaignOptions OptionsOf(const ExploreCommand& command, uint64_t seed) {
           .points = command.points,
           .twice_every = command.twice_every,
           .stop_after = command.stop_after,
-          .shrink = {}};
+          .shrink = {},
+          .command_for = [&command, seed](uint64_t number) {
+            return CommandForCase(command, seed, number);
+          }};
 }
 
 class Explorer final : public CampaignObserver {
@@ -178,6 +219,7 @@ class Explorer final : public CampaignObserver {
   Result<int> Run(const Case& base, uint64_t seed) {
     std::ostream& talk = text_ ? console_.out : console_.err;
     talk << RenderExploreHead(base, command_, seed) << std::flush;
+    seed_ = seed;
     ASSIGN_OR_RETURN(const CampaignReport report,
                      RunCampaign(base, OptionsOf(command_, seed), references_,
                                  clock_, *this));
@@ -185,7 +227,7 @@ class Explorer final : public CampaignObserver {
     if (text_) {
       console_.out << RenderCampaign(base, report, command_);
     } else {
-      console_.out << CampaignToJson(report, files_, command_, seed);
+      console_.out << CampaignToJson(base, report, files_, command_, seed);
     }
     if (!write_status_.ok()) {
       fmt::print(console_.err, "gauntlet explore: {}\n",
@@ -200,7 +242,9 @@ class Explorer final : public CampaignObserver {
 
   void Found(const CampaignFinding& finding) override {
     progress_.Clear();
-    const Result<FindingFiles> files = WriteFinding(finding, directory_);
+    const Result<FindingFiles> files = WriteFinding(
+        finding, CommandForCase(command_, seed_, finding.case_number),
+        directory_);
     if (files.ok()) {
       files_.push_back(*files);
     } else {
@@ -228,9 +272,11 @@ class Explorer final : public CampaignObserver {
                  "means anything at these points\n");
       return static_cast<int>(ExitCode::kNothingSelected);
     }
-    if (command_.require_marks && !MissedMarks(report).empty()) {
-      fmt::print(console_.err, "gauntlet explore: marks not met: {}\n",
-                 fmt::join(MissedMarks(report), ", "));
+    const std::vector<std::string_view> missed =
+        MissedMarks(report, MarkRarity::kUsual);
+    if (command_.require_marks && !missed.empty()) {
+      fmt::print(console_.err, "gauntlet explore: situations not met: {}\n",
+                 fmt::join(missed, ", "));
       return static_cast<int>(ExitCode::kViolated);
     }
     if (report.held == 0) {
@@ -252,12 +298,13 @@ class Explorer final : public CampaignObserver {
   SystemClock clock_;
   RealHost host_;
   ExploreProgress progress_;
+  uint64_t seed_ = 0;
   std::vector<FindingFiles> files_;  // by the findings' order
   Status write_status_;
 };
 
 int Explore(const Case& base, const ExploreCommand& command,
-            const fs::path& directory, References& references,
+            const fs::path& directory, References& references, BaseWatch& watch,
             Console& console) {
   if (NamesNoKindOf(base, command, console) ||
       NamesNoPointOf(base, command, console)) {
@@ -266,8 +313,9 @@ int Explore(const Case& base, const ExploreCommand& command,
   if (const auto unfit = Unfit(base, references, console)) {
     return static_cast<int>(*unfit);
   }
+  watch.Done();
   if (command.mode == ExploreMode::kCrashStates) {
-    return ExploreCrashStatesOf(base, command, directory, console);
+    return ExploreCrashStatesOf(base, command, directory, references, console);
   }
   const uint64_t seed = command.seed ? *command.seed : std::random_device()();
   const Result<int> exit_code =
@@ -275,13 +323,15 @@ int Explore(const Case& base, const ExploreCommand& command,
   if (exit_code.ok()) return *exit_code;
   fmt::print(console.err, "gauntlet explore: {}\n",
              exit_code.status().message());
-  return static_cast<int>(ExitCode::kNoVerdict);
+  return static_cast<int>(watch.Interrupted() ? ExitCode::kInterrupted
+                                              : ExitCode::kNoVerdict);
 }
 
 }  // namespace
 
 int RunExplore(const ExploreCommand& command, Console& console) {
   InstallSignalHandlers();
+  InstallCrashNotice();
   const LoadedBase base = LoadBase(command);
   if (!base.one) {
     console.err << base.problem;
@@ -294,9 +344,11 @@ int RunExplore(const ExploreCommand& command, Console& console) {
                directory.status().message());
     return static_cast<int>(ExitCode::kUsage);
   }
-  References references("", "explore");
+  BaseWatch watch(console);
+  References references("", "explore",
+                        [&watch] { return watch.Interrupted(); });
   const int exit_code =
-      Explore(*base.one, command, *directory, references, console);
+      Explore(*base.one, command, *directory, references, watch, console);
   RemoveIfUnused(*directory, command.runs_directory);
   return exit_code;
 }

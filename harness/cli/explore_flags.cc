@@ -27,10 +27,12 @@ checkpoints, deletion at the end and separate hosts are tried; all have restarts
 for many faults and short limits, and what of the base's own that replaces is
 said at the start.
 What is found is left as scenario files, never over older ones: NAME.yaml, which
-`gauntlet replay` takes; NAME.plan.json, the faults alone, for `gauntlet train
---plan` where real processes can do them; NAME.original.json, the faults before
-they were shrunk. A case of which no fault fired is counted as `fired nothing`:
-it shows nothing. crash-states says how many images were "left out by the bound":
+`gauntlet replay` takes and whose head has the command that finds it once more;
+NAME.plan.json, the faults alone, for `gauntlet train --plan` where real
+processes can do them; NAME.original.json, the faults before they were shrunk.
+crash-states leaves NAME.crash.json, which `gauntlet replay` takes too.
+A case of which no fault fired is counted as `fired nothing`: it shows nothing.
+crash-states says how many images were "left out by the bound":
 possible disks that were not looked at, as there are more than --bound.)";
 
 struct NamedProfile {
@@ -100,13 +102,15 @@ void AddWhat(Flags& flags, ExploreCommand& command,
   flags.Value({"--points", "NAMES", "only these points: ckpt.*,step.end"},
               ReadPatterns(command.points, AllPoints(), &PointInfo::point));
   flags.Value({"--max-faults", "N",
-               "in one plan; nth: 1 means no pairs, 2 none behind damage; 0: "
-               "undisturbed runs (3)"},
+               "in one plan; nth: 1 means no pairs, 2 none behind damage; "
+               "random: 0 for undisturbed runs (3)"},
               ReadWhole(command.max_faults, 0, 16));
 }
 
 void AddHow(Flags& flags, ExploreCommand& command) {
-  flags.Value({"--time", "TIME", "so long (60s where no other limit is given)"},
+  flags.Value({"--time", "TIME",
+               "so long (random: 60s where no other limit is given; "
+               "else until all is done)"},
               ReadTime(command.time));
   flags.Value({"--cases", "N", "so many; crash-states: distinct images"},
               ReadWhole<std::optional<uint64_t>, uint64_t>(command.cases, 1,
@@ -116,7 +120,7 @@ void AddHow(Flags& flags, ExploreCommand& command) {
                                                            UINT64_MAX - 1));
   flags.Value({"--seed", "N", "a number, or random (1)"},
               ReadSeed(command.seed));
-  flags.Value({"-j,--jobs", "N", "threads (1)"},
+  flags.Value({"-j,--jobs", "N", "random and nth: threads (1)"},
               ReadWhole(command.jobs, 1, 256));
   flags.Value(
       {"--twice", "N",
@@ -206,6 +210,30 @@ Status CheckMode(const Flags& flags, ExploreMode mode) {
   return OkStatus();
 }
 
+// An image's name has both; bits rot on one disk as on another.
+Status CheckCrashStates(const CrashStateChoice& choice) {
+  if (!choice.id.empty() &&
+      !(choice.profiles.empty() && choice.windows.empty())) {
+    return InvalidArgument(
+        "--id: expected no --profiles and no --windows beside it");
+  }
+  const bool only_rot =
+      !choice.windows.empty() &&
+      std::ranges::all_of(choice.windows, [](CrashWindow window) {
+        return window == CrashWindow::kRot;
+      });
+  const bool has_ext4 =
+      choice.profiles.empty() ||
+      std::ranges::find(choice.profiles, DurabilityProfile::kExt4) !=
+          choice.profiles.end();
+  if (only_rot && !has_ext4) {
+    return InvalidArgument(
+        "--profiles: expected ext4 or none beside --windows rot, which is the "
+        "same on each disk");
+  }
+  return OkStatus();
+}
+
 void AddOutput(Flags& flags, ExploreCommand& command) {
   flags.Value({"--out", "DIR",
                "where findings go: an empty folder, or none yet "
@@ -236,8 +264,19 @@ Result<Command> ParseExplore(const VerbArguments& verb) {
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted)
     return Command(ShowCommand{flags.Help()});
-  if (!bases.empty()) command.base_file = bases.front();
+  if (!bases.empty()) {
+    command.base_file = bases.front();
+    // A variable that is not set, say: not the built-in one.
+    if (command.base_file.empty()) {
+      return InvalidArgument("BASE: expected a scenario file, found \"\"");
+    }
+  }
   RETURN_IF_ERROR(CheckMode(flags, command.mode));
+  RETURN_IF_ERROR(CheckCrashStates(command.crash_states));
+  if (command.mode == ExploreMode::kNth && command.max_faults == 0) {
+    return InvalidArgument(
+        "--max-faults: expected 1 or more with --mode nth, found 0");
+  }
   if (command.only_case && command.cases) {
     return InvalidArgument("--case: expected no --cases beside it");
   }

@@ -1,6 +1,7 @@
 #include "harness/cli/explore_text.h"
 
 #include <algorithm>
+#include <cctype>
 #include <set>
 
 #include "harness/record/invariants.h"
@@ -22,6 +23,25 @@ constexpr size_t kShownNames = 4;
 
 double Ratio(double part, double whole) {
   return whole > 0 ? part / whole : 0.0;
+}
+
+// One word of a command line.
+std::string ForShell(const std::string& text) {
+  const bool is_plain = std::ranges::all_of(text, [](unsigned char c) {
+    return std::isalnum(c) != 0 ||
+           std::string_view("_-./:,=+@%").find(static_cast<char>(c)) !=
+               std::string_view::npos;
+  });
+  if (is_plain && !text.empty()) return text;
+  std::string word = "'";
+  for (const char c : text) {
+    if (c == '\'') {
+      word += "'\\''";
+    } else {
+      word += c;
+    }
+  }
+  return word + "'";
 }
 
 std::string_view EndName(const CampaignReport& report) {
@@ -309,7 +329,7 @@ std::string RenderCampaign(const Case& base, const CampaignReport& report,
   return text + RenderCoverage(report, command);
 }
 
-std::string CampaignToJson(const CampaignReport& report,
+std::string CampaignToJson(const Case& base, const CampaignReport& report,
                            const std::vector<FindingFiles>& files,
                            const ExploreCommand& command, uint64_t seed) {
   Json found = Json::array();
@@ -319,6 +339,8 @@ std::string CampaignToJson(const CampaignReport& report,
   const double per_second =
       Ratio(static_cast<double>(report.cases), report.seconds);
   Json json = {
+      {"schema", "gauntlet.explore/v1"},
+      {"base", base.name},
       {"mode", ModeName(command.mode)},
       {"seed", seed},
       {"end", EndName(report)},
@@ -340,7 +362,9 @@ std::string CampaignToJson(const CampaignReport& report,
       {"pairs", report.coverage.pairs().size()},
       {"marks_met", MarksMet(report)},
       {"marks_total", AllMarks().size()},
-      {"marks_missed", MissedMarks(report)},
+      {"marks_missed", MissedMarks(report, MarkRarity::kUsual)},
+      {"rare_marks_missed", MissedMarks(report, MarkRarity::kRare)},
+      {"outcomes", report.by_outcome},
       {"virtual_seconds", report.virtual_seconds},
       {"restarts", report.restarts},
       {"left", report.left},
@@ -355,11 +379,39 @@ std::string CampaignToJson(const CampaignReport& report,
   return json.dump() + "\n";
 }
 
-std::vector<std::string_view> MissedMarks(const CampaignReport& report) {
+std::string CommandForCase(const ExploreCommand& command, uint64_t seed,
+                           uint64_t number) {
+  if (command.mode != ExploreMode::kRandom) return "";
+  std::string text = "gauntlet explore";
+  const auto add = [&text](std::string_view option, const std::string& value) {
+    text += fmt::format(" {}{}", option, value);
+  };
+  if (!command.base_file.empty()) add("", ForShell(command.base_file));
+  if (!command.name_filter.empty()) {
+    add("--name ", ForShell(command.name_filter));
+  }
+  std::vector<std::string_view> kinds;
+  for (const FaultKind kind : command.kinds) {
+    kinds.push_back(FaultKindName(kind));
+  }
+  if (!kinds.empty()) add("--kinds ", fmt::to_string(fmt::join(kinds, ",")));
+  std::vector<std::string_view> points;
+  for (const Point point : command.points) points.push_back(PointName(point));
+  if (!points.empty()) add("--points ", fmt::to_string(fmt::join(points, ",")));
+  if (command.max_faults != ExploreCommand().max_faults) {
+    add("--max-faults ", std::to_string(command.max_faults));
+  }
+  add("--seed ", std::to_string(seed));
+  add("--case ", std::to_string(number));
+  return text;
+}
+
+std::vector<std::string_view> MissedMarks(const CampaignReport& report,
+                                          MarkRarity rarity) {
   std::vector<std::string_view> missed;
   const auto all = AllMarks();
   for (size_t i = 0; i < all.size(); ++i) {
-    if (report.marks[i] == 0 && all[i].rarity == MarkRarity::kUsual) {
+    if (report.marks[i] == 0 && all[i].rarity == rarity) {
       missed.push_back(all[i].name);
     }
   }

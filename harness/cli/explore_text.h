@@ -26,12 +26,18 @@ std::string RenderFound(const CampaignFinding& finding,
 std::string RenderCampaign(const Case& base, const CampaignReport& report,
                            const ExploreCommand& command);
 // One line of JSON; `files` are those of report.findings.
-std::string CampaignToJson(const CampaignReport& report,
+std::string CampaignToJson(const Case& base, const CampaignReport& report,
                            const std::vector<FindingFiles>& files,
                            const ExploreCommand& command, uint64_t seed);
 
-// Usual marks that no case came to.
-std::vector<std::string_view> MissedMarks(const CampaignReport& report);
+// The command that tries this case of the exploration once more; "": there is
+// none in this mode.
+std::string CommandForCase(const ExploreCommand& command, uint64_t seed,
+                           uint64_t number);
+
+// Marks of this rarity that no case came to.
+std::vector<std::string_view> MissedMarks(const CampaignReport& report,
+                                          MarkRarity rarity);
 
 }  // namespace gauntlet
 

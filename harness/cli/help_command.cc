@@ -74,7 +74,7 @@ std::string ExitCodesText() {
     text +=
         fmt::format("  {:>3}  {}\n", static_cast<int>(info.code), info.meaning);
   }
-  return text + "\nOf several, the first of 2, 1, 3, 5, 6 counts.\n";
+  return text + "\nOf several, the first of 130, 2, 1, 3, 5, 6 counts.\n";
 }
 
 struct Topic {

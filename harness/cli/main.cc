@@ -150,6 +150,14 @@ void FillStandardStreams() {
   fill(STDERR_FILENO, O_RDWR);
 }
 
+// What was said is lost, and not what it came to where that is worse.
+ExitCode WithoutOutput(ExitCode code) {
+  const bool is_better = code == ExitCode::kHeld ||
+                         code == ExitCode::kLimitBroken ||
+                         code == ExitCode::kSkippedUnderStrict;
+  return is_better ? ExitCode::kNoVerdict : code;
+}
+
 int Main(const std::vector<std::string>& arguments) {
   const Result<CommandLine> line = ParseCommandLine(arguments);
   if (!line.ok()) {
@@ -167,7 +175,7 @@ int Main(const std::vector<std::string>& arguments) {
   // Who has read enough, as `head` has, wants no message for it.
   if (std::cout.good() || NobodyReads(STDOUT_FILENO)) return exit_code;
   fmt::print(std::cerr, "gauntlet: standard output cannot be written\n");
-  return static_cast<int>(ExitCode::kNoVerdict);
+  return static_cast<int>(WithoutOutput(static_cast<ExitCode>(exit_code)));
 }
 
 }  // namespace

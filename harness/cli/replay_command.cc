@@ -16,6 +16,7 @@
 #include "harness/explore/replay.h"
 #include "harness/oracle/judge.h"
 #include "harness/record/record_file.h"
+#include "harness/run/crash_notice.h"
 #include "harness/run/text_file.h"
 #include "reports/counted.h"
 #include <fmt/format.h>
@@ -192,7 +193,13 @@ Result<bool> Replayer::Replay(const ReplayTarget& target) {
   } else {
     Show(Ink::kGood, "reproduced", VerdictLine(verdict));
   }
-  RETURN_IF_ERROR(Explain(target.item, now));
+  // It takes nothing from the verdict.
+  const Status explained = Explain(target.item, now);
+  if (!explained.ok()) {
+    fmt::print(console_.out,
+               "  where it leaves the reference cannot be said: {}\n",
+               explained.message());
+  }
   console_.out << std::flush;
   return same;
 }
@@ -237,6 +244,7 @@ int Fail(Console& console, const Status& status, ExitCode code) {
 
 int RunReplay(const ReplayCommand& told, Console& console) {
   InstallSignalHandlers();
+  InstallCrashNotice();
   ReplayCommand command = told;
   if (std::string file = FindFindingFile(command); !file.empty()) {
     command.target = std::move(file);
@@ -260,6 +268,7 @@ int RunReplay(const ReplayCommand& told, Console& console) {
   for (const ReplayTarget& target : *targets) {
     const Result<bool> same = replayer.Replay(target);
     if (replayer.interrupted()) {
+      fmt::print(console.err, "gauntlet replay: interrupted\n");
       return static_cast<int>(ExitCode::kInterrupted);
     }
     if (!same.ok()) return Fail(console, same.status(), ExitCode::kNoVerdict);

@@ -20,6 +20,7 @@
 #include "harness/cli/run_directory.h"
 #include "harness/cli/scenario_files.h"
 #include "harness/record/result_file.h"
+#include "harness/run/crash_notice.h"
 #include "harness/run/suite.h"
 #include "harness/run/text_file.h"
 #include "harness/scenario/scenario.h"
@@ -402,6 +403,7 @@ Result<int> LoadAndRun(const RunCommand& command, Console& console) {
 
 int RunScenarios(const RunCommand& command, Console& console) {
   InstallSignalHandlers();
+  InstallCrashNotice();
   const Result<int> exit_code = LoadAndRun(command, console);
   if (exit_code.ok()) return *exit_code;
   fmt::print(console.err, "gauntlet run: {}\n", exit_code.status().message());

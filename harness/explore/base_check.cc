@@ -17,7 +17,9 @@ Result<BaseCheck> CheckBase(const Case& base, References& references) {
   for (const Case& setup : setups) {
     ASSIGN_OR_RETURN(Laboratory laboratory,
                      Laboratory::Make(setup, references));
+    laboratory.CutBy(references.interrupted());
     const Trial trial = laboratory.Try({.seed = base.seed});
+    if (trial.cut) return Unavailable("interrupted");
     if (!trial.skipped.empty()) return BaseCheck{.skipped = trial.skipped};
     if (trial.wrong.empty()) continue;
     const Finding& first = trial.wrong.front();

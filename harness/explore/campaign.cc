@@ -12,6 +12,9 @@
 #include "harness/explore/investigation.h"
 #include "harness/explore/nth_plans.h"
 #include "harness/explore/random_plan.h"
+#include "harness/run/crash_notice.h"
+#include "harness/scenario/run_setup.h"
+#include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
@@ -29,7 +32,7 @@ class Campaign {
         setups_(SetupsOf(base)),
         references_(references),
         investigation_(setups_, references,
-                       {.shrink = Timed(options.shrink, clock),
+                       {.shrink = Timed(options.shrink, clock, observer),
                         .stop_after = options.stop_after}) {
     for (const Case& setup : setups_) spaces_.push_back(Narrowed(setup));
     report_.space = spaces_.front();
@@ -51,7 +54,9 @@ class Campaign {
     }
     Crew crew(
         setups_, references_,
-        {.threads = options_.threads, .twice_every = options_.twice_every});
+        {.threads = options_.threads,
+         .twice_every = options_.twice_every,
+         .name_of = [this](const ExploreCase& one) { return NameOf(one); }});
     begin_ = clock_.Now();
     while (!ended_) {
       std::vector<ExploreCase> round = NextRound();
@@ -68,9 +73,22 @@ class Campaign {
   }
 
  private:
-  static ShrinkOptions Timed(ShrinkOptions options, const Clock& clock) {
+  static ShrinkOptions Timed(ShrinkOptions options, const Clock& clock,
+                             CampaignObserver& observer) {
     options.clock = &clock;
+    options.stop = [&observer] { return observer.Interrupted(); };
     return options;
+  }
+
+  std::string NameOf(const ExploreCase& one) const {
+    std::string name = fmt::format("case {}: ", one.number);
+    if (options_.mode == CampaignMode::kRandom) {
+      return name + options_.command_for(one.number);
+    }
+    for (const Fault& fault : one.plan.faults) {
+      name += FaultSummary(fault) + "; ";
+    }
+    return name + DescribeSetup(setups_[one.setup], setups_.front());
   }
 
   PlanSpace Narrowed(const Case& setup) const {
@@ -125,10 +143,12 @@ class Campaign {
         if (!crew.WillRun(i)) return;
       }
       StopWhereDue(crew);
+      if (one->cut) return;
       Add(*one);
       if (nth_ != nullptr) nth_->Learn(*one);
       if (!one->wrong.empty()) {
         crew.Pause();
+        const AtWork at(NameOf(round[i]));
         Investigate(round[i], *one);
         crew.Resume();
       }
@@ -151,7 +171,7 @@ class Campaign {
       return;
     }
     ended_ = true;
-    crew.Stop();
+    crew.Cut();
   }
 
   void Measure() {

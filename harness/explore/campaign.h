@@ -6,6 +6,7 @@
 #define GAUNTLET_HARNESS_EXPLORE_CAMPAIGN_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -39,6 +40,10 @@ struct CampaignOptions {
   uint64_t twice_every = 16;     // cases run twice; 0: none
   size_t stop_after = 10;        // findings; 0: never
   ShrinkOptions shrink;          // the clock is put in
+  // random: the command that tries the case of this number once more.
+  std::function<std::string(uint64_t)> command_for = [](uint64_t number) {
+    return "--case " + std::to_string(number);
+  };
 };
 
 enum class CampaignEnd : uint8_t {

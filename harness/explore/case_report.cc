@@ -79,10 +79,12 @@ CaseReport ReportOf(const ExploreCase& one, const Trial& trial) {
 
 CaseReport Examine(Laboratory& laboratory, const ExploreCase& one, Runs runs) {
   const Trial trial = laboratory.Try(one.plan);
+  if (trial.cut) return {.number = one.number, .cut = true};
   CaseReport report = ReportOf(one, trial);
   if (runs == Runs::kOnce || !trial.skipped.empty()) return report;
   report.ran_twice = true;
   const Trial again = laboratory.Try(one.plan);
+  if (again.cut) return {.number = one.number, .cut = true};
   if (trial.event_digest == again.event_digest &&
       !FirstEventDifference(trial.record, again.record)) {
     return report;

@@ -30,6 +30,7 @@ struct CaseReport {
   bool ran_twice = false;
   std::vector<Finding> wrong;  // empty: it held
   std::string skipped;         // why this world cannot do it; "": it was run
+  bool cut = false;            // given up: nothing of it is known
 
   // Faults were to fire and none did: nothing was tried.
   bool fired_nothing() const { return planned > 0 && fired.empty(); }

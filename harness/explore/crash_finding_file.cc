@@ -100,10 +100,17 @@ Result<fs::path> WriteCrashFinding(const CrashFinding& finding, size_t number,
   if (error) {
     return IoError(fmt::format("{}: {}", directory.string(), error.message()));
   }
-  const fs::path file =
-      directory / fmt::format("finding-{:03}-{}{}", number, finding.finding.id,
-                              kCrashFindingEnding);
-  RETURN_IF_ERROR(WriteTextFile(file, CrashFindingToJson(finding)));
+  const std::string name =
+      fmt::format("finding-{:03}-{}", number, finding.finding.id);
+  const std::string text = CrashFindingToJson(finding);
+  fs::path file = directory / fmt::format("{}{}", name, kCrashFindingEnding);
+  Status written = WriteNewTextFile(file, text);
+  // Another exploration may leave its findings there too.
+  for (int copy = 2; written.code() == Code::kAlreadyExists; ++copy) {
+    file = directory / fmt::format("{}.{}{}", name, copy, kCrashFindingEnding);
+    written = WriteNewTextFile(file, text);
+  }
+  RETURN_IF_ERROR(written);
   return file;
 }
 

@@ -323,6 +323,7 @@ Result<CrashStateReport> ExploreCrashStates(const Case& base,
                                             const CrashStateOptions& options) {
   RunPlan plan = PlanOf(base);
   plan.faults.faults.clear();
+  plan.interrupted = references.interrupted();
   ASSIGN_OR_RETURN(const auto golden, references.GoldenFor(plan));
   ASSIGN_OR_RETURN(const auto data, references.DataOf(plan.train.job.data));
   const Trajectory trajectory(*golden);

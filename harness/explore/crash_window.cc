@@ -40,6 +40,7 @@ Result<LoggedRun> RunLogged(const RunInputs& inputs, RunPlan plan) {
   plan.disk.profile = DurabilityProfile::kExt4;
   plan.disk.log = &run.window.log;
   const RunLog log = RunSimulated(inputs.pool, plan, inputs.data);
+  if (plan.interrupted && plan.interrupted()) return Unavailable("interrupted");
   if (log.launchers.empty() || log.launchers.back().exit_code != 0) {
     return FailedPrecondition("the run to take crash states of does not end: " +
                               log.ending_detail);

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "harness/run/crash_notice.h"
+
 namespace gauntlet {
 
 Result<Laboratory*> Laboratories::Of(size_t setup) {
@@ -9,6 +11,7 @@ Result<Laboratory*> Laboratories::Of(size_t setup) {
   if (found != made_.end()) return &found->second;
   ASSIGN_OR_RETURN(Laboratory laboratory,
                    Laboratory::Make(setups_.at(setup), references_));
+  laboratory.CutBy(cut_);
   return &made_.emplace(setup, std::move(laboratory)).first->second;
 }
 
@@ -70,6 +73,11 @@ void Crew::Stop() {
   stopped_ = true;
 }
 
+void Crew::Cut() {
+  Stop();
+  cut_.store(true, std::memory_order_relaxed);
+}
+
 // Waits for one; nullopt: there will be none any more.
 std::optional<size_t> Crew::NextIndex() {
   std::unique_lock lock(mutex_);
@@ -82,10 +90,13 @@ std::optional<size_t> Crew::NextIndex() {
 }
 
 void Crew::Work() {
-  Laboratories laboratories(setups_, references_);
+  Laboratories laboratories(setups_, references_, [this] {
+    return cut_.load(std::memory_order_relaxed);
+  });
   while (const std::optional<size_t> index = NextIndex()) {
     // Not touched by others while a case of it is at work.
     const ExploreCase& one = cases_[*index];
+    const AtWork at(options_.name_of(one));
     const bool twice =
         options_.twice_every > 0 && one.number % options_.twice_every == 0;
     CaseReport report = Examine(*laboratories.Of(one.setup).value(), one,

@@ -2,13 +2,17 @@
 #ifndef GAUNTLET_HARNESS_EXPLORE_CREW_H_
 #define GAUNTLET_HARNESS_EXPLORE_CREW_H_
 
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "engine/world/clock.h"
@@ -22,20 +26,26 @@ namespace gauntlet {
 // The laboratories of one thread, one for each set-up, made when first used.
 class Laboratories {
  public:
-  // Both must outlive this.
-  Laboratories(const std::vector<Case>& setups, References& references)
-      : setups_(setups), references_(references) {}
+  // Both must outlive this. `cut`: of each laboratory.
+  Laboratories(const std::vector<Case>& setups, References& references,
+               std::function<bool()> cut = {})
+      : setups_(setups), references_(references), cut_(std::move(cut)) {}
   Result<Laboratory*> Of(size_t setup);
 
  private:
   const std::vector<Case>& setups_;
   References& references_;
+  const std::function<bool()> cut_;
   std::map<size_t, Laboratory> made_;
 };
 
 struct CrewOptions {
   int threads = 1;
   uint64_t twice_every = 0;  // cases whose number this divides; 0: none
+  // What the program is at in a case, said if it crashes there.
+  std::function<std::string(const ExploreCase&)> name_of = [](const auto& one) {
+    return "case " + std::to_string(one.number);
+  };
 };
 
 // To be used by one thread.
@@ -61,6 +71,8 @@ class Crew {
   void Resume();
   // No case is begun any more.
   void Stop();
+  // The same, and those under way are given up: their reports say so.
+  void Cut();
 
  private:
   void Work();
@@ -79,6 +91,7 @@ class Crew {
   bool paused_ = false;
   bool stopped_ = false;
   bool ended_ = false;
+  std::atomic<bool> cut_ = false;
   std::vector<std::thread> threads_;
 };
 

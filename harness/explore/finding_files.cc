@@ -64,7 +64,47 @@ Case FindingCase(const CampaignFinding& finding) {
   return one;
 }
 
+namespace {
+
+Result<std::string> ScenarioOf(const CampaignFinding& finding,
+                               const std::string& name,
+                               const std::string& origin) {
+  Case one = FindingCase(finding);
+  one.name = one.scenario = name;
+  const std::string found = origin.empty() ? "" : "\nFound by " + origin;
+  return WriteScenario(
+      one, {.goal = fmt::format("{} holds ({}): it is broken here.",
+                                finding.what.invariant, finding.what.name),
+            .method = MethodOf(finding) + found,
+            .expect = fmt::format("{}; found was: {}.",
+                                  OutcomeName(one.expect.outcome),
+                                  FirstLine(finding.what.message))});
+}
+
+// What there is of it under the name, the scenario first.
+Result<FindingFiles> WriteAs(const std::string& name,
+                             const CampaignFinding& finding,
+                             const std::string& origin,
+                             const fs::path& directory) {
+  FindingFiles files;
+  const Result<std::string> scenario = ScenarioOf(finding, name, origin);
+  if (scenario.ok()) {
+    files.scenario = directory / (name + ".yaml");
+    RETURN_IF_ERROR(WriteNewTextFile(files.scenario, *scenario));
+  } else {
+    files.why_no_scenario = scenario.status().message();
+  }
+  RETURN_IF_ERROR(WriteNewTextFile(directory / (name + ".plan.json"),
+                                   PlanToJson(finding.plan) + "\n"));
+  RETURN_IF_ERROR(WriteNewTextFile(directory / (name + ".original.json"),
+                                   PlanToJson(finding.original) + "\n"));
+  return files;
+}
+
+}  // namespace
+
 Result<FindingFiles> WriteFinding(const CampaignFinding& finding,
+                                  const std::string& origin,
                                   const fs::path& directory) {
   std::error_code error;
   fs::create_directories(directory, error);
@@ -72,25 +112,13 @@ Result<FindingFiles> WriteFinding(const CampaignFinding& finding,
     return IoError(fmt::format("{}: {}", directory.string(), error.message()));
   }
   const std::string name = FindingName(finding);
-  RETURN_IF_ERROR(WriteTextFile(directory / (name + ".original.json"),
-                                PlanToJson(finding.original) + "\n"));
-  RETURN_IF_ERROR(WriteTextFile(directory / (name + ".plan.json"),
-                                PlanToJson(finding.plan) + "\n"));
-  const Case one = FindingCase(finding);
-  const Result<std::string> text = WriteScenario(
-      one, {.goal = fmt::format("{} holds ({}): it is broken here.",
-                                finding.what.invariant, finding.what.name),
-            .method = MethodOf(finding),
-            .expect = fmt::format("{}; found was: {}.",
-                                  OutcomeName(one.expect.outcome),
-                                  FirstLine(finding.what.message))});
-  if (!text.ok()) {
-    return FindingFiles{.scenario = {},
-                        .why_no_scenario = text.status().message()};
+  Result<FindingFiles> files = WriteAs(name, finding, origin, directory);
+  // Another exploration may leave its findings there too.
+  for (int copy = 2; files.status().code() == Code::kAlreadyExists; ++copy) {
+    files =
+        WriteAs(fmt::format("{}.{}", name, copy), finding, origin, directory);
   }
-  const fs::path file = directory / (name + ".yaml");
-  RETURN_IF_ERROR(WriteTextFile(file, *text));
-  return FindingFiles{.scenario = file, .why_no_scenario = ""};
+  return files;
 }
 
 }  // namespace gauntlet

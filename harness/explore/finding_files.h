@@ -22,10 +22,12 @@ struct FindingFiles {
   std::string why_no_scenario;
 };
 
-// Leaves <name>.yaml and, beside it, the plan as it was found,
-// <name>.original.json, and the one that is left of it, <name>.plan.json, in
-// the directory, which is made if need be.
+// Leaves <name>.yaml and, beside it, the plan that is left, <name>.plan.json,
+// and the one that was found, <name>.original.json, in the directory, which is
+// made if need be. Over no other file: where one has the name, <name>.2 and so
+// on is taken. `origin`: the command that finds it once more; empty: not known.
 Result<FindingFiles> WriteFinding(const CampaignFinding& finding,
+                                  const std::string& origin,
                                   const std::filesystem::path& directory);
 
 }  // namespace gauntlet

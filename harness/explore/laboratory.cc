@@ -134,9 +134,15 @@ Trial Laboratory::Try(const FaultPlan& plan) {
   if (std::string why = WhyNotHere(one, SimulatedWorld()); !why.empty()) {
     return {.record = RecordHead(one), .skipped = std::move(why)};
   }
-  RunLog log = RunSimulated(*pool_, PlanOf(one), *data_,
+  RunPlan run = PlanOf(one);
+  run.interrupted = cut_;
+  RunLog log = RunSimulated(*pool_, run, *data_,
                             MayRemember(plan) ? memo_.get() : nullptr);
   Trial trial = {.record = RecordHead(one), .event_digest = log.event_digest};
+  if (cut_ && cut_()) {
+    trial.cut = true;
+    return trial;
+  }
   Record& record = trial.record;
   record.world = "sim";
   record.golden = *golden_;

@@ -9,9 +9,11 @@
 #define GAUNTLET_HARNESS_EXPLORE_LABORATORY_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "chaos/sim/fiber.h"
@@ -35,6 +37,8 @@ struct Trial {
   // Why this world cannot do the plan: it was not run, and nothing is wrong;
   // "": it was run.
   std::string skipped = {};
+  // Laboratory::CutBy's word came first: nothing is known of it.
+  bool cut = false;
 };
 
 // Whether a breach of the invariant counts for a plan with that many faults.
@@ -62,6 +66,10 @@ class Laboratory {
   // REQUIRES: Validate(plan).ok().
   Trial Try(const FaultPlan& plan);
 
+  // Whether a run that is under way is given up; once true, it stays so. From
+  // the thread that tries.
+  void CutBy(std::function<bool()> cut) { cut_ = std::move(cut); }
+
   // The base with the plan in it.
   Case CaseOf(const FaultPlan& plan) const;
 
@@ -77,6 +85,7 @@ class Laboratory {
   std::shared_ptr<const GoldenTrajectory> golden_;
   std::unique_ptr<FiberPool> pool_;
   std::unique_ptr<TrainMemo> memo_;
+  std::function<bool()> cut_;
 };
 
 }  // namespace gauntlet

@@ -84,7 +84,8 @@ class Shrinker {
     }
     if (result_.tries >= options_.max_tries ||
         (options_.clock != nullptr &&
-         options_.clock->Now() - begin_ >= options_.budget)) {
+         options_.clock->Now() - begin_ >= options_.budget) ||
+        options_.stop()) {
       result_.finished = false;
       return false;
     }

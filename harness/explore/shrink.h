@@ -40,6 +40,8 @@ struct ShrinkOptions {
   // Of real time, by the clock; without one there is no limit.
   Duration budget = std::chrono::seconds(10);
   const Clock* clock = nullptr;
+  // Asked before each try: whether what is found so far has to do.
+  std::function<bool()> stop = [] { return false; };
   // What is to stay broken; nullopt: the trial's first.
   std::optional<Breach> breach = {};
 };

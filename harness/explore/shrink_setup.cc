@@ -62,7 +62,8 @@ class SetupShrinker {
 
   bool Try(const Case& candidate) {
     if (result_.tries >= options_.max_tries ||
-        (options_.clock != nullptr && Now() - begin_ >= options_.budget)) {
+        (options_.clock != nullptr && Now() - begin_ >= options_.budget) ||
+        options_.stop()) {
       return false;
     }
     ++result_.tries;

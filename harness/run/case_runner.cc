@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <utility>
 
 #include "harness/oracle/judge.h"
@@ -11,6 +10,7 @@
 #include "harness/run/event_difference.h"
 #include "harness/run/real_run.h"
 #include "harness/run/sim_run.h"
+#include "harness/run/text_file.h"
 #include "harness/scenario/run_setup.h"
 #include "harness/scenario/time_limits.h"
 #include "harness/scenario/write_scenario.h"
@@ -54,21 +54,22 @@ bool HasNotice(const FaultPlan& plan, NoticeBy by) {
 
 // What is needed for a replay and for a look; the rest of a run that held is
 // of no use.
-void Tidy(const Case& one, const CasePlace& place, const Record& record,
-          const Verdict& verdict) {
+Status Tidy(const Case& one, const CasePlace& place, const Record& record,
+            const Verdict& verdict) {
   const fs::path directory = place.directory;
-  std::ofstream(directory / "record.jsonl", std::ios::binary)
-      << RecordToJsonLines(record);
+  RETURN_IF_ERROR(
+      WriteTextFile(directory / "record.jsonl", RecordToJsonLines(record)));
   const Result<std::string> scenario = WriteScenario(one, {});
   if (scenario.ok()) {
-    std::ofstream(directory / "scenario.yaml", std::ios::binary) << *scenario;
+    RETURN_IF_ERROR(WriteTextFile(directory / "scenario.yaml", *scenario));
   }
-  if (verdict.kind != VerdictKind::kPass) return;
+  if (verdict.kind != VerdictKind::kPass) return OkStatus();
   std::error_code error;
   for (const char* name : {"ckpt", "events", "logs", "plan.json.fired", "model",
                            "events-before", "logs-before"}) {
     fs::remove_all(directory / name, error);
   }
+  return OkStatus();
 }
 
 class CaseRun {
@@ -183,7 +184,16 @@ CaseOutcome RunCase(const Case& one, const CasePlace& place,
   if (!record.launchers.empty() && record.launchers.back().result) {
     outcome.final_digest = record.launchers.back().result->digest;
   }
-  Tidy(one, place, record, outcome.result.verdict);
+  Verdict& verdict = outcome.result.verdict;
+  const Status kept = Tidy(one, place, record, verdict);
+  // Where the record has no room, workers may have had none for what they say:
+  // only what was seen in memory counts then.
+  const bool seen = verdict.kind == VerdictKind::kFail &&
+                    place.world == WorldKind::kSimulated;
+  if (!kept.ok() && !seen) {
+    record.harness_error = kept.message();
+    verdict = Judge(record);
+  }
   outcome.result.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
           .count();

@@ -100,8 +100,11 @@ RunPlan ReferencePlanOf(const RunPlan& plan, const DataSplit& data) {
   return reference;
 }
 
-References::References(std::string cache_directory, std::string build)
-    : cache_directory_(std::move(cache_directory)), build_(std::move(build)) {}
+References::References(std::string cache_directory, std::string build,
+                       std::function<bool()> interrupted)
+    : cache_directory_(std::move(cache_directory)),
+      build_(std::move(build)),
+      interrupted_(std::move(interrupted)) {}
 
 Result<std::shared_ptr<const DataSplit>> References::DataOf(
     const DataSpec& spec) {
@@ -155,9 +158,13 @@ Result<std::shared_ptr<const GoldenTrajectory>> References::GoldenFor(
 
 Result<GoldenTrajectory> References::Make(const RunPlan& plan,
                                           const DataSplit& data) {
-  const RunPlan reference = ReferencePlanOf(plan, data);
+  RunPlan reference = ReferencePlanOf(plan, data);
+  if (!reference.interrupted) reference.interrupted = interrupted_;
   FiberPool pool;
   const RunLog log = RunSimulated(pool, reference, data);
+  if (reference.interrupted && reference.interrupted()) {
+    return Unavailable("interrupted");
+  }
   if (!log.harness_error.empty()) return FailedPrecondition(log.harness_error);
   if (log.lives.size() != 1 || log.launchers.size() != 1 ||
       log.launchers[0].exit_code != 0) {

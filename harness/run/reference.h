@@ -3,6 +3,7 @@
 #ifndef GAUNTLET_HARNESS_RUN_REFERENCE_H_
 #define GAUNTLET_HARNESS_RUN_REFERENCE_H_
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -32,15 +33,20 @@ class References {
   // Kept as files in `cache_directory`, made if need be; empty: only in memory.
   // `build` tells this program's build from others: a file of another one does
   // not count, nor does one whose digest line is wrong: it is made again.
-  References(std::string cache_directory, std::string build);
+  // `interrupted`: as of RunPlan, for the runs that are made here.
+  References(std::string cache_directory, std::string build,
+             std::function<bool()> interrupted = {});
 
   // The data of a job, loaded once.
   Result<std::shared_ptr<const DataSplit>> DataOf(const DataSpec& spec);
 
   // The trajectory of the plan's job over the plan's horizon, by the scalar
-  // path where the job is small enough for it.
+  // path where the job is small enough for it. kUnavailable: interrupted, by
+  // the plan's word or by the one here.
   Result<std::shared_ptr<const GoldenTrajectory>> GoldenFor(
       const RunPlan& plan);
+
+  const std::function<bool()>& interrupted() const { return interrupted_; }
 
  private:
   Result<GoldenTrajectory> Make(const RunPlan& plan, const DataSplit& data);
@@ -48,6 +54,7 @@ class References {
 
   std::string cache_directory_;
   std::string build_;
+  std::function<bool()> interrupted_;
   std::mutex mutex_;  // held while a run is made: others wait for it
   std::map<std::string, std::shared_ptr<const DataSplit>> data_;  // by spec
   std::map<std::string, std::shared_ptr<const GoldenTrajectory>> golden_;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/real/cuda_plugin.h"
+#include "harness/run/crash_notice.h"
 #include "harness/run/slow_watch.h"
 #include <fmt/format.h>
 #include <sys/statvfs.h>
@@ -81,6 +82,9 @@ std::optional<size_t> Suite::NextItem() {
 
 CaseOutcome Suite::RunItem(size_t index) {
   const SuiteItem& item = items_[index];
+  const AtWork at(fmt::format("{} ({}), {}:{}", item.one.name,
+                              WorldKindName(item.world), item.one.file,
+                              item.one.line));
   const std::string directory = fmt::format(
       "{}/{}.{}", options_.directory, item.one.name, WorldKindName(item.world));
   std::error_code error;

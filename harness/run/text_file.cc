@@ -4,7 +4,10 @@
 #include <cstring>
 #include <fstream>
 
+#include "engine/real/descriptor.h"
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 namespace gauntlet {
 
@@ -18,6 +21,31 @@ std::string ReadTextFile(const std::filesystem::path& path) {
     text.append(block, static_cast<size_t>(file.gcount()));
   }
   return text;
+}
+
+Status WriteNewTextFile(const std::filesystem::path& path,
+                        std::string_view text) {
+  const auto failed = [&path](int error) {
+    return IoError(fmt::format("{}: cannot be written: {}", path.string(),
+                               std::strerror(error)));
+  };
+  Descriptor file(
+      open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (!file.valid() && errno == EEXIST) {
+    return AlreadyExists(path.string() + ": there is one already");
+  }
+  if (!file.valid()) return failed(errno);
+  while (!text.empty()) {
+    const ssize_t written = write(file.get(), text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) {
+      const int error = errno;
+      unlink(path.c_str());
+      return failed(error);
+    }
+    text.remove_prefix(static_cast<size_t>(written));
+  }
+  return OkStatus();
 }
 
 Status WriteTextFile(const std::filesystem::path& path,

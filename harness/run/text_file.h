@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "engine/status.h"
 
@@ -12,6 +13,11 @@ namespace gauntlet {
 // What can be read of it, at most 256 MiB: far more than any sound file of a
 // run has. "" if there is none.
 std::string ReadTextFile(const std::filesystem::path& path);
+
+// Creates it, or leaves nothing of it. kAlreadyExists: there is one, which
+// stays as it is; kIoError names the path.
+Status WriteNewTextFile(const std::filesystem::path& path,
+                        std::string_view text);
 
 // Creates or replaces it. kIoError names the path; a part may be written.
 Status WriteTextFile(const std::filesystem::path& path,

@@ -239,6 +239,42 @@ def what_cannot_be_written_is_said_before_anything_runs(run):
                      "Read-only file system\n")
 
 
+def an_exploration_ends_at_once_on_a_signal(run):
+    """However long a base is, and whatever is made of it."""
+    (run.directory / "long.yaml").write_text(
+        "schema: gauntlet/v1\nname: long\nuse: tiny\n"
+        "job: {epochs: 1000000}\ncheckpoint: {every: {epochs: 1000}}\n"
+        "timeout: {total: 24h}\nexpect: {outcome: completes}\n")
+    for mode in ("random", "nth", "crash-states"):
+        exploration = subprocess.Popen(
+            [run.program, "explore", "long.yaml", "--mode", mode],
+            cwd=run.directory, stdin=subprocess.DEVNULL, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        line = exploration.stderr.readline()
+        expect("still at the undisturbed run of the base" in line, line)
+        exploration.send_signal(signal.SIGTERM)
+        _, errors = exploration.communicate(timeout=5)
+        expect_equal(f"exit code of mode {mode} ({errors})",
+                     exploration.returncode, 130)
+        expect(errors.endswith("gauntlet explore: interrupted\n"), errors)
+
+
+def what_one_world_recorded_is_replayed_in_the_other(run):
+    (run.directory / "one.yaml").write_text(
+        "schema: gauntlet/v1\nname: one\nuse: tiny\n"
+        "job: {epochs: 1, replicas: 1}\ncluster: {workers: 1}\n"
+        "faults: [{at: {step: 2}, do: crash}]\n"
+        "expect: {outcome: recovers}\n")
+    done = gauntlet(run, "run", "one.yaml", "--world", "sim")
+    expect_equal(f"exit code of run ({done.stdout})", done.returncode, 0)
+    for case in ("latest", "latest/one", "latest/one.sim"):
+        done = gauntlet(run, "replay", case, "--world", "real")
+        expect_equal(f"exit code of {case} ({done.stderr})", done.returncode, 0)
+        expect(done.stdout.startswith("one (real): 1 fault, "), done.stdout)
+        expect(" events recorded in the other world\nreproduced: " in
+               done.stdout, done.stdout)
+
+
 def memory_that_runs_out_is_said(run):
     """A sanitizer reserves more than any limit, so its build has none."""
     def limited(*arguments):
@@ -276,6 +312,12 @@ def closed_streams_stay_closed(run):
     done = closed(">&-", "train", *SMALL[:4], "--no-progress")
     expect_equal(f"exit code ({done.stderr})", done.returncode, 3)
     expect("standard output cannot be written" in done.stderr, done.stderr)
+    # What is worse than that stays what it is.
+    (run.directory / "wrong.yaml").write_text(
+        "schema: gauntlet/v1\nname: wrong\nuse: tiny\n"
+        "expect: {outcome: completes, exit_code: 9}\n")
+    done = closed(">&-", "run", "wrong.yaml", "--world", "sim")
+    expect_equal(f"exit code ({done.stderr})", done.returncode, 1)
 
 
 def who_does_not_restart_says_start_again(run):
@@ -394,6 +436,8 @@ CHECKS = (
     an_interrupted_run_of_scenarios_is_not_whole,
     a_store_is_a_directory,
     what_cannot_be_written_is_said_before_anything_runs,
+    an_exploration_ends_at_once_on_a_signal,
+    what_one_world_recorded_is_replayed_in_the_other,
     memory_that_runs_out_is_said,
     workers_and_a_cluster_are_one_too_many,
     scenarios_are_listed_from_here,

@@ -210,7 +210,7 @@ TEST_F(ExploreCommandTest, CrashStatesStopAfterTheFirstFindingWhereAsked) {
   EXPECT_EQ(Explore("plant: skip-manifest-fsync\n"), 1);
   EXPECT_THAT(out_.str(), AllOf(HasSubstr("stopped: enough findings: "),
                                 HasSubstr(" 1 broken "),
-                                HasSubstr("left out     save on ")));
+                                HasSubstr("unfinished   save on ")));
 }
 
 TEST_F(ExploreCommandTest, CrashStatesOfABugThatShowsAtOnceSayThatItDoes) {
@@ -234,6 +234,24 @@ TEST_F(ExploreCommandTest, ASweepThatIsStoppedSaysWhatIsLeft) {
   EXPECT_THAT(out_.str(),
               AllOf(HasSubstr("stopped: --cases. 10 cases in "),
                     HasSubstr("  left          single faults in ")));
+}
+
+TEST(CommandForCaseTest, SaysAllThatMakesTheCase) {
+  EXPECT_EQ(CommandForCase({}, 1, 7), "gauntlet explore --seed 1 --case 7");
+  const ExploreCommand command = {
+      .base_file = "scenarios/it's here.yaml",
+      .name_filter = "one[keep=2]",
+      .kinds = {FaultKind::kCrash, FaultKind::kBitFlip},
+      .points = {Point::kStepBegin},
+      .max_faults = 2};
+  EXPECT_EQ(CommandForCase(command, 5, 0),
+            "gauntlet explore 'scenarios/it'\\''s here.yaml' --name "
+            "'one[keep=2]' --kinds crash,bit_flip --points step.begin "
+            "--max-faults 2 --seed 5 --case 0");
+  const std::string deep = "/a/" + std::string(200, 'b') + ".yaml";
+  EXPECT_EQ(CommandForCase({.base_file = deep}, 1, 7),
+            "gauntlet explore " + deep + " --seed 1 --case 7");
+  EXPECT_EQ(CommandForCase({.mode = ExploreMode::kNth}, 1, 7), "");
 }
 
 TEST(RenderFoundTest, AHangIsSaidInOneLine) {
@@ -275,7 +293,7 @@ TEST_F(ExploreCommandTest, CrashStatesThatAreStoppedSayByWhatAndWhatIsLeft) {
   EXPECT_EQ(Explore(), 0);
   EXPECT_THAT(out_.str(),
               AllOf(HasSubstr("stopped by --cases: "),
-                    HasSubstr("left out     save on ext4, save on weak, save "
+                    HasSubstr("unfinished   save on ext4, save on weak, save "
                               "on shared, save on lying-fsync")));
   EXPECT_THAT(out_.str(), Not(HasSubstr("done")));
 }

@@ -51,12 +51,13 @@ TEST(ExploreFlagsTest, ARandomSeedIsNotANumberYet) {
 TEST(ExploreFlagsTest, CrashStatesArePickedByDiskWindowAndSave) {
   const ExploreCommand command =
       Parsed({"--mode", "crash-states", "--profiles", "weak,shared",
-              "--windows", "rot", "--save", "2", "--bound", "64", "--twice",
-              "3", "--cases", "10", "--out", "d"});
+              "--windows", "recovery", "--save", "2", "--bound", "64",
+              "--twice", "3", "--cases", "10", "--out", "d"});
   EXPECT_THAT(
       command.crash_states.profiles,
       ElementsAre(DurabilityProfile::kWeak, DurabilityProfile::kShared));
-  EXPECT_THAT(command.crash_states.windows, ElementsAre(CrashWindow::kRot));
+  EXPECT_THAT(command.crash_states.windows,
+              ElementsAre(CrashWindow::kRecovery));
   EXPECT_EQ(command.crash_states.save, 2u);
   EXPECT_EQ(command.crash_states.bound, 64u);
 }
@@ -83,6 +84,15 @@ TEST(ExploreFlagsTest, MistakesSayWhatWasExpected) {
       {{"--mode", "nth", "--id", "x"}, "--id: expected --mode crash-states"},
       {{"--mode", "crash-states", "--windows", "late"}, "a name or a pattern"},
       {{"a.yaml", "b.yaml"}, "unexpected argument"},
+      {{"--mode", "crash-states", "--id", "x", "--profiles", "weak"},
+       "--id: expected no --profiles and no --windows beside it"},
+      {{"--mode", "crash-states", "--id", "x", "--windows", "save"},
+       "--id: expected no --profiles and no --windows beside it"},
+      {{"--mode", "crash-states", "--windows", "rot", "--profiles", "weak"},
+       "--profiles: expected ext4 or none beside --windows rot"},
+      {{""}, "BASE: expected a scenario file, found \"\""},
+      {{"--mode", "nth", "--max-faults", "0"},
+       "--max-faults: expected 1 or more with --mode nth, found 0"},
       {{"--case", "5", "--cases", "9"}, "--case: expected no --cases beside"},
   };
   for (const auto& [arguments, expected] : mistakes) {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/explore/explore_case.h"
+#include "harness/run/case_runner.h"
 #include "tests/harness/run/small_cases.h"
 
 namespace gauntlet {
@@ -32,6 +33,21 @@ TEST(BaseCheckTest, ABaseThatRestartsUndisturbedDoesNotHold) {
   base.train.cluster.lost_after = std::chrono::microseconds(2);
   base.cluster.max_restarts = 0;
   EXPECT_THAT(CheckOf(base).wrong, HasSubstr("as it is, without any fault: "));
+}
+
+// In the reference run at first, then in the base's own.
+TEST(BaseCheckTest, AnInterruptEndsIt) {
+  bool interrupted = true;
+  References references("", "test", [&] { return interrupted; });
+  EXPECT_EQ(CheckBase(CleanCase(), references).status().message(),
+            "interrupted");
+  interrupted = false;
+  ASSERT_TRUE(references.GoldenFor(PlanOf(CleanCase())).ok());
+  interrupted = true;
+  EXPECT_EQ(CheckBase(CleanCase(), references).status().message(),
+            "interrupted");
+  interrupted = false;
+  EXPECT_TRUE(CheckBase(CleanCase(), references).ok());
 }
 
 TEST(BaseCheckTest, WhatTheSimulatedWorldCannotDoIsTold) {

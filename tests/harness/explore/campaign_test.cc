@@ -164,13 +164,31 @@ TEST(CampaignTest, WhatIsFoundIsLeftAsAScenarioThatLoads) {
   const CampaignFinding& finding = report.findings.front();
   const fs::path directory =
       fs::path(testing::TempDir()) / "campaign-test-findings";
-  const FindingFiles files = WriteFinding(finding, directory).value();
+  const FindingFiles files =
+      WriteFinding(finding, "gauntlet explore --case 3", directory).value();
   ASSERT_FALSE(files.scenario.empty()) << files.why_no_scenario;
   const std::string text = ReadTextFile(files.scenario);
   EXPECT_TRUE(text.starts_with("# Goal:")) << text;
+  EXPECT_NE(text.find("#         Found by gauntlet explore --case 3\n"),
+            text.npos)
+      << text;
   const LoadedFile loaded = LoadScenarios(text, "finding.yaml");
   ASSERT_EQ(loaded.cases.size(), 1u) << text;
   EXPECT_EQ(loaded.cases.front().plan.faults, finding.plan.faults);
+  // As another exploration would, into the same folder.
+  const FindingFiles more = WriteFinding(finding, "", directory).value();
+  EXPECT_EQ(more.scenario.filename(),
+            files.scenario.stem().string() + ".2.yaml");
+  EXPECT_EQ(ReadTextFile(files.scenario), text);
+  EXPECT_EQ(
+      LoadScenarios(ReadTextFile(more.scenario), "more.yaml").cases.at(0).name,
+      more.scenario.stem());
+  size_t count = 0;
+  for (const auto& entry : fs::directory_iterator(directory)) {
+    ++count;
+    EXPECT_GT(entry.file_size(), 0u) << entry.path();
+  }
+  EXPECT_EQ(count, 6u) << "a scenario and two plans of each";
   fs::remove_all(directory);
 }
 

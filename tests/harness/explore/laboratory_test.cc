@@ -4,9 +4,11 @@
 #include <chrono>
 #include <filesystem>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
+#include "harness/explore/case_report.h"
 #include "harness/explore/owed_outcome.h"
 #include "harness/run/text_file.h"
 
@@ -42,6 +44,34 @@ bool Has(const Record& record, RecordKind kind) {
     }
   }
   return false;
+}
+
+// In whichever of the two runs the word comes.
+TEST(LaboratoryTest, ARunThatIsCutLeavesNothingToJudge) {
+  References references("", "test");
+  Laboratory laboratory = Laboratory::Make(LoadBase(), references).value();
+  uint64_t asked = 0;
+  uint64_t limit = UINT64_MAX;
+  laboratory.CutBy([&] { return ++asked > limit; });
+  EXPECT_FALSE(laboratory.Try({}).cut);
+  const uint64_t whole = std::exchange(asked, 0);
+  ASSERT_GT(whole, 1000u);
+  for (const uint64_t at : {uint64_t{0}, whole / 2, whole - 1}) {
+    limit = at;
+    asked = 0;
+    const Trial trial = laboratory.Try({});
+    EXPECT_TRUE(trial.cut) << at;
+    EXPECT_TRUE(trial.wrong.empty()) << at;
+    EXPECT_LT(asked, at + 100) << "and it ends then";
+  }
+  for (const uint64_t at : {whole / 2, whole + whole / 2}) {
+    limit = at;
+    asked = 0;
+    const CaseReport report = Examine(laboratory, {.number = 7}, Runs::kTwice);
+    EXPECT_TRUE(report.cut) << at;
+    EXPECT_EQ(report.number, 7u);
+    EXPECT_TRUE(report.wrong.empty()) << at;
+  }
 }
 
 // A pass that is remembered would take none.

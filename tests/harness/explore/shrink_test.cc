@@ -22,7 +22,7 @@ using std::chrono::seconds;
 using testing::ElementsAre;
 
 // So many tries as it takes: nothing depends on the machine.
-constexpr ShrinkOptions kPatient = {.max_tries = 100000, .budget = hours(1)};
+const ShrinkOptions kPatient = {.max_tries = 100000, .budget = hours(1)};
 
 FaultPlan PlanOf(std::vector<std::string> ids) {
   FaultPlan plan;

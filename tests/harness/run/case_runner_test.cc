@@ -42,6 +42,19 @@ TEST_F(CaseRunnerTest, FailsWhatIsNotAsExpected) {
   EXPECT_EQ(verdict.reason, "exit_code");
 }
 
+// What was seen to fail has failed all the same.
+TEST_F(CaseRunnerTest, HasNoVerdictWhereTheRecordCannotBeKept) {
+  const auto verdict = [this](const Case& one) {
+    return RunCase(one, {.directory = scratch_ / "none"},
+                   {.world = WorldKind::kSimulated}, references_)
+        .result.verdict;
+  };
+  EXPECT_EQ(verdict(CleanCase()).kind, VerdictKind::kError);
+  EXPECT_THAT(verdict(CleanCase()).reason,
+              HasSubstr("record.jsonl: cannot be written: No such file"));
+  EXPECT_EQ(verdict(WrongCase()).kind, VerdictKind::kFail);
+}
+
 TEST_F(CaseRunnerTest, HasNoVerdictWhereAFaultNeverFired) {
   const Verdict verdict = Run(IdleCase()).result.verdict;
   EXPECT_EQ(verdict.kind, VerdictKind::kError);

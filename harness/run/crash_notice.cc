@@ -1,0 +1,93 @@
+#include "harness/run/crash_notice.h"
+
+#include <array>
+#include <csignal>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include <unistd.h>
+
+namespace gauntlet {
+namespace {
+
+struct CrashSignal {
+  int number;
+  std::string_view name;
+};
+
+constexpr std::array kSignals = {
+    CrashSignal{SIGSEGV, "SIGSEGV"}, CrashSignal{SIGBUS, "SIGBUS"},
+    CrashSignal{SIGFPE, "SIGFPE"}, CrashSignal{SIGILL, "SIGILL"},
+    CrashSignal{SIGABRT, "SIGABRT"}};
+
+thread_local const std::string* at_work = nullptr;
+
+void Put(std::string_view text) {
+  static_cast<void>(!write(STDERR_FILENO, text.data(), text.size()));
+}
+
+// Calls nothing that a signal may not. The handler is gone by then: what
+// follows is the signal's own effect.
+void SayWhatCrashed(int number) {
+  if (at_work == nullptr) return;
+  Put("gauntlet: crashed (");
+  for (const CrashSignal& signal : kSignals) {
+    if (signal.number == number) Put(signal.name);
+  }
+  Put(") in ");
+  Put(*at_work);
+  Put("\n");
+}
+
+// A stack of the thread's own, for a fiber that has used up its.
+class SignalStack {
+ public:
+  SignalStack() {
+    const stack_t own = {
+        .ss_sp = bytes_.get(), .ss_flags = 0, .ss_size = kBytes};
+    stack_t before{};
+    installed_ = sigaltstack(nullptr, &before) == 0 &&
+                 (before.ss_flags & SS_DISABLE) != 0 &&
+                 sigaltstack(&own, nullptr) == 0;
+  }
+  ~SignalStack() {
+    const stack_t none = {
+        .ss_sp = nullptr, .ss_flags = SS_DISABLE, .ss_size = 0};
+    if (installed_) sigaltstack(&none, nullptr);
+  }
+  SignalStack(const SignalStack&) = delete;
+  SignalStack& operator=(const SignalStack&) = delete;
+
+ private:
+  static constexpr size_t kBytes = size_t{64} << 10;
+  std::unique_ptr<std::byte[]> bytes_ = std::make_unique<std::byte[]>(kBytes);
+  bool installed_ = false;
+};
+
+}  // namespace
+
+void InstallCrashNotice() {
+  for (const CrashSignal& signal : kSignals) {
+    struct sigaction action {};
+    if (sigaction(signal.number, nullptr, &action) != 0 ||
+        action.sa_handler != SIG_DFL) {
+      continue;
+    }
+    action.sa_handler = SayWhatCrashed;
+    action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_ONSTACK;
+    sigaction(signal.number, &action, nullptr);
+  }
+}
+
+AtWork::AtWork(std::string what)
+    : what_(std::move(what)), before_(std::exchange(at_work, &what_)) {
+  thread_local const SignalStack stack;
+  static_cast<void>(stack);
+}
+
+AtWork::~AtWork() { at_work = before_; }
+
+}  // namespace gauntlet

@@ -1,0 +1,61 @@
+#include "harness/run/crash_notice.h"
+
+#include <csignal>
+#include <cstdlib>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+namespace gauntlet {
+namespace {
+
+void CrashInTheSecondOfTwo() {
+  InstallCrashNotice();
+  const AtWork outer("case 6");
+  { const AtWork inner("case 5"); }
+  std::thread([] {
+    const AtWork at("case 7: gauntlet explore --case 7");
+    std::abort();
+  }).join();
+}
+
+// By SIGABRT, which sanitizers leave alone.
+TEST(CrashNoticeDeathTest, SaysWhatTheThreadWasAt) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(CrashInTheSecondOfTwo(), testing::KilledBySignal(SIGABRT),
+              "^gauntlet: crashed \\(SIGABRT\\) in case 7: gauntlet explore "
+              "--case 7\n$");
+  EXPECT_EXIT(
+      {
+        InstallCrashNotice();
+        const AtWork outer("case 6");
+        { const AtWork inner("case 5"); }
+        std::abort();
+      },
+      testing::KilledBySignal(SIGABRT), "^gauntlet: crashed .* in case 6\n$");
+}
+
+TEST(CrashNoticeDeathTest, SaysNothingWhereNothingIsAtWork) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        InstallCrashNotice();
+        std::abort();
+      },
+      testing::KilledBySignal(SIGABRT), "^$");
+}
+
+TEST(CrashNoticeDeathTest, LeavesAnothersHandler) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        std::signal(SIGABRT, [](int) { std::_Exit(9); });
+        InstallCrashNotice();
+        const AtWork at("case 1");
+        std::abort();
+      },
+      testing::ExitedWithCode(9), "^$");
+}
+
+}  // namespace
+}  // namespace gauntlet
