@@ -15,7 +15,7 @@ namespace gauntlet {
 namespace {
 
 // A signal handler is given nothing but the signal's number, so what it counts
-// has to be reachable by name: the only variables of this kind.
+// has to be reachable by name.
 std::atomic<int> termination_notices{0};
 std::atomic<int> interrupts{0};
 constexpr int64_t kNone = -1;

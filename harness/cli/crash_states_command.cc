@@ -10,6 +10,7 @@
 #include "engine/real/real_host.h"
 #include "engine/real/system_clock.h"
 #include "harness/cli/exit_code.h"
+#include "harness/cli/explore_text.h"
 #include "harness/explore/crash_finding_file.h"
 #include "harness/explore/crash_states.h"
 #include "reports/counted.h"
@@ -115,7 +116,7 @@ std::string RenderReport(const CrashStateReport& report,
   return text;
 }
 
-std::string ToJson(const CrashStateReport& report,
+std::string ToJson(const Case& base, const CrashStateReport& report,
                    const std::vector<WrittenCrashFinding>& written,
                    const CrashStatesEnd& end) {
   const Totals totals = TotalsOf(report);
@@ -129,6 +130,8 @@ std::string ToJson(const CrashStateReport& report,
                         {"file", one.file}});
   }
   const Json json = {
+      {"schema", kExploreSchema},
+      {"base", base.name},
       {"mode", "crash-states"},
       {"end", end.name},
       {"complete", report.complete()},
@@ -311,7 +314,7 @@ int ExploreCrashStatesOf(const Case& base, const ExploreCommand& command,
   const std::vector<WrittenCrashFinding> written =
       WriteAll(base, *report, options, directory, write_status);
   if (command.output == OutputFormat::kJson) {
-    console.out << ToJson(*report, written, end);
+    console.out << ToJson(base, *report, written, end);
   } else {
     for (const WrittenCrashFinding& finding : written) {
       console.out << RenderFinding(finding);

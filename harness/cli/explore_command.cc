@@ -11,6 +11,7 @@
 #include "engine/real/posix_storage.h"
 #include "engine/real/real_host.h"
 #include "engine/real/system_clock.h"
+#include "harness/cli/case_command.h"
 #include "harness/cli/crash_states_command.h"
 #include "harness/cli/exit_code.h"
 #include "harness/cli/explore_base.h"

@@ -27,8 +27,8 @@ checkpoints, deletion at the end and separate hosts are tried; all have restarts
 for many faults and short limits, and what of the base's own that replaces is
 said at the start.
 What is found is left as scenario files, never over older ones: NAME.yaml, which
-`gauntlet replay` takes and whose head has the command that finds it once more;
-NAME.plan.json, the faults alone, for `gauntlet train --plan` where real
+`gauntlet replay` takes and whose head has the command that finds it once more
+(random); NAME.plan.json, the faults alone, for `gauntlet train --plan` where real
 processes can do them; NAME.original.json, the faults before they were shrunk.
 crash-states leaves NAME.crash.json, which `gauntlet replay` takes too.
 A case of which no fault fired is counted as `fired nothing`: it shows nothing.
@@ -211,17 +211,15 @@ Status CheckMode(const Flags& flags, ExploreMode mode) {
 }
 
 // An image's name has both; bits rot on one disk as on another.
-Status CheckCrashStates(const CrashStateChoice& choice) {
+Status CheckCrashStates(const Flags& flags, const CrashStateChoice& choice) {
   if (!choice.id.empty() &&
-      !(choice.profiles.empty() && choice.windows.empty())) {
+      (flags.Given("--profiles") || flags.Given("--windows"))) {
     return InvalidArgument(
         "--id: expected no --profiles and no --windows beside it");
   }
-  const bool only_rot =
-      !choice.windows.empty() &&
-      std::ranges::all_of(choice.windows, [](CrashWindow window) {
-        return window == CrashWindow::kRot;
-      });
+  const bool only_rot = std::ranges::all_of(
+      choice.windows,
+      [](CrashWindow window) { return window == CrashWindow::kRot; });
   const bool has_ext4 =
       choice.profiles.empty() ||
       std::ranges::find(choice.profiles, DurabilityProfile::kExt4) !=
@@ -272,7 +270,7 @@ Result<Command> ParseExplore(const VerbArguments& verb) {
     }
   }
   RETURN_IF_ERROR(CheckMode(flags, command.mode));
-  RETURN_IF_ERROR(CheckCrashStates(command.crash_states));
+  RETURN_IF_ERROR(CheckCrashStates(flags, command.crash_states));
   if (command.mode == ExploreMode::kNth && command.max_faults == 0) {
     return InvalidArgument(
         "--max-faults: expected 1 or more with --mode nth, found 0");

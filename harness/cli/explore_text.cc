@@ -1,7 +1,6 @@
 #include "harness/cli/explore_text.h"
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 
 #include "harness/record/invariants.h"
@@ -23,25 +22,6 @@ constexpr size_t kShownNames = 4;
 
 double Ratio(double part, double whole) {
   return whole > 0 ? part / whole : 0.0;
-}
-
-// One word of a command line.
-std::string ForShell(const std::string& text) {
-  const bool is_plain = std::ranges::all_of(text, [](unsigned char c) {
-    return std::isalnum(c) != 0 ||
-           std::string_view("_-./:,=+@%").find(static_cast<char>(c)) !=
-               std::string_view::npos;
-  });
-  if (is_plain && !text.empty()) return text;
-  std::string word = "'";
-  for (const char c : text) {
-    if (c == '\'') {
-      word += "'\\''";
-    } else {
-      word += c;
-    }
-  }
-  return word + "'";
 }
 
 std::string_view EndName(const CampaignReport& report) {
@@ -339,7 +319,7 @@ std::string CampaignToJson(const Case& base, const CampaignReport& report,
   const double per_second =
       Ratio(static_cast<double>(report.cases), report.seconds);
   Json json = {
-      {"schema", "gauntlet.explore/v1"},
+      {"schema", kExploreSchema},
       {"base", base.name},
       {"mode", ModeName(command.mode)},
       {"seed", seed},
@@ -377,33 +357,6 @@ std::string CampaignToJson(const Case& base, const CampaignReport& report,
     json["plan"] = std::move(plan);
   }
   return json.dump() + "\n";
-}
-
-std::string CommandForCase(const ExploreCommand& command, uint64_t seed,
-                           uint64_t number) {
-  if (command.mode != ExploreMode::kRandom) return "";
-  std::string text = "gauntlet explore";
-  const auto add = [&text](std::string_view option, const std::string& value) {
-    text += fmt::format(" {}{}", option, value);
-  };
-  if (!command.base_file.empty()) add("", ForShell(command.base_file));
-  if (!command.name_filter.empty()) {
-    add("--name ", ForShell(command.name_filter));
-  }
-  std::vector<std::string_view> kinds;
-  for (const FaultKind kind : command.kinds) {
-    kinds.push_back(FaultKindName(kind));
-  }
-  if (!kinds.empty()) add("--kinds ", fmt::to_string(fmt::join(kinds, ",")));
-  std::vector<std::string_view> points;
-  for (const Point point : command.points) points.push_back(PointName(point));
-  if (!points.empty()) add("--points ", fmt::to_string(fmt::join(points, ",")));
-  if (command.max_faults != ExploreCommand().max_faults) {
-    add("--max-faults ", std::to_string(command.max_faults));
-  }
-  add("--seed ", std::to_string(seed));
-  add("--case ", std::to_string(number));
-  return text;
 }
 
 std::vector<std::string_view> MissedMarks(const CampaignReport& report,

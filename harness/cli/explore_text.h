@@ -14,6 +14,9 @@
 
 namespace gauntlet {
 
+// Of what --json prints, in every mode.
+inline constexpr std::string_view kExploreSchema = "gauntlet.explore/v1";
+
 // "explore-base: 4 workers, 24 steps; random plans of up to 3 faults, …", and
 // what is in place of the base's own limits.
 std::string RenderExploreHead(const Case& base, const ExploreCommand& command,
@@ -29,11 +32,6 @@ std::string RenderCampaign(const Case& base, const CampaignReport& report,
 std::string CampaignToJson(const Case& base, const CampaignReport& report,
                            const std::vector<FindingFiles>& files,
                            const ExploreCommand& command, uint64_t seed);
-
-// The command that tries this case of the exploration once more; "": there is
-// none in this mode.
-std::string CommandForCase(const ExploreCommand& command, uint64_t seed,
-                           uint64_t number);
 
 // Marks of this rarity that no case came to.
 std::vector<std::string_view> MissedMarks(const CampaignReport& report,

@@ -143,11 +143,11 @@ class Campaign {
         if (!crew.WillRun(i)) return;
       }
       StopWhereDue(crew);
-      if (one->cut) return;
+      if (one->cut) continue;
       Add(*one);
       if (nth_ != nullptr) nth_->Learn(*one);
       if (!one->wrong.empty()) {
-        crew.Pause();
+        while (!crew.Pause(kPatience)) StopWhereDue(crew);
         const AtWork at(NameOf(round[i]));
         Investigate(round[i], *one);
         crew.Resume();
@@ -155,7 +155,7 @@ class Campaign {
       Measure();
       observer_.Progress(report_);
       if (ended_ && report_.end == CampaignEnd::kFindings) {
-        crew.Stop();
+        crew.Cut();
         return;
       }
     }

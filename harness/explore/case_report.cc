@@ -82,9 +82,9 @@ CaseReport Examine(Laboratory& laboratory, const ExploreCase& one, Runs runs) {
   if (trial.cut) return {.number = one.number, .cut = true};
   CaseReport report = ReportOf(one, trial);
   if (runs == Runs::kOnce || !trial.skipped.empty()) return report;
-  report.ran_twice = true;
   const Trial again = laboratory.Try(one.plan);
-  if (again.cut) return {.number = one.number, .cut = true};
+  if (again.cut) return report;
+  report.ran_twice = true;
   if (trial.event_digest == again.event_digest &&
       !FirstEventDifference(trial.record, again.record)) {
     return report;

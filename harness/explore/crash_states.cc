@@ -291,25 +291,29 @@ std::vector<CrashStatePart> PartsOf(const CrashStateOptions& options) {
   return parts;
 }
 
+// What was found so far stays found.
+bool WasInterrupted(const RunInputs& inputs, const Status& status) {
+  return status.code() == Code::kUnavailable && inputs.plan.interrupted &&
+         inputs.plan.interrupted();
+}
+
 Status Exploration::Explore(const RunInputs& inputs) {
-  std::optional<CrashWindowLog> save;
-  std::optional<CrashWindowLog> recovery;
+  std::optional<Result<CrashWindowLog>> save;
+  std::optional<Result<CrashWindowLog>> recovery;
   for (const CrashStatePart& part : PartsOf(options_)) {
     if (stopped_) {
       report_.unfinished.push_back(part);
       continue;
     }
-    if (part.window == CrashWindow::kRecovery) {
-      if (!recovery) {
-        ASSIGN_OR_RETURN(recovery, LogOfRecovery(inputs));
-      }
-      RETURN_IF_ERROR(Cut(*recovery, part));
-    } else {
-      if (!save) {
-        ASSIGN_OR_RETURN(save, LogOfSave(inputs, options_.save));
-      }
-      RETURN_IF_ERROR(part.window == CrashWindow::kRot ? Rot(*save)
-                                                       : Cut(*save, part));
+    const bool recovers = part.window == CrashWindow::kRecovery;
+    if (recovers && !recovery) recovery = LogOfRecovery(inputs);
+    if (!recovers && !save) save = LogOfSave(inputs, options_.save);
+    const Result<CrashWindowLog>& log = recovers ? *recovery : *save;
+    stopped_ = WasInterrupted(inputs, log.status());
+    if (!stopped_) {
+      RETURN_IF_ERROR(log.status());
+      RETURN_IF_ERROR(part.window == CrashWindow::kRot ? Rot(*log)
+                                                       : Cut(*log, part));
     }
     if (stopped_) report_.unfinished.push_back(part);
   }

@@ -54,10 +54,10 @@ bool Crew::WillRun(size_t index) {
   return !stopped_ || index < begun_;
 }
 
-void Crew::Pause() {
+bool Crew::Pause(Duration patience) {
   std::unique_lock lock(mutex_);
   paused_ = true;
-  changed_.wait(lock, [&] { return at_work_ == 0; });
+  return changed_.wait_for(lock, patience, [&] { return at_work_ == 0; });
 }
 
 void Crew::Resume() {
@@ -68,13 +68,9 @@ void Crew::Resume() {
   changed_.notify_all();
 }
 
-void Crew::Stop() {
+void Crew::Cut() {
   const std::lock_guard lock(mutex_);
   stopped_ = true;
-}
-
-void Crew::Cut() {
-  Stop();
   cut_.store(true, std::memory_order_relaxed);
 }
 

@@ -59,19 +59,19 @@ class Crew {
   Crew& operator=(const Crew&) = delete;
 
   // What is to be run next, in this order. REQUIRES: the reports of the round
-  // before are taken, or Stop was called.
+  // before are taken, or Cut was called.
   void Begin(std::vector<ExploreCase> cases);
   // The report of the index-th case, once it is there; nullopt: not within
   // `patience`.
   std::optional<CaseReport> Take(size_t index, Duration patience);
-  // Whether it will ever be there: Stop came before it was begun if not.
+  // Whether it will ever be there: Cut came before it was begun if not.
   bool WillRun(size_t index);
-  // No case is begun between these; those under way are finished first.
-  void Pause();
+  // No case is begun between these. Whether those under way are finished, which
+  // is to be so before anything else; waited for no longer than `patience`.
+  bool Pause(Duration patience);
   void Resume();
-  // No case is begun any more.
-  void Stop();
-  // The same, and those under way are given up: their reports say so.
+  // No case is begun any more, and those under way are given up: their reports
+  // say so.
   void Cut();
 
  private:

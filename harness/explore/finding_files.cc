@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include "chaos/inject/plan.h"
 #include "harness/explore/found_breach.h"
@@ -81,23 +83,31 @@ Result<std::string> ScenarioOf(const CampaignFinding& finding,
                                   FirstLine(finding.what.message))});
 }
 
-// What there is of it under the name, the scenario first.
+// What there is of it under the name, the scenario first; all of it or nothing.
 Result<FindingFiles> WriteAs(const std::string& name,
                              const CampaignFinding& finding,
                              const std::string& origin,
                              const fs::path& directory) {
   FindingFiles files;
-  const Result<std::string> scenario = ScenarioOf(finding, name, origin);
+  std::vector<std::pair<fs::path, std::string>> texts;
+  Result<std::string> scenario = ScenarioOf(finding, name, origin);
   if (scenario.ok()) {
     files.scenario = directory / (name + ".yaml");
-    RETURN_IF_ERROR(WriteNewTextFile(files.scenario, *scenario));
+    texts.emplace_back(files.scenario, *std::move(scenario));
   } else {
     files.why_no_scenario = scenario.status().message();
   }
-  RETURN_IF_ERROR(WriteNewTextFile(directory / (name + ".plan.json"),
-                                   PlanToJson(finding.plan) + "\n"));
-  RETURN_IF_ERROR(WriteNewTextFile(directory / (name + ".original.json"),
-                                   PlanToJson(finding.original) + "\n"));
+  texts.emplace_back(directory / (name + ".plan.json"),
+                     PlanToJson(finding.plan) + "\n");
+  texts.emplace_back(directory / (name + ".original.json"),
+                     PlanToJson(finding.original) + "\n");
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const Status written = WriteNewTextFile(texts[i].first, texts[i].second);
+    if (written.ok()) continue;
+    std::error_code error;
+    for (size_t k = 0; k < i; ++k) fs::remove(texts[k].first, error);
+    return written;
+  }
   return files;
 }
 

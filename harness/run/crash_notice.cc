@@ -23,23 +23,27 @@ constexpr std::array kSignals = {
     CrashSignal{SIGFPE, "SIGFPE"}, CrashSignal{SIGILL, "SIGILL"},
     CrashSignal{SIGABRT, "SIGABRT"}};
 
+// A signal handler is given nothing but the signal's number.
 thread_local const std::string* at_work = nullptr;
 
 void Put(std::string_view text) {
   static_cast<void>(!write(STDERR_FILENO, text.data(), text.size()));
 }
 
-// Calls nothing that a signal may not. The handler is gone by then: what
-// follows is the signal's own effect.
+// Calls nothing that a signal may not. The handler is gone by then: the signal
+// that is raised has its own effect once this returns, wherever the first one
+// came from.
 void SayWhatCrashed(int number) {
-  if (at_work == nullptr) return;
-  Put("gauntlet: crashed (");
-  for (const CrashSignal& signal : kSignals) {
-    if (signal.number == number) Put(signal.name);
+  if (at_work != nullptr) {
+    Put("gauntlet: crashed (");
+    for (const CrashSignal& signal : kSignals) {
+      if (signal.number == number) Put(signal.name);
+    }
+    Put(") in ");
+    Put(*at_work);
+    Put("\n");
   }
-  Put(") in ");
-  Put(*at_work);
-  Put("\n");
+  static_cast<void>(raise(number));
 }
 
 // A stack of the thread's own, for a fiber that has used up its.

@@ -368,7 +368,7 @@ RunLog RealRun::Run() {
     if (!again.ok() || !*again) break;
   }
   if (status.ok()) status = CollectLives();
-  log_.oom_kills = CountOomKills() - oom_kills;
+  log_.oom_kills = std::max(CountOomKills(), oom_kills) - oom_kills;
   LookAround();
   if (!status.ok()) log_.harness_error = status.message();
   log_.wall_seconds =

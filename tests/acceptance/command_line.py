@@ -250,10 +250,13 @@ def an_exploration_ends_at_once_on_a_signal(run):
             [run.program, "explore", "long.yaml", "--mode", mode],
             cwd=run.directory, stdin=subprocess.DEVNULL, text=True,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        line = exploration.stderr.readline()
-        expect("still at the undisturbed run of the base" in line, line)
-        exploration.send_signal(signal.SIGTERM)
-        _, errors = exploration.communicate(timeout=5)
+        try:
+            line = exploration.stderr.readline()
+            expect("still at the undisturbed run of the base" in line, line)
+            exploration.send_signal(signal.SIGTERM)
+            _, errors = exploration.communicate(timeout=DEADLINE_S)
+        finally:
+            exploration.kill()
         expect_equal(f"exit code of mode {mode} ({errors})",
                      exploration.returncode, 130)
         expect(errors.endswith("gauntlet explore: interrupted\n"), errors)

@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "harness/cli/case_command.h"
 #include "harness/cli/explore_text.h"
 #include "harness/run/text_file.h"
 #include "tests/engine/real/scratch_directory.h"
@@ -61,6 +62,12 @@ TEST_F(ExploreCommandTest, JsonSaysHowManyCasesAFindingHas) {
   EXPECT_EQ(Explore("plant: lose-metrics\n"), 1);
   const json result = json::parse(out_.str());
   ASSERT_FALSE(result["findings"].empty());
+  EXPECT_EQ(result["schema"], kExploreSchema);
+  EXPECT_EQ(result["base"], "base");
+  EXPECT_EQ(result["marks_met"].get<size_t>() + result["marks_missed"].size() +
+                result["rare_marks_missed"].size(),
+            result["marks_total"]);
+  EXPECT_GT(result["outcomes"]["recovers"], 0);
   EXPECT_GT(result["findings"][0]["cases"], 1);
   EXPECT_LE(result["findings"][0]["cases"], result["broken"]);
 }
@@ -243,11 +250,12 @@ TEST(CommandForCaseTest, SaysAllThatMakesTheCase) {
       .name_filter = "one[keep=2]",
       .kinds = {FaultKind::kCrash, FaultKind::kBitFlip},
       .points = {Point::kStepBegin},
-      .max_faults = 2};
+      .max_faults = 2,
+      .twice_every = 1};
   EXPECT_EQ(CommandForCase(command, 5, 0),
             "gauntlet explore 'scenarios/it'\\''s here.yaml' --name "
             "'one[keep=2]' --kinds crash,bit_flip --points step.begin "
-            "--max-faults 2 --seed 5 --case 0");
+            "--max-faults 2 --twice 1 --seed 5 --case 0");
   const std::string deep = "/a/" + std::string(200, 'b') + ".yaml";
   EXPECT_EQ(CommandForCase({.base_file = deep}, 1, 7),
             "gauntlet explore " + deep + " --seed 1 --case 7");
@@ -279,6 +287,8 @@ TEST_F(ExploreCommandTest, BrokenCrashStatesAreCountedByImage) {
   command_.output = OutputFormat::kJson;
   EXPECT_EQ(Explore("plant: skip-manifest-fsync\n"), 1);
   const json result = json::parse(out_.str());
+  EXPECT_EQ(result["schema"], kExploreSchema);
+  EXPECT_EQ(result["base"], "base");
   EXPECT_GT(result["broken"], 0);
   EXPECT_LT(result["broken"], result["cases"]);
   EXPECT_GT(result["broken_outcomes"], result["broken"]);

@@ -62,6 +62,15 @@ TEST(ExploreFlagsTest, CrashStatesArePickedByDiskWindowAndSave) {
   EXPECT_EQ(command.crash_states.bound, 64u);
 }
 
+TEST(ExploreFlagsTest, OneCrashStateIsNamedByItsIdAlone) {
+  EXPECT_EQ(Parsed({"--mode", "crash-states", "--id", "ext4-save-1-2-x"})
+                .crash_states.id,
+            "ext4-save-1-2-x");
+  EXPECT_THAT(Parsed({"--mode", "crash-states", "--windows", "rot"})
+                  .crash_states.windows,
+              ElementsAre(CrashWindow::kRot));
+}
+
 TEST(ExploreFlagsTest, MistakesSayWhatWasExpected) {
   const std::vector<std::pair<Words, std::string>> mistakes = {
       {{"--kinds", "crahs"}, "a name or a pattern that one has"},

@@ -12,6 +12,7 @@
 #include "harness/explore/case_report.h"
 #include "harness/explore/finding_files.h"
 #include "harness/run/text_file.h"
+#include "tests/engine/real/scratch_directory.h"
 
 namespace gauntlet {
 namespace {
@@ -162,8 +163,8 @@ TEST(CampaignTest, WhatIsFoundIsLeftAsAScenarioThatLoads) {
       BaseOf("canary/canary-loses-the-metrics.yaml"), {.stop_after = 1});
   ASSERT_FALSE(report.findings.empty());
   const CampaignFinding& finding = report.findings.front();
-  const fs::path directory =
-      fs::path(testing::TempDir()) / "campaign-test-findings";
+  const ScratchDirectory scratch;
+  const fs::path directory = scratch / "findings";
   const FindingFiles files =
       WriteFinding(finding, "gauntlet explore --case 3", directory).value();
   ASSERT_FALSE(files.scenario.empty()) << files.why_no_scenario;
@@ -175,10 +176,13 @@ TEST(CampaignTest, WhatIsFoundIsLeftAsAScenarioThatLoads) {
   const LoadedFile loaded = LoadScenarios(text, "finding.yaml");
   ASSERT_EQ(loaded.cases.size(), 1u) << text;
   EXPECT_EQ(loaded.cases.front().plan.faults, finding.plan.faults);
-  // As another exploration would, into the same folder.
+  // As other explorations would, into the same folder.
+  const fs::path taken =
+      directory / (files.scenario.stem().string() + ".2.plan.json");
+  ASSERT_TRUE(WriteNewTextFile(taken, "{}").ok());
   const FindingFiles more = WriteFinding(finding, "", directory).value();
   EXPECT_EQ(more.scenario.filename(),
-            files.scenario.stem().string() + ".2.yaml");
+            files.scenario.stem().string() + ".3.yaml");
   EXPECT_EQ(ReadTextFile(files.scenario), text);
   EXPECT_EQ(
       LoadScenarios(ReadTextFile(more.scenario), "more.yaml").cases.at(0).name,
@@ -188,8 +192,7 @@ TEST(CampaignTest, WhatIsFoundIsLeftAsAScenarioThatLoads) {
     ++count;
     EXPECT_GT(entry.file_size(), 0u) << entry.path();
   }
-  EXPECT_EQ(count, 6u) << "a scenario and two plans of each";
-  fs::remove_all(directory);
+  EXPECT_EQ(count, 7u) << "a scenario and two plans of each, and one plan";
 }
 
 std::vector<fs::path> Canaries() {

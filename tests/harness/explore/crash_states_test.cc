@@ -225,6 +225,28 @@ TEST(CrashStatesTest, StopsWhenItIsTold) {
   EXPECT_EQ(report.counts.size(), 1u);
 }
 
+// Between two windows, where the next one's run is to be made.
+TEST(CrashStatesTest, AnInterruptLeavesWhatWasFoundByThen) {
+  uint64_t asked = 0;
+  uint64_t limit = UINT64_MAX;
+  References references("", "test", [&] { return ++asked > limit; });
+  Case one = SaveCase(4);
+  one.plan.bugs = {PlantedBug::kSkipManifestSync};
+  CrashStateOptions options = {.profiles = {kWeak},
+                               .windows = {CrashWindow::kSave}};
+  const CrashStateReport save =
+      ExploreCrashStates(one, references, options).value();
+  ASSERT_FALSE(save.findings.empty());
+  limit = std::exchange(asked, 0);
+  options.windows = {CrashWindow::kSave, CrashWindow::kRecovery};
+  const auto both = ExploreCrashStates(one, references, options);
+  ASSERT_TRUE(both.ok()) << both.status().ToString();
+  EXPECT_EQ(Describe(*both), Describe(save));
+  EXPECT_FALSE(both->complete());
+  ASSERT_EQ(both->unfinished.size(), 1u);
+  EXPECT_EQ(both->unfinished[0].window, CrashWindow::kRecovery);
+}
+
 TEST(CrashStatesTest, AnIdThatIsNoneIsRefused) {
   References references("", "test");
   const Case one = SaveCase(4);

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/explore/case_report.h"
+#include "harness/explore/crew.h"
 #include "harness/explore/owed_outcome.h"
 #include "harness/run/text_file.h"
 
@@ -64,13 +65,36 @@ TEST(LaboratoryTest, ARunThatIsCutLeavesNothingToJudge) {
     EXPECT_TRUE(trial.wrong.empty()) << at;
     EXPECT_LT(asked, at + 100) << "and it ends then";
   }
-  for (const uint64_t at : {whole / 2, whole + whole / 2}) {
+  // What the first run showed stays, if only the second is cut.
+  for (const uint64_t at : {whole / 2, whole + whole / 2, UINT64_MAX}) {
     limit = at;
     asked = 0;
     const CaseReport report = Examine(laboratory, {.number = 7}, Runs::kTwice);
-    EXPECT_TRUE(report.cut) << at;
     EXPECT_EQ(report.number, 7u);
+    EXPECT_EQ(report.cut, at < whole) << at;
+    EXPECT_EQ(report.outcome, at < whole ? "" : "completes") << at;
+    EXPECT_EQ(report.ran_twice, at == UINT64_MAX) << at;
     EXPECT_TRUE(report.wrong.empty()) << at;
+  }
+}
+
+// The report says so, and the next case is not begun.
+TEST(CrewTest, ACaseUnderWayIsGivenUpWhereItIsCut) {
+  References references("", "test");
+  const std::vector<Case> setups = {LoadBase()};
+  ASSERT_TRUE(Laboratory::Make(setups[0], references).ok());
+  Crew* crew = nullptr;
+  Crew one(setups, references, {.name_of = [&crew](const ExploreCase&) {
+             crew->Cut();
+             return "a case";
+           }});
+  crew = &one;
+  one.Begin({{.number = 0}, {.number = 1}});
+  std::optional<CaseReport> report;
+  while (!report) report = one.Take(0, std::chrono::seconds(1));
+  EXPECT_TRUE(report->cut);
+  EXPECT_FALSE(one.WillRun(1));
+  while (!one.Pause(std::chrono::seconds(1))) {
   }
 }
 

@@ -157,6 +157,18 @@ TEST(ShrinkPlanTest, StopsAtTheLimitOfTriesWithTheBestSoFar) {
   EXPECT_TRUE(Has(shrunk.plan, "b"));
 }
 
+TEST(ShrinkPlanTest, StopsWhereItIsToldWithTheBestSoFar) {
+  ShrinkOptions options = kPatient;
+  int asked = 0;
+  options.stop = [&asked] { return ++asked > 3; };
+  const ShrunkPlan shrunk =
+      ShrinkPlan(PlanOf({"a", "b", "c", "d"}), options,
+                 [](const auto& one) { return Has(one, "a"); });
+  EXPECT_FALSE(shrunk.finished);
+  EXPECT_EQ(shrunk.tries, 3);
+  EXPECT_TRUE(Has(shrunk.plan, "a"));
+}
+
 TEST(ShrinkPlanTest, WithoutTimeItTriesNothing) {
   const SystemClock clock;
   const ShrunkPlan shrunk =

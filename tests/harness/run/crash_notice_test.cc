@@ -45,6 +45,26 @@ TEST(CrashNoticeDeathTest, SaysNothingWhereNothingIsAtWork) {
       testing::KilledBySignal(SIGABRT), "^$");
 }
 
+// One that is sent, and not of a fault that would come again.
+TEST(CrashNoticeDeathTest, EndsTheProgramWhoeverSendsTheSignal) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        InstallCrashNotice();
+        raise(SIGABRT);
+        std::_Exit(0);
+      },
+      testing::KilledBySignal(SIGABRT), "^$");
+  EXPECT_EXIT(
+      {
+        InstallCrashNotice();
+        const AtWork at("case 1");
+        raise(SIGABRT);
+        std::_Exit(0);
+      },
+      testing::KilledBySignal(SIGABRT), "^gauntlet: crashed .* in case 1\n$");
+}
+
 TEST(CrashNoticeDeathTest, LeavesAnothersHandler) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(

@@ -1,0 +1,65 @@
+#include "harness/cli/case_command.h"
+
+#include <algorithm>
+#include <cctype>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace gauntlet {
+namespace {
+
+// One word of a command line.
+std::string ForShell(const std::string& text) {
+  const bool is_plain = std::ranges::all_of(text, [](unsigned char c) {
+    return std::isalnum(c) != 0 ||
+           std::string_view("_-./:,=+@%").find(static_cast<char>(c)) !=
+               std::string_view::npos;
+  });
+  if (is_plain && !text.empty()) return text;
+  std::string word = "'";
+  for (const char c : text) {
+    if (c == '\'') {
+      word += "'\\''";
+    } else {
+      word += c;
+    }
+  }
+  return word + "'";
+}
+
+}  // namespace
+
+std::string CommandForCase(const ExploreCommand& command, uint64_t seed,
+                           uint64_t number) {
+  if (command.mode != ExploreMode::kRandom) return "";
+  std::string text = "gauntlet explore";
+  const auto add = [&text](std::string_view option, const std::string& value) {
+    text += fmt::format(" {}{}", option, value);
+  };
+  if (!command.base_file.empty()) add("", ForShell(command.base_file));
+  if (!command.name_filter.empty()) {
+    add("--name ", ForShell(command.name_filter));
+  }
+  std::vector<std::string_view> kinds;
+  for (const FaultKind kind : command.kinds) {
+    kinds.push_back(FaultKindName(kind));
+  }
+  if (!kinds.empty()) add("--kinds ", fmt::to_string(fmt::join(kinds, ",")));
+  std::vector<std::string_view> points;
+  for (const Point point : command.points) points.push_back(PointName(point));
+  if (!points.empty()) add("--points ", fmt::to_string(fmt::join(points, ",")));
+  if (command.max_faults != ExploreCommand().max_faults) {
+    add("--max-faults ", std::to_string(command.max_faults));
+  }
+  if (command.twice_every != ExploreCommand().twice_every) {
+    add("--twice ", std::to_string(command.twice_every));
+  }
+  add("--seed ", std::to_string(seed));
+  add("--case ", std::to_string(number));
+  return text;
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,19 @@
+// The command line that tries one case of an exploration once more.
+#ifndef GAUNTLET_HARNESS_CLI_CASE_COMMAND_H_
+#define GAUNTLET_HARNESS_CLI_CASE_COMMAND_H_
+
+#include <cstdint>
+#include <string>
+
+#include "harness/cli/commands.h"
+
+namespace gauntlet {
+
+// For a shell; `seed` is the one that was taken. "": there is none in this
+// mode.
+std::string CommandForCase(const ExploreCommand& command, uint64_t seed,
+                           uint64_t number);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_CASE_COMMAND_H_
