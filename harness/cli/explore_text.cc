@@ -178,9 +178,10 @@ std::string RenderCoverage(const CampaignReport& report,
       "  kinds         {}\n",
       Reached(report.space.kinds.size(), MissedKinds(report), command));
   text += fmt::format(
-      "  places        {} of point, kind and phase; {} pairs of points; last "
-      "new in case {}\n",
-      coverage.fired().size(), coverage.pairs().size(), coverage.last_new());
+      "  places        {} of point, kind and phase; {} of points; last new in "
+      "case {}\n",
+      coverage.fired().size(), Counted(coverage.pairs().size(), "pair"),
+      coverage.last_new());
   text += fmt::format(
       "  invariants    {}, with something to check\n",
       Reached(AllInvariants().size(), IdleInvariants(report), command));

@@ -380,8 +380,8 @@ Result<int> LoadAndRun(const RunCommand& command, Console& console) {
   RETURN_IF_ERROR(selection.Prepare());
   const std::vector<SuiteItem> items = selection.Select(loaded.cases);
   if (items.empty()) {
-    fmt::print(console.err, "gauntlet run: nothing selected of {} cases\n",
-               loaded.cases.size());
+    fmt::print(console.err, "gauntlet run: nothing selected of {}\n",
+               Counted(loaded.cases.size(), "case"));
     return static_cast<int>(ExitCode::kNothingSelected);
   }
   RETURN_IF_ERROR(CheckNames(items));

@@ -97,10 +97,13 @@ Result<FindingFiles> WriteAs(const std::string& name,
   } else {
     files.why_no_scenario = scenario.status().message();
   }
-  texts.emplace_back(directory / (name + ".plan.json"),
-                     PlanToJson(finding.plan) + "\n");
-  texts.emplace_back(directory / (name + ".original.json"),
-                     PlanToJson(finding.original) + "\n");
+  const auto add_plan = [&](const char* ending, FaultPlan plan) {
+    const std::vector<PlantedBug>& bugs = finding.setup.plan.bugs;
+    plan.bugs.insert(plan.bugs.end(), bugs.begin(), bugs.end());
+    texts.emplace_back(directory / (name + ending), PlanToJson(plan) + "\n");
+  };
+  add_plan(".plan.json", finding.plan);
+  add_plan(".original.json", finding.original);
   for (size_t i = 0; i < texts.size(); ++i) {
     const Status written = WriteNewTextFile(texts[i].first, texts[i].second);
     if (written.ok()) continue;

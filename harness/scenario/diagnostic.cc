@@ -84,7 +84,8 @@ std::string NearestName(std::string_view mistyped,
     return *std::ranges::find_if(names, begins);
   }
   std::string nearest;
-  size_t best = mistyped.size() / 3 + 2;
+  // Of a word of three letters two are another word.
+  size_t best = mistyped.size() <= kTelling ? 2 : mistyped.size() / 3 + 2;
   for (const std::string& name : names) {
     const size_t distance = EditDistance(mistyped, name);
     if (distance < best && distance < name.size()) {

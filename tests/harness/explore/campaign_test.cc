@@ -176,6 +176,12 @@ TEST(CampaignTest, WhatIsFoundIsLeftAsAScenarioThatLoads) {
   const LoadedFile loaded = LoadScenarios(text, "finding.yaml");
   ASSERT_EQ(loaded.cases.size(), 1u) << text;
   EXPECT_EQ(loaded.cases.front().plan.faults, finding.plan.faults);
+  // The plan alone shows the bug too.
+  const auto plan = PlanFromJson(
+      ReadTextFile(fs::path(files.scenario).replace_extension(".plan.json")));
+  ASSERT_TRUE(plan.ok()) << plan.status().ToString();
+  EXPECT_EQ(plan->faults, finding.plan.faults);
+  EXPECT_EQ(plan->bugs, std::vector{PlantedBug::kLoseMetrics});
   // As other explorations would, into the same folder.
   const fs::path taken =
       directory / (files.scenario.stem().string() + ".2.plan.json");

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "harness/scenario/diagnostic.h"
 #include "harness/scenario/scenario.h"
 
 namespace gauntlet {
@@ -434,6 +435,14 @@ TEST(BadFilesTest, AnErrorOfEveryCaseOfAMatrixIsSaidOnce) {
       "matrix: {cluster.workers: [2, 3, 4]}\nexpect: {outcome: completes}\n",
       "s.yaml");
   EXPECT_EQ(loaded.errors.size(), 1u);
+}
+
+TEST(NearestNameTest, IsNotAnotherWord) {
+  const std::vector<std::string> names = {"job", "use", "checkpoint"};
+  EXPECT_EQ(NearestName("jop", names), "job");
+  EXPECT_EQ(NearestName("foo", names), "");
+  EXPECT_EQ(NearestName("chekcpoint", names), "checkpoint");
+  EXPECT_EQ(NearestName("che", names), "checkpoint");
 }
 
 }  // namespace
