@@ -208,27 +208,27 @@ CampaignOptions OptionsOf(const ExploreCommand& command, uint64_t seed) {
 
 class Explorer final : public CampaignObserver {
  public:
-  Explorer(const ExploreCommand& command, const fs::path& directory,
-           References& references, Console& console)
+  Explorer(const ExploreCommand& command, uint64_t seed,
+           const fs::path& directory, References& references, Console& console)
       : command_(command),
+        seed_(seed),
         references_(references),
         console_(console),
         text_(command.output == OutputFormat::kText),
         directory_(directory),
         progress_(clock_, console.err, console.err_style) {}
 
-  Result<int> Run(const Case& base, uint64_t seed) {
+  Result<int> Run(const Case& base) {
     std::ostream& talk = text_ ? console_.out : console_.err;
-    talk << RenderExploreHead(base, command_, seed) << std::flush;
-    seed_ = seed;
+    talk << RenderExploreHead(base, command_, seed_) << std::flush;
     ASSIGN_OR_RETURN(const CampaignReport report,
-                     RunCampaign(base, OptionsOf(command_, seed), references_,
+                     RunCampaign(base, OptionsOf(command_, seed_), references_,
                                  clock_, *this));
     progress_.Clear();
     if (text_) {
       console_.out << RenderCampaign(base, report, command_);
     } else {
-      console_.out << CampaignToJson(base, report, files_, command_, seed);
+      console_.out << CampaignToJson(base, report, files_, command_, seed_);
     }
     if (!write_status_.ok()) {
       fmt::print(console_.err, "gauntlet explore: {}\n",
@@ -292,6 +292,7 @@ class Explorer final : public CampaignObserver {
   }
 
   const ExploreCommand& command_;
+  const uint64_t seed_;
   References& references_;
   Console& console_;
   const bool text_;
@@ -299,7 +300,6 @@ class Explorer final : public CampaignObserver {
   SystemClock clock_;
   RealHost host_;
   ExploreProgress progress_;
-  uint64_t seed_ = 0;
   std::vector<FindingFiles> files_;  // by the findings' order
   Status write_status_;
 };
@@ -320,7 +320,7 @@ int Explore(const Case& base, const ExploreCommand& command,
   }
   const uint64_t seed = command.seed ? *command.seed : std::random_device()();
   const Result<int> exit_code =
-      Explorer(command, directory, references, console).Run(base, seed);
+      Explorer(command, seed, directory, references, console).Run(base);
   if (exit_code.ok()) return *exit_code;
   fmt::print(console.err, "gauntlet explore: {}\n",
              exit_code.status().message());

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "harness/explore/crash_image_id.h"
+#include "harness/explore/free_name.h"
 #include "harness/run/text_file.h"
 #include "harness/scenario/write_scenario.h"
 #include <fmt/format.h>
@@ -100,18 +101,15 @@ Result<fs::path> WriteCrashFinding(const CrashFinding& finding, size_t number,
   if (error) {
     return IoError(fmt::format("{}: {}", directory.string(), error.message()));
   }
-  const std::string name =
-      fmt::format("finding-{:03}-{}", number, finding.finding.id);
   const std::string text = CrashFindingToJson(finding);
-  fs::path file = directory / fmt::format("{}{}", name, kCrashFindingEnding);
-  Status written = WriteNewTextFile(file, text);
-  // Another exploration may leave its findings there too.
-  for (int copy = 2; written.code() == Code::kAlreadyExists; ++copy) {
-    file = directory / fmt::format("{}.{}{}", name, copy, kCrashFindingEnding);
-    written = WriteNewTextFile(file, text);
-  }
-  RETURN_IF_ERROR(written);
-  return file;
+  return WriteUnderAFreeName(
+      fmt::format("finding-{:03}-{}", number, finding.finding.id),
+      [&](const std::string& name) -> Result<fs::path> {
+        fs::path file =
+            directory / fmt::format("{}{}", name, kCrashFindingEnding);
+        RETURN_IF_ERROR(WriteNewTextFile(file, text));
+        return file;
+      });
 }
 
 Result<CrashStateFinding> RepeatCrashFinding(const CrashFinding& finding,

@@ -7,6 +7,7 @@
 
 #include "chaos/inject/plan.h"
 #include "harness/explore/found_breach.h"
+#include "harness/explore/free_name.h"
 #include "harness/record/invariants.h"
 #include "harness/run/text_file.h"
 #include "harness/scenario/run_setup.h"
@@ -124,14 +125,10 @@ Result<FindingFiles> WriteFinding(const CampaignFinding& finding,
   if (error) {
     return IoError(fmt::format("{}: {}", directory.string(), error.message()));
   }
-  const std::string name = FindingName(finding);
-  Result<FindingFiles> files = WriteAs(name, finding, origin, directory);
-  // Another exploration may leave its findings there too.
-  for (int copy = 2; files.status().code() == Code::kAlreadyExists; ++copy) {
-    files =
-        WriteAs(fmt::format("{}.{}", name, copy), finding, origin, directory);
-  }
-  return files;
+  return WriteUnderAFreeName(FindingName(finding),
+                             [&](const std::string& name) {
+                               return WriteAs(name, finding, origin, directory);
+                             });
 }
 
 }  // namespace gauntlet

@@ -155,7 +155,7 @@ Investigation::Shrunken Investigation::ShrinkBreach(const ExploreCase& one,
   Laboratory& laboratory = LaboratoryOf(one);
   ShrinkOptions options = options_.shrink;
   options.breach = breach;
-  const Time begin = Now();
+  const Time begin = options.Now();
   Shrunk shrunk = Shrink(laboratory, one.plan, trial, options);
   Shrunken result = {.finding = Unshrunken(one),
                      .cause = CauseOf(laboratory, shrunk.plan, shrunk.trial),
@@ -233,13 +233,9 @@ Investigation::Shrunken Investigation::ShrinkDivergence(
   return result;
 }
 
-Time Investigation::Now() const {
-  const Clock* clock = options_.shrink.clock;
-  return clock == nullptr ? Time{} : clock->Now();
-}
-
-ShrinkOptions Investigation::Rest(ShrinkOptions options, Time begin) const {
-  options.budget = std::max(options.budget - (Now() - begin), Duration::zero());
+ShrinkOptions Investigation::Rest(ShrinkOptions options, Time begin) {
+  options.budget =
+      std::max(options.budget - (options.Now() - begin), Duration::zero());
   return options;
 }
 

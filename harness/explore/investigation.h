@@ -75,8 +75,7 @@ class Investigation {
                                     const Breach& breach) const;
   Laboratory& LaboratoryOf(const ExploreCase& one);
   // What is left of the budget.
-  ShrinkOptions Rest(ShrinkOptions options, Time begin) const;
-  Time Now() const;
+  static ShrinkOptions Rest(ShrinkOptions options, Time begin);
 
   const std::vector<Case>& setups_;
   References& references_;

@@ -49,9 +49,7 @@ class Shrinker {
  public:
   Shrinker(const FaultPlan& plan, const ShrinkOptions& options,
            const std::function<bool(const FaultPlan&)>& still_breaks)
-      : options_(options),
-        still_breaks_(still_breaks),
-        begin_(options.clock == nullptr ? Time{} : options.clock->Now()) {
+      : options_(options), still_breaks_(still_breaks), begin_(options.Now()) {
     result_.plan = plan;
     tried_.insert(KeyOf(plan));
   }
@@ -82,10 +80,7 @@ class Shrinker {
         !tried_.insert(KeyOf(candidate)).second) {
       return false;
     }
-    if (result_.tries >= options_.max_tries ||
-        (options_.clock != nullptr &&
-         options_.clock->Now() - begin_ >= options_.budget) ||
-        options_.stop()) {
+    if (options_.MustEnd(begin_, result_.tries)) {
       result_.finished = false;
       return false;
     }
@@ -298,6 +293,11 @@ bool Breaks(const Trial& trial, const Breach& breach) {
     return Breach{.invariant = finding.invariant, .name = finding.name} ==
            breach;
   });
+}
+
+bool ShrinkOptions::MustEnd(Time begin, int tries) const {
+  return tries >= max_tries || (clock != nullptr && Now() - begin >= budget) ||
+         stop();
 }
 
 ShrunkPlan ShrinkPlan(

@@ -44,6 +44,11 @@ struct ShrinkOptions {
   std::function<bool()> stop = [] { return false; };
   // What is to stay broken; nullopt: the trial's first.
   std::optional<Breach> breach = {};
+
+  // By the clock; without one it stands still.
+  Time Now() const { return clock == nullptr ? Time{} : clock->Now(); }
+  // Whether what began then has to do with the tries that it has made.
+  bool MustEnd(Time begin, int tries) const;
 };
 
 struct ShrunkPlan {

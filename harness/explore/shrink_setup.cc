@@ -12,7 +12,10 @@ class SetupShrinker {
  public:
   SetupShrinker(const Case& setup, const FaultPlan& plan,
                 References& references, const ShrinkOptions& options)
-      : plan_(plan), options_(options), references_(references), begin_(Now()) {
+      : plan_(plan),
+        options_(options),
+        references_(references),
+        begin_(options.Now()) {
     result_.setup = setup;
     sayable_ = CanBeSaid(setup);
   }
@@ -51,19 +54,13 @@ class SetupShrinker {
     }
   }
 
-  Time Now() const {
-    return options_.clock == nullptr ? Time{} : options_.clock->Now();
-  }
-
   bool CanBeSaid(Case setup) const {
     setup.plan.faults = plan_.faults;
     return WriteScenario(setup, {}).ok();
   }
 
   bool Try(const Case& candidate) {
-    if (result_.tries >= options_.max_tries ||
-        (options_.clock != nullptr && Now() - begin_ >= options_.budget) ||
-        options_.stop()) {
+    if (options_.MustEnd(begin_, result_.tries)) {
       return false;
     }
     ++result_.tries;
