@@ -1,6 +1,5 @@
 #include "harness/cli/memory_limit.h"
 
-#include <cerrno>
 #include <cstdlib>
 #include <exception>
 #include <new>
@@ -8,9 +7,6 @@
 #include <system_error>
 
 #include <unistd.h>
-#if defined(GAUNTLET_FAST_MALLOC)
-#include <mimalloc.h>
-#endif
 
 namespace gauntlet {
 namespace {
@@ -43,14 +39,6 @@ template <ExitCode exit>
 void Watch() {
   std::set_new_handler(&End<exit>);
   std::set_terminate(&EndWithoutThread<exit>);
-#if defined(GAUNTLET_FAST_MALLOC)
-  // Its operator new knows of no such handler and ends the process by itself.
-  mi_register_error(
-      [](int error, void*) {
-        if (error == ENOMEM) End<exit>();
-      },
-      nullptr);
-#endif
 }
 
 }  // namespace
