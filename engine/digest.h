@@ -25,6 +25,11 @@ struct Digest {
   static std::optional<Digest> Parse(std::string_view hex);
 };
 
+// The hash of a digest: it has no pattern that needs mixing.
+struct LowHalf {
+  size_t operator()(const Digest& digest) const { return digest.low; }
+};
+
 // XXH3-128 of the bytes, seed 0.
 Digest DigestOf(std::span<const std::byte> bytes);
 Digest DigestOf(std::string_view bytes);

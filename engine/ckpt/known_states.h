@@ -33,13 +33,9 @@ class KnownStates {
   size_t size() const { return states_.size(); }
 
  private:
-  struct Low {
-    size_t operator()(const Digest& digest) const { return digest.low; }
-  };
-
   size_t capacity_;
   mutable uint64_t found_ = 0;
-  std::unordered_map<Digest, Digest, Low> states_;
+  std::unordered_map<Digest, Digest, LowHalf> states_;
 };
 
 }  // namespace gauntlet

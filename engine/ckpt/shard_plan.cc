@@ -20,24 +20,18 @@ uint64_t BeginningOf(std::string_view name) {
   return beginning;
 }
 
-// Indices of the tensors, ascending by rank, then in byte order of their names.
-// REQUIRES: the names of one rank differ.
-template <typename Rank>
-std::vector<size_t> OrderBy(std::span<const TensorView> tensors, Rank rank) {
+// REQUIRES: names differ.
+std::vector<size_t> SortByName(std::span<const TensorView> tensors) {
   // Most names differ in how they begin.
   struct Key {
-    uint64_t rank = 0;
     uint64_t beginning = 0;
     size_t index = 0;
   };
   std::vector<Key> keys(tensors.size());
   for (size_t i = 0; i < keys.size(); ++i) {
-    keys[i] = {.rank = rank(tensors[i]),
-               .beginning = BeginningOf(tensors[i].name),
-               .index = i};
+    keys[i] = {.beginning = BeginningOf(tensors[i].name), .index = i};
   }
   std::ranges::sort(keys, [&](const Key& a, const Key& b) {
-    if (a.rank != b.rank) return a.rank < b.rank;
     if (a.beginning != b.beginning) return a.beginning < b.beginning;
     return tensors[a.index].name < tensors[b.index].name;
   });
@@ -58,20 +52,18 @@ bool InNameOrder(std::span<const TensorView> tensors) {
 }
 
 std::vector<size_t> NameOrder(std::span<const TensorView> tensors) {
-  if (InNameOrder(tensors)) {
-    std::vector<size_t> order(tensors.size());
-    std::iota(order.begin(), order.end(), size_t{0});
-    return order;
-  }
-  return OrderBy(tensors, [](const TensorView&) { return uint64_t{0}; });
+  if (!InNameOrder(tensors)) return SortByName(tensors);
+  std::vector<size_t> order(tensors.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  return order;
 }
 
 std::vector<std::vector<size_t>> PartitionTensors(
     std::span<const TensorView> tensors, int shards) {
   CHECK(shards >= 1, "a checkpoint has at least one shard");
-  // The largest first.
-  const std::vector<size_t> order = OrderBy(
-      tensors, [](const TensorView& tensor) { return ~tensor.bytes.size(); });
+  std::vector<size_t> order = NameOrder(tensors);
+  std::ranges::stable_sort(order, std::ranges::greater(),
+                           [&](size_t i) { return tensors[i].bytes.size(); });
   std::vector<std::vector<size_t>> plan(static_cast<size_t>(shards));
   std::vector<uint64_t> bytes(plan.size(), 0);
   for (const size_t i : order) {

@@ -22,7 +22,7 @@ std::vector<size_t> NameOrder(std::span<const TensorView> tensors);
 // bytes so far (then the lowest index): longest processing time first, at most
 // 4/3 of the best balance (Graham 1969). A shard may be empty. Depends on names
 // and sizes only, not on the order of the tensors given. REQUIRES: shards >= 1,
-// names differ, which is looked at among those of one size.
+// names differ.
 std::vector<std::vector<size_t>> PartitionTensors(
     std::span<const TensorView> tensors, int shards);
 

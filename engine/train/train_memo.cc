@@ -124,7 +124,7 @@ class RememberedModel final : public Model {
 }  // namespace
 
 const TrainMemo::Pass* TrainMemo::Find(const Digest& key) const {
-  const auto pass = passes_.find({key.high, key.low});
+  const auto pass = passes_.find(key);
   if (pass == passes_.end()) return nullptr;
   ++found_;
   return &pass->second;
@@ -154,7 +154,7 @@ void TrainMemo::MakeRoom(size_t bytes) {
 void TrainMemo::Put(const Digest& key, Pass pass) {
   MakeRoom(sizeof(Pass) + pass.floats.size() * sizeof(float));
   ++computed_;
-  passes_[{key.high, key.low}] = std::move(pass);
+  passes_[key] = std::move(pass);
 }
 
 SampleOrder TrainMemo::OrderOf(uint64_t rng_key, uint64_t epoch,

@@ -12,7 +12,7 @@
 #include <memory>
 #include <span>
 #include <tuple>
-#include <utility>
+#include <unordered_map>
 #include <vector>
 
 #include "engine/ckpt/known_states.h"
@@ -64,7 +64,7 @@ class TrainMemo {
   size_t bytes_ = 0;
   mutable uint64_t found_ = 0;
   uint64_t computed_ = 0;
-  std::map<std::pair<uint64_t, uint64_t>, Pass> passes_;
+  std::unordered_map<Digest, Pass, LowHalf> passes_;
   // By key, epoch and number of rows.
   std::map<std::tuple<uint64_t, uint64_t, uint32_t>,
            std::shared_ptr<const std::vector<uint32_t>>>

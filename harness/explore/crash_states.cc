@@ -20,10 +20,6 @@ namespace {
 
 constexpr uint64_t kReportEvery = 1024;  // recoveries
 
-struct HashOfDigest {
-  size_t operator()(const Digest& digest) const { return digest.low; }
-};
-
 class Exploration {
  public:
   Exploration(const RunPlan& plan, const DataSplit& data,
@@ -74,7 +70,7 @@ class Exploration {
   CrashRecovery recovery_;
   CrashStateReport report_;
   std::optional<ImageId> only_;
-  std::unordered_map<Digest, Seen, HashOfDigest> seen_;
+  std::unordered_map<Digest, Seen, LowHalf> seen_;
   uint64_t recoveries_ = 0;
   bool stopped_ = false;
   ImageDirectory image_;
