@@ -54,16 +54,25 @@ struct MetadataService {
 // An answer with this body.
 MetadataService MetadataThatSays(std::string_view body);
 
+// Numbers from 0 in order of start; also the index of Start calls.
+using ProcessId = int;
+
+// What was said by whom and when.
+struct LoggedEvent {
+  Time time;
+  ProcessId process = 0;
+  LogEvent event;
+};
+
 struct SimulationOptions {
   uint64_t seed = 0;
   SchedulerOptions scheduler;
   DiskOptions disk;  // of every machine
   StorageLatency storage;
   NetworkLatency network;
+  // Takes what is said at once; null: events() keeps it.
+  std::function<void(LoggedEvent&&)> on_event = nullptr;
 };
-
-// Numbers from 0 in order of start; also the index of Start calls.
-using ProcessId = int;
 
 // How a process ended, as a parent learns it.
 struct ExitStatus {
@@ -84,13 +93,6 @@ struct ProcessOptions {
   // Called once when the process is gone, in no process's context; not when
   // the end of Run takes it away.
   std::function<void(const ExitStatus&)> on_exit;
-};
-
-// What was said by whom and when.
-struct LoggedEvent {
-  Time time;
-  ProcessId process = 0;
-  LogEvent event;
 };
 
 struct RunOutcome {

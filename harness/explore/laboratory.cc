@@ -8,7 +8,6 @@
 #include "harness/explore/owed_outcome.h"
 #include "harness/oracle/judge.h"
 #include "harness/run/case_runner.h"
-#include "harness/run/sim_run.h"
 #include "harness/scenario/requirements.h"
 #include "harness/scenario/run_setup.h"
 #include <fmt/format.h>
@@ -109,7 +108,7 @@ Laboratory::Laboratory(Case base, std::shared_ptr<const DataSplit> data,
       data_(std::move(data)),
       golden_(std::move(golden)),
       pool_(std::make_unique<FiberPool>()),
-      memo_(std::make_unique<TrainMemo>()) {
+      memo_(std::make_unique<RunMemo>(PlanOf(base_).train.job, *data_)) {
   base_.plan.faults.clear();
   base_.expect = {};
 }

@@ -18,11 +18,11 @@
 
 #include "chaos/sim/fiber.h"
 #include "engine/data/dataset.h"
-#include "engine/train/train_memo.h"
 #include "harness/record/golden.h"
 #include "harness/record/record.h"
 #include "harness/record/verdict.h"
 #include "harness/run/reference.h"
+#include "harness/run/sim_run.h"
 #include "harness/scenario/scenario.h"
 
 namespace gauntlet {
@@ -84,7 +84,7 @@ class Laboratory {
   std::shared_ptr<const DataSplit> data_;
   std::shared_ptr<const GoldenTrajectory> golden_;
   std::unique_ptr<FiberPool> pool_;
-  std::unique_ptr<TrainMemo> memo_;
+  std::unique_ptr<RunMemo> memo_;
   std::function<bool()> cut_;
 };
 

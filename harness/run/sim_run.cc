@@ -26,6 +26,9 @@ namespace {
 constexpr const char* kLauncherHost = "launcher";
 constexpr const char* kInspectorHost = "inspector";
 
+// Room for a life of some forty steps: what needs more grows.
+constexpr size_t kEventsOfALife = 64;
+
 // The launcher's end of a worker's progress.
 class ReportToLauncher final : public ProgressReporter {
  public:
@@ -55,17 +58,21 @@ DeviceKind DeviceHere(const KernelOptions& told, int life) {
 class SimulatedRun {
  public:
   SimulatedRun(FiberPool& pool, const RunPlan& plan, const DataSplit& data,
-               TrainMemo* memo, const ProbeOf& probe_of)
+               RunMemo* memo, const ProbeOf& probe_of)
       : plan_(plan),
         data_(data),
         train_(plan.train),
-        job_json_(JobToJson(train_.job, data.content)),
-        memo_(memo),
+        job_json_(memo == nullptr ? JobToJson(train_.job, data.content)
+                                  : memo->job_json),
+        memo_(memo == nullptr ? nullptr : &memo->passes),
         probe_of_(probe_of),
         simulation_(pool, {.seed = plan.faults.seed,
                            .scheduler = {.time_limit = plan.total_limit,
                                          .interrupted = plan.interrupted},
-                           .disk = plan.disk}) {}
+                           .disk = plan.disk,
+                           .on_event = [this](LoggedEvent&& said) {
+                             Keep(std::move(said));
+                           }}) {}
 
   RunLog Run();
 
@@ -78,6 +85,7 @@ class SimulatedRun {
   int LauncherMain(World& world, int first_life);
   void RemoveNotices();
   bool RunLauncher(int first_life);
+  void Keep(LoggedEvent&& said);
   void CollectLives();
   void InspectStoreAfterwards();
 
@@ -94,9 +102,9 @@ class SimulatedRun {
   RunLog log_;
   std::optional<LaunchEnd> launch_end_;
   std::string last_failure_;  // of any worker, as it said before its end
-  int lives_ = 0;
-  // Which life a process is.
-  std::map<ProcessId, std::pair<int, int>> workers_;
+  int last_life_ = 0;
+  std::map<std::pair<int, int>, LifeEvents> lives_;  // by worker and life
+  std::map<ProcessId, LifeEvents*> workers_;         // each one's in lives_
 };
 
 int SimulatedRun::WorkerMain(World& plain, const WorkerSpec& spec,
@@ -210,15 +218,19 @@ int SimulatedRun::LauncherMain(World& world, int first_life) {
                                                       : LauncherReach::kLocal,
        .on_start =
            [this](const WorkerSpec& spec, ProcessId process) {
-             workers_[process] = {spec.worker, spec.life};
-             lives_ = std::max(lives_, spec.life);
+             LifeEvents& life = lives_[{spec.worker, spec.life}];
+             life.worker = spec.worker;
+             life.life = spec.life;
+             life.events.reserve(kEventsOfALife);
+             workers_[process] = &life;
+             last_life_ = std::max(last_life_, spec.life);
            }});
   LauncherOptions options = plan_.launch;
   options.first_life = first_life;
   options.notices = plan_.train.preemption;
   Unobserved observer;
   launch_end_ = Launch(world, processes, options, observer);
-  for (const auto& [process, life] : workers_) {
+  for (const auto& [process, events] : workers_) {
     if (simulation_.exit_status(process)) continue;
     // What a lost host still does is nobody's to clear up.
     if (processes.IsGivenUp(process)) continue;
@@ -272,23 +284,18 @@ bool SimulatedRun::RunLauncher(int first_life) {
   return IsStartedAgain(launch_end_->exit_code);
 }
 
+// What is not a worker's is of no record.
+void SimulatedRun::Keep(LoggedEvent&& said) {
+  const auto worker = workers_.find(said.process);
+  if (worker == workers_.end()) return;
+  worker->second->events.push_back(
+      ToRecordEvent(std::move(said.event), said.time));
+}
+
 void SimulatedRun::CollectLives() {
-  std::map<std::pair<int, int>, LifeEvents> lives;
-  for (const auto& [process, life] : workers_) {
-    lives[life] = {.worker = life.first, .life = life.second};
+  for (auto& [key, life] : lives_) {
+    log_.lives.push_back(std::move(life));
   }
-  // By process: where its events go, null where it is no worker.
-  std::vector<LifeEvents*> life_of(
-      static_cast<size_t>(simulation_.process_count()));
-  for (const auto& [process, life] : workers_) {
-    life_of[static_cast<size_t>(process)] = &lives[life];
-  }
-  for (LoggedEvent& logged : simulation_.TakeEvents()) {
-    LifeEvents* const life = life_of[static_cast<size_t>(logged.process)];
-    if (life == nullptr) continue;
-    life->events.push_back(ToRecordEvent(std::move(logged.event), logged.time));
-  }
-  for (auto& [key, life] : lives) log_.lives.push_back(std::move(life));
 }
 
 // As a process of its own, without faults, on a host that has no stale view of
@@ -312,7 +319,7 @@ RunLog SimulatedRun::Run() {
     if (!earlier.ok()) return {.harness_error = earlier.message()};
   }
   for (int start = 0; start <= plan_.max_requeues; ++start) {
-    if (!RunLauncher(lives_ + 1)) break;
+    if (!RunLauncher(last_life_ + 1)) break;
   }
   CollectLives();
   log_.virtual_seconds =
@@ -326,8 +333,11 @@ RunLog SimulatedRun::Run() {
 
 }  // namespace
 
+RunMemo::RunMemo(const JobSpec& job, const DataSplit& data)
+    : job_json(JobToJson(job, data.content)) {}
+
 RunLog RunSimulated(FiberPool& pool, const RunPlan& plan, const DataSplit& data,
-                    TrainMemo* memo) {
+                    RunMemo* memo) {
   return SimulatedRun(pool, plan, data, memo, nullptr).Run();
 }
 
