@@ -1,4 +1,4 @@
-// The command line that tries one case of an exploration once more.
+// The command lines that try one case of an exploration once more.
 #ifndef GAUNTLET_HARNESS_CLI_CASE_COMMAND_H_
 #define GAUNTLET_HARNESS_CLI_CASE_COMMAND_H_
 
@@ -13,6 +13,9 @@ namespace gauntlet {
 // mode.
 std::string CommandForCase(const ExploreCommand& command, uint64_t seed,
                            uint64_t number);
+// Of mode crash-states; `id` is an image's.
+std::string CommandForImage(const ExploreCommand& command,
+                            const std::string& id);
 
 }  // namespace gauntlet
 

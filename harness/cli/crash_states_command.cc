@@ -9,6 +9,7 @@
 #include "chaos/sim/durability_profile.h"
 #include "engine/real/real_host.h"
 #include "engine/real/system_clock.h"
+#include "harness/cli/case_command.h"
 #include "harness/cli/exit_code.h"
 #include "harness/cli/explore_text.h"
 #include "harness/explore/crash_finding_file.h"
@@ -289,6 +290,9 @@ int ExploreCrashStatesOf(const Case& base, const ExploreCommand& command,
   CrashStateOptions options = OptionsOf(command);
   options.on_progress = [&](const CrashStateReport& report) {
     return watch.See(report);
+  };
+  options.name_of = [&](const std::string& id) {
+    return fmt::format("crash image {}: {}", id, CommandForImage(command, id));
   };
   const Result<CrashStateReport> report =
       ExploreCrashStates(base, references, options);

@@ -13,6 +13,7 @@
 #include "harness/explore/crash_window.h"
 #include "harness/explore/image_files.h"
 #include "harness/run/case_runner.h"
+#include "harness/run/crash_notice.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -57,7 +58,7 @@ class Exploration {
                 const CrashImages& images, const DiskLog& log);
   CrashOutcome RecoverOnce(ImageDirectory& image);
   template <typename Build>
-  CrashOutcome Recover(const Build& build);
+  CrashOutcome Recover(const std::string& id, const Build& build);
   bool Judge(const CrashOutcome& outcome, const CrashOwed& owed);
   template <typename Build, typename Describe>
   void Report(const Build& build, const Describe& describe,
@@ -102,7 +103,8 @@ CrashOutcome Exploration::RecoverOnce(ImageDirectory& image) {
 
 // `build` makes the image that a recovery then writes to.
 template <typename Build>
-CrashOutcome Exploration::Recover(const Build& build) {
+CrashOutcome Exploration::Recover(const std::string& id, const Build& build) {
+  const AtWork at(options_.name_of(id));
   build();
   const CrashOutcome outcome = RecoverOnce(image_);
   if (options_.twice_every == 0 || recoveries_ % options_.twice_every != 0) {
@@ -164,7 +166,7 @@ void Exploration::CutAfter(const CrashWindowLog& window, size_t operation,
     const auto [known, is_new] = seen_.try_emplace(image.hash);
     if (is_new) {
       ++counts.images_distinct;
-      known->second.outcome = Recover(build);
+      known->second.outcome = Recover(IdOf(id), build);
     }
     if (!Judge(known->second.outcome, owed)) {
       ++report_.outcomes_failed;
@@ -225,14 +227,15 @@ void Exploration::RotAt(size_t file, size_t bit, const CrashImages& images,
   ++counts.points;
   ++counts.images_enumerated;
   ++counts.images_distinct;
-  if (Judge(Recover(build), owed)) return;
+  const std::string id = IdOf({.window = CrashWindow::kRot,
+                               .operation = file,
+                               .names = bit,
+                               .files = {}});
+  if (Judge(Recover(id, build), owed)) return;
   ++report_.outcomes_failed;
   const auto describe = [&] {
     return CrashStateFinding{
-        .id = IdOf({.window = CrashWindow::kRot,
-                    .operation = file,
-                    .names = bit,
-                    .files = {}}),
+        .id = id,
         .event = fmt::format("bit {} of byte {} of {} is flipped", bit % 8,
                              bit / 8, path),
         .survived = {},

@@ -115,6 +115,9 @@ struct CrashStateOptions {
   // Called now and then, between images; null: never. The report is the one
   // that is being made.
   std::function<Proceed(const CrashStateReport&)> on_progress;
+  // What the program is at in an image's recovery, said if it crashes there.
+  std::function<std::string(const std::string& id)> name_of =
+      [](const std::string& id) { return "crash image " + id; };
 };
 
 // Deterministic. The case's own faults do not count; its planted bugs do.

@@ -262,6 +262,18 @@ TEST(CommandForCaseTest, SaysAllThatMakesTheCase) {
   EXPECT_EQ(CommandForCase({.mode = ExploreMode::kNth}, 1, 7), "");
 }
 
+TEST(CommandForImageTest, SaysAllThatMakesTheImage) {
+  EXPECT_EQ(CommandForImage({}, "weak-save-1-2-x"),
+            "gauntlet explore --mode crash-states --id weak-save-1-2-x");
+  EXPECT_EQ(
+      CommandForImage({.base_file = "a b.yaml",
+                       .name_filter = "one",
+                       .crash_states = {.save = 3, .bound = 8}},
+                      "ext4-rot-0-1-x"),
+      "gauntlet explore 'a b.yaml' --name one --mode crash-states --save 3 "
+      "--bound 8 --id ext4-rot-0-1-x");
+}
+
 TEST(RenderFoundTest, AHangIsSaidInOneLine) {
   CampaignFinding finding;
   finding.what = {.invariant = "no-hang",

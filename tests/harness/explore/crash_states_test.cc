@@ -1,5 +1,8 @@
 #include "harness/explore/crash_states.h"
 
+#include <set>
+#include <string>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -215,6 +218,23 @@ TEST(CrashStatesTest, CountsAreTheSameEachTime) {
   EXPECT_EQ(one.images_enumerated, two.images_enumerated);
   EXPECT_EQ(one.images_distinct, two.images_distinct);
   EXPECT_EQ(one.images_left_out, two.images_left_out);
+}
+
+// A name that is asked for is what is said of a crash.
+TEST(CrashStatesTest, EachImageIsRecoveredUnderItsId) {
+  CrashStateOptions options = {.profiles = {kExt4},
+                               .windows = {CrashWindow::kSave}};
+  std::set<std::string> ids;
+  options.name_of = [&](const std::string& id) {
+    EXPECT_TRUE(ids.insert(id).second) << id;
+    return id;
+  };
+  const CrashStateReport report = Explore(options);
+  EXPECT_EQ(ids.size(), report.counts.at(0).images_distinct);
+  options.only = *ids.begin();
+  ids.clear();
+  Explore(options);
+  EXPECT_THAT(ids, testing::ElementsAre(options.only));
 }
 
 TEST(CrashStatesTest, StopsWhenItIsTold) {
