@@ -67,6 +67,7 @@ class Block {
     out_ += fmt::format("  {:<9} {}\n", word == last_ ? "" : word, Plain(text));
     last_ = word;
   }
+  bool empty() const { return out_.empty(); }
   std::string Take() && { return std::move(out_); }
 
  private:
@@ -146,7 +147,10 @@ std::string RenderFailure(const CaseResult& result, Colour colour) {
   for (const Finding& finding : verdict.broken_expectations) {
     block.Add("expected", finding.message);
   }
-  if (verdict.kind == VerdictKind::kError) block.Add("reason", verdict.reason);
+  // Of a disagreement of the worlds there is nothing else.
+  if (verdict.kind == VerdictKind::kError || block.empty()) {
+    block.Add("reason", verdict.reason);
+  }
   for (const std::string& line : verdict.story) block.Add("story", line);
   if (!result.replay.empty()) block.Add("replay", result.replay);
   if (!result.timeline.empty()) {

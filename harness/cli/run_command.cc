@@ -92,6 +92,21 @@ Status CheckNames(const std::vector<SuiteItem>& items) {
 // The cases that did not hold in the last run, by name and world.
 using FailedBefore = std::set<std::pair<std::string, std::string>>;
 
+// Of several times of a case, the one: "a(2of3)" is of "a".
+std::string_view WithoutTime(std::string_view name) {
+  const size_t begin = name.rfind('(');
+  const std::string_view time =
+      begin == name.npos ? std::string_view() : name.substr(begin + 1);
+  const size_t of = time.find("of");
+  const auto is_number = [](std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+  };
+  const bool is_time = time.ends_with(')') && of != time.npos &&
+                       is_number(time.substr(0, of)) &&
+                       is_number(time.substr(of + 2, time.size() - of - 3));
+  return is_time ? name.substr(0, begin) : name;
+}
+
 Result<FailedBefore> LastFailures(const RunCommand& command) {
   const fs::path file =
       fs::path(command.runs_directory) / "latest" / "result.json";
@@ -109,6 +124,7 @@ Result<FailedBefore> LastFailures(const RunCommand& command) {
     if (one.verdict.kind == VerdictKind::kFail ||
         one.verdict.kind == VerdictKind::kError) {
       failed.emplace(one.name, one.world);
+      failed.emplace(WithoutTime(one.name), one.world);
     }
   }
   return failed;
@@ -286,7 +302,10 @@ class Runner {
             .count();
     const size_t ran = result.cases.size();
     const bool interrupted = host_.TerminationNotices() > 0;
-    if (interrupted) AddThoseLeft(items, result.cases);
+    AddThoseLeft(items,
+                 interrupted ? "interrupted before it was over"
+                             : "not run: enough had failed",
+                 result.cases);
     Conclude(result, ran);
     RETURN_IF_ERROR(SaveResult(result, directory, command_.junit_file));
     RETURN_IF_ERROR(LinkLatest(runs, result.run));
@@ -315,8 +334,9 @@ class Runner {
     return std::min<size_t>(width, 48);
   }
 
-  // What an interruption left has no verdict: --last-failed takes it up.
+  // What was left has no verdict: --last-failed takes it up.
   static void AddThoseLeft(const std::vector<SuiteItem>& items,
+                           const std::string& why,
                            std::vector<CaseResult>& cases) {
     std::set<std::pair<std::string, std::string>> ran;
     for (const CaseResult& one : cases) ran.emplace(one.name, one.world);
@@ -329,8 +349,7 @@ class Runner {
            .file = item.one.file,
            .line = item.one.line,
            .world = world,
-           .verdict = {.kind = VerdictKind::kError,
-                       .reason = "interrupted before it was over"}});
+           .verdict = {.kind = VerdictKind::kError, .reason = why}});
     }
   }
 

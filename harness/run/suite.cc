@@ -109,14 +109,17 @@ void Suite::CompareWorlds(CaseOutcome& outcome) {
   const bool agree = verdict.kind == there.kind &&
                      outcome.final_digest == other->second.final_digest;
   if (says_nothing(verdict) || says_nothing(there) || agree) return;
-  const auto state = [](const std::string& digest) {
-    return digest.empty() ? "no final state" : "final state " + digest;
+  const auto end = [](const CaseOutcome& one) {
+    const Verdict& said = one.result.verdict;
+    return fmt::format(
+        "{} with {}{}", VerdictKindName(said.kind),
+        one.final_digest.empty() ? "no final state"
+                                 : "final state " + one.final_digest,
+        said.kind == VerdictKind::kFail ? " (" + said.reason + ")" : "");
   };
-  verdict.reason = fmt::format(
-      "the worlds disagree: {} with {} in the {} world, {} with {} here",
-      VerdictKindName(there.kind), state(other->second.final_digest),
-      other->second.result.world, VerdictKindName(verdict.kind),
-      state(outcome.final_digest));
+  verdict.reason =
+      fmt::format("the worlds disagree: {} in the {} world, {} here",
+                  end(other->second), other->second.result.world, end(outcome));
   verdict.kind = VerdictKind::kFail;
 }
 

@@ -33,6 +33,15 @@ FAIL torn-manifest (real)   scenarios/torn.yaml:12
 4 cases in 11.8s: 1 passed, 1 FAILED, 1 no verdict, 1 skipped
 )";
 
+TEST(TerminalTest, AFailureOfWhichNothingIsBrokenHasItsReason) {
+  const CaseResult result = {
+      .name = "a",
+      .world = "real",
+      .verdict = {.kind = VerdictKind::kFail, .reason = "the worlds disagree"}};
+  EXPECT_THAT(RenderFailure(result, Colour::kOff),
+              HasSubstr("\n  reason    the worlds disagree\n"));
+}
+
 TEST(TerminalTest, ASeedIsSaidOnlyWhereOneWasSaidForAll) {
   RunResult result = SampleResult();
   EXPECT_THAT(RenderOpening(result), HasSubstr(", seed 42\n"));

@@ -24,13 +24,14 @@ class RunCommandTest : public testing::Test {
   }
   fs::path folder() const { return scratch_.path(); }
   // A scenario of that name in a folder.
-  std::string Write(const std::string& where, const std::string& name) {
+  std::string Write(const std::string& where, const std::string& name,
+                    const std::string& outcome = "completes") {
     fs::create_directories(folder() / where);
     const fs::path file = folder() / where / (name + ".yaml");
-    EXPECT_TRUE(WriteTextFile(file, SmallScenario("expect: {outcome: "
-                                                  "completes}\n",
-                                                  name))
-                    .ok());
+    EXPECT_TRUE(
+        WriteTextFile(
+            file, SmallScenario("expect: {outcome: " + outcome + "}\n", name))
+            .ok());
     return (folder() / where).string();
   }
 
@@ -49,6 +50,35 @@ TEST_F(RunCommandTest, TwoCasesOfOneNameAreRefusedAndNamed) {
               HasSubstr("two cases have the name a, expected one: "));
   EXPECT_THAT(err_.str(), HasSubstr("/d1/a.yaml:2 and "));
   EXPECT_FALSE(fs::exists(folder() / "runs"));
+}
+
+// Three that complete, though they are to recover.
+TEST_F(RunCommandTest, WhatFailedOneTimeOfManyFailed) {
+  command_.paths = {Write("d1", "a", "recovers"), Write("d1", "b")};
+  command_.repeat = 3;
+  EXPECT_EQ(RunScenarios(command_, console_), 1);
+  command_.last_failed = true;
+  for (const int repeat : {1, 2}) {
+    command_.repeat = repeat;
+    out_.str("");
+    EXPECT_EQ(RunScenarios(command_, console_), 1) << err_.str();
+    EXPECT_THAT(out_.str(), HasSubstr(repeat == 1 ? "2 scenarios, 1 case, "
+                                                  : "2 scenarios, 2 cases, "));
+  }
+}
+
+TEST_F(RunCommandTest, WhatWasNotRunAsEnoughHadFailedStaysOpen) {
+  for (const char* name : {"a", "b", "c"}) Write("d1", name, "recovers");
+  command_.paths = {Write("d1", "d")};
+  EXPECT_EQ(RunScenarios(command_, console_), 1);
+  command_.last_failed = true;
+  command_.max_failures = 1;
+  for (int i = 0; i < 2; ++i) {
+    out_.str("");
+    EXPECT_EQ(RunScenarios(command_, console_), 1) << err_.str();
+    EXPECT_THAT(out_.str(), HasSubstr("4 scenarios, 3 cases, "));
+    EXPECT_THAT(out_.str(), HasSubstr("1 FAILED, 2 no verdict"));
+  }
 }
 
 TEST_F(RunCommandTest, OneFileThatIsToldTwiceIsRunOnce) {

@@ -15,6 +15,7 @@ namespace {
 
 using testing::AllOf;
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::UnorderedElementsAre;
 
@@ -120,9 +121,10 @@ TEST_F(SuiteTest, WorldsThatDisagreeAreAFailure) {
       {{.one = CleanCase()}, {.one = CleanCase(), .world = WorldKind::kReal}});
   EXPECT_EQ(results[0].verdict.kind, VerdictKind::kPass);
   EXPECT_EQ(results[1].verdict.kind, VerdictKind::kFail);
-  EXPECT_THAT(results[1].verdict.reason,
-              AllOf(HasSubstr("the worlds disagree: PASS with final state "),
-                    HasSubstr(" with no final state here")));
+  EXPECT_THAT(
+      results[1].verdict.reason,
+      AllOf(HasSubstr("the worlds disagree: PASS with final state "),
+            HasSubstr(", FAIL with no final state ("), EndsWith(") here")));
 }
 
 TEST_F(SuiteTest, AWorldThatCannotDoItDoesNotDisagree) {
