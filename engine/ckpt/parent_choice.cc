@@ -11,7 +11,8 @@
 namespace gauntlet {
 
 std::string IgnoredStateFile(const StoreScan& scan) {
-  if (scan.state_file.damage.empty()) return "";
+  // A start stops at half an edit.
+  if (scan.state_file.damage.empty() || scan.state_file.half_edit) return "";
   return fmt::format(
       "{}: {}; ignored: a run goes on from the newest good checkpoint. To go "
       "back to another one, set latest and delete the last line",

@@ -28,8 +28,8 @@ for many faults and short limits, and what of the base's own that replaces is
 said at the start.
 What is found is left as scenario files, never over older ones: NAME.yaml, which
 `gauntlet replay` takes and whose head has the command that finds it once more
-(random); NAME.plan.json, the faults alone, for `gauntlet train --plan` where real
-processes can do them; NAME.original.json, the faults before they were shrunk.
+(random); NAME.plan.json, the faults and the base's planted bugs alone, for
+`gauntlet train --plan` where real processes can do them; NAME.original.json, the faults before they were shrunk.
 crash-states leaves NAME.crash.json, which `gauntlet replay` takes too.
 A case of which no fault fired is counted as `fired nothing`: it shows nothing.
 crash-states says how many images were "left out by the bound":

@@ -161,6 +161,14 @@ Result<PlanForWorkers> PreparePlan(Storage& storage,
 
 // Of a run that is over: where other runs share its notes, one of them may come
 // to what did not fire.
+// What such a run comes to is not the engine's word.
+void SayWhatIsPlanted(const FaultPlan& plan, Console& console) {
+  for (const PlantedBug bug : plan.bugs) {
+    fmt::print(console.err, "gauntlet train: --plan: with planted bug {}\n",
+               AllPlantedBugs()[static_cast<size_t>(bug)].name);
+  }
+}
+
 void SayWhatNeverFired(const PlanForWorkers& plan, Console& console) {
   if (plan.own_state == nullptr) return;
   for (const std::string& id : NeverFired(plan.plan, plan.state)) {
@@ -177,6 +185,7 @@ Result<int> Train(const TrainCommand& told, Console& console) {
   std::optional<PlanForWorkers> plan;
   if (!command.plan_file.empty()) {
     ASSIGN_OR_RETURN(plan, PreparePlan(real.storage, command));
+    SayWhatIsPlanted(plan->plan, console);
   }
   RETURN_IF_ERROR(SettleDevice(command.options.kernels, console));
   RETURN_IF_ERROR(CheckCollective(command.options, command.launcher.workers));

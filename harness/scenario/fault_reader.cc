@@ -58,12 +58,14 @@ void ReadSite(const MapReader& at, const std::string& after, FaultSite& site) {
   at.Count("step", site.step);
   at.Count("epoch", site.epoch);
   std::string point;
-  if (at.Choice("point", point)) site.point = *FindPoint(point);
+  const bool said = at.Choice("point", point);
+  if (said) site.point = *FindPoint(point);
   at.Count("hit", site.hit);
   FileOffset offset;
   if (!at.Offset("offset", offset)) return;
   site.offset = offset;
-  if (!HasOffset(site.point)) {
+  const bool unknown = !said && at.Find("point") != nullptr;
+  if (!unknown && !HasOffset(site.point)) {
     at.Error(
         at.PlaceOf("offset"),
         fmt::format("an offset at {} can never match", PointName(site.point)),

@@ -458,9 +458,13 @@ constexpr KeySpec kKeys[] = {
      .high = 1000},
     {.path = "faults.at.step",
      .type = T::kCount,
-     .doc = "in this step of training only; a save written beside it meets "
+     .doc = "in this step of training only, the first is 1; a save written "
+            "beside it meets "
             "its points in later steps: say the hit there"},
-    {.path = "faults.at.epoch", .type = T::kCount, .doc = "in this epoch only"},
+    {.path = "faults.at.epoch",
+     .type = T::kCount,
+     .doc = "in this epoch only, the first is 0; what comes behind an epoch's "
+            "end, such as its save, is in the next"},
     {.path = "faults.at.point",
      .type = T::kChoice,
      .doc = "the place in the engine",

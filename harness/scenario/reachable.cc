@@ -90,6 +90,12 @@ bool NeedsCompany(Point point) {
          point == Point::kAllReduceReceive || point == Point::kHeartbeat;
 }
 
+bool IsInAStepOrEvaluation(Point point) {
+  return point == Point::kStepBegin || point == Point::kDataNext ||
+         point == Point::kStepEnd || point == Point::kEpochBegin ||
+         point == Point::kEpochEnd || point == Point::kEvalBegin;
+}
+
 class Checker {
  public:
   Checker(const Case& one, const std::vector<PlacedFault>& faults,
@@ -169,10 +175,16 @@ class Checker {
       Never(placed, "step",
             fmt::format("step {}, but the run has {}", *site.step, *steps));
     }
-    if (site.epoch && *site.epoch > case_.train.horizon.epochs) {
+    const bool within = IsInAStepOrEvaluation(site.point);
+    if (site.step == 0u && within) {
+      Never(placed, "step", "step 0, but the first is 1");
+    }
+    const uint64_t epochs = case_.train.horizon.epochs;
+    if (site.epoch &&
+        (*site.epoch > epochs || (within && *site.epoch == epochs))) {
       Never(placed, "epoch",
-            fmt::format("epoch {}, but the run has {}", *site.epoch,
-                        case_.train.horizon.epochs));
+            fmt::format("epoch {}, but the run has {}, the first is 0",
+                        *site.epoch, epochs));
     }
   }
 

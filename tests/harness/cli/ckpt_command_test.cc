@@ -57,6 +57,16 @@ TEST_F(CkptCommandTest, AStateFileThatStopsARunIsSaid) {
   EXPECT_THAT(out_.str(), HasSubstr("a run stops: checkpoint: edited to "));
 }
 
+TEST_F(CkptCommandTest, HalfAnEditIsNotSaidToBeIgnored) {
+  std::string& file = storage_.Bytes("/store/checkpoint");
+  const std::string latest = "latest: step-000000002-g1\n";
+  ASSERT_NE(file.find(latest), file.npos) << file;
+  file.replace(file.find(latest), latest.size(), "latest: step-000000001-g1\n");
+  EXPECT_EQ(Verify("/store"), 2);
+  EXPECT_THAT(out_.str(), HasSubstr("a run stops: checkpoint: edited, "));
+  EXPECT_THAT(err_.str(), Not(HasSubstr("ignored")));
+}
+
 TEST_F(CkptCommandTest, AStateFileThatIsIgnoredIsSaid) {
   storage_.Bytes("/store/checkpoint").clear();
   EXPECT_EQ(Verify("/store"), 0);

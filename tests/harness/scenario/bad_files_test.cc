@@ -31,6 +31,19 @@ expect: {outcome: recovers}
             "ckpt.shard.write?\n");
 }
 
+TEST(BadFilesTest, NothingIsSaidOfAPointThatNobodyNamed) {
+  EXPECT_EQ(ErrorsOf(R"(schema: gauntlet/v1
+name: a
+faults:
+  - at: {point: ckpt.shard.wirte, offset: 5}
+    do: crash
+expect: {outcome: recovers}
+)"),
+            "s.yaml:4:17: error: unknown fault point 'ckpt.shard.wirte'\n"
+            "  4 |   - at: {point: ckpt.shard.wirte, offset: 5}\n"
+            "    |                 ^ did you mean ckpt.shard.write?\n");
+}
+
 // A body to stand after line 2, and the first line that is said about it.
 struct BadBody {
   const char* body;
@@ -164,7 +177,13 @@ const BadBody kBodies[] = {
     {"faults: [{at: {step: 37}, do: crash}]",
      "s.yaml:3:22: error: can never match: step 37, but the run has 36"},
     {"faults: [{at: {epoch: 9}, do: crash}]",
-     "s.yaml:3:23: error: can never match: epoch 9, but the run has 3"},
+     "s.yaml:3:23: error: can never match: epoch 9, but the run has 3, the "
+     "first is 0"},
+    {"faults: [{at: {epoch: 3, point: epoch.end}, do: crash}]",
+     "s.yaml:3:23: error: can never match: epoch 3, but the run has 3, the "
+     "first is 0"},
+    {"faults: [{at: {step: 0}, do: crash}]",
+     "s.yaml:3:22: error: can never match: step 0, but the first is 1"},
     {"faults: [{at: {point: ckpt.load}, do: crash}]",
      "s.yaml:3:23: error: can never match: the first life has nothing to load, "
      "so it does not get to ckpt.load"},
