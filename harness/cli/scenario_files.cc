@@ -4,6 +4,8 @@
 #include <set>
 #include <string_view>
 
+#include <fmt/format.h>
+
 namespace gauntlet {
 namespace {
 
@@ -40,12 +42,16 @@ Result<std::vector<std::string>> FindScenarioFiles(
   for (const std::string& told : paths) {
     // So that one file is one name.
     const std::string path = std::filesystem::path(told).lexically_normal();
+    std::error_code ignored;
+    const bool is_other = std::filesystem::exists(path, ignored) &&
+                          !std::filesystem::is_directory(path, ignored);
     if (IsScenarioName(path)) {
       ASSIGN_OR_RETURN(const auto file, storage.Open(path, OpenMode::kRead));
       files.insert(path);
-    } else if (storage.Open(path, OpenMode::kRead).ok()) {
-      return InvalidArgument(
-          path + ": expected a folder, or a file that ends in .yaml or .yml");
+    } else if (is_other || path.empty()) {
+      return InvalidArgument(fmt::format(
+          "{}: expected a folder, or a file that ends in .yaml or .yml",
+          path.empty() ? "''" : path));
     } else {
       RETURN_IF_ERROR(AddFolder(storage, path, 0, files));
     }

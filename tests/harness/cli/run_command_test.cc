@@ -81,6 +81,16 @@ TEST_F(RunCommandTest, WhatWasNotRunAsEnoughHadFailedStaysOpen) {
   }
 }
 
+TEST_F(RunCommandTest, WhatIsNeitherAFolderNorAScenarioIsRefused) {
+  for (const char* path : {"/dev/null", "/proc/self/stat", ""}) {
+    command_.paths = {path};
+    err_.str("");
+    EXPECT_EQ(RunScenarios(command_, console_), 2) << path;
+    EXPECT_THAT(err_.str(), HasSubstr(": expected a folder, or a file that "
+                                      "ends in .yaml or .yml\n"));
+  }
+}
+
 TEST_F(RunCommandTest, OneFileThatIsToldTwiceIsRunOnce) {
   const std::string where = Write("d1", "a");
   command_.paths = {where, where + "/../d1/a.yaml"};
