@@ -463,8 +463,7 @@ constexpr KeySpec kKeys[] = {
             "its points in later steps: say the hit there"},
     {.path = "faults.at.epoch",
      .type = T::kCount,
-     .doc = "in this epoch only, the first is 0; what comes behind an epoch's "
-            "end, such as its save, is in the next"},
+     .doc = "in this epoch only, the first is 0; a save at its end is in it"},
     {.path = "faults.at.point",
      .type = T::kChoice,
      .doc = "the place in the engine",

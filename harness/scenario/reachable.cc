@@ -175,13 +175,11 @@ class Checker {
       Never(placed, "step",
             fmt::format("step {}, but the run has {}", *site.step, *steps));
     }
-    const bool within = IsInAStepOrEvaluation(site.point);
-    if (site.step == 0u && within) {
+    if (site.step == 0u && IsInAStepOrEvaluation(site.point)) {
       Never(placed, "step", "step 0, but the first is 1");
     }
     const uint64_t epochs = case_.train.horizon.epochs;
-    if (site.epoch &&
-        (*site.epoch > epochs || (within && *site.epoch == epochs))) {
+    if (site.epoch && *site.epoch >= epochs) {
       Never(placed, "epoch",
             fmt::format("epoch {}, but the run has {}, the first is 0",
                         *site.epoch, epochs));
