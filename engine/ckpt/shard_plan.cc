@@ -58,22 +58,20 @@ std::vector<size_t> NameOrder(std::span<const TensorView> tensors) {
   return order;
 }
 
-std::vector<std::vector<size_t>> PartitionTensors(
-    std::span<const TensorView> tensors, int shards) {
+std::vector<size_t> PartitionTensors(std::span<const TensorView> tensors,
+                                     int shards) {
   CHECK(shards >= 1, "a checkpoint has at least one shard");
   std::vector<size_t> order = NameOrder(tensors);
   std::ranges::stable_sort(order, std::ranges::greater(),
                            [&](size_t i) { return tensors[i].bytes.size(); });
-  std::vector<std::vector<size_t>> plan(static_cast<size_t>(shards));
-  std::vector<uint64_t> bytes(plan.size(), 0);
+  std::vector<size_t> shard_of(tensors.size());
+  std::vector<uint64_t> bytes(static_cast<size_t>(shards), 0);
   for (const size_t i : order) {
-    const auto least =
-        static_cast<size_t>(std::ranges::min_element(bytes) - bytes.begin());
-    plan[least].push_back(i);
-    bytes[least] += tensors[i].bytes.size();
+    const auto least = std::ranges::min_element(bytes);
+    shard_of[i] = static_cast<size_t>(least - bytes.begin());
+    *least += tensors[i].bytes.size();
   }
-  for (std::vector<size_t>& shard : plan) std::ranges::sort(shard);
-  return plan;
+  return shard_of;
 }
 
 }  // namespace gauntlet

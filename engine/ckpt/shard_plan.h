@@ -17,14 +17,14 @@ bool InNameOrder(std::span<const TensorView> tensors);
 // Indices of the tensors in byte order of their names. REQUIRES: names differ.
 std::vector<size_t> NameOrder(std::span<const TensorView> tensors);
 
-// For each of `shards` shards the indices of its tensors, ascending. Whole
-// tensors, the largest first (then by name), each to the shard with the fewest
-// bytes so far (then the lowest index): longest processing time first, at most
-// 4/3 of the best balance (Graham 1969). A shard may be empty. Depends on names
-// and sizes only, not on the order of the tensors given. REQUIRES: shards >= 1,
-// names differ.
-std::vector<std::vector<size_t>> PartitionTensors(
-    std::span<const TensorView> tensors, int shards);
+// For each tensor which of `shards` shards it goes into. Whole tensors, the
+// largest first (then by name), each to the shard with the fewest bytes so far
+// (then the lowest index): longest processing time first, at most 4/3 of the
+// best balance (Graham 1969). A shard may be empty. Depends on names and sizes
+// only, not on the order of the tensors given. REQUIRES: shards >= 1, names
+// differ.
+std::vector<size_t> PartitionTensors(std::span<const TensorView> tensors,
+                                     int shards);
 
 }  // namespace gauntlet
 

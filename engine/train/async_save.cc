@@ -83,11 +83,7 @@ Status AsyncSave::Begin(const TrainState& state, const std::string& waited) {
                              .epoch = attempt_.head.epoch};
   Status ready = attempt_.ready;
   if (ready.ok()) ready = world_->faults.Hit(Point::kCopy, here);
-  std::vector<TensorView> own;
-  if (ready.ok()) {
-    own = save_->OwnPart(attempt_);
-    ready = copy_.Take(state, own);
-  }
+  if (ready.ok()) ready = copy_.Take(state, attempt_.own);
   if (ready.ok()) {
     world_->events.Emit({.kind = EventKind::kSaveCopied,
                          .step = attempt_.head.step,
@@ -97,7 +93,7 @@ Status AsyncSave::Begin(const TrainState& state, const std::string& waited) {
     std::vector<TensorView> copied(copy_.tensors().begin(),
                                    copy_.tensors().end());
     if (world_->faults.Planted(PlantedBug::kWriteLiveState)) {
-      TakeLive(own, state.parameters, copied);
+      TakeLive(attempt_.own, state.parameters, copied);
     }
     StartWriting(std::move(copied));
   } else {
@@ -105,7 +101,7 @@ Status AsyncSave::Begin(const TrainState& state, const std::string& waited) {
     own_failed_ = true;
   }
   // They were of the state, which goes on.
-  attempt_.tensors.clear();
+  attempt_.own.clear();
   begin_took_ = world_->clock.Now() - began;
   return OkStatus();
 }

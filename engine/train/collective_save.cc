@@ -112,7 +112,7 @@ Status CollectiveSave::Save(const TrainState& state,
   RETURN_IF_ERROR(AgreeOnBegin(attempt));
   if (attempt.name.empty()) return OkStatus();
   Result<ShardFile> own =
-      attempt.ready.ok() ? WritePart(attempt, OwnPart(attempt)) : attempt.ready;
+      attempt.ready.ok() ? WritePart(attempt, attempt.own) : attempt.ready;
   ASSIGN_OR_RETURN(const std::vector<std::string> reports,
                    ExchangeParts(attempt, std::move(own)));
   Status outcome;
@@ -143,11 +143,14 @@ SaveAttempt CollectiveSave::NewAttempt(
                .state_digest = whole,
                .job_json = job_json_},
       .whole = whole,
-      .tensors = state.TensorsOf(of_parameters),
       .key = {.step = position.step, .phase = position.phase_of()},
   };
-  if (!of_parameters.empty()) {
-    attempt.head.state_digest = StateDigest(attempt.tensors);
+  if (of_parameters.empty()) {
+    attempt.own = OwnPartOf(state.View());
+  } else {
+    const std::vector<TensorView> tensors = state.TensorsOf(of_parameters);
+    attempt.own = OwnPartOf(tensors);
+    attempt.head.state_digest = StateDigest(tensors);
   }
   // The chief's store hits the point itself.
   if (!chief()) {
@@ -155,6 +158,18 @@ SaveAttempt CollectiveSave::NewAttempt(
         Point::kSaveBegin, {.step = position.step, .epoch = position.epoch});
   }
   return attempt;
+}
+
+std::vector<TensorView> CollectiveSave::OwnPartOf(
+    std::span<const TensorView> tensors) const {
+  const std::vector<size_t> shard_of = PartitionTensors(tensors, size_);
+  const auto own_shard = static_cast<size_t>(rank_);
+  std::vector<TensorView> own;
+  own.reserve(static_cast<size_t>(std::ranges::count(shard_of, own_shard)));
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (shard_of[i] == own_shard) own.push_back(tensors[i]);
+  }
+  return own;
 }
 
 Status CollectiveSave::AgreeOnBegin(SaveAttempt& attempt) {
@@ -186,17 +201,6 @@ Status CollectiveSave::AgreeOnBegin(SaveAttempt& attempt) {
     return DescribeDisagreement(attempt.head.step, digests);
   }
   return began;
-}
-
-std::vector<TensorView> CollectiveSave::OwnPart(
-    const SaveAttempt& attempt) const {
-  const std::vector<std::vector<size_t>> plan =
-      PartitionTensors(attempt.tensors, size_);
-  std::vector<TensorView> own;
-  for (const size_t index : plan[static_cast<size_t>(rank_)]) {
-    own.push_back(attempt.tensors[index]);
-  }
-  return own;
 }
 
 Result<ShardFile> CollectiveSave::WritePart(

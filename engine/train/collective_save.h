@@ -20,8 +20,8 @@ namespace gauntlet {
 struct SaveAttempt {
   CheckpointHead head;
   Digest whole;  // of all of this rank's state
-  // Of the checkpoint; views into the state (TrainState::TensorsOf).
-  std::vector<TensorView> tensors;
+  // Those of the checkpoint that this rank writes; views into the state.
+  std::vector<TensorView> own;
   ExchangeKey key;
   // The chief's name for it, the same on all ranks; empty: nothing is to be
   // done, as a checkpoint of this very state is there.
@@ -56,9 +56,7 @@ class CollectiveSave {
   // Exchanges: whether all states agree, and the chief's word on its begin. The
   // state's newest values stay where they are.
   Result<SaveAttempt> Begin(const TrainState& state);
-  // Of the attempt's tensors those that this rank writes.
-  std::vector<TensorView> OwnPart(const SaveAttempt& attempt) const;
-  // Writes and syncs them. From any task.
+  // Writes and syncs the tensors of this rank's part. From any task.
   Result<ShardFile> WritePart(const SaveAttempt& attempt,
                               std::span<const TensorView> tensors);
   // Exchanges: how it went, of every rank, for Commit and WhyVoid.
@@ -92,6 +90,7 @@ class CollectiveSave {
   // values are here.
   SaveAttempt NewAttempt(const TrainState& state, const Digest& whole,
                          std::span<const std::string> of_parameters) const;
+  std::vector<TensorView> OwnPartOf(std::span<const TensorView> tensors) const;
   Status AgreeOnBegin(SaveAttempt& attempt);
 
   World* world_;

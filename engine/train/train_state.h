@@ -126,6 +126,8 @@ class TrainState {
   // shape (an epoch ends, a restore), moves, or is asked again. Not for two
   // tasks at once.
   const std::vector<TensorView>& Tensors() const;
+  // The same of the values that are here: what a keeper has is not brought.
+  const std::vector<TensorView>& View() const;
   Digest ComputeDigest() const;
   // The same without bringing here what a keeper has. An error as of Settle.
   Result<Digest> NewestDigest() const;
@@ -185,7 +187,6 @@ class TrainState {
   static constexpr size_t kMaxArrays = 24;
   template <typename Byte, typename State>
   static std::array<ArrayView<Byte>, kMaxArrays> ArraysOf(State& state);
-  const std::vector<TensorView>& View() const;
   Digest DigestHere() const;
   Digest Fingerprint() const;
   Status CheckNotLost() const;

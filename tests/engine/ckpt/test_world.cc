@@ -103,8 +103,8 @@ Result<CheckpointRef> Save(CheckpointStore& store, uint64_t generation,
   const auto plan = PartitionTensors(views, 2);
   for (int rank = 0; rank < 2; ++rank) {
     std::vector<TensorView> own;
-    for (const size_t i : plan[static_cast<size_t>(rank)]) {
-      own.push_back(views[i]);
+    for (size_t i = 0; i < views.size(); ++i) {
+      if (plan[i] == static_cast<size_t>(rank)) own.push_back(views[i]);
     }
     const auto shard = store.WriteShard(save, rank, 2, own);
     if (!shard.ok()) {
