@@ -1,6 +1,6 @@
 #include "engine/ckpt/claim.h"
 
-#include <vector>
+#include <utility>
 
 #include "engine/ckpt/claim_format.h"
 #include "engine/ckpt/store_names.h"
@@ -40,32 +40,27 @@ std::optional<ParentRecord> ParseParent(const TextRecord& record,
 }  // namespace
 
 std::string EncodeClaim(const ClaimRecord& claim) {
-  std::vector<TextField> fields = {
-      {"generation", std::to_string(claim.generation)},
-      {"host", OneLine(claim.host)},
-      {"unix_seconds", std::to_string(claim.unix_seconds)},
-  };
-  if (!claim.launch.empty()) {
-    fields.push_back({"launch", OneLine(claim.launch)});
-  }
+  TextRecordWriter text("A generation's claim on this directory.");
+  text.Field("generation", std::to_string(claim.generation));
+  text.Field("host", OneLine(claim.host));
+  text.Field("unix_seconds", std::to_string(claim.unix_seconds));
+  if (!claim.launch.empty()) text.Field("launch", OneLine(claim.launch));
   switch (claim.state) {
     case ParentState::kUnrecorded:
-      fields.push_back({"parent", std::string(kClaimUnrecorded)});
+      text.Field("parent", kClaimUnrecorded);
       break;
     case ParentState::kColdStart:
-      fields.push_back({"parent", std::string(kClaimColdStart)});
+      text.Field("parent", kClaimColdStart);
       break;
     case ParentState::kRecorded:
-      fields.push_back({"parent", claim.parent.name});
-      fields.push_back({"parent_step", std::to_string(claim.parent.step)});
-      fields.push_back(
-          {"parent_phase", std::string(PhaseName(claim.parent.phase))});
-      fields.push_back({"parent_state", claim.parent.state_digest.ToString()});
-      fields.push_back(
-          {"parent_written_by", std::to_string(claim.parent.written_by)});
+      text.Field("parent", claim.parent.name);
+      text.Field("parent_step", std::to_string(claim.parent.step));
+      text.Field("parent_phase", PhaseName(claim.parent.phase));
+      text.Field("parent_state", claim.parent.state_digest.ToString());
+      text.Field("parent_written_by", std::to_string(claim.parent.written_by));
       break;
   }
-  return EncodeTextRecord("A generation's claim on this directory.", fields);
+  return std::move(text).Finish();
 }
 
 Result<ClaimRecord> ParseClaim(std::string_view text) {

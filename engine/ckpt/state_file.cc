@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "engine/ckpt/store_names.h"
 #include "engine/ckpt/text_record.h"
@@ -70,10 +71,10 @@ std::string DamageOf(std::string_view text, const TextRecord& record) {
 }  // namespace
 
 std::string EncodeStateFile(std::span<const std::string> all) {
-  std::vector<TextField> fields;
-  for (const std::string& name : all) fields.push_back({"all", name});
-  if (!all.empty()) fields.push_back({"latest", all.back()});
-  return EncodeTextRecord(kComment, fields);
+  TextRecordWriter text(kComment);
+  for (const std::string& name : all) text.Field("all", name);
+  if (!all.empty()) text.Field("latest", all.back());
+  return std::move(text).Finish();
 }
 
 StateFile ParseStateFile(std::string_view text) {

@@ -1,5 +1,8 @@
 #include "engine/ckpt/text_record.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "engine/digest.h"
 
 namespace gauntlet {
@@ -39,14 +42,19 @@ std::optional<std::string_view> TextRecord::Find(std::string_view key) const {
   return std::nullopt;
 }
 
-std::string EncodeTextRecord(std::string_view comment,
-                             std::span<const TextField> fields) {
-  std::string text;
-  if (!comment.empty()) text.append("# ").append(comment).append("\n");
-  for (const TextField& field : fields) {
-    text.append(field.key).append(": ").append(field.value).append("\n");
-  }
-  return text + DigestLineOf(text);
+TextRecordWriter::TextRecordWriter(std::string_view comment) {
+  constexpr size_t kUsually = 512;
+  text_.reserve(kUsually);
+  if (!comment.empty()) text_.append("# ").append(comment).append("\n");
+}
+
+void TextRecordWriter::Field(std::string_view key, std::string_view value) {
+  text_.append(key).append(": ").append(value).append("\n");
+}
+
+std::string TextRecordWriter::Finish() && {
+  text_ += DigestLineOf(text_);
+  return std::move(text_);
 }
 
 TextRecord ParseTextRecord(std::string_view text) {

@@ -51,10 +51,19 @@ struct TextRecord {
   std::optional<std::string_view> Find(std::string_view key) const;
 };
 
-// `comment` has no line ends and may be empty. REQUIRES: no line ends in keys
-// and values.
-std::string EncodeTextRecord(std::string_view comment,
-                             std::span<const TextField> fields);
+// Writes one, line by line.
+class TextRecordWriter {
+ public:
+  // REQUIRES: no line ends in it; it may be empty.
+  explicit TextRecordWriter(std::string_view comment);
+  // REQUIRES: no line ends in either.
+  void Field(std::string_view key, std::string_view value);
+  // The whole text, with the last line.
+  std::string Finish() &&;
+
+ private:
+  std::string text_;
+};
 
 // Takes any bytes. Lines that are no "key: value" become fields without a key.
 TextRecord ParseTextRecord(std::string_view text);

@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "engine/check.h"
 #include "engine/ckpt/state_file.h"
 #include "engine/ckpt/text_record.h"
@@ -24,7 +26,11 @@ void RunStateFile(std::string_view text) {
 // Fields come back as they were, and the digest line counts as right.
 void RunTextRecord(std::string_view text) {
   TextRecord record = ParseTextRecord(text);
-  const std::string written = EncodeTextRecord("", record.fields);
+  TextRecordWriter writer("");
+  for (const TextField& field : record.fields) {
+    writer.Field(field.key, field.value);
+  }
+  const std::string written = std::move(writer).Finish();
   const TextRecord again = ParseTextRecord(written);
   CHECK(again.digest == DigestLine::kRight && !again.torn, written);
 }

@@ -1,10 +1,13 @@
-// The small formats: names, claim, state file, manifest.
+// The small formats: names, claim, state file, manifest, shard index.
+#include <utility>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "engine/ckpt/claim.h"
 #include "engine/ckpt/manifest.h"
 #include "engine/ckpt/manifest_format.h"
+#include "engine/ckpt/shard_index.h"
 #include "engine/ckpt/state_file.h"
 #include "engine/ckpt/store_names.h"
 #include "engine/ckpt/text_record.h"
@@ -303,6 +306,37 @@ TEST(TextRecordTest, TakesAnyBytes) {
     EXPECT_NE(ParseTextRecord(text).digest, DigestLine::kRight) << text;
   }
   EXPECT_TRUE(ParseTextRecord("a: b").torn);
+}
+
+TEST(TextRecordTest, IsWrittenLineByLineAndReadBack) {
+  TextRecordWriter writer("of a test");
+  writer.Field("first", "1");
+  writer.Field("second", "");
+  const std::string text = std::move(writer).Finish();
+  EXPECT_THAT(text, testing::StartsWith("# of a test\nfirst: 1\nsecond: \n"));
+  const TextRecord record = ParseTextRecord(text);
+  EXPECT_EQ(record.digest, DigestLine::kRight);
+  EXPECT_EQ(record.Find("first"), "1");
+  EXPECT_EQ(record.Find("second"), "");
+}
+
+TEST(ShardIndexTest, NamesTheFirstShardOfEachTensorInTheOrderOfTheirNames) {
+  const std::vector<ShardFile> shards = {
+      {.name = "one", .bytes = 3, .digest = {}, .tensors = {"d", "b"}},
+      {.name = "two", .bytes = 4, .digest = {}, .tensors = {"c", "b", "a"}}};
+  EXPECT_EQ(EncodeShardIndex(shards), R"({
+  "metadata": {
+    "total_size": 7
+  },
+  "weight_map": {
+    "a": "two",
+    "b": "one",
+    "c": "two",
+    "d": "one"
+  }
+}
+)");
+  EXPECT_THAT(EncodeShardIndex({}), HasSubstr("\"weight_map\": {}"));
 }
 
 }  // namespace
