@@ -29,7 +29,7 @@ std::string DigestLineOf(std::string_view before) {
 void WriteFile(const ShardFile& file, JsonText& json) {
   json.Raw("{\"name\":").String(file.name);
   json.Raw(",\"bytes\":").Number(file.bytes);
-  json.Raw(",\"xxh3_128\":").String(file.digest.ToString());
+  json.Raw(",\"xxh3_128\":").PlainString(file.digest.ToString());
   json.Raw(",\"tensors\":[");
   std::string_view before;
   for (const std::string_view tensor : file.tensors) {
@@ -46,8 +46,8 @@ void WriteParent(const std::optional<ParentRecord>& parent, JsonText& json) {
   }
   json.Raw("{\"name\":").String(parent->name);
   json.Raw(",\"step\":").Number(parent->step);
-  json.Raw(",\"phase\":").String(PhaseName(parent->phase));
-  json.Raw(",\"state_digest\":").String(parent->state_digest.ToString());
+  json.Raw(",\"phase\":").PlainString(PhaseName(parent->phase));
+  json.Raw(",\"state_digest\":").PlainString(parent->state_digest.ToString());
   json.Raw(",\"written_by\":").Number(parent->written_by).Raw("}");
 }
 
@@ -320,14 +320,14 @@ Status CheckDigestLine(std::string_view text) {
 std::string EncodeManifest(const Manifest& manifest) {
   const CheckpointHead& head = manifest.head;
   JsonText json;
-  json.Raw("{\n\"schema\":").String(kManifestSchema);
-  json.Raw(",\n\"job_digest\":").String(manifest.job_digest.ToString());
+  json.Raw("{\n\"schema\":").PlainString(kManifestSchema);
+  json.Raw(",\n\"job_digest\":").PlainString(manifest.job_digest.ToString());
   json.Raw(",\n\"job\":").String(head.job_json);
   json.Raw(",\n\"numerics\":").Number(manifest.numerics_version);
   json.Raw(",\n\"step\":").Number(head.step);
   json.Raw(",\n\"epoch\":").Number(head.epoch);
   json.Raw(",\n\"position\":").Number(head.position);
-  json.Raw(",\n\"phase\":").String(PhaseName(head.phase));
+  json.Raw(",\n\"phase\":").PlainString(PhaseName(head.phase));
   json.Raw(",\n\"generation\":").Number(manifest.generation);
   json.Raw(",\n\"parent\":");
   WriteParent(manifest.parent, json);
@@ -335,9 +335,10 @@ std::string EncodeManifest(const Manifest& manifest) {
   if (manifest.mark) {
     json.Raw(",\n\"counted_from\":").Number(manifest.mark->counted_from);
     json.Raw(",\n\"keep\":")
-        .String(manifest.mark->keep == Keep::kForGood ? kForGood : kWhileNew);
+        .PlainString(manifest.mark->keep == Keep::kForGood ? kForGood
+                                                           : kWhileNew);
   }
-  json.Raw(",\n\"state_digest\":").String(head.state_digest.ToString());
+  json.Raw(",\n\"state_digest\":").PlainString(head.state_digest.ToString());
   json.Raw(",\n\"files\":[\n");
   std::string_view before;
   for (const ShardFile& file : manifest.files) {

@@ -231,7 +231,9 @@ SafetensorsLayout LayOutSafetensors(std::span<const TensorView> tensors,
     return DTypeBytes(tensors[i].dtype);
   });
   JsonText json;
-  json.Raw("{").String(kSafetensorsMetadata);
+  // The length's place, until it is known.
+  json.Raw(std::string(kSafetensorsLengthBytes, '\0'));
+  json.Raw("{").PlainString(kSafetensorsMetadata);
   json.Raw(R"(:{"producer":"gauntlet","step":")").Number(step).Raw("\"}");
   uint64_t offset = 0;
   for (const size_t i : layout.order) {
@@ -242,7 +244,7 @@ SafetensorsLayout LayOutSafetensors(std::span<const TensorView> tensors,
           fmt::format("{}: {} bytes do not fit its shape", tensor.name,
                       tensor.bytes.size()));
     json.Raw(",").String(tensor.name);
-    json.Raw(":{\"dtype\":").String(DTypeName(tensor.dtype));
+    json.Raw(":{\"dtype\":").PlainString(DTypeName(tensor.dtype));
     std::string_view before = ",\"shape\":[";
     for (const uint64_t dimension : tensor.shape) {
       json.Raw(before).Number(dimension);
@@ -254,23 +256,23 @@ SafetensorsLayout LayOutSafetensors(std::span<const TensorView> tensors,
     offset += *bytes;
   }
   json.Raw("}");
-  std::string text = json.Take();
-  const size_t unpadded = kSafetensorsLengthBytes + text.size();
-  text.append((kSafetensorsAlignment - unpadded % kSafetensorsAlignment) %
-                  kSafetensorsAlignment,
-              ' ');
-  CHECK(text.size() <= kSafetensorsMaxHeader, "too many tensors in a shard");
-  const uint64_t length = text.size();
-  layout.header.resize(sizeof length);
+  layout.header = json.Take();
+  const size_t unpadded = layout.header.size();
+  layout.header.append(
+      (kSafetensorsAlignment - unpadded % kSafetensorsAlignment) %
+          kSafetensorsAlignment,
+      ' ');
+  const uint64_t length = layout.header.size() - kSafetensorsLengthBytes;
+  CHECK(length <= kSafetensorsMaxHeader, "too many tensors in a shard");
   std::memcpy(layout.header.data(), &length, sizeof length);
-  layout.header += text;
   return layout;
 }
 
 std::vector<std::span<const std::byte>> PartsOf(
     const SafetensorsLayout& layout, std::span<const TensorView> tensors) {
-  std::vector<std::span<const std::byte>> parts = {
-      std::as_bytes(std::span(layout.header))};
+  std::vector<std::span<const std::byte>> parts;
+  parts.reserve(1 + layout.order.size());
+  parts.push_back(std::as_bytes(std::span(layout.header)));
   for (const size_t i : layout.order) parts.push_back(tensors[i].bytes);
   return parts;
 }

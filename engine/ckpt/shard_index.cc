@@ -1,29 +1,41 @@
 #include "engine/ckpt/shard_index.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <map>
 #include <string_view>
+#include <vector>
 
 #include "engine/job/json_text.h"
 
 namespace gauntlet {
 
 std::string EncodeShardIndex(std::span<const ShardFile> shards) {
+  struct Entry {
+    std::string_view tensor;
+    size_t shard = 0;
+  };
   uint64_t total_bytes = 0;
-  std::map<std::string_view, std::string_view> weight_map;
+  std::vector<Entry> weight_map;
+  std::vector<std::string> files;  // as JSON
   for (const ShardFile& shard : shards) {
     total_bytes += shard.bytes;
     for (const std::string_view tensor : shard.tensors) {
-      weight_map.emplace(tensor, shard.name);
+      weight_map.push_back({.tensor = tensor, .shard = files.size()});
     }
+    files.push_back(JsonText().String(shard.name).Take());
   }
+  // Of one that two shards name, the first one counts.
+  std::ranges::stable_sort(weight_map, {}, &Entry::tensor);
+  const auto again = std::ranges::unique(weight_map, {}, &Entry::tensor);
+  weight_map.erase(again.begin(), again.end());
   JsonText json;
   json.Raw("{\n  \"metadata\": {\n    \"total_size\": ")
       .Number(total_bytes)
       .Raw("\n  },\n  \"weight_map\": {");
   std::string_view before = "\n    ";
-  for (const auto& [tensor, file] : weight_map) {
-    json.Raw(before).String(tensor).Raw(": ").String(file);
+  for (const auto& [tensor, shard] : weight_map) {
+    json.Raw(before).String(tensor).Raw(": ").Raw(files[shard]);
     before = ",\n    ";
   }
   json.Raw(weight_map.empty() ? "}\n}\n" : "\n  }\n}\n");

@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <concepts>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,24 +15,33 @@ namespace gauntlet {
 
 class JsonText {
  public:
+  JsonText() { text_.reserve(kUsually); }
   JsonText& Raw(std::string_view text) {
     text_ += text;
     return *this;
   }
   // With its quotes, and escaped where it has to be.
   JsonText& String(std::string_view text);
+  // The same of text that is known to need no escapes.
+  JsonText& PlainString(std::string_view text) {
+    text_ += '"';
+    text_ += text;
+    text_ += '"';
+    return *this;
+  }
   JsonText& Number(std::integral auto number) {
     std::array<char, 24> digits;
     const auto end =
         std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
-    text_.append(digits.data(), end);
-    return *this;
+    return Raw({digits.data(), end});
   }
 
   const std::string& text() const { return text_; }
   std::string Take() { return std::move(text_); }
 
  private:
+  static constexpr size_t kUsually = 1024;  // bytes
+
   std::string text_;
 };
 

@@ -53,6 +53,10 @@ TEST(JsonTextTest, WritesNumbersOfAnySize) {
   EXPECT_EQ(json.text(), "0 18446744073709551615 -9223372036854775808");
 }
 
+TEST(JsonTextTest, PutsPlainTextBetweenQuotes) {
+  EXPECT_EQ(JsonText().PlainString("plain").Take(), Quoted("plain"));
+}
+
 TEST(JsonTextTest, WritesRawTextAsItIs) {
   EXPECT_EQ(JsonText().Raw("{\n\"").Raw("\":1}").Take(), "{\n\"\":1}");
 }
