@@ -23,6 +23,7 @@ class BlockCursor {
       return block;
     }
     buffer_.clear();
+    buffer_.reserve(size);
     while (buffer_.size() < size) {
       SkipEmpty();
       const auto rest = parts_.front().subspan(offset_);

@@ -201,14 +201,17 @@ Result<ShardFile> CheckpointStore::WriteShard(
     const std::string& save, int index, int count,
     std::span<const TensorView> tensors) {
   // The name came from the chief, and becomes a path.
-  if (ParseEntryName(save).kind != EntryKind::kSaveTmp) {
+  const EntryName name = ParseEntryName(save);
+  if (name.kind != EntryKind::kSaveTmp) {
     return DataLoss(fmt::format("'{}' is not a save's name", save));
   }
-  const CheckpointRef ref = RefOfSave(save);
+  const uint64_t step = name.checkpoint.step;
   ShardFile shard{.name = ShardName(index, count), .digest = {}, .tensors = {}};
-  const SafetensorsLayout layout = LayOutSafetensors(tensors, ref.step);
+  const SafetensorsLayout layout = LayOutSafetensors(tensors, step);
+  // The header has all names, and more.
+  shard.tensors.reserve(tensors.size(), layout.header.size());
   for (const size_t i : layout.order) shard.tensors.push_back(tensors[i].name);
-  PointContext context{.step = ref.step,
+  PointContext context{.step = step,
                        .size = layout.header.size() + TensorBytesOf(tensors)};
   RETURN_IF_ERROR(world_->faults.Hit(Point::kShardOpen, context));
   ASSIGN_OR_RETURN(const WrittenFile written,
@@ -216,7 +219,7 @@ Result<ShardFile> CheckpointStore::WriteShard(
                                  PartsOf(layout, tensors),
                                  {.write_point = Point::kShardWrite,
                                   .sync_point = Point::kShardSync,
-                                  .step = ref.step}));
+                                  .step = step}));
   RETURN_IF_ERROR(world_->faults.Hit(Point::kShardDone, context));
   shard.bytes = written.bytes;
   shard.digest = written.digest;
@@ -234,18 +237,17 @@ Result<CheckpointRef> CheckpointStore::Commit(
                     head.step, generation));
   }
   save_ = save;
-  const Result<CommittedCheckpoint> committed = TryCommit(save, head, shards);
+  Result<CommittedCheckpoint> committed = TryCommit(save, ref, head, shards);
   if (!committed.ok()) return FailSave(save, committed.status());
   save_.reset();
-  lineage_.push_back(*committed);
+  lineage_.push_back(*std::move(committed));
   RETURN_IF_ERROR(AfterCommit(head));
-  return committed->ref;
+  return ref;
 }
 
 Result<CommittedCheckpoint> CheckpointStore::TryCommit(
-    const std::string& save, const CheckpointHead& head,
-    std::span<const ShardFile> shards) {
-  const CheckpointRef ref = RefOfSave(save);
+    const std::string& save, const CheckpointRef& ref,
+    const CheckpointHead& head, std::span<const ShardFile> shards) {
   const LogEvent acknowledged{.kind = EventKind::kSaveAcknowledged,
                               .step = head.step,
                               .digest = head.state_digest,
@@ -375,6 +377,7 @@ Status CheckpointStore::Retire() {
     Remember(DropRemains(save));
   }
   const std::vector<bool> surplus = Surplus(lineage_, options_.keep);
+  if (std::ranges::count(surplus, true) == 0) return OkStatus();
   std::vector<CommittedCheckpoint> left;
   for (size_t i = 0; i < lineage_.size(); ++i) {
     if (!surplus[i]) {
@@ -421,7 +424,9 @@ std::string CheckpointStore::PathOf(const CheckpointRef& ref) const {
 }
 
 std::string CheckpointStore::PathOf(std::string_view name) const {
-  return (options_.directory + "/").append(name);
+  std::string path;
+  path.reserve(options_.directory.size() + 1 + name.size());
+  return path.append(options_.directory).append(1, '/').append(name);
 }
 
 }  // namespace gauntlet

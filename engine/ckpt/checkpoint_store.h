@@ -192,6 +192,7 @@ class CheckpointStore {
                                                     uint64_t generation);
   Status ClearForSave(const std::string& save);
   Result<CommittedCheckpoint> TryCommit(const std::string& save,
+                                        const CheckpointRef& ref,
                                         const CheckpointHead& head,
                                         std::span<const ShardFile> shards);
   Status PublishSave(const std::string& save, const CheckpointRef& ref,
