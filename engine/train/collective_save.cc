@@ -34,6 +34,8 @@ Status DescribeDisagreement(uint64_t step,
 
 std::string EncodeShard(const ShardFile& shard) {
   std::string fields;
+  constexpr size_t kUsually = 512;
+  fields.reserve(kUsually);
   AppendToList(shard.name, fields);
   AppendToList(std::to_string(shard.bytes), fields);
   AppendToList(shard.digest.ToString(), fields);
@@ -51,6 +53,7 @@ Result<ShardFile> DecodeShard(std::string_view bytes) {
   }
   ShardFile shard = {.name = std::string(fields[0]), .bytes = *size};
   shard.digest = *digest;
+  shard.tensors.reserve(fields.size() - 3, bytes.size());
   for (size_t i = 3; i < fields.size(); ++i) shard.tensors.push_back(fields[i]);
   return shard;
 }
@@ -58,6 +61,7 @@ Result<ShardFile> DecodeShard(std::string_view bytes) {
 // Of all ranks, by rank. The error is the first rank's whose part failed.
 Result<std::vector<ShardFile>> PartsOf(std::span<const std::string> reports) {
   std::vector<ShardFile> parts;
+  parts.reserve(reports.size());
   for (size_t rank = 0; rank < reports.size(); ++rank) {
     ASSIGN_OR_RETURN(const std::vector<std::string_view> fields,
                      ViewList(reports[rank]));
@@ -180,12 +184,13 @@ Status CollectiveSave::AgreeOnBegin(SaveAttempt& attempt) {
     began = name.status();
     if (name.ok()) attempt.name = name->value_or("");
   }
-  const std::string digest = attempt.whole.ToString();
-  const std::vector<std::string> said = {digest, EncodeStatus(began),
-                                         attempt.name};
-  ASSIGN_OR_RETURN(const std::vector<std::string> all,
-                   Tell(attempt, EncodeList(said)));
+  std::string said;
+  AppendToList(attempt.whole.ToString(), said);
+  AppendToList(EncodeStatus(began), said);
+  AppendToList(attempt.name, said);
+  ASSIGN_OR_RETURN(const std::vector<std::string> all, Tell(attempt, said));
   std::vector<std::string_view> digests;
+  digests.reserve(all.size());
   for (const std::string& item : all) {
     ASSIGN_OR_RETURN(const std::vector<std::string_view> fields,
                      ViewList(item));
@@ -214,9 +219,10 @@ Result<std::vector<std::string>> CollectiveSave::ExchangeParts(
       Point::kSaveAgree,
       {.step = attempt.head.step, .epoch = attempt.head.epoch});
   if (own.ok() && !agree.ok()) own = agree;
-  const std::vector<std::string> said = {EncodeStatus(own.status()),
-                                         own.ok() ? EncodeShard(*own) : ""};
-  return Tell(attempt, EncodeList(said));
+  std::string said;
+  AppendToList(EncodeStatus(own.status()), said);
+  AppendToList(own.ok() ? EncodeShard(*own) : "", said);
+  return Tell(attempt, said);
 }
 
 Result<std::vector<std::string>> CollectiveSave::Tell(
