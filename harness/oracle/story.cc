@@ -9,10 +9,27 @@ namespace {
 
 constexpr size_t kMaxLines = 12;
 
-struct Line {
-  int64_t t_ns = 0;
-  std::string text;
+struct Told {
+  const LifeEvents* life;
+  const RecordEvent* event;
 };
+
+bool IsOfTheStory(RecordKind kind) {
+  switch (kind) {
+    case RecordKind::kFaultFired:
+    case RecordKind::kWorkerLost:
+    case RecordKind::kResumed:
+    case RecordKind::kLeft:
+    case RecordKind::kCarriedOn:
+    case RecordKind::kRejected:
+    case RecordKind::kSaveFailed:
+    case RecordKind::kFencedOut:
+    case RecordKind::kStopAgreed:
+      return true;
+    default:
+      return false;
+  }
+}
 
 std::string FiredText(const Record& record, const RecordEvent& event) {
   for (const RecordFault& fault : record.faults) {
@@ -24,7 +41,7 @@ std::string FiredText(const Record& record, const RecordEvent& event) {
   return fmt::format("step {}  {}", event.step, event.detail);
 }
 
-// "" for what is no part of the story.
+// REQUIRES: IsOfTheStory(event.kind).
 std::string TextOf(const Record& record, const RecordEvent& event) {
   switch (event.kind) {
     case RecordKind::kFaultFired:
@@ -56,24 +73,22 @@ std::string TextOf(const Record& record, const RecordEvent& event) {
 }  // namespace
 
 std::vector<std::string> TellStory(const Evidence& evidence) {
-  std::vector<Line> lines;
+  std::vector<Told> all;
   for (const LifeEvents& life : evidence.record.lives) {
     for (const RecordEvent& event : life.events) {
-      const std::string text = TextOf(evidence.record, event);
-      if (text.empty()) continue;
-      lines.push_back({event.t_ns, fmt::format("{}  {}", NameOf(life), text)});
+      if (IsOfTheStory(event.kind)) all.push_back({&life, &event});
     }
   }
-  std::stable_sort(
-      lines.begin(), lines.end(),
-      [](const Line& a, const Line& b) { return a.t_ns < b.t_ns; });
+  std::ranges::stable_sort(all, {},
+                           [](const Told& told) { return told.event->t_ns; });
   std::vector<std::string> story;
-  for (const Line& line : lines) {
+  for (const auto& [life, event] : all) {
     if (story.size() == kMaxLines) {
-      story.push_back(fmt::format("and {} more", lines.size() - kMaxLines));
+      story.push_back(fmt::format("and {} more", all.size() - kMaxLines));
       break;
     }
-    story.push_back(line.text);
+    story.push_back(
+        fmt::format("{}  {}", NameOf(*life), TextOf(evidence.record, *event)));
   }
   return story;
 }
