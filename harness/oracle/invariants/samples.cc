@@ -62,7 +62,10 @@ std::map<uint64_t, StepRows> RowsOfSteps(const Evidence& evidence) {
       for (const RecordEvent& event : life->events) {
         if (event.kind != RecordKind::kStep || event.samples.empty()) continue;
         StepRows& step = steps[event.step];
-        if (step.generation != id) step = {id, event.epoch, {}, 0};
+        if (step.generation != id) {
+          step = {.generation = id, .epoch = event.epoch};
+          step.rows.reserve(generation.lives.size() * event.samples.size());
+        }
         ++step.tellers;
         step.rows.insert(step.rows.end(), event.samples.begin(),
                          event.samples.end());
@@ -70,6 +73,13 @@ std::map<uint64_t, StepRows> RowsOfSteps(const Evidence& evidence) {
     }
   }
   return steps;
+}
+
+// Gives each of the rows, of which there are some, a place.
+template <typename T>
+void MakeRoom(std::span<const uint32_t> rows, std::vector<T>& by_row) {
+  const size_t needed = std::ranges::max(rows) + size_t{1};
+  if (by_row.size() < needed) by_row.resize(needed);
 }
 
 // Compares rows in any order.
@@ -80,15 +90,14 @@ class RowCounts {
     if (told.size() != expected.size() || expected.empty()) {
       return told.size() == expected.size();
     }
-    const size_t rows = std::ranges::max(expected) + size_t{1};
-    if (owed_.size() < rows) owed_.resize(rows);
+    MakeRoom(expected, owed_);
     for (const uint32_t row : expected) ++owed_[row];
     const bool same = std::ranges::all_of(told, [&](uint32_t row) {
-      if (row >= rows || owed_[row] == 0) return false;
+      if (row >= owed_.size() || owed_[row] == 0) return false;
       --owed_[row];
       return true;
     });
-    for (const uint32_t row : expected) owed_[row] = 0;
+    if (!same) std::ranges::fill(owed_, 0);
     return same;
   }
 
@@ -126,8 +135,8 @@ struct EpochRows {
 };
 
 void Use(uint64_t step, const StepRows& rows, EpochRows& epoch, Check& check) {
+  MakeRoom(rows.rows, epoch.step_of);
   for (const uint32_t row : rows.rows) {
-    if (row >= epoch.step_of.size()) epoch.step_of.resize(row + size_t{1});
     uint64_t& used_in = epoch.step_of[row];
     if (used_in != 0) {
       check.Breach("twice",
