@@ -29,7 +29,7 @@ namespace gauntlet {
 
 // A plan's run, and what came of it.
 struct Trial {
-  Record record;  // its faults: those that fired
+  Record record;  // its faults: those that fired; without the plan's text
   Verdict verdict;
   uint64_t event_digest = 0;
   // What is wrong with it, by the invariants that count; empty: it held.

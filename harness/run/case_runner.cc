@@ -81,6 +81,7 @@ class CaseRun {
         record_(RecordHead(one)) {
     plan_.interrupted = place.interrupted;
     record_.world = WorldKindName(place.world);
+    record_.plan_json = PlanToJson(one.plan);
   }
 
   void Run() {

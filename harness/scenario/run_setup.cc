@@ -142,7 +142,6 @@ Record RecordHead(const Case& one) {
   record.case_name = one.name;
   record.file = one.file;
   record.line = one.line;
-  record.plan_json = PlanToJson(one.plan);
   record.expect = one.expect;
   record.setup = SetupOf(one);
   for (const Fault& fault : one.plan.faults) {

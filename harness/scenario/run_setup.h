@@ -14,7 +14,8 @@ namespace gauntlet {
 void SetDetectionBounds(const Case& one, RunSetup& setup);
 
 // The head of the record of a run of the case: everything that is known before
-// it runs. Who runs it adds the rest.
+// it runs. Who runs it adds the rest, and the plan's text where the record is
+// to be written: nothing is judged by that.
 Record RecordHead(const Case& one);
 
 // "crash worker 1 at ckpt.rename, hit 2": a fault, for people.

@@ -47,9 +47,9 @@ const LauncherRun& LastOf(const Record& record) {
   return record.launchers.back();
 }
 
-std::string Describe(const Trial& trial) {
+std::string Describe(const FaultPlan& plan, const Trial& trial) {
   const Record& record = trial.record;
-  std::string text = record.plan_json + "\n" + trial.verdict.reason;
+  std::string text = PlanToJson(plan) + "\n" + trial.verdict.reason;
   for (const Finding& finding : trial.wrong) {
     text += fmt::format("\n  {}: {}", finding.invariant, finding.message);
   }
@@ -74,7 +74,7 @@ class Sweep {
 
   void Try(const FaultPlan& plan) {
     const Trial trial = laboratory_.Try(plan);
-    EXPECT_TRUE(trial.wrong.empty()) << Describe(trial);
+    EXPECT_TRUE(trial.wrong.empty()) << Describe(plan, trial);
     if (trial.record.faults.size() == plan.faults.size()) ++fired_;
   }
   int fired() const { return fired_; }
@@ -176,10 +176,10 @@ TEST_P(RecoverySweep, ACrashWhileTheBackupIsDeletedTakesNothingAway) {
           .faults = {{.id = "crash",
                       .site = {.worker = 0, .point = point, .hit = hit}}}};
       const Record record = laboratory.Try(plan).record;
-      ASSERT_TRUE(LastOf(record).result) << record.plan_json;
+      ASSERT_TRUE(LastOf(record).result) << PlanToJson(plan);
       EXPECT_EQ(LastOf(record).result->digest, record.golden.final_digest)
-          << record.plan_json;
-      EXPECT_LE(record.launchers.back().restarts, 1u) << record.plan_json;
+          << PlanToJson(plan);
+      EXPECT_LE(record.launchers.back().restarts, 1u) << PlanToJson(plan);
     }
   }
 }
@@ -276,7 +276,7 @@ TEST_P(RecoveryProperty, EveryPlanWithinTheBudgetRecovers) {
          const Trial trial = laboratory.Try(plan);
          ++tried;
          fired += trial.record.faults.size();
-         return trial.wrong.empty() ? "" : Describe(trial);
+         return trial.wrong.empty() ? "" : Describe(plan, trial);
        }});
   if (OnlyOneIsTried()) return;
   EXPECT_GT(fired, tried / 2);

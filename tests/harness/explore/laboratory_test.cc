@@ -33,8 +33,8 @@ FaultPlan PlanOf(Fault fault) {
 }
 
 std::string Wrong(const Trial& trial) {
-  std::string text = trial.record.plan_json;
-  for (const Finding& finding : trial.wrong) text += "\n" + finding.message;
+  std::string text;
+  for (const Finding& finding : trial.wrong) text += finding.message + "\n";
   return text;
 }
 
