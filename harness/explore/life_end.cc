@@ -11,7 +11,7 @@ namespace {
 constexpr int kStopped = 143;
 
 bool MayEndLives(const Firing& firing) {
-  const FaultTraits traits = TraitsOf(*firing.fault);
+  const FaultTraits& traits = firing.traits;
   return traits.may_end_life || traits.gives_notice;
 }
 
@@ -61,7 +61,7 @@ bool HasAfter(const Firing& firing, RecordKind kind) {
 }
 
 bool DiedThere(const Firing& firing) {
-  return TraitsOf(*firing.fault).ends_life &&
+  return firing.traits.ends_life &&
          firing.index + 1 == firing.life->events.size();
 }
 
@@ -73,7 +73,7 @@ bool DiedAt(const Firing& firing, Point point) {
 
 bool GraceRanOut(const Evidence& evidence, const Firing& notice) {
   const int64_t grace = notice.fault->grace_ns;
-  if (!TraitsOf(*notice.fault).gives_notice || grace <= 0) return false;
+  if (!notice.traits.gives_notice || grace <= 0) return false;
   if (Has(*notice.life, RecordKind::kLifeEnd)) return false;
   // The launcher does not let the others of a failed worker live long.
   const auto failed = [](const RecordEvent& event) {

@@ -27,11 +27,11 @@ bool AnyLife(const MarkScene& scene, bool (*holds)(const LifeEvents& life)) {
 }
 
 bool CutsPower(const Firing& firing) {
-  return TraitsOf(*firing.fault).cuts_power && DiedThere(firing);
+  return firing.traits.cuts_power && DiedThere(firing);
 }
 
 bool GivesNotice(const Firing& firing) {
-  return TraitsOf(*firing.fault).gives_notice && firing.fault->grace_ns > 0;
+  return firing.traits.gives_notice && firing.fault->grace_ns > 0;
 }
 
 bool IsAt(const Firing& firing, Point point) {
@@ -301,7 +301,7 @@ bool LoadErrorEndedTheLife(const MarkScene& scene) {
 
 bool DamagedWhileBeingLoaded(const MarkScene& scene) {
   return AnyFiring(scene, [](const Firing& firing, FaultPhase) {
-    const FaultTraits traits = TraitsOf(*firing.fault);
+    const FaultTraits& traits = firing.traits;
     return traits.damages_store && !traits.cuts_power &&
            firing.event().path.starts_with("ckpt.load");
   });

@@ -57,7 +57,8 @@ void Evidence::FindFirings() {
       const RecordEvent& event = life.events[i];
       if (event.kind != RecordKind::kFaultFired) continue;
       for (const RecordFault& fault : record.faults) {
-        if (fault.id == event.detail) firings.push_back({&fault, &life, i});
+        if (fault.id != event.detail) continue;
+        firings.push_back({&fault, TraitsOf(fault), &life, i});
       }
     }
   }
@@ -65,9 +66,8 @@ void Evidence::FindFirings() {
                    [](const Firing& a, const Firing& b) {
                      return a.event().t_ns < b.event().t_ns;
                    });
-  disk_forgot = std::ranges::any_of(firings, [](const Firing& firing) {
-    return TraitsOf(*firing.fault).disk_forgets;
-  });
+  disk_forgot = std::ranges::any_of(
+      firings, [](const Firing& firing) { return firing.traits.disk_forgets; });
 }
 
 void Evidence::AddLife(const LifeEvents& life) {
@@ -224,8 +224,7 @@ void Evidence::AddDamaged(std::string_view path, uint64_t era) {
 uint64_t Evidence::EraOf(const LifeEvents& life) const {
   if (life.events.empty()) return 0;
   const auto is_before = [&](const Firing& firing) {
-    return TraitsOf(*firing.fault).cuts_power &&
-           firing.life->life < life.life &&
+    return firing.traits.cuts_power && firing.life->life < life.life &&
            firing.event().t_ns <= life.events.front().t_ns;
   };
   return static_cast<uint64_t>(

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/oracle/fault_traits.h"
 #include "harness/oracle/generation.h"
 #include "harness/oracle/moment.h"
 #include "harness/record/record.h"
@@ -20,6 +21,7 @@ namespace gauntlet {
 // A fault's appearance in the events.
 struct Firing {
   const RecordFault* fault = nullptr;
+  FaultTraits traits;  // its own
   const LifeEvents* life = nullptr;
   size_t index = 0;  // of the event in the life
   const RecordEvent& event() const { return life->events[index]; }

@@ -119,7 +119,7 @@ int64_t EndOfSaveBehind(const Firing& firing, const Record& record) {
 int64_t OverAt(const Firing& firing, const Record& record) {
   const RunSetup& setup = record.setup;
   const RecordFault& fault = *firing.fault;
-  const FaultTraits traits = TraitsOf(fault);
+  const FaultTraits& traits = firing.traits;
   const bool passes = traits.may_end_life && !traits.ends_life &&
                       (!traits.creeps || fault.kind == "slow");
   if (!passes || fault.always || fault.point == "ctl.heartbeat") {
@@ -198,18 +198,17 @@ void RootCauses::AddFirings() {
                        .t_ns = firing.event().t_ns,
                        .step = firing.event().step,
                        .at_once = DiesAtOnce(fault),
-                       .lingers = TraitsOf(fault).troubles_network,
+                       .lingers = firing.traits.troubles_network,
                        .over_ns = OverAt(firing, evidence_.record),
-                       .hits_all = TraitsOf(fault).cuts_power});
+                       .hits_all = firing.traits.cuts_power});
   }
 }
 
 // A notice by file or http is seen by later lives, too.
 void RootCauses::AddNotices() {
-  const bool notified =
-      std::ranges::any_of(evidence_.firings, [](const Firing& firing) {
-        return TraitsOf(*firing.fault).gives_notice;
-      });
+  const bool notified = std::ranges::any_of(
+      evidence_.firings,
+      [](const Firing& firing) { return firing.traits.gives_notice; });
   for (const LifeEvents& life : evidence_.record.lives) {
     if (!notified || !Has(life, RecordKind::kNotice)) continue;
     const auto notice =
@@ -224,7 +223,7 @@ void RootCauses::AddNotices() {
 bool RootCauses::LeftForAnError(const LifeEvents& life) const {
   const bool lost_another = SaysThatItLostAnother(life);
   return std::ranges::any_of(evidence_.firings, [&](const Firing& firing) {
-    const FaultTraits traits = TraitsOf(*firing.fault);
+    const FaultTraits& traits = firing.traits;
     if (!traits.tells_error && !traits.damages_store) return false;
     if (traits.tells_error && NamesItsPoint(life, firing)) return true;
     if (NamesWhatItDamaged(life, firing)) return true;

@@ -4,7 +4,6 @@
 // could; what became of earlier ones excuses nothing.
 #include <algorithm>
 
-#include "harness/oracle/fault_traits.h"
 #include "harness/oracle/invariants.h"
 #include <fmt/format.h>
 
@@ -55,7 +54,7 @@ bool DeletionWasDisturbed(const Evidence& evidence) {
   if (life->events.back().kind != RecordKind::kLifeEnd) return true;
   const size_t finished = *FinishedAt(*life);
   for (const Firing& firing : evidence.firings) {
-    if (firing.life != life || !TraitsOf(*firing.fault).tells_error) continue;
+    if (firing.life != life || !firing.traits.tells_error) continue;
     // One of every hit is logged at its first.
     const bool again =
         firing.fault->always && IsOfADeletion(firing.event().path);

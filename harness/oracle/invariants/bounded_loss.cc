@@ -41,7 +41,7 @@ std::optional<Moment> HeldBySurvivors(const Evidence& evidence,
     const auto hits_it = [&](const Firing& firing) {
       const RecordFault& fault = *firing.fault;
       return IsSameLife(*firing.life, *life) &&
-             (TraitsOf(fault).tells_error ||
+             (firing.traits.tells_error ||
               ExplainsDeath(fault, evidence.record));
     };
     const std::optional<Moment> trained = TrainedTo(*life);
@@ -87,11 +87,11 @@ bool MayLoseMemory(const Evidence& evidence, const Generation& before,
     const RecordFault& fault = *firing.fault;
     if (firing.event().t_ns > after.started_ns) continue;
     if (DiesAtOnce(fault)) {
-      if (TraitsOf(fault).cuts_power) return true;
+      if (firing.traits.cuts_power) return true;
       if (firing.event().t_ns >= progress_ns) ++deaths;
-    } else if (TraitsOf(fault).tells_error ||
+    } else if (firing.traits.tells_error ||
                ExplainsDeath(fault, evidence.record) ||
-               (TraitsOf(fault).damages_store &&
+               (firing.traits.damages_store &&
                 LeftToBeRestarted(*firing.life))) {
       return true;
     }

@@ -20,7 +20,7 @@ namespace {
 
 bool PowerWasLost(const Evidence& evidence) {
   return std::ranges::any_of(evidence.firings, [](const Firing& firing) {
-    return TraitsOf(*firing.fault).cuts_power;
+    return firing.traits.cuts_power;
   });
 }
 
@@ -28,7 +28,7 @@ bool PowerWasLost(const Evidence& evidence) {
 bool OnlyItsDeviceFailed(const Evidence& evidence, const LifeEvents& life) {
   bool failed = false;
   for (const Firing& firing : evidence.firings) {
-    if (TraitsOf(*firing.fault).fails_device) {
+    if (firing.traits.fails_device) {
       failed = failed || IsSameLife(*firing.life, life);
     } else if (ExplainsDeath(*firing.fault, evidence.record)) {
       return false;

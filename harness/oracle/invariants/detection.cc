@@ -129,9 +129,9 @@ int64_t OthersStayed(const Evidence& evidence, const Firing& firing) {
 // Whether the worker was not lost. After a short hang it leaves by itself in
 // the end. A trouble of the network leaves everybody his life; but no worker
 // gets past the next step alone.
-bool WentOn(const Firing& firing, const FaultTraits& traits) {
+bool WentOn(const Firing& firing) {
   const std::vector<RecordEvent>& events = firing.life->events;
-  if (!traits.troubles_network) {
+  if (!firing.traits.troubles_network) {
     return events.back().kind == RecordKind::kLifeEnd;
   }
   return std::any_of(events.begin() + static_cast<ptrdiff_t>(firing.index),
@@ -172,12 +172,12 @@ void CheckNoticed(const Evidence& evidence, const Firing& firing,
 
 void CheckDetection(const Evidence& evidence, Check& check) {
   for (const Firing& firing : evidence.firings) {
-    const FaultTraits traits = TraitsOf(*firing.fault);
+    const FaultTraits& traits = firing.traits;
     // From no moment on is its life lost; a scenario may say that it is at
     // once.
     const bool counts =
         !traits.creeps || evidence.record.expect.detected_in_max_ns;
-    if (!traits.may_end_life || !counts || WentOn(firing, traits)) continue;
+    if (!traits.may_end_life || !counts || WentOn(firing)) continue;
     CheckNoticed(evidence, firing, check);
   }
 }

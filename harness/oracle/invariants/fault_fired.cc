@@ -25,7 +25,7 @@ bool PassesOverFiles(const RecordFault& fault) {
 }
 
 void CheckEffect(const Firing& firing, Check& check) {
-  const FaultTraits traits = TraitsOf(*firing.fault);
+  const FaultTraits& traits = firing.traits;
   const LifeEvents& life = *firing.life;
   if (traits.ends_life && Has(life, firing.index, RecordKind::kLifeEnd)) {
     check.Breach(

@@ -2,7 +2,6 @@
 // within the grace period. A run that was at its end may finish instead.
 #include <algorithm>
 
-#include "harness/oracle/fault_traits.h"
 #include "harness/oracle/invariants.h"
 #include <fmt/format.h>
 
@@ -48,7 +47,7 @@ void CheckStop(const Generation& generation, Check& check) {
 void CheckGrace(const Evidence& evidence, Check& check) {
   for (const Firing& firing : evidence.firings) {
     const RecordFault& fault = *firing.fault;
-    if (!TraitsOf(fault).gives_notice || fault.grace_ns <= 0) continue;
+    if (!firing.traits.gives_notice || fault.grace_ns <= 0) continue;
     const LifeEvents& life = *firing.life;
     check.Instance();
     const RecordEvent* end =
