@@ -53,7 +53,7 @@ void Generation::Take(const RecordEvent& event, const Moment& moment) {
       begun_saves.insert(moment);
       break;
     case RecordKind::kSaveAcknowledged:
-      saves.push_back({moment, event.digest, event.path});
+      saves.push_back({moment, event.digest});
       begun_saves.insert(moment);
       break;
     case RecordKind::kSaveFailed:

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <set>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/oracle/moment.h"
@@ -17,8 +17,7 @@ namespace gauntlet {
 // A save that somebody was told is there.
 struct Acknowledged {
   Moment moment;
-  std::string digest;
-  std::string path;
+  std::string_view digest;  // the record's
 };
 
 // Which generation: by the number that it claimed. A power cut on a disk that

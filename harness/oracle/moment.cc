@@ -2,7 +2,6 @@
 
 #include <array>
 #include <charconv>
-#include <tuple>
 
 #include <fmt/format.h>
 
@@ -37,8 +36,8 @@ RecordPhase PhaseOfName(std::string_view name) {
 }  // namespace
 
 std::strong_ordering Moment::operator<=>(const Moment& other) const {
-  return std::tuple(step, RankOf(phase)) <=>
-         std::tuple(other.step, RankOf(other.phase));
+  if (step != other.step) return step <=> other.step;
+  return RankOf(phase) <=> RankOf(other.phase);
 }
 
 std::string ToText(const Moment& moment) {
@@ -94,8 +93,8 @@ std::string_view BaseName(std::string_view path) {
 void CheckpointNames::Say(std::string_view path, const Written& written) {
   const std::string_view name = BaseName(path);
   if (!StepOfPath(name)) return;
-  names_.insert_or_assign(std::string(name), written);
-  stems_.insert_or_assign(std::string(StemOf(name)), written);
+  names_[name] = written;
+  stems_[StemOf(name)] = written;
 }
 
 void CheckpointNames::Rename(std::string_view path, uint64_t era) {

@@ -26,7 +26,7 @@ struct Moment {
 // "6", or "6 (evaluation_due)".
 std::string ToText(const Moment& moment);
 
-// The moment of a life's newest state, event by event.
+// The moment of a life's newest state, event by event. The events outlive it.
 class MomentOfLife {
  public:
   void Take(const RecordEvent& event);
@@ -36,7 +36,7 @@ class MomentOfLife {
 
  private:
   Moment now_;
-  std::map<std::string, Moment, std::less<>> begun_;  // by path
+  std::map<std::string_view, Moment> begun_;  // by path
 };
 
 // Of "…/step-000000150-g3" 150; nullopt for other names.
@@ -46,6 +46,7 @@ std::string_view BaseName(std::string_view path);
 
 // A checkpoint's name says its step, and its phase only where the step was
 // saved at another one before: which it is of, those said who wrote or read it.
+// The paths that they said outlive it.
 class CheckpointNames {
  public:
   struct Written {
@@ -61,8 +62,8 @@ class CheckpointNames {
   std::optional<Written> Find(std::string_view path) const;
 
  private:
-  std::map<std::string, Written, std::less<>> names_;
-  std::map<std::string, Written, std::less<>> stems_;
+  std::map<std::string_view, Written> names_;
+  std::map<std::string_view, Written> stems_;
 };
 
 }  // namespace gauntlet

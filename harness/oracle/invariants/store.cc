@@ -6,7 +6,6 @@
 #include <map>
 #include <set>
 
-#include "harness/oracle/fault_traits.h"
 #include "harness/oracle/invariants.h"
 #include <fmt/format.h>
 
@@ -75,7 +74,7 @@ void CheckVerification(const Evidence& evidence, Check& check) {
   }
 }
 
-using SavedStates = std::map<Moment, std::set<std::string>>;  // digests
+using SavedStates = std::map<Moment, std::set<std::string_view>>;  // digests
 
 void CheckLoad(const SavedStates& saved, const LifeEvents& life,
                const RecordEvent& event, const Moment& moment, Check& check) {
@@ -182,7 +181,7 @@ uint64_t RefusedRemovals(const Evidence& evidence) {
   uint64_t syncs = 0;
   for (const Firing& firing : evidence.firings) {
     const bool of_removal = firing.fault->point.starts_with("ckpt.retire.") &&
-                            TraitsOf(*firing.fault).tells_error;
+                            firing.traits.tells_error;
     if (of_removal && firing.fault->always) return kAnyNumber;
     if (of_removal) ++refused;
     if (IsOfADirectorysSync(*firing.fault)) ++syncs;

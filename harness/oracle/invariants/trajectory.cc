@@ -15,17 +15,17 @@
 namespace gauntlet {
 namespace {
 
-using Key = std::tuple<RecordKind, uint64_t, RecordPhase>;
+using Key = std::tuple<uint64_t, RecordPhase, RecordKind>;
 
 struct GoldenIndex {
   explicit GoldenIndex(const GoldenTrajectory& golden) {
     for (const GoldenEntry& entry : golden.entries) {
-      entries[{entry.kind, entry.step, entry.phase}] = &entry;
+      entries[{entry.step, entry.phase, entry.kind}] = &entry;
       digests[{.step = entry.step, .phase = entry.phase}] = entry.digest;
     }
   }
   std::map<Key, const GoldenEntry*> entries;
-  std::map<Moment, std::string> digests;
+  std::map<Moment, std::string_view> digests;
 };
 
 std::string Where(const LifeEvents& life, const RecordEvent& event) {
@@ -37,7 +37,7 @@ void CheckTraining(const GoldenIndex& golden, const LifeEvents& life,
                    const RecordEvent& event, Check& check) {
   check.Instance();
   const auto found =
-      golden.entries.find(Key{event.kind, event.step, event.phase});
+      golden.entries.find(Key{event.step, event.phase, event.kind});
   if (found == golden.entries.end()) {
     return check.Breach(
         "off-trajectory",
