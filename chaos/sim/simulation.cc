@@ -131,14 +131,13 @@ class SimEventLog final : public EventLog {
     scheduler.LeaveIfInterrupted();
     scheduler.Record((static_cast<uint64_t>(event.kind) << 56) ^ event.step);
     if (event.digest) scheduler.Record(event.digest->high ^ event.digest->low);
-    LoggedEvent logged = {.time = simulation_.now(),
-                          .process = process_,
-                          .event = std::move(event)};
     const auto& on_event = simulation_.options_.on_event;
     if (on_event) {
-      on_event(std::move(logged));
+      on_event(process_, std::move(event));
     } else {
-      simulation_.events_.push_back(std::move(logged));
+      simulation_.events_.push_back({.time = simulation_.now(),
+                                     .process = process_,
+                                     .event = std::move(event)});
     }
   }
 

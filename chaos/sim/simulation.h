@@ -70,8 +70,8 @@ struct SimulationOptions {
   DiskOptions disk;  // of every machine
   StorageLatency storage;
   NetworkLatency network;
-  // Takes what is said at once; null: events() keeps it.
-  std::function<void(LoggedEvent&&)> on_event = nullptr;
+  // Takes what a process says, now; null: events() keeps it.
+  std::function<void(ProcessId, LogEvent&&)> on_event = nullptr;
 };
 
 // How a process ended, as a parent learns it.

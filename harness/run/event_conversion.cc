@@ -6,7 +6,7 @@ namespace gauntlet {
 
 // Both vocabularies name the same kinds and phases in the same order; a test
 // holds every name of one against the other.
-RecordEvent ToRecordEvent(LogEvent event, Time time) {
+RecordEvent ToRecordEvent(LogEvent&& event, Time time) {
   return {
       .kind = static_cast<RecordKind>(event.kind),
       .t_ns = time.time_since_epoch().count(),

@@ -8,7 +8,7 @@
 
 namespace gauntlet {
 
-RecordEvent ToRecordEvent(LogEvent event, Time time);
+RecordEvent ToRecordEvent(LogEvent&& event, Time time);
 
 }  // namespace gauntlet
 

@@ -70,8 +70,8 @@ class SimulatedRun {
                            .scheduler = {.time_limit = plan.total_limit,
                                          .interrupted = plan.interrupted},
                            .disk = plan.disk,
-                           .on_event = [this](LoggedEvent&& said) {
-                             Keep(std::move(said));
+                           .on_event = [this](ProcessId by, LogEvent&& said) {
+                             Keep(by, std::move(said));
                            }}) {}
 
   RunLog Run();
@@ -85,7 +85,7 @@ class SimulatedRun {
   int LauncherMain(World& world, int first_life);
   void RemoveNotices();
   bool RunLauncher(int first_life);
-  void Keep(LoggedEvent&& said);
+  void Keep(ProcessId by, LogEvent&& said);
   void CollectLives();
   void InspectStoreAfterwards();
 
@@ -285,11 +285,11 @@ bool SimulatedRun::RunLauncher(int first_life) {
 }
 
 // What is not a worker's is of no record.
-void SimulatedRun::Keep(LoggedEvent&& said) {
-  const auto worker = workers_.find(said.process);
+void SimulatedRun::Keep(ProcessId by, LogEvent&& said) {
+  const auto worker = workers_.find(by);
   if (worker == workers_.end()) return;
   worker->second->events.push_back(
-      ToRecordEvent(std::move(said.event), said.time));
+      ToRecordEvent(std::move(said), simulation_.now()));
 }
 
 void SimulatedRun::CollectLives() {

@@ -1,5 +1,7 @@
 #include "harness/run/event_conversion.h"
 
+#include <utility>
+
 #include <gtest/gtest.h>
 
 namespace gauntlet {
@@ -9,9 +11,9 @@ constexpr Time kSomeTime = Time(Duration(1834));
 
 TEST(EventConversionTest, EveryKindKeepsItsName) {
   for (int kind = 0; kind <= static_cast<int>(EventKind::kSaveCopied); ++kind) {
-    const LogEvent event = {.kind = static_cast<EventKind>(kind)};
-    EXPECT_EQ(RecordKindName(ToRecordEvent(event, kSomeTime).kind),
-              EventKindName(event.kind));
+    const auto said = static_cast<EventKind>(kind);
+    EXPECT_EQ(RecordKindName(ToRecordEvent({.kind = said}, kSomeTime).kind),
+              EventKindName(said));
   }
   EXPECT_EQ(static_cast<int>(RecordKind::kSaveCopied),
             static_cast<int>(EventKind::kSaveCopied));
@@ -20,26 +22,25 @@ TEST(EventConversionTest, EveryKindKeepsItsName) {
 TEST(EventConversionTest, EveryPhaseKeepsItsName) {
   for (const Phase phase :
        {Phase::kInEpoch, Phase::kEvaluationDue, Phase::kCallbacksDue}) {
-    const LogEvent event = {.phase = phase};
-    EXPECT_EQ(RecordPhaseName(ToRecordEvent(event, kSomeTime).phase),
+    EXPECT_EQ(RecordPhaseName(ToRecordEvent({.phase = phase}, kSomeTime).phase),
               PhaseName(phase));
   }
 }
 
 TEST(EventConversionTest, EveryFieldComesAlong) {
   const Digest digest = DigestOf("x");
-  const LogEvent event = {.kind = EventKind::kStep,
-                          .generation = 1,
-                          .step = 2,
-                          .epoch = 3,
-                          .position = 4,
-                          .phase = Phase::kCallbacksDue,
-                          .count = -5,
-                          .loss_bits = 6,
-                          .digest = digest,
-                          .path = "p",
-                          .detail = "d",
-                          .samples = {7, 8}};
+  LogEvent event = {.kind = EventKind::kStep,
+                    .generation = 1,
+                    .step = 2,
+                    .epoch = 3,
+                    .position = 4,
+                    .phase = Phase::kCallbacksDue,
+                    .count = -5,
+                    .loss_bits = 6,
+                    .digest = digest,
+                    .path = "p",
+                    .detail = "d",
+                    .samples = {7, 8}};
   const RecordEvent expected = {.kind = RecordKind::kStep,
                                 .t_ns = 1834,
                                 .generation = 1,
@@ -53,7 +54,7 @@ TEST(EventConversionTest, EveryFieldComesAlong) {
                                 .path = "p",
                                 .detail = "d",
                                 .samples = {7, 8}};
-  EXPECT_EQ(ToRecordEvent(event, kSomeTime), expected);
+  EXPECT_EQ(ToRecordEvent(std::move(event), kSomeTime), expected);
   EXPECT_EQ(ToRecordEvent({}, kSomeTime).digest, "");
 }
 
