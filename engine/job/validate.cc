@@ -41,23 +41,23 @@ Status CheckPositive(std::string_view field, float value, float high) {
                   field, high, value));
 }
 
-Status ValidateLayer(const LayerSpec& layer, const std::string& field) {
+// The message begins behind the layer's own place.
+Status ValidateLayer(const LayerSpec& layer) {
   switch (layer.kind) {
     case LayerKind::kDense:
-      return CheckInt(field + ".units", layer.units, 1, kMaxUnits);
+      return CheckInt(".units", layer.units, 1, kMaxUnits);
     case LayerKind::kConv2D:
-      RETURN_IF_ERROR(
-          CheckInt(field + ".filters", layer.filters, 1, kMaxFilters));
-      return CheckInt(field + ".kernel", layer.kernel, 1, kMaxKernel);
+      RETURN_IF_ERROR(CheckInt(".filters", layer.filters, 1, kMaxFilters));
+      return CheckInt(".kernel", layer.kernel, 1, kMaxKernel);
     case LayerKind::kFlatten:
     case LayerKind::kRelu:
       return OkStatus();
     case LayerKind::kCenter:
-      return CheckBelow(field + ".momentum", layer.momentum, 0.0f, 1.0f);
+      return CheckBelow(".momentum", layer.momentum, 0.0f, 1.0f);
     case LayerKind::kDropout:
-      return CheckBelow(field + ".rate", layer.rate, 0.0f, 1.0f);
+      return CheckBelow(".rate", layer.rate, 0.0f, 1.0f);
   }
-  return InvalidArgument(field + ".kind: unknown");
+  return InvalidArgument(".kind: unknown");
 }
 
 // Images up to the one flatten, flat rows behind it.
@@ -96,9 +96,10 @@ Status ValidateModel(const ModelSpec& model) {
                            kMaxLayers));
   RETURN_IF_ERROR(ValidateOrder(model));
   for (size_t i = 0; i < model.layers.size(); ++i) {
-    // Which one it is, is said only where something is wrong.
-    if (ValidateLayer(model.layers[i], "").ok()) continue;
-    return ValidateLayer(model.layers[i], fmt::format("model.layers[{}]", i));
+    const Status found = ValidateLayer(model.layers[i]);
+    if (found.ok()) continue;
+    return InvalidArgument(
+        fmt::format("model.layers[{}]{}", i, found.message()));
   }
   return OkStatus();
 }
