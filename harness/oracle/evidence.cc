@@ -106,7 +106,7 @@ void Evidence::AddPart(const LifeEvents& life,
   MomentOfLife now;
   for (const RecordEvent& event : life.events) {
     now.Take(event);
-    generation.Take(event, now.Of(event));
+    generation.Take(event, now);
   }
 }
 

@@ -30,14 +30,14 @@ std::optional<Moment> TrainedTo(const LifeEvents& life) {
   return trained;
 }
 
-void Generation::Take(const RecordEvent& event, const Moment& moment) {
+void Generation::Take(const RecordEvent& event, const MomentOfLife& now) {
   if (MakesState(event.kind)) started_ns = std::min(started_ns, event.t_ns);
   switch (event.kind) {
     case RecordKind::kResumed:
-      resumed = moment;
+      resumed = now.Of(event);
       break;
     case RecordKind::kCarriedOn:
-      carried_on = moment;
+      carried_on = now.Of(event);
       last_step = std::max(last_step, event.step);
       break;
     case RecordKind::kInitialized:
@@ -47,14 +47,14 @@ void Generation::Take(const RecordEvent& event, const Moment& moment) {
       last_step = std::max(last_step, event.step);
       break;
     case RecordKind::kStopAgreed:
-      stop = moment;
+      stop = now.Of(event);
       break;
     case RecordKind::kSaveBegin:
-      begun_saves.insert(moment);
+      begun_saves.insert(now.Of(event));
       break;
     case RecordKind::kSaveAcknowledged:
-      saves.push_back({moment, event.digest});
-      begun_saves.insert(moment);
+      saves.push_back({now.Of(event), event.digest});
+      begun_saves.insert(saves.back().moment);
       break;
     case RecordKind::kSaveFailed:
       failed_saves.push_back(event.step);

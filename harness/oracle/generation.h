@@ -68,8 +68,8 @@ struct Generation {
     return carried_on ? carried_on : resumed;
   }
   bool has_started() const { return started_at() || cold_start; }
-  // Takes what a life that belongs to it says; `moment` is that of its state.
-  void Take(const RecordEvent& event, const Moment& moment);
+  // Takes what a life that belongs to it says; `now` has taken it too.
+  void Take(const RecordEvent& event, const MomentOfLife& now);
   // Stopped at the agreed moment, and saved there.
   bool StoppedOrderly() const;
 };

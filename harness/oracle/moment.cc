@@ -45,23 +45,8 @@ std::string ToText(const Moment& moment) {
   return fmt::format("{} ({})", moment.step, RecordPhaseName(moment.phase));
 }
 
-void MomentOfLife::Take(const RecordEvent& event) {
-  switch (event.kind) {
-    case RecordKind::kInitialized:
-    case RecordKind::kResumed:
-    case RecordKind::kCarriedOn:
-    case RecordKind::kStep:
-    case RecordKind::kEvaluated:
-    case RecordKind::kEpochEnd:
-      now_ = {.step = event.step, .phase = event.phase};
-      break;
-    case RecordKind::kSaveBegin:
-      begun_[event.path] =
-          event.step == now_.step ? now_ : Moment{.step = event.step};
-      break;
-    default:
-      break;
-  }
+void MomentOfLife::Begin(const RecordEvent& save) {
+  begun_[save.path] = Of(save);
 }
 
 Moment MomentOfLife::Of(const RecordEvent& event) const {

@@ -29,12 +29,30 @@ std::string ToText(const Moment& moment);
 // The moment of a life's newest state, event by event. The events outlive it.
 class MomentOfLife {
  public:
-  void Take(const RecordEvent& event);
+  void Take(const RecordEvent& event) {
+    switch (event.kind) {
+      case RecordKind::kInitialized:
+      case RecordKind::kResumed:
+      case RecordKind::kCarriedOn:
+      case RecordKind::kStep:
+      case RecordKind::kEvaluated:
+      case RecordKind::kEpochEnd:
+        now_ = {.step = event.step, .phase = event.phase};
+        break;
+      case RecordKind::kSaveBegin:
+        Begin(event);
+        break;
+      default:
+        break;
+    }
+  }
   // Of what the event tells of. A save's is the one at which it began: its
   // events name no phase, and training may have gone on since.
   Moment Of(const RecordEvent& event) const;
 
  private:
+  void Begin(const RecordEvent& save);
+
   Moment now_;
   std::map<std::string_view, Moment> begun_;  // by path
 };

@@ -24,12 +24,12 @@ bool IsCompared(RecordKind kind) {
 
 void CheckReplicasAgree(const Evidence& evidence, Check& check) {
   for (const auto& [id, generation] : evidence.generations) {
-    std::map<std::tuple<RecordKind, uint64_t, RecordPhase>, First> firsts;
+    std::map<std::tuple<uint64_t, RecordPhase, RecordKind>, First> firsts;
     for (const LifeEvents* life : generation.lives) {
       for (const RecordEvent& event : life->events) {
         if (!IsCompared(event.kind)) continue;
         const auto [at, fresh] = firsts.try_emplace(
-            {event.kind, event.step, event.phase}, First{life, &event});
+            {event.step, event.phase, event.kind}, First{life, &event});
         const First& first = at->second;
         if (fresh || first.life == life) continue;
         // Losses and counts are of the sum that all took part in: states tell.
