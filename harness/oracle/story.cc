@@ -87,8 +87,7 @@ std::vector<std::string> TellStory(const Evidence& evidence) {
       story.push_back(fmt::format("and {} more", all.size() - kMaxLines));
       break;
     }
-    story.push_back(
-        fmt::format("{}  {}", NameOf(*life), TextOf(evidence.record, *event)));
+    story.push_back(NameOf(*life) + "  " + TextOf(evidence.record, *event));
   }
   return story;
 }
