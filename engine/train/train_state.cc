@@ -77,52 +77,65 @@ TrainState::TrainState(const Model& model, const Optimizer& rule,
   }
 }
 
+template <typename State, typename Take>
+void TrainState::ForArrays(State& state, const Take& take) {
+  const auto take_one = [&](auto& value) {
+    take(std::span<std::remove_reference_t<decltype(value)>, 1>(&value, 1));
+  };
+  CHECK(state.optimizer.slots.size() + 19 <= kMaxArrays, "too many slots");
+  take(std::span(state.parameters));
+  for (auto& slot : state.optimizer.slots) take(std::span(slot));
+  take(std::span(state.optimizer.scalars));
+  take(std::span(state.accumulated));
+  take(std::span(state.replica_state));
+  take(std::span(state.hook_state));
+  take_one(state.rng_key);
+  take_one(state.position.step);
+  take_one(state.position.epoch);
+  take_one(state.position.sample);
+  take_one(state.position.phase);
+  take_one(state.metrics.loss_sum);
+  take_one(state.metrics.correct);
+  take_one(state.metrics.rows);
+  take(std::span(state.history.loss));
+  take(std::span(state.history.correct));
+  take(std::span(state.history.rows));
+  take(std::span(state.history.val_loss));
+  take(std::span(state.history.val_correct));
+  take(std::span(state.history.val_rows));
+}
+
 template <typename Byte, typename State>
 auto TrainState::ArraysOf(State& state)
     -> std::array<ArrayView<Byte>, kMaxArrays> {
   std::array<ArrayView<Byte>, kMaxArrays> arrays;
   size_t count = 0;
-  const auto add = [&](auto values) {
+  ForArrays(state, [&](auto values) {
+    using T = std::remove_const_t<typename decltype(values)::element_type>;
     const std::span<Byte> bytes(reinterpret_cast<Byte*>(values.data()),
                                 values.size_bytes());
-    arrays[count++] = {
-        DTypeOf<std::remove_const_t<typename decltype(values)::element_type>>(),
-        bytes};
-  };
-  const auto add_one = [&](auto& value) { add(std::span(&value, 1)); };
-  CHECK(state.optimizer.slots.size() + 19 <= kMaxArrays, "too many slots");
-  add(std::span(state.parameters));
-  for (auto& slot : state.optimizer.slots) add(std::span(slot));
-  add(std::span(state.optimizer.scalars));
-  add(std::span(state.accumulated));
-  add(std::span(state.replica_state));
-  add(std::span(state.hook_state));
-  add_one(state.rng_key);
-  add_one(state.position.step);
-  add_one(state.position.epoch);
-  add_one(state.position.sample);
-  add_one(state.position.phase);
-  add_one(state.metrics.loss_sum);
-  add_one(state.metrics.correct);
-  add_one(state.metrics.rows);
-  add(std::span(state.history.loss));
-  add(std::span(state.history.correct));
-  add(std::span(state.history.rows));
-  add(std::span(state.history.val_loss));
-  add(std::span(state.history.val_correct));
-  add(std::span(state.history.val_rows));
+    arrays[count++] = {DTypeOf<T>(), bytes};
+  });
   return arrays;
 }
 
 // Types and bytes, and the size of a whole array, are set on demand.
 void TrainState::NameTensors(const Model& model, const Optimizer& rule,
                              int replicas, std::span<const HookState> hooks) {
-  std::vector<std::pair<TensorView, Place>> named;
+  const std::vector<std::string> slots = rule.slot_names();
+  const std::vector<std::string> scalars = rule.scalar_names();
+  const size_t most = model.parameters().size() * (2 + slots.size()) +
+                      scalars.size() + model.replica_state().size() +
+                      hooks.size() + 14;
+  std::vector<TensorView> tensors;
+  std::vector<Place> places;
+  tensors.reserve(most);
+  places.reserve(most);
   size_t array = 0;
   const auto add = [&](std::string name, std::vector<uint64_t> shape,
                        const Place& place) {
-    TensorView view = {.name = std::move(name), .shape = std::move(shape)};
-    named.emplace_back(std::move(view), place);
+    tensors.push_back({.name = std::move(name), .shape = std::move(shape)});
+    places.push_back(place);
   };
   const auto add_parameters = [&](const std::string& prefix) {
     for (const ParameterInfo& info : model.parameters()) {
@@ -130,23 +143,15 @@ void TrainState::NameTensors(const Model& model, const Optimizer& rule,
           {.array = array,
            .offset = info.offset * sizeof(float),
            .bytes = info.size * sizeof(float),
-           .parameter = info.name});
+           .parameter_at = prefix.size()});
     }
     ++array;
   };
-  const std::vector<std::string> slots = rule.slot_names();
-  const std::vector<std::string> scalars = rule.scalar_names();
-  named.reserve(model.parameters().size() * (2 + slots.size()) +
-                scalars.size() + model.replica_state().size() + hooks.size() +
-                14);
   add_parameters("");
   for (const std::string& slot : slots) add_parameters(slot + "/");
   for (size_t i = 0; i < scalars.size(); ++i) {
     add(scalars[i], {},
-        {.array = array,
-         .offset = i * sizeof(float),
-         .bytes = sizeof(float),
-         .parameter = ""});
+        {.array = array, .offset = i * sizeof(float), .bytes = sizeof(float)});
   }
   ++array;
   if (accumulated.empty()) {
@@ -161,15 +166,14 @@ void TrainState::NameTensors(const Model& model, const Optimizer& rule,
     add(info.name, std::move(shape),
         {.array = array,
          .offset = rows * info.offset * sizeof(float),
-         .bytes = rows * info.size * sizeof(float),
-         .parameter = ""});
+         .bytes = rows * info.size * sizeof(float)});
   }
   ++array;
   size_t offset = 0;
   for (const HookState& hook : hooks) {
     const size_t bytes = hook.size * sizeof(float);
     add(hook.name, {hook.size},
-        {.array = array, .offset = offset, .bytes = bytes, .parameter = ""});
+        {.array = array, .offset = offset, .bytes = bytes});
     offset += bytes;
   }
   ++array;
@@ -177,35 +181,33 @@ void TrainState::NameTensors(const Model& model, const Optimizer& rule,
        {"rng/key", "position/step", "position/epoch", "position/sample",
         "position/phase", "metrics/loss_sum", "metrics/correct",
         "metrics/rows"}) {
-    add(name, {},
-        {.array = array++, .offset = 0, .bytes = kAll, .parameter = ""});
+    add(name, {}, {.array = array++, .bytes = kAll});
   }
   for (const char* const name :
        {"history/loss", "history/correct", "history/rows", "history/val_loss",
         "history/val_correct", "history/val_rows"}) {
-    add(name, {0},
-        {.array = array++, .offset = 0, .bytes = kAll, .parameter = ""});
+    add(name, {0}, {.array = array++, .bytes = kAll});
   }
-  std::vector<size_t> order(named.size());
+  std::vector<size_t> order(tensors.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::sort(order, {}, [&](size_t i) -> std::string_view {
-    return named[i].first.name;
-  });
-  tensors_.reserve(named.size());
-  places_.reserve(named.size());
+  std::ranges::sort(
+      order, {}, [&](size_t i) -> std::string_view { return tensors[i].name; });
+  tensors_.reserve(order.size());
+  places_.reserve(order.size());
   std::string layout;
   const auto describe = [&layout](std::span<const uint64_t> words) {
     const auto bytes = std::as_bytes(words);
     layout.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   };
   for (const size_t i : order) {
-    const auto& [tensor, place] = named[i];
+    TensorView& tensor = tensors[i];
+    const Place& place = places[i];
     describe({{tensor.name.size(), tensor.shape.size(), place.array,
                place.offset, place.bytes}});
     layout += tensor.name;
     describe(tensor.shape);
-    tensors_.push_back(std::move(named[i].first));
-    places_.push_back(std::move(named[i].second));
+    tensors_.push_back(std::move(tensor));
+    places_.push_back(place);
   }
   layout_ = DigestOf(layout);
 }
@@ -240,9 +242,12 @@ const std::vector<TensorView>& TrainState::View() const {
   return tensors_;
 }
 
-bool TrainState::Place::IsOf(std::span<const std::string> names) const {
-  return names.empty() || parameter.empty() ||
-         std::ranges::find(names, parameter) != names.end();
+bool TrainState::IsOf(size_t tensor, std::span<const std::string> names) const {
+  if (names.empty() || places_[tensor].parameter_at == kNoParameter)
+    return true;
+  const std::string_view parameter = std::string_view(tensors_[tensor].name)
+                                         .substr(places_[tensor].parameter_at);
+  return std::ranges::find(names, parameter) != names.end();
 }
 
 std::vector<TensorView> TrainState::TensorsOf(
@@ -251,7 +256,7 @@ std::vector<TensorView> TrainState::TensorsOf(
   std::vector<TensorView> tensors;
   tensors.reserve(all.size());
   for (size_t i = 0; i < all.size(); ++i) {
-    if (places_[i].IsOf(of_parameters)) tensors.push_back(all[i]);
+    if (IsOf(i, of_parameters)) tensors.push_back(all[i]);
   }
   return tensors;
 }
@@ -259,19 +264,27 @@ std::vector<TensorView> TrainState::TensorsOf(
 // Of the values that are here, as they lie. Types are those of the arrays, and
 // a shape that changes does so with its array's size.
 Digest TrainState::Fingerprint() const {
-  std::array<uint64_t, 2 + 3 * kMaxArrays> words = {layout_.high, layout_.low};
-  size_t count = 2;
-  for (const auto& array : ArraysOf<const std::byte>(*this)) {
-    words[count++] = array.bytes.size();
-    if (array.bytes.empty()) continue;
-    if (array.bytes.size() <= sizeof(uint64_t)) {
-      std::memcpy(&words[count++], array.bytes.data(), array.bytes.size());
-      continue;
+  constexpr size_t kShortWords = 4;
+  std::array<uint64_t, 2 + (1 + kShortWords) * kMaxArrays> words;
+  size_t count = 0;
+  words[count++] = layout_.high;
+  words[count++] = layout_.low;
+  ForArrays(*this, [&](auto values) {
+    const size_t bytes = values.size_bytes();
+    words[count++] = bytes;
+    if (bytes == 0) return;
+    if (bytes <= kShortWords * sizeof(uint64_t)) {
+      // As it is; it may end within a word.
+      const size_t taken = (bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t);
+      words[count + taken - 1] = 0;
+      std::memcpy(&words[count], values.data(), bytes);
+      count += taken;
+      return;
     }
-    const Digest digest = DigestOf(array.bytes);
+    const Digest digest = DigestOf(std::as_bytes(values));
     words[count++] = digest.high;
     words[count++] = digest.low;
-  }
+  });
   return DigestOf(std::as_bytes(std::span(words).first(count)));
 }
 
@@ -360,7 +373,7 @@ Status TrainState::Restore(const std::map<std::string, Tensor>& tensors,
   for (size_t i = 0; i < views.size(); ++i) {
     const std::string& name = views[i].name;
     const Place& place = places_[i];
-    if (!place.IsOf(of_parameters)) continue;
+    if (!IsOf(i, of_parameters)) continue;
     wanted.push_back(name);
     if (next == tensors.end() || next->first != name) next = tensors.find(name);
     if (next == tensors.end()) {

@@ -164,21 +164,26 @@ class TrainState {
 
  private:
   static constexpr size_t kAll = SIZE_MAX;
+  static constexpr size_t kNoParameter = SIZE_MAX;
   // Where a tensor lies: a part of one of the arrays below.
   struct Place {
     size_t array = 0;
-    size_t offset = 0;      // bytes
-    size_t bytes = 0;       // kAll: the whole array, in one dimension
-    std::string parameter;  // "": it is of none
-    bool IsOf(std::span<const std::string> names) const;
+    size_t offset = 0;  // bytes
+    size_t bytes = 0;   // kAll: the whole array, in one dimension
+    // Where in the tensor's name that of its parameter begins.
+    size_t parameter_at = kNoParameter;
     template <typename Byte>
     std::span<Byte> In(std::span<Byte> of_array) const {
       return bytes == kAll ? of_array : of_array.subspan(offset, bytes);
     }
   };
 
-  // Element type and bytes of each array of a state, const or not, in an order
-  // of their own.
+  // Calls take(values) for each array of a state, const or not, in an order of
+  // their own. A single number is a span of one.
+  template <typename State, typename Take>
+  static void ForArrays(State& state, const Take& take);
+
+  // Element type and bytes of each of them.
   template <typename Byte>
   struct ArrayView {
     DType dtype = DType::kF32;
@@ -189,6 +194,8 @@ class TrainState {
   static std::array<ArrayView<Byte>, kMaxArrays> ArraysOf(State& state);
   Digest DigestHere() const;
   Digest Fingerprint() const;
+  // Whether the tensor is of one of these parameters, or of none.
+  bool IsOf(size_t tensor, std::span<const std::string> names) const;
   Status CheckNotLost() const;
   void NameTensors(const Model& model, const Optimizer& rule, int replicas,
                    std::span<const HookState> hooks);

@@ -110,6 +110,21 @@ TEST_F(TrainStateTest, TakesADigestThatIsKnownOnlyForTheSameState) {
   EXPECT_EQ(known.found(), 3u);
 }
 
+// Short ones end within a word of what is looked up.
+TEST_F(TrainStateTest, AKnownDigestIsFoundForHistoriesOfAnyLength) {
+  KnownStates known(1 << 20);
+  for (size_t epochs = 0; epochs < 20; ++epochs) {
+    TrainState first = Fresh(1);
+    first.history.loss.assign(epochs, 1.5f);
+    TrainState second = first;
+    first.KnownBy(&known);
+    second.KnownBy(&known);
+    EXPECT_EQ(first.ComputeDigest(), second.ComputeDigest());
+    EXPECT_EQ(known.size(), epochs + 1);
+    EXPECT_EQ(known.found(), epochs + 1);
+  }
+}
+
 // Each by itself makes another state of it, whatever is known already.
 TEST_F(TrainStateTest, NoKnownDigestIsTakenForAStateThatDiffersInATensor) {
   KnownStates known(1 << 20);
