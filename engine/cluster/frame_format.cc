@@ -50,19 +50,31 @@ WireHeader ToWire(const FrameHeader& header, size_t payload_bytes) {
   };
 }
 
-// Takes an item from the front of a list.
-Result<std::string_view> TakeItem(std::string_view& bytes) {
-  uint64_t size = 0;
-  if (bytes.size() < sizeof(size)) return DataLoss("list: torn length");
-  std::memcpy(&size, bytes.data(), sizeof(size));
-  bytes.remove_prefix(sizeof(size));
-  if (size > bytes.size()) {
-    return DataLoss(fmt::format("list: expected an item of {} bytes, {} left",
-                                size, bytes.size()));
+// Calls take(item) for each item of a list.
+template <typename Take>
+Status ForItems(std::string_view list, const Take& take) {
+  while (!list.empty()) {
+    uint64_t size = 0;
+    if (list.size() < sizeof(size)) return DataLoss("list: torn length");
+    std::memcpy(&size, list.data(), sizeof(size));
+    list.remove_prefix(sizeof(size));
+    if (size > list.size()) {
+      return DataLoss(fmt::format("list: expected an item of {} bytes, {} left",
+                                  size, list.size()));
+    }
+    take(list.substr(0, size));
+    list.remove_prefix(size);
   }
-  const std::string_view item = bytes.substr(0, size);
-  bytes.remove_prefix(size);
-  return item;
+  return OkStatus();
+}
+
+template <typename Text>
+Result<std::vector<Text>> ItemsOf(std::string_view list) {
+  std::vector<Text> items;
+  items.reserve(std::min<size_t>(list.size() / sizeof(uint64_t), 16));
+  RETURN_IF_ERROR(
+      ForItems(list, [&](std::string_view item) { items.emplace_back(item); }));
+  return items;
 }
 
 }  // namespace
@@ -135,23 +147,16 @@ void AppendToList(std::string_view item, std::string& list) {
 }
 
 Result<std::vector<std::string>> DecodeList(std::string_view bytes) {
-  ASSIGN_OR_RETURN(const std::vector<std::string_view> items, ViewList(bytes));
-  return std::vector<std::string>(items.begin(), items.end());
+  return ItemsOf<std::string>(bytes);
 }
 
 Result<std::vector<std::string_view>> ViewList(std::string_view bytes) {
-  std::vector<std::string_view> items;
-  items.reserve(std::min<size_t>(bytes.size() / sizeof(uint64_t), 16));
-  while (!bytes.empty()) {
-    ASSIGN_OR_RETURN(const std::string_view item, TakeItem(bytes));
-    items.push_back(item);
-  }
-  return items;
+  return ItemsOf<std::string_view>(bytes);
 }
 
 Result<size_t> SizeOfList(std::string_view bytes) {
   size_t size = 0;
-  for (; !bytes.empty(); ++size) RETURN_IF_ERROR(TakeItem(bytes).status());
+  RETURN_IF_ERROR(ForItems(bytes, [&](std::string_view) { ++size; }));
   return size;
 }
 

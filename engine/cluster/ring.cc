@@ -104,12 +104,12 @@ std::span<const float> Ring::Reduction::LocalChunk(size_t replica,
 Result<Ring::Received> Ring::ReceiveChunk(const Reduction& reduction,
                                           FrameKind kind, uint32_t chunk) {
   const ExchangeKey& key = reduction.key;
-  ASSIGN_OR_RETURN(Received received,
-                   ReceiveFrame(kind, key, chunk, reduction.timeout));
+  Result<Received> received = ReceiveFrame(kind, key, chunk, reduction.timeout);
+  RETURN_IF_ERROR(received.status());
   RETURN_IF_ERROR(
       world_->faults.Hit(Point::kAllReduceReceive, {.step = key.step}));
   const size_t expected = reduction.Chunk(chunk).size_bytes();
-  const size_t found = FramePayload(received.frame).size();
+  const size_t found = FramePayload(received->frame).size();
   if (found != expected) {
     return DataLoss(fmt::format("all-reduce chunk: expected {} bytes, found {}",
                                 expected, found));
@@ -197,22 +197,26 @@ Status Ring::Reduce(const ExchangeKey& key,
   const bool takes_totals = place_.size > 1 && !last();
   // Every rank goes through partial sums and totals in this one order, so what
   // a rank sends next is what its neighbour waits for next.
-  const uint32_t rounds = takes_totals ? chunks + kChunksUnderWay : chunks;
-  for (uint32_t round = 0; round < rounds; ++round) {
-    if (round < chunks) RETURN_IF_ERROR(ReduceChunk(reduction, round));
-    if (takes_totals && round >= kChunksUnderWay) {
-      RETURN_IF_ERROR(PassTotal(reduction, round - kChunksUnderWay));
+  uint32_t passed = 0;
+  for (uint32_t chunk = 0; chunk < chunks; ++chunk) {
+    RETURN_IF_ERROR(ReduceChunk(reduction, chunk));
+    if (takes_totals && chunk >= kChunksUnderWay) {
+      RETURN_IF_ERROR(PassTotal(reduction, passed++));
     }
+  }
+  while (takes_totals && passed < chunks) {
+    RETURN_IF_ERROR(PassTotal(reduction, passed++));
   }
   return OkStatus();
 }
 
 Result<Ring::Received> Ring::ReceiveList(const ExchangeKey& key, uint32_t round,
                                          size_t size, Duration timeout) {
-  ASSIGN_OR_RETURN(Received received,
-                   ReceiveFrame(FrameKind::kGather, key, round, timeout));
+  Result<Received> received =
+      ReceiveFrame(FrameKind::kGather, key, round, timeout);
+  RETURN_IF_ERROR(received.status());
   ASSIGN_OR_RETURN(const size_t found,
-                   SizeOfList(FramePayload(received.frame)));
+                   SizeOfList(FramePayload(received->frame)));
   if (found != size) {
     return DataLoss(
         fmt::format("all-gather: expected {} items, found {}", size, found));
