@@ -146,13 +146,4 @@ uint64_t RowSchedule::OrderKey(uint64_t epoch, uint32_t stream) const {
   return epoch | uint64_t{stream} << kEpochBits;
 }
 
-uint32_t RowSchedule::RowAt(uint32_t stream, uint32_t index) const {
-  return policy_ == ShardPolicy::kFile ? rows_of_streams_[stream][index]
-                                       : index;
-}
-
-uint32_t RowSchedule::UseOf(uint32_t stream, uint32_t row) const {
-  return policy_ == ShardPolicy::kOff ? stream * rows_ + row : row;
-}
-
 }  // namespace gauntlet

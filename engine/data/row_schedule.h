@@ -61,9 +61,14 @@ class RowSchedule {
   // What the stream's order is keyed by in this epoch.
   uint64_t OrderKey(uint64_t epoch, uint32_t stream) const;
   // The dataset row at an index of the stream, as it stands.
-  uint32_t RowAt(uint32_t stream, uint32_t index) const;
+  uint32_t RowAt(uint32_t stream, uint32_t index) const {
+    return policy_ == ShardPolicy::kFile ? rows_of_streams_[stream][index]
+                                         : index;
+  }
   // A number that is another for each use that an epoch makes of a row.
-  uint32_t UseOf(uint32_t stream, uint32_t row) const;
+  uint32_t UseOf(uint32_t stream, uint32_t row) const {
+    return policy_ == ShardPolicy::kOff ? stream * rows_ + row : row;
+  }
 
  private:
   RowSchedule(const JobSpec& job, const SourceRows& source);

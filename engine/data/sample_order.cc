@@ -14,10 +14,7 @@ SampleOrder::SampleOrder(uint64_t rng_key, uint64_t epoch, uint32_t rows)
 SampleOrder::SampleOrder(std::shared_ptr<const std::vector<uint32_t>> known)
     : permutation_{}, known_(std::move(known)) {}
 
-uint32_t SampleOrder::RowAt(uint64_t position) const {
-  if (known_ != nullptr && position < known_->size()) {
-    return (*known_)[position];
-  }
+uint32_t SampleOrder::ComputeRow(uint64_t position) const {
   CHECK(position < permutation_.rows,
         fmt::format("position {} of an epoch of {} rows", position,
                     permutation_.rows));

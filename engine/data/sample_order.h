@@ -24,9 +24,15 @@ class SampleOrder {
   // An order that was worked out before: the dataset row at each position.
   explicit SampleOrder(std::shared_ptr<const std::vector<uint32_t>> known);
   // The dataset row at the position. REQUIRES: position < rows.
-  uint32_t RowAt(uint64_t position) const;
+  uint32_t RowAt(uint64_t position) const {
+    return known_ != nullptr && position < known_->size()
+               ? (*known_)[position]
+               : ComputeRow(position);
+  }
 
  private:
+  uint32_t ComputeRow(uint64_t position) const;
+
   numerics::Permutation permutation_;
   std::shared_ptr<const std::vector<uint32_t>> known_;  // null: computed
 };
