@@ -18,9 +18,10 @@ std::vector<std::string> Adam::scalar_names() const {
 }
 
 OptimizerState Adam::InitialState(size_t parameter_count) const {
-  return {.slots = {std::vector<float>(parameter_count),
-                    std::vector<float>(parameter_count)},
-          .scalars = {1.0f, 1.0f}};
+  OptimizerState state = {.slots = {}, .scalars = {1.0f, 1.0f}};
+  state.slots.emplace_back(parameter_count);
+  state.slots.emplace_back(parameter_count);
+  return state;
 }
 
 void Adam::Apply(uint64_t update, std::span<const float> gradients,

@@ -97,7 +97,7 @@ Status StagesBuilder::AddDense(const LayerSpec& layer, uint32_t index) {
         "parameters in all, found {} units on {} inputs",
         index, kMaxParameters, layer.units, inputs));
   }
-  std::string name = fmt::format("dense{}", dense_layers_++);
+  std::string name = "dense" + std::to_string(dense_layers_++);
   Append(
       name,
       std::make_unique<Dense>(DenseSpec{.name = name,
@@ -130,7 +130,7 @@ Status StagesBuilder::AddConv2D(const LayerSpec& layer, uint32_t index) {
         "at {} places",
         index, kMaxParameters, layer.filters, taps, places));
   }
-  std::string name = fmt::format("conv{}", conv_layers_++);
+  std::string name = "conv" + std::to_string(conv_layers_++);
   Append(name,
          std::make_unique<Conv2D>(
              Conv2DSpec{.name = name,
@@ -159,7 +159,7 @@ Status StagesBuilder::Add(const LayerSpec& layer, uint32_t index) {
     case LayerKind::kConv2D:
       return AddConv2D(layer, index);
     case LayerKind::kCenter: {
-      std::string name = fmt::format("center{}", center_layers_++);
+      std::string name = "center" + std::to_string(center_layers_++);
       Append(name,
              std::make_unique<Center>(
                  CenterSpec{.name = name,
@@ -171,12 +171,12 @@ Status StagesBuilder::Add(const LayerSpec& layer, uint32_t index) {
       break;
     }
     case LayerKind::kRelu:
-      Append(fmt::format("relu{}", index),
+      Append("relu" + std::to_string(index),
              std::make_unique<Relu>(shape_.floats(), kernels_),
              kernels_.memory(), all_);
       break;
     case LayerKind::kDropout:
-      Append(fmt::format("dropout{}", index),
+      Append("dropout" + std::to_string(index),
              std::make_unique<Dropout>(DropoutSpec{.layer = index,
                                                    .width = shape_.floats(),
                                                    .rate = layer.rate},

@@ -7,16 +7,15 @@ GradientExchange::GradientExchange(const Parts& parts, const Sizes& sizes)
       sizes_(sizes),
       memory_(parts.kernels.memory()),
       way_(WayOf(parts)),
-      here_(sizes.replicas,
-            std::vector<float>(gradients_here() + sizes.beside)),
-      here_views_(here_.begin(), here_.end()),
-      total_(gradients_here() + sizes.beside),
+      here_(sizes.replicas * length_here()),
+      total_(length_here()),
       there_(memory_),
       total_there_(memory_) {
+  for (size_t i = 0; i < sizes.replicas; ++i) {
+    here_views_.push_back(Here(i));
+  }
   if (way_ == Way::kRing) {
-    for (std::vector<float>& array : here_) {
-      pins_.emplace_back(memory_, std::span(array));
-    }
+    pins_.emplace_back(memory_, std::span(here_));
     pins_.emplace_back(memory_, std::span(total_));
     return;
   }
@@ -43,15 +42,13 @@ std::span<float> GradientExchange::RoomOf(size_t replica) {
     return there_.span().subspan(
         replica % rooms() * WholeLines(sizes_.gradients), sizes_.gradients);
   }
-  return RoomFor(memory_, std::span(here_[replica]).first(sizes_.gradients),
-                 there_);
+  return RoomFor(memory_, Here(replica).first(sizes_.gradients), there_);
 }
 
 void GradientExchange::Take(size_t replica) {
   if (way_ == Way::kDevices) return;
   if (way_ == Way::kRing) {
-    DownloadInto(memory_, there_.span(),
-                 std::span(here_[replica]).first(sizes_.gradients));
+    DownloadInto(memory_, there_.span(), Here(replica).first(sizes_.gradients));
     return;
   }
   const std::span<float> total = total_there_.span();
@@ -64,7 +61,7 @@ void GradientExchange::Take(size_t replica) {
 }
 
 std::span<float> GradientExchange::Beside(size_t replica) {
-  return std::span(here_[replica]).subspan(gradients_here());
+  return Here(replica).subspan(gradients_here());
 }
 
 Status GradientExchange::Sum(const ExchangeKey& key, Tally& tally,

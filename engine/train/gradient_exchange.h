@@ -72,12 +72,16 @@ class GradientExchange {
   size_t gradients_here() const {
     return way_ == Way::kRing ? sizes_.gradients : 0;
   }
+  size_t length_here() const { return gradients_here() + sizes_.beside; }
+  std::span<float> Here(size_t replica) {
+    return std::span(here_).subspan(replica * length_here(), length_here());
+  }
 
   const Parts parts_;
   const Sizes sizes_;
   Memory& memory_;
   const Way way_;
-  std::vector<std::vector<float>> here_;  // by replica
+  std::vector<float> here_;  // one replica's array after the other
   std::vector<std::span<const float>> here_views_;
   std::vector<float> total_;
   std::vector<Pinned> pins_;  // of what goes through the host
