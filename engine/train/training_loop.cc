@@ -362,19 +362,22 @@ bool TrainingLoop::DigestDue() const {
 
 Status TrainingLoop::EmitState(EventKind kind, const StepOutcome& outcome,
                                uint64_t epoch) {
-  LogEvent event = {.kind = kind,
-                    .generation = generation_,
-                    .step = state_->position.step,
-                    .epoch = epoch,
-                    .position = outcome.first_position,
-                    .phase = state_->position.phase_of(),
-                    .count = outcome.tally.correct,
-                    .loss_bits = CanonicalBits(outcome.loss)};
+  std::optional<Digest> digest;
   if (DigestDue()) {
-    ASSIGN_OR_RETURN(event.digest, state_->NewestDigest());
+    ASSIGN_OR_RETURN(digest, state_->NewestDigest());
   }
-  if (options_->log_samples) event.samples = outcome.samples;
-  world_->events.Emit(std::move(event));
+  world_->events.Emit({.kind = kind,
+                       .generation = generation_,
+                       .step = state_->position.step,
+                       .epoch = epoch,
+                       .position = outcome.first_position,
+                       .phase = state_->position.phase_of(),
+                       .count = outcome.tally.correct,
+                       .loss_bits = CanonicalBits(outcome.loss),
+                       .digest = digest,
+                       .samples = options_->log_samples
+                                      ? outcome.samples
+                                      : std::vector<uint32_t>()});
   said_ = state_->position;
   return OkStatus();
 }
