@@ -1,6 +1,7 @@
 #include "engine/digest.h"
 
 #include <array>
+#include <cstring>
 
 #include <xxhash.h>
 #if defined(__x86_64__)
@@ -36,9 +37,20 @@ std::optional<uint64_t> ParseHalf(std::string_view hex) {
   return half;
 }
 
+// The two digits of each byte.
+constexpr auto kPairs = [] {
+  std::array<std::array<char, 2>, 256> pairs = {};
+  for (size_t byte = 0; byte < pairs.size(); ++byte) {
+    pairs[byte] = {kDigits[byte >> 4], kDigits[byte & 15]};
+  }
+  return pairs;
+}();
+
 // Sixteen digits, by hand: digests are written all the time.
 void PutHalf(uint64_t value, char* to) {
-  for (size_t i = 16; i-- > 0; value >>= 4) to[i] = kDigits[value & 15];
+  for (size_t i = sizeof value; i-- > 0; value >>= 8) {
+    std::memcpy(to + 2 * i, kPairs[value & 255].data(), 2);
+  }
 }
 
 }  // namespace
