@@ -67,6 +67,12 @@ class CanonicalJson {
     if (view.data() != out.data()) out.assign(view);
     return true;
   }
+  // So many characters, whatever they are; fewer at the end of the text.
+  std::string_view TakeCharacters(size_t count) {
+    const std::string_view taken = rest_.substr(0, count);
+    rest_.remove_prefix(taken.size());
+    return taken;
+  }
   std::string_view rest() const { return rest_; }
 
  private:

@@ -61,6 +61,8 @@ Marks MarksOf(const char* block) {
 // The backslashes that begin an escape: each takes the character behind it,
 // which begins none.
 uint64_t Escapes(uint64_t backslashes) {
+  const bool apart = (backslashes & backslashes << 1) == 0;
+  if (apart) return backslashes;
   uint64_t escapes = 0;
   while (backslashes != 0) {
     const uint64_t first = backslashes & -backslashes;
@@ -96,11 +98,15 @@ std::optional<size_t> UnescapeString(std::string_view text, std::string& out) {
   uint64_t escaped_first = 0;  // 1: by the last character of the block before
   for (size_t at = 0; at < text.size(); at += kBlock) {
     out.resize(written + kBlock + kPiece);
-    // What is behind the text is not printable.
-    std::array<char, kBlock + kPiece> block = {};
-    const size_t size = std::min(kBlock, text.size() - at);
-    std::memcpy(block.data(), text.data() + at, size);
-    const Marks marks = MarksOf(block.data());
+    const char* block = text.data() + at;
+    std::array<char, kBlock + kPiece> last;
+    if (text.size() - at < last.size()) {
+      // What is behind the text is not printable.
+      last.fill('\0');
+      std::memcpy(last.data(), block, std::min(kBlock, text.size() - at));
+      block = last.data();
+    }
+    const Marks marks = MarksOf(block);
     const uint64_t escapes = Escapes(marks.backslashes & ~escaped_first);
     const uint64_t escaped = escapes << 1 | escaped_first;
     escaped_first = escapes >> (kBlock - 1);
@@ -111,8 +117,8 @@ std::optional<size_t> UnescapeString(std::string_view text, std::string& out) {
         marks.unprintable | (escaped & ~(marks.quotes | marks.backslashes));
     if ((wrong & within) != 0) return std::nullopt;
     char* const to = out.data() + written;
-    written += static_cast<size_t>(
-        CopyWithout(escapes & within, block.data(), end, to) - to);
+    written +=
+        static_cast<size_t>(CopyWithout(escapes & within, block, end, to) - to);
     if (ends == 0) continue;
     out.resize(written);
     return at + end + 1;

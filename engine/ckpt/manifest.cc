@@ -18,8 +18,9 @@ constexpr std::string_view kDigestPrefix = "\"xxh3_128\":\"";
 constexpr std::string_view kDigestSuffix = "\"}\n";
 constexpr std::string_view kWhileNew = "while_new";
 constexpr std::string_view kForGood = "for_good";
+constexpr size_t kDigestDigits = 32;
 constexpr size_t kDigestLineBytes =
-    kDigestPrefix.size() + 32 + kDigestSuffix.size();
+    kDigestPrefix.size() + kDigestDigits + kDigestSuffix.size();
 
 std::string DigestLineOf(std::string_view before) {
   return std::string(kDigestPrefix) + DigestOf(before).ToString() +
@@ -223,11 +224,11 @@ class CanonicalManifest {
 
  private:
   bool Take(Digest& out) {
-    std::string_view text;
-    if (!json_.TakeString(text, unescaped_)) return false;
-    const auto digest = Digest::Parse(text);
-    if (digest) out = *digest;
-    return digest.has_value();
+    if (!json_.Take('"')) return false;
+    const auto digest = Digest::Parse(json_.TakeCharacters(kDigestDigits));
+    if (!digest) return false;
+    out = *digest;
+    return json_.Take('"');
   }
 
   bool Take(Phase& out) {
