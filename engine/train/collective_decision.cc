@@ -90,20 +90,23 @@ CollectiveOffer OfferOf(DeviceKind kind, const gpu::DevicePlace& place) {
 
 std::string EncodeOffer(const CollectiveOffer& offer) {
   const bool always = offer.use == gpu::CollectiveUse::kAlways;
-  return EncodeList(
-      std::vector<std::string>{offer.why_not, offer.version, offer.device,
-                               std::string(always ? kAlways : kWhereAskedFor)});
+  std::string list;
+  AppendToList(offer.why_not, list);
+  AppendToList(offer.version, list);
+  AppendToList(offer.device, list);
+  AppendToList(always ? kAlways : kWhereAskedFor, list);
+  return list;
 }
 
 Result<CollectiveOffer> DecodeOffer(std::string_view bytes) {
-  ASSIGN_OR_RETURN(const std::vector<std::string> fields, DecodeList(bytes));
+  ASSIGN_OR_RETURN(const std::vector<std::string_view> fields, ViewList(bytes));
   if (fields.size() != 4 || !std::ranges::all_of(fields, IsPrintable) ||
       (fields[3] != kAlways && fields[3] != kWhereAskedFor)) {
     return DataLoss("a worker's word on its device is malformed");
   }
-  return CollectiveOffer{.why_not = fields[0],
-                         .version = fields[1],
-                         .device = fields[2],
+  return CollectiveOffer{.why_not = std::string(fields[0]),
+                         .version = std::string(fields[1]),
+                         .device = std::string(fields[2]),
                          .use = fields[3] == kAlways
                                     ? gpu::CollectiveUse::kAlways
                                     : gpu::CollectiveUse::kWhereAskedFor};
@@ -146,17 +149,21 @@ std::string EncodeCollective(const CollectiveDecision& decision) {
     id.assign(decision.communicator->bytes,
               sizeof decision.communicator->bytes);
   }
-  return EncodeList(std::vector<std::string>{decision.line, id});
+  std::string list;
+  AppendToList(decision.line, list);
+  AppendToList(id, list);
+  return list;
 }
 
 Result<CollectiveDecision> DecodeCollective(std::string_view bytes) {
-  ASSIGN_OR_RETURN(const std::vector<std::string> fields, DecodeList(bytes));
+  ASSIGN_OR_RETURN(const std::vector<std::string_view> fields, ViewList(bytes));
   gpu::CommunicatorId id;
   if (fields.size() != 2 ||
       (!fields[1].empty() && fields[1].size() != sizeof id.bytes)) {
     return DataLoss("the chief's word on the collective is malformed");
   }
-  CollectiveDecision decision = {.communicator = {}, .line = fields[0]};
+  CollectiveDecision decision = {.communicator = {},
+                                 .line = std::string(fields[0])};
   if (!fields[1].empty()) {
     std::memcpy(id.bytes, fields[1].data(), sizeof id.bytes);
     decision.communicator = id;

@@ -64,8 +64,9 @@ auto SettingsOf(const TrainOptions& options) {
 }
 
 // The settings and the job in one object.
-Result<std::string> Decode(const std::string& encoded) {
-  ASSIGN_OR_RETURN(const std::vector<std::string> texts, DecodeList(encoded));
+Result<std::string> Decode(std::string_view encoded) {
+  ASSIGN_OR_RETURN(const std::vector<std::string_view> texts,
+                   ViewList(encoded));
   if (texts.size() != 2) return DataLoss("expected settings and a job");
   ASSIGN_OR_RETURN(Json all, ParseStrictJson(texts[1], "job"));
   ASSIGN_OR_RETURN(const Json settings, ParseStrictJson(texts[0], "settings"));
@@ -83,10 +84,14 @@ std::string EncodeCommonSettings(const TrainOptions& options,
     settings.append(setting.name).append("\":\"");
     settings.append(setting.ToString()).append("\"");
   }
-  return EncodeList(std::vector<std::string>{settings + "}", job_json});
+  settings += '}';
+  std::string encoded;
+  AppendToList(settings, encoded);
+  AppendToList(job_json, encoded);
+  return encoded;
 }
 
-Status CompareSettings(const std::string& chief, const std::string& other,
+Status CompareSettings(std::string_view chief, std::string_view other,
                        size_t rank) {
   if (chief == other) return OkStatus();
   ASSIGN_OR_RETURN(const std::string expected, Decode(chief));

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 #include "engine/status.h"
 #include "engine/train/options.h"
@@ -18,7 +19,7 @@ std::string EncodeCommonSettings(const TrainOptions& options,
 
 // What the chief was told and what a rank was. kInvalidArgument names the rank
 // and the differences; kUnavailable: what came from the rank is no settings.
-Status CompareSettings(const std::string& chief, const std::string& other,
+Status CompareSettings(std::string_view chief, std::string_view other,
                        size_t rank);
 
 }  // namespace gauntlet

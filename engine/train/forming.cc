@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "engine/ckpt/ownership.h"
@@ -18,8 +19,9 @@ SessionOptions Forming::MeetingOptions(Time meet_by) const {
   SessionOptions options = MeetingOf(parts_.place, cluster);
   const CollectiveOffer offer =
       OfferOf(parts_.options().kernels.device, parts_.inputs.device);
-  options.said = EncodeList(
-      std::vector<std::string>{told_, EncodeHeld(held_), EncodeOffer(offer)});
+  AppendToList(told_, options.said);
+  AppendToList(EncodeHeld(held_), options.said);
+  AppendToList(EncodeOffer(offer), options.said);
   if (!parts_.rejoins()) return options;
   options.rendezvous_timeout = meet_by - parts_.world.clock.Now();
   options.ring_timeout = cluster.lost_after;
@@ -61,7 +63,7 @@ Result<Forming::Heard> Forming::HearAll(
     const std::vector<Attendant>& by_rank) const {
   Heard heard;
   for (size_t rank = 0; rank < by_rank.size(); ++rank) {
-    const auto said = DecodeList(by_rank[rank].said);
+    const auto said = ViewList(by_rank[rank].said);
     if (!said.ok() || said->size() != 3) {
       return Unavailable(fmt::format("rank {}: malformed hello", rank));
     }
@@ -106,12 +108,14 @@ struct Welcome {
 
 std::string EncodeWelcome(const StartDecision& start,
                           const CollectiveDecision& collective) {
-  return EncodeList(std::vector<std::string>{EncodeStart(start),
-                                             EncodeCollective(collective)});
+  std::string welcome;
+  AppendToList(EncodeStart(start), welcome);
+  AppendToList(EncodeCollective(collective), welcome);
+  return welcome;
 }
 
 Result<Welcome> DecodeWelcome(std::string_view bytes) {
-  ASSIGN_OR_RETURN(const std::vector<std::string> said, DecodeList(bytes));
+  ASSIGN_OR_RETURN(const std::vector<std::string_view> said, ViewList(bytes));
   if (said.size() != 2) return DataLoss("expected two parts");
   Welcome welcome;
   ASSIGN_OR_RETURN(welcome.start, DecodeStart(said[0]));
@@ -321,13 +325,14 @@ Status Forming::Refuse(Status why) {
 
 Status Forming::AgreeOnStart() {
   parts_.Expect(parts_.options().cluster.save_timeout);
-  const std::string mine = EncodeList(std::vector<std::string>{
-      elsewhere_.empty() ? started_as_.ToString() : "", elsewhere_});
+  std::string mine;
+  AppendToList(elsewhere_.empty() ? started_as_.ToString() : "", mine);
+  AppendToList(elsewhere_, mine);
   ASSIGN_OR_RETURN(const std::vector<std::string> all, Tell(mine));
   for (size_t rank = 0; rank < all.size(); ++rank) {
     if (all[rank] == all[0]) continue;
-    ASSIGN_OR_RETURN(const std::vector<std::string> said,
-                     DecodeList(all[rank]));
+    ASSIGN_OR_RETURN(const std::vector<std::string_view> said,
+                     ViewList(all[rank]));
     if (said.size() == 2 && !said[1].empty()) {
       return Refuse(InvalidArgument(fmt::format("rank {}: {}", rank, said[1])));
     }

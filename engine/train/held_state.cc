@@ -36,7 +36,7 @@ std::vector<std::string> FieldsOf(const HeldState& state) {
 }
 
 // Of the first three fields.
-std::optional<HeldState> HeldOf(const std::vector<std::string>& fields) {
+std::optional<HeldState> HeldOf(std::span<const std::string_view> fields) {
   const std::optional<uint64_t> step = ParseNumber<uint64_t>(fields[0]);
   const std::optional<Phase> phase = FindPhase(fields[1]);
   const std::optional<Digest> digest = Digest::Parse(fields[2]);
@@ -46,7 +46,7 @@ std::optional<HeldState> HeldOf(const std::vector<std::string>& fields) {
 
 // Of three fields.
 std::optional<CheckpointRef> CheckpointOf(
-    const std::vector<std::string>& fields) {
+    std::span<const std::string_view> fields) {
   const std::optional<uint64_t> step = ParseNumber<uint64_t>(fields[1]);
   const std::optional<uint64_t> generation = ParseNumber<uint64_t>(fields[2]);
   // A name from the network becomes a path.
@@ -54,11 +54,11 @@ std::optional<CheckpointRef> CheckpointOf(
     return std::nullopt;
   }
   return CheckpointRef{
-      .name = fields[0], .step = *step, .generation = *generation};
+      .name = std::string(fields[0]), .step = *step, .generation = *generation};
 }
 
 std::optional<StartDecision::Memory> MemoryOf(
-    const std::vector<std::string>& fields) {
+    std::span<const std::string_view> fields) {
   const std::optional<HeldState> state = HeldOf(fields);
   const std::optional<uint64_t> holder =
       ParseNumber<uint64_t>(fields[kHeldFields]);
@@ -92,7 +92,7 @@ std::string EncodeHeld(const std::optional<HeldState>& held) {
 
 Result<std::optional<HeldState>> DecodeHeld(std::string_view bytes) {
   if (bytes.empty()) return std::optional<HeldState>();
-  ASSIGN_OR_RETURN(const std::vector<std::string> fields, DecodeList(bytes));
+  ASSIGN_OR_RETURN(const std::vector<std::string_view> fields, ViewList(bytes));
   if (fields.size() == kHeldFields) {
     if (const auto held = HeldOf(fields)) return held;
   }
@@ -129,15 +129,17 @@ std::string EncodeStart(const StartDecision& start) {
   }
   if (!start.checkpoint) return "";
   const CheckpointRef& checkpoint = *start.checkpoint;
-  return EncodeList(
-      std::vector<std::string>{checkpoint.name, std::to_string(checkpoint.step),
-                               std::to_string(checkpoint.generation)});
+  std::string list;
+  AppendToList(checkpoint.name, list);
+  AppendToList(std::to_string(checkpoint.step), list);
+  AppendToList(std::to_string(checkpoint.generation), list);
+  return list;
 }
 
-Result<StartDecision> DecodeStart(const std::string& bytes) {
+Result<StartDecision> DecodeStart(std::string_view bytes) {
   StartDecision start;
   if (bytes.empty()) return start;
-  ASSIGN_OR_RETURN(const std::vector<std::string> fields, DecodeList(bytes));
+  ASSIGN_OR_RETURN(const std::vector<std::string_view> fields, ViewList(bytes));
   if (fields.size() == kCheckpointFields) {
     start.checkpoint = CheckpointOf(fields);
   } else if (fields.size() == kMemoryFields) {

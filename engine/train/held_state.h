@@ -57,7 +57,7 @@ StartDecision DecideStart(std::span<const std::optional<HeldState>> held,
 // For the way to the other ranks. A decision for memory says no checkpoint.
 std::string EncodeStart(const StartDecision& start);
 // kDataLoss; a name of a checkpoint is well-formed, whatever it came from.
-Result<StartDecision> DecodeStart(const std::string& bytes);
+Result<StartDecision> DecodeStart(std::string_view bytes);
 
 }  // namespace gauntlet
 
