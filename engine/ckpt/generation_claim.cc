@@ -40,10 +40,10 @@ Status WriteRecord(World& world, const std::string& directory,
                    const ClaimRecord& record) {
   const std::string path = directory + "/" + ClaimName(record.generation);
   const std::string tmp = path + std::string(kTmpSuffix);
+  const std::string text = EncodeClaim(record);
   RETURN_IF_ERROR(world.faults.Hit(
-      Point::kClaimRecord,
-      {.step = record.parent.step, .size = EncodeClaim(record).size()}));
-  RETURN_IF_ERROR(WriteInBlocks(world, tmp, EncodeClaim(record),
+      Point::kClaimRecord, {.step = record.parent.step, .size = text.size()}));
+  RETURN_IF_ERROR(WriteInBlocks(world, tmp, text,
                                 {.mode = OpenMode::kCreateTruncate,
                                  .write_point = {},
                                  .sync_point = {}})

@@ -81,7 +81,7 @@ StateFile ParseStateFile(std::string_view text) {
   const TextRecord record = ParseTextRecord(text);
   StateFile file;
   for (const TextField& field : record.fields) {
-    if (field.key == "all") file.all.push_back(field.value);
+    if (field.key == "all") file.all.emplace_back(field.value);
   }
   const auto latest = record.Find("latest");
   if (latest && IsEdit(text, record, *latest, file.all)) file.edit = *latest;

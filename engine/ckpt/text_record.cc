@@ -76,8 +76,7 @@ TextRecord ParseTextRecord(std::string_view text) {
               ? DigestLine::kRight
               : DigestLine::kWrong;
     } else if (!content.empty() && !content.starts_with('#')) {
-      record.fields.push_back(
-          {.key = std::string(key), .value = std::string(value)});
+      record.fields.push_back({.key = key, .value = value});
     }
     at = end;
   }

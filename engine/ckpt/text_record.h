@@ -10,7 +10,6 @@
 #include <charconv>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -28,9 +27,10 @@ std::optional<T> ParseNumber(std::string_view text) {
   return value;
 }
 
+// Views into the text that it was read from.
 struct TextField {
-  std::string key;
-  std::string value;
+  std::string_view key;
+  std::string_view value;
 };
 
 // The key of the last line.
@@ -47,7 +47,7 @@ struct TextRecord {
   DigestLine digest = DigestLine::kMissing;
   bool torn = false;  // the last line has no end
 
-  // The value of the first field of that name, as long as the record lives.
+  // The value of the first field of that name.
   std::optional<std::string_view> Find(std::string_view key) const;
 };
 
@@ -65,7 +65,8 @@ class TextRecordWriter {
   std::string text_;
 };
 
-// Takes any bytes. Lines that are no "key: value" become fields without a key.
+// Takes any bytes, which are to outlive the record. Lines that are no "key:
+// value" become fields without a key.
 TextRecord ParseTextRecord(std::string_view text);
 
 }  // namespace gauntlet

@@ -25,7 +25,7 @@ void RunStateFile(std::string_view text) {
 
 // Fields come back as they were, and the digest line counts as right.
 void RunTextRecord(std::string_view text) {
-  TextRecord record = ParseTextRecord(text);
+  const TextRecord record = ParseTextRecord(text);
   TextRecordWriter writer("");
   for (const TextField& field : record.fields) {
     writer.Field(field.key, field.value);
