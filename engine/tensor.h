@@ -26,7 +26,7 @@ struct TensorView {
   std::span<const std::byte> bytes;
 };
 
-// A tensor that owns its bytes, as a load returns it.
+// A tensor that owns its bytes.
 struct Tensor {
   std::string name;
   DType dtype = DType::kF32;

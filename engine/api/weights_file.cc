@@ -7,6 +7,7 @@
 #include "engine/ckpt/block_writer.h"
 #include "engine/ckpt/checkpoint_reader.h"
 #include "engine/ckpt/safetensors.h"
+#include "engine/ckpt/shard_plan.h"
 #include "engine/ckpt/state_digest.h"
 #include "engine/ckpt/store_names.h"
 #include "engine/tensor.h"
@@ -45,11 +46,8 @@ Status ReadFileInto(World& world, const std::string& path, Source& source) {
 Status ReadCheckpointInto(World& world, const std::string& path,
                           Source& source) {
   ASSIGN_OR_RETURN(source.checkpoint, ReadCheckpoint(world, path));
-  for (const auto& [name, tensor] : source.checkpoint.tensors) {
-    source.tensors[name] = {.name = name,
-                            .dtype = tensor.dtype,
-                            .shape = tensor.shape,
-                            .bytes = tensor.bytes};
+  for (const TensorView& view : source.checkpoint.tensors) {
+    source.tensors[view.name] = view;
   }
   return OkStatus();
 }
@@ -91,15 +89,15 @@ Status ReadSource(World& world, const std::string& path, Source& source) {
 // all of them, as an export has it.
 void CombineTensors(std::span<const ParameterInfo> values, Source& source) {
   for (const ParameterInfo& info : values) {
-    const auto found = source.checkpoint.tensors.find(info.name);
-    if (found == source.checkpoint.tensors.end()) continue;
-    const Tensor& all = found->second;
-    if (all.dtype != DType::kF32 || all.shape.empty() || all.shape[0] == 0 ||
-        !std::ranges::equal(std::span(all.shape).subspan(1), info.shape)) {
+    const TensorView* const all =
+        FindTensor(source.checkpoint.tensors, info.name);
+    if (all == nullptr || all->dtype != DType::kF32 || all->shape.empty() ||
+        all->shape[0] == 0 ||
+        !std::ranges::equal(std::span(all->shape).subspan(1), info.shape)) {
       continue;
     }
-    std::vector<float> of_replicas(all.bytes.size() / sizeof(float));
-    std::memcpy(of_replicas.data(), all.bytes.data(), all.bytes.size());
+    std::vector<float> of_replicas(all->bytes.size() / sizeof(float));
+    std::memcpy(of_replicas.data(), all->bytes.data(), all->bytes.size());
     std::vector<float>& one = source.combined[info.name];
     one.resize(info.size);
     CombineReplicas(of_replicas, one);

@@ -1,7 +1,6 @@
 #include "engine/ckpt/checkpoint_reader.h"
 
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <utility>
 
@@ -17,7 +16,7 @@ namespace gauntlet {
 namespace {
 
 struct OpenFile {
-  std::string name;
+  std::string_view name;
   std::unique_ptr<File> file;
 };
 
@@ -35,28 +34,33 @@ class DirectoryReader {
     return OkStatus();
   }
 
-  Result<OpenFile> Open(const std::string& name) {
+  // The name outlives the file.
+  Result<OpenFile> Open(std::string_view name) {
     const auto entry =
         std::ranges::lower_bound(entries_, name, {}, &DirectoryEntry::name);
     if (entry == entries_.end() || entry->name != name) {
-      return DataLoss(name + ": missing");
+      return Missing(name);
     }
     if (entry->kind != FileKind::kFile) {
       return DataLoss(fmt::format("{}: expected a file, found {}", name,
                                   FileKindName(entry->kind)));
     }
     auto file = Retrying(world_, [&] {
-      return world_.storage.Open(path_ + "/" + name, OpenMode::kRead);
+      return world_.storage.Open((path_ + "/").append(name), OpenMode::kRead);
     });
     if (file.ok()) return OpenFile{name, std::move(file).value()};
     if (file.status().code() != Code::kNotFound) return file.status();
     // Files never leave a committed directory one by one.
     RETURN_IF_ERROR(
         Retrying(world_, [&] { return world_.storage.List(path_); }).status());
-    return DataLoss(name + ": missing");
+    return Missing(name);
   }
 
  private:
+  static Status Missing(std::string_view name) {
+    return DataLoss(fmt::format("{}: missing", name));
+  }
+
   World& world_;
   const std::string path_;
   std::vector<DirectoryEntry> entries_;  // by name
@@ -148,6 +152,12 @@ Status AddViews(const ShardFile& listed, std::span<const std::byte> bytes,
   return OkStatus();
 }
 
+size_t TensorCount(const Manifest& manifest) {
+  size_t count = 0;
+  for (const ShardFile& file : manifest.files) count += file.tensors.size();
+  return count;
+}
+
 std::vector<TensorView> InOrder(std::vector<TensorView> tensors) {
   std::vector<TensorView> ordered;
   ordered.reserve(tensors.size());
@@ -155,41 +165,6 @@ std::vector<TensorView> InOrder(std::vector<TensorView> tensors) {
     ordered.push_back(std::move(tensors[i]));
   }
   return ordered;
-}
-
-// All that a checkpoint holds, verified, and still in the files' bytes.
-struct VerifiedFiles {
-  Manifest manifest;
-  std::vector<FileBytes> files;
-  std::vector<TensorView> tensors;  // in the order of their names
-};
-
-Result<VerifiedFiles> ReadVerified(World& world, const std::string& path) {
-  DirectoryReader directory(world, path);
-  RETURN_IF_ERROR(directory.Begin());
-  ASSIGN_OR_RETURN(OpenFile open, directory.Open(std::string(kManifestName)));
-  VerifiedFiles read;
-  ASSIGN_OR_RETURN(read.manifest, ReadManifestFile(world, open));
-  std::vector<OpenFile> files;
-  for (const ShardFile& listed : read.manifest.files) {
-    ASSIGN_OR_RETURN(OpenFile file, directory.Open(listed.name));
-    files.push_back(std::move(file));
-  }
-  const CheckpointHead& head = read.manifest.head;
-  for (size_t i = 0; i < files.size(); ++i) {
-    const ShardFile& listed = read.manifest.files[i];
-    ASSIGN_OR_RETURN(auto bytes,
-                     ReadListed(world, files[i], listed, head.step));
-    if (listed.name == kIndexName) continue;
-    RETURN_IF_ERROR(AddViews(listed, bytes.span(), read.tensors));
-    read.files.push_back(std::move(bytes));
-  }
-  read.tensors = InOrder(std::move(read.tensors));
-  if (world.faults.Planted(PlantedBug::kTrustManifestBlindly)) return read;
-  const Digest found = StateDigest(read.tensors);
-  if (found == head.state_digest) return read;
-  return DataLoss(fmt::format("state digest: expected {}, found {}",
-                              head.state_digest.ToString(), found.ToString()));
 }
 
 }  // namespace
@@ -202,27 +177,43 @@ Result<std::string> ReadWithRetry(World& world, const std::string& path,
 Result<Manifest> ReadManifest(World& world, const std::string& path) {
   DirectoryReader directory(world, path);
   RETURN_IF_ERROR(directory.Begin());
-  ASSIGN_OR_RETURN(OpenFile open, directory.Open(std::string(kManifestName)));
+  ASSIGN_OR_RETURN(OpenFile open, directory.Open(kManifestName));
   return ReadManifestFile(world, open);
 }
 
 Status VerifyCheckpoint(World& world, const std::string& path) {
-  return ReadVerified(world, path).status();
+  return ReadCheckpoint(world, path).status();
 }
 
 Result<LoadedCheckpoint> ReadCheckpoint(World& world, const std::string& path) {
-  ASSIGN_OR_RETURN(VerifiedFiles read, ReadVerified(world, path));
-  LoadedCheckpoint loaded{.head = std::move(read.manifest.head), .tensors = {}};
-  for (TensorView& view : read.tensors) {
-    const auto place =
-        loaded.tensors.emplace_hint(loaded.tensors.end(), view.name, Tensor());
-    Tensor& tensor = place->second;
-    tensor.name = std::move(view.name);
-    tensor.dtype = view.dtype;
-    tensor.shape = std::move(view.shape);
-    tensor.bytes.assign(view.bytes.begin(), view.bytes.end());
+  DirectoryReader directory(world, path);
+  RETURN_IF_ERROR(directory.Begin());
+  ASSIGN_OR_RETURN(OpenFile open, directory.Open(kManifestName));
+  ASSIGN_OR_RETURN(Manifest manifest, ReadManifestFile(world, open));
+  std::vector<OpenFile> files;
+  files.reserve(manifest.files.size());
+  for (const ShardFile& listed : manifest.files) {
+    ASSIGN_OR_RETURN(OpenFile file, directory.Open(listed.name));
+    files.push_back(std::move(file));
   }
-  return loaded;
+  LoadedCheckpoint loaded{.head = std::move(manifest.head)};
+  const CheckpointHead& head = loaded.head;
+  std::vector<TensorView> tensors;
+  tensors.reserve(TensorCount(manifest));
+  for (size_t i = 0; i < files.size(); ++i) {
+    const ShardFile& listed = manifest.files[i];
+    ASSIGN_OR_RETURN(FileBytes bytes,
+                     ReadListed(world, files[i], listed, head.step));
+    if (listed.name == kIndexName) continue;
+    RETURN_IF_ERROR(AddViews(listed, bytes.span(), tensors));
+    loaded.bytes.push_back(std::move(bytes.data));
+  }
+  loaded.tensors = InOrder(std::move(tensors));
+  if (world.faults.Planted(PlantedBug::kTrustManifestBlindly)) return loaded;
+  const Digest found = StateDigest(loaded.tensors);
+  if (found == head.state_digest) return loaded;
+  return DataLoss(fmt::format("state digest: expected {}, found {}",
+                              head.state_digest.ToString(), found.ToString()));
 }
 
 }  // namespace gauntlet

@@ -8,8 +8,9 @@
 #ifndef GAUNTLET_ENGINE_CKPT_CHECKPOINT_STORE_H_
 #define GAUNTLET_ENGINE_CKPT_CHECKPOINT_STORE_H_
 
+#include <cstddef>
 #include <cstdint>
-#include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -85,7 +86,8 @@ struct Claim {
 
 struct LoadedCheckpoint {
   CheckpointHead head;
-  std::map<std::string, Tensor> tensors;
+  std::vector<TensorView> tensors;  // in the order of their names
+  std::vector<std::unique_ptr<const std::byte[]>> bytes;  // what they view
 };
 
 enum class Keep : uint8_t { kWhileNew, kForGood };

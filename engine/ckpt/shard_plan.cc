@@ -51,6 +51,13 @@ bool InNameOrder(std::span<const TensorView> tensors) {
                                     &TensorView::name) == tensors.end();
 }
 
+const TensorView* FindTensor(std::span<const TensorView> tensors,
+                             std::string_view name) {
+  const auto found =
+      std::ranges::lower_bound(tensors, name, {}, &TensorView::name);
+  return found == tensors.end() || found->name != name ? nullptr : &*found;
+}
+
 std::vector<size_t> NameOrder(std::span<const TensorView> tensors) {
   if (!InNameOrder(tensors)) return SortByName(tensors);
   std::vector<size_t> order(tensors.size());

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "engine/tensor.h"
@@ -13,6 +14,10 @@ namespace gauntlet {
 
 // Whether the tensors are in byte order of their names, which differ.
 bool InNameOrder(std::span<const TensorView> tensors);
+
+// The tensor of that name; null: there is none. REQUIRES: InNameOrder.
+const TensorView* FindTensor(std::span<const TensorView> tensors,
+                             std::string_view name);
 
 // Indices of the tensors in byte order of their names. REQUIRES: names differ.
 std::vector<size_t> NameOrder(std::span<const TensorView> tensors);

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "engine/ckpt/safetensors.h"
+#include "engine/ckpt/shard_plan.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -19,12 +20,12 @@ int64_t OnLine(uint32_t bits) {
   return (bits & kSign) != 0 ? -magnitude - 1 : magnitude;
 }
 
-std::string Describe(const Tensor& tensor) {
+std::string Describe(const TensorView& tensor) {
   return fmt::format("{} [{}]", DTypeName(tensor.dtype),
                      fmt::join(tensor.shape, ", "));
 }
 
-uint64_t ElementAt(const Tensor& tensor, size_t index) {
+uint64_t ElementAt(const TensorView& tensor, size_t index) {
   const size_t size = DTypeBytes(tensor.dtype);
   uint64_t bits = 0;
   std::memcpy(&bits, tensor.bytes.data() + index * size, size);
@@ -35,8 +36,8 @@ std::string Hex(uint64_t bits, DType dtype) {
   return fmt::format("{:0{}x}", bits, 2 * DTypeBytes(dtype));
 }
 
-std::optional<TensorDifference> CompareOne(const Tensor& first,
-                                           const Tensor& second) {
+std::optional<TensorDifference> CompareOne(const TensorView& first,
+                                           const TensorView& second) {
   TensorDifference difference{.name = first.name,
                               .kind = {},
                               .first_hex = {},
@@ -48,7 +49,7 @@ std::optional<TensorDifference> CompareOne(const Tensor& first,
         fmt::format("{} against {}", Describe(first), Describe(second));
     return difference;
   }
-  if (first.bytes == second.bytes) return std::nullopt;
+  if (std::ranges::equal(first.bytes, second.bytes)) return std::nullopt;
   difference.elements = first.bytes.size() / DTypeBytes(first.dtype);
   for (size_t i = 0; i < difference.elements; ++i) {
     const uint64_t a = ElementAt(first, i);
@@ -83,20 +84,19 @@ std::optional<uint64_t> UlpDistance(uint32_t first, uint32_t second) {
 }
 
 std::vector<TensorDifference> CompareTensors(
-    const std::map<std::string, Tensor>& first,
-    const std::map<std::string, Tensor>& second) {
+    std::span<const TensorView> first, std::span<const TensorView> second) {
   std::vector<TensorDifference> differences;
-  for (const auto& [name, tensor] : first) {
-    const auto other = second.find(name);
-    if (other == second.end()) {
-      differences.push_back(OnlyIn(name, "only in the first"));
-    } else if (auto difference = CompareOne(tensor, other->second)) {
+  for (const TensorView& tensor : first) {
+    const TensorView* const other = FindTensor(second, tensor.name);
+    if (other == nullptr) {
+      differences.push_back(OnlyIn(tensor.name, "only in the first"));
+    } else if (auto difference = CompareOne(tensor, *other)) {
       differences.push_back(std::move(*difference));
     }
   }
-  for (const auto& [name, tensor] : second) {
-    if (!first.contains(name)) {
-      differences.push_back(OnlyIn(name, "only in the second"));
+  for (const TensorView& tensor : second) {
+    if (FindTensor(first, tensor.name) == nullptr) {
+      differences.push_back(OnlyIn(tensor.name, "only in the second"));
     }
   }
   std::ranges::sort(differences, {}, &TensorDifference::name);

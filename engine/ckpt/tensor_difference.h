@@ -3,8 +3,8 @@
 #define GAUNTLET_ENGINE_CKPT_TENSOR_DIFFERENCE_H_
 
 #include <cstdint>
-#include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,10 +26,9 @@ struct TensorDifference {
   std::optional<uint64_t> ulps;
 };
 
-// By name; empty: equal bit for bit. Tensors are by name.
+// By name; empty: equal bit for bit. REQUIRES: InNameOrder (shard_plan.h).
 std::vector<TensorDifference> CompareTensors(
-    const std::map<std::string, Tensor>& first,
-    const std::map<std::string, Tensor>& second);
+    std::span<const TensorView> first, std::span<const TensorView> second);
 
 // The same for two float32 bit patterns.
 std::optional<uint64_t> UlpDistance(uint32_t first, uint32_t second);

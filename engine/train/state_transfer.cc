@@ -1,6 +1,6 @@
 #include "engine/train/state_transfer.h"
 
-#include <map>
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,15 +25,9 @@ std::string EncodeState(const TrainState& state) {
 
 Status RestoreFrom(const std::string& bytes, const FaultPoints& faults,
                    TrainState& state) {
-  ASSIGN_OR_RETURN(const std::vector<TensorView> views,
+  ASSIGN_OR_RETURN(std::vector<TensorView> tensors,
                    ParseSafetensors(std::as_bytes(std::span(bytes))));
-  std::map<std::string, Tensor> tensors;
-  for (const TensorView& view : views) {
-    tensors[view.name] = {.name = view.name,
-                          .dtype = view.dtype,
-                          .shape = view.shape,
-                          .bytes = {view.bytes.begin(), view.bytes.end()}};
-  }
+  std::ranges::sort(tensors, {}, &TensorView::name);
   return state.Restore(tensors, faults);
 }
 

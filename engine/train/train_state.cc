@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "engine/check.h"
+#include "engine/ckpt/shard_plan.h"
 #include "engine/ckpt/state_digest.h"
 #include "engine/numerics.h"
 #include <fmt/format.h>
@@ -26,7 +27,7 @@ constexpr DType DTypeOf() {
 
 // `to` are the bytes of the view.
 Status CopyInto(const TensorView& view, std::span<std::byte> to,
-                const Tensor& from) {
+                const TensorView& from) {
   if (from.dtype != view.dtype || from.shape != view.shape ||
       from.bytes.size() != to.size()) {
     return DataLoss(fmt::format(
@@ -39,12 +40,12 @@ Status CopyInto(const TensorView& view, std::span<std::byte> to,
 }
 
 // Names the first one of the checkpoint that is not wanted.
-Status Superfluous(const std::map<std::string, Tensor>& tensors,
+Status Superfluous(std::span<const TensorView> tensors,
                    std::span<const std::string_view> wanted) {
-  for (const auto& [name, tensor] : tensors) {
-    if (std::ranges::find(wanted, name) == wanted.end()) {
+  for (const TensorView& tensor : tensors) {
+    if (std::ranges::find(wanted, tensor.name) == wanted.end()) {
       return DataLoss(fmt::format(
-          "tensor {}: in the checkpoint, but not of this run", name));
+          "tensor {}: in the checkpoint, but not of this run", tensor.name));
     }
   }
   return DataLoss("tensors: one of them is wanted twice");
@@ -312,17 +313,17 @@ Result<Digest> TrainState::NewestDigest() const {
   return digester_.Compute(tensors, elsewhere);
 }
 
-Status TrainState::ResizeHistory(const std::map<std::string, Tensor>& tensors) {
+Status TrainState::ResizeHistory(std::span<const TensorView> tensors) {
   // Far beyond any run, and small enough to allocate.
   constexpr uint64_t kMaxEpochs = 1 << 24;
-  const auto resize = [&](const std::string& name, auto& values) {
-    const auto found = tensors.find(name);
-    if (found == tensors.end() || found->second.shape.size() != 1 ||
-        found->second.shape[0] > kMaxEpochs) {
+  const auto resize = [&](std::string_view name, auto& values) {
+    const TensorView* const found = FindTensor(tensors, name);
+    if (found == nullptr || found->shape.size() != 1 ||
+        found->shape[0] > kMaxEpochs) {
       return DataLoss(fmt::format(
           "tensor {}: expected one dimension of at most {}", name, kMaxEpochs));
     }
-    values.resize(found->second.shape[0]);
+    values.resize(found->shape[0]);
     return OkStatus();
   };
   RETURN_IF_ERROR(resize("history/loss", history.loss));
@@ -358,7 +359,7 @@ Status TrainState::CheckHistory() const {
   return check("val_rows", history.val_rows, validated);
 }
 
-Status TrainState::Restore(const std::map<std::string, Tensor>& tensors,
+Status TrainState::Restore(std::span<const TensorView> tensors,
                            const FaultPoints& faults,
                            std::span<const std::string> of_parameters) {
   RETURN_IF_ERROR(ResizeHistory(tensors));
@@ -369,18 +370,19 @@ Status TrainState::Restore(const std::map<std::string, Tensor>& tensors,
   std::vector<std::string_view> wanted;
   wanted.reserve(views.size());
   // Both are in the order of names.
-  auto next = tensors.begin();
+  const TensorView* next = tensors.data();
+  const TensorView* const end = next + tensors.size();
   for (size_t i = 0; i < views.size(); ++i) {
     const std::string& name = views[i].name;
     const Place& place = places_[i];
     if (!IsOf(i, of_parameters)) continue;
     wanted.push_back(name);
-    if (next == tensors.end() || next->first != name) next = tensors.find(name);
-    if (next == tensors.end()) {
+    if (next == end || next->name != name) next = FindTensor(tensors, name);
+    if (next == nullptr) {
       return DataLoss(fmt::format("tensor {}: not in the checkpoint", name));
     }
     RETURN_IF_ERROR(
-        CopyInto(views[i], place.In(arrays[place.array].bytes), next->second));
+        CopyInto(views[i], place.In(arrays[place.array].bytes), *next));
     ++next;
   }
   if (wanted.size() != tensors.size()) return Superfluous(tensors, wanted);
@@ -391,12 +393,12 @@ Status TrainState::Restore(const std::map<std::string, Tensor>& tensors,
   return OkStatus();
 }
 
-void DropHookState(const TrainState& state,
-                   std::map<std::string, Tensor>& tensors) {
+void DropHookState(const TrainState& state, std::vector<TensorView>& tensors) {
   std::set<std::string_view> known;
   for (const TensorView& tensor : state.Tensors()) known.insert(tensor.name);
-  std::erase_if(
-      tensors, [&](const auto& entry) { return !known.contains(entry.first); });
+  std::erase_if(tensors, [&](const TensorView& tensor) {
+    return !known.contains(tensor.name);
+  });
 }
 
 void StartFromValues(const Model& model, std::span<const float> values,

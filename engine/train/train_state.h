@@ -9,7 +9,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -137,13 +136,12 @@ class TrainState {
   std::vector<TensorView> TensorsOf(
       std::span<const std::string> of_parameters) const;
 
-  // Takes over what a checkpoint holds. kDataLoss names a tensor that is
-  // missing, superfluous, or of another type or shape; the state is then void.
-  // The planted bugs that lose a part of it are asked of `faults`. With
-  // `of_parameters` the checkpoint is one of TensorsOf: the others stay as they
-  // are.
-  Status Restore(const std::map<std::string, Tensor>& tensors,
-                 const FaultPoints& faults,
+  // Takes over what a checkpoint holds, its tensors in the order of their
+  // names. kDataLoss names a tensor that is missing, superfluous, or of another
+  // type or shape; the state is then void. The planted bugs that lose a part of
+  // it are asked of `faults`. With `of_parameters` the checkpoint is one of
+  // TensorsOf: the others stay as they are.
+  Status Restore(std::span<const TensorView> tensors, const FaultPoints& faults,
                  std::span<const std::string> of_parameters = {});
 
   std::vector<float> parameters;
@@ -199,7 +197,7 @@ class TrainState {
   Status CheckNotLost() const;
   void NameTensors(const Model& model, const Optimizer& rule, int replicas,
                    std::span<const HookState> hooks);
-  Status ResizeHistory(const std::map<std::string, Tensor>& tensors);
+  Status ResizeHistory(std::span<const TensorView> tensors);
   Status CheckHistory() const;
 
   mutable std::vector<TensorView> tensors_;  // in name order
@@ -213,8 +211,7 @@ class TrainState {
 
 // Takes out of a checkpoint's tensors those that are none of the state's: what
 // hooks kept, which says nothing of the model.
-void DropHookState(const TrainState& state,
-                   std::map<std::string, Tensor>& tensors);
+void DropHookState(const TrainState& state, std::vector<TensorView>& tensors);
 
 // The TrainedValues of a model in that state.
 std::vector<float> ValuesOf(const Model& model, const TrainState& state);

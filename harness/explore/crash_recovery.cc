@@ -69,18 +69,6 @@ class Unheard final : public EventLog {
   void Emit(LogEvent) override {}
 };
 
-Digest DigestOfLoaded(const LoadedCheckpoint& loaded) {
-  std::vector<TensorView> views;
-  views.reserve(loaded.tensors.size());
-  for (const auto& [name, tensor] : loaded.tensors) {
-    views.push_back({.name = name,
-                     .dtype = tensor.dtype,
-                     .shape = tensor.shape,
-                     .bytes = tensor.bytes});
-  }
-  return StateDigest(views);
-}
-
 Recovered Failure(const Status& status, RecoveryEnd end) {
   return {.end = end, .detail = status.message()};
 }
@@ -101,7 +89,7 @@ Recovered Recover(World& world, const StoreOptions& options,
   if (!loaded.ok()) return Failure(loaded.status(), RecoveryEnd::kFailed);
   return {.end = RecoveryEnd::kState,
           .step = loaded->head.step,
-          .state_digest = DigestOfLoaded(*loaded),
+          .state_digest = StateDigest(loaded->tensors),
           .detail = claim->parent->name};
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <span>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -62,10 +64,19 @@ std::string Coordinates(uint64_t index, const std::vector<uint64_t>& shape) {
   return fmt::format("[{}]", fmt::join(at, ","));
 }
 
+TensorView ViewOf(const Tensor& tensor, const std::string& name) {
+  return {.name = name,
+          .dtype = tensor.dtype,
+          .shape = tensor.shape,
+          .bytes = tensor.bytes};
+}
+
 std::optional<ValueDifference> CompareValues(const Tensor& found,
                                              const Tensor& expected) {
+  const TensorView views[] = {ViewOf(found, expected.name),
+                              ViewOf(expected, expected.name)};
   const std::vector<TensorDifference> differences =
-      CompareTensors({{expected.name, found}}, {{expected.name, expected}});
+      CompareTensors(std::span(views).first(1), std::span(views).subspan(1));
   if (differences.empty()) return std::nullopt;
   const TensorDifference& first = differences[0];
   ValueDifference difference = {.where = expected.name};

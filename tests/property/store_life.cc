@@ -7,6 +7,7 @@
 #include "engine/ckpt/manifest.h"
 #include "engine/ckpt/manifest_format.h"
 #include "engine/ckpt/store_names.h"
+#include "engine/ckpt/tensor_difference.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -19,14 +20,6 @@ std::string PathOf(std::string_view name) {
 
 std::span<const std::byte> BytesOf(std::string_view text) {
   return std::as_bytes(std::span(text));
-}
-
-bool SameTensors(const std::map<std::string, Tensor>& found,
-                 const std::map<std::string, Tensor>& expected) {
-  return std::ranges::equal(found, expected, [](const auto& a, const auto& b) {
-    return a.first == b.first && a.second.bytes == b.second.bytes &&
-           a.second.shape == b.second.shape && a.second.dtype == b.second.dtype;
-  });
 }
 
 }  // namespace
@@ -146,7 +139,8 @@ std::string StoreLife::CheckParent(Process& process,
     return "the chosen parent does not load: " + loaded.status().ToString();
   }
   if (loaded.ok() &&
-      !SameTensors(loaded->tensors, TestState(parent.step).tensors)) {
+      !CompareTensors(loaded->tensors, TestState(parent.step).Views())
+           .empty()) {
     return parent.name + " holds other bytes than were saved";
   }
   for (const OnDisk& there : Committed()) {

@@ -8,6 +8,7 @@
 #include "engine/ckpt/removal.h"
 #include "engine/ckpt/state_file.h"
 #include "engine/ckpt/store_names.h"
+#include "engine/ckpt/tensor_difference.h"
 #include "engine/real/posix_storage.h"
 #include "tests/engine/ckpt/test_world.h"
 #include <stdlib.h>
@@ -65,9 +66,8 @@ TEST_F(CheckpointStoreTest, RestoresHeadAndTensorsBitForBit) {
   ASSERT_TRUE(loaded.ok()) << loaded.status().ToString();
   EXPECT_EQ(loaded->head.position, HeadOf(10).position);
   EXPECT_EQ(loaded->head.job_json, kJob);
-  for (const auto& [name, tensor] : TestState(10).tensors) {
-    EXPECT_EQ(loaded->tensors.at(name).bytes, tensor.bytes) << name;
-  }
+  const TestState saved(10);
+  EXPECT_TRUE(CompareTensors(loaded->tensors, saved.Views()).empty());
 }
 
 TEST_F(CheckpointStoreTest, WorksOnARealDirectory) {

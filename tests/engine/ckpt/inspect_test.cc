@@ -114,12 +114,12 @@ TEST(UlpDistanceTest, CountsFloatsBetween) {
 }
 
 TEST(CompareTensorsTest, NamesTensorsThatOnlyOneHasAndOtherShapes) {
-  const auto first = TestState(1).tensors;
-  auto second = first;
-  second.erase("dense0/bias");
-  second["rng/key"].shape = {3, 1};
-  second["new"] = second["rng/key"];
-  const auto differences = CompareTensors(first, second);
+  const TestState first(1);
+  TestState second = first;
+  second.tensors.erase("dense0/bias");
+  second.tensors["rng/key"].shape = {3, 1};
+  second.tensors["new"] = second.tensors["rng/key"];
+  const auto differences = CompareTensors(first.Views(), second.Views());
   ASSERT_EQ(differences.size(), 3u);
   EXPECT_EQ(differences[0].kind, "only in the first");
   EXPECT_EQ(differences[1].kind, "only in the second");

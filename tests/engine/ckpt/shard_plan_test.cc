@@ -22,5 +22,17 @@ RC_GTEST_PROP(NameOrderTest, IsTheByteOrderOfTheNames, ()) {
   }
 }
 
+TEST(FindTensorTest, FindsATensorByItsWholeName) {
+  const std::vector<TensorView> tensors = {
+      {.name = "a"}, {.name = "a/b"}, {.name = "c"}};
+  for (const TensorView& tensor : tensors) {
+    EXPECT_EQ(FindTensor(tensors, tensor.name), &tensor);
+  }
+  for (const char* const name : {"", "a/", "b", "d"}) {
+    EXPECT_EQ(FindTensor(tensors, name), nullptr) << name;
+  }
+  EXPECT_EQ(FindTensor({}, "a"), nullptr);
+}
+
 }  // namespace
 }  // namespace gauntlet

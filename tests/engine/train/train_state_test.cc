@@ -1,6 +1,7 @@
 #include "engine/train/train_state.h"
 
 #include <cstring>
+#include <map>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -51,9 +52,21 @@ class TrainStateTest : public testing::Test {
     return tensors;
   }
 
+  static std::vector<TensorView> ViewsIn(
+      const std::map<std::string, Tensor>& tensors) {
+    std::vector<TensorView> views;
+    for (const auto& [name, tensor] : tensors) {
+      views.push_back({.name = name,
+                       .dtype = tensor.dtype,
+                       .shape = tensor.shape,
+                       .bytes = tensor.bytes});
+    }
+    return views;
+  }
+
   std::string RefusalOf(const std::map<std::string, Tensor>& tensors) const {
     TrainState state = Fresh(1);
-    const Status status = state.Restore(tensors, faults_);
+    const Status status = state.Restore(ViewsIn(tensors), faults_);
     EXPECT_EQ(status.code(), Code::kDataLoss);
     return status.message();
   }
@@ -68,7 +81,7 @@ class TrainStateTest : public testing::Test {
 TEST_F(TrainStateTest, RestoreBringsBackEveryBit) {
   const TrainState used = Used();
   TrainState state = Fresh(1);
-  ASSERT_TRUE(state.Restore(Stored(used), faults_).ok());
+  ASSERT_TRUE(state.Restore(ViewsIn(Stored(used)), faults_).ok());
   EXPECT_EQ(state.ComputeDigest(), used.ComputeDigest());
   EXPECT_EQ(state.rng_key, 3u);
   EXPECT_EQ(state.history.val_correct, used.history.val_correct);
@@ -83,7 +96,7 @@ TEST_F(TrainStateTest, DigestCoversEveryTensor) {
     ASSERT_FALSE(tensor.bytes.empty()) << name;
     tensor.bytes[0] ^= std::byte{2};
     TrainState state = Fresh(1);
-    ASSERT_TRUE(state.Restore(tensors, faults_).ok()) << name;
+    ASSERT_TRUE(state.Restore(ViewsIn(tensors), faults_).ok()) << name;
     EXPECT_NE(state.ComputeDigest(), used.ComputeDigest()) << name;
     tensor.bytes[0] ^= std::byte{2};
   }
@@ -132,7 +145,7 @@ TEST_F(TrainStateTest, NoKnownDigestIsTakenForAStateThatDiffersInATensor) {
   uint64_t restored = 0;
   const auto check = [&](const std::string& name) {
     TrainState state = Fresh(1);
-    ASSERT_TRUE(state.Restore(tensors, faults_).ok()) << name;
+    ASSERT_TRUE(state.Restore(ViewsIn(tensors), faults_).ok()) << name;
     const Digest digest = state.ComputeDigest();
     state.KnownBy(&known);
     EXPECT_EQ(state.ComputeDigest(), digest) << name;
@@ -205,7 +218,7 @@ TEST_F(TrainStateTest, HoldsARowOfStateForEachReplica) {
   const Tensor& means = stored.at("center0/moving_mean");
   EXPECT_EQ(means.shape, (std::vector<uint64_t>{3, 32}));
   TrainState back = Fresh(1);
-  ASSERT_TRUE(back.Restore(stored, faults_).ok());
+  ASSERT_TRUE(back.Restore(ViewsIn(stored), faults_).ok());
   EXPECT_EQ(back.replica_state, state.replica_state);
   EXPECT_NE(back.ComputeDigest(), Fresh(1).ComputeDigest());
 }
