@@ -50,13 +50,6 @@ void AppendNumber(uint64_t number, size_t width, std::string& text) {
   text.append(digits.data(), size);
 }
 
-std::optional<uint64_t> ParseClaimName(std::string_view name) {
-  std::string_view rest = name;
-  if (!Consume(kClaimPrefix, rest)) return std::nullopt;
-  const auto generation = ConsumeNumber(rest, kClaimDigits);
-  return rest.empty() ? generation : std::nullopt;
-}
-
 }  // namespace
 
 std::string CheckpointName::ToString() const {
@@ -126,6 +119,13 @@ std::string ClaimName(uint64_t generation) {
   std::string name(kClaimPrefix);
   AppendNumber(generation, kClaimDigits, name);
   return name;
+}
+
+std::optional<uint64_t> ParseClaimName(std::string_view name) {
+  std::string_view rest = name;
+  if (!Consume(kClaimPrefix, rest)) return std::nullopt;
+  const auto generation = ConsumeNumber(rest, kClaimDigits);
+  return rest.empty() ? generation : std::nullopt;
 }
 
 std::string ShardName(int index, int count) {

@@ -66,6 +66,9 @@ struct EntryName {
 EntryName ParseEntryName(std::string_view name);
 
 std::string ClaimName(uint64_t generation);
+// The inverse of ClaimName; nullopt for anything else.
+std::optional<uint64_t> ParseClaimName(std::string_view name);
+
 // "model-00001-of-00004.safetensors". REQUIRES: 0 <= index < count.
 std::string ShardName(int index, int count);
 

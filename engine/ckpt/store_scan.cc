@@ -107,6 +107,7 @@ void AddParentsOfManifests(StoreScan& scan) {
 Result<StoreScan> ScanOnce(World& world, const std::string& directory,
                            const std::vector<DirectoryEntry>& listed) {
   StoreScan scan;
+  scan.entries.reserve(listed.size());
   for (const DirectoryEntry& entry : listed) {
     RETURN_IF_ERROR(ScanEntry(world, directory, entry, scan));
   }
@@ -166,10 +167,8 @@ Result<uint64_t> HighestClaim(World& world, const std::string& directory) {
   ASSIGN_OR_RETURN(const auto listed, world.storage.List(directory));
   uint64_t highest = 0;
   for (const DirectoryEntry& entry : listed) {
-    const EntryName name = ParseEntryName(entry.name);
-    if (name.kind == EntryKind::kClaim) {
-      highest = std::max(highest, name.generation);
-    }
+    const auto generation = ParseClaimName(entry.name);
+    highest = std::max(highest, generation.value_or(0));
   }
   return highest;
 }

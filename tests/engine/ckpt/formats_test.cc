@@ -56,6 +56,17 @@ TEST(StoreNamesTest, TellsEntriesApart) {
   }
 }
 
+TEST(StoreNamesTest, ReadsBackTheNamesOfClaimsAndNoOthers) {
+  for (const uint64_t generation : {uint64_t{1}, uint64_t{1234567}}) {
+    EXPECT_EQ(ParseClaimName(ClaimName(generation)), generation);
+  }
+  for (const char* const name :
+       {"", "gen-", "gen-3", "gen-0000003", "gen-000003.tmp", "gen-000003 ",
+        "step-000000003-g3"}) {
+    EXPECT_EQ(ParseClaimName(name), std::nullopt) << name;
+  }
+}
+
 ClaimRecord FullClaim() {
   return {.generation = 3,
           .host = "machine\na",
