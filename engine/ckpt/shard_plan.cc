@@ -1,7 +1,9 @@
 #include "engine/ckpt/shard_plan.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
+#include <cstring>
 #include <numeric>
 #include <string_view>
 
@@ -12,12 +14,11 @@ namespace {
 
 // Of two names whose beginnings differ, the smaller has the smaller one.
 uint64_t BeginningOf(std::string_view name) {
+  static_assert(std::endian::native == std::endian::little,
+                "the first character is the lowest byte");
   uint64_t beginning = 0;
-  for (size_t i = 0; i < sizeof beginning; ++i) {
-    beginning <<= 8;
-    if (i < name.size()) beginning |= static_cast<uint8_t>(name[i]);
-  }
-  return beginning;
+  std::memcpy(&beginning, name.data(), std::min(name.size(), sizeof beginning));
+  return __builtin_bswap64(beginning);
 }
 
 // REQUIRES: names differ.
