@@ -78,7 +78,9 @@ Result<std::string> Decode(std::string_view encoded) {
 
 std::string EncodeCommonSettings(const TrainOptions& options,
                                  const std::string& job_json) {
+  constexpr size_t kUsualBytes = 512;
   std::string settings;
+  settings.reserve(kUsualBytes);
   for (const Setting& setting : SettingsOf(options)) {
     settings += settings.empty() ? "{\"" : ",\"";
     settings.append(setting.name).append("\":\"");
