@@ -40,7 +40,27 @@ constexpr size_t kGuardBytes = 4096;
 
 }  // namespace
 
-FiberContext::FiberContext(size_t stack_bytes) : stack_bytes_(stack_bytes) {
+struct FiberContext::Bottom {
+  [[noreturn]] static void Run(fcontext::transfer_t from) {
+    auto* const self = static_cast<FiberContext*>(from.data);
+    self->caller_ = from.fctx;
+    self->Arrived();
+    while (self->entry_ != nullptr) {
+      self->entry_(self->argument_);
+      self->done_ = true;
+      self->Suspend();
+    }
+    self->SwitchForGood();
+  }
+
+  static bool Has(_Unwind_Context* frame) {
+    return _Unwind_GetRegionStart(frame) == reinterpret_cast<uintptr_t>(&Run);
+  }
+};
+
+FiberContext::FiberContext(size_t stack_bytes)
+    : stack_bytes_(stack_bytes),
+      exceptions_of_thread_(abi::__cxa_get_globals()) {
   mapping_ =
       mmap(nullptr, stack_bytes_ + kGuardBytes, PROT_READ | PROT_WRITE,
            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
@@ -62,13 +82,9 @@ void FiberContext::StartOver() {
 #endif
   exceptions_ = {};
   fake_stack_ = nullptr;
-  self_ = fcontext::make_fcontext(
-      static_cast<char*>(stack_bottom_) + stack_bytes_, stack_bytes_,
-      [](fcontext::transfer_t from) {
-        auto* context = static_cast<FiberContext*>(from.data);
-        context->caller_ = from.fctx;
-        context->Loop();
-      });
+  self_ =
+      fcontext::make_fcontext(static_cast<char*>(stack_bottom_) + stack_bytes_,
+                              stack_bytes_, &Bottom::Run);
 }
 
 FiberContext::~FiberContext() {
@@ -89,10 +105,9 @@ void FiberContext::Begin(Entry entry, void* argument) {
 }
 
 bool FiberContext::Resume() {
-  void* const of_thread = abi::__cxa_get_globals();
-  SwapExceptionState(of_thread, exceptions_);
+  SwapExceptionState();
   Switch();
-  SwapExceptionState(of_thread, exceptions_);
+  SwapExceptionState();
   if (std::exchange(abandoned_, false)) {
 #ifdef GAUNTLET_FIBER_TSAN
     __tsan_destroy_fiber(thread_fiber_);
@@ -119,38 +134,22 @@ void FiberContext::Abandon() {
   __asan_handle_no_return();
 #endif
   unwinding_ = {};
-  const int failed = _Unwind_ForcedUnwind(&unwinding_, &StopBelowEntry, this);
+  const int failed = _Unwind_ForcedUnwind(&unwinding_, &StopAtBottom, this);
   CHECK(false, fmt::format("a stack cannot be unwound: reason {}", failed));
   __builtin_unreachable();
 }
 
-// A frame is told by its stack pointer at the call that it is in: at most
-// entry_frame_ in CallEntry and in what that called, above it in Loop.
-_Unwind_Reason_Code FiberContext::StopBelowEntry(
-    int /*version*/, _Unwind_Action /*actions*/,
-    _Unwind_Exception_Class /*type*/, _Unwind_Exception* /*exception*/,
-    _Unwind_Context* frame, void* context) {
+_Unwind_Reason_Code FiberContext::StopAtBottom(int /*version*/,
+                                               _Unwind_Action /*actions*/,
+                                               _Unwind_Exception_Class /*type*/,
+                                               _Unwind_Exception* /*exception*/,
+                                               _Unwind_Context* frame,
+                                               void* context) {
+  if (!Bottom::Has(frame)) return _URC_NO_REASON;
   auto* const self = static_cast<FiberContext*>(context);
-  if (_Unwind_GetCFA(frame) <= self->entry_frame_) return _URC_NO_REASON;
   self->done_ = true;
   self->abandoned_ = true;
   self->SwitchForGood();
-}
-
-void FiberContext::Loop() {
-  Arrived();
-  while (entry_ != nullptr) {
-    CallEntry();
-    done_ = true;
-    Suspend();
-  }
-  SwitchForGood();
-}
-
-[[gnu::noinline]] void FiberContext::CallEntry() {
-  entry_frame_ = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
-  entry_(argument_);
-  __asm__ volatile("");  // so that the call is not the last thing, and a jump
 }
 
 void FiberContext::Switch() {
@@ -186,11 +185,11 @@ void FiberContext::SwitchForGood() {
   __builtin_unreachable();
 }
 
-void FiberContext::SwapExceptionState(void* of_thread, ExceptionState& state) {
+void FiberContext::SwapExceptionState() {
   ExceptionState kept;
-  std::memcpy(&kept, of_thread, sizeof(kept));
-  std::memcpy(of_thread, &state, sizeof(state));
-  state = kept;
+  std::memcpy(&kept, exceptions_of_thread_, sizeof(kept));
+  std::memcpy(exceptions_of_thread_, &exceptions_, sizeof(exceptions_));
+  exceptions_ = kept;
 }
 
 FiberPool::FiberPool(size_t stack_bytes) : stack_bytes_(stack_bytes) {}

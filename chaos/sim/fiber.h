@@ -55,17 +55,17 @@ class FiberContext {
     unsigned int uncaught = 0;
   };
 
-  static void SwapExceptionState(void* of_thread, ExceptionState& state);
+  void SwapExceptionState();
   // What the unwinder asks at each frame: whether it is to stop there.
-  static _Unwind_Reason_Code StopBelowEntry(int version, _Unwind_Action actions,
-                                            _Unwind_Exception_Class type,
-                                            _Unwind_Exception* exception,
-                                            _Unwind_Context* frame,
-                                            void* context);
+  static _Unwind_Reason_Code StopAtBottom(int version, _Unwind_Action actions,
+                                          _Unwind_Exception_Class type,
+                                          _Unwind_Exception* exception,
+                                          _Unwind_Context* frame,
+                                          void* context);
+  // The function at the bottom of each stack, below what runs there.
+  struct Bottom;
   // The bottom of the stack, as if nothing had run there.
   void StartOver();
-  [[noreturn]] void Loop();
-  void CallEntry();
   void Switch();
   void Arrived();
   [[noreturn]] void SwitchForGood();
@@ -79,8 +79,8 @@ class FiberContext {
   void* argument_ = nullptr;
   bool done_ = true;
   bool abandoned_ = false;
-  uintptr_t entry_frame_ = 0;  // address of CallEntry's frame
   _Unwind_Exception unwinding_{};
+  void* exceptions_of_thread_;
   ExceptionState exceptions_;
   // What the sanitizers know of this stack and of the caller's.
   [[maybe_unused]] void* fake_stack_ = nullptr;

@@ -95,15 +95,10 @@ WaitResult Scheduler::Wait(WaitList* list, Time deadline,
     fiber.deadline = deadline;
     if (deadline != kNever) TimerAdd(fiber);
   }
-  SwitchOut();
-  return fiber.result;
-}
-
-void Scheduler::SwitchOut() {
-  Fiber& fiber = *current_;
   fiber.context->Suspend();
   if (fiber.unwinding) [[unlikely]]
     fiber.context->Abandon();
+  return fiber.result;
 }
 
 void Scheduler::WakeAll(WaitList& list) {
@@ -146,8 +141,9 @@ void Scheduler::Leave() {
         "a living fiber cannot leave");
   CHECK(!current_->unwinding, "a process that is gone ends itself again");
   current_->state = Fiber::State::kWaiting;
-  SwitchOut();
-  __builtin_unreachable();
+  FiberContext& context = *current_->context;
+  context.Suspend();
+  context.Abandon();
 }
 
 void Scheduler::Stop(FiberGroup& group) {
@@ -250,18 +246,16 @@ void Scheduler::Resume(Fiber& fiber) {
   fiber.state = Fiber::State::kRunning;
   current_ = &fiber;
   const bool more = fiber.context->Resume();
+  // What a body holds goes as a part of its fiber, also that of a killed one.
+  if (!more) fiber.body = nullptr;
   current_ = nullptr;
   if (!more) Retire(fiber);
 }
 
 void Scheduler::FiberMain(void* argument) {
-  // What a body holds goes while its fiber runs: it may have to wait for tasks.
-  struct Running {
-    Fiber& fiber;
-    ~Running() { fiber.body = nullptr; }
-  };
-  const Running running{*static_cast<Fiber*>(argument)};
-  running.fiber.body();
+  Fiber& fiber = *static_cast<Fiber*>(argument);
+  fiber.body();
+  fiber.body = nullptr;  // while it runs: it may have to wait for tasks
 }
 
 // Takes back a fiber whose body has returned or never began.

@@ -166,7 +166,6 @@ class Scheduler {
   Time NextTime() const;
   void Resume(Fiber& fiber);
   void Retire(Fiber& fiber);
-  void SwitchOut();
   void MakeRunnable(Fiber& fiber);
   void RemoveRunnable(Fiber& fiber);
   void Detach(Fiber& fiber);

@@ -82,9 +82,9 @@ class SimChannel final : public Channel {
   ~SimChannel() override { Close(); }
 
   Status Send(Frame frame, Time deadline) override {
-    const auto connection = connection_;
-    const auto& end = connection->ends[end_];
-    auto& way = connection->ways[end_];
+    NetworkFabric::Connection& connection = *connection_;
+    const auto& end = connection.ends[end_];
+    auto& way = connection.ways[end_];
     if (end.user.group->doomed) return ProcessGone();
     Scheduler& scheduler = fabric_.scheduler_;
     scheduler.Wait(nullptr, scheduler.now(), {});
@@ -95,20 +95,20 @@ class SimChannel final : public Channel {
     while (!ready()) {
       const WaitResult result =
           scheduler.Wait(&way.senders, deadline,
-                         {.verb = "sends on", .what = &connection->name});
+                         {.verb = "sends on", .what = &connection.name});
       if (result == WaitResult::kDeadline && !ready()) {
         return DeadlineExceeded(fmt::format("{}: {} bytes still under way",
-                                            connection->name, way.unreceived));
+                                            connection.name, way.unreceived));
       }
     }
-    if (end.closed || end.broken) return Lost(*connection);
-    fabric_.Post(*connection, end_, std::move(frame));
+    if (end.closed || end.broken) return Lost(connection);
+    fabric_.Post(connection, end_, std::move(frame));
     return OkStatus();
   }
 
   Result<Frame> Receive(Time deadline) override {
-    const auto connection = connection_;
-    auto& end = connection->ends[end_];
+    NetworkFabric::Connection& connection = *connection_;
+    auto& end = connection.ends[end_];
     Scheduler& scheduler = fabric_.scheduler_;
     const auto ready = [&end] {
       return !end.inbox.empty() || end.closed || end.broken;
@@ -118,20 +118,20 @@ class SimChannel final : public Channel {
     while (!ready()) {
       const WaitResult result =
           scheduler.Wait(&end.receivers, deadline,
-                         {.verb = "receives on", .what = &connection->name});
+                         {.verb = "receives on", .what = &connection.name});
       if (result == WaitResult::kDeadline) break;
     }
     if (!end.inbox.empty()) {
       Frame frame = std::move(end.inbox.front());
       end.inbox.pop_front();
-      auto& way = connection->ways[1 - end_];
+      auto& way = connection.ways[1 - end_];
       way.unreceived -= frame.size();
       if (!way.senders.empty()) scheduler.WakeAll(way.senders);
       return frame;
     }
-    if (ready()) return Lost(*connection);
+    if (ready()) return Lost(connection);
     return DeadlineExceeded(
-        fmt::format("{}: no frame came in time", connection->name));
+        fmt::format("{}: no frame came in time", connection.name));
   }
 
   void Close() override {

@@ -63,19 +63,15 @@ struct Simulation::Callbacks final : public Action {
 
 class SimHost final : public Host {
  public:
-  SimHost(Simulation& simulation, std::string name,
-          std::function<void(int)> exit)
-      : simulation_(simulation),
-        name_(std::move(name)),
-        exit_(std::move(exit)) {}
+  SimHost(Simulation& simulation, ProcessId process, std::string name)
+      : simulation_(simulation), process_(process), name_(std::move(name)) {}
   std::string Name() const override { return name_; }
   int TerminationNotices() const override { return notices_; }
   std::optional<Time> FirstNotice() const override { return first_; }
   int Interrupts() const override { return interrupts_; }
   Result<HttpAnswer> Ask(const HttpQuestion& question, Time deadline) override;
   [[noreturn]] void Exit(int code) override {
-    exit_(code);
-    __builtin_unreachable();
+    simulation_.Exit(process_, code);
   }
   void Notify() {
     ++notices_;
@@ -88,8 +84,8 @@ class SimHost final : public Host {
 
  private:
   Simulation& simulation_;
+  const ProcessId process_;
   std::string name_;
-  std::function<void(int)> exit_;
   int notices_ = 0;
   int interrupts_ = 0;
   std::optional<Time> first_;
@@ -162,12 +158,7 @@ struct Simulation::Process {
         network(simulation.network_,
                 {.process = id, .host = options.host, .group = &group}),
         tasks(simulation.scheduler_, group),
-        host(simulation, options.host,
-             [&simulation, this](int code) {
-               simulation.End(*this, {.code = code, .signal = 0},
-                              Farewell::kClose);
-               simulation.scheduler_.Leave();
-             }),
+        host(simulation, id, options.host),
         events(simulation, id, group),
         world{.clock = clock,
               .storage = storage,
@@ -260,6 +251,11 @@ void Simulation::End(Process& process, const ExitStatus& status,
   process.ending = status;
   process.farewell = farewell;
   scheduler_.Doom(process.group);
+}
+
+void Simulation::Exit(ProcessId process, int code) {
+  End(Find(process), {.code = code, .signal = 0}, Farewell::kClose);
+  scheduler_.Leave();
 }
 
 // The process has unwound: takes away what its machine kept for it.
