@@ -144,6 +144,7 @@ bool Injector::PositionMatches(const Fault& fault) const {
 
 Status Injector::Hit(Point point, const PointContext& context) {
   NotePosition(point, context);
+  if (by_point_[static_cast<size_t>(point)].empty()) return OkStatus();
   const Due due = Match(point, context);
   return due.empty() ? OkStatus() : Perform(due, point);
 }
