@@ -365,8 +365,7 @@ bool Scheduler::Before(const Fiber& a, const Fiber& b) {
 void Scheduler::TimerAdd(Fiber& fiber) {
   fiber.timer_sequence = sequence_++;
   timers_.push_back(&fiber);
-  fiber.timer_index = timers_.size() - 1;
-  TimerUp(fiber.timer_index);
+  TimerUp(timers_.size() - 1, &fiber);
 }
 
 void Scheduler::TimerRemove(Fiber& fiber) {
@@ -375,9 +374,11 @@ void Scheduler::TimerRemove(Fiber& fiber) {
   Fiber* last = timers_.back();
   timers_.pop_back();
   if (last == &fiber) return;
-  TimerPlace(hole, last);
-  TimerUp(hole);
-  TimerDown(last->timer_index);
+  if (hole > 0 && Before(*last, *timers_[(hole - 1) / 2])) {
+    TimerUp(hole, last);
+  } else {
+    TimerDown(hole, last);
+  }
 }
 
 void Scheduler::TimerPlace(size_t index, Fiber* fiber) {
@@ -385,8 +386,8 @@ void Scheduler::TimerPlace(size_t index, Fiber* fiber) {
   fiber->timer_index = index;
 }
 
-void Scheduler::TimerUp(size_t index) {
-  Fiber* fiber = timers_[index];
+// Puts the fiber there or as far above as it belongs.
+void Scheduler::TimerUp(size_t index, Fiber* fiber) {
   while (index > 0) {
     const size_t parent = (index - 1) / 2;
     if (!Before(*fiber, *timers_[parent])) break;
@@ -396,8 +397,7 @@ void Scheduler::TimerUp(size_t index) {
   TimerPlace(index, fiber);
 }
 
-void Scheduler::TimerDown(size_t index) {
-  Fiber* fiber = timers_[index];
+void Scheduler::TimerDown(size_t index, Fiber* fiber) {
   while (true) {
     size_t child = 2 * index + 1;
     if (child >= timers_.size()) break;

@@ -179,8 +179,8 @@ class Scheduler {
   void TimerAdd(Fiber& fiber);
   void TimerRemove(Fiber& fiber);
   void TimerPlace(size_t index, Fiber* fiber);
-  void TimerUp(size_t index);
-  void TimerDown(size_t index);
+  void TimerUp(size_t index, Fiber* fiber);
+  void TimerDown(size_t index, Fiber* fiber);
   static bool Before(const Fiber& a, const Fiber& b);
 
   bool IsInterrupted() const {
