@@ -122,10 +122,10 @@ class SimChannel final : public Channel {
       if (result == WaitResult::kDeadline) break;
     }
     if (!end.inbox.empty()) {
-      Frame frame = std::move(end.inbox.front());
+      Result<Frame> frame = std::move(end.inbox.front());
       end.inbox.pop_front();
       auto& way = connection.ways[1 - end_];
-      way.unreceived -= frame.size();
+      way.unreceived -= frame->size();
       if (!way.senders.empty()) scheduler.WakeAll(way.senders);
       return frame;
     }
@@ -264,14 +264,14 @@ Result<std::unique_ptr<Channel>> NetworkFabric::Connect(
 std::shared_ptr<NetworkFabric::Connection> NetworkFabric::NewConnection(
     const NetworkUser& client, const Door& door, const std::string& address) {
   const uint64_t id = connections_.size();
-  const auto stream = [&](int way) {
-    return RandomStream(seed_, fmt::format("connection:{}:{}", id, way));
-  };
+  const std::string number = std::to_string(id);
+  const std::string stream = "connection:" + number;
   auto connection = std::shared_ptr<Connection>(
       new Connection{.id = id,
-                     .name = fmt::format("{} #{}", address, id),
+                     .name = address + " #" + number,
                      .ends = {{.user = client}, {.user = door.user}},
-                     .ways = {{.random = stream(0)}, {.random = stream(1)}}});
+                     .ways = {{.random = RandomStream(seed_, stream + ":0")},
+                              {.random = RandomStream(seed_, stream + ":1")}}});
   connections_.push_back(connection);
   scheduler_.Record(id);
   return connection;
@@ -336,7 +336,7 @@ void NetworkFabric::Schedule(Connection& connection, int way) {
 }
 
 void NetworkFabric::Act(uint64_t argument) {
-  const std::shared_ptr<Connection> connection = connections_[argument / 2];
+  Connection* const connection = connections_[argument / 2].get();
   if (connection == nullptr) return;
   const int way = static_cast<int>(argument % 2);
   Way& path = connection->ways[way];

@@ -63,29 +63,29 @@ Status SimWorkerProcesses::Start(const WorkerSpec& spec) {
   const int worker = spec.worker;
   const ProcessId id = simulation_.process_count();
   // What a worker has to say comes in order, and when it can be heard.
-  const auto say = [inbox = inbox_, worker, id, &simulation = simulation_,
-                    link = HostLink{simulation_.process_host(launcher_), host},
-                    local](WorkerNotice notice) {
+  auto say = [inbox = inbox_, worker, id, &simulation = simulation_,
+              link = HostLink{simulation_.process_host(launcher_), host},
+              local](WorkerNotice notice) {
     notice.worker = worker;
     if (local) return inbox->Push(id, std::move(notice));
     simulation.network().CallWhenOpen(
         link,
         [inbox, id, notice = std::move(notice)] { inbox->Push(id, notice); });
   };
-  const WorkerReport report = [say](auto what) {
+  WorkerReport report = [say](auto what) {
     std::visit([&](auto& known) { say({.what = std::move(known)}); }, what);
   };
   std::optional<ProcessId> parent;
   if (local) parent = launcher_;
   const ProcessId process = simulation_.Start(
-      {.name = fmt::format("w{}.{}", worker, spec.life),
+      {.name = host,
        .host = host,
-       .body = [body = options_.body, spec,
-                report](World& world) { return body(world, spec, report); },
+       .body = [body = options_.body, spec = spec, report = std::move(report)](
+                   World& world) { return body(world, spec, report); },
        .faults = options_.faults_of ? options_.faults_of(spec) : nullptr,
        .parent = parent,
        .on_exit =
-           [say](const ExitStatus& status) {
+           [say = std::move(say)](const ExitStatus& status) {
              say({.what = WorkerExited{.code = status.code,
                                        .signal = status.signal}});
            }});
