@@ -42,9 +42,9 @@ SimDisk::~SimDisk() {
 Result<SimDisk::Place> SimDisk::Find(std::string_view operation,
                                      std::string_view path) const {
   // The directories down to `here`, where the path goes up again.
-  std::vector<std::shared_ptr<Inode>> above;
+  std::vector<Inode*> above;
   const bool goes_up = path.find("..") != std::string_view::npos;
-  Place here{.directory = nullptr, .name = "", .inode = root_};
+  Place here{.inode = root_.get()};
   std::string_view rest = path;
   for (std::string_view part = NextPart(rest); !part.empty();
        part = NextPart(rest)) {
@@ -57,23 +57,23 @@ Result<SimDisk::Place> SimDisk::Find(std::string_view operation,
     }
     if (part == "..") {
       if (above.empty()) continue;
-      here = Place{.directory = nullptr, .name = "", .inode = above.back()};
+      here = Place{.inode = above.back()};
       above.pop_back();
       continue;
     }
     if (goes_up) above.push_back(here.inode);
-    here.directory = std::move(here.inode);
+    here.directory = here.inode;
     here.name = part;
     const auto entry = here.directory->entries.find(part);
     here.inode =
-        entry == here.directory->entries.end() ? nullptr : entry->second;
+        entry == here.directory->entries.end() ? nullptr : entry->second.get();
   }
   return here;
 }
 
-Result<std::shared_ptr<Inode>> SimDisk::FindDirectory(
-    std::string_view operation, std::string_view path) const {
-  ASSIGN_OR_RETURN(Place place, Find(operation, path));
+Result<Inode*> SimDisk::FindDirectory(std::string_view operation,
+                                      std::string_view path) const {
+  ASSIGN_OR_RETURN(const Place place, Find(operation, path));
   if (place.inode == nullptr) {
     return Refuse(Code::kNotFound, operation, path, "no such directory");
   }
@@ -83,10 +83,14 @@ Result<std::shared_ptr<Inode>> SimDisk::FindDirectory(
   return place.inode;
 }
 
-uint64_t SimDisk::Log(MicroOp operation) {
+uint64_t SimDisk::Log(MicroOpKind kind, const Inode& inode,
+                      std::string_view path, std::string_view to) {
   if (options_.log != nullptr) {
-    operation.time = options_.log->now;
-    options_.log->operations.push_back(std::move(operation));
+    options_.log->operations.push_back({.kind = kind,
+                                        .time = options_.log->now,
+                                        .inode = inode.number,
+                                        .path = std::string(path),
+                                        .to = std::string(to)});
   }
   return operations_++;
 }
@@ -106,16 +110,14 @@ std::shared_ptr<Inode> SimDisk::Create(const Place& place,
   inode->kind = kind;
   inode->number = ++inodes_;
   if (options_.log != nullptr) inode->made_as = path;
-  const std::string name(place.name);
-  place.directory->entries[name] = inode;
+  place.directory->entries.emplace(place.name, inode);
   const uint64_t operation =
-      Log({.kind = kind == FileKind::kFile ? MicroOpKind::kCreate
-                                           : MicroOpKind::kMakeDirectory,
-           .inode = inode->number,
-           .path = std::string(path)});
+      Log(kind == FileKind::kFile ? MicroOpKind::kCreate
+                                  : MicroOpKind::kMakeDirectory,
+          *inode, path);
   Change({.inode = inode,
-          .to = place.directory,
-          .to_name = name,
+          .to = place.directory->shared_from_this(),
+          .to_name = std::string(place.name),
           .operation = operation});
   return inode;
 }
@@ -143,11 +145,11 @@ Result<std::shared_ptr<Inode>> SimDisk::Open(std::string_view path,
     return Refuse(Code::kIoError, "open", path, "is a directory");
   }
   if (mode == OpenMode::kCreateTruncate) Empty(*place.inode, path);
-  return place.inode;
+  return place.inode->shared_from_this();
 }
 
 Result<std::vector<DirectoryEntry>> SimDisk::List(std::string_view path) {
-  ASSIGN_OR_RETURN(const auto directory, FindDirectory("list", path));
+  ASSIGN_OR_RETURN(const Inode* directory, FindDirectory("list", path));
   std::vector<DirectoryEntry> entries;
   entries.reserve(directory->entries.size());
   for (const auto& [name, inode] : directory->entries) {
@@ -189,20 +191,17 @@ Status SimDisk::Rename(std::string_view from, std::string_view to) {
     }
     Unlink(*target.inode);
   }
-  const std::shared_ptr<Inode> inode = source.inode;
-  const std::string from_name(source.name);
-  const std::string to_name(target.name);
+  const std::shared_ptr<Inode> inode = source.inode->shared_from_this();
+  std::string from_name(source.name);
+  std::string to_name(target.name);
   target.directory->entries[to_name] = inode;
   source.directory->entries.erase(from_name);
-  const uint64_t operation = Log({.kind = MicroOpKind::kRename,
-                                  .inode = inode->number,
-                                  .path = std::string(from),
-                                  .to = std::string(to)});
+  const uint64_t operation = Log(MicroOpKind::kRename, *inode, from, to);
   Change({.inode = inode,
-          .from = source.directory,
-          .from_name = from_name,
-          .to = target.directory,
-          .to_name = to_name,
+          .from = source.directory->shared_from_this(),
+          .from_name = std::move(from_name),
+          .to = target.directory->shared_from_this(),
+          .to_name = std::move(to_name),
           .replaces_file = replaces && inode->kind == FileKind::kFile,
           .operation = operation});
   return OkStatus();
@@ -222,17 +221,15 @@ Status SimDisk::Remove(std::string_view path, FileKind kind) {
     return Refuse(Code::kAlreadyExists, "remove", path, "is not empty");
   }
   Unlink(*place.inode);
-  const std::string name(place.name);
   const uint64_t operation =
-      Log({.kind = kind == FileKind::kFile ? MicroOpKind::kRemoveFile
-                                           : MicroOpKind::kRemoveDirectory,
-           .inode = place.inode->number,
-           .path = std::string(path)});
-  Change({.inode = place.inode,
-          .from = place.directory,
-          .from_name = name,
+      Log(kind == FileKind::kFile ? MicroOpKind::kRemoveFile
+                                  : MicroOpKind::kRemoveDirectory,
+          *place.inode, path);
+  Change({.inode = place.inode->shared_from_this(),
+          .from = place.directory->shared_from_this(),
+          .from_name = std::string(place.name),
           .operation = operation});
-  place.directory->entries.erase(name);
+  place.directory->entries.erase(place.directory->entries.find(place.name));
   return OkStatus();
 }
 
@@ -243,9 +240,7 @@ std::string SimDisk::BlockOf(const Inode& file, uint64_t block) {
 }
 
 void SimDisk::Empty(Inode& file, std::string_view path) {
-  const uint64_t operation = Log({.kind = MicroOpKind::kEmpty,
-                                  .inode = file.number,
-                                  .path = std::string(path)});
+  const uint64_t operation = Log(MicroOpKind::kEmpty, file, path);
   ++file.version;
   for (uint64_t block = 0; block * kBlockBytes < file.data.size(); ++block) {
     const auto [dirty, is_new] = file.dirty.try_emplace(block);
@@ -290,18 +285,16 @@ Status SimDisk::Write(Inode& file, uint64_t offset,
 // What a write of `bytes` at `offset` does to one block.
 uint64_t SimDisk::LogPiece(const Inode& file, uint64_t block, uint64_t offset,
                            std::span<const std::byte> bytes) {
-  if (options_.log == nullptr) return operations_++;
+  const uint64_t operation = Log(MicroOpKind::kWrite, file, file.made_as);
+  if (options_.log == nullptr) return operation;
   const uint64_t begin = std::max(offset, block * kBlockBytes);
   const uint64_t end =
       std::min(offset + bytes.size(), (block + 1) * kBlockBytes);
-  MicroOp operation{.kind = MicroOpKind::kWrite,
-                    .inode = file.number,
-                    .path = file.made_as,
-                    .offset = begin};
-  operation.data.resize(end - begin);
-  std::memcpy(operation.data.data(), bytes.data() + (begin - offset),
-              end - begin);
-  return Log(std::move(operation));
+  MicroOp& logged = options_.log->operations.back();
+  logged.offset = begin;
+  logged.data.resize(end - begin);
+  std::memcpy(logged.data.data(), bytes.data() + (begin - offset), end - begin);
+  return operation;
 }
 
 size_t SimDisk::Read(const Inode& file, uint64_t offset,

@@ -82,7 +82,7 @@ struct DiskOptions {
 using Choose = std::function<uint64_t(uint64_t n)>;
 
 // A file or directory, whatever its name. Only SimDisk looks inside.
-struct Inode {
+struct Inode : std::enable_shared_from_this<Inode> {
   struct DirtyBlock {
     std::string durable;     // what a power cut may fall back to
     uint64_t operation = 0;  // the last that wrote it
@@ -155,9 +155,9 @@ class SimDisk {
   // A name in a directory; `inode` is null where there is none. The name is a
   // part of the path that was looked for.
   struct Place {
-    std::shared_ptr<Inode> directory;
+    Inode* directory = nullptr;
     std::string_view name;
-    std::shared_ptr<Inode> inode;
+    Inode* inode = nullptr;
   };
   // What is on the disk with some of the pending changes of names.
   struct KeptNames {
@@ -166,8 +166,8 @@ class SimDisk {
   };
 
   Result<Place> Find(std::string_view operation, std::string_view path) const;
-  Result<std::shared_ptr<Inode>> FindDirectory(std::string_view operation,
-                                               std::string_view path) const;
+  Result<Inode*> FindDirectory(std::string_view operation,
+                               std::string_view path) const;
   std::shared_ptr<Inode> Create(const Place& place, std::string_view path,
                                 FileKind kind);
   void Unlink(Inode& inode);
@@ -175,17 +175,19 @@ class SimDisk {
   static std::string BlockOf(const Inode& file, uint64_t block);
   // Counts a micro-operation, and logs it where there is a log. Returns its
   // number.
-  uint64_t Log(MicroOp operation);
+  uint64_t Log(MicroOpKind kind, const Inode& inode, std::string_view path,
+               std::string_view to = {});
   uint64_t LogPiece(const Inode& file, uint64_t block, uint64_t offset,
                     std::span<const std::byte> bytes);
   void Change(NameChange change);
 
   // sim_disk_durability.cc
-  void SyncInode(const std::shared_ptr<Inode>& inode, MicroOp operation);
+  void SyncInode(Inode& inode);
   void SyncNow(Inode& inode);
   static void Flush(Inode& file);
   static void MakeDurable(const NameChange& change);
-  void CommitNames(const Inode& directory);
+  void CommitNames();
+  void CommitNamesOf(const Inode& directory);
   // Whether they survive as a prefix.
   bool NamesInOrder() const;
   KeptNames NamesWith(const std::vector<bool>& kept) const;

@@ -8,40 +8,36 @@
 namespace gauntlet {
 
 void SimDisk::Sync(const std::shared_ptr<Inode>& file) {
-  SyncInode(file, {.kind = MicroOpKind::kSync,
-                   .inode = file->number,
-                   .path = file->made_as});
+  SyncInode(*file);
+  Log(MicroOpKind::kSync, *file, file->made_as);
 }
 
 Status SimDisk::SyncDirectory(std::string_view path) {
-  ASSIGN_OR_RETURN(const auto directory, FindDirectory("sync", path));
-  SyncInode(directory, {.kind = MicroOpKind::kSyncDirectory,
-                        .inode = directory->number,
-                        .path = std::string(path)});
+  ASSIGN_OR_RETURN(Inode* const directory, FindDirectory("sync", path));
+  SyncInode(*directory);
+  Log(MicroOpKind::kSyncDirectory, *directory, path);
   return OkStatus();
 }
 
-void SimDisk::SyncInode(const std::shared_ptr<Inode>& inode,
-                        MicroOp operation) {
+void SimDisk::SyncInode(Inode& inode) {
   if (options_.profile != DurabilityProfile::kLyingFsync) {
-    SyncNow(*inode);
+    SyncNow(inode);
   } else if (options_.late_syncs != UINT64_MAX) {
-    late_.push_back(inode);
+    late_.push_back(inode.shared_from_this());
     while (late_.size() > options_.late_syncs) {
       SyncNow(*late_.front());
       late_.pop_front();
     }
   }
-  Log(std::move(operation));
 }
 
 void SimDisk::SyncNow(Inode& inode) {
-  if (inode.kind == FileKind::kDirectory) {
-    CommitNames(inode);
-    return;
+  if (inode.kind == FileKind::kFile) Flush(inode);
+  if (NamesInOrder()) {
+    CommitNames();
+  } else if (inode.kind == FileKind::kDirectory) {
+    CommitNamesOf(inode);
   }
-  Flush(inode);
-  if (options_.profile == DurabilityProfile::kExt4) CommitNames(*root_);
 }
 
 void SimDisk::Flush(Inode& file) {
@@ -68,34 +64,36 @@ void SimDisk::MakeDurable(const NameChange& change) {
   }
 }
 
-void SimDisk::CommitNames(const Inode& directory) {
-  std::vector<bool> commits(pending_.size(), NamesInOrder());
-  if (!NamesInOrder()) {
-    // The changes in this directory and, going back, those that made the names
-    // they use.
-    std::set<std::pair<const Inode*, std::string_view>> used;
-    for (size_t i = pending_.size(); i-- > 0;) {
-      const NameChange& change = pending_[i];
-      const std::pair from(change.from.get(),
-                           std::string_view(change.from_name));
-      const std::pair to(change.to.get(), std::string_view(change.to_name));
-      commits[i] = from.first == &directory || to.first == &directory ||
-                   (from.first != nullptr && used.contains(from)) ||
-                   (to.first != nullptr && used.contains(to));
-      if (!commits[i]) continue;
-      used.insert(from);
-      used.insert(to);
-    }
+void SimDisk::CommitNames() {
+  for (const NameChange& change : pending_) {
+    MakeDurable(change);
+    if (change.replaces_file) Flush(*change.inode);
+  }
+  pending_.clear();
+}
+
+// The changes in this directory and, going back, those that made the names
+// they use.
+void SimDisk::CommitNamesOf(const Inode& directory) {
+  std::vector<bool> commits(pending_.size());
+  std::set<std::pair<const Inode*, std::string_view>> used;
+  for (size_t i = pending_.size(); i-- > 0;) {
+    const NameChange& change = pending_[i];
+    const std::pair from(change.from.get(), std::string_view(change.from_name));
+    const std::pair to(change.to.get(), std::string_view(change.to_name));
+    commits[i] = from.first == &directory || to.first == &directory ||
+                 (from.first != nullptr && used.contains(from)) ||
+                 (to.first != nullptr && used.contains(to));
+    if (!commits[i]) continue;
+    used.insert(from);
+    used.insert(to);
   }
   std::vector<NameChange> left;
   for (size_t i = 0; i < pending_.size(); ++i) {
-    if (!commits[i]) {
+    if (commits[i]) {
+      MakeDurable(pending_[i]);
+    } else {
       left.push_back(std::move(pending_[i]));
-      continue;
-    }
-    MakeDurable(pending_[i]);
-    if (NamesInOrder() && pending_[i].replaces_file) {
-      Flush(*pending_[i].inode);
     }
   }
   pending_ = std::move(left);

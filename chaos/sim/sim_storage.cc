@@ -46,8 +46,8 @@ class SimFile final : public File {
     } else {
       written = storage_.disk_.Write(*inode_, offset, bytes);
     }
-    return storage_.Recorded(ShortDigestOf(bytes), path_,
-                             Annotate(written, "write " + path_));
+    if (!written.ok()) written = Annotate(written, "write " + path_);
+    return storage_.Recorded(ShortDigestOf(bytes), path_, std::move(written));
   }
 
   Result<size_t> ReadAt(uint64_t offset, std::span<std::byte> bytes) override {
@@ -71,7 +71,8 @@ class SimFile final : public File {
     } else {
       storage_.disk_.Sync(inode_);
     }
-    return storage_.Recorded(kSync, path_, Annotate(synced, "sync " + path_));
+    if (!synced.ok()) synced = Annotate(synced, "sync " + path_);
+    return storage_.Recorded(kSync, path_, std::move(synced));
   }
 
  private:
