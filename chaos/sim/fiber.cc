@@ -38,6 +38,12 @@ namespace fcontext = boost::context::detail;
 
 constexpr size_t kGuardBytes = 4096;
 
+// Apart, so that the frame that an unwinding begins in has nothing to clean up.
+[[noreturn, gnu::noinline]] void CannotUnwind(int reason) {
+  CHECK(false, fmt::format("a stack cannot be unwound: reason {}", reason));
+  __builtin_unreachable();
+}
+
 }  // namespace
 
 struct FiberContext::Bottom {
@@ -134,9 +140,7 @@ void FiberContext::Abandon() {
   __asan_handle_no_return();
 #endif
   unwinding_ = {};
-  const int failed = _Unwind_ForcedUnwind(&unwinding_, &StopAtBottom, this);
-  CHECK(false, fmt::format("a stack cannot be unwound: reason {}", failed));
-  __builtin_unreachable();
+  CannotUnwind(_Unwind_ForcedUnwind(&unwinding_, &StopAtBottom, this));
 }
 
 _Unwind_Reason_Code FiberContext::StopAtBottom(int /*version*/,

@@ -70,9 +70,7 @@ class SimHost final : public Host {
   std::optional<Time> FirstNotice() const override { return first_; }
   int Interrupts() const override { return interrupts_; }
   Result<HttpAnswer> Ask(const HttpQuestion& question, Time deadline) override;
-  [[noreturn]] void Exit(int code) override {
-    simulation_.Exit(process_, code);
-  }
+  [[noreturn]] void Exit(int code) override;
   void Notify() {
     ++notices_;
     if (!first_) first_ = simulation_.now();
@@ -253,9 +251,10 @@ void Simulation::End(Process& process, const ExitStatus& status,
   scheduler_.Doom(process.group);
 }
 
-void Simulation::Exit(ProcessId process, int code) {
-  End(Find(process), {.code = code, .signal = 0}, Farewell::kClose);
-  scheduler_.Leave();
+void SimHost::Exit(int code) {
+  simulation_.End(simulation_.Find(process_), {.code = code, .signal = 0},
+                  Farewell::kClose);
+  simulation_.scheduler_.Leave();
 }
 
 // The process has unwound: takes away what its machine kept for it.

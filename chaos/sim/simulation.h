@@ -195,7 +195,6 @@ class Simulation {
   void RunBody(Process& process);
   void Gone(Process& process);
   void End(Process& process, const ExitStatus& status, Farewell farewell);
-  [[noreturn]] void Exit(ProcessId process, int code);
 
   SimulationOptions options_;
   Scheduler scheduler_;
