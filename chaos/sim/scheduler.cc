@@ -183,8 +183,11 @@ RunEnd Scheduler::Drive() {
   while (true) {
     if (!doomed_.empty()) ReapDoomed();
     if (left_interrupted_) return RunEnd::kInterrupted;
-    FireDue();
-    if (!doomed_.empty()) continue;
+    const Time next = NextTime();
+    if (next <= now_) {
+      FireDue();
+      continue;
+    }
     if (!runnable_.empty()) {
       if (steps_ == step_limit_) return RunEnd::kStepLimit;
       if (now_ > time_limit_) return RunEnd::kTimeLimit;
@@ -192,7 +195,6 @@ RunEnd Scheduler::Drive() {
       StepOnce();
       continue;
     }
-    const Time next = NextTime();
     const bool beyond = next > time_limit_;
     if (groups_.empty() && beyond) return RunEnd::kAllExited;
     if (next == kNever) return RunEnd::kDeadlock;

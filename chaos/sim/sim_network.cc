@@ -356,21 +356,21 @@ void NetworkFabric::Act(uint64_t argument) {
 }
 
 void NetworkFabric::Deliver(Connection& connection, int way) {
-  Parcel parcel = std::move(connection.ways[way].under_way.front());
-  connection.ways[way].under_way.pop_front();
+  std::deque<Parcel>& under_way = connection.ways[way].under_way;
+  Parcel& parcel = under_way.front();
   Connection::End& end = connection.ends[1 - way];
   if (end.closed) {
     // Nobody is there: the sender gets to know, if it does not already.
     if (!parcel.close) PostClose(connection, 1 - way);
-    return;
-  }
-  if (parcel.close) {
+  } else if (parcel.close) {
     end.broken = true;
     scheduler_.WakeAll(connection.ways[1 - way].senders);
+    scheduler_.WakeAll(end.receivers);
   } else {
     end.inbox.push_back(std::move(parcel.frame));
+    scheduler_.WakeAll(end.receivers);
   }
-  scheduler_.WakeAll(end.receivers);
+  under_way.pop_front();
 }
 
 void NetworkFabric::CloseEnd(Connection& connection, int end) {
