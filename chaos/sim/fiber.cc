@@ -51,8 +51,9 @@ struct FiberContext::Bottom {
     auto* const self = static_cast<FiberContext*>(from.data);
     self->caller_ = from.fctx;
     self->Arrived();
-    while (self->entry_ != nullptr) {
-      self->entry_(self->argument_);
+    while (self->body_) {
+      self->body_();
+      self->body_ = nullptr;
       self->done_ = true;
       self->Suspend();
     }
@@ -95,7 +96,6 @@ void FiberContext::StartOver() {
 
 FiberContext::~FiberContext() {
   CHECK(done_, "a fiber's stack is freed while something runs on it");
-  entry_ = nullptr;
   Switch();
 #ifdef GAUNTLET_FIBER_TSAN
   __tsan_destroy_fiber(thread_fiber_);
@@ -103,10 +103,9 @@ FiberContext::~FiberContext() {
   munmap(mapping_, stack_bytes_ + kGuardBytes);
 }
 
-void FiberContext::Begin(Entry entry, void* argument) {
+void FiberContext::Begin(std::function<void()> body) {
   CHECK(done_, "a fiber's stack is taken while something runs on it");
-  entry_ = entry;
-  argument_ = argument;
+  body_ = std::move(body);
   done_ = false;
 }
 
@@ -115,6 +114,7 @@ bool FiberContext::Resume() {
   Switch();
   SwapExceptionState();
   if (std::exchange(abandoned_, false)) {
+    body_ = nullptr;
 #ifdef GAUNTLET_FIBER_TSAN
     __tsan_destroy_fiber(thread_fiber_);
 #endif

@@ -19,6 +19,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -28,8 +29,6 @@ namespace gauntlet {
 
 class FiberContext {
  public:
-  using Entry = void (*)(void* argument);
-
   // Maps a stack of that many bytes with a guard page below it.
   explicit FiberContext(size_t stack_bytes);
   // REQUIRES: nothing runs on it.
@@ -37,15 +36,16 @@ class FiberContext {
   FiberContext(const FiberContext&) = delete;
   FiberContext& operator=(const FiberContext&) = delete;
 
-  // The next Resume calls entry(argument), which must not throw.
+  // The next Resume calls the body, which must not throw. What it holds is
+  // destroyed there too when it has returned.
   // REQUIRES: nothing runs on it.
-  void Begin(Entry entry, void* argument);
-  // Runs until Suspend, or until the entry returns: then false.
+  void Begin(std::function<void()> body);
+  // Runs until Suspend, or until the body is gone: then false.
   bool Resume();
   // Back to the caller of Resume. REQUIRES: running on this context.
   void Suspend();
-  // Ends what runs: destroys all that is on the stack, and then Resume returns
-  // false. REQUIRES: running on this context.
+  // Ends what runs: destroys all that is on the stack and what the body holds,
+  // and then Resume returns false. REQUIRES: running on this context.
   [[noreturn]] void Abandon();
 
  private:
@@ -73,10 +73,9 @@ class FiberContext {
   size_t stack_bytes_;
   void* mapping_ = nullptr;
   void* stack_bottom_ = nullptr;
-  void* self_ = nullptr;    // where Resume continues
-  void* caller_ = nullptr;  // where Suspend continues
-  Entry entry_ = nullptr;   // null: leave for good
-  void* argument_ = nullptr;
+  void* self_ = nullptr;        // where Resume continues
+  void* caller_ = nullptr;      // where Suspend continues
+  std::function<void()> body_;  // empty: leave for good
   bool done_ = true;
   bool abandoned_ = false;
   _Unwind_Exception unwinding_{};

@@ -21,7 +21,7 @@ struct Fiber {
   uint32_t id = 0;
   FiberGroup* group = nullptr;
   std::shared_ptr<TaskState> task;
-  std::function<void()> body;
+  std::function<void()> body;             // until it is started
   std::unique_ptr<FiberContext> context;  // null: not started
   State state = State::kRunnable;
   bool unwinding = false;
@@ -243,21 +243,13 @@ void Scheduler::FireDue() {
 void Scheduler::Resume(Fiber& fiber) {
   if (fiber.context == nullptr) {
     fiber.context = pool_.Take();
-    fiber.context->Begin(&FiberMain, &fiber);
+    fiber.context->Begin(std::move(fiber.body));
   }
   fiber.state = Fiber::State::kRunning;
   current_ = &fiber;
   const bool more = fiber.context->Resume();
-  // What a body holds goes as a part of its fiber, also that of a killed one.
-  if (!more) fiber.body = nullptr;
   current_ = nullptr;
   if (!more) Retire(fiber);
-}
-
-void Scheduler::FiberMain(void* argument) {
-  Fiber& fiber = *static_cast<Fiber*>(argument);
-  fiber.body();
-  fiber.body = nullptr;  // while it runs: it may have to wait for tasks
 }
 
 // Takes back a fiber whose body has returned or never began.

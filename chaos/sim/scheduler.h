@@ -159,7 +159,6 @@ class Scheduler {
     return a.time != b.time ? a.time > b.time : a.sequence > b.sequence;
   }
 
-  static void FiberMain(void* argument);
   RunEnd Drive();
   void StepOnce();
   void FireDue();

@@ -1,6 +1,7 @@
 #include "chaos/sim/fiber.h"
 
 #include <exception>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -20,14 +21,11 @@ TEST(FiberTest, AlternatesWithItsCaller) {
   Script script{.context = nullptr, .log = {}};
   auto context = pool.Take();
   script.context = context.get();
-  context->Begin(
-      [](void* argument) {
-        auto& s = *static_cast<Script*>(argument);
-        s.log.push_back("fiber 1");
-        s.context->Suspend();
-        s.log.push_back("fiber 2");
-      },
-      &script);
+  context->Begin([&script] {
+    script.log.push_back("fiber 1");
+    script.context->Suspend();
+    script.log.push_back("fiber 2");
+  });
   EXPECT_TRUE(context->Resume());
   script.log.push_back("caller");
   EXPECT_FALSE(context->Resume());
@@ -40,16 +38,14 @@ TEST(FiberTest, AStackServesManyBodies) {
   int runs = 0;
   for (int i = 0; i < 100; ++i) {
     auto context = pool.Take();
-    context->Begin([](void* argument) { ++*static_cast<int*>(argument); },
-                   &runs);
+    context->Begin([&runs] { ++runs; });
     EXPECT_FALSE(context->Resume());
     pool.Put(std::move(context));
   }
   EXPECT_EQ(runs, 100);
 }
 
-void SuspendInCatch(void* argument) {
-  auto& s = *static_cast<Script*>(argument);
+void SuspendInCatch(Script& s) {
   try {
     throw std::runtime_error(s.log.back());
   } catch (const std::runtime_error&) {
@@ -70,8 +66,8 @@ TEST(FiberTest, ExceptionsInFlightBelongToTheirFiber) {
   auto second = pool.Take();
   one.context = first.get();
   two.context = second.get();
-  first->Begin(SuspendInCatch, &one);
-  second->Begin(SuspendInCatch, &two);
+  first->Begin([&one] { SuspendInCatch(one); });
+  second->Begin([&two] { SuspendInCatch(two); });
   EXPECT_TRUE(first->Resume());
   EXPECT_TRUE(second->Resume());
   EXPECT_FALSE(first->Resume());
@@ -105,9 +101,7 @@ TEST(FiberTest, AnAbandonedBodyIsDestroyedFromTheTopOfItsStack) {
   script.context = context.get();
   for (int round = 0; round < 100; ++round) {
     script.log.clear();
-    context->Begin(
-        [](void* argument) { Descend(*static_cast<Script*>(argument), 1); },
-        &script);
+    context->Begin([&script] { Descend(script, 1); });
     EXPECT_TRUE(context->Resume());
     EXPECT_TRUE(script.log.empty());
     EXPECT_FALSE(context->Resume());
@@ -116,8 +110,26 @@ TEST(FiberTest, AnAbandonedBodyIsDestroyedFromTheTopOfItsStack) {
   pool.Put(std::move(context));
 }
 
-void AbandonInCatch(void* argument) {
-  auto& s = *static_cast<Script*>(argument);
+TEST(FiberTest, WhatABodyHoldsGoesAfterAllOnItsStack) {
+  FiberPool pool;
+  auto context = pool.Take();
+  Script script{.context = context.get(), .log = {}};
+  for (const bool abandons : {false, true}) {
+    script.log.clear();
+    context->Begin([&script, abandons,
+                    held = std::make_shared<const Witness>(script, "held")] {
+      const Witness local{script, "local"};
+      script.context->Suspend();
+      if (abandons) script.context->Abandon();
+    });
+    EXPECT_TRUE(context->Resume());
+    EXPECT_TRUE(script.log.empty());
+    EXPECT_FALSE(context->Resume());
+    EXPECT_EQ(script.log, (std::vector<std::string>{"local", "held"}));
+  }
+}
+
+void AbandonInCatch(Script& s) {
   try {
     const Witness outer{s, "outer"};
     try {
@@ -140,7 +152,7 @@ TEST(FiberTest, AnAbandonedBodyMayHaveAnExceptionInFlight) {
   Script script{.context = nullptr, .log = {}};
   auto context = pool.Take();
   script.context = context.get();
-  context->Begin(AbandonInCatch, &script);
+  context->Begin([&script] { AbandonInCatch(script); });
   EXPECT_TRUE(context->Resume());
   EXPECT_FALSE(context->Resume());
   EXPECT_EQ(script.log,
@@ -148,16 +160,13 @@ TEST(FiberTest, AnAbandonedBodyMayHaveAnExceptionInFlight) {
   EXPECT_EQ(std::current_exception(), nullptr);
   EXPECT_EQ(std::uncaught_exceptions(), 0);
   // What runs there next finds none of it.
-  context->Begin(
-      [](void* argument) {
-        static_cast<Script*>(argument)->log.push_back(
-            std::to_string(std::uncaught_exceptions()));
-      },
-      &script);
+  context->Begin([&script] {
+    script.log.push_back(std::to_string(std::uncaught_exceptions()));
+  });
   EXPECT_FALSE(context->Resume());
   EXPECT_EQ(script.log.back(), "0");
   script.log = {"again"};
-  context->Begin(SuspendInCatch, &script);
+  context->Begin([&script] { SuspendInCatch(script); });
   EXPECT_TRUE(context->Resume());
   EXPECT_FALSE(context->Resume());
   EXPECT_EQ(script.log.back(), "caught again");
