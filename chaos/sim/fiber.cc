@@ -76,14 +76,15 @@ FiberContext::FiberContext(size_t stack_bytes)
   CHECK(mprotect(mapping_, kGuardBytes, PROT_NONE) == 0,
         "cannot protect a stack's guard page");
   stack_bottom_ = static_cast<char*>(mapping_) + kGuardBytes;
-#ifdef GAUNTLET_FIBER_ASAN
-  // The addresses may have been another stack's before.
-  __asan_unpoison_memory_region(stack_bottom_, stack_bytes_);
-#endif
   StartOver();
 }
 
 void FiberContext::StartOver() {
+#ifdef GAUNTLET_FIBER_ASAN
+  // The addresses may have been another stack's before, and what was abandoned
+  // leaves the marks of the frames that it left by.
+  __asan_unpoison_memory_region(stack_bottom_, stack_bytes_);
+#endif
 #ifdef GAUNTLET_FIBER_TSAN
   thread_fiber_ = __tsan_create_fiber(0);
 #endif

@@ -116,12 +116,13 @@ TEST(FiberTest, WhatABodyHoldsGoesAfterAllOnItsStack) {
   Script script{.context = context.get(), .log = {}};
   for (const bool abandons : {false, true}) {
     script.log.clear();
-    context->Begin([&script, abandons,
-                    held = std::make_shared<const Witness>(script, "held")] {
-      const Witness local{script, "local"};
-      script.context->Suspend();
-      if (abandons) script.context->Abandon();
-    });
+    context->Begin(
+        [&script, abandons,
+         held = std::shared_ptr<Witness>(new Witness{script, "held"})] {
+          const Witness local{script, "local"};
+          script.context->Suspend();
+          if (abandons) script.context->Abandon();
+        });
     EXPECT_TRUE(context->Resume());
     EXPECT_TRUE(script.log.empty());
     EXPECT_FALSE(context->Resume());
