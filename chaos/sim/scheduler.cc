@@ -184,22 +184,21 @@ RunEnd Scheduler::Drive() {
     if (!doomed_.empty()) ReapDoomed();
     if (left_interrupted_) return RunEnd::kInterrupted;
     const Time next = NextTime();
-    if (next <= now_) {
-      FireDue();
-      continue;
+    if (next > now_) {
+      if (!runnable_.empty()) {
+        if (steps_ == step_limit_) return RunEnd::kStepLimit;
+        if (now_ > time_limit_) return RunEnd::kTimeLimit;
+        if (IsInterrupted()) return RunEnd::kInterrupted;
+        StepOnce();
+        continue;
+      }
+      const bool beyond = next > time_limit_;
+      if (groups_.empty() && beyond) return RunEnd::kAllExited;
+      if (next == kNever) return RunEnd::kDeadlock;
+      if (beyond) return RunEnd::kTimeLimit;
+      now_ = next;
     }
-    if (!runnable_.empty()) {
-      if (steps_ == step_limit_) return RunEnd::kStepLimit;
-      if (now_ > time_limit_) return RunEnd::kTimeLimit;
-      if (IsInterrupted()) return RunEnd::kInterrupted;
-      StepOnce();
-      continue;
-    }
-    const bool beyond = next > time_limit_;
-    if (groups_.empty() && beyond) return RunEnd::kAllExited;
-    if (next == kNever) return RunEnd::kDeadlock;
-    if (beyond) return RunEnd::kTimeLimit;
-    now_ = next;
+    FireDue();
   }
 }
 

@@ -46,8 +46,8 @@ Result<SimDisk::Place> SimDisk::Find(std::string_view operation,
   const bool goes_up = path.find("..") != std::string_view::npos;
   Place here{.inode = root_.get()};
   std::string_view rest = path;
-  for (std::string_view part = NextPart(rest); !part.empty();
-       part = NextPart(rest)) {
+  std::string_view part;
+  while (!(part = NextPart(rest)).empty()) {
     if (here.inode == nullptr) {
       return Refuse(Code::kNotFound, operation, path, "no such directory");
     }
