@@ -65,9 +65,7 @@ struct FiberContext::Bottom {
   }
 };
 
-FiberContext::FiberContext(size_t stack_bytes)
-    : stack_bytes_(stack_bytes),
-      exceptions_of_thread_(abi::__cxa_get_globals()) {
+FiberContext::FiberContext(size_t stack_bytes) : stack_bytes_(stack_bytes) {
   mapping_ =
       mmap(nullptr, stack_bytes_ + kGuardBytes, PROT_READ | PROT_WRITE,
            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
@@ -111,9 +109,10 @@ void FiberContext::Begin(std::function<void()> body) {
 }
 
 bool FiberContext::Resume() {
-  SwapExceptionState();
+  void* const of_thread = abi::__cxa_get_globals();
+  SwapExceptionState(of_thread, exceptions_);
   Switch();
-  SwapExceptionState();
+  SwapExceptionState(of_thread, exceptions_);
   if (std::exchange(abandoned_, false)) {
     body_ = nullptr;
 #ifdef GAUNTLET_FIBER_TSAN
@@ -190,11 +189,11 @@ void FiberContext::SwitchForGood() {
   __builtin_unreachable();
 }
 
-void FiberContext::SwapExceptionState() {
+void FiberContext::SwapExceptionState(void* of_thread, ExceptionState& state) {
   ExceptionState kept;
-  std::memcpy(&kept, exceptions_of_thread_, sizeof(kept));
-  std::memcpy(exceptions_of_thread_, &exceptions_, sizeof(exceptions_));
-  exceptions_ = kept;
+  std::memcpy(&kept, of_thread, sizeof(kept));
+  std::memcpy(of_thread, &state, sizeof(state));
+  state = kept;
 }
 
 FiberPool::FiberPool(size_t stack_bytes) : stack_bytes_(stack_bytes) {}

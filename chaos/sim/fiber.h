@@ -55,7 +55,7 @@ class FiberContext {
     unsigned int uncaught = 0;
   };
 
-  void SwapExceptionState();
+  static void SwapExceptionState(void* of_thread, ExceptionState& state);
   // What the unwinder asks at each frame: whether it is to stop there.
   static _Unwind_Reason_Code StopAtBottom(int version, _Unwind_Action actions,
                                           _Unwind_Exception_Class type,
@@ -79,7 +79,6 @@ class FiberContext {
   bool done_ = true;
   bool abandoned_ = false;
   _Unwind_Exception unwinding_{};
-  void* exceptions_of_thread_;
   ExceptionState exceptions_;
   // What the sanitizers know of this stack and of the caller's.
   [[maybe_unused]] void* fake_stack_ = nullptr;
