@@ -6,7 +6,9 @@
 #define GAUNTLET_ENGINE_CKPT_CANONICAL_JSON_H_
 
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,6 +27,15 @@ class CanonicalJson {
   bool Take(std::string_view literal) {
     if (!rest_.starts_with(literal)) return false;
     rest_.remove_prefix(literal.size());
+    return true;
+  }
+  // The same of a size that the compiler knows: then it takes no call.
+  template <size_t N>
+  bool Take(const char (&literal)[N]) {
+    constexpr size_t kSize = N - 1;
+    if (rest_.size() < kSize) return false;
+    if (std::memcmp(rest_.data(), literal, kSize) != 0) return false;
+    rest_.remove_prefix(kSize);
     return true;
   }
   bool Take(char c) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
-#include <numeric>
 #include <set>
 #include <string_view>
 #include <type_traits>
@@ -189,18 +188,16 @@ void TrainState::NameTensors(const Model& model, const Optimizer& rule,
         "history/val_correct", "history/val_rows"}) {
     add(name, {0}, {.array = array++, .bytes = kAll});
   }
-  std::vector<size_t> order(tensors.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::sort(
-      order, {}, [&](size_t i) -> std::string_view { return tensors[i].name; });
-  tensors_.reserve(order.size());
-  places_.reserve(order.size());
+  tensors_.reserve(tensors.size());
+  places_.reserve(tensors.size());
+  constexpr size_t kUsualBytes = 96;  // of each
   std::string layout;
+  layout.reserve(tensors.size() * kUsualBytes);
   const auto describe = [&layout](std::span<const uint64_t> words) {
     const auto bytes = std::as_bytes(words);
     layout.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   };
-  for (const size_t i : order) {
+  for (const size_t i : NameOrder(tensors)) {
     TensorView& tensor = tensors[i];
     const Place& place = places[i];
     describe({{tensor.name.size(), tensor.shape.size(), place.array,
