@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <functional>
 #include <vector>
+
+#include "engine/digest.h"
 
 namespace gauntlet {
 namespace {
@@ -16,7 +17,7 @@ bool AllDiffer(std::span<const std::string_view> names) {
   size_t looks_left = 4 * places;
   std::vector<uint32_t> table(places);  // index of a name + 1; 0: none
   for (size_t i = 0; i < names.size(); ++i) {
-    size_t place = std::hash<std::string_view>()(names[i]) & (places - 1);
+    size_t place = ShortDigestOf(names[i]) & (places - 1);
     for (; table[place] != 0; place = (place + 1) & (places - 1)) {
       if (--looks_left == 0 || names[table[place] - 1] == names[i]) {
         return false;
