@@ -137,13 +137,16 @@ void Scheduler::LeaveIfInterrupted() {
 }
 
 void Scheduler::Leave() {
+  LeaveByReturn();
+  current_->context->Abandon();
+}
+
+void Scheduler::LeaveByReturn() {
   CHECK(current_ != nullptr && current_->group->doomed,
         "a living fiber cannot leave");
   CHECK(!current_->unwinding, "a process that is gone ends itself again");
   current_->state = Fiber::State::kWaiting;
-  FiberContext& context = *current_->context;
-  context.Suspend();
-  context.Abandon();
+  current_->context->Suspend();
 }
 
 void Scheduler::Stop(FiberGroup& group) {

@@ -287,6 +287,11 @@ void Simulation::Kill(ProcessId process) {
   scheduler_.LeaveIfDoomed();
 }
 
+void Simulation::EndSelf(int code) {
+  End(Find(self()), {.code = code, .signal = 0}, Farewell::kClose);
+  scheduler_.LeaveByReturn();
+}
+
 void Simulation::KillAfter(ProcessId process, uint64_t resumptions) {
   FiberGroup& group = Find(process).group;
   group.doomed_at_resumption = group.resumptions + resumptions;

@@ -150,6 +150,11 @@ class Simulation {
   // Of what this process reads; its successors read the right one.
   void JumpCalendar(ProcessId process, int64_t seconds);
 
+  // What Host::Exit does, for a caller that then returns from its task's body
+  // at once: it comes back when its turn to be unwound has come.
+  // REQUIRES: called from a process.
+  void EndSelf(int code);
+
   // The calling process. REQUIRES: called from one.
   ProcessId self() const;
   // Waits for ever, until killed. REQUIRES: called from a process.

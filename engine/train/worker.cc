@@ -268,17 +268,26 @@ TrainedWorker TrainAsWorker(World& world, const TrainInputs& inputs,
   return worker.Abandon(std::move(end));
 }
 
-void RunWorker(World& world, const TrainInputs& inputs, const WorkerSpec& place,
-               ProgressReporter& reporter,
-               const std::function<void(const WorkerEnd&)>& on_end) {
+int LiveAsWorker(World& world, const TrainInputs& inputs,
+                 const WorkerSpec& place, ProgressReporter& reporter,
+                 const std::function<void(const WorkerEnd&)>& on_end) {
   NoticeWatch watch(world, inputs.options.preemption,
                     SayAs(place.worker, reporter));
   watch.Start();
   Worker worker(watch.world(), inputs, place, reporter);
   const WorkerEnd end = worker.Live();
-  on_end(end);
   // The watch goes with the process: a look under way keeps nobody waiting.
-  world.host.Exit(static_cast<int>(end.exit));
+  on_end(end);
+  return static_cast<int>(end.exit);
+}
+
+void RunWorker(World& world, const TrainInputs& inputs, const WorkerSpec& place,
+               ProgressReporter& reporter,
+               const std::function<void(const WorkerEnd&)>& on_end) {
+  LiveAsWorker(world, inputs, place, reporter, [&](const WorkerEnd& end) {
+    on_end(end);
+    world.host.Exit(static_cast<int>(end.exit));
+  });
   // g++ does not see that a virtual call never returns.
   CheckFailed(__FILE__, __LINE__, "Exit", "returned");
 }

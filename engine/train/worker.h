@@ -35,8 +35,14 @@ TrainedWorker TrainAsWorker(World& world, const TrainInputs& inputs,
                             const WorkerSpec& place,
                             ProgressReporter& reporter);
 
-// The same; tells `on_end` how it went, and ends the process with that exit
-// code at once, without waiting for anything.
+// The same; tells `on_end` how it went, which ends the process with that exit
+// code, or at least all of its other tasks: nothing is waited for. If it comes
+// back, so does this, with the exit code.
+int LiveAsWorker(World& world, const TrainInputs& inputs,
+                 const WorkerSpec& place, ProgressReporter& reporter,
+                 const std::function<void(const WorkerEnd&)>& on_end);
+
+// The same; ends the process itself, after `on_end`.
 [[noreturn]] void RunWorker(
     World& world, const TrainInputs& inputs, const WorkerSpec& place,
     ProgressReporter& reporter,

@@ -143,9 +143,11 @@ int SimulatedRun::WorkerMain(World& plain, const WorkerSpec& spec,
                               .memo = memo_,
                               .weights = weights_,
                               .device = device.place()};
-  RunWorker(world, inputs, spec, reporter, [this](const WorkerEnd& end) {
+  const auto on_end = [this](const WorkerEnd& end) {
     if (!end.reason.empty()) last_failure_ = end.reason;
-  });
+    simulation_.EndSelf(static_cast<int>(end.exit));
+  };
+  return LiveAsWorker(world, inputs, spec, reporter, on_end);
 }
 
 int SimulatedRun::EarlierLauncherMain(World& world,

@@ -20,6 +20,13 @@ void SleepFor(World& world, Duration duration) {
   world.clock.SleepUntil(world.clock.Now() + duration);
 }
 
+// Notes when it is destroyed.
+struct Note {
+  std::vector<std::string>& order;
+  std::string name;
+  ~Note() { order.push_back(name); }
+};
+
 class ProcessTest : public testing::Test {
  protected:
   ProcessId Start(std::function<int(World&)> body) {
@@ -52,12 +59,24 @@ TEST_F(ProcessTest, ExitEndsTheProcessFromAnyTask) {
   EXPECT_FALSE(went_on);
 }
 
+TEST_F(ProcessTest, WhoEndsItselfReturnsWhenItsOtherTasksAreGone) {
+  std::vector<std::string> order;
+  const ProcessId process = Start([&](World& world) {
+    const auto task = world.tasks.Spawn("t", [&] {
+      const Note child{order, "child"};
+      simulation_.Hang();
+    });
+    SleepFor(world, milliseconds(1));
+    simulation_.EndSelf(75);
+    order.push_back("parent");
+    task->Join();
+    return 7;
+  });
+  EXPECT_EQ(RunToExit(process), (ExitStatus{.code = 75, .signal = 0}));
+  EXPECT_EQ(order, (std::vector<std::string>{"child", "parent"}));
+}
+
 TEST_F(ProcessTest, AKilledProcessUnwindsItsTasksYoungestFirst) {
-  struct Note {
-    std::vector<std::string>& order;
-    std::string name;
-    ~Note() { order.push_back(name); }
-  };
   std::vector<std::string> order;
   const ProcessId process = Start([&](World& world) {
     const Note parent{order, "parent"};
