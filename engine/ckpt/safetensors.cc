@@ -227,9 +227,8 @@ std::string_view DTypeName(DType dtype) {
 SafetensorsLayout LayOutSafetensors(std::span<const TensorView> tensors,
                                     uint64_t step) {
   SafetensorsLayout layout{.header = {}, .order = NameOrder(tensors)};
-  // Elements are of four bytes or of eight: these come first.
-  std::ranges::stable_partition(layout.order, [&](size_t i) {
-    return DTypeBytes(tensors[i].dtype) == 8;
+  std::ranges::stable_sort(layout.order, std::greater<>(), [&](size_t i) {
+    return DTypeBytes(tensors[i].dtype);
   });
   JsonText json;
   // The length's place, until it is known.
