@@ -10,8 +10,9 @@ namespace {
 
 enum class PassKind : uint64_t { kGradients, kEvaluation, kInitial };
 
-Digest KeyOf(const Digest& identity, PassKind kind, const Digest& of_parameters,
-             const ReplicaBatch& batch) {
+Digest KeyOf(const Digest& identity, PassKind kind,
+             std::span<const float> parameters, const ReplicaBatch& batch) {
+  const Digest of_parameters = DigestOf(std::as_bytes(parameters));
   const Digest of_features = DigestOf(std::as_bytes(batch.features));
   const Digest of_labels = DigestOf(std::as_bytes(batch.labels));
   const uint64_t words[] = {identity.high,
@@ -74,8 +75,8 @@ class RememberedModel final : public Model {
     if (batch.probe != nullptr || !batch.state.empty()) {
       return model_->Gradients(parameters, batch, gradients);
     }
-    const Digest key = KeyOf(identity_, PassKind::kGradients,
-                             memo_.DigestOfParameters(Here(parameters)), batch);
+    const Digest key =
+        KeyOf(identity_, PassKind::kGradients, Here(parameters), batch);
     if (const TrainMemo::Pass* pass = memo_.Find(key)) {
       CheckSize(pass->floats, gradients);
       memory_.Upload(gradients.data(), pass->floats.data(),
@@ -92,8 +93,8 @@ class RememberedModel final : public Model {
   ReplicaResult Evaluate(std::span<const float> parameters,
                          const ReplicaBatch& batch) override {
     if (!batch.state.empty()) return model_->Evaluate(parameters, batch);
-    const Digest key = KeyOf(identity_, PassKind::kEvaluation,
-                             memo_.DigestOfParameters(Here(parameters)), batch);
+    const Digest key =
+        KeyOf(identity_, PassKind::kEvaluation, Here(parameters), batch);
     if (const TrainMemo::Pass* pass = memo_.Find(key)) return pass->result;
     const ReplicaResult result = model_->Evaluate(parameters, batch);
     Put(key, {.result = result, .floats = {}});
@@ -128,18 +129,6 @@ const TrainMemo::Pass* TrainMemo::Find(const Digest& key) const {
   if (pass == passes_.end()) return nullptr;
   ++found_;
   return &pass->second;
-}
-
-Digest TrainMemo::DigestOfParameters(std::span<const float> parameters) {
-  const bool known = parameters.size() == parameters_.size() &&
-                     !parameters.empty() &&
-                     std::memcmp(parameters.data(), parameters_.data(),
-                                 parameters.size_bytes()) == 0;
-  if (!known) {
-    parameters_.assign(parameters.begin(), parameters.end());
-    of_parameters_ = DigestOf(std::as_bytes(parameters));
-  }
-  return of_parameters_;
 }
 
 void TrainMemo::MakeRoom(size_t bytes) {

@@ -41,10 +41,6 @@ class TrainMemo {
   const Pass* Find(const Digest& key) const;
   void Put(const Digest& key, Pass pass);
 
-  // Of their bytes. Those of the last call are known: they are the same for all
-  // replicas of a step.
-  Digest DigestOfParameters(std::span<const float> parameters);
-
   SampleOrder OrderOf(uint64_t rng_key, uint64_t epoch, uint32_t rows);
 
   KnownStates& states() { return states_; }
@@ -69,8 +65,6 @@ class TrainMemo {
   std::map<std::tuple<uint64_t, uint64_t, uint32_t>,
            std::shared_ptr<const std::vector<uint32_t>>>
       orders_;
-  std::vector<float> parameters_;
-  Digest of_parameters_;
   KnownStates states_;
 };
 
