@@ -17,7 +17,6 @@ constexpr Time kTimeBegins{std::chrono::seconds(1000)};
 struct Fiber {
   enum class State : uint8_t { kRunnable, kRunning, kWaiting, kParked };
 
-  Scheduler* scheduler = nullptr;
   uint32_t id = 0;
   FiberGroup* group = nullptr;
   std::shared_ptr<TaskState> task;
@@ -68,7 +67,6 @@ void Scheduler::Spawn(FiberGroup& group, std::shared_ptr<TaskState> task,
     idle_.pop_back();
   }
   Fiber* fiber = owned.release();  // owned by group.fibers until Retire
-  fiber->scheduler = this;
   fiber->id = next_fiber_id_++;
   fiber->group = &group;
   fiber->task = std::move(task);
@@ -95,9 +93,16 @@ WaitResult Scheduler::Wait(WaitList* list, Time deadline,
     fiber.deadline = deadline;
     if (deadline != kNever) TimerAdd(fiber);
   }
-  fiber.context->Suspend();
-  if (fiber.unwinding) [[unlikely]]
-    fiber.context->Abandon();
+  // Who goes on is chosen here: where it is the caller, nothing is switched.
+  current_ = nullptr;
+  chosen_ = Choose();
+  if (chosen_ == &fiber) {
+    GoOn(fiber);
+  } else {
+    fiber.context->Suspend();
+    if (fiber.unwinding) [[unlikely]]
+      fiber.context->Abandon();
+  }
   return fiber.result;
 }
 
@@ -170,6 +175,7 @@ RunEnd Scheduler::Run(std::string& report) {
   running_ = true;
   time_limit_ = now_ + options_.time_limit;
   step_limit_ = steps_ + options_.step_limit;
+  end_.reset();
   const RunEnd end = Drive();
   if (end != RunEnd::kAllExited) report = Report();
   ending_ = true;
@@ -186,26 +192,40 @@ RunEnd Scheduler::Drive() {
   while (true) {
     if (!doomed_.empty()) ReapDoomed();
     if (left_interrupted_) return RunEnd::kInterrupted;
+    if (chosen_ == nullptr) chosen_ = Choose();
+    if (end_) return *end_;
+    if (chosen_ != nullptr) Resume(*chosen_);
+  }
+}
+
+Fiber* Scheduler::Choose() {
+  while (doomed_.empty()) {
     const Time next = NextTime();
     if (next > now_) {
       if (!runnable_.empty()) {
-        if (steps_ == step_limit_) return RunEnd::kStepLimit;
-        if (now_ > time_limit_) return RunEnd::kTimeLimit;
-        if (IsInterrupted()) return RunEnd::kInterrupted;
-        StepOnce();
-        continue;
+        if (steps_ == step_limit_) return End(RunEnd::kStepLimit);
+        if (now_ > time_limit_) return End(RunEnd::kTimeLimit);
+        if (IsInterrupted()) return End(RunEnd::kInterrupted);
+        return Draw();
       }
       const bool beyond = next > time_limit_;
-      if (groups_.empty() && beyond) return RunEnd::kAllExited;
-      if (next == kNever) return RunEnd::kDeadlock;
-      if (beyond) return RunEnd::kTimeLimit;
+      if (groups_.empty() && beyond) return End(RunEnd::kAllExited);
+      if (next == kNever) return End(RunEnd::kDeadlock);
+      if (beyond) return End(RunEnd::kTimeLimit);
       now_ = next;
     }
     FireDue();
   }
+  return nullptr;
 }
 
-void Scheduler::StepOnce() {
+Fiber* Scheduler::End(RunEnd end) {
+  end_ = end;
+  return nullptr;
+}
+
+// One of those that can run; null if its process is to be killed instead.
+Fiber* Scheduler::Draw() {
   Fiber& fiber = *runnable_[choices_.Below(runnable_.size())];
   ++steps_;
   now_ += options_.step_cost;
@@ -214,10 +234,10 @@ void Scheduler::StepOnce() {
   FiberGroup& group = *fiber.group;
   if (++group.resumptions >= group.doomed_at_resumption) {
     Doom(group);
-    return;
+    return nullptr;
   }
   RemoveRunnable(fiber);
-  Resume(fiber);
+  return &fiber;
 }
 
 Time Scheduler::NextTime() const {
@@ -247,11 +267,16 @@ void Scheduler::Resume(Fiber& fiber) {
     fiber.context = pool_.Take();
     fiber.context->Begin(std::move(fiber.body));
   }
-  fiber.state = Fiber::State::kRunning;
-  current_ = &fiber;
+  GoOn(fiber);
   const bool more = fiber.context->Resume();
   current_ = nullptr;
   if (!more) Retire(fiber);
+}
+
+void Scheduler::GoOn(Fiber& fiber) {
+  fiber.state = Fiber::State::kRunning;
+  current_ = &fiber;
+  chosen_ = nullptr;
 }
 
 // Takes back a fiber whose body has returned or never began.

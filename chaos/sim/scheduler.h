@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -62,7 +63,7 @@ struct TaskState {
 struct FiberGroup {
   int id = 0;
   std::string name;
-  // In the scheduler's context, when the last fiber is gone.
+  // Outside of any fiber, when the last one is gone.
   std::function<void()> on_gone;
   // Kill before the resumption with this number; counted from 1.
   uint64_t doomed_at_resumption = UINT64_MAX;
@@ -125,7 +126,7 @@ class Scheduler {
   // or returns kDeadline at once if the fiber is being unwound already.
   WaitResult Wait(WaitList* list, Time deadline, const WaitReason& reason);
   void WakeAll(WaitList& list);
-  // Calls action.Act(argument) in the scheduler's context.
+  // Calls action.Act(argument) at that time, outside of any fiber.
   void At(Time time, Action& action, uint64_t argument);
 
   // Kills. Its fibers are unwound before the next decision. A caller that
@@ -163,10 +164,15 @@ class Scheduler {
   }
 
   RunEnd Drive();
-  void StepOnce();
+  // Whose turn it is. Null: nobody's, as a process is to be unwound first, or
+  // as the run is at its end.
+  Fiber* Choose();
+  Fiber* Draw();
+  Fiber* End(RunEnd end);
   void FireDue();
   Time NextTime() const;
   void Resume(Fiber& fiber);
+  void GoOn(Fiber& fiber);
   void Retire(Fiber& fiber);
   void MakeRunnable(Fiber& fiber);
   void RemoveRunnable(Fiber& fiber);
@@ -203,6 +209,8 @@ class Scheduler {
   bool running_ = false;
   bool ending_ = false;
   Fiber* current_ = nullptr;
+  Fiber* chosen_ = nullptr;    // to be resumed next
+  std::optional<RunEnd> end_;  // of the run under way
   std::vector<Fiber*> runnable_;
   std::vector<Fiber*> timers_;  // a heap, earliest first
   std::vector<ScheduledAction> actions_;
