@@ -239,8 +239,8 @@ ProcessId Simulation::Start(ProcessOptions options) {
 
 void Simulation::RunBody(Process& process) {
   const int code = process.options.body(process.world);
-  End(process, {.code = code, .signal = 0}, Farewell::kClose);
-  scheduler_.LeaveIfDoomed();
+  // Or else the body has ended its process itself.
+  if (!process.group.doomed) EndSelf(code);
 }
 
 void Simulation::End(Process& process, const ExitStatus& status,
