@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
-#include <set>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -16,6 +15,17 @@
 
 namespace gauntlet {
 namespace {
+
+// In the order of ForArrays, as single numbers and as one number an epoch.
+constexpr const char* kNumberNames[] = {
+    "rng/key",        "position/step",    "position/epoch",  "position/sample",
+    "position/phase", "metrics/loss_sum", "metrics/correct", "metrics/rows"};
+constexpr const char* kHistoryNames[] = {
+    "history/loss",     "history/correct",     "history/rows",
+    "history/val_loss", "history/val_correct", "history/val_rows"};
+// Beside the slots': of ForArrays.
+constexpr size_t kOtherArrays =
+    5 + std::size(kNumberNames) + std::size(kHistoryNames);
 
 template <typename T>
 constexpr DType DTypeOf() {
@@ -36,18 +46,6 @@ Status CopyInto(const TensorView& view, std::span<std::byte> to,
   }
   if (!to.empty()) std::memcpy(to.data(), from.bytes.data(), to.size());
   return OkStatus();
-}
-
-// Names the first one of the checkpoint that is not wanted.
-Status Superfluous(std::span<const TensorView> tensors,
-                   std::span<const std::string_view> wanted) {
-  for (const TensorView& tensor : tensors) {
-    if (std::ranges::find(wanted, tensor.name) == wanted.end()) {
-      return DataLoss(fmt::format(
-          "tensor {}: in the checkpoint, but not of this run", tensor.name));
-    }
-  }
-  return DataLoss("tensors: one of them is wanted twice");
 }
 
 // For who cannot be told that the newest values are lost.
@@ -82,7 +80,8 @@ void TrainState::ForArrays(State& state, const Take& take) {
   const auto take_one = [&](auto& value) {
     take(std::span<std::remove_reference_t<decltype(value)>, 1>(&value, 1));
   };
-  CHECK(state.optimizer.slots.size() + 19 <= kMaxArrays, "too many slots");
+  CHECK(state.optimizer.slots.size() + kOtherArrays <= kMaxArrays,
+        "too many slots");
   take(std::span(state.parameters));
   for (auto& slot : state.optimizer.slots) take(std::span(slot));
   take(std::span(state.optimizer.scalars));
@@ -126,7 +125,8 @@ void TrainState::NameTensors(const Model& model, const Optimizer& rule,
   const std::vector<std::string> scalars = rule.scalar_names();
   const size_t most = model.parameters().size() * (2 + slots.size()) +
                       scalars.size() + model.replica_state().size() +
-                      hooks.size() + 14;
+                      hooks.size() + std::size(kNumberNames) +
+                      std::size(kHistoryNames);
   std::vector<TensorView> tensors;
   std::vector<Place> places;
   tensors.reserve(most);
@@ -177,17 +177,17 @@ void TrainState::NameTensors(const Model& model, const Optimizer& rule,
     offset += bytes;
   }
   ++array;
-  for (const char* const name :
-       {"rng/key", "position/step", "position/epoch", "position/sample",
-        "position/phase", "metrics/loss_sum", "metrics/correct",
-        "metrics/rows"}) {
+  for (const char* const name : kNumberNames) {
     add(name, {}, {.array = array++, .bytes = kAll});
   }
-  for (const char* const name :
-       {"history/loss", "history/correct", "history/rows", "history/val_loss",
-        "history/val_correct", "history/val_rows"}) {
+  for (const char* const name : kHistoryNames) {
     add(name, {0}, {.array = array++, .bytes = kAll});
   }
+  TakeInNameOrder(std::move(tensors), places);
+}
+
+void TrainState::TakeInNameOrder(std::vector<TensorView> tensors,
+                                 std::span<const Place> places) {
   tensors_.reserve(tensors.size());
   places_.reserve(tensors.size());
   constexpr size_t kUsualBytes = 96;  // of each
@@ -241,10 +241,10 @@ const std::vector<TensorView>& TrainState::View() const {
 }
 
 bool TrainState::IsOf(size_t tensor, std::span<const std::string> names) const {
-  if (names.empty() || places_[tensor].parameter_at == kNoParameter)
-    return true;
-  const std::string_view parameter = std::string_view(tensors_[tensor].name)
-                                         .substr(places_[tensor].parameter_at);
+  const size_t begin = places_[tensor].parameter_at;
+  if (names.empty() || begin == kNoParameter) return true;
+  const std::string_view parameter =
+      std::string_view(tensors_[tensor].name).substr(begin);
   return std::ranges::find(names, parameter) != names.end();
 }
 
@@ -356,6 +356,21 @@ Status TrainState::CheckHistory() const {
   return check("val_rows", history.val_rows, validated);
 }
 
+// Names the first one of the checkpoint that is not wanted.
+Status TrainState::Superfluous(
+    std::span<const TensorView> tensors,
+    std::span<const std::string> of_parameters) const {
+  const auto is_wanted = [&](const TensorView& tensor) {
+    const TensorView* const own = FindTensor(tensors_, tensor.name);
+    return own != nullptr &&
+           IsOf(static_cast<size_t>(own - tensors_.data()), of_parameters);
+  };
+  const auto extra = std::ranges::find_if_not(tensors, is_wanted);
+  CHECK(extra != tensors.end(), "every tensor is wanted");
+  return DataLoss(fmt::format(
+      "tensor {}: in the checkpoint, but not of this run", extra->name));
+}
+
 Status TrainState::Restore(std::span<const TensorView> tensors,
                            const FaultPoints& faults,
                            std::span<const std::string> of_parameters) {
@@ -364,8 +379,7 @@ Status TrainState::Restore(std::span<const TensorView> tensors,
   if (keeper_ != nullptr) RETURN_IF_ERROR(keeper_->StateChanges());
   const std::vector<TensorView>& views = Tensors();
   const auto arrays = ArraysOf<std::byte>(*this);
-  std::vector<std::string_view> wanted;
-  wanted.reserve(views.size());
+  size_t taken = 0;
   // Both are in the order of names.
   const TensorView* next = tensors.data();
   const TensorView* const end = next + tensors.size();
@@ -373,7 +387,6 @@ Status TrainState::Restore(std::span<const TensorView> tensors,
     const std::string& name = views[i].name;
     const Place& place = places_[i];
     if (!IsOf(i, of_parameters)) continue;
-    wanted.push_back(name);
     if (next == end || next->name != name) next = FindTensor(tensors, name);
     if (next == nullptr) {
       return DataLoss(fmt::format("tensor {}: not in the checkpoint", name));
@@ -381,8 +394,9 @@ Status TrainState::Restore(std::span<const TensorView> tensors,
     RETURN_IF_ERROR(
         CopyInto(views[i], place.In(arrays[place.array].bytes), *next));
     ++next;
+    ++taken;
   }
-  if (wanted.size() != tensors.size()) return Superfluous(tensors, wanted);
+  if (taken != tensors.size()) return Superfluous(tensors, of_parameters);
   RETURN_IF_ERROR(CheckHistory());
   if (faults.Planted(PlantedBug::kLoseRngKey)) rng_key = ~initial_rng_key;
   if (faults.Planted(PlantedBug::kLosePosition)) position.sample = 0;
@@ -391,10 +405,9 @@ Status TrainState::Restore(std::span<const TensorView> tensors,
 }
 
 void DropHookState(const TrainState& state, std::vector<TensorView>& tensors) {
-  std::set<std::string_view> known;
-  for (const TensorView& tensor : state.Tensors()) known.insert(tensor.name);
+  const std::vector<TensorView>& known = state.Tensors();
   std::erase_if(tensors, [&](const TensorView& tensor) {
-    return !known.contains(tensor.name);
+    return FindTensor(known, tensor.name) == nullptr;
   });
 }
 

@@ -195,8 +195,12 @@ class TrainState {
   // Whether the tensor is of one of these parameters, or of none.
   bool IsOf(size_t tensor, std::span<const std::string> names) const;
   Status CheckNotLost() const;
+  Status Superfluous(std::span<const TensorView> tensors,
+                     std::span<const std::string> of_parameters) const;
   void NameTensors(const Model& model, const Optimizer& rule, int replicas,
                    std::span<const HookState> hooks);
+  void TakeInNameOrder(std::vector<TensorView> tensors,
+                       std::span<const Place> places);
   Status ResizeHistory(std::span<const TensorView> tensors);
   Status CheckHistory() const;
 
