@@ -34,6 +34,13 @@ struct Tensor {
   std::vector<std::byte> bytes;
 };
 
+inline TensorView ViewOf(const Tensor& tensor) {
+  return {.name = tensor.name,
+          .dtype = tensor.dtype,
+          .shape = tensor.shape,
+          .bytes = tensor.bytes};
+}
+
 }  // namespace gauntlet
 
 #endif  // GAUNTLET_ENGINE_TENSOR_H_

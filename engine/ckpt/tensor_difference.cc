@@ -36,8 +36,25 @@ std::string Hex(uint64_t bits, DType dtype) {
   return fmt::format("{:0{}x}", bits, 2 * DTypeBytes(dtype));
 }
 
-std::optional<TensorDifference> CompareOne(const TensorView& first,
-                                           const TensorView& second) {
+TensorDifference OnlyIn(const std::string& name, std::string where) {
+  return {.name = name,
+          .kind = std::move(where),
+          .first_hex = {},
+          .second_hex = {},
+          .ulps = {}};
+}
+
+}  // namespace
+
+std::optional<uint64_t> UlpDistance(uint32_t first, uint32_t second) {
+  const auto is_nan = [](uint32_t bits) { return (bits & ~kSign) > kInfinity; };
+  if (is_nan(first) || is_nan(second)) return std::nullopt;
+  const int64_t distance = OnLine(first) - OnLine(second);
+  return static_cast<uint64_t>(distance < 0 ? -distance : distance);
+}
+
+std::optional<TensorDifference> CompareTensor(const TensorView& first,
+                                              const TensorView& second) {
   TensorDifference difference{.name = first.name,
                               .kind = {},
                               .first_hex = {},
@@ -66,23 +83,6 @@ std::optional<TensorDifference> CompareOne(const TensorView& first,
   return difference;
 }
 
-TensorDifference OnlyIn(const std::string& name, std::string where) {
-  return {.name = name,
-          .kind = std::move(where),
-          .first_hex = {},
-          .second_hex = {},
-          .ulps = {}};
-}
-
-}  // namespace
-
-std::optional<uint64_t> UlpDistance(uint32_t first, uint32_t second) {
-  const auto is_nan = [](uint32_t bits) { return (bits & ~kSign) > kInfinity; };
-  if (is_nan(first) || is_nan(second)) return std::nullopt;
-  const int64_t distance = OnLine(first) - OnLine(second);
-  return static_cast<uint64_t>(distance < 0 ? -distance : distance);
-}
-
 std::vector<TensorDifference> CompareTensors(
     std::span<const TensorView> first, std::span<const TensorView> second) {
   std::vector<TensorDifference> differences;
@@ -90,7 +90,7 @@ std::vector<TensorDifference> CompareTensors(
     const TensorView* const other = FindTensor(second, tensor.name);
     if (other == nullptr) {
       differences.push_back(OnlyIn(tensor.name, "only in the first"));
-    } else if (auto difference = CompareOne(tensor, *other)) {
+    } else if (auto difference = CompareTensor(tensor, *other)) {
       differences.push_back(std::move(*difference));
     }
   }

@@ -26,6 +26,10 @@ struct TensorDifference {
   std::optional<uint64_t> ulps;
 };
 
+// None: equal bit for bit, whatever their names. The name is that of the first.
+std::optional<TensorDifference> CompareTensor(const TensorView& first,
+                                              const TensorView& second);
+
 // By name; empty: equal bit for bit. REQUIRES: InNameOrder (shard_plan.h).
 std::vector<TensorDifference> CompareTensors(
     std::span<const TensorView> first, std::span<const TensorView> second);

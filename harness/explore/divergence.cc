@@ -64,32 +64,21 @@ std::string Coordinates(uint64_t index, const std::vector<uint64_t>& shape) {
   return fmt::format("[{}]", fmt::join(at, ","));
 }
 
-TensorView ViewOf(const Tensor& tensor, const std::string& name) {
-  return {.name = name,
-          .dtype = tensor.dtype,
-          .shape = tensor.shape,
-          .bytes = tensor.bytes};
-}
-
 std::optional<ValueDifference> CompareValues(const Tensor& found,
                                              const Tensor& expected) {
-  const TensorView views[] = {ViewOf(found, expected.name),
-                              ViewOf(expected, expected.name)};
-  const std::vector<TensorDifference> differences =
-      CompareTensors(std::span(views).first(1), std::span(views).subspan(1));
-  if (differences.empty()) return std::nullopt;
-  const TensorDifference& first = differences[0];
+  const auto tensors = CompareTensor(ViewOf(found), ViewOf(expected));
+  if (!tensors) return std::nullopt;
   ValueDifference difference = {.where = expected.name};
-  if (!first.kind.empty()) {
-    difference.found = first.kind;
+  if (!tensors->kind.empty()) {
+    difference.found = tensors->kind;
     return difference;
   }
-  difference.element = Coordinates(first.first_element, expected.shape);
-  difference.found = first.first_hex;
-  difference.expected = first.second_hex;
-  difference.ulps = first.ulps;
-  difference.differing = first.differing;
-  difference.elements = first.elements;
+  difference.element = Coordinates(tensors->first_element, expected.shape);
+  difference.found = tensors->first_hex;
+  difference.expected = tensors->second_hex;
+  difference.ulps = tensors->ulps;
+  difference.differing = tensors->differing;
+  difference.elements = tensors->elements;
   return difference;
 }
 

@@ -63,16 +63,16 @@ TestState::TestState(uint64_t step) {
   }
 }
 
-std::vector<TensorView> TestState::Views() const {
+std::vector<TensorView> ViewsOf(const std::map<std::string, Tensor>& tensors) {
   std::vector<TensorView> views;
   for (const auto& [name, tensor] : tensors) {
-    views.push_back({.name = name,
-                     .dtype = tensor.dtype,
-                     .shape = tensor.shape,
-                     .bytes = tensor.bytes});
+    views.push_back(ViewOf(tensor));
+    views.back().name = name;
   }
   return views;
 }
+
+std::vector<TensorView> TestState::Views() const { return ViewsOf(tensors); }
 
 CheckpointHead HeadOf(uint64_t step) {
   return {.step = step,

@@ -83,6 +83,9 @@ struct TestWorld {
 inline constexpr std::string_view kJob = R"({"seed":1})";
 inline constexpr std::string_view kStore = "/store";
 
+// By name, as views into them; the name is the key's.
+std::vector<TensorView> ViewsOf(const std::map<std::string, Tensor>& tensors);
+
 // A small state that depends on the step. Views are into the object.
 struct TestState {
   explicit TestState(uint64_t step);

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/engine/ckpt/test_world.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -52,21 +53,9 @@ class TrainStateTest : public testing::Test {
     return tensors;
   }
 
-  static std::vector<TensorView> ViewsIn(
-      const std::map<std::string, Tensor>& tensors) {
-    std::vector<TensorView> views;
-    for (const auto& [name, tensor] : tensors) {
-      views.push_back({.name = name,
-                       .dtype = tensor.dtype,
-                       .shape = tensor.shape,
-                       .bytes = tensor.bytes});
-    }
-    return views;
-  }
-
   std::string RefusalOf(const std::map<std::string, Tensor>& tensors) const {
     TrainState state = Fresh(1);
-    const Status status = state.Restore(ViewsIn(tensors), faults_);
+    const Status status = state.Restore(ViewsOf(tensors), faults_);
     EXPECT_EQ(status.code(), Code::kDataLoss);
     return status.message();
   }
@@ -81,7 +70,7 @@ class TrainStateTest : public testing::Test {
 TEST_F(TrainStateTest, RestoreBringsBackEveryBit) {
   const TrainState used = Used();
   TrainState state = Fresh(1);
-  ASSERT_TRUE(state.Restore(ViewsIn(Stored(used)), faults_).ok());
+  ASSERT_TRUE(state.Restore(ViewsOf(Stored(used)), faults_).ok());
   EXPECT_EQ(state.ComputeDigest(), used.ComputeDigest());
   EXPECT_EQ(state.rng_key, 3u);
   EXPECT_EQ(state.history.val_correct, used.history.val_correct);
@@ -96,7 +85,7 @@ TEST_F(TrainStateTest, DigestCoversEveryTensor) {
     ASSERT_FALSE(tensor.bytes.empty()) << name;
     tensor.bytes[0] ^= std::byte{2};
     TrainState state = Fresh(1);
-    ASSERT_TRUE(state.Restore(ViewsIn(tensors), faults_).ok()) << name;
+    ASSERT_TRUE(state.Restore(ViewsOf(tensors), faults_).ok()) << name;
     EXPECT_NE(state.ComputeDigest(), used.ComputeDigest()) << name;
     tensor.bytes[0] ^= std::byte{2};
   }
@@ -145,7 +134,7 @@ TEST_F(TrainStateTest, NoKnownDigestIsTakenForAStateThatDiffersInATensor) {
   uint64_t restored = 0;
   const auto check = [&](const std::string& name) {
     TrainState state = Fresh(1);
-    ASSERT_TRUE(state.Restore(ViewsIn(tensors), faults_).ok()) << name;
+    ASSERT_TRUE(state.Restore(ViewsOf(tensors), faults_).ok()) << name;
     const Digest digest = state.ComputeDigest();
     state.KnownBy(&known);
     EXPECT_EQ(state.ComputeDigest(), digest) << name;
@@ -218,7 +207,7 @@ TEST_F(TrainStateTest, HoldsARowOfStateForEachReplica) {
   const Tensor& means = stored.at("center0/moving_mean");
   EXPECT_EQ(means.shape, (std::vector<uint64_t>{3, 32}));
   TrainState back = Fresh(1);
-  ASSERT_TRUE(back.Restore(ViewsIn(stored), faults_).ok());
+  ASSERT_TRUE(back.Restore(ViewsOf(stored), faults_).ok());
   EXPECT_EQ(back.replica_state, state.replica_state);
   EXPECT_NE(back.ComputeDigest(), Fresh(1).ComputeDigest());
 }
