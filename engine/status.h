@@ -95,7 +95,8 @@ template <typename T>
 class [[nodiscard]] Result {
  public:
   // Implicit on purpose: `return value;` and `return status;` both read well.
-  Result(T value) : value_(std::move(value)) {}         // NOLINT
+  Result(const T& value) : value_(value) {}             // NOLINT
+  Result(T&& value) : value_(std::move(value)) {}       // NOLINT
   Result(Status status) : status_(std::move(status)) {  // NOLINT
     CHECK(!status_.ok(), "a Result without a value needs an error");
   }

@@ -1,6 +1,7 @@
 #include "engine/status.h"
 
 #include <memory>
+#include <string>
 #include <utility>
 
 #include <gtest/gtest.h>
@@ -56,6 +57,16 @@ TEST(StatusTest, AnnotateLeavesOkAlone) {
   EXPECT_TRUE(Annotate(OkStatus(), "context").ok());
   EXPECT_EQ(Annotate(NotFound("a"), "context").ToString(),
             "NOT_FOUND: context: a");
+}
+
+TEST(ResultTest, TakesWhatItIsGivenAndCopiesWhatIsKept) {
+  const std::string kept(100, 'k');
+  auto given = std::make_unique<int>(7);
+  const int* const address = given.get();
+  const Result<std::string> copied = kept;
+  const Result<std::unique_ptr<int>> taken = std::move(given);
+  EXPECT_EQ(*copied, kept);
+  EXPECT_EQ(taken->get(), address);
 }
 
 TEST(ResultDeathTest, WhatWasMovedFromHasNoValue) {
