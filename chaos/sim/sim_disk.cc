@@ -10,11 +10,11 @@
 namespace gauntlet {
 namespace {
 
-bool Contains(const Inode& directory, const Inode& wanted) {
-  if (&directory == &wanted) return true;
-  return std::any_of(
-      directory.entries.begin(), directory.entries.end(),
-      [&](const auto& entry) { return Contains(*entry.second, wanted); });
+bool LiesWithin(const Inode* directory, const Inode& wanted) {
+  while (directory != nullptr && directory != &wanted) {
+    directory = directory->parent;
+  }
+  return directory != nullptr;
 }
 
 }  // namespace
@@ -41,9 +41,6 @@ SimDisk::~SimDisk() {
 
 Result<SimDisk::Place> SimDisk::Find(std::string_view operation,
                                      std::string_view path) const {
-  // The directories down to `here`, where the path goes up again.
-  std::vector<Inode*> above;
-  const bool goes_up = path.find("..") != std::string_view::npos;
   Place here{.inode = root_.get()};
   std::string_view rest = path;
   std::string_view part;
@@ -56,12 +53,10 @@ Result<SimDisk::Place> SimDisk::Find(std::string_view operation,
                     "a file where a directory is expected");
     }
     if (part == "..") {
-      if (above.empty()) continue;
-      here = Place{.inode = above.back()};
-      above.pop_back();
+      Inode* const parent = here.inode->parent;
+      here = Place{.inode = parent != nullptr ? parent : root_.get()};
       continue;
     }
-    if (goes_up) above.push_back(here.inode);
     here.directory = here.inode;
     here.name = part;
     const auto entry = here.directory->entries.find(part);
@@ -98,7 +93,7 @@ uint64_t SimDisk::Log(MicroOpKind kind, const Inode& inode,
 // On a file server names are durable at once.
 void SimDisk::Change(NameChange change) {
   if (options_.profile == DurabilityProfile::kShared) {
-    MakeDurable(change);
+    MakeDurable(std::move(change));
   } else {
     pending_.push_back(std::move(change));
   }
@@ -109,6 +104,7 @@ std::shared_ptr<Inode> SimDisk::Create(const Place& place,
   auto inode = std::make_shared<Inode>();
   inode->kind = kind;
   inode->number = ++inodes_;
+  inode->parent = place.directory;
   if (options_.log != nullptr) inode->made_as = path;
   place.directory->entries.emplace(place.name, inode);
   const uint64_t operation =
@@ -175,7 +171,7 @@ Status SimDisk::Rename(std::string_view from, std::string_view to) {
   }
   if (source.inode == target.inode) return OkStatus();
   if (source.directory == nullptr ||
-      Contains(*source.inode, *target.directory)) {
+      LiesWithin(target.directory, *source.inode)) {
     return Refuse(Code::kIoError, "rename", from,
                   fmt::format("{} lies within it", to));
   }
@@ -196,6 +192,7 @@ Status SimDisk::Rename(std::string_view from, std::string_view to) {
   std::string to_name(target.name);
   target.directory->entries[to_name] = inode;
   source.directory->entries.erase(from_name);
+  inode->parent = target.directory;
   const uint64_t operation = Log(MicroOpKind::kRename, *inode, from, to);
   Change({.inode = inode,
           .from = source.directory->shared_from_this(),

@@ -100,7 +100,8 @@ struct Inode : std::enable_shared_from_this<Inode> {
   uint64_t smallest_size = 0;            // since it was made durable
   std::map<uint64_t, DirtyBlock> dirty;  // by block index
   std::vector<int> lock_holders;
-  std::string made_as;  // the path, where there is a log
+  std::string made_as;      // the path, where there is a log
+  Inode* parent = nullptr;  // where readers find it; null for the root
   // Of a directory: for readers, and after a power cut.
   Entries entries;
   Entries durable_entries;
@@ -185,7 +186,7 @@ class SimDisk {
   void SyncInode(Inode& inode);
   void SyncNow(Inode& inode);
   static void Flush(Inode& file);
-  static void MakeDurable(const NameChange& change);
+  static void MakeDurable(NameChange&& change);
   void CommitNames();
   void CommitNamesOf(const Inode& directory);
   // Whether they survive as a prefix.

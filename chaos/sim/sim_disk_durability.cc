@@ -51,7 +51,7 @@ bool SimDisk::NamesInOrder() const {
   return options_.profile == DurabilityProfile::kExt4;
 }
 
-void SimDisk::MakeDurable(const NameChange& change) {
+void SimDisk::MakeDurable(NameChange&& change) {
   if (change.from != nullptr) {
     const auto entry = change.from->durable_entries.find(change.from_name);
     if (entry != change.from->durable_entries.end() &&
@@ -60,14 +60,15 @@ void SimDisk::MakeDurable(const NameChange& change) {
     }
   }
   if (change.to != nullptr) {
-    change.to->durable_entries[change.to_name] = change.inode;
+    change.to->durable_entries.insert_or_assign(std::move(change.to_name),
+                                                std::move(change.inode));
   }
 }
 
 void SimDisk::CommitNames() {
-  for (const NameChange& change : pending_) {
-    MakeDurable(change);
+  for (NameChange& change : pending_) {
     if (change.replaces_file) Flush(*change.inode);
+    MakeDurable(std::move(change));
   }
   pending_.clear();
 }
@@ -91,7 +92,7 @@ void SimDisk::CommitNamesOf(const Inode& directory) {
   std::vector<NameChange> left;
   for (size_t i = 0; i < pending_.size(); ++i) {
     if (commits[i]) {
-      MakeDurable(pending_[i]);
+      MakeDurable(std::move(pending_[i]));
     } else {
       left.push_back(std::move(pending_[i]));
     }
@@ -202,6 +203,7 @@ void SimDisk::Restore(Inode& directory, const Choose& choose) {
   directory.linked = true;
   directory.entries = directory.durable_entries;
   for (auto& [name, inode] : directory.entries) {
+    inode->parent = &directory;
     if (inode->kind == FileKind::kDirectory) {
       Restore(*inode, choose);
       continue;

@@ -297,5 +297,22 @@ TEST(SimDiskTest, PathsAreTakenPartByPart) {
   EXPECT_EQ(disk.Rename("/a", "/a/b/c").code(), Code::kIoError);
 }
 
+TEST(SimDiskTest, PathsGoUpFromWhereADirectoryIsNow) {
+  Bench bench(kExt4);
+  SimDisk& disk = bench.disk();
+  for (const char* path : {"/a", "/a/moved", "/b"}) {
+    ASSERT_TRUE(disk.MakeDirectory(path).ok());
+  }
+  ASSERT_TRUE(disk.SyncDirectory("/").ok());
+  bench.Write("/a/one", "");
+  ASSERT_TRUE(disk.Rename("/a/moved", "/b/moved").ok());
+  EXPECT_EQ(disk.Open("/b/moved/../one", OpenMode::kRead).status().code(),
+            Code::kNotFound);
+  EXPECT_EQ(disk.Rename("/b", "/b/moved/c").code(), Code::kIoError);
+  disk.PowerLoss([](uint64_t) { return 0; });
+  EXPECT_EQ(disk.List("/a/moved/..")->size(), 1u);
+  EXPECT_EQ(disk.List("/b")->size(), 0u);
+}
+
 }  // namespace
 }  // namespace gauntlet
