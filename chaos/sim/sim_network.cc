@@ -44,7 +44,7 @@ struct Parcel {
 // From end i to end 1 - i.
 struct NetworkFabric::Way {
   RandomStream random;
-  std::deque<Parcel> under_way;
+  std::list<Parcel> under_way;
   uint64_t unreceived = 0;  // bytes
   WaitList senders;         // that wait for room
   Time last{};              // arrival of the youngest
@@ -55,9 +55,9 @@ struct NetworkFabric::Way {
 struct NetworkFabric::Connection {
   struct End {
     NetworkUser user;
-    std::deque<Frame> inbox;
-    bool closed = false;  // by its own process
-    bool broken = false;  // as the other end's news tell
+    std::list<Parcel> inbox;  // what has arrived, as it was under way
+    bool closed = false;      // by its own process
+    bool broken = false;      // as the other end's news tell
     WaitList receivers;
   };
   uint64_t id = 0;
@@ -69,7 +69,7 @@ struct NetworkFabric::Connection {
 struct NetworkFabric::Door {
   NetworkUser user;
   std::string key;
-  std::deque<std::shared_ptr<Connection>> backlog;
+  std::list<std::shared_ptr<Connection>> backlog;
   bool closed = false;
   WaitList acceptors;
 };
@@ -122,7 +122,7 @@ class SimChannel final : public Channel {
       if (result == WaitResult::kDeadline) break;
     }
     if (!end.inbox.empty()) {
-      Result<Frame> frame = std::move(end.inbox.front());
+      Result<Frame> frame = std::move(end.inbox.front().frame);
       end.inbox.pop_front();
       auto& way = connection.ways[1 - end_];
       way.unreceived -= frame->size();
@@ -303,7 +303,7 @@ Duration NetworkFabric::Delay(Connection& connection, int way, uint64_t bytes) {
   return delay;
 }
 
-void NetworkFabric::Post(Connection& connection, int way, Frame frame) {
+void NetworkFabric::Post(Connection& connection, int way, Frame&& frame) {
   scheduler_.Record(connection.id * 2 + static_cast<uint64_t>(way));
   scheduler_.Record(ShortDigestOf(frame));
   Way& path = connection.ways[way];
@@ -356,21 +356,22 @@ void NetworkFabric::Act(uint64_t argument) {
 }
 
 void NetworkFabric::Deliver(Connection& connection, int way) {
-  std::deque<Parcel>& under_way = connection.ways[way].under_way;
-  Parcel& parcel = under_way.front();
+  std::list<Parcel>& under_way = connection.ways[way].under_way;
+  const bool close = under_way.front().close;
   Connection::End& end = connection.ends[1 - way];
+  if (!end.closed && !close) {
+    end.inbox.splice(end.inbox.end(), under_way, under_way.begin());
+    return scheduler_.WakeAll(end.receivers);
+  }
+  under_way.pop_front();
   if (end.closed) {
     // Nobody is there: the sender gets to know, if it does not already.
-    if (!parcel.close) PostClose(connection, 1 - way);
-  } else if (parcel.close) {
+    if (!close) PostClose(connection, 1 - way);
+  } else {
     end.broken = true;
     scheduler_.WakeAll(connection.ways[1 - way].senders);
     scheduler_.WakeAll(end.receivers);
-  } else {
-    end.inbox.push_back(std::move(parcel.frame));
-    scheduler_.WakeAll(end.receivers);
   }
-  under_way.pop_front();
 }
 
 void NetworkFabric::CloseEnd(Connection& connection, int end) {

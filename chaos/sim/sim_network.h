@@ -12,7 +12,6 @@
 #define GAUNTLET_CHAOS_SIM_SIM_NETWORK_H_
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <list>
 #include <map>
@@ -97,7 +96,7 @@ class NetworkFabric final : public Action {
   // Delivers what is due on way `argument` % 2 of connection `argument` / 2.
   void Act(uint64_t argument) override;
   Duration Delay(Connection& connection, int way, uint64_t bytes);
-  void Post(Connection& connection, int way, Frame frame);
+  void Post(Connection& connection, int way, Frame&& frame);
   void PostClose(Connection& connection, int way);
   void Schedule(Connection& connection, int way);
   void Resume();

@@ -15,12 +15,6 @@ uint64_t Hash(std::string_view bytes) { return ShortDigestOf(bytes); }
 
 }  // namespace
 
-Duration LatencyRange::Draw(RandomStream& stream) const {
-  const auto low = static_cast<uint64_t>(min.count());
-  const auto high = static_cast<uint64_t>(std::max(min, max).count());
-  return Duration(static_cast<int64_t>(stream.Between(low, high)));
-}
-
 class SimFile final : public File {
  public:
   SimFile(SimStorage& storage, std::shared_ptr<Inode> inode, std::string path,

@@ -2,6 +2,7 @@
 #ifndef GAUNTLET_CHAOS_SIM_SIM_STORAGE_H_
 #define GAUNTLET_CHAOS_SIM_SIM_STORAGE_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -19,7 +20,11 @@ namespace gauntlet {
 struct LatencyRange {
   Duration min{};
   Duration max{};
-  Duration Draw(RandomStream& stream) const;
+  Duration Draw(RandomStream& stream) const {
+    const auto low = static_cast<uint64_t>(min.count());
+    const auto high = static_cast<uint64_t>(std::max(min, max).count());
+    return Duration(static_cast<int64_t>(stream.Between(low, high)));
+  }
 };
 
 struct StorageLatency {
