@@ -175,6 +175,9 @@ Status SimDisk::Rename(std::string_view from, std::string_view to) {
     return Refuse(Code::kIoError, "rename", from,
                   fmt::format("{} lies within it", to));
   }
+  if (target.directory == nullptr) {
+    return Refuse(Code::kAlreadyExists, "rename", to, "exists");
+  }
   const bool replaces = target.inode != nullptr;
   if (replaces) {
     if (!target.inode->entries.empty()) {

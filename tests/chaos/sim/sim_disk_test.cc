@@ -297,6 +297,19 @@ TEST(SimDiskTest, PathsAreTakenPartByPart) {
   EXPECT_EQ(disk.Rename("/a", "/a/b/c").code(), Code::kIoError);
 }
 
+TEST(SimDiskTest, NothingTakesThePlaceOfAPathThatEndsAboveItsNames) {
+  SimDisk disk({});
+  ASSERT_TRUE(disk.MakeDirectory("/a").ok());
+  ASSERT_TRUE(disk.MakeDirectory("/b").ok());
+  ASSERT_TRUE(disk.Open("/file", OpenMode::kCreateExclusive).ok());
+  for (const char* from : {"/a", "/file"}) {
+    for (const char* to : {"/", "/b/..", "/b/../.."}) {
+      EXPECT_EQ(disk.Rename(from, to).code(), Code::kAlreadyExists) << to;
+    }
+  }
+  EXPECT_EQ(disk.List("/")->size(), 3u);
+}
+
 TEST(SimDiskTest, PathsGoUpFromWhereADirectoryIsNow) {
   Bench bench(kExt4);
   SimDisk& disk = bench.disk();
