@@ -10,6 +10,12 @@
 namespace gauntlet {
 namespace {
 
+// Whether a path of this alone is one step down.
+bool IsName(std::string_view path) {
+  return !path.empty() && path != "." && path != ".." &&
+         path.find('/') == std::string_view::npos;
+}
+
 bool LiesWithin(const Inode* directory, const Inode& wanted) {
   while (directory != nullptr && directory != &wanted) {
     directory = directory->parent;
@@ -39,8 +45,20 @@ SimDisk::~SimDisk() {
   }
 }
 
+SimDisk::Place SimDisk::PlaceIn(Inode& directory, std::string_view name) {
+  const auto entry = directory.entries.find(name);
+  const bool found = entry != directory.entries.end();
+  return {.directory = &directory,
+          .name = name,
+          .inode = found ? entry->second.get() : nullptr};
+}
+
 Result<SimDisk::Place> SimDisk::Find(std::string_view operation,
-                                     std::string_view path) const {
+                                     std::string_view path) {
+  if (known_.directory != nullptr && path.starts_with(known_.path)) {
+    const std::string_view name = path.substr(known_.path.size());
+    if (IsName(name)) return PlaceIn(*known_.directory, name);
+  }
   Place here{.inode = root_.get()};
   std::string_view rest = path;
   std::string_view part;
@@ -57,17 +75,18 @@ Result<SimDisk::Place> SimDisk::Find(std::string_view operation,
       here = Place{.inode = parent != nullptr ? parent : root_.get()};
       continue;
     }
-    here.directory = here.inode;
-    here.name = part;
-    const auto entry = here.directory->entries.find(part);
-    here.inode =
-        entry == here.directory->entries.end() ? nullptr : entry->second.get();
+    here = PlaceIn(*here.inode, part);
+  }
+  if (here.directory != nullptr) {
+    const auto length = static_cast<size_t>(here.name.data() - path.data());
+    known_.path.assign(path.substr(0, length));
+    known_.directory = here.directory;
   }
   return here;
 }
 
 Result<Inode*> SimDisk::FindDirectory(std::string_view operation,
-                                      std::string_view path) const {
+                                      std::string_view path) {
   ASSIGN_OR_RETURN(const Place place, Find(operation, path));
   if (place.inode == nullptr) {
     return Refuse(Code::kNotFound, operation, path, "no such directory");
@@ -92,6 +111,7 @@ uint64_t SimDisk::Log(MicroOpKind kind, const Inode& inode,
 
 // On a file server names are durable at once.
 void SimDisk::Change(NameChange change) {
+  if (change.from != nullptr) known_.directory = nullptr;
   if (options_.profile == DurabilityProfile::kShared) {
     MakeDurable(std::move(change));
   } else {

@@ -166,9 +166,17 @@ class SimDisk {
     std::set<const Inode*> flushed;  // files whose data went before them
   };
 
-  Result<Place> Find(std::string_view operation, std::string_view path) const;
+  // A beginning of paths, with its last '/', and where it leads; null: it is
+  // not known any more.
+  struct KnownPath {
+    std::string path;
+    Inode* directory = nullptr;
+  };
+
+  static Place PlaceIn(Inode& directory, std::string_view name);
+  Result<Place> Find(std::string_view operation, std::string_view path);
   Result<Inode*> FindDirectory(std::string_view operation,
-                               std::string_view path) const;
+                               std::string_view path);
   std::shared_ptr<Inode> Create(const Place& place, std::string_view path,
                                 FileKind kind);
   void Unlink(Inode& inode);
@@ -220,6 +228,9 @@ class SimDisk {
 
   DiskOptions options_;
   std::shared_ptr<Inode> root_;
+  // Of the last place that was found: the next is mostly beside it. Until a
+  // name goes away.
+  KnownPath known_;
   std::vector<NameChange> pending_;  // oldest first
   std::deque<std::shared_ptr<Inode>> late_;
   uint64_t used_bytes_ = 0;

@@ -193,6 +193,7 @@ void SimDisk::KeepNames(const Choose& choose) {
 void SimDisk::PowerLoss(const Choose& choose) {
   options_.log = nullptr;
   late_.clear();
+  known_.directory = nullptr;
   KeepNames(choose);
   used_bytes_ = 0;
   Restore(*root_, choose);

@@ -297,6 +297,29 @@ TEST(SimDiskTest, PathsAreTakenPartByPart) {
   EXPECT_EQ(disk.Rename("/a", "/a/b/c").code(), Code::kIoError);
 }
 
+TEST(SimDiskTest, APathIsFoundAnewOnceADirectoryIsAnother) {
+  Bench bench(kExt4);
+  SimDisk& disk = bench.disk();
+  ASSERT_TRUE(disk.MakeDirectory("/a").ok());
+  bench.Write("/a/file", "old");
+  ASSERT_TRUE(disk.Rename("/a", "/b").ok());
+  EXPECT_EQ(bench.Read("/a/file"), "-");
+  ASSERT_TRUE(disk.MakeDirectory("/a").ok());
+  bench.Write("/a/file", "new");
+  EXPECT_EQ(bench.Read("/b/file"), "old");
+  EXPECT_EQ(bench.Read("/a/file"), "new");
+  ASSERT_TRUE(disk.Remove("/a/file", FileKind::kFile).ok());
+  EXPECT_EQ(bench.Read("/a/file"), "-");
+  ASSERT_TRUE(disk.Remove("/a", FileKind::kDirectory).ok());
+  EXPECT_EQ(disk.Open("/a/file", OpenMode::kCreateExclusive).status().code(),
+            Code::kNotFound);
+  bench.Write("/b/file", "late");
+  disk.PowerLoss([](uint64_t) { return 0; });
+  EXPECT_EQ(bench.Read("/b/file"), "-");
+  EXPECT_EQ(disk.MakeDirectory("/b/.").code(), Code::kOk);
+  EXPECT_EQ(disk.List("/b/..")->size(), 1u);
+}
+
 TEST(SimDiskTest, NothingTakesThePlaceOfAPathThatEndsAboveItsNames) {
   SimDisk disk({});
   ASSERT_TRUE(disk.MakeDirectory("/a").ok());
