@@ -75,43 +75,45 @@ std::map<uint64_t, StepRows> RowsOfSteps(const Evidence& evidence) {
   return steps;
 }
 
-// Gives each of the rows, of which there are some, a place.
-template <typename T>
-void MakeRoom(std::span<const uint32_t> rows, std::vector<T>& by_row) {
-  const size_t needed = std::ranges::max(rows) + size_t{1};
-  if (by_row.size() < needed) by_row.resize(needed);
+// One more than the highest row of any step.
+size_t EndOfRows(const std::map<uint64_t, StepRows>& steps) {
+  size_t end = 0;
+  for (const auto& [step, rows] : steps) {
+    for (const uint32_t row : rows.rows) end = std::max(end, size_t{row} + 1);
+  }
+  return end;
 }
 
 // Compares rows in any order.
 class RowCounts {
  public:
+  // The rows that are told lie before `end`.
+  explicit RowCounts(size_t end) : told_(end) {}
+
   bool Match(std::span<const uint32_t> told,
              std::span<const uint32_t> expected) {
-    if (told.size() != expected.size() || expected.empty()) {
-      return told.size() == expected.size();
-    }
-    MakeRoom(expected, owed_);
-    for (const uint32_t row : expected) ++owed_[row];
-    const bool same = std::ranges::all_of(told, [&](uint32_t row) {
-      if (row >= owed_.size() || owed_[row] == 0) return false;
-      --owed_[row];
+    if (told.size() != expected.size()) return false;
+    for (const uint32_t row : told) ++told_[row];
+    const bool same = std::ranges::all_of(expected, [&](uint32_t row) {
+      if (row >= told_.size() || told_[row] == 0) return false;
+      --told_[row];
       return true;
     });
-    if (!same) std::ranges::fill(owed_, 0);
+    if (!same) std::ranges::fill(told_, 0);
     return same;
   }
 
  private:
-  std::vector<uint32_t> owed_;  // by row; all 0 between two calls
+  std::vector<uint32_t> told_;  // by row; all 0 between two calls
 };
 
 // Against the reference, step by step, where it kept its rows too.
 void CheckAgainstReference(const Evidence& evidence,
                            const std::map<uint64_t, StepRows>& steps,
-                           Check& check) {
+                           size_t end_of_rows, Check& check) {
   // Of a step that a death cut short some workers say nothing.
   const uint64_t complete = evidence.Done() ? UINT64_MAX : 0;
-  RowCounts counts;
+  RowCounts counts(end_of_rows);
   for (const GoldenEntry& entry : evidence.record.golden.entries) {
     const auto found = steps.find(entry.step);
     if (entry.kind != RecordKind::kStep || entry.samples.empty() ||
@@ -130,12 +132,13 @@ void CheckAgainstReference(const Evidence& evidence,
 
 // The rows of an epoch.
 struct EpochRows {
+  explicit EpochRows(size_t end) : step_of(end) {}
+
   std::vector<uint64_t> step_of;  // by row; 0: not used
   uint64_t used = 0;
 };
 
 void Use(uint64_t step, const StepRows& rows, EpochRows& epoch, Check& check) {
-  MakeRoom(rows.rows, epoch.step_of);
   for (const uint32_t row : rows.rows) {
     uint64_t& used_in = epoch.step_of[row];
     if (used_in != 0) {
@@ -154,12 +157,14 @@ void Use(uint64_t step, const StepRows& rows, EpochRows& epoch, Check& check) {
 void CheckSamples(const Evidence& evidence, Check& check) {
   std::map<uint64_t, StepRows> steps = RowsOfSteps(evidence);
   TakeReferenceRows(evidence, steps, check);
+  const size_t end_of_rows = EndOfRows(steps);
   std::map<uint64_t, EpochRows> used;  // by epoch
   for (const auto& [step, rows] : steps) {
     check.Instance();
-    Use(step, rows, used[rows.epoch], check);
+    EpochRows& epoch = used.try_emplace(rows.epoch, end_of_rows).first->second;
+    Use(step, rows, epoch, check);
   }
-  CheckAgainstReference(evidence, steps, check);
+  CheckAgainstReference(evidence, steps, end_of_rows, check);
   const uint64_t owed = evidence.record.setup.rows_per_epoch;
   if (!evidence.Done() || owed == 0 || used.empty()) return;
   // The last epoch may be cut by a maximum of steps: it does not count then.

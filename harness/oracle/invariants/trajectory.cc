@@ -6,8 +6,8 @@
 // step and phase; where the reference has no digest there, it cannot be checked
 // and is not counted. The state that a run finishes with is the reference's
 // last.
-#include <map>
-#include <tuple>
+#include <algorithm>
+#include <vector>
 
 #include "harness/oracle/invariants.h"
 #include <fmt/format.h>
@@ -15,17 +15,40 @@
 namespace gauntlet {
 namespace {
 
-using Key = std::tuple<uint64_t, RecordPhase, RecordKind>;
-
-struct GoldenIndex {
+// The reference's entries, to be found by their step.
+class GoldenIndex {
+ public:
   explicit GoldenIndex(const GoldenTrajectory& golden) {
-    for (const GoldenEntry& entry : golden.entries) {
-      entries[{entry.step, entry.phase, entry.kind}] = &entry;
-      digests[{.step = entry.step, .phase = entry.phase}] = entry.digest;
-    }
+    for (const GoldenEntry& entry : golden.entries) entries_.push_back(&entry);
+    std::ranges::stable_sort(entries_, {}, &GoldenEntry::step);
   }
-  std::map<Key, const GoldenEntry*> entries;
-  std::map<Moment, std::string_view> digests;
+
+  // Null: it has none.
+  const GoldenEntry* Find(const RecordEvent& event) const {
+    return LastOf(event.step, [&](const GoldenEntry& entry) {
+      return entry.phase == event.phase && entry.kind == event.kind;
+    });
+  }
+  const GoldenEntry* Find(const Moment& moment) const {
+    return LastOf(moment.step, [&](const GoldenEntry& entry) {
+      return entry.phase == moment.phase;
+    });
+  }
+
+ private:
+  template <typename Fits>
+  const GoldenEntry* LastOf(uint64_t step, const Fits& fits) const {
+    auto after =
+        std::ranges::upper_bound(entries_, step, {}, &GoldenEntry::step);
+    for (; after != entries_.begin(); --after) {
+      const GoldenEntry* const entry = *std::prev(after);
+      if (entry->step != step) break;
+      if (fits(*entry)) return entry;
+    }
+    return nullptr;
+  }
+
+  std::vector<const GoldenEntry*> entries_;  // by step, then as they came
 };
 
 std::string Where(const LifeEvents& life, const RecordEvent& event) {
@@ -36,15 +59,14 @@ std::string Where(const LifeEvents& life, const RecordEvent& event) {
 void CheckTraining(const GoldenIndex& golden, const LifeEvents& life,
                    const RecordEvent& event, Check& check) {
   check.Instance();
-  const auto found =
-      golden.entries.find(Key{event.step, event.phase, event.kind});
-  if (found == golden.entries.end()) {
+  const GoldenEntry* const found = golden.Find(event);
+  if (found == nullptr) {
     return check.Breach(
         "off-trajectory",
         fmt::format("{}, phase {}: the reference has none", Where(life, event),
                     RecordPhaseName(event.phase)));
   }
-  const GoldenEntry& entry = *found->second;
+  const GoldenEntry& entry = *found;
   if (!entry.digest.empty() && event.digest != entry.digest) {
     return check.Breach(
         "state-digest",
@@ -68,20 +90,20 @@ void CheckTraining(const GoldenIndex& golden, const LifeEvents& life,
 
 void CheckState(const GoldenIndex& golden, const LifeEvents& life,
                 const RecordEvent& event, const Moment& moment, Check& check) {
-  const auto found = golden.digests.find(moment);
-  if (found == golden.digests.end()) {
+  const GoldenEntry* const found = golden.Find(moment);
+  if (found == nullptr) {
     check.Instance();
     return check.Breach("off-trajectory",
                         fmt::format("{}: the reference has no state of step {}",
                                     Where(life, event), ToText(moment)));
   }
-  if (event.digest.empty() || found->second.empty()) return;
+  if (event.digest.empty() || found->digest.empty()) return;
   check.Instance();
-  if (found->second == event.digest) return;
+  if (found->digest == event.digest) return;
   check.Breach(
       "state-digest",
       fmt::format("{}: state {}, expected {} of step {}", Where(life, event),
-                  event.digest, found->second, ToText(moment)));
+                  event.digest, found->digest, ToText(moment)));
 }
 
 }  // namespace
