@@ -1,6 +1,7 @@
 #include "engine/cluster/frame_format.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <vector>
 
@@ -30,25 +31,6 @@ struct WireHeader {
   uint64_t payload_bytes;
 };
 static_assert(sizeof(WireHeader) == kFrameHeaderBytes);
-
-WireHeader ToWire(const FrameHeader& header, size_t payload_bytes) {
-  return {
-      .magic = kMagic,
-      .kind = static_cast<uint8_t>(header.kind),
-      .role = static_cast<uint8_t>(header.role),
-      .phase = static_cast<uint8_t>(header.phase),
-      .reserved = 0,
-      .rank = header.rank,
-      .chunk = header.chunk,
-      .requests = header.requests,
-      .reserved_too = 0,
-      .generation = header.generation,
-      .step = header.step,
-      .correct = header.correct,
-      .rows = header.rows,
-      .payload_bytes = payload_bytes,
-  };
-}
 
 // Calls take(item) for each item of a list.
 template <typename Take>
@@ -80,17 +62,35 @@ Result<std::vector<Text>> ItemsOf(std::string_view list) {
 }  // namespace
 
 Frame EncodeFrame(const FrameHeader& header, std::string_view payload) {
-  const WireHeader wire = ToWire(header, payload.size());
   Frame frame;
   frame.reserve(kFrameHeaderBytes + payload.size());
-  frame.append(reinterpret_cast<const char*>(&wire), kFrameHeaderBytes);
+  frame.resize(kFrameHeaderBytes);
   frame.append(payload);
+  SetHeader(header, frame);
   return frame;
 }
 
+// Field by field: to read as a whole what was just written in parts would wait
+// for the parts.
 void SetHeader(const FrameHeader& header, Frame& frame) {
-  const WireHeader wire = ToWire(header, frame.size() - kFrameHeaderBytes);
-  std::memcpy(frame.data(), &wire, kFrameHeaderBytes);
+  const auto put = [to = frame.data()](size_t at, auto value) {
+    std::memcpy(to + at, &value, sizeof(value));
+  };
+  put(offsetof(WireHeader, magic), kMagic);
+  put(offsetof(WireHeader, kind), header.kind);
+  put(offsetof(WireHeader, role), header.role);
+  put(offsetof(WireHeader, phase), header.phase);
+  put(offsetof(WireHeader, reserved), uint8_t{0});
+  put(offsetof(WireHeader, rank), header.rank);
+  put(offsetof(WireHeader, chunk), header.chunk);
+  put(offsetof(WireHeader, requests), header.requests);
+  put(offsetof(WireHeader, reserved_too), uint32_t{0});
+  put(offsetof(WireHeader, generation), header.generation);
+  put(offsetof(WireHeader, step), header.step);
+  put(offsetof(WireHeader, correct), header.correct);
+  put(offsetof(WireHeader, rows), header.rows);
+  put(offsetof(WireHeader, payload_bytes),
+      uint64_t{frame.size() - kFrameHeaderBytes});
 }
 
 std::span<float> FrameFloats(Frame& frame) {

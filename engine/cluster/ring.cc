@@ -40,39 +40,35 @@ FrameHeader Ring::HeaderFor(FrameKind kind, const ExchangeKey& key,
           .step = key.step};
 }
 
-Status Ring::SendNext(Frame frame, Duration timeout) {
-  Status sent = next_->Send(std::move(frame), world_->clock.Now() + timeout);
-  if (!sent.ok()) broken_ = true;
-  return sent;
-}
-
-Status Ring::SendChunk(const FrameHeader& header, Frame frame,
+Status Ring::SendChunk(const FrameHeader& header, Frame&& frame,
                        Duration timeout) {
   RETURN_IF_ERROR(
       world_->faults.Hit(Point::kAllReduceSend, {.step = header.step}));
   SetHeader(header, frame);
-  const Status sent = SendNext(std::move(frame), timeout);
+  const Status sent = Noted(next_->Send(std::move(frame), Until(timeout)));
   if (sent.ok()) return sent;
   return Annotate(
       sent, fmt::format("rank {}: sending to the next rank", place_.rank));
 }
 
-Result<Ring::Received> Ring::ReceiveFrame(FrameKind kind,
-                                          const ExchangeKey& key,
-                                          uint32_t chunk, Duration timeout) {
-  Result<Frame> frame = previous_->Receive(world_->clock.Now() + timeout);
-  const int from = (place_.rank + place_.size - 1) % place_.size;
-  if (!frame.ok()) {
+Result<FrameHeader> Ring::Expect(const Result<Frame>& came, FrameKind kind,
+                                 const ExchangeKey& key, uint32_t chunk) {
+  const auto from = [this] {
+    return (place_.rank + place_.size - 1) % place_.size;
+  };
+  if (!came.ok()) {
     broken_ = true;
-    return Annotate(frame.status(),
+    return Annotate(came.status(),
                     fmt::format("rank {}: waiting for rank {} at step {}",
-                                place_.rank, from, key.step));
+                                place_.rank, from(), key.step));
   }
-  ASSIGN_OR_RETURN(const FrameHeader header, DecodeFrame(*frame));
+  Result<FrameHeader> decoded = DecodeFrame(*came);
+  RETURN_IF_ERROR(decoded.status());
+  const FrameHeader& header = *decoded;
   if (header.generation != place_.generation) {
     return Unavailable(
         fmt::format("rank {}: frame of generation {} from rank {}, this is {}",
-                    place_.rank, header.generation, from, place_.generation));
+                    place_.rank, header.generation, from(), place_.generation));
   }
   if (header.kind != kind || header.step != key.step ||
       header.phase != key.phase || header.chunk != chunk) {
@@ -80,10 +76,10 @@ Result<Ring::Received> Ring::ReceiveFrame(FrameKind kind,
         "rank {}: expected kind {} of step {} {} chunk {}, rank {} sent kind "
         "{} of step {} {} chunk {}",
         place_.rank, static_cast<int>(kind), key.step, PhaseName(key.phase),
-        chunk, from, static_cast<int>(header.kind), header.step,
+        chunk, from(), static_cast<int>(header.kind), header.step,
         PhaseName(header.phase), header.chunk));
   }
-  return Received{.header = header, .frame = std::move(*frame)};
+  return decoded;
 }
 
 uint32_t Ring::Reduction::chunks() const {
@@ -101,20 +97,21 @@ std::span<const float> Ring::Reduction::LocalChunk(size_t replica,
   return local[replica].subspan(chunk * kChunkFloats, Chunk(chunk).size());
 }
 
-Result<Ring::Received> Ring::ReceiveChunk(const Reduction& reduction,
-                                          FrameKind kind, uint32_t chunk) {
+Result<FrameHeader> Ring::ExpectChunk(const Result<Frame>& came,
+                                      const Reduction& reduction,
+                                      FrameKind kind, uint32_t chunk) {
   const ExchangeKey& key = reduction.key;
-  Result<Received> received = ReceiveFrame(kind, key, chunk, reduction.timeout);
-  RETURN_IF_ERROR(received.status());
+  Result<FrameHeader> header = Expect(came, kind, key, chunk);
+  RETURN_IF_ERROR(header.status());
   RETURN_IF_ERROR(
       world_->faults.Hit(Point::kAllReduceReceive, {.step = key.step}));
   const size_t expected = reduction.Chunk(chunk).size_bytes();
-  const size_t found = FramePayload(received->frame).size();
+  const size_t found = FramePayload(*came).size();
   if (found != expected) {
     return DataLoss(fmt::format("all-reduce chunk: expected {} bytes, found {}",
                                 expected, found));
   }
-  return received;
+  return header;
 }
 
 // Takes the partial sum of the ranks below, adds this rank's replicas, and
@@ -134,20 +131,21 @@ Status Ring::ReduceChunk(const Reduction& reduction, uint32_t chunk) {
   FrameHeader header = HeaderFor(
       last() ? FrameKind::kTotal : FrameKind::kPartial, reduction.key, chunk);
   Tally& tally = reduction.tally;
-  Frame frame;
-  if (place_.rank == 0) {
-    frame = EncodeFrame(header, BytesOf(reduction.LocalChunk(0, chunk)));
-  } else {
-    ASSIGN_OR_RETURN(Received received,
-                     ReceiveChunk(reduction, FrameKind::kPartial, chunk));
-    frame = std::move(received.frame);
+  Result<Frame> frame =
+      place_.rank == 0
+          ? EncodeFrame(header, BytesOf(reduction.LocalChunk(0, chunk)))
+          : previous_->Receive(Until(reduction.timeout));
+  if (place_.rank > 0) {
+    const Result<FrameHeader> below =
+        ExpectChunk(frame, reduction, FrameKind::kPartial, chunk);
+    RETURN_IF_ERROR(below.status());
     if (chunk == 0) {
-      tally.requests |= received.header.requests;
-      tally.correct += received.header.correct;
-      tally.rows += received.header.rows;
+      tally.requests |= below->requests;
+      tally.correct += below->correct;
+      tally.rows += below->rows;
     }
   }
-  const std::span<float> sum = FrameFloats(frame);
+  const std::span<float> sum = FrameFloats(*frame);
   add_local(place_.rank == 0 ? 1 : 0, sum);
   if (last()) std::ranges::copy(sum, total.begin());
   if (chunk == 0) {
@@ -155,24 +153,24 @@ Status Ring::ReduceChunk(const Reduction& reduction, uint32_t chunk) {
     header.correct = tally.correct;
     header.rows = tally.rows;
   }
-  return SendChunk(header, std::move(frame), reduction.timeout);
+  return SendChunk(header, *std::move(frame), reduction.timeout);
 }
 
 // Takes a finished chunk and hands it on, up to the rank before the last.
 Status Ring::PassTotal(const Reduction& reduction, uint32_t chunk) {
-  ASSIGN_OR_RETURN(Received received,
-                   ReceiveChunk(reduction, FrameKind::kTotal, chunk));
-  std::ranges::copy(FrameFloats(received.frame),
-                    reduction.Chunk(chunk).begin());
-  FrameHeader& header = received.header;
+  Result<Frame> frame = previous_->Receive(Until(reduction.timeout));
+  Result<FrameHeader> header =
+      ExpectChunk(frame, reduction, FrameKind::kTotal, chunk);
+  RETURN_IF_ERROR(header.status());
+  std::ranges::copy(FrameFloats(*frame), reduction.Chunk(chunk).begin());
   if (chunk == 0) {
-    reduction.tally = {.requests = header.requests,
-                       .correct = header.correct,
-                       .rows = header.rows};
+    reduction.tally = {.requests = header->requests,
+                       .correct = header->correct,
+                       .rows = header->rows};
   }
   if (place_.rank >= place_.size - 2) return OkStatus();
-  header.rank = static_cast<uint32_t>(place_.rank);
-  return SendChunk(header, std::move(received.frame), reduction.timeout);
+  header->rank = static_cast<uint32_t>(place_.rank);
+  return SendChunk(*header, *std::move(frame), reduction.timeout);
 }
 
 Status Ring::AllReduce(const ExchangeKey& key,
@@ -210,18 +208,13 @@ Status Ring::Reduce(const ExchangeKey& key,
   return OkStatus();
 }
 
-Result<Ring::Received> Ring::ReceiveList(const ExchangeKey& key, uint32_t round,
-                                         size_t size, Duration timeout) {
-  Result<Received> received =
-      ReceiveFrame(FrameKind::kGather, key, round, timeout);
-  RETURN_IF_ERROR(received.status());
-  ASSIGN_OR_RETURN(const size_t found,
-                   SizeOfList(FramePayload(received->frame)));
-  if (found != size) {
-    return DataLoss(
-        fmt::format("all-gather: expected {} items, found {}", size, found));
-  }
-  return received;
+Status Ring::ExpectList(const Result<Frame>& came, const ExchangeKey& key,
+                        uint32_t round, size_t size) {
+  RETURN_IF_ERROR(Expect(came, FrameKind::kGather, key, round).status());
+  ASSIGN_OR_RETURN(const size_t found, SizeOfList(FramePayload(*came)));
+  if (found == size) return OkStatus();
+  return DataLoss(
+      fmt::format("all-gather: expected {} items, found {}", size, found));
 }
 
 Result<std::vector<std::string>> Ring::AllGather(const ExchangeKey& key,
@@ -230,31 +223,29 @@ Result<std::vector<std::string>> Ring::AllGather(const ExchangeKey& key,
   if (place_.size == 1) return std::vector<std::string>{said};
   // Round 0 collects from rank 0 upwards, round 1 takes the whole list round.
   const uint32_t round = last() ? 1 : 0;
-  Frame frame;
-  if (place_.rank == 0) {
-    frame = EncodeFrame({}, "");
-  } else {
-    ASSIGN_OR_RETURN(
-        Received received,
-        ReceiveList(key, 0, static_cast<size_t>(place_.rank), timeout));
-    frame = std::move(received.frame);
+  Result<Frame> said_so_far = place_.rank == 0
+                                  ? EncodeFrame({}, "")
+                                  : previous_->Receive(Until(timeout));
+  if (place_.rank > 0) {
+    RETURN_IF_ERROR(
+        ExpectList(said_so_far, key, 0, static_cast<size_t>(place_.rank)));
   }
-  AppendToList(said, frame);
-  SetHeader(HeaderFor(FrameKind::kGather, key, round), frame);
+  AppendToList(said, *said_so_far);
+  SetHeader(HeaderFor(FrameKind::kGather, key, round), *said_so_far);
   if (last()) {
-    Result<std::vector<std::string>> items = DecodeList(FramePayload(frame));
-    RETURN_IF_ERROR(SendNext(std::move(frame), timeout));
+    Result<std::vector<std::string>> items =
+        DecodeList(FramePayload(*said_so_far));
+    RETURN_IF_ERROR(
+        Noted(next_->Send(*std::move(said_so_far), Until(timeout))));
     return items;
   }
-  RETURN_IF_ERROR(SendNext(std::move(frame), timeout));
-  ASSIGN_OR_RETURN(
-      Received received,
-      ReceiveList(key, 1, static_cast<size_t>(place_.size), timeout));
-  Result<std::vector<std::string>> items =
-      DecodeList(FramePayload(received.frame));
+  RETURN_IF_ERROR(Noted(next_->Send(*std::move(said_so_far), Until(timeout))));
+  Result<Frame> all = previous_->Receive(Until(timeout));
+  RETURN_IF_ERROR(ExpectList(all, key, 1, static_cast<size_t>(place_.size)));
+  Result<std::vector<std::string>> items = DecodeList(FramePayload(*all));
   if (place_.rank < place_.size - 2) {
-    SetHeader(HeaderFor(FrameKind::kGather, key, 1), received.frame);
-    RETURN_IF_ERROR(SendNext(std::move(received.frame), timeout));
+    SetHeader(HeaderFor(FrameKind::kGather, key, 1), *all);
+    RETURN_IF_ERROR(Noted(next_->Send(*std::move(all), Until(timeout))));
   }
   return items;
 }
@@ -267,7 +258,8 @@ Status Ring::SendState(const ExchangeKey& key, std::string_view bytes,
     const std::string_view part = bytes.substr(begin, kStateChunkBytes);
     FrameHeader header = HeaderFor(FrameKind::kState, key, chunk++);
     header.rows = static_cast<int64_t>(bytes.size());
-    RETURN_IF_ERROR(SendNext(EncodeFrame(header, part), timeout));
+    RETURN_IF_ERROR(
+        Noted(next_->Send(EncodeFrame(header, part), Until(timeout))));
     begin += part.size();
   } while (begin < bytes.size());
   return OkStatus();
@@ -281,10 +273,11 @@ Result<std::string> Ring::TakeState(const ExchangeKey& key, int root,
   uint64_t announced = 0;
   uint32_t chunk = 0;
   do {
-    ASSIGN_OR_RETURN(Received received,
-                     ReceiveFrame(FrameKind::kState, key, chunk, timeout));
-    const std::string_view part = FramePayload(received.frame);
-    const auto says = static_cast<uint64_t>(received.header.rows);
+    Result<Frame> frame = previous_->Receive(Until(timeout));
+    ASSIGN_OR_RETURN(FrameHeader header,
+                     Expect(frame, FrameKind::kState, key, chunk));
+    const std::string_view part = FramePayload(*frame);
+    const auto says = static_cast<uint64_t>(header.rows);
     if (chunk++ == 0) announced = says;
     const bool fits = announced <= kMaxStateBytes && says == announced &&
                       part.size() <= announced - bytes.size() &&
@@ -296,9 +289,9 @@ Result<std::string> Ring::TakeState(const ExchangeKey& key, int root,
     }
     bytes.append(part);
     if (passes_on) {
-      received.header.rank = static_cast<uint32_t>(place_.rank);
-      SetHeader(received.header, received.frame);
-      RETURN_IF_ERROR(SendNext(std::move(received.frame), timeout));
+      header.rank = static_cast<uint32_t>(place_.rank);
+      SetHeader(header, *frame);
+      RETURN_IF_ERROR(Noted(next_->Send(*std::move(frame), Until(timeout))));
     }
   } while (bytes.size() < announced);
   return bytes;

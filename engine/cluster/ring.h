@@ -93,14 +93,17 @@ class Ring {
   static constexpr size_t kStateChunkBytes = size_t{256} << 10;
   static constexpr uint64_t kMaxStateBytes = uint64_t{1} << 36;
 
-  Status SendNext(Frame frame, Duration timeout);
-  Status SendChunk(const FrameHeader& header, Frame frame, Duration timeout);
-  struct Received {
-    FrameHeader header;
-    Frame frame;
-  };
-  Result<Received> ReceiveFrame(FrameKind kind, const ExchangeKey& key,
-                                uint32_t chunk, Duration timeout);
+  Time Until(Duration timeout) const { return world_->clock.Now() + timeout; }
+  // What a send came to: one that fails breaks the ring.
+  Status Noted(Status sent) {
+    if (!sent.ok()) broken_ = true;
+    return sent;
+  }
+  Status SendChunk(const FrameHeader& header, Frame&& frame, Duration timeout);
+  // The header of the frame that came from the rank before, if it is the one
+  // that was to come.
+  Result<FrameHeader> Expect(const Result<Frame>& came, FrameKind kind,
+                             const ExchangeKey& key, uint32_t chunk);
   FrameHeader HeaderFor(FrameKind kind, const ExchangeKey& key,
                         uint32_t chunk) const;
   // One exchange under way. A sum is computed in the frame that it travels in.
@@ -115,13 +118,14 @@ class Ring {
     std::span<float> Chunk(uint32_t chunk) const;
     std::span<const float> LocalChunk(size_t replica, uint32_t chunk) const;
   };
-  Result<Received> ReceiveChunk(const Reduction& reduction, FrameKind kind,
-                                uint32_t chunk);
+  Result<FrameHeader> ExpectChunk(const Result<Frame>& came,
+                                  const Reduction& reduction, FrameKind kind,
+                                  uint32_t chunk);
   Status ReduceChunk(const Reduction& reduction, uint32_t chunk);
   Status PassTotal(const Reduction& reduction, uint32_t chunk);
   // A list of so many items.
-  Result<Received> ReceiveList(const ExchangeKey& key, uint32_t round,
-                               size_t size, Duration timeout);
+  Status ExpectList(const Result<Frame>& came, const ExchangeKey& key,
+                    uint32_t round, size_t size);
   Status SendState(const ExchangeKey& key, std::string_view bytes,
                    Duration timeout);
   Result<std::string> TakeState(const ExchangeKey& key, int root,
