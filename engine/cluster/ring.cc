@@ -40,15 +40,18 @@ FrameHeader Ring::HeaderFor(FrameKind kind, const ExchangeKey& key,
           .step = key.step};
 }
 
-Status Ring::SendChunk(const FrameHeader& header, Frame&& frame,
-                       Duration timeout) {
+Status Ring::PrepareChunk(const FrameHeader& header, Frame& frame) {
   RETURN_IF_ERROR(
       world_->faults.Hit(Point::kAllReduceSend, {.step = header.step}));
   SetHeader(header, frame);
-  const Status sent = Noted(next_->Send(std::move(frame), Until(timeout)));
+  return OkStatus();
+}
+
+Status Ring::SentChunk(Status sent) {
   if (sent.ok()) return sent;
   return Annotate(
-      sent, fmt::format("rank {}: sending to the next rank", place_.rank));
+      Noted(std::move(sent)),
+      fmt::format("rank {}: sending to the next rank", place_.rank));
 }
 
 Result<FrameHeader> Ring::Expect(const Result<Frame>& came, FrameKind kind,
@@ -153,7 +156,8 @@ Status Ring::ReduceChunk(const Reduction& reduction, uint32_t chunk) {
     header.correct = tally.correct;
     header.rows = tally.rows;
   }
-  return SendChunk(header, *std::move(frame), reduction.timeout);
+  RETURN_IF_ERROR(PrepareChunk(header, *frame));
+  return SentChunk(next_->Send(*std::move(frame), Until(reduction.timeout)));
 }
 
 // Takes a finished chunk and hands it on, up to the rank before the last.
@@ -170,7 +174,8 @@ Status Ring::PassTotal(const Reduction& reduction, uint32_t chunk) {
   }
   if (place_.rank >= place_.size - 2) return OkStatus();
   header->rank = static_cast<uint32_t>(place_.rank);
-  return SendChunk(*header, *std::move(frame), reduction.timeout);
+  RETURN_IF_ERROR(PrepareChunk(*header, *frame));
+  return SentChunk(next_->Send(*std::move(frame), Until(reduction.timeout)));
 }
 
 Status Ring::AllReduce(const ExchangeKey& key,

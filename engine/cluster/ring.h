@@ -99,7 +99,9 @@ class Ring {
     if (!sent.ok()) broken_ = true;
     return sent;
   }
-  Status SendChunk(const FrameHeader& header, Frame&& frame, Duration timeout);
+  // What is done to a chunk before it is sent, and what its sending came to.
+  Status PrepareChunk(const FrameHeader& header, Frame& frame);
+  Status SentChunk(Status sent);
   // The header of the frame that came from the rank before, if it is the one
   // that was to come.
   Result<FrameHeader> Expect(const Result<Frame>& came, FrameKind kind,

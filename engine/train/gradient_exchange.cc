@@ -66,9 +66,6 @@ std::span<float> GradientExchange::Beside(size_t replica) {
 
 Status GradientExchange::Sum(const ExchangeKey& key, Tally& tally,
                              Duration timeout) {
-  if (way_ == Way::kRing) {
-    return parts_.ring.AllReduce(key, here_views_, total_, tally, timeout);
-  }
   FaultPoints& faults = parts_.world.faults;
   RETURN_IF_ERROR(faults.Hit(Point::kAllReduceBegin, {.step = key.step}));
   if (way_ == Way::kDevices) {

@@ -36,10 +36,10 @@ int NoticeWatch::TerminationNotices() const {
 }
 
 std::optional<Time> NoticeWatch::FirstNotice() const {
-  const std::optional<Time> told = base_.host.FirstNotice();
   const int64_t came = came_ns_.load();
-  if (came == kNone) return told;
-  return std::min(told.value_or(kNever), Time(Duration(came)));
+  if (came == kNone) return base_.host.FirstNotice();
+  return std::min(base_.host.FirstNotice().value_or(kNever),
+                  Time(Duration(came)));
 }
 
 void NoticeWatch::Exit(int code) {
