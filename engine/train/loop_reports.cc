@@ -45,24 +45,27 @@ void LoopReports::Step(const StepOutcome& outcome) {
 
 void LoopReports::Epoch(const StepOutcome& outcome) {
   if (reporter_ == nullptr) return;
+  reporter_->Progress({.step = state_->position.step,
+                       .epoch = state_->position.epoch,
+                       .steps_per_epoch = steps_per_epoch_,
+                       .loss = outcome.loss,
+                       .line = reporter_->reads_lines() ? EpochLine() : ""});
+}
+
+std::string LoopReports::EpochLine() const {
   const History& history = state_->history;
-  reporter_->Progress(
-      {.step = state_->position.step,
-       .epoch = state_->position.epoch,
-       .steps_per_epoch = steps_per_epoch_,
-       .loss = outcome.loss,
-       .line = fmt::format(
-           "epoch {}{}  step {}  loss {:.4f}  accuracy {:.4f}  "
-           "val_loss {:.4f}  val_accuracy {:.4f}",
-           state_->position.epoch,
-           // Where steps are the goal, no number of epochs is.
-           options_->horizon.max_steps
-               ? ""
-               : fmt::format("/{}", options_->horizon.epochs),
-           state_->position.step, history.loss.back(),
-           ShareOf(history.correct.back(), history.rows.back()),
-           history.val_loss.back(),
-           ShareOf(history.val_correct.back(), history.val_rows.back()))});
+  // Where steps are the goal, no number of epochs is.
+  const std::string of_epochs =
+      options_->horizon.max_steps
+          ? ""
+          : fmt::format("/{}", options_->horizon.epochs);
+  return fmt::format(
+      "epoch {}{}  step {}  loss {:.4f}  accuracy {:.4f}  "
+      "val_loss {:.4f}  val_accuracy {:.4f}",
+      state_->position.epoch, of_epochs, state_->position.step,
+      history.loss.back(), ShareOf(history.correct.back(), history.rows.back()),
+      history.val_loss.back(),
+      ShareOf(history.val_correct.back(), history.val_rows.back()));
 }
 
 void LoopReports::Expect(Duration bound) {

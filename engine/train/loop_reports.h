@@ -40,6 +40,8 @@ class LoopReports {
   void TellOfSave(Duration bound);
 
  private:
+  std::string EpochLine() const;
+
   World* world_;
   const TrainOptions* options_;
   const TrainState* state_;

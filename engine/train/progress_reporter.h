@@ -15,6 +15,8 @@ class ProgressReporter {
   virtual ~ProgressReporter() = default;
   virtual void Progress(const WorkerProgress& progress) = 0;
   virtual void Result(const TrainResult& result) = 0;
+  // Whether anybody reads the lines for people.
+  virtual bool reads_lines() const { return true; }
   // What is to look into the worker's steps; null: nothing.
   virtual StepProbe* probe() { return nullptr; }
 };
@@ -24,6 +26,7 @@ class NoProgressReporter final : public ProgressReporter {
  public:
   void Progress(const WorkerProgress&) override {}
   void Result(const TrainResult&) override {}
+  bool reads_lines() const override { return false; }
 };
 
 }  // namespace gauntlet

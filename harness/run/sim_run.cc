@@ -36,6 +36,7 @@ class ReportToLauncher final : public ProgressReporter {
       : report_(report), probe_(probe) {}
   void Progress(const WorkerProgress& progress) override { report_(progress); }
   void Result(const TrainResult& result) override { report_(result); }
+  bool reads_lines() const override { return false; }
   StepProbe* probe() override { return probe_; }
 
  private:
@@ -104,7 +105,8 @@ class SimulatedRun {
   std::string last_failure_;  // of any worker, as it said before its end
   int last_life_ = 0;
   std::map<std::pair<int, int>, LifeEvents> lives_;  // by worker and life
-  std::map<ProcessId, LifeEvents*> workers_;         // each one's in lives_
+  // Each one's in lives_, by process; null: not a worker's.
+  std::vector<LifeEvents*> workers_;
 };
 
 int SimulatedRun::WorkerMain(World& plain, const WorkerSpec& spec,
@@ -224,7 +226,8 @@ int SimulatedRun::LauncherMain(World& world, int first_life) {
              life.worker = spec.worker;
              life.life = spec.life;
              life.events.reserve(kEventsOfALife);
-             workers_[process] = &life;
+             workers_.resize(static_cast<size_t>(process) + 1);
+             workers_.back() = &life;
              last_life_ = std::max(last_life_, spec.life);
            }});
   LauncherOptions options = plan_.launch;
@@ -232,8 +235,9 @@ int SimulatedRun::LauncherMain(World& world, int first_life) {
   options.notices = plan_.train.preemption;
   Unobserved observer;
   launch_end_ = Launch(world, processes, options, observer);
-  for (const auto& [process, events] : workers_) {
-    if (simulation_.exit_status(process)) continue;
+  for (size_t i = 0; i < workers_.size(); ++i) {
+    const auto process = static_cast<ProcessId>(i);
+    if (workers_[i] == nullptr || simulation_.exit_status(process)) continue;
     // What a lost host still does is nobody's to clear up.
     if (processes.IsGivenUp(process)) continue;
     log_.left.processes.push_back(simulation_.process_name(process));
@@ -288,9 +292,9 @@ bool SimulatedRun::RunLauncher(int first_life) {
 
 // What is not a worker's is of no record.
 void SimulatedRun::Keep(ProcessId by, LogEvent&& said) {
-  const auto worker = workers_.find(by);
-  if (worker == workers_.end()) return;
-  worker->second->events.push_back(
+  const auto number = static_cast<size_t>(by);
+  if (number >= workers_.size() || workers_[number] == nullptr) return;
+  workers_[number]->events.push_back(
       ToRecordEvent(std::move(said), simulation_.now()));
 }
 
