@@ -45,9 +45,11 @@ class DirectoryReader {
       return DataLoss(fmt::format("{}: expected a file, found {}", name,
                                   FileKindName(entry->kind)));
     }
-    auto file = Retrying(world_, [&] {
-      return world_.storage.Open((path_ + "/").append(name), OpenMode::kRead);
-    });
+    std::string path;
+    path.reserve(path_.size() + 1 + name.size());
+    path.append(path_).append("/").append(name);
+    auto file = Retrying(
+        world_, [&] { return world_.storage.Open(path, OpenMode::kRead); });
     if (file.ok()) return OpenFile{name, std::move(file).value()};
     if (file.status().code() != Code::kNotFound) return file.status();
     // Files never leave a committed directory one by one.
@@ -145,11 +147,10 @@ Status CheckListed(const ShardFile& listed, std::span<const TensorView> views) {
 // The tensors of one shard, as views into its bytes.
 Status AddViews(const ShardFile& listed, std::span<const std::byte> bytes,
                 std::vector<TensorView>& all) {
-  auto views = ParseSafetensors(bytes);
-  if (!views.ok()) return Annotate(views.status(), listed.name);
-  RETURN_IF_ERROR(CheckListed(listed, *views));
-  std::ranges::move(*views, std::back_inserter(all));
-  return OkStatus();
+  const size_t before = all.size();
+  const Status added = AddSafetensors(bytes, all);
+  if (!added.ok()) return Annotate(added, listed.name);
+  return CheckListed(listed, std::span(all).subspan(before));
 }
 
 size_t TensorCount(const Manifest& manifest) {

@@ -18,12 +18,14 @@
 namespace gauntlet {
 namespace {
 
-constexpr std::array kDTypes = {
-    std::pair<DType, std::string_view>{DType::kF32, "F32"},
-    std::pair<DType, std::string_view>{DType::kU32, "U32"},
-    std::pair<DType, std::string_view>{DType::kI64, "I64"},
-    std::pair<DType, std::string_view>{DType::kU64, "U64"},
+struct NamedDType {
+  DType type;
+  char name[4];
 };
+constexpr std::array<NamedDType, 4> kDTypes = {{{DType::kF32, "F32"},
+                                                {DType::kU32, "U32"},
+                                                {DType::kI64, "I64"},
+                                                {DType::kU64, "U64"}}};
 constexpr size_t kMaxDimensions = 16;
 
 // Bytes of a tensor, or nothing if they do not fit into 64 bits.
@@ -122,51 +124,62 @@ bool TakeDType(CanonicalJson& json, DType& out) {
   return false;
 }
 
-bool TakeEntry(CanonicalJson& json, Entry& out) {
-  if (!json.TakeString(out.view.name) || !json.Take(":{\"dtype\":\"") ||
-      !TakeDType(json, out.view.dtype) || !json.Take("\",\"shape\":[") ||
-      !TakeShape(json, out.view.shape)) {
+// A tensor whose bytes begin where those before it end, at `covered`, which
+// then is where its own end.
+bool TakeTensor(CanonicalJson& json, std::span<const std::byte> data,
+                uint64_t& covered, TensorView& out) {
+  if (!json.TakeString(out.name) || !json.Take(":{\"dtype\":\"") ||
+      !TakeDType(json, out.dtype) || !json.Take("\",\"shape\":[") ||
+      !TakeShape(json, out.shape)) {
     return false;
   }
-  if (!json.Take(",\"data_offsets\":[") || !json.TakeNumber(out.begin) ||
-      !json.Take(',') || !json.TakeNumber(out.end) || !json.Take("]}")) {
+  uint64_t begin = 0;
+  uint64_t end = 0;
+  if (!json.Take(",\"data_offsets\":[") || !json.TakeNumber(begin) ||
+      !json.Take(',') || !json.TakeNumber(end) || !json.Take("]}")) {
     return false;
   }
-  const auto bytes = TensorBytes(out.view.dtype, out.view.shape);
-  return out.begin <= out.end && bytes == out.end - out.begin &&
-         out.view.name != kSafetensorsMetadata;
+  if (begin != covered || end < begin || end > data.size() ||
+      TensorBytes(out.dtype, out.shape) != end - begin ||
+      out.name == kSafetensorsMetadata) {
+    return false;
+  }
+  out.bytes = data.subspan(begin, end - begin);
+  covered = end;
+  return true;
 }
 
-bool NamesDiffer(const std::vector<Entry>& entries) {
+bool NamesDiffer(std::span<const TensorView> views) {
   std::vector<std::string_view> names;
-  names.reserve(entries.size());
-  for (const Entry& entry : entries) names.push_back(entry.view.name);
+  names.reserve(views.size());
+  for (const TensorView& view : views) names.push_back(view.name);
   return !FindRepeated(names);
 }
 
-// A header that LayOutSafetensors wrote, read as it is written.
-bool ReadCanonicalHeader(std::string_view text, std::vector<Entry>& out) {
-  CanonicalJson json(text);
+// A header that LayOutSafetensors wrote, and the data behind it, read as they
+// are written. After a "no" what was added is of no use.
+bool AddCanonical(std::string_view header, std::span<const std::byte> data,
+                  std::vector<TensorView>& out) {
+  CanonicalJson json(header);
   std::string step;
   if (!json.Take("{\"__metadata__\":{\"producer\":\"gauntlet\",\"step\":") ||
       !json.TakeString(step) || !json.Take('}')) {
     return false;
   }
-  constexpr size_t kUsually = 16;
-  out.reserve(kUsually);
+  const size_t before = out.size();
+  uint64_t covered = 0;
   while (json.Take(',')) {
-    if (!TakeEntry(json, out.emplace_back())) return false;
+    if (!TakeTensor(json, data, covered, out.emplace_back())) return false;
   }
   return json.Take('}') &&
          json.rest().find_first_not_of(' ') == std::string_view::npos &&
-         NamesDiffer(out);
+         covered == data.size() && NamesDiffer(std::span(out).subspan(before));
 }
 
 Result<std::vector<Entry>> ParseHeader(std::string_view text) {
   if (!text.starts_with('{')) {
     return DataLoss("header: expected JSON that starts with '{'");
   }
-  if (std::vector<Entry> read; ReadCanonicalHeader(text, read)) return read;
   const Result<Json> json = ParseStrictJson(text, "header");
   if (!json.ok()) return DataLoss(json.status().message());
   if (!json->is_object()) return DataLoss("header: expected an object");
@@ -183,16 +196,11 @@ Result<std::vector<Entry>> ParseHeader(std::string_view text) {
 }
 
 // Gives each tensor its bytes; they must cover the data without a gap.
-Result<std::vector<TensorView>> Place(std::vector<Entry> entries,
-                                      std::span<const std::byte> data) {
-  const auto place = [](const Entry& entry) {
+Status AddPlaced(std::vector<Entry> entries, std::span<const std::byte> data,
+                 std::vector<TensorView>& out) {
+  std::ranges::sort(entries, {}, [](const Entry& entry) {
     return std::tie(entry.begin, entry.end, entry.view.name);
-  };
-  if (!std::ranges::is_sorted(entries, {}, place)) {
-    std::ranges::sort(entries, {}, place);
-  }
-  std::vector<TensorView> views;
-  views.reserve(entries.size());
+  });
   uint64_t covered = 0;
   for (Entry& entry : entries) {
     if (entry.begin != covered) {
@@ -206,13 +214,13 @@ Result<std::vector<TensorView>> Place(std::vector<Entry> entries,
     }
     covered = entry.end;
     entry.view.bytes = data.subspan(entry.begin, entry.end - entry.begin);
-    views.push_back(std::move(entry.view));
+    out.push_back(std::move(entry.view));
   }
   if (covered != data.size()) {
     return DataLoss(fmt::format("data: {} bytes belong to no tensor",
                                 data.size() - covered));
   }
-  return views;
+  return OkStatus();
 }
 
 }  // namespace
@@ -277,8 +285,8 @@ std::vector<std::span<const std::byte>> PartsOf(
   return parts;
 }
 
-Result<std::vector<TensorView>> ParseSafetensors(
-    std::span<const std::byte> file) {
+Status AddSafetensors(std::span<const std::byte> file,
+                      std::vector<TensorView>& views) {
   if (file.size() < kSafetensorsLengthBytes) {
     return DataLoss(fmt::format("expected at least {} bytes, found {}",
                                 kSafetensorsLengthBytes, file.size()));
@@ -294,9 +302,21 @@ Result<std::vector<TensorView>> ParseSafetensors(
   const std::string_view text(
       reinterpret_cast<const char*>(file.data()) + kSafetensorsLengthBytes,
       length);
+  const auto data = file.subspan(kSafetensorsLengthBytes + length);
+  const size_t before = views.size();
+  if (AddCanonical(text, data, views)) return OkStatus();
+  views.resize(before);
   ASSIGN_OR_RETURN(std::vector<Entry> entries, ParseHeader(text));
-  return Place(std::move(entries),
-               file.subspan(kSafetensorsLengthBytes + length));
+  return AddPlaced(std::move(entries), data, views);
+}
+
+Result<std::vector<TensorView>> ParseSafetensors(
+    std::span<const std::byte> file) {
+  constexpr size_t kUsually = 16;
+  std::vector<TensorView> views;
+  views.reserve(kUsually);
+  RETURN_IF_ERROR(AddSafetensors(file, views));
+  return views;
 }
 
 }  // namespace gauntlet

@@ -36,6 +36,9 @@ std::vector<std::span<const std::byte>> PartsOf(
 // any bytes that are not exactly the format.
 Result<std::vector<TensorView>> ParseSafetensors(
     std::span<const std::byte> file);
+// Puts them behind views that are there; after an error some of them may be.
+Status AddSafetensors(std::span<const std::byte> file,
+                      std::vector<TensorView>& views);
 
 }  // namespace gauntlet
 

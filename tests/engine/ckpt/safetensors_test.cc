@@ -70,6 +70,25 @@ TEST(SafetensorsTest, ReadsTheSameFromAHeaderThatIsLaidOutInAnotherWay) {
   }
 }
 
+TEST(SafetensorsTest, AddsBehindTheTensorsThatAreThere) {
+  const TestState state(9);
+  const std::string first = FileOf(state.Views());
+  const std::string entry = R"("dtype":"F32","shape":[2],"data_offsets":[0,8])";
+  const std::string second = WithHeader(R"({"last":{)" + entry + "}}", 8);
+  std::vector<TensorView> views;
+  for (const std::string& file : {first, second, first}) {
+    const Status added = AddSafetensors(std::as_bytes(std::span(file)), views);
+    EXPECT_TRUE(added.ok()) << added.ToString();
+  }
+  const size_t size = state.tensors.size();
+  ASSERT_EQ(views.size(), 2 * size + 1);
+  EXPECT_EQ(views[size].name, "last");
+  for (size_t i = 0; i < size; ++i) {
+    EXPECT_EQ(views[i].name, views[size + 1 + i].name);
+    EXPECT_EQ(views[i].shape, views[size + 1 + i].shape);
+  }
+}
+
 TEST(SafetensorsTest, AlignsDataAndPutsWideElementsFirst) {
   const TestState state(9);
   const auto views = state.Views();
