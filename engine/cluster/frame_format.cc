@@ -59,6 +59,18 @@ Result<std::vector<Text>> ItemsOf(std::string_view list) {
   return items;
 }
 
+template <typename Items>
+std::string ListOf(const Items& items) {
+  size_t total = 0;
+  for (const std::string_view item : items) {
+    total += sizeof(uint64_t) + item.size();
+  }
+  std::string bytes;
+  bytes.reserve(total);
+  for (const std::string_view item : items) AppendToList(item, bytes);
+  return bytes;
+}
+
 }  // namespace
 
 Frame EncodeFrame(const FrameHeader& header, std::string_view payload) {
@@ -132,12 +144,11 @@ Result<FrameHeader> DecodeFrame(const Frame& frame) {
 }
 
 std::string EncodeList(std::span<const std::string> items) {
-  size_t total = 0;
-  for (const std::string& item : items) total += sizeof(uint64_t) + item.size();
-  std::string bytes;
-  bytes.reserve(total);
-  for (const std::string& item : items) AppendToList(item, bytes);
-  return bytes;
+  return ListOf(items);
+}
+
+std::string EncodeList(std::initializer_list<std::string_view> items) {
+  return ListOf(items);
 }
 
 void AppendToList(std::string_view item, std::string& list) {

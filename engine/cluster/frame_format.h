@@ -7,6 +7,7 @@
 #define GAUNTLET_ENGINE_CLUSTER_FRAME_FORMAT_H_
 
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -67,6 +68,7 @@ std::span<float> FrameFloats(Frame& frame);
 
 // A list of byte strings, each with its length in front.
 std::string EncodeList(std::span<const std::string> items);
+std::string EncodeList(std::initializer_list<std::string_view> items);
 Result<std::vector<std::string>> DecodeList(std::string_view bytes);
 // The same items, as they lie in `bytes`. Errors as of DecodeList.
 Result<std::vector<std::string_view>> ViewList(std::string_view bytes);

@@ -112,8 +112,8 @@ bool Session::TakesPart(const FrameHeader& hello, ChannelRole role) const {
 // What a worker says in its hello to the chief.
 std::string Session::HelloText() const {
   if (options_.address_book == AddressBook::kKnown) return options_.said;
-  return EncodeList(std::vector<std::string>{
-      options_.addresses[static_cast<size_t>(options_.rank)], options_.said});
+  return EncodeList(
+      {options_.addresses[static_cast<size_t>(options_.rank)], options_.said});
 }
 
 // False: it tells no address where it is the one to tell.

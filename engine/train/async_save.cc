@@ -20,9 +20,9 @@ struct LastWord {
 };
 
 std::string EncodeWord(const LastWord& word) {
-  return EncodeList(std::vector<std::string>{
-      EncodeStatus(word.status), std::to_string(word.write.count()),
-      std::to_string(word.commit.count())});
+  return EncodeList({EncodeStatus(word.status),
+                     std::to_string(word.write.count()),
+                     std::to_string(word.commit.count())});
 }
 
 Result<LastWord> DecodeWord(std::string_view bytes) {

@@ -90,12 +90,8 @@ CollectiveOffer OfferOf(DeviceKind kind, const gpu::DevicePlace& place) {
 
 std::string EncodeOffer(const CollectiveOffer& offer) {
   const bool always = offer.use == gpu::CollectiveUse::kAlways;
-  std::string list;
-  AppendToList(offer.why_not, list);
-  AppendToList(offer.version, list);
-  AppendToList(offer.device, list);
-  AppendToList(always ? kAlways : kWhereAskedFor, list);
-  return list;
+  return EncodeList({offer.why_not, offer.version, offer.device,
+                     always ? kAlways : kWhereAskedFor});
 }
 
 Result<CollectiveOffer> DecodeOffer(std::string_view bytes) {
@@ -149,10 +145,7 @@ std::string EncodeCollective(const CollectiveDecision& decision) {
     id.assign(decision.communicator->bytes,
               sizeof decision.communicator->bytes);
   }
-  std::string list;
-  AppendToList(decision.line, list);
-  AppendToList(id, list);
-  return list;
+  return EncodeList({decision.line, id});
 }
 
 Result<CollectiveDecision> DecodeCollective(std::string_view bytes) {

@@ -184,11 +184,10 @@ Status CollectiveSave::AgreeOnBegin(SaveAttempt& attempt) {
     began = name.status();
     if (name.ok()) attempt.name = name->value_or("");
   }
-  std::string said;
-  AppendToList(attempt.whole.ToString(), said);
-  AppendToList(EncodeStatus(began), said);
-  AppendToList(attempt.name, said);
-  ASSIGN_OR_RETURN(const std::vector<std::string> all, Tell(attempt, said));
+  ASSIGN_OR_RETURN(
+      const std::vector<std::string> all,
+      Tell(attempt, EncodeList({attempt.whole.ToString(), EncodeStatus(began),
+                                attempt.name})));
   std::vector<std::string_view> digests;
   digests.reserve(all.size());
   for (const std::string& item : all) {
@@ -219,10 +218,8 @@ Result<std::vector<std::string>> CollectiveSave::ExchangeParts(
       Point::kSaveAgree,
       {.step = attempt.head.step, .epoch = attempt.head.epoch});
   if (own.ok() && !agree.ok()) own = agree;
-  std::string said;
-  AppendToList(EncodeStatus(own.status()), said);
-  AppendToList(own.ok() ? EncodeShard(*own) : "", said);
-  return Tell(attempt, said);
+  return Tell(attempt, EncodeList({EncodeStatus(own.status()),
+                                   own.ok() ? EncodeShard(*own) : ""}));
 }
 
 Result<std::vector<std::string>> CollectiveSave::Tell(

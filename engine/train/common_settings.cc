@@ -87,10 +87,7 @@ std::string EncodeCommonSettings(const TrainOptions& options,
     settings.append(setting.ToString()).append("\"");
   }
   settings += '}';
-  std::string encoded;
-  AppendToList(settings, encoded);
-  AppendToList(job_json, encoded);
-  return encoded;
+  return EncodeList({settings, job_json});
 }
 
 Status CompareSettings(std::string_view chief, std::string_view other,

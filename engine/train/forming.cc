@@ -19,9 +19,7 @@ SessionOptions Forming::MeetingOptions(Time meet_by) const {
   SessionOptions options = MeetingOf(parts_.place, cluster);
   const CollectiveOffer offer =
       OfferOf(parts_.options().kernels.device, parts_.inputs.device);
-  AppendToList(told_, options.said);
-  AppendToList(EncodeHeld(held_), options.said);
-  AppendToList(EncodeOffer(offer), options.said);
+  options.said = EncodeList({told_, EncodeHeld(held_), EncodeOffer(offer)});
   if (!parts_.rejoins()) return options;
   options.rendezvous_timeout = meet_by - parts_.world.clock.Now();
   options.ring_timeout = cluster.lost_after;
@@ -108,10 +106,7 @@ struct Welcome {
 
 std::string EncodeWelcome(const StartDecision& start,
                           const CollectiveDecision& collective) {
-  std::string welcome;
-  AppendToList(EncodeStart(start), welcome);
-  AppendToList(EncodeCollective(collective), welcome);
-  return welcome;
+  return EncodeList({EncodeStart(start), EncodeCollective(collective)});
 }
 
 Result<Welcome> DecodeWelcome(std::string_view bytes) {
@@ -325,10 +320,9 @@ Status Forming::Refuse(Status why) {
 
 Status Forming::AgreeOnStart() {
   parts_.Expect(parts_.options().cluster.save_timeout);
-  std::string mine;
-  AppendToList(elsewhere_.empty() ? started_as_.ToString() : "", mine);
-  AppendToList(elsewhere_, mine);
-  ASSIGN_OR_RETURN(const std::vector<std::string> all, Tell(mine));
+  const std::string here = elsewhere_.empty() ? started_as_.ToString() : "";
+  ASSIGN_OR_RETURN(const std::vector<std::string> all,
+                   Tell(EncodeList({here, elsewhere_})));
   for (size_t rank = 0; rank < all.size(); ++rank) {
     if (all[rank] == all[0]) continue;
     ASSIGN_OR_RETURN(const std::vector<std::string_view> said,

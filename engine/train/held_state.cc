@@ -129,11 +129,8 @@ std::string EncodeStart(const StartDecision& start) {
   }
   if (!start.checkpoint) return "";
   const CheckpointRef& checkpoint = *start.checkpoint;
-  std::string list;
-  AppendToList(checkpoint.name, list);
-  AppendToList(std::to_string(checkpoint.step), list);
-  AppendToList(std::to_string(checkpoint.generation), list);
-  return list;
+  return EncodeList({checkpoint.name, std::to_string(checkpoint.step),
+                     std::to_string(checkpoint.generation)});
 }
 
 Result<StartDecision> DecodeStart(std::string_view bytes) {
