@@ -4,6 +4,7 @@
 #include <array>
 
 #include "engine/check.h"
+#include "harness/oracle/moment.h"
 #include "harness/record/invariants.h"
 
 namespace gauntlet {
@@ -43,25 +44,15 @@ FaultPhase PhaseOf(const Evidence& evidence, const Firing& firing) {
   FaultPhase phase = FaultPhase::kInEpoch;
   for (size_t i = 0; i < firing.index; ++i) {
     const RecordEvent& event = firing.life->events[i];
-    switch (event.kind) {
-      case RecordKind::kInitialized:
-      case RecordKind::kResumed:
-      case RecordKind::kCarriedOn:
-      case RecordKind::kStep:
-      case RecordKind::kEvaluated:
-      case RecordKind::kEpochEnd:
-        has_state = true;
-        phase = PhaseAfter(event.phase);
-        break;
-      case RecordKind::kLeft:
-        has_state = false;
-        has_left = true;
-        break;
-      case RecordKind::kFinished:
-      case RecordKind::kBackupDeleted:
-        return FaultPhase::kFinishing;
-      default:
-        break;
+    if (IsOfStart(event.kind) || IsOfTraining(event.kind)) {
+      has_state = true;
+      phase = PhaseAfter(event.phase);
+    } else if (event.kind == RecordKind::kLeft) {
+      has_state = false;
+      has_left = true;
+    } else if (event.kind == RecordKind::kFinished ||
+               event.kind == RecordKind::kBackupDeleted) {
+      return FaultPhase::kFinishing;
     }
   }
   if (!has_state) {

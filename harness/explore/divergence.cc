@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/ckpt/tensor_difference.h"
+#include "harness/oracle/moment.h"
 #include "harness/run/reference.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -19,16 +20,6 @@ namespace {
 
 // A state is known by where it stands.
 using Standing = std::pair<uint64_t, RecordPhase>;
-
-bool IsOfTraining(RecordKind kind) {
-  return kind == RecordKind::kStep || kind == RecordKind::kEvaluated ||
-         kind == RecordKind::kEpochEnd;
-}
-
-bool IsOfStart(RecordKind kind) {
-  return kind == RecordKind::kInitialized || kind == RecordKind::kResumed ||
-         kind == RecordKind::kCarriedOn;
-}
 
 bool Departs(const std::map<Standing, const GoldenEntry*>& golden,
              const RecordEvent& event) {

@@ -4,11 +4,6 @@
 
 namespace gauntlet {
 
-bool MakesState(RecordKind kind) {
-  return kind == RecordKind::kResumed || kind == RecordKind::kCarriedOn ||
-         kind == RecordKind::kInitialized;
-}
-
 uint64_t GenerationOf(const LifeEvents& life) {
   uint64_t generation = 0;
   for (const RecordEvent& event : life.events) {
@@ -20,10 +15,7 @@ uint64_t GenerationOf(const LifeEvents& life) {
 std::optional<Moment> TrainedTo(const LifeEvents& life) {
   std::optional<Moment> trained;
   for (const RecordEvent& event : life.events) {
-    if (event.kind == RecordKind::kStep ||
-        event.kind == RecordKind::kEvaluated ||
-        event.kind == RecordKind::kEpochEnd ||
-        event.kind == RecordKind::kCarriedOn) {
+    if (IsOfTraining(event.kind) || event.kind == RecordKind::kCarriedOn) {
       trained = Moment{.step = event.step, .phase = event.phase};
     }
   }
@@ -31,7 +23,7 @@ std::optional<Moment> TrainedTo(const LifeEvents& life) {
 }
 
 void Generation::Take(const RecordEvent& event, const MomentOfLife& now) {
-  if (MakesState(event.kind)) started_ns = std::min(started_ns, event.t_ns);
+  if (IsOfStart(event.kind)) started_ns = std::min(started_ns, event.t_ns);
   switch (event.kind) {
     case RecordKind::kResumed:
       resumed = now.Of(event);

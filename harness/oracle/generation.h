@@ -17,7 +17,7 @@ namespace gauntlet {
 // A save that somebody was told is there.
 struct Acknowledged {
   Moment moment;
-  std::string_view digest;  // the record's
+  std::string_view digest;  // lies in the record
 };
 
 // Which generation: by the number that it claimed. A power cut on a disk that
@@ -74,8 +74,6 @@ struct Generation {
   bool StoppedOrderly() const;
 };
 
-// Whether a worker says with it that it has a state to train on.
-bool MakesState(RecordKind kind);
 // Of the events of a life, or of what lies between two times that it left a
 // generation to rejoin: the last that it names, as some of them name none.
 // 0: it never got so far.

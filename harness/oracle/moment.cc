@@ -1,6 +1,5 @@
 #include "harness/oracle/moment.h"
 
-#include <array>
 #include <charconv>
 
 #include <fmt/format.h>

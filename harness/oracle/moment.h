@@ -26,24 +26,25 @@ struct Moment {
 // "6", or "6 (evaluation_due)".
 std::string ToText(const Moment& moment);
 
+// Whether a worker says with it that it has a state to train on.
+constexpr bool IsOfStart(RecordKind kind) {
+  return kind == RecordKind::kInitialized || kind == RecordKind::kResumed ||
+         kind == RecordKind::kCarriedOn;
+}
+// Whether it says that the next state came out of the one before.
+constexpr bool IsOfTraining(RecordKind kind) {
+  return kind == RecordKind::kStep || kind == RecordKind::kEvaluated ||
+         kind == RecordKind::kEpochEnd;
+}
+
 // The moment of a life's newest state, event by event. The events outlive it.
 class MomentOfLife {
  public:
   void Take(const RecordEvent& event) {
-    switch (event.kind) {
-      case RecordKind::kInitialized:
-      case RecordKind::kResumed:
-      case RecordKind::kCarriedOn:
-      case RecordKind::kStep:
-      case RecordKind::kEvaluated:
-      case RecordKind::kEpochEnd:
-        now_ = {.step = event.step, .phase = event.phase};
-        break;
-      case RecordKind::kSaveBegin:
-        Begin(event);
-        break;
-      default:
-        break;
+    if (IsOfStart(event.kind) || IsOfTraining(event.kind)) {
+      now_ = {.step = event.step, .phase = event.phase};
+    } else if (event.kind == RecordKind::kSaveBegin) {
+      Begin(event);
     }
   }
   // Of what the event tells of. A save's is the one at which it began: its

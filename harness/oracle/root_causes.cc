@@ -158,7 +158,7 @@ struct Formed {
 Formed FormedOf(const LifeEvents& life) {
   Formed formed;
   for (const RecordEvent& event : life.events) {
-    if (!MakesState(event.kind)) continue;
+    if (!IsOfStart(event.kind)) continue;
     if (formed.first == 0) formed.first = event.generation;
     formed.last = event.generation;
   }
