@@ -56,18 +56,18 @@ void PutHalf(uint64_t value, char* to) {
 }  // namespace
 
 std::string Digest::ToString() const {
-  std::string hex(32, '0');
+  std::string hex(kDigits, '0');
   PutHalf(high, hex.data());
-  PutHalf(low, hex.data() + 16);
+  PutHalf(low, hex.data() + kDigits / 2);
   return hex;
 }
 
 std::string Digest::Short() const { return ToString().substr(0, 8); }
 
 std::optional<Digest> Digest::Parse(std::string_view hex) {
-  if (hex.size() != 32) return std::nullopt;
-  const auto high = ParseHalf(hex.substr(0, 16));
-  const auto low = ParseHalf(hex.substr(16));
+  if (hex.size() != kDigits) return std::nullopt;
+  const auto high = ParseHalf(hex.substr(0, kDigits / 2));
+  const auto low = ParseHalf(hex.substr(kDigits / 2));
   if (!high || !low) return std::nullopt;
   return Digest{.high = *high, .low = *low};
 }

@@ -13,13 +13,15 @@
 namespace gauntlet {
 
 struct Digest {
+  static constexpr size_t kDigits = 32;  // of its text, hexadecimal
+
   uint64_t high = 0;
   uint64_t low = 0;
 
   auto operator<=>(const Digest&) const = default;
-  // 32 lower-case hex digits, high half first.
+  // kDigits lower-case digits, high half first.
   std::string ToString() const;
-  // The first 8 hex digits, for people.
+  // The first 8 digits, for people.
   std::string Short() const;
   // The inverse of ToString; nullopt for anything else.
   static std::optional<Digest> Parse(std::string_view hex);

@@ -18,9 +18,8 @@ constexpr std::string_view kDigestPrefix = "\"xxh3_128\":\"";
 constexpr std::string_view kDigestSuffix = "\"}\n";
 constexpr std::string_view kWhileNew = "while_new";
 constexpr std::string_view kForGood = "for_good";
-constexpr size_t kDigestDigits = 32;
 constexpr size_t kDigestLineBytes =
-    kDigestPrefix.size() + kDigestDigits + kDigestSuffix.size();
+    kDigestPrefix.size() + Digest::kDigits + kDigestSuffix.size();
 
 std::string DigestLineOf(std::string_view before) {
   return std::string(kDigestPrefix) + DigestOf(before).ToString() +
@@ -225,7 +224,7 @@ class CanonicalManifest {
  private:
   bool Take(Digest& out) {
     if (!json_.Take('"')) return false;
-    const auto digest = Digest::Parse(json_.TakeCharacters(kDigestDigits));
+    const auto digest = Digest::Parse(json_.TakeCharacters(Digest::kDigits));
     if (!digest) return false;
     out = *digest;
     return json_.Take('"');
