@@ -160,10 +160,13 @@ int SimulatedRun::EarlierLauncherMain(World& world,
                               .memo = memo_};
   SimWorkerProcesses processes(
       simulation_, world,
-      {.body = [&inputs](World& plain, const WorkerSpec& spec,
-                         const WorkerReport& report) -> int {
+      {.body = [&](World& plain, const WorkerSpec& spec,
+                   const WorkerReport& report) {
         ReportToLauncher reporter(report, nullptr);
-        RunWorker(plain, inputs, spec, reporter, [](const WorkerEnd&) {});
+        const auto on_end = [this](const WorkerEnd& end) {
+          simulation_.EndSelf(static_cast<int>(end.exit));
+        };
+        return LiveAsWorker(plain, inputs, spec, reporter, on_end);
       }});
   Unobserved observer;
   return Launch(world, processes,
