@@ -65,7 +65,7 @@ Status DiskReplay::TryPlay(const MicroOp& operation) {
       return disk_.Remove(operation.path, FileKind::kDirectory);
     case MicroOpKind::kSync: {
       ASSIGN_OR_RETURN(const auto file, FileOf(operation));
-      disk_.Sync(file);
+      disk_.Sync(*file);
       return OkStatus();
     }
     case MicroOpKind::kSyncDirectory:

@@ -177,7 +177,7 @@ Status SharedView::Flush(Copy& copy) {
 
 Status SharedView::Sync(const std::shared_ptr<Inode>& file) {
   RETURN_IF_ERROR(Flush(Find(file)));
-  server_.Sync(file);
+  server_.Sync(*file);
   return OkStatus();
 }
 

@@ -127,7 +127,7 @@ class SimDisk {
 
   Status Write(Inode& file, uint64_t offset, std::span<const std::byte> bytes);
   size_t Read(const Inode& file, uint64_t offset, std::span<std::byte> bytes);
-  void Sync(const std::shared_ptr<Inode>& file);
+  void Sync(Inode& file);
 
   // REQUIRES: no file is open.
   void PowerLoss(const Choose& choose);

@@ -7,9 +7,9 @@
 
 namespace gauntlet {
 
-void SimDisk::Sync(const std::shared_ptr<Inode>& file) {
-  SyncInode(*file);
-  Log(MicroOpKind::kSync, *file, file->made_as);
+void SimDisk::Sync(Inode& file) {
+  SyncInode(file);
+  Log(MicroOpKind::kSync, file, file.made_as);
 }
 
 Status SimDisk::SyncDirectory(std::string_view path) {

@@ -63,7 +63,7 @@ class SimFile final : public File {
     if (storage_.user_.view != nullptr) {
       synced = storage_.user_.view->Sync(inode_);
     } else {
-      storage_.disk_.Sync(inode_);
+      storage_.disk_.Sync(*inode_);
     }
     if (!synced.ok()) synced = Annotate(synced, "sync " + path_);
     return storage_.Recorded(kSync, path_, std::move(synced));

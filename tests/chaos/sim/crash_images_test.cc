@@ -27,7 +27,7 @@ void Write(SimDisk& disk, const std::string& path, std::string_view text,
 }
 
 void Sync(SimDisk& disk, const std::string& path) {
-  disk.Sync(*disk.Open(path, OpenMode::kRead));
+  disk.Sync(**disk.Open(path, OpenMode::kRead));
 }
 
 // Blocks of which no two sectors are alike.

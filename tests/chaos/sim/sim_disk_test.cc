@@ -27,10 +27,10 @@ class Bench {
     return *file;
   }
   void WriteSynced(const std::string& path, std::string_view text) {
-    disk_.Sync(Write(path, text));
+    disk_.Sync(*Write(path, text));
   }
   void Sync(const std::string& path) {
-    disk_.Sync(*disk_.Open(path, OpenMode::kRead));
+    disk_.Sync(**disk_.Open(path, OpenMode::kRead));
   }
   // "-" where there is no file.
   std::string Read(const std::string& path) {
