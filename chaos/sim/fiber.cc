@@ -1,5 +1,6 @@
 #include "chaos/sim/fiber.h"
 
+#include <cstdint>
 #include <cstring>
 #include <utility>
 
@@ -49,8 +50,7 @@ constexpr size_t kGuardBytes = 4096;
 struct FiberContext::Bottom {
   [[noreturn]] static void Run(fcontext::transfer_t from) {
     auto* const self = static_cast<FiberContext*>(from.data);
-    self->caller_ = from.fctx;
-    self->Arrived();
+    self->Arrived(from.fctx);
     while (self->body_) {
       self->body_();
       self->body_ = nullptr;
@@ -60,8 +60,19 @@ struct FiberContext::Bottom {
     self->SwitchForGood();
   }
 
-  static bool Has(_Unwind_Context* frame) {
-    return _Unwind_GetRegionStart(frame) == reinterpret_cast<uintptr_t>(&Run);
+  // What the unwinder asks at each frame: whether it is to stop there.
+  static _Unwind_Reason_Code StopHere(int /*version*/,
+                                      _Unwind_Action /*actions*/,
+                                      _Unwind_Exception_Class /*type*/,
+                                      _Unwind_Exception* /*exception*/,
+                                      _Unwind_Context* frame, void* context) {
+    if (_Unwind_GetRegionStart(frame) != reinterpret_cast<uintptr_t>(&Run)) {
+      return _URC_NO_REASON;
+    }
+    auto* const self = static_cast<FiberContext*>(context);
+    self->done_ = true;
+    self->abandoned_ = true;
+    self->SwitchForGood();
   }
 };
 
@@ -111,16 +122,16 @@ void FiberContext::Begin(std::function<void()> body) {
 bool FiberContext::Resume() {
   void* const of_thread = abi::__cxa_get_globals();
   SwapExceptionState(of_thread, exceptions_);
-  Switch();
-  SwapExceptionState(of_thread, exceptions_);
-  if (std::exchange(abandoned_, false)) {
-    body_ = nullptr;
+  FiberContext& last = *Switch();
+  SwapExceptionState(of_thread, last.exceptions_);
+  if (std::exchange(last.abandoned_, false)) {
+    last.body_ = nullptr;
 #ifdef GAUNTLET_FIBER_TSAN
-    __tsan_destroy_fiber(thread_fiber_);
+    __tsan_destroy_fiber(last.thread_fiber_);
 #endif
-    StartOver();
+    last.StartOver();
   }
-  return !done_;
+  return !last.done_;
 }
 
 void FiberContext::Suspend() {
@@ -130,8 +141,26 @@ void FiberContext::Suspend() {
 #ifdef GAUNTLET_FIBER_TSAN
   __tsan_switch_to_fiber(thread_caller_, 0);
 #endif
-  caller_ = fcontext::jump_fcontext(caller_, nullptr).fctx;
-  Arrived();
+  Arrived(fcontext::jump_fcontext(caller_, this).fctx);
+}
+
+void FiberContext::SuspendFor(FiberContext& next) {
+  void* const of_thread = abi::__cxa_get_globals();
+  SwapExceptionState(of_thread, exceptions_);
+  SwapExceptionState(of_thread, next.exceptions_);
+  next.caller_ = caller_;
+  next.before_ = this;
+#ifdef GAUNTLET_FIBER_ASAN
+  next.caller_bottom_ = caller_bottom_;
+  next.caller_bytes_ = caller_bytes_;
+  __sanitizer_start_switch_fiber(&fake_stack_, next.stack_bottom_,
+                                 next.stack_bytes_);
+#endif
+#ifdef GAUNTLET_FIBER_TSAN
+  next.thread_caller_ = thread_caller_;
+  __tsan_switch_to_fiber(next.thread_fiber_, 0);
+#endif
+  Arrived(fcontext::jump_fcontext(next.self_, &next).fctx);
 }
 
 void FiberContext::Abandon() {
@@ -140,23 +169,10 @@ void FiberContext::Abandon() {
   __asan_handle_no_return();
 #endif
   unwinding_ = {};
-  CannotUnwind(_Unwind_ForcedUnwind(&unwinding_, &StopAtBottom, this));
+  CannotUnwind(_Unwind_ForcedUnwind(&unwinding_, &Bottom::StopHere, this));
 }
 
-_Unwind_Reason_Code FiberContext::StopAtBottom(int /*version*/,
-                                               _Unwind_Action /*actions*/,
-                                               _Unwind_Exception_Class /*type*/,
-                                               _Unwind_Exception* /*exception*/,
-                                               _Unwind_Context* frame,
-                                               void* context) {
-  if (!Bottom::Has(frame)) return _URC_NO_REASON;
-  auto* const self = static_cast<FiberContext*>(context);
-  self->done_ = true;
-  self->abandoned_ = true;
-  self->SwitchForGood();
-}
-
-void FiberContext::Switch() {
+FiberContext* FiberContext::Switch() {
 #ifdef GAUNTLET_FIBER_ASAN
   void* fake_stack = nullptr;
   __sanitizer_start_switch_fiber(&fake_stack, stack_bottom_, stack_bytes_);
@@ -165,15 +181,24 @@ void FiberContext::Switch() {
   thread_caller_ = __tsan_get_current_fiber();
   __tsan_switch_to_fiber(thread_fiber_, 0);
 #endif
-  self_ = fcontext::jump_fcontext(self_, this).fctx;
+  const fcontext::transfer_t from = fcontext::jump_fcontext(self_, this);
+  auto* const last = static_cast<FiberContext*>(from.data);
+  last->self_ = from.fctx;
 #ifdef GAUNTLET_FIBER_ASAN
   __sanitizer_finish_switch_fiber(fake_stack, nullptr, nullptr);
 #endif
+  return last;
 }
 
-void FiberContext::Arrived() {
+// Where the switch to this context came from is where that one continues.
+void FiberContext::Arrived(void* from) {
+  FiberContext* const before = std::exchange(before_, nullptr);
+  (before == nullptr ? caller_ : before->self_) = from;
 #ifdef GAUNTLET_FIBER_ASAN
-  __sanitizer_finish_switch_fiber(fake_stack_, &caller_bottom_, &caller_bytes_);
+  const bool direct = before != nullptr;
+  __sanitizer_finish_switch_fiber(fake_stack_,
+                                  direct ? nullptr : &caller_bottom_,
+                                  direct ? nullptr : &caller_bytes_);
 #endif
 }
 
@@ -184,7 +209,7 @@ void FiberContext::SwitchForGood() {
 #ifdef GAUNTLET_FIBER_TSAN
   __tsan_switch_to_fiber(thread_caller_, 0);
 #endif
-  fcontext::jump_fcontext(caller_, nullptr);
+  fcontext::jump_fcontext(caller_, this);
   CHECK(false, "a fiber that left for good was resumed");
   __builtin_unreachable();
 }

@@ -1,10 +1,10 @@
 // Stacks to run on: the machine-level half of a simulated task.
 //
 // A FiberContext is a stack of its own with something running on it; Resume
-// switches to it and Suspend back. Contexts are pooled: the stack of a body
-// that has returned runs the next one. Address and thread sanitizers are told
-// of every switch, and C++ exception state is kept per context, so that a body
-// may suspend inside a catch block.
+// switches to it, SuspendFor on to another one and Suspend back. Contexts are
+// pooled: the stack of a body that has returned runs the next one. Address and
+// thread sanitizers are told of every switch, and C++ exception state is kept
+// per context, so that a body may suspend inside a catch block.
 //
 // What runs can be ended where it stands: its stack is unwound as the Itanium
 // C++ ABI's forced unwinding has it, which calls every destructor on the way
@@ -18,7 +18,6 @@
 #define GAUNTLET_CHAOS_SIM_FIBER_H_
 
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -40,12 +39,17 @@ class FiberContext {
   // destroyed there too when it has returned.
   // REQUIRES: nothing runs on it.
   void Begin(std::function<void()> body);
-  // Runs until Suspend, or until the body is gone: then false.
+  // Runs until a Suspend, its own or that of one which it was suspended for, or
+  // until the body of such a one is gone: then false.
   bool Resume();
   // Back to the caller of Resume. REQUIRES: running on this context.
   void Suspend();
+  // The other one goes on instead, as if the caller of Resume had resumed it.
+  // REQUIRES: running on this context, and the other is suspended.
+  void SuspendFor(FiberContext& next);
   // Ends what runs: destroys all that is on the stack and what the body holds,
-  // and then Resume returns false. REQUIRES: running on this context.
+  // and then goes back to the caller of Resume. REQUIRES: running on this
+  // context.
   [[noreturn]] void Abandon();
 
  private:
@@ -56,26 +60,22 @@ class FiberContext {
   };
 
   static void SwapExceptionState(void* of_thread, ExceptionState& state);
-  // What the unwinder asks at each frame: whether it is to stop there.
-  static _Unwind_Reason_Code StopAtBottom(int version, _Unwind_Action actions,
-                                          _Unwind_Exception_Class type,
-                                          _Unwind_Exception* exception,
-                                          _Unwind_Context* frame,
-                                          void* context);
   // The function at the bottom of each stack, below what runs there.
   struct Bottom;
   // The bottom of the stack, as if nothing had run there.
   void StartOver();
-  void Switch();
-  void Arrived();
+  // Returns which one came back.
+  FiberContext* Switch();
+  void Arrived(void* from);
   [[noreturn]] void SwitchForGood();
 
   size_t stack_bytes_;
   void* mapping_ = nullptr;
   void* stack_bottom_ = nullptr;
-  void* self_ = nullptr;        // where Resume continues
-  void* caller_ = nullptr;      // where Suspend continues
-  std::function<void()> body_;  // empty: leave for good
+  void* self_ = nullptr;            // where Resume continues
+  void* caller_ = nullptr;          // where Suspend continues
+  FiberContext* before_ = nullptr;  // was suspended for this one just now
+  std::function<void()> body_;      // empty: leave for good
   bool done_ = true;
   bool abandoned_ = false;
   _Unwind_Exception unwinding_{};

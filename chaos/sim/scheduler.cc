@@ -95,14 +95,16 @@ WaitResult Scheduler::Wait(WaitList* list, Time deadline,
   }
   // Who goes on is chosen here: where it is the caller, nothing is switched.
   current_ = nullptr;
-  chosen_ = Choose();
-  if (chosen_ == &fiber) {
-    GoOn(fiber);
-  } else {
+  Fiber* const chosen = Choose();
+  if (chosen == nullptr) {
     fiber.context->Suspend();
-    if (fiber.unwinding) [[unlikely]]
-      fiber.context->Abandon();
+  } else {
+    GoOn(*chosen);
+    if (chosen == &fiber) return fiber.result;
+    fiber.context->SuspendFor(*chosen->context);
   }
+  if (fiber.unwinding) [[unlikely]]
+    fiber.context->Abandon();
   return fiber.result;
 }
 
@@ -192,9 +194,9 @@ RunEnd Scheduler::Drive() {
   while (true) {
     if (!doomed_.empty()) ReapDoomed();
     if (left_interrupted_) return RunEnd::kInterrupted;
-    if (chosen_ == nullptr) chosen_ = Choose();
     if (end_) return *end_;
-    if (chosen_ != nullptr) Resume(*chosen_);
+    Fiber* const chosen = Choose();
+    if (chosen != nullptr) Resume(*chosen);
   }
 }
 
@@ -262,21 +264,21 @@ void Scheduler::FireDue() {
   }
 }
 
+// Until none is chosen to go on where the last one waits, or until one is gone.
 void Scheduler::Resume(Fiber& fiber) {
+  GoOn(fiber);
+  const bool more = fiber.context->Resume();
+  Fiber* const last = std::exchange(current_, nullptr);
+  if (!more) Retire(*last);
+}
+
+void Scheduler::GoOn(Fiber& fiber) {
   if (fiber.context == nullptr) {
     fiber.context = pool_.Take();
     fiber.context->Begin(std::move(fiber.body));
   }
-  GoOn(fiber);
-  const bool more = fiber.context->Resume();
-  current_ = nullptr;
-  if (!more) Retire(fiber);
-}
-
-void Scheduler::GoOn(Fiber& fiber) {
   fiber.state = Fiber::State::kRunning;
   current_ = &fiber;
-  chosen_ = nullptr;
 }
 
 // Takes back a fiber whose body has returned or never began.

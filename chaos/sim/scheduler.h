@@ -209,7 +209,6 @@ class Scheduler {
   bool running_ = false;
   bool ending_ = false;
   Fiber* current_ = nullptr;
-  Fiber* chosen_ = nullptr;    // to be resumed next
   std::optional<RunEnd> end_;  // of the run under way
   std::vector<Fiber*> runnable_;
   std::vector<Fiber*> timers_;  // a heap, earliest first

@@ -76,6 +76,66 @@ TEST(FiberTest, ExceptionsInFlightBelongToTheirFiber) {
   EXPECT_EQ(two.log.back(), "caught two");
 }
 
+TEST(FiberTest, AnotherOneGoesOnInItsPlace) {
+  FiberPool pool;
+  auto first = pool.Take();
+  auto second = pool.Take();
+  std::vector<std::string> log;
+  first->Begin([&] {
+    log.push_back("first begins");
+    first->SuspendFor(*second);
+    log.push_back("first ends");
+  });
+  second->Begin([&] {
+    log.push_back("second begins");
+    second->Suspend();
+    second->SuspendFor(*first);
+    log.push_back("second ends");
+  });
+  EXPECT_TRUE(first->Resume());
+  log.push_back("caller");
+  EXPECT_FALSE(second->Resume());
+  EXPECT_FALSE(second->Resume());
+  EXPECT_EQ(log,
+            (std::vector<std::string>{"first begins", "second begins", "caller",
+                                      "first ends", "second ends"}));
+}
+
+TEST(FiberTest, ExceptionsInFlightStayWhereAnotherOneGoesOn) {
+  FiberPool pool;
+  auto first = pool.Take();
+  auto second = pool.Take();
+  std::vector<std::string> log;
+  const auto note = [&log](const std::exception_ptr& in_flight) {
+    log.push_back(in_flight == nullptr ? "none" : "one");
+  };
+  first->Begin([&] {
+    try {
+      throw std::runtime_error("of the first");
+    } catch (const std::runtime_error& error) {
+      first->SuspendFor(*second);
+      note(std::current_exception());
+      log.push_back(error.what());
+    }
+  });
+  second->Begin([&] {
+    note(std::current_exception());
+    try {
+      throw std::runtime_error("of the second");
+    } catch (const std::runtime_error&) {
+      second->Suspend();
+      second->Abandon();
+    }
+  });
+  EXPECT_TRUE(first->Resume());
+  note(std::current_exception());
+  EXPECT_FALSE(second->Resume());
+  note(std::current_exception());
+  EXPECT_FALSE(first->Resume());
+  EXPECT_EQ(log, (std::vector<std::string>{"none", "none", "none", "one",
+                                           "of the first"}));
+}
+
 // Says that it goes.
 struct Witness {
   Script& script;
