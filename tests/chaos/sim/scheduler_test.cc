@@ -1,6 +1,7 @@
 #include "chaos/sim/scheduler.h"
 
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -127,6 +128,54 @@ TEST_F(SchedulerTest, ATaskThatOnlyWaitsForItselfMeetsTheLimits) {
   Spawn(
       [&] { scheduler_.Wait(&list_, kNever, {.verb = "waits", .what = {}}); });
   EXPECT_EQ(Run(), RunEnd::kDeadlock);
+}
+
+// Each of them goes on from the wait of the other, not from the scheduler.
+TEST_F(SchedulerTest, WhoEndsIsWhoWentOnLast) {
+  const auto first = std::make_shared<TaskState>();
+  const auto second = std::make_shared<TaskState>();
+  int waits_after = 0;
+  scheduler_.Spawn(group_, first, [&] {
+    while (!second->done) WaitFor(milliseconds(1));
+    for (; waits_after < 3; ++waits_after) WaitFor(milliseconds(1));
+  });
+  scheduler_.Spawn(group_, second, [&] {
+    for (int i = 0; i < 5; ++i) WaitFor(milliseconds(1));
+    EXPECT_FALSE(first->done);
+  });
+  EXPECT_EQ(Run(), RunEnd::kAllExited);
+  EXPECT_EQ(waits_after, 3);
+  EXPECT_TRUE(first->done);
+}
+
+TEST_F(SchedulerTest, AProcessIsKilledByATaskOfAnotherAndItsTasksDoNotGoOn) {
+  FiberGroup victims;
+  bool killed = false;
+  int unwound = 0;
+  struct Marks {
+    int& count;
+    ~Marks() { ++count; }
+  };
+  for (int i = 0; i < 2; ++i) {
+    scheduler_.Spawn(victims, std::make_shared<TaskState>(), [&] {
+      const Marks marks{unwound};
+      while (true) {
+        EXPECT_FALSE(killed);
+        WaitFor(milliseconds(1));
+      }
+    });
+  }
+  Spawn([&] {
+    WaitFor(milliseconds(5));
+    scheduler_.Doom(victims);
+    killed = true;
+    EXPECT_EQ(unwound, 0);
+    WaitFor(milliseconds(1));
+    EXPECT_EQ(unwound, 2);
+  });
+  EXPECT_EQ(Run(), RunEnd::kAllExited);
+  EXPECT_EQ(unwound, 2);
+  EXPECT_TRUE(gone_);
 }
 
 TEST_F(SchedulerTest, AWorldThatIsInterruptedInAWaitEnds) {
