@@ -164,11 +164,13 @@ void FiberContext::SuspendFor(FiberContext& next) {
 }
 
 void FiberContext::Abandon() {
+  unwinding_ = {};
 #ifdef GAUNTLET_FIBER_ASAN
   // As before a throw: what frames mark as theirs is free once they are gone.
+  // Behind all that this frame marks: landing pads call into the sanitizer from
+  // where it lies.
   __asan_handle_no_return();
 #endif
-  unwinding_ = {};
   CannotUnwind(_Unwind_ForcedUnwind(&unwinding_, &Bottom::StopHere, this));
 }
 
