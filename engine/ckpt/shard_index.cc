@@ -27,8 +27,11 @@ std::string EncodeShardIndex(std::span<const ShardFile> shards) {
   }
   // Of one that two shards name, the first one counts.
   std::ranges::stable_sort(weight_map, {}, &Entry::tensor);
-  const auto again = std::ranges::unique(weight_map, {}, &Entry::tensor);
-  weight_map.erase(again.begin(), again.end());
+  weight_map.erase(std::unique(weight_map.begin(), weight_map.end(),
+                               [](const Entry& one, const Entry& other) {
+                                 return one.tensor == other.tensor;
+                               }),
+                   weight_map.end());
   JsonText json;
   json.Raw("{\n  \"metadata\": {\n    \"total_size\": ")
       .Number(total_bytes)

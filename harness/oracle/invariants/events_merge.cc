@@ -118,7 +118,7 @@ void CheckEventsMerge(const Evidence& evidence, Check& check) {
   if (!evidence.Done()) return;
   const uint64_t steps = evidence.record.launchers.back().result->steps;
   std::ranges::sort(done);
-  done.erase(std::ranges::unique(done).begin(), done.end());
+  done.erase(std::unique(done.begin(), done.end()), done.end());
   if (done.size() != steps || (!done.empty() && done.back() != steps)) {
     check.Breach("missing", fmt::format("the run counts {} steps, the events "
                                         "have {} different ones",

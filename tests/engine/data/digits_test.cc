@@ -40,7 +40,10 @@ TEST(DigitsTest, ValidationRowsAreOtherRows) {
   const size_t size = 28 * 28;
   for (size_t i = 0; i < 512; ++i) {
     const auto row = std::span(validation.pixels).subspan(i * size, size);
-    EXPECT_TRUE(std::ranges::search(train.pixels, row).empty()) << i;
+    EXPECT_EQ(std::search(train.pixels.begin(), train.pixels.end(), row.begin(),
+                          row.end()),
+              train.pixels.end())
+        << i;
   }
 }
 
