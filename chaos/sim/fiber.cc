@@ -145,6 +145,7 @@ void FiberContext::Suspend() {
 }
 
 void FiberContext::SuspendFor(FiberContext& next) {
+  CHECK(&next != this && !next.done_, "a fiber goes on for one that cannot");
   void* const of_thread = abi::__cxa_get_globals();
   SwapExceptionState(of_thread, exceptions_);
   SwapExceptionState(of_thread, next.exceptions_);

@@ -35,17 +35,17 @@ class FiberContext {
   FiberContext(const FiberContext&) = delete;
   FiberContext& operator=(const FiberContext&) = delete;
 
-  // The next Resume calls the body, which must not throw. What it holds is
-  // destroyed there too when it has returned.
-  // REQUIRES: nothing runs on it.
+  // The next switch to it calls the body, which must not throw. What it holds
+  // is destroyed there too when it has returned. REQUIRES: nothing runs on it.
   void Begin(std::function<void()> body);
-  // Runs until a Suspend, its own or that of one which it was suspended for, or
-  // until the body of such a one is gone: then false.
+  // Runs until it, or who went on in its place, and so on, suspends (true) or
+  // is gone (false). Which one that is, the caller has to know.
   bool Resume();
   // Back to the caller of Resume. REQUIRES: running on this context.
   void Suspend();
   // The other one goes on instead, as if the caller of Resume had resumed it.
-  // REQUIRES: running on this context, and the other is suspended.
+  // REQUIRES: running on this context; the other one has a body that has not
+  // begun or is suspended.
   void SuspendFor(FiberContext& next);
   // Ends what runs: destroys all that is on the stack and what the body holds,
   // and then goes back to the caller of Resume. REQUIRES: running on this
@@ -72,7 +72,7 @@ class FiberContext {
   size_t stack_bytes_;
   void* mapping_ = nullptr;
   void* stack_bottom_ = nullptr;
-  void* self_ = nullptr;            // where Resume continues
+  void* self_ = nullptr;            // where a switch to it continues
   void* caller_ = nullptr;          // where Suspend continues
   FiberContext* before_ = nullptr;  // was suspended for this one just now
   std::function<void()> body_;      // empty: leave for good

@@ -264,7 +264,8 @@ void Scheduler::FireDue() {
   }
 }
 
-// Until none is chosen to go on where the last one waits, or until one is gone.
+// Until nobody is chosen in a wait (then there is no current one any more), or
+// until one leaves or is gone.
 void Scheduler::Resume(Fiber& fiber) {
   GoOn(fiber);
   const bool more = fiber.context->Resume();

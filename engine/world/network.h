@@ -18,7 +18,7 @@ namespace gauntlet {
 using Frame = std::string;
 
 // One connection. Send and Receive may run in different tasks at once, each in
-// one task at a time. The destructor closes; none may be running then.
+// one task at a time. The destructor closes; neither may be running then.
 class Channel {
  public:
   virtual ~Channel() = default;

@@ -26,12 +26,12 @@ struct Moment {
 // "6", or "6 (evaluation_due)".
 std::string ToText(const Moment& moment);
 
-// Whether a worker says with it that it has a state to train on.
+// Whether a worker says with such an event that it has a state to train on.
 constexpr bool IsOfStart(RecordKind kind) {
   return kind == RecordKind::kInitialized || kind == RecordKind::kResumed ||
          kind == RecordKind::kCarriedOn;
 }
-// Whether it says that the next state came out of the one before.
+// Whether it says with it that the next state came out of the one before.
 constexpr bool IsOfTraining(RecordKind kind) {
   return kind == RecordKind::kStep || kind == RecordKind::kEvaluated ||
          kind == RecordKind::kEpochEnd;

@@ -136,6 +136,24 @@ TEST(FiberTest, ExceptionsInFlightStayWhereAnotherOneGoesOn) {
                                            "of the first"}));
 }
 
+// What was abandoned is that one, not the one that was resumed.
+TEST(FiberTest, OneMayBeAbandonedInAnothersTurn) {
+  FiberPool pool;
+  auto first = pool.Take();
+  auto second = pool.Take();
+  std::vector<std::string> log;
+  first->Begin([&] {
+    first->SuspendFor(*second);
+    log.push_back("first goes on");
+  });
+  second->Begin([&] { second->Abandon(); });
+  EXPECT_FALSE(first->Resume());
+  second->Begin([&] { log.push_back("second again"); });
+  EXPECT_FALSE(second->Resume());
+  EXPECT_FALSE(first->Resume());
+  EXPECT_EQ(log, (std::vector<std::string>{"second again", "first goes on"}));
+}
+
 // Says that it goes.
 struct Witness {
   Script& script;

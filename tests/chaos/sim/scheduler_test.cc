@@ -1,7 +1,9 @@
 #include "chaos/sim/scheduler.h"
 
+#include <array>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -132,20 +134,25 @@ TEST_F(SchedulerTest, ATaskThatOnlyWaitsForItselfMeetsTheLimits) {
 
 // Each of them goes on from the wait of the other, not from the scheduler.
 TEST_F(SchedulerTest, WhoEndsIsWhoWentOnLast) {
-  const auto first = std::make_shared<TaskState>();
-  const auto second = std::make_shared<TaskState>();
+  const std::array tasks = {std::make_shared<TaskState>(),
+                            std::make_shared<TaskState>()};
+  std::optional<size_t> first;
   int waits_after = 0;
-  scheduler_.Spawn(group_, first, [&] {
-    while (!second->done) WaitFor(milliseconds(1));
-    for (; waits_after < 3; ++waits_after) WaitFor(milliseconds(1));
-  });
-  scheduler_.Spawn(group_, second, [&] {
-    for (int i = 0; i < 5; ++i) WaitFor(milliseconds(1));
-    EXPECT_FALSE(first->done);
-  });
+  for (size_t i = 0; i < tasks.size(); ++i) {
+    scheduler_.Spawn(group_, tasks[i], [&, i] {
+      if (!first) {
+        first = i;
+        while (!tasks[1 - i]->done) WaitFor(milliseconds(1));
+        for (; waits_after < 3; ++waits_after) WaitFor(milliseconds(1));
+      } else {
+        for (int n = 0; n < 5; ++n) WaitFor(milliseconds(1));
+        EXPECT_FALSE(tasks[*first]->done);
+      }
+    });
+  }
   EXPECT_EQ(Run(), RunEnd::kAllExited);
   EXPECT_EQ(waits_after, 3);
-  EXPECT_TRUE(first->done);
+  EXPECT_TRUE(tasks[*first]->done);
 }
 
 TEST_F(SchedulerTest, AProcessIsKilledByATaskOfAnotherAndItsTasksDoNotGoOn) {

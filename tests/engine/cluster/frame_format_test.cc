@@ -47,6 +47,11 @@ RC_GTEST_PROP(FrameFormatProperty, ListsAreCountedAndGrowAsTheyLie,
   RC_ASSERT(DecodeList(list).value() == all);
 }
 
+TEST(FrameFormatTest, AListIsTheSameOfAnyTexts) {
+  const std::vector<std::string> items = {"one", "", "three"};
+  EXPECT_EQ(EncodeList({"one", "", "three"}), EncodeList(items));
+}
+
 TEST(FrameFormatTest, APayloadStaysUnderAnotherHeader) {
   Frame frame = EncodeFrame({.kind = FrameKind::kPartial}, "payload");
   frame += " and more";
