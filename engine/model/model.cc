@@ -197,6 +197,14 @@ struct BroughtBatch {
   MemoryArray<float> next_state;
 };
 
+// The batch with its rows' features and labels, wherever they come from.
+ReplicaBatch Gathered(ReplicaBatch batch) {
+  if (batch.rows == nullptr) return batch;
+  batch.features = batch.rows->features();
+  batch.labels = batch.rows->labels();
+  return batch;
+}
+
 // Shows the probe values that lie in `memory`, and leaves there what it leaves.
 void Show(StepProbe& probe, const OperationOutput& output, Memory& memory,
           std::span<float> values) {
@@ -416,8 +424,9 @@ void FeedForward::Backward(const PassContext& context,
 }
 
 ReplicaResult FeedForward::Gradients(std::span<const float> parameters,
-                                     const ReplicaBatch& batch,
+                                     const ReplicaBatch& given,
                                      std::span<float> gradients) {
+  const ReplicaBatch batch = Gathered(given);
   CheckParameters(parameters.size());
   CheckParameters(gradients.size());
   CheckBatch(batch);
@@ -460,7 +469,8 @@ ReplicaResult FeedForward::Gradients(std::span<const float> parameters,
 }
 
 ReplicaResult FeedForward::Evaluate(std::span<const float> parameters,
-                                    const ReplicaBatch& batch) {
+                                    const ReplicaBatch& given) {
+  const ReplicaBatch batch = Gathered(given);
   CheckParameters(parameters.size());
   CheckBatch(batch);
   const size_t rows = batch.labels.size();

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/data/gathered_rows.h"
 #include "engine/job/job.h"
 #include "engine/math/kernels.h"
 #include "engine/model/step_probe.h"
@@ -35,6 +36,8 @@ std::vector<TensorView> ViewsOf(std::span<const ParameterInfo> infos,
 struct ReplicaBatch {
   std::span<const float> features;
   std::span<const uint8_t> labels;
+  // In place of both: rows that are gathered where the pass has to be made.
+  GatheredRows* rows = nullptr;
   // 1 / (rows of all replicas in this step): what losses are scaled by before
   // the backward pass.
   float loss_scale = 1.0f;

@@ -1,5 +1,6 @@
 #include "engine/train/train_memo.h"
 
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -10,11 +11,20 @@ namespace {
 
 enum class PassKind : uint64_t { kGradients, kEvaluation, kInitial };
 
+// Of the batch's rows: of their numbers in the identity's data where it says
+// those, and nothing in the second place, else of what they hold.
+std::array<Digest, 2> DigestsOfRows(const ReplicaBatch& batch) {
+  if (batch.rows == nullptr) {
+    return {DigestOf(std::as_bytes(batch.features)),
+            DigestOf(std::as_bytes(batch.labels))};
+  }
+  return {DigestOf(std::as_bytes(batch.rows->numbers())), Digest()};
+}
+
 Digest KeyOf(const Digest& identity, PassKind kind,
              std::span<const float> parameters, const ReplicaBatch& batch) {
   const Digest of_parameters = DigestOf(std::as_bytes(parameters));
-  const Digest of_features = DigestOf(std::as_bytes(batch.features));
-  const Digest of_labels = DigestOf(std::as_bytes(batch.labels));
+  const auto [of_features, of_labels] = DigestsOfRows(batch);
   const uint64_t words[] = {identity.high,
                             identity.low,
                             static_cast<uint64_t>(kind),

@@ -69,8 +69,9 @@ class TrainMemo {
 };
 
 // The model, asking the memo first. `identity` is a digest of all that its
-// passes are a function of beside their arguments: its layers, its shapes and
-// its kernels. Those and the memo outlive it.
+// passes are a function of beside their arguments: its layers, its shapes, its
+// kernels, and the data of which a batch says row numbers. The kernels and the
+// memo outlive it.
 std::unique_ptr<Model> WithMemo(std::unique_ptr<Model> model,
                                 const Kernels& kernels, const Digest& identity,
                                 TrainMemo& memo);

@@ -1,7 +1,6 @@
 #include "engine/train/trainer.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "engine/model/clip.h"
 #include "engine/numerics.h"
@@ -90,7 +89,8 @@ Trainer::Trainer(World& world, Ring& ring, const Parts& parts)
                  .kernels = parts.kernels},
                 SizesOf(parts, block_)),
       state_before_(parts.model.replica_state_size()),
-      state_after_(parts.model.replica_state_size()) {}
+      state_after_(parts.model.replica_state_size()),
+      rows_(parts.data.train) {}
 
 ResidentState& Trainer::Resident(TrainState& state) {
   if (!resident_ || !resident_->IsOf(state)) {
@@ -118,26 +118,20 @@ SampleOrder Trainer::OrderOf(const TrainState& state, uint32_t stream) const {
   return SampleOrder(state.rng_key, key, rows);
 }
 
-RowRange Trainer::GatherRows(const TrainState& state, uint32_t replica,
-                             std::vector<uint32_t>& samples) {
+void Trainer::ChooseRows(const TrainState& state, uint32_t replica,
+                         std::vector<uint32_t>& samples) {
   const auto [stream, range] =
       schedule_->RangeOf(state.position.sample, replica);
   const SampleOrder order = OrderOf(state, stream);
   const bool shuffled = job_->data.shuffle == Shuffle::kOn;
-  const size_t width = data_->train.features_per_row();
-  features_.resize(range.count * width);
-  labels_.resize(range.count);
+  rows_.Clear();
   for (uint64_t i = 0; i < range.count; ++i) {
     const uint64_t place = range.first + i;
     const uint32_t row = schedule_->RowAt(
         stream, shuffled ? order.RowAt(place) : static_cast<uint32_t>(place));
-    std::memcpy(features_.data() + i * width,
-                data_->train.features.data() + row * width,
-                width * sizeof(float));
-    labels_[i] = data_->train.labels[row];
+    rows_.Add(row);
     samples.push_back(schedule_->UseOf(stream, row));
   }
-  return range;
 }
 
 StepProbe* Trainer::ProbeFor(const TrainState& state) const {
@@ -181,13 +175,13 @@ void Trainer::LocalGradients(TrainState& state, uint64_t step_rows,
   outcome.samples.reserve(static_cast<size_t>(block_.count) * batch);
   for (int i = 0; i < block_.count; ++i) {
     const auto replica = static_cast<uint64_t>(block_.first + i);
-    const RowRange range =
-        GatherRows(state, static_cast<uint32_t>(replica), outcome.samples);
+    ChooseRows(state, static_cast<uint32_t>(replica), outcome.samples);
+    const size_t rows = rows_.numbers().size();
     if (probe != nullptr) {
       probe->Saw({.name = "rows of the batch",
                   .replica = static_cast<int>(replica),
-                  .shape = {range.count, data_->train.features_per_row()}},
-                 features_);
+                  .shape = {rows, data_->train.features_per_row()}},
+                 rows_.features());
     }
     const std::span<float> beside = exchange_.Beside(static_cast<size_t>(i));
     ForReplicaState(block_.first + i,
@@ -197,8 +191,7 @@ void Trainer::LocalGradients(TrainState& state, uint64_t step_rows,
                     });
     const ReplicaResult result =
         model_->Gradients(parameters,
-                          {.features = features_,
-                           .labels = labels_,
+                          {.rows = &rows_,
                            .loss_scale = numerics::LossScale(step_rows),
                            .rng_key = state.rng_key,
                            .step = state.position.step,
@@ -215,7 +208,7 @@ void Trainer::LocalGradients(TrainState& state, uint64_t step_rows,
         });
     beside.back() = result.loss;
     outcome.tally.correct += result.correct;
-    outcome.tally.rows += static_cast<int64_t>(range.count);
+    outcome.tally.rows += static_cast<int64_t>(rows);
   }
 }
 

@@ -11,6 +11,7 @@
 
 #include "engine/cluster/ring.h"
 #include "engine/data/dataset.h"
+#include "engine/data/gathered_rows.h"
 #include "engine/data/row_schedule.h"
 #include "engine/data/sample_order.h"
 #include "engine/job/job.h"
@@ -110,9 +111,10 @@ class Trainer {
   const RowSchedule& schedule() const { return *schedule_; }
 
  private:
-  // The rows of a replica in the step out of this state.
-  RowRange GatherRows(const TrainState& state, uint32_t replica,
-                      std::vector<uint32_t>& samples);
+  // Takes those of a replica in the step out of this state into rows_, and adds
+  // what the log calls them.
+  void ChooseRows(const TrainState& state, uint32_t replica,
+                  std::vector<uint32_t>& samples);
   ResidentState& Resident(TrainState& state);
   SampleOrder OrderOf(const TrainState& state, uint32_t stream) const;
   void LocalGradients(TrainState& state, uint64_t step_rows, StepProbe* probe,
@@ -152,8 +154,7 @@ class Trainer {
   GradientExchange exchange_;
   std::vector<float> state_before_;  // of one replica
   std::vector<float> state_after_;
-  std::vector<float> features_;
-  std::vector<uint8_t> labels_;
+  GatheredRows rows_;                      // of one replica
   std::optional<ResidentState> resident_;  // of the state trained last
 };
 

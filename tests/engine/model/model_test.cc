@@ -206,6 +206,32 @@ TEST_F(ModelTest, WhatALargerBatchLeftBehindDoesNotShow) {
   EXPECT_EQ(before, after);
 }
 
+TEST_F(ModelTest, GatheredRowsAreTheSameBatch) {
+  const auto model = Build("tiny");
+  const auto parameters = Initialized(*model, 1);
+  Dataset data{.rows = 3, .height = 7, .width = 7, .labels = {3, 4, 5}};
+  for (size_t i = 0; i < 3 * 49; ++i) {
+    data.features.push_back(static_cast<float>(i % 11) / 11);
+  }
+  std::vector<float> features(data.features.begin() + 2 * 49,
+                              data.features.end());
+  features.insert(features.end(), data.features.begin(),
+                  data.features.begin() + 49);
+  const std::vector<uint8_t> labels = {5, 3};
+  GatheredRows rows(data);
+  rows.Add(2);
+  rows.Add(0);
+  const ReplicaBatch given{.features = features, .labels = labels};
+  const ReplicaBatch chosen{.rows = &rows};
+  std::vector<float> of_given(parameters.size());
+  std::vector<float> of_chosen(parameters.size());
+  EXPECT_EQ(model->Gradients(parameters, chosen, of_chosen).loss,
+            model->Gradients(parameters, given, of_given).loss);
+  EXPECT_EQ(of_chosen, of_given);
+  EXPECT_EQ(model->Evaluate(parameters, chosen).loss,
+            model->Evaluate(parameters, given).loss);
+}
+
 TEST_F(ModelTest, EvaluationDoesNotDropOut) {
   const auto model = Build("tiny");
   const auto parameters = Initialized(*model, 1);

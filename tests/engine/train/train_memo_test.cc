@@ -80,6 +80,31 @@ TEST_F(TrainMemoTest, APassOfAnotherInputIsComputed) {
   EXPECT_EQ(memo_.found(), 0u);
 }
 
+// The rows of a known pass are not looked at.
+TEST_F(TrainMemoTest, APassIsKnownByTheNumbersOfItsRows) {
+  Dataset data{.rows = 3, .height = 7, .width = 7, .labels = {3, 4, 5}};
+  data.features = std::vector<float>(3 * 49, 0.25f);
+  GatheredRows rows(data);
+  batch_.features = {};
+  batch_.labels = {};
+  batch_.rows = &rows;
+  const auto pass_of = [&](Model& model, std::span<const uint32_t> numbers) {
+    rows.Clear();
+    for (const uint32_t number : numbers) rows.Add(number);
+    return PassOf(model);
+  };
+  const std::vector<std::vector<uint32_t>> choices = {{0, 1}, {1, 0}, {0, 2}};
+  for (const auto& numbers : choices) {
+    const Pass computed = pass_of(*plain_, numbers);
+    EXPECT_EQ(pass_of(*remembered_, numbers), computed);
+  }
+  EXPECT_EQ(memo_.found(), 0u);
+  const Pass first = pass_of(*plain_, choices[0]);
+  data.features.clear();
+  EXPECT_EQ(pass_of(*remembered_, choices[0]), first);
+  EXPECT_EQ(memo_.found(), 1u);
+}
+
 TEST_F(TrainMemoTest, AnEvaluationIsNoPassWithGradients) {
   PassOf(*remembered_);
   const float loss = plain_->Evaluate(parameters_, batch_).loss;

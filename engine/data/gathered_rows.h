@@ -1,0 +1,44 @@
+// Rows chosen from a dataset, copied together where somebody looks at them: who
+// knows by their numbers what he needs spares the copies.
+#ifndef GAUNTLET_ENGINE_DATA_GATHERED_ROWS_H_
+#define GAUNTLET_ENGINE_DATA_GATHERED_ROWS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/data/dataset.h"
+
+namespace gauntlet {
+
+class GatheredRows {
+ public:
+  // The data outlives this.
+  explicit GatheredRows(const Dataset& data) : data_(&data) {}
+
+  // Begins another choice, of no rows.
+  void Clear();
+  // REQUIRES: a row of the data; nobody has looked at this choice.
+  void Add(uint32_t row);
+
+  // Of the rows in the data, in the order in which they were added.
+  std::span<const uint32_t> numbers() const { return numbers_; }
+  // rows x features_per_row, and the rows' labels. What is written into the
+  // features stays there until Clear. The spans are valid as long.
+  std::span<float> features();
+  std::span<const uint8_t> labels();
+
+ private:
+  void Gather();
+
+  const Dataset* data_;
+  std::vector<uint32_t> numbers_;
+  bool gathered_ = false;
+  std::vector<float> features_;
+  std::vector<uint8_t> labels_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_DATA_GATHERED_ROWS_H_
