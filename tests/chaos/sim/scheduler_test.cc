@@ -1,9 +1,12 @@
 #include "chaos/sim/scheduler.h"
 
 #include <array>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -23,15 +26,37 @@ class Call final : public Action {
   std::function<void()> call_;
 };
 
-// One process with one task: nobody else's turn comes while it waits.
+// Counts the frames of killed tasks that are unwound.
+struct Marks {
+  int& count;
+  ~Marks() { ++count; }
+};
+
 class SchedulerTest : public testing::Test {
  protected:
+  // Into one process. Where it has one task, nobody else's turn comes while
+  // that waits.
   void Spawn(std::function<void()> body) {
     group_.on_gone = [this] { gone_ = true; };
     scheduler_.Spawn(group_, std::make_shared<TaskState>(), std::move(body));
   }
   WaitResult WaitFor(Duration time) {
     return scheduler_.Wait(&list_, scheduler_.now() + time, {});
+  }
+  void SpawnVictims(FiberGroup& group, Duration wait, int& unwound) {
+    for (int i = 0; i < 2; ++i) {
+      scheduler_.Spawn(group, std::make_shared<TaskState>(), [&, wait] {
+        const Marks marks{unwound};
+        while (true) WaitFor(wait);
+      });
+    }
+  }
+  // How a world ends in which so many tasks do the same.
+  RunEnd RunTasks(int count, const std::function<void()>& body) {
+    group_ = {};
+    gone_ = false;
+    for (int i = 0; i < count; ++i) Spawn(body);
+    return Run();
   }
   RunEnd Run() {
     std::string report;
@@ -83,18 +108,33 @@ TEST_F(SchedulerTest, AnActionDuringAWaitIsOfNoFiberAndMayWake) {
 
 TEST_F(SchedulerTest, AnActionMayKillTheProcessInWhoseWaitItComesDue) {
   Call kill([&] { scheduler_.Doom(group_); });
-  bool unwound = false;
+  int unwound = 0;
   Spawn([&] {
-    struct Marks {
-      bool& mark;
-      ~Marks() { mark = true; }
-    } const marks{unwound};
+    const Marks marks{unwound};
     scheduler_.At(scheduler_.now() + milliseconds(3), kill, 0);
     WaitFor(seconds(5));
     ADD_FAILURE() << "a killed task went on";
   });
   EXPECT_EQ(Run(), RunEnd::kAllExited);
-  EXPECT_TRUE(unwound);
+  EXPECT_EQ(unwound, 1);
+  EXPECT_TRUE(gone_);
+}
+
+// All but the last to wait, in whose wait the action comes due, wait long.
+TEST_F(SchedulerTest, AnActionMayKillAnotherProcessThanTheOneThatWaits) {
+  FiberGroup victims;
+  int unwound = 0;
+  SpawnVictims(victims, seconds(5), unwound);
+  Call kill([&] { scheduler_.Doom(victims); });
+  Spawn([&] {
+    WaitFor(milliseconds(1));
+    scheduler_.At(scheduler_.now() + milliseconds(3), kill, 0);
+    WaitFor(milliseconds(2));
+    EXPECT_EQ(unwound, 0);
+    WaitFor(milliseconds(2));
+    EXPECT_EQ(unwound, 2);
+  });
+  EXPECT_EQ(Run(), RunEnd::kAllExited);
   EXPECT_TRUE(gone_);
 }
 
@@ -112,24 +152,39 @@ TEST_F(SchedulerTest, AProcessIsKilledBeforeTheResumptionThatIsNamed) {
   EXPECT_TRUE(gone_);
 }
 
-TEST_F(SchedulerTest, ATaskThatOnlyWaitsForItselfMeetsTheLimits) {
+// Its turn comes in the wait of a task of the other process.
+TEST_F(SchedulerTest, AProcessIsKilledWhereAnotherWouldPassTheTurnToIt) {
+  FiberGroup victims{.doomed_at_resumption = 5};
+  int unwound = 0;
+  SpawnVictims(victims, milliseconds(20), unwound);
   Spawn([&] {
-    while (true) WaitFor(milliseconds(1));
+    for (int i = 0; i < 50; ++i) WaitFor(milliseconds(1));
+    EXPECT_EQ(unwound, 2);
   });
-  EXPECT_EQ(Run(), RunEnd::kStepLimit);
-  EXPECT_EQ(scheduler_.steps(), 100u);
+  EXPECT_EQ(Run(), RunEnd::kAllExited);
+  EXPECT_EQ(victims.resumptions, 5u);
   EXPECT_TRUE(gone_);
+}
 
-  group_ = {};
-  Spawn([&] {
-    while (true) WaitFor(std::chrono::minutes(20));
-  });
-  EXPECT_EQ(Run(), RunEnd::kTimeLimit);
-
-  group_ = {};
-  Spawn(
-      [&] { scheduler_.Wait(&list_, kNever, {.verb = "waits", .what = {}}); });
-  EXPECT_EQ(Run(), RunEnd::kDeadlock);
+// One that only waits for itself, and several that pass the turn on.
+TEST_F(SchedulerTest, TasksThatWaitMeetTheLimits) {
+  for (const int tasks : {1, 3}) {
+    const uint64_t before = scheduler_.steps();
+    EXPECT_EQ(RunTasks(tasks,
+                       [&] {
+                         while (true) WaitFor(milliseconds(1));
+                       }),
+              RunEnd::kStepLimit);
+    EXPECT_EQ(scheduler_.steps() - before, 100u);
+    EXPECT_TRUE(gone_);
+    EXPECT_EQ(RunTasks(tasks,
+                       [&] {
+                         while (true) WaitFor(std::chrono::minutes(20));
+                       }),
+              RunEnd::kTimeLimit);
+    EXPECT_EQ(RunTasks(tasks, [&] { scheduler_.Wait(&list_, kNever, {}); }),
+              RunEnd::kDeadlock);
+  }
 }
 
 // Each of them goes on from the wait of the other, not from the scheduler.
@@ -157,28 +212,16 @@ TEST_F(SchedulerTest, WhoEndsIsWhoWentOnLast) {
 
 TEST_F(SchedulerTest, AProcessIsKilledByATaskOfAnotherAndItsTasksDoNotGoOn) {
   FiberGroup victims;
-  bool killed = false;
   int unwound = 0;
-  struct Marks {
-    int& count;
-    ~Marks() { ++count; }
-  };
-  for (int i = 0; i < 2; ++i) {
-    scheduler_.Spawn(victims, std::make_shared<TaskState>(), [&] {
-      const Marks marks{unwound};
-      while (true) {
-        EXPECT_FALSE(killed);
-        WaitFor(milliseconds(1));
-      }
-    });
-  }
+  SpawnVictims(victims, milliseconds(1), unwound);
   Spawn([&] {
     WaitFor(milliseconds(5));
     scheduler_.Doom(victims);
-    killed = true;
+    const uint64_t resumptions = victims.resumptions;
     EXPECT_EQ(unwound, 0);
     WaitFor(milliseconds(1));
     EXPECT_EQ(unwound, 2);
+    EXPECT_EQ(victims.resumptions, resumptions);
   });
   EXPECT_EQ(Run(), RunEnd::kAllExited);
   EXPECT_EQ(unwound, 2);
@@ -186,14 +229,19 @@ TEST_F(SchedulerTest, AProcessIsKilledByATaskOfAnotherAndItsTasksDoNotGoOn) {
 }
 
 TEST_F(SchedulerTest, AWorldThatIsInterruptedInAWaitEnds) {
-  Call interrupt([&] { interrupted_ = true; });
-  Spawn([&] {
-    scheduler_.At(scheduler_.now() + milliseconds(3), interrupt, 0);
-    while (true) WaitFor(milliseconds(1));
-  });
-  EXPECT_EQ(Run(), RunEnd::kInterrupted);
-  EXPECT_LE(scheduler_.steps(), 5u);
-  EXPECT_TRUE(gone_);
+  for (const int tasks : {1, 3}) {
+    interrupted_ = false;
+    const Time begin = scheduler_.now();
+    Call interrupt([&] { interrupted_ = true; });
+    scheduler_.At(begin + milliseconds(3), interrupt, 0);
+    EXPECT_EQ(RunTasks(tasks,
+                       [&] {
+                         while (true) WaitFor(milliseconds(1));
+                       }),
+              RunEnd::kInterrupted);
+    EXPECT_LT(scheduler_.now() - begin, milliseconds(4));
+    EXPECT_TRUE(gone_);
+  }
 }
 
 }  // namespace
