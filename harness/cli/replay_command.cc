@@ -10,6 +10,7 @@
 #include "engine/real/real_host.h"
 #include "harness/cli/exit_code.h"
 #include "harness/cli/replay_target.h"
+#include "harness/cli/run_directory.h"
 #include "harness/explore/crash_finding_file.h"
 #include "harness/explore/divergence.h"
 #include "harness/explore/found_breach.h"
@@ -83,6 +84,8 @@ class Replayer {
         build_(DigestOf(ReadTextFile(kThisProgram)).Short()),
         references_(cache_.string(), build_) {}
 
+  // Makes the folder that runs are made in. An error: they cannot be.
+  Status Prepare() const;
   // Whether it came out as recorded.
   Result<bool> Replay(const ReplayTarget& target);
   // Likewise, of a crash state's file.
@@ -106,14 +109,18 @@ class Replayer {
   References references_;
 };
 
-Result<Record> Replayer::Run(const SuiteItem& item) {
+Status Replayer::Prepare() const {
+  RETURN_IF_ERROR(CheckFolderName(scratch_.path()));
   std::error_code error;
   fs::remove_all(scratch_.path(), error);
   fs::create_directories(scratch_.path(), error);
-  if (error) {
-    return IoError(
-        fmt::format("{}: {}", scratch_.path().string(), error.message()));
-  }
+  if (!error) return OkStatus();
+  return IoError(fmt::format("{}: {}; --runs DIR says another place",
+                             scratch_.path().string(), error.message()));
+}
+
+Result<Record> Replayer::Run(const SuiteItem& item) {
+  RETURN_IF_ERROR(Prepare());
   const std::vector<CaseResult> results =
       RunSuite({item},
                {.program = kThisProgram,
@@ -222,6 +229,9 @@ Result<bool> Replayer::ReplayCrashState(const std::string& file) {
          "what was found does not happen: " + now.status().message());
     return false;
   }
+  if (now.status().code() == Code::kInvalidArgument) {
+    return InvalidArgument(fmt::format("{}: {}", file, now.status().message()));
+  }
   RETURN_IF_ERROR(now.status());
   const bool same = now->found == finding->finding.found;
   Show(same ? Ink::kGood : Ink::kBad, same ? "reproduced" : "differs",
@@ -246,9 +256,9 @@ int RunReplay(const ReplayCommand& told, Console& console) {
   InstallSignalHandlers();
   InstallCrashNotice();
   ReplayCommand command = told;
-  if (std::string file = FindFindingFile(command); !file.empty()) {
-    command.target = std::move(file);
-  }
+  Result<std::string> file = FindFindingFile(command);
+  if (!file.ok()) return Fail(console, file.status(), ExitCode::kUsage);
+  if (!file->empty()) command.target = *std::move(file);
   if (command.target.ends_with(kCrashFindingEnding)) {
     const Result<bool> same = Replayer(command.runs_directory, console)
                                   .ReplayCrashState(command.target);
@@ -264,6 +274,9 @@ int RunReplay(const ReplayCommand& told, Console& console) {
   }
   if (!targets.ok()) return Fail(console, targets.status(), ExitCode::kUsage);
   Replayer replayer(command.runs_directory, console);
+  if (const Status ready = replayer.Prepare(); !ready.ok()) {
+    return Fail(console, ready, ExitCode::kUsage);
+  }
   ExitCode code = ExitCode::kHeld;
   for (const ReplayTarget& target : *targets) {
     const Result<bool> same = replayer.Replay(target);

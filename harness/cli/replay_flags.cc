@@ -47,6 +47,11 @@ Result<Command> ParseReplay(const VerbArguments& verb) {
     return InvalidArgument("expected a file, a run, or RUN/CASE");
   }
   command.target = words.front();
+  // A variable that is not set, say: not whatever there is.
+  if (command.target.empty()) {
+    return InvalidArgument(
+        "WHAT: expected a file, a run, or RUN/CASE, found \"\"");
+  }
   return Command(std::move(command));
 }
 

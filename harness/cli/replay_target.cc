@@ -229,7 +229,39 @@ bool LooksLikeAPath(const std::string& text) {
 }
 
 bool IsOfAFinding(const std::string& text) {
-  return text.starts_with("finding-");
+  return text.starts_with("finding-") || ParseId(text).has_value();
+}
+
+// Why this path is nothing to replay.
+Status NotToBeReplayed(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status found = fs::status(path, error);
+  if (!fs::exists(found)) {
+    return NotFound(
+        fmt::format("{}: there is no such scenario, record or case's folder",
+                    Quoted(path.string())));
+  }
+  return InvalidArgument(fmt::format(
+      "{}: expected a scenario, a record or a case's folder, found {}",
+      Quoted(path.string()),
+      fs::is_directory(found) ? fmt::format("a folder without {}", kRecordFile)
+                              : "what is no regular file"));
+}
+
+// Findings whose files' names say that they are meant.
+std::vector<std::string> FittingFindings(const fs::path& folder,
+                                         const std::string& text) {
+  const bool is_image = ParseId(text).has_value();
+  std::vector<std::string> fitting;
+  for (const std::string& name : FilesIn(folder)) {
+    const bool fits =
+        is_image
+            ? name.ends_with(fmt::format("-{}{}", text, kCrashFindingEnding))
+            : name.starts_with(text) && (name.ends_with(".yaml") ||
+                                         name.ends_with(kCrashFindingEnding));
+    if (fits) fitting.push_back(name);
+  }
+  return fitting;
 }
 
 // A plan says what goes wrong, and not in what.
@@ -288,34 +320,33 @@ Result<std::vector<ReplayTarget>> TargetsOfRun(const ReplayCommand& command,
 
 }  // namespace
 
-std::string FindFindingFile(const ReplayCommand& command) {
+Result<std::string> FindFindingFile(const ReplayCommand& command) {
   const size_t slash = command.target.find('/');
   const bool has_run = slash != std::string::npos;
   const std::string text =
       has_run ? command.target.substr(slash + 1) : command.target;
-  const bool is_image = ParseId(text).has_value();
-  if (!is_image && !text.starts_with("finding-")) return "";
+  if (!IsOfAFinding(text)) return std::string();
   const fs::path runs = command.runs_directory;
   std::vector<std::string> ids = FoldersIn(runs);
   if (has_run) {
     const Result<std::string> run =
         Pick("run", command.target.substr(0, slash), ids);
-    if (!run.ok()) return "";
+    if (!run.ok()) return std::string();
     ids = {*run};
   }
   // Runs are named by their times.
   std::ranges::sort(ids, std::greater());
   for (const std::string& id : ids) {
-    for (const std::string& name : FilesIn(runs / id / kFindings)) {
-      const bool fits =
-          is_image
-              ? name.ends_with(fmt::format("-{}{}", text, kCrashFindingEnding))
-              : name.starts_with(text) && (name.ends_with(".yaml") ||
-                                           name.ends_with(kCrashFindingEnding));
-      if (fits) return (runs / id / kFindings / name).string();
-    }
+    const fs::path folder = runs / id / kFindings;
+    const std::vector<std::string> fitting = FittingFindings(folder, text);
+    if (fitting.empty()) continue;
+    // An image's id says all; of two files of one the first is as good.
+    ASSIGN_OR_RETURN(const std::string name,
+                     ParseId(text) ? Result<std::string>(fitting.front())
+                                   : Pick("finding", text, fitting));
+    return (folder / name).string();
   }
-  return "";
+  return std::string();
 }
 
 Result<std::vector<ReplayTarget>> FindReplayTargets(
@@ -326,15 +357,12 @@ Result<std::vector<ReplayTarget>> FindReplayTargets(
     if (IsOfAFinding(command.target)) {
       return NotFound(fmt::format(
           "finding {}: there is none in {}/*/findings, where explorations "
-          "leave "
-          "theirs: of one with --out DIR say DIR/{}….yaml, of one with --runs "
-          "DIR say it too",
-          Quoted(command.target), command.runs_directory, command.target));
+          "leave theirs: of one with --out say its file; --runs DIR is for "
+          "runs that are kept elsewhere",
+          Quoted(command.target), command.runs_directory));
     }
     if (!LooksLikeAPath(command.target)) return TargetsOfRun(command, errors);
-    return NotFound(
-        fmt::format("{}: there is no such scenario, record or case's folder",
-                    Quoted(command.target)));
+    return NotToBeReplayed(path);
   }
   if (path.extension() == ".json") return PlanIsNoScenario(path);
   if (path.extension() != ".jsonl") {

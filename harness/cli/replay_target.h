@@ -31,8 +31,8 @@ Result<std::vector<ReplayTarget>> FindReplayTargets(
 // The file of a finding that is named by its id ("weak-save-17-3-0.2") or by
 // the beginning of its file's name ("finding-002"): of the newest run that has
 // one, or of RUN for "RUN/finding-002". "" where the text is no such name, or
-// no run has it.
-std::string FindFindingFile(const ReplayCommand& command);
+// no run has it. kInvalidArgument: the names of several of that run begin so.
+Result<std::string> FindFindingFile(const ReplayCommand& command);
 
 }  // namespace gauntlet
 

@@ -3,6 +3,8 @@
 #include <ctime>
 #include <system_error>
 
+#include "harness/cli/flags.h"
+#include "harness/scenario/utf8.h"
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -18,8 +20,21 @@ Status Failed(const fs::path& path, const std::error_code& error) {
   return IoError(fmt::format("{}: {}", path.string(), error.message()));
 }
 
+}  // namespace
+
+Status CheckFolderName(const fs::path& path) {
+  const std::string absolute = fs::absolute(path).string();
+  if (IsUtf8(absolute)) return OkStatus();
+  return InvalidArgument(fmt::format(
+      "{}: expected a path in UTF-8, as records name what is below it",
+      Quoted(absolute)));
+}
+
+namespace {
+
 // Ready to be written to, with nothing in it.
 Status MakeEmpty(const fs::path& path) {
+  RETURN_IF_ERROR(CheckFolderName(path));
   std::error_code error;
   fs::create_directories(path, error);
   if (error) return Failed(path, error);
@@ -37,6 +52,7 @@ Status MakeEmpty(const fs::path& path) {
 }  // namespace
 
 Result<fs::path> MakeRunDirectory(const fs::path& runs) {
+  RETURN_IF_ERROR(CheckFolderName(runs));
   std::error_code error;
   fs::create_directories(runs, error);
   if (error) return Failed(runs, error);
@@ -56,7 +72,10 @@ Result<fs::path> MakeFindingsDirectory(const std::string& out,
   fs::path path = out;
   if (out.empty()) {
     const Result<fs::path> run = MakeRunDirectory(runs);
-    if (!run.ok()) return InvalidArgument(run.status().message());
+    if (!run.ok()) {
+      return InvalidArgument(run.status().message() +
+                             "; --out DIR says another place");
+    }
     path = *run / "findings";
   }
   const Status made = MakeEmpty(path);

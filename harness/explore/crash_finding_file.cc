@@ -3,44 +3,20 @@
 #include <system_error>
 #include <utility>
 
+#include "engine/job/strict_json.h"
 #include "harness/explore/crash_image_id.h"
 #include "harness/explore/free_name.h"
 #include "harness/run/text_file.h"
 #include "harness/scenario/write_scenario.h"
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace gauntlet {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kSchema = "gauntlet/crash-state/v1";
-constexpr size_t kFields = 10;
-
-Status Expected(std::string_view key, std::string_view what) {
-  return InvalidArgument(
-      fmt::format("a crash state's file: {}: expected {}", key, what));
-}
-
-Status ReadText(const Json& json, const char* key, std::string& out) {
-  const auto found = json.find(key);
-  if (found == json.end() || !found->is_string()) {
-    return Expected(key, "a text");
-  }
-  out = found->get<std::string>();
-  return OkStatus();
-}
-
-Status ReadNumber(const Json& json, const char* key, uint64_t& out) {
-  const auto found = json.find(key);
-  if (found == json.end() || !found->is_number_unsigned()) {
-    return Expected(key, "a whole number");
-  }
-  out = found->get<uint64_t>();
-  return OkStatus();
-}
+constexpr std::string_view kWhat = "a crash state's file";
 
 }  // namespace
 
@@ -61,26 +37,29 @@ std::string CrashFindingToJson(const CrashFinding& finding) {
 }
 
 Result<CrashFinding> CrashFindingFromJson(std::string_view text) {
-  const Json json = Json::parse(text, nullptr, false);
-  if (!json.is_object()) return Expected("the whole", "a JSON object");
+  ASSIGN_OR_RETURN(const Json json, ParseStrictJson(text, kWhat));
+  JsonFields fields(json, "");
   CrashFinding finding;
-  std::string schema;
-  RETURN_IF_ERROR(ReadText(json, "schema", schema));
-  if (schema != kSchema) return Expected("schema", kSchema);
-  if (json.size() != kFields) return Expected("the whole", "no other keys");
-  RETURN_IF_ERROR(ReadText(json, "id", finding.finding.id));
-  RETURN_IF_ERROR(ReadText(json, "event", finding.finding.event));
-  RETURN_IF_ERROR(ReadText(json, "expected", finding.finding.expected));
-  RETURN_IF_ERROR(ReadText(json, "found", finding.finding.found));
-  RETURN_IF_ERROR(ReadText(json, "scenario", finding.scenario));
+  const std::string schema = fields.String("schema");
+  finding.finding.id = fields.String("id");
+  finding.finding.event = fields.String("event");
+  finding.finding.expected = fields.String("expected");
+  finding.finding.found = fields.String("found");
+  finding.save = fields.Unsigned("save");
   CrashBound& bound = finding.bound;
-  RETURN_IF_ERROR(ReadNumber(json, "save", finding.save));
-  RETURN_IF_ERROR(ReadNumber(json, "names_up_to", bound.names_up_to));
-  RETURN_IF_ERROR(ReadNumber(json, "contents_up_to", bound.contents_up_to));
-  RETURN_IF_ERROR(
-      ReadNumber(json, "combinations_up_to", bound.combinations_up_to));
+  bound.names_up_to = fields.Unsigned("names_up_to");
+  bound.contents_up_to = fields.Unsigned("contents_up_to");
+  bound.combinations_up_to = fields.Unsigned("combinations_up_to");
+  finding.scenario = fields.String("scenario");
+  RETURN_IF_ERROR(fields.Finish());
+  if (schema != kSchema) {
+    return InvalidArgument(
+        fmt::format("schema: expected {}, found {}", kSchema, schema));
+  }
   if (!ParseId(finding.finding.id)) {
-    return Expected("id", "one such as weak-save-17-3-0.2");
+    return InvalidArgument(
+        fmt::format("id: expected one such as weak-save-17-3-0.2, found {}",
+                    finding.finding.id));
   }
   return finding;
 }
@@ -115,9 +94,15 @@ Result<fs::path> WriteCrashFinding(const CrashFinding& finding, size_t number,
 Result<CrashStateFinding> RepeatCrashFinding(const CrashFinding& finding,
                                              References& references) {
   const LoadedFile loaded = LoadScenarios(finding.scenario, "scenario");
+  if (!loaded.errors.empty()) {
+    const Diagnostic& first = loaded.errors.front();
+    return InvalidArgument(
+        fmt::format("scenario: line {}: {}{}{}", first.place.line,
+                    first.message, first.hint.empty() ? "" : "; ", first.hint));
+  }
   if (loaded.cases.size() != 1) {
-    return InvalidArgument("a crash state's file: scenario: " +
-                           RenderErrors(loaded, "scenario", finding.scenario));
+    return InvalidArgument(fmt::format("scenario: expected one case, found {}",
+                                       loaded.cases.size()));
   }
   Result<CrashStateReport> report =
       ExploreCrashStates(loaded.cases[0], references,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "harness/scenario/utf8.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -36,24 +37,6 @@ std::string_view LineOf(std::string_view text, size_t line) {
   std::string_view found = text.substr(0, text.find('\n'));
   if (found.ends_with('\r')) found.remove_suffix(1);
   return found;
-}
-
-// Whether every byte belongs to a character of UTF-8 (its form; not whether
-// somebody uses it).
-bool IsUtf8(std::string_view text) {
-  for (size_t i = 0; i < text.size();) {
-    const auto first = static_cast<unsigned char>(text[i++]);
-    if (first < 0x80) continue;
-    if (first < 0xc2 || first > 0xf4) return false;
-    const int more = first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3;
-    for (int k = 0; k < more; ++k, ++i) {
-      if (i == text.size() ||
-          (static_cast<unsigned char>(text[i]) & 0xc0) != 0x80) {
-        return false;
-      }
-    }
-  }
-  return true;
 }
 
 // Control characters would move the caret, or the reader's terminal; likewise

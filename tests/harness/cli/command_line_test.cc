@@ -276,6 +276,9 @@ TEST(CommandLineTest, AMistakeIsOneLineThatNamesIt) {
       {{"run", "a.yaml", "-L", "--strict"},
        "run: --label: expected a value, found '--strict'"},
       {{"replay"}, "replay: expected a file, a run, or RUN/CASE"},
+      {{"replay", ""},
+       "replay: WHAT: expected a file, a run, or RUN/CASE, "
+       "found \"\""},
       {{"replay", "latest", "7f3a"}, "replay: unexpected argument '7f3a'"},
       {{"replay", "latest", "--world", "both"},
        "replay: --world: expected one of real, sim, found 'both'"},

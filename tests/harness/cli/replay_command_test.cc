@@ -248,12 +248,38 @@ TEST_F(ReplayCommandTest, ACrashStateIsRepeatedByItsFileAndByItsId) {
   EXPECT_EQ(Replay("finding-001"), 0) << err_.str();
 }
 
+TEST_F(ReplayCommandTest, WhatMayBeOneFindingOrAnotherIsNeither) {
+  const fs::path findings = folder_ / "runs" / "20990101T000000-1" / "findings";
+  fs::create_directories(findings);
+  for (const char* name : {"finding-001-a.yaml", "finding-002-b.yaml",
+                           "finding-002-b.plan.json"}) {
+    ASSERT_TRUE(WriteTextFile(findings / name, kLosesTheKey).ok());
+  }
+  EXPECT_EQ(Replay("finding-00"), 2);
+  EXPECT_THAT(err_.str(),
+              HasSubstr("finding 'finding-00': more than one begins so: "
+                        "finding-001-a.yaml, finding-002-b.yaml\n"));
+  EXPECT_EQ(Replay("finding-002"), 0) << err_.str();
+}
+
+TEST_F(ReplayCommandTest, WhereNothingCanBeWrittenIsAMistakeInTheCall) {
+  const std::string scenario = (folder_ / "s.yaml").string();
+  EXPECT_EQ(
+      RunReplay({.target = scenario, .runs_directory = "/proc/runs"}, console_),
+      2);
+  EXPECT_THAT(err_.str(), AllOf(HasSubstr("/proc/runs/.replay-"),
+                                HasSubstr("; --runs DIR says another place")));
+}
+
 TEST_F(ReplayCommandTest, AFindingThatIsNotThereIsSaidWithWhereItWasLookedFor) {
   EXPECT_EQ(Replay("finding-009"), 2);
   EXPECT_THAT(err_.str(),
               AllOf(HasSubstr("finding 'finding-009': there is none in " +
                               runs() + "/*/findings"),
-                    HasSubstr("--out DIR")));
+                    HasSubstr("--out")));
+  EXPECT_EQ(Replay("weak-save-17-3-0.2"), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("finding 'weak-save-17-3-0.2': there is "
+                                    "none in "));
 }
 
 TEST_F(ReplayCommandTest, APlanIsNamedAsOneWithTheScenarioBesideIt) {
@@ -290,6 +316,12 @@ TEST_F(ReplayCommandTest, WhatIsNotThereIsSaidWithWhatIsNear) {
       {"/nowhere/s.yaml",
        "'/nowhere/s.yaml': there is no such scenario, record or case's folder"},
       {"", "run '': "},
+      {runs(), fmt::format("'{}': expected a scenario, a record or a case's "
+                           "folder, found a folder without record.jsonl",
+                           runs())},
+      {"/dev/null",
+       "'/dev/null': expected a scenario, a record or a case's "
+       "folder, found what is no regular file"},
   };
   for (const BadTarget& bad : table) {
     EXPECT_EQ(Replay(bad.target), 2) << bad.target;

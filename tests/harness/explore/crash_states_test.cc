@@ -208,6 +208,21 @@ TEST(CrashFindingTest, AForeignFileIsRefused) {
               Code::kInvalidArgument)
         << text;
   }
+  EXPECT_EQ(CrashFindingFromJson(with("\"save\": 0", "\"save\": -1"))
+                .status()
+                .message(),
+            "save: expected an integer from 0 to 2^64 - 1, found -1");
+}
+
+TEST(CrashFindingTest, AMistakeInItsScenarioIsOneLine) {
+  CrashFinding finding = SomeFinding();
+  finding.scenario.replace(finding.scenario.find("tiny"), 4, "tinny");
+  References references("", "test");
+  const Status status = RepeatCrashFinding(finding, references).status();
+  EXPECT_EQ(status.code(), Code::kInvalidArgument);
+  EXPECT_THAT(status.message(),
+              testing::MatchesRegex("scenario: line [0-9]+: unknown preset "
+                                    "'tinny'; did you mean tiny.*"));
 }
 
 TEST(CrashStatesTest, CountsAreTheSameEachTime) {
