@@ -1,41 +1,21 @@
 #include "harness/cli/case_command.h"
 
-#include <algorithm>
-#include <cctype>
 #include <string_view>
 #include <vector>
 
+#include "harness/cli/shell_word.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace gauntlet {
 namespace {
 
-// One word of a command line.
-std::string ForShell(const std::string& text) {
-  const bool is_plain = std::ranges::all_of(text, [](unsigned char c) {
-    return std::isalnum(c) != 0 ||
-           std::string_view("_-./:,=+@%").find(static_cast<char>(c)) !=
-               std::string_view::npos;
-  });
-  if (is_plain && !text.empty()) return text;
-  std::string word = "'";
-  for (const char c : text) {
-    if (c == '\'') {
-      word += "'\\''";
-    } else {
-      word += c;
-    }
-  }
-  return word + "'";
-}
-
 // The beginning, which says what is explored.
 std::string CommandForBase(const ExploreCommand& command) {
   std::string text = "gauntlet explore";
-  if (!command.base_file.empty()) text += " " + ForShell(command.base_file);
+  if (!command.base_file.empty()) text += " " + ShellWord(command.base_file);
   if (!command.name_filter.empty()) {
-    text += " --name " + ForShell(command.name_filter);
+    text += " --name " + ShellWord(command.name_filter);
   }
   return text;
 }

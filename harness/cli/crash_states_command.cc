@@ -12,6 +12,7 @@
 #include "harness/cli/case_command.h"
 #include "harness/cli/exit_code.h"
 #include "harness/cli/explore_text.h"
+#include "harness/cli/shell_word.h"
 #include "harness/explore/crash_finding_file.h"
 #include "harness/explore/crash_states.h"
 #include "reports/counted.h"
@@ -78,8 +79,8 @@ std::string RenderFinding(const WrittenCrashFinding& written) {
     return text +
            fmt::format("       no file of it: {}\n", written.why_no_file);
   }
-  return text +
-         fmt::format("       replay: gauntlet replay {}\n", written.file);
+  return text + fmt::format("       replay: gauntlet replay {}\n",
+                            ShellWord(written.file));
 }
 
 // Why it ended, and in what time.
@@ -128,7 +129,18 @@ std::string ToJson(const Case& base, const CrashStateReport& report,
                         {"survived", one.finding.survived},
                         {"expected", one.finding.expected},
                         {"found", one.finding.found},
-                        {"file", one.file}});
+                        {"file", one.file},
+                        {"why_no_file", one.why_no_file}});
+  }
+  Json parts = Json::array();
+  for (const CrashStateCounts& counts : report.counts) {
+    parts.push_back({{"profile", ProfileName(counts.profile)},
+                     {"window", CrashWindowName(counts.window)},
+                     {"cuts", counts.points},
+                     {"outcomes", counts.images_enumerated},
+                     {"images", counts.images_distinct},
+                     {"left_out_by_the_bound", counts.images_left_out},
+                     {"refusals", counts.refusals}});
   }
   const Json json = {
       {"schema", kExploreSchema},
@@ -153,8 +165,10 @@ std::string ToJson(const Case& base, const CrashStateReport& report,
       {"cuts", totals.points},
       {"outcomes", totals.enumerated},
       {"left_out_by_the_bound", totals.left_out},
+      {"parts", std::move(parts)},
   };
-  return json.dump() + "\n";
+  // A path need not be text.
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 // Says now and then how far it is, and when to stop.

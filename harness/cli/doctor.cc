@@ -58,7 +58,8 @@ std::string ProbesToJson(const std::vector<Probe>& probes) {
                     {"found", probe.found},
                     {"consequence", probe.consequence}});
   }
-  return list.dump(2);
+  return list.dump(2, ' ', false,
+                   nlohmann::ordered_json::error_handler_t::replace);
 }
 
 int RunDoctor(const DoctorCommand& command, Console& console) {

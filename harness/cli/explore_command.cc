@@ -15,6 +15,7 @@
 #include "harness/cli/crash_states_command.h"
 #include "harness/cli/exit_code.h"
 #include "harness/cli/explore_base.h"
+#include "harness/cli/explore_gaps.h"
 #include "harness/cli/explore_progress.h"
 #include "harness/cli/explore_text.h"
 #include "harness/cli/flags.h"

@@ -31,9 +31,22 @@ What is found is left as scenario files, never over older ones: NAME.yaml, which
 (random); NAME.plan.json, the faults and the base's planted bugs alone, for
 `gauntlet train --plan` where real processes can do them; NAME.original.json, the faults before they were shrunk.
 crash-states leaves NAME.crash.json, which `gauntlet replay` takes too.
+Shrinking replaces faults by plainer ones that break the same, also of kinds and
+at points other than those of --kinds and --points; it is cut short by an
+interruption, and after 10 s, and then says so.
 A case of which no fault fired is counted as `fired nothing`: it shows nothing.
 crash-states says how many images were "left out by the bound":
-possible disks that were not looked at, as there are more than --bound.)";
+possible disks that were not looked at, as there are more than --bound.
+--json prints one object at the end, and nothing where no search began; the rest
+goes to stderr. All modes have schema, base, mode, end, cases, seconds,
+per_second, findings (each with the file it is left in, or why_no_file), broken,
+ran_twice, nondeterministic, points_hit and points_total (null: crash-states has
+no points). random and nth add what was met and missed (*_missed; with --gaps
+gaps, by place) and what is left; crash-states complete, unfinished and parts,
+each with how many images it left out.
+Exit code 0: what was tried held, though a limit may have ended it before all was
+tried; 1: something is broken; 3: nothing was shown; 4: nothing to try; 130:
+interrupted.)";
 
 struct NamedProfile {
   std::string_view name;
@@ -78,7 +91,13 @@ FlagReader ReadSeed(std::optional<uint64_t>& target) {
       target.reset();
       return OkStatus();
     }
-    ASSIGN_OR_RETURN(target, ParseWhole<uint64_t>(text, 0, UINT64_MAX));
+    const Result<uint64_t> seed = ParseWhole<uint64_t>(text, 0, UINT64_MAX);
+    if (!seed.ok()) {
+      return ExpectedValue(
+          fmt::format("random or a whole number from 0 to {}", UINT64_MAX),
+          text);
+    }
+    target = *seed;
     return OkStatus();
   };
 }

@@ -1,8 +1,9 @@
 #include "harness/cli/explore_text.h"
 
 #include <algorithm>
-#include <set>
 
+#include "harness/cli/explore_gaps.h"
+#include "harness/cli/shell_word.h"
 #include "harness/record/invariants.h"
 #include "harness/scenario/run_setup.h"
 #include "harness/scenario/units.h"
@@ -62,33 +63,6 @@ std::string Shares(const std::map<Key, uint64_t>& counts, uint64_t all) {
   return text;
 }
 
-std::vector<std::string_view> MissedPoints(const CampaignReport& report) {
-  const std::set<Point> hit = report.coverage.PointsHit();
-  std::vector<std::string_view> missed;
-  for (const Point point : report.space.points) {
-    if (!hit.contains(point)) missed.push_back(PointName(point));
-  }
-  return missed;
-}
-
-std::vector<std::string_view> MissedKinds(const CampaignReport& report) {
-  const std::set<FaultKind> fired = report.coverage.KindsFired();
-  std::vector<std::string_view> missed;
-  for (const FaultKind kind : report.space.kinds) {
-    if (!fired.contains(kind)) missed.push_back(FaultKindName(kind));
-  }
-  return missed;
-}
-
-std::vector<std::string_view> IdleInvariants(const CampaignReport& report) {
-  std::vector<std::string_view> idle;
-  const auto all = AllInvariants();
-  for (size_t i = 0; i < all.size(); ++i) {
-    if (report.coverage.instances()[i] == 0) idle.push_back(all[i].name);
-  }
-  return idle;
-}
-
 // "38 of 40; never: a, b and 12 more".
 std::string Reached(size_t all, const std::vector<std::string_view>& missed,
                     const ExploreCommand& command) {
@@ -103,29 +77,23 @@ std::string Reached(size_t all, const std::vector<std::string_view>& missed,
                          : fmt::format(" and {} more", missed.size() - shown));
 }
 
-// (point, phase) by kinds that never fired there, though another kind did.
 std::string RenderGaps(const CampaignReport& report) {
-  std::map<std::pair<Point, FaultPhase>, std::set<FaultKind>> fired;
-  for (const auto& [key, count] : report.coverage.fired()) {
-    const auto& [point, kind, phase] = key;
-    fired[{point, phase}].insert(kind);
-  }
   std::string text;
-  for (const auto& [place, kinds] : fired) {
-    std::vector<std::string_view> missed;
-    for (const FaultKind kind : report.space.kinds) {
-      if (!kinds.contains(kind)) missed.push_back(FaultKindName(kind));
-    }
-    if (missed.empty()) continue;
-    text += fmt::format("  never at {} ({}): {}\n", PointName(place.first),
-                        FaultPhaseName(place.second), fmt::join(missed, ", "));
+  for (const PlaceGap& gap : GapsOf(report)) {
+    text += fmt::format("  never at {} ({}): {}\n", PointName(gap.point),
+                        FaultPhaseName(gap.phase), fmt::join(gap.kinds, ", "));
   }
   return text;
 }
 
-size_t MarksMet(const CampaignReport& report) {
-  return static_cast<size_t>(std::ranges::count_if(
-      report.marks, [](uint64_t count) { return count > 0; }));
+Json GapsToJson(const CampaignReport& report) {
+  Json gaps = Json::array();
+  for (const PlaceGap& gap : GapsOf(report)) {
+    gaps.push_back({{"point", PointName(gap.point)},
+                    {"phase", FaultPhaseName(gap.phase)},
+                    {"kinds_missed", gap.kinds}});
+  }
+  return gaps;
 }
 
 std::string RenderMarks(const CampaignReport& report,
@@ -230,11 +198,17 @@ Json FindingToJson(const CampaignFinding& finding, const FindingFiles& files) {
   for (const Breach& breach : finding.symptoms) {
     breaks.push_back(breach.invariant + " (" + breach.name + ")");
   }
-  return {{"invariant", finding.what.invariant}, {"name", finding.what.name},
-          {"message", finding.what.message},     {"breaks", std::move(breaks)},
-          {"case", finding.case_number},         {"cases", finding.cases},
-          {"faults", std::move(faults)},         {"tries", finding.tries},
-          {"file", files.scenario.string()}};
+  return {{"invariant", finding.what.invariant},
+          {"name", finding.what.name},
+          {"message", finding.what.message},
+          {"breaks", std::move(breaks)},
+          {"case", finding.case_number},
+          {"cases", finding.cases},
+          {"faults", std::move(faults)},
+          {"tries", finding.tries},
+          {"shrunk_to_the_end", finding.shrunk_to_the_end},
+          {"file", files.scenario.string()},
+          {"why_no_file", files.why_no_scenario}};
 }
 
 }  // namespace
@@ -271,10 +245,13 @@ std::string RenderSymptoms(const CampaignFinding& finding) {
 std::string RenderFound(const CampaignFinding& finding,
                         const FindingFiles& files) {
   std::string text = fmt::format(
-      "FOUND  case {}: {} ({}). Shrunk {} to {} in {} tries:\n",
+      "FOUND  case {}: {} ({}). Shrunk {} to {} in {} tries{}:\n",
       finding.case_number, finding.what.invariant, finding.what.name,
       Counted(finding.original.faults.size(), "fault"),
-      finding.plan.faults.size(), finding.tries);
+      finding.plan.faults.size(), finding.tries,
+      finding.shrunk_to_the_end
+          ? ""
+          : ", and cut short: there may be a simpler plan");
   for (const Fault& fault : finding.plan.faults) {
     text += fmt::format("         {}: {}\n", fault.id, FaultSummary(fault));
   }
@@ -287,7 +264,7 @@ std::string RenderFound(const CampaignFinding& finding,
            fmt::format("       no scenario of it: {}\n", files.why_no_scenario);
   }
   return text + fmt::format("       replay: gauntlet replay {}\n",
-                            files.scenario.string());
+                            ShellWord(files.scenario.string()));
 }
 
 std::string RenderCampaign(const Case& base, const CampaignReport& report,
@@ -339,6 +316,8 @@ std::string CampaignToJson(const Case& base, const CampaignReport& report,
       {"points_hit", report.space.points.size() - MissedPoints(report).size()},
       {"points_total", report.space.points.size()},
       {"points_missed", MissedPoints(report)},
+      {"kinds_missed", MissedKinds(report)},
+      {"invariants_missed", IdleInvariants(report)},
       {"places", report.coverage.fired().size()},
       {"pairs", report.coverage.pairs().size()},
       {"marks_met", MarksMet(report)},
@@ -350,6 +329,7 @@ std::string CampaignToJson(const Case& base, const CampaignReport& report,
       {"restarts", report.restarts},
       {"left", report.left},
   };
+  if (command.all_gaps) json["gaps"] = GapsToJson(report);
   if (report.only) {
     Json plan = Json::array();
     for (const Fault& fault : report.only->plan.faults) {
@@ -357,19 +337,8 @@ std::string CampaignToJson(const Case& base, const CampaignReport& report,
     }
     json["plan"] = std::move(plan);
   }
-  return json.dump() + "\n";
-}
-
-std::vector<std::string_view> MissedMarks(const CampaignReport& report,
-                                          MarkRarity rarity) {
-  std::vector<std::string_view> missed;
-  const auto all = AllMarks();
-  for (size_t i = 0; i < all.size(); ++i) {
-    if (report.marks[i] == 0 && all[i].rarity == rarity) {
-      missed.push_back(all[i].name);
-    }
-  }
-  return missed;
+  // A path need not be text.
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace gauntlet

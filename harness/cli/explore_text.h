@@ -33,10 +33,6 @@ std::string CampaignToJson(const Case& base, const CampaignReport& report,
                            const std::vector<FindingFiles>& files,
                            const ExploreCommand& command, uint64_t seed);
 
-// Marks of this rarity that no case came to.
-std::vector<std::string_view> MissedMarks(const CampaignReport& report,
-                                          MarkRarity rarity);
-
 }  // namespace gauntlet
 
 #endif  // GAUNTLET_HARNESS_CLI_EXPLORE_TEXT_H_

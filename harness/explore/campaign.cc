@@ -113,11 +113,14 @@ class Campaign {
 
   std::vector<ExploreCase> NextRound() {
     if (nth_ != nullptr) {
+      // What comes behind a round is known once all of it was run.
+      if (shortened_) return {};
       std::vector<ExploreCase> round = nth_->NextRound();
       report_.progress = nth_->Progress();
       const uint64_t left =
           options_.max_cases.value_or(UINT64_MAX) - report_.cases;
-      if (round.size() > left) round.resize(left);
+      shortened_ = round.size() > left;
+      if (shortened_) round.resize(left);
       return round;
     }
     std::vector<ExploreCase> round;
@@ -222,6 +225,7 @@ class Campaign {
   Investigation investigation_;
   std::unique_ptr<NthPlans> nth_;
   Time begin_;
+  bool shortened_ = false;  // --cases took the end off the sweep's last round
   bool ended_ = false;
   CampaignReport report_;
 };

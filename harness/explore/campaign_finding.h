@@ -24,7 +24,9 @@ struct CampaignFinding {
   FaultPlan original;
   FaultPlan plan;  // shrunken
   int tries = 0;   // it took
-  Record record;   // of the shrunken plan's run
+  // No limit of tries or time and no interruption cut the shrinking short.
+  bool shrunk_to_the_end = true;
+  Record record;  // of the shrunken plan's run
 };
 
 }  // namespace gauntlet

@@ -74,7 +74,11 @@ Result<std::string> ScenarioOf(const CampaignFinding& finding,
                                const std::string& origin) {
   Case one = FindingCase(finding);
   one.name = one.scenario = name;
-  const std::string found = origin.empty() ? "" : "\nFound by " + origin;
+  const std::string found =
+      (finding.shrunk_to_the_end
+           ? ""
+           : "\nShrinking was cut short: there may be a simpler plan.") +
+      (origin.empty() ? "" : "\nFound by " + origin);
   return WriteScenario(
       one, {.goal = fmt::format("{} holds ({}): it is broken here.",
                                 finding.what.invariant, finding.what.name),

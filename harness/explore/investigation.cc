@@ -182,6 +182,7 @@ Investigation::Shrunken Investigation::ShrinkBreach(const ExploreCase& one,
   finding.symptoms = BreachesOf(shrunk.trial.wrong);
   finding.plan = moved.plan;
   finding.tries = shrunk.tries + moved.tries;
+  finding.shrunk_to_the_end = shrunk.finished && moved.finished;
   finding.record = std::move(shrunk.trial.record);
   return result;
 }
@@ -193,6 +194,7 @@ void Investigation::ShrinkSetupOf(Shrunken& shrunken, const Breach& breach) {
   ShrunkSetup smaller =
       ShrinkSetup(finding.setup, finding.plan, references_, options);
   finding.tries += smaller.tries;
+  finding.shrunk_to_the_end = finding.shrunk_to_the_end && smaller.finished;
   if (!smaller.trial) return;
   finding.setup = std::move(smaller.setup);
   finding.what = FindingNamed(smaller.trial->wrong, breach);
@@ -217,6 +219,7 @@ Investigation::Shrunken Investigation::ShrinkDivergence(
   ShrunkPlan shrunk = ShrinkPlan(one.plan, options_.shrink, diverges);
   finding.plan = std::move(shrunk.plan);
   finding.tries = shrunk.tries;
+  finding.shrunk_to_the_end = shrunk.finished;
   const CaseReport report = examine(finding.plan);
   finding.what = {.invariant = std::string(kDeterministic),
                   .name = "event-digest",

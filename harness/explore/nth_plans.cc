@@ -292,10 +292,15 @@ std::string NthPlans::Progress() const {
 std::string NthPlans::Left() const {
   if (part_ == Part::kDone) return "";
   if (part_ == Part::kSingles) {
-    return fmt::format(
-        "single faults in {} of {} set-ups, and all pairs, whose number "
-        "follows from them",
-        spaces_.size() - setup_, spaces_.size());
+    return fmt::format("single faults in {} of {} set-ups{}{}",
+                       spaces_.size() - setup_, spaces_.size(),
+                       setup_ + 1 < spaces_.size()
+                           ? " (in each further one at the points that none "
+                             "before it came to)"
+                           : "",
+                       spaces_.front().max_faults < 2
+                           ? ""
+                           : ", and all pairs, whose number follows from them");
   }
   size_t left = 0;
   for (size_t i = beginning_; i < beginnings_.size(); ++i) {

@@ -43,7 +43,11 @@ ShrunkPlan MoveToPlainPlaces(
     for (const Fault& place : plain) {
       FaultPlan candidate = moved.plan;
       candidate.faults[i] = Moved(moved.plan.faults[i], place);
-      if (candidate == moved.plan || options.stop()) break;
+      if (candidate == moved.plan) break;
+      if (options.stop()) {
+        moved.finished = false;
+        return moved;
+      }
       if (!Validate(candidate).ok()) continue;
       ++moved.tries;
       if (!same(candidate)) continue;

@@ -61,6 +61,7 @@ class SetupShrinker {
 
   bool Try(const Case& candidate) {
     if (options_.MustEnd(begin_, result_.tries)) {
+      result_.finished = false;
       return false;
     }
     ++result_.tries;

@@ -15,6 +15,7 @@ struct ShrunkSetup {
   Case setup;
   std::optional<Trial> trial;  // of the plan in it; nullopt: nothing is smaller
   int tries = 0;
+  bool finished = true;  // no limit was met: all that was to be tried was
 };
 
 // The fewest workers, then the fewest epochs, then the fewest steps in which

@@ -13,6 +13,7 @@
 #include "harness/run/text_file.h"
 #include "tests/engine/real/scratch_directory.h"
 #include "tests/harness/run/small_cases.h"
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace gauntlet {
@@ -70,6 +71,34 @@ TEST_F(ExploreCommandTest, JsonSaysHowManyCasesAFindingHas) {
   EXPECT_GT(result["outcomes"]["recovers"], 0);
   EXPECT_GT(result["findings"][0]["cases"], 1);
   EXPECT_LE(result["findings"][0]["cases"], result["broken"]);
+  EXPECT_EQ(result["findings"][0]["shrunk_to_the_end"], true);
+  EXPECT_FALSE(result.contains("gaps"));
+}
+
+TEST_F(ExploreCommandTest, JsonListsAllGapsWhereAsked) {
+  command_.cases = 40;
+  command_.kinds = {FaultKind::kCrash, FaultKind::kTornWrite};
+  command_.points = {Point::kStepBegin, Point::kShardWrite};
+  command_.all_gaps = true;
+  EXPECT_EQ(Explore(), 0);
+  const std::string text = out_.str();
+  command_.output = OutputFormat::kJson;
+  EXPECT_EQ(Explore(), 0);
+  const json result = json::parse(out_.str());
+  EXPECT_TRUE(result["kinds_missed"].empty());
+  ASSERT_FALSE(result["gaps"].empty());
+  for (const json& gap : result["gaps"]) {
+    for (const json& kind : gap["kinds_missed"]) {
+      EXPECT_THAT(
+          text,
+          ContainsRegex(fmt::format(
+              "never at {} \\({}\\): .*{}", gap["point"].get<std::string>(),
+              gap["phase"].get<std::string>(), kind.get<std::string>())));
+    }
+  }
+  for (const json& invariant : result["invariants_missed"]) {
+    EXPECT_THAT(text, HasSubstr(invariant.get<std::string>()));
+  }
 }
 
 TEST_F(ExploreCommandTest, FaultsOfADeviceAreRefusedWhereThereIsNone) {
@@ -107,6 +136,11 @@ TEST_F(ExploreCommandTest, AFindingThatCannotBeWrittenIsShownAllTheSame) {
               AllOf(HasSubstr("FOUND  case "), HasSubstr("no scenario of it: "),
                     HasSubstr("done.")));
   EXPECT_THAT(err_.str(), HasSubstr("gauntlet explore: "));
+  command_.output = OutputFormat::kJson;
+  EXPECT_EQ(Explore("plant: lose-metrics\n"), 1);
+  const json finding = json::parse(out_.str())["findings"][0];
+  EXPECT_EQ(finding["file"], "");
+  EXPECT_THAT(finding["why_no_file"].get<std::string>(), HasSubstr("xxx"));
 }
 
 TEST_F(ExploreCommandTest, WhereFindingsCannotGoIsSaidBeforeAnythingRuns) {
@@ -115,6 +149,15 @@ TEST_F(ExploreCommandTest, WhereFindingsCannotGoIsSaidBeforeAnythingRuns) {
   EXPECT_EQ(Explore(), 2);
   EXPECT_EQ(out_.str(), "");
   EXPECT_THAT(err_.str(), StartsWith("gauntlet explore: --out: /proc/nope: "));
+}
+
+// A record that says where it is could not be read again.
+TEST_F(ExploreCommandTest, AFolderWhoseNameIsNoTextIsRefused) {
+  command_.cases = 60;
+  command_.out_directory = (folder_ / "no\xfftext").string();
+  EXPECT_EQ(Explore(), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("expected a path in UTF-8"));
+  EXPECT_FALSE(fs::exists(command_.out_directory));
 }
 
 TEST_F(ExploreCommandTest, NothingIsWrittenOverEarlierFindings) {
@@ -243,6 +286,18 @@ TEST_F(ExploreCommandTest, ASweepThatIsStoppedSaysWhatIsLeft) {
                     HasSubstr("  left          single faults in ")));
 }
 
+TEST_F(ExploreCommandTest, ASweepWithoutPairsHasNoneLeft) {
+  command_.mode = ExploreMode::kNth;
+  command_.kinds = {FaultKind::kCrash};
+  command_.points = {Point::kRename};
+  command_.max_faults = 1;
+  command_.cases = 1;
+  Explore();
+  EXPECT_THAT(out_.str(), AllOf(HasSubstr("set-up 1 of "), HasSubstr("hit 1: "),
+                                HasSubstr("  left          single faults in "),
+                                Not(HasSubstr("all pairs"))));
+}
+
 TEST(CommandForCaseTest, SaysAllThatMakesTheCase) {
   EXPECT_EQ(CommandForCase({}, 1, 7), "gauntlet explore --seed 1 --case 7");
   const ExploreCommand command = {
@@ -282,6 +337,16 @@ TEST(RenderFoundTest, AHangIsSaidInOneLine) {
   EXPECT_THAT(RenderFound(finding, {.scenario = "f.yaml"}),
               HasSubstr("       no launcher came to an end:\n"
                         "       replay: gauntlet replay f.yaml\n"));
+}
+
+TEST(RenderFoundTest, ShrinkingThatWasCutShortIsSaid) {
+  CampaignFinding finding;
+  finding.tries = 3;
+  EXPECT_THAT(RenderFound(finding, {}),
+              HasSubstr("Shrunk 0 faults to 0 in 3 tries:\n"));
+  finding.shrunk_to_the_end = false;
+  EXPECT_THAT(RenderFound(finding, {}),
+              HasSubstr(" in 3 tries, and cut short: there may be a simpler"));
 }
 
 TEST_F(ExploreCommandTest, TheHeadSaysTheStepsOfTheHorizon) {

@@ -78,7 +78,7 @@ TEST(ExploreFlagsTest, MistakesSayWhatWasExpected) {
       {{"--points", "ckpt.*,"}, "a name or a pattern that one has"},
       {{"--time", "60"}, "a time such as 60s"},
       {{"--time", "0s"}, "a time such as 60s"},
-      {{"--seed", "x"}, "a whole number"},
+      {{"--seed", "x"}, "expected random or a whole number from 0 to "},
       {{"--max-faults", "17"}, "a whole number"},
       {{"--mode", "both"}, "one of random, nth, crash-states"},
       {{"--mode", "nth", "--case", "1"}, "--mode random"},

@@ -62,9 +62,10 @@ TEST(KnownCausesTest, WhereNothingDiffersWhatIsBrokenTellsBugsApart) {
 class InvestigationTest : public testing::Test {
  protected:
   // One on the small case with these bugs; reports on plans of one crash.
-  void Begin(const std::string& bugs) {
+  void Begin(const std::string& bugs,
+             const InvestigationOptions& options = {}) {
     setups_ = {SmallCase("plant: " + bugs + "\n" + kEnd)};
-    investigation_.emplace(setups_, references_, InvestigationOptions{});
+    investigation_.emplace(setups_, references_, options);
   }
   uint64_t Add(const FaultPlan& plan, std::vector<Finding> wrong = {}) {
     const ExploreCase one = {.number = next_++, .plan = plan};
@@ -109,6 +110,23 @@ TEST_F(InvestigationTest, TheSameBugAtAnotherPlaceIsOneMoreCase) {
   const CampaignFinding& finding = investigation_->findings()[0];
   EXPECT_EQ(finding.cases, 2u);
   EXPECT_EQ(finding.plan.faults.at(0).site.point, Point::kStepBegin);
+}
+
+// From no try at all up to as many as it takes.
+TEST_F(InvestigationTest, ShrinkingThatIsInterruptedIsNotToTheEnd) {
+  int last_tries = 0;
+  for (int asked = 0; asked < 1000; asked += 7) {
+    int left = asked;
+    Begin("lose-rng-key", {.shrink = {.stop = [&left] { return --left < 0; }}});
+    Add(CrashAt({.step = 10, .point = Point::kStepEnd}));
+    ASSERT_THAT(investigation_->findings(), SizeIs(1));
+    const CampaignFinding& finding = investigation_->findings()[0];
+    EXPECT_EQ(finding.shrunk_to_the_end, left >= 0);
+    EXPECT_GE(finding.tries, last_tries);
+    last_tries = finding.tries;
+    if (finding.shrunk_to_the_end) return;
+  }
+  FAIL() << "it never came to its end";
 }
 
 TEST_F(InvestigationTest, WhatWasNotWrongAgainExplainsNothingLater) {

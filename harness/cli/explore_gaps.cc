@@ -1,0 +1,73 @@
+#include "harness/cli/explore_gaps.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "harness/record/invariants.h"
+
+namespace gauntlet {
+
+std::vector<std::string_view> MissedPoints(const CampaignReport& report) {
+  const std::set<Point> hit = report.coverage.PointsHit();
+  std::vector<std::string_view> missed;
+  for (const Point point : report.space.points) {
+    if (!hit.contains(point)) missed.push_back(PointName(point));
+  }
+  return missed;
+}
+
+std::vector<std::string_view> MissedKinds(const CampaignReport& report) {
+  const std::set<FaultKind> fired = report.coverage.KindsFired();
+  std::vector<std::string_view> missed;
+  for (const FaultKind kind : report.space.kinds) {
+    if (!fired.contains(kind)) missed.push_back(FaultKindName(kind));
+  }
+  return missed;
+}
+
+std::vector<std::string_view> IdleInvariants(const CampaignReport& report) {
+  std::vector<std::string_view> idle;
+  const auto all = AllInvariants();
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (report.coverage.instances()[i] == 0) idle.push_back(all[i].name);
+  }
+  return idle;
+}
+
+std::vector<PlaceGap> GapsOf(const CampaignReport& report) {
+  std::map<std::pair<Point, FaultPhase>, std::set<FaultKind>> fired;
+  for (const auto& [key, count] : report.coverage.fired()) {
+    const auto& [point, kind, phase] = key;
+    fired[{point, phase}].insert(kind);
+  }
+  std::vector<PlaceGap> gaps;
+  for (const auto& [place, kinds] : fired) {
+    PlaceGap gap = {.point = place.first, .phase = place.second, .kinds = {}};
+    for (const FaultKind kind : report.space.kinds) {
+      if (!kinds.contains(kind)) gap.kinds.push_back(FaultKindName(kind));
+    }
+    if (!gap.kinds.empty()) gaps.push_back(std::move(gap));
+  }
+  return gaps;
+}
+
+size_t MarksMet(const CampaignReport& report) {
+  return static_cast<size_t>(std::ranges::count_if(
+      report.marks, [](uint64_t count) { return count > 0; }));
+}
+
+std::vector<std::string_view> MissedMarks(const CampaignReport& report,
+                                          MarkRarity rarity) {
+  std::vector<std::string_view> missed;
+  const auto all = AllMarks();
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (report.marks[i] == 0 && all[i].rarity == rarity) {
+      missed.push_back(all[i].name);
+    }
+  }
+  return missed;
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,35 @@
+// What an exploration never came to.
+#ifndef GAUNTLET_HARNESS_CLI_EXPLORE_GAPS_H_
+#define GAUNTLET_HARNESS_CLI_EXPLORE_GAPS_H_
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "chaos/inject/plan.h"
+#include "harness/explore/campaign.h"
+
+namespace gauntlet {
+
+// Names, in the order of the catalogues: of points that no fault fired at, of
+// kinds of which none fired, of invariants that had nothing to check.
+std::vector<std::string_view> MissedPoints(const CampaignReport& report);
+std::vector<std::string_view> MissedKinds(const CampaignReport& report);
+std::vector<std::string_view> IdleInvariants(const CampaignReport& report);
+
+// Kinds that never fired at a place, though another kind did.
+struct PlaceGap {
+  Point point = {};
+  FaultPhase phase = {};
+  std::vector<std::string_view> kinds;
+};
+std::vector<PlaceGap> GapsOf(const CampaignReport& report);
+
+size_t MarksMet(const CampaignReport& report);
+// Marks of this rarity that no case came to.
+std::vector<std::string_view> MissedMarks(const CampaignReport& report,
+                                          MarkRarity rarity);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_EXPLORE_GAPS_H_
