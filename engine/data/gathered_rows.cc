@@ -9,6 +9,7 @@ namespace gauntlet {
 void GatheredRows::Clear() {
   numbers_.clear();
   gathered_ = false;
+  changed_ = false;
 }
 
 void GatheredRows::Add(uint32_t row) {
@@ -17,7 +18,13 @@ void GatheredRows::Add(uint32_t row) {
   numbers_.push_back(row);
 }
 
-std::span<float> GatheredRows::features() {
+std::span<const float> GatheredRows::features() {
+  Gather();
+  return features_;
+}
+
+std::span<float> GatheredRows::MutableFeatures() {
+  changed_ = true;
   Gather();
   return features_;
 }

@@ -24,10 +24,13 @@ class GatheredRows {
 
   // Of the rows in the data, in the order in which they were added.
   std::span<const uint32_t> numbers() const { return numbers_; }
-  // rows x features_per_row, and the rows' labels. What is written into the
-  // features stays there until Clear. The spans are valid as long.
-  std::span<float> features();
+  // rows x features_per_row, and the rows' labels, until Clear.
+  std::span<const float> features();
   std::span<const uint8_t> labels();
+  // What is written there stays until Clear, and the numbers no longer say what
+  // the rows hold.
+  std::span<float> MutableFeatures();
+  bool changed() const { return changed_; }
 
  private:
   void Gather();
@@ -35,6 +38,7 @@ class GatheredRows {
   const Dataset* data_;
   std::vector<uint32_t> numbers_;
   bool gathered_ = false;
+  bool changed_ = false;
   std::vector<float> features_;
   std::vector<uint8_t> labels_;
 };

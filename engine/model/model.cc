@@ -200,6 +200,7 @@ struct BroughtBatch {
 // The batch with its rows' features and labels, wherever they come from.
 ReplicaBatch Gathered(ReplicaBatch batch) {
   if (batch.rows == nullptr) return batch;
+  CHECK(batch.features.empty() && batch.labels.empty(), "rows come one way");
   batch.features = batch.rows->features();
   batch.labels = batch.rows->labels();
   return batch;

@@ -36,7 +36,7 @@ std::vector<TensorView> ViewsOf(std::span<const ParameterInfo> infos,
 struct ReplicaBatch {
   std::span<const float> features;
   std::span<const uint8_t> labels;
-  // In place of both: rows that are gathered where the pass has to be made.
+  // In place of both: training rows, gathered where the pass has to be made.
   GatheredRows* rows = nullptr;
   // 1 / (rows of all replicas in this step): what losses are scaled by before
   // the backward pass.

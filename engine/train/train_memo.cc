@@ -11,13 +11,14 @@ namespace {
 
 enum class PassKind : uint64_t { kGradients, kEvaluation, kInitial };
 
-// Of the batch's rows: of their numbers in the identity's data where it says
-// those, and nothing in the second place, else of what they hold.
+// Of the batch's rows: of their numbers in the identity's training data where
+// it says those, and nothing in the second place, else of what they hold.
 std::array<Digest, 2> DigestsOfRows(const ReplicaBatch& batch) {
   if (batch.rows == nullptr) {
     return {DigestOf(std::as_bytes(batch.features)),
             DigestOf(std::as_bytes(batch.labels))};
   }
+  CHECK(!batch.rows->changed(), "the numbers say what the rows hold");
   return {DigestOf(std::as_bytes(batch.rows->numbers())), Digest()};
 }
 

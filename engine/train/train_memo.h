@@ -1,5 +1,6 @@
-// Remembers what a replica's pass came to, by a digest of all that went in, the
-// order of an epoch's rows, and the digests of states.
+// Remembers what a replica's pass came to, by a digest of all that went in (of
+// training rows their numbers, as the job says what these hold), the order of
+// an epoch's rows, and the digests of states.
 //
 // All are functions of their input. Where the same job is trained over and
 // over, all but the first training would work out the same again. A run whose
@@ -70,7 +71,8 @@ class TrainMemo {
 
 // The model, asking the memo first. `identity` is a digest of all that its
 // passes are a function of beside their arguments: its layers, its shapes, its
-// kernels, and the data of which a batch says row numbers. The kernels and the
+// kernels, and the training data, of which a batch says row numbers. The
+// kernels and the
 // memo outlive it.
 std::unique_ptr<Model> WithMemo(std::unique_ptr<Model> model,
                                 const Kernels& kernels, const Digest& identity,

@@ -181,7 +181,7 @@ void Trainer::LocalGradients(TrainState& state, uint64_t step_rows,
       probe->Saw({.name = "rows of the batch",
                   .replica = static_cast<int>(replica),
                   .shape = {rows, data_->train.features_per_row()}},
-                 rows_.features());
+                 rows_.MutableFeatures());
     }
     const std::span<float> beside = exchange_.Beside(static_cast<size_t>(i));
     ForReplicaState(block_.first + i,

@@ -120,7 +120,7 @@ TEST_F(SchedulerTest, AnActionMayKillTheProcessInWhoseWaitItComesDue) {
   EXPECT_TRUE(gone_);
 }
 
-// All but the last to wait, in whose wait the action comes due, wait long.
+// The victims wait long; the action comes due in the other one's wait.
 TEST_F(SchedulerTest, AnActionMayKillAnotherProcessThanTheOneThatWaits) {
   FiberGroup victims;
   int unwound = 0;

@@ -43,7 +43,7 @@ TEST_F(GatheredRowsTest, AreInTheOrderInWhichTheyWereAdded) {
 
 TEST_F(GatheredRowsTest, AnotherChoiceLeavesNothingOfTheOneBefore) {
   Choose({{0, 1, 2}});
-  rows_.features()[0] = 5;
+  rows_.MutableFeatures()[0] = 5;
   Choose({{0}});
   EXPECT_EQ(Features(), (std::vector<float>{0, 1}));
   EXPECT_EQ(Labels(), (std::vector<uint8_t>{7}));
@@ -54,8 +54,12 @@ TEST_F(GatheredRowsTest, AnotherChoiceLeavesNothingOfTheOneBefore) {
 
 TEST_F(GatheredRowsTest, WhatIsWrittenIntoTheFeaturesStays) {
   Choose({{1}});
-  rows_.features()[1] = 5;
+  EXPECT_FALSE(rows_.changed());
+  rows_.MutableFeatures()[1] = 5;
   EXPECT_EQ(Features(), (std::vector<float>{10, 5}));
+  EXPECT_TRUE(rows_.changed());
+  Choose({{1}});
+  EXPECT_FALSE(rows_.changed());
 }
 
 }  // namespace

@@ -100,7 +100,7 @@ TEST_F(TrainMemoTest, APassIsKnownByTheNumbersOfItsRows) {
   }
   EXPECT_EQ(memo_.found(), 0u);
   const Pass first = pass_of(*plain_, choices[0]);
-  data.features.clear();
+  std::ranges::fill(data.features, 0.75f);
   EXPECT_EQ(pass_of(*remembered_, choices[0]), first);
   EXPECT_EQ(memo_.found(), 1u);
 }
