@@ -167,7 +167,6 @@ std::string ToJson(const Case& base, const CrashStateReport& report,
       {"left_out_by_the_bound", totals.left_out},
       {"parts", std::move(parts)},
   };
-  // A path need not be text.
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

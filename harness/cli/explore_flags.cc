@@ -32,8 +32,8 @@ What is found is left as scenario files, never over older ones: NAME.yaml, which
 `gauntlet train --plan` where real processes can do them; NAME.original.json, the faults before they were shrunk.
 crash-states leaves NAME.crash.json, which `gauntlet replay` takes too.
 Shrinking replaces faults by plainer ones that break the same, also of kinds and
-at points other than those of --kinds and --points; it is cut short by an
-interruption, and after 10 s, and then says so.
+at points other than those of --kinds and --points. An interruption cuts it
+short, and so does a limit of 10 s and 1000 tries: then it says so.
 A case of which no fault fired is counted as `fired nothing`: it shows nothing.
 crash-states says how many images were "left out by the bound":
 possible disks that were not looked at, as there are more than --bound.
@@ -45,8 +45,8 @@ no points). random and nth add what was met and missed (*_missed; with --gaps
 gaps, by place) and what is left; crash-states complete, unfinished and parts,
 each with how many images it left out.
 Exit code 0: what was tried held, though a limit may have ended it before all was
-tried; 1: something is broken; 3: nothing was shown; 4: nothing to try; 130:
-interrupted.)";
+tried; 1: something is broken, or --require-marks was not met; 2: a mistake in
+the call; 3: nothing was shown; 4: nothing to try; 130: interrupted.)";
 
 struct NamedProfile {
   std::string_view name;

@@ -44,11 +44,11 @@ std::vector<PlaceGap> GapsOf(const CampaignReport& report) {
   }
   std::vector<PlaceGap> gaps;
   for (const auto& [place, kinds] : fired) {
-    PlaceGap gap = {.point = place.first, .phase = place.second, .kinds = {}};
+    PlaceGap gap = {.point = place.first, .phase = place.second, .missed = {}};
     for (const FaultKind kind : report.space.kinds) {
-      if (!kinds.contains(kind)) gap.kinds.push_back(FaultKindName(kind));
+      if (!kinds.contains(kind)) gap.missed.push_back(FaultKindName(kind));
     }
-    if (!gap.kinds.empty()) gaps.push_back(std::move(gap));
+    if (!gap.missed.empty()) gaps.push_back(std::move(gap));
   }
   return gaps;
 }

@@ -81,7 +81,7 @@ std::string RenderGaps(const CampaignReport& report) {
   std::string text;
   for (const PlaceGap& gap : GapsOf(report)) {
     text += fmt::format("  never at {} ({}): {}\n", PointName(gap.point),
-                        FaultPhaseName(gap.phase), fmt::join(gap.kinds, ", "));
+                        FaultPhaseName(gap.phase), fmt::join(gap.missed, ", "));
   }
   return text;
 }
@@ -91,7 +91,7 @@ Json GapsToJson(const CampaignReport& report) {
   for (const PlaceGap& gap : GapsOf(report)) {
     gaps.push_back({{"point", PointName(gap.point)},
                     {"phase", FaultPhaseName(gap.phase)},
-                    {"kinds_missed", gap.kinds}});
+                    {"kinds_missed", gap.missed}});
   }
   return gaps;
 }
@@ -251,7 +251,7 @@ std::string RenderFound(const CampaignFinding& finding,
       finding.plan.faults.size(), finding.tries,
       finding.shrunk_to_the_end
           ? ""
-          : ", and cut short: there may be a simpler plan");
+          : ", and not to the end (there may be a simpler one)");
   for (const Fault& fault : finding.plan.faults) {
     text += fmt::format("         {}: {}\n", fault.id, FaultSummary(fault));
   }
@@ -337,7 +337,6 @@ std::string CampaignToJson(const Case& base, const CampaignReport& report,
     }
     json["plan"] = std::move(plan);
   }
-  // A path need not be text.
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -110,7 +110,7 @@ class Replayer {
 };
 
 Status Replayer::Prepare() const {
-  RETURN_IF_ERROR(CheckFolderName(scratch_.path()));
+  RETURN_IF_ERROR(AbsoluteFolder(scratch_.path()).status());
   std::error_code error;
   fs::remove_all(scratch_.path(), error);
   fs::create_directories(scratch_.path(), error);

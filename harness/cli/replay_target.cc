@@ -236,6 +236,10 @@ bool IsOfAFinding(const std::string& text) {
 Status NotToBeReplayed(const fs::path& path) {
   std::error_code error;
   const fs::file_status found = fs::status(path, error);
+  if (found.type() == fs::file_type::none) {
+    return IoError(
+        fmt::format("{}: {}", Quoted(path.string()), error.message()));
+  }
   if (!fs::exists(found)) {
     return NotFound(
         fmt::format("{}: there is no such scenario, record or case's folder",
@@ -303,8 +307,12 @@ Result<std::vector<ReplayTarget>> TargetsOfRun(const ReplayCommand& command,
   const fs::path runs = command.runs_directory;
   ASSIGN_OR_RETURN(const std::string run, Pick("run", id, FoldersIn(runs)));
   const fs::path findings = runs / run / kFindings;
-  if (case_name.empty() && IsFolder(findings)) {
-    return TargetsOfFindings(findings, command.world, errors);
+  if (IsFolder(findings)) {
+    if (case_name.empty()) {
+      return TargetsOfFindings(findings, command.world, errors);
+    }
+    return NotFound(fmt::format("finding {}: there is none in {}",
+                                Quoted(case_name), findings.string()));
   }
   ASSIGN_OR_RETURN(const std::vector<std::string> folders,
                    PickCases(runs / run, case_name, command.world));

@@ -207,15 +207,6 @@ class Selection {
 // What this build is: results of another one may differ.
 std::string BuildId() { return DigestOf(ReadTextFile(kThisProgram)).Short(); }
 
-Result<fs::path> Absolute(const fs::path& path) {
-  std::error_code error;
-  fs::path absolute = fs::absolute(path, error);
-  if (error) {
-    return IoError(fmt::format("{}: {}", path.string(), error.message()));
-  }
-  return absolute;
-}
-
 // Made beside and renamed, so that there is always one.
 Status LinkLatest(const fs::path& runs, const std::string& id) {
   std::error_code error;
@@ -404,7 +395,7 @@ Result<int> LoadAndRun(const RunCommand& command, Console& console) {
     return static_cast<int>(ExitCode::kNothingSelected);
   }
   RETURN_IF_ERROR(CheckNames(items));
-  ASSIGN_OR_RETURN(const fs::path runs, Absolute(command.runs_directory));
+  ASSIGN_OR_RETURN(const fs::path runs, AbsoluteFolder(command.runs_directory));
   ASSIGN_OR_RETURN(const fs::path directory, MakeRunDirectory(runs));
   if (const Status junit = CheckCanBeWritten(command.junit_file); !junit.ok()) {
     std::error_code ignored;

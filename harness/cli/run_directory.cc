@@ -3,7 +3,7 @@
 #include <ctime>
 #include <system_error>
 
-#include "harness/cli/flags.h"
+#include "harness/cli/shell_word.h"
 #include "harness/scenario/utf8.h"
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -20,21 +20,9 @@ Status Failed(const fs::path& path, const std::error_code& error) {
   return IoError(fmt::format("{}: {}", path.string(), error.message()));
 }
 
-}  // namespace
-
-Status CheckFolderName(const fs::path& path) {
-  const std::string absolute = fs::absolute(path).string();
-  if (IsUtf8(absolute)) return OkStatus();
-  return InvalidArgument(fmt::format(
-      "{}: expected a path in UTF-8, as records name what is below it",
-      Quoted(absolute)));
-}
-
-namespace {
-
 // Ready to be written to, with nothing in it.
 Status MakeEmpty(const fs::path& path) {
-  RETURN_IF_ERROR(CheckFolderName(path));
+  RETURN_IF_ERROR(AbsoluteFolder(path).status());
   std::error_code error;
   fs::create_directories(path, error);
   if (error) return Failed(path, error);
@@ -51,8 +39,19 @@ Status MakeEmpty(const fs::path& path) {
 
 }  // namespace
 
+Result<fs::path> AbsoluteFolder(const fs::path& path) {
+  std::error_code error;
+  fs::path absolute = fs::absolute(path, error);
+  if (error) return Failed(path, error);
+  if (IsUtf8(absolute.string())) return absolute;
+  return InvalidArgument(
+      fmt::format("{}: expected a path in UTF-8, as records name what is below "
+                  "it",
+                  ShellWord(absolute.string())));
+}
+
 Result<fs::path> MakeRunDirectory(const fs::path& runs) {
-  RETURN_IF_ERROR(CheckFolderName(runs));
+  RETURN_IF_ERROR(AbsoluteFolder(runs).status());
   std::error_code error;
   fs::create_directories(runs, error);
   if (error) return Failed(runs, error);

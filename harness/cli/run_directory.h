@@ -10,9 +10,9 @@
 
 namespace gauntlet {
 
-// kInvalidArgument: a path that is no UTF-8. Records, which are JSON, could not
-// say what is below it.
-Status CheckFolderName(const std::filesystem::path& path);
+// Of a folder for runs, which need not be there. kInvalidArgument: its path is
+// no UTF-8, and records, which are JSON, could not say what is below it.
+Result<std::filesystem::path> AbsoluteFolder(const std::filesystem::path& path);
 
 // Makes a new folder below `runs`, named by the time: "20261121T104300-77".
 Result<std::filesystem::path> MakeRunDirectory(

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "harness/scenario/utf8.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -14,6 +15,18 @@ constexpr std::string_view kPlain =
 bool IsControl(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return byte < 0x20 || byte == 0x7f;
+}
+
+// Whether all of it may be shown as it is: those of the control characters that
+// have two bytes in UTF-8 (U+0080 to U+009F) move a cursor too.
+bool IsPrintable(std::string_view text) {
+  if (!IsUtf8(text) || std::ranges::any_of(text, IsControl)) return false;
+  for (size_t i = 0; i + 1 < text.size(); ++i) {
+    if (text[i] == '\xc2' && static_cast<unsigned char>(text[i + 1]) < 0xa0) {
+      return false;
+    }
+  }
+  return true;
 }
 
 std::string Escaped(std::string_view text) {
@@ -37,7 +50,7 @@ std::string ShellWord(std::string_view text) {
   if (!text.empty() && text.find_first_not_of(kPlain) == text.npos) {
     return std::string(text);
   }
-  if (std::ranges::any_of(text, IsControl)) return Escaped(text);
+  if (!IsPrintable(text)) return Escaped(text);
   std::string word = "'";
   for (const char c : text) {
     if (c == '\'') {

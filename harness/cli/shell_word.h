@@ -8,8 +8,8 @@
 namespace gauntlet {
 
 // The text as one word for a POSIX shell, quoted where it has to be. One with
-// control characters is one line of printable characters all the same: as $'…',
-// which bash, ksh and zsh know.
+// control characters, or that is no UTF-8, is one line of printable characters
+// all the same: as $'…', which bash, ksh and zsh know.
 std::string ShellWord(std::string_view text);
 
 }  // namespace gauntlet

@@ -1,13 +1,9 @@
 #include "harness/explore/base_check.h"
 
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "harness/explore/explore_case.h"
 #include "harness/explore/laboratory.h"
-#include "harness/scenario/time_limits.h"
-#include "harness/scenario/units.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -27,17 +23,10 @@ Result<BaseCheck> CheckBase(const Case& base, References& references) {
     if (!trial.skipped.empty()) return BaseCheck{.skipped = trial.skipped};
     if (trial.wrong.empty()) continue;
     const Finding& first = trial.wrong.front();
-    std::string wrong = fmt::format("{}, without any fault: {}: {}",
-                                    DescribeSetup(setup, sound),
-                                    first.invariant, first.message);
-    if (first.invariant == "no-hang") {
-      wrong += fmt::format(
-          "\n  by the end of its limits: {} in all, {} without "
-          "an event",
-          DurationToText(TotalLimitOf(setup)),
-          DurationToText(HangLimitOf(setup)));
-    }
-    return BaseCheck{.skipped = "", .wrong = std::move(wrong)};
+    return BaseCheck{.skipped = "",
+                     .wrong = fmt::format("{}, without any fault: {}: {}",
+                                          DescribeSetup(setup, sound),
+                                          first.invariant, first.message)};
   }
   return BaseCheck{};
 }

@@ -40,7 +40,8 @@ Result<CrashFinding> CrashFindingFromJson(std::string_view text) {
   ASSIGN_OR_RETURN(const Json json, ParseStrictJson(text, kWhat));
   JsonFields fields(json, "");
   CrashFinding finding;
-  const std::string schema = fields.String("schema");
+  // The first error is the one that is told: another schema has other keys.
+  fields.Choice<bool>("schema", {{kSchema, true}});
   finding.finding.id = fields.String("id");
   finding.finding.event = fields.String("event");
   finding.finding.expected = fields.String("expected");
@@ -52,10 +53,6 @@ Result<CrashFinding> CrashFindingFromJson(std::string_view text) {
   bound.combinations_up_to = fields.Unsigned("combinations_up_to");
   finding.scenario = fields.String("scenario");
   RETURN_IF_ERROR(fields.Finish());
-  if (schema != kSchema) {
-    return InvalidArgument(
-        fmt::format("schema: expected {}, found {}", kSchema, schema));
-  }
   if (!ParseId(finding.finding.id)) {
     return InvalidArgument(
         fmt::format("id: expected one such as weak-save-17-3-0.2, found {}",

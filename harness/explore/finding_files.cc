@@ -77,7 +77,7 @@ Result<std::string> ScenarioOf(const CampaignFinding& finding,
   const std::string found =
       (finding.shrunk_to_the_end
            ? ""
-           : "\nShrinking was cut short: there may be a simpler plan.") +
+           : "\nNot shrunk to the end: there may be a simpler one.") +
       (origin.empty() ? "" : "\nFound by " + origin);
   return WriteScenario(
       one, {.goal = fmt::format("{} holds ({}): it is broken here.",

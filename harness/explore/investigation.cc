@@ -58,6 +58,7 @@ uint64_t Investigation::Add(
 }
 
 size_t Investigation::FindingOf(const ExploreCase& one, const Breach& breach) {
+  const Time begin = options_.shrink.Now();
   Shrunken shrunken;
   if (breach.invariant == kDeterministic) {
     shrunken = ShrinkDivergence(one);
@@ -72,7 +73,8 @@ size_t Investigation::FindingOf(const ExploreCase& one, const Breach& breach) {
   known_.Add(shrunken.cause, index);
   for (Cause& cause : shrunken.on_the_way) known_.Add(std::move(cause), index);
   if (equal) return index;
-  if (breach.invariant != kDeterministic) ShrinkSetupOf(shrunken, breach);
+  if (breach.invariant != kDeterministic)
+    ShrinkSetupOf(shrunken, breach, begin);
   return AddFinding(std::move(shrunken.finding));
 }
 
@@ -93,6 +95,7 @@ CampaignFinding Investigation::Unshrunken(const ExploreCase& one) const {
           .setup = setups_[one.setup],
           .original = one.plan,
           .plan = one.plan,
+          .shrunk_to_the_end = false,
           .record = {}};
 }
 
@@ -167,7 +170,7 @@ Investigation::Shrunken Investigation::ShrinkBreach(const ExploreCase& one,
   };
   const ShrunkPlan moved =
       MoveToPlainPlaces(shrunk.plan, PlainFaultsFor(laboratory.base(), breach),
-                        Rest(options, begin), same);
+                        options.After(begin), same);
   if (moved.plan != shrunk.plan) {
     result.cause = CauseAt(one.setup, moved.plan);
     shrunk.trial = laboratory.Try(moved.plan);
@@ -187,9 +190,10 @@ Investigation::Shrunken Investigation::ShrinkBreach(const ExploreCase& one,
   return result;
 }
 
-void Investigation::ShrinkSetupOf(Shrunken& shrunken, const Breach& breach) {
+void Investigation::ShrinkSetupOf(Shrunken& shrunken, const Breach& breach,
+                                  Time begin) {
   CampaignFinding& finding = shrunken.finding;
-  ShrinkOptions options = options_.shrink;
+  ShrinkOptions options = options_.shrink.After(begin);
   options.breach = breach;
   ShrunkSetup smaller =
       ShrinkSetup(finding.setup, finding.plan, references_, options);
@@ -234,12 +238,6 @@ Investigation::Shrunken Investigation::ShrinkDivergence(
                   .faults = PlacesOf(report.fired),
                   .first_difference = ""};
   return result;
-}
-
-ShrinkOptions Investigation::Rest(ShrinkOptions options, Time begin) {
-  options.budget =
-      std::max(options.budget - (options.Now() - begin), Duration::zero());
-  return options;
 }
 
 }  // namespace gauntlet

@@ -63,7 +63,8 @@ class Investigation {
   Shrunken ShrinkBreach(const ExploreCase& one, const Breach& breach,
                         const Trial& trial);
   Shrunken ShrinkDivergence(const ExploreCase& one);
-  void ShrinkSetupOf(Shrunken& shrunken, const Breach& breach);
+  // `begin`: of the finding's shrinking.
+  void ShrinkSetupOf(Shrunken& shrunken, const Breach& breach, Time begin);
   CampaignFinding Unshrunken(const ExploreCase& one) const;
   CampaignFinding NotAgain(const ExploreCase& one, const Trial& trial) const;
   Cause CauseOf(const Laboratory& laboratory, const FaultPlan& plan,
@@ -74,8 +75,6 @@ class Investigation {
   std::vector<Fault> PlainFaultsFor(const Case& setup,
                                     const Breach& breach) const;
   Laboratory& LaboratoryOf(const ExploreCase& one);
-  // What is left of the budget.
-  static ShrinkOptions Rest(ShrinkOptions options, Time begin);
 
   const std::vector<Case>& setups_;
   References& references_;

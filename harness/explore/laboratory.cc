@@ -10,6 +10,8 @@
 #include "harness/run/case_runner.h"
 #include "harness/scenario/requirements.h"
 #include "harness/scenario/run_setup.h"
+#include "harness/scenario/time_limits.h"
+#include "harness/scenario/units.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -148,10 +150,16 @@ Trial Laboratory::Try(const FaultPlan& plan) {
   AdoptLog(std::move(log), record);
   ForgetUnfired(record);
   if (record.launchers.empty()) {
+    const std::string limit =
+        record.ending == RunEnding::kTimedOut
+            ? fmt::format(" (timeout.total is {})",
+                          DurationToText(TotalLimitOf(one)))
+            : "";
     trial.wrong.push_back(
         {.invariant = "no-hang",
          .name = std::string(kNoLauncher),
-         .message = "no launcher came to an end: " + record.ending_detail});
+         .message = fmt::format("no launcher came to an end{}: {}", limit,
+                                record.ending_detail)});
     return trial;
   }
   record.expect.outcome = OutcomeOwed(record);

@@ -38,17 +38,18 @@ ShrunkPlan MoveToPlainPlaces(
     const FaultPlan& plan, const std::vector<Fault>& plain,
     const ShrinkOptions& options,
     const std::function<bool(const FaultPlan&)>& same) {
+  const Time begin = options.Now();
   ShrunkPlan moved = {.plan = plan};
   for (size_t i = 0; i < plan.faults.size(); ++i) {
     for (const Fault& place : plain) {
       FaultPlan candidate = moved.plan;
       candidate.faults[i] = Moved(moved.plan.faults[i], place);
       if (candidate == moved.plan) break;
-      if (options.stop()) {
+      if (!Validate(candidate).ok()) continue;
+      if (options.MustEnd(begin, moved.tries)) {
         moved.finished = false;
         return moved;
       }
-      if (!Validate(candidate).ok()) continue;
       ++moved.tries;
       if (!same(candidate)) continue;
       moved.plan = std::move(candidate);
@@ -56,7 +57,7 @@ ShrunkPlan MoveToPlainPlaces(
     }
   }
   if (moved.plan == plan) return moved;
-  ShrunkPlan shrunk = ShrinkPlan(moved.plan, options, same);
+  ShrunkPlan shrunk = ShrinkPlan(moved.plan, options.After(begin), same);
   shrunk.tries += moved.tries;
   return shrunk;
 }

@@ -300,6 +300,12 @@ bool ShrinkOptions::MustEnd(Time begin, int tries) const {
          stop();
 }
 
+ShrinkOptions ShrinkOptions::After(Time begin) const {
+  ShrinkOptions rest = *this;
+  rest.budget = std::max(budget - (Now() - begin), Duration::zero());
+  return rest;
+}
+
 ShrunkPlan ShrinkPlan(
     const FaultPlan& plan, const ShrinkOptions& options,
     const std::function<bool(const FaultPlan&)>& still_breaks) {

@@ -49,6 +49,8 @@ struct ShrinkOptions {
   Time Now() const { return clock == nullptr ? Time{} : clock->Now(); }
   // Whether what began then has to do with the tries that it has made.
   bool MustEnd(Time begin, int tries) const;
+  // With what is left of the budget of what began then.
+  ShrinkOptions After(Time begin) const;
 };
 
 struct ShrunkPlan {

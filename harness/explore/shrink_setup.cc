@@ -66,7 +66,11 @@ class SetupShrinker {
     }
     ++result_.tries;
     Result<Laboratory> laboratory = Laboratory::Make(candidate, references_);
-    if (!laboratory.ok()) return false;
+    if (!laboratory.ok()) {
+      // An interruption may have ended its reference run.
+      if (options_.stop()) result_.finished = false;
+      return false;
+    }
     Trial trial = laboratory->Try(plan_);
     if (!Breaks(trial, *options_.breach)) return false;
     if (sayable_ && !CanBeSaid(candidate)) return false;

@@ -260,6 +260,9 @@ TEST_F(ReplayCommandTest, WhatMayBeOneFindingOrAnotherIsNeither) {
               HasSubstr("finding 'finding-00': more than one begins so: "
                         "finding-001-a.yaml, finding-002-b.yaml\n"));
   EXPECT_EQ(Replay("finding-002"), 0) << err_.str();
+  EXPECT_EQ(Replay("2099/finding-009"), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("finding 'finding-009': there is none in " +
+                                    findings.string()));
 }
 
 TEST_F(ReplayCommandTest, WhereNothingCanBeWrittenIsAMistakeInTheCall) {

@@ -35,6 +35,14 @@ TEST(BaseCheckTest, ABaseThatRestartsUndisturbedDoesNotHold) {
   EXPECT_THAT(CheckOf(base).wrong, HasSubstr("as it is, without any fault: "));
 }
 
+TEST(BaseCheckTest, ALimitThatABaseDoesNotKeepIsSaid) {
+  Case base = CleanCase();
+  base.timeouts.total = std::chrono::milliseconds(1);
+  EXPECT_THAT(CheckOf(base).wrong,
+              HasSubstr("no-hang: no launcher came to an end (timeout.total is "
+                        "1ms): "));
+}
+
 // In the reference run at first, then in the base's own.
 TEST(BaseCheckTest, AnInterruptEndsIt) {
   bool interrupted = true;

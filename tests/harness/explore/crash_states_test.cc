@@ -208,6 +208,11 @@ TEST(CrashFindingTest, AForeignFileIsRefused) {
               Code::kInvalidArgument)
         << text;
   }
+  EXPECT_EQ(CrashFindingFromJson(R"({"schema": "gauntlet/crash-state/v9"})")
+                .status()
+                .message(),
+            "schema: expected one of gauntlet/crash-state/v1, found "
+            "\"gauntlet/crash-state/v9\"");
   EXPECT_EQ(CrashFindingFromJson(with("\"save\": 0", "\"save\": -1"))
                 .status()
                 .message(),

@@ -129,6 +129,13 @@ TEST_F(InvestigationTest, ShrinkingThatIsInterruptedIsNotToTheEnd) {
   FAIL() << "it never came to its end";
 }
 
+TEST_F(InvestigationTest, ALimitOfTriesIsNotTheEnd) {
+  Begin("lose-rng-key", {.shrink = {.max_tries = 1}});
+  Add(CrashAt({.step = 10, .point = Point::kStepEnd}));
+  ASSERT_THAT(investigation_->findings(), SizeIs(1));
+  EXPECT_FALSE(investigation_->findings()[0].shrunk_to_the_end);
+}
+
 TEST_F(InvestigationTest, WhatWasNotWrongAgainExplainsNothingLater) {
   Begin("lose-rng-key");
   const std::vector<Finding> wrong = {
@@ -136,6 +143,7 @@ TEST_F(InvestigationTest, WhatWasNotWrongAgainExplainsNothingLater) {
   EXPECT_EQ(Add(CrashAt({.step = 1}), wrong), 1u);
   EXPECT_EQ(Add(CrashAt({.step = 10})), 0u);
   EXPECT_THAT(Invariants(), ElementsAre("deterministic", "trajectory"));
+  EXPECT_FALSE(investigation_->findings()[0].shrunk_to_the_end);
 }
 
 TEST_F(InvestigationTest, ACaseThatHeldIsNoFinding) {
