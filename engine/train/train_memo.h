@@ -71,9 +71,9 @@ class TrainMemo {
 
 // The model, asking the memo first. `identity` is a digest of all that its
 // passes are a function of beside their arguments: its layers, its shapes, its
-// kernels, and the training data, of which a batch says row numbers. The
-// kernels and the
-// memo outlive it.
+// kernels, and the training data, of which a batch says row numbers.
+//
+// The kernels and the memo outlive it.
 std::unique_ptr<Model> WithMemo(std::unique_ptr<Model> model,
                                 const Kernels& kernels, const Digest& identity,
                                 TrainMemo& memo);

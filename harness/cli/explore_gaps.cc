@@ -8,23 +8,29 @@
 #include "harness/record/invariants.h"
 
 namespace gauntlet {
+namespace {
 
-std::vector<std::string_view> MissedPoints(const CampaignReport& report) {
-  const std::set<Point> hit = report.coverage.PointsHit();
+// The names of those of `all` that were not met.
+template <typename T>
+std::vector<std::string_view> Missed(const std::vector<T>& all,
+                                     const std::set<T>& met,
+                                     std::string_view (*name)(T)) {
   std::vector<std::string_view> missed;
-  for (const Point point : report.space.points) {
-    if (!hit.contains(point)) missed.push_back(PointName(point));
+  for (const T one : all) {
+    if (!met.contains(one)) missed.push_back(name(one));
   }
   return missed;
 }
 
+}  // namespace
+
+std::vector<std::string_view> MissedPoints(const CampaignReport& report) {
+  return Missed(report.space.points, report.coverage.PointsHit(), PointName);
+}
+
 std::vector<std::string_view> MissedKinds(const CampaignReport& report) {
-  const std::set<FaultKind> fired = report.coverage.KindsFired();
-  std::vector<std::string_view> missed;
-  for (const FaultKind kind : report.space.kinds) {
-    if (!fired.contains(kind)) missed.push_back(FaultKindName(kind));
-  }
-  return missed;
+  return Missed(report.space.kinds, report.coverage.KindsFired(),
+                FaultKindName);
 }
 
 std::vector<std::string_view> IdleInvariants(const CampaignReport& report) {
@@ -44,10 +50,9 @@ std::vector<PlaceGap> GapsOf(const CampaignReport& report) {
   }
   std::vector<PlaceGap> gaps;
   for (const auto& [place, kinds] : fired) {
-    PlaceGap gap = {.point = place.first, .phase = place.second, .missed = {}};
-    for (const FaultKind kind : report.space.kinds) {
-      if (!kinds.contains(kind)) gap.missed.push_back(FaultKindName(kind));
-    }
+    PlaceGap gap = {.point = place.first,
+                    .phase = place.second,
+                    .missed = Missed(report.space.kinds, kinds, FaultKindName)};
     if (!gap.missed.empty()) gaps.push_back(std::move(gap));
   }
   return gaps;

@@ -84,8 +84,9 @@ class Replayer {
         build_(DigestOf(ReadTextFile(kThisProgram)).Short()),
         references_(cache_.string(), build_) {}
 
-  // Makes the folder that runs are made in. An error: they cannot be.
-  Status Prepare() const;
+  // Makes the folder that runs are made in, empty: its absolute path. An error:
+  // they cannot be.
+  Result<fs::path> Prepare() const;
   // Whether it came out as recorded.
   Result<bool> Replay(const ReplayTarget& target);
   // Likewise, of a crash state's file.
@@ -109,22 +110,22 @@ class Replayer {
   References references_;
 };
 
-Status Replayer::Prepare() const {
-  RETURN_IF_ERROR(AbsoluteFolder(scratch_.path()).status());
+Result<fs::path> Replayer::Prepare() const {
+  ASSIGN_OR_RETURN(fs::path folder, AbsoluteFolder(scratch_.path()));
   std::error_code error;
   fs::remove_all(scratch_.path(), error);
   fs::create_directories(scratch_.path(), error);
-  if (!error) return OkStatus();
+  if (!error) return folder;
   return IoError(fmt::format("{}: {}; --runs DIR says another place",
                              scratch_.path().string(), error.message()));
 }
 
 Result<Record> Replayer::Run(const SuiteItem& item) {
-  RETURN_IF_ERROR(Prepare());
+  ASSIGN_OR_RETURN(const fs::path folder, Prepare());
   const std::vector<CaseResult> results =
       RunSuite({item},
                {.program = kThisProgram,
-                .directory = fs::absolute(scratch_.path()),
+                .directory = folder,
                 .cache_directory = cache_.string(),
                 .build = build_,
                 .interrupted = [&] { return interrupted(); }},
@@ -274,8 +275,8 @@ int RunReplay(const ReplayCommand& told, Console& console) {
   }
   if (!targets.ok()) return Fail(console, targets.status(), ExitCode::kUsage);
   Replayer replayer(command.runs_directory, console);
-  if (const Status ready = replayer.Prepare(); !ready.ok()) {
-    return Fail(console, ready, ExitCode::kUsage);
+  if (const auto ready = replayer.Prepare(); !ready.ok()) {
+    return Fail(console, ready.status(), ExitCode::kUsage);
   }
   ExitCode code = ExitCode::kHeld;
   for (const ReplayTarget& target : *targets) {

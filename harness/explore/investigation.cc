@@ -73,8 +73,9 @@ size_t Investigation::FindingOf(const ExploreCase& one, const Breach& breach) {
   known_.Add(shrunken.cause, index);
   for (Cause& cause : shrunken.on_the_way) known_.Add(std::move(cause), index);
   if (equal) return index;
-  if (breach.invariant != kDeterministic)
+  if (breach.invariant != kDeterministic) {
     ShrinkSetupOf(shrunken, breach, begin);
+  }
   return AddFinding(std::move(shrunken.finding));
 }
 
