@@ -5,8 +5,8 @@
 // the same states come again. A digest is put together tensor by tensor, block
 // by block, as formats and readers need it (state_digest.h); a fingerprint is
 // 128 bits that the state's owner comes by sooner, from the same names, types,
-// shapes and bytes in whatever order they lie. It may tell more apart than the
-// digest does, such as NaNs, and never less.
+// shapes and bytes in whatever order they lie, or from digests of those bytes.
+// It may tell more apart than the digest does, such as NaNs, and never less.
 #ifndef GAUNTLET_ENGINE_CKPT_KNOWN_STATES_H_
 #define GAUNTLET_ENGINE_CKPT_KNOWN_STATES_H_
 

@@ -6,11 +6,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "engine/data/gathered_rows.h"
+#include "engine/digest.h"
 #include "engine/job/job.h"
 #include "engine/math/kernels.h"
 #include "engine/model/step_probe.h"
@@ -50,6 +52,8 @@ struct ReplicaBatch {
   // where those after it go. In an evaluation: all replicas' in one.
   std::span<const float> state;
   std::span<float> next_state;
+  // DigestOf the bytes of the parameters that go with it; none: not known.
+  std::optional<Digest> parameters_digest;
   StepProbe* probe = nullptr;  // looks at the outputs of each operation
   int replica = 0;             // as the probe is to call it
 };

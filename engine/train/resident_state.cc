@@ -65,6 +65,7 @@ std::span<const std::span<float>> ResidentState::Newest() {
 
 Status ResidentState::BringBack() {
   if (on_host() || !newest_there_) return OkStatus();
+  state_.ArraysChanged();
   for (size_t i = 0; i < here_.size(); ++i) {
     memory_.Download(here_[i].data(), there_[i].data(), here_[i].size_bytes());
   }

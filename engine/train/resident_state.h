@@ -9,9 +9,11 @@
 #ifndef GAUNTLET_ENGINE_TRAIN_RESIDENT_STATE_H_
 #define GAUNTLET_ENGINE_TRAIN_RESIDENT_STATE_H_
 
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "engine/digest.h"
 #include "engine/math/kernels.h"
 #include "engine/math/memory.h"
 #include "engine/train/train_state.h"
@@ -38,8 +40,15 @@ class ResidentState final : public TrainState::Keeper {
     return Newest().subspan(1, state_.optimizer.slots.size());
   }
   std::span<float> accumulated() { return Newest().back(); }
-  // What is there was changed.
-  void Changed() { newest_there_ = true; }
+  // What is there was changed, or is about to be before anybody looks.
+  void Changed() {
+    newest_there_ = true;
+    state_.ArraysChanged();
+  }
+  // The digest of the parameters' bytes there, where it is known.
+  std::optional<Digest> parameters_digest() const {
+    return on_host() ? state_.ParametersDigest() : std::nullopt;
+  }
 
   Status BringBack() override;
   Status StateChanges() override;

@@ -4,7 +4,8 @@
 //
 // All are functions of their input. Where the same job is trained over and
 // over, all but the first training would work out the same again. A run whose
-// state differs in one bit has another digest, and computes.
+// state differs in one bit has another digest, and computes: who writes to a
+// state's arrays has to say so (TrainState::ArraysChanged).
 #ifndef GAUNTLET_ENGINE_TRAIN_TRAIN_MEMO_H_
 #define GAUNTLET_ENGINE_TRAIN_TRAIN_MEMO_H_
 

@@ -1,6 +1,7 @@
 #include "engine/train/train_state.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <iterator>
 #include <string_view>
@@ -33,6 +34,10 @@ constexpr DType DTypeOf() {
   if constexpr (std::is_same_v<T, int64_t>) return DType::kI64;
   if constexpr (std::is_same_v<T, uint64_t>) return DType::kU64;
 }
+
+uint64_t BitsOf(float value) { return std::bit_cast<uint32_t>(value); }
+uint64_t BitsOf(int64_t value) { return std::bit_cast<uint64_t>(value); }
+uint64_t BitsOf(uint64_t value) { return value; }
 
 // `to` are the bytes of the view.
 Status CopyInto(const TensorView& view, std::span<std::byte> to,
@@ -261,22 +266,29 @@ std::vector<TensorView> TrainState::TensorsOf(
 
 // Of the values that are here, as they lie. Types are those of the arrays, and
 // a shape that changes does so with its array's size.
-Digest TrainState::Fingerprint() const {
-  constexpr size_t kShortWords = 4;
-  std::array<uint64_t, 2 + (1 + kShortWords) * kMaxArrays> words;
+Digest TrainState::Fingerprint(Arrays arrays) const {
+  constexpr size_t kFewValues = 8;
+  const size_t digested = 1 + optimizer.slots.size();
+  if (arrays == Arrays::kAnew) array_digests_.clear();
+  const bool known = !array_digests_.empty();
+  array_digests_.reserve(digested);
+  size_t array = 0;
+  std::array<uint64_t, 2 + (1 + kFewValues) * kMaxArrays> words;
   size_t count = 0;
   words[count++] = layout_.high;
   words[count++] = layout_.low;
   ForArrays(*this, [&](auto values) {
     const size_t bytes = values.size_bytes();
+    const size_t index = array++;
     words[count++] = bytes;
-    if (bytes == 0) return;
-    if (bytes <= kShortWords * sizeof(uint64_t)) {
-      // As it is; it may end within a word.
-      const size_t taken = (bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t);
-      words[count + taken - 1] = 0;
-      std::memcpy(&words[count], values.data(), bytes);
-      count += taken;
+    if (index < digested) {
+      if (!known) array_digests_.push_back(DigestOf(std::as_bytes(values)));
+      words[count++] = array_digests_[index].high;
+      words[count++] = array_digests_[index].low;
+      return;
+    }
+    if (values.size() <= kFewValues) {
+      for (const auto value : values) words[count++] = BitsOf(value);
       return;
     }
     const Digest digest = DigestOf(std::as_bytes(values));
@@ -287,9 +299,9 @@ Digest TrainState::Fingerprint() const {
 }
 
 // Of the values that are here.
-Digest TrainState::DigestHere() const {
+Digest TrainState::DigestHere(Arrays arrays) const {
   if (known_ == nullptr) return digester_.Compute(View());
-  const Digest fingerprint = Fingerprint();
+  const Digest fingerprint = Fingerprint(arrays);
   if (const auto digest = known_->Find(fingerprint)) return *digest;
   const Digest digest = digester_.Compute(View());
   known_->Put(fingerprint, digest);
@@ -298,12 +310,12 @@ Digest TrainState::DigestHere() const {
 
 Digest TrainState::ComputeDigest() const {
   MustSettle(*this);
-  return DigestHere();
+  return DigestHere(Arrays::kAnew);
 }
 
-Result<Digest> TrainState::NewestDigest() const {
+Result<Digest> TrainState::NewestDigest(Arrays arrays) const {
   RETURN_IF_ERROR(CheckNotLost());
-  if (keeper_ == nullptr) return DigestHere();
+  if (keeper_ == nullptr) return DigestHere(arrays);
   const std::vector<TensorView>& tensors = View();
   ASSIGN_OR_RETURN(const std::vector<BlockDigests> elsewhere,
                    keeper_->DigestsOf(tensors));
@@ -374,6 +386,7 @@ Status TrainState::Superfluous(
 Status TrainState::Restore(std::span<const TensorView> tensors,
                            const FaultPoints& faults,
                            std::span<const std::string> of_parameters) {
+  ArraysChanged();
   RETURN_IF_ERROR(ResizeHistory(tensors));
   const uint64_t initial_rng_key = rng_key;
   if (keeper_ != nullptr) RETURN_IF_ERROR(keeper_->StateChanges());
@@ -416,6 +429,7 @@ void StartFromValues(const Model& model, std::span<const float> values,
   const auto parameters = values.first(model.parameter_count());
   const auto kept = values.subspan(parameters.size());
   std::ranges::copy(parameters, state.parameters.begin());
+  state.ArraysChanged();
   if (kept.empty()) return;
   const size_t replicas = state.replica_state.size() / kept.size();
   for (const ParameterInfo& info : model.replica_state()) {

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -128,8 +129,19 @@ class TrainState {
   // The same of the values that are here: what a keeper has is not brought.
   const std::vector<TensorView>& View() const;
   Digest ComputeDigest() const;
+  // Whether an array whose digest was taken before is digested anew.
+  enum class Arrays : uint8_t { kAnew, kAsTheyWere };
   // The same without bringing here what a keeper has. An error as of Settle.
-  Result<Digest> NewestDigest() const;
+  Result<Digest> NewestDigest(Arrays arrays = Arrays::kAnew) const;
+  // Said by who has written to parameters or slots from outside: digests that
+  // were taken of them are of what they were.
+  void ArraysChanged() { array_digests_.clear(); }
+  // Of the parameters' bytes, where a digest of the state had to take it since
+  // they changed.
+  std::optional<Digest> ParametersDigest() const {
+    if (array_digests_.empty()) return std::nullopt;
+    return array_digests_.front();
+  }
   // Those of these parameters, with their slots and waiting gradients, and
   // those that are of no parameter. Empty: all. What a keeper has is not
   // brought here for it.
@@ -190,8 +202,8 @@ class TrainState {
   static constexpr size_t kMaxArrays = 24;
   template <typename Byte, typename State>
   static std::array<ArrayView<Byte>, kMaxArrays> ArraysOf(State& state);
-  Digest DigestHere() const;
-  Digest Fingerprint() const;
+  Digest DigestHere(Arrays arrays) const;
+  Digest Fingerprint(Arrays arrays) const;
   // Whether the tensor is of one of these parameters, or of none.
   bool IsOf(size_t tensor, std::span<const std::string> names) const;
   Status CheckNotLost() const;
@@ -208,6 +220,9 @@ class TrainState {
   std::vector<Place> places_;                // of each
   Digest layout_;  // of the tensors' names, first shapes and places
   mutable StateDigester digester_;
+  // Of the parameters and each slot, as the last fingerprint took them; none
+  // where they changed since.
+  mutable std::vector<Digest> array_digests_;
   Keeper* keeper_ = nullptr;
   KnownStates* known_ = nullptr;
   bool lost_ = false;

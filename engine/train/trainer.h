@@ -14,6 +14,7 @@
 #include "engine/data/gathered_rows.h"
 #include "engine/data/row_schedule.h"
 #include "engine/data/sample_order.h"
+#include "engine/digest.h"
 #include "engine/job/job.h"
 #include "engine/model/model.h"
 #include "engine/model/optimizer.h"
@@ -57,6 +58,7 @@ struct EvaluatedModel {
   Model& model;
   std::span<const float> parameters;
   const std::vector<float> replica_state;  // CombinedReplicaState
+  std::optional<Digest> parameters_digest = {};
 };
 EvaluatedPart EvaluateReplicas(const ReplicaBlock& block, const JobSpec& job,
                                const Dataset& validation,

@@ -95,7 +95,7 @@ Result<LoopEnd> TrainingLoop::GoOn(uint64_t generation, FirstSave first_save) {
 Result<LoopEnd> TrainingLoop::Run(uint64_t generation) {
   generation_ = generation;
   if (hooks_ != nullptr) {
-    RETURN_IF_ERROR(hooks_->TrainBegin(*state_));
+    RETURN_IF_ERROR(AfterHook(hooks_->TrainBegin(*state_)));
     RETURN_IF_ERROR(AgreeOnFinish());
   }
   while (!AtHorizon() && !finish_) {
@@ -174,7 +174,7 @@ Status TrainingLoop::RunStep() {
                     .step = state_->position.step});
   const uint64_t epoch = state_->position.epoch;
   if (hooks_ != nullptr && state_->position.sample == 0) {
-    RETURN_IF_ERROR(hooks_->EpochBegin(*state_));
+    RETURN_IF_ERROR(AfterHook(hooks_->EpochBegin(*state_)));
   }
   const std::array ahead = {Operation::kStep, ExecutionEndsEpoch()
                                                   ? Operation::kEvaluation
@@ -185,7 +185,9 @@ Status TrainingLoop::RunStep() {
                        options_->cluster.step_timeout));
   Heard(outcome.tally.requests);
   if (world_->faults.Planted(PlantedBug::kDieInAStep)) DieOnce();
-  if (hooks_ != nullptr) RETURN_IF_ERROR(hooks_->StepEnd(*state_, outcome));
+  if (hooks_ != nullptr) {
+    RETURN_IF_ERROR(AfterHook(hooks_->StepEnd(*state_, outcome)));
+  }
   RETURN_IF_ERROR(EmitState(EventKind::kStep, outcome, epoch));
   reports_.Step(outcome);
   if (summary_ != nullptr) {
@@ -229,7 +231,9 @@ Status TrainingLoop::RunEvaluation() {
 Status TrainingLoop::EndEpoch() {
   const uint64_t epoch = state_->position.epoch;
   RETURN_IF_ERROR(trainer_->EndEpoch(*state_));
-  if (hooks_ != nullptr) RETURN_IF_ERROR(hooks_->EpochEnd(*state_));
+  if (hooks_ != nullptr) {
+    RETURN_IF_ERROR(AfterHook(hooks_->EpochEnd(*state_)));
+  }
   StepOutcome outcome = {.loss = state_->history.loss.back()};
   outcome.tally.correct = state_->history.correct.back();
   RETURN_IF_ERROR(EmitState(EventKind::kEpochEnd, outcome, epoch));
@@ -243,6 +247,12 @@ Status TrainingLoop::EndEpoch() {
   if (hooks_ == nullptr) return OkStatus();
   RETURN_IF_ERROR(hooks_->EpochSettled(*state_));
   return stopped_ ? OkStatus() : AgreeOnFinish();
+}
+
+// A hook that is given the state to change may have.
+Status TrainingLoop::AfterHook(Status told) {
+  state_->ArraysChanged();
+  return told;
 }
 
 // The hooks of each worker see the same state, and should wish the same. Where
@@ -364,7 +374,8 @@ Status TrainingLoop::EmitState(EventKind kind, const StepOutcome& outcome,
                                uint64_t epoch) {
   std::optional<Digest> digest;
   if (DigestDue()) {
-    ASSIGN_OR_RETURN(digest, state_->NewestDigest());
+    ASSIGN_OR_RETURN(digest,
+                     state_->NewestDigest(TrainState::Arrays::kAsTheyWere));
   }
   world_->events.Emit({.kind = kind,
                        .generation = generation_,

@@ -86,6 +86,7 @@ class TrainingLoop {
   enum class Boundary { kStep, kEvaluation, kEpoch };
 
   Boundary LastBoundary() const;
+  Status AfterHook(Status told);
   Status AgreeOnFinish();
   bool AtHorizon() const;
   bool LastStepDone() const;

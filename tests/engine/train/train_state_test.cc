@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <map>
+#include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -112,7 +113,51 @@ TEST_F(TrainStateTest, TakesADigestThatIsKnownOnlyForTheSameState) {
   EXPECT_EQ(known.found(), 3u);
 }
 
-// Short ones end within a word of what is looked up.
+// What is written to them and not said is not looked for, but by a digest that
+// is taken anew.
+TEST_F(TrainStateTest, ArraysAreDigestedAgainOnceTheyAreSaidToHaveChanged) {
+  KnownStates known(1 << 20);
+  TrainState state = Used();
+  state.KnownBy(&known);
+  const auto newest = [&](TrainState::Arrays arrays) {
+    return state.NewestDigest(arrays).value();
+  };
+  constexpr auto kAsTheyWere = TrainState::Arrays::kAsTheyWere;
+  EXPECT_EQ(state.ParametersDigest(), std::nullopt);
+  const Digest before = newest(kAsTheyWere);
+  EXPECT_EQ(before, Used().ComputeDigest());
+  for (const std::span<float> array :
+       {std::span(state.parameters), std::span(state.optimizer.slots[0]),
+        std::span(state.optimizer.slots[1])}) {
+    const float was = std::exchange(array[7], 3.5f);
+    EXPECT_EQ(newest(kAsTheyWere), before);
+    state.ArraysChanged();
+    EXPECT_NE(newest(kAsTheyWere), before);
+    array[7] = was;
+    EXPECT_EQ(newest(TrainState::Arrays::kAnew), before);
+  }
+}
+
+TEST_F(TrainStateTest, TheParametersDigestIsOfThemAsTheyAreSaidToBe) {
+  KnownStates known(1 << 20);
+  TrainState state = Used();
+  state.KnownBy(&known);
+  const auto of_parameters = [](const TrainState& of) {
+    return DigestOf(std::as_bytes(std::span(of.parameters)));
+  };
+  const Digest before = state.ComputeDigest();
+  EXPECT_EQ(state.ParametersDigest(), of_parameters(state));
+  const TrainState other = Fresh(4);
+  ASSERT_TRUE(state.Restore(ViewsOf(Stored(other)), faults_).ok());
+  EXPECT_EQ(state.ParametersDigest(), std::nullopt);
+  EXPECT_NE(state.NewestDigest(TrainState::Arrays::kAsTheyWere).value(),
+            before);
+  EXPECT_EQ(state.ParametersDigest(), of_parameters(other));
+  state.ArraysChanged();
+  EXPECT_EQ(state.ParametersDigest(), std::nullopt);
+}
+
+// Short ones are looked up as they are, long ones by a digest.
 TEST_F(TrainStateTest, AKnownDigestIsFoundForHistoriesOfAnyLength) {
   KnownStates known(1 << 20);
   for (size_t epochs = 0; epochs < 20; ++epochs) {

@@ -97,6 +97,10 @@ class TrainingFixture {
   void PutBeforeTheNetwork(NetworkOf network_of) {
     network_of_ = std::move(network_of);
   }
+  // All outlive the runs. Null: none.
+  void RememberIn(TrainMemo* memo) { memo_ = memo; }
+  void CallAt(LoopHooks* hooks) { hooks_ = hooks; }
+  void LookBy(StepProbe* probe) { probe_ = probe; }
 
   LifeOutcome Run(int workers, const TrainOptions& options,
                   const FaultPlan& plan = {}) {
@@ -136,7 +140,8 @@ class TrainingFixture {
  private:
   class Reporter final : public ProgressReporter {
    public:
-    explicit Reporter(LifeOutcome& outcome) : outcome_(outcome) {}
+    Reporter(LifeOutcome& outcome, StepProbe* probe)
+        : outcome_(outcome), probe_(probe) {}
     void Progress(const WorkerProgress& progress) override {
       if (!progress.line.empty()) outcome_.lines.push_back(progress.line);
       if (progress.of_itself) {
@@ -146,9 +151,11 @@ class TrainingFixture {
     void Result(const TrainResult& result) override {
       outcome_.result = result;
     }
+    StepProbe* probe() override { return probe_; }
 
    private:
     LifeOutcome& outcome_;
+    StepProbe* probe_;
   };
 
   void Start(const WorkerSpec& spec, const TrainOptions& options,
@@ -187,11 +194,13 @@ class TrainingFixture {
                    .faults = injector,
                    .events = plain.events};
     const auto data = LoadData(storage, options.job.data).value();
-    Reporter reporter(outcome_);
+    Reporter reporter(outcome_, probe_);
     const std::string job_json = JobToJson(options.job, data->content);
     const TrainInputs inputs = {.options = options,
                                 .data = *data,
                                 .job_json = job_json,
+                                .memo = memo_,
+                                .hooks = hooks_,
                                 .device = device_};
     RunWorker(world, inputs, spec, reporter,
               [this, &spec](const WorkerEnd& end) {
@@ -204,6 +213,9 @@ class TrainingFixture {
   FiredFaultSet fired_;
   NetworkOf network_of_;
   gpu::DevicePlace device_;
+  TrainMemo* memo_ = nullptr;
+  LoopHooks* hooks_ = nullptr;
+  StepProbe* probe_ = nullptr;
   std::vector<std::string> hosts_;
   int life_ = 0;
   LifeOutcome outcome_;
