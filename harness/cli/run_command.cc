@@ -19,6 +19,7 @@
 #include "harness/cli/exit_code.h"
 #include "harness/cli/run_directory.h"
 #include "harness/cli/scenario_files.h"
+#include "harness/cli/shell_word.h"
 #include "harness/record/result_file.h"
 #include "harness/run/crash_notice.h"
 #include "harness/run/suite.h"
@@ -312,10 +313,11 @@ class Runner {
     const bool real = item.world == WorldKind::kReal;
     const bool elsewhere =
         command_.runs_directory != RunCommand().runs_directory;
-    return fmt::format(
-        "gauntlet replay '{}/{}'{}{}", run, item.one.name,
-        real ? " --world real" : "",
-        elsewhere ? fmt::format(" --runs '{}'", command_.runs_directory) : "");
+    std::string command =
+        "gauntlet replay " + ShellWord(run + "/" + item.one.name);
+    if (real) command += " --world real";
+    if (elsewhere) command += " --runs " + ShellWord(command_.runs_directory);
+    return command;
   }
   static size_t WidthOf(const std::vector<SuiteItem>& items) {
     size_t width = 0;

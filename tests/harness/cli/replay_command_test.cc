@@ -49,10 +49,13 @@ class ReplayCommandTest : public testing::Test {
     fs::remove_all(folder_);
     fs::create_directories(folder_);
     ASSERT_TRUE(WriteTextFile(folder_ / "s.yaml", kScenarios).ok());
+    RunInto(runs());
+  }
+  void RunInto(const std::string& runs) {
     RunCommand run;
     run.paths = {(folder_ / "s.yaml").string()};
     run.world = WorldChoice::kSimulated;
-    run.runs_directory = runs();
+    run.runs_directory = runs;
     ASSERT_EQ(RunScenarios(run, console_), 0) << err_.str();
     out_.str("");
   }
@@ -360,12 +363,16 @@ TEST_F(ReplayCommandTest, AnotherPlanThanTheRecordsIsRefused) {
 }
 
 TEST_F(ReplayCommandTest, ARunsOwnLinesSayHowToRepeatThem) {
-  const fs::path file = folder_ / "runs" / "latest" / "result.json";
-  const Parsed<RunResult> result = ReadResult(ReadTextFile(file), "r");
+  const std::string runs = (folder_ / "a user's").string();
+  RunInto(runs);
+  const fs::path latest = fs::path(runs) / "latest";
+  const Parsed<RunResult> result =
+      ReadResult(ReadTextFile(latest / "result.json"), "r");
   ASSERT_TRUE(result.ok()) << result.error;
-  EXPECT_EQ(result.value->cases[0].replay,
-            fmt::format("gauntlet replay '{}/loses-the-key' --runs '{}'", Id(),
-                        runs()));
+  EXPECT_EQ(
+      result.value->cases[0].replay,
+      fmt::format("gauntlet replay {}/loses-the-key --runs '{}/a user'\\''s'",
+                  fs::read_symlink(latest).string(), folder_.string()));
 }
 
 TEST_F(ReplayCommandTest, LeavesNothingBehind) {
