@@ -1,6 +1,6 @@
 // A run that shares a memo with another one whose state parted from its own:
 // same steps, same rows, other values.
-#include <string>
+#include <span>
 #include <tuple>
 #include <vector>
 
@@ -77,7 +77,7 @@ class Changing final : public LoopHooks {
   Status StepEnd(TrainState& state, const StepOutcome&) override {
     return At(Moment::kStepEnd, state, state.position.epoch - 1);
   }
-  // Counted on by then.
+  // The position is in the next epoch by then.
   Status EpochEnd(TrainState& state) override {
     return At(Moment::kEpochEnd, state, state.position.epoch - 2);
   }
