@@ -268,6 +268,7 @@ std::vector<TensorView> TrainState::TensorsOf(
 // a shape that changes does so with its array's size.
 Digest TrainState::Fingerprint(Arrays arrays) const {
   constexpr size_t kFewValues = 8;
+  // The parameters and the slots, which ForArrays has first.
   const size_t digested = 1 + optimizer.slots.size();
   if (arrays == Arrays::kAnew) array_digests_.clear();
   const bool known = !array_digests_.empty();

@@ -63,28 +63,29 @@ TEST(RememberedRunTest, AWrongSumMakesOtherStatesOfAllThatFollow) {
 
 enum class Moment { kTrainBegin, kEpochBegin, kStepEnd, kEpochEnd };
 
-// Changes a parameter and a slot at one kind of moment, in the second epoch
-// where there is a choice.
+// Changes a parameter and a slot at one kind of moment, in one epoch.
 class Changing final : public LoopHooks {
  public:
   explicit Changing(Moment moment) : moment_(moment) {}
   Status TrainBegin(TrainState& state) override {
-    return At(Moment::kTrainBegin, state, state.position.epoch);
+    return At(Moment::kTrainBegin, state, kEpoch);
   }
   Status EpochBegin(TrainState& state) override {
-    return At(Moment::kEpochBegin, state, state.position.epoch - 1);
+    return At(Moment::kEpochBegin, state, state.position.epoch);
   }
   Status StepEnd(TrainState& state, const StepOutcome&) override {
-    return At(Moment::kStepEnd, state, state.position.epoch - 1);
+    return At(Moment::kStepEnd, state, state.position.epoch);
   }
   // The position is in the next epoch by then.
   Status EpochEnd(TrainState& state) override {
-    return At(Moment::kEpochEnd, state, state.position.epoch - 2);
+    return At(Moment::kEpochEnd, state, state.position.epoch - 1);
   }
 
  private:
-  Status At(Moment moment, TrainState& state, uint64_t epochs_off) const {
-    if (moment != moment_ || epochs_off != 0) return OkStatus();
+  static constexpr uint64_t kEpoch = 1;
+
+  Status At(Moment moment, TrainState& state, uint64_t epoch) const {
+    if (moment != moment_ || epoch != kEpoch) return OkStatus();
     state.parameters.back() += 0.5f;
     state.optimizer.slots[0].back() += 0.5f;
     return OkStatus();
