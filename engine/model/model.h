@@ -33,6 +33,10 @@ struct ParameterInfo {
 std::vector<TensorView> ViewsOf(std::span<const ParameterInfo> infos,
                                 std::span<const float> values);
 
+// What a pass came to, kept by somebody in the host's memory: its gradients and
+// behind them its loss.
+using KeptGradients = std::shared_ptr<const std::vector<float>>;
+
 // The rows of one replica in one step, in the host's memory. `features` is rows
 // x features_per_row.
 struct ReplicaBatch {
@@ -54,6 +58,9 @@ struct ReplicaBatch {
   std::span<float> next_state;
   // DigestOf the bytes of the parameters that go with it; none: not known.
   std::optional<Digest> parameters_digest;
+  // Where set, a model that keeps this pass may hand it out here instead of
+  // filling `gradients`.
+  KeptGradients* kept = nullptr;
   StepProbe* probe = nullptr;  // looks at the outputs of each operation
   int replica = 0;             // as the probe is to call it
 };
@@ -90,7 +97,7 @@ class Model {
 
   // Parameters and gradients lie in the kernels' memory, here and below.
   // Forward with dropout, loss, backward. Overwrites `gradients`; with no rows
-  // they become +0.
+  // they become +0. May leave them alone where it fills batch.kept.
   virtual ReplicaResult Gradients(std::span<const float> parameters,
                                   const ReplicaBatch& batch,
                                   std::span<float> gradients) = 0;

@@ -8,6 +8,7 @@ GradientExchange::GradientExchange(const Parts& parts, const Sizes& sizes)
       memory_(parts.kernels.memory()),
       way_(WayOf(parts)),
       here_(sizes.replicas * length_here()),
+      kept_(sizes.replicas),
       total_(length_here()),
       there_(memory_),
       total_there_(memory_) {
@@ -48,6 +49,8 @@ std::span<float> GradientExchange::RoomOf(size_t replica) {
 void GradientExchange::Take(size_t replica) {
   if (way_ == Way::kDevices) return;
   if (way_ == Way::kRing) {
+    kept_[replica].reset();
+    here_views_[replica] = Here(replica);
     DownloadInto(memory_, there_.span(), Here(replica).first(sizes_.gradients));
     return;
   }
@@ -58,6 +61,18 @@ void GradientExchange::Take(size_t replica) {
   } else {
     parts_.kernels.Accumulate(own, total);
   }
+}
+
+bool GradientExchange::TakesKept() const {
+  return way_ == Way::kRing && memory_.kind() == MemoryKind::kHost &&
+         sizes_.beside == 1;
+}
+
+void GradientExchange::TakeKept(size_t replica, KeptGradients gradients) {
+  CHECK(TakesKept() && gradients->size() == length_here(),
+        "what is kept is all that a replica sends");
+  here_views_[replica] = *gradients;
+  kept_[replica] = std::move(gradients);
 }
 
 std::span<float> GradientExchange::Beside(size_t replica) {

@@ -19,6 +19,7 @@
 #include "engine/cluster/ring.h"
 #include "engine/math/kernels.h"
 #include "engine/math/memory.h"
+#include "engine/model/model.h"
 #include "engine/status.h"
 #include "engine/world/world.h"
 
@@ -45,6 +46,11 @@ class GradientExchange {
   // the other, each of them Taken before the next.
   std::span<float> RoomOf(size_t replica);
   void Take(size_t replica);
+  // Whether the replica's gradients may be such that somebody keeps: where they
+  // go by the ring from the host's memory, and beside them nothing but a loss.
+  bool TakesKept() const;
+  // In place of Take. Keeps them until the replica's next.
+  void TakeKept(size_t replica, KeptGradients gradients);
   // What goes beside them, in the host's memory; +0 at first, kept from step to
   // step.
   std::span<float> Beside(size_t replica);
@@ -81,7 +87,8 @@ class GradientExchange {
   const Sizes sizes_;
   Memory& memory_;
   const Way way_;
-  std::vector<float> here_;  // one replica's array after the other
+  std::vector<float> here_;          // one replica's array after the other
+  std::vector<KeptGradients> kept_;  // by replica; null: those that are here
   std::vector<std::span<const float>> here_views_;
   std::vector<float> total_;
   std::vector<Pinned> pins_;  // of what goes through the host

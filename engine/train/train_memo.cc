@@ -44,8 +44,16 @@ Digest KeyOf(const Digest& identity, PassKind kind,
   return DigestOf(std::as_bytes(std::span(words)));
 }
 
-void CheckSize(std::span<const float> from, std::span<float> to) {
-  CHECK(from.size() == to.size(), "one identity is of models of one spec");
+KeptGradients Keep(std::span<const float> floats, float loss) {
+  std::vector<float> kept;
+  kept.reserve(floats.size() + 1);
+  kept.assign(floats.begin(), floats.end());
+  kept.push_back(loss);
+  return std::make_shared<const std::vector<float>>(std::move(kept));
+}
+
+void CheckSize(const KeptGradients& kept, size_t size) {
+  CHECK(kept->size() == size + 1, "one identity is of models of one spec");
 }
 
 class RememberedModel final : public Model {
@@ -70,14 +78,13 @@ class RememberedModel final : public Model {
     const Digest key =
         KeyOf(identity_, PassKind::kInitial, {}, {.rng_key = rng_key});
     if (const TrainMemo::Pass* pass = memo_.Find(key)) {
-      CheckSize(pass->floats, parameters);
-      std::memcpy(parameters.data(), pass->floats.data(),
+      CheckSize(pass->floats, parameters.size());
+      std::memcpy(parameters.data(), pass->floats->data(),
                   parameters.size_bytes());
       return;
     }
     model_->Initialize(rng_key, parameters);
-    memo_.Put(key,
-              {.result = {}, .floats = {parameters.begin(), parameters.end()}});
+    memo_.Put(key, {.result = {}, .floats = Keep(parameters, 0.0f)});
   }
 
   ReplicaResult Gradients(std::span<const float> parameters,
@@ -91,15 +98,18 @@ class RememberedModel final : public Model {
     const Digest key =
         KeyOf(identity_, PassKind::kGradients, Here(parameters), batch);
     if (const TrainMemo::Pass* pass = memo_.Find(key)) {
-      CheckSize(pass->floats, gradients);
-      memory_.Upload(gradients.data(), pass->floats.data(),
-                     gradients.size_bytes());
+      CheckSize(pass->floats, gradients.size());
+      if (batch.kept != nullptr) {
+        *batch.kept = pass->floats;
+      } else {
+        memory_.Upload(gradients.data(), pass->floats->data(),
+                       gradients.size_bytes());
+      }
       return pass->result;
     }
     const ReplicaResult result =
         model_->Gradients(parameters, batch, gradients);
-    const std::span<const float> made = Here(gradients);
-    Put(key, {.result = result, .floats = {made.begin(), made.end()}});
+    Put(key, {.result = result, .floats = Keep(Here(gradients), result.loss)});
     return result;
   }
 
@@ -154,7 +164,8 @@ void TrainMemo::MakeRoom(size_t bytes) {
 }
 
 void TrainMemo::Put(const Digest& key, Pass pass) {
-  MakeRoom(sizeof(Pass) + pass.floats.size() * sizeof(float));
+  MakeRoom(sizeof(Pass) +
+           (pass.floats ? pass.floats->size() * sizeof(float) : 0));
   ++computed_;
   passes_[key] = std::move(pass);
 }

@@ -29,15 +29,14 @@ namespace gauntlet {
 class TrainMemo {
  public:
   // Forgets every pass and order when it would hold more than so many bytes of
-  // them.
+  // them. Who was given one may hold it for longer.
   explicit TrainMemo(size_t capacity_bytes = size_t{64} << 20)
       : capacity_bytes_(capacity_bytes), states_(kStates) {}
 
   struct Pass {
     ReplicaResult result;
-    // The gradients; the parameters, for the initial ones; none for an
-    // evaluation.
-    std::vector<float> floats;
+    // Null for an evaluation. Of initial parameters: those, and behind them 0.
+    KeptGradients floats;
   };
   // Null: not known.
   const Pass* Find(const Digest& key) const;

@@ -192,6 +192,7 @@ void Trainer::LocalGradients(TrainState& state, uint64_t step_rows,
                       std::copy_n(state.replica_state.data() + from, count,
                                   state_before_.data() + to);
                     });
+    KeptGradients kept;
     const ReplicaResult result =
         model_->Gradients(parameters,
                           {.rows = &rows_,
@@ -202,15 +203,20 @@ void Trainer::LocalGradients(TrainState& state, uint64_t step_rows,
                            .state = state_before_,
                            .next_state = state_after_,
                            .parameters_digest = digest,
+                           .kept = exchange_.TakesKept() ? &kept : nullptr,
                            .probe = probe,
                            .replica = static_cast<int>(replica)},
                           exchange_.RoomOf(static_cast<size_t>(i)));
-    exchange_.Take(static_cast<size_t>(i));
-    ForReplicaState(
-        block_.first + i, [&](size_t to, size_t from, size_t count) {
-          std::copy_n(state_after_.data() + from, count, beside.data() + to);
-        });
-    beside.back() = result.loss;
+    if (kept) {
+      exchange_.TakeKept(static_cast<size_t>(i), std::move(kept));
+    } else {
+      exchange_.Take(static_cast<size_t>(i));
+      ForReplicaState(
+          block_.first + i, [&](size_t to, size_t from, size_t count) {
+            std::copy_n(state_after_.data() + from, count, beside.data() + to);
+          });
+      beside.back() = result.loss;
+    }
     outcome.tally.correct += result.correct;
     outcome.tally.rows += static_cast<int64_t>(rows);
   }

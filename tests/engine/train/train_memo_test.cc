@@ -65,6 +65,23 @@ TEST_F(TrainMemoTest, APassThatIsKnownIsTheSameToTheBit) {
   EXPECT_EQ(memo_.found(), 1u);
 }
 
+// Who asks for what is kept gets it, with the loss, once it is known, and its
+// own array is left alone.
+TEST_F(TrainMemoTest, APassThatIsKnownIsHandedOutAsItIsKept) {
+  const Pass computed = PassOf(*plain_);
+  std::vector<float> kept_as = computed.gradients;
+  kept_as.push_back(computed.loss);
+  KeptGradients kept;
+  batch_.kept = &kept;
+  EXPECT_EQ(PassOf(*remembered_), computed);
+  EXPECT_EQ(kept, nullptr);
+  Pass left = computed;
+  std::ranges::fill(left.gradients, 0.0f);
+  EXPECT_EQ(PassOf(*remembered_), left);
+  ASSERT_NE(kept, nullptr);
+  EXPECT_EQ(*kept, kept_as);
+}
+
 // Whatever a pass is a function of: each by itself makes another pass of it.
 TEST_F(TrainMemoTest, APassOfAnotherInputIsComputed) {
   PassOf(*remembered_);
@@ -189,6 +206,23 @@ TEST_F(TrainMemoTest, APassOfAnotherModelIsComputed) {
       WithMemo(Build(PresetJob("tiny").value()), *kernels_, {.high = 2}, memo_);
   PassOf(*other);
   EXPECT_EQ(memo_.found(), 0u);
+}
+
+TEST_F(TrainMemoTest, AKeptPassOutlivesItsBeingForgotten) {
+  TrainMemo small(10'000);
+  const auto model =
+      WithMemo(Build(PresetJob("tiny").value()), *kernels_, {}, small);
+  const Pass first = PassOf(*model);
+  KeptGradients kept;
+  batch_.kept = &kept;
+  PassOf(*model);
+  ASSERT_NE(kept, nullptr);
+  EXPECT_EQ(kept.use_count(), 2);
+  batch_.kept = nullptr;
+  batch_.step = 4;
+  PassOf(*model);
+  EXPECT_EQ(kept.use_count(), 1);
+  EXPECT_EQ(kept->back(), first.loss);
 }
 
 TEST_F(TrainMemoTest, AnOrderOutlivesItsBeingForgotten) {
