@@ -40,13 +40,23 @@ class Streamed {
       XXH3_createState(), &XXH3_freeState};
 };
 
+void ExpectIsXxh3(size_t size) {
+  const std::string bytes = BytesOf(size);
+  const Streamed expected(bytes);
+  EXPECT_EQ(DigestOf(bytes), expected.of_128) << size;
+  EXPECT_EQ(ShortDigestOf(bytes), expected.of_64) << size;
+}
+
 // Past the bounds of every path that XXH3 has for few bytes.
 TEST(DigestTest, IsXxh3OfBytesOfAnyNumber) {
-  for (size_t size = 0; size <= 600; ++size) {
-    const std::string bytes = BytesOf(size);
-    const Streamed expected(bytes);
-    EXPECT_EQ(DigestOf(bytes), expected.of_128) << size;
-    EXPECT_EQ(ShortDigestOf(bytes), expected.of_64) << size;
+  for (size_t size = 0; size <= 600; ++size) ExpectIsXxh3(size);
+}
+
+// Of more bytes it mixes anew every 1024, the last ones by another rule.
+TEST(DigestTest, IsXxh3OfManyBytes) {
+  for (const size_t size :
+       {1023, 1024, 1025, 1088, 2047, 2048, 2049, 7720, 65535, 65536, 65537}) {
+    ExpectIsXxh3(size);
   }
 }
 
