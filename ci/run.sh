@@ -18,8 +18,11 @@ usage: ci/run.sh COMMAND
   test    build everything, run all tests and the scenario suites
   sim     explore in the simulated world: random plans with every situation met,
           each fault at each point, and the crash states of a save
-  bench   print the rates of the simulation, of crash states, of shrinking and
-          of the kernels
+  fast    build the program as fast as it gets, build/fast/gauntlet, run tests
+          of its bits, and hold the records of its simulated runs against those
+          of build/release
+  bench   print the rates of the simulation and of crash states, built as
+          `fast` builds; of shrinking and of the kernels
   gpu     on a machine with a GPU: its bits and the CPU's, recovery from what
           fails of it (scenarios/gpu), its products beside cuBLAS's; ends with 6
           where there is none
@@ -144,11 +147,64 @@ sim() {
   [ "$failed" -eq 0 ]
 }
 
+# Of clang 19, which links across files by counts of what runs.
+build_fast() {  # TARGET...
+  setup bolt-19 clang-19 libclang-rt-19-dev lld-19 llvm-19
+  ci/fast.sh "$@"
+}
+
+# A digest of each record of a program's simulated runs, which hold nothing of
+# the machine or the moment.
+simulated_records() {  # PROGRAM FOLDER ARGUMENTS...
+  local of=$1 folder=$2
+  shift 2
+  rm -rf "$folder"
+  "$of" run scenarios --world sim -j 2 --runs "$folder" "$@" >&2
+  (cd "$folder/latest/" && find . -name record.jsonl -exec sha256sum {} +) |
+    sort -k 2
+}
+
+same_records() {  # NAME ARGUMENTS...
+  local runs=build/fast/runs/$1
+  shift
+  mkdir -p "$runs"
+  simulated_records "$program" "$runs/release" "$@" >"$runs/of-release"
+  simulated_records build/fast/gauntlet "$runs/fast" "$@" >"$runs/of-fast"
+  [ -s "$runs/of-fast" ] || { echo "fast: there are no records" >&2; return 1; }
+  diff "$runs/of-release" "$runs/of-fast"
+  echo "build/fast/gauntlet: $(wc -l <"$runs/of-fast") records, each byte for" \
+       "byte that of $program"
+}
+
+# All that an exploration came to, but for its time.
+explored() {  # PROGRAM
+  "$1" explore --cases 3000 --seed 1 --json 2>/dev/null | python3 -c '
+import json, sys
+result = json.load(sys.stdin)
+for key in "seconds", "per_second", "per_second_per_thread": del result[key]
+print(json.dumps(result, indent=1))'
+}
+
+fast() {
+  local tests=(digest_test engine_math_test model_test)
+  build_fast gauntlet "${tests[@]}"
+  for name in "${tests[@]}"; do
+    "$(find build/fast/tests -name "$name" -type f)" --gtest_brief=1
+  done
+  build gauntlet
+  same_records cpu
+  same_records emulated --device emulated
+  diff <(explored "$program") <(explored build/fast/gauntlet)
+  echo "build/fast/gauntlet: explores as $program does"
+}
+
 bench() {
-  setup
-  build simulation_bench crash_states_bench shrink_bench kernels_bench
-  for name in simulation crash_states shrink kernels; do
-    "build/release/tests/bench/${name}_bench" --benchmark_min_time=2 "$@"
+  build_fast simulation_bench crash_states_bench
+  build shrink_bench kernels_bench
+  for bench in fast/simulation fast/crash_states release/shrink \
+               release/kernels; do
+    "build/${bench%/*}/tests/bench/${bench##*/}_bench" \
+      --benchmark_min_time=2 "$@"
   done
 }
 
@@ -257,7 +313,7 @@ main() {
   local command=${1:-}
   [ $# -eq 0 ] || shift
   case "$command" in
-    setup | demo | sim | bench | lint | fuzz) "$command" "$@" ;;
+    setup | demo | sim | fast | bench | lint | fuzz) "$command" "$@" ;;
     test) run_tests "$@" ;;
     gpu) gpu "$@" ;;
     gpu-bundle) gpu_bundle "$@" ;;
