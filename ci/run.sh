@@ -98,11 +98,15 @@ scenario_suite() {  # NAME
   add_counts "$code" $(suite_counts .gauntlet/runs/latest/result.json)
 }
 
-# Whatever happens to them, devices end in the CPU's bits. The models of peers
-# are large for a device that is emulated.
+# The models of peers are large for a device that is emulated.
+small_suites() {
+  find scenarios -mindepth 1 -maxdepth 1 -type d ! -name peers | sort
+}
+
+# Whatever happens to them, devices end in the CPU's bits.
 suites_on_devices() {
   local code=0 suites
-  suites=$(find scenarios -mindepth 1 -maxdepth 1 -type d ! -name peers | sort)
+  suites=$(small_suites)
   echo "== all but scenarios/peers, on emulated devices"
   rm -f .gauntlet/runs/latest
   # shellcheck disable=SC2086  # several words
@@ -153,13 +157,14 @@ build_fast() {  # TARGET...
   ci/fast.sh "$@"
 }
 
-# A digest of each record of a program's simulated runs, which hold nothing of
-# the machine or the moment.
+# A digest of each record of a program's simulated runs, but for those of large
+# models. They hold nothing of the machine or the moment.
 simulated_records() {  # PROGRAM FOLDER ARGUMENTS...
   local of=$1 folder=$2
   shift 2
   rm -rf "$folder"
-  "$of" run scenarios --world sim -j 2 --runs "$folder" "$@" >&2
+  # shellcheck disable=SC2046  # several words
+  "$of" run $(small_suites) --world sim --runs "$folder" "$@" >&2
   (cd "$folder/latest/" && find . -name record.jsonl -exec sha256sum {} +) |
     sort -k 2
 }
