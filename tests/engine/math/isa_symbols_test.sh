@@ -1,8 +1,9 @@
 #!/bin/sh
-# isa_symbols_test.sh LIBRARY FILES SYMBOLS: the library's files that are compiled
-# for an instruction set (their names without .cc, as a regular expression) define
-# no weak symbol, which the linker could keep as the one copy for the whole program
-# and so run where the instructions are missing. They define SYMBOLS at least.
+# isa_symbols_test.sh LIBRARY FILES SYMBOLS: the library's files that are
+# compiled for an instruction set (their names without .cc, as a regular
+# expression) define no weak symbol, which the linker could keep as the one copy
+# for the whole program and so run where the instructions are missing. They
+# define SYMBOLS at least.
 set -eu
 found=$(nm --print-file-name --defined-only "$1" | grep -E ":($2)\.cc\.o:" |
   grep -E ' [WVui] ' | grep -v -E 'DW\.ref\.|GauntletEigen' || true)
