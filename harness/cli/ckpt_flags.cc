@@ -95,7 +95,7 @@ Result<Command> ParseSubcommand(const Subcommand& subcommand,
   flags.Positionals(
       {"paths", fmt::format("{}", fmt::join(subcommand.paths, " ")),
        "what to look at"},
-      wanted, told.paths);
+      {.least = wanted, .most = wanted}, told.paths);
   if (subcommand.takes != Takes::kData) {
     flags.Switch({"--json", "", "as JSON"},
                  [&told] { told.output = OutputFormat::kJson; });

@@ -299,6 +299,9 @@ std::vector<WrittenCrashFinding> WriteAll(const Case& base,
 int ExploreCrashStatesOf(const Case& base, const ExploreCommand& command,
                          const fs::path& directory, References& references,
                          Console& console) {
+  std::ostream& talk =
+      command.output == OutputFormat::kText ? console.out : console.err;
+  talk << RenderCrashStatesHead(base, command.crash_states) << std::flush;
   Watch watch(command, console);
   CrashStateOptions options = OptionsOf(command);
   options.on_progress = [&](const CrashStateReport& report) {

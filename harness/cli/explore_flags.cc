@@ -107,7 +107,7 @@ void AddWhat(Flags& flags, ExploreCommand& command,
   flags.Positionals({"base", "BASE",
                      "a scenario file; its faults do not count "
                      "(a built-in one)"},
-                    1, bases);
+                    {.most = 1}, bases);
   flags.Value({"-k,--name", "TEXT", "the one case of it with this in its name"},
               ReadText(command.name_filter));
   flags.Value({"--mode", "NAME", "random, nth or crash-states (random)"},

@@ -211,21 +211,43 @@ Json FindingToJson(const CampaignFinding& finding, const FindingFiles& files) {
           {"why_no_file", files.why_no_scenario}};
 }
 
-}  // namespace
-
-std::string RenderExploreHead(const Case& base, const ExploreCommand& command,
-                              uint64_t seed) {
+// What is explored, in which way, and what is in place of the base's own
+// limits.
+std::string HeadOf(const Case& base, std::string_view what) {
   std::string text = fmt::format(
-      "{}: {}, {}; mode {}, up to {} in a plan, seed {}", base.name,
+      "{}: {}, {}; {}", base.name,
       Counted(static_cast<uint64_t>(base.cluster.workers), "worker"),
-      Counted(SpaceOf(base).steps, "step"), ModeName(command.mode),
-      Counted(static_cast<uint64_t>(command.max_faults), "fault"), seed);
+      Counted(SpaceOf(base).steps, "step"), what);
   if (!base.plan.bugs.empty()) text += ", with a planted bug";
   text += "\n";
   const std::vector<std::string> overrides = OverridesOf(base);
   if (overrides.empty()) return text;
   return text +
          fmt::format("  not the base's own: {}\n", fmt::join(overrides, ", "));
+}
+
+}  // namespace
+
+std::string RenderExploreHead(const Case& base, const ExploreCommand& command,
+                              uint64_t seed) {
+  return HeadOf(
+      base,
+      fmt::format(
+          "mode {}, up to {} in a plan, seed {}", ModeName(command.mode),
+          Counted(static_cast<uint64_t>(command.max_faults), "fault"), seed));
+}
+
+std::string RenderCrashStatesHead(const Case& base,
+                                  const CrashStateChoice& choice) {
+  if (!choice.id.empty()) {
+    return HeadOf(base, "mode crash-states, image " + choice.id);
+  }
+  std::vector<std::string_view> windows;
+  for (const CrashWindow window : choice.windows) {
+    windows.push_back(CrashWindowName(window));
+  }
+  return HeadOf(base, fmt::format("mode crash-states, windows {}",
+                                  fmt::join(windows, ", ")));
 }
 
 // What else the plan breaks.

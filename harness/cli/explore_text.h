@@ -17,10 +17,13 @@ namespace gauntlet {
 // Of what --json prints, in every mode.
 inline constexpr std::string_view kExploreSchema = "gauntlet.explore/v1";
 
-// "explore-base: 4 workers, 24 steps; random plans of up to 3 faults, …", and
-// what is in place of the base's own limits.
+// "explore-base: 4 workers, 24 steps; mode random, up to 3 faults in a plan,
+// …", and what is in place of the base's own limits.
 std::string RenderExploreHead(const Case& base, const ExploreCommand& command,
                               uint64_t seed);
+// The same of --mode crash-states.
+std::string RenderCrashStatesHead(const Case& base,
+                                  const CrashStateChoice& choice);
 // "FOUND  case 1377: …", several lines.
 std::string RenderFound(const CampaignFinding& finding,
                         const FindingFiles& files);

@@ -31,7 +31,7 @@ struct Flags::Parser {
   std::string section = "Options";
   std::vector<std::string> names;  // long ones, with their dashes
   FlagText positional;
-  size_t most_positionals = 0;
+  PositionalCount positional_count;
   const std::vector<std::string>* positionals = nullptr;
 };
 
@@ -81,12 +81,12 @@ void Flags::Switch(const FlagText& text, std::function<void()> set) {
   parser_->names.push_back(LongName(text.name));
 }
 
-void Flags::Positionals(const FlagText& text, size_t most,
+void Flags::Positionals(const FlagText& text, const PositionalCount& count,
                         std::vector<std::string>& values) {
   parser_->app.add_option(text.name, values, text.help)
       ->type_name(text.value)
       ->expected(0, -1);
-  parser_->most_positionals = most;
+  parser_->positional_count = count;
   parser_->positional = text;
   parser_->positionals = &values;
 }
@@ -146,10 +146,10 @@ Result<FlagsOutcome> Flags::Parse(std::span<const std::string> arguments) {
   const std::vector<std::string> extras = parser_->app.remaining();
   if (!extras.empty()) return parser_->Extra(extras);
   if (parser_->positionals != nullptr &&
-      parser_->positionals->size() > parser_->most_positionals) {
+      parser_->positionals->size() > parser_->positional_count.most) {
     return InvalidArgument(
         "unexpected argument " +
-        Quoted((*parser_->positionals)[parser_->most_positionals]));
+        Quoted((*parser_->positionals)[parser_->positional_count.most]));
   }
   return FlagsOutcome::kParsed;
 }
@@ -158,19 +158,23 @@ bool Flags::Given(const std::string& name) const {
   return parser_->app.count(name) > 0;
 }
 
-// CLI11 takes any number of them, and says so.
+// CLI11 takes any number of positionals, or none, by a name that nobody types,
+// and says so.
 std::string Flags::Help() const {
   std::string help = parser_->app.help();
-  if (parser_->most_positionals != 1) return help;
+  if (parser_->positionals == nullptr) return help;
   const auto replace = [&help](const std::string& from, const std::string& to) {
     const size_t at = help.find(from);
     if (at != help.npos) help.replace(at, from.size(), to);
   };
   const std::string& name = parser_->positional.name;
   const std::string& value = parser_->positional.value;
-  replace(fmt::format("[{}...]", name), fmt::format("[{}]", name));
-  replace(fmt::format("{} {} ...", name, value),
-          fmt::format("{} {}    ", name, value));
+  const auto& [least, most] = parser_->positional_count;
+  const std::string many = value + (least == 0 && most > 1 ? "..." : "");
+  replace(fmt::format("[{}...]", name),
+          least == 0 ? fmt::format("[{}]", many) : value);
+  const std::string shown = fmt::format("{} {} ...", name, value);
+  replace(shown, value + std::string(shown.size() - value.size(), ' '));
   return help;
 }
 

@@ -37,6 +37,11 @@ struct FlagText {
   std::string help;
 };
 
+struct PositionalCount {
+  size_t least = 0;
+  size_t most = 1;
+};
+
 // Takes a value's text; kInvalidArgument says what was expected.
 using FlagReader = std::function<Status(const std::string&)>;
 
@@ -57,8 +62,9 @@ class Flags {
   // `--name VALUE`, any number of times.
   void Values(const FlagText& text, std::vector<std::string>& values);
   void Switch(const FlagText& text, std::function<void()> set);
-  // What has no dash. More than `most` of them are refused.
-  void Positionals(const FlagText& text, size_t most,
+  // What has no dash. More than `most` of them are refused; that there are
+  // `least` is for the command to ask.
+  void Positionals(const FlagText& text, const PositionalCount& count,
                    std::vector<std::string>& values);
 
   // kInvalidArgument, one line: "unknown option '--worker'; did you mean

@@ -39,9 +39,9 @@ Result<Command> ParseList(const VerbArguments& verb) {
                            "  gauntlet list scenarios scenarios/smoke"},
               verb.color);
   flags.Positionals(
-      {"what", "WHAT [PATH…]",
+      {"what", "WHAT [PATH...]",
        fmt::format("{}; paths for scenarios (./scenarios)", kCatalogNames)},
-      10'000, words);
+      {.least = 1, .most = 10'000}, words);
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted)
     return Command(ShowCommand{flags.Help()});
@@ -80,7 +80,7 @@ Result<Command> ParseHelp(const VerbArguments& verb) {
               verb.color);
   flags.Positionals(
       {"topic", "TOPIC", "a command's name, with a subcommand's, or a topic"},
-      2, words);
+      {.most = 2}, words);
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted)
     return Command(ShowCommand{flags.Help()});

@@ -33,7 +33,7 @@ Result<Command> ParseReplay(const VerbArguments& verb) {
                      "RUN is latest or the beginning of a run's name; or a "
                      "finding of the newest exploration that has it: its file, "
                      "the beginning of the file's name, a crash state's id"},
-                    1, words);
+                    {.least = 1, .most = 1}, words);
   flags.Value({"--world", "NAME", "real or sim (the one that was recorded)"},
               ReadChoice<WorldChoice>(command.world,
                                       {{"real", WorldChoice::kReal},

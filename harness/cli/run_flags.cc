@@ -33,7 +33,7 @@ FlagReader ReadShard(ShardChoice& target) {
 
 void AddSelection(Flags& flags, RunCommand& command) {
   flags.Positionals({"paths", "PATH", "scenario files, or folders of them"},
-                    10'000, command.paths);
+                    {.most = 10'000}, command.paths);
   flags.Switch({"--demo", "", "the built-in scenarios; needs no files"},
                [&command] { command.demo = true; });
   flags.Value({"-k,--name", "TEXT", "only cases with this in their name"},

@@ -385,7 +385,9 @@ TEST_F(ExploreCommandTest, CrashStatesThatAreStoppedSayByWhatAndWhatIsLeft) {
   command_.cases = 5;
   EXPECT_EQ(Explore(), 0);
   EXPECT_THAT(out_.str(),
-              AllOf(HasSubstr("stopped by --cases: "),
+              AllOf(StartsWith("base: 2 workers, "),
+                    HasSubstr("mode crash-states, windows save\n"),
+                    HasSubstr("stopped by --cases: "),
                     HasSubstr("unfinished   save on ext4, save on weak, save "
                               "on shared, save on lying-fsync")));
   EXPECT_THAT(out_.str(), Not(HasSubstr("done")));

@@ -59,8 +59,13 @@ TEST(HelpTest, ScenariosSaysWhatAValueMayBe) {
   EXPECT_THAT(said, HasSubstr("of those that are sent again, 1 to 90 (10)"));
 }
 
-TEST(HelpTest, WhatTakesOneArgumentDoesNotOfferMore) {
-  EXPECT_THAT(Help("replay").out, HasSubstr("[OPTIONS] [what]\n"));
+TEST(HelpTest, TheUsageSaysWhichArgumentsAreNeededAndHowMany) {
+  EXPECT_THAT(Help("replay").out, HasSubstr("[OPTIONS] WHAT\n"));
+  EXPECT_THAT(Help("explore").out, HasSubstr("[OPTIONS] [BASE]\n"));
+  EXPECT_THAT(Help("run").out, HasSubstr("[OPTIONS] [PATH...]\n"));
+  EXPECT_THAT(Help("list").out, HasSubstr("[OPTIONS] WHAT [PATH...]\n"));
+  EXPECT_THAT(Help("ckpt diff").out, HasSubstr("[OPTIONS] A B\n"));
+  EXPECT_THAT(Help("ckpt diff").out, HasSubstr("\n  A B  "));
 }
 
 TEST(HelpTest, ACommandsTopicIsItsOwnHelp) {

@@ -246,7 +246,8 @@ TEST_F(ReplayCommandTest, ACrashStateIsRepeatedByItsFileAndByItsId) {
   const std::string file = said.substr(said.find("gauntlet replay ") + 16);
   EXPECT_EQ(Replay(file.substr(0, file.find('\n'))), 0) << err_.str();
   EXPECT_THAT(out_.str(), HasSubstr("reproduced: expected the state of step"));
-  const std::string id = said.substr(7, said.find(':') - 7);
+  const size_t found = said.find("FOUND  ") + 7;
+  const std::string id = said.substr(found, said.find(':', found) - found);
   EXPECT_EQ(Replay(id), 0) << id << err_.str();
   EXPECT_EQ(Replay("finding-001"), 0) << err_.str();
 }
