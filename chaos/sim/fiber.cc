@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/check.h"
+#include "engine/out_of_memory.h"
 #include <boost/context/detail/fcontext.hpp>
 #include <cxxabi.h>
 #include <fmt/format.h>
@@ -80,10 +81,12 @@ FiberContext::FiberContext(size_t stack_bytes) : stack_bytes_(stack_bytes) {
   mapping_ =
       mmap(nullptr, stack_bytes_ + kGuardBytes, PROT_READ | PROT_WRITE,
            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-  CHECK(mapping_ != MAP_FAILED,
-        fmt::format("cannot map a stack of {} bytes", stack_bytes_));
-  CHECK(mprotect(mapping_, kGuardBytes, PROT_NONE) == 0,
-        "cannot protect a stack's guard page");
+  if (mapping_ == MAP_FAILED) OutOfMemory();
+  // It makes two mappings of one, of which there may be no more.
+  if (mprotect(mapping_, kGuardBytes, PROT_NONE) != 0) {
+    munmap(mapping_, stack_bytes_ + kGuardBytes);
+    OutOfMemory();
+  }
   stack_bottom_ = static_cast<char*>(mapping_) + kGuardBytes;
   StartOver();
 }

@@ -1,6 +1,6 @@
 #include "engine/ckpt/digest_stream.h"
 
-#include "engine/check.h"
+#include "engine/out_of_memory.h"
 #include <xxhash.h>
 #if defined(__x86_64__)
 // The widest vectors that the machine has; the result is the same.
@@ -14,7 +14,7 @@ void DigestStream::Free::operator()(XXH3_state_s* state) const {
 }
 
 DigestStream::DigestStream() : state_(XXH3_createState()) {
-  CHECK(state_ != nullptr, "out of memory");
+  if (state_ == nullptr) OutOfMemory();
   XXH3_128bits_reset(state_.get());
 }
 

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <memory>
 
-#include "engine/check.h"
+#include "engine/out_of_memory.h"
 
 namespace gauntlet {
 
@@ -20,7 +20,7 @@ class Scratch {
       const size_t bytes =
           (floats * sizeof(float) + kAlignment - 1) / kAlignment * kAlignment;
       memory_.reset(static_cast<float*>(std::aligned_alloc(kAlignment, bytes)));
-      CHECK(memory_ != nullptr, "out of memory for an operation's scratch");
+      if (memory_ == nullptr) OutOfMemory();
       capacity_ = floats;
     }
     return memory_.get();

@@ -280,22 +280,25 @@ def what_one_world_recorded_is_replayed_in_the_other(run):
 
 def memory_that_runs_out_is_said(run):
     """A sanitizer reserves more than any limit, so its build has none."""
-    def limited(*arguments):
-        limit = 1 << 27
+    def limited(limit, *arguments):
         return subprocess.run(
             [run.program, *arguments], cwd=run.directory, text=True,
             stdin=subprocess.DEVNULL, capture_output=True, check=False,
             timeout=DEADLINE_S, preexec_fn=lambda: resource.setrlimit(
                 resource.RLIMIT_AS, (limit, limit)))
 
-    if limited("--version").returncode != 0:
+    if limited(1 << 26, "--version").returncode != 0:
         print("  not shown: the program does not start under a limit")
         return
-    done = limited("train", "--preset", "cnn", "--batch", "4096",
+    done = limited(1 << 27, "train", "--preset", "cnn", "--batch", "4096",
                    "--max-restarts", "0", "--no-progress")
     expect_equal(f"exit code ({done.stderr})", done.returncode, 75)
     expect("gauntlet: out of memory\n" in done.stderr, done.stderr)
     expect("the disk or memory failed" in done.stderr, done.stderr)
+    # What runs out here is memory for the stacks of simulated processes.
+    done = limited(1 << 26, "explore", "--cases", "60")
+    expect_equal(f"exit code ({done.stderr})", done.returncode, 3)
+    expect("gauntlet: out of " in done.stderr, done.stderr)
 
 
 def closed_streams_stay_closed(run):
