@@ -169,8 +169,14 @@ std::string RenderSummary(const RunResult& result, Colour colour) {
     out += ", " + Painted(fmt::format("{} FAILED", counts.failed),
                           VerdictKind::kFail, colour);
   }
-  if (counts.errors > 0) {
-    out += ", " + Painted(fmt::format("{} no verdict", counts.errors),
+  const uint64_t judged =
+      counts.errors - std::min(counts.errors, result.not_run);
+  if (judged > 0) {
+    out += ", " + Painted(fmt::format("{} no verdict", judged),
+                          VerdictKind::kError, colour);
+  }
+  if (result.not_run > 0) {
+    out += ", " + Painted(fmt::format("{} not run", result.not_run),
                           VerdictKind::kError, colour);
   }
   if (counts.skipped > 0) out += fmt::format(", {} skipped", counts.skipped);

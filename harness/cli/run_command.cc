@@ -298,6 +298,7 @@ class Runner {
                  interrupted ? "interrupted before it was over"
                              : "not run: enough had failed",
                  result.cases);
+    result.not_run = result.cases.size() - ran;
     Conclude(result, ran);
     RETURN_IF_ERROR(SaveResult(result, directory, command_.junit_file));
     RETURN_IF_ERROR(LinkLatest(runs, result.run));
@@ -398,7 +399,12 @@ Result<int> LoadAndRun(const RunCommand& command, Console& console) {
   }
   RETURN_IF_ERROR(CheckNames(items));
   ASSIGN_OR_RETURN(const fs::path runs, AbsoluteFolder(command.runs_directory));
-  ASSIGN_OR_RETURN(const fs::path directory, MakeRunDirectory(runs));
+  const Result<fs::path> made = MakeRunDirectory(runs);
+  if (!made.ok()) {
+    return InvalidArgument(made.status().message() +
+                           "; --runs DIR says another place");
+  }
+  const fs::path& directory = *made;
   if (const Status junit = CheckCanBeWritten(command.junit_file); !junit.ok()) {
     std::error_code ignored;
     fs::remove(directory, ignored);

@@ -33,6 +33,7 @@ struct RunResult {
   uint64_t scenarios = 0;
   double seconds = 0;
   std::vector<CaseResult> cases;
+  uint64_t not_run = 0;  // of the cases: they have no verdict
 
   bool operator==(const RunResult&) const = default;
 };

@@ -61,6 +61,7 @@ void Describe(Archive& a, typename Archive::template Ref<RunResult> result) {
   a.Field("build", result.build);
   a.Field("scenarios", result.scenarios);
   a.Field("seconds", result.seconds);
+  a.Field("not_run", result.not_run);
   a.Field("cases", result.cases);
 }
 

@@ -397,8 +397,10 @@ def an_interrupted_run_of_scenarios_is_not_whole(run):
     # Nobody waits for the worker that does not get on.
     said, errors = interrupted.communicate(timeout=45)
     expect_equal(f"exit code ({errors})", interrupted.returncode, 130)
-    expect_equal("reasons", [one["reason"] for one in json.loads(said)["cases"]],
+    result = json.loads(said)
+    expect_equal("reasons", [one["reason"] for one in result["cases"]],
                  ["interrupted before it was over"] * 2)
+    expect_equal("cases that were not run", result["not_run"], 2)
     junit = (run.directory / ".gauntlet/runs/latest/junit.xml").read_text()
     expect('tests="2" failures="0" errors="2"' in junit, junit[:300])
     done = gauntlet(run, *run_all, "--last-failed", "-k", "second")

@@ -36,7 +36,8 @@ RunResult FullResult() {
                      .replay = "gauntlet replay a",
                      .timeline = "t",
                      .directory = "d",
-                     .verdict = verdict}}};
+                     .verdict = verdict}},
+          .not_run = 1};
 }
 
 TEST(ResultFileTest, ComesBackAsItWasWritten) {
