@@ -101,11 +101,14 @@ LoadedBase LoadBase(const ExploreCommand& command) {
 // as long as the base is. From one thread.
 class BaseWatch {
  public:
-  explicit BaseWatch(Console& console) : console_(console) {}
+  // `time`: for all of the exploration.
+  BaseWatch(std::optional<Duration> time, Console& console)
+      : time_(time), console_(console) {}
 
   // Says that it is still at it, now and then.
   bool Interrupted() {
     const Time now = clock_.Now();
+    if (!done_ && TimeIsUp()) return true;
     if (!done_ && now >= next_line_) {
       fmt::print(console_.err,
                  "gauntlet explore: {:.0f}s, still at the undisturbed run of "
@@ -117,11 +120,18 @@ class BaseWatch {
     return host_.TerminationNotices() > 0;
   }
   void Done() { done_ = true; }
+  bool TimeIsUp() const { return time_ && clock_.Now() - begin_ >= *time_; }
+  // Of `time`, from now on.
+  std::optional<Duration> TimeLeft() const {
+    if (!time_) return time_;
+    return std::max(Duration(0), *time_ - (clock_.Now() - begin_));
+  }
 
  private:
   static constexpr Duration kFirstLine = std::chrono::seconds(2);
   static constexpr Duration kLineEvery = std::chrono::seconds(10);
 
+  const std::optional<Duration> time_;
   Console& console_;
   SystemClock clock_;
   RealHost host_;
@@ -132,8 +142,14 @@ class BaseWatch {
 
 // Nullopt: it holds undisturbed, and may be explored.
 std::optional<ExitCode> Unfit(const Case& base, References& references,
-                              Console& console) {
+                              const BaseWatch& watch, Console& console) {
   const Result<BaseCheck> check = CheckBase(base, references);
+  if (!check.ok() && watch.TimeIsUp()) {
+    fmt::print(console.err,
+               "gauntlet explore: no verdict: the undisturbed run of the base "
+               "takes longer than --time\n");
+    return ExitCode::kNoVerdict;
+  }
   if (!check.ok() && references.interrupted()()) {
     fmt::print(console.err, "gauntlet explore: interrupted\n");
     return ExitCode::kInterrupted;
@@ -312,16 +328,18 @@ int Explore(const Case& base, const ExploreCommand& command,
       NamesNoPointOf(base, command, console)) {
     return static_cast<int>(ExitCode::kUsage);
   }
-  if (const auto unfit = Unfit(base, references, console)) {
+  if (const auto unfit = Unfit(base, references, watch, console)) {
     return static_cast<int>(*unfit);
   }
   watch.Done();
+  ExploreCommand rest = command;
+  rest.time = watch.TimeLeft();
   if (command.mode == ExploreMode::kCrashStates) {
-    return ExploreCrashStatesOf(base, command, directory, references, console);
+    return ExploreCrashStatesOf(base, rest, directory, references, console);
   }
   const uint64_t seed = command.seed ? *command.seed : std::random_device()();
   const Result<int> exit_code =
-      Explorer(command, seed, directory, references, console).Run(base);
+      Explorer(rest, seed, directory, references, console).Run(base);
   if (exit_code.ok()) return *exit_code;
   fmt::print(console.err, "gauntlet explore: {}\n",
              exit_code.status().message());
@@ -346,7 +364,7 @@ int RunExplore(const ExploreCommand& command, Console& console) {
                directory.status().message());
     return static_cast<int>(ExitCode::kUsage);
   }
-  BaseWatch watch(console);
+  BaseWatch watch(command.time, console);
   References references("", "explore",
                         [&watch] { return watch.Interrupted(); });
   const int exit_code =

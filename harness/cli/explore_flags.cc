@@ -48,6 +48,9 @@ Exit code 0: what was tried held, though a limit may have ended it before all wa
 tried; 1: something is broken, or --require-marks was not met; 2: a mistake in
 the call; 3: nothing was shown; 4: nothing to try; 130: interrupted.)";
 
+constexpr std::string_view kProfileNames = "ext4, weak, lying-fsync, shared";
+constexpr std::string_view kWindowNames = "save, recovery, rot";
+
 struct NamedProfile {
   std::string_view name;
   DurabilityProfile profile;
@@ -58,10 +61,11 @@ struct NamedWindow {
 };
 
 // Names of `all` that a comma-separated list of patterns (* and ?) takes.
+// `names` are they, or says where they are listed.
 template <typename Info, typename Value>
 FlagReader ReadPatterns(std::vector<Value>& target, std::span<const Info> all,
-                        Value Info::*value) {
-  return [&target, all, value](const std::string& text) -> Status {
+                        Value Info::*value, std::string_view names) {
+  return [&target, all, value, names](const std::string& text) -> Status {
     target.clear();
     for (size_t begin = 0; begin <= text.size();) {
       const size_t comma = std::min(text.find(',', begin), text.size());
@@ -77,7 +81,9 @@ FlagReader ReadPatterns(std::vector<Value>& target, std::span<const Info> all,
         }
       }
       if (!any)
-        return ExpectedValue("a name or a pattern that one has", pattern);
+        return ExpectedValue(
+            fmt::format("a name or a pattern that one has ({})", names),
+            pattern);
       begin = comma + 1;
     }
     std::sort(target.begin(), target.end());
@@ -115,11 +121,12 @@ void AddWhat(Flags& flags, ExploreCommand& command,
                   command.mode, {{"random", ExploreMode::kRandom},
                                  {"nth", ExploreMode::kNth},
                                  {"crash-states", ExploreMode::kCrashStates}}));
-  flags.Value(
-      {"--kinds", "NAMES", "only these faults: crash,torn_*"},
-      ReadPatterns(command.kinds, AllFaultKinds(), &FaultKindInfo::kind));
+  flags.Value({"--kinds", "NAMES", "only these faults: crash,torn_*"},
+              ReadPatterns(command.kinds, AllFaultKinds(), &FaultKindInfo::kind,
+                           "gauntlet list faults"));
   flags.Value({"--points", "NAMES", "only these points: ckpt.*,step.end"},
-              ReadPatterns(command.points, AllPoints(), &PointInfo::point));
+              ReadPatterns(command.points, AllPoints(), &PointInfo::point,
+                           "gauntlet list points"));
   flags.Value({"--max-faults", "N",
                "in one plan; nth: 1 means no pairs, 2 none behind damage; "
                "random: 0 for undisturbed runs (3)"},
@@ -153,7 +160,8 @@ void AddHow(Flags& flags, ExploreCommand& command) {
   flags.Switch({"-x,--exit-first", "", "stop after the first finding"},
                [&command] { command.stop_after = 1; });
   flags.Switch(
-      {"--require-marks", "", "situations that were never met are exit code 1"},
+      {"--require-marks", "",
+       "situations that were never met are exit code 1, but for rare ones"},
       [&command] { command.require_marks = true; });
 }
 
@@ -171,14 +179,14 @@ void AddCrashStates(Flags& flags, CrashStateChoice& choice) {
       NamedWindow{"rot", CrashWindow::kRot}};
   flags.Value(
       {"--profiles", "NAMES",
-       "crash-states: on these disks: ext4, weak, lying-fsync, shared "
-       "(all)"},
+       fmt::format("crash-states: on these disks: {} (all)", kProfileNames)},
       ReadPatterns(choice.profiles, std::span<const NamedProfile>(kProfiles),
-                   &NamedProfile::profile));
+                   &NamedProfile::profile, kProfileNames));
   flags.Value(
-      {"--windows", "NAMES", "crash-states: within these: save, recovery, rot"},
+      {"--windows", "NAMES",
+       fmt::format("crash-states: within these: {} (all)", kWindowNames)},
       ReadPatterns(choice.windows, std::span<const NamedWindow>(kWindows),
-                   &NamedWindow::window));
+                   &NamedWindow::window, kWindowNames));
   flags.Value(
       {"--save", "N",
        "crash-states: the N-th save (the first at which an older one is "

@@ -99,12 +99,11 @@ Json GapsToJson(const CampaignReport& report) {
 std::string RenderMarks(const CampaignReport& report,
                         const ExploreCommand& command) {
   const auto all = AllMarks();
-  if (!command.all_gaps) {
-    return fmt::format("  situations    {} of {} were met\n", MarksMet(report),
-                       all.size());
-  }
-  std::string text = fmt::format("  situations    {} of {} were met\n",
-                                 MarksMet(report), all.size());
+  const size_t rare = MissedMarks(report, MarkRarity::kRare).size();
+  std::string text = fmt::format(
+      "  situations    {} of {} were met{}\n", MarksMet(report), all.size(),
+      rare == 0 ? "" : fmt::format(", {} of the others rare", rare));
+  if (!command.all_gaps) return text;
   for (size_t i = 0; i < all.size(); ++i) {
     if (report.marks[i] > 0) continue;
     text += fmt::format("    never{} {}: {}\n",

@@ -51,8 +51,10 @@ int ListScenarios(const ListCommand& command, Storage& storage,
   }
   console.out << RenderEntries(entries);
   if (mistakes) return static_cast<int>(ExitCode::kUsage);
-  return static_cast<int>(entries.empty() ? ExitCode::kNothingSelected
-                                          : ExitCode::kHeld);
+  if (!entries.empty()) return static_cast<int>(ExitCode::kHeld);
+  fmt::print(console.err, "gauntlet list: no scenario in {}\n",
+             told ? fmt::format("{}", fmt::join(command.paths, ", ")) : kHere);
+  return static_cast<int>(ExitCode::kNothingSelected);
 }
 
 }  // namespace

@@ -362,6 +362,19 @@ TEST_F(ExploreCommandTest, TheHeadSaysTheStepsOfTheHorizon) {
   EXPECT_THAT(out_.str(), HasSubstr("base: 2 workers, 7 steps; "));
 }
 
+TEST_F(ExploreCommandTest, TheTimeIsTheBasesUndisturbedRunsToo) {
+  command_.time = Duration(1);
+  for (const ExploreMode mode :
+       {ExploreMode::kRandom, ExploreMode::kNth, ExploreMode::kCrashStates}) {
+    command_.mode = mode;
+    EXPECT_EQ(Explore(), 3);
+    EXPECT_EQ(err_.str(),
+              "gauntlet explore: no verdict: the undisturbed run of the base "
+              "takes longer than --time\n");
+    EXPECT_EQ(out_.str(), "");
+  }
+}
+
 TEST_F(ExploreCommandTest, BrokenCrashStatesAreCountedByImage) {
   command_.mode = ExploreMode::kCrashStates;
   command_.crash_states.windows = {CrashWindow::kSave};
