@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -73,6 +74,14 @@ std::string MissingOf(const Case& one) {
   return breach ? fmt::format("what was found, {} ({}), does not happen",
                               breach->invariant, breach->name)
                 : "what was found does not happen";
+}
+
+// What an exploration's finding is about, as the verdict says it.
+std::optional<Finding> FoundAgain(const ReplayTarget& target,
+                                  const Verdict& verdict) {
+  if (target.recorded) return std::nullopt;
+  const std::optional<Breach> breach = FoundBreach(target.item.one.labels);
+  return breach ? FindingOf(verdict, *breach) : std::nullopt;
 }
 
 class Replayer {
@@ -199,7 +208,9 @@ Result<bool> Replayer::Replay(const ReplayTarget& target) {
     Show(Ink::kBad, "differs",
          MissingOf(target.item.one) + ": " + VerdictLine(verdict));
   } else {
-    Show(Ink::kGood, "reproduced", VerdictLine(verdict));
+    const std::optional<Finding> found = FoundAgain(target, verdict);
+    Show(Ink::kGood, "reproduced",
+         found ? VerdictLine(verdict, *found) : VerdictLine(verdict));
   }
   // It takes nothing from the verdict.
   const Status explained = Explain(target.item, now);

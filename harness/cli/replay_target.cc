@@ -5,6 +5,7 @@
 #include <functional>
 #include <utility>
 
+#include "chaos/inject/plan.h"
 #include "engine/real/posix_storage.h"
 #include "harness/cli/flags.h"
 #include "harness/explore/crash_finding_file.h"
@@ -27,6 +28,8 @@ constexpr size_t kShownNames = 5;
 // What `gauntlet run` leaves in a case's folder.
 constexpr const char* kRecordFile = "record.jsonl";
 constexpr const char* kScenarioFile = "scenario.yaml";
+// Of the last run of `gauntlet run`.
+constexpr std::string_view kLatest = "latest";
 // What `gauntlet explore` leaves in a run's.
 constexpr const char* kFindings = "findings";
 
@@ -130,6 +133,10 @@ Result<Case> CaseOf(const Record& record, const fs::path& folder,
                                 file.string(), record.case_name));
   }
   Case one = std::move(*found);
+  // `gauntlet run --seed` may have said another one than the file.
+  if (const auto recorded = PlanFromJson(record.plan_json); recorded.ok()) {
+    one.seed = one.plan.seed = recorded->seed;
+  }
   if (PlanToJson(one.plan) != record.plan_json) {
     return InvalidArgument(
         fmt::format("{}: the faults of {} are not those of the record any more",
@@ -150,14 +157,16 @@ std::string BuildOf(const fs::path& run) {
   return result.ok() ? result.value->build : "";
 }
 
+// `build` made the record; "": nobody knows.
 Result<ReplayTarget> TargetOfRecord(const fs::path& file, WorldChoice world,
+                                    const std::string& build,
                                     std::string& errors) {
   ASSIGN_OR_RETURN(Record record, LoadRecord(file));
   const fs::path folder = file.parent_path();
   ASSIGN_OR_RETURN(Case one, CaseOf(record, folder, errors));
   ReplayTarget target = {
       .item = {.one = std::move(one), .world = WorldOf(world, record.world)},
-      .build = BuildOf(folder.parent_path())};
+      .build = build};
   target.recorded = std::move(record);
   return target;
 }
@@ -229,7 +238,7 @@ bool LooksLikeAPath(const std::string& text) {
 }
 
 bool IsOfAFinding(const std::string& text) {
-  return text.starts_with("finding-") || ParseId(text).has_value();
+  return text.starts_with("finding") || ParseId(text).has_value();
 }
 
 // Why this path is nothing to replay.
@@ -305,7 +314,20 @@ Result<std::vector<ReplayTarget>> TargetsOfRun(const ReplayCommand& command,
   const std::string case_name =
       slash == std::string::npos ? "" : command.target.substr(slash + 1);
   const fs::path runs = command.runs_directory;
-  ASSIGN_OR_RETURN(const std::string run, Pick("run", id, FoldersIn(runs)));
+  if (!IsFolder(runs)) {
+    return NotFound(fmt::format(
+        "run {}: expected a folder of runs at {}, found {}; --runs DIR says "
+        "another place",
+        Quoted(id), runs.string(), IsFile(runs) ? "a file" : "none"));
+  }
+  const std::vector<std::string> all = FoldersIn(runs);
+  if (id == kLatest && std::ranges::find(all, id) == all.end()) {
+    return NotFound(fmt::format(
+        "run {}: gauntlet run has left none in {}; what an exploration found "
+        "is said by its name, such as finding-001",
+        Quoted(id), runs.string()));
+  }
+  ASSIGN_OR_RETURN(const std::string run, Pick("run", id, all));
   const fs::path findings = runs / run / kFindings;
   if (IsFolder(findings)) {
     if (case_name.empty()) {
@@ -316,11 +338,13 @@ Result<std::vector<ReplayTarget>> TargetsOfRun(const ReplayCommand& command,
   }
   ASSIGN_OR_RETURN(const std::vector<std::string> folders,
                    PickCases(runs / run, case_name, command.world));
+  // Of a run that was interrupted this is long.
+  const std::string build = BuildOf(runs / run);
   std::vector<ReplayTarget> targets;
   for (const std::string& folder : folders) {
     ASSIGN_OR_RETURN(ReplayTarget target,
                      TargetOfRecord(runs / run / folder / kRecordFile,
-                                    command.world, errors));
+                                    command.world, build, errors));
     targets.push_back(std::move(target));
   }
   return targets;
@@ -376,8 +400,10 @@ Result<std::vector<ReplayTarget>> FindReplayTargets(
   if (path.extension() != ".jsonl") {
     return TargetsOfScenario(path, command.world, errors);
   }
-  ASSIGN_OR_RETURN(ReplayTarget target,
-                   TargetOfRecord(path, command.world, errors));
+  ASSIGN_OR_RETURN(
+      ReplayTarget target,
+      TargetOfRecord(path, command.world,
+                     BuildOf(path.parent_path().parent_path()), errors));
   std::vector<ReplayTarget> targets;
   targets.push_back(std::move(target));
   return targets;

@@ -12,10 +12,13 @@ namespace {
 constexpr std::string_view kFinding = "finding";
 constexpr std::string_view kFound = "found:";
 
-bool IsAmong(const std::vector<Finding>& findings, const Breach& breach) {
-  return std::ranges::any_of(findings, [&](const Finding& finding) {
-    return finding.invariant == breach.invariant && finding.name == breach.name;
+std::optional<Finding> FindAmong(const std::vector<Finding>& findings,
+                                 const Breach& breach) {
+  const auto found = std::ranges::find_if(findings, [&](const Finding& one) {
+    return one.invariant == breach.invariant && one.name == breach.name;
   });
+  if (found == findings.end()) return std::nullopt;
+  return *found;
 }
 
 }  // namespace
@@ -40,6 +43,18 @@ std::optional<Breach> FoundBreach(const std::vector<std::string>& labels) {
   return std::nullopt;
 }
 
+std::optional<Finding> FindingOf(const Verdict& verdict, const Breach& breach) {
+  for (const InvariantReport& report : verdict.invariants) {
+    if (report.invariant != breach.invariant) continue;
+    // A run without a launcher has a name of its own in an exploration.
+    if (breach.name == kNoLauncher && !report.findings.empty()) {
+      return report.findings.front();
+    }
+    return FindAmong(report.findings, breach);
+  }
+  return FindAmong(verdict.broken_expectations, breach);
+}
+
 bool IsBroken(const Record& record, const Verdict& verdict,
               const Breach& breach) {
   if (breach.invariant == "deterministic") {
@@ -48,13 +63,7 @@ bool IsBroken(const Record& record, const Verdict& verdict,
   if (breach.invariant == kTrajectory && breach.name == kFinalState) {
     return EndsElsewhere(record);
   }
-  for (const InvariantReport& report : verdict.invariants) {
-    if (report.invariant != breach.invariant) continue;
-    // A run without a launcher has a name of its own in an exploration.
-    if (breach.name == kNoLauncher) return report.breaches > 0;
-    return IsAmong(report.findings, breach);
-  }
-  return IsAmong(verdict.broken_expectations, breach);
+  return FindingOf(verdict, breach).has_value();
 }
 
 }  // namespace gauntlet

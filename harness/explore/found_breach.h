@@ -18,6 +18,9 @@ bool IsFinding(const std::vector<std::string>& labels);
 // The inverse; nullopt where no label says it.
 std::optional<Breach> FoundBreach(const std::vector<std::string>& labels);
 
+// What of the verdict this is, in words; nullopt where it says nothing of it.
+std::optional<Finding> FindingOf(const Verdict& verdict, const Breach& breach);
+
 // Whether the run breaks this, whatever else it breaks or does not.
 bool IsBroken(const Record& record, const Verdict& verdict,
               const Breach& breach);

@@ -30,17 +30,24 @@ std::string NameOf(const std::optional<Finding>& finding) {
 }  // namespace
 
 std::string VerdictLine(const Verdict& verdict) {
-  const std::string_view kind = VerdictKindName(verdict.kind);
-  if (const std::optional<Finding> first = FirstFinding(verdict)) {
-    // A canary passes because something is broken.
-    const bool wanted = verdict.kind == VerdictKind::kPass;
-    // A hang's message goes on with what each task waits for.
-    return fmt::format("{} {}: {}", wanted ? "planted bug caught:" : kind,
-                       NameOf(first),
-                       first->message.substr(0, first->message.find('\n')));
+  if (const auto first = FirstFinding(verdict)) {
+    return VerdictLine(verdict, *first);
   }
+  const std::string_view kind = VerdictKindName(verdict.kind);
   return verdict.reason.empty() ? std::string(kind)
                                 : fmt::format("{}: {}", kind, verdict.reason);
+}
+
+std::string VerdictLine(const Verdict& verdict, const Finding& shown) {
+  // A canary passes because something is broken.
+  const bool wanted = verdict.kind == VerdictKind::kPass;
+  const std::string first = NameOf(FirstFinding(verdict));
+  // A hang's message goes on with what each task waits for.
+  return fmt::format(
+      "{} {}: {}{}",
+      wanted ? "planted bug caught:" : VerdictKindName(verdict.kind),
+      NameOf(shown), shown.message.substr(0, shown.message.find('\n')),
+      first == NameOf(shown) ? "" : "; also " + first);
 }
 
 std::string FirstReplayDifference(const Record& recorded, const Record& now) {

@@ -16,6 +16,9 @@ namespace gauntlet {
 // kind alone for a pass, with the reason for the others; of
 // a canary that passes what is broken: "planted bug caught: trajectory …".
 std::string VerdictLine(const Verdict& verdict);
+// The same with this finding of the verdict in the place of its first, which is
+// then named behind it.
+std::string VerdictLine(const Verdict& verdict, const Finding& shown);
 
 // The first difference between the two runs, in a line; "" if the second is the
 // first again. Simulated runs are held against each other event by event; where

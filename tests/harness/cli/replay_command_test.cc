@@ -127,6 +127,17 @@ TEST_F(ReplayCommandTest, TheScenarioMayBeGoneMeanwhile) {
   EXPECT_THAT(out_.str(), HasSubstr("reproduced: PASS\n"));
 }
 
+TEST_F(ReplayCommandTest, ARecordsSeedIsItsOwnWhereItsScenarioIsGone) {
+  RunCommand run;
+  run.paths = {(folder_ / "s.yaml").string()};
+  run.world = WorldChoice::kSimulated;
+  run.seed = 5;
+  run.runs_directory = runs();
+  ASSERT_EQ(RunScenarios(run, console_), 0) << err_.str();
+  fs::remove(RecordOf("loses-the-key").parent_path() / "scenario.yaml");
+  EXPECT_EQ(Replay("latest/loses-the-key"), 0) << out_.str() << err_.str();
+}
+
 TEST_F(ReplayCommandTest, TheFirstEventThatDiffersIsShown) {
   const fs::path file = RecordOf("loses-the-key");
   Parsed<Record> record = ReadRecord(ReadTextFile(file), "r");
@@ -183,6 +194,18 @@ TEST_F(ReplayCommandTest, AFindingThatBreaksOtherwiseIsNotReproduced) {
   }
   EXPECT_THAT(out_.str(), HasSubstr("what was found, resume-point (too-old), "
                                     "does not happen: planted bug caught"));
+}
+
+TEST_F(ReplayCommandTest, WhatWasFoundIsNamedBeforeWhatElseIsBroken) {
+  std::string text = kLosesTheKey;
+  text.insert(text.find("use:"), "labels: [finding, 'found:samples/twice']\n");
+  const fs::path file = folder_ / "finding.yaml";
+  ASSERT_TRUE(WriteTextFile(file, text).ok());
+  EXPECT_EQ(Replay(file.string()), 0) << out_.str();
+  EXPECT_THAT(out_.str(),
+              AllOf(HasSubstr("reproduced: planted bug caught: samples twice: "
+                              "row "),
+                    HasSubstr("; also trajectory state-digest\n")));
 }
 
 TEST_F(ReplayCommandTest, AnExplorationsRunIsItsFindings) {
@@ -320,6 +343,7 @@ TEST_F(ReplayCommandTest, WhatIsNotThereIsSaidWithWhatIsNear) {
        "case '../..': there is none; there are "
        "loses-nothing[keep=1], loses-nothing[keep=2], "
        "loses-the-key"},
+      {"finding", "finding 'finding': there is none in "},
       {"/nowhere/s.yaml",
        "'/nowhere/s.yaml': there is no such scenario, record or case's folder"},
       {"", "run '': "},
@@ -338,6 +362,24 @@ TEST_F(ReplayCommandTest, WhatIsNotThereIsSaidWithWhatIsNear) {
   fs::remove(RecordOf("loses-the-key"));
   EXPECT_EQ(Replay("latest/loses-the-key"), 2);
   EXPECT_THAT(err_.str(), HasSubstr("case 'loses-the-key': there is none"));
+}
+
+TEST_F(ReplayCommandTest, WhereNoRunIsSaysSo) {
+  const auto replay = [&](const fs::path& runs) {
+    err_.str("");
+    return RunReplay({.target = "latest", .runs_directory = runs.string()},
+                     console_);
+  };
+  EXPECT_EQ(replay(folder_ / "none"), 2);
+  EXPECT_THAT(err_.str(),
+              HasSubstr("run 'latest': expected a folder of runs "));
+  EXPECT_THAT(err_.str(), HasSubstr("/none, found none; --runs DIR says "));
+  EXPECT_EQ(replay(folder_ / "s.yaml"), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("/s.yaml, found a file; --runs DIR says "));
+  fs::create_directories(folder_ / "explored" / "20990101T000000-1");
+  EXPECT_EQ(replay(folder_ / "explored"), 2);
+  EXPECT_THAT(err_.str(),
+              HasSubstr("run 'latest': gauntlet run has left none "));
 }
 
 TEST_F(ReplayCommandTest, ARecordThatIsTornOrForeignIsOneLine) {
