@@ -166,6 +166,7 @@ struct ExploreCommand {
   std::vector<Point> points;     // likewise
   int max_faults = 3;
   std::optional<Duration> time;
+  bool time_given = false;  // then the base's undisturbed runs count too
   std::optional<uint64_t> cases;
   std::optional<uint64_t> only_case;  // kRandom
   std::optional<uint64_t> seed = 1;   // nullopt: any

@@ -97,19 +97,22 @@ LoadedBase LoadBase(const ExploreCommand& command) {
           .problem = RenderErrors(loaded, command.base_file, *text)};
 }
 
-// Looks after what comes before the first case: the base undisturbed, which is
-// as long as the base is. From one thread.
+// Looks after what comes before the first case: the base undisturbed, as it is
+// and in each set-up, which is as long as the base is. From one thread.
 class BaseWatch {
  public:
-  // `time`: for all of the exploration.
+  // `time` is for that and for all that follows.
   BaseWatch(std::optional<Duration> time, Console& console)
       : time_(time), console_(console) {}
 
-  // Says that it is still at it, now and then.
+  // Whether to stop: somebody says so, or the time is over before the first
+  // case. Says that it is still at it, now and then.
   bool Interrupted() {
+    if (host_.TerminationNotices() > 0) return true;
+    if (done_) return false;
     const Time now = clock_.Now();
-    if (!done_ && TimeIsUp()) return true;
-    if (!done_ && now >= next_line_) {
+    late_ = late_ || (time_ && now - begin_ >= *time_);
+    if (!late_ && now >= next_line_) {
       fmt::print(console_.err,
                  "gauntlet explore: {:.0f}s, still at the undisturbed run of "
                  "the base\n",
@@ -117,13 +120,15 @@ class BaseWatch {
       console_.err << std::flush;
       next_line_ = now + kLineEvery;
     }
-    return host_.TerminationNotices() > 0;
+    return late_;
   }
+  // It was stopped as the time was over.
+  bool late() const { return late_; }
+  // The first case comes.
   void Done() { done_ = true; }
-  bool TimeIsUp() const { return time_ && clock_.Now() - begin_ >= *time_; }
   // Of `time`, from now on.
   std::optional<Duration> TimeLeft() const {
-    if (!time_) return time_;
+    if (!time_) return std::nullopt;
     return std::max(Duration(0), *time_ - (clock_.Now() - begin_));
   }
 
@@ -137,6 +142,7 @@ class BaseWatch {
   RealHost host_;
   const Time begin_ = clock_.Now();
   Time next_line_ = begin_ + kFirstLine;
+  bool late_ = false;
   bool done_ = false;
 };
 
@@ -144,10 +150,10 @@ class BaseWatch {
 std::optional<ExitCode> Unfit(const Case& base, References& references,
                               const BaseWatch& watch, Console& console) {
   const Result<BaseCheck> check = CheckBase(base, references);
-  if (!check.ok() && watch.TimeIsUp()) {
+  if (!check.ok() && watch.late()) {
     fmt::print(console.err,
-               "gauntlet explore: no verdict: the undisturbed run of the base "
-               "takes longer than --time\n");
+               "gauntlet explore: no verdict: the undisturbed run of the base, "
+               "as it is and in each set-up, takes longer than --time\n");
     return ExitCode::kNoVerdict;
   }
   if (!check.ok() && references.interrupted()()) {
@@ -333,7 +339,7 @@ int Explore(const Case& base, const ExploreCommand& command,
   }
   watch.Done();
   ExploreCommand rest = command;
-  rest.time = watch.TimeLeft();
+  if (command.time_given) rest.time = watch.TimeLeft();
   if (command.mode == ExploreMode::kCrashStates) {
     return ExploreCrashStatesOf(base, rest, directory, references, console);
   }
@@ -364,7 +370,7 @@ int RunExplore(const ExploreCommand& command, Console& console) {
                directory.status().message());
     return static_cast<int>(ExitCode::kUsage);
   }
-  BaseWatch watch(command.time, console);
+  BaseWatch watch(command.time_given ? command.time : std::nullopt, console);
   References references("", "explore",
                         [&watch] { return watch.Interrupted(); });
   const int exit_code =

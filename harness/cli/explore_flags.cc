@@ -2,13 +2,16 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "chaos/inject/plan.h"
 #include "harness/cli/flags.h"
 #include "harness/cli/verbs.h"
 #include "harness/scenario/units.h"
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <fnmatch.h>
 
 namespace gauntlet {
@@ -48,9 +51,6 @@ Exit code 0: what was tried held, though a limit may have ended it before all wa
 tried; 1: something is broken, or --require-marks was not met; 2: a mistake in
 the call; 3: nothing was shown; 4: nothing to try; 130: interrupted.)";
 
-constexpr std::string_view kProfileNames = "ext4, weak, lying-fsync, shared";
-constexpr std::string_view kWindowNames = "save, recovery, rot";
-
 struct NamedProfile {
   std::string_view name;
   DurabilityProfile profile;
@@ -60,12 +60,20 @@ struct NamedWindow {
   CrashWindow window;
 };
 
+// Of a few; all of them.
+template <typename Info>
+std::string NamesOf(std::span<const Info> all) {
+  std::vector<std::string_view> names;
+  for (const Info& info : all) names.push_back(info.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 // Names of `all` that a comma-separated list of patterns (* and ?) takes.
-// `names` are they, or says where they are listed.
+// `listing` says which there are.
 template <typename Info, typename Value>
 FlagReader ReadPatterns(std::vector<Value>& target, std::span<const Info> all,
-                        Value Info::*value, std::string_view names) {
-  return [&target, all, value, names](const std::string& text) -> Status {
+                        Value Info::*value, const std::string& listing) {
+  return [&target, all, value, listing](const std::string& text) -> Status {
     target.clear();
     for (size_t begin = 0; begin <= text.size();) {
       const size_t comma = std::min(text.find(',', begin), text.size());
@@ -80,10 +88,11 @@ FlagReader ReadPatterns(std::vector<Value>& target, std::span<const Info> all,
           target.push_back(info.*value);
         }
       }
-      if (!any)
+      if (!any) {
         return ExpectedValue(
-            fmt::format("a name or a pattern that one has ({})", names),
+            fmt::format("a name or a pattern that one has ({})", listing),
             pattern);
+      }
       begin = comma + 1;
     }
     std::sort(target.begin(), target.end());
@@ -123,10 +132,10 @@ void AddWhat(Flags& flags, ExploreCommand& command,
                                  {"crash-states", ExploreMode::kCrashStates}}));
   flags.Value({"--kinds", "NAMES", "only these faults: crash,torn_*"},
               ReadPatterns(command.kinds, AllFaultKinds(), &FaultKindInfo::kind,
-                           "gauntlet list faults"));
+                           "gauntlet list faults lists them"));
   flags.Value({"--points", "NAMES", "only these points: ckpt.*,step.end"},
               ReadPatterns(command.points, AllPoints(), &PointInfo::point,
-                           "gauntlet list points"));
+                           "gauntlet list points lists them"));
   flags.Value({"--max-faults", "N",
                "in one plan; nth: 1 means no pairs, 2 none behind damage; "
                "random: 0 for undisturbed runs (3)"},
@@ -135,8 +144,9 @@ void AddWhat(Flags& flags, ExploreCommand& command,
 
 void AddHow(Flags& flags, ExploreCommand& command) {
   flags.Value({"--time", "TIME",
-               "so long (random: 60s where no other limit is given; "
-               "else until all is done)"},
+               "so long, the base's undisturbed run included (random: 60s "
+               "behind it where no other limit is given; else until all is "
+               "done)"},
               ReadTime(command.time));
   flags.Value({"--cases", "N", "so many; crash-states: distinct images"},
               ReadWhole<std::optional<uint64_t>, uint64_t>(command.cases, 1,
@@ -179,14 +189,17 @@ void AddCrashStates(Flags& flags, CrashStateChoice& choice) {
       NamedWindow{"rot", CrashWindow::kRot}};
   flags.Value(
       {"--profiles", "NAMES",
-       fmt::format("crash-states: on these disks: {} (all)", kProfileNames)},
+       "crash-states: on these disks: ext4, weak, lying-fsync, shared "
+       "(all)"},
       ReadPatterns(choice.profiles, std::span<const NamedProfile>(kProfiles),
-                   &NamedProfile::profile, kProfileNames));
+                   &NamedProfile::profile,
+                   NamesOf(std::span<const NamedProfile>(kProfiles))));
   flags.Value(
       {"--windows", "NAMES",
-       fmt::format("crash-states: within these: {} (all)", kWindowNames)},
+       "crash-states: within these: save, recovery, rot (all)"},
       ReadPatterns(choice.windows, std::span<const NamedWindow>(kWindows),
-                   &NamedWindow::window, kWindowNames));
+                   &NamedWindow::window,
+                   NamesOf(std::span<const NamedWindow>(kWindows))));
   flags.Value(
       {"--save", "N",
        "crash-states: the N-th save (the first at which an older one is "
@@ -305,6 +318,7 @@ Result<Command> ParseExplore(const VerbArguments& verb) {
   if (command.only_case && command.cases) {
     return InvalidArgument("--case: expected no --cases beside it");
   }
+  command.time_given = command.time.has_value();
   const bool limited = command.time || command.cases || command.only_case;
   if (!limited && command.mode == ExploreMode::kRandom) {
     command.time = std::chrono::seconds(60);

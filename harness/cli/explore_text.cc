@@ -2,8 +2,11 @@
 
 #include <algorithm>
 
+#include "chaos/sim/durability_profile.h"
 #include "harness/cli/explore_gaps.h"
+#include "harness/cli/flags.h"
 #include "harness/cli/shell_word.h"
+#include "harness/explore/crash_states.h"
 #include "harness/record/invariants.h"
 #include "harness/scenario/run_setup.h"
 #include "harness/scenario/units.h"
@@ -210,43 +213,49 @@ Json FindingToJson(const CampaignFinding& finding, const FindingFiles& files) {
           {"why_no_file", files.why_no_scenario}};
 }
 
-// What is explored, in which way, and what is in place of the base's own
-// limits.
+// What is explored, and in which way.
 std::string HeadOf(const Case& base, std::string_view what) {
-  std::string text = fmt::format(
-      "{}: {}, {}; {}", base.name,
+  return fmt::format(
+      "{}: {}, {}; {}{}\n", base.name,
       Counted(static_cast<uint64_t>(base.cluster.workers), "worker"),
-      Counted(SpaceOf(base).steps, "step"), what);
-  if (!base.plan.bugs.empty()) text += ", with a planted bug";
-  text += "\n";
-  const std::vector<std::string> overrides = OverridesOf(base);
-  if (overrides.empty()) return text;
-  return text +
-         fmt::format("  not the base's own: {}\n", fmt::join(overrides, ", "));
+      Counted(SpaceOf(base).steps, "step"), what,
+      base.plan.bugs.empty() ? "" : ", with a planted bug");
 }
 
 }  // namespace
 
 std::string RenderExploreHead(const Case& base, const ExploreCommand& command,
                               uint64_t seed) {
-  return HeadOf(
+  std::string text = HeadOf(
       base,
       fmt::format(
           "mode {}, up to {} in a plan, seed {}", ModeName(command.mode),
           Counted(static_cast<uint64_t>(command.max_faults), "fault"), seed));
+  const std::vector<std::string> overrides = OverridesOf(base);
+  if (overrides.empty()) return text;
+  return text +
+         fmt::format("  not the base's own: {}\n", fmt::join(overrides, ", "));
 }
 
 std::string RenderCrashStatesHead(const Case& base,
                                   const CrashStateChoice& choice) {
   if (!choice.id.empty()) {
-    return HeadOf(base, "mode crash-states, image " + choice.id);
+    return HeadOf(base, "mode crash-states, image " + Quoted(choice.id));
   }
-  std::vector<std::string_view> windows;
+  std::vector<std::string_view> names;
   for (const CrashWindow window : choice.windows) {
-    windows.push_back(CrashWindowName(window));
+    names.push_back(CrashWindowName(window));
   }
-  return HeadOf(base, fmt::format("mode crash-states, windows {}",
-                                  fmt::join(windows, ", ")));
+  std::string what =
+      fmt::format("mode crash-states, windows {}", fmt::join(names, ", "));
+  names.clear();
+  for (const DurabilityProfile profile : choice.profiles) {
+    names.push_back(ProfileName(profile));
+  }
+  if (!names.empty()) {
+    what += fmt::format(", profiles {}", fmt::join(names, ", "));
+  }
+  return HeadOf(base, what);
 }
 
 // What else the plan breaks.

@@ -364,15 +364,31 @@ TEST_F(ExploreCommandTest, TheHeadSaysTheStepsOfTheHorizon) {
 
 TEST_F(ExploreCommandTest, TheTimeIsTheBasesUndisturbedRunsToo) {
   command_.time = Duration(1);
+  command_.time_given = true;
   for (const ExploreMode mode :
        {ExploreMode::kRandom, ExploreMode::kNth, ExploreMode::kCrashStates}) {
     command_.mode = mode;
     EXPECT_EQ(Explore(), 3);
     EXPECT_EQ(err_.str(),
-              "gauntlet explore: no verdict: the undisturbed run of the base "
-              "takes longer than --time\n");
+              "gauntlet explore: no verdict: the undisturbed run of the base, "
+              "as it is and in each set-up, takes longer than --time\n");
     EXPECT_EQ(out_.str(), "");
   }
+}
+
+TEST_F(ExploreCommandTest, ATimeThatNobodyGaveIsForTheCasesAlone) {
+  command_.time = Duration(1);
+  Explore();
+  EXPECT_THAT(out_.str(), HasSubstr("stopped: time budget. "));
+  EXPECT_EQ(err_.str().find("undisturbed"), std::string::npos) << err_.str();
+}
+
+TEST_F(ExploreCommandTest, RareSituationsAreSaidApart) {
+  command_.cases = 60;
+  EXPECT_EQ(Explore(), 0);
+  EXPECT_THAT(out_.str(),
+              ContainsRegex("  situations    [0-9]+ of [0-9]+ were met, "
+                            "[0-9]+ of the others rare\n"));
 }
 
 TEST_F(ExploreCommandTest, BrokenCrashStatesAreCountedByImage) {
@@ -398,9 +414,8 @@ TEST_F(ExploreCommandTest, CrashStatesThatAreStoppedSayByWhatAndWhatIsLeft) {
   command_.cases = 5;
   EXPECT_EQ(Explore(), 0);
   EXPECT_THAT(out_.str(),
-              AllOf(StartsWith("base: 2 workers, "),
-                    HasSubstr("mode crash-states, windows save\n"),
-                    HasSubstr("stopped by --cases: "),
+              AllOf(StartsWith("base: 2 workers, 12 steps; mode crash-states, "
+                               "windows save\nstopped by --cases: "),
                     HasSubstr("unfinished   save on ext4, save on weak, save "
                               "on shared, save on lying-fsync")));
   EXPECT_THAT(out_.str(), Not(HasSubstr("done")));

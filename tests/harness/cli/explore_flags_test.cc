@@ -27,6 +27,8 @@ TEST(ExploreFlagsTest, NothingAtAllIsAMinuteOfRandomPlans) {
   const ExploreCommand command = Parsed({});
   EXPECT_EQ(command.mode, ExploreMode::kRandom);
   EXPECT_EQ(command.time, std::chrono::seconds(60));
+  EXPECT_FALSE(command.time_given);
+  EXPECT_TRUE(Parsed({"--time", "60s"}).time_given);
   EXPECT_EQ(command.seed, 1u);
 }
 
@@ -73,7 +75,8 @@ TEST(ExploreFlagsTest, OneCrashStateIsNamedByItsIdAlone) {
 
 TEST(ExploreFlagsTest, MistakesSayWhatWasExpected) {
   const std::vector<std::pair<Words, std::string>> mistakes = {
-      {{"--kinds", "crahs"}, "a name or a pattern that one has"},
+      {{"--kinds", "crahs"},
+       "a name or a pattern that one has (gauntlet list faults lists them)"},
       {{"--points", ""}, "a name or a pattern that one has"},
       {{"--points", "ckpt.*,"}, "a name or a pattern that one has"},
       {{"--time", "60"}, "a time such as 60s"},
@@ -91,7 +94,8 @@ TEST(ExploreFlagsTest, MistakesSayWhatWasExpected) {
       {{"--mode", "crash-states", "--gaps"}, "random or nth beside it"},
       {{"--profiles", "weak"}, "--profiles: expected --mode crash-states"},
       {{"--mode", "nth", "--id", "x"}, "--id: expected --mode crash-states"},
-      {{"--mode", "crash-states", "--windows", "late"}, "a name or a pattern"},
+      {{"--mode", "crash-states", "--windows", "late"},
+       "a name or a pattern that one has (save, recovery, rot), found 'late'"},
       {{"a.yaml", "b.yaml"}, "unexpected argument"},
       {{"--mode", "crash-states", "--id", "x", "--profiles", "weak"},
        "--id: expected no --profiles and no --windows beside it"},
