@@ -18,6 +18,7 @@
 #include "harness/explore/replay.h"
 #include "harness/oracle/judge.h"
 #include "harness/record/record_file.h"
+#include "harness/record/verdict.h"
 #include "harness/run/crash_notice.h"
 #include "harness/run/text_file.h"
 #include "reports/counted.h"
@@ -68,20 +69,25 @@ bool IsBrokenAsFound(const Case& one, const Record& now,
              : verdict.kind == VerdictKind::kFail;
 }
 
-// What was found and does not happen.
-std::string MissingOf(const Case& one) {
+// What was found, by the name that its scenario's labels give it.
+std::string FoundName(const Case& one) {
   const std::optional<Breach> breach = FoundBreach(one.labels);
-  return breach ? fmt::format("what was found, {} ({}), does not happen",
-                              breach->invariant, breach->name)
-                : "what was found does not happen";
+  return breach ? fmt::format("what was found, {} ({}),", breach->invariant,
+                              breach->name)
+                : "what was found";
 }
 
-// What an exploration's finding is about, as the verdict says it.
-std::optional<Finding> FoundAgain(const ReplayTarget& target,
-                                  const Verdict& verdict) {
-  if (target.recorded) return std::nullopt;
+// The verdict of a run that came out as it was. Of an exploration's finding
+// what it is about comes first.
+std::string AsBefore(const ReplayTarget& target, const Verdict& verdict) {
   const std::optional<Breach> breach = FoundBreach(target.item.one.labels);
-  return breach ? FindingOf(verdict, *breach) : std::nullopt;
+  if (target.recorded || !breach) return VerdictLine(verdict);
+  if (const std::optional<Finding> found = FindingOf(verdict, *breach)) {
+    return VerdictLine(verdict, *found);
+  }
+  // The record tells, and not the verdict.
+  return fmt::format("{} happens again: {}", FoundName(target.item.one),
+                     VerdictLine(verdict));
 }
 
 class Replayer {
@@ -206,11 +212,10 @@ Result<bool> Replayer::Replay(const ReplayTarget& target) {
              !IsBrokenAsFound(target.item.one, now, verdict)) {
     same = false;
     Show(Ink::kBad, "differs",
-         MissingOf(target.item.one) + ": " + VerdictLine(verdict));
+         fmt::format("{} does not happen: {}", FoundName(target.item.one),
+                     VerdictLine(verdict)));
   } else {
-    const std::optional<Finding> found = FoundAgain(target, verdict);
-    Show(Ink::kGood, "reproduced",
-         found ? VerdictLine(verdict, *found) : VerdictLine(verdict));
+    Show(Ink::kGood, "reproduced", AsBefore(target, verdict));
   }
   // It takes nothing from the verdict.
   const Status explained = Explain(target.item, now);

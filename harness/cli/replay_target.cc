@@ -238,7 +238,8 @@ bool LooksLikeAPath(const std::string& text) {
 }
 
 bool IsOfAFinding(const std::string& text) {
-  return text.starts_with("finding") || ParseId(text).has_value();
+  return text == "finding" || text.starts_with("finding-") ||
+         ParseId(text).has_value();
 }
 
 // Why this path is nothing to replay.
@@ -320,14 +321,16 @@ Result<std::vector<ReplayTarget>> TargetsOfRun(const ReplayCommand& command,
         "another place",
         Quoted(id), runs.string(), IsFile(runs) ? "a file" : "none"));
   }
-  const std::vector<std::string> all = FoldersIn(runs);
-  if (id == kLatest && std::ranges::find(all, id) == all.end()) {
-    return NotFound(fmt::format(
-        "run {}: gauntlet run has left none in {}; what an exploration found "
-        "is said by its name, such as finding-001",
-        Quoted(id), runs.string()));
+  const Result<std::string> picked = Pick("run", id, FoldersIn(runs));
+  if (!picked.ok()) {
+    return id != kLatest
+               ? picked.status()
+               : NotFound(fmt::format(
+                     "{}; {} is the last of gauntlet run, and what an "
+                     "exploration found has a name such as finding-001",
+                     picked.status().message(), kLatest));
   }
-  ASSIGN_OR_RETURN(const std::string run, Pick("run", id, all));
+  const std::string& run = *picked;
   const fs::path findings = runs / run / kFindings;
   if (IsFolder(findings)) {
     if (case_name.empty()) {
@@ -338,7 +341,7 @@ Result<std::vector<ReplayTarget>> TargetsOfRun(const ReplayCommand& command,
   }
   ASSIGN_OR_RETURN(const std::vector<std::string> folders,
                    PickCases(runs / run, case_name, command.world));
-  // Of a run that was interrupted this is long.
+  // Its result lists all cases, and is long where there are many.
   const std::string build = BuildOf(runs / run);
   std::vector<ReplayTarget> targets;
   for (const std::string& folder : folders) {

@@ -47,7 +47,7 @@ std::string VerdictLine(const Verdict& verdict, const Finding& shown) {
       "{} {}: {}{}",
       wanted ? "planted bug caught:" : VerdictKindName(verdict.kind),
       NameOf(shown), shown.message.substr(0, shown.message.find('\n')),
-      first == NameOf(shown) ? "" : "; also " + first);
+      first == NameOf(shown) ? "" : "; first of all " + first);
 }
 
 std::string FirstReplayDifference(const Record& recorded, const Record& now) {

@@ -127,7 +127,7 @@ TEST_F(ReplayCommandTest, TheScenarioMayBeGoneMeanwhile) {
   EXPECT_THAT(out_.str(), HasSubstr("reproduced: PASS\n"));
 }
 
-TEST_F(ReplayCommandTest, ARecordsSeedIsItsOwnWhereItsScenarioIsGone) {
+TEST_F(ReplayCommandTest, ARecordsSeedIsItsOwnWhereTheScenarioBesideItIsGone) {
   RunCommand run;
   run.paths = {(folder_ / "s.yaml").string()};
   run.world = WorldChoice::kSimulated;
@@ -205,7 +205,7 @@ TEST_F(ReplayCommandTest, WhatWasFoundIsNamedBeforeWhatElseIsBroken) {
   EXPECT_THAT(out_.str(),
               AllOf(HasSubstr("reproduced: planted bug caught: samples twice: "
                               "row "),
-                    HasSubstr("; also trajectory state-digest\n")));
+                    HasSubstr("; first of all trajectory state-digest\n")));
 }
 
 TEST_F(ReplayCommandTest, AnExplorationsRunIsItsFindings) {
@@ -344,6 +344,8 @@ TEST_F(ReplayCommandTest, WhatIsNotThereIsSaidWithWhatIsNear) {
        "loses-nothing[keep=1], loses-nothing[keep=2], "
        "loses-the-key"},
       {"finding", "finding 'finding': there is none in "},
+      {"findings/x.yaml",
+       "'findings/x.yaml': there is no such scenario, record or case's folder"},
       {"/nowhere/s.yaml",
        "'/nowhere/s.yaml': there is no such scenario, record or case's folder"},
       {"", "run '': "},
@@ -379,7 +381,10 @@ TEST_F(ReplayCommandTest, WhereNoRunIsSaysSo) {
   fs::create_directories(folder_ / "explored" / "20990101T000000-1");
   EXPECT_EQ(replay(folder_ / "explored"), 2);
   EXPECT_THAT(err_.str(),
-              HasSubstr("run 'latest': gauntlet run has left none "));
+              HasSubstr("run 'latest': there is none; there is "
+                        "20990101T000000-1; latest is the last of gauntlet "
+                        "run, and what an exploration found has a name such "
+                        "as finding-001\n"));
 }
 
 TEST_F(ReplayCommandTest, ARecordThatIsTornOrForeignIsOneLine) {
