@@ -169,10 +169,10 @@ std::string RenderSummary(const RunResult& result, Colour colour) {
     out += ", " + Painted(fmt::format("{} FAILED", counts.failed),
                           VerdictKind::kFail, colour);
   }
-  const uint64_t judged =
+  const uint64_t unjudged =
       counts.errors - std::min(counts.errors, result.not_run);
-  if (judged > 0) {
-    out += ", " + Painted(fmt::format("{} no verdict", judged),
+  if (unjudged > 0) {
+    out += ", " + Painted(fmt::format("{} no verdict", unjudged),
                           VerdictKind::kError, colour);
   }
   if (result.not_run > 0) {

@@ -82,7 +82,7 @@ FiberContext::FiberContext(size_t stack_bytes) : stack_bytes_(stack_bytes) {
       mmap(nullptr, stack_bytes_ + kGuardBytes, PROT_READ | PROT_WRITE,
            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (mapping_ == MAP_FAILED) OutOfMemory();
-  // It makes two mappings of one, of which there may be no more.
+  // Splits the mapping; the kernel bounds how many there are.
   if (mprotect(mapping_, kGuardBytes, PROT_NONE) != 0) {
     munmap(mapping_, stack_bytes_ + kGuardBytes);
     OutOfMemory();

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/check.h"
+#include "engine/out_of_memory.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -18,7 +19,8 @@ constexpr int kGzipOnly = 16;
 GzipReader::GzipReader(std::string path, std::span<const std::byte> compressed)
     : path_(std::move(path)), rest_(compressed) {
   const int made = inflateInit2(&stream_, kGzipOnly + MAX_WBITS);
-  CHECK(made == Z_OK, "zlib cannot start: out of memory or another version");
+  if (made == Z_MEM_ERROR) OutOfMemory();
+  CHECK(made == Z_OK, "zlib cannot start: another version");
 }
 
 GzipReader::~GzipReader() { inflateEnd(&stream_); }

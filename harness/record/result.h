@@ -33,7 +33,9 @@ struct RunResult {
   uint64_t scenarios = 0;
   double seconds = 0;
   std::vector<CaseResult> cases;
-  uint64_t not_run = 0;  // of the cases: they have no verdict
+  // Of the cases: not begun, or cut off. Their verdict is kError, with that as
+  // its reason.
+  uint64_t not_run = 0;
 
   bool operator==(const RunResult&) const = default;
 };

@@ -49,6 +49,14 @@ TEST(TerminalTest, ASeedIsSaidOnlyWhereOneWasSaidForAll) {
   EXPECT_THAT(RenderOpening(result), Not(HasSubstr("seed")));
 }
 
+TEST(TerminalTest, WhatWasNotRunIsCountedApart) {
+  RunResult result = SampleResult();
+  result.cases.push_back(result.cases[2]);
+  result.not_run = 1;
+  EXPECT_THAT(RenderSummary(result, Colour::kOff),
+              HasSubstr("1 FAILED, 1 no verdict, 1 not run, 1 skipped\n"));
+}
+
 TEST(TerminalTest, ARunReadsLikeThis) {
   EXPECT_EQ(RenderRun(SampleResult(), Colour::kOff), kGolden);
 }

@@ -2,6 +2,7 @@
 
 #include <exception>
 #include <memory>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -31,6 +32,10 @@ TEST(FiberTest, AlternatesWithItsCaller) {
   EXPECT_FALSE(context->Resume());
   EXPECT_EQ(script.log,
             (std::vector<std::string>{"fiber 1", "caller", "fiber 2"}));
+}
+
+TEST(FiberTest, AStackThatCannotBeMappedIsMemoryThatRanOut) {
+  EXPECT_THROW(FiberContext(size_t{1} << 60), std::bad_alloc);
 }
 
 TEST(FiberTest, AStackServesManyBodies) {
