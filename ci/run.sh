@@ -29,6 +29,8 @@ usage: ci/run.sh COMMAND
   gpu-bundle [FILE]  all of that in an archive for a machine that has a GPU and
           no package registry (build/gauntlet-gpu.tar.gz)
   lint    check the format of all sources, and for what clang does not take
+  sanitize [SECONDS]  build the program with ASan and UBSan, then with TSan, and
+          explore with each for so long (60), from a seed that it prints
   fuzz [SECONDS]  build the fuzzers with clang and run each for so long (60)
 Each command runs setup first; it touches nothing when nothing is missing.
 USAGE
@@ -285,6 +287,21 @@ lint() {
   echo "lint: format is clean"
 }
 
+# A report shows in the exit code.
+sanitize() {  # [SECONDS_PER_BUILD]
+  local code=0 preset
+  setup
+  for preset in dev tsan; do
+    [ -f "build/$preset/build.ninja" ] || cmake --preset "$preset" >&2
+    ninja -C "build/$preset" --quiet gauntlet >&2
+    echo "== explore: preset $preset"
+    # Libraries of the system are not instrumented.
+    TSAN_OPTIONS=ignore_noninstrumented_modules=1 "build/$preset/gauntlet" \
+      explore --time "${1:-60}s" --seed random -j 2 --stop-after 0 || code=1
+  done
+  return "$code"
+}
+
 # What it found stays: inputs in build/fuzz/corpus, crashes in build/fuzz/found.
 fuzz_target() {  # SECONDS NAME DICTIONARY
   local corpus=build/fuzz/corpus/$2 log=build/fuzz/$2.log code=0
@@ -320,7 +337,9 @@ main() {
   local command=${1:-}
   [ $# -eq 0 ] || shift
   case "$command" in
-    setup | demo | sim | fast | bench | lint | fuzz) "$command" "$@" ;;
+    setup | demo | sim | fast | bench | lint | sanitize | fuzz)
+      "$command" "$@"
+      ;;
     test) run_tests "$@" ;;
     gpu) gpu "$@" ;;
     gpu-bundle) gpu_bundle "$@" ;;
