@@ -11,15 +11,20 @@
 namespace gauntlet {
 namespace {
 
-// Whether the life had a state to train on by then.
+// Whether the life had a state to train on, of the generation that it was in by
+// then: one that has left another to rejoin is joining again.
 bool HasJoined(const Firing& firing) {
-  const std::vector<RecordEvent>& events = firing.life->events;
-  return std::any_of(events.begin(),
-                     events.begin() + static_cast<ptrdiff_t>(firing.index),
-                     [](const RecordEvent& event) {
-                       return event.kind == RecordKind::kResumed ||
-                              event.kind == RecordKind::kInitialized;
-                     });
+  bool joined = false;
+  for (size_t i = 0; i < firing.index; ++i) {
+    const RecordKind kind = firing.life->events[i].kind;
+    if (kind == RecordKind::kResumed || kind == RecordKind::kInitialized ||
+        kind == RecordKind::kCarriedOn) {
+      joined = true;
+    } else if (kind == RecordKind::kLeft) {
+      joined = false;
+    }
+  }
+  return joined;
 }
 
 int64_t BoundOf(const Evidence& evidence, const Firing& firing,

@@ -330,6 +330,32 @@ TEST(DetectionTest, ALossIsNoticedWithinTheBoundOfWhatWasUnderWay) {
   EXPECT_EQ(ReportOf(record, "detection").breaches, 1u);
 }
 
+// It is in its first life still, in which it was training before.
+TEST(DetectionTest, AWorkerThatRejoinsIsJoiningUntilItCarriesOn) {
+  Record record = RejoinedRun();
+  std::vector<RecordEvent>& events = LifeOf(record, 0, 1).events;
+  const auto left = std::ranges::find(events, K::kLeft, &RecordEvent::kind);
+  ASSERT_NE(left, events.end());
+  const int64_t lost = left->t_ns + 2;
+  const RecordEvent fired = {
+      .kind = K::kFaultFired, .t_ns = lost, .detail = "hang-w0"};
+  record.faults = {{.id = "hang-w0", .kind = "hang", .worker = "0"}};
+  record.setup.detection_bound_ns = record.setup.detection_bound_saving_ns = 1;
+  record.setup.detection_bound_joining_ns = 1'000'000'000'000;
+  const auto breaches = [&](std::vector<RecordEvent> then) {
+    Record one = record;
+    std::vector<RecordEvent>& all = LifeOf(one, 0, 1).events;
+    all.erase(all.begin() + (left - events.begin()) + 1, all.end());
+    all.insert(all.end(), then.begin(), then.end());
+    return ReportOf(one, "detection").breaches;
+  };
+  EXPECT_EQ(breaches({fired}), 0u) << "between two generations";
+  EXPECT_EQ(breaches({{.kind = K::kCarriedOn, .t_ns = lost - 1}, fired}), 1u);
+  EXPECT_EQ(breaches({{.kind = K::kResumed, .t_ns = lost - 1}, fired}), 1u);
+  record.setup.detection_bound_joining_ns = 1;
+  EXPECT_EQ(breaches({fired}), 1u) << "it has its own bound";
+}
+
 // Nobody but the launcher says anything, by the lives that it begins anew.
 TEST(DetectionTest, ARestartMayComeAfterItsPause) {
   Record record = RecoveredRun();
