@@ -223,7 +223,9 @@ class Checker {
 
   void CheckPoint(const PlacedFault& placed) {
     const FaultSite& site = placed.fault.site;
-    if (IsOfLoad(site.point) && site.life == 1) {
+    // A worker that rejoins loads in the life that it is in.
+    if (IsOfLoad(site.point) && site.life == 1 &&
+        case_.cluster.policy != RestartPolicy::kRejoin) {
       Never(placed, "point",
             fmt::format("the first life has nothing to load, so it does not "
                         "get to {}",
