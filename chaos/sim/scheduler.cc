@@ -202,6 +202,7 @@ RunEnd Scheduler::Drive() {
 
 Fiber* Scheduler::Choose() {
   while (doomed_.empty()) {
+    if (groups_.empty()) return End(RunEnd::kAllExited);
     const Time next = NextTime();
     if (next > now_) {
       if (!runnable_.empty()) {
@@ -210,10 +211,8 @@ Fiber* Scheduler::Choose() {
         if (IsInterrupted()) return End(RunEnd::kInterrupted);
         return Draw();
       }
-      const bool beyond = next > time_limit_;
-      if (groups_.empty() && beyond) return End(RunEnd::kAllExited);
       if (next == kNever) return End(RunEnd::kDeadlock);
-      if (beyond) return End(RunEnd::kTimeLimit);
+      if (next > time_limit_) return End(RunEnd::kTimeLimit);
       now_ = next;
     }
     FireDue();

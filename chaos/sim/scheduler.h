@@ -145,9 +145,9 @@ class Scheduler {
   void Stop(FiberGroup& group);
   void Continue(FiberGroup& group);
 
-  // Until every group is gone and nothing is to happen any more, or a limit is
-  // met; limits count from the call. Then dooms what is left. `report` gets a
-  // line for each fiber that was left.
+  // Until every group is gone, or a limit is met; limits count from the call.
+  // Then dooms what is left, and forgets what was still to happen. `report`
+  // gets a line for each fiber that was left.
   RunEnd Run(std::string& report);
   // Whether Run is over and only takes down what was left.
   bool ending() const { return ending_; }

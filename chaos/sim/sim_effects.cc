@@ -8,8 +8,10 @@
 namespace gauntlet {
 namespace {
 
-// A kill from outside lands within so many of the process's next resumptions.
+// A kill from outside lands within so many of the process's next resumptions,
+// and within that time where it waits.
 constexpr uint64_t kKillWithin = 16;
+constexpr Duration kKillBy = std::chrono::milliseconds(10);
 
 }  // namespace
 
@@ -32,6 +34,7 @@ void SimEffects::KillSoon(Duration latency) {
   RandomStream stream =
       simulation_.Stream("kill soon " + simulation_.process_name(self));
   simulation_.KillAfter(self, 1 + stream.Below(kKillWithin));
+  KillAt(simulation_.now() + kKillBy);
 }
 
 void SimEffects::KillAt(Time time) {

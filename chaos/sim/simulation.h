@@ -114,8 +114,9 @@ class Simulation {
   // Puts a host that is nowhere yet onto the machine of another.
   void ShareMachine(const std::string& host, const std::string& other);
   ProcessId Start(ProcessOptions options);
-  // Until all processes have ended and no callback is due; kills what is left
-  // at a limit. May be called again with new processes: disks stay.
+  // Until all processes have ended, with callbacks due later forgotten; kills
+  // what is left at a limit. May be called again with new processes, which
+  // begin at that time: disks stay.
   RunOutcome Run();
   // Calls back in no process's context.
   void At(Time time, std::function<void()> callback);

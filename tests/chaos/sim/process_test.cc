@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "chaos/sim/sim_effects.h"
 #include "chaos/sim/simulation.h"
 #include "engine/world/queue.h"
 #include <fmt/format.h>
@@ -95,6 +96,17 @@ TEST_F(ProcessTest, AKilledProcessUnwindsItsTasksYoungestFirst) {
                  [&] { simulation_.Kill(process); });
   EXPECT_EQ(RunToExit(process), kKilled);
   EXPECT_EQ(order, (std::vector<std::string>{"grandchild", "child", "parent"}));
+}
+
+TEST_F(ProcessTest, AKillFromOutsideMeetsAProcessThatWaits) {
+  const ProcessId process = Start([&](World& world) {
+    SimEffects(simulation_, world).KillSoon(Duration(0));
+    SleepFor(world, std::chrono::seconds(5));
+    return 0;
+  });
+  const Time begin = simulation_.now();
+  EXPECT_EQ(RunToExit(process), kKilled);
+  EXPECT_LT(simulation_.now() - begin, milliseconds(20));
 }
 
 // Takes locks, files, channels and tasks into its destructors' hands.

@@ -106,6 +106,19 @@ TEST_F(SchedulerTest, AnActionDuringAWaitIsOfNoFiberAndMayWake) {
   EXPECT_EQ(acted, due);
 }
 
+TEST_F(SchedulerTest, WhatIsDueWhenAllAreGoneIsForgotten) {
+  bool acted = false;
+  Call later([&] { acted = true; });
+  Time end;
+  Spawn([&] {
+    end = scheduler_.now();
+    scheduler_.At(end + seconds(5), later, 0);
+  });
+  EXPECT_EQ(Run(), RunEnd::kAllExited);
+  EXPECT_FALSE(acted);
+  EXPECT_EQ(scheduler_.now(), end);
+}
+
 TEST_F(SchedulerTest, AnActionMayKillTheProcessInWhoseWaitItComesDue) {
   Call kill([&] { scheduler_.Doom(group_); });
   int unwound = 0;

@@ -27,7 +27,7 @@ constexpr GoldenRun kGoldenRuns[] = {
     {"preempt",
      "[{at: {worker: 0, point: eval.begin}, do: preempt, "
      "with: {grace: 10s}}]",
-     0xe97bd012738c6bde},
+     0x403e6b3c79575f64},
     {"power_loss",
      "[{at: {worker: 0, point: ckpt.rename, hit: 2}, do: power_loss}]",
      0x1dfdea20d978c3a9},

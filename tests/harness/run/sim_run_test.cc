@@ -167,5 +167,26 @@ TEST_F(SimRunTest, APowerLossTakesTheLauncherToo) {
   EXPECT_EQ(log.launchers[1].exit_code, 0);
 }
 
+// What was still to happen to those that are gone keeps nobody.
+TEST_F(SimRunTest, AfterAPowerLossTheJobIsStartedAgainAtOnce) {
+  RunPlan plan = PlanOf(CleanCase());
+  const FaultSite site = {.worker = 0, .step = 9};
+  plan.faults.faults = {{.id = "notice",
+                         .site = site,
+                         .kind = FaultKind::kPreempt,
+                         .with = {.grace = std::chrono::seconds(10)}},
+                        {.id = "cut",
+                         .site = site,
+                         .kind = FaultKind::kPartition,
+                         .with = {.duration = std::chrono::seconds(20)}},
+                        {.id = "dark",
+                         .site = site,
+                         .kind = FaultKind::kPowerLoss}};
+  const RunLog log = Run(plan);
+  ASSERT_THAT(log.launchers, SizeIs(2));
+  EXPECT_EQ(log.launchers[1].exit_code, 0);
+  EXPECT_LT(log.virtual_seconds, 1);
+}
+
 }  // namespace
 }  // namespace gauntlet
