@@ -100,8 +100,7 @@ bool EndsElsewhere(const Record& record) {
 }
 
 bool CountsInTrial(std::string_view invariant, size_t faults) {
-  return faults <= 1 || (invariant != "fault-fired" && invariant != "grace" &&
-                         invariant != "detection");
+  return faults <= 1 || (invariant != "fault-fired" && invariant != "grace");
 }
 
 Laboratory::Laboratory(Case base, std::shared_ptr<const DataSplit> data,

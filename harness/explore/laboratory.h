@@ -42,8 +42,8 @@ struct Trial {
 };
 
 // Whether a breach of the invariant counts for a plan with that many faults.
-// Where faults meet, one may take away another's effect, end a grace that it
-// was to have, or hide a loss that was to be detected.
+// Where faults meet, one may take away another's effect, or end a grace that it
+// was to have.
 bool CountsInTrial(std::string_view invariant, size_t faults);
 
 // Beside what the oracle finds: "trajectory" (the run ended in another state,

@@ -57,6 +57,11 @@
 //   save was under way may be redone too, and a task of a save that stood still
 //   explains a loss until that save had come out, whatever was trained
 //   meanwhile.
+// - Where faults meet, detection counts a life's loss from the last one that may
+//   be its cause, and not at all once an earlier one was noticed. Who stood
+//   still himself may notice as much later. It is not counted where something
+//   creeps in a life that takes part, or where only a launcher could notice it
+//   that has no way to one of them.
 // - A notice is no excuse: it is owed a save and an end within its grace. A
 //   life that ends without a word in it is explained.
 // - A power cut on a disk that lies about syncs (lying-fsync) takes what such a

@@ -36,6 +36,7 @@ void Describe(Archive& a, typename Archive::template Ref<RecordFault> fault) {
   a.Field("always", fault.always);
   a.Field("until_step", fault.until_step);
   a.Field("latency_ns", fault.latency_ns);
+  a.Field("duration_ns", fault.duration_ns);
   a.Field("for_ever", fault.for_ever);
   a.Field("grace_ns", fault.grace_ns);
   a.Field("disk", fault.disk);

@@ -32,6 +32,10 @@ void SetDetectionBounds(const Case& one, RunSetup& setup) {
   // The others wait for the chief's decision, which may take as long as a save.
   setup.detection_bound_joining_ns =
       (cluster.rendezvous_timeout + cluster.save_timeout + silence).count();
+  // Who was in a save as another one was lost comes when that is over.
+  if (one.cluster.policy == RestartPolicy::kRejoin) {
+    setup.detection_bound_joining_ns += cluster.save_timeout.count();
+  }
   if (HangsBeforeItMeets(one.plan)) {
     setup.detection_bound_joining_ns =
         std::max(setup.detection_bound_joining_ns,
@@ -98,6 +102,8 @@ RecordFault RecordFaultOf(const Fault& fault, DurabilityProfile disk) {
   }
   if (fault.kind == FaultKind::kDrop || fault.kind == FaultKind::kDelay) {
     recorded.for_ever = with.duration == Duration::zero();
+  } else {
+    recorded.duration_ns = with.duration.count();
   }
   if (fault.kind == FaultKind::kPreempt) recorded.grace_ns = with.grace.count();
   if (CutsPower(fault)) recorded.disk = ProfileName(disk);

@@ -6,10 +6,18 @@
 
 #include "harness/oracle/fault_traits.h"
 #include "harness/oracle/invariants.h"
+#include "harness/oracle/peers.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
+
+// Whether a life may be lost from that moment on. With a fault that creeps there
+// is none; a scenario may say that it is at once.
+bool MayLose(const Evidence& evidence, const Firing& firing) {
+  return firing.traits.may_end_life &&
+         (!firing.traits.creeps || evidence.record.expect.detected_in_max_ns);
+}
 
 // Whether the life had a state to train on, of the generation that it was in by
 // then: one that has left another to rejoin is joining again.
@@ -27,6 +35,20 @@ bool HasJoined(const Firing& firing) {
   return joined;
 }
 
+// Whether its generation may have come apart before it: where workers rejoin,
+// all are about to meet again.
+bool IsBetweenTwo(const Evidence& evidence, const Firing& firing) {
+  if (!evidence.record.setup.rejoins) return false;
+  const std::vector<const LifeEvents*> peers = PeersOf(evidence, firing);
+  return std::ranges::any_of(evidence.firings, [&](const Firing& before) {
+    if (!MayLose(evidence, before)) return false;
+    return IsBefore(before, firing) ||
+           (before.event().t_ns <= firing.event().t_ns &&
+            IsAnyOf(peers, *before.life) &&
+            GenerationAt(before) == GenerationAt(firing));
+  });
+}
+
 int64_t BoundOf(const Evidence& evidence, const Firing& firing,
                 int64_t noticed) {
   const Record& record = evidence.record;
@@ -34,7 +56,9 @@ int64_t BoundOf(const Evidence& evidence, const Firing& firing,
   if (record.expect.detected_in_max_ns) {
     return *record.expect.detected_in_max_ns;
   }
-  if (!HasJoined(firing)) return setup.detection_bound_joining_ns;
+  if (!HasJoined(firing) || IsBetweenTwo(evidence, firing)) {
+    return setup.detection_bound_joining_ns;
+  }
   const int life = firing.life->life;
   // At the end all wait as long for each other as in a save.
   const bool saving = firing.fault->point.starts_with("ckpt.") ||
@@ -43,42 +67,6 @@ int64_t BoundOf(const Evidence& evidence, const Firing& firing,
                       // The others went into one, and waited in it.
                       evidence.IsSaving(life, noticed - 1);
   return saving ? setup.detection_bound_saving_ns : setup.detection_bound_ns;
-}
-
-// Of the generation that the fault fired in, where workers restart singly; 0:
-// it fired between two.
-uint64_t GenerationAt(const Firing& firing) {
-  uint64_t generation = 0;
-  const std::vector<RecordEvent>& events = firing.life->events;
-  for (size_t i = 0; i <= firing.index; ++i) {
-    if (events[i].generation != 0) generation = events[i].generation;
-    if (events[i].kind == RecordKind::kLeft) generation = 0;
-  }
-  return generation;
-}
-
-// The lives, or parts of lives, that train with the one that the fault fired
-// in, or try to: nobody else can lose it.
-std::vector<const LifeEvents*> OthersOf(const Evidence& evidence,
-                                        const Firing& firing) {
-  std::vector<const LifeEvents*> others;
-  const auto add = [&](const LifeEvents& life) {
-    if (!IsSameLife(life, *firing.life)) others.push_back(&life);
-  };
-  const uint64_t number = GenerationAt(firing);
-  if (evidence.record.setup.rejoins && number != 0) {
-    const auto generation = evidence.generations.find(
-        {.era = evidence.EraOf(*firing.life), .number = number});
-    if (generation == evidence.generations.end()) return others;
-    for (const LifeEvents* life : generation->second.lives) add(*life);
-    return others;
-  }
-  for (const LifeEvents& life : evidence.record.lives) {
-    const bool together =
-        evidence.record.setup.rejoins || life.life == firing.life->life;
-    if (together) add(life);
-  }
-  return others;
 }
 
 struct Sign {
@@ -107,7 +95,7 @@ std::optional<Sign> NoticedAt(const Evidence& evidence, const Firing& firing) {
     first = {.t_ns = event.t_ns,
              .of_restart = event.kind == RecordKind::kLifeBegin};
   };
-  for (const LifeEvents* life : OthersOf(evidence, firing)) {
+  for (const LifeEvents* life : PeersOf(evidence, firing)) {
     for (const RecordEvent& event : life->events) {
       if (TellsOfALoss(event)) take(event);
     }
@@ -124,21 +112,54 @@ std::optional<Sign> NoticedAt(const Evidence& evidence, const Firing& firing) {
 // How long those that trained with it were there after the firing.
 int64_t OthersStayed(const Evidence& evidence, const Firing& firing) {
   int64_t stayed = 0;
-  for (const LifeEvents* life : OthersOf(evidence, firing)) {
+  for (const LifeEvents* life : PeersOf(evidence, firing)) {
     if (life->events.empty()) continue;
     stayed = std::max(stayed, life->events.back().t_ns - firing.event().t_ns);
   }
   return stayed;
 }
 
-// Whether the worker was not lost. After a short hang it leaves by itself in
-// the end. A trouble of the network leaves everybody his life; but no worker
-// gets past the next step alone.
-bool WentOn(const Firing& firing) {
-  const std::vector<RecordEvent>& events = firing.life->events;
-  if (!firing.traits.troubles_network) {
-    return events.back().kind == RecordKind::kLifeEnd;
+// How much later they may notice it, as they were held up themselves; nullopt:
+// there is no saying, as a fault crept in one of them, or in the lost one, or
+// as the launcher that alone noticed it had lost its way to one of them. A
+// scenario's own bound is what it says.
+std::optional<int64_t> HeldUp(const Evidence& evidence, const Firing& firing,
+                              int64_t noticed, bool by_restart) {
+  if (evidence.record.expect.detected_in_max_ns) return 0;
+  int64_t held_up = 0;
+  const std::vector<const LifeEvents*> peers = PeersOf(evidence, firing);
+  for (const Firing& met : evidence.firings) {
+    const bool in_peer = IsAnyOf(peers, *met.life);
+    if (met.event().t_ns > noticed ||
+        (!in_peer && !IsSameLife(*met.life, *firing.life))) {
+      continue;
+    }
+    if (met.traits.creeps) return std::nullopt;
+    if (met.traits.troubles_network) {
+      if (by_restart) return std::nullopt;
+      continue;
+    }
+    if (!in_peer) continue;
+    const int64_t over = met.event().t_ns + met.fault->duration_ns;
+    if (over > firing.event().t_ns) held_up += met.fault->duration_ns;
   }
+  return held_up;
+}
+
+// Whether the worker was not lost. After a short hang it leaves by itself in
+// the end, or does something that is told of before another fault meets it. A
+// trouble of the network leaves everybody his life; but it is none where it is
+// over before silence is taken for a loss, and no worker gets past the next
+// step alone.
+bool WentOn(const Evidence& evidence, const Firing& firing) {
+  const std::vector<RecordEvent>& events = firing.life->events;
+  const int64_t duration = firing.fault->duration_ns;
+  const bool is_over = duration > 0 && events.back().t_ns >
+                                           firing.event().t_ns + duration;
+  if (!firing.traits.troubles_network) {
+    return is_over || events.back().kind == RecordKind::kLifeEnd;
+  }
+  if (is_over && duration < evidence.record.setup.silence_limit_ns) return true;
   return std::any_of(events.begin() + static_cast<ptrdiff_t>(firing.index),
                      events.end(), [&](const RecordEvent& event) {
                        const bool trained =
@@ -146,6 +167,15 @@ bool WentOn(const Firing& firing) {
                            event.step > firing.event().step + 1;
                        return trained || event.kind == RecordKind::kFinished;
                      });
+}
+
+// Whether somebody had noticed an earlier fault of its life by then.
+bool WasNoticedBefore(const Evidence& evidence, const Firing& firing) {
+  return std::ranges::any_of(evidence.firings, [&](const Firing& before) {
+    if (!MayLose(evidence, before) || !IsBefore(before, firing)) return false;
+    const std::optional<Sign> noticed = NoticedAt(evidence, before);
+    return noticed && noticed->t_ns <= firing.event().t_ns;
+  });
 }
 
 void CheckNoticed(const Evidence& evidence, const Firing& firing,
@@ -160,6 +190,11 @@ void CheckNoticed(const Evidence& evidence, const Firing& firing,
   if (noticed && noticed->of_restart) {
     bound += evidence.record.setup.restart_pause_ns;
   }
+  const std::optional<int64_t> held_up =
+      HeldUp(evidence, firing, firing.event().t_ns + took,
+             !noticed || noticed->of_restart);
+  if (!held_up || WasNoticedBefore(evidence, firing)) return;
+  bound += *held_up;
   // Where the loss ends the run there is nobody left to say so.
   if (!noticed && took <= bound) return;
   check.Instance();
@@ -173,16 +208,23 @@ void CheckNoticed(const Evidence& evidence, const Firing& firing,
                            static_cast<double>(bound) / 1e9));
 }
 
+// Whether the life got as far as another such fault: only from then on is it
+// sure to be lost.
+bool MetAnother(const Evidence& evidence, const Firing& firing) {
+  return std::ranges::any_of(evidence.firings, [&](const Firing& other) {
+    return MayLose(evidence, other) && IsSameLife(*firing.life, *other.life) &&
+           firing.index < other.index;
+  });
+}
+
 }  // namespace
 
 void CheckDetection(const Evidence& evidence, Check& check) {
   for (const Firing& firing : evidence.firings) {
-    const FaultTraits& traits = firing.traits;
-    // From no moment on is its life lost; a scenario may say that it is at
-    // once.
-    const bool counts =
-        !traits.creeps || evidence.record.expect.detected_in_max_ns;
-    if (!traits.may_end_life || !counts || WentOn(firing)) continue;
+    if (!MayLose(evidence, firing) || WentOn(evidence, firing) ||
+        MetAnother(evidence, firing)) {
+      continue;
+    }
     CheckNoticed(evidence, firing, check);
   }
 }

@@ -1,7 +1,8 @@
 // store: checkpoints verify, nothing torn or void is loaded, the newest one is
 // never retired and is there in the end, retention holds, and an orderly end
 // leaves no temporary files. Silent damage, what a lying disk forgets, and
-// removals that the disk refuses excuse as many checkpoints and files.
+// removals that the disk refuses excuse as many checkpoints and files. A power
+// cut that comes when all is over may bring back what was removed.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -19,6 +20,19 @@ bool EndedOrderly(const Record& record) {
   return !record.launchers.empty() &&
          (record.launchers.back().exit_code == 0 ||
           record.launchers.back().exit_code == 143);
+}
+
+// Whether the power went with nobody to start again and clean up behind it: it
+// met a late survivor.
+bool LostPowerInTheEnd(const Evidence& evidence) {
+  return std::ranges::any_of(evidence.firings, [&](const Firing& firing) {
+    if (!firing.traits.cuts_power) return false;
+    return std::ranges::none_of(
+        evidence.record.lives, [&](const LifeEvents& life) {
+          return !life.events.empty() &&
+                 life.events.front().t_ns > firing.event().t_ns;
+        });
+  });
 }
 
 // Why checkpoints of one moment are bad, by name.
@@ -243,7 +257,9 @@ void CheckLeftovers(const Evidence& evidence, Check& check) {
   const bool deleted = evidence.Done() && record.setup.delete_at_success;
   if (!record.left.store_listed || deleted) return;
   CheckNewest(evidence, check);
-  if (EndedOrderly(record)) CheckOrder(evidence, check);
+  if (EndedOrderly(record) && !LostPowerInTheEnd(evidence)) {
+    CheckOrder(evidence, check);
+  }
 }
 
 }  // namespace

@@ -382,6 +382,162 @@ TEST(DetectionTest, AFaultThatCreepsHasNoMomentToCountFrom) {
   EXPECT_EQ(ReportOf(record, "detection").breaches, 1u) << "the scenario's own";
 }
 
+// What the invariant says where worker 1 hangs twice, the second time for good,
+// and is noticed `late` ns after that.
+InvariantReport OfTwoHangs(int64_t first_ns, int64_t between_ns, int64_t late) {
+  Record record = RecoveredRun();
+  record.setup.detection_bound_ns = 100;
+  std::vector<RecordEvent>& events = LifeOf(record, 1, 1).events;
+  const int64_t noticed = EventOf(record, 0, 1, K::kWorkerLost, 0).t_ns;
+  const int64_t second = noticed - late;
+  events.back() = {.kind = K::kFaultFired,
+                   .t_ns = second - between_ns,
+                   .detail = "first"};
+  events.push_back(
+      {.kind = K::kFaultFired, .t_ns = second, .detail = "second"});
+  record.faults = {{.id = "first", .kind = "hang", .duration_ns = first_ns},
+                   {.id = "second", .kind = "hang"}};
+  return ReportOf(record, "detection");
+}
+
+TEST(DetectionTest, OfSeveralFaultsTheLastOneOfALifeCounts) {
+  EXPECT_EQ(OfTwoHangs(0, 1000, 99).breaches, 0u);
+  const InvariantReport late = OfTwoHangs(0, 1000, 101);
+  ASSERT_EQ(late.findings.size(), 1u);
+  EXPECT_NE(late.findings[0].message.find("(second)"), std::string::npos);
+}
+
+// The second fault is none that a life is lost by at a moment, but it shows
+// that the first one was over.
+TEST(DetectionTest, AHangThatWasOverLostNothing) {
+  Record record = RecoveredRun();
+  record.setup.detection_bound_ns = 1;
+  RecordEvent& fired = EventOf(record, 1, 1, K::kFaultFired, 0);
+  record.faults[0].kind = "hang";
+  const auto instances = [&](int64_t duration) {
+    Record one = record;
+    one.faults[0].duration_ns = duration;
+    one.faults.push_back({.id = "error", .kind = "errno"});
+    LifeOf(one, 1, 1).events.push_back(
+        {.kind = K::kFaultFired, .t_ns = fired.t_ns + 50, .detail = "error"});
+    return ReportOf(one, "detection").instances;
+  };
+  EXPECT_EQ(instances(0), 1u) << "for ever: another task met the second";
+  EXPECT_EQ(instances(60), 1u) << "it was not over yet";
+  EXPECT_EQ(instances(40), 0u);
+}
+
+// What the invariant says where worker 1 is lost, and the other one, whom the
+// fault meets a moment later, notices `late` ns after the loss.
+InvariantReport OfAnotherThat(const RecordFault& fault, int64_t late) {
+  Record record = RecoveredRun();
+  record.setup.detection_bound_ns = 100;
+  const int64_t lost = EventOf(record, 1, 1, K::kFaultFired, 0).t_ns;
+  std::vector<RecordEvent>& others = LifeOf(record, 0, 1).events;
+  std::erase_if(others,
+                [&](const RecordEvent& event) { return event.t_ns > lost; });
+  others.push_back({.kind = K::kFaultFired, .t_ns = lost + 1, .detail = "it"});
+  others.push_back({.kind = K::kWorkerLost, .t_ns = lost + late});
+  record.faults.push_back(fault);
+  record.faults.back().id = "it";
+  return ReportOf(record, "detection");
+}
+
+TEST(DetectionTest, ACutThatIsOverBeforeTheSilenceCountsLostNobody) {
+  Record record = RecoveredRun();
+  record.setup.detection_bound_ns = 1;
+  record.setup.silence_limit_ns = 100;
+  record.faults[0].kind = "partition";
+  const int64_t cut = EventOf(record, 1, 1, K::kFaultFired, 0).t_ns;
+  LifeOf(record, 1, 1).events.push_back(
+      {.kind = K::kSaveFailed, .t_ns = cut + 200});
+  const auto instances = [&](int64_t duration) {
+    record.faults[0].duration_ns = duration;
+    return ReportOf(record, "detection").instances;
+  };
+  EXPECT_EQ(instances(99), 0u);
+  EXPECT_EQ(instances(100), 1u);
+  EXPECT_EQ(instances(0), 1u);
+}
+
+// It crashes behind a cut that the other one has noticed, and that one is not
+// there to notice the crash.
+TEST(DetectionTest, WhoIsTakenForLostIsLostOnce) {
+  Record record = RecoveredRun();
+  record.setup.detection_bound_ns = 100;
+  std::vector<RecordEvent>& events = LifeOf(record, 1, 1).events;
+  const int64_t noticed = EventOf(record, 0, 1, K::kWorkerLost, 0).t_ns;
+  std::erase_if(LifeOf(record, 0, 1).events, [&](const RecordEvent& event) {
+    return event.t_ns > noticed;
+  });
+  events.back() = {
+      .kind = K::kFaultFired, .t_ns = noticed - 50, .detail = "first"};
+  events.push_back(
+      {.kind = K::kFaultFired, .t_ns = noticed + 50, .detail = "second"});
+  record.faults = {{.id = "first", .kind = "reset"},
+                   {.id = "second", .kind = "crash"}};
+  EXPECT_EQ(ReportOf(record, "detection").breaches, 0u);
+  record.faults[0].kind = "errno";
+  EXPECT_EQ(ReportOf(record, "detection").breaches, 1u);
+}
+
+// The launcher starts all again once it has given up the one it cannot reach.
+TEST(DetectionTest, ALauncherThatIsCutOffFromOneWaitsForIt) {
+  Record record = RecoveredRun();
+  record.setup.detection_bound_ns = 1;
+  for (LifeEvents& life : record.lives) {
+    std::erase_if(life.events, [](const RecordEvent& event) {
+      return event.kind == K::kWorkerLost || event.kind == K::kLifeEnd;
+    });
+  }
+  const int64_t lost = EventOf(record, 1, 1, K::kFaultFired, 0).t_ns;
+  LifeOf(record, 0, 1).events.push_back(
+      {.kind = K::kFaultFired, .t_ns = lost - 1, .detail = "cut"});
+  record.faults.push_back({.id = "cut", .kind = "errno"});
+  EXPECT_EQ(ReportOf(record, "detection").breaches, 1u);
+  record.faults.back().kind = "partition";
+  EXPECT_EQ(ReportOf(record, "detection").breaches, 0u);
+}
+
+// Worker 0 hangs a moment after worker 1 has met another fault, which may have
+// lost their generation.
+TEST(DetectionTest, WhoseGenerationIsLostIsMetAgainAndLostThere) {
+  Record record = RejoinedRun();
+  record.setup.detection_bound_ns = record.setup.detection_bound_saving_ns = 1;
+  record.setup.detection_bound_joining_ns = 1'000'000'000'000;
+  const int64_t crashed = EventOf(record, 1, 1, K::kFaultFired, 0).t_ns;
+  std::vector<RecordEvent>& events = LifeOf(record, 0, 1).events;
+  std::erase_if(events, [&](const RecordEvent& event) {
+    return event.t_ns > crashed;
+  });
+  events.push_back(
+      {.kind = K::kFaultFired, .t_ns = crashed + 1, .detail = "hang-w0"});
+  LifeOf(record, 1, 1).events.push_back(
+      {.kind = K::kWorkerLost, .t_ns = crashed + 50, .generation = 1});
+  record.faults[0].kind = "reset";
+  record.faults.push_back({.id = "hang-w0", .kind = "hang", .worker = "0"});
+  const auto of_hang = [&] {
+    const InvariantReport report = ReportOf(record, "detection");
+    return std::ranges::count_if(report.findings, [](const Finding& finding) {
+      return finding.message.find("hang-w0") != std::string::npos;
+    });
+  };
+  EXPECT_EQ(of_hang(), 0);
+  record.faults[0].kind = "errno";
+  EXPECT_EQ(of_hang(), 1);
+}
+
+TEST(DetectionTest, WhoIsHeldUpNoticesLater) {
+  const RecordFault hang = {.kind = "stop", .duration_ns = 50};
+  EXPECT_EQ(OfAnotherThat(hang, 150).breaches, 0u);
+  EXPECT_EQ(OfAnotherThat(hang, 151).breaches, 1u);
+  const RecordFault harmless = {.kind = "errno"};
+  EXPECT_EQ(OfAnotherThat(harmless, 100).breaches, 0u);
+  EXPECT_EQ(OfAnotherThat(harmless, 101).breaches, 1u);
+  const RecordFault creeping = {.kind = "slow", .latency_ns = 50};
+  EXPECT_EQ(OfAnotherThat(creeping, 1'000'000).instances, 0u);
+}
+
 TEST(DetectionTest, ASaveThatIsUnderWayMayTakeItsOwnTime) {
   Record record = RecoveredRun();
   record.setup.detection_bound_ns = 1;

@@ -53,6 +53,7 @@ Record FullRecord() {
                     .always = true,
                     .until_step = 9,
                     .latency_ns = 4,
+                    .duration_ns = 6,
                     .grace_ns = 5,
                     .disk = "weak"}};
   record.lives = {{.worker = 0,
