@@ -1,24 +1,34 @@
 #include "harness/cli/memory_limit.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <exception>
 #include <new>
 #include <string_view>
 #include <system_error>
 
+#include "harness/run/oom_kills.h"
 #include <unistd.h>
 
 namespace gauntlet {
 namespace {
 
+constexpr std::string_view kNoMemory = "gauntlet: out of memory\n";
+constexpr std::string_view kNoThread =
+    "gauntlet: out of threads, or of memory for one\n";
+static_assert(kNoMemory.starts_with(kRanOut) && kNoThread.starts_with(kRanOut));
+
+// Says it once, whichever thread is the first.
 [[noreturn]] void Say(std::string_view line, ExitCode exit) {
+  static std::atomic_flag said;
+  while (said.test_and_set()) pause();
   static_cast<void>(!write(STDERR_FILENO, line.data(), line.size()));
   _exit(static_cast<int>(exit));
 }
 
 template <ExitCode exit>
 [[noreturn]] void End() {
-  Say("gauntlet: out of memory\n", exit);
+  Say(kNoMemory, exit);
 }
 
 // What the standard library throws where it gets no thread goes no further.
@@ -28,7 +38,7 @@ template <ExitCode exit>
     if (std::current_exception() != nullptr) throw;
   } catch (const std::system_error& error) {
     if (error.code() == std::errc::resource_unavailable_try_again) {
-      Say("gauntlet: out of threads, or of memory for one\n", exit);
+      Say(kNoThread, exit);
     }
   } catch (...) {
   }

@@ -8,6 +8,15 @@ namespace gauntlet {
 
 uint64_t CountOomKills() { return OomKillsIn(ReadTextFile("/proc/vmstat")); }
 
+std::string_view RanOutIn(std::string_view log) {
+  size_t begin = log.find(kRanOut);
+  while (begin != log.npos && begin > 0 && log[begin - 1] != '\n') {
+    begin = log.find(kRanOut, begin + 1);
+  }
+  if (begin == log.npos) return "";
+  return log.substr(begin, log.find('\n', begin) - begin);
+}
+
 uint64_t OomKillsIn(std::string_view vmstat) {
   constexpr std::string_view kKey = "oom_kill ";
   for (size_t begin = 0; begin < vmstat.size();) {

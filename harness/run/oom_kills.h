@@ -1,6 +1,6 @@
-// Processes that the kernel killed because memory ran out: what a worker's
-// death without a word may be due to, on a machine that is too small for the
-// case.
+// Processes that ended because memory ran out, on a machine or under a limit
+// that is too small for the case: what the kernel killed, which is what a
+// worker's death without a word may be due to; and what said so itself.
 #ifndef GAUNTLET_HARNESS_RUN_OOM_KILLS_H_
 #define GAUNTLET_HARNESS_RUN_OOM_KILLS_H_
 
@@ -15,6 +15,13 @@ uint64_t CountOomKills();
 
 // The same from that file's text.
 uint64_t OomKillsIn(std::string_view vmstat);
+
+// So begins what a process of ours says on its standard error that asked for
+// memory, or for a thread, and got none.
+inline constexpr std::string_view kRanOut = "gauntlet: out of ";
+
+// The first such line of a worker's log; empty: there is none.
+std::string_view RanOutIn(std::string_view log);
 
 }  // namespace gauntlet
 

@@ -329,6 +329,10 @@ Status RealRun::CollectLives() {
   std::map<LifeKey, LifeEvents> lives;
   for (const auto& [key, path] : FilesOfLives(directory_ / "logs")) {
     lives[key] = {.worker = key.first, .life = key.second, .events = {}};
+    const std::string log = ReadTextFile(path);
+    if (const std::string_view line = RanOutIn(log); !line.empty()) {
+      log_.harness_error = fmt::format("{}: {}", path.string(), line);
+    }
   }
   for (const auto& [key, path] : FilesOfLives(directory_ / "events")) {
     lives[key] = {.worker = key.first, .life = key.second, .events = {}};

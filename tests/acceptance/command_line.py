@@ -297,6 +297,12 @@ def memory_that_runs_out_is_said(run):
     expect_equal(f"exit code ({done.stderr})", done.returncode, 75)
     expect("gauntlet: out of memory\n" in done.stderr, done.stderr)
     expect("the disk or memory failed" in done.stderr, done.stderr)
+    (run.directory / "small.yaml").write_text(
+        "schema: gauntlet/v1\nname: small\nuse: tiny\n"
+        "job: {epochs: 1}\nexpect: {outcome: completes}\n")
+    done = limited(1 << 27, "run", "small.yaml", "--world", "real")
+    expect_equal(f"exit code ({done.stdout})", done.returncode, 3)
+    expect("gauntlet: out of " in done.stdout + done.stderr, done.stdout)
     done = limited(1 << 26, "explore", "--cases", "60")
     expect_equal(f"exit code ({done.stderr})", done.returncode, 3)
     expect("gauntlet: out of memory\n" in done.stderr, done.stderr)

@@ -16,5 +16,13 @@ TEST(OomKillsTest, AreNoneWhereTheKernelDoesNotCount) {
   EXPECT_EQ(OomKillsIn("noom_kill 7\noom_kill_disable 1\noom_kill x\n"), 0u);
 }
 
+TEST(RanOutTest, IsALineOfTheLog) {
+  EXPECT_EQ(RanOutIn("a\ngauntlet: out of memory\nb\n"),
+            "gauntlet: out of memory");
+  EXPECT_EQ(RanOutIn("gauntlet: out of threads"), "gauntlet: out of threads");
+  EXPECT_EQ(RanOutIn(""), "");
+  EXPECT_EQ(RanOutIn("it said gauntlet: out of memory\n"), "");
+}
+
 }  // namespace
 }  // namespace gauntlet
