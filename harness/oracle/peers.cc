@@ -38,9 +38,8 @@ std::vector<const LifeEvents*> PeersOf(const Evidence& evidence,
 
 bool IsAnyOf(const std::vector<const LifeEvents*>& lives,
              const LifeEvents& life) {
-  return std::ranges::any_of(lives, [&](const LifeEvents* one) {
-    return IsSameLife(*one, life);
-  });
+  return std::ranges::any_of(
+      lives, [&](const LifeEvents* one) { return IsSameLife(*one, life); });
 }
 
 bool IsBefore(const Firing& firing, const Firing& other) {

@@ -12,8 +12,8 @@
 namespace gauntlet {
 namespace {
 
-// Whether a life may be lost from that moment on. With a fault that creeps there
-// is none; a scenario may say that it is at once.
+// Whether a life may be lost from that moment on. With a fault that creeps
+// there is none; a scenario may say that it is at once.
 bool MayLose(const Evidence& evidence, const Firing& firing) {
   return firing.traits.may_end_life &&
          (!firing.traits.creeps || evidence.record.expect.detected_in_max_ns);
@@ -154,8 +154,8 @@ std::optional<int64_t> HeldUp(const Evidence& evidence, const Firing& firing,
 bool WentOn(const Evidence& evidence, const Firing& firing) {
   const std::vector<RecordEvent>& events = firing.life->events;
   const int64_t duration = firing.fault->duration_ns;
-  const bool is_over = duration > 0 && events.back().t_ns >
-                                           firing.event().t_ns + duration;
+  const bool is_over =
+      duration > 0 && events.back().t_ns > firing.event().t_ns + duration;
   if (!firing.traits.troubles_network) {
     return is_over || events.back().kind == RecordKind::kLifeEnd;
   }

@@ -390,9 +390,8 @@ InvariantReport OfTwoHangs(int64_t first_ns, int64_t between_ns, int64_t late) {
   std::vector<RecordEvent>& events = LifeOf(record, 1, 1).events;
   const int64_t noticed = EventOf(record, 0, 1, K::kWorkerLost, 0).t_ns;
   const int64_t second = noticed - late;
-  events.back() = {.kind = K::kFaultFired,
-                   .t_ns = second - between_ns,
-                   .detail = "first"};
+  events.back() = {
+      .kind = K::kFaultFired, .t_ns = second - between_ns, .detail = "first"};
   events.push_back(
       {.kind = K::kFaultFired, .t_ns = second, .detail = "second"});
   record.faults = {{.id = "first", .kind = "hang", .duration_ns = first_ns},
@@ -449,8 +448,8 @@ TEST(DetectionTest, ACutThatIsOverBeforeTheSilenceCountsLostNobody) {
   record.setup.silence_limit_ns = 100;
   record.faults[0].kind = "partition";
   const int64_t cut = EventOf(record, 1, 1, K::kFaultFired, 0).t_ns;
-  LifeOf(record, 1, 1).events.push_back(
-      {.kind = K::kSaveFailed, .t_ns = cut + 200});
+  LifeOf(record, 1, 1)
+      .events.push_back({.kind = K::kSaveFailed, .t_ns = cut + 200});
   const auto instances = [&](int64_t duration) {
     record.faults[0].duration_ns = duration;
     return ReportOf(record, "detection").instances;
@@ -467,9 +466,8 @@ TEST(DetectionTest, WhoIsTakenForLostIsLostOnce) {
   record.setup.detection_bound_ns = 100;
   std::vector<RecordEvent>& events = LifeOf(record, 1, 1).events;
   const int64_t noticed = EventOf(record, 0, 1, K::kWorkerLost, 0).t_ns;
-  std::erase_if(LifeOf(record, 0, 1).events, [&](const RecordEvent& event) {
-    return event.t_ns > noticed;
-  });
+  std::erase_if(LifeOf(record, 0, 1).events,
+                [&](const RecordEvent& event) { return event.t_ns > noticed; });
   events.back() = {
       .kind = K::kFaultFired, .t_ns = noticed - 50, .detail = "first"};
   events.push_back(
@@ -491,8 +489,9 @@ TEST(DetectionTest, ALauncherThatIsCutOffFromOneWaitsForIt) {
     });
   }
   const int64_t lost = EventOf(record, 1, 1, K::kFaultFired, 0).t_ns;
-  LifeOf(record, 0, 1).events.push_back(
-      {.kind = K::kFaultFired, .t_ns = lost - 1, .detail = "cut"});
+  LifeOf(record, 0, 1)
+      .events.push_back(
+          {.kind = K::kFaultFired, .t_ns = lost - 1, .detail = "cut"});
   record.faults.push_back({.id = "cut", .kind = "errno"});
   EXPECT_EQ(ReportOf(record, "detection").breaches, 1u);
   record.faults.back().kind = "partition";
@@ -507,13 +506,13 @@ TEST(DetectionTest, WhoseGenerationIsLostIsMetAgainAndLostThere) {
   record.setup.detection_bound_joining_ns = 1'000'000'000'000;
   const int64_t crashed = EventOf(record, 1, 1, K::kFaultFired, 0).t_ns;
   std::vector<RecordEvent>& events = LifeOf(record, 0, 1).events;
-  std::erase_if(events, [&](const RecordEvent& event) {
-    return event.t_ns > crashed;
-  });
+  std::erase_if(events,
+                [&](const RecordEvent& event) { return event.t_ns > crashed; });
   events.push_back(
       {.kind = K::kFaultFired, .t_ns = crashed + 1, .detail = "hang-w0"});
-  LifeOf(record, 1, 1).events.push_back(
-      {.kind = K::kWorkerLost, .t_ns = crashed + 50, .generation = 1});
+  LifeOf(record, 1, 1)
+      .events.push_back(
+          {.kind = K::kWorkerLost, .t_ns = crashed + 50, .generation = 1});
   record.faults[0].kind = "reset";
   record.faults.push_back({.id = "hang-w0", .kind = "hang", .worker = "0"});
   const auto of_hang = [&] {

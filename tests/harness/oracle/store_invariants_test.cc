@@ -129,7 +129,8 @@ TEST(StoreTest, APowerCutThatComesWhenAllIsOverMayBringBackWhatWasRemoved) {
   Record record = RecoveredRun();
   record.left.temporary = {".deleting-step-000000002-g1"};
   record.faults[0].kind = "power_loss";
-  EXPECT_EQ(ReportOf(record, "store").breaches, 1u) << "it was cleaned up after";
+  EXPECT_EQ(ReportOf(record, "store").breaches, 1u)
+      << "it was cleaned up after";
   RecordEvent& fired = EventOf(record, 1, 1, K::kFaultFired, 0);
   fired.t_ns = EventOf(record, 0, 2, K::kLifeEnd, 0).t_ns + 1;
   EXPECT_EQ(ReportOf(record, "store").breaches, 0u);

@@ -171,17 +171,16 @@ TEST_F(SimRunTest, APowerLossTakesTheLauncherToo) {
 TEST_F(SimRunTest, AfterAPowerLossTheJobIsStartedAgainAtOnce) {
   RunPlan plan = PlanOf(CleanCase());
   const FaultSite site = {.worker = 0, .step = 9};
-  plan.faults.faults = {{.id = "notice",
-                         .site = site,
-                         .kind = FaultKind::kPreempt,
-                         .with = {.grace = std::chrono::seconds(10)}},
-                        {.id = "cut",
-                         .site = site,
-                         .kind = FaultKind::kPartition,
-                         .with = {.duration = std::chrono::seconds(20)}},
-                        {.id = "dark",
-                         .site = site,
-                         .kind = FaultKind::kPowerLoss}};
+  plan.faults.faults = {
+      {.id = "notice",
+       .site = site,
+       .kind = FaultKind::kPreempt,
+       .with = {.grace = std::chrono::seconds(10)}},
+      {.id = "cut",
+       .site = site,
+       .kind = FaultKind::kPartition,
+       .with = {.duration = std::chrono::seconds(20)}},
+      {.id = "dark", .site = site, .kind = FaultKind::kPowerLoss}};
   const RunLog log = Run(plan);
   ASSERT_THAT(log.launchers, SizeIs(2));
   EXPECT_EQ(log.launchers[1].exit_code, 0);
