@@ -12,9 +12,14 @@
 namespace gauntlet {
 namespace {
 
+constexpr Duration kGrace = std::chrono::seconds(20);
+
+// Of a job that uses up the grace of a notice.
 Laboratory MakeLaboratory() {
   static References references("", "bench");
-  return Laboratory::Make(LivesCase(), references).value();
+  Case one = LivesCase();
+  one.train.preemption.grace = kGrace;
+  return Laboratory::Make(one, references).value();
 }
 
 std::vector<Fault> NoFault() { return {}; }
@@ -38,11 +43,18 @@ std::vector<Fault> Hang() {
            .kind = FaultKind::kHang}};
 }
 
+// A step takes a second, so that training goes on for most of the grace:
+// where all leave at once there is no time to jump over.
 std::vector<Fault> Preemption() {
-  return {{.id = "preempt",
-           .site = {.worker = 1, .step = 9, .point = Point::kStepBegin},
+  return {{.id = "heavy",
+           .site = {.worker = 0, .life = kAnyLife, .point = Point::kStepBegin},
+           .kind = FaultKind::kSlow,
+           .with = {.times = FaultTimes::kAlways,
+                    .latency = std::chrono::seconds(1)}},
+          {.id = "preempt",
+           .site = {.worker = 1, .step = 3, .point = Point::kStepBegin},
            .kind = FaultKind::kPreempt,
-           .with = {.grace = std::chrono::seconds(30)}}};
+           .with = {.grace = kGrace}}};
 }
 
 void BM_Lives(benchmark::State& state, std::vector<Fault> (*faults)()) {
