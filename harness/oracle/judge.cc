@@ -58,8 +58,7 @@
 //   explains a loss until that save had come out, whatever was trained
 //   meanwhile.
 // - Where faults meet, detection counts a life's loss from the last one that
-// may
-//   be its cause, and not at all once an earlier one was noticed. Who stood
+//   may be its cause, and not at all once an earlier one was noticed. Who stood
 //   still himself may notice as much later. It is not counted where something
 //   creeps in a life that takes part, or where only a launcher could notice it
 //   that has no way to one of them.

@@ -120,9 +120,9 @@ int64_t OthersStayed(const Evidence& evidence, const Firing& firing) {
 }
 
 // How much later they may notice it, as they were held up themselves; nullopt:
-// there is no saying, as a fault crept in one of them, or in the lost one, or
-// as the launcher that alone noticed it had lost its way to one of them. A
-// scenario's own bound is what it says.
+// there is no saying, as a fault crept in one of them, or before it in the lost
+// one, or as the launcher that alone noticed it had lost its way to one of
+// them. A scenario's own bound is what it says.
 std::optional<int64_t> HeldUp(const Evidence& evidence, const Firing& firing,
                               int64_t noticed, bool by_restart) {
   if (evidence.record.expect.detected_in_max_ns) return 0;
@@ -130,8 +130,7 @@ std::optional<int64_t> HeldUp(const Evidence& evidence, const Firing& firing,
   const std::vector<const LifeEvents*> peers = PeersOf(evidence, firing);
   for (const Firing& met : evidence.firings) {
     const bool in_peer = IsAnyOf(peers, *met.life);
-    if (met.event().t_ns > noticed ||
-        (!in_peer && !IsSameLife(*met.life, *firing.life))) {
+    if (met.event().t_ns > noticed || (!in_peer && !IsBefore(met, firing))) {
       continue;
     }
     if (met.traits.creeps) return std::nullopt;

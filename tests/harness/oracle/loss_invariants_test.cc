@@ -330,6 +330,8 @@ TEST(DetectionTest, ALossThatNobodyNoticesThoughTheyStayIsABreach) {
   others.push_back(
       {.kind = K::kNotice, .t_ns = others.back().t_ns + 1'000'000'000});
   EXPECT_EQ(Names(record, "detection"), std::vector<std::string>{"never"});
+  record.faults[0].kind = "partition";
+  EXPECT_EQ(Names(record, "detection"), std::vector<std::string>{"never"});
 }
 
 TEST(SamplesTest, TheLastEpochOwesItsRowsWhereItIsComplete) {
