@@ -143,7 +143,9 @@ Result<FlagsOutcome> Flags::Parse(std::span<const std::string> arguments) {
   } catch (const CLI::Error& error) {
     return InvalidArgument(error.what());
   }
-  const std::vector<std::string> extras = parser_->app.remaining();
+  std::vector<std::string> extras = parser_->app.remaining();
+  // What ends the options is none.
+  std::erase(extras, "--");
   if (!extras.empty()) return parser_->Extra(extras);
   if (parser_->positionals != nullptr &&
       parser_->positionals->size() > parser_->positional_count.most) {

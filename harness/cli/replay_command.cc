@@ -277,6 +277,14 @@ int RunReplay(const ReplayCommand& told, Console& console) {
   if (!file.ok()) return Fail(console, file.status(), ExitCode::kUsage);
   if (!file->empty()) command.target = *std::move(file);
   if (command.target.ends_with(kCrashFindingEnding)) {
+    if (command.world == WorldChoice::kReal) {
+      return Fail(console,
+                  InvalidArgument(fmt::format(
+                      "--world: expected sim, found real: {} is a disk that a "
+                      "power cut left, and those are simulated",
+                      command.target)),
+                  ExitCode::kUsage);
+    }
     const Result<bool> same = Replayer(command.runs_directory, console)
                                   .ReplayCrashState(command.target);
     if (!same.ok()) return Fail(console, same.status(), ExitCode::kUsage);

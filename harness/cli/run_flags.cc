@@ -40,7 +40,8 @@ void AddSelection(Flags& flags, RunCommand& command) {
               ReadText(command.name_filter));
   flags.Values({"-L,--label", "NAME", "only with this label; may be repeated"},
                command.labels);
-  flags.Switch({"--last-failed", "", "only what did not hold in the last run"},
+  flags.Switch({"--last-failed", "",
+                "only what did not hold in the last run, of PATH or --demo"},
                [&command] { command.last_failed = true; });
   flags.Value({"--shard", "I/N", "only the I-th of N parts"},
               ReadShard(command.shard));
@@ -101,7 +102,11 @@ Result<Command> ParseRun(const VerbArguments& verb) {
     return InvalidArgument("--demo: expected no paths beside it");
   }
   if (!command.demo && command.paths.empty()) {
-    return InvalidArgument("expected a scenario file or folder, or --demo");
+    return InvalidArgument(
+        command.last_failed
+            ? "--last-failed: expected a scenario file or folder, or --demo, "
+              "beside it"
+            : "expected a scenario file or folder, or --demo");
   }
   return Command(std::move(command));
 }

@@ -266,6 +266,9 @@ TEST(CommandLineTest, AMistakeIsOneLineThatNamesIt) {
        "found '0'"},
       {{"worker"}, "worker: --options: missing"},
       {{"run"}, "run: expected a scenario file or folder, or --demo"},
+      {{"run", "--last-failed"},
+       "run: --last-failed: expected a scenario file or folder, or --demo, "
+       "beside it"},
       {{"run", "--demo", "a.yaml"}, "run: --demo: expected no paths beside it"},
       {{"run", "a.yaml", "--world", "virtual"},
        "run: --world: expected one of real, sim, both, found 'virtual'"},
@@ -658,6 +661,13 @@ TEST(CommandLineTest, ALabelDoesNotSwallowThePathsBehindIt) {
   const auto command = Parsed<RunCommand>({"run", "-L", "smoke", "a.yaml"});
   EXPECT_THAT(command.labels, ElementsAre("smoke"));
   EXPECT_THAT(command.paths, ElementsAre("a.yaml"));
+}
+
+TEST(CommandLineTest, BehindTwoDashesNothingIsAnOption) {
+  const auto command = Parsed<RunCommand>(
+      {"run", "--world", "sim", "--", "-x.yaml", "--y.yaml"});
+  EXPECT_EQ(command.world, WorldChoice::kSimulated);
+  EXPECT_THAT(command.paths, ElementsAre("-x.yaml", "--y.yaml"));
 }
 
 TEST(CommandLineTest, WorkerTakesWhatTheLauncherSays) {

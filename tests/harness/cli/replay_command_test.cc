@@ -273,6 +273,8 @@ TEST_F(ReplayCommandTest, ACrashStateIsRepeatedByItsFileAndByItsId) {
   const std::string id = said.substr(found, said.find(':', found) - found);
   EXPECT_EQ(Replay(id), 0) << id << err_.str();
   EXPECT_EQ(Replay("finding-001"), 0) << err_.str();
+  EXPECT_EQ(Replay("finding-001", WorldChoice::kReal), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("--world: expected sim, found real: "));
 }
 
 TEST_F(ReplayCommandTest, WhatMayBeOneFindingOrAnotherIsNeither) {
