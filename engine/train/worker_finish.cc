@@ -78,7 +78,14 @@ Status DeleteBackup(WorkerParts& parts) {
       parts.options().checkpoint.at_success != AtSuccess::kDeleteCheckpoints) {
     return OkStatus();
   }
-  return parts.store->DeleteAll();
+  const Status deleted = parts.store->DeleteAll();
+  if (deleted.code() != Code::kFenced) return deleted;
+  // All is done, and what is there is a later generation's.
+  parts.reporter.Progress(
+      {.step = parts.state->position.step,
+       .epoch = parts.state->position.epoch,
+       .line = fmt::format("the checkpoints stay: {}", deleted.message())});
+  return OkStatus();
 }
 
 }  // namespace

@@ -223,9 +223,11 @@ class Checker {
 
   void CheckPoint(const PlacedFault& placed) {
     const FaultSite& site = placed.fault.site;
-    // A worker that rejoins loads in the life that it is in.
+    // A worker that rejoins loads in the life that it is in; one that was cut
+    // off may come to its claim when its successors have saved.
     if (IsOfLoad(site.point) && site.life == 1 &&
-        case_.cluster.policy != RestartPolicy::kRejoin) {
+        case_.cluster.policy != RestartPolicy::kRejoin &&
+        case_.cluster.hosts == HostsChoice::kOne) {
       Never(placed, "point",
             fmt::format("the first life has nothing to load, so it does not "
                         "get to {}",

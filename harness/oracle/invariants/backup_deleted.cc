@@ -1,10 +1,12 @@
 // backup-deleted: a finished run deletes its checkpoints if it was told to; no
 // other run does. The deletion is the last finishing chief's: one that was
-// killed in it, or was told of an error by a fault there, has done what it
-// could; what became of earlier ones excuses nothing.
+// killed in it, or was told of an error by a fault there, or to whose store a
+// late survivor came meanwhile, has done what it could; what became of earlier
+// ones excuses nothing.
 #include <algorithm>
 
 #include "harness/oracle/invariants.h"
+#include "harness/oracle/late_survivor.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -53,6 +55,9 @@ bool DeletionWasDisturbed(const Evidence& evidence) {
   if (life == nullptr) return false;
   if (life->events.back().kind != RecordKind::kLifeEnd) return true;
   const size_t finished = *FinishedAt(*life);
+  if (HadLateSurvivorAfter(evidence.record, life->events[finished].t_ns)) {
+    return true;
+  }
   for (const Firing& firing : evidence.firings) {
     if (firing.life != life || !firing.traits.tells_error) continue;
     // One of every hit is logged at its first.

@@ -119,6 +119,15 @@ int64_t OthersStayed(const Evidence& evidence, const Firing& firing) {
   return stayed;
 }
 
+// Whether one of them met a fault that it may have been lost by itself: the
+// launcher then ends the others.
+bool AnyMayBeLost(const Evidence& evidence,
+                  const std::vector<const LifeEvents*>& lives) {
+  return std::ranges::any_of(evidence.firings, [&](const Firing& firing) {
+    return firing.traits.may_end_life && IsAnyOf(lives, *firing.life);
+  });
+}
+
 // How much later they may notice it, as they were held up themselves; nullopt:
 // there is no saying, as a fault crept in one of them, or before it in the lost
 // one, or as the launcher that alone noticed it had lost its way to one of
@@ -128,6 +137,10 @@ std::optional<int64_t> HeldUp(const Evidence& evidence, const Firing& firing,
   if (evidence.record.expect.detected_in_max_ns) return 0;
   int64_t held_up = 0;
   const std::vector<const LifeEvents*> peers = PeersOf(evidence, firing);
+  if (by_restart && firing.traits.troubles_network &&
+      AnyMayBeLost(evidence, peers)) {
+    return std::nullopt;
+  }
   for (const Firing& met : evidence.firings) {
     const bool in_peer = IsAnyOf(peers, *met.life);
     if (met.event().t_ns > noticed || (!in_peer && !IsBefore(met, firing))) {

@@ -2,12 +2,14 @@
 // never retired and is there in the end, retention holds, and an orderly end
 // leaves no temporary files. Silent damage, what a lying disk forgets, and
 // removals that the disk refuses excuse as many checkpoints and files. A power
-// cut that comes when all is over may bring back what was removed.
+// cut that comes when all is over may bring back what was removed, and a late
+// survivor may leave what nobody clears up behind it.
 #include <algorithm>
 #include <map>
 #include <set>
 
 #include "harness/oracle/invariants.h"
+#include "harness/oracle/late_survivor.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -257,7 +259,8 @@ void CheckLeftovers(const Evidence& evidence, Check& check) {
   const bool deleted = evidence.Done() && record.setup.delete_at_success;
   if (!record.left.store_listed || deleted) return;
   CheckNewest(evidence, check);
-  if (EndedOrderly(record) && !LostPowerInTheEnd(evidence)) {
+  if (EndedOrderly(record) && !LostPowerInTheEnd(evidence) &&
+      !HadLateSurvivor(record)) {
     CheckOrder(evidence, check);
   }
 }

@@ -334,6 +334,22 @@ TEST(DetectionTest, ALossThatNobodyNoticesThoughTheyStayIsABreach) {
   EXPECT_EQ(Names(record, "detection"), std::vector<std::string>{"never"});
 }
 
+// A launcher has no way to who is cut off, and nobody else is there.
+TEST(DetectionTest, WhoIsCutOffFromTheDeadIsNotNoticed) {
+  Record record = RecoveredRun();
+  record.setup.detection_bound_ns = 1;
+  record.faults[0].kind = "partition";
+  LifeEvents& other = LifeOf(record, 0, 1);
+  const int64_t cut = EventOf(record, 1, 1, K::kFaultFired, 0).t_ns;
+  std::erase_if(other.events,
+                [&](const RecordEvent& event) { return event.t_ns > cut; });
+  ASSERT_EQ(Names(record, "detection"), std::vector<std::string>{"late"});
+  record.faults.push_back({.id = "crash-w0", .kind = "crash"});
+  other.events.push_back(
+      {.kind = K::kFaultFired, .t_ns = cut + 1, .detail = "crash-w0"});
+  EXPECT_EQ(Breaches(record, "detection"), 0u);
+}
+
 TEST(SamplesTest, TheLastEpochOwesItsRowsWhereItIsComplete) {
   Record record = UndisturbedRun();
   record.golden = {};

@@ -39,6 +39,19 @@ TEST(BackupDeletedTest, AnEarlierLifeThatFinishedAndDiedExcusesNothing) {
   EXPECT_EQ(ReportOf(record, "backup-deleted").breaches, 0u);
 }
 
+// Cut off and taken for dead, it claims what its successor is deleting.
+TEST(BackupDeletedTest, ALateSurvivorThatComesMeanwhileExcusesIt) {
+  Record record = RecoveredRun();
+  record.setup.delete_at_success = true;
+  ASSERT_EQ(ReportOf(record, "backup-deleted").breaches, 2u);
+  const int64_t finished = EventOf(record, 0, 2, K::kFinished, 0).t_ns;
+  std::vector<RecordEvent>& events = LifeOf(record, 0, 1).events;
+  events.push_back({.kind = K::kGeneration, .t_ns = finished});
+  EXPECT_EQ(ReportOf(record, "backup-deleted").breaches, 2u);
+  events.back().t_ns = finished + 1;
+  EXPECT_EQ(ReportOf(record, "backup-deleted").breaches, 0u);
+}
+
 TEST(BackupDeletedTest, AnErrorAtEveryHitOfAPointElsewhereExcusesNothing) {
   Record record = UndisturbedRun();
   record.setup.delete_at_success = true;
@@ -133,6 +146,18 @@ TEST(StoreTest, APowerCutThatComesWhenAllIsOverMayBringBackWhatWasRemoved) {
       << "it was cleaned up after";
   RecordEvent& fired = EventOf(record, 1, 1, K::kFaultFired, 0);
   fired.t_ns = EventOf(record, 0, 2, K::kLifeEnd, 0).t_ns + 1;
+  EXPECT_EQ(ReportOf(record, "store").breaches, 0u);
+}
+
+TEST(StoreTest, ALateSurvivorMayLeaveWhatNobodyClearsUp) {
+  Record record = RecoveredRun();
+  record.left.temporary = {"gen-000002.tmp"};
+  ASSERT_EQ(ReportOf(record, "store").breaches, 1u);
+  const int64_t begin = EventOf(record, 0, 2, K::kLifeBegin, 0).t_ns;
+  std::vector<RecordEvent>& events = LifeOf(record, 0, 1).events;
+  events.push_back({.kind = K::kLifeEnd, .t_ns = begin, .count = 75});
+  EXPECT_EQ(ReportOf(record, "store").breaches, 1u);
+  events.back().t_ns = begin + 1;
   EXPECT_EQ(ReportOf(record, "store").breaches, 0u);
 }
 
