@@ -8,8 +8,8 @@
 
 namespace gauntlet {
 
-// Whether a life still did something when its worker had begun a later one: what
-// it leaves then, nobody has to clear up behind it.
+// Whether a life still did something when its worker had begun a later one:
+// what it leaves then, nobody has to clear up behind it.
 bool HadLateSurvivor(const Record& record);
 
 // The same, after that time.
