@@ -1,5 +1,6 @@
 #include "harness/run/oom_kills.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "harness/run/text_file.h"
@@ -9,12 +10,14 @@ namespace gauntlet {
 uint64_t CountOomKills() { return OomKillsIn(ReadTextFile("/proc/vmstat")); }
 
 std::string_view RanOutIn(std::string_view log) {
-  size_t begin = log.find(kRanOut);
-  while (begin != log.npos && begin > 0 && log[begin - 1] != '\n') {
-    begin = log.find(kRanOut, begin + 1);
+  while (!log.empty()) {
+    const std::string_view line = log.substr(0, log.find('\n'));
+    if (line.starts_with(kRanOut) || line.find(kAllocatorRanOut) != line.npos) {
+      return line;
+    }
+    log.remove_prefix(std::min(log.size(), line.size() + 1));
   }
-  if (begin == log.npos) return "";
-  return log.substr(begin, log.find('\n', begin) - begin);
+  return "";
 }
 
 uint64_t OomKillsIn(std::string_view vmstat) {

@@ -20,6 +20,11 @@ uint64_t OomKillsIn(std::string_view vmstat);
 // memory, or for a thread, and got none.
 inline constexpr std::string_view kRanOut = "gauntlet: out of ";
 
+// So does the allocator, with a place of its source in front. It is all that
+// is said where a library asked, which may not outlive the answer.
+inline constexpr std::string_view kAllocatorRanOut =
+    "] tcmalloc: allocation failed ";
+
 // The first such line of a worker's log; empty: there is none.
 std::string_view RanOutIn(std::string_view log);
 

@@ -22,6 +22,8 @@ TEST(RanOutTest, IsALineOfTheLog) {
   EXPECT_EQ(RanOutIn("gauntlet: out of threads"), "gauntlet: out of threads");
   EXPECT_EQ(RanOutIn(""), "");
   EXPECT_EQ(RanOutIn("it said gauntlet: out of memory\n"), "");
+  EXPECT_EQ(RanOutIn("a\nb.cc:330] tcmalloc: allocation failed 73728 \nc\n"),
+            "b.cc:330] tcmalloc: allocation failed 73728 ");
 }
 
 }  // namespace
