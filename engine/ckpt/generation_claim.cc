@@ -327,8 +327,13 @@ Result<RecordedClaim> RecordParent(World& world, const StoreOptions& options,
     Result<CheckpointRef> parent =
         Adopt(world, directory, claim.record,
               claim.scan.checkpoints[*claim.choice.parent].parsed);
-    // A late survivor's retention may have taken it.
-    if (parent.status().code() == Code::kNotFound) continue;
+    if (parent.status().code() == Code::kNotFound) {
+      // A late survivor has removed it. What was recorded is taken back: by it
+      // all that is newer would be void, and what is not there would be owed.
+      RETURN_IF_ERROR(WriteRecord(
+          world, directory, NewRecord(world, options.tenure, generation)));
+      continue;
+    }
     ASSIGN_OR_RETURN(claim.parent, std::move(parent));
     claim.lineage.back().ref = *claim.parent;
     return claim;

@@ -1,4 +1,7 @@
 // Generations that live at the same time: the newest one alone counts.
+#include <map>
+#include <string>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,6 +29,23 @@ class FencingTest : public testing::Test {
         world, {.directory = std::string(kStore), .tenure = tenure});
     CHECK(store.ok(), store.status().ToString());
     return *std::move(store);
+  }
+  // As somebody is about to rename the checkpoint, it goes; what of `come` is
+  // not there comes first.
+  void Vanish(const std::string& checkpoint,
+              const std::map<std::string, std::string>& come) {
+    storage_.gate = [=, this](Operation operation, const std::string& path) {
+      if (operation != Operation::kChange || path != checkpoint) {
+        return OkStatus();
+      }
+      auto contents = storage_.Contents();
+      contents.insert(come.begin(), come.end());
+      std::erase_if(contents, [&](const auto& file) {
+        return file.first.starts_with(checkpoint);
+      });
+      storage_.SetContents(contents);
+      return OkStatus();
+    };
   }
 
   MemoryStorage storage_;
@@ -252,22 +272,40 @@ TEST_F(FencingTest, WhereTheParentGoesBeforeItIsTakenAnOlderOneIsChosen) {
   CheckpointStore first = Claimed(old_.world);
   ASSERT_TRUE(Save(first, 1, 1).ok());
   ASSERT_TRUE(Save(first, 1, 2).ok());
-  const std::string newest = "/store/step-000000002-g1";
-  storage_.gate = [&](Operation operation, const std::string& path) {
-    if (operation != Operation::kChange || path != newest) return OkStatus();
-    auto contents = storage_.Contents();
-    std::erase_if(contents, [&](const auto& file) {
-      return file.first.starts_with(newest);
-    });
-    storage_.SetContents(contents);
-    return OkStatus();
-  };
+  Vanish("/store/step-000000002-g1", {});
   const Recovered recovered = Recover(new_.world);
   ASSERT_TRUE(recovered.status.ok()) << recovered.status.ToString();
   EXPECT_EQ(recovered.step, 1u);
   storage_.gate = nullptr;
   TestWorld third(storage_);
   EXPECT_EQ(Recover(third.world).step, 1u);
+}
+
+// It was never acknowledged, and its removal was owed.
+TEST_F(FencingTest, WhereAFailedSaveGoesBeforeItIsTakenTheStartIsCold) {
+  CheckpointStore first = Claimed(old_.world);
+  old_.faults.script = [](Point point, size_t) {
+    if (point == Point::kRetireRename) return Cancelled("late");
+    return point == Point::kRenamed ? IoError("it failed") : OkStatus();
+  };
+  ASSERT_FALSE(Save(first, 1, 1).ok());
+  Vanish("/store/step-000000001-g1", {});
+  const Recovered recovered = Recover(new_.world);
+  ASSERT_TRUE(recovered.status.ok()) << recovered.status.ToString();
+  EXPECT_EQ(recovered.step, std::nullopt);
+}
+
+TEST_F(FencingTest, WhereANewerSaveTakesTheParentsPlaceItIsChosen) {
+  CheckpointStore first = Claimed(old_.world);
+  ASSERT_TRUE(Save(first, 1, 1).ok());
+  const auto before = storage_.Contents();
+  ASSERT_TRUE(Save(first, 1, 2).ok());
+  const auto after = storage_.Contents();
+  storage_.SetContents(before);
+  Vanish("/store/step-000000001-g1", after);
+  const Recovered recovered = Recover(new_.world);
+  ASSERT_TRUE(recovered.status.ok()) << recovered.status.ToString();
+  EXPECT_EQ(recovered.step, 2u);
 }
 
 }  // namespace
