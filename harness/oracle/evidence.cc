@@ -98,6 +98,13 @@ void Evidence::AddPart(const LifeEvents& life,
   const GenerationId id = {.era = EraOf(life), .number = number};
   Generation& generation = generations[id];
   generation.id = id;
+  // Once a finished run's store is deleted, a late survivor gives the number
+  // out again: what it held did not come to those that had it first.
+  if (std::ranges::any_of(generation.lives, [&](const LifeEvents* other) {
+        return other->worker == life.worker && other->life != life.life;
+      })) {
+    generation.brought.reset();
+  }
   generation.lives.push_back(&life);
   if (brought) {
     generation.brought =

@@ -263,6 +263,16 @@ TEST(BoundedLossTest, WhatIsFoundBadLaterExcusesNoEarlierLoss) {
   EXPECT_EQ(Breaches(record, "bounded-loss"), 1u);
 }
 
+TEST(BoundedLossTest, ANumberThatALateSurvivorGivesOutAgainIsNotTheGeneration) {
+  Record record = RecoveredRun();
+  std::vector<RecordEvent>& late = LifeOf(record, 0, 1).events;
+  ASSERT_EQ(late.back().kind, K::kLifeEnd);
+  const int64_t end = LifeOf(record, 0, 2).events.back().t_ns;
+  late.back() = {.kind = K::kLeft, .t_ns = late.back().t_ns, .step = 6};
+  late.push_back({.kind = K::kGeneration, .t_ns = end, .generation = 2});
+  EXPECT_EQ(Breaches(record, "bounded-loss"), 0u);
+}
+
 // RejoinedRun, but nobody came back: worker 0 ended as well, and all went on
 // from the checkpoint.
 Record RunThatForgot() {
