@@ -35,7 +35,10 @@ std::string FaultsText() {
 std::string InvariantsText() {
   return "Invariants: what the oracle checks of a run's record. A scenario "
          "names some of\nthem (expect: {invariants: […]}) or all. One that "
-         "had nothing to check gives no\nverdict: it never passes.\n\n" +
+         "had nothing to check gives no\nverdict: it never passes. Where "
+         "faults meet, one may take away another's effect or\nend its grace: "
+         "run calls fault-fired and grace broken then, explore leaves them\n"
+         "out of plans with two faults or more.\n\n" +
          RenderEntries(EntriesOf(Catalog::kInvariants));
 }
 
