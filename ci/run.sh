@@ -132,6 +132,8 @@ explore_stages() {
                 --cases 12000 --seed 1 -j 2 --require-marks
   explore_stage "saves beside the training" scenarios/explore/async.yaml \
                 --cases 6000 --seed 1 -j 2
+  explore_stage "hosts apart" scenarios/explore/hosts-apart.yaml \
+                --cases 6000 --seed 1 --max-faults 5 -j 2
   explore_stage "workers on devices" scenarios/explore/device.yaml \
                 --cases 4000 --seed 1 -j 2
   explore_stage "saves beside the training on devices" \
