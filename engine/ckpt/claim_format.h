@@ -15,8 +15,9 @@
 //   parent_written_by: 2          (generation in its manifest, not its suffix)
 // or, for a cold start,
 //   parent: none
-// A claim that is unrecorded, torn or damaged counts for nothing by itself; its
-// number is taken all the same.
+// Where that checkpoint goes before it is taken, the claim is unrecorded again
+// until another one is chosen. A claim that is unrecorded, torn or damaged
+// counts for nothing by itself; its number is taken all the same.
 #ifndef GAUNTLET_ENGINE_CKPT_CLAIM_FORMAT_H_
 #define GAUNTLET_ENGINE_CKPT_CLAIM_FORMAT_H_
 

@@ -37,8 +37,8 @@ std::string InvariantsText() {
          "names some of\nthem (expect: {invariants: […]}) or all. One that "
          "had nothing to check gives no\nverdict: it never passes. Where "
          "faults meet, one may take away another's effect or\nend its grace: "
-         "run calls fault-fired and grace broken then, explore leaves them\n"
-         "out of plans with two faults or more.\n\n" +
+         "by fault-fired run gives no verdict then, and calls grace broken;\n"
+         "explore leaves both out of plans with two faults or more.\n\n" +
          RenderEntries(EntriesOf(Catalog::kInvariants));
 }
 

@@ -15,10 +15,6 @@ bool OutlivedItsSuccessorsBegin(const Record& record, const LifeEvents& life) {
 
 }  // namespace
 
-bool HadLateSurvivor(const Record& record) {
-  return HadLateSurvivorAfter(record, INT64_MIN);
-}
-
 bool HadLateSurvivorAfter(const Record& record, int64_t t_ns) {
   return std::ranges::any_of(record.lives, [&](const LifeEvents& life) {
     return !life.events.empty() && life.events.back().t_ns > t_ns &&

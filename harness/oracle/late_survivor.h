@@ -8,11 +8,8 @@
 
 namespace gauntlet {
 
-// Whether a life still did something when its worker had begun a later one:
-// what it leaves then, nobody has to clear up behind it.
-bool HadLateSurvivor(const Record& record);
-
-// The same, after that time.
+// Whether a life still did something after that time when its worker had begun
+// a later one: what it leaves then, nobody has to clear up behind it.
 bool HadLateSurvivorAfter(const Record& record, int64_t t_ns);
 
 }  // namespace gauntlet

@@ -139,6 +139,14 @@ int64_t OverAt(const Firing& firing, const Record& record) {
   return INT64_MAX;
 }
 
+// When a cut between groups of workers heals.
+int64_t PartsAllUntil(const Firing& firing) {
+  const RecordFault& fault = *firing.fault;
+  if (!fault.parts_others) return INT64_MIN;
+  if (fault.duration_ns == 0) return INT64_MAX;
+  return firing.event().t_ns + fault.duration_ns;
+}
+
 // The last time that the life is known to have trained with all others; as long
 // as it has not, when it began.
 int64_t LastWellAt(const LifeEvents& life) {
@@ -199,6 +207,7 @@ void RootCauses::AddFirings() {
                        .step = firing.event().step,
                        .at_once = DiesAtOnce(fault),
                        .lingers = firing.traits.troubles_network,
+                       .parts_all_until_ns = PartsAllUntil(firing),
                        .over_ns = OverAt(firing, evidence_.record),
                        .hits_all = firing.traits.cuts_power});
   }
@@ -289,12 +298,27 @@ bool RootCauses::MayReach(const RootCause& cause,
   return !begin || !cause.at_once || cause.t_ns + before >= *begin;
 }
 
+// Whether any of those that a cut between groups stands between was there with
+// this life.
+bool RootCauses::IsStillParted(const RootCause& cause,
+                               const LifeEvents& lost) const {
+  const int64_t from = BeginOf(lost).value_or(0);
+  if (cause.parts_all_until_ns < from) return false;
+  return std::ranges::any_of(
+      evidence_.record.lives, [&](const LifeEvents& life) {
+        const std::optional<int64_t> begin = BeginOf(life);
+        return !IsSameLife(life, *cause.life) && begin &&
+               *begin <= cause.t_ns && life.events.back().t_ns >= from;
+      });
+}
+
 // Whether the worker that it happened to had been started again by the time
 // that this life began, or has met it since. One that only was cut off may keep
 // its address.
 bool RootCauses::IsMadeUpFor(const RootCause& cause,
                              const LifeEvents& lost) const {
   if (IsSameLife(*cause.life, lost)) return false;
+  if (IsStillParted(cause, lost)) return false;
   const uint64_t formed = FormedOf(lost).last;
   return std::ranges::any_of(
       evidence_.record.lives, [&](const LifeEvents& later) {

@@ -21,6 +21,9 @@ struct RootCause {
   uint64_t step = 0;     // of the life by then; 0: not known
   bool at_once = false;  // the life was over there and then
   bool lingers = false;  // its process may be there after it was given up
+  // Until then it stands between all that lived when it came; before its time:
+  // it does not.
+  int64_t parts_all_until_ns = INT64_MIN;
   int64_t over_ns = INT64_MAX;  // when it was survived
   bool hits_all = false;        // whatever lived then
 };
@@ -46,6 +49,7 @@ class RootCauses {
   bool TrainTogether(const LifeEvents& a, const LifeEvents& b) const;
   bool IsOfOneAttempt(const RootCause& cause, const LifeEvents& lost) const;
   bool MayReach(const RootCause& cause, const LifeEvents& lost) const;
+  bool IsStillParted(const RootCause& cause, const LifeEvents& lost) const;
   bool IsMadeUpFor(const RootCause& cause, const LifeEvents& lost) const;
 
   const Evidence& evidence_;

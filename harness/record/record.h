@@ -64,10 +64,11 @@ struct RecordFault {
   bool always = false;  // at every hit, not once; it is logged once a life
   std::optional<uint64_t> until_step;  // always: not from this step on
   int64_t latency_ns = 0;              // slow: how much longer it takes
-  int64_t duration_ns = 0;             // hang, stop, cut; 0: for ever
-  bool for_ever = false;  // drop, delay: only the process's end is theirs
-  int64_t grace_ns = 0;   // preempt: between notice and kill; 0: no notice
-  std::string disk;       // where it cuts the power: the profile of the disk
+  int64_t duration_ns = 0;    // how long it stands or cuts; 0: for ever
+  bool for_ever = false;      // drop, delay: only the process's end is theirs
+  bool parts_others = false;  // a cut between groups, whoever else is in them
+  int64_t grace_ns = 0;       // preempt: between notice and kill; 0: no notice
+  std::string disk;  // where it cuts the power: the profile of the disk
 
   bool operator==(const RecordFault&) const = default;
 };

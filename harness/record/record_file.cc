@@ -38,6 +38,7 @@ void Describe(Archive& a, typename Archive::template Ref<RecordFault> fault) {
   a.Field("latency_ns", fault.latency_ns);
   a.Field("duration_ns", fault.duration_ns);
   a.Field("for_ever", fault.for_ever);
+  a.Field("parts_others", fault.parts_others);
   a.Field("grace_ns", fault.grace_ns);
   a.Field("disk", fault.disk);
 }

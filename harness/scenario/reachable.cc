@@ -273,8 +273,10 @@ class Checker {
              one.fault.site.point == Point::kRetireRemove;
     };
     const auto keep = static_cast<uint64_t>(case_.train.checkpoint.keep);
+    const bool deletes =
+        case_.train.checkpoint.at_success == AtSuccess::kDeleteCheckpoints;
     // What fails or restarts elsewhere may leave something to remove.
-    if (*saves != 0 && *saves <= keep &&
+    if (*saves != 0 && *saves <= keep && !deletes &&
         std::all_of(faults_.begin(), faults_.end(), retires)) {
       Never(placed, "point",
             fmt::format("{} saves, of which {} are kept, retire none", *saves,

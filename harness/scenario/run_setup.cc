@@ -105,6 +105,7 @@ RecordFault RecordFaultOf(const Fault& fault, DurabilityProfile disk) {
   } else {
     recorded.duration_ns = with.duration.count();
   }
+  recorded.parts_others = !with.groups.empty();
   if (fault.kind == FaultKind::kPreempt) recorded.grace_ns = with.grace.count();
   if (CutsPower(fault)) recorded.disk = ProfileName(disk);
   return recorded;

@@ -1,12 +1,11 @@
 // backup-deleted: a finished run deletes its checkpoints if it was told to; no
 // other run does. The deletion is the last finishing chief's: one that was
-// killed in it, or was told of an error by a fault there, or to whose store a
-// late survivor came meanwhile, has done what it could; what became of earlier
-// ones excuses nothing.
+// killed in it, or was told of an error by a fault there, or found the claim of
+// a late survivor in its store, has done what it could; so has one in whose
+// place such a survivor claims. What became of earlier ones excuses nothing.
 #include <algorithm>
 
 #include "harness/oracle/invariants.h"
-#include "harness/oracle/late_survivor.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -50,14 +49,31 @@ const LifeEvents* LastFinishingChief(const Record& record) {
   return last;
 }
 
+// Whether somebody's claim came to the store of a run that had finished by
+// then.
+bool WasClaimedAfter(const Record& record, const LifeEvents& chief,
+                     size_t finished) {
+  const auto is_fenced = [](const RecordEvent& event) {
+    return event.kind == RecordKind::kFencedOut;
+  };
+  if (std::any_of(chief.events.begin() + static_cast<ptrdiff_t>(finished),
+                  chief.events.end(), is_fenced)) {
+    return true;
+  }
+  const int64_t t_ns = chief.events[finished].t_ns;
+  return std::ranges::any_of(record.lives, [&](const LifeEvents& life) {
+    return std::ranges::any_of(life.events, [&](const RecordEvent& event) {
+      return event.kind == RecordKind::kGeneration && event.t_ns > t_ns;
+    });
+  });
+}
+
 bool DeletionWasDisturbed(const Evidence& evidence) {
   const LifeEvents* const life = LastFinishingChief(evidence.record);
   if (life == nullptr) return false;
   if (life->events.back().kind != RecordKind::kLifeEnd) return true;
   const size_t finished = *FinishedAt(*life);
-  if (HadLateSurvivorAfter(evidence.record, life->events[finished].t_ns)) {
-    return true;
-  }
+  if (WasClaimedAfter(evidence.record, *life, finished)) return true;
   for (const Firing& firing : evidence.firings) {
     if (firing.life != life || !firing.traits.tells_error) continue;
     // One of every hit is logged at its first.

@@ -35,13 +35,35 @@ bool HasJoined(const Firing& firing) {
   return joined;
 }
 
+// How long it stands in the way; nullopt: for as long as the life does.
+std::optional<int64_t> Lasts(const RecordFault& fault) {
+  if (fault.latency_ns > 0 && !fault.always) return fault.latency_ns;
+  if (fault.duration_ns > 0) return fault.duration_ns;
+  return std::nullopt;
+}
+
+int64_t OverAt(const Firing& firing) {
+  const std::optional<int64_t> lasts = Lasts(*firing.fault);
+  return lasts ? firing.event().t_ns + *lasts : INT64_MAX;
+}
+
+// Whether it was over by then without a trace: nobody takes so short a silence
+// for a loss.
+bool PassedBy(const Evidence& evidence, const Firing& firing, int64_t t_ns) {
+  return OverAt(firing) <= t_ns &&
+         *Lasts(*firing.fault) < evidence.record.setup.silence_limit_ns;
+}
+
 // Whether its generation may have come apart before it: where workers rejoin,
 // all are about to meet again.
 bool IsBetweenTwo(const Evidence& evidence, const Firing& firing) {
   if (!evidence.record.setup.rejoins) return false;
   const std::vector<const LifeEvents*> peers = PeersOf(evidence, firing);
   return std::ranges::any_of(evidence.firings, [&](const Firing& before) {
-    if (!MayLose(evidence, before)) return false;
+    if (!MayLose(evidence, before) ||
+        PassedBy(evidence, before, firing.event().t_ns)) {
+      return false;
+    }
     return IsBefore(before, firing) ||
            (before.event().t_ns <= firing.event().t_ns &&
             IsAnyOf(peers, *before.life) &&
@@ -128,6 +150,16 @@ bool AnyMayBeLost(const Evidence& evidence,
   });
 }
 
+// Whether what a fault does goes on in the generation that another fired in, or
+// it fired in that one or between two.
+bool MayStandIn(const Evidence& evidence, const Firing& met,
+                const Firing& firing) {
+  if (!evidence.record.setup.rejoins || !Lasts(*met.fault)) return true;
+  const uint64_t one = GenerationAt(met);
+  const uint64_t other = GenerationAt(firing);
+  return one == 0 || other == 0 || one == other;
+}
+
 // How much later they may notice it, as they were held up themselves; nullopt:
 // there is no saying, as a fault crept in one of them, or before it in the lost
 // one, or as the launcher that alone noticed it had lost its way to one of
@@ -142,8 +174,10 @@ std::optional<int64_t> HeldUp(const Evidence& evidence, const Firing& firing,
     return std::nullopt;
   }
   for (const Firing& met : evidence.firings) {
-    const bool in_peer = IsAnyOf(peers, *met.life);
-    if (met.event().t_ns > noticed || (!in_peer && !IsBefore(met, firing))) {
+    const bool in_peer =
+        IsAnyOf(peers, *met.life) && MayStandIn(evidence, met, firing);
+    if (met.event().t_ns > noticed || (!in_peer && !IsBefore(met, firing)) ||
+        PassedBy(evidence, met, firing.event().t_ns)) {
       continue;
     }
     if (met.traits.creeps) return std::nullopt;
@@ -151,15 +185,17 @@ std::optional<int64_t> HeldUp(const Evidence& evidence, const Firing& firing,
       if (by_restart) return std::nullopt;
       continue;
     }
-    if (!in_peer) continue;
-    const int64_t over = met.event().t_ns + met.fault->duration_ns;
-    if (over > firing.event().t_ns) held_up += met.fault->duration_ns;
+    const int64_t from = std::max(met.event().t_ns, firing.event().t_ns);
+    if (in_peer && Lasts(*met.fault) && OverAt(met) > from) {
+      held_up += OverAt(met) - from;
+    }
   }
   return held_up;
 }
 
-// Whether the worker was not lost. After a short hang it leaves by itself in
-// the end, or does something that is told of before another fault meets it. A
+// Whether the worker was not lost. After a hang that nobody has to notice it
+// leaves by itself in the end, or does something that is told of before another
+// fault meets it. A
 // trouble of the network leaves everybody his life; but it is none where it is
 // over before silence is taken for a loss, and no worker gets past the next
 // step alone.
@@ -169,7 +205,10 @@ bool WentOn(const Evidence& evidence, const Firing& firing) {
   const bool is_over =
       duration > 0 && events.back().t_ns > firing.event().t_ns + duration;
   if (!firing.traits.troubles_network) {
-    return is_over || events.back().kind == RecordKind::kLifeEnd;
+    // A bound of 0 is not known.
+    const int64_t most = evidence.record.setup.detection_bound_joining_ns;
+    return (is_over && (most == 0 || duration <= most)) ||
+           events.back().kind == RecordKind::kLifeEnd;
   }
   if (is_over && duration < evidence.record.setup.silence_limit_ns) return true;
   return std::any_of(events.begin() + static_cast<ptrdiff_t>(firing.index),
@@ -220,12 +259,15 @@ void CheckNoticed(const Evidence& evidence, const Firing& firing,
                            static_cast<double>(bound) / 1e9));
 }
 
-// Whether the life got as far as another such fault: only from then on is it
-// sure to be lost.
+// Whether the life got as far in its generation as another such fault: only
+// from then on is it sure to be lost. One that stands still for good is at
+// once, unless it is a save's task.
 bool MetAnother(const Evidence& evidence, const Firing& firing) {
+  const bool may_end = Lasts(*firing.fault) || firing.traits.creeps ||
+                       firing.traits.troubles_network;
+  if (!may_end && !evidence.record.setup.saves_beside) return false;
   return std::ranges::any_of(evidence.firings, [&](const Firing& other) {
-    return MayLose(evidence, other) && IsSameLife(*firing.life, *other.life) &&
-           firing.index < other.index;
+    return MayLose(evidence, other) && IsBefore(firing, other);
   });
 }
 

@@ -330,6 +330,19 @@ TEST(DetectionTest, ALossIsNoticedWithinTheBoundOfWhatWasUnderWay) {
   EXPECT_EQ(ReportOf(record, "detection").breaches, 1u);
 }
 
+// Worker 1 dies behind a cut, and comes back: nobody else is cut off then,
+// unless others were parted too.
+TEST(DeathsTest, ACutBetweenGroupsOutlivesTheWorkerThatItFiredIn) {
+  Record record = RejoinedRun();
+  record.faults[0].kind = "partition";
+  LifeOf(record, 1, 2).events.back().count = 75;
+  EXPECT_EQ(ReportOf(record, "deaths-explained").breaches, 1u);
+  record.faults[0].parts_others = true;
+  EXPECT_EQ(ReportOf(record, "deaths-explained").breaches, 0u);
+  record.faults[0].duration_ns = 1;
+  EXPECT_EQ(ReportOf(record, "deaths-explained").breaches, 1u) << "it healed";
+}
+
 // It is in its first life still, in which it was training before.
 TEST(DetectionTest, AWorkerThatRejoinsIsJoiningUntilItCarriesOn) {
   Record record = RejoinedRun();
@@ -409,10 +422,17 @@ InvariantReport OfTwoHangs(int64_t first_ns, int64_t between_ns, int64_t late) {
 }
 
 TEST(DetectionTest, OfSeveralFaultsTheLastOneOfALifeCounts) {
-  EXPECT_EQ(OfTwoHangs(0, 1000, 99).breaches, 0u);
-  const InvariantReport late = OfTwoHangs(0, 1000, 101);
+  EXPECT_EQ(OfTwoHangs(500, 1000, 99).breaches, 0u);
+  const InvariantReport late = OfTwoHangs(500, 1000, 101);
   ASSERT_EQ(late.findings.size(), 1u);
   EXPECT_NE(late.findings[0].message.find("(second)"), std::string::npos);
+}
+
+TEST(DetectionTest, WhoStandsStillForGoodIsLostWhateverItMeetsThen) {
+  EXPECT_EQ(OfTwoHangs(0, 50, 50).breaches, 0u);
+  const InvariantReport late = OfTwoHangs(0, 1000, 99);
+  ASSERT_EQ(late.findings.size(), 1u);
+  EXPECT_NE(late.findings[0].message.find("(first)"), std::string::npos);
 }
 
 // The second fault is none that a life is lost by at a moment, but it shows
@@ -433,6 +453,8 @@ TEST(DetectionTest, AHangThatWasOverLostNothing) {
   EXPECT_EQ(instances(0), 1u) << "for ever: another task met the second";
   EXPECT_EQ(instances(60), 1u) << "it was not over yet";
   EXPECT_EQ(instances(40), 0u);
+  record.setup.detection_bound_joining_ns = 39;
+  EXPECT_EQ(instances(40), 1u) << "it had to be noticed";
 }
 
 // What the invariant says where worker 1 is lost, and the other one, whom the
@@ -538,6 +560,25 @@ TEST(DetectionTest, WhoIsHeldUpNoticesLater) {
   EXPECT_EQ(OfAnotherThat(harmless, 101).breaches, 1u);
   const RecordFault creeping = {.kind = "slow", .latency_ns = 50};
   EXPECT_EQ(OfAnotherThat(creeping, 1'000'000).instances, 0u);
+}
+
+TEST(DetectionTest, WhatWasSlowLongBeforeHoldsNobodyUp) {
+  Record record = RecoveredRun();
+  record.setup.detection_bound_ns = 1;
+  RecordEvent& met = EventOf(record, 0, 1, K::kSaveBegin, 0);
+  met.kind = K::kFaultFired;
+  met.detail = "it";
+  const int64_t before =
+      EventOf(record, 1, 1, K::kFaultFired, 0).t_ns - met.t_ns;
+  ASSERT_GT(before, 0);
+  record.faults.push_back({.id = "it", .kind = "slow", .latency_ns = 99});
+  record.setup.silence_limit_ns = before + 1;
+  EXPECT_EQ(LateLossesBy(record, "crash-w1"), 1u);
+  record.faults.back().latency_ns = before + 1;
+  EXPECT_EQ(LateLossesBy(record, "crash-w1"), 0u) << "it still is";
+  record.faults.back() = {
+      .id = "it", .kind = "slow", .always = true, .latency_ns = 99};
+  EXPECT_EQ(LateLossesBy(record, "crash-w1"), 0u) << "at every hit";
 }
 
 TEST(DetectionTest, ASaveThatIsUnderWayMayTakeItsOwnTime) {

@@ -50,6 +50,11 @@ TEST(BackupDeletedTest, ALateSurvivorThatComesMeanwhileExcusesIt) {
   EXPECT_EQ(ReportOf(record, "backup-deleted").breaches, 2u);
   events.back().t_ns = finished + 1;
   EXPECT_EQ(ReportOf(record, "backup-deleted").breaches, 0u);
+  events.back().kind = K::kWorkerLost;
+  EXPECT_EQ(ReportOf(record, "backup-deleted").breaches, 2u);
+  LifeOf(record, 0, 2)
+      .events.push_back({.kind = K::kFencedOut, .t_ns = finished + 1});
+  EXPECT_LT(ReportOf(record, "backup-deleted").breaches, 2u);
 }
 
 TEST(BackupDeletedTest, AnErrorAtEveryHitOfAPointElsewhereExcusesNothing) {
@@ -159,6 +164,12 @@ TEST(StoreTest, ALateSurvivorMayLeaveWhatNobodyClearsUp) {
   EXPECT_EQ(ReportOf(record, "store").breaches, 1u);
   events.back().t_ns = begin + 1;
   EXPECT_EQ(ReportOf(record, "store").breaches, 0u);
+  RecordEvent claim = {.kind = K::kGeneration, .t_ns = begin, .generation = 2};
+  std::vector<RecordEvent>& later = LifeOf(record, 0, 2).events;
+  later.insert(later.begin() + 1, claim);
+  EXPECT_EQ(ReportOf(record, "store").breaches, 0u);
+  later[1].t_ns = begin + 1;
+  EXPECT_EQ(ReportOf(record, "store").breaches, 1u) << "the claim clears it up";
 }
 
 // A removal that was not done to its end, and an error at that point.

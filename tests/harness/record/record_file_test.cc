@@ -54,6 +54,7 @@ Record FullRecord() {
                     .until_step = 9,
                     .latency_ns = 4,
                     .duration_ns = 6,
+                    .parts_others = true,
                     .grace_ns = 5,
                     .disk = "weak"}};
   record.lives = {{.worker = 0,
