@@ -107,6 +107,7 @@ class Checker {
     CheckLife(placed);
     CheckPosition(placed);
     CheckCompany(placed);
+    CheckGroups(placed);
     CheckDevice(placed);
     CheckPoint(placed);
     CheckSaves(placed);
@@ -200,6 +201,20 @@ class Checker {
         fmt::format("a {} of a single worker cuts it from nobody: expected at "
                     "least 2 workers, found 1",
                     FaultKindName(kind)));
+  }
+
+  // A worker that there never is is cut off from nobody.
+  void CheckGroups(const PlacedFault& placed) {
+    for (const std::vector<int>& group : placed.fault.with.groups) {
+      for (const int worker : group) {
+        if (worker < case_.cluster.workers) continue;
+        diagnostics_.Error(
+            placed.node->place,
+            fmt::format("groups: worker {}, but {} has workers 0 to {}", worker,
+                        case_.name, case_.cluster.workers - 1));
+        return;
+      }
+    }
   }
 
   void CheckDevice(const PlacedFault& placed) {

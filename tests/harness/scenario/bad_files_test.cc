@@ -196,6 +196,9 @@ const BadBody kBodies[] = {
     {"cluster: {workers: 1}\nfaults: [{at: {point: comm.send}, do: crash}]",
      "s.yaml:4:23: error: can never match: a single worker does not get to "
      "comm.send"},
+    {"cluster: {workers: 2}\n"
+     "faults: [{at: {step: 1}, do: partition, with: {groups: [[0], [1, 2]]}}]",
+     "s.yaml:4:10: error: groups: worker 2, but a has workers 0 to 1"},
     {"faults: [{at: {point: ckpt.backup.delete}, do: crash}]",
      "s.yaml:3:23: error: can never match: a finished run keeps its "
      "checkpoints"},
