@@ -1,5 +1,8 @@
 #include "engine/train/worker_exit.h"
 
+#include <algorithm>
+#include <array>
+
 namespace gauntlet {
 
 WorkerExit ExitFor(const Status& status, Stage stage) {
@@ -30,6 +33,15 @@ WorkerExit ExitFor(const Status& status, Stage stage) {
     default:
       return WorkerExit::kFailed;
   }
+}
+
+bool IsWorkerExit(int exit_code) {
+  constexpr std::array kAll = {
+      WorkerExit::kDone,         WorkerExit::kFailed,     WorkerExit::kBadInput,
+      WorkerExit::kNoCheckpoint, WorkerExit::kLostWorker, WorkerExit::kStopped};
+  return std::ranges::find(kAll, exit_code, [](WorkerExit exit) {
+           return static_cast<int>(exit);
+         }) != kAll.end();
 }
 
 }  // namespace gauntlet

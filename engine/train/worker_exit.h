@@ -14,6 +14,10 @@ enum class Stage : uint8_t { kSetUp, kForming, kTraining };
 
 WorkerExit ExitFor(const Status& status, Stage stage);
 
+// Whether a worker that ends with the code says by it how it ended: the code is
+// a WorkerExit.
+bool IsWorkerExit(int exit_code);
+
 }  // namespace gauntlet
 
 #endif  // GAUNTLET_ENGINE_TRAIN_WORKER_EXIT_H_

@@ -1,8 +1,8 @@
 #include "engine/train/worker_loss.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include "engine/train/worker_exit.h"
 
 namespace gauntlet {
 namespace {
@@ -10,14 +10,7 @@ constexpr int ExitCode(WorkerExit exit) { return static_cast<int>(exit); }
 }  // namespace
 
 bool Died(const WorkerExited& exited) {
-  if (exited.signal != 0) return true;
-  for (const WorkerExit told :
-       {WorkerExit::kDone, WorkerExit::kFailed, WorkerExit::kBadInput,
-        WorkerExit::kNoCheckpoint, WorkerExit::kLostWorker,
-        WorkerExit::kStopped}) {
-    if (exited.code == ExitCode(told)) return false;
-  }
-  return true;
+  return exited.signal != 0 || !IsWorkerExit(exited.code);
 }
 
 bool FailedItself(const Loss& loss) {

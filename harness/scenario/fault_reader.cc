@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "engine/train/worker_exit.h"
 #include "harness/scenario/map_reader.h"
 #include "harness/scenario/units.h"
 #include <fmt/format.h>
@@ -193,11 +194,26 @@ void ReadDamage(const MapReader& with, FaultKind kind, FaultParameters& out) {
   }
 }
 
+// A launcher would take the worker's word for how it ended: not for a crash.
+void ReadExitCode(const MapReader& with, int& out) {
+  int exit_code = out;
+  if (!with.Count("exit_code", exit_code)) return;
+  if (!IsWorkerExit(exit_code)) {
+    out = exit_code;
+    return;
+  }
+  with.Error(with.PlaceOf("exit_code"),
+             fmt::format("expected an exit code by which no worker says how it "
+                         "ended, found {}",
+                         exit_code),
+             "3 to 6 and 8 to 74 are free");
+}
+
 // Of a process, or of its device.
 void ReadLoss(const MapReader& with, FaultKind kind, FaultParameters& out) {
   switch (kind) {
     case FaultKind::kCrash:
-      with.Count("exit_code", out.exit_code);
+      ReadExitCode(with, out.exit_code);
       break;
     case FaultKind::kKill:
     case FaultKind::kSlow:

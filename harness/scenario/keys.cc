@@ -489,7 +489,8 @@ constexpr KeySpec kKeys[] = {
     {.path = "with.crash", .type = T::kMap, .doc = "the process is gone"},
     {.path = "with.crash.exit_code",
      .type = T::kCount,
-     .doc = "what it exits with",
+     .doc = "what it exits with; not 1, 2, 7, 75 or 143, by which a worker "
+            "says how it ended",
      .fallback = "70",
      .low = 1,
      .high = 255},

@@ -195,10 +195,9 @@ std::optional<int64_t> HeldUp(const Evidence& evidence, const Firing& firing,
 
 // Whether the worker was not lost. After a hang that nobody has to notice it
 // leaves by itself in the end, or does something that is told of before another
-// fault meets it. A
-// trouble of the network leaves everybody his life; but it is none where it is
-// over before silence is taken for a loss, and no worker gets past the next
-// step alone.
+// fault meets it. A trouble of the network leaves everybody his life; but it is
+// none where it is over before silence is taken for a loss, and no worker gets
+// past the next step alone.
 bool WentOn(const Evidence& evidence, const Firing& firing) {
   const std::vector<RecordEvent>& events = firing.life->events;
   const int64_t duration = firing.fault->duration_ns;

@@ -199,6 +199,9 @@ const BadBody kBodies[] = {
     {"cluster: {workers: 2}\n"
      "faults: [{at: {step: 1}, do: partition, with: {groups: [[0], [1, 2]]}}]",
      "s.yaml:4:10: error: groups: worker 2, but a has workers 0 to 1"},
+    {"faults: [{at: {step: 1}, do: crash, with: {exit_code: 7}}]",
+     "s.yaml:3:55: error: expected an exit code by which no worker says how it "
+     "ended, found 7"},
     {"faults: [{at: {point: ckpt.backup.delete}, do: crash}]",
      "s.yaml:3:23: error: can never match: a finished run keeps its "
      "checkpoints"},

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include "engine/train/worker_exit.h"
 #include "harness/scenario/write_scenario.h"
 #include <fmt/format.h>
 
@@ -61,7 +62,10 @@ FaultParameters AnyParameters(FaultKind kind) {
       with.until_step = *rc::gen::inRange<uint64_t>(0, 1000);
     }
   }
-  if (takes("exit_code")) with.exit_code = *rc::gen::inRange(1, 256);
+  if (takes("exit_code")) {
+    with.exit_code = *rc::gen::suchThat(
+        rc::gen::inRange(1, 256), [](int code) { return !IsWorkerExit(code); });
+  }
   if (takes("latency")) with.latency = AnyDuration();
   if (takes("duration")) with.duration = AnyDuration();
   if (takes("grace")) {
