@@ -1,8 +1,7 @@
 #include "engine/train/worker_loss.h"
 
-#include <fmt/format.h>
-
 #include "engine/train/worker_exit.h"
+#include <fmt/format.h>
 
 namespace gauntlet {
 namespace {

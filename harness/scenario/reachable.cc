@@ -187,18 +187,17 @@ class Checker {
     }
   }
 
-  // Cut off from whom: no other worker, nor a launcher on another host.
+  // Whose connections: no other worker's, nor those of a launcher on another
+  // host.
   void CheckCompany(const PlacedFault& placed) {
     const FaultKind kind = placed.fault.kind;
-    const bool cuts =
-        kind == FaultKind::kPartition || kind == FaultKind::kOneWay;
-    if (!cuts || case_.cluster.workers > 1 ||
+    if (!IsOfNetwork(kind) || case_.cluster.workers > 1 ||
         case_.cluster.hosts == HostsChoice::kSeparate) {
       return;
     }
     diagnostics_.Error(
         placed.node->place,
-        fmt::format("a {} of a single worker cuts it from nobody: expected at "
+        fmt::format("a {} of a single worker troubles nobody: expected at "
                     "least 2 workers, found 1",
                     FaultKindName(kind)));
   }

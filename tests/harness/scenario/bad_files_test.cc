@@ -196,6 +196,9 @@ const BadBody kBodies[] = {
     {"cluster: {workers: 1}\nfaults: [{at: {point: comm.send}, do: crash}]",
      "s.yaml:4:23: error: can never match: a single worker does not get to "
      "comm.send"},
+    {"cluster: {workers: 1}\nfaults: [{at: {step: 1}, do: reset}]",
+     "s.yaml:4:10: error: a reset of a single worker troubles nobody: expected "
+     "at least 2 workers, found 1"},
     {"cluster: {workers: 2}\n"
      "faults: [{at: {step: 1}, do: partition, with: {groups: [[0], [1, 2]]}}]",
      "s.yaml:4:10: error: groups: worker 2, but a has workers 0 to 1"},
@@ -359,8 +362,8 @@ TEST(BadFilesTest, WhatCannotBeMeantIsNotTaken) {
        "s.yaml:3:15: error: expected a whole number from 1 to 1000000, found "
        "'1' in quotes"},
       {"cluster: {workers: 1}\nfaults: [{at: {step: 2}, do: partition}]",
-       "s.yaml:4:10: error: a partition of a single worker cuts it from "
-       "nobody: expected at least 2 workers, found 1"},
+       "s.yaml:4:10: error: a partition of a single worker troubles nobody: "
+       "expected at least 2 workers, found 1"},
       {"faults: [{at: {step: 2}, do: clock_jump, with: {by: 1500ms}}]",
        "s.yaml:3:53: error: expected whole seconds, at least 1s, found "
        "1500ms"},
