@@ -249,6 +249,7 @@ bool IsLeftover(const ScannedEntry& entry, const RecordedClaim& claim) {
   switch (entry.parsed.kind) {
     case EntryKind::kDeleting:
     case EntryKind::kStateTmp:
+    case EntryKind::kClaimLook:
       return true;
     case EntryKind::kSaveTmp:
     case EntryKind::kClaimTmp:

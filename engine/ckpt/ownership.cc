@@ -24,6 +24,18 @@ Status FindClaim(World& world, const std::string& directory,
   return EncodeClaim(*found) == own_text ? OkStatus() : NotFound("of another");
 }
 
+// A host goes by the listing of a file server's directory that it has until it
+// changes the directory itself.
+Status ListAnew(World& world, const std::string& directory,
+                uint64_t generation) {
+  const std::string path =
+      directory + "/" + ClaimName(generation) + std::string(kLookSuffix);
+  RETURN_IF_ERROR(world.storage.Open(path, OpenMode::kCreateTruncate).status());
+  const Status removed = world.storage.Remove(path, FileKind::kFile);
+  // By another rank that looks, or by the chief that tidies.
+  return removed.code() == Code::kNotFound ? OkStatus() : removed;
+}
+
 }  // namespace
 
 Result<std::string> MakeLaunchName(World& world, const std::string& directory) {
@@ -53,6 +65,7 @@ Status CheckTenure(const StoreScan& scan, const StoreOptions& options) {
 Status SeeClaim(World& world, const std::string& directory, uint64_t generation,
                 Time deadline) {
   constexpr Duration kLookAgain = std::chrono::milliseconds(100);
+  Status listed_anew;
   while (true) {
     ASSIGN_OR_RETURN(const uint64_t highest, HighestClaim(world, directory));
     if (highest == generation) return OkStatus();
@@ -63,8 +76,11 @@ Status SeeClaim(World& world, const std::string& directory, uint64_t generation,
                                 directory, generation, ClaimName(highest)));
     }
     if (world.clock.Now() >= deadline) break;
+    listed_anew = ListAnew(world, directory, generation);
     world.clock.SleepUntil(world.clock.Now() + kLookAgain);
   }
+  // Nothing is known of a directory that this host sees as it was.
+  RETURN_IF_ERROR(listed_anew);
   return InvalidArgument(fmt::format(
       "{}: expected the directory that all workers share, found no {} in it, "
       "which the chief has claimed",

@@ -30,8 +30,10 @@ Status CheckOwner(World& world, const std::string& directory,
 
 // Any other rank, once the chief has told it what it claimed: whether this rank
 // looks at the same directory. A file server may show the claim late, so it is
-// looked for until `deadline`. kInvalidArgument: it is not there, the workers
-// do not share the directory. kFenced: there is a higher one.
+// looked for until `deadline`, and the directory is changed where it does not
+// show: until then the host's own view may be older than that (acdirmax of NFS:
+// a minute). kInvalidArgument: the claim is not there, the workers do not share
+// the directory. kFenced: there is a higher one. Other errors are the disk's.
 Status SeeClaim(World& world, const std::string& directory, uint64_t generation,
                 Time deadline);
 

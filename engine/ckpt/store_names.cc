@@ -90,6 +90,14 @@ EntryName ParseEntryName(std::string_view name) {
       rest.substr(0, rest.size() - kTmpSuffix.size()) == kStateFileName) {
     return {.kind = EntryKind::kStateTmp, .checkpoint = {}};
   }
+  if (rest.ends_with(kLookSuffix)) {
+    rest.remove_suffix(kLookSuffix.size());
+    const auto generation = ParseClaimName(rest);
+    if (!generation) return {.kind = EntryKind::kOther, .checkpoint = {}};
+    return {.kind = EntryKind::kClaimLook,
+            .checkpoint = {},
+            .generation = *generation};
+  }
   if (rest.ends_with(kTmpSuffix)) {
     rest.remove_suffix(kTmpSuffix.size());
     entry.kind = EntryKind::kSaveTmp;

@@ -2,6 +2,8 @@
 //
 //   gen-000003                          the claim of generation 3
 //   gen-000003.tmp                      its next version, being written
+//   gen-000003.look                     made and removed by a rank that has to
+//                                       see the claim (ownership.h)
 //   checkpoint, checkpoint.tmp          the state file, likewise
 //   step-000000150-g3/                  a committed checkpoint of step 150;
 //                                       its suffix is the generation that wrote
@@ -33,6 +35,7 @@ inline constexpr std::string_view kStateFileName = "checkpoint";
 inline constexpr std::string_view kManifestName = "MANIFEST.json";
 inline constexpr std::string_view kIndexName = "model.safetensors.index.json";
 inline constexpr std::string_view kTmpSuffix = ".tmp";
+inline constexpr std::string_view kLookSuffix = ".look";
 inline constexpr std::string_view kRejectedPrefix = "rejected-";
 inline constexpr std::string_view kDeletingPrefix = ".deleting-";
 
@@ -49,6 +52,7 @@ struct CheckpointName {
 enum class EntryKind : uint8_t {
   kClaim,
   kClaimTmp,
+  kClaimLook,
   kStateTmp,
   kCheckpoint,
   kSaveTmp,

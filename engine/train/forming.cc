@@ -178,6 +178,9 @@ Result<StartDecision> Forming::TakeWelcome() {
 Status Forming::Resume() {
   elsewhere_.clear();
   parts_.Expect(parts_.options().cluster.save_timeout);
+  ASSIGN_OR_RETURN(const StartDecision start, TakeWelcome());
+  carries_on_ = start.from_memory.has_value();
+  saves_first_ = carries_on_ && start.from_memory->is_all_there_is;
   if (parts_.store && !parts_.chief()) {
     const Status seen = SeeClaim(
         parts_.world, parts_.options().checkpoint.directory,
@@ -185,14 +188,13 @@ Status Forming::Resume() {
         parts_.world.clock.Now() + parts_.options().cluster.lost_after);
     if (seen.code() == Code::kInvalidArgument) {
       elsewhere_ = seen.message();
-      return OkStatus();
+    } else {
+      RETURN_IF_ERROR(seen);
     }
-    RETURN_IF_ERROR(seen);
   }
-  ASSIGN_OR_RETURN(const StartDecision start, TakeWelcome());
-  carries_on_ = start.from_memory.has_value();
-  saves_first_ = carries_on_ && start.from_memory->is_all_there_is;
+  // The others count on this one in what they exchange.
   if (carries_on_) return CarryOn(*start.from_memory);
+  if (!elsewhere_.empty()) return OkStatus();
   held_.reset();
   if (start.checkpoint) return Load(*start.checkpoint);
   Initialize();

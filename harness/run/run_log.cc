@@ -50,6 +50,7 @@ Status LookAtStore(World& world, const std::string& directory,
   for (const DirectoryEntry& entry : *entries) {
     switch (ParseEntryName(entry.name).kind) {
       case EntryKind::kClaimTmp:
+      case EntryKind::kClaimLook:
       case EntryKind::kStateTmp:
       case EntryKind::kSaveTmp:
       case EntryKind::kDeleting:

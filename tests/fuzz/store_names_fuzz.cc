@@ -15,6 +15,8 @@ std::string NameOf(const EntryName& entry) {
       return ClaimName(entry.generation);
     case EntryKind::kClaimTmp:
       return ClaimName(entry.generation) + std::string(kTmpSuffix);
+    case EntryKind::kClaimLook:
+      return ClaimName(entry.generation) + std::string(kLookSuffix);
     case EntryKind::kStateTmp:
       return std::string(kStateFileName) + std::string(kTmpSuffix);
     case EntryKind::kCheckpoint:
@@ -52,6 +54,7 @@ void FuzzStoreNames(std::string_view input) {
 std::vector<std::string> StoreNamesSeeds() {
   return {"gen-000003",
           "gen-000003.tmp",
+          "gen-000003.look",
           "checkpoint",
           "checkpoint.tmp",
           "step-000000150-g3",
