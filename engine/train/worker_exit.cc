@@ -35,13 +35,20 @@ WorkerExit ExitFor(const Status& status, Stage stage) {
   }
 }
 
+std::span<const int> AllWorkerExits() {
+  static constexpr std::array kAll = {
+      static_cast<int>(WorkerExit::kDone),
+      static_cast<int>(WorkerExit::kFailed),
+      static_cast<int>(WorkerExit::kBadInput),
+      static_cast<int>(WorkerExit::kNoCheckpoint),
+      static_cast<int>(WorkerExit::kLostWorker),
+      static_cast<int>(WorkerExit::kStopped)};
+  return kAll;
+}
+
 bool IsWorkerExit(int exit_code) {
-  constexpr std::array kAll = {
-      WorkerExit::kDone,         WorkerExit::kFailed,     WorkerExit::kBadInput,
-      WorkerExit::kNoCheckpoint, WorkerExit::kLostWorker, WorkerExit::kStopped};
-  return std::ranges::find(kAll, exit_code, [](WorkerExit exit) {
-           return static_cast<int>(exit);
-         }) != kAll.end();
+  return std::ranges::find(AllWorkerExits(), exit_code) !=
+         AllWorkerExits().end();
 }
 
 }  // namespace gauntlet

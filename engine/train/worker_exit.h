@@ -3,6 +3,7 @@
 #define GAUNTLET_ENGINE_TRAIN_WORKER_EXIT_H_
 
 #include <cstdint>
+#include <span>
 
 #include "engine/status.h"
 #include "engine/train/options.h"
@@ -14,8 +15,10 @@ enum class Stage : uint8_t { kSetUp, kForming, kTraining };
 
 WorkerExit ExitFor(const Status& status, Stage stage);
 
-// Whether a worker that ends with the code says by it how it ended: the code is
-// a WorkerExit.
+// All codes by which a worker says how it ended, in ascending order.
+std::span<const int> AllWorkerExits();
+
+// Whether the code is one of them.
 bool IsWorkerExit(int exit_code);
 
 }  // namespace gauntlet

@@ -185,6 +185,13 @@ bool NamesNoKindOf(const Case& base, const ExploreCommand& command,
   const bool none = std::ranges::none_of(
       kinds, [&](FaultKind kind) { return CanHappenTo(kind, base); });
   if (kinds.empty() || !none) return false;
+  if (IsOfNetwork(kinds.front())) {
+    fmt::print(console.err,
+               "gauntlet explore: --kinds: {} keeps workers apart: expected a "
+               "base with at least 2 workers, found 1\n",
+               FaultKindName(kinds.front()));
+    return true;
+  }
   fmt::print(console.err,
              "gauntlet explore: --kinds: {} needs a device: expected a base "
              "with cluster.device emulated, found {}\n",

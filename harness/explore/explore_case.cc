@@ -4,6 +4,7 @@
 #include <chrono>
 #include <string_view>
 
+#include "harness/scenario/reachable.h"
 #include "harness/scenario/time_limits.h"
 #include "harness/scenario/units.h"
 #include <fmt/format.h>
@@ -142,6 +143,10 @@ std::vector<Case> SetupsOf(const Case& base) {
 }
 
 bool CanHappenTo(FaultKind kind, const Case& setup) {
+  if (IsOfNetwork(kind)) {
+    return HasSomebodyToCutOff(kind, setup.cluster.workers,
+                               setup.cluster.hosts);
+  }
   return HasDevice(setup) || !IsOfDevice(kind);
 }
 

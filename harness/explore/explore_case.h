@@ -49,7 +49,8 @@ struct PlanSpace {
   std::vector<Point> points;     // likewise
 };
 
-// What happens to devices happens to none where there are none.
+// What happens to devices happens to none where there are none, and what keeps
+// workers apart needs two.
 bool CanHappenTo(FaultKind kind, const Case& setup);
 
 // Every kind and every point, those of a device where the set-up has one;

@@ -9,6 +9,7 @@
 #include "harness/scenario/map_reader.h"
 #include "harness/scenario/units.h"
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace gauntlet {
 namespace {
@@ -203,10 +204,9 @@ void ReadExitCode(const MapReader& with, int& out) {
     return;
   }
   with.Error(with.PlaceOf("exit_code"),
-             fmt::format("expected an exit code by which no worker says how it "
-                         "ended, found {}",
-                         exit_code),
-             "3 to 6 and 8 to 74 are free");
+             fmt::format("expected none of the exit codes by which workers say "
+                         "how they ended ({}), found {}",
+                         fmt::join(AllWorkerExits(), ", "), exit_code));
 }
 
 // Of a process, or of its device.

@@ -489,8 +489,7 @@ constexpr KeySpec kKeys[] = {
     {.path = "with.crash", .type = T::kMap, .doc = "the process is gone"},
     {.path = "with.crash.exit_code",
      .type = T::kCount,
-     .doc = "what it exits with; not 1, 2, 7, 75 or 143, by which a worker "
-            "says how it ended",
+     .doc = "what it exits with; no code by which a worker says how it ended",
      .fallback = "70",
      .low = 1,
      .high = 255},

@@ -1,6 +1,7 @@
 #include "harness/scenario/reachable.h"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 
 #include "harness/scenario/save_schedule.h"
@@ -9,18 +10,16 @@
 namespace gauntlet {
 namespace {
 
-bool EndsALife(FaultKind kind) {
-  switch (kind) {
-    case FaultKind::kSlow:
-    case FaultKind::kShortWrite:
-    case FaultKind::kBitFlip:
-    case FaultKind::kTruncate:
-    case FaultKind::kDelete:
-    case FaultKind::kFsyncFails:
-      return false;
-    default:  // errno too: an error at a step may end a process
-      return true;
-  }
+// What is slow may be taken for hung, and an error of the disk, or what is
+// found damaged, may end a process.
+bool MayEndALife(FaultKind kind) { return kind != FaultKind::kClockJump; }
+
+// Whether the job may have to be started again by others than its launcher.
+bool EndsTheJob(const Fault& fault) {
+  return fault.kind == FaultKind::kPreempt ||
+         fault.kind == FaultKind::kPowerLoss ||
+         (fault.kind == FaultKind::kTornWrite &&
+          fault.with.then == AfterTear::kPowerLoss);
 }
 
 bool IsChiefOnly(Point point) {
@@ -71,13 +70,17 @@ bool IsOncePerSave(Point point) {
     case Point::kRenamed:
     case Point::kParentSync:
     case Point::kSaveAcknowledged:
-    case Point::kStateSync:
-    case Point::kStateRename:
     case Point::kSaveEnd:
       return true;
     default:
       return false;
   }
+}
+
+// Written by a claim as well.
+bool IsOfStateFile(Point point) {
+  return point == Point::kStateWrite || point == Point::kStateSync ||
+         point == Point::kStateRename;
 }
 
 bool IsOfRejoin(Point point) {
@@ -124,25 +127,20 @@ class Checker {
   void CheckWorker(const PlacedFault& placed) {
     const int workers = case_.cluster.workers;
     const int worker = placed.fault.site.worker;
-    const std::vector<int>& by_life = case_.cluster.workers_by_life;
     const int life = placed.fault.site.life;
-    const auto ever = [&]() {
-      if (by_life.empty()) return workers;
-      if (life == kAnyLife) return *std::ranges::max_element(by_life);
-      const auto index = static_cast<size_t>(life) - 1;
-      return by_life[std::min(index, by_life.size() - 1)];
-    };
-    if (worker < workers && worker >= ever()) {
+    const int most = MostWorkersIn(life);
+    if (worker < workers && worker >= most) {
       Never(placed, "worker",
             fmt::format("worker {}, but {} has workers 0 to {}{}", worker,
-                        case_.name, ever() - 1,
+                        case_.name, most - 1,
                         life == kAnyLife ? std::string()
                                          : fmt::format(" in life {}", life)));
     } else if (worker >= workers) {
       Never(placed, "worker",
             fmt::format("worker {}, but {} has workers 0 to {}", worker,
                         case_.name, workers - 1));
-    } else if (worker > 0 && IsChiefOnly(placed.fault.site.point)) {
+    } else if (worker > 0 && IsChiefOnly(placed.fault.site.point) &&
+               !AnyMayBeLeftOut()) {
       Never(placed, "worker",
             fmt::format("only the chief gets to {}, and worker {} is not it",
                         PointName(placed.fault.site.point), worker),
@@ -150,20 +148,46 @@ class Checker {
     }
   }
 
+  // Of the lives that the fault may be meant for.
+  int MostWorkersIn(int life) const {
+    const std::vector<int>& by_life = case_.cluster.workers_by_life;
+    if (by_life.empty()) return case_.cluster.workers;
+    if (life == kAnyLife) return *std::ranges::max_element(by_life);
+    const auto index = static_cast<size_t>(life) - 1;
+    return by_life[std::min(index, by_life.size() - 1)];
+  }
+
+  // Then another than worker 0 may come to be the chief.
+  bool AnyMayBeLeftOut() const {
+    return case_.cluster.min_workers > 0 &&
+           case_.cluster.min_workers < case_.cluster.workers;
+  }
+
+  bool AnyOther(const PlacedFault& placed,
+                const std::function<bool(const Fault&)>& is_so) const {
+    return std::ranges::any_of(faults_, [&](const PlacedFault& other) {
+      return other.node != placed.node && is_so(other.fault);
+    });
+  }
+
   void CheckLife(const PlacedFault& placed) {
     const int life = placed.fault.site.life;
     if (life == kAnyLife || life == 1) return;
-    if (case_.cluster.policy == RestartPolicy::kNone) {
+    const ClusterSetup& cluster = case_.cluster;
+    const bool restarts = cluster.policy != RestartPolicy::kNone;
+    const int requeues =
+        AnyOther(placed, EndsTheJob) ? cluster.max_requeues : 0;
+    const int64_t lives = (int64_t{restarts ? cluster.max_restarts : 0} + 1) *
+                          (int64_t{requeues} + 1);
+    if (!restarts && requeues == 0) {
       Never(placed, "life", fmt::format("life {}, but nothing restarts", life));
-    } else if (life > case_.cluster.max_restarts + 1) {
+    } else if (life > lives) {
       Never(placed, "life",
             fmt::format("life {}, but there are {} restarts at most", life,
-                        case_.cluster.max_restarts));
-    } else if (std::none_of(faults_.begin(), faults_.end(),
-                            [&](const PlacedFault& other) {
-                              return other.node != placed.node &&
-                                     EndsALife(other.fault.kind);
-                            })) {
+                        lives - 1));
+    } else if (!AnyOther(placed, [](const Fault& other) {
+                 return MayEndALife(other.kind);
+               })) {
       Never(placed, "life",
             fmt::format("life {}, but no other fault ends a life", life));
     }
@@ -187,12 +211,11 @@ class Checker {
     }
   }
 
-  // Whose connections: no other worker's, nor those of a launcher on another
-  // host.
   void CheckCompany(const PlacedFault& placed) {
     const FaultKind kind = placed.fault.kind;
-    if (!IsOfNetwork(kind) || case_.cluster.workers > 1 ||
-        case_.cluster.hosts == HostsChoice::kSeparate) {
+    if (!IsOfNetwork(kind) ||
+        HasSomebodyToCutOff(kind, MostWorkersIn(placed.fault.site.life),
+                            case_.cluster.hosts)) {
       return;
     }
     diagnostics_.Error(
@@ -206,11 +229,12 @@ class Checker {
   void CheckGroups(const PlacedFault& placed) {
     for (const std::vector<int>& group : placed.fault.with.groups) {
       for (const int worker : group) {
-        if (worker < case_.cluster.workers) continue;
+        const int most = MostWorkersIn(placed.fault.site.life);
+        if (worker < most) continue;
         diagnostics_.Error(
             placed.node->place,
             fmt::format("groups: worker {}, but {} has workers 0 to {}", worker,
-                        case_.name, case_.cluster.workers - 1));
+                        case_.name, most - 1));
         return;
       }
     }
@@ -275,8 +299,14 @@ class Checker {
           return other.fault.kind == FaultKind::kPreempt;
         });
     const std::optional<uint64_t> saves = ScheduledSaves(case_);
-    if (!IsOfSave(site.point) || notices || !saves) return;
-    const bool once = IsOncePerSave(site.point);
+    if (!IsOfSave(site.point) || IsOfStateFile(site.point) || notices ||
+        !saves) {
+      return;
+    }
+    // A worker that rejoins makes a save again that was lost.
+    const bool again =
+        case_.cluster.policy == RestartPolicy::kRejoin && faults_.size() > 1;
+    const bool once = IsOncePerSave(site.point) && !again;
     if (*saves == 0 || (once && site.hit > *saves)) {
       Never(placed, *saves == 0 ? "point" : "hit",
             fmt::format("hit {} of {}, but the run makes {} saves", site.hit,
@@ -304,6 +334,11 @@ class Checker {
 };
 
 }  // namespace
+
+bool HasSomebodyToCutOff(FaultKind kind, int workers, HostsChoice hosts) {
+  const bool cuts = kind == FaultKind::kPartition || kind == FaultKind::kOneWay;
+  return workers > 1 || (cuts && hosts == HostsChoice::kSeparate);
+}
 
 void CheckReachable(const Case& one, const std::vector<PlacedFault>& faults,
                     Diagnostics& diagnostics) {

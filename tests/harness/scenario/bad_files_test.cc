@@ -7,6 +7,7 @@
 
 #include "harness/scenario/diagnostic.h"
 #include "harness/scenario/scenario.h"
+#include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
@@ -202,9 +203,16 @@ const BadBody kBodies[] = {
     {"cluster: {workers: 2}\n"
      "faults: [{at: {step: 1}, do: partition, with: {groups: [[0], [1, 2]]}}]",
      "s.yaml:4:10: error: groups: worker 2, but a has workers 0 to 1"},
+    {"cluster: {workers: 1, hosts: separate}\n"
+     "faults: [{at: {step: 1}, do: delay, with: {latency: 1s}}]",
+     "s.yaml:4:10: error: a delay of a single worker troubles nobody: expected "
+     "at least 2 workers, found 1"},
+    {"cluster: {workers: 4, workers_by_life: [2, 2]}\n"
+     "faults: [{at: {step: 1}, do: partition, with: {groups: [[0], [2]]}}]",
+     "s.yaml:4:10: error: groups: worker 2, but a has workers 0 to 1"},
     {"faults: [{at: {step: 1}, do: crash, with: {exit_code: 7}}]",
-     "s.yaml:3:55: error: expected an exit code by which no worker says how it "
-     "ended, found 7"},
+     "s.yaml:3:55: error: expected none of the exit codes by which workers say "
+     "how they ended (0, 1, 2, 7, 75, 143), found 7"},
     {"faults: [{at: {point: ckpt.backup.delete}, do: crash}]",
      "s.yaml:3:23: error: can never match: a finished run keeps its "
      "checkpoints"},
@@ -376,6 +384,38 @@ TEST(BadFilesTest, WhatCannotBeMeantIsNotTaken) {
     if (!rest.starts_with("expect")) text += "expect: {outcome: completes}\n";
     const std::string errors = ErrorsOf(text);
     EXPECT_EQ(errors.substr(0, errors.find('\n')), error) << errors;
+  }
+}
+
+TEST(BadFilesTest, WhatMayComeIsNotCalledUnreachable) {
+  for (const char* rest : {
+           // A job is started again after a notice, and by nobody else here.
+           "cluster: {restart: {policy: none}}\n"
+           "faults: [{at: {step: 2}, do: preempt, with: {grace: 5s}}, "
+           "{at: {life: 2}, do: crash}]",
+           "cluster: {restart: {max: 1}}\n"
+           "faults: [{at: {step: 2}, do: preempt, with: {grace: 5s}}, "
+           "{at: {life: 3}, do: crash}]",
+           // What is slow, or told of an error, may be lost.
+           "faults: [{at: {step: 2}, do: slow, with: {latency: 2m}}, "
+           "{at: {life: 2}, do: crash}]",
+           "faults: [{at: {point: cluster.claim.create}, do: fsync_fails}, "
+           "{at: {life: 2}, do: crash}]",
+           // A claim writes the state file, too.
+           "checkpoint: {every: never, at_success: leave}\n"
+           "faults: [{at: {point: ckpt.state.rename}, do: crash}]",
+           // A save that was lost is made again.
+           "cluster: {restart: {policy: rejoin}}\n"
+           "faults: [{at: {worker: 1, point: ckpt.shard.open}, do: crash}, "
+           "{at: {point: ckpt.begin, hit: 100}, do: crash}]",
+           // Worker 0 may be left out.
+           "cluster: {workers: 3, min_workers: 2}\n"
+           "faults: [{at: {worker: 1, point: ckpt.rename}, do: crash}]",
+       }) {
+    EXPECT_EQ(ErrorsOf(fmt::format("schema: gauntlet/v1\nname: a\n{}\nexpect: "
+                                   "{{outcome: recovers}}\n",
+                                   rest)),
+              "");
   }
 }
 
