@@ -134,6 +134,8 @@ explore_stages() {
                 --cases 6000 --seed 1 -j 2
   explore_stage "hosts apart" scenarios/explore/hosts-apart.yaml \
                 --cases 6000 --seed 1 --max-faults 5 -j 2
+  explore_stage "a file server" scenarios/explore/file-server.yaml \
+                --cases 8000 --seed 1 -j 2
   explore_stage "workers on devices" scenarios/explore/device.yaml \
                 --cases 4000 --seed 1 -j 2
   explore_stage "saves beside the training on devices" \

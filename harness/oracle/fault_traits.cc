@@ -8,9 +8,11 @@ namespace {
 
 constexpr std::string_view kLyingDisk = "lying-fsync";
 
-// What was called durable may be gone, whole or in part.
-FaultTraits PowerCutOn(std::string_view disk) {
-  const bool lies = disk == kLyingDisk;
+// What was called durable may be gone, whole or in part. A host without a disk
+// takes only its own process with it, and what that had not synced.
+FaultTraits PowerCutOf(const RecordFault& fault) {
+  if (fault.of_one_host) return {.ends_life = true, .may_end_life = true};
+  const bool lies = fault.disk == kLyingDisk;
   return {.ends_life = true,
           .may_end_life = true,
           .damages_store = lies,
@@ -36,7 +38,7 @@ bool SlowsBeyond(const Record& record, int64_t limit_ns) {
 
 FaultTraits TraitsOf(const RecordFault& fault) {
   const std::string& kind = fault.kind;
-  if (kind == "power_loss") return PowerCutOn(fault.disk);
+  if (kind == "power_loss") return PowerCutOf(fault);
   if (kind == "crash" || kind == "kill" || kind == "exception") {
     return {.ends_life = true, .may_end_life = true};
   }
@@ -68,7 +70,7 @@ FaultTraits TraitsOf(const RecordFault& fault) {
     return {.damages_store = true};
   }
   if (kind == "torn_write" && fault.then == "power_loss") {
-    return PowerCutOn(fault.disk);
+    return PowerCutOf(fault);
   }
   if (kind == "torn_write") return {.ends_life = true, .may_end_life = true};
   if (kind == "errno" || kind == "short_write" || kind == "fsync_fails") {

@@ -202,14 +202,15 @@ void RootCauses::AddFirings() {
   for (const Firing& firing : evidence_.firings) {
     const RecordFault& fault = *firing.fault;
     if (!ExplainsDeath(fault, evidence_.record)) continue;
-    causes_.push_back({.life = firing.life,
-                       .t_ns = firing.event().t_ns,
-                       .step = firing.event().step,
-                       .at_once = DiesAtOnce(fault),
-                       .lingers = firing.traits.troubles_network,
-                       .parts_all_until_ns = PartsAllUntil(firing),
-                       .over_ns = OverAt(firing, evidence_.record),
-                       .hits_all = firing.traits.cuts_power});
+    causes_.push_back(
+        {.life = firing.life,
+         .t_ns = firing.event().t_ns,
+         .step = firing.event().step,
+         .at_once = DiesAtOnce(fault),
+         .lingers = firing.traits.troubles_network || firing.fault->of_one_host,
+         .parts_all_until_ns = PartsAllUntil(firing),
+         .over_ns = OverAt(firing, evidence_.record),
+         .hits_all = firing.traits.cuts_power});
   }
 }
 
@@ -314,12 +315,13 @@ bool RootCauses::IsStillParted(const RootCause& cause,
 
 // Whether the worker that it happened to had been started again by the time
 // that this life began, or has met it since. One that only was cut off may keep
-// its address.
+// its address, and who was with a host that went silently waits for it.
 bool RootCauses::IsMadeUpFor(const RootCause& cause,
                              const LifeEvents& lost) const {
   if (IsSameLife(*cause.life, lost)) return false;
   if (IsStillParted(cause, lost)) return false;
   const uint64_t formed = FormedOf(lost).last;
+  const uint64_t era = evidence_.EraOf(lost);
   return std::ranges::any_of(
       evidence_.record.lives, [&](const LifeEvents& later) {
         if (later.worker != cause.life->worker ||
@@ -328,7 +330,10 @@ bool RootCauses::IsMadeUpFor(const RootCause& cause,
         }
         const uint64_t first = FormedOf(later).first;
         const bool began = !cause.lingers && later.life <= lost.life;
-        return began || (first != 0 && first <= formed);
+        // A disk that forgets has numbers given out again.
+        const bool met =
+            first != 0 && first <= formed && evidence_.EraOf(later) <= era;
+        return began || met;
       });
 }
 

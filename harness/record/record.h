@@ -68,7 +68,8 @@ struct RecordFault {
   bool for_ever = false;      // drop, delay: only the process's end is theirs
   bool parts_others = false;  // a cut between groups, whoever else is in them
   int64_t grace_ns = 0;       // preempt: between notice and kill; 0: no notice
-  std::string disk;  // where it cuts the power: the profile of the disk
+  std::string disk;          // where it cuts the power: the profile of the disk
+  bool of_one_host = false;  // … of a host that has none of the disks
 
   bool operator==(const RecordFault&) const = default;
 };
@@ -92,8 +93,11 @@ struct RunSetup {
   int64_t detection_bound_ns = 0;
   int64_t detection_bound_saving_ns = 0;
   int64_t detection_bound_joining_ns = 0;
-  // The longest pause before a restart of which survivors may say nothing.
+  // The longest pause before a restart of which survivors may say nothing; and,
+  // where all start together, that before the second life, which doubles from
+  // life to life up to it at most (0: not known).
   int64_t restart_pause_ns = 0;
+  int64_t first_restart_pause_ns = 0;
   // The shortest time in which a worker whose heartbeats stay away is given up,
   // and one that does nothing else.
   int64_t silence_limit_ns = 0;

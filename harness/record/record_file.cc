@@ -41,6 +41,7 @@ void Describe(Archive& a, typename Archive::template Ref<RecordFault> fault) {
   a.Field("parts_others", fault.parts_others);
   a.Field("grace_ns", fault.grace_ns);
   a.Field("disk", fault.disk);
+  a.Field("of_one_host", fault.of_one_host);
 }
 
 template <class Archive>
@@ -59,6 +60,7 @@ void Describe(Archive& a, typename Archive::template Ref<RunSetup> setup) {
   a.Field("detection_bound_ns", setup.detection_bound_ns);
   a.Field("detection_bound_saving_ns", setup.detection_bound_saving_ns);
   a.Field("restart_pause_ns", setup.restart_pause_ns);
+  a.Field("first_restart_pause_ns", setup.first_restart_pause_ns);
   a.Field("detection_bound_joining_ns", setup.detection_bound_joining_ns);
   a.Field("silence_limit_ns", setup.silence_limit_ns);
   a.Field("hang_limit_ns", setup.hang_limit_ns);

@@ -111,12 +111,11 @@ class SimulatedRun {
 
 int SimulatedRun::WorkerMain(World& plain, const WorkerSpec& spec,
                              const WorkerReport& report) {
-  const bool host_alone = plan_.hosts == HostsChoice::kSeparate &&
-                          plan_.disk.profile == DurabilityProfile::kShared;
   SimEffects effects(
       simulation_, plain,
       [life = spec.life](int worker) { return WorkerHost(worker, life); },
-      host_alone ? PowerLine::kHost : PowerLine::kMachine,
+      LosesPowerAlone(plan_.hosts, plan_.disk.profile) ? PowerLine::kHost
+                                                       : PowerLine::kMachine,
       plan_.train.preemption.file);
   Injector injector(
       plan_.faults,

@@ -66,8 +66,11 @@ RunSetup SetupOf(const Case& one) {
                  .allow_cold_start = checkpoint.allow_cold_start,
                  .planted_bugs = {}};
   SetDetectionBounds(one, setup);
-  if (setup.rejoins) {
-    setup.restart_pause_ns = LauncherOptions().max_backoff.count();
+  const Duration longest_pause = LauncherOptions().max_backoff;
+  setup.restart_pause_ns = longest_pause.count();
+  if (!setup.rejoins) {
+    setup.first_restart_pause_ns =
+        std::min(one.cluster.backoff, longest_pause).count();
   }
   for (const PlantedBugInfo& info : AllPlantedBugs()) {
     for (const PlantedBug bug : one.plan.bugs) {
@@ -83,7 +86,7 @@ bool CutsPower(const Fault& fault) {
           fault.with.then == AfterTear::kPowerLoss);
 }
 
-RecordFault RecordFaultOf(const Fault& fault, DurabilityProfile disk) {
+RecordFault RecordFaultOf(const Fault& fault, const Case& one) {
   const FaultParameters& with = fault.with;
   RecordFault recorded = {
       .id = fault.id,
@@ -107,7 +110,10 @@ RecordFault RecordFaultOf(const Fault& fault, DurabilityProfile disk) {
   }
   recorded.parts_others = !with.groups.empty();
   if (fault.kind == FaultKind::kPreempt) recorded.grace_ns = with.grace.count();
-  if (CutsPower(fault)) recorded.disk = ProfileName(disk);
+  if (CutsPower(fault)) {
+    recorded.disk = ProfileName(one.disk);
+    recorded.of_one_host = LosesPowerAlone(one.cluster.hosts, one.disk);
+  }
   return recorded;
 }
 
@@ -152,7 +158,7 @@ Record RecordHead(const Case& one) {
   record.expect = one.expect;
   record.setup = SetupOf(one);
   for (const Fault& fault : one.plan.faults) {
-    record.faults.push_back(RecordFaultOf(fault, one.disk));
+    record.faults.push_back(RecordFaultOf(fault, one));
   }
   return record;
 }

@@ -42,6 +42,12 @@ enum class TransportChoice : uint8_t { kAuto, kGrpc };
 // its own, with the store on storage that they share.
 enum class HostsChoice : uint8_t { kOne, kSeparate };
 
+// Whether a power loss takes one host alone: those of a cluster are apart, and
+// their disk is a file server's. Else it takes the machine that all are on.
+constexpr bool LosesPowerAlone(HostsChoice hosts, DurabilityProfile disk) {
+  return hosts == HostsChoice::kSeparate && disk == DurabilityProfile::kShared;
+}
+
 struct ClusterSetup {
   int workers = 2;
   int min_workers = 0;  // see MembershipOptions

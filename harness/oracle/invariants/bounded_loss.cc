@@ -87,7 +87,8 @@ bool MayLoseMemory(const Evidence& evidence, const Generation& before,
     const RecordFault& fault = *firing.fault;
     if (firing.event().t_ns > after.started_ns) continue;
     if (DiesAtOnce(fault)) {
-      if (firing.traits.cuts_power) return true;
+      // One host goes as silently as if it were cut off.
+      if (firing.traits.cuts_power || fault.of_one_host) return true;
       if (firing.event().t_ns >= progress_ns) ++deaths;
     } else if (firing.traits.tells_error ||
                ExplainsDeath(fault, evidence.record) ||

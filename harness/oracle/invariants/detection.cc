@@ -71,6 +71,13 @@ bool IsBetweenTwo(const Evidence& evidence, const Firing& firing) {
   });
 }
 
+// Whether what it does shows only in what the worker does next with its device,
+// which after a step may be a save.
+bool ShowsInASave(const RecordFault& fault) {
+  return fault.kind == "device_hang" &&
+         (fault.point == "step.end" || fault.point == "epoch.end");
+}
+
 int64_t BoundOf(const Evidence& evidence, const Firing& firing,
                 int64_t noticed) {
   const Record& record = evidence.record;
@@ -85,6 +92,7 @@ int64_t BoundOf(const Evidence& evidence, const Firing& firing,
   // At the end all wait as long for each other as in a save.
   const bool saving = firing.fault->point.starts_with("ckpt.") ||
                       firing.fault->point == "run.finish" ||
+                      ShowsInASave(*firing.fault) ||
                       evidence.IsSaving(life, firing.event().t_ns) ||
                       // The others went into one, and waited in it.
                       evidence.IsSaving(life, noticed - 1);
@@ -193,11 +201,11 @@ std::optional<int64_t> HeldUp(const Evidence& evidence, const Firing& firing,
   return held_up;
 }
 
-// Whether the worker was not lost. After a hang that nobody has to notice it
-// leaves by itself in the end, or does something that is told of before another
-// fault meets it. A trouble of the network leaves everybody his life; but it is
-// none where it is over before silence is taken for a loss, and no worker gets
-// past the next step alone.
+// Whether the worker was not lost. What stands still for good in one task of it
+// nobody has to notice where its others go on, and it leaves by itself in the
+// end; what ends may be over before anybody has to. A trouble of the network
+// leaves everybody his life; but it is none where it is over before silence is
+// taken for a loss, and no worker gets past the next step alone.
 bool WentOn(const Evidence& evidence, const Firing& firing) {
   const std::vector<RecordEvent>& events = firing.life->events;
   const int64_t duration = firing.fault->duration_ns;
@@ -206,8 +214,8 @@ bool WentOn(const Evidence& evidence, const Firing& firing) {
   if (!firing.traits.troubles_network) {
     // A bound of 0 is not known.
     const int64_t most = evidence.record.setup.detection_bound_joining_ns;
-    return (is_over && (most == 0 || duration <= most)) ||
-           events.back().kind == RecordKind::kLifeEnd;
+    if (is_over) return most == 0 || duration <= most;
+    return events.back().kind == RecordKind::kLifeEnd;
   }
   if (is_over && duration < evidence.record.setup.silence_limit_ns) return true;
   return std::any_of(events.begin() + static_cast<ptrdiff_t>(firing.index),
@@ -217,6 +225,16 @@ bool WentOn(const Evidence& evidence, const Firing& firing) {
                            event.step > firing.event().step + 1;
                        return trained || event.kind == RecordKind::kFinished;
                      });
+}
+
+// Of the launcher, before it starts the life that followed this one.
+int64_t PauseAfter(const LifeEvents& life, const RunSetup& setup) {
+  if (setup.first_restart_pause_ns == 0) return setup.restart_pause_ns;
+  int64_t pause = setup.first_restart_pause_ns;
+  for (int n = 1; n < life.life && pause < setup.restart_pause_ns; ++n) {
+    pause *= 2;
+  }
+  return std::min(pause, setup.restart_pause_ns);
 }
 
 // Whether somebody had noticed an earlier fault of its life by then.
@@ -235,10 +253,10 @@ void CheckNoticed(const Evidence& evidence, const Firing& firing,
                                : OthersStayed(evidence, firing);
   int64_t bound = BoundOf(evidence, firing, firing.event().t_ns + took);
   if (bound <= 0) return;
-  // Where workers might have rejoined they are killed without a word, and the
-  // launcher that did it pauses.
+  // Where nobody else is there, or all were killed without a word, the launcher
+  // that noticed it pauses before that shows.
   if (noticed && noticed->of_restart) {
-    bound += evidence.record.setup.restart_pause_ns;
+    bound += PauseAfter(*firing.life, evidence.record.setup);
   }
   const std::optional<int64_t> held_up =
       HeldUp(evidence, firing, firing.event().t_ns + took,
@@ -260,13 +278,15 @@ void CheckNoticed(const Evidence& evidence, const Firing& firing,
 
 // Whether the life got as far in its generation as another such fault: only
 // from then on is it sure to be lost. One that stands still for good is at
-// once, unless it is a save's task.
+// once, unless it is a save's task. What another task meets while one still
+// stands is no sign.
 bool MetAnother(const Evidence& evidence, const Firing& firing) {
   const bool may_end = Lasts(*firing.fault) || firing.traits.creeps ||
                        firing.traits.troubles_network;
   if (!may_end && !evidence.record.setup.saves_beside) return false;
   return std::ranges::any_of(evidence.firings, [&](const Firing& other) {
-    return MayLose(evidence, other) && IsBefore(firing, other);
+    return MayLose(evidence, other) && IsBefore(firing, other) &&
+           (!Lasts(*firing.fault) || OverAt(firing) <= other.event().t_ns);
   });
 }
 

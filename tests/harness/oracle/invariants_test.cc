@@ -381,6 +381,11 @@ TEST(DetectionTest, ARestartMayComeAfterItsPause) {
   ASSERT_EQ(ReportOf(record, "detection").breaches, 1u);
   record.setup.restart_pause_ns = 1'000'000'000'000;
   EXPECT_EQ(ReportOf(record, "detection").breaches, 0u);
+  record.setup.first_restart_pause_ns = 1;
+  EXPECT_EQ(ReportOf(record, "detection").breaches, 1u)
+      << "the first pause is the shortest";
+  record.setup.first_restart_pause_ns = 1'000'000'000'000;
+  EXPECT_EQ(ReportOf(record, "detection").breaches, 0u);
 }
 
 TEST(DetectionTest, AFaultThatCreepsHasNoMomentToCountFrom) {
@@ -433,6 +438,28 @@ TEST(DetectionTest, WhoStandsStillForGoodIsLostWhateverItMeetsThen) {
   const InvariantReport late = OfTwoHangs(0, 1000, 99);
   ASSERT_EQ(late.findings.size(), 1u);
   EXPECT_NE(late.findings[0].message.find("(first)"), std::string::npos);
+}
+
+// Another task of the worker may meet the second while the first still stands.
+TEST(DetectionTest, AHangThatStandsYetIsNotOverByWhatAnotherTaskMeets) {
+  EXPECT_EQ(OfTwoHangs(1001, 1000, 99).instances, 2u);
+  EXPECT_GT(OfTwoHangs(1001, 1000, 99).breaches, 0u);
+  EXPECT_EQ(OfTwoHangs(1000, 1000, 99).instances, 1u);
+}
+
+TEST(DetectionTest, AHangBeyondAllBoundsHadToBeNoticedHoweverItsLifeEnds) {
+  Record record = RecoveredRun();
+  record.setup.detection_bound_ns = 1;
+  record.setup.detection_bound_joining_ns = 39;
+  record.faults[0].kind = "hang";
+  record.faults[0].duration_ns = 40;
+  std::vector<RecordEvent>& events = LifeOf(record, 1, 1).events;
+  const int64_t fired = EventOf(record, 1, 1, K::kFaultFired, 0).t_ns;
+  events.push_back({.kind = K::kLifeEnd, .t_ns = fired + 50});
+  EXPECT_EQ(ReportOf(record, "detection").instances, 1u);
+  events.back().t_ns = fired + 40;
+  EXPECT_EQ(ReportOf(record, "detection").instances, 0u)
+      << "it left in the course of it";
 }
 
 // The second fault is none that a life is lost by at a moment, but it shows

@@ -43,6 +43,7 @@ Record FullRecord() {
                   .detection_bound_saving_ns = 8,
                   .detection_bound_joining_ns = 9,
                   .restart_pause_ns = 10,
+                  .first_restart_pause_ns = 15,
                   .planted_bugs = {"lose-rng-key"}};
   record.faults = {{.id = "f",
                     .kind = "torn_write",
@@ -56,7 +57,8 @@ Record FullRecord() {
                     .duration_ns = 6,
                     .parts_others = true,
                     .grace_ns = 5,
-                    .disk = "weak"}};
+                    .disk = "weak",
+                    .of_one_host = true}};
   record.lives = {{.worker = 0,
                    .life = 1,
                    .events = {{.kind = RecordKind::kLifeBegin, .t_ns = 1},
