@@ -198,15 +198,18 @@ bool IsOfDevice(FaultKind kind) {
          kind == FaultKind::kDeviceHang;
 }
 
+bool CutsPower(const Fault& fault) {
+  return fault.kind == FaultKind::kPowerLoss ||
+         (fault.kind == FaultKind::kTornWrite &&
+          fault.with.then == AfterTear::kPowerLoss);
+}
+
 std::string_view WhyNotReal(const Fault& fault) {
   if (!fault.with.groups.empty()) {
     return "a real process reaches its own connections only, and groups are "
            "about those of others";
   }
-  const bool tears_and_loses_power = fault.kind == FaultKind::kTornWrite &&
-                                     fault.with.then == AfterTear::kPowerLoss;
-  const FaultKind kind =
-      tears_and_loses_power ? FaultKind::kPowerLoss : fault.kind;
+  const FaultKind kind = CutsPower(fault) ? FaultKind::kPowerLoss : fault.kind;
   return kKinds[static_cast<size_t>(kind)].why_not_real;
 }
 

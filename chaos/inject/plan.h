@@ -316,6 +316,9 @@ bool IsOfNetwork(FaultKind kind);
 // Whether it happens to the device that a worker computes on.
 bool IsOfDevice(FaultKind kind);
 
+// Whether the power goes: by itself, or behind a torn write.
+bool CutsPower(const Fault& fault);
+
 // kInvalidArgument: the first thing that makes no sense (a repeated id, an
 // `after` that leads round in a circle, an offset at a point without one …),
 // with the fault's id, the field, what was expected and what was found.

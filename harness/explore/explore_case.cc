@@ -4,7 +4,6 @@
 #include <chrono>
 #include <string_view>
 
-#include "harness/scenario/reachable.h"
 #include "harness/scenario/time_limits.h"
 #include "harness/scenario/units.h"
 #include <fmt/format.h>
@@ -144,7 +143,7 @@ std::vector<Case> SetupsOf(const Case& base) {
 
 bool CanHappenTo(FaultKind kind, const Case& setup) {
   if (IsOfNetwork(kind)) {
-    return HasSomebodyToCutOff(kind, setup.cluster.workers,
+    return HasSomebodyToCutOff(kind, MostWorkersIn(setup.cluster, kAnyLife),
                                setup.cluster.hosts);
   }
   return HasDevice(setup) || !IsOfDevice(kind);
@@ -155,7 +154,7 @@ PlanSpace SpaceOf(const Case& setup) {
   const uint64_t an_epoch = ShapeOfEpoch(setup.train.job).steps;
   uint64_t steps = std::max<uint64_t>(an_epoch, 1) * horizon.epochs;
   if (horizon.max_steps) steps = std::min(steps, *horizon.max_steps);
-  PlanSpace space = {.workers = setup.cluster.workers,
+  PlanSpace space = {.workers = MostWorkersIn(setup.cluster, kAnyLife),
                      .hosts = setup.cluster.hosts,
                      .at_success = setup.train.checkpoint.at_success,
                      .steps = std::max<uint64_t>(steps, 1),

@@ -26,7 +26,7 @@ bool AnyLife(const MarkScene& scene, bool (*holds)(const LifeEvents& life)) {
   return std::ranges::any_of(scene.evidence.record.lives, holds);
 }
 
-bool CutsPower(const Firing& firing) {
+bool DiedOfAPowerCut(const Firing& firing) {
   return firing.traits.cuts_power && DiedThere(firing);
 }
 
@@ -99,18 +99,18 @@ bool DiedInAnEvaluation(const MarkScene& scene) {
 
 bool PowerCutInASave(const MarkScene& scene) {
   return AnyFiring(scene, [](const Firing& firing, FaultPhase phase) {
-    return CutsPower(firing) && phase == FaultPhase::kSaving;
+    return DiedOfAPowerCut(firing) && phase == FaultPhase::kSaving;
   });
 }
 
 bool PowerCutWhileRecovering(const MarkScene& scene) {
   return AnyFiring(scene, [](const Firing& firing, FaultPhase phase) {
-    return CutsPower(firing) && phase == FaultPhase::kRecovering;
+    return DiedOfAPowerCut(firing) && phase == FaultPhase::kRecovering;
   });
 }
 
 bool PowerCutTwice(const MarkScene& scene) {
-  return std::ranges::count_if(scene.evidence.firings, CutsPower) >= 2;
+  return std::ranges::count_if(scene.evidence.firings, DiedOfAPowerCut) >= 2;
 }
 
 bool FellBack(const MarkScene& scene) {

@@ -16,10 +16,7 @@ bool MayEndALife(FaultKind kind) { return kind != FaultKind::kClockJump; }
 
 // Whether the job may have to be started again by others than its launcher.
 bool EndsTheJob(const Fault& fault) {
-  return fault.kind == FaultKind::kPreempt ||
-         fault.kind == FaultKind::kPowerLoss ||
-         (fault.kind == FaultKind::kTornWrite &&
-          fault.with.then == AfterTear::kPowerLoss);
+  return fault.kind == FaultKind::kPreempt || CutsPower(fault);
 }
 
 bool IsChiefOnly(Point point) {
@@ -128,7 +125,7 @@ class Checker {
     const int workers = case_.cluster.workers;
     const int worker = placed.fault.site.worker;
     const int life = placed.fault.site.life;
-    const int most = MostWorkersIn(life);
+    const int most = MostWorkersIn(case_.cluster, life);
     if (worker < workers && worker >= most) {
       Never(placed, "worker",
             fmt::format("worker {}, but {} has workers 0 to {}{}", worker,
@@ -146,15 +143,6 @@ class Checker {
                         PointName(placed.fault.site.point), worker),
             "worker: chief");
     }
-  }
-
-  // Of the lives that the fault may be meant for.
-  int MostWorkersIn(int life) const {
-    const std::vector<int>& by_life = case_.cluster.workers_by_life;
-    if (by_life.empty()) return case_.cluster.workers;
-    if (life == kAnyLife) return *std::ranges::max_element(by_life);
-    const auto index = static_cast<size_t>(life) - 1;
-    return by_life[std::min(index, by_life.size() - 1)];
   }
 
   // Then another than worker 0 may come to be the chief.
@@ -214,8 +202,9 @@ class Checker {
   void CheckCompany(const PlacedFault& placed) {
     const FaultKind kind = placed.fault.kind;
     if (!IsOfNetwork(kind) ||
-        HasSomebodyToCutOff(kind, MostWorkersIn(placed.fault.site.life),
-                            case_.cluster.hosts)) {
+        HasSomebodyToCutOff(
+            kind, MostWorkersIn(case_.cluster, placed.fault.site.life),
+            case_.cluster.hosts)) {
       return;
     }
     diagnostics_.Error(
@@ -227,9 +216,9 @@ class Checker {
 
   // A worker that there never is is cut off from nobody.
   void CheckGroups(const PlacedFault& placed) {
+    const int most = MostWorkersIn(case_.cluster, placed.fault.site.life);
     for (const std::vector<int>& group : placed.fault.with.groups) {
       for (const int worker : group) {
-        const int most = MostWorkersIn(placed.fault.site.life);
         if (worker < most) continue;
         diagnostics_.Error(
             placed.node->place,
@@ -334,11 +323,6 @@ class Checker {
 };
 
 }  // namespace
-
-bool HasSomebodyToCutOff(FaultKind kind, int workers, HostsChoice hosts) {
-  const bool cuts = kind == FaultKind::kPartition || kind == FaultKind::kOneWay;
-  return workers > 1 || (cuts && hosts == HostsChoice::kSeparate);
-}
 
 void CheckReachable(const Case& one, const std::vector<PlacedFault>& faults,
                     Diagnostics& diagnostics) {

@@ -14,11 +14,6 @@
 
 namespace gauntlet {
 
-// Whether there is anybody whom a network fault of that kind may keep from a
-// worker: another one, or a launcher on another host, whose way is cut, but
-// neither slow nor lossy.
-bool HasSomebodyToCutOff(FaultKind kind, int workers, HostsChoice hosts);
-
 // Checks each of the faults against the rest of the case.
 void CheckReachable(const Case& one, const std::vector<PlacedFault>& faults,
                     Diagnostics& diagnostics);

@@ -195,6 +195,14 @@ Case ReadCase(const Scenario& scenario, const Combination& combination,
 
 }  // namespace
 
+int MostWorkersIn(const ClusterSetup& cluster, int life) {
+  const std::vector<int>& by_life = cluster.workers_by_life;
+  if (by_life.empty()) return cluster.workers;
+  if (life == kAnyLife) return *std::ranges::max_element(by_life);
+  const auto index = static_cast<size_t>(life) - 1;
+  return by_life[std::min(index, by_life.size() - 1)];
+}
+
 std::vector<Case> Resolve(const Scenario& scenario, Diagnostics& diagnostics) {
   std::vector<Case> cases;
   for (const Combination& combination :

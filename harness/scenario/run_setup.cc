@@ -80,12 +80,6 @@ RunSetup SetupOf(const Case& one) {
   return setup;
 }
 
-bool CutsPower(const Fault& fault) {
-  return fault.kind == FaultKind::kPowerLoss ||
-         (fault.kind == FaultKind::kTornWrite &&
-          fault.with.then == AfterTear::kPowerLoss);
-}
-
 RecordFault RecordFaultOf(const Fault& fault, const Case& one) {
   const FaultParameters& with = fault.with;
   RecordFault recorded = {

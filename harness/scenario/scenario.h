@@ -48,6 +48,15 @@ constexpr bool LosesPowerAlone(HostsChoice hosts, DurabilityProfile disk) {
   return hosts == HostsChoice::kSeparate && disk == DurabilityProfile::kShared;
 }
 
+// Whether there is anybody whom a network fault of that kind may keep from a
+// worker: another one, or a launcher on another host, whose way is cut, but
+// neither slow nor lossy.
+constexpr bool HasSomebodyToCutOff(FaultKind kind, int workers,
+                                   HostsChoice hosts) {
+  const bool cuts = kind == FaultKind::kPartition || kind == FaultKind::kOneWay;
+  return workers > 1 || (cuts && hosts == HostsChoice::kSeparate);
+}
+
 struct ClusterSetup {
   int workers = 2;
   int min_workers = 0;  // see MembershipOptions
@@ -60,6 +69,10 @@ struct ClusterSetup {
   Duration start_timeout = std::chrono::minutes(10);
   int max_requeues = 8;  // of a job that stopped on a notice
 };
+
+// How many there are in that life of the job; kAnyLife: in the one that has the
+// most.
+int MostWorkersIn(const ClusterSetup& cluster, int life);
 
 // A run before the case's own, of the same job on so many workers and replicas:
 // the case begins with the model that it exports.
