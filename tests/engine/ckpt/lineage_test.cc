@@ -74,6 +74,14 @@ TEST(LineageTest, KnowsTheParentByStepAndDigestWhateverItsSuffix) {
               IsEmpty());
 }
 
+// A late survivor of another generation came to the same state.
+TEST(LineageTest, LeavesOutAnEqualOfTheParentThatAnotherGenerationWrote) {
+  EXPECT_THAT(
+      Members({At(100, 1), At(100, 2, 3), At(150, 3)},
+              {{1, std::nullopt}, {2, std::nullopt}, {3, Parent(100, 2)}}),
+      ElementsAre("step-000000150-g3", "step-000000100-g3"));
+}
+
 TEST(LineageTest, EndsAtAColdStart) {
   EXPECT_THAT(
       Members({At(100, 1), At(20, 2)}, {{1, std::nullopt}, {2, std::nullopt}}),
