@@ -12,13 +12,17 @@ namespace {
 constexpr int kNoCheckpoint = 7;
 
 // Whether a generation began from nothing where all that had been acknowledged
-// was damaged. What a disk forgot leaves no trace to refuse for.
+// was damaged. What a disk forgot leaves no trace to refuse for, nor does what
+// a finished run deleted.
 bool BeganAnewWithoutSaves(const Evidence& evidence) {
   if (evidence.record.setup.allow_cold_start || evidence.disk_forgot) {
     return false;
   }
   size_t saves = 0;
+  uint64_t store = 0;
   for (const auto& [number, generation] : evidence.generations) {
+    if (number.store != store) saves = 0;
+    store = number.store;
     if (generation.cold_start && saves > 0 &&
         evidence.GoodSavesBefore(number).empty()) {
       return true;
@@ -28,7 +32,17 @@ bool BeganAnewWithoutSaves(const Evidence& evidence) {
   return false;
 }
 
+// Whether a run that had finished, and was not seen to, left nothing to go on
+// from.
+bool RefusesAFinishedRun(const Record& record) {
+  if (record.launchers.back().exit_code != kNoCheckpoint) return false;
+  const Evidence evidence(record);
+  return evidence.End().store > 0 &&
+         evidence.GoodSavesBefore(evidence.End()).empty();
+}
+
 bool RefusalOwed(const Record& record) {
+  if (RefusesAFinishedRun(record)) return true;
   const bool damaged = std::ranges::any_of(
       record.faults,
       [](const RecordFault& fault) { return TraitsOf(fault).damages_store; });

@@ -40,10 +40,27 @@ bool WasKeptFromTelling(const LifeEvents& life,
          });
 }
 
+// Whether somebody lived on beyond the restart that followed it: then the power
+// stayed. A worker may be killed in the write that was to be torn before.
+bool CutNobody(const Record& record, const Firing& firing) {
+  const int64_t t_ns = firing.event().t_ns;
+  int64_t restart_ns = INT64_MAX;
+  for (const LifeEvents& life : record.lives) {
+    if (life.life <= firing.life->life || life.events.empty()) continue;
+    const int64_t begin_ns = life.events.front().t_ns;
+    if (begin_ns > t_ns) restart_ns = std::min(restart_ns, begin_ns);
+  }
+  return std::ranges::any_of(record.lives, [&](const LifeEvents& life) {
+    return !life.events.empty() && life.events.front().t_ns <= t_ns &&
+           life.events.back().t_ns > restart_ns;
+  });
+}
+
 }  // namespace
 
 Evidence::Evidence(const Record& from) : record(from) {
   FindFirings();
+  FindDeletions();
   for (const LifeEvents& life : record.lives) AddLife(life);
   FindRedone();
   NameCheckpoints();
@@ -58,7 +75,11 @@ void Evidence::FindFirings() {
       if (event.kind != RecordKind::kFaultFired) continue;
       for (const RecordFault& fault : record.faults) {
         if (fault.id != event.detail) continue;
-        firings.push_back({&fault, TraitsOf(fault), &life, i});
+        Firing firing = {&fault, TraitsOf(fault), &life, i};
+        if (firing.traits.cuts_power && CutNobody(record, firing)) {
+          firing.traits = {.ends_life = true, .may_end_life = true};
+        }
+        firings.push_back(firing);
       }
     }
   }
@@ -68,6 +89,19 @@ void Evidence::FindFirings() {
                    });
   disk_forgot = std::ranges::any_of(
       firings, [](const Firing& firing) { return firing.traits.disk_forgets; });
+}
+
+void Evidence::FindDeletions() {
+  for (const LifeEvents& life : record.lives) {
+    bool finished = false;
+    for (const RecordEvent& event : life.events) {
+      if (event.kind == RecordKind::kFinished) finished = true;
+      if (event.kind == RecordKind::kBackupDeleted && finished) {
+        deletions_ns_.push_back(event.t_ns);
+      }
+    }
+  }
+  std::ranges::sort(deletions_ns_);
 }
 
 void Evidence::AddLife(const LifeEvents& life) {
@@ -95,16 +129,9 @@ void Evidence::AddPart(const LifeEvents& life,
                        const std::optional<Moment>& brought) {
   const uint64_t number = GenerationOf(life);
   if (number == 0) return;
-  const GenerationId id = {.era = EraOf(life), .number = number};
+  const GenerationId id = IdOf(life, number);
   Generation& generation = generations[id];
   generation.id = id;
-  // Once a finished run's store is deleted, a late survivor gives the number
-  // out again: what it held did not come to those that had it first.
-  if (std::ranges::any_of(generation.lives, [&](const LifeEvents* other) {
-        return other->worker == life.worker && other->life != life.life;
-      })) {
-    generation.brought.reset();
-  }
   generation.lives.push_back(&life);
   if (brought) {
     generation.brought =
@@ -238,10 +265,37 @@ uint64_t Evidence::EraOf(const LifeEvents& life) const {
       std::count_if(firings.begin(), firings.end(), is_before));
 }
 
+// By when the chief claimed the number: who joins it later finds the same
+// store.
+uint64_t Evidence::StoreOf(const LifeEvents& life, uint64_t number) const {
+  if (deletions_ns_.empty()) return 0;
+  const auto said =
+      std::ranges::find(life.events, number, &RecordEvent::generation);
+  if (said == life.events.end()) return 0;
+  std::optional<int64_t> claimed_ns;
+  for (const LifeEvents& one : record.lives) {
+    for (const RecordEvent& event : one.events) {
+      if (event.kind == RecordKind::kGeneration && event.generation == number &&
+          event.t_ns <= said->t_ns) {
+        claimed_ns = std::max(claimed_ns.value_or(event.t_ns), event.t_ns);
+      }
+    }
+  }
+  const int64_t when_ns = claimed_ns.value_or(said->t_ns);
+  return static_cast<uint64_t>(
+      std::ranges::lower_bound(deletions_ns_, when_ns) - deletions_ns_.begin());
+}
+
+GenerationId Evidence::IdOf(const LifeEvents& life, uint64_t number) const {
+  return {.store = StoreOf(life, number), .era = EraOf(life), .number = number};
+}
+
 GenerationId Evidence::End() const {
-  uint64_t era = 0;
-  for (const LifeEvents& life : record.lives) era = std::max(era, EraOf(life));
-  return {.era = era, .number = UINT64_MAX};
+  const auto cuts = std::ranges::count_if(
+      firings, [](const Firing& firing) { return firing.traits.cuts_power; });
+  return {.store = deletions_ns_.size(),
+          .era = static_cast<uint64_t>(cuts),
+          .number = UINT64_MAX};
 }
 
 bool Evidence::IsForgotten(std::string_view path, uint64_t era) const {
@@ -256,15 +310,16 @@ bool Evidence::IsDamaged(const Moment& moment) const {
 bool Evidence::MayBeRetiredBefore(const GenerationId& id,
                                   const Moment& moment) const {
   // Who finishes deletes all, the newest last.
+  const auto first = generations.lower_bound({.store = id.store});
   const bool deleting =
       record.setup.delete_at_success &&
-      std::any_of(generations.begin(), generations.lower_bound(id),
+      std::any_of(first, generations.lower_bound(id),
                   [&](const auto& of) { return HaveAllFinished(of.second); });
   const int keep = deleting ? 1 : record.setup.keep;
   if (keep <= 0) return false;
   std::set<Moment> later;
-  for (const auto& [generation, of] : generations) {
-    if (generation >= id) break;
+  for (const auto& [generation, of] :
+       std::ranges::subrange(first, generations.lower_bound(id))) {
     for (const Acknowledged& save : of.saves) {
       if (save.moment > moment) later.insert(save.moment);
     }
@@ -274,15 +329,34 @@ bool Evidence::MayBeRetiredBefore(const GenerationId& id,
   return later.size() >= static_cast<uint64_t>(keep);
 }
 
+// Whether one that came between the two started anew where all workers of an
+// earlier one, that first or later, had finished: a deletion that was cut short
+// may have left nothing, and nobody to say so.
+bool Evidence::WasDeletedBetween(const GenerationId& first,
+                                 const GenerationId& before) const {
+  if (!record.setup.delete_at_success) return false;
+  bool finished = false;
+  for (const auto& [id, of] : std::ranges::subrange(
+           generations.lower_bound(first), generations.lower_bound(before))) {
+    if (finished && of.cold_start) return true;
+    finished = finished || HaveAllFinished(of);
+  }
+  return false;
+}
+
 // A save from before a cut that a disk forgot in is owed to those who come
-// after one that found it.
+// after one that found it; one from before a finished run deleted the store, to
+// nobody.
 bool Evidence::IsOwed(const Acknowledged& save, const Generation& of,
                       const GenerationId& before) const {
+  if (of.id.store != before.store || WasDeletedBetween(of.id, before)) {
+    return false;
+  }
   if (!disk_forgot || of.id.era == before.era) return true;
-  return std::any_of(generations.lower_bound({.era = before.era, .number = 0}),
-                     generations.lower_bound(before), [&](const auto& later) {
-                       return later.second.parent == save.moment;
-                     });
+  return std::any_of(
+      generations.lower_bound({.store = before.store, .era = before.era}),
+      generations.lower_bound(before),
+      [&](const auto& later) { return later.second.parent == save.moment; });
 }
 
 std::vector<Acknowledged> Evidence::GoodSavesBefore(

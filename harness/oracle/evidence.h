@@ -51,7 +51,9 @@ class Evidence {
   bool disk_forgot = false;
 
   uint64_t EraOf(const LifeEvents& life) const;
-  // Behind all generations.
+  // The generation of that number that the life belonged to.
+  GenerationId IdOf(const LifeEvents& life, uint64_t number) const;
+  // Behind all generations, power cuts and deletions.
   GenerationId End() const;
   // Whether a checkpoint that bears this name in an era may have been damaged
   // by the disk since it got it.
@@ -77,6 +79,8 @@ class Evidence {
 
  private:
   void FindFirings();
+  void FindDeletions();
+  uint64_t StoreOf(const LifeEvents& life, uint64_t number) const;
   void AddLife(const LifeEvents& life);
   void AddPart(const LifeEvents& part, const std::optional<Moment>& brought);
   void NameCheckpoints();
@@ -85,9 +89,13 @@ class Evidence {
   void FindDamage();
   void FindPassedOver(const Generation& generation);
   void AddDamaged(std::string_view path, uint64_t era);
+  bool WasDeletedBetween(const GenerationId& first,
+                         const GenerationId& before) const;
   bool IsOwed(const Acknowledged& save, const Generation& of,
               const GenerationId& before) const;
 
+  // When those that had done all their training had deleted the store.
+  std::vector<int64_t> deletions_ns_;
   std::set<Moment> damaged_;
   std::deque<LifeEvents> parts_;  // of lives that were of several generations
 };

@@ -22,8 +22,10 @@ struct Acknowledged {
 
 // Which generation: by the number that it claimed. A power cut on a disk that
 // lies may take the claim away, and then its number is given out again: an era
-// is what is between two power cuts, from 0 on.
+// is what is between two power cuts, from 0 on. So may a finished run that
+// deletes its store: `store` is what is between two such deletions.
 struct GenerationId {
+  uint64_t store = 0;
   uint64_t era = 0;
   uint64_t number = 0;
 

@@ -28,7 +28,8 @@
 //   do not verify, and no others; that of a state file or a claim excuses none.
 //   Such a checkpoint is no acknowledged save any more: resume-point falls back
 //   to the newest of the others, bounded-loss reaches back one more interval
-//   for each that lies between what is gone on from and what had been done.
+//   for each that lies between what is gone on from and what had been done, and
+//   where no other is left, for each that had been removed for it.
 // - When silent damage has taken every acknowledged save, nothing is left to go
 //   on from: clean-refusal then wants exit 7, and no-cold-start still holds. A
 //   scenario says so by the outcome `refuses`; recovery would break it.
@@ -48,6 +49,11 @@
 //   checkpoints aside need not have said so. What is slow explains deaths where
 //   all that is slow takes half as long as somebody waits: the work itself
 //   takes time too. Nothing else is excused by them.
+// - A run whose workers have all finished may have deleted its store unseen, as
+//   one on a host that its launcher is cut off from: of the saves before it
+//   nothing is owed to anybody, its claim's number may be given out again, and
+//   what goes on from its store starts anew where it may, or refuses. A late
+//   survivor that saves into such a store leaves what it wrote.
 // - Where a lost worker rejoins, a step that only some have said is excused of
 //   the others' rows if a later generation carried on from it; redone steps of
 //   which a worker that stayed holds the state are not, nor those of which one

@@ -5,11 +5,12 @@
 namespace gauntlet {
 namespace {
 
-bool OutlivedItsSuccessorsBegin(const Record& record, const LifeEvents& life) {
+// Whether the worker had begun a later life by then.
+bool HadSuccessorBefore(const Record& record, const LifeEvents& life,
+                        int64_t t_ns) {
   return std::ranges::any_of(record.lives, [&](const LifeEvents& other) {
     return other.worker == life.worker && other.life > life.life &&
-           !other.events.empty() &&
-           other.events.front().t_ns < life.events.back().t_ns;
+           !other.events.empty() && other.events.front().t_ns < t_ns;
   });
 }
 
@@ -18,8 +19,21 @@ bool OutlivedItsSuccessorsBegin(const Record& record, const LifeEvents& life) {
 bool HadLateSurvivorAfter(const Record& record, int64_t t_ns) {
   return std::ranges::any_of(record.lives, [&](const LifeEvents& life) {
     return !life.events.empty() && life.events.back().t_ns > t_ns &&
-           OutlivedItsSuccessorsBegin(record, life);
+           HadSuccessorBefore(record, life, life.events.back().t_ns);
   });
+}
+
+int64_t LastClaim(const Record& record) {
+  int64_t last = INT64_MIN;
+  for (const LifeEvents& life : record.lives) {
+    for (const RecordEvent& event : life.events) {
+      if (event.kind == RecordKind::kGeneration &&
+          !HadSuccessorBefore(record, life, event.t_ns)) {
+        last = std::max(last, event.t_ns);
+      }
+    }
+  }
+  return last;
 }
 
 }  // namespace gauntlet

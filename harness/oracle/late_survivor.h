@@ -12,6 +12,10 @@ namespace gauntlet {
 // a later one: what it leaves then, nobody has to clear up behind it.
 bool HadLateSurvivorAfter(const Record& record, int64_t t_ns);
 
+// When the last claim was made that clears away what was left before it: one of
+// a late survivor may leave as much behind. INT64_MIN: there was none.
+int64_t LastClaim(const Record& record);
+
 }  // namespace gauntlet
 
 #endif  // GAUNTLET_HARNESS_ORACLE_LATE_SURVIVOR_H_

@@ -22,8 +22,8 @@ std::vector<const LifeEvents*> PeersOf(const Evidence& evidence,
   };
   const uint64_t number = GenerationAt(firing);
   if (evidence.record.setup.rejoins && number != 0) {
-    const auto generation = evidence.generations.find(
-        {.era = evidence.EraOf(*firing.life), .number = number});
+    const auto generation =
+        evidence.generations.find(evidence.IdOf(*firing.life, number));
     if (generation == evidence.generations.end()) return peers;
     for (const LifeEvents* life : generation->second.lives) add(*life);
     return peers;

@@ -320,19 +320,19 @@ bool RootCauses::IsMadeUpFor(const RootCause& cause,
                              const LifeEvents& lost) const {
   if (IsSameLife(*cause.life, lost)) return false;
   if (IsStillParted(cause, lost)) return false;
-  const uint64_t formed = FormedOf(lost).last;
-  const uint64_t era = evidence_.EraOf(lost);
+  const GenerationId formed = evidence_.IdOf(lost, FormedOf(lost).last);
   return std::ranges::any_of(
       evidence_.record.lives, [&](const LifeEvents& later) {
         if (later.worker != cause.life->worker ||
             later.life <= cause.life->life) {
           return false;
         }
-        const uint64_t first = FormedOf(later).first;
+        const GenerationId first = evidence_.IdOf(later, FormedOf(later).first);
         const bool began = !cause.lingers && later.life <= lost.life;
-        // A disk that forgets has numbers given out again.
-        const bool met =
-            first != 0 && first <= formed && evidence_.EraOf(later) <= era;
+        // Numbers are given out again where a disk forgets them or a finished
+        // run deletes them.
+        const bool met = first.number != 0 && first.number <= formed.number &&
+                         first.era <= formed.era && first.store <= formed.store;
         return began || met;
       });
 }

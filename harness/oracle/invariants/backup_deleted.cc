@@ -1,8 +1,10 @@
 // backup-deleted: a finished run deletes its checkpoints if it was told to; no
-// other run does. The deletion is the last finishing chief's: one that was
-// killed in it, or was told of an error by a fault there, or found the claim of
-// a late survivor in its store, has done what it could; so has one in whose
-// place such a survivor claims. What became of earlier ones excuses nothing.
+// other run does, nor one of whose workers one had not finished. Who finished
+// out of its launcher's sight has deleted them all the same. The deletion is
+// the last finishing chief's: one that was killed in it, or was told of an
+// error by a fault there, or found the claim of a late survivor in its store,
+// has done what it could; so has one in whose place such a survivor claims, or
+// saves. What became of earlier ones excuses nothing.
 #include <algorithm>
 
 #include "harness/oracle/invariants.h"
@@ -11,14 +13,24 @@
 namespace gauntlet {
 namespace {
 
-uint64_t Deletions(const Record& record) {
+struct Deletions {
   uint64_t count = 0;
-  for (const LifeEvents& life : record.lives) {
-    for (const RecordEvent& event : life.events) {
-      if (event.kind == RecordKind::kBackupDeleted) ++count;
+  uint64_t too_early = 0;  // before all workers of the generation had finished
+};
+
+Deletions FindDeletions(const Evidence& evidence) {
+  Deletions deletions;
+  for (const auto& [id, generation] : evidence.generations) {
+    for (const LifeEvents* life : generation.lives) {
+      const auto found = std::ranges::count(
+          life->events, RecordKind::kBackupDeleted, &RecordEvent::kind);
+      deletions.count += static_cast<uint64_t>(found);
+      if (found > 0 && !evidence.HaveAllFinished(generation)) {
+        ++deletions.too_early;
+      }
     }
   }
-  return count;
+  return deletions;
 }
 
 bool IsChief(const LifeEvents& life) {
@@ -68,12 +80,28 @@ bool WasClaimedAfter(const Record& record, const LifeEvents& chief,
   });
 }
 
+// Whether an earlier life came to a save after that time: it finds the store
+// deleted, and what it wrote may be its next owner's by its name.
+bool WasSavedToAfter(const Record& record, const LifeEvents& chief,
+                     size_t finished) {
+  const int64_t t_ns = chief.events[finished].t_ns;
+  return std::ranges::any_of(record.lives, [&](const LifeEvents& life) {
+    return life.life < chief.life &&
+           std::ranges::any_of(life.events, [&](const RecordEvent& event) {
+             return event.kind == RecordKind::kSaveFailed && event.t_ns > t_ns;
+           });
+  });
+}
+
 bool DeletionWasDisturbed(const Evidence& evidence) {
   const LifeEvents* const life = LastFinishingChief(evidence.record);
   if (life == nullptr) return false;
   if (life->events.back().kind != RecordKind::kLifeEnd) return true;
   const size_t finished = *FinishedAt(*life);
-  if (WasClaimedAfter(evidence.record, *life, finished)) return true;
+  if (WasClaimedAfter(evidence.record, *life, finished) ||
+      WasSavedToAfter(evidence.record, *life, finished)) {
+    return true;
+  }
   for (const Firing& firing : evidence.firings) {
     if (firing.life != life || !firing.traits.tells_error) continue;
     // One of every hit is logged at its first.
@@ -89,26 +117,25 @@ bool DeletionWasDisturbed(const Evidence& evidence) {
 void CheckBackupDeleted(const Evidence& evidence, Check& check) {
   const Record& record = evidence.record;
   if (record.launchers.empty()) return;
-  const uint64_t deletions = Deletions(record);
-  if (record.setup.delete_at_success && evidence.Done()) {
+  const Deletions deletions = FindDeletions(evidence);
+  if (!record.setup.delete_at_success && deletions.count > 0) {
     check.Instance();
-    if (DeletionWasDisturbed(evidence)) return;
-    if (deletions == 0) {
-      check.Breach("not-deleted", "finished, and its backup was not deleted");
-    }
-    const Leftovers& left = record.left;
-    if (left.store_listed && !left.checkpoints.empty()) {
-      check.Breach("still-there", fmt::format("finished, and {} is still there",
-                                              left.checkpoints.front().name));
-    }
-  } else if (deletions > 0) {
-    check.Instance();
-    check.Breach("deleted", evidence.Done()
-                                ? "a backup was deleted that was to be kept"
-                                : "a backup was deleted before the run was "
-                                  "done");
-  } else if (record.setup.delete_at_success) {
-    check.Instance();  // not done, not deleted
+    check.Breach("deleted", "a backup was deleted that was to be kept");
+    return;
+  }
+  if (!record.setup.delete_at_success) return;
+  check.Instance();
+  if (deletions.too_early > 0) {
+    check.Breach("deleted", "a backup was deleted before the run was done");
+  }
+  if (!evidence.Done() || DeletionWasDisturbed(evidence)) return;
+  if (deletions.count == 0) {
+    check.Breach("not-deleted", "finished, and its backup was not deleted");
+  }
+  const Leftovers& left = record.left;
+  if (left.store_listed && !left.checkpoints.empty()) {
+    check.Breach("still-there", fmt::format("finished, and {} is still there",
+                                            left.checkpoints.front().name));
   }
 }
 

@@ -3,7 +3,8 @@
 // nothing after an orderly stop, whatever ended before its first step in
 // between. Each save that failed and each checkpoint that the plan damaged,
 // where they lie between what it goes on from and what had been done, lets it
-// reach back one interval further. A run that deletes its checkpoints has
+// reach back one interval further, and where nothing is left of what retention
+// kept, each that it had removed. A run that deletes its checkpoints has
 // nothing to go on from once all its workers have finished, if its end was not
 // seen. What a lying disk forgets in a power cut has no bound. Where workers of
 // the generation before are still there, nothing is redone of what any of them
@@ -57,14 +58,20 @@ std::set<int> WorkersOf(const Generation& generation) {
   return workers;
 }
 
-// When anybody first came further than all before, until that time.
+// When a chief, of whom alone the launcher hears it, first came further than
+// all before, until that time: by a step, or by the state that it took over.
 int64_t LastProgress(const Record& record, int64_t until_ns) {
   uint64_t furthest = 0;
   int64_t when_ns = 0;
   for (const LifeEvents& life : record.lives) {
+    const bool of_chief =
+        std::ranges::find(life.events, RecordKind::kGeneration,
+                          &RecordEvent::kind) != life.events.end();
+    if (!of_chief) continue;
     for (const RecordEvent& event : life.events) {
-      if (event.kind != RecordKind::kStep || event.t_ns > until_ns) continue;
-      if (event.step < furthest) continue;
+      const bool comes = event.kind == RecordKind::kStep ||
+                         event.kind == RecordKind::kCarriedOn;
+      if (!comes || event.t_ns > until_ns || event.step < furthest) continue;
       when_ns =
           event.step > furthest ? event.t_ns : std::min(when_ns, event.t_ns);
       furthest = event.step;
@@ -119,7 +126,8 @@ void CheckMemory(const Evidence& evidence, const Generation& generation,
 }
 
 // Moments of which a save was due between the two and did not come to be, or
-// was damaged: as far as was known when the generation began.
+// was damaged, as far as was known when the generation began; or was removed
+// for later ones, of which none was left.
 std::set<uint64_t> VoidSaves(const Evidence& evidence,
                              const Generation& generation) {
   const Redone& redone = *generation.redone;
@@ -127,9 +135,16 @@ std::set<uint64_t> VoidSaves(const Evidence& evidence,
   const auto add = [&](uint64_t step) {
     if (step > redone.from && step <= redone.to) steps.insert(step);
   };
+  const bool none_left = evidence.GoodSavesBefore(generation.id).empty();
   for (const auto& [id, earlier] : evidence.generations) {
     if (id >= generation.id) break;
     std::ranges::for_each(earlier.failed_saves, add);
+    if (!none_left) continue;
+    for (const Acknowledged& save : earlier.saves) {
+      if (evidence.MayBeRetiredBefore(generation.id, save.moment)) {
+        add(save.moment.step);
+      }
+    }
   }
   for (const auto* bad : {&evidence.rejected, &evidence.passed_over}) {
     for (const auto& [moment, when] : *bad) {

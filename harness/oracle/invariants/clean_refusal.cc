@@ -1,6 +1,7 @@
 // clean-refusal: a launcher that says exit 7 had nothing to load, came to no
 // result, and left damaged checkpoints for a look (those of which something was
-// left after the last power cut that a lying disk forgot in).
+// left after the last power cut that a lying disk forgot in, and that no run
+// which had finished unseen had deleted).
 #include "harness/oracle/invariants.h"
 #include <fmt/format.h>
 
@@ -29,7 +30,8 @@ void CheckCleanRefusal(const Evidence& evidence, Check& check) {
   uint64_t saves = 0;
   for (const auto& [id, generation] : evidence.generations) {
     const bool forgotten = evidence.disk_forgot && id.era < evidence.End().era;
-    if (!forgotten) saves += generation.saves.size();
+    const bool deleted = id.store < evidence.End().store;
+    if (!forgotten && !deleted) saves += generation.saves.size();
   }
   const Leftovers& left = record.left;
   if (left.store_listed && saves > 0 && left.checkpoints.empty() &&

@@ -13,10 +13,13 @@ namespace gauntlet {
 namespace {
 
 // Whether a life may be lost from that moment on. With a fault that creeps
-// there is none; a scenario may say that it is at once.
+// there is none; a scenario may say that it is at once. The network of one that
+// is alone loses nobody, or takes it from a launcher that cannot know.
 bool MayLose(const Evidence& evidence, const Firing& firing) {
-  return firing.traits.may_end_life &&
-         (!firing.traits.creeps || evidence.record.expect.detected_in_max_ns);
+  if (!firing.traits.may_end_life) return false;
+  if (evidence.record.expect.detected_in_max_ns) return true;
+  return !firing.traits.creeps && (!firing.traits.troubles_network ||
+                                   !PeersOf(evidence, firing).empty());
 }
 
 // Whether the life had a state to train on, of the generation that it was in by
@@ -54,13 +57,19 @@ bool PassedBy(const Evidence& evidence, const Firing& firing, int64_t t_ns) {
          *Lasts(*firing.fault) < evidence.record.setup.silence_limit_ns;
 }
 
+// Whether the grace of a notice was over before it had left.
+bool DiedOfANotice(const Firing& firing) {
+  return firing.traits.gives_notice &&
+         firing.life->events.back().kind != RecordKind::kLifeEnd;
+}
+
 // Whether its generation may have come apart before it: where workers rejoin,
 // all are about to meet again.
 bool IsBetweenTwo(const Evidence& evidence, const Firing& firing) {
   if (!evidence.record.setup.rejoins) return false;
   const std::vector<const LifeEvents*> peers = PeersOf(evidence, firing);
   return std::ranges::any_of(evidence.firings, [&](const Firing& before) {
-    if (!MayLose(evidence, before) ||
+    if ((!MayLose(evidence, before) && !DiedOfANotice(before)) ||
         PassedBy(evidence, before, firing.event().t_ns)) {
       return false;
     }
@@ -78,6 +87,17 @@ bool ShowsInASave(const RecordFault& fault) {
          (fault.point == "step.end" || fault.point == "epoch.end");
 }
 
+// Whether some that train with it had done all by then.
+bool HadAnyFinished(const Evidence& evidence, const Firing& firing,
+                    int64_t t_ns) {
+  return std::ranges::any_of(
+      PeersOf(evidence, firing), [&](const LifeEvents* life) {
+        return std::ranges::any_of(life->events, [&](const RecordEvent& event) {
+          return event.kind == RecordKind::kFinished && event.t_ns <= t_ns;
+        });
+      });
+}
+
 int64_t BoundOf(const Evidence& evidence, const Firing& firing,
                 int64_t noticed) {
   const Record& record = evidence.record;
@@ -92,6 +112,7 @@ int64_t BoundOf(const Evidence& evidence, const Firing& firing,
   // At the end all wait as long for each other as in a save.
   const bool saving = firing.fault->point.starts_with("ckpt.") ||
                       firing.fault->point == "run.finish" ||
+                      HadAnyFinished(evidence, firing, noticed - 1) ||
                       ShowsInASave(*firing.fault) ||
                       evidence.IsSaving(life, firing.event().t_ns) ||
                       // The others went into one, and waited in it.
@@ -168,6 +189,20 @@ bool MayStandIn(const Evidence& evidence, const Firing& met,
   return one == 0 || other == 0 || one == other;
 }
 
+// Whether something else kept the launcher from hearing of the worker's end, or
+// ended it where the launcher could not hear of it.
+bool EndedOutOfReach(const Evidence& evidence, const Firing& firing,
+                     int64_t noticed) {
+  return std::ranges::any_of(evidence.firings, [&](const Firing& met) {
+    if (!IsSameLife(*met.life, *firing.life) || met.index == firing.index ||
+        met.event().t_ns > noticed) {
+      return false;
+    }
+    return met.traits.troubles_network ||
+           (firing.traits.troubles_network && met.traits.may_end_life);
+  });
+}
+
 // How much later they may notice it, as they were held up themselves; nullopt:
 // there is no saying, as a fault crept in one of them, or before it in the lost
 // one, or as the launcher that alone noticed it had lost its way to one of
@@ -177,8 +212,9 @@ std::optional<int64_t> HeldUp(const Evidence& evidence, const Firing& firing,
   if (evidence.record.expect.detected_in_max_ns) return 0;
   int64_t held_up = 0;
   const std::vector<const LifeEvents*> peers = PeersOf(evidence, firing);
-  if (by_restart && firing.traits.troubles_network &&
-      AnyMayBeLost(evidence, peers)) {
+  if (by_restart &&
+      (EndedOutOfReach(evidence, firing, noticed) ||
+       (firing.traits.troubles_network && AnyMayBeLost(evidence, peers)))) {
     return std::nullopt;
   }
   for (const Firing& met : evidence.firings) {

@@ -5,7 +5,7 @@
 // Across lives: each worker's are numbered without a gap but for lives of the
 // job that it had no part in, and those that trained belong to ever newer
 // generations (a late survivor may claim one, but has nobody to train with,
-// unless the job has but one worker). A finished run has done every step.
+// unless one is enough). A finished run has done every step.
 #include <algorithm>
 #include <map>
 #include <vector>
@@ -60,15 +60,25 @@ void CheckSteps(const LifeEvents& life, std::vector<uint64_t>& done,
   }
 }
 
+int WorkersIn(const RunSetup& setup, int life) {
+  const std::vector<int>& by_life = setup.workers_by_life;
+  if (by_life.empty()) return setup.workers;
+  const auto index = static_cast<size_t>(std::max(life, 1)) - 1;
+  return by_life[std::min(index, by_life.size() - 1)];
+}
+
 // Whether the worker need not be in that life of the job.
 bool MayBeLeftOut(const RunSetup& setup, int worker, int life) {
   const bool can_shrink =
       setup.min_workers > 0 && setup.min_workers < setup.workers;
   if (can_shrink || setup.rejoins) return true;
-  const std::vector<int>& by_life = setup.workers_by_life;
-  if (by_life.empty()) return false;
-  const auto index = static_cast<size_t>(std::max(life, 1)) - 1;
-  return worker >= by_life[std::min(index, by_life.size() - 1)];
+  return worker >= WorkersIn(setup, life);
+}
+
+// Whether a worker of that life of the job may have trained alone: then it goes
+// on where it was given up.
+bool MayTrainAlone(const RunSetup& setup, int life) {
+  return setup.min_workers == 1 || WorkersIn(setup, life) == 1;
 }
 
 // Whether the worker's lives go on with that one.
@@ -106,8 +116,8 @@ void CheckEventsMerge(const Evidence& evidence, Check& check) {
   for (const auto& [id, generation] : evidence.generations) {
     for (const LifeEvents* life : generation.lives) {
       int& before = newest[life->worker];
-      const bool alone = evidence.record.setup.workers == 1;
-      if (life->life < before && HasTrained(*life) && !alone) {
+      if (life->life < before && HasTrained(*life) &&
+          !MayTrainAlone(evidence.record.setup, life->life)) {
         check.Breach("generations",
                      fmt::format("{} is of generation {}, a later life was of "
                                  "an older one",

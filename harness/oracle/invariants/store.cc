@@ -254,18 +254,6 @@ void CheckOrder(const Evidence& evidence, Check& check) {
   }
 }
 
-// The last claim clears away what was left before it.
-int64_t LastClaim(const Record& record) {
-  int64_t last = INT64_MIN;
-  for (const LifeEvents& life : record.lives) {
-    for (const RecordEvent& event : life.events) {
-      if (event.kind != RecordKind::kGeneration) continue;
-      last = std::max(last, event.t_ns);
-    }
-  }
-  return last;
-}
-
 void CheckLeftovers(const Evidence& evidence, Check& check) {
   const Record& record = evidence.record;
   const bool deleted = evidence.Done() && record.setup.delete_at_success;

@@ -259,6 +259,27 @@ TEST(OwedOutcomeTest, ARefusalIsOwedWhereDamageTookEverySave) {
   EXPECT_EQ(OutcomeOwed(record), Outcome::kRefuses);
 }
 
+// It finished where its launcher could not see it, and deleted its store.
+TEST(OwedOutcomeTest, ARefusalIsOwedWhereAFinishedRunLeftNothing) {
+  const std::string file = std::filesystem::path(GAUNTLET_SCENARIOS) /
+                           "network/finishes-out-of-sight.yaml";
+  const Case one = LoadScenarios(ReadTextFile(file), file).cases.at(0);
+  References references("", "test");
+  Laboratory laboratory = Laboratory::Make(one, references).value();
+  const Trial trial = laboratory.Try(one.plan);
+  EXPECT_TRUE(trial.wrong.empty()) << Wrong(trial);
+  ASSERT_TRUE(Has(trial.record, RecordKind::kBackupDeleted));
+  EXPECT_EQ(OutcomeOwed(trial.record), Outcome::kRefuses);
+  Record record = trial.record;
+  for (LifeEvents& life : record.lives) {
+    std::erase_if(life.events, [](const RecordEvent& event) {
+      return event.kind == RecordKind::kBackupDeleted;
+    });
+  }
+  EXPECT_EQ(OutcomeOwed(record), Outcome::kRecovers)
+      << "it had saves to go on from";
+}
+
 TEST(OwedOutcomeTest, AnEngineThatGaveUpWithoutARestartOwesOne) {
   Record record = DamagedRun();
   record.launchers.back() = {.exit_code = 1};

@@ -48,6 +48,8 @@ INSTANTIATE_TEST_SUITE_P(All, GoodRunTest,
                                          GoodRun{"Rejoined", RejoinedRun},
                                          GoodRun{"Preempted", PreemptedRun},
                                          GoodRun{"TwoPhases", TwoPhasesRun},
+                                         GoodRun{"FinishedUnseen",
+                                                 RunThatFinishedUnseen},
                                          GoodRun{"Refused", RefusedRun}),
                          [](const auto& one) { return one.param.name; });
 
@@ -282,6 +284,22 @@ TEST(EventsMergeTest, ALateSurvivorMayClaimIfItDoesNotTrain) {
   std::erase_if(late.events, [](const RecordEvent& event) {
     return event.kind == K::kStep;
   });
+  EXPECT_EQ(ReportOf(record, "events-merge").breaches, 0u);
+}
+
+// Where one is enough, it needs nobody to train with.
+TEST(EventsMergeTest, ALateSurvivorTrainsOnWhereOneIsEnough) {
+  Record record = RecoveredRun();
+  for (RecordEvent& event : LifeOf(record, 1, 2).events) event.generation = 1;
+  for (RecordEvent& event : LifeOf(record, 1, 1).events) event.generation = 2;
+  ASSERT_EQ(ReportOf(record, "events-merge").breaches, 1u);
+  record.setup.min_workers = 1;
+  EXPECT_EQ(ReportOf(record, "events-merge").breaches, 0u);
+  record.setup.min_workers = 2;
+  EXPECT_EQ(ReportOf(record, "events-merge").breaches, 1u);
+  record.setup.workers_by_life = {2, 1};
+  EXPECT_EQ(ReportOf(record, "events-merge").breaches, 1u) << "not in its life";
+  record.setup.workers_by_life = {1, 2};
   EXPECT_EQ(ReportOf(record, "events-merge").breaches, 0u);
 }
 
@@ -556,6 +574,47 @@ TEST(DetectionTest, ALauncherThatIsCutOffFromOneWaitsForIt) {
   EXPECT_EQ(LateLossesBy(record, "crash-w1"), 0u);
 }
 
+// The kill comes a moment before the cut: nobody is left to be heard.
+TEST(DetectionTest, ALauncherWaitsForOneThatEndsOutOfItsReach) {
+  Record record = RecoveredRun();
+  record.setup.detection_bound_ns = record.setup.detection_bound_saving_ns = 1;
+  std::erase_if(record.lives,
+                [](const LifeEvents& life) { return life.worker == 0; });
+  ASSERT_EQ(LateLossesBy(record, "crash-w1"), 1u);
+  std::vector<RecordEvent>& events = LifeOf(record, 1, 1).events;
+  events.push_back({.kind = K::kFaultFired,
+                    .t_ns = events.back().t_ns + 1,
+                    .detail = "then"});
+  record.faults.push_back({.id = "then", .kind = "partition"});
+  EXPECT_EQ(LateLossesBy(record, "crash-w1"), 0u);
+  EXPECT_EQ(LateLossesBy(record, "then"), 0u);
+  record.faults.back().kind = "clock_jump";
+  EXPECT_EQ(LateLossesBy(record, "crash-w1"), 1u);
+}
+
+TEST(DetectionTest, TheNetworkOfOneThatIsAloneLosesNobody) {
+  Record record = RecoveredRun();
+  record.setup.detection_bound_ns = 1;
+  record.faults[0].kind = "reset";
+  ASSERT_EQ(LateLossesBy(record, "crash-w1"), 1u);
+  std::erase_if(record.lives,
+                [](const LifeEvents& life) { return life.worker == 0; });
+  EXPECT_EQ(LateLossesBy(record, "crash-w1"), 0u);
+  record.expect.detected_in_max_ns = 1;
+  EXPECT_EQ(LateLossesBy(record, "crash-w1"), 1u);
+}
+
+// Who has done all waits for the others' word as long as in a save.
+TEST(DetectionTest, ALossAtTheEndMayTakeTheTimeOfASave) {
+  Record record = RecoveredRun();
+  record.setup.detection_bound_ns = 1;
+  ASSERT_EQ(ReportOf(record, "detection").breaches, 1u);
+  EventOf(record, 0, 1, K::kStep, 5).kind = K::kFinished;
+  EXPECT_EQ(ReportOf(record, "detection").breaches, 0u);
+  record.setup.detection_bound_saving_ns = 1;
+  EXPECT_EQ(ReportOf(record, "detection").breaches, 1u);
+}
+
 // Worker 0 hangs a moment after worker 1 has met another fault, which may have
 // lost their generation.
 TEST(DetectionTest, WhoseGenerationIsLostIsMetAgainAndLostThere) {
@@ -576,6 +635,10 @@ TEST(DetectionTest, WhoseGenerationIsLostIsMetAgainAndLostThere) {
   EXPECT_EQ(LateLossesBy(record, "hang-w0"), 0u);
   record.faults[0].kind = "errno";
   EXPECT_EQ(LateLossesBy(record, "hang-w0"), 1u);
+  record.faults[0].kind = "preempt";
+  EXPECT_EQ(LateLossesBy(record, "hang-w0"), 0u) << "its grace was over";
+  LifeOf(record, 1, 1).events.push_back({.kind = K::kLifeEnd, .count = 143});
+  EXPECT_EQ(LateLossesBy(record, "hang-w0"), 1u) << "it left in time";
 }
 
 TEST(DetectionTest, WhoIsHeldUpNoticesLater) {

@@ -250,6 +250,28 @@ TEST(BoundedLossTest, AFailedSaveOfTheNewGenerationExcusesNoLossOfTheOld) {
   EXPECT_EQ(Breaches(record, "bounded-loss"), 1u);
 }
 
+// Told that it may, it starts anew; it had kept one save, and that is damaged.
+TEST(BoundedLossTest, WhatRetentionRemovedForADamagedSaveIsExcused) {
+  Record record = RecoveredRun();
+  record.setup.save_interval_steps = 2;
+  record.setup.allow_cold_start = true;
+  DamageSaveOf(record, 4);
+  for (const int worker : {0, 1}) {
+    EventOf(record, worker, 2, K::kResumed, 0).kind = K::kInitialized;
+  }
+  EventOf(record, 0, 2, K::kLifeBegin, 0) = {.kind = K::kRejected,
+                                             .path = "/s/step-000000004-g1"};
+  ASSERT_EQ(Judge(record).facts.lost_steps, 6u);
+  EXPECT_EQ(Names(record, "bounded-loss"), std::vector<std::string>{"too-much"})
+      << "the save of step 2 is kept";
+  record.setup.keep = 1;
+  EXPECT_EQ(Breaches(record, "bounded-loss"), 0u);
+  std::erase_if(LifeOf(record, 0, 1).events, [](const RecordEvent& event) {
+    return event.kind == K::kDamaged;
+  });
+  EXPECT_EQ(Breaches(record, "bounded-loss"), 1u) << "that of step 4 is good";
+}
+
 TEST(BoundedLossTest, WhatIsFoundBadLaterExcusesNoEarlierLoss) {
   Record record = RecoveredRun();
   record.setup.save_interval_steps = 2;
@@ -267,7 +289,9 @@ TEST(BoundedLossTest, ANumberThatALateSurvivorGivesOutAgainIsNotTheGeneration) {
   Record record = RecoveredRun();
   std::vector<RecordEvent>& late = LifeOf(record, 0, 1).events;
   ASSERT_EQ(late.back().kind, K::kLifeEnd);
-  const int64_t end = LifeOf(record, 0, 2).events.back().t_ns;
+  RecordEvent& last = LifeOf(record, 0, 2).events.back();
+  last.kind = K::kBackupDeleted;
+  const int64_t end = last.t_ns + 1;
   late.back() = {.kind = K::kLeft, .t_ns = late.back().t_ns, .step = 6};
   late.push_back({.kind = K::kGeneration, .t_ns = end, .generation = 2});
   EXPECT_EQ(Breaches(record, "bounded-loss"), 0u);
@@ -301,6 +325,31 @@ TEST(BoundedLossTest, WhatSurvivorsHeldMayGoWhereAFaultStandsInTheirWay) {
   Record whole_job = RunThatForgot();
   whole_job.setup.rejoins = false;
   EXPECT_EQ(Breaches(whole_job, "bounded-loss"), 0u);
+}
+
+// Three deaths in a row, and before the last of them the other one alone came a
+// step further: the launcher hears of the chief's steps.
+TEST(BoundedLossTest, AStepOfWhoIsNotTheChiefIsNoProgress) {
+  Record record = RunThatForgot();
+  std::vector<RecordEvent>& chief = LifeOf(record, 0, 1).events;
+  std::vector<RecordEvent>& other = LifeOf(record, 1, 1).events;
+  chief.front().kind = K::kGeneration;
+  const RecordEvent death = EventOf(record, 1, 1, K::kFaultFired, 0);
+  std::erase_if(chief, [](const RecordEvent& event) {
+    return event.kind == K::kStep && event.step == 6;
+  });
+  other.insert(other.end() - 1, 2, death);
+  EXPECT_EQ(Breaches(record, "bounded-loss"), 0u) << "three of them";
+  other.insert(other.end() - 1,
+               {.kind = K::kStep, .t_ns = death.t_ns, .step = 6});
+  EXPECT_EQ(Breaches(record, "bounded-loss"), 0u);
+  RecordEvent& came = other[other.size() - 2];
+  came.t_ns = death.t_ns + 1;
+  other.front().kind = K::kGeneration;
+  EXPECT_EQ(Breaches(record, "bounded-loss"), 1u) << "it is a chief now";
+  other.front().kind = K::kLifeBegin;
+  chief.insert(chief.begin() + 1, {.kind = K::kCarriedOn, .step = 6});
+  EXPECT_EQ(Breaches(record, "bounded-loss"), 0u) << "a chief was there before";
 }
 
 // A worker of another life of the job loses somebody: no sign of this loss.

@@ -89,6 +89,20 @@ TEST(LyingDiskTest, SavesFromAfterTheCutAreOwedAsEver) {
   EXPECT_EQ(Breaches(record, "store"), 2u) << "damaged, and the newest lost";
 }
 
+// It met a late survivor, and nobody has begun anything behind it.
+TEST(LyingDiskTest, ACutThatComesWhenAllIsOverForgetsToo) {
+  Record record = CutRun("ext4");
+  EventOf(record, 1, 1, K::kFaultFired, 0).t_ns =
+      EventOf(record, 0, 2, K::kLifeEnd, 0).t_ns + 1;
+  record.left.checkpoints.back() = {.name = "step-000000008-g2",
+                                    .step = 8,
+                                    .valid = false,
+                                    .reason = "MANIFEST.json: missing"};
+  EXPECT_EQ(Breaches(record, "store"), 2u) << "damaged, and the newest lost";
+  record.faults[0].disk = "lying-fsync";
+  EXPECT_EQ(Breaches(record, "store"), 0u);
+}
+
 TEST(LyingDiskTest, WhatWasFoundAfterTheCutIsOwedToThoseWhoComeThen) {
   Record record = CutRun("lying-fsync");
   std::vector<LifeEvents> third;
@@ -155,6 +169,24 @@ TEST(LyingDiskTest, ANumberGivenOutTwiceIsTwoGenerations) {
   EXPECT_EQ(Breaches(record, "samples"), 0u);
   record.faults[0].kind = "crash";
   EXPECT_GT(Breaches(record, "samples"), 0u);
+}
+
+// It is killed in the write that was to be torn: the other one lives on.
+TEST(LyingDiskTest, ACutThatSomebodyLivedThroughNeverCame) {
+  Record record = RejoinedRun();
+  record.faults[0].kind = "torn_write";
+  record.faults[0].then = "power_loss";
+  record.faults[0].disk = "lying-fsync";
+  const Evidence evidence(record);
+  EXPECT_FALSE(evidence.disk_forgot);
+  EXPECT_EQ(evidence.EraOf(LifeOf(record, 1, 2)), 0u);
+  EXPECT_EQ(evidence.generations.size(), 2u);
+  Record cut = RejoinedRun();
+  cut.faults = record.faults;
+  std::erase_if(cut.lives, [](const LifeEvents& life) {
+    return life.worker == 0 && life.life == 1;
+  });
+  EXPECT_TRUE(Evidence(cut).disk_forgot);
 }
 
 }  // namespace

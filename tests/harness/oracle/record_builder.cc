@@ -136,12 +136,22 @@ class Session {
     }
   }
 
-  void Finish() {
+  void SayFinished() {
     const uint64_t last = kEpochs * kStepsPerEpoch;
     All({.kind = RecordKind::kFinished,
          .step = last,
          .epoch = kEpochs,
          .digest = DigestAt(last, RecordPhase::kInEpoch)});
+  }
+
+  void Finish() {
+    SayFinished();
+    All({.kind = RecordKind::kLifeEnd});
+  }
+
+  void FinishAndDelete() {
+    SayFinished();
+    Say(0, {.kind = RecordKind::kBackupDeleted});
     All({.kind = RecordKind::kLifeEnd});
   }
 
@@ -337,6 +347,35 @@ Record PreemptedRun() {
   Launched(record, 143, 0, "stopped");
   Launched(record, 0, 0, "done");
   LeaveSaves(record, {2, 4, 5, 6, 8});
+  return record;
+}
+
+Record RunThatFinishedUnseen() {
+  Record record = Empty();
+  int64_t now = 0;
+  Session first(kWorkers, 1, 1, now);
+  first.Say(0, {.kind = RecordKind::kGeneration});
+  first.Start(std::nullopt);
+  first.Train(1, 5, 2);
+  first.Say(0, {.kind = RecordKind::kFaultFired, .step = 6, .detail = "cut"});
+  first.Train(6, 8, 2);
+  first.FinishAndDelete();
+  Session second(kWorkers, 2, 1, now);
+  second.Say(0, {.kind = RecordKind::kGeneration});
+  second.Start(std::nullopt);
+  second.Train(1, 8, 2);
+  second.FinishAndDelete();
+  first.AppendTo(record);
+  second.AppendTo(record);
+  // Of no generation yet: its number is the first's, too.
+  for (LifeEvents& life : record.lives) life.events.front().generation = 0;
+  record.setup.delete_at_success = true;
+  record.faults = {{.id = "cut",
+                    .kind = "partition",
+                    .worker = "0",
+                    .summary = "worker 0 is cut off"}};
+  record.expect.outcome = Outcome::kRecovers;
+  Launched(record, 0, 1, "done");
   return record;
 }
 

@@ -28,6 +28,10 @@ Record PreemptedRun();
 // Stopped twice at step 4: with its evaluation due, and with the epoch's
 // callbacks due, each saved; started again, they finish.
 Record TwoPhasesRun();
+// Worker 0 is cut off in step 6 from its launcher, which takes it for dead; all
+// finish unseen, and worker 0 deletes the store. Started again, all claim the
+// same number, start anew, finish and delete it again.
+Record RunThatFinishedUnseen();
 // The same as RecoveredRun, but bits of all checkpoints flip: exit 7.
 Record RefusedRun();
 

@@ -172,6 +172,19 @@ TEST(StoreTest, ALateSurvivorMayLeaveWhatNobodyClearsUp) {
   EXPECT_EQ(ReportOf(record, "store").breaches, 1u) << "the claim clears it up";
 }
 
+// Cut off and taken for dead, it claims when all is over, and is killed in it.
+TEST(StoreTest, ALateSurvivorsClaimMayLeaveWhatNobodyClearsUp) {
+  Record record = RecoveredRun();
+  record.left.temporary = {"checkpoint.tmp"};
+  ASSERT_EQ(ReportOf(record, "store").breaches, 1u);
+  const int64_t end = EventOf(record, 0, 2, K::kLifeEnd, 0).t_ns;
+  RecordEvent& claim = LifeOf(record, 0, 1).events.back();
+  claim = {.kind = K::kGeneration, .t_ns = end + 1, .generation = 3};
+  EXPECT_EQ(ReportOf(record, "store").breaches, 0u);
+  claim.t_ns = EventOf(record, 0, 2, K::kLifeBegin, 0).t_ns - 1;
+  EXPECT_EQ(ReportOf(record, "store").breaches, 1u);
+}
+
 // A removal that was not done to its end, and an error at that point.
 Record WithARemovalLeft(const std::string& point) {
   Record record = UndisturbedRun();

@@ -1,0 +1,139 @@
+// What is owed after a run that finished unseen and deleted its store.
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "harness/oracle/evidence.h"
+#include "tests/harness/oracle/record_builder.h"
+
+namespace gauntlet {
+namespace {
+
+using K = RecordKind;
+
+uint64_t Breaches(const Record& record, std::string_view invariant) {
+  return ReportOf(record, invariant).breaches;
+}
+
+// It finds the store of a run that had finished, and has nothing to go on from.
+Record RefusedAfterTheDeletion() {
+  Record record = RunThatFinishedUnseen();
+  for (const int worker : {0, 1}) {
+    LifeOf(record, worker, 2).events = {
+        {.kind = K::kLifeBegin},
+        {.kind = K::kLifeEnd, .count = 7},
+    };
+  }
+  record.launchers.back() = {.exit_code = 7, .restarts = 1, .result = {}};
+  return record;
+}
+
+TEST(DeletedStoreTest, ANumberThatIsGivenOutAgainIsAnotherGeneration) {
+  const Record record = RunThatFinishedUnseen();
+  const Evidence evidence(record);
+  ASSERT_EQ(evidence.generations.size(), 2u);
+  const auto& [first, second] =
+      std::pair{evidence.generations.begin()->first,
+                std::next(evidence.generations.begin())->first};
+  EXPECT_EQ(first, (GenerationId{.store = 0, .number = 1}));
+  EXPECT_EQ(second, (GenerationId{.store = 1, .number = 1}));
+  EXPECT_EQ(evidence.GoodSavesBefore({.store = 1, .number = 2}).size(), 1u)
+      << "the second's newest, which goes last";
+  EXPECT_TRUE(evidence.GoodSavesBefore(evidence.End()).empty());
+}
+
+// Its chief claimed before the deletion: it belongs to what is gone.
+TEST(DeletedStoreTest, WhoJoinsAfterTheDeletionIsOfTheClaimsStore) {
+  Record record = RunThatFinishedUnseen();
+  const int64_t deleted = EventOf(record, 0, 1, K::kBackupDeleted, 0).t_ns;
+  LifeEvents late = {.worker = 1, .life = 3, .events = {}};
+  late.events = {{.kind = K::kLifeBegin, .t_ns = deleted + 1, .generation = 1}};
+  record.lives.push_back(late);
+  const Evidence evidence(record);
+  EXPECT_EQ(evidence.IdOf(record.lives.back(), 1).store, 0u);
+}
+
+TEST(DeletedStoreTest, ADeletionByARunThatHadNotFinishedDeletesNoStore) {
+  Record record = RunThatFinishedUnseen();
+  EventOf(record, 0, 1, K::kFinished, 0).kind = K::kNotice;
+  const Evidence evidence(record);
+  EXPECT_EQ(evidence.generations.size(), 1u);
+  EXPECT_GT(Breaches(record, "backup-deleted"), 0u);
+}
+
+TEST(DeletedStoreTest, WhatOneWorkerHadNotFinishedIsDeletedTooEarly) {
+  Record record = RunThatFinishedUnseen();
+  ASSERT_EQ(Breaches(record, "backup-deleted"), 0u);
+  EventOf(record, 1, 1, K::kFinished, 0).kind = K::kNotice;
+  EXPECT_EQ(Breaches(record, "backup-deleted"), 1u);
+}
+
+TEST(DeletedStoreTest, TheDeletionIsLawfulThoughTheJobIsNotDone) {
+  Record record = RefusedAfterTheDeletion();
+  EXPECT_EQ(Breaches(record, "backup-deleted"), 0u);
+  record.setup.delete_at_success = false;
+  EXPECT_EQ(Breaches(record, "backup-deleted"), 1u);
+}
+
+TEST(DeletedStoreTest, ARefusalNeedNotShowWhatWasDeleted) {
+  Record record = RefusedAfterTheDeletion();
+  EXPECT_EQ(Breaches(record, "clean-refusal"), 0u);
+  EventOf(record, 0, 1, K::kBackupDeleted, 0).kind = K::kNotice;
+  EXPECT_GT(Breaches(record, "clean-refusal"), 0u);
+}
+
+TEST(DeletedStoreTest, NothingOfBeforeIsOwedToTheNext) {
+  Record record = RunThatFinishedUnseen();
+  for (const char* invariant :
+       {"no-cold-start", "resume-point", "bounded-loss", "store", "samples"}) {
+    EXPECT_EQ(Breaches(record, invariant), 0u) << invariant;
+  }
+  EventOf(record, 0, 1, K::kBackupDeleted, 0).kind = K::kNotice;
+  record.setup.delete_at_success = false;
+  for (RecordEvent& event : LifeOf(record, 0, 2).events) event.generation = 2;
+  for (RecordEvent& event : LifeOf(record, 1, 2).events) event.generation = 2;
+  EXPECT_EQ(Breaches(record, "no-cold-start"), 1u);
+  EXPECT_EQ(Breaches(record, "bounded-loss"), 1u);
+}
+
+// The power goes when the last checkpoint is gone, before that is said; the
+// claims are still there.
+TEST(DeletedStoreTest, ADeletionThatWasCutShortMayHaveLeftNothing) {
+  Record record = RunThatFinishedUnseen();
+  std::erase_if(LifeOf(record, 0, 1).events, [](const RecordEvent& event) {
+    return event.kind == K::kBackupDeleted || event.kind == K::kLifeEnd;
+  });
+  for (LifeEvents& life : record.lives) {
+    if (life.life != 2) continue;
+    for (RecordEvent& event : life.events) {
+      if (event.generation != 0) event.generation = 2;
+    }
+  }
+  const auto owed_of_first = [&] {
+    const Evidence evidence(record);
+    const auto owed = evidence.GoodSavesBefore({.store = 0, .number = 3});
+    return std::ranges::count_if(
+        owed, [](const Acknowledged& save) { return save.moment.step == 8; });
+  };
+  EXPECT_EQ(owed_of_first(), 1) << "the second's own";
+  EventOf(record, 1, 1, K::kFinished, 0).kind = K::kNotice;
+  EXPECT_EQ(owed_of_first(), 2)
+      << "nothing is deleted before all have finished";
+}
+
+// Its write after the successor's deletion may be a later owner's by its name.
+TEST(DeletedStoreTest, WhatALateSurvivorSavesMeanwhileMayBeLeft) {
+  Record record = RunThatFinishedUnseen();
+  record.left.checkpoints = {
+      {.name = "step-000000006-g1", .step = 6, .valid = true}};
+  ASSERT_EQ(Breaches(record, "backup-deleted"), 1u);
+  const int64_t finished = EventOf(record, 0, 2, K::kFinished, 0).t_ns;
+  std::vector<RecordEvent>& late = LifeOf(record, 1, 1).events;
+  late.push_back({.kind = K::kSaveFailed, .t_ns = finished, .step = 6});
+  EXPECT_EQ(Breaches(record, "backup-deleted"), 1u);
+  late.back().t_ns = finished + 1;
+  EXPECT_EQ(Breaches(record, "backup-deleted"), 0u);
+}
+
+}  // namespace
+}  // namespace gauntlet
