@@ -15,7 +15,8 @@ bool IsScenarioName(std::string_view name) {
   return name.ends_with(".yaml") || name.ends_with(".yml");
 }
 
-// Adds what is in and below the folder; kNotFound if it is none.
+// Adds what is in and below the folder, but for what is hidden (the runs that
+// are kept are); kNotFound if it is none.
 Status AddFolder(Storage& storage, const std::string& folder, int depth,
                  std::set<std::string>& files) {
   if (depth > kDeepest) {
@@ -23,6 +24,7 @@ Status AddFolder(Storage& storage, const std::string& folder, int depth,
   }
   ASSIGN_OR_RETURN(const auto entries, storage.List(folder));
   for (const DirectoryEntry& entry : entries) {
+    if (entry.name.starts_with('.')) continue;
     const std::string path =
         folder.ends_with('/') ? folder + entry.name : folder + "/" + entry.name;
     if (entry.kind == FileKind::kDirectory) {

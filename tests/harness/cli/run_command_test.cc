@@ -52,6 +52,20 @@ TEST_F(RunCommandTest, TwoCasesOfOneNameAreRefusedAndNamed) {
   EXPECT_FALSE(fs::exists(folder() / "runs"));
 }
 
+// Runs are kept where they were started, with their scenarios.
+TEST_F(RunCommandTest, WhatIsHiddenInAFolderIsNotRun) {
+  const std::string where = Write("d1", "a");
+  Write("d1/.gauntlet/runs/latest", "a");
+  Write("d1/inner", ".b");
+  command_.paths = {where};
+  EXPECT_EQ(RunScenarios(command_, console_), 0) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("1 scenario, 1 case, "));
+  out_.str("");
+  command_.paths = {where + "/.gauntlet"};
+  EXPECT_EQ(RunScenarios(command_, console_), 0) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("1 scenario, 1 case, ")) << "if it is told";
+}
+
 // Three that complete, though they are to recover.
 TEST_F(RunCommandTest, WhatFailedOneTimeOfManyFailed) {
   command_.paths = {Write("d1", "a", "recovers"), Write("d1", "b")};
