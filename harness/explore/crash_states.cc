@@ -52,6 +52,8 @@ class Exploration {
   Status Rot(const CrashWindowLog& window);
   void RotAt(size_t file, size_t bit, const CrashImages& images,
              const CrashOwed& owed);
+  // Who was told that it may begins anew where it would refuse.
+  CrashOwed Allowed(CrashOwed owed) const;
   CrashOwed OwedAt(const CrashWindowLog& window, DurabilityProfile profile,
                    size_t operation) const;
   void CutAfter(const CrashWindowLog& window, size_t operation,
@@ -123,11 +125,19 @@ bool Exploration::Judge(const CrashOutcome& outcome, const CrashOwed& owed) {
   return Holds(outcome, owed);
 }
 
+CrashOwed Exploration::Allowed(CrashOwed owed) const {
+  if (owed.may_refuse && plan_.train.checkpoint.allow_cold_start) {
+    owed.cold_start = MayBeginAnew::kYes;
+  }
+  return owed;
+}
+
 CrashOwed Exploration::OwedAt(const CrashWindowLog& window,
                               DurabilityProfile profile,
                               size_t operation) const {
   if (profile == DurabilityProfile::kLyingFsync) {
-    return {.may_refuse = true, .cold_start = MayBeginAnew::kWithoutCheckpoint};
+    return Allowed(
+        {.may_refuse = true, .cold_start = MayBeginAnew::kWithoutCheckpoint});
   }
   const int newest = window.NewestBefore(operation);
   return {.at_least = newest,
@@ -257,8 +267,9 @@ Status Exploration::Rot(const CrashWindowLog& window) {
   images.Build(images.Everything(), image_);
   const int checkpoints =
       CommittedCheckpoints(image_, plan_.train.checkpoint.directory);
-  const CrashOwed owed = {.at_least = window.SecondNewestBefore(window.end),
-                          .may_refuse = checkpoints < 2};
+  const CrashOwed owed =
+      Allowed({.at_least = window.SecondNewestBefore(window.end),
+               .may_refuse = checkpoints < 2});
   std::vector<size_t> sizes;
   for (const auto& [path, entry] : ListFiles(image_)) {
     sizes.push_back(entry->file->data.size());

@@ -18,11 +18,11 @@
 //   phase, and not before that save; a cold start only where there is none;
 // - no refusal;
 // - under kLyingFsync acknowledgements are worth nothing: any golden state, or
-// a
-//   refusal; a cold start only where no committed checkpoint is on the disk;
+//   a refusal; a cold start only where no committed checkpoint is on the disk;
 // - of rot in one place (a bit of a file at rest): any golden state that is not
 //   before the second newest save, or a refusal where there is one checkpoint
-//   only; never a cold start.
+//   only; never a cold start;
+// - where a job allows it, a cold start wherever a refusal would do.
 #ifndef GAUNTLET_HARNESS_EXPLORE_CRASH_STATES_H_
 #define GAUNTLET_HARNESS_EXPLORE_CRASH_STATES_H_
 

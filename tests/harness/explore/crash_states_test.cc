@@ -79,6 +79,22 @@ TEST(CrashStatesTest, OneRottenBitLeavesAnotherCheckpoint) {
   EXPECT_EQ(report.counts.at(0).refusals, 0u);
 }
 
+// Of a single checkpoint one bit leaves none: that is to be refused, or to
+// begin anew if that is allowed.
+TEST(CrashStatesTest, OneRottenBitOfASingleCheckpointMayBeginAnewIfAllowed) {
+  for (const bool allowed : {false, true}) {
+    References references("", "test");
+    Case one = SaveCase(4);
+    one.train.checkpoint.keep = 1;
+    one.train.checkpoint.allow_cold_start = allowed;
+    const auto report =
+        ExploreCrashStates(one, references, {.windows = {CrashWindow::kRot}});
+    ASSERT_TRUE(report.ok()) << report.status().ToString();
+    EXPECT_EQ(report->images_failed, 0u) << Describe(*report);
+    EXPECT_EQ(report->counts.at(0).refusals > 0, !allowed);
+  }
+}
+
 struct Defect {
   PlantedBug bug;
   DurabilityProfile profile;
