@@ -93,7 +93,7 @@ struct ClusterOptions {
   Duration lost_after = std::chrono::seconds(5);
   Duration rendezvous_timeout = std::chrono::seconds(30);
   // A step, evaluation or load in which another worker gives no sign is a hang
-  // after this long; a save, and the end of a run, have their own, longer one.
+  // after this long; a save and the end of a run have a longer bound.
   Duration step_timeout = std::chrono::seconds(30);
   Duration save_timeout = std::chrono::seconds(300);
   OnLoss on_loss = OnLoss::kLeave;

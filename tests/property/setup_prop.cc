@@ -26,30 +26,37 @@ std::string OneOf(Choices... choices) {
   return *rc::gen::element(std::string(choices)...);
 }
 
-// In so many of a hundred; a shrunk set-up has none of them.
-bool Now(int percent) { return *rc::gen::inRange(0, 100) >= 100 - percent; }
+// True for so many of a hundred; a shrunk set-up has none of them.
+bool InSomeOf100(int some) { return *rc::gen::inRange(0, 100) >= 100 - some; }
 
-// Of so many workers: fewer from some life on, or none but the first few.
-std::string AnyMembership(int workers) {
-  if (workers == 1) return "";
-  if (Now(35)) {
-    return fmt::format(", min_workers: {}", *rc::gen::inRange(1, workers + 1));
+// How many are enough for a life, or how many each has: keys of `cluster`.
+struct Membership {
+  std::string keys;
+  bool by_life = false;  // all start together then
+};
+
+Membership AnyMembership(int workers) {
+  if (workers == 1) return {};
+  if (InSomeOf100(35)) {
+    return {.keys = fmt::format(", min_workers: {}",
+                                *rc::gen::inRange(1, workers + 1))};
   }
-  if (!Now(25)) return "";
+  if (!InSomeOf100(25)) return {};
   const auto lives = *rc::gen::container<std::vector<int>>(
       *rc::gen::inRange<size_t>(1, 4), rc::gen::inRange(1, workers + 1));
-  return fmt::format(", workers_by_life: [{}]", fmt::join(lives, ", "));
+  return {
+      .keys = fmt::format(", workers_by_life: [{}]", fmt::join(lives, ", ")),
+      .by_life = true};
 }
 
 std::string AnyCluster() {
   const int workers = *rc::gen::inRange(1, 7);
-  const std::string membership = AnyMembership(workers);
-  const bool rejoins =
-      membership.find("by_life") == std::string::npos && Now(30);
+  const Membership membership = AnyMembership(workers);
+  const bool rejoins = !membership.by_life && InSomeOf100(30);
   return fmt::format(
       "{{workers: {}{}{}, heartbeat: {}, step_timeout: {}, save_timeout: {}, "
       "start_timeout: {}, restart: {{max: {}, backoff: {}{}}}}}",
-      workers, membership, Now(35) ? ", hosts: separate" : "",
+      workers, membership.keys, InSomeOf100(35) ? ", hosts: separate" : "",
       OneOf("{every: 200ms, lost_after: 1s}", "{every: 100ms, lost_after: 1s}",
             "{every: 500ms, lost_after: 3s}"),
       OneOf("3s", "6s"), OneOf("5s", "10s"), OneOf("30s", "20s"),
@@ -61,16 +68,17 @@ std::string AnyCheckpoint() {
   return fmt::format(
       "{{every: {{{}}}, keep: {}{}{}{}}}",
       OneOf("steps: 5", "steps: 1", "steps: 3", "steps: 7", "epochs: 1"),
-      *rc::gen::element(2, 1, 3, 5), Now(35) ? ", mode: async" : "",
-      Now(35) ? ", at_success: delete" : "",
-      Now(15) ? ", allow_cold_start: true" : "");
+      *rc::gen::element(2, 1, 3, 5), InSomeOf100(35) ? ", mode: async" : "",
+      InSomeOf100(35) ? ", at_success: delete" : "",
+      InSomeOf100(15) ? ", allow_cold_start: true" : "");
 }
 
 // A scenario without faults, with what random plans are drawn from by its seed.
 std::string AnySetup() {
   const std::string job = fmt::format(
       "{{epochs: {}, replicas: 12{}}}", *rc::gen::inRange(1, 5),
-      Now(20) ? fmt::format(", max_steps: {}", *rc::gen::inRange(1, 20)) : "");
+      InSomeOf100(20) ? fmt::format(", max_steps: {}", *rc::gen::inRange(1, 20))
+                      : "");
   const std::string cluster = AnyCluster();
   const std::string checkpoint = AnyCheckpoint();
   return fmt::format(

@@ -68,7 +68,7 @@ TEST(LineageTest, KnowsTheParentByStepAndDigestWhateverItsSuffix) {
   EXPECT_THAT(
       Members({At(100, 1, 9)}, {{1, std::nullopt}, {2, Parent(100, 1)}}),
       ElementsAre("step-000000100-g9"));
-  LineageEntry other = At(100, 3);
+  LineageEntry other = At(100, 1);
   other.state_digest = Digest{.high = 1, .low = 1};
   EXPECT_THAT(Members({other}, {{1, std::nullopt}, {2, Parent(100, 1)}}),
               IsEmpty());
