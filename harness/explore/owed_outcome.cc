@@ -20,29 +20,32 @@ bool BeganAnewWithoutSaves(const Evidence& evidence) {
   }
   size_t saves = 0;
   uint64_t store = 0;
-  for (const auto& [number, generation] : evidence.generations) {
-    if (number.store != store) saves = 0;
-    store = number.store;
+  for (const auto& [id, generation] : evidence.generations) {
+    if (id.store != store) saves = 0;
+    store = id.store;
     if (generation.cold_start && saves > 0 &&
-        evidence.GoodSavesBefore(number).empty()) {
+        evidence.GoodSavesBefore(id).empty()) {
       return true;
     }
     saves += generation.saves.size();
+    const bool deletes = evidence.record.setup.delete_at_success &&
+                         evidence.HaveAllFinished(generation);
+    if (deletes) saves = 0;
   }
   return false;
 }
 
 // Whether a run that had finished, and was not seen to, left nothing to go on
 // from.
-bool RefusesAFinishedRun(const Record& record) {
+bool RefusedBehindAFinishedRun(const Record& record) {
   if (record.launchers.back().exit_code != kNoCheckpoint) return false;
   const Evidence evidence(record);
-  return evidence.End().store > 0 &&
+  return evidence.MayHaveDeleted({}, evidence.End()) &&
          evidence.GoodSavesBefore(evidence.End()).empty();
 }
 
 bool RefusalOwed(const Record& record) {
-  if (RefusesAFinishedRun(record)) return true;
+  if (RefusedBehindAFinishedRun(record)) return true;
   const bool damaged = std::ranges::any_of(
       record.faults,
       [](const RecordFault& fault) { return TraitsOf(fault).damages_store; });
@@ -134,6 +137,20 @@ bool TooFewAreLeft(const Record& record) {
   return setup.workers - WorkersThatKeepDying(record) < least;
 }
 
+// Whether a life ended with an error behind a deletion that came while it was
+// there: a late survivor had finished the run.
+bool HadItsStoreDeleted(const Record& record) {
+  const StoreDeletions deletions = FindStoreDeletions(record);
+  return std::ranges::any_of(record.lives, [&](const LifeEvents& life) {
+    if (life.events.empty()) return false;
+    const RecordEvent& last = life.events.back();
+    return last.kind == RecordKind::kLifeEnd && last.count != 0 &&
+           std::ranges::any_of(deletions.at_ns, [&](int64_t t_ns) {
+             return life.events.front().t_ns < t_ns && t_ns < last.t_ns;
+           });
+  });
+}
+
 }  // namespace
 
 Outcome OutcomeOwed(const Record& record) {
@@ -152,7 +169,7 @@ bool MayGiveUp(const Record& record) {
       record.launchers.back().exit_code == 0) {
     return false;
   }
-  if (TooFewAreLeft(record)) return true;
+  if (TooFewAreLeft(record) || HadItsStoreDeleted(record)) return true;
   // Who keeps its process keeps its link: it loses the others again and again.
   if (record.setup.rejoins &&
       std::ranges::any_of(record.faults, &RecordFault::for_ever)) {

@@ -19,8 +19,9 @@ Outcome OutcomeOwed(const Record& record);
 
 // Whether faults at every hit may have left no way to go on: an error fired in
 // the last life of a worker, or so many died again and again that too few are
-// left, or a link of one that rejoins stays bad; and the run ended with an
-// error.
+// left, or a link of one that rejoins stays bad; or whether a late survivor
+// that finished the run had deleted the store under it; and the run ended with
+// an error.
 bool MayGiveUp(const Record& record);
 
 }  // namespace gauntlet

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "harness/oracle/fault_traits.h"
+#include "harness/oracle/late_survivor.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -56,11 +57,25 @@ bool CutNobody(const Record& record, const Firing& firing) {
   });
 }
 
+// Whether one that had finished said that it had deleted the store, or died
+// without a word in what comes then.
+bool BeganToDelete(const Generation& generation) {
+  return std::ranges::any_of(generation.lives, [](const LifeEvents* life) {
+    const auto finished = std::ranges::find(life->events, RecordKind::kFinished,
+                                            &RecordEvent::kind);
+    if (finished == life->events.end()) return false;
+    return life->events.back().kind != RecordKind::kLifeEnd ||
+           std::any_of(finished, life->events.end(), [](const auto& event) {
+             return event.kind == RecordKind::kBackupDeleted;
+           });
+  });
+}
+
 }  // namespace
 
-Evidence::Evidence(const Record& from) : record(from) {
+Evidence::Evidence(const Record& from)
+    : record(from), deletions(FindStoreDeletions(from)) {
   FindFirings();
-  FindDeletions();
   for (const LifeEvents& life : record.lives) AddLife(life);
   FindRedone();
   NameCheckpoints();
@@ -77,7 +92,7 @@ void Evidence::FindFirings() {
         if (fault.id != event.detail) continue;
         Firing firing = {&fault, TraitsOf(fault), &life, i};
         if (firing.traits.cuts_power && CutNobody(record, firing)) {
-          firing.traits = {.ends_life = true, .may_end_life = true};
+          firing.traits = kDeathOfOne;
         }
         firings.push_back(firing);
       }
@@ -89,19 +104,6 @@ void Evidence::FindFirings() {
                    });
   disk_forgot = std::ranges::any_of(
       firings, [](const Firing& firing) { return firing.traits.disk_forgets; });
-}
-
-void Evidence::FindDeletions() {
-  for (const LifeEvents& life : record.lives) {
-    bool finished = false;
-    for (const RecordEvent& event : life.events) {
-      if (event.kind == RecordKind::kFinished) finished = true;
-      if (event.kind == RecordKind::kBackupDeleted && finished) {
-        deletions_ns_.push_back(event.t_ns);
-      }
-    }
-  }
-  std::ranges::sort(deletions_ns_);
 }
 
 void Evidence::AddLife(const LifeEvents& life) {
@@ -268,7 +270,7 @@ uint64_t Evidence::EraOf(const LifeEvents& life) const {
 // By when the chief claimed the number: who joins it later finds the same
 // store.
 uint64_t Evidence::StoreOf(const LifeEvents& life, uint64_t number) const {
-  if (deletions_ns_.empty()) return 0;
+  if (deletions.at_ns.empty()) return 0;
   const auto said =
       std::ranges::find(life.events, number, &RecordEvent::generation);
   if (said == life.events.end()) return 0;
@@ -283,7 +285,8 @@ uint64_t Evidence::StoreOf(const LifeEvents& life, uint64_t number) const {
   }
   const int64_t when_ns = claimed_ns.value_or(said->t_ns);
   return static_cast<uint64_t>(
-      std::ranges::lower_bound(deletions_ns_, when_ns) - deletions_ns_.begin());
+      std::ranges::lower_bound(deletions.at_ns, when_ns) -
+      deletions.at_ns.begin());
 }
 
 GenerationId Evidence::IdOf(const LifeEvents& life, uint64_t number) const {
@@ -293,7 +296,7 @@ GenerationId Evidence::IdOf(const LifeEvents& life, uint64_t number) const {
 GenerationId Evidence::End() const {
   const auto cuts = std::ranges::count_if(
       firings, [](const Firing& firing) { return firing.traits.cuts_power; });
-  return {.store = deletions_ns_.size(),
+  return {.store = deletions.at_ns.size(),
           .era = static_cast<uint64_t>(cuts),
           .number = UINT64_MAX};
 }
@@ -310,16 +313,12 @@ bool Evidence::IsDamaged(const Moment& moment) const {
 bool Evidence::MayBeRetiredBefore(const GenerationId& id,
                                   const Moment& moment) const {
   // Who finishes deletes all, the newest last.
-  const auto first = generations.lower_bound({.store = id.store});
-  const bool deleting =
-      record.setup.delete_at_success &&
-      std::any_of(first, generations.lower_bound(id),
-                  [&](const auto& of) { return HaveAllFinished(of.second); });
-  const int keep = deleting ? 1 : record.setup.keep;
+  const GenerationId first = {.store = id.store};
+  const int keep = MayHaveDeleted(first, id) ? 1 : record.setup.keep;
   if (keep <= 0) return false;
   std::set<Moment> later;
-  for (const auto& [generation, of] :
-       std::ranges::subrange(first, generations.lower_bound(id))) {
+  for (const auto& [generation, of] : std::ranges::subrange(
+           generations.lower_bound(first), generations.lower_bound(id))) {
     for (const Acknowledged& save : of.saves) {
       if (save.moment > moment) later.insert(save.moment);
     }
@@ -329,19 +328,30 @@ bool Evidence::MayBeRetiredBefore(const GenerationId& id,
   return later.size() >= static_cast<uint64_t>(keep);
 }
 
-// Whether one that came between the two started anew where all workers of an
-// earlier one, that first or later, had finished: a deletion that was cut short
-// may have left nothing, and nobody to say so.
+bool Evidence::MayHaveDeleted(const GenerationId& first,
+                              const GenerationId& before) const {
+  return record.setup.delete_at_success &&
+         std::any_of(generations.lower_bound(first),
+                     generations.lower_bound(before), [&](const auto& of) {
+                       return HaveAllFinished(of.second) &&
+                              BeganToDelete(of.second);
+                     });
+}
+
+// Whether one that came between the two started anew, or the last one refused,
+// as a deletion had left nothing: where it was cut short, nobody said so. Who
+// resumes there has found the newest, which goes last.
 bool Evidence::WasDeletedBetween(const GenerationId& first,
                                  const GenerationId& before) const {
-  if (!record.setup.delete_at_success) return false;
-  bool finished = false;
-  for (const auto& [id, of] : std::ranges::subrange(
-           generations.lower_bound(first), generations.lower_bound(before))) {
-    if (finished && of.cold_start) return true;
-    finished = finished || HaveAllFinished(of);
-  }
-  return false;
+  constexpr int kNoCheckpoint = 7;
+  const bool refused = before == End() && !record.launchers.empty() &&
+                       record.launchers.back().exit_code == kNoCheckpoint;
+  if (refused && MayHaveDeleted(first, before)) return true;
+  return std::any_of(generations.lower_bound(first),
+                     generations.lower_bound(before), [&](const auto& of) {
+                       return of.second.cold_start &&
+                              MayHaveDeleted(first, of.first);
+                     });
 }
 
 // A save from before a cut that a disk forgot in is owed to those who come
@@ -383,10 +393,12 @@ bool Evidence::HaveAllFinished(const Generation& generation) const {
 bool Evidence::IsSaving(int life, int64_t t_ns) const {
   const RecordEvent* last = nullptr;
   for (const LifeEvents& one : record.lives) {
-    // Lives of one number are of one time, unless workers restart singly.
+    // Lives of one number are of one time, unless workers restart singly: then
+    // all are but late survivors.
     if (one.life != life && !record.setup.rejoins) continue;
     for (const RecordEvent& event : one.events) {
       if (!IsOfSave(event.kind) || event.t_ns > t_ns) continue;
+      if (HadSuccessorBefore(record, one, event.t_ns)) break;
       if (last == nullptr || event.t_ns >= last->t_ns) last = &event;
     }
   }

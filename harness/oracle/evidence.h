@@ -14,6 +14,7 @@
 #include "harness/oracle/fault_traits.h"
 #include "harness/oracle/generation.h"
 #include "harness/oracle/moment.h"
+#include "harness/oracle/store_deletions.h"
 #include "harness/record/record.h"
 
 namespace gauntlet {
@@ -37,6 +38,7 @@ class Evidence {
   const Record& record;
   std::map<GenerationId, Generation> generations;
   std::vector<Firing> firings;  // in the order of time
+  const StoreDeletions deletions;
   CheckpointNames names;
   // Checkpoints that a load set aside, and when the first of that moment was.
   std::map<Moment, int64_t> rejected;
@@ -61,16 +63,23 @@ class Evidence {
   // Whether the plan is to blame for a checkpoint of this moment that does not
   // verify: it was found bad or passed over, and the plan has damaged one.
   bool IsDamaged(const Moment& moment) const;
-  // Whether generations before that one have acknowledged as many later saves
-  // as retention keeps: it may have removed this one, which is owed no more.
-  // (It need not have said so: a death in the removal leaves it unsaid.)
+  // Whether generations of its store before that one have acknowledged as many
+  // later saves as retention keeps: it may have removed this one, which is owed
+  // no more. (It need not have said so: a death in the removal leaves it
+  // unsaid.)
   bool MayBeRetiredBefore(const GenerationId& id, const Moment& moment) const;
   // Acknowledged in generations before that one, and owed to it: without
-  // damaged and forgotten ones and those that retention may have removed.
+  // damaged, forgotten and deleted ones and those that retention may have
+  // removed.
   std::vector<Acknowledged> GoodSavesBefore(const GenerationId& id) const;
   // Whether all of its workers had done all their training: only then is a
   // store deleted.
   bool HaveAllFinished(const Generation& generation) const;
+  // Whether one of those from the first on and before the other had finished
+  // all, and deleted the store or may have begun to: it said so, or died where
+  // it would.
+  bool MayHaveDeleted(const GenerationId& first,
+                      const GenerationId& before) const;
   // Whether some worker of that life of the job had begun a save by then, and
   // none had seen its end: only the chief tells of saves.
   bool IsSaving(int life, int64_t t_ns) const;
@@ -79,7 +88,6 @@ class Evidence {
 
  private:
   void FindFirings();
-  void FindDeletions();
   uint64_t StoreOf(const LifeEvents& life, uint64_t number) const;
   void AddLife(const LifeEvents& life);
   void AddPart(const LifeEvents& part, const std::optional<Moment>& brought);
@@ -94,8 +102,6 @@ class Evidence {
   bool IsOwed(const Acknowledged& save, const Generation& of,
               const GenerationId& before) const;
 
-  // When those that had done all their training had deleted the store.
-  std::vector<int64_t> deletions_ns_;
   std::set<Moment> damaged_;
   std::deque<LifeEvents> parts_;  // of lives that were of several generations
 };

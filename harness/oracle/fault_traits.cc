@@ -11,7 +11,7 @@ constexpr std::string_view kLyingDisk = "lying-fsync";
 // What was called durable may be gone, whole or in part. A host without a disk
 // takes only its own process with it, and what that had not synced.
 FaultTraits PowerCutOf(const RecordFault& fault) {
-  if (fault.of_one_host) return {.ends_life = true, .may_end_life = true};
+  if (fault.of_one_host) return kDeathOfOne;
   const bool lies = fault.disk == kLyingDisk;
   return {.ends_life = true,
           .may_end_life = true,
@@ -40,7 +40,7 @@ FaultTraits TraitsOf(const RecordFault& fault) {
   const std::string& kind = fault.kind;
   if (kind == "power_loss") return PowerCutOf(fault);
   if (kind == "crash" || kind == "kill" || kind == "exception") {
-    return {.ends_life = true, .may_end_life = true};
+    return kDeathOfOne;
   }
   if (kind == "hang" || kind == "stop" || kind == "device_hang") {
     return {.may_end_life = true};
@@ -72,7 +72,7 @@ FaultTraits TraitsOf(const RecordFault& fault) {
   if (kind == "torn_write" && fault.then == "power_loss") {
     return PowerCutOf(fault);
   }
-  if (kind == "torn_write") return {.ends_life = true, .may_end_life = true};
+  if (kind == "torn_write") return kDeathOfOne;
   if (kind == "errno" || kind == "short_write" || kind == "fsync_fails") {
     return {.tells_error = true};
   }

@@ -22,6 +22,10 @@ struct FaultTraits {
   bool disk_forgets = false;  // … on a disk that said Ok to syncs it left out
 };
 
+// One process goes, and all else stays.
+inline constexpr FaultTraits kDeathOfOne = {.ends_life = true,
+                                            .may_end_life = true};
+
 FaultTraits TraitsOf(const RecordFault& fault);
 
 // Whether the life that it fires in is over there and then.

@@ -52,13 +52,16 @@
 // - A run whose workers have all finished may have deleted its store unseen, as
 //   one on a host that its launcher is cut off from: of the saves before it
 //   nothing is owed to anybody, its claim's number may be given out again, and
-//   what goes on from its store starts anew where it may, or refuses. A late
-//   survivor that saves into such a store leaves what it wrote.
+//   who comes to it starts anew, or refuses if its launcher knew of the run. A
+//   late survivor that saves into such a store leaves what it wrote. To delete
+//   what a later generation has claimed, or before all have finished, is lawful
+//   for nobody. A power cut that somebody lived through never came.
 // - Where a lost worker rejoins, a step that only some have said is excused of
 //   the others' rows if a later generation carried on from it; redone steps of
 //   which a worker that stayed holds the state are not, nor those of which one
 //   would that nothing happened to, unless a hang, the network, the disk, a
-//   notice or a third death in a row without a new step stands in its way.
+//   notice or a third death in a row in which no chief came further stands in
+//   its way.
 // - Where training goes on beside saves, steps that were taken while the newest
 //   save was under way may be redone too, and a task of a save that stood still
 //   explains a loss until that save had come out, whatever was trained
@@ -67,7 +70,8 @@
 //   may be its cause, and not at all once an earlier one was noticed. Who stood
 //   still himself may notice as much later. It is not counted where something
 //   creeps in a life that takes part, or where only a launcher could notice it
-//   that has no way to one of them.
+//   that has no way to one of them. The network of a life that is alone loses
+//   nobody.
 // - A notice is no excuse: it is owed a save and an end within its grace. A
 //   life that ends without a word in it is explained.
 // - A power cut on a disk that lies about syncs (lying-fsync) takes what such a

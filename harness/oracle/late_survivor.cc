@@ -5,7 +5,18 @@
 namespace gauntlet {
 namespace {
 
-// Whether the worker had begun a later life by then.
+// Whether it had a state to train on behind that event.
+bool HasStartedAfter(const LifeEvents& life, const RecordEvent& claim) {
+  return std::ranges::any_of(life.events, [&](const RecordEvent& event) {
+    const bool starts = event.kind == RecordKind::kInitialized ||
+                        event.kind == RecordKind::kResumed ||
+                        event.kind == RecordKind::kCarriedOn;
+    return starts && event.t_ns >= claim.t_ns;
+  });
+}
+
+}  // namespace
+
 bool HadSuccessorBefore(const Record& record, const LifeEvents& life,
                         int64_t t_ns) {
   return std::ranges::any_of(record.lives, [&](const LifeEvents& other) {
@@ -13,8 +24,6 @@ bool HadSuccessorBefore(const Record& record, const LifeEvents& life,
            !other.events.empty() && other.events.front().t_ns < t_ns;
   });
 }
-
-}  // namespace
 
 bool HadLateSurvivorAfter(const Record& record, int64_t t_ns) {
   return std::ranges::any_of(record.lives, [&](const LifeEvents& life) {
@@ -27,7 +36,8 @@ int64_t LastClaim(const Record& record) {
   int64_t last = INT64_MIN;
   for (const LifeEvents& life : record.lives) {
     for (const RecordEvent& event : life.events) {
-      if (event.kind == RecordKind::kGeneration &&
+      if (event.kind != RecordKind::kGeneration) continue;
+      if (HasStartedAfter(life, event) ||
           !HadSuccessorBefore(record, life, event.t_ns)) {
         last = std::max(last, event.t_ns);
       }

@@ -329,10 +329,7 @@ bool RootCauses::IsMadeUpFor(const RootCause& cause,
         }
         const GenerationId first = evidence_.IdOf(later, FormedOf(later).first);
         const bool began = !cause.lingers && later.life <= lost.life;
-        // Numbers are given out again where a disk forgets them or a finished
-        // run deletes them.
-        const bool met = first.number != 0 && first.number <= formed.number &&
-                         first.era <= formed.era && first.store <= formed.store;
+        const bool met = first.number != 0 && first <= formed;
         return began || met;
       });
 }

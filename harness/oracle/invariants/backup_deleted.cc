@@ -1,36 +1,49 @@
 // backup-deleted: a finished run deletes its checkpoints if it was told to; no
-// other run does, nor one of whose workers one had not finished. Who finished
-// out of its launcher's sight has deleted them all the same. The deletion is
-// the last finishing chief's: one that was killed in it, or was told of an
-// error by a fault there, or found the claim of a late survivor in its store,
-// has done what it could; so has one in whose place such a survivor claims, or
-// saves. What became of earlier ones excuses nothing.
+// other run does, nor one of whose workers one had not finished by then, nor
+// one whose store a later generation had claimed before. Who finished out of
+// its launcher's sight has deleted them all the same. The deletion is the last
+// finishing chief's: one that was killed in it, or was told of an error by a
+// fault there, or found the claim of a late survivor in its store, has done
+// what it could; so has one in whose place such a survivor claims. What became
+// of earlier ones excuses nothing. What such a survivor saves may be left.
 #include <algorithm>
 
 #include "harness/oracle/invariants.h"
+#include "harness/oracle/late_survivor.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
 
-struct Deletions {
+uint64_t CountDeletions(const Record& record) {
   uint64_t count = 0;
-  uint64_t too_early = 0;  // before all workers of the generation had finished
-};
+  for (const LifeEvents& life : record.lives) {
+    count += static_cast<uint64_t>(std::ranges::count(
+        life.events, RecordKind::kBackupDeleted, &RecordEvent::kind));
+  }
+  return count;
+}
 
-Deletions FindDeletions(const Evidence& evidence) {
-  Deletions deletions;
-  for (const auto& [id, generation] : evidence.generations) {
-    for (const LifeEvents* life : generation.lives) {
-      const auto found = std::ranges::count(
-          life->events, RecordKind::kBackupDeleted, &RecordEvent::kind);
-      deletions.count += static_cast<uint64_t>(found);
-      if (found > 0 && !evidence.HaveAllFinished(generation)) {
-        ++deletions.too_early;
+bool HasFinishedBy(const LifeEvents& life, int64_t t_ns) {
+  return std::ranges::any_of(life.events, [&](const RecordEvent& event) {
+    return event.kind == RecordKind::kFinished && event.t_ns <= t_ns;
+  });
+}
+
+// Whether a worker of the generation deleted the store when another of its had
+// not finished.
+bool DeletedTooEarly(const Generation& generation) {
+  for (const LifeEvents* life : generation.lives) {
+    for (const RecordEvent& event : life->events) {
+      if (event.kind != RecordKind::kBackupDeleted) continue;
+      if (std::ranges::any_of(generation.lives, [&](const LifeEvents* other) {
+            return !HasFinishedBy(*other, event.t_ns);
+          })) {
+        return true;
       }
     }
   }
-  return deletions;
+  return false;
 }
 
 bool IsChief(const LifeEvents& life) {
@@ -80,16 +93,19 @@ bool WasClaimedAfter(const Record& record, const LifeEvents& chief,
   });
 }
 
-// Whether an earlier life came to a save after that time: it finds the store
+// Whether a late survivor may have saved it after that time: it finds the store
 // deleted, and what it wrote may be its next owner's by its name.
-bool WasSavedToAfter(const Record& record, const LifeEvents& chief,
-                     size_t finished) {
-  const int64_t t_ns = chief.events[finished].t_ns;
+bool MayBeALateSave(const Record& record, const StoredCheckpoint& checkpoint,
+                    int64_t t_ns) {
   return std::ranges::any_of(record.lives, [&](const LifeEvents& life) {
-    return life.life < chief.life &&
-           std::ranges::any_of(life.events, [&](const RecordEvent& event) {
-             return event.kind == RecordKind::kSaveFailed && event.t_ns > t_ns;
-           });
+    if (life.events.empty() || life.events.back().t_ns <= t_ns ||
+        !HadSuccessorBefore(record, life, t_ns)) {
+      return false;
+    }
+    return std::ranges::any_of(life.events, [&](const RecordEvent& event) {
+      return event.kind == RecordKind::kSaveBegin &&
+             event.step == checkpoint.step;
+    });
   });
 }
 
@@ -98,10 +114,7 @@ bool DeletionWasDisturbed(const Evidence& evidence) {
   if (life == nullptr) return false;
   if (life->events.back().kind != RecordKind::kLifeEnd) return true;
   const size_t finished = *FinishedAt(*life);
-  if (WasClaimedAfter(evidence.record, *life, finished) ||
-      WasSavedToAfter(evidence.record, *life, finished)) {
-    return true;
-  }
+  if (WasClaimedAfter(evidence.record, *life, finished)) return true;
   for (const Firing& firing : evidence.firings) {
     if (firing.life != life || !firing.traits.tells_error) continue;
     // One of every hit is logged at its first.
@@ -112,30 +125,49 @@ bool DeletionWasDisturbed(const Evidence& evidence) {
   return false;
 }
 
+void CheckDeletions(const Evidence& evidence, Check& check) {
+  for (const auto& [id, generation] : evidence.generations) {
+    if (!DeletedTooEarly(generation)) continue;
+    check.Breach("deleted", fmt::format("a backup was deleted before the run "
+                                        "was done, by generation {}",
+                                        id.number));
+  }
+  for (const LifeEvents* life : evidence.deletions.of_anothers) {
+    check.Breach("deleted",
+                 fmt::format("{} deleted the backup of a later generation",
+                             NameOf(*life)));
+  }
+}
+
 }  // namespace
 
 void CheckBackupDeleted(const Evidence& evidence, Check& check) {
   const Record& record = evidence.record;
   if (record.launchers.empty()) return;
-  const Deletions deletions = FindDeletions(evidence);
-  if (!record.setup.delete_at_success && deletions.count > 0) {
+  const uint64_t deletions = CountDeletions(record);
+  if (!record.setup.delete_at_success) {
+    if (deletions == 0) return;
     check.Instance();
     check.Breach("deleted", "a backup was deleted that was to be kept");
     return;
   }
-  if (!record.setup.delete_at_success) return;
   check.Instance();
-  if (deletions.too_early > 0) {
-    check.Breach("deleted", "a backup was deleted before the run was done");
-  }
+  CheckDeletions(evidence, check);
   if (!evidence.Done() || DeletionWasDisturbed(evidence)) return;
-  if (deletions.count == 0) {
+  if (deletions == 0) {
     check.Breach("not-deleted", "finished, and its backup was not deleted");
   }
   const Leftovers& left = record.left;
-  if (left.store_listed && !left.checkpoints.empty()) {
+  const LifeEvents* const chief = LastFinishingChief(record);
+  const int64_t finished_ns =
+      chief == nullptr ? INT64_MAX : chief->events[*FinishedAt(*chief)].t_ns;
+  for (const StoredCheckpoint& checkpoint : left.checkpoints) {
+    if (!left.store_listed || MayBeALateSave(record, checkpoint, finished_ns)) {
+      continue;
+    }
     check.Breach("still-there", fmt::format("finished, and {} is still there",
-                                            left.checkpoints.front().name));
+                                            checkpoint.name));
+    break;
   }
 }
 

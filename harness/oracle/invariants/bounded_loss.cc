@@ -80,14 +80,39 @@ int64_t LastProgress(const Record& record, int64_t until_ns) {
   return when_ns;
 }
 
+// Whether another set of workers trained in one of the two or, where each life
+// has its own number of them, between.
+bool WorkersChanged(const Evidence& evidence, const Generation& before,
+                    const Generation& after) {
+  const std::set<int> workers = WorkersOf(after);
+  if (WorkersOf(before) != workers) return true;
+  if (evidence.record.setup.workers_by_life.empty()) return false;
+  return std::any_of(evidence.generations.lower_bound(before.id),
+                     evidence.generations.lower_bound(after.id),
+                     [&](const auto& between) {
+                       return WorkersOf(between.second) != workers;
+                     });
+}
+
+// Whether one had done all and left for good, before another was lost at the
+// end.
+bool AnyWasDone(const Generation& generation) {
+  constexpr int kDone = 0;
+  return std::ranges::any_of(generation.lives, [](const LifeEvents* life) {
+    const RecordEvent& last = life->events.back();
+    return last.kind == RecordKind::kLifeEnd && last.count == kDone;
+  });
+}
+
 // Whether what happened between the two generations may be more than survivors
 // can make up for: an attempt that a hang, the network, the disk or a notice
-// stands in the way of, too many deaths in a row without a new step, or another
-// set of workers, starts all of them again.
+// stands in the way of, too many deaths in a row without a new step, one that
+// is done, or another set of workers, starts all of them again.
 bool MayLoseMemory(const Evidence& evidence, const Generation& before,
                    const Generation& after) {
   constexpr int kDeathsInARow = 2;
-  if (WorkersOf(before) != WorkersOf(after)) return true;
+  if (WorkersChanged(evidence, before, after) || AnyWasDone(before))
+    return true;
   const int64_t progress_ns = LastProgress(evidence.record, after.started_ns);
   int deaths = 0;
   for (const Firing& firing : evidence.firings) {
@@ -125,6 +150,43 @@ void CheckMemory(const Evidence& evidence, const Generation& generation,
                            before.id.number));
 }
 
+// Damaged checkpoints of which that was known when the generation began.
+std::set<Moment> KnownDamaged(const Evidence& evidence,
+                              const Generation& generation) {
+  std::set<Moment> known;
+  for (const auto* bad : {&evidence.rejected, &evidence.passed_over}) {
+    for (const auto& [moment, when] : *bad) {
+      if (when <= generation.started_ns && evidence.IsDamaged(moment)) {
+        known.insert(moment);
+      }
+    }
+  }
+  return known;
+}
+
+// What those before the generation had saved, or adopted, and may have removed
+// for later ones, where each of these is known to be damaged.
+std::set<Moment> RetiredForNothing(const Evidence& evidence,
+                                   const Generation& generation,
+                                   const std::set<Moment>& damaged) {
+  std::set<Moment> retired;
+  for (const auto& [id, earlier] : evidence.generations) {
+    if (id >= generation.id) break;
+    if (id.store != generation.id.store) continue;
+    std::set<Moment> had;
+    for (const Acknowledged& save : earlier.saves) had.insert(save.moment);
+    if (earlier.parent) had.insert(*earlier.parent);
+    for (const Moment& moment : had) {
+      if (evidence.MayBeRetiredBefore(generation.id, moment)) {
+        retired.insert(moment);
+      } else if (!damaged.contains(moment)) {
+        return {};
+      }
+    }
+  }
+  return retired;
+}
+
 // Moments of which a save was due between the two and did not come to be, or
 // was damaged, as far as was known when the generation began; or was removed
 // for later ones, of which none was left.
@@ -135,22 +197,15 @@ std::set<uint64_t> VoidSaves(const Evidence& evidence,
   const auto add = [&](uint64_t step) {
     if (step > redone.from && step <= redone.to) steps.insert(step);
   };
-  const bool none_left = evidence.GoodSavesBefore(generation.id).empty();
   for (const auto& [id, earlier] : evidence.generations) {
     if (id >= generation.id) break;
     std::ranges::for_each(earlier.failed_saves, add);
-    if (!none_left) continue;
-    for (const Acknowledged& save : earlier.saves) {
-      if (evidence.MayBeRetiredBefore(generation.id, save.moment)) {
-        add(save.moment.step);
-      }
-    }
   }
-  for (const auto* bad : {&evidence.rejected, &evidence.passed_over}) {
-    for (const auto& [moment, when] : *bad) {
-      const bool known = when <= generation.started_ns;
-      if (known && evidence.IsDamaged(moment)) add(moment.step);
-    }
+  const std::set<Moment> damaged = KnownDamaged(evidence, generation);
+  for (const Moment& moment : damaged) add(moment.step);
+  for (const Moment& moment :
+       RetiredForNothing(evidence, generation, damaged)) {
+    add(moment.step);
   }
   return steps;
 }
@@ -194,9 +249,10 @@ void CheckRestart(const Evidence& evidence, const Generation& generation,
   const uint64_t interval = evidence.record.setup.save_interval_steps;
   const Redone& redone = *generation.redone;
   const Generation& before = evidence.generations.at(redone.of);
-  const bool deleted = evidence.record.setup.delete_at_success &&
-                       evidence.HaveAllFinished(before);
-  if (deleted && generation.cold_start) return;
+  const bool deleted = before.id.store < generation.id.store ||
+                       (generation.cold_start &&
+                        evidence.MayHaveDeleted(before.id, generation.id));
+  if (deleted) return;
   if (evidence.disk_forgot && before.id.era < generation.id.era) return;
   const bool orderly =
       before.StoppedOrderly() && !evidence.IsDamaged(*before.stop);

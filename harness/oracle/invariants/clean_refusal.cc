@@ -30,7 +30,8 @@ void CheckCleanRefusal(const Evidence& evidence, Check& check) {
   uint64_t saves = 0;
   for (const auto& [id, generation] : evidence.generations) {
     const bool forgotten = evidence.disk_forgot && id.era < evidence.End().era;
-    const bool deleted = id.store < evidence.End().store;
+    const bool deleted = id.store < evidence.End().store ||
+                         evidence.MayHaveDeleted(id, evidence.End());
     if (!forgotten && !deleted) saves += generation.saves.size();
   }
   const Leftovers& left = record.left;

@@ -14,7 +14,8 @@ namespace {
 
 // Whether a life may be lost from that moment on. With a fault that creeps
 // there is none; a scenario may say that it is at once. The network of one that
-// is alone loses nobody, or takes it from a launcher that cannot know.
+// is alone loses nobody, or takes it from a launcher that gives it up by a time
+// of its own.
 bool MayLose(const Evidence& evidence, const Firing& firing) {
   if (!firing.traits.may_end_life) return false;
   if (evidence.record.expect.detected_in_max_ns) return true;
@@ -57,9 +58,10 @@ bool PassedBy(const Evidence& evidence, const Firing& firing, int64_t t_ns) {
          *Lasts(*firing.fault) < evidence.record.setup.silence_limit_ns;
 }
 
-// Whether the grace of a notice was over before it had left.
-bool DiedOfANotice(const Firing& firing) {
+// Whether the grace of a notice was over by then, and it had not left.
+bool DiedOfANotice(const Firing& firing, int64_t t_ns) {
   return firing.traits.gives_notice &&
+         firing.event().t_ns + firing.fault->grace_ns <= t_ns &&
          firing.life->events.back().kind != RecordKind::kLifeEnd;
 }
 
@@ -69,7 +71,8 @@ bool IsBetweenTwo(const Evidence& evidence, const Firing& firing) {
   if (!evidence.record.setup.rejoins) return false;
   const std::vector<const LifeEvents*> peers = PeersOf(evidence, firing);
   return std::ranges::any_of(evidence.firings, [&](const Firing& before) {
-    if ((!MayLose(evidence, before) && !DiedOfANotice(before)) ||
+    if ((!MayLose(evidence, before) &&
+         !DiedOfANotice(before, firing.event().t_ns)) ||
         PassedBy(evidence, before, firing.event().t_ns)) {
       return false;
     }
@@ -170,12 +173,18 @@ int64_t OthersStayed(const Evidence& evidence, const Firing& firing) {
   return stayed;
 }
 
+// Whether its worker may come to its end by it: by a notice, where its grace is
+// too short.
+bool MayEndIt(const Firing& firing) {
+  return firing.traits.may_end_life || firing.traits.gives_notice;
+}
+
 // Whether one of them met a fault that it may have been lost by itself: the
 // launcher then ends the others.
 bool AnyMayBeLost(const Evidence& evidence,
                   const std::vector<const LifeEvents*>& lives) {
   return std::ranges::any_of(evidence.firings, [&](const Firing& firing) {
-    return firing.traits.may_end_life && IsAnyOf(lives, *firing.life);
+    return MayEndIt(firing) && IsAnyOf(lives, *firing.life);
   });
 }
 
@@ -195,11 +204,12 @@ bool EndedOutOfReach(const Evidence& evidence, const Firing& firing,
                      int64_t noticed) {
   return std::ranges::any_of(evidence.firings, [&](const Firing& met) {
     if (!IsSameLife(*met.life, *firing.life) || met.index == firing.index ||
-        met.event().t_ns > noticed) {
+        met.event().t_ns > noticed ||
+        PassedBy(evidence, met, firing.event().t_ns)) {
       return false;
     }
     return met.traits.troubles_network ||
-           (firing.traits.troubles_network && met.traits.may_end_life);
+           (firing.traits.troubles_network && MayEndIt(met));
   });
 }
 

@@ -55,12 +55,23 @@ void TakeReferenceRows(const Evidence& evidence,
   }
 }
 
+// Of an epoch's last step a worker may have none; where nobody has any, rows
+// were not recorded.
+bool AnyTellsRows(const Record& record) {
+  return std::ranges::any_of(record.lives, [](const LifeEvents& life) {
+    return std::ranges::any_of(life.events, [](const RecordEvent& event) {
+      return !event.samples.empty();
+    });
+  });
+}
+
 std::map<uint64_t, StepRows> RowsOfSteps(const Evidence& evidence) {
   std::map<uint64_t, StepRows> steps;
+  if (!AnyTellsRows(evidence.record)) return steps;
   for (const auto& [id, generation] : evidence.generations) {
     for (const LifeEvents* life : generation.lives) {
       for (const RecordEvent& event : life->events) {
-        if (event.kind != RecordKind::kStep || event.samples.empty()) continue;
+        if (event.kind != RecordKind::kStep) continue;
         StepRows& step = steps[event.step];
         if (step.generation != id) {
           step = {.generation = id, .epoch = event.epoch};

@@ -271,6 +271,16 @@ TEST(OwedOutcomeTest, ARefusalIsOwedWhereAFinishedRunLeftNothing) {
   ASSERT_TRUE(Has(trial.record, RecordKind::kBackupDeleted));
   EXPECT_EQ(OutcomeOwed(trial.record), Outcome::kRefuses);
   Record record = trial.record;
+  record.launchers.back().exit_code = 1;
+  EXPECT_FALSE(MayGiveUp(record));
+  const int64_t end = record.lives[0].events.back().t_ns;
+  record.lives.push_back(
+      {.worker = 0,
+       .life = 2,
+       .events = {{.kind = RecordKind::kLifeBegin, .t_ns = end - 1'000'000'000},
+                  {.kind = RecordKind::kLifeEnd, .t_ns = end, .count = 1}}});
+  EXPECT_TRUE(MayGiveUp(record)) << "it was deleted under this one";
+  record = trial.record;
   for (LifeEvents& life : record.lives) {
     std::erase_if(life.events, [](const RecordEvent& event) {
       return event.kind == RecordKind::kBackupDeleted;

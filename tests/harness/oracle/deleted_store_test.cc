@@ -64,8 +64,29 @@ TEST(DeletedStoreTest, ADeletionByARunThatHadNotFinishedDeletesNoStore) {
 TEST(DeletedStoreTest, WhatOneWorkerHadNotFinishedIsDeletedTooEarly) {
   Record record = RunThatFinishedUnseen();
   ASSERT_EQ(Breaches(record, "backup-deleted"), 0u);
-  EventOf(record, 1, 1, K::kFinished, 0).kind = K::kNotice;
+  RecordEvent& finished = EventOf(record, 1, 1, K::kFinished, 0);
+  finished.t_ns = EventOf(record, 0, 1, K::kBackupDeleted, 0).t_ns + 1;
   EXPECT_EQ(Breaches(record, "backup-deleted"), 1u);
+  finished.kind = K::kNotice;
+  EXPECT_EQ(Breaches(record, "backup-deleted"), 1u);
+}
+
+// It finishes when another has the store, and deletes it all the same.
+TEST(DeletedStoreTest, WhatALaterGenerationHadClaimedIsNotDeleted) {
+  Record record = RunThatFinishedUnseen();
+  std::erase_if(record.lives,
+                [](const LifeEvents& life) { return life.life == 2; });
+  const int64_t finished = EventOf(record, 0, 1, K::kFinished, 0).t_ns;
+  LifeEvents later = {.worker = 0, .life = 2, .events = {}};
+  later.events = {
+      {.kind = K::kLifeBegin, .t_ns = finished - 2},
+      {.kind = K::kGeneration, .t_ns = finished - 1, .generation = 2}};
+  record.lives.push_back(later);
+  EXPECT_EQ(Breaches(record, "backup-deleted"), 1u);
+  EXPECT_EQ(Evidence(record).End().store, 0u);
+  record.lives.back().events.back().t_ns = finished + 1;
+  EXPECT_EQ(Breaches(record, "backup-deleted"), 0u) << "it came too late";
+  EXPECT_EQ(Evidence(record).End().store, 1u);
 }
 
 TEST(DeletedStoreTest, TheDeletionIsLawfulThoughTheJobIsNotDone) {
@@ -82,6 +103,19 @@ TEST(DeletedStoreTest, ARefusalNeedNotShowWhatWasDeleted) {
   EXPECT_GT(Breaches(record, "clean-refusal"), 0u);
 }
 
+// The chief died out of sight, with the newest still there or not.
+TEST(DeletedStoreTest, ARefusalIsDueToADeletionThatWasCutShort) {
+  Record record = RefusedAfterTheDeletion();
+  std::vector<RecordEvent>& chief = LifeOf(record, 0, 1).events;
+  std::erase_if(chief, [](const RecordEvent& event) {
+    return event.kind == K::kBackupDeleted || event.kind == K::kLifeEnd;
+  });
+  EXPECT_EQ(Breaches(record, "clean-refusal"), 0u);
+  EXPECT_EQ(Breaches(record, "store"), 0u);
+  chief.push_back({.kind = K::kLifeEnd});
+  EXPECT_GT(Breaches(record, "clean-refusal"), 0u) << "it ended in order";
+}
+
 TEST(DeletedStoreTest, NothingOfBeforeIsOwedToTheNext) {
   Record record = RunThatFinishedUnseen();
   for (const char* invariant :
@@ -96,8 +130,8 @@ TEST(DeletedStoreTest, NothingOfBeforeIsOwedToTheNext) {
   EXPECT_EQ(Breaches(record, "bounded-loss"), 1u);
 }
 
-// The power goes when the last checkpoint is gone, before that is said; the
-// claims are still there.
+// The power goes when the last checkpoint is gone, before that is said; numbers
+// still rise by what is half deleted.
 TEST(DeletedStoreTest, ADeletionThatWasCutShortMayHaveLeftNothing) {
   Record record = RunThatFinishedUnseen();
   std::erase_if(LifeOf(record, 0, 1).events, [](const RecordEvent& event) {
@@ -121,6 +155,56 @@ TEST(DeletedStoreTest, ADeletionThatWasCutShortMayHaveLeftNothing) {
       << "nothing is deleted before all have finished";
 }
 
+// The claims go before the newest checkpoint does: its number is given out
+// again, and that is gone on from.
+TEST(DeletedStoreTest, ADeletionThatDiedBehindTheClaimsIsOne) {
+  Record record = RunThatFinishedUnseen();
+  std::vector<RecordEvent>& chief = LifeOf(record, 0, 1).events;
+  std::erase_if(chief, [](const RecordEvent& event) {
+    return event.kind == K::kBackupDeleted || event.kind == K::kLifeEnd;
+  });
+  EXPECT_EQ(Evidence(record).generations.size(), 2u);
+  EXPECT_EQ(Breaches(record, "samples"), 0u);
+  chief.push_back({.kind = K::kLifeEnd, .t_ns = chief.back().t_ns + 1});
+  EXPECT_EQ(Evidence(record).generations.size(), 1u) << "it did not die";
+}
+
+// It is not the one that finished that had come so far: a later one did no more
+// than finish, and died as it deleted.
+TEST(DeletedStoreTest, WhatAFinishedRunDeletedIsNoLossOfAnEarlierOne) {
+  Record record = RunThatFinishedUnseen();
+  constexpr int64_t kLater = 1'000'000'000;
+  for (LifeEvents& life : record.lives) {
+    if (life.life == 1) {
+      std::erase_if(life.events, [](const RecordEvent& event) {
+        return event.kind == K::kFinished || event.kind == K::kBackupDeleted ||
+               event.kind == K::kLifeEnd;
+      });
+      continue;
+    }
+    life.life = 3;
+    for (RecordEvent& event : life.events) {
+      event.t_ns += kLater;
+      if (event.generation != 0) event.generation = 3;
+    }
+  }
+  int64_t now = LifeOf(record, 0, 1).events.back().t_ns;
+  for (const int worker : {0, 1}) {
+    LifeEvents life = {.worker = worker, .life = 2, .events = {}};
+    for (const RecordKind kind :
+         {K::kLifeBegin, K::kResumed, K::kFinished, K::kLifeEnd}) {
+      life.events.push_back(
+          {.kind = kind, .t_ns = now += 1000, .generation = 2, .step = 8});
+    }
+    record.lives.push_back(life);
+  }
+  EXPECT_EQ(Breaches(record, "bounded-loss"), 1u) << "it ended in order";
+  LifeOf(record, 0, 2).events.pop_back();
+  EXPECT_EQ(Breaches(record, "bounded-loss"), 0u);
+  record.setup.delete_at_success = false;
+  EXPECT_EQ(Breaches(record, "bounded-loss"), 1u);
+}
+
 // Its write after the successor's deletion may be a later owner's by its name.
 TEST(DeletedStoreTest, WhatALateSurvivorSavesMeanwhileMayBeLeft) {
   Record record = RunThatFinishedUnseen();
@@ -129,10 +213,17 @@ TEST(DeletedStoreTest, WhatALateSurvivorSavesMeanwhileMayBeLeft) {
   ASSERT_EQ(Breaches(record, "backup-deleted"), 1u);
   const int64_t finished = EventOf(record, 0, 2, K::kFinished, 0).t_ns;
   std::vector<RecordEvent>& late = LifeOf(record, 1, 1).events;
-  late.push_back({.kind = K::kSaveFailed, .t_ns = finished, .step = 6});
+  late.push_back({.kind = K::kSaveBegin, .t_ns = finished, .step = 6});
   EXPECT_EQ(Breaches(record, "backup-deleted"), 1u);
-  late.back().t_ns = finished + 1;
+  late.push_back({.kind = K::kSaveFailed, .t_ns = finished + 1, .step = 6});
   EXPECT_EQ(Breaches(record, "backup-deleted"), 0u);
+  record.left.checkpoints.push_back(
+      {.name = "step-000000008-g1", .step = 8, .valid = true});
+  EXPECT_EQ(Breaches(record, "backup-deleted"), 1u) << "that is its own";
+  record.left.checkpoints.pop_back();
+  EventOf(record, 0, 1, K::kBackupDeleted, 0).kind = K::kNotice;
+  EventOf(record, 0, 2, K::kBackupDeleted, 0).kind = K::kNotice;
+  EXPECT_EQ(Breaches(record, "backup-deleted"), 1u) << "nothing was deleted";
 }
 
 }  // namespace

@@ -587,9 +587,41 @@ TEST(DetectionTest, ALauncherWaitsForOneThatEndsOutOfItsReach) {
                     .detail = "then"});
   record.faults.push_back({.id = "then", .kind = "partition"});
   EXPECT_EQ(LateLossesBy(record, "crash-w1"), 0u);
-  EXPECT_EQ(LateLossesBy(record, "then"), 0u);
   record.faults.back().kind = "clock_jump";
   EXPECT_EQ(LateLossesBy(record, "crash-w1"), 1u);
+}
+
+TEST(DetectionTest, ACutThatWasOverBeforeExcusesNoLauncher) {
+  Record record = RecoveredRun();
+  record.setup.detection_bound_ns = record.setup.detection_bound_saving_ns = 1;
+  record.setup.silence_limit_ns = 10;
+  std::erase_if(record.lives,
+                [](const LifeEvents& life) { return life.worker == 0; });
+  RecordEvent& before = EventOf(record, 1, 1, K::kLifeBegin, 0);
+  before = {.kind = K::kFaultFired, .t_ns = before.t_ns, .detail = "cut"};
+  record.faults.push_back({.id = "cut", .kind = "partition", .duration_ns = 9});
+  EXPECT_EQ(LateLossesBy(record, "crash-w1"), 1u);
+  record.faults.back().duration_ns = 10;
+  EXPECT_EQ(LateLossesBy(record, "crash-w1"), 0u) << "long enough for an alarm";
+}
+
+// The others are there, and say nothing.
+TEST(DetectionTest, ALauncherThatIsCutOffFromTheDeadKnowsNothing) {
+  Record record = RecoveredRun();
+  record.setup.detection_bound_ns = record.setup.detection_bound_saving_ns = 1;
+  std::erase_if(LifeOf(record, 0, 1).events, [](const RecordEvent& event) {
+    return event.kind == K::kWorkerLost || event.kind == K::kLifeEnd;
+  });
+  std::vector<RecordEvent>& events = LifeOf(record, 1, 1).events;
+  events.push_back({.kind = K::kFaultFired,
+                    .t_ns = events.back().t_ns + 1,
+                    .detail = "then"});
+  record.faults.push_back({.id = "then", .kind = "partition"});
+  EXPECT_EQ(LateLossesBy(record, "then"), 0u);
+  record.faults[0].kind = "preempt";
+  EXPECT_EQ(LateLossesBy(record, "then"), 0u) << "its grace may be over";
+  record.faults[0].kind = "clock_jump";
+  EXPECT_EQ(LateLossesBy(record, "then"), 1u);
 }
 
 TEST(DetectionTest, TheNetworkOfOneThatIsAloneLosesNobody) {
@@ -637,6 +669,9 @@ TEST(DetectionTest, WhoseGenerationIsLostIsMetAgainAndLostThere) {
   EXPECT_EQ(LateLossesBy(record, "hang-w0"), 1u);
   record.faults[0].kind = "preempt";
   EXPECT_EQ(LateLossesBy(record, "hang-w0"), 0u) << "its grace was over";
+  record.faults[0].grace_ns = 2;
+  EXPECT_EQ(LateLossesBy(record, "hang-w0"), 1u) << "not yet";
+  record.faults[0].grace_ns = 0;
   LifeOf(record, 1, 1).events.push_back({.kind = K::kLifeEnd, .count = 143});
   EXPECT_EQ(LateLossesBy(record, "hang-w0"), 1u) << "it left in time";
 }
@@ -702,6 +737,22 @@ TEST(DetectionTest, ASaveThatTheOthersGoIntoMayTakeItsOwnTimeToo) {
   after->t_ns += 2;
   others.insert(after, {.kind = K::kSaveBegin, .t_ns = fired.t_ns});
   EXPECT_EQ(ReportOf(record, "detection").breaches, 0u);
+}
+
+// Its own is refused meanwhile: that of its successors goes on.
+TEST(DetectionTest, WhatBecomesOfALateSurvivorsSaveEndsNoOther) {
+  Record record = RejoinedRun();
+  record.setup.detection_bound_ns = 1;
+  EventOf(record, 0, 1, K::kSaveAcknowledged, 1).kind = K::kNotice;
+  ASSERT_EQ(ReportOf(record, "detection").breaches, 0u)
+      << "a save is under way";
+  const int64_t fired = EventOf(record, 1, 1, K::kFaultFired, 0).t_ns;
+  LifeEvents late = {.worker = 0, .life = 0, .events = {}};
+  late.events = {{.kind = K::kSaveFailed, .t_ns = fired - 1, .step = 2}};
+  record.lives.push_back(late);
+  EXPECT_EQ(ReportOf(record, "detection").breaches, 0u);
+  record.lives.back().worker = 2;
+  EXPECT_EQ(ReportOf(record, "detection").breaches, 1u) << "one of its own";
 }
 
 TEST(CheckTest, KeepsFiveFindingsInWordsAndCountsTheRest) {

@@ -266,6 +266,16 @@ TEST(BoundedLossTest, WhatRetentionRemovedForADamagedSaveIsExcused) {
       << "the save of step 2 is kept";
   record.setup.keep = 1;
   EXPECT_EQ(Breaches(record, "bounded-loss"), 0u);
+  // It had gone on from a save that nobody had acknowledged.
+  RecordEvent& save = EventOf(record, 0, 1, K::kSaveAcknowledged, 0);
+  save.kind = K::kNotice;
+  EXPECT_EQ(Breaches(record, "bounded-loss"), 1u);
+  RecordEvent& begin = EventOf(record, 1, 1, K::kLifeBegin, 0);
+  begin.kind = K::kGeneration;
+  begin.path = "/s/step-000000002-g1";
+  EXPECT_EQ(Breaches(record, "bounded-loss"), 0u);
+  begin.kind = K::kLifeBegin;
+  save.kind = K::kSaveAcknowledged;
   std::erase_if(LifeOf(record, 0, 1).events, [](const RecordEvent& event) {
     return event.kind == K::kDamaged;
   });
@@ -316,6 +326,30 @@ TEST(BoundedLossTest, WhatASurvivorHeldIsNotDoneAgainThoughNobodyCameBack) {
             std::vector<std::string>{"memory-lost"});
 }
 
+// It had left when the other one was lost at the end.
+TEST(BoundedLossTest, WhatOneHeldThatWasDoneIsGoneWithIt) {
+  Record record = RunThatForgot();
+  ASSERT_EQ(Breaches(record, "bounded-loss"), 1u);
+  RecordEvent& end = EventOf(record, 0, 1, K::kLifeEnd, 0);
+  end.count = 0;
+  EXPECT_EQ(Breaches(record, "bounded-loss"), 0u);
+}
+
+// Two workers, three, and two again: all are started anew each time.
+TEST(BoundedLossTest, WhatSurvivorsHeldGoesWhereTheirNumberChanges) {
+  Record record = RunThatForgot();
+  AddAnEmptyGeneration(record);
+  ASSERT_EQ(Breaches(record, "bounded-loss"), 1u);
+  record.setup.workers_by_life = {2, 3, 2};
+  EXPECT_EQ(Breaches(record, "bounded-loss"), 1u) << "two in each";
+  LifeEvents third = LifeOf(record, 1, 2);
+  third.worker = 2;
+  record.lives.push_back(third);
+  EXPECT_EQ(Breaches(record, "bounded-loss"), 0u);
+  record.setup.workers_by_life.clear();
+  EXPECT_EQ(Breaches(record, "bounded-loss"), 1u) << "one had not come";
+}
+
 TEST(BoundedLossTest, WhatSurvivorsHeldMayGoWhereAFaultStandsInTheirWay) {
   for (const char* kind : {"partition", "preempt", "errno", "power_loss"}) {
     Record record = RunThatForgot();
@@ -345,6 +379,7 @@ TEST(BoundedLossTest, AStepOfWhoIsNotTheChiefIsNoProgress) {
   EXPECT_EQ(Breaches(record, "bounded-loss"), 0u);
   RecordEvent& came = other[other.size() - 2];
   came.t_ns = death.t_ns + 1;
+  EXPECT_EQ(Breaches(record, "bounded-loss"), 0u) << "not the chief's";
   other.front().kind = K::kGeneration;
   EXPECT_EQ(Breaches(record, "bounded-loss"), 1u) << "it is a chief now";
   other.front().kind = K::kLifeBegin;
@@ -436,6 +471,18 @@ TEST(SamplesTest, TheRowsOfAStepMayBeToldInAnyOrder) {
   ASSERT_GT(rows.size(), 1u);
   std::ranges::reverse(rows);
   EXPECT_EQ(Breaches(record, "samples"), 0u);
+}
+
+// In a last step that is not whole one worker has no rows: the others' are not
+// said by who dies behind the step.
+TEST(SamplesTest, WhoHasNoRowsOfAStepDidItAllTheSame) {
+  Record record = RejoinedRun();
+  ASSERT_EQ(Breaches(record, "samples"), 0u);
+  EventOf(record, 0, 1, K::kStep, 5).samples.clear();
+  ASSERT_EQ(EventOf(record, 0, 1, K::kStep, 5).step, 6u);
+  EXPECT_EQ(Breaches(record, "samples"), 0u);
+  EventOf(record, 0, 1, K::kStep, 4).samples.clear();
+  EXPECT_GT(Breaches(record, "samples"), 0u) << "nobody died in step 5";
 }
 
 TEST(SamplesTest, EachStepIsComparedForItself) {

@@ -181,7 +181,14 @@ TEST(StoreTest, ALateSurvivorsClaimMayLeaveWhatNobodyClearsUp) {
   RecordEvent& claim = LifeOf(record, 0, 1).events.back();
   claim = {.kind = K::kGeneration, .t_ns = end + 1, .generation = 3};
   EXPECT_EQ(ReportOf(record, "store").breaches, 0u);
-  claim.t_ns = EventOf(record, 0, 2, K::kLifeBegin, 0).t_ns - 1;
+  RecordEvent started = {
+      .kind = K::kResumed, .t_ns = end + 2, .generation = 3, .step = 8};
+  started.digest = DigestAt(8, RecordPhase::kEvaluationDue);
+  LifeOf(record, 0, 1).events.push_back(started);
+  EXPECT_EQ(ReportOf(record, "store").breaches, 0u) << "it came after that";
+  LifeOf(record, 0, 1).events.pop_back();
+  LifeOf(record, 0, 1).events.back().t_ns =
+      EventOf(record, 0, 2, K::kLifeBegin, 0).t_ns - 1;
   EXPECT_EQ(ReportOf(record, "store").breaches, 1u);
 }
 
