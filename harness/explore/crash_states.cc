@@ -267,9 +267,9 @@ Status Exploration::Rot(const CrashWindowLog& window) {
   images.Build(images.Everything(), image_);
   const int checkpoints =
       CommittedCheckpoints(image_, plan_.train.checkpoint.directory);
-  const CrashOwed owed =
-      Allowed({.at_least = window.SecondNewestBefore(window.end),
-               .may_refuse = checkpoints < 2});
+  CrashOwed owed = Allowed({.at_least = window.SecondNewestBefore(window.end),
+                            .may_refuse = checkpoints < 2});
+  if (owed.cold_start == MayBeginAnew::kYes) owed.may_refuse = false;
   std::vector<size_t> sizes;
   for (const auto& [path, entry] : ListFiles(image_)) {
     sizes.push_back(entry->file->data.size());

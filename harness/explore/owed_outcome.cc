@@ -1,8 +1,11 @@
 #include "harness/explore/owed_outcome.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <string_view>
 
+#include "engine/ckpt/retrying.h"
 #include "harness/oracle/evidence.h"
 #include "harness/oracle/fault_traits.h"
 
@@ -28,9 +31,7 @@ bool BeganAnewWithoutSaves(const Evidence& evidence) {
       return true;
     }
     saves += generation.saves.size();
-    const bool deletes = evidence.record.setup.delete_at_success &&
-                         evidence.HaveAllFinished(generation);
-    if (deletes) saves = 0;
+    if (evidence.MayHaveDeleted(generation)) saves = 0;
   }
   return false;
 }
@@ -137,17 +138,47 @@ bool TooFewAreLeft(const Record& record) {
   return setup.workers - WorkersThatKeepDying(record) < least;
 }
 
-// Whether a life ended with an error behind a deletion that came while it was
-// there: a late survivor had finished the run.
+// Whether a life ended with an error behind a deletion that an earlier one made
+// while it was there: a late survivor had finished the run.
 bool HadItsStoreDeleted(const Record& record) {
+  constexpr std::array kNoErrors = {0, kNoCheckpoint, 143};
   const StoreDeletions deletions = FindStoreDeletions(record);
   return std::ranges::any_of(record.lives, [&](const LifeEvents& life) {
     if (life.events.empty()) return false;
     const RecordEvent& last = life.events.back();
-    return last.kind == RecordKind::kLifeEnd && last.count != 0 &&
-           std::ranges::any_of(deletions.at_ns, [&](int64_t t_ns) {
-             return life.events.front().t_ns < t_ns && t_ns < last.t_ns;
-           });
+    if (last.kind != RecordKind::kLifeEnd ||
+        std::ranges::find(kNoErrors, last.count) != kNoErrors.end()) {
+      return false;
+    }
+    return std::ranges::any_of(
+        deletions.all, [&](const StoreDeletion& deletion) {
+          return deletion.life->life < life.life &&
+                 life.events.front().t_ns < deletion.t_ns &&
+                 deletion.t_ns < last.t_ns;
+        });
+  });
+}
+
+bool IsADisksError(std::string_view kind) {
+  return kind == "errno" || kind == "short_write" || kind == "fsync_fails";
+}
+
+// Whether a life that had finished met as many errors of the disk as it takes
+// for one operation to be given up: nobody starts again what is done.
+bool CouldNotDelete(const Record& record) {
+  return std::ranges::any_of(record.lives, [&](const LifeEvents& life) {
+    const auto finished = std::ranges::find(life.events, RecordKind::kFinished,
+                                            &RecordEvent::kind);
+    const auto errors = std::count_if(
+        finished, life.events.end(), [&](const RecordEvent& event) {
+          return event.kind == RecordKind::kFaultFired &&
+                 std::ranges::any_of(record.faults,
+                                     [&](const RecordFault& fault) {
+                                       return fault.id == event.detail &&
+                                              IsADisksError(fault.kind);
+                                     });
+        });
+    return errors >= kDiskAttempts;
   });
 }
 
@@ -169,7 +200,10 @@ bool MayGiveUp(const Record& record) {
       record.launchers.back().exit_code == 0) {
     return false;
   }
-  if (TooFewAreLeft(record) || HadItsStoreDeleted(record)) return true;
+  if (TooFewAreLeft(record) || HadItsStoreDeleted(record) ||
+      CouldNotDelete(record)) {
+    return true;
+  }
   // Who keeps its process keeps its link: it loses the others again and again.
   if (record.setup.rejoins &&
       std::ranges::any_of(record.faults, &RecordFault::for_ever)) {
@@ -177,8 +211,7 @@ bool MayGiveUp(const Record& record) {
   }
   return std::ranges::any_of(record.faults, [&](const RecordFault& fault) {
     return fault.always &&
-           (fault.kind == "errno" || fault.kind == "short_write" ||
-            fault.kind == "fsync_fails" || fault.kind == "gpu_error" ||
+           (IsADisksError(fault.kind) || fault.kind == "gpu_error" ||
             fault.kind == "out_of_memory") &&
            FiredInALastLife(record, fault);
   });

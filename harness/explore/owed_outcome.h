@@ -17,11 +17,11 @@ namespace gauntlet {
 // REQUIRES: a launcher came to an end; record.faults are those that fired.
 Outcome OutcomeOwed(const Record& record);
 
-// Whether faults at every hit may have left no way to go on: an error fired in
-// the last life of a worker, or so many died again and again that too few are
-// left, or a link of one that rejoins stays bad; or whether a late survivor
-// that finished the run had deleted the store under it; and the run ended with
-// an error.
+// Whether the run ended with an error, and may have had no way to go on: faults
+// at every hit fired in the last life of a worker, or so many died again and
+// again that too few are left, or a link of one that rejoins stays bad; or a
+// late survivor that finished the run had deleted the store under it; or it was
+// done, and the disk failed too often to delete its own.
 bool MayGiveUp(const Record& record);
 
 }  // namespace gauntlet

@@ -57,18 +57,30 @@ bool CutNobody(const Record& record, const Firing& firing) {
   });
 }
 
-// Whether one that had finished said that it had deleted the store, or died
-// without a word in what comes then.
-bool BeganToDelete(const Generation& generation) {
-  return std::ranges::any_of(generation.lives, [](const LifeEvents* life) {
-    const auto finished = std::ranges::find(life->events, RecordKind::kFinished,
-                                            &RecordEvent::kind);
-    if (finished == life->events.end()) return false;
-    return life->events.back().kind != RecordKind::kLifeEnd ||
-           std::any_of(finished, life->events.end(), [](const auto& event) {
-             return event.kind == RecordKind::kBackupDeleted;
-           });
-  });
+bool IsChief(const LifeEvents& life) {
+  return std::ranges::find(life.events, RecordKind::kGeneration,
+                           &RecordEvent::kind) != life.events.end();
+}
+
+// Whether the chief that had finished said that it had deleted the store, or
+// died without a word in what comes then, or was told of an error and left.
+bool BeganToDelete(const LifeEvents& chief,
+                   const std::vector<Firing>& firings) {
+  const auto finished = std::ranges::find(chief.events, RecordKind::kFinished,
+                                          &RecordEvent::kind);
+  if (finished == chief.events.end()) return false;
+  if (std::any_of(finished, chief.events.end(), [](const auto& event) {
+        return event.kind == RecordKind::kBackupDeleted;
+      })) {
+    return true;
+  }
+  const RecordEvent& last = chief.events.back();
+  if (last.kind == RecordKind::kLeft) return false;
+  if (last.kind != RecordKind::kLifeEnd) return true;
+  return last.count != 0 &&
+         std::ranges::any_of(firings, [&](const Firing& firing) {
+           return firing.traits.tells_error && IsSameLife(*firing.life, chief);
+         });
 }
 
 }  // namespace
@@ -270,7 +282,7 @@ uint64_t Evidence::EraOf(const LifeEvents& life) const {
 // By when the chief claimed the number: who joins it later finds the same
 // store.
 uint64_t Evidence::StoreOf(const LifeEvents& life, uint64_t number) const {
-  if (deletions.at_ns.empty()) return 0;
+  if (deletions.all.empty()) return 0;
   const auto said =
       std::ranges::find(life.events, number, &RecordEvent::generation);
   if (said == life.events.end()) return 0;
@@ -284,9 +296,10 @@ uint64_t Evidence::StoreOf(const LifeEvents& life, uint64_t number) const {
     }
   }
   const int64_t when_ns = claimed_ns.value_or(said->t_ns);
-  return static_cast<uint64_t>(
-      std::ranges::lower_bound(deletions.at_ns, when_ns) -
-      deletions.at_ns.begin());
+  return static_cast<uint64_t>(std::ranges::lower_bound(deletions.all, when_ns,
+                                                        {},
+                                                        &StoreDeletion::t_ns) -
+                               deletions.all.begin());
 }
 
 GenerationId Evidence::IdOf(const LifeEvents& life, uint64_t number) const {
@@ -296,7 +309,7 @@ GenerationId Evidence::IdOf(const LifeEvents& life, uint64_t number) const {
 GenerationId Evidence::End() const {
   const auto cuts = std::ranges::count_if(
       firings, [](const Firing& firing) { return firing.traits.cuts_power; });
-  return {.store = deletions.at_ns.size(),
+  return {.store = deletions.all.size(),
           .era = static_cast<uint64_t>(cuts),
           .number = UINT64_MAX};
 }
@@ -328,30 +341,35 @@ bool Evidence::MayBeRetiredBefore(const GenerationId& id,
   return later.size() >= static_cast<uint64_t>(keep);
 }
 
+bool Evidence::MayHaveDeleted(const Generation& generation) const {
+  return record.setup.delete_at_success && HaveAllFinished(generation) &&
+         std::ranges::any_of(generation.lives, [&](const LifeEvents* life) {
+           return IsChief(*life) && BeganToDelete(*life, firings);
+         });
+}
+
 bool Evidence::MayHaveDeleted(const GenerationId& first,
                               const GenerationId& before) const {
-  return record.setup.delete_at_success &&
-         std::any_of(generations.lower_bound(first),
-                     generations.lower_bound(before), [&](const auto& of) {
-                       return HaveAllFinished(of.second) &&
-                              BeganToDelete(of.second);
-                     });
+  return std::any_of(generations.lower_bound(first),
+                     generations.lower_bound(before),
+                     [&](const auto& of) { return MayHaveDeleted(of.second); });
 }
 
 // Whether one that came between the two started anew, or the last one refused,
 // as a deletion had left nothing: where it was cut short, nobody said so. Who
-// resumes there has found the newest, which goes last.
+// resumed meanwhile had found the newest, which goes last.
 bool Evidence::WasDeletedBetween(const GenerationId& first,
                                  const GenerationId& before) const {
   constexpr int kNoCheckpoint = 7;
-  const bool refused = before == End() && !record.launchers.empty() &&
-                       record.launchers.back().exit_code == kNoCheckpoint;
-  if (refused && MayHaveDeleted(first, before)) return true;
-  return std::any_of(generations.lower_bound(first),
-                     generations.lower_bound(before), [&](const auto& of) {
-                       return of.second.cold_start &&
-                              MayHaveDeleted(first, of.first);
-                     });
+  bool may_be_gone = false;
+  for (const auto& [id, of] : std::ranges::subrange(
+           generations.lower_bound(first), generations.lower_bound(before))) {
+    if (may_be_gone && of.cold_start) return true;
+    if (of.parent) may_be_gone = false;
+    if (MayHaveDeleted(of)) may_be_gone = true;
+  }
+  return may_be_gone && before == End() && !record.launchers.empty() &&
+         record.launchers.back().exit_code == kNoCheckpoint;
 }
 
 // A save from before a cut that a disk forgot in is owed to those who come
@@ -396,9 +414,9 @@ bool Evidence::IsSaving(int life, int64_t t_ns) const {
     // Lives of one number are of one time, unless workers restart singly: then
     // all are but late survivors.
     if (one.life != life && !record.setup.rejoins) continue;
+    if (record.setup.rejoins && HadSuccessorBefore(record, one, t_ns)) continue;
     for (const RecordEvent& event : one.events) {
       if (!IsOfSave(event.kind) || event.t_ns > t_ns) continue;
-      if (HadSuccessorBefore(record, one, event.t_ns)) break;
       if (last == nullptr || event.t_ns >= last->t_ns) last = &event;
     }
   }

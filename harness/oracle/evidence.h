@@ -75,11 +75,16 @@ class Evidence {
   // Whether all of its workers had done all their training: only then is a
   // store deleted.
   bool HaveAllFinished(const Generation& generation) const;
-  // Whether one of those from the first on and before the other had finished
-  // all, and deleted the store or may have begun to: it said so, or died where
-  // it would.
+  // Whether all of its workers had finished, and its chief deleted the store or
+  // may have begun to: it said so, or died or failed where it would.
+  bool MayHaveDeleted(const Generation& generation) const;
+  // Of any from the first on and before the other.
   bool MayHaveDeleted(const GenerationId& first,
                       const GenerationId& before) const;
+  // Whether the save of a generation is owed to a later one, if it is neither
+  // damaged nor retired.
+  bool IsOwed(const Acknowledged& save, const Generation& of,
+              const GenerationId& before) const;
   // Whether some worker of that life of the job had begun a save by then, and
   // none had seen its end: only the chief tells of saves.
   bool IsSaving(int life, int64_t t_ns) const;
@@ -99,8 +104,6 @@ class Evidence {
   void AddDamaged(std::string_view path, uint64_t era);
   bool WasDeletedBetween(const GenerationId& first,
                          const GenerationId& before) const;
-  bool IsOwed(const Acknowledged& save, const Generation& of,
-              const GenerationId& before) const;
 
   std::set<Moment> damaged_;
   std::deque<LifeEvents> parts_;  // of lives that were of several generations

@@ -5,14 +5,22 @@
 namespace gauntlet {
 namespace {
 
-// Whether it had a state to train on behind that event.
+// Whether the generation that it claimed by that event of it had a state to
+// train on.
 bool HasStartedAfter(const LifeEvents& life, const RecordEvent& claim) {
-  return std::ranges::any_of(life.events, [&](const RecordEvent& event) {
-    const bool starts = event.kind == RecordKind::kInitialized ||
-                        event.kind == RecordKind::kResumed ||
-                        event.kind == RecordKind::kCarriedOn;
-    return starts && event.t_ns >= claim.t_ns;
-  });
+  auto event = life.events.begin() + (&claim - life.events.data()) + 1;
+  for (; event != life.events.end(); ++event) {
+    if (event->kind == RecordKind::kLeft ||
+        event->kind == RecordKind::kGeneration) {
+      return false;
+    }
+    if (event->kind == RecordKind::kInitialized ||
+        event->kind == RecordKind::kResumed ||
+        event->kind == RecordKind::kCarriedOn) {
+      return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace

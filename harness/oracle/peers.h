@@ -9,6 +9,9 @@
 
 namespace gauntlet {
 
+// How many workers that life of the job has.
+int WorkersIn(const RunSetup& setup, int life);
+
 // Of the generation that the fault fired in, where workers restart singly; 0:
 // it fired between two.
 uint64_t GenerationAt(const Firing& firing);

@@ -9,13 +9,17 @@
 
 namespace gauntlet {
 
+struct StoreDeletion {
+  const LifeEvents* life = nullptr;  // of a chief that had done all
+  int64_t t_ns = 0;
+};
+
 struct StoreDeletions {
-  // By lives that had done all their training, whole or cut short when the
-  // claims were gone, in the order of time.
-  std::vector<int64_t> at_ns;
-  // Lives that deleted one which a later generation had claimed before they had
-  // finished: it was not theirs any more.
-  std::vector<const LifeEvents*> of_anothers;
+  // Whole, or cut short when the claims were gone; in the order of time.
+  std::vector<StoreDeletion> all;
+  // Of stores that a later generation had claimed before they had finished: it
+  // was not theirs any more.
+  std::vector<StoreDeletion> of_anothers;
 };
 
 StoreDeletions FindStoreDeletions(const Record& record);

@@ -93,6 +93,14 @@ bool WasClaimedAfter(const Record& record, const LifeEvents& chief,
   });
 }
 
+// Whether it did so after that time.
+bool BeginsASave(const LifeEvents& life, uint64_t step, int64_t after_ns) {
+  return std::ranges::any_of(life.events, [&](const RecordEvent& event) {
+    return event.kind == RecordKind::kSaveBegin && event.step == step &&
+           event.t_ns > after_ns;
+  });
+}
+
 // Whether a late survivor may have saved it after that time: it finds the store
 // deleted, and what it wrote may be its next owner's by its name.
 bool MayBeALateSave(const Record& record, const StoredCheckpoint& checkpoint,
@@ -102,10 +110,16 @@ bool MayBeALateSave(const Record& record, const StoredCheckpoint& checkpoint,
         !HadSuccessorBefore(record, life, t_ns)) {
       return false;
     }
-    return std::ranges::any_of(life.events, [&](const RecordEvent& event) {
-      return event.kind == RecordKind::kSaveBegin &&
-             event.step == checkpoint.step;
-    });
+    bool under_way = false;
+    for (const RecordEvent& event : life.events) {
+      if (event.step != checkpoint.step || event.t_ns > t_ns) continue;
+      if (event.kind == RecordKind::kSaveBegin) under_way = true;
+      if (event.kind == RecordKind::kSaveAcknowledged ||
+          event.kind == RecordKind::kSaveFailed) {
+        under_way = false;
+      }
+    }
+    return under_way || BeginsASave(life, checkpoint.step, t_ns);
   });
 }
 
@@ -132,10 +146,10 @@ void CheckDeletions(const Evidence& evidence, Check& check) {
                                         "was done, by generation {}",
                                         id.number));
   }
-  for (const LifeEvents* life : evidence.deletions.of_anothers) {
+  for (const StoreDeletion& deletion : evidence.deletions.of_anothers) {
     check.Breach("deleted",
                  fmt::format("{} deleted the backup of a later generation",
-                             NameOf(*life)));
+                             NameOf(*deletion.life)));
   }
 }
 
@@ -158,13 +172,12 @@ void CheckBackupDeleted(const Evidence& evidence, Check& check) {
     check.Breach("not-deleted", "finished, and its backup was not deleted");
   }
   const Leftovers& left = record.left;
+  if (!left.store_listed) return;
   const LifeEvents* const chief = LastFinishingChief(record);
   const int64_t finished_ns =
       chief == nullptr ? INT64_MAX : chief->events[*FinishedAt(*chief)].t_ns;
   for (const StoredCheckpoint& checkpoint : left.checkpoints) {
-    if (!left.store_listed || MayBeALateSave(record, checkpoint, finished_ns)) {
-      continue;
-    }
+    if (MayBeALateSave(record, checkpoint, finished_ns)) continue;
     check.Breach("still-there", fmt::format("finished, and {} is still there",
                                             checkpoint.name));
     break;

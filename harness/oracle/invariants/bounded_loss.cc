@@ -14,6 +14,7 @@
 
 #include "harness/oracle/fault_traits.h"
 #include "harness/oracle/invariants.h"
+#include "harness/oracle/peers.h"
 #include "harness/oracle/root_causes.h"
 #include <fmt/format.h>
 
@@ -80,18 +81,25 @@ int64_t LastProgress(const Record& record, int64_t until_ns) {
   return when_ns;
 }
 
-// Whether another set of workers trained in one of the two or, where each life
-// has its own number of them, between.
+int LastLifeOf(const Generation& generation) {
+  int last = 0;
+  for (const LifeEvents* life : generation.lives) {
+    last = std::max(last, life->life);
+  }
+  return last;
+}
+
+// Whether the two had not the same workers, or a life of the job from the one
+// to the other had another number of them: that starts all of them again.
 bool WorkersChanged(const Evidence& evidence, const Generation& before,
                     const Generation& after) {
-  const std::set<int> workers = WorkersOf(after);
-  if (WorkersOf(before) != workers) return true;
-  if (evidence.record.setup.workers_by_life.empty()) return false;
-  return std::any_of(evidence.generations.lower_bound(before.id),
-                     evidence.generations.lower_bound(after.id),
-                     [&](const auto& between) {
-                       return WorkersOf(between.second) != workers;
-                     });
+  if (WorkersOf(before) != WorkersOf(after)) return true;
+  const RunSetup& setup = evidence.record.setup;
+  const int last = LastLifeOf(after);
+  for (int life = LastLifeOf(before); life < last; ++life) {
+    if (WorkersIn(setup, life) != WorkersIn(setup, last)) return true;
+  }
+  return false;
 }
 
 // Whether one had done all and left for good, before another was lost at the
@@ -172,11 +180,11 @@ std::set<Moment> RetiredForNothing(const Evidence& evidence,
   std::set<Moment> retired;
   for (const auto& [id, earlier] : evidence.generations) {
     if (id >= generation.id) break;
-    if (id.store != generation.id.store) continue;
-    std::set<Moment> had;
-    for (const Acknowledged& save : earlier.saves) had.insert(save.moment);
-    if (earlier.parent) had.insert(*earlier.parent);
-    for (const Moment& moment : had) {
+    std::vector<Acknowledged> had = earlier.saves;
+    if (earlier.parent) had.push_back({.moment = *earlier.parent});
+    for (const Acknowledged& save : had) {
+      if (!evidence.IsOwed(save, earlier, generation.id)) continue;
+      const Moment& moment = save.moment;
       if (evidence.MayBeRetiredBefore(generation.id, moment)) {
         retired.insert(moment);
       } else if (!damaged.contains(moment)) {

@@ -173,18 +173,19 @@ int64_t OthersStayed(const Evidence& evidence, const Firing& firing) {
   return stayed;
 }
 
-// Whether its worker may come to its end by it: by a notice, where its grace is
-// too short.
-bool MayEndIt(const Firing& firing) {
-  return firing.traits.may_end_life || firing.traits.gives_notice;
+// Whether its worker may have come to its end by it by then: by a notice, where
+// its grace was over.
+bool MayHaveEndedIt(const Firing& firing, int64_t t_ns) {
+  if (firing.event().t_ns > t_ns) return false;
+  return firing.traits.may_end_life || DiedOfANotice(firing, t_ns);
 }
 
 // Whether one of them met a fault that it may have been lost by itself: the
 // launcher then ends the others.
 bool AnyMayBeLost(const Evidence& evidence,
-                  const std::vector<const LifeEvents*>& lives) {
+                  const std::vector<const LifeEvents*>& lives, int64_t t_ns) {
   return std::ranges::any_of(evidence.firings, [&](const Firing& firing) {
-    return MayEndIt(firing) && IsAnyOf(lives, *firing.life);
+    return MayHaveEndedIt(firing, t_ns) && IsAnyOf(lives, *firing.life);
   });
 }
 
@@ -209,7 +210,7 @@ bool EndedOutOfReach(const Evidence& evidence, const Firing& firing,
       return false;
     }
     return met.traits.troubles_network ||
-           (firing.traits.troubles_network && MayEndIt(met));
+           (firing.traits.troubles_network && MayHaveEndedIt(met, noticed));
   });
 }
 
@@ -222,9 +223,9 @@ std::optional<int64_t> HeldUp(const Evidence& evidence, const Firing& firing,
   if (evidence.record.expect.detected_in_max_ns) return 0;
   int64_t held_up = 0;
   const std::vector<const LifeEvents*> peers = PeersOf(evidence, firing);
-  if (by_restart &&
-      (EndedOutOfReach(evidence, firing, noticed) ||
-       (firing.traits.troubles_network && AnyMayBeLost(evidence, peers)))) {
+  if (by_restart && (EndedOutOfReach(evidence, firing, noticed) ||
+                     (firing.traits.troubles_network &&
+                      AnyMayBeLost(evidence, peers, noticed)))) {
     return std::nullopt;
   }
   for (const Firing& met : evidence.firings) {

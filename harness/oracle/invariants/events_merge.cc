@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "harness/oracle/invariants.h"
+#include "harness/oracle/peers.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -58,13 +59,6 @@ void CheckSteps(const LifeEvents& life, std::vector<uint64_t>& done,
     }
     last = event.step;
   }
-}
-
-int WorkersIn(const RunSetup& setup, int life) {
-  const std::vector<int>& by_life = setup.workers_by_life;
-  if (by_life.empty()) return setup.workers;
-  const auto index = static_cast<size_t>(std::max(life, 1)) - 1;
-  return by_life[std::min(index, by_life.size() - 1)];
 }
 
 // Whether the worker need not be in that life of the job.

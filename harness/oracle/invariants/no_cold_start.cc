@@ -1,9 +1,9 @@
 // no-cold-start: training never starts afresh where saves were acknowledged,
-// whatever became of them, unless it was told that it may. What a run deletes
-// of which all workers had finished is there no more. After a power cut on a
-// disk that lies nothing of what came before it may be left: then a start
-// afresh is due, but not where the generation itself finds one of those saves,
-// void or damaged.
+// whatever became of them, unless it was told that it may. What a run deletes,
+// or began to delete, of which all workers had finished is there no more. After
+// a power cut on a disk that lies nothing of what came before it may be left:
+// then a start afresh is due, but not where the generation itself finds one of
+// those saves, void or damaged.
 #include <algorithm>
 
 #include "harness/oracle/invariants.h"
@@ -58,10 +58,7 @@ void CheckNoColdStart(const Evidence& evidence, Check& check) {
       }
     }
     before.Take(generation);
-    if (evidence.record.setup.delete_at_success &&
-        evidence.HaveAllFinished(generation)) {
-      before.saves.clear();
-    }
+    if (evidence.MayHaveDeleted(generation)) before.saves.clear();
   }
 }
 

@@ -168,6 +168,21 @@ TEST(LaboratoryTest, AnErrorThatIsOverByThenIsNoReasonToGiveUp) {
   EXPECT_TRUE(MayGiveUp(record));
 }
 
+TEST(LaboratoryTest, AFinishedRunThatCannotDeleteMayEndWithAnError) {
+  Record record;
+  record.launchers.push_back({.exit_code = 1});
+  LifeEvents& life = record.lives.emplace_back();
+  life.events = {{.kind = RecordKind::kFinished}};
+  for (const char* id : {"a", "b", "c"}) {
+    EXPECT_FALSE(MayGiveUp(record)) << "before " << id;
+    record.faults.push_back({.id = id, .kind = "errno"});
+    life.events.push_back({.kind = RecordKind::kFaultFired, .detail = id});
+  }
+  EXPECT_TRUE(MayGiveUp(record));
+  std::swap(life.events[0], life.events[1]);
+  EXPECT_FALSE(MayGiveUp(record)) << "one met a save";
+}
+
 TEST(LaboratoryTest, ALinkThatStaysBadUsesUpTheRestartsOfWhoRejoins) {
   Record record;
   record.launchers.push_back({.exit_code = 1});

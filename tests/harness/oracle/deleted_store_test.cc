@@ -112,8 +112,32 @@ TEST(DeletedStoreTest, ARefusalIsDueToADeletionThatWasCutShort) {
   });
   EXPECT_EQ(Breaches(record, "clean-refusal"), 0u);
   EXPECT_EQ(Breaches(record, "store"), 0u);
-  chief.push_back({.kind = K::kLifeEnd});
+  chief.push_back({.kind = K::kLifeEnd, .count = 75});
+  EXPECT_GT(Breaches(record, "clean-refusal"), 0u) << "it left for the others";
+  record.faults[0].kind = "errno";
+  EXPECT_EQ(Breaches(record, "clean-refusal"), 0u) << "the disk said no";
+  chief.back().count = 0;
   EXPECT_GT(Breaches(record, "clean-refusal"), 0u) << "it ended in order";
+}
+
+TEST(DeletedStoreTest, WhoResumedBehindADeletionHadFoundTheNewest) {
+  Record record = RefusedAfterTheDeletion();
+  std::erase_if(LifeOf(record, 0, 1).events, [](const RecordEvent& event) {
+    return event.kind == K::kBackupDeleted || event.kind == K::kLifeEnd;
+  });
+  ASSERT_EQ(Breaches(record, "clean-refusal"), 0u);
+  const int64_t died = LifeOf(record, 0, 1).events.back().t_ns;
+  for (LifeEvents& life : record.lives) {
+    if (life.life == 2) life.life = 3;
+  }
+  LifeEvents between = {.worker = 0, .life = 2, .events = {}};
+  between.events = {{.kind = K::kLifeBegin, .t_ns = died + 1},
+                    {.kind = K::kGeneration,
+                     .t_ns = died + 2,
+                     .generation = 2,
+                     .path = "/s/step-000000008-g2"}};
+  record.lives.push_back(between);
+  EXPECT_GT(Breaches(record, "clean-refusal"), 0u);
 }
 
 TEST(DeletedStoreTest, NothingOfBeforeIsOwedToTheNext) {
@@ -191,8 +215,9 @@ TEST(DeletedStoreTest, WhatAFinishedRunDeletedIsNoLossOfAnEarlierOne) {
   int64_t now = LifeOf(record, 0, 1).events.back().t_ns;
   for (const int worker : {0, 1}) {
     LifeEvents life = {.worker = worker, .life = 2, .events = {}};
+    const RecordKind first = worker == 0 ? K::kGeneration : K::kLifeBegin;
     for (const RecordKind kind :
-         {K::kLifeBegin, K::kResumed, K::kFinished, K::kLifeEnd}) {
+         {first, K::kResumed, K::kFinished, K::kLifeEnd}) {
       life.events.push_back(
           {.kind = kind, .t_ns = now += 1000, .generation = 2, .step = 8});
     }
@@ -217,6 +242,13 @@ TEST(DeletedStoreTest, WhatALateSurvivorSavesMeanwhileMayBeLeft) {
   EXPECT_EQ(Breaches(record, "backup-deleted"), 1u);
   late.push_back({.kind = K::kSaveFailed, .t_ns = finished + 1, .step = 6});
   EXPECT_EQ(Breaches(record, "backup-deleted"), 0u);
+  late.insert(late.end() - 1, {.kind = K::kSaveAcknowledged,
+                               .t_ns = finished,
+                               .step = 6,
+                               .path = "step-000000006-g1"});
+  EXPECT_EQ(Breaches(record, "backup-deleted"), 1u) << "it had come out";
+  late.erase(late.end() - 2);
+  ASSERT_EQ(Breaches(record, "backup-deleted"), 0u);
   record.left.checkpoints.push_back(
       {.name = "step-000000008-g1", .step = 8, .valid = true});
   EXPECT_EQ(Breaches(record, "backup-deleted"), 1u) << "that is its own";
