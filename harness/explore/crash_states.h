@@ -22,9 +22,8 @@
 // - of rot in one place (a bit of a file at rest): any golden state that is not
 //   before the second newest save, or a refusal where there is one checkpoint
 //   only; never a cold start;
-// - where a job allows it, a cold start wherever a refusal would do; of rot it
-// is
-//   due then.
+// - where a job allows it, a cold start wherever a refusal would do, and in
+//   place of it after rot.
 #ifndef GAUNTLET_HARNESS_EXPLORE_CRASH_STATES_H_
 #define GAUNTLET_HARNESS_EXPLORE_CRASH_STATES_H_
 

@@ -119,8 +119,8 @@ bool AnyWasDone(const Generation& generation) {
 bool MayLoseMemory(const Evidence& evidence, const Generation& before,
                    const Generation& after) {
   constexpr int kDeathsInARow = 2;
-  if (WorkersChanged(evidence, before, after) || AnyWasDone(before))
-    return true;
+  if (AnyWasDone(before)) return true;
+  if (WorkersChanged(evidence, before, after)) return true;
   const int64_t progress_ns = LastProgress(evidence.record, after.started_ns);
   int deaths = 0;
   for (const Firing& firing : evidence.firings) {
