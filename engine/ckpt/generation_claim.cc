@@ -76,13 +76,12 @@ ClaimRecord RecordOf(ClaimRecord record, const StoreScan& scan,
 bool IsParent(const ScannedCheckpoint& checkpoint, const ParentRecord& parent) {
   return checkpoint.manifest && checkpoint.parsed.step == parent.step &&
          checkpoint.GetPhase() == parent.phase &&
-         checkpoint.manifest->head.state_digest == parent.state_digest &&
-         checkpoint.WrittenBy() == parent.written_by;
+         checkpoint.manifest->head.state_digest == parent.state_digest;
 }
 
 // Gives the parent this generation's suffix. Another generation may have
-// renamed it meanwhile: then it is looked for again, by what it holds and who
-// wrote it. kNotFound: it is gone, another parent is to be chosen.
+// renamed it meanwhile: then it is looked for again, by what it holds.
+// kNotFound: it is gone, another parent is to be chosen.
 Result<CheckpointRef> Adopt(World& world, const std::string& directory,
                             const ClaimRecord& record, CheckpointName name) {
   for (int round = 0; round < kMaxRounds; ++round) {

@@ -25,8 +25,7 @@ bool IsParent(const LineageEntry& entry, const ParentRecord& parent,
               uint64_t adopter) {
   if (entry.state_digest) {
     return Moment(entry) == Moment(parent.step, parent.phase) &&
-           *entry.state_digest == parent.state_digest &&
-           entry.written_by == parent.written_by;
+           *entry.state_digest == parent.state_digest;
   }
   return entry.name.step == parent.step &&
          (entry.name.generation == adopter ||

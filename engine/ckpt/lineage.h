@@ -5,7 +5,7 @@
 // it, that generation's parent, and so on. What a generation wrote after the
 // point that its successor went on from is void, and so is all that a
 // generation beside this chain wrote: it can write what it likes, it is never
-// read.
+// read, unless it is a parent's state, bit for bit.
 //
 // A checkpoint belongs to the generation in its manifest, which nobody can
 // change by renaming. Only where the manifest cannot be read does the suffix

@@ -57,7 +57,7 @@ bool CutNobody(const Record& record, const Firing& firing) {
   });
 }
 
-bool IsChief(const LifeEvents& life) {
+bool HasClaimed(const LifeEvents& life) {
   return std::ranges::find(life.events, RecordKind::kGeneration,
                            &RecordEvent::kind) != life.events.end();
 }
@@ -344,7 +344,7 @@ bool Evidence::MayBeRetiredBefore(const GenerationId& id,
 bool Evidence::MayHaveDeleted(const Generation& generation) const {
   return record.setup.delete_at_success && HaveAllFinished(generation) &&
          std::ranges::any_of(generation.lives, [&](const LifeEvents* life) {
-           return IsChief(*life) && BeganToDelete(*life, firings);
+           return HasClaimed(*life) && BeganToDelete(*life, firings);
          });
 }
 

@@ -31,13 +31,14 @@ bool HasFinishedBy(const LifeEvents& life, int64_t t_ns) {
 }
 
 // Whether a worker of the generation deleted the store when another of its had
-// not finished.
-bool DeletedTooEarly(const Generation& generation) {
+// not finished. A late survivor may be given its number as the claims go.
+bool DeletedTooEarly(const Record& record, const Generation& generation) {
   for (const LifeEvents* life : generation.lives) {
     for (const RecordEvent& event : life->events) {
       if (event.kind != RecordKind::kBackupDeleted) continue;
       if (std::ranges::any_of(generation.lives, [&](const LifeEvents* other) {
-            return !HasFinishedBy(*other, event.t_ns);
+            return !HasFinishedBy(*other, event.t_ns) &&
+                   !HadSuccessorBefore(record, *other, event.t_ns);
           })) {
         return true;
       }
@@ -141,7 +142,7 @@ bool DeletionWasDisturbed(const Evidence& evidence) {
 
 void CheckDeletions(const Evidence& evidence, Check& check) {
   for (const auto& [id, generation] : evidence.generations) {
-    if (!DeletedTooEarly(generation)) continue;
+    if (!DeletedTooEarly(evidence.record, generation)) continue;
     check.Breach("deleted", fmt::format("a backup was deleted before the run "
                                         "was done, by generation {}",
                                         id.number));

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string_view>
+#include <utility>
 
 #include "harness/oracle/invariants.h"
 #include "harness/oracle/late_survivor.h"
@@ -236,8 +238,12 @@ void CheckOrder(const Evidence& evidence, Check& check) {
   const Record& record = evidence.record;
   const Leftovers& left = record.left;
   check.Instance();
-  const auto valid = static_cast<uint64_t>(
-      std::ranges::count_if(left.checkpoints, &StoredCheckpoint::valid));
+  // A late survivor's copy of a parent's state counts as that does.
+  std::set<std::pair<uint64_t, std::string_view>> states;
+  for (const StoredCheckpoint& checkpoint : left.checkpoints) {
+    if (checkpoint.valid) states.emplace(checkpoint.step, checkpoint.digest);
+  }
+  const uint64_t valid = states.size();
   // A removal that the disk refused is reported and made up for by the next
   // generation, if there is one.
   const uint64_t refused = RefusedRemovals(evidence);

@@ -67,30 +67,6 @@ TEST_F(FencingTest, ALateSurvivorsSaveIsRefusedAndNeverRead) {
             "/store/step-000000002-g1");
 }
 
-// Two generations came to the same state; a third goes on from the second's,
-// and a fourth that was faster has renamed that.
-TEST_F(FencingTest, AParentThatWasRenamedIsNotMistakenForItsEqual) {
-  CheckpointStore survivor = Claimed(old_.world);
-  CheckpointStore successor = Claimed(new_.world);
-  EXPECT_EQ(Save(survivor, 1, 1).status().code(), Code::kFenced);
-  ASSERT_TRUE(Save(successor, 2, 1).ok());
-  const std::string from = "/store/step-000000001-g2";
-  bool renamed = false;
-  storage_.gate = [&](Operation operation, const std::string& path) {
-    if (operation == Operation::kChange && path == from && !renamed) {
-      renamed = true;
-      return storage_.Rename(from, "/store/step-000000001-g9");
-    }
-    return OkStatus();
-  };
-  TestWorld third(storage_);
-  const Recovered recovered = Recover(third.world);
-  ASSERT_TRUE(recovered.status.ok()) << recovered.status.ToString();
-  EXPECT_TRUE(renamed);
-  EXPECT_THAT(Checkpoints(storage_, std::string(kStore)),
-              ElementsAre("step-000000001-g1", "step-000000001-g3"));
-}
-
 TEST_F(FencingTest, AStoreWithVoidCheckpointsOnlyIsAColdStart) {
   CheckpointStore survivor = Claimed(old_.world);
   CheckpointStore successor = Claimed(new_.world);

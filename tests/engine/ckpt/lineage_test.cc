@@ -68,18 +68,10 @@ TEST(LineageTest, KnowsTheParentByStepAndDigestWhateverItsSuffix) {
   EXPECT_THAT(
       Members({At(100, 1, 9)}, {{1, std::nullopt}, {2, Parent(100, 1)}}),
       ElementsAre("step-000000100-g9"));
-  LineageEntry other = At(100, 1);
+  LineageEntry other = At(100, 3);
   other.state_digest = Digest{.high = 1, .low = 1};
   EXPECT_THAT(Members({other}, {{1, std::nullopt}, {2, Parent(100, 1)}}),
               IsEmpty());
-}
-
-// A late survivor of another generation came to the same state.
-TEST(LineageTest, LeavesOutAnEqualOfTheParentThatAnotherGenerationWrote) {
-  EXPECT_THAT(
-      Members({At(100, 1), At(100, 2, 3), At(150, 3)},
-              {{1, std::nullopt}, {2, std::nullopt}, {3, Parent(100, 2)}}),
-      ElementsAre("step-000000150-g3", "step-000000100-g3"));
 }
 
 TEST(LineageTest, EndsAtAColdStart) {

@@ -71,6 +71,22 @@ TEST(DeletedStoreTest, WhatOneWorkerHadNotFinishedIsDeletedTooEarly) {
   EXPECT_EQ(Breaches(record, "backup-deleted"), 1u);
 }
 
+// The claims go first: it is given the number while the rest is deleted.
+TEST(DeletedStoreTest, ALateSurvivorsClaimOfItsNumberMakesNoDeletionTooEarly) {
+  Record record = RunThatFinishedUnseen();
+  const int64_t deleted = EventOf(record, 0, 2, K::kBackupDeleted, 0).t_ns;
+  LifeEvents late = {.worker = 1, .life = 1, .events = {}};
+  late.events = {
+      {.kind = K::kGeneration, .t_ns = deleted - 1, .generation = 1}};
+  std::erase_if(record.lives, [](const LifeEvents& life) {
+    return life.worker == 1 && life.life == 1;
+  });
+  record.lives.push_back(late);
+  EXPECT_EQ(Breaches(record, "backup-deleted"), 0u);
+  record.lives.back().worker = 2;
+  EXPECT_EQ(Breaches(record, "backup-deleted"), 1u) << "one of its own";
+}
+
 // It finishes when another has the store, and deletes it all the same.
 TEST(DeletedStoreTest, WhatALaterGenerationHadClaimedIsNotDeleted) {
   Record record = RunThatFinishedUnseen();
