@@ -8,7 +8,6 @@
 #include <map>
 #include <set>
 #include <string_view>
-#include <utility>
 
 #include "harness/oracle/invariants.h"
 #include "harness/oracle/late_survivor.h"
@@ -233,17 +232,30 @@ void CheckNewest(const Evidence& evidence, Check& check) {
                            loadable ? "of step " + ToText(*loadable) : "none"));
 }
 
+// Names of checkpoints that a claim found void: retention leaves them alone.
+// One counts later all the same if its state is, bit for bit, a parent's.
+std::set<std::string_view> FencedFound(const Record& record) {
+  std::set<std::string_view> names;
+  for (const LifeEvents& life : record.lives) {
+    for (const RecordEvent& event : life.events) {
+      if (event.kind == RecordKind::kFencedFound) {
+        names.insert(BaseName(event.path));
+      }
+    }
+  }
+  return names;
+}
+
 // An orderly end leaves as many as retention keeps, and nothing half done.
 void CheckOrder(const Evidence& evidence, Check& check) {
   const Record& record = evidence.record;
   const Leftovers& left = record.left;
   check.Instance();
-  // A late survivor's copy of a parent's state counts as that does.
-  std::set<std::pair<uint64_t, std::string_view>> states;
-  for (const StoredCheckpoint& checkpoint : left.checkpoints) {
-    if (checkpoint.valid) states.emplace(checkpoint.step, checkpoint.digest);
-  }
-  const uint64_t valid = states.size();
+  const std::set<std::string_view> fenced = FencedFound(record);
+  const auto valid = static_cast<uint64_t>(std::ranges::count_if(
+      left.checkpoints, [&](const StoredCheckpoint& checkpoint) {
+        return checkpoint.valid && !fenced.contains(checkpoint.name);
+      }));
   // A removal that the disk refused is reported and made up for by the next
   // generation, if there is one.
   const uint64_t refused = RefusedRemovals(evidence);

@@ -81,16 +81,16 @@ TEST(BackupDeletedTest, AnErrorThatThePlanGaveInTheDeletionExcusesIt) {
   EXPECT_GT(ReportOf(record, "backup-deleted").breaches, 0u);
 }
 
-TEST(StoreTest, ALateSurvivorsCopyOfAStateTakesNoOthersPlace) {
-  Record record = UndisturbedRun();
+TEST(StoreTest, WhatAClaimFoundVoidTakesNoOthersPlace) {
+  Record record = RecoveredRun();
   record.setup.keep = 4;
   StoredCheckpoint copy = record.left.checkpoints.front();
   copy.name = "step-000000002-g9";
   record.left.checkpoints.push_back(copy);
+  ASSERT_EQ(ReportOf(record, "store").breaches, 1u);
+  EventOf(record, 0, 2, K::kLifeBegin, 0) = {.kind = K::kFencedFound,
+                                             .path = "/s/step-000000002-g9"};
   EXPECT_EQ(ReportOf(record, "store").breaches, 0u);
-  record.left.checkpoints.back().digest =
-      DigestAt(2, RecordPhase::kEvaluationDue);
-  EXPECT_EQ(ReportOf(record, "store").breaches, 1u);
 }
 
 TEST(StoreTest, ASaveThatRetentionMayRemoveIsNotLost) {
