@@ -198,10 +198,18 @@ RootCauses::RootCauses(const Evidence& evidence) : evidence_(evidence) {
   }
 }
 
+// Where workers rejoin, one that an error at every hit keeps from coming to a
+// state tries again until it is ended with the others.
+bool RootCauses::KeepsItOut(const Firing& firing) const {
+  return evidence_.record.setup.rejoins && firing.traits.tells_error &&
+         firing.fault->always && FormedOf(*firing.life).last == 0;
+}
+
 void RootCauses::AddFirings() {
   for (const Firing& firing : evidence_.firings) {
     const RecordFault& fault = *firing.fault;
-    if (!ExplainsDeath(fault, evidence_.record)) continue;
+    if (!ExplainsDeath(fault, evidence_.record) && !KeepsItOut(firing))
+      continue;
     causes_.push_back(
         {.life = firing.life,
          .t_ns = firing.event().t_ns,
@@ -313,13 +321,40 @@ bool RootCauses::IsStillParted(const RootCause& cause,
       });
 }
 
+// Whether the launcher may take the cause's loss for another one yet: it had
+// started the worker again before a survivor said that it had lost it, and
+// nobody has trained since.
+bool RootCauses::MayCountAgain(const RootCause& cause,
+                               const LifeEvents& lost) const {
+  if (!evidence_.record.setup.rejoins || lost.events.empty()) return false;
+  const int64_t until_ns = lost.events.back().t_ns;
+  int64_t restart_ns = INT64_MAX;
+  int64_t said_ns = INT64_MAX;
+  for (const LifeEvents& life : evidence_.record.lives) {
+    if (life.worker == cause.life->worker && life.life > cause.life->life) {
+      restart_ns = std::min(restart_ns, BeginOf(life).value_or(INT64_MAX));
+    }
+    for (const RecordEvent& event : life.events) {
+      if (event.t_ns <= cause.t_ns) continue;
+      if (event.kind == RecordKind::kStep && event.t_ns <= until_ns) {
+        return false;
+      }
+      if (event.kind == RecordKind::kWorkerLost &&
+          life.worker != cause.life->worker) {
+        said_ns = std::min(said_ns, event.t_ns);
+      }
+    }
+  }
+  return restart_ns < said_ns && said_ns <= until_ns;
+}
+
 // Whether the worker that it happened to had been started again by the time
 // that this life began, or has met it since. One that only was cut off may keep
 // its address, and who was with a host that went silently waits for it.
 bool RootCauses::IsMadeUpFor(const RootCause& cause,
                              const LifeEvents& lost) const {
   if (IsSameLife(*cause.life, lost)) return false;
-  if (IsStillParted(cause, lost)) return false;
+  if (IsStillParted(cause, lost) || MayCountAgain(cause, lost)) return false;
   const GenerationId formed = evidence_.IdOf(lost, FormedOf(lost).last);
   return std::ranges::any_of(
       evidence_.record.lives, [&](const LifeEvents& later) {

@@ -50,6 +50,8 @@ class RootCauses {
   bool IsOfOneAttempt(const RootCause& cause, const LifeEvents& lost) const;
   bool MayReach(const RootCause& cause, const LifeEvents& lost) const;
   bool IsStillParted(const RootCause& cause, const LifeEvents& lost) const;
+  bool KeepsItOut(const Firing& firing) const;
+  bool MayCountAgain(const RootCause& cause, const LifeEvents& lost) const;
   bool IsMadeUpFor(const RootCause& cause, const LifeEvents& lost) const;
 
   const Evidence& evidence_;

@@ -147,6 +147,44 @@ TEST(DeathsExplainedTest, ALossThatWasMadeUpForExplainsNoLaterOne) {
   EXPECT_EQ(Breaches(record, "deaths-explained"), 1u);
 }
 
+// It starts the dead one again before it has the survivor's word.
+TEST(DeathsExplainedTest,
+     ALauncherThatIsFasterThanASurvivorMayCountALossAgain) {
+  Record record = RejoinedRun();
+  LifeEvents& survivor = LifeOf(record, 0, 1);
+  survivor.events.erase(
+      std::ranges::find(survivor.events, K::kCarriedOn, &RecordEvent::kind) + 1,
+      survivor.events.end());
+  std::erase_if(LifeOf(record, 1, 2).events, [](const RecordEvent& event) {
+    return event.kind == K::kStep;
+  });
+  // Its own last step came after the crash.
+  std::erase_if(survivor.events, [](const RecordEvent& event) {
+    return event.kind == K::kStep && event.step == 6;
+  });
+  ASSERT_EQ(Breaches(record, "deaths-explained"), 1u);
+  LifeOf(record, 1, 2).events.front().t_ns =
+      EventOf(record, 0, 1, K::kWorkerLost, 0).t_ns - 1;
+  EXPECT_EQ(Breaches(record, "deaths-explained"), 0u);
+  survivor.events.push_back(
+      {.kind = K::kStep, .t_ns = survivor.events.back().t_ns + 1, .step = 7});
+  EXPECT_EQ(Breaches(record, "deaths-explained"), 1u) << "it trained since";
+}
+
+// Every load of it fails: it tries until it is ended with the others.
+TEST(DeathsExplainedTest, AnErrorAtEveryHitMayKeepOutWhoRejoins) {
+  Record record = RejoinedRun();
+  record.faults.push_back({.id = "no", .kind = "errno", .always = true});
+  std::vector<RecordEvent>& late = LifeOf(record, 1, 2).events;
+  late.resize(1);
+  ASSERT_EQ(Breaches(record, "deaths-explained"), 1u);
+  late.push_back(
+      {.kind = K::kFaultFired, .t_ns = late.back().t_ns + 1, .detail = "no"});
+  EXPECT_EQ(Breaches(record, "deaths-explained"), 0u);
+  record.faults.back().always = false;
+  EXPECT_EQ(Breaches(record, "deaths-explained"), 1u);
+}
+
 TEST(DeathsExplainedTest, AnOldTroubleOfTheNetworkEndsWithItsLife) {
   Record record = RejoinedRun();
   record.faults[0].kind = "partition";
