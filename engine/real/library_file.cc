@@ -19,7 +19,10 @@ bool ReadAt(std::ifstream& in, uint64_t offset, T& value) {
       in.read(reinterpret_cast<char*>(&value), sizeof(value)));
 }
 
-// Where the last byte that the header speaks of ends; saturates.
+// End of the last byte that the loader maps, or of the section table if that
+// lies further back; saturates. Only PT_LOAD segments are mapped: the other
+// program headers describe parts of them, and strip may leave a PT_GNU_RELRO
+// that ends behind the file.
 uint64_t EndOf(std::ifstream& in, const Elf64_Ehdr& header, uint64_t size) {
   const auto end_of = [](uint64_t offset, uint64_t bytes) {
     return offset + std::min(bytes, UINT64_MAX - offset);
@@ -30,6 +33,7 @@ uint64_t EndOf(std::ifstream& in, const Elf64_Ehdr& header, uint64_t size) {
     Elf64_Phdr segment;
     const uint64_t place = header.e_phoff + i * sizeof(segment);
     if (!ReadAt(in, place, segment)) return end_of(place, sizeof(segment));
+    if (segment.p_type != PT_LOAD) continue;
     end = std::max(end, end_of(segment.p_offset, segment.p_filesz));
   }
   return end;

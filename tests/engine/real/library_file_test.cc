@@ -62,6 +62,29 @@ TEST(LibraryFileTest, ALibraryThatIsCutOffInASegmentIsNotFound) {
   unlink(file.c_str());
 }
 
+// As GNU strip leaves a library that mold has linked.
+TEST(LibraryFileTest, AcceptsRelroThatEndsBehindTheFile) {
+  const std::string file = ::testing::TempDir() + "long_relro.so";
+  std::string bytes = BytesOf(FAKE_DEVICE_NEWER_ABI);
+  Elf64_Ehdr header;
+  ASSERT_GE(bytes.size(), sizeof(header));
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  int changed = 0;
+  for (size_t i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr segment;
+    char* const place = bytes.data() + header.e_phoff + i * sizeof(segment);
+    std::memcpy(&segment, place, sizeof(segment));
+    if (segment.p_type != PT_GNU_RELRO) continue;
+    segment.p_filesz = bytes.size();
+    std::memcpy(place, &segment, sizeof(segment));
+    ++changed;
+  }
+  ASSERT_EQ(changed, 1);
+  std::ofstream(file, std::ios::binary) << bytes;
+  EXPECT_EQ(CheckLibraryFile(file).message(), "");
+  unlink(file.c_str());
+}
+
 TEST(LibraryFileTest, WhatTheLoaderItselfRefusesIsNotOurs) {
   const std::string file = ::testing::TempDir() + "no_elf_header.so";
   std::ofstream(file) << "not a library";
