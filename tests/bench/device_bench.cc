@@ -1,14 +1,23 @@
-// The device of this machine beside the library's products on it, cuBLAS in
-// fp32 without TF32: products, and whole steps of the mlp job. Prints both and
-// their ratio, and what saves beside the training cost (save_bench.h); without
-// a device it says so and ends with 6. With --emulated the saves alone, small
-// and on the emulated device: whether the measurement works, no figure of
-// anything.
+// Times this machine's GPU with the library's kernels and, in turn, with
+// cuBLAS in fp32 without TF32.
+//
+//   device_bench products   matrix products of 512 to 8192 rows, their ratio
+//   device_bench steps      whole training steps of the preset mlp, their ratio
+//   device_bench saves      what asynchronous checkpoints cost (save_bench.h)
+//   device_bench            all three
+//   device_bench --emulated the same in small on the emulated device: shows
+//                           that the program works, its figures mean nothing
+//
+// Exit code 6: there is no GPU. Exit code 1: a measurement failed, or there is
+// no cuBLAS to compare with.
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <random>
-#include <string>
+#include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -32,17 +41,63 @@ constexpr Form kForms[] = {{"NN", Transpose::kNo, Transpose::kNo},
                            {"TN", Transpose::kYes, Transpose::kNo},
                            {"NT", Transpose::kNo, Transpose::kYes}};
 
-// Of one piece of work of many, until the device has done all of it.
-template <typename Work>
-double SecondsOf(const Kernels& kernels, int rounds, const Work& work) {
-  work();
-  static_cast<void>(kernels.status());
+// How long each figure is measured.
+struct BenchTime {
+  double warm_up_seconds = 0.5;  // clocks of a GPU rise under load only
+  double trial_seconds = 0.1;
+  int trials = 7;  // of each side, in turn
+};
+
+// One side of a comparison.
+struct Side {
+  const Kernels& kernels;
+  std::function<void()> work;
+};
+
+// Seconds that `rounds` calls take until the device has done all of them.
+double SecondsOf(const Side& side, int rounds) {
   const auto begin = std::chrono::steady_clock::now();
-  for (int i = 0; i < rounds; ++i) work();
-  static_cast<void>(kernels.status());
+  for (int i = 0; i < rounds; ++i) side.work();
+  static_cast<void>(side.kernels.status());
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
-             .count() /
-         rounds;
+      .count();
+}
+
+// Calls that take about trial_seconds, found while the device warms up.
+int WarmUp(const Side& side, const BenchTime& time) {
+  SecondsOf(side, 1);  // makes buffers, loads kernels
+  constexpr int kMostRounds = 1 << 16;
+  double spent = 0;
+  double each = 0;
+  for (int rounds = 1; spent < time.warm_up_seconds;
+       rounds = std::min(2 * rounds, kMostRounds)) {
+    const double seconds = SecondsOf(side, rounds);
+    spent += seconds;
+    each = seconds / rounds;
+  }
+  return std::max(1, static_cast<int>(time.trial_seconds / each));
+}
+
+double MedianOf(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
+
+// Seconds that one call of each side takes: medians of trials by turns
+// (A B A B …), so that a clock that drifts meets both sides alike.
+std::vector<double> SecondsByTurns(const std::vector<Side>& sides,
+                                   const BenchTime& time) {
+  std::vector<int> rounds;
+  for (const Side& side : sides) rounds.push_back(WarmUp(side, time));
+  std::vector<std::vector<double>> trials(sides.size());
+  for (int trial = 0; trial < time.trials; ++trial) {
+    for (size_t i = 0; i < sides.size(); ++i) {
+      trials[i].push_back(SecondsOf(sides[i], rounds[i]) / rounds[i]);
+    }
+  }
+  std::vector<double> medians;
+  for (auto& seconds : trials) medians.push_back(MedianOf(std::move(seconds)));
+  return medians;
 }
 
 std::vector<float> Values(size_t size) {
@@ -53,9 +108,8 @@ std::vector<float> Values(size_t size) {
   return values;
 }
 
-// `fast` may be null, here and below.
-void BenchProducts(const Kernels& own, const Kernels* fast, size_t size) {
-  constexpr int kRounds = 20;
+void BenchProducts(const Kernels& own, const Kernels& cublas, size_t size,
+                   const BenchTime& time) {
   Memory& memory = own.memory();
   const std::vector<float> values = Values(size * size);
   MemoryArray<float> a(memory), b(memory), c(memory);
@@ -76,82 +130,100 @@ void BenchProducts(const Kernels& own, const Kernels* fast, size_t size) {
                              .transpose_b = form.b,
                              .c = c.span().data(),
                              .ldc = size};
-    const auto rate = [&](const Kernels& kernels) {
-      return 2e-12 * static_cast<double>(size * size) *
-             static_cast<double>(size) /
-             SecondsOf(kernels, kRounds, [&] { kernels.MatMul(args); });
-    };
-    const double ours = rate(own);
-    std::printf("%s %5zu: %6.2f TFLOP/s", form.name, size, ours);
-    if (fast != nullptr) {
-      const double theirs = rate(*fast);
-      std::printf(", cuBLAS %6.2f, ratio %.3f", theirs, ours / theirs);
+    const std::vector<double> seconds =
+        SecondsByTurns({{own, [&] { own.MatMul(args); }},
+                        {cublas, [&] { cublas.MatMul(args); }}},
+                       time);
+    const double work =
+        2e-12 * static_cast<double>(size * size) * static_cast<double>(size);
+    std::printf("%s %5zu: %6.2f TFLOP/s, cuBLAS %6.2f, ratio %.3f\n", form.name,
+                size, work / seconds[0], work / seconds[1],
+                seconds[1] / seconds[0]);
+  }
+}
+
+// One worker with one replica: forward, loss, backward and update.
+class TrainingStep {
+ public:
+  TrainingStep(const Kernels& kernels, const JobSpec& job)
+      : model_(Model::Build(job.model, {.height = 28, .width = 28}, 10, kernels)
+                   .value()),
+        optimizer_(Optimizer::Build(job.optimizer, kernels)),
+        features_(Values(static_cast<size_t>(job.batch) * 28 * 28)),
+        labels_(static_cast<size_t>(job.batch), 3) {
+    const size_t size = model_->parameter_count();
+    std::vector<float> start(size);
+    model_->Initialize(1, start);
+    OptimizerState state = optimizer_->InitialState(size);
+    scalars_ = std::move(state.scalars);
+    Memory& memory = kernels.memory();
+    for (size_t i = 0; i < 2 + state.slots.size(); ++i) {
+      arrays_.emplace_back(memory).Resize(size);
+      memory.Clear(arrays_[i].span().data(), arrays_[i].span().size_bytes());
     }
-    std::printf("\n");
+    memory.Upload(arrays_[0].span().data(), start.data(),
+                  arrays_[0].span().size_bytes());
+    for (size_t i = 2; i < arrays_.size(); ++i) {
+      slots_.push_back(arrays_[i].span());
+    }
   }
-}
 
-// Forward, loss, backward and update, as a worker with one replica has them.
-double MillisecondsOfAStep(const Kernels& kernels, const JobSpec& job) {
-  constexpr int kRounds = 200;
-  auto built =
-      Model::Build(job.model, {.height = 28, .width = 28}, 10, kernels);
-  const std::unique_ptr<Model> model = std::move(built).value();
-  const auto optimizer = Optimizer::Build(job.optimizer, kernels);
-  const auto rows = static_cast<size_t>(job.batch);
-  const std::vector<float> features = Values(rows * 28 * 28);
-  const std::vector<uint8_t> labels(rows, 3);
-  std::vector<float> start(model->parameter_count());
-  model->Initialize(1, start);
-
-  Memory& memory = kernels.memory();
-  OptimizerState state = optimizer->InitialState(start.size());
-  std::vector<MemoryArray<float>> arrays;
-  for (size_t i = 0; i < 2 + state.slots.size(); ++i) {
-    arrays.emplace_back(memory).Resize(start.size());
-    memory.Clear(arrays[i].span().data(), arrays[i].span().size_bytes());
+  void Run() {
+    const std::span<float> parameters = arrays_[0].span();
+    const std::span<float> gradients = arrays_[1].span();
+    model_->Gradients(parameters,
+                      {.features = features_,
+                       .labels = labels_,
+                       .loss_scale = 1.0f / static_cast<float>(labels_.size())},
+                      gradients);
+    optimizer_->Apply(update_++, gradients, parameters,
+                      {.slots = slots_, .scalars = scalars_});
   }
-  const std::span<float> parameters = arrays[0].span();
-  const std::span<float> gradients = arrays[1].span();
-  memory.Upload(parameters.data(), start.data(), parameters.size_bytes());
-  std::vector<std::span<float>> slots;
-  for (size_t i = 2; i < arrays.size(); ++i) slots.push_back(arrays[i].span());
 
-  uint64_t update = 0;
-  return 1e3 * SecondsOf(kernels, kRounds, [&] {
-           model->Gradients(parameters,
-                            {.features = features,
-                             .labels = labels,
-                             .loss_scale = 1.0f / static_cast<float>(rows)},
-                            gradients);
-           optimizer->Apply(update++, gradients, parameters,
-                            {.slots = slots, .scalars = state.scalars});
-         });
-}
+ private:
+  const std::unique_ptr<Model> model_;
+  const std::unique_ptr<Optimizer> optimizer_;
+  const std::vector<float> features_;
+  const std::vector<uint8_t> labels_;
+  std::vector<MemoryArray<float>> arrays_;  // parameters, gradients, slots
+  std::vector<std::span<float>> slots_;
+  decltype(OptimizerState::scalars) scalars_;
+  uint64_t update_ = 0;
+};
 
-void BenchStep(const Kernels& own, const Kernels* fast) {
+void BenchStep(const Kernels& own, const Kernels& cublas,
+               const BenchTime& time) {
   const JobSpec job = PresetJob("mlp").value();
-  const double ours = MillisecondsOfAStep(own, job);
-  std::printf("mlp step: %.3f ms", ours);
-  if (fast != nullptr) {
-    const double theirs = MillisecondsOfAStep(*fast, job);
-    std::printf(", --math fast %.3f ms, ratio %.3f", theirs, ours / theirs);
-  }
-  std::printf("\n");
+  TrainingStep ours(own, job);
+  TrainingStep theirs(cublas, job);
+  const std::vector<double> seconds = SecondsByTurns(
+      {{own, [&] { ours.Run(); }}, {cublas, [&] { theirs.Run(); }}}, time);
+  std::printf("mlp step: %.3f ms, --math fast %.3f ms, ratio %.3f\n",
+              1e3 * seconds[0], 1e3 * seconds[1], seconds[1] / seconds[0]);
 }
 
-Status RunDeviceBench(const gpu::DeviceApi& api) {
-  ASSIGN_OR_RETURN(const auto own, gpu::OpenDevice({.api = &api}));
-  const auto fast = gpu::OpenDevice({.api = &api}, Math::kFast);
-  if (!fast.ok()) std::printf("%s\n", fast.status().message().c_str());
-  const Kernels* const compared = fast.ok() ? fast->get() : nullptr;
-  for (const size_t size : {512, 1024, 2048, 4096, 8192}) {
-    BenchProducts(*own, compared, size);
+enum class Part { kProducts, kSteps, kSaves };
+
+Status RunParts(const gpu::DeviceApi& api, const std::vector<Part>& parts) {
+  for (const Part part : parts) {
+    if (part == Part::kSaves) {
+      RETURN_IF_ERROR(BenchSaves(api, {}));
+      continue;
+    }
+    ASSIGN_OR_RETURN(const auto own, gpu::OpenDevice({.api = &api}));
+    ASSIGN_OR_RETURN(const auto cublas,
+                     gpu::OpenDevice({.api = &api}, Math::kFast));
+    if (part == Part::kSteps) {
+      BenchStep(*own, *cublas, {});
+    } else {
+      for (const size_t size : {512, 1024, 2048, 4096, 8192}) {
+        BenchProducts(*own, *cublas, size, {});
+      }
+    }
+    RETURN_IF_ERROR(own->status());
+    RETURN_IF_ERROR(cublas->status());
   }
-  BenchStep(*own, compared);
-  RETURN_IF_ERROR(own->status());
-  if (fast.ok()) RETURN_IF_ERROR((*fast)->status());
-  return BenchSaves(api, {});
+  return OkStatus();
 }
 
 }  // namespace
@@ -161,14 +233,21 @@ int CodeOf(const Status& status) {
   return status.ok() ? 0 : 1;
 }
 
+// The emulated device has no cuBLAS: the library's kernels stand for both.
 int BenchEmulated() {
-  return CodeOf(BenchSaves(gpu::EmulatedDevice(),
-                           {.units = 24, .warm_up = 20, .saves = 3}));
+  const gpu::DeviceApi& api = gpu::EmulatedDevice();
+  const auto own = gpu::OpenDevice({.api = &api});
+  if (!own.ok()) return CodeOf(own.status());
+  const BenchTime time = {
+      .warm_up_seconds = 0.01, .trial_seconds = 0.001, .trials = 3};
+  BenchProducts(**own, **own, 64, time);
+  BenchStep(**own, **own, time);
+  return CodeOf(BenchSaves(api, {.units = 24, .warm_up = 20, .saves = 3}));
 }
 
-int BenchCuda() {
+int BenchCuda(const std::vector<Part>& parts) {
   const auto cuda = OpenCuda();
-  if (cuda.ok()) return CodeOf(RunDeviceBench(*cuda->api));
+  if (cuda.ok()) return CodeOf(RunParts(*cuda->api, parts));
   std::printf("skipped: %s\n", cuda.status().message().c_str());
   return 6;
 }
@@ -176,10 +255,15 @@ int BenchCuda() {
 }  // namespace gauntlet
 
 int main(int argc, char** argv) {
-  if (argc == 1) return gauntlet::BenchCuda();
-  if (argc == 2 && std::string(argv[1]) == "--emulated") {
-    return gauntlet::BenchEmulated();
+  using gauntlet::Part;
+  const std::string_view part = argc == 2 ? argv[1] : "";
+  if (argc == 1) {
+    return gauntlet::BenchCuda({Part::kProducts, Part::kSteps, Part::kSaves});
   }
-  std::printf("usage: device_bench [--emulated]\n");
+  if (part == "--emulated") return gauntlet::BenchEmulated();
+  if (part == "products") return gauntlet::BenchCuda({Part::kProducts});
+  if (part == "steps") return gauntlet::BenchCuda({Part::kSteps});
+  if (part == "saves") return gauntlet::BenchCuda({Part::kSaves});
+  std::printf("usage: device_bench [products|steps|saves|--emulated]\n");
   return 2;
 }
