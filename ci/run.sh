@@ -15,19 +15,22 @@ usage() {
 usage: ci/run.sh COMMAND
   setup   install the Debian packages of ci/packages.txt that are missing
   demo    build the program and run its demo
-  test    build everything, run all tests and the scenario suites
-  sim     explore in the simulated world: random plans with every situation met,
+  test    build everything, run all tests and the scenario suites, explore for
+          about a minute
+  sim     explore in the simulated world for about ten minutes: random plans,
           each fault at each point, and the crash states of a save
   fast    build the program as fast as it gets, build/fast/gauntlet, run tests
           of its bits, and hold the records of its simulated runs against those
           of build/release
   bench   print the rates of the simulation and of crash states, built as
           `fast` builds; of shrinking and of the kernels
-  gpu     on a machine with a GPU: its bits and the CPU's, recovery from what
-          fails of it (scenarios/gpu), its products beside cuBLAS's; ends with 6
-          where there is none
+  gpu     on a machine with a GPU, in at most 10 minutes: CUDA tests, bits equal
+          to the CPU's, recovery from device faults (scenarios/gpu), products in
+          turn with cuBLAS, saves, compute-sanitizer; a RESULT line for each;
+          exit code 6 where there is no GPU
   gpu-bundle [FILE]  all of that in an archive for a machine that has a GPU and
-          no package registry (build/gauntlet-gpu.tar.gz)
+          no package registry (build/gauntlet-gpu.tar.gz); unpacks it once and
+          checks that the program in it loads the plugin
   lint    check the format of all sources, and for what clang does not take
   sanitize [SECONDS]  build the program with ASan and UBSan, then with TSan, and
           explore with each for so long (60), from a seed that it prints
@@ -83,9 +86,10 @@ add_counts() {  # EXIT_CODE PASSED FAILED SKIPPED
 }
 
 unit_tests() {
-  local code=0
+  local code=0 begin=$SECONDS
   rm -f build/release/ctest.xml
   ctest --preset release -j 2 --output-junit ctest.xml || code=$?
+  echo "unit tests: $((SECONDS - begin)) s"
   # shellcheck disable=SC2046  # three numbers
   add_counts "$code" $(ctest_counts build/release/ctest.xml)
 }
@@ -126,33 +130,43 @@ explore_stage() {  # NAME ARGUMENTS...
   if [ "$code" -eq 0 ]; then add_counts 0 1 0 0; else add_counts 1 0 1 0; fi
 }
 
-explore_stages() {
-  explore_stage "random plans" --cases 6000 --seed 1 -j 2 --require-marks
+# FACTOR is 1 in `test`, where they take about a minute, and 10 in `sim`.
+explore_stages() {  # FACTOR
+  local factor=$1
+  explore_stage "random plans" --cases $((6000 * factor)) --seed 1 -j 2 \
+                --require-marks
   explore_stage "rejoining workers" scenarios/explore/elastic.yaml \
-                --cases 12000 --seed 1 -j 2 --require-marks
-  explore_stage "saves beside the training" scenarios/explore/async.yaml \
-                --cases 6000 --seed 1 -j 2
+                --cases $((12000 * factor)) --seed 1 -j 2 --require-marks
+  explore_stage "asynchronous checkpoints" scenarios/explore/async.yaml \
+                --cases $((3000 * factor)) --seed 1 -j 2
   explore_stage "hosts apart" scenarios/explore/hosts-apart.yaml \
-                --cases 6000 --seed 1 --max-faults 5 -j 2
+                --cases $((3000 * factor)) --seed 1 --max-faults 5 -j 2
   explore_stage "a file server" scenarios/explore/file-server.yaml \
-                --cases 8000 --seed 1 -j 2
+                --cases $((3000 * factor)) --seed 1 -j 2
   explore_stage "workers on devices" scenarios/explore/device.yaml \
-                --cases 4000 --seed 1 -j 2
-  explore_stage "saves beside the training on devices" \
-                scenarios/explore/device-async.yaml --cases 4000 --seed 1 -j 2
+                --cases $((1000 * factor)) --seed 1 -j 2
+  explore_stage "asynchronous checkpoints on devices" \
+                scenarios/explore/device-async.yaml \
+                --cases $((1000 * factor)) --seed 1 -j 2
   explore_stage "gradients from device to device" \
-                scenarios/explore/collective.yaml --cases 6000 --seed 1 -j 2
+                scenarios/explore/collective.yaml \
+                --cases $((1500 * factor)) --seed 1 -j 2
   explore_stage "each fault at each point" --mode nth --max-faults 1 \
-                --cases 3000 -j 2
+                --cases $((1500 * factor)) -j 2
+  explore_stage "crash states" --mode crash-states
+}
+
+# Too long for `test`.
+long_explore_stages() {
+  explore_stages 10
   explore_stage "each fault in a recovery" --mode nth -j 2 \
                 --points 'step.begin,ckpt.load*,ckpt.reject'
-  explore_stage "crash states" --mode crash-states
 }
 
 sim() {
   setup
   build gauntlet
-  explore_stages
+  long_explore_stages
   echo "$passed passed, $failed failed"
   [ "$failed" -eq 0 ]
 }
@@ -226,16 +240,18 @@ bench() {
 launcher_packages=(openmpi-bin)
 
 run_tests() {
-  local files
+  local files begin=$SECONDS build_seconds
   setup "${launcher_packages[@]}"
   build all || { echo "0 passed, 1 failed"; return 1; }
+  build_seconds=$((SECONDS - begin))
   unit_tests
   for suite in scenarios/*/; do
     files=$(find "$suite" -name '*.yaml' | head -n 1)
     [ -z "$files" ] || scenario_suite "$(basename "$suite")"
   done
   suites_on_devices
-  explore_stages
+  explore_stages 1
+  echo "build: $build_seconds s, tests: $((SECONDS - begin - build_seconds)) s"
   [ "$skipped" -eq 0 ] || echo "$skipped skipped"
   echo "$passed passed, $failed failed"
   [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
@@ -255,7 +271,21 @@ gpu() {
   gpu_checks build/gpu build/gpu/results scenarios/gpu
 }
 
-# All but the C library, which every Linux has, and CUDA's own.
+# Unpacks the bundle and asks its program; needs no GPU.
+check_bundle() {  # FILE
+  local folder code=0
+  folder=$(mktemp -d)
+  tar -C "$folder" -xzf "$1"
+  (cd "$folder/gauntlet-gpu" &&
+     LD_LIBRARY_PATH=$PWD/lib ./gauntlet doctor) >"$folder/doctor.txt" || true
+  grep '^plugin *good' "$folder/doctor.txt" || code=1
+  [ "$code" -eq 0 ] ||
+    { echo "gpu-bundle: the plugin does not load:"; cat "$folder/doctor.txt"; } >&2
+  rm -rf "$folder"
+  return "$code"
+}
+
+# Every library but the C library, which each Linux has, and CUDA's own.
 gpu_bundle() {  # [FILE]
   local file=${1:-build/gauntlet-gpu.tar.gz} top=build/gauntlet-gpu size
   build_gpu
@@ -271,6 +301,7 @@ gpu_bundle() {  # [FILE]
   cp ci/gpu.sh "$top/"
   chmod +x "$top/gpu.sh"
   tar -C build -czf "$file" gauntlet-gpu
+  check_bundle "$file"
   size=$(($(stat -c %s "$file") >> 20))
   echo "$file: $size MiB"
   [ "$size" -le 60 ]
