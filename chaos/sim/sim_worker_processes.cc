@@ -19,6 +19,24 @@ std::string WorkerHost(int worker, int life) {
   return fmt::format("w{}.{}", worker, life);
 }
 
+// Shared with acknowledgements, which may come after the worker's end.
+struct WorkerReport::Answers {
+  std::unique_ptr<Event> acknowledged;  // null before and after its process
+};
+
+WorkerReport::WorkerReport(std::function<void(What)> say,
+                           std::shared_ptr<Answers> answers, Tasks& tasks)
+    : say_(std::move(say)), answers_(std::move(answers)) {
+  answers_->acknowledged = tasks.NewEvent();
+}
+
+WorkerReport::~WorkerReport() { answers_->acknowledged.reset(); }
+
+Status WorkerReport::AwaitAcknowledgement(Time deadline) const {
+  if (answers_->acknowledged->WaitUntil(deadline)) return OkStatus();
+  return DeadlineExceeded("the launcher has not acknowledged the result");
+}
+
 // Shared with the workers' reports, which may come after the launcher's end.
 struct SimWorkerProcesses::Inbox {
   std::deque<WorkerNotice> notices;
@@ -72,16 +90,21 @@ Status SimWorkerProcesses::Start(const WorkerSpec& spec) {
         link,
         [inbox, id, notice = std::move(notice)] { inbox->Push(id, notice); });
   };
-  WorkerReport report = [say](auto what) {
+  auto report = [say](WorkerReport::What what) {
     std::visit([&](auto& known) { say({.what = std::move(known)}); }, what);
   };
+  const auto answers = std::make_shared<WorkerReport::Answers>();
   std::optional<ProcessId> parent;
   if (local) parent = launcher_;
   const ProcessId process = simulation_.Start(
       {.name = host,
        .host = host,
-       .body = [body = options_.body, spec = spec, report = std::move(report)](
-                   World& world) { return body(world, spec, report); },
+       .body =
+           [body = options_.body, spec = spec, report = std::move(report),
+            answers](World& world) {
+             return body(world, spec,
+                         WorkerReport(report, answers, world.tasks));
+           },
        .faults = options_.faults_of ? options_.faults_of(spec) : nullptr,
        .parent = parent,
        .on_exit =
@@ -90,6 +113,7 @@ Status SimWorkerProcesses::Start(const WorkerSpec& spec) {
                                        .signal = status.signal}});
            }});
   processes_[worker] = process;
+  answers_[worker] = answers;
   if (options_.on_start) options_.on_start(spec, process);
   return OkStatus();
 }
@@ -146,6 +170,19 @@ void SimWorkerProcesses::Signal(int worker, WorkerSignal signal) {
   if (options_.reach == LauncherReach::kLocal) return deliver();
   simulation_.network().CallWhenOpen(
       {simulation_.process_host(launcher_), simulation_.process_host(id)},
+      deliver);
+}
+
+void SimWorkerProcesses::Acknowledge(int worker) {
+  const auto process = processes_.find(worker);
+  if (process == processes_.end()) return;
+  const auto deliver = [answers = answers_.at(worker)] {
+    if (answers->acknowledged) answers->acknowledged->Set();
+  };
+  if (options_.reach == LauncherReach::kLocal) return deliver();
+  simulation_.network().CallWhenOpen(
+      {simulation_.process_host(launcher_),
+       simulation_.process_host(process->second)},
       deliver);
 }
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -15,9 +16,30 @@
 
 namespace gauntlet {
 
-// What a worker tells its launcher. Never blocks.
-using WorkerReport =
-    std::function<void(std::variant<WorkerProgress, TrainResult>)>;
+// A worker's end of its connection to the launcher.
+class WorkerReport {
+ public:
+  using What = std::variant<WorkerProgress, TrainResult>;
+
+  // What the launcher has answered.
+  struct Answers;
+
+  // Made within the worker's process.
+  WorkerReport(std::function<void(What)> say, std::shared_ptr<Answers> answers,
+               Tasks& tasks);
+  ~WorkerReport();
+  WorkerReport(const WorkerReport&) = delete;
+  WorkerReport& operator=(const WorkerReport&) = delete;
+
+  // Tells the launcher. Never blocks.
+  void operator()(What what) const { say_(std::move(what)); }
+  // See ProgressReporter.
+  Status AwaitAcknowledgement(Time deadline) const;
+
+ private:
+  const std::function<void(What)> say_;
+  const std::shared_ptr<Answers> answers_;
+};
 // The life of one worker; its value is the exit code.
 using WorkerBody =
     std::function<int(World&, const WorkerSpec&, const WorkerReport&)>;
@@ -62,6 +84,7 @@ class SimWorkerProcesses final : public WorkerProcesses {
   Status Start(const WorkerSpec& spec) override;
   std::optional<WorkerNotice> Next(Time deadline) override;
   void Signal(int worker, WorkerSignal signal) override;
+  void Acknowledge(int worker) override;
   bool Hears(int worker) const override;
 
   // Whether the launcher takes it for dead, though it may still run.
@@ -78,6 +101,7 @@ class SimWorkerProcesses final : public WorkerProcesses {
   ProcessId launcher_;
   std::shared_ptr<Inbox> inbox_;
   std::map<int, ProcessId> processes_;  // the last life, by worker
+  std::map<int, std::shared_ptr<WorkerReport::Answers>> answers_;  // likewise
   std::map<ProcessId, Time> unreached_since_;
 };
 

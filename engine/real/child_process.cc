@@ -11,6 +11,7 @@
 #include <linux/close_range.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -43,6 +44,30 @@ Result<Pipe> NewPipe() {
   ASSIGN_OR_RETURN(read, MoveUp(std::move(read)));
   ASSIGN_OR_RETURN(write, MoveUp(std::move(write)));
   return Pipe{.read = std::move(read), .write = std::move(write)};
+}
+
+struct SocketPair {
+  Descriptor ours;
+  Descriptor childs;
+};
+
+Result<SocketPair> NewSocketPair() {
+  std::array<int, 2> ends = {};
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+    return PosixError(errno, "socket", "create");
+  }
+  Descriptor ours(ends[0]);
+  Descriptor childs(ends[1]);
+  ASSIGN_OR_RETURN(ours, MoveUp(std::move(ours)));
+  ASSIGN_OR_RETURN(childs, MoveUp(std::move(childs)));
+  return SocketPair{.ours = std::move(ours), .childs = std::move(childs)};
+}
+
+Status MakeNonblocking(const Descriptor& fd) {
+  if (fcntl(fd.get(), F_SETFL, fcntl(fd.get(), F_GETFL) | O_NONBLOCK) == 0) {
+    return OkStatus();
+  }
+  return PosixError(errno, "descriptor", "O_NONBLOCK");
 }
 
 Result<Descriptor> OpenFile(const std::string& path, int flags) {
@@ -147,6 +172,20 @@ int ReadFailure(int fd) {
   return error;
 }
 
+// What a child's standard output and error are; both invalid: this process's.
+Result<Pipe> OutputOf(const ChildProgram& program) {
+  Pipe output;
+  if (!program.log_file.empty()) {
+    ASSIGN_OR_RETURN(output.write,
+                     OpenFile(program.log_file, O_WRONLY | O_CREAT | O_APPEND));
+  } else if (program.output == ChildOutput::kPiped) {
+    ASSIGN_OR_RETURN(output, NewPipe());
+    RETURN_IF_ERROR(MakeNonblocking(output.read));
+    RETURN_IF_ERROR(MakeNonblocking(output.write));
+  }
+  return output;
+}
+
 }  // namespace
 
 Result<ChildProcess> StartChild(const ChildProgram& program) {
@@ -156,23 +195,17 @@ Result<ChildProcess> StartChild(const ChildProgram& program) {
   std::vector<std::string> environment = program.environment;
   const std::vector<char*> argv = Pointers(arguments);
   const std::vector<char*> envp = Pointers(environment);
-  ASSIGN_OR_RETURN(Pipe notices, NewPipe());
+  ASSIGN_OR_RETURN(SocketPair notices, NewSocketPair());
   ASSIGN_OR_RETURN(Pipe failure, NewPipe());
   ASSIGN_OR_RETURN(const Descriptor input, OpenFile("/dev/null", O_RDONLY));
-  Descriptor output;
-  if (!program.log_file.empty()) {
-    ASSIGN_OR_RETURN(output,
-                     OpenFile(program.log_file, O_WRONLY | O_CREAT | O_APPEND));
-  }
-  if (fcntl(notices.read.get(), F_SETFL, O_NONBLOCK) != 0) {
-    return PosixError(errno, "pipe", "O_NONBLOCK");
-  }
+  ASSIGN_OR_RETURN(Pipe output, OutputOf(program));
+  RETURN_IF_ERROR(MakeNonblocking(notices.ours));
   const Preparation preparation = {.path = program.path.c_str(),
                                    .arguments = argv.data(),
                                    .environment = envp.data(),
                                    .input = input.get(),
-                                   .output = output.get(),
-                                   .notices = notices.write.get(),
+                                   .output = output.write.get(),
+                                   .notices = notices.childs.get(),
                                    .failure = failure.write.get(),
                                    .kept = &program.kept_descriptors,
                                    .blocked = BlockedIn(program),
@@ -184,7 +217,8 @@ Result<ChildProcess> StartChild(const ChildProgram& program) {
   ChildProcess child = {
       .pid = pid,
       .pidfd = Descriptor(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))),
-      .notices = std::move(notices.read)};
+      .notices = std::move(notices.ours),
+      .output = std::move(output.read)};
   CHECK(child.pidfd.valid(), "pidfd_open of a child that is not reaped");
   if (const int error = ReadFailure(failure.read.get()); error != 0) {
     AwaitEnd(child);

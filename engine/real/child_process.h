@@ -17,12 +17,18 @@ namespace gauntlet {
 // up its mind about them (HoldSignals).
 enum class SignalsAtStart : uint8_t { kOpen, kHeld };
 
+// Where a child's standard output and error go: to those of this process, or
+// into a pipe of its own, in which what finds no room is lost, so that no child
+// waits for its reader.
+enum class ChildOutput : uint8_t { kInherited, kPiped };
+
 struct ChildProgram {
   std::string path;                      // not searched for
   std::vector<std::string> arguments;    // without the program's own name
   std::vector<std::string> environment;  // all of it, "NAME=value"
-  // Appended to by standard output and error; empty: those of this process.
+  // Appended to by standard output and error; empty: see `output`.
   std::string log_file;
+  ChildOutput output = ChildOutput::kInherited;
   // Stay open in the child under their own numbers, which are 10 or more.
   std::vector<int> kept_descriptors;
   SignalsAtStart signals = SignalsAtStart::kOpen;
@@ -31,12 +37,14 @@ struct ChildProgram {
 struct ChildProcess {
   pid_t pid = 0;
   Descriptor pidfd;    // readable once it has ended
-  Descriptor notices;  // what it writes to its descriptor 3; not blocking
+  Descriptor notices;  // the other end of its descriptor 3; not blocking
+  // The read end of its output, not blocking; invalid unless that is piped.
+  Descriptor output;
 };
 
 // Starts the program in a process group of its own, with standard input empty,
 // all signals at their defaults, none blocked that is not to be held, and no
-// descriptors but 0, 1, 2, the write end of `notices` as 3, and those kept.
+// descriptors but 0, 1, 2, a stream socket to `notices` as 3, and those kept.
 //
 // The child is killed when the thread that called this ends, however it ends
 // (PR_SET_PDEATHSIG is of the thread, not of the process): call it from a

@@ -10,6 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include <grpc/support/log.h>
+
+#include "engine/last_words.h"
 #include "engine/real/descriptor.h"
 #include "engine/real/grpc_link.h"
 #include "engine/real/grpc_streams.h"
@@ -31,6 +34,12 @@ constexpr int kAcceptRetryMs = 10;
 
 std::chrono::steady_clock::time_point ToSteady(Time time) {
   return std::chrono::steady_clock::time_point(time.time_since_epoch());
+}
+
+// gRPC's threads log where they are: they must not wait for who reads that.
+void LogUnlessBlocked(gpr_log_func_args* message) {
+  WriteUnlessBlocked(fmt::format("grpc: {}:{}: {}\n", message->file,
+                                 message->line, message->message));
 }
 
 class LinkChannel final : public Channel {
@@ -189,7 +198,9 @@ struct GrpcNetwork::State {
   std::vector<std::unique_ptr<LinkServer>> servers;
 };
 
-GrpcNetwork::GrpcNetwork() : state_(std::make_unique<State>()) {}
+GrpcNetwork::GrpcNetwork() : state_(std::make_unique<State>()) {
+  gpr_set_log_function(LogUnlessBlocked);
+}
 
 GrpcNetwork::~GrpcNetwork() {
   state_->registry.Shutdown(kLinger);

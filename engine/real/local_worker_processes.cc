@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 namespace gauntlet {
@@ -22,6 +23,9 @@ namespace {
 
 constexpr size_t kMaxLineBytes = 65536;
 constexpr size_t kMaxQuotedBytes = 200;
+// Of one worker at once: the others, and notices to this process, do not wait
+// for one that writes without end.
+constexpr int kMaxChunks = 16;
 
 std::string LifeFile(const std::string& directory, const WorkerSpec& spec,
                      std::string_view suffix) {
@@ -74,6 +78,7 @@ Status LocalWorkerProcesses::Start(const WorkerSpec& spec) {
                           .arguments = options_.arguments,
                           .environment = {},
                           .log_file = {},
+                          .output = ChildOutput::kPiped,
                           .kept_descriptors = storage_.HeldLocks(),
                           .signals = SignalsAtStart::kHeld};
   const auto add = [&](std::string_view flag, std::string value) {
@@ -97,8 +102,11 @@ Status LocalWorkerProcesses::Start(const WorkerSpec& spec) {
   added.push_back("TF_CONFIG=" + MakeTfConfig(spec.addresses, spec.rank));
   program.environment = WorkerEnvironment(ProcessEnvironment(), added);
   ASSIGN_OR_RETURN(ChildProcess process, StartChild(program));
-  running_.emplace(spec.worker,
-                   Running{.process = std::move(process), .unread = {}});
+  Descriptor notices = std::move(process.notices);
+  Descriptor output = std::move(process.output);
+  running_.emplace(spec.worker, Running{.process = std::move(process),
+                                        .notices = {.from = std::move(notices)},
+                                        .output = {.from = std::move(output)}});
   return OkStatus();
 }
 
@@ -117,12 +125,13 @@ std::optional<WorkerNotice> LocalWorkerProcesses::Next(Time deadline) {
 
 void LocalWorkerProcesses::Poll(Time deadline) {
   std::vector<pollfd> waits;
+  const auto wait_for = [&](const Descriptor& fd) {
+    waits.push_back({.fd = fd.get(), .events = POLLIN, .revents = 0});
+  };
   for (const auto& [worker, running] : running_) {
-    const ChildProcess& process = running.process;
-    waits.push_back(
-        {.fd = process.pidfd.get(), .events = POLLIN, .revents = 0});
-    waits.push_back(
-        {.fd = process.notices.get(), .events = POLLIN, .revents = 0});
+    wait_for(running.process.pidfd);
+    wait_for(running.notices.from);
+    wait_for(running.output.from);
   }
   const std::optional<timespec> left = TimeLeft(deadline);
   if (ppoll(waits.data(), waits.size(), left ? &*left : nullptr, nullptr) <=
@@ -130,51 +139,68 @@ void LocalWorkerProcesses::Poll(Time deadline) {
     return;  // the deadline, or a signal
   }
   auto wait = waits.begin();
-  for (auto it = running_.begin(); it != running_.end(); wait += 2) {
+  for (auto it = running_.begin(); it != running_.end(); wait += 3) {
     auto& [worker, running] = *it;
     const bool ended = wait[0].revents != 0;
-    if (ended || wait[1].revents != 0) ReadNotices(worker, running);
+    if (ended || wait[2].revents != 0) {
+      Read(worker, running.output, &LocalWorkerProcesses::TakeOutput);
+    }
+    if (ended || wait[1].revents != 0) {
+      Read(worker, running.notices, &LocalWorkerProcesses::TakeNotice);
+    }
     if (!ended) {
       ++it;
       continue;
     }
-    if (!running.unread.empty()) TakeLine(worker, running.unread);
-    const ChildEnd end = AwaitEnd(running.process);
-    notices_.push_back(
-        {.worker = worker,
-         .what = WorkerExited{.code = end.code, .signal = end.signal}});
+    TakeEnd(worker, running);
     it = running_.erase(it);
   }
 }
 
-void LocalWorkerProcesses::ReadNotices(int worker, Running& running) {
+void LocalWorkerProcesses::TakeEnd(int worker, Running& running) {
+  if (!running.output.unread.empty()) {
+    TakeOutput(worker, running.output.unread);
+  }
+  if (!running.notices.unread.empty()) {
+    TakeNotice(worker, running.notices.unread);
+  }
+  const ChildEnd end = AwaitEnd(running.process);
+  notices_.push_back(
+      {.worker = worker,
+       .what = WorkerExited{.code = end.code, .signal = end.signal}});
+}
+
+void LocalWorkerProcesses::Read(int worker, Lines& lines, TakeLine take) {
   std::array<char, 65536> chunk = {};
-  Descriptor& pipe = running.process.notices;
-  while (pipe.valid()) {
+  for (int i = 0; i < kMaxChunks && lines.from.valid(); ++i) {
     const ssize_t size = RetryOnInterrupt(
-        [&] { return read(pipe.get(), chunk.data(), chunk.size()); });
-    if (size < 0) return;  // EAGAIN: empty for now
-    if (size == 0) {
-      pipe.Reset();
-      return;
-    }
-    running.unread.append(chunk.data(), static_cast<size_t>(size));
+        [&] { return read(lines.from.get(), chunk.data(), chunk.size()); });
+    if (size < 0 && errno == EAGAIN) return;  // empty for now
+    // A socket whose worker left something unread ends in an error.
+    if (size <= 0) return lines.from.Reset();
+    std::string& unread = lines.unread;
+    unread.append(chunk.data(), static_cast<size_t>(size));
     size_t begin = 0;
-    for (size_t end = 0;
-         (end = running.unread.find('\n', begin)) != std::string::npos;
+    for (size_t end = 0; (end = unread.find('\n', begin)) != unread.npos;
          begin = end + 1) {
-      TakeLine(worker,
-               std::string_view(running.unread).substr(begin, end - begin));
+      (this->*take)(worker,
+                    std::string_view(unread).substr(begin, end - begin));
     }
-    running.unread.erase(0, begin);
-    if (running.unread.size() > kMaxLineBytes) {
-      TakeLine(worker, running.unread);
-      running.unread.clear();
+    unread.erase(0, begin);
+    if (unread.size() > kMaxLineBytes) {
+      (this->*take)(worker, unread);
+      unread.clear();
     }
   }
 }
 
-void LocalWorkerProcesses::TakeLine(int worker, std::string_view line) {
+// For people, as it came.
+void LocalWorkerProcesses::TakeOutput(int worker, std::string_view line) {
+  notices_.push_back(
+      {.worker = worker, .what = WorkerProgress{.line = std::string(line)}});
+}
+
+void LocalWorkerProcesses::TakeNotice(int worker, std::string_view line) {
   auto parsed = ParseNoticeLine(line);
   if (!parsed.ok()) {
     notices_.push_back(
@@ -197,6 +223,14 @@ void LocalWorkerProcesses::Signal(int worker, WorkerSignal signal) {
   if (it == running_.end()) return;
   SendSignal(it->second.process,
              signal == WorkerSignal::kTerminate ? SIGTERM : SIGKILL);
+}
+
+void LocalWorkerProcesses::Acknowledge(int worker) {
+  const auto it = running_.find(worker);
+  if (it == running_.end() || !it->second.notices.from.valid()) return;
+  static_cast<void>(
+      send(it->second.notices.from.get(), kAcknowledgementLine.data(),
+           kAcknowledgementLine.size(), MSG_DONTWAIT | MSG_NOSIGNAL));
 }
 
 }  // namespace gauntlet

@@ -22,7 +22,7 @@ struct LocalWorkerOptions {
   // Where each life gets its worker-<w>-life-<l>.jsonl; empty: no events.
   std::string events_directory;
   // Where each life's standard output and error go, worker-<w>-life-<l>.log;
-  // empty: to those of this process.
+  // empty: their lines become progress, as this process may print it.
   std::string logs_directory;
   // "NAME=value", beside what this process has; see WorkerEnvironment.
   std::vector<std::string> environment;
@@ -52,17 +52,28 @@ class LocalWorkerProcesses final : public WorkerProcesses {
   // worker runs, or the deadline comes.
   std::optional<WorkerNotice> Next(Time deadline) override;
   void Signal(int worker, WorkerSignal signal) override;
+  void Acknowledge(int worker) override;
 
  private:
-  struct Running {
-    ChildProcess process;
+  // What comes from a worker, line by line.
+  struct Lines {
+    Descriptor from;
     std::string unread;  // the beginning of a line
   };
+  struct Running {
+    ChildProcess process;
+    Lines notices;
+    Lines output;  // of none, where it goes to a file
+  };
+  using TakeLine = void (LocalWorkerProcesses::*)(int worker,
+                                                  std::string_view line);
 
   void Poll(Time deadline);
-  // Takes what the pipe holds now; closes it at its end.
-  void ReadNotices(int worker, Running& running);
-  void TakeLine(int worker, std::string_view line);
+  // Takes what is there now, up to a bound; closes it at its end.
+  void Read(int worker, Lines& lines, TakeLine take);
+  void TakeNotice(int worker, std::string_view line);
+  void TakeOutput(int worker, std::string_view line);
+  void TakeEnd(int worker, Running& running);
 
   const LocalWorkerOptions options_;
   const PosixStorage& storage_;

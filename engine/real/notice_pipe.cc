@@ -1,18 +1,24 @@
 #include "engine/real/notice_pipe.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <utility>
 
 #include "engine/real/posix_status.h"
+#include "engine/real/system_clock.h"
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/sockios.h>
 #include <nlohmann/json.hpp>
 #include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 namespace gauntlet {
@@ -20,8 +26,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kMaxTextBytes = 512;  // six each when escaped: fits PIPE_BUF
-constexpr int kResultWaitMs = 5000;
+constexpr size_t kMaxTextBytes = 512;  // six each when escaped: fits a line
 
 std::string LossText(float loss) {
   return fmt::format("{:08x}", std::bit_cast<uint32_t>(loss));
@@ -108,11 +113,17 @@ TrainResult ResultOf(const Json& object) {
   return result;
 }
 
-// Writes the line whole or not at all; false if there is no room now.
-bool TryWrite(int fd, const std::string& line) {
-  const ssize_t written =
-      RetryOnInterrupt([&] { return write(fd, line.data(), line.size()); });
-  return written >= 0 || errno != EAGAIN;
+// Whether the launcher acts on it: nothing says it again.
+bool ActsOn(const WorkerProgress& progress) {
+  return progress.claimed > 0 || progress.meeting || progress.saving ||
+         progress.formed > 0 || !progress.failure.empty();
+}
+
+// Rounded up, so that a wait for that long reaches the deadline.
+int MillisecondsUntil(Time deadline) {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(
+      deadline - SystemClock().Now());
+  return static_cast<int>(std::clamp<int64_t>(left.count(), 0, 60'000));
 }
 
 }  // namespace
@@ -172,29 +183,62 @@ Result<std::variant<WorkerProgress, TrainResult>> ParseNoticeLine(
 
 Result<std::unique_ptr<WorkerNotices>> WorkerNotices::Open(int fd) {
   const std::string name = fmt::format("descriptor {}", fd);
-  const int flags = fcntl(fd, F_GETFL);
-  if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY) {
-    return InvalidArgument(name + ": expected a pipe open for writing");
+  int buffer_bytes = 0;
+  socklen_t size = sizeof(buffer_bytes);
+  if (getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &buffer_bytes, &size) != 0) {
+    return InvalidArgument(name + ": expected a socket of the launcher's");
   }
-  if (fcntl(fd, F_SETFL, flags | O_NONBLOCK) != 0 ||
-      fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) {
+  if (fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) {
     return PosixError(errno, name, "fcntl");
   }
-  return std::unique_ptr<WorkerNotices>(new WorkerNotices(Descriptor(fd)));
+  return std::unique_ptr<WorkerNotices>(
+      new WorkerNotices(Descriptor(fd), buffer_bytes));
+}
+
+bool WorkerNotices::HasRoomFor(const WorkerProgress& progress) const {
+  int unread = 0;  // what it takes of the buffer
+  if (ioctl(fd_.get(), SIOCOUTQ, &unread) != 0) return false;
+  const int share =
+      ActsOn(progress) ? buffer_bytes_ / 8 * 7 : buffer_bytes_ / 2;
+  return unread < share;
+}
+
+void WorkerNotices::Send(const std::string& line) {
+  RetryOnInterrupt([&] {
+    return send(fd_.get(), line.data(), line.size(),
+                MSG_DONTWAIT | MSG_NOSIGNAL);
+  });
 }
 
 void WorkerNotices::Progress(const WorkerProgress& progress) {
   const std::lock_guard lock(mutex_);
-  TryWrite(fd_.get(), NoticeLine(progress));
+  if (HasRoomFor(progress)) Send(NoticeLine(progress));
 }
 
 void WorkerNotices::Result(const TrainResult& result) {
-  const std::string line = NoticeLine(result);
   const std::lock_guard lock(mutex_);
-  if (TryWrite(fd_.get(), line)) return;
-  pollfd room = {.fd = fd_.get(), .events = POLLOUT, .revents = 0};
-  RetryOnInterrupt([&] { return poll(&room, 1, kResultWaitMs); });
-  TryWrite(fd_.get(), line);
+  Send(NoticeLine(result));
+}
+
+Status WorkerNotices::AwaitAcknowledgement(Time deadline) {
+  std::string received;
+  while (received.find(kAcknowledgementLine) == received.npos) {
+    if (SystemClock().Now() >= deadline) {
+      return DeadlineExceeded("the launcher has not acknowledged the result");
+    }
+    pollfd wait = {.fd = fd_.get(), .events = POLLIN, .revents = 0};
+    if (poll(&wait, 1, MillisecondsUntil(deadline)) <= 0) continue;
+    std::array<char, 256> chunk = {};
+    const ssize_t size = RetryOnInterrupt([&] {
+      return recv(fd_.get(), chunk.data(), chunk.size(), MSG_DONTWAIT);
+    });
+    if (size > 0) {
+      received.append(chunk.data(), static_cast<size_t>(size));
+    } else if (size == 0 || errno != EAGAIN) {
+      return Unavailable("the launcher is gone");
+    }
+  }
+  return OkStatus();
 }
 
 }  // namespace gauntlet

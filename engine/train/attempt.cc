@@ -16,6 +16,10 @@ namespace {
 // that stay, and all start again.
 constexpr int kFruitlessRejoins = 2;
 
+// The launcher looks at its workers far more often. If it does not for so long,
+// it was paused itself (SIGSTOP, a frozen container).
+constexpr Duration kPausedItself = std::chrono::seconds(1);
+
 constexpr int kNotStarted = 127;
 
 constexpr int ExitCode(WorkerExit exit) { return static_cast<int>(exit); }
@@ -118,6 +122,7 @@ void Attempt::Take(const WorkerNotice& notice) {
     TakeProgress(notice.worker, *progress);
   } else if (const auto* result = std::get_if<TrainResult>(&notice.what)) {
     result_ = *result;
+    processes_.Acknowledge(notice.worker);
     losses_before_result_ = losses_.size();
     ending_ = true;
     GiveThemUntil(std::max(options_.stop_grace, patience_));
@@ -258,9 +263,21 @@ void Attempt::WatchChief(Time now) {
   End();
 }
 
+// Nobody is late by time in which this process could not see it: what came
+// meanwhile is still to be read.
+void Attempt::AllowForPause(Time now) {
+  const Duration missed = now - looked_at_;
+  looked_at_ = now;
+  if (missed < kPausedItself) return;
+  if (kill_at_ != kNever) kill_at_ += missed;
+  if (hangs_at_ != kNever) hangs_at_ += missed;
+}
+
 // Until no worker runs.
 void Attempt::Attend() {
+  looked_at_ = world_.clock.Now();
   while (AnyRuns()) {
+    AllowForPause(world_.clock.Now());
     PassOnNotices();
     const Time now = world_.clock.Now();
     if (now >= kill_at_) {
@@ -295,16 +312,24 @@ std::string Attempt::ReasonOfLosses() {
   return reason;
 }
 
-// Said by the chief once all had come to the end: what became of the processes
-// after that does not matter, unless it could not clear up.
+// The chief sends its result once all have come to the end: what becomes of the
+// processes after that changes no result. A chief that dies then may leave what
+// it was to delete; one that cannot delete it is a failure.
 LaunchEnd Attempt::EndWithResult() const {
   LaunchEnd end = {
       .exit_code = ExitCode(result_->status == "done" ? WorkerExit::kDone
                                                       : WorkerExit::kStopped),
       .result = result_};
   for (const Loss& loss : std::span(losses_).subspan(losses_before_result_)) {
-    if (loss.worker != chief() || Died(loss.exited) ||
+    if (loss.worker != chief() ||
         loss.exited.code == ExitCode(WorkerExit::kStopped)) {
+      continue;
+    }
+    if (Died(loss.exited)) {
+      end.reason = fmt::format(
+          "{}, but {} after its result: what it was still to delete may be "
+          "left",
+          result_->status, Describe(loss));
       continue;
     }
     end.exit_code = ExitCode(WorkerExit::kFailed);

@@ -41,6 +41,7 @@ class Attempt {
   void PassOnNotices();
   void ExpectChief(Duration patience);
   void WatchChief(Time now);
+  void AllowForPause(Time now);
   void Kill(int worker);
   void KillAll();
   void End();
@@ -78,6 +79,7 @@ class Attempt {
   std::optional<TrainResult> result_;
   size_t losses_before_result_ = 0;  // how many came before it
   Time kill_at_ = kNever;
+  Time looked_at_{};        // at the workers, the last time
   bool heard_all_ = false;  // that was said so far
   Duration patience_{0};    // with the chief, as it said last
   Time hangs_at_ = kNever;  // the chief, if it says nothing until then

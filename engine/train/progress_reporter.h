@@ -3,18 +3,25 @@
 #define GAUNTLET_ENGINE_TRAIN_PROGRESS_REPORTER_H_
 
 #include "engine/model/step_probe.h"
+#include "engine/status.h"
 #include "engine/train/options.h"
 #include "engine/train/worker_processes.h"
+#include "engine/world/clock.h"
 
 namespace gauntlet {
 
-// Safe from any task. Nothing depends on a report being read: a reporter whose
-// reader is gone says nothing.
+// Safe from any task. Progress never blocks: a reader that is slow, paused or
+// gone costs reports, not time.
 class ProgressReporter {
  public:
   virtual ~ProgressReporter() = default;
   virtual void Progress(const WorkerProgress& progress) = 0;
+  // Sends the result. A reader that is slow or paused still gets it.
   virtual void Result(const TrainResult& result) = 0;
+  // Waits until the launcher has acknowledged the result. kDeadlineExceeded: it
+  // has not by then; kUnavailable: the launcher is gone. Ok at once where no
+  // launcher of this program started the worker.
+  virtual Status AwaitAcknowledgement(Time /*deadline*/) { return OkStatus(); }
   // Whether anybody reads the lines for people.
   virtual bool reads_lines() const { return true; }
   // What is to look into the worker's steps; null: nothing.

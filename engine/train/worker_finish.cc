@@ -73,14 +73,32 @@ Status AgreeOnEnd(WorkerParts& parts, const std::string& digest) {
   return OkStatus();
 }
 
+// A result that nobody has is made again from the checkpoints: they stay until
+// the launcher has it.
+Status AwaitAcknowledgement(WorkerParts& parts) {
+  const Position& position = parts.state->position;
+  RETURN_IF_ERROR(parts.world.faults.Hit(
+      Point::kAcknowledge, {.step = position.step, .epoch = position.epoch}));
+  RETURN_IF_ERROR(parts.reporter.AwaitAcknowledgement(
+      parts.world.clock.Now() + parts.options().cluster.save_timeout));
+  parts.world.events.Emit({.kind = EventKind::kResultAcknowledged,
+                           .generation = parts.generation(),
+                           .step = position.step,
+                           .epoch = position.epoch});
+  return OkStatus();
+}
+
+// REQUIRES: the result was sent.
 Status DeleteBackup(WorkerParts& parts) {
   if (!parts.store ||
       parts.options().checkpoint.at_success != AtSuccess::kDeleteCheckpoints) {
     return OkStatus();
   }
-  const Status deleted = parts.store->DeleteAll();
-  if (deleted.code() != Code::kFenced) return deleted;
-  // All is done, and what is there is a later generation's.
+  const Status acknowledged = AwaitAcknowledgement(parts);
+  const Status deleted =
+      acknowledged.ok() ? parts.store->DeleteAll() : acknowledged;
+  // kFenced: all is done, and what is there is a later generation's.
+  if (acknowledged.ok() && deleted.code() != Code::kFenced) return deleted;
   parts.reporter.Progress(
       {.step = parts.state->position.step,
        .epoch = parts.state->position.epoch,

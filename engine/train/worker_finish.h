@@ -11,8 +11,10 @@
 
 namespace gauntlet {
 
-// All workers agree on the final state and leave; the chief tells the result,
-// exports the model and clears the store away, where those are asked for.
+// All workers agree on the final state and leave. The chief exports the model,
+// sends the result and deletes the checkpoints, where those are asked for; the
+// deletion waits for the launcher's acknowledgement of the result, at most for
+// save_timeout. If none comes the checkpoints stay, which is no error.
 // `resumed_from` is for the result.
 Status FinishRun(WorkerParts& parts, LoopEnd end,
                  std::optional<uint64_t> resumed_from);

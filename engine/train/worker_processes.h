@@ -79,6 +79,9 @@ class WorkerProcesses {
   virtual std::optional<WorkerNotice> Next(Time deadline) = 0;
   // A worker that is gone already is fine.
   virtual void Signal(int worker, WorkerSignal signal) = 0;
+  // Tells the worker that its result was taken. Never blocks; a worker that is
+  // gone already is fine.
+  virtual void Acknowledge(int worker) = 0;
   // Whether what the worker says can be heard now: its silence means nothing
   // otherwise.
   virtual bool Hears(int /*worker*/) const { return true; }

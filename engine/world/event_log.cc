@@ -6,7 +6,7 @@
 namespace gauntlet {
 namespace {
 
-constexpr std::array<std::string_view, 26> kKindNames = {
+constexpr std::array<std::string_view, 27> kKindNames = {
     "life_begin",   "generation",     "resumed",
     "initialized",  "step",           "evaluated",
     "epoch_end",    "save_begin",     "save_acknowledged",
@@ -15,10 +15,10 @@ constexpr std::array<std::string_view, 26> kKindNames = {
     "stop_agreed",  "worker_lost",    "fault_fired",
     "loaded",       "backup_deleted", "finished",
     "life_end",     "left",           "carried_on",
-    "damaged",      "save_copied",
+    "damaged",      "save_copied",    "result_acknowledged",
 };
 static_assert(kKindNames.size() ==
-              static_cast<size_t>(EventKind::kSaveCopied) + 1);
+              static_cast<size_t>(EventKind::kResultAcknowledged) + 1);
 
 constexpr std::array<std::string_view, 3> kPhaseNames = {
     "in_epoch", "evaluation_due", "callbacks_due"};

@@ -47,6 +47,8 @@ enum class EventKind : uint8_t {
   // A copy was taken, which a task writes: step, phase; count: bytes; detail:
   // how long the save waited for the one before, if it did.
   kSaveCopied,
+  // The launcher has the result: nothing of the run is needed any more.
+  kResultAcknowledged,
 };
 
 // "step", "save_acknowledged" …: the names in event files.

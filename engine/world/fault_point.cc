@@ -79,6 +79,10 @@ constexpr std::array kPoints = {
               "before the backup of a finished run is deleted"},
     PointInfo{Point::kFinish, "run.finish",
               "after training, before the worker reports that it is done"},
+    PointInfo{Point::kAcknowledge, "run.acknowledge",
+              "after the chief has sent its result, before the launcher's "
+              "acknowledgement, which the deletion of the checkpoints waits "
+              "for"},
     PointInfo{Point::kRejoin, "cluster.rejoin",
               "after a worker has left a broken generation, before it meets "
               "the others again"},

@@ -59,6 +59,7 @@ enum class Point : uint8_t {
   kReject,
   kBackupDelete,
   kFinish,
+  kAcknowledge,
   kRejoin,
   kStateSend,
   kStateReceive,

@@ -67,6 +67,7 @@ class ClusterReporter final : public ProgressReporter {
   void End(WorkerExit exit, const std::string& reason) {
     const std::lock_guard lock(mutex_);
     progress_.Clear();
+    console_.Settle();
     outcome_.end.exit_code = static_cast<int>(exit);
     outcome_.end.reason = reason;
     outcome_.seconds =
@@ -80,8 +81,7 @@ class ClusterReporter final : public ProgressReporter {
       fmt::print(console_.err, "gauntlet train: worker {}: {}\n", rank_,
                  reason);
     }
-    console_.out << std::flush;
-    console_.err << std::flush;
+    console_.Settle();
   }
 
  private:

@@ -17,8 +17,9 @@ constexpr std::array kExitCodes = {
     ExitCodeInfo{
         ExitCode::kNoVerdict,
         "no verdict: a fault never fired, a replay went another way, or the "
-        "harness itself failed; standard output could not be written; memory "
-        "ran out, which ends it at once, whatever it had found"},
+        "harness itself failed; standard output could not be written (train "
+        "keeps its own code then); memory ran out, which ends it at once, "
+        "whatever it had found"},
     ExitCodeInfo{ExitCode::kNothingSelected, "nothing was selected"},
     ExitCodeInfo{ExitCode::kLimitBroken, "a limit of a benchmark was broken"},
     ExitCodeInfo{ExitCode::kSkippedUnderStrict,

@@ -19,6 +19,7 @@
 #include "harness/cli/local_training.h"
 #include "harness/cli/memory_limit.h"
 #include "harness/cli/model_commands.h"
+#include "harness/cli/output_writer.h"
 #include "harness/cli/replay_command.h"
 #include "harness/cli/run_command.h"
 #include "harness/cli/worker_command.h"
@@ -132,6 +133,13 @@ bool AwaitsNotices(const Command& command) {
          std::holds_alternative<WorkerCommand>(command);
 }
 
+// Whether the command acts on signals: nobody who reads what it prints may keep
+// it from that.
+bool NeverWaitsForReaders(const Command& command) {
+  return AwaitsNotices(command) ||
+         std::holds_alternative<EvaluateCommand>(command);
+}
+
 // Of a pipe.
 bool NobodyReads(int fd) {
   pollfd state = {.fd = fd, .events = POLLOUT, .revents = 0};
@@ -158,18 +166,38 @@ ExitCode WithoutOutput(ExitCode code) {
   return is_better ? ExitCode::kNoVerdict : code;
 }
 
+// What training came to is in its exit code and its checkpoints, whoever reads
+// the rest: a scheduler must not start it again for want of a line.
+int ExecuteUnblocked(const CommandLine& line) {
+  UnblockedStreams streams;
+  Console console{streams.out, streams.err,
+                  TerminalStyle(line.color, FactsOf(STDOUT_FILENO)),
+                  TerminalStyle(line.color, FactsOf(STDERR_FILENO)),
+                  [&streams] { static_cast<void>(streams.Settle()); }};
+  const int exit_code = std::visit(Execute{console}, line.command);
+  const Status written = streams.Settle();
+  if (written.ok() || NobodyReads(STDOUT_FILENO)) return exit_code;
+  fmt::print(streams.err, "gauntlet: standard output cannot be written: {}\n",
+             written.message());
+  static_cast<void>(streams.Settle());
+  return AwaitsNotices(line.command) ? exit_code
+                                     : static_cast<int>(WithoutOutput(
+                                           static_cast<ExitCode>(exit_code)));
+}
+
 int Main(const std::vector<std::string>& arguments) {
   const Result<CommandLine> line = ParseCommandLine(arguments);
   if (!line.ok()) {
     fmt::print(std::cerr, "{}\n", ErrorLine(line.status()));
     return static_cast<int>(ExitCode::kUsage);
   }
-  Console console{std::cout, std::cerr,
-                  TerminalStyle(line->color, FactsOf(STDOUT_FILENO)),
-                  TerminalStyle(line->color, FactsOf(STDERR_FILENO))};
   EndWhereMemoryRunsOut(AwaitsNotices(line->command) ? ExitCode::kLostWorker
                                                      : ExitCode::kNoVerdict);
   if (!AwaitsNotices(line->command)) ReleaseSignals();
+  if (NeverWaitsForReaders(line->command)) return ExecuteUnblocked(*line);
+  Console console{std::cout, std::cerr,
+                  TerminalStyle(line->color, FactsOf(STDOUT_FILENO)),
+                  TerminalStyle(line->color, FactsOf(STDERR_FILENO))};
   const int exit_code = std::visit(Execute{console}, line->command);
   std::cout.flush();
   // Who has read enough, as `head` has, wants no message for it.

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "engine/last_words.h"
 #include "harness/run/oom_kills.h"
 #include <unistd.h>
 
@@ -22,7 +23,7 @@ static_assert(kNoMemory.starts_with(kRanOut) && kNoThread.starts_with(kRanOut));
 [[noreturn]] void Say(std::string_view line, ExitCode exit) {
   static std::atomic_flag said;
   while (said.test_and_set()) pause();
-  static_cast<void>(!write(STDERR_FILENO, line.data(), line.size()));
+  WriteUnlessBlocked(line);
   _exit(static_cast<int>(exit));
 }
 

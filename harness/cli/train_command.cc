@@ -58,6 +58,8 @@ int RunTrain(const TrainCommand& command, World& world,
   outcome.seconds =
       std::chrono::duration<double>(world.clock.Now() - begin).count();
   progress.Clear();
+  // The line that was cleared may be on the terminal that the result goes to.
+  console.Settle();
   if (command.output == OutputFormat::kJson) {
     fmt::print(console.out, "{}\n", TrainOutcomeToJson(outcome));
   } else if (outcome.end.result) {

@@ -63,7 +63,7 @@ Status Work(const WorkerCommand& command, RealWorld& real,
     // Where a launcher listens, it says so.
     if (command.notices_fd >= 0) return;
     fmt::print(console.err, "worker {}: {}\n", place.worker, end.reason);
-    console.err << std::flush;
+    console.Settle();
   };
   return WorkHere(real, {.host = real.host,
                          .options = options,

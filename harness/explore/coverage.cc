@@ -60,6 +60,7 @@ FaultPhase PhaseOf(const Evidence& evidence, const Firing& firing) {
                                                : FaultPhase::kRecovering;
   }
   if (firing.event().path == PointName(Point::kFinish) ||
+      firing.event().path == PointName(Point::kAcknowledge) ||
       firing.event().path == PointName(Point::kBackupDelete)) {
     return FaultPhase::kFinishing;
   }

@@ -157,8 +157,9 @@ class FaultDraw {
   // It comes once in a run, at its end.
   void MoveToTheDeletion(Fault& fault) {
     if (!choice_.OneIn(4)) return;
-    const Point point = choice_.Of(std::array{
-        Point::kBackupDelete, Point::kRetireRename, Point::kRetireRemove});
+    const Point point =
+        choice_.Of(std::array{Point::kAcknowledge, Point::kBackupDelete,
+                              Point::kRetireRename, Point::kRetireRemove});
     if (IsIn(point, space_.points)) fault.site.point = point;
   }
 
@@ -202,7 +203,7 @@ class FaultDraw {
     switch (AnnouncedBy(point)) {
       case StorageOperation::kNone:
         return point == Point::kRenamed || point == Point::kSaveAcknowledged ||
-               point == Point::kBackupDelete;
+               point == Point::kAcknowledge || point == Point::kBackupDelete;
       case StorageOperation::kRead:
         return false;
       default:

@@ -62,8 +62,9 @@ bool HasClaimed(const LifeEvents& life) {
                            &RecordEvent::kind) != life.events.end();
 }
 
-// Whether the chief that had finished said that it had deleted the store, or
-// died without a word in what comes then, or was told of an error and left.
+// Whether the chief that had finished said that it had deleted the store; or
+// died without a word, or was told of an error and left, once its result was
+// acknowledged: nobody deletes before.
 bool BeganToDelete(const LifeEvents& chief,
                    const std::vector<Firing>& firings) {
   const auto finished = std::ranges::find(chief.events, RecordKind::kFinished,
@@ -73,6 +74,11 @@ bool BeganToDelete(const LifeEvents& chief,
         return event.kind == RecordKind::kBackupDeleted;
       })) {
     return true;
+  }
+  if (std::none_of(finished, chief.events.end(), [](const auto& event) {
+        return event.kind == RecordKind::kResultAcknowledged;
+      })) {
+    return false;
   }
   const RecordEvent& last = chief.events.back();
   if (last.kind == RecordKind::kLeft) return false;

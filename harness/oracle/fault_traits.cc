@@ -54,7 +54,9 @@ FaultTraits TraitsOf(const RecordFault& fault) {
   // Nothing is lost but connections and time: state, rows and saves are owed as
   // ever.
   if (kind == "partition" || kind == "one_way" || kind == "reset") {
-    return {.may_end_life = true, .troubles_network = true};
+    return {.may_end_life = true,
+            .troubles_network = true,
+            .cuts_links = kind != "reset"};
   }
   // Frames come late or not at once, and perhaps too late for somebody.
   if (kind == "drop" || kind == "delay") {

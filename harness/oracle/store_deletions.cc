@@ -23,9 +23,10 @@ std::vector<Deletion> DeletionsIn(const LifeEvents& life) {
   Deletion now = {.life = &life};
   bool is_chief = false;
   bool finished = false;
+  bool acknowledged = false;
   for (const RecordEvent& event : life.events) {
     if (event.kind == RecordKind::kLeft) {
-      is_chief = finished = false;
+      is_chief = finished = acknowledged = false;
     } else if (event.kind == RecordKind::kGeneration) {
       is_chief = true;
       now.generation = event.generation;
@@ -33,6 +34,8 @@ std::vector<Deletion> DeletionsIn(const LifeEvents& life) {
     } else if (event.kind == RecordKind::kFinished) {
       now.finished_ns = event.t_ns;
       finished = true;
+    } else if (event.kind == RecordKind::kResultAcknowledged) {
+      acknowledged = true;
     } else if (event.kind == RecordKind::kBackupDeleted && is_chief &&
                finished) {
       now.t_ns = event.t_ns;
@@ -40,7 +43,7 @@ std::vector<Deletion> DeletionsIn(const LifeEvents& life) {
       deletions.push_back(now);
     }
   }
-  if (is_chief && finished && !now.said &&
+  if (is_chief && finished && acknowledged && !now.said &&
       life.events.back().kind != RecordKind::kLifeEnd) {
     now.t_ns = life.events.back().t_ns;
     deletions.push_back(now);

@@ -46,6 +46,7 @@ enum class RecordKind : uint8_t {
                       // the fault's id
   kSaveCopied,        // step, phase; count: bytes; detail: how long the save
                       // waited for the one before
+  kResultAcknowledged,  // the launcher has the result of this worker
 };
 
 std::string_view RecordKindName(RecordKind kind);

@@ -9,7 +9,7 @@
 namespace gauntlet {
 namespace {
 
-constexpr std::array<std::string_view, 26> kKinds = {
+constexpr std::array<std::string_view, 27> kKinds = {
     "life_begin",   "generation",     "resumed",
     "initialized",  "step",           "evaluated",
     "epoch_end",    "save_begin",     "save_acknowledged",
@@ -18,10 +18,10 @@ constexpr std::array<std::string_view, 26> kKinds = {
     "stop_agreed",  "worker_lost",    "fault_fired",
     "loaded",       "backup_deleted", "finished",
     "life_end",     "left",           "carried_on",
-    "damaged",      "save_copied",
+    "damaged",      "save_copied",    "result_acknowledged",
 };
 static_assert(kKinds.size() ==
-              static_cast<size_t>(RecordKind::kSaveCopied) + 1);
+              static_cast<size_t>(RecordKind::kResultAcknowledged) + 1);
 
 constexpr std::array<std::string_view, 3> kPhases = {
     "in_epoch", "evaluation_due", "callbacks_due"};

@@ -36,6 +36,9 @@ class ReportToLauncher final : public ProgressReporter {
       : report_(report), probe_(probe) {}
   void Progress(const WorkerProgress& progress) override { report_(progress); }
   void Result(const TrainResult& result) override { report_(result); }
+  Status AwaitAcknowledgement(Time deadline) override {
+    return report_.AwaitAcknowledgement(deadline);
+  }
   bool reads_lines() const override { return false; }
   StepProbe* probe() override { return probe_; }
 

@@ -37,6 +37,7 @@ bool IsChiefOnly(Point point) {
     case Point::kRetireRemove:
     case Point::kReject:
     case Point::kBackupDelete:
+    case Point::kAcknowledge:
       return true;
     default:
       return false;
@@ -272,7 +273,8 @@ class Checker {
                case_.train.checkpoint.mode == SaveMode::kSync) {
       Never(placed, "point", "training waits for its saves, which need no copy",
             "checkpoint: {mode: async}");
-    } else if (site.point == Point::kBackupDelete &&
+    } else if ((site.point == Point::kBackupDelete ||
+                site.point == Point::kAcknowledge) &&
                case_.train.checkpoint.at_success !=
                    AtSuccess::kDeleteCheckpoints) {
       Never(placed, "point", "a finished run keeps its checkpoints",

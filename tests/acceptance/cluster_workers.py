@@ -54,6 +54,7 @@ class Workers:
         self.directory = pathlib.Path(directory)
         self.directory.mkdir(parents=True, exist_ok=True)
         self.processes = []
+        self.err_to = None  # a descriptor in place of the files
 
     def start(self, variables, *arguments):
         rank = len(self.processes)
@@ -61,7 +62,8 @@ class Workers:
                 open(self.directory / f"{rank}.err", "wb") as err:
             self.processes.append(subprocess.Popen(
                 [self.program, "train", *map(str, arguments), "--json"],
-                stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+                stdin=subprocess.DEVNULL, stdout=out,
+                stderr=err if self.err_to is None else self.err_to,
                 env=variables))
 
     def wait(self, within_s=DEADLINE_S):

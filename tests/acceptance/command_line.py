@@ -328,9 +328,12 @@ def closed_streams_stay_closed(run):
                       "--workers", 2, "--json")
         expect_equal(f"exit code with {which}", done.returncode, 0)
         expect_equal("status", json.loads(done.stdout)["status"], "done")
-    done = closed(">&-", "train", *SMALL[:4], "--no-progress")
-    expect_equal(f"exit code ({done.stderr})", done.returncode, 3)
-    expect("standard output cannot be written" in done.stderr, done.stderr)
+    # A run that is done is not to be started again for want of a line.
+    for code, command in ((0, ("train", *SMALL[:4], "--no-progress")),
+                          (3, ("help", "exit-codes"))):
+        done = closed(">&-", *command)
+        expect_equal(f"exit code ({done.stderr})", done.returncode, code)
+        expect("standard output cannot be written" in done.stderr, done.stderr)
     # What is worse than that stays what it is.
     (run.directory / "wrong.yaml").write_text(
         "schema: gauntlet/v1\nname: wrong\nuse: tiny\n"

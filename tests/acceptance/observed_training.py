@@ -82,6 +82,8 @@ class Run:
         self.directory.mkdir(parents=True, exist_ok=True)
         self.store = self.directory / "ckpt"
         self.stored = True  # whether a start is given the store
+        self.out_to = None  # a descriptor in place of the file
+        self.err_to = None
         self.launcher = None
         self.starts = 0
         self.started_at = 0.0
@@ -97,7 +99,9 @@ class Run:
                 open(self.directory / f"{name}.err", "wb") as err:
             self.started_at = time.monotonic()
             self.launcher = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+                command, stdin=subprocess.DEVNULL,
+                stdout=out if self.out_to is None else self.out_to,
+                stderr=err if self.err_to is None else self.err_to,
                 cwd=self.directory,
                 env={**os.environ, _MARK: str(self.directory)})
 

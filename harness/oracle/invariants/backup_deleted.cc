@@ -1,11 +1,12 @@
 // backup-deleted: a finished run deletes its checkpoints if it was told to; no
 // other run does, nor one of whose workers one had not finished by then, nor
-// one whose store a later generation had claimed before. Who finished out of
-// its launcher's sight has deleted them all the same. The deletion is the last
-// finishing chief's: one that was killed in it, or was told of an error by a
-// fault there, or found the claim of a late survivor in its store, has done
-// what it could; so has one in whose place such a survivor claims. What became
-// of earlier ones excuses nothing. What such a survivor saves may be left.
+// one whose store a later generation had claimed before, nor one whose result
+// its launcher had not acknowledged. The deletion is the last finishing
+// chief's: one that was killed in it, or was told of an error by a fault there,
+// or found the claim of a late survivor in its store, has done what it could;
+// so has one in whose place such a survivor claims, and one that a cut keeps
+// from the acknowledgement. What became of earlier ones excuses nothing. What
+// such a survivor saves may be left.
 #include <algorithm>
 
 #include "harness/oracle/invariants.h"
@@ -124,10 +125,37 @@ bool MayBeALateSave(const Record& record, const StoredCheckpoint& checkpoint,
   });
 }
 
+bool Has(const LifeEvents& life, RecordKind kind) {
+  return std::ranges::find(life.events, kind, &RecordEvent::kind) !=
+         life.events.end();
+}
+
+// Whether the life deleted the store before it said that its result was
+// acknowledged, or without.
+bool DeletedUnacknowledged(const LifeEvents& life) {
+  for (const RecordEvent& event : life.events) {
+    if (event.kind == RecordKind::kResultAcknowledged) return false;
+    if (event.kind == RecordKind::kBackupDeleted) return true;
+  }
+  return false;
+}
+
+// Whether the acknowledgement may have been lost on its way to a chief that
+// waited for it until it gave up.
+bool MissedTheAcknowledgement(const Evidence& evidence,
+                              const LifeEvents& chief) {
+  if (Has(chief, RecordKind::kResultAcknowledged)) return false;
+  return std::ranges::any_of(evidence.firings, [&](const Firing& firing) {
+    return firing.traits.cuts_links &&
+           firing.event().t_ns < chief.events.back().t_ns;
+  });
+}
+
 bool DeletionWasDisturbed(const Evidence& evidence) {
   const LifeEvents* const life = LastFinishingChief(evidence.record);
   if (life == nullptr) return false;
   if (life->events.back().kind != RecordKind::kLifeEnd) return true;
+  if (MissedTheAcknowledgement(evidence, *life)) return true;
   const size_t finished = *FinishedAt(*life);
   if (WasClaimedAfter(evidence.record, *life, finished)) return true;
   for (const Firing& firing : evidence.firings) {
@@ -146,6 +174,13 @@ void CheckDeletions(const Evidence& evidence, Check& check) {
     check.Breach("deleted", fmt::format("a backup was deleted before the run "
                                         "was done, by generation {}",
                                         id.number));
+  }
+  for (const LifeEvents& life : evidence.record.lives) {
+    if (!DeletedUnacknowledged(life)) continue;
+    check.Breach("unacknowledged",
+                 fmt::format("{} deleted the backup before its result was "
+                             "acknowledged",
+                             NameOf(life)));
   }
   for (const StoreDeletion& deletion : evidence.deletions.of_anothers) {
     check.Breach("deleted",

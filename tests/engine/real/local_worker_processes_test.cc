@@ -6,7 +6,9 @@
 #include "engine/real/grpc_network.h"
 #include "tests/engine/real/scratch_directory.h"
 #include "tests/engine/real/test_process.h"
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 namespace gauntlet {
 namespace {
@@ -98,6 +100,35 @@ TEST(LocalWorkerProcessesTest, TheExitIsLastThoughAPipeFullOfLinesIsUnread) {
   ASSERT_EQ(told.size(), 901u);
   EXPECT_THAT(told[899], HasSubstr("line 899"));
   EXPECT_EQ(told[900], "exit 4/0");
+}
+
+TEST(LocalWorkerProcessesTest, WhatAWorkerPrintsBecomesLinesForPeople) {
+  EXPECT_THAT(NoticesOf(Shell("echo out; echo error >&2; printf half")),
+              ElementsAre("out", "error", "half", "exit 0/0"));
+}
+
+// Nobody reads it while the worker runs: it is not kept waiting.
+TEST(LocalWorkerProcessesTest, AWorkerNeverWaitsForTheReaderOfItsOutput) {
+  const PosixStorage storage;
+  const ScratchDirectory scratch;
+  const std::string through = scratch / "through";
+  ASSERT_EQ(mkfifo(through.c_str(), 0600), 0);
+  LocalWorkerProcesses workers(
+      Shell("head -c 1000000 /dev/zero; : >" + through + "; exit 7"), storage);
+  ASSERT_TRUE(workers.Start(Spec(1)).ok());
+  // Until the worker opens it.
+  EXPECT_TRUE(Descriptor(open(through.c_str(), O_RDONLY)).valid());
+  EXPECT_EQ(NoticesOf(workers).back(), "exit 7/0");
+}
+
+TEST(LocalWorkerProcessesTest, AnAcknowledgementReachesTheWorker) {
+  const PosixStorage storage;
+  LocalWorkerProcesses workers(Shell("read line <&3; echo \"$line\""), storage);
+  ASSERT_TRUE(workers.Start(Spec(1)).ok());
+  workers.Acknowledge(1);
+  EXPECT_THAT(NoticesOf(workers),
+              ElementsAre("{\"acknowledged\":true}", "exit 0/0"));
+  workers.Acknowledge(1);
 }
 
 TEST(LocalWorkerProcessesTest, QuotesWhatIsNoNotice) {

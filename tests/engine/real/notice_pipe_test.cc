@@ -1,12 +1,17 @@
 #include "engine/real/notice_pipe.h"
 
+#include <array>
 #include <cmath>
+#include <cstdlib>
+#include <sstream>
+#include <vector>
 
 #include <gtest/gtest.h>
 
+#include "engine/real/system_clock.h"
 #include <fcntl.h>
 #include <limits.h>
-#include <unistd.h>
+#include <sys/socket.h>
 
 namespace gauntlet {
 namespace {
@@ -101,25 +106,78 @@ TEST(NoticePipeTest, LinesThatAreNoNoticesAreRefused) {
   }
 }
 
-TEST(NoticePipeTest, DescriptorsThatCannotBeWrittenAreRefused) {
+TEST(NoticePipeTest, DescriptorsThatAreNoSocketsAreRefused) {
   EXPECT_EQ(WorkerNotices::Open(12345).status().code(), Code::kInvalidArgument);
-  const Descriptor input(open("/dev/null", O_RDONLY | O_CLOEXEC));
-  EXPECT_EQ(WorkerNotices::Open(input.get()).status().code(),
+  const Descriptor file(open("/dev/null", O_RDWR | O_CLOEXEC));
+  EXPECT_EQ(WorkerNotices::Open(file.get()).status().code(),
             Code::kInvalidArgument);
 }
 
-TEST(NoticePipeTest, ProgressIsDroppedWhileThePipeIsFull) {
-  int ends[2] = {};
-  ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
-  const Descriptor read_end(ends[0]);
-  auto notices = WorkerNotices::Open(ends[1]);
-  const WorkerProgress progress = {.line = std::string(500, 'x')};
-  for (int i = 0; i < 1000; ++i) (*notices)->Progress(progress);
-  std::string text(1 << 20, '\0');
-  const ssize_t size = read(read_end.get(), text.data(), text.size());
-  const auto line = static_cast<ssize_t>(NoticeLine(progress).size());
-  EXPECT_GT(size, 10 * line);
-  EXPECT_EQ(size % line, 0);
+// A worker's notices, and the launcher's end of their socket.
+class UnreadNoticesTest : public testing::Test {
+ protected:
+  UnreadNoticesTest() {
+    std::array<int, 2> ends = {};
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+      std::abort();
+    }
+    launcher_ = Descriptor(ends[0]);
+    notices_ = WorkerNotices::Open(ends[1]).value();
+  }
+
+  // Progress that nobody reads, far beyond what there is room for.
+  void Flood(const WorkerProgress& progress) {
+    for (int i = 0; i < 5000; ++i) notices_->Progress(progress);
+  }
+  std::vector<std::string> Received() {
+    std::string text(1 << 20, '\0');
+    std::vector<std::string> lines;
+    ssize_t size = 0;
+    std::string all;
+    while ((size = recv(launcher_.get(), text.data(), text.size(),
+                        MSG_DONTWAIT)) > 0) {
+      all.append(text.data(), static_cast<size_t>(size));
+    }
+    std::istringstream stream(all);
+    for (std::string line; std::getline(stream, line);) lines.push_back(line);
+    return lines;
+  }
+
+  Descriptor launcher_;
+  std::unique_ptr<WorkerNotices> notices_;
+};
+
+constexpr Time kPast{};
+
+TEST_F(UnreadNoticesTest, WordsLeaveRoomForWhatIsActedOn) {
+  Flood({.line = std::string(500, 'x')});
+  notices_->Progress({.step = 9, .meeting = 3});
+  const std::vector<std::string> received = Received();
+  EXPECT_GT(received.size(), 10u);
+  EXPECT_LT(received.size(), 5000u);
+  EXPECT_EQ(std::get<WorkerProgress>(*ParseNoticeLine(received.back())).meeting,
+            3u);
+}
+
+TEST_F(UnreadNoticesTest, EverythingLeavesRoomForTheResult) {
+  Flood({.line = std::string(500, 'x')});
+  Flood({.failure = std::string(500, 'x')});
+  notices_->Result({.status = "done", .digest = std::string(32, 'a')});
+  const std::vector<std::string> received = Received();
+  EXPECT_EQ(std::get<TrainResult>(*ParseNoticeLine(received.back())).status,
+            "done");
+}
+
+TEST_F(UnreadNoticesTest, TheAcknowledgementIsWaitedForUntilTheDeadline) {
+  EXPECT_EQ(notices_->AwaitAcknowledgement(kPast).code(),
+            Code::kDeadlineExceeded);
+  const Time soon = SystemClock().Now() + std::chrono::seconds(60);
+  ASSERT_EQ(send(launcher_.get(), kAcknowledgementLine.data(),
+                 kAcknowledgementLine.size(), 0),
+            static_cast<ssize_t>(kAcknowledgementLine.size()));
+  EXPECT_TRUE(notices_->AwaitAcknowledgement(soon).ok());
+  launcher_.Reset();
+  EXPECT_EQ(notices_->AwaitAcknowledgement(soon).code(), Code::kUnavailable);
 }
 
 }  // namespace

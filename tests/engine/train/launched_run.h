@@ -43,6 +43,8 @@ class LaunchedRun {
         device_(device),
         simulation_(pool_, {.seed = seed}) {}
 
+  Simulation& simulation() { return simulation_; }
+
   LaunchedEnd Run(LauncherOptions launcher, const FaultPlan& plan = {}) {
     launcher.checkpoint_directory = options_.checkpoint.directory;
     options_.cluster.on_loss = OnLossUnder(launcher.restart);
@@ -87,6 +89,9 @@ class LaunchedRun {
       report_(progress);
     }
     void Result(const TrainResult& result) override { report_(result); }
+    Status AwaitAcknowledgement(Time deadline) override {
+      return report_.AwaitAcknowledgement(deadline);
+    }
 
    private:
     const WorkerReport& report_;

@@ -78,6 +78,7 @@ class LauncherTest : public testing::Test {
       test_.sent_.push_back({worker, signal, test_.Now()});
       base_.Signal(worker, signal);
     }
+    void Acknowledge(int worker) override { base_.Acknowledge(worker); }
 
    private:
     LauncherTest& test_;
@@ -107,6 +108,12 @@ class LauncherTest : public testing::Test {
 
   void InterruptAt(Duration time) {
     simulation_.At(begin_ + time, [this] { simulation_.Interrupt(launcher_); });
+  }
+
+  void PauseAt(Duration time, Duration pause) {
+    simulation_.At(begin_ + time, [this] { simulation_.Stop(launcher_); });
+    simulation_.At(begin_ + time + pause,
+                   [this] { simulation_.Continue(launcher_); });
   }
 
   LaunchEnd Launched(const ScriptOf& script_of) {
@@ -391,6 +398,21 @@ TEST_F(LauncherTest, AChiefThatGivesSignsInTimeIsLeftAlone) {
   });
   EXPECT_EQ(end.exit_code, 0);
   EXPECT_EQ(end.restarts, 0);
+}
+
+// What it said meanwhile waits to be read.
+TEST_F(LauncherTest, ItsOwnPauseMakesNobodyLate) {
+  PauseAt(seconds(1), seconds(30));
+  const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
+    Script script = Done(spec);
+    script.runs = seconds(40);
+    if (spec.worker == 0) script.patience = seconds(3);
+    script.signs_every = seconds(2);
+    return script;
+  });
+  EXPECT_EQ(end.exit_code, 0);
+  EXPECT_EQ(end.restarts, 0);
+  EXPECT_THAT(sent_, IsEmpty());
 }
 
 TEST_F(LauncherTest, TellsEachLifeWhatAnEarlierOneClaimed) {

@@ -151,6 +151,7 @@ class Session {
 
   void FinishAndDelete() {
     SayFinished();
+    Say(0, {.kind = RecordKind::kResultAcknowledged});
     Say(0, {.kind = RecordKind::kBackupDeleted});
     All({.kind = RecordKind::kLifeEnd});
   }

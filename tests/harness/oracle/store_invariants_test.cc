@@ -16,6 +16,10 @@ TEST(BackupDeletedTest, AFinishedRunThatWasToldToDeletesItsBackup) {
       << "neither said so nor did it";
   record.left.checkpoints.clear();
   EventOf(record, 0, 1, K::kLifeEnd, 0).kind = K::kBackupDeleted;
+  EXPECT_EQ(ReportOf(record, "backup-deleted").breaches, 1u)
+      << "before its result was acknowledged";
+  std::vector<RecordEvent>& events = LifeOf(record, 0, 1).events;
+  events.insert(events.end() - 1, {.kind = K::kResultAcknowledged});
   EXPECT_EQ(ReportOf(record, "backup-deleted").breaches, 0u);
   record.setup.delete_at_success = false;
   EXPECT_EQ(ReportOf(record, "backup-deleted").breaches, 1u)
@@ -30,6 +34,21 @@ TEST(BackupDeletedTest, AChiefThatIsKilledInTheDeletionOwesNone) {
 }
 
 // The power goes after the chief's word; the next life finishes in peace.
+// A cut that came too late to keep the acknowledgement from it excuses nothing.
+TEST(BackupDeletedTest, OwesNone_IfACutKeptTheAcknowledgementFromTheChief) {
+  Record record = UndisturbedRun();
+  record.setup.delete_at_success = true;
+  record.faults.push_back({.id = "cut", .kind = "one_way"});
+  std::vector<RecordEvent>& events = LifeOf(record, 0, 1).events;
+  events.insert(events.end() - 1, {.kind = K::kFaultFired, .detail = "cut"});
+  EXPECT_EQ(ReportOf(record, "backup-deleted").breaches, 0u);
+  record.faults.back().kind = "reset";
+  EXPECT_EQ(ReportOf(record, "backup-deleted").breaches, 2u);
+  record.faults.back().kind = "one_way";
+  events.insert(events.end() - 1, {.kind = K::kResultAcknowledged});
+  EXPECT_EQ(ReportOf(record, "backup-deleted").breaches, 2u);
+}
+
 TEST(BackupDeletedTest, AnEarlierLifeThatFinishedAndDiedExcusesNothing) {
   Record record = RecoveredRun();
   record.setup.delete_at_success = true;

@@ -10,13 +10,14 @@ namespace {
 constexpr Time kSomeTime = Time(Duration(1834));
 
 TEST(EventConversionTest, EveryKindKeepsItsName) {
-  for (int kind = 0; kind <= static_cast<int>(EventKind::kSaveCopied); ++kind) {
+  for (int kind = 0; kind <= static_cast<int>(EventKind::kResultAcknowledged);
+       ++kind) {
     const auto said = static_cast<EventKind>(kind);
     EXPECT_EQ(RecordKindName(ToRecordEvent({.kind = said}, kSomeTime).kind),
               EventKindName(said));
   }
-  EXPECT_EQ(static_cast<int>(RecordKind::kSaveCopied),
-            static_cast<int>(EventKind::kSaveCopied));
+  EXPECT_EQ(static_cast<int>(RecordKind::kResultAcknowledged),
+            static_cast<int>(EventKind::kResultAcknowledged));
 }
 
 TEST(EventConversionTest, EveryPhaseKeepsItsName) {

@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+"""Trains with an output that nobody reads: a stopped terminal, a log collector
+that is stuck, a full disk.
+
+Notices are passed on and saved, dead workers are started again, finished runs
+end with their result and their exit code, and checkpoints are deleted only if
+somebody has that result.
+"""
+
+import contextlib
+import fcntl
+import os
+import signal
+import sys
+import time
+
+from cluster_workers import Workers, environment, free_port, reach_step
+from observed_training import (Cases, STOPPED, expect, expect_equal, parser)
+
+WORKERS = 2
+ENDLESS = 1_000_000
+# From SIGTERM: a step, a save, and what the end waits for a reader.
+SOON_S = 15.0
+SMALL = ["--preset", "tiny", "--replicas", WORKERS]
+ALL = [*SMALL, "--workers", WORKERS]
+
+
+@contextlib.contextmanager
+def full_pipe():
+    """Its write end, with no room for a byte; nobody reads."""
+    read, write = os.pipe()
+    fcntl.fcntl(write, fcntl.F_SETFL, os.O_NONBLOCK)
+    try:
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                os.write(write, b"\n" * 65536)
+        # The runs get one that blocks, as a pipe does.
+        fcntl.fcntl(write, fcntl.F_SETFL, 0)
+        yield read, write
+    finally:
+        os.close(read)
+        os.close(write)
+
+
+@contextlib.contextmanager
+def abandoned_pipe():
+    """Its write end; the reader is gone."""
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        yield read, write
+    finally:
+        os.close(write)
+
+
+@contextlib.contextmanager
+def full_disk():
+    device = os.open("/dev/full", os.O_WRONLY)
+    try:
+        yield device, device
+    finally:
+        os.close(device)
+
+
+OUTPUTS = {"full-pipe": full_pipe, "abandoned-pipe": abandoned_pipe,
+           "full-disk": full_disk}
+
+
+def still_runs(run):
+    return lambda: run.launcher.poll() is None
+
+
+def notice(output):
+    """One saved step, and the exit code that says so."""
+    def check(run):
+        with OUTPUTS[output]() as (_, write):
+            run.err_to = write
+            run.start(*ALL, "--epochs", ENDLESS, "--every", 5)
+            reach_step(run.store, 10, still_runs(run))
+            run.launcher.send_signal(signal.SIGTERM)
+            expect_equal("exit code", run.wait(SOON_S), STOPPED)
+        run.expect_nothing_left()
+        run.expect_clean_store()
+        outcome = run.outcome()
+        expect_equal("status", outcome["status"], "stopped")
+        expect_equal("newest checkpoint", run.newest_step(), outcome["steps"])
+        return f"stopped at step {outcome['steps']}"
+    return check
+
+
+def notice_with_unread_results(run):
+    """Nobody reads standard output either."""
+    with full_pipe() as (_, write):
+        run.out_to = run.err_to = write
+        run.start(*ALL, "--epochs", ENDLESS, "--every", 5)
+        reach_step(run.store, 10, still_runs(run))
+        run.launcher.send_signal(signal.SIGTERM)
+        expect_equal("exit code", run.wait(SOON_S), STOPPED)
+    run.expect_nothing_left()
+    run.expect_clean_store()
+
+
+def dead_worker(run):
+    """It is started again, and the job ends as ever."""
+    with full_pipe() as (_, write):
+        run.err_to = write
+        run.start(*ALL, "--epochs", 40, "--every", 5)
+        reach_step(run.store, 10, still_runs(run))
+        for process in run.processes():
+            if process.role == "worker 1":
+                process.signal(signal.SIGKILL)
+            process.close()
+        expect_equal("exit code", run.wait(), 0)
+    outcome = run.outcome()
+    expect_equal("status", outcome["status"], "done")
+    expect_equal("restarts", outcome["restarts"], 1)
+
+
+def results(output):
+    """What is lost is the words, not the exit code."""
+    def check(run):
+        with OUTPUTS[output]() as (_, write):
+            run.out_to = write
+            run.start(*ALL, "--epochs", 2)
+            expect_equal(f"exit code ({run.errors()})", run.wait(), 0)
+        said = "standard output cannot be written" in run.errors()
+        expect_equal("says that it is lost", said, output != "abandoned-pipe")
+    return check
+
+
+def finished_run_that_deletes(run):
+    """Its result is acknowledged, and not made a second time."""
+    with full_pipe() as (_, write):
+        run.err_to = write
+        run.start(*ALL, "--epochs", 200, "--every", 100,
+                  "--delete-checkpoints-at-success")
+        expect_equal("exit code", run.wait(), 0)
+    outcome = run.outcome()
+    expect_equal("status", outcome["status"], "done")
+    expect_equal("restarts", outcome["restarts"], 0)
+    expect(not run.checkpoints(), "the checkpoints are still there")
+
+
+def worker_count(run):
+    there = run.processes()
+    for process in there:
+        process.close()
+    return len([p for p in there if p.role.startswith("worker")])
+
+
+def paused_launcher(run):
+    """The chief waits for it with the checkpoints, and the job is done."""
+    run.start(*ALL, "--epochs", 200, "--every", 100,
+              "--delete-checkpoints-at-success")
+    reach_step(run.store, 100, still_runs(run))
+    run.launcher.send_signal(signal.SIGSTOP)
+    give_up = time.monotonic() + SOON_S * 4
+    # The others leave as zombies; the chief is still there.
+    while worker_count(run) > 1:
+        expect(time.monotonic() < give_up, "the run does not finish")
+        time.sleep(0.01)
+    expect(run.checkpoints(), "deleted before the result was acknowledged")
+    run.launcher.send_signal(signal.SIGCONT)
+    expect_equal(f"exit code ({run.errors()})", run.wait(SOON_S), 0)
+    outcome = run.outcome()
+    expect_equal("status", outcome["status"], "done")
+    expect_equal("restarts", outcome["restarts"], 0)
+    expect(not run.checkpoints(), "the checkpoints are still there")
+
+
+def cluster_worker(run):
+    """As a cluster's launcher starts them: no launcher of this program."""
+    workers = Workers(run.program, run.directory / "workers")
+    port = free_port()
+    try:
+        with full_pipe() as (_, write):
+            workers.err_to = write
+            for rank in range(WORKERS):
+                workers.start(
+                    environment(RANK=rank, WORLD_SIZE=WORKERS,
+                                MASTER_ADDR="127.0.0.1", MASTER_PORT=port),
+                    *SMALL, "--epochs", ENDLESS, "--every", 5,
+                    "--ckpt", run.store)
+            reach_step(run.store, 10,
+                       lambda: all(process.poll() is None
+                                   for process in workers.processes))
+            workers.processes[1].send_signal(signal.SIGTERM)
+            expect_equal("exit codes", workers.wait(SOON_S),
+                         [STOPPED] * WORKERS)
+        outcome = workers.outcome()
+        expect_equal("status", outcome["status"], "stopped")
+        expect_equal("newest checkpoint", run.newest_step(), outcome["steps"])
+        run.expect_clean_store()
+    finally:
+        workers.end()
+
+
+def cases_of(round_):
+    def case(name, check):
+        return f"{name}-{round_}", check
+
+    for output in OUTPUTS:
+        yield case(f"notice-{output}", notice(output))
+        yield case(f"results-{output}", results(output))
+    yield case("notice-with-unread-results", notice_with_unread_results)
+    yield case("dead-worker", dead_worker)
+    yield case("finished-run-that-deletes", finished_run_that_deletes)
+    yield case("paused-launcher", paused_launcher)
+    yield case("cluster-worker", cluster_worker)
+
+
+def main():
+    options = parser(__doc__, 1, "rounds of all cases").parse_args()
+    cases = Cases(options)
+    return cases.run_rounds(
+        lambda run: run.train_to_end(*ALL, "--epochs", 2),
+        cases_of)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

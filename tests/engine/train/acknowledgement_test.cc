@@ -1,0 +1,134 @@
+// Checkpoints are deleted only once the launcher has the result: whoever dies
+// or is paused in between, the result is the job's, and what a next attempt
+// would need is there.
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/engine/train/launched_run.h"
+#include "tests/engine/train/training_fixture.h"
+
+namespace gauntlet {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+TrainOptions RunThatDeletes() {
+  TrainOptions options = SmallRun();
+  options.checkpoint.at_success = AtSuccess::kDeleteCheckpoints;
+  return options;
+}
+
+FaultPlan CrashOfTheChief(Point point) {
+  FaultPlan plan;
+  plan.faults.push_back({.id = "crash",
+                         .site = {.worker = 0, .point = point},
+                         .kind = FaultKind::kCrash});
+  return plan;
+}
+
+class AcknowledgementTest : public testing::Test {
+ protected:
+  LaunchedEnd Run(const FaultPlan& plan = {}) {
+    return run_.Run({.workers = 2}, plan);
+  }
+
+  // The launcher, long before its workers have finished.
+  void PauseFor(Duration pause) {
+    At(milliseconds(50), [this] { simulation().Stop(kLauncher); });
+    At(milliseconds(50) + pause, [this] { simulation().Continue(kLauncher); });
+  }
+  void KillAt(Duration time) {
+    At(time, [this] { simulation().Kill(kLauncher); });
+  }
+
+  std::vector<std::string> Checkpoints() {
+    std::vector<std::string> names;
+    const auto listed = simulation().storage("launcher").List("/ckpt");
+    if (!listed.ok()) return names;
+    for (const DirectoryEntry& entry : *listed) {
+      if (entry.name.starts_with("step-")) names.push_back(entry.name);
+    }
+    return names;
+  }
+
+ private:
+  static constexpr ProcessId kLauncher = 0;
+
+  Simulation& simulation() { return run_.simulation(); }
+  void At(Duration time, std::function<void()> what) {
+    simulation().At(simulation().now() + time, std::move(what));
+  }
+
+  LaunchedRun run_{RunThatDeletes(), {}};
+};
+
+void ExpectDoneAtOnce(const LaunchedEnd& end) {
+  EXPECT_EQ(end.run, RunEnd::kAllExited);
+  EXPECT_EQ(end.launch.exit_code, 0);
+  EXPECT_EQ(end.launch.restarts, 0);
+  ASSERT_TRUE(end.launch.result);
+  EXPECT_EQ(end.launch.result->steps, kSteps);
+}
+
+TEST_F(AcknowledgementTest, DeletesAfterTheAcknowledgement) {
+  const LaunchedEnd end = Run();
+  ExpectDoneAtOnce(end);
+  EXPECT_THAT(end.Of(EventKind::kResultAcknowledged), SizeIs(1));
+  EXPECT_THAT(end.Of(EventKind::kBackupDeleted), SizeIs(1));
+  EXPECT_THAT(Checkpoints(), IsEmpty());
+}
+
+TEST_F(AcknowledgementTest, ChiefWaits_WhileTheLauncherIsPaused) {
+  PauseFor(seconds(5));
+  const LaunchedEnd end = Run();
+  ExpectDoneAtOnce(end);
+  EXPECT_THAT(end.Of(EventKind::kBackupDeleted), SizeIs(1));
+  EXPECT_THAT(Checkpoints(), IsEmpty());
+}
+
+// Longer than the chief waits.
+TEST_F(AcknowledgementTest, CheckpointsStay_IfTheLauncherIsPausedForTooLong) {
+  PauseFor(seconds(60));
+  const LaunchedEnd end = Run();
+  ExpectDoneAtOnce(end);
+  EXPECT_THAT(end.Of(EventKind::kBackupDeleted), IsEmpty());
+  EXPECT_THAT(Checkpoints(), Not(IsEmpty()));
+  EXPECT_THAT(end.lines, Contains(HasSubstr("the checkpoints stay: ")));
+}
+
+TEST_F(AcknowledgementTest, NothingIsDeleted_IfTheChiefDiesBeforeIt) {
+  const LaunchedEnd end = Run(CrashOfTheChief(Point::kAcknowledge));
+  ExpectDoneAtOnce(end);
+  EXPECT_THAT(end.Of(EventKind::kResultAcknowledged), IsEmpty());
+  EXPECT_THAT(Checkpoints(), Not(IsEmpty()));
+  EXPECT_THAT(end.launch.reason,
+              HasSubstr("what it was still to delete may be left"));
+}
+
+TEST_F(AcknowledgementTest, JobIsDone_IfTheChiefDiesAsItDeletes) {
+  const LaunchedEnd end = Run(CrashOfTheChief(Point::kBackupDelete));
+  ExpectDoneAtOnce(end);
+  EXPECT_THAT(end.Of(EventKind::kResultAcknowledged), SizeIs(1));
+  EXPECT_THAT(Checkpoints(), Not(IsEmpty()));
+}
+
+TEST_F(AcknowledgementTest, NothingIsDeleted_IfTheLauncherDiesBeforeIt) {
+  PauseFor(seconds(60));
+  KillAt(seconds(5));
+  const LaunchedEnd end = Run();
+  EXPECT_THAT(end.Of(EventKind::kFinished), SizeIs(2));
+  EXPECT_THAT(end.Of(EventKind::kBackupDeleted), IsEmpty());
+  EXPECT_THAT(Checkpoints(), Not(IsEmpty()));
+}
+
+}  // namespace
+}  // namespace gauntlet
