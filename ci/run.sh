@@ -139,6 +139,9 @@ explore_stages() {  # FACTOR
                 --cases $((12000 * factor)) --seed 1 -j 2 --require-marks
   explore_stage "asynchronous checkpoints" scenarios/explore/async.yaml \
                 --cases $((3000 * factor)) --seed 1 -j 2
+  explore_stage "numbers that are not finite" \
+                scenarios/explore/not-finite.yaml \
+                --cases $((1500 * factor)) --seed 1 -j 2
   explore_stage "hosts apart" scenarios/explore/hosts-apart.yaml \
                 --cases $((3000 * factor)) --seed 1 --max-faults 5 -j 2
   explore_stage "a file server" scenarios/explore/file-server.yaml \

@@ -122,6 +122,7 @@ Result<bool> CheckpointManager::RestoreOrInitialize() {
   if (claim.parent) RETURN_IF_ERROR(LoadTogether(*claim.parent));
   save_.emplace(training_->world(), store_, training_->ring(), job_json_,
                 claim.generation, training_->cluster().save_timeout);
+  if (options_.on_not_finite == OnNotFinite::kStop) save_->RefuseNotFinite();
   RETURN_IF_ERROR(LearnPaths());
   return claim.parent.has_value();
 }
@@ -173,7 +174,7 @@ Result<std::string> CheckpointManager::Save() {
   CHECK(save_.has_value(), "Save before RestoreOrInitialize");
   RETURN_IF_ERROR(AskListeners());
   const Status saved = save_->Save(training_->state(), options_.variables);
-  if (MayGoOnAfter(saved)) return saved;
+  if (MayGoOnAfter(saved) || save_->refused()) return saved;
   RETURN_IF_ERROR(training_->Noted(saved));
   RETURN_IF_ERROR(LearnPaths());
   const std::string path = paths_.empty() ? "" : paths_.back();

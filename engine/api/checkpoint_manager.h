@@ -31,6 +31,8 @@ struct CheckpointManagerOptions {
   // choice is another job.
   std::vector<std::string> variables;
   ColdStart cold_start = ColdStart::kRefuse;
+  // kStop: Save refuses a state that is not finite (kFailedPrecondition).
+  OnNotFinite on_not_finite = OnNotFinite::kTrainOn;
 };
 
 // Told of each save, on every worker, in the order of their adding.
@@ -73,6 +75,10 @@ class CheckpointManager {
 
   // The listener outlives the manager.
   void AddListener(SaveListener& listener) { listeners_.push_back(&listener); }
+
+  // Whether the last Save refused the state as not finite, on all workers
+  // alike.
+  bool RefusedNotFinite() const { return save_ && save_->refused(); }
 
   // What failed without doing harm since the last call, a line each.
   std::vector<std::string> TakeWarnings() { return store_.TakeWarnings(); }

@@ -75,6 +75,11 @@ class CustomTraining {
   uint64_t step() const { return state_->position.step; }
   uint64_t epoch() const { return state_->position.epoch; }  // complete ones
   const History& history() const { return state_->history; }
+  // The first step after which loss or state was not finite, as far as this
+  // worker knows.
+  std::optional<uint64_t> not_finite_since() const {
+    return state_->not_finite_since;
+  }
   std::span<const float> weights() const { return state_->parameters; }
   Digest StateDigest() const { return state_->ComputeDigest(); }
   bool chief() const { return options_.place.rank == 0; }

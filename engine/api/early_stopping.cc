@@ -50,8 +50,9 @@ bool EarlyStopping::Better(float value, std::span<const float> state) const {
     return MoreIsBetter(options_.monitor) ? value - options_.min_delta > than
                                           : value + options_.min_delta < than;
   };
+  if (!std::isfinite(value)) return false;
   if (state[kHasBest] != 0.0f) return beats(state[kBest]);
-  return options_.baseline ? beats(*options_.baseline) : !std::isnan(value);
+  return !options_.baseline || beats(*options_.baseline);
 }
 
 Status EarlyStopping::OnEpochEnd(const Boundary& at,

@@ -24,9 +24,9 @@ struct EarlyStoppingOptions {
   bool restore_best_weights = false;
 };
 
-// A metric that is NaN is never better. Best value, patience and best weights
-// are in every checkpoint: a run that was interrupted stops where it would have
-// stopped.
+// A metric that is infinite or NaN is never better. Best value, patience and
+// best weights are in every checkpoint: a run that was interrupted stops where
+// it would have stopped.
 class EarlyStopping final : public Callback {
  public:
   explicit EarlyStopping(EarlyStoppingOptions options) : options_(options) {}

@@ -43,7 +43,7 @@ Status ModelCheckpoint::Configure(TrainOptions& /*options*/) const {
 Result<bool> ModelCheckpoint::IsBest(const EpochMetrics& metrics,
                                      std::span<float> state) const {
   ASSIGN_OR_RETURN(const float value, ValueOf(metrics, options_.monitor));
-  if (std::isnan(value)) return false;
+  if (!std::isfinite(value)) return false;
   const bool best = state[kHasBest] == 0.0f ||
                     (MoreIsBetter(options_.monitor) ? value > state[kBest]
                                                     : value < state[kBest]);

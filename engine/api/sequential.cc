@@ -47,6 +47,20 @@ Status CheckNames(const std::vector<Callback*>& callbacks) {
   return OkStatus();
 }
 
+// None: an error.
+std::optional<FitEnd> EndOf(WorkerExit exit) {
+  switch (exit) {
+    case WorkerExit::kDone:
+      return FitEnd::kFinished;
+    case WorkerExit::kStopped:
+      return FitEnd::kPreempted;
+    case WorkerExit::kNotFinite:
+      return FitEnd::kNotFinite;
+    default:
+      return std::nullopt;
+  }
+}
+
 // The error that Fit ends with; `reason` is the worker's own.
 Status ErrorOf(const WorkerEnd& end, const Status& callback) {
   if (!callback.ok()) return callback;
@@ -125,7 +139,7 @@ Result<FitResult> Sequential::Fit(World& world, const DataSpec& data,
                                          .weights = weights_},
                                         options.place, reporter);
   const WorkerExit exit = trained.end.exit;
-  if (exit != WorkerExit::kDone && exit != WorkerExit::kStopped) {
+  if (!EndOf(exit)) {
     return ErrorOf(trained.end, hooks.failure());
   }
   return TakeOver(trained);
@@ -133,13 +147,12 @@ Result<FitResult> Sequential::Fit(World& world, const DataSpec& data,
 
 FitResult Sequential::TakeOver(TrainedWorker& trained) {
   TrainState& state = *trained.state;
-  FitResult result = {.end = trained.end.exit == WorkerExit::kDone
-                                 ? FitEnd::kFinished
-                                 : FitEnd::kPreempted,
+  FitResult result = {.end = *EndOf(trained.end.exit),
                       .history = state.history,
                       .steps = state.position.step,
                       .resumed_from = trained.resumed_from,
-                      .digest = state.ComputeDigest()};
+                      .digest = state.ComputeDigest(),
+                      .not_finite_since = state.not_finite_since};
   weights_ = ValuesOf(*built_.model, state);
   begins_with_seed_ = false;
   return result;

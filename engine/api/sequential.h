@@ -62,6 +62,10 @@ enum class FitEnd : uint8_t {
   // A termination notice: the program is to exit with
   // WorkerExit::kStopped, and goes on when it is started again.
   kPreempted,
+  // Loss or state is not finite, and TerminateOnNaN was among the callbacks:
+  // the program is to exit with WorkerExit::kNotFinite. The weights are those
+  // that training ended with; no checkpoint is of them.
+  kNotFinite,
 };
 
 struct FitResult {
@@ -71,6 +75,8 @@ struct FitResult {
   uint64_t steps = 0;                    // so far, likewise
   std::optional<uint64_t> resumed_from;  // step
   Digest digest;                         // of the state training ended with
+  // The first step after which loss or state was not finite.
+  std::optional<uint64_t> not_finite_since = {};
 };
 
 class Sequential {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/ckpt/store_names.h"
+#include "engine/train/finiteness.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -108,12 +109,13 @@ Status ManagedSession::OpenCheckpoints() {
   ASSIGN_OR_RETURN(const std::vector<std::string> all,
                    training_->Tell(EncodeStatus(own)));
   RETURN_IF_ERROR(DecodeStatus(all[0]));
-  ASSIGN_OR_RETURN(
-      manager_, CheckpointManager::Create(*training_,
-                                          {.directory = StoreOf(options_),
-                                           .max_to_keep = options_.max_to_keep,
-                                           .variables = options_.save_variables,
-                                           .cold_start = options_.cold_start}));
+  ASSIGN_OR_RETURN(manager_,
+                   CheckpointManager::Create(
+                       *training_, {.directory = StoreOf(options_),
+                                    .max_to_keep = options_.max_to_keep,
+                                    .variables = options_.save_variables,
+                                    .cold_start = options_.cold_start,
+                                    .on_not_finite = options_.on_not_finite}));
   return OkStatus();
 }
 
@@ -234,6 +236,12 @@ Status ManagedSession::TakeStep(float& loss) {
   }
   loss_ = loss;
   steps_done_ = step();
+  // All workers have the same loss, and stop alike.
+  if (options_.on_not_finite == OnNotFinite::kStop &&
+      !LossIsFinite(training_->state())) {
+    not_finite_ = stopping_ = true;
+    return OkStatus();
+  }
   preempted_ = preempted_ || (agreed & kRequestStop) != 0;
   stopping_ = stopping_ || (agreed & (kRequestStop | kRequestEnd)) != 0;
   // Before the services are waited for, which may take all of the grace.
@@ -246,7 +254,7 @@ Status ManagedSession::Settle() {
   if (manager_ == nullptr) return OkStatus();
   const Clock& clock = training_->world().clock;
   const Time begin = clock.Now();
-  const Status saved = manager_->Save().status();
+  const Status saved = Save();
   notices_.SaveTook(clock.Now() - begin);
   if (saved.ok()) {
     saved_step_ = step();
@@ -255,6 +263,14 @@ Status ManagedSession::Settle() {
   if (!MayGoOnAfter(saved)) return saved;
   coordinator_.RequestStop(Annotate(saved, "save service"));
   stopping_ = true;
+  return OkStatus();
+}
+
+// A state that is to be refused as not finite stops the session instead.
+Status ManagedSession::Save() {
+  const Status saved = manager_->Save().status();
+  if (saved.ok() || !manager_->RefusedNotFinite()) return saved;
+  not_finite_ = stopping_ = true;
   return OkStatus();
 }
 
@@ -276,8 +292,9 @@ Status ManagedSession::Stop() {
   if (outcome.ok() && summaries_ != nullptr) outcome = WriteSummaries();
   if (!broken_) {
     outcome = HearOfServices(outcome);
-    if (outcome.ok() && manager_ != nullptr && saved_step_ != step()) {
-      outcome = manager_->Save().status();
+    if (outcome.ok() && manager_ != nullptr && !not_finite_ &&
+        saved_step_ != step()) {
+      outcome = Save();
     }
   }
   training_->Leave();

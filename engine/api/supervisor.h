@@ -64,6 +64,9 @@ struct SupervisorOptions {
   // From a stop until services that do not end are given up.
   Duration stop_grace = std::chrono::seconds(120);
   PreemptionOptions preemption;
+  // kStop: ShouldStop is true once the loss is not finite, and such a state is
+  // not saved.
+  OnNotFinite on_not_finite = OnNotFinite::kTrainOn;
 };
 
 class Supervisor;
@@ -87,6 +90,9 @@ class ManagedSession {
   // Whether a termination notice to any worker is why: the program is to exit
   // with WorkerExit::kStopped.
   bool preempted() const { return preempted_; }
+  // Whether a loss or state that is not finite is why: the program is to exit
+  // with WorkerExit::kNotFinite.
+  bool not_finite() const { return not_finite_; }
 
   // Scalars of the user's own, at the present step: written by the summary
   // service. On the chief; elsewhere, or without that service, nothing.
@@ -119,6 +125,7 @@ class ManagedSession {
   Status Settle();
   Status HearOfServices(const Status& own);
   Status StartSummaries();
+  Status Save();
   void CountSteps();
   Status WriteSummaries();
 
@@ -132,6 +139,7 @@ class ManagedSession {
   bool recovered_ = false;
   bool stopping_ = false;
   bool preempted_ = false;
+  bool not_finite_ = false;
   bool broken_ = false;  // a step failed: the others may be gone
   std::optional<uint64_t> saved_step_;
   // Written by services, read by the steps, and the other way round.

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "engine/ckpt/digest_stream.h"
+#include "engine/ckpt/finite_scan.h"
 
 namespace gauntlet {
 namespace {
@@ -76,6 +77,7 @@ Result<WrittenFile> WriteInBlocks(
     }
     RETURN_IF_ERROR(file->WriteAt(at, block));
     digest.Update(block);
+    if (plan.scan != nullptr) plan.scan->Take(block);
   }
   context.offset = 0;
   if (plan.sync_point) {

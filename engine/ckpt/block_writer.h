@@ -16,6 +16,8 @@
 
 namespace gauntlet {
 
+class FiniteScan;
+
 // Blocks are a quarter of the file rounded up to 4 KiB, at most 1 MiB, so that
 // even a small file can be torn in the middle.
 inline constexpr uint64_t kBlockGranule = uint64_t{4} << 10;
@@ -31,6 +33,7 @@ struct WritePlan {
   SyncFile sync = SyncFile::kYes;
   uint64_t step = 0;
   uint64_t epoch = 0;
+  FiniteScan* scan = nullptr;  // is given each block; null: nobody looks
 };
 
 struct WrittenFile {

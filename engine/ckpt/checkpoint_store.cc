@@ -5,6 +5,7 @@
 
 #include "engine/ckpt/block_writer.h"
 #include "engine/ckpt/checkpoint_reader.h"
+#include "engine/ckpt/finite_scan.h"
 #include "engine/ckpt/generation_claim.h"
 #include "engine/ckpt/ownership.h"
 #include "engine/ckpt/removal.h"
@@ -213,16 +214,19 @@ Result<ShardFile> CheckpointStore::WriteShard(
   for (const size_t i : layout.order) shard.tensors.push_back(tensors[i].name);
   PointContext context{.step = step,
                        .size = layout.header.size() + TensorBytesOf(tensors)};
+  FiniteScan scan(layout, tensors);
   RETURN_IF_ERROR(world_->faults.Hit(Point::kShardOpen, context));
   ASSIGN_OR_RETURN(const WrittenFile written,
                    WriteInBlocks(*world_, PathOf(save) + "/" + shard.name,
                                  PartsOf(layout, tensors),
                                  {.write_point = Point::kShardWrite,
                                   .sync_point = Point::kShardSync,
-                                  .step = step}));
+                                  .step = step,
+                                  .scan = &scan}));
   RETURN_IF_ERROR(world_->faults.Hit(Point::kShardDone, context));
   shard.bytes = written.bytes;
   shard.digest = written.digest;
+  shard.not_finite = scan.NotFinite();
   return shard;
 }
 
@@ -248,17 +252,20 @@ Result<CheckpointRef> CheckpointStore::Commit(
 Result<CommittedCheckpoint> CheckpointStore::TryCommit(
     const std::string& save, const CheckpointRef& ref,
     const CheckpointHead& head, std::span<const ShardFile> shards) {
-  const LogEvent acknowledged{.kind = EventKind::kSaveAcknowledged,
-                              .step = head.step,
-                              .digest = head.state_digest,
-                              .path = PathOf(ref)};
+  const LogEvent acknowledged{
+      .kind = EventKind::kSaveAcknowledged,
+      .step = head.step,
+      .count = static_cast<int64_t>(head.not_finite_since.value_or(0)),
+      .digest = head.state_digest,
+      .path = PathOf(ref)};
   const bool early =
       world_->faults.Planted(PlantedBug::kAcknowledgeBeforeRename);
   CommittedCheckpoint committed = {.ref = ref,
                                    .phase = head.phase,
                                    .state_digest = head.state_digest,
                                    .written_by = record_->generation,
-                                   .written_at = world_->clock.UnixSeconds()};
+                                   .written_at = world_->clock.UnixSeconds(),
+                                   .not_finite_since = head.not_finite_since};
   if (options_.keep_every_seconds > 0) {
     committed.mark = MarkFor(lineage_, record_->unix_seconds,
                              committed.written_at, options_.keep_every_seconds);
@@ -369,8 +376,8 @@ Status CheckpointStore::WriteStateFile(const PointContext& context) {
   return status;
 }
 
-// Leaves the newest ones of the lineage, the one just committed among them, and
-// those that are for good.
+// Leaves the newest ones of the lineage, the one just committed among them,
+// those that are for good, and the newest finite one.
 // What cannot be removed now stays in the list and is tried again.
 Status CheckpointStore::Retire() {
   for (const std::string& save : std::exchange(remains_, {})) {

@@ -49,7 +49,9 @@ struct Tenure {
 
 struct StoreOptions {
   std::string directory;
-  int keep = 5;  // the newest ones that retention leaves; at least 1
+  // The newest ones that retention leaves; at least 1. The newest finite one
+  // stays beside them.
+  int keep = 5;
   // Beside them one every so many seconds stays for good; 0: none does.
   int64_t keep_every_seconds = 0;
   ColdStart cold_start = ColdStart::kRefuse;
@@ -66,6 +68,9 @@ struct CheckpointHead {
   Phase phase = Phase::kInEpoch;
   Digest state_digest;
   std::string job_json;  // canonical; its digest is the job digest
+  // Where the state or its loss is not finite: the first step of the run at
+  // which one of them was not, as far as the writer knows. None: all is finite.
+  std::optional<uint64_t> not_finite_since = {};
 };
 
 // A committed checkpoint, by name.
@@ -108,6 +113,8 @@ struct CommittedCheckpoint {
   uint64_t written_by = 0;            // generation
   int64_t written_at = 0;             // Unix seconds
   std::optional<RetentionMark> mark;  // none: nobody counted hours
+  // CheckpointHead::not_finite_since.
+  std::optional<uint64_t> not_finite_since = {};
 };
 
 // A shard as its writer left it, told to the chief.
@@ -116,6 +123,8 @@ struct ShardFile {
   uint64_t bytes = 0;
   Digest digest;
   NameList tensors;
+  // Its float32 tensors with values that are not finite.
+  std::vector<std::string> not_finite = {};
 };
 
 class CheckpointStore {

@@ -122,14 +122,16 @@ std::vector<CommittedCheckpoint> LineageUpTo(const StoreScan& scan,
   std::vector<CommittedCheckpoint> lineage;
   const auto add = [&](size_t i) {
     const ScannedCheckpoint& checkpoint = scan.checkpoints[i];
-    lineage.push_back({.ref = {.name = checkpoint.name,
-                               .step = checkpoint.parsed.step,
-                               .generation = checkpoint.parsed.generation},
-                       .phase = checkpoint.GetPhase(),
-                       .state_digest = checkpoint.manifest->head.state_digest,
-                       .written_by = checkpoint.WrittenBy(),
-                       .written_at = checkpoint.manifest->written_at,
-                       .mark = checkpoint.manifest->mark});
+    lineage.push_back(
+        {.ref = {.name = checkpoint.name,
+                 .step = checkpoint.parsed.step,
+                 .generation = checkpoint.parsed.generation},
+         .phase = checkpoint.GetPhase(),
+         .state_digest = checkpoint.manifest->head.state_digest,
+         .written_by = checkpoint.WrittenBy(),
+         .written_at = checkpoint.manifest->written_at,
+         .mark = checkpoint.manifest->mark,
+         .not_finite_since = checkpoint.manifest->head.not_finite_since});
   };
   const auto at = std::ranges::find(scan.lineage.members, parent);
   if (at != scan.lineage.members.end()) {

@@ -16,6 +16,7 @@ void FillFromManifest(World& world, const Manifest& manifest,
   report.phase = manifest.head.phase;
   report.written_by = manifest.generation;
   report.state_digest = manifest.head.state_digest;
+  report.not_finite_since = manifest.head.not_finite_since;
   report.age_seconds = world.clock.UnixSeconds() - manifest.written_at;
   for (const ShardFile& file : manifest.files) report.bytes += file.bytes;
 }

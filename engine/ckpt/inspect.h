@@ -3,6 +3,7 @@
 #define GAUNTLET_ENGINE_CKPT_INSPECT_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +40,8 @@ struct CheckpointReport {
   uint64_t bytes = 0;
   int64_t age_seconds = 0;  // by the wall clock; negative after a clock jump
   Digest state_digest;
+  // CheckpointHead::not_finite_since.
+  std::optional<uint64_t> not_finite_since = {};
 };
 
 struct StoreReport {

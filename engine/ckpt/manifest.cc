@@ -185,6 +185,9 @@ Result<Manifest> ParseFields(const Json& json) {
   if (fields.Maybe("counted_from") != nullptr) {
     manifest.mark = ReadMark(fields);
   }
+  if (fields.Maybe("not_finite_since") != nullptr) {
+    manifest.head.not_finite_since = fields.Unsigned("not_finite_since");
+  }
   ASSIGN_OR_RETURN(manifest.head.state_digest,
                    ReadDigest(fields, "state_digest"));
   const Json& files = fields.Any("files");
@@ -215,6 +218,7 @@ class CanonicalManifest {
            json_.TakeNumber(out.generation) && json_.Take(",\n\"parent\":") &&
            Take(out.parent) && json_.Take(",\n\"written_at\":") &&
            json_.TakeNumber(out.written_at) && Take(out.mark) &&
+           TakeNotFinite(head.not_finite_since) &&
            json_.Take(",\n\"state_digest\":") && Take(head.state_digest) &&
            json_.Take(",\n\"files\":[\n") && Take(out.files) &&
            json_.rest().starts_with(kDigestPrefix) &&
@@ -248,6 +252,11 @@ class CanonicalManifest {
     }
     mark.keep = text == kForGood ? Keep::kForGood : Keep::kWhileNew;
     return text == kForGood || text == kWhileNew;
+  }
+
+  bool TakeNotFinite(std::optional<uint64_t>& since) {
+    return !json_.Take(",\n\"not_finite_since\":") ||
+           json_.TakeNumber(since.emplace());
   }
 
   bool Take(std::optional<ParentRecord>& out) {
@@ -337,6 +346,9 @@ std::string EncodeManifest(const Manifest& manifest) {
     json.Raw(",\n\"keep\":")
         .PlainString(manifest.mark->keep == Keep::kForGood ? kForGood
                                                            : kWhileNew);
+  }
+  if (head.not_finite_since) {
+    json.Raw(",\n\"not_finite_since\":").Number(*head.not_finite_since);
   }
   json.Raw(",\n\"state_digest\":").PlainString(head.state_digest.ToString());
   json.Raw(",\n\"files\":[\n");

@@ -13,6 +13,8 @@
 //   counted_from, keep  only where one checkpoint every so many hours stays:
 //                  Unix seconds of the last one before that is for good, else
 //                  of the store's beginning; "while_new" or "for_good"
+//   not_finite_since  only where the state or its loss is not finite: the first
+//                  step of the run at which one of them was not
 //   state_digest   of all tensors (state_digest.h)
 //   files          [{name, bytes, xxh3_128, tensors}], the index among them
 //   xxh3_128       of all bytes before its own line, which is the last

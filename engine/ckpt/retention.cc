@@ -37,6 +37,12 @@ std::vector<bool> Surplus(std::span<const CommittedCheckpoint> lineage,
     surplus[i] = left == 0;
     left = std::max(0, left - 1);
   }
+  const auto finite = std::find_if(
+      lineage.rbegin(), lineage.rend(),
+      [](const auto& checkpoint) { return !checkpoint.not_finite_since; });
+  if (finite != lineage.rend()) {
+    surplus[static_cast<size_t>(lineage.rend() - finite) - 1] = false;
+  }
   return surplus;
 }
 

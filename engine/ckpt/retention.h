@@ -1,4 +1,5 @@
-// Which checkpoints stay: the newest few, and one every so many hours.
+// Which checkpoints stay: the newest few, one every so many hours, and the
+// newest one whose state is finite.
 #ifndef GAUNTLET_ENGINE_CKPT_RETENTION_H_
 #define GAUNTLET_ENGINE_CKPT_RETENTION_H_
 
@@ -17,8 +18,9 @@ namespace gauntlet {
 RetentionMark MarkFor(std::span<const CommittedCheckpoint> lineage,
                       int64_t begun_at, int64_t now, int64_t every_seconds);
 
-// Whether each of them is to go, so that `keep` of those that are not for good
-// are left: the newest.
+// True for each checkpoint that is to go, so that these are left: the `keep`
+// newest of those that are not for good, and the newest finite one, wherever it
+// stands.
 std::vector<bool> Surplus(std::span<const CommittedCheckpoint> lineage,
                           int keep);
 

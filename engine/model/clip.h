@@ -13,7 +13,9 @@
 namespace gauntlet {
 
 // In place. The sum of squares of the global norm runs over the flat array, in
-// the order of the parameters.
+// the order of the parameters. A norm that is NaN leaves its gradients as they
+// are. An infinite one, of finite gradients too if their sum of squares
+// overflows, scales by 0: finite gradients become 0, infinite ones NaN.
 void ClipGradients(const ClipSpec& spec, const Kernels& kernels,
                    std::span<const ParameterInfo> parameters,
                    std::span<float> gradients);

@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <charconv>
 #include <chrono>
-#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -32,7 +31,8 @@ std::string LossText(float loss) {
   return fmt::format("{:08x}", std::bit_cast<uint32_t>(loss));
 }
 
-float LossOf(const Json& object) {
+std::optional<float> LossOf(const Json& object) {
+  if (!object.contains("loss")) return std::nullopt;
   const auto& text = object.at("loss").get_ref<const std::string&>();
   uint32_t bits = 0;
   const char* const end = text.data() + text.size();
@@ -62,9 +62,14 @@ Duration DurationOf(const Json& object, const char* key) {
                                        static_cast<uint64_t>(INT64_MAX)));
 }
 
-double FigureOf(const Json& object, const char* key) {
-  const Json& value = object.at(key);
-  return value.is_null() ? std::nan("") : value.get<double>();
+std::optional<uint64_t> WholeOrNone(const Json& object, const char* key) {
+  if (!object.contains(key)) return std::nullopt;
+  return WholeOf(object, key);
+}
+
+std::optional<double> FigureOf(const Json& object, const char* key) {
+  if (!object.contains(key)) return std::nullopt;
+  return object.at(key).get<double>();
 }
 
 std::string Line(const char* what, Json fields) {
@@ -79,11 +84,10 @@ WorkerProgress ProgressOf(const Json& object) {
           .steps_per_epoch = WholeOf(object, "steps_per_epoch"),
           .loss = LossOf(object),
           .line = object.value("line", std::string()),
+          .not_finite_since = WholeOrNone(object, "not_finite_since"),
           .claimed = WholeIfThere(object, "claimed"),
           .patience = DurationOf(object, "patience_ns"),
-          .meeting = object.contains("meeting")
-                         ? std::optional(WholeOf(object, "meeting"))
-                         : std::nullopt,
+          .meeting = WholeOrNone(object, "meeting"),
           .silent_rank =
               object.contains("silent_rank")
                   ? std::optional(static_cast<int>(
@@ -99,18 +103,16 @@ WorkerProgress ProgressOf(const Json& object) {
 }
 
 TrainResult ResultOf(const Json& object) {
-  TrainResult result = {.status = object.at("status").get<std::string>(),
-                        .epochs = WholeOf(object, "epochs"),
-                        .steps = WholeOf(object, "steps"),
-                        .digest = object.at("digest").get<std::string>(),
-                        .loss = LossOf(object),
-                        .accuracy = FigureOf(object, "accuracy"),
-                        .val_accuracy = FigureOf(object, "val_accuracy"),
-                        .resumed_from = std::nullopt};
-  if (object.contains("resumed_from")) {
-    result.resumed_from = WholeOf(object, "resumed_from");
-  }
-  return result;
+  return {.status = object.at("status").get<std::string>(),
+          .epochs = WholeOf(object, "epochs"),
+          .steps = WholeOf(object, "steps"),
+          .digest = object.at("digest").get<std::string>(),
+          .loss = LossOf(object),
+          .accuracy = FigureOf(object, "accuracy"),
+          .val_accuracy = FigureOf(object, "val_accuracy"),
+          .resumed_from = WholeOrNone(object, "resumed_from"),
+          .finite = object.value("finite", true),
+          .not_finite_since = WholeOrNone(object, "not_finite_since")};
 }
 
 // Whether the launcher acts on it: nothing says it again.
@@ -133,9 +135,12 @@ std::string NoticeLine(const WorkerProgress& progress) {
   fields["step"] = progress.step;
   fields["epoch"] = progress.epoch;
   fields["steps_per_epoch"] = progress.steps_per_epoch;
-  fields["loss"] = LossText(progress.loss);
+  if (progress.loss) fields["loss"] = LossText(*progress.loss);
   if (!progress.line.empty()) {
     fields["line"] = progress.line.substr(0, kMaxTextBytes);
+  }
+  if (progress.not_finite_since) {
+    fields["not_finite_since"] = *progress.not_finite_since;
   }
   if (progress.claimed > 0) fields["claimed"] = progress.claimed;
   if (progress.patience > Duration::zero()) {
@@ -158,10 +163,14 @@ std::string NoticeLine(const TrainResult& result) {
   fields["epochs"] = result.epochs;
   fields["steps"] = result.steps;
   fields["digest"] = result.digest.substr(0, kMaxTextBytes / 8);
-  fields["loss"] = LossText(result.loss);
-  fields["accuracy"] = result.accuracy;
-  fields["val_accuracy"] = result.val_accuracy;
+  if (result.loss) fields["loss"] = LossText(*result.loss);
+  if (result.accuracy) fields["accuracy"] = *result.accuracy;
+  if (result.val_accuracy) fields["val_accuracy"] = *result.val_accuracy;
   if (result.resumed_from) fields["resumed_from"] = *result.resumed_from;
+  if (!result.finite) fields["finite"] = false;
+  if (result.not_finite_since) {
+    fields["not_finite_since"] = *result.not_finite_since;
+  }
   return Line("result", std::move(fields));
 }
 

@@ -9,9 +9,9 @@
 //              "loss":"3e99999a","accuracy":0.91,"val_accuracy":0.9,
 //              "resumed_from":100}}
 //   {"acknowledged":true}              from the launcher
-// A loss is the 8 hex digits of its float32; `line`, `failure` and
-// `resumed_from` are left out where there is none; a figure that is not a
-// number is null.
+// A loss is the 8 hex digits of its float32. Values that there are none of are
+// left out: of a progress `loss`, `line` and `failure`, of a result `loss`,
+// `accuracy`, `val_accuracy` and `resumed_from`.
 #ifndef GAUNTLET_ENGINE_REAL_NOTICE_PIPE_H_
 #define GAUNTLET_ENGINE_REAL_NOTICE_PIPE_H_
 

@@ -146,7 +146,8 @@ std::optional<SaveOutcome> AsyncSave::EndWriting() {
   if (!reports.ok()) return End(reports.status());
   reports_ = std::move(*reports);
   stage_ = Stage::kCommitting;
-  const Status why_void = CollectiveSave::WhyVoid(reports_);
+  Status why_void = CollectiveSave::WhyVoid(reports_);
+  if (why_void.ok()) why_void = save_->Refusal(attempt_);
   own_failed_ = false;
   if (!why_void.ok()) {
     commit_ = save_->chief() ? save_->Abandon(attempt_, why_void) : OkStatus();

@@ -24,6 +24,11 @@ constexpr int kNotStarted = 127;
 
 constexpr int ExitCode(WorkerExit exit) { return static_cast<int>(exit); }
 
+WorkerExit ExitForStatus(const std::string& status) {
+  if (status == "done") return WorkerExit::kDone;
+  return status == "stopped" ? WorkerExit::kStopped : WorkerExit::kNotFinite;
+}
+
 // Of the program: a second interrupt ended it.
 constexpr int kInterrupted = 130;
 
@@ -122,6 +127,11 @@ void Attempt::Take(const WorkerNotice& notice) {
     TakeProgress(notice.worker, *progress);
   } else if (const auto* result = std::get_if<TrainResult>(&notice.what)) {
     result_ = *result;
+    if (launch_.not_finite_since) {
+      result_->not_finite_since =
+          std::min(*launch_.not_finite_since,
+                   result->not_finite_since.value_or(UINT64_MAX));
+    }
     processes_.Acknowledge(notice.worker);
     losses_before_result_ = losses_.size();
     ending_ = true;
@@ -154,6 +164,10 @@ void Attempt::TakeProgress(int worker, const WorkerProgress& progress) {
     regroup_.Formed(progress.formed, now);
   } else if (progress.failure.empty()) {
     launch_.budget.Reached(progress.step);
+    if (progress.not_finite_since &&
+        !launch_.NoteNotFinite(*progress.not_finite_since)) {
+      return;
+    }
     launch_.observer.Progress(progress);
   } else {
     if (progress.of_itself) failed_themselves_.insert(worker);
@@ -191,7 +205,8 @@ void Attempt::TakeExit(int worker, const WorkerExited& exited) {
   }
   ending_ = true;
   const bool leaving =
-      exited.signal == 0 && exited.code == ExitCode(WorkerExit::kStopped);
+      exited.signal == 0 && (exited.code == ExitCode(WorkerExit::kStopped) ||
+                             exited.code == ExitCode(WorkerExit::kNotFinite));
   GiveThemUntil(leaving ? options_.stop_grace : options_.survivors_grace);
 }
 
@@ -316,13 +331,12 @@ std::string Attempt::ReasonOfLosses() {
 // processes after that changes no result. A chief that dies then may leave what
 // it was to delete; one that cannot delete it is a failure.
 LaunchEnd Attempt::EndWithResult() const {
-  LaunchEnd end = {
-      .exit_code = ExitCode(result_->status == "done" ? WorkerExit::kDone
-                                                      : WorkerExit::kStopped),
-      .result = result_};
+  LaunchEnd end = {.exit_code = ExitCode(ExitForStatus(result_->status)),
+                   .result = result_};
   for (const Loss& loss : std::span(losses_).subspan(losses_before_result_)) {
     if (loss.worker != chief() ||
-        loss.exited.code == ExitCode(WorkerExit::kStopped)) {
+        loss.exited.code == ExitCode(WorkerExit::kStopped) ||
+        loss.exited.code == ExitCode(WorkerExit::kNotFinite)) {
       continue;
     }
     if (Died(loss.exited)) {
@@ -342,8 +356,8 @@ LaunchEnd Attempt::EndWithResult() const {
 std::optional<LaunchEnd> Attempt::Conclude() const {
   if (result_) return EndWithResult();
   for (const WorkerExit permanent :
-       {WorkerExit::kBadInput, WorkerExit::kNoCheckpoint,
-        WorkerExit::kFailed}) {
+       {WorkerExit::kBadInput, WorkerExit::kNoCheckpoint, WorkerExit::kFailed,
+        WorkerExit::kNotFinite}) {
     // What the chief decides ends the others too.
     const Loss* said = nullptr;
     for (const Loss& loss : losses_) {

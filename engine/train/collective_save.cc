@@ -7,6 +7,7 @@
 #include "engine/ckpt/shard_plan.h"
 #include "engine/ckpt/state_digest.h"
 #include "engine/ckpt/text_record.h"
+#include "engine/train/finiteness.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -32,6 +33,11 @@ Status DescribeDisagreement(uint64_t step,
                   step, most->second, most->first, odd));
 }
 
+// Of an encoded shard: the first tensor that training goes on from and that is
+// not finite, or nothing; and the first of the names of all tensors.
+constexpr size_t kNotFiniteField = 3;
+constexpr size_t kFirstTensor = 4;
+
 std::string EncodeShard(const ShardFile& shard) {
   std::string fields;
   constexpr size_t kUsually = 512;
@@ -39,13 +45,17 @@ std::string EncodeShard(const ShardFile& shard) {
   AppendToList(shard.name, fields);
   AppendToList(std::to_string(shard.bytes), fields);
   AppendToList(shard.digest.ToString(), fields);
+  const auto learned = std::ranges::find_if(shard.not_finite, IsLearned);
+  AppendToList(learned == shard.not_finite.end() ? "" : *learned, fields);
   for (const std::string_view name : shard.tensors) AppendToList(name, fields);
   return fields;
 }
 
 Result<ShardFile> DecodeShard(std::string_view bytes) {
   ASSIGN_OR_RETURN(const std::vector<std::string_view> fields, ViewList(bytes));
-  if (fields.size() < 3) return DataLoss("shard report: too few fields");
+  if (fields.size() < kFirstTensor) {
+    return DataLoss("shard report: too few fields");
+  }
   const auto size = ParseNumber<uint64_t>(fields[1]);
   const std::optional<Digest> digest = Digest::Parse(fields[2]);
   if (!size || !digest) {
@@ -53,8 +63,13 @@ Result<ShardFile> DecodeShard(std::string_view bytes) {
   }
   ShardFile shard = {.name = std::string(fields[0]), .bytes = *size};
   shard.digest = *digest;
-  shard.tensors.reserve(fields.size() - 3, bytes.size());
-  for (size_t i = 3; i < fields.size(); ++i) shard.tensors.push_back(fields[i]);
+  if (!fields[kNotFiniteField].empty()) {
+    shard.not_finite.emplace_back(fields[kNotFiniteField]);
+  }
+  shard.tensors.reserve(fields.size() - kFirstTensor, bytes.size());
+  for (size_t i = kFirstTensor; i < fields.size(); ++i) {
+    shard.tensors.push_back(fields[i]);
+  }
   return shard;
 }
 
@@ -73,6 +88,20 @@ Result<std::vector<ShardFile>> PartsOf(std::span<const std::string> reports) {
     ASSIGN_OR_RETURN(parts.emplace_back(), DecodeShard(fields[1]));
   }
   return parts;
+}
+
+// The first tensor that a rank names as not finite; empty: none does.
+std::string NotFiniteIn(std::span<const std::string> reports) {
+  for (const std::string& report : reports) {
+    const auto fields = ViewList(report);
+    if (!fields.ok() || fields->size() != 2) continue;
+    const auto shard = ViewList((*fields)[1]);
+    if (!shard.ok() || shard->size() <= kNotFiniteField) continue;
+    if (const auto tensor = (*shard)[kNotFiniteField]; !tensor.empty()) {
+      return std::string(tensor);
+    }
+  }
+  return "";
 }
 
 }  // namespace
@@ -119,6 +148,9 @@ Status CollectiveSave::Save(const TrainState& state,
       attempt.ready.ok() ? WritePart(attempt, attempt.own) : attempt.ready;
   ASSIGN_OR_RETURN(const std::vector<std::string> reports,
                    ExchangeParts(attempt, std::move(own)));
+  // All ranks know it alike.
+  const Status refusal = Refusal(attempt);
+  if (!refusal.ok()) return chief() ? Abandon(attempt, refusal) : refusal;
   Status outcome;
   if (chief()) outcome = Commit(attempt, reports);
   ASSIGN_OR_RETURN(const std::vector<std::string> outcomes,
@@ -148,7 +180,11 @@ SaveAttempt CollectiveSave::NewAttempt(
                .job_json = job_json_},
       .whole = whole,
       .key = {.step = position.step, .phase = position.phase_of()},
+      .not_finite_since = state.not_finite_since.value_or(position.step),
   };
+  if (!LossIsFinite(state)) {
+    attempt.head.not_finite_since = attempt.not_finite_since;
+  }
   if (of_parameters.empty()) {
     attempt.own = OwnPartOf(state.View());
   } else {
@@ -177,6 +213,8 @@ std::vector<TensorView> CollectiveSave::OwnPartOf(
 }
 
 Status CollectiveSave::AgreeOnBegin(SaveAttempt& attempt) {
+  not_finite_.clear();
+  refused_ = false;
   Status began;
   if (chief()) {
     const Result<std::optional<std::string>> name =
@@ -218,8 +256,29 @@ Result<std::vector<std::string>> CollectiveSave::ExchangeParts(
       Point::kSaveAgree,
       {.step = attempt.head.step, .epoch = attempt.head.epoch});
   if (own.ok() && !agree.ok()) own = agree;
-  return Tell(attempt, EncodeList({EncodeStatus(own.status()),
-                                   own.ok() ? EncodeShard(*own) : ""}));
+  Result<std::vector<std::string>> reports =
+      Tell(attempt, EncodeList({EncodeStatus(own.status()),
+                                own.ok() ? EncodeShard(*own) : ""}));
+  if (reports.ok()) not_finite_ = NotFiniteIn(*reports);
+  return reports;
+}
+
+Status CollectiveSave::Refusal(const SaveAttempt& attempt) {
+  refused_ = refuses_not_finite_ &&
+             (!not_finite_.empty() || attempt.head.not_finite_since);
+  if (!refused_) return OkStatus();
+  return FailedPrecondition(
+      fmt::format("step {}: {} not finite: not saved", attempt.head.step,
+                  not_finite_.empty() ? "the loss is"
+                                      : not_finite_ + " has values that are"));
+}
+
+std::string CollectiveSave::NewestFinite() const {
+  const auto lineage = store_->lineage();
+  const auto newest = std::find_if(
+      lineage.rbegin(), lineage.rend(),
+      [](const auto& checkpoint) { return !checkpoint.not_finite_since; });
+  return newest == lineage.rend() ? "" : newest->ref.name;
 }
 
 Result<std::vector<std::string>> CollectiveSave::Tell(
@@ -250,9 +309,12 @@ Status CollectiveSave::Commit(const SaveAttempt& attempt,
     const Status abandoned = store_->AbandonSave(attempt.name);
     return abandoned.ok() ? shards.status() : abandoned;
   }
+  CheckpointHead head = attempt.head;
+  if (!NotFiniteIn(reports).empty()) {
+    head.not_finite_since = attempt.not_finite_since;
+  }
   // A commit that fails clears up after itself.
-  return store_->Commit(attempt.name, attempt.head, generation_, *shards)
-      .status();
+  return store_->Commit(attempt.name, head, generation_, *shards).status();
 }
 
 Status CollectiveSave::Abandon(const SaveAttempt& attempt,

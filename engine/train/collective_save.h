@@ -26,6 +26,8 @@ struct SaveAttempt {
   // The chief's name for it, the same on all ranks; empty: nothing is to be
   // done, as a checkpoint of this very state is there.
   std::string name;
+  // What the manifest says where the state turns out not to be finite.
+  uint64_t not_finite_since = 0;
   // What kept this rank from beginning. It takes part all the same and says
   // so in its report: a rank that left an exchange out would break the ring.
   Status ready;
@@ -38,6 +40,10 @@ class CollectiveSave {
  public:
   CollectiveSave(World& world, CheckpointStore& store, Ring& ring,
                  std::string job_json, uint64_t generation, Duration timeout);
+
+  // From now on a state that is not finite, or whose loss is not, is not saved
+  // (kFailedPrecondition, refused()). To be called on every rank alike.
+  void RefuseNotFinite() { refuses_not_finite_ = true; }
 
   // REQUIRES: every rank calls it at the same boundary.
   // Ok: committed, or already there. kIoError, kResourceExhausted: this save is
@@ -64,6 +70,13 @@ class CollectiveSave {
                                                  Result<ShardFile> own);
   // Of the first rank whose part failed; Ok: all are written.
   static Status WhyVoid(const std::vector<std::string>& reports);
+  // A tensor that training goes on from and that has values that are not
+  // finite, as the last exchange of parts told all ranks; empty: there is none.
+  const std::string& not_finite() const { return not_finite_; }
+  // After that exchange: kFailedPrecondition where the save is to be refused.
+  Status Refusal(const SaveAttempt& attempt);
+  // Whether the last save was refused, on all ranks alike.
+  bool refused() const { return refused_; }
   // The chief: commits, or clears up what is void. From any task, while no
   // other one uses the store.
   Status Commit(const SaveAttempt& attempt,
@@ -80,6 +93,10 @@ class CollectiveSave {
   Result<SaveDebt> AnyDebt(const Position& position, SaveDebt own);
 
   bool chief() const { return rank_ == 0; }
+
+  // On the chief: name of the newest committed checkpoint whose state is
+  // finite; empty: there is none. REQUIRES: no task uses the store.
+  std::string NewestFinite() const;
 
   // What went wrong in saves without doing harm (a state file, a retirement),
   // a line each, since the last call. On the chief; elsewhere empty.
@@ -102,6 +119,9 @@ class CollectiveSave {
   std::string job_json_;
   uint64_t generation_;
   Duration timeout_;
+  bool refuses_not_finite_ = false;
+  std::string not_finite_;
+  bool refused_ = false;
 };
 
 // Whether a save's error leaves the run as it was on every rank.

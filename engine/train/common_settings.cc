@@ -24,6 +24,7 @@ constexpr std::array<std::string_view, 3> kAtSuccess = {"keep", "delete",
                                                         "leave"};
 constexpr std::array<std::string_view, 2> kAtNotice = {"save", "leave"};
 constexpr std::array<std::string_view, 2> kOnLoss = {"leave", "rejoin"};
+constexpr std::array<std::string_view, 2> kOnNotFinite = {"train on", "stop"};
 constexpr std::array<std::string_view, 2> kYesNo = {"no", "yes"};
 constexpr std::array<std::string_view, 3> kMath = {"canonical", "fast",
                                                    "fast-tf32"};
@@ -57,6 +58,7 @@ auto SettingsOf(const TrainOptions& options) {
       Setting{"checkpoint.mode", number(checkpoint.mode), kModes},
       Setting{"checkpoint.used", number(!checkpoint.directory.empty()), kYesNo},
       Setting{"on_loss", number(options.cluster.on_loss), kOnLoss},
+      Setting{"on_not_finite", number(options.on_not_finite), kOnNotFinite},
       Setting{"collective", number(options.cluster.collective), kCollective},
       Setting{"steps_per_execution", options.steps_per_execution},
       Setting{"math", number(options.kernels.math), kMath},

@@ -234,6 +234,8 @@ Status Forming::Load(const CheckpointRef& parent) {
   resumed_from_ = parts_.step();
   started_as_ = parts_.state->ComputeDigest();
   LogEvent event = StartEvent(EventKind::kResumed);
+  event.count =
+      static_cast<int64_t>(parts_.state->not_finite_since.value_or(0));
   event.path = parent.name;
   parts_.world.events.Emit(std::move(event));
   const std::optional<uint64_t>& stop = parts_.options().horizon.stop_at_step;

@@ -1,5 +1,7 @@
 #include "engine/train/launch_state.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -13,6 +15,12 @@ bool LaunchState::CountRestart(const std::string& reason) {
   if (!why_give_up.empty()) return false;
   observer.Restarting(budget.spent(), reason, budget.pause());
   return true;
+}
+
+bool LaunchState::NoteNotFinite(uint64_t since) {
+  const bool is_news = !not_finite_since;
+  not_finite_since = std::min(since, not_finite_since.value_or(since));
+  return is_news;
 }
 
 }  // namespace gauntlet

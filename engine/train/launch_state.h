@@ -2,6 +2,8 @@
 #ifndef GAUNTLET_ENGINE_TRAIN_LAUNCH_STATE_H_
 #define GAUNTLET_ENGINE_TRAIN_LAUNCH_STATE_H_
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "engine/ckpt/checkpoint_store.h"
@@ -27,10 +29,14 @@ struct LaunchState {
   Tenure tenure;
   bool told_to_stop = false;
   bool interrupted_twice = false;
+  // The first step at which loss or state was not finite, as workers said.
+  std::optional<uint64_t> not_finite_since;
   std::string why_give_up;  // "" while another restart may be
 
   // Of the whole job, or of workers that rejoin. False: it may not be.
   bool CountRestart(const std::string& reason);
+  // Takes note of that step; false: it was known, and said.
+  bool NoteNotFinite(uint64_t since);
 };
 
 }  // namespace gauntlet

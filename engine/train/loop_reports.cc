@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "engine/finite.h"
 #include "engine/train/trainer.h"
 #include <fmt/format.h>
 
@@ -32,6 +33,15 @@ void LoopReports::Say(std::string line) {
                        .line = std::move(line)});
 }
 
+void LoopReports::SayNotFinite(uint64_t since, std::string line) {
+  if (reporter_ == nullptr) return;
+  reporter_->Progress({.step = state_->position.step,
+                       .epoch = state_->position.epoch,
+                       .steps_per_epoch = steps_per_epoch_,
+                       .line = std::move(line),
+                       .not_finite_since = since});
+}
+
 void LoopReports::Step(const StepOutcome& outcome) {
   if (reporter_ == nullptr) return;
   const Time now = world_->clock.Now();
@@ -59,13 +69,18 @@ std::string LoopReports::EpochLine() const {
       options_->horizon.max_steps
           ? ""
           : fmt::format("/{}", options_->horizon.epochs);
-  return fmt::format(
-      "epoch {}{}  step {}  loss {:.4f}  accuracy {:.4f}  "
-      "val_loss {:.4f}  val_accuracy {:.4f}",
-      state_->position.epoch, of_epochs, state_->position.step,
-      history.loss.back(), ShareOf(history.correct.back(), history.rows.back()),
-      history.val_loss.back(),
-      ShareOf(history.val_correct.back(), history.val_rows.back()));
+  std::string line =
+      fmt::format("epoch {}{}  step {}  loss {:.4f}  accuracy {:.4f}",
+                  state_->position.epoch, of_epochs, state_->position.step,
+                  CanonicalNan(history.loss.back()),
+                  ShareOf(history.correct.back(), history.rows.back()));
+  if (history.val_rows.back() > 0) {
+    line += fmt::format(
+        "  val_loss {:.4f}  val_accuracy {:.4f}",
+        CanonicalNan(history.val_loss.back()),
+        ShareOf(history.val_correct.back(), history.val_rows.back()));
+  }
+  return line;
 }
 
 void LoopReports::Expect(Duration bound) {

@@ -29,6 +29,8 @@ class LoopReports {
   bool is_heard() const { return reporter_ != nullptr; }
   // A line for people.
   void Say(std::string line);
+  // The line that says that loss or state is not finite since that step.
+  void SayNotFinite(uint64_t since, std::string line);
   // Not more often than people can read.
   void Step(const StepOutcome& outcome);
   // The epoch that has just ended.

@@ -21,7 +21,13 @@ LoopSaves::LoopSaves(const Parts& parts, const SaveWays& ways)
       notices_(&parts.notices),
       reports_(&parts.reports),
       ways_(ways),
-      last_save_(parts.world.clock.Now()) {}
+      last_save_(parts.world.clock.Now()) {
+  if (ways_.whole == nullptr) return;
+  newest_finite_ = ways_.whole->NewestFinite();
+  if (options_->on_not_finite == OnNotFinite::kStop) {
+    ways_.whole->RefuseNotFinite();
+  }
+}
 
 bool LoopSaves::IsSaved() const {
   const Position& position = state_->position;
@@ -38,6 +44,16 @@ void LoopSaves::SayWarnings() {
   }
 }
 
+// Takes note of what the save found in the state; true iff that is why it was
+// not saved, which is no error. REQUIRES: no task writes.
+bool LoopSaves::WasRefused(const Status& status, uint64_t step) {
+  if (status.ok()) newest_finite_ = ways_.whole->NewestFinite();
+  const std::string& tensor = ways_.whole->not_finite();
+  if (tensor.empty()) return false;
+  not_finite_ = {.step = step, .tensor = tensor};
+  return status.code() == Code::kFailedPrecondition && ways_.whole->refused();
+}
+
 Result<SaveDebt> LoopSaves::AnyDebt(SaveDebt own) {
   if (ways_.beside == nullptr) return SaveDebt::kNone;
   return ways_.whole->AnyDebt(state_->position, own);
@@ -52,6 +68,7 @@ Status LoopSaves::TrySave() {
   reports_->TellOfSave(options_->cluster.save_timeout);
   const Status status = ways_.whole->Save(*state_);
   reports_->TellOfSave(Duration::zero());
+  if (WasRefused(status, position.step)) return OkStatus();
   in_save_ = !status.ok() && !MayGoOnAfter(status);
   SayWarnings();
   last_save_ = world_->clock.Now();
@@ -177,7 +194,10 @@ Status LoopSaves::FinishUnderWay() {
 
 Status LoopSaves::Take(const SaveOutcome& outcome) {
   notices_->SaveTook(outcome.took);
-  if (!is_under_way()) SayWarnings();
+  if (!is_under_way()) {
+    SayWarnings();
+    if (WasRefused(outcome.status, outcome.step)) return OkStatus();
+  }
   if (outcome.status.ok()) {
     saved_at_ = outcome.step;
     saved_phase_ = static_cast<uint64_t>(outcome.phase);

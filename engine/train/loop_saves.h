@@ -27,6 +27,12 @@ struct SaveWays {
   AsyncSave* beside = nullptr;
 };
 
+// A save found values that are not finite in the state of that step.
+struct NotFiniteSave {
+  uint64_t step = 0;
+  std::string tensor;
+};
+
 // Every rank makes the same calls at the same boundaries. An error ends the run
 // on this worker.
 class LoopSaves {
@@ -68,6 +74,15 @@ class LoopSaves {
   // is given up.
   Status SaveTheEnd();
 
+  // Since the last call, if any: with OnNotFinite::kStop such a state was not
+  // saved, and no error says so.
+  std::optional<NotFiniteSave> TakeNotFinite() {
+    return std::exchange(not_finite_, std::nullopt);
+  }
+  // On the chief: name of the newest checkpoint whose state is finite, among
+  // those whose save has come out; empty: there is none.
+  const std::string& newest_finite() const { return newest_finite_; }
+
   // What saves took of the training's time since the last call.
   Duration TakeTime() { return std::exchange(time_, Duration::zero()); }
 
@@ -95,6 +110,7 @@ class LoopSaves {
   Status Take(const SaveOutcome& outcome);
   Status TakeFailure(const Status& status, uint64_t step);
   void SayWarnings();
+  bool WasRefused(const Status& status, uint64_t step);
 
   World* world_;
   const TrainOptions* options_;
@@ -111,6 +127,8 @@ class LoopSaves {
   bool in_save_ = false;
   bool lost_one_ = false;
   bool copy_was_told_ = false;
+  std::optional<NotFiniteSave> not_finite_;
+  std::string newest_finite_;
 };
 
 }  // namespace gauntlet

@@ -324,6 +324,10 @@ Result<TrainOptions> FromObject(const Json& json) {
     options.steps_per_execution = static_cast<uint64_t>(
         fields.Integer("steps_per_execution", 2, kMaxInt));
   }
+  if (fields.Maybe("on_not_finite") != nullptr) {
+    options.on_not_finite = fields.Choice<OnNotFinite>(
+        "on_not_finite", {{"stop", OnNotFinite::kStop}});
+  }
   options.digest_every = fields.Unsigned("digest_every");
   options.log_samples =
       fields.Choice<bool>("sample_ledger", {{"off", false}, {"on", true}});
@@ -377,6 +381,9 @@ std::string TrainOptionsToJson(const TrainOptions& options) {
   json["kernels"] = KernelsToJson(options.kernels);
   if (options.steps_per_execution > 1) {
     json["steps_per_execution"] = options.steps_per_execution;
+  }
+  if (options.on_not_finite == OnNotFinite::kStop) {
+    json["on_not_finite"] = "stop";
   }
   json["digest_every"] = options.digest_every;
   json["sample_ledger"] = options.log_samples ? "on" : "off";

@@ -125,6 +125,13 @@ inline OnLoss OnLossUnder(RestartPolicy policy) {
 Duration RegroupGraceOf(const ClusterOptions& cluster);
 std::string_view RestartPolicyName(RestartPolicy policy);
 
+// What a run does once its loss, or its state, is not finite: every further
+// step computes NaN as a rule. Changes no bits of what is computed.
+enum class OnNotFinite : uint8_t {
+  kTrainOn,
+  kStop,  // at that step, on all workers; such a state is not saved
+};
+
 struct TrainOptions {
   JobSpec job;
   StartOptions start;
@@ -134,6 +141,7 @@ struct TrainOptions {
   std::string export_directory;  // of the trained model; empty: nowhere
   ClusterOptions cluster;
   PreemptionOptions preemption;
+  OnNotFinite on_not_finite = OnNotFinite::kTrainOn;
   KernelOptions kernels;
   // Saves and stops are looked at after each so many steps and at an epoch's
   // end: what falls due in between waits. Changes no bits.
@@ -155,6 +163,8 @@ enum class WorkerExit : int {
   kFailed = 1,  // nondeterminism, a bug
   kBadInput = 2,
   kNoCheckpoint = 7,  // checkpoints exist, none can be loaded
+  // OnNotFinite::kStop: another start computes the same.
+  kNotFinite = 9,
   // Another worker is gone, or the disk said no: start again (EX_TEMPFAIL).
   kLostWorker = 75,
   kStopped = 143,  // told to go, and saved where there is a store
@@ -162,14 +172,20 @@ enum class WorkerExit : int {
 
 // What a run came to; the chief reports it.
 struct TrainResult {
-  std::string status;  // "done", "stopped"
+  std::string status;  // "done", "stopped", "not_finite"
   uint64_t epochs = 0;
   uint64_t steps = 0;
-  std::string digest;     // of the final state, 32 hex digits
-  float loss = 0.0f;      // of the last complete epoch, else of the last step
-  double accuracy = 0.0;  // of the last complete epoch's training rows
-  double val_accuracy = 0.0;             // NaN: nothing was validated yet
+  std::string digest;  // of the final state, 32 hex digits
+  // Of the last complete epoch's training rows, else of the steps of the first
+  // one so far; none: no step was made.
+  std::optional<float> loss;
+  std::optional<double> accuracy;
+  std::optional<double> val_accuracy;    // none: nothing was validated yet
   std::optional<uint64_t> resumed_from;  // step
+  // Whether the final state and its loss are finite.
+  bool finite = true;
+  // The first step at which one of them was not, as far as it is known.
+  std::optional<uint64_t> not_finite_since;
 };
 
 }  // namespace gauntlet

@@ -24,6 +24,7 @@ Status LoadState(World& world, const LoadSource& source,
                     store.PathOf(parent), schedule.rows_per_epoch(),
                     state.position.sample));
   }
+  state.not_finite_since = loaded->head.not_finite_since;
   return OkStatus();
 }
 

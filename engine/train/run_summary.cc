@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "engine/finite.h"
 #include "engine/world/directories.h"
 #include <fmt/format.h>
 
@@ -32,7 +33,8 @@ RunSummary::RunSummary(World& world, const SummaryOptions& options,
 
 void RunSummary::StepDone(uint64_t step, float loss) {
   if (step % options_->every != 0) return;
-  std::vector<Scalar> scalars = {{.tag = "batch_loss", .value = loss}};
+  std::vector<Scalar> scalars = {
+      {.tag = "batch_loss", .value = CanonicalNan(loss)}};
   const Time now = world_->clock.Now();
   const double seconds =
       std::chrono::duration<double>(now - measured_at_).count();
@@ -49,13 +51,13 @@ void RunSummary::StepDone(uint64_t step, float loss) {
 void RunSummary::EpochDone(const TrainState& state) {
   const History& history = state.history;
   std::vector<Scalar> scalars = {
-      {.tag = "epoch_loss", .value = history.loss.back()},
+      {.tag = "epoch_loss", .value = CanonicalNan(history.loss.back())},
       {.tag = "epoch_accuracy",
        .value = static_cast<float>(
            ShareOf(history.correct.back(), history.rows.back()))}};
   if (!history.val_rows.empty() && history.val_rows.back() > 0) {
-    scalars.push_back(
-        {.tag = "epoch_val_loss", .value = history.val_loss.back()});
+    scalars.push_back({.tag = "epoch_val_loss",
+                       .value = CanonicalNan(history.val_loss.back())});
     scalars.push_back(
         {.tag = "epoch_val_accuracy",
          .value = static_cast<float>(

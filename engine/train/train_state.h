@@ -171,6 +171,9 @@ class TrainState {
   Position position;
   RunningMetrics metrics;
   History history;
+  // The first step of the run after which loss or state was not finite, as far
+  // as this worker knows. No part of the state: no digest covers it.
+  std::optional<uint64_t> not_finite_since;
 
  private:
   static constexpr size_t kAll = SIZE_MAX;

@@ -4,6 +4,7 @@
 
 #include "engine/model/clip.h"
 #include "engine/numerics.h"
+#include "engine/train/finiteness.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -260,6 +261,9 @@ void Trainer::Advance(TrainState& state, uint64_t step_rows,
   state.metrics.correct += outcome.tally.correct;
   state.metrics.rows += outcome.tally.rows;
   state.position.step += 1;
+  if (!LossIsFinite(state) && !state.not_finite_since) {
+    state.not_finite_since = state.position.step;
+  }
   state.position.sample += step_rows;
   if (state.position.sample >= schedule_->rows_per_epoch()) {
     state.position.phase = static_cast<uint64_t>(Phase::kEvaluationDue);

@@ -5,16 +5,11 @@
 #include <bit>
 #include <utility>
 
+#include "engine/finite.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
-
-// NaN has many bit patterns, and which one comes out may depend on the path.
-uint32_t CanonicalBits(float value) {
-  constexpr uint32_t kNan = 0x7fc00000;
-  return value == value ? std::bit_cast<uint32_t>(value) : kNan;
-}
 
 // At a boundary before the stop a save may be due that waits for the one under
 // way, and both have to come out before the last one can be made.
@@ -42,7 +37,12 @@ TrainingLoop::TrainingLoop(const Parts& parts, const SaveWays& saves)
               .state = parts.state,
               .notices = notices_,
               .reports = reports_},
-             saves) {}
+             saves),
+      watch_({.world = parts.world,
+              .options = parts.options,
+              .state = parts.state,
+              .reports = reports_,
+              .saves = saves_}) {}
 
 bool TrainingLoop::AtHorizon() const {
   const Position& position = state_->position;
@@ -73,6 +73,8 @@ TrainingLoop::Boundary TrainingLoop::LastBoundary() const {
 
 Result<LoopEnd> TrainingLoop::GoOn(uint64_t generation, FirstSave first_save) {
   generation_ = generation;
+  RETURN_IF_ERROR(watch_.Begin(generation));
+  if (watch_.stops()) return EndEarly();
   if (state_->position.step > 0) {
     NoteDue(LastBoundary());
     stop_step_reached_ = StopStepReached();
@@ -88,26 +90,42 @@ Result<LoopEnd> TrainingLoop::GoOn(uint64_t generation, FirstSave first_save) {
       agreed_ |= kRequestSave;
     }
   }
-  if (stopped_) return LoopEnd::kStopped;
-  return Run(generation);
+  if (Ends()) return EndEarly();
+  return RunFromHere();
 }
 
 Result<LoopEnd> TrainingLoop::Run(uint64_t generation) {
   generation_ = generation;
+  RETURN_IF_ERROR(watch_.Begin(generation));
+  return watch_.stops() ? EndEarly() : RunFromHere();
+}
+
+Result<LoopEnd> TrainingLoop::RunFromHere() {
   if (hooks_ != nullptr) {
     RETURN_IF_ERROR(AfterHook(hooks_->TrainBegin(*state_)));
     RETURN_IF_ERROR(AgreeOnFinish());
   }
   while (!AtHorizon() && !finish_) {
     RETURN_IF_ERROR(RunOperation());
-    if (stopped_) return LoopEnd::kStopped;
+    if (Ends()) return EndEarly();
   }
   RETURN_IF_ERROR(saves_.FinishUnderWay());
+  watch_.LookAtSaves();
+  if (Ends()) return EndEarly();
   if (hooks_ != nullptr) RETURN_IF_ERROR(hooks_->TrainEnd(*state_));
   const bool keep =
       options_->checkpoint.at_success == AtSuccess::kKeepCheckpoints;
   if (saves_.has_store() && keep) RETURN_IF_ERROR(saves_.SaveTheEnd());
-  return LoopEnd::kFinished;
+  watch_.LookAtSaves();
+  return watch_.stops() ? LoopEnd::kNotFinite : LoopEnd::kFinished;
+}
+
+// Before the horizon. A save under way is of an earlier state, which may be
+// finite.
+Result<LoopEnd> TrainingLoop::EndEarly() {
+  if (!watch_.stops()) return LoopEnd::kStopped;
+  RETURN_IF_ERROR(saves_.FinishUnderWay());
+  return LoopEnd::kNotFinite;
 }
 
 // Takes the position one phase or execution on, with the saves that are due
@@ -155,6 +173,7 @@ Status TrainingLoop::RunExecution() {
   bool ends = false;
   while (!ends) {
     RETURN_IF_ERROR(RunStep());
+    if (watch_.stops()) return OkStatus();
     ends = ExecutionEnds();
     if (ends) RETURN_IF_ERROR(Settle());
     if (hooks_ != nullptr) RETURN_IF_ERROR(hooks_->StepSettled(*state_));
@@ -190,6 +209,7 @@ Status TrainingLoop::RunStep() {
   }
   RETURN_IF_ERROR(EmitState(EventKind::kStep, outcome, epoch));
   reports_.Step(outcome);
+  watch_.LookAtLoss(outcome.loss);
   if (summary_ != nullptr) {
     summary_->StepDone(state_->position.step, outcome.loss);
     SaySummaryWarnings();
@@ -224,6 +244,7 @@ Status TrainingLoop::RunEvaluation() {
                        options_->cluster.step_timeout));
   Heard(outcome.tally.requests);
   RETURN_IF_ERROR(EmitState(EventKind::kEvaluated, outcome, epoch));
+  watch_.LookAtValidation(outcome.loss);
   NoteDue(Boundary::kEvaluation);
   return Settle();
 }
@@ -246,7 +267,7 @@ Status TrainingLoop::EndEpoch() {
   RETURN_IF_ERROR(Settle());
   if (hooks_ == nullptr) return OkStatus();
   RETURN_IF_ERROR(hooks_->EpochSettled(*state_));
-  return stopped_ ? OkStatus() : AgreeOnFinish();
+  return Ends() ? OkStatus() : AgreeOnFinish();
 }
 
 // A hook that is given the state to change may have.
@@ -335,6 +356,12 @@ bool TrainingLoop::SavesBeforeLeaving() const {
 }
 
 Status TrainingLoop::Settle() {
+  const Status settled = SettleRequests();
+  watch_.LookAtSaves();
+  return settled;
+}
+
+Status TrainingLoop::SettleRequests() {
   const bool stop = stop_step_reached_ || (agreed_ & kRequestStop) != 0;
   stopped_ = stop && !LastStepDone();
   bool save = (agreed_ & kRequestSave) != 0;
@@ -377,18 +404,18 @@ Status TrainingLoop::EmitState(EventKind kind, const StepOutcome& outcome,
     ASSIGN_OR_RETURN(digest,
                      state_->NewestDigest(TrainState::Arrays::kAsTheyWere));
   }
-  world_->events.Emit({.kind = kind,
-                       .generation = generation_,
-                       .step = state_->position.step,
-                       .epoch = epoch,
-                       .position = outcome.first_position,
-                       .phase = state_->position.phase_of(),
-                       .count = outcome.tally.correct,
-                       .loss_bits = CanonicalBits(outcome.loss),
-                       .digest = digest,
-                       .samples = options_->log_samples
-                                      ? outcome.samples
-                                      : std::vector<uint32_t>()});
+  world_->events.Emit(
+      {.kind = kind,
+       .generation = generation_,
+       .step = state_->position.step,
+       .epoch = epoch,
+       .position = outcome.first_position,
+       .phase = state_->position.phase_of(),
+       .count = outcome.tally.correct,
+       .loss_bits = std::bit_cast<uint32_t>(CanonicalNan(outcome.loss)),
+       .digest = digest,
+       .samples =
+           options_->log_samples ? outcome.samples : std::vector<uint32_t>()});
   said_ = state_->position;
   return OkStatus();
 }

@@ -9,6 +9,7 @@
 
 #include "engine/data/dataset.h"
 #include "engine/status.h"
+#include "engine/train/finiteness_watch.h"
 #include "engine/train/loop_hooks.h"
 #include "engine/train/loop_reports.h"
 #include "engine/train/loop_saves.h"
@@ -22,7 +23,8 @@
 
 namespace gauntlet {
 
-enum class LoopEnd { kFinished, kStopped };
+// kNotFinite: as OnNotFinite::kStop wants it; nothing was saved of that state.
+enum class LoopEnd { kFinished, kStopped, kNotFinite };
 
 // What a worker that goes on in another generation takes with it.
 struct LoopMemory {
@@ -59,10 +61,10 @@ class TrainingLoop {
   // What is called at each boundary; without them nothing is.
   void CallAt(LoopHooks& hooks) { hooks_ = &hooks; }
 
-  // Until the horizon or the hooks' wish (kFinished) or an agreed stop
-  // (kStopped), with the last state saved where there is a store. Errors end
-  // the run on this worker; a save that fails for want of disk does not, unless
-  // it is the last.
+  // Until the horizon or the hooks' wish (kFinished), an agreed stop (kStopped)
+  // or numbers that are not finite (kNotFinite), with the last state saved
+  // where there is a store. Errors end the run on this worker; a save that
+  // fails for want of disk does not, unless it is the last.
   Result<LoopEnd> Run(uint64_t generation);
 
   // The same from a state in memory: what was due at its boundary, and may have
@@ -85,6 +87,7 @@ class TrainingLoop {
   // The operation that has just ended.
   enum class Boundary { kStep, kEvaluation, kEpoch };
 
+  Result<LoopEnd> RunFromHere();
   Boundary LastBoundary() const;
   Status AfterHook(Status told);
   Status AgreeOnFinish();
@@ -108,6 +111,9 @@ class TrainingLoop {
   void Heard(uint32_t requests);
   // The saves and stops that are due by now.
   Status Settle();
+  Status SettleRequests();
+  bool Ends() const { return stopped_ || watch_.stops(); }
+  Result<LoopEnd> EndEarly();
   Status EmitState(EventKind kind, const StepOutcome& outcome, uint64_t epoch);
   // What the summary could not write.
   void SaySummaryWarnings();
@@ -129,6 +135,7 @@ class TrainingLoop {
   Position said_;  // of the newest state that the events tell of
   LoopReports reports_;
   LoopSaves saves_;
+  FinitenessWatch watch_;
 };
 
 }  // namespace gauntlet

@@ -136,8 +136,7 @@ Result<LoopEnd> Worker::LiveOneGeneration() {
   RETURN_IF_ERROR(forming_.AgreeOnStart());
   meet_by_ = kNever;
   ASSIGN_OR_RETURN(const LoopEnd end, Train());
-  RETURN_IF_ERROR(FinishRun(parts_, end, forming_.resumed_from()));
-  return end;
+  return FinishRun(parts_, end, forming_.resumed_from());
 }
 
 // Whether the others may be met again after this error. A worker that was
@@ -232,6 +231,18 @@ TrainedWorker Worker::Abandon(WorkerEnd end) {
           .resumed_from = forming_.resumed_from()};
 }
 
+WorkerExit ExitFor(LoopEnd end) {
+  switch (end) {
+    case LoopEnd::kFinished:
+      return WorkerExit::kDone;
+    case LoopEnd::kStopped:
+      return WorkerExit::kStopped;
+    case LoopEnd::kNotFinite:
+      return WorkerExit::kNotFinite;
+  }
+  return WorkerExit::kFailed;
+}
+
 WorkerEnd Worker::Run() {
   Status status = Build(parts_);
   if (!status.ok()) return End(status);
@@ -239,8 +250,7 @@ WorkerEnd Worker::Run() {
   while (true) {
     const Result<LoopEnd> end = LiveOneGeneration();
     if (end.ok()) {
-      return {.exit = *end == LoopEnd::kFinished ? WorkerExit::kDone
-                                                 : WorkerExit::kStopped};
+      return {.exit = ExitFor(*end)};
     }
     if (!MayRejoin(end.status())) return End(end.status());
     status = LeaveGeneration(end.status());

@@ -41,6 +41,7 @@ std::span<const int> AllWorkerExits() {
       static_cast<int>(WorkerExit::kFailed),
       static_cast<int>(WorkerExit::kBadInput),
       static_cast<int>(WorkerExit::kNoCheckpoint),
+      static_cast<int>(WorkerExit::kNotFinite),
       static_cast<int>(WorkerExit::kLostWorker),
       static_cast<int>(WorkerExit::kStopped)};
   return kAll;

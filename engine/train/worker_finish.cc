@@ -1,20 +1,32 @@
 #include "engine/train/worker_finish.h"
 
-#include <limits>
 #include <string>
 #include <vector>
 
+#include "engine/train/finiteness.h"
 #include "engine/train/model_export.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
 
+const char* StatusOf(LoopEnd end) {
+  switch (end) {
+    case LoopEnd::kFinished:
+      return "done";
+    case LoopEnd::kStopped:
+      return "stopped";
+    case LoopEnd::kNotFinite:
+      return "not_finite";
+  }
+  return "?";
+}
+
 TrainResult ResultOf(const TrainState& state, LoopEnd end,
                      const Digest& digest) {
   const History& history = state.history;
   TrainResult result = {
-      .status = end == LoopEnd::kFinished ? "done" : "stopped",
+      .status = StatusOf(end),
       .epochs = state.position.epoch,
       .steps = state.position.step,
       .digest = digest.ToString(),
@@ -27,7 +39,6 @@ TrainResult ResultOf(const TrainState& state, LoopEnd end,
         state.metrics.loss_sum / static_cast<float>(state.metrics.rows);
     result.accuracy = ShareOf(state.metrics.correct, state.metrics.rows);
   }
-  result.val_accuracy = std::numeric_limits<double>::quiet_NaN();
   if (!history.val_rows.empty() && history.val_rows.back() > 0) {
     result.val_accuracy =
         ShareOf(history.val_correct.back(), history.val_rows.back());
@@ -35,9 +46,26 @@ TrainResult ResultOf(const TrainState& state, LoopEnd end,
   return result;
 }
 
+// What is not finite in the state that the run ends with; empty: nothing.
+std::string NotFiniteAtTheEnd(const TrainState& state) {
+  return LossIsFinite(state) ? FindNotFinite(state) : "the loss";
+}
+
+// A model that is not finite is exported all the same, as the user's to look
+// at.
+std::string ExportLine(const std::string& directory,
+                       const std::string& not_finite) {
+  const std::string line = fmt::format("exported the model to {}", directory);
+  if (not_finite.empty()) return line;
+  return fmt::format(
+      "{}: it is of a run that is not finite ({}): do not use it", line,
+      not_finite);
+}
+
 // Before the result: a run whose model is not where it was asked for is not
 // done. No restart would mend what the disk refuses, so it is said at once.
-Status Export(WorkerParts& parts, const Digest& digest) {
+Status Export(WorkerParts& parts, const Digest& digest,
+              const std::string& not_finite) {
   const std::string& directory = parts.options().export_directory;
   if (directory.empty()) return OkStatus();
   const Status exported = ExportModel(parts.world, directory,
@@ -50,10 +78,9 @@ Status Export(WorkerParts& parts, const Digest& digest) {
     return FailedPrecondition(fmt::format(
         "training is done, but not the export: {}", exported.message()));
   }
-  parts.reporter.Progress(
-      {.step = parts.state->position.step,
-       .epoch = parts.state->position.epoch,
-       .line = fmt::format("exported the model to {}", directory)});
+  parts.reporter.Progress({.step = parts.state->position.step,
+                           .epoch = parts.state->position.epoch,
+                           .line = ExportLine(directory, not_finite)});
   return OkStatus();
 }
 
@@ -88,10 +115,26 @@ Status AwaitAcknowledgement(WorkerParts& parts) {
   return OkStatus();
 }
 
+// For the event: 0 where the run ends in a finite state.
+int64_t NotFiniteCount(const TrainResult& result) {
+  return result.finite
+             ? 0
+             : static_cast<int64_t>(result.not_finite_since.value_or(0));
+}
+
+// A run that is not finite may be continued from its last finite checkpoint.
 // REQUIRES: the result was sent.
-Status DeleteBackup(WorkerParts& parts) {
+Status DeleteBackup(WorkerParts& parts, const std::string& not_finite) {
   if (!parts.store ||
       parts.options().checkpoint.at_success != AtSuccess::kDeleteCheckpoints) {
+    return OkStatus();
+  }
+  if (!not_finite.empty()) {
+    parts.reporter.Progress(
+        {.step = parts.state->position.step,
+         .epoch = parts.state->position.epoch,
+         .line = fmt::format("the checkpoints stay: the run is not finite ({})",
+                             not_finite)});
     return OkStatus();
   }
   const Status acknowledged = AwaitAcknowledgement(parts);
@@ -108,33 +151,44 @@ Status DeleteBackup(WorkerParts& parts) {
 
 }  // namespace
 
-Status FinishRun(WorkerParts& parts, LoopEnd end,
-                 std::optional<uint64_t> resumed_from) {
+Result<LoopEnd> FinishRun(WorkerParts& parts, LoopEnd end,
+                          std::optional<uint64_t> resumed_from) {
   parts.Expect(parts.options().cluster.save_timeout);
   const Position& position = parts.state->position;
   RETURN_IF_ERROR(parts.world.faults.Hit(
       Point::kFinish, {.step = position.step, .epoch = position.epoch}));
   RETURN_IF_ERROR(parts.state->Settle());
   const Digest digest = parts.state->ComputeDigest();
+  const std::string not_finite = NotFiniteAtTheEnd(*parts.state);
+  if (!not_finite.empty() && !parts.state->not_finite_since) {
+    parts.state->not_finite_since = position.step;
+  }
+  if (!not_finite.empty() && end == LoopEnd::kFinished &&
+      parts.options().on_not_finite == OnNotFinite::kStop) {
+    end = LoopEnd::kNotFinite;
+  }
   TrainResult result = ResultOf(*parts.state, end, digest);
   result.resumed_from = resumed_from;
+  result.finite = not_finite.empty();
+  result.not_finite_since = parts.state->not_finite_since;
   if (end == LoopEnd::kFinished) {
     parts.world.events.Emit({.kind = EventKind::kFinished,
                              .generation = parts.generation(),
                              .step = position.step,
                              .epoch = position.epoch,
                              .phase = position.phase_of(),
+                             .count = NotFiniteCount(result),
                              .digest = digest});
   }
   RETURN_IF_ERROR(AgreeOnEnd(parts, result.digest));
   if (parts.chief()) {
     const bool finished = end == LoopEnd::kFinished;
-    if (finished) RETURN_IF_ERROR(Export(parts, digest));
+    if (finished) RETURN_IF_ERROR(Export(parts, digest, not_finite));
     parts.reporter.Result(result);
-    if (finished) RETURN_IF_ERROR(DeleteBackup(parts));
+    if (finished) RETURN_IF_ERROR(DeleteBackup(parts, not_finite));
   }
   parts.session->Leave();
-  return OkStatus();
+  return end;
 }
 
 }  // namespace gauntlet

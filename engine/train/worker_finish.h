@@ -14,10 +14,12 @@ namespace gauntlet {
 // All workers agree on the final state and leave. The chief exports the model,
 // sends the result and deletes the checkpoints, where those are asked for; the
 // deletion waits for the launcher's acknowledgement of the result, at most for
-// save_timeout. If none comes the checkpoints stay, which is no error.
-// `resumed_from` is for the result.
-Status FinishRun(WorkerParts& parts, LoopEnd end,
-                 std::optional<uint64_t> resumed_from);
+// save_timeout. If none comes the checkpoints stay, which is no error; so do
+// those of a run that is not finite. Returns how the run ended: a final state
+// that is not finite is kNotFinite where such runs are to stop. `resumed_from`
+// is for the result.
+Result<LoopEnd> FinishRun(WorkerParts& parts, LoopEnd end,
+                          std::optional<uint64_t> resumed_from);
 
 }  // namespace gauntlet
 

@@ -33,8 +33,11 @@ struct WorkerProgress {
   uint64_t step = 0;
   uint64_t epoch = 0;
   uint64_t steps_per_epoch = 0;
-  float loss = 0.0f;
+  std::optional<float> loss;  // none: no step is what it tells of
   std::string line;  // a message worth keeping ("resumed …"), or empty
+  // With `line`: the first step at which loss or state was not finite, as far
+  // as the chief knows. One launch shows that line once.
+  std::optional<uint64_t> not_finite_since;
   // For the launcher alone; where one of these is said, nothing else is. The
   // chief has claimed this generation:
   uint64_t claimed = 0;

@@ -16,9 +16,10 @@ constexpr std::array<std::string_view, 27> kKindNames = {
     "loaded",       "backup_deleted", "finished",
     "life_end",     "left",           "carried_on",
     "damaged",      "save_copied",    "result_acknowledged",
+    "not_finite",
 };
 static_assert(kKindNames.size() ==
-              static_cast<size_t>(EventKind::kResultAcknowledged) + 1);
+              static_cast<size_t>(EventKind::kNotFinite) + 1);
 
 constexpr std::array<std::string_view, 3> kPhaseNames = {
     "in_epoch", "evaluation_due", "callbacks_due"};

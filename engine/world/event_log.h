@@ -16,25 +16,28 @@
 namespace gauntlet {
 
 enum class EventKind : uint8_t {
-  kLifeBegin,    // rank
-  kGeneration,   // generation; path: parent checkpoint, "" for none
-  kResumed,      // step, epoch, position, digest; path: checkpoint
+  kLifeBegin,   // rank
+  kGeneration,  // generation; path: parent checkpoint, "" for none
+  // step, epoch, position, digest; path: checkpoint; count: as of
+  // kSaveAcknowledged
+  kResumed,
   kInitialized,  // a cold start: digest of the initial state
   kStep,         // step, epoch, position (before it), phase, digest, loss,
                  // samples
   kEvaluated,    // step, epoch, phase, digest, loss, count (correct)
   kEpochEnd,     // epoch, loss, count (correct): once an epoch's metrics stand
   kSaveBegin,    // step; path
-  kSaveAcknowledged,  // step, digest; path
-  kSaveFailed,        // step; detail
-  kRetired,           // path
-  kRejected,          // path; detail: why
-  kFencedFound,       // path: void by the lineage, not read
-  kFencedOut,         // this process learned that it is of an old generation
-  kNotice,            // a termination notice was seen
-  kStopAgreed,        // step: all workers stop here
-  kWorkerLost,        // detail: which, how it was noticed
-  kFaultFired,        // detail: the fault's id; path: the point
+  // step, digest; path; count: CheckpointHead::not_finite_since, 0 for none
+  kSaveAcknowledged,
+  kSaveFailed,     // step; detail
+  kRetired,        // path
+  kRejected,       // path; detail: why
+  kFencedFound,    // path: void by the lineage, not read
+  kFencedOut,      // this process learned that it is of an old generation
+  kNotice,         // a termination notice was seen
+  kStopAgreed,     // step: all workers stop here
+  kWorkerLost,     // detail: which, how it was noticed
+  kFaultFired,     // detail: the fault's id; path: the point
   kLoaded,         // step, digest; path: what was read and passed verification
   kBackupDeleted,  // path
   kFinished,       // step, epoch, digest, loss
@@ -49,6 +52,9 @@ enum class EventKind : uint8_t {
   kSaveCopied,
   // The launcher has the result: nothing of the run is needed any more.
   kResultAcknowledged,
+  // The first step of this generation after which the loss, or else the state,
+  // is not finite: generation, step, epoch, loss; detail: what it is.
+  kNotFinite,
 };
 
 // "step", "save_acknowledged" …: the names in event files.

@@ -176,6 +176,10 @@ std::string RenderReports(const std::vector<CheckpointReport>& reports,
                                Size(report.bytes), Age(report.age_seconds),
                                report.state_digest.Short())
                  : "  " + report.verdict.message();
+    if (good && report.not_finite_since) {
+      text +=
+          fmt::format(", not finite since step {}", *report.not_finite_since);
+    }
     text += '\n';
   }
   return text;
@@ -194,7 +198,11 @@ std::string ReportsToJson(const std::vector<CheckpointReport>& reports) {
                     {"epoch", report.epoch},
                     {"generation", report.generation},
                     {"bytes", report.bytes},
-                    {"state_digest", report.state_digest.ToString()}});
+                    {"state_digest", report.state_digest.ToString()},
+                    {"finite", !report.not_finite_since}});
+    if (report.not_finite_since) {
+      list.back()["not_finite_since"] = *report.not_finite_since;
+    }
   }
   return Dump(list);
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/api/start_weights.h"
+#include "engine/finite.h"
 #include "engine/real/real_world.h"
 #include "engine/summary/summary_writer.h"
 #include "engine/world/directories.h"
@@ -135,8 +136,8 @@ KernelOptions OnTheCpu(KernelOptions kernels) {
 std::string EvaluationToText(const Evaluation& evaluation) {
   return fmt::format(
       "epoch {}  step {}  val_loss {:.4f}  val_accuracy {:.4f}  {}",
-      evaluation.epoch, evaluation.step, evaluation.loss, Accuracy(evaluation),
-      evaluation.checkpoint);
+      evaluation.epoch, evaluation.step, CanonicalNan(evaluation.loss),
+      Accuracy(evaluation), evaluation.checkpoint);
 }
 
 std::string EvaluationToJson(const Evaluation& evaluation) {
@@ -146,7 +147,8 @@ std::string EvaluationToJson(const Evaluation& evaluation) {
                                  {"val_loss", nullptr},
                                  {"val_accuracy", Accuracy(evaluation)},
                                  {"correct", evaluation.correct},
-                                 {"rows", evaluation.rows}};
+                                 {"rows", evaluation.rows},
+                                 {"finite", std::isfinite(evaluation.loss)}};
   if (std::isfinite(evaluation.loss)) json["val_loss"] = evaluation.loss;
   return json.dump();
 }

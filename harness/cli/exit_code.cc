@@ -28,6 +28,10 @@ constexpr std::array kExitCodes = {
                  "there are checkpoints and none of them can be loaded, or "
                  "the one that ckpt is asked for is damaged; evaluate --once: "
                  "there is none to load"},
+    ExitCodeInfo{ExitCode::kNotFinite,
+                 "train --stop-on-nan: the loss or the state is infinite or "
+                 "NaN; another start computes the same. Checkpoints stay, "
+                 "none is of such a state"},
     ExitCodeInfo{ExitCode::kLostWorker,
                  "train: start it again: a worker was lost, the disk failed or "
                  "memory ran out where nobody here restarts (in a cluster, or "

@@ -18,6 +18,7 @@ enum class ExitCode : int {
   kLimitBroken = 5,
   kSkippedUnderStrict = 6,
   kNoCheckpoint = 7,
+  kNotFinite = 9,
   kLostWorker = 75,
   kInterrupted = 130,
   kStopped = 143,

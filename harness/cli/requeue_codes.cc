@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::array kFailures = {static_cast<int>(ExitCode::kViolated),
                                   static_cast<int>(ExitCode::kUsage),
-                                  static_cast<int>(ExitCode::kNoCheckpoint)};
+                                  static_cast<int>(ExitCode::kNoCheckpoint),
+                                  static_cast<int>(ExitCode::kNotFinite)};
 constexpr int kKilled = 137;  // 128 + SIGKILL: what shells make of it
 
 bool IsFailure(int code) {
@@ -23,7 +24,7 @@ bool IsFailure(int code) {
 Status CheckRequeueCodes(const RequeueCodes& codes) {
   if (IsFailure(codes.preempted)) {
     return InvalidArgument(
-        fmt::format("--preempted-code: expected none of 1, 2, 7, which are "
+        fmt::format("--preempted-code: expected none of 1, 2, 7, 9, which are "
                     "failures for good, found {}",
                     codes.preempted));
   }

@@ -62,7 +62,8 @@ void AddStoreFlags(Flags& flags, CheckpointOptions& checkpoint,
                "beside them, one each N hours stays for good (10000); 0: none"},
               ReadWhole(told.keep_every_hours, 0, 1'000'000));
   flags.Switch({"--delete-checkpoints-at-success", "",
-                "leave none behind once training is complete"},
+                "leave none behind once training is complete, unless it is not "
+                "finite"},
                [&told] { told.delete_at_success = true; });
   flags.Switch({"--allow-cold-start", "",
                 "begin anew where checkpoints exist and none is good"},

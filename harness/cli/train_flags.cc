@@ -80,6 +80,11 @@ void AddHorizonFlags(Flags& flags, TrainFlags& told) {
                "as if preempted there: save, exit 143; the next run goes on"},
               ReadWhole(told.command.options.horizon.stop_at_step, uint64_t{1},
                         kMaxSteps));
+  flags.Switch(
+      {"--stop-on-nan", "",
+       "stop at the step whose loss is infinite or NaN, and save no "
+       "such state: exit 9 (one line warns, and training goes on)"},
+      [&told] { told.command.options.on_not_finite = OnNotFinite::kStop; });
 }
 
 void AddMachineFlags(Flags& flags, TrainFlags& told) {
@@ -141,7 +146,7 @@ void AddRequeueFlags(Flags& flags, RequeueCodes& codes) {
               ReadWhole(codes.preempted, 1, 255));
   flags.Value(
       {"--no-requeue-code", "N",
-       "exit code of all that no other start mends (1, 2 or 7); a command "
+       "exit code of all that no other start mends (1, 2, 7 or 9); a command "
        "line that cannot be read stays 2"},
       ReadWhole(codes.no_requeue, 1, 255));
 }
@@ -341,6 +346,7 @@ TrainFlags FlagsOf(const JobFile& file, const std::string& name) {
   TrainCommand& command = told.command;
   command.options.horizon = file.train.horizon;
   command.options.steps_per_execution = file.train.steps_per_execution;
+  command.options.on_not_finite = file.train.on_not_finite;
   command.options.checkpoint = file.train.checkpoint;
   command.options.cluster = file.train.cluster;
   command.options.kernels.device = file.train.kernels.device;

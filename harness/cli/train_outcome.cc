@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "engine/check.h"
+#include "engine/finite.h"
 #include "reports/counted.h"
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -13,14 +14,22 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// JSON has no infinities and no NaN.
-Json Number(double value) {
-  return std::isfinite(value) ? Json(value) : Json(nullptr);
+// JSON has no infinities and no NaN. None: it was not measured.
+Json Number(std::optional<double> value) {
+  return value && std::isfinite(*value) ? Json(*value) : Json(nullptr);
 }
 
 // The double that prints as the float does.
 double Printed(float value) {
   return std::strtod(fmt::format("{}", value).c_str(), nullptr);
+}
+
+std::string NotFiniteText(const TrainResult& result) {
+  if (!result.not_finite_since) return "";
+  return result.finite ? fmt::format(", was not finite at step {}",
+                                     *result.not_finite_since)
+                       : fmt::format(", not finite since step {}",
+                                     *result.not_finite_since);
 }
 
 }  // namespace
@@ -35,6 +44,8 @@ std::string TrainOutcomeToJson(const TrainOutcome& outcome) {
                {"accuracy", nullptr},
                {"val_accuracy", nullptr},
                {"restarts", outcome.end.restarts},
+               {"finite", nullptr},
+               {"first_nonfinite_step", nullptr},
                {"resumed_from", nullptr},
                {"seconds", std::round(outcome.seconds * 1000.0) / 1000.0}};
   if (result) {
@@ -42,9 +53,13 @@ std::string TrainOutcomeToJson(const TrainOutcome& outcome) {
     json["epochs"] = result->epochs;
     json["steps"] = result->steps;
     json["digest"] = result->digest;
-    json["loss"] = Number(Printed(result->loss));
+    if (result->loss) json["loss"] = Number(Printed(*result->loss));
     json["accuracy"] = Number(result->accuracy);
     json["val_accuracy"] = Number(result->val_accuracy);
+    json["finite"] = result->finite;
+    if (result->not_finite_since) {
+      json["first_nonfinite_step"] = *result->not_finite_since;
+    }
     if (result->resumed_from) json["resumed_from"] = *result->resumed_from;
   }
   if (!outcome.end.reason.empty()) json["reason"] = outcome.end.reason;
@@ -54,13 +69,19 @@ std::string TrainOutcomeToJson(const TrainOutcome& outcome) {
 std::string TrainOutcomeToText(const TrainOutcome& outcome) {
   CHECK(outcome.end.result.has_value(), "an outcome to show has a result");
   const TrainResult& result = *outcome.end.result;
-  std::string line = fmt::format("{:<8} {}, {}, loss {:.4f}, accuracy {:.1f}%",
-                                 result.status, Counted(result.epochs, "epoch"),
-                                 Counted(result.steps, "step"), result.loss,
-                                 result.accuracy * 100.0);
-  if (std::isfinite(result.val_accuracy)) {
-    line += fmt::format(", validation {:.1f}%", result.val_accuracy * 100.0);
+  std::string line = fmt::format(
+      "{:<8} {}, {}", result.status == "not_finite" ? "stopped" : result.status,
+      Counted(result.epochs, "epoch"), Counted(result.steps, "step"));
+  if (result.loss) {
+    line += fmt::format(", loss {:.4f}", CanonicalNan(*result.loss));
   }
+  if (result.accuracy) {
+    line += fmt::format(", accuracy {:.1f}%", *result.accuracy * 100.0);
+  }
+  if (result.val_accuracy) {
+    line += fmt::format(", validation {:.1f}%", *result.val_accuracy * 100.0);
+  }
+  line += NotFiniteText(result);
   if (result.resumed_from) {
     line += fmt::format(", resumed from step {}", *result.resumed_from);
   }

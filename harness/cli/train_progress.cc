@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "engine/finite.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -86,7 +87,7 @@ std::string RenderProgress(const ProgressFacts& facts,
     }
     add(fmt::format("{:.0f}%", std::floor(Share(facts) * 100.0)));
   }
-  add(fmt::format("loss {:.4f}", facts.loss));
+  if (facts.loss) add(fmt::format("loss {:.4f}", CanonicalNan(*facts.loss)));
   if (facts.rows_per_second > 0.0) {
     add(fmt::format("{:.0f} samples/s", facts.rows_per_second));
     if (facts.steps > facts.step) add(Remaining(facts, facts.rows_per_step));
@@ -130,7 +131,7 @@ ProgressFacts TrainProgress::FactsOf(const WorkerProgress& progress,
                       .epochs = horizon_.epochs,
                       .step = progress.step,
                       .steps = progress.steps_per_epoch * horizon_.epochs,
-                      .loss = progress.loss,
+                      .loss = progress.loss ? progress.loss : last_loss_,
                       .rows_per_step = rows_per_step_};
   if (horizon_.max_steps && facts.steps > 0) {
     facts.steps = std::min(facts.steps, *horizon_.max_steps);
@@ -152,6 +153,7 @@ void TrainProgress::Progress(const WorkerProgress& progress) {
   if (!progress.line.empty()) WriteLine(progress.line);
   // One that knows nothing of an epoch is there for its line alone.
   if (progress.steps_per_epoch == 0) return;
+  if (progress.loss) last_loss_ = progress.loss;
   const Time now = clock_.Now();
   if (!measured_from_ || progress.step < measured_from_->first) {
     measured_from_ = {progress.step, now};
@@ -171,6 +173,7 @@ void TrainProgress::Progress(const WorkerProgress& progress) {
 void TrainProgress::Restarting(int restart, const std::string& reason,
                                Duration pause) {
   measured_from_.reset();
+  last_loss_.reset();
   WriteLine(fmt::format("{} {} in {:.1f} s: {}",
                         style_.Paint(Ink::kWarning, "restart"), restart,
                         std::chrono::duration<double>(pause).count(), reason));

@@ -19,9 +19,9 @@ namespace gauntlet {
 struct ProgressFacts {
   uint64_t epoch = 0;  // complete ones
   uint64_t epochs = 1;
-  uint64_t step = 0;   // taken
-  uint64_t steps = 0;  // in all; 0: not known
-  float loss = 0.0f;
+  uint64_t step = 0;             // taken
+  uint64_t steps = 0;            // in all; 0: not known
+  std::optional<float> loss;     // none: no step was reported yet
   double rows_per_second = 0.0;  // 0: not known
   double rows_per_step = 1.0;
 };
@@ -60,6 +60,7 @@ class TrainProgress final : public LaunchObserver {
   TerminalStyle style_;
   // Where speed is measured from: the first report since the last restart.
   std::optional<std::pair<uint64_t, Time>> measured_from_;
+  std::optional<float> last_loss_;  // reported since the last restart
   std::optional<Time> last_drawn_;
   uint64_t last_epoch_ = 0;
   bool line_shown_ = false;

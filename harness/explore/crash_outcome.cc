@@ -8,7 +8,9 @@ bool Holds(const CrashOutcome& outcome, const CrashOwed& owed) {
   switch (outcome.end) {
     case RecoveryEnd::kState:
       return outcome.index != Trajectory::kNowhere &&
-             outcome.index >= owed.at_least;
+             outcome.index >= owed.at_least &&
+             (owed.finite_at_least == 0 ||
+              outcome.finite_index >= owed.finite_at_least);
     case RecoveryEnd::kColdStart:
       return owed.cold_start == MayBeginAnew::kYes ||
              (owed.cold_start == MayBeginAnew::kWithoutCheckpoint &&
@@ -26,6 +28,10 @@ std::string DescribeOwed(const CrashOwed& owed, const Trajectory& trajectory) {
                          ? "the state of " + trajectory.NameOf(owed.at_least) +
                                " or a later one"
                          : "a state of the reference run";
+  if (owed.finite_at_least > 0) {
+    text += fmt::format(", and the finite state of {} or a later one beside it",
+                        trajectory.NameOf(owed.finite_at_least));
+  }
   if (owed.cold_start != MayBeginAnew::kNo) text += ", or a cold start";
   if (owed.may_refuse) text += ", or a refusal";
   return text;
@@ -40,8 +46,12 @@ std::string DescribeFound(const Recovered& found,
                  ? fmt::format("{}: state {} is not the reference's at step {}",
                                found.detail, found.state_digest.ToString(),
                                found.step)
-                 : fmt::format("{}: {}", found.detail,
-                               trajectory.NameOf(index));
+                 : fmt::format("{}: {}{}", found.detail,
+                               trajectory.NameOf(index),
+                               found.finite_step == 0
+                                   ? ", and no finite state"
+                                   : fmt::format(", newest finite step {}",
+                                                 found.finite_step));
     case RecoveryEnd::kColdStart:
       return "a cold start";
     case RecoveryEnd::kRefused:

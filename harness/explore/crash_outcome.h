@@ -14,7 +14,9 @@ namespace gauntlet {
 struct CrashOutcome {
   RecoveryEnd end = RecoveryEnd::kFailed;
   int index = Trajectory::kNowhere;  // kState
-  bool had_checkpoint = false;       // a committed one was on the disk
+  // kState: of the newest checkpoint that stays and whose state is finite.
+  int finite_index = Trajectory::kNowhere;
+  bool had_checkpoint = false;  // a committed one was on the disk
 
   bool operator==(const CrashOutcome&) const = default;
 };
@@ -24,6 +26,8 @@ enum class MayBeginAnew : uint8_t { kNo, kWithoutCheckpoint, kYes };
 // What is owed after a cut.
 struct CrashOwed {
   int at_least = 0;  // index in the trajectory
+  // Likewise of the newest checkpoint that stays and whose state is finite.
+  int finite_at_least = 0;
   bool may_refuse = false;
   MayBeginAnew cold_start = MayBeginAnew::kNo;
 };

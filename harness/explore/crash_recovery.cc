@@ -87,10 +87,16 @@ Recovered Recover(World& world, const StoreOptions& options,
   if (!claim->parent) return {.end = RecoveryEnd::kColdStart};
   const Result<LoadedCheckpoint> loaded = store->Load(*claim->parent);
   if (!loaded.ok()) return Failure(loaded.status(), RecoveryEnd::kFailed);
-  return {.end = RecoveryEnd::kState,
-          .step = loaded->head.step,
-          .state_digest = StateDigest(loaded->tensors),
-          .detail = claim->parent->name};
+  Recovered recovered = {.end = RecoveryEnd::kState,
+                         .step = loaded->head.step,
+                         .state_digest = StateDigest(loaded->tensors),
+                         .detail = claim->parent->name};
+  for (const CommittedCheckpoint& checkpoint : store->lineage()) {
+    if (checkpoint.not_finite_since) continue;
+    recovered.finite_step = checkpoint.ref.step;
+    recovered.finite_digest = checkpoint.state_digest;
+  }
+  return recovered;
 }
 
 }  // namespace

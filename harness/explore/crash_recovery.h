@@ -25,6 +25,10 @@ struct Recovered {
   uint64_t step = 0;    // kState
   Digest state_digest;  // kState: computed from what was loaded
   std::string detail;   // the checkpoint's name, or the error
+  // kState: of the newest checkpoint that stays and whose state is finite; a
+  // step of 0: there is none.
+  uint64_t finite_step = 0;
+  Digest finite_digest;
 };
 
 class CrashRecovery {

@@ -99,6 +99,8 @@ CrashOutcome Exploration::RecoverOnce(ImageDirectory& image) {
   outcome.end = recovered.end;
   if (recovered.end == RecoveryEnd::kState) {
     outcome.index = trajectory_.IndexOf(recovered.state_digest, recovered.step);
+    outcome.finite_index =
+        trajectory_.IndexOf(recovered.finite_digest, recovered.finite_step);
   }
   return outcome;
 }
@@ -141,6 +143,7 @@ CrashOwed Exploration::OwedAt(const CrashWindowLog& window,
   }
   const int newest = window.NewestBefore(operation);
   return {.at_least = newest,
+          .finite_at_least = window.NewestFiniteBefore(operation),
           .cold_start = newest == 0 ? MayBeginAnew::kYes : MayBeginAnew::kNo};
 }
 

@@ -16,6 +16,8 @@
 // none:
 // - the state that comes back is in the golden trajectory under its step and
 //   phase, and not before that save; a cold start only where there is none;
+// - a checkpoint stays whose state is finite, not before the newest finite one
+//   that was acknowledged before the cut;
 // - no refusal;
 // - under kLyingFsync acknowledgements are worth nothing: any golden state, or
 //   a refusal; a cold start only where no committed checkpoint is on the disk;

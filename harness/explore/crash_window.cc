@@ -62,8 +62,9 @@ Result<LoggedRun> RunLogged(const RunInputs& inputs, RunPlan plan) {
                         plan.faults.faults.empty() ? "without any fault"
                                                    : "behind a mere crash"));
       }
-      run.window.acknowledged.push_back(
-          {.operations = operations, .index = index});
+      run.window.acknowledged.push_back({.operations = operations,
+                                         .index = index,
+                                         .finite = event.count == 0});
     }
   }
   return run;
@@ -112,6 +113,14 @@ int CrashWindowLog::NewestBefore(size_t i) const {
   int newest = 0;
   for (const Acknowledgement& one : acknowledged) {
     if (one.operations <= i + 1) newest = one.index;
+  }
+  return newest;
+}
+
+int CrashWindowLog::NewestFiniteBefore(size_t i) const {
+  int newest = 0;
+  for (const Acknowledgement& one : acknowledged) {
+    if (one.finite && one.operations <= i + 1) newest = one.index;
   }
   return newest;
 }

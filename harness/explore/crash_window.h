@@ -37,6 +37,7 @@ class Trajectory {
 struct Acknowledgement {
   size_t operations = 0;  // of the log, before it
   int index = 0;          // in the trajectory
+  bool finite = true;     // its state
 };
 
 struct CrashWindowLog {
@@ -48,6 +49,8 @@ struct CrashWindowLog {
   // The newest and the second newest before a cut after operation `i`, as
   // indices of the trajectory; 0 where there is none.
   int NewestBefore(size_t i) const;
+  // Likewise the newest whose state is finite.
+  int NewestFiniteBefore(size_t i) const;
   int SecondNewestBefore(size_t i) const;
 };
 

@@ -8,6 +8,7 @@
 namespace gauntlet {
 namespace {
 
+constexpr int kNotFinite = 9;
 constexpr int kStopped = 143;
 
 bool MayEndLives(const Firing& firing) {
@@ -78,7 +79,7 @@ bool GraceRanOut(const Evidence& evidence, const Firing& notice) {
   // The launcher does not let the others of a failed worker live long.
   const auto failed = [](const RecordEvent& event) {
     return event.kind == RecordKind::kLifeEnd && event.count != 0 &&
-           event.count != kStopped;
+           event.count != kNotFinite && event.count != kStopped;
   };
   return IsAlone(evidence, notice) &&
          !AnotherSaid(evidence, notice, notice.event().t_ns + grace, failed);
@@ -96,7 +97,7 @@ bool WasGivenUp(const Evidence& evidence, const Firing& firing) {
 bool LeftInFailure(const Firing& firing) {
   const RecordEvent& last = firing.life->events.back();
   return last.kind == RecordKind::kLifeEnd && last.count != 0 &&
-         last.count != kStopped;
+         last.count != kNotFinite && last.count != kStopped;
 }
 
 }  // namespace gauntlet

@@ -141,7 +141,7 @@ bool TooFewAreLeft(const Record& record) {
 // Whether a life ended with an error behind a deletion that an earlier one made
 // while it was there: a late survivor had finished the run.
 bool HadItsStoreDeleted(const Record& record) {
-  constexpr std::array kNoErrors = {0, kNoCheckpoint, 143};
+  constexpr std::array kNoErrors = {0, kNoCheckpoint, 9, 143};
   const StoreDeletions deletions = FindStoreDeletions(record);
   return std::ranges::any_of(record.lives, [&](const LifeEvents& life) {
     if (life.events.empty()) return false;

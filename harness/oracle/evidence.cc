@@ -97,6 +97,7 @@ Evidence::Evidence(const Record& from)
   for (const LifeEvents& life : record.lives) AddLife(life);
   FindRedone();
   NameCheckpoints();
+  FindNotFinite();
   FindDamagedFiles();
   FindDamage();
 }
@@ -185,6 +186,19 @@ void Evidence::NameCheckpoints() {
     }
     // What its workers loaded they know best.
     if (generation.resumed) generation.parent = generation.resumed;
+  }
+}
+
+void Evidence::FindNotFinite() {
+  for (const LifeEvents& life : record.lives) {
+    MomentOfLife now;
+    for (const RecordEvent& event : life.events) {
+      now.Take(event);
+      if (event.count > 0 && (event.kind == RecordKind::kSaveAcknowledged ||
+                              event.kind == RecordKind::kResumed)) {
+        not_finite.insert(now.Of(event));
+      }
+    }
   }
 }
 
@@ -333,7 +347,8 @@ bool Evidence::MayBeRetiredBefore(const GenerationId& id,
                                   const Moment& moment) const {
   // Who finishes deletes all, the newest last.
   const GenerationId first = {.store = id.store};
-  const int keep = MayHaveDeleted(first, id) ? 1 : record.setup.keep;
+  const bool deleted = MayHaveDeleted(first, id);
+  const int keep = deleted ? 1 : record.setup.keep;
   if (keep <= 0) return false;
   std::set<Moment> later;
   for (const auto& [generation, of] : std::ranges::subrange(
@@ -344,11 +359,14 @@ bool Evidence::MayBeRetiredBefore(const GenerationId& id,
     // One that was adopted is as good as one that was acknowledged.
     if (of.parent && *of.parent > moment) later.insert(*of.parent);
   }
-  return later.size() >= static_cast<uint64_t>(keep);
+  if (later.size() < static_cast<uint64_t>(keep)) return false;
+  return deleted || !IsFinite(moment) ||
+         std::ranges::any_of(
+             later, [this](const Moment& one) { return IsFinite(one); });
 }
 
 bool Evidence::MayHaveDeleted(const Generation& generation) const {
-  return record.setup.delete_at_success && HaveAllFinished(generation) &&
+  return DeletesStoreAtTheEnd(record) && HaveAllFinished(generation) &&
          std::ranges::any_of(generation.lives, [&](const LifeEvents* life) {
            return HasClaimed(*life) && BeganToDelete(*life, firings);
          });

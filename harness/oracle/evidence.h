@@ -52,6 +52,13 @@ class Evidence {
   // nothing is owed but what is seen after it.
   bool disk_forgot = false;
 
+  // Moments whose state or loss is not finite, as saves and loads said.
+  std::set<Moment> not_finite;
+  // True also where nobody said it.
+  bool IsFinite(const Moment& moment) const {
+    return !not_finite.contains(moment);
+  }
+
   uint64_t EraOf(const LifeEvents& life) const;
   // The generation of that number that the life belonged to.
   GenerationId IdOf(const LifeEvents& life, uint64_t number) const;
@@ -64,9 +71,9 @@ class Evidence {
   // verify: it was found bad or passed over, and the plan has damaged one.
   bool IsDamaged(const Moment& moment) const;
   // Whether generations of its store before that one have acknowledged as many
-  // later saves as retention keeps: it may have removed this one, which is owed
-  // no more. (It need not have said so: a death in the removal leaves it
-  // unsaid.)
+  // later saves as retention keeps, and a finite one among them if this one is:
+  // it may have removed this one, which is owed no more. (It need not have said
+  // so: a death in the removal leaves it unsaid.)
   bool MayBeRetiredBefore(const GenerationId& id, const Moment& moment) const;
   // Acknowledged in generations before that one, and owed to it: without
   // damaged, forgotten and deleted ones and those that retention may have
@@ -97,6 +104,7 @@ class Evidence {
   void AddLife(const LifeEvents& life);
   void AddPart(const LifeEvents& part, const std::optional<Moment>& brought);
   void NameCheckpoints();
+  void FindNotFinite();
   void FindRedone();
   void FindDamagedFiles();
   void FindDamage();

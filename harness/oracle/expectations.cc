@@ -14,6 +14,7 @@ namespace {
 constexpr int kGaveUp = 1;
 constexpr int kBadInput = 2;
 constexpr int kNoCheckpoint = 7;
+constexpr int kNotFinite = 9;
 constexpr int kStopped = 143;
 
 // How the run came out, in the words of Outcome where one fits.
@@ -30,6 +31,10 @@ std::string OutcomeOf(const Evidence& evidence, const RunFacts& facts) {
   if (last.exit_code == kStopped && last.result &&
       last.result->status == "stopped") {
     return "stops-cleanly";
+  }
+  if (last.exit_code == kNotFinite && last.result &&
+      last.result->status == "not_finite") {
+    return "stops-on-nan";
   }
   if ((last.exit_code == kNoCheckpoint || last.exit_code == kBadInput) &&
       !last.result) {

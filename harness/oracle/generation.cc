@@ -45,7 +45,7 @@ void Generation::Take(const RecordEvent& event, const MomentOfLife& now) {
       begun_saves.insert(now.Of(event));
       break;
     case RecordKind::kSaveAcknowledged:
-      saves.push_back({now.Of(event), event.digest});
+      saves.push_back({now.Of(event), event.digest, event.count == 0});
       begun_saves.insert(saves.back().moment);
       break;
     case RecordKind::kSaveFailed:

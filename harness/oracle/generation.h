@@ -18,6 +18,7 @@ namespace gauntlet {
 struct Acknowledged {
   Moment moment;
   std::string_view digest;  // lies in the record
+  bool finite = true;       // its state, and the loss
 };
 
 // Which generation: by the number that it claimed. A power cut on a disk that

@@ -13,6 +13,7 @@ namespace {
 // Exit codes of a worker.
 constexpr int kDone = 0;
 constexpr int kLostWorker = 75;
+constexpr int kNotFinite = 9;
 constexpr int kStopped = 143;
 
 // Tasks of a process stamp their events before they queue up to be written.
@@ -259,7 +260,7 @@ bool RootCauses::TrainTogether(const LifeEvents& a, const LifeEvents& b) const {
 void RootCauses::AddLeavers() {
   for (const LifeEvents& life : evidence_.record.lives) {
     const std::optional<int64_t> code = ExitCodeOf(life);
-    if (code == kDone || code == kStopped) continue;
+    if (code == kDone || code == kNotFinite || code == kStopped) continue;
     const bool fenced = Has(life, RecordKind::kFencedOut);
     if (!fenced && !code) continue;
     if (!fenced && code == kLostWorker && !LeftForAnError(life)) continue;

@@ -95,9 +95,18 @@ bool IsOfAnothers(const Record& record, const Deletion& deletion,
 
 }  // namespace
 
+bool DeletesStoreAtTheEnd(const Record& record) {
+  return record.setup.delete_at_success &&
+         std::ranges::none_of(record.lives, [](const LifeEvents& life) {
+           return std::ranges::any_of(life.events, [](const auto& event) {
+             return event.kind == RecordKind::kFinished && event.count > 0;
+           });
+         });
+}
+
 StoreDeletions FindStoreDeletions(const Record& record) {
   StoreDeletions found;
-  if (!record.setup.delete_at_success) return found;
+  if (!DeletesStoreAtTheEnd(record)) return found;
   for (const Deletion& deletion : DeletionsIn(record)) {
     const int64_t before_ns = found.all.empty() ? 0 : found.all.back().t_ns;
     const StoreDeletion one = {.life = deletion.life, .t_ns = deletion.t_ns};

@@ -24,6 +24,10 @@ struct StoreDeletions {
 
 StoreDeletions FindStoreDeletions(const Record& record);
 
+// Whether the run deletes its store once it has finished: it was told to, and
+// ends in a finite state.
+bool DeletesStoreAtTheEnd(const Record& record);
+
 }  // namespace gauntlet
 
 #endif  // GAUNTLET_HARNESS_ORACLE_STORE_DELETIONS_H_

@@ -18,14 +18,16 @@ namespace gauntlet {
 enum class RecordKind : uint8_t {
   kLifeBegin,         // a worker process starts
   kGeneration,        // generation; path: parent checkpoint, "" for none
-  kResumed,           // step, epoch, position, digest; path: checkpoint
+  kResumed,           // step, epoch, position, digest; path: checkpoint;
+                      // count: as of kSaveAcknowledged
   kInitialized,       // a cold start: digest of the initial state
   kStep,              // step, epoch, position before it, phase, digest, loss,
                       // samples
   kEvaluated,         // step, epoch, phase, digest, loss, count (correct)
   kEpochEnd,          // step, epoch, digest, loss, count (correct)
   kSaveBegin,         // step; path
-  kSaveAcknowledged,  // step, digest; path
+  kSaveAcknowledged,  // step, digest; path; count: the first step that was not
+                      // finite, where the state is of such a run
   kSaveFailed,        // step; detail
   kRetired,           // path
   kRejected,          // path; detail: why
@@ -37,7 +39,7 @@ enum class RecordKind : uint8_t {
   kFaultFired,        // detail: the fault's id; path: the point
   kLoaded,            // step, digest; path: what was read and verified
   kBackupDeleted,     // path
-  kFinished,          // step, epoch, digest, loss
+  kFinished,          // step, epoch, digest; count: as of kSaveAcknowledged
   kLifeEnd,           // count: exit code; detail: reason
   kLeft,              // generation that it left to rejoin; step; detail: why
   kCarriedOn,         // generation, step, epoch, position, phase, digest: goes
@@ -47,6 +49,7 @@ enum class RecordKind : uint8_t {
   kSaveCopied,        // step, phase; count: bytes; detail: how long the save
                       // waited for the one before
   kResultAcknowledged,  // the launcher has the result of this worker
+  kNotFinite,         // step, epoch, loss; detail: what is not finite
 };
 
 std::string_view RecordKindName(RecordKind kind);

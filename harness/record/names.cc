@@ -19,15 +19,15 @@ constexpr std::array<std::string_view, 27> kKinds = {
     "loaded",       "backup_deleted", "finished",
     "life_end",     "left",           "carried_on",
     "damaged",      "save_copied",    "result_acknowledged",
+    "not_finite",
 };
-static_assert(kKinds.size() ==
-              static_cast<size_t>(RecordKind::kResultAcknowledged) + 1);
+static_assert(kKinds.size() == static_cast<size_t>(RecordKind::kNotFinite) + 1);
 
 constexpr std::array<std::string_view, 3> kPhases = {
     "in_epoch", "evaluation_due", "callbacks_due"};
-constexpr std::array<std::string_view, 6> kOutcomes = {
-    "completes", "recovers", "stops-cleanly",
-    "refuses",   "violates", "gives-up"};
+constexpr std::array<std::string_view, 7> kOutcomes = {
+    "completes", "recovers", "stops-cleanly", "refuses",
+    "violates",  "gives-up", "stops-on-nan"};
 constexpr std::array<std::string_view, 3> kEndings = {"exited", "hung",
                                                       "timed-out"};
 constexpr std::array<std::string_view, 4> kVerdicts = {"PASS", "FAIL", "ERROR",

@@ -26,6 +26,7 @@ enum class Outcome : uint8_t {
   kRefuses,       // does not train: no loadable checkpoint, or bad input
   kViolates,      // a canary: the named invariants must be found broken
   kGivesUp,       // the launcher ended it: too many restarts, too few workers
+  kStopsOnNan,    // stopped where its loss or state was not finite
 };
 std::string_view OutcomeName(Outcome outcome);
 std::optional<Outcome> FindOutcome(std::string_view name);
@@ -109,7 +110,7 @@ struct RunSetup {
 
 // What the launcher said that a run came to.
 struct FinalResult {
-  std::string status;  // "done", "stopped"
+  std::string status;  // "done", "stopped", "not_finite"
   uint64_t epochs = 0;
   uint64_t steps = 0;
   std::string digest;
@@ -133,6 +134,9 @@ struct StoredCheckpoint {
   bool valid = false;
   std::string reason;  // why it is not
   std::string digest;  // of the state it holds
+  // The first step of the run that was not finite, where its state is of such a
+  // run; 0: it is finite.
+  uint64_t not_finite_since = 0;
 
   bool operator==(const StoredCheckpoint&) const = default;
 };

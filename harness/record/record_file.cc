@@ -91,6 +91,7 @@ void Describe(Archive& a,
   a.Field("valid", checkpoint.valid);
   a.Field("reason", checkpoint.reason);
   a.Field("digest", checkpoint.digest);
+  a.Field("not_finite_since", checkpoint.not_finite_since);
 }
 
 template <class Archive>

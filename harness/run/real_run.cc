@@ -121,7 +121,9 @@ LauncherRun ParseLaunch(const std::string& printed, const ChildEnd& end) {
   if (!json.is_object()) return run;
   run.restarts = CountIn(json, "restarts");
   const std::string status = TextIn(json, "status");
-  if (status != "done" && status != "stopped") return run;
+  if (status != "done" && status != "stopped" && status != "not_finite") {
+    return run;
+  }
   run.result = FinalResult{.status = status,
                            .epochs = CountIn(json, "epochs"),
                            .steps = CountIn(json, "steps"),

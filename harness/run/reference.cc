@@ -84,6 +84,8 @@ RunPlan ReferencePlanOf(const RunPlan& plan, const DataSplit& data) {
   reference.train.checkpoint = {};
   reference.train.horizon.stop_at_step.reset();
   reference.train.steps_per_execution = 1;
+  // What stops there is held against the steps before.
+  reference.train.on_not_finite = OnNotFinite::kTrainOn;
   reference.train.kernels = {.isa = MultiplyAdds(plan.train.job, plan, data) <=
                                             kScalarLimit
                                         ? Isa::kScalar

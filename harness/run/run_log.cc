@@ -4,6 +4,7 @@
 
 #include "engine/ckpt/inspect.h"
 #include "engine/ckpt/store_names.h"
+#include "engine/finite.h"
 
 namespace gauntlet {
 
@@ -28,12 +29,12 @@ LauncherRun ToLauncherRun(const LaunchEnd& end) {
   LauncherRun run = {.exit_code = end.exit_code,
                      .restarts = static_cast<uint64_t>(end.restarts)};
   if (end.result) {
-    run.result =
-        FinalResult{.status = end.result->status,
-                    .epochs = end.result->epochs,
-                    .steps = end.result->steps,
-                    .digest = end.result->digest,
-                    .loss_bits = std::bit_cast<uint32_t>(end.result->loss)};
+    run.result = FinalResult{.status = end.result->status,
+                             .epochs = end.result->epochs,
+                             .steps = end.result->steps,
+                             .digest = end.result->digest,
+                             .loss_bits = std::bit_cast<uint32_t>(CanonicalNan(
+                                 end.result->loss.value_or(0.0f)))};
   }
   return run;
 }
@@ -69,11 +70,13 @@ Status LookAtStore(World& world, const std::string& directory,
                    InspectStore(world, directory, InspectDepth::kEveryByte));
   for (const CheckpointReport& report : store.checkpoints) {
     if (report.lineage != LineageState::kCurrent) continue;
-    left.checkpoints.push_back({.name = report.name,
-                                .step = report.step,
-                                .valid = report.verdict.ok(),
-                                .reason = report.verdict.message(),
-                                .digest = report.state_digest.ToString()});
+    left.checkpoints.push_back(
+        {.name = report.name,
+         .step = report.step,
+         .valid = report.verdict.ok(),
+         .reason = report.verdict.message(),
+         .digest = report.state_digest.ToString(),
+         .not_finite_since = report.not_finite_since.value_or(0)});
   }
   left.store_listed = true;
   return OkStatus();

@@ -242,6 +242,11 @@ constexpr KeySpec kKeys[] = {
      .fallback = "1",
      .low = 1,
      .high = 1'000'000},
+    {.path = "job.stop_on_nan",
+     .type = T::kFlag,
+     .doc = "stop at the step whose loss is infinite or NaN, and save no such "
+            "state; exit code 9",
+     .fallback = "false"},
     {.path = "job.batch",
      .type = T::kCount,
      .doc = "rows that a replica takes in a step",
@@ -807,7 +812,8 @@ constexpr KeySpec kKeys[] = {
          "how the run ends; stops-cleanly: saved and stopped on a notice, "
          "and not started again (preemption: {requeue: 0}); `violates` is for "
          "canaries; required",
-     .listed = "completes|recovers|stops-cleanly|refuses|violates|gives-up"},
+     .listed = "completes|recovers|stops-cleanly|refuses|violates|gives-up|"
+               "stops-on-nan"},
     {.path = "expect.invariants",
      .type = T::kNames,
      .doc = "all that apply, or these (for `violates`: those to be broken)",

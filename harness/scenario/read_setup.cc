@@ -120,6 +120,9 @@ void ReadJob(const MapReader& document, Case& one,
   map.Count("epochs", one.train.horizon.epochs);
   map.Count("max_steps", one.train.horizon.max_steps);
   map.Count("steps_per_execution", one.train.steps_per_execution);
+  bool stop_on_nan = false;
+  map.Flag("stop_on_nan", stop_on_nan);
+  if (stop_on_nan) one.train.on_not_finite = OnNotFinite::kStop;
 
   if (one.cluster.workers > job.replicas) {
     map.Error(map.PlaceOf("replicas"),

@@ -112,6 +112,9 @@ FlowMap JobMap(const Case& one, const JobSpec& base) {
   map.AddIf("max_steps", one.train.horizon.max_steps);
   map.AddUnless(uint64_t{1}, "steps_per_execution",
                 one.train.steps_per_execution);
+  if (one.train.on_not_finite == OnNotFinite::kStop) {
+    map.Add("stop_on_nan", "true");
+  }
   map.AddUnless(base.batch, "batch", job.batch);
   map.AddUnless(base.accumulate, "accumulate", job.accumulate);
   map.AddUnless(one.cluster.workers, "replicas", job.replicas);

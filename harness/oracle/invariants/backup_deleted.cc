@@ -1,12 +1,12 @@
-// backup-deleted: a finished run deletes its checkpoints if it was told to; no
-// other run does, nor one of whose workers one had not finished by then, nor
-// one whose store a later generation had claimed before, nor one whose result
-// its launcher had not acknowledged. The deletion is the last finishing
-// chief's: one that was killed in it, or was told of an error by a fault there,
-// or found the claim of a late survivor in its store, has done what it could;
-// so has one in whose place such a survivor claims, and one that a cut keeps
-// from the acknowledgement. What became of earlier ones excuses nothing. What
-// such a survivor saves may be left.
+// backup-deleted: a finished run deletes its checkpoints if it was told to and
+// ends in a finite state; no other run does, nor one of whose workers one had
+// not finished by then, nor one whose store a later generation had claimed
+// before, nor one whose result its launcher had not acknowledged. The deletion
+// is the last finishing chief's: one that was killed in it, or was told of an
+// error by a fault there, or found the claim of a late survivor in its store,
+// has done what it could; so has one in whose place such a survivor claims, and
+// one that a cut keeps from the acknowledgement. What became of earlier ones
+// excuses nothing. What such a survivor saves may be left.
 #include <algorithm>
 
 #include "harness/oracle/invariants.h"
@@ -195,7 +195,7 @@ void CheckBackupDeleted(const Evidence& evidence, Check& check) {
   const Record& record = evidence.record;
   if (record.launchers.empty()) return;
   const uint64_t deletions = CountDeletions(record);
-  if (!record.setup.delete_at_success) {
+  if (!DeletesStoreAtTheEnd(record)) {
     if (deletions == 0) return;
     check.Instance();
     check.Breach("deleted", "a backup was deleted that was to be kept");

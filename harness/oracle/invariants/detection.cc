@@ -131,9 +131,11 @@ struct Sign {
 // Whether a worker says by it that it has lost another one.
 bool TellsOfALoss(const RecordEvent& event) {
   constexpr int kDone = 0;
+  constexpr int kNotFinite = 9;
   constexpr int kStopped = 143;
   if (event.kind == RecordKind::kLifeEnd) {
-    return event.count != kDone && event.count != kStopped;
+    return event.count != kDone && event.count != kNotFinite &&
+           event.count != kStopped;
   }
   return event.kind == RecordKind::kWorkerLost;
 }

@@ -1,9 +1,10 @@
-// store: checkpoints verify, nothing torn or void is loaded, the newest one is
-// never retired and is there in the end, retention holds, and an orderly end
-// leaves no temporary files. Silent damage, what a lying disk forgets, and
-// removals that the disk refuses excuse as many checkpoints and files. A power
-// cut that comes when all is over may bring back what was removed, and a late
-// survivor may leave what nobody clears up behind it.
+// store: checkpoints verify, nothing torn or void is loaded, the newest one and
+// the newest finite one are never retired and are there in the end, retention
+// holds, and an orderly end leaves no temporary files. Silent damage, what a
+// lying disk forgets, and removals that the disk refuses excuse as many
+// checkpoints and files. A power cut that comes when all is over may bring back
+// what was removed, and a late survivor may leave what nobody clears up behind
+// it.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -22,6 +23,7 @@ constexpr uint64_t kAnyNumber = UINT32_MAX;
 bool EndedOrderly(const Record& record) {
   return !record.launchers.empty() &&
          (record.launchers.back().exit_code == 0 ||
+          record.launchers.back().exit_code == 9 ||
           record.launchers.back().exit_code == 143);
 }
 
@@ -152,10 +154,17 @@ class Retirement {
       now.Take(event);
       if (event.kind == RecordKind::kSaveAcknowledged) {
         newest_ = std::max(newest_.value_or(Moment{}), now.Of(event));
+        TakeCounting(now.Of(event));
       } else if (event.kind == RecordKind::kGeneration) {
         const auto parent = evidence_.names.Find(event.path);
         newest_.reset();
+        finite_.erase(finite_.upper_bound(parent ? parent->moment : Moment{}),
+                      finite_.end());
         if (parent) newest_ = parent->moment;
+        if (parent) TakeCounting(parent->moment);
+      } else if (event.kind == RecordKind::kRejected) {
+        const auto rejected = evidence_.names.Find(event.path);
+        if (rejected) finite_.erase(rejected->moment);
       } else if (event.kind == RecordKind::kRetired) {
         Retire(life, event);
       }
@@ -166,16 +175,29 @@ class Retirement {
   void Retire(const LifeEvents& life, const RecordEvent& event) {
     check_.Instance();
     const auto retired = evidence_.names.Find(event.path);
-    if (!retired || (newest_ && retired->moment < *newest_)) return;
+    if (!retired) return;
+    if (evidence_.IsFinite(retired->moment) &&
+        finite_.upper_bound(retired->moment) == finite_.end()) {
+      check_.Breach("retired-finite",
+                    fmt::format("{} retired {}, and no later save with a "
+                                "finite state is there",
+                                NameOf(life), BaseName(event.path)));
+    }
+    if (newest_ && retired->moment < *newest_) return;
     check_.Breach("retired-newest",
                   fmt::format("{} retired {} when no later save was "
                               "acknowledged",
                               NameOf(life), BaseName(event.path)));
   }
 
+  void TakeCounting(const Moment& moment) {
+    if (evidence_.IsFinite(moment)) finite_.insert(moment);
+  }
+
   const Evidence& evidence_;
   Check& check_;
   std::optional<Moment> newest_;  // so far
+  std::set<Moment> finite_;       // that count
 };
 
 void CheckRetirement(const Evidence& evidence, Check& check) {
@@ -232,6 +254,31 @@ void CheckNewest(const Evidence& evidence, Check& check) {
                            loadable ? "of step " + ToText(*loadable) : "none"));
 }
 
+// Of a run with states that are not finite: the newest finite save that is owed
+// is there, or a later one that is finite.
+void CheckNewestFinite(const Evidence& evidence, Check& check) {
+  if (evidence.not_finite.empty()) return;
+  std::optional<Moment> newest;
+  for (const Acknowledged& save : evidence.GoodSavesBefore(evidence.End())) {
+    if (!save.finite) continue;
+    newest = std::max(newest.value_or(save.moment), save.moment);
+  }
+  if (!newest) return;
+  check.Instance();
+  for (const StoredCheckpoint& checkpoint : evidence.record.left.checkpoints) {
+    const auto of = evidence.names.Find(checkpoint.name);
+    if (checkpoint.valid && checkpoint.not_finite_since == 0 && of &&
+        of->moment >= *newest) {
+      return;
+    }
+  }
+  check.Breach("finite-lost",
+               fmt::format("the save of step {}, whose state is finite, was "
+                           "acknowledged, and no finite one that is as new is "
+                           "left",
+                           ToText(*newest)));
+}
+
 // Names of checkpoints that a claim found void: retention leaves them alone.
 // One counts later all the same if its state is, bit for bit, a parent's.
 std::set<std::string_view> FencedFound(const Record& record) {
@@ -246,24 +293,40 @@ std::set<std::string_view> FencedFound(const Record& record) {
   return names;
 }
 
+// How many retention keeps beside the newest: the newest finite one, where none
+// of them is.
+uint64_t BesideTheNewest(std::vector<const StoredCheckpoint*> checkpoints,
+                         uint64_t keep) {
+  std::ranges::stable_sort(checkpoints, std::ranges::greater(),
+                           &StoredCheckpoint::step);
+  const auto finite = std::ranges::find(checkpoints, uint64_t{0},
+                                        &StoredCheckpoint::not_finite_since);
+  const auto place = static_cast<uint64_t>(finite - checkpoints.begin());
+  return finite != checkpoints.end() && place >= keep ? 1 : 0;
+}
+
 // An orderly end leaves as many as retention keeps, and nothing half done.
 void CheckOrder(const Evidence& evidence, Check& check) {
   const Record& record = evidence.record;
   const Leftovers& left = record.left;
   check.Instance();
   const std::set<std::string_view> fenced = FencedFound(record);
-  const auto valid = static_cast<uint64_t>(std::ranges::count_if(
-      left.checkpoints, [&](const StoredCheckpoint& checkpoint) {
-        return checkpoint.valid && !fenced.contains(checkpoint.name);
-      }));
+  std::vector<const StoredCheckpoint*> counting;
+  for (const StoredCheckpoint& checkpoint : left.checkpoints) {
+    if (checkpoint.valid && !fenced.contains(checkpoint.name)) {
+      counting.push_back(&checkpoint);
+    }
+  }
+  const auto valid = static_cast<uint64_t>(counting.size());
   // A removal that the disk refused is reported and made up for by the next
   // generation, if there is one.
   const uint64_t refused = RefusedRemovals(evidence);
   const auto keep = static_cast<uint64_t>(record.setup.keep);
-  if (keep > 0 && valid > keep + refused) {
+  const uint64_t most = keep + BesideTheNewest(std::move(counting), keep);
+  if (keep > 0 && valid > most + refused) {
     check.Breach("retention", fmt::format("{} checkpoints are left, expected "
                                           "at most {}",
-                                          valid, keep));
+                                          valid, most));
   }
   uint64_t half_gone = 0;
   for (const std::string& name : left.temporary) {
@@ -274,9 +337,10 @@ void CheckOrder(const Evidence& evidence, Check& check) {
 
 void CheckLeftovers(const Evidence& evidence, Check& check) {
   const Record& record = evidence.record;
-  const bool deleted = evidence.Done() && record.setup.delete_at_success;
+  const bool deleted = evidence.Done() && DeletesStoreAtTheEnd(record);
   if (!record.left.store_listed || deleted) return;
   CheckNewest(evidence, check);
+  CheckNewestFinite(evidence, check);
   if (EndedOrderly(record) && !LostPowerInTheEnd(evidence) &&
       !HadLateSurvivorAfter(record, LastClaim(record))) {
     CheckOrder(evidence, check);

@@ -5,6 +5,7 @@
 #include "engine/api/early_stopping.h"
 #include "engine/api/interrupt_at.h"
 #include "engine/api/model_checkpoint.h"
+#include "engine/api/terminate_on_nan.h"
 #include "tests/engine/api/fit_fixture.h"
 
 namespace gauntlet {
@@ -71,6 +72,13 @@ TEST(EarlyStoppingTest, WhatIsNoNumberIsNoBetter) {
   EXPECT_EQ(EpochsUntilStop({.monitor = Monitor::kLoss, .patience = 2},
                             {NAN, NAN, 1}),
             2u);
+  EXPECT_EQ(EpochsUntilStop({.monitor = Monitor::kLoss, .patience = 2},
+                            {HUGE_VALF, HUGE_VALF, 1}),
+            2u);
+  EXPECT_EQ(
+      EpochsUntilStop({.monitor = Monitor::kLoss, .patience = 2, .baseline = 5},
+                      {4, NAN, NAN}),
+      3u);
 }
 
 TEST(EarlyStoppingTest, RefusesToWatchWhatIsNotValidated) {
@@ -205,6 +213,63 @@ TEST(ModelCheckpointTest, TheBestWeightsAreThoseOfTheBestEpoch) {
     EXPECT_EQ(model.Evaluate(data->validation)->loss,
               *std::ranges::min_element(fit.history.val_loss));
   });
+}
+
+// Learns so fast that the loss is soon NaN.
+Sequential OverflowingModel() {
+  Sequential model({.height = 7, .width = 7},
+                   {layers::Flatten(), layers::Dense(16), layers::Dense(16),
+                    layers::Dense(16), layers::Dense(16), layers::Dense(10)});
+  const Status compiled = model.Compile(
+      {.optimizer = {.kind = OptimizerKind::kSgd, .learning_rate = 1000.0f}});
+  CHECK(compiled.ok(), compiled.ToString());
+  return model;
+}
+
+FitResult FitOverflowing(FitFixture& fixture,
+                         std::vector<Callback*> callbacks) {
+  std::optional<Result<FitResult>> result;
+  fixture.Run([&](World& world) {
+    Sequential model = OverflowingModel();
+    result = model.Fit(world, SmallDigits(), SmallFit(3, std::move(callbacks)));
+  });
+  return result->value();
+}
+
+TEST(TerminateOnNaNTest, EndsAtTheFirstStepWhoseLossIsNaN) {
+  FitFixture fixture;
+  const FitResult to_the_end = FitOverflowing(fixture, {});
+  EXPECT_EQ(to_the_end.end, FitEnd::kFinished);
+  EXPECT_EQ(to_the_end.steps, 18u);
+  ASSERT_TRUE(to_the_end.not_finite_since);
+  TerminateOnNaN terminate;
+  const FitResult fit = FitOverflowing(fixture, {&terminate});
+  EXPECT_EQ(fit.end, FitEnd::kNotFinite);
+  EXPECT_EQ(fit.steps, to_the_end.not_finite_since);
+}
+
+TEST(TerminateOnNaNTest, LeavesTheBackupOfAFiniteState) {
+  FitFixture fixture;
+  TerminateOnNaN terminate;
+  BackupAndRestore backup(
+      {.backup_dir = "/backup", .save_freq = SaveFrequency::Steps(1)});
+  const FitResult first = FitOverflowing(fixture, {&terminate, &backup});
+  EXPECT_EQ(first.end, FitEnd::kNotFinite);
+  const FitResult again = FitOverflowing(fixture, {&terminate, &backup});
+  EXPECT_EQ(again.end, FitEnd::kNotFinite);
+  ASSERT_TRUE(again.resumed_from);
+  EXPECT_LT(*again.resumed_from, *first.not_finite_since);
+}
+
+TEST(ModelCheckpointTest, ALossThatIsNotFiniteIsNeverTheBest) {
+  FitFixture fixture;
+  ASSERT_TRUE(fixture.disk().MakeDirectory("/weights").ok());
+  ModelCheckpoint best({.path = "/weights/best.safetensors",
+                        .monitor = Monitor::kLoss,
+                        .keep = KeepWeights::kOfTheBest});
+  const FitResult fit = FitOverflowing(fixture, {&best});
+  ASSERT_FALSE(std::isfinite(fit.history.loss.front()));
+  EXPECT_THAT(fixture.disk().List("/weights").value(), testing::IsEmpty());
 }
 
 TEST(ModelCheckpointTest, NamesAPatternThatItCannotFill) {

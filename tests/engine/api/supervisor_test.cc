@@ -413,5 +413,34 @@ TEST(SupervisorTest, ALostWorkerEndsTheStepsAndTheServices) {
   EXPECT_EQ(end, RunEnd::kAllExited);
 }
 
+CustomTrainingOptions OverflowingTraining(const WorkerSpec& place) {
+  CustomTrainingOptions options = SmallTraining(place);
+  options.job.model.layers = {layers::Flatten(), layers::Dense(16),
+                              layers::Dense(16), layers::Dense(16),
+                              layers::Dense(16), layers::Dense(10)};
+  options.job.optimizer = {.kind = OptimizerKind::kSgd,
+                           .learning_rate = 1000.0f};
+  return options;
+}
+
+TEST(SupervisorTest, StopsWhereTheLossIsNotFiniteAndSavesNoSuchState) {
+  FitFixture fixture;
+  for (int life = 0; life < 2; ++life) {
+    fixture.Run(2, [&](World& world, const WorkerSpec& place) {
+      const auto training =
+          CustomTraining::Create(world, OverflowingTraining(place)).value();
+      Supervisor supervisor(*training, {.logdir = "/logs",
+                                        .save_model_every = seconds(1),
+                                        .on_not_finite = OnNotFinite::kStop});
+      const auto session = supervisor.PrepareSession().value();
+      EXPECT_EQ(session->recovered(), life > 0);
+      TakeSteps(world, *session, 20);
+      EXPECT_TRUE(session->not_finite());
+      EXPECT_LT(session->step(), 20u);
+      EXPECT_TRUE(session->Stop().ok());
+    });
+  }
+}
+
 }  // namespace
 }  // namespace gauntlet

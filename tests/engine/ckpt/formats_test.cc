@@ -168,6 +168,24 @@ TEST(ManifestTest, TheMarkOfRetentionComesBack) {
   }
 }
 
+// In both ways that a manifest is read. Stores of before have no such key.
+TEST(ManifestTest, TellsSinceWhichStepARunIsNotFinite) {
+  const std::string without = EncodeManifest(SmallManifest());
+  EXPECT_EQ(without.find("finite"), std::string::npos);
+  EXPECT_EQ(ParseManifest(without)->head.not_finite_since, std::nullopt);
+  Manifest manifest = SmallManifest();
+  manifest.head.not_finite_since = 149;
+  manifest.mark = {.counted_from = -5, .keep = Keep::kForGood};
+  const std::string text = EncodeManifest(manifest);
+  std::string other = Replaced(text, "{\n", "{ \n");
+  other = Signed(other.substr(0, other.rfind("\"xxh3_128\"")));
+  for (const std::string& form : {text, other}) {
+    const auto read = ParseManifest(form);
+    ASSERT_TRUE(read.ok()) << read.status().ToString();
+    EXPECT_EQ(read->head.not_finite_since, 149u);
+  }
+}
+
 TEST(ManifestTest, SeesEveryFlippedBitAndEveryTruncation) {
   ExpectEveryDamageIsSeen(EncodeManifest(SmallManifest()), ParseManifest);
 }

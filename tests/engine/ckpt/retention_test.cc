@@ -53,6 +53,46 @@ TEST_F(RetentionTest, WithoutHoursOnlyTheNewestStay) {
   EXPECT_THAT(StepsLeft(), ElementsAre(4, 5));
 }
 
+// True for each that goes, of checkpoints that are finite or not.
+std::vector<bool> SurplusOf(const std::vector<bool>& finite, int keep) {
+  std::vector<CommittedCheckpoint> lineage(finite.size());
+  for (size_t i = 0; i < finite.size(); ++i) {
+    if (!finite[i]) lineage[i].not_finite_since = 1;
+  }
+  return Surplus(lineage, keep);
+}
+
+TEST_F(RetentionTest, TheNewestFiniteOneStaysBesideTheNewest) {
+  EXPECT_THAT(SurplusOf({true, true, true}, 1), ElementsAre(true, true, false));
+  EXPECT_THAT(SurplusOf({true, true, false}, 1),
+              ElementsAre(true, false, false));
+  EXPECT_THAT(SurplusOf({true, true, false, false, false}, 2),
+              ElementsAre(true, false, true, false, false));
+  // A run that recovers needs it no more.
+  EXPECT_THAT(SurplusOf({true, false, false, true}, 1),
+              ElementsAre(true, true, true, false));
+  EXPECT_THAT(SurplusOf({false, false}, 1), ElementsAre(true, false));
+}
+
+// Each of them a process of its own, so that manifests tell.
+TEST_F(RetentionTest, TheNewestFiniteOneStaysAcrossProcesses) {
+  for (uint64_t step = 1; step <= 6; ++step) {
+    CheckpointStore store = OpenStore(test_.world, 2);
+    const Claim claim = store.ClaimGeneration(std::string(kJob)).value();
+    const auto since = step < 3 ? std::nullopt : std::optional<uint64_t>(3);
+    ASSERT_TRUE(Save(store, claim.generation, step, since).ok());
+  }
+  EXPECT_THAT(StepsLeft(), ElementsAre(2, 5, 6));
+}
+
+TEST_F(RetentionTest, TheNewestFiniteOneMayBeOneThatIsForGood) {
+  SaveHourly({1, 2, 3}, 3, 1);
+  CheckpointStore store = OpenStore(test_.world, 1);
+  const Claim claim = store.ClaimGeneration(std::string(kJob)).value();
+  ASSERT_TRUE(Save(store, claim.generation, 4, 4).ok());
+  EXPECT_THAT(StepsLeft(), ElementsAre(3, 4));
+}
+
 TEST_F(RetentionTest, TheHoursGoOnAcrossProcesses) {
   for (uint64_t step = 1; step <= 10; ++step) SaveHourly({step}, 3);
   EXPECT_THAT(StepsLeft(), ElementsAre(3, 6, 8, 9, 10));

@@ -1,10 +1,12 @@
 #include "engine/ckpt/safetensors.h"
 
+#include <cmath>
 #include <cstring>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "engine/ckpt/finite_scan.h"
 #include "engine/ckpt/safetensors_format.h"
 #include "tests/engine/ckpt/test_world.h"
 
@@ -173,6 +175,47 @@ TEST(SafetensorsTest, RefusesEveryTruncation) {
   const std::string file = FileOf(TestState(3).Views());
   for (size_t size = 0; size < file.size(); ++size) {
     EXPECT_FALSE(Parse(file.substr(0, size)).ok()) << size;
+  }
+}
+
+// Values are of dense0/kernel; other types hold the bytes of infinities.
+std::vector<std::string> NotFiniteIn(float value, size_t place, size_t block) {
+  std::vector<float> kernel(3000, 1.0f);
+  kernel[place] = value;
+  const std::vector<float> bias = {1.0f, -2.0f};
+  const std::vector<uint32_t> words(5, 0x7f800000);
+  const std::vector<TensorView> tensors = {
+      {.name = "dense0/kernel",
+       .shape = {3000},
+       .bytes = std::as_bytes(std::span(kernel))},
+      {.name = "empty", .shape = {0}},
+      {.name = "key",
+       .dtype = DType::kU32,
+       .shape = {5},
+       .bytes = std::as_bytes(std::span(words))},
+      {.name = "dense0/bias",
+       .shape = {2},
+       .bytes = std::as_bytes(std::span(bias))}};
+  const SafetensorsLayout layout = LayOutSafetensors(tensors, 7);
+  const std::string file = FileOf(tensors);
+  const auto bytes = std::as_bytes(std::span(file));
+  FiniteScan scan(layout, tensors);
+  for (size_t at = 0; at < bytes.size(); at += block) {
+    scan.Take(bytes.subspan(at, std::min(block, bytes.size() - at)));
+  }
+  return scan.NotFinite();
+}
+
+TEST(FiniteScanTest, NamesTensorsWithValuesThatAreNotFinite) {
+  for (const size_t block : {8u, 4096u, 1u << 20}) {
+    EXPECT_THAT(NotFiniteIn(3e38f, 7, block), testing::IsEmpty()) << block;
+    for (const size_t place : {0u, 1023u, 2999u}) {
+      for (const float odd : {HUGE_VALF, -HUGE_VALF, std::nanf("")}) {
+        EXPECT_THAT(NotFiniteIn(odd, place, block),
+                    testing::ElementsAre("dense0/kernel"))
+            << odd << " at " << place << " in blocks of " << block;
+      }
+    }
   }
 }
 

@@ -1,8 +1,10 @@
 // A model of the store under random lives: what was acknowledged and not
-// damaged since is what the next life finds.
+// damaged since is what the next life finds, and the newest finite one of it
+// stays.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include "engine/ckpt/inspect.h"
 #include "tests/engine/ckpt/test_world.h"
 
 namespace gauntlet {
@@ -25,8 +27,40 @@ rc::Gen<PlannedLife> AnyLife() {
       rc::gen::inRange<size_t>(0, 400));
 }
 
-void LiveOnce(const PlannedLife& life, MemoryStorage& storage, uint64_t& newest,
-              uint64_t& begun) {
+// What the model knows of the store.
+struct Model {
+  // Step i is not finite where bit i is set.
+  uint64_t not_finite = 0;
+  uint64_t newest = 0;         // acknowledged, or found
+  uint64_t newest_finite = 0;  // likewise
+  uint64_t begun = 0;
+
+  std::optional<uint64_t> NotFiniteSince(uint64_t step) const {
+    if ((not_finite >> step % 64 & 1) == 0) return std::nullopt;
+    return step;
+  }
+  void Found(uint64_t step) {
+    newest = std::max(newest, step);
+    if (!NotFiniteSince(step)) newest_finite = std::max(newest_finite, step);
+  }
+};
+
+// The newest finite checkpoint that counts; 0: there is none.
+uint64_t NewestFinite(World& world) {
+  const auto store =
+      InspectStore(world, std::string(kStore), InspectDepth::kEveryByte);
+  uint64_t newest = 0;
+  if (!store.ok()) return newest;
+  for (const CheckpointReport& report : store->checkpoints) {
+    if (report.lineage == LineageState::kCurrent && report.verdict.ok() &&
+        !report.not_finite_since) {
+      newest = std::max(newest, report.step);
+    }
+  }
+  return newest;
+}
+
+void LiveOnce(const PlannedLife& life, MemoryStorage& storage, Model& model) {
   TestWorld test(storage);
   storage.gate = [crash_at = life.crash_at, count = size_t{0}](
                      Operation, const std::string&) mutable {
@@ -38,15 +72,16 @@ void LiveOnce(const PlannedLife& life, MemoryStorage& storage, uint64_t& newest,
   const auto claim = store->ClaimGeneration(std::string(kJob));
   if (!claim.ok()) return;
   uint64_t step = claim->parent ? claim->parent->step : 0;
-  RC_ASSERT(step >= newest);
-  RC_ASSERT(step <= std::max(begun, newest));
+  RC_ASSERT(step >= model.newest);
+  RC_ASSERT(step <= std::max(model.begun, model.newest));
   for (uint64_t i = 0; i < life.saves; ++i) {
-    if (!Save(*store, claim->generation, ++step).ok()) break;
+    const auto since = model.NotFiniteSince(++step);
+    if (!Save(*store, claim->generation, step, since).ok()) break;
   }
-  newest = std::max(newest, claim->parent ? claim->parent->step : 0);
+  if (claim->parent) model.Found(claim->parent->step);
   for (const LogEvent& event : test.events.all) {
-    if (event.kind == EventKind::kSaveBegin) begun = event.step;
-    if (event.kind == EventKind::kSaveAcknowledged) newest = event.step;
+    if (event.kind == EventKind::kSaveBegin) model.begun = event.step;
+    if (event.kind == EventKind::kSaveAcknowledged) model.Found(event.step);
   }
 }
 
@@ -54,15 +89,15 @@ TEST(StoreModelTest, FindsTheNewestAcknowledgedSaveAfterAnyLives) {
   EXPECT_TRUE(rc::check("lives", [] {
     const auto lives = *rc::gen::container<std::vector<PlannedLife>>(AnyLife());
     MemoryStorage storage;
-    uint64_t newest = 0;
-    uint64_t begun = 0;
-    for (const PlannedLife& life : lives)
-      LiveOnce(life, storage, newest, begun);
+    Model model = {.not_finite = *rc::gen::arbitrary<uint64_t>()};
+    for (const PlannedLife& life : lives) LiveOnce(life, storage, model);
     storage.gate = nullptr;
     TestWorld last(storage);
+    RC_ASSERT(NewestFinite(last.world) >= model.newest_finite);
     const Recovered recovered = Recover(last.world);
     RC_ASSERT(recovered.status.ok());
-    RC_ASSERT(recovered.step.value_or(0) >= newest);
+    RC_ASSERT(recovered.step.value_or(0) >= model.newest);
+    RC_ASSERT(NewestFinite(last.world) >= model.newest_finite);
   }));
 }
 

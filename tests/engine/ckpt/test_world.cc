@@ -91,8 +91,10 @@ CheckpointStore OpenStore(World& world, int keep,
 }
 
 Result<CheckpointRef> Save(CheckpointStore& store, uint64_t generation,
-                           uint64_t step) {
-  const CheckpointHead head = HeadOf(step);
+                           uint64_t step,
+                           std::optional<uint64_t> not_finite_since) {
+  CheckpointHead head = HeadOf(step);
+  head.not_finite_since = not_finite_since;
   const TestState state(step);
   const std::vector<TensorView> views = state.Views();
   ASSIGN_OR_RETURN(const std::optional<std::string> begun,

@@ -99,9 +99,10 @@ CheckpointHead HeadOf(uint64_t step);
 CheckpointStore OpenStore(World& world, int keep = 5,
                           const std::string& directory = std::string(kStore));
 
-// A whole save of two shards.
+// A whole save of two shards, of a run that is not finite since that step.
 Result<CheckpointRef> Save(CheckpointStore& store, uint64_t generation,
-                           uint64_t step);
+                           uint64_t step,
+                           std::optional<uint64_t> not_finite_since = {});
 
 // ClaimGeneration of a new process, and the step of its parent.
 struct Recovered {

@@ -54,6 +54,18 @@ TEST(ClipTest, WhatIsNotANumberStaysVisible) {
   }
 }
 
+// Finite gradients too: the sum of their squares overflows.
+TEST(ClipTest, AnInfiniteNormScalesByZero) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  EXPECT_THAT(Clipped(ClipKind::kGlobalNorm, 1.0f, {1e30f, -2, 3, 4}),
+              ElementsAre(0, -0.0f, 0, 0));
+  const std::vector<float> found =
+      Clipped(ClipKind::kNorm, 1.0f, {kInfinity, 1, 0.5f, 0.5f});
+  EXPECT_TRUE(std::isnan(found[0]));
+  EXPECT_THAT(std::vector(found.begin() + 1, found.end()),
+              ElementsAre(0, 0.5f, 0.5f));
+}
+
 // Written out: a sum in chunks of 256, a root, a division, a product each.
 TEST(ClipTest, TheGlobalNormHasTheContractsOrder) {
   std::vector<float> gradients(700);

@@ -61,7 +61,7 @@ TEST(NoticePipeTest, AResultComesBackFromItsLine) {
                               .digest = std::string(32, 'a'),
                               .loss = 0.3f,
                               .accuracy = 0.1,
-                              .val_accuracy = std::nan(""),
+                              .val_accuracy = std::nullopt,
                               .resumed_from = 0});
   EXPECT_EQ(result.status, "done");
   EXPECT_EQ(result.epochs, 3u);
@@ -69,13 +69,28 @@ TEST(NoticePipeTest, AResultComesBackFromItsLine) {
   EXPECT_EQ(result.digest, std::string(32, 'a'));
   EXPECT_EQ(result.loss, 0.3f);
   EXPECT_EQ(result.accuracy, 0.1);
-  EXPECT_TRUE(std::isnan(result.val_accuracy));
+  EXPECT_EQ(result.val_accuracy, std::nullopt);
   EXPECT_EQ(result.resumed_from, 0u);
+  EXPECT_TRUE(result.finite);
+  EXPECT_EQ(result.not_finite_since, std::nullopt);
+}
+
+TEST(NoticePipeTest, WhatIsNotFiniteAndWhatIsNotMeasuredComeBack) {
+  const TrainResult result = RoundTrip<TrainResult>(
+      {.status = "not_finite", .finite = false, .not_finite_since = 9});
+  EXPECT_FALSE(result.finite);
+  EXPECT_EQ(result.not_finite_since, 9u);
+  EXPECT_EQ(result.loss, std::nullopt);
+  EXPECT_EQ(result.accuracy, std::nullopt);
+  const WorkerProgress progress =
+      RoundTrip<WorkerProgress>({.line = "x", .not_finite_since = 0});
+  EXPECT_EQ(progress.not_finite_since, 0u);
+  EXPECT_EQ(progress.loss, std::nullopt);
 }
 
 TEST(NoticePipeTest, LossesThatAreNoNumbersComeBack) {
   EXPECT_TRUE(std::isnan(
-      RoundTrip<WorkerProgress>({.loss = std::nanf(""), .line = ""}).loss));
+      *RoundTrip<WorkerProgress>({.loss = std::nanf(""), .line = ""}).loss));
   EXPECT_EQ(RoundTrip<TrainResult>({.loss = HUGE_VALF}).resumed_from,
             std::nullopt);
 }

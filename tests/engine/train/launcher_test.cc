@@ -318,6 +318,18 @@ TEST_F(LauncherTest, AStoppedResultEndsWith143) {
   EXPECT_EQ(end.result->status, "stopped");
 }
 
+// Another start would compute the same.
+TEST_F(LauncherTest, ARunThatIsNotFiniteIsNotRestarted) {
+  for (const std::string says : {"not_finite", ""}) {
+    const LaunchEnd end = Launched([&](const WorkerSpec& spec) {
+      return Script{.exit = static_cast<int>(WorkerExit::kNotFinite),
+                    .says = spec.rank == 0 ? says : ""};
+    });
+    EXPECT_EQ(end.exit_code, 9) << says;
+    EXPECT_EQ(end.restarts, 0) << says;
+  }
+}
+
 TEST_F(LauncherTest, AWorkerThatLeavesOnANoticeGivesTheOthersTimeToSave) {
   const LaunchEnd end = Launched([](const WorkerSpec& spec) {
     return Script{.runs = spec.worker == 2 ? milliseconds(10) : seconds(5),

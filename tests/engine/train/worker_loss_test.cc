@@ -59,8 +59,8 @@ TEST(WorkerLossTest, WhoLeftWithAWordDidNotDie) {
   EXPECT_TRUE(Died({.code = 77})) << "no code of a worker's";
   for (const WorkerExit told :
        {WorkerExit::kDone, WorkerExit::kFailed, WorkerExit::kBadInput,
-        WorkerExit::kNoCheckpoint, WorkerExit::kLostWorker,
-        WorkerExit::kStopped}) {
+        WorkerExit::kNoCheckpoint, WorkerExit::kNotFinite,
+        WorkerExit::kLostWorker, WorkerExit::kStopped}) {
     EXPECT_FALSE(Died({.code = static_cast<int>(told)}));
   }
   EXPECT_FALSE(FailedItself(Left(1, "lost worker 2")));

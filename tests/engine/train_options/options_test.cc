@@ -66,6 +66,8 @@ TrainOptions AnyOptions() {
                        .every = *rc::gen::inRange<uint64_t>(1, 1u << 31)};
   }
   options.export_directory = *rc::gen::element("", "m", "models/\"m\"");
+  options.on_not_finite =
+      *rc::gen::element(OnNotFinite::kTrainOn, OnNotFinite::kStop);
   options.steps_per_execution = *rc::gen::inRange<uint64_t>(1, 1u << 31);
   options.cluster = {.heartbeat_every = *AnyDuration(),
                      .lost_after = *AnyDuration(),
@@ -108,6 +110,7 @@ void ExpectEqual(const TrainOptions& a, const TrainOptions& b) {
   RC_ASSERT(a.summary.directory.empty() == b.summary.directory.empty());
   RC_ASSERT(a.summary.every == b.summary.every);
   RC_ASSERT(a.export_directory == b.export_directory);
+  RC_ASSERT(a.on_not_finite == b.on_not_finite);
   RC_ASSERT(a.steps_per_execution == b.steps_per_execution);
   RC_ASSERT(a.checkpoint.trigger.unit == b.checkpoint.trigger.unit);
   RC_ASSERT(a.checkpoint.trigger.every == b.checkpoint.trigger.every);

@@ -37,6 +37,20 @@ TEST_F(CkptCommandTest, AStoreIsSaidWithWhereARunGoesOn) {
   EXPECT_THAT(out_.str(), HasSubstr("a run goes on from step-000000002-g1\n"));
 }
 
+TEST_F(CkptCommandTest, ListAndVerifySayWhichAreNotFinite) {
+  CheckpointStore store = OpenStore(test_.world);
+  const Claim claim = store.ClaimGeneration(std::string(kJob)).value();
+  ASSERT_TRUE(Save(store, claim.generation, 4, 3).ok());
+  EXPECT_EQ(Verify("/store"), 0) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr(", not finite since step 3\n"));
+  out_.str("");
+  RunCheckpointList({.directory = "/store", .output = OutputFormat::kJson},
+                    test_.world, console_);
+  EXPECT_THAT(out_.str(), HasSubstr("\"finite\": true"));
+  EXPECT_THAT(out_.str(),
+              HasSubstr("\"finite\": false,\n    \"not_finite_since\": 3"));
+}
+
 TEST_F(CkptCommandTest, WhatWasNotReadIsNotCalledGood) {
   EXPECT_EQ(RunCheckpointList({.directory = "/store"}, test_.world, console_),
             0);

@@ -76,9 +76,12 @@ TEST(EvaluationTextTest, OneLineHasAllOfIt) {
             "step-000000012-g1");
   EXPECT_EQ(EvaluationToJson(one),
             R"({"checkpoint":"step-000000012-g1","epoch":2,"step":12,)"
-            R"("val_loss":0.5,"val_accuracy":0.75,"correct":24,"rows":32})");
-  one.loss = std::numeric_limits<float>::quiet_NaN();
+            R"("val_loss":0.5,"val_accuracy":0.75,"correct":24,"rows":32,)"
+            R"("finite":true})");
+  one.loss = -std::numeric_limits<float>::quiet_NaN();
   EXPECT_THAT(EvaluationToJson(one), HasSubstr(R"("val_loss":null)"));
+  EXPECT_THAT(EvaluationToJson(one), HasSubstr(R"("finite":false)"));
+  EXPECT_THAT(EvaluationToText(one), HasSubstr("val_loss nan"));
 }
 
 }  // namespace

@@ -25,14 +25,16 @@ TEST(TrainOutcomeTest, HasTheSameKeysWhateverHappened) {
   EXPECT_EQ(TrainOutcomeToJson(SomeOutcome()),
             R"({"status":"done","epochs":4,"steps":256,"digest":"51d0",)"
             R"("loss":0.4127,"accuracy":0.9321,"val_accuracy":0.91,)"
-            R"("restarts":0,"resumed_from":null,"seconds":3.21})");
+            R"("restarts":0,"finite":true,"first_nonfinite_step":null,)"
+            R"("resumed_from":null,"seconds":3.21})");
   TrainOutcome failed;
   failed.end.restarts = 3;
   failed.end.reason = "worker 1 \"failed\"\n";
   EXPECT_EQ(TrainOutcomeToJson(failed),
             R"({"status":"failed","epochs":null,"steps":null,"digest":null,)"
             R"("loss":null,"accuracy":null,"val_accuracy":null,)"
-            R"("restarts":3,"resumed_from":null,"seconds":0.0,)"
+            R"("restarts":3,"finite":null,"first_nonfinite_step":null,)"
+            R"("resumed_from":null,"seconds":0.0,)"
             R"("reason":"worker 1 \"failed\"\n"})");
 }
 
@@ -43,6 +45,37 @@ TEST(TrainOutcomeTest, AFigureThatIsNotANumberIsNull) {
   const std::string json = TrainOutcomeToJson(outcome);
   EXPECT_NE(json.find(R"("loss":null)"), std::string::npos) << json;
   EXPECT_NE(json.find(R"("resumed_from":128)"), std::string::npos) << json;
+}
+
+// As a run that is stopped before its first step.
+TEST(TrainOutcomeTest, LeavesOutWhatWasNotMeasured) {
+  TrainOutcome outcome;
+  outcome.end.result = TrainResult{.status = "stopped", .digest = "51d0"};
+  EXPECT_EQ(TrainOutcomeToText(outcome),
+            "stopped  0 epochs, 0 steps, 0.0 s, state 51d0");
+  EXPECT_EQ(TrainOutcomeToJson(outcome),
+            R"({"status":"stopped","epochs":0,"steps":0,"digest":"51d0",)"
+            R"("loss":null,"accuracy":null,"val_accuracy":null,"restarts":0,)"
+            R"("finite":true,"first_nonfinite_step":null,)"
+            R"("resumed_from":null,"seconds":0.0})");
+}
+
+// A NaN's sign says nothing: it depends on what computed it.
+TEST(TrainOutcomeTest, TellsSinceWhichStepARunIsNotFinite) {
+  TrainOutcome outcome = SomeOutcome();
+  TrainResult& result = *outcome.end.result;
+  result.status = "not_finite";
+  result.loss = -std::numeric_limits<float>::quiet_NaN();
+  result.finite = false;
+  result.not_finite_since = 200;
+  EXPECT_EQ(TrainOutcomeToText(outcome),
+            "stopped  4 epochs, 256 steps, loss nan, accuracy 93.2%, "
+            "validation 91.0%, not finite since step 200, 3.2 s, state 51d0");
+  const std::string json = TrainOutcomeToJson(outcome);
+  EXPECT_NE(json.find(R"("status":"not_finite")"), std::string::npos) << json;
+  EXPECT_NE(json.find(R"("finite":false,"first_nonfinite_step":200)"),
+            std::string::npos)
+      << json;
 }
 
 TEST(TrainOutcomeTest, IsOneLineForPeople) {

@@ -89,6 +89,26 @@ TEST(RenderProgressTest, SaysLessWhereLessIsKnown) {
             "epoch 1/2  step 3  loss 1.0000");
 }
 
+TEST(RenderProgressTest, HasNoLossBeforeTheFirstStep) {
+  const ProgressFacts facts = {.epochs = 2, .steps = 12};
+  EXPECT_EQ(RenderProgress(facts, PlainFile()), "epoch 1/2  step 0/12  0%");
+}
+
+TEST(TrainProgressTest, ALineThatTellsOfNoStepLeavesTheLossAsItWas) {
+  SetClock clock;
+  std::ostringstream out;
+  TrainProgress progress(clock, FourEpochs(), out, PlainFile());
+  progress.Progress({.steps_per_epoch = 10, .line = "resumed"});
+  clock.now += std::chrono::seconds(20);
+  progress.Progress(At(3, 0));
+  clock.now += std::chrono::seconds(20);
+  progress.Progress(
+      {.step = 4, .steps_per_epoch = 10, .line = "save of step 4 failed"});
+  EXPECT_EQ(out.str().find("0.0000"), std::string::npos) << out.str();
+  EXPECT_NE(out.str().rfind("step 4/40  10%  loss 0.5000"), std::string::npos)
+      << out.str();
+}
+
 TEST(RenderProgressTest, TheLastEpochIsNotFollowedByAnother) {
   const ProgressFacts facts = {
       .epoch = 4, .epochs = 4, .step = 40, .steps = 40, .loss = 0.25f};

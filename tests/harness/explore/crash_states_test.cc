@@ -72,6 +72,32 @@ TEST(CrashStatesTest, TheFirstImagesOfALyingDriveHoldNoTornState) {
   EXPECT_GT(report.counts.at(0).refusals, 0u);
 }
 
+// The loss is NaN from step 5 on. Its fourth save is the first at which the
+// newest finite checkpoint is none of the two newest.
+TEST(CrashStatesTest, TheNewestFiniteCheckpointSurvivesEveryCut) {
+  std::string text = SaveScenario(2);
+  text.replace(text.find("  batch: 4\n"), 0, R"(  layers:
+    - {kind: flatten}
+    - {kind: dense, units: 8}
+    - {kind: dense, units: 8}
+    - {kind: dense, units: 8}
+    - {kind: dense, units: 8}
+    - {kind: dense, units: 10}
+  optimizer:
+    name: sgd
+    schedule: {kind: piecewise, boundaries: [1], values: [0.05, 1000]}
+)");
+  const LoadedFile loaded = LoadScenarios(text, "save.yaml");
+  ASSERT_TRUE(loaded.errors.empty()) << RenderErrors(loaded, "save.yaml", text);
+  References references("", "test");
+  const auto report = ExploreCrashStates(
+      loaded.cases.at(0), references,
+      {.profiles = {kExt4, kWeak}, .windows = {CrashWindow::kSave}, .save = 4});
+  ASSERT_TRUE(report.ok()) << report.status().ToString();
+  EXPECT_EQ(report->images_failed, 0u) << Describe(*report);
+  EXPECT_GT(report->counts.at(0).images_distinct, 20u);
+}
+
 TEST(CrashStatesTest, OneRottenBitLeavesAnotherCheckpoint) {
   const CrashStateReport report = Explore({.windows = {CrashWindow::kRot}});
   EXPECT_EQ(report.images_failed, 0u) << Describe(report);

@@ -112,6 +112,55 @@ TEST(StoreTest, WhatAClaimFoundVoidTakesNoOthersPlace) {
   EXPECT_EQ(ReportOf(record, "store").breaches, 0u);
 }
 
+// An undisturbed run that is not finite from step 3 on, and keeps one: saves of
+// steps 2, 4, 6 and 8, of which those of 2 and 8 are left.
+Record NotFiniteRun() {
+  Record record = UndisturbedRun();
+  record.setup.keep = 1;
+  for (size_t nth = 1; nth < 4; ++nth) {
+    EventOf(record, 0, 1, K::kSaveAcknowledged, nth).count = 3;
+  }
+  std::erase_if(record.left.checkpoints, [](const StoredCheckpoint& one) {
+    return one.step == 4 || one.step == 6;
+  });
+  record.left.checkpoints.back().not_finite_since = 3;
+  return record;
+}
+
+TEST(StoreTest, TheNewestFiniteCheckpointStaysBesideTheNewest) {
+  Record record = NotFiniteRun();
+  ASSERT_EQ(record.left.checkpoints.size(), 2u);
+  EXPECT_EQ(ReportOf(record, "store").breaches, 0u);
+  record.left.checkpoints.erase(record.left.checkpoints.begin());
+  EXPECT_EQ(ReportOf(record, "store").breaches, 1u) << "finite-lost";
+}
+
+TEST(StoreTest, NoOtherCheckpointStaysBesideTheNewest) {
+  Record record = NotFiniteRun();
+  StoredCheckpoint more = record.left.checkpoints.back();
+  more.name = "step-000000006-g1";
+  more.step = 6;
+  more.digest = DigestAt(6, RecordPhase::kInEpoch);
+  record.left.checkpoints.push_back(more);
+  EXPECT_EQ(ReportOf(record, "store").breaches, 1u) << "retention";
+  record = NotFiniteRun();
+  record.left.checkpoints.back().not_finite_since = 0;
+  EXPECT_EQ(ReportOf(record, "store").breaches, 1u)
+      << "the newest is finite: step 2 has no reason to be there";
+}
+
+TEST(StoreTest, TheNewestFiniteCheckpointIsNeverRetired) {
+  Record record = NotFiniteRun();
+  RecordEvent& evaluated = EventOf(record, 0, 1, K::kEvaluated, 1);
+  evaluated = {.kind = K::kRetired,
+               .t_ns = evaluated.t_ns,
+               .generation = evaluated.generation,
+               .path = "/s/step-000000004-g1"};
+  EXPECT_EQ(ReportOf(record, "store").breaches, 0u);
+  evaluated.path = "/s/step-000000002-g1";
+  EXPECT_EQ(ReportOf(record, "store").breaches, 1u);
+}
+
 TEST(StoreTest, ASaveThatRetentionMayRemoveIsNotLost) {
   Record record = RecoveredRun();
   record.setup.keep = 2;

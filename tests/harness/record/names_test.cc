@@ -10,12 +10,12 @@ namespace gauntlet {
 namespace {
 
 TEST(RecordNamesTest, EventsAreCalledAsTheEngineCallsThem) {
-  for (int i = 0; i <= static_cast<int>(EventKind::kResultAcknowledged); ++i) {
+  for (int i = 0; i <= static_cast<int>(EventKind::kNotFinite); ++i) {
     const auto kind = static_cast<EventKind>(i);
     EXPECT_EQ(FindRecordKind(EventKindName(kind)), static_cast<RecordKind>(i));
   }
-  EXPECT_EQ(static_cast<int>(RecordKind::kResultAcknowledged),
-            static_cast<int>(EventKind::kResultAcknowledged));
+  EXPECT_EQ(static_cast<int>(RecordKind::kNotFinite),
+            static_cast<int>(EventKind::kNotFinite));
 }
 
 TEST(RecordNamesTest, PhasesAreCalledAsTheEngineCallsThem) {

@@ -1,0 +1,32 @@
+// Whether a run's numbers are finite: neither infinite nor NaN.
+//
+// A loss that is not comes out of the forward pass. Parameters, slots or
+// waiting gradients that are not come out of an update; they show in the loss
+// of a later step, or never (an infinite second moment of Adam's). The loss is
+// looked at after each step. The state is scanned where its bytes are touched
+// anyway: in a save, at the end, and where a run that is to stop begins.
+#ifndef GAUNTLET_ENGINE_TRAIN_FINITENESS_H_
+#define GAUNTLET_ENGINE_TRAIN_FINITENESS_H_
+
+#include <string>
+#include <string_view>
+
+#include "engine/train/train_state.h"
+
+namespace gauntlet {
+
+// True iff the sum of losses of the epoch under way is finite; between two
+// epochs, the mean loss of the one that has ended.
+bool LossIsFinite(const TrainState& state);
+
+// True for a tensor that training goes on from: not for metrics, the history
+// and what callbacks keep.
+bool IsLearned(std::string_view tensor);
+
+// The first tensor that training goes on from and that has a value that is not
+// finite; empty: there is none. REQUIRES: the state is settled.
+std::string FindNotFinite(const TrainState& state);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_TRAIN_FINITENESS_H_
