@@ -26,6 +26,8 @@ std::string_view CodeName(Code code) {
       return "RESOURCE_EXHAUSTED";
     case Code::kFailedPrecondition:
       return "FAILED_PRECONDITION";
+    case Code::kOtherJob:
+      return "OTHER_JOB";
     case Code::kCancelled:
       return "CANCELLED";
   }
@@ -87,6 +89,9 @@ Status ResourceExhausted(std::string message) {
 }
 Status FailedPrecondition(std::string message) {
   return {Code::kFailedPrecondition, std::move(message)};
+}
+Status OtherJob(std::string message) {
+  return {Code::kOtherJob, std::move(message)};
 }
 Status Cancelled(std::string message) {
   return {Code::kCancelled, std::move(message)};

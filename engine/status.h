@@ -27,7 +27,8 @@ enum class Code {
   kIoError,             // The disk said no (EIO): retry elsewhere, never here.
   kResourceExhausted,   // Disk full, too many files.
   kFailedPrecondition,  // The caller's situation forbids it (exit 1 or 7).
-  kCancelled,           // Asked to stop.
+  kOtherJob,   // The checkpoints belong to another job: refuse it (exit 8).
+  kCancelled,  // Asked to stop.
 };
 
 // "NOT_FOUND" and so on.
@@ -86,6 +87,7 @@ inline Status OkStatus() { return Status(); }
 [[gnu::cold]] Status IoError(std::string message);
 [[gnu::cold]] Status ResourceExhausted(std::string message);
 [[gnu::cold]] Status FailedPrecondition(std::string message);
+[[gnu::cold]] Status OtherJob(std::string message);
 [[gnu::cold]] Status Cancelled(std::string message);
 
 // The same code, with "context: " put before the message. Ok stays Ok.

@@ -202,6 +202,10 @@ Result<std::unique_ptr<FileLock>> FaultyStorage::Lock(const std::string& path) {
   return base_.Lock(path);
 }
 
+Result<std::string> FaultyStorage::RealPath(const std::string& path) {
+  return base_.RealPath(path);
+}
+
 Status FaultyStorage::Before(StorageOperation operation,
                              const std::string& path) {
   if (!injector_.AnyArmed()) return OkStatus();

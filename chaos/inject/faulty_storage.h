@@ -30,6 +30,7 @@ class FaultyStorage final : public Storage {
   Status Remove(const std::string& path, FileKind kind) override;
   Status SyncDirectory(const std::string& path) override;
   Result<std::unique_ptr<FileLock>> Lock(const std::string& path) override;
+  Result<std::string> RealPath(const std::string& path) override;
 
  private:
   class FaultyFile;

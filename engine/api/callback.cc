@@ -35,6 +35,20 @@ Result<float> ValueOf(const EpochMetrics& metrics, Monitor monitor) {
   return InvalidArgument("monitor: unknown");
 }
 
+std::string MonitorName(Monitor monitor) {
+  switch (monitor) {
+    case Monitor::kLoss:
+      return "loss";
+    case Monitor::kAccuracy:
+      return "accuracy";
+    case Monitor::kValLoss:
+      return "val_loss";
+    case Monitor::kValAccuracy:
+      return "val_accuracy";
+  }
+  return "unknown";
+}
+
 bool MoreIsBetter(Monitor monitor) {
   return monitor == Monitor::kAccuracy || monitor == Monitor::kValAccuracy;
 }

@@ -10,8 +10,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "engine/model/model.h"
 #include "engine/status.h"
@@ -38,6 +40,7 @@ enum class Monitor : uint8_t { kLoss, kAccuracy, kValLoss, kValAccuracy };
 // are none.
 Result<float> ValueOf(const EpochMetrics& metrics, Monitor monitor);
 bool MoreIsBetter(Monitor monitor);
+std::string MonitorName(Monitor monitor);  // "val_loss"
 
 // Where a run stands.
 struct Progress {
@@ -68,6 +71,12 @@ class Callback {
   virtual std::string name() const = 0;
   // How many floats it keeps, for such a model.
   virtual size_t StateSize(const ModelExtent&) const { return 0; }
+  // Options that its state depends on, by name: they are part of the job, so
+  // that a checkpoint written under others is refused by option. Of a callback
+  // that keeps state.
+  virtual std::map<std::string, std::string> StateOptions() const { return {}; }
+  // Files and directories that it writes: none may lie in backup_dir.
+  virtual std::vector<std::string> Outputs() const { return {}; }
   // Before anything runs: what it asks of the engine. kInvalidArgument: what it
   // was told makes no sense, or contradicts another callback.
   virtual Status Configure(TrainOptions& /*options*/) const {

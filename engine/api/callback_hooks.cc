@@ -20,7 +20,8 @@ std::vector<HookState> CallbackHooks::states(const ModelExtent& model) const {
   for (const Callback* callback : callbacks_) {
     const size_t size = callback->StateSize(model);
     if (size == 0) continue;
-    states.push_back({.name = "callbacks/" + callback->name(), .size = size});
+    states.push_back({.name = std::string(kCallbackPrefix) + callback->name(),
+                      .size = size});
   }
   return states;
 }
@@ -114,10 +115,14 @@ Status CallbackHooks::TrainEnd(const TrainState& state) {
   });
 }
 
-LoopWish CallbackHooks::Wish() const {
-  const bool stop = std::ranges::any_of(
+std::string CallbackHooks::StoppedBy() const {
+  const auto stops = std::ranges::find_if(
       callbacks_, [](const Callback* each) { return each->WantsToStop(); });
-  return stop ? LoopWish::kFinish : LoopWish::kGoOn;
+  return stops == callbacks_.end() ? "" : (*stops)->name();
+}
+
+LoopWish CallbackHooks::Wish() const {
+  return StoppedBy().empty() ? LoopWish::kGoOn : LoopWish::kFinish;
 }
 
 }  // namespace gauntlet

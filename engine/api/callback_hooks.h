@@ -28,6 +28,8 @@ class CallbackHooks final : public LoopHooks {
   Status TrainEnd(const TrainState& state) override;
   LoopWish Wish() const override;
 
+  // Name of the first callback that wants to stop; "": none does.
+  std::string StoppedBy() const;
   // What a callback ended the run with; Ok if none did.
   const Status& failure() const { return failure_; }
 

@@ -68,9 +68,10 @@ Result<std::vector<std::string>> CheckVariables(
 
 CheckpointManager::CheckpointManager(CustomTraining& training,
                                      const CheckpointManagerOptions& options,
-                                     CheckpointStore store)
+                                     StoreHold hold, CheckpointStore store)
     : training_(&training),
       options_(options),
+      hold_(std::move(hold)),
       store_(std::move(store)),
       job_json_(training.JobJson(options.variables)) {}
 
@@ -93,6 +94,13 @@ Result<std::unique_ptr<CheckpointManager>> CheckpointManager::Create(
   CheckpointManagerOptions checked = options;
   ASSIGN_OR_RETURN(checked.variables,
                    CheckVariables(training.parameters(), options.variables));
+  WorkerSpec place = training.place();
+  Result<StoreHold> hold = HoldStore(training.world(), options.directory, place,
+                                     training.cluster().rendezvous_timeout);
+  ASSIGN_OR_RETURN(const std::vector<std::string> all,
+                   training.Tell(EncodeStatus(hold.status())));
+  RETURN_IF_ERROR(hold.status());
+  RETURN_IF_ERROR(DecodeStatus(all[0]));
   const auto seconds =
       static_cast<int64_t>(options.keep_checkpoint_every_n_hours * 3600);
   ASSIGN_OR_RETURN(
@@ -101,9 +109,9 @@ Result<std::unique_ptr<CheckpointManager>> CheckpointManager::Create(
                                                .keep = options.max_to_keep,
                                                .keep_every_seconds = seconds,
                                                .cold_start = options.cold_start,
-                                               .tenure = training.tenure()}));
-  return std::unique_ptr<CheckpointManager>(
-      new CheckpointManager(training, checked, std::move(store)));
+                                               .tenure = place.tenure}));
+  return std::unique_ptr<CheckpointManager>(new CheckpointManager(
+      training, checked, *std::move(hold), std::move(store)));
 }
 
 Result<std::string> CheckpointManager::FromChief(const std::string& said) {

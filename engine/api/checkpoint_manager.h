@@ -13,6 +13,7 @@
 #include "engine/ckpt/checkpoint_store.h"
 #include "engine/status.h"
 #include "engine/train/collective_save.h"
+#include "engine/train/store_hold.h"
 
 namespace gauntlet {
 
@@ -48,16 +49,19 @@ class SaveListener {
 // Every call but those that only look is made by all workers together.
 class CheckpointManager {
  public:
-  // The training outlives it. kInvalidArgument: no directory, nothing to keep,
-  // an interval of 0, another mode than kSync, a variable that is no parameter
-  // or stands there twice.
+  // The training outlives it. It owns the directory until it is destroyed or
+  // the process ends. kInvalidArgument: no directory, nothing to keep, an
+  // interval of 0, another mode than kSync, a variable that is no parameter or
+  // stands there twice. kFailedPrecondition: another manager, Fit or run owns
+  // the directory; all workers are refused, the owner is unharmed.
   static Result<std::unique_ptr<CheckpointManager>> Create(
       CustomTraining& training, const CheckpointManagerOptions& options);
 
   // Whether there was a checkpoint: its values are then the training's. One
   // that is damaged is set aside and the next older one taken.
-  // kFailedPrecondition: there are checkpoints and none is good, or they are of
-  // another job: says what differs. To be called once, before the first save.
+  // kFailedPrecondition: there are checkpoints and none is good; kOtherJob:
+  // they are of another job: says what differs. To be called once, before the
+  // first save.
   Result<bool> RestoreOrInitialize();
 
   // Saves what the future of the training depends on, and returns the
@@ -85,7 +89,7 @@ class CheckpointManager {
 
  private:
   CheckpointManager(CustomTraining& training,
-                    const CheckpointManagerOptions& options,
+                    const CheckpointManagerOptions& options, StoreHold hold,
                     CheckpointStore store);
   Result<std::string> FromChief(const std::string& said);
   Status LoadTogether(const CheckpointRef& parent);
@@ -94,6 +98,7 @@ class CheckpointManager {
 
   CustomTraining* training_;
   CheckpointManagerOptions options_;
+  StoreHold hold_;
   CheckpointStore store_;
   std::string job_json_;
   std::optional<CollectiveSave> save_;

@@ -100,7 +100,7 @@ class CustomTraining {
     return built_.model->parameters();
   }
   const ClusterOptions& cluster() const { return options_.cluster; }
-  const Tenure& tenure() const { return options_.place.tenure; }
+  const WorkerSpec& place() const { return options_.place; }
   uint64_t generation() const { return session_->decision().generation; }
   // What each worker says, by rank.
   Result<std::vector<std::string>> Tell(const std::string& said);

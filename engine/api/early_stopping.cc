@@ -13,7 +13,8 @@ constexpr size_t kBest = 0;
 constexpr size_t kHasBest = 1;
 constexpr size_t kWaited = 2;  // epochs since the best one
 constexpr size_t kStopped = 3;
-// The weights of the best epoch, behind them what its replicas kept.
+// The weights of the best epoch, behind them what its replicas kept. Once the
+// run has stopped and they are the model's: the last epoch's.
 constexpr size_t kBestModel = 4;
 
 constexpr uint32_t kMaxPatience = 1 << 24;
@@ -40,8 +41,36 @@ Status EarlyStopping::Configure(TrainOptions& /*options*/) const {
   return OkStatus();
 }
 
+std::map<std::string, std::string> EarlyStopping::StateOptions() const {
+  return {{"monitor", MonitorName(options_.monitor)},
+          {"min_delta", fmt::format("{}", options_.min_delta)},
+          {"baseline",
+           options_.baseline ? fmt::format("{}", *options_.baseline) : "none"},
+          {"start_from_epoch", fmt::format("{}", options_.start_from_epoch)},
+          {"restore_best_weights",
+           fmt::format("{}", options_.restore_best_weights)}};
+}
+
+bool EarlyStopping::IsOutOfPatience(std::span<const float> state) const {
+  return state[kWaited] >= static_cast<float>(std::max(1u, options_.patience));
+}
+
+// Puts the best epoch's weights in the place of the last one's, or back.
+void EarlyStopping::SwapBestModel(const Boundary& at) const {
+  if (!options_.restore_best_weights || at.state[kHasBest] == 0.0f) return;
+  const auto best_model = at.state.subspan(kBestModel);
+  std::ranges::swap_ranges(best_model.first(at.weights.size()), at.weights);
+  std::ranges::swap_ranges(best_model.subspan(at.weights.size()),
+                           at.replica_state);
+}
+
 Status EarlyStopping::OnTrainBegin(const Boundary& at) {
   stops_ = at.state[kStopped] != 0.0f;
+  if (!stops_ || IsOutOfPatience(at.state)) return OkStatus();
+  // The run that stopped had less patience.
+  stops_ = false;
+  at.state[kStopped] = 0.0f;
+  SwapBestModel(at);
   return OkStatus();
 }
 
@@ -60,28 +89,22 @@ Status EarlyStopping::OnEpochEnd(const Boundary& at,
   if (at.epoch <= options_.start_from_epoch) return OkStatus();
   // An equal value later is then equal to the one that is kept.
   ASSIGN_OR_RETURN(const float value, ValueOf(metrics, options_.monitor));
-  const auto best_model = at.state.subspan(kBestModel);
   if (Better(value, at.state)) {
     at.state[kBest] = value;
     at.state[kHasBest] = 1.0f;
     at.state[kWaited] = 0.0f;
     if (options_.restore_best_weights) {
+      const auto best_model = at.state.subspan(kBestModel);
       const auto rest = std::ranges::copy(at.weights, best_model.begin()).out;
       std::ranges::copy(at.replica_state, rest);
     }
     return OkStatus();
   }
   at.state[kWaited] += 1.0f;
-  if (at.state[kWaited] < static_cast<float>(std::max(1u, options_.patience))) {
-    return OkStatus();
-  }
+  if (!IsOutOfPatience(at.state)) return OkStatus();
   at.state[kStopped] = 1.0f;
   stops_ = true;
-  if (options_.restore_best_weights && at.state[kHasBest] != 0.0f) {
-    std::ranges::copy(best_model.first(at.weights.size()), at.weights.begin());
-    std::ranges::copy(best_model.subspan(at.weights.size()),
-                      at.replica_state.begin());
-  }
+  SwapBestModel(at);
   return OkStatus();
 }
 

@@ -3,6 +3,7 @@
 #define GAUNTLET_ENGINE_API_EARLY_STOPPING_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,7 +16,10 @@ struct EarlyStoppingOptions {
   Monitor monitor = Monitor::kValLoss;
   // Less of a change is none. At least 0.
   double min_delta = 0.0;
-  // How many epochs in a row may be no better.
+  // How many epochs in a row may be no better. The one option that may change
+  // between two runs: where a run stopped and the new patience would not have
+  // stopped it there, the next run goes on, with the same bits as if the new
+  // patience had been told from the start.
   uint32_t patience = 0;
   // What the first epochs have to beat.
   std::optional<double> baseline;
@@ -24,15 +28,17 @@ struct EarlyStoppingOptions {
   bool restore_best_weights = false;
 };
 
-// A metric that is infinite or NaN is never better. Best value, patience and
-// best weights are in every checkpoint: a run that was interrupted stops where
-// it would have stopped.
+// A metric that is infinite or NaN is never better. Best value, the epochs since
+// and the best weights are in every checkpoint: a run that was interrupted stops
+// where it would have stopped. A checkpoint written under another option than
+// `patience` is refused, and the option named.
 class EarlyStopping final : public Callback {
  public:
   explicit EarlyStopping(EarlyStoppingOptions options) : options_(options) {}
 
   std::string name() const override { return "early_stopping"; }
   size_t StateSize(const ModelExtent& model) const override;
+  std::map<std::string, std::string> StateOptions() const override;
   Status Configure(TrainOptions& options) const override;
   Status OnTrainBegin(const Boundary& at) override;
   Status OnEpochEnd(const Boundary& at, const EpochMetrics& metrics) override;
@@ -40,6 +46,8 @@ class EarlyStopping final : public Callback {
 
  private:
   bool Better(float value, std::span<const float> state) const;
+  bool IsOutOfPatience(std::span<const float> state) const;
+  void SwapBestModel(const Boundary& at) const;
 
   EarlyStoppingOptions options_;
   bool stops_ = false;

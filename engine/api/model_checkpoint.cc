@@ -40,6 +40,18 @@ Status ModelCheckpoint::Configure(TrainOptions& /*options*/) const {
   return PathFor(options_.path, 1, {}).status();
 }
 
+std::map<std::string, std::string> ModelCheckpoint::StateOptions() const {
+  if (options_.keep == KeepWeights::kOfEveryEpoch) {
+    return {{"keep", "of every epoch"}};
+  }
+  return {{"keep", "of the best"}, {"monitor", MonitorName(options_.monitor)}};
+}
+
+std::vector<std::string> ModelCheckpoint::Outputs() const {
+  const Result<std::string> first = PathFor(options_.path, 1, {});
+  return first.ok() ? std::vector{*first} : std::vector<std::string>();
+}
+
 Result<bool> ModelCheckpoint::IsBest(const EpochMetrics& metrics,
                                      std::span<float> state) const {
   ASSIGN_OR_RETURN(const float value, ValueOf(metrics, options_.monitor));

@@ -4,7 +4,9 @@
 #define GAUNTLET_ENGINE_API_MODEL_CHECKPOINT_H_
 
 #include <cstdint>
+#include <map>
 #include <string>
+#include <vector>
 
 #include "engine/api/callback.h"
 
@@ -31,6 +33,9 @@ class ModelCheckpoint final : public Callback {
 
   std::string name() const override { return "model_checkpoint"; }
   size_t StateSize(const ModelExtent&) const override { return 2; }
+  // `keep`, and for kOfTheBest `monitor`.
+  std::map<std::string, std::string> StateOptions() const override;
+  std::vector<std::string> Outputs() const override;
   Status Configure(TrainOptions& options) const override;
   Status OnEpochEnd(const Boundary& at, const EpochMetrics& metrics) override;
 

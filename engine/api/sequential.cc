@@ -8,6 +8,8 @@
 #include "engine/api/callback_hooks.h"
 #include "engine/model/model.h"
 #include "engine/numerics.h"
+#include "engine/train/output_places.h"
+#include "engine/train/store_hold.h"
 #include "engine/train/trainer.h"
 #include "engine/train/worker.h"
 #include <fmt/format.h>
@@ -61,12 +63,27 @@ std::optional<FitEnd> EndOf(WorkerExit exit) {
   }
 }
 
+Status CheckOutputs(Storage& storage, const TrainOptions& options,
+                    const std::vector<Callback*>& callbacks) {
+  OutputPlaces places = {
+      .store = {.role = "backup_dir", .path = options.checkpoint.directory}};
+  for (const Callback* callback : callbacks) {
+    for (std::string& path : callback->Outputs()) {
+      places.others.push_back({.role = "output of callback " + callback->name(),
+                               .path = std::move(path)});
+    }
+  }
+  return CheckOutputPlaces(storage, places);
+}
+
 // The error that Fit ends with; `reason` is the worker's own.
 Status ErrorOf(const WorkerEnd& end, const Status& callback) {
   if (!callback.ok()) return callback;
   switch (end.exit) {
     case WorkerExit::kBadInput:
       return InvalidArgument(end.reason);
+    case WorkerExit::kOtherJob:
+      return OtherJob(end.reason);
     case WorkerExit::kLostWorker:
       return Unavailable(end.reason);
     default:
@@ -120,10 +137,14 @@ Result<FitResult> Sequential::Fit(World& world, const DataSpec& data,
       .cluster = options.cluster,
       .preemption = options.preemption,
       .kernels = options.kernels};
+  const ModelExtent extent = {.parameters = built_.model->parameter_count()};
   for (const Callback* callback : options.callbacks) {
     RETURN_IF_ERROR(callback->Configure(train));
+    if (callback->StateSize(extent) == 0) continue;
+    train.job.callbacks[callback->name()] = callback->StateOptions();
   }
   RETURN_IF_ERROR(Validate(train.job));
+  RETURN_IF_ERROR(CheckOutputs(world.storage, train, options.callbacks));
   ASSIGN_OR_RETURN(const std::shared_ptr<const DataSplit> split,
                    LoadData(world.storage, data));
   RETURN_IF_ERROR(CheckShape(split->train));
@@ -131,18 +152,25 @@ Result<FitResult> Sequential::Fit(World& world, const DataSpec& data,
   CallbackHooks hooks(world, options.callbacks, *built_.model,
                       options.place.rank == 0);
   NoProgressReporter reporter;
+  WorkerSpec place = options.place;
+  ASSIGN_OR_RETURN(const StoreHold hold,
+                   HoldStore(world, train.checkpoint.directory, place,
+                             options.cluster.rendezvous_timeout));
   TrainedWorker trained = TrainAsWorker(world,
                                         {.options = train,
                                          .data = *split,
                                          .job_json = job_json,
                                          .hooks = &hooks,
                                          .weights = weights_},
-                                        options.place, reporter);
+                                        place, reporter);
   const WorkerExit exit = trained.end.exit;
   if (!EndOf(exit)) {
     return ErrorOf(trained.end, hooks.failure());
   }
-  return TakeOver(trained);
+  RemoveIfDeleted(world.storage, train.checkpoint.directory, hold);
+  FitResult result = TakeOver(trained);
+  result.stopped_by = hooks.StoppedBy();
+  return result;
 }
 
 FitResult Sequential::TakeOver(TrainedWorker& trained) {

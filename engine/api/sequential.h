@@ -70,6 +70,9 @@ enum class FitEnd : uint8_t {
 
 struct FitResult {
   FitEnd end = FitEnd::kFinished;
+  // Name of the callback that wanted no more, in this run or an earlier one;
+  // "": none did.
+  std::string stopped_by;
   // One entry for each complete epoch, those before a restart included.
   History history;
   uint64_t steps = 0;                    // so far, likewise
@@ -90,8 +93,11 @@ class Sequential {
   // Trains from the present weights, or from where an interrupted call stood
   // (BackupAndRestore). After an error the weights are those before the call.
   // kInvalidArgument: bad input; kCancelled: a callback interrupted it;
-  // kUnavailable: a worker is lost, start again; kFailedPrecondition:
-  // there are checkpoints and none of them is good. REQUIRES: Compile was Ok.
+  // kUnavailable: a worker is lost, start again; kFailedPrecondition: there are
+  // checkpoints and none of them is good, or another run owns backup_dir (this
+  // worker is refused, the other run unharmed); kOtherJob: they belong to
+  // another job, or to other callbacks; says what differs. REQUIRES: Compile
+  // was Ok.
   Result<FitResult> Fit(World& world, const DataSpec& data,
                         const FitOptions& options);
 

@@ -161,7 +161,8 @@ class Supervisor {
 
   // Recovers the newest good checkpoint, or initialises where there is none,
   // and starts the services. kFailedPrecondition: not ready; or there are
-  // checkpoints and none can be used. After an error the program leaves
+  // checkpoints and none can be used; or another session or run owns them.
+  // kOtherJob: they belong to another job. After an error the program leaves
   // (CustomTraining::Leave).
   Result<std::unique_ptr<ManagedSession>> PrepareSession();
 

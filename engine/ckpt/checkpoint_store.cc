@@ -12,6 +12,8 @@
 #include "engine/ckpt/retention.h"
 #include "engine/ckpt/safetensors.h"
 #include "engine/ckpt/save_metadata.h"
+#include "engine/ckpt/state_file.h"
+#include "engine/ckpt/state_file_format.h"
 #include "engine/ckpt/store_deletion.h"
 #include "engine/ckpt/store_names.h"
 #include "engine/world/directories.h"
@@ -350,6 +352,21 @@ Status CheckpointStore::AfterCommit(const CheckpointHead& head) {
   return Warn(world_->faults.Hit(Point::kSaveEnd, context));
 }
 
+// An edit reaches only a run that starts behind it. This one is about to write
+// over it.
+void CheckpointStore::WarnOfEdit() {
+  if (state_text_.empty()) return;
+  const Result<std::string> text =
+      ReadFile(world_->storage, PathOf(kStateFileName), kMaxStateFileBytes);
+  if (!text.ok() || *text == state_text_) return;
+  const StateFile found = ParseStateFile(*text);
+  if (!found.edit && found.refusal.empty()) return;
+  warnings_.push_back(fmt::format(
+      "{}: edited while the run is active: not obeyed, and written anew. To go "
+      "back to another checkpoint, stop the run before the edit",
+      PathOf(kStateFileName)));
+}
+
 // Lists what retention is about to leave.
 Status CheckpointStore::WriteStateFile(const PointContext& context) {
   const std::vector<bool> surplus = Surplus(lineage_, options_.keep);
@@ -359,7 +376,9 @@ Status CheckpointStore::WriteStateFile(const PointContext& context) {
   }
   const std::string path = PathOf(kStateFileName);
   const std::string tmp = path + std::string(kTmpSuffix);
-  Status status = WriteInBlocks(*world_, tmp, EncodeStateFile(names),
+  const std::string text = EncodeStateFile(names);
+  WarnOfEdit();
+  Status status = WriteInBlocks(*world_, tmp, text,
                                 {.mode = OpenMode::kCreateTruncate,
                                  .write_point = Point::kStateWrite,
                                  .sync_point = Point::kStateSync,
@@ -368,7 +387,10 @@ Status CheckpointStore::WriteStateFile(const PointContext& context) {
                       .status();
   if (status.ok()) status = world_->faults.Hit(Point::kStateRename, context);
   if (status.ok()) status = world_->storage.Rename(tmp, path);
-  if (status.ok()) return world_->storage.SyncDirectory(options_.directory);
+  if (status.ok()) {
+    state_text_ = text;
+    return world_->storage.SyncDirectory(options_.directory);
+  }
   // The old state file stands, and nothing half done beside it.
   if (!StopsTheProcess(status)) {
     Remember(Annotate(world_->storage.Remove(tmp, FileKind::kFile), tmp));

@@ -139,11 +139,11 @@ class CheckpointStore {
   // aside the ones that do not), records it in the claim and gives it this
   // generation's suffix; clears what interrupted saves and deletions left.
   // kFailedPrecondition: there are checkpoints and none is valid (exit 7;
-  // unless cold_start allows it), or they are of another job: says what
-  // differs (that none is valid is a warning where the state is in memory);
-  // or a later launch has claimed the store, or it was deleted since
-  // this tenure claimed in it. kInvalidArgument: the state file was edited to
-  // something that is not there. kFenced: a higher claim came in between.
+  // unless cold_start allows it; a warning where the state is in memory); or a
+  // later launch has claimed the store, or it was deleted since this tenure
+  // claimed in it. kOtherJob: they are of another job: says what differs.
+  // kInvalidArgument: the state file was edited to something that is not
+  // there, or cannot be understood. kFenced: a higher claim came in between.
   // kIoError: the disk does not read, which is no reason to give a checkpoint
   // up. After an error the store is as it was, but for a claim that counts for
   // nothing.
@@ -212,6 +212,7 @@ class CheckpointStore {
   Status DropRemains(const std::string& save);
   Status AfterCommit(const CheckpointHead& head);
   Status WriteStateFile(const PointContext& context);
+  void WarnOfEdit();
   Status Retire();
   Status Warn(const Status& status);
   void Remember(const Status& status);
@@ -222,6 +223,7 @@ class CheckpointStore {
   std::vector<CommittedCheckpoint> lineage_;  // oldest first
   std::vector<std::string> remains_;  // void saves that are still to be removed
   std::optional<std::string> save_;   // begun and not yet ended
+  std::string state_text_;  // of the state file as written last; "": not yet
   std::vector<std::string> warnings_;
 };
 

@@ -94,8 +94,8 @@ Status CheckOwner(World& world, const std::string& directory,
     world.events.Emit(
         {.kind = EventKind::kFencedOut, .generation = own.generation});
     return Fenced(fmt::format(
-        "generation {} does not own {} any more: the highest claim is {}",
-        own.generation, directory, ClaimName(*highest)));
+        "{}: taken over from generation {} by a newer run: its claim is {}",
+        directory, own.generation, ClaimName(*highest)));
   }
   Status found = highest.status();
   if (found.ok()) found = FindClaim(world, directory, own);

@@ -10,13 +10,54 @@
 
 namespace gauntlet {
 
+namespace {
+
+// The newest generation that took the checkpoint of that name, and so renamed
+// it; 0: none did.
+uint64_t TakenBy(const StoreScan& scan, const std::string& name) {
+  const auto taken = std::find_if(
+      scan.parents.rbegin(), scan.parents.rend(), [&](const auto& entry) {
+        return entry.second && entry.second->name == name;
+      });
+  return taken == scan.parents.rend() ? 0 : taken->first;
+}
+
+// True iff a generation has obeyed the edit and has not written the state file
+// anew yet: no name in the file is of that generation.
+bool IsObeyedAlready(const StoreScan& scan, const std::string& latest) {
+  const uint64_t taken_by = TakenBy(scan, latest);
+  const auto later = [&](const std::string& name) {
+    const auto parsed = CheckpointName::Parse(name);
+    return parsed && parsed->generation >= taken_by;
+  };
+  const bool is_there = std::ranges::any_of(
+      scan.checkpoints,
+      [&](const ScannedCheckpoint& there) { return there.name == latest; });
+  return taken_by > 0 && !is_there &&
+         std::ranges::none_of(scan.state_file.all, later);
+}
+
+}  // namespace
+
 std::string IgnoredStateFile(const StoreScan& scan) {
-  // A start stops at half an edit.
-  if (scan.state_file.damage.empty() || scan.state_file.half_edit) return "";
+  const StateFile& file = scan.state_file;
+  if (file.edit && file.edit->may_be_cut) {
+    return fmt::format(
+        "{}: line {}: no checksum behind it: taken for an edit, latest: {}",
+        kStateFileName, file.edit->line, file.edit->latest);
+  }
+  if (file.edit && IsObeyedAlready(scan, file.edit->latest)) {
+    return fmt::format(
+        "{}: line {}: latest: {}: generation {} resumed from it already; "
+        "ignored",
+        kStateFileName, file.edit->line, file.edit->latest,
+        TakenBy(scan, file.edit->latest));
+  }
+  if (file.damage.empty()) return "";
   return fmt::format(
-      "{}: {}; ignored: a run goes on from the newest good checkpoint. To go "
-      "back to another one, set latest and delete the last line",
-      kStateFileName, scan.state_file.damage);
+      "{}: {}; ignored: a run resumes from the newest good checkpoint. To go "
+      "back to another one, set latest to its name and delete the last line",
+      kStateFileName, file.damage);
 }
 
 std::vector<std::string> MissingNewer(const StoreScan& scan,
@@ -53,9 +94,14 @@ Status CheckJob(const ScannedCheckpoint& checkpoint,
         manifest.numerics_version, numerics::kVersion));
   }
   if (manifest.job_digest == JobDigest(job_json)) return OkStatus();
-  return FailedPrecondition(
-      fmt::format("{}: of another job: {}", checkpoint.name,
-                  DescribeJobDifference(manifest.head.job_json, job_json)));
+  if (IsSameButForUnknownCallbacks(manifest.head.job_json, job_json)) {
+    return OkStatus();
+  }
+  return OtherJob(fmt::format(
+      "{} was written by another job: {}. Use another checkpoint directory "
+      "(--ckpt), or the original settings",
+      checkpoint.name,
+      DescribeJobDifference(manifest.head.job_json, job_json)));
 }
 
 namespace {
@@ -69,37 +115,54 @@ Status Verify(World& world, const StoreOptions& options,
   return VerifyCheckpoint(world, options.directory + "/" + checkpoint.name);
 }
 
-// True where an edit named a checkpoint that a generation then took: the taking
-// gave it another name, and the edit is done with.
-bool WasTaken(const StoreScan& scan, const std::string& edit) {
-  return std::ranges::any_of(scan.parents, [&](const auto& entry) {
-    return entry.second && entry.second->name == edit;
-  });
+// Why the edit names no checkpoint of the store, as far as can be said.
+std::string ReasonNotThere(const StoreScan& scan, const std::string& latest) {
+  if (const uint64_t taken_by = TakenBy(scan, latest); taken_by > 0) {
+    CheckpointName now =
+        CheckpointName::Parse(latest).value_or(CheckpointName{});
+    now.generation = taken_by;
+    return fmt::format(", which became {} when a run resumed from it",
+                       now.ToString());
+  }
+  const std::string aside = std::string(kRejectedPrefix) + latest;
+  const bool rejected = std::ranges::any_of(
+      scan.entries,
+      [&](const ScannedEntry& entry) { return entry.name == aside; });
+  return rejected ? ", which was set aside as damaged" : "";
 }
 
-// What a person asked for; nullopt: nothing, or it was done already.
+std::string WhatToDo() {
+  return fmt::format(
+      "To go back to another checkpoint, set latest in {} to its name and "
+      "delete the last line; to resume from the newest good one, remove {}",
+      kStateFileName, kStateFileName);
+}
+
+// The checkpoint that a person's edit asks for; nullopt: there is no edit, or
+// it was obeyed already. kInvalidArgument: it cannot be obeyed.
 Result<std::optional<size_t>> EditedParent(const StoreScan& scan) {
-  if (scan.state_file.half_edit) {
-    return InvalidArgument(fmt::format(
-        "{}: edited, latest: {}, but the last line is of latest: {}; to go "
-        "back delete the last line, to go on set latest to that again",
-        kStateFileName, *scan.state_file.half_edit,
-        scan.state_file.all.back()));
+  const StateFile& file = scan.state_file;
+  if (!file.refusal.empty()) {
+    return InvalidArgument(fmt::format("{}: edited: {}. {}", kStateFileName,
+                                       file.refusal, WhatToDo()));
   }
-  const std::optional<std::string>& edit = scan.state_file.edit;
-  if (!edit) return std::optional<size_t>();
+  if (!file.edit) return std::optional<size_t>();
+  const std::string& latest = file.edit->latest;
   for (size_t i = 0; i < scan.checkpoints.size(); ++i) {
-    if (scan.checkpoints[i].name == *edit) return std::optional(i);
+    if (scan.checkpoints[i].name == latest) return std::optional(i);
   }
-  if (WasTaken(scan, *edit)) return std::optional<size_t>();
+  if (file.edit->may_be_cut || IsObeyedAlready(scan, latest)) {
+    return std::optional<size_t>();
+  }
   std::vector<std::string> names;
   for (const ScannedCheckpoint& checkpoint : scan.checkpoints) {
     names.push_back(checkpoint.name);
   }
   return InvalidArgument(fmt::format(
-      "{}: edited, latest: expected a checkpoint of this directory ({}), found "
-      "\"{}\"",
-      kStateFileName, fmt::join(names, ", "), edit->substr(0, 200)));
+      "{}: edited: line {}: latest: expected a checkpoint of this directory "
+      "({}), found \"{}\"{}. {}",
+      kStateFileName, file.edit->line, fmt::join(names, ", "),
+      latest.substr(0, 200), ReasonNotThere(scan, latest), WhatToDo()));
 }
 
 // A checkpoint bears the name of a generation that has recorded its claim by
@@ -215,14 +278,17 @@ Result<ParentChoice> ChooseParent(World& world, const StoreOptions& options,
   if (edited) {
     const ScannedCheckpoint& checkpoint = scan.checkpoints[*edited];
     const Status status = verify(*edited);
-    if (status.code() == Code::kDataLoss) {
-      return FailedPrecondition(
-          fmt::format("{}: edited to {}, which is damaged: {}", kStateFileName,
-                      checkpoint.name, status.message()));
+    const StateFileEdit& edit = *scan.state_file.edit;
+    if (status.code() == Code::kDataLoss && !edit.may_be_cut) {
+      return FailedPrecondition(fmt::format(
+          "{}: edited: line {}: latest: {} is damaged: {}. {}", kStateFileName,
+          edit.line, checkpoint.name, status.message(), WhatToDo()));
     }
-    RETURN_IF_ERROR(status);
-    choice.parent = *edited;
-    return choice;
+    if (status.code() != Code::kDataLoss) {
+      RETURN_IF_ERROR(status);
+      choice.parent = *edited;
+      return choice;
+    }
   }
   for (const size_t i : scan.lineage.members) {
     const Status status = verify(i);

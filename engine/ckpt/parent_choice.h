@@ -38,8 +38,9 @@ std::string IgnoredStateFile(const StoreScan& scan);
 std::vector<std::string> MissingNewer(const StoreScan& scan,
                                       const ParentChoice& choice);
 
-// kFailedPrecondition: the checkpoint is of another job or numerics version;
-// says what differs. REQUIRES: it has a manifest.
+// kOtherJob: the checkpoint is of another job; names each difference.
+// kFailedPrecondition: it is of another numerics version. REQUIRES: it has a
+// manifest.
 Status CheckJob(const ScannedCheckpoint& checkpoint,
                 const std::string& job_json);
 
@@ -48,8 +49,11 @@ Status CheckJob(const ScannedCheckpoint& checkpoint,
 //   kFailedPrecondition  there are checkpoints, or traces of some, and none is
 //                        valid (unless cold_start says otherwise; what is
 //                        gone without a name is one); or they are of
-//                        another job, numerics version or schema
-//   kInvalidArgument     the edit names something that is not there
+//                        another numerics version or schema; or the edit
+//                        names a damaged one
+//   kOtherJob            they are of another job
+//   kInvalidArgument     the edit names something that is not there, or cannot
+//                        be understood
 //   kNotFound            a checkpoint went away meanwhile: scan again
 //   kIoError             the disk does not read: says nothing of the bytes
 // A store whose claims record cold starts only, and in which nothing was ever

@@ -6,6 +6,8 @@
 
 #include "engine/ckpt/store_names.h"
 #include "engine/ckpt/text_record.h"
+#include "engine/digest.h"
+#include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
@@ -13,6 +15,8 @@ namespace {
 constexpr std::string_view kComment =
     "Written by gauntlet. To go back to another checkpoint, set latest to its "
     "name and delete the last line.";
+constexpr std::string_view kAllPrefix = "all: ";
+constexpr std::string_view kUtf8Mark = "\xef\xbb\xbf";
 
 bool HasControlBytes(std::string_view text) {
   return std::ranges::any_of(text, [](char c) {
@@ -21,21 +25,13 @@ bool HasControlBytes(std::string_view text) {
   });
 }
 
-// A wish differs from every cut and every flipped bit of a file as it was
-// written: whole to its last line, every line what it says it is, the digest
-// line nowhere, not even behind another one, and `latest`, which stands last,
-// another than the last of `all`.
-bool IsEdit(std::string_view text, const TextRecord& record,
-            std::string_view latest, const std::vector<std::string>& all) {
-  const bool strange =
-      std::ranges::any_of(record.fields, [](const TextField& field) {
-        if (field.key == "latest") return false;
-        return field.key != "all" || !CheckpointName::Parse(field.value);
-      });
-  return record.digest == DigestLine::kMissing && !record.torn && !strange &&
-         !HasControlBytes(text) && text.find(kDigestKey) == text.npos &&
-         (all.empty() || all.back() != latest);
+// An editor's byte order mark; no file that the engine wrote is one flipped bit
+// away from it.
+bool IsUtf16(std::string_view text) {
+  return text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff");
 }
+
+std::string_view Excerpt(std::string_view text) { return text.substr(0, 200); }
 
 bool DifferInOneBit(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
@@ -46,26 +42,166 @@ bool DifferInOneBit(std::string_view a, std::string_view b) {
   return bits == 1;
 }
 
-// Nothing but `latest` is other than it was written, and what it names now is
-// no flipped bit.
-bool IsHalfEdit(std::string_view text, std::string_view latest,
-                const std::vector<std::string>& all) {
-  if (all.empty() || latest == all.back() || !CheckpointName::Parse(latest)) {
-    return false;
+// True iff one flipped bit lies between the text and a file as it was written.
+// Each bit of a long text would take long to try: those are taken for edits.
+bool HasOneFlippedBit(std::string_view text) {
+  constexpr size_t kMostBytes = size_t{1} << 15;
+  const size_t tail_bytes = kDigestKey.size() + Digest::kDigits + 3;
+  if (text.size() < tail_bytes || text.size() > kMostBytes) return false;
+  std::string body(text.substr(0, text.size() - tail_bytes));
+  const std::string_view tail = text.substr(body.size());
+  if (DifferInOneBit(tail, DigestLineOf(body))) return true;
+  for (char& c : body) {
+    for (int bit = 0; bit < 8; ++bit) {
+      c = static_cast<char>(c ^ (1 << bit));
+      if (tail == DigestLineOf(body)) return true;
+      c = static_cast<char>(c ^ (1 << bit));
+    }
   }
-  const std::string written = EncodeStateFile(all);
-  return text.ends_with(
-             std::string_view(written).substr(written.rfind(kDigestKey))) &&
-         !DifferInOneBit(text, written);
+  return false;
 }
 
-std::string DamageOf(std::string_view text, const TextRecord& record) {
-  if (record.digest == DigestLine::kRight) return "";
-  if (text.empty()) return "empty";
-  if (record.digest == DigestLine::kWrong) {
-    return "its last line is the digest of other bytes";
+// The names in those lines that follow the comment and are whole; takes them,
+// and the comment, off the text.
+std::vector<std::string> TakeWholeLines(std::string_view& text) {
+  std::vector<std::string> names;
+  text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+  while (text.starts_with(kAllPrefix)) {
+    const size_t end = text.find('\n');
+    if (end == text.npos) break;
+    names.emplace_back(text.substr(0, end).substr(kAllPrefix.size()));
+    text.remove_prefix(end + 1);
   }
-  return "neither as it was written nor an edit";
+  return names;
+}
+
+// True iff the text is what a file as it was written begins with.
+bool IsCut(std::string_view text) {
+  const std::string header = fmt::format("# {}\n", kComment);
+  if (header.starts_with(text)) return true;
+  if (!text.starts_with(header)) return false;
+  std::string_view rest = text;
+  const std::vector<std::string> names = TakeWholeLines(rest);
+  if (EncodeStateFile(names).starts_with(text)) return true;
+  return rest.find('\n') == rest.npos && !rest.empty() &&
+         (rest.starts_with(kAllPrefix) || kAllPrefix.starts_with(rest));
+}
+
+// Reads what a person left, line by line, and stops at the first that it does
+// not understand.
+class EditReader {
+ public:
+  explicit EditReader(std::string_view text) : text_(text) {}
+
+  StateFile Read() {
+    if (text_.starts_with(kUtf8Mark)) text_.remove_prefix(kUtf8Mark.size());
+    for (size_t at = 0; at < text_.size() && file_.refusal.empty();) {
+      const size_t end = std::min(text_.find('\n', at), text_.size());
+      ++line_;
+      Take(ParseTextLine(text_.substr(at, end - at)));
+      at = end + 1;
+    }
+    if (file_.refusal.empty()) Conclude();
+    return std::move(file_);
+  }
+
+ private:
+  void Take(const TextField& field) {
+    if (field.key.empty() && field.value.empty()) return;
+    if (field.key == kDigestKey) {
+      digest_line_ = line_;
+      digest_ = field.value;
+    } else if (field.key == "all" && CheckpointName::Parse(field.value)) {
+      file_.all.emplace_back(field.value);
+    } else if (field.key == "all") {
+      Refuse(
+          fmt::format("all: expected a checkpoint's name, such as "
+                      "step-000000020-g1, found \"{}\"",
+                      Excerpt(field.value)));
+    } else if (field.key == "latest" && file_.edit) {
+      Refuse(fmt::format("expected latest once, found it in line {} too",
+                         file_.edit->line));
+    } else if (field.key == "latest") {
+      file_.edit = {.latest = std::string(field.value), .line = line_};
+    } else {
+      const bool is_pair = !field.key.empty();
+      Refuse(fmt::format(
+          "expected \"all: NAME\", \"latest: NAME\" or a line "
+          "that begins with #, found \"{}{}{}\"",
+          Excerpt(field.key), is_pair ? ": " : "", Excerpt(field.value)));
+    }
+  }
+
+  // Of a file of which each line is understood.
+  void Conclude() {
+    const bool unchanged =
+        digest_line_ > 0 &&
+        EncodeStateFile(file_.all).ends_with(fmt::format(": {}\n", digest_));
+    const bool newest = file_.all.empty() ? !file_.edit
+                                          : file_.edit && file_.edit->latest ==
+                                                              file_.all.back();
+    if (unchanged && newest) {
+      // Only line ends, blanks or comments are other than they were.
+      file_.edit.reset();
+    } else if (!file_.edit) {
+      file_.refusal = "expected a line \"latest: NAME\", found none";
+    } else if (digest_line_ > 0) {
+      line_ = digest_line_;
+      Refuse(
+          fmt::format("the checksum is not that of the lines above it; "
+                      "delete this line to go back to {}",
+                      Excerpt(file_.edit->latest)));
+    }
+  }
+
+  void Refuse(std::string_view why) {
+    file_.refusal = fmt::format("line {}: {}", line_, why);
+    file_.edit.reset();
+  }
+
+  std::string_view text_;
+  StateFile file_;
+  size_t line_ = 0;
+  size_t digest_line_ = 0;  // 0: there is none
+  std::string_view digest_;
+};
+
+// Of a file that broke off, as it seems. One that ends with the whole of
+// `latest` is also what a person leaves who removed the names behind it.
+StateFile ReadCut(std::string_view text) {
+  StateFile file;
+  std::string_view rest = text;
+  file.all = TakeWholeLines(rest);
+  file.damage = "cut off";
+  if (file.all.empty()) return file;
+  const std::string latest = fmt::format("latest: {}", file.all.back());
+  if (rest == latest || rest == latest + "\n") {
+    file.edit = {.latest = file.all.back(),
+                 .line = file.all.size() + 2,
+                 .may_be_cut = true};
+  }
+  return file;
+}
+
+// Of a file as it was written, or with one flipped bit.
+StateFile ReadWritten(const TextRecord& record) {
+  StateFile file;
+  for (const TextField& field : record.fields) {
+    if (field.key == "all") file.all.emplace_back(field.value);
+  }
+  if (record.digest == DigestLine::kRight) return file;
+  file.damage = "a bit of it is flipped";
+  // One character of the name that a person changes may differ in one bit.
+  const auto latest = record.Find("latest");
+  if (latest && !file.all.empty() && *latest != file.all.back() &&
+      std::ranges::find(file.all, *latest) != file.all.end()) {
+    file.damage.clear();
+    file.refusal = fmt::format(
+        "line {}: the checksum is not that of the lines above it; delete this "
+        "line to go back to {}",
+        file.all.size() + 3, *latest);
+  }
+  return file;
 }
 
 }  // namespace
@@ -78,16 +214,17 @@ std::string EncodeStateFile(std::span<const std::string> all) {
 }
 
 StateFile ParseStateFile(std::string_view text) {
+  if (text.empty()) return {.damage = "empty"};
   const TextRecord record = ParseTextRecord(text);
-  StateFile file;
-  for (const TextField& field : record.fields) {
-    if (field.key == "all") file.all.emplace_back(field.value);
+  if (record.digest == DigestLine::kRight || HasOneFlippedBit(text)) {
+    return ReadWritten(record);
   }
-  const auto latest = record.Find("latest");
-  if (latest && IsEdit(text, record, *latest, file.all)) file.edit = *latest;
-  if (latest && IsHalfEdit(text, *latest, file.all)) file.half_edit = *latest;
-  if (!file.edit) file.damage = DamageOf(text, record);
-  return file;
+  if (IsUtf16(text)) {
+    return {.refusal = "line 1: expected UTF-8, found UTF-16"};
+  }
+  if (HasControlBytes(text)) return {.damage = "not text"};
+  if (IsCut(text)) return ReadCut(text);
+  return EditReader(text).Read();
 }
 
 }  // namespace gauntlet

@@ -7,11 +7,18 @@
 //   latest: step-000000200-g3
 //   xxh3_128: …
 // It is written after each acknowledged save and each claim, `all` in ascending
-// order with the latest last. A load does not obey it, except where a person
-// edited it: the digest line is gone, and `latest` is not the last of `all` (or
-// there is no `all`). It stands behind `all` so that no file that breaks off
-// looks like that. All else without a right digest is damage: the file is an
-// index only, and passed over.
+// order with the latest last. The rule for people: stop the run, set `latest`
+// to another checkpoint's name, delete the last line.
+//
+// A load does not need the file. It passes over what a power cut, a truncation
+// or one flipped bit makes of it, and says so. It ignores no edit, which is
+// everything else that is text:
+//   without the digest line, every other line understood   obeyed
+//   with it, and only line ends, blanks or comments differ  nothing was asked
+//   all else: the digest line kept, an unknown line, latest  refused (exit 2)
+//     twice or not in the directory, more than 1 MiB
+// `latest` stands behind `all`, so that a file that breaks off names another
+// checkpoint than the last of `all` only if a person wrote that.
 #ifndef GAUNTLET_ENGINE_CKPT_STATE_FILE_FORMAT_H_
 #define GAUNTLET_ENGINE_CKPT_STATE_FILE_FORMAT_H_
 

@@ -64,8 +64,10 @@ Status ScanEntry(World& world, const std::string& directory,
       scan.state_file = ParseStateFile(*text);
       return OkStatus();
     }
-    scan.state_file.damage = text.status().message();
-    return IsDamage(text.status()) ? OkStatus() : text.status();
+    if (!IsDamage(text.status())) return text.status();
+    // The engine writes no such file, and no fault of a disk leaves one.
+    scan.state_file.refusal = text.status().message();
+    return OkStatus();
   }
   if (parsed.kind == EntryKind::kOther) return OkStatus();
   scan.entries.push_back(

@@ -16,24 +16,22 @@ std::string_view Trim(std::string_view text) {
   return text;
 }
 
-struct Line {
-  std::string_view key;
-  std::string_view value;
-};
-
-Line ParseLine(std::string_view line) {
-  const size_t colon = line.find(':');
-  if (colon == std::string_view::npos) return {.key = "", .value = Trim(line)};
-  return {.key = Trim(line.substr(0, colon)),
-          .value = Trim(line.substr(colon + 1))};
-}
+}  // namespace
 
 std::string DigestLineOf(std::string_view before) {
   std::string line(kDigestKey);
   return line.append(": ").append(DigestOf(before).ToString()).append("\n");
 }
 
-}  // namespace
+TextField ParseTextLine(std::string_view line) {
+  if (line.ends_with('\n')) line.remove_suffix(1);
+  const std::string_view content = Trim(line);
+  if (content.starts_with('#')) return {};
+  const size_t colon = content.find(':');
+  if (colon == content.npos) return {.key = "", .value = content};
+  return {.key = Trim(content.substr(0, colon)),
+          .value = Trim(content.substr(colon + 1))};
+}
 
 std::optional<std::string_view> TextRecord::Find(std::string_view key) const {
   for (const TextField& field : fields) {
@@ -65,18 +63,15 @@ TextRecord ParseTextRecord(std::string_view text) {
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
     const std::string_view line = text.substr(at, end - at);
-    std::string_view content = line;
-    if (content.ends_with('\n')) content.remove_suffix(1);
-    content = Trim(content);
-    const auto [key, value] = ParseLine(content);
-    if (key == kDigestKey) {
+    const TextField field = ParseTextLine(line);
+    if (field.key == kDigestKey) {
       // Only the last line can be right: it is the digest of all before it.
       record.digest =
           end == text.size() && line == DigestLineOf(text.substr(0, at))
               ? DigestLine::kRight
               : DigestLine::kWrong;
-    } else if (!content.empty() && !content.starts_with('#')) {
-      record.fields.push_back({.key = key, .value = value});
+    } else if (!field.key.empty() || !field.value.empty()) {
+      record.fields.push_back(field);
     }
     at = end;
   }

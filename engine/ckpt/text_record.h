@@ -65,6 +65,13 @@ class TextRecordWriter {
   std::string text_;
 };
 
+// The last line of a file with these lines before it.
+std::string DigestLineOf(std::string_view before);
+
+// One line, with or without its end; views into it. A comment or a blank line
+// has neither key nor value; text without a colon is a value without a key.
+TextField ParseTextLine(std::string_view line);
+
 // Takes any bytes, which are to outlive the record. Lines that are no "key:
 // value" become fields without a key.
 TextRecord ParseTextRecord(std::string_view text);

@@ -6,6 +6,7 @@
 #define GAUNTLET_ENGINE_JOB_JOB_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -136,6 +137,10 @@ struct JobSpec {
   // The parameters that checkpoints hold, ascending; the others begin anew in
   // each life, so that another choice is another job. Empty: all of them.
   std::vector<std::string> saved;
+  // Options that the state of the program's callbacks depends on, by callback
+  // and option: {"early_stopping": {"monitor": "val_loss"}}. Empty: no callback
+  // keeps state.
+  std::map<std::string, std::map<std::string, std::string>> callbacks;
 };
 
 // linear, mlp, dnn, cnn, tiny: the jobs of that name with one replica and the
@@ -170,6 +175,12 @@ Digest JobDigest(std::string_view job_json);
 // canonical texts that differ; "" if they do not (then it is the numerics
 // version that changed). Paths are not compared.
 std::string DescribeJobDifference(std::string_view stored_json,
+                                  std::string_view present_json);
+
+// True iff the stored job says nothing of callbacks and is the present one
+// otherwise: an older version wrote it, or no callback kept state then. What
+// the present ones need is then looked for among the tensors.
+bool IsSameButForUnknownCallbacks(std::string_view stored_json,
                                   std::string_view present_json);
 
 // The same of any two JSON objects, and where each of them stands.

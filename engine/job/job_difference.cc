@@ -38,13 +38,65 @@ std::string LeafOr(const Leaves& leaves, const std::string& path) {
   return found == leaves.end() ? "nothing" : found->second;
 }
 
+// The callbacks of a job, taken out of it.
+Json TakeCallbacks(Json& job) {
+  Json callbacks = Json::object();
+  if (!job.is_object() || !job.contains("callbacks")) return callbacks;
+  std::swap(callbacks, job["callbacks"]);
+  job.erase("callbacks");
+  return callbacks.is_object() ? callbacks : Json::object();
+}
+
+// "callback early_stopping: monitor: val_loss in the checkpoint, loss now".
+void DescribeCallbacks(const Json& stored, const Json& present,
+                       std::vector<std::string>& parts) {
+  for (const auto& [name, options] : stored.items()) {
+    if (!present.contains(name)) {
+      parts.push_back(
+          fmt::format("callback {}: in the checkpoint, none now", name));
+      continue;
+    }
+    const std::string differences = DescribeJsonDifference(
+        {.json = options.dump(), .where = "in the checkpoint"},
+        {.json = present[name].dump(), .where = "now"});
+    if (differences.empty()) continue;
+    parts.push_back(fmt::format("callback {}: {}", name, differences));
+  }
+  for (const auto& [name, unused] : present.items()) {
+    if (stored.contains(name)) continue;
+    parts.push_back(
+        fmt::format("callback {}: none in the checkpoint, one now", name));
+  }
+}
+
 }  // namespace
+
+bool IsSameButForUnknownCallbacks(std::string_view stored_json,
+                                  std::string_view present_json) {
+  const Result<Json> stored = ParseStrictJson(stored_json, "job");
+  Result<Json> present = ParseStrictJson(present_json, "job");
+  if (!stored.ok() || !present.ok()) return false;
+  const Json unknown = TakeCallbacks(*present);
+  return !stored->contains("callbacks") && !unknown.empty() &&
+         JobDigest(stored->dump()) == JobDigest(present->dump());
+}
 
 std::string DescribeJobDifference(std::string_view stored_json,
                                   std::string_view present_json) {
-  return DescribeJsonDifference(
-      {.json = stored_json, .where = "in the checkpoint"},
-      {.json = present_json, .where = "now"});
+  Result<Json> stored = ParseStrictJson(stored_json, "job");
+  Result<Json> present = ParseStrictJson(present_json, "job");
+  if (!stored.ok() || !present.ok()) {
+    return DescribeJsonDifference(
+        {.json = stored_json, .where = "in the checkpoint"},
+        {.json = present_json, .where = "now"});
+  }
+  std::vector<std::string> parts;
+  DescribeCallbacks(TakeCallbacks(*stored), TakeCallbacks(*present), parts);
+  const std::string others = DescribeJsonDifference(
+      {.json = stored->dump(), .where = "in the checkpoint"},
+      {.json = present->dump(), .where = "now"});
+  if (!others.empty()) parts.insert(parts.begin(), others);
+  return fmt::format("{}", fmt::join(parts, "; "));
 }
 
 std::string DescribeJsonDifference(const NamedJson& one,

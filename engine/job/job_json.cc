@@ -391,6 +391,25 @@ Result<std::vector<std::string>> SavedFromJson(const Json& json) {
   return InvalidArgument("saved: expected a list of names");
 }
 
+Result<std::map<std::string, std::map<std::string, std::string>>>
+CallbacksFromJson(const Json& json) {
+  std::map<std::string, std::map<std::string, std::string>> callbacks;
+  bool valid = json.is_object() && !json.empty();
+  for (const auto& [name, options] : json.items()) {
+    valid = valid && options.is_object();
+    if (!valid) break;
+    std::map<std::string, std::string>& read = callbacks[name];
+    for (const auto& [option, value] : options.items()) {
+      valid = valid && value.is_string();
+      if (valid) read[option] = value.get<std::string>();
+    }
+  }
+  if (valid) return callbacks;
+  return InvalidArgument(
+      "callbacks: expected an object of options that are strings for each "
+      "callback");
+}
+
 Result<JobSpec> JobFromObject(const Json& json) {
   JsonFields fields(json, "");
   JobSpec job;
@@ -407,12 +426,16 @@ Result<JobSpec> JobFromObject(const Json& json) {
       "remainder", {{"drop", Remainder::kDrop}, {"keep", Remainder::kKeep}});
   const Json* const start = fields.Maybe("start");
   const Json* const saved = fields.Maybe("saved");
+  const Json* const callbacks = fields.Maybe("callbacks");
   RETURN_IF_ERROR(fields.Finish());
   if (start != nullptr) {
     ASSIGN_OR_RETURN(job.start, StartFromJson(*start));
   }
   if (saved != nullptr) {
     ASSIGN_OR_RETURN(job.saved, SavedFromJson(*saved));
+  }
+  if (callbacks != nullptr) {
+    ASSIGN_OR_RETURN(job.callbacks, CallbacksFromJson(*callbacks));
   }
   ASSIGN_OR_RETURN(job.model, ModelFromJson(model));
   ASSIGN_OR_RETURN(job.data, DataFromJson(data));
@@ -437,6 +460,7 @@ std::string JobToJson(const JobSpec& job, const Digest& data_digest) {
     json["start"] = StartToJson(job.start);
   }
   if (!job.saved.empty()) json["saved"] = job.saved;
+  if (!job.callbacks.empty()) json["callbacks"] = job.callbacks;
   return Dump(json);
 }
 

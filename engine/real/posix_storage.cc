@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -10,6 +11,7 @@
 
 #include "engine/real/descriptor.h"
 #include "engine/real/posix_status.h"
+#include "engine/world/directories.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
@@ -236,8 +238,22 @@ Result<std::unique_ptr<FileLock>> PosixStorage::Lock(const std::string& path) {
     }
     return PosixError(errno, path, "flock");
   }
+  // Its holder removed the file after it was opened here: the lock on it keeps
+  // nobody out.
+  struct stat info = {};
+  if (fstat(fd.get(), &info) != 0) return PosixError(errno, path, "stat");
+  if (info.st_nlink == 0) return Lock(path);
   return std::unique_ptr<FileLock>(
       std::make_unique<PosixLock>(std::move(fd), locks_));
+}
+
+Result<std::string> PosixStorage::RealPath(const std::string& path) {
+  std::error_code error;
+  const auto absolute = std::filesystem::absolute(path, error);
+  if (error) return PosixError(error.value(), path, "absolute path");
+  const auto real = std::filesystem::weakly_canonical(absolute, error);
+  if (error) return PosixError(error.value(), path, "real path");
+  return WithoutLastSlashes(real.string());
 }
 
 std::vector<int> PosixStorage::HeldLocks() const {

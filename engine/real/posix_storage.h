@@ -33,6 +33,7 @@ class PosixStorage final : public Storage {
   Status Remove(const std::string& path, FileKind kind) override;
   Status SyncDirectory(const std::string& path) override;
   Result<std::unique_ptr<FileLock>> Lock(const std::string& path) override;
+  Result<std::string> RealPath(const std::string& path) override;
 
   // The descriptors of the locks held now, ascending.
   std::vector<int> HeldLocks() const;

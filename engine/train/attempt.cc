@@ -356,8 +356,8 @@ LaunchEnd Attempt::EndWithResult() const {
 std::optional<LaunchEnd> Attempt::Conclude() const {
   if (result_) return EndWithResult();
   for (const WorkerExit permanent :
-       {WorkerExit::kBadInput, WorkerExit::kNoCheckpoint, WorkerExit::kFailed,
-        WorkerExit::kNotFinite}) {
+       {WorkerExit::kBadInput, WorkerExit::kNoCheckpoint, WorkerExit::kOtherJob,
+        WorkerExit::kFailed, WorkerExit::kNotFinite}) {
     // What the chief decides ends the others too.
     const Loss* said = nullptr;
     for (const Loss& loss : losses_) {

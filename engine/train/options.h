@@ -163,8 +163,8 @@ enum class WorkerExit : int {
   kFailed = 1,  // nondeterminism, a bug
   kBadInput = 2,
   kNoCheckpoint = 7,  // checkpoints exist, none can be loaded
-  // OnNotFinite::kStop: another start computes the same.
-  kNotFinite = 9,
+  kOtherJob = 8,      // the checkpoints belong to another job
+  kNotFinite = 9,     // OnNotFinite::kStop: another start computes the same
   // Another worker is gone, or the disk said no: start again (EX_TEMPFAIL).
   kLostWorker = 75,
   kStopped = 143,  // told to go, and saved where there is a store

@@ -13,6 +13,7 @@
 #include "engine/ckpt/state_digest.h"
 #include "engine/numerics.h"
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace gauntlet {
 namespace {
@@ -38,6 +39,18 @@ constexpr DType DTypeOf() {
 uint64_t BitsOf(float value) { return std::bit_cast<uint32_t>(value); }
 uint64_t BitsOf(int64_t value) { return std::bit_cast<uint64_t>(value); }
 uint64_t BitsOf(uint64_t value) { return value; }
+
+bool IsOfCallback(std::string_view tensor) {
+  return tensor.starts_with(kCallbackPrefix);
+}
+
+// REQUIRES: IsOfCallback(tensor).
+Status OfOtherCallbacks(std::string_view tensor, std::string_view difference) {
+  return OtherJob(fmt::format(
+      "callback {}: {}. Use another checkpoint directory, or the original "
+      "callbacks",
+      tensor.substr(kCallbackPrefix.size()), difference));
+}
 
 // `to` are the bytes of the view.
 Status CopyInto(const TensorView& view, std::span<std::byte> to,
@@ -380,6 +393,9 @@ Status TrainState::Superfluous(
   };
   const auto extra = std::ranges::find_if_not(tensors, is_wanted);
   CHECK(extra != tensors.end(), "every tensor is wanted");
+  if (IsOfCallback(extra->name)) {
+    return OfOtherCallbacks(extra->name, "in the checkpoint, none now");
+  }
   return DataLoss(fmt::format(
       "tensor {}: in the checkpoint, but not of this run", extra->name));
 }
@@ -402,8 +418,18 @@ Status TrainState::Restore(std::span<const TensorView> tensors,
     const Place& place = places_[i];
     if (!IsOf(i, of_parameters)) continue;
     if (next == end || next->name != name) next = FindTensor(tensors, name);
+    if (next == nullptr && IsOfCallback(name)) {
+      return OfOtherCallbacks(name, "none in the checkpoint, one now");
+    }
     if (next == nullptr) {
       return DataLoss(fmt::format("tensor {}: not in the checkpoint", name));
+    }
+    if (IsOfCallback(name) && next->shape != views[i].shape) {
+      return OfOtherCallbacks(
+          name, fmt::format("its state has {} numbers in the checkpoint, {} "
+                            "now: an option differs",
+                            fmt::join(next->shape, "x"),
+                            fmt::join(views[i].shape, "x")));
     }
     RETURN_IF_ERROR(
         CopyInto(views[i], place.In(arrays[place.array].bytes), *next));

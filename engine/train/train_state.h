@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/ckpt/known_states.h"
@@ -64,10 +65,13 @@ inline double ShareOf(int64_t correct, int64_t rows) {
                    : static_cast<double>(correct) / static_cast<double>(rows);
 }
 
+inline constexpr std::string_view kCallbackPrefix = "callbacks/";
+
 // Numbers that a hook of the loop (loop_hooks.h) keeps in the state.
 struct HookState {
-  std::string name;  // "callbacks/early_stopping", unlike all other tensors'
-  size_t size = 0;   // floats
+  // kCallbackPrefix and the callback's name, unlike all other tensors'.
+  std::string name;
+  size_t size = 0;  // floats
 };
 
 // How many floats of a state are the model's.
@@ -150,7 +154,8 @@ class TrainState {
 
   // Takes over what a checkpoint holds, its tensors in the order of their
   // names. kDataLoss names a tensor that is missing, superfluous, or of another
-  // type or shape; the state is then void. The planted bugs that lose a part of
+  // type or shape, kOtherJob a callback of which that is true; the state is
+  // then void. The planted bugs that lose a part of
   // it are asked of `faults`. With `of_parameters` the checkpoint is one of
   // TensorsOf: the others stay as they are.
   Status Restore(std::span<const TensorView> tensors, const FaultPoints& faults,

@@ -26,6 +26,8 @@ WorkerExit ExitFor(const Status& status, Stage stage) {
                                     : WorkerExit::kLostWorker;
     case Code::kInvalidArgument:
       return WorkerExit::kBadInput;
+    case Code::kOtherJob:
+      return WorkerExit::kOtherJob;
     case Code::kFailedPrecondition:
     case Code::kDataLoss:
       return stage == Stage::kForming ? WorkerExit::kNoCheckpoint
@@ -41,6 +43,7 @@ std::span<const int> AllWorkerExits() {
       static_cast<int>(WorkerExit::kFailed),
       static_cast<int>(WorkerExit::kBadInput),
       static_cast<int>(WorkerExit::kNoCheckpoint),
+      static_cast<int>(WorkerExit::kOtherJob),
       static_cast<int>(WorkerExit::kNotFinite),
       static_cast<int>(WorkerExit::kLostWorker),
       static_cast<int>(WorkerExit::kStopped)};

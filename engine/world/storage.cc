@@ -1,5 +1,8 @@
 #include "engine/world/storage.h"
 
+#include <filesystem>
+
+#include "engine/world/directories.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -16,6 +19,11 @@ std::string_view FileKindName(FileKind kind) {
       break;
   }
   return "neither a file nor a directory";
+}
+
+Result<std::string> Storage::RealPath(const std::string& path) {
+  const auto whole = (std::filesystem::path("/") / path).lexically_normal();
+  return WithoutLastSlashes(whole.string());
 }
 
 Result<std::string> ReadFile(Storage& storage, const std::string& path,

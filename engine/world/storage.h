@@ -77,6 +77,10 @@ class Storage {
   virtual Status SyncDirectory(const std::string& path) = 0;
   // Creates the file if need be; kAlreadyExists while another holds it.
   virtual Result<std::unique_ptr<FileLock>> Lock(const std::string& path) = 0;
+  // The absolute path without links, "." and "..", so that two paths of one
+  // place are equal. Parts that do not exist yet are taken as they stand. The
+  // default is for storage without links and without a working directory.
+  virtual Result<std::string> RealPath(const std::string& path);
 };
 
 // The whole file, at most `limit` bytes; kDataLoss if it is larger.

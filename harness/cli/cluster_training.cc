@@ -262,6 +262,10 @@ int TrainAsTaskOf(const ResolvedCluster& cluster, const TrainCommand& told,
                        ? SettleDevice(command->options.kernels, console)
                        : command.status();
   if (adapted.ok()) adapted = CheckCollective(command->options, 1);
+  if (adapted.ok()) {
+    PosixStorage storage;
+    adapted = CheckPlaces(storage, *command);
+  }
   if (!adapted.ok()) {
     fmt::print(console.err, "gauntlet train: {}\n", adapted.message());
     return static_cast<int>(ExitCode::kUsage);

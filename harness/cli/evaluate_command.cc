@@ -8,6 +8,7 @@
 #include "engine/finite.h"
 #include "engine/real/real_world.h"
 #include "engine/summary/summary_writer.h"
+#include "engine/train/output_places.h"
 #include "engine/world/directories.h"
 #include "harness/cli/exit_code.h"
 #include "harness/cli/trained_checkpoint.h"
@@ -93,7 +94,8 @@ ExitCode Run(const EvaluatorRun& run, World& world, Console& console) {
   };
   if (!end.ok()) {
     say(end.status().message());
-    return ExitCode::kUsage;
+    return end.status().code() == Code::kOtherJob ? ExitCode::kOtherJob
+                                                  : ExitCode::kUsage;
   }
   switch (*end) {
     case EvaluatorEnd::kToldToGo:
@@ -155,6 +157,14 @@ std::string EvaluationToJson(const Evaluation& evaluation) {
 
 int RunEvaluate(const EvaluateCommand& command, World& world,
                 Console& console) {
+  const Status places = CheckOutputPlaces(
+      world.storage, {.store = {.role = "--ckpt", .path = command.directory},
+                      .others = {{.role = "--tensorboard",
+                                  .path = command.summary_directory}}});
+  if (!places.ok()) {
+    fmt::print(console.err, "gauntlet evaluate: {}\n", places.message());
+    return static_cast<int>(ExitCode::kUsage);
+  }
   const auto job_of = [&](const std::string& job_json) -> Result<EvaluatedJob> {
     ASSIGN_OR_RETURN(JobSpec job, WholeJobOf(job_json));
     ASSIGN_OR_RETURN(auto data,

@@ -28,6 +28,9 @@ constexpr std::array kExitCodes = {
                  "there are checkpoints and none of them can be loaded, or "
                  "the one that ckpt is asked for is damaged; evaluate --once: "
                  "there is none to load"},
+    ExitCodeInfo{ExitCode::kOtherJob,
+                 "the checkpoints belong to another job: use another --ckpt, "
+                 "or the original flags"},
     ExitCodeInfo{ExitCode::kNotFinite,
                  "train --stop-on-nan: the loss or the state is infinite or "
                  "NaN; another start computes the same. Checkpoints stay, "
@@ -49,6 +52,7 @@ constexpr std::array kExitCodes = {
 }  // namespace
 
 ExitCode ExitForLook(const Status& status) {
+  if (status.code() == Code::kOtherJob) return ExitCode::kOtherJob;
   const bool damaged = status.code() == Code::kDataLoss ||
                        status.code() == Code::kFailedPrecondition;
   return damaged ? ExitCode::kNoCheckpoint : ExitCode::kUsage;

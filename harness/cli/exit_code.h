@@ -18,6 +18,7 @@ enum class ExitCode : int {
   kLimitBroken = 5,
   kSkippedUnderStrict = 6,
   kNoCheckpoint = 7,
+  kOtherJob = 8,
   kNotFinite = 9,
   kLostWorker = 75,
   kInterrupted = 130,
@@ -29,8 +30,9 @@ struct ExitCodeInfo {
   std::string_view meaning;  // one line
 };
 
-// Of a command that looks at checkpoints and cannot: what is damaged is
-// kNoCheckpoint, what is not there or not meant kUsage.
+// Of a command that reads checkpoints and fails: what is damaged is
+// kNoCheckpoint, what belongs to another job kOtherJob, what is not there or
+// not meant kUsage.
 ExitCode ExitForLook(const Status& status);
 
 // In ascending order.

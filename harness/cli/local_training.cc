@@ -182,6 +182,7 @@ Result<int> Train(const TrainCommand& told, Console& console) {
   command.launcher.notices = command.options.preemption;
   RealWorld real;
   World world = real.world();
+  RETURN_IF_ERROR(CheckPlaces(real.storage, command));
   std::optional<PlanForWorkers> plan;
   if (!command.plan_file.empty()) {
     ASSIGN_OR_RETURN(plan, PreparePlan(real.storage, command));

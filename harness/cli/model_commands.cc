@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "engine/train/model_export.h"
+#include "engine/train/output_places.h"
 #include "engine/train/predict.h"
 #include "harness/cli/exit_code.h"
 #include "harness/cli/trained_checkpoint.h"
@@ -32,6 +33,13 @@ uint32_t RightOnes(const std::vector<uint8_t>& classes,
 
 int RunCheckpointExport(const CheckpointExportCommand& command, World& world,
                         Console& console) {
+  const std::string store = SplitStorePath(command.path).directory;
+  const Status places = CheckOutputPlaces(
+      world.storage,
+      {.store = {.role = "the checkpoint directory", .path = store},
+       .exported = {.role = "the export", .path = command.directory},
+       .others = {}});
+  if (!places.ok()) return Fail(console, "export", places);
   const auto trained =
       LoadTrainedCheckpoint(world, command.path, command.data, LoadFor::kModel);
   if (!trained.ok()) return Fail(console, "export", trained.status());

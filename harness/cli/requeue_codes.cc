@@ -5,6 +5,7 @@
 
 #include "engine/check.h"
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace gauntlet {
 namespace {
@@ -12,6 +13,7 @@ namespace {
 constexpr std::array kFailures = {static_cast<int>(ExitCode::kViolated),
                                   static_cast<int>(ExitCode::kUsage),
                                   static_cast<int>(ExitCode::kNoCheckpoint),
+                                  static_cast<int>(ExitCode::kOtherJob),
                                   static_cast<int>(ExitCode::kNotFinite)};
 constexpr int kKilled = 137;  // 128 + SIGKILL: what shells make of it
 
@@ -24,9 +26,9 @@ bool IsFailure(int code) {
 Status CheckRequeueCodes(const RequeueCodes& codes) {
   if (IsFailure(codes.preempted)) {
     return InvalidArgument(
-        fmt::format("--preempted-code: expected none of 1, 2, 7, 9, which are "
-                    "failures for good, found {}",
-                    codes.preempted));
+        fmt::format("--preempted-code: expected none of {}, which are failures "
+                    "for good, found {}",
+                    fmt::join(kFailures, ", "), codes.preempted));
   }
   if (!codes.no_requeue) return OkStatus();
   for (const int again :

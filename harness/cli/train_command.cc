@@ -1,5 +1,6 @@
 #include "harness/cli/train_command.h"
 
+#include "engine/train/output_places.h"
 #include "harness/cli/train_outcome.h"
 #include "harness/cli/train_progress.h"
 #include "reports/counted.h"
@@ -43,6 +44,19 @@ std::string TrainHeader(const TrainCommand& command) {
                                  : fmt::format(" ({})", DeviceKindName(device)),
       job.seed, weights.empty() ? "" : ", begins with " + weights,
       CheckpointText(command.options.checkpoint));
+}
+
+Status CheckPlaces(Storage& storage, const TrainCommand& command) {
+  const TrainOptions& options = command.options;
+  return CheckOutputPlaces(
+      storage,
+      {.store = {.role = "--ckpt", .path = options.checkpoint.directory},
+       .exported = {.role = "--export", .path = options.export_directory},
+       .others = {
+           {.role = "--tensorboard", .path = options.summary.directory},
+           {.role = "--events", .path = command.events_directory},
+           {.role = "--logs", .path = command.logs_directory},
+           {.role = "--plan-state", .path = command.plan_state_directory}}});
 }
 
 int RunTrain(const TrainCommand& command, World& world,

@@ -4,8 +4,10 @@
 
 #include <string>
 
+#include "engine/status.h"
 #include "engine/train/launcher.h"
 #include "engine/train/worker_processes.h"
+#include "engine/world/storage.h"
 #include "engine/world/world.h"
 #include "harness/cli/commands.h"
 #include "harness/cli/console.h"
@@ -14,6 +16,10 @@ namespace gauntlet {
 
 // "tiny: 4 replicas of 16 rows on 2 workers, seed 1; saves each epoch to ckpt".
 std::string TrainHeader(const TrainCommand& command);
+
+// kInvalidArgument names two outputs of the command that may not be one place
+// (output_places.h).
+Status CheckPlaces(Storage& storage, const TrainCommand& command);
 
 // The worker processes are those of the command: they train command.options.
 // Returns the exit code.

@@ -146,7 +146,7 @@ void AddRequeueFlags(Flags& flags, RequeueCodes& codes) {
               ReadWhole(codes.preempted, 1, 255));
   flags.Value(
       {"--no-requeue-code", "N",
-       "exit code of all that no other start mends (1, 2, 7 or 9); a command "
+       "exit code of all that no other start mends (1, 2, 7, 8 or 9); a command "
        "line that cannot be read stays 2"},
       ReadWhole(codes.no_requeue, 1, 255));
 }

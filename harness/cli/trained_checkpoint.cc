@@ -98,9 +98,12 @@ Result<std::shared_ptr<const DataSplit>> LoadDataOf(Storage& storage,
   const std::string present = JobToJson(job, data->content);
   if (JobDigest(present) == JobDigest(job_json)) return data;
   const std::string difference = DescribeJobDifference(job_json, present);
-  return InvalidArgument(fmt::format(
-      "expected the data of the job: {}",
-      difference.empty() ? "it is of another numerics contract" : difference));
+  if (difference.empty()) {
+    return InvalidArgument("the job is of another numerics contract");
+  }
+  return OtherJob(fmt::format(
+      "the checkpoint was written by another job: {}. Use the original data",
+      difference));
 }
 
 StorePath SplitStorePath(std::string path) {

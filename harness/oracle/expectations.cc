@@ -14,6 +14,7 @@ namespace {
 constexpr int kGaveUp = 1;
 constexpr int kBadInput = 2;
 constexpr int kNoCheckpoint = 7;
+constexpr int kOtherJob = 8;
 constexpr int kNotFinite = 9;
 constexpr int kStopped = 143;
 
@@ -36,10 +37,10 @@ std::string OutcomeOf(const Evidence& evidence, const RunFacts& facts) {
       last.result->status == "not_finite") {
     return "stops-on-nan";
   }
-  if ((last.exit_code == kNoCheckpoint || last.exit_code == kBadInput) &&
-      !last.result) {
-    return "refuses";
-  }
+  const bool refused = last.exit_code == kNoCheckpoint ||
+                       last.exit_code == kOtherJob ||
+                       last.exit_code == kBadInput;
+  if (refused && !last.result) return "refuses";
   if (last.exit_code == kGaveUp && !last.result) return "gives-up";
   return fmt::format("exit code {}{}", last.exit_code,
                      last.result ? ", " + last.result->status : "");

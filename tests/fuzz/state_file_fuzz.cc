@@ -10,16 +10,19 @@
 namespace gauntlet {
 namespace {
 
-// Nobody's wish, or the wish that stands in it; never both.
+// At most one of edit, refusal and damage, but for an edit that may be a cut.
 void RunStateFile(std::string_view text) {
   const StateFile file = ParseStateFile(text);
-  CHECK(!file.edit || file.damage.empty(), "an edit in a damaged file");
+  CHECK(!file.edit || file.damage.empty() == !file.edit->may_be_cut,
+        "an edit in a damaged file");
+  CHECK(file.refusal.empty() || (!file.edit && file.damage.empty()),
+        "a refusal beside something else");
   for (const std::string& name : file.all) {
     CHECK(name.find('\n') == std::string::npos, "a line end in a name");
   }
   const std::string written = EncodeStateFile(file.all);
   const StateFile again = ParseStateFile(written);
-  CHECK(!again.edit && again.damage.empty(), written);
+  CHECK(!again.edit && again.refusal.empty() && again.damage.empty(), written);
   CHECK(again.all == file.all, written);
 }
 

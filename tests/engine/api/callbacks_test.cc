@@ -172,6 +172,123 @@ TEST(EarlyStoppingTest, AFinishedRunThatIsCalledAgainTrainsNoFurther) {
   EXPECT_EQ(again.digest, once.digest);
 }
 
+// An end by little patience, then more of it: as if it had been told at first.
+TEST(EarlyStoppingTest, PatienceRaisedAfterAStop_GoesOnBitForBit) {
+  for (const bool restore : {false, true}) {
+    EarlyStoppingOptions options = OnAccuracy();
+    options.restore_best_weights = restore;
+    FitFixture undisturbed;
+    options.patience = 4;
+    EarlyStopping patient(options);
+    const FitResult expected =
+        FitOnce(undisturbed, SmallFit(40, {&patient})).value();
+    FitFixture fixture;
+    BackupAndRestore backup(
+        {.backup_dir = "/backup", .delete_checkpoint = false});
+    options.patience = 2;
+    EarlyStopping first(options);
+    const FitResult stopped =
+        FitOnce(fixture, SmallFit(30, {&first, &backup})).value();
+    ASSERT_LT(stopped.steps, expected.steps);
+    EXPECT_EQ(stopped.stopped_by, "early_stopping");
+    options.patience = 4;
+    EarlyStopping second(options);
+    const FitResult fit =
+        FitOnce(fixture, SmallFit(40, {&second, &backup})).value();
+    EXPECT_EQ(fit.resumed_from, stopped.steps);
+    EXPECT_EQ(fit.steps, expected.steps);
+    EXPECT_EQ(fit.digest, expected.digest) << restore;
+  }
+}
+
+// Numbers of its own, as many as it is told.
+class Keeper final : public Callback {
+ public:
+  explicit Keeper(size_t size) : size_(size) {}
+  std::string name() const override { return "keeper"; }
+  size_t StateSize(const ModelExtent&) const override { return size_; }
+
+ private:
+  size_t size_;
+};
+
+// Interrupted with one list of callbacks, started again with another.
+Status Restarted(std::vector<Callback*> before, std::vector<Callback*> after) {
+  FitFixture fixture;
+  BackupAndRestore backup({.backup_dir = "/backup"});
+  InterruptAt interrupt(InterruptPoint::kEpochSettled, 1);
+  before.insert(before.end(), {&backup, &interrupt});
+  EXPECT_FALSE(FitOnce(fixture, SmallFit(4, before)).ok());
+  after.insert(after.begin(), &backup);
+  return FitOnce(fixture, SmallFit(4, after)).status();
+}
+
+TEST(CallbackTest, OptionThatItsStateDependsOn_IsNamedWhereItDiffers) {
+  const EarlyStoppingOptions told = {.monitor = Monitor::kValLoss,
+                                     .min_delta = 0.5,
+                                     .patience = 9,
+                                     .restore_best_weights = true};
+  struct Case {
+    void (*change)(EarlyStoppingOptions&);
+    std::string named;
+  };
+  const Case kCases[] = {
+      {[](auto& now) { now.restore_best_weights = false; },
+       "restore_best_weights: true in the checkpoint, false now"},
+      {[](auto& now) { now.monitor = Monitor::kLoss; },
+       "monitor: val_loss in the checkpoint, loss now"},
+      {[](auto& now) { now.min_delta = 0.25; },
+       "min_delta: 0.5 in the checkpoint, 0.25 now"},
+      {[](auto& now) { now.baseline = 1.0; },
+       "baseline: none in the checkpoint, 1 now"},
+      {[](auto& now) { now.start_from_epoch = 2; },
+       "start_from_epoch: 0 in the checkpoint, 2 now"}};
+  for (const Case& one : kCases) {
+    EarlyStopping before(told);
+    EarlyStoppingOptions changed = told;
+    one.change(changed);
+    EarlyStopping after(changed);
+    const Status refused = Restarted({&before}, {&after});
+    EXPECT_EQ(refused.code(), Code::kOtherJob);
+    EXPECT_THAT(refused.message(),
+                HasSubstr("callback early_stopping: " + one.named));
+  }
+}
+
+TEST(CallbackTest, CallbackAddedRemovedOrOfAnotherSize_IsNamed) {
+  EarlyStopping stopping({.patience = 9});
+  ModelCheckpoint weights({.path = "/weights-{epoch}"});
+  Keeper small(2);
+  Keeper large(5);
+  const struct {
+    std::vector<Callback*> before;
+    std::vector<Callback*> after;
+    std::string named;
+  } kCases[] = {
+      {{}, {&stopping}, "callback early_stopping: none in the checkpoint"},
+      {{&stopping}, {}, "callback early_stopping: in the checkpoint, none now"},
+      {{&stopping},
+       {&stopping, &weights},
+       "callback model_checkpoint: none in the checkpoint, one now"},
+      {{&small},
+       {&large},
+       "callback keeper: its state has 2 numbers in the "
+       "checkpoint, 5 now"},
+  };
+  for (const auto& one : kCases) {
+    const Status refused = Restarted(one.before, one.after);
+    EXPECT_EQ(refused.code(), Code::kOtherJob);
+    EXPECT_THAT(refused.message(), HasSubstr(one.named));
+  }
+}
+
+TEST(CallbackTest, OtherOrder_IsNoOtherJob) {
+  EarlyStopping stopping({.patience = 9});
+  ModelCheckpoint weights({.path = "/weights-{epoch}"});
+  const Status again = Restarted({&stopping, &weights}, {&weights, &stopping});
+  EXPECT_TRUE(again.ok()) << again.ToString();
+}
+
 TEST(CallbackTest, OneThatABackupDoesNotKnowIsRefusedByName) {
   FitFixture fixture;
   BackupAndRestore backup({.backup_dir = "/backup"});

@@ -340,7 +340,7 @@ TEST(SupervisorTest, AnotherChoiceOfVariablesIsRefusedByName) {
       Supervisor supervisor(*training,
                             {.logdir = "/logs", .save_variables = variables});
       const Status refused = supervisor.PrepareSession().status();
-      EXPECT_EQ(refused.code(), Code::kFailedPrecondition);
+      EXPECT_EQ(refused.code(), Code::kOtherJob);
       EXPECT_THAT(refused.message(),
                   HasSubstr("saved[0]: dense0/kernel in the checkpoint"));
       training->Leave();

@@ -137,7 +137,7 @@ TEST(WeightsFileTest, AnotherStartIsAnotherJob) {
     ASSERT_TRUE(SmallModel().SaveWeights(world, "/w").ok());
     ASSERT_TRUE(other.LoadWeights(world, "/w").ok());
     const auto fit = other.Fit(world, SmallDigits(), SmallFit(3, {&backup}));
-    EXPECT_EQ(fit.status().code(), Code::kFailedPrecondition);
+    EXPECT_EQ(fit.status().code(), Code::kOtherJob);
     EXPECT_THAT(fit.status().message(), HasSubstr("start.weights"));
   });
 }

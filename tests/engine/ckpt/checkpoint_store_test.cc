@@ -341,8 +341,9 @@ TEST_F(CheckpointStoreTest, AHalfDoneEditStopsBeforeRetentionTakesItsTarget) {
   const Status status = Recover(test_.world).status;
   EXPECT_EQ(status.code(), Code::kInvalidArgument);
   EXPECT_THAT(status.message(),
-              HasSubstr("latest: step-000000001-g1, but the last line is of "
-                        "latest: step-000000004-g1"));
+              HasSubstr("line 6: the checksum is not that of the lines above "
+                        "it; delete this line to go back to "
+                        "step-000000001-g1"));
 }
 
 TEST_F(CheckpointStoreTest, RefusesAnEditToSomethingElse) {
@@ -419,8 +420,9 @@ TEST_F(CheckpointStoreTest, RefusesAnotherJobAndNamesTheDifference) {
   CheckpointStore store = OpenStore(test_.world);
   const auto before = storage_.Contents();
   const Status status = store.ClaimGeneration(R"({"seed":2})").status();
-  EXPECT_EQ(status.code(), Code::kFailedPrecondition);
+  EXPECT_EQ(status.code(), Code::kOtherJob);
   EXPECT_THAT(status.message(), HasSubstr("seed"));
+  EXPECT_THAT(status.message(), HasSubstr("Use another checkpoint directory"));
   EXPECT_EQ(Recover(test_.world).step, 1u);
 }
 

@@ -287,49 +287,160 @@ TEST(ManifestTest, TellsAnotherSchemaFromDamage) {
   EXPECT_EQ(manifest.status().code(), Code::kFailedPrecondition);
 }
 
-TEST(StateFileTest, IsObeyedOnlyWhereAPersonEditedIt) {
-  const std::vector<std::string> all = {"step-000000001-g1",
-                                        "step-000000002-g1"};
-  const std::string text = EncodeStateFile(all);
-  EXPECT_EQ(ParseStateFile(text).edit, std::nullopt);
-  EXPECT_EQ(ParseStateFile(text).all, all);
-  const std::string edited =
-      Replaced(text, "latest: step-000000002", "latest: step-000000001");
-  EXPECT_EQ(ParseStateFile(edited).edit, std::nullopt) << "its digest is wrong";
-  EXPECT_NE(ParseStateFile(edited).damage, "");
-  EXPECT_EQ(ParseStateFile(edited).half_edit, "step-000000001-g1");
-  const std::string unsealed = edited.substr(0, edited.rfind("xxh3_128"));
-  EXPECT_EQ(ParseStateFile(unsealed).edit, "step-000000001-g1");
-  EXPECT_EQ(ParseStateFile(unsealed).half_edit, std::nullopt);
-  const std::string typo = Replaced(unsealed, "latest: step", "latest: stop");
-  EXPECT_EQ(ParseStateFile(typo).edit, "stop-000000001-g1");
-  EXPECT_EQ(ParseStateFile("latest: x\r\n").edit, "x");
-  const StateFile torn = ParseStateFile("latest: x" + std::string(40, '\0'));
-  EXPECT_EQ(torn.edit, std::nullopt) << "a person writes no zeros";
-  EXPECT_NE(torn.damage, "");
-  const std::string damaged = Replaced(text, "Written", "Vritten");
-  EXPECT_EQ(ParseStateFile(damaged).edit, std::nullopt);
-  EXPECT_EQ(ParseStateFile("").edit, std::nullopt);
-  EXPECT_EQ(ParseStateFile(std::string(1000, '\0')).edit, std::nullopt);
+TEST(StateFileTest, AsItWasWritten_AsksForNothing) {
+  for (const std::vector<std::string>& all :
+       {std::vector<std::string>{},
+        {"step-000000001-g1", "step-000000002-g1"}}) {
+    const StateFile file = ParseStateFile(EncodeStateFile(all));
+    EXPECT_EQ(file.all, all);
+    EXPECT_FALSE(file.edit);
+    EXPECT_EQ(file.refusal, "");
+    EXPECT_EQ(file.damage, "");
+  }
 }
 
-TEST(StateFileTest, TakesNoFlippedBitAndNoCutForAnEdit) {
+constexpr std::string_view kFirst = "step-000000001-g1";
+
+// A file of three checkpoints, edited as the file itself says, to the first.
+std::string EditedStateFile() {
+  const std::string text = EncodeStateFile(std::vector<std::string>{
+      "step-000000001-g1", "step-000000002-g1", "step-000000004-g1"});
+  return Replaced(text.substr(0, text.rfind("xxh3_128")),
+                  "latest: step-000000004", "latest: step-000000001");
+}
+
+// Every way in which an editor may leave the same edit.
+TEST(StateFileTest, Edit_IsObeyed) {
+  const std::string edit = EditedStateFile();
+  std::string crlf;
+  for (const char c : edit) crlf += c == '\n' ? "\r\n" : std::string(1, c);
+  const std::string names = "all: step-000000001-g1\n";
+  const std::string kCases[] = {
+      edit,
+      edit.substr(0, edit.size() - 1),
+      crlf,
+      crlf.substr(0, crlf.size() - 2),
+      "\xef\xbb\xbf" + edit,
+      edit + "\n\n  \n",
+      edit.substr(0, edit.size() - 1) + " \t \n",
+      "# of mine: k\xc3\xb6nnte\n" + edit,
+      "\t latest:step-000000001-g1",
+      "latest: step-000000001-g1",
+      names + "latest: step-000000001-g1\n",
+      "latest: step-000000001-g1\n" + names,
+  };
+  for (const std::string& text : kCases) {
+    const StateFile file = ParseStateFile(text);
+    ASSERT_TRUE(file.edit) << text << file.refusal << file.damage;
+    EXPECT_EQ(file.edit->latest, kFirst) << text;
+    EXPECT_FALSE(file.edit->may_be_cut) << text;
+  }
+  EXPECT_EQ(ParseStateFile(edit).edit->line, 5u);
+}
+
+TEST(StateFileTest, EditThatIsNotUnderstood_IsRefusedByLine) {
+  const std::string edit = EditedStateFile();
+  const std::string sealed = EncodeStateFile(std::vector<std::string>{
+      "step-000000001-g1", "step-000000002-g1", "step-000000004-g1"});
+  const struct {
+    std::string text;
+    std::string refusal;
+  } kCases[] = {
+      {Replaced(sealed, "latest: step-000000004", "latest: step-000000002"),
+       "line 6: the checksum is not that of the lines above it"},
+      {Replaced(sealed, "all: step-000000001-g1\n", ""),
+       "line 5: the checksum is not that of the lines above it"},
+      {edit + "latest: step-000000002-g1\n",
+       "line 6: expected latest once, found it in line 5 too"},
+      {edit + "step: 4\n", "line 6: expected \"all: NAME\""},
+      {Replaced(edit, "latest: ", "latest = "), "line 5: expected \"all: "},
+      {Replaced(edit, "latest: ", "Latest: "), "line 5: expected \"all: "},
+      {Replaced(edit, "all: step-000000002-g1", "all: step-2"),
+       "line 3: all: expected a checkpoint's name, such as "},
+      {"# nothing else\n", "expected a line \"latest: NAME\", found none"},
+      {std::string("\xff\xfel\0a\0", 6),
+       "line 1: expected UTF-8, found UTF-16"},
+  };
+  for (const auto& one : kCases) {
+    const StateFile file = ParseStateFile(one.text);
+    EXPECT_THAT(file.refusal, testing::StartsWith(one.refusal)) << one.text;
+    EXPECT_FALSE(file.edit) << one.text;
+  }
+}
+
+TEST(StateFileTest, LineEndsBlanksAndCommentsAlone_AskForNothing) {
+  const std::string text =
+      EncodeStateFile(std::vector<std::string>{"step-000000001-g1"});
+  std::string crlf;
+  for (const char c : text) crlf += c == '\n' ? "\r\n" : std::string(1, c);
+  for (const std::string& same :
+       {crlf, "\xef\xbb\xbf" + text, text + "\n", "# of mine\n" + text,
+        text.substr(text.find('\n') + 1), text.substr(0, text.size() - 1)}) {
+    const StateFile file = ParseStateFile(same);
+    EXPECT_FALSE(file.edit) << same;
+    EXPECT_EQ(file.refusal, "") << same;
+  }
+}
+
+// The last of the names that are left, and nothing behind it: also what a cut
+// leaves of an older file.
+TEST(StateFileTest, EditThatRemovedTheLaterNames_MayBeACut) {
+  const std::string text =
+      EncodeStateFile(std::vector<std::string>{"step-000000001-g1"});
+  const std::string edit = text.substr(0, text.rfind("xxh3_128"));
+  for (const std::string& same : {edit, edit.substr(0, edit.size() - 1)}) {
+    const StateFile file = ParseStateFile(same);
+    ASSERT_TRUE(file.edit) << same;
+    EXPECT_EQ(file.edit->latest, kFirst);
+    EXPECT_TRUE(file.edit->may_be_cut);
+  }
+}
+
+TEST(StateFileTest, WhatIsNoText_IsDamage) {
+  for (const std::string& text : {std::string(), std::string(1000, '\0'),
+                                  "latest: x" + std::string(40, '\0'),
+                                  std::string("\x7f"
+                                              "ELF",
+                                              4)}) {
+    const StateFile file = ParseStateFile(text);
+    EXPECT_NE(file.damage, "") << text;
+    EXPECT_FALSE(file.edit) << text;
+    EXPECT_EQ(file.refusal, "") << text;
+  }
+}
+
+TEST(StateFileTest, FlippedBitOrCut_IsDamageAndNoEdit) {
   for (const std::vector<std::string>& all :
        {std::vector<std::string>{"step-000000001-g1", "step-000000002-g12"},
         {"step-000000001-evaluation_due-g10"}}) {
     const std::string text = EncodeStateFile(all);
+    const size_t latest_end = text.rfind("xxh3_128");
     for (size_t i = 0; i < text.size(); ++i) {
       for (int bit = 0; bit < 8; ++bit) {
         std::string flipped = text;
         flipped[i] = static_cast<char>(flipped[i] ^ (1 << bit));
-        ASSERT_EQ(ParseStateFile(flipped).edit, std::nullopt) << flipped;
-        ASSERT_NE(ParseStateFile(flipped).damage, "") << flipped;
-        ASSERT_EQ(ParseStateFile(flipped).half_edit, std::nullopt) << flipped;
+        const StateFile file = ParseStateFile(flipped);
+        ASSERT_FALSE(file.edit) << flipped;
+        ASSERT_NE(file.damage, "") << flipped;
+        ASSERT_EQ(file.refusal, "") << flipped;
       }
-      ASSERT_EQ(ParseStateFile(text.substr(0, i)).edit, std::nullopt) << i;
-      ASSERT_NE(ParseStateFile(text.substr(0, i)).damage, "") << i;
+      const StateFile cut = ParseStateFile(text.substr(0, i));
+      ASSERT_NE(cut.damage, "") << i;
+      ASSERT_EQ(cut.refusal, "") << i;
+      const bool whole = i == latest_end || i + 1 == latest_end;
+      ASSERT_EQ(cut.edit.has_value(), whole) << i;
     }
   }
+}
+
+// '2' and '3' differ in one bit. No disk flips exactly the bit that names
+// another checkpoint of the list; a person does.
+TEST(StateFileTest, OneBitThatNamesAnotherListedCheckpoint_IsRefused) {
+  const std::string text = EncodeStateFile(
+      std::vector<std::string>{"step-000000020-g1", "step-000000030-g1"});
+  const StateFile file = ParseStateFile(
+      Replaced(text, "latest: step-000000030", "latest: step-000000020"));
+  EXPECT_THAT(file.refusal, testing::StartsWith("line 5: the checksum"));
 }
 
 TEST(TextRecordTest, TakesAnyBytes) {

@@ -378,7 +378,7 @@ TEST(EvaluatorTest, OneOfAnotherJobEndsItWithWhatDiffers) {
   AfterTheRun after(fixture, other);
   const Status status = after.Look().status();
   EXPECT_EQ(status.code(), Code::kFailedPrecondition);
-  EXPECT_THAT(status.message(), HasSubstr("of another job: seed"));
+  EXPECT_THAT(status.message(), HasSubstr("was written by another job: seed"));
 }
 
 TEST(EvaluatorTest, AJobWithoutValidationRowsCannotBeEvaluated) {

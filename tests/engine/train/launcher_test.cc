@@ -288,7 +288,8 @@ TEST_F(LauncherTest, WhatNoRestartCanMendIsNotRestarted) {
   };
   for (const Row& row :
        {Row{{75, 2, 75}, 2}, Row{{7, 7, 7}, 7}, Row{{75, 75, 1}, 1},
-        Row{{1, 7, 2}, 2}, Row{{1, 7, 70}, 7}, Row{{70, 1, 75}, 1}}) {
+        Row{{1, 7, 2}, 2}, Row{{1, 7, 70}, 7}, Row{{70, 1, 75}, 1},
+        Row{{8, 75, 75}, 8}, Row{{1, 8, 70}, 8}, Row{{8, 2, 1}, 2}}) {
     lives_.clear();
     const LaunchEnd end = Launched([&](const WorkerSpec& spec) {
       return Script{.exit = row.codes[static_cast<size_t>(spec.worker)]};

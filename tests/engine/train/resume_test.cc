@@ -237,7 +237,7 @@ TEST(RefusalTest, AChangedJobIsNamedAndLeftAlone) {
   fixture.Run(2, options);
   options.job.optimizer.learning_rate = 0.5f;
   const LifeOutcome refused = fixture.Run(2, options);
-  EXPECT_TRUE(refused.AllExitedWith(WorkerExit::kNoCheckpoint));
+  EXPECT_TRUE(refused.AllExitedWith(WorkerExit::kOtherJob));
   EXPECT_THAT(refused.reasons,
               Each(HasSubstr("optimizer.learning_rate: 0.01 in the checkpoint, "
                              "0.5 now")));

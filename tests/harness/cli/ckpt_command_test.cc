@@ -64,11 +64,13 @@ TEST_F(CkptCommandTest, WhatWasNotReadIsNotCalledGood) {
 TEST_F(CkptCommandTest, AStateFileThatStopsARunIsSaid) {
   storage_.Bytes("/store/checkpoint") = "latest: step-000000009-g1\n";
   EXPECT_EQ(Verify("/store"), 2);
-  EXPECT_THAT(out_.str(), HasSubstr("a run stops: checkpoint: edited, "));
+  EXPECT_THAT(out_.str(),
+              HasSubstr("a run stops: checkpoint: edited: line 1: "));
   storage_.Bytes("/store/checkpoint") = "latest: step-000000001-g1\n";
   storage_.Bytes("/store/step-000000001-g1/MANIFEST.json").clear();
   EXPECT_EQ(Verify("/store"), 7);
-  EXPECT_THAT(out_.str(), HasSubstr("a run stops: checkpoint: edited to "));
+  EXPECT_THAT(out_.str(),
+              HasSubstr("a run stops: checkpoint: edited: line 1: "));
 }
 
 TEST_F(CkptCommandTest, HalfAnEditIsNotSaidToBeIgnored) {
@@ -77,7 +79,8 @@ TEST_F(CkptCommandTest, HalfAnEditIsNotSaidToBeIgnored) {
   ASSERT_NE(file.find(latest), file.npos) << file;
   file.replace(file.find(latest), latest.size(), "latest: step-000000001-g1\n");
   EXPECT_EQ(Verify("/store"), 2);
-  EXPECT_THAT(out_.str(), HasSubstr("a run stops: checkpoint: edited, "));
+  EXPECT_THAT(out_.str(),
+              HasSubstr("a run stops: checkpoint: edited: line 5: "));
   EXPECT_THAT(err_.str(), Not(HasSubstr("ignored")));
 }
 

@@ -256,7 +256,7 @@ TEST(CommandLineTest, AMistakeIsOneLineThatNamesIt) {
        "train: --preempted-code: expected a whole number from 1 to 255, found "
        "'0'"},
       {{"train", "--preempted-code", "7"},
-       "train: --preempted-code: expected none of 1, 2, 7, 9, which are "
+       "train: --preempted-code: expected none of 1, 2, 7, 8, 9, which are "
        "failures for good, found 7"},
       {{"train", "--no-requeue-code", "143"},
        "train: --no-requeue-code: expected none of 75, 137 and 143 (of "

@@ -64,6 +64,15 @@ TEST_F(EvaluateCommandTest, AJobThatItDoesNotKnowIsBadInputAndNamed) {
   EXPECT_THAT(err_.str(), HasSubstr("gauntlet evaluate: step-000000001-g1: "));
 }
 
+TEST_F(EvaluateCommandTest, CurvesInTheStore_AreRefused) {
+  EXPECT_EQ(RunEvaluate({.directory = std::string(kStore),
+                         .loop = kOnce,
+                         .summary_directory = std::string(kStore) + "/curves"},
+                        test_.world, console_),
+            2);
+  EXPECT_THAT(err_.str(), HasSubstr("--tensorboard"));
+}
+
 TEST(EvaluationTextTest, OneLineHasAllOfIt) {
   Evaluation one = {.checkpoint = "step-000000012-g1",
                     .step = 12,

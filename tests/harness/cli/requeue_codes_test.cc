@@ -21,7 +21,7 @@ TEST(RequeueCodesTest, TrainingsOwnCodesStayUntilOthersAreAskedFor) {
 TEST(RequeueCodesTest, AStopAndAFailureForGoodAreSaidAsAskedFor) {
   const RequeueCodes codes = {.preempted = 75, .no_requeue = 200};
   EXPECT_EQ(RequeueCode(codes, 143), 75);
-  for (const int failure : {1, 2, 7, 9}) {
+  for (const int failure : {1, 2, 7, 8, 9}) {
     EXPECT_EQ(RequeueCode(codes, failure), 200) << failure;
   }
   for (const int other : {0, 75, 130}) {
@@ -30,9 +30,9 @@ TEST(RequeueCodesTest, AStopAndAFailureForGoodAreSaidAsAskedFor) {
 }
 
 TEST(RequeueCodesTest, NoCodeMaySayBoth) {
-  for (const int failure : {1, 2, 7, 9}) {
+  for (const int failure : {1, 2, 7, 8, 9}) {
     EXPECT_THAT(CheckRequeueCodes({.preempted = failure}).message(),
-                StartsWith("--preempted-code: expected none of 1, 2, 7, 9"));
+                StartsWith("--preempted-code: expected none of 1, 2, 7, 8, 9, "));
   }
   for (const int again : {75, 137, 99}) {
     EXPECT_THAT(
