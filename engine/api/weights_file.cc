@@ -130,6 +130,7 @@ Digest WeightsDigest(std::span<const ParameterInfo> parameters,
 Status WriteWeights(World& world, const std::string& path,
                     std::span<const ParameterInfo> parameters,
                     std::span<const float> weights) {
+  RETURN_IF_ERROR(Annotate(CheckPath(path), "weights file"));
   const std::vector<TensorView> views = ViewsOf(parameters, weights);
   const SafetensorsLayout layout = LayOutSafetensors(views, 0);
   const std::string tmp = path + ".tmp";

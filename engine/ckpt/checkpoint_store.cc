@@ -64,6 +64,8 @@ Result<CheckpointStore> CheckpointStore::Open(World& world,
   if (cleaned.directory.empty()) {
     return InvalidArgument("checkpoint directory: expected a path, found \"\"");
   }
+  RETURN_IF_ERROR(
+      Annotate(CheckPath(cleaned.directory), "checkpoint directory"));
   if (cleaned.keep < 1) {
     return InvalidArgument(fmt::format(
         "checkpoints to keep: expected at least 1, found {}", cleaned.keep));

@@ -13,7 +13,6 @@ namespace gauntlet {
 namespace {
 
 constexpr int kMaxRounds = 64;
-constexpr uint64_t kMaxGeneration = uint64_t{1} << 53;
 
 ClaimRecord NewRecord(World& world, const Tenure& tenure, uint64_t generation) {
   return {.generation = generation,
@@ -247,17 +246,25 @@ bool IsNeededClaim(uint64_t generation, const RecordedClaim& claim) {
          std::ranges::find(chain, generation) != chain.end();
 }
 
+bool IsDirectory(FileKind kind) {
+  return kind == FileKind::kDirectory || kind == FileKind::kDirectoryLink;
+}
+
 bool IsLeftover(const ScannedEntry& entry, const RecordedClaim& claim) {
   switch (entry.parsed.kind) {
     case EntryKind::kDeleting:
     case EntryKind::kStateTmp:
-    case EntryKind::kClaimLook:
       return true;
     case EntryKind::kSaveTmp:
-    case EntryKind::kClaimTmp:
       return entry.parsed.generation < claim.record.generation;
+    case EntryKind::kClaimLook:
+      return !IsDirectory(entry.kind);
+    case EntryKind::kClaimTmp:
+      return !IsDirectory(entry.kind) &&
+             entry.parsed.generation < claim.record.generation;
     case EntryKind::kClaim:
-      return !IsNeededClaim(entry.parsed.generation, claim);
+      return !IsDirectory(entry.kind) &&
+             !IsNeededClaim(entry.parsed.generation, claim);
     default:
       return false;
   }
@@ -273,13 +280,8 @@ Result<uint64_t> CreateClaim(World& world, const StoreOptions& options) {
     scanned = StoreScan();
   }
   ASSIGN_OR_RETURN(const StoreScan scan, std::move(scanned));
+  RETURN_IF_ERROR(CheckNextGeneration(scan, directory));
   RETURN_IF_ERROR(CheckTenure(scan, options));
-  // Numbers only rise; one that cannot was never given out.
-  if (scan.highest_generation > kMaxGeneration) {
-    return FailedPrecondition(
-        fmt::format("{}: expected generations up to {}, found {}", directory,
-                    kMaxGeneration, scan.highest_generation));
-  }
   uint64_t generation = scan.highest_generation + 1;
   for (int round = 0; round < kMaxRounds; ++round, ++generation) {
     const std::string text =

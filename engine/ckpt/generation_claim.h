@@ -20,7 +20,7 @@ inline constexpr size_t kKeptRejected = 4;  // checkpoints, as evidence
 inline constexpr size_t kKeptVoid = 8;
 
 // Creates gen-N, N above every generation in any name of the directory, and
-// makes it durable. Returns N. kFailedPrecondition like CheckTenure.
+// makes it durable. Returns N. Errors like CheckNextGeneration and CheckTenure.
 Result<uint64_t> CreateClaim(World& world, const StoreOptions& options);
 
 // A claim with its parent on disk and under its own suffix.

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "engine/ckpt/checkpoint_reader.h"
+#include "engine/ckpt/ownership.h"
 #include "engine/ckpt/parent_choice.h"
 #include "engine/ckpt/store_scan.h"
 
@@ -49,6 +50,8 @@ namespace {
 // scan's, first.
 void MarkNext(World& world, const std::string& directory, const StoreScan& scan,
               StoreReport& report) {
+  report.start = CheckNextGeneration(scan, directory);
+  if (!report.start.ok()) return;
   const auto choice =
       ChooseParent(world, {.directory = directory}, scan,
                    [&](size_t i) { return report.checkpoints[i].verdict; });

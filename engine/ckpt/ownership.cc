@@ -1,5 +1,7 @@
 #include "engine/ckpt/ownership.h"
 
+#include <algorithm>
+
 #include "engine/ckpt/checkpoint_reader.h"
 #include "engine/ckpt/claim_format.h"
 #include "engine/ckpt/store_names.h"
@@ -42,6 +44,22 @@ Result<std::string> MakeLaunchName(World& world, const std::string& directory) {
   ASSIGN_OR_RETURN(const uint64_t highest, HighestClaim(world, directory));
   return fmt::format("{:020} {} {}", highest + 1, world.clock.UnixSeconds(),
                      world.host.Name());
+}
+
+Status CheckNextGeneration(const StoreScan& scan,
+                           const std::string& directory) {
+  // What a number of JSON holds exactly.
+  constexpr uint64_t kMaxGeneration = uint64_t{1} << 53;
+  if (scan.highest_generation < kMaxGeneration) return OkStatus();
+  const auto taken = std::ranges::find(
+      scan.entries, scan.highest_generation,
+      [](const ScannedEntry& entry) { return entry.parsed.generation; });
+  const std::string name =
+      taken != scan.entries.end() ? "/" + taken->name : std::string();
+  return InvalidArgument(fmt::format(
+      "{}{}: expected generations up to {}, found {}, which leaves no number "
+      "for the next one; remove what no run has written",
+      directory, name, kMaxGeneration, scan.highest_generation));
 }
 
 Status CheckTenure(const StoreScan& scan, const StoreOptions& options) {

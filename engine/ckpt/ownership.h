@@ -16,6 +16,11 @@ namespace gauntlet {
 // have claimed in the directory.
 Result<std::string> MakeLaunchName(World& world, const std::string& directory);
 
+// Before a claim: kInvalidArgument if no number is left for the next
+// generation, as one near the end of the range is taken. Numbers only rise, so
+// no run has come that far: somebody else made the entry, which is named.
+Status CheckNextGeneration(const StoreScan& scan, const std::string& directory);
+
 // Before a claim: whether this tenure may claim at all. kFailedPrecondition,
 // for good: a later launch has claimed the store, or what this one claimed in
 // it is gone.

@@ -22,7 +22,8 @@ Status DeleteOthers(World& world, const std::string& directory,
     const std::string path = directory + "/" + entry.name;
     if (kind == EntryKind::kOther || entry.name == kept) continue;
     if (kind == EntryKind::kClaim || kind == EntryKind::kClaimTmp) {
-      claims.push_back(path);
+      // No run makes a directory of that name.
+      if (entry.kind != FileKind::kDirectory) claims.push_back(path);
     } else if (kind == EntryKind::kCheckpoint) {
       RETURN_IF_ERROR(RemoveCheckpoint(world, directory, entry.name));
     } else {

@@ -133,7 +133,8 @@ std::optional<uint64_t> ParseClaimName(std::string_view name) {
   std::string_view rest = name;
   if (!Consume(kClaimPrefix, rest)) return std::nullopt;
   const auto generation = ConsumeNumber(rest, kClaimDigits);
-  return rest.empty() ? generation : std::nullopt;
+  // Generations count from 1.
+  return rest.empty() && generation != 0 ? generation : std::nullopt;
 }
 
 std::string ShardName(int index, int count) {

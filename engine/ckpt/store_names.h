@@ -1,10 +1,14 @@
 // The names in a checkpoint directory.
 //
-//   gen-000003                          the claim of generation 3
+//   gen-000003                          the claim of generation 3, a file; a
+//                                       directory of that name takes the number
+//                                       too, and is left alone
 //   gen-000003.tmp                      its next version, being written
 //   gen-000003.look                     made and removed by a rank that has to
 //                                       see the claim (ownership.h)
 //   checkpoint, checkpoint.tmp          the state file, likewise
+//   lock                                locked while a run owns the directory;
+//                                       its text names the last owner
 //   step-000000150-g3/                  a committed checkpoint of step 150;
 //                                       its suffix is the generation that wrote
 //                                       it or adopted it as its parent
@@ -70,7 +74,7 @@ struct EntryName {
 EntryName ParseEntryName(std::string_view name);
 
 std::string ClaimName(uint64_t generation);
-// The inverse of ClaimName; nullopt for anything else.
+// The inverse of ClaimName; nullopt for anything else, generation 0 included.
 std::optional<uint64_t> ParseClaimName(std::string_view name);
 
 // "model-00001-of-00004.safetensors". REQUIRES: 0 <= index < count.

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "engine/job/job.h"
+#include "engine/world/directories.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -108,6 +109,9 @@ Status ValidateSource(const DataSpec& data) {
   if (data.kind != DataKind::kDigits && data.path.empty()) {
     return InvalidArgument("data.path: expected a directory, found nothing");
   }
+  RETURN_IF_ERROR(Annotate(CheckPath(data.path), "data.path"));
+  RETURN_IF_ERROR(
+      Annotate(CheckPath(data.validation_path), "data.validation_path"));
   if (data.kind == DataKind::kNpy) {
     return CheckInt("data.classes", data.classes, 2, kMaxClasses);
   }

@@ -7,6 +7,7 @@
 #include "engine/real/notice_pipe.h"
 #include "engine/real/posix_status.h"
 #include "engine/real/real_host.h"
+#include "engine/real/regular_file.h"
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <signal.h>
@@ -21,7 +22,6 @@ namespace {
 
 constexpr int kFirstOwnDescriptor = 10;  // above those with a fixed meaning
 constexpr int kExecFailed = 127;
-constexpr mode_t kLogMode = 0666;
 
 struct Pipe {
   Descriptor read;
@@ -70,10 +70,9 @@ Status MakeNonblocking(const Descriptor& fd) {
   return PosixError(errno, "descriptor", "O_NONBLOCK");
 }
 
-Result<Descriptor> OpenFile(const std::string& path, int flags) {
-  Descriptor fd(RetryOnInterrupt(
-      [&] { return open(path.c_str(), flags | O_CLOEXEC, kLogMode); }));
-  if (!fd.valid()) return PosixError(errno, path, "open");
+Result<Descriptor> EmptyInput() {
+  Descriptor fd(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (!fd.valid()) return PosixError(errno, "/dev/null", "open");
   return MoveUp(std::move(fd));
 }
 
@@ -176,8 +175,8 @@ int ReadFailure(int fd) {
 Result<Pipe> OutputOf(const ChildProgram& program) {
   Pipe output;
   if (!program.log_file.empty()) {
-    ASSIGN_OR_RETURN(output.write,
-                     OpenFile(program.log_file, O_WRONLY | O_CREAT | O_APPEND));
+    ASSIGN_OR_RETURN(output.write, OpenToAppend(program.log_file));
+    ASSIGN_OR_RETURN(output.write, MoveUp(std::move(output.write)));
   } else if (program.output == ChildOutput::kPiped) {
     ASSIGN_OR_RETURN(output, NewPipe());
     RETURN_IF_ERROR(MakeNonblocking(output.read));
@@ -197,7 +196,7 @@ Result<ChildProcess> StartChild(const ChildProgram& program) {
   const std::vector<char*> envp = Pointers(environment);
   ASSIGN_OR_RETURN(SocketPair notices, NewSocketPair());
   ASSIGN_OR_RETURN(Pipe failure, NewPipe());
-  ASSIGN_OR_RETURN(const Descriptor input, OpenFile("/dev/null", O_RDONLY));
+  ASSIGN_OR_RETURN(const Descriptor input, EmptyInput());
   ASSIGN_OR_RETURN(Pipe output, OutputOf(program));
   RETURN_IF_ERROR(MakeNonblocking(notices.ours));
   const Preparation preparation = {.path = program.path.c_str(),

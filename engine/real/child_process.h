@@ -26,7 +26,8 @@ struct ChildProgram {
   std::string path;                      // not searched for
   std::vector<std::string> arguments;    // without the program's own name
   std::vector<std::string> environment;  // all of it, "NAME=value"
-  // Appended to by standard output and error; empty: see `output`.
+  // Standard output and error are appended to it (OpenToAppend); empty: see
+  // `output`.
   std::string log_file;
   ChildOutput output = ChildOutput::kInherited;
   // Stay open in the child under their own numbers, which are 10 or more.

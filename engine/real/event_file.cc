@@ -8,7 +8,7 @@
 
 #include "engine/check.h"
 #include "engine/real/posix_status.h"
-#include <fcntl.h>
+#include "engine/real/regular_file.h"
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
@@ -85,11 +85,7 @@ EventFile::EventFile(std::string path, Descriptor fd, const Clock& clock,
 Result<std::unique_ptr<EventFile>> EventFile::Open(
     const std::string& path, const EventFileHeader& header, const Clock& clock,
     OnFailure on_failure) {
-  Descriptor fd(RetryOnInterrupt([&] {
-    return open(path.c_str(),
-                O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
-  }));
-  if (!fd.valid()) return PosixError(errno, path, "open");
+  ASSIGN_OR_RETURN(Descriptor fd, OpenToAppend(path));
   std::unique_ptr<EventFile> file(
       new EventFile(path, std::move(fd), clock, std::move(on_failure)));
   file->line_ = fmt::format(

@@ -35,8 +35,8 @@ struct EventFileHeader {
 // returned from survives the death of the process by any signal.
 class EventFile final : public EventLog {
  public:
-  // Creates the file, or goes on at its end, and writes the header.
-  // `on_failure` is called once, from any thread.
+  // Creates the file, or opens it to append, and writes the header. Errors are
+  // those of OpenToAppend. `on_failure` is called once, from any thread.
   using OnFailure = std::function<void(const Status&)>;
   static Result<std::unique_ptr<EventFile>> Open(const std::string& path,
                                                  const EventFileHeader& header,

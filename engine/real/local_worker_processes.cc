@@ -22,6 +22,7 @@ namespace gauntlet {
 namespace {
 
 constexpr size_t kMaxLineBytes = 65536;
+constexpr size_t kChunkBytes = 4096;  // on the stack, which may be small
 constexpr size_t kMaxQuotedBytes = 200;
 // Of one worker at once: the others, and notices to this process, do not wait
 // for one that writes without end.
@@ -81,6 +82,9 @@ Status LocalWorkerProcesses::Start(const WorkerSpec& spec) {
                           .output = ChildOutput::kPiped,
                           .kept_descriptors = storage_.HeldLocks(),
                           .signals = SignalsAtStart::kHeld};
+  program.kept_descriptors.insert(program.kept_descriptors.end(),
+                                  options_.kept_descriptors.begin(),
+                                  options_.kept_descriptors.end());
   const auto add = [&](std::string_view flag, std::string value) {
     program.arguments.emplace_back(flag);
     program.arguments.push_back(std::move(value));
@@ -171,7 +175,7 @@ void LocalWorkerProcesses::TakeEnd(int worker, Running& running) {
 }
 
 void LocalWorkerProcesses::Read(int worker, Lines& lines, TakeLine take) {
-  std::array<char, 65536> chunk = {};
+  std::array<char, kChunkBytes> chunk = {};
   for (int i = 0; i < kMaxChunks && lines.from.valid(); ++i) {
     const ssize_t size = RetryOnInterrupt(
         [&] { return read(lines.from.get(), chunk.data(), chunk.size()); });

@@ -26,6 +26,8 @@ struct LocalWorkerOptions {
   std::string logs_directory;
   // "NAME=value", beside what this process has; see WorkerEnvironment.
   std::vector<std::string> environment;
+  // Inherited by each worker beside locks, as ChildProgram's.
+  std::vector<int> kept_descriptors;
 };
 
 // Each worker is `program arguments… --worker W --life L --notices-fd 3

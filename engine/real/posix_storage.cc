@@ -10,10 +10,13 @@
 #include <utility>
 
 #include "engine/real/descriptor.h"
+#include "engine/real/lock_holder.h"
 #include "engine/real/posix_status.h"
+#include "engine/real/regular_file.h"
 #include "engine/world/directories.h"
 #include <dirent.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,8 +24,9 @@
 namespace gauntlet {
 namespace {
 
-constexpr mode_t kFileMode = 0666;       // less the umask
-constexpr mode_t kDirectoryMode = 0777;  // less the umask
+// Less the umask; never writable by everybody, whatever the umask is.
+constexpr mode_t kFileMode = 0664;
+constexpr mode_t kDirectoryMode = 0775;
 constexpr int kFirstLockDescriptor = 10;
 
 int OpenFlags(OpenMode mode) {
@@ -119,6 +123,26 @@ Result<std::optional<FileKind>> KindOf(DIR* directory, const dirent& entry,
                                              : FileKind::kOther);
 }
 
+// Where a link leads that leads nowhere; "": the path is no such link.
+std::string DanglingTarget(const std::string& path) {
+  struct stat info = {};
+  if (stat(path.c_str(), &info) == 0 || errno != ENOENT) return "";
+  std::string target(4096, '\0');
+  const ssize_t size = readlink(path.c_str(), target.data(), target.size());
+  return size > 0 ? target.substr(0, static_cast<size_t>(size)) : "";
+}
+
+// The Status of a failed call on a directory. A link to nothing in its place is
+// kIoError: neither is it free to be made, nor is it there.
+Status DirectoryError(int error, const std::string& path,
+                      std::string_view operation) {
+  const std::string target =
+      error == ENOENT || error == EEXIST ? DanglingTarget(path) : "";
+  if (target.empty()) return PosixError(error, path, operation);
+  return IoError(fmt::format("{}: {}: it is a link to {}, which does not exist",
+                             path, operation, target));
+}
+
 }  // namespace
 
 struct PosixStorage::LockTable {
@@ -158,11 +182,8 @@ Result<std::unique_ptr<File>> PosixStorage::Open(const std::string& path,
   Descriptor fd(
       RetryOnInterrupt([&] { return open(path.c_str(), flags, kFileMode); }));
   if (!fd.valid()) return PosixError(errno, path, "open");
-  struct stat info = {};
-  if (fstat(fd.get(), &info) != 0) return PosixError(errno, path, "stat");
-  if (S_ISDIR(info.st_mode)) return PosixError(EISDIR, path, "open");
-  if (!S_ISREG(info.st_mode)) {
-    return IoError(path + ": open: expected a regular file");
+  if (const Status regular = CheckRegularFile(fd, path); !regular.ok()) {
+    return IoError(regular.message());
   }
   return std::unique_ptr<File>(
       std::make_unique<PosixFile>(path, std::move(fd)));
@@ -171,7 +192,7 @@ Result<std::unique_ptr<File>> PosixStorage::Open(const std::string& path,
 Result<std::vector<DirectoryEntry>> PosixStorage::List(
     const std::string& path) {
   const std::unique_ptr<DIR, CloseDirectory> directory(opendir(path.c_str()));
-  if (directory == nullptr) return PosixError(errno, path, "opendir");
+  if (directory == nullptr) return DirectoryError(errno, path, "opendir");
   std::vector<DirectoryEntry> entries;
   while (true) {
     errno = 0;
@@ -191,10 +212,8 @@ Result<std::vector<DirectoryEntry>> PosixStorage::List(
 }
 
 Status PosixStorage::MakeDirectory(const std::string& path) {
-  if (mkdir(path.c_str(), kDirectoryMode) != 0) {
-    return PosixError(errno, path, "mkdir");
-  }
-  return OkStatus();
+  if (mkdir(path.c_str(), kDirectoryMode) == 0) return OkStatus();
+  return DirectoryError(errno, path, "mkdir");
 }
 
 Status PosixStorage::Rename(const std::string& from, const std::string& to) {
@@ -224,17 +243,19 @@ Status PosixStorage::SyncDirectory(const std::string& path) {
 }
 
 Result<std::unique_ptr<FileLock>> PosixStorage::Lock(const std::string& path) {
-  const Descriptor low(RetryOnInterrupt([&] {
-    return open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY,
-                kFileMode);
-  }));
-  if (!low.valid()) return PosixError(errno, path, "open");
+  // No link is followed: the holder writes its name into the file.
+  constexpr int kFlags =
+      O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW;
+  const Descriptor low(
+      RetryOnInterrupt([&] { return open(path.c_str(), kFlags, kFileMode); }));
+  if (!low.valid()) return OpenError(errno, path);
+  RETURN_IF_ERROR(CheckRegularFile(low, path));
   Descriptor fd(fcntl(low.get(), F_DUPFD_CLOEXEC, kFirstLockDescriptor));
   if (!fd.valid()) return PosixError(errno, path, "dup");
   if (RetryOnInterrupt([&] { return flock(fd.get(), LOCK_EX | LOCK_NB); }) !=
       0) {
     if (errno == EWOULDBLOCK) {
-      return AlreadyExists(path + ": locked by another process");
+      return AlreadyExists(path + ": locked by " + ReadLockHolder(fd));
     }
     return PosixError(errno, path, "flock");
   }
@@ -243,6 +264,7 @@ Result<std::unique_ptr<FileLock>> PosixStorage::Lock(const std::string& path) {
   struct stat info = {};
   if (fstat(fd.get(), &info) != 0) return PosixError(errno, path, "stat");
   if (info.st_nlink == 0) return Lock(path);
+  WriteLockHolder(fd);
   return std::unique_ptr<FileLock>(
       std::make_unique<PosixLock>(std::move(fd), locks_));
 }

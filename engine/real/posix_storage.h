@@ -11,8 +11,11 @@
 namespace gauntlet {
 
 // Safe from any task. Calls that a signal interrupts are made again, short
-// reads and writes are completed. Only regular files can be opened.
+// reads and writes are completed. Only regular files can be opened. Files and
+// directories are made with the modes 0664 and 0775, less the umask.
 //
+// The holder of a lock writes into the file who it is (lock_holder.h); a
+// conflict quotes that.
 // A lock is flock(2) on a descriptor of its own, so it belongs to the open file
 // and not to the process: a child that is forked inherits it, and it is held
 // until the last such process has closed it or died. Like every descriptor it

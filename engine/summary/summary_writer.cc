@@ -55,6 +55,7 @@ SummaryWriter::SummaryWriter(World& world, std::string path,
 
 Result<std::unique_ptr<SummaryWriter>> SummaryWriter::Open(
     World& world, const std::string& directory, uint64_t first_step) {
+  RETURN_IF_ERROR(Annotate(CheckPath(directory), "summary directory"));
   RETURN_IF_ERROR(MakeDurableDirectory(world.storage, directory));
   ASSIGN_OR_RETURN(const int64_t stamp, NewStamp(world, directory));
   std::string path = fmt::format("{}/{}{:010}.{}", directory, kPrefix, stamp,

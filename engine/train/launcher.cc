@@ -23,6 +23,15 @@ LaunchEnd Failed(std::string reason) {
           .reason = std::move(reason)};
 }
 
+// Before a worker runs. What the user named may be the reason.
+LaunchEnd NotStarted(const Status& status) {
+  LaunchEnd end = Failed(status.message());
+  if (status.code() == Code::kInvalidArgument) {
+    end.exit_code = static_cast<int>(WorkerExit::kBadInput);
+  }
+  return end;
+}
+
 bool NeverRestarts(const LauncherOptions& options) {
   return options.restart == RestartPolicy::kNone || options.max_restarts == 0;
 }
@@ -49,7 +58,7 @@ LaunchEnd RunLives(LaunchState& launch) {
   while (true) {
     Attempt attempt(launch);
     const Status started = attempt.Run();
-    if (!started.ok()) return Failed(started.message());
+    if (!started.ok()) return NotStarted(started);
     if (std::optional<LaunchEnd> end = attempt.Conclude()) return *end;
     const std::string reason = attempt.WhyItEnded();
     if (!launch.CountRestart(reason)) {
@@ -72,16 +81,19 @@ LaunchEnd RunLives(LaunchState& launch) {
 LaunchEnd RunLocked(LaunchState& launch) {
   const std::string& directory = launch.options.checkpoint_directory;
   const Result<std::unique_ptr<FileLock>> lock =
-      LockStore(launch.world, directory, kLockPatience);
+      LockStore(launch.world, directory, kLockPatience,
+                [&launch](const std::string& in_use) {
+                  launch.observer.Progress({.line = "waiting: " + in_use});
+                });
   // Whoever has it may be about to end.
   if (lock.status().code() == Code::kFailedPrecondition) {
     return {.exit_code = static_cast<int>(WorkerExit::kLostWorker),
             .reason = lock.status().message()};
   }
-  if (!lock.ok()) return Failed(lock.status().message());
+  if (!lock.ok()) return NotStarted(lock.status());
   if (!directory.empty()) {
     Result<std::string> name = MakeLaunchName(launch.world, directory);
-    if (!name.ok()) return Failed(name.status().message());
+    if (!name.ok()) return NotStarted(name.status());
     launch.tenure.launch = *std::move(name);
   }
   return RunLives(launch);

@@ -203,6 +203,7 @@ Status CheckExportedWeights(std::string_view description,
 Status PrepareExport(Storage& storage, const std::string& directory) {
   const ExportPlace place(directory);
   const auto tried = [&] {
+    RETURN_IF_ERROR(CheckPath(directory));
     RETURN_IF_ERROR(CheckIsOutsideOfCheckpoints(storage, place));
     for (const std::string& name :
          {place.whole, place.written, place.earlier}) {
@@ -220,6 +221,7 @@ Status PrepareExport(Storage& storage, const std::string& directory) {
 Status ExportModel(World& world, const std::string& directory,
                    const TrainedModel& trained) {
   Storage& storage = world.storage;
+  RETURN_IF_ERROR(Annotate(CheckPath(directory), "export"));
   const ExportPlace place(directory);
   RETURN_IF_ERROR(CheckIsOutsideOfCheckpoints(storage, place));
   RETURN_IF_ERROR(CheckExport(storage, place.whole));

@@ -2,6 +2,7 @@
 #ifndef GAUNTLET_ENGINE_TRAIN_STORE_LOCK_H_
 #define GAUNTLET_ENGINE_TRAIN_STORE_LOCK_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -12,12 +13,17 @@
 
 namespace gauntlet {
 
+// Receives "DIRECTORY: in use by another run (…)", with the holder's name.
+using OnLockWait = std::function<void(const std::string&)>;
+
 // Held as long as the result lives. The directory is made if it is missing;
 // nothing is done for "". A holder that is about to go, such as a predecessor's
 // worker, is given that time; kFailedPrecondition if the lock is held after it.
+// A wait is reported once, after a moment, to `on_wait` if there is one.
 Result<std::unique_ptr<FileLock>> LockStore(World& world,
                                             const std::string& directory,
-                                            Duration patience);
+                                            Duration patience,
+                                            const OnLockWait& on_wait = {});
 
 }  // namespace gauntlet
 

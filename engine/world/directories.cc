@@ -1,6 +1,40 @@
 #include "engine/world/directories.h"
 
+#include <algorithm>
+
+#include "engine/utf8.h"
+#include <fmt/format.h>
+
 namespace gauntlet {
+namespace {
+
+// PATH_MAX, less the longest name of a file below a directory.
+constexpr size_t kMaxPathBytes = 4096 - 256;
+constexpr size_t kMaxShownBytes = 60;
+
+bool IsControl(char c) {
+  return static_cast<unsigned char>(c) < ' ' || c == '\x7f';
+}
+
+Status PathError(std::string_view expected, std::string_view path) {
+  const std::string shown = EscapeBytes(path.substr(0, kMaxShownBytes));
+  return InvalidArgument(fmt::format("expected a path {}, found '{}{}'",
+                                     expected, shown,
+                                     path.size() > kMaxShownBytes ? "…" : ""));
+}
+
+}  // namespace
+
+Status CheckPath(std::string_view path) {
+  if (!IsUtf8(path)) return PathError("in UTF-8", path);
+  if (std::ranges::any_of(path, IsControl)) {
+    return PathError("without control characters", path);
+  }
+  if (path.size() > kMaxPathBytes) {
+    return PathError(fmt::format("of at most {} bytes", kMaxPathBytes), path);
+  }
+  return OkStatus();
+}
 
 std::string ParentDirectory(const std::string& path) {
   const size_t slash = path.find_last_of('/');

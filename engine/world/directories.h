@@ -1,13 +1,20 @@
-// Directories that last.
+// Paths, and directories that last.
 #ifndef GAUNTLET_ENGINE_WORLD_DIRECTORIES_H_
 #define GAUNTLET_ENGINE_WORLD_DIRECTORIES_H_
 
 #include <string>
+#include <string_view>
 
 #include "engine/status.h"
 #include "engine/world/storage.h"
 
 namespace gauntlet {
+
+// The one rule for every path a user names: UTF-8, no control characters, and
+// short enough for the files below it. Paths travel as JSON and in lines of
+// text, where other bytes would change or end them. kInvalidArgument quotes the
+// path with its bytes escaped.
+Status CheckPath(std::string_view path);
 
 // "." for a name alone.
 std::string ParentDirectory(const std::string& path);

@@ -17,6 +17,7 @@
 #include "harness/cli/evaluate_command.h"
 #include "harness/cli/exit_code.h"
 #include "harness/cli/local_training.h"
+#include "harness/cli/output_places.h"
 #include "harness/cli/requeue_codes.h"
 #include "harness/cli/train_command.h"
 #include "harness/cli/train_outcome.h"
@@ -215,6 +216,7 @@ Result<Tenure> BeginTenure(World& world, const std::string& directory) {
 Status RunWorkerOf(const ResolvedCluster& cluster, const TrainCommand& command,
                    RealWorld& real, ClusterReporter& reporter,
                    Console& console) {
+  RETURN_IF_ERROR(CheckOutputPlaces(real.storage, command));
   RequeueHost host(real.host, command.requeue);
   World world{real.clock, real.storage, real.network, real.tasks,
               host,       real.faults,  real.events};

@@ -11,6 +11,7 @@
 #include "engine/train/output_places.h"
 #include "engine/world/directories.h"
 #include "harness/cli/exit_code.h"
+#include "harness/cli/output_places.h"
 #include "harness/cli/trained_checkpoint.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
@@ -142,6 +143,20 @@ std::string EvaluationToText(const Evaluation& evaluation) {
       Accuracy(evaluation), evaluation.checkpoint);
 }
 
+namespace {
+
+// A store may come later; what is no directory never is one.
+Status CheckPlaces(Storage& storage, const std::string& store,
+                   const std::string& summary) {
+  const Status listed = storage.List(store).status();
+  if (!listed.ok() && listed.code() != Code::kNotFound) {
+    return Annotate(listed, "--ckpt");
+  }
+  return Annotate(CheckOutputPlace(storage, summary), "--tensorboard");
+}
+
+}  // namespace
+
 std::string EvaluationToJson(const Evaluation& evaluation) {
   nlohmann::ordered_json json = {{"checkpoint", evaluation.checkpoint},
                                  {"epoch", evaluation.epoch},
@@ -187,6 +202,12 @@ int EvaluateHere(const EvaluateCommand& command, Console& console) {
   InstallSignalHandlers();
   RealWorld real;
   World world = real.world();
+  const Status places =
+      CheckPlaces(real.storage, command.directory, command.summary_directory);
+  if (!places.ok()) {
+    fmt::print(console.err, "gauntlet evaluate: {}\n", places.message());
+    return static_cast<int>(ExitCode::kUsage);
+  }
   return RunEvaluate(command, world, console);
 }
 
@@ -202,6 +223,12 @@ int EvaluateBeside(const TrainCommand& command, Console& console) {
   RealWorld real;
   World world = real.world();
   Result<EvaluatedJob> job = JobOfTraining(world, options);
+  if (const Status places =
+          CheckPlaces(real.storage, options.checkpoint.directory,
+                      options.summary.directory);
+      job.ok() && !places.ok()) {
+    job = places;
+  }
   if (!job.ok()) {
     fmt::print(console.err, "gauntlet train: {}\n", job.status().message());
     return static_cast<int>(ExitCode::kUsage);

@@ -12,8 +12,10 @@ constexpr std::array kExitCodes = {
                  "an invariant was violated, results differ for one seed, "
                  "training failed for good, or ckpt verify and diff found "
                  "damage or a difference"},
-    ExitCodeInfo{ExitCode::kUsage,
-                 "a mistake on the command line or in a scenario"},
+    ExitCodeInfo{
+        ExitCode::kUsage,
+        "a mistake on the command line, in a scenario, or in what a path "
+        "leads to"},
     ExitCodeInfo{
         ExitCode::kNoVerdict,
         "no verdict: a fault never fired, a replay went another way, or the "

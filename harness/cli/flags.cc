@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/utf8.h"
+#include "engine/world/directories.h"
 #include "harness/scenario/diagnostic.h"
 #include "harness/scenario/units.h"
 #include <CLI/CLI.hpp>
@@ -26,6 +28,7 @@ struct Flags::Parser {
   Status TooManyOrNoValue(std::string_view cli_message) const;
   Status ValueOfSwitch(std::string_view cli_message) const;
   Status Extra(const std::vector<std::string>& extras) const;
+  Status CheckTexts() const;
 
   CLI::App app;
   std::string section = "Options";
@@ -129,6 +132,19 @@ Status Flags::Parser::Extra(const std::vector<std::string>& extras) const {
                                      DidYouMean(name, names)));
 }
 
+// Any value may be a path, or end in one: all are held to the paths' rule.
+Status Flags::Parser::CheckTexts() const {
+  for (const CLI::Option* option : app.get_options()) {
+    const bool is_positional = option->get_positional();
+    for (const std::string& text : option->results()) {
+      RETURN_IF_ERROR(Annotate(CheckPath(text), is_positional
+                                                    ? positional.value
+                                                    : option->get_name()));
+    }
+  }
+  return OkStatus();
+}
+
 Result<FlagsOutcome> Flags::Parse(std::span<const std::string> arguments) {
   // CLI11 takes them from the end.
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
@@ -143,6 +159,7 @@ Result<FlagsOutcome> Flags::Parse(std::span<const std::string> arguments) {
   } catch (const CLI::Error& error) {
     return InvalidArgument(error.what());
   }
+  RETURN_IF_ERROR(parser_->CheckTexts());
   std::vector<std::string> extras = parser_->app.remaining();
   // What ends the options is none.
   std::erase(extras, "--");
@@ -181,12 +198,12 @@ std::string Flags::Help() const {
 }
 
 std::string Quoted(std::string_view text) {
-  std::string shown = "'";
-  for (const char c : text.substr(0, kMaxShown)) {
-    const bool control = static_cast<unsigned char>(c) < ' ' || c == '\x7f';
-    shown += control ? '?' : c;
-  }
-  return shown + (text.size() > kMaxShown ? "…'" : "'");
+  const bool is_utf8 = IsUtf8(text);
+  size_t size = std::min(text.size(), kMaxShown);
+  // Not in the middle of a character.
+  while (is_utf8 && size < text.size() && (text[size] & 0xc0) == 0x80) --size;
+  return fmt::format("'{}{}'", EscapeBytes(text.substr(0, size)),
+                     size < text.size() ? "…" : "");
 }
 
 std::string DidYouMean(std::string_view mistyped,

@@ -83,8 +83,8 @@ class Flags {
 std::string DidYouMean(std::string_view mistyped,
                        const std::vector<std::string>& names);
 
-// Text from outside in quotes, without control characters and cut to a sensible
-// length.
+// Text from outside in quotes, with control characters and bytes that are not
+// UTF-8 escaped, and cut to a sensible length.
 std::string Quoted(std::string_view text);
 
 // "expected …, found 'text'".

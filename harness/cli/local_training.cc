@@ -15,8 +15,10 @@
 #include "engine/world/directories.h"
 #include "harness/cli/device_choice.h"
 #include "harness/cli/exit_code.h"
+#include "harness/cli/output_places.h"
 #include "harness/cli/plan_file.h"
 #include "harness/cli/train_command.h"
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 #include <sys/mman.h>
@@ -29,14 +31,16 @@ namespace fs = std::filesystem;
 
 // Whatever was built or installed under this name: the same program.
 constexpr const char* kThisProgram = "/proc/self/exe";
+constexpr int kFirstKeptDescriptor = 10;  // ChildProgram::kept_descriptors
 
-// A text for the workers of this process to read, in memory: it has a path as
-// long as this process lives, and leaves nothing however that ends.
+// A text in memory that workers inherit as an open file: it leaves nothing
+// behind however this process ends.
 class Handout {
  public:
   static Result<std::unique_ptr<Handout>> Make(std::string_view text) {
-    Descriptor fd(memfd_create("gauntlet-options", MFD_CLOEXEC));
-    if (fd.get() < 0) {
+    const Descriptor low(memfd_create("gauntlet-options", MFD_CLOEXEC));
+    Descriptor fd(fcntl(low.get(), F_DUPFD_CLOEXEC, kFirstKeptDescriptor));
+    if (!fd.valid()) {
       return IoError(fmt::format("memfd_create: {}", std::strerror(errno)));
     }
     const ssize_t written = pwrite(fd.get(), text.data(), text.size(), 0);
@@ -46,9 +50,12 @@ class Handout {
     return std::unique_ptr<Handout>(new Handout(std::move(fd)));
   }
 
+  // Names the file in the process that opens it. A path by this process's id
+  // would be another process's under the /proc of another PID namespace.
   std::string path() const {
-    return fmt::format("/proc/{}/fd/{}", getpid(), fd_.get());
+    return fmt::format("/proc/self/fd/{}", fd_.get());
   }
+  int descriptor() const { return fd_.get(); }
 
  private:
   explicit Handout(Descriptor fd) : fd_(std::move(fd)) {}
@@ -63,6 +70,7 @@ class TemporaryDirectory {
     std::error_code error;
     const fs::path parent = fs::temp_directory_path(error);
     if (error) return IoError(fmt::format("$TMPDIR: {}", error.message()));
+    RETURN_IF_ERROR(Annotate(CheckPath(parent.string()), "$TMPDIR"));
     std::string path = parent / "gauntlet-plan-XXXXXX";
     if (mkdtemp(path.data()) == nullptr) {
       return IoError(fmt::format("{}: {}", path, std::strerror(errno)));
@@ -85,46 +93,10 @@ class TemporaryDirectory {
   const std::string path_;
 };
 
-// Of one that is there: to be found out now, not by each worker.
-Status CheckCanBeWritten(const std::string& directory) {
-  if (access(directory.c_str(), W_OK | X_OK) == 0) return OkStatus();
-  return IoError(fmt::format("{}: {}", directory, std::strerror(errno)));
-}
-
-// One level: a typo is not to make a tree.
-Status EnsureDirectory(Storage& storage, const std::string& directory) {
-  if (directory.empty()) return OkStatus();
-  const Status made = storage.MakeDirectory(directory);
-  if (made.code() != Code::kAlreadyExists) return made;
-  RETURN_IF_ERROR(storage.List(directory).status());
-  return CheckCanBeWritten(directory);
-}
-
-// A store that is not there yet is made; a directory may be no store still.
-Status EnsureStore(Storage& storage, const std::string& directory) {
-  if (directory.empty()) return OkStatus();
-  const Status there = storage.List(directory).status();
-  if (there.code() == Code::kNotFound) {
-    return MakeDurableDirectory(storage, WithoutLastSlashes(directory));
-  }
-  RETURN_IF_ERROR(there);
-  return CheckCanBeWritten(directory);
-}
-
 // What would otherwise be found out by each worker at once.
 Status CheckData(Storage& storage, const DataSpec& data) {
   if (data.kind == DataKind::kDigits) return OkStatus();
   return Annotate(storage.List(data.path).status(), "the job's data");
-}
-
-// Once nothing else is in the way.
-Status MakePlaces(Storage& storage, const TrainCommand& command) {
-  RETURN_IF_ERROR(
-      Annotate(EnsureDirectory(storage, command.events_directory), "--events"));
-  RETURN_IF_ERROR(
-      Annotate(EnsureDirectory(storage, command.logs_directory), "--logs"));
-  return Annotate(EnsureStore(storage, command.options.checkpoint.directory),
-                  "--ckpt");
 }
 
 // What the workers are told: all of them start from the weights that are there
@@ -193,7 +165,7 @@ Result<int> Train(const TrainCommand& told, Console& console) {
   RETURN_IF_ERROR(CheckData(real.storage, command.options.job.data));
   ASSIGN_OR_RETURN(const TrainOptions options,
                    OptionsForWorkers(world, command.options));
-  RETURN_IF_ERROR(MakePlaces(real.storage, command));
+  RETURN_IF_ERROR(MakeOutputPlaces(real.storage, command));
   ASSIGN_OR_RETURN(const auto handout,
                    Handout::Make(TrainOptionsToJson(options)));
   LocalWorkerOptions workers{
@@ -201,7 +173,8 @@ Result<int> Train(const TrainCommand& told, Console& console) {
       .arguments = {"worker", "--options", handout->path()},
       .events_directory = command.events_directory,
       .logs_directory = command.logs_directory,
-      .environment = {}};
+      .environment = {},
+      .kept_descriptors = {handout->descriptor()}};
   if (plan) {
     workers.arguments.insert(
         workers.arguments.end(),

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/real/real_world.h"
+#include "harness/cli/ample_stack.h"
 #include "harness/cli/ckpt_command.h"
 #include "harness/cli/cluster_training.h"
 #include "harness/cli/command_line.h"
@@ -27,6 +28,7 @@
 #include <fmt/ostream.h>
 #include <poll.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace gauntlet {
@@ -158,6 +160,9 @@ void FillStandardStreams() {
   fill(STDERR_FILENO, O_RDWR);
 }
 
+// No file of this program is writable by everybody, whatever the umask is.
+void KeepOthersFromWriting() { umask(umask(0) | S_IWOTH); }
+
 // What was said is lost, and not what it came to where that is worse.
 ExitCode WithoutOutput(ExitCode code) {
   const bool is_better = code == ExitCode::kHeld ||
@@ -211,6 +216,9 @@ int Main(const std::vector<std::string>& arguments) {
 
 int main(int argc, char** argv) {
   gauntlet::FillStandardStreams();
+  gauntlet::KeepOthersFromWriting();
   gauntlet::HoldSignals();
-  return gauntlet::Main(std::vector<std::string>(argv + 1, argv + argc));
+  return gauntlet::RunWithAmpleStack([argc, argv] {
+    return gauntlet::Main(std::vector<std::string>(argv + 1, argv + argc));
+  });
 }

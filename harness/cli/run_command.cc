@@ -228,10 +228,15 @@ Status CheckCanBeWritten(const std::string& file) {
     return IoError(fmt::format("{}: {}", file, std::strerror(errno)));
   }
   std::error_code error;
-  if (fs::is_directory(file, error)) {
+  const fs::file_status found = fs::status(file, error);
+  if (fs::is_directory(found)) {
     return IoError(fmt::format("{}: expected a file, found a folder", file));
   }
-  return OkStatus();
+  // /dev/null and a terminal take all text; a pipe waits for its reader.
+  if (!is_there || fs::is_regular_file(found) || fs::is_character_file(found)) {
+    return OkStatus();
+  }
+  return IoError(fmt::format("{}: expected a regular file", file));
 }
 
 int ExitCodeFor(const RunResult& result, const RunCommand& command) {

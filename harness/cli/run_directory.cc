@@ -4,7 +4,7 @@
 #include <system_error>
 
 #include "harness/cli/shell_word.h"
-#include "harness/scenario/utf8.h"
+#include "engine/utf8.h"
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <unistd.h>

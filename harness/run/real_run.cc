@@ -47,6 +47,12 @@ uint64_t BytesBelow(const fs::path& directory) {
   return bytes;
 }
 
+// The /proc of another PID namespace lists other processes.
+bool ProcIsOfThisNamespace() {
+  std::error_code error;
+  return fs::read_symlink("/proc/self", error) == std::to_string(getpid());
+}
+
 // Processes whose command line names the directory, other than this one.
 std::vector<std::string> ProcessesOf(const std::string& directory) {
   std::vector<std::string> found;
@@ -357,7 +363,7 @@ void RealRun::LookAround() {
     if (log_.left.processes.empty()) break;
     usleep(kPollMs * 1000);
   } while (SteadyClock::now() < until);
-  log_.left.processes_listed = true;
+  log_.left.processes_listed = ProcIsOfThisNamespace();
   if (plan_.train.checkpoint.directory.empty()) return;
   RealWorld real;
   World world = real.world();

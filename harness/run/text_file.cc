@@ -5,6 +5,8 @@
 #include <fstream>
 
 #include "engine/real/descriptor.h"
+#include "engine/real/posix_status.h"
+#include "engine/real/regular_file.h"
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -13,12 +15,19 @@ namespace gauntlet {
 
 std::string ReadTextFile(const std::filesystem::path& path) {
   constexpr size_t kMaxFileBytes = size_t{256} << 20;
-  std::ifstream file(path, std::ios::binary);
+  constexpr size_t kBlockBytes = 65536;
   std::string text;
-  char block[65536];
-  while (text.size() < kMaxFileBytes && file) {
-    file.read(block, sizeof(block));
-    text.append(block, static_cast<size_t>(file.gcount()));
+  // A pipe in the place of a file must not hang its reader.
+  const Descriptor file(
+      open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  if (!file.valid() || !CheckRegularFile(file, path.string()).ok()) return text;
+  while (text.size() < kMaxFileBytes) {
+    const size_t size = text.size();
+    text.resize(size + kBlockBytes);
+    const ssize_t got = RetryOnInterrupt(
+        [&] { return read(file.get(), text.data() + size, kBlockBytes); });
+    text.resize(size + (got > 0 ? static_cast<size_t>(got) : 0));
+    if (got <= 0) break;
   }
   return text;
 }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "harness/scenario/utf8.h"
+#include "engine/utf8.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -94,6 +94,15 @@ TEST_F(CheckpointStoreTest, WorksOnARealDirectory) {
   EXPECT_TRUE(storage.Remove(path, FileKind::kDirectory).ok());
 }
 
+TEST_F(CheckpointStoreTest, ADirectoryThatIsNoTextIsRefused) {
+  const Status opened =
+      CheckpointStore::Open(test_.world, {.directory = "/run-\xe9"}).status();
+  EXPECT_EQ(opened.ToString(),
+            "INVALID_ARGUMENT: checkpoint directory: expected a path in UTF-8, "
+            "found '/run-\\xe9'");
+  EXPECT_TRUE(storage_.Contents().empty());
+}
+
 // What it points to is another store's, to keep or to remove.
 TEST_F(CheckpointStoreTest, ALinkedCheckpointIsRefused) {
   char path[] = "/tmp/ckpt_store_XXXXXX";

@@ -60,12 +60,14 @@ TEST(StoreNamesTest, TellsEntriesApart) {
 }
 
 TEST(StoreNamesTest, ReadsBackTheNamesOfClaimsAndNoOthers) {
-  for (const uint64_t generation : {uint64_t{1}, uint64_t{1234567}}) {
+  for (const uint64_t generation :
+       {uint64_t{1}, uint64_t{1234567}, UINT64_MAX}) {
     EXPECT_EQ(ParseClaimName(ClaimName(generation)), generation);
   }
   for (const char* const name :
        {"", "gen-", "gen-3", "gen-0000003", "gen-000003.tmp", "gen-000003 ",
-        "step-000000003-g3"}) {
+        "gen-0", "gen-000", "gen-000000", "gen-00000018446744073709551615",
+        "gen-18446744073709551616", "step-000000003-g3"}) {
     EXPECT_EQ(ParseClaimName(name), std::nullopt) << name;
   }
 }

@@ -42,6 +42,39 @@ TEST_F(InspectTest, ListsWhatMayBeLoadedWhatIsVoidAndWhatWasRejected) {
   EXPECT_EQ(storage_.Contents(), before);
 }
 
+// `ckpt verify` and training decide alike.
+TEST_F(InspectTest, NumberThatLeavesNoneForTheNextGeneration_IsNamed) {
+  for (const std::string name :
+       {"gen-18446744073709551615", "gen-9223372036854775808",
+        "gen-9007199254740992", "gen-18446744073709551615.tmp",
+        "step-000000003-g18446744073709551615.tmp"}) {
+    ASSERT_TRUE(
+        storage_.Open("/store/" + name, OpenMode::kCreateExclusive).ok());
+    const auto store =
+        InspectStore(test_.world, "/store", InspectDepth::kEveryByte);
+    EXPECT_EQ(store->start.code(), Code::kInvalidArgument);
+    EXPECT_THAT(store->start.message(), HasSubstr("/store/" + name + ": "));
+    TestWorld next(storage_);
+    CheckpointStore reopened = OpenStore(next.world);
+    EXPECT_EQ(reopened.ClaimGeneration(std::string(kJob)).status().ToString(),
+              store->start.ToString());
+    ASSERT_TRUE(storage_.Remove("/store/" + name, FileKind::kFile).ok());
+  }
+  EXPECT_TRUE(InspectStore(test_.world, "/store", InspectDepth::kEveryByte)
+                  ->start.ok());
+}
+
+// Somebody else's, though its number is taken.
+TEST_F(InspectTest, DirectoryWithTheNameOfAClaim_IsLeftAlone) {
+  ASSERT_TRUE(storage_.MakeDirectory("/store/gen-000005").ok());
+  const std::string notes = "/store/gen-000005/notes";
+  ASSERT_TRUE(storage_.Open(notes, OpenMode::kCreateExclusive).ok());
+  TestWorld next(storage_);
+  EXPECT_EQ(Recover(next.world).step, 2u);
+  EXPECT_TRUE(storage_.Exists(notes));
+  EXPECT_TRUE(storage_.Exists("/store/gen-000006"));
+}
+
 TEST_F(InspectTest, VerifiesEveryByteWhereAsked) {
   storage_.Bytes("/store/step-000000001-g1/model-00001-of-00002.safetensors")
       .back() ^= 1;

@@ -81,5 +81,17 @@ TEST(ChildProcessTest, AppendsBothOutputsToItsLog) {
   EXPECT_EQ(TextOf(scratch / "log"), "out\nerr\nout\nerr\n");
 }
 
+TEST(ChildProcessTest, RefusesALogThatIsAPipeOrALink) {
+  const ScratchDirectory scratch;
+  ASSERT_EQ(mkfifo((scratch / "pipe").c_str(), 0600), 0);
+  std::filesystem::create_symlink(scratch / "target", scratch / "link");
+  for (const char* const log : {"pipe", "link"}) {
+    ChildProgram program = Shell("echo out");
+    program.log_file = scratch / log;
+    EXPECT_EQ(StartChild(program).status().code(), Code::kInvalidArgument);
+  }
+  EXPECT_FALSE(std::filesystem::exists(scratch / "target"));
+}
+
 }  // namespace
 }  // namespace gauntlet

@@ -8,9 +8,11 @@
 #include "engine/real/system_clock.h"
 #include "tests/engine/real/scratch_directory.h"
 #include "tests/engine/real/test_process.h"
+#include <fcntl.h>
 #include <nlohmann/json.hpp>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 namespace gauntlet {
 namespace {
@@ -126,6 +128,35 @@ TEST(EventFileTest, GoesOnAtTheEndOfAFileThatExists) {
     (*log)->Emit({.kind = EventKind::kLifeBegin});
   }
   EXPECT_EQ(LinesOf(scratch / "events").size(), 4u);
+}
+
+TEST(EventFileTest, RefusesAPipeWithoutWaitingForItsReader) {
+  const ScratchDirectory scratch;
+  const FixedClock clock;
+  ASSERT_EQ(mkfifo((scratch / "events").c_str(), 0600), 0);
+  const auto refused = [&] {
+    const Status opened =
+        EventFile::Open(scratch / "events", {}, clock, {}).status();
+    EXPECT_EQ(opened.code(), Code::kInvalidArgument);
+    EXPECT_THAT(opened.message(),
+                testing::HasSubstr("events: open: expected a regular file, "
+                                   "found a pipe"));
+  };
+  refused();
+  const Descriptor reader(
+      open((scratch / "events").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  refused();
+}
+
+TEST(EventFileTest, AppendsToNothingThroughALink) {
+  const ScratchDirectory scratch;
+  const FixedClock clock;
+  std::ofstream(scratch / "mine") << "text";
+  std::filesystem::create_symlink(scratch / "mine", scratch / "events");
+  EXPECT_THAT(
+      EventFile::Open(scratch / "events", {}, clock, {}).status().message(),
+      testing::HasSubstr("expected a regular file, found a link"));
+  EXPECT_EQ(TextOf(scratch / "mine"), "text");
 }
 
 TEST(EventFileTest, NamesAFileThatCannotBeMade) {

@@ -6,11 +6,14 @@
 #include <gtest/gtest.h>
 
 #include "engine/real/child_process.h"
+#include "engine/real/real_host.h"
+#include "engine/real/regular_file.h"
 #include "tests/engine/real/scratch_directory.h"
 #include "tests/engine/real/test_process.h"
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -144,6 +147,85 @@ TEST(PosixStorageTest, DescriptorsAreClosedByExecAndLocksStayAwayFromLowOnes) {
   ASSERT_EQ(storage.HeldLocks().size(), 1u);
   EXPECT_GE(storage.HeldLocks()[0], 10);
   EXPECT_EQ(fcntl(storage.HeldLocks()[0], F_GETFD), FD_CLOEXEC);
+}
+
+TEST(PosixStorageTest, ALockConflictNamesTheHolder) {
+  const ScratchDirectory scratch;
+  PosixStorage storage;
+  std::ofstream(scratch / "lock") << std::string(5000, 'x') << "\n";
+  const auto lock = storage.Lock(scratch / "lock");
+  ASSERT_TRUE(lock.ok()) << lock.status().ToString();
+  const Status refused = storage.Lock(scratch / "lock").status();
+  EXPECT_EQ(refused.code(), Code::kAlreadyExists);
+  EXPECT_THAT(refused.message(),
+              testing::MatchesRegex(
+                  fmt::format("{}: locked by process {} on {} since "
+                              "[0-9-]*T[0-9:]*Z: .*engine_real_test.*",
+                              scratch / "lock", getpid(), RealHost().Name())));
+}
+
+TEST(PosixStorageTest, ALockWhoseHolderLeftNoNameIsAnotherProcesss) {
+  const ScratchDirectory scratch;
+  const Descriptor other(
+      open((scratch / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  ASSERT_EQ(flock(other.get(), LOCK_EX), 0);
+  EXPECT_EQ(PosixStorage().Lock(scratch / "lock").status().message(),
+            scratch / "lock" + ": locked by another process");
+}
+
+// The holder's name would be written through them.
+TEST(PosixStorageTest, ALockIsNeitherAPipeNorALink) {
+  const ScratchDirectory scratch;
+  PosixStorage storage;
+  ASSERT_EQ(mkfifo((scratch / "pipe").c_str(), 0600), 0);
+  std::ofstream(scratch / "mine") << "text";
+  std::filesystem::create_symlink(scratch / "mine", scratch / "link");
+  for (const char* const name : {"pipe", "link"}) {
+    EXPECT_EQ(storage.Lock(scratch / name).status().code(),
+              Code::kInvalidArgument);
+  }
+  EXPECT_EQ(TextOf(scratch / "mine"), "text");
+}
+
+TEST(PosixStorageTest, ALinkToNothingIsNoDirectoryAndNamesItsTarget) {
+  const ScratchDirectory scratch;
+  PosixStorage storage;
+  std::filesystem::create_symlink("not-mounted/ckpt", scratch / "ckpt");
+  for (const Status& status : {storage.List(scratch / "ckpt").status(),
+                               storage.MakeDirectory(scratch / "ckpt")}) {
+    EXPECT_EQ(status.code(), Code::kIoError);
+    EXPECT_THAT(status.message(), testing::HasSubstr("ckpt: "));
+    EXPECT_THAT(status.message(),
+                testing::HasSubstr(": it is a link to not-mounted/ckpt, which "
+                                   "does not exist"));
+  }
+}
+
+mode_t ModeOf(const std::string& path) {
+  struct stat info = {};
+  return stat(path.c_str(), &info) == 0 ? info.st_mode & 0777 : 0;
+}
+
+TEST(PosixStorageTest, ModesFollowTheUmaskAndLetNobodyElseWrite) {
+  struct Case {
+    mode_t mask, file, directory;
+  };
+  for (const auto& [mask, file, directory] :
+       {Case{0, 0664, 0775}, Case{022, 0644, 0755}, Case{077, 0600, 0700}}) {
+    const ScratchDirectory scratch;
+    PosixStorage storage;
+    const mode_t before = umask(mask);
+    EXPECT_TRUE(storage.MakeDirectory(scratch / "made").ok());
+    EXPECT_TRUE(storage.Open(scratch / "new", OpenMode::kCreateExclusive).ok());
+    EXPECT_TRUE(storage.Open(scratch / "tmp", OpenMode::kCreateTruncate).ok());
+    EXPECT_TRUE(storage.Lock(scratch / "lock").ok());
+    EXPECT_TRUE(OpenToAppend(scratch / "log").ok());
+    umask(before);
+    EXPECT_EQ(ModeOf(scratch / "made"), directory);
+    for (const char* const name : {"new", "tmp", "lock", "log"}) {
+      EXPECT_EQ(ModeOf(scratch / name), file) << name << " " << mask;
+    }
+  }
 }
 
 TEST(PosixStorageTest, AProcessThatInheritsALockHoldsIt) {

@@ -544,7 +544,10 @@ TEST_F(LauncherTest, ADirectoryThatAnotherRunHoldsIsRefused) {
        }});
   const LaunchEnd end = Launched(Done);
   EXPECT_EQ(end.exit_code, 75);
-  EXPECT_EQ(end.reason, "/ckpt: in use by another run (its lock is held)");
+  EXPECT_THAT(end.reason,
+              StartsWith("/ckpt: in use by another run (lock /ckpt/lock: held "
+                         "by process "));
+  EXPECT_THAT(lines_, ElementsAre("waiting: " + end.reason));
   EXPECT_THAT(lives_, IsEmpty());
 }
 

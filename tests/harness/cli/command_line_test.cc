@@ -348,6 +348,61 @@ TEST(CommandLineTest, HostileWordsStayOnOneShortLine) {
   }
 }
 
+// Other bytes would name another directory, or end a line, further on.
+TEST(CommandLineTest, EveryPathIsShortTextInUtf8) {
+  const std::string latin = "run-\xe9";
+  const std::string in_utf8 = "expected a path in UTF-8, found 'run-\\xe9'";
+  for (const char* const flag :
+       {"--job", "--data", "--validation", "--init-from", "--ckpt",
+        "--tensorboard", "--export", "--events", "--logs", "--plan",
+        "--plan-state", "--notice-file"}) {
+    EXPECT_EQ(ParseCommandLine(Words{"train", flag, latin}).status().message(),
+              fmt::format("train: {}: {}", flag, in_utf8));
+  }
+  const std::vector<Words> others = {{"run", latin},
+                                     {"run", "--runs", latin},
+                                     {"run", "--junit", latin},
+                                     {"explore", "--out", latin},
+                                     {"explore", "--base", latin},
+                                     {"replay", latin},
+                                     {"replay", "--runs", latin, "x"},
+                                     {"ckpt", "ls", latin},
+                                     {"ckpt", "verify", latin},
+                                     {"ckpt", "diff", "x", latin},
+                                     {"ckpt", "export", "x", latin},
+                                     {"ckpt", "predict", "--data", latin, "x"},
+                                     {"evaluate", "--ckpt", latin},
+                                     {"list", "scenarios", latin},
+                                     {"launch", "--options", latin},
+                                     {"worker", "--options", latin}};
+  for (const Words& words : others) {
+    EXPECT_THAT(ParseCommandLine(words).status().message(), HasSubstr(in_utf8))
+        << words[0] << " " << words[1];
+  }
+}
+
+TEST(CommandLineTest, PathsHaveNoControlCharactersAndRoomForNames) {
+  const std::pair<std::string, std::string> cases[] = {
+      {"a\nb", "expected a path without control characters, found 'a\\x0ab'"},
+      {std::string("a\0b", 3), "found 'a\\x00b'"},
+      {std::string(5000, 'x'), "expected a path of at most 3840 bytes, found"},
+      {"\xed\xa0\x80", "expected a path in UTF-8, found '\\xed\\xa0\\x80'"},
+      {"\xc0\xaf", "expected a path in UTF-8, found '\\xc0\\xaf'"}};
+  for (const auto& [path, message] : cases) {
+    const Status status =
+        ParseCommandLine(Words{"train", "--ckpt", path}).status();
+    EXPECT_EQ(status.code(), Code::kInvalidArgument);
+    EXPECT_THAT(status.message(), HasSubstr("train: --ckpt: "));
+    EXPECT_THAT(status.message(), HasSubstr(message));
+  }
+  for (const std::string& fine :
+       {std::string("ü €/😀 .x"), std::string(3840, 'x')}) {
+    EXPECT_EQ(Parsed<TrainCommand>({"train", "--ckpt", fine})
+                  .options.checkpoint.directory,
+              fine);
+  }
+}
+
 TEST(CommandLineTest, TrainTakesThePresetAndWhatIsSaidBesides) {
   const auto command = Parsed<TrainCommand>(
       {"train", "--preset", "dnn", "--workers", "2", "--replicas", "4",

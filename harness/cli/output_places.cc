@@ -1,0 +1,66 @@
+#include "harness/cli/output_places.h"
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "engine/world/directories.h"
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace gauntlet {
+namespace {
+
+// One level: a typo is not to make a tree.
+Status MakePlace(Storage& storage, const std::string& directory) {
+  if (directory.empty()) return OkStatus();
+  const Status made = storage.MakeDirectory(directory);
+  return made.code() == Code::kAlreadyExists ? OkStatus() : made;
+}
+
+// A directory may be no store still.
+Status MakeStore(Storage& storage, const std::string& directory) {
+  if (directory.empty()) return OkStatus();
+  if (storage.List(directory).ok()) return OkStatus();
+  return MakeDurableDirectory(storage, WithoutLastSlashes(directory));
+}
+
+}  // namespace
+
+Status CheckOutputPlace(Storage& storage, const std::string& directory) {
+  if (directory.empty()) return OkStatus();
+  const Status listed = storage.List(directory).status();
+  if (listed.code() == Code::kNotFound) return OkStatus();
+  if (!listed.ok()) return InvalidArgument(listed.message());
+  if (access(directory.c_str(), W_OK | X_OK) == 0) return OkStatus();
+  return InvalidArgument(
+      fmt::format("{}: {}", directory, std::strerror(errno)));
+}
+
+Status CheckOutputPlaces(Storage& storage, const TrainCommand& command) {
+  const std::array<std::pair<std::string_view, const std::string*>, 5> places =
+      {{{"--events", &command.events_directory},
+        {"--logs", &command.logs_directory},
+        {"--plan-state", &command.plan_state_directory},
+        {"--tensorboard", &command.options.summary.directory},
+        {"--ckpt", &command.options.checkpoint.directory}}};
+  for (const auto& [flag, directory] : places) {
+    RETURN_IF_ERROR(Annotate(CheckOutputPlace(storage, *directory), flag));
+  }
+  return OkStatus();
+}
+
+Status MakeOutputPlaces(Storage& storage, const TrainCommand& command) {
+  RETURN_IF_ERROR(CheckOutputPlaces(storage, command));
+  RETURN_IF_ERROR(
+      Annotate(MakePlace(storage, command.events_directory), "--events"));
+  RETURN_IF_ERROR(
+      Annotate(MakePlace(storage, command.logs_directory), "--logs"));
+  return Annotate(MakeStore(storage, command.options.checkpoint.directory),
+                  "--ckpt");
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,216 @@
+"""Names, pipes, links, modes and limits that a file system may hold.
+
+Each case is a place that a user, or another program, has prepared: the program
+works with it or refuses it by name, and never waits for it.
+"""
+
+import os
+import resource
+import stat
+import subprocess
+import sys
+import time
+
+from observed_training import (Cases, DEADLINE_S, expect, expect_equal, parser)
+
+SMALL = ("--epochs", "1", "--replicas", "2", "--no-progress")
+
+
+def gauntlet(run, *arguments, **options):
+    """Ends by itself; standard output and error as text."""
+    return subprocess.run(
+        [run.program, *arguments], cwd=run.directory,
+        stdin=subprocess.DEVNULL, capture_output=True, text=True,
+        timeout=DEADLINE_S, check=False, **options)
+
+
+def refuses(run, line, *arguments):
+    done = gauntlet(run, *arguments)
+    expect_equal(f"exit code of {arguments} ({done.stderr})",
+                 done.returncode, 2)
+    expect(line in done.stderr, f"expected {line!r}, found {done.stderr!r}")
+    expect_equal("lines", len(done.stderr.splitlines()), 1)
+
+
+def succeeds(what, done):
+    expect_equal(f"exit code of {what} ({done.stderr})", done.returncode, 0)
+
+
+def names_that_are_not_utf8_are_refused(run):
+    for name in (b"run-\xe9", b"run-\xe8"):
+        shown = "found 'run-\\" + f"x{name[-1]:x}'"
+        refuses(run, f"--ckpt: expected a path in UTF-8, {shown}", "train",
+                *SMALL, "--ckpt", name)
+        refuses(run, shown, "ckpt", "ls", name)
+    expect_equal("what is there", os.listdir(run.directory), [])
+
+
+def a_pipe_in_place_of_an_output_file_is_refused(run):
+    for flag, file in (("--events", "worker-0-life-1.jsonl"),
+                       ("--logs", "worker-0-life-1.log")):
+        directory = run.directory / flag[2:]
+        directory.mkdir()
+        os.mkfifo(directory / file)
+        refuses(run, f"{file}: open: expected a regular file, found a pipe",
+                "train", *SMALL, flag, directory)
+        (directory / file).unlink()
+        (directory / file).symlink_to(run.directory / "mine")
+        refuses(run, f"{file}: open: expected a regular file, found a link",
+                "train", *SMALL, flag, directory)
+        expect(not (run.directory / "mine").exists(), "written through a link")
+
+
+def a_pipe_in_place_of_any_path_is_refused(run):
+    os.mkfifo(run.directory / "pipe")
+    for flag in ("--events", "--logs", "--tensorboard", "--export", "--ckpt",
+                 "--job", "--plan", "--init-from"):
+        refuses(run, "pipe: ", "train", *SMALL, flag, "pipe")
+    refuses(run, "pipe: ", "train", *SMALL, "--preset", "mlp", "--data",
+            "pipe")
+    for command in (("ckpt", "ls", "pipe"), ("ckpt", "verify", "pipe"),
+                    ("ckpt", "predict", "pipe"), ("run", "pipe"),
+                    ("replay", "pipe"), ("evaluate", "--ckpt", "pipe")):
+        done = gauntlet(run, *command)
+        expect_equal(f"exit code of {command} ({done.stderr})",
+                     done.returncode, 2)
+
+
+def a_link_to_nothing_is_named(run):
+    (run.directory / "link").symlink_to("not-mounted/yet")
+    for flag in ("--ckpt", "--events", "--logs", "--tensorboard", "--export"):
+        refuses(run, "link: opendir: it is a link to not-mounted/yet, which "
+                "does not exist", "train", *SMALL, flag, "link")
+    refuses(run, "which does not exist", "train", *SMALL, "--ckpt",
+            "link/below")
+    (run.directory / "loop").symlink_to("loop")
+    refuses(run, "--ckpt: loop: ", "train", *SMALL, "--ckpt", "loop")
+    expect_equal("what is there", sorted(os.listdir(run.directory)),
+                 ["link", "loop"])
+
+
+def a_number_without_a_next_is_named_by_verify_and_train(run):
+    train = ("train", *SMALL, "--ckpt", "ckpt")
+    succeeds("train", gauntlet(run, *train))
+    (run.directory / "ckpt/gen-18446744073709551615").touch()
+    told = [gauntlet(run, *command)
+            for command in (("ckpt", "verify", "ckpt"), train)]
+    for done in told:
+        expect_equal(f"exit code ({done.stderr})", done.returncode, 2)
+        said = done.stdout + done.stderr
+        expect("ckpt/gen-18446744073709551615: expected generations up to "
+               in said, said)
+    expect("a run stops" in gauntlet(run, "ckpt", "ls", "ckpt").stdout, "ls")
+    (run.directory / "ckpt/gen-18446744073709551615").unlink()
+    succeeds("train", gauntlet(run, *train))
+
+
+def a_small_stack_is_enough(run):
+    def limited():
+        resource.setrlimit(resource.RLIMIT_STACK, (65536, 65536))
+    succeeds("train", gauntlet(run, "train", *SMALL, "--workers", "2",
+                               "--ckpt", "ckpt", preexec_fn=limited))
+    succeeds("verify", gauntlet(run, "ckpt", "verify", "ckpt",
+                                preexec_fn=limited))
+    succeeds("explore", gauntlet(run, "explore", "--cases", "20",
+                                 preexec_fn=limited))
+
+
+def another_namespaces_proc_does_no_harm(run):
+    """A /proc that numbers processes in another way than the kernel here."""
+    unshared = ("unshare", "--pid", "--fork")
+    if subprocess.run([*unshared, "true"], check=False,
+                      capture_output=True).returncode != 0:
+        return "skipped: a PID namespace needs root"
+    done = subprocess.run(
+        [*unshared, run.program, "train", *SMALL, "--workers", "2"],
+        cwd=run.directory, stdin=subprocess.DEVNULL, capture_output=True,
+        text=True, timeout=DEADLINE_S, check=False)
+    succeeds("train", done)
+    return None
+
+
+def all_files(directory):
+    for folder, folders, files in os.walk(directory):
+        for name in (*folders, *files):
+            yield os.path.join(folder, name)
+
+
+def nothing_is_writable_by_everybody(run):
+    """Under any umask; what the umask leaves to the group stays."""
+    def no_mask():
+        os.umask(0)
+    succeeds("train", gauntlet(
+        run, "train", *SMALL, "--ckpt", "a/ckpt", "--events", "events",
+        "--logs", "logs", "--tensorboard", "board", "--export", "model",
+        preexec_fn=no_mask))
+    (run.directory / "s.yaml").write_text(
+        "schema: gauntlet/v1\nname: s\nuse: tiny\n"
+        "expect: {outcome: completes}\n")
+    succeeds("run", gauntlet(run, "run", "s.yaml", "--junit", "j.xml",
+                             "--world", "sim", preexec_fn=no_mask))
+    made = [path for path in all_files(run.directory)
+            if not path.endswith("s.yaml") and not os.path.islink(path)]
+    expect(len(made) > 20, f"too few files: {made}")
+    for path in made:
+        mode = stat.S_IMODE(os.stat(path).st_mode)
+        expect_equal(f"mode of {path} ({mode:o}) for others", mode & 0o002, 0)
+    expect_equal("the store's mode for the group",
+                 os.stat(run.directory / "a/ckpt").st_mode & 0o020, 0o020)
+
+
+def a_run_that_waits_for_a_lock_says_for_whom(run):
+    train = ("train", "--replicas", "2", "--ckpt", "ckpt", "--no-progress")
+    holder = subprocess.Popen(
+        [run.program, *train, "--epochs", "1000000"], cwd=run.directory,
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL)
+    try:
+        deadline = time.monotonic() + DEADLINE_S
+        while not any(run.directory.glob("ckpt/gen-*")):
+            expect(time.monotonic() < deadline, "no run began")
+            time.sleep(0.02)
+        done = gauntlet(run, *train, "--epochs", "1")
+    finally:
+        holder.terminate()
+        holder.wait(DEADLINE_S)
+    expect_equal(f"exit code ({done.stderr})", done.returncode, 75)
+    lines = done.stderr.splitlines()
+    expect_equal(f"lines ({done.stderr})", len(lines), 2)
+    host = os.uname().nodename
+    named = f"ckpt/lock: locked by process {holder.pid} on {host} since "
+    for line in lines:
+        expect(named in line and "train --replicas 2" in line, line)
+    expect("waiting: ckpt: in use by another run" in lines[0], lines[0])
+
+
+def a_lock_that_is_a_pipe_is_refused(run):
+    (run.directory / "ckpt").mkdir()
+    os.mkfifo(run.directory / "ckpt/lock")
+    refuses(run, "ckpt/lock: open: expected a regular file, found a pipe",
+            "train", *SMALL, "--ckpt", "ckpt")
+
+
+CHECKS = (
+    names_that_are_not_utf8_are_refused,
+    a_pipe_in_place_of_an_output_file_is_refused,
+    a_pipe_in_place_of_any_path_is_refused,
+    a_link_to_nothing_is_named,
+    a_number_without_a_next_is_named_by_verify_and_train,
+    a_small_stack_is_enough,
+    another_namespaces_proc_does_no_harm,
+    nothing_is_writable_by_everybody,
+    a_run_that_waits_for_a_lock_says_for_whom,
+    a_lock_that_is_a_pipe_is_refused,
+)
+
+
+def main():
+    options = parser(__doc__, 1, "not used").parse_args()
+    cases = Cases(options)
+    cases.run_all([(check.__name__.replace("_", "-"), check)
+                   for check in CHECKS])
+    return cases.exit_code()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,45 @@
+#include "engine/world/directories.h"
+
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/utf8.h"
+
+namespace gauntlet {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(DirectoriesTest, APathIsShortTextInUtf8) {
+  const std::pair<std::string, std::string> cases[] = {
+      {"run-\xe9", "in UTF-8, found 'run-\\xe9'"},
+      {"line\nend", "without control characters, found 'line\\x0aend'"},
+      {std::string("a\0b", 3), "without control characters, found 'a\\x00b'"},
+      {"\x7f", "without control characters, found '\\x7f'"},
+      {std::string(3841, 'x'), "of at most 3840 bytes, found 'xxx"}};
+  for (const auto& [path, message] : cases) {
+    EXPECT_EQ(CheckPath(path).code(), Code::kInvalidArgument) << message;
+    EXPECT_THAT(CheckPath(path).message(),
+                HasSubstr("expected a path " + message));
+  }
+  EXPECT_TRUE(CheckPath("/a b/ü€😀").ok());
+  EXPECT_TRUE(CheckPath(std::string(3840, 'x')).ok());
+}
+
+// Two texts with one JSON form would be two names of one directory.
+TEST(Utf8Test, TakesTheShortestFormsOfCharactersAlone) {
+  for (const char* text :
+       {"", "ü", "€", "😀", "\xed\x9f\xbf", "\xf4\x8f\xbf\xbf"}) {
+    EXPECT_TRUE(IsUtf8(text)) << text;
+  }
+  for (const char* text :
+       {"\x80", "\xc3", "\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80", "\xe2\x82",
+        "\xf0\x80\x80\x80", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff"}) {
+    EXPECT_FALSE(IsUtf8(text)) << EscapeBytes(text);
+  }
+}
+
+}  // namespace
+}  // namespace gauntlet
