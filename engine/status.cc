@@ -30,6 +30,8 @@ std::string_view CodeName(Code code) {
       return "OTHER_JOB";
     case Code::kCancelled:
       return "CANCELLED";
+    case Code::kForbidden:
+      return "FORBIDDEN";
   }
   return "UNKNOWN";
 }
@@ -86,6 +88,9 @@ Status IoError(std::string message) {
 }
 Status ResourceExhausted(std::string message) {
   return {Code::kResourceExhausted, std::move(message)};
+}
+Status Forbidden(std::string message) {
+  return {Code::kForbidden, std::move(message)};
 }
 Status FailedPrecondition(std::string message) {
   return {Code::kFailedPrecondition, std::move(message)};

@@ -24,11 +24,12 @@ enum class Code {
   kDeadlineExceeded,  // A wait ended without the event: suspect a hang.
   kFenced,  // A newer generation owns the store: this one writes nothing more.
   kDataLoss,            // Stored bytes are not the bytes that were written.
-  kIoError,             // The disk said no (EIO): retry elsewhere, never here.
-  kResourceExhausted,   // Disk full, too many files.
+  kIoError,             // The disk failed (EIO): retry elsewhere, never here.
+  kResourceExhausted,   // No room: a full disk, no process or thread left.
   kFailedPrecondition,  // The caller's situation forbids it (exit 1 or 7).
-  kOtherJob,   // The checkpoints belong to another job: refuse it (exit 8).
-  kCancelled,  // Asked to stop.
+  kOtherJob,    // The checkpoints belong to another job: refuse it (exit 8).
+  kCancelled,   // Asked to stop.
+  kForbidden,   // The system refuses it for good: read-only, a limit.
 };
 
 // "NOT_FOUND" and so on.
@@ -86,6 +87,7 @@ inline Status OkStatus() { return Status(); }
 [[gnu::cold]] Status DataLoss(std::string message);
 [[gnu::cold]] Status IoError(std::string message);
 [[gnu::cold]] Status ResourceExhausted(std::string message);
+[[gnu::cold]] Status Forbidden(std::string message);
 [[gnu::cold]] Status FailedPrecondition(std::string message);
 [[gnu::cold]] Status OtherJob(std::string message);
 [[gnu::cold]] Status Cancelled(std::string message);

@@ -206,6 +206,10 @@ Result<std::string> FaultyStorage::RealPath(const std::string& path) {
   return base_.RealPath(path);
 }
 
+Result<uint64_t> FaultyStorage::FreeBytes(const std::string& path) {
+  return base_.FreeBytes(path);
+}
+
 Status FaultyStorage::Before(StorageOperation operation,
                              const std::string& path) {
   if (!injector_.AnyArmed()) return OkStatus();

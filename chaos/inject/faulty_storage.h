@@ -31,6 +31,7 @@ class FaultyStorage final : public Storage {
   Status SyncDirectory(const std::string& path) override;
   Result<std::unique_ptr<FileLock>> Lock(const std::string& path) override;
   Result<std::string> RealPath(const std::string& path) override;
+  Result<uint64_t> FreeBytes(const std::string& path) override;
 
  private:
   class FaultyFile;

@@ -162,9 +162,10 @@ void Injector::NotePosition(Point point, const PointContext& context) {
 bool Injector::CountHit(State& state) {
   if (state.spent) return false;
   ++state.hits;
-  return state.fault->with.times == FaultTimes::kOnce
-             ? state.hits == state.fault->site.hit
-             : state.hits >= state.fault->site.hit;
+  const FaultParameters& with = state.fault->with;
+  const uint64_t first = state.fault->site.hit;
+  return state.hits >= first &&
+         (with.times == FaultTimes::kAlways || state.hits - first < with.hits);
 }
 
 Injector::Due Injector::Match(Point point, const PointContext& context) {
@@ -296,18 +297,27 @@ bool Injector::FireOn(const Armed& armed, const std::string& file) {
 bool Injector::Fire(State& state, Point point) {
   const Fault& fault = *state.fault;
   bool log;
+  bool first;
   {
     const std::lock_guard lock(mutex_);
     if (state.spent) return false;
-    state.spent = fault.with.times == FaultTimes::kOnce;
+    first = ++state.fired == 1;
+    state.spent =
+        fault.with.times == FaultTimes::kOnce && state.fired >= fault.with.hits;
     log = !state.logged;
     state.logged = true;
   }
-  if (fault.with.times == FaultTimes::kOnce) {
+  if (fault.with.times == FaultTimes::kOnce && !first) {
+    // This process has it, from its first hit on.
+  } else if (fault.with.times == FaultTimes::kOnce) {
     const bool each = fault.site.worker == kAllWorkers;
     const std::string key =
         each ? fmt::format("{}@{}", fault.id, self_.worker) : fault.id;
-    if (!fired_.MarkFired(key)) return false;
+    if (!fired_.MarkFired(key)) {
+      const std::lock_guard lock(mutex_);
+      state.spent = true;
+      return false;
+    }
     if (each) fired_.MarkFired(fault.id);
   } else if (log) {
     fired_.MarkFired(fault.id);

@@ -159,6 +159,7 @@ class Injector final : public FaultPoints {
     const Fault* fault = nullptr;
     std::atomic<bool> may_come = false;  // what it comes after has fired
     uint64_t hits = 0;
+    uint64_t fired = 0;  // how often
     bool spent = false;
     bool logged = false;
   };

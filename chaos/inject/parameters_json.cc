@@ -221,6 +221,7 @@ ObjectReader::Json ParametersToJson(const FaultParameters& with) {
         std::ranges::find(AllFaultErrors(), with.error, &FaultErrorInfo::number)
             ->name;
   }
+  put("hits", with.hits, defaults.hits);
   if (with.device_error != defaults.device_error) {
     json["error"] =
         AllDeviceErrors()[static_cast<size_t>(with.device_error)].name;
@@ -275,6 +276,9 @@ Status ReadParameters(const ObjectReader::Json& json, const std::string& where,
     RETURN_IF_ERROR(ReadDeviceError(with, out.device_error));
   } else if (takes("error")) {
     RETURN_IF_ERROR(ReadError(with, out.error));
+  }
+  if (takes("hits")) {
+    RETURN_IF_ERROR(with.Integer<uint64_t>("hits", 1, out.hits));
   }
   if (takes("blocks")) {
     RETURN_IF_ERROR(with.Integer("blocks", 1, out.blocks));

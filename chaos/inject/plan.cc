@@ -68,6 +68,7 @@ FaultParameters OnlyTaken(FaultKind kind, const FaultParameters& all) {
       break;
     case FaultKind::kErrno:
       taken.error = all.error;
+      taken.hits = all.hits;
       break;
     case FaultKind::kGpuError:
       taken.device_error = all.device_error;
@@ -210,6 +211,10 @@ Status ValidateParameters(const Fault& fault) {
   if (with.until_step && with.times != FaultTimes::kAlways) {
     return Bad(fault, "with.until_step", "times: always beside it",
                "times: once");
+  }
+  if (with.hits < 1) return Bad(fault, "with.hits", "1 or more", "0");
+  if (with.hits > 1 && with.times == FaultTimes::kAlways) {
+    return Bad(fault, "with.hits", "times: once beside it", "times: always");
   }
   RETURN_IF_ERROR(ValidateDuration(fault, "with.latency", with.latency));
   RETURN_IF_ERROR(ValidateDuration(fault, "with.duration", with.duration));

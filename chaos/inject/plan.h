@@ -31,7 +31,8 @@
 //   errno         At a point that announces a storage operation (see
 //                 AnnouncedBy in injector.h) that operation fails with `error`
 //                 and does nothing; at any other point the engine's own
-//                 operation does.
+//                 operation does. It fails at `hits` hits in a row, so that a
+//                 full disk may have room again.
 //   fsync_fails   The next sync fails with kIoError once. What was written to
 //                 that file is not durable, and no later sync of it makes it
 //                 so, though each says Ok (the kernel dropped the dirty pages).
@@ -270,10 +271,11 @@ struct FaultParameters {
   Duration latency{0};                   // slow, kill, delay
   // hang, stop, partition, one_way, drop, delay, device_hang; 0: for ever
   Duration duration{0};
-  Duration grace{0};                                       // preempt
-  NoticeBy notice = NoticeBy::kSignal;                     // preempt
-  int exit_code = 70;                                      // crash; 1 to 255
-  int error = EIO;                                         // errno
+  Duration grace{0};                    // preempt
+  NoticeBy notice = NoticeBy::kSignal;  // preempt
+  int exit_code = 70;                   // crash; 1 to 255
+  int error = EIO;                      // errno
+  uint64_t hits = 1;  // errno with kOnce: how many hits in a row fail
   DeviceError device_error = DeviceError::kLaunchFailure;  // gpu_error
   int blocks = 8;                        // torn_write; 1 to 64
   uint64_t keep = 1;                     // torn_write; bit i: block i lands

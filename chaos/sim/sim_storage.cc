@@ -195,6 +195,13 @@ Result<std::unique_ptr<FileLock>> SimStorage::Lock(const std::string& path) {
       std::make_unique<SimFileLock>(*this, *std::move(inode)));
 }
 
+// Takes no time: what is said of it is for people.
+Result<uint64_t> SimStorage::FreeBytes(const std::string& path) {
+  if (gone()) return IoError(fmt::format("{}: the process is gone", path));
+  const uint64_t capacity = disk_.options().capacity_bytes;
+  return capacity - std::min(capacity, disk_.used_bytes());
+}
+
 void SimStorage::InheritLocks(const SimStorage& parent) {
   for (const std::shared_ptr<Inode>& inode : parent.locked_) {
     inode->lock_holders.push_back(user_.process);

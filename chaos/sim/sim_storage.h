@@ -60,6 +60,7 @@ class SimStorage final : public Storage {
   Status Remove(const std::string& path, FileKind kind) override;
   Status SyncDirectory(const std::string& path) override;
   Result<std::unique_ptr<FileLock>> Lock(const std::string& path) override;
+  Result<uint64_t> FreeBytes(const std::string& path) override;
 
   // Shares every lock that the other process holds.
   void InheritLocks(const SimStorage& parent);

@@ -84,6 +84,8 @@ Status ErrorOf(const WorkerEnd& end, const Status& callback) {
       return InvalidArgument(end.reason);
     case WorkerExit::kOtherJob:
       return OtherJob(end.reason);
+    case WorkerExit::kStartLater:
+      return ResourceExhausted(end.reason);
     case WorkerExit::kLostWorker:
       return Unavailable(end.reason);
     default:
@@ -165,6 +167,8 @@ Result<FitResult> Sequential::Fit(World& world, const DataSpec& data,
                                         place, reporter);
   const WorkerExit exit = trained.end.exit;
   if (!EndOf(exit)) {
+    // What could not be saved is still here.
+    if (exit == WorkerExit::kStartLater && trained.state) TakeOver(trained);
     return ErrorOf(trained.end, hooks.failure());
   }
   RemoveIfDeleted(world.storage, train.checkpoint.directory, hold);

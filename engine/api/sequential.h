@@ -96,8 +96,9 @@ class Sequential {
   // kUnavailable: a worker is lost, start again; kFailedPrecondition: there are
   // checkpoints and none of them is good, or another run owns backup_dir (this
   // worker is refused, the other run unharmed); kOtherJob: they belong to
-  // another job, or to other callbacks; says what differs. REQUIRES: Compile
-  // was Ok.
+  // another job, or to other callbacks; says what differs. kResourceExhausted:
+  // the last checkpoint could not be saved; the weights are those that training
+  // came to. REQUIRES: Compile was Ok.
   Result<FitResult> Fit(World& world, const DataSpec& data,
                         const FitOptions& options);
 

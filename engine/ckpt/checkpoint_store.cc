@@ -10,6 +10,7 @@
 #include "engine/ckpt/ownership.h"
 #include "engine/ckpt/removal.h"
 #include "engine/ckpt/retention.h"
+#include "engine/ckpt/retrying.h"
 #include "engine/ckpt/safetensors.h"
 #include "engine/ckpt/save_metadata.h"
 #include "engine/ckpt/state_file.h"
@@ -46,6 +47,21 @@ bool IsOwnersLoss(const Status& status) {
 
 bool StopsTheProcess(const Status& status) {
   return status.code() == Code::kCancelled || status.code() == Code::kFenced;
+}
+
+std::string MebibytesText(uint64_t bytes) {
+  return fmt::format("{:.3f} MiB", static_cast<double>(bytes) / (1 << 20));
+}
+
+// Says how much is missing where there is no room.
+Status WithRoom(World& world, const std::string& directory,
+                const Status& status, uint64_t needed) {
+  if (status.code() != Code::kResourceExhausted) return status;
+  const Result<uint64_t> free = world.storage.FreeBytes(directory);
+  return ResourceExhausted(
+      fmt::format("{} (needs {}, the file system of {} has {} free)",
+                  status.message(), MebibytesText(needed), directory,
+                  free.ok() ? MebibytesText(*free) : "an unknown size"));
 }
 
 PointContext ContextOf(const CheckpointHead& head) {
@@ -91,7 +107,11 @@ Result<Claim> CheckpointStore::ClaimGeneration(const std::string& job_json,
       options.cold_start == ColdStart::kRefuse) {
     options.cold_start = ColdStart::kFromMemory;
   }
-  ASSIGN_OR_RETURN(const uint64_t generation, CreateClaim(*world_, options));
+  // A claim that could not be written counts for nothing: the next try takes
+  // another number.
+  ASSIGN_OR_RETURN(const uint64_t generation, Retrying(*world_, [&] {
+                     return CreateClaim(*world_, options);
+                   }));
   ASSIGN_OR_RETURN(RecordedClaim recorded,
                    RecordParent(*world_, options, generation, job_json));
   record_ = recorded.record;
@@ -139,20 +159,23 @@ Result<LoadedCheckpoint> CheckpointStore::Load(const CheckpointRef& ref) {
 
 Result<std::optional<std::string>> CheckpointStore::BeginSave(
     const CheckpointHead& head, uint64_t generation) {
-  const Status begun = world_->faults.Hit(Point::kSaveBegin, ContextOf(head));
-  if (!begun.ok()) {
+  const auto failed = [&](const Status& why) {
     world_->events.Emit({.kind = EventKind::kSaveFailed,
                          .step = head.step,
-                         .detail = begun.message()});
-    return begun;
-  }
+                         .detail = why.message()});
+    return why;
+  };
+  const Status begun = world_->faults.Hit(Point::kSaveBegin, ContextOf(head));
+  if (!begun.ok()) return failed(begun);
   if (!record_ || record_->generation != generation) {
     return FailedPrecondition(
         fmt::format("save of step {}: generation {} was not claimed here",
                     head.step, generation));
   }
-  ASSIGN_OR_RETURN(const std::optional<CheckpointName> name,
-                   NameForSave(head, generation));
+  const Result<std::optional<CheckpointName>> chosen =
+      NameForSave(head, generation);
+  if (!chosen.ok()) return failed(chosen.status());
+  const std::optional<CheckpointName>& name = *chosen;
   if (!name) return std::optional<std::string>();
   const std::string save = name->ToString() + std::string(kTmpSuffix);
   world_->events.Emit({.kind = EventKind::kSaveBegin,
@@ -220,13 +243,17 @@ Result<ShardFile> CheckpointStore::WriteShard(
                        .size = layout.header.size() + TensorBytesOf(tensors)};
   FiniteScan scan(layout, tensors);
   RETURN_IF_ERROR(world_->faults.Hit(Point::kShardOpen, context));
-  ASSIGN_OR_RETURN(const WrittenFile written,
-                   WriteInBlocks(*world_, PathOf(save) + "/" + shard.name,
-                                 PartsOf(layout, tensors),
-                                 {.write_point = Point::kShardWrite,
-                                  .sync_point = Point::kShardSync,
-                                  .step = step,
-                                  .scan = &scan}));
+  const Result<WrittenFile> tried =
+      WriteInBlocks(*world_, PathOf(save) + "/" + shard.name,
+                    PartsOf(layout, tensors),
+                    {.write_point = Point::kShardWrite,
+                     .sync_point = Point::kShardSync,
+                     .step = step,
+                     .scan = &scan});
+  if (!tried.ok()) {
+    return WithRoom(*world_, options_.directory, tried.status(), context.size);
+  }
+  const WrittenFile& written = *tried;
   RETURN_IF_ERROR(world_->faults.Hit(Point::kShardDone, context));
   shard.bytes = written.bytes;
   shard.digest = written.digest;
@@ -426,6 +453,33 @@ Status CheckpointStore::Retire() {
   }
   lineage_ = std::move(left);
   return OkStatus();
+}
+
+Result<bool> CheckpointStore::FreeRoom() {
+  if (!record_) return false;
+  RETURN_IF_ERROR(CheckOwner(*world_, options_.directory, *record_));
+  std::optional<size_t> newest;  // that verifies
+  for (size_t i = lineage_.size(); i-- > 0 && !newest;) {
+    const Status verified = VerifyCheckpoint(*world_, PathOf(lineage_[i].ref));
+    if (verified.ok()) newest = i;
+    if (StopsTheProcess(verified)) return verified;
+  }
+  if (!newest) return false;
+  const std::optional<size_t> spare = OldestSpare(lineage_, *newest);
+  if (!spare) return false;
+  const std::string name = lineage_[*spare].ref.name;
+  const Status removed = RemoveCheckpoint(*world_, options_.directory, name);
+  if (!removed.ok()) {
+    RETURN_IF_ERROR(Warn(removed));
+    return false;
+  }
+  lineage_.erase(lineage_.begin() + static_cast<ptrdiff_t>(*spare));
+  world_->events.Emit({.kind = EventKind::kRetired, .path = PathOf(name)});
+  warnings_.push_back(fmt::format(
+      "no room for the next checkpoint: removed {}, which is older than the "
+      "newest good one",
+      PathOf(name)));
+  return true;
 }
 
 // Passes on what stops the process, keeps all else for TakeWarnings.

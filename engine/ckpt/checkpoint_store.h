@@ -176,6 +176,11 @@ class CheckpointStore {
                                const CheckpointHead& head, uint64_t generation,
                                std::span<const ShardFile> shards);
 
+  // Chief, after a save that failed for want of room: removes the oldest
+  // checkpoint that recovery does not need. Needed are the newest one that
+  // verifies, and those kept for good. Returns false if none could go.
+  Result<bool> FreeRoom();
+
   // Chief: removes what a failed save left; `why` is for the event.
   Status AbandonSave(const std::string& save,
                      std::string_view why = "abandoned");

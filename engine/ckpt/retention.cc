@@ -18,6 +18,14 @@ int64_t CountedFrom(std::span<const CommittedCheckpoint> lineage,
   return ForGood(*newest) ? newest->written_at : newest->mark->counted_from;
 }
 
+std::optional<size_t> NewestFinite(
+    std::span<const CommittedCheckpoint> lineage) {
+  for (size_t i = lineage.size(); i-- > 0;) {
+    if (!lineage[i].not_finite_since) return i;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 RetentionMark MarkFor(std::span<const CommittedCheckpoint> lineage,
@@ -37,13 +45,17 @@ std::vector<bool> Surplus(std::span<const CommittedCheckpoint> lineage,
     surplus[i] = left == 0;
     left = std::max(0, left - 1);
   }
-  const auto finite = std::find_if(
-      lineage.rbegin(), lineage.rend(),
-      [](const auto& checkpoint) { return !checkpoint.not_finite_since; });
-  if (finite != lineage.rend()) {
-    surplus[static_cast<size_t>(lineage.rend() - finite) - 1] = false;
-  }
+  if (const auto finite = NewestFinite(lineage)) surplus[*finite] = false;
   return surplus;
+}
+
+std::optional<size_t> OldestSpare(std::span<const CommittedCheckpoint> lineage,
+                                  size_t newest) {
+  const std::optional<size_t> finite = NewestFinite(lineage.first(newest + 1));
+  for (size_t i = 0; i < newest; ++i) {
+    if (!ForGood(lineage[i]) && i != finite) return i;
+  }
+  return std::nullopt;
 }
 
 }  // namespace gauntlet

@@ -3,7 +3,9 @@
 #ifndef GAUNTLET_ENGINE_CKPT_RETENTION_H_
 #define GAUNTLET_ENGINE_CKPT_RETENTION_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -23,6 +25,12 @@ RetentionMark MarkFor(std::span<const CommittedCheckpoint> lineage,
 // stands.
 std::vector<bool> Surplus(std::span<const CommittedCheckpoint> lineage,
                           int keep);
+
+// The index of the oldest one that may go where the next one has no room:
+// older than `newest`, the newest that is known to be good, neither for good nor
+// the newest finite one up to there. nullopt: there is none. `lineage` is oldest first.
+std::optional<size_t> OldestSpare(std::span<const CommittedCheckpoint> lineage,
+                                  size_t newest);
 
 }  // namespace gauntlet
 

@@ -18,15 +18,18 @@ Status StatusOf(const Result<T>& result) {
   return result.status();
 }
 
-// Does it again while it gives kIoError or kResourceExhausted, kDiskAttempts
-// times in all. Returns what the last one gave. `attempt` returns a Status or a
-// Result.
+// Makes the attempt until it gives none of kIoError, kResourceExhausted and
+// kForbidden, kDiskAttempts times at most. Returns what the last one gave.
+// `attempt` returns a Status or a Result.
 template <typename Attempt>
 auto Retrying(World& world, const Attempt& attempt) {
   auto result = attempt();
   for (int tries = 1; tries < kDiskAttempts; ++tries) {
     const Code code = StatusOf(result).code();
-    if (code != Code::kIoError && code != Code::kResourceExhausted) break;
+    if (code != Code::kIoError && code != Code::kResourceExhausted &&
+        code != Code::kForbidden) {
+      break;
+    }
     world.clock.SleepUntil(world.clock.Now() + tries * kDiskRetryPause);
     result = attempt();
   }

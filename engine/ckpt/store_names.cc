@@ -2,6 +2,7 @@
 
 #include <array>
 #include <charconv>
+#include <limits>
 
 #include "engine/check.h"
 #include <fmt/format.h>
@@ -160,6 +161,21 @@ std::optional<ShardPlace> ParseShardName(std::string_view name) {
   }
   return ShardPlace{.index = static_cast<int>(*number) - 1,
                     .count = static_cast<int>(*count)};
+}
+
+Status CheckPathsFit(Storage& storage, const std::string& directory) {
+  constexpr uint64_t kLast = std::numeric_limits<uint64_t>::max();
+  constexpr int kManyShards = 99999;
+  // One path more than any that a store comes to: a name is at most as long.
+  const std::string longest = fmt::format(
+      "{}/{}{}/{}", directory, kDeletingPrefix,
+      CheckpointName{
+          .step = kLast, .phase = Phase::kEvaluationDue, .generation = kLast}
+          .ToString(),
+      ShardName(kManyShards - 1, kManyShards));
+  const Status opened = storage.Open(longest, OpenMode::kRead).status();
+  if (opened.code() != Code::kForbidden) return OkStatus();
+  return Annotate(opened, "the paths of checkpoints");
 }
 
 }  // namespace gauntlet

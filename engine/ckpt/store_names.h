@@ -31,7 +31,9 @@
 #include <string>
 #include <string_view>
 
+#include "engine/status.h"
 #include "engine/world/event_log.h"
+#include "engine/world/storage.h"
 
 namespace gauntlet {
 
@@ -86,6 +88,11 @@ struct ShardPlace {
 };
 // The inverse of ShardName; nullopt for anything else.
 std::optional<ShardPlace> ParseShardName(std::string_view name);
+
+// Ok unless a path in that checkpoint directory would be longer than its file
+// system or the system allows, at any step and generation: training would find
+// that out when it saves. Makes nothing.
+Status CheckPathsFit(Storage& storage, const std::string& directory);
 
 }  // namespace gauntlet
 

@@ -20,7 +20,7 @@ Frame RefusalFrame(const Status& status) {
 }
 
 Status RefusalStatus(const FrameHeader& header, const Frame& frame) {
-  const auto last = static_cast<uint32_t>(Code::kCancelled);
+  const auto last = static_cast<uint32_t>(Code::kForbidden);
   const uint32_t code = std::clamp<uint32_t>(header.chunk, 1, last);
   return {static_cast<Code>(code),
           fmt::format("chief: {}", FramePayload(frame))};

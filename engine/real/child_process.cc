@@ -133,6 +133,17 @@ pid_t Fork() {
   return pid;
 }
 
+// Other processes may end, and so make room for this one.
+Status ForkError(int error, const std::string& path) {
+  const Status status = PosixError(error, path, "fork");
+  if (error == EAGAIN) {
+    return ResourceExhausted(status.message() +
+                             " (no process left: ulimit -u, or the cgroup's "
+                             "pids.max)");
+  }
+  return error == ENOMEM ? ResourceExhausted(status.message()) : status;
+}
+
 bool ArrangeDescriptors(const Preparation& child) {
   if (dup2(child.input, STDIN_FILENO) < 0) return false;
   if (child.output >= 0 && (dup2(child.output, STDOUT_FILENO) < 0 ||
@@ -210,7 +221,7 @@ Result<ChildProcess> StartChild(const ChildProgram& program) {
                                    .blocked = BlockedIn(program),
                                    .parent = getpid()};
   const pid_t pid = Fork();
-  if (pid < 0) return PosixError(errno, program.path, "fork");
+  if (pid < 0) return ForkError(errno, program.path);
   if (pid == 0) BecomeProgram(preparation);
   failure.write.Reset();
   ChildProcess child = {

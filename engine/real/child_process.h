@@ -51,7 +51,8 @@ struct ChildProcess {
 // (PR_SET_PDEATHSIG is of the thread, not of the process): call it from a
 // thread that lives as long as the child may, as a rule the main thread.
 //
-// kNotFound and others, as exec says, name the program.
+// kNotFound and others, as exec says, name the program. kResourceExhausted:
+// there is no process left, or no memory for one.
 Result<ChildProcess> StartChild(const ChildProgram& program);
 
 // Waits for the end of the child. The code, or 128 + the signal that ended it.

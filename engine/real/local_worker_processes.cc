@@ -62,6 +62,14 @@ LocalWorkerProcesses::~LocalWorkerProcesses() {
 
 Result<std::vector<std::string>> LocalWorkerProcesses::ReserveAddresses(
     int count) {
+  // Workers that wait for each other in vain find that out one by one, and
+  // late.
+  const Status reachable = count > 1 ? CheckReachable("127.0.0.1") : OkStatus();
+  if (!reachable.ok()) {
+    return Annotate(reachable,
+                    "the workers cannot meet (is the loopback interface up? "
+                    "ip link set lo up)");
+  }
   std::vector<ReservedPort> ports;
   std::vector<std::string> addresses;
   for (int i = 0; i < count; ++i) {

@@ -17,11 +17,27 @@ Code CodeOf(int error) {
       return Code::kAlreadyExists;
     case ENOSPC:
     case EDQUOT:
-    case EMFILE:
-    case ENFILE:
       return Code::kResourceExhausted;
+    case EACCES:
+    case EPERM:
+    case EROFS:
+    case EFBIG:
+    case ENAMETOOLONG:
+      return Code::kForbidden;
     default:
       return Code::kIoError;
+  }
+}
+
+// Where to look, for errors whose own text does not say it.
+std::string_view HintFor(int error) {
+  switch (error) {
+    case EFBIG:
+      return " (ulimit -f, or the file system's own limit)";
+    case EMFILE:
+      return " (ulimit -n)";
+    default:
+      return "";
   }
 }
 
@@ -30,8 +46,9 @@ Code CodeOf(int error) {
 Status PosixError(int error, std::string_view thing,
                   std::string_view operation) {
   CHECK(error != 0, "an error needs an errno");
-  return {CodeOf(error), fmt::format("{}: {}: {}", thing, operation,
-                                     std::generic_category().message(error))};
+  return {CodeOf(error),
+          fmt::format("{}: {}: {}{}", thing, operation,
+                      std::generic_category().message(error), HintFor(error))};
 }
 
 }  // namespace gauntlet

@@ -19,6 +19,7 @@
 #include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 namespace gauntlet {
@@ -276,6 +277,14 @@ Result<std::string> PosixStorage::RealPath(const std::string& path) {
   const auto real = std::filesystem::weakly_canonical(absolute, error);
   if (error) return PosixError(error.value(), path, "real path");
   return WithoutLastSlashes(real.string());
+}
+
+Result<uint64_t> PosixStorage::FreeBytes(const std::string& path) {
+  struct statvfs info = {};
+  if (RetryOnInterrupt([&] { return statvfs(path.c_str(), &info); }) != 0) {
+    return PosixError(errno, path, "statvfs");
+  }
+  return uint64_t{info.f_bavail} * uint64_t{info.f_frsize};
 }
 
 std::vector<int> PosixStorage::HeldLocks() const {

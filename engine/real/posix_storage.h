@@ -37,6 +37,7 @@ class PosixStorage final : public Storage {
   Status SyncDirectory(const std::string& path) override;
   Result<std::unique_ptr<FileLock>> Lock(const std::string& path) override;
   Result<std::string> RealPath(const std::string& path) override;
+  Result<uint64_t> FreeBytes(const std::string& path) override;
 
   // The descriptors of the locks held now, ascending.
   std::vector<int> HeldLocks() const;

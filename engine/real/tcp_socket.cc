@@ -127,6 +127,25 @@ Result<ReservedPort> ReservePort(const std::string& host) {
   return ReservedPort{.socket = std::move(fd), .port = port};
 }
 
+Status CheckReachable(const std::string& host) {
+  ASSIGN_OR_RETURN(const ReservedPort port, ReservePort(host));
+  if (listen(port.socket.get(), 1) != 0) {
+    return BindError(errno, host, "listen");
+  }
+  const std::string address = fmt::format("{}:{}", host, port.port);
+  ASSIGN_OR_RETURN(const AddressInfo found,
+                   Resolve(host, port.port, SOCK_STREAM));
+  const Descriptor fd(
+      socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!fd.valid()) return PosixError(errno, address, "socket");
+  // A connection that is not refused at once is on its way.
+  if (connect(fd.get(), found->ai_addr, found->ai_addrlen) == 0 ||
+      errno == EINPROGRESS) {
+    return OkStatus();
+  }
+  return PosixError(errno, address, "connect");
+}
+
 Result<std::string> OwnHostTowards(const std::string& address) {
   ASSIGN_OR_RETURN(const HostPort parsed, ParseHostPort(address));
   ASSIGN_OR_RETURN(const AddressInfo found,

@@ -39,6 +39,10 @@ struct ReservedPort {
 // "::".
 Result<ReservedPort> ReservePort(const std::string& host);
 
+// Connects to a port of its own at `host`, an address of this machine. An error
+// says why nobody can.
+Status CheckReachable(const std::string& host);
+
 // This machine's own address on the way to `address`, without a port or
 // brackets; nothing is sent. kUnavailable if the host's name is not known now.
 Result<std::string> OwnHostTowards(const std::string& address);

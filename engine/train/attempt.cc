@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "engine/train/wait_unless_told.h"
+#include "engine/train/worker_exit.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -357,7 +358,7 @@ std::optional<LaunchEnd> Attempt::Conclude() const {
   if (result_) return EndWithResult();
   for (const WorkerExit permanent :
        {WorkerExit::kBadInput, WorkerExit::kNoCheckpoint, WorkerExit::kOtherJob,
-        WorkerExit::kFailed, WorkerExit::kNotFinite}) {
+        WorkerExit::kFailed, WorkerExit::kNotFinite, WorkerExit::kStartLater}) {
     // What the chief decides ends the others too.
     const Loss* said = nullptr;
     for (const Loss& loss : losses_) {
@@ -367,7 +368,7 @@ std::optional<LaunchEnd> Attempt::Conclude() const {
       if (said == nullptr || loss.worker == chief()) said = &loss;
     }
     if (said != nullptr) {
-      return LaunchEnd{.exit_code = said->exited.code,
+      return LaunchEnd{.exit_code = ExitCode(OutsideOfTheJob(permanent)),
                        .reason = Describe(*said)};
     }
   }

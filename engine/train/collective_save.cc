@@ -109,7 +109,8 @@ std::string NotFiniteIn(std::span<const std::string> reports) {
 bool MayGoOnAfter(const Status& save) {
   return save.code() == Code::kIoError ||
          save.code() == Code::kResourceExhausted ||
-         save.code() == Code::kNotFound || save.code() == Code::kAlreadyExists;
+         save.code() == Code::kForbidden || save.code() == Code::kNotFound ||
+         save.code() == Code::kAlreadyExists;
 }
 
 std::string EncodeStatus(const Status& status) {
@@ -118,7 +119,7 @@ std::string EncodeStatus(const Status& status) {
 
 Status DecodeStatus(std::string_view bytes) {
   if (bytes.empty() ||
-      static_cast<uint8_t>(bytes[0]) > static_cast<uint8_t>(Code::kCancelled)) {
+      static_cast<uint8_t>(bytes[0]) > static_cast<uint8_t>(Code::kForbidden)) {
     return DataLoss("status: torn");
   }
   if (bytes[0] == static_cast<char>(Code::kOk)) return OkStatus();
@@ -141,8 +142,20 @@ Status CollectiveSave::Save(const TrainState& state,
                             std::span<const std::string> of_parameters) {
   ASSIGN_OR_RETURN(const Digest whole, state.NewestDigest());
   RETURN_IF_ERROR(state.Settle());
+  while (true) {
+    bool room_freed = false;
+    const Status saved = TrySave(state, whole, of_parameters, room_freed);
+    if (saved.ok() || !room_freed) return saved;
+  }
+}
+
+Status CollectiveSave::TrySave(const TrainState& state, const Digest& whole,
+                               std::span<const std::string> of_parameters,
+                               bool& room_freed) {
   SaveAttempt attempt = NewAttempt(state, whole, of_parameters);
-  RETURN_IF_ERROR(AgreeOnBegin(attempt));
+  const Status begun = AgreeOnBegin(attempt);
+  room_freed = attempt.room_freed;
+  RETURN_IF_ERROR(begun);
   if (attempt.name.empty()) return OkStatus();
   Result<ShardFile> own =
       attempt.ready.ok() ? WritePart(attempt, attempt.own) : attempt.ready;
@@ -153,9 +166,14 @@ Status CollectiveSave::Save(const TrainState& state,
   if (!refusal.ok()) return chief() ? Abandon(attempt, refusal) : refusal;
   Status outcome;
   if (chief()) outcome = Commit(attempt, reports);
-  ASSIGN_OR_RETURN(const std::vector<std::string> outcomes,
-                   Tell(attempt, EncodeStatus(outcome)));
-  RETURN_IF_ERROR(DecodeStatus(outcomes[0]));
+  ASSIGN_OR_RETURN(
+      const std::vector<std::string> outcomes,
+      Tell(attempt, EncodeList({EncodeStatus(outcome), RoomFreed()})));
+  ASSIGN_OR_RETURN(const std::vector<std::string_view> fields,
+                   ViewList(outcomes[0]));
+  if (fields.size() != 2) return DataLoss("save: malformed outcome");
+  room_freed = !fields[1].empty();
+  RETURN_IF_ERROR(DecodeStatus(fields[0]));
   End(attempt);
   return OkStatus();
 }
@@ -216,26 +234,28 @@ Status CollectiveSave::AgreeOnBegin(SaveAttempt& attempt) {
   not_finite_.clear();
   refused_ = false;
   Status began;
+  room_freed_ = false;
   if (chief()) {
     const Result<std::optional<std::string>> name =
         store_->BeginSave(attempt.head, generation_);
-    began = name.status();
     if (name.ok()) attempt.name = name->value_or("");
+    began = MakeRoomAfter(name.status());
   }
   ASSIGN_OR_RETURN(
       const std::vector<std::string> all,
       Tell(attempt, EncodeList({attempt.whole.ToString(), EncodeStatus(began),
-                                attempt.name})));
+                                attempt.name, RoomFreed()})));
   std::vector<std::string_view> digests;
   digests.reserve(all.size());
   for (const std::string& item : all) {
     ASSIGN_OR_RETURN(const std::vector<std::string_view> fields,
                      ViewList(item));
-    if (fields.size() != 3) return DataLoss("save: malformed announcement");
+    if (fields.size() != 4) return DataLoss("save: malformed announcement");
     digests.push_back(fields[0]);
     if (digests.size() == 1) {
       began = DecodeStatus(fields[1]);
       attempt.name = fields[2];
+      attempt.room_freed = !fields[3].empty();
     }
   }
   if (std::any_of(digests.begin(), digests.end(),
@@ -306,22 +326,32 @@ Status CollectiveSave::Commit(const SaveAttempt& attempt,
                               const std::vector<std::string>& reports) {
   const Result<std::vector<ShardFile>> shards = PartsOf(reports);
   if (!shards.ok()) {
-    const Status abandoned = store_->AbandonSave(attempt.name);
-    return abandoned.ok() ? shards.status() : abandoned;
+    const Status abandoned =
+        store_->AbandonSave(attempt.name, shards.status().message());
+    return MakeRoomAfter(abandoned.ok() ? shards.status() : abandoned);
   }
   CheckpointHead head = attempt.head;
   if (!NotFiniteIn(reports).empty()) {
     head.not_finite_since = attempt.not_finite_since;
   }
   // A commit that fails clears up after itself.
-  return store_->Commit(attempt.name, head, generation_, *shards).status();
+  return MakeRoomAfter(
+      store_->Commit(attempt.name, head, generation_, *shards).status());
+}
+
+Status CollectiveSave::MakeRoomAfter(Status why) {
+  if (why.code() != Code::kResourceExhausted) return why;
+  const Result<bool> freed = store_->FreeRoom();
+  if (!freed.ok()) return freed.status();
+  room_freed_ = *freed;
+  return why;
 }
 
 Status CollectiveSave::Abandon(const SaveAttempt& attempt,
                                const Status& why_void) {
   const Status abandoned =
       store_->AbandonSave(attempt.name, why_void.message());
-  return abandoned.ok() ? why_void : abandoned;
+  return MakeRoomAfter(abandoned.ok() ? why_void : abandoned);
 }
 
 void CollectiveSave::End(const SaveAttempt& attempt) {

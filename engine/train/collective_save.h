@@ -28,6 +28,8 @@ struct SaveAttempt {
   std::string name;
   // What the manifest says where the state turns out not to be finite.
   uint64_t not_finite_since = 0;
+  // The chief made room after this save had failed to begin for want of it.
+  bool room_freed = false;
   // What kept this rank from beginning. It takes part all the same and says
   // so in its report: a rank that left an exchange out would break the ring.
   Status ready;
@@ -46,8 +48,10 @@ class CollectiveSave {
   void RefuseNotFinite() { refuses_not_finite_ = true; }
 
   // REQUIRES: every rank calls it at the same boundary.
-  // Ok: committed, or already there. kIoError, kResourceExhausted: this save is
-  // void on every rank, training may go on. kFailedPrecondition: the ranks'
+  // Ok: committed, or already there. What MayGoOnAfter allows: this save is
+  // void on every rank, training may go on. Where there is no room the chief
+  // removes checkpoints that recovery does not need, one by one, and the save
+  // is made again after each. kFailedPrecondition: the ranks'
   // states differ (the message names them), or a committed checkpoint of this
   // step has another state: the run must stop. kFenced: likewise.
   // kUnavailable, kDeadlineExceeded: a worker is lost. With `of_parameters` the
@@ -77,11 +81,12 @@ class CollectiveSave {
   Status Refusal(const SaveAttempt& attempt);
   // Whether the last save was refused, on all ranks alike.
   bool refused() const { return refused_; }
-  // The chief: commits, or clears up what is void. From any task, while no
-  // other one uses the store.
+  // The chief: commits, or clears up what is void, and makes room if there was
+  // none. From any task, while no other one uses the store.
   Status Commit(const SaveAttempt& attempt,
                 const std::vector<std::string>& reports);
-  // The chief: clears up what is void, and says why in the event.
+  // The chief: clears up what is void, says why in the event, and makes room
+  // if there was none.
   Status Abandon(const SaveAttempt& attempt, const Status& why_void);
   // Exchanges: what each rank says.
   Result<std::vector<std::string>> Tell(const SaveAttempt& attempt,
@@ -103,6 +108,14 @@ class CollectiveSave {
   std::vector<std::string> TakeWarnings() { return store_->TakeWarnings(); }
 
  private:
+  // One try. Sets `room_freed` if it failed and there is more room now.
+  Status TrySave(const TrainState& state, const Digest& whole,
+                 std::span<const std::string> of_parameters, bool& room_freed);
+  // The chief: removes a checkpoint after a save that failed with `why`, if
+  // that was for want of room. What fails in that stands for the save's error.
+  Status MakeRoomAfter(Status why);
+  // Whether it did so since the last begin, for the other ranks; "": no.
+  std::string RoomFreed() const { return room_freed_ ? "room freed" : ""; }
   // Before the others know of it. REQUIRES: with `of_parameters`, the newest
   // values are here.
   SaveAttempt NewAttempt(const TrainState& state, const Digest& whole,
@@ -122,6 +135,7 @@ class CollectiveSave {
   bool refuses_not_finite_ = false;
   std::string not_finite_;
   bool refused_ = false;
+  bool room_freed_ = false;  // by the chief, since the last begin
 };
 
 // Whether a save's error leaves the run as it was on every rank.

@@ -139,10 +139,8 @@ Result<Decision> Forming::Decide(const std::vector<Attendant>& by_rank) {
   }
   const bool holds = std::ranges::any_of(
       heard.held, [](const auto& state) { return state.has_value(); });
-  ASSIGN_OR_RETURN(const Claim claim,
-                   parts_.store->ClaimGeneration(
-                       parts_.inputs.job_json,
-                       holds ? StateInMemory::kHeld : StateInMemory::kNone));
+  ASSIGN_OR_RETURN(const Claim claim, MakeClaim(holds ? StateInMemory::kHeld
+                                                      : StateInMemory::kNone));
   parts_.tenure.claimed = claim.generation;
   parts_.reporter.Progress({.claimed = claim.generation});
   for (std::string& line : parts_.store->TakeWarnings()) {
@@ -160,6 +158,22 @@ Result<Decision> Forming::Decide(const std::vector<Attendant>& by_rank) {
   }
   return Decision{.generation = claim.generation,
                   .text = EncodeWelcome(start, collective)};
+}
+
+// A full disk is given three seconds where a state in memory depends on it.
+Result<Claim> Forming::MakeClaim(StateInMemory memory) {
+  constexpr int kPauses = 5;
+  const std::string& job = parts_.inputs.job_json;
+  Duration pause = std::chrono::milliseconds(100);
+  Result<Claim> claim = parts_.store->ClaimGeneration(job, memory);
+  for (int i = 0; i < kPauses && memory == StateInMemory::kHeld &&
+                  claim.status().code() == Code::kResourceExhausted;
+       ++i) {
+    parts_.world.clock.SleepUntil(parts_.world.clock.Now() + pause);
+    pause *= 2;
+    claim = parts_.store->ClaimGeneration(job, memory);
+  }
+  return claim;
 }
 
 Result<StartDecision> Forming::TakeWelcome() {

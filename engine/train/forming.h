@@ -63,6 +63,7 @@ class Forming {
   Result<CollectiveDecision> ChooseCollective(
       std::span<const CollectiveOffer> offers) const;
   Result<Decision> Decide(const std::vector<Attendant>& by_rank);
+  Result<Claim> MakeClaim(StateInMemory memory);
   void MakeState(StartFrom start);
   Status Load(const CheckpointRef& parent);
   void Initialize();

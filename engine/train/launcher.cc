@@ -23,10 +23,15 @@ LaunchEnd Failed(std::string reason) {
           .reason = std::move(reason)};
 }
 
-// Before a worker runs. What the user named may be the reason.
-LaunchEnd NotStarted(const Status& status) {
+// What keeps the launcher itself from going on.
+LaunchEnd FailedBy(const Status& status) {
   LaunchEnd end = Failed(status.message());
-  if (status.code() == Code::kInvalidArgument) {
+  // A later start may find room.
+  if (status.code() == Code::kResourceExhausted) {
+    end.exit_code = static_cast<int>(WorkerExit::kLostWorker);
+  }
+  if (status.code() == Code::kForbidden ||
+      status.code() == Code::kInvalidArgument) {
     end.exit_code = static_cast<int>(WorkerExit::kBadInput);
   }
   return end;
@@ -58,7 +63,7 @@ LaunchEnd RunLives(LaunchState& launch) {
   while (true) {
     Attempt attempt(launch);
     const Status started = attempt.Run();
-    if (!started.ok()) return NotStarted(started);
+    if (!started.ok()) return FailedBy(started);
     if (std::optional<LaunchEnd> end = attempt.Conclude()) return *end;
     const std::string reason = attempt.WhyItEnded();
     if (!launch.CountRestart(reason)) {
@@ -90,10 +95,10 @@ LaunchEnd RunLocked(LaunchState& launch) {
     return {.exit_code = static_cast<int>(WorkerExit::kLostWorker),
             .reason = lock.status().message()};
   }
-  if (!lock.ok()) return NotStarted(lock.status());
+  if (!lock.ok()) return FailedBy(lock.status());
   if (!directory.empty()) {
     Result<std::string> name = MakeLaunchName(launch.world, directory);
-    if (!name.ok()) return NotStarted(name.status());
+    if (!name.ok()) return FailedBy(name.status());
     launch.tenure.launch = *std::move(name);
   }
   return RunLives(launch);

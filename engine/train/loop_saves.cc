@@ -1,5 +1,6 @@
 #include "engine/train/loop_saves.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "engine/train/wait_unless_told.h"
@@ -100,32 +101,49 @@ Status LoopSaves::SaveAtOnce() {
   return status.ok() ? status : TakeFailure(status, state_->position.step);
 }
 
-Status LoopSaves::SaveForTheStop() {
+Status LoopSaves::SaveForTheStop(StopCause cause) {
   RETURN_IF_ERROR(FinishUnderWay());
-  return Annotate(TrySave(),
-                  fmt::format("save of step {}", state_->position.step));
+  return SaveLast(cause == StopCause::kStep ? LastTries::kFirstPause
+                                            : LastTries::FirstPauseWithin(
+                                                  options_->preemption.grace));
 }
 
-// All workers know alike how a save came out, and so try equally often.
-Status LoopSaves::SaveTheEnd() {
-  constexpr Duration kLongestPause = std::chrono::seconds(16);
+Status LoopSaves::SaveTheEnd() { return SaveLast(LastTries::kFirstPause); }
+
+Status LoopSaves::SaveLast(Duration first_pause) {
   const uint64_t step = state_->position.step;
-  Duration pause = std::chrono::seconds(1);
+  const Time began = world_->clock.Now();
+  Duration pause = first_pause;
+  Duration hurried = LastTries::kFirstPauseOnNotice;
   Status status = TrySave();
-  while (MayGoOnAfter(status) && pause <= kLongestPause) {
-    reports_->Say(fmt::format(
-        "save of step {}, the last one, failed: {}; tries again in "
-        "{} s",
-        step, status.message(),
-        std::chrono::duration_cast<std::chrono::seconds>(pause).count()));
-    reports_->Expect(pause + options_->cluster.step_timeout);
-    reports_->TellOfSave(pause + options_->cluster.step_timeout);
-    // Who is told to go has no time to lose.
-    WaitUnlessTold(*world_, world_->clock.Now() + pause);
+  for (int i = 0; i < LastTries::kPauses && MayGoOnAfter(status); ++i) {
+    reports_->Say(
+        fmt::format("the last save, of step {}, failed: {}; tries again in "
+                    "{:.1f} s",
+                    step, status.message(), SecondsOf(pause)));
+    PauseBeforeAnotherTry(pause, hurried);
     pause *= 2;
+    hurried *= 2;
     status = TrySave();
   }
-  return Annotate(status, fmt::format("save of step {}", step));
+  if (!MayGoOnAfter(status)) {
+    return Annotate(status, fmt::format("save of step {}", step));
+  }
+  unsaved_ = {
+      status.code(),
+      fmt::format("step {} is not saved, tried for {:.0f} s: {}", step,
+                  SecondsOf(world_->clock.Now() - began), status.message())};
+  return OkStatus();
+}
+
+// `hurried` is the pause of who is told to go.
+void LoopSaves::PauseBeforeAnotherTry(Duration pause, Duration hurried) {
+  const Duration expected = pause + options_->cluster.step_timeout;
+  reports_->Expect(expected);
+  reports_->TellOfSave(expected);
+  const Time until = world_->clock.Now() + pause;
+  if (!WaitUnlessTold(*world_, until)) return;
+  world_->clock.SleepUntil(std::min(until, world_->clock.Now() + hurried));
 }
 
 Status LoopSaves::BeginBeside() {

@@ -3,6 +3,8 @@
 #ifndef GAUNTLET_ENGINE_TRAIN_LOOP_SAVES_H_
 #define GAUNTLET_ENGINE_TRAIN_LOOP_SAVES_H_
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,6 +21,28 @@
 #include "engine/world/world.h"
 
 namespace gauntlet {
+
+// What a stop comes from: a step that was named in advance, or a notice, behind
+// which there is little time.
+enum class StopCause : uint8_t { kStep, kNotice };
+
+// Pauses between the tries of a last save: five, each twice as long as the one
+// before. All ranks know alike how a save came out, and try equally often.
+struct LastTries {
+  static constexpr int kPauses = 5;
+  static constexpr int kFirstPausesInAll = (1 << kPauses) - 1;
+  // Half a minute in all.
+  static constexpr Duration kFirstPause = std::chrono::seconds(1);
+  // Three seconds in all: whoever gave notice may not wait longer.
+  static constexpr Duration kFirstPauseOnNotice =
+      std::chrono::milliseconds(100);
+
+  // Behind a notice: a quarter of the grace, where that is more.
+  static Duration FirstPauseWithin(Duration grace) {
+    return std::clamp(grace / (4 * kFirstPausesInAll), kFirstPauseOnNotice,
+                      kFirstPause);
+  }
+};
 
 // How saves are made. Without `whole` there is no store; with `beside` those
 // that are due now and then are written beside the training.
@@ -68,11 +92,12 @@ class LoopSaves {
   Status SaveDue();
   // Likewise, but training waits for it: there may not be time for more.
   Status SaveAtOnce();
-  // The one that a stop ends with: it may not fail.
-  Status SaveForTheStop();
-  // The state that training ends with: tried again for a while before all of it
-  // is given up.
+  // The last saves: of the state that a stop or the end of training leaves.
+  // Tried again for a while (LastTries), then given up: see unsaved().
+  Status SaveForTheStop(StopCause cause);
   Status SaveTheEnd();
+  // Why the last state is not saved; Ok if it is, or was not to be.
+  const Status& unsaved() const { return unsaved_; }
 
   // Since the last call, if any: with OnNotFinite::kStop such a state was not
   // saved, and no error says so.
@@ -105,6 +130,8 @@ class LoopSaves {
   }
   bool IsSaved() const;
   Status TrySave();
+  Status SaveLast(Duration first_pause);
+  void PauseBeforeAnotherTry(Duration pause, Duration hurried);
   Status BeginBeside();
   std::optional<SaveOutcome> TakeOn();
   Status Take(const SaveOutcome& outcome);
@@ -129,6 +156,7 @@ class LoopSaves {
   bool copy_was_told_ = false;
   std::optional<NotFiniteSave> not_finite_;
   std::string newest_finite_;
+  Status unsaved_;
 };
 
 }  // namespace gauntlet

@@ -212,9 +212,18 @@ Status PrepareExport(Storage& storage, const std::string& directory) {
     RETURN_IF_ERROR(MakeDurableDirectory(storage, place.parent));
     RETURN_IF_ERROR(RemoveExportIfThere(storage, place.written));
     RETURN_IF_ERROR(storage.MakeDirectory(place.written));
-    return storage.Remove(place.written, FileKind::kDirectory);
+    const Status opened =
+        storage
+            .Open(fmt::format("{}/{}", place.written, kExportedWeights),
+                  OpenMode::kRead)
+            .status();
+    RETURN_IF_ERROR(storage.Remove(place.written, FileKind::kDirectory));
+    return opened.code() == Code::kNotFound ? OkStatus() : opened;
   }();
   if (tried.ok()) return tried;
+  if (tried.code() == Code::kResourceExhausted) {
+    return Annotate(tried, "export");
+  }
   return InvalidArgument("export: " + tried.message());
 }
 

@@ -165,7 +165,11 @@ enum class WorkerExit : int {
   kNoCheckpoint = 7,  // checkpoints exist, none can be loaded
   kOtherJob = 8,      // the checkpoints belong to another job
   kNotFinite = 9,     // OnNotFinite::kStop: another start computes the same
-  // Another worker is gone, or the disk said no: start again (EX_TEMPFAIL).
+  // The last state could not be saved, or the machine has no room for the
+  // worker (disk, processes, threads): a later start may succeed, a restart now
+  // does not. Programs that people start exit with 75 instead.
+  kStartLater = 74,
+  // Another worker is gone, or the disk failed: start again (EX_TEMPFAIL).
   kLostWorker = 75,
   kStopped = 143,  // told to go, and saved where there is a store
 };

@@ -381,7 +381,10 @@ Status TrainingLoop::SettleRequests() {
   if (!save || !saves_.has_store()) {
     return stopped_ ? saves_.FinishUnderWay() : OkStatus();
   }
-  if (stopped_) return saves_.SaveForTheStop();
+  if (stopped_) {
+    return saves_.SaveForTheStop(
+        (agreed_ & kRequestStop) != 0 ? StopCause::kNotice : StopCause::kStep);
+  }
   const bool told_to_go = (agreed_ & kRequestStop) != 0;
   return told_to_go ? saves_.SaveAtOnce() : saves_.SaveDue();
 }

@@ -63,9 +63,10 @@ class TrainingLoop {
 
   // Until the horizon or the hooks' wish (kFinished), an agreed stop (kStopped)
   // or numbers that are not finite (kNotFinite), with the last state saved
-  // where there is a store. Errors end the run on this worker; a save that
-  // fails for want of disk does not, unless it is the last.
+  // where there is a store, or unsaved() saying why it is not. Errors end the
+  // run on this worker; a save that fails does not.
   Result<LoopEnd> Run(uint64_t generation);
+  const Status& unsaved() const { return saves_.unsaved(); }
 
   // The same from a state in memory: what was due at its boundary, and may have
   // been cut short, comes first; a save too where there is no checkpoint left.

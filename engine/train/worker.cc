@@ -45,6 +45,7 @@ class Worker {
   bool MayRejoin(const Status& status);
   Status LeaveGeneration(const Status& why);
   WorkerEnd End(const Status& status);
+  WorkerEnd EndAfter(LoopEnd end);
 
   World& world_;
   const TrainOptions& options_;
@@ -52,6 +53,7 @@ class Worker {
   Forming forming_;
   Time meet_by_{};  // the others have to be met again until then
   std::optional<LoopMemory> loop_memory_;
+  Status unsaved_;  // why the state that training ended with is not saved
   // Of the newest generation; what it writes may outlive its loop.
   std::optional<CollectiveSave> save_;
   std::optional<AsyncSave> beside_;
@@ -119,6 +121,7 @@ Result<LoopEnd> Worker::Train() {
                                   ? loop.GoOn(generation, first_save)
                                   : loop.Run(generation);
   loop_memory_ = loop.memory();
+  unsaved_ = loop.unsaved();
   // What only a device has goes with the trainer otherwise.
   const Status kept = state.Settle();
   if (end.ok() && kept.ok()) return end;
@@ -136,7 +139,9 @@ Result<LoopEnd> Worker::LiveOneGeneration() {
   RETURN_IF_ERROR(forming_.AgreeOnStart());
   meet_by_ = kNever;
   ASSIGN_OR_RETURN(const LoopEnd end, Train());
-  return FinishRun(parts_, end, forming_.resumed_from());
+  return FinishRun(parts_, {.end = end,
+                            .unsaved = unsaved_,
+                            .resumed_from = forming_.resumed_from()});
 }
 
 // Whether the others may be met again after this error. A worker that was
@@ -202,6 +207,19 @@ WorkerEnd Worker::End(const Status& status) {
   return {.exit = ExitFor(status, parts_.stage), .reason = status.message()};
 }
 
+// In good order.
+WorkerEnd Worker::EndAfter(LoopEnd end) {
+  const FinishedLoop finished = {.end = end, .unsaved = unsaved_};
+  if (LeavesWithoutAnything(parts_, finished)) {
+    return {.exit = WorkerExit::kStartLater,
+            .reason = fmt::format(
+                "{}. Make room, and run the same command again: it resumes "
+                "from the newest checkpoint",
+                unsaved_.message())};
+  }
+  return {.exit = ExitFor(end)};
+}
+
 WorkerEnd Worker::Live() {
   world_.events.Emit(
       {.kind = EventKind::kLifeBegin, .count = parts_.place.rank});
@@ -249,9 +267,7 @@ WorkerEnd Worker::Run() {
   meet_by_ = world_.clock.Now() + options_.cluster.rendezvous_timeout;
   while (true) {
     const Result<LoopEnd> end = LiveOneGeneration();
-    if (end.ok()) {
-      return {.exit = ExitFor(*end)};
-    }
+    if (end.ok()) return EndAfter(*end);
     if (!MayRejoin(end.status())) return End(end.status());
     status = LeaveGeneration(end.status());
     if (!status.ok()) return End(status);

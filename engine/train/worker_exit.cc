@@ -15,11 +15,16 @@ WorkerExit ExitFor(const Status& status, Stage stage) {
     // (Tenure).
     case Code::kFenced:
       return WorkerExit::kLostWorker;
+    case Code::kResourceExhausted:
+      return WorkerExit::kStartLater;
+    // Before training the same claim or directory would be refused again.
+    case Code::kForbidden:
+      return stage == Stage::kTraining ? WorkerExit::kLostWorker
+                                       : WorkerExit::kBadInput;
     // A disk that fails once may not fail again; one that does uses up the
     // restarts. So does one that loses a file; where it was the store that
     // somebody deleted, that is kFailedPrecondition.
     case Code::kIoError:
-    case Code::kResourceExhausted:
     case Code::kNotFound:
     case Code::kAlreadyExists:
       return stage == Stage::kSetUp ? WorkerExit::kFailed
@@ -37,6 +42,10 @@ WorkerExit ExitFor(const Status& status, Stage stage) {
   }
 }
 
+WorkerExit OutsideOfTheJob(WorkerExit exit) {
+  return exit == WorkerExit::kStartLater ? WorkerExit::kLostWorker : exit;
+}
+
 std::span<const int> AllWorkerExits() {
   static constexpr std::array kAll = {
       static_cast<int>(WorkerExit::kDone),
@@ -45,6 +54,7 @@ std::span<const int> AllWorkerExits() {
       static_cast<int>(WorkerExit::kNoCheckpoint),
       static_cast<int>(WorkerExit::kOtherJob),
       static_cast<int>(WorkerExit::kNotFinite),
+      static_cast<int>(WorkerExit::kStartLater),
       static_cast<int>(WorkerExit::kLostWorker),
       static_cast<int>(WorkerExit::kStopped)};
   return kAll;

@@ -15,6 +15,10 @@ enum class Stage : uint8_t { kSetUp, kForming, kTraining };
 
 WorkerExit ExitFor(const Status& status, Stage stage);
 
+// The same for who started the job: kStartLater is between a worker and its
+// launcher.
+WorkerExit OutsideOfTheJob(WorkerExit exit);
+
 // All codes by which a worker says how it ended, in ascending order.
 std::span<const int> AllWorkerExits();
 

@@ -63,9 +63,10 @@ std::string ExportLine(const std::string& directory,
 }
 
 // Before the result: a run whose model is not where it was asked for is not
-// done. No restart would mend what the disk refuses, so it is said at once.
+// done. A restart would meet the same disk, so the job ends. Where there was no
+// room, or the state is not saved either, a later start may find some.
 Status Export(WorkerParts& parts, const Digest& digest,
-              const std::string& not_finite) {
+              const std::string& not_finite, const Status& unsaved) {
   const std::string& directory = parts.options().export_directory;
   if (directory.empty()) return OkStatus();
   const Status exported = ExportModel(parts.world, directory,
@@ -75,13 +76,30 @@ Status Export(WorkerParts& parts, const Digest& digest,
                                        .job_json = parts.inputs.job_json,
                                        .state_digest = digest});
   if (!exported.ok()) {
-    return FailedPrecondition(fmt::format(
-        "training is done, but not the export: {}", exported.message()));
+    const std::string why = fmt::format(
+        "training is done, but not the export: {}", exported.message());
+    if (!unsaved.ok()) {
+      return ResourceExhausted(fmt::format("{}; {}", why, unsaved.message()));
+    }
+    return exported.code() == Code::kResourceExhausted
+               ? ResourceExhausted(why)
+               : FailedPrecondition(why);
   }
   parts.reporter.Progress({.step = parts.state->position.step,
                            .epoch = parts.state->position.epoch,
                            .line = ExportLine(directory, not_finite)});
   return OkStatus();
+}
+
+// The exported model is all there is of the last state.
+void SayWhatIsUnsaved(WorkerParts& parts, const Status& unsaved) {
+  if (unsaved.ok()) return;
+  parts.reporter.Progress(
+      {.step = parts.state->position.step,
+       .epoch = parts.state->position.epoch,
+       .line = fmt::format("the model is exported, but the last checkpoint is "
+                           "missing: {}",
+                           unsaved.message())});
 }
 
 // Nobody clears anything away before all have come this far.
@@ -151,8 +169,13 @@ Status DeleteBackup(WorkerParts& parts, const std::string& not_finite) {
 
 }  // namespace
 
-Result<LoopEnd> FinishRun(WorkerParts& parts, LoopEnd end,
-                          std::optional<uint64_t> resumed_from) {
+bool LeavesWithoutAnything(const WorkerParts& parts, const FinishedLoop& loop) {
+  const bool exports = loop.end == LoopEnd::kFinished &&
+                       !parts.options().export_directory.empty();
+  return loop.end != LoopEnd::kNotFinite && !loop.unsaved.ok() && !exports;
+}
+
+Result<LoopEnd> FinishRun(WorkerParts& parts, FinishedLoop loop) {
   parts.Expect(parts.options().cluster.save_timeout);
   const Position& position = parts.state->position;
   RETURN_IF_ERROR(parts.world.faults.Hit(
@@ -163,15 +186,17 @@ Result<LoopEnd> FinishRun(WorkerParts& parts, LoopEnd end,
   if (!not_finite.empty() && !parts.state->not_finite_since) {
     parts.state->not_finite_since = position.step;
   }
-  if (!not_finite.empty() && end == LoopEnd::kFinished &&
+  if (!not_finite.empty() && loop.end == LoopEnd::kFinished &&
       parts.options().on_not_finite == OnNotFinite::kStop) {
-    end = LoopEnd::kNotFinite;
+    loop.end = LoopEnd::kNotFinite;
   }
-  TrainResult result = ResultOf(*parts.state, end, digest);
-  result.resumed_from = resumed_from;
+  TrainResult result = ResultOf(*parts.state, loop.end, digest);
+  result.resumed_from = loop.resumed_from;
   result.finite = not_finite.empty();
   result.not_finite_since = parts.state->not_finite_since;
-  if (end == LoopEnd::kFinished) {
+  const bool leaves_nothing = LeavesWithoutAnything(parts, loop);
+  const bool finished = loop.end == LoopEnd::kFinished && !leaves_nothing;
+  if (finished) {
     parts.world.events.Emit({.kind = EventKind::kFinished,
                              .generation = parts.generation(),
                              .step = position.step,
@@ -181,14 +206,16 @@ Result<LoopEnd> FinishRun(WorkerParts& parts, LoopEnd end,
                              .digest = digest});
   }
   RETURN_IF_ERROR(AgreeOnEnd(parts, result.digest));
-  if (parts.chief()) {
-    const bool finished = end == LoopEnd::kFinished;
-    if (finished) RETURN_IF_ERROR(Export(parts, digest, not_finite));
+  if (parts.chief() && !leaves_nothing) {
+    if (finished) {
+      RETURN_IF_ERROR(Export(parts, digest, not_finite, loop.unsaved));
+    }
+    SayWhatIsUnsaved(parts, loop.unsaved);
     parts.reporter.Result(result);
     if (finished) RETURN_IF_ERROR(DeleteBackup(parts, not_finite));
   }
   parts.session->Leave();
-  return end;
+  return loop.end;
 }
 
 }  // namespace gauntlet

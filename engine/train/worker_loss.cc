@@ -25,6 +25,14 @@ std::string Describe(const Loss& loss) {
                            ? "another worker, the disk or memory failed"
                            : loss.failure);
   }
+  if (!killed && loss.exited.code == ExitCode(WorkerExit::kStartLater)) {
+    return loss.failure.empty()
+               ? fmt::format(
+                     "worker {}: the machine has no room for it "
+                     "(processes, threads or disk)",
+                     loss.worker)
+               : loss.failure;
+  }
   if (killed && loss.put_down) {
     return fmt::format("worker {} did not answer in time, and was killed",
                        loss.worker);

@@ -26,6 +26,10 @@ Result<std::string> Storage::RealPath(const std::string& path) {
   return WithoutLastSlashes(whole.string());
 }
 
+Result<uint64_t> Storage::FreeBytes(const std::string& path) {
+  return IoError(path + ": free space is not known");
+}
+
 Result<std::string> ReadFile(Storage& storage, const std::string& path,
                              uint64_t limit) {
   ASSIGN_OR_RETURN(const auto file, storage.Open(path, OpenMode::kRead));

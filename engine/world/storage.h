@@ -4,9 +4,14 @@
 // or removed) before SyncDir of its directory. A Sync that failed may have lost
 // what was written before it, and a later Sync on the same file proves nothing.
 //
-// Paths are plain strings with '/' between parts. Codes: kNotFound (ENOENT),
-// kAlreadyExists (EEXIST, ENOTEMPTY), kResourceExhausted (ENOSPC, EDQUOT,
-// EMFILE, ENFILE), kIoError for all else; messages name path and operation.
+// Paths are plain strings with '/' between parts. Messages name path and
+// operation. Codes, by what a caller can do:
+//   kNotFound           ENOENT
+//   kAlreadyExists      EEXIST, ENOTEMPTY
+//   kResourceExhausted  ENOSPC, EDQUOT: no room. Removing files makes room.
+//   kForbidden          EACCES, EPERM, EROFS, EFBIG, ENAMETOOLONG: the same
+//                       call fails again until a person changes something.
+//   kIoError            all else: EIO, but also EMFILE and ENFILE.
 #ifndef GAUNTLET_ENGINE_WORLD_STORAGE_H_
 #define GAUNTLET_ENGINE_WORLD_STORAGE_H_
 
@@ -81,6 +86,9 @@ class Storage {
   // place are equal. Parts that do not exist yet are taken as they stand. The
   // default is for storage without links and without a working directory.
   virtual Result<std::string> RealPath(const std::string& path);
+  // Bytes that files on the path's file system may still take; a quota may
+  // allow fewer.
+  virtual Result<uint64_t> FreeBytes(const std::string& path);
 };
 
 // The whole file, at most `limit` bytes; kDataLoss if it is larger.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/ckpt/ownership.h"
+#include "engine/ckpt/store_names.h"
 #include "engine/real/real_world.h"
 #include "engine/real/worker_environment.h"
 #include "engine/train/notice_watch.h"
@@ -234,6 +235,10 @@ Status RunWorkerOf(const ResolvedCluster& cluster, const TrainCommand& command,
   }
   std::unique_ptr<FileLock> lock;
   if (place.spec.rank == 0) {
+    const std::string& directory = command.options.checkpoint.directory;
+    if (!directory.empty()) {
+      RETURN_IF_ERROR(CheckPathsFit(real.storage, directory));
+    }
     ASSIGN_OR_RETURN(lock, LockAsChief(world, command.options, console));
     ASSIGN_OR_RETURN(place.spec.tenure,
                      BeginTenure(world, command.options.checkpoint.directory));

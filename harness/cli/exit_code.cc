@@ -7,7 +7,9 @@ namespace {
 
 constexpr std::array kExitCodes = {
     ExitCodeInfo{ExitCode::kHeld,
-                 "everything selected held; trained to the end"},
+                 "everything selected held; trained to the end (with the model "
+                 "exported, even where the last checkpoint is missing, which "
+                 "a line says)"},
     ExitCodeInfo{ExitCode::kViolated,
                  "an invariant was violated, results differ for one seed, "
                  "training failed for good, or ckpt verify and diff found "
@@ -40,8 +42,10 @@ constexpr std::array kExitCodes = {
     ExitCodeInfo{ExitCode::kLostWorker,
                  "train: start it again: a worker was lost, the disk failed or "
                  "memory ran out where nobody here restarts (in a cluster, or "
-                 "told so), nothing could be saved on a notice, or another run "
-                 "has the --ckpt still"},
+                 "told so); the last checkpoint could not be saved, as on a "
+                 "full disk (make room first; nothing was trained twice for "
+                 "it); there is no room for a claim, a process or a thread; "
+                 "or another run has the --ckpt still"},
     ExitCodeInfo{ExitCode::kInterrupted,
                  "interrupted: Ctrl-C, SIGTERM or SIGHUP to run, explore or "
                  "replay, a second Ctrl-C to train (the first saves)"},

@@ -8,9 +8,11 @@
 #include <utility>
 
 #include "engine/api/start_weights.h"
+#include "engine/ckpt/store_names.h"
 #include "engine/data/dataset.h"
 #include "engine/real/descriptor.h"
 #include "engine/real/local_worker_processes.h"
+#include "engine/real/posix_status.h"
 #include "engine/real/real_world.h"
 #include "engine/world/directories.h"
 #include "harness/cli/device_choice.h"
@@ -41,7 +43,7 @@ class Handout {
     const Descriptor low(memfd_create("gauntlet-options", MFD_CLOEXEC));
     Descriptor fd(fcntl(low.get(), F_DUPFD_CLOEXEC, kFirstKeptDescriptor));
     if (!fd.valid()) {
-      return IoError(fmt::format("memfd_create: {}", std::strerror(errno)));
+      return PosixError(errno, "options for the workers", "memfd_create");
     }
     const ssize_t written = pwrite(fd.get(), text.data(), text.size(), 0);
     if (written != static_cast<ssize_t>(text.size())) {
@@ -73,7 +75,7 @@ class TemporaryDirectory {
     RETURN_IF_ERROR(Annotate(CheckPath(parent.string()), "$TMPDIR"));
     std::string path = parent / "gauntlet-plan-XXXXXX";
     if (mkdtemp(path.data()) == nullptr) {
-      return IoError(fmt::format("{}: {}", path, std::strerror(errno)));
+      return PosixError(errno, path, "mkdtemp");
     }
     return std::unique_ptr<TemporaryDirectory>(
         new TemporaryDirectory(std::move(path)));
@@ -199,8 +201,12 @@ int TrainOnThisMachine(const TrainCommand& command, Console& console) {
   ReleaseSignals();
   const Result<int> exit_code = Train(command, console);
   if (exit_code.ok()) return *exit_code;
-  fmt::print(console.err, "gauntlet train: {}\n", exit_code.status().message());
-  return static_cast<int>(ExitCode::kUsage);
+  const Status& status = exit_code.status();
+  fmt::print(console.err, "gauntlet train: {}\n", status.message());
+  // A later start may find room.
+  return static_cast<int>(status.code() == Code::kResourceExhausted
+                              ? ExitCode::kLostWorker
+                              : ExitCode::kUsage);
 }
 
 int LaunchOnThisMachine(const LaunchCommand& command, Console& console) {

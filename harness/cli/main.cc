@@ -198,6 +198,9 @@ int Main(const std::vector<std::string>& arguments) {
   }
   EndWhereMemoryRunsOut(AwaitsNotices(line->command) ? ExitCode::kLostWorker
                                                      : ExitCode::kNoVerdict);
+  if (std::holds_alternative<WorkerCommand>(line->command)) {
+    EndWorkerWhereThreadsRunOut();
+  }
   if (!AwaitsNotices(line->command)) ReleaseSignals();
   if (NeverWaitsForReaders(line->command)) return ExecuteUnblocked(*line);
   Console console{std::cout, std::cerr,

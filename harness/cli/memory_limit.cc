@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "engine/last_words.h"
+#include "engine/train/options.h"
 #include "harness/run/oom_kills.h"
 #include <unistd.h>
 
@@ -16,24 +17,25 @@ namespace {
 
 constexpr std::string_view kNoMemory = "gauntlet: out of memory\n";
 constexpr std::string_view kNoThread =
-    "gauntlet: out of threads, or of memory for one\n";
+    "gauntlet: out of threads, or of memory for one (ulimit -u, or the "
+    "cgroup's pids.max)\n";
 static_assert(kNoMemory.starts_with(kRanOut) && kNoThread.starts_with(kRanOut));
 
 // Says it once, whichever thread is the first.
-[[noreturn]] void Say(std::string_view line, ExitCode exit) {
+[[noreturn]] void Say(std::string_view line, int exit) {
   static std::atomic_flag said;
   while (said.test_and_set()) pause();
   WriteUnlessBlocked(line);
-  _exit(static_cast<int>(exit));
+  _exit(exit);
 }
 
-template <ExitCode exit>
+template <int exit>
 [[noreturn]] void End() {
   Say(kNoMemory, exit);
 }
 
 // What the standard library throws where it gets no thread goes no further.
-template <ExitCode exit>
+template <int exit>
 [[noreturn]] void EndWithoutThread() {
   try {
     if (std::current_exception() != nullptr) throw;
@@ -48,8 +50,8 @@ template <ExitCode exit>
 
 template <ExitCode exit>
 void Watch() {
-  std::set_new_handler(&End<exit>);
-  std::set_terminate(&EndWithoutThread<exit>);
+  std::set_new_handler(&End<static_cast<int>(exit)>);
+  std::set_terminate(&EndWithoutThread<static_cast<int>(exit)>);
 }
 
 }  // namespace
@@ -60,6 +62,11 @@ void EndWhereMemoryRunsOut(ExitCode exit) {
   } else {
     Watch<ExitCode::kNoVerdict>();
   }
+}
+
+void EndWorkerWhereThreadsRunOut() {
+  std::set_terminate(
+      &EndWithoutThread<static_cast<int>(WorkerExit::kStartLater)>);
 }
 
 }  // namespace gauntlet

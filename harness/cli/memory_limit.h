@@ -11,6 +11,10 @@ namespace gauntlet {
 // of it in its next life. REQUIRES: kLostWorker or kNoVerdict.
 void EndWhereMemoryRunsOut(ExitCode exit);
 
+// The same for a worker that gets no thread: its launcher is told that a
+// restart meets the same limit (WorkerExit::kStartLater).
+void EndWorkerWhereThreadsRunOut();
+
 }  // namespace gauntlet
 
 #endif  // GAUNTLET_HARNESS_CLI_MEMORY_LIMIT_H_

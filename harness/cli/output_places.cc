@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "engine/ckpt/store_names.h"
 #include "engine/world/directories.h"
 #include <fmt/format.h>
 #include <unistd.h>
@@ -24,8 +25,11 @@ Status MakePlace(Storage& storage, const std::string& directory) {
 // A directory may be no store still.
 Status MakeStore(Storage& storage, const std::string& directory) {
   if (directory.empty()) return OkStatus();
-  if (storage.List(directory).ok()) return OkStatus();
-  return MakeDurableDirectory(storage, WithoutLastSlashes(directory));
+  if (!storage.List(directory).ok()) {
+    RETURN_IF_ERROR(
+        MakeDurableDirectory(storage, WithoutLastSlashes(directory)));
+  }
+  return CheckPathsFit(storage, directory);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "engine/check.h"
+#include "engine/train/worker_exit.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -46,6 +47,9 @@ Status CheckRequeueCodes(const RequeueCodes& codes) {
 }
 
 int RequeueCode(const RequeueCodes& codes, int exit_code) {
+  if (exit_code == static_cast<int>(WorkerExit::kStartLater)) {
+    return static_cast<int>(OutsideOfTheJob(WorkerExit::kStartLater));
+  }
   if (exit_code == static_cast<int>(ExitCode::kStopped)) return codes.preempted;
   return IsFailure(exit_code) ? codes.no_requeue.value_or(exit_code)
                               : exit_code;

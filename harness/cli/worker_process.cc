@@ -120,9 +120,10 @@ WorkerExit ExitForStart(Code code) {
     case Code::kDeadlineExceeded:
     case Code::kUnavailable:
       return WorkerExit::kLostWorker;
+    case Code::kResourceExhausted:
+      return WorkerExit::kStartLater;
     case Code::kFailedPrecondition:
     case Code::kIoError:
-    case Code::kResourceExhausted:
       return WorkerExit::kFailed;
     default:
       return WorkerExit::kBadInput;

@@ -6,6 +6,7 @@
 
 #include "harness/explore/life_end.h"
 #include "harness/oracle/fault_traits.h"
+#include "harness/oracle/root_causes.h"
 
 namespace gauntlet {
 namespace {
@@ -313,6 +314,21 @@ bool ThreeFaultsFired(const MarkScene& scene) {
     fired.insert(firing.fault);
   }
   return fired.size() >= 3;
+}
+
+bool FreedRoomForASave(const MarkScene& scene) {
+  return AnyLife(scene, [](const LifeEvents& life) {
+    return std::adjacent_find(
+               life.events.begin(), life.events.end(),
+               [](const RecordEvent& one, const RecordEvent& next) {
+                 return one.kind == RecordKind::kSaveFailed &&
+                        next.kind == RecordKind::kRetired;
+               }) != life.events.end();
+  });
+}
+
+bool GaveUpTheLastSave(const MarkScene& scene) {
+  return AnyLife(scene, LeftUnsaved);
 }
 
 }  // namespace gauntlet

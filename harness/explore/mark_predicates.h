@@ -39,6 +39,8 @@ bool LoadErrorGotOver(const MarkScene& scene);
 bool LoadErrorEndedTheLife(const MarkScene& scene);
 bool DamagedWhileBeingLoaded(const MarkScene& scene);
 bool ThreeFaultsFired(const MarkScene& scene);
+bool FreedRoomForASave(const MarkScene& scene);
+bool GaveUpTheLastSave(const MarkScene& scene);
 
 }  // namespace gauntlet
 

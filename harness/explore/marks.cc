@@ -126,6 +126,12 @@ constexpr std::array kTable = {
     MarkInfo{"made-up-for-a-save",
              "a save that a death cut short was made by the next generation",
              kUsual, MadeUpForASave},
+    MarkInfo{"freed-room-for-a-save",
+             "a save had no room, and an older checkpoint went for it", kRare,
+             FreedRoomForASave},
+    MarkInfo{"gave-up-the-last-save",
+             "the last save failed at every try, and nothing was restarted",
+             kRare, GaveUpTheLastSave},
 };
 static_assert(kTable.size() <= kMaxMarks);
 

@@ -123,6 +123,9 @@ void ParametersDraw::FillByKind(Fault& fault) {
       break;
     case FaultKind::kErrno:
       with.error = Error(fault.site.point);
+      // A disk that is full for a while: longer than a last save is tried, or
+      // not.
+      if (draw_.OneIn(6)) with.hits = 1 + draw_.LogUniform(4);
       break;
     case FaultKind::kBitFlip:
       with.offset = AnyOffset(draw_);
@@ -154,6 +157,7 @@ void ParametersDraw::FillTimes(Fault& fault) {
       fault.kind == FaultKind::kOutOfMemory;
   if (!lives_on || !draw_.OneIn(12)) return;
   fault.with.times = FaultTimes::kAlways;
+  fault.with.hits = 1;
   if (draw_.OneIn(2)) {
     fault.with.until_step = draw_.Below(space_.steps + 1);
   }

@@ -1,6 +1,8 @@
 #include "harness/oracle/evidence.h"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "harness/oracle/fault_traits.h"
 #include "harness/oracle/late_survivor.h"
@@ -89,6 +91,16 @@ bool BeganToDelete(const LifeEvents& chief,
          });
 }
 
+// Whether it is a save that failed as the disk was full.
+bool HadNoRoom(const RecordEvent& event) {
+  constexpr std::array<std::string_view, 3> kNoRoom = {
+      "injected ENOSPC", "injected EDQUOT", "disk full"};
+  return event.kind == RecordKind::kSaveFailed &&
+         std::ranges::any_of(kNoRoom, [&](std::string_view error) {
+           return event.detail.find(error) != std::string::npos;
+         });
+}
+
 }  // namespace
 
 Evidence::Evidence(const Record& from)
@@ -98,6 +110,7 @@ Evidence::Evidence(const Record& from)
   FindRedone();
   NameCheckpoints();
   FindNotFinite();
+  FindFreed();
   FindDamagedFiles();
   FindDamage();
 }
@@ -218,6 +231,27 @@ void Evidence::FindRedone() {
       furthest = &generation;
     }
     reached = std::max(from, generation.last_step);
+  }
+}
+
+// By a chief whose newest save has failed.
+void Evidence::FindFreed() {
+  for (const LifeEvents& life : record.lives) {
+    const RecordEvent* save = nullptr;
+    for (const RecordEvent& event : life.events) {
+      if (IsOfSave(event.kind) || event.kind == RecordKind::kGeneration) {
+        save = &event;
+      }
+      const bool removes = event.kind == RecordKind::kRetired &&
+                           save != nullptr && HadNoRoom(*save);
+      if (!removes) continue;
+      if (const auto of = names.Find(event.path)) freed_.insert(of->moment);
+    }
+    const bool says_its_end =
+        !life.events.empty() && life.events.back().kind == RecordKind::kLifeEnd;
+    if (save != nullptr && HadNoRoom(*save) && !says_its_end) {
+      any_freed_ = true;
+    }
   }
 }
 
@@ -359,8 +393,10 @@ bool Evidence::MayBeRetiredBefore(const GenerationId& id,
     // One that was adopted is as good as one that was acknowledged.
     if (of.parent && *of.parent > moment) later.insert(*of.parent);
   }
-  if (later.size() < static_cast<uint64_t>(keep)) return false;
-  return deleted || !IsFinite(moment) ||
+  const bool had_room = !any_freed_ && !freed_.contains(moment);
+  if (had_room && later.size() < static_cast<uint64_t>(keep)) return false;
+  // The newest finite one stays beside those that retention keeps.
+  return deleted || (!IsFinite(moment) && !later.empty()) ||
          std::ranges::any_of(
              later, [this](const Moment& one) { return IsFinite(one); });
 }

@@ -71,8 +71,9 @@ class Evidence {
   // verify: it was found bad or passed over, and the plan has damaged one.
   bool IsDamaged(const Moment& moment) const;
   // Whether generations of its store before that one have acknowledged as many
-  // later saves as retention keeps, and a finite one among them if this one is:
-  // it may have removed this one, which is owed no more. (It need not have said
+  // later saves as retention keeps, or one where a later save had no room, and a
+  // finite one among them if this one is: it may have removed this one, which is
+  // owed no more. (It need not have said
   // so: a death in the removal leaves it unsaid.)
   bool MayBeRetiredBefore(const GenerationId& id, const Moment& moment) const;
   // Acknowledged in generations before that one, and owed to it: without
@@ -106,6 +107,7 @@ class Evidence {
   void NameCheckpoints();
   void FindNotFinite();
   void FindRedone();
+  void FindFreed();
   void FindDamagedFiles();
   void FindDamage();
   void FindPassedOver(const Generation& generation);
@@ -114,6 +116,10 @@ class Evidence {
                          const GenerationId& before) const;
 
   std::set<Moment> damaged_;
+  // Removed behind a save that had no room, or perhaps, as the chief died there
+  // (`any_freed_`): then whatever is older than the newest.
+  std::set<Moment> freed_;
+  bool any_freed_ = false;
   std::deque<LifeEvents> parts_;  // of lives that were of several generations
 };
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "harness/oracle/root_causes.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -16,6 +17,7 @@ constexpr int kBadInput = 2;
 constexpr int kNoCheckpoint = 7;
 constexpr int kOtherJob = 8;
 constexpr int kNotFinite = 9;
+constexpr int kStartLater = 75;
 constexpr int kStopped = 143;
 
 // How the run came out, in the words of Outcome where one fits.
@@ -42,6 +44,10 @@ std::string OutcomeOf(const Evidence& evidence, const RunFacts& facts) {
                        last.exit_code == kBadInput;
   if (refused && !last.result) return "refuses";
   if (last.exit_code == kGaveUp && !last.result) return "gives-up";
+  if (last.exit_code == kStartLater && !last.result &&
+      std::ranges::any_of(record.lives, LeftToStartLater)) {
+    return "starts-later";
+  }
   return fmt::format("exit code {}{}", last.exit_code,
                      last.result ? ", " + last.result->status : "");
 }

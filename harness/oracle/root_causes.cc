@@ -12,6 +12,7 @@ namespace {
 
 // Exit codes of a worker.
 constexpr int kDone = 0;
+constexpr int kStartLater = 74;
 constexpr int kLostWorker = 75;
 constexpr int kNotFinite = 9;
 constexpr int kStopped = 143;
@@ -114,6 +115,19 @@ int64_t EndOfSaveBehind(const Firing& firing, const Record& record) {
   return end;
 }
 
+// Whether it wants to be started again for a save that had no room: a restart
+// would train again what is in memory, and meet the same disk.
+bool LeftForAFullDisk(const LifeEvents& life) {
+  constexpr std::array<std::string_view, 3> kNoRoom = {
+      "injected ENOSPC", "injected EDQUOT", "injected EFBIG"};
+  if (!LeftToBeRestarted(life)) return false;
+  const std::string& reason = life.events.back().detail;
+  return reason.starts_with("save of step") &&
+         std::ranges::any_of(kNoRoom, [&](std::string_view error) {
+           return reason.find(error) != std::string::npos;
+         });
+}
+
 // When the life that it fired in had got over it: nobody gets past the next
 // step alone. INT64_MAX: it did not, or what it did may still come.
 // Where the signs of life stood still too, that may show for as long after.
@@ -184,6 +198,15 @@ bool LeftToBeRestarted(const LifeEvents& life) {
   return ExitCodeOf(life) == kLostWorker;
 }
 
+bool LeftToStartLater(const LifeEvents& life) {
+  return ExitCodeOf(life) == kStartLater;
+}
+
+bool LeftUnsaved(const LifeEvents& life) {
+  return LeftToStartLater(life) &&
+         life.events.back().detail.find("is not saved") != std::string::npos;
+}
+
 RootCauses::RootCauses(const Evidence& evidence) : evidence_(evidence) {
   AddFirings();
   AddNotices();
@@ -240,6 +263,7 @@ void RootCauses::AddNotices() {
 // one of those that it trains with and that have to agree on what they do. An
 // error that only cost a save is no reason for what comes steps later.
 bool RootCauses::LeftForAnError(const LifeEvents& life) const {
+  if (LeftForAFullDisk(life)) return false;
   const bool lost_another = SaysThatItLostAnother(life);
   return std::ranges::any_of(evidence_.firings, [&](const Firing& firing) {
     const FaultTraits& traits = firing.traits;
@@ -263,7 +287,8 @@ void RootCauses::AddLeavers() {
     if (code == kDone || code == kNotFinite || code == kStopped) continue;
     const bool fenced = Has(life, RecordKind::kFencedOut);
     if (!fenced && !code) continue;
-    if (!fenced && code == kLostWorker && !LeftForAnError(life)) continue;
+    const bool owes_a_reason = code == kLostWorker || code == kStartLater;
+    if (!fenced && owes_a_reason && !LeftForAnError(life)) continue;
     // It is on its way out before it says so, if it still can.
     causes_.push_back({.life = &life, .t_ns = INT64_MIN});
   }

@@ -32,6 +32,11 @@ struct RootCause {
 bool EndedInSilence(const LifeEvents& life);
 // Whether it left because it could not go on, and may be started again.
 bool LeftToBeRestarted(const LifeEvents& life);
+// Whether it left as no restart would help: its last state could not be saved,
+// or there was no room to begin.
+bool LeftToStartLater(const LifeEvents& life);
+// The former of the two.
+bool LeftUnsaved(const LifeEvents& life);
 
 class RootCauses {
  public:

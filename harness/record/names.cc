@@ -25,9 +25,11 @@ static_assert(kKinds.size() == static_cast<size_t>(RecordKind::kNotFinite) + 1);
 
 constexpr std::array<std::string_view, 3> kPhases = {
     "in_epoch", "evaluation_due", "callbacks_due"};
-constexpr std::array<std::string_view, 7> kOutcomes = {
+constexpr std::array<std::string_view, 8> kOutcomes = {
     "completes", "recovers", "stops-cleanly", "refuses",
-    "violates",  "gives-up", "stops-on-nan"};
+    "violates",  "gives-up", "stops-on-nan",  "starts-later"};
+static_assert(kOutcomes.size() ==
+              static_cast<size_t>(Outcome::kStartsLater) + 1);
 constexpr std::array<std::string_view, 3> kEndings = {"exited", "hung",
                                                       "timed-out"};
 constexpr std::array<std::string_view, 4> kVerdicts = {"PASS", "FAIL", "ERROR",

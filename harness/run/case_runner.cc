@@ -140,7 +140,7 @@ RunPlan PlanOf(const Case& one) {
                  .checkpoint_directory = kSimulatedStore},
       .faults = one.plan,
       .hosts = one.cluster.hosts,
-      .disk = {.profile = one.disk},
+      .disk = {.profile = one.disk, .capacity_bytes = one.disk_capacity},
       .max_requeues = one.cluster.max_requeues,
       .hang_limit = HangLimitOf(one),
       .total_limit = TotalLimitOf(one),

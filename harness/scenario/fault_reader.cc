@@ -182,6 +182,7 @@ void ReadDamage(const MapReader& with, FaultKind kind, FaultParameters& out) {
       break;
     case FaultKind::kErrno:
       ReadError(with, out);
+      with.Count("hits", out.hits);
       break;
     case FaultKind::kBitFlip:
       with.Offset("offset", out.offset);

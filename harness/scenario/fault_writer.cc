@@ -85,6 +85,7 @@ FlowMap WithMap(const Fault& fault) {
       map.Add("error", info.name);
     }
   }
+  map.AddUnless(base.hits, "hits", with.hits);
   if (with.device_error != base.device_error) {
     map.Add("error", ChoiceName("with.gpu_error.error", with.device_error));
   }

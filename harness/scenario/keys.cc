@@ -410,6 +410,10 @@ constexpr KeySpec kKeys[] = {
      .doc = "what the disk promises; all but ext4 in the simulated world only",
      .fallback = "ext4",
      .listed = "ext4|weak|lying-fsync|shared"},
+    {.path = "disk.capacity",
+     .type = T::kSize,
+     .doc = "bytes of files that fit; in the simulated world only",
+     .fallback = "no bound"},
 
     {.path = "checkpoint", .type = T::kMap, .doc = "how it is saved"},
     {.path = "checkpoint.every",
@@ -609,6 +613,12 @@ constexpr KeySpec kKeys[] = {
      .doc = "how",
      .fallback = "EIO",
      .names = Names::kErrors},
+    {.path = "with.errno.hits",
+     .type = T::kCount,
+     .doc = "with times: once, how many hits in a row fail",
+     .fallback = "1",
+     .low = 1,
+     .high = 1'000'000},
     {.path = "with.errno.times",
      .type = T::kChoice,
      .doc = kTimesDoc,
@@ -810,10 +820,11 @@ constexpr KeySpec kKeys[] = {
      .type = T::kChoice,
      .doc =
          "how the run ends; stops-cleanly: saved and stopped on a notice, "
-         "and not started again (preemption: {requeue: 0}); `violates` is for "
-         "canaries; required",
+         "and not started again (preemption: {requeue: 0}); starts-later: exit "
+         "code 75, as there was no room for the last state or for a claim, "
+         "and not started again; `violates` is for canaries; required",
      .listed = "completes|recovers|stops-cleanly|refuses|violates|gives-up|"
-               "stops-on-nan"},
+               "stops-on-nan|starts-later"},
     {.path = "expect.invariants",
      .type = T::kNames,
      .doc = "all that apply, or these (for `violates`: those to be broken)",

@@ -94,6 +94,9 @@ std::string WhyNotHere(const Case& one, const Capabilities& here) {
         "only",
         ProfileName(one.disk));
   }
+  if (one.disk_capacity != Case().disk_capacity) {
+    return "a disk with a bound is there in the simulated world only";
+  }
   for (const Fault& fault : one.plan.faults) {
     const std::string_view why = WhyNotReal(fault);
     if (!why.empty()) return fmt::format("{}: {}", fault.id, why);

@@ -187,7 +187,9 @@ Case ReadCase(const Scenario& scenario, const Combination& combination,
   ReadSetup(document, one, diagnostics);
   CheckCollective(combination.document, one, diagnostics);
   ReadBefore(document, one);
-  document.Map("disk").Choice("profile", one.disk);
+  const MapReader disk = document.Map("disk");
+  disk.Choice("profile", one.disk);
+  disk.Size("capacity", one.disk_capacity);
   ReadExpectation(document, one);
   ReadPlan(combination.document, one, diagnostics);
   return one;

@@ -96,6 +96,8 @@ struct Case {
   std::optional<EarlierSetup> before;
   ClusterSetup cluster;
   DurabilityProfile disk = DurabilityProfile::kExt4;  // simulated only
+  uint64_t disk_capacity =
+      UINT64_MAX;  // bytes of file contents; simulated only
   TrainOptions train;
   FaultPlan plan;
   Expectation expect;

@@ -285,6 +285,9 @@ FlowMap DiskMap(const Case& one) {
   if (one.disk != Case().disk) {
     map.Add("profile", ChoiceName("disk.profile", one.disk));
   }
+  if (one.disk_capacity != Case().disk_capacity) {
+    map.Add("capacity", fmt::format("{}B", one.disk_capacity));
+  }
   return map;
 }
 

@@ -4,9 +4,11 @@
 // by a fault, or by the launcher after another one was lost. A worker that
 // leaves because it has lost another one is a loss like that other: of all that
 // go together, one has to have a root cause (root_causes.h). A worker whose
-// device fails is told so, and has to leave with a word. A launcher that a
-// signal ended needs a power cut. Anything else is a crash of the engine's own,
-// or an alarm about nothing.
+// device fails is told so, and has to leave with a word. A disk that has no
+// room for a save loses no worker: who gives up the last save leaves for good,
+// after its tries, and nobody is started again for it. A launcher that a signal
+// ended needs a power cut. Anything else is a crash of the engine's own, or an
+// alarm about nothing.
 #include <algorithm>
 #include <csignal>
 
@@ -58,7 +60,9 @@ void CheckWorkers(const Evidence& evidence, Check& check) {
   for (const LifeEvents& life : evidence.record.lives) {
     check.Instance();
     const bool silent = EndedInSilence(life);
-    if (!silent && !LeftToBeRestarted(life)) continue;
+    if (!silent && !LeftToBeRestarted(life) && !LeftToStartLater(life)) {
+      continue;
+    }
     if (silent && !SaidThatItLeaves(life) &&
         OnlyItsDeviceFailed(evidence, life)) {
       check.Breach("device",
@@ -78,6 +82,48 @@ void CheckWorkers(const Evidence& evidence, Check& check) {
                                        "explains that a worker was lost{}",
                                        NameOf(life), life.events.back().detail,
                                        ByTheKernel(evidence.record)));
+    }
+  }
+}
+
+// A last save is tried six times before it is given up, by every rank that
+// gives it up.
+void CheckGivenUpSaves(const Evidence& evidence, Check& check) {
+  constexpr int64_t kTries = 6;
+  for (const auto& [id, generation] : evidence.generations) {
+    if (std::ranges::none_of(generation.lives, [](const LifeEvents* life) {
+          return LeftUnsaved(*life);
+        })) {
+      continue;
+    }
+    check.Instance();
+    const int64_t tries =
+        std::ranges::count(generation.failed_saves, generation.last_step);
+    if (tries >= kTries) continue;
+    check.Breach("given-up-early",
+                 fmt::format("generation {} left step {} unsaved after {} "
+                             "tries, expected at least {}",
+                             id.number, generation.last_step, tries, kTries));
+  }
+}
+
+// Where all workers start together, a launcher starts so many lives: the first,
+// and one with each restart. Behind one that is to start later there is none.
+void CheckNoRestartForADisk(const Evidence& evidence, Check& check) {
+  if (evidence.record.setup.rejoins) return;
+  uint64_t last = 0;
+  for (const LauncherRun& launcher : evidence.record.launchers) {
+    last += 1 + launcher.restarts;
+    for (const LifeEvents& life : evidence.record.lives) {
+      const auto number = static_cast<uint64_t>(life.life);
+      if (!LeftToStartLater(life) || number >= last ||
+          number + 1 + launcher.restarts <= last) {
+        continue;
+      }
+      check.Breach("restarted",
+                   fmt::format("{} left as a restart does not help ({}), and "
+                               "its launcher started another life",
+                               NameOf(life), life.events.back().detail));
     }
   }
 }
@@ -103,6 +149,8 @@ void CheckDeathsExplained(const Evidence& evidence, Check& check) {
   // What was cut off by the harness ended by the harness's hand.
   if (evidence.record.ending != RunEnding::kExited) return;
   CheckWorkers(evidence, check);
+  CheckGivenUpSaves(evidence, check);
+  CheckNoRestartForADisk(evidence, check);
   CheckLaunchers(evidence, check);
 }
 

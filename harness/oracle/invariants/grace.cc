@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "harness/oracle/invariants.h"
+#include "harness/oracle/root_causes.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -37,6 +38,12 @@ void CheckStop(const Generation& generation, Check& check) {
                              NameOf(*life), stop->step, generation.stop->step));
   }
   if (generation.StoppedOrderly()) return;
+  // Whether that may be, deaths-explained says.
+  if (std::ranges::all_of(generation.lives, [](const LifeEvents* life) {
+        return LeftUnsaved(*life);
+      })) {
+    return;
+  }
   check.Breach("not-saved", fmt::format("all stopped at step {}, which was "
                                         "never saved",
                                         ToText(*generation.stop)));

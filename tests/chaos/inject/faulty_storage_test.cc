@@ -143,7 +143,7 @@ TEST_F(FaultyStorageTest, AnErrorComesFromTheOperationThatThePointAnnounces) {
     std::string left;  // of the file
   };
   const std::vector<ErrorCase> cases = {
-      {Point::kShardOpen, EMFILE, Code::kResourceExhausted, "(none)"},
+      {Point::kShardOpen, EMFILE, Code::kIoError, "(none)"},
       {Point::kShardWrite, ENOSPC, Code::kResourceExhausted, ""},
       {Point::kShardSync, EIO, Code::kIoError, std::string(kBlocks)},
   };

@@ -91,6 +91,19 @@ TEST(InjectorTest, AlwaysIsFromThatHitOnUntilTheStep) {
               ElementsAre("fault_fired f at ctl.heartbeat, step 2, epoch 0"));
 }
 
+TEST(InjectorTest, OnceMayBeSoManyHitsInARow) {
+  Fault fault = ErrorAt({.life = kAnyLife, .point = kHere, .hit = 3});
+  fault.with = {.hits = 2};
+  const FaultPlan plan{.faults = {fault}};
+  FiredInMemory fired;
+  RecordedLife life(plan, {.life = 1}, fired);
+  RecordedLife next(plan, {.life = 2}, fired);
+  EXPECT_THAT(FailedSteps(life.injector), ElementsAre(2, 3));
+  EXPECT_THAT(FailedSteps(next.injector), IsEmpty());
+  EXPECT_THAT(life.diary,
+              ElementsAre("fault_fired f at ctl.heartbeat, step 2, epoch 0"));
+}
+
 TEST(InjectorTest, OnceIsOnceInTheRunWhateverRestarts) {
   const FaultPlan plan{.faults = {ErrorAt({.life = kAnyLife, .point = kHere})}};
   FiredInMemory fired;

@@ -48,7 +48,7 @@ TEST(FaultKindTest, OnlyLossOfPowerIsNotForRealProcesses) {
 
 TEST(FaultErrorTest, BecomesTheCodeThatStorageGivesForIt) {
   EXPECT_EQ(FaultErrorStatus(ENOSPC, "w").code(), Code::kResourceExhausted);
-  EXPECT_EQ(FaultErrorStatus(EMFILE, "w").code(), Code::kResourceExhausted);
+  EXPECT_EQ(FaultErrorStatus(EMFILE, "w").code(), Code::kIoError);
   EXPECT_EQ(FaultErrorStatus(ENOENT, "w").code(), Code::kNotFound);
   EXPECT_EQ(FaultErrorStatus(EIO, "w").code(), Code::kIoError);
   EXPECT_EQ(FaultErrorStatus(ECONNRESET, "w").code(), Code::kUnavailable);

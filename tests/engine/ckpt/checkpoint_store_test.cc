@@ -139,6 +139,40 @@ TEST_F(CheckpointStoreTest, KeepsOneCheckpointOnlyAfterTheNextIsCommitted) {
   EXPECT_EQ(Recover(test_.world).step, 2u);
 }
 
+// The newest good one never goes, however little room there is.
+TEST_F(CheckpointStoreTest, FreesRoomOfAllThatIsOlderThanTheNewestGoodOne) {
+  CheckpointStore store = Saved({1, 2, 3, 4});
+  Bytes("step-000000004-g1/model-00001-of-00002.safetensors").back() ^= 1;
+  EXPECT_TRUE(store.FreeRoom().value());
+  EXPECT_TRUE(store.FreeRoom().value());
+  EXPECT_FALSE(store.FreeRoom().value());
+  EXPECT_THAT(Checkpoints(storage_, kDirectory),
+              ElementsAre("step-000000003-g1", "step-000000004-g1"));
+  EXPECT_EQ(test_.events.Of(EventKind::kRetired).size(), 2u);
+  EXPECT_THAT(store.TakeWarnings(),
+              testing::Contains(HasSubstr("no room for the next checkpoint: "
+                                          "removed")));
+}
+
+// A later generation's checkpoints are not this one's to remove.
+TEST_F(CheckpointStoreTest, FreesNoRoomWhereAnotherGenerationOwnsTheStore) {
+  CheckpointStore store = Saved({1, 2});
+  Recover(test_.world);
+  EXPECT_EQ(store.FreeRoom().status().code(), Code::kFenced);
+  EXPECT_EQ(Checkpoints(storage_, kDirectory).size(), 2u);
+}
+
+TEST_F(CheckpointStoreTest, SaysHowMuchRoomASaveNeeds) {
+  CheckpointStore store = Saved({1}, 1);
+  storage_.gate = [](Operation operation, const std::string&) {
+    return operation == Operation::kWrite ? ResourceExhausted("disk full")
+                                          : OkStatus();
+  };
+  EXPECT_THAT(Save(store, 1, 3).status().message(),
+              testing::MatchesRegex(".*disk full .needs 0.* MiB, the file "
+                                    "system of /.* has an unknown size free."));
+}
+
 TEST_F(CheckpointStoreTest, SaysSoWhereAStepIsSavedAlready) {
   CheckpointStore store = Saved({1});
   EXPECT_EQ(store.BeginSave(HeadOf(1), 1).value(), std::nullopt);

@@ -43,6 +43,25 @@ class RetentionTest : public testing::Test {
   TestWorld test_{storage_};
 };
 
+// Of what is older than the newest good one, at index 2 here.
+TEST(OldestSpareTest, WhatIsForGoodStaysWhereThereIsNoRoom) {
+  std::vector<CommittedCheckpoint> lineage(4);
+  EXPECT_EQ(OldestSpare(lineage, 2), 0u);
+  lineage[0].mark = {.keep = Keep::kForGood};
+  EXPECT_EQ(OldestSpare(lineage, 2), 1u);
+  lineage[1].mark = {.keep = Keep::kForGood};
+  EXPECT_EQ(OldestSpare(lineage, 2), std::nullopt);
+  EXPECT_EQ(OldestSpare(lineage, 0), std::nullopt);
+}
+
+TEST(OldestSpareTest, TheNewestFiniteOneStaysWhereThereIsNoRoom) {
+  std::vector<CommittedCheckpoint> lineage(3);
+  lineage[1].not_finite_since = 7;
+  lineage[2].not_finite_since = 7;
+  EXPECT_EQ(OldestSpare(lineage, 2), 1u);
+  EXPECT_EQ(OldestSpare(std::span(lineage).first(2), 1), std::nullopt);
+}
+
 TEST_F(RetentionTest, OneOfEverySoManyHoursStaysBesideTheNewest) {
   SaveHourly({1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 3);
   EXPECT_THAT(StepsLeft(), ElementsAre(3, 6, 8, 9, 10));

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/real/child_process.h"
+#include "engine/real/posix_status.h"
 #include "engine/real/real_host.h"
 #include "engine/real/regular_file.h"
 #include "tests/engine/real/scratch_directory.h"
@@ -71,11 +72,12 @@ TEST(PosixStorageTest, AShortWriteIsCompletedOrFails) {
   const Status status = (*file)->WriteAt(0, Bytes(std::string(8192, 'x')));
   setrlimit(RLIMIT_FSIZE, &former);
   signal(SIGXFSZ, former_handler);
-  EXPECT_EQ(status.code(), Code::kIoError) << status.ToString();
+  EXPECT_EQ(status.code(), Code::kForbidden) << status.ToString();
+  EXPECT_THAT(status.message(), testing::HasSubstr("ulimit -f"));
   EXPECT_EQ(*(*file)->Size(), 5000u);
 }
 
-TEST(PosixStorageTest, TooManyOpenFilesIsResourceExhausted) {
+TEST(PosixStorageTest, TooManyOpenFilesSayWhichLimitItIs) {
   if (std::string_view(GAUNTLET_SANITIZE).find("undefined") !=
       std::string_view::npos) {
     GTEST_SKIP() << "UBSan needs a descriptor for its vptr check";
@@ -91,8 +93,40 @@ TEST(PosixStorageTest, TooManyOpenFilesIsResourceExhausted) {
   const auto file = storage.Open(scratch / "file", OpenMode::kCreateExclusive);
   const auto list = storage.List(scratch.path());
   setrlimit(RLIMIT_NOFILE, &former);
-  EXPECT_EQ(file.status().code(), Code::kResourceExhausted);
-  EXPECT_EQ(list.status().code(), Code::kResourceExhausted);
+  EXPECT_EQ(file.status().code(), Code::kIoError);
+  EXPECT_EQ(list.status().code(), Code::kIoError);
+  EXPECT_THAT(file.status().message(), testing::HasSubstr("ulimit -n"));
+}
+
+// By what a caller can do: make room, ask a person, or try again.
+TEST(PosixStatusTest, ErrorsHaveTheCodesOfTheStorageContract) {
+  const std::vector<std::pair<int, Code>> table = {
+      {ENOENT, Code::kNotFound},
+      {EEXIST, Code::kAlreadyExists},
+      {ENOTEMPTY, Code::kAlreadyExists},
+      {ENOSPC, Code::kResourceExhausted},
+      {EDQUOT, Code::kResourceExhausted},
+      {EACCES, Code::kForbidden},
+      {EPERM, Code::kForbidden},
+      {EROFS, Code::kForbidden},
+      {EFBIG, Code::kForbidden},
+      {ENAMETOOLONG, Code::kForbidden},
+      {EIO, Code::kIoError},
+      {EMFILE, Code::kIoError},
+      {ENFILE, Code::kIoError},
+  };
+  for (const auto& [error, code] : table) {
+    EXPECT_EQ(PosixError(error, "thing", "write").code(), code) << error;
+  }
+}
+
+TEST(PosixStorageTest, FreeBytesAreThoseOfThePathsFileSystem) {
+  PosixStorage storage;
+  const ScratchDirectory scratch;
+  EXPECT_GT(storage.FreeBytes(scratch.path()).value(), 0u);
+  EXPECT_EQ(storage.FreeBytes("/proc").value(), 0u);
+  EXPECT_EQ(storage.FreeBytes(scratch / "none").status().code(),
+            Code::kNotFound);
 }
 
 TEST(PosixStorageTest, OnlyRegularFilesCanBeOpened) {

@@ -218,6 +218,25 @@ TEST_F(LauncherTest, WithoutAPolicyALossIsTheEnd) {
   EXPECT_THAT(end.reason, HasSubstr("exited with code 70"));
 }
 
+// A restart would train the same steps again, and meet the same disk.
+TEST_F(LauncherTest, StartsNothingAgain_WhenAWorkerIsToStartLater) {
+  for (const RestartPolicy policy :
+       {RestartPolicy::kNone, RestartPolicy::kWholeJob,
+        RestartPolicy::kRejoin}) {
+    options_.restart = policy;
+    const LaunchEnd end = Launched([](const WorkerSpec& spec) {
+      const bool chief = spec.worker == 0;
+      return Script{
+          .exit = static_cast<int>(chief ? WorkerExit::kStartLater
+                                         : WorkerExit::kLostWorker),
+          .tells = {{milliseconds(1), {.failure = "step 8 is not saved"}}}};
+    });
+    EXPECT_EQ(end.exit_code, 75);
+    EXPECT_EQ(end.restarts, 0);
+    EXPECT_EQ(end.reason, "step 8 is not saved");
+  }
+}
+
 TEST_F(LauncherTest, WhereNothingMayRestartItEndsAsItWasTold) {
   options_.without_restarts = WorkerExit::kLostWorker;
   const auto dies = [](const WorkerSpec&) { return Script{.exit = 70}; };

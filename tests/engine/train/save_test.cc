@@ -156,13 +156,46 @@ FaultPlan FullDisk(FaultTimes times) {
                       .with = {.times = times, .error = ENOSPC}}}};
 }
 
-TEST(SaveTest, ARunWhoseLastSaveFailsIsNotDone) {
-  const LifeOutcome outcome = TrainingFixture().Run(
-      2, With({.unit = SaveUnit::kNone}), FullDisk(FaultTimes::kAlways));
-  EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kLostWorker));
+TEST(SaveTest, LeavesForALaterStart_WhenTheLastSaveFails) {
+  for (const SaveMode mode : {SaveMode::kSync, SaveMode::kAsync}) {
+    TrainOptions options = With({.unit = SaveUnit::kNone});
+    options.checkpoint.mode = mode;
+    const LifeOutcome outcome =
+        TrainingFixture().Run(2, options, FullDisk(FaultTimes::kAlways));
+    EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kStartLater));
+    EXPECT_FALSE(outcome.result);
+    EXPECT_THAT(outcome.reasons[0],
+                HasSubstr("step 24 is not saved, tried for 31 s: "));
+    EXPECT_THAT(outcome.reasons[0], HasSubstr("needs 0.0"));
+    EXPECT_THAT(outcome.reasons[1], HasSubstr("run the same command again"));
+    EXPECT_EQ(outcome.Of(EventKind::kSaveFailed).size(), 6u);
+  }
+}
+
+TEST(SaveTest, LeavesForALaterStart_WhenTheSaveOfAStopFails) {
+  TrainOptions options = With({.unit = SaveUnit::kNone});
+  options.horizon.stop_at_step = 7;
+  const LifeOutcome outcome =
+      TrainingFixture().Run(2, options, FullDisk(FaultTimes::kAlways));
+  EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kStartLater));
   EXPECT_FALSE(outcome.result);
-  EXPECT_THAT(outcome.reasons[0], HasSubstr("save of step 24"));
+  EXPECT_THAT(outcome.reasons[0], HasSubstr("step 7 is not saved"));
   EXPECT_EQ(outcome.Of(EventKind::kSaveFailed).size(), 6u);
+}
+
+// The checkpoint is missing, and the model is not.
+TEST(SaveTest, IsDone_WhenTheModelIsExportedAndTheLastSaveFails) {
+  TrainOptions options = With({.unit = SaveUnit::kNone});
+  options.export_directory = "/model";
+  TrainingFixture fixture;
+  const LifeOutcome outcome =
+      fixture.Run(2, options, FullDisk(FaultTimes::kAlways));
+  EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kDone));
+  ASSERT_TRUE(outcome.result);
+  EXPECT_EQ(outcome.result->status, "done");
+  EXPECT_THAT(outcome.lines,
+              Contains(HasSubstr("the last checkpoint is missing: step 24")));
+  EXPECT_TRUE(fixture.disk().List("/model").ok());
 }
 
 TEST(SaveTest, TheLastSaveIsTriedAgainBeforeAllOfItIsGivenUp) {
@@ -171,7 +204,7 @@ TEST(SaveTest, TheLastSaveIsTriedAgainBeforeAllOfItIsGivenUp) {
   EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kDone));
   EXPECT_THAT(outcome.StepsOf(EventKind::kSaveFailed), ElementsAre(24));
   EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged), ElementsAre(24));
-  EXPECT_THAT(outcome.lines, Contains(HasSubstr("tries again in 1 s")));
+  EXPECT_THAT(outcome.lines, Contains(HasSubstr("tries again in 1.0 s")));
 }
 
 // An error that says "exists" is an error, not the news that the state is

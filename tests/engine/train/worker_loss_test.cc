@@ -60,6 +60,7 @@ TEST(WorkerLossTest, WhoLeftWithAWordDidNotDie) {
   for (const WorkerExit told :
        {WorkerExit::kDone, WorkerExit::kFailed, WorkerExit::kBadInput,
         WorkerExit::kNoCheckpoint, WorkerExit::kOtherJob, WorkerExit::kNotFinite,
+        WorkerExit::kStartLater,
         WorkerExit::kLostWorker, WorkerExit::kStopped}) {
     EXPECT_FALSE(Died({.code = static_cast<int>(told)}));
   }

@@ -29,6 +29,11 @@ TEST(RequeueCodesTest, AStopAndAFailureForGoodAreSaidAsAskedFor) {
   }
 }
 
+// What a worker says to its launcher a cluster's scheduler would not know.
+TEST(RequeueCodesTest, AWorkerThatIsToStartLaterAsksForAnotherStart) {
+  EXPECT_EQ(RequeueCode({.no_requeue = 200}, 74), 75);
+}
+
 TEST(RequeueCodesTest, NoCodeMaySayBoth) {
   for (const int failure : {1, 2, 7, 8, 9}) {
     EXPECT_THAT(CheckRequeueCodes({.preempted = failure}).message(),

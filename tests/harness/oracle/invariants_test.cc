@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "harness/oracle/evidence.h"
 #include "harness/record/invariants.h"
 #include "tests/harness/oracle/record_builder.h"
 #include <fmt/format.h>
@@ -792,6 +793,91 @@ TEST(DeathsExplainedTest, MemoryThatRanOutIsSaidBesideEachDeath) {
                   "; meanwhile memory ran out: the kernel killed 1 process of "
                   "this machine");
   }
+}
+
+// A run whose last save fails so often, by a fault of the plan: all leave with
+// that code and reason.
+Record RunWithoutRoom(int64_t exit, const std::string& reason, int tries) {
+  Record record = UndisturbedRun();
+  record.faults = {{.id = "full",
+                    .kind = "errno",
+                    .worker = "0",
+                    .point = "ckpt.shard.write",
+                    .always = true}};
+  for (LifeEvents& life : record.lives) {
+    std::erase_if(life.events, [](const RecordEvent& one) {
+      return one.kind == K::kFinished;
+    });
+    RecordEvent& end = life.events.back();
+    end.count = exit;
+    end.detail = reason;
+    if (life.worker != 0) continue;
+    const RecordEvent failed = {.kind = K::kSaveFailed,
+                                .generation = 1,
+                                .t_ns = end.t_ns,
+                                .step = 8,
+                                .detail = "injected ENOSPC"};
+    life.events.insert(life.events.end() - 1, static_cast<size_t>(tries),
+                       failed);
+    life.events.insert(life.events.end() - 1, {.kind = K::kFaultFired,
+                                               .generation = 1,
+                                               .t_ns = end.t_ns,
+                                               .path = "ckpt.shard.write",
+                                               .detail = "full"});
+  }
+  record.launchers[0].exit_code = 75;
+  record.launchers[0].result.reset();
+  return record;
+}
+
+constexpr const char* kFull = "ckpt.shard.write: injected ENOSPC";
+
+// Only who gives up the last save may leave for it, after all tries.
+TEST(DeathsExplainedTest, AFullDiskIsNoReasonToStartAgain) {
+  const auto names = [](const Record& record) {
+    std::vector<std::string> found;
+    for (const Finding& one : ReportOf(record, "deaths-explained").findings) {
+      found.push_back(one.name);
+    }
+    return found;
+  };
+  const std::string unsaved = fmt::format("step 8 is not saved: {}", kFull);
+  EXPECT_THAT(names(RunWithoutRoom(74, unsaved, 6)), testing::IsEmpty());
+  EXPECT_THAT(names(RunWithoutRoom(74, unsaved, 5)),
+              testing::ElementsAre("given-up-early"));
+  EXPECT_THAT(
+      names(RunWithoutRoom(75, fmt::format("save of step 8: {}", kFull), 6)),
+      testing::ElementsAre("left", "left"));
+  Record nothing_happened = RunWithoutRoom(74, unsaved, 6);
+  nothing_happened.faults[0].id = "another";
+  EXPECT_THAT(names(nothing_happened), testing::ElementsAre("left", "left"));
+  Record again = RunWithoutRoom(74, unsaved, 6);
+  again.launchers[0].restarts = 1;
+  EXPECT_THAT(names(again), testing::ElementsAre("restarted", "restarted"));
+}
+
+// A checkpoint that made room for another is owed to nobody. One that is
+// removed behind a save that failed for another reason is.
+TEST(EvidenceTest, WhatMadeRoomForASaveIsOwedNoMore) {
+  const auto owed = [](const char* why_failed) {
+    Record record = RecoveredRun();
+    LifeEvents& chief = LifeOf(record, 0, 1);
+    RecordEvent failed = EventOf(record, 0, 1, K::kSaveAcknowledged, 1);
+    failed.kind = K::kSaveFailed;
+    failed.detail = why_failed;
+    RecordEvent freed = EventOf(record, 0, 1, K::kSaveAcknowledged, 0);
+    freed.kind = K::kRetired;
+    chief.events.insert(chief.events.end() - 1, {failed, freed});
+    const Evidence evidence(record);
+    std::vector<uint64_t> steps;
+    for (const Acknowledged& save : evidence.GoodSavesBefore(evidence.End())) {
+      steps.push_back(save.moment.step);
+    }
+    return steps;
+  };
+  EXPECT_THAT(owed("rank 1's shard: injected ENOSPC"),
+              testing::Not(testing::Contains(2)));
+  EXPECT_THAT(owed("rank 1's shard: injected EIO"), testing::Contains(2));
 }
 
 TEST(DeathsExplainedTest, ASlowFaultExplainsWhatItsLengthCan) {

@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+"""Trains where there is no room: on disks, in files and among processes.
+
+What is in memory is never trained again for a disk's sake, the exit code says
+whether a later start may succeed, and a cause that no restart changes is told
+at the first attempt.
+"""
+
+import contextlib
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+
+from observed_training import Cases, DEADLINE_S, expect, expect_equal, parser
+
+SMALL = ("--preset", "tiny", "--replicas", "2", "--workers", "2", "--epochs",
+         "2", "--every", "8")
+LATER = 75
+USAGE = 2
+FAILED = 1
+TRIED_S = 31  # a last save
+AT_ONCE_S = 15
+FEW_BYTES = 8192  # fewer than a checkpoint of the preset has
+
+
+def gauntlet(run, *arguments, before=None, wrapper=()):
+    """Ends by itself; the result and how long that took."""
+    began = time.monotonic()
+    done = subprocess.run(
+        [*wrapper, run.program, *map(str, arguments)], cwd=run.directory,
+        stdin=subprocess.DEVNULL, capture_output=True, text=True,
+        timeout=DEADLINE_S, check=False, preexec_fn=before)
+    return done, time.monotonic() - began
+
+
+def short_files():
+    resource.setrlimit(resource.RLIMIT_FSIZE, (FEW_BYTES, FEW_BYTES))
+
+
+def expect_trained_once(done, seconds):
+    """To the end, and no step twice."""
+    expect_equal(f"exit code ({done.stderr[-500:]})", done.returncode, LATER)
+    outcome = json.loads(done.stdout)
+    expect_equal("restarts", outcome["restarts"], 0)
+    for epoch in (1, 2):
+        expect_equal(f"lines of epoch {epoch}",
+                     done.stderr.count(f"epoch {epoch}/2"), 1)
+    expect("is not saved, tried for 31 s" in outcome["reason"],
+           f"reason: {outcome['reason']}")
+    expect(seconds >= TRIED_S, f"gave up after {seconds:.1f} s")
+
+
+def a_limit_on_files_costs_no_step(run):
+    done, seconds = gauntlet(run, "train", *SMALL, "--ckpt", "ckpt", "--json",
+                             before=short_files)
+    expect_trained_once(done, seconds)
+    expect("ulimit -f" in done.stderr, done.stderr)
+
+
+def saves_beside_the_training_cost_none_either(run):
+    done, seconds = gauntlet(run, "train", *SMALL, "--ckpt", "ckpt", "--json",
+                             "--ckpt-mode", "async", "--restart", "rejoin",
+                             before=short_files)
+    expect_trained_once(done, seconds)
+
+
+def a_worker_of_a_cluster_is_told_75(run):
+    done, _ = gauntlet(run, "train", *SMALL[:4], "--epochs", "2", "--ckpt",
+                       "ckpt", "--json", before=short_files,
+                       wrapper=("env", "RANK=0", "WORLD_SIZE=1",
+                                "MASTER_ADDR=127.0.0.1", "MASTER_PORT=29555"))
+    expect_equal(f"exit code ({done.stderr[-500:]})", done.returncode, LATER)
+    expect("is not saved" in done.stderr, done.stderr)
+
+
+@contextlib.contextmanager
+def small_disk(run, size):
+    """A file system of its own; None: this user may not have one."""
+    place = run.directory / "disk"
+    place.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", f"size={size}", "none", str(place)],
+        capture_output=True, check=False).returncode == 0
+    try:
+        yield place if mounted else None
+    finally:
+        if mounted:
+            subprocess.run(["umount", str(place)], check=True)
+
+
+def fill(place):
+    with contextlib.suppress(OSError), open(place / "fill", "wb") as file:
+        file.write(b"x" * (1 << 20))
+
+
+def a_full_disk_is_told_at_the_first_attempt(run):
+    with small_disk(run, "64k") as place:
+        if place is None:
+            return "skipped: needs root to mount a disk"
+        (place / "ckpt").mkdir()
+        fill(place)
+        done, seconds = gauntlet(run, "train", *SMALL, "--ckpt",
+                                 place / "ckpt", "--json")
+        expect_equal(f"exit code ({done.stderr})", done.returncode, LATER)
+        expect_equal("restarts", json.loads(done.stdout)["restarts"], 0)
+        expect("No space left on device" in done.stderr, done.stderr)
+        expect(seconds < AT_ONCE_S, f"took {seconds:.1f} s")
+    return None
+
+
+def a_model_that_has_room_is_enough(run):
+    with small_disk(run, "16k") as place:
+        if place is None:
+            return "skipped: needs root to mount a disk"
+        done, _ = gauntlet(run, "train", *SMALL, "--ckpt", place / "ckpt",
+                           "--export", run.directory / "model", "--json")
+        expect_equal(f"exit code ({done.stderr[-500:]})", done.returncode, 0)
+        expect_equal("status", json.loads(done.stdout)["status"], "done")
+        expect("the last checkpoint is missing" in done.stderr, done.stderr)
+        expect((run.directory / "model" / "model.safetensors").exists(),
+               "no model")
+        expect("MiB, the file system of" in done.stderr, done.stderr)
+    return None
+
+
+def a_path_that_is_too_long_is_told_before_training(run):
+    deep = run.directory
+    while len(str(deep)) < 3990:
+        deep = deep / ("d" * min(200, 3990 - len(str(deep))))
+    done, seconds = gauntlet(run, "train", *SMALL, "--ckpt", deep)
+    expect_equal(f"exit code ({done.stderr[-300:]})", done.returncode, USAGE)
+    expect("File name too long" in done.stderr, done.stderr[-300:])
+    expect(seconds < AT_ONCE_S, f"took {seconds:.1f} s")
+
+
+def no_loopback_is_told_at_the_first_attempt(run):
+    apart = ("unshare", "-n")
+    if subprocess.run([*apart, "true"], capture_output=True,
+                      check=False).returncode != 0:
+        return "skipped: needs root for a network of its own"
+    done, seconds = gauntlet(run, "train", *SMALL, "--json", wrapper=apart)
+    expect_equal(f"exit code ({done.stderr})", done.returncode, FAILED)
+    expect_equal("restarts", json.loads(done.stdout)["restarts"], 0)
+    expect("is the loopback interface up?" in done.stderr, done.stderr)
+    expect(seconds < AT_ONCE_S, f"took {seconds:.1f} s")
+    return None
+
+
+def no_process_left_is_told_at_the_first_attempt(run):
+    nobody = 65531
+    if os.geteuid() != 0:
+        return "skipped: needs root to be a user without processes"
+    # Up to the scratch directory, which is this user's alone.
+    for place in (run.directory, *run.directory.parents[:1]):
+        place.chmod(0o777)
+
+    def few_processes(most):
+        def limit():
+            os.setgroups([])
+            os.setgid(nobody)
+            os.setuid(nobody)
+            resource.setrlimit(resource.RLIMIT_NPROC, (most, most))
+        return limit
+
+    # None for a worker at all; one, and no thread in it.
+    for most in (1, 3):
+        done, seconds = gauntlet(run, "train", *SMALL, "--json",
+                                 before=few_processes(most))
+        expect_equal(f"exit code ({done.stderr})", done.returncode, LATER)
+        expect_equal("restarts", json.loads(done.stdout)["restarts"], 0)
+        expect("ulimit -u" in done.stderr, done.stderr)
+        expect(seconds < AT_ONCE_S, f"took {seconds:.1f} s")
+    return None
+
+
+CHECKS = (
+    a_limit_on_files_costs_no_step,
+    saves_beside_the_training_cost_none_either,
+    a_worker_of_a_cluster_is_told_75,
+    a_full_disk_is_told_at_the_first_attempt,
+    a_model_that_has_room_is_enough,
+    a_path_that_is_too_long_is_told_before_training,
+    no_loopback_is_told_at_the_first_attempt,
+    no_process_left_is_told_at_the_first_attempt,
+)
+
+
+def main():
+    options = parser(__doc__, 1, "not used").parse_args()
+    cases = Cases(options)
+    cases.run_all([(check.__name__.replace("_", "-"), check)
+                   for check in CHECKS])
+    return cases.exit_code()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
