@@ -31,6 +31,7 @@ enum class Code {
   kCancelled,   // Asked to stop.
   kForbidden,   // The system refuses it for good: read-only, a limit.
 };
+inline constexpr Code kLastCode = Code::kForbidden;
 
 // "NOT_FOUND" and so on.
 std::string_view CodeName(Code code);

@@ -41,6 +41,7 @@ class FaultyNetwork final : public Network {
  private:
   const std::unique_ptr<NetworkEdge> edge_;
   Network& base_;
+  Clock& clock_;
 };
 
 }  // namespace gauntlet

@@ -154,7 +154,9 @@ Result<NetworkEdge::Taking> NetworkEdge::Take(EdgeLine& line, Frame& frame) {
 
 Status NetworkEdge::Send(const std::shared_ptr<EdgeLine>& line, Frame frame,
                          Time deadline) {
-  if (!troubled_) return line->base->Send(std::move(frame), deadline);
+  if (!troubled_ || frame.size() > kMaxFrameBytes) {
+    return line->base->Send(std::move(frame), deadline);
+  }
   while (true) {
     ASSIGN_OR_RETURN(const Taking taking, Take(*line, frame));
     switch (taking) {
@@ -359,6 +361,17 @@ void NetworkEdge::Close(EdgeLine& line) {
     line.outgoing.clear();
   }
   line.base->Close();
+}
+
+Time NetworkEdge::DueOfFirst(EdgeLine& line) {
+  const std::lock_guard lock(mutex_);
+  const Time now = clock_.Now();
+  line.last_in = now + troubles_.DrawLateness(LinkWay::kIn, now);
+  return line.last_in;
+}
+
+const Nonce& NetworkEdge::NonceOf(const EdgeLine& line) const {
+  return line.base->nonce();
 }
 
 }  // namespace gauntlet

@@ -45,6 +45,9 @@ class NetworkEdge {
               Time deadline);
   Result<Frame> Receive(const std::shared_ptr<EdgeLine>& line, Time deadline);
   void Close(EdgeLine& line);
+  // When the first frame of a new line, which has just come, may be handed out.
+  Time DueOfFirst(EdgeLine& line);
+  const Nonce& NonceOf(const EdgeLine& line) const;
 
  private:
   enum class Taking : uint8_t { kPasses, kTaken, kNeedsCourier, kNoRoom };

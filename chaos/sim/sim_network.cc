@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <span>
 #include <utility>
 
+#include "chaos/sim/sim_channel.h"
 #include "engine/digest.h"
 #include <fmt/format.h>
 
@@ -25,174 +27,21 @@ Status Malformed(const std::string& address) {
       fmt::format("address '{}': expected host:port", address));
 }
 
-Status ProcessGone() { return Unavailable("the process is gone"); }
-
 bool Covers(const HostLink& link, const std::string& from,
             const std::string& to) {
   return from != to && (link.from == from || link.from == kEveryHost) &&
          (link.to == to || link.to == kEveryHost);
 }
 
-struct Parcel {
-  Time at;
-  Frame frame;
-  bool close = false;
-};
-
 }  // namespace
-
-// From end i to end 1 - i.
-struct NetworkFabric::Way {
-  RandomStream random;
-  std::list<Parcel> under_way;
-  uint64_t unreceived = 0;  // bytes
-  WaitList senders;         // that wait for room
-  Time last{};              // arrival of the youngest
-  bool scheduled = false;   // an Act for it is due
-  bool closing = false;     // the news of a close was posted
-};
-
-struct NetworkFabric::Connection {
-  struct End {
-    NetworkUser user;
-    std::list<Parcel> inbox;  // what has arrived, as it was under way
-    bool closed = false;      // by its own process
-    bool broken = false;      // as the other end's news tell
-    WaitList receivers;
-  };
-  uint64_t id = 0;
-  std::string name;
-  End ends[2];
-  Way ways[2];
-};
-
-struct NetworkFabric::Door {
-  NetworkUser user;
-  std::string key;
-  std::list<std::shared_ptr<Connection>> backlog;
-  bool closed = false;
-  WaitList acceptors;
-};
-
-class SimChannel final : public Channel {
- public:
-  SimChannel(NetworkFabric& fabric,
-             std::shared_ptr<NetworkFabric::Connection> connection, int end)
-      : fabric_(fabric), connection_(std::move(connection)), end_(end) {}
-  ~SimChannel() override { Close(); }
-
-  Status Send(Frame frame, Time deadline) override {
-    NetworkFabric::Connection& connection = *connection_;
-    const auto& end = connection.ends[end_];
-    auto& way = connection.ways[end_];
-    if (end.user.group->doomed) return ProcessGone();
-    Scheduler& scheduler = fabric_.scheduler_;
-    scheduler.Wait(nullptr, scheduler.now(), {});
-    const auto ready = [&] {
-      return end.closed || end.broken || way.unreceived == 0 ||
-             way.unreceived + frame.size() <= fabric_.latency_.window_bytes;
-    };
-    while (!ready()) {
-      const WaitResult result =
-          scheduler.Wait(&way.senders, deadline,
-                         {.verb = "sends on", .what = &connection.name});
-      if (result == WaitResult::kDeadline && !ready()) {
-        return DeadlineExceeded(fmt::format("{}: {} bytes still under way",
-                                            connection.name, way.unreceived));
-      }
-    }
-    if (end.closed || end.broken) return Lost(connection);
-    fabric_.Post(connection, end_, std::move(frame));
-    return OkStatus();
-  }
-
-  Result<Frame> Receive(Time deadline) override {
-    NetworkFabric::Connection& connection = *connection_;
-    auto& end = connection.ends[end_];
-    Scheduler& scheduler = fabric_.scheduler_;
-    const auto ready = [&end] {
-      return !end.inbox.empty() || end.closed || end.broken;
-    };
-    if (end.user.group->doomed) return ProcessGone();
-    if (ready()) scheduler.Wait(nullptr, scheduler.now(), {});
-    while (!ready()) {
-      const WaitResult result =
-          scheduler.Wait(&end.receivers, deadline,
-                         {.verb = "receives on", .what = &connection.name});
-      if (result == WaitResult::kDeadline) break;
-    }
-    if (!end.inbox.empty()) {
-      Result<Frame> frame = std::move(end.inbox.front().frame);
-      end.inbox.pop_front();
-      auto& way = connection.ways[1 - end_];
-      way.unreceived -= frame->size();
-      if (!way.senders.empty()) scheduler.WakeAll(way.senders);
-      return frame;
-    }
-    if (ready()) return Lost(connection);
-    return DeadlineExceeded(
-        fmt::format("{}: no frame came in time", connection.name));
-  }
-
-  void Close() override {
-    if (connection_->ends[end_].user.group->doomed) return;
-    fabric_.CloseEnd(*connection_, end_);
-  }
-
- private:
-  static Status Lost(const NetworkFabric::Connection& connection) {
-    return Unavailable(connection.name + ": the connection is lost");
-  }
-
-  NetworkFabric& fabric_;
-  std::shared_ptr<NetworkFabric::Connection> connection_;
-  int end_;
-};
-
-class SimListener final : public Listener {
- public:
-  SimListener(NetworkFabric& fabric, std::shared_ptr<NetworkFabric::Door> door)
-      : fabric_(fabric), door_(std::move(door)) {}
-  ~SimListener() override {
-    if (!door_->user.group->doomed) fabric_.CloseDoor(*door_);
-  }
-
-  Result<std::unique_ptr<Channel>> Accept(Time deadline) override {
-    const auto door = door_;
-    Scheduler& scheduler = fabric_.scheduler_;
-    if (door->user.group->doomed) return ProcessGone();
-    const auto ready = [&door] {
-      return !door->backlog.empty() || door->closed;
-    };
-    if (ready()) scheduler.Wait(nullptr, scheduler.now(), {});
-    while (!ready()) {
-      const WaitResult result =
-          scheduler.Wait(&door->acceptors, deadline,
-                         {.verb = "accepts at", .what = &door->key});
-      if (result == WaitResult::kDeadline) break;
-    }
-    if (!door->backlog.empty()) {
-      auto connection = std::move(door->backlog.front());
-      door->backlog.pop_front();
-      return std::unique_ptr<Channel>(
-          std::make_unique<SimChannel>(fabric_, std::move(connection), 1));
-    }
-    if (door->closed) return Unavailable(door->key + ": no longer listening");
-    return DeadlineExceeded(
-        fmt::format("{}: nobody connected in time", door->key));
-  }
-
- private:
-  NetworkFabric& fabric_;
-  std::shared_ptr<NetworkFabric::Door> door_;
-};
 
 NetworkFabric::NetworkFabric(Scheduler& scheduler, uint64_t seed,
                              const NetworkLatency& latency)
     : scheduler_(scheduler),
       seed_(seed),
       latency_(latency),
-      handshakes_(seed, "network") {}
+      handshakes_(seed, "network"),
+      nonces_(RandomStream(seed, "nonces")) {}
 
 NetworkFabric::~NetworkFabric() = default;
 
@@ -253,8 +102,7 @@ Result<std::unique_ptr<Channel>> NetworkFabric::Connect(
     if (answer > deadline) return nobody();
     if (door == nullptr) continue;
     auto connection = NewConnection(user, *door, address);
-    door->backlog.push_back(connection);
-    scheduler_.WakeAll(door->acceptors);
+    AddSilent(*door, connection);
     return std::unique_ptr<Channel>(
         std::make_unique<SimChannel>(*this, std::move(connection), 0));
   }
@@ -272,9 +120,51 @@ std::shared_ptr<NetworkFabric::Connection> NetworkFabric::NewConnection(
                      .ends = {{.user = client}, {.user = door.user}},
                      .ways = {{.random = RandomStream(seed_, stream + ":0")},
                               {.random = RandomStream(seed_, stream + ":1")}}});
+  nonces_.Fill(std::as_writable_bytes(std::span(connection->nonce)));
   connections_.push_back(connection);
   scheduler_.Record(id);
   return connection;
+}
+
+void NetworkFabric::AddSilent(Door& door,
+                              const std::shared_ptr<Connection>& connection) {
+  DropOverdue(door);
+  if (door.silent.size() >= kMaxSilentCallers) Drop(door, *door.silent.front());
+  connection->door = &door;
+  connection->opened = scheduler_.now();
+  door.silent.push_back(connection);
+}
+
+// The caller has sent its first frame.
+void NetworkFabric::EndSilence(Connection& connection) {
+  Door& door = *connection.door;
+  const auto found = std::ranges::find(door.silent, connection.id,
+                                       [](const auto& one) { return one->id; });
+  if (found == door.silent.end()) return;  // more frames than one
+  const bool fits =
+      connection.ends[1].inbox.front().frame.size() <= kMaxFirstFrameBytes;
+  if (!fits || door.waiting.size() >= kMaxWaitingCallers) {
+    return Drop(door, connection);
+  }
+  door.waiting.push_back(*found);
+  door.silent.erase(found);
+  scheduler_.WakeAll(door.acceptors);
+}
+
+// Disconnects a caller that has not been accepted.
+void NetworkFabric::Drop(Door& door, Connection& connection) {
+  connection.door = nullptr;
+  CloseEnd(connection, 1);
+  std::erase_if(door.silent, [&connection](const auto& one) {
+    return one.get() == &connection;
+  });
+}
+
+void NetworkFabric::DropOverdue(Door& door) {
+  while (!door.silent.empty() &&
+         scheduler_.now() - door.silent.front()->opened >= kMaxSilence) {
+    Drop(door, *door.silent.front());
+  }
 }
 
 bool NetworkFabric::IsCut(const std::string& from,
@@ -361,6 +251,7 @@ void NetworkFabric::Deliver(Connection& connection, int way) {
   Connection::End& end = connection.ends[1 - way];
   if (!end.closed && !close) {
     end.inbox.splice(end.inbox.end(), under_way, under_way.begin());
+    if (connection.door != nullptr && way == 0) EndSilence(connection);
     return scheduler_.WakeAll(end.receivers);
   }
   under_way.pop_front();
@@ -369,6 +260,9 @@ void NetworkFabric::Deliver(Connection& connection, int way) {
     if (!close) PostClose(connection, 1 - way);
   } else {
     end.broken = true;
+    if (connection.door != nullptr && end.inbox.empty() && way == 0) {
+      return Drop(*connection.door, connection);
+    }
     scheduler_.WakeAll(connection.ways[1 - way].senders);
     scheduler_.WakeAll(end.receivers);
   }
@@ -382,6 +276,9 @@ void NetworkFabric::CloseEnd(Connection& connection, int end) {
 }
 
 void NetworkFabric::Break(Connection& connection) {
+  if (connection.door != nullptr && connection.ends[1].inbox.empty()) {
+    Drop(*connection.door, connection);
+  }
   for (int end = 0; end < 2; ++end) {
     connection.ways[end].under_way.clear();
     connection.ends[end].broken = true;
@@ -392,8 +289,13 @@ void NetworkFabric::Break(Connection& connection) {
 
 void NetworkFabric::CloseDoor(Door& door) {
   door.closed = true;
-  for (const auto& connection : door.backlog) CloseEnd(*connection, 1);
-  door.backlog.clear();
+  for (auto* const callers : {&door.silent, &door.waiting}) {
+    for (const auto& connection : *callers) {
+      connection->door = nullptr;
+      CloseEnd(*connection, 1);
+    }
+    callers->clear();
+  }
   scheduler_.WakeAll(door.acceptors);
   doors_.erase(door.key);
 }

@@ -8,6 +8,10 @@
 // nothing of it. Between hosts that are cut from each other frames wait until
 // the cut is healed, the news of a close likewise: only deadlines show it.
 // Frames that have to be sent again hold up those behind them.
+//
+// Callers that have sent nothing are held back per listener. One that was
+// silent for kMaxSilence is disconnected once that listener accepts or is
+// called.
 #ifndef GAUNTLET_CHAOS_SIM_SIM_NETWORK_H_
 #define GAUNTLET_CHAOS_SIM_SIM_NETWORK_H_
 
@@ -23,6 +27,7 @@
 #include "chaos/inject/frame_trouble.h"
 #include "chaos/sim/random_stream.h"
 #include "chaos/sim/scheduler.h"
+#include "chaos/sim/sim_entropy.h"
 #include "chaos/sim/sim_storage.h"
 #include "engine/world/network.h"
 
@@ -104,6 +109,10 @@ class NetworkFabric final : public Action {
   void CloseEnd(Connection& connection, int end);
   void Break(Connection& connection);
   void CloseDoor(Door& door);
+  void AddSilent(Door& door, const std::shared_ptr<Connection>& connection);
+  void Drop(Door& door, Connection& connection);
+  void EndSilence(Connection& connection);
+  void DropOverdue(Door& door);
 
   std::shared_ptr<Connection> NewConnection(const NetworkUser& client,
                                             const Door& door,
@@ -115,6 +124,7 @@ class NetworkFabric final : public Action {
   uint64_t seed_;
   NetworkLatency latency_;
   RandomStream handshakes_;
+  SimEntropy nonces_;
   std::vector<std::shared_ptr<Connection>> connections_;
   std::map<std::string, std::shared_ptr<Door>> doors_;
   struct Trouble {

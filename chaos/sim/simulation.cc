@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "chaos/sim/sim_entropy.h"
 #include "chaos/sim/sim_tasks.h"
 #include "engine/check.h"
 #include <fmt/format.h>
@@ -158,6 +159,7 @@ struct Simulation::Process {
         tasks(simulation.scheduler_, group),
         host(simulation, id, options.host),
         events(simulation, id, group),
+        entropy(simulation.Stream(fmt::format("entropy:{}", id))),
         world{.clock = clock,
               .storage = storage,
               .network = network,
@@ -165,7 +167,8 @@ struct Simulation::Process {
               .host = host,
               .faults = options.faults != nullptr ? *options.faults
                                                   : simulation.no_faults_,
-              .events = events} {
+              .events = events,
+              .entropy = entropy} {
     group.name = options.name;
     group.id = id;
     group.on_gone = [&simulation, this] { simulation.Gone(*this); };
@@ -180,6 +183,7 @@ struct Simulation::Process {
   SimTasks tasks;
   SimHost host;
   SimEventLog events;
+  SimEntropy entropy;
   World world;
   Farewell farewell = Farewell::kClose;
   ExitStatus ending = kKilled;

@@ -38,6 +38,7 @@ Status CustomTraining::Meet() {
                                  [life](const std::vector<Attendant>&) {
                                    return Decision{.generation = life};
                                  }));
+  session_->AnswerCallers();
   trainer_.emplace(*world_, session_->ring(),
                    Trainer::Parts{.job = options_.job,
                                   .data = *data_,

@@ -11,26 +11,91 @@
 namespace gauntlet {
 namespace {
 
-constexpr uint32_t kMagic = 0x324c4e47;  // "GNL2"
+// One byte of a field's number and wire type, as protobuf writes them.
+constexpr char TagOf(int field, int wire_type) {
+  return static_cast<char>(field << 3 | wire_type);
+}
+constexpr int kVarint = 0;
+constexpr int kFixed64 = 1;
+constexpr int kBytes = 2;
+constexpr int kFixed32 = 5;
 
-// The wire image of a header: naturally aligned, no padding.
-struct WireHeader {
-  uint32_t magic;
-  uint8_t kind;
-  uint8_t role;
-  uint8_t phase;
-  uint8_t reserved;
-  uint32_t rank;
-  uint32_t chunk;
-  uint32_t requests;
-  uint32_t reserved_too;
-  uint64_t generation;
-  uint64_t step;
-  int64_t correct;
-  int64_t rows;
-  uint64_t payload_bytes;
+constexpr size_t kLengthBytes = 5;  // a varint of its greatest size
+constexpr size_t kPaddingBytes = 11;
+// Where what the frame's length counts begins.
+constexpr size_t kBodyAt = 1 + kLengthBytes;
+
+// Writes a header's fields one after another.
+class HeaderWriter {
+ public:
+  explicit HeaderWriter(char* to) : to_(to) {}
+
+  void PutTag(int field, int wire_type) { *to_++ = TagOf(field, wire_type); }
+  void PutEnum(int field, uint8_t value) {
+    PutTag(field, kVarint);
+    *to_++ = static_cast<char>(value);
+  }
+  template <typename T>
+  void PutFixed(int field, T value) {
+    PutTag(field, sizeof(T) == sizeof(uint64_t) ? kFixed64 : kFixed32);
+    std::memcpy(to_, &value, sizeof value);
+    to_ += sizeof value;
+  }
+  // In all of its bytes, whatever the length.
+  void PutLength(int field, uint64_t length) {
+    PutTag(field, kBytes);
+    for (size_t i = 0; i < kLengthBytes; ++i) {
+      const uint64_t more = i + 1 < kLengthBytes ? 0x80 : 0;
+      *to_++ = static_cast<char>((length >> (7 * i) & 0x7f) | more);
+    }
+  }
+  void PutPadding(int field) {
+    PutTag(field, kBytes);
+    *to_++ = static_cast<char>(kPaddingBytes);
+    std::memset(to_, 0, kPaddingBytes);
+    to_ += kPaddingBytes;
+  }
+  const char* end() const { return to_; }
+
+ private:
+  char* to_;
 };
-static_assert(sizeof(WireHeader) == kFrameHeaderBytes);
+
+// The header of a frame of so many bytes. Field numbers are link.proto's.
+void WriteHeader(const FrameHeader& header, size_t frame_bytes, char* to) {
+  HeaderWriter writer(to);
+  writer.PutLength(7, frame_bytes - kBodyAt);  // Frame.chunk
+  writer.PutEnum(1, static_cast<uint8_t>(header.kind));
+  writer.PutEnum(2, static_cast<uint8_t>(header.phase));
+  writer.PutFixed(3, header.rank);
+  writer.PutFixed(4, header.chunk);
+  writer.PutFixed(5, header.requests);
+  writer.PutFixed(6, header.generation);
+  writer.PutFixed(7, header.step);
+  writer.PutFixed(8, header.correct);
+  writer.PutFixed(9, header.rows);
+  writer.PutPadding(10);
+  writer.PutLength(11, frame_bytes - kFrameHeaderBytes);
+  CHECK(writer.end() == to + kFrameHeaderBytes, "a header of another size");
+}
+
+// The values at the places where WriteHeader puts them.
+FrameHeader ReadFields(const char* from) {
+  const auto get = [from](size_t at, auto& value) {
+    std::memcpy(&value, from + at, sizeof value);
+  };
+  FrameHeader header;
+  get(7, header.kind);
+  get(9, header.phase);
+  get(11, header.rank);
+  get(16, header.chunk);
+  get(21, header.requests);
+  get(26, header.generation);
+  get(35, header.step);
+  get(44, header.correct);
+  get(53, header.rows);
+  return header;
+}
 
 // Calls take(item) for each item of a list.
 template <typename Take>
@@ -82,33 +147,14 @@ Frame EncodeFrame(const FrameHeader& header, std::string_view payload) {
   return frame;
 }
 
-// Field by field: to read as a whole what was just written in parts would wait
-// for the parts.
 void SetHeader(const FrameHeader& header, Frame& frame) {
-  const auto put = [to = frame.data()](size_t at, auto value) {
-    std::memcpy(to + at, &value, sizeof(value));
-  };
-  put(offsetof(WireHeader, magic), kMagic);
-  put(offsetof(WireHeader, kind), header.kind);
-  put(offsetof(WireHeader, role), header.role);
-  put(offsetof(WireHeader, phase), header.phase);
-  put(offsetof(WireHeader, reserved), uint8_t{0});
-  put(offsetof(WireHeader, rank), header.rank);
-  put(offsetof(WireHeader, chunk), header.chunk);
-  put(offsetof(WireHeader, requests), header.requests);
-  put(offsetof(WireHeader, reserved_too), uint32_t{0});
-  put(offsetof(WireHeader, generation), header.generation);
-  put(offsetof(WireHeader, step), header.step);
-  put(offsetof(WireHeader, correct), header.correct);
-  put(offsetof(WireHeader, rows), header.rows);
-  put(offsetof(WireHeader, payload_bytes),
-      uint64_t{frame.size() - kFrameHeaderBytes});
+  WriteHeader(header, frame.size(), frame.data());
 }
 
 std::span<float> FrameFloats(Frame& frame) {
   const size_t bytes = frame.size() - kFrameHeaderBytes;
   CHECK(bytes % sizeof(float) == 0, "a payload of whole floats");
-  // Aligned: the header is of 64 bytes, and what is longer than a few bytes
+  // Aligned: the header is of 80 bytes, and what is longer than a few bytes
   // lies on the heap.
   return {reinterpret_cast<float*>(frame.data() + kFrameHeaderBytes),
           bytes / sizeof(float)};
@@ -119,28 +165,18 @@ Result<FrameHeader> DecodeFrame(const Frame& frame) {
     return DataLoss(fmt::format("frame: expected at least {} bytes, found {}",
                                 kFrameHeaderBytes, frame.size()));
   }
-  WireHeader wire;
-  std::memcpy(&wire, frame.data(), kFrameHeaderBytes);
-  const bool known = wire.magic == kMagic && wire.kind >= 1 &&
-                     wire.kind <= 10 && wire.role <= 3 && wire.phase <= 2;
-  if (!known || wire.payload_bytes != frame.size() - kFrameHeaderBytes) {
-    return DataLoss(fmt::format(
-        "frame: not one of ours (magic {:08x}, kind {}, payload {} of {})",
-        wire.magic, wire.kind, frame.size() - kFrameHeaderBytes,
-        wire.payload_bytes));
+  const FrameHeader header = ReadFields(frame.data());
+  const auto kind = static_cast<int>(header.kind);
+  const auto phase = static_cast<int>(header.phase);
+  char expected[kFrameHeaderBytes];
+  WriteHeader(header, frame.size(), expected);
+  const bool known = kind >= 1 && kind <= 5 && phase <= 2;
+  if (!known || std::memcmp(expected, frame.data(), sizeof expected) != 0) {
+    return DataLoss(
+        fmt::format("frame: no chunk of this protocol (kind {}, {} bytes)",
+                    kind, frame.size()));
   }
-  return FrameHeader{
-      .kind = static_cast<FrameKind>(wire.kind),
-      .role = static_cast<ChannelRole>(wire.role),
-      .phase = static_cast<Phase>(wire.phase),
-      .rank = wire.rank,
-      .chunk = wire.chunk,
-      .requests = wire.requests,
-      .generation = wire.generation,
-      .step = wire.step,
-      .correct = wire.correct,
-      .rows = wire.rows,
-  };
+  return header;
 }
 
 std::string EncodeList(std::span<const std::string> items) {

@@ -1,8 +1,11 @@
-// Bytes of the frames that workers exchange: a fixed header, then a payload.
+// Chunks that workers exchange: a header of fixed size, then a payload.
 //
-// All integers are little-endian. Every frame carries the generation, and those
-// of a step its number and phase, so that a frame of another membership or
-// another step is an error instead of a wrong sum.
+// A frame of this kind is the Chunk of link.proto in one layout, written and
+// read where it lies: all fields are there, in order, and lengths take five
+// bytes. So the payload begins at a multiple of 16 bytes, and a frame goes on
+// under another header without a copy. Every chunk carries the generation, and
+// those of a step its number and phase, so that a chunk of another membership
+// or another step is an error instead of a wrong sum.
 #ifndef GAUNTLET_ENGINE_CLUSTER_FRAME_FORMAT_H_
 #define GAUNTLET_ENGINE_CLUSTER_FRAME_FORMAT_H_
 
@@ -19,43 +22,30 @@
 namespace gauntlet {
 
 enum class FrameKind : uint8_t {
-  kHello = 1,    // first on every channel; rank is the sender's
-  kWelcome = 2,  // chief to worker, once all have come
-  kBeat = 3,     // heartbeat
-  kBye = 4,      // all is done; the sender is about to leave
-  kPartial = 5,  // a chunk of an all-reduce on its way up the ranks
-  kTotal = 6,    // a finished chunk on its way round
-  kGather = 7,   // an all-gather's list so far
-  kRefuse = 8,   // chief to worker: leave, the payload says why
-  kState = 9,    // a chunk of a state on its way round
-  kDevice = 10,  // an array from a device, on a channel of its own
-};
-
-// Which connection a hello opens.
-enum class ChannelRole : uint8_t {
-  kNone = 0,
-  kControl = 1,
-  kRing = 2,
-  kDevice = 3,
+  kPartial = 1,  // a chunk of an all-reduce on its way up the ranks
+  kTotal = 2,    // a finished chunk on its way round
+  kGather = 3,   // an all-gather's list so far
+  kState = 4,    // a chunk of a state on its way round
+  kDevice = 5,   // an array from a device, on a channel of its own
 };
 
 struct FrameHeader {
-  FrameKind kind = FrameKind::kBeat;
-  ChannelRole role = ChannelRole::kNone;  // of kHello
+  FrameKind kind = FrameKind::kPartial;
   Phase phase = Phase::kInEpoch;
   uint32_t rank = 0;
   uint32_t chunk = 0;
-  uint32_t requests = 0;    // bits that are or-ed over the workers
-  uint64_t generation = 0;  // of a control channel's kHello: the last one
-  uint64_t step = 0;        // of a control channel's kHello: the life
-  int64_t correct = 0;      // summed over the workers, on chunk 0
+  uint32_t requests = 0;  // bits that are or-ed over the workers
+  uint64_t generation = 0;
+  uint64_t step = 0;
+  int64_t correct = 0;  // summed over the workers, on chunk 0
   int64_t rows = 0;
 };
 
-inline constexpr size_t kFrameHeaderBytes = 64;
+inline constexpr size_t kFrameHeaderBytes = 80;
 
 Frame EncodeFrame(const FrameHeader& header, std::string_view payload);
-// kDataLoss for a frame that is too short or of an unknown kind.
+// kDataLoss for a frame that is too short, of an unknown kind, or not in the
+// layout above.
 Result<FrameHeader> DecodeFrame(const Frame& frame);
 inline std::string_view FramePayload(const Frame& frame) {
   return std::string_view(frame).substr(kFrameHeaderBytes);
@@ -63,7 +53,8 @@ inline std::string_view FramePayload(const Frame& frame) {
 // The frame's payload under another header: what came in goes on as it lies.
 // REQUIRES: a frame, decoded or encoded.
 void SetHeader(const FrameHeader& header, Frame& frame);
-// The payload, to be computed with. REQUIRES: a frame of whole floats.
+// The payload, to be computed with. REQUIRES: a frame, decoded or encoded, of
+// whole floats.
 std::span<float> FrameFloats(Frame& frame);
 
 // A list of byte strings, each with its length in front.

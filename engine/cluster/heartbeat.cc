@@ -8,14 +8,17 @@
 namespace gauntlet {
 
 Heartbeat::Heartbeat(World& world, const HeartbeatOptions& options,
-                     std::vector<ControlChannel> channels, OnLost on_lost)
+                     std::vector<ControlChannel> channels, OnLost on_lost,
+                     OnBeat on_beat)
     : world_(&world),
       options_(options),
       on_lost_(std::move(on_lost)),
+      on_beat_(std::move(on_beat)),
       stop_(world.tasks.NewEvent()) {
   for (ControlChannel& channel : channels) {
-    lines_.push_back(
-        {.control = std::move(channel), .bye = world.tasks.NewEvent()});
+    lines_.push_back({.control = std::move(channel),
+                      .beats = std::make_unique<std::atomic<uint64_t>>(0),
+                      .bye = world.tasks.NewEvent()});
   }
 }
 
@@ -30,11 +33,7 @@ void Heartbeat::Start() {
   }
 }
 
-void Heartbeat::SendToAll(FrameKind kind) {
-  const Frame frame = EncodeFrame({.kind = kind,
-                                   .rank = static_cast<uint32_t>(options_.rank),
-                                   .generation = options_.generation},
-                                  "");
+void Heartbeat::SendToAll(const Frame& frame) {
   for (Line& line : lines_) {
     // A channel that cannot take it is noticed by its receiver.
     const Status sent = line.control.channel->Send(
@@ -47,10 +46,14 @@ void Heartbeat::SendBeats() {
   // Paced from beat to beat: who was stopped right behind one is late with the
   // next, and sends it at once. None is made up for.
   Time due = world_->clock.Now() + options_.every;
+  const Frame beat =
+      EncodeControl(Beat{.rank = static_cast<uint32_t>(options_.rank),
+                         .generation = options_.generation});
   for (; !stop_->WaitUntil(due);
        due = std::max(due + options_.every, world_->clock.Now())) {
     const Status status = world_->faults.Hit(Point::kHeartbeat, {});
-    if (status.ok()) SendToAll(FrameKind::kBeat);
+    if (status.ok()) SendToAll(beat);
+    on_beat_();
   }
 }
 
@@ -60,16 +63,26 @@ void Heartbeat::Receive(Line& line) {
         world_->clock.Now() + options_.lost_after);
     Status status = frame.status();
     if (frame.ok()) {
-      const Result<FrameHeader> header = DecodeFrame(*frame);
-      if (header.ok() && header->kind == FrameKind::kBeat) continue;
-      if (header.ok() && header->kind == FrameKind::kBye) break;
-      status = header.ok() ? DataLoss("unexpected frame on a control channel")
-                           : header.status();
+      const Result<ControlMessage> message = DecodeControl(*frame);
+      if (message.ok() && std::holds_alternative<Beat>(*message)) {
+        ++*line.beats;
+        continue;
+      }
+      if (message.ok() && std::holds_alternative<Bye>(*message)) break;
+      status = message.ok() ? DataLoss("unexpected frame on a control channel")
+                            : message.status();
     }
     ReportLoss(line.control.rank, status);
     break;
   }
   line.bye->Set();
+}
+
+uint64_t Heartbeat::BeatsFrom(uint32_t rank) const {
+  const auto line =
+      std::ranges::find(lines_, static_cast<int>(rank),
+                        [](const Line& one) { return one.control.rank; });
+  return line == lines_.end() ? 0 : line->beats->load();
 }
 
 void Heartbeat::ReportLoss(int rank, const Status& status) {
@@ -88,9 +101,12 @@ void Heartbeat::Leave() {
   Silence();
   const Time deadline = world_->clock.Now() + options_.lost_after;
   const bool chief = options_.rank == 0;
-  if (!chief) SendToAll(FrameKind::kBye);
+  const Frame bye =
+      EncodeControl(Bye{.rank = static_cast<uint32_t>(options_.rank),
+                        .generation = options_.generation});
+  if (!chief) SendToAll(bye);
   for (Line& line : lines_) line.bye->WaitUntil(deadline);
-  if (chief) SendToAll(FrameKind::kBye);
+  if (chief) SendToAll(bye);
   End();
 }
 

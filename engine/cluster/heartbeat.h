@@ -7,13 +7,15 @@
 #ifndef GAUNTLET_ENGINE_CLUSTER_HEARTBEAT_H_
 #define GAUNTLET_ENGINE_CLUSTER_HEARTBEAT_H_
 
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
-#include "engine/cluster/frame_format.h"
+#include "engine/cluster/control_messages.h"
 #include "engine/status.h"
 #include "engine/world/world.h"
 
@@ -37,8 +39,12 @@ class Heartbeat {
   // Called once, from a task of its own, at the first loss; must not block.
   using OnLost = std::function<void(int rank, const Status& status)>;
 
+  // Called by the task that sends beats, after each.
+  using OnBeat = std::function<void()>;
+
   Heartbeat(World& world, const HeartbeatOptions& options,
-            std::vector<ControlChannel> channels, OnLost on_lost);
+            std::vector<ControlChannel> channels, OnLost on_lost,
+            OnBeat on_beat);
 
   void Start();
 
@@ -54,9 +60,14 @@ class Heartbeat {
   // when it returns. After Leave, nothing.
   void Abandon();
 
+  // How many beats of that rank have come; 0 for one that sends none here. From
+  // any task.
+  uint64_t BeatsFrom(uint32_t rank) const;
+
  private:
   struct Line {
     ControlChannel control;
+    std::unique_ptr<std::atomic<uint64_t>> beats;  // that have come
     std::unique_ptr<Event> bye;  // the other end said it, or is gone
     std::unique_ptr<Task> receiver;
   };
@@ -64,12 +75,13 @@ class Heartbeat {
   void End();
   void SendBeats();
   void Receive(Line& line);
-  void SendToAll(FrameKind kind);
+  void SendToAll(const Frame& frame);
   void ReportLoss(int rank, const Status& status);
 
   World* world_;
   HeartbeatOptions options_;
   OnLost on_lost_;
+  OnBeat on_beat_;
   std::vector<Line> lines_;
   std::unique_ptr<Event> stop_;
   std::unique_ptr<Task> sender_;

@@ -12,6 +12,12 @@ std::string_view BytesOf(std::span<const float> floats) {
   return {reinterpret_cast<const char*>(floats.data()), floats.size_bytes()};
 }
 
+// So that sums of them over all ranks and steps do not overflow.
+bool IsCount(int64_t number) {
+  constexpr int64_t kMost = int64_t{1} << 40;
+  return number >= 0 && number <= kMost;
+}
+
 }  // namespace
 
 Ring::Ring(World& world, const Kernels& kernels, const RingPlace& place,
@@ -113,6 +119,11 @@ Result<FrameHeader> Ring::ExpectChunk(const Result<Frame>& came,
   if (found != expected) {
     return DataLoss(fmt::format("all-reduce chunk: expected {} bytes, found {}",
                                 expected, found));
+  }
+  if (!IsCount(header->correct) || !IsCount(header->rows)) {
+    return DataLoss(
+        fmt::format("all-reduce chunk: expected counts of rows, found {} of {}",
+                    header->correct, header->rows));
   }
   return header;
 }
@@ -272,7 +283,7 @@ Status Ring::SendState(const ExchangeKey& key, std::string_view bytes,
 
 // Passes each chunk on as it comes, up to the rank before the root.
 Result<std::string> Ring::TakeState(const ExchangeKey& key, int root,
-                                    Duration timeout) {
+                                    uint64_t limit, Duration timeout) {
   const bool passes_on = (place_.rank + 1) % place_.size != root;
   std::string bytes;
   uint64_t announced = 0;
@@ -284,7 +295,11 @@ Result<std::string> Ring::TakeState(const ExchangeKey& key, int root,
     const std::string_view part = FramePayload(*frame);
     const auto says = static_cast<uint64_t>(header.rows);
     if (chunk++ == 0) announced = says;
-    const bool fits = announced <= kMaxStateBytes && says == announced &&
+    if (announced > limit) {
+      return DataLoss(fmt::format("state: expected at most {} bytes, found {}",
+                                  limit, announced));
+    }
+    const bool fits = says == announced &&
                       part.size() <= announced - bytes.size() &&
                       (!part.empty() || announced == 0);
     if (!fits) {
@@ -303,10 +318,11 @@ Result<std::string> Ring::TakeState(const ExchangeKey& key, int root,
 }
 
 Result<std::string> Ring::Broadcast(const ExchangeKey& key, int root,
-                                    std::string bytes, Duration timeout) {
+                                    std::string bytes, uint64_t limit,
+                                    Duration timeout) {
   CHECK(root >= 0 && root < place_.size, "the root is one of the ranks");
   if (place_.size == 1) return bytes;
-  if (place_.rank != root) return TakeState(key, root, timeout);
+  if (place_.rank != root) return TakeState(key, root, limit, timeout);
   RETURN_IF_ERROR(SendState(key, bytes, timeout));
   return bytes;
 }

@@ -68,10 +68,11 @@ class Ring {
                                              const std::string& said,
                                              Duration timeout);
 
-  // Brings `bytes` from rank `root` to all; what the others pass counts for
-  // nothing. kDataLoss where more is announced than a ring can carry.
+  // Brings `bytes` from rank `root` to all; those of the others are ignored.
+  // kDataLoss if the root announces more than `limit` bytes.
   Result<std::string> Broadcast(const ExchangeKey& key, int root,
-                                std::string bytes, Duration timeout);
+                                std::string bytes, uint64_t limit,
+                                Duration timeout);
 
   // Breaks both channels: whatever waits ends with kUnavailable.
   void Abort();
@@ -91,7 +92,6 @@ class Ring {
   static constexpr uint32_t kChunksUnderWay = 16;
 
   static constexpr size_t kStateChunkBytes = size_t{256} << 10;
-  static constexpr uint64_t kMaxStateBytes = uint64_t{1} << 36;
 
   Time Until(Duration timeout) const { return world_->clock.Now() + timeout; }
   // What a send came to: one that fails breaks the ring.
@@ -131,7 +131,7 @@ class Ring {
   Status SendState(const ExchangeKey& key, std::string_view bytes,
                    Duration timeout);
   Result<std::string> TakeState(const ExchangeKey& key, int root,
-                                Duration timeout);
+                                uint64_t limit, Duration timeout);
   bool last() const { return place_.rank == place_.size - 1; }
 
   World* world_;

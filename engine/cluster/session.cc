@@ -12,20 +12,6 @@ namespace {
 
 constexpr int kChief = 0;
 
-// An error as the chief tells it: its code in `chunk`, its message as payload.
-Frame RefusalFrame(const Status& status) {
-  return EncodeFrame({.kind = FrameKind::kRefuse,
-                      .chunk = static_cast<uint32_t>(status.code())},
-                     status.message());
-}
-
-Status RefusalStatus(const FrameHeader& header, const Frame& frame) {
-  const auto last = static_cast<uint32_t>(Code::kForbidden);
-  const uint32_t code = std::clamp<uint32_t>(header.chunk, 1, last);
-  return {static_cast<Code>(code),
-          fmt::format("chief: {}", FramePayload(frame))};
-}
-
 }  // namespace
 
 Session::Session(World& world, const SessionOptions& options)
@@ -34,9 +20,9 @@ Session::Session(World& world, const SessionOptions& options)
       deadline_(world.clock.Now() + options.rendezvous_timeout),
       control_(static_cast<size_t>(options.size())),
       attendants_(static_cast<size_t>(options.size())) {
-  attendants_[kChief] = {.life = options.life,
+  attendants_[kChief] = {.incarnation = options.incarnation,
                          .generation = options.generation,
-                         .said = options.said};
+                         .introduction = options.introduction};
 }
 
 Result<std::unique_ptr<Session>> Session::Form(World& world,
@@ -72,15 +58,14 @@ Status Session::MeetAsChief(const Decide& decide) {
     return decision.status();
   }
   decision_ = std::move(*decision);
-  return TellWorkers(
-      {.kind = FrameKind::kWelcome, .generation = decision_.generation},
-      WelcomeText());
+  return WelcomeWorkers();
 }
 
 // Waits until each worker has hung up, so that none misses the reason. The
 // error that this rank reports is the decision's, whatever becomes of that.
 void Session::RefuseAll(const Status& reason) {
-  const Frame refusal = RefusalFrame(reason);
+  const Frame refusal = EncodeControl(
+      Refusal{.code = reason.code(), .message = std::string(reason.message())});
   const Time until = world_->clock.Now() + options_.lost_after;
   for (const auto& channel : control_) {
     if (channel && channel->Send(refusal, until).ok()) {
@@ -89,73 +74,37 @@ void Session::RefuseAll(const Status& reason) {
   }
 }
 
-Result<Session::Caller> Session::AcceptCaller(ChannelRole role, Time deadline) {
-  while (true) {
-    ASSIGN_OR_RETURN(std::unique_ptr<Channel> channel,
-                     listener_->Accept(deadline));
-    const Time patience =
-        std::min(deadline, world_->clock.Now() + options_.lost_after);
-    const Result<Frame> frame = channel->Receive(patience);
-    if (!frame.ok()) continue;
-    const Result<FrameHeader> hello = DecodeFrame(*frame);
-    if (!hello.ok() || !TakesPart(*hello, role)) continue;
-    Caller caller = {.channel = std::move(channel), .hello = *hello};
-    if (TakeSaid(FramePayload(*frame), caller)) return caller;
+Hello Session::HelloOf(ChannelRole role) const {
+  Hello hello = {.role = role,
+                 .rank = static_cast<uint32_t>(options_.rank),
+                 .incarnation = options_.incarnation};
+  if (role != ChannelRole::kControl) {
+    hello.generation = decision_.generation;
+    return hello;
   }
-}
-
-bool Session::TakesPart(const FrameHeader& hello, ChannelRole role) const {
-  return hello.kind == FrameKind::kHello && hello.role == role &&
-         hello.rank < static_cast<uint32_t>(options_.size());
-}
-
-// What a worker says in its hello to the chief.
-std::string Session::HelloText() const {
-  if (options_.address_book == AddressBook::kKnown) return options_.said;
-  return EncodeList(
-      {options_.addresses[static_cast<size_t>(options_.rank)], options_.said});
-}
-
-// False: it tells no address where it is the one to tell.
-bool Session::TakeSaid(std::string_view text, Caller& caller) const {
-  if (caller.hello.role != ChannelRole::kControl ||
-      options_.address_book == AddressBook::kKnown) {
-    caller.said = text;
-    return true;
+  hello.generation = options_.generation;
+  hello.host = world_->host.Name();
+  if (options_.address_book == AddressBook::kToldByChief) {
+    hello.address = options_.addresses[static_cast<size_t>(options_.rank)];
   }
-  Result<std::vector<std::string>> texts = DecodeList(text);
-  if (!texts.ok() || texts->size() != 2 || !CheckAddress((*texts)[0]).ok()) {
-    return false;
-  }
-  caller.address = std::move((*texts)[0]);
-  caller.said = std::move((*texts)[1]);
-  return true;
+  hello.introduction = options_.introduction;
+  return hello;
 }
 
-std::string Session::WelcomeText() const {
-  if (options_.address_book == AddressBook::kKnown) return decision_.text;
-  std::vector<std::string> texts = options_.addresses;
-  texts.push_back(decision_.text);
-  return EncodeList(texts);
-}
-
-Status Session::TakeWelcome(const FrameHeader& header, std::string_view text) {
-  decision_ = {.generation = header.generation, .text = std::string(text)};
+Status Session::TakeWelcome(Welcome welcome) {
+  decision_ = {.generation = welcome.generation,
+               .text = std::move(welcome.decision)};
   if (options_.address_book == AddressBook::kKnown) return OkStatus();
-  ASSIGN_OR_RETURN(std::vector<std::string> texts, DecodeList(text));
-  if (texts.size() != options_.addresses.size() + 1) {
+  if (welcome.addresses.size() != options_.addresses.size()) {
     return InvalidArgument(
-        fmt::format("rank {}: expected {} addresses and a decision in the "
-                    "chief's welcome, found {} texts: were all told the same "
-                    "number of workers?",
-                    options_.rank, options_.size(), texts.size()));
+        fmt::format("rank {}: expected {} addresses in the chief's welcome, "
+                    "found {}: were all told the same number of workers?",
+                    options_.rank, options_.size(), welcome.addresses.size()));
   }
-  decision_.text = std::move(texts.back());
-  texts.pop_back();
-  for (const std::string& address : texts) {
+  for (const std::string& address : welcome.addresses) {
     RETURN_IF_ERROR(Annotate(CheckAddress(address), "the chief's welcome"));
   }
-  options_.addresses = std::move(texts);
+  options_.addresses = std::move(welcome.addresses);
   return OkStatus();
 }
 
@@ -166,20 +115,29 @@ Status Session::AcceptWorkers() {
       return Annotate(caller.status(),
                       fmt::format("chief: waiting for {}", MissingRanks()));
     }
-    const uint32_t rank = caller->hello.rank;
-    if (rank == 0) continue;
-    // A second hello of a rank is of its next life, or of the same one's next
-    // attempt; one of an earlier life, of a late survivor.
-    Attendant& attendant = attendants_[rank];
-    if (control_[rank] && caller->hello.step < attendant.life) continue;
-    if (!control_[rank]) ++joined;
-    control_[rank] = std::move(caller->channel);
-    if (options_.address_book == AddressBook::kToldByChief) {
-      options_.addresses[rank] = std::move(caller->address);
+    Hello& hello = caller->hello;
+    // A second hello of a rank comes from its next incarnation, or from the
+    // same one's next attempt; one of an earlier incarnation from a stale
+    // worker.
+    Attendant& attendant = attendants_[hello.rank];
+    std::unique_ptr<Channel>& control = control_[hello.rank];
+    const bool is_stale = control && hello.incarnation < attendant.incarnation;
+    std::unique_ptr<Channel> refused =
+        is_stale ? std::move(caller->channel) : std::move(control);
+    if (refused != nullptr) {
+      Refuse(*refused, Unavailable(fmt::format(
+                           "another process of rank {} has come", hello.rank)));
     }
-    attendant = {.life = caller->hello.step,
-                 .generation = caller->hello.generation,
-                 .said = std::move(caller->said)};
+    if (is_stale) continue;
+    if (!refused) ++joined;
+    control = std::move(caller->channel);
+    if (options_.address_book == AddressBook::kToldByChief) {
+      options_.addresses[hello.rank] = std::move(hello.address);
+    }
+    attendant = {.host = std::move(hello.host),
+                 .incarnation = hello.incarnation,
+                 .generation = hello.generation,
+                 .introduction = std::move(hello.introduction)};
   }
   return OkStatus();
 }
@@ -196,12 +154,16 @@ std::string Session::MissingRanks() const {
   return fmt::format("{}", fmt::join(missing, ", "));
 }
 
-Status Session::TellWorkers(const FrameHeader& header,
-                            const std::string& payload) {
+Status Session::WelcomeWorkers() {
+  Welcome welcome = {.generation = decision_.generation,
+                     .decision = decision_.text};
+  if (options_.address_book == AddressBook::kToldByChief) {
+    welcome.addresses = options_.addresses;
+  }
+  const Frame frame = EncodeControl(welcome);
   for (size_t rank = 1; rank < control_.size(); ++rank) {
     RETURN_IF_ERROR(Annotate(
-        control_[rank]->Send(EncodeFrame(header, payload),
-                             world_->clock.Now() + options_.lost_after),
+        control_[rank]->Send(frame, world_->clock.Now() + options_.lost_after),
         fmt::format("chief: welcoming rank {}", rank)));
   }
   return OkStatus();
@@ -217,13 +179,8 @@ Status Session::MeetChief() {
                                 options_.rank, address));
   }
   control_[kChief] = std::move(*channel);
-  const FrameHeader hello = {.kind = FrameKind::kHello,
-                             .role = ChannelRole::kControl,
-                             .rank = static_cast<uint32_t>(options_.rank),
-                             .generation = options_.generation,
-                             .step = options_.life};
-  RETURN_IF_ERROR(
-      control_[kChief]->Send(EncodeFrame(hello, HelloText()), deadline_));
+  RETURN_IF_ERROR(control_[kChief]->Send(
+      EncodeControl(HelloOf(ChannelRole::kControl)), deadline_));
   const Result<Frame> frame =
       control_[kChief]->Receive(deadline_ + options_.decision_timeout);
   if (!frame.ok()) {
@@ -231,14 +188,16 @@ Status Session::MeetChief() {
         frame.status(),
         fmt::format("rank {}: waiting for the chief's welcome", options_.rank));
   }
-  ASSIGN_OR_RETURN(const FrameHeader header, DecodeFrame(*frame));
-  if (header.kind == FrameKind::kRefuse) return RefusalStatus(header, *frame);
-  if (header.kind != FrameKind::kWelcome) {
-    return Unavailable(
-        fmt::format("rank {}: expected a welcome, found frame kind {}",
-                    options_.rank, static_cast<int>(header.kind)));
+  Result<ControlMessage> answer = DecodeControl(*frame);
+  if (!answer.ok()) return Unavailable(answer.status().message());
+  if (const auto* const refusal = std::get_if<Refusal>(&*answer)) {
+    return {refusal->code, "chief: " + refusal->message};
   }
-  return TakeWelcome(header, FramePayload(*frame));
+  if (auto* const welcome = std::get_if<Welcome>(&*answer)) {
+    return TakeWelcome(std::move(*welcome));
+  }
+  return Unavailable(
+      fmt::format("rank {}: the chief sent no welcome", options_.rank));
 }
 
 Duration Session::RingTimeout() const {
@@ -260,6 +219,9 @@ Result<std::unique_ptr<Channel>> Session::AcceptFromPrevious(ChannelRole role) {
         caller->hello.generation == decision_.generation) {
       return std::move(caller->channel);
     }
+    Refuse(*caller->channel,
+           Unavailable(fmt::format("expected rank {} of generation {}",
+                                   previous, decision_.generation)));
   }
 }
 
@@ -272,11 +234,8 @@ Result<Session::Neighbours> Session::MeetNeighbours(ChannelRole role) {
       neighbours.next,
       world_->network.Connect(options_.addresses[static_cast<size_t>(next)],
                               deadline));
-  const FrameHeader hello = {.kind = FrameKind::kHello,
-                             .role = role,
-                             .rank = static_cast<uint32_t>(options_.rank),
-                             .generation = decision_.generation};
-  RETURN_IF_ERROR(neighbours.next->Send(EncodeFrame(hello, ""), deadline));
+  RETURN_IF_ERROR(
+      neighbours.next->Send(EncodeControl(HelloOf(role)), deadline));
   ASSIGN_OR_RETURN(neighbours.previous, AcceptFromPrevious(role));
   return neighbours;
 }
@@ -325,7 +284,8 @@ void Session::StartHeartbeat() {
              .detail = fmt::format("rank {}: {}", rank, status.message())});
         if (status.code() == Code::kDeadlineExceeded) silent_rank_ = rank;
         ring_->Abort();
-      });
+      },
+      [this] { AnswerWaitingCallers(); });
   heartbeat_->Start();
 }
 

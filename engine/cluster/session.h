@@ -6,12 +6,14 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "engine/cluster/address_book.h"
+#include "engine/cluster/control_messages.h"
 #include "engine/cluster/emulated_collective.h"
 #include "engine/cluster/heartbeat.h"
 #include "engine/cluster/ring.h"
@@ -35,20 +37,26 @@ struct SessionOptions {
   // For the ring, once all have been welcomed; 0: as long as for meeting.
   Duration ring_timeout{0};
   // What this worker tells the chief of itself.
-  uint64_t life = 0;        // of one rank the higher one counts
-  uint64_t generation = 0;  // the last one that it belonged to
-  std::string said;
+  uint64_t incarnation = 0;  // of two processes of a rank, the later one counts
+  uint64_t generation = 0;   // the last one it belonged to
+  // The chief: the greatest incarnation of any worker that it has met before.
+  uint64_t latest_incarnation = 0;
+  std::string introduction;
+  // Returns an error, which becomes the caller's, for an introduction that is
+  // malformed. Empty: none is. On the chief only.
+  std::function<Status(std::string_view introduction)> check_introduction;
 
   int size() const {
     return addresses.empty() ? 1 : static_cast<int>(addresses.size());
   }
 };
 
-// Who has come to the chief.
+// A worker that has come to the chief.
 struct Attendant {
-  uint64_t life = 0;
+  std::string host;
+  uint64_t incarnation = 0;
   uint64_t generation = 0;
-  std::string said;
+  std::string introduction;
 };
 
 // What the chief decides once all workers have come, and tells them.
@@ -78,6 +86,16 @@ class Session {
   Result<std::unique_ptr<CollectiveLinks>> OpenLinks();
   const Decision& decision() const { return decision_; }
 
+  // All channels of this generation are there: from here on every caller gets
+  // an answer, from the task that sends heartbeats. OpenLinks must not be
+  // called any more. A process whose rank is taken by a running worker is told
+  // so. One that may follow a worker which is lost, though this rank does not
+  // know it yet, waits until the session ends.
+  void AnswerCallers() { answers_callers_ = true; }
+
+  // The greatest incarnation of all who have come. REQUIRES: on the chief.
+  uint64_t latest_incarnation() const;
+
   // The rank whose heartbeat stopped while its connection stayed, if that broke
   // the ring. -1: none.
   int silent_rank() const { return silent_rank_; }
@@ -98,7 +116,7 @@ class Session {
   Status MeetAsChief(const Decide& decide);
   Status AcceptWorkers();
   void RefuseAll(const Status& reason);
-  Status TellWorkers(const FrameHeader& header, const std::string& payload);
+  Status WelcomeWorkers();
   Status MeetChief();
   Status CloseRing(const Kernels& kernels);
   // The channels of a ring; null where there is one rank.
@@ -108,21 +126,23 @@ class Session {
   };
   Result<Neighbours> MeetNeighbours(ChannelRole role);
   Result<std::unique_ptr<Channel>> AcceptFromPrevious(ChannelRole role);
-  // The next connection that says a hello of that role, before the deadline.
-  // Others, and what is no hello, are dropped: a stranger is nobody's loss.
+  // The next connection that begins with a sound hello of that role. All others
+  // are refused, which is no error of this session.
   struct Caller {
     std::unique_ptr<Channel> channel;
-    FrameHeader hello;
-    std::string said;
-    std::string address;  // its own, where it is the one to tell
+    Hello hello;
   };
   Result<Caller> AcceptCaller(ChannelRole role, Time deadline);
-  bool TakesPart(const FrameHeader& hello, ChannelRole role) const;
-  std::string HelloText() const;
-  bool TakeSaid(std::string_view text, Caller& caller) const;
-  // What the chief says in its welcome, and a worker of it.
-  std::string WelcomeText() const;
-  Status TakeWelcome(const FrameHeader& header, std::string_view text);
+  Result<Hello> ReadHello(const Frame& first, ChannelRole role) const;
+  Status CheckControlHello(const Hello& hello) const;
+  void Refuse(Channel& caller, const Status& why);
+  // Answers who has called since the last heartbeat.
+  void AnswerWaitingCallers();
+  void Answer(Incoming incoming);
+  // Refuses those that were waited for whether their rank's worker still runs.
+  void RefuseTakenRanks();
+  Hello HelloOf(ChannelRole role) const;
+  Status TakeWelcome(Welcome welcome);
   Duration RingTimeout() const;
   void StartHeartbeat();
   std::string MissingRanks() const;
@@ -136,6 +156,14 @@ class Session {
   std::vector<Attendant> attendants_;              // by rank, on the chief
   std::unique_ptr<Ring> ring_;
   std::atomic<int> silent_rank_ = -1;
+  std::atomic<bool> answers_callers_ = false;
+  // A process whose rank belongs to another one. At most one per rank.
+  struct LateCaller {
+    Caller caller;
+    uint64_t beats = 0;       // of that rank's worker when it called
+    bool may_follow = false;  // the worker may be lost, or is itself
+  };
+  std::map<uint32_t, LateCaller> late_;  // for the task that sends heartbeats
   std::unique_ptr<Heartbeat> heartbeat_;
 };
 

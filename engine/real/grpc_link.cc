@@ -5,6 +5,7 @@
 
 #include <grpcpp/support/slice.h>
 
+#include "engine/cluster/control_messages.h"
 #include "engine/real/grpc_network.h"
 #include <fmt/format.h>
 
@@ -128,18 +129,24 @@ void Link::Abort() {
   EndIfDrained();
 }
 
+void Link::ReadOn() {
+  const std::lock_guard lock(mutex_);
+  reads_one_frame_ = false;
+  KeepReading();
+}
+
 bool Link::Adopt(std::shared_ptr<Link> self) {
   if (!registry_.Add(this)) return false;
   self_ = std::move(self);
   return true;
 }
 
-void Link::Open(std::optional<Frame> hello) {
+void Link::Open(std::optional<Frame> challenge) {
   const std::lock_guard lock(mutex_);
   KeepReading();
-  if (hello) {
-    outgoing_bytes_ += hello->size();
-    outgoing_.push_back(ToByteBuffer(*std::move(hello)));
+  if (challenge) {
+    outgoing_bytes_ += challenge->size();
+    outgoing_.push_back(ToByteBuffer(*std::move(challenge)));
     KeepWriting();
   }
 }
@@ -200,6 +207,7 @@ void Link::KeepReading() {
   if (reading_ || read_lost_) return;
   if (ended_ && !MayReadAfterEnd()) return;
   if (!closed_ && received_bytes_ >= kMaxBytesUnderWay) return;
+  if (!closed_ && reads_one_frame_ && !received_.empty()) return;
   reading_ = true;
   StartReading(&incoming_);
 }
@@ -220,7 +228,7 @@ void Link::EndIfDrained() {
   DeclareEnd();
 }
 
-ConnectingLink::State ConnectingLink::AwaitHello(
+ConnectingLink::State ConnectingLink::AwaitChallenge(
     std::chrono::steady_clock::time_point deadline) {
   std::unique_lock lock(mutex_);
   readable_.wait_until(lock, deadline,
@@ -231,7 +239,11 @@ ConnectingLink::State ConnectingLink::AwaitHello(
 
 void ConnectingLink::Take(Frame frame) {
   if (connected_) return Link::Take(std::move(frame));
-  if (frame != kLinkHello) return Cancel();
+  const Result<Challenge> challenge = DecodeControlAs<Challenge>(frame);
+  if (!challenge.ok() || challenge->version != kProtocolVersion) {
+    return Cancel();
+  }
+  nonce_ = challenge->nonce;
   connected_ = true;
   readable_.notify_all();
 }
@@ -246,7 +258,7 @@ bool LinkRegistry::Add(Link* link) {
 void LinkRegistry::Remove(std::shared_ptr<Link> link) {
   const std::lock_guard lock(mutex_);
   links_.erase(link.get());
-  gone_.push_back(std::move(link));
+  if (link->HoldsTransport()) gone_.push_back(std::move(link));
   changed_.notify_all();
 }
 

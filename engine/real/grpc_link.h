@@ -45,6 +45,15 @@ class Link {
 
   // Cuts the stream off, whatever is under way.
   void Abort();
+  // Ends the state in which nothing is read beyond the first frame.
+  void ReadOn();
+
+  // True if the link's end must not happen in a thread of gRPC, since it is the
+  // last to hold what joins those threads.
+  virtual bool HoldsTransport() const = 0;
+
+  // Of the connection, once both ends know it.
+  const Nonce& nonce() const { return nonce_; }
 
  protected:
   // Called with the mutex held. After DeclareEnd nothing more is written, and
@@ -64,7 +73,9 @@ class Link {
   void OnGone(std::string reason);
 
   // Starts the first read, and the first write where there is one.
-  void Open(std::optional<Frame> hello);
+  void Open(std::optional<Frame> challenge);
+  // From the start: see ReadOn.
+  void ReadOneFrameOnly() { reads_one_frame_ = true; }
 
   // What is done with a frame that came; called with the mutex held.
   virtual void Take(Frame frame);
@@ -73,6 +84,7 @@ class Link {
   std::condition_variable readable_;
   std::condition_variable writable_;
   bool read_lost_ = false;  // no frame will come any more
+  Nonce nonce_{};
 
  private:
   void KeepReading();
@@ -89,6 +101,7 @@ class Link {
   size_t received_bytes_ = 0;
   std::deque<grpc::ByteBuffer> outgoing_;  // the first one is being written
   size_t outgoing_bytes_ = 0;
+  bool reads_one_frame_ = false;
   bool reading_ = false;
   bool writing_ = false;
   bool write_lost_ = false;  // no frame can be sent any more
@@ -97,17 +110,15 @@ class Link {
   bool gone_ = false;        // gRPC has let go
 };
 
-// The first message on every stream, from the end that was called: what makes a
-// connection complete, and tells this protocol from any other behind a port.
-inline constexpr char kLinkHello[] = "gauntlet.link/v1";
-
-// The end that connects.
+// The end that connects. The connection is complete once the other end's
+// Challenge has come, which also tells this protocol from any other behind a
+// port.
 class ConnectingLink : public Link {
  public:
   using Link::Link;
 
   enum class State { kWaiting, kConnected, kFailed };
-  State AwaitHello(std::chrono::steady_clock::time_point deadline);
+  State AwaitChallenge(std::chrono::steady_clock::time_point deadline);
 
   // Makes gRPC try again now if its last attempt failed, instead of after the
   // 100 ms that it waits at least: start-up is to be faster.
@@ -126,10 +137,9 @@ class LinkRegistry {
  public:
   // False if the network is going down: the link must not start.
   bool Add(Link* link);
-  // Keeps the link until FreeGone.
+  // Keeps a link that holds its transport until FreeGone.
   void Remove(std::shared_ptr<Link> link);
-  // Frees links whose streams are gone. Never from a gRPC thread: a link may be
-  // the last to hold a gRPC channel, whose end joins those threads.
+  // Frees links whose streams are gone. Never from a gRPC thread.
   void FreeGone();
   // Closes all links, waits for them until `linger`, cuts off the rest.
   void Shutdown(Duration linger);

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <condition_variable>
-#include <deque>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -13,11 +11,14 @@
 #include <grpc/support/log.h>
 
 #include "engine/last_words.h"
+#include "engine/real/callers.h"
 #include "engine/real/descriptor.h"
 #include "engine/real/grpc_link.h"
 #include "engine/real/grpc_streams.h"
 #include "engine/real/posix_status.h"
 #include "engine/real/tcp_socket.h"
+#include <arpa/inet.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -56,66 +57,43 @@ class LinkChannel final : public Channel {
     return link_->Receive(deadline);
   }
   void Close() override { link_->Close(); }
+  const Nonce& nonce() const override { return link_->nonce(); }
 
  private:
   const std::shared_ptr<Link> link_;
-};
-
-// Connections that wait for Accept.
-class Backlog {
- public:
-  // False once closed.
-  bool Push(std::shared_ptr<Link> link) {
-    const std::lock_guard lock(mutex_);
-    if (closed_) return false;
-    links_.push_back(std::move(link));
-    ready_.notify_one();
-    return true;
-  }
-
-  std::shared_ptr<Link> Pop(Time deadline) {
-    std::unique_lock lock(mutex_);
-    const auto come = [this] { return !links_.empty(); };
-    if (deadline == kNever) {
-      ready_.wait(lock, come);
-    } else if (!ready_.wait_until(lock, ToSteady(deadline), come)) {
-      return nullptr;
-    }
-    std::shared_ptr<Link> link = std::move(links_.front());
-    links_.pop_front();
-    return link;
-  }
-
-  void Close() {
-    const std::lock_guard lock(mutex_);
-    closed_ = true;
-    for (const auto& link : links_) link->Close();
-    links_.clear();
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable ready_;
-  std::deque<std::shared_ptr<Link>> links_;
-  bool closed_ = false;
 };
 
 // What stands behind an address: lives on after its listener, for the channels
 // that were accepted.
 struct LinkServer {
   LinkServer(LinkRegistry& registry, const std::string& address)
-      : streams(registry, address, [this](std::shared_ptr<Link> link) {
-          return backlog.Push(std::move(link));
-        }) {}
+      : streams(registry, address, callers) {}
 
-  Backlog backlog;
+  Callers callers;
   StreamServer streams;
 };
+
+// gRPC's name for the other end of a connection. (callers.h)
+std::string PeerOf(const sockaddr_storage& address) {
+  char host[INET6_ADDRSTRLEN] = "";
+  if (address.ss_family == AF_INET) {
+    const auto& v4 = reinterpret_cast<const sockaddr_in&>(address);
+    inet_ntop(AF_INET, &v4.sin_addr, host, sizeof host);
+    return PeerName(fmt::format("ipv4:{}:{}", host, ntohs(v4.sin_port)));
+  }
+  const auto& v6 = reinterpret_cast<const sockaddr_in6&>(address);
+  if (IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr)) {
+    inet_ntop(AF_INET, &v6.sin6_addr.s6_addr[12], host, sizeof host);
+    return PeerName(fmt::format("ipv4:{}:{}", host, ntohs(v6.sin6_port)));
+  }
+  inet_ntop(AF_INET6, &v6.sin6_addr, host, sizeof host);
+  return PeerName(fmt::format("ipv6:[{}]:{}", host, ntohs(v6.sin6_port)));
+}
 
 // A listening socket, and the thread that hands its connections to a server.
 class Acceptor {
  public:
-  Acceptor(Descriptor socket, StreamServer& server)
+  Acceptor(Descriptor socket, LinkServer& server)
       : socket_(std::move(socket)),
         stop_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
         server_(server),
@@ -131,25 +109,58 @@ class Acceptor {
  private:
   void Run() {
     while (true) {
-      pollfd waits[] = {{.fd = stop_.get(), .events = POLLIN, .revents = 0},
-                        {.fd = socket_.get(), .events = POLLIN, .revents = 0}};
-      poll(waits, 2, -1);
-      if (waits[0].revents != 0) return;
-      Descriptor connection(accept4(socket_.get(), nullptr, nullptr,
-                                    SOCK_CLOEXEC | SOCK_NONBLOCK));
-      if (connection.valid()) {
-        const int on = 1;
-        setsockopt(connection.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-        server_.Serve(std::move(connection));
-      } else if (errno == EMFILE || errno == ENFILE) {
-        poll(waits, 1, kAcceptRetryMs);  // until others close some
+      const Callers::Outlook outlook =
+          server_.callers.LookAt(std::chrono::steady_clock::now());
+      std::vector<pollfd> waits = {
+          {.fd = stop_.get(), .events = POLLIN, .revents = 0},
+          {.fd = outlook.has_room ? socket_.get() : -1,
+           .events = POLLIN,
+           .revents = 0}};
+      for (const auto& silent : outlook.silent) {
+        waits.push_back(
+            {.fd = silent->get(), .events = POLLRDHUP, .revents = 0});
       }
+      poll(waits.data(), waits.size(), MillisecondsUntil(outlook.look_again));
+      if (waits[0].revents != 0) return;
+      for (size_t i = 0; i < outlook.silent.size(); ++i) {
+        if (waits[i + 2].revents != 0) {
+          server_.callers.HangUp(outlook.silent[i].get());
+        }
+      }
+      if (waits[1].revents != 0) AcceptOne();
+    }
+  }
+
+  // For poll: rounded up; -1 for never.
+  static int MillisecondsUntil(Callers::SteadyTime time) {
+    if (time == Callers::SteadyTime::max()) return -1;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(
+        time - std::chrono::steady_clock::now());
+    return static_cast<int>(std::max<int64_t>(left.count(), 0));
+  }
+
+  void AcceptOne() {
+    sockaddr_storage peer{};
+    socklen_t size = sizeof peer;
+    Descriptor connection(accept4(socket_.get(),
+                                  reinterpret_cast<sockaddr*>(&peer), &size,
+                                  SOCK_CLOEXEC | SOCK_NONBLOCK));
+    Descriptor watch(
+        connection.valid() ? fcntl(connection.get(), F_DUPFD_CLOEXEC, 0) : -1);
+    if (watch.valid()) {
+      const int on = 1;
+      setsockopt(connection.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+      server_.callers.AddConnection(PeerOf(peer), std::move(watch));
+      server_.streams.Serve(std::move(connection));
+    } else if (errno == EMFILE || errno == ENFILE) {
+      pollfd wait = {.fd = stop_.get(), .events = POLLIN, .revents = 0};
+      poll(&wait, 1, kAcceptRetryMs);  // until others close some
     }
   }
 
   const Descriptor socket_;
   const Descriptor stop_;
-  StreamServer& server_;
+  LinkServer& server_;
   std::thread thread_;
 };
 
@@ -157,24 +168,29 @@ class GrpcListener final : public Listener {
  public:
   GrpcListener(std::string address, Descriptor socket, LinkServer& server)
       : address_(std::move(address)),
-        backlog_(server.backlog),
-        acceptor_(std::move(socket), server.streams) {}
-  ~GrpcListener() override { backlog_.Close(); }
+        callers_(server.callers),
+        acceptor_(std::move(socket), server) {}
+  ~GrpcListener() override { callers_.Close(); }
   GrpcListener(const GrpcListener&) = delete;
   GrpcListener& operator=(const GrpcListener&) = delete;
 
-  Result<std::unique_ptr<Channel>> Accept(Time deadline) override {
-    std::shared_ptr<Link> link = backlog_.Pop(deadline);
-    if (link == nullptr) {
-      return DeadlineExceeded(address_ + ": accept: nobody connected");
+  Result<Incoming> Accept(Time deadline) override {
+    while (true) {
+      std::shared_ptr<Link> link = callers_.Next(deadline);
+      if (link == nullptr) {
+        return DeadlineExceeded(address_ + ": accept: nobody connected");
+      }
+      Result<Frame> first = link->Receive(kNever);
+      if (!first.ok()) continue;  // disconnected meanwhile
+      link->ReadOn();
+      return Incoming{.channel = std::make_unique<LinkChannel>(std::move(link)),
+                      .first = *std::move(first)};
     }
-    return std::unique_ptr<Channel>(
-        std::make_unique<LinkChannel>(std::move(link)));
   }
 
  private:
   const std::string address_;
-  Backlog& backlog_;
+  Callers& callers_;
   const Acceptor acceptor_;
 };
 
@@ -233,7 +249,7 @@ Result<std::unique_ptr<Channel>> GrpcNetwork::Connect(
     if (link == nullptr) return Unavailable(address + ": network is down");
     while (true) {
       const auto now = std::chrono::steady_clock::now();
-      const auto state = link->AwaitHello(std::min(end, now + kRetryEvery));
+      const auto state = link->AwaitChallenge(std::min(end, now + kRetryEvery));
       if (state == ConnectingLink::State::kConnected) {
         return std::unique_ptr<Channel>(std::make_unique<LinkChannel>(link));
       }

@@ -10,15 +10,13 @@
 
 namespace gauntlet {
 
-// A Send of a larger frame is refused with kInvalidArgument.
-inline constexpr size_t kMaxFrameBytes = size_t{64} << 20;
 // Send blocks while frames of more bytes than this are on their way out; a
 // single frame always goes.
 inline constexpr size_t kMaxBytesUnderWay = size_t{64} << 20;
 
-// Each channel is a TCP connection of its own with one bidirectional gRPC
-// stream; a frame is a message of raw bytes. Not encrypted, not authenticated,
-// and heedless of proxy settings: for a network that is trusted.
+// Each channel is a TCP connection of its own with one stream of the service
+// in link.proto; frames are its messages. Not encrypted, not authenticated, and
+// heedless of proxy settings: for a network that is trusted.
 //
 // Frames that the other end does not take are held here up to 64 MiB, then in
 // the sender. A process that dies breaks its channels at once; one that stops

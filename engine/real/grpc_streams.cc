@@ -7,20 +7,21 @@
 #include <chrono>
 #include <utility>
 
-#include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
-#include <grpcpp/server_posix.h>
 
 #include "engine/check.h"
+#include "engine/cluster/control_messages.h"
+#include "engine/cluster/link.grpc.pb.h"
 #include "engine/real/grpc_network.h"
+#include "engine/real/system_entropy.h"
 
 namespace gauntlet {
 namespace {
 
-constexpr char kMethod[] = "/gauntlet.Link/Open";
+constexpr char kMethod[] = "/gauntlet.wire.Link/Open";
 constexpr int kMaxHttp2FrameBytes = 16777215;  // the protocol's own bound
-constexpr int kWindowBytes = 8 << 20;
+constexpr int kWindowBytes = 1 << 20;
 constexpr int kReadChunkBytes = 1 << 20;
 constexpr int kConnectTimeoutMs = 5000;
 constexpr int kMaxBackoffMs = 100;  // the least that gRPC takes
@@ -85,27 +86,40 @@ class ClientLink final
   // What the other end has sent comes before the end of its stream.
   bool MayReadAfterEnd() const override { return true; }
   void Cancel() override { context_.TryCancel(); }
+  bool HoldsTransport() const override { return true; }
 
   const std::shared_ptr<grpc::Channel> transport_;
   grpc::ClientContext context_;
 };
 
+using ServerReactor =
+    grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>;
+
 // The end that was called.
-class ServerLink final : public Link, public grpc::ServerGenericBidiReactor {
+class ServerLink final : public Link, public ServerReactor {
  public:
   ServerLink(LinkRegistry& registry, const std::string& address,
-             grpc::GenericCallbackServerContext* context)
-      : Link(registry, "caller of " + address), context_(context) {}
+             Callers& callers, grpc::CallbackServerContext* context)
+      : Link(registry, "caller of " + address),
+        callers_(callers),
+        context_(context) {
+    SystemEntropy().Fill(nonce_);
+    ReadOneFrameOnly();
+  }
 
+  // False: the network is going down.
   bool Start(std::shared_ptr<Link> self) {
     if (!Adopt(std::move(self))) return false;
-    Open(Frame(kLinkHello));
+    Open(EncodeControl(Challenge{.nonce = nonce_}));
     return true;
   }
 
   void OnReadDone(bool ok) override { OnRead(ok); }
   void OnWriteDone(bool ok) override { OnWritten(ok); }
-  void OnDone() override { OnGone(""); }
+  void OnDone() override {
+    callers_.Forget(this);
+    OnGone("");
+  }
 
  private:
   void StartReading(grpc::ByteBuffer* into) override { StartRead(into); }
@@ -113,34 +127,48 @@ class ServerLink final : public Link, public grpc::ServerGenericBidiReactor {
   void DeclareEnd() override { Finish(grpc::Status::OK); }
   bool MayReadAfterEnd() const override { return false; }
   void Cancel() override { context_->TryCancel(); }
+  void Take(Frame frame) override {
+    if (!is_silent_) return Link::Take(std::move(frame));
+    is_silent_ = false;
+    const bool fits = frame.size() <= kMaxFirstFrameBytes;
+    if (fits) Link::Take(std::move(frame));
+    if (!fits || !callers_.Speak(this)) Cancel();
+  }
+  bool HoldsTransport() const override { return false; }
 
-  grpc::GenericCallbackServerContext* const context_;
+  Callers& callers_;
+  grpc::CallbackServerContext* const context_;
+  bool is_silent_ = true;  // no frame has come
 };
 
 // Answers a stream that nobody wants.
-class Refusal final : public grpc::ServerGenericBidiReactor {
+class Rejection final : public ServerReactor {
  public:
-  Refusal() { Finish({grpc::StatusCode::UNAVAILABLE, "nobody listens"}); }
+  Rejection(grpc::StatusCode code, const char* why) { Finish({code, why}); }
   void OnDone() override { delete this; }
 };
 
 }  // namespace
 
-class StreamServer::Service final : public grpc::CallbackGenericService {
+// Messages are passed on as they come; gRPC itself refuses other methods.
+class StreamServer::Service final
+    : public wire::Link::WithRawCallbackMethod_Open<wire::Link::Service> {
  public:
-  Service(LinkRegistry& registry, std::string address, Take take)
-      : registry_(registry),
-        address_(std::move(address)),
-        take_(std::move(take)) {
+  Service(LinkRegistry& registry, std::string address, Callers& callers)
+      : registry_(registry), address_(std::move(address)), callers_(callers) {
     grpc::ServerBuilder builder;
-    builder.RegisterCallbackGenericService(this);
+    builder.RegisterService(this);
     builder.SetMaxReceiveMessageSize(kMaxFrameBytes);
     builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_FRAME_SIZE,
                                kMaxHttp2FrameBytes);
     builder.AddChannelArgument(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES,
                                kWindowBytes);
     builder.AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+    builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, 1);
     builder.AddChannelArgument(GRPC_ARG_TCP_READ_CHUNK_SIZE, kReadChunkBytes);
+    acceptor_ = builder.experimental().AddExternalConnectionAcceptor(
+        grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
+        grpc::InsecureServerCredentials());
     server_ = builder.BuildAndStart();
     CHECK(server_ != nullptr, "a server without ports has to start");
   }
@@ -149,27 +177,47 @@ class StreamServer::Service final : public grpc::CallbackGenericService {
   Service& operator=(const Service&) = delete;
 
   void Serve(Descriptor connection) {
-    grpc::AddInsecureChannelFromFd(server_.get(), connection.Release());
+    grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters
+        parameters;
+    parameters.fd = connection.Release();
+    acceptor_->HandleNewConnection(&parameters);
   }
 
  private:
-  grpc::ServerGenericBidiReactor* CreateReactor(
-      grpc::GenericCallbackServerContext* context) override {
-    auto link = std::make_shared<ServerLink>(registry_, address_, context);
-    if (!link->Start(link)) return new Refusal();
-    if (!take_(link)) link->Close();
-    return link.get();
+  ServerReactor* Open(grpc::CallbackServerContext* context) override {
+    auto link =
+        std::make_shared<ServerLink>(registry_, address_, callers_, context);
+    // Known before a frame can come.
+    if (!callers_.AddStream(PeerName(context->peer()), link)) {
+      return new Rejection(grpc::StatusCode::RESOURCE_EXHAUSTED,
+                           "one stream per connection");
+    }
+    if (link->Start(link)) return link.get();
+    callers_.Forget(link.get());
+    return new Rejection(grpc::StatusCode::UNAVAILABLE, "nobody listens");
   }
 
   LinkRegistry& registry_;
   const std::string address_;
-  const Take take_;
+  Callers& callers_;
+  std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor_;
   std::unique_ptr<grpc::Server> server_;
 };
 
+std::string PeerName(std::string peer) {
+  for (const auto& [escape, sign] : {std::pair("%5B", "["), {"%5D", "]"}}) {
+    const size_t at = peer.find(escape);
+    if (at != peer.npos) peer.replace(at, 3, sign);
+  }
+  const size_t zone = peer.find('%');
+  const size_t end = peer.find(']');
+  if (zone < end && end != peer.npos) peer.erase(zone, end - zone);
+  return peer;
+}
+
 StreamServer::StreamServer(LinkRegistry& registry, const std::string& address,
-                           Take take)
-    : service_(std::make_unique<Service>(registry, address, std::move(take))) {}
+                           Callers& callers)
+    : service_(std::make_unique<Service>(registry, address, callers)) {}
 StreamServer::~StreamServer() = default;
 
 void StreamServer::Serve(Descriptor connection) {

@@ -2,10 +2,10 @@
 #ifndef GAUNTLET_ENGINE_REAL_GRPC_STREAMS_H_
 #define GAUNTLET_ENGINE_REAL_GRPC_STREAMS_H_
 
-#include <functional>
 #include <memory>
 #include <string>
 
+#include "engine/real/callers.h"
 #include "engine/real/descriptor.h"
 #include "engine/real/grpc_link.h"
 
@@ -17,15 +17,17 @@ std::shared_ptr<ConnectingLink> StartConnecting(LinkRegistry& registry,
                                                 const std::string& address,
                                                 const std::string& target);
 
+// A peer's name, in gRPC's words, as it is compared: brackets as they are, and
+// without a zone.
+std::string PeerName(std::string peer);
+
 // A gRPC server without ports of its own: connections are handed to it. Its
 // destructor breaks them.
 class StreamServer {
  public:
-  // Takes a stream that somebody opened; false to refuse it. Called from
-  // gRPC's threads.
-  using Take = std::function<bool(std::shared_ptr<Link>)>;
-
-  StreamServer(LinkRegistry& registry, const std::string& address, Take take);
+  // `callers` outlives it.
+  StreamServer(LinkRegistry& registry, const std::string& address,
+               Callers& callers);
   ~StreamServer();
   StreamServer(const StreamServer&) = delete;
   StreamServer& operator=(const StreamServer&) = delete;

@@ -7,6 +7,7 @@
 #include "engine/real/posix_storage.h"
 #include "engine/real/real_host.h"
 #include "engine/real/system_clock.h"
+#include "engine/real/system_entropy.h"
 #include "engine/real/thread_tasks.h"
 #include "engine/world/world.h"
 
@@ -22,9 +23,10 @@ struct RealWorld {
   RealHost host;
   NoFaults faults;
   NullEventLog events;
+  SystemEntropy entropy;
 
   World world() {
-    return {clock, storage, network, tasks, host, faults, events};
+    return {clock, storage, network, tasks, host, faults, events, entropy};
   }
 };
 

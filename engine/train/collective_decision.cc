@@ -7,15 +7,14 @@
 #include <vector>
 
 #include "engine/check.h"
-#include "engine/cluster/frame_format.h"
+#include "engine/cluster/parse_message.h"
+#include "engine/train/meeting.pb.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
 
 constexpr std::string_view kOnTheCpu = "computes on the CPU";
-constexpr std::string_view kAlways = "always";
-constexpr std::string_view kWhereAskedFor = "asked-for";
 
 // What keeps these ranks from an exchange between devices; empty: nothing.
 std::string ObstacleOf(std::span<const CollectiveOffer> offers) {
@@ -45,9 +44,12 @@ bool AllOnTheCpu(std::span<const CollectiveOffer> offers) {
   });
 }
 
+// Shown to people, as a part of one line.
 bool IsPrintable(std::string_view text) {
-  return std::ranges::none_of(
-      text, [](char c) { return static_cast<unsigned char>(c) < ' '; });
+  constexpr size_t kMost = 400;
+  return text.size() <= kMost && std::ranges::none_of(text, [](char c) {
+           return static_cast<unsigned char>(c) < ' ' || c == '\x7f';
+         });
 }
 
 CollectiveDecision ByDevices(std::span<const CollectiveOffer> offers) {
@@ -89,23 +91,27 @@ CollectiveOffer OfferOf(DeviceKind kind, const gpu::DevicePlace& place) {
 }
 
 std::string EncodeOffer(const CollectiveOffer& offer) {
-  const bool always = offer.use == gpu::CollectiveUse::kAlways;
-  return EncodeList({offer.why_not, offer.version, offer.device,
-                     always ? kAlways : kWhereAskedFor});
+  wire::CollectiveOffer message;
+  message.set_why_not(offer.why_not);
+  message.set_version(offer.version);
+  message.set_device(offer.device);
+  message.set_only_where_asked_for(offer.use ==
+                                   gpu::CollectiveUse::kWhereAskedFor);
+  return message.SerializeAsString();
 }
 
 Result<CollectiveOffer> DecodeOffer(std::string_view bytes) {
-  ASSIGN_OR_RETURN(const std::vector<std::string_view> fields, ViewList(bytes));
-  if (fields.size() != 4 || !std::ranges::all_of(fields, IsPrintable) ||
-      (fields[3] != kAlways && fields[3] != kWhereAskedFor)) {
-    return DataLoss("a worker's word on its device is malformed");
+  wire::CollectiveOffer message;
+  if (!ParseMessage(bytes, message) || !IsPrintable(message.why_not()) ||
+      !IsPrintable(message.version()) || !IsPrintable(message.device())) {
+    return DataLoss("a worker's message about its device is malformed");
   }
-  return CollectiveOffer{.why_not = std::string(fields[0]),
-                         .version = std::string(fields[1]),
-                         .device = std::string(fields[2]),
-                         .use = fields[3] == kAlways
-                                    ? gpu::CollectiveUse::kAlways
-                                    : gpu::CollectiveUse::kWhereAskedFor};
+  return CollectiveOffer{.why_not = message.why_not(),
+                         .version = message.version(),
+                         .device = message.device(),
+                         .use = message.only_where_asked_for()
+                                    ? gpu::CollectiveUse::kWhereAskedFor
+                                    : gpu::CollectiveUse::kAlways};
 }
 
 CollectiveDecision RingBecause(const std::string& why) {
@@ -140,25 +146,26 @@ Result<CollectiveDecision> DecideCollective(
 }
 
 std::string EncodeCollective(const CollectiveDecision& decision) {
-  std::string id;
+  wire::CollectiveDecision message;
+  message.set_line(decision.line);
   if (decision.communicator) {
-    id.assign(decision.communicator->bytes,
-              sizeof decision.communicator->bytes);
+    message.set_communicator(decision.communicator->bytes,
+                             sizeof decision.communicator->bytes);
   }
-  return EncodeList({decision.line, id});
+  return message.SerializeAsString();
 }
 
 Result<CollectiveDecision> DecodeCollective(std::string_view bytes) {
-  ASSIGN_OR_RETURN(const std::vector<std::string_view> fields, ViewList(bytes));
+  wire::CollectiveDecision message;
   gpu::CommunicatorId id;
-  if (fields.size() != 2 ||
-      (!fields[1].empty() && fields[1].size() != sizeof id.bytes)) {
-    return DataLoss("the chief's word on the collective is malformed");
+  if (!ParseMessage(bytes, message) || !IsPrintable(message.line()) ||
+      (!message.communicator().empty() &&
+       message.communicator().size() != sizeof id.bytes)) {
+    return DataLoss("the chief's message about the collective is malformed");
   }
-  CollectiveDecision decision = {.communicator = {},
-                                 .line = std::string(fields[0])};
-  if (!fields[1].empty()) {
-    std::memcpy(id.bytes, fields[1].data(), sizeof id.bytes);
+  CollectiveDecision decision = {.communicator = {}, .line = message.line()};
+  if (!message.communicator().empty()) {
+    std::memcpy(id.bytes, message.communicator().data(), sizeof id.bytes);
     decision.communicator = id;
   }
   return decision;

@@ -6,6 +6,7 @@
 
 #include "engine/ckpt/shard_plan.h"
 #include "engine/ckpt/state_digest.h"
+#include "engine/ckpt/store_names.h"
 #include "engine/ckpt/text_record.h"
 #include "engine/train/finiteness.h"
 #include <fmt/format.h>
@@ -37,6 +38,15 @@ Status DescribeDisagreement(uint64_t step,
 // not finite, or nothing; and the first of the names of all tensors.
 constexpr size_t kNotFiniteField = 3;
 constexpr size_t kFirstTensor = 4;
+// A name from the network becomes a path. Empty: nothing is to be saved.
+Status CheckSaveName(std::string_view name, uint64_t step) {
+  if (name.empty()) return OkStatus();
+  const EntryName entry = ParseEntryName(name);
+  if (entry.kind == EntryKind::kSaveTmp && entry.checkpoint.step == step) {
+    return OkStatus();
+  }
+  return DataLoss(fmt::format("save of step {}: malformed name", step));
+}
 
 std::string EncodeShard(const ShardFile& shard) {
   std::string fields;
@@ -85,7 +95,15 @@ Result<std::vector<ShardFile>> PartsOf(std::span<const std::string> reports) {
     if (!written.ok()) {
       return Annotate(written, fmt::format("rank {}'s shard", rank));
     }
-    ASSIGN_OR_RETURN(parts.emplace_back(), DecodeShard(fields[1]));
+    ASSIGN_OR_RETURN(ShardFile part, DecodeShard(fields[1]));
+    // A name from the network becomes a path.
+    const std::string expected =
+        ShardName(static_cast<int>(rank), static_cast<int>(reports.size()));
+    if (part.name != expected) {
+      return DataLoss(
+          fmt::format("rank {}'s shard: expected the name {}", rank, expected));
+    }
+    parts.push_back(std::move(part));
   }
   return parts;
 }
@@ -256,6 +274,7 @@ Status CollectiveSave::AgreeOnBegin(SaveAttempt& attempt) {
       began = DecodeStatus(fields[1]);
       attempt.name = fields[2];
       attempt.room_freed = !fields[3].empty();
+      RETURN_IF_ERROR(CheckSaveName(attempt.name, attempt.head.step));
     }
   }
   if (std::any_of(digests.begin(), digests.end(),

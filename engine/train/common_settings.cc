@@ -5,11 +5,12 @@
 #include <span>
 #include <string_view>
 #include <utility>
-#include <vector>
 
-#include "engine/cluster/frame_format.h"
+#include "engine/cluster/control_messages.h"
+#include "engine/cluster/parse_message.h"
 #include "engine/job/job.h"
 #include "engine/job/strict_json.h"
+#include "engine/train/meeting.pb.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -66,46 +67,59 @@ auto SettingsOf(const TrainOptions& options) {
 }
 
 // The settings and the job in one object.
-Result<std::string> Decode(std::string_view encoded) {
-  ASSIGN_OR_RETURN(const std::vector<std::string_view> texts,
-                   ViewList(encoded));
-  if (texts.size() != 2) return DataLoss("expected settings and a job");
-  ASSIGN_OR_RETURN(Json all, ParseStrictJson(texts[1], "job"));
-  ASSIGN_OR_RETURN(const Json settings, ParseStrictJson(texts[0], "settings"));
-  all.update(settings);
-  return all.dump(-1, ' ', false, Json::error_handler_t::replace);
+Result<Json> Decode(std::string_view encoded) {
+  wire::CommonSettings message;
+  if (!ParseMessage(encoded, message)) {
+    return DataLoss("the settings are malformed");
+  }
+  ASSIGN_OR_RETURN(Json all, ParseStrictJson(message.job(), "job"));
+  if (!all.is_object()) {
+    return DataLoss("job: expected a JSON object");
+  }
+  for (const wire::Setting& setting : message.settings()) {
+    all[setting.name()] = setting.value();
+  }
+  return all;
+}
+
+std::string TextOf(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace
 
 std::string EncodeCommonSettings(const TrainOptions& options,
                                  const std::string& job_json) {
-  constexpr size_t kUsualBytes = 512;
-  std::string settings;
-  settings.reserve(kUsualBytes);
+  wire::CommonSettings message;
   for (const Setting& setting : SettingsOf(options)) {
-    settings += settings.empty() ? "{\"" : ",\"";
-    settings.append(setting.name).append("\":\"");
-    settings.append(setting.ToString()).append("\"");
+    wire::Setting& one = *message.add_settings();
+    one.set_name(setting.name.data(), setting.name.size());
+    one.set_value(setting.ToString());
   }
-  settings += '}';
-  return EncodeList({settings, job_json});
+  message.set_job(job_json);
+  return message.SerializeAsString();
+}
+
+Status CheckSettings(std::string_view encoded) {
+  return Decode(encoded).status();
 }
 
 Status CompareSettings(std::string_view chief, std::string_view other,
                        size_t rank) {
   if (chief == other) return OkStatus();
-  ASSIGN_OR_RETURN(const std::string expected, Decode(chief));
-  const Result<std::string> found = Decode(other);
+  ASSIGN_OR_RETURN(const Json expected, Decode(chief));
+  const Result<Json> found = Decode(other);
   if (!found.ok()) {
     return Unavailable(
         fmt::format("rank {}: {}", rank, found.status().message()));
   }
   const std::string where = fmt::format("at rank {}", rank);
-  return InvalidArgument(fmt::format(
-      "rank {} was told something else than the chief: {}", rank,
-      DescribeJsonDifference({.json = expected, .where = "at the chief"},
-                             {.json = *found, .where = where})));
+  const std::string difference = DescribeJsonDifference(
+      {.json = TextOf(expected), .where = "at the chief"},
+      {.json = TextOf(*found), .where = where});
+  return InvalidArgument(
+      fmt::format("rank {} was told something else than the chief: {}", rank,
+                  Shortened(difference)));
 }
 
 }  // namespace gauntlet

@@ -17,6 +17,9 @@ namespace gauntlet {
 std::string EncodeCommonSettings(const TrainOptions& options,
                                  const std::string& job_json);
 
+// kDataLoss or kInvalidArgument unless they can be compared with others.
+Status CheckSettings(std::string_view encoded);
+
 // What the chief was told and what a rank was. kInvalidArgument names the rank
 // and the differences; kUnavailable: what came from the rank is no settings.
 Status CompareSettings(std::string_view chief, std::string_view other,

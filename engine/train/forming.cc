@@ -8,23 +8,26 @@
 #include "engine/ckpt/ownership.h"
 #include "engine/train/common_settings.h"
 #include "engine/train/meeting.h"
+#include "engine/train/meeting_messages.h"
 #include "engine/train/resume.h"
 #include "engine/train/state_transfer.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
-
 SessionOptions Forming::MeetingOptions(Time meet_by) const {
   const ClusterOptions& cluster = parts_.options().cluster;
   SessionOptions options = MeetingOf(parts_.place, cluster);
   const CollectiveOffer offer =
       OfferOf(parts_.options().kernels.device, parts_.inputs.device);
-  options.said = EncodeList({told_, EncodeHeld(held_), EncodeOffer(offer)});
+  options.introduction =
+      EncodeIntroduction({.settings = told_, .held = held_, .offer = offer});
+  options.check_introduction = CheckIntroduction;
   if (!parts_.rejoins()) return options;
   options.rendezvous_timeout = meet_by - parts_.world.clock.Now();
   options.ring_timeout = cluster.lost_after;
-  options.life = static_cast<uint64_t>(parts_.place.life);
+  options.incarnation = static_cast<uint64_t>(parts_.place.life);
   options.generation = last_generation_;
+  options.latest_incarnation = latest_incarnation_;
   return options;
 }
 
@@ -53,6 +56,9 @@ Status Forming::Meet(Time meet_by) {
                                    return Decide(by_rank);
                                  }));
   last_generation_ = parts_.generation();
+  if (parts_.chief()) {
+    latest_incarnation_ = parts_.session->latest_incarnation();
+  }
   return OkStatus();
 }
 
@@ -61,17 +67,14 @@ Result<Forming::Heard> Forming::HearAll(
     const std::vector<Attendant>& by_rank) const {
   Heard heard;
   for (size_t rank = 0; rank < by_rank.size(); ++rank) {
-    const auto said = ViewList(by_rank[rank].said);
-    if (!said.ok() || said->size() != 3) {
-      return Unavailable(fmt::format("rank {}: malformed hello", rank));
+    Result<Introduction> read = DecodeIntroduction(by_rank[rank].introduction);
+    if (!read.ok()) {
+      return Unavailable(
+          fmt::format("rank {}: {}", rank, read.status().message()));
     }
-    RETURN_IF_ERROR(CompareSettings(told_, (*said)[0], rank));
-    Result<std::optional<HeldState>> state = DecodeHeld((*said)[1]);
-    if (!state.ok()) return Unavailable(state.status().message());
-    Result<CollectiveOffer> offer = DecodeOffer((*said)[2]);
-    if (!offer.ok()) return Unavailable(offer.status().message());
-    heard.held.push_back(*std::move(state));
-    heard.offers.push_back(*std::move(offer));
+    RETURN_IF_ERROR(CompareSettings(told_, read->settings, rank));
+    heard.held.push_back(std::move(read->held));
+    heard.offers.push_back(std::move(read->offer));
   }
   return heard;
 }
@@ -96,30 +99,6 @@ Result<CollectiveDecision> Forming::ChooseCollective(
   return RingBecause(reason);
 }
 
-namespace {
-
-// What the chief decides for all.
-struct Welcome {
-  StartDecision start;
-  CollectiveDecision collective;
-};
-
-std::string EncodeWelcome(const StartDecision& start,
-                          const CollectiveDecision& collective) {
-  return EncodeList({EncodeStart(start), EncodeCollective(collective)});
-}
-
-Result<Welcome> DecodeWelcome(std::string_view bytes) {
-  ASSIGN_OR_RETURN(const std::vector<std::string_view> said, ViewList(bytes));
-  if (said.size() != 2) return DataLoss("expected two parts");
-  Welcome welcome;
-  ASSIGN_OR_RETURN(welcome.start, DecodeStart(said[0]));
-  ASSIGN_OR_RETURN(welcome.collective, DecodeCollective(said[1]));
-  return welcome;
-}
-
-}  // namespace
-
 // Once all have come, and so have left whatever generation they were of: the
 // claim first, then what it goes on from.
 Result<Decision> Forming::Decide(const std::vector<Attendant>& by_rank) {
@@ -135,7 +114,8 @@ Result<Decision> Forming::Decide(const std::vector<Attendant>& by_rank) {
     const auto life = static_cast<uint64_t>(parts_.place.life);
     return Decision{
         .generation = std::max(life, known + 1),
-        .text = EncodeWelcome(DecideStart(heard.held, {}, {}), collective)};
+        .text = EncodeDecision({.start = DecideStart(heard.held, {}, {}),
+                                .collective = collective})};
   }
   const bool holds = std::ranges::any_of(
       heard.held, [](const auto& state) { return state.has_value(); });
@@ -157,7 +137,8 @@ Result<Decision> Forming::Decide(const std::vector<Attendant>& by_rank) {
     start.from_memory->is_all_there_is = claim.none_is_valid;
   }
   return Decision{.generation = claim.generation,
-                  .text = EncodeWelcome(start, collective)};
+                  .text = EncodeDecision(
+                      {.start = std::move(start), .collective = collective})};
 }
 
 // A full disk is given three seconds where a state in memory depends on it.
@@ -177,9 +158,17 @@ Result<Claim> Forming::MakeClaim(StateInMemory memory) {
 }
 
 Result<StartDecision> Forming::TakeWelcome() {
-  Result<Welcome> welcome = DecodeWelcome(parts_.session->decision().text);
+  Result<MeetingDecision> welcome =
+      DecodeDecision(parts_.session->decision().text);
   if (!welcome.ok()) {
     return Unavailable("the chief's welcome: " + welcome.status().message());
+  }
+  const auto& memory = welcome->start.from_memory;
+  if (memory && memory->holder >= parts_.session->ring().size()) {
+    return Unavailable(fmt::format(
+        "the chief's welcome: expected a rank below {} that holds the state, "
+        "found {}",
+        parts_.session->ring().size(), memory->holder));
   }
   collective_ = std::move(welcome->collective);
   if (parts_.chief() && collective_.line != collective_line_) {
@@ -355,6 +344,7 @@ Status Forming::AgreeOnStart() {
         fmt::format("rank {} starts from another state than the chief", rank)));
   }
   RETURN_IF_ERROR(JoinDevices());
+  parts_.session->AnswerCallers();
   if (parts_.rejoins() && parts_.chief()) {
     parts_.reporter.Progress({.formed = parts_.generation()});
   }

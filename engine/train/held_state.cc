@@ -1,18 +1,13 @@
 #include "engine/train/held_state.h"
 
 #include <tuple>
-#include <vector>
 
 #include "engine/ckpt/store_names.h"
-#include "engine/ckpt/text_record.h"
-#include "engine/cluster/frame_format.h"
+#include "engine/cluster/parse_message.h"
+#include "engine/train/meeting.pb.h"
 
 namespace gauntlet {
 namespace {
-
-constexpr size_t kHeldFields = 3;
-constexpr size_t kCheckpointFields = 3;
-constexpr size_t kMemoryFields = kHeldFields + 3;
 
 int OrderOf(Phase phase) {
   switch (phase) {
@@ -30,50 +25,38 @@ auto MomentOf(const HeldState& state) {
   return std::tuple(state.step, OrderOf(state.phase));
 }
 
-std::vector<std::string> FieldsOf(const HeldState& state) {
-  return {std::to_string(state.step), std::string(PhaseName(state.phase)),
-          state.digest.ToString()};
+void Put(const HeldState& state, wire::HeldState& to) {
+  to.set_step(state.step);
+  to.set_phase(static_cast<uint32_t>(state.phase));
+  to.set_digest_high(state.digest.high);
+  to.set_digest_low(state.digest.low);
 }
 
-// Of the first three fields.
-std::optional<HeldState> HeldOf(std::span<const std::string_view> fields) {
-  const std::optional<uint64_t> step = ParseNumber<uint64_t>(fields[0]);
-  const std::optional<Phase> phase = FindPhase(fields[1]);
-  const std::optional<Digest> digest = Digest::Parse(fields[2]);
-  if (!step || !phase || !digest) return std::nullopt;
-  return HeldState{.step = *step, .phase = *phase, .digest = *digest};
-}
-
-// Of three fields.
-std::optional<CheckpointRef> CheckpointOf(
-    std::span<const std::string_view> fields) {
-  const std::optional<uint64_t> step = ParseNumber<uint64_t>(fields[1]);
-  const std::optional<uint64_t> generation = ParseNumber<uint64_t>(fields[2]);
-  // A name from the network becomes a path.
-  if (!step || !generation || !CheckpointName::Parse(fields[0])) {
+std::optional<HeldState> Take(const wire::HeldState& from) {
+  if (from.phase() > static_cast<uint32_t>(Phase::kCallbacksDue)) {
     return std::nullopt;
   }
-  return CheckpointRef{
-      .name = std::string(fields[0]), .step = *step, .generation = *generation};
+  return HeldState{
+      .step = from.step(),
+      .phase = static_cast<Phase>(from.phase()),
+      .digest = {.high = from.digest_high(), .low = from.digest_low()}};
 }
 
-std::optional<StartDecision::Memory> MemoryOf(
-    std::span<const std::string_view> fields) {
-  const std::optional<HeldState> state = HeldOf(fields);
-  const std::optional<uint64_t> holder =
-      ParseNumber<uint64_t>(fields[kHeldFields]);
-  const std::optional<uint64_t> needed =
-      ParseNumber<uint64_t>(fields[kHeldFields + 1]);
-  const std::optional<uint64_t> all =
-      ParseNumber<uint64_t>(fields[kHeldFields + 2]);
-  if (!state || !holder || *holder > INT32_MAX || !needed || *needed > 1 ||
-      !all || *all > 1) {
-    return std::nullopt;
-  }
+// A name from the network becomes a path.
+std::optional<CheckpointRef> Take(const wire::CheckpointStart& from) {
+  if (!CheckpointName::Parse(from.name())) return std::nullopt;
+  return CheckpointRef{.name = from.name(),
+                       .step = from.step(),
+                       .generation = from.generation()};
+}
+
+std::optional<StartDecision::Memory> Take(const wire::MemoryStart& from) {
+  const std::optional<HeldState> state = Take(from.state());
+  if (!state || from.holder() > INT32_MAX) return std::nullopt;
   return StartDecision::Memory{.state = *state,
-                               .holder = static_cast<int>(*holder),
-                               .is_needed = *needed == 1,
-                               .is_all_there_is = *all == 1};
+                               .holder = static_cast<int>(from.holder()),
+                               .is_needed = from.is_needed(),
+                               .is_all_there_is = from.is_all_there_is()};
 }
 
 }  // namespace
@@ -87,16 +70,19 @@ bool IsSameMoment(const HeldState& a, const HeldState& b) {
 }
 
 std::string EncodeHeld(const std::optional<HeldState>& held) {
-  return held ? EncodeList(FieldsOf(*held)) : "";
+  if (!held) return "";
+  wire::HeldState message;
+  Put(*held, message);
+  return message.SerializeAsString();
 }
 
 Result<std::optional<HeldState>> DecodeHeld(std::string_view bytes) {
   if (bytes.empty()) return std::optional<HeldState>();
-  ASSIGN_OR_RETURN(const std::vector<std::string_view> fields, ViewList(bytes));
-  if (fields.size() == kHeldFields) {
-    if (const auto held = HeldOf(fields)) return held;
+  wire::HeldState message;
+  if (ParseMessage(bytes, message)) {
+    if (const auto held = Take(message)) return held;
   }
-  return DataLoss("a worker's word on its state is malformed");
+  return DataLoss("a worker's message about its state is malformed");
 }
 
 StartDecision DecideStart(std::span<const std::optional<HeldState>> held,
@@ -120,29 +106,31 @@ StartDecision DecideStart(std::span<const std::optional<HeldState>> held,
 }
 
 std::string EncodeStart(const StartDecision& start) {
+  wire::Start message;
   if (start.from_memory) {
-    std::vector<std::string> fields = FieldsOf(start.from_memory->state);
-    fields.push_back(std::to_string(start.from_memory->holder));
-    fields.emplace_back(start.from_memory->is_needed ? "1" : "0");
-    fields.emplace_back(start.from_memory->is_all_there_is ? "1" : "0");
-    return EncodeList(fields);
+    wire::MemoryStart& memory = *message.mutable_memory();
+    Put(start.from_memory->state, *memory.mutable_state());
+    memory.set_holder(static_cast<uint32_t>(start.from_memory->holder));
+    memory.set_is_needed(start.from_memory->is_needed);
+    memory.set_is_all_there_is(start.from_memory->is_all_there_is);
+  } else if (start.checkpoint) {
+    wire::CheckpointStart& checkpoint = *message.mutable_checkpoint();
+    checkpoint.set_name(start.checkpoint->name);
+    checkpoint.set_step(start.checkpoint->step);
+    checkpoint.set_generation(start.checkpoint->generation);
   }
-  if (!start.checkpoint) return "";
-  const CheckpointRef& checkpoint = *start.checkpoint;
-  return EncodeList({checkpoint.name, std::to_string(checkpoint.step),
-                     std::to_string(checkpoint.generation)});
+  return message.SerializeAsString();
 }
 
 Result<StartDecision> DecodeStart(std::string_view bytes) {
-  StartDecision start;
-  if (bytes.empty()) return start;
-  ASSIGN_OR_RETURN(const std::vector<std::string_view> fields, ViewList(bytes));
-  if (fields.size() == kCheckpointFields) {
-    start.checkpoint = CheckpointOf(fields);
-  } else if (fields.size() == kMemoryFields) {
-    start.from_memory = MemoryOf(fields);
+  wire::Start message;
+  if (ParseMessage(bytes, message)) {
+    StartDecision start;
+    if (message.has_checkpoint()) start.checkpoint = Take(message.checkpoint());
+    if (message.has_memory()) start.from_memory = Take(message.memory());
+    const bool is_cold = message.from_case() == wire::Start::FROM_NOT_SET;
+    if (is_cold || start.checkpoint || start.from_memory) return start;
   }
-  if (start.checkpoint || start.from_memory) return start;
   return DataLoss("the chief's decision is malformed");
 }
 

@@ -30,7 +30,7 @@ struct HeldState {
 bool IsBefore(const HeldState& a, const HeldState& b);
 bool IsSameMoment(const HeldState& a, const HeldState& b);
 
-// As a worker says it to the chief; "" for none. kDataLoss if malformed.
+// As a worker sends it to the chief; "" for none. kDataLoss if malformed.
 std::string EncodeHeld(const std::optional<HeldState>& held);
 Result<std::optional<HeldState>> DecodeHeld(std::string_view bytes);
 
@@ -54,9 +54,10 @@ StartDecision DecideStart(std::span<const std::optional<HeldState>> held,
                           const std::optional<CheckpointRef>& parent,
                           const std::optional<HeldState>& parent_state);
 
-// For the way to the other ranks. A decision for memory says no checkpoint.
+// For the way to the other ranks. A decision for memory has no checkpoint.
 std::string EncodeStart(const StartDecision& start);
-// kDataLoss; a name of a checkpoint is well-formed, whatever it came from.
+// kDataLoss if malformed. The name of a checkpoint is well-formed; `holder` may
+// be any rank.
 Result<StartDecision> DecodeStart(std::string_view bytes);
 
 }  // namespace gauntlet

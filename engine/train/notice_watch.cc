@@ -14,7 +14,8 @@ NoticeWatch::NoticeWatch(const World& world, const PreemptionOptions& options,
                .tasks = world.tasks,
                .host = *this,
                .faults = world.faults,
-               .events = world.events},
+               .events = world.events,
+               .entropy = world.entropy},
       poll_every_(options.poll_every),
       sources_(world, options, std::move(say)) {}
 

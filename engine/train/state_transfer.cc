@@ -23,6 +23,14 @@ std::string EncodeState(const TrainState& state) {
   return bytes;
 }
 
+// A bound for a state of the same job, whose history may be longer.
+uint64_t MostBytesOf(const TrainState& state) {
+  constexpr uint64_t kHeaderAndHistory = uint64_t{64} << 20;
+  uint64_t bytes = 0;
+  for (const TensorView& tensor : state.Tensors()) bytes += tensor.bytes.size();
+  return bytes + kHeaderAndHistory;
+}
+
 Status RestoreFrom(const std::string& bytes, const FaultPoints& faults,
                    TrainState& state) {
   ASSIGN_OR_RETURN(std::vector<TensorView> tensors,
@@ -43,7 +51,7 @@ Status ShareState(World& world, Ring& ring, const StateShare& share,
   ASSIGN_OR_RETURN(const std::string bytes,
                    ring.Broadcast(key, share.memory.holder,
                                   sends ? EncodeState(state) : std::string(),
-                                  share.timeout));
+                                  MostBytesOf(state), share.timeout));
   if (share.holds_it) return OkStatus();
   RETURN_IF_ERROR(world.faults.Hit(Point::kStateReceive, here));
   Status restored = RestoreFrom(bytes, world.faults, state);

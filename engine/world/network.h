@@ -3,9 +3,14 @@
 // Addresses are "host:port". Frames arrive whole, in order and at most once;
 // when a connection breaks, both ends learn of it (kUnavailable) unless the
 // network itself is cut, which only deadlines show.
+//
+// The end that connects sends first. A caller that has not sent its first frame
+// never reaches Accept: the network holds it back, with the bounds below.
 #ifndef GAUNTLET_ENGINE_WORLD_NETWORK_H_
 #define GAUNTLET_ENGINE_WORLD_NETWORK_H_
 
+#include <array>
+#include <cstddef>
 #include <memory>
 #include <string>
 
@@ -17,13 +22,31 @@ namespace gauntlet {
 // The bytes of one message.
 using Frame = std::string;
 
+// Send refuses a larger frame with kInvalidArgument.
+inline constexpr size_t kMaxFrameBytes = size_t{4} << 20;
+
+// Bounds on the callers of one listener that Accept has not returned. If one
+// caller too many is silent, the oldest silent one is disconnected. If too many
+// first frames wait, the newest caller is disconnected. So is one whose first
+// frame is too large, and from one that waits nothing more is read.
+inline constexpr size_t kMaxSilentCallers = 32;
+inline constexpr Duration kMaxSilence = std::chrono::seconds(10);
+inline constexpr size_t kMaxWaitingCallers = 32;
+inline constexpr size_t kMaxFirstFrameBytes = size_t{1} << 20;
+
+// Random bytes of one connection, chosen by the end that was called and known
+// to both ends. No two connections have the same.
+inline constexpr size_t kNonceBytes = 32;
+using Nonce = std::array<std::byte, kNonceBytes>;
+
 // One connection. Send and Receive may run in different tasks at once, each in
 // one task at a time. The destructor closes; neither may be running then.
 class Channel {
  public:
   virtual ~Channel() = default;
   // Hands the frame over; blocks only while too much is under way already.
-  // kDeadlineExceeded or kUnavailable. Ok does not mean that it arrived.
+  // kDeadlineExceeded, kUnavailable or kInvalidArgument (too large). Ok does
+  // not mean that it arrived.
   virtual Status Send(Frame frame, Time deadline) = 0;
   // The next frame. kDeadlineExceeded leaves the connection usable;
   // kUnavailable: it is lost, and all frames that came were handed out.
@@ -31,13 +54,21 @@ class Channel {
   // Breaks the connection; wakes both ends. Frames already handed to Send are
   // still delivered where the network allows.
   virtual void Close() = 0;
+  virtual const Nonce& nonce() const = 0;
+};
+
+// A connection that somebody opened, and the first frame that came over it.
+struct Incoming {
+  std::unique_ptr<Channel> channel;
+  Frame first;
 };
 
 class Listener {
  public:
   virtual ~Listener() = default;
-  // kDeadlineExceeded, or kUnavailable once closed.
-  virtual Result<std::unique_ptr<Channel>> Accept(Time deadline) = 0;
+  // The caller whose first frame came first. kDeadlineExceeded, or kUnavailable
+  // once closed.
+  virtual Result<Incoming> Accept(Time deadline) = 0;
 };
 
 class Network {

@@ -3,6 +3,7 @@
 #define GAUNTLET_ENGINE_WORLD_WORLD_H_
 
 #include "engine/world/clock.h"
+#include "engine/world/entropy.h"
 #include "engine/world/event_log.h"
 #include "engine/world/fault_point.h"
 #include "engine/world/host.h"
@@ -20,6 +21,7 @@ struct World {
   Host& host;
   FaultPoints& faults;
   EventLog& events;
+  Entropy& entropy;
 };
 
 }  // namespace gauntlet

@@ -220,7 +220,7 @@ Status RunWorkerOf(const ResolvedCluster& cluster, const TrainCommand& command,
   RETURN_IF_ERROR(CheckOutputPlaces(real.storage, command));
   RequeueHost host(real.host, command.requeue);
   World world{real.clock, real.storage, real.network, real.tasks,
-              host,       real.faults,  real.events};
+              host,       real.faults,  real.events,  real.entropy};
   FormingWatch watch(world, command.options.preemption, reporter);
   const Time deadline =
       real.clock.Now() + command.options.cluster.rendezvous_timeout;

@@ -45,7 +45,8 @@ constexpr std::array kExitCodes = {
                  "told so); the last checkpoint could not be saved, as on a "
                  "full disk (make room first; nothing was trained twice for "
                  "it); there is no room for a claim, a process or a thread; "
-                 "or another run has the --ckpt still"},
+                 "or another run has the --ckpt, or another process the rank, "
+                 "still"},
     ExitCodeInfo{ExitCode::kInterrupted,
                  "interrupted: Ctrl-C, SIGTERM or SIGHUP to run, explore or "
                  "replay, a second Ctrl-C to train (the first saves)"},

@@ -155,7 +155,8 @@ Status WorkHere(RealWorld& real, const WorkerRun& run) {
                             : static_cast<Network&>(real.network);
   Clock& clock = faults ? static_cast<Clock&>(faults->clock)
                         : static_cast<Clock&>(real.clock);
-  World world{clock, storage, network, real.tasks, run.host, points, events};
+  World world{clock,    storage, network, real.tasks,
+              run.host, points,  events,  real.entropy};
   const std::string job_json = JobToJson(options.job, data->content);
   const TrainInputs inputs = {.options = options,
                               .data = *data,

@@ -64,6 +64,14 @@ class OnlyDefects final : public FaultPoints {
   std::vector<PlantedBug> bugs_;
 };
 
+// A recovery draws nothing.
+class NoEntropy final : public Entropy {
+ public:
+  void Fill(std::span<std::byte>) override {
+    CheckFailed(__FILE__, __LINE__, "Fill", "a recovery draws nothing");
+  }
+};
+
 class Unheard final : public EventLog {
  public:
   void Emit(LogEvent) override {}
@@ -108,6 +116,7 @@ struct CrashRecovery::Outside {
   LoneHost host;
   OnlyDefects faults;
   Unheard events;
+  NoEntropy entropy;
 };
 
 CrashRecovery::CrashRecovery(StoreOptions store, std::string job_json,
@@ -126,7 +135,8 @@ Recovered CrashRecovery::Run(ImageDirectory& image) {
                  .tasks = outside_->tasks,
                  .host = outside_->host,
                  .faults = outside_->faults,
-                 .events = outside_->events};
+                 .events = outside_->events,
+                 .entropy = outside_->entropy};
   return Recover(world, store_, job_json_);
 }
 

@@ -138,7 +138,8 @@ int SimulatedRun::WorkerMain(World& plain, const WorkerSpec& spec,
                  .tasks = plain.tasks,
                  .host = plain.host,
                  .faults = injector,
-                 .events = plain.events};
+                 .events = plain.events,
+                 .entropy = plain.entropy};
   ReportToLauncher reporter(
       report, probe_of_ ? probe_of_(spec.worker, spec.life) : nullptr);
   const TrainInputs inputs = {.options = train,

@@ -38,7 +38,8 @@ class FaultyWorldUnderTest final : public WorldUnderTest {
                      .tasks = plain.tasks,
                      .host = plain.host,
                      .faults = injector,
-                     .events = plain.events};
+                     .events = plain.events,
+                     .entropy = plain.entropy};
       body(world);
       EXPECT_TRUE(diary.empty()) << diary.front();
     });

@@ -1,3 +1,4 @@
+#include <set>
 #include <vector>
 
 #include "tests/contract/world_fixture.h"
@@ -22,10 +23,12 @@ Pair Connected(World& world, const std::string& address) {
     auto client = world.network.Connect(address, deadline);
     EXPECT_TRUE(client.ok()) << client.status().ToString();
     pair.client = *std::move(client);
+    EXPECT_TRUE(pair.client->Send("first", deadline).ok());
   });
   auto server = pair.listener->Accept(deadline);
   EXPECT_TRUE(server.ok()) << server.status().ToString();
-  pair.server = *std::move(server);
+  EXPECT_EQ(server->first, "first");
+  pair.server = std::move(server->channel);
   connector->Join();
   return pair;
 }
@@ -95,13 +98,14 @@ TEST_P(NetworkContract, ConnectWaitsForAListener) {
       world.clock.SleepUntil(world.clock.Now() + kShort);
       auto listener = world.network.Listen(address);
       ASSERT_TRUE(listener.ok()) << listener.status().ToString();
-      auto channel = (*listener)->Accept(deadline);
-      ASSERT_TRUE(channel.ok()) << channel.status().ToString();
-      EXPECT_TRUE((*channel)->Send("welcome", deadline).ok());
-      EXPECT_FALSE((*channel)->Receive(deadline).ok());
+      auto caller = (*listener)->Accept(deadline);
+      ASSERT_TRUE(caller.ok()) << caller.status().ToString();
+      EXPECT_TRUE(caller->channel->Send("welcome", deadline).ok());
+      EXPECT_FALSE(caller->channel->Receive(deadline).ok());
     });
     auto channel = world.network.Connect(address, deadline);
     EXPECT_TRUE(channel.ok()) << channel.status().ToString();
+    EXPECT_TRUE((*channel)->Send("first", deadline).ok());
     EXPECT_EQ(*(*channel)->Receive(deadline), "welcome");
     (*channel)->Close();
     late->Join();
@@ -137,12 +141,10 @@ TEST_P(NetworkContract, OneListenerAcceptsManyConnections) {
     }
     std::vector<std::unique_ptr<Channel>> channels;
     for (int i = 0; i < 4; ++i) {
-      auto channel = (*listener)->Accept(deadline);
-      ASSERT_TRUE(channel.ok()) << channel.status().ToString();
-      auto frame = (*channel)->Receive(deadline);
-      ASSERT_TRUE(frame.ok()) << frame.status().ToString();
-      EXPECT_TRUE((*channel)->Send(*frame, deadline).ok());
-      channels.push_back(*std::move(channel));
+      auto caller = (*listener)->Accept(deadline);
+      ASSERT_TRUE(caller.ok()) << caller.status().ToString();
+      EXPECT_TRUE(caller->channel->Send(caller->first, deadline).ok());
+      channels.push_back(std::move(caller->channel));
     }
     for (const auto& client : clients) client->Join();
   });
@@ -268,8 +270,8 @@ TEST_P(NetworkContract, SendGivesUpWhenTooMuchIsUnderWayAndLosesNothingElse) {
   const std::string address = FreeAddress();
   InWorld([&](World& world) {
     const Pair pair = Connected(world, address);
-    const Frame large = Pattern(size_t{16} << 20);
-    constexpr int kTooMany = 32;
+    const Frame large = Pattern(kMaxFrameBytes);
+    constexpr int kTooMany = 128;
     int taken = 0;
     Status status;
     for (; taken < kTooMany && status.ok(); taken += status.ok() ? 1 : 0) {
@@ -291,7 +293,7 @@ TEST_P(NetworkContract, CloseWakesASenderThatWaitsForRoom) {
     const Pair pair = Connected(world, address);
     const Time deadline = world.clock.Now() + kSoon;
     const auto sender = world.tasks.Spawn("sender", [&] {
-      const Frame large = Pattern(size_t{16} << 20);
+      const Frame large = Pattern(kMaxFrameBytes);
       Status status;
       while (status.ok()) status = pair.client->Send(large, deadline);
       EXPECT_EQ(status.code(), Code::kUnavailable);
@@ -334,6 +336,92 @@ TEST_P(NetworkContract, TheEndOfOneConnectionLeavesTheOthers) {
     EXPECT_FALSE(first.server->Receive(deadline).ok());
     EXPECT_TRUE(second.client->Send("alive", deadline).ok());
     EXPECT_EQ(*second.server->Receive(deadline), "alive");
+  });
+}
+
+TEST_P(NetworkContract, RefusesAFrameThatIsTooLarge_AndGoesOn) {
+  const std::string address = FreeAddress();
+  InWorld([&](World& world) {
+    const Pair pair = Connected(world, address);
+    const Time deadline = world.clock.Now() + kSoon;
+    EXPECT_EQ(
+        pair.client->Send(Frame(kMaxFrameBytes + 1, 'x'), deadline).code(),
+        Code::kInvalidArgument);
+    EXPECT_TRUE(pair.client->Send(Frame(kMaxFrameBytes, 'x'), deadline).ok());
+    EXPECT_EQ(pair.server->Receive(deadline)->size(), kMaxFrameBytes);
+  });
+}
+
+TEST_P(NetworkContract, BothEndsKnowANonceThatNoOtherConnectionHas) {
+  const std::string address = FreeAddress();
+  InWorld([&](World& world) {
+    std::set<Nonce> nonces;
+    for (int i = 0; i < 3; ++i) {
+      const Pair pair = Connected(world, address);
+      EXPECT_EQ(pair.client->nonce(), pair.server->nonce());
+      nonces.insert(pair.client->nonce());
+    }
+    EXPECT_EQ(nonces.size(), 3u);
+    EXPECT_FALSE(nonces.contains(Nonce{}));
+  });
+}
+
+TEST_P(NetworkContract, ASilentCallerHoldsNobodyUp) {
+  const std::string address = FreeAddress();
+  InWorld([&](World& world) {
+    const Time deadline = world.clock.Now() + kSoon;
+    auto listener = world.network.Listen(address);
+    ASSERT_TRUE(listener.ok()) << listener.status().ToString();
+    auto silent = world.network.Connect(address, deadline);
+    auto speaks = world.network.Connect(address, deadline);
+    ASSERT_TRUE(silent.ok() && speaks.ok());
+    EXPECT_EQ((*listener)->Accept(world.clock.Now() + kShort).status().code(),
+              Code::kDeadlineExceeded);
+    ASSERT_TRUE((*speaks)->Send("first", deadline).ok());
+    EXPECT_EQ((*listener)->Accept(deadline)->first, "first");
+    ASSERT_TRUE((*silent)->Send("at last", deadline).ok());
+    EXPECT_EQ((*listener)->Accept(deadline)->first, "at last");
+  });
+}
+
+TEST_P(NetworkContract, DisconnectsTheOldestOfTooManySilentCallers) {
+  const std::string address = FreeAddress();
+  InWorld([&](World& world) {
+    const Time deadline = world.clock.Now() + kSoon;
+    auto listener = world.network.Listen(address);
+    ASSERT_TRUE(listener.ok()) << listener.status().ToString();
+    std::vector<std::unique_ptr<Channel>> callers;
+    for (size_t i = 0; i < kMaxSilentCallers + 1; ++i) {
+      auto caller = world.network.Connect(address, deadline);
+      ASSERT_TRUE(caller.ok()) << caller.status().ToString();
+      callers.push_back(*std::move(caller));
+    }
+    EXPECT_EQ(callers.front()->Receive(deadline).status().code(),
+              Code::kUnavailable);
+    ASSERT_TRUE(callers[1]->Send("first", deadline).ok());
+    EXPECT_EQ((*listener)->Accept(deadline)->first, "first");
+  });
+}
+
+TEST_P(NetworkContract, DisconnectsTheNewestOfTooManyThatWaitForAccept) {
+  const std::string address = FreeAddress();
+  InWorld([&](World& world) {
+    const Time deadline = world.clock.Now() + kSoon;
+    auto listener = world.network.Listen(address);
+    ASSERT_TRUE(listener.ok()) << listener.status().ToString();
+    std::vector<std::unique_ptr<Channel>> callers;
+    for (size_t i = 0; i < kMaxWaitingCallers + 1; ++i) {
+      auto caller = world.network.Connect(address, deadline);
+      ASSERT_TRUE(caller.ok()) << caller.status().ToString();
+      ASSERT_TRUE((*caller)->Send("first", deadline).ok());
+      callers.push_back(*std::move(caller));
+      world.clock.SleepUntil(world.clock.Now() + std::chrono::milliseconds(5));
+    }
+    EXPECT_EQ(callers.back()->Receive(deadline).status().code(),
+              Code::kUnavailable);
+    for (size_t i = 0; i < kMaxWaitingCallers; ++i) {
+      EXPECT_TRUE((*listener)->Accept(deadline).ok()) << i;
+    }
   });
 }
 

@@ -62,7 +62,8 @@ class WorldOnAnImage final : public WorldUnderTest {
                         .tasks = world.tasks,
                         .host = world.host,
                         .faults = world.faults,
-                        .events = world.events};
+                        .events = world.events,
+                        .entropy = world.entropy};
       body(on_image);
     });
   }

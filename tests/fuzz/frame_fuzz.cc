@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <cstring>
+
+#include "engine/cluster/control_messages.h"
 #include "engine/cluster/frame_format.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/fuzz_targets.h"
@@ -29,23 +33,47 @@ void RunList(std::string_view input) {
   CheckSameText(input, EncodeList(*items), "list");
 }
 
-// Its header, with the payload's size as it is.
-std::string WithPayloadSize(std::string_view input) {
-  std::string frame(input);
-  if (frame.size() < kFrameHeaderBytes) return frame;
-  const uint64_t size = frame.size() - kFrameHeaderBytes;
-  for (size_t i = 0; i < sizeof size; ++i) {
-    frame[kFrameHeaderBytes - sizeof size + i] =
-        static_cast<char>(size >> (8 * i) & 0xff);
+// A sound frame of its first byte's kind, whose header has the fields of the
+// next bytes and whose payload is the rest.
+Frame SoundFrame(std::string_view input) {
+  FrameHeader header;
+  const auto take = [&input](auto& value) {
+    const size_t size = std::min(sizeof value, input.size());
+    std::memcpy(&value, input.data(), size);
+    input.remove_prefix(size);
+  };
+  uint8_t kind = 0;
+  take(kind);
+  header.kind = static_cast<FrameKind>(1 + kind % 5);
+  take(header.rank);
+  take(header.chunk);
+  take(header.requests);
+  take(header.generation);
+  take(header.step);
+  take(header.correct);
+  take(header.rows);
+  return EncodeFrame(header, input);
+}
+
+void RunControl(std::string_view input) {
+  const Result<ControlMessage> message = DecodeControl(Frame(input));
+  if (!message.ok()) {
+    CHECK(message.status().code() == Code::kDataLoss,
+          message.status().ToString());
+    return CheckErrorLine(message.status().message());
   }
-  return frame;
+  const Frame written = EncodeControl(*message);
+  const Result<ControlMessage> again = DecodeControl(written);
+  CHECK(again.ok(), again.status().ToString());
+  CheckSameText(written, EncodeControl(*again), "control message");
 }
 
 }  // namespace
 
 void FuzzFrame(std::string_view input) {
   RunFrame(input);
-  RunFrame(WithPayloadSize(input));
+  RunFrame(SoundFrame(input));
+  RunControl(input);
   RunList(input);
   if (input.size() >= kFrameHeaderBytes) {
     RunList(input.substr(kFrameHeaderBytes));
@@ -54,18 +82,28 @@ void FuzzFrame(std::string_view input) {
 
 std::vector<std::string> FrameSeeds() {
   const std::vector<std::string> said = {"rank 0", "", "rank 2"};
-  return {
-      EncodeFrame({.kind = FrameKind::kBeat, .generation = 3}, ""),
-      EncodeFrame({.kind = FrameKind::kHello, .role = ChannelRole::kRing}, ""),
-      EncodeFrame({.kind = FrameKind::kPartial,
-                   .rank = 1,
-                   .requests = 3,
-                   .step = 9,
-                   .correct = -1,
-                   .rows = 8},
-                  "0123456789abcdef"),
-      EncodeFrame({.kind = FrameKind::kGather}, EncodeList(said)),
-      EncodeList(said)};
+  return {EncodeControl(Challenge{}),
+          EncodeControl(Hello{.role = ChannelRole::kRing,
+                              .rank = 1,
+                              .incarnation = 2,
+                              .generation = 3,
+                              .host = "h",
+                              .address = "h:1",
+                              .introduction = "a worker",
+                              .proof = "p"}),
+          EncodeControl(Welcome{.generation = 1, .addresses = {"h:1", "g:1"}}),
+          EncodeControl(Refusal{.code = Code::kDataLoss, .message = "no"}),
+          EncodeControl(Beat{.rank = 1, .generation = 3}),
+          EncodeControl(Bye{.rank = 1, .generation = 3}),
+          EncodeFrame({.kind = FrameKind::kPartial,
+                       .rank = 1,
+                       .requests = 3,
+                       .step = 9,
+                       .correct = -1,
+                       .rows = 8},
+                      "0123456789abcdef"),
+          EncodeFrame({.kind = FrameKind::kGather}, EncodeList(said)),
+          EncodeList(said)};
 }
 
 }  // namespace gauntlet

@@ -21,8 +21,9 @@ namespace fs = std::filesystem;
 const fs::path kRoot(GAUNTLET_ROOT);
 
 // How many promises a section has.
-const std::map<char, int> kSections = {{'C', 8}, {'D', 6}, {'K', 13}, {'B', 11},
-                                       {'F', 8}, {'S', 6}, {'P', 4}, {'R', 8}};
+const std::map<char, int> kSections = {{'C', 11}, {'D', 6}, {'K', 14},
+                                       {'B', 11}, {'F', 11}, {'S', 6},
+                                       {'P', 4},  {'R', 8}};
 
 std::string ReadText(const fs::path& path) {
   std::ifstream file(path);

@@ -109,10 +109,12 @@ class Cluster {
       if (!listener.ok()) return listener.status().ToString();
       auto connected = world.network.Connect(AddressOf(rank + 1), kNever);
       if (!connected.ok()) return connected.status().ToString();
+      const Status sent = (*connected)->Send("first", kNever);
+      if (!sent.ok()) return sent.ToString();
       auto accepted = (*listener)->Accept(kNever);
       if (!accepted.ok()) return accepted.status().ToString();
       next = std::move(connected).value();
-      previous = std::move(accepted).value();
+      previous = std::move(accepted.value().channel);
     }
     Ring ring(world, *kernels_,
               {.rank = rank, .size = reduction_.workers, .generation = 1},

@@ -28,15 +28,17 @@ class FaultyNetworkTest : public testing::Test {
     simulation_.Start(
         {.name = "server", .host = "s", .body = [&](World& world) {
            auto listener = world.network.Listen("s:80");
-           auto channel = (*listener)->Accept(kNever);
-           if (channel.ok()) server(world, **channel);
+           auto caller = (*listener)->Accept(kNever);
+           if (caller.ok()) server(world, *caller->channel);
            return 0;
          }});
     simulation_.Start(
         {.name = "client", .host = "c", .body = [&](World& world) {
            FaultyNetwork network(world.network, world.clock, world.tasks, 5);
            auto channel = network.Connect("s:80", kNever);
-           if (channel.ok()) client(world, network, **channel);
+           if (channel.ok() && (*channel)->Send("first", kNever).ok()) {
+             client(world, network, **channel);
+           }
            return 0;
          }});
     const RunOutcome outcome = simulation_.Run();
@@ -88,11 +90,14 @@ TEST_F(FaultyNetworkTest, ASenderThatHasTooMuchHeldGivesUpAtItsDeadline) {
   RunBoth(
       [&](World&, FaultyNetwork& network, Channel& channel) {
         network.Trouble(Trouble(FaultKind::kPartition));
-        const Frame half(NetworkEdge::kMaxHeldBytes / 2, 'x');
-        EXPECT_TRUE(channel.Send(half, In(seconds(1))).ok());
-        EXPECT_TRUE(channel.Send(half, In(seconds(1))).ok());
+        const Frame large(kMaxFrameBytes, 'x');
+        for (size_t held = 0; held < NetworkEdge::kMaxHeldBytes;
+             held += large.size()) {
+          EXPECT_TRUE(channel.Send(large, In(seconds(1))).ok());
+        }
         const Time deadline = In(seconds(1));
-        EXPECT_EQ(channel.Send(half, deadline).code(), Code::kDeadlineExceeded);
+        EXPECT_EQ(channel.Send(large, deadline).code(),
+                  Code::kDeadlineExceeded);
         EXPECT_GE(simulation_.now(), deadline);
       },
       [](World&, Channel&) {});
@@ -270,6 +275,7 @@ TEST_F(FaultyNetworkTest, AResetBreaksBothEndsAndNewConnectionsWork) {
         EXPECT_EQ(channel.Send("x", kNever).code(), Code::kUnavailable);
         auto again = network.Connect("s:81", In(seconds(5)));
         EXPECT_TRUE(again.ok()) << again.status().ToString();
+        EXPECT_TRUE((*again)->Send("first", kNever).ok());
       },
       [&](World& world, Channel& channel) {
         EXPECT_EQ(ReceiveCode(channel, seconds(60)), Code::kUnavailable);

@@ -18,11 +18,11 @@ std::span<const std::byte> Bytes(std::string_view text) {
 // Some of everything: tasks, messages, files, events.
 int Serve(World& world, int frames) {
   auto listener = world.network.Listen("server:80");
-  auto channel = (*listener)->Accept(kNever);
-  if (!channel.ok()) return 1;
+  auto caller = (*listener)->Accept(kNever);
+  if (!caller.ok() || caller->first != "0") return 1;
   const auto file = world.storage.Open("/received", OpenMode::kCreateExclusive);
-  for (int i = 0; i < frames; ++i) {
-    const auto frame = (*channel)->Receive(kNever);
+  for (int i = 1; i < frames; ++i) {
+    const auto frame = caller->channel->Receive(kNever);
     if (!frame.ok()) return 2;
     if (!(*file)->WriteAt(static_cast<uint64_t>(i), Bytes(*frame)).ok()) {
       return 3;

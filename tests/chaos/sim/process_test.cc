@@ -132,8 +132,8 @@ int BusyProgram(World& world, int& alive) {
   const auto listener = world.network.Listen("host:80");
   const auto server = world.tasks.Spawn("server", [&] {
     const Count inner(alive);
-    auto channel = (*listener)->Accept(kNever);
-    while ((*channel)->Receive(kNever).ok()) queue.Push(1);
+    auto caller = (*listener)->Accept(kNever);
+    while (caller->channel->Receive(kNever).ok()) queue.Push(1);
     queue.Close();
   });
   auto channel = world.network.Connect("host:80", kNever);

@@ -8,7 +8,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// A client on host "c" and a server on host "s" with a connection between them.
+// A client on host "c" and a server on host "s" with a connection between them,
+// over which the client has sent a first frame.
 class SimNetworkTest : public testing::Test {
  protected:
   using End = std::function<void(World&, Channel&)>;
@@ -17,14 +18,16 @@ class SimNetworkTest : public testing::Test {
     server_ = simulation_.Start(
         {.name = "server", .host = "s", .body = [server](World& world) {
            auto listener = world.network.Listen("s:80");
-           auto channel = (*listener)->Accept(kNever);
-           if (channel.ok()) server(world, **channel);
+           auto caller = (*listener)->Accept(kNever);
+           if (caller.ok()) server(world, *caller->channel);
            return 0;
          }});
     client_ = simulation_.Start(
         {.name = "client", .host = "c", .body = [client](World& world) {
            auto channel = world.network.Connect("s:80", kNever);
-           if (channel.ok()) client(world, **channel);
+           if (channel.ok() && (*channel)->Send("first", kNever).ok()) {
+             client(world, **channel);
+           }
            return 0;
          }});
     const RunOutcome outcome = simulation_.Run();
@@ -237,6 +240,7 @@ TEST_F(SimNetworkTest, ATroubleEndsWithItsNumber) {
                                        .kind = FaultKind::kDelay,
                                        .with = {.latency = seconds(2)}},
                                       RandomStream(1, "late")));
+  const Time begin = simulation_.now();
   RunBoth(
       [&](World& world, Channel& channel) {
         EXPECT_TRUE(channel.Send("late", kNever).ok());
@@ -247,7 +251,6 @@ TEST_F(SimNetworkTest, ATroubleEndsWithItsNumber) {
         EXPECT_EQ(ReceiveCode(channel, kNever), Code::kUnavailable);
       },
       [&](World&, Channel& channel) {
-        const Time begin = simulation_.now();
         EXPECT_EQ(*channel.Receive(kNever), "late");
         EXPECT_EQ(*channel.Receive(kNever), "behind it");
         EXPECT_GE(simulation_.now(), begin + seconds(1));
@@ -262,13 +265,15 @@ TEST_F(SimNetworkTest, ASenderIntoACutWaitsForRoomUntilItsDeadline) {
   NetworkFabric& network = simulation.network();
   simulation.Start({.name = "server", .host = "s", .body = [](World& world) {
                       auto listener = world.network.Listen("s:80");
-                      auto channel = (*listener)->Accept(kNever);
-                      while ((*channel)->Receive(kNever).ok()) {
+                      auto caller = (*listener)->Accept(kNever);
+                      while (caller->channel->Receive(kNever).ok()) {
                       }
                       return 0;
                     }});
   simulation.Start({.name = "client", .host = "c", .body = [&](World& world) {
                       auto channel = world.network.Connect("s:80", kNever);
+                      EXPECT_TRUE((*channel)->Send("first", kNever).ok());
+                      world.clock.SleepUntil(world.clock.Now() + seconds(1));
                       network.Cut({"c", "s"});
                       const Frame frame(60, 'x');
                       EXPECT_TRUE((*channel)->Send(frame, kNever).ok());
@@ -283,6 +288,31 @@ TEST_F(SimNetworkTest, ASenderIntoACutWaitsForRoomUntilItsDeadline) {
                       return 0;
                     }});
   EXPECT_EQ(simulation.Run().end, RunEnd::kAllExited);
+}
+
+TEST_F(SimNetworkTest, DisconnectsACallerThatIsSilentForTooLong) {
+  simulation_.Start({.name = "server", .host = "s", .body = [](World& world) {
+                       auto listener = world.network.Listen("s:80");
+                       const auto until = [&](Duration patience) {
+                         return (*listener)
+                             ->Accept(world.clock.Now() + patience)
+                             .status()
+                             .code();
+                       };
+                       EXPECT_EQ(until(kMaxSilence + seconds(1)),
+                                 Code::kDeadlineExceeded);
+                       EXPECT_EQ(until(seconds(5)), Code::kDeadlineExceeded);
+                       return 0;
+                     }});
+  simulation_.Start({.name = "client", .host = "c", .body = [&](World& world) {
+                       auto channel = world.network.Connect("s:80", kNever);
+                       EXPECT_EQ(ReceiveCode(**channel, In(kMaxSilence)),
+                                 Code::kDeadlineExceeded);
+                       EXPECT_EQ(ReceiveCode(**channel, In(seconds(3))),
+                                 Code::kUnavailable);
+                       return 0;
+                     }});
+  EXPECT_EQ(simulation_.Run().end, RunEnd::kAllExited);
 }
 
 TEST_F(SimNetworkTest, AKilledListenerFreesItsAddress) {

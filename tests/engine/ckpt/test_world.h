@@ -67,16 +67,28 @@ class NoTasks final : public Tasks {
   std::unique_ptr<Event> NewEvent() override;
 };
 
+// Counts up, so that what it fills differs.
+class TestEntropy final : public Entropy {
+ public:
+  void Fill(std::span<std::byte> bytes) override {
+    for (std::byte& byte : bytes) byte = std::byte{next_++};
+  }
+
+ private:
+  uint8_t next_ = 0;
+};
+
 // Owns the parts of a world. `storage` may be any.
 struct TestWorld {
   explicit TestWorld(Storage& storage)
-      : world{clock, storage, network, tasks, host, faults, events} {}
+      : world{clock, storage, network, tasks, host, faults, events, entropy} {}
   TestClock clock;
   NoNetwork network;
   NoTasks tasks;
   TestHost host;
   TestFaults faults;
   TestEvents events;
+  TestEntropy entropy;
   World world;
 };
 

@@ -100,8 +100,10 @@ class Scripted final : public Channel {
   Status Send(Frame, Time) override { return OkStatus(); }
   Result<Frame> Receive(Time) override { return says_; }
   void Close() override {}
+  const Nonce& nonce() const override { return nonce_; }
 
  private:
+  Nonce nonce_{};
   Frame says_;
 };
 
@@ -163,7 +165,7 @@ TEST(RingTest, ABroadcastBringsTheRootsBytesToAll) {
         Ring& ring = session.ring();
         const Result<std::string> came = ring.Broadcast(
             {.step = 7}, root, ring.rank() == root ? sent : std::string("no"),
-            std::chrono::seconds(5));
+            size, std::chrono::seconds(5));
         EXPECT_TRUE(came.ok() && *came == sent) << "rank " << ring.rank();
         return came.status();
       });
@@ -172,12 +174,22 @@ TEST(RingTest, ABroadcastBringsTheRootsBytesToAll) {
   }
 }
 
+TEST(RingTest, RefusesABroadcastThatIsLargerThanItMayBe) {
+  ClusterFixture cluster(2, 3);
+  const auto& ends = cluster.RunAll([&](World&, Session& session) {
+    return session.ring()
+        .Broadcast({.step = 1}, 0, "state", 4, std::chrono::seconds(5))
+        .status();
+  });
+  EXPECT_EQ(ends[1].code(), Code::kDataLoss);
+}
+
 TEST(RingTest, ABroadcastOfAnotherStepIsAnError) {
   ClusterFixture cluster(2, 3);
   const auto& ends = cluster.RunAll([&](World&, Session& session) {
     const auto step = static_cast<uint64_t>(session.ring().rank());
     return session.ring()
-        .Broadcast({.step = step}, 0, "state", std::chrono::seconds(5))
+        .Broadcast({.step = step}, 0, "state", 5, std::chrono::seconds(5))
         .status();
   });
   EXPECT_EQ(ends[1].code(), Code::kFailedPrecondition);

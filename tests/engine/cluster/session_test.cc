@@ -57,10 +57,8 @@ TEST(SessionTest, WhoTellsNoAddressIsAStrangerWhereAddressesAreTold) {
          const Time deadline = world.clock.Now() + std::chrono::seconds(1);
          const auto channel = world.network.Connect("w0:1", deadline);
          if (!channel.ok()) return 1;
-         const Frame hello = EncodeFrame({.kind = FrameKind::kHello,
-                                          .role = ChannelRole::kControl,
-                                          .rank = 1},
-                                         "no address");
+         const Frame hello =
+             EncodeControl(Hello{.rank = 1, .address = "no address"});
          (*channel)->Send(hello, deadline).ok();
          world.clock.SleepUntil(deadline);
          return 0;
@@ -207,16 +205,16 @@ TEST(SessionTest, LeavingInAnyOrderIsNoLossForAnybody) {
 
 TEST(SessionTest, TheChiefHearsWhatEachRankHasToSay) {
   ClusterFixture cluster(3, 1);
-  cluster.options().said = "held";
+  cluster.options().introduction = "held";
   cluster.options().generation = 4;
-  cluster.options().life = 2;
+  cluster.options().incarnation = 2;
   const auto decide =
       [](const std::vector<Attendant>& by_rank) -> Result<Decision> {
     EXPECT_EQ(by_rank.size(), 3u);
     for (const Attendant& attendant : by_rank) {
-      EXPECT_EQ(attendant.said, "held");
+      EXPECT_EQ(attendant.introduction, "held");
       EXPECT_EQ(attendant.generation, 4u);
-      EXPECT_EQ(attendant.life, 2u);
+      EXPECT_EQ(attendant.incarnation, 2u);
     }
     return Decision{.generation = 5, .text = ""};
   };
@@ -226,37 +224,152 @@ TEST(SessionTest, TheChiefHearsWhatEachRankHasToSay) {
   for (const Status& end : cluster.Run()) EXPECT_TRUE(end.ok());
 }
 
-// Says hello as that life of rank 1, and waits for what comes of it.
-int SayHello(World& world, uint64_t life) {
-  const Time deadline = world.clock.Now() + std::chrono::seconds(3);
-  const auto channel = world.network.Connect("w0:1", deadline);
-  if (!channel.ok()) return 1;
-  const FrameHeader hello = {.kind = FrameKind::kHello,
-                             .role = ChannelRole::kControl,
-                             .rank = 1,
-                             .step = life};
-  if (!(*channel)->Send(EncodeFrame(hello, ""), deadline).ok()) return 1;
-  const Code code = (*channel)->Receive(deadline).status().code();
-  return code == Code::kUnavailable ? 3 : 4;
-}
+// A process of its own that sends the hello to the chief, after a while, and
+// keeps what the chief answers.
+class LateProcess {
+ public:
+  LateProcess(ClusterFixture& cluster, Duration after, Hello hello) {
+    Simulation& simulation = cluster.simulation();
+    simulation.At(simulation.now() + after, [this, &simulation, hello] {
+      simulation.Start(
+          {.name = "late", .host = "late", .body = [this, hello](World& world) {
+             Call(world, hello);
+             return 0;
+           }});
+    });
+  }
+
+  const Status& lost() const { return lost_; }
+  Time ended() const { return ended_; }
+  Refusal refusal() const {
+    const Result<Refusal> refusal = DecodeControlAs<Refusal>(answer_);
+    return refusal.ok() ? *refusal : Refusal{.message = "no refusal"};
+  }
+
+ private:
+  void Call(World& world, const Hello& hello) {
+    const Time deadline = world.clock.Now() + std::chrono::seconds(20);
+    const auto channel = world.network.Connect("w0:1", deadline);
+    ASSERT_TRUE(channel.ok());
+    ASSERT_TRUE((*channel)->Send(EncodeControl(hello), deadline).ok());
+    const Result<Frame> answer = (*channel)->Receive(deadline);
+    lost_ = answer.status();
+    if (answer.ok()) answer_ = *answer;
+    ended_ = world.clock.Now();
+  }
+
+  Status lost_;
+  Frame answer_;
+  Time ended_{};
+};
 
 TEST(SessionTest, ALateSurvivorDoesNotTakeItsSuccessorsPlace) {
   ClusterFixture cluster(3, 1);
-  cluster.options().life = 2;
+  cluster.options().incarnation = 2;
   cluster.StartWorker(0, GatherOnce);
   cluster.StartWorker(1, GatherOnce);
+  LateProcess late(cluster, std::chrono::seconds(1),
+                   {.rank = 1, .incarnation = 1});
   Simulation& simulation = cluster.simulation();
-  std::optional<ProcessId> late;
-  simulation.At(simulation.now() + std::chrono::seconds(1), [&] {
-    late = simulation.process_count();
-    simulation.Start({.name = "late", .host = "late", .body = [](World& world) {
-                        return SayHello(world, 1);
-                      }});
-  });
   simulation.At(simulation.now() + std::chrono::seconds(2),
                 [&] { cluster.StartWorker(2, GatherOnce); });
   for (const Status& end : cluster.Run()) EXPECT_TRUE(end.ok());
-  EXPECT_EQ(simulation.exit_status(*late)->code, 3) << "it was sent away";
+  EXPECT_EQ(late.refusal().message, "another process of rank 1 has come");
+}
+
+TEST(SessionTest, RefusesAnIncarnationThatCannotBe) {
+  for (const Hello& hello : {Hello{.rank = 1, .incarnation = ~uint64_t{0}},
+                             Hello{.rank = 1, .incarnation = 2 + 3 * 64 + 1},
+                             Hello{.rank = 1, .generation = ~uint64_t{0}}}) {
+    ClusterFixture cluster(3, 1);
+    cluster.options().incarnation = 2;
+    cluster.StartWorker(0, GatherOnce);
+    cluster.StartWorker(1, GatherOnce);
+    LateProcess stranger(cluster, std::chrono::seconds(1), hello);
+    Simulation& simulation = cluster.simulation();
+    simulation.At(simulation.now() + std::chrono::seconds(2),
+                  [&] { cluster.StartWorker(2, GatherOnce); });
+    for (const Status& end : cluster.Run()) EXPECT_TRUE(end.ok());
+    EXPECT_THAT(stranger.refusal().message, HasSubstr("rank 1: expected a"));
+  }
+}
+
+TEST(SessionTest, ALaterIncarnationTakesTheEarlierOnesPlace) {
+  ClusterFixture cluster(3, 1);
+  cluster.options().incarnation = 1;
+  cluster.StartWorker(0, GatherOnce);
+  LateProcess earlier(cluster, std::chrono::seconds(1),
+                      {.rank = 1, .incarnation = 1});
+  Simulation& simulation = cluster.simulation();
+  simulation.At(simulation.now() + std::chrono::seconds(2), [&] {
+    cluster.options().incarnation = 2;
+    cluster.StartWorker(1, GatherOnce);
+    cluster.StartWorker(2, GatherOnce);
+  });
+  for (const Status& end : cluster.Run()) EXPECT_TRUE(end.ok());
+  EXPECT_EQ(earlier.refusal().message, "another process of rank 1 has come");
+}
+
+Status AnswerForAWhile(World& world, Session& session) {
+  session.AnswerCallers();
+  world.clock.SleepUntil(world.clock.Now() + std::chrono::seconds(4));
+  return GatherOnce(world, session);
+}
+
+TEST(SessionTest, TellsASecondProcessThatItsRankIsTaken) {
+  ClusterFixture cluster(3, 1);
+  LateProcess second(cluster, std::chrono::seconds(1), {.rank = 1});
+  const Time begin = cluster.simulation().now();
+  for (const Status& end : cluster.RunAll(AnswerForAWhile)) {
+    EXPECT_TRUE(end.ok()) << end.ToString();
+  }
+  EXPECT_EQ(second.refusal().code, Code::kAlreadyExists);
+  EXPECT_THAT(second.refusal().message,
+              HasSubstr("rank 1 is taken by a running worker (host w1, address "
+                        "w1:1)"));
+  EXPECT_LT(second.ended(), begin + std::chrono::seconds(2));
+}
+
+// A rank whose worker is silent may be lost: its next process is not refused.
+TEST(SessionTest, ANextProcessOfASilentRankIsNotRefused) {
+  ClusterFixture cluster(2, 1);
+  LateProcess next(cluster, std::chrono::seconds(1), {.rank = 1});
+  const auto& ends = cluster.RunAll([&](World& world, Session& session) {
+    session.AnswerCallers();
+    if (session.ring().rank() == 1) {
+      cluster.simulation().Stop(cluster.simulation().self());
+    }
+    return GatherOnce(world, session);
+  });
+  EXPECT_EQ(ends[0].code(), Code::kUnavailable);
+  EXPECT_EQ(next.lost().code(), Code::kUnavailable) << "with the session";
+}
+
+// Neither is one that a launcher started later, or that has left a generation.
+TEST(SessionTest, AProcessThatMayFollowWaitsForTheEndOfTheSession) {
+  for (const Hello& hello : {Hello{.rank = 1, .incarnation = 1},
+                             Hello{.rank = 1, .generation = 1}}) {
+    ClusterFixture cluster(2, 1);
+    LateProcess next(cluster, std::chrono::seconds(1), hello);
+    for (const Status& end : cluster.RunAll(AnswerForAWhile)) {
+      EXPECT_TRUE(end.ok()) << end.ToString();
+    }
+    EXPECT_EQ(next.lost().code(), Code::kUnavailable);
+  }
+}
+
+TEST(SessionTest, RefusesCallersOfEveryKindWhileItTrains) {
+  ClusterFixture cluster(3, 1);
+  LateProcess chief(cluster, std::chrono::seconds(1), {.rank = 0});
+  LateProcess none(cluster, std::chrono::seconds(1), {.rank = 3});
+  LateProcess ring(cluster, std::chrono::seconds(1),
+                   {.role = ChannelRole::kRing, .rank = 2});
+  for (const Status& end : cluster.RunAll(AnswerForAWhile)) {
+    EXPECT_TRUE(end.ok()) << end.ToString();
+  }
+  EXPECT_THAT(chief.refusal().message, HasSubstr("rank 0 is this chief"));
+  EXPECT_THAT(none.refusal().message, HasSubstr("expected a rank below 3"));
+  EXPECT_THAT(ring.refusal().message, HasSubstr("does not wait for such"));
 }
 
 TEST(SessionTest, WhoAbandonsItEndsItForAll) {

@@ -122,7 +122,7 @@ int AwaitNotices(const Arguments& arguments) {
   host.Exit(143);
 }
 
-// connect ADDRESS MODE: connects, then
+// connect ADDRESS MODE: connects and sends a first frame, then
 //   flood: sends 4 MiB frames without end
 //   idle:  neither sends nor receives
 //   echo:  sends back what comes
@@ -132,6 +132,7 @@ int Connect(const Arguments& arguments) {
   auto channel =
       network.Connect(arguments.at(0), clock.Now() + std::chrono::seconds(60));
   CHECK(channel.ok(), channel.status().ToString());
+  CHECK((*channel)->Send("first", kNever).ok(), "the connection is lost");
   Tell("connected");
   if (arguments.at(1) == "idle") SleepForEver();
   if (arguments.at(1) == "flood") {

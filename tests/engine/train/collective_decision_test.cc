@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/cluster/emulated_collective.h"
-#include "engine/cluster/frame_format.h"
+#include "engine/train/meeting.pb.h"
 
 namespace gauntlet {
 namespace {
@@ -112,23 +112,22 @@ TEST(CollectiveDecisionTest, OffersAndDecisionsComeBackFromTheirBytes) {
       DecodeCollective(EncodeCollective({}))->communicator.has_value());
 }
 
-TEST(CollectiveDecisionTest, HostileBytesAreRefused) {
-  const auto list = [](const std::vector<std::string>& fields) {
-    return EncodeList(fields);
-  };
-  const std::string bad[] = {"torn", list({}), list({"", "", ""}),
-                             list({"", "", "", "sometimes"}),
-                             list({"", "", "", "always", ""})};
-  for (const std::string& bytes : bad) {
+TEST(CollectiveDecisionTest, RefusesHostileBytes) {
+  wire::CollectiveOffer lines;
+  lines.set_why_not("two\nlines");
+  wire::CollectiveOffer novel;
+  novel.set_version(std::string(1000, 'x'));
+  for (const std::string& bytes :
+       {std::string("torn"), lines.SerializeAsString(),
+        novel.SerializeAsString()}) {
     EXPECT_EQ(DecodeOffer(bytes).status().code(), Code::kDataLoss) << bytes;
   }
-  const std::string bad_decisions[] = {"torn",
-                                       list({}),
-                                       list({""}),
-                                       list({"", "short"}),
-                                       list({"", std::string(129, 'x')}),
-                                       list({"", "", ""})};
-  for (const std::string& bytes : bad_decisions) {
+  wire::CollectiveDecision cut;
+  cut.set_communicator("short");
+  wire::CollectiveDecision longer;
+  longer.set_communicator(std::string(129, 'x'));
+  for (const std::string& bytes : {std::string("torn"), cut.SerializeAsString(),
+                                   longer.SerializeAsString()}) {
     EXPECT_EQ(DecodeCollective(bytes).status().code(), Code::kDataLoss);
   }
 }

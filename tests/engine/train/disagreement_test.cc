@@ -149,6 +149,7 @@ class FlippingChannel final : public Channel {
     return frame;
   }
   void Close() override { base_->Close(); }
+  const Nonce& nonce() const override { return base_->nonce(); }
 
  private:
   std::unique_ptr<Channel> base_;
@@ -159,10 +160,11 @@ class FlippingListener final : public Listener {
  public:
   FlippingListener(std::unique_ptr<Listener> base, uint64_t step)
       : base_(std::move(base)), step_(step) {}
-  Result<std::unique_ptr<Channel>> Accept(Time deadline) override {
-    ASSIGN_OR_RETURN(auto channel, base_->Accept(deadline));
-    return std::unique_ptr<Channel>(
-        std::make_unique<FlippingChannel>(std::move(channel), step_));
+  Result<Incoming> Accept(Time deadline) override {
+    ASSIGN_OR_RETURN(Incoming incoming, base_->Accept(deadline));
+    incoming.channel =
+        std::make_unique<FlippingChannel>(std::move(incoming.channel), step_);
+    return incoming;
   }
 
  private:

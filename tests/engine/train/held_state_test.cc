@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "engine/cluster/frame_format.h"
+#include "engine/train/meeting.pb.h"
 
 namespace gauntlet {
 namespace {
@@ -66,28 +66,27 @@ TEST(HeldStateTest, DecisionsAndStatesComeBackFromTheirBytes) {
   EXPECT_EQ(DecodeHeld("").value(), std::nullopt);
 }
 
-TEST(HeldStateTest, HostileBytesAreRefused) {
-  const std::string digest = At(1).digest.ToString();
-  const std::vector<std::vector<std::string>> lists = {
-      {"../../etc", "5", "2"},
-      {"step-000000005-g2", "5x", "2"},
-      {"7", "no_phase", digest, "0", "1"},
-      {"7", "in_epoch", "zz", "0", "1"},
-      {"7", "in_epoch", digest, "99999999999", "1"},
-      {"7", "in_epoch", digest, "0", "2"},
-      {"7"},
-  };
-  for (const auto& list : lists) {
-    const auto start = DecodeStart(EncodeList(list));
-    EXPECT_EQ(start.status().code(), Code::kDataLoss) << list[0];
+TEST(HeldStateTest, RefusesHostileStarts) {
+  wire::Start path;
+  path.mutable_checkpoint()->set_name("../../etc");
+  wire::Start phase;
+  phase.mutable_memory()->mutable_state()->set_phase(3);
+  wire::Start holder;
+  holder.mutable_memory()->set_holder(~uint32_t{0});
+  for (const wire::Start& start : {path, phase, holder}) {
+    EXPECT_EQ(DecodeStart(start.SerializeAsString()).status().code(),
+              Code::kDataLoss)
+        << start.SerializeAsString();
   }
   EXPECT_EQ(DecodeStart("torn").status().code(), Code::kDataLoss);
-  EXPECT_EQ(DecodeHeld("torn").status().code(), Code::kDataLoss);
-  EXPECT_EQ(DecodeHeld(EncodeList(std::vector<std::string>{"7", "in_epoch",
-                                                           digest, "0"}))
-                .status()
-                .code(),
+}
+
+TEST(HeldStateTest, RefusesHostileStates) {
+  wire::HeldState state;
+  state.set_phase(3);
+  EXPECT_EQ(DecodeHeld(state.SerializeAsString()).status().code(),
             Code::kDataLoss);
+  EXPECT_EQ(DecodeHeld("torn").status().code(), Code::kDataLoss);
 }
 
 }  // namespace

@@ -111,7 +111,8 @@ class LaunchedRun {
                    .tasks = plain.tasks,
                    .host = plain.host,
                    .faults = injector,
-                   .events = plain.events};
+                   .events = plain.events,
+                   .entropy = plain.entropy};
     const auto data = LoadData(world.storage, options_.job.data).value();
     Reporter reporter(report);
     const std::string job_json = JobToJson(options_.job, data->content);

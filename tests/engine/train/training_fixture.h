@@ -192,7 +192,8 @@ class TrainingFixture {
                    .tasks = plain.tasks,
                    .host = plain.host,
                    .faults = injector,
-                   .events = plain.events};
+                   .events = plain.events,
+                   .entropy = plain.entropy};
     const auto data = LoadData(storage, options.job.data).value();
     Reporter reporter(outcome_, probe_);
     const std::string job_json = JobToJson(options.job, data->content);

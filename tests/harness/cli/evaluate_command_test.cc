@@ -51,7 +51,7 @@ TEST_F(EvaluateCommandTest, WithoutACheckpointOneLookEndsWithSeven) {
 TEST_F(EvaluateCommandTest, ANoticeEndsItWithItsOwnCode) {
   ToldToGo host;
   World world = {test_.clock, storage_,     test_.network, test_.tasks,
-                 host,        test_.faults, test_.events};
+                 host,        test_.faults, test_.events,  test_.entropy};
   EXPECT_EQ(Evaluate(world), 143);
   EXPECT_EQ(err_.str(), "gauntlet evaluate: told to go\n");
 }

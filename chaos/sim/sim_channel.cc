@@ -1,0 +1,106 @@
+#include "chaos/sim/sim_channel.h"
+
+#include <fmt/format.h>
+
+namespace gauntlet {
+
+Status SimChannel::Lost() const {
+  return Unavailable(connection_->name + ": the connection is lost");
+}
+
+Status SimChannel::Send(Frame frame, Time deadline) {
+  NetworkFabric::Connection& connection = *connection_;
+  if (frame.size() > kMaxFrameBytes) {
+    return InvalidArgument(
+        fmt::format("{}: send: expected a frame of at most {} bytes, found {}",
+                    connection.name, kMaxFrameBytes, frame.size()));
+  }
+  const auto& end = connection.ends[end_];
+  auto& way = connection.ways[end_];
+  if (end.user.group->doomed) return ProcessGone();
+  Scheduler& scheduler = fabric_.scheduler_;
+  scheduler.Wait(nullptr, scheduler.now(), {});
+  const auto ready = [&] {
+    return end.closed || end.broken || way.unreceived == 0 ||
+           way.unreceived + frame.size() <= fabric_.latency_.window_bytes;
+  };
+  while (!ready()) {
+    const WaitResult result = scheduler.Wait(
+        &way.senders, deadline, {.verb = "sends on", .what = &connection.name});
+    if (result == WaitResult::kDeadline && !ready()) {
+      return DeadlineExceeded(fmt::format("{}: {} bytes still under way",
+                                          connection.name, way.unreceived));
+    }
+  }
+  if (end.closed || end.broken) return Lost();
+  fabric_.Post(connection, end_, std::move(frame));
+  return OkStatus();
+}
+
+Result<Frame> SimChannel::Receive(Time deadline) {
+  NetworkFabric::Connection& connection = *connection_;
+  auto& end = connection.ends[end_];
+  Scheduler& scheduler = fabric_.scheduler_;
+  const auto ready = [&end] {
+    return !end.inbox.empty() || end.closed || end.broken;
+  };
+  if (end.user.group->doomed) return ProcessGone();
+  if (ready()) scheduler.Wait(nullptr, scheduler.now(), {});
+  while (!ready()) {
+    const WaitResult result =
+        scheduler.Wait(&end.receivers, deadline,
+                       {.verb = "receives on", .what = &connection.name});
+    if (result == WaitResult::kDeadline) break;
+  }
+  if (!end.inbox.empty()) return TakeArrived();
+  if (ready()) return Lost();
+  return DeadlineExceeded(
+      fmt::format("{}: no frame came in time", connection.name));
+}
+
+Frame SimChannel::TakeArrived() {
+  auto& inbox = connection_->ends[end_].inbox;
+  Frame frame = std::move(inbox.front().frame);
+  inbox.pop_front();
+  auto& way = connection_->ways[1 - end_];
+  way.unreceived -= frame.size();
+  if (!way.senders.empty()) fabric_.scheduler_.WakeAll(way.senders);
+  return frame;
+}
+
+void SimChannel::Close() {
+  if (connection_->ends[end_].user.group->doomed) return;
+  fabric_.CloseEnd(*connection_, end_);
+}
+
+SimListener::~SimListener() {
+  if (!door_->user.group->doomed) fabric_.CloseDoor(*door_);
+}
+
+Result<Incoming> SimListener::Accept(Time deadline) {
+  const auto door = door_;
+  Scheduler& scheduler = fabric_.scheduler_;
+  if (door->user.group->doomed) return ProcessGone();
+  fabric_.DropOverdue(*door);
+  const auto ready = [&door] { return !door->waiting.empty() || door->closed; };
+  if (ready()) scheduler.Wait(nullptr, scheduler.now(), {});
+  while (!ready()) {
+    const WaitResult result = scheduler.Wait(
+        &door->acceptors, deadline, {.verb = "accepts at", .what = &door->key});
+    if (result == WaitResult::kDeadline) break;
+  }
+  if (!door->waiting.empty()) {
+    auto connection = std::move(door->waiting.front());
+    door->waiting.pop_front();
+    connection->door = nullptr;
+    auto channel =
+        std::make_unique<SimChannel>(fabric_, std::move(connection), 1);
+    Frame first = channel->TakeArrived();
+    return Incoming{.channel = std::move(channel), .first = std::move(first)};
+  }
+  if (door->closed) return Unavailable(door->key + ": no longer listening");
+  return DeadlineExceeded(
+      fmt::format("{}: nobody connected in time", door->key));
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,100 @@
+// What a NetworkFabric keeps of a connection and of a listener, and the two as
+// a process has them. The inside of sim_network.h.
+#ifndef GAUNTLET_CHAOS_SIM_SIM_CHANNEL_H_
+#define GAUNTLET_CHAOS_SIM_SIM_CHANNEL_H_
+
+#include <deque>
+#include <list>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "chaos/sim/sim_network.h"
+
+namespace gauntlet {
+
+struct Parcel {
+  Time at;
+  Frame frame;
+  bool close = false;
+};
+
+// From end i to end 1 - i.
+struct NetworkFabric::Way {
+  RandomStream random;
+  std::list<Parcel> under_way;
+  uint64_t unreceived = 0;  // bytes
+  WaitList senders;         // that wait for room
+  Time last{};              // arrival of the youngest
+  bool scheduled = false;   // an Act for it is due
+  bool closing = false;     // the news of a close was posted
+};
+
+struct NetworkFabric::Connection {
+  struct End {
+    NetworkUser user;
+    std::list<Parcel> inbox;  // what has arrived, as it was under way
+    bool closed = false;      // by its own process
+    bool broken = false;      // as the other end's news tell
+    WaitList receivers;
+  };
+  uint64_t id = 0;
+  std::string name;
+  Nonce nonce{};
+  Door* door = nullptr;  // until Accept has returned it
+  Time opened{};
+  End ends[2];
+  Way ways[2];
+};
+
+struct NetworkFabric::Door {
+  NetworkUser user;
+  std::string key;
+  std::deque<std::shared_ptr<Connection>> silent;   // the oldest first
+  std::deque<std::shared_ptr<Connection>> waiting;  // have sent a frame
+  bool closed = false;
+  WaitList acceptors;
+};
+
+inline Status ProcessGone() { return Unavailable("the process is gone"); }
+
+// One end of a connection.
+class SimChannel final : public Channel {
+ public:
+  SimChannel(NetworkFabric& fabric,
+             std::shared_ptr<NetworkFabric::Connection> connection, int end)
+      : fabric_(fabric), connection_(std::move(connection)), end_(end) {}
+  ~SimChannel() override { Close(); }
+
+  Status Send(Frame frame, Time deadline) override;
+  Result<Frame> Receive(Time deadline) override;
+  void Close() override;
+  const Nonce& nonce() const override { return connection_->nonce; }
+
+  // REQUIRES: a frame has arrived.
+  Frame TakeArrived();
+
+ private:
+  Status Lost() const;
+
+  NetworkFabric& fabric_;
+  std::shared_ptr<NetworkFabric::Connection> connection_;
+  int end_;
+};
+
+class SimListener final : public Listener {
+ public:
+  SimListener(NetworkFabric& fabric, std::shared_ptr<NetworkFabric::Door> door)
+      : fabric_(fabric), door_(std::move(door)) {}
+  ~SimListener() override;
+
+  Result<Incoming> Accept(Time deadline) override;
+
+ private:
+  NetworkFabric& fabric_;
+  std::shared_ptr<NetworkFabric::Door> door_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_CHAOS_SIM_SIM_CHANNEL_H_

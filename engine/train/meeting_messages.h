@@ -1,0 +1,41 @@
+// What workers and the chief tell each other as they meet, and its bytes
+// (meeting.proto).
+#ifndef GAUNTLET_ENGINE_TRAIN_MEETING_MESSAGES_H_
+#define GAUNTLET_ENGINE_TRAIN_MEETING_MESSAGES_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "engine/status.h"
+#include "engine/train/collective_decision.h"
+#include "engine/train/held_state.h"
+
+namespace gauntlet {
+
+// A worker, to the chief.
+struct Introduction {
+  std::string settings;  // EncodeCommonSettings
+  std::optional<HeldState> held;
+  CollectiveOffer offer;
+};
+
+std::string EncodeIntroduction(const Introduction& introduction);
+// kDataLoss if malformed; the settings are not looked at.
+Result<Introduction> DecodeIntroduction(std::string_view bytes);
+// Returns an error unless it can be read to the end, settings and all.
+Status CheckIntroduction(std::string_view bytes);
+
+// The chief, to all: what a generation starts from, and how it sums.
+struct MeetingDecision {
+  StartDecision start;
+  CollectiveDecision collective;
+};
+
+std::string EncodeDecision(const MeetingDecision& decision);
+// kDataLoss if malformed.
+Result<MeetingDecision> DecodeDecision(std::string_view bytes);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_TRAIN_MEETING_MESSAGES_H_
