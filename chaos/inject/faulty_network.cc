@@ -89,8 +89,9 @@ FaultyNetwork::FaultyNetwork(Network& base, Clock& clock, Tasks& tasks,
 FaultyNetwork::~FaultyNetwork() { edge_->End(); }
 
 Result<std::unique_ptr<Listener>> FaultyNetwork::Listen(
-    const std::string& address) {
-  ASSIGN_OR_RETURN(std::unique_ptr<Listener> listener, base_.Listen(address));
+    const std::string& address, Screen screen) {
+  ASSIGN_OR_RETURN(std::unique_ptr<Listener> listener,
+                   base_.Listen(address, std::move(screen)));
   return std::unique_ptr<Listener>(
       std::make_unique<FaultyListener>(*edge_, clock_, std::move(listener)));
 }

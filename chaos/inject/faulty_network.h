@@ -30,7 +30,9 @@ class FaultyNetwork final : public Network {
   // REQUIRES: its channels and listeners are gone.
   ~FaultyNetwork() override;
 
-  Result<std::unique_ptr<Listener>> Listen(const std::string& address) override;
+  using Network::Listen;
+  Result<std::unique_ptr<Listener>> Listen(const std::string& address,
+                                           Screen screen) override;
   Result<std::unique_ptr<Channel>> Connect(const std::string& address,
                                            Time deadline) override;
 

@@ -170,6 +170,20 @@ Result<std::unique_ptr<File>> FaultyStorage::Open(const std::string& path,
       std::make_unique<FaultyFile>(*this, path, std::move(file)));
 }
 
+Result<std::unique_ptr<File>> FaultyStorage::CreatePrivate(
+    const std::string& path) {
+  RETURN_IF_ERROR(Before(StorageOperation::kOpenToWrite, path));
+  ASSIGN_OR_RETURN(std::unique_ptr<File> file, base_.CreatePrivate(path));
+  ForgetUndurable(path);
+  return std::unique_ptr<File>(
+      std::make_unique<FaultyFile>(*this, path, std::move(file)));
+}
+
+Status FaultyStorage::CheckPrivate(const std::string& path) {
+  RETURN_IF_ERROR(Before(StorageOperation::kRead, path));
+  return base_.CheckPrivate(path);
+}
+
 Result<std::vector<DirectoryEntry>> FaultyStorage::List(
     const std::string& path) {
   return base_.List(path);
@@ -182,6 +196,14 @@ Status FaultyStorage::MakeDirectory(const std::string& path) {
 Status FaultyStorage::Rename(const std::string& from, const std::string& to) {
   RETURN_IF_ERROR(Before(StorageOperation::kRename, from));
   RETURN_IF_ERROR(base_.Rename(from, to));
+  MoveUndurable(from, to);
+  return OkStatus();
+}
+
+Status FaultyStorage::RenameToNew(const std::string& from,
+                                  const std::string& to) {
+  RETURN_IF_ERROR(Before(StorageOperation::kRename, from));
+  RETURN_IF_ERROR(base_.RenameToNew(from, to));
   MoveUndurable(from, to);
   return OkStatus();
 }

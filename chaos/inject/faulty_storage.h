@@ -32,6 +32,9 @@ class FaultyStorage final : public Storage {
   Result<std::unique_ptr<FileLock>> Lock(const std::string& path) override;
   Result<std::string> RealPath(const std::string& path) override;
   Result<uint64_t> FreeBytes(const std::string& path) override;
+  Result<std::unique_ptr<File>> CreatePrivate(const std::string& path) override;
+  Status CheckPrivate(const std::string& path) override;
+  Status RenameToNew(const std::string& from, const std::string& to) override;
 
  private:
   class FaultyFile;

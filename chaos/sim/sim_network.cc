@@ -54,7 +54,7 @@ std::string NetworkFabric::KeyOf(const NetworkUser& user,
 }
 
 Result<std::unique_ptr<Listener>> NetworkFabric::Listen(
-    const NetworkUser& user, const std::string& address) {
+    const NetworkUser& user, const std::string& address, Screen screen) {
   if (user.group->doomed) return ProcessGone();
   if (!IsWellFormed(address)) return Malformed(address);
   const std::string key = KeyOf(user, address);
@@ -65,6 +65,7 @@ Result<std::unique_ptr<Listener>> NetworkFabric::Listen(
   place->second = std::make_shared<Door>();
   place->second->user = user;
   place->second->key = key;
+  place->second->screen = std::move(screen);
   scheduler_.WakeAll(changes_);
   return std::unique_ptr<Listener>(
       std::make_unique<SimListener>(*this, place->second));
@@ -141,8 +142,14 @@ void NetworkFabric::EndSilence(Connection& connection) {
   const auto found = std::ranges::find(door.silent, connection.id,
                                        [](const auto& one) { return one->id; });
   if (found == door.silent.end()) return;  // more frames than one
-  const bool fits =
-      connection.ends[1].inbox.front().frame.size() <= kMaxFirstFrameBytes;
+  const Frame& first = connection.ends[1].inbox.front().frame;
+  const bool fits = first.size() <= kMaxFirstFrameBytes;
+  if (fits && door.screen) {
+    if (auto answer = door.screen(connection.nonce, first)) {
+      Post(connection, 1, *std::move(answer));
+      return Drop(door, connection);
+    }
+  }
   if (!fits || door.waiting.size() >= kMaxWaitingCallers) {
     return Drop(door, connection);
   }

@@ -70,7 +70,8 @@ class NetworkFabric final : public Action {
   ~NetworkFabric() override;
 
   Result<std::unique_ptr<Listener>> Listen(const NetworkUser& user,
-                                           const std::string& address);
+                                           const std::string& address,
+                                           Screen screen);
   Result<std::unique_ptr<Channel>> Connect(const NetworkUser& user,
                                            const std::string& address,
                                            Time deadline);
@@ -147,9 +148,10 @@ class SimNetwork final : public Network {
  public:
   SimNetwork(NetworkFabric& fabric, NetworkUser user)
       : fabric_(fabric), user_(std::move(user)) {}
-  Result<std::unique_ptr<Listener>> Listen(
-      const std::string& address) override {
-    return fabric_.Listen(user_, address);
+  using Network::Listen;
+  Result<std::unique_ptr<Listener>> Listen(const std::string& address,
+                                           Screen screen) override {
+    return fabric_.Listen(user_, address, std::move(screen));
   }
   Result<std::unique_ptr<Channel>> Connect(const std::string& address,
                                            Time deadline) override {

@@ -61,6 +61,7 @@ class SimStorage final : public Storage {
   Status SyncDirectory(const std::string& path) override;
   Result<std::unique_ptr<FileLock>> Lock(const std::string& path) override;
   Result<uint64_t> FreeBytes(const std::string& path) override;
+  Status RenameToNew(const std::string& from, const std::string& to) override;
 
   // Shares every lock that the other process holds.
   void InheritLocks(const SimStorage& parent);

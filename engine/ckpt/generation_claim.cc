@@ -254,6 +254,8 @@ bool IsLeftover(const ScannedEntry& entry, const RecordedClaim& claim) {
   switch (entry.parsed.kind) {
     case EntryKind::kDeleting:
     case EntryKind::kStateTmp:
+    case EntryKind::kTokenTmp:
+    case EntryKind::kTokenLook:
       return true;
     case EntryKind::kSaveTmp:
       return entry.parsed.generation < claim.record.generation;

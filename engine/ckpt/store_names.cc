@@ -19,6 +19,7 @@ constexpr std::string_view kShardSuffix = ".safetensors";
 constexpr size_t kStepDigits = 9;
 constexpr size_t kClaimDigits = 6;
 constexpr size_t kShardDigits = 5;
+constexpr size_t kTokenTmpDigits = 16;
 
 bool Consume(std::string_view prefix, std::string_view& text) {
   if (!text.starts_with(prefix)) return false;
@@ -49,6 +50,26 @@ void AppendNumber(uint64_t number, size_t width, std::string& text) {
   const auto size = static_cast<size_t>(end - digits.data());
   if (size < width) text.append(width - size, '0');
   text.append(digits.data(), size);
+}
+
+bool IsTokenTmp(std::string_view name) {
+  if (!Consume(kTokenFileName, name) || !Consume("-", name) ||
+      !name.ends_with(kTmpSuffix)) {
+    return false;
+  }
+  name.remove_suffix(kTmpSuffix.size());
+  return name.size() == kTokenTmpDigits &&
+         name.find_first_not_of("0123456789abcdef") == name.npos;
+}
+
+// kOther: none of the token's.
+EntryKind TokenKindOf(std::string_view name) {
+  if (!name.starts_with(kTokenFileName)) return EntryKind::kOther;
+  if (name == kTokenFileName) return EntryKind::kToken;
+  if (name.substr(kTokenFileName.size()) == kLookSuffix) {
+    return EntryKind::kTokenLook;
+  }
+  return IsTokenTmp(name) ? EntryKind::kTokenTmp : EntryKind::kOther;
 }
 
 }  // namespace
@@ -86,6 +107,9 @@ std::optional<CheckpointName> CheckpointName::Parse(std::string_view name) {
 EntryName ParseEntryName(std::string_view name) {
   EntryName entry;
   std::string_view rest = name;
+  if (const EntryKind token = TokenKindOf(name); token != EntryKind::kOther) {
+    return {.kind = token, .checkpoint = {}};
+  }
   entry.kind = EntryKind::kCheckpoint;
   if (rest.ends_with(kTmpSuffix) &&
       rest.substr(0, rest.size() - kTmpSuffix.size()) == kStateFileName) {
@@ -136,6 +160,10 @@ std::optional<uint64_t> ParseClaimName(std::string_view name) {
   const auto generation = ConsumeNumber(rest, kClaimDigits);
   // Generations count from 1.
   return rest.empty() && generation != 0 ? generation : std::nullopt;
+}
+
+std::string TokenTmpName(std::string_view digits) {
+  return fmt::format("{}-{}{}", kTokenFileName, digits, kTmpSuffix);
 }
 
 std::string ShardName(int index, int count) {

@@ -9,6 +9,10 @@
 //   checkpoint, checkpoint.tmp          the state file, likewise
 //   lock                                locked while a run owns the directory;
 //                                       its text names the last owner
+//   job-token                           the secret of a cluster's workers, mode
+//                                       0600 (engine/train/job_token_file.h)
+//   job-token-0123456789abcdef.tmp      the same, being written
+//   job-token.look                      as of a claim
 //   step-000000150-g3/                  a committed checkpoint of step 150;
 //                                       its suffix is the generation that wrote
 //                                       it or adopted it as its parent
@@ -38,6 +42,7 @@
 namespace gauntlet {
 
 inline constexpr std::string_view kStateFileName = "checkpoint";
+inline constexpr std::string_view kTokenFileName = "job-token";
 inline constexpr std::string_view kManifestName = "MANIFEST.json";
 inline constexpr std::string_view kIndexName = "model.safetensors.index.json";
 inline constexpr std::string_view kTmpSuffix = ".tmp";
@@ -60,6 +65,9 @@ enum class EntryKind : uint8_t {
   kClaimTmp,
   kClaimLook,
   kStateTmp,
+  kToken,
+  kTokenTmp,
+  kTokenLook,
   kCheckpoint,
   kSaveTmp,
   kRejected,
@@ -78,6 +86,9 @@ EntryName ParseEntryName(std::string_view name);
 std::string ClaimName(uint64_t generation);
 // The inverse of ClaimName; nullopt for anything else, generation 0 included.
 std::optional<uint64_t> ParseClaimName(std::string_view name);
+
+// "job-token-0123456789abcdef.tmp". REQUIRES: 16 hexadecimal digits.
+std::string TokenTmpName(std::string_view digits);
 
 // "model-00001-of-00004.safetensors". REQUIRES: 0 <= index < count.
 std::string ShardName(int index, int count);

@@ -66,6 +66,16 @@ std::string_view HostOf(std::string_view address) {
   return address.substr(0, address.rfind(':'));
 }
 
+bool IsLoopbackHost(std::string_view host) {
+  if (host == "localhost" || host == "::1" || host == "[::1]") return true;
+  return host.starts_with("127.") &&
+         host.find_first_not_of("0123456789.") == host.npos;
+}
+
+bool IsAnyHost(std::string_view host) {
+  return host == "0.0.0.0" || host == "::" || host == "[::]";
+}
+
 Result<int64_t> ParseNumberText(std::string_view text, int64_t low,
                                 int64_t high) {
   int64_t value = 0;

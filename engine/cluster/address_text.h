@@ -27,6 +27,13 @@ std::string AddressOf(std::string_view host, int port);
 // REQUIRES: CheckAddress is Ok. The host keeps its brackets.
 std::string_view HostOf(std::string_view address);
 
+// True iff nobody but this host reaches the host: "localhost", 127.0.0.0/8,
+// ::1 (with or without brackets). A name that a resolver maps there is none.
+bool IsLoopbackHost(std::string_view host);
+
+// True iff it stands for all interfaces of a host: "0.0.0.0", "::", "[::]".
+bool IsAnyHost(std::string_view host);
+
 // A whole number in decimal digits, in [low, high].
 Result<int64_t> ParseNumberText(std::string_view text, int64_t low,
                                 int64_t high);

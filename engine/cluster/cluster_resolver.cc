@@ -244,7 +244,9 @@ Result<int> Resolver::Life() const {
 Result<ResolvedCluster> Resolver::Place(const ClusterClaim& winner) const {
   ResolvedCluster cluster{.rule = winner.rule,
                           .from = winner.from,
-                          .local_rank = winner.local_rank};
+                          .local_rank = winner.local_rank,
+                          .one_host = winner.one_host,
+                          .listen = flags_.listen};
   ASSIGN_OR_RETURN(const Told size, SizeFor(winner));
   ASSIGN_OR_RETURN(cluster.life, Life());
   if (winner.place) {

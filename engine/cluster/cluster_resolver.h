@@ -78,6 +78,7 @@ struct ClusterFlags {
   std::optional<int> size;
   std::string rendezvous;  // "host:port" of the chief
   std::string service;     // Kubernetes: the headless service of the pods
+  std::string listen;      // this host's address to listen on; "": see below
 };
 
 struct ResolvedCluster {
@@ -91,6 +92,10 @@ struct ResolvedCluster {
   std::optional<int> local_rank;  // among the workers of this host
   // 1 and the restarts that torchrun and Slurm count.
   int life = 1;
+  // All workers run on this host, as their launcher says; false: unknown too.
+  bool one_host = false;
+  // Host to listen on. "": where the others were told to find this worker.
+  std::string listen;
 };
 
 // kInvalidArgument, one line: a value that is malformed or out of range; a rule

@@ -41,6 +41,7 @@ void Put(const Hello& from, wire::Frame& to) {
   hello.set_address(from.address);
   hello.set_introduction(from.introduction);
   hello.set_proof(from.proof);
+  hello.set_nonce(from.nonce);
 }
 
 void Put(const Welcome& from, wire::Frame& to) {
@@ -57,6 +58,7 @@ void Put(const Refusal& from, wire::Frame& to) {
   wire::Refuse& refuse = *to.mutable_refuse();
   refuse.set_code(static_cast<uint32_t>(from.code));
   refuse.set_message(from.message);
+  refuse.set_proof(from.proof);
 }
 
 void Put(const Beat& from, wire::Frame& to) {
@@ -94,7 +96,8 @@ Result<ControlMessage> Take(wire::Hello& from) {
             .host = std::move(*from.mutable_host()),
             .address = std::move(*from.mutable_address()),
             .introduction = std::move(*from.mutable_introduction()),
-            .proof = std::move(*from.mutable_proof())});
+            .proof = std::move(*from.mutable_proof()),
+            .nonce = std::move(*from.mutable_nonce())});
 }
 
 Result<ControlMessage> Take(wire::Welcome& from) {
@@ -114,7 +117,8 @@ Result<ControlMessage> Take(wire::Refuse& from) {
   }
   return ControlMessage(
       Refusal{.code = static_cast<Code>(from.code()),
-              .message = Shortened(std::move(*from.mutable_message()))});
+              .message = Shortened(std::move(*from.mutable_message())),
+              .proof = std::move(*from.mutable_proof())});
 }
 
 }  // namespace

@@ -35,6 +35,7 @@ struct Hello {
   std::string address;
   std::string introduction;
   std::string proof;
+  std::string nonce;
 };
 
 struct Welcome {
@@ -46,7 +47,8 @@ struct Welcome {
 
 struct Refusal {
   Code code = Code::kUnavailable;  // never kOk
-  std::string message;             // one line, shortened when it is read
+  std::string message;             // one line, see Shortened
+  std::string proof;
 };
 
 struct Beat {

@@ -1,6 +1,7 @@
 #include "engine/cluster/session.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "engine/cluster/address_text.h"
@@ -18,8 +19,10 @@ Session::Session(World& world, const SessionOptions& options)
     : world_(&world),
       options_(options),
       deadline_(world.clock.Now() + options.rendezvous_timeout),
+      gate_(std::make_shared<Gate>(options.token, options.rank)),
       control_(static_cast<size_t>(options.size())),
-      attendants_(static_cast<size_t>(options.size())) {
+      attendants_(static_cast<size_t>(options.size())),
+      hello_nonces_(static_cast<size_t>(options.size())) {
   attendants_[kChief] = {.incarnation = options.incarnation,
                          .generation = options.generation,
                          .introduction = options.introduction};
@@ -33,13 +36,7 @@ Result<std::unique_ptr<Session>> Session::Form(World& world,
         "the rank is one of the cluster's");
   std::unique_ptr<Session> session(new Session(world, options));
   RETURN_IF_ERROR(world.faults.Hit(Point::kRendezvous, {}));
-  if (options.size() > 1) {
-    const std::string& own =
-        options.addresses[static_cast<size_t>(options.rank)];
-    ASSIGN_OR_RETURN(session->listener_,
-                     world.network.Listen(
-                         options.listen_on.empty() ? own : options.listen_on));
-  }
+  if (options.size() > 1) RETURN_IF_ERROR(session->Listen());
   if (options.rank == kChief) {
     RETURN_IF_ERROR(session->MeetAsChief(decide));
   } else {
@@ -48,6 +45,26 @@ Result<std::unique_ptr<Session>> Session::Form(World& world,
   RETURN_IF_ERROR(session->CloseRing(kernels));
   session->StartHeartbeat();
   return session;
+}
+
+Status Session::Listen() {
+  const std::string& own =
+      options_.addresses[static_cast<size_t>(options_.rank)];
+  const std::string& address =
+      options_.listen_on.empty() ? own : options_.listen_on;
+  if (!options_.token && !options_.insecure &&
+      !IsLoopbackHost(HostOf(address))) {
+    return InvalidArgument(fmt::format(
+        "rank {}: expected a job token or a loopback address: whoever reaches "
+        "{} could join the job",
+        options_.rank, address));
+  }
+  ASSIGN_OR_RETURN(listener_, world_->network.Listen(
+                                  address, [gate = gate_](const Nonce& nonce,
+                                                          const Frame& first) {
+                                    return gate->Judge(nonce, first);
+                                  }));
+  return OkStatus();
 }
 
 Status Session::MeetAsChief(const Decide& decide) {
@@ -64,30 +81,39 @@ Status Session::MeetAsChief(const Decide& decide) {
 // Waits until each worker has hung up, so that none misses the reason. The
 // error that this rank reports is the decision's, whatever becomes of that.
 void Session::RefuseAll(const Status& reason) {
-  const Frame refusal = EncodeControl(
-      Refusal{.code = reason.code(), .message = std::string(reason.message())});
   const Time until = world_->clock.Now() + options_.lost_after;
-  for (const auto& channel : control_) {
-    if (channel && channel->Send(refusal, until).ok()) {
+  for (size_t rank = 1; rank < control_.size(); ++rank) {
+    Channel* const channel = control_[rank].get();
+    if (channel == nullptr) continue;
+    const Frame refusal = RefusalTo({.nonce = channel->nonce(),
+                                     .hello_nonce = hello_nonces_[rank],
+                                     .caller = static_cast<uint32_t>(rank),
+                                     .called = kChief},
+                                    reason);
+    if (channel->Send(refusal, until).ok()) {
       static_cast<void>(channel->Receive(until));
     }
   }
 }
 
-Hello Session::HelloOf(ChannelRole role) const {
+Hello Session::HelloTo(int called, ChannelRole role,
+                       const Channel& channel) const {
   Hello hello = {.role = role,
                  .rank = static_cast<uint32_t>(options_.rank),
                  .incarnation = options_.incarnation};
-  if (role != ChannelRole::kControl) {
+  if (role == ChannelRole::kControl) {
+    hello.generation = options_.generation;
+    hello.host = world_->host.Name();
+    if (options_.address_book == AddressBook::kToldByChief) {
+      hello.address = options_.addresses[static_cast<size_t>(options_.rank)];
+    }
+    hello.introduction = options_.introduction;
+    hello.nonce.resize(kNonceBytes);
+    world_->entropy.Fill(std::as_writable_bytes(std::span(hello.nonce)));
+  } else {
     hello.generation = decision_.generation;
-    return hello;
   }
-  hello.generation = options_.generation;
-  hello.host = world_->host.Name();
-  if (options_.address_book == AddressBook::kToldByChief) {
-    hello.address = options_.addresses[static_cast<size_t>(options_.rank)];
-  }
-  hello.introduction = options_.introduction;
+  gate_->proofs().Sign(channel.nonce(), static_cast<uint32_t>(called), hello);
   return hello;
 }
 
@@ -138,6 +164,7 @@ Status Session::AcceptWorkers() {
                  .incarnation = hello.incarnation,
                  .generation = hello.generation,
                  .introduction = std::move(hello.introduction)};
+    hello_nonces_[hello.rank] = std::move(hello.nonce);
   }
   return OkStatus();
 }
@@ -160,16 +187,47 @@ Status Session::WelcomeWorkers() {
   if (options_.address_book == AddressBook::kToldByChief) {
     welcome.addresses = options_.addresses;
   }
-  const Frame frame = EncodeControl(welcome);
   for (size_t rank = 1; rank < control_.size(); ++rank) {
+    gate_->proofs().Sign({.nonce = control_[rank]->nonce(),
+                          .hello_nonce = hello_nonces_[rank],
+                          .caller = static_cast<uint32_t>(rank),
+                          .called = kChief},
+                         welcome);
     RETURN_IF_ERROR(Annotate(
-        control_[rank]->Send(frame, world_->clock.Now() + options_.lost_after),
+        control_[rank]->Send(EncodeControl(welcome),
+                             world_->clock.Now() + options_.lost_after),
         fmt::format("chief: welcoming rank {}", rank)));
   }
   return OkStatus();
 }
 
+// Whoever answers without a proof may be a stranger in the chief's place for a
+// moment, so it is given a little time to go; or this worker's own token is not
+// the job's.
 Status Session::MeetChief() {
+  Time give_up = kNever;
+  while (true) {
+    ASSIGN_OR_RETURN(Answer answer, AskChief());
+    if (answer.is_proven) return TakeAnswer(std::move(answer));
+    const Time now = world_->clock.Now();
+    if (give_up == kNever) {
+      give_up = std::min(deadline_, now + options_.lost_after);
+    }
+    if (now >= give_up) {
+      const auto* const refusal = std::get_if<Refusal>(&answer.message);
+      return InvalidArgument(fmt::format(
+          "rank {}: {} does not know this worker's job token{}: expected the "
+          "chief there, and the same {} (or DIR/job-token in a shared --ckpt "
+          "DIR) for all workers",
+          options_.rank, options_.addresses[kChief],
+          refusal == nullptr ? "" : " and says " + QuotedText(refusal->message),
+          kTokenVariable));
+    }
+    world_->clock.SleepUntil(now + options_.heartbeat_every);
+  }
+}
+
+Result<Session::Answer> Session::AskChief() {
   const std::string& address = options_.addresses[kChief];
   Result<std::unique_ptr<Channel>> channel =
       world_->network.Connect(address, deadline_);
@@ -178,26 +236,41 @@ Status Session::MeetChief() {
                     fmt::format("rank {}: waiting for the chief ({})",
                                 options_.rank, address));
   }
-  control_[kChief] = std::move(*channel);
-  RETURN_IF_ERROR(control_[kChief]->Send(
-      EncodeControl(HelloOf(ChannelRole::kControl)), deadline_));
+  std::unique_ptr<Channel>& control = control_[kChief];
+  control = std::move(*channel);
+  const Hello hello = HelloTo(kChief, ChannelRole::kControl, *control);
+  RETURN_IF_ERROR(control->Send(EncodeControl(hello), deadline_));
   const Result<Frame> frame =
-      control_[kChief]->Receive(deadline_ + options_.decision_timeout);
+      control->Receive(deadline_ + options_.decision_timeout);
   if (!frame.ok()) {
     return Annotate(
         frame.status(),
         fmt::format("rank {}: waiting for the chief's welcome", options_.rank));
   }
-  Result<ControlMessage> answer = DecodeControl(*frame);
-  if (!answer.ok()) return Unavailable(answer.status().message());
-  if (const auto* const refusal = std::get_if<Refusal>(&*answer)) {
-    return {refusal->code, "chief: " + refusal->message};
+  Result<ControlMessage> message = DecodeControl(*frame);
+  if (!message.ok()) return Unavailable(message.status().message());
+  const LinkContext link = {.nonce = control->nonce(),
+                            .hello_nonce = hello.nonce,
+                            .caller = hello.rank,
+                            .called = kChief};
+  const LinkProofs& proofs = gate_->proofs();
+  if (auto* const refusal = std::get_if<Refusal>(&*message)) {
+    const bool is_proven = proofs.Accepts(link, *refusal);
+    return Answer{.message = std::move(*refusal), .is_proven = is_proven};
   }
-  if (auto* const welcome = std::get_if<Welcome>(&*answer)) {
-    return TakeWelcome(std::move(*welcome));
+  if (auto* const welcome = std::get_if<Welcome>(&*message)) {
+    const bool is_proven = proofs.Accepts(link, *welcome);
+    return Answer{.message = std::move(*welcome), .is_proven = is_proven};
   }
   return Unavailable(
       fmt::format("rank {}: the chief sent no welcome", options_.rank));
+}
+
+Status Session::TakeAnswer(Answer answer) {
+  if (const auto* const refusal = std::get_if<Refusal>(&answer.message)) {
+    return {refusal->code, "chief: " + refusal->message};
+  }
+  return TakeWelcome(std::get<Welcome>(std::move(answer.message)));
 }
 
 Duration Session::RingTimeout() const {
@@ -234,8 +307,8 @@ Result<Session::Neighbours> Session::MeetNeighbours(ChannelRole role) {
       neighbours.next,
       world_->network.Connect(options_.addresses[static_cast<size_t>(next)],
                               deadline));
-  RETURN_IF_ERROR(
-      neighbours.next->Send(EncodeControl(HelloOf(role)), deadline));
+  const Hello hello = HelloTo(next, role, *neighbours.next);
+  RETURN_IF_ERROR(neighbours.next->Send(EncodeControl(hello), deadline));
   ASSIGN_OR_RETURN(neighbours.previous, AcceptFromPrevious(role));
   return neighbours;
 }
@@ -285,7 +358,10 @@ void Session::StartHeartbeat() {
         if (status.code() == Code::kDeadlineExceeded) silent_rank_ = rank;
         ring_->Abort();
       },
-      [this] { AnswerWaitingCallers(); });
+      [this] {
+        AnswerWaitingCallers();
+        SayTurnedAway();
+      });
   heartbeat_->Start();
 }
 

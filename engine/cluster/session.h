@@ -8,14 +8,18 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "engine/cluster/address_book.h"
 #include "engine/cluster/control_messages.h"
 #include "engine/cluster/emulated_collective.h"
+#include "engine/cluster/gate.h"
 #include "engine/cluster/heartbeat.h"
+#include "engine/cluster/job_token.h"
 #include "engine/cluster/ring.h"
 #include "engine/math/kernels.h"
 #include "engine/status.h"
@@ -29,6 +33,12 @@ struct SessionOptions {
                                        // where there is one worker
   AddressBook address_book = AddressBook::kKnown;
   std::string listen_on;  // if not on this rank's own address
+  // The job's token. Without one nobody proves anything, and only a loopback
+  // address is listened on, unless `insecure`.
+  std::optional<JobToken> token;
+  bool insecure = false;
+  // Takes a line about connections that were turned away. May be empty.
+  std::function<void(const std::string& line)> say;
   Duration rendezvous_timeout = std::chrono::seconds(30);
   // For the chief's decision, which may read a whole checkpoint.
   Duration decision_timeout = std::chrono::seconds(300);
@@ -73,7 +83,9 @@ class Session {
   // Starts this worker's server, meets the others at the chief, lets the chief
   // decide, closes the ring and begins to beat. `decide` runs on rank 0 only;
   // its error becomes every rank's error, code and all. kDeadlineExceeded names
-  // the ranks that are missing.
+  // the ranks that are missing. kInvalidArgument: no chief that knows the token
+  // answers at its address; or there is no token, and this worker's address is
+  // not a loopback one.
   static Result<std::unique_ptr<Session>> Form(World& world,
                                                const Kernels& kernels,
                                                const SessionOptions& options,
@@ -113,11 +125,20 @@ class Session {
  private:
   Session(World& world, const SessionOptions& options);
 
+  Status Listen();
   Status MeetAsChief(const Decide& decide);
   Status AcceptWorkers();
   void RefuseAll(const Status& reason);
   Status WelcomeWorkers();
   Status MeetChief();
+  // The chief's answer to a hello. Not proven: whoever sent it does not know
+  // the job's token.
+  struct Answer {
+    std::variant<Welcome, Refusal> message;
+    bool is_proven = false;
+  };
+  Result<Answer> AskChief();
+  Status TakeAnswer(Answer answer);
   Status CloseRing(const Kernels& kernels);
   // The channels of a ring; null where there is one rank.
   struct Neighbours {
@@ -133,15 +154,21 @@ class Session {
     Hello hello;
   };
   Result<Caller> AcceptCaller(ChannelRole role, Time deadline);
-  Result<Hello> ReadHello(const Frame& first, ChannelRole role) const;
+  Status CheckHello(const Hello& hello, ChannelRole role) const;
   Status CheckControlHello(const Hello& hello) const;
-  void Refuse(Channel& caller, const Status& why);
+  // The next caller, whoever it is. Emits meanwhile who was turned away.
+  Result<Incoming> AcceptAny(Time deadline);
+  void Refuse(const Caller& caller, const Status& why);
   // Answers who has called since the last heartbeat.
   void AnswerWaitingCallers();
   void Answer(Incoming incoming);
   // Refuses those that were waited for whether their rank's worker still runs.
   void RefuseTakenRanks();
-  Hello HelloOf(ChannelRole role) const;
+  // This worker's hello on the channel to rank `called`.
+  Hello HelloTo(int called, ChannelRole role, const Channel& channel) const;
+  LinkContext ContextOf(const Hello& hello, const Channel& channel) const;
+  Frame RefusalTo(const LinkContext& link, const Status& reason) const;
+  void SayTurnedAway();
   Status TakeWelcome(Welcome welcome);
   Duration RingTimeout() const;
   void StartHeartbeat();
@@ -151,9 +178,11 @@ class Session {
   SessionOptions options_;
   Time deadline_;
   Decision decision_;
+  const std::shared_ptr<Gate> gate_;  // with the listener's screen
   std::unique_ptr<Listener> listener_;
   std::vector<std::unique_ptr<Channel>> control_;  // by rank; [0] on workers
   std::vector<Attendant> attendants_;              // by rank, on the chief
+  std::vector<std::string> hello_nonces_;          // likewise
   std::unique_ptr<Ring> ring_;
   std::atomic<int> silent_rank_ = -1;
   std::atomic<bool> answers_callers_ = false;

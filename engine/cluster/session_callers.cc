@@ -21,27 +21,65 @@ constexpr uint64_t kBeatsOfProof = 2;
 // However many call, the next heartbeat is not late.
 constexpr int kAnswersPerBeat = 8;
 
+// Longest time that a line about a caller that was turned away has to wait.
+constexpr Duration kSayWithin = std::chrono::seconds(1);
+
 }  // namespace
+
+LinkContext Session::ContextOf(const Hello& hello,
+                               const Channel& channel) const {
+  return {.nonce = channel.nonce(),
+          .hello_nonce = hello.nonce,
+          .caller = hello.rank,
+          .called = static_cast<uint32_t>(options_.rank)};
+}
+
+Frame Session::RefusalTo(const LinkContext& link, const Status& reason) const {
+  Refusal refusal = {.code = reason.code(),
+                     .message = Shortened(reason.message())};
+  gate_->proofs().Sign(link, refusal);
+  return EncodeControl(refusal);
+}
+
+void Session::SayTurnedAway() {
+  if (!options_.say) return;
+  if (const auto line = gate_->TakeLine(world_->clock.Now())) {
+    options_.say(*line);
+  }
+}
+
+// A caller that was turned away may be the one that is waited for.
+Result<Incoming> Session::AcceptAny(Time deadline) {
+  while (true) {
+    const Time until = std::min(deadline, world_->clock.Now() + kSayWithin);
+    Result<Incoming> incoming = listener_->Accept(until);
+    SayTurnedAway();
+    if (incoming.status().code() != Code::kDeadlineExceeded ||
+        until == deadline) {
+      return incoming;
+    }
+  }
+}
 
 Result<Session::Caller> Session::AcceptCaller(ChannelRole role, Time deadline) {
   while (true) {
-    ASSIGN_OR_RETURN(Incoming incoming, listener_->Accept(deadline));
-    Result<Hello> hello = ReadHello(incoming.first, role);
-    if (hello.ok()) {
-      return Caller{.channel = std::move(incoming.channel),
-                    .hello = *std::move(hello)};
-    }
-    Refuse(*incoming.channel, hello.status());
+    ASSIGN_OR_RETURN(Incoming incoming, AcceptAny(deadline));
+    Result<Hello> hello = DecodeControlAs<Hello>(incoming.first);
+    if (!hello.ok()) continue;  // no gate lets it in
+    Caller caller = {.channel = std::move(incoming.channel),
+                     .hello = *std::move(hello)};
+    const Status status = CheckHello(caller.hello, role);
+    if (status.ok()) return caller;
+    Refuse(caller, status);
   }
 }
 
 // A new channel has room for one frame; whether it arrives is the caller's
 // concern.
-void Session::Refuse(Channel& caller, const Status& why) {
-  static_cast<void>(
-      caller.Send(EncodeControl(Refusal{.code = why.code(),
-                                        .message = std::string(why.message())}),
-                  world_->clock.Now()));
+void Session::Refuse(const Caller& caller, const Status& why) {
+  static_cast<void>(caller.channel->Send(
+      RefusalTo(ContextOf(caller.hello, *caller.channel), why),
+      world_->clock.Now()));
 }
 
 void Session::AnswerWaitingCallers() {
@@ -55,21 +93,24 @@ void Session::AnswerWaitingCallers() {
 }
 
 void Session::Answer(Incoming incoming) {
+  Result<Hello> hello = DecodeControlAs<Hello>(incoming.first);
+  if (!hello.ok()) return;  // no gate lets it in
+  Caller caller = {.channel = std::move(incoming.channel),
+                   .hello = *std::move(hello)};
   if (options_.rank != kChief) {
-    return Refuse(*incoming.channel, Unavailable(fmt::format(
-                                         "rank {} is no chief, and in "
-                                         "generation {}",
-                                         options_.rank, decision_.generation)));
+    return Refuse(caller, Unavailable(fmt::format(
+                              "rank {} is no chief, and in generation {}",
+                              options_.rank, decision_.generation)));
   }
-  Result<Hello> hello = ReadHello(incoming.first, ChannelRole::kControl);
-  if (!hello.ok()) return Refuse(*incoming.channel, hello.status());
-  const uint32_t rank = hello->rank;
+  const Status status = CheckHello(caller.hello, ChannelRole::kControl);
+  if (!status.ok()) return Refuse(caller, status);
+  const uint32_t rank = caller.hello.rank;
   // Whoever started a later process has seen the end of the earlier one, and
   // who knows a generation has left it.
-  const bool may_follow = hello->generation > 0 ||
-                          hello->incarnation > attendants_[rank].incarnation;
-  late_[rank] = {.caller = {.channel = std::move(incoming.channel),
-                            .hello = *std::move(hello)},
+  const bool may_follow =
+      caller.hello.generation > 0 ||
+      caller.hello.incarnation > attendants_[rank].incarnation;
+  late_[rank] = {.caller = std::move(caller),
                  .beats = heartbeat_->BeatsFrom(rank),
                  .may_follow = may_follow};
 }
@@ -81,7 +122,7 @@ void Session::RefuseTakenRanks() {
         heartbeat_->BeatsFrom(rank) < caller.beats + kBeatsOfProof) {
       return false;
     }
-    Refuse(*caller.caller.channel,
+    Refuse(caller.caller,
            AlreadyExists(fmt::format(
                "rank {} is taken by a running worker (host {}, address {}): "
                "stop that one first, or start this one as another rank",
@@ -95,10 +136,7 @@ uint64_t Session::latest_incarnation() const {
 }
 
 // Errors are what the sender ends with: kUnavailable if it may call again.
-Result<Hello> Session::ReadHello(const Frame& first, ChannelRole role) const {
-  Result<Hello> read = DecodeControlAs<Hello>(first);
-  if (!read.ok()) return InvalidArgument(read.status().message());
-  Hello& hello = *read;
+Status Session::CheckHello(const Hello& hello, ChannelRole role) const {
   if (hello.role != role) {
     return Unavailable("this worker does not wait for such a hello now");
   }
@@ -106,10 +144,7 @@ Result<Hello> Session::ReadHello(const Frame& first, ChannelRole role) const {
     return InvalidArgument(fmt::format("expected a rank below {}, found {}",
                                        options_.size(), hello.rank));
   }
-  if (role == ChannelRole::kControl) {
-    RETURN_IF_ERROR(CheckControlHello(hello));
-  }
-  return read;
+  return role == ChannelRole::kControl ? CheckControlHello(hello) : OkStatus();
 }
 
 // What a hello claims must be possible: a number out of all reason would keep

@@ -7,12 +7,15 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/real/descriptor.h"
 #include "engine/real/grpc_link.h"
 #include "engine/world/clock.h"
+#include "engine/world/network.h"
 
 namespace gauntlet {
 
@@ -27,11 +30,18 @@ class Callers {
  public:
   using SteadyTime = std::chrono::steady_clock::time_point;
 
+  // `screen`: as of Network::Listen.
+  explicit Callers(Screen screen) : screen_(std::move(screen)) {}
+
   // A connection from there was accepted. `watch` is a second descriptor of it.
   void AddConnection(std::string peer, Descriptor watch);
   // A stream was opened on it. False: the stream must be refused, as it is not
   // the connection's first.
   bool AddStream(const std::string& peer, std::shared_ptr<Link> link);
+  // The screen's answer to a caller's first frame. The link's lock may be held.
+  std::optional<Frame> Judge(const Nonce& nonce, const Frame& first) const {
+    return screen_ ? screen_(nonce, first) : std::nullopt;
+  }
   // The first frame came. False: too many wait, the stream must be cut off. The
   // link's lock may be held.
   bool Speak(const Link* link);
@@ -68,6 +78,7 @@ class Callers {
   Silents::iterator Find(const Link* link);
   static void Disconnect(const Silent& caller);
 
+  const Screen screen_;
   std::mutex mutex_;
   std::condition_variable ready_;
   Silents silent_;                             // the oldest first

@@ -158,6 +158,15 @@ void Link::Take(Frame frame) {
   readable_.notify_one();
 }
 
+void Link::TurnAway(Frame answer) {
+  if (closed_) return;
+  outgoing_bytes_ += answer.size();
+  outgoing_.push_back(ToByteBuffer(std::move(answer)));
+  closed_ = true;
+  KeepWriting();
+  EndIfDrained();
+}
+
 void Link::OnRead(bool ok) {
   grpc::ByteBuffer bytes;
   {

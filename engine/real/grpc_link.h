@@ -79,6 +79,8 @@ class Link {
 
   // What is done with a frame that came; called with the mutex held.
   virtual void Take(Frame frame);
+  // Sends a last frame, and closes; called with the mutex held.
+  void TurnAway(Frame answer);
 
   std::mutex mutex_;
   std::condition_variable readable_;

@@ -1,9 +1,11 @@
 #include "engine/real/grpc_network.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -37,10 +39,20 @@ std::chrono::steady_clock::time_point ToSteady(Time time) {
   return std::chrono::steady_clock::time_point(time.time_since_epoch());
 }
 
-// gRPC's threads log where they are: they must not wait for who reads that.
-void LogUnlessBlocked(gpr_log_func_args* message) {
-  WriteUnlessBlocked(fmt::format("grpc: {}:{}: {}\n", message->file,
-                                 message->line, message->message));
+// gRPC's threads log where they are: they must not wait for whoever reads that.
+// And strangers can make any number of handshakes fail, with a line for each:
+// one line in ten seconds tells enough.
+void LogNowAndThen(gpr_log_func_args* message) {
+  using Seconds = std::chrono::seconds;
+  static std::atomic<Seconds::rep> next = 0;  // gRPC passes no state along
+  const auto now = std::chrono::duration_cast<Seconds>(
+      std::chrono::steady_clock::now().time_since_epoch());
+  Seconds::rep due = next;
+  if (now.count() < due ||
+      !next.compare_exchange_strong(due, now.count() + 10)) {
+    return;
+  }
+  WriteUnlessBlocked(fmt::format("gauntlet: gRPC: {}\n", message->message));
 }
 
 class LinkChannel final : public Channel {
@@ -66,8 +78,9 @@ class LinkChannel final : public Channel {
 // What stands behind an address: lives on after its listener, for the channels
 // that were accepted.
 struct LinkServer {
-  LinkServer(LinkRegistry& registry, const std::string& address)
-      : streams(registry, address, callers) {}
+  LinkServer(LinkRegistry& registry, const std::string& address, Screen screen,
+             Tls tls)
+      : callers(std::move(screen)), streams(registry, address, callers, tls) {}
 
   Callers callers;
   StreamServer streams;
@@ -209,13 +222,16 @@ std::string TargetOf(const HostPort& address) {
 }  // namespace
 
 struct GrpcNetwork::State {
+  std::optional<TlsCredentials> credentials;
   LinkRegistry registry;
   std::mutex mutex;
   std::vector<std::unique_ptr<LinkServer>> servers;
+
+  Tls tls() const { return credentials ? &*credentials : nullptr; }
 };
 
 GrpcNetwork::GrpcNetwork() : state_(std::make_unique<State>()) {
-  gpr_set_log_function(LogUnlessBlocked);
+  gpr_set_log_function(LogNowAndThen);
 }
 
 GrpcNetwork::~GrpcNetwork() {
@@ -224,11 +240,17 @@ GrpcNetwork::~GrpcNetwork() {
   state_->servers.clear();
 }
 
+void GrpcNetwork::UseTls(const TlsCredentials& tls) {
+  CHECK(state_->servers.empty(), "TLS comes before the first connection");
+  state_->credentials = tls;
+}
+
 Result<std::unique_ptr<Listener>> GrpcNetwork::Listen(
-    const std::string& address) {
+    const std::string& address, Screen screen) {
   state_->registry.FreeGone();
   ASSIGN_OR_RETURN(Descriptor socket, ListenOn(address));
-  auto owned = std::make_unique<LinkServer>(state_->registry, address);
+  auto owned = std::make_unique<LinkServer>(state_->registry, address,
+                                            std::move(screen), state_->tls());
   LinkServer& server = *owned;
   {
     const std::lock_guard lock(state_->mutex);
@@ -245,7 +267,8 @@ Result<std::unique_ptr<Channel>> GrpcNetwork::Connect(
   const std::string target = TargetOf(parsed);
   const auto end = ToSteady(deadline);
   while (true) {
-    const auto link = StartConnecting(state_->registry, address, target);
+    const auto link =
+        StartConnecting(state_->registry, address, target, state_->tls());
     if (link == nullptr) return Unavailable(address + ": network is down");
     while (true) {
       const auto now = std::chrono::steady_clock::now();
@@ -255,10 +278,13 @@ Result<std::unique_ptr<Channel>> GrpcNetwork::Connect(
       }
       if (now >= end) {
         link->Abort();
-        return DeadlineExceeded(address + ": connect: nobody answered in time");
+        return DeadlineExceeded(
+            address + ": connect: nobody answered in time" +
+            (state_->tls() == nullptr ? "" : ", or not with TLS that fits"));
       }
       if (state == ConnectingLink::State::kFailed) break;
-      link->Hurry();
+      // A handshake that failed would fail again at once.
+      if (state_->tls() == nullptr) link->Hurry();
     }
     link->Abort();
     std::this_thread::sleep_until(

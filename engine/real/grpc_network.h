@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "engine/real/tls_credentials.h"
 #include "engine/world/network.h"
 
 namespace gauntlet {
@@ -15,8 +16,8 @@ namespace gauntlet {
 inline constexpr size_t kMaxBytesUnderWay = size_t{64} << 20;
 
 // Each channel is a TCP connection of its own with one stream of the service
-// in link.proto; frames are its messages. Not encrypted, not authenticated, and
-// heedless of proxy settings: for a network that is trusted.
+// in link.proto; frames are its messages. Not encrypted unless UseTls was
+// called; heedless of proxy settings.
 //
 // Frames that the other end does not take are held here up to 64 MiB, then in
 // the sender. A process that dies breaks its channels at once; one that stops
@@ -41,8 +42,14 @@ class GrpcNetwork final : public Network {
   GrpcNetwork(const GrpcNetwork&) = delete;
   GrpcNetwork& operator=(const GrpcNetwork&) = delete;
 
+  // Encrypts all connections, with certificates on both ends. REQUIRES: neither
+  // Listen nor Connect was called.
+  void UseTls(const TlsCredentials& tls);
+
+  using Network::Listen;
   // Also kInvalidArgument if the address is not one of this machine.
-  Result<std::unique_ptr<Listener>> Listen(const std::string& address) override;
+  Result<std::unique_ptr<Listener>> Listen(const std::string& address,
+                                           Screen screen) override;
   // Complete once the other end has answered on the stream, which it does
   // without a call of Accept. kInvalidArgument if the address is malformed.
   Result<std::unique_ptr<Channel>> Connect(const std::string& address,

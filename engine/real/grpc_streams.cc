@@ -5,6 +5,7 @@
 #include "engine/real/grpc_streams.h"
 
 #include <chrono>
+#include <cstdio>
 #include <utility>
 
 #include <grpcpp/generic/generic_stub.h>
@@ -15,6 +16,7 @@
 #include "engine/cluster/link.grpc.pb.h"
 #include "engine/real/grpc_network.h"
 #include "engine/real/system_entropy.h"
+#include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
@@ -25,8 +27,28 @@ constexpr int kWindowBytes = 1 << 20;
 constexpr int kReadChunkBytes = 1 << 20;
 constexpr int kConnectTimeoutMs = 5000;
 constexpr int kMaxBackoffMs = 100;  // the least that gRPC takes
+constexpr int kHandshakeTimeoutMs = 10000;
 
-std::shared_ptr<grpc::Channel> NewTransport(const std::string& target) {
+std::shared_ptr<grpc::ChannelCredentials> CallingCredentials(Tls tls) {
+  if (tls == nullptr) return grpc::InsecureChannelCredentials();
+  return grpc::SslCredentials({.pem_root_certs = tls->ca,
+                               .pem_private_key = tls->key,
+                               .pem_cert_chain = tls->cert});
+}
+
+// Callers have to have a certificate too.
+std::shared_ptr<grpc::ServerCredentials> CalledCredentials(Tls tls) {
+  if (tls == nullptr) return grpc::InsecureServerCredentials();
+  grpc::SslServerCredentialsOptions options(
+      GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
+  options.pem_root_certs = tls->ca;
+  options.pem_key_cert_pairs = {
+      {.private_key = tls->key, .cert_chain = tls->cert}};
+  return grpc::SslServerCredentials(options);
+}
+
+std::shared_ptr<grpc::Channel> NewTransport(const std::string& target,
+                                            Tls tls) {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(kMaxFrameBytes);
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // own connection
@@ -39,8 +61,10 @@ std::shared_ptr<grpc::Channel> NewTransport(const std::string& target) {
   arguments.SetInt(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, kWindowBytes);
   arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
   arguments.SetInt(GRPC_ARG_TCP_READ_CHUNK_SIZE, kReadChunkBytes);
-  return grpc::CreateCustomChannel(target, grpc::InsecureChannelCredentials(),
-                                   arguments);
+  if (tls != nullptr && !tls->name.empty()) {
+    arguments.SetSslTargetNameOverride(tls->name);
+  }
+  return grpc::CreateCustomChannel(target, CallingCredentials(tls), arguments);
 }
 
 // The end that connects.
@@ -128,11 +152,14 @@ class ServerLink final : public Link, public ServerReactor {
   bool MayReadAfterEnd() const override { return false; }
   void Cancel() override { context_->TryCancel(); }
   void Take(Frame frame) override {
-    if (!is_silent_) return Link::Take(std::move(frame));
-    is_silent_ = false;
-    const bool fits = frame.size() <= kMaxFirstFrameBytes;
-    if (fits) Link::Take(std::move(frame));
-    if (!fits || !callers_.Speak(this)) Cancel();
+    if (!std::exchange(is_silent_, false)) return Link::Take(std::move(frame));
+    if (frame.size() > kMaxFirstFrameBytes) return Cancel();
+    if (std::optional<Frame> answer = callers_.Judge(nonce(), frame)) {
+      callers_.Forget(this);
+      return TurnAway(*std::move(answer));
+    }
+    Link::Take(std::move(frame));
+    if (!callers_.Speak(this)) Cancel();
   }
   bool HoldsTransport() const override { return false; }
 
@@ -154,7 +181,8 @@ class Rejection final : public ServerReactor {
 class StreamServer::Service final
     : public wire::Link::WithRawCallbackMethod_Open<wire::Link::Service> {
  public:
-  Service(LinkRegistry& registry, std::string address, Callers& callers)
+  Service(LinkRegistry& registry, std::string address, Callers& callers,
+          Tls tls)
       : registry_(registry), address_(std::move(address)), callers_(callers) {
     grpc::ServerBuilder builder;
     builder.RegisterService(this);
@@ -166,9 +194,11 @@ class StreamServer::Service final
     builder.AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
     builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, 1);
     builder.AddChannelArgument(GRPC_ARG_TCP_READ_CHUNK_SIZE, kReadChunkBytes);
+    builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS,
+                               kHandshakeTimeoutMs);
     acceptor_ = builder.experimental().AddExternalConnectionAcceptor(
         grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
-        grpc::InsecureServerCredentials());
+        CalledCredentials(tls));
     server_ = builder.BuildAndStart();
     CHECK(server_ != nullptr, "a server without ports has to start");
   }
@@ -216,8 +246,8 @@ std::string PeerName(std::string peer) {
 }
 
 StreamServer::StreamServer(LinkRegistry& registry, const std::string& address,
-                           Callers& callers)
-    : service_(std::make_unique<Service>(registry, address, callers)) {}
+                           Callers& callers, Tls tls)
+    : service_(std::make_unique<Service>(registry, address, callers, tls)) {}
 StreamServer::~StreamServer() = default;
 
 void StreamServer::Serve(Descriptor connection) {
@@ -226,9 +256,10 @@ void StreamServer::Serve(Descriptor connection) {
 
 std::shared_ptr<ConnectingLink> StartConnecting(LinkRegistry& registry,
                                                 const std::string& address,
-                                                const std::string& target) {
-  const auto link =
-      std::make_shared<ClientLink>(registry, address, NewTransport(target));
+                                                const std::string& target,
+                                                Tls tls) {
+  const auto link = std::make_shared<ClientLink>(registry, address,
+                                                 NewTransport(target, tls));
   return link->Start(link) ? link : nullptr;
 }
 

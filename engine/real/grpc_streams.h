@@ -8,14 +8,19 @@
 #include "engine/real/callers.h"
 #include "engine/real/descriptor.h"
 #include "engine/real/grpc_link.h"
+#include "engine/real/tls_credentials.h"
 
 namespace gauntlet {
+
+// nullptr: connections are not encrypted. Read within the call.
+using Tls = const TlsCredentials*;
 
 // Starts a connection of its own to gRPC's `target`, and a stream on it;
 // `address` is for messages. nullptr if the network is going down.
 std::shared_ptr<ConnectingLink> StartConnecting(LinkRegistry& registry,
                                                 const std::string& address,
-                                                const std::string& target);
+                                                const std::string& target,
+                                                Tls tls);
 
 // A peer's name, in gRPC's words, as it is compared: brackets as they are, and
 // without a zone.
@@ -27,7 +32,7 @@ class StreamServer {
  public:
   // `callers` outlives it.
   StreamServer(LinkRegistry& registry, const std::string& address,
-               Callers& callers);
+               Callers& callers, Tls tls);
   ~StreamServer();
   StreamServer(const StreamServer&) = delete;
   StreamServer& operator=(const StreamServer&) = delete;

@@ -112,6 +112,10 @@ Status LocalWorkerProcesses::Start(const WorkerSpec& spec) {
   }
   std::vector<std::string> added = options_.environment;
   added.push_back("TF_CONFIG=" + MakeTfConfig(spec.addresses, spec.rank));
+  // Not an argument: those are everybody's to read.
+  if (spec.token) {
+    added.push_back(fmt::format("{}={}", kTokenVariable, spec.token->Reveal()));
+  }
   program.environment = WorkerEnvironment(ProcessEnvironment(), added);
   ASSIGN_OR_RETURN(ChildProcess process, StartChild(program));
   Descriptor notices = std::move(process.notices);

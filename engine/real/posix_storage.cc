@@ -28,6 +28,7 @@ namespace {
 // Less the umask; never writable by everybody, whatever the umask is.
 constexpr mode_t kFileMode = 0664;
 constexpr mode_t kDirectoryMode = 0775;
+constexpr mode_t kPrivateMode = 0600;
 constexpr int kFirstLockDescriptor = 10;
 
 int OpenFlags(OpenMode mode) {
@@ -94,6 +95,20 @@ class PosixFile final : public File {
   const std::string path_;
   const Descriptor fd_;
 };
+
+Result<std::unique_ptr<File>> OpenRegular(const std::string& path, int flags,
+                                          mode_t mode) {
+  // O_NONBLOCK: a pipe in the place of a file must not hang its reader.
+  Descriptor fd(RetryOnInterrupt([&] {
+    return open(path.c_str(), flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, mode);
+  }));
+  if (!fd.valid()) return PosixError(errno, path, "open");
+  if (const Status regular = CheckRegularFile(fd, path); !regular.ok()) {
+    return IoError(regular.message());
+  }
+  return std::unique_ptr<File>(
+      std::make_unique<PosixFile>(path, std::move(fd)));
+}
 
 struct CloseDirectory {
   void operator()(DIR* directory) const { closedir(directory); }
@@ -178,16 +193,7 @@ PosixStorage::~PosixStorage() = default;
 
 Result<std::unique_ptr<File>> PosixStorage::Open(const std::string& path,
                                                  OpenMode mode) {
-  // O_NONBLOCK: a pipe in the place of a file must not hang its reader.
-  const int flags = OpenFlags(mode) | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
-  Descriptor fd(
-      RetryOnInterrupt([&] { return open(path.c_str(), flags, kFileMode); }));
-  if (!fd.valid()) return PosixError(errno, path, "open");
-  if (const Status regular = CheckRegularFile(fd, path); !regular.ok()) {
-    return IoError(regular.message());
-  }
-  return std::unique_ptr<File>(
-      std::make_unique<PosixFile>(path, std::move(fd)));
+  return OpenRegular(path, OpenFlags(mode), kFileMode);
 }
 
 Result<std::vector<DirectoryEntry>> PosixStorage::List(
@@ -221,6 +227,39 @@ Status PosixStorage::Rename(const std::string& from, const std::string& to) {
   if (rename(from.c_str(), to.c_str()) != 0) {
     return PosixError(errno, from, "rename to " + to);
   }
+  return OkStatus();
+}
+
+Result<std::unique_ptr<File>> PosixStorage::CreatePrivate(
+    const std::string& path) {
+  return OpenRegular(path, OpenFlags(OpenMode::kCreateExclusive), kPrivateMode);
+}
+
+Status PosixStorage::CheckPrivate(const std::string& path) {
+  struct stat info = {};
+  if (stat(path.c_str(), &info) != 0) return PosixError(errno, path, "stat");
+  constexpr mode_t kOthers = S_IRWXG | S_IRWXO;
+  if ((info.st_mode & kOthers) == 0) return OkStatus();
+  return FailedPrecondition(
+      fmt::format("{}: expected a file that its owner alone may open, found "
+                  "mode {:04o}",
+                  path, info.st_mode & 07777));
+}
+
+Status PosixStorage::RenameToNew(const std::string& from,
+                                 const std::string& to) {
+  if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(),
+                RENAME_NOREPLACE) == 0) {
+    return OkStatus();
+  }
+  // Network file systems have no such rename, but can make a second name.
+  if (errno != EINVAL && errno != ENOSYS) {
+    return PosixError(errno, from, "rename to " + to);
+  }
+  if (link(from.c_str(), to.c_str()) != 0) {
+    return PosixError(errno, from, "link to " + to);
+  }
+  if (unlink(from.c_str()) != 0) return PosixError(errno, from, "unlink");
   return OkStatus();
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string_view>
 
+#include "engine/cluster/address_text.h"
 #include "engine/real/posix_status.h"
 #include <arpa/inet.h>
 #include <fmt/format.h>
@@ -57,6 +58,20 @@ Result<AddressInfo> Resolve(const std::string& host, int port, int type) {
     return Unavailable(host + ": resolve: " + gai_strerror(error));
   }
   return AddressInfo(found, freeaddrinfo);
+}
+
+Result<std::string> NumericHost(const sockaddr* address, socklen_t size) {
+  std::array<char, NI_MAXHOST> text = {};
+  const int error = getnameinfo(address, size, text.data(), text.size(),
+                                nullptr, 0, NI_NUMERICHOST);
+  if (error != 0) return Unavailable(gai_strerror(error));
+  return std::string(text.data());
+}
+
+// Any port will do: the question is whether the address is there.
+bool CanBind(const addrinfo& address) {
+  const Descriptor fd(socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  return fd.valid() && bind(fd.get(), address.ai_addr, address.ai_addrlen) == 0;
 }
 
 }  // namespace
@@ -160,11 +175,28 @@ Result<std::string> OwnHostTowards(const std::string& address) {
       getsockname(fd.get(), any, &size) != 0) {
     return PosixError(errno, address, "route");
   }
-  std::array<char, NI_MAXHOST> text = {};
-  const int error = getnameinfo(any, size, text.data(), text.size(), nullptr, 0,
-                                NI_NUMERICHOST);
-  if (error != 0) return Unavailable(address + ": " + gai_strerror(error));
-  return std::string(text.data());
+  Result<std::string> own_host = NumericHost(any, size);
+  if (own_host.ok()) return own_host;
+  return Annotate(own_host.status(), address);
+}
+
+Result<std::string> LocalAddressOf(const std::string& host) {
+  ASSIGN_OR_RETURN(const AddressInfo found, Resolve(host, 0, SOCK_STREAM));
+  std::string loopback;
+  for (const addrinfo* at = found.get(); at != nullptr; at = at->ai_next) {
+    if (!CanBind(*at)) continue;
+    ASSIGN_OR_RETURN(const std::string own,
+                     NumericHost(at->ai_addr, at->ai_addrlen));
+    if (!IsLoopbackHost(own)) return own;
+    if (loopback.empty()) loopback = own;
+  }
+  if (!loopback.empty()) return loopback;
+  ASSIGN_OR_RETURN(const std::string other,
+                   NumericHost(found->ai_addr, found->ai_addrlen));
+  return InvalidArgument(
+      other == host
+          ? host + " is no address of this host"
+          : fmt::format("{} is {}, no address of this host", host, other));
 }
 
 }  // namespace gauntlet

@@ -43,6 +43,12 @@ Result<ReservedPort> ReservePort(const std::string& host);
 // says why nobody can.
 Status CheckReachable(const std::string& host);
 
+// The address that `host` (a name or an address without brackets) has on this
+// machine, without brackets; of several, one that is not loopback.
+// kInvalidArgument: all of its addresses are another machine's. kUnavailable:
+// the name is not known now.
+Result<std::string> LocalAddressOf(const std::string& host);
+
 // This machine's own address on the way to `address`, without a port or
 // brackets; nothing is sent. kUnavailable if the host's name is not known now.
 Result<std::string> OwnHostTowards(const std::string& address);

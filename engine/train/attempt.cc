@@ -68,6 +68,7 @@ Status Attempt::Start(size_t rank) {
                                            .life = launch_.life,
                                            .rank = static_cast<int>(rank),
                                            .addresses = addresses_,
+                                           .token = launch_.token,
                                            .tenure = launch_.tenure});
   put_down_[worker] = false;
   failures_.erase(worker);

@@ -22,6 +22,9 @@ SessionOptions Forming::MeetingOptions(Time meet_by) const {
   options.introduction =
       EncodeIntroduction({.settings = told_, .held = held_, .offer = offer});
   options.check_introduction = CheckIntroduction;
+  options.say = [&reporter = parts_.reporter](const std::string& line) {
+    reporter.Progress({.line = line});
+  };
   if (!parts_.rejoins()) return options;
   options.rendezvous_timeout = meet_by - parts_.world.clock.Now();
   options.ring_timeout = cluster.lost_after;

@@ -25,6 +25,8 @@ struct LaunchState {
                          .min_workers = options.min_workers,
                          .by_life = options.workers_by_life}};
   RestartBudget budget{options};
+  // The same for all attempts: generations fence stale workers, not tokens.
+  const JobToken token = JobToken::Make(world.entropy);
   int life = options.first_life - 1;  // the newest that was started
   Tenure tenure;
   bool told_to_stop = false;

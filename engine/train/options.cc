@@ -180,6 +180,21 @@ Result<SummaryOptions> SummaryFromJson(const Json& json) {
   return summary;
 }
 
+Json TlsToJson(const TlsFiles& tls) {
+  return {
+      {"cert", tls.cert}, {"key", tls.key}, {"ca", tls.ca}, {"name", tls.name}};
+}
+
+Result<TlsFiles> TlsFromJson(const Json& json) {
+  JsonFields fields(json, "cluster.tls");
+  TlsFiles tls{.cert = fields.String("cert"),
+               .key = fields.String("key"),
+               .ca = fields.String("ca"),
+               .name = fields.String("name")};
+  RETURN_IF_ERROR(fields.Finish());
+  return tls;
+}
+
 Json ClusterToJson(const ClusterOptions& cluster) {
   Json json = {
       {"heartbeat_every_ns", cluster.heartbeat_every.count()},
@@ -191,6 +206,7 @@ Json ClusterToJson(const ClusterOptions& cluster) {
   if (cluster.collective != CollectiveChoice::kAuto) {
     json["collective"] = CollectiveChoiceName(cluster.collective);
   }
+  if (cluster.tls.used()) json["tls"] = TlsToJson(cluster.tls);
   return json;
 }
 
@@ -208,6 +224,9 @@ Result<ClusterOptions> ClusterFromJson(const Json& json) {
     cluster.collective = fields.Choice<CollectiveChoice>(
         "collective",
         {{"ring", CollectiveChoice::kRing}, {"nccl", CollectiveChoice::kNccl}});
+  }
+  if (const Json* const tls = fields.Maybe("tls")) {
+    ASSIGN_OR_RETURN(cluster.tls, TlsFromJson(*tls));
   }
   RETURN_IF_ERROR(fields.Finish());
   return cluster;

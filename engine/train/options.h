@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/cluster/tls_files.h"
 #include "engine/job/job.h"
 #include "engine/math/kernels.h"
 #include "engine/status.h"
@@ -98,6 +99,7 @@ struct ClusterOptions {
   Duration save_timeout = std::chrono::seconds(300);
   OnLoss on_loss = OnLoss::kLeave;
   CollectiveChoice collective = CollectiveChoice::kAuto;
+  TlsFiles tls;
 };
 
 // What a worker takes for a notice beside SIGTERM, SIGINT and SIGHUP.

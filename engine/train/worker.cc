@@ -208,6 +208,18 @@ WorkerEnd Worker::End(const Status& status) {
 }
 
 // In good order.
+WorkerExit ExitFor(LoopEnd end) {
+  switch (end) {
+    case LoopEnd::kFinished:
+      return WorkerExit::kDone;
+    case LoopEnd::kStopped:
+      return WorkerExit::kStopped;
+    case LoopEnd::kNotFinite:
+      return WorkerExit::kNotFinite;
+  }
+  return WorkerExit::kFailed;
+}
+
 WorkerEnd Worker::EndAfter(LoopEnd end) {
   const FinishedLoop finished = {.end = end, .unsaved = unsaved_};
   if (LeavesWithoutAnything(parts_, finished)) {
@@ -247,18 +259,6 @@ TrainedWorker Worker::Abandon(WorkerEnd end) {
   return {.end = std::move(end),
           .state = std::move(parts_.state),
           .resumed_from = forming_.resumed_from()};
-}
-
-WorkerExit ExitFor(LoopEnd end) {
-  switch (end) {
-    case LoopEnd::kFinished:
-      return WorkerExit::kDone;
-    case LoopEnd::kStopped:
-      return WorkerExit::kStopped;
-    case LoopEnd::kNotFinite:
-      return WorkerExit::kNotFinite;
-  }
-  return WorkerExit::kFailed;
 }
 
 WorkerEnd Worker::Run() {

@@ -10,6 +10,7 @@
 
 #include "engine/ckpt/checkpoint_store.h"
 #include "engine/cluster/address_book.h"
+#include "engine/cluster/job_token.h"
 #include "engine/status.h"
 #include "engine/train/options.h"
 #include "engine/world/clock.h"
@@ -24,6 +25,10 @@ struct WorkerSpec {
   std::vector<std::string> addresses;  // "host:port" by rank
   AddressBook address_book = AddressBook::kKnown;
   std::string listen_on;  // if not on its own address
+  // The job's secret. Without one, nobody has to prove anything, and a worker
+  // listens on loopback only, unless `insecure`.
+  std::optional<JobToken> token;
+  bool insecure = false;  // anybody who reaches this worker may join the job
   Tenure tenure;          // of who started it
 };
 

@@ -6,7 +6,7 @@
 namespace gauntlet {
 namespace {
 
-constexpr std::array<std::string_view, 27> kKindNames = {
+constexpr std::array<std::string_view, 28> kKindNames = {
     "life_begin",   "generation",     "resumed",
     "initialized",  "step",           "evaluated",
     "epoch_end",    "save_begin",     "save_acknowledged",

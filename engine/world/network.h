@@ -11,7 +11,9 @@
 
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "engine/status.h"
@@ -63,6 +65,12 @@ struct Incoming {
   Frame first;
 };
 
+// Judges a caller by its first frame, before it takes a place among those that
+// wait for Accept. nullopt: let it in. Otherwise, the frame with which to
+// disconnect it. Called from any thread; must not block.
+using Screen =
+    std::function<std::optional<Frame>(const Nonce& nonce, const Frame& first)>;
+
 class Listener {
  public:
   virtual ~Listener() = default;
@@ -76,8 +84,12 @@ class Network {
   virtual ~Network() = default;
   // kAlreadyExists if the address is taken, kInvalidArgument if it is
   // malformed.
-  virtual Result<std::unique_ptr<Listener>> Listen(
-      const std::string& address) = 0;
+  // Accept returns only callers that `screen` let in; null: any.
+  virtual Result<std::unique_ptr<Listener>> Listen(const std::string& address,
+                                                   Screen screen) = 0;
+  Result<std::unique_ptr<Listener>> Listen(const std::string& address) {
+    return Listen(address, nullptr);
+  }
   // Tries until somebody listens there or the deadline comes
   // (kDeadlineExceeded).
   virtual Result<std::unique_ptr<Channel>> Connect(const std::string& address,

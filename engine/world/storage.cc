@@ -30,6 +30,21 @@ Result<uint64_t> Storage::FreeBytes(const std::string& path) {
   return IoError(path + ": free space is not known");
 }
 
+Result<std::unique_ptr<File>> Storage::CreatePrivate(const std::string& path) {
+  return Open(path, OpenMode::kCreateExclusive);
+}
+
+Status Storage::CheckPrivate(const std::string& path) {
+  return Open(path, OpenMode::kRead).status();
+}
+
+Status Storage::RenameToNew(const std::string& from, const std::string& to) {
+  const Status there = Open(to, OpenMode::kRead).status();
+  if (there.ok()) return AlreadyExists(to + ": rename: exists");
+  if (there.code() != Code::kNotFound) return there;
+  return Rename(from, to);
+}
+
 Result<std::string> ReadFile(Storage& storage, const std::string& path,
                              uint64_t limit) {
   ASSIGN_OR_RETURN(const auto file, storage.Open(path, OpenMode::kRead));

@@ -89,6 +89,16 @@ class Storage {
   // Bytes that files on the path's file system may still take; a quota may
   // allow fewer.
   virtual Result<uint64_t> FreeBytes(const std::string& path);
+
+  // Secrets. The defaults are for storages that have one user and one task.
+  //
+  // As Open with kCreateExclusive, closed to all but its owner from its first
+  // moment, whatever the umask.
+  virtual Result<std::unique_ptr<File>> CreatePrivate(const std::string& path);
+  // kFailedPrecondition if others than its owner may open the file.
+  virtual Status CheckPrivate(const std::string& path);
+  // As Rename of a file, but kAlreadyExists if `to` exists; atomic.
+  virtual Status RenameToNew(const std::string& from, const std::string& to);
 };
 
 // The whole file, at most `limit` bytes; kDataLoss if it is larger.

@@ -1,6 +1,7 @@
 #include "harness/cli/cluster_place.h"
 
 #include <algorithm>
+#include <functional>
 #include <string_view>
 #include <utility>
 
@@ -12,59 +13,103 @@ namespace {
 
 constexpr Duration kLookEvery = std::chrono::milliseconds(200);
 
-bool IsLoopback(std::string_view host) {
-  return host == "localhost" || host == "::1" || host.starts_with("127.");
-}
+constexpr std::string_view kSayListen =
+    "say with --listen ADDRESS where to listen (0.0.0.0: on all interfaces)";
 
-// The host that stands for all interfaces beside an address of this kind.
-std::string_view AnyHost(std::string_view own) {
-  return own.find(':') == own.npos ? "0.0.0.0" : "::";
-}
-
-// Where to listen for those who call this worker at `address`.
-Result<std::string> ListenAddress(const std::string& address) {
-  ASSIGN_OR_RETURN(const HostPort parsed, ParseHostPort(address));
-  if (IsLoopback(parsed.host)) return address;
-  std::string own = parsed.host;
-  if (parsed.kind == HostPort::Kind::kName) {
-    // Its own name may not be known to it yet, or never be.
-    const Result<std::string> found = OwnHostTowards(address);
-    own = found.ok() ? *found : "";
-  }
-  return AddressOf(AnyHost(own), parsed.port);
-}
-
-Result<std::string> AwaitOwnHost(const std::string& chief, int rank,
-                                 Clock& clock, Time deadline) {
+// Asks until a name is known, or the deadline comes (kDeadlineExceeded).
+Result<std::string> Await(const std::function<Result<std::string>()>& ask,
+                          std::string_view what, Clock& clock, Time deadline) {
   while (true) {
-    Result<std::string> own = OwnHostTowards(chief);
-    if (own.ok() || own.status().code() == Code::kInvalidArgument) return own;
+    Result<std::string> found = ask();
+    if (found.ok()) return found;
+    if (found.status().code() == Code::kInvalidArgument) {
+      return Annotate(found.status(), what);
+    }
     if (clock.Now() >= deadline) {
       return DeadlineExceeded(
-          fmt::format("rank {}: waiting for the chief ({}): {}", rank, chief,
-                      own.status().message()));
+          fmt::format("{}: {}", what, found.status().message()));
     }
     clock.SleepUntil(std::min(deadline, clock.Now() + kLookEvery));
   }
 }
 
-Status ChooseAddress(ReachablePlace& place, const Host& host, Clock& clock,
-                     Time deadline) {
-  WorkerSpec& spec = place.spec;
-  const std::string& chief = spec.addresses.front();
-  ASSIGN_OR_RETURN(std::string own,
-                   AwaitOwnHost(chief, spec.rank, clock, deadline));
-  ASSIGN_OR_RETURN(const HostPort chief_at, ParseHostPort(chief));
-  const bool all_here = IsLoopback(chief_at.host);
-  const std::string listen_host = all_here ? own : std::string(AnyHost(own));
-  // The chief is on this host and known by a name: others know it by that too.
-  if (!all_here && IsLoopback(own)) own = host.Name();
-  ASSIGN_OR_RETURN(place.port, ReservePort(listen_host));
-  spec.listen_on = AddressOf(listen_host, place.port->port);
-  std::string& address = spec.addresses[static_cast<size_t>(spec.rank)];
-  address = AddressOf(own, place.port->port);
-  return Annotate(CheckAddress(address), "this host's address");
-}
+// Chooses where one worker listens, and where the others find it.
+class Chooser {
+ public:
+  Chooser(const ResolvedCluster& cluster, const Host& host, Clock& clock,
+          Time deadline)
+      : cluster_(cluster), host_(host), clock_(clock), deadline_(deadline) {}
+
+  // Where to listen for those who call this worker at `address`.
+  Result<std::string> ListenAddress(const std::string& address) const {
+    ASSIGN_OR_RETURN(const HostPort parsed, ParseHostPort(address));
+    if (!cluster_.listen.empty()) {
+      return AddressOf(cluster_.listen, parsed.port);
+    }
+    if (IsLoopbackHost(parsed.host)) return address;
+    Result<std::string> own =
+        Await([&] { return LocalAddressOf(parsed.host); },
+              fmt::format("rank {}: listening at {}", rank(), address), clock_,
+              deadline_);
+    if (!own.ok()) {
+      return Annotated(own.status(), fmt::format("; {}", kSayListen));
+    }
+    RETURN_IF_ERROR(CheckReached(*own, address));
+    return AddressOf(*own, parsed.port);
+  }
+
+  // For a worker whose address nobody knows: a free port.
+  Status ChooseAddress(ReachablePlace& place) const {
+    WorkerSpec& spec = place.spec;
+    const std::string& chief = spec.addresses.front();
+    ASSIGN_OR_RETURN(
+        std::string own,
+        Await([&] { return OwnHostTowards(chief); },
+              fmt::format("rank {}: waiting for the chief ({})", rank(), chief),
+              clock_, deadline_));
+    std::string listen_host = cluster_.listen;
+    if (listen_host.empty()) {
+      RETURN_IF_ERROR(CheckReached(own, chief));
+      listen_host = own;
+    } else if (!IsAnyHost(listen_host)) {
+      own = listen_host;
+    } else if (IsLoopbackHost(own) && !IsLoopbackHost(HostOf(chief))) {
+      // The chief is on this host: others know it by that name too.
+      own = host_.Name();
+    }
+    ASSIGN_OR_RETURN(place.port, ReservePort(listen_host));
+    spec.listen_on = AddressOf(listen_host, place.port->port);
+    std::string& address = spec.addresses[static_cast<size_t>(spec.rank)];
+    address = AddressOf(own, place.port->port);
+    return Annotate(CheckAddress(address), "this host's address");
+  }
+
+ private:
+  int rank() const { return cluster_.place.rank; }
+
+  static Status Annotated(const Status& status, const std::string& remedy) {
+    return {status.code(), status.message() + remedy};
+  }
+
+  // Some hosts give their own name a loopback address, where no other host
+  // finds them.
+  Status CheckReached(const std::string& own,
+                      const std::string& address) const {
+    const std::string name(HostOf(address));
+    if (!IsLoopbackHost(own) || IsLoopbackHost(name) || cluster_.one_host) {
+      return OkStatus();
+    }
+    return InvalidArgument(fmt::format(
+        "rank {}: {} stands for {} on this host, where no other host reaches "
+        "it; {}",
+        rank(), name, own, kSayListen));
+  }
+
+  const ResolvedCluster& cluster_;
+  const Host& host_;
+  Clock& clock_;
+  const Time deadline_;
+};
 
 }  // namespace
 
@@ -83,11 +128,12 @@ Result<ReachablePlace> MakeReachable(const ResolvedCluster& cluster,
   if (cluster.rule != ClusterRule::kTfConfig) {
     spec.address_book = AddressBook::kToldByChief;
   }
+  const Chooser chooser(cluster, host, clock, deadline);
   const std::string& own = spec.addresses[static_cast<size_t>(spec.rank)];
   if (own.empty()) {
-    RETURN_IF_ERROR(ChooseAddress(place, host, clock, deadline));
+    RETURN_IF_ERROR(chooser.ChooseAddress(place));
   } else {
-    ASSIGN_OR_RETURN(spec.listen_on, ListenAddress(own));
+    ASSIGN_OR_RETURN(spec.listen_on, chooser.ListenAddress(own));
   }
   return place;
 }

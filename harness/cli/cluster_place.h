@@ -19,13 +19,14 @@ struct ReachablePlace {
   std::optional<ReservedPort> port;
 };
 
-// A worker listens on all interfaces (a host's name may stand for its loopback
-// in its own eyes), unless the chief's address is a loopback one, so that the
-// whole cluster is on this host. A worker whose address nobody knows takes a
-// free port, and the address that leads to the chief.
+// A worker listens where the others were told to find it, and nowhere else. A
+// worker whose address nobody knows takes a free port of the address that leads
+// to the chief. --listen (ResolvedCluster::listen) comes before both.
 //
-// Waits for the chief's name to be known until the deadline
-// (kDeadlineExceeded).
+// kInvalidArgument, with the remedy (--listen): the address is another
+// machine's, as that of a load balancer is; or its name stands for loopback
+// here and the workers may be on several hosts. Waits for names to be known
+// until the deadline (kDeadlineExceeded).
 Result<ReachablePlace> MakeReachable(const ResolvedCluster& cluster,
                                      const Host& host, Clock& clock,
                                      Time deadline);

@@ -30,7 +30,8 @@ std::string SourcesText(const ResolvedCluster& cluster) {
   return OnOneLine(fmt::format("{}", fmt::join(cluster.from, ", ")));
 }
 
-std::string ClusterToText(const ResolvedCluster& cluster) {
+std::string ClusterToText(const ResolvedCluster& cluster,
+                          const TrustText& trust) {
   std::string text;
   const auto add = [&text](std::string_view name, const std::string& what) {
     if (!what.empty()) {
@@ -44,6 +45,9 @@ std::string ClusterToText(const ResolvedCluster& cluster) {
                           cluster.life));
   add("workers", std::to_string(place.size()));
   add("chief", ChiefText(cluster));
+  add("listen", cluster.listen);
+  add("token", trust.token);
+  add("tls", trust.tls);
   if (!cluster.passed_over.empty()) {
     add("passed", fmt::format("{} (of a launcher around this one)",
                               fmt::join(cluster.passed_over, ", ")));
@@ -51,7 +55,8 @@ std::string ClusterToText(const ResolvedCluster& cluster) {
   return text;
 }
 
-std::string ClusterToJson(const ResolvedCluster& cluster) {
+std::string ClusterToJson(const ResolvedCluster& cluster,
+                          const TrustText& trust) {
   using Json = nlohmann::ordered_json;
   const ClusterPlace& place = cluster.place;
   Json addresses = Json::array();
@@ -69,7 +74,10 @@ std::string ClusterToJson(const ResolvedCluster& cluster) {
       {"addresses", std::move(addresses)},
       {"local_rank",
        cluster.local_rank ? Json(*cluster.local_rank) : Json(nullptr)},
-      {"life", cluster.life}};
+      {"life", cluster.life},
+      {"listen", cluster.listen.empty() ? Json(nullptr) : Json(cluster.listen)},
+      {"token", trust.token},
+      {"tls", trust.tls}};
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

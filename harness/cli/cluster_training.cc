@@ -9,11 +9,13 @@
 #include "engine/ckpt/ownership.h"
 #include "engine/ckpt/store_names.h"
 #include "engine/real/real_world.h"
+#include "engine/real/tls_credentials.h"
 #include "engine/real/worker_environment.h"
 #include "engine/train/notice_watch.h"
 #include "engine/train/store_lock.h"
 #include "harness/cli/cluster_place.h"
 #include "harness/cli/cluster_text.h"
+#include "harness/cli/cluster_trust.h"
 #include "harness/cli/device_choice.h"
 #include "harness/cli/evaluate_command.h"
 #include "harness/cli/exit_code.h"
@@ -233,6 +235,7 @@ Status RunWorkerOf(const ResolvedCluster& cluster, const TrainCommand& command,
     fmt::print(console.err, "{}\n", PlaceLine(cluster, place.spec));
     console.err << std::flush;
   }
+  const Environment environment = EnvironmentOfThisProcess();
   std::unique_ptr<FileLock> lock;
   if (place.spec.rank == 0) {
     const std::string& directory = command.options.checkpoint.directory;
@@ -243,6 +246,16 @@ Status RunWorkerOf(const ResolvedCluster& cluster, const TrainCommand& command,
     ASSIGN_OR_RETURN(place.spec.tenure,
                      BeginTenure(world, command.options.checkpoint.directory));
   }
+  const auto say = [&](std::string_view line) {
+    fmt::print(console.err, "worker {}: {}\n", place.spec.rank, line);
+    console.err << std::flush;
+  };
+  RETURN_IF_ERROR(FindToken(world,
+                            {.environment = environment,
+                             .command = command,
+                             .deadline = deadline,
+                             .say = say},
+                            place.spec));
   ASSIGN_OR_RETURN(
       const std::string events,
       EventsFile(real.storage, command.events_directory, place.spec));
@@ -269,9 +282,10 @@ int TrainAsTaskOf(const ResolvedCluster& cluster, const TrainCommand& told,
                        ? SettleDevice(command->options.kernels, console)
                        : command.status();
   if (adapted.ok()) adapted = CheckCollective(command->options, 1);
+  RealWorld real;
+  if (adapted.ok()) adapted = CheckPlaces(real.storage, *command);
   if (adapted.ok()) {
-    PosixStorage storage;
-    adapted = CheckPlaces(storage, *command);
+    adapted = CheckTlsFiles(real.storage, command->options.cluster.tls);
   }
   if (!adapted.ok()) {
     fmt::print(console.err, "gauntlet train: {}\n", adapted.message());
@@ -282,12 +296,27 @@ int TrainAsTaskOf(const ResolvedCluster& cluster, const TrainCommand& told,
   }
   ReleaseSignals();
   if (cluster.place.rank == kNoRank) return EvaluateBeside(*command, console);
-  RealWorld real;
   ClusterReporter reporter(real.clock, *command, cluster.place.rank, console);
   const Status status = RunWorkerOf(cluster, *command, real, reporter, console);
   const WorkerExit exit = ExitForStart(status.code());
   reporter.End(exit, status.message());
   return static_cast<int>(exit);
+}
+
+int PrintCluster(const ResolvedCluster& cluster, const TrainCommand& command,
+                 Console& console) {
+  const Result<TokenSource> source =
+      TokenSourceOf(EnvironmentOfThisProcess(), command);
+  if (!source.ok()) {
+    fmt::print(console.err, "gauntlet train: {}\n", source.status().message());
+    return static_cast<int>(ExitCode::kUsage);
+  }
+  const TrustText trust = {.token = TokenText(*source, command),
+                           .tls = TlsText(command.options.cluster.tls)};
+  console.out << (command.output == OutputFormat::kJson
+                      ? ClusterToJson(cluster, trust) + "\n"
+                      : ClusterToText(cluster, trust));
+  return static_cast<int>(ExitCode::kHeld);
 }
 
 // --workers has been said: whoever started this process, the workers are its
@@ -309,10 +338,7 @@ int TrainWithOwnWorkers(const TrainCommand& command, Console& console) {
     here.place.addresses.resize(static_cast<size_t>(*command.workers));
     here.from = {
         fmt::format("--workers={}: they are started here", *command.workers)};
-    console.out << (command.output == OutputFormat::kJson
-                        ? ClusterToJson(here) + "\n"
-                        : ClusterToText(here));
-    return static_cast<int>(ExitCode::kHeld);
+    return PrintCluster(here, command, console);
   }
   return TrainOnThisMachine(command, console);
 }
@@ -326,10 +352,7 @@ int Train(const TrainCommand& command, Console& console) {
     return static_cast<int>(ExitCode::kUsage);
   }
   if (command.task == TrainTask::kPrintCluster) {
-    console.out << (command.output == OutputFormat::kJson
-                        ? ClusterToJson(*cluster) + "\n"
-                        : ClusterToText(*cluster));
-    return static_cast<int>(ExitCode::kHeld);
+    return PrintCluster(*cluster, command, console);
   }
   if (cluster->rule == ClusterRule::kNone) {
     return TrainOnThisMachine(command, console);

@@ -31,7 +31,8 @@ struct TrainCommand {
   // What was said of them; nullopt: a cluster's number of workers rules.
   std::optional<int> workers;
   std::optional<int> replicas;
-  ClusterFlags cluster;  // where `workers` is not said
+  ClusterFlags cluster;   // where `workers` is not said
+  bool insecure = false;  // likewise: no token is asked for
   std::optional<Duration> rendezvous_timeout;
   RequeueCodes requeue;
   std::string events_directory;  // empty: no event files

@@ -14,6 +14,7 @@
 #include "engine/real/local_worker_processes.h"
 #include "engine/real/posix_status.h"
 #include "engine/real/real_world.h"
+#include "engine/real/tls_credentials.h"
 #include "engine/world/directories.h"
 #include "harness/cli/device_choice.h"
 #include "harness/cli/exit_code.h"
@@ -164,6 +165,7 @@ Result<int> Train(const TrainCommand& told, Console& console) {
   }
   RETURN_IF_ERROR(SettleDevice(command.options.kernels, console));
   RETURN_IF_ERROR(CheckCollective(command.options, command.launcher.workers));
+  RETURN_IF_ERROR(CheckTlsFiles(real.storage, command.options.cluster.tls));
   RETURN_IF_ERROR(CheckData(real.storage, command.options.job.data));
   ASSIGN_OR_RETURN(const TrainOptions options,
                    OptionsForWorkers(world, command.options));

@@ -2,9 +2,9 @@
 #include <string_view>
 #include <utility>
 
-#include "engine/cluster/address_text.h"
 #include "engine/real/posix_storage.h"
 #include "engine/world/directories.h"
+#include "harness/cli/cluster_flags.h"
 #include "harness/cli/flags.h"
 #include "harness/cli/job_flags.h"
 #include "harness/cli/membership_flags.h"
@@ -151,46 +151,6 @@ void AddRequeueFlags(Flags& flags, RequeueCodes& codes) {
       ReadWhole(codes.no_requeue, 1, 255));
 }
 
-void AddClusterFlags(Flags& flags, TrainFlags& told) {
-  ClusterFlags& cluster = told.command.cluster;
-  NamedChoices<std::optional<ClusterRule>> rules = {{"auto", std::nullopt}};
-  for (const ClusterRule rule :
-       {ClusterRule::kNone, ClusterRule::kTorchrun, ClusterRule::kTfConfig,
-        ClusterRule::kSlurm, ClusterRule::kMpi, ClusterRule::kKubernetes}) {
-    rules.emplace_back(ClusterRuleName(rule), rule);
-  }
-  flags.Value({"--cluster", "RULE",
-               "whose variables tell this process its place: auto, none, "
-               "torchrun, tf-config, slurm, mpi, kubernetes (auto)"},
-              ReadChoice(cluster.rule, std::move(rules)));
-  flags.Value({"--rank", "N", "this process's place, if no variable tells it"},
-              ReadWhole(cluster.rank, 0, kMaxClusterSize - 1));
-  flags.Value({"--cluster-size", "N",
-               "workers of the cluster, where no variable tells (WORLD_SIZE)"},
-              ReadWhole(cluster.size, 1, kMaxClusterSize));
-  flags.Value({"--rendezvous", "HOST:PORT",
-               "where the workers meet: rank 0 listens there"},
-              [&cluster](const std::string& text) {
-                cluster.rendezvous = text;
-                return CheckAddress(text);
-              });
-  flags.Value({"--service", "NAME",
-               "of Kubernetes: the pods' headless service (GAUNTLET_SERVICE)"},
-              [&cluster](const std::string& text) {
-                cluster.service = text;
-                return CheckHost(text);
-              });
-  flags.Value({"--rendezvous-timeout", "N",
-               "seconds to wait for the other workers (30; of a cluster 300)"},
-              [&told](const std::string& text) -> Status {
-                ASSIGN_OR_RETURN(const int seconds, ParseWhole(text, 1, 86400));
-                told.command.rendezvous_timeout = std::chrono::seconds(seconds);
-                return OkStatus();
-              });
-  flags.Switch({"--print-cluster", "", "say which rule won, and why; leave"},
-               [&told] { told.command.task = TrainTask::kPrintCluster; });
-}
-
 void AddOutputFlags(Flags& flags, TrainFlags& told) {
   TrainCommand& command = told.command;
   flags.Value({"--digest-every", "N",
@@ -241,29 +201,6 @@ Status CheckStore(const TrainFlags& told) {
   if (!missing) return OkStatus();
   return InvalidArgument(fmt::format(
       "--job: {}: checkpoint: expected --ckpt DIR beside it", told.job_file));
-}
-
-Status TakeCluster(TrainCommand& command) {
-  const ClusterFlags& cluster = command.cluster;
-  if (command.rendezvous_timeout) {
-    command.options.cluster.rendezvous_timeout = *command.rendezvous_timeout;
-  }
-  if (cluster.rank && cluster.rule) {
-    return InvalidArgument("--rank: expected no --cluster beside it");
-  }
-  if (cluster.rank && !cluster.size) {
-    return InvalidArgument("--rank: expected --cluster-size N beside it");
-  }
-  const bool said =
-      cluster.rank || cluster.size || !cluster.rendezvous.empty() ||
-      !cluster.service.empty() ||
-      cluster.rule.value_or(ClusterRule::kNone) != ClusterRule::kNone;
-  if (command.workers && said) {
-    return InvalidArgument(
-        "--workers: expected none of --cluster, --rank, --cluster-size, "
-        "--rendezvous, --service beside it (it starts workers here)");
-  }
-  return OkStatus();
 }
 
 Status TakePlan(const TrainCommand& command) {
@@ -378,7 +315,7 @@ Result<FlagsOutcome> ReadFlags(const VerbArguments& verb, TrainFlags& told,
   flags.Section("Other options");
   AddHorizonFlags(flags, told);
   AddMachineFlags(flags, told);
-  AddClusterFlags(flags, told);
+  AddClusterFlags(flags, told.command);
   AddRequeueFlags(flags, told.command.requeue);
   AddStoreFlags(flags, told.command.options.checkpoint, told.store);
   AddOutputFlags(flags, told);

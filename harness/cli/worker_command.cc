@@ -15,6 +15,15 @@ namespace {
 
 constexpr uint64_t kMaxFile = uint64_t{1} << 20;
 
+// The launcher's; nullopt: a worker that was started by hand.
+Result<std::optional<JobToken>> TokenOfEnvironment() {
+  const char* const text = std::getenv(std::string(kTokenVariable).c_str());
+  if (text == nullptr) return std::optional<JobToken>();
+  Result<JobToken> token = JobToken::Parse(text);
+  if (!token.ok()) return Annotate(token.status(), kTokenVariable);
+  return std::optional(*token);
+}
+
 Result<WorkerSpec> PlaceOf(const WorkerCommand& command) {
   const char* tf_config = std::getenv("TF_CONFIG");
   ASSIGN_OR_RETURN(ClusterPlace place,
@@ -22,11 +31,13 @@ Result<WorkerSpec> PlaceOf(const WorkerCommand& command) {
   RETURN_IF_ERROR(CheckIsWorker(place));
   // By itself it is reached by nobody, on any port.
   if (place.addresses.empty()) place.addresses = {"127.0.0.1:0"};
+  ASSIGN_OR_RETURN(std::optional<JobToken> token, TokenOfEnvironment());
   return WorkerSpec{
       .worker = command.worker.value_or(place.rank),
       .life = command.life,
       .rank = place.rank,
       .addresses = std::move(place.addresses),
+      .token = std::move(token),
       .tenure = {.launch = command.launch, .claimed = command.claimed}};
 }
 

@@ -86,6 +86,14 @@ Result<std::unique_ptr<EventLog>> OpenEvents(const WorkerRun& run,
   return std::unique_ptr<EventLog>(std::move(file));
 }
 
+Status ProtectNetwork(RealWorld& real, const TlsFiles& files) {
+  if (!files.used()) return OkStatus();
+  ASSIGN_OR_RETURN(const TlsCredentials tls,
+                   ReadTlsCredentials(real.storage, files));
+  real.network.UseTls(tls);
+  return OkStatus();
+}
+
 // Passes events on, and says when the first state is there.
 class FormedSignal final : public EventLog {
  public:
@@ -132,6 +140,7 @@ WorkerExit ExitForStart(Code code) {
 
 Status WorkHere(RealWorld& real, const WorkerRun& run) {
   TrainOptions options = run.options;
+  RETURN_IF_ERROR(ProtectNetwork(real, options.cluster.tls));
   options.kernels.device = DeviceOfLife(options.kernels, run.place.life);
   ASSIGN_OR_RETURN(const auto log, OpenEvents(run, real.clock));
   FormedSignal events(*log, run.on_formed);

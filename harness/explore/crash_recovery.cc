@@ -19,7 +19,9 @@ class StillClock final : public Clock {
 
 class NoNetwork final : public Network {
  public:
-  Result<std::unique_ptr<Listener>> Listen(const std::string&) override {
+  using Network::Listen;
+  Result<std::unique_ptr<Listener>> Listen(const std::string&,
+                                           Screen) override {
     return Unavailable("no network");
   }
   Result<std::unique_ptr<Channel>> Connect(const std::string&, Time) override {

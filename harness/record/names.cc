@@ -9,7 +9,7 @@
 namespace gauntlet {
 namespace {
 
-constexpr std::array<std::string_view, 27> kKinds = {
+constexpr std::array<std::string_view, 28> kKinds = {
     "life_begin",   "generation",     "resumed",
     "initialized",  "step",           "evaluated",
     "epoch_end",    "save_begin",     "save_acknowledged",

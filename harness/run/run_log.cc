@@ -53,6 +53,8 @@ Status LookAtStore(World& world, const std::string& directory,
       case EntryKind::kClaimTmp:
       case EntryKind::kClaimLook:
       case EntryKind::kStateTmp:
+      case EntryKind::kTokenTmp:
+      case EntryKind::kTokenLook:
       case EntryKind::kSaveTmp:
       case EntryKind::kDeleting:
         left.temporary.push_back(entry.name);
@@ -61,6 +63,7 @@ Status LookAtStore(World& world, const std::string& directory,
         left.rejected.push_back(entry.name);
         break;
       case EntryKind::kClaim:
+      case EntryKind::kToken:
       case EntryKind::kCheckpoint:
       case EntryKind::kOther:
         break;

@@ -21,8 +21,9 @@ from observed_training import (Cases, STOPPED, expect, expect_equal, generator,
                                parser)
 
 WORKERS = 2
-STATED = ["--no-progress", "--preset", "tiny", "--replicas", WORKERS, "--every",
-          5]
+TOKEN_DIGITS = 64
+UNSTORED = ["--no-progress", "--preset", "tiny", "--replicas", WORKERS]
+STATED = [*UNSTORED, "--every", 5]
 
 
 def torchrun(port):
@@ -191,6 +192,97 @@ class ByVariables:
             expect(f"waiting for {named}" in workers.errors(0),
                    f"expected {named!r} to be missed: {workers.errors(0)!r}")
 
+    def another_token(self, run):
+        """The one who has it says so and is not started again."""
+        workers = Workers(run.program, run.directory / "two")
+        for rank, variables in enumerate(torchrun(free_port())):
+            workers.start({**variables,
+                           "GAUNTLET_JOB_TOKEN": str(rank) * TOKEN_DIGITS},
+                          *UNSTORED, "--rendezvous-timeout", 8)
+        expect_equal("exit codes", workers.wait(within_s=30.0),
+                     [LOST_WORKER, 2])
+        for rank, said in enumerate(("has another job token",
+                                     "does not know this worker's job token")):
+            expect(said in workers.errors(rank),
+                   f"expected {said!r}, found {workers.errors(rank)!r}")
+
+    def token_by_environment(self, run):
+        workers = Workers(run.program, run.directory / "first")
+        for variables in torchrun(free_port()):
+            workers.start({**variables,
+                           "GAUNTLET_JOB_TOKEN": "a" * TOKEN_DIGITS},
+                          *self.command, "--ckpt", run.store)
+        expect_equal("exit codes", workers.wait(), [0] * WORKERS)
+        expect_equal("digest", workers.outcome()["digest"],
+                     self.clean["digest"])
+        expect(not (run.store / "job-token").exists(), "a token file")
+        for rank in range(WORKERS):
+            expect("a" * TOKEN_DIGITS not in workers.errors(rank), "told")
+
+    def token_file(self, run):
+        """Private from the start; one that cannot be used is refused."""
+        self._train_to_end(run, torchrun, "first")
+        file = run.store / "job-token"
+        expect_equal("mode", file.stat().st_mode & 0o7777, 0o600)
+        whole = file.read_bytes()
+        for name, text, mode, said in (("open", whole, 0o644, "mode 0644"),
+                                       ("torn", whole[:9], 0o600, "damaged")):
+            file.write_bytes(text)
+            file.chmod(mode)
+            workers = self._start(run, torchrun, name)
+            expect_equal("exit codes", workers.wait(within_s=30.0),
+                         [2] * WORKERS)
+            for rank in range(WORKERS):
+                expect(said in workers.errors(rank), workers.errors(rank))
+
+    def tls(self, run):
+        """The same bits; nobody without a certificate of the authority."""
+        def openssl(*arguments):
+            subprocess.run(["openssl", *map(str, arguments)], check=True,
+                           capture_output=True, timeout=60)
+        folder = run.directory
+        for name in ("ca", "other"):
+            openssl("req", "-x509", "-newkey", "ec", "-pkeyopt",
+                    "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=" + name,
+                    "-keyout", folder / f"{name}.key", "-out",
+                    folder / f"{name}.pem")
+            openssl("req", "-newkey", "ec", "-pkeyopt",
+                    "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=worker",
+                    "-addext", "subjectAltName=IP:127.0.0.1", "-keyout",
+                    folder / f"{name}-worker.key", "-out",
+                    folder / f"{name}.csr")
+            openssl("x509", "-req", "-in", folder / f"{name}.csr", "-CA",
+                    folder / f"{name}.pem", "-CAkey", folder / f"{name}.key",
+                    "-CAcreateserial", "-copy_extensions", "copy", "-out",
+                    folder / f"{name}-worker.pem")
+
+        def flags(name):
+            return ["--tls-cert", folder / f"{name}-worker.pem", "--tls-key",
+                    folder / f"{name}-worker.key", "--tls-ca",
+                    folder / f"{name}.pem"]
+        workers = Workers(run.program, folder / "both")
+        for variables in torchrun(free_port()):
+            workers.start(variables, *self.command, "--ckpt", run.store,
+                          *flags("ca"))
+        expect_equal(f"exit codes ({workers.errors(0)[-300:]})",
+                     workers.wait(), [0] * WORKERS)
+        expect_equal("digest", workers.outcome()["digest"],
+                     self.clean["digest"])
+        own = run.train_to_end(*self.command, "--workers", WORKERS,
+                               *flags("ca"))
+        expect_equal("digest", own["digest"], self.clean["digest"])
+        strangers = Workers(run.program, folder / "strangers")
+        for variables, name in zip(torchrun(free_port()), ("ca", "other")):
+            strangers.start(variables, *UNSTORED, "--rendezvous-timeout", 3,
+                            *flags(name))
+        expect_equal("exit codes", strangers.wait(within_s=30.0),
+                     [LOST_WORKER] * WORKERS)
+        torn = Workers(run.program, folder / "torn")
+        torn.start(torchrun(free_port())[0], *self.command, *flags("ca"),
+                   "--ckpt", folder / "untouched", "--tls-name", "nobody")
+        expect_equal("exit codes", torn.wait(within_s=30.0), [2])
+        expect(not (folder / "untouched").exists(), "a store was made")
+
     def second_run_on_the_store(self, run):
         """A cluster whose chief lives owns the directory."""
         workers = self._start(run, torchrun)
@@ -255,7 +347,9 @@ class ByVariables:
                      "MASTER_PORT=7\n"
                      "task      worker 1, life 1\n"
                      "workers   2\n"
-                     "chief     rank 0 at h:7\n")
+                     "chief     rank 0 at h:7\n"
+                     "token     none: workers listen on loopback only\n"
+                     "tls       none\n")
         printed = json.loads(self._printed(run, variables, "--json"))
         expect_equal("addresses", printed["addresses"], ["h:7", None])
         expect_equal("task", printed["task"], {"type": "worker", "index": 1})
@@ -300,7 +394,9 @@ def cases_of(by, round_, options):
             yield name, (lambda run, m=method, it=launcher, r=rank, c=choice:
                          m(run, it, r, c))
     for method in (by.codes_of_the_scheduler, by.notice_while_it_waits,
-                   by.missing_worker, by.second_run_on_the_store, by.refusals,
+                   by.missing_worker, by.another_token,
+                   by.token_by_environment, by.token_file, by.tls,
+                   by.second_run_on_the_store, by.refusals,
                    by.print_cluster, by.readme_kubernetes, by.readme_torchrun):
         yield method.__name__.replace("_", "-"), method
 

@@ -7,8 +7,9 @@
 namespace gauntlet {
 namespace {
 
-// What the name was read from, put together again.
-std::string NameOf(const EntryName& entry) {
+// What the name was read from, put together again. Of a token's temporary file
+// the input alone has the digits.
+std::string NameOf(const EntryName& entry, std::string_view input) {
   const std::string checkpoint = entry.checkpoint.ToString();
   switch (entry.kind) {
     case EntryKind::kClaim:
@@ -19,6 +20,12 @@ std::string NameOf(const EntryName& entry) {
       return ClaimName(entry.generation) + std::string(kLookSuffix);
     case EntryKind::kStateTmp:
       return std::string(kStateFileName) + std::string(kTmpSuffix);
+    case EntryKind::kToken:
+      return std::string(kTokenFileName);
+    case EntryKind::kTokenLook:
+      return std::string(kTokenFileName) + std::string(kLookSuffix);
+    case EntryKind::kTokenTmp:
+      return TokenTmpName(input.substr(kTokenFileName.size() + 1, 16));
     case EntryKind::kCheckpoint:
       return checkpoint;
     case EntryKind::kSaveTmp:
@@ -48,7 +55,7 @@ void FuzzStoreNames(std::string_view input) {
   if (name.starts_with(both)) {
     name.replace(0, both.size(), kDeletingPrefix);
   }
-  CheckSameText(name, NameOf(entry), "entry name");
+  CheckSameText(name, NameOf(entry, input), "entry name");
 }
 
 std::vector<std::string> StoreNamesSeeds() {
@@ -57,6 +64,9 @@ std::vector<std::string> StoreNamesSeeds() {
           "gen-000003.look",
           "checkpoint",
           "checkpoint.tmp",
+          "job-token",
+          "job-token.look",
+          "job-token-0123456789abcdef.tmp",
           "step-000000150-g3",
           "step-000000150-evaluation_due-g3",
           "step-000000200-g3.tmp",

@@ -63,7 +63,11 @@ class FitFixture {
       if (rank > 0 && rank >= hosts_) simulation_.ShareMachine(host, "w0");
       hosts_ = std::max(hosts_, rank + 1);
       const WorkerSpec place = {
-          .worker = rank, .life = life_, .rank = rank, .addresses = addresses};
+          .worker = rank,
+          .life = life_,
+          .rank = rank,
+          .addresses = addresses,
+          .token = *JobToken::Parse(std::string(64, 'a'))};
       simulation_.Start({.name = fmt::format("w{}.{}", rank, life_),
                          .host = host,
                          .body =

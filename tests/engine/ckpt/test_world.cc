@@ -24,7 +24,8 @@ Status TestFaults::Hit(Point point, const PointContext&) {
   return script ? script(point, hits.size() - 1) : OkStatus();
 }
 
-Result<std::unique_ptr<Listener>> NoNetwork::Listen(const std::string& a) {
+Result<std::unique_ptr<Listener>> NoNetwork::Listen(const std::string& a,
+                                                    Screen) {
   return Unavailable(a);
 }
 Result<std::unique_ptr<Channel>> NoNetwork::Connect(const std::string& a,

@@ -55,7 +55,8 @@ class TestFaults final : public FaultPoints {
 
 class NoNetwork final : public Network {
  public:
-  Result<std::unique_ptr<Listener>> Listen(const std::string& a) override;
+  Result<std::unique_ptr<Listener>> Listen(const std::string& a,
+                                           Screen screen) override;
   Result<std::unique_ptr<Channel>> Connect(const std::string& a,
                                            Time deadline) override;
 };

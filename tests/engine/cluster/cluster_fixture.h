@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "chaos/sim/simulation.h"
+#include "engine/cluster/control_messages.h"
+#include "engine/cluster/link_proofs.h"
 #include "engine/cluster/session.h"
 #include "engine/math/kernels.h"
 
@@ -25,7 +27,16 @@ class ClusterFixture {
     for (int rank = 0; rank < size; ++rank) {
       options_.addresses.push_back("w" + std::to_string(rank) + ":1");
     }
+    options_.token = Token();
     kernels_ = std::move(Kernels::Create({.isa = Isa::kScalar})).value();
+  }
+
+  static JobToken Token() { return *JobToken::Parse(std::string(64, 'a')); }
+
+  // First frame of a channel to the chief, with the proof that it asks for.
+  static Frame SignedHello(const Channel& channel, Hello hello) {
+    LinkProofs(Token()).Sign(channel.nonce(), 0, hello);
+    return EncodeControl(hello);
   }
 
   SessionOptions& options() { return options_; }

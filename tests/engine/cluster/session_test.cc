@@ -57,8 +57,8 @@ TEST(SessionTest, WhoTellsNoAddressIsAStrangerWhereAddressesAreTold) {
          const Time deadline = world.clock.Now() + std::chrono::seconds(1);
          const auto channel = world.network.Connect("w0:1", deadline);
          if (!channel.ok()) return 1;
-         const Frame hello =
-             EncodeControl(Hello{.rank = 1, .address = "no address"});
+         const Frame hello = ClusterFixture::SignedHello(
+             **channel, {.rank = 1, .address = "no address"});
          (*channel)->Send(hello, deadline).ok();
          world.clock.SleepUntil(deadline);
          return 0;

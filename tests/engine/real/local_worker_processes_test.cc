@@ -169,6 +169,28 @@ TEST(LocalWorkerProcessesTest, TellsTheWorkerItsPlaceAndFiles) {
   EXPECT_THAT(log, testing::Not(HasSubstr("SLURM_PROCID")));
 }
 
+// Arguments can be read by everybody on this machine.
+TEST(LocalWorkerProcessesTest, TokenIsInTheEnvironmentAndInNoArgument) {
+  const std::string text(2 * JobToken::kBytes, 'a');
+  const ScratchDirectory scratch;
+  setenv("GAUNTLET_JOB_TOKEN", "another", 1);
+  const PosixStorage storage;
+  LocalWorkerOptions options = Shell("echo \"$0 $@\"; echo; env");
+  options.logs_directory = scratch.path();
+  LocalWorkerProcesses workers(options, storage);
+  WorkerSpec spec = Spec(1);
+  spec.token = *JobToken::Parse(text);
+  ASSERT_TRUE(workers.Start(spec).ok());
+  unsetenv("GAUNTLET_JOB_TOKEN");
+  EXPECT_THAT(NoticesOf(workers), ElementsAre("exit 0/0"));
+  const std::string log = TextOf(scratch / "worker-1-life-2.log");
+  const size_t environment = log.find("\n\n");
+  EXPECT_EQ(log.substr(0, environment).find(text), std::string::npos);
+  EXPECT_THAT(log.substr(environment),
+              HasSubstr("GAUNTLET_JOB_TOKEN=" + text + "\n"));
+  EXPECT_THAT(log, testing::Not(HasSubstr("another")));
+}
+
 TEST(LocalWorkerProcessesTest, SaysWhyAWorkerCannotBeStarted) {
   LocalWorkerOptions options = Shell("");
   options.program = "/no/such/program";

@@ -166,6 +166,46 @@ TEST(PosixStorageTest, ALinkToADirectoryIsNone) {
   EXPECT_EQ(storage.List(scratch.path())->size(), 3u);
 }
 
+TEST(PosixStorageTest, PrivateFilesAreTheirOwnersAlone_WhateverTheUmask) {
+  const ScratchDirectory scratch;
+  PosixStorage storage;
+  const mode_t before = umask(0);
+  const bool made = storage.CreatePrivate(scratch / "secret").ok();
+  umask(before);
+  ASSERT_TRUE(made);
+  struct stat info = {};
+  ASSERT_EQ(stat((scratch / "secret").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 07777, 0600u);
+  EXPECT_TRUE(storage.CheckPrivate(scratch / "secret").ok());
+  EXPECT_EQ(storage.CreatePrivate(scratch / "secret").status().code(),
+            Code::kAlreadyExists);
+  EXPECT_EQ(storage.CheckPrivate(scratch / "none").code(), Code::kNotFound);
+  for (const mode_t mode : {0640u, 0604u, 0610u}) {
+    ASSERT_EQ(chmod((scratch / "secret").c_str(), mode), 0);
+    const Status open = storage.CheckPrivate(scratch / "secret");
+    EXPECT_EQ(open.code(), Code::kFailedPrecondition);
+    EXPECT_THAT(open.message(),
+                testing::HasSubstr(fmt::format("mode {:04o}", mode)));
+  }
+}
+
+TEST(PosixStorageTest, ARenameToANewNameReplacesNothing) {
+  const ScratchDirectory scratch;
+  PosixStorage storage;
+  for (const char* name : {"a", "b"}) {
+    const auto file =
+        storage.Open(scratch / name, OpenMode::kCreateExclusive).value();
+    ASSERT_TRUE(file->WriteAt(0, Bytes(name)).ok());
+  }
+  EXPECT_EQ(storage.RenameToNew(scratch / "a", scratch / "b").code(),
+            Code::kAlreadyExists);
+  EXPECT_EQ(TextOf(scratch / "b"), "b");
+  EXPECT_TRUE(storage.RenameToNew(scratch / "a", scratch / "c").ok());
+  EXPECT_EQ(TextOf(scratch / "c"), "a");
+  EXPECT_EQ(storage.RenameToNew(scratch / "a", scratch / "d").code(),
+            Code::kNotFound);
+}
+
 TEST(PosixStorageTest, ErrorsNamePathAndOperation) {
   PosixStorage storage;
   EXPECT_EQ(storage.Rename("/no/a", "/no/b").ToString(),

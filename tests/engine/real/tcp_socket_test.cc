@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/cluster/address_text.h"
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -70,6 +71,17 @@ TEST(TcpSocketTest, ANameThatNobodyKnowsMayBeKnownLater) {
   EXPECT_EQ(OwnHostTowards("no-such-host.invalid:5000").status().code(),
             Code::kUnavailable);
   EXPECT_EQ(OwnHostTowards("no port").status().code(), Code::kInvalidArgument);
+}
+
+TEST(TcpSocketTest, ANameLeadsToAnAddressOfThisMachine) {
+  EXPECT_EQ(*LocalAddressOf("127.0.0.1"), "127.0.0.1");
+  EXPECT_TRUE(ListenOn(AddressOf(*LocalAddressOf("localhost"),
+                                 ReservePort("localhost")->port))
+                  .ok());
+  EXPECT_EQ(LocalAddressOf("192.0.2.1").status().code(),
+            Code::kInvalidArgument);
+  EXPECT_EQ(LocalAddressOf("no-such-host.invalid").status().code(),
+            Code::kUnavailable);
 }
 
 TEST(TcpSocketTest, AnAddressOfAnotherMachineIsRefused) {

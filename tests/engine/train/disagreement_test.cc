@@ -175,9 +175,10 @@ class FlippingListener final : public Listener {
 class FlippingNetwork final : public Network {
  public:
   FlippingNetwork(Network& base, uint64_t step) : base_(base), step_(step) {}
-  Result<std::unique_ptr<Listener>> Listen(
-      const std::string& address) override {
-    ASSIGN_OR_RETURN(auto listener, base_.Listen(address));
+  using Network::Listen;
+  Result<std::unique_ptr<Listener>> Listen(const std::string& address,
+                                           Screen screen) override {
+    ASSIGN_OR_RETURN(auto listener, base_.Listen(address, std::move(screen)));
     return std::unique_ptr<Listener>(
         std::make_unique<FlippingListener>(std::move(listener), step_));
   }

@@ -124,9 +124,12 @@ class TrainingFixture {
           fmt::format("w{}:{}", rank, 7000 + simulation_.TakePort()));
     }
     for (int rank = 0; rank < workers; ++rank) {
-      Start(
-          {.worker = rank, .life = life_, .rank = rank, .addresses = addresses},
-          options_of(rank), plan);
+      Start({.worker = rank,
+             .life = life_,
+             .rank = rank,
+             .addresses = addresses,
+             .token = *JobToken::Parse(std::string(64, 'a'))},
+            options_of(rank), plan);
     }
     outcome_.end = simulation_.Run().end;
     const auto& events = simulation_.events();

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "engine/cluster/address_text.h"
 #include "engine/real/real_host.h"
 #include "engine/real/system_clock.h"
 
@@ -41,26 +42,72 @@ TEST(ClusterPlaceTest, AClusterOnLoopbackStaysThere) {
   EXPECT_EQ(other->spec.listen_on, other->spec.addresses[1]);
 }
 
-TEST(ClusterPlaceTest, ANamedChiefListensOnAllInterfaces) {
-  const RealHost host;
-  for (const std::string& name :
-       {host.Name(), std::string("not-known-yet.invalid")}) {
-    const auto chief = Reach(Torchrun({name + ":2000", ""}, 0));
-    ASSERT_TRUE(chief.ok()) << chief.status().ToString();
-    EXPECT_THAT((std::vector<std::string>{"0.0.0.0:2000", "[::]:2000"}),
-                testing::Contains(chief->spec.listen_on));
+// An address of no host (RFC 5737), as a load balancer's is none of this one.
+TEST(ClusterPlaceTest, ChiefRefusesAnAddressThatIsNotThisHosts) {
+  for (const std::string chief : {"192.0.2.1:2000", "[2001:db8::1]:2000"}) {
+    const auto place = Reach(Torchrun({chief, ""}, 0));
+    EXPECT_EQ(place.status().code(), Code::kInvalidArgument);
+    EXPECT_THAT(place.status().message(), HasSubstr(chief));
+    EXPECT_THAT(place.status().message(), HasSubstr("--listen ADDRESS"));
   }
-  const auto ipv6 = Reach(Torchrun({"[fd00::1]:2000", ""}, 0));
-  ASSERT_TRUE(ipv6.ok());
-  EXPECT_EQ(ipv6->spec.listen_on, "[::]:2000");
 }
 
-// On the chief's host its name may lead to loopback, where no other host is.
+TEST(ClusterPlaceTest, ChiefListensWhereItIsTold) {
+  ResolvedCluster cluster = Torchrun({"192.0.2.1:2000", ""}, 0);
+  cluster.listen = "0.0.0.0";
+  const auto place = Reach(cluster);
+  ASSERT_TRUE(place.ok()) << place.status().ToString();
+  EXPECT_EQ(place->spec.listen_on, "0.0.0.0:2000");
+  cluster.listen = "::";
+  EXPECT_EQ(Reach(cluster)->spec.listen_on, "[::]:2000");
+}
+
+TEST(ClusterPlaceTest, NamedChiefListensOnTheAddressOfItsName) {
+  const RealHost host;
+  ResolvedCluster cluster = Torchrun({host.Name() + ":2000", ""}, 0);
+  cluster.one_host = true;
+  const auto place = Reach(cluster);
+  ASSERT_TRUE(place.ok()) << place.status().ToString();
+  const std::string own = *LocalAddressOf(host.Name());
+  EXPECT_EQ(place->spec.listen_on, AddressOf(own, 2000));
+}
+
+// Where the host's own name stands for loopback, no other host would find the
+// worker: that is said, unless all of the cluster is here.
 TEST(ClusterPlaceTest, NoWorkerOfSeveralHostsTellsALoopbackAddress) {
   const RealHost host;
-  const auto place = Reach(Torchrun({host.Name() + ":2000", ""}, 1));
+  ResolvedCluster cluster = Torchrun({host.Name() + ":2000", ""}, 0);
+  for (const int rank : {0, 1}) {
+    cluster.place.rank = rank;
+    cluster.listen.clear();
+    const auto place = Reach(cluster);
+    if (IsLoopbackHost(*LocalAddressOf(host.Name()))) {
+      EXPECT_EQ(place.status().code(), Code::kInvalidArgument);
+      EXPECT_THAT(place.status().message(), HasSubstr("--listen ADDRESS"));
+    } else {
+      ASSERT_TRUE(place.ok()) << place.status().ToString();
+      EXPECT_FALSE(IsLoopbackHost(HostOf(place->spec.addresses[rank])));
+    }
+    cluster.listen = "0.0.0.0";
+    const auto anywhere = Reach(cluster);
+    ASSERT_TRUE(anywhere.ok()) << anywhere.status().ToString();
+    EXPECT_FALSE(IsLoopbackHost(HostOf(anywhere->spec.addresses[rank])));
+  }
+}
+
+TEST(ClusterPlaceTest, WorkerTellsTheAddressThatItListensOn) {
+  ResolvedCluster cluster = Torchrun({"127.0.0.1:2000", ""}, 1);
+  cluster.listen = "127.0.0.2";
+  const auto place = Reach(cluster);
   ASSERT_TRUE(place.ok()) << place.status().ToString();
-  EXPECT_FALSE(place->spec.addresses[1].starts_with("127."));
+  EXPECT_THAT(place->spec.listen_on, StartsWith("127.0.0.2:"));
+  EXPECT_EQ(place->spec.addresses[1], place->spec.listen_on);
+}
+
+TEST(ClusterPlaceTest, ChiefWaitsForItsOwnName) {
+  const auto place = Reach(Torchrun({"not-known-yet.invalid:2000", ""}, 0));
+  EXPECT_EQ(place.status().code(), Code::kDeadlineExceeded);
+  EXPECT_THAT(place.status().message(), HasSubstr("--listen ADDRESS"));
 }
 
 TEST(ClusterPlaceTest, AChiefWhoseNameNobodyKnowsIsWaitedFor) {
@@ -73,8 +120,9 @@ TEST(ClusterPlaceTest, AChiefWhoseNameNobodyKnowsIsWaitedFor) {
 
 TEST(ClusterPlaceTest, TfConfigsAddressesAreAllKnown) {
   const auto place = Reach({.rule = ClusterRule::kTfConfig,
-                            .place = {.addresses = {"10.9.8.7:1", "h:2"}}});
-  ASSERT_TRUE(place.ok());
+                            .place = {.addresses = {"10.9.8.7:1", "h:2"}},
+                            .listen = "0.0.0.0"});
+  ASSERT_TRUE(place.ok()) << place.status().ToString();
   EXPECT_EQ(place->spec.address_book, AddressBook::kKnown);
   EXPECT_EQ(place->spec.listen_on, "0.0.0.0:1");
 }

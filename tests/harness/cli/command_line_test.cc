@@ -55,13 +55,28 @@ TEST(CommandLineTest, VersionAndHelpAreShown) {
 TEST(CommandLineTest, TrainIsToldItsPlaceByFlags) {
   const auto train = Parsed<TrainCommand>(
       {"train", "--rank", "1", "--cluster-size", "4", "--rendezvous", "h:7",
-       "--rendezvous-timeout", "9", "--print-cluster"});
+       "--rendezvous-timeout", "9", "--listen", "[::1]", "--insecure",
+       "--print-cluster"});
   EXPECT_EQ(train.cluster.rank, 1);
   EXPECT_EQ(train.cluster.size, 4);
   EXPECT_EQ(train.cluster.rendezvous, "h:7");
+  EXPECT_EQ(train.cluster.listen, "::1");
+  EXPECT_TRUE(train.insecure);
   EXPECT_EQ(train.options.cluster.rendezvous_timeout, std::chrono::seconds(9));
   EXPECT_EQ(train.task, TrainTask::kPrintCluster);
   EXPECT_EQ(train.workers, std::nullopt);
+}
+
+TEST(CommandLineTest, TlsFilesGoToTheWorkersWithTheOptions) {
+  const auto train = Parsed<TrainCommand>(
+      {"train", "--workers", "2", "--tls-cert", "c", "--tls-key", "k",
+       "--tls-ca", "a", "--tls-name", "job.example"});
+  const Result<TrainOptions> told =
+      TrainOptionsFromJson(TrainOptionsToJson(train.options));
+  ASSERT_TRUE(told.ok()) << told.status().ToString();
+  const TlsFiles& tls = told->cluster.tls;
+  EXPECT_TRUE(tls.used());
+  EXPECT_EQ(tls.cert + tls.key + tls.ca + tls.name, "ckajob.example");
 }
 
 TEST(CommandLineTest, TrainIsToldTheExitCodesOfItsScheduler) {
@@ -251,7 +266,19 @@ TEST(CommandLineTest, AMistakeIsOneLineThatNamesIt) {
        "train: --rank: expected no --cluster beside it"},
       {{"train", "--workers", "2", "--cluster", "slurm"},
        "train: --workers: expected none of --cluster, --rank, --cluster-size, "
-       "--rendezvous, --service beside it (it starts workers here)"},
+       "--rendezvous, --service, --listen, --insecure beside it (it starts "
+       "workers here)"},
+      {{"train", "--workers", "2", "--insecure"},
+       "train: --workers: expected none of --cluster, --rank, --cluster-size, "
+       "--rendezvous, --service, --listen, --insecure beside it (it starts "
+       "workers here)"},
+      {{"train", "--listen", "10.0.0.1:80"},
+       "train: --listen: expected a host name or an IP address (IPv6 in "
+       "brackets), found '10.0.0.1:80'"},
+      {{"train", "--tls-cert", "a", "--tls-key", "b"},
+       "train: --tls-cert, --tls-key, --tls-ca: expected all three of them"},
+      {{"train", "--tls-name", "a"},
+       "train: --tls-cert, --tls-key, --tls-ca: expected all three of them"},
       {{"train", "--preempted-code", "0"},
        "train: --preempted-code: expected a whole number from 1 to 255, found "
        "'0'"},

@@ -1,0 +1,51 @@
+// Proofs that both ends of a connection know the job's token (link.proto).
+//
+// A proof covers its purpose, the connection (each end's nonce), the ranks of
+// both ends, and all else that its message says. So it cannot be replayed on
+// another connection, reflected to its author, or spliced into another message.
+#ifndef GAUNTLET_ENGINE_CLUSTER_LINK_PROOFS_H_
+#define GAUNTLET_ENGINE_CLUSTER_LINK_PROOFS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "engine/cluster/control_messages.h"
+#include "engine/cluster/job_token.h"
+#include "engine/world/network.h"
+
+namespace gauntlet {
+
+// A connection as a caller and the end that it called know it.
+struct LinkContext {
+  const Nonce& nonce;              // of the end that was called
+  const std::string& hello_nonce;  // of the caller
+  uint32_t caller = 0;             // rank
+  uint32_t called = 0;             // rank
+};
+
+// Safe from any thread.
+class LinkProofs {
+ public:
+  // Without a token all proofs are empty, and every message is accepted.
+  explicit LinkProofs(const std::optional<JobToken>& token);
+
+  bool are_needed() const { return mac_.has_value(); }
+
+  // Set the message's proof. `called` is the rank that the hello is sent to.
+  void Sign(const Nonce& nonce, uint32_t called, Hello& hello) const;
+  void Sign(const LinkContext& link, Welcome& welcome) const;
+  void Sign(const LinkContext& link, Refusal& refusal) const;
+
+  // True iff the message has the proof that Sign would set.
+  bool Accepts(const Nonce& nonce, uint32_t called, const Hello& hello) const;
+  bool Accepts(const LinkContext& link, const Welcome& welcome) const;
+  bool Accepts(const LinkContext& link, const Refusal& refusal) const;
+
+ private:
+  std::optional<TokenMac> mac_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_CLUSTER_LINK_PROOFS_H_

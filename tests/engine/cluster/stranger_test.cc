@@ -1,0 +1,261 @@
+// Strangers who reach the port of a worker, or sit in the chief's place.
+#include <functional>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/cluster/control_messages.h"
+#include "engine/cluster/link_proofs.h"
+#include "engine/cluster/session.h"
+#include "tests/engine/cluster/cluster_fixture.h"
+
+namespace gauntlet {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+const std::optional<JobToken> kAnotherToken =
+    *JobToken::Parse(std::string(64, 'b'));
+
+Status GatherOnce(World&, Session& session) {
+  return session.ring()
+      .AllGather({.step = 1}, "x", std::chrono::seconds(5))
+      .status();
+}
+
+Hello HelloOfRank1() {
+  return {.role = ChannelRole::kControl,
+          .rank = 1,
+          .incarnation = 9,
+          .address = "stranger:1",
+          .nonce = std::string(kNonceBytes, 'n')};
+}
+
+// A cluster of three workers, and strangers.
+class StrangerRun {
+ public:
+  StrangerRun() {
+    cluster.options().say = [this](const std::string& line) {
+      lines.push_back(line);
+    };
+  }
+  StrangerRun(const StrangerRun&) = delete;
+  StrangerRun& operator=(const StrangerRun&) = delete;
+
+  // First frame of a stranger, on a connection with this nonce.
+  using FirstFrame = std::function<Frame(const Nonce&)>;
+
+  // Starts a stranger that calls `address`, sends its frame and keeps what it
+  // is answered.
+  void StartStranger(const std::string& address, const FirstFrame& first) {
+    cluster.simulation().Start(
+        {.name = "stranger", .host = "stranger", .body = [=, this](World& w) {
+           const Time deadline = w.clock.Now() + std::chrono::seconds(10);
+           const auto channel = w.network.Connect(address, deadline);
+           if (!channel.ok()) return 1;
+           if (!(*channel)->Send(first((*channel)->nonce()), deadline).ok()) {
+             return 1;
+           }
+           while (true) {
+             Result<Frame> frame = (*channel)->Receive(deadline);
+             if (!frame.ok()) return 0;
+             answers.push_back(*std::move(frame));
+           }
+         }});
+  }
+  static FirstFrame SignedBy(const std::optional<JobToken>& token) {
+    return [token](const Nonce& nonce) {
+      Hello hello = HelloOfRank1();
+      LinkProofs(token).Sign(nonce, 0, hello);
+      return EncodeControl(hello);
+    };
+  }
+  // A stranger in the chief's place, until `leaves`; answers every hello.
+  void StartFakeChief(Duration leaves,
+                      const std::function<ControlMessage(const Hello&)>& say) {
+    cluster.simulation().Start(
+        {.name = "fake", .host = "fake", .body = [=](World& world) {
+           const auto listener = *world.network.Listen("w0:1");
+           const Time until = world.clock.Now() + leaves;
+           while (true) {
+             const Result<Incoming> caller = listener->Accept(until);
+             if (!caller.ok()) return 0;
+             const Result<Hello> hello = DecodeControlAs<Hello>(caller->first);
+             static_cast<void>(
+                 caller->channel->Send(EncodeControl(say(*hello)), until));
+           }
+         }});
+  }
+
+  ClusterFixture cluster{3, 1};
+  std::vector<std::string> lines;
+  std::vector<Frame> answers;
+};
+
+TEST(StrangerTest, CostsALineAndItsConnection_NeverTheJob) {
+  // A genuine hello, as somebody may have seen it on another connection.
+  Hello replayed = HelloOfRank1();
+  LinkProofs(ClusterFixture::Token()).Sign(Nonce{}, 0, replayed);
+  const std::vector<std::pair<StrangerRun::FirstFrame, std::string>> cases = {
+      {[](const Nonce&) { return EncodeControl(HelloOfRank1()); },
+       "has no job token"},
+      {StrangerRun::SignedBy(kAnotherToken), "has another job token"},
+      {[&](const Nonce&) { return EncodeControl(replayed); },
+       "has another job token"},
+      {[](const Nonce&) { return EncodeControl(Bye{}); }, "expected a hello"},
+      {[](const Nonce&) { return Frame("GET / HTTP/1.1"); }, "frame"}};
+  for (const auto& [first, reason] : cases) {
+    StrangerRun run;
+    run.StartStranger("w0:1", first);
+    const auto& ends = run.cluster.RunAll(GatherOnce);
+    for (const Status& end : ends) EXPECT_TRUE(end.ok()) << end.ToString();
+    ASSERT_EQ(run.lines.size(), 1u) << reason;
+    EXPECT_THAT(run.lines[0], HasSubstr("rank 0: turned away a connection: "));
+    EXPECT_THAT(run.lines[0], HasSubstr(reason));
+    ASSERT_EQ(run.answers.size(), 1u) << reason;
+    EXPECT_TRUE(DecodeControlAs<Refusal>(run.answers[0]).ok()) << reason;
+  }
+}
+
+TEST(StrangerTest, HelloWithTheTokenIsLetIn) {
+  StrangerRun run;
+  run.StartStranger("w0:1", StrangerRun::SignedBy(run.cluster.options().token));
+  run.cluster.StartWorker(0, GatherOnce);
+  run.cluster.StartWorker(2, GatherOnce);
+  run.cluster.Run();
+  EXPECT_THAT(run.lines, IsEmpty());
+  ASSERT_EQ(run.answers.size(), 1u);
+  EXPECT_TRUE(DecodeControlAs<Welcome>(run.answers[0]).ok());
+}
+
+// Worker 1 accepts nobody while it waits for its welcome, and its places for
+// callers are few: the ring's must not be among those who are pushed out.
+TEST(StrangerTest, CrowdLeavesTheRingItsPlace) {
+  StrangerRun run;
+  for (const int rank : {0, 1}) run.cluster.StartWorker(rank, GatherOnce);
+  for (size_t i = 0; i < 3 * kMaxWaitingCallers; ++i) {
+    run.StartStranger("w1:1", StrangerRun::SignedBy(kAnotherToken));
+  }
+  Simulation& simulation = run.cluster.simulation();
+  simulation.At(simulation.now() + std::chrono::seconds(5),
+                [&run] { run.cluster.StartWorker(2, GatherOnce); });
+  for (const Status& end : run.cluster.Run()) {
+    EXPECT_TRUE(end.ok()) << end.ToString();
+  }
+  ASSERT_EQ(run.lines.size(), 1u);
+  EXPECT_THAT(run.lines[0], HasSubstr("others since the last line"));
+}
+
+TEST(StrangerTest, WorkerWithAnotherTokenEndsSoon_AndSaysWhy) {
+  StrangerRun run;
+  run.cluster.StartWorker(0, GatherOnce);
+  run.cluster.StartWorker(1, GatherOnce);
+  run.cluster.options().token = kAnotherToken;
+  run.cluster.StartWorker(2, GatherOnce);
+  const Status end = run.cluster.Run()[2];
+  EXPECT_EQ(end.code(), Code::kInvalidArgument);
+  for (const char* part :
+       {"rank 2: w0:1 does not know this worker's job token",
+        "has another job token", "GAUNTLET_JOB_TOKEN", "DIR/job-token"}) {
+    EXPECT_THAT(end.message(), HasSubstr(part));
+  }
+  EXPECT_GE(run.lines.size(), 1u);
+}
+
+TEST(StrangerTest, WorkersThatDisagreeWhetherThereIsATokenSaySo) {
+  for (const bool chief_has_it : {true, false}) {
+    StrangerRun run;
+    SessionOptions& options = run.cluster.options();
+    const std::optional<JobToken> token = options.token;
+    options.insecure = true;
+    options.token = chief_has_it ? token : std::nullopt;
+    run.cluster.StartWorker(0, GatherOnce);
+    options.token = chief_has_it ? std::nullopt : token;
+    run.cluster.StartWorker(1, GatherOnce);
+    const Status end = run.cluster.Run()[1];
+    EXPECT_EQ(end.code(), Code::kInvalidArgument);
+    EXPECT_THAT(end.message(), HasSubstr(chief_has_it ? "has no job token"
+                                                      : "rank 1 has a job"));
+  }
+}
+
+TEST(StrangerTest, NobodyFollowsAChiefThatDoesNotProveItself) {
+  const std::vector<std::function<ControlMessage(const Hello&)>> lies = {
+      [](const Hello&) -> ControlMessage {
+        return Welcome{.generation = 7, .decision = "go"};
+      },
+      // The worker's own proof, sent back.
+      [](const Hello& hello) -> ControlMessage {
+        return Welcome{.generation = 7, .decision = "go", .proof = hello.proof};
+      },
+      [](const Hello& hello) -> ControlMessage {
+        return Refusal{
+            .code = Code::kFenced, .message = "leave", .proof = hello.proof};
+      }};
+  for (const auto& lie : lies) {
+    StrangerRun run;
+    run.StartFakeChief(std::chrono::seconds(60), lie);
+    run.cluster.StartWorker(1, GatherOnce);
+    const Status end = run.cluster.Run()[1];
+    EXPECT_EQ(end.code(), Code::kInvalidArgument);
+    EXPECT_THAT(end.message(),
+                HasSubstr("w0:1 does not know this worker's job token"));
+  }
+}
+
+TEST(StrangerTest, StrangerInTheChiefsPlaceForAMoment_DelaysNoMore) {
+  StrangerRun run;
+  run.StartFakeChief(
+      std::chrono::seconds(2), [](const Hello&) -> ControlMessage {
+        return Refusal{.code = Code::kInvalidArgument, .message = "leave"};
+      });
+  for (const int rank : {1, 2}) run.cluster.StartWorker(rank, GatherOnce);
+  Simulation& simulation = run.cluster.simulation();
+  simulation.At(simulation.now() + std::chrono::seconds(3),
+                [&run] { run.cluster.StartWorker(0, GatherOnce); });
+  for (const Status& end : run.cluster.Run()) {
+    EXPECT_TRUE(end.ok()) << end.ToString();
+  }
+}
+
+TEST(StrangerTest, WithoutATokenOnlyLoopbackIsListenedOn) {
+  StrangerRun run;
+  run.cluster.options().token.reset();
+  const std::vector<Status> ends = run.cluster.RunAll(GatherOnce);
+  for (const Status& end : ends) {
+    EXPECT_EQ(end.code(), Code::kInvalidArgument);
+    EXPECT_THAT(end.message(), HasSubstr("expected a job token"));
+  }
+}
+
+TEST(StrangerTest, InsecureWorkersMeetWithoutAToken) {
+  StrangerRun run;
+  run.cluster.options().token.reset();
+  run.cluster.options().insecure = true;
+  for (const Status& end : run.cluster.RunAll(GatherOnce)) {
+    EXPECT_TRUE(end.ok()) << end.ToString();
+  }
+}
+
+TEST(GateTest, SaysALineAtMostEveryTenSeconds) {
+  Gate gate(kAnotherToken, 4);
+  const auto at = [](int s) { return Time(std::chrono::seconds(s)); };
+  EXPECT_EQ(gate.TakeLine(at(100)), std::nullopt);
+  ASSERT_TRUE(gate.Judge({}, EncodeControl(HelloOfRank1())));
+  EXPECT_THAT(*gate.TakeLine(at(100)),
+              HasSubstr("rank 4: turned away a connection"));
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_TRUE(gate.Judge({}, EncodeControl(HelloOfRank1())));
+  }
+  EXPECT_EQ(gate.TakeLine(at(109)), std::nullopt);
+  EXPECT_THAT(*gate.TakeLine(at(110)), HasSubstr("(4 others"));
+  EXPECT_EQ(gate.TakeLine(at(200)), std::nullopt);
+}
+
+}  // namespace
+}  // namespace gauntlet
