@@ -27,9 +27,9 @@ enum class Code {
   kIoError,             // The disk failed (EIO): retry elsewhere, never here.
   kResourceExhausted,   // No room: a full disk, no process or thread left.
   kFailedPrecondition,  // The caller's situation forbids it (exit 1 or 7).
-  kOtherJob,    // The checkpoints belong to another job: refuse it (exit 8).
-  kCancelled,   // Asked to stop.
-  kForbidden,   // The system refuses it for good: read-only, a limit.
+  kOtherJob,   // The checkpoints belong to another job: refuse it (exit 8).
+  kCancelled,  // Asked to stop.
+  kForbidden,  // The system refuses it for good: read-only, a limit.
 };
 inline constexpr Code kLastCode = Code::kForbidden;
 

@@ -28,10 +28,10 @@ struct EarlyStoppingOptions {
   bool restore_best_weights = false;
 };
 
-// A metric that is infinite or NaN is never better. Best value, the epochs since
-// and the best weights are in every checkpoint: a run that was interrupted stops
-// where it would have stopped. A checkpoint written under another option than
-// `patience` is refused, and the option named.
+// A metric that is infinite or NaN is never better. Best value, the epochs
+// since and the best weights are in every checkpoint: a run that was
+// interrupted stops where it would have stopped. A checkpoint written under
+// another option than `patience` is refused, and the option named.
 class EarlyStopping final : public Callback {
  public:
   explicit EarlyStopping(EarlyStoppingOptions options) : options_(options) {}

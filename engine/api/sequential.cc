@@ -8,7 +8,7 @@
 #include "engine/api/callback_hooks.h"
 #include "engine/model/model.h"
 #include "engine/numerics.h"
-#include "engine/train/output_places.h"
+#include "engine/train/output_overlap.h"
 #include "engine/train/store_hold.h"
 #include "engine/train/trainer.h"
 #include "engine/train/worker.h"
@@ -73,7 +73,7 @@ Status CheckOutputs(Storage& storage, const TrainOptions& options,
                                .path = std::move(path)});
     }
   }
-  return CheckOutputPlaces(storage, places);
+  return CheckOverlap(storage, places);
 }
 
 // The error that Fit ends with; `reason` is the worker's own.

@@ -10,7 +10,6 @@
 #include "engine/ckpt/ownership.h"
 #include "engine/ckpt/removal.h"
 #include "engine/ckpt/retention.h"
-#include "engine/ckpt/retrying.h"
 #include "engine/ckpt/safetensors.h"
 #include "engine/ckpt/save_metadata.h"
 #include "engine/ckpt/state_file.h"
@@ -107,11 +106,7 @@ Result<Claim> CheckpointStore::ClaimGeneration(const std::string& job_json,
       options.cold_start == ColdStart::kRefuse) {
     options.cold_start = ColdStart::kFromMemory;
   }
-  // A claim that could not be written counts for nothing: the next try takes
-  // another number.
-  ASSIGN_OR_RETURN(const uint64_t generation, Retrying(*world_, [&] {
-                     return CreateClaim(*world_, options);
-                   }));
+  ASSIGN_OR_RETURN(const uint64_t generation, CreateClaim(*world_, options));
   ASSIGN_OR_RETURN(RecordedClaim recorded,
                    RecordParent(*world_, options, generation, job_json));
   record_ = recorded.record;
@@ -243,13 +238,12 @@ Result<ShardFile> CheckpointStore::WriteShard(
                        .size = layout.header.size() + TensorBytesOf(tensors)};
   FiniteScan scan(layout, tensors);
   RETURN_IF_ERROR(world_->faults.Hit(Point::kShardOpen, context));
-  const Result<WrittenFile> tried =
-      WriteInBlocks(*world_, PathOf(save) + "/" + shard.name,
-                    PartsOf(layout, tensors),
-                    {.write_point = Point::kShardWrite,
-                     .sync_point = Point::kShardSync,
-                     .step = step,
-                     .scan = &scan});
+  const Result<WrittenFile> tried = WriteInBlocks(
+      *world_, PathOf(save) + "/" + shard.name, PartsOf(layout, tensors),
+      {.write_point = Point::kShardWrite,
+       .sync_point = Point::kShardSync,
+       .step = step,
+       .scan = &scan});
   if (!tried.ok()) {
     return WithRoom(*world_, options_.directory, tried.status(), context.size);
   }

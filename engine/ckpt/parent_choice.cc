@@ -12,6 +12,11 @@ namespace gauntlet {
 
 namespace {
 
+bool IsThere(const StoreScan& scan, const std::string& checkpoint) {
+  return std::ranges::find(scan.checkpoints, checkpoint,
+                           &ScannedCheckpoint::name) != scan.checkpoints.end();
+}
+
 // The newest generation that took the checkpoint of that name, and so renamed
 // it; 0: none did.
 uint64_t TakenBy(const StoreScan& scan, const std::string& name) {
@@ -30,10 +35,7 @@ bool IsObeyedAlready(const StoreScan& scan, const std::string& latest) {
     const auto parsed = CheckpointName::Parse(name);
     return parsed && parsed->generation >= taken_by;
   };
-  const bool is_there = std::ranges::any_of(
-      scan.checkpoints,
-      [&](const ScannedCheckpoint& there) { return there.name == latest; });
-  return taken_by > 0 && !is_there &&
+  return taken_by > 0 && !IsThere(scan, latest) &&
          std::ranges::none_of(scan.state_file.all, later);
 }
 
@@ -41,9 +43,10 @@ bool IsObeyedAlready(const StoreScan& scan, const std::string& latest) {
 
 std::string IgnoredStateFile(const StoreScan& scan) {
   const StateFile& file = scan.state_file;
-  if (file.edit && file.edit->may_be_cut) {
+  if (file.edit && file.edit->may_be_cut && IsThere(scan, file.edit->latest)) {
     return fmt::format(
-        "{}: line {}: no checksum behind it: taken for an edit, latest: {}",
+        "{}: line {}: no checksum behind it: taken for an edit, latest: {}, if "
+        "that one is good",
         kStateFileName, file.edit->line, file.edit->latest);
   }
   if (file.edit && IsObeyedAlready(scan, file.edit->latest)) {

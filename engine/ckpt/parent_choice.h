@@ -28,8 +28,10 @@ struct ParentChoice {
   std::optional<ParentRecord> lost;
 };
 
-// Why the state file of a store counts for nothing, for a person who may have
-// meant something by it: "checkpoint: empty; …". Empty: it is as it should be.
+// Says of a state file that is damaged, or holds an edit that was obeyed
+// already or may be a cut, what a start makes of it: "checkpoint: empty;
+// ignored: …". Empty: the file is as it was written, or an edit to obey or
+// refuse.
 std::string IgnoredStateFile(const StoreScan& scan);
 
 // A line each for what the state file lists and is gone without a trace, where

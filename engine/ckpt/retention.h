@@ -27,8 +27,9 @@ std::vector<bool> Surplus(std::span<const CommittedCheckpoint> lineage,
                           int keep);
 
 // The index of the oldest one that may go where the next one has no room:
-// older than `newest`, the newest that is known to be good, neither for good nor
-// the newest finite one up to there. nullopt: there is none. `lineage` is oldest first.
+// older than `newest`, the newest that is known to be good, neither for good
+// nor the newest finite one up to there. nullopt: there is none. `lineage` is
+// oldest first.
 std::optional<size_t> OldestSpare(std::span<const CommittedCheckpoint> lineage,
                                   size_t newest);
 

@@ -78,7 +78,7 @@ struct ClusterFlags {
   std::optional<int> size;
   std::string rendezvous;  // "host:port" of the chief
   std::string service;     // Kubernetes: the headless service of the pods
-  std::string listen;      // this host's address to listen on; "": see below
+  std::string listen;      // host to listen on; "": the one that was named
 };
 
 struct ResolvedCluster {

@@ -85,12 +85,7 @@ void Session::RefuseAll(const Status& reason) {
   for (size_t rank = 1; rank < control_.size(); ++rank) {
     Channel* const channel = control_[rank].get();
     if (channel == nullptr) continue;
-    const Frame refusal = RefusalTo({.nonce = channel->nonce(),
-                                     .hello_nonce = hello_nonces_[rank],
-                                     .caller = static_cast<uint32_t>(rank),
-                                     .called = kChief},
-                                    reason);
-    if (channel->Send(refusal, until).ok()) {
+    if (channel->Send(RefusalTo(ContextOfRank(rank), reason), until).ok()) {
       static_cast<void>(channel->Receive(until));
     }
   }
@@ -147,15 +142,18 @@ Status Session::AcceptWorkers() {
     // worker.
     Attendant& attendant = attendants_[hello.rank];
     std::unique_ptr<Channel>& control = control_[hello.rank];
-    const bool is_stale = control && hello.incarnation < attendant.incarnation;
-    std::unique_ptr<Channel> refused =
-        is_stale ? std::move(caller->channel) : std::move(control);
-    if (refused != nullptr) {
-      Refuse(*refused, Unavailable(fmt::format(
-                           "another process of rank {} has come", hello.rank)));
+    const Status replaced = Unavailable(
+        fmt::format("another process of rank {} has come", hello.rank));
+    if (control && hello.incarnation < attendant.incarnation) {
+      Refuse(*caller, replaced);
+      continue;
     }
-    if (is_stale) continue;
-    if (!refused) ++joined;
+    if (control) {
+      static_cast<void>(control->Send(
+          RefusalTo(ContextOfRank(hello.rank), replaced), world_->clock.Now()));
+    } else {
+      ++joined;
+    }
     control = std::move(caller->channel);
     if (options_.address_book == AddressBook::kToldByChief) {
       options_.addresses[hello.rank] = std::move(hello.address);
@@ -188,11 +186,7 @@ Status Session::WelcomeWorkers() {
     welcome.addresses = options_.addresses;
   }
   for (size_t rank = 1; rank < control_.size(); ++rank) {
-    gate_->proofs().Sign({.nonce = control_[rank]->nonce(),
-                          .hello_nonce = hello_nonces_[rank],
-                          .caller = static_cast<uint32_t>(rank),
-                          .called = kChief},
-                         welcome);
+    gate_->proofs().Sign(ContextOfRank(rank), welcome);
     RETURN_IF_ERROR(Annotate(
         control_[rank]->Send(EncodeControl(welcome),
                              world_->clock.Now() + options_.lost_after),
@@ -292,9 +286,8 @@ Result<std::unique_ptr<Channel>> Session::AcceptFromPrevious(ChannelRole role) {
         caller->hello.generation == decision_.generation) {
       return std::move(caller->channel);
     }
-    Refuse(*caller->channel,
-           Unavailable(fmt::format("expected rank {} of generation {}",
-                                   previous, decision_.generation)));
+    Refuse(*caller, Unavailable(fmt::format("expected rank {} of generation {}",
+                                            previous, decision_.generation)));
   }
 }
 

@@ -161,12 +161,14 @@ class Session {
   void Refuse(const Caller& caller, const Status& why);
   // Answers who has called since the last heartbeat.
   void AnswerWaitingCallers();
-  void Answer(Incoming incoming);
+  void AnswerCaller(Incoming incoming);
   // Refuses those that were waited for whether their rank's worker still runs.
   void RefuseTakenRanks();
   // This worker's hello on the channel to rank `called`.
   Hello HelloTo(int called, ChannelRole role, const Channel& channel) const;
   LinkContext ContextOf(const Hello& hello, const Channel& channel) const;
+  // The same of a rank that has come to this chief.
+  LinkContext ContextOfRank(size_t rank) const;
   Frame RefusalTo(const LinkContext& link, const Status& reason) const;
   void SayTurnedAway();
   Status TakeWelcome(Welcome welcome);

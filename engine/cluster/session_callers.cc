@@ -34,6 +34,13 @@ LinkContext Session::ContextOf(const Hello& hello,
           .called = static_cast<uint32_t>(options_.rank)};
 }
 
+LinkContext Session::ContextOfRank(size_t rank) const {
+  return {.nonce = control_[rank]->nonce(),
+          .hello_nonce = hello_nonces_[rank],
+          .caller = static_cast<uint32_t>(rank),
+          .called = kChief};
+}
+
 Frame Session::RefusalTo(const LinkContext& link, const Status& reason) const {
   Refusal refusal = {.code = reason.code(),
                      .message = Shortened(reason.message())};
@@ -87,12 +94,12 @@ void Session::AnswerWaitingCallers() {
   for (int i = 0; i < kAnswersPerBeat; ++i) {
     Result<Incoming> incoming = listener_->Accept(world_->clock.Now());
     if (!incoming.ok()) break;
-    Answer(*std::move(incoming));
+    AnswerCaller(*std::move(incoming));
   }
   RefuseTakenRanks();
 }
 
-void Session::Answer(Incoming incoming) {
+void Session::AnswerCaller(Incoming incoming) {
   Result<Hello> hello = DecodeControlAs<Hello>(incoming.first);
   if (!hello.ok()) return;  // no gate lets it in
   Caller caller = {.channel = std::move(incoming.channel),

@@ -154,8 +154,9 @@ class ServerLink final : public Link, public ServerReactor {
   void Take(Frame frame) override {
     if (!std::exchange(is_silent_, false)) return Link::Take(std::move(frame));
     if (frame.size() > kMaxFirstFrameBytes) return Cancel();
+    // It stays among the silent ones until its stream has ended: its connection
+    // is bounded as theirs are, and has the time to take the answer.
     if (std::optional<Frame> answer = callers_.Judge(nonce(), frame)) {
-      callers_.Forget(this);
       return TurnAway(*std::move(answer));
     }
     Link::Take(std::move(frame));

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/ckpt/ownership.h"
+#include "engine/ckpt/text_record.h"
 #include "engine/train/common_settings.h"
 #include "engine/train/meeting.h"
 #include "engine/train/meeting_messages.h"
@@ -21,7 +22,9 @@ SessionOptions Forming::MeetingOptions(Time meet_by) const {
       OfferOf(parts_.options().kernels.device, parts_.inputs.device);
   options.introduction =
       EncodeIntroduction({.settings = told_, .held = held_, .offer = offer});
-  options.check_introduction = CheckIntroduction;
+  options.check_introduction = [this](std::string_view bytes) {
+    return CheckIntroduction(bytes, told_);
+  };
   options.say = [&reporter = parts_.reporter](const std::string& line) {
     reporter.Progress({.line = line});
   };
@@ -144,20 +147,24 @@ Result<Decision> Forming::Decide(const std::vector<Attendant>& by_rank) {
                       {.start = std::move(start), .collective = collective})};
 }
 
-// A full disk is given three seconds where a state in memory depends on it.
+// A claim that there is no room for, or that is refused, is tried again: three
+// times, and six times in three seconds where a state in memory depends on it.
+// One that was not made whole counts for nothing. What is refused at every try
+// is so for good.
 Result<Claim> Forming::MakeClaim(StateInMemory memory) {
-  constexpr int kPauses = 5;
+  const int tries = memory == StateInMemory::kHeld ? 6 : 3;
   const std::string& job = parts_.inputs.job_json;
   Duration pause = std::chrono::milliseconds(100);
   Result<Claim> claim = parts_.store->ClaimGeneration(job, memory);
-  for (int i = 0; i < kPauses && memory == StateInMemory::kHeld &&
-                  claim.status().code() == Code::kResourceExhausted;
-       ++i) {
+  for (int i = 1; i < tries; ++i) {
+    const Code code = claim.status().code();
+    if (code != Code::kResourceExhausted && code != Code::kForbidden) break;
     parts_.world.clock.SleepUntil(parts_.world.clock.Now() + pause);
     pause *= 2;
     claim = parts_.store->ClaimGeneration(job, memory);
   }
-  return claim;
+  if (claim.status().code() != Code::kForbidden) return claim;
+  return InvalidArgument(claim.status().message());
 }
 
 Result<StartDecision> Forming::TakeWelcome() {
@@ -328,24 +335,42 @@ Status Forming::Refuse(Status why) {
   return why;
 }
 
+namespace {
+std::string NotFiniteSince(const std::optional<TrainState>& state) {
+  if (!state || !state->not_finite_since) return "";
+  return std::to_string(*state->not_finite_since);
+}
+}  // namespace
+
 Status Forming::AgreeOnStart() {
   parts_.Expect(parts_.options().cluster.save_timeout);
   const std::string here = elsewhere_.empty() ? started_as_.ToString() : "";
-  ASSIGN_OR_RETURN(const std::vector<std::string> all,
-                   Tell(EncodeList({here, elsewhere_})));
+  ASSIGN_OR_RETURN(
+      const std::vector<std::string> all,
+      Tell(EncodeList({here, elsewhere_, NotFiniteSince(parts_.state)})));
+  std::vector<std::string_view> states;
+  std::optional<uint64_t> not_finite_since;
   for (size_t rank = 0; rank < all.size(); ++rank) {
-    if (all[rank] == all[0]) continue;
     ASSIGN_OR_RETURN(const std::vector<std::string_view> said,
                      ViewList(all[rank]));
-    if (said.size() == 2 && !said[1].empty()) {
+    if (said.size() != 3) {
+      return Unavailable(fmt::format("rank {}: malformed start", rank));
+    }
+    if (!said[1].empty()) {
       return Refuse(InvalidArgument(fmt::format("rank {}: {}", rank, said[1])));
     }
+    states.push_back(said[0]);
+    if (const auto since = ParseNumber<uint64_t>(said[2])) {
+      not_finite_since = std::min(*since, not_finite_since.value_or(*since));
+    }
   }
-  for (size_t rank = 0; rank < all.size(); ++rank) {
-    if (all[rank] == all[0]) continue;
+  for (size_t rank = 0; rank < states.size(); ++rank) {
+    if (states[rank] == states[0]) continue;
     return Refuse(FailedPrecondition(
         fmt::format("rank {} starts from another state than the chief", rank)));
   }
+  // A rank that has just taken the others' state cannot know it.
+  parts_.state->not_finite_since = not_finite_since;
   RETURN_IF_ERROR(JoinDevices());
   parts_.session->AnswerCallers();
   if (parts_.rejoins() && parts_.chief()) {

@@ -28,8 +28,9 @@ Result<Introduction> DecodeIntroduction(std::string_view bytes) {
   return introduction;
 }
 
-Status CheckIntroduction(std::string_view bytes) {
+Status CheckIntroduction(std::string_view bytes, std::string_view settings) {
   ASSIGN_OR_RETURN(const Introduction introduction, DecodeIntroduction(bytes));
+  if (introduction.settings == settings) return OkStatus();
   return CheckSettings(introduction.settings);
 }
 

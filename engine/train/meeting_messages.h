@@ -23,8 +23,8 @@ struct Introduction {
 std::string EncodeIntroduction(const Introduction& introduction);
 // kDataLoss if malformed; the settings are not looked at.
 Result<Introduction> DecodeIntroduction(std::string_view bytes);
-// Returns an error unless it can be read to the end, settings and all.
-Status CheckIntroduction(std::string_view bytes);
+// Returns an error unless its settings can be compared with the chief's.
+Status CheckIntroduction(std::string_view bytes, std::string_view settings);
 
 // The chief, to all: what a generation starts from, and how it sums.
 struct MeetingDecision {

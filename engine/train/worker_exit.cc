@@ -17,10 +17,9 @@ WorkerExit ExitFor(const Status& status, Stage stage) {
       return WorkerExit::kLostWorker;
     case Code::kResourceExhausted:
       return WorkerExit::kStartLater;
-    // Before training the same claim or directory would be refused again.
     case Code::kForbidden:
-      return stage == Stage::kTraining ? WorkerExit::kLostWorker
-                                       : WorkerExit::kBadInput;
+      return stage == Stage::kSetUp ? WorkerExit::kBadInput
+                                    : WorkerExit::kLostWorker;
     // A disk that fails once may not fail again; one that does uses up the
     // restarts. So does one that loses a file; where it was the store that
     // somebody deleted, that is kFailedPrecondition.

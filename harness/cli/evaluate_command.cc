@@ -8,7 +8,7 @@
 #include "engine/finite.h"
 #include "engine/real/real_world.h"
 #include "engine/summary/summary_writer.h"
-#include "engine/train/output_places.h"
+#include "engine/train/output_overlap.h"
 #include "engine/world/directories.h"
 #include "harness/cli/exit_code.h"
 #include "harness/cli/output_places.h"
@@ -172,7 +172,7 @@ std::string EvaluationToJson(const Evaluation& evaluation) {
 
 int RunEvaluate(const EvaluateCommand& command, World& world,
                 Console& console) {
-  const Status places = CheckOutputPlaces(
+  const Status places = CheckOverlap(
       world.storage, {.store = {.role = "--ckpt", .path = command.directory},
                       .others = {{.role = "--tensorboard",
                                   .path = command.summary_directory}}});

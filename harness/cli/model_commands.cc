@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "engine/train/model_export.h"
-#include "engine/train/output_places.h"
+#include "engine/train/output_overlap.h"
 #include "engine/train/predict.h"
 #include "harness/cli/exit_code.h"
 #include "harness/cli/trained_checkpoint.h"
@@ -34,7 +34,7 @@ uint32_t RightOnes(const std::vector<uint8_t>& classes,
 int RunCheckpointExport(const CheckpointExportCommand& command, World& world,
                         Console& console) {
   const std::string store = SplitStorePath(command.path).directory;
-  const Status places = CheckOutputPlaces(
+  const Status places = CheckOverlap(
       world.storage,
       {.store = {.role = "the checkpoint directory", .path = store},
        .exported = {.role = "the export", .path = command.directory},

@@ -14,7 +14,8 @@ namespace gauntlet {
 struct RequeueCodes {
   // Told to stop, and saved: start it again.
   int preempted = static_cast<int>(ExitCode::kStopped);
-  // Failed in a way that no other start mends (1, 2, 7, 8, 9); nullopt: as it is.
+  // Failed in a way that no other start mends (1, 2, 7, 8, 9); nullopt: as it
+  // is.
   std::optional<int> no_requeue;
 };
 

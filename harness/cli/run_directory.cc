@@ -3,8 +3,8 @@
 #include <ctime>
 #include <system_error>
 
-#include "harness/cli/shell_word.h"
 #include "engine/utf8.h"
+#include "harness/cli/shell_word.h"
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <unistd.h>

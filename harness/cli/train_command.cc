@@ -1,6 +1,7 @@
 #include "harness/cli/train_command.h"
 
-#include "engine/train/output_places.h"
+#include "engine/train/output_overlap.h"
+#include "harness/cli/output_places.h"
 #include "harness/cli/train_outcome.h"
 #include "harness/cli/train_progress.h"
 #include "reports/counted.h"
@@ -47,8 +48,9 @@ std::string TrainHeader(const TrainCommand& command) {
 }
 
 Status CheckPlaces(Storage& storage, const TrainCommand& command) {
+  RETURN_IF_ERROR(CheckOutputPlaces(storage, command));
   const TrainOptions& options = command.options;
-  return CheckOutputPlaces(
+  return CheckOverlap(
       storage,
       {.store = {.role = "--ckpt", .path = options.checkpoint.directory},
        .exported = {.role = "--export", .path = options.export_directory},

@@ -18,7 +18,7 @@ namespace gauntlet {
 std::string TrainHeader(const TrainCommand& command);
 
 // kInvalidArgument names two outputs of the command that may not be one place
-// (output_places.h).
+// (output_overlap.h).
 Status CheckPlaces(Storage& storage, const TrainCommand& command);
 
 // The worker processes are those of the command: they train command.options.

@@ -144,11 +144,11 @@ void AddRequeueFlags(Flags& flags, RequeueCodes& codes) {
   flags.Value({"--preempted-code", "N",
                "exit code once told to stop, and saved: start it again (143)"},
               ReadWhole(codes.preempted, 1, 255));
-  flags.Value(
-      {"--no-requeue-code", "N",
-       "exit code of all that no other start mends (1, 2, 7, 8 or 9); a command "
-       "line that cannot be read stays 2"},
-      ReadWhole(codes.no_requeue, 1, 255));
+  flags.Value({"--no-requeue-code", "N",
+               "exit code of all that no other start mends (1, 2, 7, 8 or 9); "
+               "a command "
+               "line that cannot be read stays 2"},
+              ReadWhole(codes.no_requeue, 1, 255));
 }
 
 void AddOutputFlags(Flags& flags, TrainFlags& told) {

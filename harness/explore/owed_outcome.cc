@@ -169,15 +169,15 @@ bool CouldNotDelete(const Record& record) {
   return std::ranges::any_of(record.lives, [&](const LifeEvents& life) {
     const auto finished = std::ranges::find(life.events, RecordKind::kFinished,
                                             &RecordEvent::kind);
-    const auto errors = std::count_if(
-        finished, life.events.end(), [&](const RecordEvent& event) {
-          return event.kind == RecordKind::kFaultFired &&
-                 std::ranges::any_of(record.faults,
-                                     [&](const RecordFault& fault) {
-                                       return fault.id == event.detail &&
-                                              IsADisksError(fault.kind);
-                                     });
-        });
+    uint64_t errors = 0;
+    for (auto event = finished; event != life.events.end(); ++event) {
+      if (event->kind != RecordKind::kFaultFired) continue;
+      for (const RecordFault& fault : record.faults) {
+        if (fault.id == event->detail && IsADisksError(fault.kind)) {
+          errors += fault.hits;
+        }
+      }
+    }
     return errors >= kDiskAttempts;
   });
 }
@@ -210,7 +210,7 @@ bool MayGiveUp(const Record& record) {
     return true;
   }
   return std::ranges::any_of(record.faults, [&](const RecordFault& fault) {
-    return fault.always &&
+    return (fault.always || fault.hits >= kDiskAttempts) &&
            (IsADisksError(fault.kind) || fault.kind == "gpu_error" ||
             fault.kind == "out_of_memory") &&
            FiredInALastLife(record, fault);

@@ -18,10 +18,11 @@ namespace gauntlet {
 Outcome OutcomeOwed(const Record& record);
 
 // Whether the run ended with an error, and may have had no way to go on: faults
-// at every hit fired in the last life of a worker, or so many died again and
-// again that too few are left, or a link of one that rejoins stays bad; or a
-// late survivor that finished the run had deleted the store under it; or it was
-// done, and the disk failed too often to delete its own.
+// at every hit, or at as many as an operation is tried, fired in the last life
+// of a worker, or so many died again and again that too few are left, or a link
+// of one that rejoins stays bad; or a late survivor that finished the run had
+// deleted the store under it; or it was done, and the disk failed too often to
+// delete its own.
 bool MayGiveUp(const Record& record);
 
 }  // namespace gauntlet

@@ -90,7 +90,7 @@ void ParametersDraw::FillTrouble(FaultKind kind, FaultParameters& with) {
 void ParametersDraw::FillByKind(Fault& fault) {
   FaultParameters& with = fault.with;
   // None that the engine's own ends have.
-  constexpr std::array kExitCodes = {70, 3, 9, 101, 137, 255};
+  constexpr std::array kExitCodes = {70, 3, 11, 101, 137, 255};
   constexpr std::array kNoticeWays = {NoticeBy::kSignal, NoticeBy::kSignal,
                                       NoticeBy::kFile, NoticeBy::kHttp};
   switch (fault.kind) {

@@ -71,10 +71,10 @@ class Evidence {
   // verify: it was found bad or passed over, and the plan has damaged one.
   bool IsDamaged(const Moment& moment) const;
   // Whether generations of its store before that one have acknowledged as many
-  // later saves as retention keeps, or one where a later save had no room, and a
-  // finite one among them if this one is: it may have removed this one, which is
-  // owed no more. (It need not have said
-  // so: a death in the removal leaves it unsaid.)
+  // later saves as retention keeps, or one where a later save had no room, and
+  // a finite one among them if this one is: it may have removed this one, which
+  // is owed no more. (It need not have said so: a death in the removal leaves
+  // it unsaid.)
   bool MayBeRetiredBefore(const GenerationId& id, const Moment& moment) const;
   // Acknowledged in generations before that one, and owed to it: without
   // damaged, forgotten and deleted ones and those that retention may have

@@ -49,7 +49,7 @@ enum class RecordKind : uint8_t {
   kSaveCopied,        // step, phase; count: bytes; detail: how long the save
                       // waited for the one before
   kResultAcknowledged,  // the launcher has the result of this worker
-  kNotFinite,         // step, epoch, loss; detail: what is not finite
+  kNotFinite,           // step, epoch, loss; detail: what is not finite
 };
 
 std::string_view RecordKindName(RecordKind kind);

@@ -65,7 +65,8 @@ struct RecordFault {
   std::string then;     // torn_write: "crash", "power_loss" or "nothing"
   bool always = false;  // at every hit, not once; it is logged once a life
   std::optional<uint64_t> until_step;  // always: not from this step on
-  int64_t latency_ns = 0;              // slow: how much longer it takes
+  uint64_t hits = 1;       // not always: at so many in a row; it is logged once
+  int64_t latency_ns = 0;  // slow: how much longer it takes
   int64_t duration_ns = 0;    // how long it stands or cuts; 0: for ever
   bool for_ever = false;      // drop, delay: only the process's end is theirs
   bool parts_others = false;  // a cut between groups, whoever else is in them

@@ -35,6 +35,7 @@ void Describe(Archive& a, typename Archive::template Ref<RecordFault> fault) {
   a.Field("then", fault.then);
   a.Field("always", fault.always);
   a.Field("until_step", fault.until_step);
+  a.Field("hits", fault.hits);
   a.Field("latency_ns", fault.latency_ns);
   a.Field("duration_ns", fault.duration_ns);
   a.Field("for_ever", fault.for_ever);

@@ -90,6 +90,7 @@ RecordFault RecordFaultOf(const Fault& fault, const Case& one) {
       .summary = FaultSummary(fault),
       .always = with.times == FaultTimes::kAlways,
       .until_step = with.until_step,
+      .hits = with.hits,
   };
   if (fault.kind == FaultKind::kTornWrite) {
     recorded.then = AfterTearName(with.then);

@@ -67,7 +67,7 @@ def once(run):
     ended(start(run, "evaluate", "--ckpt", run.directory / "none", "--once"),
           7)
     ended(start(run, "train", *JOB, "--seed", 9, "--ckpt", run.store,
-                TF_CONFIG=CLUSTER), 2)
+                TF_CONFIG=CLUSTER), 8)
 
 
 def told_to_go(run):

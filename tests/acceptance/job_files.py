@@ -15,7 +15,7 @@ checkpoint: {every: {steps: 4}, keep: 2}
 OPTIONS = ("--preset", "tiny", "--seed", 5, "--batch", 8,
            "--replicas", 2, "--lr", 0.01, "--steps-per-epoch", 9)
 BAD_INPUT = 2
-NO_CHECKPOINT = 7
+OTHER_JOB = 8
 
 
 def job_file(run, text=JOB):
@@ -74,7 +74,7 @@ def begins_with_anothers_model(run):
     expect_equal("exit code", run.wait(), STOPPED)
     resumed = run.train_to_end(*further, model)
     expect_equal("resumed from", resumed["resumed_from"], 5)
-    refused(run, NO_CHECKPOINT, "start.weights", *further[:-1])
+    refused(run, OTHER_JOB, "start.weights", *further[:-1])
     run.stored = False
     # The same weights, wherever they are.
     whole = run.train_to_end(*further, checkpoint)

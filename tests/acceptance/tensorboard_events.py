@@ -217,9 +217,13 @@ class Curves:
         self._expect_whole(run, outcome)
 
     def not_writable(self, run):
-        blocked = run.directory / "curves"
-        blocked.write_text("a file where the folder would be")
-        outcome = run.train_to_end(*self._arguments(run))
+        """A mistake is refused; what fails later disturbs no training."""
+        (run.directory / "curves").write_text("a file in its place")
+        run.start(*self._arguments(run))
+        expect_equal("exit code", run.wait(), 2)
+        expect("--tensorboard: " in run.errors(), run.errors())
+        outcome = run.train_to_end("--epochs", self.epochs, "--replicas", 1,
+                                   "--tensorboard", "/proc/none")
         expect("TensorBoard events are not written" in run.errors(),
                f"no warning: {run.errors()!r}")
         run.stored = False

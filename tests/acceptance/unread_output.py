@@ -10,17 +10,22 @@ somebody has that result.
 import contextlib
 import fcntl
 import os
+import pathlib
 import signal
+import subprocess
 import sys
 import time
 
-from cluster_workers import Workers, environment, free_port, reach_step
+from cluster_workers import (Workers, environment, free_port, reach_step,
+                             wait_until)
 from observed_training import (Cases, STOPPED, expect, expect_equal, parser)
 
 WORKERS = 2
 ENDLESS = 1_000_000
 # From SIGTERM: a step, a save, and what the end waits for a reader.
 SOON_S = 15.0
+# Some epochs on: a launcher had lines to write by then.
+REACHED = 40
 SMALL = ["--preset", "tiny", "--replicas", WORKERS]
 ALL = [*SMALL, "--workers", WORKERS]
 
@@ -76,7 +81,7 @@ def notice(output):
         with OUTPUTS[output]() as (_, write):
             run.err_to = write
             run.start(*ALL, "--epochs", ENDLESS, "--every", 5)
-            reach_step(run.store, 10, still_runs(run))
+            reach_step(run.store, REACHED, still_runs(run))
             run.launcher.send_signal(signal.SIGTERM)
             expect_equal("exit code", run.wait(SOON_S), STOPPED)
         run.expect_nothing_left()
@@ -93,7 +98,7 @@ def notice_with_unread_results(run):
     with full_pipe() as (_, write):
         run.out_to = run.err_to = write
         run.start(*ALL, "--epochs", ENDLESS, "--every", 5)
-        reach_step(run.store, 10, still_runs(run))
+        reach_step(run.store, REACHED, still_runs(run))
         run.launcher.send_signal(signal.SIGTERM)
         expect_equal("exit code", run.wait(SOON_S), STOPPED)
     run.expect_nothing_left()
@@ -104,8 +109,8 @@ def dead_worker(run):
     """It is started again, and the job ends as ever."""
     with full_pipe() as (_, write):
         run.err_to = write
-        run.start(*ALL, "--epochs", 40, "--every", 5)
-        reach_step(run.store, 10, still_runs(run))
+        run.start(*ALL, "--epochs", 100, "--every", 5)
+        reach_step(run.store, REACHED, still_runs(run))
         for process in run.processes():
             if process.role == "worker 1":
                 process.signal(signal.SIGKILL)
@@ -181,7 +186,7 @@ def cluster_worker(run):
                                 MASTER_ADDR="127.0.0.1", MASTER_PORT=port),
                     *SMALL, "--epochs", ENDLESS, "--every", 5,
                     "--ckpt", run.store)
-            reach_step(run.store, 10,
+            reach_step(run.store, REACHED,
                        lambda: all(process.poll() is None
                                    for process in workers.processes))
             workers.processes[1].send_signal(signal.SIGTERM)
@@ -193,6 +198,37 @@ def cluster_worker(run):
         run.expect_clean_store()
     finally:
         workers.end()
+
+
+def takes_signals(process):
+    """By its mask in /proc."""
+    status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+    caught = next(line for line in status.splitlines()
+                  if line.startswith("SigCgt"))
+    return int(caught.split()[1], 16) >> (signal.SIGTERM - 1) & 1
+
+
+def waits_for_a_reader(process):
+    """Whether one of its threads is in a write to a pipe."""
+    return any("pipe" in task.read_text() for task in
+               pathlib.Path(f"/proc/{process.pid}/task").glob("*/wchan"))
+
+
+def evaluator(run):
+    """It leaves on a notice, whatever it still has to print."""
+    run.train_to_end(*ALL, "--epochs", 4)
+    with full_pipe() as (_, write):
+        beside = subprocess.Popen(
+            [run.program, "evaluate", "--ckpt", run.store],
+            stdin=subprocess.DEVNULL, stdout=write, stderr=write)
+        try:
+            wait_until("its signal handlers", lambda: takes_signals(beside))
+            wait_until("its first line", lambda: waits_for_a_reader(beside))
+            beside.send_signal(signal.SIGTERM)
+            expect_equal("exit code", beside.wait(SOON_S), STOPPED)
+        finally:
+            beside.kill()
+            beside.wait()
 
 
 def cases_of(round_):
@@ -207,6 +243,7 @@ def cases_of(round_):
     yield case("finished-run-that-deletes", finished_run_that_deletes)
     yield case("paused-launcher", paused_launcher)
     yield case("cluster-worker", cluster_worker)
+    yield case("evaluator", evaluator)
 
 
 def main():

@@ -5,6 +5,7 @@
 #include "engine/real/posix_storage.h"
 #include "engine/real/real_host.h"
 #include "engine/real/system_clock.h"
+#include "engine/real/system_entropy.h"
 #include "engine/real/tcp_socket.h"
 #include "engine/real/thread_tasks.h"
 #include "tests/contract/faulty_world.h"
@@ -28,7 +29,8 @@ class RealWorld final : public WorldUnderTest {
                    .tasks = tasks_,
                    .host = host_,
                    .faults = faults_,
-                   .events = **events};
+                   .events = **events,
+                   .entropy = entropy_};
     tasks_.Spawn("test", [&] { body(world); })->Join();
   }
 
@@ -48,6 +50,7 @@ class RealWorld final : public WorldUnderTest {
   ThreadTasks tasks_;
   RealHost host_;
   NoFaults faults_;
+  SystemEntropy entropy_;
 };
 
 WorldKind Kind() {

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "chaos/sim/random_stream.h"
-#include "engine/cluster/control_messages.h"
+#include "engine/cluster/session.h"
 #include "engine/train/common_settings.h"
 #include "engine/train/meeting_messages.h"
 #include "tests/engine/train/training_fixture.h"
@@ -147,8 +147,11 @@ TEST(HostilePeerTest, AThousandHostileHellosKeepNoWorkerOut) {
   Simulation simulation(pool, {.seed = 3});
   const auto kernels = Kernels::Create({.isa = Isa::kScalar}).value();
   SessionOptions options = {.addresses = {"w0:1", "w1:1"},
+                            .insecure = true,
                             .rendezvous_timeout = seconds(100)};
-  options.check_introduction = CheckIntroduction;
+  options.check_introduction = [](std::string_view bytes) {
+    return CheckIntroduction(bytes, "");
+  };
   const auto join = [&](int rank) {
     return [&, rank](World& world) {
       SessionOptions mine = options;

@@ -58,7 +58,7 @@ Status ExchangeAll(World&, Session& session) {
   Tally tally;
   RETURN_IF_ERROR(ring.AllReduce({.step = 1}, views, total, tally, patience));
   RETURN_IF_ERROR(ring.AllGather({.step = 2}, "x", patience).status());
-  return ring.Broadcast({.step = 3}, 1, "", patience).status();
+  return ring.Broadcast({.step = 3}, 1, "", 1000, patience).status();
 }
 
 // Sends each frame over a connection of its own, and all over one more.

@@ -160,9 +160,9 @@ bool DeletionWasDisturbed(const Evidence& evidence) {
   if (WasClaimedAfter(evidence.record, *life, finished)) return true;
   for (const Firing& firing : evidence.firings) {
     if (firing.life != life || !firing.traits.tells_error) continue;
-    // One of every hit is logged at its first.
-    const bool again =
-        firing.fault->always && IsOfADeletion(firing.event().path);
+    // One of several hits is logged at its first.
+    const bool again = (firing.fault->always || firing.fault->hits > 1) &&
+                       IsOfADeletion(firing.event().path);
     if (firing.index > finished || again) return true;
   }
   return false;

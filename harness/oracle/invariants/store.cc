@@ -214,7 +214,8 @@ bool IsOfADirectorysSync(const RecordFault& fault) {
          (fault.point == "ckpt.commit.fsync" || fault.point == "ckpt.dirsync");
 }
 
-// How many removals the disk may have refused; one of every hit is logged once.
+// How many removals the disk may have refused; one of several hits is logged
+// once.
 uint64_t RefusedRemovals(const Evidence& evidence) {
   uint64_t refused = 0;
   uint64_t syncs = 0;
@@ -222,8 +223,8 @@ uint64_t RefusedRemovals(const Evidence& evidence) {
     const bool of_removal = firing.fault->point.starts_with("ckpt.retire.") &&
                             firing.traits.tells_error;
     if (of_removal && firing.fault->always) return kAnyNumber;
-    if (of_removal) ++refused;
-    if (IsOfADirectorysSync(*firing.fault)) ++syncs;
+    if (of_removal) refused += firing.fault->hits;
+    if (IsOfADirectorysSync(*firing.fault)) syncs += firing.fault->hits;
   }
   uint64_t failed_saves = 0;
   for (const auto& [id, generation] : evidence.generations) {

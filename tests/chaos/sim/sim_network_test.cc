@@ -26,6 +26,8 @@ class SimNetworkTest : public testing::Test {
         {.name = "client", .host = "c", .body = [client](World& world) {
            auto channel = world.network.Connect("s:80", kNever);
            if (channel.ok() && (*channel)->Send("first", kNever).ok()) {
+             // Until the server has accepted it.
+             world.clock.SleepUntil(world.clock.Now() + milliseconds(10));
              client(world, **channel);
            }
            return 0;

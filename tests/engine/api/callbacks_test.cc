@@ -382,8 +382,8 @@ TEST(ModelCheckpointTest, ALossThatIsNotFiniteIsNeverTheBest) {
   FitFixture fixture;
   ASSERT_TRUE(fixture.disk().MakeDirectory("/weights").ok());
   ModelCheckpoint best({.path = "/weights/best.safetensors",
-                        .monitor = Monitor::kLoss,
-                        .keep = KeepWeights::kOfTheBest});
+                        .keep = KeepWeights::kOfTheBest,
+                        .monitor = Monitor::kLoss});
   const FitResult fit = FitOverflowing(fixture, {&best});
   ASSERT_FALSE(std::isfinite(fit.history.loss.front()));
   EXPECT_THAT(fixture.disk().List("/weights").value(), testing::IsEmpty());

@@ -7,7 +7,7 @@
 #include "engine/api/backup_and_restore.h"
 #include "engine/api/model_checkpoint.h"
 #include "engine/real/posix_storage.h"
-#include "engine/train/output_places.h"
+#include "engine/train/output_overlap.h"
 #include "tests/engine/api/fit_fixture.h"
 #include "tests/engine/real/scratch_directory.h"
 
@@ -20,9 +20,9 @@ using testing::HasSubstr;
 namespace fs = std::filesystem;
 
 // A store, another directory, and links to both.
-class OutputPlacesTest : public testing::Test {
+class OutputOverlapTest : public testing::Test {
  protected:
-  OutputPlacesTest() {
+  OutputOverlapTest() {
     fs::create_directories(scratch_ / "ckpt/sub");
     fs::create_directories(scratch_ / "other");
     fs::create_directory_symlink(scratch_ / "ckpt", scratch_ / "link");
@@ -30,7 +30,7 @@ class OutputPlacesTest : public testing::Test {
   }
 
   Status Check(const OutputPlaces& places) {
-    return CheckOutputPlaces(storage_, places);
+    return CheckOverlap(storage_, places);
   }
   OutputPlace At(const std::string& role, const std::string& path) const {
     return {.role = role, .path = path.empty() ? path : scratch_ / path};
@@ -40,7 +40,7 @@ class OutputPlacesTest : public testing::Test {
   PosixStorage storage_;
 };
 
-TEST_F(OutputPlacesTest, OutputInsideTheStore_IsRefusedByName) {
+TEST_F(OutputOverlapTest, OutputInsideTheStore_IsRefusedByName) {
   for (const std::string path :
        {"ckpt", "ckpt/", "ckpt/.", "ckpt/tb", "ckpt/a/b/../c",
         "other/../ckpt/x", "link", "link/new/deep", "other/in", "other/in/x",
@@ -58,7 +58,7 @@ TEST_F(OutputPlacesTest, OutputInsideTheStore_IsRefusedByName) {
   EXPECT_EQ(status.code(), Code::kInvalidArgument);
 }
 
-TEST_F(OutputPlacesTest, StoreOrOutputInsideTheExport_IsRefused) {
+TEST_F(OutputOverlapTest, StoreOrOutputInsideTheExport_IsRefused) {
   for (const std::string path : {"model", "model/ckpt", "./model//x"}) {
     EXPECT_FALSE(Check({.store = At("--ckpt", path),
                         .exported = At("--export", "model"),
@@ -71,7 +71,7 @@ TEST_F(OutputPlacesTest, StoreOrOutputInsideTheExport_IsRefused) {
   }
 }
 
-TEST_F(OutputPlacesTest, OneDirectoryForTwoRoles_IsRefused) {
+TEST_F(OutputOverlapTest, OneDirectoryForTwoRoles_IsRefused) {
   EXPECT_FALSE(
       Check({.store = {},
              .exported = {},
@@ -79,7 +79,7 @@ TEST_F(OutputPlacesTest, OneDirectoryForTwoRoles_IsRefused) {
           .ok());
 }
 
-TEST_F(OutputPlacesTest, PlacesApart_AreFine) {
+TEST_F(OutputOverlapTest, PlacesApart_AreFine) {
   EXPECT_TRUE(Check({.store = At("--ckpt", "ckpt"),
                      .exported = At("--export", "ckpt-model"),
                      .others = {At("--tensorboard", "other"),

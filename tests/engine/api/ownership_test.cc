@@ -91,11 +91,14 @@ Result<Digest> Supervise(World& world, const std::string& directory,
     training->Leave();
     return session.status();
   }
-  while (training->step() < 8) {
-    RETURN_IF_ERROR((*session)->Step().status());
+  Status status;
+  while (status.ok() && training->step() < 8) {
+    status = (*session)->Step().status();
     if (training->step() == 3) interlude();
   }
-  RETURN_IF_ERROR((*session)->Stop());
+  const Status stopped = (*session)->Stop();
+  RETURN_IF_ERROR(status);
+  RETURN_IF_ERROR(stopped);
   return training->StateDigest();
 }
 

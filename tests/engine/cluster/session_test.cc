@@ -251,7 +251,10 @@ class LateProcess {
     const Time deadline = world.clock.Now() + std::chrono::seconds(20);
     const auto channel = world.network.Connect("w0:1", deadline);
     ASSERT_TRUE(channel.ok());
-    ASSERT_TRUE((*channel)->Send(EncodeControl(hello), deadline).ok());
+    ASSERT_TRUE(
+        (*channel)
+            ->Send(ClusterFixture::SignedHello(**channel, hello), deadline)
+            .ok());
     const Result<Frame> answer = (*channel)->Receive(deadline);
     lost_ = answer.status();
     if (answer.ok()) answer_ = *answer;

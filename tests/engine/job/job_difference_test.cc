@@ -51,6 +51,40 @@ TEST(JobDifferenceTest, OfEqualJobsIsEmptyEvenWhereTheDataMoved) {
   EXPECT_EQ(DescribeJobDifference(Json(stored), Json(present)), "");
 }
 
+JobSpec WithCallbacks(
+    std::map<std::string, std::map<std::string, std::string>> callbacks) {
+  JobSpec job = PresetJob("tiny").value();
+  job.callbacks = std::move(callbacks);
+  return job;
+}
+
+TEST(JobDifferenceTest, OptionsOfCallbacks_AreNamedByCallback) {
+  const JobSpec stored = WithCallbacks(
+      {{"a", {{"monitor", "loss"}}}, {"b", {}}, {"c", {{"size", "1"}}}});
+  JobSpec present = WithCallbacks(
+      {{"a", {{"monitor", "accuracy"}}}, {"c", {{"size", "1"}}}, {"d", {}}});
+  present.seed = 9;
+  EXPECT_EQ(DescribeJobDifference(Json(stored), Json(present)),
+            "seed: 1 in the checkpoint, 9 now; "
+            "callback a: monitor: loss in the checkpoint, accuracy now; "
+            "callback b: in the checkpoint, none now; "
+            "callback d: none in the checkpoint, one now");
+  EXPECT_EQ(JobFromJson(Json(present))->callbacks, present.callbacks);
+}
+
+// Backups of versions that did not write them down.
+TEST(JobDifferenceTest, OnlyAStoredJobWithoutCallbacks_LeavesThemUnknown) {
+  const JobSpec none = WithCallbacks({});
+  const JobSpec some = WithCallbacks({{"a", {{"monitor", "loss"}}}});
+  JobSpec other = some;
+  other.seed = 9;
+  EXPECT_TRUE(IsSameButForUnknownCallbacks(Json(none), Json(some)));
+  EXPECT_FALSE(IsSameButForUnknownCallbacks(Json(none), Json(other)));
+  EXPECT_FALSE(IsSameButForUnknownCallbacks(Json(some), Json(none)));
+  EXPECT_FALSE(IsSameButForUnknownCallbacks(Json(other), Json(some)));
+  EXPECT_FALSE(IsSameButForUnknownCallbacks("?", Json(some)));
+}
+
 TEST(JobDifferenceTest, SaysWhichTextIsNotAJob) {
   const std::string json = Json(PresetJob("tiny").value());
   EXPECT_EQ(DescribeJobDifference("?", json),

@@ -159,7 +159,7 @@ TEST(JobJsonTest, ALayerWithStateOfItsOwnComesBack) {
 
 TEST(JobJsonTest, ThePathOfIdxDataComesBack) {
   JobSpec job = PresetJob("linear").value();
-  job.data = {.kind = DataKind::kIdx, .path = "/data/\"m\"\n"};
+  job.data = {.kind = DataKind::kIdx, .path = "/data/\"m\"\\"};
   const Result<JobSpec> back = JobFromJson(JobToJson(job, kContent));
   ASSERT_TRUE(back.ok()) << back.status().ToString();
   EXPECT_EQ(back->data.kind, DataKind::kIdx);

@@ -377,7 +377,7 @@ TEST(EvaluatorTest, OneOfAnotherJobEndsItWithWhatDiffers) {
   other.job.seed = 9;
   AfterTheRun after(fixture, other);
   const Status status = after.Look().status();
-  EXPECT_EQ(status.code(), Code::kFailedPrecondition);
+  EXPECT_EQ(status.code(), Code::kOtherJob);
   EXPECT_THAT(status.message(), HasSubstr("was written by another job: seed"));
 }
 

@@ -66,8 +66,8 @@ TEST_F(EvaluateCommandTest, AJobThatItDoesNotKnowIsBadInputAndNamed) {
 
 TEST_F(EvaluateCommandTest, CurvesInTheStore_AreRefused) {
   EXPECT_EQ(RunEvaluate({.directory = std::string(kStore),
-                         .loop = kOnce,
-                         .summary_directory = std::string(kStore) + "/curves"},
+                         .summary_directory = std::string(kStore) + "/curves",
+                         .loop = kOnce},
                         test_.world, console_),
             2);
   EXPECT_THAT(err_.str(), HasSubstr("--tensorboard"));

@@ -36,8 +36,9 @@ TEST(RequeueCodesTest, AWorkerThatIsToStartLaterAsksForAnotherStart) {
 
 TEST(RequeueCodesTest, NoCodeMaySayBoth) {
   for (const int failure : {1, 2, 7, 8, 9}) {
-    EXPECT_THAT(CheckRequeueCodes({.preempted = failure}).message(),
-                StartsWith("--preempted-code: expected none of 1, 2, 7, 8, 9, "));
+    EXPECT_THAT(
+        CheckRequeueCodes({.preempted = failure}).message(),
+        StartsWith("--preempted-code: expected none of 1, 2, 7, 8, 9, "));
   }
   for (const int again : {75, 137, 99}) {
     EXPECT_THAT(

@@ -232,8 +232,8 @@ TEST(DeletedStoreTest, WhatAFinishedRunDeletedIsNoLossOfAnEarlierOne) {
   for (const int worker : {0, 1}) {
     LifeEvents life = {.worker = worker, .life = 2, .events = {}};
     const RecordKind first = worker == 0 ? K::kGeneration : K::kLifeBegin;
-    for (const RecordKind kind :
-         {first, K::kResumed, K::kFinished, K::kLifeEnd}) {
+    for (const RecordKind kind : {first, K::kResumed, K::kFinished,
+                                  K::kResultAcknowledged, K::kLifeEnd}) {
       life.events.push_back(
           {.kind = kind, .t_ns = now += 1000, .generation = 2, .step = 8});
     }

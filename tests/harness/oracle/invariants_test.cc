@@ -813,15 +813,15 @@ Record RunWithoutRoom(int64_t exit, const std::string& reason, int tries) {
     end.detail = reason;
     if (life.worker != 0) continue;
     const RecordEvent failed = {.kind = K::kSaveFailed,
-                                .generation = 1,
                                 .t_ns = end.t_ns,
+                                .generation = 1,
                                 .step = 8,
                                 .detail = "injected ENOSPC"};
     life.events.insert(life.events.end() - 1, static_cast<size_t>(tries),
                        failed);
     life.events.insert(life.events.end() - 1, {.kind = K::kFaultFired,
-                                               .generation = 1,
                                                .t_ns = end.t_ns,
+                                               .generation = 1,
                                                .path = "ckpt.shard.write",
                                                .detail = "full"});
   }

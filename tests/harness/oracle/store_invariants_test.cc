@@ -52,7 +52,7 @@ TEST(BackupDeletedTest, OwesNone_IfACutKeptTheAcknowledgementFromTheChief) {
 TEST(BackupDeletedTest, AnEarlierLifeThatFinishedAndDiedExcusesNothing) {
   Record record = RecoveredRun();
   record.setup.delete_at_success = true;
-  LifeOf(record, 0, 1).events.back().kind = K::kFinished;
+  LifeOf(record, 0, 1).events.back() = {.kind = K::kFinished, .step = 8};
   EXPECT_EQ(ReportOf(record, "backup-deleted").breaches, 2u);
   LifeOf(record, 0, 2).events.pop_back();
   EXPECT_EQ(ReportOf(record, "backup-deleted").breaches, 0u);
@@ -186,7 +186,8 @@ TEST(StoreTest, ACommittedSaveThatWasAdoptedLetsOlderOnesBeRetired) {
   next.path = "/s/step-000000002-g1";
   EXPECT_EQ(ReportOf(record, "store").breaches, 0u);
   claim.path = "/s/step-000000002-g1";
-  EXPECT_EQ(ReportOf(record, "store").breaches, 1u);
+  EXPECT_EQ(ReportOf(record, "store").breaches, 2u)
+      << "the parent, and the newest finite one";
 }
 
 TEST(NoColdStartTest, ARunThatAllHaveFinishedAndThatDeletesHasNothingLeft) {
@@ -209,6 +210,9 @@ TEST(NoColdStartTest, ARunThatAllHaveFinishedAndThatDeletesHasNothingLeft) {
       << "its chief left in order";
   std::vector<RecordEvent>& chief = LifeOf(record, 0, 1).events;
   chief.back() = {.kind = K::kGeneration, .generation = 1};
+  EXPECT_EQ(ReportOf(record, "no-cold-start").breaches, 1u)
+      << "its launcher had no result: nothing is deleted yet";
+  chief.insert(chief.end() - 1, {.kind = K::kResultAcknowledged});
   EXPECT_EQ(ReportOf(record, "no-cold-start").breaches, 0u);
   EXPECT_EQ(ReportOf(record, "bounded-loss").breaches, 0u);
 }
@@ -315,7 +319,8 @@ TEST(StoreTest, ASaveOfALaterPhaseOfTheStepLetsTheEarlierOneGo) {
   end = {.kind = K::kRetired, .path = "/s/step-000000004-g2"};
   EXPECT_EQ(ReportOf(record, "store").breaches, 0u);
   end.path = "/s/step-000000004-callbacks_due-g2";
-  EXPECT_EQ(ReportOf(record, "store").breaches, 1u) << "the newest";
+  EXPECT_EQ(ReportOf(record, "store").breaches, 2u)
+      << "the newest, and the newest finite one";
 }
 
 // Back from the callbacks to the evaluation: the same step, and yet a loss.
@@ -362,8 +367,9 @@ TEST(StoreTest, AFallBackLeavesNothingLaterThanTheParent) {
                                              .path = "/s/step-000000002-g2"};
   RecordEvent& retired = EventOf(record, 0, 2, K::kResumed, 0);
   retired = {.kind = K::kRetired, .path = "/s/step-000000002-g2"};
-  EXPECT_EQ(ReportOf(record, "store").breaches, 1u)
-      << "the save of step 4 was given up";
+  EXPECT_EQ(ReportOf(record, "store").breaches, 2u)
+      << "the save of step 4 was given up, so this one is the newest, and the "
+         "newest finite one";
 }
 
 TEST(ResumePointTest, FallsBackBehindACheckpointThatThePlanDamaged) {

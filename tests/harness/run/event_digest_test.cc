@@ -19,22 +19,22 @@ struct GoldenRun {
 };
 
 constexpr GoldenRun kGoldenRuns[] = {
-    {"undisturbed", "[]", 0x8f3de7918242d21e},
+    {"undisturbed", "[]", 0xb41fa89355859c6b},
     {"crash", "[{at: {worker: 1, step: 6, point: step.begin}, do: crash}]",
-     0x41a316db6f30f583},
+     0x89042e88dce507bc},
     {"hang", "[{at: {worker: 1, step: 6, point: step.begin}, do: hang}]",
-     0x27d475e317eafab0},
+     0x444457f4400b211f},
     {"preempt",
      "[{at: {worker: 0, point: eval.begin}, do: preempt, "
      "with: {grace: 10s}}]",
-     0x403e6b3c79575f64},
+     0x9d04010ac7692f08},
     {"power_loss",
      "[{at: {worker: 0, point: ckpt.rename, hit: 2}, do: power_loss}]",
-     0x1dfdea20d978c3a9},
+     0xebc1e87773c29c37},
     {"partition",
      "[{at: {worker: 1, step: 3, point: comm.send}, do: partition, "
      "with: {duration: 20s}}]",
-     0x2c6a82131832a965},
+     0x0d1867c568e8ef2a},
 };
 
 class EventDigestTest : public testing::TestWithParam<GoldenRun> {};

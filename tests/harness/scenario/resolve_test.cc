@@ -52,7 +52,7 @@ faults:
   - id: kill-w1
     at: {worker: 1, point: ckpt.shard.write, hit: 3, offset: 50%, life: 1}
     do: crash
-    with: {exit_code: 9}
+    with: {exit_code: 11}
   - id: slow-reload
     after: kill-w1
     at: {worker: all, point: ckpt.load}
@@ -144,7 +144,7 @@ TEST(ResolveTest, ReadsTheFaultsIntoAPlan) {
                              .hit = 3,
                              .offset = FileOffset{50, OffsetUnit::kPercent}},
                     .kind = FaultKind::kCrash,
-                    .with = {.exit_code = 9}};
+                    .with = {.exit_code = 11}};
   EXPECT_EQ(plan.faults[0], crash);
   const Fault slow{.id = "slow-reload",
                    .site = {.worker = kAllWorkers,

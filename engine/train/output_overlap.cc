@@ -1,4 +1,4 @@
-#include "engine/train/output_places.h"
+#include "engine/train/output_overlap.h"
 
 #include <string_view>
 
@@ -30,7 +30,7 @@ Status CheckIsOutside(const RealPlace& inner, const RealPlace& outer) {
 
 }  // namespace
 
-Status CheckOutputPlaces(Storage& storage, const OutputPlaces& places) {
+Status CheckOverlap(Storage& storage, const OutputPlaces& places) {
   std::vector<RealPlace> real;
   const auto add = [&](const OutputPlace& place, bool is_exclusive) {
     if (place.path.empty()) return OkStatus();

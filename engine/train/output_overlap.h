@@ -1,7 +1,7 @@
 // The directories and files that a run writes, and which of them may not
 // coincide.
-#ifndef GAUNTLET_ENGINE_TRAIN_OUTPUT_PLACES_H_
-#define GAUNTLET_ENGINE_TRAIN_OUTPUT_PLACES_H_
+#ifndef GAUNTLET_ENGINE_TRAIN_OUTPUT_OVERLAP_H_
+#define GAUNTLET_ENGINE_TRAIN_OUTPUT_OVERLAP_H_
 
 #include <string>
 #include <vector>
@@ -25,8 +25,8 @@ struct OutputPlaces {
 // kInvalidArgument names two places of which one lies in a directory that is
 // the other's alone: the store's and the export's are; of the others no two are
 // the same. Links, "." and ".." are followed.
-Status CheckOutputPlaces(Storage& storage, const OutputPlaces& places);
+Status CheckOverlap(Storage& storage, const OutputPlaces& places);
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_ENGINE_TRAIN_OUTPUT_PLACES_H_
+#endif  // GAUNTLET_ENGINE_TRAIN_OUTPUT_OVERLAP_H_
