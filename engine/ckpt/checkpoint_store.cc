@@ -63,6 +63,11 @@ Status WithRoom(World& world, const std::string& directory,
                   free.ok() ? MebibytesText(*free) : "an unknown size"));
 }
 
+// Of an event: 0 where all is finite.
+int64_t CountOf(const std::optional<uint64_t>& not_finite_since) {
+  return static_cast<int64_t>(not_finite_since.value_or(0));
+}
+
 PointContext ContextOf(const CheckpointHead& head) {
   return {.step = head.step, .epoch = head.epoch};
 }
@@ -114,6 +119,9 @@ Result<Claim> CheckpointStore::ClaimGeneration(const std::string& job_json,
   world_->events.Emit(
       {.kind = EventKind::kGeneration,
        .generation = generation,
+       .count = recorded.parent
+                    ? CountOf(recorded.lineage.back().not_finite_since)
+                    : 0,
        .path = recorded.parent ? PathOf(*recorded.parent) : std::string()});
   ASSIGN_OR_RETURN(const std::vector<std::string> warnings,
                    Tidy(*world_, options_, recorded));
@@ -277,12 +285,11 @@ Result<CheckpointRef> CheckpointStore::Commit(
 Result<CommittedCheckpoint> CheckpointStore::TryCommit(
     const std::string& save, const CheckpointRef& ref,
     const CheckpointHead& head, std::span<const ShardFile> shards) {
-  const LogEvent acknowledged{
-      .kind = EventKind::kSaveAcknowledged,
-      .step = head.step,
-      .count = static_cast<int64_t>(head.not_finite_since.value_or(0)),
-      .digest = head.state_digest,
-      .path = PathOf(ref)};
+  const LogEvent acknowledged{.kind = EventKind::kSaveAcknowledged,
+                              .step = head.step,
+                              .count = CountOf(head.not_finite_since),
+                              .digest = head.state_digest,
+                              .path = PathOf(ref)};
   const bool early =
       world_->faults.Planted(PlantedBug::kAcknowledgeBeforeRename);
   CommittedCheckpoint committed = {.ref = ref,

@@ -17,7 +17,7 @@ namespace gauntlet {
 
 enum class EventKind : uint8_t {
   kLifeBegin,   // rank
-  kGeneration,  // generation; path: parent checkpoint, "" for none
+  kGeneration,  // generation; path: parent, or ""; count: as kSaveAcknowledged
   // step, epoch, position, digest; path: checkpoint; count: as of
   // kSaveAcknowledged
   kResumed,
@@ -40,7 +40,7 @@ enum class EventKind : uint8_t {
   kFaultFired,     // detail: the fault's id; path: the point
   kLoaded,         // step, digest; path: what was read and passed verification
   kBackupDeleted,  // path
-  kFinished,       // step, epoch, digest, loss
+  kFinished,       // step, epoch, digest; count: as kSaveAcknowledged
   kLifeEnd,        // count: exit code; detail: reason
   kLeft,  // generation that this process left to rejoin; step; detail: why
   // In a new generation with a state from memory: generation, step, epoch,

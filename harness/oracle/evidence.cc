@@ -207,9 +207,13 @@ void Evidence::FindNotFinite() {
     MomentOfLife now;
     for (const RecordEvent& event : life.events) {
       now.Take(event);
-      if (event.count > 0 && (event.kind == RecordKind::kSaveAcknowledged ||
-                              event.kind == RecordKind::kResumed)) {
+      if (event.count == 0) continue;
+      if (event.kind == RecordKind::kSaveAcknowledged ||
+          event.kind == RecordKind::kResumed) {
         not_finite.insert(now.Of(event));
+      } else if (event.kind == RecordKind::kGeneration) {
+        const auto parent = names.Find(event.path);
+        if (parent) not_finite.insert(parent->moment);
       }
     }
   }
@@ -287,7 +291,13 @@ void Evidence::FindPassedOver(const Generation& generation) {
   for (const auto& [id, before] : generations) {
     if (id >= generation.id) break;
     for (const Acknowledged& save : before.saves) {
-      if (save.moment > *generation.parent && !rejected.contains(save.moment) &&
+      // Between the newest ones and the newest finite one, which the parent is
+      // then, retention leaves none.
+      const bool retired =
+          MayBeRetiredBefore(generation.id, save.moment) &&
+          !MayBeRetiredBefore(generation.id, *generation.parent);
+      if (save.moment > *generation.parent && !retired &&
+          !rejected.contains(save.moment) &&
           IsOwed(save, before, generation.id)) {
         passed_over.try_emplace(save.moment, *claimed_ns);
       }

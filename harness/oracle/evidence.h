@@ -52,7 +52,7 @@ class Evidence {
   // nothing is owed but what is seen after it.
   bool disk_forgot = false;
 
-  // Moments whose state or loss is not finite, as saves and loads said.
+  // Moments whose state or loss is not finite, as saves, claims and loads said.
   std::set<Moment> not_finite;
   // True also where nobody said it.
   bool IsFinite(const Moment& moment) const {

@@ -17,7 +17,7 @@ namespace gauntlet {
 // zero or empty.
 enum class RecordKind : uint8_t {
   kLifeBegin,         // a worker process starts
-  kGeneration,        // generation; path: parent checkpoint, "" for none
+  kGeneration,        // generation; path: parent, or ""; count: as for saves
   kResumed,           // step, epoch, position, digest; path: checkpoint;
                       // count: as of kSaveAcknowledged
   kInitialized,       // a cold start: digest of the initial state

@@ -177,6 +177,9 @@ std::set<Moment> KnownDamaged(const Evidence& evidence,
 std::set<Moment> RetiredForNothing(const Evidence& evidence,
                                    const Generation& generation,
                                    const std::set<Moment>& damaged) {
+  // Beside the newest ones retention keeps the newest finite one: behind what
+  // was gone on from nothing is asked for.
+  const Moment from = generation.started_at().value_or(Moment{});
   std::set<Moment> retired;
   for (const auto& [id, earlier] : evidence.generations) {
     if (id >= generation.id) break;
@@ -187,7 +190,7 @@ std::set<Moment> RetiredForNothing(const Evidence& evidence,
       const Moment& moment = save.moment;
       if (evidence.MayBeRetiredBefore(generation.id, moment)) {
         retired.insert(moment);
-      } else if (!damaged.contains(moment)) {
+      } else if (moment > from && !damaged.contains(moment)) {
         return {};
       }
     }

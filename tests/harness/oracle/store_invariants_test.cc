@@ -190,6 +190,21 @@ TEST(StoreTest, ACommittedSaveThatWasAdoptedLetsOlderOnesBeRetired) {
       << "the parent, and the newest finite one";
 }
 
+// Nobody acknowledged it: the claim says that it is not finite.
+TEST(StoreTest, AnAdoptedSaveThatIsNotFiniteReplacesNoFiniteOne) {
+  Record record = RecoveredRun();
+  EventOf(record, 0, 1, K::kSaveAcknowledged, 1).kind = K::kNotice;
+  RecordEvent& claim = EventOf(record, 0, 2, K::kLifeBegin, 0);
+  claim.kind = K::kGeneration;
+  claim.path = "/s/step-000000004-g1";
+  RecordEvent& next = EventOf(record, 0, 2, K::kResumed, 0);
+  next.kind = K::kRetired;
+  next.path = "/s/step-000000002-g1";
+  ASSERT_EQ(ReportOf(record, "store").breaches, 0u);
+  claim.count = 3;
+  EXPECT_EQ(ReportOf(record, "store").breaches, 1u);
+}
+
 TEST(NoColdStartTest, ARunThatAllHaveFinishedAndThatDeletesHasNothingLeft) {
   Record record = RecoveredRun();
   for (const int worker : {0, 1}) {
