@@ -338,6 +338,21 @@ TEST_F(LauncherTest, AStoppedResultEndsWith143) {
   EXPECT_EQ(end.result->status, "stopped");
 }
 
+TEST_F(LauncherTest, ShowsOnceThatARunIsNotFinite) {
+  const LaunchEnd end = Launched([](const WorkerSpec& spec) {
+    Script script = {.runs = milliseconds(20), .exit = spec.life == 1 ? 70 : 0};
+    if (spec.worker != 0) return script;
+    const uint64_t since = spec.life == 1 ? 7 : 9;
+    script.tells = {
+        {milliseconds(5), {.line = "not finite", .not_finite_since = since}}};
+    if (spec.life == 2) script.says = "done";
+    return script;
+  });
+  EXPECT_EQ(end.restarts, 1);
+  EXPECT_THAT(lines_, ElementsAre("not finite"));
+  EXPECT_EQ(end.result->not_finite_since, 7u);
+}
+
 // Another start would compute the same.
 TEST_F(LauncherTest, ARunThatIsNotFiniteIsNotRestarted) {
   for (const std::string says : {"not_finite", ""}) {
