@@ -288,6 +288,7 @@ void Attempt::AllowForPause(Time now) {
   if (missed < kPausedItself) return;
   if (kill_at_ != kNever) kill_at_ += missed;
   if (hangs_at_ != kNever) hangs_at_ += missed;
+  regroup_.AllowForPause(missed);
 }
 
 // Until no worker runs.

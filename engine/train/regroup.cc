@@ -25,6 +25,12 @@ void Regroup::Open(Time now) {
   opened_at_ = now;
 }
 
+void Regroup::AllowForPause(Duration missed) {
+  opened_at_ += missed;
+  for (auto& [worker, until] : saves_until_) until += missed;
+  for (auto& [worker, silence] : silent_) silence.since += missed;
+}
+
 bool Regroup::TakeNote() {
   news_ = false;
   return !noted_before_;

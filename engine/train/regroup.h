@@ -50,6 +50,9 @@ class Regroup {
   // Was started again, and is about to meet the others.
   void Started(int worker);
 
+  // The launcher itself did not run for so long: every deadline moves.
+  void AllowForPause(Duration missed);
+
   bool is_open() const { return open_; }
   // A loss that the launcher has yet to go into.
   bool is_news() const { return news_; }

@@ -727,6 +727,28 @@ TEST_F(RejoinTest, OnlyTheDeadWorkerIsStartedAgain) {
   EXPECT_EQ(restarts_.at(0).reason, "worker 1 exited with code 70");
 }
 
+// All processes of a container stop for two minutes: the others can meet only
+// when they run again.
+TEST_F(RejoinTest, PauseOfContainer_MakesNoSurvivorLate) {
+  constexpr Duration kPause = seconds(120);
+  PauseAt(milliseconds(22), kPause);
+  const LaunchEnd end = Launched([&](const WorkerSpec& spec) -> Script {
+    Script script = Trains(spec);
+    script.runs = kPause + seconds(10);
+    if (spec.worker == 1 && spec.life == 1) {
+      script.runs = milliseconds(20);
+      script.exit = 70;
+    } else if (spec.life == 1) {
+      TellAt(kPause + milliseconds(200), {.step = 7, .meeting = 1}, script);
+      if (spec.rank == 0) TellAt(kPause + seconds(1), {.formed = 2}, script);
+    }
+    return script;
+  });
+  EXPECT_EQ(end.exit_code, 0);
+  EXPECT_EQ(end.restarts, 1);
+  EXPECT_EQ(CountOf(WorkerSignal::kKill), 0u);
+}
+
 TEST_F(RejoinTest, OnlyTheWorkerThatLosesItsDeviceIsStartedAgain) {
   ExpectOnlyWorkerOneStartsAgain([](Script& script) {
     TellAt(milliseconds(15), {.failure = "device 0: lost", .of_itself = true},
