@@ -157,10 +157,12 @@ CollectiveSave::CollectiveSave(World& world, CheckpointStore& store, Ring& ring,
       timeout_(timeout) {}
 
 Status CollectiveSave::Save(const TrainState& state,
-                            std::span<const std::string> of_parameters) {
+                            std::span<const std::string> of_parameters,
+                            const std::function<void()>& before_try) {
   ASSIGN_OR_RETURN(const Digest whole, state.NewestDigest());
   RETURN_IF_ERROR(state.Settle());
   while (true) {
+    if (before_try) before_try();
     bool room_freed = false;
     const Status saved = TrySave(state, whole, of_parameters, room_freed);
     if (saved.ok() || !room_freed) return saved;

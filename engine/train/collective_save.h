@@ -4,6 +4,7 @@
 #define GAUNTLET_ENGINE_TRAIN_COLLECTIVE_SAVE_H_
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -51,14 +52,16 @@ class CollectiveSave {
   // Ok: committed, or already there. What MayGoOnAfter allows: this save is
   // void on every rank, training may go on. Where there is no room the chief
   // removes checkpoints that recovery does not need, one by one, and the save
-  // is made again after each. kFailedPrecondition: the ranks'
-  // states differ (the message names them), or a committed checkpoint of this
-  // step has another state: the run must stop. kFenced: likewise.
-  // kUnavailable, kDeadlineExceeded: a worker is lost. With `of_parameters` the
-  // checkpoint is of these alone (TrainState::TensorsOf); what the ranks
-  // compare is the whole state all the same.
+  // is made again after each. `before_try` is called before the first try and
+  // each other one: every try may take as long as a save. kFailedPrecondition:
+  // the ranks' states differ (the message names them), or a committed
+  // checkpoint of this step has another state: the run must stop. kFenced:
+  // likewise. kUnavailable, kDeadlineExceeded: a worker is lost. With
+  // `of_parameters` the checkpoint is of these alone (TrainState::TensorsOf);
+  // what the ranks compare is the whole state all the same.
   Status Save(const TrainState& state,
-              std::span<const std::string> of_parameters = {});
+              std::span<const std::string> of_parameters = {},
+              const std::function<void()>& before_try = {});
 
   // What Save consists of, in this order, for who lets something else happen in
   // between. Those that exchange something need every rank at one boundary.

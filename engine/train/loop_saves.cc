@@ -63,11 +63,12 @@ Result<SaveDebt> LoopSaves::AnyDebt(SaveDebt own) {
 Status LoopSaves::TrySave() {
   const Position& position = state_->position;
   if (IsSaved()) return OkStatus();
-  reports_->Expect(options_->cluster.save_timeout);
   const Time begin = world_->clock.Now();
   if (summary_ != nullptr) summary_->BeforeSave();
-  reports_->TellOfSave(options_->cluster.save_timeout);
-  const Status status = ways_.whole->Save(*state_);
+  const Status status = ways_.whole->Save(*state_, {}, [this] {
+    reports_->Expect(options_->cluster.save_timeout);
+    reports_->TellOfSave(options_->cluster.save_timeout);
+  });
   reports_->TellOfSave(Duration::zero());
   if (WasRefused(status, position.step)) return OkStatus();
   in_save_ = !status.ok() && !MayGoOnAfter(status);
