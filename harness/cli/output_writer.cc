@@ -181,9 +181,17 @@ int OutputBuffer::sync() {
 Status UnblockedStreams::Settle() {
   out.flush();
   err.flush();
-  const Status written = out_writer.Settle({});
-  static_cast<void>(err_writer.Settle({}));
+  const Status written = SettleOne(out_writer);
+  static_cast<void>(SettleOne(err_writer));
   return written;
+}
+
+Status UnblockedStreams::SettleOne(OutputWriter& writer) {
+  const Steady::time_point begin = Steady::now();
+  const Status settled = writer.Settle(left_);
+  const Duration took = Steady::now() - begin;
+  left_.total = std::max(left_.total - took, Duration::zero());
+  return settled;
 }
 
 }  // namespace gauntlet

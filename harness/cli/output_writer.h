@@ -86,8 +86,14 @@ struct UnblockedStreams {
   std::ostream out{&out_buffer};
   std::ostream err{&err_buffer};
 
-  // OutputWriter::Settle of both; of standard output is what it returns.
+  // OutputWriter::Settle of both; of standard output is what it returns. The
+  // total patience is that of all calls together.
   Status Settle();
+
+ private:
+  Status SettleOne(OutputWriter& writer);
+
+  OutputPatience left_;
 };
 
 }  // namespace gauntlet

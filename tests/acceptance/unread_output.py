@@ -24,8 +24,12 @@ WORKERS = 2
 ENDLESS = 1_000_000
 # From SIGTERM: a step, a save, and what the end waits for a reader.
 SOON_S = 15.0
+# What a launcher that has its result waits for readers, 5 s, and a margin.
+SETTLED_S = 8.0
 # Some epochs on: a launcher had lines to write by then.
 REACHED = 40
+# Of which a reader of a page at a time has enough for half a minute.
+ENOUGH_TO_SAY = 20_000
 SMALL = ["--preset", "tiny", "--replicas", WORKERS]
 ALL = [*SMALL, "--workers", WORKERS]
 
@@ -153,6 +157,27 @@ def worker_count(run):
     return len([p for p in there if p.role.startswith("worker")])
 
 
+def slow_reader(run):
+    """Who reads a page now and then is waited for, but for 5 s in all."""
+    with full_pipe() as (read, write):
+        run.out_to = run.err_to = write
+        run.start(*ALL, "--epochs", ENDLESS, "--every", 1000)
+        reach_step(run.store, ENOUGH_TO_SAY, still_runs(run))
+        run.launcher.send_signal(signal.SIGTERM)
+        ended = None
+        give_up = time.monotonic() + 4 * SOON_S
+        while run.launcher.poll() is None:
+            expect(time.monotonic() < give_up, "it waits for ever")
+            if ended is None and worker_count(run) == 0:
+                ended = time.monotonic()
+            os.read(read, 4096)
+            time.sleep(0.4)
+        waited = time.monotonic() - ended
+        expect_equal("exit code", run.wait(1), STOPPED)
+        expect(waited < SETTLED_S, f"waited {waited:.1f} s for the reader")
+        return f"waited {waited:.1f} s for the reader"
+
+
 def paused_launcher(run):
     """The chief waits for it with the checkpoints, and the job is done."""
     run.start(*ALL, "--epochs", 200, "--every", 100,
@@ -239,6 +264,7 @@ def cases_of(round_):
         yield case(f"notice-{output}", notice(output))
         yield case(f"results-{output}", results(output))
     yield case("notice-with-unread-results", notice_with_unread_results)
+    yield case("slow-reader", slow_reader)
     yield case("dead-worker", dead_worker)
     yield case("finished-run-that-deletes", finished_run_that_deletes)
     yield case("paused-launcher", paused_launcher)
