@@ -1,11 +1,13 @@
 // The program: from arguments and environment to one command.
 #include <cstdlib>
+#include <functional>
 #include <iostream>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
+#include "engine/real/real_host.h"
 #include "engine/real/real_world.h"
 #include "harness/cli/ample_stack.h"
 #include "harness/cli/ckpt_command.h"
@@ -135,15 +137,8 @@ bool AwaitsNotices(const Command& command) {
          std::holds_alternative<WorkerCommand>(command);
 }
 
-// Whether the command acts on signals: nobody who reads what it prints may keep
-// it from that.
-bool NeverWaitsForReaders(const Command& command) {
-  return AwaitsNotices(command) ||
-         std::holds_alternative<EvaluateCommand>(command);
-}
-
 // Of a pipe.
-bool NobodyReads(int fd) {
+bool ReaderIsGone(int fd) {
   pollfd state = {.fd = fd, .events = POLLOUT, .revents = 0};
   return poll(&state, 1, 0) == 1 && (state.revents & POLLERR) != 0;
 }
@@ -163,7 +158,7 @@ void FillStandardStreams() {
 // No file of this program is writable by everybody, whatever the umask is.
 void KeepOthersFromWriting() { umask(umask(0) | S_IWOTH); }
 
-// What was said is lost, and not what it came to where that is worse.
+// What was printed is lost, unlike the exit code where that is worse.
 ExitCode WithoutOutput(ExitCode code) {
   const bool is_better = code == ExitCode::kHeld ||
                          code == ExitCode::kLimitBroken ||
@@ -171,28 +166,38 @@ ExitCode WithoutOutput(ExitCode code) {
   return is_better ? ExitCode::kNoVerdict : code;
 }
 
-// What training came to is in its exit code and its checkpoints, whoever reads
-// the rest: a scheduler must not start it again for want of a line.
-int ExecuteUnblocked(const CommandLine& line) {
-  UnblockedStreams streams;
-  Console console{streams.out, streams.err,
+// Whoever reads what a command prints never keeps it from acting on signals.
+// What training came to is in its exit code and its checkpoints: it ends
+// whether its output is read or not, as a scheduler must not start it again for
+// want of a line. Every other command waits for its readers until a signal
+// comes.
+int ExecuteCommand(const CommandLine& line) {
+  const bool trains = AwaitsNotices(line.command);
+  const RealHost host;
+  NonblockingStreams streams(
+      trains ? OutputKind::kMessages : OutputKind::kResults,
+      trains ? std::function<bool()>()
+             : [&host] { return host.TerminationNotices() > 0; });
+  Console console{streams.out(), streams.err(),
                   TerminalStyle(line.color, FactsOf(STDOUT_FILENO)),
                   TerminalStyle(line.color, FactsOf(STDERR_FILENO)),
-                  [&streams] { static_cast<void>(streams.Settle()); }};
+                  [&streams] { static_cast<void>(streams.Flush()); }};
   const int exit_code = std::visit(Execute{console}, line.command);
-  const Status written = streams.Settle();
-  if (written.ok() || NobodyReads(STDOUT_FILENO)) return exit_code;
-  fmt::print(streams.err, "gauntlet: standard output cannot be written: {}\n",
+  const Status written = streams.Flush();
+  // Who has read enough, as `head` has, wants no message for it.
+  if (written.ok() || ReaderIsGone(STDOUT_FILENO)) return exit_code;
+  fmt::print(streams.err(), "gauntlet: standard output cannot be written: {}\n",
              written.message());
-  static_cast<void>(streams.Settle());
-  return AwaitsNotices(line.command) ? exit_code
-                                     : static_cast<int>(WithoutOutput(
-                                           static_cast<ExitCode>(exit_code)));
+  static_cast<void>(streams.Flush());
+  return trains ? exit_code
+                : static_cast<int>(
+                      WithoutOutput(static_cast<ExitCode>(exit_code)));
 }
 
 int Main(const std::vector<std::string>& arguments) {
   const Result<CommandLine> line = ParseCommandLine(arguments);
   if (!line.ok()) {
+    ReleaseSignals();
     fmt::print(std::cerr, "{}\n", ErrorLine(line.status()));
     return static_cast<int>(ExitCode::kUsage);
   }
@@ -202,16 +207,7 @@ int Main(const std::vector<std::string>& arguments) {
     EndWorkerWhereThreadsRunOut();
   }
   if (!AwaitsNotices(line->command)) ReleaseSignals();
-  if (NeverWaitsForReaders(line->command)) return ExecuteUnblocked(*line);
-  Console console{std::cout, std::cerr,
-                  TerminalStyle(line->color, FactsOf(STDOUT_FILENO)),
-                  TerminalStyle(line->color, FactsOf(STDERR_FILENO))};
-  const int exit_code = std::visit(Execute{console}, line->command);
-  std::cout.flush();
-  // Who has read enough, as `head` has, wants no message for it.
-  if (std::cout.good() || NobodyReads(STDOUT_FILENO)) return exit_code;
-  fmt::print(std::cerr, "gauntlet: standard output cannot be written\n");
-  return static_cast<int>(WithoutOutput(static_cast<ExitCode>(exit_code)));
+  return ExecuteCommand(*line);
 }
 
 }  // namespace

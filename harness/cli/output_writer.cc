@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <condition_variable>
 #include <deque>
+#include <optional>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -18,6 +19,8 @@ namespace gauntlet {
 namespace {
 
 using Steady = std::chrono::steady_clock;
+
+constexpr Duration kAskEvery = std::chrono::milliseconds(100);
 
 size_t LinesIn(std::string_view text) {
   return static_cast<size_t>(std::ranges::count(text, '\n'));
@@ -134,17 +137,26 @@ void OutputWriter::Write(std::string text) {
   shared_->changed.notify_all();
 }
 
-Status OutputWriter::Settle(const OutputPatience& patience) {
+Status OutputWriter::Flush(const FlushTimeouts& timeouts) {
+  return Flush(timeouts, [] { return true; });
+}
+
+Status OutputWriter::Flush(const FlushTimeouts& timeouts,
+                           const std::function<bool()>& must_end) {
   Shared& state = *shared_;
-  const Steady::time_point end = Steady::now() + patience.total;
+  std::optional<Steady::time_point> end;
   std::unique_lock lock(state.mutex);
   const auto is_done = [&] { return state.texts.empty() && !state.writing; };
   while (!is_done()) {
-    // The thread may not have begun yet.
-    const Steady::time_point moved =
-        state.writing ? state.taken_at : Steady::now();
-    const Steady::time_point until = std::min(end, moved + patience.idle);
-    if (Steady::now() >= until) break;
+    const Steady::time_point now = Steady::now();
+    if (!end && must_end()) end = now + timeouts.total;
+    Steady::time_point until = now + kAskEvery;
+    if (end) {
+      // The thread may not have begun yet.
+      const Steady::time_point moved = state.writing ? state.taken_at : now;
+      until = std::min(*end, moved + timeouts.idle);
+      if (now >= until) break;
+    }
     state.changed.wait_until(lock, until);
   }
   if (state.error != 0) {
@@ -178,20 +190,27 @@ int OutputBuffer::sync() {
   return 0;
 }
 
-Status UnblockedStreams::Settle() {
-  out.flush();
-  err.flush();
-  const Status written = SettleOne(out_writer);
-  static_cast<void>(SettleOne(err_writer));
+NonblockingStreams::NonblockingStreams(OutputKind messages,
+                                       std::function<bool()> must_end)
+    : must_end_(std::move(must_end)),
+      out_writer_(STDOUT_FILENO, OutputKind::kResults),
+      err_writer_(STDERR_FILENO, messages) {}
+
+Status NonblockingStreams::Flush() {
+  out_.flush();
+  err_.flush();
+  const Status written = FlushOne(out_writer_);
+  static_cast<void>(FlushOne(err_writer_));
   return written;
 }
 
-Status UnblockedStreams::SettleOne(OutputWriter& writer) {
+Status NonblockingStreams::FlushOne(OutputWriter& writer) {
+  if (must_end_ && !must_end_()) return writer.Flush(left_, must_end_);
   const Steady::time_point begin = Steady::now();
-  const Status settled = writer.Settle(left_);
+  const Status flushed = writer.Flush(left_);
   const Duration took = Steady::now() - begin;
   left_.total = std::max(left_.total - took, Duration::zero());
-  return settled;
+  return flushed;
 }
 
 }  // namespace gauntlet

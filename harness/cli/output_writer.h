@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <ostream>
@@ -15,7 +16,6 @@
 
 #include "engine/status.h"
 #include "engine/world/clock.h"
-#include <unistd.h>
 
 namespace gauntlet {
 
@@ -31,7 +31,7 @@ inline constexpr size_t kMaxHeldBytes = size_t{1} << 18;
 
 // How long the end of a program waits for a reader: since the reader last took
 // something, and in all.
-struct OutputPatience {
+struct FlushTimeouts {
   Duration idle = std::chrono::seconds(1);
   Duration total = std::chrono::seconds(5);
 };
@@ -42,16 +42,20 @@ class OutputWriter {
  public:
   // The descriptor stays open as long as the process lives.
   OutputWriter(int fd, OutputKind kind);
-  // Does not wait: see Settle.
+  // Does not wait: see Flush.
   ~OutputWriter();
   OutputWriter(const OutputWriter&) = delete;
   OutputWriter& operator=(const OutputWriter&) = delete;
 
   // Never blocks. Safe from any thread.
   void Write(std::string text);
-  // Waits until all is written, or until the reader has exhausted the patience.
-  // The first error of a write; kDeadlineExceeded if something is left.
-  Status Settle(const OutputPatience& patience);
+  // Waits until all is written, at most so long. The first error of a write;
+  // kDeadlineExceeded if something is left.
+  Status Flush(const FlushTimeouts& timeouts);
+  // The same without a limit, until `must_end` returns true (it is asked ten
+  // times a second): from then on with one.
+  Status Flush(const FlushTimeouts& timeouts,
+               const std::function<bool()>& must_end);
 
  private:
   struct Shared;
@@ -78,22 +82,29 @@ class OutputBuffer final : public std::streambuf {
 };
 
 // Both standard streams, to writers of their own.
-struct UnblockedStreams {
-  OutputWriter out_writer{STDOUT_FILENO, OutputKind::kResults};
-  OutputWriter err_writer{STDERR_FILENO, OutputKind::kMessages};
-  OutputBuffer out_buffer{out_writer};
-  OutputBuffer err_buffer{err_writer};
-  std::ostream out{&out_buffer};
-  std::ostream err{&err_buffer};
+class NonblockingStreams {
+ public:
+  // `messages`: what standard error is for. `must_end`: whether the program was
+  // told to end; null: it always has to, whether its output is read or not.
+  NonblockingStreams(OutputKind messages, std::function<bool()> must_end);
 
-  // OutputWriter::Settle of both; of standard output is what it returns. The
-  // total patience is that of all calls together.
-  Status Settle();
+  std::ostream& out() { return out_; }
+  std::ostream& err() { return err_; }
+  // OutputWriter::Flush of both, with one limit for all calls together. Of
+  // standard output is what it returns.
+  Status Flush();
 
  private:
-  Status SettleOne(OutputWriter& writer);
+  Status FlushOne(OutputWriter& writer);
 
-  OutputPatience left_;
+  const std::function<bool()> must_end_;
+  FlushTimeouts left_;
+  OutputWriter out_writer_;
+  OutputWriter err_writer_;
+  OutputBuffer out_buffer_{out_writer_};
+  OutputBuffer err_buffer_{err_writer_};
+  std::ostream out_{&out_buffer_};
+  std::ostream err_{&err_buffer_};
 };
 
 }  // namespace gauntlet

@@ -26,6 +26,9 @@ ENDLESS = 1_000_000
 SOON_S = 15.0
 # What a launcher that has its result waits for readers, 5 s, and a margin.
 SETTLED_S = 8.0
+# Longer than a launcher would wait.
+LATE_S = 3.0
+INTERRUPTED = 130
 # Some epochs on: a launcher had lines to write by then.
 REACHED = 40
 # Of which a reader of a page at a time has enough for half a minute.
@@ -256,6 +259,40 @@ def evaluator(run):
             beside.wait()
 
 
+def suite(run):
+    """A suite ends on a signal, whatever it still has to print."""
+    with full_pipe() as (_, write):
+        beside = subprocess.Popen(
+            [run.program, "run", "--demo", "--world", "sim", "--runs",
+             run.directory / "runs"],
+            stdin=subprocess.DEVNULL, stdout=write, stderr=write)
+        try:
+            wait_until("its first line", lambda: waits_for_a_reader(beside))
+            wait_until("its signal handlers", lambda: takes_signals(beside))
+            beside.send_signal(signal.SIGTERM)
+            # It may have been through by then.
+            expect(beside.wait(SOON_S) in (0, INTERRUPTED), "another exit code")
+        finally:
+            beside.kill()
+            beside.wait()
+
+
+def late_reader(run):
+    """Without a signal, a command waits for its reader and loses nothing."""
+    run.train_to_end(*ALL, "--epochs", 60, "--keep", 100, "--every", "epoch")
+    read, write = os.pipe()
+    fcntl.fcntl(write, fcntl.F_SETPIPE_SZ, 4096)
+    with subprocess.Popen(
+            [run.program, "evaluate", "--ckpt", run.store, "--once", "--json"],
+            stdin=subprocess.DEVNULL, stdout=write) as evaluator:
+        os.close(write)
+        time.sleep(LATE_S)
+        with os.fdopen(read) as lines:
+            said = lines.read().splitlines()
+        expect_equal("exit code", evaluator.wait(SOON_S), 0)
+    expect_equal("lines", len(said), 60)
+
+
 def cases_of(round_):
     def case(name, check):
         return f"{name}-{round_}", check
@@ -270,6 +307,8 @@ def cases_of(round_):
     yield case("paused-launcher", paused_launcher)
     yield case("cluster-worker", cluster_worker)
     yield case("evaluator", evaluator)
+    yield case("suite", suite)
+    yield case("late-reader", late_reader)
 
 
 def main():

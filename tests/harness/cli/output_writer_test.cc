@@ -29,9 +29,9 @@ const std::string kLine(99, 'x');
 const std::string kLastOfManyLines =
     std::to_string(kManyLines - 1) + kLine + "\n";
 
-constexpr OutputPatience kShort = {.idle = milliseconds(20),
-                                   .total = milliseconds(200)};
-constexpr OutputPatience kLong = {.idle = seconds(60), .total = seconds(60)};
+constexpr FlushTimeouts kShort = {.idle = milliseconds(20),
+                                  .total = milliseconds(200)};
+constexpr FlushTimeouts kLong = {.idle = seconds(60), .total = seconds(60)};
 
 // Writers may be stuck in it when the test ends: it is closed by nobody before.
 class Pipe {
@@ -85,7 +85,7 @@ TEST(OutputWriterTest, WritesInOrderWhatIsRead) {
   OutputWriter writer(pipe.write_end(), OutputKind::kMessages);
   writer.Write("one\n");
   writer.Write("two\n");
-  EXPECT_TRUE(writer.Settle(kLong).ok());
+  EXPECT_TRUE(writer.Flush(kLong).ok());
   EXPECT_EQ(pipe.Read(), "one\ntwo\n");
 }
 
@@ -94,17 +94,17 @@ TEST(OutputWriterTest, DropsTheOldestLinesAndSaysHowMany_IfNobodyReads) {
   Pipe pipe;
   OutputWriter writer(pipe.write_end(), OutputKind::kMessages);
   writer.Write("first\n");
-  ASSERT_TRUE(writer.Settle(kLong).ok());
+  ASSERT_TRUE(writer.Flush(kLong).ok());
   WriteManyLines(writer);
   writer.Write("last\n");
-  EXPECT_EQ(writer.Settle(kShort).code(), Code::kDeadlineExceeded);
+  EXPECT_EQ(writer.Flush(kShort).code(), Code::kDeadlineExceeded);
   const std::string all = pipe.ReadUpTo("last\n");
   EXPECT_LT(all.size(), 2 * kMaxHeldBytes);
   EXPECT_THAT(all, StartsWith("first\n"));
   EXPECT_THAT(all, HasSubstr("\ngauntlet: "));
   EXPECT_THAT(all, HasSubstr(" lines were dropped here"));
   EXPECT_THAT(all, EndsWith("x\nlast\n"));
-  EXPECT_TRUE(writer.Settle(kLong).ok());
+  EXPECT_TRUE(writer.Flush(kLong).ok());
 }
 
 TEST(OutputWriterTest, KeepsAllResults) {
@@ -113,7 +113,7 @@ TEST(OutputWriterTest, KeepsAllResults) {
   WriteManyLines(writer);
   auto all = std::async(std::launch::async,
                         [&] { return pipe.ReadUpTo(kLastOfManyLines); });
-  EXPECT_TRUE(writer.Settle(kLong).ok());
+  EXPECT_TRUE(writer.Flush(kLong).ok());
   const std::string text = all.get();
   EXPECT_EQ(std::ranges::count(text, '\n'), kManyLines);
   EXPECT_THAT(text, Not(HasSubstr("dropped")));
@@ -127,8 +127,19 @@ TEST(OutputWriterTest, WaitsForAReaderThatTakesSomething) {
   writer.Write("last\n");
   auto all =
       std::async(std::launch::async, [&] { return pipe.ReadUpTo("last\n"); });
-  EXPECT_TRUE(writer.Settle({.idle = seconds(30), .total = seconds(60)}).ok());
+  EXPECT_TRUE(writer.Flush({.idle = seconds(30), .total = seconds(60)}).ok());
   EXPECT_EQ(all.get().size(), 2000 * (kLine.size() + 1) + 5);
+}
+
+// Of a command that waits for its readers until it is told to end.
+TEST(OutputWriterTest, FlushHasNoLimitUntilTheProgramMustEnd) {
+  Pipe pipe;
+  OutputWriter writer(pipe.write_end(), OutputKind::kResults);
+  WriteManyLines(writer);
+  int asked = 0;
+  const Status flushed = writer.Flush(kShort, [&] { return ++asked > 3; });
+  EXPECT_EQ(flushed.code(), Code::kDeadlineExceeded);
+  EXPECT_EQ(asked, 4) << "from then on its timeouts count";
 }
 
 TEST(OutputWriterTest, AFailedWriteIsTheStatusAndKeepsNobody) {
@@ -136,7 +147,7 @@ TEST(OutputWriterTest, AFailedWriteIsTheStatusAndKeepsNobody) {
   pipe.CloseReader();
   OutputWriter writer(pipe.write_end(), OutputKind::kResults);
   WriteManyLines(writer);
-  EXPECT_THAT(writer.Settle(kLong).message(), HasSubstr("Broken pipe"));
+  EXPECT_THAT(writer.Flush(kLong).message(), HasSubstr("Broken pipe"));
 }
 
 // Whoever opened it may have made it so, for all who share it.
@@ -147,7 +158,7 @@ TEST(OutputWriterTest, WaitsForRoomInAPipeThatDoesNotBlock) {
   WriteManyLines(writer);
   auto all = std::async(std::launch::async,
                         [&] { return pipe.ReadUpTo(kLastOfManyLines); });
-  EXPECT_TRUE(writer.Settle(kLong).ok());
+  EXPECT_TRUE(writer.Flush(kLong).ok());
   EXPECT_EQ(std::ranges::count(all.get(), '\n'), kManyLines);
 }
 
@@ -157,10 +168,10 @@ TEST(OutputBufferTest, HandsOnWholeLinesAndTheRestAtAFlush) {
   OutputBuffer buffer(writer);
   std::ostream stream(&buffer);
   stream << "a line\nand " << 'a';
-  EXPECT_TRUE(writer.Settle(kLong).ok());
+  EXPECT_TRUE(writer.Flush(kLong).ok());
   EXPECT_EQ(pipe.Read(), "a line\n");
   stream << " half" << std::flush;
-  EXPECT_TRUE(writer.Settle(kLong).ok());
+  EXPECT_TRUE(writer.Flush(kLong).ok());
   EXPECT_EQ(pipe.Read(), "and a half");
 }
 
