@@ -38,6 +38,12 @@ bool IsUtf8(std::string_view text) {
   return true;
 }
 
+std::string_view TruncateUtf8(std::string_view text, size_t max_bytes) {
+  if (text.size() <= max_bytes) return text;
+  while (max_bytes > 0 && IsContinuation(ByteAt(text, max_bytes))) --max_bytes;
+  return text.substr(0, max_bytes);
+}
+
 std::string EscapeBytes(std::string_view text) {
   const bool is_utf8 = IsUtf8(text);
   std::string escaped;

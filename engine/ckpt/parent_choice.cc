@@ -101,8 +101,8 @@ Status CheckJob(const ScannedCheckpoint& checkpoint,
     return OkStatus();
   }
   return OtherJob(fmt::format(
-      "{} was written by another job: {}. Use another checkpoint directory "
-      "(--ckpt), or the original settings",
+      "{} was written by another job: use another checkpoint directory "
+      "(--ckpt), or the original settings. {}",
       checkpoint.name,
       DescribeJobDifference(manifest.head.job_json, job_json)));
 }

@@ -111,6 +111,8 @@ std::string DescribeJsonDifference(const NamedJson& one,
     }
     CollectLeaves(*parsed, "", *leaves);
   }
+  constexpr size_t kMaxNamed = 24;  // what a person reads, and a line holds
+  size_t unnamed = 0;
   Leaves paths = before;
   paths.insert(now.begin(), now.end());
   paths.erase("data.path");  // not part of the job, see JobDigest
@@ -119,11 +121,15 @@ std::string DescribeJsonDifference(const NamedJson& one,
   for (const auto& [path, unused] : paths) {
     const std::string was = LeafOr(before, path);
     const std::string is = LeafOr(now, path);
-    if (was != is) {
-      parts.push_back(fmt::format("{}: {} {}, {} {}", path, was, one.where, is,
-                                  other.where));
+    if (was == is) continue;
+    if (parts.size() == kMaxNamed) {
+      ++unnamed;
+      continue;
     }
+    parts.push_back(
+        fmt::format("{}: {} {}, {} {}", path, was, one.where, is, other.where));
   }
+  if (unnamed > 0) parts.push_back(fmt::format("and {} more", unnamed));
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 

@@ -11,6 +11,7 @@
 
 #include "engine/real/posix_status.h"
 #include "engine/real/system_clock.h"
+#include "engine/utf8.h"
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/sockios.h>
@@ -25,7 +26,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kMaxTextBytes = 512;  // six each when escaped: fits a line
+// Of texts as JSON has them: all of a line's together fit into one.
+constexpr size_t kMaxLineText = 768;
+constexpr size_t kMaxFailureText = 2560;  // with all that a job's change names
+constexpr size_t kMaxResultText = 384;
 
 std::string LossText(float loss) {
   return fmt::format("{:08x}", std::bit_cast<uint32_t>(loss));
@@ -70,6 +74,24 @@ std::optional<uint64_t> WholeOrNone(const Json& object, const char* key) {
 std::optional<double> FigureOf(const Json& object, const char* key) {
   if (!object.contains(key)) return std::nullopt;
   return object.at(key).get<double>();
+}
+
+// The beginning of `text` that takes at most `limit` bytes as JSON, and an
+// ellipsis where that is not all.
+std::string Shortened(std::string_view text, size_t limit) {
+  constexpr std::string_view kEllipsis = "…";
+  constexpr size_t kLongestEscape = 6;  // \u0001, or what replaces an odd byte
+  size_t bytes = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    bytes += c < ' ' || c >= 0x7f    ? kLongestEscape
+             : c == '"' || c == '\\' ? 2
+                                     : 1;
+    if (bytes > limit - kEllipsis.size()) {
+      return std::string(TruncateUtf8(text, i)).append(kEllipsis);
+    }
+  }
+  return std::string(text);
 }
 
 std::string Line(const char* what, Json fields) {
@@ -137,7 +159,7 @@ std::string NoticeLine(const WorkerProgress& progress) {
   fields["steps_per_epoch"] = progress.steps_per_epoch;
   if (progress.loss) fields["loss"] = LossText(*progress.loss);
   if (!progress.line.empty()) {
-    fields["line"] = progress.line.substr(0, kMaxTextBytes);
+    fields["line"] = Shortened(progress.line, kMaxLineText);
   }
   if (progress.not_finite_since) {
     fields["not_finite_since"] = *progress.not_finite_since;
@@ -151,7 +173,7 @@ std::string NoticeLine(const WorkerProgress& progress) {
   if (progress.saving) fields["saving_ns"] = progress.saving->count();
   if (progress.formed > 0) fields["formed"] = progress.formed;
   if (!progress.failure.empty()) {
-    fields["failure"] = progress.failure.substr(0, kMaxTextBytes);
+    fields["failure"] = Shortened(progress.failure, kMaxFailureText);
   }
   if (progress.of_itself) fields["of_itself"] = true;
   return Line("progress", std::move(fields));
@@ -159,10 +181,10 @@ std::string NoticeLine(const WorkerProgress& progress) {
 
 std::string NoticeLine(const TrainResult& result) {
   Json fields;
-  fields["status"] = result.status.substr(0, kMaxTextBytes / 8);
+  fields["status"] = Shortened(result.status, kMaxResultText);
   fields["epochs"] = result.epochs;
   fields["steps"] = result.steps;
-  fields["digest"] = result.digest.substr(0, kMaxTextBytes / 8);
+  fields["digest"] = Shortened(result.digest, kMaxResultText);
   if (result.loss) fields["loss"] = LossText(*result.loss);
   if (result.accuracy) fields["accuracy"] = *result.accuracy;
   if (result.val_accuracy) fields["val_accuracy"] = *result.val_accuracy;

@@ -198,12 +198,10 @@ std::string Flags::Help() const {
 }
 
 std::string Quoted(std::string_view text) {
-  const bool is_utf8 = IsUtf8(text);
-  size_t size = std::min(text.size(), kMaxShown);
-  // Not in the middle of a character.
-  while (is_utf8 && size < text.size() && (text[size] & 0xc0) == 0x80) --size;
-  return fmt::format("'{}{}'", EscapeBytes(text.substr(0, size)),
-                     size < text.size() ? "…" : "");
+  const std::string_view shown =
+      IsUtf8(text) ? TruncateUtf8(text, kMaxShown) : text.substr(0, kMaxShown);
+  return fmt::format("'{}{}'", EscapeBytes(shown),
+                     shown.size() < text.size() ? "…" : "");
 }
 
 std::string DidYouMean(std::string_view mistyped,

@@ -102,7 +102,7 @@ Result<std::shared_ptr<const DataSplit>> LoadDataOf(Storage& storage,
     return InvalidArgument("the job is of another numerics contract");
   }
   return OtherJob(fmt::format(
-      "the checkpoint was written by another job: {}. Use the original data",
+      "the checkpoint was written by another job: use the original data. {}",
       difference));
 }
 

@@ -1,3 +1,6 @@
+#include <algorithm>
+
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "engine/job/job.h"
@@ -41,6 +44,17 @@ TEST(JobDifferenceTest, NamesScheduleClippingAndAccumulation) {
             "optimizer.clip.limit: nothing in the checkpoint, 2.0 now; "
             "optimizer.schedule.kind: nothing in the checkpoint, constant now; "
             "optimizer.schedule.warmup: nothing in the checkpoint, 5 now");
+}
+
+TEST(JobDifferenceTest, NamesTwoDozenAndCountsTheRest) {
+  JobSpec stored = PresetJob("tiny").value();
+  const LayerSpec layer = stored.model.layers[1];
+  stored.model.layers.insert(stored.model.layers.begin() + 1, 29, layer);
+  JobSpec present = stored;
+  for (int i = 1; i <= 30; ++i) present.model.layers[i].units = 64;
+  const std::string said = DescribeJobDifference(Json(stored), Json(present));
+  EXPECT_EQ(std::ranges::count(said, ';'), 24) << said;
+  EXPECT_THAT(said, testing::EndsWith("now; and 6 more"));
 }
 
 TEST(JobDifferenceTest, OfEqualJobsIsEmptyEvenWhereTheDataMoved) {

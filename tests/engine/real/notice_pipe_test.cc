@@ -96,9 +96,18 @@ TEST(NoticePipeTest, LossesThatAreNoNumbersComeBack) {
 }
 
 TEST(NoticePipeTest, LongTextsAreCutToOneAtomicWrite) {
-  RoundTrip<WorkerProgress>({.line = std::string(100000, '\x01')});
+  RoundTrip<WorkerProgress>({.line = std::string(100000, '\x01'),
+                             .failure = std::string(100000, '"')});
   RoundTrip<TrainResult>({.status = std::string(100000, '\x01'),
                           .digest = std::string(100000, '\xff')});
+}
+
+TEST(NoticePipeTest, FailuresOfTwoDozenDifferencesComeBackWhole) {
+  const std::string failure(2400, 'x');
+  EXPECT_EQ(RoundTrip<WorkerProgress>({.failure = failure}).failure, failure);
+  const std::string cut =
+      RoundTrip<WorkerProgress>({.failure = std::string(5000, 'x')}).failure;
+  EXPECT_TRUE(cut.ends_with("x…")) << cut;
 }
 
 TEST(NoticePipeTest, LinesThatAreNoNoticesAreRefused) {
