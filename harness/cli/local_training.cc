@@ -41,14 +41,15 @@ constexpr int kFirstKeptDescriptor = 10;  // ChildProgram::kept_descriptors
 class Handout {
  public:
   static Result<std::unique_ptr<Handout>> Make(std::string_view text) {
+    constexpr const char* kWhat = "options for the workers";
     const Descriptor low(memfd_create("gauntlet-options", MFD_CLOEXEC));
+    if (!low.valid()) return PosixError(errno, kWhat, "memfd_create");
     Descriptor fd(fcntl(low.get(), F_DUPFD_CLOEXEC, kFirstKeptDescriptor));
-    if (!fd.valid()) {
-      return PosixError(errno, "options for the workers", "memfd_create");
-    }
+    if (!fd.valid()) return PosixError(errno, kWhat, "fcntl");
     const ssize_t written = pwrite(fd.get(), text.data(), text.size(), 0);
+    if (written < 0) return PosixError(errno, kWhat, "pwrite");
     if (written != static_cast<ssize_t>(text.size())) {
-      return IoError("options: cannot be written to memory");
+      return PosixError(EFBIG, kWhat, "pwrite");
     }
     return std::unique_ptr<Handout>(new Handout(std::move(fd)));
   }
