@@ -294,33 +294,36 @@ bool Injector::FireOn(const Armed& armed, const std::string& file) {
   return true;
 }
 
+// Marks it as fired; false: it is for one process, and another one has it.
+bool Injector::Claim(const Fault& fault) {
+  if (fault.with.times != FaultTimes::kOnce) {
+    fired_.MarkFired(fault.id);
+    return true;
+  }
+  const bool each = fault.site.worker == kAllWorkers;
+  if (!each) return fired_.MarkFired(fault.id);
+  if (!fired_.MarkFired(fmt::format("{}@{}", fault.id, self_.worker))) {
+    return false;
+  }
+  fired_.MarkFired(fault.id);
+  return true;
+}
+
 bool Injector::Fire(State& state, Point point) {
   const Fault& fault = *state.fault;
   bool log;
-  bool first;
   {
+    // Held until it is known who has the fault: another task's hit waits.
     const std::lock_guard lock(mutex_);
     if (state.spent) return false;
-    first = ++state.fired == 1;
-    state.spent =
-        fault.with.times == FaultTimes::kOnce && state.fired >= fault.with.hits;
-    log = !state.logged;
-    state.logged = true;
-  }
-  if (fault.with.times == FaultTimes::kOnce && !first) {
-    // This process has it, from its first hit on.
-  } else if (fault.with.times == FaultTimes::kOnce) {
-    const bool each = fault.site.worker == kAllWorkers;
-    const std::string key =
-        each ? fmt::format("{}@{}", fault.id, self_.worker) : fault.id;
-    if (!fired_.MarkFired(key)) {
-      const std::lock_guard lock(mutex_);
+    if (state.fired == 0 && !Claim(fault)) {
       state.spent = true;
       return false;
     }
-    if (each) fired_.MarkFired(fault.id);
-  } else if (log) {
-    fired_.MarkFired(fault.id);
+    ++state.fired;
+    state.spent =
+        fault.with.times == FaultTimes::kOnce && state.fired >= fault.with.hits;
+    log = state.fired == 1;
   }
   if (log) {
     events_.Emit({.kind = EventKind::kFaultFired,

@@ -161,7 +161,6 @@ class Injector final : public FaultPoints {
     uint64_t hits = 0;
     uint64_t fired = 0;  // how often
     bool spent = false;
-    bool logged = false;
   };
 
   bool IsHere(const FaultSite& site) const;
@@ -172,6 +171,7 @@ class Injector final : public FaultPoints {
   // Takes the first that matches, of those that wait for no offset.
   template <typename Matches>
   std::optional<Armed> TakeFirst(const Matches& matches);
+  bool Claim(const Fault& fault);
   bool Fire(State& state, Point point);
   Status Act(const Fault& fault, Point point);
 
@@ -184,7 +184,7 @@ class Injector final : public FaultPoints {
   std::atomic<uint64_t> step_ = 0;
   std::atomic<uint64_t> epoch_ = 0;
   std::atomic<size_t> armed_count_ = 0;
-  std::mutex mutex_;          // hits, spent, logged of the states; armed_
+  std::mutex mutex_;          // hits, fired, spent of the states; armed_
   std::deque<State> states_;  // of the faults that can happen here
   std::vector<std::vector<State*>> by_point_;
   std::vector<Armed> armed_;

@@ -1,7 +1,10 @@
 #include "chaos/inject/injector.h"
 
+#include <chrono>
 #include <functional>
+#include <future>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -234,6 +237,37 @@ TEST(InjectorTest, PlantsTheBugsOfThePlanOnly) {
   RecordedLife life(plan, {}, fired);
   EXPECT_TRUE(life.injector.Planted(PlantedBug::kLosePosition));
   EXPECT_FALSE(life.injector.Planted(PlantedBug::kLoseRngKey));
+}
+
+// Another process has the fault, and says so only when this one's second hit
+// has come.
+class SlowToSay final : public FiredFaults {
+ public:
+  bool MarkFired(const std::string&) override {
+    asked_.set_value();
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    return false;
+  }
+  bool HasFired(const std::string&) override { return true; }
+  void AwaitQuestion() { asked_.get_future().wait(); }
+
+ private:
+  std::promise<void> asked_;
+};
+
+TEST(InjectorTest, SecondHit_WaitsForTheDecisionOnTheFirst) {
+  const Fault fault = {.id = "f",
+                       .site = {.point = kHere},
+                       .kind = FaultKind::kErrno,
+                       .with = {.times = FaultTimes::kOnce, .hits = 2}};
+  SlowToSay fired;
+  RecordedLife life({.faults = {fault}}, {}, fired);
+  Status first;
+  std::thread task([&] { first = life.injector.Hit(kHere, {}); });
+  fired.AwaitQuestion();
+  EXPECT_TRUE(life.injector.Hit(kHere, {}).ok());
+  task.join();
+  EXPECT_TRUE(first.ok());
 }
 
 }  // namespace
