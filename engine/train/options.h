@@ -13,6 +13,7 @@
 #include "engine/job/job.h"
 #include "engine/math/kernels.h"
 #include "engine/status.h"
+#include "engine/worker_exit_code.h"
 #include "engine/world/clock.h"
 
 namespace gauntlet {
@@ -158,23 +159,6 @@ struct TrainOptions {
 // key, what was expected and what was found.
 std::string TrainOptionsToJson(const TrainOptions& options);
 Result<TrainOptions> TrainOptionsFromJson(std::string_view json);
-
-// How a worker process ends; the launcher acts on these.
-enum class WorkerExit : int {
-  kDone = 0,
-  kFailed = 1,  // nondeterminism, a bug
-  kBadInput = 2,
-  kNoCheckpoint = 7,  // checkpoints exist, none can be loaded
-  kOtherJob = 8,      // the checkpoints belong to another job
-  kNotFinite = 9,     // OnNotFinite::kStop: another start computes the same
-  // The last state could not be saved, or the machine has no room for the
-  // worker (disk, processes, threads): a later start may succeed, a restart now
-  // does not. Programs that people start exit with 75 instead.
-  kStartLater = 74,
-  // Another worker is gone, or the disk failed: start again (EX_TEMPFAIL).
-  kLostWorker = 75,
-  kStopped = 143,  // told to go, and saved where there is a store
-};
 
 // What a run came to; the chief reports it.
 struct TrainResult {

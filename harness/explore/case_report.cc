@@ -2,13 +2,12 @@
 
 #include <algorithm>
 
+#include "engine/worker_exit_code.h"
 #include "harness/oracle/evidence.h"
 #include "harness/run/event_difference.h"
 
 namespace gauntlet {
 namespace {
-
-constexpr int kStopped = 143;
 
 std::string OutcomeOf(const Record& record) {
   if (record.ending != RunEnding::kExited) {
@@ -20,7 +19,7 @@ std::string OutcomeOf(const Record& record) {
     return restarted ? "recovers" : "completes";
   }
   if (record.expect.outcome == Outcome::kRefuses) return "refuses";
-  if (last.exit_code == kStopped) return "stops";
+  if (IsExit(last.exit_code, {WorkerExit::kStopped})) return "stops";
   return "ends with an error";
 }
 

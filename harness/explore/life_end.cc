@@ -3,13 +3,11 @@
 #include <algorithm>
 
 #include "chaos/inject/injector.h"
+#include "engine/worker_exit_code.h"
 #include "harness/oracle/fault_traits.h"
 
 namespace gauntlet {
 namespace {
-
-constexpr int kNotFinite = 9;
-constexpr int kStopped = 143;
 
 bool MayEndLives(const Firing& firing) {
   const FaultTraits& traits = firing.traits;
@@ -78,8 +76,7 @@ bool GraceRanOut(const Evidence& evidence, const Firing& notice) {
   if (Has(*notice.life, RecordKind::kLifeEnd)) return false;
   // The launcher does not let the others of a failed worker live long.
   const auto failed = [](const RecordEvent& event) {
-    return event.kind == RecordKind::kLifeEnd && event.count != 0 &&
-           event.count != kNotFinite && event.count != kStopped;
+    return event.kind == RecordKind::kLifeEnd && !IsOrderlyExit(event.count);
   };
   return IsAlone(evidence, notice) &&
          !AnotherSaid(evidence, notice, notice.event().t_ns + grace, failed);
@@ -96,8 +93,7 @@ bool WasGivenUp(const Evidence& evidence, const Firing& firing) {
 
 bool LeftInFailure(const Firing& firing) {
   const RecordEvent& last = firing.life->events.back();
-  return last.kind == RecordKind::kLifeEnd && last.count != 0 &&
-         last.count != kNotFinite && last.count != kStopped;
+  return last.kind == RecordKind::kLifeEnd && !IsOrderlyExit(last.count);
 }
 
 }  // namespace gauntlet

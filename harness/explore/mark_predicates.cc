@@ -4,15 +4,13 @@
 #include <map>
 #include <set>
 
+#include "engine/worker_exit_code.h"
 #include "harness/explore/life_end.h"
 #include "harness/oracle/fault_traits.h"
 #include "harness/oracle/root_causes.h"
 
 namespace gauntlet {
 namespace {
-
-constexpr int kNoCheckpoint = 7;
-constexpr int kStopped = 143;
 
 bool AnyFiring(const MarkScene& scene,
                bool (*holds)(const Firing& firing, FaultPhase phase)) {
@@ -122,7 +120,8 @@ bool FellBack(const MarkScene& scene) {
 
 bool Refused(const MarkScene& scene) {
   const std::vector<LauncherRun>& launchers = scene.evidence.record.launchers;
-  return !launchers.empty() && launchers.back().exit_code == kNoCheckpoint;
+  return !launchers.empty() &&
+         IsExit(launchers.back().exit_code, {WorkerExit::kNoCheckpoint});
 }
 
 bool ClaimedWithoutAStep(const MarkScene& scene) {
@@ -220,9 +219,10 @@ bool NoticeWhileRecovering(const MarkScene& scene) {
 bool StoppedAndWentOn(const MarkScene& scene) {
   const std::vector<LauncherRun>& launchers = scene.evidence.record.launchers;
   return scene.evidence.Done() &&
-         std::any_of(
-             launchers.begin(), launchers.end() - 1,
-             [](const LauncherRun& run) { return run.exit_code == kStopped; });
+         std::any_of(launchers.begin(), launchers.end() - 1,
+                     [](const LauncherRun& run) {
+                       return IsExit(run.exit_code, {WorkerExit::kStopped});
+                     });
 }
 
 bool FinishedInSpiteOfANotice(const MarkScene& scene) {

@@ -6,13 +6,12 @@
 #include <string_view>
 
 #include "engine/ckpt/retrying.h"
+#include "engine/worker_exit_code.h"
 #include "harness/oracle/evidence.h"
 #include "harness/oracle/fault_traits.h"
 
 namespace gauntlet {
 namespace {
-
-constexpr int kNoCheckpoint = 7;
 
 // Whether a generation began from nothing where all that had been acknowledged
 // was damaged. What a disk forgot leaves no trace to refuse for, nor does what
@@ -36,10 +35,14 @@ bool BeganAnewWithoutSaves(const Evidence& evidence) {
   return false;
 }
 
+bool RefusedCheckpoints(const Record& record) {
+  return IsExit(record.launchers.back().exit_code, {WorkerExit::kNoCheckpoint});
+}
+
 // Whether a run that had finished, and was not seen to, left nothing to go on
 // from.
 bool RefusedBehindAFinishedRun(const Record& record) {
-  if (record.launchers.back().exit_code != kNoCheckpoint) return false;
+  if (!RefusedCheckpoints(record)) return false;
   const Evidence evidence(record);
   return evidence.MayHaveDeleted({}, evidence.End()) &&
          evidence.GoodSavesBefore(evidence.End()).empty();
@@ -52,7 +55,7 @@ bool RefusalOwed(const Record& record) {
       [](const RecordFault& fault) { return TraitsOf(fault).damages_store; });
   if (!damaged) return false;
   const Evidence evidence(record);
-  if (record.launchers.back().exit_code != kNoCheckpoint) {
+  if (!RefusedCheckpoints(record)) {
     return BeganAnewWithoutSaves(evidence);
   }
   return evidence.GoodSavesBefore(evidence.End()).empty();
@@ -141,13 +144,12 @@ bool TooFewAreLeft(const Record& record) {
 // Whether a life ended with an error behind a deletion that an earlier one made
 // while it was there: a late survivor had finished the run.
 bool HadItsStoreDeleted(const Record& record) {
-  constexpr std::array kNoErrors = {0, kNoCheckpoint, 9, 143};
   const StoreDeletions deletions = FindStoreDeletions(record);
   return std::ranges::any_of(record.lives, [&](const LifeEvents& life) {
     if (life.events.empty()) return false;
     const RecordEvent& last = life.events.back();
-    if (last.kind != RecordKind::kLifeEnd ||
-        std::ranges::find(kNoErrors, last.count) != kNoErrors.end()) {
+    if (last.kind != RecordKind::kLifeEnd || IsOrderlyExit(last.count) ||
+        IsExit(last.count, {WorkerExit::kNoCheckpoint})) {
       return false;
     }
     return std::ranges::any_of(

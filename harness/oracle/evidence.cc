@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "engine/worker_exit_code.h"
 #include "harness/oracle/fault_traits.h"
 #include "harness/oracle/late_survivor.h"
 #include <fmt/format.h>
@@ -430,7 +431,6 @@ bool Evidence::MayHaveDeleted(const GenerationId& first,
 // resumed meanwhile had found the newest, which goes last.
 bool Evidence::WasDeletedBetween(const GenerationId& first,
                                  const GenerationId& before) const {
-  constexpr int kNoCheckpoint = 7;
   bool may_be_gone = false;
   for (const auto& [id, of] : std::ranges::subrange(
            generations.lower_bound(first), generations.lower_bound(before))) {
@@ -439,7 +439,7 @@ bool Evidence::WasDeletedBetween(const GenerationId& first,
     if (MayHaveDeleted(of)) may_be_gone = true;
   }
   return may_be_gone && before == End() && !record.launchers.empty() &&
-         record.launchers.back().exit_code == kNoCheckpoint;
+         IsExit(record.launchers.back().exit_code, {WorkerExit::kNoCheckpoint});
 }
 
 // A save from before a cut that a disk forgot in is owed to those who come

@@ -5,20 +5,13 @@
 #include <map>
 #include <set>
 
+#include "engine/worker_exit_code.h"
 #include "harness/oracle/root_causes.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace gauntlet {
 namespace {
-
-constexpr int kGaveUp = 1;
-constexpr int kBadInput = 2;
-constexpr int kNoCheckpoint = 7;
-constexpr int kOtherJob = 8;
-constexpr int kNotFinite = 9;
-constexpr int kStartLater = 75;
-constexpr int kStopped = 143;
 
 // How the run came out, in the words of Outcome where one fits.
 std::string OutcomeOf(const Evidence& evidence, const RunFacts& facts) {
@@ -31,20 +24,21 @@ std::string OutcomeOf(const Evidence& evidence, const RunFacts& facts) {
   if (last.exit_code == 0 && evidence.Done()) {
     return facts.restarts == 0 ? "completes" : "recovers";
   }
-  if (last.exit_code == kStopped && last.result &&
+  if (IsExit(last.exit_code, {WorkerExit::kStopped}) && last.result &&
       last.result->status == "stopped") {
     return "stops-cleanly";
   }
-  if (last.exit_code == kNotFinite && last.result &&
+  if (IsExit(last.exit_code, {WorkerExit::kNotFinite}) && last.result &&
       last.result->status == "not_finite") {
     return "stops-on-nan";
   }
-  const bool refused = last.exit_code == kNoCheckpoint ||
-                       last.exit_code == kOtherJob ||
-                       last.exit_code == kBadInput;
+  const bool refused =
+      IsExit(last.exit_code, {WorkerExit::kNoCheckpoint, WorkerExit::kOtherJob,
+                              WorkerExit::kBadInput});
   if (refused && !last.result) return "refuses";
-  if (last.exit_code == kGaveUp && !last.result) return "gives-up";
-  if (last.exit_code == kStartLater && !last.result &&
+  if (IsExit(last.exit_code, {WorkerExit::kFailed}) && !last.result)
+    return "gives-up";
+  if (IsExit(last.exit_code, {WorkerExit::kLostWorker}) && !last.result &&
       std::ranges::any_of(record.lives, LeftToStartLater)) {
     return "starts-later";
   }

@@ -5,17 +5,11 @@
 #include <optional>
 #include <string_view>
 
+#include "engine/worker_exit_code.h"
 #include "harness/oracle/fault_traits.h"
 
 namespace gauntlet {
 namespace {
-
-// Exit codes of a worker.
-constexpr int kDone = 0;
-constexpr int kStartLater = 74;
-constexpr int kLostWorker = 75;
-constexpr int kNotFinite = 9;
-constexpr int kStopped = 143;
 
 // Tasks of a process stamp their events before they queue up to be written.
 constexpr int64_t kStampSlackNs = 1'000'000;
@@ -29,6 +23,11 @@ bool Has(const LifeEvents& life, RecordKind kind) {
 std::optional<int64_t> ExitCodeOf(const LifeEvents& life) {
   if (EndedInSilence(life)) return std::nullopt;
   return life.events.back().count;
+}
+
+bool LeftWith(const LifeEvents& life, WorkerExit exit) {
+  const std::optional<int64_t> code = ExitCodeOf(life);
+  return code && IsExit(*code, {exit});
 }
 
 std::optional<int64_t> BeginOf(const LifeEvents& life) {
@@ -195,11 +194,11 @@ bool EndedInSilence(const LifeEvents& life) {
 }
 
 bool LeftToBeRestarted(const LifeEvents& life) {
-  return ExitCodeOf(life) == kLostWorker;
+  return LeftWith(life, WorkerExit::kLostWorker);
 }
 
 bool LeftToStartLater(const LifeEvents& life) {
-  return ExitCodeOf(life) == kStartLater;
+  return LeftWith(life, WorkerExit::kStartLater);
 }
 
 bool LeftUnsaved(const LifeEvents& life) {
@@ -213,8 +212,8 @@ RootCauses::RootCauses(const Evidence& evidence) : evidence_(evidence) {
   AddLeavers();
   for (const LifeEvents& life : evidence_.record.lives) {
     for (const RecordEvent& event : life.events) {
-      const bool leaves =
-          event.kind == RecordKind::kLifeEnd && event.count == kLostWorker;
+      const bool leaves = event.kind == RecordKind::kLifeEnd &&
+                          IsExit(event.count, {WorkerExit::kLostWorker});
       if (!leaves && event.kind != RecordKind::kWorkerLost) continue;
       const auto first = noticed_ns_.try_emplace(life.life, event.t_ns).first;
       first->second = std::min(first->second, event.t_ns);
@@ -284,10 +283,11 @@ bool RootCauses::TrainTogether(const LifeEvents& a, const LifeEvents& b) const {
 void RootCauses::AddLeavers() {
   for (const LifeEvents& life : evidence_.record.lives) {
     const std::optional<int64_t> code = ExitCodeOf(life);
-    if (code == kDone || code == kNotFinite || code == kStopped) continue;
+    if (code && IsOrderlyExit(*code)) continue;
     const bool fenced = Has(life, RecordKind::kFencedOut);
     if (!fenced && !code) continue;
-    const bool owes_a_reason = code == kLostWorker || code == kStartLater;
+    const bool owes_a_reason =
+        LeftToBeRestarted(life) || LeftToStartLater(life);
     if (!fenced && owes_a_reason && !LeftForAnError(life)) continue;
     // It is on its way out before it says so, if it still can.
     causes_.push_back({.life = &life, .t_ns = INT64_MIN});

@@ -2,18 +2,15 @@
 // result, and left damaged checkpoints for a look (those of which something was
 // left after the last power cut that a lying disk forgot in, and that no run
 // which had finished unseen had deleted).
+#include "engine/worker_exit_code.h"
 #include "harness/oracle/invariants.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
-namespace {
-constexpr int kNoCheckpoint = 7;
-}  // namespace
-
 void CheckCleanRefusal(const Evidence& evidence, Check& check) {
   const Record& record = evidence.record;
   if (record.launchers.empty() ||
-      record.launchers.back().exit_code != kNoCheckpoint) {
+      !IsExit(record.launchers.back().exit_code, {WorkerExit::kNoCheckpoint})) {
     return;
   }
   check.Instance();

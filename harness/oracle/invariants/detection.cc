@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "engine/worker_exit_code.h"
 #include "harness/oracle/fault_traits.h"
 #include "harness/oracle/invariants.h"
 #include "harness/oracle/peers.h"
@@ -130,12 +131,8 @@ struct Sign {
 
 // Whether a worker says by it that it has lost another one.
 bool TellsOfALoss(const RecordEvent& event) {
-  constexpr int kDone = 0;
-  constexpr int kNotFinite = 9;
-  constexpr int kStopped = 143;
   if (event.kind == RecordKind::kLifeEnd) {
-    return event.count != kDone && event.count != kNotFinite &&
-           event.count != kStopped;
+    return !IsOrderlyExit(event.count);
   }
   return event.kind == RecordKind::kWorkerLost;
 }

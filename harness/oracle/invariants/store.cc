@@ -10,6 +10,7 @@
 #include <set>
 #include <string_view>
 
+#include "engine/worker_exit_code.h"
 #include "harness/oracle/invariants.h"
 #include "harness/oracle/late_survivor.h"
 #include <fmt/format.h>
@@ -22,9 +23,7 @@ constexpr uint64_t kAnyNumber = UINT32_MAX;
 // Whether the run ended in an order that cleans up behind itself.
 bool EndedOrderly(const Record& record) {
   return !record.launchers.empty() &&
-         (record.launchers.back().exit_code == 0 ||
-          record.launchers.back().exit_code == 9 ||
-          record.launchers.back().exit_code == 143);
+         IsOrderlyExit(record.launchers.back().exit_code);
 }
 
 // Whether the power went with nobody to start again and clean up behind it: it

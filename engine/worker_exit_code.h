@@ -1,0 +1,44 @@
+// How a worker process ends: said once, for the engine and for its judge.
+#ifndef GAUNTLET_ENGINE_WORKER_EXIT_CODE_H_
+#define GAUNTLET_ENGINE_WORKER_EXIT_CODE_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
+
+namespace gauntlet {
+
+// The launcher acts on these, and ends with them itself, but for kStartLater:
+// it ends with kLostWorker then.
+enum class WorkerExit : int {
+  kDone = 0,
+  kFailed = 1,  // nondeterminism, a bug
+  kBadInput = 2,
+  kNoCheckpoint = 7,  // checkpoints exist, none can be loaded
+  kOtherJob = 8,      // the checkpoints belong to another job
+  kNotFinite = 9,     // OnNotFinite::kStop: another start computes the same
+  // The last state could not be saved, or the machine has no room for the
+  // worker (disk, processes, threads): a later start may succeed, a restart now
+  // does not. Programs that people start exit with 75 instead.
+  kStartLater = 74,
+  // Another worker is gone, or the disk failed: start again (EX_TEMPFAIL).
+  kLostWorker = 75,
+  kStopped = 143,  // told to go, and saved where there is a store
+};
+
+// Whether the exit code of a worker or a launcher is one of these.
+constexpr bool IsExit(int64_t code, std::initializer_list<WorkerExit> exits) {
+  return std::ranges::any_of(exits, [code](WorkerExit exit) {
+    return code == static_cast<int64_t>(exit);
+  });
+}
+
+// Whether it did what it was asked to do, or was told to do instead.
+constexpr bool IsOrderlyExit(int64_t code) {
+  return IsExit(code, {WorkerExit::kDone, WorkerExit::kNotFinite,
+                       WorkerExit::kStopped});
+}
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_ENGINE_WORKER_EXIT_CODE_H_
