@@ -163,8 +163,16 @@ Result<Claim> Forming::MakeClaim(StateInMemory memory) {
     pause *= 2;
     claim = parts_.store->ClaimGeneration(job, memory);
   }
-  if (claim.status().code() != Code::kForbidden) return claim;
-  return InvalidArgument(claim.status().message());
+  const Status& status = claim.status();
+  if (status.code() == Code::kForbidden) {
+    return InvalidArgument(status.message());
+  }
+  if (status.code() == Code::kResourceExhausted) {
+    return ResourceExhausted(
+        status.message() +
+        " (make room, then start again: a start writes a small file there)");
+  }
+  return claim;
 }
 
 Result<StartDecision> Forming::TakeWelcome() {

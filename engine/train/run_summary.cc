@@ -9,6 +9,8 @@
 namespace gauntlet {
 namespace {
 
+constexpr Duration kSaidEvery = std::chrono::minutes(1);
+
 // The first step whose scalars this life writes. An epoch that is not yet
 // closed gets its own once more, at the step that is behind, so what is there
 // of that step goes: a point of batch_loss may be missing, none is there twice.
@@ -75,11 +77,12 @@ void RunSummary::Write(uint64_t step, std::span<const Scalar> scalars) {
 }
 
 void RunSummary::Note(const Status& status) {
-  if (!status.ok() && !failing_) {
-    warnings_.push_back(fmt::format("TensorBoard events are not written: {}",
-                                    status.message()));
-  }
+  const bool begins = !status.ok() && !failing_;
   failing_ = !status.ok();
+  if (!begins || world_->clock.Now() < quiet_until_) return;
+  quiet_until_ = world_->clock.Now() + kSaidEvery;
+  warnings_.push_back(
+      fmt::format("TensorBoard events are not written: {}", status.message()));
 }
 
 }  // namespace gauntlet

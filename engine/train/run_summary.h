@@ -42,7 +42,8 @@ class RunSummary {
 
  private:
   void Write(uint64_t step, std::span<const Scalar> scalars);
-  // Says the first failure of a row of them.
+  // Warns of the first failure of several in a row, at most once a minute: a
+  // disk that is nearly full takes some records and not others.
   void Note(const Status& status);
 
   World* world_;
@@ -52,6 +53,7 @@ class RunSummary {
   uint64_t measured_step_;
   Time measured_at_;
   bool failing_ = false;
+  Time quiet_until_{};
   std::vector<std::string> warnings_;
 };
 

@@ -102,10 +102,26 @@ TEST(RunSummaryTest, ARowOfFailuresIsSaidOnceAndTheCurveGoesOnAfterIt) {
     EXPECT_EQ(say(first), 1u);
     storage.gate = nullptr;
     EXPECT_EQ(say(first + 3), 0u);
+    world.clock.SleepUntil(world.clock.Now() + std::chrono::minutes(1));
   }
   const auto files = FilesIn(storage, "/curves");
   ASSERT_EQ(files.size(), 1u);
   EXPECT_EQ(Count(files[0], "batch_loss"), 9);
+}
+
+// Small records find room where larger ones do not.
+TEST(RunSummaryTest, DiskThatIsNearlyFull_IsSaidOnceAMinute) {
+  MemoryStorage storage;
+  TestWorld world(storage);
+  const SummaryOptions options = {.directory = "/curves", .every = 1};
+  RunSummary summary(world.world, options, {});
+  bool full = false;
+  storage.gate = [&](Operation operation, const std::string& path) {
+    if (operation == Operation::kWrite) full = !full;
+    return full ? ResourceExhausted(path) : OkStatus();
+  };
+  for (uint64_t step = 1; step <= 20; ++step) summary.StepDone(step, 0.5f);
+  EXPECT_EQ(summary.TakeWarnings().size(), 1u);
 }
 
 }  // namespace
