@@ -182,7 +182,7 @@ int ExecuteUnblocked(const CommandLine& line) {
   const int exit_code = std::visit(Execute{console}, line.command);
   const Status written = streams.Settle();
   if (written.ok() || NobodyReads(STDOUT_FILENO)) return exit_code;
-  fmt::print(streams.err, "gauntlet: standard output cannot be written: {}\n",
+  fmt::print(streams.err, "gauntlet: cannot write to standard output: {}\n",
              written.message());
   static_cast<void>(streams.Settle());
   return AwaitsNotices(line.command) ? exit_code
@@ -210,7 +210,7 @@ int Main(const std::vector<std::string>& arguments) {
   std::cout.flush();
   // Who has read enough, as `head` has, wants no message for it.
   if (std::cout.good() || NobodyReads(STDOUT_FILENO)) return exit_code;
-  fmt::print(std::cerr, "gauntlet: standard output cannot be written\n");
+  fmt::print(std::cerr, "gauntlet: cannot write to standard output\n");
   return static_cast<int>(WithoutOutput(static_cast<ExitCode>(exit_code)));
 }
 
