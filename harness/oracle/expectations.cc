@@ -46,7 +46,7 @@ std::string OutcomeOf(const Evidence& evidence, const RunFacts& facts) {
   if (last.exit_code == kGaveUp && !last.result) return "gives-up";
   if (last.exit_code == kStartLater && !last.result &&
       std::ranges::any_of(record.lives, LeftToStartLater)) {
-    return "starts-later";
+    return "retry-later";
   }
   return fmt::format("exit code {}{}", last.exit_code,
                      last.result ? ", " + last.result->status : "");
