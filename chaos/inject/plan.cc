@@ -209,12 +209,11 @@ Status ValidateParameters(const Fault& fault) {
                "others");
   }
   if (with.until_step && with.times != FaultTimes::kAlways) {
-    return Bad(fault, "with.until_step", "times: always beside it",
-               "times: once");
+    return Bad(fault, "with.until_step", "times: always", "times: once");
   }
   if (with.hits < 1) return Bad(fault, "with.hits", "1 or more", "0");
   if (with.hits > 1 && with.times == FaultTimes::kAlways) {
-    return Bad(fault, "with.hits", "times: once beside it", "times: always");
+    return Bad(fault, "with.hits", "times: once", "times: always");
   }
   RETURN_IF_ERROR(ValidateDuration(fault, "with.latency", with.latency));
   RETURN_IF_ERROR(ValidateDuration(fault, "with.duration", with.duration));

@@ -392,8 +392,8 @@ void CheckpointStore::WarnOfEdit() {
   const StateFile found = ParseStateFile(*text);
   if (!found.edit && found.refusal.empty()) return;
   warnings_.push_back(fmt::format(
-      "{}: edited while the run is active: not obeyed, and written anew. To go "
-      "back to another checkpoint, stop the run before the edit",
+      "{}: edited while the run was active: edit ignored and overwritten. Stop "
+      "the run before editing",
       PathOf(kStateFileName)));
 }
 
@@ -477,8 +477,7 @@ Result<bool> CheckpointStore::FreeRoom() {
   lineage_.erase(lineage_.begin() + static_cast<ptrdiff_t>(*spare));
   world_->events.Emit({.kind = EventKind::kRetired, .path = PathOf(name)});
   warnings_.push_back(fmt::format(
-      "no room for the next checkpoint: removed {}, which is older than the "
-      "newest good one",
+      "out of disk space: deleted {} to make room for the next checkpoint",
       PathOf(name)));
   return true;
 }

@@ -45,14 +45,13 @@ std::string IgnoredStateFile(const StoreScan& scan) {
   const StateFile& file = scan.state_file;
   if (file.edit && file.edit->may_be_cut && IsThere(scan, file.edit->latest)) {
     return fmt::format(
-        "{}: line {}: no checksum behind it: taken for an edit, latest: {}, if "
-        "that one is good",
+        "{}: line {}: no checksum line: read as an edit to {} (used if it is "
+        "valid)",
         kStateFileName, file.edit->line, file.edit->latest);
   }
   if (file.edit && IsObeyedAlready(scan, file.edit->latest)) {
     return fmt::format(
-        "{}: line {}: latest: {}: generation {} resumed from it already; "
-        "ignored",
+        "{}: line {}: latest: {}: already applied by generation {}; ignored",
         kStateFileName, file.edit->line, file.edit->latest,
         TakenBy(scan, file.edit->latest));
   }
@@ -97,7 +96,7 @@ Status CheckJob(const ScannedCheckpoint& checkpoint,
         manifest.numerics_version, numerics::kVersion));
   }
   if (manifest.job_digest == JobDigest(job_json)) return OkStatus();
-  if (IsSameButForUnknownCallbacks(manifest.head.job_json, job_json)) {
+  if (DiffersOnlyInUnrecordedCallbacks(manifest.head.job_json, job_json)) {
     return OkStatus();
   }
   return OtherJob(fmt::format(
@@ -124,7 +123,7 @@ std::string ReasonNotThere(const StoreScan& scan, const std::string& latest) {
     CheckpointName now =
         CheckpointName::Parse(latest).value_or(CheckpointName{});
     now.generation = taken_by;
-    return fmt::format(", which became {} when a run resumed from it",
+    return fmt::format(", renamed to {} when a run resumed from it",
                        now.ToString());
   }
   const std::string aside = std::string(kRejectedPrefix) + latest;

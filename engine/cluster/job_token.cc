@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/check.h"
+#include "engine/cluster/address_text.h"
 #include <fmt/format.h>
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
@@ -62,6 +63,15 @@ std::string JobToken::Reveal() const {
     text += kDigits[std::to_integer<size_t>(byte & std::byte{15})];
   }
   return text;
+}
+
+Status CheckMayListenWithoutToken(int rank, std::string_view address) {
+  if (IsLoopbackHost(HostOf(address))) return OkStatus();
+  return InvalidArgument(fmt::format(
+      "rank {}: cannot listen on {} without a job token: anyone could join. "
+      "Set {} to the same 64 hexadecimal digits on all workers (openssl rand "
+      "-hex 32), or use a shared --ckpt DIR, or --insecure",
+      rank, address, kTokenVariable));
 }
 
 struct TokenMac::Context {

@@ -37,6 +37,10 @@ class JobToken {
   std::array<std::byte, kBytes> bytes_ = {};
 };
 
+// Returns Ok iff only processes of this host can connect to `address`
+// ("host:port"): else a worker without a token would let anyone join the job.
+Status CheckMayListenWithoutToken(int rank, std::string_view address);
+
 // HMAC-SHA256 (RFC 2104) under a job's token. Safe from any thread.
 class TokenMac {
  public:

@@ -52,12 +52,8 @@ Status Session::Listen() {
       options_.addresses[static_cast<size_t>(options_.rank)];
   const std::string& address =
       options_.listen_on.empty() ? own : options_.listen_on;
-  if (!options_.token && !options_.insecure &&
-      !IsLoopbackHost(HostOf(address))) {
-    return InvalidArgument(fmt::format(
-        "rank {}: expected a job token or a loopback address: whoever reaches "
-        "{} could join the job",
-        options_.rank, address));
+  if (!options_.token && !options_.insecure) {
+    RETURN_IF_ERROR(CheckMayListenWithoutToken(options_.rank, address));
   }
   ASSIGN_OR_RETURN(listener_, world_->network.Listen(
                                   address, [gate = gate_](const Nonce& nonce,

@@ -177,11 +177,12 @@ Digest JobDigest(std::string_view job_json);
 std::string DescribeJobDifference(std::string_view stored_json,
                                   std::string_view present_json);
 
-// True iff the stored job says nothing of callbacks and is the present one
-// otherwise: an older version wrote it, or no callback kept state then. What
-// the present ones need is then looked for among the tensors.
-bool IsSameButForUnknownCallbacks(std::string_view stored_json,
-                                  std::string_view present_json);
+// Returns true iff the stored job records no callbacks and is otherwise equal:
+// an older version wrote it, or no callback kept state then. Whether the
+// checkpoint holds the state of the present callbacks is checked by its
+// tensors.
+bool DiffersOnlyInUnrecordedCallbacks(std::string_view stored_json,
+                                      std::string_view present_json);
 
 // The same of any two JSON objects, and where each of them stands.
 struct NamedJson {

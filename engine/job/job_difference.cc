@@ -71,8 +71,8 @@ void DescribeCallbacks(const Json& stored, const Json& present,
 
 }  // namespace
 
-bool IsSameButForUnknownCallbacks(std::string_view stored_json,
-                                  std::string_view present_json) {
+bool DiffersOnlyInUnrecordedCallbacks(std::string_view stored_json,
+                                      std::string_view present_json) {
   const Result<Json> stored = ParseStrictJson(stored_json, "job");
   Result<Json> present = ParseStrictJson(present_json, "job");
   if (!stored.ok() || !present.ok()) return false;

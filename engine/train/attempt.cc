@@ -344,8 +344,8 @@ LaunchEnd Attempt::EndWithResult() const {
     }
     if (Died(loss.exited)) {
       end.reason = fmt::format(
-          "{}, but {} after its result: what it was still to delete may be "
-          "left",
+          "{}; {} after sending the result: some checkpoints may not have "
+          "been deleted",
           result_->status, Describe(loss));
       continue;
     }

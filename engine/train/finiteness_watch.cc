@@ -3,12 +3,22 @@
 #include <bit>
 #include <cmath>
 #include <optional>
+#include <string_view>
 
 #include "engine/finite.h"
 #include "engine/train/finiteness.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
+
+namespace {
+
+// REQUIRES: the loss is infinite or NaN.
+std::string_view NonFiniteName(float loss) {
+  return std::isnan(loss) ? "NaN" : "infinite";
+}
+
+}  // namespace
 
 Status FinitenessWatch::Begin(uint64_t generation) {
   generation_ = generation;
@@ -23,8 +33,7 @@ Status FinitenessWatch::Begin(uint64_t generation) {
     state.not_finite_since = state.position.step;
   }
   if (!state.not_finite_since) return OkStatus();
-  Say(fmt::format("step {}: the state that training begins with is not finite, "
-                  "since step {}{}",
+  Say(fmt::format("step {}: the starting state is non-finite since step {}{}",
                   state.position.step, *state.not_finite_since,
                   found.empty() ? "" : fmt::format(" ({})", found)),
       0);
@@ -35,19 +44,19 @@ void FinitenessWatch::LookAtLoss(float loss) {
   if (LossIsFinite(parts_.state)) return;
   stops_ = parts_.options.on_not_finite == OnNotFinite::kStop;
   const bool of_step = !std::isfinite(loss);
-  Say(fmt::format("step {}: the loss {} not finite ({})",
-                  parts_.state.position.step,
-                  of_step ? "is" : "summed up over the epoch is",
-                  CanonicalNan(of_step ? loss : parts_.state.metrics.loss_sum)),
+  Say(fmt::format(
+          "step {}: {} is {}", parts_.state.position.step,
+          of_step ? "loss" : "the epoch's sum of losses",
+          NonFiniteName(of_step ? loss : parts_.state.metrics.loss_sum)),
       std::bit_cast<uint32_t>(CanonicalNan(loss)));
 }
 
 void FinitenessWatch::LookAtValidation(float loss) {
   if (std::isfinite(loss) || said_ || validation_said_) return;
   validation_said_ = true;
-  parts_.reports.Say(fmt::format(
-      "step {}: the validation loss is not finite ({}), the training loss is",
-      parts_.state.position.step, CanonicalNan(loss)));
+  parts_.reports.Say(
+      fmt::format("step {}: validation loss is {}, training loss is finite",
+                  parts_.state.position.step, NonFiniteName(loss)));
 }
 
 void FinitenessWatch::LookAtSaves() {
@@ -57,7 +66,7 @@ void FinitenessWatch::LookAtSaves() {
     parts_.state.not_finite_since = found->step;
   }
   stops_ = stops_ || parts_.options.on_not_finite == OnNotFinite::kStop;
-  Say(fmt::format("step {}: {} has values that are not finite", found->step,
+  Say(fmt::format("step {}: tensor {} has non-finite values", found->step,
                   found->tensor),
       0);
 }
@@ -82,21 +91,19 @@ std::string FinitenessWatch::WhatFollows() const {
   const bool stops = parts_.options.on_not_finite == OnNotFinite::kStop;
   const std::string& directory = parts_.options.checkpoint.directory;
   std::string text = stops ? "training stops (--stop-on-nan)"
-                           : "training goes on (--stop-on-nan would stop it)";
-  std::string remedy =
-      "lower --lr, bound gradients with --clip, or mend the data";
-  if (directory.empty()) return text + ". To do: " + remedy;
+                           : "training continues (use --stop-on-nan to stop)";
+  std::string remedy = "Try a lower --lr, or --clip, or check the data";
+  if (directory.empty()) return text + ". " + remedy;
   const std::string& newest = parts_.saves.newest_finite();
   if (newest.empty()) {
-    text += "; no finite checkpoint is there";
+    text += ". No finite checkpoint exists";
   } else {
-    text +=
-        fmt::format("; the last finite checkpoint is {}, and stays", newest);
-    remedy +=
-        fmt::format("; --init-from {}/{} with another --ckpt begins there",
-                    directory, newest);
+    text += fmt::format(". Newest finite checkpoint: {} (kept)", newest);
+    remedy += fmt::format(
+        "; to start from its weights: --init-from {}/{} --ckpt NEWDIR",
+        directory, newest);
   }
-  return text + ". To do: " + remedy;
+  return text + ". " + remedy;
 }
 
 }  // namespace gauntlet

@@ -119,7 +119,7 @@ Status LoopSaves::SaveLast(Duration first_pause) {
   Status status = TrySave();
   for (int i = 0; i < LastTries::kPauses && MayGoOnAfter(status); ++i) {
     reports_->Say(
-        fmt::format("the last save, of step {}, failed: {}; tries again in "
+        fmt::format("final checkpoint (step {}) failed: {}; retrying in "
                     "{:.1f} s",
                     step, status.message(), SecondsOf(pause)));
     PauseBeforeAnotherTry(pause, hurried);
@@ -132,7 +132,7 @@ Status LoopSaves::SaveLast(Duration first_pause) {
   }
   unsaved_ = {
       status.code(),
-      fmt::format("step {} is not saved, tried for {:.0f} s: {}", step,
+      fmt::format("step {} was not saved after {:.0f} s of retries: {}", step,
                   SecondsOf(world_->clock.Now() - began), status.message())};
   return OkStatus();
 }

@@ -21,11 +21,12 @@ bool IsIn(std::string_view inner, std::string_view outer) {
 
 Status CheckIsOutside(const RealPlace& inner, const RealPlace& outer) {
   if (!IsIn(inner.path, outer.path)) return OkStatus();
-  return InvalidArgument(fmt::format(
-      "{} {}: expected a place outside of {} {}, found {} {}; use another "
-      "directory",
-      inner.told->role, inner.told->path, outer.told->role, outer.told->path,
-      inner.path == outer.path ? "the same:" : "it inside:", inner.path));
+  const bool same = inner.path == outer.path;
+  return InvalidArgument(
+      fmt::format("{} {} must not be {} {} {} ({} {}); use another directory",
+                  inner.told->role, inner.told->path, same ? "the" : "inside",
+                  outer.told->role, outer.told->path,
+                  same ? "both resolve to" : "it resolves to", inner.path));
 }
 
 }  // namespace

@@ -57,9 +57,8 @@ std::string ExportLine(const std::string& directory,
                        const std::string& not_finite) {
   const std::string line = fmt::format("exported the model to {}", directory);
   if (not_finite.empty()) return line;
-  return fmt::format(
-      "{}: it is of a run that is not finite ({}): do not use it", line,
-      not_finite);
+  return fmt::format("{}; warning: the final state is not finite ({})", line,
+                     not_finite);
 }
 
 // Before the result: a run whose model is not where it was asked for is not
@@ -77,7 +76,7 @@ Status Export(WorkerParts& parts, const Digest& digest,
                                        .state_digest = digest});
   if (!exported.ok()) {
     const std::string why = fmt::format(
-        "training is done, but not the export: {}", exported.message());
+        "training finished, but the export failed: {}", exported.message());
     if (!unsaved.ok()) {
       return ResourceExhausted(fmt::format("{}; {}", why, unsaved.message()));
     }
@@ -97,8 +96,8 @@ void SayWhatIsUnsaved(WorkerParts& parts, const Status& unsaved) {
   parts.reporter.Progress(
       {.step = parts.state->position.step,
        .epoch = parts.state->position.epoch,
-       .line = fmt::format("the model is exported, but the last checkpoint is "
-                           "missing: {}",
+       .line = fmt::format("warning: the model is exported, but the last "
+                           "checkpoint is missing: {}",
                            unsaved.message())});
 }
 
@@ -151,8 +150,9 @@ Status DeleteBackup(WorkerParts& parts, const std::string& not_finite) {
     parts.reporter.Progress(
         {.step = parts.state->position.step,
          .epoch = parts.state->position.epoch,
-         .line = fmt::format("the checkpoints stay: the run is not finite ({})",
-                             not_finite)});
+         .line =
+             fmt::format("checkpoints kept: the final state is not finite ({})",
+                         not_finite)});
     return OkStatus();
   }
   const Status acknowledged = AwaitAcknowledgement(parts);
@@ -163,7 +163,7 @@ Status DeleteBackup(WorkerParts& parts, const std::string& not_finite) {
   parts.reporter.Progress(
       {.step = parts.state->position.step,
        .epoch = parts.state->position.epoch,
-       .line = fmt::format("the checkpoints stay: {}", deleted.message())});
+       .line = fmt::format("checkpoints kept: {}", deleted.message())});
   return OkStatus();
 }
 

@@ -20,7 +20,7 @@ std::string Describe(const Loss& loss) {
   const bool killed = loss.exited.signal != 0;
   if (loss.of_itself ||
       (!killed && loss.exited.code == ExitCode(WorkerExit::kLostWorker))) {
-    return fmt::format("worker {} cannot go on: {}", loss.worker,
+    return fmt::format("worker {} exited: {}", loss.worker,
                        loss.failure.empty()
                            ? "another worker, the disk or memory failed"
                            : loss.failure);
@@ -28,8 +28,8 @@ std::string Describe(const Loss& loss) {
   if (!killed && loss.exited.code == ExitCode(WorkerExit::kStartLater)) {
     return loss.failure.empty()
                ? fmt::format(
-                     "worker {}: the machine has no room for it "
-                     "(processes, threads or disk)",
+                     "worker {}: no processes, threads or disk space left "
+                     "for it",
                      loss.worker)
                : loss.failure;
   }

@@ -80,9 +80,8 @@ constexpr std::array kPoints = {
     PointInfo{Point::kFinish, "run.finish",
               "after training, before the worker reports that it is done"},
     PointInfo{Point::kAcknowledge, "run.acknowledge",
-              "after the chief has sent its result, before the launcher's "
-              "acknowledgement, which the deletion of the checkpoints waits "
-              "for"},
+              "after the chief has sent its result, before the launcher "
+              "acknowledges it and before checkpoints are deleted"},
     PointInfo{Point::kRejoin, "cluster.rejoin",
               "after a worker has left a broken generation, before it meets "
               "the others again"},

@@ -178,7 +178,7 @@ std::string RenderReports(const std::vector<CheckpointReport>& reports,
                  : "  " + report.verdict.message();
     if (good && report.not_finite_since) {
       text +=
-          fmt::format(", not finite since step {}", *report.not_finite_since);
+          fmt::format(", non-finite since step {}", *report.not_finite_since);
     }
     text += '\n';
   }
@@ -201,7 +201,7 @@ std::string ReportsToJson(const std::vector<CheckpointReport>& reports) {
                     {"state_digest", report.state_digest.ToString()},
                     {"finite", !report.not_finite_since}});
     if (report.not_finite_since) {
-      list.back()["not_finite_since"] = *report.not_finite_since;
+      list.back()["first_nonfinite_step"] = *report.not_finite_since;
     }
   }
   return Dump(list);

@@ -21,12 +21,12 @@ void AddTlsFlags(Flags& flags, TlsFiles& tls) {
               ReadText(tls.cert));
   flags.Value({"--tls-key", "FILE", "its private key"}, ReadText(tls.key));
   flags.Value({"--tls-ca", "FILE",
-               "certificates that sign those of all workers; no other worker "
-               "is let in"},
+               "CA certificates (PEM); only workers with a certificate signed "
+               "by one of them can connect"},
               ReadText(tls.ca));
   flags.Value({"--tls-name", "NAME",
-               "name in every worker's certificate (the host or address under "
-               "which the others call it)"},
+               "DNS name that every worker's certificate has (by default each "
+               "has the host or address that the others use for its worker)"},
               [&tls](const std::string& text) {
                 tls.name = text;
                 return CheckHost(text);
@@ -37,8 +37,12 @@ Status CheckTls(const TlsFiles& tls) {
   const bool all = !tls.cert.empty() && !tls.key.empty() && !tls.ca.empty();
   const bool none = tls.cert.empty() && tls.key.empty() && tls.ca.empty();
   if (all || (none && tls.name.empty())) return OkStatus();
+  if (none) {
+    return InvalidArgument(
+        "--tls-name requires --tls-cert, --tls-key and --tls-ca");
+  }
   return InvalidArgument(
-      "--tls-cert, --tls-key, --tls-ca: expected all three of them");
+      "--tls-cert, --tls-key and --tls-ca must be given together");
 }
 
 }  // namespace
@@ -52,13 +56,13 @@ void AddClusterFlags(Flags& flags, TrainCommand& command) {
     rules.emplace_back(ClusterRuleName(rule), rule);
   }
   flags.Value({"--cluster", "RULE",
-               "whose variables tell this process its place: auto, none, "
-               "torchrun, tf-config, slurm, mpi, kubernetes (auto)"},
+               "launcher whose environment variables give rank and size: auto, "
+               "none, torchrun, tf-config, slurm, mpi, kubernetes (auto)"},
               ReadChoice(cluster.rule, std::move(rules)));
-  flags.Value({"--rank", "N", "this process's place, if no variable tells it"},
+  flags.Value({"--rank", "N", "rank of this process, if not set by a launcher"},
               ReadWhole(cluster.rank, 0, kMaxClusterSize - 1));
   flags.Value({"--cluster-size", "N",
-               "workers of the cluster, where no variable tells (WORLD_SIZE)"},
+               "number of workers, if not set by a launcher (WORLD_SIZE)"},
               ReadWhole(cluster.size, 1, kMaxClusterSize));
   flags.Value({"--rendezvous", "HOST:PORT",
                "where the workers meet: rank 0 listens there"},
@@ -73,16 +77,16 @@ void AddClusterFlags(Flags& flags, TrainCommand& command) {
                 return CheckHost(text);
               });
   flags.Value({"--listen", "ADDRESS",
-               "this host's address to listen on; 0.0.0.0: on all interfaces "
-               "(where the others are told to find this worker)"},
+               "local address to listen on, 0.0.0.0 for all interfaces "
+               "(the address that the other workers use)"},
               [&cluster](const std::string& text) {
                 RETURN_IF_ERROR(CheckHost(text));
                 cluster.listen = WithoutBrackets(text);
                 return OkStatus();
               });
-  flags.Switch(
-      {"--insecure", "", "let whoever reaches a worker join the job: no token"},
-      [&command] { command.insecure = true; });
+  flags.Switch({"--insecure", "",
+                "disable the job token: anyone who can connect can join"},
+               [&command] { command.insecure = true; });
   AddTlsFlags(flags, command.options.cluster.tls);
   flags.Value({"--rendezvous-timeout", "N",
                "seconds to wait for the other workers (30; of a cluster 300)"},
@@ -91,7 +95,8 @@ void AddClusterFlags(Flags& flags, TrainCommand& command) {
                 command.rendezvous_timeout = std::chrono::seconds(seconds);
                 return OkStatus();
               });
-  flags.Switch({"--print-cluster", "", "say which rule won, and why; leave"},
+  flags.Switch({"--print-cluster", "",
+                "print rank, size, addresses, token source and TLS, then exit"},
                [&command] { command.task = TrainTask::kPrintCluster; });
 }
 
@@ -101,10 +106,10 @@ Status TakeCluster(TrainCommand& command) {
     command.options.cluster.rendezvous_timeout = *command.rendezvous_timeout;
   }
   if (cluster.rank && cluster.rule) {
-    return InvalidArgument("--rank: expected no --cluster beside it");
+    return InvalidArgument("--rank cannot be combined with --cluster");
   }
   if (cluster.rank && !cluster.size) {
-    return InvalidArgument("--rank: expected --cluster-size N beside it");
+    return InvalidArgument("--rank requires --cluster-size N");
   }
   RETURN_IF_ERROR(CheckTls(command.options.cluster.tls));
   const bool said =
@@ -113,9 +118,9 @@ Status TakeCluster(TrainCommand& command) {
       cluster.rule.value_or(ClusterRule::kNone) != ClusterRule::kNone;
   if (command.workers && said) {
     return InvalidArgument(
-        "--workers: expected none of --cluster, --rank, --cluster-size, "
-        "--rendezvous, --service, --listen, --insecure beside it (it starts "
-        "workers here)");
+        "--workers starts workers on this host: it cannot be combined with "
+        "--cluster, --rank, --cluster-size, --rendezvous, --service, --listen "
+        "or --insecure");
   }
   return OkStatus();
 }

@@ -14,7 +14,7 @@ namespace {
 constexpr Duration kLookEvery = std::chrono::milliseconds(200);
 
 constexpr std::string_view kSayListen =
-    "say with --listen ADDRESS where to listen (0.0.0.0: on all interfaces)";
+    "use --listen ADDRESS (0.0.0.0 for all interfaces)";
 
 // Asks until a name is known, or the deadline comes (kDeadlineExceeded).
 Result<std::string> Await(const std::function<Result<std::string>()>& ask,
@@ -100,8 +100,8 @@ class Chooser {
       return OkStatus();
     }
     return InvalidArgument(fmt::format(
-        "rank {}: {} stands for {} on this host, where no other host reaches "
-        "it; {}",
+        "rank {}: {} resolves to {} on this host, which other hosts cannot "
+        "reach; {}",
         rank(), name, own, kSayListen));
   }
 

@@ -162,7 +162,7 @@ Result<TrainCommand> Adapt(const TrainCommand& told,
   }
   if (!command.plan_file.empty() && command.plan_state_directory.empty()) {
     return InvalidArgument(
-        "--plan: expected --plan-state DIR beside it, that this run's workers "
+        "--plan requires --plan-state DIR, which this run's workers "
         "share: this cluster's launcher starts them again");
   }
   RETURN_IF_ERROR(Validate(command.options.job));

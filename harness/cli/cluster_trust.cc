@@ -2,7 +2,6 @@
 
 #include <optional>
 
-#include "engine/cluster/address_text.h"
 #include "engine/cluster/cluster_claims.h"
 #include "engine/train/job_token_file.h"
 #include <fmt/format.h>
@@ -40,7 +39,7 @@ Result<TokenSource> TokenSourceOf(const Environment& environment,
   if (command.insecure) {
     if (!TokenVariable(environment)) return TokenSource::kInsecure;
     return InvalidArgument(
-        fmt::format("--insecure: expected no {} in the environment beside it",
+        fmt::format("--insecure cannot be combined with {} in the environment",
                     kTokenVariable));
   }
   if (TokenVariable(environment)) return TokenSource::kEnvironment;
@@ -61,7 +60,7 @@ std::string TokenText(TokenSource source, const TrainCommand& command) {
     case TokenSource::kNone:
       return "none: workers listen on loopback only";
     case TokenSource::kInsecure:
-      return "none (--insecure): whoever reaches a worker may join";
+      return "none (--insecure): anyone who can connect can join";
   }
   return "?";
 }
@@ -79,13 +78,7 @@ Status FindToken(World& world, const TokenSearch& search, WorkerSpec& place) {
     ASSIGN_OR_RETURN(place.token, TokenOf(world, source, search, place));
     return OkStatus();
   }
-  if (IsLoopbackHost(HostOf(place.listen_on))) return OkStatus();
-  return InvalidArgument(fmt::format(
-      "rank {}: would listen on {}, where whoever reaches it could join the "
-      "job: set {} to 64 hexadecimal digits (openssl rand -hex 32), the same "
-      "for all workers; or --ckpt DIR, a directory that they share; or "
-      "--insecure",
-      place.rank, place.listen_on, kTokenVariable));
+  return CheckMayListenWithoutToken(place.rank, place.listen_on);
 }
 
 }  // namespace gauntlet

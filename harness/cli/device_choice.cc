@@ -16,9 +16,8 @@ Status CheckMath(const KernelOptions& options) {
       (options.math == Math::kFast && device == DeviceKind::kCpu);
   if (has_them) return OkStatus();
   return InvalidArgument(fmt::format(
-      "--math {}: expected --device cuda{} beside it, found {}",
-      MathName(options.math), options.math == Math::kFast ? " or cpu" : "",
-      DeviceKindName(device)));
+      "--math {} requires --device cuda{}, found {}", MathName(options.math),
+      options.math == Math::kFast ? " or cpu" : "", DeviceKindName(device)));
 }
 
 // Of kAuto, what is there.
@@ -49,10 +48,10 @@ Status CheckCollective(const TrainOptions& options, int workers_here) {
   const DeviceKind device = options.kernels.device;
   if (device == DeviceKind::kEmulated) return OkStatus();
   if (device != DeviceKind::kCuda) {
-    return InvalidArgument(fmt::format(
-        "--collective nccl: expected --device cuda or emulated beside it, "
-        "found {}",
-        DeviceKindName(device)));
+    return InvalidArgument(
+        fmt::format("--collective nccl requires --device cuda or emulated, "
+                    "found {}",
+                    DeviceKindName(device)));
   }
   const Status nccl = OpenNccl().status();
   if (!nccl.ok()) {

@@ -53,7 +53,7 @@ Result<Command> ParseEvaluate(const VerbArguments& verb) {
     return Command(ShowCommand{flags.Help()});
   if (told.directory.empty()) return InvalidArgument("--ckpt: missing");
   if (every && told.loop.looks == EvaluatorLoop::Looks::kOnce) {
-    return InvalidArgument("--every: expected no --once beside it");
+    return InvalidArgument("--every cannot be combined with --once");
   }
   told.loop.every = every.value_or(told.loop.every);
   return Command(std::move(told));

@@ -7,17 +7,17 @@ namespace {
 
 constexpr std::array kExitCodes = {
     ExitCodeInfo{ExitCode::kHeld,
-                 "everything selected held; trained to the end (with the model "
-                 "exported, even where the last checkpoint is missing, which "
-                 "a line says)"},
+                 "everything selected held; trained to the end (also without "
+                 "the last checkpoint if --export succeeded; a warning says "
+                 "so)"},
     ExitCodeInfo{ExitCode::kViolated,
                  "an invariant was violated, results differ for one seed, "
                  "training failed for good, or ckpt verify and diff found "
                  "damage or a difference"},
     ExitCodeInfo{
         ExitCode::kUsage,
-        "a mistake on the command line, in a scenario, or in what a path "
-        "leads to"},
+        "a mistake on the command line, in a scenario, or in a file or "
+        "directory that it names"},
     ExitCodeInfo{
         ExitCode::kNoVerdict,
         "no verdict: a fault never fired, a replay went another way, or the "
@@ -37,16 +37,13 @@ constexpr std::array kExitCodes = {
                  "or the original flags"},
     ExitCodeInfo{ExitCode::kNotFinite,
                  "train --stop-on-nan: the loss or the state is infinite or "
-                 "NaN; another start computes the same. Checkpoints stay, "
-                 "none is of such a state"},
+                 "NaN; a restart would compute the same. Checkpoints are kept"},
     ExitCodeInfo{ExitCode::kLostWorker,
-                 "train: start it again: a worker was lost, the disk failed or "
-                 "memory ran out where nobody here restarts (in a cluster, or "
-                 "told so); the last checkpoint could not be saved, as on a "
-                 "full disk (make room first; nothing was trained twice for "
-                 "it); there is no room for a claim, a process or a thread; "
-                 "or another run has the --ckpt, or another process the rank, "
-                 "still"},
+                 "train: retry: a worker, the disk or memory failed and "
+                 "nothing here restarts it; the last checkpoint could not be "
+                 "saved, or there was no room for a claim, process or thread "
+                 "(free space first); another run still holds --ckpt, or "
+                 "another process the rank"},
     ExitCodeInfo{ExitCode::kInterrupted,
                  "interrupted: Ctrl-C, SIGTERM or SIGHUP to run, explore or "
                  "replay, a second Ctrl-C to train (the first saves)"},

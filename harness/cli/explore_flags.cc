@@ -241,8 +241,7 @@ Status CheckMode(const Flags& flags, ExploreMode mode) {
                       : mode == ExploreMode::kNth  ? option.nth
                                                    : option.crash_states;
     if (fits || !flags.Given(option.name)) continue;
-    return InvalidArgument(fmt::format("{}: expected --mode {} beside it",
-                                       option.name,
+    return InvalidArgument(fmt::format("{} requires --mode {}", option.name,
                                        option.crash_states ? "crash-states"
                                        : option.nth        ? "random or nth"
                                                            : "random"));
@@ -255,7 +254,7 @@ Status CheckCrashStates(const Flags& flags, const CrashStateChoice& choice) {
   if (!choice.id.empty() &&
       (flags.Given("--profiles") || flags.Given("--windows"))) {
     return InvalidArgument(
-        "--id: expected no --profiles and no --windows beside it");
+        "--id cannot be combined with --profiles or --windows");
   }
   const bool only_rot = std::ranges::all_of(
       choice.windows,
@@ -316,7 +315,7 @@ Result<Command> ParseExplore(const VerbArguments& verb) {
         "--max-faults: expected 1 or more with --mode nth, found 0");
   }
   if (command.only_case && command.cases) {
-    return InvalidArgument("--case: expected no --cases beside it");
+    return InvalidArgument("--case cannot be combined with --cases");
   }
   command.time_given = command.time.has_value();
   const bool limited = command.time || command.cases || command.only_case;

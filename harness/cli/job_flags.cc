@@ -223,7 +223,7 @@ Status TakeSource(const JobFlags& told, DataSpec& data) {
   if (told.validation.empty()) return OkStatus();
   data.validation_path = told.validation;
   if (data.kind != DataKind::kDigits) return OkStatus();
-  return InvalidArgument("--validation: expected --data DIR beside it");
+  return InvalidArgument("--validation requires --data DIR");
 }
 
 void TakeOptimizer(const JobFlags& told, OptimizerSpec& optimizer) {

@@ -186,7 +186,7 @@ int ExecuteCommand(const CommandLine& line) {
   const Status written = streams.Flush();
   // Who has read enough, as `head` has, wants no message for it.
   if (written.ok() || ReaderIsGone(STDOUT_FILENO)) return exit_code;
-  fmt::print(streams.err(), "gauntlet: standard output cannot be written: {}\n",
+  fmt::print(streams.err(), "gauntlet: cannot write to standard output: {}\n",
              written.message());
   static_cast<void>(streams.Flush());
   return trains ? exit_code

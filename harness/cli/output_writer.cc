@@ -110,8 +110,8 @@ void OutputWriter::Run(const std::shared_ptr<Shared>& shared) {
     const size_t lines = LinesIn(text);
     const size_t dropped = std::exchange(state.dropped_lines, 0);
     if (dropped > 0 && state.kind == OutputKind::kMessages) {
-      text.insert(0, fmt::format("gauntlet: {} lines were dropped here: they "
-                                 "could not be written\n",
+      text.insert(0, fmt::format("gauntlet: {} lines dropped here: output was "
+                                 "blocked or failed\n",
                                  dropped));
     }
     state.writing = true;
@@ -163,7 +163,7 @@ Status OutputWriter::Flush(const FlushTimeouts& timeouts,
     return PosixError(state.error, fmt::format("descriptor {}", state.fd),
                       "write");
   }
-  return is_done() ? OkStatus() : DeadlineExceeded("nobody reads it");
+  return is_done() ? OkStatus() : DeadlineExceeded("output is blocked");
 }
 
 std::streamsize OutputBuffer::xsputn(const char* text, std::streamsize size) {

@@ -99,13 +99,12 @@ Result<Command> ParseRun(const VerbArguments& verb) {
   if (outcome == FlagsOutcome::kHelpWanted)
     return Command(ShowCommand{flags.Help()});
   if (command.demo && !command.paths.empty()) {
-    return InvalidArgument("--demo: expected no paths beside it");
+    return InvalidArgument("--demo cannot be combined with paths");
   }
   if (!command.demo && command.paths.empty()) {
     return InvalidArgument(
         command.last_failed
-            ? "--last-failed: expected a scenario file or folder, or --demo, "
-              "beside it"
+            ? "--last-failed requires a scenario file or folder, or --demo"
             : "expected a scenario file or folder, or --demo");
   }
   return Command(std::move(command));

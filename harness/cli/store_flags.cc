@@ -62,8 +62,8 @@ void AddStoreFlags(Flags& flags, CheckpointOptions& checkpoint,
                "beside them, one each N hours stays for good (10000); 0: none"},
               ReadWhole(told.keep_every_hours, 0, 1'000'000));
   flags.Switch({"--delete-checkpoints-at-success", "",
-                "leave none behind once training is complete, unless it is not "
-                "finite"},
+                "delete all checkpoints after a successful run whose final "
+                "state is finite"},
                [&told] { told.delete_at_success = true; });
   flags.Switch({"--allow-cold-start", "",
                 "begin anew where checkpoints exist and none is good"},
@@ -82,7 +82,7 @@ Status TakeStore(const StoreFlags& told, CheckpointOptions& checkpoint) {
   };
   if (checkpoint.directory.empty() && !name_of_needing().empty()) {
     return InvalidArgument(
-        fmt::format("{}: expected --ckpt DIR beside it", name_of_needing()));
+        fmt::format("{} requires --ckpt DIR", name_of_needing()));
   }
   checkpoint.trigger = told.trigger.value_or(checkpoint.trigger);
   checkpoint.mode = told.mode.value_or(checkpoint.mode);

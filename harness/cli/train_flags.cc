@@ -83,7 +83,7 @@ void AddHorizonFlags(Flags& flags, TrainFlags& told) {
   flags.Switch(
       {"--stop-on-nan", "",
        "stop at the step whose loss is infinite or NaN, and save no "
-       "such state: exit 9 (one line warns, and training goes on)"},
+       "such state: exit 9 (default: warn once and continue)"},
       [&told] { told.command.options.on_not_finite = OnNotFinite::kStop; });
 }
 
@@ -142,12 +142,11 @@ void AddMachineFlags(Flags& flags, TrainFlags& told) {
 
 void AddRequeueFlags(Flags& flags, RequeueCodes& codes) {
   flags.Value({"--preempted-code", "N",
-               "exit code once told to stop, and saved: start it again (143)"},
+               "exit code after a termination notice and a save: retry (143)"},
               ReadWhole(codes.preempted, 1, 255));
   flags.Value({"--no-requeue-code", "N",
-               "exit code of all that no other start mends (1, 2, 7, 8 or 9); "
-               "a command "
-               "line that cannot be read stays 2"},
+               "exit code instead of 1, 2, 7, 8 and 9, which a retry cannot "
+               "fix (an unreadable command line still exits with 2)"},
               ReadWhole(codes.no_requeue, 1, 255));
 }
 
@@ -184,7 +183,7 @@ Status CheckStart(const StartOptions& start) {
   if (!start.weights.empty() || start.partial == PartialWeights::kRefuse) {
     return OkStatus();
   }
-  return InvalidArgument("--init-partial: expected --init-from PATH beside it");
+  return InvalidArgument("--init-partial requires --init-from PATH");
 }
 
 // An epoch has at least one step, so a number of steps bounds the epochs too.
@@ -199,13 +198,13 @@ Status CheckStore(const TrainFlags& told) {
   const bool missing = told.command.options.checkpoint.directory.empty() &&
                        told.from_file && told.from_file->says_checkpoint;
   if (!missing) return OkStatus();
-  return InvalidArgument(fmt::format(
-      "--job: {}: checkpoint: expected --ckpt DIR beside it", told.job_file));
+  return InvalidArgument(
+      fmt::format("--job: {}: checkpoint requires --ckpt DIR", told.job_file));
 }
 
 Status TakePlan(const TrainCommand& command) {
   if (command.plan_file.empty() && !command.plan_state_directory.empty()) {
-    return InvalidArgument("--plan-state: expected --plan FILE beside it");
+    return InvalidArgument("--plan-state requires --plan FILE");
   }
   return OkStatus();
 }
@@ -215,8 +214,7 @@ Status TakeSummary(TrainFlags& told) {
   SummaryOptions& summary = told.command.options.summary;
   summary.every = *told.summary_every;
   if (!summary.directory.empty()) return OkStatus();
-  return InvalidArgument(
-      "--tensorboard-every: expected --tensorboard DIR beside it");
+  return InvalidArgument("--tensorboard-every requires --tensorboard DIR");
 }
 
 // Found before the training rather than behind it.
@@ -345,7 +343,7 @@ Result<TrainCommand> CommandOf(TrainFlags told) {
       math != Math::kCanonical &&
       !command.options.checkpoint.directory.empty()) {
     return InvalidArgument(fmt::format(
-        "--math {}: expected no --ckpt beside it (its bits are outside the "
+        "--math {} cannot be combined with --ckpt (its bits are outside the "
         "contract, so no run could go on from them)",
         MathName(math)));
   }

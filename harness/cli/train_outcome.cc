@@ -26,10 +26,10 @@ double Printed(float value) {
 
 std::string NotFiniteText(const TrainResult& result) {
   if (!result.not_finite_since) return "";
-  return result.finite ? fmt::format(", was not finite at step {}",
-                                     *result.not_finite_since)
-                       : fmt::format(", not finite since step {}",
-                                     *result.not_finite_since);
+  return result.finite
+             ? fmt::format(", non-finite at step {}", *result.not_finite_since)
+             : fmt::format(", non-finite since step {}",
+                           *result.not_finite_since);
 }
 
 }  // namespace

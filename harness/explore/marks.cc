@@ -127,10 +127,9 @@ constexpr std::array kTable = {
              "a save that a death cut short was made by the next generation",
              kUsual, MadeUpForASave},
     MarkInfo{"freed-room-for-a-save",
-             "a save had no room, and an older checkpoint went for it", kRare,
+             "a full disk made retention delete an older checkpoint", kRare,
              FreedRoomForASave},
-    MarkInfo{"gave-up-the-last-save",
-             "the last save failed at every try, and nothing was restarted",
+    MarkInfo{"gave-up-the-last-save", "the final save failed after all retries",
              kRare, GaveUpTheLastSave},
 };
 static_assert(kTable.size() <= kMaxMarks);

@@ -40,7 +40,7 @@ std::string OutcomeOf(const Evidence& evidence, const RunFacts& facts) {
     return "gives-up";
   if (IsExit(last.exit_code, {WorkerExit::kLostWorker}) && !last.result &&
       std::ranges::any_of(record.lives, LeftToStartLater)) {
-    return "starts-later";
+    return "retry-later";
   }
   return fmt::format("exit code {}{}", last.exit_code,
                      last.result ? ", " + last.result->status : "");

@@ -36,12 +36,12 @@
 // - A save that failed with an error that the engine was told of (errno,
 //   short_write, fsync_fails) is no acknowledged save: bounded-loss reaches
 //   back one more interval for each that lies there. Nothing acknowledged is
-//   excused by it. Where it failed as there was no room, the checkpoint that
-//   the chief removed for it is owed no more. No worker is lost for it: one
-//   that leaves to be started again is a breach, and one that gives up its last
-//   save must have tried as often as is promised, with nothing started behind
-//   it. A removal that such an error refuses leaves one checkpoint or half-done
-//   directory more in the store, and in a finished run's deletion all of them.
+//   excused by it. Where it failed for want of space, the checkpoint that the
+//   chief deleted for it is owed no more. A full disk must not cost a worker: a
+//   worker exits for a failed final save only after all retries, and is not
+//   restarted. A removal that such an error refuses leaves one checkpoint or
+//   half-done directory more in the store, and in a finished run's deletion all
+//   of them.
 // - Processes that die or stand still, devices that fail or do, networks in
 //   trouble, and power losses explain the losses in their life of the job that
 //   were noticed after them (where workers rejoin: until the lost one is back,

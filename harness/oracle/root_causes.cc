@@ -203,7 +203,7 @@ bool LeftToStartLater(const LifeEvents& life) {
 
 bool LeftUnsaved(const LifeEvents& life) {
   return LeftToStartLater(life) &&
-         life.events.back().detail.find("is not saved") != std::string::npos;
+         life.events.back().detail.find("was not saved") != std::string::npos;
 }
 
 RootCauses::RootCauses(const Evidence& evidence) : evidence_(evidence) {

@@ -27,9 +27,9 @@ constexpr std::array<std::string_view, 3> kPhases = {
     "in_epoch", "evaluation_due", "callbacks_due"};
 constexpr std::array<std::string_view, 8> kOutcomes = {
     "completes", "recovers", "stops-cleanly", "refuses",
-    "violates",  "gives-up", "stops-on-nan",  "starts-later"};
+    "violates",  "gives-up", "stops-on-nan",  "retry-later"};
 static_assert(kOutcomes.size() ==
-              static_cast<size_t>(Outcome::kStartsLater) + 1);
+              static_cast<size_t>(Outcome::kRetryLater) + 1);
 constexpr std::array<std::string_view, 3> kEndings = {"exited", "hung",
                                                       "timed-out"};
 constexpr std::array<std::string_view, 4> kVerdicts = {"PASS", "FAIL", "ERROR",

@@ -27,7 +27,7 @@ enum class Outcome : uint8_t {
   kViolates,      // a canary: the named invariants must be found broken
   kGivesUp,       // the launcher ended it: too many restarts, too few workers
   kStopsOnNan,    // stopped where its loss or state was not finite
-  kStartsLater,   // no room for the last state, or for a claim: exit code 75
+  kRetryLater,    // no room for the last state, or for a claim: exit code 75
 };
 std::string_view OutcomeName(Outcome outcome);
 std::optional<Outcome> FindOutcome(std::string_view name);

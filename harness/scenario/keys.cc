@@ -412,8 +412,8 @@ constexpr KeySpec kKeys[] = {
      .listed = "ext4|weak|lying-fsync|shared"},
     {.path = "disk.capacity",
      .type = T::kSize,
-     .doc = "bytes of files that fit; in the simulated world only",
-     .fallback = "no bound"},
+     .doc = "capacity of the disk; simulation only",
+     .fallback = "unlimited"},
 
     {.path = "checkpoint", .type = T::kMap, .doc = "how it is saved"},
     {.path = "checkpoint.every",
@@ -615,7 +615,7 @@ constexpr KeySpec kKeys[] = {
      .names = Names::kErrors},
     {.path = "with.errno.hits",
      .type = T::kCount,
-     .doc = "with times: once, how many hits in a row fail",
+     .doc = "number of consecutive hits that fail (times: once)",
      .fallback = "1",
      .low = 1,
      .high = 1'000'000},
@@ -820,11 +820,11 @@ constexpr KeySpec kKeys[] = {
      .type = T::kChoice,
      .doc =
          "how the run ends; stops-cleanly: saved and stopped on a notice, "
-         "and not started again (preemption: {requeue: 0}); starts-later: exit "
-         "code 75, as there was no room for the last state or for a claim, "
-         "and not started again; `violates` is for canaries; required",
+         "not restarted (preemption: {requeue: 0}); retry-later: exit code 75 "
+         "because there was no room for the last state or for a claim, not "
+         "restarted; `violates` is for canaries; required",
      .listed = "completes|recovers|stops-cleanly|refuses|violates|gives-up|"
-               "stops-on-nan|starts-later"},
+               "stops-on-nan|retry-later"},
     {.path = "expect.invariants",
      .type = T::kNames,
      .doc = "all that apply, or these (for `violates`: those to be broken)",

@@ -30,7 +30,7 @@ def disk_fills_up(run):
     target = run.directory / "model"
     ended = train(run, target, limited)
     expect_equal(f"exit code ({ended.stderr!r})", ended.returncode, 1)
-    expect("training is done, but not the export" in ended.stderr,
+    expect("training finished, but the export failed" in ended.stderr,
            f"another reason: {ended.stderr!r}")
     left = sorted(path.name for path in run.directory.iterdir()
                   if path.name.startswith("model"))

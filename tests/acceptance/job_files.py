@@ -41,7 +41,7 @@ def says_the_same(run):
     run.stored = False
     options = run.train_to_end(*OPTIONS, "--epochs", 2)
     expect_equal("digest", options["digest"], told["digest"])
-    refused(run, BAD_INPUT, "checkpoint: expected --ckpt DIR beside it",
+    refused(run, BAD_INPUT, "checkpoint requires --ckpt DIR",
             "--job", path)
 
 

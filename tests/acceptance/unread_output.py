@@ -135,7 +135,7 @@ def results(output):
             run.out_to = write
             run.start(*ALL, "--epochs", 2)
             expect_equal(f"exit code ({run.errors()})", run.wait(), 0)
-        said = "standard output cannot be written" in run.errors()
+        said = "cannot write to standard output" in run.errors()
         expect_equal("says that it is lost", said, output != "abandoned-pipe")
     return check
 

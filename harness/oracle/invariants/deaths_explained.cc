@@ -4,11 +4,10 @@
 // by a fault, or by the launcher after another one was lost. A worker that
 // leaves because it has lost another one is a loss like that other: of all that
 // go together, one has to have a root cause (root_causes.h). A worker whose
-// device fails is told so, and has to leave with a word. A disk that has no
-// room for a save loses no worker: who gives up the last save leaves for good,
-// after its tries, and nobody is started again for it. A launcher that a signal
-// ended needs a power cut. Anything else is a crash of the engine's own, or an
-// alarm about nothing.
+// device fails is told so, and has to leave with a word. A full disk must not
+// cost a worker: a worker exits for a failed final save only after all retries,
+// and is not restarted. A launcher that a signal ended needs a power cut.
+// Anything else is a crash of the engine's own, or an alarm about nothing.
 #include <algorithm>
 #include <csignal>
 

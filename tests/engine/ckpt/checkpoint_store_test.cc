@@ -150,8 +150,7 @@ TEST_F(CheckpointStoreTest, FreesRoomOfAllThatIsOlderThanTheNewestGoodOne) {
               ElementsAre("step-000000003-g1", "step-000000004-g1"));
   EXPECT_EQ(test_.events.Of(EventKind::kRetired).size(), 2u);
   EXPECT_THAT(store.TakeWarnings(),
-              testing::Contains(HasSubstr("no room for the next checkpoint: "
-                                          "removed")));
+              testing::Contains(HasSubstr("out of disk space: deleted ")));
 }
 
 // A later generation's checkpoints are not this one's to remove.

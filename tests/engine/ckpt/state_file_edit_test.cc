@@ -120,7 +120,7 @@ TEST_F(StateFileEditTest, ToANameThatIsNoMore_SaysTheNewName) {
   Write(text + "latest: step-000000004-g1\n");
   const Status status = Start();
   EXPECT_EQ(status.code(), Code::kInvalidArgument);
-  EXPECT_THAT(status.message(), HasSubstr("which became step-000000004-g2"));
+  EXPECT_THAT(status.message(), HasSubstr("renamed to step-000000004-g2"));
 }
 
 // A crash between the claim that obeys and the new state file.
@@ -133,7 +133,7 @@ TEST_F(StateFileEditTest, ObeyedAlready_IsSaidAndNotRefused) {
   CheckpointStore store = OpenStore(test_.world);
   ASSERT_TRUE(store.ClaimGeneration(std::string(kJob)).ok());
   EXPECT_THAT(store.TakeWarnings(),
-              ElementsAre(HasSubstr("generation 2 resumed from it already")));
+              ElementsAre(HasSubstr("already applied by generation 2")));
 }
 
 TEST_F(StateFileEditTest, WhileTheRunIsActive_IsSaidBeforeItIsWrittenOver) {
@@ -142,7 +142,7 @@ TEST_F(StateFileEditTest, WhileTheRunIsActive_IsSaidBeforeItIsWrittenOver) {
   Write("latest: step-000000001-g1\n");
   ASSERT_TRUE(Save(store, 2, 5).ok());
   EXPECT_THAT(store.TakeWarnings(),
-              ElementsAre(HasSubstr("edited while the run is active")));
+              ElementsAre(HasSubstr("edited while the run was active")));
   ASSERT_TRUE(Save(store, 2, 6).ok());
   EXPECT_THAT(store.TakeWarnings(), IsEmpty());
   EXPECT_EQ(Step(), 6u);

@@ -229,7 +229,7 @@ TEST(StrangerTest, WithoutATokenOnlyLoopbackIsListenedOn) {
   const std::vector<Status> ends = run.cluster.RunAll(GatherOnce);
   for (const Status& end : ends) {
     EXPECT_EQ(end.code(), Code::kInvalidArgument);
-    EXPECT_THAT(end.message(), HasSubstr("expected a job token"));
+    EXPECT_THAT(end.message(), HasSubstr("without a job token"));
   }
 }
 

@@ -92,11 +92,11 @@ TEST(JobDifferenceTest, OnlyAStoredJobWithoutCallbacks_LeavesThemUnknown) {
   const JobSpec some = WithCallbacks({{"a", {{"monitor", "loss"}}}});
   JobSpec other = some;
   other.seed = 9;
-  EXPECT_TRUE(IsSameButForUnknownCallbacks(Json(none), Json(some)));
-  EXPECT_FALSE(IsSameButForUnknownCallbacks(Json(none), Json(other)));
-  EXPECT_FALSE(IsSameButForUnknownCallbacks(Json(some), Json(none)));
-  EXPECT_FALSE(IsSameButForUnknownCallbacks(Json(other), Json(some)));
-  EXPECT_FALSE(IsSameButForUnknownCallbacks("?", Json(some)));
+  EXPECT_TRUE(DiffersOnlyInUnrecordedCallbacks(Json(none), Json(some)));
+  EXPECT_FALSE(DiffersOnlyInUnrecordedCallbacks(Json(none), Json(other)));
+  EXPECT_FALSE(DiffersOnlyInUnrecordedCallbacks(Json(some), Json(none)));
+  EXPECT_FALSE(DiffersOnlyInUnrecordedCallbacks(Json(other), Json(some)));
+  EXPECT_FALSE(DiffersOnlyInUnrecordedCallbacks("?", Json(some)));
 }
 
 TEST(JobDifferenceTest, SaysWhichTextIsNotAJob) {

@@ -102,7 +102,7 @@ TEST_F(AcknowledgementTest, CheckpointsStay_IfTheLauncherIsPausedForTooLong) {
   ExpectDoneAtOnce(end);
   EXPECT_THAT(end.Of(EventKind::kBackupDeleted), IsEmpty());
   EXPECT_THAT(Checkpoints(), Not(IsEmpty()));
-  EXPECT_THAT(end.lines, Contains(HasSubstr("the checkpoints stay: ")));
+  EXPECT_THAT(end.lines, Contains(HasSubstr("checkpoints kept: ")));
 }
 
 TEST_F(AcknowledgementTest, NothingIsDeleted_IfTheChiefDiesBeforeIt) {
@@ -111,7 +111,7 @@ TEST_F(AcknowledgementTest, NothingIsDeleted_IfTheChiefDiesBeforeIt) {
   EXPECT_THAT(end.Of(EventKind::kResultAcknowledged), IsEmpty());
   EXPECT_THAT(Checkpoints(), Not(IsEmpty()));
   EXPECT_THAT(end.launch.reason,
-              HasSubstr("what it was still to delete may be left"));
+              HasSubstr("some checkpoints may not have been deleted"));
 }
 
 TEST_F(AcknowledgementTest, JobIsDone_IfTheChiefDiesAsItDeletes) {

@@ -229,11 +229,11 @@ TEST_F(LauncherTest, StartsNothingAgain_WhenAWorkerIsToStartLater) {
       return Script{
           .exit = static_cast<int>(chief ? WorkerExit::kStartLater
                                          : WorkerExit::kLostWorker),
-          .tells = {{milliseconds(1), {.failure = "step 8 is not saved"}}}};
+          .tells = {{milliseconds(1), {.failure = "step 8 was not saved"}}}};
     });
     EXPECT_EQ(end.exit_code, 75);
     EXPECT_EQ(end.restarts, 0);
-    EXPECT_EQ(end.reason, "step 8 is not saved");
+    EXPECT_EQ(end.reason, "step 8 was not saved");
   }
 }
 
@@ -498,7 +498,7 @@ TEST_F(LauncherTest, AHungWorkerThatTheOthersLostIsKilled) {
   EXPECT_EQ(end.exit_code, 0);
   EXPECT_EQ(CountOf(WorkerSignal::kKill), 1u);
   EXPECT_EQ(restarts_[0].reason,
-            "worker 0 cannot go on: another worker, the disk or memory failed; "
+            "worker 0 exited: another worker, the disk or memory failed; "
             "worker 1 did not answer in time, and was killed");
 }
 
@@ -527,7 +527,7 @@ TEST_F(LauncherTest, ALostDeviceIsSaidRatherThanWhatItMadeOfTheOthers) {
     return {.exit = 75};
   });
   ASSERT_EQ(restarts_.size(), 1u);
-  EXPECT_EQ(restarts_[0].reason, "worker 1 cannot go on: device 0: lost");
+  EXPECT_EQ(restarts_[0].reason, "worker 1 exited: device 0: lost");
 }
 
 // SIGTERM before the worker could listen for it: it is gone, not leaving.
@@ -755,7 +755,7 @@ TEST_F(RejoinTest, OnlyTheWorkerThatLosesItsDeviceIsStartedAgain) {
            script);
     script.exit = 75;
   });
-  EXPECT_EQ(restarts_.at(0).reason, "worker 1 cannot go on: device 0: lost");
+  EXPECT_EQ(restarts_.at(0).reason, "worker 1 exited: device 0: lost");
 }
 
 TEST_F(RejoinTest, AChiefThatHasLostItsDeviceBeforeIsDone) {

@@ -165,7 +165,7 @@ TEST(SaveTest, LeavesForALaterStart_WhenTheLastSaveFails) {
     EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kStartLater));
     EXPECT_FALSE(outcome.result);
     EXPECT_THAT(outcome.reasons[0],
-                HasSubstr("step 24 is not saved, tried for 31 s: "));
+                HasSubstr("step 24 was not saved after 31 s of retries: "));
     EXPECT_THAT(outcome.reasons[0], HasSubstr("needs 0.0"));
     EXPECT_THAT(outcome.reasons[1], HasSubstr("run the same command again"));
     EXPECT_EQ(outcome.Of(EventKind::kSaveFailed).size(), 6u);
@@ -179,7 +179,7 @@ TEST(SaveTest, LeavesForALaterStart_WhenTheSaveOfAStopFails) {
       TrainingFixture().Run(2, options, FullDisk(FaultTimes::kAlways));
   EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kStartLater));
   EXPECT_FALSE(outcome.result);
-  EXPECT_THAT(outcome.reasons[0], HasSubstr("step 7 is not saved"));
+  EXPECT_THAT(outcome.reasons[0], HasSubstr("step 7 was not saved"));
   EXPECT_EQ(outcome.Of(EventKind::kSaveFailed).size(), 6u);
 }
 
@@ -204,7 +204,7 @@ TEST(SaveTest, TheLastSaveIsTriedAgainBeforeAllOfItIsGivenUp) {
   EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kDone));
   EXPECT_THAT(outcome.StepsOf(EventKind::kSaveFailed), ElementsAre(24));
   EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged), ElementsAre(24));
-  EXPECT_THAT(outcome.lines, Contains(HasSubstr("tries again in 1.0 s")));
+  EXPECT_THAT(outcome.lines, Contains(HasSubstr("retrying in 1.0 s")));
 }
 
 // An error that says "exists" is an error, not the news that the state is

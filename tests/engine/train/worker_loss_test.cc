@@ -34,10 +34,10 @@ TEST(WorkerLossTest, EachEndHasItsSentence) {
   EXPECT_EQ(Describe(PutDown(1)),
             "worker 1 did not answer in time, and was killed");
   EXPECT_EQ(Describe(Left(1, "lost worker 2")),
-            "worker 1 cannot go on: lost worker 2");
+            "worker 1 exited: lost worker 2");
   EXPECT_EQ(Describe(Left(1, "")),
-            "worker 1 cannot go on: another worker, the disk or memory failed");
-  EXPECT_EQ(Describe(LostItsDevice(1)), "worker 1 cannot go on: no device");
+            "worker 1 exited: another worker, the disk or memory failed");
+  EXPECT_EQ(Describe(LostItsDevice(1)), "worker 1 exited: no device");
   EXPECT_EQ(Describe({.worker = 1, .exited = {.code = 77}}),
             "worker 1 exited with code 77");
   EXPECT_EQ(
@@ -51,7 +51,7 @@ TEST(WorkerLossTest, WhatAWorkerSaysOfItsDeviceComesBeforeHowItEnded) {
   Loss loss = LostItsDevice(1);
   loss.exited = {.signal = 9};
   loss.put_down = true;
-  EXPECT_EQ(Describe(loss), "worker 1 cannot go on: no device");
+  EXPECT_EQ(Describe(loss), "worker 1 exited: no device");
 }
 
 TEST(WorkerLossTest, WhoLeftWithAWordDidNotDie) {
@@ -80,7 +80,7 @@ TEST(WorkerLossTest, WhoseDeviceIsLostIsACulpritLikeADeadOne) {
   const std::vector<Loss> losses = {Left(0, "lost worker 2"), LostItsDevice(2)};
   ASSERT_NE(CulpritOf(losses), nullptr);
   EXPECT_EQ(CulpritOf(losses)->worker, 2);
-  EXPECT_EQ(DescribeAll(losses), "worker 2 cannot go on: no device");
+  EXPECT_EQ(DescribeAll(losses), "worker 2 exited: no device");
 }
 
 TEST(WorkerLossTest, TheOnlyOneThatStayedIsNamedBehindWhatTheOthersSaid) {
@@ -89,7 +89,7 @@ TEST(WorkerLossTest, TheOnlyOneThatStayedIsNamedBehindWhatTheOthersSaid) {
   ASSERT_NE(CulpritOf(losses), nullptr);
   EXPECT_EQ(CulpritOf(losses)->worker, 1);
   EXPECT_EQ(DescribeAll(losses),
-            "worker 0 cannot go on: step 3 took too long; "
+            "worker 0 exited: step 3 took too long; "
             "worker 1 did not answer in time, and was killed");
 }
 
@@ -98,7 +98,7 @@ TEST(WorkerLossTest, NobodyIsToBlameWhereSeveralHadToBePutDownOrAllLeft) {
   const std::vector<Loss> left = {Left(0, "lost worker 1"),
                                   Left(1, "lost worker 0")};
   EXPECT_EQ(CulpritOf(left), nullptr);
-  EXPECT_EQ(DescribeAll(left), "worker 0 cannot go on: lost worker 1");
+  EXPECT_EQ(DescribeAll(left), "worker 0 exited: lost worker 1");
 }
 
 }  // namespace

@@ -42,13 +42,13 @@ TEST_F(CkptCommandTest, ListAndVerifySayWhichAreNotFinite) {
   const Claim claim = store.ClaimGeneration(std::string(kJob)).value();
   ASSERT_TRUE(Save(store, claim.generation, 4, 3).ok());
   EXPECT_EQ(Verify("/store"), 0) << err_.str();
-  EXPECT_THAT(out_.str(), HasSubstr(", not finite since step 3\n"));
+  EXPECT_THAT(out_.str(), HasSubstr(", non-finite since step 3\n"));
   out_.str("");
   RunCheckpointList({.directory = "/store", .output = OutputFormat::kJson},
                     test_.world, console_);
   EXPECT_THAT(out_.str(), HasSubstr("\"finite\": true"));
   EXPECT_THAT(out_.str(),
-              HasSubstr("\"finite\": false,\n    \"not_finite_since\": 3"));
+              HasSubstr("\"finite\": false,\n    \"first_nonfinite_step\": 3"));
 }
 
 TEST_F(CkptCommandTest, WhatWasNotReadIsNotCalledGood) {

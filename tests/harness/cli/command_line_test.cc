@@ -204,7 +204,7 @@ TEST(CommandLineTest, AMistakeIsOneLineThatNamesIt) {
        "train: --clip: expected value:LIMIT, norm:LIMIT or global_norm:LIMIT, "
        "found 'norm'"},
       {{"train", "--validation", "v"},
-       "train: --validation: expected --data DIR beside it"},
+       "train: --validation requires --data DIR"},
       {{"train", "--isa", "sse"},
        "train: --isa: expected one of auto, scalar, avx2, avx512, found 'sse'"},
       {{"train", "--notice-signal", "KILL"},
@@ -227,8 +227,7 @@ TEST(CommandLineTest, AMistakeIsOneLineThatNamesIt) {
        "train: --collective: expected one of ring, nccl, auto, found 'gloo'"},
       {{"train", "--math", ""},
        "train: --math: expected one of canonical, fast, fast-tf32, found ''"},
-      {{"train", "--every", "50"},
-       "train: --every: expected --ckpt DIR beside it"},
+      {{"train", "--every", "50"}, "train: --every requires --ckpt DIR"},
       {{"train", "--ckpt", "c", "--every", "often"},
        "train: --every: expected steps (50), seconds (30s), epoch or never, "
        "found 'often'"},
@@ -244,9 +243,9 @@ TEST(CommandLineTest, AMistakeIsOneLineThatNamesIt) {
       {{"train", "--keep", "0", "--ckpt", "c"},
        "train: --keep: expected a whole number from 1 to 1000000, found '0'"},
       {{"train", "--allow-cold-start"},
-       "train: --allow-cold-start: expected --ckpt DIR beside it"},
+       "train: --allow-cold-start requires --ckpt DIR"},
       {{"train", "--ckpt-mode", "async"},
-       "train: --ckpt-mode: expected --ckpt DIR beside it"},
+       "train: --ckpt-mode requires --ckpt DIR"},
       {{"train", "--ckpt", "c", "--ckpt-mode", "zero_copy"},
        "train: --ckpt-mode: expected sync or async, found 'zero_copy'"},
       {{"train", "--restart", "none", "--max-restarts", "3"},
@@ -260,25 +259,24 @@ TEST(CommandLineTest, AMistakeIsOneLineThatNamesIt) {
       {{"train", "--service", "a b"},
        "train: --service: expected a host name or an IP address (IPv6 in "
        "brackets), found 'a b'"},
-      {{"train", "--rank", "1"},
-       "train: --rank: expected --cluster-size N beside it"},
+      {{"train", "--rank", "1"}, "train: --rank requires --cluster-size N"},
       {{"train", "--rank", "1", "--cluster", "slurm"},
-       "train: --rank: expected no --cluster beside it"},
+       "train: --rank cannot be combined with --cluster"},
       {{"train", "--workers", "2", "--cluster", "slurm"},
-       "train: --workers: expected none of --cluster, --rank, --cluster-size, "
-       "--rendezvous, --service, --listen, --insecure beside it (it starts "
-       "workers here)"},
+       "train: --workers starts workers on this host: it cannot be combined "
+       "with --cluster, --rank, --cluster-size, --rendezvous, --service, "
+       "--listen or --insecure"},
       {{"train", "--workers", "2", "--insecure"},
-       "train: --workers: expected none of --cluster, --rank, --cluster-size, "
-       "--rendezvous, --service, --listen, --insecure beside it (it starts "
-       "workers here)"},
+       "train: --workers starts workers on this host: it cannot be combined "
+       "with --cluster, --rank, --cluster-size, --rendezvous, --service, "
+       "--listen or --insecure"},
       {{"train", "--listen", "10.0.0.1:80"},
        "train: --listen: expected a host name or an IP address (IPv6 in "
        "brackets), found '10.0.0.1:80'"},
       {{"train", "--tls-cert", "a", "--tls-key", "b"},
-       "train: --tls-cert, --tls-key, --tls-ca: expected all three of them"},
+       "train: --tls-cert, --tls-key and --tls-ca must be given together"},
       {{"train", "--tls-name", "a"},
-       "train: --tls-cert, --tls-key, --tls-ca: expected all three of them"},
+       "train: --tls-name requires --tls-cert, --tls-key and --tls-ca"},
       {{"train", "--preempted-code", "0"},
        "train: --preempted-code: expected a whole number from 1 to 255, found "
        "'0'"},
@@ -294,9 +292,9 @@ TEST(CommandLineTest, AMistakeIsOneLineThatNamesIt) {
       {{"worker"}, "worker: --options: missing"},
       {{"run"}, "run: expected a scenario file or folder, or --demo"},
       {{"run", "--last-failed"},
-       "run: --last-failed: expected a scenario file or folder, or --demo, "
-       "beside it"},
-      {{"run", "--demo", "a.yaml"}, "run: --demo: expected no paths beside it"},
+       "run: --last-failed requires a scenario file or folder, or --demo"},
+      {{"run", "--demo", "a.yaml"},
+       "run: --demo cannot be combined with paths"},
       {{"run", "a.yaml", "--world", "virtual"},
        "run: --world: expected one of real, sim, both, found 'virtual'"},
       {{"run", "a.yaml", "--shard", "3/2"},
@@ -333,14 +331,14 @@ TEST(CommandLineTest, AMistakeIsOneLineThatNamesIt) {
        "global batch (3 replicas of 65536 rows = 196608) with remainder drop, "
        "found 384"},
       {{"train", "--plan-state", "d"},
-       "train: --plan-state: expected --plan FILE beside it"},
+       "train: --plan-state requires --plan FILE"},
       {{"evaluate"}, "evaluate: --ckpt: missing"},
       {{"evaluate", "--ckpt", "d", "--every", "soon"},
        "evaluate: --every: expected a time such as 60s, 10m, 1h, up to 24h, "
        "found "
        "'soon'"},
       {{"evaluate", "--ckpt", "d", "--once", "--every", "9s"},
-       "evaluate: --every: expected no --once beside it"},
+       "evaluate: --every cannot be combined with --once"},
       {{"list"},
        "list: expected presets, points, faults, invariants, planted-bugs or "
        "scenarios"},
@@ -575,8 +573,7 @@ TEST_F(JobFileFlagTest, WhatItCannotSayIsNamed) {
   const auto message = [this] {
     return ParseCommandLine(Words{"train", "--job", file_}).status().message();
   };
-  EXPECT_THAT(message(),
-              HasSubstr("job.yaml: checkpoint: expected --ckpt DIR beside it"));
+  EXPECT_THAT(message(), HasSubstr("job.yaml: checkpoint requires --ckpt DIR"));
   std::ofstream(file_) << "job: {batch: 0}\n";
   EXPECT_THAT(message(), HasSubstr("job.yaml:1:14: expected a whole number"));
   std::filesystem::remove(file_);
@@ -591,7 +588,7 @@ TEST(CommandLineTest, TrainingMayBeginWithAnothersWeights) {
   EXPECT_EQ(start.partial, PartialWeights::kAllow);
   EXPECT_EQ(
       ParseCommandLine(Words{"train", "--init-partial"}).status().message(),
-      "train: --init-partial: expected --init-from PATH beside it");
+      "train: --init-partial requires --init-from PATH");
 }
 
 TEST(CommandLineTest, CurvesAndTheExportHaveFoldersOfTheirOwn) {
@@ -613,7 +610,7 @@ TEST(CommandLineTest, CurvesAndTheExportHaveFoldersOfTheirOwn) {
   EXPECT_EQ(ParseCommandLine(Words{"train", "--tensorboard-every", "5"})
                 .status()
                 .message(),
-            "train: --tensorboard-every: expected --tensorboard DIR beside it");
+            "train: --tensorboard-every requires --tensorboard DIR");
 }
 
 TEST(CommandLineTest, ACheckpointsModelIsExportedOrAsked) {

@@ -47,13 +47,13 @@ TEST_F(DeviceChoiceTest, FastProductsAreOfWhatHasThem) {
   KernelOptions options = {.math = Math::kFast,
                            .device = DeviceKind::kEmulated};
   EXPECT_EQ(Settle(options).message(),
-            "--math fast: expected --device cuda or cpu beside it, found "
+            "--math fast requires --device cuda or cpu, found "
             "emulated");
   options.device = DeviceKind::kCpu;
   EXPECT_TRUE(Settle(options).ok());
   options.math = Math::kFastTf32;
   EXPECT_EQ(Settle(options).message(),
-            "--math fast-tf32: expected --device cuda beside it, found cpu");
+            "--math fast-tf32 requires --device cuda, found cpu");
 }
 
 TEST_F(DeviceChoiceTest, EachWorkerHasAPlaceOnTheDeviceThatWasChosen) {
@@ -84,7 +84,7 @@ TEST_F(DeviceChoiceTest, NcclIsBetweenDevicesOnly) {
   const Status status = CheckCollective(options, 2);
   EXPECT_EQ(status.code(), Code::kInvalidArgument);
   EXPECT_EQ(status.message(),
-            "--collective nccl: expected --device cuda or emulated beside it, "
+            "--collective nccl requires --device cuda or emulated, "
             "found cpu");
   options.kernels.device = DeviceKind::kEmulated;
   EXPECT_TRUE(CheckCollective(options, 2).ok());

@@ -70,7 +70,7 @@ TEST(TrainOutcomeTest, TellsSinceWhichStepARunIsNotFinite) {
   result.not_finite_since = 200;
   EXPECT_EQ(TrainOutcomeToText(outcome),
             "stopped  4 epochs, 256 steps, loss nan, accuracy 93.2%, "
-            "validation 91.0%, not finite since step 200, 3.2 s, state 51d0");
+            "validation 91.0%, non-finite since step 200, 3.2 s, state 51d0");
   const std::string json = TrainOutcomeToJson(outcome);
   EXPECT_NE(json.find(R"("status":"not_finite")"), std::string::npos) << json;
   EXPECT_NE(json.find(R"("finite":false,"first_nonfinite_step":200)"),

@@ -219,7 +219,7 @@ const MarkCase kStores[] = {
                  {kState,
                   {.kind = K::kLifeEnd,
                    .count = 74,
-                   .detail = "step 8 is not saved"}})}),
+                   .detail = "step 8 was not saved"}})}),
      [](Record& r) { r.lives[0].events.back().count = 75; }},
     {"save-failed-and-the-next-succeeded",
      RunOf({Life(0, 1, {{.kind = K::kSaveFailed}, kSaved})}), SwapFirstTwo},

@@ -841,7 +841,7 @@ TEST(DeathsExplainedTest, AFullDiskIsNoReasonToStartAgain) {
     }
     return found;
   };
-  const std::string unsaved = fmt::format("step 8 is not saved: {}", kFull);
+  const std::string unsaved = fmt::format("step 8 was not saved: {}", kFull);
   EXPECT_THAT(names(RunWithoutRoom(74, unsaved, 6)), testing::IsEmpty());
   EXPECT_THAT(names(RunWithoutRoom(74, unsaved, 5)),
               testing::ElementsAre("given-up-early"));
