@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <utility>
 
 #include "engine/ckpt/store_names.h"
@@ -33,32 +34,54 @@ bool IsUtf16(std::string_view text) {
 
 std::string_view Excerpt(std::string_view text) { return text.substr(0, 200); }
 
-bool DifferInOneBit(std::string_view a, std::string_view b) {
-  if (a.size() != b.size()) return false;
+int DifferingBits(std::string_view a, std::string_view b) {
   int bits = 0;
   for (size_t i = 0; i < a.size(); ++i) {
     bits += std::popcount(static_cast<unsigned char>(a[i] ^ b[i]));
   }
-  return bits == 1;
+  return bits;
 }
 
-// True iff one flipped bit lies between the text and a file as it was written.
-// Each bit of a long text would take long to try: those are taken for edits.
-bool HasOneFlippedBit(std::string_view text) {
-  constexpr size_t kMostBytes = size_t{1} << 15;
-  const size_t tail_bytes = kDigestKey.size() + Digest::kDigits + 3;
-  if (text.size() < tail_bytes || text.size() > kMostBytes) return false;
-  std::string body(text.substr(0, text.size() - tail_bytes));
-  const std::string_view tail = text.substr(body.size());
-  if (DifferInOneBit(tail, DigestLineOf(body))) return true;
-  for (char& c : body) {
+// Calls `with` for each text that one flipped bit makes of this one, until it
+// returns true.
+bool AnyFlipOf(std::string& text, size_t from,
+               const std::function<bool(size_t at)>& with) {
+  for (size_t at = from; at < text.size(); ++at) {
     for (int bit = 0; bit < 8; ++bit) {
-      c = static_cast<char>(c ^ (1 << bit));
-      if (tail == DigestLineOf(body)) return true;
-      c = static_cast<char>(c ^ (1 << bit));
+      const char kept = text[at];
+      text[at] = static_cast<char>(kept ^ (1 << bit));
+      const bool found = with(at);
+      text[at] = kept;
+      if (found) return true;
     }
   }
   return false;
+}
+
+// True iff flipped bits lie between the text and a file as it was written: one
+// or two among the lines above the digest, or at most one there and any few of
+// the digest line. An edit by hand changes the whole digest. Long texts would
+// take long to try: those are taken for edits.
+bool HasFlippedBits(std::string_view text) {
+  constexpr size_t kMostForOne = size_t{1} << 15;
+  constexpr size_t kMostForTwo = size_t{1} << 9;
+  constexpr int kFew = 8;
+  const size_t tail_bytes = kDigestKey.size() + Digest::kDigits + 3;
+  if (text.size() < tail_bytes || text.size() > kMostForOne) return false;
+  std::string body(text.substr(0, text.size() - tail_bytes));
+  const std::string_view tail = text.substr(body.size());
+  const auto is_near = [&](size_t) {
+    return DifferingBits(tail, DigestLineOf(body)) <= kFew;
+  };
+  if (is_near(0) || AnyFlipOf(body, 0, is_near)) return true;
+  if (body.size() > kMostForTwo) return false;
+  const auto digest =
+      Digest::Parse(tail.substr(kDigestKey.size() + 2, Digest::kDigits));
+  if (!digest) return false;
+  const auto is_whole = [&](size_t) { return DigestOf(body) == *digest; };
+  return AnyFlipOf(body, 0, [&](size_t first) {
+    return AnyFlipOf(body, first + 1, is_whole);
+  });
 }
 
 // The names in those lines that follow the comment and are whole; takes them,
@@ -183,15 +206,15 @@ StateFile ReadCut(std::string_view text) {
   return file;
 }
 
-// Of a file as it was written, or with one flipped bit.
+// Of a file as it was written, or with flipped bits.
 StateFile ReadWritten(const TextRecord& record) {
   StateFile file;
   for (const TextField& field : record.fields) {
     if (field.key == "all") file.all.emplace_back(field.value);
   }
   if (record.digest == DigestLine::kRight) return file;
-  file.damage = "a bit of it is flipped";
-  // One character of the name that a person changes may differ in one bit.
+  file.damage = "bits of it are flipped";
+  // One character of the name that a person changes may differ in a bit or two.
   const auto latest = record.Find("latest");
   if (latest && !file.all.empty() && *latest != file.all.back() &&
       std::ranges::find(file.all, *latest) != file.all.end()) {
@@ -216,7 +239,7 @@ std::string EncodeStateFile(std::span<const std::string> all) {
 StateFile ParseStateFile(std::string_view text) {
   if (text.empty()) return {.damage = "empty"};
   const TextRecord record = ParseTextRecord(text);
-  if (record.digest == DigestLine::kRight || HasOneFlippedBit(text)) {
+  if (record.digest == DigestLine::kRight || HasFlippedBits(text)) {
     return ReadWritten(record);
   }
   if (IsUtf16(text)) {

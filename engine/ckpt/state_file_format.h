@@ -11,7 +11,7 @@
 // to another checkpoint's name, delete the last line.
 //
 // A load does not need the file. It passes over what a power cut, a truncation
-// or one flipped bit makes of it, and says so. It ignores no edit, which is
+// or a flipped bit or two make of it, and says so. It ignores no edit, which is
 // everything else that is text:
 //   without the digest line, every other line understood   obeyed
 //   with it, and only line ends, blanks or comments differ  nothing was asked

@@ -1,4 +1,5 @@
 // The small formats: names, claim, state file, manifest, shard index.
+#include <random>
 #include <utility>
 
 #include <gmock/gmock.h>
@@ -439,6 +440,25 @@ TEST(StateFileTest, FlippedBitOrCut_IsDamageAndNoEdit) {
       const bool whole = i == latest_end || i + 1 == latest_end;
       ASSERT_EQ(cut.edit.has_value(), whole) << i;
     }
+  }
+}
+
+// In the lines, in the digest, and in both.
+TEST(StateFileTest, TwoFlippedBits_AreDamageAndNoEdit) {
+  const std::string text = EncodeStateFile(
+      std::vector<std::string>{"step-000000001-g1", "step-000000012-g1"});
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 500; ++i) {
+    std::string flipped = text;
+    for (int flip = 0; flip < 2; ++flip) {
+      char& c = flipped[random() % text.size()];
+      c = static_cast<char>(c ^ (1 << random() % 8));
+    }
+    if (flipped == text) continue;
+    const StateFile file = ParseStateFile(flipped);
+    EXPECT_FALSE(file.edit) << flipped;
+    EXPECT_NE(file.damage, "") << flipped;
+    EXPECT_EQ(file.refusal, "") << flipped;
   }
 }
 

@@ -89,7 +89,7 @@ TEST_F(StoreWarningsTest, AStateFileThatIsIgnoredIsSaid) {
   flipped.replace(flipped.find("latest: step-000000005"), 22,
                   "latest: step-000000007");
   const std::pair<std::string, std::string> kCases[] = {
-      {flipped, "checkpoint: a bit of it is flipped; "},
+      {flipped, "checkpoint: bits of it are flipped; "},
       {"", "checkpoint: empty; "},
       {std::string("\x7f"
                    "ELF\0\0\1",
