@@ -2,6 +2,7 @@
 #ifndef GAUNTLET_ENGINE_REAL_LOCAL_WORKER_PROCESSES_H_
 #define GAUNTLET_ENGINE_REAL_LOCAL_WORKER_PROCESSES_H_
 
+#include <cstddef>
 #include <deque>
 #include <map>
 #include <optional>
@@ -71,8 +72,9 @@ class LocalWorkerProcesses final : public WorkerProcesses {
                                                   std::string_view line);
 
   void Poll(Time deadline);
-  // Takes what is there now, up to a bound; closes it at its end.
-  void Read(int worker, Lines& lines, TakeLine take);
+  // Takes what can be read now, until it has `limit` bytes; closes it at its
+  // end.
+  void Read(int worker, Lines& lines, size_t limit, TakeLine take);
   void TakeNotice(int worker, std::string_view line);
   void TakeOutput(int worker, std::string_view line);
   void TakeEnd(int worker, Running& running);

@@ -13,6 +13,7 @@
 #include "engine/real/system_clock.h"
 #include <dirent.h>
 #include <fmt/format.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 namespace gauntlet {
@@ -83,6 +84,27 @@ int Report(const Arguments&) {
   (*notices)->Progress({.step = 7, .epoch = 1, .loss = 0.5f});
   (*notices)->Result({.status = "done", .steps = 9, .loss = 0.25f});
   return 75;
+}
+
+// report-much: a worker whose reports nobody reads, in a buffer of 1 MiB; then
+// its result. Exits with 77 if the system grants no such buffer.
+int ReportMuch(const Arguments&) {
+  constexpr int kBufferBytes = 1 << 20;
+  const auto set = [&](int option) {
+    return setsockopt(kNoticeDescriptor, SOL_SOCKET, option, &kBufferBytes,
+                      sizeof kBufferBytes);
+  };
+  if (set(SO_SNDBUFFORCE) != 0) set(SO_SNDBUF);
+  int granted = 0;
+  socklen_t size = sizeof granted;
+  getsockopt(kNoticeDescriptor, SOL_SOCKET, SO_SNDBUF, &granted, &size);
+  if (granted < kBufferBytes) return 77;
+  auto notices = WorkerNotices::Open(kNoticeDescriptor);
+  for (uint64_t step = 1; step <= 1000; ++step) {
+    (*notices)->Progress({.step = step, .line = std::string(300, 'x')});
+  }
+  (*notices)->Result({.status = "done"});
+  return 0;
 }
 
 // starting: a program that is slow to take notices, and needs one before it
@@ -162,6 +184,7 @@ int Main(Arguments arguments) {
   if (mode == "emit") return Emit(arguments);
   if (mode == "launcher") return RunLauncher(arguments);
   if (mode == "report") return Report(arguments);
+  if (mode == "report-much") return ReportMuch(arguments);
   if (mode == "starting") return StartSlowly(arguments);
   if (mode == "notices") return AwaitNotices(arguments);
   if (mode == "connect") return Connect(arguments);
