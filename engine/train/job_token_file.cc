@@ -6,7 +6,6 @@
 #include <memory>
 #include <span>
 
-#include "engine/ckpt/checkpoint_reader.h"
 #include "engine/ckpt/retrying.h"
 #include "engine/ckpt/store_names.h"
 #include <fmt/format.h>
@@ -76,15 +75,17 @@ std::string TokenFile(const std::string& directory) {
 
 Result<JobToken> ReadTokenFile(World& world, const std::string& directory) {
   const std::string path = TokenFile(directory);
-  const Status closed =
-      Retrying(world, [&] { return world.storage.CheckPrivate(path); });
-  if (closed.code() == Code::kFailedPrecondition) {
+  // What is checked is what is read, whatever happens to the name meanwhile.
+  const auto read_once = [&]() -> Result<std::string> {
+    ASSIGN_OR_RETURN(const std::unique_ptr<File> file,
+                     world.storage.OpenPrivate(path));
+    return ReadFile(*file, path, kMaxFileBytes);
+  };
+  const Result<std::string> read = Retrying(world, read_once);
+  if (read.status().code() == Code::kFailedPrecondition) {
     return InvalidArgument(
-        fmt::format("{}: chmod 600 it if nobody else has read it; otherwise {}",
-                    closed.message(), Remedy()));
+        fmt::format("{}: {}", read.status().message(), Remedy()));
   }
-  RETURN_IF_ERROR(closed);
-  const Result<std::string> read = ReadWithRetry(world, path, kMaxFileBytes);
   if (!read.ok() && read.status().code() != Code::kDataLoss) {
     return read.status();
   }
