@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <utility>
 
 #include "engine/ckpt/retrying.h"
 #include "engine/ckpt/store_names.h"
@@ -16,6 +17,10 @@ namespace {
 constexpr uint64_t kMaxFileBytes = 4096;
 constexpr int kMaxRounds = 64;
 constexpr Duration kLookEvery = std::chrono::milliseconds(100);
+// Between two changes of the directory by one rank, of which there may be
+// thousands: the first pause, which doubles, and the longest.
+constexpr Duration kFirstChangeAfter = std::chrono::milliseconds(100);
+constexpr Duration kMaxChangePause = std::chrono::seconds(5);
 
 // What a user may do about a file that cannot be used.
 std::string Remedy() {
@@ -130,16 +135,26 @@ Result<JobToken> AwaitTokenFile(
     World& world, const std::string& directory, Time deadline,
     const std::function<void(std::string_view)>& say) {
   bool said = false;
+  Duration pause = kFirstChangeAfter;
+  Time change_at = world.clock.Now() + pause;
   while (true) {
     Result<JobToken> token = ReadTokenFile(world, directory);
     if (token.status().code() != Code::kNotFound) return token;
-    if (world.clock.Now() >= deadline) break;
+    const Time now = world.clock.Now();
+    if (now >= deadline) break;
     if (!std::exchange(said, true)) {
       say(fmt::format("waiting for the chief to make {}",
                       TokenFile(directory)));
     }
-    ListAnew(world, directory);
-    world.clock.SleepUntil(std::min(deadline, world.clock.Now() + kLookEvery));
+    if (now >= change_at) {
+      ListAnew(world, directory);
+      pause = std::min(2 * pause, kMaxChangePause);
+      change_at = now + pause;
+    } else {
+      // A host that reads a listing asks its file server whether it changed.
+      static_cast<void>(world.storage.List(directory));
+    }
+    world.clock.SleepUntil(std::min(deadline, now + kLookEvery));
   }
   return DeadlineExceeded(
       fmt::format("{}: the chief has not made it in time: --ckpt has to be a "
