@@ -12,6 +12,15 @@ namespace {
 
 thread_local CheckPosition check_position;
 
+// Bytes of a condition and of a message that are shown. What comes behind them,
+// the position and the line feed, fits then as well.
+constexpr size_t kMaxConditionBytes = 1024;
+constexpr size_t kMaxMessageBytes = 2048;
+
+int ShownBytes(std::string_view text, size_t most) {
+  return static_cast<int>(std::min(text.size(), most));
+}
+
 }  // namespace
 
 void SetCheckPosition(const CheckPosition& position) {
@@ -25,8 +34,8 @@ void CheckFailed(std::string_view file, int line, std::string_view condition,
       text.data(), text.size(),
       "%.*s:%d: CHECK(%.*s) failed: %.*s (seed %llu, rank %d, step %llu)\n",
       static_cast<int>(file.size()), file.data(), line,
-      static_cast<int>(condition.size()), condition.data(),
-      static_cast<int>(message.size()), message.data(),
+      ShownBytes(condition, kMaxConditionBytes), condition.data(),
+      ShownBytes(message, kMaxMessageBytes), message.data(),
       static_cast<unsigned long long>(check_position.seed), check_position.rank,
       static_cast<unsigned long long>(check_position.step));
   WriteUnlessBlocked(std::string_view(text.data())
