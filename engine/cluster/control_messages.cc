@@ -13,8 +13,8 @@ namespace gauntlet {
 namespace {
 
 // By index in ControlMessage.
-constexpr std::array<std::string_view, 6> kNames = {
-    "challenge", "hello", "welcome", "refusal", "beat", "bye"};
+constexpr std::array<std::string_view, 7> kNames = {
+    "challenge", "hello", "accepted", "welcome", "refusal", "beat", "bye"};
 
 template <typename T>
 constexpr size_t IndexOf() {
@@ -42,6 +42,10 @@ void Put(const Hello& from, wire::Frame& to) {
   hello.set_introduction(from.introduction);
   hello.set_proof(from.proof);
   hello.set_nonce(from.nonce);
+}
+
+void Put(const Accepted& from, wire::Frame& to) {
+  to.mutable_accepted()->set_proof(from.proof);
 }
 
 void Put(const Welcome& from, wire::Frame& to) {
@@ -147,6 +151,9 @@ Result<ControlMessage> DecodeControl(const Frame& frame) {
       return Take(parsed.challenge());
     case wire::Frame::kHello:
       return Take(*parsed.mutable_hello());
+    case wire::Frame::kAccepted:
+      return ControlMessage(Accepted{
+          .proof = std::move(*parsed.mutable_accepted()->mutable_proof())});
     case wire::Frame::kWelcome:
       return Take(*parsed.mutable_welcome());
     case wire::Frame::kRefuse:
@@ -175,6 +182,7 @@ Result<T> DecodeControlAs(const Frame& frame) {
 
 template Result<Challenge> DecodeControlAs(const Frame& frame);
 template Result<Hello> DecodeControlAs(const Frame& frame);
+template Result<Accepted> DecodeControlAs(const Frame& frame);
 template Result<Welcome> DecodeControlAs(const Frame& frame);
 template Result<Refusal> DecodeControlAs(const Frame& frame);
 

@@ -16,7 +16,7 @@
 
 namespace gauntlet {
 
-inline constexpr uint32_t kProtocolVersion = 2;
+inline constexpr uint32_t kProtocolVersion = 3;
 
 // Which connection a hello opens.
 enum class ChannelRole : uint8_t { kControl = 1, kRing = 2, kDevice = 3 };
@@ -36,6 +36,10 @@ struct Hello {
   std::string introduction;
   std::string proof;
   std::string nonce;
+};
+
+struct Accepted {
+  std::string proof;
 };
 
 struct Welcome {
@@ -62,7 +66,7 @@ struct Bye {
 };
 
 using ControlMessage =
-    std::variant<Challenge, Hello, Welcome, Refusal, Beat, Bye>;
+    std::variant<Challenge, Hello, Accepted, Welcome, Refusal, Beat, Bye>;
 
 Frame EncodeControl(const ControlMessage& message);
 Result<ControlMessage> DecodeControl(const Frame& frame);

@@ -9,6 +9,7 @@ namespace gauntlet {
 namespace {
 
 constexpr std::string_view kHello = "gauntlet/2 hello";
+constexpr std::string_view kAccepted = "gauntlet/2 accepted";
 constexpr std::string_view kWelcome = "gauntlet/2 welcome";
 constexpr std::string_view kRefusal = "gauntlet/2 refusal";
 
@@ -26,6 +27,13 @@ auto WithParts(const Nonce& nonce, uint32_t called, const Hello& hello,
               BytesOf(hello.rank), BytesOf(hello.incarnation),
               BytesOf(hello.generation), hello.host, hello.address,
               hello.introduction, hello.nonce});
+}
+
+template <typename Use>
+auto WithParts(const LinkContext& link, const Accepted& /*accepted*/,
+               const Use& use) {
+  return use({kAccepted, BytesOf(link.nonce), link.hello_nonce,
+              BytesOf(link.caller), BytesOf(link.called)});
 }
 
 template <typename Use>
@@ -58,6 +66,13 @@ void LinkProofs::Sign(const Nonce& nonce, uint32_t called, Hello& hello) const {
   });
 }
 
+void LinkProofs::Sign(const LinkContext& link, Accepted& accepted) const {
+  if (!mac_) return;
+  accepted.proof = WithParts(link, accepted, [this](TokenMac::Parts parts) {
+    return mac_->Sign(parts);
+  });
+}
+
 void LinkProofs::Sign(const LinkContext& link, Welcome& welcome) const {
   if (!mac_) return;
   welcome.proof = WithParts(link, welcome, [this](TokenMac::Parts parts) {
@@ -76,6 +91,13 @@ bool LinkProofs::Accepts(const Nonce& nonce, uint32_t called,
                          const Hello& hello) const {
   return !mac_ || WithParts(nonce, called, hello, [&](TokenMac::Parts parts) {
     return mac_->Accepts(parts, hello.proof);
+  });
+}
+
+bool LinkProofs::Accepts(const LinkContext& link,
+                         const Accepted& accepted) const {
+  return !mac_ || WithParts(link, accepted, [&](TokenMac::Parts parts) {
+    return mac_->Accepts(parts, accepted.proof);
   });
 }
 

@@ -34,11 +34,13 @@ class LinkProofs {
 
   // Set the message's proof. `called` is the rank that the hello is sent to.
   void Sign(const Nonce& nonce, uint32_t called, Hello& hello) const;
+  void Sign(const LinkContext& link, Accepted& accepted) const;
   void Sign(const LinkContext& link, Welcome& welcome) const;
   void Sign(const LinkContext& link, Refusal& refusal) const;
 
   // True iff the message has the proof that Sign would set.
   bool Accepts(const Nonce& nonce, uint32_t called, const Hello& hello) const;
+  bool Accepts(const LinkContext& link, const Accepted& accepted) const;
   bool Accepts(const LinkContext& link, const Welcome& welcome) const;
   bool Accepts(const LinkContext& link, const Refusal& refusal) const;
 

@@ -83,9 +83,11 @@ class Session {
   // Starts this worker's server, meets the others at the chief, lets the chief
   // decide, closes the ring and begins to beat. `decide` runs on rank 0 only;
   // its error becomes every rank's error, code and all. kDeadlineExceeded names
-  // the ranks that are missing. kInvalidArgument: no chief that knows the token
-  // answers at its address; or there is no token, and this worker's address is
-  // not a loopback one.
+  // the ranks that are missing. kUnavailable and kDeadlineExceeded: no chief
+  // answered within the rendezvous timeout, or the chief was lost.
+  // kInvalidArgument: whoever is at the chief's address refuses this worker for
+  // `lost_after` without a proof of the token; or there is no token, and this
+  // worker's address is not a loopback one.
   static Result<std::unique_ptr<Session>> Form(World& world,
                                                const Kernels& kernels,
                                                const SessionOptions& options,
@@ -131,14 +133,19 @@ class Session {
   void RefuseAll(const Status& reason);
   Status WelcomeWorkers();
   Status MeetChief();
-  // The chief's answer to a hello. Not proven: whoever sent it does not know
-  // the job's token.
+  // An answer to this worker's hello, from the chief's address. Not proven: its
+  // sender does not know the job's token.
   struct Answer {
-    std::variant<Welcome, Refusal> message;
+    std::variant<Accepted, Welcome, Refusal> message;
     bool is_proven = false;
   };
-  Result<Answer> AskChief();
-  Status TakeAnswer(Answer answer);
+  // Sends a hello on a new connection. kDeadlineExceeded: nobody listens there.
+  Status CallChief();
+  // Errors: there is no answer, or none of this protocol.
+  Result<Answer> ReceiveAnswer(Time deadline);
+  // REQUIRES: it is proven.
+  Status FollowChief(Answer answer);
+  Status NotTheChief(const Answer& answer) const;
   Status CloseRing(const Kernels& kernels);
   // The channels of a ring; null where there is one rank.
   struct Neighbours {
@@ -158,6 +165,8 @@ class Session {
   Status CheckControlHello(const Hello& hello) const;
   // The next caller, whoever it is. Emits meanwhile who was turned away.
   Result<Incoming> AcceptAny(Time deadline);
+  // An error if the caller has hung up already.
+  Status Accept(const Caller& caller);
   void Refuse(const Caller& caller, const Status& why);
   // Answers who has called since the last heartbeat.
   void AnswerWaitingCallers();
@@ -184,7 +193,7 @@ class Session {
   std::unique_ptr<Listener> listener_;
   std::vector<std::unique_ptr<Channel>> control_;  // by rank; [0] on workers
   std::vector<Attendant> attendants_;              // by rank, on the chief
-  std::vector<std::string> hello_nonces_;          // likewise
+  std::vector<std::string> hello_nonces_;  // likewise; [0] on workers: its own
   std::unique_ptr<Ring> ring_;
   std::atomic<int> silent_rank_ = -1;
   std::atomic<bool> answers_callers_ = false;

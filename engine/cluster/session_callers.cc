@@ -81,6 +81,13 @@ Result<Session::Caller> Session::AcceptCaller(ChannelRole role, Time deadline) {
   }
 }
 
+// A hello whose caller has hung up does not count: it may have called again.
+Status Session::Accept(const Caller& caller) {
+  Accepted accepted;
+  gate_->proofs().Sign(ContextOf(caller.hello, *caller.channel), accepted);
+  return caller.channel->Send(EncodeControl(accepted), world_->clock.Now());
+}
+
 // A new channel has room for one frame; whether it arrives is the caller's
 // concern.
 void Session::Refuse(const Caller& caller, const Status& why) {

@@ -74,6 +74,16 @@ class ChiefsAnswerTest : public testing::Test {
                                             {nonce_, hello_nonce_, 3, 1}};
 };
 
+TEST_F(ChiefsAnswerTest, AcceptedHoldsForItsConnection) {
+  Accepted accepted;
+  kProofs.Sign(link_, accepted);
+  EXPECT_TRUE(kProofs.Accepts(link_, accepted));
+  for (const LinkContext& other : others_) {
+    EXPECT_FALSE(kProofs.Accepts(other, accepted));
+  }
+  EXPECT_FALSE(kProofs.Accepts(link_, Accepted{}));
+}
+
 TEST_F(ChiefsAnswerTest, WelcomeHoldsForItsConnectionAsItIs) {
   Welcome welcome = {
       .generation = 1, .addresses = {"a:1", "b:2"}, .decision = "go"};
@@ -113,6 +123,11 @@ TEST_F(ChiefsAnswerTest, ReflectedProofsAreNone) {
   Refusal refusal = {.proof = hello.proof};
   EXPECT_FALSE(kProofs.Accepts(link_, welcome));
   EXPECT_FALSE(kProofs.Accepts(link_, refusal));
+  Accepted accepted = {.proof = hello.proof};
+  EXPECT_FALSE(kProofs.Accepts(link_, accepted));
+  kProofs.Sign(link_, accepted);
+  welcome.proof = accepted.proof;
+  EXPECT_FALSE(kProofs.Accepts(link_, welcome));
   kProofs.Sign(link_, welcome);
   hello.proof = welcome.proof;
   EXPECT_FALSE(kProofs.Accepts(nonce_, 0, hello));

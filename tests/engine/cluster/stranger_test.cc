@@ -16,6 +16,7 @@
 namespace gauntlet {
 namespace {
 
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -75,20 +76,32 @@ class StrangerRun {
       return EncodeControl(hello);
     };
   }
-  // A stranger in the chief's place, until `leaves`; answers every hello.
-  void StartFakeChief(Duration leaves,
-                      const std::function<ControlMessage(const Hello&)>& say) {
+  // What a stranger in the chief's place does with a caller. It keeps the
+  // connection open, unless this closes it.
+  using Trick = std::function<void(Channel& channel, const Hello& hello)>;
+  static Trick Sending(Frame frame) {
+    return [frame = std::move(frame)](Channel& channel, const Hello&) {
+      static_cast<void>(channel.Send(frame, kNever));
+    };
+  }
+  // A stranger in the chief's place, which it leaves after that time. It keeps
+  // its connections for another minute.
+  void StartFakeChief(Duration leaves_after, const Trick& trick) {
     cluster.simulation().Start(
         {.name = "fake", .host = "fake", .body = [=](World& world) {
-           const auto listener = *world.network.Listen("w0:1");
-           const Time until = world.clock.Now() + leaves;
+           auto listener = *world.network.Listen("w0:1");
+           const Time until = world.clock.Now() + leaves_after;
+           std::vector<std::unique_ptr<Channel>> kept;
            while (true) {
-             const Result<Incoming> caller = listener->Accept(until);
-             if (!caller.ok()) return 0;
+             Result<Incoming> caller = listener->Accept(until);
+             if (!caller.ok()) break;
              const Result<Hello> hello = DecodeControlAs<Hello>(caller->first);
-             static_cast<void>(
-                 caller->channel->Send(EncodeControl(say(*hello)), until));
+             trick(*caller->channel, *hello);
+             kept.push_back(std::move(caller->channel));
            }
+           listener.reset();
+           world.clock.SleepUntil(until + std::chrono::seconds(60));
+           return 0;
          }});
   }
 
@@ -129,8 +142,9 @@ TEST(StrangerTest, HelloWithTheTokenIsLetIn) {
   run.cluster.StartWorker(2, GatherOnce);
   run.cluster.Run();
   EXPECT_THAT(run.lines, IsEmpty());
-  ASSERT_EQ(run.answers.size(), 1u);
-  EXPECT_TRUE(DecodeControlAs<Welcome>(run.answers[0]).ok());
+  ASSERT_EQ(run.answers.size(), 2u);
+  EXPECT_TRUE(DecodeControlAs<Accepted>(run.answers[0]).ok());
+  EXPECT_TRUE(DecodeControlAs<Welcome>(run.answers[1]).ok());
 }
 
 // Worker 1 accepts nobody while it waits for its welcome, and its places for
@@ -199,7 +213,10 @@ TEST(StrangerTest, NobodyFollowsAChiefThatDoesNotProveItself) {
       }};
   for (const auto& lie : lies) {
     StrangerRun run;
-    run.StartFakeChief(std::chrono::seconds(60), lie);
+    run.StartFakeChief(
+        std::chrono::seconds(60), [&](Channel& channel, const Hello& hello) {
+          StrangerRun::Sending(EncodeControl(lie(hello)))(channel, hello);
+        });
     run.cluster.StartWorker(1, GatherOnce);
     const Status end = run.cluster.Run()[1];
     EXPECT_EQ(end.code(), Code::kInvalidArgument);
@@ -208,17 +225,76 @@ TEST(StrangerTest, NobodyFollowsAChiefThatDoesNotProveItself) {
   }
 }
 
+const Frame kLeave =
+    EncodeControl(Refusal{.code = Code::kInvalidArgument, .message = "leave"});
+
+// Of the tricks, those that last as long as the stranger is there.
+const std::vector<StrangerRun::Trick> kTricks = {
+    [](Channel& channel, const Hello&) { channel.Close(); },
+    StrangerRun::Sending("HTTP/1.1 400 Bad Request"),
+    StrangerRun::Sending(EncodeControl(Beat{})),
+    [](Channel& channel, const Hello& hello) {
+      // The worker's own proof, sent back.
+      static_cast<void>(
+          channel.Send(EncodeControl(Accepted{.proof = hello.proof}), kNever));
+    },
+    [](Channel&, const Hello&) {},  // silent
+};
+
 TEST(StrangerTest, StrangerInTheChiefsPlaceForAMoment_DelaysNoMore) {
-  StrangerRun run;
-  run.StartFakeChief(
-      std::chrono::seconds(2), [](const Hello&) -> ControlMessage {
-        return Refusal{.code = Code::kInvalidArgument, .message = "leave"};
-      });
-  for (const int rank : {1, 2}) run.cluster.StartWorker(rank, GatherOnce);
-  Simulation& simulation = run.cluster.simulation();
-  simulation.At(simulation.now() + std::chrono::seconds(3),
-                [&run] { run.cluster.StartWorker(0, GatherOnce); });
-  for (const Status& end : run.cluster.Run()) {
+  struct Case {
+    StrangerRun::Trick trick;
+    int leaves_after;  // s
+  };
+  // Who refuses a worker may be right: it is not called again for long.
+  std::vector<Case> cases = {{StrangerRun::Sending(kLeave), 2}};
+  for (const auto& trick : kTricks) cases.push_back({trick, 9});
+  for (size_t i = 0; i < cases.size(); ++i) {
+    StrangerRun run;
+    const std::chrono::seconds leaves_after(cases[i].leaves_after);
+    run.StartFakeChief(leaves_after, cases[i].trick);
+    Simulation& simulation = run.cluster.simulation();
+    const Time begin = simulation.now();
+    Time formed;
+    const auto body = [&](World& world, Session& session) {
+      formed = std::max(formed, world.clock.Now());
+      return GatherOnce(world, session);
+    };
+    for (const int rank : {1, 2}) run.cluster.StartWorker(rank, body);
+    simulation.At(begin + leaves_after + std::chrono::seconds(1),
+                  [&] { run.cluster.StartWorker(0, body); });
+    for (const Status& end : run.cluster.Run()) {
+      EXPECT_TRUE(end.ok()) << i << ": " << end.ToString();
+    }
+    EXPECT_LT(formed, begin + std::chrono::seconds(21)) << i;
+  }
+}
+
+TEST(StrangerTest, StrangerWhoStaysInTheChiefsPlace_CostsTheRendezvousTimeout) {
+  for (size_t i = 0; i < kTricks.size(); ++i) {
+    StrangerRun run;
+    run.StartFakeChief(std::chrono::seconds(100), kTricks[i]);
+    Simulation& simulation = run.cluster.simulation();
+    const Time begin = simulation.now();
+    run.cluster.StartWorker(1, GatherOnce);
+    const Status& end = run.cluster.EndOf(1);
+    simulation.At(begin + std::chrono::seconds(29),
+                  [&] { EXPECT_EQ(end.code(), Code::kCancelled) << i; });
+    simulation.At(begin + std::chrono::seconds(31), [&] {
+      EXPECT_THAT(end.code(),
+                  AnyOf(Code::kUnavailable, Code::kDeadlineExceeded))
+          << i;
+      EXPECT_THAT(end.message(), HasSubstr("waiting for the chief (w0:1)"));
+    });
+    run.cluster.Run();
+  }
+}
+
+// The chief is proven by then, and may read a large checkpoint.
+TEST(StrangerTest, ChiefMayTakeLongToDecide) {
+  ClusterFixture cluster(3, 1);
+  cluster.DecideWithin(std::chrono::seconds(200));
+  for (const Status& end : cluster.RunAll(GatherOnce)) {
     EXPECT_TRUE(end.ok()) << end.ToString();
   }
 }
