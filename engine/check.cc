@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "engine/last_words.h"
+#include "engine/nonblocking_stderr.h"
 
 namespace gauntlet {
 namespace {
@@ -29,7 +29,7 @@ void SetCheckPosition(const CheckPosition& position) {
 
 void CheckFailed(std::string_view file, int line, std::string_view condition,
                  std::string_view message) {
-  std::array<char, kMaxLastWords> text = {};
+  std::array<char, kMaxAtomicWrite> text = {};
   const int size = std::snprintf(
       text.data(), text.size(),
       "%.*s:%d: CHECK(%.*s) failed: %.*s (seed %llu, rank %d, step %llu)\n",
@@ -38,8 +38,9 @@ void CheckFailed(std::string_view file, int line, std::string_view condition,
       ShownBytes(message, kMaxMessageBytes), message.data(),
       static_cast<unsigned long long>(check_position.seed), check_position.rank,
       static_cast<unsigned long long>(check_position.step));
-  WriteUnlessBlocked(std::string_view(text.data())
-                         .substr(0, static_cast<size_t>(std::max(size, 0))));
+  WriteStderrUnlessBlocked(
+      std::string_view(text.data())
+          .substr(0, static_cast<size_t>(std::max(size, 0))));
   std::abort();
 }
 

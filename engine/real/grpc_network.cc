@@ -12,7 +12,7 @@
 
 #include <grpc/support/log.h>
 
-#include "engine/last_words.h"
+#include "engine/nonblocking_stderr.h"
 #include "engine/real/callers.h"
 #include "engine/real/descriptor.h"
 #include "engine/real/grpc_link.h"
@@ -52,7 +52,8 @@ void LogNowAndThen(gpr_log_func_args* message) {
       !next.compare_exchange_strong(due, now.count() + 10)) {
     return;
   }
-  WriteUnlessBlocked(fmt::format("gauntlet: gRPC: {}\n", message->message));
+  WriteStderrUnlessBlocked(
+      fmt::format("gauntlet: gRPC: {}\n", message->message));
 }
 
 class LinkChannel final : public Channel {
