@@ -33,7 +33,7 @@ struct Hello {
   uint64_t generation = 0;
   std::string host;
   std::string address;
-  std::string introduction;
+  std::string payload;
   std::string proof;
   std::string nonce;
 };

@@ -3,7 +3,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "engine/cluster/frame_format.h"
+#include "engine/cluster/chunk_format.h"
 
 namespace gauntlet {
 namespace {
@@ -26,7 +26,7 @@ auto WithParts(const Nonce& nonce, uint32_t called, const Hello& hello,
   return use({kHello, BytesOf(nonce), BytesOf(called), BytesOf(hello.role),
               BytesOf(hello.rank), BytesOf(hello.incarnation),
               BytesOf(hello.generation), hello.host, hello.address,
-              hello.introduction, hello.nonce});
+              hello.payload, hello.nonce});
 }
 
 template <typename Use>

@@ -25,7 +25,7 @@ Session::Session(World& world, const SessionOptions& options)
       hello_nonces_(static_cast<size_t>(options.size())) {
   attendants_[kChief] = {.incarnation = options.incarnation,
                          .generation = options.generation,
-                         .introduction = options.introduction};
+                         .hello_payload = options.hello_payload};
 }
 
 Result<std::unique_ptr<Session>> Session::Form(World& world,
@@ -102,7 +102,7 @@ Hello Session::HelloTo(int called, ChannelRole role,
     if (options_.address_book == AddressBook::kToldByChief) {
       hello.address = options_.addresses[static_cast<size_t>(options_.rank)];
     }
-    hello.introduction = options_.introduction;
+    hello.payload = options_.hello_payload;
     hello.nonce.resize(kNonceBytes);
     world_->entropy.Fill(std::as_writable_bytes(std::span(hello.nonce)));
   } else {
@@ -162,7 +162,7 @@ Status Session::AcceptWorkers() {
     attendant = {.host = std::move(hello.host),
                  .incarnation = hello.incarnation,
                  .generation = hello.generation,
-                 .introduction = std::move(hello.introduction)};
+                 .hello_payload = std::move(hello.payload)};
     hello_nonces_[hello.rank] = std::move(hello.nonce);
   }
   return OkStatus();

@@ -51,10 +51,10 @@ struct SessionOptions {
   uint64_t generation = 0;   // the last one it belonged to
   // The chief: the greatest incarnation of any worker that it has met before.
   uint64_t latest_incarnation = 0;
-  std::string introduction;
-  // Returns an error, which becomes the caller's, for an introduction that is
-  // malformed. Empty: none is. On the chief only.
-  std::function<Status(std::string_view introduction)> check_introduction;
+  std::string hello_payload;
+  // Returns an error, which becomes the client's, for a malformed payload.
+  // Empty: accepts all. On the chief only.
+  std::function<Status(std::string_view payload)> check_hello_payload;
 
   int size() const {
     return addresses.empty() ? 1 : static_cast<int>(addresses.size());
@@ -66,7 +66,7 @@ struct Attendant {
   std::string host;
   uint64_t incarnation = 0;
   uint64_t generation = 0;
-  std::string introduction;
+  std::string hello_payload;
 };
 
 // What the chief decides once all workers have come, and tells them.

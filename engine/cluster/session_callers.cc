@@ -183,8 +183,8 @@ Status Session::CheckControlHello(const Hello& hello) const {
   if (options_.address_book == AddressBook::kToldByChief) {
     RETURN_IF_ERROR(CheckAddress(hello.address));
   }
-  if (!options_.check_introduction) return OkStatus();
-  const Status sound = options_.check_introduction(hello.introduction);
+  if (!options_.check_hello_payload) return OkStatus();
+  const Status sound = options_.check_hello_payload(hello.payload);
   if (sound.ok()) return sound;
   return InvalidArgument(
       fmt::format("rank {}: {}", hello.rank, sound.message()));

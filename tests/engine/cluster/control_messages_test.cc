@@ -18,7 +18,7 @@ std::vector<ControlMessage> OneOfEach() {
                 .generation = 3,
                 .host = "machine",
                 .address = "machine:1",
-                .introduction = std::string("\0\xff", 2),
+                .payload = std::string("\0\xff", 2),
                 .proof = "proof"},
           Accepted{.proof = "proof"},
           Welcome{.generation = 4,

@@ -26,7 +26,7 @@ Hello SignedHello() {
                  .generation = 5,
                  .host = "host",
                  .address = "a:1",
-                 .introduction = "i",
+                 .payload = "i",
                  .nonce = "n"};
   kProofs.Sign(NonceOf(1), 0, hello);
   return hello;
@@ -49,7 +49,7 @@ TEST(LinkProofsTest, RefusesAHelloOfWhichAnythingWasChanged) {
       [](Hello& hello) { ++hello.generation; },
       [](Hello& hello) { hello.host += "x"; },
       [](Hello& hello) { hello.address += "x"; },
-      [](Hello& hello) { hello.introduction += "x"; },
+      [](Hello& hello) { hello.payload += "x"; },
       [](Hello& hello) { hello.nonce += "x"; },
       [](Hello& hello) { std::swap(hello.host, hello.address); },
       [](Hello& hello) { hello.proof.clear(); },

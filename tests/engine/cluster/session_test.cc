@@ -205,14 +205,14 @@ TEST(SessionTest, LeavingInAnyOrderIsNoLossForAnybody) {
 
 TEST(SessionTest, TheChiefHearsWhatEachRankHasToSay) {
   ClusterFixture cluster(3, 1);
-  cluster.options().introduction = "held";
+  cluster.options().hello_payload = "held";
   cluster.options().generation = 4;
   cluster.options().incarnation = 2;
   const auto decide =
       [](const std::vector<Attendant>& by_rank) -> Result<Decision> {
     EXPECT_EQ(by_rank.size(), 3u);
     for (const Attendant& attendant : by_rank) {
-      EXPECT_EQ(attendant.introduction, "held");
+      EXPECT_EQ(attendant.hello_payload, "held");
       EXPECT_EQ(attendant.generation, 4u);
       EXPECT_EQ(attendant.incarnation, 2u);
     }
