@@ -281,7 +281,7 @@ Result<std::unique_ptr<Channel>> GrpcNetwork::Connect(
         link->Abort();
         return DeadlineExceeded(
             address + ": connect: nobody answered in time" +
-            (state_->tls() == nullptr ? "" : ", or not with TLS that fits"));
+            (state_->tls() == nullptr ? "" : ", or the TLS handshake failed"));
       }
       if (state == ConnectingLink::State::kFailed) break;
       // A handshake that failed would fail again at once.

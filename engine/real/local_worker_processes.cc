@@ -9,7 +9,7 @@
 
 #include "engine/check.h"
 #include "engine/cluster/tf_config.h"
-#include "engine/real/notice_pipe.h"
+#include "engine/real/launcher_socket.h"
 #include "engine/real/posix_status.h"
 #include "engine/real/worker_environment.h"
 #include <fmt/format.h>
@@ -112,7 +112,7 @@ Status LocalWorkerProcesses::Start(const WorkerSpec& spec) {
   if (spec.tenure.claimed > 0) {
     add("--claimed", std::to_string(spec.tenure.claimed));
   }
-  add("--notices-fd", std::to_string(kNoticeDescriptor));
+  add("--launcher-fd", std::to_string(kLauncherSocketDescriptor));
   if (!options_.events_directory.empty()) {
     add("--events", LifeFile(options_.events_directory, spec, "jsonl"));
   }
@@ -127,10 +127,10 @@ Status LocalWorkerProcesses::Start(const WorkerSpec& spec) {
   }
   program.environment = WorkerEnvironment(ProcessEnvironment(), added);
   ASSIGN_OR_RETURN(ChildProcess process, StartChild(program));
-  Descriptor notices = std::move(process.notices);
+  Descriptor socket = std::move(process.socket);
   Descriptor output = std::move(process.output);
   running_.emplace(spec.worker, Running{.process = std::move(process),
-                                        .notices = {.from = std::move(notices)},
+                                        .socket = {.from = std::move(socket)},
                                         .output = {.from = std::move(output)}});
   return OkStatus();
 }
@@ -155,7 +155,7 @@ void LocalWorkerProcesses::Poll(Time deadline) {
   };
   for (const auto& [worker, running] : running_) {
     wait_for(running.process.pidfd);
-    wait_for(running.notices.from);
+    wait_for(running.socket.from);
     wait_for(running.output.from);
   }
   const std::optional<timespec> left = TimeLeft(deadline);
@@ -175,8 +175,8 @@ void LocalWorkerProcesses::Poll(Time deadline) {
            &LocalWorkerProcesses::TakeOutput);
     }
     if (ended || wait[1].revents != 0) {
-      Read(worker, running.notices, limit(running.notices),
-           &LocalWorkerProcesses::TakeNotice);
+      Read(worker, running.socket, limit(running.socket),
+           &LocalWorkerProcesses::TakeMessage);
     }
     if (!ended) {
       ++it;
@@ -191,8 +191,8 @@ void LocalWorkerProcesses::TakeEnd(int worker, Running& running) {
   if (!running.output.unread.empty()) {
     TakeOutput(worker, running.output.unread);
   }
-  if (!running.notices.unread.empty()) {
-    TakeNotice(worker, running.notices.unread);
+  if (!running.socket.unread.empty()) {
+    TakeMessage(worker, running.socket.unread);
   }
   const ChildEnd end = AwaitEnd(running.process);
   notices_.push_back(
@@ -232,8 +232,8 @@ void LocalWorkerProcesses::TakeOutput(int worker, std::string_view line) {
       {.worker = worker, .what = WorkerProgress{.line = std::string(line)}});
 }
 
-void LocalWorkerProcesses::TakeNotice(int worker, std::string_view line) {
-  auto parsed = ParseNoticeLine(line);
+void LocalWorkerProcesses::TakeMessage(int worker, std::string_view line) {
+  auto parsed = ParseWorkerMessage(line);
   if (!parsed.ok()) {
     notices_.push_back(
         {.worker = worker,
@@ -259,9 +259,9 @@ void LocalWorkerProcesses::Signal(int worker, WorkerSignal signal) {
 
 void LocalWorkerProcesses::Acknowledge(int worker) {
   const auto it = running_.find(worker);
-  if (it == running_.end() || !it->second.notices.from.valid()) return;
+  if (it == running_.end() || !it->second.socket.from.valid()) return;
   static_cast<void>(
-      send(it->second.notices.from.get(), kAcknowledgementLine.data(),
+      send(it->second.socket.from.get(), kAcknowledgementLine.data(),
            kAcknowledgementLine.size(), MSG_DONTWAIT | MSG_NOSIGNAL));
 }
 

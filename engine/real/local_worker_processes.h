@@ -31,7 +31,7 @@ struct LocalWorkerOptions {
   std::vector<int> kept_descriptors;
 };
 
-// Each worker is `program arguments… --worker W --life L --notices-fd 3
+// Each worker is `program arguments… --worker W --life L --launcher-fd 3
 // [--events FILE]` with its place in TF_CONFIG. It is in a process group of its
 // own, so that a Ctrl-C at the terminal reaches this process alone; a notice
 // that comes before it is ready for it waits (HoldSignals); it inherits
@@ -65,7 +65,7 @@ class LocalWorkerProcesses final : public WorkerProcesses {
   };
   struct Running {
     ChildProcess process;
-    Lines notices;
+    Lines socket;
     Lines output;  // of none, where it goes to a file
   };
   using TakeLine = void (LocalWorkerProcesses::*)(int worker,
@@ -75,7 +75,7 @@ class LocalWorkerProcesses final : public WorkerProcesses {
   // Takes what can be read now, until it has `limit` bytes; closes it at its
   // end.
   void Read(int worker, Lines& lines, size_t limit, TakeLine take);
-  void TakeNotice(int worker, std::string_view line);
+  void TakeMessage(int worker, std::string_view line);
   void TakeOutput(int worker, std::string_view line);
   void TakeEnd(int worker, Running& running);
 

@@ -158,7 +158,7 @@ TEST(LocalWorkerProcessesTest, AnAcknowledgementReachesTheWorker) {
 TEST(LocalWorkerProcessesTest, QuotesWhatIsNoNotice) {
   const auto told = NoticesOf(Shell("printf 'half a line' >&3"));
   ASSERT_EQ(told.size(), 2u);
-  EXPECT_THAT(told[0], HasSubstr("worker 1: notice: "));
+  EXPECT_THAT(told[0], HasSubstr("worker 1: worker message: "));
   EXPECT_THAT(told[0], HasSubstr("half a line"));
 }
 
@@ -184,7 +184,7 @@ TEST(LocalWorkerProcessesTest, TellsTheWorkerItsPlaceAndFiles) {
   unsetenv("SLURM_PROCID");
   const std::string log = TextOf(scratch / "worker-1-life-2.log");
   EXPECT_THAT(log, HasSubstr("--worker 1 --life 2 --launch 3 then here "
-                             "--claimed 4 --notices-fd 3 "
+                             "--claimed 4 --launcher-fd 3 "
                              "--events /events/worker-1-life-2.jsonl\n"));
   EXPECT_THAT(log, HasSubstr("ADDED=yes\n"));
   EXPECT_THAT(log, HasSubstr("TF_CONFIG={\"cluster\":{\"worker\":["

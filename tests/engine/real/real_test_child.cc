@@ -6,8 +6,8 @@
 
 #include "engine/real/event_file.h"
 #include "engine/real/grpc_network.h"
+#include "engine/real/launcher_socket.h"
 #include "engine/real/local_worker_processes.h"
-#include "engine/real/notice_pipe.h"
 #include "engine/real/posix_storage.h"
 #include "engine/real/real_host.h"
 #include "engine/real/system_clock.h"
@@ -23,7 +23,7 @@ using Arguments = std::vector<std::string>;
 
 void Tell(const std::string& line) {
   const std::string text = line + "\n";
-  CHECK(write(kNoticeDescriptor, text.data(), text.size()) ==
+  CHECK(write(kLauncherSocketDescriptor, text.data(), text.size()) ==
             static_cast<ssize_t>(text.size()),
         "the test is gone");
 }
@@ -80,9 +80,9 @@ int RunLauncher(const Arguments&) {
 // report …: a worker that reports, and exits with 75.
 int Report(const Arguments&) {
   InstallSignalHandlers();
-  auto notices = WorkerNotices::Open(kNoticeDescriptor);
-  (*notices)->Progress({.step = 7, .epoch = 1, .loss = 0.5f});
-  (*notices)->Result({.status = "done", .steps = 9, .loss = 0.25f});
+  auto socket = LauncherSocket::Open(kLauncherSocketDescriptor);
+  (*socket)->Progress({.step = 7, .epoch = 1, .loss = 0.5f});
+  (*socket)->Result({.status = "done", .steps = 9, .loss = 0.25f});
   return 75;
 }
 
@@ -91,19 +91,19 @@ int Report(const Arguments&) {
 int ReportMuch(const Arguments&) {
   constexpr int kBufferBytes = 1 << 20;
   const auto set = [&](int option) {
-    return setsockopt(kNoticeDescriptor, SOL_SOCKET, option, &kBufferBytes,
-                      sizeof kBufferBytes);
+    return setsockopt(kLauncherSocketDescriptor, SOL_SOCKET, option,
+                      &kBufferBytes, sizeof kBufferBytes);
   };
   if (set(SO_SNDBUFFORCE) != 0) set(SO_SNDBUF);
   int granted = 0;
   socklen_t size = sizeof granted;
-  getsockopt(kNoticeDescriptor, SOL_SOCKET, SO_SNDBUF, &granted, &size);
+  getsockopt(kLauncherSocketDescriptor, SOL_SOCKET, SO_SNDBUF, &granted, &size);
   if (granted < kBufferBytes) return 77;
-  auto notices = WorkerNotices::Open(kNoticeDescriptor);
+  auto socket = LauncherSocket::Open(kLauncherSocketDescriptor);
   for (uint64_t step = 1; step <= 1000; ++step) {
-    (*notices)->Progress({.step = step, .line = std::string(300, 'x')});
+    (*socket)->Progress({.step = step, .line = std::string(300, 'x')});
   }
-  (*notices)->Result({.status = "done"});
+  (*socket)->Result({.status = "done"});
   return 0;
 }
 
