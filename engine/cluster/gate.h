@@ -1,4 +1,4 @@
-// Who may join: the screen of a worker's listener, and what it tells people.
+// Who may join: the filter of a worker's listener, and what it tells people.
 #ifndef GAUNTLET_ENGINE_CLUSTER_GATE_H_
 #define GAUNTLET_ENGINE_CLUSTER_GATE_H_
 
@@ -27,7 +27,7 @@ class Gate {
 
   const LinkProofs& proofs() const { return proofs_; }
 
-  // A Screen.
+  // A ConnectionFilter.
   std::optional<Frame> Judge(const Nonce& nonce, const Frame& first);
 
   // One line about the callers since the last line, if there were any and it is

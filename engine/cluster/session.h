@@ -189,7 +189,7 @@ class Session {
   SessionOptions options_;
   Time deadline_;
   Decision decision_;
-  const std::shared_ptr<Gate> gate_;  // with the listener's screen
+  const std::shared_ptr<Gate> gate_;  // with the listener's filter
   std::unique_ptr<Listener> listener_;
   std::vector<std::unique_ptr<Channel>> control_;  // by rank; [0] on workers
   std::vector<Attendant> attendants_;              // by rank, on the chief

@@ -68,7 +68,7 @@ struct Incoming {
 // Judges a caller by its first frame, before it takes a place among those that
 // wait for Accept. nullopt: let it in. Otherwise, the frame with which to
 // disconnect it. Called from any thread; must not block.
-using Screen =
+using ConnectionFilter =
     std::function<std::optional<Frame>(const Nonce& nonce, const Frame& first)>;
 
 class Listener {
@@ -84,9 +84,9 @@ class Network {
   virtual ~Network() = default;
   // kAlreadyExists if the address is taken, kInvalidArgument if it is
   // malformed.
-  // Accept returns only callers that `screen` let in; null: any.
+  // Accept returns only callers that `filter` let in; null: any.
   virtual Result<std::unique_ptr<Listener>> Listen(const std::string& address,
-                                                   Screen screen) = 0;
+                                                   ConnectionFilter filter) = 0;
   Result<std::unique_ptr<Listener>> Listen(const std::string& address) {
     return Listen(address, nullptr);
   }

@@ -177,8 +177,8 @@ class FlippingNetwork final : public Network {
   FlippingNetwork(Network& base, uint64_t step) : base_(base), step_(step) {}
   using Network::Listen;
   Result<std::unique_ptr<Listener>> Listen(const std::string& address,
-                                           Screen screen) override {
-    ASSIGN_OR_RETURN(auto listener, base_.Listen(address, std::move(screen)));
+                                           ConnectionFilter filter) override {
+    ASSIGN_OR_RETURN(auto listener, base_.Listen(address, std::move(filter)));
     return std::unique_ptr<Listener>(
         std::make_unique<FlippingListener>(std::move(listener), step_));
   }
