@@ -39,7 +39,7 @@ Status CustomTraining::Meet() {
                     [life](const std::vector<Attendant>&) {
                       return Decision{.generation = life};
                     }));
-  session_->AnswerCallers();
+  session_->StartRejectingLateConnections();
   trainer_.emplace(*world_, session_->ring(),
                    Trainer::Parts{.job = options_.job,
                                   .data = *data_,

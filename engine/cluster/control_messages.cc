@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "engine/cluster/link.pb.h"
-#include "engine/cluster/parse_message.h"
+#include "engine/cluster/protobuf_edge.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

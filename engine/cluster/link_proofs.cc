@@ -21,9 +21,9 @@ std::string_view BytesOf(const T& value) {
 
 // Each calls use(parts) with all that the message's proof covers.
 template <typename Use>
-auto WithParts(const Nonce& nonce, uint32_t called, const Hello& hello,
+auto WithParts(const Nonce& nonce, uint32_t server, const Hello& hello,
                const Use& use) {
-  return use({kHello, BytesOf(nonce), BytesOf(called), BytesOf(hello.role),
+  return use({kHello, BytesOf(nonce), BytesOf(server), BytesOf(hello.role),
               BytesOf(hello.rank), BytesOf(hello.incarnation),
               BytesOf(hello.generation), hello.host, hello.address,
               hello.payload, hello.nonce});
@@ -32,24 +32,24 @@ auto WithParts(const Nonce& nonce, uint32_t called, const Hello& hello,
 template <typename Use>
 auto WithParts(const LinkContext& link, const Accepted& /*accepted*/,
                const Use& use) {
-  return use({kAccepted, BytesOf(link.nonce), link.hello_nonce,
-              BytesOf(link.caller), BytesOf(link.called)});
+  return use({kAccepted, BytesOf(link.server_nonce), link.client_nonce,
+              BytesOf(link.client), BytesOf(link.server)});
 }
 
 template <typename Use>
 auto WithParts(const LinkContext& link, const Welcome& welcome,
                const Use& use) {
   const std::string addresses = EncodeList(welcome.addresses);
-  return use({kWelcome, BytesOf(link.nonce), link.hello_nonce,
-              BytesOf(link.caller), BytesOf(link.called),
+  return use({kWelcome, BytesOf(link.server_nonce), link.client_nonce,
+              BytesOf(link.client), BytesOf(link.server),
               BytesOf(welcome.generation), addresses, welcome.decision});
 }
 
 template <typename Use>
 auto WithParts(const LinkContext& link, const Refusal& refusal,
                const Use& use) {
-  return use({kRefusal, BytesOf(link.nonce), link.hello_nonce,
-              BytesOf(link.caller), BytesOf(link.called), BytesOf(refusal.code),
+  return use({kRefusal, BytesOf(link.server_nonce), link.client_nonce,
+              BytesOf(link.client), BytesOf(link.server), BytesOf(refusal.code),
               refusal.message});
 }
 
@@ -59,9 +59,9 @@ LinkProofs::LinkProofs(const std::optional<JobToken>& token) {
   if (token) mac_.emplace(*token);
 }
 
-void LinkProofs::Sign(const Nonce& nonce, uint32_t called, Hello& hello) const {
+void LinkProofs::Sign(const Nonce& nonce, uint32_t server, Hello& hello) const {
   if (!mac_) return;
-  hello.proof = WithParts(nonce, called, hello, [this](TokenMac::Parts parts) {
+  hello.proof = WithParts(nonce, server, hello, [this](TokenMac::Parts parts) {
     return mac_->Sign(parts);
   });
 }
@@ -87,9 +87,9 @@ void LinkProofs::Sign(const LinkContext& link, Refusal& refusal) const {
   });
 }
 
-bool LinkProofs::Accepts(const Nonce& nonce, uint32_t called,
+bool LinkProofs::Accepts(const Nonce& nonce, uint32_t server,
                          const Hello& hello) const {
-  return !mac_ || WithParts(nonce, called, hello, [&](TokenMac::Parts parts) {
+  return !mac_ || WithParts(nonce, server, hello, [&](TokenMac::Parts parts) {
     return mac_->Accepts(parts, hello.proof);
   });
 }

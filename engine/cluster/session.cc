@@ -62,7 +62,7 @@ Status Session::Listen() {
   ASSIGN_OR_RETURN(listener_, world_->network.Listen(
                                   address, [gate = gate_](const Nonce& nonce,
                                                           const Frame& first) {
-                                    return gate->Judge(nonce, first);
+                                    return gate->Check(nonce, first);
                                   }));
   return OkStatus();
 }
@@ -91,7 +91,7 @@ void Session::RefuseAll(const Status& reason) {
   }
 }
 
-Hello Session::HelloTo(int called, ChannelRole role,
+Hello Session::HelloTo(int server, ChannelRole role,
                        const Channel& channel) const {
   Hello hello = {.role = role,
                  .rank = static_cast<uint32_t>(options_.rank),
@@ -108,7 +108,7 @@ Hello Session::HelloTo(int called, ChannelRole role,
   } else {
     hello.generation = decision_.generation;
   }
-  gate_->proofs().Sign(channel.nonce(), static_cast<uint32_t>(called), hello);
+  gate_->proofs().Sign(channel.nonce(), static_cast<uint32_t>(server), hello);
   return hello;
 }
 
@@ -227,11 +227,13 @@ Status Session::MeetChief() {
 Status Session::NotTheChief(const Answer& answer) const {
   const auto* const refusal = std::get_if<Refusal>(&answer.message);
   return InvalidArgument(fmt::format(
-      "rank {}: {} does not know this worker's job token{}: expected the "
-      "chief there, and the same {} (or DIR/job-token in a shared --ckpt "
-      "DIR) for all workers",
+      "rank {}: no chief with this job token at {}{}: check the address, and "
+      "set the same {} (or use DIR/job-token in a shared --ckpt DIR) for all "
+      "workers",
       options_.rank, options_.addresses[kChief],
-      refusal == nullptr ? "" : " and says " + QuotedText(refusal->message),
+      refusal == nullptr
+          ? ""
+          : fmt::format(" (it says {})", QuotedText(refusal->message)),
       kTokenVariable));
 }
 
@@ -258,10 +260,10 @@ Result<Session::Answer> Session::ReceiveAnswer(Time deadline) {
   ASSIGN_OR_RETURN(const Frame frame, control_[kChief]->Receive(deadline));
   Result<ControlMessage> message = DecodeControl(frame);
   if (!message.ok()) return Unavailable(message.status().message());
-  const LinkContext link = {.nonce = control.nonce(),
-                            .hello_nonce = hello_nonces_[kChief],
-                            .caller = static_cast<uint32_t>(options_.rank),
-                            .called = kChief};
+  const LinkContext link = {.server_nonce = control.nonce(),
+                            .client_nonce = hello_nonces_[kChief],
+                            .client = static_cast<uint32_t>(options_.rank),
+                            .server = kChief};
   const LinkProofs& proofs = gate_->proofs();
   if (const auto* const accepted = std::get_if<Accepted>(&*message)) {
     if (!proofs.Accepts(link, *accepted)) {
@@ -385,8 +387,8 @@ void Session::StartHeartbeat() {
         ring_->Abort();
       },
       [this] {
-        AnswerWaitingCallers();
-        SayTurnedAway();
+        AnswerLateConnections();
+        LogRejections();
       });
   heartbeat_->Start();
 }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/check.h"
-#include "engine/cluster/parse_message.h"
+#include "engine/cluster/protobuf_edge.h"
 #include "engine/train/rendezvous.pb.h"
 #include <fmt/format.h>
 

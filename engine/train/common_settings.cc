@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "engine/cluster/control_messages.h"
-#include "engine/cluster/parse_message.h"
+#include "engine/cluster/protobuf_edge.h"
 #include "engine/job/job.h"
 #include "engine/job/strict_json.h"
 #include "engine/train/rendezvous.pb.h"

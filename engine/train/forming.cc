@@ -25,7 +25,7 @@ SessionOptions Forming::MeetingOptions(Time meet_by) const {
   options.check_hello_payload = [this](std::string_view bytes) {
     return CheckIntroduction(bytes, told_);
   };
-  options.say = [&reporter = parts_.reporter](const std::string& line) {
+  options.log = [&reporter = parts_.reporter](const std::string& line) {
     reporter.Progress({.line = line});
   };
   if (!parts_.rejoins()) return options;
@@ -372,7 +372,7 @@ Status Forming::AgreeOnStart() {
   // A rank that has just taken the others' state cannot know it.
   parts_.state->not_finite_since = not_finite_since;
   RETURN_IF_ERROR(JoinDevices());
-  parts_.session->AnswerCallers();
+  parts_.session->StartRejectingLateConnections();
   if (parts_.rejoins() && parts_.chief()) {
     parts_.reporter.Progress({.formed = parts_.generation()});
   }

@@ -3,7 +3,7 @@
 #include <tuple>
 
 #include "engine/ckpt/store_names.h"
-#include "engine/cluster/parse_message.h"
+#include "engine/cluster/protobuf_edge.h"
 #include "engine/train/rendezvous.pb.h"
 
 namespace gauntlet {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "engine/cluster/parse_message.h"
+#include "engine/cluster/protobuf_edge.h"
 #include "engine/train/common_settings.h"
 #include "engine/train/rendezvous.pb.h"
 

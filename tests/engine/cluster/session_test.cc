@@ -317,7 +317,7 @@ TEST(SessionTest, ALaterIncarnationTakesTheEarlierOnesPlace) {
 }
 
 Status AnswerForAWhile(World& world, Session& session) {
-  session.AnswerCallers();
+  session.StartRejectingLateConnections();
   world.clock.SleepUntil(world.clock.Now() + std::chrono::seconds(4));
   return GatherOnce(world, session);
 }
@@ -341,7 +341,7 @@ TEST(SessionTest, ANextProcessOfASilentRankIsNotRefused) {
   ClusterFixture cluster(2, 1);
   LateProcess next(cluster, std::chrono::seconds(1), {.rank = 1});
   const auto& ends = cluster.RunAll([&](World&, Session& session) {
-    session.AnswerCallers();
+    session.StartRejectingLateConnections();
     if (session.ring().rank() == 1) {
       cluster.simulation().Stop(cluster.simulation().self());
     }
@@ -378,7 +378,7 @@ TEST(SessionTest, RefusesCallersOfEveryKindWhileItTrains) {
   }
   EXPECT_THAT(chief.refusal().message, HasSubstr("rank 0 is this chief"));
   EXPECT_THAT(none.refusal().message, HasSubstr("expected a rank below 3"));
-  EXPECT_THAT(ring.refusal().message, HasSubstr("does not wait for such"));
+  EXPECT_THAT(ring.refusal().message, HasSubstr("unexpected hello"));
 }
 
 TEST(SessionTest, WhoAbandonsItEndsItForAll) {

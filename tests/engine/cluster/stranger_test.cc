@@ -41,7 +41,7 @@ Hello HelloOfRank1() {
 class StrangerRun {
  public:
   StrangerRun() {
-    cluster.options().say = [this](const std::string& line) {
+    cluster.options().log = [this](const std::string& line) {
       lines.push_back(line);
     };
   }
@@ -116,10 +116,10 @@ TEST(StrangerTest, CostsALineAndItsConnection_NeverTheJob) {
   LinkProofs(ClusterFixture::Token()).Sign(Nonce{}, 0, replayed);
   const std::vector<std::pair<StrangerRun::FirstFrame, std::string>> cases = {
       {[](const Nonce&) { return EncodeControl(HelloOfRank1()); },
-       "has no job token"},
-      {StrangerRun::SignedBy(kAnotherToken), "has another job token"},
+       ": no job token"},
+      {StrangerRun::SignedBy(kAnotherToken), ": another job token"},
       {[&](const Nonce&) { return EncodeControl(replayed); },
-       "has another job token"},
+       ": another job token"},
       {[](const Nonce&) { return EncodeControl(Bye{}); }, "expected a hello"},
       {[](const Nonce&) { return Frame("GET / HTTP/1.1"); }, "frame"}};
   for (const auto& [first, reason] : cases) {
@@ -128,7 +128,7 @@ TEST(StrangerTest, CostsALineAndItsConnection_NeverTheJob) {
     const auto& ends = run.cluster.RunAll(GatherOnce);
     for (const Status& end : ends) EXPECT_TRUE(end.ok()) << end.ToString();
     ASSERT_EQ(run.lines.size(), 1u) << reason;
-    EXPECT_THAT(run.lines[0], HasSubstr("rank 0: turned away a connection: "));
+    EXPECT_THAT(run.lines[0], HasSubstr("rank 0: rejected "));
     EXPECT_THAT(run.lines[0], HasSubstr(reason));
     ASSERT_EQ(run.answers.size(), 1u) << reason;
     EXPECT_TRUE(DecodeControlAs<Refusal>(run.answers[0]).ok()) << reason;
@@ -174,8 +174,8 @@ TEST(StrangerTest, WorkerWithAnotherTokenEndsSoon_AndSaysWhy) {
   const Status end = run.cluster.Run()[2];
   EXPECT_EQ(end.code(), Code::kInvalidArgument);
   for (const char* part :
-       {"rank 2: w0:1 does not know this worker's job token",
-        "has another job token", "GAUNTLET_JOB_TOKEN", "DIR/job-token"}) {
+       {"rank 2: no chief with this job token at w0:1", ": another job token",
+        "GAUNTLET_JOB_TOKEN", "DIR/job-token"}) {
     EXPECT_THAT(end.message(), HasSubstr(part));
   }
   EXPECT_GE(run.lines.size(), 1u);
@@ -193,8 +193,10 @@ TEST(StrangerTest, WorkersThatDisagreeWhetherThereIsATokenSaySo) {
     run.cluster.StartWorker(1, GatherOnce);
     const Status end = run.cluster.Run()[1];
     EXPECT_EQ(end.code(), Code::kInvalidArgument);
-    EXPECT_THAT(end.message(), HasSubstr(chief_has_it ? "has no job token"
-                                                      : "rank 1 has a job"));
+    EXPECT_THAT(
+        end.message(),
+        HasSubstr(chief_has_it ? ": no job token"
+                               : "it has a job token, rank 0 has none"));
   }
 }
 
@@ -221,7 +223,7 @@ TEST(StrangerTest, NobodyFollowsAChiefThatDoesNotProveItself) {
     const Status end = run.cluster.Run()[1];
     EXPECT_EQ(end.code(), Code::kInvalidArgument);
     EXPECT_THAT(end.message(),
-                HasSubstr("w0:1 does not know this worker's job token"));
+                HasSubstr("no chief with this job token at w0:1"));
   }
 }
 
@@ -321,16 +323,16 @@ TEST(StrangerTest, InsecureWorkersMeetWithoutAToken) {
 TEST(GateTest, SaysALineAtMostEveryTenSeconds) {
   Gate gate(kAnotherToken, 4);
   const auto at = [](int s) { return Time(std::chrono::seconds(s)); };
-  EXPECT_EQ(gate.TakeLine(at(100)), std::nullopt);
-  ASSERT_TRUE(gate.Judge({}, EncodeControl(HelloOfRank1())));
-  EXPECT_THAT(*gate.TakeLine(at(100)),
-              HasSubstr("rank 4: turned away a connection"));
+  EXPECT_EQ(gate.TakeLogLine(at(100)), std::nullopt);
+  ASSERT_TRUE(gate.Check({}, EncodeControl(HelloOfRank1())));
+  EXPECT_THAT(*gate.TakeLogLine(at(100)),
+              HasSubstr("rank 4: rejected rank 1: no job token"));
   for (int i = 0; i < 5; ++i) {
-    ASSERT_TRUE(gate.Judge({}, EncodeControl(HelloOfRank1())));
+    ASSERT_TRUE(gate.Check({}, EncodeControl(HelloOfRank1())));
   }
-  EXPECT_EQ(gate.TakeLine(at(109)), std::nullopt);
-  EXPECT_THAT(*gate.TakeLine(at(110)), HasSubstr("(4 others"));
-  EXPECT_EQ(gate.TakeLine(at(200)), std::nullopt);
+  EXPECT_EQ(gate.TakeLogLine(at(109)), std::nullopt);
+  EXPECT_THAT(*gate.TakeLogLine(at(110)), HasSubstr("(4 others"));
+  EXPECT_EQ(gate.TakeLogLine(at(200)), std::nullopt);
 }
 
 }  // namespace
