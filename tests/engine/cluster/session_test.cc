@@ -283,7 +283,7 @@ TEST(SessionTest, ALateSurvivorDoesNotTakeItsSuccessorsPlace) {
   EXPECT_EQ(late.refusal().message, "another process of rank 1 has come");
 }
 
-TEST(SessionTest, RefusesAnIncarnationThatCannotBe) {
+TEST(SessionTest, RejectsImpossibleIncarnations) {
   for (const Hello& hello : {Hello{.rank = 1, .incarnation = ~uint64_t{0}},
                              Hello{.rank = 1, .incarnation = 2 + 3 * 64 + 1},
                              Hello{.rank = 1, .generation = ~uint64_t{0}}}) {
