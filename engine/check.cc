@@ -5,12 +5,21 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "engine/last_words.h"
+#include "engine/nonblocking_stderr.h"
 
 namespace gauntlet {
 namespace {
 
 thread_local CheckPosition check_position;
+
+// Bytes of a condition and of a message that are shown. What comes behind them,
+// the position and the line feed, fits then as well.
+constexpr size_t kMaxConditionBytes = 1024;
+constexpr size_t kMaxMessageBytes = 2048;
+
+int ShownBytes(std::string_view text, size_t most) {
+  return static_cast<int>(std::min(text.size(), most));
+}
 
 }  // namespace
 
@@ -20,17 +29,18 @@ void SetCheckPosition(const CheckPosition& position) {
 
 void CheckFailed(std::string_view file, int line, std::string_view condition,
                  std::string_view message) {
-  std::array<char, kMaxLastWords> text = {};
+  std::array<char, kMaxAtomicWrite> text = {};
   const int size = std::snprintf(
       text.data(), text.size(),
       "%.*s:%d: CHECK(%.*s) failed: %.*s (seed %llu, rank %d, step %llu)\n",
       static_cast<int>(file.size()), file.data(), line,
-      static_cast<int>(condition.size()), condition.data(),
-      static_cast<int>(message.size()), message.data(),
+      ShownBytes(condition, kMaxConditionBytes), condition.data(),
+      ShownBytes(message, kMaxMessageBytes), message.data(),
       static_cast<unsigned long long>(check_position.seed), check_position.rank,
       static_cast<unsigned long long>(check_position.step));
-  WriteUnlessBlocked(std::string_view(text.data())
-                         .substr(0, static_cast<size_t>(std::max(size, 0))));
+  WriteStderrUnlessBlocked(
+      std::string_view(text.data())
+          .substr(0, static_cast<size_t>(std::max(size, 0))));
   std::abort();
 }
 

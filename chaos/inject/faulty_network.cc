@@ -89,9 +89,9 @@ FaultyNetwork::FaultyNetwork(Network& base, Clock& clock, Tasks& tasks,
 FaultyNetwork::~FaultyNetwork() { edge_->End(); }
 
 Result<std::unique_ptr<Listener>> FaultyNetwork::Listen(
-    const std::string& address, Screen screen) {
+    const std::string& address, ConnectionFilter filter) {
   ASSIGN_OR_RETURN(std::unique_ptr<Listener> listener,
-                   base_.Listen(address, std::move(screen)));
+                   base_.Listen(address, std::move(filter)));
   return std::unique_ptr<Listener>(
       std::make_unique<FaultyListener>(*edge_, clock_, std::move(listener)));
 }

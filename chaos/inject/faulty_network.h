@@ -32,7 +32,7 @@ class FaultyNetwork final : public Network {
 
   using Network::Listen;
   Result<std::unique_ptr<Listener>> Listen(const std::string& address,
-                                           Screen screen) override;
+                                           ConnectionFilter filter) override;
   Result<std::unique_ptr<Channel>> Connect(const std::string& address,
                                            Time deadline) override;
 

@@ -179,9 +179,12 @@ Result<std::unique_ptr<File>> FaultyStorage::CreatePrivate(
       std::make_unique<FaultyFile>(*this, path, std::move(file)));
 }
 
-Status FaultyStorage::CheckPrivate(const std::string& path) {
+Result<std::unique_ptr<File>> FaultyStorage::OpenPrivate(
+    const std::string& path) {
   RETURN_IF_ERROR(Before(StorageOperation::kRead, path));
-  return base_.CheckPrivate(path);
+  ASSIGN_OR_RETURN(std::unique_ptr<File> file, base_.OpenPrivate(path));
+  return std::unique_ptr<File>(
+      std::make_unique<FaultyFile>(*this, path, std::move(file)));
 }
 
 Result<std::vector<DirectoryEntry>> FaultyStorage::List(

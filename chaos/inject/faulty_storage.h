@@ -33,7 +33,7 @@ class FaultyStorage final : public Storage {
   Result<std::string> RealPath(const std::string& path) override;
   Result<uint64_t> FreeBytes(const std::string& path) override;
   Result<std::unique_ptr<File>> CreatePrivate(const std::string& path) override;
-  Status CheckPrivate(const std::string& path) override;
+  Result<std::unique_ptr<File>> OpenPrivate(const std::string& path) override;
   Status RenameToNew(const std::string& from, const std::string& to) override;
 
  private:

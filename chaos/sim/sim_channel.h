@@ -52,7 +52,7 @@ struct NetworkFabric::Door {
   std::string key;
   std::deque<std::shared_ptr<Connection>> silent;   // the oldest first
   std::deque<std::shared_ptr<Connection>> waiting;  // have sent a frame
-  Screen screen;
+  ConnectionFilter filter;
   bool closed = false;
   WaitList acceptors;
 };

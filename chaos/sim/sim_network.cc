@@ -54,7 +54,8 @@ std::string NetworkFabric::KeyOf(const NetworkUser& user,
 }
 
 Result<std::unique_ptr<Listener>> NetworkFabric::Listen(
-    const NetworkUser& user, const std::string& address, Screen screen) {
+    const NetworkUser& user, const std::string& address,
+    ConnectionFilter filter) {
   if (user.group->doomed) return ProcessGone();
   if (!IsWellFormed(address)) return Malformed(address);
   const std::string key = KeyOf(user, address);
@@ -65,7 +66,7 @@ Result<std::unique_ptr<Listener>> NetworkFabric::Listen(
   place->second = std::make_shared<Door>();
   place->second->user = user;
   place->second->key = key;
-  place->second->screen = std::move(screen);
+  place->second->filter = std::move(filter);
   scheduler_.WakeAll(changes_);
   return std::unique_ptr<Listener>(
       std::make_unique<SimListener>(*this, place->second));
@@ -144,8 +145,8 @@ void NetworkFabric::EndSilence(Connection& connection) {
   if (found == door.silent.end()) return;  // more frames than one
   const Frame& first = connection.ends[1].inbox.front().frame;
   const bool fits = first.size() <= kMaxFirstFrameBytes;
-  if (fits && door.screen) {
-    if (auto answer = door.screen(connection.nonce, first)) {
+  if (fits && door.filter) {
+    if (auto answer = door.filter(connection.nonce, first)) {
       Post(connection, 1, *std::move(answer));
       return Drop(door, connection);
     }

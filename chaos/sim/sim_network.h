@@ -71,7 +71,7 @@ class NetworkFabric final : public Action {
 
   Result<std::unique_ptr<Listener>> Listen(const NetworkUser& user,
                                            const std::string& address,
-                                           Screen screen);
+                                           ConnectionFilter filter);
   Result<std::unique_ptr<Channel>> Connect(const NetworkUser& user,
                                            const std::string& address,
                                            Time deadline);
@@ -150,8 +150,8 @@ class SimNetwork final : public Network {
       : fabric_(fabric), user_(std::move(user)) {}
   using Network::Listen;
   Result<std::unique_ptr<Listener>> Listen(const std::string& address,
-                                           Screen screen) override {
-    return fabric_.Listen(user_, address, std::move(screen));
+                                           ConnectionFilter filter) override {
+    return fabric_.Listen(user_, address, std::move(filter));
   }
   Result<std::unique_ptr<Channel>> Connect(const std::string& address,
                                            Time deadline) override {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "engine/train/meeting.h"
+#include "engine/train/rendezvous.h"
 
 namespace gauntlet {
 
@@ -32,13 +32,14 @@ Status CustomTraining::Build() {
 
 Status CustomTraining::Meet() {
   const auto life = static_cast<uint64_t>(options_.place.life);
-  ASSIGN_OR_RETURN(session_,
-                   Session::Form(*world_, built_.for_host(),
-                                 MeetingOf(options_.place, options_.cluster),
-                                 [life](const std::vector<Attendant>&) {
-                                   return Decision{.generation = life};
-                                 }));
-  session_->AnswerCallers();
+  ASSIGN_OR_RETURN(
+      session_,
+      Session::Form(*world_, built_.for_host(),
+                    RendezvousOptions(options_.place, options_.cluster),
+                    [life](const std::vector<Attendant>&) {
+                      return Decision{.generation = life};
+                    }));
+  session_->StartRejectingLateConnections();
   trainer_.emplace(*world_, session_->ring(),
                    Trainer::Parts{.job = options_.job,
                                   .data = *data_,

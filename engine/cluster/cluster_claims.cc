@@ -91,7 +91,8 @@ MaybeClaim ReadTorchrun(const Environment& environment) {
   ASSIGN_OR_RETURN(const auto local, reader.Number("LOCAL_RANK", 0));
   if (local) claim.local_rank = local->value;
   ASSIGN_OR_RETURN(const auto here, reader.Number("LOCAL_WORLD_SIZE", 1));
-  claim.one_host = here && claim.size && here->value == claim.size->value;
+  claim.all_on_this_host =
+      here && claim.size && here->value == claim.size->value;
   claim.started_this = reader.Has("TORCHELASTIC_RUN_ID");
   return std::optional(std::move(claim));
 }
@@ -122,7 +123,7 @@ Status ReadSlurmHosts(ClaimReader& reader) {
   const Result<HostListHead> head = ReadHostList(list->second);
   RETURN_IF_ERROR(Annotate(head.status(), list->first));
   reader.claim().chief_host = head->first;
-  reader.claim().one_host = head->hosts == 1;
+  reader.claim().all_on_this_host = head->hosts == 1;
   return OkStatus();
 }
 
@@ -159,7 +160,7 @@ Status ReadMpiChief(const Environment& environment, ClaimReader& reader) {
                    reader.Number("OMPI_COMM_WORLD_LOCAL_SIZE", 1));
   if (here && claim.size && here->value == claim.size->value) {
     claim.chief_host = "127.0.0.1";
-    claim.one_host = true;
+    claim.all_on_this_host = true;
   } else if (reader.Has("SLURM_JOB_NODELIST")) {
     RETURN_IF_ERROR(ReadSlurmHosts(reader));
   }

@@ -31,7 +31,8 @@ struct ClusterClaim {
   std::string why_no_host;  // what would have told it, or why it did not
   std::optional<ClusterPlace> place;  // all that there is to know (TF_CONFIG)
   std::optional<int> local_rank;
-  bool one_host = false;  // all workers run on this host, as far as it knows
+  // True iff the launcher says that all workers run here.
+  bool all_on_this_host = false;
   // Its launcher left a mark that it started this very process.
   bool started_this = false;
   // Of Slurm: the batch script, which is no task of a step.

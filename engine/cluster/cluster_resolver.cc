@@ -245,7 +245,7 @@ Result<ResolvedCluster> Resolver::Place(const ClusterClaim& winner) const {
   ResolvedCluster cluster{.rule = winner.rule,
                           .from = winner.from,
                           .local_rank = winner.local_rank,
-                          .one_host = winner.one_host,
+                          .all_on_this_host = winner.all_on_this_host,
                           .listen = flags_.listen};
   ASSIGN_OR_RETURN(const Told size, SizeFor(winner));
   ASSIGN_OR_RETURN(cluster.life, Life());

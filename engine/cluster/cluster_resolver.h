@@ -92,8 +92,8 @@ struct ResolvedCluster {
   std::optional<int> local_rank;  // among the workers of this host
   // 1 and the restarts that torchrun and Slurm count.
   int life = 1;
-  // All workers run on this host, as their launcher says; false: unknown too.
-  bool one_host = false;
+  // True iff the launcher says that all workers run here.
+  bool all_on_this_host = false;
   // Host to listen on. "": where the others were told to find this worker.
   std::string listen;
 };

@@ -6,15 +6,15 @@
 #include <utility>
 
 #include "engine/cluster/link.pb.h"
-#include "engine/cluster/parse_message.h"
+#include "engine/cluster/protobuf_edge.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
 
 // By index in ControlMessage.
-constexpr std::array<std::string_view, 6> kNames = {
-    "challenge", "hello", "welcome", "refusal", "beat", "bye"};
+constexpr std::array<std::string_view, 7> kNames = {
+    "challenge", "hello", "accepted", "welcome", "refusal", "beat", "bye"};
 
 template <typename T>
 constexpr size_t IndexOf() {
@@ -33,15 +33,19 @@ void Put(const Challenge& from, wire::Frame& to) {
 
 void Put(const Hello& from, wire::Frame& to) {
   wire::Hello& hello = *to.mutable_hello();
-  hello.set_role(static_cast<wire::Role>(from.role));
+  hello.set_role(static_cast<wire::ChannelRole>(from.role));
   hello.set_rank(from.rank);
   hello.set_incarnation(from.incarnation);
   hello.set_generation(from.generation);
   hello.set_host(from.host);
   hello.set_address(from.address);
-  hello.set_introduction(from.introduction);
+  hello.set_payload(from.payload);
   hello.set_proof(from.proof);
   hello.set_nonce(from.nonce);
+}
+
+void Put(const Accepted& from, wire::Frame& to) {
+  to.mutable_accepted()->set_proof(from.proof);
 }
 
 void Put(const Welcome& from, wire::Frame& to) {
@@ -55,10 +59,10 @@ void Put(const Welcome& from, wire::Frame& to) {
 }
 
 void Put(const Refusal& from, wire::Frame& to) {
-  wire::Refuse& refuse = *to.mutable_refuse();
-  refuse.set_code(static_cast<uint32_t>(from.code));
-  refuse.set_message(from.message);
-  refuse.set_proof(from.proof);
+  wire::Refusal& refusal = *to.mutable_refusal();
+  refusal.set_code(static_cast<uint32_t>(from.code));
+  refusal.set_message(from.message);
+  refusal.set_proof(from.proof);
 }
 
 void Put(const Beat& from, wire::Frame& to) {
@@ -84,20 +88,20 @@ Result<ControlMessage> Take(const wire::Challenge& from) {
 }
 
 Result<ControlMessage> Take(wire::Hello& from) {
-  if (from.role() < wire::ROLE_CONTROL || from.role() > wire::ROLE_DEVICE) {
+  if (from.role() < wire::CHANNEL_ROLE_CONTROL ||
+      from.role() > wire::CHANNEL_ROLE_DEVICE) {
     return NoMessage(
         fmt::format("unknown role {}", static_cast<int>(from.role())));
   }
-  return ControlMessage(
-      Hello{.role = static_cast<ChannelRole>(from.role()),
-            .rank = from.rank(),
-            .incarnation = from.incarnation(),
-            .generation = from.generation(),
-            .host = std::move(*from.mutable_host()),
-            .address = std::move(*from.mutable_address()),
-            .introduction = std::move(*from.mutable_introduction()),
-            .proof = std::move(*from.mutable_proof()),
-            .nonce = std::move(*from.mutable_nonce())});
+  return ControlMessage(Hello{.role = static_cast<ChannelRole>(from.role()),
+                              .rank = from.rank(),
+                              .incarnation = from.incarnation(),
+                              .generation = from.generation(),
+                              .host = std::move(*from.mutable_host()),
+                              .address = std::move(*from.mutable_address()),
+                              .payload = std::move(*from.mutable_payload()),
+                              .proof = std::move(*from.mutable_proof()),
+                              .nonce = std::move(*from.mutable_nonce())});
 }
 
 Result<ControlMessage> Take(wire::Welcome& from) {
@@ -110,7 +114,7 @@ Result<ControlMessage> Take(wire::Welcome& from) {
   return ControlMessage(std::move(welcome));
 }
 
-Result<ControlMessage> Take(wire::Refuse& from) {
+Result<ControlMessage> Take(wire::Refusal& from) {
   const auto last = static_cast<uint32_t>(kLastCode);
   if (from.code() == 0 || from.code() > last) {
     return NoMessage(fmt::format("unknown code {}", from.code()));
@@ -147,10 +151,13 @@ Result<ControlMessage> DecodeControl(const Frame& frame) {
       return Take(parsed.challenge());
     case wire::Frame::kHello:
       return Take(*parsed.mutable_hello());
+    case wire::Frame::kAccepted:
+      return ControlMessage(Accepted{
+          .proof = std::move(*parsed.mutable_accepted()->mutable_proof())});
     case wire::Frame::kWelcome:
       return Take(*parsed.mutable_welcome());
-    case wire::Frame::kRefuse:
-      return Take(*parsed.mutable_refuse());
+    case wire::Frame::kRefusal:
+      return Take(*parsed.mutable_refusal());
     case wire::Frame::kBeat:
       return ControlMessage(Beat{.rank = parsed.beat().rank(),
                                  .generation = parsed.beat().generation()});
@@ -175,6 +182,7 @@ Result<T> DecodeControlAs(const Frame& frame) {
 
 template Result<Challenge> DecodeControlAs(const Frame& frame);
 template Result<Hello> DecodeControlAs(const Frame& frame);
+template Result<Accepted> DecodeControlAs(const Frame& frame);
 template Result<Welcome> DecodeControlAs(const Frame& frame);
 template Result<Refusal> DecodeControlAs(const Frame& frame);
 

@@ -16,7 +16,7 @@
 
 namespace gauntlet {
 
-inline constexpr uint32_t kProtocolVersion = 2;
+inline constexpr uint32_t kProtocolVersion = 3;
 
 // Which connection a hello opens.
 enum class ChannelRole : uint8_t { kControl = 1, kRing = 2, kDevice = 3 };
@@ -33,9 +33,13 @@ struct Hello {
   uint64_t generation = 0;
   std::string host;
   std::string address;
-  std::string introduction;
+  std::string payload;
   std::string proof;
   std::string nonce;
+};
+
+struct Accepted {
+  std::string proof;
 };
 
 struct Welcome {
@@ -62,7 +66,7 @@ struct Bye {
 };
 
 using ControlMessage =
-    std::variant<Challenge, Hello, Welcome, Refusal, Beat, Bye>;
+    std::variant<Challenge, Hello, Accepted, Welcome, Refusal, Beat, Bye>;
 
 Frame EncodeControl(const ControlMessage& message);
 Result<ControlMessage> DecodeControl(const Frame& frame);

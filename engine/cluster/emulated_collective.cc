@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/cluster/frame_format.h"
+#include "engine/cluster/chunk_format.h"
 #include "engine/gpu/emulated_device.h"
 #include "engine/status.h"
 #include <fmt/format.h>
@@ -45,9 +45,9 @@ struct Communicator {
   }
 
   void Send(std::string_view bytes) {
-    to_send = EncodeFrame({.kind = FrameKind::kDevice,
+    to_send = EncodeChunk({.kind = ChunkKind::kDevice,
                            .rank = static_cast<uint32_t>(rank),
-                           .chunk = sent++,
+                           .index = sent++,
                            .generation = links->generation},
                           bytes);
   }
@@ -86,17 +86,17 @@ struct Communicator {
   }
 
   void Take(const Frame& frame) {
-    const Result<FrameHeader> header = DecodeFrame(frame);
+    const Result<ChunkHeader> header = DecodeChunk(frame);
     if (!header.ok()) return Fail(header.status().message());
-    const std::string_view payload = FramePayload(frame);
-    if (header->kind != FrameKind::kDevice || header->chunk != received ||
+    const std::string_view payload = ChunkPayload(frame);
+    if (header->kind != ChunkKind::kDevice || header->index != received ||
         header->generation != links->generation ||
         payload.size() != comes_bytes) {
       return Fail(fmt::format(
           "expected {} bytes as array {} of generation {}, found {} as {} of "
           "{}",
           comes_bytes, received, links->generation, payload.size(),
-          header->chunk, header->generation));
+          header->index, header->generation));
     }
     ++received;
     comes_bytes = 0;

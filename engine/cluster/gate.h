@@ -1,4 +1,4 @@
-// Who may join: the screen of a worker's listener, and what it tells people.
+// The filter of a worker's listener: who may join.
 #ifndef GAUNTLET_ENGINE_CLUSTER_GATE_H_
 #define GAUNTLET_ENGINE_CLUSTER_GATE_H_
 
@@ -13,12 +13,11 @@
 
 namespace gauntlet {
 
-// Turns away each caller that does not prove that it knows the job's token. It
-// does so before the caller takes a place that a worker needs. Safe from any
-// thread.
+// Rejects connections that cannot prove the job's token, before they take a
+// queue slot. Safe from any thread.
 class Gate {
  public:
-  // Time between two lines about callers that were turned away.
+  // Time between two log lines.
   static constexpr Duration kLineEvery = std::chrono::seconds(10);
 
   // `rank` is this worker's.
@@ -27,21 +26,23 @@ class Gate {
 
   const LinkProofs& proofs() const { return proofs_; }
 
-  // A Screen.
-  std::optional<Frame> Judge(const Nonce& nonce, const Frame& first);
+  // A ConnectionFilter.
+  std::optional<Frame> Check(const Nonce& nonce, const Frame& first);
 
-  // One line about the callers since the last line, if there were any and it is
-  // time for one.
-  std::optional<std::string> TakeLine(Time now);
+  // A line about the connections that were rejected since the last line;
+  // nullopt if there were none, or within kLineEvery.
+  std::optional<std::string> TakeLogLine(Time now);
 
  private:
-  std::optional<std::string> WhyNot(const Nonce& nonce, const Frame& first);
+  // nullopt: accepted. `last_` and the refusal read "rejected <reason>".
+  std::optional<std::string> RejectionReason(const Nonce& nonce,
+                                             const Frame& first);
 
   const LinkProofs proofs_;
   const uint32_t rank_;
   std::mutex mutex_;
-  std::string last_;         // about the last one
-  uint64_t unsaid_ = 0;      // callers since the last line
+  std::string last_;         // reason of the last rejection
+  uint64_t unreported_ = 0;  // rejections since the last line
   Time next_line_ = Time();  // not before
 };
 

@@ -3,12 +3,13 @@
 #include <string_view>
 #include <type_traits>
 
-#include "engine/cluster/frame_format.h"
+#include "engine/cluster/chunk_format.h"
 
 namespace gauntlet {
 namespace {
 
 constexpr std::string_view kHello = "gauntlet/2 hello";
+constexpr std::string_view kAccepted = "gauntlet/2 accepted";
 constexpr std::string_view kWelcome = "gauntlet/2 welcome";
 constexpr std::string_view kRefusal = "gauntlet/2 refusal";
 
@@ -20,28 +21,35 @@ std::string_view BytesOf(const T& value) {
 
 // Each calls use(parts) with all that the message's proof covers.
 template <typename Use>
-auto WithParts(const Nonce& nonce, uint32_t called, const Hello& hello,
+auto WithParts(const Nonce& nonce, uint32_t server, const Hello& hello,
                const Use& use) {
-  return use({kHello, BytesOf(nonce), BytesOf(called), BytesOf(hello.role),
+  return use({kHello, BytesOf(nonce), BytesOf(server), BytesOf(hello.role),
               BytesOf(hello.rank), BytesOf(hello.incarnation),
               BytesOf(hello.generation), hello.host, hello.address,
-              hello.introduction, hello.nonce});
+              hello.payload, hello.nonce});
+}
+
+template <typename Use>
+auto WithParts(const LinkContext& link, const Accepted& /*accepted*/,
+               const Use& use) {
+  return use({kAccepted, BytesOf(link.server_nonce), link.client_nonce,
+              BytesOf(link.client), BytesOf(link.server)});
 }
 
 template <typename Use>
 auto WithParts(const LinkContext& link, const Welcome& welcome,
                const Use& use) {
   const std::string addresses = EncodeList(welcome.addresses);
-  return use({kWelcome, BytesOf(link.nonce), link.hello_nonce,
-              BytesOf(link.caller), BytesOf(link.called),
+  return use({kWelcome, BytesOf(link.server_nonce), link.client_nonce,
+              BytesOf(link.client), BytesOf(link.server),
               BytesOf(welcome.generation), addresses, welcome.decision});
 }
 
 template <typename Use>
 auto WithParts(const LinkContext& link, const Refusal& refusal,
                const Use& use) {
-  return use({kRefusal, BytesOf(link.nonce), link.hello_nonce,
-              BytesOf(link.caller), BytesOf(link.called), BytesOf(refusal.code),
+  return use({kRefusal, BytesOf(link.server_nonce), link.client_nonce,
+              BytesOf(link.client), BytesOf(link.server), BytesOf(refusal.code),
               refusal.message});
 }
 
@@ -51,9 +59,16 @@ LinkProofs::LinkProofs(const std::optional<JobToken>& token) {
   if (token) mac_.emplace(*token);
 }
 
-void LinkProofs::Sign(const Nonce& nonce, uint32_t called, Hello& hello) const {
+void LinkProofs::Sign(const Nonce& nonce, uint32_t server, Hello& hello) const {
   if (!mac_) return;
-  hello.proof = WithParts(nonce, called, hello, [this](TokenMac::Parts parts) {
+  hello.proof = WithParts(nonce, server, hello, [this](TokenMac::Parts parts) {
+    return mac_->Sign(parts);
+  });
+}
+
+void LinkProofs::Sign(const LinkContext& link, Accepted& accepted) const {
+  if (!mac_) return;
+  accepted.proof = WithParts(link, accepted, [this](TokenMac::Parts parts) {
     return mac_->Sign(parts);
   });
 }
@@ -72,10 +87,17 @@ void LinkProofs::Sign(const LinkContext& link, Refusal& refusal) const {
   });
 }
 
-bool LinkProofs::Accepts(const Nonce& nonce, uint32_t called,
+bool LinkProofs::Accepts(const Nonce& nonce, uint32_t server,
                          const Hello& hello) const {
-  return !mac_ || WithParts(nonce, called, hello, [&](TokenMac::Parts parts) {
+  return !mac_ || WithParts(nonce, server, hello, [&](TokenMac::Parts parts) {
     return mac_->Accepts(parts, hello.proof);
+  });
+}
+
+bool LinkProofs::Accepts(const LinkContext& link,
+                         const Accepted& accepted) const {
+  return !mac_ || WithParts(link, accepted, [&](TokenMac::Parts parts) {
+    return mac_->Accepts(parts, accepted.proof);
   });
 }
 

@@ -16,12 +16,12 @@
 
 namespace gauntlet {
 
-// A connection as a caller and the end that it called know it.
+// A connection, as its client and its server know it.
 struct LinkContext {
-  const Nonce& nonce;              // of the end that was called
-  const std::string& hello_nonce;  // of the caller
-  uint32_t caller = 0;             // rank
-  uint32_t called = 0;             // rank
+  const Nonce& server_nonce;
+  const std::string& client_nonce;
+  uint32_t client = 0;  // rank
+  uint32_t server = 0;  // rank
 };
 
 // Safe from any thread.
@@ -30,15 +30,17 @@ class LinkProofs {
   // Without a token all proofs are empty, and every message is accepted.
   explicit LinkProofs(const std::optional<JobToken>& token);
 
-  bool are_needed() const { return mac_.has_value(); }
+  bool required() const { return mac_.has_value(); }
 
-  // Set the message's proof. `called` is the rank that the hello is sent to.
-  void Sign(const Nonce& nonce, uint32_t called, Hello& hello) const;
+  // Set the message's proof. `nonce` and `server`: of the server of a hello.
+  void Sign(const Nonce& nonce, uint32_t server, Hello& hello) const;
+  void Sign(const LinkContext& link, Accepted& accepted) const;
   void Sign(const LinkContext& link, Welcome& welcome) const;
   void Sign(const LinkContext& link, Refusal& refusal) const;
 
   // True iff the message has the proof that Sign would set.
-  bool Accepts(const Nonce& nonce, uint32_t called, const Hello& hello) const;
+  bool Accepts(const Nonce& nonce, uint32_t server, const Hello& hello) const;
+  bool Accepts(const LinkContext& link, const Accepted& accepted) const;
   bool Accepts(const LinkContext& link, const Welcome& welcome) const;
   bool Accepts(const LinkContext& link, const Refusal& refusal) const;
 

@@ -36,17 +36,17 @@ void Ring::Abort() {
   if (previous_) previous_->Close();
 }
 
-FrameHeader Ring::HeaderFor(FrameKind kind, const ExchangeKey& key,
+ChunkHeader Ring::HeaderFor(ChunkKind kind, const ExchangeKey& key,
                             uint32_t chunk) const {
   return {.kind = kind,
           .phase = key.phase,
           .rank = static_cast<uint32_t>(place_.rank),
-          .chunk = chunk,
+          .index = chunk,
           .generation = place_.generation,
           .step = key.step};
 }
 
-Status Ring::PrepareChunk(const FrameHeader& header, Frame& frame) {
+Status Ring::PrepareChunk(const ChunkHeader& header, Frame& frame) {
   RETURN_IF_ERROR(
       world_->faults.Hit(Point::kAllReduceSend, {.step = header.step}));
   SetHeader(header, frame);
@@ -60,7 +60,7 @@ Status Ring::SentChunk(Status sent) {
       fmt::format("rank {}: sending to the next rank", place_.rank));
 }
 
-Result<FrameHeader> Ring::Expect(const Result<Frame>& came, FrameKind kind,
+Result<ChunkHeader> Ring::Expect(const Result<Frame>& came, ChunkKind kind,
                                  const ExchangeKey& key, uint32_t chunk) {
   const auto from = [this] {
     return (place_.rank + place_.size - 1) % place_.size;
@@ -71,22 +71,22 @@ Result<FrameHeader> Ring::Expect(const Result<Frame>& came, FrameKind kind,
                     fmt::format("rank {}: waiting for rank {} at step {}",
                                 place_.rank, from(), key.step));
   }
-  Result<FrameHeader> decoded = DecodeFrame(*came);
+  Result<ChunkHeader> decoded = DecodeChunk(*came);
   RETURN_IF_ERROR(decoded.status());
-  const FrameHeader& header = *decoded;
+  const ChunkHeader& header = *decoded;
   if (header.generation != place_.generation) {
     return Unavailable(
         fmt::format("rank {}: frame of generation {} from rank {}, this is {}",
                     place_.rank, header.generation, from(), place_.generation));
   }
   if (header.kind != kind || header.step != key.step ||
-      header.phase != key.phase || header.chunk != chunk) {
+      header.phase != key.phase || header.index != chunk) {
     return FailedPrecondition(fmt::format(
         "rank {}: expected kind {} of step {} {} chunk {}, rank {} sent kind "
         "{} of step {} {} chunk {}",
         place_.rank, static_cast<int>(kind), key.step, PhaseName(key.phase),
         chunk, from(), static_cast<int>(header.kind), header.step,
-        PhaseName(header.phase), header.chunk));
+        PhaseName(header.phase), header.index));
   }
   return decoded;
 }
@@ -106,24 +106,24 @@ std::span<const float> Ring::Reduction::LocalChunk(size_t replica,
   return local[replica].subspan(chunk * kChunkFloats, Chunk(chunk).size());
 }
 
-Result<FrameHeader> Ring::ExpectChunk(const Result<Frame>& came,
+Result<ChunkHeader> Ring::ExpectChunk(const Result<Frame>& came,
                                       const Reduction& reduction,
-                                      FrameKind kind, uint32_t chunk) {
+                                      ChunkKind kind, uint32_t chunk) {
   const ExchangeKey& key = reduction.key;
-  Result<FrameHeader> header = Expect(came, kind, key, chunk);
+  Result<ChunkHeader> header = Expect(came, kind, key, chunk);
   RETURN_IF_ERROR(header.status());
   RETURN_IF_ERROR(
       world_->faults.Hit(Point::kAllReduceReceive, {.step = key.step}));
   const size_t expected = reduction.Chunk(chunk).size_bytes();
-  const size_t found = FramePayload(*came).size();
+  const size_t found = ChunkPayload(*came).size();
   if (found != expected) {
     return DataLoss(fmt::format("all-reduce chunk: expected {} bytes, found {}",
                                 expected, found));
   }
-  if (!IsCount(header->correct) || !IsCount(header->rows)) {
-    return DataLoss(
-        fmt::format("all-reduce chunk: expected counts of rows, found {} of {}",
-                    header->correct, header->rows));
+  if (!IsCount(header->correct) || !IsCount(header->samples)) {
+    return DataLoss(fmt::format(
+        "all-reduce chunk: expected counts of samples, found {} of {}",
+        header->correct, header->samples));
   }
   return header;
 }
@@ -142,30 +142,30 @@ Status Ring::ReduceChunk(const Reduction& reduction, uint32_t chunk) {
     add_local(1, total);
     return OkStatus();
   }
-  FrameHeader header = HeaderFor(
-      last() ? FrameKind::kTotal : FrameKind::kPartial, reduction.key, chunk);
+  ChunkHeader header = HeaderFor(
+      last() ? ChunkKind::kTotal : ChunkKind::kPartial, reduction.key, chunk);
   Tally& tally = reduction.tally;
   Result<Frame> frame =
       place_.rank == 0
-          ? EncodeFrame(header, BytesOf(reduction.LocalChunk(0, chunk)))
+          ? EncodeChunk(header, BytesOf(reduction.LocalChunk(0, chunk)))
           : previous_->Receive(Until(reduction.timeout));
   if (place_.rank > 0) {
-    const Result<FrameHeader> below =
-        ExpectChunk(frame, reduction, FrameKind::kPartial, chunk);
+    const Result<ChunkHeader> below =
+        ExpectChunk(frame, reduction, ChunkKind::kPartial, chunk);
     RETURN_IF_ERROR(below.status());
     if (chunk == 0) {
-      tally.requests |= below->requests;
+      tally.requests |= below->request_bits;
       tally.correct += below->correct;
-      tally.rows += below->rows;
+      tally.rows += below->samples;
     }
   }
-  const std::span<float> sum = FrameFloats(*frame);
+  const std::span<float> sum = FloatsOfChunk(*frame);
   add_local(place_.rank == 0 ? 1 : 0, sum);
   if (last()) std::ranges::copy(sum, total.begin());
   if (chunk == 0) {
-    header.requests = tally.requests;
+    header.request_bits = tally.requests;
     header.correct = tally.correct;
-    header.rows = tally.rows;
+    header.samples = tally.rows;
   }
   RETURN_IF_ERROR(PrepareChunk(header, *frame));
   return SentChunk(next_->Send(*std::move(frame), Until(reduction.timeout)));
@@ -174,14 +174,14 @@ Status Ring::ReduceChunk(const Reduction& reduction, uint32_t chunk) {
 // Takes a finished chunk and hands it on, up to the rank before the last.
 Status Ring::PassTotal(const Reduction& reduction, uint32_t chunk) {
   Result<Frame> frame = previous_->Receive(Until(reduction.timeout));
-  Result<FrameHeader> header =
-      ExpectChunk(frame, reduction, FrameKind::kTotal, chunk);
+  Result<ChunkHeader> header =
+      ExpectChunk(frame, reduction, ChunkKind::kTotal, chunk);
   RETURN_IF_ERROR(header.status());
-  std::ranges::copy(FrameFloats(*frame), reduction.Chunk(chunk).begin());
+  std::ranges::copy(FloatsOfChunk(*frame), reduction.Chunk(chunk).begin());
   if (chunk == 0) {
-    reduction.tally = {.requests = header->requests,
+    reduction.tally = {.requests = header->request_bits,
                        .correct = header->correct,
-                       .rows = header->rows};
+                       .rows = header->samples};
   }
   if (place_.rank >= place_.size - 2) return OkStatus();
   header->rank = static_cast<uint32_t>(place_.rank);
@@ -226,8 +226,8 @@ Status Ring::Reduce(const ExchangeKey& key,
 
 Status Ring::ExpectList(const Result<Frame>& came, const ExchangeKey& key,
                         uint32_t round, size_t size) {
-  RETURN_IF_ERROR(Expect(came, FrameKind::kGather, key, round).status());
-  ASSIGN_OR_RETURN(const size_t found, SizeOfList(FramePayload(*came)));
+  RETURN_IF_ERROR(Expect(came, ChunkKind::kGather, key, round).status());
+  ASSIGN_OR_RETURN(const size_t found, SizeOfList(ChunkPayload(*came)));
   if (found == size) return OkStatus();
   return DataLoss(
       fmt::format("all-gather: expected {} items, found {}", size, found));
@@ -240,17 +240,17 @@ Result<std::vector<std::string>> Ring::AllGather(const ExchangeKey& key,
   // Round 0 collects from rank 0 upwards, round 1 takes the whole list round.
   const uint32_t round = last() ? 1 : 0;
   Result<Frame> said_so_far = place_.rank == 0
-                                  ? EncodeFrame({}, "")
+                                  ? EncodeChunk({}, "")
                                   : previous_->Receive(Until(timeout));
   if (place_.rank > 0) {
     RETURN_IF_ERROR(
         ExpectList(said_so_far, key, 0, static_cast<size_t>(place_.rank)));
   }
   AppendToList(said, *said_so_far);
-  SetHeader(HeaderFor(FrameKind::kGather, key, round), *said_so_far);
+  SetHeader(HeaderFor(ChunkKind::kGather, key, round), *said_so_far);
   if (last()) {
     Result<std::vector<std::string>> items =
-        DecodeList(FramePayload(*said_so_far));
+        DecodeList(ChunkPayload(*said_so_far));
     RETURN_IF_ERROR(
         Noted(next_->Send(*std::move(said_so_far), Until(timeout))));
     return items;
@@ -258,9 +258,9 @@ Result<std::vector<std::string>> Ring::AllGather(const ExchangeKey& key,
   RETURN_IF_ERROR(Noted(next_->Send(*std::move(said_so_far), Until(timeout))));
   Result<Frame> all = previous_->Receive(Until(timeout));
   RETURN_IF_ERROR(ExpectList(all, key, 1, static_cast<size_t>(place_.size)));
-  Result<std::vector<std::string>> items = DecodeList(FramePayload(*all));
+  Result<std::vector<std::string>> items = DecodeList(ChunkPayload(*all));
   if (place_.rank < place_.size - 2) {
-    SetHeader(HeaderFor(FrameKind::kGather, key, 1), *all);
+    SetHeader(HeaderFor(ChunkKind::kGather, key, 1), *all);
     RETURN_IF_ERROR(Noted(next_->Send(*std::move(all), Until(timeout))));
   }
   return items;
@@ -272,10 +272,10 @@ Status Ring::SendState(const ExchangeKey& key, std::string_view bytes,
   uint32_t chunk = 0;
   do {
     const std::string_view part = bytes.substr(begin, kStateChunkBytes);
-    FrameHeader header = HeaderFor(FrameKind::kState, key, chunk++);
-    header.rows = static_cast<int64_t>(bytes.size());
+    ChunkHeader header = HeaderFor(ChunkKind::kState, key, chunk++);
+    header.samples = static_cast<int64_t>(bytes.size());
     RETURN_IF_ERROR(
-        Noted(next_->Send(EncodeFrame(header, part), Until(timeout))));
+        Noted(next_->Send(EncodeChunk(header, part), Until(timeout))));
     begin += part.size();
   } while (begin < bytes.size());
   return OkStatus();
@@ -290,10 +290,10 @@ Result<std::string> Ring::TakeState(const ExchangeKey& key, int root,
   uint32_t chunk = 0;
   do {
     Result<Frame> frame = previous_->Receive(Until(timeout));
-    ASSIGN_OR_RETURN(FrameHeader header,
-                     Expect(frame, FrameKind::kState, key, chunk));
-    const std::string_view part = FramePayload(*frame);
-    const auto says = static_cast<uint64_t>(header.rows);
+    ASSIGN_OR_RETURN(ChunkHeader header,
+                     Expect(frame, ChunkKind::kState, key, chunk));
+    const std::string_view part = ChunkPayload(*frame);
+    const auto says = static_cast<uint64_t>(header.samples);
     if (chunk++ == 0) announced = says;
     if (announced > limit) {
       return DataLoss(fmt::format("state: expected at most {} bytes, found {}",

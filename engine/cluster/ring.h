@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/cluster/frame_format.h"
+#include "engine/cluster/chunk_format.h"
 #include "engine/math/kernels.h"
 #include "engine/status.h"
 #include "engine/world/world.h"
@@ -100,13 +100,13 @@ class Ring {
     return sent;
   }
   // What is done to a chunk before it is sent, and what its sending came to.
-  Status PrepareChunk(const FrameHeader& header, Frame& frame);
+  Status PrepareChunk(const ChunkHeader& header, Frame& frame);
   Status SentChunk(Status sent);
   // The header of the frame that came from the rank before, if it is the one
   // that was to come.
-  Result<FrameHeader> Expect(const Result<Frame>& came, FrameKind kind,
+  Result<ChunkHeader> Expect(const Result<Frame>& came, ChunkKind kind,
                              const ExchangeKey& key, uint32_t chunk);
-  FrameHeader HeaderFor(FrameKind kind, const ExchangeKey& key,
+  ChunkHeader HeaderFor(ChunkKind kind, const ExchangeKey& key,
                         uint32_t chunk) const;
   // One exchange under way. A sum is computed in the frame that it travels in.
   struct Reduction {
@@ -120,8 +120,8 @@ class Ring {
     std::span<float> Chunk(uint32_t chunk) const;
     std::span<const float> LocalChunk(size_t replica, uint32_t chunk) const;
   };
-  Result<FrameHeader> ExpectChunk(const Result<Frame>& came,
-                                  const Reduction& reduction, FrameKind kind,
+  Result<ChunkHeader> ExpectChunk(const Result<Frame>& came,
+                                  const Reduction& reduction, ChunkKind kind,
                                   uint32_t chunk);
   Status ReduceChunk(const Reduction& reduction, uint32_t chunk);
   Status PassTotal(const Reduction& reduction, uint32_t chunk);

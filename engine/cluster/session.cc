@@ -25,7 +25,7 @@ Session::Session(World& world, const SessionOptions& options)
       hello_nonces_(static_cast<size_t>(options.size())) {
   attendants_[kChief] = {.incarnation = options.incarnation,
                          .generation = options.generation,
-                         .introduction = options.introduction};
+                         .hello_payload = options.hello_payload};
 }
 
 Result<std::unique_ptr<Session>> Session::Form(World& world,
@@ -58,7 +58,7 @@ Status Session::Listen() {
   ASSIGN_OR_RETURN(listener_, world_->network.Listen(
                                   address, [gate = gate_](const Nonce& nonce,
                                                           const Frame& first) {
-                                    return gate->Judge(nonce, first);
+                                    return gate->Check(nonce, first);
                                   }));
   return OkStatus();
 }
@@ -87,7 +87,7 @@ void Session::RefuseAll(const Status& reason) {
   }
 }
 
-Hello Session::HelloTo(int called, ChannelRole role,
+Hello Session::HelloTo(int server, ChannelRole role,
                        const Channel& channel) const {
   Hello hello = {.role = role,
                  .rank = static_cast<uint32_t>(options_.rank),
@@ -98,13 +98,13 @@ Hello Session::HelloTo(int called, ChannelRole role,
     if (options_.address_book == AddressBook::kToldByChief) {
       hello.address = options_.addresses[static_cast<size_t>(options_.rank)];
     }
-    hello.introduction = options_.introduction;
+    hello.payload = options_.hello_payload;
     hello.nonce.resize(kNonceBytes);
     world_->entropy.Fill(std::as_writable_bytes(std::span(hello.nonce)));
   } else {
     hello.generation = decision_.generation;
   }
-  gate_->proofs().Sign(channel.nonce(), static_cast<uint32_t>(called), hello);
+  gate_->proofs().Sign(channel.nonce(), static_cast<uint32_t>(server), hello);
   return hello;
 }
 
@@ -144,6 +144,7 @@ Status Session::AcceptWorkers() {
       Refuse(*caller, replaced);
       continue;
     }
+    if (!Accept(*caller).ok()) continue;
     if (control) {
       static_cast<void>(control->Send(
           RefusalTo(ContextOfRank(hello.rank), replaced), world_->clock.Now()));
@@ -157,7 +158,7 @@ Status Session::AcceptWorkers() {
     attendant = {.host = std::move(hello.host),
                  .incarnation = hello.incarnation,
                  .generation = hello.generation,
-                 .introduction = std::move(hello.introduction)};
+                 .hello_payload = std::move(hello.payload)};
     hello_nonces_[hello.rank] = std::move(hello.nonce);
   }
   return OkStatus();
@@ -191,33 +192,48 @@ Status Session::WelcomeWorkers() {
   return OkStatus();
 }
 
-// Whoever answers without a proof may be a stranger in the chief's place for a
-// moment, so it is given a little time to go; or this worker's own token is not
-// the job's.
+// Whoever is at the chief's address may be a stranger who is there for a
+// moment. So this worker calls again until its rendezvous timeout, as where
+// nobody listens. But who refuses it may well be the chief, of another token:
+// then it calls again for `lost_after` only.
 Status Session::MeetChief() {
   Time give_up = kNever;
   while (true) {
-    ASSIGN_OR_RETURN(Answer answer, AskChief());
-    if (answer.is_proven) return TakeAnswer(std::move(answer));
+    RETURN_IF_ERROR(CallChief());
+    const Time patience = world_->clock.Now() + 2 * options_.lost_after;
+    Result<Answer> answer = ReceiveAnswer(std::min(deadline_, patience));
+    if (answer.ok() && answer->is_proven) {
+      return FollowChief(*std::move(answer));
+    }
     const Time now = world_->clock.Now();
-    if (give_up == kNever) {
-      give_up = std::min(deadline_, now + options_.lost_after);
+    if (answer.ok()) {
+      give_up = std::min({give_up, deadline_, now + options_.lost_after});
+      if (now >= give_up) return NotTheChief(*answer);
+    } else if (now >= deadline_) {
+      return Annotate(answer.status(),
+                      fmt::format("rank {}: waiting for the chief ({})",
+                                  options_.rank, options_.addresses[kChief]));
     }
-    if (now >= give_up) {
-      const auto* const refusal = std::get_if<Refusal>(&answer.message);
-      return InvalidArgument(fmt::format(
-          "rank {}: {} does not know this worker's job token{}: expected the "
-          "chief there, and the same {} (or DIR/job-token in a shared --ckpt "
-          "DIR) for all workers",
-          options_.rank, options_.addresses[kChief],
-          refusal == nullptr ? "" : " and says " + QuotedText(refusal->message),
-          kTokenVariable));
-    }
-    world_->clock.SleepUntil(now + options_.heartbeat_every);
+    control_[kChief].reset();
+    world_->clock.SleepUntil(
+        std::min(deadline_, now + options_.heartbeat_every));
   }
 }
 
-Result<Session::Answer> Session::AskChief() {
+Status Session::NotTheChief(const Answer& answer) const {
+  const auto* const refusal = std::get_if<Refusal>(&answer.message);
+  return InvalidArgument(fmt::format(
+      "rank {}: no chief with this job token at {}{}: check the address, and "
+      "set the same {} (or use DIR/job-token in a shared --ckpt DIR) for all "
+      "workers",
+      options_.rank, options_.addresses[kChief],
+      refusal == nullptr
+          ? ""
+          : fmt::format(" (it says {})", QuotedText(refusal->message)),
+      kTokenVariable));
+}
+
+Status Session::CallChief() {
   const std::string& address = options_.addresses[kChief];
   Result<std::unique_ptr<Channel>> channel =
       world_->network.Connect(address, deadline_);
@@ -228,22 +244,29 @@ Result<Session::Answer> Session::AskChief() {
   }
   std::unique_ptr<Channel>& control = control_[kChief];
   control = std::move(*channel);
-  const Hello hello = HelloTo(kChief, ChannelRole::kControl, *control);
-  RETURN_IF_ERROR(control->Send(EncodeControl(hello), deadline_));
-  const Result<Frame> frame =
-      control->Receive(deadline_ + options_.decision_timeout);
-  if (!frame.ok()) {
-    return Annotate(
-        frame.status(),
-        fmt::format("rank {}: waiting for the chief's welcome", options_.rank));
-  }
-  Result<ControlMessage> message = DecodeControl(*frame);
+  Hello hello = HelloTo(kChief, ChannelRole::kControl, *control);
+  // Whoever has hung up already is noticed as the answer is waited for.
+  static_cast<void>(control->Send(EncodeControl(hello), deadline_));
+  hello_nonces_[kChief] = std::move(hello.nonce);
+  return OkStatus();
+}
+
+Result<Session::Answer> Session::ReceiveAnswer(Time deadline) {
+  const Channel& control = *control_[kChief];
+  ASSIGN_OR_RETURN(const Frame frame, control_[kChief]->Receive(deadline));
+  Result<ControlMessage> message = DecodeControl(frame);
   if (!message.ok()) return Unavailable(message.status().message());
-  const LinkContext link = {.nonce = control->nonce(),
-                            .hello_nonce = hello.nonce,
-                            .caller = hello.rank,
-                            .called = kChief};
+  const LinkContext link = {.server_nonce = control.nonce(),
+                            .client_nonce = hello_nonces_[kChief],
+                            .client = static_cast<uint32_t>(options_.rank),
+                            .server = kChief};
   const LinkProofs& proofs = gate_->proofs();
+  if (const auto* const accepted = std::get_if<Accepted>(&*message)) {
+    if (!proofs.Accepts(link, *accepted)) {
+      return Unavailable("accepted without a proof of the job's token");
+    }
+    return Answer{.message = *accepted, .is_proven = true};
+  }
   if (auto* const refusal = std::get_if<Refusal>(&*message)) {
     const bool is_proven = proofs.Accepts(link, *refusal);
     return Answer{.message = std::move(*refusal), .is_proven = is_proven};
@@ -252,11 +275,23 @@ Result<Session::Answer> Session::AskChief() {
     const bool is_proven = proofs.Accepts(link, *welcome);
     return Answer{.message = std::move(*welcome), .is_proven = is_proven};
   }
-  return Unavailable(
-      fmt::format("rank {}: the chief sent no welcome", options_.rank));
+  return Unavailable("neither a welcome nor a refusal");
 }
 
-Status Session::TakeAnswer(Answer answer) {
+Status Session::FollowChief(Answer answer) {
+  if (std::holds_alternative<Accepted>(answer.message)) {
+    Result<Answer> next = ReceiveAnswer(deadline_ + options_.decision_timeout);
+    if (next.ok() &&
+        (!next->is_proven || std::holds_alternative<Accepted>(next->message))) {
+      next = Unavailable("neither a welcome nor a refusal");
+    }
+    if (!next.ok()) {
+      return Annotate(next.status(),
+                      fmt::format("rank {}: waiting for the chief's welcome",
+                                  options_.rank));
+    }
+    answer = *std::move(next);
+  }
   if (const auto* const refusal = std::get_if<Refusal>(&answer.message)) {
     return {refusal->code, "chief: " + refusal->message};
   }
@@ -348,8 +383,8 @@ void Session::StartHeartbeat() {
         ring_->Abort();
       },
       [this] {
-        AnswerWaitingCallers();
-        SayTurnedAway();
+        AnswerLateConnections();
+        LogRejections();
       });
   heartbeat_->Start();
 }

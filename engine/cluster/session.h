@@ -37,8 +37,8 @@ struct SessionOptions {
   // address is listened on, unless `insecure`.
   std::optional<JobToken> token;
   bool insecure = false;
-  // Takes a line about connections that were turned away. May be empty.
-  std::function<void(const std::string& line)> say;
+  // Takes a line about rejected connections. May be empty.
+  std::function<void(const std::string& line)> log;
   Duration rendezvous_timeout = std::chrono::seconds(30);
   // For the chief's decision, which may read a whole checkpoint.
   Duration decision_timeout = std::chrono::seconds(300);
@@ -46,30 +46,30 @@ struct SessionOptions {
   Duration lost_after = std::chrono::seconds(5);
   // For the ring, once all have been welcomed; 0: as long as for meeting.
   Duration ring_timeout{0};
-  // What this worker tells the chief of itself.
+  // For this worker's hello to the chief.
   uint64_t incarnation = 0;  // of two processes of a rank, the later one counts
   uint64_t generation = 0;   // the last one it belonged to
   // The chief: the greatest incarnation of any worker that it has met before.
   uint64_t latest_incarnation = 0;
-  std::string introduction;
-  // Returns an error, which becomes the caller's, for an introduction that is
-  // malformed. Empty: none is. On the chief only.
-  std::function<Status(std::string_view introduction)> check_introduction;
+  std::string hello_payload;
+  // Returns an error, which becomes the client's, for a malformed payload.
+  // Empty: accepts all. On the chief only.
+  std::function<Status(std::string_view payload)> check_hello_payload;
 
   int size() const {
     return addresses.empty() ? 1 : static_cast<int>(addresses.size());
   }
 };
 
-// A worker that has come to the chief.
+// A worker that has joined, as its hello describes it.
 struct Attendant {
   std::string host;
   uint64_t incarnation = 0;
   uint64_t generation = 0;
-  std::string introduction;
+  std::string hello_payload;
 };
 
-// What the chief decides once all workers have come, and tells them.
+// The chief's decision, sent to all workers once they have joined.
 struct Decision {
   uint64_t generation = 0;
   std::string text;
@@ -83,9 +83,11 @@ class Session {
   // Starts this worker's server, meets the others at the chief, lets the chief
   // decide, closes the ring and begins to beat. `decide` runs on rank 0 only;
   // its error becomes every rank's error, code and all. kDeadlineExceeded names
-  // the ranks that are missing. kInvalidArgument: no chief that knows the token
-  // answers at its address; or there is no token, and this worker's address is
-  // not a loopback one.
+  // the ranks that are missing. kUnavailable and kDeadlineExceeded: no chief
+  // answered within the rendezvous timeout, or the chief was lost.
+  // kInvalidArgument: whoever is at the chief's address refuses this worker for
+  // `lost_after` without a proof of the token; or there is no token, and this
+  // worker's address is not a loopback one.
   static Result<std::unique_ptr<Session>> Form(World& world,
                                                const Kernels& kernels,
                                                const SessionOptions& options,
@@ -98,12 +100,10 @@ class Session {
   Result<std::unique_ptr<CollectiveLinks>> OpenLinks();
   const Decision& decision() const { return decision_; }
 
-  // All channels of this generation are there: from here on every caller gets
-  // an answer, from the task that sends heartbeats. OpenLinks must not be
-  // called any more. A process whose rank is taken by a running worker is told
-  // so. One that may follow a worker which is lost, though this rank does not
-  // know it yet, waits until the session ends.
-  void AnswerCallers() { answers_callers_ = true; }
+  // Starts rejecting late connections from the heartbeat task. REQUIRES:
+  // OpenLinks is not called again. A connection that may replace a lost worker
+  // is held until the session ends.
+  void StartRejectingLateConnections() { rejects_late_ = true; }
 
   // The greatest incarnation of all who have come. REQUIRES: on the chief.
   uint64_t latest_incarnation() const;
@@ -131,14 +131,19 @@ class Session {
   void RefuseAll(const Status& reason);
   Status WelcomeWorkers();
   Status MeetChief();
-  // The chief's answer to a hello. Not proven: whoever sent it does not know
-  // the job's token.
+  // An answer to this worker's hello, from the chief's address. Not proven: its
+  // sender does not know the job's token.
   struct Answer {
-    std::variant<Welcome, Refusal> message;
+    std::variant<Accepted, Welcome, Refusal> message;
     bool is_proven = false;
   };
-  Result<Answer> AskChief();
-  Status TakeAnswer(Answer answer);
+  // Sends a hello on a new connection. kDeadlineExceeded: nobody listens there.
+  Status CallChief();
+  // Errors: there is no answer, or none of this protocol.
+  Result<Answer> ReceiveAnswer(Time deadline);
+  // REQUIRES: it is proven.
+  Status FollowChief(Answer answer);
+  Status NotTheChief(const Answer& answer) const;
   Status CloseRing(const Kernels& kernels);
   // The channels of a ring; null where there is one rank.
   struct Neighbours {
@@ -147,8 +152,8 @@ class Session {
   };
   Result<Neighbours> MeetNeighbours(ChannelRole role);
   Result<std::unique_ptr<Channel>> AcceptFromPrevious(ChannelRole role);
-  // The next connection that begins with a sound hello of that role. All others
-  // are refused, which is no error of this session.
+  // The next connection whose first frame is a valid hello of that role. All
+  // others are refused, which is no error of this session.
   struct Caller {
     std::unique_ptr<Channel> channel;
     Hello hello;
@@ -156,21 +161,23 @@ class Session {
   Result<Caller> AcceptCaller(ChannelRole role, Time deadline);
   Status CheckHello(const Hello& hello, ChannelRole role) const;
   Status CheckControlHello(const Hello& hello) const;
-  // The next caller, whoever it is. Emits meanwhile who was turned away.
+  // The next connection. Logs rejected connections meanwhile.
   Result<Incoming> AcceptAny(Time deadline);
+  // Returns an error if the client has closed the connection.
+  Status Accept(const Caller& caller);
   void Refuse(const Caller& caller, const Status& why);
-  // Answers who has called since the last heartbeat.
-  void AnswerWaitingCallers();
-  void AnswerCaller(Incoming incoming);
-  // Refuses those that were waited for whether their rank's worker still runs.
+  // Answers connections accepted since the last heartbeat.
+  void AnswerLateConnections();
+  void AnswerLateConnection(Incoming incoming);
+  // Refuses late connections of ranks whose worker has sent heartbeats since.
   void RefuseTakenRanks();
-  // This worker's hello on the channel to rank `called`.
-  Hello HelloTo(int called, ChannelRole role, const Channel& channel) const;
+  // This worker's hello on the channel to rank `server`.
+  Hello HelloTo(int server, ChannelRole role, const Channel& channel) const;
   LinkContext ContextOf(const Hello& hello, const Channel& channel) const;
   // The same of a rank that has come to this chief.
   LinkContext ContextOfRank(size_t rank) const;
   Frame RefusalTo(const LinkContext& link, const Status& reason) const;
-  void SayTurnedAway();
+  void LogRejections();
   Status TakeWelcome(Welcome welcome);
   Duration RingTimeout() const;
   void StartHeartbeat();
@@ -180,21 +187,21 @@ class Session {
   SessionOptions options_;
   Time deadline_;
   Decision decision_;
-  const std::shared_ptr<Gate> gate_;  // with the listener's screen
+  const std::shared_ptr<Gate> gate_;  // with the listener's filter
   std::unique_ptr<Listener> listener_;
   std::vector<std::unique_ptr<Channel>> control_;  // by rank; [0] on workers
   std::vector<Attendant> attendants_;              // by rank, on the chief
-  std::vector<std::string> hello_nonces_;          // likewise
+  std::vector<std::string> hello_nonces_;  // likewise; [0] on workers: its own
   std::unique_ptr<Ring> ring_;
   std::atomic<int> silent_rank_ = -1;
-  std::atomic<bool> answers_callers_ = false;
-  // A process whose rank belongs to another one. At most one per rank.
-  struct LateCaller {
+  std::atomic<bool> rejects_late_ = false;
+  // A connection for a rank that already has a worker. At most one per rank.
+  struct LateConnection {
     Caller caller;
-    uint64_t beats = 0;       // of that rank's worker when it called
-    bool may_follow = false;  // the worker may be lost, or is itself
+    uint64_t beats = 0;        // heartbeats of that worker by then
+    bool may_replace = false;  // that worker may be lost
   };
-  std::map<uint32_t, LateCaller> late_;  // for the task that sends heartbeats
+  std::map<uint32_t, LateConnection> late_;  // used by the heartbeat task
   std::unique_ptr<Heartbeat> heartbeat_;
 };
 

@@ -1,4 +1,4 @@
-// The callers of a session: whose hello is sound, and what the others are told.
+// Connections to a session: checks of hellos, and answers to late ones.
 #include <algorithm>
 #include <utility>
 
@@ -15,30 +15,30 @@ constexpr uint32_t kChief = 0;
 constexpr uint64_t kMaxStartsPerWorker = 64;
 // Nothing that forms once in a millisecond gets there in a month.
 constexpr uint64_t kMaxGeneration = uint64_t{1} << 32;
-// Heartbeats after a call that show that the rank's worker runs. One may have
-// been under way before.
+// Heartbeats after a late hello that prove that the rank's worker runs. One may
+// have been under way before.
 constexpr uint64_t kBeatsOfProof = 2;
-// However many call, the next heartbeat is not late.
+// Bound on answers, so that the next heartbeat is not late.
 constexpr int kAnswersPerBeat = 8;
 
-// Longest time that a line about a caller that was turned away has to wait.
-constexpr Duration kSayWithin = std::chrono::seconds(1);
+// Longest delay of a line about a rejected connection.
+constexpr Duration kLogWithin = std::chrono::seconds(1);
 
 }  // namespace
 
 LinkContext Session::ContextOf(const Hello& hello,
                                const Channel& channel) const {
-  return {.nonce = channel.nonce(),
-          .hello_nonce = hello.nonce,
-          .caller = hello.rank,
-          .called = static_cast<uint32_t>(options_.rank)};
+  return {.server_nonce = channel.nonce(),
+          .client_nonce = hello.nonce,
+          .client = hello.rank,
+          .server = static_cast<uint32_t>(options_.rank)};
 }
 
 LinkContext Session::ContextOfRank(size_t rank) const {
-  return {.nonce = control_[rank]->nonce(),
-          .hello_nonce = hello_nonces_[rank],
-          .caller = static_cast<uint32_t>(rank),
-          .called = kChief};
+  return {.server_nonce = control_[rank]->nonce(),
+          .client_nonce = hello_nonces_[rank],
+          .client = static_cast<uint32_t>(rank),
+          .server = kChief};
 }
 
 Frame Session::RefusalTo(const LinkContext& link, const Status& reason) const {
@@ -48,19 +48,19 @@ Frame Session::RefusalTo(const LinkContext& link, const Status& reason) const {
   return EncodeControl(refusal);
 }
 
-void Session::SayTurnedAway() {
-  if (!options_.say) return;
-  if (const auto line = gate_->TakeLine(world_->clock.Now())) {
-    options_.say(*line);
+void Session::LogRejections() {
+  if (!options_.log) return;
+  if (const auto line = gate_->TakeLogLine(world_->clock.Now())) {
+    options_.log(*line);
   }
 }
 
-// A caller that was turned away may be the one that is waited for.
+// A rejected connection may be of the worker that is waited for.
 Result<Incoming> Session::AcceptAny(Time deadline) {
   while (true) {
-    const Time until = std::min(deadline, world_->clock.Now() + kSayWithin);
+    const Time until = std::min(deadline, world_->clock.Now() + kLogWithin);
     Result<Incoming> incoming = listener_->Accept(until);
-    SayTurnedAway();
+    LogRejections();
     if (incoming.status().code() != Code::kDeadlineExceeded ||
         until == deadline) {
       return incoming;
@@ -72,7 +72,7 @@ Result<Session::Caller> Session::AcceptCaller(ChannelRole role, Time deadline) {
   while (true) {
     ASSIGN_OR_RETURN(Incoming incoming, AcceptAny(deadline));
     Result<Hello> hello = DecodeControlAs<Hello>(incoming.first);
-    if (!hello.ok()) continue;  // no gate lets it in
+    if (!hello.ok()) continue;  // a gate rejects it
     Caller caller = {.channel = std::move(incoming.channel),
                      .hello = *std::move(hello)};
     const Status status = CheckHello(caller.hello, role);
@@ -81,32 +81,40 @@ Result<Session::Caller> Session::AcceptCaller(ChannelRole role, Time deadline) {
   }
 }
 
-// A new channel has room for one frame; whether it arrives is the caller's
-// concern.
+// A hello on a closed connection does not count: the client may have connected
+// again.
+Status Session::Accept(const Caller& caller) {
+  Accepted accepted;
+  gate_->proofs().Sign(ContextOf(caller.hello, *caller.channel), accepted);
+  return caller.channel->Send(EncodeControl(accepted), world_->clock.Now());
+}
+
+// A new channel has room for one frame. Whether it arrives does not matter
+// here.
 void Session::Refuse(const Caller& caller, const Status& why) {
   static_cast<void>(caller.channel->Send(
       RefusalTo(ContextOf(caller.hello, *caller.channel), why),
       world_->clock.Now()));
 }
 
-void Session::AnswerWaitingCallers() {
-  if (!answers_callers_) return;
+void Session::AnswerLateConnections() {
+  if (!rejects_late_) return;
   for (int i = 0; i < kAnswersPerBeat; ++i) {
     Result<Incoming> incoming = listener_->Accept(world_->clock.Now());
     if (!incoming.ok()) break;
-    AnswerCaller(*std::move(incoming));
+    AnswerLateConnection(*std::move(incoming));
   }
   RefuseTakenRanks();
 }
 
-void Session::AnswerCaller(Incoming incoming) {
+void Session::AnswerLateConnection(Incoming incoming) {
   Result<Hello> hello = DecodeControlAs<Hello>(incoming.first);
-  if (!hello.ok()) return;  // no gate lets it in
+  if (!hello.ok()) return;  // a gate rejects it
   Caller caller = {.channel = std::move(incoming.channel),
                    .hello = *std::move(hello)};
   if (options_.rank != kChief) {
     return Refuse(caller, Unavailable(fmt::format(
-                              "rank {} is no chief, and in generation {}",
+                              "rank {} is not the chief (generation {})",
                               options_.rank, decision_.generation)));
   }
   const Status status = CheckHello(caller.hello, ChannelRole::kControl);
@@ -114,18 +122,18 @@ void Session::AnswerCaller(Incoming incoming) {
   const uint32_t rank = caller.hello.rank;
   // Whoever started a later process has seen the end of the earlier one, and
   // who knows a generation has left it.
-  const bool may_follow =
+  const bool may_replace =
       caller.hello.generation > 0 ||
       caller.hello.incarnation > attendants_[rank].incarnation;
   late_[rank] = {.caller = std::move(caller),
                  .beats = heartbeat_->BeatsFrom(rank),
-                 .may_follow = may_follow};
+                 .may_replace = may_replace};
 }
 
 void Session::RefuseTakenRanks() {
   std::erase_if(late_, [this](auto& late) {
     auto& [rank, caller] = late;
-    if (caller.may_follow ||
+    if (caller.may_replace ||
         heartbeat_->BeatsFrom(rank) < caller.beats + kBeatsOfProof) {
       return false;
     }
@@ -145,7 +153,7 @@ uint64_t Session::latest_incarnation() const {
 // Errors are what the sender ends with: kUnavailable if it may call again.
 Status Session::CheckHello(const Hello& hello, ChannelRole role) const {
   if (hello.role != role) {
-    return Unavailable("this worker does not wait for such a hello now");
+    return Unavailable("unexpected hello");
   }
   if (hello.rank >= static_cast<uint32_t>(options_.size())) {
     return InvalidArgument(fmt::format("expected a rank below {}, found {}",
@@ -176,8 +184,8 @@ Status Session::CheckControlHello(const Hello& hello) const {
   if (options_.address_book == AddressBook::kToldByChief) {
     RETURN_IF_ERROR(CheckAddress(hello.address));
   }
-  if (!options_.check_introduction) return OkStatus();
-  const Status sound = options_.check_introduction(hello.introduction);
+  if (!options_.check_hello_payload) return OkStatus();
+  const Status sound = options_.check_hello_payload(hello.payload);
   if (sound.ok()) return sound;
   return InvalidArgument(
       fmt::format("rank {}: {}", hello.rank, sound.message()));

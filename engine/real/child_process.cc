@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "engine/real/notice_pipe.h"
+#include "engine/real/launcher_socket.h"
 #include "engine/real/posix_status.h"
 #include "engine/real/real_host.h"
 #include "engine/real/regular_file.h"
@@ -91,7 +91,7 @@ struct Preparation {
   char* const* environment = nullptr;
   int input = -1;
   int output = -1;  // -1: leave 1 and 2
-  int notices = -1;
+  int socket = -1;
   int failure = -1;  // where errno goes if this does not come to exec
   const std::vector<int>* kept = nullptr;
   sigset_t blocked = {};
@@ -150,8 +150,8 @@ bool ArrangeDescriptors(const Preparation& child) {
                             dup2(child.output, STDERR_FILENO) < 0)) {
     return false;
   }
-  if (dup2(child.notices, kNoticeDescriptor) < 0) return false;
-  if (syscall(SYS_close_range, kNoticeDescriptor + 1, ~0U,
+  if (dup2(child.socket, kLauncherSocketDescriptor) < 0) return false;
+  if (syscall(SYS_close_range, kLauncherSocketDescriptor + 1, ~0U,
               CLOSE_RANGE_CLOEXEC) != 0) {
     return false;
   }
@@ -205,17 +205,17 @@ Result<ChildProcess> StartChild(const ChildProgram& program) {
   std::vector<std::string> environment = program.environment;
   const std::vector<char*> argv = Pointers(arguments);
   const std::vector<char*> envp = Pointers(environment);
-  ASSIGN_OR_RETURN(SocketPair notices, NewSocketPair());
+  ASSIGN_OR_RETURN(SocketPair socket, NewSocketPair());
   ASSIGN_OR_RETURN(Pipe failure, NewPipe());
   ASSIGN_OR_RETURN(const Descriptor input, EmptyInput());
   ASSIGN_OR_RETURN(Pipe output, OutputOf(program));
-  RETURN_IF_ERROR(MakeNonblocking(notices.ours));
+  RETURN_IF_ERROR(MakeNonblocking(socket.ours));
   const Preparation preparation = {.path = program.path.c_str(),
                                    .arguments = argv.data(),
                                    .environment = envp.data(),
                                    .input = input.get(),
                                    .output = output.write.get(),
-                                   .notices = notices.childs.get(),
+                                   .socket = socket.childs.get(),
                                    .failure = failure.write.get(),
                                    .kept = &program.kept_descriptors,
                                    .blocked = BlockedIn(program),
@@ -227,7 +227,7 @@ Result<ChildProcess> StartChild(const ChildProgram& program) {
   ChildProcess child = {
       .pid = pid,
       .pidfd = Descriptor(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))),
-      .notices = std::move(notices.ours),
+      .socket = std::move(socket.ours),
       .output = std::move(output.read)};
   CHECK(child.pidfd.valid(), "pidfd_open of a child that is not reaped");
   if (const int error = ReadFailure(failure.read.get()); error != 0) {

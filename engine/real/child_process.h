@@ -37,15 +37,15 @@ struct ChildProgram {
 
 struct ChildProcess {
   pid_t pid = 0;
-  Descriptor pidfd;    // readable once it has ended
-  Descriptor notices;  // the other end of its descriptor 3; not blocking
+  Descriptor pidfd;   // readable once it has ended
+  Descriptor socket;  // the other end of its descriptor 3; not blocking
   // The read end of its output, not blocking; invalid unless that is piped.
   Descriptor output;
 };
 
 // Starts the program in a process group of its own, with standard input empty,
 // all signals at their defaults, none blocked that is not to be held, and no
-// descriptors but 0, 1, 2, a stream socket to `notices` as 3, and those kept.
+// descriptors but 0, 1, 2, a stream socket to `socket` as 3, and those kept.
 //
 // The child is killed when the thread that called this ends, however it ends
 // (PR_SET_PDEATHSIG is of the thread, not of the process): call it from a

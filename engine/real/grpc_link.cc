@@ -129,7 +129,7 @@ void Link::Abort() {
   EndIfDrained();
 }
 
-void Link::ReadOn() {
+void Link::ResumeReading() {
   const std::lock_guard lock(mutex_);
   reads_one_frame_ = false;
   KeepReading();
@@ -158,7 +158,7 @@ void Link::Take(Frame frame) {
   readable_.notify_one();
 }
 
-void Link::TurnAway(Frame answer) {
+void Link::Reject(Frame answer) {
   if (closed_) return;
   outgoing_bytes_ += answer.size();
   outgoing_.push_back(ToByteBuffer(std::move(answer)));
@@ -267,7 +267,7 @@ bool LinkRegistry::Add(Link* link) {
 void LinkRegistry::Remove(std::shared_ptr<Link> link) {
   const std::lock_guard lock(mutex_);
   links_.erase(link.get());
-  if (link->HoldsTransport()) gone_.push_back(std::move(link));
+  if (link->MustNotEndInGrpcThread()) gone_.push_back(std::move(link));
   changed_.notify_all();
 }
 

@@ -45,14 +45,13 @@ class Link {
 
   // Cuts the stream off, whatever is under way.
   void Abort();
-  // Ends the state in which nothing is read beyond the first frame.
-  void ReadOn();
+  // Reads more than the first frame from now on.
+  void ResumeReading();
 
-  // True if the link's end must not happen in a thread of gRPC, since it is the
-  // last to hold what joins those threads.
-  virtual bool HoldsTransport() const = 0;
+  // True if destroying the link joins gRPC's threads.
+  virtual bool MustNotEndInGrpcThread() const = 0;
 
-  // Of the connection, once both ends know it.
+  // The connection's nonce; valid once connected.
   const Nonce& nonce() const { return nonce_; }
 
  protected:
@@ -74,13 +73,13 @@ class Link {
 
   // Starts the first read, and the first write where there is one.
   void Open(std::optional<Frame> challenge);
-  // From the start: see ReadOn.
+  // From the start: see ResumeReading.
   void ReadOneFrameOnly() { reads_one_frame_ = true; }
 
-  // What is done with a frame that came; called with the mutex held.
+  // Handles a received frame. REQUIRES: the mutex is held.
   virtual void Take(Frame frame);
-  // Sends a last frame, and closes; called with the mutex held.
-  void TurnAway(Frame answer);
+  // Sends a last frame and closes. REQUIRES: the mutex is held.
+  void Reject(Frame answer);
 
   std::mutex mutex_;
   std::condition_variable readable_;
@@ -112,9 +111,8 @@ class Link {
   bool gone_ = false;        // gRPC has let go
 };
 
-// The end that connects. The connection is complete once the other end's
-// Challenge has come, which also tells this protocol from any other behind a
-// port.
+// The client of a connection. It is connected once the server's Challenge has
+// come; that also detects a port of another protocol.
 class ConnectingLink : public Link {
  public:
   using Link::Link;

@@ -12,11 +12,11 @@
 
 #include <grpc/support/log.h>
 
-#include "engine/last_words.h"
-#include "engine/real/callers.h"
+#include "engine/nonblocking_stderr.h"
 #include "engine/real/descriptor.h"
 #include "engine/real/grpc_link.h"
 #include "engine/real/grpc_streams.h"
+#include "engine/real/pending_connections.h"
 #include "engine/real/posix_status.h"
 #include "engine/real/tcp_socket.h"
 #include <arpa/inet.h>
@@ -52,7 +52,8 @@ void LogNowAndThen(gpr_log_func_args* message) {
       !next.compare_exchange_strong(due, now.count() + 10)) {
     return;
   }
-  WriteUnlessBlocked(fmt::format("gauntlet: gRPC: {}\n", message->message));
+  WriteStderrUnlessBlocked(
+      fmt::format("gauntlet: gRPC: {}\n", message->message));
 }
 
 class LinkChannel final : public Channel {
@@ -75,32 +76,32 @@ class LinkChannel final : public Channel {
   const std::shared_ptr<Link> link_;
 };
 
-// What stands behind an address: lives on after its listener, for the channels
-// that were accepted.
+// The server behind an address. It outlives its listener, for the channels that
+// were accepted.
 struct LinkServer {
-  LinkServer(LinkRegistry& registry, const std::string& address, Screen screen,
-             Tls tls)
-      : callers(std::move(screen)), streams(registry, address, callers, tls) {}
+  LinkServer(LinkRegistry& registry, const std::string& address,
+             ConnectionFilter filter, const TlsCredentials* tls)
+      : pending(std::move(filter)), streams(registry, address, pending, tls) {}
 
-  Callers callers;
+  PendingConnections pending;
   StreamServer streams;
 };
 
-// gRPC's name for the other end of a connection. (callers.h)
+// gRPC's name for the other end of a connection. (pending_connections.h)
 std::string PeerOf(const sockaddr_storage& address) {
   char host[INET6_ADDRSTRLEN] = "";
   if (address.ss_family == AF_INET) {
     const auto& v4 = reinterpret_cast<const sockaddr_in&>(address);
     inet_ntop(AF_INET, &v4.sin_addr, host, sizeof host);
-    return PeerName(fmt::format("ipv4:{}:{}", host, ntohs(v4.sin_port)));
+    return NormalizePeer(fmt::format("ipv4:{}:{}", host, ntohs(v4.sin_port)));
   }
   const auto& v6 = reinterpret_cast<const sockaddr_in6&>(address);
   if (IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr)) {
     inet_ntop(AF_INET, &v6.sin6_addr.s6_addr[12], host, sizeof host);
-    return PeerName(fmt::format("ipv4:{}:{}", host, ntohs(v6.sin6_port)));
+    return NormalizePeer(fmt::format("ipv4:{}:{}", host, ntohs(v6.sin6_port)));
   }
   inet_ntop(AF_INET6, &v6.sin6_addr, host, sizeof host);
-  return PeerName(fmt::format("ipv6:[{}]:{}", host, ntohs(v6.sin6_port)));
+  return NormalizePeer(fmt::format("ipv6:[{}]:{}", host, ntohs(v6.sin6_port)));
 }
 
 // A listening socket, and the thread that hands its connections to a server.
@@ -122,22 +123,22 @@ class Acceptor {
  private:
   void Run() {
     while (true) {
-      const Callers::Outlook outlook =
-          server_.callers.LookAt(std::chrono::steady_clock::now());
+      const PendingConnections::AcceptState state =
+          server_.pending.DisconnectExpired(std::chrono::steady_clock::now());
       std::vector<pollfd> waits = {
           {.fd = stop_.get(), .events = POLLIN, .revents = 0},
-          {.fd = outlook.has_room ? socket_.get() : -1,
+          {.fd = state.can_accept ? socket_.get() : -1,
            .events = POLLIN,
            .revents = 0}};
-      for (const auto& silent : outlook.silent) {
+      for (const auto& silent : state.watched) {
         waits.push_back(
             {.fd = silent->get(), .events = POLLRDHUP, .revents = 0});
       }
-      poll(waits.data(), waits.size(), MillisecondsUntil(outlook.look_again));
+      poll(waits.data(), waits.size(), MillisecondsUntil(state.next_check));
       if (waits[0].revents != 0) return;
-      for (size_t i = 0; i < outlook.silent.size(); ++i) {
+      for (size_t i = 0; i < state.watched.size(); ++i) {
         if (waits[i + 2].revents != 0) {
-          server_.callers.HangUp(outlook.silent[i].get());
+          server_.pending.RemoveClosed(state.watched[i].get());
         }
       }
       if (waits[1].revents != 0) AcceptOne();
@@ -145,8 +146,8 @@ class Acceptor {
   }
 
   // For poll: rounded up; -1 for never.
-  static int MillisecondsUntil(Callers::SteadyTime time) {
-    if (time == Callers::SteadyTime::max()) return -1;
+  static int MillisecondsUntil(PendingConnections::SteadyTime time) {
+    if (time == PendingConnections::SteadyTime::max()) return -1;
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(
         time - std::chrono::steady_clock::now());
     return static_cast<int>(std::max<int64_t>(left.count(), 0));
@@ -163,7 +164,7 @@ class Acceptor {
     if (watch.valid()) {
       const int on = 1;
       setsockopt(connection.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-      server_.callers.AddConnection(PeerOf(peer), std::move(watch));
+      server_.pending.AddConnection(PeerOf(peer), std::move(watch));
       server_.streams.Serve(std::move(connection));
     } else if (errno == EMFILE || errno == ENFILE) {
       pollfd wait = {.fd = stop_.get(), .events = POLLIN, .revents = 0};
@@ -181,21 +182,21 @@ class GrpcListener final : public Listener {
  public:
   GrpcListener(std::string address, Descriptor socket, LinkServer& server)
       : address_(std::move(address)),
-        callers_(server.callers),
+        pending_(server.pending),
         acceptor_(std::move(socket), server) {}
-  ~GrpcListener() override { callers_.Close(); }
+  ~GrpcListener() override { pending_.Close(); }
   GrpcListener(const GrpcListener&) = delete;
   GrpcListener& operator=(const GrpcListener&) = delete;
 
   Result<Incoming> Accept(Time deadline) override {
     while (true) {
-      std::shared_ptr<Link> link = callers_.Next(deadline);
+      std::shared_ptr<Link> link = pending_.WaitForFirst(deadline);
       if (link == nullptr) {
         return DeadlineExceeded(address_ + ": accept: nobody connected");
       }
       Result<Frame> first = link->Receive(kNever);
       if (!first.ok()) continue;  // disconnected meanwhile
-      link->ReadOn();
+      link->ResumeReading();
       return Incoming{.channel = std::make_unique<LinkChannel>(std::move(link)),
                       .first = *std::move(first)};
     }
@@ -203,7 +204,7 @@ class GrpcListener final : public Listener {
 
  private:
   const std::string address_;
-  Callers& callers_;
+  PendingConnections& pending_;
   const Acceptor acceptor_;
 };
 
@@ -227,7 +228,9 @@ struct GrpcNetwork::State {
   std::mutex mutex;
   std::vector<std::unique_ptr<LinkServer>> servers;
 
-  Tls tls() const { return credentials ? &*credentials : nullptr; }
+  const TlsCredentials* tls() const {
+    return credentials ? &*credentials : nullptr;
+  }
 };
 
 GrpcNetwork::GrpcNetwork() : state_(std::make_unique<State>()) {
@@ -246,11 +249,11 @@ void GrpcNetwork::UseTls(const TlsCredentials& tls) {
 }
 
 Result<std::unique_ptr<Listener>> GrpcNetwork::Listen(
-    const std::string& address, Screen screen) {
+    const std::string& address, ConnectionFilter filter) {
   state_->registry.FreeGone();
   ASSIGN_OR_RETURN(Descriptor socket, ListenOn(address));
   auto owned = std::make_unique<LinkServer>(state_->registry, address,
-                                            std::move(screen), state_->tls());
+                                            std::move(filter), state_->tls());
   LinkServer& server = *owned;
   {
     const std::lock_guard lock(state_->mutex);
@@ -280,7 +283,7 @@ Result<std::unique_ptr<Channel>> GrpcNetwork::Connect(
         link->Abort();
         return DeadlineExceeded(
             address + ": connect: nobody answered in time" +
-            (state_->tls() == nullptr ? "" : ", or not with TLS that fits"));
+            (state_->tls() == nullptr ? "" : ", or the TLS handshake failed"));
       }
       if (state == ConnectingLink::State::kFailed) break;
       // A handshake that failed would fail again at once.

@@ -49,7 +49,7 @@ class GrpcNetwork final : public Network {
   using Network::Listen;
   // Also kInvalidArgument if the address is not one of this machine.
   Result<std::unique_ptr<Listener>> Listen(const std::string& address,
-                                           Screen screen) override;
+                                           ConnectionFilter filter) override;
   // Complete once the other end has answered on the stream, which it does
   // without a call of Accept. kInvalidArgument if the address is malformed.
   Result<std::unique_ptr<Channel>> Connect(const std::string& address,

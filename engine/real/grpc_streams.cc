@@ -29,15 +29,17 @@ constexpr int kConnectTimeoutMs = 5000;
 constexpr int kMaxBackoffMs = 100;  // the least that gRPC takes
 constexpr int kHandshakeTimeoutMs = 10000;
 
-std::shared_ptr<grpc::ChannelCredentials> CallingCredentials(Tls tls) {
+std::shared_ptr<grpc::ChannelCredentials> ClientCredentials(
+    const TlsCredentials* tls) {
   if (tls == nullptr) return grpc::InsecureChannelCredentials();
   return grpc::SslCredentials({.pem_root_certs = tls->ca,
                                .pem_private_key = tls->key,
                                .pem_cert_chain = tls->cert});
 }
 
-// Callers have to have a certificate too.
-std::shared_ptr<grpc::ServerCredentials> CalledCredentials(Tls tls) {
+// Clients need a certificate too.
+std::shared_ptr<grpc::ServerCredentials> ServerCredentials(
+    const TlsCredentials* tls) {
   if (tls == nullptr) return grpc::InsecureServerCredentials();
   grpc::SslServerCredentialsOptions options(
       GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
@@ -48,7 +50,7 @@ std::shared_ptr<grpc::ServerCredentials> CalledCredentials(Tls tls) {
 }
 
 std::shared_ptr<grpc::Channel> NewTransport(const std::string& target,
-                                            Tls tls) {
+                                            const TlsCredentials* tls) {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(kMaxFrameBytes);
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // own connection
@@ -64,10 +66,10 @@ std::shared_ptr<grpc::Channel> NewTransport(const std::string& target,
   if (tls != nullptr && !tls->name.empty()) {
     arguments.SetSslTargetNameOverride(tls->name);
   }
-  return grpc::CreateCustomChannel(target, CallingCredentials(tls), arguments);
+  return grpc::CreateCustomChannel(target, ClientCredentials(tls), arguments);
 }
 
-// The end that connects.
+// The client of a connection.
 class ClientLink final
     : public ConnectingLink,
       public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
@@ -110,7 +112,7 @@ class ClientLink final
   // What the other end has sent comes before the end of its stream.
   bool MayReadAfterEnd() const override { return true; }
   void Cancel() override { context_.TryCancel(); }
-  bool HoldsTransport() const override { return true; }
+  bool MustNotEndInGrpcThread() const override { return true; }
 
   const std::shared_ptr<grpc::Channel> transport_;
   grpc::ClientContext context_;
@@ -119,13 +121,13 @@ class ClientLink final
 using ServerReactor =
     grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>;
 
-// The end that was called.
+// The server of a connection.
 class ServerLink final : public Link, public ServerReactor {
  public:
   ServerLink(LinkRegistry& registry, const std::string& address,
-             Callers& callers, grpc::CallbackServerContext* context)
-      : Link(registry, "caller of " + address),
-        callers_(callers),
+             PendingConnections& pending, grpc::CallbackServerContext* context)
+      : Link(registry, "client of " + address),
+        pending_(pending),
         context_(context) {
     SystemEntropy().Fill(nonce_);
     ReadOneFrameOnly();
@@ -141,7 +143,7 @@ class ServerLink final : public Link, public ServerReactor {
   void OnReadDone(bool ok) override { OnRead(ok); }
   void OnWriteDone(bool ok) override { OnWritten(ok); }
   void OnDone() override {
-    callers_.Forget(this);
+    pending_.RemoveStream(this);
     OnGone("");
   }
 
@@ -156,15 +158,15 @@ class ServerLink final : public Link, public ServerReactor {
     if (frame.size() > kMaxFirstFrameBytes) return Cancel();
     // It stays among the silent ones until its stream has ended: its connection
     // is bounded as theirs are, and has the time to take the answer.
-    if (std::optional<Frame> answer = callers_.Judge(nonce(), frame)) {
-      return TurnAway(*std::move(answer));
+    if (std::optional<Frame> answer = pending_.Check(nonce(), frame)) {
+      return Reject(*std::move(answer));
     }
     Link::Take(std::move(frame));
-    if (!callers_.Speak(this)) Cancel();
+    if (!pending_.MarkFirstFrame(this)) Cancel();
   }
-  bool HoldsTransport() const override { return false; }
+  bool MustNotEndInGrpcThread() const override { return false; }
 
-  Callers& callers_;
+  PendingConnections& pending_;
   grpc::CallbackServerContext* const context_;
   bool is_silent_ = true;  // no frame has come
 };
@@ -182,9 +184,9 @@ class Rejection final : public ServerReactor {
 class StreamServer::Service final
     : public wire::Link::WithRawCallbackMethod_Open<wire::Link::Service> {
  public:
-  Service(LinkRegistry& registry, std::string address, Callers& callers,
-          Tls tls)
-      : registry_(registry), address_(std::move(address)), callers_(callers) {
+  Service(LinkRegistry& registry, std::string address,
+          PendingConnections& pending, const TlsCredentials* tls)
+      : registry_(registry), address_(std::move(address)), pending_(pending) {
     grpc::ServerBuilder builder;
     builder.RegisterService(this);
     builder.SetMaxReceiveMessageSize(kMaxFrameBytes);
@@ -199,7 +201,7 @@ class StreamServer::Service final
                                kHandshakeTimeoutMs);
     acceptor_ = builder.experimental().AddExternalConnectionAcceptor(
         grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
-        CalledCredentials(tls));
+        ServerCredentials(tls));
     server_ = builder.BuildAndStart();
     CHECK(server_ != nullptr, "a server without ports has to start");
   }
@@ -217,25 +219,25 @@ class StreamServer::Service final
  private:
   ServerReactor* Open(grpc::CallbackServerContext* context) override {
     auto link =
-        std::make_shared<ServerLink>(registry_, address_, callers_, context);
+        std::make_shared<ServerLink>(registry_, address_, pending_, context);
     // Known before a frame can come.
-    if (!callers_.AddStream(PeerName(context->peer()), link)) {
+    if (!pending_.AddStream(NormalizePeer(context->peer()), link)) {
       return new Rejection(grpc::StatusCode::RESOURCE_EXHAUSTED,
                            "one stream per connection");
     }
     if (link->Start(link)) return link.get();
-    callers_.Forget(link.get());
+    pending_.RemoveStream(link.get());
     return new Rejection(grpc::StatusCode::UNAVAILABLE, "nobody listens");
   }
 
   LinkRegistry& registry_;
   const std::string address_;
-  Callers& callers_;
+  PendingConnections& pending_;
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor_;
   std::unique_ptr<grpc::Server> server_;
 };
 
-std::string PeerName(std::string peer) {
+std::string NormalizePeer(std::string peer) {
   for (const auto& [escape, sign] : {std::pair("%5B", "["), {"%5D", "]"}}) {
     const size_t at = peer.find(escape);
     if (at != peer.npos) peer.replace(at, 3, sign);
@@ -247,8 +249,9 @@ std::string PeerName(std::string peer) {
 }
 
 StreamServer::StreamServer(LinkRegistry& registry, const std::string& address,
-                           Callers& callers, Tls tls)
-    : service_(std::make_unique<Service>(registry, address, callers, tls)) {}
+                           PendingConnections& pending,
+                           const TlsCredentials* tls)
+    : service_(std::make_unique<Service>(registry, address, pending, tls)) {}
 StreamServer::~StreamServer() = default;
 
 void StreamServer::Serve(Descriptor connection) {
@@ -258,7 +261,7 @@ void StreamServer::Serve(Descriptor connection) {
 std::shared_ptr<ConnectingLink> StartConnecting(LinkRegistry& registry,
                                                 const std::string& address,
                                                 const std::string& target,
-                                                Tls tls) {
+                                                const TlsCredentials* tls) {
   const auto link = std::make_shared<ClientLink>(registry, address,
                                                  NewTransport(target, tls));
   return link->Start(link) ? link : nullptr;

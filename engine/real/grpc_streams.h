@@ -5,34 +5,31 @@
 #include <memory>
 #include <string>
 
-#include "engine/real/callers.h"
 #include "engine/real/descriptor.h"
 #include "engine/real/grpc_link.h"
+#include "engine/real/pending_connections.h"
 #include "engine/real/tls_credentials.h"
 
 namespace gauntlet {
 
-// nullptr: connections are not encrypted. Read within the call.
-using Tls = const TlsCredentials*;
-
 // Starts a connection of its own to gRPC's `target`, and a stream on it;
-// `address` is for messages. nullptr if the network is going down.
+// `address` is for messages. `tls` is read within the call; null: no
+// encryption. Returns nullptr if the network is going down.
 std::shared_ptr<ConnectingLink> StartConnecting(LinkRegistry& registry,
                                                 const std::string& address,
                                                 const std::string& target,
-                                                Tls tls);
+                                                const TlsCredentials* tls);
 
-// A peer's name, in gRPC's words, as it is compared: brackets as they are, and
-// without a zone.
-std::string PeerName(std::string peer);
+// gRPC's peer string without %-escapes and IPv6 zone, for comparison.
+std::string NormalizePeer(std::string peer);
 
 // A gRPC server without ports of its own: connections are handed to it. Its
 // destructor breaks them.
 class StreamServer {
  public:
-  // `callers` outlives it.
+  // `pending` outlives it. `tls` as above.
   StreamServer(LinkRegistry& registry, const std::string& address,
-               Callers& callers, Tls tls);
+               PendingConnections& pending, const TlsCredentials* tls);
   ~StreamServer();
   StreamServer(const StreamServer&) = delete;
   StreamServer& operator=(const StreamServer&) = delete;

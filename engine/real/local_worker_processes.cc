@@ -9,12 +9,13 @@
 
 #include "engine/check.h"
 #include "engine/cluster/tf_config.h"
-#include "engine/real/notice_pipe.h"
+#include "engine/real/launcher_socket.h"
 #include "engine/real/posix_status.h"
 #include "engine/real/worker_environment.h"
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -24,9 +25,9 @@ namespace {
 constexpr size_t kMaxLineBytes = 65536;
 constexpr size_t kChunkBytes = 4096;  // on the stack, which may be small
 constexpr size_t kMaxQuotedBytes = 200;
-// Of one worker at once: the others, and notices to this process, do not wait
-// for one that writes without end.
-constexpr int kMaxChunks = 16;
+// Bytes taken from a running worker at once: a worker that writes without end
+// delays neither the others nor signals to this process.
+constexpr size_t kMaxBytesAtOnce = size_t{16} * kChunkBytes;
 
 std::string LifeFile(const std::string& directory, const WorkerSpec& spec,
                      std::string_view suffix) {
@@ -45,6 +46,14 @@ std::optional<timespec> TimeLeft(Time deadline) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
   return timespec{.tv_sec = seconds.count(),
                   .tv_nsec = (left - seconds).count()};
+}
+
+// Bytes that can be read now. Of an ended worker: all that it has written and
+// nobody has read, even if another process keeps its end open.
+size_t ReadableBytes(const Descriptor& from) {
+  int bytes = 0;
+  if (ioctl(from.get(), FIONREAD, &bytes) != 0) return 0;
+  return static_cast<size_t>(bytes);
 }
 
 }  // namespace
@@ -103,7 +112,7 @@ Status LocalWorkerProcesses::Start(const WorkerSpec& spec) {
   if (spec.tenure.claimed > 0) {
     add("--claimed", std::to_string(spec.tenure.claimed));
   }
-  add("--notices-fd", std::to_string(kNoticeDescriptor));
+  add("--launcher-fd", std::to_string(kLauncherSocketDescriptor));
   if (!options_.events_directory.empty()) {
     add("--events", LifeFile(options_.events_directory, spec, "jsonl"));
   }
@@ -118,10 +127,10 @@ Status LocalWorkerProcesses::Start(const WorkerSpec& spec) {
   }
   program.environment = WorkerEnvironment(ProcessEnvironment(), added);
   ASSIGN_OR_RETURN(ChildProcess process, StartChild(program));
-  Descriptor notices = std::move(process.notices);
+  Descriptor socket = std::move(process.socket);
   Descriptor output = std::move(process.output);
   running_.emplace(spec.worker, Running{.process = std::move(process),
-                                        .notices = {.from = std::move(notices)},
+                                        .socket = {.from = std::move(socket)},
                                         .output = {.from = std::move(output)}});
   return OkStatus();
 }
@@ -146,7 +155,7 @@ void LocalWorkerProcesses::Poll(Time deadline) {
   };
   for (const auto& [worker, running] : running_) {
     wait_for(running.process.pidfd);
-    wait_for(running.notices.from);
+    wait_for(running.socket.from);
     wait_for(running.output.from);
   }
   const std::optional<timespec> left = TimeLeft(deadline);
@@ -158,11 +167,16 @@ void LocalWorkerProcesses::Poll(Time deadline) {
   for (auto it = running_.begin(); it != running_.end(); wait += 3) {
     auto& [worker, running] = *it;
     const bool ended = wait[0].revents != 0;
+    const auto limit = [ended](const Lines& lines) {
+      return ended ? ReadableBytes(lines.from) : kMaxBytesAtOnce;
+    };
     if (ended || wait[2].revents != 0) {
-      Read(worker, running.output, &LocalWorkerProcesses::TakeOutput);
+      Read(worker, running.output, limit(running.output),
+           &LocalWorkerProcesses::TakeOutput);
     }
     if (ended || wait[1].revents != 0) {
-      Read(worker, running.notices, &LocalWorkerProcesses::TakeNotice);
+      Read(worker, running.socket, limit(running.socket),
+           &LocalWorkerProcesses::TakeMessage);
     }
     if (!ended) {
       ++it;
@@ -177,8 +191,8 @@ void LocalWorkerProcesses::TakeEnd(int worker, Running& running) {
   if (!running.output.unread.empty()) {
     TakeOutput(worker, running.output.unread);
   }
-  if (!running.notices.unread.empty()) {
-    TakeNotice(worker, running.notices.unread);
+  if (!running.socket.unread.empty()) {
+    TakeMessage(worker, running.socket.unread);
   }
   const ChildEnd end = AwaitEnd(running.process);
   notices_.push_back(
@@ -186,14 +200,16 @@ void LocalWorkerProcesses::TakeEnd(int worker, Running& running) {
        .what = WorkerExited{.code = end.code, .signal = end.signal}});
 }
 
-void LocalWorkerProcesses::Read(int worker, Lines& lines, TakeLine take) {
+void LocalWorkerProcesses::Read(int worker, Lines& lines, size_t limit,
+                                TakeLine take) {
   std::array<char, kChunkBytes> chunk = {};
-  for (int i = 0; i < kMaxChunks && lines.from.valid(); ++i) {
+  for (size_t taken = 0; taken < limit && lines.from.valid();) {
     const ssize_t size = RetryOnInterrupt(
         [&] { return read(lines.from.get(), chunk.data(), chunk.size()); });
     if (size < 0 && errno == EAGAIN) return;  // empty for now
     // A socket whose worker left something unread ends in an error.
     if (size <= 0) return lines.from.Reset();
+    taken += static_cast<size_t>(size);
     std::string& unread = lines.unread;
     unread.append(chunk.data(), static_cast<size_t>(size));
     size_t begin = 0;
@@ -216,8 +232,8 @@ void LocalWorkerProcesses::TakeOutput(int worker, std::string_view line) {
       {.worker = worker, .what = WorkerProgress{.line = std::string(line)}});
 }
 
-void LocalWorkerProcesses::TakeNotice(int worker, std::string_view line) {
-  auto parsed = ParseNoticeLine(line);
+void LocalWorkerProcesses::TakeMessage(int worker, std::string_view line) {
+  auto parsed = ParseWorkerMessage(line);
   if (!parsed.ok()) {
     notices_.push_back(
         {.worker = worker,
@@ -243,9 +259,9 @@ void LocalWorkerProcesses::Signal(int worker, WorkerSignal signal) {
 
 void LocalWorkerProcesses::Acknowledge(int worker) {
   const auto it = running_.find(worker);
-  if (it == running_.end() || !it->second.notices.from.valid()) return;
+  if (it == running_.end() || !it->second.socket.from.valid()) return;
   static_cast<void>(
-      send(it->second.notices.from.get(), kAcknowledgementLine.data(),
+      send(it->second.socket.from.get(), kAcknowledgementLine.data(),
            kAcknowledgementLine.size(), MSG_DONTWAIT | MSG_NOSIGNAL));
 }
 

@@ -2,6 +2,7 @@
 #ifndef GAUNTLET_ENGINE_REAL_LOCAL_WORKER_PROCESSES_H_
 #define GAUNTLET_ENGINE_REAL_LOCAL_WORKER_PROCESSES_H_
 
+#include <cstddef>
 #include <deque>
 #include <map>
 #include <optional>
@@ -30,7 +31,7 @@ struct LocalWorkerOptions {
   std::vector<int> kept_descriptors;
 };
 
-// Each worker is `program arguments… --worker W --life L --notices-fd 3
+// Each worker is `program arguments… --worker W --life L --launcher-fd 3
 // [--events FILE]` with its place in TF_CONFIG. It is in a process group of its
 // own, so that a Ctrl-C at the terminal reaches this process alone; a notice
 // that comes before it is ready for it waits (HoldSignals); it inherits
@@ -64,16 +65,17 @@ class LocalWorkerProcesses final : public WorkerProcesses {
   };
   struct Running {
     ChildProcess process;
-    Lines notices;
+    Lines socket;
     Lines output;  // of none, where it goes to a file
   };
   using TakeLine = void (LocalWorkerProcesses::*)(int worker,
                                                   std::string_view line);
 
   void Poll(Time deadline);
-  // Takes what is there now, up to a bound; closes it at its end.
-  void Read(int worker, Lines& lines, TakeLine take);
-  void TakeNotice(int worker, std::string_view line);
+  // Takes what can be read now, until it has `limit` bytes; closes it at its
+  // end.
+  void Read(int worker, Lines& lines, size_t limit, TakeLine take);
+  void TakeMessage(int worker, std::string_view line);
   void TakeOutput(int worker, std::string_view line);
   void TakeEnd(int worker, Running& running);
 

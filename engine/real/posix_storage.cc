@@ -110,6 +110,26 @@ Result<std::unique_ptr<File>> OpenRegular(const std::string& path, int flags,
       std::make_unique<PosixFile>(path, std::move(fd)));
 }
 
+// kFailedPrecondition if the open file is another user's, or if others may open
+// it; else as CheckRegularFile.
+Status CheckPrivate(const Descriptor& file, const std::string& path) {
+  RETURN_IF_ERROR(CheckRegularFile(file, path));
+  struct stat info = {};
+  if (fstat(file.get(), &info) != 0) return PosixError(errno, path, "stat");
+  if (info.st_uid != geteuid()) {
+    return FailedPrecondition(
+        fmt::format("{}: expected a file of user {}, who runs this process, "
+                    "found one of user {}",
+                    path, geteuid(), info.st_uid));
+  }
+  constexpr mode_t kOthers = S_IRWXG | S_IRWXO;
+  if ((info.st_mode & kOthers) == 0) return OkStatus();
+  return FailedPrecondition(
+      fmt::format("{}: expected a file that its owner alone may open, found "
+                  "mode {:04o} (chmod 600 it if nobody else has read it)",
+                  path, info.st_mode & 07777));
+}
+
 struct CloseDirectory {
   void operator()(DIR* directory) const { closedir(directory); }
 };
@@ -235,15 +255,20 @@ Result<std::unique_ptr<File>> PosixStorage::CreatePrivate(
   return OpenRegular(path, OpenFlags(OpenMode::kCreateExclusive), kPrivateMode);
 }
 
-Status PosixStorage::CheckPrivate(const std::string& path) {
-  struct stat info = {};
-  if (stat(path.c_str(), &info) != 0) return PosixError(errno, path, "stat");
-  constexpr mode_t kOthers = S_IRWXG | S_IRWXO;
-  if ((info.st_mode & kOthers) == 0) return OkStatus();
-  return FailedPrecondition(
-      fmt::format("{}: expected a file that its owner alone may open, found "
-                  "mode {:04o}",
-                  path, info.st_mode & 07777));
+Result<std::unique_ptr<File>> PosixStorage::OpenPrivate(
+    const std::string& path) {
+  // Not followed: whoever may write to the directory may have put a link there.
+  constexpr int kFlags =
+      O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW;
+  Descriptor fd(RetryOnInterrupt([&] { return open(path.c_str(), kFlags); }));
+  const Status opened =
+      fd.valid() ? CheckPrivate(fd, path) : OpenError(errno, path);
+  if (opened.code() == Code::kInvalidArgument) {
+    return FailedPrecondition(opened.message());
+  }
+  RETURN_IF_ERROR(opened);
+  return std::unique_ptr<File>(
+      std::make_unique<PosixFile>(path, std::move(fd)));
 }
 
 Status PosixStorage::RenameToNew(const std::string& from,

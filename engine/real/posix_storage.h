@@ -39,7 +39,7 @@ class PosixStorage final : public Storage {
   Result<std::string> RealPath(const std::string& path) override;
   Result<uint64_t> FreeBytes(const std::string& path) override;
   Result<std::unique_ptr<File>> CreatePrivate(const std::string& path) override;
-  Status CheckPrivate(const std::string& path) override;
+  Result<std::unique_ptr<File>> OpenPrivate(const std::string& path) override;
   Status RenameToNew(const std::string& from, const std::string& to) override;
 
   // The descriptors of the locks held now, ascending.

@@ -102,9 +102,9 @@ Status CheckSigned(const TlsFiles& files, STACK_OF(X509) * chain,
     ERR_clear_error();
     if (good) continue;
     return InvalidArgument(fmt::format(
-        "--tls-cert: {}: not good as a {}'s by --tls-ca {}: {}", files.cert,
-        purpose == X509_PURPOSE_SSL_SERVER ? "server" : "client", files.ca,
-        X509_verify_cert_error_string(error)));
+        "--tls-cert: {}: not valid for a TLS {} under --tls-ca {}: {}",
+        files.cert, purpose == X509_PURPOSE_SSL_SERVER ? "server" : "client",
+        files.ca, X509_verify_cert_error_string(error)));
   }
   return OkStatus();
 }
@@ -116,8 +116,7 @@ Status CheckName(const TlsFiles& files, X509* own) {
     return OkStatus();
   }
   return InvalidArgument(
-      fmt::format("--tls-name: {}: a certificate without "
-                  "the name {}",
+      fmt::format("--tls-name: {}: certificate does not contain the name {}",
                   files.cert, name));
 }
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "engine/ckpt/text_record.h"
-#include "engine/cluster/frame_format.h"
+#include "engine/cluster/chunk_format.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

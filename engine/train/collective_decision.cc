@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "engine/check.h"
-#include "engine/cluster/parse_message.h"
-#include "engine/train/meeting.pb.h"
+#include "engine/cluster/protobuf_edge.h"
+#include "engine/train/rendezvous.pb.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -21,8 +21,8 @@ std::string ObstacleOf(std::span<const CollectiveOffer> offers) {
   std::map<std::string, size_t> owners;
   for (size_t rank = 0; rank < offers.size(); ++rank) {
     const CollectiveOffer& offer = offers[rank];
-    if (!offer.why_not.empty()) {
-      return fmt::format("rank {} {}", rank, offer.why_not);
+    if (!offer.unavailable_reason.empty()) {
+      return fmt::format("rank {} {}", rank, offer.unavailable_reason);
     }
     if (offer.version != offers[0].version) {
       return fmt::format("rank 0 has {}, rank {} has {}", offers[0].version,
@@ -40,7 +40,7 @@ std::string ObstacleOf(std::span<const CollectiveOffer> offers) {
 
 bool AllOnTheCpu(std::span<const CollectiveOffer> offers) {
   return std::ranges::all_of(offers, [](const CollectiveOffer& offer) {
-    return offer.why_not == kOnTheCpu;
+    return offer.unavailable_reason == kOnTheCpu;
   });
 }
 
@@ -64,7 +64,7 @@ CollectiveDecision ByDevices(std::span<const CollectiveOffer> offers) {
 CollectiveOffer OfferOf(DeviceKind kind, const gpu::DevicePlace& place) {
   const auto none = [](std::string_view why) {
     return CollectiveOffer{
-        .why_not = std::string(why), .version = {}, .device = {}};
+        .unavailable_reason = std::string(why), .version = {}, .device = {}};
   };
   if (kind == DeviceKind::kCpu) return none(kOnTheCpu);
   if (place.collective == nullptr) {
@@ -84,7 +84,7 @@ CollectiveOffer OfferOf(DeviceKind kind, const gpu::DevicePlace& place) {
   if (version.text[0] != '\0') {
     name += fmt::format(" {}", std::string_view(version.text));
   }
-  return {.why_not = {},
+  return {.unavailable_reason = {},
           .version = std::move(name),
           .device = device.text,
           .use = place.collective->use};
@@ -92,7 +92,7 @@ CollectiveOffer OfferOf(DeviceKind kind, const gpu::DevicePlace& place) {
 
 std::string EncodeOffer(const CollectiveOffer& offer) {
   wire::CollectiveOffer message;
-  message.set_why_not(offer.why_not);
+  message.set_unavailable_reason(offer.unavailable_reason);
   message.set_version(offer.version);
   message.set_device(offer.device);
   message.set_only_where_asked_for(offer.use ==
@@ -102,14 +102,15 @@ std::string EncodeOffer(const CollectiveOffer& offer) {
 
 Result<CollectiveOffer> DecodeOffer(std::string_view bytes) {
   wire::CollectiveOffer message;
-  if (!ParseMessage(bytes, message) || !IsPrintable(message.why_not()) ||
+  if (!ParseMessage(bytes, message) ||
+      !IsPrintable(message.unavailable_reason()) ||
       !IsPrintable(message.version()) || !IsPrintable(message.device())) {
     return DataLoss("a worker's message about its device is malformed");
   }
-  return CollectiveOffer{.why_not = message.why_not(),
+  return CollectiveOffer{.unavailable_reason = message.unavailable_reason(),
                          .version = message.version(),
                          .device = message.device(),
-                         .use = message.only_where_asked_for()
+                         .use = message.only_if_requested()
                                     ? gpu::CollectiveUse::kWhereAskedFor
                                     : gpu::CollectiveUse::kAlways};
 }

@@ -21,7 +21,7 @@ namespace gauntlet {
 // What a worker has for an exchange between devices.
 struct CollectiveOffer {
   // Why it can take no part; empty: it can.
-  std::string why_not;
+  std::string unavailable_reason;
   std::string version;  // "nccl 2.28.9": all ranks need the same
   // Its device, by a name that no other device has; empty: one that no other
   // worker can be on.

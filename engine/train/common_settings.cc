@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "engine/cluster/control_messages.h"
-#include "engine/cluster/parse_message.h"
+#include "engine/cluster/protobuf_edge.h"
 #include "engine/job/job.h"
 #include "engine/job/strict_json.h"
-#include "engine/train/meeting.pb.h"
+#include "engine/train/rendezvous.pb.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

@@ -8,8 +8,8 @@
 #include "engine/ckpt/ownership.h"
 #include "engine/ckpt/text_record.h"
 #include "engine/train/common_settings.h"
-#include "engine/train/meeting.h"
-#include "engine/train/meeting_messages.h"
+#include "engine/train/rendezvous.h"
+#include "engine/train/rendezvous_messages.h"
 #include "engine/train/resume.h"
 #include "engine/train/state_transfer.h"
 #include <fmt/format.h>
@@ -17,15 +17,15 @@
 namespace gauntlet {
 SessionOptions Forming::MeetingOptions(Time meet_by) const {
   const ClusterOptions& cluster = parts_.options().cluster;
-  SessionOptions options = MeetingOf(parts_.place, cluster);
+  SessionOptions options = RendezvousOptions(parts_.place, cluster);
   const CollectiveOffer offer =
       OfferOf(parts_.options().kernels.device, parts_.inputs.device);
-  options.introduction =
+  options.hello_payload =
       EncodeIntroduction({.settings = told_, .held = held_, .offer = offer});
-  options.check_introduction = [this](std::string_view bytes) {
+  options.check_hello_payload = [this](std::string_view bytes) {
     return CheckIntroduction(bytes, told_);
   };
-  options.say = [&reporter = parts_.reporter](const std::string& line) {
+  options.log = [&reporter = parts_.reporter](const std::string& line) {
     reporter.Progress({.line = line});
   };
   if (!parts_.rejoins()) return options;
@@ -73,7 +73,7 @@ Result<Forming::Heard> Forming::HearAll(
     const std::vector<Attendant>& by_rank) const {
   Heard heard;
   for (size_t rank = 0; rank < by_rank.size(); ++rank) {
-    Result<Introduction> read = DecodeIntroduction(by_rank[rank].introduction);
+    Result<Introduction> read = DecodeIntroduction(by_rank[rank].hello_payload);
     if (!read.ok()) {
       return Unavailable(
           fmt::format("rank {}: {}", rank, read.status().message()));
@@ -140,7 +140,7 @@ Result<Decision> Forming::Decide(const std::vector<Attendant>& by_rank) {
   }
   StartDecision start = DecideStart(heard.held, claim.parent, parent_state);
   if (start.from_memory) {
-    start.from_memory->is_all_there_is = claim.none_is_valid;
+    start.from_memory->is_only_copy = claim.none_is_valid;
   }
   return Decision{.generation = claim.generation,
                   .text = EncodeDecision(
@@ -176,7 +176,7 @@ Result<Claim> Forming::MakeClaim(StateInMemory memory) {
 }
 
 Result<StartDecision> Forming::TakeWelcome() {
-  Result<MeetingDecision> welcome =
+  Result<RendezvousDecision> welcome =
       DecodeDecision(parts_.session->decision().text);
   if (!welcome.ok()) {
     return Unavailable("the chief's welcome: " + welcome.status().message());
@@ -201,7 +201,7 @@ Status Forming::Resume() {
   parts_.Expect(parts_.options().cluster.save_timeout);
   ASSIGN_OR_RETURN(const StartDecision start, TakeWelcome());
   carries_on_ = start.from_memory.has_value();
-  saves_first_ = carries_on_ && start.from_memory->is_all_there_is;
+  saves_first_ = carries_on_ && start.from_memory->is_only_copy;
   if (parts_.store && !parts_.chief()) {
     const Status seen = SeeClaim(
         parts_.world, parts_.options().checkpoint.directory,
@@ -380,7 +380,7 @@ Status Forming::AgreeOnStart() {
   // A rank that has just taken the others' state cannot know it.
   parts_.state->not_finite_since = not_finite_since;
   RETURN_IF_ERROR(JoinDevices());
-  parts_.session->AnswerCallers();
+  parts_.session->StartRejectingLateConnections();
   if (parts_.rejoins() && parts_.chief()) {
     parts_.reporter.Progress({.formed = parts_.generation()});
   }

@@ -3,8 +3,8 @@
 #include <tuple>
 
 #include "engine/ckpt/store_names.h"
-#include "engine/cluster/parse_message.h"
-#include "engine/train/meeting.pb.h"
+#include "engine/cluster/protobuf_edge.h"
+#include "engine/train/rendezvous.pb.h"
 
 namespace gauntlet {
 namespace {
@@ -56,7 +56,7 @@ std::optional<StartDecision::Memory> Take(const wire::MemoryStart& from) {
   return StartDecision::Memory{.state = *state,
                                .holder = static_cast<int>(from.holder()),
                                .is_needed = from.is_needed(),
-                               .is_all_there_is = from.is_all_there_is()};
+                               .is_only_copy = from.is_only_copy()};
 }
 
 }  // namespace
@@ -112,7 +112,7 @@ std::string EncodeStart(const StartDecision& start) {
     Put(start.from_memory->state, *memory.mutable_state());
     memory.set_holder(static_cast<uint32_t>(start.from_memory->holder));
     memory.set_is_needed(start.from_memory->is_needed);
-    memory.set_is_all_there_is(start.from_memory->is_all_there_is);
+    memory.set_is_all_there_is(start.from_memory->is_only_copy);
   } else if (start.checkpoint) {
     wire::CheckpointStart& checkpoint = *message.mutable_checkpoint();
     checkpoint.set_name(start.checkpoint->name);

@@ -43,7 +43,7 @@ struct StartDecision {
     int holder = 0;          // the lowest rank that holds it
     bool is_needed = false;  // somebody else does not
     // No checkpoint is valid: one of this state comes before anything else.
-    bool is_all_there_is = false;
+    bool is_only_copy = false;
   };
   std::optional<Memory> from_memory;
 };

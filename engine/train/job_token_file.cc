@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <utility>
 
-#include "engine/ckpt/checkpoint_reader.h"
 #include "engine/ckpt/retrying.h"
 #include "engine/ckpt/store_names.h"
 #include <fmt/format.h>
@@ -17,6 +17,10 @@ namespace {
 constexpr uint64_t kMaxFileBytes = 4096;
 constexpr int kMaxRounds = 64;
 constexpr Duration kLookEvery = std::chrono::milliseconds(100);
+// Between two changes of the directory by one rank, of which there may be
+// thousands: the first pause, which doubles, and the longest.
+constexpr Duration kFirstChangeAfter = std::chrono::milliseconds(100);
+constexpr Duration kMaxChangePause = std::chrono::seconds(5);
 
 // What a user may do about a file that cannot be used.
 std::string Remedy() {
@@ -76,15 +80,17 @@ std::string TokenFile(const std::string& directory) {
 
 Result<JobToken> ReadTokenFile(World& world, const std::string& directory) {
   const std::string path = TokenFile(directory);
-  const Status closed =
-      Retrying(world, [&] { return world.storage.CheckPrivate(path); });
-  if (closed.code() == Code::kFailedPrecondition) {
+  // What is checked is what is read, whatever happens to the name meanwhile.
+  const auto read_once = [&]() -> Result<std::string> {
+    ASSIGN_OR_RETURN(const std::unique_ptr<File> file,
+                     world.storage.OpenPrivate(path));
+    return ReadFile(*file, path, kMaxFileBytes);
+  };
+  const Result<std::string> read = Retrying(world, read_once);
+  if (read.status().code() == Code::kFailedPrecondition) {
     return InvalidArgument(
-        fmt::format("{}: chmod 600 it if nobody else has read it; otherwise {}",
-                    closed.message(), Remedy()));
+        fmt::format("{}: {}", read.status().message(), Remedy()));
   }
-  RETURN_IF_ERROR(closed);
-  const Result<std::string> read = ReadWithRetry(world, path, kMaxFileBytes);
   if (!read.ok() && read.status().code() != Code::kDataLoss) {
     return read.status();
   }
@@ -129,16 +135,26 @@ Result<JobToken> AwaitTokenFile(
     World& world, const std::string& directory, Time deadline,
     const std::function<void(std::string_view)>& say) {
   bool said = false;
+  Duration pause = kFirstChangeAfter;
+  Time change_at = world.clock.Now() + pause;
   while (true) {
     Result<JobToken> token = ReadTokenFile(world, directory);
     if (token.status().code() != Code::kNotFound) return token;
-    if (world.clock.Now() >= deadline) break;
+    const Time now = world.clock.Now();
+    if (now >= deadline) break;
     if (!std::exchange(said, true)) {
       say(fmt::format("waiting for the chief to make {}",
                       TokenFile(directory)));
     }
-    ListAnew(world, directory);
-    world.clock.SleepUntil(std::min(deadline, world.clock.Now() + kLookEvery));
+    if (now >= change_at) {
+      ListAnew(world, directory);
+      pause = std::min(2 * pause, kMaxChangePause);
+      change_at = now + pause;
+    } else {
+      // A host that reads a listing asks its file server whether it changed.
+      static_cast<void>(world.storage.List(directory));
+    }
+    world.clock.SleepUntil(std::min(deadline, now + kLookEvery));
   }
   return DeadlineExceeded(
       fmt::format("{}: the chief has not made it in time: --ckpt has to be a "

@@ -19,8 +19,9 @@ namespace gauntlet {
 
 std::string TokenFile(const std::string& directory);
 
-// kNotFound: there is none. kInvalidArgument: the file is damaged, or others
-// than its owner may open it; the message says what to do.
+// kNotFound: there is none. kInvalidArgument: the file is damaged, a link, or
+// another user's, or others than its owner may open it; the message says what
+// to do.
 Result<JobToken> ReadTokenFile(World& world, const std::string& directory);
 
 // For the chief: the directory's token, made now if there is none. Of several
@@ -28,9 +29,9 @@ Result<JobToken> ReadTokenFile(World& world, const std::string& directory);
 Result<JobToken> MakeTokenFile(World& world, const std::string& directory);
 
 // For every other worker: waits for the chief's file until `deadline`
-// (kDeadlineExceeded). A file server may show it late: then this worker changes
-// the directory, so that its host lists it anew. `say` takes one line if there
-// is anything to wait for.
+// (kDeadlineExceeded). A file server may show it late: now and then this worker
+// changes the directory, at most every 5 s in the end, so that its host lists
+// it anew. `say` takes one line if there is anything to wait for.
 Result<JobToken> AwaitTokenFile(
     World& world, const std::string& directory, Time deadline,
     const std::function<void(std::string_view)>& say);

@@ -4,8 +4,9 @@
 // when a connection breaks, both ends learn of it (kUnavailable) unless the
 // network itself is cut, which only deadlines show.
 //
-// The end that connects sends first. A caller that has not sent its first frame
-// never reaches Accept: the network holds it back, with the bounds below.
+// The client of a connection, which connects, sends the first frame. A
+// connection without one never reaches the server's Accept: the network holds
+// it back, with the bounds below.
 #ifndef GAUNTLET_ENGINE_WORLD_NETWORK_H_
 #define GAUNTLET_ENGINE_WORLD_NETWORK_H_
 
@@ -27,17 +28,17 @@ using Frame = std::string;
 // Send refuses a larger frame with kInvalidArgument.
 inline constexpr size_t kMaxFrameBytes = size_t{4} << 20;
 
-// Bounds on the callers of one listener that Accept has not returned. If one
-// caller too many is silent, the oldest silent one is disconnected. If too many
-// first frames wait, the newest caller is disconnected. So is one whose first
-// frame is too large, and from one that waits nothing more is read.
+// Limits of one listener before Accept. Beyond kMaxSilentCallers, or
+// kMaxSilence, the oldest silent connection is closed; beyond
+// kMaxWaitingCallers the newest. A first frame above kMaxFirstFrameBytes closes
+// the connection. No second frame is read before Accept.
 inline constexpr size_t kMaxSilentCallers = 32;
 inline constexpr Duration kMaxSilence = std::chrono::seconds(10);
 inline constexpr size_t kMaxWaitingCallers = 32;
 inline constexpr size_t kMaxFirstFrameBytes = size_t{1} << 20;
 
-// Random bytes of one connection, chosen by the end that was called and known
-// to both ends. No two connections have the same.
+// Random bytes of one connection, chosen by its server and known to both ends.
+// No two connections have the same.
 inline constexpr size_t kNonceBytes = 32;
 using Nonce = std::array<std::byte, kNonceBytes>;
 
@@ -59,34 +60,34 @@ class Channel {
   virtual const Nonce& nonce() const = 0;
 };
 
-// A connection that somebody opened, and the first frame that came over it.
+// A connection to this server, and its first frame.
 struct Incoming {
   std::unique_ptr<Channel> channel;
   Frame first;
 };
 
-// Judges a caller by its first frame, before it takes a place among those that
-// wait for Accept. nullopt: let it in. Otherwise, the frame with which to
-// disconnect it. Called from any thread; must not block.
-using Screen =
+// Checks the first frame of a connection before it is queued for Accept.
+// Returns nullopt to accept it, or a last frame to reject it with. Called from
+// any thread; must not block.
+using ConnectionFilter =
     std::function<std::optional<Frame>(const Nonce& nonce, const Frame& first)>;
 
 class Listener {
  public:
   virtual ~Listener() = default;
-  // The caller whose first frame came first. kDeadlineExceeded, or kUnavailable
-  // once closed.
+  // The connection whose first frame came first. kDeadlineExceeded, or
+  // kUnavailable once closed.
   virtual Result<Incoming> Accept(Time deadline) = 0;
 };
 
 class Network {
  public:
   virtual ~Network() = default;
-  // kAlreadyExists if the address is taken, kInvalidArgument if it is
-  // malformed.
-  // Accept returns only callers that `screen` let in; null: any.
+  // Listens on the address. Connections that `filter` rejects never reach
+  // Accept; null: accepts all. kAlreadyExists if the address is taken,
+  // kInvalidArgument if it is malformed.
   virtual Result<std::unique_ptr<Listener>> Listen(const std::string& address,
-                                                   Screen screen) = 0;
+                                                   ConnectionFilter filter) = 0;
   Result<std::unique_ptr<Listener>> Listen(const std::string& address) {
     return Listen(address, nullptr);
   }

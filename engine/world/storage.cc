@@ -34,8 +34,8 @@ Result<std::unique_ptr<File>> Storage::CreatePrivate(const std::string& path) {
   return Open(path, OpenMode::kCreateExclusive);
 }
 
-Status Storage::CheckPrivate(const std::string& path) {
-  return Open(path, OpenMode::kRead).status();
+Result<std::unique_ptr<File>> Storage::OpenPrivate(const std::string& path) {
+  return Open(path, OpenMode::kRead);
 }
 
 Status Storage::RenameToNew(const std::string& from, const std::string& to) {
@@ -48,14 +48,19 @@ Status Storage::RenameToNew(const std::string& from, const std::string& to) {
 Result<std::string> ReadFile(Storage& storage, const std::string& path,
                              uint64_t limit) {
   ASSIGN_OR_RETURN(const auto file, storage.Open(path, OpenMode::kRead));
-  ASSIGN_OR_RETURN(const uint64_t size, file->Size());
+  return ReadFile(*file, path, limit);
+}
+
+Result<std::string> ReadFile(File& file, const std::string& path,
+                             uint64_t limit) {
+  ASSIGN_OR_RETURN(const uint64_t size, file.Size());
   if (size > limit) {
     return DataLoss(fmt::format("{}: expected at most {} bytes, found {}", path,
                                 limit, size));
   }
   std::string bytes(size, '\0');
   ASSIGN_OR_RETURN(const size_t read,
-                   file->ReadAt(0, std::as_writable_bytes(std::span(bytes))));
+                   file.ReadAt(0, std::as_writable_bytes(std::span(bytes))));
   bytes.resize(read);
   return bytes;
 }

@@ -95,13 +95,18 @@ class Storage {
   // As Open with kCreateExclusive, closed to all but its owner from its first
   // moment, whatever the umask.
   virtual Result<std::unique_ptr<File>> CreatePrivate(const std::string& path);
-  // kFailedPrecondition if others than its owner may open the file.
-  virtual Status CheckPrivate(const std::string& path);
+  // Opens a secret to read it. kFailedPrecondition if it is a link or no
+  // regular file, if it is another user's, or if others than its owner may open
+  // it.
+  virtual Result<std::unique_ptr<File>> OpenPrivate(const std::string& path);
   // As Rename of a file, but kAlreadyExists if `to` exists; atomic.
   virtual Status RenameToNew(const std::string& from, const std::string& to);
 };
 
-// The whole file, at most `limit` bytes; kDataLoss if it is larger.
+// The whole file, at most `limit` bytes; kDataLoss if it is larger. `path` is
+// for messages.
+Result<std::string> ReadFile(File& file, const std::string& path,
+                             uint64_t limit);
 Result<std::string> ReadFile(Storage& storage, const std::string& path,
                              uint64_t limit);
 

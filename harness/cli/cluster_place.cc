@@ -96,7 +96,8 @@ class Chooser {
   Status CheckReached(const std::string& own,
                       const std::string& address) const {
     const std::string name(HostOf(address));
-    if (!IsLoopbackHost(own) || IsLoopbackHost(name) || cluster_.one_host) {
+    if (!IsLoopbackHost(own) || IsLoopbackHost(name) ||
+        cluster_.all_on_this_host) {
       return OkStatus();
     }
     return InvalidArgument(fmt::format(

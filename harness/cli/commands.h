@@ -60,7 +60,7 @@ struct WorkerCommand {
   std::string events_file;
   std::string plan_file;
   std::string plan_state_directory;  // beside every plan
-  int notices_fd = -1;               // where progress goes; -1: nowhere
+  int launcher_fd = -1;              // where progress goes; -1: nowhere
   std::string launch;                // Tenure
   uint64_t claimed = 0;              // Tenure
 };

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "engine/last_words.h"
+#include "engine/nonblocking_stderr.h"
 #include "engine/train/options.h"
 #include "harness/run/oom_kills.h"
 #include <unistd.h>
@@ -25,7 +25,7 @@ static_assert(kNoMemory.starts_with(kRanOut) && kNoThread.starts_with(kRanOut));
 [[noreturn]] void Say(std::string_view line, int exit) {
   static std::atomic_flag said;
   while (said.test_and_set()) pause();
-  WriteUnlessBlocked(line);
+  WriteStderrUnlessBlocked(line);
   _exit(exit);
 }
 

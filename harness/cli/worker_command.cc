@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "engine/cluster/tf_config.h"
-#include "engine/real/notice_pipe.h"
+#include "engine/real/launcher_socket.h"
 #include "engine/real/real_world.h"
 #include "harness/cli/worker_process.h"
 #include <fmt/format.h>
@@ -53,9 +53,9 @@ Result<std::unique_ptr<ProgressReporter>> OpenReporter(int fd) {
     return std::unique_ptr<ProgressReporter>(
         std::make_unique<NoProgressReporter>());
   }
-  ASSIGN_OR_RETURN(std::unique_ptr<WorkerNotices> notices,
-                   WorkerNotices::Open(fd));
-  return std::unique_ptr<ProgressReporter>(std::move(notices));
+  ASSIGN_OR_RETURN(std::unique_ptr<LauncherSocket> socket,
+                   LauncherSocket::Open(fd));
+  return std::unique_ptr<ProgressReporter>(std::move(socket));
 }
 
 // Returns only with what kept the worker from beginning.
@@ -72,7 +72,7 @@ Status Work(const WorkerCommand& command, RealWorld& real,
     if (end.reason.empty()) return;
     reporter.Progress({.failure = end.reason});
     // Where a launcher listens, it says so.
-    if (command.notices_fd >= 0) return;
+    if (command.launcher_fd >= 0) return;
     fmt::print(console.err, "worker {}: {}\n", place.worker, end.reason);
     console.Settle();
   };
@@ -92,11 +92,11 @@ Status Work(const WorkerCommand& command, RealWorld& real,
 int RunWorkerProcess(const WorkerCommand& command, Console& console) {
   InstallSignalHandlers();
   RealWorld real;
-  const auto reporter = OpenReporter(command.notices_fd);
+  const auto reporter = OpenReporter(command.launcher_fd);
   const Status status = reporter.ok() ? Work(command, real, **reporter, console)
                                       : reporter.status();
   if (reporter.ok()) (*reporter)->Progress({.failure = status.message()});
-  if (!reporter.ok() || command.notices_fd < 0) {
+  if (!reporter.ok() || command.launcher_fd < 0) {
     fmt::print(console.err, "gauntlet worker: {}\n", status.message());
   }
   return static_cast<int>(ExitForStart(status.code()));

@@ -22,8 +22,8 @@ Result<Command> ParseWorker(const VerbArguments& verb) {
               ReadText(command.plan_file));
   flags.Value({"--plan-state", "DIR", "where the run notes which have fired"},
               ReadText(command.plan_state_directory));
-  flags.Value({"--notices-fd", "N", "open descriptor to write progress to"},
-              ReadWhole(command.notices_fd, 0, 65535));
+  flags.Value({"--launcher-fd", "N", "open descriptor to write progress to"},
+              ReadWhole(command.launcher_fd, 0, 65535));
   flags.Value(
       {"--launch", "NAME", "of the launch; later ones have later names"},
       ReadText(command.launch));

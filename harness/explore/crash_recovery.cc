@@ -21,7 +21,7 @@ class NoNetwork final : public Network {
  public:
   using Network::Listen;
   Result<std::unique_ptr<Listener>> Listen(const std::string&,
-                                           Screen) override {
+                                           ConnectionFilter) override {
     return Unavailable("no network");
   }
   Result<std::unique_ptr<Channel>> Connect(const std::string&, Time) override {

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engine/cluster/chunk_format.h"
 #include "engine/cluster/control_messages.h"
-#include "engine/cluster/frame_format.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/fuzz_targets.h"
 
@@ -11,16 +11,16 @@ namespace {
 
 void RunFrame(std::string_view input) {
   const Frame frame(input);
-  const Result<FrameHeader> header = DecodeFrame(frame);
+  const Result<ChunkHeader> header = DecodeChunk(frame);
   if (!header.ok()) {
     CHECK(header.status().code() == Code::kDataLoss,
           header.status().ToString());
     return CheckErrorLine(header.status().message());
   }
-  const Frame written = EncodeFrame(*header, FramePayload(frame));
-  const Result<FrameHeader> again = DecodeFrame(written);
+  const Frame written = EncodeChunk(*header, ChunkPayload(frame));
+  const Result<ChunkHeader> again = DecodeChunk(written);
   CHECK(again.ok(), again.status().ToString());
-  CheckSameText(written, EncodeFrame(*again, FramePayload(written)), "frame");
+  CheckSameText(written, EncodeChunk(*again, ChunkPayload(written)), "frame");
 }
 
 void RunList(std::string_view input) {
@@ -36,7 +36,7 @@ void RunList(std::string_view input) {
 // A sound frame of its first byte's kind, whose header has the fields of the
 // next bytes and whose payload is the rest.
 Frame SoundFrame(std::string_view input) {
-  FrameHeader header;
+  ChunkHeader header;
   const auto take = [&input](auto& value) {
     const size_t size = std::min(sizeof value, input.size());
     std::memcpy(&value, input.data(), size);
@@ -44,15 +44,15 @@ Frame SoundFrame(std::string_view input) {
   };
   uint8_t kind = 0;
   take(kind);
-  header.kind = static_cast<FrameKind>(1 + kind % 5);
+  header.kind = static_cast<ChunkKind>(1 + kind % 5);
   take(header.rank);
-  take(header.chunk);
-  take(header.requests);
+  take(header.index);
+  take(header.request_bits);
   take(header.generation);
   take(header.step);
   take(header.correct);
-  take(header.rows);
-  return EncodeFrame(header, input);
+  take(header.samples);
+  return EncodeChunk(header, input);
 }
 
 void RunControl(std::string_view input) {
@@ -75,8 +75,8 @@ void FuzzFrame(std::string_view input) {
   RunFrame(SoundFrame(input));
   RunControl(input);
   RunList(input);
-  if (input.size() >= kFrameHeaderBytes) {
-    RunList(input.substr(kFrameHeaderBytes));
+  if (input.size() >= kChunkHeaderBytes) {
+    RunList(input.substr(kChunkHeaderBytes));
   }
 }
 
@@ -89,20 +89,20 @@ std::vector<std::string> FrameSeeds() {
                               .generation = 3,
                               .host = "h",
                               .address = "h:1",
-                              .introduction = "a worker",
+                              .payload = "a worker",
                               .proof = "p"}),
           EncodeControl(Welcome{.generation = 1, .addresses = {"h:1", "g:1"}}),
           EncodeControl(Refusal{.code = Code::kDataLoss, .message = "no"}),
           EncodeControl(Beat{.rank = 1, .generation = 3}),
           EncodeControl(Bye{.rank = 1, .generation = 3}),
-          EncodeFrame({.kind = FrameKind::kPartial,
+          EncodeChunk({.kind = ChunkKind::kPartial,
                        .rank = 1,
-                       .requests = 3,
+                       .request_bits = 3,
                        .step = 9,
                        .correct = -1,
-                       .rows = 8},
+                       .samples = 8},
                       "0123456789abcdef"),
-          EncodeFrame({.kind = FrameKind::kGather}, EncodeList(said)),
+          EncodeChunk({.kind = ChunkKind::kGather}, EncodeList(said)),
           EncodeList(said)};
 }
 

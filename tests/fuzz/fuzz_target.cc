@@ -24,7 +24,7 @@ constexpr std::array kTargets = {
     FuzzTarget{"job", FuzzJob, JobSeeds, "json.dict"},
     FuzzTarget{"job_file", FuzzJobFile, JobFileSeeds, "yaml.dict"},
     FuzzTarget{"manifest", FuzzManifest, ManifestSeeds, "json.dict"},
-    FuzzTarget{"meeting", FuzzMeeting, MeetingSeeds, ""},
+    FuzzTarget{"rendezvous", FuzzRendezvous, RendezvousSeeds, ""},
     FuzzTarget{"npy", FuzzNpy, NpySeeds, "npy.dict"},
     FuzzTarget{"plan", FuzzPlan, PlanSeeds, "json.dict"},
     FuzzTarget{"record", FuzzRecord, RecordSeeds, "json.dict"},

@@ -8,7 +8,7 @@
 #include "chaos/sim/random_stream.h"
 #include "engine/cluster/session.h"
 #include "engine/train/common_settings.h"
-#include "engine/train/meeting_messages.h"
+#include "engine/train/rendezvous_messages.h"
 #include "tests/engine/train/training_fixture.h"
 #include <fmt/format.h>
 
@@ -27,8 +27,8 @@ std::string Introduce(const std::string& job) {
                              .offer = {}});
 }
 
-Hello HelloWith(std::string introduction) {
-  return {.rank = 1, .introduction = std::move(introduction)};
+Hello HelloWith(std::string payload) {
+  return {.rank = 1, .payload = std::move(payload)};
 }
 
 // Each is refused for another reason.
@@ -44,7 +44,7 @@ std::vector<Frame> WorstCases() {
       EncodeControl(Hello{.rank = 1, .incarnation = ~uint64_t{0}}),
       EncodeControl(Hello{.rank = 1, .generation = ~uint64_t{0}}),
       EncodeControl(Hello{.role = ChannelRole::kRing, .rank = 1}),
-      EncodeControl(HelloWith("no introduction")),
+      EncodeControl(HelloWith("no payload")),
       EncodeControl(Welcome()),
       EncodeControl(Bye())};
   for (const std::string& job :
@@ -149,14 +149,14 @@ TEST(HostilePeerTest, AThousandHostileHellosKeepNoWorkerOut) {
   SessionOptions options = {.addresses = {"w0:1", "w1:1"},
                             .insecure = true,
                             .rendezvous_timeout = seconds(100)};
-  options.check_introduction = [](std::string_view bytes) {
+  options.check_hello_payload = [](std::string_view bytes) {
     return CheckIntroduction(bytes, "");
   };
   const auto join = [&](int rank) {
     return [&, rank](World& world) {
       SessionOptions mine = options;
       mine.rank = rank;
-      mine.introduction = Introduce("{}");
+      mine.hello_payload = Introduce("{}");
       const auto session = Session::Form(
           world, *kernels, mine, [](const std::vector<Attendant>&) {
             return Result<Decision>(Decision{.generation = 1});

@@ -4,9 +4,9 @@
 #include <chrono>
 #include <vector>
 
+#include "engine/cluster/chunk_format.h"
 #include "engine/cluster/control_messages.h"
 #include "engine/cluster/emulated_collective.h"
-#include "engine/cluster/frame_format.h"
 #include "tests/engine/cluster/cluster_fixture.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/fuzz_targets.h"
@@ -146,21 +146,21 @@ void FuzzSession(std::string_view input) {
 }
 
 std::vector<std::string> SessionSeeds() {
-  const auto chunk = [](FrameKind kind, uint64_t step, std::string_view bytes) {
-    return EncodeFrame({.kind = kind,
+  const auto chunk = [](ChunkKind kind, uint64_t step, std::string_view bytes) {
+    return EncodeChunk({.kind = kind,
                         .rank = 1,
-                        .requests = 1,
+                        .request_bits = 1,
                         .generation = 1,
                         .step = step,
                         .correct = 1,
-                        .rows = static_cast<int64_t>(bytes.size())},
+                        .samples = static_cast<int64_t>(bytes.size())},
                        bytes);
   };
-  const Frame total = chunk(FrameKind::kTotal, 1, "0123456789ab");
-  FrameHeader gathered = {
-      .kind = FrameKind::kGather, .chunk = 1, .generation = 1, .step = 2};
-  const Frame list = EncodeFrame(gathered, EncodeList({"x", "y"}));
-  const Frame state = chunk(FrameKind::kState, 3, "state");
+  const Frame total = chunk(ChunkKind::kTotal, 1, "0123456789ab");
+  ChunkHeader gathered = {
+      .kind = ChunkKind::kGather, .index = 1, .generation = 1, .step = 2};
+  const Frame list = EncodeChunk(gathered, EncodeList({"x", "y"}));
+  const Frame state = chunk(ChunkKind::kState, 3, "state");
   return {InputOf({total, list, state}),
           InputOf({EncodeControl(Hello{.rank = 1}), EncodeControl(Bye{})}),
           InputOf({EncodeControl(Hello{.rank = 2}), "", "garbage",

@@ -25,7 +25,7 @@ Status TestFaults::Hit(Point point, const PointContext&) {
 }
 
 Result<std::unique_ptr<Listener>> NoNetwork::Listen(const std::string& a,
-                                                    Screen) {
+                                                    ConnectionFilter) {
   return Unavailable(a);
 }
 Result<std::unique_ptr<Channel>> NoNetwork::Connect(const std::string& a,

@@ -56,7 +56,7 @@ class TestFaults final : public FaultPoints {
 class NoNetwork final : public Network {
  public:
   Result<std::unique_ptr<Listener>> Listen(const std::string& a,
-                                           Screen screen) override;
+                                           ConnectionFilter filter) override;
   Result<std::unique_ptr<Channel>> Connect(const std::string& a,
                                            Time deadline) override;
 };

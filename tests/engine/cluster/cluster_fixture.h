@@ -45,6 +45,9 @@ class ClusterFixture {
   // Each worker knows its own address beside the chief's.
   void KnowOnlyTheChief() { options_.address_book = AddressBook::kToldByChief; }
 
+  // The chief takes that long for its decision.
+  void DecideWithin(Duration duration) { decides_within_ = duration; }
+
   void StartWorker(int rank, const Body& body,
                    const Session::Decide& decide = DecideOne) {
     simulation_.Start({.name = "w" + std::to_string(rank),
@@ -67,6 +70,10 @@ class ClusterFixture {
     return statuses_;
   }
   const RunOutcome& outcome() const { return outcome_; }
+  // How the rank's worker ended; Ok while it was not started.
+  const Status& EndOf(int rank) const {
+    return statuses_[static_cast<size_t>(rank)];
+  }
 
   static Result<Decision> DecideOne(const std::vector<Attendant>&) {
     return Decision{.generation = 1, .text = "go"};
@@ -87,8 +94,13 @@ class ClusterFixture {
            const Session::Decide& decide) {
     Status& status = statuses_[static_cast<size_t>(mine.rank)];
     status = Cancelled("ended from outside");
-    Result<std::unique_ptr<Session>> session =
-        Session::Form(world, *kernels_, mine, decide);
+    Result<std::unique_ptr<Session>> session = Session::Form(
+        world, *kernels_, mine, [&](const std::vector<Attendant>& by_rank) {
+          if (decides_within_ > Duration::zero()) {
+            world.clock.SleepUntil(world.clock.Now() + decides_within_);
+          }
+          return decide(by_rank);
+        });
     if (!session.ok()) {
       status = session.status();
       return 1;
@@ -105,6 +117,7 @@ class ClusterFixture {
   SessionOptions options_;
   std::unique_ptr<Kernels> kernels_;
   std::vector<Status> statuses_;
+  Duration decides_within_{0};
   RunOutcome outcome_;
 };
 

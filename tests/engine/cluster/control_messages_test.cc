@@ -7,7 +7,7 @@
 namespace gauntlet {
 namespace {
 
-// All six, every field set.
+// All of them, every field set.
 std::vector<ControlMessage> OneOfEach() {
   Challenge challenge;
   challenge.nonce.fill(std::byte{7});
@@ -18,8 +18,9 @@ std::vector<ControlMessage> OneOfEach() {
                 .generation = 3,
                 .host = "machine",
                 .address = "machine:1",
-                .introduction = std::string("\0\xff", 2),
+                .payload = std::string("\0\xff", 2),
                 .proof = "proof"},
+          Accepted{.proof = "proof"},
           Welcome{.generation = 4,
                   .addresses = {"a:1", "b:1"},
                   .decision = "decision",

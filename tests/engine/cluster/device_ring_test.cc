@@ -336,17 +336,17 @@ TEST(DeviceRingTest, AFailureEndsTheCommunicator) {
 // What comes over the network is whatever somebody sent there.
 TEST(EmulatedCollectiveTest, HostileFramesAreAFailureInOneLine) {
   const std::string id(sizeof(gpu::CommunicatorId::bytes), '\0');
-  const FrameHeader right = {.kind = FrameKind::kDevice, .generation = 1};
-  FrameHeader late = right;
-  late.chunk = 5;
-  FrameHeader old = right;
+  const ChunkHeader right = {.kind = ChunkKind::kDevice, .generation = 1};
+  ChunkHeader late = right;
+  late.index = 5;
+  ChunkHeader old = right;
   old.generation = 0;
-  FrameHeader other = right;
-  other.kind = FrameKind::kState;
+  ChunkHeader other = right;
+  other.kind = ChunkKind::kState;
   for (const Frame& frame :
-       {Frame("torn"), EncodeFrame(right, "short"), EncodeFrame(late, id),
-        EncodeFrame(old, id), EncodeFrame(other, id),
-        EncodeFrame(right, std::string(id.size(), 'x'))}) {
+       {Frame("torn"), EncodeChunk(right, "short"), EncodeChunk(late, id),
+        EncodeChunk(old, id), EncodeChunk(other, id),
+        EncodeChunk(right, std::string(id.size(), 'x'))}) {
     ClusterFixture cluster(2, 1);
     const auto& ends = cluster.RunAll([&](World& world, Session& session) {
       if (session.ring().rank() == 1) {

@@ -26,7 +26,7 @@ Hello SignedHello() {
                  .generation = 5,
                  .host = "host",
                  .address = "a:1",
-                 .introduction = "i",
+                 .payload = "i",
                  .nonce = "n"};
   kProofs.Sign(NonceOf(1), 0, hello);
   return hello;
@@ -49,7 +49,7 @@ TEST(LinkProofsTest, RefusesAHelloOfWhichAnythingWasChanged) {
       [](Hello& hello) { ++hello.generation; },
       [](Hello& hello) { hello.host += "x"; },
       [](Hello& hello) { hello.address += "x"; },
-      [](Hello& hello) { hello.introduction += "x"; },
+      [](Hello& hello) { hello.payload += "x"; },
       [](Hello& hello) { hello.nonce += "x"; },
       [](Hello& hello) { std::swap(hello.host, hello.address); },
       [](Hello& hello) { hello.proof.clear(); },
@@ -73,6 +73,16 @@ class ChiefsAnswerTest : public testing::Test {
                                             {nonce_, hello_nonce_, 2, 0},
                                             {nonce_, hello_nonce_, 3, 1}};
 };
+
+TEST_F(ChiefsAnswerTest, AcceptedHoldsForItsConnection) {
+  Accepted accepted;
+  kProofs.Sign(link_, accepted);
+  EXPECT_TRUE(kProofs.Accepts(link_, accepted));
+  for (const LinkContext& other : others_) {
+    EXPECT_FALSE(kProofs.Accepts(other, accepted));
+  }
+  EXPECT_FALSE(kProofs.Accepts(link_, Accepted{}));
+}
 
 TEST_F(ChiefsAnswerTest, WelcomeHoldsForItsConnectionAsItIs) {
   Welcome welcome = {
@@ -113,6 +123,11 @@ TEST_F(ChiefsAnswerTest, ReflectedProofsAreNone) {
   Refusal refusal = {.proof = hello.proof};
   EXPECT_FALSE(kProofs.Accepts(link_, welcome));
   EXPECT_FALSE(kProofs.Accepts(link_, refusal));
+  Accepted accepted = {.proof = hello.proof};
+  EXPECT_FALSE(kProofs.Accepts(link_, accepted));
+  kProofs.Sign(link_, accepted);
+  welcome.proof = accepted.proof;
+  EXPECT_FALSE(kProofs.Accepts(link_, welcome));
   kProofs.Sign(link_, welcome);
   hello.proof = welcome.proof;
   EXPECT_FALSE(kProofs.Accepts(nonce_, 0, hello));

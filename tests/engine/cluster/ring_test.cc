@@ -121,8 +121,8 @@ Status EndAfter(const Frame& frame, const Exchange& exchange) {
 }
 
 TEST(RingTest, AChunkOfAnotherLengthIsRefused) {
-  const FrameHeader header = {
-      .kind = FrameKind::kPartial, .generation = 1, .step = 1};
+  const ChunkHeader header = {
+      .kind = ChunkKind::kPartial, .generation = 1, .step = 1};
   const Exchange sum = [](Ring& ring) {
     const std::vector<float> local(2, 1.0f);
     const std::vector<std::span<const float>> views = {local};
@@ -131,25 +131,25 @@ TEST(RingTest, AChunkOfAnotherLengthIsRefused) {
     return ring.AllReduce({.step = 1}, views, total, tally,
                           std::chrono::seconds(1));
   };
-  EXPECT_TRUE(EndAfter(EncodeFrame(header, std::string(8, '\0')), sum).ok());
+  EXPECT_TRUE(EndAfter(EncodeChunk(header, std::string(8, '\0')), sum).ok());
   for (const size_t bytes : {0, 4, 7, 9, 12}) {
     const Status end =
-        EndAfter(EncodeFrame(header, std::string(bytes, '\0')), sum);
+        EndAfter(EncodeChunk(header, std::string(bytes, '\0')), sum);
     EXPECT_EQ(end.code(), Code::kDataLoss) << bytes;
   }
 }
 
 TEST(RingTest, AListOfAnotherLengthIsRefused) {
-  const FrameHeader header = {
-      .kind = FrameKind::kGather, .generation = 1, .step = 1};
+  const ChunkHeader header = {
+      .kind = ChunkKind::kGather, .generation = 1, .step = 1};
   const Exchange gather = [](Ring& ring) {
     return ring.AllGather({.step = 1}, "x", std::chrono::seconds(1)).status();
   };
   const std::string one = EncodeList(std::vector<std::string>{"first"});
-  EXPECT_TRUE(EndAfter(EncodeFrame(header, one), gather).ok());
+  EXPECT_TRUE(EndAfter(EncodeChunk(header, one), gather).ok());
   for (const std::string& list :
        {std::string(), one + one, one + "torn", one.substr(0, 9)}) {
-    EXPECT_EQ(EndAfter(EncodeFrame(header, list), gather).code(),
+    EXPECT_EQ(EndAfter(EncodeChunk(header, list), gather).code(),
               Code::kDataLoss);
   }
 }

@@ -16,6 +16,7 @@
 namespace gauntlet {
 namespace {
 
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -40,7 +41,7 @@ Hello HelloOfRank1() {
 class StrangerRun {
  public:
   StrangerRun() {
-    cluster.options().say = [this](const std::string& line) {
+    cluster.options().log = [this](const std::string& line) {
       lines.push_back(line);
     };
   }
@@ -75,20 +76,32 @@ class StrangerRun {
       return EncodeControl(hello);
     };
   }
-  // A stranger in the chief's place, until `leaves`; answers every hello.
-  void StartFakeChief(Duration leaves,
-                      const std::function<ControlMessage(const Hello&)>& say) {
+  // What a stranger in the chief's place does with a caller. It keeps the
+  // connection open, unless this closes it.
+  using Trick = std::function<void(Channel& channel, const Hello& hello)>;
+  static Trick Sending(Frame frame) {
+    return [frame = std::move(frame)](Channel& channel, const Hello&) {
+      static_cast<void>(channel.Send(frame, kNever));
+    };
+  }
+  // A stranger in the chief's place, which it leaves after that time. It keeps
+  // its connections for another minute.
+  void StartFakeChief(Duration leaves_after, const Trick& trick) {
     cluster.simulation().Start(
         {.name = "fake", .host = "fake", .body = [=](World& world) {
-           const auto listener = *world.network.Listen("w0:1");
-           const Time until = world.clock.Now() + leaves;
+           auto listener = *world.network.Listen("w0:1");
+           const Time until = world.clock.Now() + leaves_after;
+           std::vector<std::unique_ptr<Channel>> kept;
            while (true) {
-             const Result<Incoming> caller = listener->Accept(until);
-             if (!caller.ok()) return 0;
+             Result<Incoming> caller = listener->Accept(until);
+             if (!caller.ok()) break;
              const Result<Hello> hello = DecodeControlAs<Hello>(caller->first);
-             static_cast<void>(
-                 caller->channel->Send(EncodeControl(say(*hello)), until));
+             trick(*caller->channel, *hello);
+             kept.push_back(std::move(caller->channel));
            }
+           listener.reset();
+           world.clock.SleepUntil(until + std::chrono::seconds(60));
+           return 0;
          }});
   }
 
@@ -103,10 +116,10 @@ TEST(StrangerTest, CostsALineAndItsConnection_NeverTheJob) {
   LinkProofs(ClusterFixture::Token()).Sign(Nonce{}, 0, replayed);
   const std::vector<std::pair<StrangerRun::FirstFrame, std::string>> cases = {
       {[](const Nonce&) { return EncodeControl(HelloOfRank1()); },
-       "has no job token"},
-      {StrangerRun::SignedBy(kAnotherToken), "has another job token"},
+       ": no job token"},
+      {StrangerRun::SignedBy(kAnotherToken), ": another job token"},
       {[&](const Nonce&) { return EncodeControl(replayed); },
-       "has another job token"},
+       ": another job token"},
       {[](const Nonce&) { return EncodeControl(Bye{}); }, "expected a hello"},
       {[](const Nonce&) { return Frame("GET / HTTP/1.1"); }, "frame"}};
   for (const auto& [first, reason] : cases) {
@@ -115,7 +128,7 @@ TEST(StrangerTest, CostsALineAndItsConnection_NeverTheJob) {
     const auto& ends = run.cluster.RunAll(GatherOnce);
     for (const Status& end : ends) EXPECT_TRUE(end.ok()) << end.ToString();
     ASSERT_EQ(run.lines.size(), 1u) << reason;
-    EXPECT_THAT(run.lines[0], HasSubstr("rank 0: turned away a connection: "));
+    EXPECT_THAT(run.lines[0], HasSubstr("rank 0: rejected "));
     EXPECT_THAT(run.lines[0], HasSubstr(reason));
     ASSERT_EQ(run.answers.size(), 1u) << reason;
     EXPECT_TRUE(DecodeControlAs<Refusal>(run.answers[0]).ok()) << reason;
@@ -129,8 +142,9 @@ TEST(StrangerTest, HelloWithTheTokenIsLetIn) {
   run.cluster.StartWorker(2, GatherOnce);
   run.cluster.Run();
   EXPECT_THAT(run.lines, IsEmpty());
-  ASSERT_EQ(run.answers.size(), 1u);
-  EXPECT_TRUE(DecodeControlAs<Welcome>(run.answers[0]).ok());
+  ASSERT_EQ(run.answers.size(), 2u);
+  EXPECT_TRUE(DecodeControlAs<Accepted>(run.answers[0]).ok());
+  EXPECT_TRUE(DecodeControlAs<Welcome>(run.answers[1]).ok());
 }
 
 // Worker 1 accepts nobody while it waits for its welcome, and its places for
@@ -160,8 +174,8 @@ TEST(StrangerTest, WorkerWithAnotherTokenEndsSoon_AndSaysWhy) {
   const Status end = run.cluster.Run()[2];
   EXPECT_EQ(end.code(), Code::kInvalidArgument);
   for (const char* part :
-       {"rank 2: w0:1 does not know this worker's job token",
-        "has another job token", "GAUNTLET_JOB_TOKEN", "DIR/job-token"}) {
+       {"rank 2: no chief with this job token at w0:1", ": another job token",
+        "GAUNTLET_JOB_TOKEN", "DIR/job-token"}) {
     EXPECT_THAT(end.message(), HasSubstr(part));
   }
   EXPECT_GE(run.lines.size(), 1u);
@@ -179,8 +193,10 @@ TEST(StrangerTest, WorkersThatDisagreeWhetherThereIsATokenSaySo) {
     run.cluster.StartWorker(1, GatherOnce);
     const Status end = run.cluster.Run()[1];
     EXPECT_EQ(end.code(), Code::kInvalidArgument);
-    EXPECT_THAT(end.message(), HasSubstr(chief_has_it ? "has no job token"
-                                                      : "rank 1 has a job"));
+    EXPECT_THAT(
+        end.message(),
+        HasSubstr(chief_has_it ? ": no job token"
+                               : "it has a job token, rank 0 has none"));
   }
 }
 
@@ -199,26 +215,88 @@ TEST(StrangerTest, NobodyFollowsAChiefThatDoesNotProveItself) {
       }};
   for (const auto& lie : lies) {
     StrangerRun run;
-    run.StartFakeChief(std::chrono::seconds(60), lie);
+    run.StartFakeChief(
+        std::chrono::seconds(60), [&](Channel& channel, const Hello& hello) {
+          StrangerRun::Sending(EncodeControl(lie(hello)))(channel, hello);
+        });
     run.cluster.StartWorker(1, GatherOnce);
     const Status end = run.cluster.Run()[1];
     EXPECT_EQ(end.code(), Code::kInvalidArgument);
     EXPECT_THAT(end.message(),
-                HasSubstr("w0:1 does not know this worker's job token"));
+                HasSubstr("no chief with this job token at w0:1"));
   }
 }
 
+const Frame kLeave =
+    EncodeControl(Refusal{.code = Code::kInvalidArgument, .message = "leave"});
+
+// Of the tricks, those that last as long as the stranger is there.
+const std::vector<StrangerRun::Trick> kTricks = {
+    [](Channel& channel, const Hello&) { channel.Close(); },
+    StrangerRun::Sending("HTTP/1.1 400 Bad Request"),
+    StrangerRun::Sending(EncodeControl(Beat{})),
+    [](Channel& channel, const Hello& hello) {
+      // The worker's own proof, sent back.
+      static_cast<void>(
+          channel.Send(EncodeControl(Accepted{.proof = hello.proof}), kNever));
+    },
+    [](Channel&, const Hello&) {},  // silent
+};
+
 TEST(StrangerTest, StrangerInTheChiefsPlaceForAMoment_DelaysNoMore) {
-  StrangerRun run;
-  run.StartFakeChief(
-      std::chrono::seconds(2), [](const Hello&) -> ControlMessage {
-        return Refusal{.code = Code::kInvalidArgument, .message = "leave"};
-      });
-  for (const int rank : {1, 2}) run.cluster.StartWorker(rank, GatherOnce);
-  Simulation& simulation = run.cluster.simulation();
-  simulation.At(simulation.now() + std::chrono::seconds(3),
-                [&run] { run.cluster.StartWorker(0, GatherOnce); });
-  for (const Status& end : run.cluster.Run()) {
+  struct Case {
+    StrangerRun::Trick trick;
+    int leaves_after;  // s
+  };
+  // Who refuses a worker may be right: it is not called again for long.
+  std::vector<Case> cases = {{StrangerRun::Sending(kLeave), 2}};
+  for (const auto& trick : kTricks) cases.push_back({trick, 9});
+  for (size_t i = 0; i < cases.size(); ++i) {
+    StrangerRun run;
+    const std::chrono::seconds leaves_after(cases[i].leaves_after);
+    run.StartFakeChief(leaves_after, cases[i].trick);
+    Simulation& simulation = run.cluster.simulation();
+    const Time begin = simulation.now();
+    Time formed;
+    const auto body = [&](World& world, Session& session) {
+      formed = std::max(formed, world.clock.Now());
+      return GatherOnce(world, session);
+    };
+    for (const int rank : {1, 2}) run.cluster.StartWorker(rank, body);
+    simulation.At(begin + leaves_after + std::chrono::seconds(1),
+                  [&] { run.cluster.StartWorker(0, body); });
+    for (const Status& end : run.cluster.Run()) {
+      EXPECT_TRUE(end.ok()) << i << ": " << end.ToString();
+    }
+    EXPECT_LT(formed, begin + std::chrono::seconds(21)) << i;
+  }
+}
+
+TEST(StrangerTest, StrangerWhoStaysInTheChiefsPlace_CostsTheRendezvousTimeout) {
+  for (size_t i = 0; i < kTricks.size(); ++i) {
+    StrangerRun run;
+    run.StartFakeChief(std::chrono::seconds(100), kTricks[i]);
+    Simulation& simulation = run.cluster.simulation();
+    const Time begin = simulation.now();
+    run.cluster.StartWorker(1, GatherOnce);
+    const Status& end = run.cluster.EndOf(1);
+    simulation.At(begin + std::chrono::seconds(29),
+                  [&] { EXPECT_EQ(end.code(), Code::kCancelled) << i; });
+    simulation.At(begin + std::chrono::seconds(31), [&] {
+      EXPECT_THAT(end.code(),
+                  AnyOf(Code::kUnavailable, Code::kDeadlineExceeded))
+          << i;
+      EXPECT_THAT(end.message(), HasSubstr("waiting for the chief (w0:1)"));
+    });
+    run.cluster.Run();
+  }
+}
+
+// The chief is proven by then, and may read a large checkpoint.
+TEST(StrangerTest, ChiefMayTakeLongToDecide) {
+  ClusterFixture cluster(3, 1);
+  cluster.DecideWithin(std::chrono::seconds(200));
+  for (const Status& end : cluster.RunAll(GatherOnce)) {
     EXPECT_TRUE(end.ok()) << end.ToString();
   }
 }
@@ -245,16 +323,16 @@ TEST(StrangerTest, InsecureWorkersMeetWithoutAToken) {
 TEST(GateTest, SaysALineAtMostEveryTenSeconds) {
   Gate gate(kAnotherToken, 4);
   const auto at = [](int s) { return Time(std::chrono::seconds(s)); };
-  EXPECT_EQ(gate.TakeLine(at(100)), std::nullopt);
-  ASSERT_TRUE(gate.Judge({}, EncodeControl(HelloOfRank1())));
-  EXPECT_THAT(*gate.TakeLine(at(100)),
-              HasSubstr("rank 4: turned away a connection"));
+  EXPECT_EQ(gate.TakeLogLine(at(100)), std::nullopt);
+  ASSERT_TRUE(gate.Check({}, EncodeControl(HelloOfRank1())));
+  EXPECT_THAT(*gate.TakeLogLine(at(100)),
+              HasSubstr("rank 4: rejected rank 1: no job token"));
   for (int i = 0; i < 5; ++i) {
-    ASSERT_TRUE(gate.Judge({}, EncodeControl(HelloOfRank1())));
+    ASSERT_TRUE(gate.Check({}, EncodeControl(HelloOfRank1())));
   }
-  EXPECT_EQ(gate.TakeLine(at(109)), std::nullopt);
-  EXPECT_THAT(*gate.TakeLine(at(110)), HasSubstr("(4 others"));
-  EXPECT_EQ(gate.TakeLine(at(200)), std::nullopt);
+  EXPECT_EQ(gate.TakeLogLine(at(109)), std::nullopt);
+  EXPECT_THAT(*gate.TakeLogLine(at(110)), HasSubstr("(4 others"));
+  EXPECT_EQ(gate.TakeLogLine(at(200)), std::nullopt);
 }
 
 }  // namespace

@@ -8,8 +8,8 @@
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 
-#include "engine/real/callers.h"
 #include "engine/real/grpc_network.h"
+#include "engine/real/pending_connections.h"
 #include "engine/real/system_clock.h"
 #include "engine/real/tcp_socket.h"
 #include "tests/engine/real/test_process.h"
@@ -119,14 +119,14 @@ TEST_F(GrpcStrangersTest, ManySilentConnectionsUseFewDescriptors) {
   constexpr size_t kCallers = 300;
   const size_t before = OpenDescriptors();
   std::vector<Descriptor> callers;
-  for (size_t i = 0; i < kCallers; ++i) callers.push_back(ConnectInSilence());
+  for (size_t i = 0; i < kCallers; ++i) pending.push_back(ConnectInSilence());
   // Taken in behind all of them.
   const auto caller = *network_.Connect(address_, Soon());
   ASSERT_TRUE(caller->Send("first", Soon()).ok());
   EXPECT_EQ(listener_->Accept(Soon())->first, "first");
   // Two for each silent one, and what gRPC has not closed yet.
   EXPECT_LT(OpenDescriptors(), before + kCallers + 4 * kMaxSilentCallers);
-  pollfd oldest = {.fd = callers.front().get(), .events = POLLIN, .revents = 0};
+  pollfd oldest = {.fd = pending.front().get(), .events = POLLIN, .revents = 0};
   EXPECT_EQ(poll(&oldest, 1, 10'000), 1) << "it is disconnected";
 }
 
@@ -146,7 +146,7 @@ TEST_F(GrpcStrangersTest, CallersThatHangUpLeaveNothingBehind) {
   EXPECT_LE(OpenDescriptors(), before + of_grpc);
 }
 
-// A connection as Callers sees it.
+// A connection as PendingConnections sees it.
 struct Connection {
   Connection() {
     int ends[2] = {-1, -1};
@@ -164,41 +164,41 @@ struct Connection {
 };
 
 TEST(CallersTest, DisconnectsWhoIsSilentForTooLong) {
-  Callers callers(nullptr);
+  PendingConnections pending(nullptr);
   Connection connection;
-  callers.AddConnection("peer", std::move(connection.watch));
+  pending.AddConnection("peer", std::move(connection.watch));
   const auto now = std::chrono::steady_clock::now();
-  const Callers::Outlook outlook = callers.LookAt(now);
-  EXPECT_EQ(outlook.silent.size(), 1u);
-  EXPECT_LE(outlook.look_again, now + kMaxSilence);
-  callers.LookAt(now + kMaxSilence - seconds(1));
+  const PendingConnections::AcceptState state = pending.DisconnectExpired(now);
+  EXPECT_EQ(state.silent.size(), 1u);
+  EXPECT_LE(state.next_check, now + kMaxSilence);
+  pending.DisconnectExpired(now + kMaxSilence - seconds(1));
   EXPECT_FALSE(connection.is_disconnected());
-  EXPECT_TRUE(callers.LookAt(now + kMaxSilence).silent.empty());
+  EXPECT_TRUE(pending.DisconnectExpired(now + kMaxSilence).silent.empty());
   EXPECT_TRUE(connection.is_disconnected());
 }
 
 TEST(CallersTest, LetsNoMoreInForAMoment_WhereTooManyCameAtOnce) {
-  Callers callers(nullptr);
+  PendingConnections pending(nullptr);
   std::vector<Connection> connections(kMaxSilentCallers + 1);
   const auto now = std::chrono::steady_clock::now();
   for (Connection& connection : connections) {
-    callers.AddConnection("peer", std::move(connection.watch));
+    pending.AddConnection("peer", std::move(connection.watch));
   }
-  const Callers::Outlook full = callers.LookAt(now);
-  EXPECT_FALSE(full.has_room);
+  const PendingConnections::AcceptState full = pending.DisconnectExpired(now);
+  EXPECT_FALSE(full.can_accept);
   EXPECT_FALSE(connections.front().is_disconnected());
-  EXPECT_TRUE(callers.LookAt(full.look_again).has_room);
+  EXPECT_TRUE(pending.DisconnectExpired(full.next_check).can_accept);
   EXPECT_TRUE(connections.front().is_disconnected());
   EXPECT_FALSE(connections[1].is_disconnected());
 }
 
 TEST(CallersTest, DisconnectsWhoComesAfterItIsClosed) {
-  Callers callers(nullptr);
-  callers.Close();
+  PendingConnections pending(nullptr);
+  pending.Close();
   Connection connection;
-  callers.AddConnection("peer", std::move(connection.watch));
+  pending.AddConnection("peer", std::move(connection.watch));
   EXPECT_TRUE(connection.is_disconnected());
-  EXPECT_FALSE(callers.AddStream("peer", nullptr));
+  EXPECT_FALSE(pending.AddStream("peer", nullptr));
 }
 
 }  // namespace

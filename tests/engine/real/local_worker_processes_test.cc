@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 namespace gauntlet {
 namespace {
@@ -102,6 +103,29 @@ TEST(LocalWorkerProcessesTest, TheExitIsLastThoughAPipeFullOfLinesIsUnread) {
   EXPECT_EQ(told[900], "exit 4/0");
 }
 
+// Waits for the end of a child, and leaves it to be reaped.
+void AwaitEndOfAChild() {
+  siginfo_t info = {};
+  ASSERT_EQ(waitid(P_ALL, 0, &info, WEXITED | WNOWAIT), 0);
+}
+
+// A launcher that was paused finds a worker that has ended, and more reports
+// than it takes from a running one at once. The result is the last of them.
+TEST(LocalWorkerProcessesTest, TakesTheResult_BehindManyUnreadReports) {
+  const PosixStorage storage;
+  LocalWorkerOptions options = Shell("");
+  options.program = REAL_TEST_CHILD;
+  options.arguments = {"report-much"};
+  LocalWorkerProcesses workers(options, storage);
+  ASSERT_TRUE(workers.Start(Spec(1)).ok());
+  AwaitEndOfAChild();
+  const auto told = NoticesOf(workers);
+  if (told.back() == "exit 77/0") GTEST_SKIP() << "see net.core.wmem_max";
+  ASSERT_GT(told.size(), 400u);
+  EXPECT_EQ(told[told.size() - 2], "result done");
+  EXPECT_EQ(told.back(), "exit 0/0");
+}
+
 TEST(LocalWorkerProcessesTest, WhatAWorkerPrintsBecomesLinesForPeople) {
   EXPECT_THAT(NoticesOf(Shell("echo out; echo error >&2; printf half")),
               ElementsAre("out", "error", "half", "exit 0/0"));
@@ -134,7 +158,7 @@ TEST(LocalWorkerProcessesTest, AnAcknowledgementReachesTheWorker) {
 TEST(LocalWorkerProcessesTest, QuotesWhatIsNoNotice) {
   const auto told = NoticesOf(Shell("printf 'half a line' >&3"));
   ASSERT_EQ(told.size(), 2u);
-  EXPECT_THAT(told[0], HasSubstr("worker 1: notice: "));
+  EXPECT_THAT(told[0], HasSubstr("worker 1: worker message: "));
   EXPECT_THAT(told[0], HasSubstr("half a line"));
 }
 
@@ -160,7 +184,7 @@ TEST(LocalWorkerProcessesTest, TellsTheWorkerItsPlaceAndFiles) {
   unsetenv("SLURM_PROCID");
   const std::string log = TextOf(scratch / "worker-1-life-2.log");
   EXPECT_THAT(log, HasSubstr("--worker 1 --life 2 --launch 3 then here "
-                             "--claimed 4 --notices-fd 3 "
+                             "--claimed 4 --launcher-fd 3 "
                              "--events /events/worker-1-life-2.jsonl\n"));
   EXPECT_THAT(log, HasSubstr("ADDED=yes\n"));
   EXPECT_THAT(log, HasSubstr("TF_CONFIG={\"cluster\":{\"worker\":["

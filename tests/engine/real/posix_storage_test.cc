@@ -176,17 +176,36 @@ TEST(PosixStorageTest, PrivateFilesAreTheirOwnersAlone_WhateverTheUmask) {
   struct stat info = {};
   ASSERT_EQ(stat((scratch / "secret").c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 07777, 0600u);
-  EXPECT_TRUE(storage.CheckPrivate(scratch / "secret").ok());
+  EXPECT_TRUE(storage.OpenPrivate(scratch / "secret").ok());
   EXPECT_EQ(storage.CreatePrivate(scratch / "secret").status().code(),
             Code::kAlreadyExists);
-  EXPECT_EQ(storage.CheckPrivate(scratch / "none").code(), Code::kNotFound);
+  EXPECT_EQ(storage.OpenPrivate(scratch / "none").status().code(),
+            Code::kNotFound);
   for (const mode_t mode : {0640u, 0604u, 0610u}) {
     ASSERT_EQ(chmod((scratch / "secret").c_str(), mode), 0);
-    const Status open = storage.CheckPrivate(scratch / "secret");
+    const Status open = storage.OpenPrivate(scratch / "secret").status();
     EXPECT_EQ(open.code(), Code::kFailedPrecondition);
     EXPECT_THAT(open.message(),
                 testing::HasSubstr(fmt::format("mode {:04o}", mode)));
   }
+}
+
+// Whoever may write to the directory can put a secret of its own there.
+TEST(PosixStorageTest, PrivateFilesAreNeitherLinksNorAnotherUsers) {
+  const ScratchDirectory scratch;
+  PosixStorage storage;
+  const std::string secret = scratch / "secret";
+  ASSERT_TRUE(storage.CreatePrivate(secret).ok());
+  ASSERT_EQ(symlink(secret.c_str(), (scratch / "link").c_str()), 0);
+  const Status link = storage.OpenPrivate(scratch / "link").status();
+  EXPECT_EQ(link.code(), Code::kFailedPrecondition);
+  EXPECT_THAT(link.message(), testing::HasSubstr("found a link"));
+  if (chown(secret.c_str(), 12345, getegid()) != 0) {
+    GTEST_SKIP() << "chown needs root";
+  }
+  const Status theirs = storage.OpenPrivate(secret).status();
+  EXPECT_EQ(theirs.code(), Code::kFailedPrecondition);
+  EXPECT_THAT(theirs.message(), testing::HasSubstr("user 12345"));
 }
 
 TEST(PosixStorageTest, ARenameToANewNameReplacesNothing) {

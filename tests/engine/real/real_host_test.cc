@@ -40,7 +40,7 @@ TEST(RealHostTest, ExitWritesOutWhatStandsInStandardOutput) {
                                  .log_file = scratch / "log",
                                  .kept_descriptors = {}});
   char ready[8] = {};
-  pollfd wait = {.fd = child->notices.get(), .events = POLLIN, .revents = 0};
+  pollfd wait = {.fd = child->socket.get(), .events = POLLIN, .revents = 0};
   while (poll(&wait, 1, 60000) == 1 && read(wait.fd, ready, 1) == 1) {
     SendSignal(*child, SIGTERM);
   }

@@ -1,8 +1,10 @@
 // Workers of a job on this machine, whose ports anybody can reach.
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -161,6 +163,49 @@ TEST(RealStrangersTest, ChangeNoBitAndDelayNoStep) {
     EXPECT_GE(one.count, kLeastSteps);
     EXPECT_EQ(one.bits, ExpectedBits(one.count));
     EXPECT_LT(one.longest, std::chrono::seconds(1));
+  }
+}
+
+// Joins a cluster of two as that rank, and leaves it.
+Status Join(SessionOptions options, int rank) {
+  RealWorld real;
+  World world = real.world();
+  options.rank = rank;
+  const auto kernels = *Kernels::Create({.isa = Isa::kScalar});
+  const auto decide = [](const auto&) { return Decision{.generation = 1}; };
+  auto session = Session::Form(world, *kernels, options, decide);
+  if (session.ok()) (*session)->Leave();
+  return session.status();
+}
+
+TEST(RealStrangersTest, InTheChiefsPlaceForAMoment_NeitherEndNorHoldAWorker) {
+  const std::vector<std::function<void(Channel&)>> tricks = {
+      [](Channel& channel) { channel.Close(); },
+      [](Channel& channel) {
+        EXPECT_TRUE(channel.Send("HTTP/1.1 400 Bad Request", Soon()).ok());
+      },
+      [](Channel&) {},  // silent
+  };
+  for (const auto& trick : tricks) {
+    const std::array<ReservedPort, 2> ports = {*ReservePort("127.0.0.1"),
+                                               *ReservePort("127.0.0.1")};
+    SessionOptions options = {.token = Token('a'),
+                              .lost_after = std::chrono::milliseconds(500)};
+    for (const ReservedPort& port : ports) {
+      options.addresses.push_back(fmt::format("127.0.0.1:{}", port.port));
+    }
+    GrpcNetwork network;
+    auto listener = network.Listen(options.addresses[0]).value();
+    Status worker;
+    std::thread thread([&] { worker = Join(options, 1); });
+    // It keeps the connection when it leaves the chief's place.
+    const Result<Incoming> caller = listener->Accept(Soon());
+    ASSERT_TRUE(caller.ok());
+    trick(*caller->channel);
+    listener.reset();
+    EXPECT_TRUE(Join(options, 0).ok());
+    thread.join();
+    EXPECT_TRUE(worker.ok()) << worker.ToString();
   }
 }
 

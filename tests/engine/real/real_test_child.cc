@@ -6,13 +6,14 @@
 
 #include "engine/real/event_file.h"
 #include "engine/real/grpc_network.h"
+#include "engine/real/launcher_socket.h"
 #include "engine/real/local_worker_processes.h"
-#include "engine/real/notice_pipe.h"
 #include "engine/real/posix_storage.h"
 #include "engine/real/real_host.h"
 #include "engine/real/system_clock.h"
 #include <dirent.h>
 #include <fmt/format.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 namespace gauntlet {
@@ -22,7 +23,7 @@ using Arguments = std::vector<std::string>;
 
 void Tell(const std::string& line) {
   const std::string text = line + "\n";
-  CHECK(write(kNoticeDescriptor, text.data(), text.size()) ==
+  CHECK(write(kLauncherSocketDescriptor, text.data(), text.size()) ==
             static_cast<ssize_t>(text.size()),
         "the test is gone");
 }
@@ -79,10 +80,31 @@ int RunLauncher(const Arguments&) {
 // report …: a worker that reports, and exits with 75.
 int Report(const Arguments&) {
   InstallSignalHandlers();
-  auto notices = WorkerNotices::Open(kNoticeDescriptor);
-  (*notices)->Progress({.step = 7, .epoch = 1, .loss = 0.5f});
-  (*notices)->Result({.status = "done", .steps = 9, .loss = 0.25f});
+  auto socket = LauncherSocket::Open(kLauncherSocketDescriptor);
+  (*socket)->Progress({.step = 7, .epoch = 1, .loss = 0.5f});
+  (*socket)->Result({.status = "done", .steps = 9, .loss = 0.25f});
   return 75;
+}
+
+// report-much: a worker whose reports nobody reads, in a buffer of 1 MiB; then
+// its result. Exits with 77 if the system grants no such buffer.
+int ReportMuch(const Arguments&) {
+  constexpr int kBufferBytes = 1 << 20;
+  const auto set = [&](int option) {
+    return setsockopt(kLauncherSocketDescriptor, SOL_SOCKET, option,
+                      &kBufferBytes, sizeof kBufferBytes);
+  };
+  if (set(SO_SNDBUFFORCE) != 0) set(SO_SNDBUF);
+  int granted = 0;
+  socklen_t size = sizeof granted;
+  getsockopt(kLauncherSocketDescriptor, SOL_SOCKET, SO_SNDBUF, &granted, &size);
+  if (granted < kBufferBytes) return 77;
+  auto socket = LauncherSocket::Open(kLauncherSocketDescriptor);
+  for (uint64_t step = 1; step <= 1000; ++step) {
+    (*socket)->Progress({.step = step, .line = std::string(300, 'x')});
+  }
+  (*socket)->Result({.status = "done"});
+  return 0;
 }
 
 // starting: a program that is slow to take notices, and needs one before it
@@ -162,6 +184,7 @@ int Main(Arguments arguments) {
   if (mode == "emit") return Emit(arguments);
   if (mode == "launcher") return RunLauncher(arguments);
   if (mode == "report") return Report(arguments);
+  if (mode == "report-much") return ReportMuch(arguments);
   if (mode == "starting") return StartSlowly(arguments);
   if (mode == "notices") return AwaitNotices(arguments);
   if (mode == "connect") return Connect(arguments);

@@ -60,8 +60,7 @@ class TestProcess {
   std::string ReadLine() {
     std::string line;
     char c = 0;
-    pollfd wait = {
-        .fd = process_.notices.get(), .events = POLLIN, .revents = 0};
+    pollfd wait = {.fd = process_.socket.get(), .events = POLLIN, .revents = 0};
     while (poll(&wait, 1, 60000) == 1 && read(wait.fd, &c, 1) == 1) {
       if (c == '\n') break;
       line += c;

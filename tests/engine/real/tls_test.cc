@@ -97,7 +97,7 @@ TEST_F(TlsTest, RefusesFilesThatDoNotFit_InOneLine) {
       WhyNot(Files({.cert = good.cert, .key = ca_.Issue(kHere).key}, ca_)),
       HasSubstr("not the key of"));
   EXPECT_THAT(WhyNot(Files(other_ca_.Issue(kHere), ca_)),
-              HasSubstr("not good as a server's"));
+              HasSubstr("not valid for a TLS server"));
   EXPECT_THAT(WhyNot(Files(ca_.Issue(kHere, 60), ca_)), HasSubstr("expired"));
   TlsFiles name = Files(good, ca_);
   name.name = "another.example";

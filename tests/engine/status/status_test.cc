@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/check.h"
+
 namespace gauntlet {
 namespace {
 
@@ -75,6 +77,16 @@ TEST(ResultDeathTest, WhatWasMovedFromHasNoValue) {
   EXPECT_EQ(moved.status().code(), Code::kNotFound);
   EXPECT_DEATH(static_cast<void>(source.value()),  // NOLINT
                "value_.has_value");
+}
+
+// What finds the run again comes whatever the message is.
+TEST(CheckDeathTest, NamesTheRunsPosition_BehindAnyMessage) {
+  SetCheckPosition({.seed = 7, .rank = 3, .step = 9});
+  for (const size_t size : {size_t{10}, size_t{100000}}) {
+    EXPECT_DEATH(CHECK(1 == 2, std::string(size, 'x')),
+                 "CHECK\\(1 == 2\\) failed: xxx.* "
+                 "\\(seed 7, rank 3, step 9\\)\n");
+  }
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/cluster/emulated_collective.h"
-#include "engine/train/meeting.pb.h"
+#include "engine/train/rendezvous.pb.h"
 
 namespace gauntlet {
 namespace {
@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 using Offers = std::vector<CollectiveOffer>;
 
 CollectiveOffer Gpu(const std::string& device) {
-  return {.why_not = {}, .version = "nccl 2.28.9", .device = device};
+  return {.unavailable_reason = {}, .version = "nccl 2.28.9", .device = device};
 }
 CollectiveOffer Cpu() { return OfferOf(DeviceKind::kCpu, {}); }
 CollectiveOffer Emulated() {
@@ -114,7 +114,7 @@ TEST(CollectiveDecisionTest, OffersAndDecisionsComeBackFromTheirBytes) {
 
 TEST(CollectiveDecisionTest, RefusesHostileBytes) {
   wire::CollectiveOffer lines;
-  lines.set_why_not("two\nlines");
+  lines.set_unavailable_reason("two\nlines");
   wire::CollectiveOffer novel;
   novel.set_version(std::string(1000, 'x'));
   for (const std::string& bytes :

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "engine/cluster/frame_format.h"
+#include "engine/cluster/chunk_format.h"
 #include "tests/engine/train/training_fixture.h"
 
 namespace gauntlet {
@@ -141,10 +141,10 @@ class FlippingChannel final : public Channel {
   Result<Frame> Receive(Time deadline) override {
     Result<Frame> frame = base_->Receive(deadline);
     if (!frame.ok()) return frame;
-    const Result<FrameHeader> header = DecodeFrame(*frame);
-    if (header.ok() && header->kind == FrameKind::kTotal &&
+    const Result<ChunkHeader> header = DecodeChunk(*frame);
+    if (header.ok() && header->kind == ChunkKind::kTotal &&
         header->step == step_) {
-      (*frame)[kFrameHeaderBytes + 1] ^= 1;
+      (*frame)[kChunkHeaderBytes + 1] ^= 1;
     }
     return frame;
   }
@@ -177,8 +177,8 @@ class FlippingNetwork final : public Network {
   FlippingNetwork(Network& base, uint64_t step) : base_(base), step_(step) {}
   using Network::Listen;
   Result<std::unique_ptr<Listener>> Listen(const std::string& address,
-                                           Screen screen) override {
-    ASSIGN_OR_RETURN(auto listener, base_.Listen(address, std::move(screen)));
+                                           ConnectionFilter filter) override {
+    ASSIGN_OR_RETURN(auto listener, base_.Listen(address, std::move(filter)));
     return std::unique_ptr<Listener>(
         std::make_unique<FlippingListener>(std::move(listener), step_));
   }

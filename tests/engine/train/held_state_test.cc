@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "engine/train/meeting.pb.h"
+#include "engine/train/rendezvous.pb.h"
 
 namespace gauntlet {
 namespace {

@@ -12,6 +12,7 @@
 #include "chaos/sim/simulation.h"
 #include "engine/ckpt/store_deletion.h"
 #include "engine/ckpt/store_names.h"
+#include "tests/engine/ckpt/test_world.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -20,7 +21,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr const char* kStore = "/store";
+constexpr const char* kDirectory = "/store";
 
 class TokenFileTest : public testing::Test {
  protected:
@@ -28,7 +29,7 @@ class TokenFileTest : public testing::Test {
     simulation_.emplace(
         pool_, SimulationOptions{.seed = seed, .disk = {.profile = profile}});
     Run("maker", [](World& world) {
-      CHECK(world.storage.MakeDirectory(kStore).ok(), "an empty disk");
+      CHECK(world.storage.MakeDirectory(kDirectory).ok(), "an empty disk");
       CHECK(world.storage.SyncDirectory("/").ok(), "an empty disk");
     });
   }
@@ -47,7 +48,7 @@ class TokenFileTest : public testing::Test {
   }
   std::vector<std::string> Names() {
     std::vector<std::string> names;
-    const auto listed = simulation_->storage("maker").List(kStore);
+    const auto listed = simulation_->storage("maker").List(kDirectory);
     for (const DirectoryEntry& entry : *listed) {
       names.push_back(entry.name);
     }
@@ -56,7 +57,7 @@ class TokenFileTest : public testing::Test {
   void Write(std::string_view text) {
     Run("writer", [text](World& world) {
       const auto file =
-          world.storage.Open(TokenFile(kStore), OpenMode::kCreateTruncate);
+          world.storage.Open(TokenFile(kDirectory), OpenMode::kCreateTruncate);
       CHECK(
           file.ok() && (*file)->WriteAt(0, std::as_bytes(std::span(text))).ok(),
           "written");
@@ -77,7 +78,7 @@ TEST_F(TokenFileTest, ChiefsTokenIsEveryRanksToken) {
     for (int rank : {1, 2}) {
       Start(fmt::format("w{}", rank), [&, rank](World& world) {
         tokens[rank] = AwaitTokenFile(
-            world, kStore, world.clock.Now() + std::chrono::seconds(20),
+            world, kDirectory, world.clock.Now() + std::chrono::seconds(20),
             [&lines](std::string_view line) {
               EXPECT_THAT(line, HasSubstr("/store/job-token"));
               ++lines;
@@ -86,7 +87,7 @@ TEST_F(TokenFileTest, ChiefsTokenIsEveryRanksToken) {
     }
     Start("w0", [&](World& world) {
       world.clock.SleepUntil(world.clock.Now() + std::chrono::seconds(10));
-      tokens[0] = MakeTokenFile(world, kStore);
+      tokens[0] = MakeTokenFile(world, kDirectory);
     });
     simulation_->Run();
     for (const auto& token : tokens) {
@@ -102,7 +103,7 @@ TEST_F(TokenFileTest, WorkerNamesTheFile_WhenTheChiefNeverComes) {
   Use(DurabilityProfile::kExt4, 1);
   Status status;
   Run("w1", [&](World& world) {
-    status = AwaitTokenFile(world, kStore,
+    status = AwaitTokenFile(world, kDirectory,
                             world.clock.Now() + std::chrono::seconds(3),
                             [](std::string_view) {})
                  .status();
@@ -112,6 +113,29 @@ TEST_F(TokenFileTest, WorkerNamesTheFile_WhenTheChiefNeverComes) {
   EXPECT_THAT(status.message(), HasSubstr("GAUNTLET_JOB_TOKEN"));
 }
 
+// Many ranks wait for one file server at once.
+TEST(AwaitTokenFileTest, ChangesTheDirectorySeldom_HoweverLongItWaits) {
+  MemoryStorage storage;
+  TestWorld rank(storage);
+  ASSERT_TRUE(storage.MakeDirectory(kDirectory).ok());
+  std::vector<Time> changes;
+  int listed = 0;
+  storage.gate = [&](Operation operation, const std::string&) {
+    if (operation == Operation::kCreate) changes.push_back(rank.clock.now);
+    if (operation == Operation::kList && changes.empty()) ++listed;
+    return OkStatus();
+  };
+  const Time begin = rank.clock.now;
+  const auto token =
+      AwaitTokenFile(rank.world, kDirectory, begin + std::chrono::seconds(300),
+                     [](std::string_view) {});
+  EXPECT_EQ(token.status().code(), Code::kDeadlineExceeded);
+  EXPECT_GE(listed, 1);  // first of all
+  ASSERT_GE(changes.size(), 60u);
+  EXPECT_LE(changes.size(), 70u);
+  EXPECT_LE(changes[0], begin + std::chrono::milliseconds(200));
+}
+
 TEST_F(TokenFileTest, ChiefsAtOnceTakeTheSameToken) {
   for (uint64_t seed = 0; seed < 50; ++seed) {
     Use(seed % 2 == 0 ? DurabilityProfile::kExt4 : DurabilityProfile::kShared,
@@ -119,7 +143,7 @@ TEST_F(TokenFileTest, ChiefsAtOnceTakeTheSameToken) {
     std::vector<Result<JobToken>> tokens;
     for (int i = 0; i < 3; ++i) {
       Start(fmt::format("c{}", i), [&](World& world) {
-        tokens.push_back(MakeTokenFile(world, kStore));
+        tokens.push_back(MakeTokenFile(world, kDirectory));
       });
     }
     simulation_->Run();
@@ -139,7 +163,7 @@ TEST_F(TokenFileTest, PowerLossLeavesTheSameTokenOrNone) {
     Use(DurabilityProfile::kWeak, at);
     std::optional<JobToken> first;
     Start("w0", [&](World& world) {
-      const Result<JobToken> made = MakeTokenFile(world, kStore);
+      const Result<JobToken> made = MakeTokenFile(world, kDirectory);
       if (made.ok()) first = *made;
       world.clock.SleepUntil(world.clock.Now() + std::chrono::seconds(1));
     });
@@ -147,7 +171,8 @@ TEST_F(TokenFileTest, PowerLossLeavesTheSameTokenOrNone) {
                     [this] { simulation_->PowerLoss("maker"); });
     simulation_->Run();
     Result<JobToken> second = Unavailable("not yet");
-    Run("again", [&](World& world) { second = MakeTokenFile(world, kStore); });
+    Run("again",
+        [&](World& world) { second = MakeTokenFile(world, kDirectory); });
     ASSERT_TRUE(second.ok()) << at << ": " << second.status().ToString();
     if (first) {
       ++kept;
@@ -168,8 +193,8 @@ TEST_F(TokenFileTest, RefusesADamagedFile_AndSaysWhatToDo) {
     Status made;
     Status read;
     Run("w0", [&](World& world) {
-      made = MakeTokenFile(world, kStore).status();
-      read = AwaitTokenFile(world, kStore, world.clock.Now(),
+      made = MakeTokenFile(world, kDirectory).status();
+      read = AwaitTokenFile(world, kDirectory, world.clock.Now(),
                             [](std::string_view) {})
                  .status();
     });
@@ -184,13 +209,13 @@ TEST_F(TokenFileTest, RefusesADamagedFile_AndSaysWhatToDo) {
 TEST_F(TokenFileTest, GoesWithTheStore) {
   Use(DurabilityProfile::kExt4, 1);
   Run("w0", [](World& world) {
-    ASSERT_TRUE(MakeTokenFile(world, kStore).ok());
+    ASSERT_TRUE(MakeTokenFile(world, kDirectory).ok());
     ASSERT_TRUE(world.storage
                     .Open("/store/" + TokenTmpName("0123456789abcdef"),
                           OpenMode::kCreateExclusive)
                     .ok());
-    EXPECT_TRUE(DeleteStore(world, kStore, std::nullopt).ok());
-    EXPECT_EQ(world.storage.List(kStore).status().code(), Code::kNotFound);
+    EXPECT_TRUE(DeleteStore(world, kDirectory, std::nullopt).ok());
+    EXPECT_EQ(world.storage.List(kDirectory).status().code(), Code::kNotFound);
   });
 }
 

@@ -65,7 +65,7 @@ TEST(ClusterPlaceTest, ChiefListensWhereItIsTold) {
 TEST(ClusterPlaceTest, NamedChiefListensOnTheAddressOfItsName) {
   const RealHost host;
   ResolvedCluster cluster = Torchrun({host.Name() + ":2000", ""}, 0);
-  cluster.one_host = true;
+  cluster.all_on_this_host = true;
   const auto place = Reach(cluster);
   ASSERT_TRUE(place.ok()) << place.status().ToString();
   const std::string own = *LocalAddressOf(host.Name());

@@ -752,11 +752,11 @@ TEST(CommandLineTest, BehindTwoDashesNothingIsAnOption) {
 TEST(CommandLineTest, WorkerTakesWhatTheLauncherSays) {
   const auto command = Parsed<WorkerCommand>(
       {"worker", "--options", "o.json", "--worker", "1", "--life", "2",
-       "--notices-fd", "3", "--events", "e.jsonl"});
+       "--launcher-fd", "3", "--events", "e.jsonl"});
   EXPECT_EQ(command.options_file, "o.json");
   EXPECT_EQ(command.worker, 1);
   EXPECT_EQ(command.life, 2);
-  EXPECT_EQ(command.notices_fd, 3);
+  EXPECT_EQ(command.launcher_fd, 3);
 }
 
 TEST(CommandLineTest, CkptTakesItsPaths) {

@@ -19,22 +19,22 @@ struct GoldenRun {
 };
 
 constexpr GoldenRun kGoldenRuns[] = {
-    {"undisturbed", "[]", 0xb41fa89355859c6b},
+    {"undisturbed", "[]", 0x47d4747af96ecc77},
     {"crash", "[{at: {worker: 1, step: 6, point: step.begin}, do: crash}]",
-     0x89042e88dce507bc},
+     0x6a17aaced45f9632},
     {"hang", "[{at: {worker: 1, step: 6, point: step.begin}, do: hang}]",
-     0x444457f4400b211f},
+     0x1f083a406cb9814a},
     {"preempt",
      "[{at: {worker: 0, point: eval.begin}, do: preempt, "
      "with: {grace: 10s}}]",
-     0x9d04010ac7692f08},
+     0x2ee94fd2dcb5e233},
     {"power_loss",
      "[{at: {worker: 0, point: ckpt.rename, hit: 2}, do: power_loss}]",
-     0xebc1e87773c29c37},
+     0x38c279de81941eff},
     {"partition",
      "[{at: {worker: 1, step: 3, point: comm.send}, do: partition, "
      "with: {duration: 20s}}]",
-     0x0d1867c568e8ef2a},
+     0x9345466abe9a89b0},
 };
 
 class EventDigestTest : public testing::TestWithParam<GoldenRun> {};

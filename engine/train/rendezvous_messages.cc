@@ -1,10 +1,10 @@
-#include "engine/train/meeting_messages.h"
+#include "engine/train/rendezvous_messages.h"
 
 #include <utility>
 
-#include "engine/cluster/parse_message.h"
+#include "engine/cluster/protobuf_edge.h"
 #include "engine/train/common_settings.h"
-#include "engine/train/meeting.pb.h"
+#include "engine/train/rendezvous.pb.h"
 
 namespace gauntlet {
 
@@ -34,19 +34,19 @@ Status CheckIntroduction(std::string_view bytes, std::string_view settings) {
   return CheckSettings(introduction.settings);
 }
 
-std::string EncodeDecision(const MeetingDecision& decision) {
-  wire::MeetingDecision message;
+std::string EncodeDecision(const RendezvousDecision& decision) {
+  wire::RendezvousDecision message;
   message.set_start(EncodeStart(decision.start));
   message.set_collective(EncodeCollective(decision.collective));
   return message.SerializeAsString();
 }
 
-Result<MeetingDecision> DecodeDecision(std::string_view bytes) {
-  wire::MeetingDecision message;
+Result<RendezvousDecision> DecodeDecision(std::string_view bytes) {
+  wire::RendezvousDecision message;
   if (!ParseMessage(bytes, message)) {
     return DataLoss("the decision is malformed");
   }
-  MeetingDecision decision;
+  RendezvousDecision decision;
   ASSIGN_OR_RETURN(decision.start, DecodeStart(message.start()));
   ASSIGN_OR_RETURN(decision.collective, DecodeCollective(message.collective()));
   return decision;

@@ -1,4 +1,4 @@
-#include "engine/cluster/frame_format.h"
+#include "engine/cluster/chunk_format.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -22,21 +22,38 @@ constexpr int kFixed32 = 5;
 
 constexpr size_t kLengthBytes = 5;  // a varint of its greatest size
 constexpr size_t kPaddingBytes = 11;
-// Where what the frame's length counts begins.
+// Offset of the bytes that the frame's length counts.
 constexpr size_t kBodyAt = 1 + kLengthBytes;
 
-// Writes a header's fields one after another.
+// The fields of a Chunk before its padding, by link.proto's numbers: the one
+// description of the layout. Calls codec.Enum or codec.Fixed for each.
+template <typename Header, typename Codec>
+void ForFields(Header& header, Codec& codec) {
+  codec.Enum(1, header.kind);
+  codec.Enum(2, header.phase);
+  codec.Fixed(3, header.rank);
+  codec.Fixed(4, header.index);
+  codec.Fixed(5, header.request_bits);
+  codec.Fixed(6, header.generation);
+  codec.Fixed(7, header.step);
+  codec.Fixed(8, header.correct);
+  codec.Fixed(9, header.samples);
+}
+constexpr int kChunkField = 7;  // of Frame
+constexpr int kPaddingField = 10;
+constexpr int kPayloadField = 11;
+
 class HeaderWriter {
  public:
   explicit HeaderWriter(char* to) : to_(to) {}
 
-  void PutTag(int field, int wire_type) { *to_++ = TagOf(field, wire_type); }
-  void PutEnum(int field, uint8_t value) {
+  template <typename T>
+  void Enum(int field, const T& value) {
     PutTag(field, kVarint);
     *to_++ = static_cast<char>(value);
   }
   template <typename T>
-  void PutFixed(int field, T value) {
+  void Fixed(int field, const T& value) {
     PutTag(field, sizeof(T) == sizeof(uint64_t) ? kFixed64 : kFixed32);
     std::memcpy(to_, &value, sizeof value);
     to_ += sizeof value;
@@ -49,8 +66,8 @@ class HeaderWriter {
       *to_++ = static_cast<char>((length >> (7 * i) & 0x7f) | more);
     }
   }
-  void PutPadding(int field) {
-    PutTag(field, kBytes);
+  void PutPadding() {
+    PutTag(kPaddingField, kBytes);
     *to_++ = static_cast<char>(kPaddingBytes);
     std::memset(to_, 0, kPaddingBytes);
     to_ += kPaddingBytes;
@@ -58,42 +75,46 @@ class HeaderWriter {
   const char* end() const { return to_; }
 
  private:
+  void PutTag(int field, int wire_type) { *to_++ = TagOf(field, wire_type); }
+
   char* to_;
 };
 
-// The header of a frame of so many bytes. Field numbers are link.proto's.
-void WriteHeader(const FrameHeader& header, size_t frame_bytes, char* to) {
+// Reads the fields at the places where HeaderWriter puts them, and does not
+// look at tags.
+class HeaderReader {
+ public:
+  explicit HeaderReader(const char* from) : from_(from) {}
+
+  template <typename T>
+  void Enum(int /*field*/, T& value) {
+    static_assert(sizeof value == 1);
+    Fixed(0, value);
+  }
+  template <typename T>
+  void Fixed(int /*field*/, T& value) {
+    std::memcpy(&value, from_ + 1, sizeof value);
+    from_ += 1 + sizeof value;
+  }
+
+ private:
+  const char* from_;
+};
+
+// Writes the header of a frame of so many bytes.
+void WriteHeader(const ChunkHeader& header, size_t frame_bytes, char* to) {
   HeaderWriter writer(to);
-  writer.PutLength(7, frame_bytes - kBodyAt);  // Frame.chunk
-  writer.PutEnum(1, static_cast<uint8_t>(header.kind));
-  writer.PutEnum(2, static_cast<uint8_t>(header.phase));
-  writer.PutFixed(3, header.rank);
-  writer.PutFixed(4, header.chunk);
-  writer.PutFixed(5, header.requests);
-  writer.PutFixed(6, header.generation);
-  writer.PutFixed(7, header.step);
-  writer.PutFixed(8, header.correct);
-  writer.PutFixed(9, header.rows);
-  writer.PutPadding(10);
-  writer.PutLength(11, frame_bytes - kFrameHeaderBytes);
-  CHECK(writer.end() == to + kFrameHeaderBytes, "a header of another size");
+  writer.PutLength(kChunkField, frame_bytes - kBodyAt);
+  ForFields(header, writer);
+  writer.PutPadding();
+  writer.PutLength(kPayloadField, frame_bytes - kChunkHeaderBytes);
+  CHECK(writer.end() == to + kChunkHeaderBytes, "a header of another size");
 }
 
-// The values at the places where WriteHeader puts them.
-FrameHeader ReadFields(const char* from) {
-  const auto get = [from](size_t at, auto& value) {
-    std::memcpy(&value, from + at, sizeof value);
-  };
-  FrameHeader header;
-  get(7, header.kind);
-  get(9, header.phase);
-  get(11, header.rank);
-  get(16, header.chunk);
-  get(21, header.requests);
-  get(26, header.generation);
-  get(35, header.step);
-  get(44, header.correct);
-  get(53, header.rows);
+ChunkHeader ReadFields(const char* from) {
+  ChunkHeader header;
+  HeaderReader reader(from + kBodyAt);
+  ForFields(header, reader);
   return header;
 }
 
@@ -138,37 +159,37 @@ std::string ListOf(const Items& items) {
 
 }  // namespace
 
-Frame EncodeFrame(const FrameHeader& header, std::string_view payload) {
+Frame EncodeChunk(const ChunkHeader& header, std::string_view payload) {
   Frame frame;
-  frame.reserve(kFrameHeaderBytes + payload.size());
-  frame.resize(kFrameHeaderBytes);
+  frame.reserve(kChunkHeaderBytes + payload.size());
+  frame.resize(kChunkHeaderBytes);
   frame.append(payload);
   SetHeader(header, frame);
   return frame;
 }
 
-void SetHeader(const FrameHeader& header, Frame& frame) {
+void SetHeader(const ChunkHeader& header, Frame& frame) {
   WriteHeader(header, frame.size(), frame.data());
 }
 
-std::span<float> FrameFloats(Frame& frame) {
-  const size_t bytes = frame.size() - kFrameHeaderBytes;
+std::span<float> FloatsOfChunk(Frame& frame) {
+  const size_t bytes = frame.size() - kChunkHeaderBytes;
   CHECK(bytes % sizeof(float) == 0, "a payload of whole floats");
   // Aligned: the header is of 80 bytes, and what is longer than a few bytes
   // lies on the heap.
-  return {reinterpret_cast<float*>(frame.data() + kFrameHeaderBytes),
+  return {reinterpret_cast<float*>(frame.data() + kChunkHeaderBytes),
           bytes / sizeof(float)};
 }
 
-Result<FrameHeader> DecodeFrame(const Frame& frame) {
-  if (frame.size() < kFrameHeaderBytes) {
+Result<ChunkHeader> DecodeChunk(const Frame& frame) {
+  if (frame.size() < kChunkHeaderBytes) {
     return DataLoss(fmt::format("frame: expected at least {} bytes, found {}",
-                                kFrameHeaderBytes, frame.size()));
+                                kChunkHeaderBytes, frame.size()));
   }
-  const FrameHeader header = ReadFields(frame.data());
+  const ChunkHeader header = ReadFields(frame.data());
   const auto kind = static_cast<int>(header.kind);
   const auto phase = static_cast<int>(header.phase);
-  char expected[kFrameHeaderBytes];
+  char expected[kChunkHeaderBytes];
   WriteHeader(header, frame.size(), expected);
   const bool known = kind >= 1 && kind <= 5 && phase <= 2;
   if (!known || std::memcmp(expected, frame.data(), sizeof expected) != 0) {

@@ -12,8 +12,8 @@
 // A loss is the 8 hex digits of its float32. Values that there are none of are
 // left out: of a progress `loss`, `line` and `failure`, of a result `loss`,
 // `accuracy`, `val_accuracy` and `resumed_from`.
-#ifndef GAUNTLET_ENGINE_REAL_NOTICE_PIPE_H_
-#define GAUNTLET_ENGINE_REAL_NOTICE_PIPE_H_
+#ifndef GAUNTLET_ENGINE_REAL_LAUNCHER_SOCKET_H_
+#define GAUNTLET_ENGINE_REAL_LAUNCHER_SOCKET_H_
 
 #include <memory>
 #include <mutex>
@@ -31,39 +31,38 @@
 
 namespace gauntlet {
 
-// Where a launcher of this program puts the socket into its workers.
-inline constexpr int kNoticeDescriptor = 3;
+// Number of the socket's descriptor in a worker.
+inline constexpr int kLauncherSocketDescriptor = 3;
 
-// What the launcher sends once it has the result, with its line feed.
+// Line that acknowledges a result, with its line feed.
 inline constexpr std::string_view kAcknowledgementLine =
     "{\"acknowledged\":true}\n";
 
-// With its line feed. Texts that are too long are cut.
-std::string NoticeLine(const WorkerProgress& progress);
-std::string NoticeLine(const TrainResult& result);
+// The message as a line, with its line feed. Long texts are truncated.
+std::string WorkerMessageLine(const WorkerProgress& progress);
+std::string WorkerMessageLine(const TrainResult& result);
 
-// The inverse of both, of a line without its line feed. kInvalidArgument says
-// what is wrong.
-Result<std::variant<WorkerProgress, TrainResult>> ParseNoticeLine(
+// The inverse of both, of a line without its line feed. kInvalidArgument if the
+// line is no such message.
+Result<std::variant<WorkerProgress, TrainResult>> ParseWorkerMessage(
     std::string_view line);
 
-// The worker's end. A launcher that does not read, as it is paused, keeps no
-// worker waiting: notices are dropped where there is no more room for their
-// kind. Those for people and signs of life have half of the socket's buffer,
-// those that the launcher acts on have more, and the rest is kept for the
-// result, which therefore always arrives.
-class WorkerNotices final : public ProgressReporter {
+// The worker's end. Nothing but AwaitAcknowledgement blocks, even if the
+// launcher is paused and does not read. Progress uses at most 1/2 of the send
+// buffer, progress that the launcher acts on 7/8; the rest is reserved for the
+// result, which therefore always arrives. What exceeds its share is dropped.
+class LauncherSocket final : public ProgressReporter {
  public:
-  // Takes over a descriptor that this process was started with; it is closed
-  // by exec from now on. kInvalidArgument if it is no stream socket.
-  static gauntlet::Result<std::unique_ptr<WorkerNotices>> Open(int fd);
+  // Takes over a descriptor that this process was started with, and sets
+  // FD_CLOEXEC. kInvalidArgument if it is no socket.
+  static gauntlet::Result<std::unique_ptr<LauncherSocket>> Open(int fd);
 
   void Progress(const WorkerProgress& progress) override;
   void Result(const TrainResult& result) override;
   Status AwaitAcknowledgement(Time deadline) override;
 
  private:
-  WorkerNotices(Descriptor fd, int buffer_bytes)
+  LauncherSocket(Descriptor fd, int buffer_bytes)
       : fd_(std::move(fd)), buffer_bytes_(buffer_bytes) {}
 
   bool HasRoomFor(const WorkerProgress& progress) const;
@@ -72,9 +71,9 @@ class WorkerNotices final : public ProgressReporter {
 
   std::mutex mutex_;
   const Descriptor fd_;
-  const int buffer_bytes_;  // that the launcher may leave unread
+  const int buffer_bytes_;  // size of the send buffer
 };
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_ENGINE_REAL_NOTICE_PIPE_H_
+#endif  // GAUNTLET_ENGINE_REAL_LAUNCHER_SOCKET_H_

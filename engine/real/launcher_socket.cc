@@ -1,4 +1,4 @@
-#include "engine/real/notice_pipe.h"
+#include "engine/real/launcher_socket.h"
 
 #include <algorithm>
 #include <array>
@@ -137,7 +137,7 @@ TrainResult ResultOf(const Json& object) {
           .not_finite_since = WholeOrNone(object, "not_finite_since")};
 }
 
-// Whether the launcher acts on it: nothing says it again.
+// Returns true iff the launcher acts on it. It is not sent again.
 bool ActsOn(const WorkerProgress& progress) {
   return progress.claimed > 0 || progress.meeting || progress.saving ||
          progress.formed > 0 || !progress.failure.empty();
@@ -152,7 +152,7 @@ int MillisecondsUntil(Time deadline) {
 
 }  // namespace
 
-std::string NoticeLine(const WorkerProgress& progress) {
+std::string WorkerMessageLine(const WorkerProgress& progress) {
   Json fields;
   fields["step"] = progress.step;
   fields["epoch"] = progress.epoch;
@@ -179,7 +179,7 @@ std::string NoticeLine(const WorkerProgress& progress) {
   return Line("progress", std::move(fields));
 }
 
-std::string NoticeLine(const TrainResult& result) {
+std::string WorkerMessageLine(const TrainResult& result) {
   Json fields;
   fields["status"] = Shortened(result.status, kMaxResultText);
   fields["epochs"] = result.epochs;
@@ -196,37 +196,39 @@ std::string NoticeLine(const TrainResult& result) {
   return Line("result", std::move(fields));
 }
 
-Result<std::variant<WorkerProgress, TrainResult>> ParseNoticeLine(
+Result<std::variant<WorkerProgress, TrainResult>> ParseWorkerMessage(
     std::string_view line) {
-  using Notice = std::variant<WorkerProgress, TrainResult>;
+  using Message = std::variant<WorkerProgress, TrainResult>;
   try {
     const Json object = Json::parse(line);
     if (object.contains("progress")) {
-      return Notice(ProgressOf(object.at("progress")));
+      return Message(ProgressOf(object.at("progress")));
     }
-    if (object.contains("result")) return Notice(ResultOf(object.at("result")));
+    if (object.contains("result"))
+      return Message(ResultOf(object.at("result")));
     return InvalidArgument(
-        "notice: expected \"progress\" or \"result\", found neither");
+        "worker message: expected \"progress\" or \"result\", found neither");
   } catch (const std::exception& error) {
-    return InvalidArgument(fmt::format("notice: {}", error.what()));
+    return InvalidArgument(fmt::format("worker message: {}", error.what()));
   }
 }
 
-Result<std::unique_ptr<WorkerNotices>> WorkerNotices::Open(int fd) {
+Result<std::unique_ptr<LauncherSocket>> LauncherSocket::Open(int fd) {
   const std::string name = fmt::format("descriptor {}", fd);
   int buffer_bytes = 0;
   socklen_t size = sizeof(buffer_bytes);
   if (getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &buffer_bytes, &size) != 0) {
-    return InvalidArgument(name + ": expected a socket of the launcher's");
+    return InvalidArgument(
+        name + ": not a socket; start workers with `gauntlet train`");
   }
   if (fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) {
     return PosixError(errno, name, "fcntl");
   }
-  return std::unique_ptr<WorkerNotices>(
-      new WorkerNotices(Descriptor(fd), buffer_bytes));
+  return std::unique_ptr<LauncherSocket>(
+      new LauncherSocket(Descriptor(fd), buffer_bytes));
 }
 
-bool WorkerNotices::HasRoomFor(const WorkerProgress& progress) const {
+bool LauncherSocket::HasRoomFor(const WorkerProgress& progress) const {
   int unread = 0;  // what it takes of the buffer
   if (ioctl(fd_.get(), SIOCOUTQ, &unread) != 0) return false;
   const int share =
@@ -234,24 +236,24 @@ bool WorkerNotices::HasRoomFor(const WorkerProgress& progress) const {
   return unread < share;
 }
 
-void WorkerNotices::Send(const std::string& line) {
+void LauncherSocket::Send(const std::string& line) {
   RetryOnInterrupt([&] {
     return send(fd_.get(), line.data(), line.size(),
                 MSG_DONTWAIT | MSG_NOSIGNAL);
   });
 }
 
-void WorkerNotices::Progress(const WorkerProgress& progress) {
+void LauncherSocket::Progress(const WorkerProgress& progress) {
   const std::lock_guard lock(mutex_);
-  if (HasRoomFor(progress)) Send(NoticeLine(progress));
+  if (HasRoomFor(progress)) Send(WorkerMessageLine(progress));
 }
 
-void WorkerNotices::Result(const TrainResult& result) {
+void LauncherSocket::Result(const TrainResult& result) {
   const std::lock_guard lock(mutex_);
-  Send(NoticeLine(result));
+  Send(WorkerMessageLine(result));
 }
 
-Status WorkerNotices::AwaitAcknowledgement(Time deadline) {
+Status LauncherSocket::AwaitAcknowledgement(Time deadline) {
   std::string received;
   while (received.find(kAcknowledgementLine) == received.npos) {
     if (SystemClock().Now() >= deadline) {

@@ -1,7 +1,7 @@
-// What workers and the chief tell each other as they meet, and its bytes
-// (meeting.proto).
-#ifndef GAUNTLET_ENGINE_TRAIN_MEETING_MESSAGES_H_
-#define GAUNTLET_ENGINE_TRAIN_MEETING_MESSAGES_H_
+// Messages of the rendezvous between workers and the chief, and their bytes
+// (rendezvous.proto).
+#ifndef GAUNTLET_ENGINE_TRAIN_RENDEZVOUS_MESSAGES_H_
+#define GAUNTLET_ENGINE_TRAIN_RENDEZVOUS_MESSAGES_H_
 
 #include <optional>
 #include <string>
@@ -27,15 +27,15 @@ Result<Introduction> DecodeIntroduction(std::string_view bytes);
 Status CheckIntroduction(std::string_view bytes, std::string_view settings);
 
 // The chief, to all: what a generation starts from, and how it sums.
-struct MeetingDecision {
+struct RendezvousDecision {
   StartDecision start;
   CollectiveDecision collective;
 };
 
-std::string EncodeDecision(const MeetingDecision& decision);
+std::string EncodeDecision(const RendezvousDecision& decision);
 // kDataLoss if malformed.
-Result<MeetingDecision> DecodeDecision(std::string_view bytes);
+Result<RendezvousDecision> DecodeDecision(std::string_view bytes);
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_ENGINE_TRAIN_MEETING_MESSAGES_H_
+#endif  // GAUNTLET_ENGINE_TRAIN_RENDEZVOUS_MESSAGES_H_

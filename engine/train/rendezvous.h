@@ -1,6 +1,6 @@
-// How a worker meets the others, by its place and the job's limits.
-#ifndef GAUNTLET_ENGINE_TRAIN_MEETING_H_
-#define GAUNTLET_ENGINE_TRAIN_MEETING_H_
+// Options of a worker's rendezvous, from its place and the job's limits.
+#ifndef GAUNTLET_ENGINE_TRAIN_RENDEZVOUS_H_
+#define GAUNTLET_ENGINE_TRAIN_RENDEZVOUS_H_
 
 #include "engine/cluster/session.h"
 #include "engine/train/options.h"
@@ -8,8 +8,8 @@
 
 namespace gauntlet {
 
-inline SessionOptions MeetingOf(const WorkerSpec& place,
-                                const ClusterOptions& cluster) {
+inline SessionOptions RendezvousOptions(const WorkerSpec& place,
+                                        const ClusterOptions& cluster) {
   return {.rank = place.rank,
           .addresses = place.addresses,
           .address_book = place.address_book,
@@ -24,4 +24,4 @@ inline SessionOptions MeetingOf(const WorkerSpec& place,
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_ENGINE_TRAIN_MEETING_H_
+#endif  // GAUNTLET_ENGINE_TRAIN_RENDEZVOUS_H_

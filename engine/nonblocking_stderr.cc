@@ -1,15 +1,15 @@
-#include "engine/last_words.h"
+#include "engine/nonblocking_stderr.h"
 
 #include <poll.h>
 #include <unistd.h>
 
 namespace gauntlet {
 
-void WriteUnlessBlocked(std::string_view text) {
+void WriteStderrUnlessBlocked(std::string_view text) {
   pollfd room = {.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
   if (poll(&room, 1, 0) != 1) return;
-  const std::string_view fits = text.substr(0, kMaxLastWords);
-  // Nobody is left to be told that it failed.
+  const std::string_view fits = text.substr(0, kMaxAtomicWrite);
+  // There is no place left to report a failure to.
   static_cast<void>(!write(STDERR_FILENO, fits.data(), fits.size()));
 }
 

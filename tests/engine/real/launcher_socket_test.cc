@@ -1,4 +1,4 @@
-#include "engine/real/notice_pipe.h"
+#include "engine/real/launcher_socket.h"
 
 #include <array>
 #include <cmath>
@@ -21,13 +21,13 @@ std::string_view WithoutLineFeed(std::string_view line) {
 }
 
 template <typename T>
-T RoundTrip(const T& notice) {
-  const std::string line = NoticeLine(notice);
+T RoundTrip(const T& message) {
+  const std::string line = WorkerMessageLine(message);
   EXPECT_LE(line.size(), static_cast<size_t>(PIPE_BUF));
-  return std::get<T>(*ParseNoticeLine(WithoutLineFeed(line)));
+  return std::get<T>(*ParseWorkerMessage(WithoutLineFeed(line)));
 }
 
-TEST(NoticePipeTest, ProgressComesBackFromItsLine) {
+TEST(LauncherSocketTest, ProgressComesBackFromItsLine) {
   const WorkerProgress progress =
       RoundTrip<WorkerProgress>({.step = 150,
                                  .epoch = 2,
@@ -53,7 +53,7 @@ TEST(NoticePipeTest, ProgressComesBackFromItsLine) {
   EXPECT_TRUE(progress.of_itself);
 }
 
-TEST(NoticePipeTest, AResultComesBackFromItsLine) {
+TEST(LauncherSocketTest, AResultComesBackFromItsLine) {
   const TrainResult result =
       RoundTrip<TrainResult>({.status = "done",
                               .epochs = 3,
@@ -75,7 +75,7 @@ TEST(NoticePipeTest, AResultComesBackFromItsLine) {
   EXPECT_EQ(result.not_finite_since, std::nullopt);
 }
 
-TEST(NoticePipeTest, WhatIsNotFiniteAndWhatIsNotMeasuredComeBack) {
+TEST(LauncherSocketTest, WhatIsNotFiniteAndWhatIsNotMeasuredComeBack) {
   const TrainResult result = RoundTrip<TrainResult>(
       {.status = "not_finite", .finite = false, .not_finite_since = 9});
   EXPECT_FALSE(result.finite);
@@ -88,21 +88,21 @@ TEST(NoticePipeTest, WhatIsNotFiniteAndWhatIsNotMeasuredComeBack) {
   EXPECT_EQ(progress.loss, std::nullopt);
 }
 
-TEST(NoticePipeTest, LossesThatAreNoNumbersComeBack) {
+TEST(LauncherSocketTest, LossesThatAreNoNumbersComeBack) {
   EXPECT_TRUE(std::isnan(
       *RoundTrip<WorkerProgress>({.loss = std::nanf(""), .line = ""}).loss));
   EXPECT_EQ(RoundTrip<TrainResult>({.loss = HUGE_VALF}).resumed_from,
             std::nullopt);
 }
 
-TEST(NoticePipeTest, LongTextsAreCutToOneAtomicWrite) {
+TEST(LauncherSocketTest, LongTextsAreCutToOneAtomicWrite) {
   RoundTrip<WorkerProgress>({.line = std::string(100000, '\x01'),
                              .failure = std::string(100000, '"')});
   RoundTrip<TrainResult>({.status = std::string(100000, '\x01'),
                           .digest = std::string(100000, '\xff')});
 }
 
-TEST(NoticePipeTest, FailuresOfTwoDozenDifferencesComeBackWhole) {
+TEST(LauncherSocketTest, FailuresOfTwoDozenDifferencesComeBackWhole) {
   const std::string failure(2400, 'x');
   EXPECT_EQ(RoundTrip<WorkerProgress>({.failure = failure}).failure, failure);
   const std::string cut =
@@ -110,7 +110,7 @@ TEST(NoticePipeTest, FailuresOfTwoDozenDifferencesComeBackWhole) {
   EXPECT_TRUE(cut.ends_with("x…")) << cut;
 }
 
-TEST(NoticePipeTest, LinesThatAreNoNoticesAreRefused) {
+TEST(LauncherSocketTest, RejectsLinesThatAreNoMessages) {
   const std::string deep(100000, '[');
   for (const std::string& line :
        {std::string(""), std::string("{"), std::string("7"),
@@ -123,35 +123,36 @@ TEST(NoticePipeTest, LinesThatAreNoNoticesAreRefused) {
         std::string(R"({"progress":{"step":1,"epoch":1,"steps_per_epoch":1,)"
                     R"("loss":"3f000000","line":7}})"),
         std::string(R"({"result":{"status":1}})"), std::string("\xff\xfe")}) {
-    const auto notice = ParseNoticeLine(line);
-    ASSERT_FALSE(notice.ok()) << line.substr(0, 80);
-    EXPECT_EQ(notice.status().code(), Code::kInvalidArgument);
-    EXPECT_EQ(notice.status().message().find('\n'), std::string::npos);
+    const auto message = ParseWorkerMessage(line);
+    ASSERT_FALSE(message.ok()) << line.substr(0, 80);
+    EXPECT_EQ(message.status().code(), Code::kInvalidArgument);
+    EXPECT_EQ(message.status().message().find('\n'), std::string::npos);
   }
 }
 
-TEST(NoticePipeTest, DescriptorsThatAreNoSocketsAreRefused) {
-  EXPECT_EQ(WorkerNotices::Open(12345).status().code(), Code::kInvalidArgument);
+TEST(LauncherSocketTest, RejectsDescriptorsThatAreNoSockets) {
+  EXPECT_EQ(LauncherSocket::Open(12345).status().code(),
+            Code::kInvalidArgument);
   const Descriptor file(open("/dev/null", O_RDWR | O_CLOEXEC));
-  EXPECT_EQ(WorkerNotices::Open(file.get()).status().code(),
+  EXPECT_EQ(LauncherSocket::Open(file.get()).status().code(),
             Code::kInvalidArgument);
 }
 
-// A worker's notices, and the launcher's end of their socket.
-class UnreadNoticesTest : public testing::Test {
+// Both ends of a worker's socket; the launcher does not read its end.
+class UnreadMessagesTest : public testing::Test {
  protected:
-  UnreadNoticesTest() {
+  UnreadMessagesTest() {
     std::array<int, 2> ends = {};
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
       std::abort();
     }
     launcher_ = Descriptor(ends[0]);
-    notices_ = WorkerNotices::Open(ends[1]).value();
+    socket_ = LauncherSocket::Open(ends[1]).value();
   }
 
   // Progress that nobody reads, far beyond what there is room for.
   void Flood(const WorkerProgress& progress) {
-    for (int i = 0; i < 5000; ++i) notices_->Progress(progress);
+    for (int i = 0; i < 5000; ++i) socket_->Progress(progress);
   }
   std::vector<std::string> Received() {
     std::string text(1 << 20, '\0');
@@ -168,40 +169,41 @@ class UnreadNoticesTest : public testing::Test {
   }
 
   Descriptor launcher_;
-  std::unique_ptr<WorkerNotices> notices_;
+  std::unique_ptr<LauncherSocket> socket_;
 };
 
 constexpr Time kPast{};
 
-TEST_F(UnreadNoticesTest, WordsLeaveRoomForWhatIsActedOn) {
+TEST_F(UnreadMessagesTest, WordsLeaveRoomForWhatIsActedOn) {
   Flood({.line = std::string(500, 'x')});
-  notices_->Progress({.step = 9, .meeting = 3});
+  socket_->Progress({.step = 9, .meeting = 3});
   const std::vector<std::string> received = Received();
   EXPECT_GT(received.size(), 10u);
   EXPECT_LT(received.size(), 5000u);
-  EXPECT_EQ(std::get<WorkerProgress>(*ParseNoticeLine(received.back())).meeting,
-            3u);
+  EXPECT_EQ(
+      std::get<WorkerProgress>(*ParseWorkerMessage(received.back())).meeting,
+      3u);
 }
 
-TEST_F(UnreadNoticesTest, EverythingLeavesRoomForTheResult) {
+TEST_F(UnreadMessagesTest, EverythingLeavesRoomForTheResult) {
   Flood({.line = std::string(500, 'x')});
   Flood({.failure = std::string(500, 'x')});
-  notices_->Result({.status = "done", .digest = std::string(32, 'a')});
+  socket_->Result({.status = "done", .digest = std::string(32, 'a')});
   const std::vector<std::string> received = Received();
-  EXPECT_EQ(std::get<TrainResult>(*ParseNoticeLine(received.back())).status,
+  EXPECT_EQ(std::get<TrainResult>(*ParseWorkerMessage(received.back())).status,
             "done");
 }
 
-TEST_F(UnreadNoticesTest, TheAcknowledgementIsWaitedForUntilTheDeadline) {
-  EXPECT_EQ(notices_->AwaitAcknowledgement(kPast).code(),
+TEST_F(UnreadMessagesTest, TheAcknowledgementIsWaitedForUntilTheDeadline) {
+  EXPECT_EQ(socket_->AwaitAcknowledgement(kPast).code(),
             Code::kDeadlineExceeded);
   const Time soon = SystemClock().Now() + std::chrono::seconds(60);
   ASSERT_EQ(send(launcher_.get(), kAcknowledgementLine.data(),
                  kAcknowledgementLine.size(), 0),
             static_cast<ssize_t>(kAcknowledgementLine.size()));
-  EXPECT_TRUE(notices_->AwaitAcknowledgement(soon).ok());
+  EXPECT_TRUE(socket_->AwaitAcknowledgement(soon).ok());
   launcher_.Reset();
-  EXPECT_EQ(notices_->AwaitAcknowledgement(soon).code(), Code::kUnavailable);
+  EXPECT_EQ(socket_->AwaitAcknowledgement(soon).code(), Code::kUnavailable);
 }
 
 }  // namespace

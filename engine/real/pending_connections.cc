@@ -1,4 +1,4 @@
-#include "engine/real/callers.h"
+#include "engine/real/pending_connections.h"
 
 #include <algorithm>
 #include <utility>
@@ -8,35 +8,35 @@
 namespace gauntlet {
 namespace {
 
-// gRPC closes a connection only some time after it was shut down here. If
-// callers come faster than one in this time, they wait in the kernel's queue,
-// so that their number stays bounded.
+// gRPC closes a connection some time after it was shut down here. Connections
+// that come faster than one in this time wait in the kernel's queue, so that
+// their number stays bounded.
 constexpr auto kLeastSilence = std::chrono::milliseconds(20);
 
 }  // namespace
 
-void Callers::Disconnect(const Silent& caller) {
-  shutdown(caller.watch->get(), SHUT_RDWR);
+void PendingConnections::Disconnect(const Silent& one) {
+  shutdown(one.watch->get(), SHUT_RDWR);
 }
 
-Callers::Silents::iterator Callers::Find(const Link* link) {
-  return std::ranges::find_if(silent_, [link](const Silent& caller) {
-    return caller.link.get() == link;
-  });
+PendingConnections::Silents::iterator PendingConnections::Find(
+    const Link* link) {
+  return std::ranges::find_if(
+      silent_, [link](const Silent& one) { return one.link.get() == link; });
 }
 
-void Callers::AddConnection(std::string peer, Descriptor watch) {
-  Silent caller = {
-      .peer = std::move(peer),
-      .watch = std::make_shared<const Descriptor>(std::move(watch)),
-      .since = std::chrono::steady_clock::now(),
-      .link = nullptr};
+void PendingConnections::AddConnection(std::string peer, Descriptor watch) {
+  Silent added = {.peer = std::move(peer),
+                  .watch = std::make_shared<const Descriptor>(std::move(watch)),
+                  .since = std::chrono::steady_clock::now(),
+                  .link = nullptr};
   const std::lock_guard lock(mutex_);
-  if (closed_) return Disconnect(caller);
-  silent_.push_back(std::move(caller));
+  if (closed_) return Disconnect(added);
+  silent_.push_back(std::move(added));
 }
 
-bool Callers::AddStream(const std::string& peer, std::shared_ptr<Link> link) {
+bool PendingConnections::AddStream(const std::string& peer,
+                                   std::shared_ptr<Link> link) {
   const std::lock_guard lock(mutex_);
   const auto found = std::ranges::find(silent_, peer, &Silent::peer);
   if (closed_ || found == silent_.end() || found->link != nullptr) return false;
@@ -44,7 +44,7 @@ bool Callers::AddStream(const std::string& peer, std::shared_ptr<Link> link) {
   return true;
 }
 
-bool Callers::Speak(const Link* link) {
+bool PendingConnections::MarkFirstFrame(const Link* link) {
   const std::lock_guard lock(mutex_);
   const auto found = Find(link);
   if (found == silent_.end()) return true;  // it is cut off already
@@ -59,7 +59,7 @@ bool Callers::Speak(const Link* link) {
   return has_room;
 }
 
-void Callers::Forget(const Link* link) {
+void PendingConnections::RemoveStream(const Link* link) {
   std::shared_ptr<Link> freed;  // after the lock is let go
   const std::lock_guard lock(mutex_);
   const auto found = Find(link);
@@ -69,7 +69,7 @@ void Callers::Forget(const Link* link) {
   silent_.erase(found);
 }
 
-std::shared_ptr<Link> Callers::Next(Time deadline) {
+std::shared_ptr<Link> PendingConnections::WaitForFirst(Time deadline) {
   std::unique_lock lock(mutex_);
   const auto come = [this] { return !waiting_.empty(); };
   if (deadline == kNever) {
@@ -83,7 +83,7 @@ std::shared_ptr<Link> Callers::Next(Time deadline) {
   return link;
 }
 
-void Callers::Close() {
+void PendingConnections::Close() {
   Silents silent;
   std::deque<std::shared_ptr<Link>> waiting;
   {
@@ -92,13 +92,14 @@ void Callers::Close() {
     silent.swap(silent_);
     waiting.swap(waiting_);
   }
-  for (const Silent& caller : silent) Disconnect(caller);
+  for (const Silent& one : silent) Disconnect(one);
   for (const auto& link : waiting) link->Close();
 }
 
-Callers::Outlook Callers::LookAt(SteadyTime now) {
+PendingConnections::AcceptState PendingConnections::DisconnectExpired(
+    SteadyTime now) {
   Silents gone;  // freed after the lock is let go
-  Outlook outlook;
+  AcceptState state;
   const std::lock_guard lock(mutex_);
   const auto let_go = [&] {
     Disconnect(silent_.front());
@@ -109,18 +110,18 @@ Callers::Outlook Callers::LookAt(SteadyTime now) {
     let_go();
   }
   if (silent_.size() > kMaxSilentCallers) {
-    outlook.has_room = now - silent_.front().since >= kLeastSilence;
-    outlook.look_again = silent_.front().since + kLeastSilence;
-    if (outlook.has_room) let_go();
+    state.can_accept = now - silent_.front().since >= kLeastSilence;
+    state.next_check = silent_.front().since + kLeastSilence;
+    if (state.can_accept) let_go();
   }
-  if (!silent_.empty() && outlook.has_room) {
-    outlook.look_again = silent_.front().since + kMaxSilence;
+  if (!silent_.empty() && state.can_accept) {
+    state.next_check = silent_.front().since + kMaxSilence;
   }
-  for (const Silent& caller : silent_) outlook.silent.push_back(caller.watch);
-  return outlook;
+  for (const Silent& one : silent_) state.watched.push_back(one.watch);
+  return state;
 }
 
-void Callers::HangUp(const Descriptor* watch) {
+void PendingConnections::RemoveClosed(const Descriptor* watch) {
   Silent gone;  // freed after the lock is let go
   const std::lock_guard lock(mutex_);
   const auto found = std::ranges::find_if(

@@ -1,6 +1,7 @@
-// Reading a protobuf message from bytes of a peer. For .cc files only.
-#ifndef GAUNTLET_ENGINE_CLUSTER_PARSE_MESSAGE_H_
-#define GAUNTLET_ENGINE_CLUSTER_PARSE_MESSAGE_H_
+// Parses protobuf messages from a peer's bytes. For .cc files of cluster/ and
+// train/ only.
+#ifndef GAUNTLET_ENGINE_CLUSTER_PROTOBUF_EDGE_H_
+#define GAUNTLET_ENGINE_CLUSTER_PROTOBUF_EDGE_H_
 
 #include <string_view>
 
@@ -8,7 +9,7 @@
 
 namespace gauntlet {
 
-// False if the bytes are no such message, or more than a frame can hold.
+// Returns false if malformed or larger than kMaxFrameBytes.
 template <typename Message>
 [[nodiscard]] bool ParseMessage(std::string_view bytes, Message& message) {
   return bytes.size() <= kMaxFrameBytes &&
@@ -17,4 +18,4 @@ template <typename Message>
 
 }  // namespace gauntlet
 
-#endif  // GAUNTLET_ENGINE_CLUSTER_PARSE_MESSAGE_H_
+#endif  // GAUNTLET_ENGINE_CLUSTER_PROTOBUF_EDGE_H_

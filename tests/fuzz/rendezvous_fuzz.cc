@@ -2,7 +2,7 @@
 // report of a save.
 #include "engine/train/collective_save.h"
 #include "engine/train/common_settings.h"
-#include "engine/train/meeting_messages.h"
+#include "engine/train/rendezvous_messages.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/fuzz_targets.h"
 
@@ -41,7 +41,7 @@ void RunSettings(std::string_view input) {
 
 }  // namespace
 
-void FuzzMeeting(std::string_view input) {
+void FuzzRendezvous(std::string_view input) {
   RunRoundTrip(input, DecodeHeld, EncodeHeld, "state in memory");
   RunRoundTrip(input, DecodeStart, EncodeStart, "start");
   RunRoundTrip(input, DecodeOffer, EncodeOffer, "offer");
@@ -54,7 +54,7 @@ void FuzzMeeting(std::string_view input) {
                 "status");
 }
 
-std::vector<std::string> MeetingSeeds() {
+std::vector<std::string> RendezvousSeeds() {
   const HeldState held = {.step = 7, .digest = DigestOf("a")};
   const CheckpointRef parent = {
       .name = "step-000000005-g2", .step = 5, .generation = 2};
@@ -65,7 +65,8 @@ std::vector<std::string> MeetingSeeds() {
       EncodeHeld(held),
       EncodeStart({.checkpoint = parent, .from_memory = {}}),
       EncodeStart(memory),
-      EncodeOffer({.why_not = "none", .version = "1", .device = "d"}),
+      EncodeOffer(
+          {.unavailable_reason = "none", .version = "1", .device = "d"}),
       EncodeCollective({.communicator = gpu::CommunicatorId(), .line = "l"}),
       EncodeStatus(DataLoss("torn"))};
 }
