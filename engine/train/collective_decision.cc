@@ -95,7 +95,7 @@ std::string EncodeOffer(const CollectiveOffer& offer) {
   message.set_unavailable_reason(offer.unavailable_reason);
   message.set_version(offer.version);
   message.set_device(offer.device);
-  message.set_only_where_asked_for(offer.use ==
+  message.set_only_if_requested(offer.use ==
                                    gpu::CollectiveUse::kWhereAskedFor);
   return message.SerializeAsString();
 }

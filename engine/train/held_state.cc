@@ -112,7 +112,7 @@ std::string EncodeStart(const StartDecision& start) {
     Put(start.from_memory->state, *memory.mutable_state());
     memory.set_holder(static_cast<uint32_t>(start.from_memory->holder));
     memory.set_is_needed(start.from_memory->is_needed);
-    memory.set_is_all_there_is(start.from_memory->is_only_copy);
+    memory.set_is_only_copy(start.from_memory->is_only_copy);
   } else if (start.checkpoint) {
     wire::CheckpointStart& checkpoint = *message.mutable_checkpoint();
     checkpoint.set_name(start.checkpoint->name);

@@ -118,15 +118,15 @@ TEST_F(GrpcStrangersTest, DisconnectsACallerWhoseFirstFrameIsTooLarge) {
 TEST_F(GrpcStrangersTest, ManySilentConnectionsUseFewDescriptors) {
   constexpr size_t kCallers = 300;
   const size_t before = OpenDescriptors();
-  std::vector<Descriptor> callers;
-  for (size_t i = 0; i < kCallers; ++i) pending.push_back(ConnectInSilence());
+  std::vector<Descriptor> silent;
+  for (size_t i = 0; i < kCallers; ++i) silent.push_back(ConnectInSilence());
   // Taken in behind all of them.
   const auto caller = *network_.Connect(address_, Soon());
   ASSERT_TRUE(caller->Send("first", Soon()).ok());
   EXPECT_EQ(listener_->Accept(Soon())->first, "first");
   // Two for each silent one, and what gRPC has not closed yet.
   EXPECT_LT(OpenDescriptors(), before + kCallers + 4 * kMaxSilentCallers);
-  pollfd oldest = {.fd = pending.front().get(), .events = POLLIN, .revents = 0};
+  pollfd oldest = {.fd = silent.front().get(), .events = POLLIN, .revents = 0};
   EXPECT_EQ(poll(&oldest, 1, 10'000), 1) << "it is disconnected";
 }
 
@@ -169,11 +169,11 @@ TEST(CallersTest, DisconnectsWhoIsSilentForTooLong) {
   pending.AddConnection("peer", std::move(connection.watch));
   const auto now = std::chrono::steady_clock::now();
   const PendingConnections::AcceptState state = pending.DisconnectExpired(now);
-  EXPECT_EQ(state.silent.size(), 1u);
+  EXPECT_EQ(state.watched.size(), 1u);
   EXPECT_LE(state.next_check, now + kMaxSilence);
   pending.DisconnectExpired(now + kMaxSilence - seconds(1));
   EXPECT_FALSE(connection.is_disconnected());
-  EXPECT_TRUE(pending.DisconnectExpired(now + kMaxSilence).silent.empty());
+  EXPECT_TRUE(pending.DisconnectExpired(now + kMaxSilence).watched.empty());
   EXPECT_TRUE(connection.is_disconnected());
 }
 
