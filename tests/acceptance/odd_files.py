@@ -84,8 +84,15 @@ def a_link_to_nothing_is_named(run):
             "link/below")
     (run.directory / "loop").symlink_to("loop")
     refuses(run, "--ckpt: loop: ", "train", *SMALL, "--ckpt", "loop")
+    (run.directory / "link.yaml").symlink_to("not-mounted/yet")
+    for command in (("train", *SMALL, "--job", "link"),
+                    ("train", *SMALL, "--plan", "link"),
+                    ("train", *SMALL, "--init-from", "link"),
+                    ("run", "link.yaml")):
+        refuses(run, "it is a link to not-mounted/yet, which does not exist",
+                *command)
     expect_equal("what is there", sorted(os.listdir(run.directory)),
-                 ["link", "loop"])
+                 ["link", "link.yaml", "loop"])
 
 
 def a_number_without_a_next_is_named_by_verify_and_train(run):
@@ -183,11 +190,15 @@ def a_run_that_waits_for_a_lock_says_for_whom(run):
     expect("waiting: ckpt: in use by another run" in lines[0], lines[0])
 
 
-def a_lock_that_is_a_pipe_is_refused(run):
+def a_lock_that_is_no_file_is_refused(run):
     (run.directory / "ckpt").mkdir()
-    os.mkfifo(run.directory / "ckpt/lock")
-    refuses(run, "ckpt/lock: open: expected a regular file, found a pipe",
-            "train", *SMALL, "--ckpt", "ckpt")
+    lock = run.directory / "ckpt/lock"
+    for make, remove, found in ((os.mkfifo, os.unlink, "a pipe"),
+                                (os.mkdir, os.rmdir, "a directory")):
+        make(lock)
+        refuses(run, "ckpt/lock: open: expected a regular file, found "
+                f"{found}; remove it", "train", *SMALL, "--ckpt", "ckpt")
+        remove(lock)
 
 
 CHECKS = (
@@ -200,7 +211,7 @@ CHECKS = (
     another_namespaces_proc_does_no_harm,
     nothing_is_writable_by_everybody,
     a_run_that_waits_for_a_lock_says_for_whom,
-    a_lock_that_is_a_pipe_is_refused,
+    a_lock_that_is_no_file_is_refused,
 )
 
 
