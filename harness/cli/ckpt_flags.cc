@@ -15,6 +15,8 @@ Usage: gauntlet ckpt SUBCOMMAND [OPTIONS]
 
   ls DIR         what a store holds, and which checkpoint a run goes on from
   verify PATH    read every byte of a store or of one checkpoint
+                 (both exit with 2 where a run would be refused, and with 7
+                 where no checkpoint can be loaded)
   diff A B       the first tensor, element and bit in which two checkpoints differ
   export CKPT DIR  the model as safetensors with a description in JSON
   predict CKPT   the class that the model gives each validation row

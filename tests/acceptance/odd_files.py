@@ -95,6 +95,68 @@ def a_link_to_nothing_is_named(run):
                  ["link", "link.yaml", "loop"])
 
 
+def commands_on_a_store(store):
+    return (("ckpt", "ls", store), ("ckpt", "verify", store),
+            ("train", *SMALL, "--ckpt", store),
+            ("evaluate", "--ckpt", store, "--once"))
+
+
+def refused_by_name(run, line, commands):
+    for command in commands:
+        done = gauntlet(run, *command)
+        said = done.stdout + done.stderr
+        expect_equal(f"exit code of {command} ({said})", done.returncode, 2)
+        expect_equal(f"lines of {command} with {line!r} in {said!r}",
+                     said.count(line), 1)
+
+
+def what_cannot_be_a_state_file_or_a_claim_is_refused(run):
+    """At once, and the checkpoints beside it are listed."""
+    succeeds("train", gauntlet(run, "train", *SMALL, "--ckpt", "w"))
+    (checkpoint,) = (path.name for path in run.directory.glob("w/step-*"))
+    for name, make, found in (
+            ("checkpoint", lambda path: path.symlink_to("nowhere"),
+             "a link to something that does not exist"),
+            ("gen-000009", lambda path: path.symlink_to("nowhere"),
+             "a link to something that does not exist"),
+            ("checkpoint", os.mkdir, "a directory"),
+            ("checkpoint", os.mkfifo, "neither a file nor a directory")):
+        place = run.directory / "w" / name
+        if place.exists():
+            place.rename(run.directory / "kept")
+        make(place)
+        started = time.monotonic()
+        refused_by_name(run, f"w/{name}: expected a file, found {found}; "
+                        "remove it", commands_on_a_store("w"))
+        expect(time.monotonic() - started < 20, "refused only after a wait")
+        for verb in ("ls", "verify"):
+            said = gauntlet(run, "ckpt", verb, "w").stdout
+            expect(checkpoint in said, f"{verb}: {said}")
+        (place.rmdir if place.is_dir() else place.unlink)()
+        if (run.directory / "kept").exists():
+            (run.directory / "kept").rename(place)
+    succeeds("train", gauntlet(run, "train", *SMALL, "--ckpt", "w"))
+
+
+def a_linked_checkpoint_is_refused_and_the_others_are_listed(run):
+    succeeds("train", gauntlet(run, "train", *SMALL, "--ckpt", "w"))
+    (checkpoint,) = run.directory.glob("w/step-*")
+    (run.directory / "elsewhere").mkdir()
+    for target, found in (
+            ("../elsewhere", "a symbolic link to a directory; put the "
+             "directory itself here, or remove the link"),
+            ("../nowhere", "a link to something that does not exist; "
+             "remove it")):
+        link = run.directory / "w/step-000000200-g1"
+        link.symlink_to(target)
+        refused_by_name(run, "w/step-000000200-g1: expected a directory, "
+                        f"found {found}", commands_on_a_store("w"))
+        for verb in ("ls", "verify"):
+            said = gauntlet(run, "ckpt", verb, "w").stdout
+            expect(checkpoint.name in said, f"{verb}: {said}")
+        link.unlink()
+
+
 def a_number_without_a_next_is_named_by_verify_and_train(run):
     train = ("train", *SMALL, "--ckpt", "ckpt")
     succeeds("train", gauntlet(run, *train))
@@ -206,6 +268,8 @@ CHECKS = (
     a_pipe_in_place_of_an_output_file_is_refused,
     a_pipe_in_place_of_any_path_is_refused,
     a_link_to_nothing_is_named,
+    what_cannot_be_a_state_file_or_a_claim_is_refused,
+    a_linked_checkpoint_is_refused_and_the_others_are_listed,
     a_number_without_a_next_is_named_by_verify_and_train,
     a_small_stack_is_enough,
     another_namespaces_proc_does_no_harm,
