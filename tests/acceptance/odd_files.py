@@ -157,18 +157,33 @@ def a_linked_checkpoint_is_refused_and_the_others_are_listed(run):
         link.unlink()
 
 
+def ls_ends_as_verify_where_a_run_would_stop(run):
+    succeeds("train", gauntlet(run, "train", *SMALL, "--ckpt", "w"))
+    (run.directory / "w/checkpoint").write_text("latest: step-000000999-g1\n")
+    for verb in ("ls", "verify"):
+        done = gauntlet(run, "ckpt", verb, "w")
+        expect_equal(f"exit code of {verb}", done.returncode, 2)
+        expect("step-000000" in done.stdout, done.stdout)
+        expect("a run stops: w/checkpoint: edited: line 1: " in done.stdout
+               and "remove the file w/checkpoint\n" in done.stdout,
+               done.stdout)
+    expect("2 where a run would be refused" in " ".join(gauntlet(
+        run, "ckpt", "--help").stdout.split()), "help")
+
+
 def a_number_without_a_next_is_named_by_verify_and_train(run):
     train = ("train", *SMALL, "--ckpt", "ckpt")
     succeeds("train", gauntlet(run, *train))
     (run.directory / "ckpt/gen-18446744073709551615").touch()
     told = [gauntlet(run, *command)
-            for command in (("ckpt", "verify", "ckpt"), train)]
+            for command in (("ckpt", "ls", "ckpt"),
+                            ("ckpt", "verify", "ckpt"), train)]
     for done in told:
         expect_equal(f"exit code ({done.stderr})", done.returncode, 2)
         said = done.stdout + done.stderr
         expect("ckpt/gen-18446744073709551615: expected generations up to "
                in said, said)
-    expect("a run stops" in gauntlet(run, "ckpt", "ls", "ckpt").stdout, "ls")
+        expect("; remove the file ckpt/gen-18446744073709551615" in said, said)
     (run.directory / "ckpt/gen-18446744073709551615").unlink()
     succeeds("train", gauntlet(run, *train))
 
@@ -270,6 +285,7 @@ CHECKS = (
     a_link_to_nothing_is_named,
     what_cannot_be_a_state_file_or_a_claim_is_refused,
     a_linked_checkpoint_is_refused_and_the_others_are_listed,
+    ls_ends_as_verify_where_a_run_would_stop,
     a_number_without_a_next_is_named_by_verify_and_train,
     a_small_stack_is_enough,
     another_namespaces_proc_does_no_harm,
