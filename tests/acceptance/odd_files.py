@@ -95,6 +95,21 @@ def a_link_to_nothing_is_named(run):
                  ["link", "link.yaml", "loop"])
 
 
+def export_through_a_link_replaces_the_targets_content(run):
+    succeeds("train", gauntlet(run, "train", *SMALL, "--export", "v1"))
+    (run.directory / "current").symlink_to("v1")
+    first = (run.directory / "v1/model.json").read_bytes()
+    succeeds("train again", gauntlet(
+        run, "train", *SMALL, "--seed", "7", "--export", "current"))
+    expect_equal("link", os.readlink(run.directory / "current"), "v1")
+    expect_equal("exported", sorted(os.listdir(run.directory / "v1")),
+                 ["model.json", "model.safetensors"])
+    expect((run.directory / "v1/model.json").read_bytes() != first,
+           "the export is still the earlier one")
+    expect_equal("what is there", sorted(os.listdir(run.directory)),
+                 ["current", "v1"])
+
+
 def commands_on_a_store(store):
     return (("ckpt", "ls", store), ("ckpt", "verify", store),
             ("train", *SMALL, "--ckpt", store),
@@ -283,6 +298,7 @@ CHECKS = (
     a_pipe_in_place_of_an_output_file_is_refused,
     a_pipe_in_place_of_any_path_is_refused,
     a_link_to_nothing_is_named,
+    export_through_a_link_replaces_the_targets_content,
     what_cannot_be_a_state_file_or_a_claim_is_refused,
     a_linked_checkpoint_is_refused_and_the_others_are_listed,
     ls_ends_as_verify_where_a_run_would_stop,
