@@ -413,6 +413,8 @@ TEST(CommandLineTest, PathsHaveNoControlCharactersAndRoomForNames) {
       {"a\nb", "expected a path without control characters, found 'a\\x0ab'"},
       {std::string("a\0b", 3), "found 'a\\x00b'"},
       {std::string(5000, 'x'), "expected a path of at most 3840 bytes, found"},
+      {"a/" + std::string(256, 'x'),
+       "expected a path whose names have at most 255 bytes each, found"},
       {"\xed\xa0\x80", "expected a path in UTF-8, found '\\xed\\xa0\\x80'"},
       {"\xc0\xaf", "expected a path in UTF-8, found '\\xc0\\xaf'"}};
   for (const auto& [path, message] : cases) {
@@ -423,7 +425,8 @@ TEST(CommandLineTest, PathsHaveNoControlCharactersAndRoomForNames) {
     EXPECT_THAT(status.message(), HasSubstr(message));
   }
   for (const std::string& fine :
-       {std::string("ü €/😀 .x"), std::string(3840, 'x')}) {
+       {std::string("ü €/😀 .x"), std::string(255, 'x'),
+        fmt::format("{0}/{0}/{0}", std::string(255, 'x'))}) {
     EXPECT_EQ(Parsed<TrainCommand>({"train", "--ckpt", fine})
                   .options.checkpoint.directory,
               fine);
