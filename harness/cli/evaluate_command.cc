@@ -146,13 +146,15 @@ std::string EvaluationToText(const Evaluation& evaluation) {
 namespace {
 
 // A store may come later; what is no directory never is one.
-Status CheckPlaces(Storage& storage, const std::string& store,
-                   const std::string& summary) {
+Status PreparePlaces(Storage& storage, const std::string& store,
+                     const std::string& summary) {
   const Status listed = storage.List(store).status();
   if (!listed.ok() && listed.code() != Code::kNotFound) {
     return Annotate(listed, "--ckpt");
   }
-  return Annotate(CheckOutputPlace(storage, summary), "--tensorboard");
+  RETURN_IF_ERROR(
+      Annotate(CheckOutputPlace(storage, summary), "--tensorboard"));
+  return Annotate(MakeSummaryPlace(storage, summary), "--tensorboard");
 }
 
 }  // namespace
@@ -203,7 +205,7 @@ int EvaluateHere(const EvaluateCommand& command, Console& console) {
   RealWorld real;
   World world = real.world();
   const Status places =
-      CheckPlaces(real.storage, command.directory, command.summary_directory);
+      PreparePlaces(real.storage, command.directory, command.summary_directory);
   if (!places.ok()) {
     fmt::print(console.err, "gauntlet evaluate: {}\n", places.message());
     return static_cast<int>(ExitCode::kUsage);
@@ -224,8 +226,8 @@ int EvaluateBeside(const TrainCommand& command, Console& console) {
   World world = real.world();
   Result<EvaluatedJob> job = JobOfTraining(world, options);
   if (const Status places =
-          CheckPlaces(real.storage, options.checkpoint.directory,
-                      options.summary.directory);
+          PreparePlaces(real.storage, options.checkpoint.directory,
+                        options.summary.directory);
       job.ok() && !places.ok()) {
     job = places;
   }

@@ -186,6 +186,29 @@ def ls_ends_as_verify_where_a_run_would_stop(run):
         run, "ckpt", "--help").stdout.split()), "help")
 
 
+def an_export_that_cannot_be_written_is_refused_before_a_worker(run):
+    (run.directory / "ff").write_text("mine")
+    (run.directory / "full").mkdir()
+    (run.directory / "full/thesis.pdf").touch()
+    for place, line in (
+            ("ff", "train: --export: ff: opendir: Not a directory"),
+            ("full", "train: --export: full: expected nothing or an earlier "
+             "export, found 'thesis.pdf'"),
+            ("x" * 253, "train: --export: "), ("x" * 300, "train: --export: "),
+            ("/proc/nope", "train: --export: /proc/nope")):
+        refuses(run, line, "train", *SMALL, "--export", place)
+    expect_equal("mine", (run.directory / "ff").read_text(), "mine")
+
+
+def paths_that_cannot_be_are_refused_at_the_start(run):
+    for flag in ("--notice-file", "--ckpt", "--tensorboard", "--events"):
+        refuses(run, f"{flag}: expected a path whose names have at most 255 "
+                "bytes each", "train", *SMALL, flag, "x" * 300)
+    for flag in ("--ckpt", "--tensorboard", "--events", "--logs"):
+        refuses(run, f"train: {flag}: /proc/nope: ", "train", *SMALL, flag,
+                "/proc/nope")
+
+
 def a_number_without_a_next_is_named_by_verify_and_train(run):
     train = ("train", *SMALL, "--ckpt", "ckpt")
     succeeds("train", gauntlet(run, *train))
@@ -302,6 +325,8 @@ CHECKS = (
     what_cannot_be_a_state_file_or_a_claim_is_refused,
     a_linked_checkpoint_is_refused_and_the_others_are_listed,
     ls_ends_as_verify_where_a_run_would_stop,
+    an_export_that_cannot_be_written_is_refused_before_a_worker,
+    paths_that_cannot_be_are_refused_at_the_start,
     a_number_without_a_next_is_named_by_verify_and_train,
     a_small_stack_is_enough,
     another_namespaces_proc_does_no_harm,
