@@ -113,7 +113,10 @@ Result<Command> ParseSubcommand(const Subcommand& subcommand,
   if (outcome == FlagsOutcome::kHelpWanted)
     return Command(ShowCommand{flags.Help()});
   if (told.paths.size() < wanted) {
-    return InvalidArgument(subcommand.paths[told.paths.size()] + ": missing");
+    return InvalidArgument(fmt::format("expected {}: gauntlet ckpt {} {}",
+                                       fmt::join(subcommand.paths, " and "),
+                                       subcommand.name,
+                                       fmt::join(subcommand.paths, " ")));
   }
   for (size_t i = 0; i < wanted; ++i) {
     RETURN_IF_ERROR(Annotate(CheckText(told.paths[i]), subcommand.paths[i]));

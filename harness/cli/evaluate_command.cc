@@ -104,7 +104,11 @@ ExitCode Run(const EvaluatorRun& run, World& world, Console& console) {
       return ExitCode::kStopped;
     case EvaluatorEnd::kLookedOnce:
       if (printer.evaluations() > 0) return ExitCode::kHeld;
-      say(run.source.directory + ": no checkpoint can be loaded");
+      say(run.source.directory +
+          (world.storage.List(run.source.directory).status().code() ==
+                   Code::kNotFound
+               ? ": no such directory"
+               : ": no checkpoint can be loaded"));
       return ExitCode::kNoCheckpoint;
     case EvaluatorEnd::kStoreDeleted:
       say(run.source.directory + ": deleted, its run is finished");

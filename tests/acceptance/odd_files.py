@@ -209,6 +209,18 @@ def paths_that_cannot_be_are_refused_at_the_start(run):
                 "/proc/nope")
 
 
+def what_is_missing_or_of_another_kind_is_said_so(run):
+    (run.directory / "a1.py").write_text("import os\n" * 300)
+    refuses(run, "--init-from: a1.py: expected a safetensors file, found "
+            "another one: ", "train", *SMALL, "--init-from", "a1.py")
+    refuses(run, "ckpt ls: expected DIR: gauntlet ckpt ls DIR", "ckpt", "ls")
+    refuses(run, "ckpt diff: expected A and B: gauntlet ckpt diff A B",
+            "ckpt", "diff", "a")
+    done = gauntlet(run, "evaluate", "--ckpt", "n5", "--once")
+    expect_equal("exit code of evaluate --once", done.returncode, 7)
+    expect("n5: no such directory" in done.stderr, done.stderr)
+
+
 def a_number_without_a_next_is_named_by_verify_and_train(run):
     train = ("train", *SMALL, "--ckpt", "ckpt")
     succeeds("train", gauntlet(run, *train))
@@ -327,6 +339,7 @@ CHECKS = (
     ls_ends_as_verify_where_a_run_would_stop,
     an_export_that_cannot_be_written_is_refused_before_a_worker,
     paths_that_cannot_be_are_refused_at_the_start,
+    what_is_missing_or_of_another_kind_is_said_so,
     a_number_without_a_next_is_named_by_verify_and_train,
     a_small_stack_is_enough,
     another_namespaces_proc_does_no_harm,

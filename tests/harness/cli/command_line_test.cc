@@ -117,7 +117,8 @@ TEST(CommandLineTest, AMistakeIsSaidAsTheCommandSaysWhatGoesWrongLater) {
   };
   EXPECT_THAT(said({"train", "--epochs", "x"}),
               testing::StartsWith("gauntlet train: --epochs: expected "));
-  EXPECT_EQ(said({"ckpt", "ls"}), "gauntlet ckpt ls: DIR: missing");
+  EXPECT_EQ(said({"ckpt", "ls"}),
+            "gauntlet ckpt ls: expected DIR: gauntlet ckpt ls DIR");
   EXPECT_EQ(said({"xyzzy"}), "gauntlet: unknown command 'xyzzy'");
 }
 
@@ -319,8 +320,9 @@ TEST(CommandLineTest, AMistakeIsOneLineThatNamesIt) {
        "ckpt: expected ls, verify, diff, export or predict, found 'verfy'; did "
        "you mean "
        "verify?"},
-      {{"ckpt", "ls"}, "ckpt ls: DIR: missing"},
-      {{"ckpt", "diff", "a"}, "ckpt diff: B: missing"},
+      {{"ckpt", "ls"}, "ckpt ls: expected DIR: gauntlet ckpt ls DIR"},
+      {{"ckpt", "diff", "a"},
+       "ckpt diff: expected A and B: gauntlet ckpt diff A B"},
       {{"ckpt", "ls", "a", "b"}, "ckpt ls: unexpected argument 'b'"},
       {{"ckpt", "export", "c", ""},
        "ckpt export: DIR: expected a value, found ''"},
