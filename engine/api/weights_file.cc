@@ -36,7 +36,10 @@ Status ReadFileInto(World& world, const std::string& path, Source& source) {
   ASSIGN_OR_RETURN(source.file, ReadWithRetry(world, path, kMaxFile));
   Result<std::vector<TensorView>> views =
       ParseSafetensors(std::as_bytes(std::span(source.file)));
-  if (!views.ok()) return Annotate(views.status(), path);
+  if (!views.ok()) {
+    return Annotate(views.status(),
+                    path + ": expected a safetensors file, found another one");
+  }
   for (TensorView& view : *views) {
     source.tensors[view.name] = std::move(view);
   }

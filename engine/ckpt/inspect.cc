@@ -50,7 +50,8 @@ namespace {
 // scan's, first.
 void MarkNext(World& world, const std::string& directory, const StoreScan& scan,
               StoreReport& report) {
-  report.start = CheckNextGeneration(scan, directory);
+  report.start = scan.obstacle;
+  if (report.start.ok()) report.start = CheckNextGeneration(scan, directory);
   if (!report.start.ok()) return;
   const auto choice =
       ChooseParent(world, {.directory = directory}, scan,
@@ -71,7 +72,8 @@ Status Named(const Status& status, const std::string& path) {
 
 Result<StoreReport> InspectStore(World& world, const std::string& directory,
                                  InspectDepth depth) {
-  ASSIGN_OR_RETURN(const StoreScan scan, ScanStore(world, directory));
+  ASSIGN_OR_RETURN(const StoreScan scan,
+                   ScanStoreWithObstacle(world, directory));
   StoreReport store;
   store.state_file = IgnoredStateFile(scan);
   std::vector<CheckpointReport>& reports = store.checkpoints;

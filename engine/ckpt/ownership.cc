@@ -54,12 +54,17 @@ Status CheckNextGeneration(const StoreScan& scan,
   const auto taken = std::ranges::find(
       scan.entries, scan.highest_generation,
       [](const ScannedEntry& entry) { return entry.parsed.generation; });
-  const std::string name =
-      taken != scan.entries.end() ? "/" + taken->name : std::string();
+  std::string path = directory;
+  std::string advice = "the checkpoint whose manifest says so";
+  if (taken != scan.entries.end()) {
+    path += "/" + taken->name;
+    const bool is_directory = taken->kind == FileKind::kDirectory;
+    advice = (is_directory ? "the directory " : "the file ") + path;
+  }
   return InvalidArgument(fmt::format(
-      "{}{}: expected generations up to {}, found {}, which leaves no number "
-      "for the next one; remove what no run has written",
-      directory, name, kMaxGeneration, scan.highest_generation));
+      "{}: expected generations up to {}, found {}, which leaves no number for "
+      "the next one; remove {}",
+      path, kMaxGeneration, scan.highest_generation, advice));
 }
 
 Status CheckTenure(const StoreScan& scan, const StoreOptions& options) {

@@ -133,20 +133,27 @@ std::string ReasonNotThere(const StoreScan& scan, const std::string& latest) {
   return rejected ? ", which was set aside as damaged" : "";
 }
 
-std::string WhatToDo() {
+std::string StateFilePath(const StoreOptions& options) {
+  return fmt::format("{}/{}", options.directory, kStateFileName);
+}
+
+std::string WhatToDo(const std::string& state_file) {
   return fmt::format(
       "To go back to another checkpoint, set latest in {} to its name and "
-      "delete the last line; to resume from the newest good one, remove {}",
-      kStateFileName, kStateFileName);
+      "delete the last line; to resume from the newest good one, remove the "
+      "file {}",
+      state_file, state_file);
 }
 
 // The checkpoint that a person's edit asks for; nullopt: there is no edit, or
 // it was obeyed already. kInvalidArgument: it cannot be obeyed.
-Result<std::optional<size_t>> EditedParent(const StoreScan& scan) {
+Result<std::optional<size_t>> EditedParent(const StoreOptions& options,
+                                           const StoreScan& scan) {
   const StateFile& file = scan.state_file;
+  const std::string path = StateFilePath(options);
   if (!file.refusal.empty()) {
-    return InvalidArgument(fmt::format("{}: edited: {}. {}", kStateFileName,
-                                       file.refusal, WhatToDo()));
+    return InvalidArgument(
+        fmt::format("{}: edited: {}. {}", path, file.refusal, WhatToDo(path)));
   }
   if (!file.edit) return std::optional<size_t>();
   const std::string& latest = file.edit->latest;
@@ -163,8 +170,8 @@ Result<std::optional<size_t>> EditedParent(const StoreScan& scan) {
   return InvalidArgument(fmt::format(
       "{}: edited: line {}: latest: expected a checkpoint of this directory "
       "({}), found \"{}\"{}. {}",
-      kStateFileName, file.edit->line, fmt::join(names, ", "),
-      latest.substr(0, 200), ReasonNotThere(scan, latest), WhatToDo()));
+      path, file.edit->line, fmt::join(names, ", "), latest.substr(0, 200),
+      ReasonNotThere(scan, latest), WhatToDo(path)));
 }
 
 // A checkpoint bears the name of a generation that has recorded its claim by
@@ -276,15 +283,17 @@ Result<ParentChoice> ChooseParent(World& world, const StoreOptions& options,
                                   const StoreScan& scan,
                                   const Verifier& verify) {
   ParentChoice choice;
-  ASSIGN_OR_RETURN(const std::optional<size_t> edited, EditedParent(scan));
+  ASSIGN_OR_RETURN(const std::optional<size_t> edited,
+                   EditedParent(options, scan));
   if (edited) {
     const ScannedCheckpoint& checkpoint = scan.checkpoints[*edited];
     const Status status = verify(*edited);
     const StateFileEdit& edit = *scan.state_file.edit;
     if (status.code() == Code::kDataLoss && !edit.may_be_cut) {
+      const std::string path = StateFilePath(options);
       return FailedPrecondition(fmt::format(
-          "{}: edited: line {}: latest: {} is damaged: {}. {}", kStateFileName,
-          edit.line, checkpoint.name, status.message(), WhatToDo()));
+          "{}: edited: line {}: latest: {} is damaged: {}. {}", path, edit.line,
+          checkpoint.name, status.message(), WhatToDo(path)));
     }
     if (status.code() != Code::kDataLoss) {
       RETURN_IF_ERROR(status);

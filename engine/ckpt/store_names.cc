@@ -203,6 +203,10 @@ Status CheckPathsFit(Storage& storage, const std::string& directory) {
       ShardName(kManyShards - 1, kManyShards));
   const Status opened = storage.Open(longest, OpenMode::kRead).status();
   if (opened.code() != Code::kForbidden) return OkStatus();
+  // A directory that may not be searched refuses short paths too.
+  const std::string shortest = fmt::format("{}/{}", directory, kDeletingPrefix);
+  const Status without = storage.Open(shortest, OpenMode::kRead).status();
+  if (without.code() == Code::kForbidden) return OkStatus();
   return Annotate(opened, "the paths of checkpoints");
 }
 

@@ -102,7 +102,8 @@ std::optional<ShardPlace> ParseShardName(std::string_view name);
 
 // Ok unless a path in that checkpoint directory would be longer than its file
 // system or the system allows, at any step and generation: training would find
-// that out when it saves. Makes nothing.
+// that out when it saves. Any other refusal of the system is left to the call
+// that needs the path. Makes nothing.
 Status CheckPathsFit(Storage& storage, const std::string& directory);
 
 }  // namespace gauntlet

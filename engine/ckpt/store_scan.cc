@@ -54,10 +54,38 @@ Status ScanCheckpoint(World& world, const std::string& path,
   return OkStatus();
 }
 
+Status WrongKind(const std::string& path, std::string_view expected,
+                 FileKind found) {
+  const std::string_view advice =
+      found == FileKind::kDirectoryLink && expected == "a directory"
+          ? "put the directory itself here, or remove the link"
+          : "remove it";
+  return InvalidArgument(fmt::format("{}: expected {}, found {}; {}", path,
+                                     expected, FileKindName(found), advice));
+}
+
+// Ok unless the entry is an obstacle (StoreScan). A directory with the name of
+// a claim takes the number, and is left alone.
+Status CheckKind(const std::string& path, const DirectoryEntry& entry,
+                 EntryKind kind) {
+  const bool dangles = entry.kind == FileKind::kDanglingLink;
+  const bool is_link = dangles || entry.kind == FileKind::kDirectoryLink;
+  const bool is_no_state_file =
+      entry.name == kStateFileName && entry.kind != FileKind::kFile;
+  if (is_no_state_file || (kind == EntryKind::kClaim && dangles)) {
+    return WrongKind(path, "a file", entry.kind);
+  }
+  if (kind == EntryKind::kCheckpoint && is_link) {
+    return WrongKind(path, "a directory", entry.kind);
+  }
+  return OkStatus();
+}
+
 Status ScanEntry(World& world, const std::string& directory,
                  const DirectoryEntry& entry, StoreScan& scan) {
   const std::string path = directory + "/" + entry.name;
   const EntryName parsed = ParseEntryName(entry.name);
+  if (scan.obstacle.ok()) scan.obstacle = CheckKind(path, entry, parsed.kind);
   if (entry.name == kStateFileName && entry.kind == FileKind::kFile) {
     const auto text = ReadWithRetry(world, path, kMaxStateFileBytes);
     if (text.ok()) {
@@ -80,10 +108,6 @@ Status ScanEntry(World& world, const std::string& directory,
     return ScanClaim(world, path, parsed.generation, scan);
   }
   if (parsed.kind == EntryKind::kCheckpoint) {
-    if (entry.kind == FileKind::kDirectoryLink) {
-      return InvalidArgument(path + ": expected a directory, found " +
-                             std::string(FileKindName(entry.kind)));
-    }
     if (entry.kind != FileKind::kDirectory) return OkStatus();
     return ScanCheckpoint(world, path,
                           {.name = entry.name,
@@ -114,9 +138,8 @@ Result<StoreScan> ScanOnce(World& world, const std::string& directory,
     RETURN_IF_ERROR(ScanEntry(world, directory, entry, scan));
   }
   const bool has_state_file =
-      std::ranges::any_of(listed, [](const DirectoryEntry& entry) {
-        return entry.name == kStateFileName && entry.kind == FileKind::kFile;
-      });
+      std::ranges::find(listed, kStateFileName, &DirectoryEntry::name) !=
+      listed.end();
   if (!has_state_file && !scan.checkpoints.empty()) {
     scan.state_file.damage = "missing";
   }
@@ -148,6 +171,13 @@ Phase ScannedCheckpoint::GetPhase() const {
 }
 
 Result<StoreScan> ScanStore(World& world, const std::string& directory) {
+  Result<StoreScan> scan = ScanStoreWithObstacle(world, directory);
+  if (scan.ok() && !scan->obstacle.ok()) return scan->obstacle;
+  return scan;
+}
+
+Result<StoreScan> ScanStoreWithObstacle(World& world,
+                                        const std::string& directory) {
   Status status;
   Duration pause = kFirstPause;
   for (int attempt = 0; attempt < kScanAttempts; ++attempt) {

@@ -43,12 +43,20 @@ struct StoreScan {
   std::string latest_launch;        // of all claims; "": none has one
   StateFile state_file;             // damage "missing" beside checkpoints
   Lineage lineage;                  // of `checkpoints`
+  // Why no run may start here: a link or a directory, say, in the place of the
+  // state file, a claim or a checkpoint, which no run puts there.
+  // kInvalidArgument names the first one and says what to do.
+  Status obstacle;
 };
 
 // kNotFound: there is no such directory. Starts again, a bounded number of
 // times and after pauses, where something vanishes on the way or a stale
-// listing shows what is gone.
+// listing shows what is gone. Fails with the scan's obstacle if it has one.
 Result<StoreScan> ScanStore(World& world, const std::string& directory);
+
+// The same, but an obstacle is left in the scan.
+Result<StoreScan> ScanStoreWithObstacle(World& world,
+                                        const std::string& directory);
 
 // The highest claim in the directory, 0 for none: what fencing asks for.
 Result<uint64_t> HighestClaim(World& world, const std::string& directory);

@@ -96,13 +96,36 @@ class PosixFile final : public File {
   const Descriptor fd_;
 };
 
+// Where a link leads that leads nowhere; "": the path is no such link.
+std::string DanglingTarget(const std::string& path) {
+  struct stat info = {};
+  if (stat(path.c_str(), &info) == 0 || errno != ENOENT) return "";
+  std::string target(4096, '\0');
+  const ssize_t size = readlink(path.c_str(), target.data(), target.size());
+  return size > 0 ? target.substr(0, static_cast<size_t>(size)) : "";
+}
+
+// The Status of a failed call on a path. A link to nothing in its place is
+// kIoError: neither is it free to be made, nor is it there.
+Status ErrorAt(const std::string& path, int error, std::string_view operation) {
+  const std::string target =
+      error == ENOENT || error == EEXIST ? DanglingTarget(path) : "";
+  if (target.empty()) return PosixError(error, path, operation);
+  return IoError(fmt::format("{}: {}: it is a link to {}, which does not exist",
+                             path, operation, target));
+}
+
 Result<std::unique_ptr<File>> OpenRegular(const std::string& path, int flags,
                                           mode_t mode) {
   // O_NONBLOCK: a pipe in the place of a file must not hang its reader.
   Descriptor fd(RetryOnInterrupt([&] {
     return open(path.c_str(), flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, mode);
   }));
-  if (!fd.valid()) return PosixError(errno, path, "open");
+  if (!fd.valid()) {
+    // A new file's name that is taken, by whatever, is kAlreadyExists.
+    return errno == ENOENT ? ErrorAt(path, errno, "open")
+                           : PosixError(errno, path, "open");
+  }
   if (const Status regular = CheckRegularFile(fd, path); !regular.ok()) {
     return IoError(regular.message());
   }
@@ -148,8 +171,9 @@ Result<std::optional<FileKind>> KindOf(DIR* directory, const dirent& entry,
   }
   if (S_ISLNK(info.st_mode)) {
     if (fstatat(dirfd(directory), entry.d_name, &info, 0) != 0) {
-      // A link to nothing is a name like any other.
-      if (errno == ENOENT) return std::optional(FileKind::kFile);
+      if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP) {
+        return std::optional(FileKind::kDanglingLink);
+      }
       return PosixError(errno, path + "/" + entry.d_name, "stat");
     }
     if (S_ISDIR(info.st_mode)) return std::optional(FileKind::kDirectoryLink);
@@ -159,24 +183,10 @@ Result<std::optional<FileKind>> KindOf(DIR* directory, const dirent& entry,
                                              : FileKind::kOther);
 }
 
-// Where a link leads that leads nowhere; "": the path is no such link.
-std::string DanglingTarget(const std::string& path) {
-  struct stat info = {};
-  if (stat(path.c_str(), &info) == 0 || errno != ENOENT) return "";
-  std::string target(4096, '\0');
-  const ssize_t size = readlink(path.c_str(), target.data(), target.size());
-  return size > 0 ? target.substr(0, static_cast<size_t>(size)) : "";
-}
-
-// The Status of a failed call on a directory. A link to nothing in its place is
-// kIoError: neither is it free to be made, nor is it there.
-Status DirectoryError(int error, const std::string& path,
-                      std::string_view operation) {
-  const std::string target =
-      error == ENOENT || error == EEXIST ? DanglingTarget(path) : "";
-  if (target.empty()) return PosixError(error, path, operation);
-  return IoError(fmt::format("{}: {}: it is a link to {}, which does not exist",
-                             path, operation, target));
+// Nobody but a person puts something else in the place of a lock.
+Status LockError(const Status& status) {
+  if (status.code() != Code::kInvalidArgument) return status;
+  return InvalidArgument(status.message() + "; remove it");
 }
 
 }  // namespace
@@ -219,7 +229,7 @@ Result<std::unique_ptr<File>> PosixStorage::Open(const std::string& path,
 Result<std::vector<DirectoryEntry>> PosixStorage::List(
     const std::string& path) {
   const std::unique_ptr<DIR, CloseDirectory> directory(opendir(path.c_str()));
-  if (directory == nullptr) return DirectoryError(errno, path, "opendir");
+  if (directory == nullptr) return ErrorAt(path, errno, "opendir");
   std::vector<DirectoryEntry> entries;
   while (true) {
     errno = 0;
@@ -240,7 +250,7 @@ Result<std::vector<DirectoryEntry>> PosixStorage::List(
 
 Status PosixStorage::MakeDirectory(const std::string& path) {
   if (mkdir(path.c_str(), kDirectoryMode) == 0) return OkStatus();
-  return DirectoryError(errno, path, "mkdir");
+  return ErrorAt(path, errno, "mkdir");
 }
 
 Status PosixStorage::Rename(const std::string& from, const std::string& to) {
@@ -313,8 +323,8 @@ Result<std::unique_ptr<FileLock>> PosixStorage::Lock(const std::string& path) {
       O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW;
   const Descriptor low(
       RetryOnInterrupt([&] { return open(path.c_str(), kFlags, kFileMode); }));
-  if (!low.valid()) return OpenError(errno, path);
-  RETURN_IF_ERROR(CheckRegularFile(low, path));
+  if (!low.valid()) return LockError(OpenError(errno, path));
+  RETURN_IF_ERROR(LockError(CheckRegularFile(low, path)));
   Descriptor fd(fcntl(low.get(), F_DUPFD_CLOEXEC, kFirstLockDescriptor));
   if (!fd.valid()) return PosixError(errno, path, "dup");
   if (RetryOnInterrupt([&] { return flock(fd.get(), LOCK_EX | LOCK_NB); }) !=

@@ -37,6 +37,7 @@ Status CheckRegularFile(const Descriptor& file, const std::string& path) {
 
 Status OpenError(int error, const std::string& path) {
   if (error == ENXIO) return NotRegular(path, "a pipe or socket");
+  if (error == EISDIR) return NotRegular(path, "a directory");
   struct stat info = {};
   const bool is_link = error == ELOOP && lstat(path.c_str(), &info) == 0 &&
                        S_ISLNK(info.st_mode);

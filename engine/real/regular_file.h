@@ -14,9 +14,9 @@ namespace gauntlet {
 // (EISDIR).
 Status CheckRegularFile(const Descriptor& file, const std::string& path);
 
-// The Status of a failed open(2) with O_NOFOLLOW and O_NONBLOCK, which refuse
-// links and pipes that nobody reads: kInvalidArgument, as CheckRegularFile.
-// Other errors are PosixError's.
+// The Status of a failed open(2) to write, with O_NOFOLLOW and O_NONBLOCK,
+// which refuses links, pipes that nobody reads and directories:
+// kInvalidArgument, as CheckRegularFile. Other errors are PosixError's.
 Status OpenError(int error, const std::string& path);
 
 // Opens a log to append to, or creates it with mode 0664 less the umask. Never

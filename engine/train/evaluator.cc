@@ -111,6 +111,7 @@ Result<std::optional<Evaluation>> Evaluator::Evaluate(
 
 Result<std::optional<Evaluation>> Evaluator::EvaluateNext() {
   const Result<StoreScan> scan = ScanStore(*world_, source_.directory);
+  if (scan.status().code() == Code::kInvalidArgument) return scan.status();
   if (!scan.ok()) {
     const bool missing = scan.status().code() == Code::kNotFound;
     deleted_ = seen_ && missing;

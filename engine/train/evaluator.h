@@ -62,8 +62,9 @@ class Evaluator {
   // damaged one reported and left alone, one that the disk does not read tried
   // again at the next call: each time the next newer one is taken. A checkpoint
   // that a later generation adopts or writes again, bit for bit, is the same
-  // one. kInvalidArgument: the job cannot be evaluated; kOtherJob: a
-  // checkpoint is of another job; each for good.
+  // one. kInvalidArgument: the job cannot be evaluated, or the store has an
+  // obstacle (StoreScan); kOtherJob: a checkpoint is of another job; each for
+  // good.
   Result<std::optional<Evaluation>> EvaluateNext();
 
   const std::string& directory() const { return source_.directory; }

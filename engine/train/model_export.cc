@@ -63,17 +63,29 @@ bool IsOurs(const DirectoryEntry& entry) {
 
 // The export itself, and what stands beside it for a while.
 struct ExportPlace {
-  explicit ExportPlace(const std::string& directory)
-      : whole(WithoutLastSlashes(directory)),
-        parent(ParentDirectory(whole)),
-        written(whole + ".tmp"),
-        earlier(whole + ".old") {}
-
   std::string whole;
   std::string parent;
   std::string written;
   std::string earlier;
 };
+
+// An export through a link takes the place of what the link leads to. The path
+// stays as it was told where it ends in no link.
+Result<ExportPlace> FindPlace(Storage& storage, const std::string& directory) {
+  ExportPlace place;
+  place.whole = WithoutLastSlashes(directory);
+  const std::string name = place.whole.substr(place.whole.rfind('/') + 1);
+  ASSIGN_OR_RETURN(std::string real, storage.RealPath(place.whole));
+  ASSIGN_OR_RETURN(const std::string real_parent,
+                   storage.RealPath(ParentDirectory(place.whole)));
+  const std::string unlinked =
+      (real_parent == "/" ? "" : real_parent) + "/" + name;
+  if (real != unlinked) place.whole = std::move(real);
+  place.parent = ParentDirectory(place.whole);
+  place.written = place.whole + ".tmp";
+  place.earlier = place.whole + ".old";
+  return place;
+}
 
 // Nothing, an empty folder, or an export, whole or not.
 Status CheckExport(Storage& storage, const std::string& directory) {
@@ -201,9 +213,9 @@ Status CheckExportedWeights(std::string_view description,
 }
 
 Status PrepareExport(Storage& storage, const std::string& directory) {
-  const ExportPlace place(directory);
-  const auto tried = [&] {
+  const Status tried = [&]() -> Status {
     RETURN_IF_ERROR(CheckPath(directory));
+    ASSIGN_OR_RETURN(const ExportPlace place, FindPlace(storage, directory));
     RETURN_IF_ERROR(CheckIsOutsideOfCheckpoints(storage, place));
     for (const std::string& name :
          {place.whole, place.written, place.earlier}) {
@@ -220,18 +232,15 @@ Status PrepareExport(Storage& storage, const std::string& directory) {
     RETURN_IF_ERROR(storage.Remove(place.written, FileKind::kDirectory));
     return opened.code() == Code::kNotFound ? OkStatus() : opened;
   }();
-  if (tried.ok()) return tried;
-  if (tried.code() == Code::kResourceExhausted) {
-    return Annotate(tried, "export");
-  }
-  return InvalidArgument("export: " + tried.message());
+  if (tried.ok() || tried.code() == Code::kResourceExhausted) return tried;
+  return InvalidArgument(tried.message());
 }
 
 Status ExportModel(World& world, const std::string& directory,
                    const TrainedModel& trained) {
   Storage& storage = world.storage;
   RETURN_IF_ERROR(Annotate(CheckPath(directory), "export"));
-  const ExportPlace place(directory);
+  ASSIGN_OR_RETURN(const ExportPlace place, FindPlace(storage, directory));
   RETURN_IF_ERROR(CheckIsOutsideOfCheckpoints(storage, place));
   RETURN_IF_ERROR(CheckExport(storage, place.whole));
   RETURN_IF_ERROR(MakeDurableDirectory(storage, place.parent));

@@ -64,9 +64,10 @@ Status CheckExportedWeights(std::string_view description,
 Status PrepareExport(Storage& storage, const std::string& directory);
 
 // Writes the folder beside its place, all of it durable, and renames it there;
-// an earlier export is replaced. Whatever comes in between, there is a whole
-// export under that name or none; after an error nothing half written is left,
-// where the disk allows it to be removed.
+// an earlier export is replaced. A link to a directory stays, and the directory
+// is replaced. Whatever comes in between, there is a whole export under that
+// name or none; after an error nothing half written is left, where the disk
+// allows it to be removed.
 Status ExportModel(World& world, const std::string& directory,
                    const TrainedModel& trained);
 

@@ -83,7 +83,8 @@ Status Build(WorkerParts& parts) {
   RETURN_IF_ERROR(BuildModel(parts));
   if (parts.chief() && !options.export_directory.empty()) {
     RETURN_IF_ERROR(
-        PrepareExport(parts.world.storage, options.export_directory));
+        Annotate(PrepareExport(parts.world.storage, options.export_directory),
+                 "export"));
   }
   return OpenStore(parts);
 }

@@ -10,10 +10,21 @@ namespace {
 
 // PATH_MAX, less the longest name of a file below a directory.
 constexpr size_t kMaxPathBytes = 4096 - 256;
+constexpr size_t kMaxNameBytes = 255;  // NAME_MAX
 constexpr size_t kMaxShownBytes = 60;
 
 bool IsControl(char c) {
   return static_cast<unsigned char>(c) < ' ' || c == '\x7f';
+}
+
+size_t LongestName(std::string_view path) {
+  size_t longest = 0;
+  while (!path.empty()) {
+    const size_t size = std::min(path.find('/'), path.size());
+    longest = std::max(longest, size);
+    path.remove_prefix(std::min(size + 1, path.size()));
+  }
+  return longest;
 }
 
 Status PathError(std::string_view expected, std::string_view path) {
@@ -32,6 +43,11 @@ Status CheckPath(std::string_view path) {
   }
   if (path.size() > kMaxPathBytes) {
     return PathError(fmt::format("of at most {} bytes", kMaxPathBytes), path);
+  }
+  if (LongestName(path) > kMaxNameBytes) {
+    return PathError(
+        fmt::format("whose names have at most {} bytes each", kMaxNameBytes),
+        path);
   }
   return OkStatus();
 }

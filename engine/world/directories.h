@@ -10,10 +10,11 @@
 
 namespace gauntlet {
 
-// The one rule for every path a user names: UTF-8, no control characters, and
-// short enough for the files below it. Paths travel as JSON and in lines of
-// text, where other bytes would change or end them. kInvalidArgument quotes the
-// path with its bytes escaped.
+// The one rule for every path a user names: UTF-8, no control characters, no
+// name that is too long for any file system, and as a whole short enough for
+// the files below it. Paths travel as JSON and in lines of text, where other
+// bytes would change or end them. kInvalidArgument quotes the path with its
+// bytes escaped.
 Status CheckPath(std::string_view path);
 
 // "." for a name alone.

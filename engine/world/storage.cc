@@ -15,6 +15,8 @@ std::string_view FileKindName(FileKind kind) {
       return "a directory";
     case FileKind::kDirectoryLink:
       return "a symbolic link to a directory";
+    case FileKind::kDanglingLink:
+      return "a link to something that does not exist";
     case FileKind::kOther:
       break;
   }

@@ -56,8 +56,15 @@ class FileLock {
 };
 
 // What a name in a directory stands for. A link to a file is a file; a link to
-// a directory is neither, as what is in there is somebody else's.
-enum class FileKind { kFile, kDirectory, kDirectoryLink, kOther };
+// a directory is neither, as what is in there is somebody else's. The target of
+// a dangling link does not exist.
+enum class FileKind {
+  kFile,
+  kDirectory,
+  kDirectoryLink,
+  kDanglingLink,
+  kOther
+};
 std::string_view FileKindName(FileKind kind);  // "a file"
 
 struct DirectoryEntry {

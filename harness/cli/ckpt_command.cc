@@ -209,11 +209,12 @@ std::string ReportsToJson(const std::vector<CheckpointReport>& reports) {
 
 int RunCheckpointList(const CheckpointListCommand& command, World& world,
                       Console& console) {
-  const auto store =
-      Inspect(world, command.directory, InspectDepth::kManifests);
+  const auto store = Inspect(world, WithoutLastSlashes(command.directory),
+                             InspectDepth::kManifests);
   if (!store.ok()) return Fail(console, "ls", store.status());
   PrintStore(*store, Scope::kStore, command.output, console);
-  return static_cast<int>(ExitCode::kHeld);
+  return static_cast<int>(store->start.ok() ? ExitCode::kHeld
+                                            : ExitForLook(store->start));
 }
 
 int RunCheckpointVerify(const CheckpointVerifyCommand& command, World& world,
@@ -227,8 +228,13 @@ int RunCheckpointVerify(const CheckpointVerifyCommand& command, World& world,
       return report.name != path.name;
     });
     if (reports.empty()) {
+      // What stands there may be no checkpoint of the store, but a link.
+      const std::string place =
+          fmt::format("{}/{}: ", path.directory, path.name);
       return Fail(console, "verify",
-                  NotFound(command.path + ": no such checkpoint"));
+                  store->start.message().starts_with(place)
+                      ? store->start
+                      : NotFound(command.path + ": no such checkpoint"));
     }
   }
   const Scope scope = path.name.empty() ? Scope::kStore : Scope::kOneCheckpoint;

@@ -19,12 +19,12 @@ std::string RenderReports(const std::vector<CheckpointReport>& reports,
 // A JSON array of the same.
 std::string ReportsToJson(const std::vector<CheckpointReport>& reports);
 
-// Each returns the exit code. ls: 0, or 2 where there is no such directory.
-// verify: besides, 1 if a checkpoint of the current lineage is bad, 7 if none
-// is good or none would be taken, 2 if the state file was edited to something
-// that is not there. Both say what a run does that starts here now. diff: 7 if
-// one is damaged. diff: 0 if
-// both are equal, 1 if not, 2 if one is not there,
+// Each returns the exit code. ls and verify say what a run does that starts
+// here now; where it would be refused, they list what there is and return 7 if
+// no checkpoint can be loaded, else 2. Both return 2 if there is no such
+// directory. verify returns besides 1 if a checkpoint of the current lineage is
+// bad, and 7 if none is good. diff: 0 if both are equal, 1 if not, 2 if one is
+// not there, 7 if one is damaged.
 int RunCheckpointList(const CheckpointListCommand& command, World& world,
                       Console& console);
 int RunCheckpointVerify(const CheckpointVerifyCommand& command, World& world,

@@ -15,6 +15,8 @@ Usage: gauntlet ckpt SUBCOMMAND [OPTIONS]
 
   ls DIR         what a store holds, and which checkpoint a run goes on from
   verify PATH    read every byte of a store or of one checkpoint
+                 (both exit with 2 where a run would be refused, and with 7
+                 where no checkpoint can be loaded)
   diff A B       the first tensor, element and bit in which two checkpoints differ
   export CKPT DIR  the model as safetensors with a description in JSON
   predict CKPT   the class that the model gives each validation row
@@ -111,7 +113,10 @@ Result<Command> ParseSubcommand(const Subcommand& subcommand,
   if (outcome == FlagsOutcome::kHelpWanted)
     return Command(ShowCommand{flags.Help()});
   if (told.paths.size() < wanted) {
-    return InvalidArgument(subcommand.paths[told.paths.size()] + ": missing");
+    return InvalidArgument(fmt::format("expected {}: gauntlet ckpt {} {}",
+                                       fmt::join(subcommand.paths, " and "),
+                                       subcommand.name,
+                                       fmt::join(subcommand.paths, " ")));
   }
   for (size_t i = 0; i < wanted; ++i) {
     RETURN_IF_ERROR(Annotate(CheckText(told.paths[i]), subcommand.paths[i]));

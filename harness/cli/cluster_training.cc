@@ -242,6 +242,7 @@ Status RunWorkerOf(const ResolvedCluster& cluster, const TrainCommand& command,
     if (!directory.empty()) {
       RETURN_IF_ERROR(CheckPathsFit(real.storage, directory));
     }
+    RETURN_IF_ERROR(MakeChiefPlaces(real.storage, command));
     ASSIGN_OR_RETURN(lock, LockAsChief(world, command.options, console));
     ASSIGN_OR_RETURN(place.spec.tenure,
                      BeginTenure(world, command.options.checkpoint.directory));

@@ -104,7 +104,11 @@ ExitCode Run(const EvaluatorRun& run, World& world, Console& console) {
       return ExitCode::kStopped;
     case EvaluatorEnd::kLookedOnce:
       if (printer.evaluations() > 0) return ExitCode::kHeld;
-      say(run.source.directory + ": no checkpoint can be loaded");
+      say(run.source.directory +
+          (world.storage.List(run.source.directory).status().code() ==
+                   Code::kNotFound
+               ? ": no such directory"
+               : ": no checkpoint can be loaded"));
       return ExitCode::kNoCheckpoint;
     case EvaluatorEnd::kStoreDeleted:
       say(run.source.directory + ": deleted, its run is finished");
@@ -146,13 +150,15 @@ std::string EvaluationToText(const Evaluation& evaluation) {
 namespace {
 
 // A store may come later; what is no directory never is one.
-Status CheckPlaces(Storage& storage, const std::string& store,
-                   const std::string& summary) {
+Status PreparePlaces(Storage& storage, const std::string& store,
+                     const std::string& summary) {
   const Status listed = storage.List(store).status();
   if (!listed.ok() && listed.code() != Code::kNotFound) {
     return Annotate(listed, "--ckpt");
   }
-  return Annotate(CheckOutputPlace(storage, summary), "--tensorboard");
+  RETURN_IF_ERROR(
+      Annotate(CheckOutputPlace(storage, summary), "--tensorboard"));
+  return Annotate(MakeSummaryPlace(storage, summary), "--tensorboard");
 }
 
 }  // namespace
@@ -203,7 +209,7 @@ int EvaluateHere(const EvaluateCommand& command, Console& console) {
   RealWorld real;
   World world = real.world();
   const Status places =
-      CheckPlaces(real.storage, command.directory, command.summary_directory);
+      PreparePlaces(real.storage, command.directory, command.summary_directory);
   if (!places.ok()) {
     fmt::print(console.err, "gauntlet evaluate: {}\n", places.message());
     return static_cast<int>(ExitCode::kUsage);
@@ -224,8 +230,8 @@ int EvaluateBeside(const TrainCommand& command, Console& console) {
   World world = real.world();
   Result<EvaluatedJob> job = JobOfTraining(world, options);
   if (const Status places =
-          CheckPlaces(real.storage, options.checkpoint.directory,
-                      options.summary.directory);
+          PreparePlaces(real.storage, options.checkpoint.directory,
+                        options.summary.directory);
       job.ok() && !places.ok()) {
     job = places;
   }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/ckpt/store_names.h"
+#include "engine/train/model_export.h"
 #include "engine/world/directories.h"
 #include <fmt/format.h>
 #include <unistd.h>
@@ -33,6 +34,21 @@ Status MakeStore(Storage& storage, const std::string& directory) {
 }
 
 }  // namespace
+
+Status MakeSummaryPlace(Storage& storage, const std::string& directory) {
+  if (directory.empty() || storage.List(directory).ok()) return OkStatus();
+  const Status made =
+      MakeDurableDirectory(storage, WithoutLastSlashes(directory));
+  return made.code() == Code::kResourceExhausted ? OkStatus() : made;
+}
+
+Status MakeChiefPlaces(Storage& storage, const TrainCommand& command) {
+  const TrainOptions& options = command.options;
+  RETURN_IF_ERROR(Annotate(MakeSummaryPlace(storage, options.summary.directory),
+                           "--tensorboard"));
+  if (options.export_directory.empty()) return OkStatus();
+  return Annotate(PrepareExport(storage, options.export_directory), "--export");
+}
 
 Status CheckOutputPlace(Storage& storage, const std::string& directory) {
   if (directory.empty()) return OkStatus();
@@ -63,8 +79,9 @@ Status MakeOutputPlaces(Storage& storage, const TrainCommand& command) {
       Annotate(MakePlace(storage, command.events_directory), "--events"));
   RETURN_IF_ERROR(
       Annotate(MakePlace(storage, command.logs_directory), "--logs"));
-  return Annotate(MakeStore(storage, command.options.checkpoint.directory),
-                  "--ckpt");
+  RETURN_IF_ERROR(Annotate(
+      MakeStore(storage, command.options.checkpoint.directory), "--ckpt"));
+  return MakeChiefPlaces(storage, command);
 }
 
 }  // namespace gauntlet

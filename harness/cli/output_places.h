@@ -2,6 +2,8 @@
 #ifndef GAUNTLET_HARNESS_CLI_OUTPUT_PLACES_H_
 #define GAUNTLET_HARNESS_CLI_OUTPUT_PLACES_H_
 
+#include <string>
+
 #include "engine/status.h"
 #include "engine/world/storage.h"
 #include "harness/cli/commands.h"
@@ -13,11 +15,20 @@ namespace gauntlet {
 Status CheckOutputPlace(Storage& storage, const std::string& directory);
 
 // All of the command's, likewise, with the flag in front: "--ckpt: run:
-// opendir: it is a link to /mnt/run, which does not exist". --export is the
-// workers' to check (PrepareExport).
+// opendir: it is a link to /mnt/run, which does not exist". --export is not
+// among them (MakeChiefPlaces).
 Status CheckOutputPlaces(Storage& storage, const TrainCommand& command);
 
-// Checks all, and makes --events, --logs and --ckpt.
+// Makes --tensorboard's directory, so that one that can never be made is
+// refused before training. A full disk is no error: it may have room later, and
+// curves that cannot be written never stop training.
+Status MakeSummaryPlace(Storage& storage, const std::string& directory);
+
+// The directories that the chief alone writes to: makes --tensorboard, and
+// checks --export as PrepareExport does.
+Status MakeChiefPlaces(Storage& storage, const TrainCommand& command);
+
+// Checks all, and makes --events, --logs and --ckpt, and the chief's.
 Status MakeOutputPlaces(Storage& storage, const TrainCommand& command);
 
 }  // namespace gauntlet

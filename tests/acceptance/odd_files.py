@@ -84,8 +84,141 @@ def a_link_to_nothing_is_named(run):
             "link/below")
     (run.directory / "loop").symlink_to("loop")
     refuses(run, "--ckpt: loop: ", "train", *SMALL, "--ckpt", "loop")
+    (run.directory / "link.yaml").symlink_to("not-mounted/yet")
+    for command in (("train", *SMALL, "--job", "link"),
+                    ("train", *SMALL, "--plan", "link"),
+                    ("train", *SMALL, "--init-from", "link"),
+                    ("run", "link.yaml")):
+        refuses(run, "it is a link to not-mounted/yet, which does not exist",
+                *command)
     expect_equal("what is there", sorted(os.listdir(run.directory)),
-                 ["link", "loop"])
+                 ["link", "link.yaml", "loop"])
+
+
+def export_through_a_link_replaces_the_targets_content(run):
+    succeeds("train", gauntlet(run, "train", *SMALL, "--export", "v1"))
+    (run.directory / "current").symlink_to("v1")
+    first = (run.directory / "v1/model.json").read_bytes()
+    succeeds("train again", gauntlet(
+        run, "train", *SMALL, "--seed", "7", "--export", "current"))
+    expect_equal("link", os.readlink(run.directory / "current"), "v1")
+    expect_equal("exported", sorted(os.listdir(run.directory / "v1")),
+                 ["model.json", "model.safetensors"])
+    expect((run.directory / "v1/model.json").read_bytes() != first,
+           "the export is still the earlier one")
+    expect_equal("what is there", sorted(os.listdir(run.directory)),
+                 ["current", "v1"])
+
+
+def commands_on_a_store(store):
+    return (("ckpt", "ls", store), ("ckpt", "verify", store),
+            ("train", *SMALL, "--ckpt", store),
+            ("evaluate", "--ckpt", store, "--once"))
+
+
+def refused_by_name(run, line, commands):
+    for command in commands:
+        done = gauntlet(run, *command)
+        said = done.stdout + done.stderr
+        expect_equal(f"exit code of {command} ({said})", done.returncode, 2)
+        expect_equal(f"lines of {command} with {line!r} in {said!r}",
+                     said.count(line), 1)
+
+
+def what_cannot_be_a_state_file_or_a_claim_is_refused(run):
+    """At once, and the checkpoints beside it are listed."""
+    succeeds("train", gauntlet(run, "train", *SMALL, "--ckpt", "w"))
+    (checkpoint,) = (path.name for path in run.directory.glob("w/step-*"))
+    for name, make, found in (
+            ("checkpoint", lambda path: path.symlink_to("nowhere"),
+             "a link to something that does not exist"),
+            ("gen-000009", lambda path: path.symlink_to("nowhere"),
+             "a link to something that does not exist"),
+            ("checkpoint", os.mkdir, "a directory"),
+            ("checkpoint", os.mkfifo, "neither a file nor a directory")):
+        place = run.directory / "w" / name
+        if place.exists():
+            place.rename(run.directory / "kept")
+        make(place)
+        started = time.monotonic()
+        refused_by_name(run, f"w/{name}: expected a file, found {found}; "
+                        "remove it", commands_on_a_store("w"))
+        expect(time.monotonic() - started < 20, "refused only after a wait")
+        for verb in ("ls", "verify"):
+            said = gauntlet(run, "ckpt", verb, "w").stdout
+            expect(checkpoint in said, f"{verb}: {said}")
+        (place.rmdir if place.is_dir() else place.unlink)()
+        if (run.directory / "kept").exists():
+            (run.directory / "kept").rename(place)
+    succeeds("train", gauntlet(run, "train", *SMALL, "--ckpt", "w"))
+
+
+def a_linked_checkpoint_is_refused_and_the_others_are_listed(run):
+    succeeds("train", gauntlet(run, "train", *SMALL, "--ckpt", "w"))
+    (checkpoint,) = run.directory.glob("w/step-*")
+    (run.directory / "elsewhere").mkdir()
+    for target, found in (
+            ("../elsewhere", "a symbolic link to a directory; put the "
+             "directory itself here, or remove the link"),
+            ("../nowhere", "a link to something that does not exist; "
+             "remove it")):
+        link = run.directory / "w/step-000000200-g1"
+        link.symlink_to(target)
+        refused_by_name(run, "w/step-000000200-g1: expected a directory, "
+                        f"found {found}", commands_on_a_store("w"))
+        for verb in ("ls", "verify"):
+            said = gauntlet(run, "ckpt", verb, "w").stdout
+            expect(checkpoint.name in said, f"{verb}: {said}")
+        link.unlink()
+
+
+def ls_ends_as_verify_where_a_run_would_stop(run):
+    succeeds("train", gauntlet(run, "train", *SMALL, "--ckpt", "w"))
+    (run.directory / "w/checkpoint").write_text("latest: step-000000999-g1\n")
+    for verb in ("ls", "verify"):
+        done = gauntlet(run, "ckpt", verb, "w")
+        expect_equal(f"exit code of {verb}", done.returncode, 2)
+        expect("step-000000" in done.stdout, done.stdout)
+        expect("a run stops: w/checkpoint: edited: line 1: " in done.stdout
+               and "remove the file w/checkpoint\n" in done.stdout,
+               done.stdout)
+    expect("2 where a run would be refused" in " ".join(gauntlet(
+        run, "ckpt", "--help").stdout.split()), "help")
+
+
+def an_export_that_cannot_be_written_is_refused_before_a_worker(run):
+    (run.directory / "ff").write_text("mine")
+    (run.directory / "full").mkdir()
+    (run.directory / "full/thesis.pdf").touch()
+    for place, line in (
+            ("ff", "train: --export: ff: opendir: Not a directory"),
+            ("full", "train: --export: full: expected nothing or an earlier "
+             "export, found 'thesis.pdf'"),
+            ("x" * 253, "train: --export: "), ("x" * 300, "train: --export: "),
+            ("/proc/nope", "train: --export: /proc/nope")):
+        refuses(run, line, "train", *SMALL, "--export", place)
+    expect_equal("mine", (run.directory / "ff").read_text(), "mine")
+
+
+def paths_that_cannot_be_are_refused_at_the_start(run):
+    for flag in ("--notice-file", "--ckpt", "--tensorboard", "--events"):
+        refuses(run, f"{flag}: expected a path whose names have at most 255 "
+                "bytes each", "train", *SMALL, flag, "x" * 300)
+    for flag in ("--ckpt", "--tensorboard", "--events", "--logs"):
+        refuses(run, f"train: {flag}: /proc/nope: ", "train", *SMALL, flag,
+                "/proc/nope")
+
+
+def what_is_missing_or_of_another_kind_is_said_so(run):
+    (run.directory / "a1.py").write_text("import os\n" * 300)
+    refuses(run, "--init-from: a1.py: expected a safetensors file, found "
+            "another one: ", "train", *SMALL, "--init-from", "a1.py")
+    refuses(run, "ckpt ls: expected DIR: gauntlet ckpt ls DIR", "ckpt", "ls")
+    refuses(run, "ckpt diff: expected A and B: gauntlet ckpt diff A B",
+            "ckpt", "diff", "a")
+    done = gauntlet(run, "evaluate", "--ckpt", "n5", "--once")
+    expect_equal("exit code of evaluate --once", done.returncode, 7)
+    expect("n5: no such directory" in done.stderr, done.stderr)
 
 
 def a_number_without_a_next_is_named_by_verify_and_train(run):
@@ -93,13 +226,14 @@ def a_number_without_a_next_is_named_by_verify_and_train(run):
     succeeds("train", gauntlet(run, *train))
     (run.directory / "ckpt/gen-18446744073709551615").touch()
     told = [gauntlet(run, *command)
-            for command in (("ckpt", "verify", "ckpt"), train)]
+            for command in (("ckpt", "ls", "ckpt"),
+                            ("ckpt", "verify", "ckpt"), train)]
     for done in told:
         expect_equal(f"exit code ({done.stderr})", done.returncode, 2)
         said = done.stdout + done.stderr
         expect("ckpt/gen-18446744073709551615: expected generations up to "
                in said, said)
-    expect("a run stops" in gauntlet(run, "ckpt", "ls", "ckpt").stdout, "ls")
+        expect("; remove the file ckpt/gen-18446744073709551615" in said, said)
     (run.directory / "ckpt/gen-18446744073709551615").unlink()
     succeeds("train", gauntlet(run, *train))
 
@@ -183,11 +317,15 @@ def a_run_that_waits_for_a_lock_says_for_whom(run):
     expect("waiting: ckpt: in use by another run" in lines[0], lines[0])
 
 
-def a_lock_that_is_a_pipe_is_refused(run):
+def a_lock_that_is_no_file_is_refused(run):
     (run.directory / "ckpt").mkdir()
-    os.mkfifo(run.directory / "ckpt/lock")
-    refuses(run, "ckpt/lock: open: expected a regular file, found a pipe",
-            "train", *SMALL, "--ckpt", "ckpt")
+    lock = run.directory / "ckpt/lock"
+    for make, remove, found in ((os.mkfifo, os.unlink, "a pipe"),
+                                (os.mkdir, os.rmdir, "a directory")):
+        make(lock)
+        refuses(run, "ckpt/lock: open: expected a regular file, found "
+                f"{found}; remove it", "train", *SMALL, "--ckpt", "ckpt")
+        remove(lock)
 
 
 CHECKS = (
@@ -195,12 +333,19 @@ CHECKS = (
     a_pipe_in_place_of_an_output_file_is_refused,
     a_pipe_in_place_of_any_path_is_refused,
     a_link_to_nothing_is_named,
+    export_through_a_link_replaces_the_targets_content,
+    what_cannot_be_a_state_file_or_a_claim_is_refused,
+    a_linked_checkpoint_is_refused_and_the_others_are_listed,
+    ls_ends_as_verify_where_a_run_would_stop,
+    an_export_that_cannot_be_written_is_refused_before_a_worker,
+    paths_that_cannot_be_are_refused_at_the_start,
+    what_is_missing_or_of_another_kind_is_said_so,
     a_number_without_a_next_is_named_by_verify_and_train,
     a_small_stack_is_enough,
     another_namespaces_proc_does_no_harm,
     nothing_is_writable_by_everybody,
     a_run_that_waits_for_a_lock_says_for_whom,
-    a_lock_that_is_a_pipe_is_refused,
+    a_lock_that_is_no_file_is_refused,
 )
 
 

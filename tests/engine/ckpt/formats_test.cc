@@ -80,6 +80,25 @@ TEST(StoreNamesTest, ReadsBackTheNamesOfClaimsAndNoOthers) {
   }
 }
 
+TEST(StoreNamesTest, OnlyPathThatIsTooLong_DoesNotFit) {
+  MemoryStorage storage;
+  const auto refuse_beyond = [&storage](size_t bytes) {
+    storage.gate = [bytes](Operation, const std::string& path) {
+      return path.size() > bytes ? Forbidden(path + ": open: refused")
+                                 : OkStatus();
+    };
+  };
+  EXPECT_TRUE(CheckPathsFit(storage, "/store").ok());
+  refuse_beyond(60);
+  const Status too_long = CheckPathsFit(storage, "/store");
+  EXPECT_EQ(too_long.code(), Code::kForbidden);
+  EXPECT_THAT(too_long.message(),
+              HasSubstr("the paths of checkpoints: /store/"));
+  // As of a directory that may not be searched.
+  refuse_beyond(0);
+  EXPECT_TRUE(CheckPathsFit(storage, "/store").ok());
+}
+
 ClaimRecord FullClaim() {
   return {.generation = 3,
           .host = "machine\na",

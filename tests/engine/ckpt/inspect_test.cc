@@ -64,6 +64,24 @@ TEST_F(InspectTest, NumberThatLeavesNoneForTheNextGeneration_IsNamed) {
                   ->start.ok());
 }
 
+TEST_F(InspectTest, DirectoryInPlaceOfTheStateFile_StopsRunsAndHidesNothing) {
+  const std::string place = "/store/checkpoint";
+  ASSERT_TRUE(storage_.Remove(place, FileKind::kFile).ok());
+  ASSERT_TRUE(storage_.MakeDirectory(place).ok());
+  const auto store =
+      InspectStore(test_.world, "/store", InspectDepth::kEveryByte);
+  EXPECT_EQ(store->start.ToString(),
+            "INVALID_ARGUMENT: /store/checkpoint: expected a file, found a "
+            "directory; remove it");
+  EXPECT_EQ(store->state_file, "");
+  EXPECT_EQ(store->checkpoints.size(), 2u);
+  EXPECT_EQ(FindNext(test_.world, "/store").status().ToString(),
+            store->start.ToString());
+  EXPECT_EQ(Recover(test_.world).status.ToString(), store->start.ToString());
+  ASSERT_TRUE(storage_.Remove(place, FileKind::kDirectory).ok());
+  EXPECT_EQ(Recover(test_.world).step, 2u);
+}
+
 // Somebody else's, though its number is taken.
 TEST_F(InspectTest, DirectoryWithTheNameOfAClaim_IsLeftAlone) {
   ASSERT_TRUE(storage_.MakeDirectory("/store/gen-000005").ok());

@@ -160,7 +160,8 @@ TEST(PosixStorageTest, ALinkToADirectoryIsNone) {
               testing::ElementsAre("folder: a directory",
                                    "pipe: neither a file nor a directory",
                                    "to-folder: a symbolic link to a directory",
-                                   "to-nothing: a file"));
+                                   "to-nothing: a link to something that "
+                                   "does not exist"));
   EXPECT_TRUE(
       storage.Remove(scratch / "to-folder", FileKind::kDirectoryLink).ok());
   EXPECT_EQ(storage.List(scratch.path())->size(), 3u);
@@ -267,25 +268,29 @@ TEST(PosixStorageTest, ALockWhoseHolderLeftNoNameIsAnotherProcesss) {
 }
 
 // The holder's name would be written through them.
-TEST(PosixStorageTest, ALockIsNeitherAPipeNorALink) {
+TEST(PosixStorageTest, LockIsNoPipeLinkOrDirectory) {
   const ScratchDirectory scratch;
   PosixStorage storage;
   ASSERT_EQ(mkfifo((scratch / "pipe").c_str(), 0600), 0);
   std::ofstream(scratch / "mine") << "text";
   std::filesystem::create_symlink(scratch / "mine", scratch / "link");
-  for (const char* const name : {"pipe", "link"}) {
-    EXPECT_EQ(storage.Lock(scratch / name).status().code(),
-              Code::kInvalidArgument);
+  ASSERT_TRUE(storage.MakeDirectory(scratch / "folder").ok());
+  for (const char* const name : {"pipe", "link", "folder"}) {
+    const Status refused = storage.Lock(scratch / name).status();
+    EXPECT_EQ(refused.code(), Code::kInvalidArgument);
+    EXPECT_THAT(refused.message(), testing::EndsWith("; remove it"));
   }
   EXPECT_EQ(TextOf(scratch / "mine"), "text");
 }
 
-TEST(PosixStorageTest, ALinkToNothingIsNoDirectoryAndNamesItsTarget) {
+TEST(PosixStorageTest, LinkToNothing_IsNeitherThereNorFreeAndNamesItsTarget) {
   const ScratchDirectory scratch;
   PosixStorage storage;
   std::filesystem::create_symlink("not-mounted/ckpt", scratch / "ckpt");
-  for (const Status& status : {storage.List(scratch / "ckpt").status(),
-                               storage.MakeDirectory(scratch / "ckpt")}) {
+  for (const Status& status :
+       {storage.List(scratch / "ckpt").status(),
+        storage.MakeDirectory(scratch / "ckpt"),
+        storage.Open(scratch / "ckpt", OpenMode::kRead).status()}) {
     EXPECT_EQ(status.code(), Code::kIoError);
     EXPECT_THAT(status.message(), testing::HasSubstr("ckpt: "));
     EXPECT_THAT(status.message(),

@@ -18,14 +18,19 @@ TEST(DirectoriesTest, APathIsShortTextInUtf8) {
       {"line\nend", "without control characters, found 'line\\x0aend'"},
       {std::string("a\0b", 3), "without control characters, found 'a\\x00b'"},
       {"\x7f", "without control characters, found '\\x7f'"},
-      {std::string(3841, 'x'), "of at most 3840 bytes, found 'xxx"}};
+      {std::string(3841, 'x'), "of at most 3840 bytes, found 'xxx"},
+      {"a/" + std::string(256, 'x') + "/b",
+       "whose names have at most 255 bytes each, found 'a/xxx"}};
   for (const auto& [path, message] : cases) {
     EXPECT_EQ(CheckPath(path).code(), Code::kInvalidArgument) << message;
     EXPECT_THAT(CheckPath(path).message(),
                 HasSubstr("expected a path " + message));
   }
   EXPECT_TRUE(CheckPath("/a b/ü€😀").ok());
-  EXPECT_TRUE(CheckPath(std::string(3840, 'x')).ok());
+  std::string longest;
+  for (int i = 0; i < 15; ++i) longest += std::string(255, 'x') + "/";
+  EXPECT_EQ(longest.size(), 3840u);
+  EXPECT_TRUE(CheckPath(longest).ok());
 }
 
 // Two texts with one JSON form would be two names of one directory.

@@ -24,6 +24,10 @@ class CkptCommandTest : public testing::Test {
     return RunCheckpointVerify({.path = path}, test_.world, console_);
   }
 
+  int List(const std::string& path) {
+    return RunCheckpointList({.directory = path}, test_.world, console_);
+  }
+
   MemoryStorage storage_;
   TestWorld test_{storage_};
   std::ostringstream out_;
@@ -52,8 +56,7 @@ TEST_F(CkptCommandTest, ListAndVerifySayWhichAreNotFinite) {
 }
 
 TEST_F(CkptCommandTest, WhatWasNotReadIsNotCalledGood) {
-  EXPECT_EQ(RunCheckpointList({.directory = "/store"}, test_.world, console_),
-            0);
+  EXPECT_EQ(List("/store"), 0);
   EXPECT_THAT(out_.str(), Not(HasSubstr("good")));
   EXPECT_THAT(out_.str(), HasSubstr("step-000000002-g1            not "
                                     "verified"));
@@ -63,14 +66,18 @@ TEST_F(CkptCommandTest, WhatWasNotReadIsNotCalledGood) {
 
 TEST_F(CkptCommandTest, AStateFileThatStopsARunIsSaid) {
   storage_.Bytes("/store/checkpoint") = "latest: step-000000009-g1\n";
+  EXPECT_EQ(List("/store"), 2);
+  EXPECT_THAT(out_.str(), HasSubstr("step-000000002-g1 "));
+  EXPECT_THAT(out_.str(), HasSubstr("; to resume from the newest good one, "
+                                    "remove the file /store/checkpoint\n"));
   EXPECT_EQ(Verify("/store"), 2);
   EXPECT_THAT(out_.str(),
-              HasSubstr("a run stops: checkpoint: edited: line 1: "));
+              HasSubstr("a run stops: /store/checkpoint: edited: line 1: "));
   storage_.Bytes("/store/checkpoint") = "latest: step-000000001-g1\n";
   storage_.Bytes("/store/step-000000001-g1/MANIFEST.json").clear();
   EXPECT_EQ(Verify("/store"), 7);
   EXPECT_THAT(out_.str(),
-              HasSubstr("a run stops: checkpoint: edited: line 1: "));
+              HasSubstr("a run stops: /store/checkpoint: edited: line 1: "));
 }
 
 TEST_F(CkptCommandTest, HalfAnEditIsNotSaidToBeIgnored) {
@@ -80,7 +87,7 @@ TEST_F(CkptCommandTest, HalfAnEditIsNotSaidToBeIgnored) {
   file.replace(file.find(latest), latest.size(), "latest: step-000000001-g1\n");
   EXPECT_EQ(Verify("/store"), 2);
   EXPECT_THAT(out_.str(),
-              HasSubstr("a run stops: checkpoint: edited: line 5: "));
+              HasSubstr("a run stops: /store/checkpoint: edited: line 5: "));
   EXPECT_THAT(err_.str(), Not(HasSubstr("ignored")));
 }
 
@@ -101,8 +108,7 @@ TEST_F(CkptCommandTest, AFolderThatIsNoStoreIsAMistakeAndNoLostCheckpoint) {
   ASSERT_TRUE(storage_.MakeDirectory("/empty").ok());
   EXPECT_EQ(Verify("/empty"), 2);
   EXPECT_THAT(err_.str(), HasSubstr("/empty: no checkpoint store here"));
-  EXPECT_EQ(RunCheckpointList({.directory = "/empty"}, test_.world, console_),
-            2);
+  EXPECT_EQ(List("/empty"), 2);
 }
 
 TEST_F(CkptCommandTest, ADamagedCheckpointIsNoMistakeOnTheCommandLine) {

@@ -117,7 +117,8 @@ TEST(CommandLineTest, AMistakeIsSaidAsTheCommandSaysWhatGoesWrongLater) {
   };
   EXPECT_THAT(said({"train", "--epochs", "x"}),
               testing::StartsWith("gauntlet train: --epochs: expected "));
-  EXPECT_EQ(said({"ckpt", "ls"}), "gauntlet ckpt ls: DIR: missing");
+  EXPECT_EQ(said({"ckpt", "ls"}),
+            "gauntlet ckpt ls: expected DIR: gauntlet ckpt ls DIR");
   EXPECT_EQ(said({"xyzzy"}), "gauntlet: unknown command 'xyzzy'");
 }
 
@@ -317,8 +318,9 @@ TEST(CommandLineTest, AMistakeIsOneLineThatNamesIt) {
        "ckpt: expected ls, verify, diff, export or predict, found 'verfy'; did "
        "you mean "
        "verify?"},
-      {{"ckpt", "ls"}, "ckpt ls: DIR: missing"},
-      {{"ckpt", "diff", "a"}, "ckpt diff: B: missing"},
+      {{"ckpt", "ls"}, "ckpt ls: expected DIR: gauntlet ckpt ls DIR"},
+      {{"ckpt", "diff", "a"},
+       "ckpt diff: expected A and B: gauntlet ckpt diff A B"},
       {{"ckpt", "ls", "a", "b"}, "ckpt ls: unexpected argument 'b'"},
       {{"ckpt", "export", "c", ""},
        "ckpt export: DIR: expected a value, found ''"},
@@ -411,6 +413,8 @@ TEST(CommandLineTest, PathsHaveNoControlCharactersAndRoomForNames) {
       {"a\nb", "expected a path without control characters, found 'a\\x0ab'"},
       {std::string("a\0b", 3), "found 'a\\x00b'"},
       {std::string(5000, 'x'), "expected a path of at most 3840 bytes, found"},
+      {"a/" + std::string(256, 'x'),
+       "expected a path whose names have at most 255 bytes each, found"},
       {"\xed\xa0\x80", "expected a path in UTF-8, found '\\xed\\xa0\\x80'"},
       {"\xc0\xaf", "expected a path in UTF-8, found '\\xc0\\xaf'"}};
   for (const auto& [path, message] : cases) {
@@ -421,7 +425,8 @@ TEST(CommandLineTest, PathsHaveNoControlCharactersAndRoomForNames) {
     EXPECT_THAT(status.message(), HasSubstr(message));
   }
   for (const std::string& fine :
-       {std::string("ü €/😀 .x"), std::string(3840, 'x')}) {
+       {std::string("ü €/😀 .x"), std::string(255, 'x'),
+        fmt::format("{0}/{0}/{0}", std::string(255, 'x'))}) {
     EXPECT_EQ(Parsed<TrainCommand>({"train", "--ckpt", fine})
                   .options.checkpoint.directory,
               fine);

@@ -44,8 +44,21 @@ class EvaluateCommandTest : public testing::Test {
 
 TEST_F(EvaluateCommandTest, WithoutACheckpointOneLookEndsWithSeven) {
   EXPECT_EQ(Evaluate(test_.world), 7);
+  EXPECT_EQ(err_.str(), "gauntlet evaluate: /store: no such directory\n");
+  err_.str("");
+  ASSERT_TRUE(storage_.MakeDirectory("/store").ok());
+  EXPECT_EQ(Evaluate(test_.world), 7);
   EXPECT_EQ(err_.str(),
             "gauntlet evaluate: /store: no checkpoint can be loaded\n");
+}
+
+TEST_F(EvaluateCommandTest, DirectoryInPlaceOfTheStateFile_EndsItByName) {
+  ASSERT_TRUE(storage_.MakeDirectory("/store").ok());
+  ASSERT_TRUE(storage_.MakeDirectory("/store/checkpoint").ok());
+  EXPECT_EQ(Evaluate(test_.world), 2);
+  EXPECT_EQ(err_.str(),
+            "gauntlet evaluate: /store/checkpoint: expected a file, found a "
+            "directory; remove it\n");
 }
 
 TEST_F(EvaluateCommandTest, ANoticeEndsItWithItsOwnCode) {
