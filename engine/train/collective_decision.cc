@@ -96,7 +96,7 @@ std::string EncodeOffer(const CollectiveOffer& offer) {
   message.set_version(offer.version);
   message.set_device(offer.device);
   message.set_only_if_requested(offer.use ==
-                                   gpu::CollectiveUse::kWhereAskedFor);
+                                gpu::CollectiveUse::kWhereAskedFor);
   return message.SerializeAsString();
 }
 

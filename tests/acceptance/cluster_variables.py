@@ -202,7 +202,7 @@ class ByVariables:
         expect_equal("exit codes", workers.wait(within_s=30.0),
                      [LOST_WORKER, 2])
         for rank, said in enumerate((": another job token",
-                                     "does not know this worker's job token")):
+                                     "no chief with this job token")):
             expect(said in workers.errors(rank),
                    f"expected {said!r}, found {workers.errors(rank)!r}")
 

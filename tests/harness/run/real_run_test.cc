@@ -145,8 +145,10 @@ TEST_F(RealRunTest, ARunThatSpeaksForEverIsCutOff) {
 
 // One that names the run's directory in its command line.
 TEST_F(RealRunTest, AnOrphanIsFound) {
-  const RunLog log = Run(R"(sh -c 'sleep 4; :' orphan "$events" &
+  const RunLog log =
+      Run(R"(sh -c ': > "$2"; sleep 4; :' orphan "$events" "$dir/runs" &
 echo $! > "$dir/orphan"
+until [ -e "$dir/runs" ]; do sleep 0.01; done
 )" + std::string(kDone));
   EXPECT_TRUE(log.left.processes_listed);
   EXPECT_THAT(log.left.processes, Contains(HasSubstr("orphan")));
