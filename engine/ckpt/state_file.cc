@@ -80,7 +80,7 @@ bool HasFlippedBits(std::string_view text) {
   if (!digest) return false;
   const auto is_whole = [&](size_t) { return DigestOf(body) == *digest; };
   return AnyFlipOf(body, 0, [&](size_t first) {
-    return AnyFlipOf(body, first + 1, is_whole);
+    return AnyFlipOf(body, first, is_whole);
   });
 }
 

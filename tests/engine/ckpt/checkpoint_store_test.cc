@@ -464,7 +464,7 @@ TEST_F(CheckpointStoreTest, RefusesAnotherJobAndNamesTheDifference) {
   const Status status = store.ClaimGeneration(R"({"seed":2})").status();
   EXPECT_EQ(status.code(), Code::kOtherJob);
   EXPECT_THAT(status.message(), HasSubstr("seed"));
-  EXPECT_THAT(status.message(), HasSubstr("Use another checkpoint directory"));
+  EXPECT_THAT(status.message(), HasSubstr("use another checkpoint directory"));
   EXPECT_EQ(Recover(test_.world).step, 1u);
 }
 
