@@ -35,8 +35,8 @@ constexpr bool IsExit(int64_t code, std::initializer_list<WorkerExit> exits) {
 
 // Whether it did what it was asked to do, or was told to do instead.
 constexpr bool IsOrderlyExit(int64_t code) {
-  return IsExit(
-      code, {WorkerExit::kDone, WorkerExit::kNotFinite, WorkerExit::kStopped});
+  return IsExit(code, {WorkerExit::kDone, WorkerExit::kNotFinite,
+                       WorkerExit::kStopped});
 }
 
 }  // namespace gauntlet
