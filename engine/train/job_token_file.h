@@ -20,8 +20,8 @@ namespace gauntlet {
 std::string TokenFile(const std::string& directory);
 
 // kNotFound: there is none. kInvalidArgument: the file is damaged, a link, or
-// another user's, or others than its owner may open it; the message says what
-// to do.
+// a stranger's, or others than its owner may open it; the message says what to
+// do.
 Result<JobToken> ReadTokenFile(World& world, const std::string& directory);
 
 // For the chief: the directory's token, made now if there is none. Of several

@@ -225,8 +225,9 @@ WorkerEnd Worker::EndAfter(LoopEnd end) {
   if (LeavesWithoutAnything(parts_, finished)) {
     return {.exit = WorkerExit::kStartLater,
             .reason = fmt::format(
-                "{}. Make room, and run the same command again: it resumes "
-                "from the newest checkpoint",
+                "{}. Make room, then run the same command again: it resumes "
+                "from the newest checkpoint, or starts from step 0 if there "
+                "is none",
                 unsaved_.message())};
   }
   return {.exit = ExitFor(end)};

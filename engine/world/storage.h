@@ -103,8 +103,8 @@ class Storage {
   // moment, whatever the umask.
   virtual Result<std::unique_ptr<File>> CreatePrivate(const std::string& path);
   // Opens a secret to read it. kFailedPrecondition if it is a link or no
-  // regular file, if it is another user's, or if others than its owner may open
-  // it.
+  // regular file, if neither this process's user nor the directory's owner owns
+  // it, or if others than its owner may open it.
   virtual Result<std::unique_ptr<File>> OpenPrivate(const std::string& path);
   // As Rename of a file, but kAlreadyExists if `to` exists; atomic.
   virtual Status RenameToNew(const std::string& from, const std::string& to);

@@ -209,6 +209,23 @@ TEST(PosixStorageTest, PrivateFilesAreNeitherLinksNorAnotherUsers) {
   EXPECT_THAT(theirs.message(), testing::HasSubstr("user 12345"));
 }
 
+// A file server that squashes root owns what root makes there, the directory
+// and the secret.
+TEST(PosixStorageTest, PrivateFilesMayBeTheDirectoryOwners) {
+  const ScratchDirectory scratch;
+  PosixStorage storage;
+  const std::string directory = scratch / "store";
+  ASSERT_EQ(mkdir(directory.c_str(), 0755), 0);
+  const std::string secret = directory + "/secret";
+  ASSERT_TRUE(storage.CreatePrivate(secret).ok());
+  for (const std::string& path : {directory, secret}) {
+    if (chown(path.c_str(), 12345, getegid()) != 0) {
+      GTEST_SKIP() << "chown needs root";
+    }
+  }
+  EXPECT_TRUE(storage.OpenPrivate(secret).ok());
+}
+
 TEST(PosixStorageTest, ARenameToANewNameReplacesNothing) {
   const ScratchDirectory scratch;
   PosixStorage storage;
