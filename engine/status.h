@@ -29,7 +29,8 @@ enum class Code {
   kFailedPrecondition,  // The caller's situation forbids it (exit 1 or 7).
   kOtherJob,   // The checkpoints belong to another job: refuse it (exit 8).
   kCancelled,  // Asked to stop.
-  kForbidden,  // The system refuses it for good: read-only, a limit.
+  // Permission, read-only or a size limit: fails until a person changes it.
+  kForbidden,
 };
 inline constexpr Code kLastCode = Code::kForbidden;
 

@@ -33,7 +33,7 @@ struct WritePlan {
   SyncFile sync = SyncFile::kYes;
   uint64_t step = 0;
   uint64_t epoch = 0;
-  FiniteScan* scan = nullptr;  // is given each block; null: nobody looks
+  FiniteScan* scan = nullptr;  // receives each block; may be null
 };
 
 struct WrittenFile {

@@ -178,7 +178,7 @@ class CheckpointStore {
 
   // Chief, after a save that failed for want of room: removes the oldest
   // checkpoint that recovery does not need. Needed are the newest one that
-  // verifies, and those kept for good. Returns false if none could go.
+  // verifies, and those kept for good. Returns false if nothing was deleted.
   Result<bool> FreeRoom();
 
   // Chief: removes what a failed save left; `why` is for the event.

@@ -1,5 +1,5 @@
-// Finds the tensors of a shard that have values that are not finite, as the
-// file's blocks go by on their way to the disk: they are in the cache then.
+// Finds the tensors of a shard that have values that are not finite, while its
+// blocks are written: they are in the processor's cache then.
 #ifndef GAUNTLET_ENGINE_CKPT_FINITE_SCAN_H_
 #define GAUNTLET_ENGINE_CKPT_FINITE_SCAN_H_
 

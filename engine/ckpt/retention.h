@@ -26,10 +26,10 @@ RetentionMark MarkFor(std::span<const CommittedCheckpoint> lineage,
 std::vector<bool> Surplus(std::span<const CommittedCheckpoint> lineage,
                           int keep);
 
-// The index of the oldest one that may go where the next one has no room:
-// older than `newest`, the newest that is known to be good, neither for good
-// nor the newest finite one up to there. nullopt: there is none. `lineage` is
-// oldest first.
+// The index of the oldest one that may be deleted on a full disk: older than
+// `newest` (the newest one known to be valid), not kept for good, and not the
+// newest finite one up to there. nullopt: there is none. `lineage` is oldest
+// first.
 std::optional<size_t> OldestSpare(std::span<const CommittedCheckpoint> lineage,
                                   size_t newest);
 

@@ -11,8 +11,8 @@
 // to another checkpoint's name, delete the last line.
 //
 // A load does not need the file. It passes over what a power cut, a truncation
-// or a flipped bit or two make of it, and says so. It ignores no edit, which is
-// everything else that is text:
+// or a flipped bit or two make of it, and says so. All other text is an edit,
+// and an edit takes effect or is an error:
 //   without the digest line, every other line understood   obeyed
 //   with it, and only line ends, blanks or comments differ  nothing was asked
 //   all else: the digest line kept, an unknown line, latest  refused (exit 2)

@@ -101,9 +101,9 @@ struct ShardPlace {
 std::optional<ShardPlace> ParseShardName(std::string_view name);
 
 // Ok unless a path in that checkpoint directory would be longer than its file
-// system or the system allows, at any step and generation: training would find
-// that out when it saves. Any other refusal of the system is left to the call
-// that needs the path. Makes nothing.
+// system or the system allows, at any step and generation. Checked before
+// training, so that no save fails on it. Any other refusal of the system is
+// left to the call that needs the path. Creates no file.
 Status CheckPathsFit(Storage& storage, const std::string& directory);
 
 }  // namespace gauntlet

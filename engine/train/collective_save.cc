@@ -137,7 +137,7 @@ std::string EncodeStatus(const Status& status) {
 
 Status DecodeStatus(std::string_view bytes) {
   if (bytes.empty() ||
-      static_cast<uint8_t>(bytes[0]) > static_cast<uint8_t>(Code::kForbidden)) {
+      static_cast<uint8_t>(bytes[0]) > static_cast<uint8_t>(kLastCode)) {
     return DataLoss("status: torn");
   }
   if (bytes[0] == static_cast<char>(Code::kOk)) return OkStatus();

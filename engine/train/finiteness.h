@@ -19,12 +19,12 @@ namespace gauntlet {
 // epochs, the mean loss of the one that has ended.
 bool LossIsFinite(const TrainState& state);
 
-// True for a tensor that training goes on from: not for metrics, the history
-// and what callbacks keep.
+// True for parameters, optimizer slots and pending gradients; false for
+// metrics, the history and the state of callbacks.
 bool IsLearned(std::string_view tensor);
 
-// The first tensor that training goes on from and that has a value that is not
-// finite; empty: there is none. REQUIRES: the state is settled.
+// The first of those tensors that has a value that is not finite; empty: none
+// has. REQUIRES: the state is settled.
 std::string FindNotFinite(const TrainState& state);
 
 }  // namespace gauntlet

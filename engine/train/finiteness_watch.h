@@ -1,5 +1,5 @@
-// What follows where a run's numbers are not finite: it is said, and training
-// may stop.
+// Reports the first loss or state that is not finite, and decides whether
+// training stops.
 #ifndef GAUNTLET_ENGINE_TRAIN_FINITENESS_WATCH_H_
 #define GAUNTLET_ENGINE_TRAIN_FINITENESS_WATCH_H_
 
@@ -15,8 +15,7 @@
 
 namespace gauntlet {
 
-// Says once, in the event log and to people, that numbers are not finite, and
-// decides whether training stops. All workers decide alike: from the same
+// One event and one line for people. All workers decide alike: from the same
 // state, or from what a save told all of them.
 class FinitenessWatch {
  public:

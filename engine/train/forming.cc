@@ -148,9 +148,8 @@ Result<Decision> Forming::Decide(const std::vector<Attendant>& by_rank) {
 }
 
 // A claim that there is no room for, or that is refused, is tried again: three
-// times, and six times in three seconds where a state in memory depends on it.
-// One that was not made whole counts for nothing. What is refused at every try
-// is so for good.
+// times, and six times in three seconds if a state in memory depends on it. An
+// incomplete claim is ignored. kForbidden after the last try is permanent.
 Result<Claim> Forming::MakeClaim(StateInMemory memory) {
   const int tries = memory == StateInMemory::kHeld ? 6 : 3;
   const std::string& job = parts_.inputs.job_json;

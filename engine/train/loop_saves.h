@@ -22,12 +22,12 @@
 
 namespace gauntlet {
 
-// What a stop comes from: a step that was named in advance, or a notice, behind
+// A stop comes from a step that was named in advance, or from a notice, after
 // which there is little time.
 enum class StopCause : uint8_t { kStep, kNotice };
 
 // Pauses between the tries of a last save: five, each twice as long as the one
-// before. All ranks know alike how a save came out, and try equally often.
+// before. The outcome is the same on all ranks, so all try equally often.
 struct LastTries {
   static constexpr int kPauses = 5;
   static constexpr int kFirstPausesInAll = (1 << kPauses) - 1;
@@ -37,7 +37,7 @@ struct LastTries {
   static constexpr Duration kFirstPauseOnNotice =
       std::chrono::milliseconds(100);
 
-  // Behind a notice: a quarter of the grace, where that is more.
+  // After a notice: a quarter of the grace, if that is more.
   static Duration FirstPauseWithin(Duration grace) {
     return std::clamp(grace / (4 * kFirstPausesInAll), kFirstPauseOnNotice,
                       kFirstPause);
@@ -92,15 +92,15 @@ class LoopSaves {
   Status SaveDue();
   // Likewise, but training waits for it: there may not be time for more.
   Status SaveAtOnce();
-  // The last saves: of the state that a stop or the end of training leaves.
-  // Tried again for a while (LastTries), then given up: see unsaved().
+  // The last save, of the state at a stop or at the end of training. Ok also if
+  // all tries fail (LastTries): then unsaved() is the error.
   Status SaveForTheStop(StopCause cause);
   Status SaveTheEnd();
   // Why the last state is not saved; Ok if it is, or was not to be.
   const Status& unsaved() const { return unsaved_; }
 
-  // Since the last call, if any: with OnNotFinite::kStop such a state was not
-  // saved, and no error says so.
+  // The one found since the last call. With OnNotFinite::kStop that state was
+  // not saved, which is no error.
   std::optional<NotFiniteSave> TakeNotFinite() {
     return std::exchange(not_finite_, std::nullopt);
   }

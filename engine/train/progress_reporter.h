@@ -10,16 +10,16 @@
 
 namespace gauntlet {
 
-// Safe from any task. Progress never blocks: a reader that is slow, paused or
-// gone costs reports, not time.
+// Safe from any task. Progress never blocks: reports may be dropped for a
+// reader that is slow, paused or gone.
 class ProgressReporter {
  public:
   virtual ~ProgressReporter() = default;
   virtual void Progress(const WorkerProgress& progress) = 0;
   // Sends the result. A reader that is slow or paused still gets it.
   virtual void Result(const TrainResult& result) = 0;
-  // Waits until the launcher has acknowledged the result. kDeadlineExceeded: it
-  // has not by then; kUnavailable: the launcher is gone. Ok at once where no
+  // Waits until the launcher has acknowledged the result. kDeadlineExceeded at
+  // the deadline; kUnavailable if the launcher is gone. Ok at once if no
   // launcher of this program started the worker.
   virtual Status AwaitAcknowledgement(Time /*deadline*/) { return OkStatus(); }
   // Whether anybody reads the lines for people.

@@ -18,16 +18,18 @@ struct FinishedLoop {
   std::optional<uint64_t> resumed_from;  // step
 };
 
-// Returns true iff the last state is neither saved nor exported, and was to be.
+// Returns true iff the final state should have been saved or exported, and was
+// neither.
 bool LeavesWithoutAnything(const WorkerParts& parts, const FinishedLoop& loop);
 
-// All workers agree on the final state and leave. The chief exports the model,
-// sends the result and deletes the checkpoints, where those are asked for; the
-// deletion waits for the launcher's acknowledgement of the result, at most for
-// save_timeout. If none comes the checkpoints stay, which is no error; so do
-// those of a run that is not finite. A run that leaves without anything has no
-// result. Returns how the run ended: a final state that is not finite is
-// kNotFinite where such runs are to stop.
+// All workers agree on the final state and leave.
+// - The chief exports the model and sends the result. A run that leaves without
+//   anything has no result.
+// - It deletes the checkpoints if that is asked for, once the launcher has
+//   acknowledged the result. Without that within save_timeout they are kept,
+//   which is no error. Those of a run that is not finite are kept too.
+// Returns how the run ended: kNotFinite for a final state that is not finite,
+// if such runs are to stop.
 Result<LoopEnd> FinishRun(WorkerParts& parts, FinishedLoop loop);
 
 }  // namespace gauntlet

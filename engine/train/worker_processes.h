@@ -38,7 +38,7 @@ struct WorkerProgress {
   uint64_t step = 0;
   uint64_t epoch = 0;
   uint64_t steps_per_epoch = 0;
-  std::optional<float> loss;  // none: no step is what it tells of
+  std::optional<float> loss;  // of that step; none: not of a step
   std::string line;  // a message worth keeping ("resumed …"), or empty
   // With `line`: the first step at which loss or state was not finite, as far
   // as the chief knows. One launch shows that line once.
@@ -87,8 +87,8 @@ class WorkerProcesses {
   virtual std::optional<WorkerNotice> Next(Time deadline) = 0;
   // A worker that is gone already is fine.
   virtual void Signal(int worker, WorkerSignal signal) = 0;
-  // Tells the worker that its result was taken. Never blocks; a worker that is
-  // gone already is fine.
+  // Confirms to the worker that its result has arrived. Never blocks; a worker
+  // that is gone already is fine.
   virtual void Acknowledge(int worker) = 0;
   // Whether what the worker says can be heard now: its silence means nothing
   // otherwise.
