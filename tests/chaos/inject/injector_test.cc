@@ -256,12 +256,13 @@ class SlowToSay final : public FiredFaults {
 };
 
 TEST(InjectorTest, SecondHit_WaitsForTheDecisionOnTheFirst) {
-  const Fault fault = {.id = "f",
-                       .site = {.point = kHere},
-                       .kind = FaultKind::kErrno,
-                       .with = {.times = FaultTimes::kOnce, .hits = 2}};
+  const FaultPlan plan{
+      .faults = {{.id = "f",
+                  .site = {.point = kHere},
+                  .kind = FaultKind::kErrno,
+                  .with = {.times = FaultTimes::kOnce, .hits = 2}}}};
   SlowToSay fired;
-  RecordedLife life({.faults = {fault}}, {}, fired);
+  RecordedLife life(plan, {}, fired);
   Status first;
   std::thread task([&] { first = life.injector.Hit(kHere, {}); });
   fired.AwaitQuestion();
