@@ -26,17 +26,17 @@ enum class WorkerExit : int {
   kStopped = 143,  // told to go, and saved where there is a store
 };
 
-// Whether the exit code of a worker or a launcher is one of these.
+// Returns true iff the exit code of a worker or a launcher is one of these.
 constexpr bool IsExit(int64_t code, std::initializer_list<WorkerExit> exits) {
   return std::ranges::any_of(exits, [code](WorkerExit exit) {
     return code == static_cast<int64_t>(exit);
   });
 }
 
-// Whether it did what it was asked to do, or was told to do instead.
+// Returns true iff the worker finished, stopped on a notice or stopped on NaN.
 constexpr bool IsOrderlyExit(int64_t code) {
-  return IsExit(code, {WorkerExit::kDone, WorkerExit::kNotFinite,
-                       WorkerExit::kStopped});
+  return IsExit(
+      code, {WorkerExit::kDone, WorkerExit::kNotFinite, WorkerExit::kStopped});
 }
 
 }  // namespace gauntlet

@@ -294,19 +294,15 @@ bool Injector::FireOn(const Armed& armed, const std::string& file) {
   return true;
 }
 
-// Marks it as fired; false: it is for one process, and another one has it.
+// Marks the fault as fired. Returns false if it happens in one process, or once
+// in each worker, and another process or life has it.
 bool Injector::Claim(const Fault& fault) {
-  if (fault.with.times != FaultTimes::kOnce) {
-    fired_.MarkFired(fault.id);
-    return true;
-  }
-  const bool each = fault.site.worker == kAllWorkers;
-  if (!each) return fired_.MarkFired(fault.id);
-  if (!fired_.MarkFired(fmt::format("{}@{}", fault.id, self_.worker))) {
-    return false;
-  }
-  fired_.MarkFired(fault.id);
-  return true;
+  const bool once = fault.with.times == FaultTimes::kOnce;
+  const bool once_each = once && fault.site.worker == kAllWorkers;
+  const bool is_first = fired_.MarkFired(
+      once_each ? fmt::format("{}@{}", fault.id, self_.worker) : fault.id);
+  if (once_each && is_first) fired_.MarkFired(fault.id);
+  return is_first || !once;
 }
 
 bool Injector::Fire(State& state, Point point) {

@@ -63,7 +63,7 @@ Status WithRoom(World& world, const std::string& directory,
                   free.ok() ? MebibytesText(*free) : "an unknown size"));
 }
 
-// Of an event: 0 where all is finite.
+// Encodes not_finite_since as the count of an event; 0 means all is finite.
 int64_t CountOf(const std::optional<uint64_t>& not_finite_since) {
   return static_cast<int64_t>(not_finite_since.value_or(0));
 }

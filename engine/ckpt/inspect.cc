@@ -51,6 +51,7 @@ namespace {
 void MarkNext(World& world, const std::string& directory, const StoreScan& scan,
               StoreReport& report) {
   report.start = scan.obstacle;
+  report.obstacle_name = scan.obstacle_name;
   if (report.start.ok()) report.start = CheckNextGeneration(scan, directory);
   if (!report.start.ok()) return;
   const auto choice =

@@ -49,6 +49,7 @@ struct StoreReport {
   // What keeps a run of the checkpoints' own job from starting here, as far as
   // was looked. Ok: it goes on from `next`, or anew where there is none.
   Status start;
+  std::string obstacle_name;  // StoreScan
   // What a run would say of the state file; empty: nothing.
   std::string state_file;
   std::vector<std::string> missing;  // MissingNewer

@@ -79,9 +79,8 @@ bool HasFlippedBits(std::string_view text) {
       Digest::Parse(tail.substr(kDigestKey.size() + 2, Digest::kDigits));
   if (!digest) return false;
   const auto is_whole = [&](size_t) { return DigestOf(body) == *digest; };
-  return AnyFlipOf(body, 0, [&](size_t first) {
-    return AnyFlipOf(body, first, is_whole);
-  });
+  return AnyFlipOf(
+      body, 0, [&](size_t first) { return AnyFlipOf(body, first, is_whole); });
 }
 
 // The names in those lines that follow the comment and are whole; takes them,
@@ -206,7 +205,7 @@ StateFile ReadCut(std::string_view text) {
   return file;
 }
 
-// Of a file as it was written, or with flipped bits.
+// Reads a file as it was written, or one with flipped bits.
 StateFile ReadWritten(const TextRecord& record) {
   StateFile file;
   for (const TextField& field : record.fields) {

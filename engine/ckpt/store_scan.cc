@@ -85,7 +85,10 @@ Status ScanEntry(World& world, const std::string& directory,
                  const DirectoryEntry& entry, StoreScan& scan) {
   const std::string path = directory + "/" + entry.name;
   const EntryName parsed = ParseEntryName(entry.name);
-  if (scan.obstacle.ok()) scan.obstacle = CheckKind(path, entry, parsed.kind);
+  if (scan.obstacle.ok()) {
+    scan.obstacle = CheckKind(path, entry, parsed.kind);
+    if (!scan.obstacle.ok()) scan.obstacle_name = entry.name;
+  }
   if (entry.name == kStateFileName && entry.kind == FileKind::kFile) {
     const auto text = ReadWithRetry(world, path, kMaxStateFileBytes);
     if (text.ok()) {

@@ -47,6 +47,7 @@ struct StoreScan {
   // state file, a claim or a checkpoint, which no run puts there.
   // kInvalidArgument names the first one and says what to do.
   Status obstacle;
+  std::string obstacle_name;  // of its entry; "": there is none
 };
 
 // kNotFound: there is no such directory. Starts again, a bounded number of

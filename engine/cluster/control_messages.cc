@@ -7,6 +7,7 @@
 
 #include "engine/cluster/link.pb.h"
 #include "engine/cluster/protobuf_edge.h"
+#include "engine/utf8.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -119,20 +120,16 @@ Result<ControlMessage> Take(wire::Refusal& from) {
   if (from.code() == 0 || from.code() > last) {
     return NoMessage(fmt::format("unknown code {}", from.code()));
   }
-  return ControlMessage(
-      Refusal{.code = static_cast<Code>(from.code()),
-              .message = Shortened(std::move(*from.mutable_message())),
-              .proof = std::move(*from.mutable_proof())});
+  return ControlMessage(Refusal{.code = static_cast<Code>(from.code()),
+                                .message = Shortened(from.message()),
+                                .proof = std::move(*from.mutable_proof())});
 }
 
 }  // namespace
 
-std::string Shortened(std::string text) {
-  size_t size = 4000;
-  if (text.size() <= size) return text;
-  while (size > 0 && (text[size] & '\xC0') == '\x80') --size;
-  text.resize(size);
-  return text;
+std::string Shortened(std::string_view text) {
+  constexpr size_t kMaxMessageBytes = 4000;
+  return std::string(TruncateUtf8(text, kMaxMessageBytes));
 }
 
 Frame EncodeControl(const ControlMessage& message) {

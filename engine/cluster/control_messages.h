@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -73,7 +74,7 @@ Result<ControlMessage> DecodeControl(const Frame& frame);
 
 // A text of a peer as it is shown to people: cut if it is very long, at the end
 // of a character.
-std::string Shortened(std::string text);
+std::string Shortened(std::string_view text);
 
 // The frame, if it is a T; kDataLoss names what it is instead.
 template <typename T>

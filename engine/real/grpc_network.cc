@@ -192,7 +192,8 @@ class GrpcListener final : public Listener {
     while (true) {
       std::shared_ptr<Link> link = pending_.WaitForFirst(deadline);
       if (link == nullptr) {
-        return DeadlineExceeded(address_ + ": accept: no worker connected in time");
+        return DeadlineExceeded(address_ +
+                                ": accept: no worker connected in time");
       }
       Result<Frame> first = link->Receive(kNever);
       if (!first.ok()) continue;  // disconnected meanwhile

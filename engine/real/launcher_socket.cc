@@ -26,7 +26,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Of texts as JSON has them: all of a line's together fit into one.
+// Limits on texts, in bytes of JSON. All texts of one line fit into it.
 constexpr size_t kMaxLineText = 768;
 constexpr size_t kMaxFailureText = 2560;  // with all that a job's change names
 constexpr size_t kMaxResultText = 384;
@@ -78,7 +78,7 @@ std::optional<double> FigureOf(const Json& object, const char* key) {
 
 // The beginning of `text` that takes at most `limit` bytes as JSON, and an
 // ellipsis where that is not all.
-std::string Shortened(std::string_view text, size_t limit) {
+std::string FitToJson(std::string_view text, size_t limit) {
   constexpr std::string_view kEllipsis = "…";
   constexpr size_t kLongestEscape = 6;  // \u0001, or what replaces an odd byte
   size_t bytes = 0;
@@ -159,7 +159,7 @@ std::string WorkerMessageLine(const WorkerProgress& progress) {
   fields["steps_per_epoch"] = progress.steps_per_epoch;
   if (progress.loss) fields["loss"] = LossText(*progress.loss);
   if (!progress.line.empty()) {
-    fields["line"] = Shortened(progress.line, kMaxLineText);
+    fields["line"] = FitToJson(progress.line, kMaxLineText);
   }
   if (progress.not_finite_since) {
     fields["not_finite_since"] = *progress.not_finite_since;
@@ -173,7 +173,7 @@ std::string WorkerMessageLine(const WorkerProgress& progress) {
   if (progress.saving) fields["saving_ns"] = progress.saving->count();
   if (progress.formed > 0) fields["formed"] = progress.formed;
   if (!progress.failure.empty()) {
-    fields["failure"] = Shortened(progress.failure, kMaxFailureText);
+    fields["failure"] = FitToJson(progress.failure, kMaxFailureText);
   }
   if (progress.of_itself) fields["of_itself"] = true;
   return Line("progress", std::move(fields));
@@ -181,10 +181,10 @@ std::string WorkerMessageLine(const WorkerProgress& progress) {
 
 std::string WorkerMessageLine(const TrainResult& result) {
   Json fields;
-  fields["status"] = Shortened(result.status, kMaxResultText);
+  fields["status"] = FitToJson(result.status, kMaxResultText);
   fields["epochs"] = result.epochs;
   fields["steps"] = result.steps;
-  fields["digest"] = Shortened(result.digest, kMaxResultText);
+  fields["digest"] = FitToJson(result.digest, kMaxResultText);
   if (result.loss) fields["loss"] = LossText(*result.loss);
   if (result.accuracy) fields["accuracy"] = *result.accuracy;
   if (result.val_accuracy) fields["val_accuracy"] = *result.val_accuracy;

@@ -96,7 +96,7 @@ class PosixFile final : public File {
   const Descriptor fd_;
 };
 
-// Where a link leads that leads nowhere; "": the path is no such link.
+// Returns the target of a dangling link; "" if the path is not one.
 std::string DanglingTarget(const std::string& path) {
   struct stat info = {};
   if (stat(path.c_str(), &info) == 0 || errno != ENOENT) return "";
@@ -133,15 +133,13 @@ Result<std::unique_ptr<File>> OpenRegular(const std::string& path, int flags,
       std::make_unique<PosixFile>(path, std::move(fd)));
 }
 
-// Whether the user of this process, or who owns the directory and so all in it,
-// owns the file. On a file server that squashes root, what root makes is
-// nobody's: the directory then is, too.
+// Returns true iff the file's owner is this process's user or the owner of the
+// directory, who can replace every file in it. On a file server that squashes
+// root, what root makes is nobody's: the directory then is, too.
 bool OwnerIsTrusted(uid_t owner, const std::string& path) {
   if (owner == geteuid()) return true;
-  const std::string directory =
-      std::filesystem::path(path).parent_path().string();
   struct stat info = {};
-  return stat(directory.empty() ? "." : directory.c_str(), &info) == 0 &&
+  return stat(ParentDirectory(path).c_str(), &info) == 0 &&
          owner == info.st_uid;
 }
 

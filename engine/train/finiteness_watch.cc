@@ -92,7 +92,8 @@ std::string FinitenessWatch::WhatFollows() const {
   const std::string& directory = parts_.options.checkpoint.directory;
   std::string text = stops ? "training stops (--stop-on-nan)"
                            : "training continues (use --stop-on-nan to stop)";
-  std::string remedy = "Try a lower --lr, or --clip, or check the data and initial weights";
+  std::string remedy =
+      "Try a lower --lr, or --clip, or check the data and initial weights";
   if (directory.empty()) return text + ". " + remedy;
   const std::string& newest = parts_.saves.newest_finite();
   if (newest.empty()) {

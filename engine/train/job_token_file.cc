@@ -80,7 +80,7 @@ std::string TokenFile(const std::string& directory) {
 
 Result<JobToken> ReadTokenFile(World& world, const std::string& directory) {
   const std::string path = TokenFile(directory);
-  // What is checked is what is read, whatever happens to the name meanwhile.
+  // The bytes come from the descriptor that was checked, not from the name.
   const auto read_once = [&]() -> Result<std::string> {
     ASSIGN_OR_RETURN(const std::unique_ptr<File> file,
                      world.storage.OpenPrivate(path));

@@ -228,11 +228,9 @@ int RunCheckpointVerify(const CheckpointVerifyCommand& command, World& world,
       return report.name != path.name;
     });
     if (reports.empty()) {
-      // What stands there may be no checkpoint of the store, but a link.
-      const std::string place =
-          fmt::format("{}/{}: ", path.directory, path.name);
+      // A link in a checkpoint's place is no checkpoint of the store.
       return Fail(console, "verify",
-                  store->start.message().starts_with(place)
+                  store->obstacle_name == path.name
                       ? store->start
                       : NotFound(command.path + ": no such checkpoint"));
     }

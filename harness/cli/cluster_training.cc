@@ -219,7 +219,6 @@ Result<Tenure> BeginTenure(World& world, const std::string& directory) {
 Status RunWorkerOf(const ResolvedCluster& cluster, const TrainCommand& command,
                    RealWorld& real, ClusterReporter& reporter,
                    Console& console) {
-  RETURN_IF_ERROR(CheckOutputPlaces(real.storage, command));
   RequeueHost host(real.host, command.requeue);
   World world{real.clock, real.storage, real.network, real.tasks,
               host,       real.faults,  real.events,  real.entropy};

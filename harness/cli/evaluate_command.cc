@@ -85,6 +85,13 @@ class EvaluationPrinter final : public EvaluationReporter {
   bool failing_ = false;
 };
 
+std::string_view WhyNothingIsLoaded(World& world,
+                                    const std::string& directory) {
+  const Status listed = world.storage.List(directory).status();
+  return listed.code() == Code::kNotFound ? "no such directory"
+                                          : "no checkpoint can be loaded";
+}
+
 ExitCode Run(const EvaluatorRun& run, World& world, Console& console) {
   Evaluator evaluator(world, run.source);
   EvaluationPrinter printer(world, run, console);
@@ -104,11 +111,8 @@ ExitCode Run(const EvaluatorRun& run, World& world, Console& console) {
       return ExitCode::kStopped;
     case EvaluatorEnd::kLookedOnce:
       if (printer.evaluations() > 0) return ExitCode::kHeld;
-      say(run.source.directory +
-          (world.storage.List(run.source.directory).status().code() ==
-                   Code::kNotFound
-               ? ": no such directory"
-               : ": no checkpoint can be loaded"));
+      say(fmt::format("{}: {}", run.source.directory,
+                      WhyNothingIsLoaded(world, run.source.directory)));
       return ExitCode::kNoCheckpoint;
     case EvaluatorEnd::kStoreDeleted:
       say(run.source.directory + ": deleted, its run is finished");

@@ -158,7 +158,7 @@ void FillStandardStreams() {
 // No file of this program is writable by everybody, whatever the umask is.
 void KeepOthersFromWriting() { umask(umask(0) | S_IWOTH); }
 
-// What was printed is lost, unlike the exit code where that is worse.
+// The exit code where the output is lost: kNoVerdict, unless `code` is worse.
 ExitCode WithoutOutput(ExitCode code) {
   const bool is_better = code == ExitCode::kHeld ||
                          code == ExitCode::kLimitBroken ||
@@ -167,10 +167,9 @@ ExitCode WithoutOutput(ExitCode code) {
 }
 
 // Whoever reads what a command prints never keeps it from acting on signals.
-// What training came to is in its exit code and its checkpoints: it ends
-// whether its output is read or not, as a scheduler must not start it again for
-// want of a line. Every other command waits for its readers until a signal
-// comes.
+// Training ends whether its output is read or not: its exit code and its
+// checkpoints hold the result, and a scheduler must not start it again for want
+// of a line. Every other command waits for its readers until a signal comes.
 int ExecuteCommand(const CommandLine& line) {
   const bool trains = AwaitsNotices(line.command);
   const RealHost host;
@@ -184,7 +183,7 @@ int ExecuteCommand(const CommandLine& line) {
                   [&streams] { static_cast<void>(streams.Flush()); }};
   const int exit_code = std::visit(Execute{console}, line.command);
   const Status written = streams.Flush();
-  // Who has read enough, as `head` has, wants no message for it.
+  // A reader that has enough, such as `head`, needs no message.
   if (written.ok() || ReaderIsGone(STDOUT_FILENO)) return exit_code;
   fmt::print(streams.err(), "gauntlet: cannot write to standard output: {}\n",
              written.message());

@@ -74,7 +74,6 @@ Status CheckOutputPlaces(Storage& storage, const TrainCommand& command) {
 }
 
 Status MakeOutputPlaces(Storage& storage, const TrainCommand& command) {
-  RETURN_IF_ERROR(CheckOutputPlaces(storage, command));
   RETURN_IF_ERROR(
       Annotate(MakePlace(storage, command.events_directory), "--events"));
   RETURN_IF_ERROR(

@@ -28,7 +28,8 @@ Status MakeSummaryPlace(Storage& storage, const std::string& directory);
 // checks --export as PrepareExport does.
 Status MakeChiefPlaces(Storage& storage, const TrainCommand& command);
 
-// Checks all, and makes --events, --logs and --ckpt, and the chief's.
+// Makes --events, --logs and --ckpt, and the chief's. REQUIRES: CheckPlaces
+// (train_command.h) found nothing wrong with them.
 Status MakeOutputPlaces(Storage& storage, const TrainCommand& command);
 
 }  // namespace gauntlet

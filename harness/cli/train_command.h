@@ -17,8 +17,9 @@ namespace gauntlet {
 // "tiny: 4 replicas of 16 rows on 2 workers, seed 1; saves each epoch to ckpt".
 std::string TrainHeader(const TrainCommand& command);
 
-// kInvalidArgument names two outputs of the command that may not be one place
-// (output_overlap.h).
+// Checks all outputs of the command: CheckOutputPlaces (output_places.h), and
+// that no two that have to differ are one place (output_overlap.h).
+// kInvalidArgument names the flags.
 Status CheckPlaces(Storage& storage, const TrainCommand& command);
 
 // The worker processes are those of the command: they train command.options.

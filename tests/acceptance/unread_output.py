@@ -82,13 +82,18 @@ def still_runs(run):
     return lambda: run.launcher.poll() is None
 
 
+def train_until(run, step, every):
+    """Starts a training that goes on, and waits for the step."""
+    run.start(*ALL, "--epochs", ENDLESS, "--every", every)
+    reach_step(run.store, step, still_runs(run))
+
+
 def notice(output):
     """One saved step, and the exit code that says so."""
     def check(run):
         with OUTPUTS[output]() as (_, write):
             run.err_to = write
-            run.start(*ALL, "--epochs", ENDLESS, "--every", 5)
-            reach_step(run.store, REACHED, still_runs(run))
+            train_until(run, REACHED, every=5)
             run.launcher.send_signal(signal.SIGTERM)
             expect_equal("exit code", run.wait(SOON_S), STOPPED)
         run.expect_nothing_left()
@@ -104,8 +109,7 @@ def notice_with_unread_results(run):
     """Nobody reads standard output either."""
     with full_pipe() as (_, write):
         run.out_to = run.err_to = write
-        run.start(*ALL, "--epochs", ENDLESS, "--every", 5)
-        reach_step(run.store, REACHED, still_runs(run))
+        train_until(run, REACHED, every=5)
         run.launcher.send_signal(signal.SIGTERM)
         expect_equal("exit code", run.wait(SOON_S), STOPPED)
     run.expect_nothing_left()
@@ -164,8 +168,7 @@ def slow_reader(run):
     """Who reads a page now and then is waited for, but for 5 s in all."""
     with full_pipe() as (read, write):
         run.out_to = run.err_to = write
-        run.start(*ALL, "--epochs", ENDLESS, "--every", 1000)
-        reach_step(run.store, ENOUGH_TO_SAY, still_runs(run))
+        train_until(run, ENOUGH_TO_SAY, every=1000)
         run.launcher.send_signal(signal.SIGTERM)
         ended = None
         give_up = time.monotonic() + 4 * SOON_S

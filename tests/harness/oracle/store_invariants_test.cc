@@ -174,9 +174,9 @@ TEST(StoreTest, ASaveThatRetentionMayRemoveIsNotLost) {
   EXPECT_EQ(ReportOf(record, "store").breaches, 0u);
 }
 
-TEST(StoreTest, ACommittedSaveThatWasAdoptedLetsOlderOnesBeRetired) {
-  Record record = RecoveredRun();
-  // The save of step 4 was never acknowledged, and yet there.
+// The save of step 4 was never acknowledged, and yet there: the second life
+// adopts it and retires that of step 2. Returns the event of its claim.
+RecordEvent& AdoptUnacknowledgedSave(Record& record) {
   EventOf(record, 0, 1, K::kSaveAcknowledged, 1).kind = K::kNotice;
   RecordEvent& claim = EventOf(record, 0, 2, K::kLifeBegin, 0);
   claim.kind = K::kGeneration;
@@ -184,6 +184,12 @@ TEST(StoreTest, ACommittedSaveThatWasAdoptedLetsOlderOnesBeRetired) {
   RecordEvent& next = EventOf(record, 0, 2, K::kResumed, 0);
   next.kind = K::kRetired;
   next.path = "/s/step-000000002-g1";
+  return claim;
+}
+
+TEST(StoreTest, ACommittedSaveThatWasAdoptedLetsOlderOnesBeRetired) {
+  Record record = RecoveredRun();
+  RecordEvent& claim = AdoptUnacknowledgedSave(record);
   EXPECT_EQ(ReportOf(record, "store").breaches, 0u);
   claim.path = "/s/step-000000002-g1";
   EXPECT_EQ(ReportOf(record, "store").breaches, 2u)
@@ -193,13 +199,7 @@ TEST(StoreTest, ACommittedSaveThatWasAdoptedLetsOlderOnesBeRetired) {
 // Nobody acknowledged it: the claim says that it is not finite.
 TEST(StoreTest, AnAdoptedSaveThatIsNotFiniteReplacesNoFiniteOne) {
   Record record = RecoveredRun();
-  EventOf(record, 0, 1, K::kSaveAcknowledged, 1).kind = K::kNotice;
-  RecordEvent& claim = EventOf(record, 0, 2, K::kLifeBegin, 0);
-  claim.kind = K::kGeneration;
-  claim.path = "/s/step-000000004-g1";
-  RecordEvent& next = EventOf(record, 0, 2, K::kResumed, 0);
-  next.kind = K::kRetired;
-  next.path = "/s/step-000000002-g1";
+  RecordEvent& claim = AdoptUnacknowledgedSave(record);
   ASSERT_EQ(ReportOf(record, "store").breaches, 0u);
   claim.count = 3;
   EXPECT_EQ(ReportOf(record, "store").breaches, 1u);
