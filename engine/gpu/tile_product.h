@@ -6,8 +6,10 @@
 // The totals of the chunks before it are touched only every 256 k: they lie in
 // shared memory, each thread's own, so that two blocks fit on a multiprocessor.
 //
-// Lanes of a warp lie 4 x 8 over its part of the tile, so that what they read
-// of a slice is one or two lines of shared memory for 64 multiplications each.
+// The lanes of a warp form a grid of 4 x 8 over its part of the tile. Lanes
+// that differ in the last bit of their number share their columns, and those
+// that differ in the bit before it share their rows: shared memory serves a
+// vector read of a warp in two turns only if such pairs read the same address.
 #ifndef GAUNTLET_ENGINE_GPU_TILE_PRODUCT_H_
 #define GAUNTLET_ENGINE_GPU_TILE_PRODUCT_H_
 
@@ -150,8 +152,10 @@ struct TileProduct {
   GAUNTLET_KERNEL static ThreadPlace PlaceOf(unsigned thread) {
     const unsigned warp = thread / 32;
     const unsigned lane = thread % 32;
-    return {warp / Tile::kWarpsN * Tile::kWarpM + lane / 8 * kVectorM,
-            warp % Tile::kWarpsN * Tile::kWarpN + lane % 8 * kVectorN};
+    const unsigned row = lane / 16 * 2 + lane % 2;  // of the grid
+    const unsigned column = lane / 2 % 8;
+    return {warp / Tile::kWarpsN * Tile::kWarpM + row * kVectorM,
+            warp % Tile::kWarpsN * Tile::kWarpN + column * kVectorN};
   }
   // Of the thread's element in the tile, from its place.
   GAUNTLET_KERNEL static constexpr unsigned RowOf(unsigned i) {
