@@ -73,7 +73,7 @@ moves_between_attempts() {  # PROGRAMS DIRECTORY
   local job=(--preset mlp --replicas 2 --workers 1 --steps 90) stop code=0
   local plain found
   plain=$(final_digest "$1" "${job[@]}" || true)
-  job+=(--ckpt "$2" --ckpt-mode async --every 10)
+  job+=(--ckpt "$2" --ckpt-mode async --save-every 10)
   for stop in "30 cpu" "60 cuda"; do
     # shellcheck disable=SC2086  # two words
     set -- "$1" "$2" $stop

@@ -134,9 +134,9 @@ explore_stage() {  # NAME ARGUMENTS...
 explore_stages() {  # FACTOR
   local factor=$1
   explore_stage "random plans" --cases $((6000 * factor)) --seed 1 -j 2 \
-                --require-marks
+                --fail-on-missed-goals
   explore_stage "rejoining workers" scenarios/explore/elastic.yaml \
-                --cases $((12000 * factor)) --seed 1 -j 2 --require-marks
+                --cases $((12000 * factor)) --seed 1 -j 2 --fail-on-missed-goals
   explore_stage "asynchronous checkpoints" scenarios/explore/async.yaml \
                 --cases $((3000 * factor)) --seed 1 -j 2
   explore_stage "numbers that are not finite" \
@@ -154,7 +154,7 @@ explore_stages() {  # FACTOR
   explore_stage "gradients from device to device" \
                 scenarios/explore/collective.yaml \
                 --cases $((1500 * factor)) --seed 1 -j 2
-  explore_stage "each fault at each point" --mode nth --max-faults 1 \
+  explore_stage "each fault at each point" --mode sweep --max-faults 1 \
                 --cases $((1500 * factor)) -j 2
   explore_stage "crash states" --mode crash-states
 }
@@ -162,7 +162,7 @@ explore_stages() {  # FACTOR
 # Too long for `test`.
 long_explore_stages() {
   explore_stages 10
-  explore_stage "each fault in a recovery" --mode nth -j 2 \
+  explore_stage "each fault in a recovery" --mode sweep -j 2 \
                 --points 'step.begin,ckpt.load*,ckpt.reject'
 }
 

@@ -39,10 +39,10 @@ std::string FactsText(const RunFacts& facts) {
   if (facts.restarts > 0) text += ", " + Counted(facts.restarts, "restart");
   if (facts.resumed_from) {
     text += fmt::format(", resumed {}, lost {}", *facts.resumed_from,
-                        Counted(facts.lost_steps, "step"));
+                        Counted(facts.recomputed_steps, "step"));
   }
-  if (facts.failed_checkpoints > 0) {
-    text += ", " + Counted(facts.failed_checkpoints, "failed save");
+  if (facts.failed_saves > 0) {
+    text += ", " + Counted(facts.failed_saves, "failed save");
   }
   return text;
 }

@@ -9,60 +9,67 @@ namespace gauntlet {
 namespace {
 
 constexpr std::array kKinds = {
-    FaultKindInfo{FaultKind::kCrash, "crash", "exit_code",
+    FaultKindInfo{FaultKind::kCrash, "crash",
                   "the process is gone at this instruction", ""},
-    FaultKindInfo{FaultKind::kKill, "kill", "latency",
+    FaultKindInfo{FaultKind::kKill, "kill",
                   "the process is killed from outside a moment later", ""},
-    FaultKindInfo{FaultKind::kException, "exception", "",
+    FaultKindInfo{FaultKind::kException, "exception",
                   "an internal failure aborts the process", ""},
-    FaultKindInfo{FaultKind::kHang, "hang", "duration",
-                  "the calling task stands still", ""},
-    FaultKindInfo{FaultKind::kStop, "stop", "duration",
-                  "the whole process stands still", ""},
-    FaultKindInfo{FaultKind::kSlow, "slow", "latency",
-                  "the calling task takes longer", ""},
-    FaultKindInfo{FaultKind::kPreempt, "preempt", "grace by",
+    FaultKindInfo{FaultKind::kHang, "hang", "the calling task stands still",
+                  ""},
+    FaultKindInfo{FaultKind::kPause, "pause", "the whole process stands still",
+                  ""},
+    FaultKindInfo{FaultKind::kSlow, "slow", "the calling task takes longer",
+                  ""},
+    FaultKindInfo{FaultKind::kPreempt, "preempt",
                   "a termination notice, and a kill after the grace", ""},
-    FaultKindInfo{FaultKind::kTornWrite, "torn_write", "blocks keep then",
+    FaultKindInfo{FaultKind::kTornWrite, "torn_write",
                   "only some blocks of the next write land", ""},
-    FaultKindInfo{FaultKind::kShortWrite, "short_write", "bytes",
+    FaultKindInfo{FaultKind::kShortWrite, "short_write",
                   "the next write lands in part, then fails", ""},
-    FaultKindInfo{FaultKind::kErrno, "errno", "error hits",
+    FaultKindInfo{FaultKind::kErrno, "errno",
                   "the operation fails with an error of the system", ""},
-    FaultKindInfo{FaultKind::kFsyncFails, "fsync_fails", "",
+    FaultKindInfo{FaultKind::kFsyncFails, "fsync_fails",
                   "a sync fails once, and what it covered is never durable",
                   ""},
-    FaultKindInfo{FaultKind::kBitFlip, "bit_flip", "offset bit",
-                  "one bit of a file at rest is turned over", ""},
-    FaultKindInfo{FaultKind::kTruncate, "truncate", "offset",
-                  "a file at rest is cut short", ""},
-    FaultKindInfo{FaultKind::kDelete, "delete", "", "a file at rest is gone",
+    FaultKindInfo{FaultKind::kBitFlip, "bit_flip",
+                  "one bit of a file at rest flips: of the file that the next "
+                  "write goes to, once it is synced; at a load's points, of "
+                  "the file opened next",
                   ""},
-    FaultKindInfo{FaultKind::kPowerLoss, "power_loss", "",
-                  "the machine loses power, and what was not synced is open",
+    FaultKindInfo{FaultKind::kTruncate, "truncate",
+                  "a file at rest is cut short; which file: as bit_flip", ""},
+    FaultKindInfo{FaultKind::kDelete, "delete",
+                  "a file at rest is gone; which file: as bit_flip", ""},
+    FaultKindInfo{FaultKind::kPowerLoss, "power_loss",
+                  "the machine loses power, and all that was not synced may "
+                  "be lost",
                   "real processes share a running kernel, which keeps what "
                   "was not synced"},
-    FaultKindInfo{FaultKind::kPartition, "partition", "duration groups",
+    FaultKindInfo{FaultKind::kPartition, "partition",
                   "the worker, or groups of workers, are cut from the others",
                   ""},
-    FaultKindInfo{FaultKind::kOneWay, "one_way", "duration way",
-                  "what the worker sends, or what is sent to it, stays away",
+    FaultKindInfo{FaultKind::kAsymmetricPartition, "asymmetric_partition",
+                  "frames that the worker sends, or that are sent to it, do "
+                  "not arrive",
                   ""},
-    FaultKindInfo{FaultKind::kDrop, "drop", "duration percent",
+    FaultKindInfo{FaultKind::kPacketLoss, "packet_loss",
                   "some frames from and to the worker have to be sent again",
                   ""},
-    FaultKindInfo{FaultKind::kDelay, "delay", "duration latency jitter",
+    FaultKindInfo{FaultKind::kDelay, "delay",
                   "each frame from and to the worker takes longer", ""},
-    FaultKindInfo{FaultKind::kReset, "reset", "",
+    FaultKindInfo{FaultKind::kConnectionReset, "connection_reset",
                   "all connections of the worker break", ""},
-    FaultKindInfo{FaultKind::kClockJump, "clock_jump", "by direction",
-                  "the calendar that the worker reads jumps", ""},
-    FaultKindInfo{FaultKind::kGpuError, "gpu_error", "error",
+    FaultKindInfo{FaultKind::kWallClockJump, "wall_clock_jump",
+                  "the worker's wall clock jumps; monotonic time goes on", ""},
+    FaultKindInfo{FaultKind::kGpuError, "gpu_error",
                   "the worker's device fails until the process is gone", ""},
-    FaultKindInfo{FaultKind::kOutOfMemory, "out_of_memory", "",
-                  "the worker's device has no memory for the next array", ""},
-    FaultKindInfo{FaultKind::kDeviceHang, "device_hang", "duration",
-                  "who waits for the worker's device waits on", ""},
+    FaultKindInfo{FaultKind::kOutOfMemory, "out_of_memory",
+                  "the worker's device has no memory for the next array, and "
+                  "fails",
+                  ""},
+    FaultKindInfo{FaultKind::kDeviceHang, "device_hang",
+                  "whoever waits for the worker's device waits on", ""},
 };
 
 constexpr std::array kErrors = {
@@ -103,10 +110,6 @@ std::span<const FaultKindInfo> AllFaultKinds() { return kKinds; }
 
 std::string_view FaultKindName(FaultKind kind) {
   return kKinds[static_cast<size_t>(kind)].name;
-}
-
-std::string_view ParametersOf(FaultKind kind) {
-  return kKinds[static_cast<size_t>(kind)].parameters;
 }
 
 std::string WorkerName(int worker) {
@@ -189,9 +192,10 @@ uint64_t FileOffset::In(uint64_t file_size) const {
 }
 
 bool IsOfNetwork(FaultKind kind) {
-  return kind == FaultKind::kPartition || kind == FaultKind::kOneWay ||
-         kind == FaultKind::kDrop || kind == FaultKind::kDelay ||
-         kind == FaultKind::kReset;
+  return kind == FaultKind::kPartition ||
+         kind == FaultKind::kAsymmetricPartition ||
+         kind == FaultKind::kPacketLoss || kind == FaultKind::kDelay ||
+         kind == FaultKind::kConnectionReset;
 }
 
 bool IsOfDevice(FaultKind kind) {

@@ -23,7 +23,7 @@ std::string TroubleStream(const Fault& fault, LinkWay way,
 
 FrameTrouble::FrameTrouble(const Fault& fault, RandomStream chance)
     : chance_(chance) {
-  CHECK(fault.kind == FaultKind::kDelay || fault.kind == FaultKind::kDrop,
+  CHECK(fault.kind == FaultKind::kDelay || fault.kind == FaultKind::kPacketLoss,
         fmt::format("{}: makes no frame late", fault.id));
   if (fault.kind == FaultKind::kDelay) {
     latency_ = fault.with.latency;

@@ -356,7 +356,7 @@ Status Injector::Act(const Fault& fault, Point point) {
     case FaultKind::kHang:
       StandStill(fault);
       return OkStatus();
-    case FaultKind::kStop:
+    case FaultKind::kPause:
       effects_.StopSelf(with.duration);
       return OkStatus();
     case FaultKind::kSlow:
@@ -371,13 +371,13 @@ Status Injector::Act(const Fault& fault, Point point) {
       effects_.PowerLossNow();
       break;
     case FaultKind::kPartition:
-    case FaultKind::kOneWay:
-    case FaultKind::kDrop:
+    case FaultKind::kAsymmetricPartition:
+    case FaultKind::kPacketLoss:
     case FaultKind::kDelay:
-    case FaultKind::kReset:
+    case FaultKind::kConnectionReset:
       effects_.TroubleNetwork(fault);
       return OkStatus();
-    case FaultKind::kClockJump:
+    case FaultKind::kWallClockJump:
       effects_.JumpCalendar(
           with.direction == JumpDirection::kForward ? with.by : -with.by);
       return OkStatus();

@@ -16,7 +16,7 @@ Time EndOf(const Fault& fault, Time begin) {
 }  // namespace
 
 void LinkTroubles::Begin(const Fault& fault, Time now) {
-  CHECK(IsOfNetwork(fault.kind) && fault.kind != FaultKind::kReset &&
+  CHECK(IsOfNetwork(fault.kind) && fault.kind != FaultKind::kConnectionReset &&
             fault.with.groups.empty(),
         fmt::format("{}: no trouble of one process's network", fault.id));
   const Time until = EndOf(fault, now);
@@ -24,7 +24,7 @@ void LinkTroubles::Begin(const Fault& fault, Time now) {
     cuts_.push_back({.out = true, .in = true, .until = until});
     return;
   }
-  if (fault.kind == FaultKind::kOneWay) {
+  if (fault.kind == FaultKind::kAsymmetricPartition) {
     const bool out = fault.with.way == LinkWay::kOut;
     cuts_.push_back({.out = out, .in = !out, .until = until});
     return;

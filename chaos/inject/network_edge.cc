@@ -65,7 +65,7 @@ std::shared_ptr<EdgeLine> NetworkEdge::Add(std::unique_ptr<Channel> base) {
 }
 
 void NetworkEdge::Begin(const Fault& fault) {
-  if (fault.kind == FaultKind::kReset) return Reset();
+  if (fault.kind == FaultKind::kConnectionReset) return Reset();
   std::vector<std::shared_ptr<EdgeLine>> unread;
   {
     const std::lock_guard lock(mutex_);

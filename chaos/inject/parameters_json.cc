@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "chaos/inject/fault_parameters.h"
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 namespace gauntlet {
@@ -11,96 +13,54 @@ namespace {
 
 using Json = ObjectReader::Json;
 
-constexpr std::string_view TimesName(FaultTimes times) {
+constexpr std::string_view RepeatName(FaultTimes times) {
   return times == FaultTimes::kOnce ? "once" : "always";
 }
 
-constexpr std::string_view WayName(LinkWay way) {
-  return way == LinkWay::kOut ? "out" : "in";
+// Durations are in nanoseconds, and their keys say so.
+std::string KeyOf(const FaultParameterInfo& parameter) {
+  const bool is_duration =
+      std::holds_alternative<Duration FaultParameters::*>(parameter.place);
+  return fmt::format("{}{}", parameter.name, is_duration ? "_ns" : "");
 }
 
-constexpr std::string_view DirectionName(JumpDirection direction) {
-  return direction == JumpDirection::kForward ? "forward" : "back";
-}
-
-Status ReadTimes(ObjectReader& with, FaultTimes& out) {
-  std::string times(TimesName(out));
-  RETURN_IF_ERROR(with.String("times", times));
-  if (times != "once" && times != "always") {
-    return BadJson(with.Where("times"), "once or always", FoundJson(times));
+Status ReadRepeat(ObjectReader& with, FaultTimes& out) {
+  std::string repeat(RepeatName(out));
+  RETURN_IF_ERROR(with.String("repeat", repeat));
+  if (repeat != "once" && repeat != "always") {
+    return BadJson(with.Where("repeat"), "once or always", FoundJson(repeat));
   }
-  out = times == "once" ? FaultTimes::kOnce : FaultTimes::kAlways;
+  out = repeat == "once" ? FaultTimes::kOnce : FaultTimes::kAlways;
   return OkStatus();
 }
 
-Status ReadThen(ObjectReader& with, AfterTear& out) {
-  std::string then(AfterTearName(out));
-  RETURN_IF_ERROR(with.String("then", then));
-  for (const AfterTear known :
-       {AfterTear::kCrash, AfterTear::kPowerLoss, AfterTear::kNothing}) {
-    if (then == AfterTearName(known)) {
-      out = known;
-      return OkStatus();
-    }
+Status ReadChoice(ObjectReader& with, const std::string& key,
+                  const ChoicePlace& place, FaultParameters& out) {
+  const std::vector<std::string_view> names = place.names();
+  std::string name(names[place.get(out)]);
+  RETURN_IF_ERROR(with.String(key, name));
+  const auto found = std::ranges::find(names, name);
+  if (found == names.end()) {
+    return BadJson(with.Where(key),
+                   fmt::format("one of {}", fmt::join(names, ", ")),
+                   FoundJson(name));
   }
-  return BadJson(with.Where("then"), "crash, power_loss or nothing",
-                 FoundJson(then));
-}
-
-Status ReadNoticeBy(ObjectReader& with, NoticeBy& out) {
-  std::string name(NoticeByName(out));
-  RETURN_IF_ERROR(with.String("by", name));
-  for (const NoticeBy known :
-       {NoticeBy::kSignal, NoticeBy::kFile, NoticeBy::kHttp}) {
-    if (name == NoticeByName(known)) {
-      out = known;
-      return OkStatus();
-    }
-  }
-  return BadJson(with.Where("by"), "signal, file or http", FoundJson(name));
-}
-
-Status ReadError(ObjectReader& with, int& out) {
-  std::string name;
-  RETURN_IF_ERROR(with.String("error", name));
-  if (name.empty()) return OkStatus();
-  for (const FaultErrorInfo& known : AllFaultErrors()) {
-    if (name == known.name) {
-      out = known.number;
-      return OkStatus();
-    }
-  }
-  return BadJson(with.Where("error"), "an error like EIO or ENOSPC",
-                 FoundJson(name));
-}
-
-Status ReadDeviceError(ObjectReader& with, DeviceError& out) {
-  std::string name;
-  RETURN_IF_ERROR(with.String("error", name));
-  if (name.empty()) return OkStatus();
-  for (const DeviceErrorInfo& known : AllDeviceErrors()) {
-    if (name == known.name) {
-      out = known.error;
-      return OkStatus();
-    }
-  }
-  return BadJson(with.Where("error"),
-                 "an error of a device like cudaErrorLaunchFailure",
-                 FoundJson(name));
+  place.set(static_cast<size_t>(found - names.begin()), out);
+  return OkStatus();
 }
 
 // [0, 3]: blocks 0 and 3.
-Status ReadKeep(ObjectReader& with, uint64_t& out) {
-  const Json* found = with.Find("keep");
+Status ReadBlocks(ObjectReader& with, const std::string& key, uint64_t& out) {
+  const Json* found = with.Find(key);
   if (found == nullptr) return OkStatus();
   if (!found->is_array()) {
-    return BadJson(with.Where("keep"), "an array of block numbers",
+    return BadJson(with.Where(key), "an array of block numbers",
                    FoundJson(*found));
   }
   out = 0;
   for (const Json& block : *found) {
     if (!block.is_number_unsigned() || block.get<uint64_t>() > 63) {
-      return BadJson(with.Where("keep"), "block numbers from 0 to 63",
+      return BadJson(with.Where(key), "block numbers from 0 to 63",
                      FoundJson(block));
     }
     out |= uint64_t{1} << block.get<uint64_t>();
@@ -108,12 +68,21 @@ Status ReadKeep(ObjectReader& with, uint64_t& out) {
   return OkStatus();
 }
 
+Json BlocksToJson(uint64_t mask) {
+  Json blocks = Json::array();
+  for (int i = 0; i < 64; ++i) {
+    if ((mask >> i & 1) != 0) blocks.push_back(i);
+  }
+  return blocks;
+}
+
 // [[0, 1], [2]]
-Status ReadGroups(ObjectReader& with, std::vector<std::vector<int>>& out) {
-  const Json* found = with.Find("groups");
+Status ReadGroups(ObjectReader& with, const std::string& key,
+                  std::vector<std::vector<int>>& out) {
+  const Json* found = with.Find(key);
   if (found == nullptr) return OkStatus();
   const auto bad = [&](const Json& what) {
-    return BadJson(with.Where("groups"), "an array of arrays of workers",
+    return BadJson(with.Where(key), "an array of arrays of workers",
                    FoundJson(what));
   };
   if (!found->is_array()) return bad(*found);
@@ -131,43 +100,62 @@ Status ReadGroups(ObjectReader& with, std::vector<std::vector<int>>& out) {
   return OkStatus();
 }
 
-// The one of two names that the key has.
-template <typename Choice, typename NameOf>
-Status ReadEither(ObjectReader& with, std::string_view key, NameOf name_of,
-                  Choice& out) {
-  std::string name(name_of(out));
-  RETURN_IF_ERROR(with.String(key, name));
-  for (const Choice known : {Choice{0}, Choice{1}}) {
-    if (name != name_of(known)) continue;
-    out = known;
-    return OkStatus();
-  }
-  return BadJson(
-      with.Where(key),
-      fmt::format("{} or {}", name_of(Choice{0}), name_of(Choice{1})),
-      FoundJson(name));
+// Validate has the ranges of numbers that depend on other values.
+Status ReadParameter(ObjectReader& with, const FaultParameterInfo& parameter,
+                     FaultParameters& out) {
+  const std::string key = KeyOf(parameter);
+  return std::visit(
+      OnPlace{[&](Duration FaultParameters::*duration) {
+                return with.Nanoseconds(key, out.*duration);
+              },
+              [&](int FaultParameters::*number) {
+                return with.Integer(key, static_cast<int>(parameter.low),
+                                    out.*number);
+              },
+              [&](uint64_t FaultParameters::*number) {
+                return with.Integer(key, parameter.low, out.*number);
+              },
+              [&](FileOffset FaultParameters::*offset) {
+                return ReadOffset(with, key, out.*offset);
+              },
+              [&](const BytesPlace& place) {
+                return with.Integer<uint64_t>(key, 0, out.*place.bytes);
+              },
+              [&](const ChoicePlace& place) {
+                return ReadChoice(with, key, place, out);
+              },
+              [&](const BlocksPlace& place) {
+                return ReadBlocks(with, key, out.*place.mask);
+              },
+              [&](const GroupsPlace& place) {
+                return ReadGroups(with, key, out.*place.groups);
+              }},
+      parameter.place);
 }
 
-Status ReadLinkParameters(ObjectReader& with, FaultKind kind,
-                          FaultParameters& out) {
-  if (kind == FaultKind::kPartition) {
-    RETURN_IF_ERROR(ReadGroups(with, out.groups));
-  }
-  if (kind == FaultKind::kOneWay) {
-    RETURN_IF_ERROR(ReadEither(with, "way", WayName, out.way));
-  }
-  if (kind == FaultKind::kDrop) {
-    RETURN_IF_ERROR(with.Integer("percent", 1, out.percent));
-  }
-  if (kind == FaultKind::kDelay) {
-    RETURN_IF_ERROR(with.Nanoseconds("jitter_ns", out.jitter));
-  }
-  if (kind == FaultKind::kClockJump) {
-    RETURN_IF_ERROR(with.Nanoseconds("by_ns", out.by));
-    RETURN_IF_ERROR(
-        ReadEither(with, "direction", DirectionName, out.direction));
-  }
-  return OkStatus();
+Json ParameterToJson(const FaultParameterInfo& parameter,
+                     const FaultParameters& with) {
+  return std::visit(
+      OnPlace{
+          [&](Duration FaultParameters::*duration) -> Json {
+            return (with.*duration).count();
+          },
+          [&](int FaultParameters::*number) -> Json { return with.*number; },
+          [&](uint64_t FaultParameters::*number) -> Json {
+            return with.*number;
+          },
+          [&](FileOffset FaultParameters::*offset) -> Json {
+            return OffsetToJson(with.*offset);
+          },
+          [&](const BytesPlace& place) -> Json { return with.*place.bytes; },
+          [&](const ChoicePlace& place) -> Json {
+            return place.names()[place.get(with)];
+          },
+          [&](const BlocksPlace& place) -> Json {
+            return BlocksToJson(with.*place.mask);
+          },
+          [&](const GroupsPlace& place) -> Json { return with.*place.groups; }},
+      parameter.place);
 }
 
 }  // namespace
@@ -202,50 +190,15 @@ Status ReadOffset(ObjectReader& reader, std::string_view key, FileOffset& out) {
   return OkStatus();
 }
 
-ObjectReader::Json ParametersToJson(const FaultParameters& with) {
-  const FaultParameters defaults;
+ObjectReader::Json ParametersToJson(FaultKind kind,
+                                    const FaultParameters& with) {
   Json json = Json::object();
-  const auto put = [&json](std::string_view key, const auto& value,
-                           const auto& standard) {
-    if (value != standard) json[std::string(key)] = value;
-  };
-  put("times", TimesName(with.times), TimesName(defaults.times));
+  if (with.times != FaultTimes::kOnce) json["repeat"] = RepeatName(with.times);
   if (with.until_step) json["until_step"] = *with.until_step;
-  put("latency_ns", with.latency.count(), defaults.latency.count());
-  put("duration_ns", with.duration.count(), defaults.duration.count());
-  put("grace_ns", with.grace.count(), defaults.grace.count());
-  put("by", NoticeByName(with.notice), NoticeByName(defaults.notice));
-  put("exit_code", with.exit_code, defaults.exit_code);
-  if (with.error != defaults.error) {
-    json["error"] =
-        std::ranges::find(AllFaultErrors(), with.error, &FaultErrorInfo::number)
-            ->name;
+  for (const FaultParameterInfo& parameter : ParametersOf(kind)) {
+    if (IsDefault(parameter, with)) continue;
+    json[KeyOf(parameter)] = ParameterToJson(parameter, with);
   }
-  put("hits", with.hits, defaults.hits);
-  if (with.device_error != defaults.device_error) {
-    json["error"] =
-        AllDeviceErrors()[static_cast<size_t>(with.device_error)].name;
-  }
-  put("blocks", with.blocks, defaults.blocks);
-  if (with.keep != defaults.keep) {
-    Json& keep = json["keep"] = Json::array();
-    for (int i = 0; i < 64; ++i) {
-      if ((with.keep >> i & 1) != 0) keep.push_back(i);
-    }
-  }
-  put("then", AfterTearName(with.then), AfterTearName(defaults.then));
-  put("bytes", with.bytes, defaults.bytes);
-  if (with.offset != defaults.offset) {
-    json["offset"] = OffsetToJson(with.offset);
-  }
-  put("bit", with.bit, defaults.bit);
-  if (!with.groups.empty()) json["groups"] = with.groups;
-  put("way", WayName(with.way), WayName(defaults.way));
-  put("percent", with.percent, defaults.percent);
-  put("jitter_ns", with.jitter.count(), defaults.jitter.count());
-  put("by_ns", with.by.count(), defaults.by.count());
-  put("direction", DirectionName(with.direction),
-      DirectionName(defaults.direction));
   return json;
 }
 
@@ -253,46 +206,13 @@ Status ReadParameters(const ObjectReader::Json& json, const std::string& where,
                       FaultKind kind, FaultParameters& out) {
   ObjectReader with(json, where);
   RETURN_IF_ERROR(with.Begin());
-  const std::string names = fmt::format(" {} ", ParametersOf(kind));
-  const auto takes = [&names](std::string_view name) {
-    return names.find(fmt::format(" {} ", name)) != std::string::npos;
-  };
-  RETURN_IF_ERROR(ReadTimes(with, out.times));
+  RETURN_IF_ERROR(ReadRepeat(with, out.times));
   RETURN_IF_ERROR(with.Integer<uint64_t>("until_step", 0, out.until_step));
-  if (takes("latency")) {
-    RETURN_IF_ERROR(with.Nanoseconds("latency_ns", out.latency));
+  for (const FaultParameterInfo& parameter : ParametersOf(kind)) {
+    RETURN_IF_ERROR(ReadParameter(with, parameter, out));
   }
-  if (takes("duration")) {
-    RETURN_IF_ERROR(with.Nanoseconds("duration_ns", out.duration));
-  }
-  if (takes("grace")) {
-    RETURN_IF_ERROR(with.Nanoseconds("grace_ns", out.grace));
-    RETURN_IF_ERROR(ReadNoticeBy(with, out.notice));
-  }
-  if (takes("exit_code")) {
-    RETURN_IF_ERROR(with.Integer("exit_code", 1, out.exit_code));
-  }
-  if (kind == FaultKind::kGpuError) {
-    RETURN_IF_ERROR(ReadDeviceError(with, out.device_error));
-  } else if (takes("error")) {
-    RETURN_IF_ERROR(ReadError(with, out.error));
-  }
-  if (takes("hits")) {
-    RETURN_IF_ERROR(with.Integer<uint64_t>("hits", 1, out.hits));
-  }
-  if (takes("blocks")) {
-    RETURN_IF_ERROR(with.Integer("blocks", 1, out.blocks));
-    RETURN_IF_ERROR(ReadKeep(with, out.keep));
-    RETURN_IF_ERROR(ReadThen(with, out.then));
-  }
-  if (takes("bytes")) {
-    RETURN_IF_ERROR(with.Integer<uint64_t>("bytes", 0, out.bytes));
-  }
-  if (takes("offset")) RETURN_IF_ERROR(ReadOffset(with, "offset", out.offset));
-  if (takes("bit")) RETURN_IF_ERROR(with.Integer("bit", 0, out.bit));
-  RETURN_IF_ERROR(ReadLinkParameters(with, kind, out));
-  return with.End(fmt::format("times, until_step or a parameter of {} ({})",
-                              FaultKindName(kind), ParametersOf(kind)));
+  return with.End(fmt::format("repeat, until_step or a parameter of {} ({})",
+                              FaultKindName(kind), ParameterNames(kind)));
 }
 
 }  // namespace gauntlet

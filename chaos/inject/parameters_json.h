@@ -16,8 +16,9 @@ ObjectReader::Json OffsetToJson(const FileOffset& offset);
 // Leaves `out` where the key is not there.
 Status ReadOffset(ObjectReader& reader, std::string_view key, FileOffset& out);
 
-// Those that are not at their defaults.
-ObjectReader::Json ParametersToJson(const FaultParameters& with);
+// The parameters of the kind that are not at their defaults.
+ObjectReader::Json ParametersToJson(FaultKind kind,
+                                    const FaultParameters& with);
 // A parameter that the kind does not take is an unknown key, also at its
 // default.
 Status ReadParameters(const ObjectReader::Json& json, const std::string& where,

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "chaos/inject/fault_parameters.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -24,82 +25,6 @@ bool IsIdCharacter(char c) {
 bool IsGoodId(std::string_view id) {
   return !id.empty() && id.size() <= kMaxIdLength && id.front() != '.' &&
          std::ranges::all_of(id, IsIdCharacter);
-}
-
-void TakeLinkParameters(FaultKind kind, const FaultParameters& all,
-                        FaultParameters& taken) {
-  if (kind == FaultKind::kPartition) taken.groups = all.groups;
-  if (kind == FaultKind::kOneWay) taken.way = all.way;
-  if (kind == FaultKind::kDrop) taken.percent = all.percent;
-  if (kind == FaultKind::kDelay) {
-    taken.latency = all.latency;
-    taken.jitter = all.jitter;
-  }
-}
-
-// The parameters with everything that the kind does not take left at its
-// default.
-FaultParameters OnlyTaken(FaultKind kind, const FaultParameters& all) {
-  FaultParameters taken{.times = all.times, .until_step = all.until_step};
-  switch (kind) {
-    case FaultKind::kCrash:
-      taken.exit_code = all.exit_code;
-      break;
-    case FaultKind::kHang:
-    case FaultKind::kStop:
-    case FaultKind::kDeviceHang:
-      taken.duration = all.duration;
-      break;
-    case FaultKind::kKill:
-    case FaultKind::kSlow:
-      taken.latency = all.latency;
-      break;
-    case FaultKind::kPreempt:
-      taken.grace = all.grace;
-      taken.notice = all.notice;
-      break;
-    case FaultKind::kTornWrite:
-      taken.blocks = all.blocks;
-      taken.keep = all.keep;
-      taken.then = all.then;
-      break;
-    case FaultKind::kShortWrite:
-      taken.bytes = all.bytes;
-      break;
-    case FaultKind::kErrno:
-      taken.error = all.error;
-      taken.hits = all.hits;
-      break;
-    case FaultKind::kGpuError:
-      taken.device_error = all.device_error;
-      break;
-    case FaultKind::kBitFlip:
-      taken.offset = all.offset;
-      taken.bit = all.bit;
-      break;
-    case FaultKind::kTruncate:
-      taken.offset = all.offset;
-      break;
-    case FaultKind::kPartition:
-    case FaultKind::kOneWay:
-    case FaultKind::kDrop:
-    case FaultKind::kDelay:
-      taken.duration = all.duration;
-      TakeLinkParameters(kind, all, taken);
-      break;
-    case FaultKind::kClockJump:
-      taken.by = all.by;
-      taken.direction = all.direction;
-      break;
-    case FaultKind::kException:
-    case FaultKind::kFsyncFails:
-    case FaultKind::kDelete:
-    case FaultKind::kPowerLoss:
-    case FaultKind::kReset:
-    case FaultKind::kOutOfMemory:
-      break;
-  }
-  return taken;
 }
 
 Status Bad(const Fault& fault, std::string_view field,
@@ -123,7 +48,7 @@ Status ValidateSite(const Fault& fault) {
                std::to_string(site.worker));
   }
   if (site.life < kAnyLife) {
-    return Bad(fault, "at.life", "1 or more, or any",
+    return Bad(fault, "at.incarnation", "1 or more, or any",
                std::to_string(site.life));
   }
   if (site.hit < 1) return Bad(fault, "at.hit", "1 or more", "0");
@@ -202,18 +127,19 @@ Status ValidateLinks(const Fault& fault) {
 
 Status ValidateParameters(const Fault& fault) {
   const FaultParameters& with = fault.with;
-  if (OnlyTaken(fault.kind, with) != with) {
-    return Bad(fault, "with",
-               fmt::format("parameters that {} takes ({})",
-                           FaultKindName(fault.kind), ParametersOf(fault.kind)),
-               "others");
+  if (!HasOnlyParametersOf(fault.kind, with)) {
+    return Bad(
+        fault, "with",
+        fmt::format("parameters that {} takes ({})", FaultKindName(fault.kind),
+                    ParameterNames(fault.kind)),
+        "others");
   }
   if (with.until_step && with.times != FaultTimes::kAlways) {
-    return Bad(fault, "with.until_step", "times: always", "times: once");
+    return Bad(fault, "with.until_step", "repeat: always", "repeat: once");
   }
-  if (with.hits < 1) return Bad(fault, "with.hits", "1 or more", "0");
+  if (with.hits < 1) return Bad(fault, "with.consecutive", "1 or more", "0");
   if (with.hits > 1 && with.times == FaultTimes::kAlways) {
-    return Bad(fault, "with.hits", "times: once", "times: always");
+    return Bad(fault, "with.consecutive", "repeat: once", "repeat: always");
   }
   RETURN_IF_ERROR(ValidateDuration(fault, "with.latency", with.latency));
   RETURN_IF_ERROR(ValidateDuration(fault, "with.duration", with.duration));

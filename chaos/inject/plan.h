@@ -16,7 +16,7 @@
 //                 (SIGABRT). As crash, with another way of dying.
 //   hang          The calling task stands still, for `duration` or for ever;
 //                 the process's other tasks (heartbeats) go on.
-//   stop          The whole process stands still (SIGSTOP), for `duration` or
+//   pause         The whole process stands still (SIGSTOP), for `duration` or
 //                 for ever; its connections stay open.
 //   slow          The calling task takes `latency` longer.
 //   preempt       A termination notice now, a kill after `grace`; `by` signal,
@@ -55,16 +55,19 @@
 //                 a sender that has too much under way waits with them. Nobody
 //                 is told, not even of the end of a process. Where workers have
 //                 hosts of their own the launcher is cut off as well.
-//   one_way       The same, but only for what the worker sends (`way` out) or
-//                 what is sent to it (in). No connection can be made.
-//   drop          Each frame from or to the worker is lost with a chance of
+//   asymmetric_partition
+//                 As partition, but only for frames that the worker sends
+//                 (`direction` outbound) or that are sent to it (inbound). No
+//                 connection can be made.
+//   packet_loss   Each frame from or to the worker is lost with a chance of
 //                 `percent`, for `duration` or for ever, and sent again after
 //                 200 ms, 400 ms, … until it passes; those behind it wait, as
-//                 TCP does it: what is lost shows as time.
+//                 with TCP: a loss shows as time.
 //   delay         Each frame from or to the worker takes `latency` longer, and
 //                 a random part of `jitter`, for `duration` or for ever. Order
 //                 holds.
-//   reset         All connections that the worker has break at once, at both
+//   connection_reset
+//                 All connections that the worker has break at once, at both
 //                 ends; what is under way is lost. New ones can be made.
 //   gpu_error     The device that the worker computes on fails at the next
 //                 thing that is asked of it, with `error`, and stays so until
@@ -78,33 +81,35 @@
 //   device_hang   From the next time that the worker waits for its device on,
 //                 it waits, for `duration` or for ever; the process's other
 //                 tasks go on, one that waits for a save's copy included.
-//   clock_jump    The calendar that the worker reads goes forward or back by
-//                 `by`; monotonic time goes on. The other workers' do not: they
-//                 may be on other machines.
+//   wall_clock_jump
+//                 The wall clock that the worker reads goes forward or back by
+//                 `by`; monotonic time goes on. The other workers' wall clocks
+//                 do not change: they may be on other machines.
 //
-// A fault of the network or of the calendar ends with the life that it happened
-// to: the next one has another place in the network, and the right time.
+// A fault of the network or of the wall clock ends with the incarnation that it
+// happened to: the next one has another place in the network, and the right
+// time.
 //
 // A site with an `offset` is within a file: the bytes before it land, then the
 // fault happens.
 //
 // The budget: what may be expected afterwards
 //
-// - Processes and time (crash, kill, exception, hang, stop, slow, preempt,
-//   clock_jump), the network (partition, one_way, drop, delay, reset),
-//   power_loss, and torn_write followed by crash or power_loss, may come at any
-//   point, in any number that leaves the run its restarts: it recovers, from
-//   nothing older than the newest acknowledged save; what a disk that lies
-//   about syncs forgets in a power cut aside (harness/oracle/judge.cc). A
-//   trouble of the network that is over before somebody is given up restarts
-//   nothing.
+// - Processes and time (crash, kill, exception, hang, pause, slow, preempt,
+//   wall_clock_jump), the network (partition, asymmetric_partition,
+//   packet_loss, delay, connection_reset), power_loss, and torn_write followed
+//   by crash or power_loss, may come at any point, in any number that leaves
+//   the run its restarts: it recovers, from nothing older than the newest
+//   acknowledged save; what a disk that lies about syncs forgets in a power cut
+//   aside (harness/oracle/judge.cc). A trouble of the network that is over
+//   before somebody is given up restarts nothing.
 // - A device (gpu_error, out_of_memory, device_hang): as processes and time.
 //   The worker leaves by itself, or is found to hang; what the device knew best
 //   is lost with it. At every hit: until the restarts are used up, and then a
 //   clean end that names the cause.
 // - Errors that the engine is told of (errno, short_write, fsync_fails) void at
 //   most the save or the load that they hit. Once: the run goes on or recovers.
-//   For ever (times: always): it ends with an error; nothing acknowledged is
+//   For ever (repeat: always): it ends with an error; nothing acknowledged is
 //   lost.
 // - Silent damage (bit_flip, truncate, delete, torn_write followed by nothing)
 //   takes away each checkpoint that it touches. While one valid checkpoint of
@@ -135,7 +140,7 @@ enum class FaultKind : uint8_t {
   kKill,
   kException,
   kHang,
-  kStop,
+  kPause,
   kSlow,
   kPreempt,
   kTornWrite,
@@ -147,11 +152,11 @@ enum class FaultKind : uint8_t {
   kDelete,
   kPowerLoss,
   kPartition,
-  kOneWay,
-  kDrop,
+  kAsymmetricPartition,
+  kPacketLoss,
   kDelay,
-  kReset,
-  kClockJump,
+  kConnectionReset,
+  kWallClockJump,
   kGpuError,
   kOutOfMemory,
   kDeviceHang,
@@ -159,8 +164,7 @@ enum class FaultKind : uint8_t {
 
 struct FaultKindInfo {
   FaultKind kind;
-  std::string_view name;        // "torn_write"
-  std::string_view parameters;  // "blocks keep then": beside times, until_step
+  std::string_view name;  // "torn_write"
   std::string_view description;
   // Why real processes cannot do it; empty: they can. The simulated world can
   // do every kind.
@@ -170,7 +174,6 @@ struct FaultKindInfo {
 // All kinds, in the order of the enum.
 std::span<const FaultKindInfo> AllFaultKinds();
 std::string_view FaultKindName(FaultKind kind);
-std::string_view ParametersOf(FaultKind kind);
 std::optional<FaultKind> FindFaultKind(std::string_view name);
 
 // The errors that `errno` can give, and what the engine sees of them.
@@ -269,7 +272,8 @@ struct FaultParameters {
   FaultTimes times = FaultTimes::kOnce;  // every kind
   std::optional<uint64_t> until_step;    // with kAlways: not from this step on
   Duration latency{0};                   // slow, kill, delay
-  // hang, stop, partition, one_way, drop, delay, device_hang; 0: for ever
+  // hang, pause, device_hang, and all of the network but connection_reset; 0:
+  // for ever
   Duration duration{0};
   Duration grace{0};                    // preempt
   NoticeBy notice = NoticeBy::kSignal;  // preempt
@@ -284,11 +288,11 @@ struct FaultParameters {
   FileOffset offset;                     // bit_flip, truncate
   int bit = 0;                           // bit_flip; 0 to 7
   std::vector<std::vector<int>> groups;  // partition; workers, each once
-  LinkWay way = LinkWay::kOut;           // one_way
-  int percent = 10;                      // drop; 1 to 90
+  LinkWay way = LinkWay::kOut;           // asymmetric_partition
+  int percent = 10;                      // packet_loss; 1 to 90
   Duration jitter{0};                    // delay
-  Duration by = std::chrono::hours(1);   // clock_jump; whole seconds
-  JumpDirection direction = JumpDirection::kForward;  // clock_jump
+  Duration by = std::chrono::hours(1);   // wall_clock_jump; whole seconds
+  JumpDirection direction = JumpDirection::kForward;  // wall_clock_jump
 
   bool operator==(const FaultParameters&) const = default;
 };
@@ -311,8 +315,8 @@ struct FaultPlan {
   bool operator==(const FaultPlan&) const = default;
 };
 
-// Whether it is a trouble of the network, which lasts: partition, one_way,
-// drop, delay, and reset, which lasts no time.
+// Whether it is a fault of the network: partition, asymmetric_partition,
+// packet_loss, delay, or connection_reset, the only one without a duration.
 bool IsOfNetwork(FaultKind kind);
 
 // Whether it happens to the device that a worker computes on.

@@ -37,22 +37,22 @@ Status ReadWorker(ObjectReader& at, int& out) {
 }
 
 Status ReadLife(ObjectReader& at, int& out) {
-  const Json* found = at.Find("life");
+  const Json* found = at.Find("incarnation");
   if (found == nullptr) return OkStatus();
   if (*found == "any") {
     out = kAnyLife;
     return OkStatus();
   }
-  return at.Integer("life", 1, out);
+  return at.Integer("incarnation", 1, out);
 }
 
 Json SiteToJson(const FaultSite& site) {
   Json json;
   json["worker"] = WorkerToJson(site.worker);
   if (site.life == kAnyLife) {
-    json["life"] = "any";
+    json["incarnation"] = "any";
   } else {
-    json["life"] = site.life;
+    json["incarnation"] = site.life;
   }
   if (site.step) json["step"] = *site.step;
   if (site.epoch) json["epoch"] = *site.epoch;
@@ -91,7 +91,7 @@ Json FaultToJson(const Fault& fault) {
   json["at"] = SiteToJson(fault.site);
   json["do"] = FaultKindName(fault.kind);
   if (!fault.after.empty()) json["after"] = fault.after;
-  Json with = ParametersToJson(fault.with);
+  Json with = ParametersToJson(fault.kind, fault.with);
   if (!with.empty()) json["with"] = std::move(with);
   return json;
 }

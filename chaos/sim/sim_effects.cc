@@ -95,16 +95,16 @@ void SimEffects::TroubleNetwork(const Fault& fault) {
       Cut({host, kEveryHost}, duration);
       Cut({kEveryHost, host}, duration);
       return;
-    case FaultKind::kOneWay:
+    case FaultKind::kAsymmetricPartition:
       return Cut(fault.with.way == LinkWay::kOut ? HostLink{host, kEveryHost}
                                                  : HostLink{kEveryHost, host},
                  duration);
-    case FaultKind::kDrop:
+    case FaultKind::kPacketLoss:
     case FaultKind::kDelay:
       MakeLate(fault, LinkWay::kOut);
       MakeLate(fault, LinkWay::kIn);
       return;
-    case FaultKind::kReset:
+    case FaultKind::kConnectionReset:
       return simulation_.network().Reset({host, kEveryHost});
     default:
       CHECK(false, fmt::format("{}: no fault of the network", fault.id));

@@ -89,8 +89,8 @@ Result<std::unique_ptr<EventFile>> EventFile::Open(
   std::unique_ptr<EventFile> file(
       new EventFile(path, std::move(fd), clock, std::move(on_failure)));
   file->line_ = fmt::format(
-      "{{\"kind\":\"header\",\"schema\":\"gauntlet.events/v1\",\"worker\":{},"
-      "\"life\":{},\"pid\":{},\"clock\":\"monotonic\"}}\n",
+      "{{\"kind\":\"header\",\"schema\":\"gauntlet.events/v2\",\"worker\":{},"
+      "\"incarnation\":{},\"pid\":{},\"clock\":\"monotonic\"}}\n",
       header.worker, header.life, getpid());
   RETURN_IF_ERROR(file->WriteLine());
   return file;

@@ -1,6 +1,6 @@
 // The event log as a file: one JSON object a line, for the harness to read.
 //
-//   {"kind":"header","schema":"gauntlet.events/v1","worker":0,"life":1,
+//   {"kind":"header","schema":"gauntlet.events/v2","worker":0,"incarnation":1,
 //    "pid":4711,"clock":"monotonic"}
 //   {"kind":"step","t_ns":81225000123,"generation":3,"step":150,"epoch":1,
 //    "position":2048,"loss":"3f2a0c11","digest":"<32 hex digits>"}

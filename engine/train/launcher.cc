@@ -77,7 +77,7 @@ LaunchEnd RunLives(LaunchState& launch) {
     if (PauseUnlessTold(launch, sources)) {
       launch.budget.TakeBack();
       return {.exit_code = static_cast<int>(WorkerExit::kStopped),
-              .reason = "stopped between two lives of the job"};
+              .reason = "stopped between two attempts"};
     }
   }
 }

@@ -21,8 +21,8 @@ std::string RestartBudget::Spend() {
     return fmt::format("{} {}", spent_, spent_ == 1 ? "restart" : "restarts");
   }
   if (fruitless_ > options_.max_fruitless) {
-    return fmt::format("{} {} without a new step", fruitless_,
-                       fruitless_ == 1 ? "life" : "lives");
+    return fmt::format("{} {} without progress", fruitless_,
+                       fruitless_ == 1 ? "restart" : "restarts");
   }
   ++spent_;
   pause_ = next_pause_;

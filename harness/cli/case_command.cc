@@ -41,7 +41,7 @@ std::string CommandForCase(const ExploreCommand& command, uint64_t seed,
     add("--max-faults", std::to_string(command.max_faults));
   }
   if (command.twice_every != ExploreCommand().twice_every) {
-    add("--twice", std::to_string(command.twice_every));
+    add("--verify-determinism-every", std::to_string(command.twice_every));
   }
   add("--seed", std::to_string(seed));
   add("--case", std::to_string(number));
@@ -53,7 +53,7 @@ std::string CommandForImage(const ExploreCommand& command,
   const CrashStateChoice& choice = command.crash_states;
   std::string text = CommandForBase(command) + " --mode crash-states";
   if (choice.save != 0) text += fmt::format(" --save {}", choice.save);
-  if (choice.bound) text += fmt::format(" --bound {}", *choice.bound);
+  if (choice.bound) text += fmt::format(" --max-states {}", *choice.bound);
   return fmt::format("{} --id {}", text, id);
 }
 

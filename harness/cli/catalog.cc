@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "chaos/inject/plan.h"
+#include "chaos/inject/fault_parameters.h"
 #include "engine/check.h"
 #include "engine/job/job.h"
 #include "engine/world/fault_point.h"
@@ -26,8 +26,8 @@ std::vector<CatalogEntry> Faults() {
   std::vector<CatalogEntry> entries;
   for (const FaultKindInfo& info : AllFaultKinds()) {
     std::string description(info.description);
-    if (!info.parameters.empty()) {
-      description += fmt::format(" (with: {})", info.parameters);
+    if (const std::string names = ParameterNames(info.kind); !names.empty()) {
+      description += fmt::format(" (with: {})", names);
     }
     if (!info.why_not_real.empty()) {
       description += fmt::format(" [simulated only: {}]", info.why_not_real);

@@ -92,7 +92,7 @@ Result<Command> ParseSubcommand(const Subcommand& subcommand,
   Flags flags({.command = "ckpt " + subcommand.name,
                .summary = subcommand.summary,
                .examples = ""},
-              verb.color);
+              verb);
   const size_t wanted = subcommand.paths.size();
   flags.Positionals(
       {"paths", fmt::format("{}", fmt::join(subcommand.paths, " ")),
@@ -138,8 +138,8 @@ Result<Command> ParseCheckpoint(const VerbArguments& verb) {
   for (const Subcommand& subcommand : AllSubcommands()) {
     names.push_back(subcommand.name);
     if (subcommand.name != name) continue;
-    Result<Command> command =
-        ParseSubcommand(subcommand, {verb.arguments.subspan(1), verb.color});
+    Result<Command> command = ParseSubcommand(
+        subcommand, {verb.arguments.subspan(1), verb.color, verb.notes});
     if (!command.ok()) return Annotate(command.status(), "ckpt " + name);
     return command;
   }

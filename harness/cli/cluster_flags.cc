@@ -95,8 +95,9 @@ void AddClusterFlags(Flags& flags, TrainCommand& command) {
                 command.rendezvous_timeout = std::chrono::seconds(seconds);
                 return OkStatus();
               });
-  flags.Switch({"--print-cluster", "",
-                "print rank, size, addresses, token source and TLS, then exit"},
+  flags.Switch({"--explain-cluster", "",
+                "print rank, size, addresses, token source and TLS, then exit",
+                "--print-cluster"},
                [&command] { command.task = TrainTask::kPrintCluster; });
 }
 

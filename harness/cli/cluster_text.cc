@@ -41,8 +41,8 @@ std::string ClusterToText(const ResolvedCluster& cluster,
   const ClusterPlace& place = cluster.place;
   add("rule", std::string(ClusterRuleName(cluster.rule)));
   add("from", SourcesText(cluster));
-  add("task", fmt::format("{} {}, life {}", place.task_type, place.task_index,
-                          cluster.life));
+  add("task", fmt::format("{} {}, incarnation {}", place.task_type,
+                          place.task_index, cluster.life));
   add("workers", std::to_string(place.size()));
   add("chief", ChiefText(cluster));
   add("listen", cluster.listen);
@@ -74,7 +74,7 @@ std::string ClusterToJson(const ResolvedCluster& cluster,
       {"addresses", std::move(addresses)},
       {"local_rank",
        cluster.local_rank ? Json(*cluster.local_rank) : Json(nullptr)},
-      {"life", cluster.life},
+      {"incarnation", cluster.life},
       {"listen", cluster.listen.empty() ? Json(nullptr) : Json(cluster.listen)},
       {"token", trust.token},
       {"tls", trust.tls}};

@@ -28,7 +28,7 @@ enum class TokenSource : uint8_t {
 Result<TokenSource> TokenSourceOf(const Environment& environment,
                                   const TrainCommand& command);
 
-// "GAUNTLET_JOB_TOKEN", "ckpt/job-token", …: for --print-cluster.
+// "GAUNTLET_JOB_TOKEN", "ckpt/job-token", …: for --explain-cluster.
 std::string TokenText(TokenSource source, const TrainCommand& command);
 // "mutual, by worker.pem", or "none".
 std::string TlsText(const TlsFiles& tls);

@@ -36,6 +36,8 @@ constexpr std::array kVerbs = {
          Shown::kInOverview, ParseList},
     Verb{"doctor", "what this machine has, and what that costs",
          Shown::kInOverview, ParseDoctor},
+    Verb{"upgrade", "print a scenario file of gauntlet/v1 as gauntlet/v2",
+         Shown::kInOverview, ParseUpgrade},
     Verb{"help",
          "on a command, or: scenarios, points, faults, invariants, exit-codes",
          Shown::kInOverview, ParseHelp},
@@ -105,7 +107,8 @@ Result<CommandLine> ParseCommandLine(std::span<const std::string> arguments) {
   }
   const Verb* verb = FindVerb(word);
   if (verb == nullptr) return UnknownWord(word);
-  Result<Command> command = verb->parse({arguments.subspan(1), line.color});
+  Result<Command> command =
+      verb->parse({arguments.subspan(1), line.color, line.notes});
   if (!command.ok()) {
     // A subcommand has said so much.
     const bool said =
@@ -147,7 +150,7 @@ std::string OverviewText() {
   text += R"(
 Examples:
   gauntlet run --demo
-  gauntlet train --epochs 4 --workers 2 --ckpt ckpt --every 50
+  gauntlet train --epochs 4 --workers 2 --ckpt ckpt --save-every 50
   gauntlet ckpt verify ckpt
 
 gauntlet COMMAND --help says more. Also: --version, --color WHEN.

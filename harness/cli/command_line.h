@@ -15,6 +15,7 @@ namespace gauntlet {
 struct CommandLine {
   ColorChoice color = ColorChoice::kAuto;
   Command command;
+  std::vector<std::string> notes;  // lines about arguments that have new names
 };
 
 // `arguments` without the program's own name. kInvalidArgument for a mistake;

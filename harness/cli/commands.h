@@ -115,6 +115,11 @@ struct ListCommand {
   std::vector<std::string> paths;
 };
 
+// A scenario file, to be printed in the schema of this version.
+struct UpgradeCommand {
+  std::string file;
+};
+
 struct DoctorCommand {
   OutputFormat output = OutputFormat::kText;
 };
@@ -205,7 +210,8 @@ using Command =
                  WorkerCommand, CheckpointListCommand, CheckpointVerifyCommand,
                  CheckpointDiffCommand, CheckpointExportCommand,
                  CheckpointPredictCommand, EvaluateCommand, ListCommand,
-                 DoctorCommand, RunCommand, ExploreCommand, ReplayCommand>;
+                 DoctorCommand, RunCommand, ExploreCommand, ReplayCommand,
+                 UpgradeCommand>;
 
 }  // namespace gauntlet
 

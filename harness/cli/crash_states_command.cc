@@ -93,24 +93,24 @@ std::string RenderReport(const CrashStateReport& report,
                          const CrashStatesEnd& end) {
   const Totals totals = TotalsOf(report);
   std::string text = fmt::format(
-      "{}: {}, {} in {:.1f}s ({:.0f} a second): {} held, {} broken (in {})\n",
-      end.name, Counted(totals.points, "cut"),
-      Counted(totals.distinct, "distinct image"), end.seconds,
+      "{}: {}, {} in {:.1f}s ({:.0f} a second): {} passed, {} failed (in {})\n",
+      end.name, Counted(totals.points, "crash point"),
+      Counted(totals.distinct, "distinct crash state"), end.seconds,
       end.seconds > 0 ? static_cast<double>(totals.distinct) / end.seconds
                       : 0.0,
       totals.distinct - report.images_failed, report.images_failed,
       Counted(report.outcomes_failed, "outcome"));
   for (const CrashStateCounts& counts : report.counts) {
     text += fmt::format(
-        "  {:<12} {:<9} {:>5} cuts {:>9} outcomes {:>8} images, {:.4g} left out"
-        " by the bound, {} refusals that were due\n",
+        "  {:<12} {:<9} {:>5} crash points {:>9} outcomes {:>8} states, {:.4g} "
+        "left out (--max-states), {} refusals that were due\n",
         ProfileName(counts.profile), CrashWindowName(counts.window),
         counts.points, counts.images_enumerated, counts.images_distinct,
         counts.images_left_out, counts.refusals);
   }
-  text +=
-      fmt::format("  stable       {} recovered twice, {} differed\n",
-                  Counted(report.ran_twice, "image"), report.nondeterministic);
+  text += fmt::format("  determinism  {} recovered twice, {} differed\n",
+                      Counted(report.ran_twice, "crash state"),
+                      report.nondeterministic);
   if (!report.complete()) {
     text += fmt::format("  unfinished   {}\n",
                         fmt::join(NamesOf(report.unfinished), ", "));
@@ -136,10 +136,10 @@ std::string ToJson(const Case& base, const CrashStateReport& report,
   for (const CrashStateCounts& counts : report.counts) {
     parts.push_back({{"profile", ProfileName(counts.profile)},
                      {"window", CrashWindowName(counts.window)},
-                     {"cuts", counts.points},
+                     {"crash_points", counts.points},
                      {"outcomes", counts.images_enumerated},
-                     {"images", counts.images_distinct},
-                     {"left_out_by_the_bound", counts.images_left_out},
+                     {"crash_states", counts.images_distinct},
+                     {"left_out", counts.images_left_out},
                      {"refusals", counts.refusals}});
   }
   const Json json = {
@@ -155,16 +155,16 @@ std::string ToJson(const Case& base, const CrashStateReport& report,
                          ? static_cast<double>(totals.distinct) / end.seconds
                          : 0.0},
       {"findings", std::move(findings)},
-      {"broken", report.images_failed},
-      {"broken_outcomes", report.outcomes_failed},
+      {"failed", report.images_failed},
+      {"failed_outcomes", report.outcomes_failed},
       {"ran_twice", report.ran_twice},
       {"nondeterministic", report.nondeterministic},
       // Cuts come behind operations of the disk, not at fault points.
       {"points_hit", nullptr},
       {"points_total", nullptr},
-      {"cuts", totals.points},
+      {"crash_points", totals.points},
       {"outcomes", totals.enumerated},
-      {"left_out_by_the_bound", totals.left_out},
+      {"left_out", totals.left_out},
       {"parts", std::move(parts)},
   };
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -187,7 +187,8 @@ class Watch {
     if (now - last_ >= (animates ? kRedrawEvery : kLineEvery)) {
       last_ = now;
       const Totals totals = TotalsOf(report);
-      fmt::print(console_.err, "{}{:.0f}s  {} cuts  {} images  broken {}{}",
+      fmt::print(console_.err,
+                 "{}{:.0f}s  {} crash points  {} states  failed {}{}",
                  animates ? "\r\x1b[K" : "", Seconds(), totals.points,
                  totals.distinct, report.images_failed, animates ? "" : "\n");
       console_.err << std::flush;

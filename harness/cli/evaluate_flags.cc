@@ -25,7 +25,7 @@ Result<Command> ParseEvaluate(const VerbArguments& verb) {
   Flags flags({.command = "evaluate",
                .summary = "Evaluate the checkpoints of a run as they appear.",
                .examples = std::string(kExamples)},
-              verb.color);
+              verb);
   flags.Value({"--ckpt", "DIR", "the checkpoint store"},
               ReadText(told.directory));
   flags.Value({"--data", "DIR", "where the job's files lie now"},

@@ -79,7 +79,7 @@ LoadedBase PickBase(const LoadedFile& loaded, const std::string& name,
       ExitCode::kUsage);
 }
 
-LoadedBase LoadBase(const ExploreCommand& command) {
+LoadedBase LoadBase(const ExploreCommand& command, Console& console) {
   if (command.base_file.empty()) {
     const DemoScenario base = ExploreBase();
     return PickBase(LoadScenarios(base.text, base.name), "the built-in base",
@@ -90,6 +90,7 @@ LoadedBase LoadBase(const ExploreCommand& command) {
       ReadFile(storage, command.base_file, kMaxScenarioBytes);
   if (!text.ok()) return NoBase(text.status().message(), ExitCode::kUsage);
   const LoadedFile loaded = LoadScenarios(*text, command.base_file);
+  console.err << RenderOldSpellings(loaded, command.base_file);
   if (loaded.errors.empty()) {
     return PickBase(loaded, command.base_file, command.name_filter);
   }
@@ -306,7 +307,8 @@ class Explorer final : public CampaignObserver {
     const std::vector<std::string_view> missed =
         MissedMarks(report, MarkRarity::kUsual);
     if (command_.require_marks && !missed.empty()) {
-      fmt::print(console_.err, "gauntlet explore: situations not met: {}\n",
+      fmt::print(console_.err,
+                 "gauntlet explore: coverage goals not reached: {}\n",
                  fmt::join(missed, ", "));
       return static_cast<int>(ExitCode::kViolated);
     }
@@ -365,7 +367,7 @@ int Explore(const Case& base, const ExploreCommand& command,
 int RunExplore(const ExploreCommand& command, Console& console) {
   InstallSignalHandlers();
   InstallCrashNotice();
-  const LoadedBase base = LoadBase(command);
+  const LoadedBase base = LoadBase(command, console);
   if (!base.one) {
     console.err << base.problem;
     return static_cast<int>(base.code);

@@ -20,7 +20,7 @@ namespace {
 constexpr std::string_view kExamples =
     R"(Examples:
   gauntlet explore --time 60s
-  gauntlet explore --mode nth --points 'ckpt.*' --kinds crash,power_loss -j2
+  gauntlet explore --mode sweep --points 'ckpt.*' --kinds crash,power_loss -j2
   gauntlet explore scenarios/canary/canary-loses-the-position.yaml -x
   gauntlet explore --seed 7 --case 2 --max-faults 3
   gauntlet explore --mode crash-states --profiles weak --windows save
@@ -37,19 +37,19 @@ crash-states leaves NAME.crash.json, which `gauntlet replay` takes too.
 Shrinking replaces faults by plainer ones that break the same, also of kinds and
 at points other than those of --kinds and --points. An interruption cuts it
 short, and so does a limit of 10 s and 1000 tries: then it says so.
-A case of which no fault fired is counted as `fired nothing`: it shows nothing.
-crash-states says how many images were "left out by the bound":
-possible disks that were not looked at, as there are more than --bound.
---json prints one object at the end, and nothing where no search began; the rest
+A case in which no fault fired is counted as `fired nothing`: it shows nothing.
+crash-states counts as "left out" the on-disk states beyond --max-states, which
+it did not try.
+--json prints one object at the end, and nothing if no search began; the rest
 goes to stderr. All modes have schema, base, mode, end, cases, seconds,
-per_second, findings (each with the file it is left in, or why_no_file), broken,
-ran_twice, nondeterministic, points_hit and points_total (null: crash-states has
-no points). random and nth add what was met and missed (*_missed; with --gaps
-gaps, by place) and what is left; crash-states complete, unfinished and parts,
-each with how many images it left out.
-Exit code 0: what was tried held, though a limit may have ended it before all was
-tried; 1: something is broken, or --require-marks was not met; 2: a mistake in
-the call; 3: nothing was shown; 4: nothing to try; 130: interrupted.)";
+per_second, findings (each with its file, or why_no_file), failed, ran_twice,
+nondeterministic, points_hit and points_total (null: crash-states has no
+points). random and sweep add the coverage that was reached and missed (*_missed;
+with --show-uncovered also gaps, by place) and what is left; crash-states adds
+complete, unfinished and parts, each with the number of states it left out.
+Exit code 0: all that was tried passed, though a limit may have ended it early;
+1: something failed, or a goal of --fail-on-missed-goals was not reached; 2: a
+mistake in the call; 3: nothing was shown; 4: nothing to try; 130: interrupted.)";
 
 struct NamedProfile {
   std::string_view name;
@@ -125,9 +125,10 @@ void AddWhat(Flags& flags, ExploreCommand& command,
                     {.most = 1}, bases);
   flags.Value({"-k,--name", "TEXT", "the one case of it with this in its name"},
               ReadText(command.name_filter));
-  flags.Value({"--mode", "NAME", "random, nth or crash-states (random)"},
+  flags.Value({"--mode", "NAME", "random, sweep or crash-states (random)"},
               ReadChoice<ExploreMode>(
                   command.mode, {{"random", ExploreMode::kRandom},
+                                 {"sweep", ExploreMode::kNth},
                                  {"nth", ExploreMode::kNth},
                                  {"crash-states", ExploreMode::kCrashStates}}));
   flags.Value({"--kinds", "NAMES", "only these faults: crash,torn_*"},
@@ -137,7 +138,7 @@ void AddWhat(Flags& flags, ExploreCommand& command,
               ReadPatterns(command.points, AllPoints(), &PointInfo::point,
                            "gauntlet list points lists them"));
   flags.Value({"--max-faults", "N",
-               "in one plan; nth: 1 means no pairs, 2 none behind damage; "
+               "in one plan; sweep: 1 means no pairs, 2 none behind damage; "
                "random: 0 for undisturbed runs (3)"},
               ReadWhole(command.max_faults, 0, 16));
 }
@@ -156,12 +157,13 @@ void AddHow(Flags& flags, ExploreCommand& command) {
                                                            UINT64_MAX - 1));
   flags.Value({"--seed", "N", "a number, or random (1)"},
               ReadSeed(command.seed));
-  flags.Value({"-j,--jobs", "N", "random and nth: threads (1)"},
+  flags.Value({"-j,--jobs", "N", "random and sweep: threads (1)"},
               ReadWhole(command.jobs, 1, 256));
   flags.Value(
-      {"--twice", "N",
-       "run every N-th case, or recover every N-th image, twice and compare; "
-       "0: none (16)"},
+      {"--verify-determinism-every", "N",
+       "run every N-th case, or recover every N-th crash state, twice and "
+       "compare; 0: none (16)",
+       "--twice"},
       ReadWhole<uint64_t, uint64_t>(command.twice_every, 0, UINT64_MAX));
   flags.Value({"--stop-after", "N",
                "stop after so many findings; 0: never "
@@ -170,8 +172,9 @@ void AddHow(Flags& flags, ExploreCommand& command) {
   flags.Switch({"-x,--exit-first", "", "stop after the first finding"},
                [&command] { command.stop_after = 1; });
   flags.Switch(
-      {"--require-marks", "",
-       "situations that were never met are exit code 1, but for rare ones"},
+      {"--fail-on-missed-goals", "",
+       "exit with code 1 if a coverage goal was not reached, rare ones aside",
+       "--require-marks"},
       [&command] { command.require_marks = true; });
 }
 
@@ -205,9 +208,10 @@ void AddCrashStates(Flags& flags, CrashStateChoice& choice) {
        "crash-states: the N-th save (the first at which an older one is "
        "retired)"},
       ReadWhole<uint64_t, uint64_t>(choice.save, 1, kMostBound));
-  flags.Value({"--bound", "N",
-               "crash-states: at most so many choices of names, and of files "
-               "for each, of one cut in full (4096; lying-fsync 64)"},
+  flags.Value({"--max-states", "N",
+               "crash-states: of one crash point, at most N choices of names, "
+               "and of files for each, in full (4096; lying-fsync 64)",
+               "--bound"},
               ReadWhole<std::optional<uint64_t>, uint64_t>(choice.bound, 1,
                                                            kMostBound));
   flags.Value({"--id", "ID", "crash-states: only the image of this name"},
@@ -229,12 +233,12 @@ Status CheckMode(const Flags& flags, ExploreMode mode) {
       Belongs{"--kinds", true, true, false},
       Belongs{"--points", true, true, false},
       Belongs{"--max-faults", true, true, false},
-      Belongs{"--require-marks", true, true, false},
-      Belongs{"--gaps", true, true, false},
+      Belongs{"--fail-on-missed-goals", true, true, false},
+      Belongs{"--show-uncovered", true, true, false},
       Belongs{"--profiles", false, false, true},
       Belongs{"--windows", false, false, true},
       Belongs{"--save", false, false, true},
-      Belongs{"--bound", false, false, true},
+      Belongs{"--max-states", false, false, true},
       Belongs{"--id", false, false, true}};
   for (const Belongs& option : kOptions) {
     const bool fits = mode == ExploreMode::kRandom ? option.random
@@ -243,7 +247,7 @@ Status CheckMode(const Flags& flags, ExploreMode mode) {
     if (fits || !flags.Given(option.name)) continue;
     return InvalidArgument(fmt::format("{} requires --mode {}", option.name,
                                        option.crash_states ? "crash-states"
-                                       : option.nth        ? "random or nth"
+                                       : option.nth        ? "random or sweep"
                                                            : "random"));
   }
   return OkStatus();
@@ -276,9 +280,11 @@ void AddOutput(Flags& flags, ExploreCommand& command) {
                "where findings go: an empty folder, or none yet "
                "(.gauntlet/runs/ID/findings)"},
               ReadText(command.out_directory));
-  flags.Switch({"--gaps", "",
-                "list all that was never met: points, kinds, situations, and "
-                "the kinds that never fired at a place that others came to"},
+  flags.Switch({"--show-uncovered", "",
+                "list the points, kinds and coverage goals that were not "
+                "reached, and the kinds that never fired at a point where "
+                "others did",
+                "--gaps"},
                [&command] { command.all_gaps = true; });
   flags.Switch({"--json", "", "the result as one JSON object"},
                [&command] { command.output = OutputFormat::kJson; });
@@ -293,7 +299,7 @@ Result<Command> ParseExplore(const VerbArguments& verb) {
                .summary = "Search for faults that break recovery, in the "
                           "simulated world.",
                .examples = std::string(kExamples)},
-              verb.color);
+              verb);
   AddWhat(flags, command, bases);
   AddHow(flags, command);
   AddCrashStates(flags, command.crash_states);
@@ -312,7 +318,7 @@ Result<Command> ParseExplore(const VerbArguments& verb) {
   RETURN_IF_ERROR(CheckCrashStates(flags, command.crash_states));
   if (command.mode == ExploreMode::kNth && command.max_faults == 0) {
     return InvalidArgument(
-        "--max-faults: expected 1 or more with --mode nth, found 0");
+        "--max-faults: expected 1 or more with --mode sweep, found 0");
   }
   if (command.only_case && command.cases) {
     return InvalidArgument("--case cannot be combined with --cases");

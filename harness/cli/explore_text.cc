@@ -47,7 +47,7 @@ std::string_view ModeName(ExploreMode mode) {
     case ExploreMode::kRandom:
       return "random";
     case ExploreMode::kNth:
-      return "nth";
+      return "sweep";
     case ExploreMode::kCrashStates:
       return "crash-states";
   }
@@ -104,7 +104,7 @@ std::string RenderMarks(const CampaignReport& report,
   const auto all = AllMarks();
   const size_t rare = MissedMarks(report, MarkRarity::kRare).size();
   std::string text = fmt::format(
-      "  situations    {} of {} were met{}\n", MarksMet(report), all.size(),
+      "  goals         {} of {} reached{}\n", MarksMet(report), all.size(),
       rare == 0 ? "" : fmt::format(", {} of the others rare", rare));
   if (!command.all_gaps) return text;
   for (size_t i = 0; i < all.size(); ++i) {
@@ -133,7 +133,7 @@ std::string RenderStatistics(const CampaignReport& report, int threads) {
       Ratio(static_cast<double>(report.restarts),
             static_cast<double>(report.cases)));
   text +=
-      fmt::format("  stable        {} run twice, {} differed\n",
+      fmt::format("  determinism   {} run twice, {} differed\n",
                   Counted(report.ran_twice, "case"), report.nondeterministic);
   return text;
 }
@@ -157,7 +157,7 @@ std::string RenderCoverage(const CampaignReport& report,
       Reached(AllInvariants().size(), IdleInvariants(report), command));
   text += RenderMarks(report, command);
   if (command.all_gaps) return text + RenderGaps(report);
-  return text + "  --gaps lists all that was never met\n";
+  return text + "  --show-uncovered lists all that was not reached\n";
 }
 
 std::string RenderSweep(const CampaignReport& report) {
@@ -302,7 +302,7 @@ std::string RenderCampaign(const Case& base, const CampaignReport& report,
   uint64_t skipped = 0;
   for (const auto& [why, count] : report.skipped) skipped += count;
   std::string text = fmt::format(
-      "{}. {} in {:.1f}s: {} held, {} broken ({}), {} fired nothing{}\n",
+      "{}. {} in {:.1f}s: {} passed, {} failed ({}), {} fired nothing{}\n",
       EndName(report), Counted(report.cases, "case"), report.seconds,
       report.held, report.broken, Counted(report.findings.size(), "cause"),
       report.fired_nothing,
@@ -337,8 +337,8 @@ std::string CampaignToJson(const Case& base, const CampaignReport& report,
       {"per_second", per_second},
       {"per_second_per_thread", per_second / command.jobs},
       {"findings", std::move(found)},
-      {"held", report.held},
-      {"broken", report.broken},
+      {"passed", report.held},
+      {"failed", report.broken},
       {"fired_nothing", report.fired_nothing},
       {"skipped", report.skipped},
       {"ran_twice", report.ran_twice},
@@ -350,10 +350,10 @@ std::string CampaignToJson(const Case& base, const CampaignReport& report,
       {"invariants_missed", IdleInvariants(report)},
       {"places", report.coverage.fired().size()},
       {"pairs", report.coverage.pairs().size()},
-      {"marks_met", MarksMet(report)},
-      {"marks_total", AllMarks().size()},
-      {"marks_missed", MissedMarks(report, MarkRarity::kUsual)},
-      {"rare_marks_missed", MissedMarks(report, MarkRarity::kRare)},
+      {"goals_reached", MarksMet(report)},
+      {"goals_total", AllMarks().size()},
+      {"goals_missed", MissedMarks(report, MarkRarity::kUsual)},
+      {"rare_goals_missed", MissedMarks(report, MarkRarity::kRare)},
       {"outcomes", report.by_outcome},
       {"virtual_seconds", report.virtual_seconds},
       {"restarts", report.restarts},

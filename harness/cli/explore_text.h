@@ -28,7 +28,7 @@ std::string RenderCrashStatesHead(const Case& base,
 std::string RenderFound(const CampaignFinding& finding,
                         const FindingFiles& files);
 // What ended it, statistics, gaps: of these the first few, and all of them with
-// --gaps. Of a single case, its plan.
+// --show-uncovered. Of a single case, its plan.
 std::string RenderCampaign(const Case& base, const CampaignReport& report,
                            const ExploreCommand& command);
 // One line of JSON; `files` are those of report.findings.

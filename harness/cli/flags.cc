@@ -1,6 +1,7 @@
 #include "harness/cli/flags.h"
 
 #include <algorithm>
+#include <map>
 
 #include "engine/utf8.h"
 #include "engine/world/directories.h"
@@ -33,24 +34,53 @@ struct Flags::Parser {
   CLI::App app;
   std::string section = "Options";
   std::vector<std::string> names;  // long ones, with their dashes
+  std::map<std::string, std::string, std::less<>> new_names;  // by old name
   FlagText positional;
   PositionalCount positional_count;
   const std::vector<std::string>* positionals = nullptr;
 };
 
-Flags::Flags(const FlagsHead& head, ColorChoice& color)
-    : parser_(std::make_unique<Parser>(head)) {
+Flags::Flags(const FlagsHead& head, const VerbArguments& verb)
+    : parser_(std::make_unique<Parser>(head)), notes_(&verb.notes) {
   parser_->app.allow_extras();
   parser_->app.set_help_flag("-h,--help", "print this and leave");
   parser_->app.footer(head.examples);
   parser_->names.push_back("--help");
   Value({"--color", "WHEN", "auto, always or never"},
-        ReadChoice<ColorChoice>(color, {{"auto", ColorChoice::kAuto},
-                                        {"always", ColorChoice::kOn},
-                                        {"never", ColorChoice::kOff}}));
+        ReadChoice<ColorChoice>(verb.color, {{"auto", ColorChoice::kAuto},
+                                             {"always", ColorChoice::kOn},
+                                             {"never", ColorChoice::kOff}}));
 }
 
 Flags::~Flags() = default;
+
+void Flags::AddName(const FlagText& text) {
+  const std::string name = LongName(text.name);
+  parser_->names.push_back(name);
+  if (!text.old_name.empty()) parser_->new_names[text.old_name] = name;
+}
+
+std::vector<std::string> Flags::WithNewNames(
+    std::span<const std::string> arguments) const {
+  std::vector<std::string> renamed;
+  bool is_option = true;  // until "--"
+  for (const std::string& argument : arguments) {
+    is_option = is_option && argument != "--";
+    const size_t end = std::min(argument.find('='), argument.size());
+    const auto found = parser_->new_names.find(argument.substr(0, end));
+    if (!is_option || found == parser_->new_names.end()) {
+      renamed.push_back(argument);
+      continue;
+    }
+    const auto& [old_name, name] = *found;
+    renamed.push_back(name + argument.substr(end));
+    notes_->push_back(
+        fmt::format("{} is now {}; the old name is accepted for "
+                    "one release",
+                    old_name, name));
+  }
+  return renamed;
+}
 
 void Flags::Section(std::string title) { parser_->section = std::move(title); }
 
@@ -64,7 +94,7 @@ void Flags::Value(const FlagText& text, FlagReader read) {
   parser_->app.add_option_function<std::string>(text.name, take, text.help)
       ->type_name(text.value)
       ->group(parser_->section);
-  parser_->names.push_back(name);
+  AddName(text);
 }
 
 void Flags::Values(const FlagText& text, std::vector<std::string>& values) {
@@ -75,13 +105,13 @@ void Flags::Values(const FlagText& text, std::vector<std::string>& values) {
       ->take_all()
       ->check(
           [](const std::string& value) { return CheckText(value).message(); });
-  parser_->names.push_back(LongName(text.name));
+  AddName(text);
 }
 
 void Flags::Switch(const FlagText& text, std::function<void()> set) {
   parser_->app.add_flag_callback(text.name, std::move(set), text.help)
       ->group(parser_->section);
-  parser_->names.push_back(LongName(text.name));
+  AddName(text);
 }
 
 void Flags::Positionals(const FlagText& text, const PositionalCount& count,
@@ -147,7 +177,8 @@ Status Flags::Parser::CheckTexts() const {
 
 Result<FlagsOutcome> Flags::Parse(std::span<const std::string> arguments) {
   // CLI11 takes them from the end.
-  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+  const std::vector<std::string> renamed = WithNewNames(arguments);
+  std::vector<std::string> reversed(renamed.rbegin(), renamed.rend());
   try {
     parser_->app.parse(reversed);
   } catch (const CLI::CallForHelp&) {

@@ -33,8 +33,16 @@ struct FlagsHead {
 
 struct FlagText {
   std::string name;   // "--workers" or "-j,--jobs"
-  std::string value;  // "N": what stands for the value in the help text
+  std::string value;  // "N": the value's name in the help text
   std::string help;
+  std::string old_name;  // accepted for one release, with a note; "": none
+};
+
+// The arguments behind a command's name.
+struct VerbArguments {
+  std::span<const std::string> arguments;
+  ColorChoice& color;               // written by --color
+  std::vector<std::string>& notes;  // one line for each old name among them
 };
 
 struct PositionalCount {
@@ -49,8 +57,8 @@ enum class FlagsOutcome : uint8_t { kParsed, kHelpWanted };
 
 class Flags {
  public:
-  // Adds --help, and --color, which writes to `color`.
-  Flags(const FlagsHead& head, ColorChoice& color);
+  // Adds --help, and --color, which writes to `verb.color`.
+  Flags(const FlagsHead& head, const VerbArguments& verb);
   ~Flags();
   Flags(const Flags&) = delete;
   Flags& operator=(const Flags&) = delete;
@@ -76,7 +84,12 @@ class Flags {
 
  private:
   struct Parser;
+  void AddName(const FlagText& text);
+  std::vector<std::string> WithNewNames(
+      std::span<const std::string> arguments) const;
+
   std::unique_ptr<Parser> parser_;
+  std::vector<std::string>* notes_;
 };
 
 // "; did you mean --workers?", or nothing where no name is near.

@@ -19,8 +19,9 @@ namespace {
 
 std::string PointsText() {
   return "Fault points: the named places in the engine where a fault can be "
-         "put.\nA scenario says where in logical time: at: {worker: 1, life: "
-         "1, step: 40,\npoint: NAME, hit: 3}. At the points that end in "
+         "put.\nA scenario says where in logical time: at: {worker: 1, "
+         "incarnation: 1,\nstep: 40, point: NAME, hit: 3}. At the points that "
+         "end in "
          ".write one hit comes before each\nblock of the file, and offset: 50% "
          "(or bytes) picks one.\n\n" +
          RenderEntries(EntriesOf(Catalog::kPoints));
@@ -66,9 +67,9 @@ std::string ScenariosText() {
   }
   return text +
          "\nmatrix: dotted paths of other keys, each with a list of values: "
-         "{cluster.workers:\n[1, 2, 4]} gives three cases. A canary has plant: "
-         "BUG and expect: {outcome: violates,\ninvariants: [NAME]}. Examples: "
-         "scenarios/smoke, scenarios/canary.\n";
+         "{cluster.workers:\n[1, 2, 4]} gives three cases. A mutation test has "
+         "planted_bugs: BUG\nand expect: {outcome: violates, invariants: "
+         "[NAME]}. Examples: scenarios/smoke,\nscenarios/canary.\n";
 }
 
 std::string ExitCodesText() {

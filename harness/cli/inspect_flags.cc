@@ -1,4 +1,4 @@
-// The options of the commands that only look: list, doctor, help.
+// The options of the commands that only read: list, upgrade, doctor, help.
 #include "harness/cli/flags.h"
 #include "harness/cli/verbs.h"
 #include <fmt/format.h>
@@ -37,7 +37,7 @@ Result<Command> ParseList(const VerbArguments& verb) {
                .summary = fmt::format("List {}.", kCatalogNames),
                .examples = "Examples:\n  gauntlet list points\n"
                            "  gauntlet list scenarios scenarios/smoke"},
-              verb.color);
+              verb);
   flags.Positionals(
       {"what", "WHAT [PATH...]",
        fmt::format("{}; paths for scenarios (./scenarios)", kCatalogNames)},
@@ -58,12 +58,28 @@ Result<Command> ParseList(const VerbArguments& verb) {
   return Command(std::move(command));
 }
 
+Result<Command> ParseUpgrade(const VerbArguments& verb) {
+  std::vector<std::string> words;
+  Flags flags(
+      {.command = "upgrade",
+       .summary = "Print a scenario file of gauntlet/v1 as gauntlet/v2. "
+                  "Comments and layout stay.",
+       .examples = "Example:\n  gauntlet upgrade old.yaml > new.yaml"},
+      verb);
+  flags.Positionals({"file", "FILE", "the scenario file"},
+                    {.least = 1, .most = 1}, words);
+  ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
+  if (outcome == FlagsOutcome::kHelpWanted)
+    return Command(ShowCommand{flags.Help()});
+  return Command(UpgradeCommand{words.front()});
+}
+
 Result<Command> ParseDoctor(const VerbArguments& verb) {
   DoctorCommand command;
   Flags flags({.command = "doctor",
                .summary = "What this machine has, and what that costs.",
                .examples = ""},
-              verb.color);
+              verb);
   flags.Switch({"--json", "", "as JSON"},
                [&command] { command.output = OutputFormat::kJson; });
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
@@ -77,7 +93,7 @@ Result<Command> ParseHelp(const VerbArguments& verb) {
   Flags flags({.command = "help",
                .summary = "Help on a command or a topic.",
                .examples = ""},
-              verb.color);
+              verb);
   flags.Positionals(
       {"topic", "TOPIC", "a command's name, with a subcommand's, or a topic"},
       {.most = 2}, words);

@@ -13,13 +13,13 @@ Result<Command> ParseLaunch(const VerbArguments& verb) {
   Flags flags({.command = "launch",
                .summary = "Train what a file of options says; prints JSON.",
                .examples = ""},
-              verb.color);
+              verb);
   flags.Value({"--options", "FILE", "what to train and how, as JSON"},
               ReadText(command.options_file));
   flags.Value({"--workers", "N", "processes that share the replicas (1)"},
               ReadWhole(train.launcher.workers, 1, 1024));
   AddMembershipFlags(flags, train.launcher);
-  flags.Value({"--workers-by-life", "N,…", "how many each life has (all)"},
+  flags.Value({"--workers-by-life", "N,…", "how many each attempt has (all)"},
               ReadWorkersByLife(train.launcher.workers_by_life));
   flags.Value({"--max-restarts", "N",
                "of the whole run (100); 10 in a row without a new step "
@@ -27,11 +27,13 @@ Result<Command> ParseLaunch(const VerbArguments& verb) {
               ReadWhole(train.launcher.max_restarts, 0, 1'000'000));
   flags.Value({"--backoff-ms", "N", "pause before the first restart (100)"},
               ReadWhole(command.backoff_ms, 0, 3'600'000));
-  flags.Value({"--first-life", "N", "number of the workers' first lives (1)"},
-              ReadWhole(train.launcher.first_life, 1, 1'000'000));
-  flags.Value({"--events", "DIR", "a file of events for each life of a worker"},
-              ReadText(train.events_directory));
-  flags.Value({"--logs", "DIR", "a log for each life of a worker"},
+  flags.Value(
+      {"--first-life", "N", "number of the workers' first incarnations (1)"},
+      ReadWhole(train.launcher.first_life, 1, 1'000'000));
+  flags.Value(
+      {"--events", "DIR", "a file of events for each incarnation of a worker"},
+      ReadText(train.events_directory));
+  flags.Value({"--logs", "DIR", "a log for each incarnation of a worker"},
               ReadText(train.logs_directory));
   flags.Value({"--plan", "FILE", "faults to inject"},
               ReadText(train.plan_file));

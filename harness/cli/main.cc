@@ -25,6 +25,7 @@
 #include "harness/cli/output_writer.h"
 #include "harness/cli/replay_command.h"
 #include "harness/cli/run_command.h"
+#include "harness/cli/upgrade_command.h"
 #include "harness/cli/worker_command.h"
 #include <fcntl.h>
 #include <fmt/ostream.h>
@@ -116,6 +117,10 @@ struct Execute {
     PosixStorage storage;
     return RunList(command, storage, console);
   }
+  int operator()(const UpgradeCommand& command) const {
+    PosixStorage storage;
+    return RunUpgrade(command, storage, console);
+  }
   int operator()(const DoctorCommand& command) const {
     return RunDoctor(command, console);
   }
@@ -181,6 +186,9 @@ int ExecuteCommand(const CommandLine& line) {
                   TerminalStyle(line.color, FactsOf(STDOUT_FILENO)),
                   TerminalStyle(line.color, FactsOf(STDERR_FILENO)),
                   [&streams] { static_cast<void>(streams.Flush()); }};
+  for (const std::string& note : line.notes) {
+    fmt::print(streams.err(), "gauntlet: note: {}\n", note);
+  }
   const int exit_code = std::visit(Execute{console}, line.command);
   const Status written = streams.Flush();
   // A reader that has enough, such as `head`, needs no message.

@@ -27,7 +27,7 @@ Result<Command> ParseReplay(const VerbArguments& verb) {
   Flags flags({.command = "replay",
                .summary = "Repeat a case, and say where it goes another way.",
                .examples = std::string(kExamples)},
-              verb.color);
+              verb);
   flags.Positionals({"what", "WHAT",
                      "a scenario file, a record.jsonl, RUN or RUN/CASE, where "
                      "RUN is latest or the beginning of a run's name; or a "

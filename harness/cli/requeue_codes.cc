@@ -35,12 +35,12 @@ Status CheckRequeueCodes(const RequeueCodes& codes) {
   for (const int again :
        {static_cast<int>(ExitCode::kLostWorker), kKilled, codes.preempted}) {
     if (*codes.no_requeue == again) {
-      return InvalidArgument(
-          fmt::format("--no-requeue-code: expected none of {}, {} and {} (of "
-                      "--preempted-code), which ask for another start, found "
-                      "{}",
-                      static_cast<int>(ExitCode::kLostWorker), kKilled,
-                      codes.preempted, again));
+      return InvalidArgument(fmt::format(
+          "--permanent-failure-code: expected none of {}, {} and {} (of "
+          "--preempted-code), which ask for another start, found "
+          "{}",
+          static_cast<int>(ExitCode::kLostWorker), kKilled, codes.preempted,
+          again));
     }
   }
   return OkStatus();

@@ -43,6 +43,7 @@ struct Loaded {
   std::vector<Case> cases;
   uint64_t scenarios = 0;
   std::string errors;  // rendered; empty: none
+  std::string notes;   // likewise
 };
 
 void LoadText(std::string_view text, const std::string& name, Loaded& loaded) {
@@ -51,6 +52,7 @@ void LoadText(std::string_view text, const std::string& name, Loaded& loaded) {
     loaded.errors += RenderErrors(file, name, text);
     return;
   }
+  loaded.notes += RenderOldSpellings(file, name);
   loaded.scenarios += file.scenarios.size();
   std::move(file.cases.begin(), file.cases.end(),
             std::back_inserter(loaded.cases));
@@ -390,6 +392,7 @@ class Runner {
 
 Result<int> LoadAndRun(const RunCommand& command, Console& console) {
   ASSIGN_OR_RETURN(const Loaded loaded, LoadAll(command));
+  console.err << loaded.notes;
   if (!loaded.errors.empty()) {
     console.err << loaded.errors;
     return static_cast<int>(ExitCode::kUsage);

@@ -91,7 +91,7 @@ Result<Command> ParseRun(const VerbArguments& verb) {
   Flags flags({.command = "run",
                .summary = "Run scenarios and judge what came of them.",
                .examples = std::string(kExamples)},
-              verb.color);
+              verb);
   AddSelection(flags, command);
   AddHow(flags, command);
   AddOutput(flags, command);

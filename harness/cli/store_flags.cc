@@ -49,18 +49,20 @@ void AddStoreFlags(Flags& flags, CheckpointOptions& checkpoint,
        "where checkpoints are kept; none without it. Another run in it is "
        "waited for, 5 seconds at most"},
       ReadText(checkpoint.directory));
-  flags.Value({"--every", "N|Ns|epoch|never",
-               "save each N steps, N seconds or epoch (epoch)"},
+  flags.Value({"--save-every", "N|Ns|epoch|never",
+               "save each N steps, N seconds or epoch (epoch)", "--every"},
               ReadTrigger(told.trigger));
   flags.Value({"--ckpt-mode", "sync|async",
                "whether training waits for a save, or goes on while a copy of "
                "it is written (sync)"},
               ReadMode(told.mode));
-  flags.Value({"--keep", "N", "checkpoints that are kept (5)"},
+  flags.Value({"--keep-last", "N", "number of newest checkpoints to keep (5)",
+               "--keep"},
               ReadWhole(told.keep, 1, 1'000'000));
-  flags.Value({"--keep-every-hours", "N",
-               "beside them, one each N hours stays for good (10000); 0: none"},
-              ReadWhole(told.keep_every_hours, 0, 1'000'000));
+  flags.Value(
+      {"--keep-every-hours", "N",
+       "also keep one checkpoint each N hours for good (10000); 0: none"},
+      ReadWhole(told.keep_every_hours, 0, 1'000'000));
   flags.Switch({"--delete-checkpoints-at-success", "",
                 "delete all checkpoints after a successful run whose final "
                 "state is finite"},
@@ -72,9 +74,9 @@ void AddStoreFlags(Flags& flags, CheckpointOptions& checkpoint,
 
 Status TakeStore(const StoreFlags& told, CheckpointOptions& checkpoint) {
   const auto name_of_needing = [&told]() -> std::string_view {
-    if (told.trigger) return "--every";
+    if (told.trigger) return "--save-every";
     if (told.mode) return "--ckpt-mode";
-    if (told.keep) return "--keep";
+    if (told.keep) return "--keep-last";
     if (told.keep_every_hours) return "--keep-every-hours";
     if (told.delete_at_success) return "--delete-checkpoints-at-success";
     if (told.allow_cold_start) return "--allow-cold-start";

@@ -22,8 +22,8 @@ constexpr uint64_t kMaxSteps = 1'000'000'000'000;
 
 constexpr std::string_view kExamples =
     R"(Examples:
-  gauntlet train --epochs 4 --workers 2 --replicas 4 --ckpt one --every 5
-  gauntlet train --preset mlp --data mnist/ --ckpt two --every 30s
+  gauntlet train --epochs 4 --workers 2 --replicas 4 --ckpt one --save-every 5
+  gauntlet train --preset mlp --data mnist/ --ckpt two --save-every 30s
   gauntlet train --epochs 4 --stop-at-step 10 --ckpt three   # as if preempted
   gauntlet train --job job.yaml --epochs 20 --ckpt four      # help scenarios
   gauntlet train --init-from model --epochs 4                # an --export's
@@ -33,7 +33,7 @@ part of the job: say it where the workers are to change.
 
 Started by torchrun, srun, mpirun, a Kubernetes job or with TF_CONFIG, it is one
 worker of that cluster, which also restarts it (exit 75). gauntlet train
---print-cluster says what it makes of the environment.)";
+--explain-cluster says what it makes of the environment.)";
 
 struct HorizonFlags {
   std::optional<uint64_t> epochs;
@@ -65,9 +65,10 @@ void AddStartFlags(Flags& flags, StartOptions& start) {
                "or a weights file; which they are is part of the job (the "
                "seed's)"},
               ReadText(start.weights));
-  flags.Switch({"--init-partial", "",
-                "of a model that differs, what both have; the rest is the "
-                "seed's"},
+  flags.Switch({"--init-allow-missing", "",
+                "if the models differ, load the tensors that both have; the "
+                "others start from the seed",
+                "--init-partial"},
                [&start] { start.partial = PartialWeights::kAllow; });
 }
 
@@ -144,9 +145,10 @@ void AddRequeueFlags(Flags& flags, RequeueCodes& codes) {
   flags.Value({"--preempted-code", "N",
                "exit code after a termination notice and a save: retry (143)"},
               ReadWhole(codes.preempted, 1, 255));
-  flags.Value({"--no-requeue-code", "N",
+  flags.Value({"--permanent-failure-code", "N",
                "exit code instead of 1, 2, 7, 8 and 9, which a retry cannot "
-               "fix (an unreadable command line still exits with 2)"},
+               "fix (an unreadable command line still exits with 2)",
+               "--no-requeue-code"},
               ReadWhole(codes.no_requeue, 1, 255));
 }
 
@@ -163,14 +165,15 @@ void AddOutputFlags(Flags& flags, TrainFlags& told) {
   flags.Value({"--export", "DIR",
                "the trained model as safetensors and JSON, once it is done"},
               ReadText(command.options.export_directory));
-  flags.Value({"--events", "DIR", "a file of events for each life of a worker"},
-              ReadText(command.events_directory));
-  flags.Value({"--logs", "DIR", "a log for each life of a worker"},
+  flags.Value(
+      {"--events", "DIR", "a file of events for each incarnation of a worker"},
+      ReadText(command.events_directory));
+  flags.Value({"--logs", "DIR", "a log for each incarnation of a worker"},
               ReadText(command.logs_directory));
   flags.Value({"--plan", "FILE", "faults to inject (what gauntlet run uses)"},
               ReadText(command.plan_file));
   flags.Value({"--plan-state", "DIR",
-               "where all lives of the run note which have fired (a new one, "
+               "where all incarnations note which have fired (a new one, "
                "removed at the end)"},
               ReadText(command.plan_state_directory));
   flags.Switch({"--no-progress", "", "no progress, only what is worth a line"},
@@ -183,7 +186,7 @@ Status CheckStart(const StartOptions& start) {
   if (!start.weights.empty() || start.partial == PartialWeights::kRefuse) {
     return OkStatus();
   }
-  return InvalidArgument("--init-partial requires --init-from PATH");
+  return InvalidArgument("--init-allow-missing requires --init-from PATH");
 }
 
 // An epoch has at least one step, so a number of steps bounds the epochs too.
@@ -303,7 +306,7 @@ Result<FlagsOutcome> ReadFlags(const VerbArguments& verb, TrainFlags& told,
   Flags flags({.command = "train",
                .summary = "Train a model, with checkpoints and restarts.",
                .examples = std::string(kExamples)},
-              verb.color);
+              verb);
   AddJobFileFlag(flags, told.job_file);
   flags.Section(
       "Options of the job: with others, a run does not go on from its "

@@ -2,20 +2,11 @@
 #ifndef GAUNTLET_HARNESS_CLI_VERBS_H_
 #define GAUNTLET_HARNESS_CLI_VERBS_H_
 
-#include <span>
-#include <string>
-
 #include "engine/status.h"
 #include "harness/cli/commands.h"
-#include "harness/cli/terminal_style.h"
+#include "harness/cli/flags.h"
 
 namespace gauntlet {
-
-// What stands after the command's name, and where --color goes.
-struct VerbArguments {
-  std::span<const std::string> arguments;
-  ColorChoice& color;
-};
 
 // Each gives its own command, or a ShowCommand for --help.
 Result<Command> ParseTrain(const VerbArguments& verb);
@@ -28,6 +19,7 @@ Result<Command> ParseDoctor(const VerbArguments& verb);
 Result<Command> ParseRun(const VerbArguments& verb);
 Result<Command> ParseExplore(const VerbArguments& verb);
 Result<Command> ParseReplay(const VerbArguments& verb);
+Result<Command> ParseUpgrade(const VerbArguments& verb);
 Result<Command> ParseHelp(const VerbArguments& verb);
 
 }  // namespace gauntlet

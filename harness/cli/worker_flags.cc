@@ -9,7 +9,7 @@ Result<Command> ParseWorker(const VerbArguments& verb) {
   Flags flags({.command = "worker",
                .summary = "One worker of a cluster; its place is in TF_CONFIG.",
                .examples = ""},
-              verb.color);
+              verb);
   flags.Value({"--options", "FILE", "what to train and how, as JSON"},
               ReadText(command.options_file));
   flags.Value({"--worker", "N", "identity across restarts (the rank)"},

@@ -293,8 +293,8 @@ std::string DescribeDivergence(const Divergence& divergence) {
             ? fmt::format("the state taken at step {} differs", departure.step)
             : "the initial state differs";
     if (!divergence.first) {
-      return fmt::format("{}: worker {}, life {}", what, departure.worker,
-                         departure.life);
+      return fmt::format("{}: worker {}, incarnation {}", what,
+                         departure.worker, departure.life);
     }
     std::string text = what + ": " + ValueText(*divergence.first);
     if (divergence.then) text += "; then " + ValueText(*divergence.then);
@@ -305,7 +305,8 @@ std::string DescribeDivergence(const Divergence& divergence) {
                        ValueText(*divergence.first));
   }
   return fmt::format(
-      "first difference: {}, worker {}, life {}; made again, its operations "
+      "first difference: {}, worker {}, incarnation {}; made again, its "
+      "operations "
       "are the reference's",
       PlaceText(departure), departure.worker, departure.life);
 }

@@ -274,7 +274,7 @@ bool PauseSleptOff(const MarkScene& scene) {
   return AnyFiring(scene, [](const Firing& firing, FaultPhase) {
     // A heartbeat that hangs holds nobody up.
     const bool pauses =
-        firing.fault->kind == "stop" ||
+        firing.fault->kind == "pause" ||
         (firing.fault->kind == "hang" && !IsAt(firing, Point::kHeartbeat));
     return pauses && HasAfter(firing, RecordKind::kFinished);
   });

@@ -68,7 +68,7 @@ std::vector<std::vector<int>> ParametersDraw::Groups() {
 }
 
 void ParametersDraw::FillTrouble(FaultKind kind, FaultParameters& with) {
-  if (kind == FaultKind::kClockJump) {
+  if (kind == FaultKind::kWallClockJump) {
     with.by = std::chrono::seconds(draw_.LogUniform(30));
     with.direction =
         draw_.OneIn(2) ? JumpDirection::kForward : JumpDirection::kBack;
@@ -77,9 +77,9 @@ void ParametersDraw::FillTrouble(FaultKind kind, FaultParameters& with) {
   if (!draw_.OneIn(3)) with.duration = UpToPowerOfTwoMs(15);
   if (kind == FaultKind::kPartition && draw_.OneIn(2)) {
     with.groups = Groups();
-  } else if (kind == FaultKind::kOneWay) {
+  } else if (kind == FaultKind::kAsymmetricPartition) {
     with.way = draw_.OneIn(2) ? LinkWay::kOut : LinkWay::kIn;
-  } else if (kind == FaultKind::kDrop) {
+  } else if (kind == FaultKind::kPacketLoss) {
     with.percent = static_cast<int>(1 + draw_.Below(90));
   } else if (kind == FaultKind::kDelay) {
     with.latency = UpToPowerOfTwoMs(12);
@@ -107,7 +107,7 @@ void ParametersDraw::FillByKind(Fault& fault) {
       with.device_error = draw_.Of(AllDeviceErrors()).error;
       break;
     case FaultKind::kHang:
-    case FaultKind::kStop:
+    case FaultKind::kPause:
     case FaultKind::kDeviceHang:
       if (!draw_.OneIn(3)) with.duration = UpToPowerOfTwoMs(15);
       break;
@@ -135,10 +135,10 @@ void ParametersDraw::FillByKind(Fault& fault) {
       with.offset = AnyOffset(draw_);
       break;
     case FaultKind::kPartition:
-    case FaultKind::kOneWay:
-    case FaultKind::kDrop:
+    case FaultKind::kAsymmetricPartition:
+    case FaultKind::kPacketLoss:
     case FaultKind::kDelay:
-    case FaultKind::kClockJump:
+    case FaultKind::kWallClockJump:
       FillTrouble(fault.kind, with);
       break;
     default:

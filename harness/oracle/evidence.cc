@@ -503,7 +503,7 @@ bool IsSameLife(const LifeEvents& a, const LifeEvents& b) {
 }
 
 std::string NameOf(const LifeEvents& life) {
-  return fmt::format("worker {}, life {}", life.worker, life.life);
+  return fmt::format("worker {}, incarnation {}", life.worker, life.life);
 }
 
 }  // namespace gauntlet

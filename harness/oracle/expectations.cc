@@ -37,7 +37,7 @@ std::string OutcomeOf(const Evidence& evidence, const RunFacts& facts) {
                               WorkerExit::kBadInput});
   if (refused && !last.result) return "refuses";
   if (IsExit(last.exit_code, {WorkerExit::kFailed}) && !last.result)
-    return "gives-up";
+    return "fails";
   if (IsExit(last.exit_code, {WorkerExit::kLostWorker}) && !last.result &&
       std::ranges::any_of(record.lives, LeftToStartLater)) {
     return "retry-later";
@@ -80,9 +80,10 @@ RunFacts FactsOf(const Evidence& evidence) {
   for (const LauncherRun& run : launchers) facts.restarts += run.restarts;
   if (!launchers.empty()) facts.restarts += launchers.size() - 1;
   for (const auto& [number, generation] : evidence.generations) {
-    facts.failed_checkpoints += generation.failed_saves.size();
+    facts.failed_saves += generation.failed_saves.size();
     if (generation.redone) {
-      facts.lost_steps = std::max(facts.lost_steps, generation.redone->steps());
+      facts.recomputed_steps =
+          std::max(facts.recomputed_steps, generation.redone->steps());
     }
     if (!facts.resumed_from && generation.resumed) {
       facts.resumed_from = generation.resumed->step;
@@ -200,9 +201,10 @@ std::vector<Finding> BrokenExpectations(const Evidence& evidence,
         facts.resumed_from ? fmt::format("step {}", *facts.resumed_from)
                            : "no resumption");
   }
-  check.AtMost("lost_steps", expect.lost_steps_max, facts.lost_steps);
-  check.Exactly("failed_checkpoints", expect.failed_checkpoints_exactly,
-                facts.failed_checkpoints);
+  check.AtMost("recomputed_steps", expect.recomputed_steps_max,
+               facts.recomputed_steps);
+  check.Exactly("failed_saves", expect.failed_saves_exactly,
+                facts.failed_saves);
   CheckEnd(evidence, check);
   const std::vector<LauncherRun>& launchers = evidence.record.launchers;
   if (expect.exit_code && !launchers.empty() &&

@@ -42,7 +42,7 @@ FaultTraits TraitsOf(const RecordFault& fault) {
   if (kind == "crash" || kind == "kill" || kind == "exception") {
     return kDeathOfOne;
   }
-  if (kind == "hang" || kind == "stop" || kind == "device_hang") {
+  if (kind == "hang" || kind == "pause" || kind == "device_hang") {
     return {.may_end_life = true};
   }
   // Who has no more need of the device may stay.
@@ -53,13 +53,14 @@ FaultTraits TraitsOf(const RecordFault& fault) {
   if (kind == "slow") return {.may_end_life = true, .creeps = true};
   // Nothing is lost but connections and time: state, rows and saves are owed as
   // ever.
-  if (kind == "partition" || kind == "one_way" || kind == "reset") {
+  if (kind == "partition" || kind == "asymmetric_partition" ||
+      kind == "connection_reset") {
     return {.may_end_life = true,
             .troubles_network = true,
-            .cuts_links = kind != "reset"};
+            .cuts_links = kind != "connection_reset"};
   }
   // Frames come late or not at once, and perhaps too late for somebody.
-  if (kind == "drop" || kind == "delay") {
+  if (kind == "packet_loss" || kind == "delay") {
     return {.may_end_life = true, .troubles_network = true, .creeps = true};
   }
   if (kind == "preempt") return {.gives_notice = true};

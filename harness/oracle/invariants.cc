@@ -18,13 +18,13 @@ constexpr std::array kTable = {
     Invariant{"no-cold-start", CheckNoColdStart},
     Invariant{"clean-refusal", CheckCleanRefusal},
     Invariant{"grace", CheckGrace},
-    Invariant{"deaths-explained", CheckDeathsExplained},
+    Invariant{"no-spontaneous-exit", CheckDeathsExplained},
     Invariant{"detection", CheckDetection},
     Invariant{"no-hang", CheckNoHang},
     Invariant{"no-orphans", CheckNoOrphans},
-    Invariant{"backup-deleted", CheckBackupDeleted},
+    Invariant{"checkpoints-deleted", CheckBackupDeleted},
     Invariant{"fault-fired", CheckFaultFired},
-    Invariant{"events-merge", CheckEventsMerge},
+    Invariant{"history-consistent", CheckEventsMerge},
 };
 
 }  // namespace

@@ -3,12 +3,13 @@
 // SKIP   the case was not run here.
 // FAIL   an invariant is broken that the scenario names (all of them, if it
 //        names none), or one of its expectations. A hang is a broken no-hang.
-// ERROR  no verdict: the harness could not run it, no worker said a word, a
+// INCONCLUSIVE  no verdict: the harness could not run it, no worker said a
+// word, a
 //        fault did not fire or had no effect, or an invariant that the scenario
 //        names found nothing to check; with `all`, if the trajectory found
-//        nothing. So are detected_in without a lost worker, and lost_steps and
-//        epochs_after_restart without a restart. What is broken is broken: FAIL
-//        goes before ERROR.
+//        nothing. So are detected_in without a lost worker, and
+//        recomputed_steps and epochs_after_restart without a restart. What is
+//        broken is broken: FAIL goes before INCONCLUSIVE.
 // PASS   everything else.
 // A plan that went two ways when it was run twice in the simulated world is
 // FAIL whatever it is to come to.
@@ -16,7 +17,7 @@
 // A canary (outcome `violates`) passes if every invariant that it names is
 // broken; others that are broken beside them are told in the reason. If one of
 // them holds, the planted bug was not caught: FAIL. If the fault that was to
-// bring the bug to light never fired: ERROR.
+// bring the bug to light never fired: INCONCLUSIVE.
 //
 // What the plan excuses, by the kinds of its faults that fired
 // (fault_traits.h):
@@ -142,7 +143,8 @@ std::string WhyNoVerdict(const Record& record, const Verdict& verdict) {
   if (verdict.facts.restarts == 0) {
     constexpr std::string_view kNoRestart =
         "is expected, and nothing was restarted";
-    if (expect.lost_steps_max) return fmt::format("lost_steps {}", kNoRestart);
+    if (expect.recomputed_steps_max)
+      return fmt::format("recomputed_steps {}", kNoRestart);
     if (expect.epochs_after_restart_exactly) {
       return fmt::format("epochs_after_restart {}", kNoRestart);
     }

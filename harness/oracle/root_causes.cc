@@ -88,7 +88,7 @@ bool TrainsAfter(const Firing& firing) {
 bool IsBesideTheTraining(const Firing& firing, const RunSetup& setup) {
   // What of a save, or of the store, training waits for all the same.
   constexpr std::array<std::string_view, 6> kInTheTraining = {
-      "ckpt.begin", "ckpt.copy",   "ckpt.agree",
+      "ckpt.begin", "ckpt.copy",   "ckpt.compare_digests",
       "ckpt.load",  "ckpt.reject", "ckpt.backup"};
   const RecordFault& fault = *firing.fault;
   const bool waits = std::ranges::any_of(

@@ -6,7 +6,7 @@
 namespace gauntlet {
 namespace {
 
-constexpr std::string_view kSchema = "gauntlet.events/v1";
+constexpr std::string_view kSchema = "gauntlet.events/v2";
 
 struct Header {
   std::string schema;
@@ -18,7 +18,7 @@ template <class Archive>
 void Describe(Archive& a, typename Archive::template Ref<Header> header) {
   a.Field("schema", header.schema);
   a.Field("worker", header.worker);
-  a.Field("life", header.life);
+  a.Field("incarnation", header.life);
 }
 
 std::string ReadHeader(const Json& object, LifeEvents& life) {
@@ -33,7 +33,7 @@ std::string ReadHeader(const Json& object, LifeEvents& life) {
         kSchema, DumpJson(object["kind"], -1), header.schema.substr(0, 40));
   }
   if (header.worker < 0) return "worker: expected 0 or more in the header";
-  if (header.life < 1) return "life: expected 1 or more in the header";
+  if (header.life < 1) return "incarnation: expected 1 or more in the header";
   life.worker = header.worker;
   life.life = header.life;
   return "";

@@ -1,6 +1,6 @@
-// The event file of one life: JSON Lines, schema gauntlet.events/v1.
+// The event file of one life: JSON Lines, schema gauntlet.events/v2.
 //
-//   {"kind":"header","schema":"gauntlet.events/v1","worker":1,"life":2}
+//   {"kind":"header","schema":"gauntlet.events/v2","worker":1,"incarnation":2}
 //   {"kind":"step","t_ns":1834,"step":7,"loss":"3f9d70a4","digest":"…"}
 //
 // A field that is missing is zero; "loss" is 8 hex digits of a float32's bits,

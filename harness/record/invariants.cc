@@ -33,16 +33,16 @@ constexpr std::array kInvariants = {
                   "nothing"},
     InvariantInfo{
         "grace", "a notice leads to a save and a stop within the grace period"},
-    InvariantInfo{"deaths-explained",
+    InvariantInfo{"no-spontaneous-exit",
                   "no worker is lost unless a fault is to blame"},
     InvariantInfo{"detection", "a lost worker is noticed within the bound"},
     InvariantInfo{"no-hang", "the run ends by itself, in time"},
     InvariantInfo{"no-orphans", "no process is left behind"},
-    InvariantInfo{"backup-deleted",
+    InvariantInfo{"checkpoints-deleted",
                   "a finished run deletes its backup if told to, no other "
                   "does"},
     InvariantInfo{"fault-fired", "each planned fault fired and had its effect"},
-    InvariantInfo{"events-merge",
+    InvariantInfo{"history-consistent",
                   "the events of all lives make one history without gaps"},
 };
 

@@ -10,15 +10,33 @@ namespace gauntlet {
 namespace {
 
 constexpr std::array<std::string_view, 28> kKinds = {
-    "life_begin",   "generation",     "resumed",
-    "initialized",  "step",           "evaluated",
-    "epoch_end",    "save_begin",     "save_acknowledged",
-    "save_failed",  "retired",        "rejected",
-    "fenced_found", "fenced_out",     "notice",
-    "stop_agreed",  "worker_lost",    "fault_fired",
-    "loaded",       "backup_deleted", "finished",
-    "life_end",     "left",           "carried_on",
-    "damaged",      "save_copied",    "result_acknowledged",
+    "worker_started",
+    "claimed",
+    "resumed",
+    "initialized",
+    "step",
+    "evaluated",
+    "epoch_end",
+    "save_begin",
+    "save_acknowledged",
+    "save_failed",
+    "retired",
+    "rejected",
+    "fenced_checkpoint",
+    "superseded",
+    "notice_received",
+    "stop_agreed",
+    "worker_lost",
+    "fault_fired",
+    "loaded",
+    "checkpoints_deleted",
+    "finished",
+    "worker_exited",
+    "left_generation",
+    "resumed_from_memory",
+    "damaged",
+    "save_copied",
+    "result_acknowledged",
     "not_finite",
 };
 static_assert(kKinds.size() == static_cast<size_t>(RecordKind::kNotFinite) + 1);
@@ -27,13 +45,13 @@ constexpr std::array<std::string_view, 3> kPhases = {
     "in_epoch", "evaluation_due", "callbacks_due"};
 constexpr std::array<std::string_view, 8> kOutcomes = {
     "completes", "recovers", "stops-cleanly", "refuses",
-    "violates",  "gives-up", "stops-on-nan",  "retry-later"};
+    "violates",  "fails",    "stops-on-nan",  "retry-later"};
 static_assert(kOutcomes.size() ==
               static_cast<size_t>(Outcome::kRetryLater) + 1);
 constexpr std::array<std::string_view, 3> kEndings = {"exited", "hung",
                                                       "timed-out"};
-constexpr std::array<std::string_view, 4> kVerdicts = {"PASS", "FAIL", "ERROR",
-                                                       "SKIP"};
+constexpr std::array<std::string_view, 4> kVerdicts = {"PASS", "FAIL",
+                                                       "INCONCLUSIVE", "SKIP"};
 
 template <typename Enum, size_t n>
 std::optional<Enum> Find(const std::array<std::string_view, n>& names,

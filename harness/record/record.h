@@ -38,10 +38,10 @@ struct Expectation {
   std::vector<std::string> invariants;  // empty: all that apply
   std::optional<uint64_t> restarts_exactly;
   std::optional<uint64_t> restarts_max;
-  std::optional<uint64_t> resumed_from_step;  // of the first resumption
-  std::optional<uint64_t> lost_steps_max;     // in each resumption
+  std::optional<uint64_t> resumed_from_step;     // of the first resumption
+  std::optional<uint64_t> recomputed_steps_max;  // in each resumption
   std::optional<int64_t> detected_in_max_ns;
-  std::optional<uint64_t> failed_checkpoints_exactly;
+  std::optional<uint64_t> failed_saves_exactly;
   std::optional<int64_t> exit_code;       // of the last launcher
   std::optional<uint64_t> ends_at_epoch;  // complete ones, of the last launcher
   std::optional<uint64_t> ends_at_step;

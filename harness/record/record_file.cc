@@ -12,9 +12,9 @@ void Describe(Archive& a, typename Archive::template Ref<Expectation> expect) {
   a.Field("restarts_exactly", expect.restarts_exactly);
   a.Field("restarts_max", expect.restarts_max);
   a.Field("resumed_from_step", expect.resumed_from_step);
-  a.Field("lost_steps_max", expect.lost_steps_max);
+  a.Field("recomputed_steps_max", expect.recomputed_steps_max);
   a.Field("detected_in_max_ns", expect.detected_in_max_ns);
-  a.Field("failed_checkpoints_exactly", expect.failed_checkpoints_exactly);
+  a.Field("failed_saves_exactly", expect.failed_saves_exactly);
   a.Field("exit_code", expect.exit_code);
   a.Field("ends_at_epoch", expect.ends_at_epoch);
   a.Field("ends_at_step", expect.ends_at_step);
@@ -49,7 +49,7 @@ template <class Archive>
 void Describe(Archive& a, typename Archive::template Ref<RunSetup> setup) {
   a.Field("workers", setup.workers);
   a.Field("min_workers", setup.min_workers);
-  a.Field("workers_by_life", setup.workers_by_life);
+  a.Field("workers_per_attempt", setup.workers_by_life);
   a.Field("rejoins", setup.rejoins);
   a.Field("epochs", setup.epochs);
   a.Field("rows_per_epoch", setup.rows_per_epoch);
@@ -153,7 +153,7 @@ void Describe(Archive& a, typename Archive::template Ref<Record> record) {
 
 namespace {
 
-constexpr std::string_view kSchema = "gauntlet.record/v1";
+constexpr std::string_view kSchema = "gauntlet.record/v2";
 
 class LineWriter {
  public:
@@ -188,11 +188,11 @@ class RecordReader {
     } else if (kind == "golden") {
       JsonReader reader(object, "", error);
       Describe(reader, record_.golden.entries.emplace_back());
-    } else if (kind == "life") {
+    } else if (kind == "process") {
       JsonReader reader(object, "", error);
       LifeEvents& life = record_.lives.emplace_back();
       reader.Field("worker", life.worker);
-      reader.Field("life", life.life);
+      reader.Field("incarnation", life.life);
     } else if (kind == "end") {
       error = End(object);
     } else {
@@ -225,7 +225,7 @@ class RecordReader {
       return fmt::format("kind: expected a known event, found \"{}\"",
                          kind.substr(0, 40));
     }
-    if (record_.lives.empty()) return "expected a life before its events";
+    if (record_.lives.empty()) return "expected a process before its events";
     std::string error;
     record_.lives.back().events.push_back(EventOfJson(object, *found, error));
     return error;
@@ -266,8 +266,9 @@ std::string RecordToJsonLines(const Record& record) {
     out.Write(object);
   }
   for (const LifeEvents& life : record.lives) {
-    out.Write(
-        Json{{"kind", "life"}, {"worker", life.worker}, {"life", life.life}});
+    out.Write(Json{{"kind", "process"},
+                   {"worker", life.worker},
+                   {"incarnation", life.life}});
     for (const RecordEvent& event : life.events) out.Write(EventToJson(event));
   }
   out.Write(Json{{"kind", "end"}, {"lines", out.lines()}});

@@ -1,8 +1,8 @@
-// The record file, record.jsonl: JSON Lines, schema gauntlet.record/v1.
+// The record file, record.jsonl: JSON Lines, schema gauntlet.record/v2.
 //
-//   {"kind":"record","schema":"gauntlet.record/v1","scenario":…, …}   once
+//   {"kind":"record","schema":"gauntlet.record/v2","scenario":…, …}   once
 //   {"kind":"golden","at":"step","step":7,"digest":"…"}  an entry, many
-//   {"kind":"life","worker":0,"life":1}           then its events:
+//   {"kind":"process","worker":0,"incarnation":1}  then its events:
 //   {"kind":"step","t_ns":1834,"step":7,…}        as in an event file
 //   {"kind":"end","lines":4711}                   all lines before this one
 //

@@ -26,8 +26,8 @@ void Describe(Archive& a, typename Archive::template Ref<RunFacts> facts) {
   a.Field("faults_fired", facts.faults_fired);
   a.Field("restarts", facts.restarts);
   a.Field("resumed_from", facts.resumed_from);
-  a.Field("lost_steps", facts.lost_steps);
-  a.Field("failed_checkpoints", facts.failed_checkpoints);
+  a.Field("recomputed_steps", facts.recomputed_steps);
+  a.Field("failed_saves", facts.failed_saves);
 }
 
 template <class Archive>
@@ -75,7 +75,7 @@ void Describe(Archive& a,
 }
 
 namespace {
-constexpr std::string_view kSchema = "gauntlet.result/v1";
+constexpr std::string_view kSchema = "gauntlet.result/v2";
 }  // namespace
 
 VerdictCounts CountVerdicts(const RunResult& result) {

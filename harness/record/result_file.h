@@ -1,4 +1,4 @@
-// result.json, schema gauntlet.result/v1: one JSON object, indented.
+// result.json, schema gauntlet.result/v2: one JSON object, indented.
 #ifndef GAUNTLET_HARNESS_RECORD_RESULT_FILE_H_
 #define GAUNTLET_HARNESS_RECORD_RESULT_FILE_H_
 

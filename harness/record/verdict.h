@@ -16,7 +16,7 @@ enum class VerdictKind : uint8_t {
   kError,  // no verdict: a fault never fired, nothing was checked
   kSkip,   // not run here, with the reason
 };
-// "PASS", "FAIL", "ERROR", "SKIP".
+// "PASS", "FAIL", "INCONCLUSIVE", "SKIP".
 std::string_view VerdictKindName(VerdictKind kind);
 std::optional<VerdictKind> FindVerdictKind(std::string_view name);
 
@@ -44,8 +44,8 @@ struct RunFacts {
   uint64_t faults_fired = 0;
   uint64_t restarts = 0;
   std::optional<uint64_t> resumed_from;  // the first resumption's step
-  uint64_t lost_steps = 0;               // the most in one resumption
-  uint64_t failed_checkpoints = 0;
+  uint64_t recomputed_steps = 0;         // the most in one resumption
+  uint64_t failed_saves = 0;
 
   bool operator==(const RunFacts&) const = default;
 };

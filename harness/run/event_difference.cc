@@ -94,9 +94,10 @@ std::optional<EventDifference> FirstEventDifference(const Record& recorded,
   const auto name = [&](const PlacedEvent& placed) {
     const bool same_life =
         placed.worker == shown.worker && placed.life == shown.life;
-    return same_life ? DescribeEvent(placed)
-                     : fmt::format("worker {}, life {}: {}", placed.worker,
-                                   placed.life, DescribeEvent(placed));
+    return same_life
+               ? DescribeEvent(placed)
+               : fmt::format("worker {}, incarnation {}: {}", placed.worker,
+                             placed.life, DescribeEvent(placed));
   };
   if (!old_ends) difference.recorded = name(*old_event);
   if (!new_ends) difference.now = name(*new_event);
@@ -108,7 +109,7 @@ std::string DescribeDifference(const EventDifference& difference) {
     return text.empty() ? "nothing more" : text;
   };
   return fmt::format(
-      "event {} (worker {}, life {}, step {}): recorded {}; now "
+      "event {} (worker {}, incarnation {}, step {}): recorded {}; now "
       "{}",
       difference.index, difference.worker, difference.life, difference.step,
       or_nothing(difference.recorded), or_nothing(difference.now));

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "chaos/inject/fault_parameters.h"
 #include "engine/train/worker_exit.h"
 #include "harness/scenario/map_reader.h"
 #include "harness/scenario/units.h"
@@ -44,11 +45,11 @@ void ReadWorker(const MapReader& at, int& worker) {
 }
 
 void ReadLife(const MapReader& at, int& life) {
-  const YamlNode* node = at.Find("life");
+  const YamlNode* node = at.Find("incarnation");
   if (node != nullptr && node->scalar == "any") {
     life = kAnyLife;
   } else {
-    at.Count("life", life);
+    at.Count("incarnation", life);
   }
 }
 
@@ -75,10 +76,9 @@ void ReadSite(const MapReader& at, const std::string& after, FaultSite& site) {
   }
 }
 
-void ReadTear(const MapReader& with, FaultParameters& out) {
-  with.Count("blocks", out.blocks);
-  with.Choice("then", out.then);
-  const YamlNode* keep = with.Find("keep");
+void ReadBlocks(const MapReader& with, std::string_view key,
+                FaultParameters& out) {
+  const YamlNode* keep = with.Find(key);
   if (keep == nullptr) return;
   if (keep->kind != YamlKind::kList) {
     with.Error(keep->place, fmt::format("expected a list of blocks, found {}",
@@ -98,28 +98,9 @@ void ReadTear(const MapReader& with, FaultParameters& out) {
   }
 }
 
-void ReadPreempt(const MapReader& with, FaultParameters& out) {
-  std::string profile;
-  with.Choice("profile", profile);
-  with.Choice("by", out.notice);
-  const bool grace = with.Time("grace", out.grace);
-  if (grace == !profile.empty()) {
-    with.Error(with.PlaceOf("grace"),
-               "expected either a grace or a profile for preempt");
-  }
-  if (const auto given = GraceOf(profile)) out.grace = *given;
-}
-
-void ReadError(const MapReader& with, FaultParameters& out) {
-  std::string error;
-  if (!with.Choice("error", error)) return;
-  for (const FaultErrorInfo& info : AllFaultErrors()) {
-    if (info.name == error) out.error = info.number;
-  }
-}
-
-void ReadGroups(const MapReader& with, FaultParameters& out) {
-  const YamlNode* groups = with.Find("groups");
+void ReadGroups(const MapReader& with, std::string_view key,
+                std::vector<std::vector<int>>& out) {
+  const YamlNode* groups = with.Find(key);
   if (groups == nullptr) return;
   const auto bad = [&](const YamlNode& node) {
     with.Error(
@@ -130,7 +111,7 @@ void ReadGroups(const MapReader& with, FaultParameters& out) {
   if (groups->kind != YamlKind::kList) return bad(*groups);
   for (const YamlNode& group : groups->items) {
     if (group.kind != YamlKind::kList) return bad(group);
-    std::vector<int>& workers = out.groups.emplace_back();
+    std::vector<int>& workers = out.emplace_back();
     for (const YamlNode& item : group.items) {
       const auto worker = ParseWholeNumber(item.scalar);
       if (!worker || *worker >= 1024) return bad(item);
@@ -139,110 +120,72 @@ void ReadGroups(const MapReader& with, FaultParameters& out) {
   }
 }
 
-// Of a network or a calendar.
-void ReadTrouble(const MapReader& with, FaultKind kind, FaultParameters& out) {
-  const bool lasts = IsOfNetwork(kind) && kind != FaultKind::kReset;
-  if (lasts) with.Time("duration", out.duration);
-  switch (kind) {
-    case FaultKind::kPartition:
-      ReadGroups(with, out);
-      break;
-    case FaultKind::kOneWay:
-      with.Choice("way", out.way);
-      break;
-    case FaultKind::kDrop:
-      with.Count("percent", out.percent);
-      break;
-    case FaultKind::kDelay:
-      with.Time("latency", out.latency);
-      with.Time("jitter", out.jitter);
-      break;
-    case FaultKind::kClockJump:
-      if (with.Time("by", out.by) &&
-          (out.by < kASecond || out.by % kASecond != Duration::zero())) {
-        with.Error(with.PlaceOf("by"),
-                   fmt::format("expected whole seconds, at least 1s, found {}",
-                               DurationToText(out.by)));
-      }
-      with.Choice("direction", out.direction);
-      break;
-    default:
-      break;
-  }
+void ReadChoice(const MapReader& with, std::string_view key,
+                const ChoicePlace& place, FaultParameters& out) {
+  std::string name;
+  if (!with.Choice(key, name)) return;
+  const std::vector<std::string_view> names = place.names();
+  const auto found = std::ranges::find(names, name);
+  place.set(static_cast<size_t>(found - names.begin()), out);
 }
 
-// Of a file.
-void ReadDamage(const MapReader& with, FaultKind kind, FaultParameters& out) {
-  switch (kind) {
-    case FaultKind::kTornWrite:
-      ReadTear(with, out);
-      break;
-    case FaultKind::kShortWrite:
-      with.Size("bytes", out.bytes);
-      break;
-    case FaultKind::kErrno:
-      ReadError(with, out);
-      with.Count("hits", out.hits);
-      break;
-    case FaultKind::kBitFlip:
-      with.Offset("offset", out.offset);
-      with.Count("bit", out.bit);
-      break;
-    case FaultKind::kTruncate:
-      with.Offset("offset", out.offset);
-      break;
-    default:
-      break;
-  }
+void ReadParameter(const MapReader& with, const FaultParameterInfo& parameter,
+                   FaultParameters& out) {
+  const std::string_view key = parameter.name;
+  std::visit(
+      OnPlace{
+          [&](Duration FaultParameters::*duration) {
+            with.Time(key, out.*duration);
+          },
+          [&](FileOffset FaultParameters::*offset) {
+            with.Offset(key, out.*offset);
+          },
+          [&](const BytesPlace& place) { with.Size(key, out.*place.bytes); },
+          [&](const ChoicePlace& place) { ReadChoice(with, key, place, out); },
+          [&](const BlocksPlace&) { ReadBlocks(with, key, out); },
+          [&](const GroupsPlace& place) {
+            ReadGroups(with, key, out.*place.groups);
+          },
+          [&](auto number) { with.Count(key, out.*number); }},
+      parameter.place);
 }
 
 // A launcher would take the worker's word for how it ended: not for a crash.
-void ReadExitCode(const MapReader& with, int& out) {
-  int exit_code = out;
-  if (!with.Count("exit_code", exit_code)) return;
-  if (!IsWorkerExit(exit_code)) {
-    out = exit_code;
-    return;
-  }
+void CheckExitCode(const MapReader& with, const FaultParameters& out) {
+  if (!IsWorkerExit(out.exit_code)) return;
   with.Error(with.PlaceOf("exit_code"),
              fmt::format("expected none of the exit codes by which workers say "
                          "how they ended ({}), found {}",
-                         fmt::join(AllWorkerExits(), ", "), exit_code));
+                         fmt::join(AllWorkerExits(), ", "), out.exit_code));
 }
 
-// Of a process, or of its device.
-void ReadLoss(const MapReader& with, FaultKind kind, FaultParameters& out) {
-  switch (kind) {
-    case FaultKind::kCrash:
-      ReadExitCode(with, out.exit_code);
-      break;
-    case FaultKind::kKill:
-    case FaultKind::kSlow:
-      with.Time("latency", out.latency);
-      break;
-    case FaultKind::kHang:
-    case FaultKind::kStop:
-    case FaultKind::kDeviceHang:
-      with.Time("duration", out.duration);
-      break;
-    case FaultKind::kGpuError:
-      with.Choice("error", out.device_error);
-      break;
-    case FaultKind::kPreempt:
-      ReadPreempt(with, out);
-      break;
-    default:
-      break;
+// `profile` is a name for a grace.
+void ReadProfile(const MapReader& with, FaultParameters& out) {
+  std::string profile;
+  with.Choice("profile", profile);
+  if ((with.Find("grace") != nullptr) == !profile.empty()) {
+    with.Error(with.PlaceOf("grace"),
+               "expected either a grace or a profile for preempt");
   }
+  if (const auto given = GraceOf(profile)) out.grace = *given;
 }
 
-// Each kind is in one of the three, or takes none but `times`.
+void CheckJump(const MapReader& with, const FaultParameters& out) {
+  if (out.by >= kASecond && out.by % kASecond == Duration::zero()) return;
+  with.Error(with.PlaceOf("by"),
+             fmt::format("expected whole seconds, at least 1s, found {}",
+                         DurationToText(out.by)));
+}
+
 void ReadParameters(const MapReader& with, FaultKind kind,
                     FaultParameters& out) {
-  ReadLoss(with, kind, out);
-  ReadDamage(with, kind, out);
-  ReadTrouble(with, kind, out);
-  with.Choice("times", out.times);
+  for (const FaultParameterInfo& parameter : ParametersOf(kind)) {
+    ReadParameter(with, parameter, out);
+  }
+  if (kind == FaultKind::kCrash) CheckExitCode(with, out);
+  if (kind == FaultKind::kPreempt) ReadProfile(with, out);
+  if (kind == FaultKind::kWallClockJump) CheckJump(with, out);
+  with.Choice("repeat", out.times);
 }
 
 // `with` and `until`, once the kind is known.
@@ -276,7 +219,7 @@ void ReadHow(const MapReader& map, Diagnostics& diagnostics, Fault& fault) {
   }
   if (fault.with.until_step && fault.with.times == FaultTimes::kOnce) {
     diagnostics.Error(map.PlaceOf("until"),
-                      "`until` needs `times: always`, found once");
+                      "`until` needs `repeat: always`, found once");
   }
 }
 

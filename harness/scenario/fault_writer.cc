@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "chaos/inject/fault_parameters.h"
 #include "harness/scenario/flow_map.h"
 #include <fmt/format.h>
 
@@ -20,7 +21,8 @@ FlowMap SiteMap(const Fault& fault) {
   if (site.worker != base.worker) map.Add("worker", WorkerName(site.worker));
   const int usual_life = fault.after.empty() ? base.life : kAnyLife;
   if (site.life != usual_life) {
-    map.Add("life", site.life == kAnyLife ? "any" : std::to_string(site.life));
+    map.Add("incarnation",
+            site.life == kAnyLife ? "any" : std::to_string(site.life));
   }
   map.AddIf("step", site.step);
   map.AddIf("epoch", site.epoch);
@@ -30,73 +32,55 @@ FlowMap SiteMap(const Fault& fault) {
   return map;
 }
 
-void AddTear(const FaultParameters& with, FlowMap& map) {
-  const FaultParameters base;
-  map.AddUnless(base.blocks, "blocks", with.blocks);
-  if (with.keep != base.keep) {
-    std::vector<int> blocks;
-    for (int block = 0; block < 64; ++block) {
-      if ((with.keep >> block & 1) != 0) blocks.push_back(block);
-    }
-    map.Add("keep", YamlList(blocks));
+std::string BlocksToText(uint64_t mask) {
+  std::vector<int> blocks;
+  for (int block = 0; block < 64; ++block) {
+    if ((mask >> block & 1) != 0) blocks.push_back(block);
   }
-  if (with.then != base.then) {
-    map.Add("then", ChoiceName("with.torn_write.then", with.then));
-  }
+  return YamlList(blocks);
 }
 
-void AddNetwork(const FaultParameters& with, FlowMap& map) {
-  const FaultParameters base;
-  if (with.groups != base.groups) {
-    std::vector<std::string> groups;
-    for (const auto& group : with.groups) groups.push_back(YamlList(group));
-    map.Add("groups", YamlList(groups));
-  }
-  if (with.way != base.way) {
-    map.Add("way", ChoiceName("with.one_way.way", with.way));
-  }
-  map.AddUnless(base.percent, "percent", with.percent);
-  map.AddUnless(base.jitter, "jitter", with.jitter);
-  map.AddUnless(base.by, "by", with.by);
-  if (with.direction != base.direction) {
-    map.Add("direction",
-            ChoiceName("with.clock_jump.direction", with.direction));
-  }
+std::string GroupsToText(const std::vector<std::vector<int>>& all) {
+  std::vector<std::string> groups;
+  for (const auto& group : all) groups.push_back(YamlList(group));
+  return YamlList(groups);
 }
 
-// What a kind does not take stands at its default.
+std::string ParameterToText(const FaultParameterInfo& parameter,
+                            const FaultParameters& with) {
+  return std::visit(
+      OnPlace{[&](Duration FaultParameters::*duration) {
+                return DurationToText(with.*duration);
+              },
+              [&](FileOffset FaultParameters::*offset) {
+                return OffsetToText(with.*offset);
+              },
+              [&](const BytesPlace& place) {
+                return fmt::format("{}B", with.*place.bytes);
+              },
+              [&](const ChoicePlace& place) {
+                return std::string(place.names()[place.get(with)]);
+              },
+              [&](const BlocksPlace& place) {
+                return BlocksToText(with.*place.mask);
+              },
+              [&](const GroupsPlace& place) {
+                return GroupsToText(with.*place.groups);
+              },
+              [&](auto number) { return fmt::format("{}", with.*number); }},
+      parameter.place);
+}
+
 FlowMap WithMap(const Fault& fault) {
   const FaultParameters& with = fault.with;
-  const FaultParameters base;
   FlowMap map;
-  map.AddUnless(base.exit_code, "exit_code", with.exit_code);
-  if (fault.kind == FaultKind::kSlow || fault.kind == FaultKind::kDelay) {
-    map.Add("latency", DurationToText(with.latency));
-  } else {
-    map.AddUnless(base.latency, "latency", with.latency);
-  }
-  map.AddUnless(base.duration, "duration", with.duration);
-  if (fault.kind == FaultKind::kPreempt) {
-    map.Add("grace", DurationToText(with.grace));
-    if (with.notice != base.notice) map.Add("by", NoticeByName(with.notice));
-  }
-  for (const FaultErrorInfo& info : AllFaultErrors()) {
-    if (info.number == with.error && with.error != base.error) {
-      map.Add("error", info.name);
+  for (const FaultParameterInfo& parameter : ParametersOf(fault.kind)) {
+    if (parameter.is_required || !IsDefault(parameter, with)) {
+      map.Add(parameter.name, ParameterToText(parameter, with));
     }
   }
-  map.AddUnless(base.hits, "hits", with.hits);
-  if (with.device_error != base.device_error) {
-    map.Add("error", ChoiceName("with.gpu_error.error", with.device_error));
-  }
-  AddTear(with, map);
-  AddNetwork(with, map);
-  if (with.bytes != base.bytes)
-    map.Add("bytes", fmt::format("{}B", with.bytes));
-  if (with.offset != base.offset) map.Add("offset", OffsetToText(with.offset));
-  map.AddUnless(base.bit, "bit", with.bit);
   if (with.times == FaultTimes::kAlways && !with.until_step) {
-    map.Add("times", "always");
+    map.Add("repeat", "always");
   }
   return map;
 }

@@ -7,6 +7,7 @@
 
 #include "harness/scenario/map_reader.h"
 #include "harness/scenario/read_setup.h"
+#include "harness/scenario/upgrade.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -14,13 +15,13 @@ namespace gauntlet {
 namespace {
 
 constexpr std::array<std::string_view, 7> kTopKeys = {
-    "schema", "use", "seed", "job", "cluster", "preemption", "checkpoint"};
+    "schema", "preset", "seed", "job", "cluster", "preemption", "checkpoint"};
 
 // Keys of scenarios that say something to their harness alone.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4>
-    kKeysOfHarness = {{{"cluster", "workers_by_life"},
-                       {"cluster", "device_by_life"},
-                       {"cluster", "hosts"},
+    kKeysOfHarness = {{{"cluster", "workers_per_attempt"},
+                       {"cluster", "device_per_attempt"},
+                       {"cluster", "topology"},
                        {"preemption", "requeue"}}};
 
 void RefuseKeysOfHarness(const YamlNode& document, Diagnostics& diagnostics) {
@@ -73,7 +74,7 @@ void SetIn(YamlNode& document, const std::string& map, const std::string& key,
 }
 
 void Apply(const JobFileOverrides& overrides, YamlNode& document) {
-  if (overrides.preset) SetScalar(document, "use", *overrides.preset);
+  if (overrides.preset) SetScalar(document, "preset", *overrides.preset);
   SetIn(document, "cluster", "workers", overrides.workers);
   SetIn(document, "job", "replicas", overrides.replicas);
 }
@@ -127,6 +128,10 @@ Result<JobFile> ParseJobFile(std::string_view text, std::string_view file,
         fmt::format("expected a map, found {}", DescribeYaml(documents[0])));
   }
   if (!diagnostics.empty()) return ToStatus(diagnostics, file);
+  // `schema` may be left out: such a file may be of v1, too.
+  if (IsOldSchema(documents[0]) || documents[0].Find("schema") == nullptr) {
+    Upgrade(documents[0]);
+  }
   RefuseKeysOfHarness(documents[0], diagnostics);
   Apply(overrides, documents[0]);
   JobFile read = Read(documents[0], defaults, diagnostics);

@@ -15,7 +15,7 @@ namespace gauntlet {
 
 // What is said elsewhere in place of what the file says.
 struct JobFileOverrides {
-  std::optional<std::string> preset;  // of `use`
+  std::optional<std::string> preset;  // of `preset`
   std::optional<int> workers;
   std::optional<int> replicas;
 };

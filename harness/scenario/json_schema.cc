@@ -66,7 +66,7 @@ Json Axes() {
     const std::string_view top = key.path.substr(0, key.path.find('.'));
     if (key.path.starts_with("job.layers.")) continue;
     if (top == "job" || top == "cluster" || top == "checkpoint" ||
-        key.path == "seed" || key.path == "use") {
+        key.path == "seed" || key.path == "preset") {
       properties[std::string(key.path)] =
           Json{{"type", "array"}, {"minItems", 1}};
     }
@@ -156,7 +156,7 @@ Json SchemaOfMap(std::string_view path) {
 
 std::string ScenarioJsonSchema() {
   Json schema{{"$schema", "https://json-schema.org/draft/2020-12/schema"},
-              {"title", "Gauntlet scenario, gauntlet/v1"}};
+              {"title", "Gauntlet scenario, gauntlet/v2"}};
   schema.update(SchemaOfMap(""));
   return schema.dump(2) + "\n";
 }

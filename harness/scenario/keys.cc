@@ -1,11 +1,16 @@
 #include "harness/scenario/keys.h"
 
+#include <algorithm>
 #include <array>
+#include <deque>
+#include <iterator>
 
-#include "chaos/inject/plan.h"
+#include "chaos/inject/fault_parameters.h"
 #include "engine/job/job.h"
 #include "engine/world/fault_point.h"
 #include "harness/record/invariants.h"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace gauntlet {
 namespace {
@@ -15,18 +20,15 @@ constexpr uint64_t kLeastTime = 1'000'000;
 
 using T = KeyType;
 
-constexpr std::string_view kTimesDoc =
-    "once in the run, or at every hit from the first on";
-
 constexpr KeySpec kKeys[] = {
     {.path = "schema",
      .type = T::kChoice,
      .doc = "the version of this format; required",
-     .listed = "gauntlet/v1"},
+     .listed = "gauntlet/v2"},
     {.path = "name",
      .doc = "the claim, as a name: letters, digits, '-', '_', '.'; required"},
     {.path = "labels", .type = T::kNames, .doc = "to select scenarios by"},
-    {.path = "use",
+    {.path = "preset",
      .type = T::kChoice,
      .doc = "the preset that the job starts from",
      .fallback = "tiny",
@@ -36,9 +38,9 @@ constexpr KeySpec kKeys[] = {
      .doc = "all randomness of job and faults comes from it",
      .fallback = "1",
      .high = ~uint64_t{0}},
-    {.path = "plant",
+    {.path = "planted_bugs",
      .type = T::kNames,
-     .doc = "deliberate defects of the engine, for canaries",
+     .doc = "known bugs that the engine runs with, for mutation tests",
      .names = Names::kBugs},
 
     {.path = "requires",
@@ -81,7 +83,7 @@ constexpr KeySpec kKeys[] = {
     {.path = "job", .type = T::kMap, .doc = "what is trained"},
     {.path = "job.model",
      .type = T::kChoice,
-     .doc = "the layers of this preset instead of those of `use`",
+     .doc = "the layers of this preset instead of those of `preset`",
      .names = Names::kPresets},
     {.path = "job.layers",
      .type = T::kMaps,
@@ -269,23 +271,23 @@ constexpr KeySpec kKeys[] = {
      .fallback = "drop",
      .listed = "drop|keep"},
 
-    {.path = "before",
+    {.path = "warm_start",
      .type = T::kMap,
-     .doc = "a run of the same job before this one, undisturbed: this one "
-            "begins with the model that it exports"},
-    {.path = "before.workers",
+     .doc = "an undisturbed run of the same job comes first, and this one "
+            "starts from the model that it exports"},
+    {.path = "warm_start.workers",
      .type = T::kCount,
      .doc = "its worker processes, with a replica each",
      .fallback = "1",
      .low = 1,
      .high = 64},
-    {.path = "before.epochs",
+    {.path = "warm_start.epochs",
      .type = T::kCount,
      .doc = "how many epochs it trains",
      .fallback = "1",
      .low = 1,
      .high = 1'000'000},
-    {.path = "before.steps_per_epoch",
+    {.path = "warm_start.steps_per_epoch",
      .type = T::kCount,
      .doc = "fewer than the rows give",
      .low = 1,
@@ -304,10 +306,10 @@ constexpr KeySpec kKeys[] = {
             "many as workers if not given",
      .low = 1,
      .high = 64},
-    {.path = "cluster.workers_by_life",
+    {.path = "cluster.workers_per_attempt",
      .type = T::kCounts,
-     .doc = "how many of the workers each life of the job has, the last for "
-            "all that follow; `workers` if not given",
+     .doc = "how many workers each attempt (run of the whole job) has; the "
+            "last number counts for all later ones; `workers` if not given",
      .low = 1,
      .high = 64},
     {.path = "cluster.device",
@@ -317,10 +319,10 @@ constexpr KeySpec kKeys[] = {
             "a GPU where there is one, else the CPU",
      .fallback = "cpu",
      .listed = "cpu|cuda|emulated|auto"},
-    {.path = "cluster.device_by_life",
+    {.path = "cluster.device_per_attempt",
      .type = T::kNames,
-     .doc = "a list of what each life of the job computes on, the last for all "
-            "that follow; `device` if not given",
+     .doc = "the device of each attempt (run of the whole job); the last one "
+            "counts for all later ones; `device` if not given",
      .listed = "cpu|cuda|emulated"},
     {.path = "cluster.collective",
      .type = T::kChoice,
@@ -333,13 +335,15 @@ constexpr KeySpec kKeys[] = {
      .doc = "how the workers talk",
      .fallback = "auto",
      .listed = "auto|grpc"},
-    {.path = "cluster.hosts",
+    {.path = "cluster.topology",
      .type = T::kChoice,
      .doc = "all workers on the launcher's host, or each on its own with "
-            "shared storage; then a cut keeps the launcher off too",
-     .fallback = "one",
-     .listed = "one|separate"},
-    {.path = "cluster.heartbeat", .type = T::kMap, .doc = "signs of life"},
+            "shared storage; a partition then cuts off the launcher too",
+     .fallback = "one_host",
+     .listed = "one_host|one_host_per_worker"},
+    {.path = "cluster.heartbeat",
+     .type = T::kMap,
+     .doc = "messages that show that a worker runs"},
     {.path = "cluster.heartbeat.every",
      .type = T::kDuration,
      .doc = "between two heartbeats",
@@ -433,7 +437,7 @@ constexpr KeySpec kKeys[] = {
      .fallback = "5",
      .low = 1,
      .high = 1'000'000},
-    {.path = "checkpoint.at_success",
+    {.path = "checkpoint.on_success",
      .type = T::kChoice,
      .doc = "a finished run saves its end beside its checkpoints, deletes "
             "them, or leaves them as they are",
@@ -459,9 +463,9 @@ constexpr KeySpec kKeys[] = {
      .type = T::kWorker,
      .doc = "a worker's number, all, any (who gets there first) or chief",
      .fallback = "any"},
-    {.path = "faults.at.life",
+    {.path = "faults.at.incarnation",
      .type = T::kLife,
-     .doc = "which process of that worker, or any",
+     .doc = "which run of that worker's process, or any",
      .fallback = "1, with `after` any",
      .low = 1,
      .high = 1000},
@@ -490,323 +494,10 @@ constexpr KeySpec kKeys[] = {
     {.path = "faults.with", .type = T::kWith, .doc = "parameters of the kind"},
     {.path = "faults.until",
      .type = T::kMap,
-     .doc = "when a fault with `times: always` ends"},
+     .doc = "when a fault with `repeat: always` ends"},
     {.path = "faults.until.step",
      .type = T::kCount,
      .doc = "not from this step on"},
-
-    {.path = "with.crash", .type = T::kMap, .doc = "the process is gone"},
-    {.path = "with.crash.exit_code",
-     .type = T::kCount,
-     .doc = "what it exits with; no code by which a worker says how it ended",
-     .fallback = "70",
-     .low = 1,
-     .high = 255},
-    {.path = "with.crash.times",
-     .type = T::kChoice,
-     .doc = kTimesDoc,
-     .fallback = "once",
-     .listed = "once|always"},
-    {.path = "with.kill", .type = T::kMap, .doc = "SIGKILL from outside"},
-    {.path = "with.kill.latency",
-     .type = T::kDuration,
-     .doc = "how long the signal takes",
-     .fallback = "0"},
-    {.path = "with.kill.times",
-     .type = T::kChoice,
-     .doc = kTimesDoc,
-     .fallback = "once",
-     .listed = "once|always"},
-    {.path = "with.exception", .type = T::kMap, .doc = "the process aborts"},
-    {.path = "with.exception.times",
-     .type = T::kChoice,
-     .doc = kTimesDoc,
-     .fallback = "once",
-     .listed = "once|always"},
-    {.path = "with.hang", .type = T::kMap, .doc = "the task stands still"},
-    {.path = "with.hang.duration",
-     .type = T::kDuration,
-     .doc = "how long; 0: for ever",
-     .fallback = "0"},
-    {.path = "with.hang.times",
-     .type = T::kChoice,
-     .doc = kTimesDoc,
-     .fallback = "once",
-     .listed = "once|always"},
-    {.path = "with.stop", .type = T::kMap, .doc = "the process stands still"},
-    {.path = "with.stop.duration",
-     .type = T::kDuration,
-     .doc = "how long; 0: for ever",
-     .fallback = "0"},
-    {.path = "with.stop.times",
-     .type = T::kChoice,
-     .doc = kTimesDoc,
-     .fallback = "once",
-     .listed = "once|always"},
-    {.path = "with.slow", .type = T::kMap, .doc = "the task takes longer"},
-    {.path = "with.slow.latency",
-     .type = T::kDuration,
-     .doc = "how much longer; required"},
-    {.path = "with.slow.times",
-     .type = T::kChoice,
-     .doc = kTimesDoc,
-     .fallback = "once, with `until` always",
-     .listed = "once|always"},
-    {.path = "with.preempt", .type = T::kMap, .doc = "a notice, then a kill"},
-    {.path = "with.preempt.grace",
-     .type = T::kDuration,
-     .doc = "between the two; this or a profile is required"},
-    {.path = "with.preempt.profile",
-     .type = T::kChoice,
-     .doc = "whose grace: slurm, k8s and gcp 30s, aws-spot 120s",
-     .listed = "slurm|k8s|aws-spot|gcp"},
-    {.path = "with.preempt.by",
-     .type = T::kChoice,
-     .doc = "how the notice comes: SIGTERM, a file that appears, or what the "
-            "host's metadata service says",
-     .fallback = "signal",
-     .listed = "signal|file|http"},
-    {.path = "with.preempt.times",
-     .type = T::kChoice,
-     .doc = kTimesDoc,
-     .fallback = "once",
-     .listed = "once|always"},
-    {.path = "with.torn_write",
-     .type = T::kMap,
-     .doc = "only some blocks of a write land"},
-    {.path = "with.torn_write.blocks",
-     .type = T::kCount,
-     .doc = "into how many equal blocks the write is cut",
-     .fallback = "8",
-     .low = 1,
-     .high = 64},
-    {.path = "with.torn_write.keep",
-     .type = T::kCounts,
-     .doc = "the blocks that land, counted from 0",
-     .fallback = "[0]",
-     .high = 63},
-    {.path = "with.torn_write.then",
-     .type = T::kChoice,
-     .doc = "what comes next",
-     .fallback = "crash",
-     .listed = "crash|power_loss|nothing"},
-    {.path = "with.torn_write.times",
-     .type = T::kChoice,
-     .doc = kTimesDoc,
-     .fallback = "once",
-     .listed = "once|always"},
-    {.path = "with.short_write",
-     .type = T::kMap,
-     .doc = "a write ends early, with an error"},
-    {.path = "with.short_write.bytes",
-     .type = T::kSize,
-     .doc = "how much of it lands",
-     .fallback = "0"},
-    {.path = "with.short_write.times",
-     .type = T::kChoice,
-     .doc = kTimesDoc,
-     .fallback = "once",
-     .listed = "once|always"},
-    {.path = "with.errno", .type = T::kMap, .doc = "an operation fails"},
-    {.path = "with.errno.error",
-     .type = T::kChoice,
-     .doc = "how",
-     .fallback = "EIO",
-     .names = Names::kErrors},
-    {.path = "with.errno.hits",
-     .type = T::kCount,
-     .doc = "number of consecutive hits that fail (times: once)",
-     .fallback = "1",
-     .low = 1,
-     .high = 1'000'000},
-    {.path = "with.errno.times",
-     .type = T::kChoice,
-     .doc = kTimesDoc,
-     .fallback = "once",
-     .listed = "once|always"},
-    {.path = "with.gpu_error",
-     .type = T::kMap,
-     .doc = "the device fails, until the process is gone"},
-    {.path = "with.gpu_error.error",
-     .type = T::kChoice,
-     .doc = "how",
-     .fallback = "cudaErrorLaunchFailure",
-     .names = Names::kDeviceErrors},
-    {.path = "with.gpu_error.times",
-     .type = T::kChoice,
-     .doc = kTimesDoc,
-     .fallback = "once",
-     .listed = "once|always"},
-    {.path = "with.out_of_memory",
-     .type = T::kMap,
-     .doc = "the device has no memory for the next array, and fails"},
-    {.path = "with.out_of_memory.times",
-     .type = T::kChoice,
-     .doc = kTimesDoc,
-     .fallback = "once",
-     .listed = "once|always"},
-    {.path = "with.device_hang",
-     .type = T::kMap,
-     .doc = "who waits for the device waits on"},
-    {.path = "with.device_hang.duration",
-     .type = T::kDuration,
-     .doc = "how long; 0: for ever",
-     .fallback = "0"},
-    {.path = "with.device_hang.times",
-     .type = T::kChoice,
-     .doc = kTimesDoc,
-     .fallback = "once",
-     .listed = "once|always"},
-    {.path = "with.fsync_fails",
-     .type = T::kMap,
-     .doc = "a sync fails once, and its data is lost"},
-    {.path = "with.fsync_fails.times",
-     .type = T::kChoice,
-     .doc = kTimesDoc,
-     .fallback = "once",
-     .listed = "once|always"},
-    {.path = "with.bit_flip",
-     .type = T::kMap,
-     .doc = "a bit at rest turns: of the file that the next write goes to, "
-            "once it is synced; at a load's points, of the file opened next"},
-    {.path = "with.bit_flip.offset",
-     .type = T::kOffset,
-     .doc = "of its byte in the file",
-     .fallback = "0"},
-    {.path = "with.bit_flip.bit",
-     .type = T::kCount,
-     .doc = "which of that byte",
-     .fallback = "0",
-     .high = 7},
-    {.path = "with.bit_flip.times",
-     .type = T::kChoice,
-     .doc = kTimesDoc,
-     .fallback = "once",
-     .listed = "once|always"},
-    {.path = "with.truncate",
-     .type = T::kMap,
-     .doc = "a file at rest is cut; which file: as bit_flip"},
-    {.path = "with.truncate.offset",
-     .type = T::kOffset,
-     .doc = "to what length",
-     .fallback = "0"},
-    {.path = "with.truncate.times",
-     .type = T::kChoice,
-     .doc = kTimesDoc,
-     .fallback = "once",
-     .listed = "once|always"},
-    {.path = "with.delete",
-     .type = T::kMap,
-     .doc = "a file at rest is gone; which file: as bit_flip"},
-    {.path = "with.delete.times",
-     .type = T::kChoice,
-     .doc = kTimesDoc,
-     .fallback = "once",
-     .listed = "once|always"},
-    {.path = "with.power_loss",
-     .type = T::kMap,
-     .doc = "all processes and everything not synced"},
-    {.path = "with.power_loss.times",
-     .type = T::kChoice,
-     .doc = kTimesDoc,
-     .fallback = "once",
-     .listed = "once|always"},
-
-    {.path = "with.partition",
-     .type = T::kMap,
-     .doc = "the worker, or groups of workers, are cut from the others"},
-    {.path = "with.partition.duration",
-     .type = T::kDuration,
-     .doc = "until it is healed; 0: never",
-     .fallback = "0s"},
-    {.path = "with.partition.groups",
-     .type = T::kGroups,
-     .doc = "lists of workers, each list cut from the others",
-     .high = 1023},
-    {.path = "with.partition.times",
-     .type = T::kChoice,
-     .doc = kTimesDoc,
-     .fallback = "once",
-     .listed = "once|always"},
-    {.path = "with.one_way",
-     .type = T::kMap,
-     .doc = "frames from the worker, or to it, stay away"},
-    {.path = "with.one_way.duration",
-     .type = T::kDuration,
-     .doc = "until it is healed; 0: never",
-     .fallback = "0s"},
-    {.path = "with.one_way.way",
-     .type = T::kChoice,
-     .doc = "what it sends, or what is sent to it",
-     .fallback = "out",
-     .listed = "out|in"},
-    {.path = "with.one_way.times",
-     .type = T::kChoice,
-     .doc = kTimesDoc,
-     .fallback = "once",
-     .listed = "once|always"},
-    {.path = "with.drop",
-     .type = T::kMap,
-     .doc = "some frames from and to the worker have to be sent again"},
-    {.path = "with.drop.duration",
-     .type = T::kDuration,
-     .doc = "until it is over; 0: never",
-     .fallback = "0s"},
-    {.path = "with.drop.percent",
-     .type = T::kCount,
-     .doc = "of the frames, and of those that are sent again",
-     .fallback = "10",
-     .low = 1,
-     .high = 90},
-    {.path = "with.drop.times",
-     .type = T::kChoice,
-     .doc = kTimesDoc,
-     .fallback = "once",
-     .listed = "once|always"},
-    {.path = "with.delay",
-     .type = T::kMap,
-     .doc = "frames from and to the worker take longer"},
-    {.path = "with.delay.latency",
-     .type = T::kDuration,
-     .doc = "by how much; required"},
-    {.path = "with.delay.jitter",
-     .type = T::kDuration,
-     .doc = "and a random part of this",
-     .fallback = "0s"},
-    {.path = "with.delay.duration",
-     .type = T::kDuration,
-     .doc = "until it is over; 0: never",
-     .fallback = "0s"},
-    {.path = "with.delay.times",
-     .type = T::kChoice,
-     .doc = kTimesDoc,
-     .fallback = "once",
-     .listed = "once|always"},
-    {.path = "with.reset",
-     .type = T::kMap,
-     .doc = "all connections of the worker break"},
-    {.path = "with.reset.times",
-     .type = T::kChoice,
-     .doc = kTimesDoc,
-     .fallback = "once",
-     .listed = "once|always"},
-    {.path = "with.clock_jump",
-     .type = T::kMap,
-     .doc = "the calendar jumps; monotonic time goes on"},
-    {.path = "with.clock_jump.by",
-     .type = T::kDuration,
-     .doc = "how far, in whole seconds",
-     .fallback = "3600s"},
-    {.path = "with.clock_jump.direction",
-     .type = T::kChoice,
-     .doc = "which way",
-     .fallback = "forward",
-     .listed = "forward|back"},
-    {.path = "with.clock_jump.times",
-     .type = T::kChoice,
-     .doc = kTimesDoc,
-     .fallback = "once",
-     .listed = "once|always"},
 
     {.path = "matrix",
      .type = T::kAxes,
@@ -822,8 +513,9 @@ constexpr KeySpec kKeys[] = {
          "how the run ends; stops-cleanly: saved and stopped on a notice, "
          "not restarted (preemption: {requeue: 0}); retry-later: exit code 75 "
          "because there was no room for the last state or for a claim, not "
-         "restarted; `violates` is for canaries; required",
-     .listed = "completes|recovers|stops-cleanly|refuses|violates|gives-up|"
+         "restarted; `violates`: a mutation test, the named invariants must "
+         "find the planted bug; required",
+     .listed = "completes|recovers|stops-cleanly|refuses|violates|fails|"
                "stops-on-nan|retry-later"},
     {.path = "expect.invariants",
      .type = T::kNames,
@@ -839,18 +531,20 @@ constexpr KeySpec kKeys[] = {
     {.path = "expect.resumed_from.step",
      .type = T::kCount,
      .doc = "the step of its checkpoint"},
-    {.path = "expect.lost_steps",
+    {.path = "expect.recomputed_steps",
      .type = T::kMap,
-     .doc = "steps that a restart redoes; no restart: no verdict"},
-    {.path = "expect.lost_steps.max", .type = T::kCount, .doc = "at most"},
+     .doc = "steps that a restart recomputes; no restart: inconclusive"},
+    {.path = "expect.recomputed_steps.max",
+     .type = T::kCount,
+     .doc = "at most"},
     {.path = "expect.detected_in",
      .type = T::kMap,
      .doc = "until the loss of a worker is noticed; none: no verdict"},
     {.path = "expect.detected_in.max", .type = T::kDuration, .doc = "at most"},
-    {.path = "expect.failed_checkpoints",
+    {.path = "expect.failed_saves",
      .type = T::kMap,
      .doc = "saves that ended with an error"},
-    {.path = "expect.failed_checkpoints.exactly",
+    {.path = "expect.failed_saves.exactly",
      .type = T::kCount,
      .doc = "this many"},
     {.path = "expect.ends_at",
@@ -861,7 +555,7 @@ constexpr KeySpec kKeys[] = {
      .doc = "complete epochs"},
     {.path = "expect.ends_at.step",
      .type = T::kCount,
-     .doc = "steps, of all lives but counted once"},
+     .doc = "steps, each counted once"},
     {.path = "expect.saves",
      .type = T::kMap,
      .doc = "saves that were acknowledged"},
@@ -915,20 +609,80 @@ std::vector<std::string> Split(std::string_view listed) {
   return names;
 }
 
+// Texts of generated rows, which live as long as the table.
+std::string_view Stored(std::string text) {
+  static std::deque<std::string> texts;
+  return texts.emplace_back(std::move(text));
+}
+
+KeyType TypeOf(const ParameterPlace& place) {
+  return std::visit(
+      OnPlace{[](Duration FaultParameters::*) { return T::kDuration; },
+              [](FileOffset FaultParameters::*) { return T::kOffset; },
+              [](const BytesPlace&) { return T::kSize; },
+              [](const ChoicePlace&) { return T::kChoice; },
+              [](const BlocksPlace&) { return T::kCounts; },
+              [](const GroupsPlace&) { return T::kGroups; },
+              [](auto) { return T::kCount; }},
+      place);
+}
+
+KeySpec RowOf(std::string_view map, const FaultParameterInfo& parameter) {
+  KeySpec row = {.path = Stored(fmt::format("{}.{}", map, parameter.name)),
+                 .type = TypeOf(parameter.place),
+                 .doc = parameter.doc,
+                 .fallback = parameter.fallback,
+                 .low = parameter.low,
+                 .high = parameter.high};
+  if (const auto* choice = std::get_if<ChoicePlace>(&parameter.place)) {
+    row.listed = Stored(fmt::format("{}", fmt::join(choice->names(), "|")));
+  }
+  return row;
+}
+
+// The rows below "with": a map for each fault kind, with its parameters.
+void AddRowsOfFaults(std::vector<KeySpec>& rows) {
+  for (const FaultKindInfo& kind : AllFaultKinds()) {
+    const std::string_view map = Stored(fmt::format("with.{}", kind.name));
+    rows.push_back({.path = map, .type = T::kMap, .doc = kind.description});
+    for (const FaultParameterInfo& parameter : ParametersOf(kind.kind)) {
+      rows.push_back(RowOf(map, parameter));
+    }
+    if (kind.kind == FaultKind::kPreempt) {
+      rows.push_back({.path = Stored(fmt::format("{}.profile", map)),
+                      .type = T::kChoice,
+                      .doc = "whose grace: slurm, k8s and gcp 30s, aws-spot "
+                             "120s",
+                      .listed = "slurm|k8s|aws-spot|gcp"});
+    }
+    rows.push_back({.path = Stored(fmt::format("{}.repeat", map)),
+                    .type = T::kChoice,
+                    .doc = "once in the run, or at every hit from the first on",
+                    .fallback = "once; with `until` always",
+                    .listed = "once|always"});
+  }
+}
+
 }  // namespace
 
-std::span<const KeySpec> AllKeys() { return kKeys; }
+std::span<const KeySpec> AllKeys() {
+  static const std::vector<KeySpec> kAll = [] {
+    std::vector<KeySpec> all(std::begin(kKeys), std::end(kKeys));
+    AddRowsOfFaults(all);
+    return all;
+  }();
+  return kAll;
+}
 
 const KeySpec* FindKey(std::string_view path) {
-  for (const KeySpec& key : kKeys) {
-    if (key.path == path) return &key;
-  }
-  return nullptr;
+  const auto all = AllKeys();
+  const auto found = std::ranges::find(all, path, &KeySpec::path);
+  return found == all.end() ? nullptr : &*found;
 }
 
 std::vector<std::string> KeysOf(std::string_view map_path) {
   std::vector<std::string> names;
-  for (const KeySpec& key : kKeys) {
+  for (const KeySpec& key : AllKeys()) {
     const size_t dot = key.path.rfind('.');
     const bool top = dot == std::string_view::npos;
     const std::string_view parent = top ? "" : key.path.substr(0, dot);

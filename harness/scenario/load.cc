@@ -1,15 +1,18 @@
+#include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "harness/scenario/keys.h"
 #include "harness/scenario/scenario.h"
+#include "harness/scenario/upgrade.h"
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace gauntlet {
 namespace {
 
 constexpr size_t kMaxShownErrors = 20;
 constexpr size_t kMaxName = 100;
-constexpr std::string_view kSchema = "gauntlet/v1";
 constexpr std::string_view kNameCharacters =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
 
@@ -23,10 +26,10 @@ bool ReadHead(const YamlNode& document, Scenario& scenario,
     return false;
   }
   const YamlNode* schema = document.Find("schema");
-  if (schema == nullptr || schema->scalar != kSchema) {
+  if (schema == nullptr || schema->scalar != kScenarioSchema) {
     diagnostics.Error(
         schema == nullptr ? document.place : schema->place,
-        fmt::format("expected `schema: {}`, found {}", kSchema,
+        fmt::format("expected `schema: {}`, found {}", kScenarioSchema,
                     schema == nullptr ? "none" : DescribeYaml(*schema)));
   }
   const YamlNode* name = document.Find("name");
@@ -66,7 +69,11 @@ LoadedFile LoadScenarios(std::string_view text, std::string_view file) {
     diagnostics.Error({}, "expected a scenario, found nothing");
   }
   std::set<std::string> names;
-  for (const YamlNode& document : documents) {
+  for (YamlNode& document : documents) {
+    if (IsOldSchema(document)) {
+      std::ranges::move(Upgrade(document),
+                        std::back_inserter(loaded.old_spellings));
+    }
     Scenario scenario;
     scenario.file = file;
     scenario.document = document;
@@ -99,6 +106,22 @@ std::string RenderErrors(const LoadedFile& loaded, std::string_view file,
     out += RenderDiagnostic(loaded.errors[i], file, text);
   }
   return out;
+}
+
+std::string RenderOldSpellings(const LoadedFile& loaded,
+                               std::string_view file) {
+  if (loaded.old_spellings.empty()) return "";
+  std::vector<std::string> said;
+  for (const OldSpelling& one : loaded.old_spellings) {
+    std::string text = fmt::format("{} is now {}", one.old_name, one.new_name);
+    if (std::ranges::find(said, text) == said.end()) {
+      said.push_back(std::move(text));
+    }
+  }
+  return fmt::format(
+      "{}: note: {} is accepted for one release: {}; `gauntlet upgrade {}` "
+      "prints the file as {}\n",
+      file, kOldScenarioSchema, fmt::join(said, ", "), file, kScenarioSchema);
 }
 
 }  // namespace gauntlet

@@ -4,6 +4,7 @@
 
 #include "engine/check.h"
 #include "harness/scenario/units.h"
+#include "harness/scenario/upgrade.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -49,9 +50,11 @@ MapReader::MapReader(const YamlNode* node, std::string_view path,
     }
     const std::string where =
         path_.empty() ? "" : fmt::format(" in '{}'", path_);
+    const std::string_view renamed = NewNameOfKey(path_, entry.key);
     Error(entry.place,
           fmt::format("unknown key '{}'{}", entry.key.substr(0, 80), where),
-          SuggestName(entry.key, known));
+          renamed.empty() ? SuggestName(entry.key, known)
+                          : fmt::format("it is called {} now", renamed));
   }
 }
 

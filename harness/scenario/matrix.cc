@@ -23,7 +23,7 @@ std::vector<std::string> AxisPaths() {
   for (const KeySpec& key : AllKeys()) {
     const std::string_view top = key.path.substr(0, key.path.find('.'));
     if (key.path.starts_with("job.layers.")) continue;
-    if (top == "seed" || top == "use" ||
+    if (top == "seed" || top == "preset" ||
         (key.type != KeyType::kMap &&
          (top == "job" || top == "cluster" || top == "checkpoint"))) {
       paths.emplace_back(key.path);

@@ -12,7 +12,7 @@ namespace {
 
 // What is slow may be taken for hung, and an error of the disk, or what is
 // found damaged, may end a process.
-bool MayEndALife(FaultKind kind) { return kind != FaultKind::kClockJump; }
+bool MayEndALife(FaultKind kind) { return kind != FaultKind::kWallClockJump; }
 
 // Whether the job may have to be started again by others than its launcher.
 bool EndsTheJob(const Fault& fault) {
@@ -131,8 +131,9 @@ class Checker {
       Never(placed, "worker",
             fmt::format("worker {}, but {} has workers 0 to {}{}", worker,
                         case_.name, most - 1,
-                        life == kAnyLife ? std::string()
-                                         : fmt::format(" in life {}", life)));
+                        life == kAnyLife
+                            ? std::string()
+                            : fmt::format(" in incarnation {}", life)));
     } else if (worker >= workers) {
       Never(placed, "worker",
             fmt::format("worker {}, but {} has workers 0 to {}", worker,
@@ -169,16 +170,17 @@ class Checker {
     const int64_t lives = (int64_t{restarts ? cluster.max_restarts : 0} + 1) *
                           (int64_t{requeues} + 1);
     if (!restarts && requeues == 0) {
-      Never(placed, "life", fmt::format("life {}, but nothing restarts", life));
+      Never(placed, "incarnation",
+            fmt::format("incarnation {}, but nothing restarts", life));
     } else if (life > lives) {
-      Never(placed, "life",
-            fmt::format("life {}, but there are {} restarts at most", life,
-                        lives - 1));
+      Never(placed, "incarnation",
+            fmt::format("incarnation {}, but there are {} restarts at most",
+                        life, lives - 1));
     } else if (!AnyOther(placed, [](const Fault& other) {
                  return MayEndALife(other.kind);
                })) {
-      Never(placed, "life",
-            fmt::format("life {}, but no other fault ends a life", life));
+      Never(placed, "incarnation",
+            fmt::format("incarnation {}, but no other fault ends one", life));
     }
   }
 
@@ -257,10 +259,11 @@ class Checker {
         case_.cluster.policy != RestartPolicy::kRejoin &&
         case_.cluster.hosts == HostsChoice::kOne) {
       Never(placed, "point",
-            fmt::format("the first life has nothing to load, so it does not "
-                        "get to {}",
-                        PointName(site.point)),
-            "life: 2, or any");
+            fmt::format(
+                "the first incarnation has nothing to load, so it does not "
+                "get to {}",
+                PointName(site.point)),
+            "incarnation: 2, or any");
     } else if (IsOfRejoin(site.point) &&
                case_.cluster.policy != RestartPolicy::kRejoin) {
       Never(placed, "point", "workers start anew instead of rejoining",

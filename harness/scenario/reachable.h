@@ -2,7 +2,7 @@
 //
 // Only what is certain is an error: a worker that no case has, a step behind
 // the horizon, a point that the set-up never gets to. A fault that passes may
-// still not fire; that is an ERROR of the run.
+// still not fire; the run is then inconclusive.
 #ifndef GAUNTLET_HARNESS_SCENARIO_REACHABLE_H_
 #define GAUNTLET_HARNESS_SCENARIO_REACHABLE_H_
 

@@ -99,7 +99,7 @@ void ReadJob(const MapReader& document, Case& one,
              const Diagnostics& diagnostics) {
   JobSpec& job = one.train.job;
   std::string preset = "tiny";
-  document.Choice("use", preset);
+  document.Choice("preset", preset);
   if (auto base = PresetJob(preset); base.ok()) job = *base;
   job.replicas = one.cluster.workers;
   job.seed = one.seed;
@@ -145,15 +145,16 @@ void ReadMembership(const MapReader& map, ClusterSetup& cluster) {
                           cluster.workers, cluster.min_workers));
   }
   std::vector<uint64_t> by_life;
-  if (!map.CountList("workers_by_life", by_life)) return;
+  if (!map.CountList("workers_per_attempt", by_life)) return;
   const auto low = static_cast<uint64_t>(std::max(cluster.min_workers, 1));
   const auto high = static_cast<uint64_t>(cluster.workers);
   if (by_life.empty()) {
-    map.Error(map.PlaceOf("workers_by_life"), "expected at least one number");
+    map.Error(map.PlaceOf("workers_per_attempt"),
+              "expected at least one number");
   }
   for (const uint64_t workers : by_life) {
     if (workers < low || workers > high) {
-      map.Error(map.PlaceOf("workers_by_life"),
+      map.Error(map.PlaceOf("workers_per_attempt"),
                 fmt::format("expected numbers from {} to `workers` ({}), found "
                             "{}",
                             low, high, workers));
@@ -167,9 +168,9 @@ void ReadCluster(const MapReader& document, Case& one) {
   ClusterSetup& cluster = one.cluster;
   ReadMembership(map, cluster);
   map.Choice("device", one.train.kernels.device);
-  map.ChoiceList("device_by_life", one.train.kernels.device_by_life);
+  map.ChoiceList("device_per_attempt", one.train.kernels.device_by_life);
   map.Choice("transport", cluster.transport);
-  map.Choice("hosts", cluster.hosts);
+  map.Choice("topology", cluster.hosts);
   ClusterOptions& options = one.train.cluster;
   const MapReader heartbeat = map.Map("heartbeat");
   heartbeat.Time("every", options.heartbeat_every);
@@ -231,7 +232,7 @@ void ReadCheckpoint(const MapReader& document, CheckpointOptions& out) {
   ReadTrigger(map, out.trigger);
   map.Choice("mode", out.mode);
   map.Count("keep", out.keep);
-  map.Choice("at_success", out.at_success);
+  map.Choice("on_success", out.at_success);
   map.Flag("allow_cold_start", out.allow_cold_start);
 }
 

@@ -38,7 +38,7 @@ std::string WhyNotOnDevice(const Case& one, const Capabilities& here) {
   }
   if (cuda && here.gpus == 0) return "needs a GPU, found none";
   if (LacksDeviceForNccl(one)) {
-    return "collective nccl needs devices, and a life computes on the CPU";
+    return "collective nccl needs devices, and an attempt computes on the CPU";
   }
   if (one.train.cluster.collective == CollectiveChoice::kNccl && cuda &&
       here.gpus < one.cluster.workers) {

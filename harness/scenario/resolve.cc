@@ -18,8 +18,8 @@ namespace gauntlet {
 namespace {
 
 void ReadBefore(const MapReader& document, Case& one) {
-  if (document.Find("before") == nullptr) return;
-  const MapReader map = document.Map("before");
+  if (document.Find("warm_start") == nullptr) return;
+  const MapReader map = document.Map("warm_start");
   EarlierSetup& before = one.before.emplace();
   map.Count("workers", before.workers);
   map.Count("epochs", before.epochs);
@@ -85,8 +85,8 @@ void ReadExpectation(const MapReader& document, Case& one) {
   ReadExpectedInvariants(map, out);
   if (out.outcome == Outcome::kViolates && one.plan.bugs.empty()) {
     map.Error(map.PlaceOf("outcome"),
-              "`violates` is for canaries: expected a planted bug",
-              "plant: skip-manifest-fsync");
+              "`violates` is for mutation tests: expected a planted bug",
+              "planted_bugs: skip-manifest-fsync");
   }
   const MapReader restarts = map.Map("restarts");
   restarts.Count("exactly", out.restarts_exactly);
@@ -98,13 +98,12 @@ void ReadExpectation(const MapReader& document, Case& one) {
                                *out.restarts_exactly, *out.restarts_max));
   }
   map.Map("resumed_from").Count("step", out.resumed_from_step);
-  map.Map("lost_steps").Count("max", out.lost_steps_max);
+  map.Map("recomputed_steps").Count("max", out.recomputed_steps_max);
   Duration detected{0};
   if (map.Map("detected_in").Time("max", detected)) {
     out.detected_in_max_ns = detected.count();
   }
-  map.Map("failed_checkpoints")
-      .Count("exactly", out.failed_checkpoints_exactly);
+  map.Map("failed_saves").Count("exactly", out.failed_saves_exactly);
   ReadExpectedEnd(map, out);
   std::optional<uint64_t> exit_code;
   map.Count("exit_code", exit_code);
@@ -131,7 +130,7 @@ void ReadRest(const MapReader& document, Case& one) {
   needs.NameList("features", one.needs.features);
   ReadTimeouts(document.Map("timeout"), one.timeouts);
   std::vector<std::string> bugs;
-  document.NameList("plant", bugs);
+  document.NameList("planted_bugs", bugs);
   for (const std::string& bug : bugs) {
     one.plan.bugs.push_back(*FindPlantedBug(bug));
   }
@@ -144,7 +143,7 @@ void CheckCollective(const YamlNode& document, const Case& one,
   const YamlNode* const told =
       cluster == nullptr ? nullptr : cluster->Find("collective");
   diagnostics.Error(told == nullptr ? document.place : told->place,
-                    "collective nccl needs a device in each life: expected "
+                    "collective nccl needs a device in each attempt: expected "
                     "cluster.device cuda or emulated, found cpu",
                     "cluster: {device: emulated}");
 }

@@ -16,7 +16,7 @@ bool HangsBeforeItMeets(const FaultPlan& plan) {
   return std::ranges::any_of(plan.faults, [](const Fault& fault) {
     const bool hangs = fault.kind == FaultKind::kDeviceHang ||
                        fault.kind == FaultKind::kHang ||
-                       fault.kind == FaultKind::kStop;
+                       fault.kind == FaultKind::kPause;
     return hangs && fault.site.point == Point::kDeviceOpen;
   });
 }
@@ -98,7 +98,7 @@ RecordFault RecordFaultOf(const Fault& fault, const Case& one) {
   if (fault.kind == FaultKind::kSlow) {
     recorded.latency_ns = with.latency.count();
   }
-  if (fault.kind == FaultKind::kDrop || fault.kind == FaultKind::kDelay) {
+  if (fault.kind == FaultKind::kPacketLoss || fault.kind == FaultKind::kDelay) {
     recorded.for_ever = with.duration == Duration::zero();
   } else {
     recorded.duration_ns = with.duration.count();
@@ -133,7 +133,7 @@ std::string FaultSummary(const Fault& fault) {
       byte.value > 0) {
     text += fmt::format(", byte {} of the file", byte.value);
   }
-  if (site.life > 1) text += fmt::format(", life {}", site.life);
+  if (site.life > 1) text += fmt::format(", incarnation {}", site.life);
   if (fault.kind == FaultKind::kPreempt) {
     text += fmt::format(", grace {}", DurationToText(fault.with.grace));
     if (fault.with.notice != NoticeBy::kSignal) {

@@ -18,6 +18,7 @@
 #include "engine/world/clock.h"
 #include "harness/record/record.h"
 #include "harness/scenario/diagnostic.h"
+#include "harness/scenario/upgrade.h"
 #include "harness/scenario/yaml_tree.h"
 
 namespace gauntlet {
@@ -53,7 +54,8 @@ constexpr bool LosesPowerAlone(HostsChoice hosts, DurabilityProfile disk) {
 // neither slow nor lossy.
 constexpr bool HasSomebodyToCutOff(FaultKind kind, int workers,
                                    HostsChoice hosts) {
-  const bool cuts = kind == FaultKind::kPartition || kind == FaultKind::kOneWay;
+  const bool cuts =
+      kind == FaultKind::kPartition || kind == FaultKind::kAsymmetricPartition;
   return workers > 1 || (cuts && hosts == HostsChoice::kSeparate);
 }
 
@@ -120,6 +122,8 @@ struct LoadedFile {
   std::vector<Scenario> scenarios;
   std::vector<Case> cases;         // of all of them; empty after an error
   std::vector<Diagnostic> errors;  // in the order of the file
+  // Names of gauntlet/v1 that the file uses.
+  std::vector<OldSpelling> old_spellings;
 };
 
 // Loads and resolves a file's text; `file` is its name for messages.
@@ -128,6 +132,10 @@ LoadedFile LoadScenarios(std::string_view text, std::string_view file);
 // All errors, as RenderDiagnostic says them, at most 20.
 std::string RenderErrors(const LoadedFile& loaded, std::string_view file,
                          std::string_view text);
+
+// One line that names the old spellings of a file and the command that replaces
+// them; "" if it has none.
+std::string RenderOldSpellings(const LoadedFile& loaded, std::string_view file);
 
 // Whether the case's workers compute on a device, in some life at least. What
 // auto comes to is not known to be one.

@@ -19,7 +19,7 @@ constexpr Duration kBesideAHang = std::chrono::seconds(60);
 
 bool BringsToAStand(FaultKind kind) {
   return kind == FaultKind::kHang || kind == FaultKind::kDeviceHang ||
-         kind == FaultKind::kStop || kind == FaultKind::kSlow ||
+         kind == FaultKind::kPause || kind == FaultKind::kSlow ||
          IsOfNetwork(kind);
 }
 

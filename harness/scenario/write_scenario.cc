@@ -8,6 +8,7 @@
 #include "harness/scenario/fault_writer.h"
 #include "harness/scenario/flow_map.h"
 #include "harness/scenario/units.h"
+#include "harness/scenario/upgrade.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -144,7 +145,7 @@ FlowMap ClusterMap(const Case& one) {
   map.AddUnless(base.cluster.workers, "workers", cluster.workers);
   map.AddUnless(base.cluster.min_workers, "min_workers", cluster.min_workers);
   if (!cluster.workers_by_life.empty()) {
-    map.Add("workers_by_life", YamlList(cluster.workers_by_life));
+    map.Add("workers_per_attempt", YamlList(cluster.workers_by_life));
   }
   const DeviceKind device = one.train.kernels.device;
   if (device != base.train.kernels.device) {
@@ -154,12 +155,12 @@ FlowMap ClusterMap(const Case& one) {
   for (const DeviceKind of_life : one.train.kernels.device_by_life) {
     devices.emplace_back(DeviceKindName(of_life));
   }
-  if (!devices.empty()) map.Add("device_by_life", YamlList(devices));
+  if (!devices.empty()) map.Add("device_per_attempt", YamlList(devices));
   if (cluster.transport != base.cluster.transport) {
     map.Add("transport", ChoiceName("cluster.transport", cluster.transport));
   }
   if (cluster.hosts != base.cluster.hosts) {
-    map.Add("hosts", ChoiceName("cluster.hosts", cluster.hosts));
+    map.Add("topology", ChoiceName("cluster.topology", cluster.hosts));
   }
   if (options.collective != usual.collective) {
     map.Add("collective", ChoiceName("cluster.collective", options.collective));
@@ -207,8 +208,8 @@ FlowMap CheckpointMap(const CheckpointOptions& checkpoint) {
   }
   map.AddUnless(base.keep, "keep", checkpoint.keep);
   if (checkpoint.at_success != base.at_success) {
-    map.Add("at_success",
-            ChoiceName("checkpoint.at_success", checkpoint.at_success));
+    map.Add("on_success",
+            ChoiceName("checkpoint.on_success", checkpoint.at_success));
   }
   map.AddUnless(base.allow_cold_start, "allow_cold_start",
                 checkpoint.allow_cold_start);
@@ -232,13 +233,13 @@ FlowMap ExpectMap(const Expectation& expect) {
   restarts.AddIf("max", expect.restarts_max);
   map.AddMap("restarts", restarts);
   add("resumed_from", "step", expect.resumed_from_step);
-  add("lost_steps", "max", expect.lost_steps_max);
+  add("recomputed_steps", "max", expect.recomputed_steps_max);
   std::optional<std::string> detected;
   if (expect.detected_in_max_ns) {
     detected = DurationToText(Duration(*expect.detected_in_max_ns));
   }
   add("detected_in", "max", detected);
-  add("failed_checkpoints", "exactly", expect.failed_checkpoints_exactly);
+  add("failed_saves", "exactly", expect.failed_saves_exactly);
   FlowMap end;
   end.AddIf("epoch", expect.ends_at_epoch);
   end.AddIf("step", expect.ends_at_step);
@@ -342,8 +343,8 @@ std::string Document(const Case& one, const std::string& preset,
   AppendComment("Goal:", header.goal, text);
   AppendComment("Method:", header.method, text);
   AppendComment("Expect:", header.expect, text);
-  text +=
-      fmt::format("schema: gauntlet/v1\nname: {}\n", QuotedYaml(one.scenario));
+  text += fmt::format("schema: {}\nname: {}\n", kScenarioSchema,
+                      QuotedYaml(one.scenario));
   const auto line = [&](std::string_view key, std::string_view value) {
     text += fmt::format("{}: {}\n", key, value);
   };
@@ -351,17 +352,18 @@ std::string Document(const Case& one, const std::string& preset,
     if (!value.empty()) line(key, value.Text());
   };
   if (!one.labels.empty()) line("labels", QuotedYamlList(one.labels));
-  line("use", preset);
+  line("preset", preset);
   if (one.seed != 1) line("seed", std::to_string(one.seed));
   map("requires", NeedsMap(one.needs));
   map("timeout", TimeoutMap(one.timeouts));
   map("job", JobMap(one, *PresetJob(preset)));
-  if (one.before) line("before", BeforeText(one));
+  if (one.before) line("warm_start", BeforeText(one));
   map("cluster", ClusterMap(one));
   map("checkpoint", CheckpointMap(one.train.checkpoint));
   map("preemption", PreemptionMap(one));
   map("disk", DiskMap(one));
-  if (!one.plan.bugs.empty()) line("plant", YamlList(BugNames(one.plan.bugs)));
+  if (!one.plan.bugs.empty())
+    line("planted_bugs", YamlList(BugNames(one.plan.bugs)));
   if (!one.plan.faults.empty()) text += "faults:\n";
   for (const Fault& fault : one.plan.faults) text += FaultToYaml(fault);
   line("expect", ExpectMap(one.expect).Text());
@@ -375,7 +377,7 @@ std::vector<std::pair<std::string_view, std::string>> PartsOf(const Case& one) {
       {"seed", std::to_string(one.seed)},
       {"requires", NeedsMap(one.needs).Text()},
       {"timeout", TimeoutMap(one.timeouts).Text()},
-      {"before", BeforeText(one)},
+      {"warm_start", BeforeText(one)},
       {"cluster", ClusterMap(one).Text()},
       {"disk", DiskMap(one).Text()},
       {"training", TrainOptionsToJson(one.train)},

@@ -13,7 +13,7 @@ from observed_training import (Cases, STOPPED, expect, expect_equal, generator,
                                parser)
 
 JOB = ["--preset", "tiny", "--replicas", 2, "--workers", 2, "--epochs", 2,
-       "--every", 5]
+       "--save-every", 5]
 STOP_AT_STEP = 13
 
 

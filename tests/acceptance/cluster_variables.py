@@ -23,7 +23,7 @@ from observed_training import (Cases, STOPPED, expect, expect_equal, generator,
 WORKERS = 2
 TOKEN_DIGITS = 64
 UNSTORED = ["--no-progress", "--preset", "tiny", "--replicas", WORKERS]
-STATED = [*UNSTORED, "--every", 5]
+STATED = [*UNSTORED, "--save-every", 5]
 
 
 def torchrun(port):
@@ -144,7 +144,7 @@ class ByVariables:
 
     def codes_of_the_scheduler(self, run):
         """Those that it was told, for a stop and for a failure for good."""
-        codes = ["--preempted-code", 99, "--no-requeue-code", 200]
+        codes = ["--preempted-code", 99, "--permanent-failure-code", 200]
         workers = Workers(run.program, run.directory / "cluster")
         for variables in torchrun(free_port()):
             workers.start(variables, *self.command, *codes, "--ckpt",
@@ -332,7 +332,7 @@ class ByVariables:
 
     def _printed(self, run, variables, *arguments):
         done = subprocess.run(
-            [run.program, "train", *arguments, "--print-cluster"],
+            [run.program, "train", *arguments, "--explain-cluster"],
             stdin=subprocess.DEVNULL, capture_output=True, text=True,
             env=variables, timeout=30, check=False)
         expect_equal(f"exit code ({done.stderr})", done.returncode, 0)
@@ -345,7 +345,7 @@ class ByVariables:
                      "rule      torchrun\n"
                      "from      RANK=1, WORLD_SIZE=2, MASTER_ADDR=h, "
                      "MASTER_PORT=7\n"
-                     "task      worker 1, life 1\n"
+                     "task      worker 1, incarnation 1\n"
                      "workers   2\n"
                      "chief     rank 0 at h:7\n"
                      "token     none: workers listen on loopback only\n"

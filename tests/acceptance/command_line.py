@@ -15,11 +15,11 @@ import time
 from observed_training import (Cases, DEADLINE_S, expect, expect_equal, parser)
 
 CRASH = """{"format": "gauntlet-plan-v1", "seed": 1, "bugs": [], "faults": [
-  {"id": "crash", "at": {"worker": 0, "life": 1, "step": 5,
+  {"id": "crash", "at": {"worker": 0, "incarnation": 1, "step": 5,
                          "point": "step.end"}, "do": "crash"}]}"""
 # Of each life: what keeps it from happening again is that it was noted.
-CRASH_OF_ANY_LIFE = CRASH.replace('"life": 1', '"life": "any"')
-SMALL = ("--epochs", "1", "--replicas", "2", "--every", "4")
+CRASH_OF_ANY_LIFE = CRASH.replace('"incarnation": 1', '"incarnation": "any"')
+SMALL = ("--epochs", "1", "--replicas", "2", "--save-every", "4")
 
 
 def gauntlet(run, *arguments, environment=None):
@@ -244,7 +244,7 @@ def what_cannot_be_written_is_said_before_anything_runs(run):
 def an_exploration_ends_at_once_on_a_signal(run):
     """However long a base is, and whatever is made of it."""
     (run.directory / "long.yaml").write_text(
-        "schema: gauntlet/v1\nname: long\nuse: tiny\n"
+        "schema: gauntlet/v2\nname: long\npreset: tiny\n"
         "job: {epochs: 1000000}\ncheckpoint: {every: {epochs: 1000}}\n"
         "timeout: {total: 24h}\nexpect: {outcome: completes}\n")
     for mode in ("random", "nth", "crash-states"):
@@ -266,7 +266,7 @@ def an_exploration_ends_at_once_on_a_signal(run):
 
 def what_one_world_recorded_is_replayed_in_the_other(run):
     (run.directory / "one.yaml").write_text(
-        "schema: gauntlet/v1\nname: one\nuse: tiny\n"
+        "schema: gauntlet/v2\nname: one\npreset: tiny\n"
         "job: {epochs: 1, replicas: 1}\ncluster: {workers: 1}\n"
         "faults: [{at: {step: 2}, do: crash}]\n"
         "expect: {outcome: recovers}\n")
@@ -298,7 +298,7 @@ def memory_that_runs_out_is_said(run):
     expect("gauntlet: out of memory\n" in done.stderr, done.stderr)
     expect("the disk or memory failed" in done.stderr, done.stderr)
     (run.directory / "small.yaml").write_text(
-        "schema: gauntlet/v1\nname: small\nuse: tiny\n"
+        "schema: gauntlet/v2\nname: small\npreset: tiny\n"
         "job: {epochs: 1}\nexpect: {outcome: completes}\n")
     # What is enough differs between machines: the largest that is not.
     for most, arguments in ((256, ("run", "small.yaml", "--world", "real")),
@@ -336,7 +336,7 @@ def closed_streams_stay_closed(run):
         expect("cannot write to standard output" in done.stderr, done.stderr)
     # What is worse than that stays what it is.
     (run.directory / "wrong.yaml").write_text(
-        "schema: gauntlet/v1\nname: wrong\nuse: tiny\n"
+        "schema: gauntlet/v2\nname: wrong\npreset: tiny\n"
         "expect: {outcome: completes, exit_code: 9}\n")
     done = closed(">&-", "run", "wrong.yaml", "--world", "sim")
     expect_equal(f"exit code ({done.stderr})", done.returncode, 1)
@@ -366,7 +366,7 @@ def print_cluster_refuses_what_train_refuses(run):
     torchrun = {"RANK": "0", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1",
                 "MASTER_PORT": "1"}
     says_one_line(run, 2, "--workers 2 starts workers here", "train",
-                  "--workers", 2, "--print-cluster", environment=torchrun)
+                  "--workers", 2, "--explain-cluster", environment=torchrun)
 
 
 def a_diff_is_of_two_checkpoints(run):
@@ -390,8 +390,8 @@ def an_interrupted_run_of_scenarios_is_not_whole(run):
     scenarios.mkdir()
     for name, hold in (("first", "90s"), ("second", "1ms")):
         (scenarios / f"{name}.yaml").write_text(
-            "schema: gauntlet/v1\n"
-            f"name: {name}\nuse: tiny\n"
+            "schema: gauntlet/v2\n"
+            f"name: {name}\npreset: tiny\n"
             "job: {epochs: 1, replicas: 1}\n"
             "cluster: {workers: 1}\n"
             "faults:\n"

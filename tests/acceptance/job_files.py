@@ -6,7 +6,7 @@ import sys
 
 from observed_training import (STOPPED, Cases, expect, expect_equal, parser)
 
-JOB = """use: tiny
+JOB = """preset: tiny
 seed: 5
 job: {batch: 8, replicas: 2, epochs: 2, optimizer: {lr: 0.01}, data: {steps_per_epoch: 9}}
 cluster: {workers: 2}
@@ -57,10 +57,10 @@ def options_come_first(run):
 
 def mistakes_have_a_place(run):
     for text, message in (
-            ("use: tiny\njob:\n  layer: []\n", "job.yaml:3:3: unknown key"),
-            ("use: tiny\njob: {batch: 0}\n", "job.yaml:2:14: expected"),
-            ("use: tiny\nfaults: []\n", "job.yaml:2:1: 'faults' is of"),
-            ("use: [tiny", "job.yaml:")):
+            ("preset: tiny\njob:\n  layer: []\n", "job.yaml:3:3: unknown key"),
+            ("preset: tiny\njob: {batch: 0}\n", "job.yaml:2:14: expected"),
+            ("preset: tiny\nfaults: []\n", "job.yaml:2:1: 'faults' is of"),
+            ("preset: [tiny", "job.yaml:")):
         refused(run, BAD_INPUT, message, "--job", job_file(run, text))
 
 

@@ -20,7 +20,7 @@ from observed_training import (Cases, DEADLINE_S, STOPPED, expect, expect_equal,
 SKIPPED = 77
 WORKERS = 2
 JOB = ["--no-progress", "--preset", "tiny", "--replicas", "2"]
-EVERY = ["--every", "5"]
+EVERY = ["--save-every", "5"]
 SHORT = ["--epochs", "30"]
 LONG = ["--epochs", "100000"]
 # mpirun by itself refuses root, and more processes than cores.

@@ -278,7 +278,7 @@ def nothing_is_writable_by_everybody(run):
         "--logs", "logs", "--tensorboard", "board", "--export", "model",
         preexec_fn=no_mask))
     (run.directory / "s.yaml").write_text(
-        "schema: gauntlet/v1\nname: s\nuse: tiny\n"
+        "schema: gauntlet/v2\nname: s\npreset: tiny\n"
         "expect: {outcome: completes}\n")
     succeeds("run", gauntlet(run, "run", "s.yaml", "--junit", "j.xml",
                              "--world", "sim", preexec_fn=no_mask))

@@ -61,7 +61,7 @@ class Preemptions:
 
     def command(self):
         return ["--preset", "tiny", "--replicas", WORKERS, "--workers",
-                WORKERS, "--epochs", self.options.epochs, "--every", 50]
+                WORKERS, "--epochs", self.options.epochs, "--save-every", 50]
 
     def train_undisturbed(self, run):
         self.clean = run.train_to_end(*self.command())

@@ -17,7 +17,7 @@ from observed_training import (Cases, Failed, expect, expect_equal, generator,
 
 def command(options):
     return ["--preset", "tiny", "--replicas", 4, "--workers", 4,
-            "--epochs", options.epochs, "--every", 5]
+            "--epochs", options.epochs, "--save-every", 5]
 
 
 class KilledRun:

@@ -31,7 +31,7 @@ def takes_or_holds(pid, number):
 
 def command(options):
     return ["--preset", "tiny", "--replicas", WORKERS, "--workers", WORKERS,
-            "--epochs", options.epochs, "--every", 5]
+            "--epochs", options.epochs, "--save-every", 5]
 
 
 class Signals:

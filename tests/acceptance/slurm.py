@@ -21,7 +21,7 @@ from slurm_cluster import REQUEUE_EXIT, Slurm, why_not
 
 SKIPPED = 77
 WORKERS = 2
-STATED = ["--preset", "tiny", "--replicas", "2", "--every", "5", "--epochs",
+STATED = ["--preset", "tiny", "--replicas", "2", "--save-every", "5", "--epochs",
           "30"]
 
 
@@ -45,7 +45,7 @@ class UnderSlurm:
     def batch_script_without_srun(self, run):
         script = run.directory / "job.sh"
         script.write_text(f"#!/bin/sh\n#SBATCH --ntasks=2\n{run.program} "
-                          "train --print-cluster\n")
+                          "train --explain-cluster\n")
         _, text = self._batch(run, script, lambda job: None)
         expect("SLURM_NTASKS=2 in the batch script itself" in text, text)
 

@@ -24,7 +24,7 @@ EPOCH_TAGS = ("epoch_loss", "epoch_accuracy", "epoch_val_loss",
 EVERY = 4  # steps between two points
 STEPS_PER_EPOCH = 24  # of the preset tiny with one replica
 CRASH_OF_THE_CHIEF = """{"format": "gauntlet-plan-v1", "seed": 1, "bugs": [],
-  "faults": [{"id": "crash", "at": {"worker": 0, "life": 1, "step": 33,
+  "faults": [{"id": "crash", "at": {"worker": 0, "incarnation": 1, "step": 33,
                                     "point": "step.end"}, "do": "crash"}]}"""
 
 
@@ -144,7 +144,7 @@ class Curves:
         self.epochs = epochs
 
     def _arguments(self, run, save_every=5):
-        return ("--epochs", self.epochs, "--every", save_every, "--replicas", 1,
+        return ("--epochs", self.epochs, "--save-every", save_every, "--replicas", 1,
                 "--tensorboard", run.directory / "curves",
                 "--tensorboard-every", EVERY)
 

@@ -84,7 +84,7 @@ def still_runs(run):
 
 def train_until(run, step, every):
     """Starts a training that goes on, and waits for the step."""
-    run.start(*ALL, "--epochs", ENDLESS, "--every", every)
+    run.start(*ALL, "--epochs", ENDLESS, "--save-every", every)
     reach_step(run.store, step, still_runs(run))
 
 
@@ -120,7 +120,7 @@ def dead_worker(run):
     """It is started again, and the job ends as ever."""
     with full_pipe() as (_, write):
         run.err_to = write
-        run.start(*ALL, "--epochs", 100, "--every", 5)
+        run.start(*ALL, "--epochs", 100, "--save-every", 5)
         reach_step(run.store, REACHED, still_runs(run))
         for process in run.processes():
             if process.role == "worker 1":
@@ -148,7 +148,7 @@ def finished_run_that_deletes(run):
     """Its result is acknowledged, and not made a second time."""
     with full_pipe() as (_, write):
         run.err_to = write
-        run.start(*ALL, "--epochs", 200, "--every", 100,
+        run.start(*ALL, "--epochs", 200, "--save-every", 100,
                   "--delete-checkpoints-at-success")
         expect_equal("exit code", run.wait(), 0)
     outcome = run.outcome()
@@ -186,7 +186,7 @@ def slow_reader(run):
 
 def paused_launcher(run):
     """The chief waits for it with the checkpoints, and the job is done."""
-    run.start(*ALL, "--epochs", 200, "--every", 100,
+    run.start(*ALL, "--epochs", 200, "--save-every", 100,
               "--delete-checkpoints-at-success")
     reach_step(run.store, 100, still_runs(run))
     run.launcher.send_signal(signal.SIGSTOP)
@@ -215,7 +215,7 @@ def cluster_worker(run):
                 workers.start(
                     environment(RANK=rank, WORLD_SIZE=WORKERS,
                                 MASTER_ADDR="127.0.0.1", MASTER_PORT=port),
-                    *SMALL, "--epochs", ENDLESS, "--every", 5,
+                    *SMALL, "--epochs", ENDLESS, "--save-every", 5,
                     "--ckpt", run.store)
             reach_step(run.store, REACHED,
                        lambda: all(process.poll() is None
@@ -282,7 +282,7 @@ def suite(run):
 
 def late_reader(run):
     """Without a signal, a command waits for its reader and loses nothing."""
-    run.train_to_end(*ALL, "--epochs", 60, "--keep", 100, "--every", "epoch")
+    run.train_to_end(*ALL, "--epochs", 60, "--keep-last", 100, "--save-every", "epoch")
     read, write = os.pipe()
     fcntl.fcntl(write, fcntl.F_SETPIPE_SZ, 4096)
     with subprocess.Popen(

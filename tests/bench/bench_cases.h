@@ -10,9 +10,9 @@ namespace gauntlet {
 
 // 24 steps, a save every six. `rest` is what the scenario says beside that.
 inline Case BenchCase(const std::string& rest) {
-  const std::string text = R"(schema: gauntlet/v1
+  const std::string text = R"(schema: gauntlet/v2
 name: bench
-use: tiny
+preset: tiny
 cluster: {workers: 4}
 expect: {outcome: completes}
 )" + rest;

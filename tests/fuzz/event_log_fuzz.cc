@@ -19,13 +19,14 @@ void FuzzEventLog(std::string_view input) {
 }
 
 std::vector<std::string> EventLogSeeds() {
-  return {R"({"kind":"header","schema":"gauntlet.events/v1","worker":1,"life":2}
-{"kind":"life_begin","t_ns":1}
-{"kind":"generation","t_ns":2,"generation":3,"path":"step-000000005-g2"}
+  return {
+      R"({"kind":"header","schema":"gauntlet.events/v2","worker":1,"incarnation":2}
+{"kind":"worker_started","t_ns":1}
+{"kind":"claimed","t_ns":2,"generation":3,"path":"step-000000005-g2"}
 {"kind":"step","t_ns":1834,"step":7,"epoch":1,"position":64,"loss":"3f9d70a4",)"
-          R"("digest":"0123456789abcdef0123456789abcdef","samples":[1,2,3]}
+      R"("digest":"0123456789abcdef0123456789abcdef","samples":[1,2,3]}
 {"kind":"evaluated","t_ns":1900,"phase":"evaluation_due","count":-4}
-{"kind":"life_end","t_ns":2000,"count":143,"detail":"stopped"}
+{"kind":"worker_exited","t_ns":2000,"count":143,"detail":"stopped"}
 {"kind":"step","t_ns":18)"};
 }
 

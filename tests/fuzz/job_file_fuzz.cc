@@ -27,8 +27,8 @@ void FuzzJobFile(std::string_view input) {
 }
 
 std::vector<std::string> JobFileSeeds() {
-  return {"use: mlp\n", R"(schema: gauntlet/v1
-use: tiny
+  return {"preset: mlp\n", R"(schema: gauntlet/v2
+preset: tiny
 seed: 5
 job:
   layers: [{kind: flatten}, {kind: dense, units: 9}]
@@ -39,7 +39,7 @@ job:
   steps_per_execution: 3
 cluster: {workers: 2, min_workers: 1, heartbeat: {every: 1s, lost_after: 3s}}
 preemption: {grace: 9s, poll_every: 2s}
-checkpoint: {every: {seconds: 5}, keep: 2, at_success: delete}
+checkpoint: {every: {seconds: 5}, keep: 2, on_success: delete}
 )"};
 }
 

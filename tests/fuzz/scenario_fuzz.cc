@@ -50,11 +50,11 @@ void FuzzScenario(std::string_view input) {
 
 // The scenarios that there are, and what they leave out.
 std::vector<std::string> ScenarioSeeds() {
-  std::vector<std::string> seeds = {R"(schema: gauntlet/v1
+  std::vector<std::string> seeds = {R"(schema: gauntlet/v2
 name: everything
 labels: [a, b]
 matrix: {cluster.workers: [1, 2]}
-use: tiny
+preset: tiny
 job: {epochs: 3, replicas: 2, steps_per_execution: 3}
 cluster:
   workers: 2

@@ -13,9 +13,9 @@
 namespace gauntlet {
 namespace {
 
-constexpr char kJob[] = R"(schema: gauntlet/v1
+constexpr char kJob[] = R"(schema: gauntlet/v2
 name: recovery
-use: tiny
+preset: tiny
 job:
   model: tiny
   data: {kind: digits, samples: 96, validation_samples: 32, side: 7}
@@ -39,7 +39,7 @@ Laboratory MakeLaboratory(SaveMode mode,
   // run has an end.
   one.train.cluster.save_timeout = std::chrono::seconds(5);
   one.train.checkpoint.mode = mode;
-  one.train.checkpoint.at_success = at_success;
+  one.train.checkpoint.on_success = at_success;
   return Laboratory::Make(std::move(one), references).value();
 }
 
@@ -202,7 +202,7 @@ rc::Gen<Fault> BudgetedFault() {
     Fault fault;
     fault.kind = *rc::gen::element(
         FaultKind::kCrash, FaultKind::kKill, FaultKind::kException,
-        FaultKind::kHang, FaultKind::kStop, FaultKind::kSlow,
+        FaultKind::kHang, FaultKind::kPause, FaultKind::kSlow,
         FaultKind::kPreempt, FaultKind::kTornWrite, FaultKind::kErrno,
         FaultKind::kFsyncFails, FaultKind::kBitFlip, FaultKind::kPowerLoss);
     fault.site = {.worker = *rc::gen::element(0, 1, 2, kChief, kAnyWorker),
@@ -215,7 +215,7 @@ rc::Gen<Fault> BudgetedFault() {
         with.latency = std::chrono::milliseconds(*rc::gen::inRange(1, 800));
         break;
       case FaultKind::kHang:
-      case FaultKind::kStop:
+      case FaultKind::kPause:
         with.duration = std::chrono::milliseconds(*rc::gen::element(0, 300));
         break;
       case FaultKind::kPreempt:

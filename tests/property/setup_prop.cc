@@ -44,9 +44,9 @@ Membership AnyMembership(int workers) {
   if (!InSomeOf100(25)) return {};
   const auto lives = *rc::gen::container<std::vector<int>>(
       *rc::gen::inRange<size_t>(1, 4), rc::gen::inRange(1, workers + 1));
-  return {
-      .keys = fmt::format(", workers_by_life: [{}]", fmt::join(lives, ", ")),
-      .by_life = true};
+  return {.keys = fmt::format(", workers_per_attempt: [{}]",
+                              fmt::join(lives, ", ")),
+          .by_life = true};
 }
 
 std::string AnyCluster() {
@@ -56,7 +56,8 @@ std::string AnyCluster() {
   return fmt::format(
       "{{workers: {}{}{}, heartbeat: {}, step_timeout: {}, save_timeout: {}, "
       "start_timeout: {}, restart: {{max: {}, backoff: {}{}}}}}",
-      workers, membership.keys, InSomeOf100(35) ? ", hosts: separate" : "",
+      workers, membership.keys,
+      InSomeOf100(35) ? ", topology: one_host_per_worker" : "",
       OneOf("{every: 200ms, lost_after: 1s}", "{every: 100ms, lost_after: 1s}",
             "{every: 500ms, lost_after: 3s}"),
       OneOf("3s", "6s"), OneOf("5s", "10s"), OneOf("30s", "20s"),
@@ -69,7 +70,7 @@ std::string AnyCheckpoint() {
       "{{every: {{{}}}, keep: {}{}{}{}}}",
       OneOf("steps: 5", "steps: 1", "steps: 3", "steps: 7", "epochs: 1"),
       *rc::gen::element(2, 1, 3, 5), InSomeOf100(35) ? ", mode: async" : "",
-      InSomeOf100(35) ? ", at_success: delete" : "",
+      InSomeOf100(35) ? ", on_success: delete" : "",
       InSomeOf100(15) ? ", allow_cold_start: true" : "");
 }
 
@@ -82,7 +83,7 @@ std::string AnySetup() {
   const std::string cluster = AnyCluster();
   const std::string checkpoint = AnyCheckpoint();
   return fmt::format(
-      "schema: gauntlet/v1\nname: setup\nuse: tiny\nseed: {}\n"
+      "schema: gauntlet/v2\nname: setup\npreset: tiny\nseed: {}\n"
       "timeout: {{total: 20m}}\njob: {}\ncluster: {}\ncheckpoint: {}\n"
       "disk: {{profile: {}}}\npreemption: {{poll_every: {}}}\n"
       "expect: {{outcome: completes}}\n",

@@ -14,7 +14,7 @@ CaseResult Passed() {
                       .facts = {.faults_fired = 1,
                                 .restarts = 1,
                                 .resumed_from = 50,
-                                .lost_steps = 1}}};
+                                .recomputed_steps = 1}}};
 }
 
 CaseResult Failed() {

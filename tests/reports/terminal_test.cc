@@ -15,10 +15,10 @@ constexpr char kGolden[] =
     R"(4 scenarios, 4 cases, run 7f3a, seed 42
 PASS   real crash-mid-save[workers=2]   1.9s  1 fault, 1 restart, resumed 50, lost 1 step
 SKIP   sim  gpu-reset                         needs a GPU, found 0
-ERROR  sim  disk-full                   14ms  full never fired: errno any at ckpt.begin
+INCONCLUSIVE sim  disk-full                   14ms  full never fired: errno any at ckpt.begin
 FAIL   real torn-manifest               2.2s  trajectory, restarts
 
-ERROR disk-full (sim)   scenarios/torn.yaml:30
+INCONCLUSIVE disk-full (sim)   scenarios/torn.yaml:30
   reason    full never fired: errno any at ckpt.begin
 
 FAIL torn-manifest (real)   scenarios/torn.yaml:12

@@ -274,7 +274,7 @@ void CheckRestart(const Evidence& evidence, const Generation& generation,
               : interval * (1 + VoidSaves(evidence, generation).size()) +
                     StepsBesideSaves(evidence, redone);
   if (redone.steps() <= bound) return;
-  check.Breach(orderly ? "after-orderly-stop" : "too-much",
+  check.Breach(orderly ? "after-orderly-stop" : "excess-rework",
                fmt::format("generation {} redid {} steps (from step {} of {}), "
                            "expected at most {}",
                            generation.id.number, redone.steps(), redone.from,

@@ -15,9 +15,10 @@ void CheckCleanRefusal(const Evidence& evidence, Check& check) {
   }
   check.Instance();
   for (const Acknowledged& save : evidence.GoodSavesBefore(evidence.End())) {
-    check.Breach("needless", fmt::format("refused, but the save of step {} was "
-                                         "acknowledged and not damaged",
-                                         ToText(save.moment)));
+    check.Breach("unneeded-refusal",
+                 fmt::format("refused, but the save of step {} was "
+                             "acknowledged and not damaged",
+                             ToText(save.moment)));
   }
   if (record.launchers.back().result) {
     check.Breach("with-a-result",
@@ -34,7 +35,7 @@ void CheckCleanRefusal(const Evidence& evidence, Check& check) {
   const Leftovers& left = record.left;
   if (left.store_listed && saves > 0 && left.checkpoints.empty() &&
       left.rejected.empty()) {
-    check.Breach("nothing-left",
+    check.Breach("no-evidence-kept",
                  fmt::format("refused, and of {} saves nothing is left to "
                              "look at",
                              saves));

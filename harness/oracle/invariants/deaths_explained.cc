@@ -72,15 +72,16 @@ void CheckWorkers(const Evidence& evidence, Check& check) {
     }
     if (causes.Explain(life)) continue;
     if (silent) {
-      check.Breach("worker",
+      check.Breach("unexplained-death",
                    fmt::format("{} ended without a word, and no fault of the "
                                "plan explains it{}",
                                NameOf(life), ByTheKernel(evidence.record)));
     } else {
-      check.Breach("left", fmt::format("{} left ({}), and no fault of the plan "
-                                       "explains that a worker was lost{}",
-                                       NameOf(life), life.events.back().detail,
-                                       ByTheKernel(evidence.record)));
+      check.Breach("unexplained-exit",
+                   fmt::format("{} left ({}), and no fault of the plan "
+                               "explains that a worker was lost{}",
+                               NameOf(life), life.events.back().detail,
+                               ByTheKernel(evidence.record)));
     }
   }
 }

@@ -51,7 +51,7 @@ void CheckNoColdStart(const Evidence& evidence, Check& check) {
       const bool may_be_gone = evidence.disk_forgot && before.era < id.era;
       if (generation.cold_start &&
           (!may_be_gone || FindsOneOf(before.saves, evidence, generation))) {
-        check.Breach("started-afresh",
+        check.Breach("cold-start",
                      fmt::format("generation {} started from nothing, saves of "
                                  "{} moments had been acknowledged",
                                  id.number, before.saves.size()));

@@ -41,7 +41,7 @@ void CheckReplicasAgree(const Evidence& evidence, Check& check) {
           continue;
         }
         check.Breach(
-            "differ",
+            "replica-mismatch",
             fmt::format("{} at step {}: {} has state {} and loss {:08x}, {} "
                         "has {} and {:08x}",
                         RecordKindName(event.kind), event.step,

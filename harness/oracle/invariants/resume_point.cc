@@ -56,26 +56,26 @@ void CheckResumePoint(const Evidence& evidence, Check& check) {
         const Moment from{.step = event.step, .phase = event.phase};
         if (carries_on && from >= newest &&
             !WasTrained(evidence, from, event.t_ns)) {
-          check.Breach("from-nowhere",
+          check.Breach("unknown-checkpoint",
                        fmt::format("{} carried on from step {}, to which "
                                    "nobody had trained",
                                    NameOf(*life), ToText(from)));
         }
         if (from < newest) {
           check.Breach(
-              "too-old",
+              "stale-resume",
               fmt::format("{} resumed from step {}, but the save of "
                           "step {} was acknowledged",
                           NameOf(*life), ToText(from), ToText(newest)));
         } else if (!carries_on && from > newest &&
                    !WasBegun(evidence, id, from)) {
-          check.Breach("from-nowhere",
+          check.Breach("unknown-checkpoint",
                        fmt::format("{} resumed from step {}, whose save nobody "
                                    "had begun",
                                    NameOf(*life), ToText(from)));
         }
         if (from != generation.started_at()) {
-          check.Breach("not-the-same",
+          check.Breach("ranks-disagree",
                        fmt::format("{} resumed from step {}, another worker "
                                    "from step {}",
                                    NameOf(*life), ToText(from),

@@ -153,7 +153,7 @@ void Use(uint64_t step, const StepRows& rows, EpochRows& epoch, Check& check) {
   for (const uint32_t row : rows.rows) {
     uint64_t& used_in = epoch.step_of[row];
     if (used_in != 0) {
-      check.Breach("twice",
+      check.Breach("duplicate-sample",
                    fmt::format("row {} is used in steps {} and {} of epoch {}",
                                row, used_in, step, rows.epoch));
       continue;

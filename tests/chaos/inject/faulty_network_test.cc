@@ -108,7 +108,8 @@ TEST_F(FaultyNetworkTest, OneWayLeavesTheOtherWayOpen) {
     const bool out = way == LinkWay::kOut;
     RunBoth(
         [&](World& world, FaultyNetwork& network, Channel& channel) {
-          network.Trouble(Trouble(FaultKind::kOneWay, {.way = way}));
+          network.Trouble(
+              Trouble(FaultKind::kAsymmetricPartition, {.way = way}));
           EXPECT_TRUE(channel.Send("ping", kNever).ok());
           EXPECT_EQ(ReceiveCode(channel, seconds(1)),
                     out ? Code::kOk : Code::kDeadlineExceeded);
@@ -248,7 +249,7 @@ TEST_F(FaultyNetworkTest, LostFramesAreSentAgainAndHoldUpTheOthers) {
   constexpr int kFrames = 100;
   RunBoth(
       [&](World&, FaultyNetwork& network, Channel& channel) {
-        network.Trouble(Trouble(FaultKind::kDrop, {.percent = 30}));
+        network.Trouble(Trouble(FaultKind::kPacketLoss, {.percent = 30}));
         for (int i = 0; i < kFrames; ++i) {
           EXPECT_TRUE(channel.Send(std::to_string(i), kNever).ok());
         }
@@ -269,7 +270,7 @@ TEST_F(FaultyNetworkTest, AResetBreaksBothEndsAndNewConnectionsWork) {
           EXPECT_EQ(ReceiveCode(channel, seconds(60)), Code::kUnavailable);
         });
         world.clock.SleepUntil(In(seconds(1)));
-        network.Trouble(Trouble(FaultKind::kReset));
+        network.Trouble(Trouble(FaultKind::kConnectionReset));
         receiver->Join();
         EXPECT_LT(simulation_.now(), begin_ + seconds(2));
         EXPECT_EQ(channel.Send("x", kNever).code(), Code::kUnavailable);
@@ -287,7 +288,8 @@ TEST_F(FaultyNetworkTest, AResetBreaksBothEndsAndNewConnectionsWork) {
 TEST_F(FaultyNetworkTest, ConnectWaitsForTheEndOfACut) {
   RunBoth(
       [&](World&, FaultyNetwork& network, Channel&) {
-        network.Trouble(Trouble(FaultKind::kOneWay, {.duration = seconds(4)}));
+        network.Trouble(
+            Trouble(FaultKind::kAsymmetricPartition, {.duration = seconds(4)}));
         EXPECT_EQ(network.Connect("s:80", In(seconds(1))).status().code(),
                   Code::kDeadlineExceeded);
         EXPECT_TRUE(network.Connect("s:80", In(seconds(10))).ok());

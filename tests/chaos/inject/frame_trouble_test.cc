@@ -39,7 +39,7 @@ TEST(FrameTroubleTest, JitterIsAddedAndReachesBothOfItsEnds) {
 
 TEST(FrameTroubleTest, ALostFrameWaits200MsThenTwiceAsLongEachTime) {
   FrameTrouble trouble(
-      {.id = "lossy", .kind = FaultKind::kDrop, .with = {.percent = 50}},
+      {.id = "lossy", .kind = FaultKind::kPacketLoss, .with = {.percent = 50}},
       RandomStream(1, "a"));
   int passed = 0;
   int once = 0;

@@ -92,7 +92,7 @@ inline void FillParameters(FaultKind kind, FaultParameters& with) {
                               .error;
       break;
     case FaultKind::kHang:
-    case FaultKind::kStop:
+    case FaultKind::kPause:
     case FaultKind::kDeviceHang:
       with.duration = *ArbitraryDuration();
       break;
@@ -123,11 +123,11 @@ inline void FillParameters(FaultKind kind, FaultParameters& with) {
       with.duration = *ArbitraryDuration();
       FillGroups(with);
       break;
-    case FaultKind::kOneWay:
+    case FaultKind::kAsymmetricPartition:
       with.duration = *ArbitraryDuration();
       with.way = *rc::gen::element(LinkWay::kOut, LinkWay::kIn);
       break;
-    case FaultKind::kDrop:
+    case FaultKind::kPacketLoss:
       with.duration = *ArbitraryDuration();
       with.percent = *rc::gen::inRange(1, 91);
       break;
@@ -136,7 +136,7 @@ inline void FillParameters(FaultKind kind, FaultParameters& with) {
       with.latency = *ArbitraryDuration();
       with.jitter = *ArbitraryDuration();
       break;
-    case FaultKind::kClockJump:
+    case FaultKind::kWallClockJump:
       with.by = std::chrono::seconds(*rc::gen::inRange(1, 1'000'000));
       with.direction =
           *rc::gen::element(JumpDirection::kForward, JumpDirection::kBack);

@@ -39,7 +39,7 @@ RC_GTEST_PROP(PlanJsonProperty, SurvivesEveryTruncationAndEveryChangedByte,
 
 TEST(PlanJsonTest, ReadsAPlanWrittenByHand) {
   const Result<FaultPlan> plan = PlanFromJson(PlanText(
-      R"("worker": "chief", "life": "any", "point": "ckpt.shard.write",
+      R"("worker": "chief", "incarnation": "any", "point": "ckpt.shard.write",
          "hit": 3, "offset": "50%")",
       R"("do": "torn_write",
          "with": {"blocks": 4, "keep": [0, 3], "then": "power_loss"})"));
@@ -117,8 +117,8 @@ std::vector<HostileText> HostileSites() {
        PlanText(kAt + R"(, "worker": 3000000000)", kCrash)},
       {"faults[0].at.worker: expected an integer, any, all or chief",
        PlanText(kAt + R"(, "worker": "some")", kCrash)},
-      {"faults[0].at.life: expected an integer from 1 on, found 0",
-       PlanText(kAt + R"(, "life": 0)", kCrash)},
+      {"faults[0].at.incarnation: expected an integer from 1 on, found 0",
+       PlanText(kAt + R"(, "incarnation": 0)", kCrash)},
       {"faults[0].at.step: expected an integer from 0 on, found null",
        PlanText(kAt + R"(, "step": null)", kCrash)},
       {"faults[0].at.offset: expected bytes, or a percentage",
@@ -130,14 +130,14 @@ std::vector<HostileText> HostileFaults() {
   return {
       {"faults[0].do: expected the name of a fault kind, found \"melt\"",
        PlanText(kAt, R"("do": "melt")")},
-      {"faults[0].with.\"grace_ns\": expected times, until_step or a "
+      {"faults[0].with.\"grace_ns\": expected repeat, until_step or a "
        "parameter of crash (exit_code), found an unknown one",
        PlanText(kAt, kCrash + R"(, "with": {"grace_ns": 0})")},
-      {"faults[0].with.times: expected once or always, found \"twice\"",
-       PlanText(kAt, kCrash + R"(, "with": {"times": "twice"})")},
+      {"faults[0].with.repeat: expected once or always, found \"twice\"",
+       PlanText(kAt, kCrash + R"(, "with": {"repeat": "twice"})")},
       {"faults[0].with.keep: expected block numbers from 0 to 63, found 64",
        PlanText(kAt, R"("do": "torn_write", "with": {"keep": [64]})")},
-      {"faults[0].with.error: expected an error like EIO or ENOSPC",
+      {"faults[0].with.error: expected one of EIO, ENOSPC",
        PlanText(kAt, R"("do": "errno", "with": {"error": "EWHAT"})")},
       {"faults[0].with.groups: expected an array of arrays of workers, found 3",
        PlanText(kAt, R"("do": "partition", "with": {"groups": 3})")},
@@ -146,12 +146,15 @@ std::vector<HostileText> HostileFaults() {
       {"faults[0].with.groups: expected an array of arrays of workers",
        PlanText(kAt,
                 R"("do": "partition", "with": {"groups": [[0], [1e300]]})")},
-      {"faults[0].with.way: expected out or in, found \"up\"",
-       PlanText(kAt, R"("do": "one_way", "with": {"way": "up"})")},
-      {"faults[0].with.direction: expected forward or back, found \"\"",
-       PlanText(kAt, R"("do": "clock_jump", "with": {"direction": ""})")},
+      {"faults[0].with.direction: expected one of outbound, inbound, found "
+       "\"up\"",
+       PlanText(
+           kAt,
+           R"("do": "asymmetric_partition", "with": {"direction": "up"})")},
+      {"faults[0].with.direction: expected one of forward, back, found \"\"",
+       PlanText(kAt, R"("do": "wall_clock_jump", "with": {"direction": ""})")},
       {"fault f: with.percent: expected 1 to 90, found 100",
-       PlanText(kAt, R"("do": "drop", "with": {"percent": 100})")},
+       PlanText(kAt, R"("do": "packet_loss", "with": {"percent": 100})")},
       {"fault f: after: expected the id of a fault of this plan, found g",
        PlanText(kAt, kCrash + R"(, "after": "g")")},
   };

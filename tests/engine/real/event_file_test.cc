@@ -48,8 +48,8 @@ TEST(EventFileTest, BeginsWithAHeader) {
   const auto log =
       EventFile::Open(scratch / "events", {.worker = 3, .life = 2}, clock, {});
   EXPECT_EQ(TextOf(scratch / "events"),
-            "{\"kind\":\"header\",\"schema\":\"gauntlet.events/v1\","
-            "\"worker\":3,\"life\":2,\"pid\":" +
+            "{\"kind\":\"header\",\"schema\":\"gauntlet.events/v2\","
+            "\"worker\":3,\"incarnation\":2,\"pid\":" +
                 std::to_string(getpid()) + ",\"clock\":\"monotonic\"}\n");
 }
 
@@ -75,7 +75,7 @@ TEST(EventFileTest, WritesEveryFieldThatIsNotZero) {
 
 TEST(EventFileTest, LeavesOutFieldsThatAreZero) {
   EXPECT_EQ(LineOf({.kind = EventKind::kLifeEnd}),
-            "{\"kind\":\"life_end\",\"t_ns\":81225000123}");
+            "{\"kind\":\"worker_exited\",\"t_ns\":81225000123}");
 }
 
 TEST(EventFileTest, EveryTextComesBackFromItsLine) {

@@ -391,12 +391,13 @@ TEST(CollectiveTest, NoDeviceIsInTwoCommunicators) {
 TEST(CollectiveTest, TheNetworkOfTheDevicesMayBreakAnywhere) {
   for (const RestartPolicy policy :
        {RestartPolicy::kWholeJob, RestartPolicy::kRejoin}) {
-    for (const FaultKind kind : {FaultKind::kReset, FaultKind::kPartition,
-                                 FaultKind::kOneWay, FaultKind::kDelay}) {
+    for (const FaultKind kind :
+         {FaultKind::kConnectionReset, FaultKind::kPartition,
+          FaultKind::kAsymmetricPartition, FaultKind::kDelay}) {
       FaultParameters with = {.duration = std::chrono::seconds(2)};
       if (kind == FaultKind::kDelay) with.latency = std::chrono::seconds(1);
       if (kind == FaultKind::kPartition) with.groups = {{0, 1}, {2}};
-      if (kind == FaultKind::kReset) with.duration = {};
+      if (kind == FaultKind::kConnectionReset) with.duration = {};
       const Disturbed disturbed = Disturb(
           {.id = "fault",
            .site = {.worker = 1, .step = 8, .point = Point::kAllReduceSend},

@@ -550,7 +550,7 @@ TEST_F(LauncherTest, ANoticeBetweenTwoLivesStartsNoThird) {
   const LaunchEnd end =
       Launched([](const WorkerSpec&) { return Script{.exit = 70}; });
   EXPECT_EQ(end.exit_code, 143);
-  EXPECT_EQ(end.reason, "stopped between two lives of the job");
+  EXPECT_EQ(end.reason, "stopped between two attempts");
   EXPECT_THAT(lives_, ElementsAre(1, 1, 1));
   EXPECT_LT(Now(), milliseconds(2200));
 }
@@ -894,7 +894,7 @@ TEST_F(RejoinTest, RejoiningWithoutANewStepIsNoProgress) {
     return script;
   });
   EXPECT_EQ(end.exit_code, 1);
-  EXPECT_THAT(end.reason, HasSubstr("3 lives without a new step"));
+  EXPECT_THAT(end.reason, HasSubstr("3 restarts without progress"));
 }
 
 TEST_F(RejoinTest, AWorkerThatLeavesTheMeetingStartsTheWholeJobAgain) {
@@ -967,7 +967,7 @@ TEST_F(LauncherTest, SeesAFileThatAppearsWhileItPauses) {
   });
   const LaunchEnd end = Launched(Lost);
   EXPECT_EQ(end.exit_code, 143);
-  EXPECT_EQ(end.reason, "stopped between two lives of the job");
+  EXPECT_EQ(end.reason, "stopped between two attempts");
   EXPECT_EQ(end.restarts, 0);
   EXPECT_EQ(lives_.size(), 3u);
   EXPECT_LE(Now(), milliseconds(4200));

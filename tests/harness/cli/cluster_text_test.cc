@@ -14,7 +14,7 @@ const TrustText kTrust = {.token = "GAUNTLET_JOB_TOKEN", .tls = "none"};
 TEST(ClusterTextTest, AWorkerByItselfHasNothingToSayWhy) {
   EXPECT_EQ(ClusterToText({}, {}),
             "rule      none\n"
-            "task      worker 0, life 1\n"
+            "task      worker 0, incarnation 1\n"
             "workers   1\n"
             "chief     this worker\n");
 }
@@ -30,7 +30,7 @@ TEST(ClusterTextTest, OneFactALineWithWhatWasPassedOver) {
   EXPECT_EQ(ClusterToText(cluster, kTrust),
             "rule      mpi\n"
             "from      OMPI_COMM_WORLD_RANK=0, OMPI_COMM_WORLD_SIZE=2\n"
-            "task      worker 0, life 3\n"
+            "task      worker 0, incarnation 3\n"
             "workers   2\n"
             "chief     this worker at h:1\n"
             "listen    10.0.0.1\n"

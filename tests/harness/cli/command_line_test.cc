@@ -52,11 +52,28 @@ TEST(CommandLineTest, VersionAndHelpAreShown) {
   }
 }
 
+TEST(CommandLineTest, OldNamesOfOptionsAreTakenWithANote) {
+  const std::vector<std::string> words = {
+      "train", "--ckpt=c",    "--every=5", "--keep",
+      "2",     "--init-from", "w",         "--init-partial"};
+  const auto line = ParseCommandLine(words);
+  ASSERT_TRUE(line.ok()) << line.status().ToString();
+  EXPECT_EQ(std::get<TrainCommand>(line->command).options.checkpoint.keep, 2);
+  EXPECT_THAT(line->notes,
+              testing::ElementsAre(
+                  "--every is now --save-every; the old name is accepted for "
+                  "one release",
+                  "--keep is now --keep-last; the old name is accepted for one "
+                  "release",
+                  "--init-partial is now --init-allow-missing; the old name is "
+                  "accepted for one release"));
+}
+
 TEST(CommandLineTest, TrainIsToldItsPlaceByFlags) {
   const auto train = Parsed<TrainCommand>(
       {"train", "--rank", "1", "--cluster-size", "4", "--rendezvous", "h:7",
        "--rendezvous-timeout", "9", "--listen", "[::1]", "--insecure",
-       "--print-cluster"});
+       "--explain-cluster"});
   EXPECT_EQ(train.cluster.rank, 1);
   EXPECT_EQ(train.cluster.size, 4);
   EXPECT_EQ(train.cluster.rendezvous, "h:7");
@@ -81,7 +98,7 @@ TEST(CommandLineTest, TlsFilesGoToTheWorkersWithTheOptions) {
 
 TEST(CommandLineTest, TrainIsToldTheExitCodesOfItsScheduler) {
   const auto train = Parsed<TrainCommand>(
-      {"train", "--preempted-code", "75", "--no-requeue-code", "200"});
+      {"train", "--preempted-code", "75", "--permanent-failure-code", "200"});
   EXPECT_EQ(train.requeue.preempted, 75);
   EXPECT_EQ(train.requeue.no_requeue, 200);
   EXPECT_EQ(Parsed<TrainCommand>({"train"}).requeue.preempted, 143);
@@ -228,21 +245,26 @@ TEST(CommandLineTest, AMistakeIsOneLineThatNamesIt) {
        "train: --collective: expected one of ring, nccl, auto, found 'gloo'"},
       {{"train", "--math", ""},
        "train: --math: expected one of canonical, fast, fast-tf32, found ''"},
-      {{"train", "--every", "50"}, "train: --every requires --ckpt DIR"},
-      {{"train", "--ckpt", "c", "--every", "often"},
-       "train: --every: expected steps (50), seconds (30s), epoch or never, "
+      {{"train", "--save-every", "50"},
+       "train: --save-every requires --ckpt DIR"},
+      {{"train", "--ckpt", "c", "--save-every", "often"},
+       "train: --save-every: expected steps (50), seconds (30s), epoch or "
+       "never, "
        "found 'often'"},
-      {{"train", "--ckpt", "c", "--every", "0"},
-       "train: --every: expected steps (50), seconds (30s), epoch or never, "
+      {{"train", "--ckpt", "c", "--save-every", "0"},
+       "train: --save-every: expected steps (50), seconds (30s), epoch or "
+       "never, "
        "found '0'"},
-      {{"train", "--ckpt", "c", "--every", "s"},
-       "train: --every: expected steps (50), seconds (30s), epoch or never, "
+      {{"train", "--ckpt", "c", "--save-every", "s"},
+       "train: --save-every: expected steps (50), seconds (30s), epoch or "
+       "never, "
        "found 's'"},
       {{"train", "--ckpt", ""}, "train: --ckpt: expected a value, found ''"},
       {{"train", "--ckpt", "--json"},
        "train: --ckpt: expected a value, found '--json'"},
-      {{"train", "--keep", "0", "--ckpt", "c"},
-       "train: --keep: expected a whole number from 1 to 1000000, found '0'"},
+      {{"train", "--keep-last", "0", "--ckpt", "c"},
+       "train: --keep-last: expected a whole number from 1 to 1000000, found "
+       "'0'"},
       {{"train", "--allow-cold-start"},
        "train: --allow-cold-start requires --ckpt DIR"},
       {{"train", "--ckpt-mode", "async"},
@@ -284,8 +306,8 @@ TEST(CommandLineTest, AMistakeIsOneLineThatNamesIt) {
       {{"train", "--preempted-code", "7"},
        "train: --preempted-code: expected none of 1, 2, 7, 8, 9, which are "
        "failures for good, found 7"},
-      {{"train", "--no-requeue-code", "143"},
-       "train: --no-requeue-code: expected none of 75, 137 and 143 (of "
+      {{"train", "--permanent-failure-code", "143"},
+       "train: --permanent-failure-code: expected none of 75, 137 and 143 (of "
        "--preempted-code), which ask for another start, found 143"},
       {{"train", "--rendezvous-timeout", "0"},
        "train: --rendezvous-timeout: expected a whole number from 1 to 86400, "
@@ -505,7 +527,7 @@ TEST(CommandLineTest, HowRowsAreTakenIsPartOfTheJob) {
 class JobFileFlagTest : public testing::Test {
  protected:
   JobFileFlagTest() {
-    std::ofstream(file_) << R"(use: mlp
+    std::ofstream(file_) << R"(preset: mlp
 job: {epochs: 4, replicas: 4, data: {kind: idx, path: d, shuffle: off}}
 cluster: {workers: 2, min_workers: 2, restart: {policy: rejoin, max: 7}}
 preemption: {grace: 20s}
@@ -545,11 +567,11 @@ TEST_F(JobFileFlagTest, AFileIsAsGoodAsOptions) {
 
 TEST_F(JobFileFlagTest, OptionsComeBeforeIt) {
   const TrainCommand command =
-      Told({"--preset",       "dnn",    "--workers", "3",
-            "--epochs",       "9",      "--shuffle", "on",
-            "--data",         "digits", "--restart", "whole-job",
-            "--max-restarts", "1",      "--grace",   "5s",
-            "--every",        "epoch",  "--keep",    "8",
+      Told({"--preset",       "dnn",    "--workers",   "3",
+            "--epochs",       "9",      "--shuffle",   "on",
+            "--data",         "digits", "--restart",   "whole-job",
+            "--max-restarts", "1",      "--grace",     "5s",
+            "--save-every",   "epoch",  "--keep-last", "8",
             "--ckpt-mode",    "async"});
   const TrainOptions& options = command.options;
   EXPECT_EQ(options.job.model.layers[1].units, 256) << "dnn's";
@@ -586,14 +608,15 @@ TEST_F(JobFileFlagTest, WhatItCannotSayIsNamed) {
 }
 
 TEST(CommandLineTest, TrainingMayBeginWithAnothersWeights) {
-  const StartOptions start =
-      Parsed<TrainCommand>({"train", "--init-from", "m", "--init-partial"})
-          .options.start;
+  const StartOptions start = Parsed<TrainCommand>({"train", "--init-from", "m",
+                                                   "--init-allow-missing"})
+                                 .options.start;
   EXPECT_EQ(start.weights, "m");
   EXPECT_EQ(start.partial, PartialWeights::kAllow);
-  EXPECT_EQ(
-      ParseCommandLine(Words{"train", "--init-partial"}).status().message(),
-      "train: --init-partial requires --init-from PATH");
+  EXPECT_EQ(ParseCommandLine(Words{"train", "--init-allow-missing"})
+                .status()
+                .message(),
+            "train: --init-allow-missing requires --init-from PATH");
 }
 
 TEST(CommandLineTest, CurvesAndTheExportHaveFoldersOfTheirOwn) {
@@ -698,7 +721,7 @@ TEST(CommandLineTest, EveryTakesStepsSecondsEpochOrNever) {
         Case{"epoch", SaveUnit::kEpochs, 1},
         Case{"never", SaveUnit::kNone, 1}}) {
     const auto command =
-        Parsed<TrainCommand>({"train", "--ckpt", "c", "--every", text});
+        Parsed<TrainCommand>({"train", "--ckpt", "c", "--save-every", text});
     EXPECT_EQ(command.options.checkpoint.trigger.unit, unit) << text;
     EXPECT_EQ(command.options.checkpoint.trigger.every, every) << text;
     EXPECT_EQ(command.launcher.checkpoint_directory, "c");

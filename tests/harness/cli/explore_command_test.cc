@@ -60,17 +60,18 @@ TEST_F(ExploreCommandTest, JsonSaysHowManyCasesAFindingHas) {
   command_.cases = 60;
   command_.stop_after = 0;
   command_.output = OutputFormat::kJson;
-  EXPECT_EQ(Explore("plant: lose-metrics\n"), 1);
+  EXPECT_EQ(Explore("planted_bugs: lose-metrics\n"), 1);
   const json result = json::parse(out_.str());
   ASSERT_FALSE(result["findings"].empty());
   EXPECT_EQ(result["schema"], kExploreSchema);
   EXPECT_EQ(result["base"], "base");
-  EXPECT_EQ(result["marks_met"].get<size_t>() + result["marks_missed"].size() +
-                result["rare_marks_missed"].size(),
-            result["marks_total"]);
+  EXPECT_EQ(result["goals_reached"].get<size_t>() +
+                result["goals_missed"].size() +
+                result["rare_goals_missed"].size(),
+            result["goals_total"]);
   EXPECT_GT(result["outcomes"]["recovers"], 0);
   EXPECT_GT(result["findings"][0]["cases"], 1);
-  EXPECT_LE(result["findings"][0]["cases"], result["broken"]);
+  EXPECT_LE(result["findings"][0]["cases"], result["failed"]);
   EXPECT_TRUE(result["findings"][0]["shrunk_to_the_end"].is_boolean());
   EXPECT_FALSE(result.contains("gaps"));
 }
@@ -133,13 +134,13 @@ TEST_F(ExploreCommandTest, AFindingThatCannotBeWrittenIsShownAllTheSame) {
   std::string path = folder_.string();
   while (path.size() < 3900) path += "/" + std::string(140, 'x');
   command_.out_directory = path + "/" + std::string(4080 - path.size(), 'x');
-  EXPECT_EQ(Explore("plant: lose-metrics\n"), 1) << err_.str();
+  EXPECT_EQ(Explore("planted_bugs: lose-metrics\n"), 1) << err_.str();
   EXPECT_THAT(out_.str(),
               AllOf(HasSubstr("FOUND  case "), HasSubstr("no scenario of it: "),
                     HasSubstr("done.")));
   EXPECT_THAT(err_.str(), HasSubstr("gauntlet explore: "));
   command_.output = OutputFormat::kJson;
-  EXPECT_EQ(Explore("plant: lose-metrics\n"), 1);
+  EXPECT_EQ(Explore("planted_bugs: lose-metrics\n"), 1);
   const json finding = json::parse(out_.str())["findings"][0];
   EXPECT_EQ(finding["file"], "");
   EXPECT_THAT(finding["why_no_file"].get<std::string>(), HasSubstr("xxx"));
@@ -164,8 +165,8 @@ TEST_F(ExploreCommandTest, AFolderWhoseNameIsNoTextIsRefused) {
 
 TEST_F(ExploreCommandTest, NothingIsWrittenOverEarlierFindings) {
   command_.cases = 60;
-  EXPECT_EQ(Explore("plant: lose-metrics\n"), 1);
-  EXPECT_EQ(Explore("plant: lose-metrics\n"), 2);
+  EXPECT_EQ(Explore("planted_bugs: lose-metrics\n"), 1);
+  EXPECT_EQ(Explore("planted_bugs: lose-metrics\n"), 2);
   EXPECT_THAT(err_.str(), HasSubstr("expected an empty folder, or none, found "
                                     "finding-001-"));
 }
@@ -241,7 +242,8 @@ TEST_F(ExploreCommandTest, WhereNoFaultFiresThereIsNoVerdict) {
   command_.max_faults = 1;
   EXPECT_EQ(Explore(), 3);
   EXPECT_THAT(out_.str(), HasSubstr("5 cases in "));
-  EXPECT_THAT(out_.str(), HasSubstr(": 0 held, 0 broken (0 causes), 5 fired"));
+  EXPECT_THAT(out_.str(),
+              HasSubstr(": 0 passed, 0 failed (0 causes), 5 fired"));
   EXPECT_THAT(err_.str(), HasSubstr("no verdict: of 5 cases no fault fired"));
 }
 
@@ -249,7 +251,8 @@ TEST_F(ExploreCommandTest, AShortRunTellsWhatItMissedInAFewLines) {
   command_.cases = 20;
   EXPECT_EQ(Explore(), 0);
   EXPECT_LT(std::ranges::count(out_.str(), '\n'), 16);
-  EXPECT_THAT(out_.str(), HasSubstr("--gaps lists all that was never met"));
+  EXPECT_THAT(out_.str(),
+              HasSubstr("--show-uncovered lists all that was not reached"));
   fs::remove_all(folder_ / "found");
   command_.all_gaps = true;
   EXPECT_EQ(Explore(), 0);
@@ -259,15 +262,15 @@ TEST_F(ExploreCommandTest, AShortRunTellsWhatItMissedInAFewLines) {
 TEST_F(ExploreCommandTest, CrashStatesStopAfterTheFirstFindingWhereAsked) {
   command_.mode = ExploreMode::kCrashStates;
   command_.stop_after = 1;
-  EXPECT_EQ(Explore("plant: skip-manifest-fsync\n"), 1);
+  EXPECT_EQ(Explore("planted_bugs: skip-manifest-fsync\n"), 1);
   EXPECT_THAT(out_.str(), AllOf(HasSubstr("stopped: enough findings: "),
-                                HasSubstr(" 1 broken "),
+                                HasSubstr(" 1 failed "),
                                 HasSubstr("unfinished   save on ")));
 }
 
 TEST_F(ExploreCommandTest, CrashStatesOfABugThatShowsAtOnceSayThatItDoes) {
   command_.mode = ExploreMode::kCrashStates;
-  EXPECT_EQ(Explore("plant: lose-position\n"), 3);
+  EXPECT_EQ(Explore("planted_bugs: lose-position\n"), 3);
   EXPECT_THAT(err_.str(), HasSubstr("but with the planted bug"));
 }
 
@@ -316,7 +319,7 @@ TEST(CommandForCaseTest, SaysAllThatMakesTheCase) {
   EXPECT_EQ(CommandForCase(command, 5, 0),
             "gauntlet explore 'scenarios/it'\\''s here.yaml' --name "
             "'one[keep=2]' --kinds crash,bit_flip --points step.begin "
-            "--max-faults 2 --twice 1 --seed 5 --case 0");
+            "--max-faults 2 --verify-determinism-every 1 --seed 5 --case 0");
   const std::string deep = "/a/" + std::string(200, 'b') + ".yaml";
   EXPECT_EQ(CommandForCase({.base_file = deep}, 1, 7),
             "gauntlet explore " + deep + " --seed 1 --case 7");
@@ -332,7 +335,7 @@ TEST(CommandForImageTest, SaysAllThatMakesTheImage) {
                        .crash_states = {.save = 3, .bound = 8}},
                       "ext4-rot-0-1-x"),
       "gauntlet explore 'a b.yaml' --name one --mode crash-states --save 3 "
-      "--bound 8 --id ext4-rot-0-1-x");
+      "--max-states 8 --id ext4-rot-0-1-x");
 }
 
 TEST(RenderFoundTest, AHangIsSaidInOneLine) {
@@ -387,7 +390,7 @@ TEST_F(ExploreCommandTest, RareSituationsAreSaidApart) {
   command_.cases = 60;
   EXPECT_EQ(Explore(), 0);
   EXPECT_THAT(out_.str(),
-              ContainsRegex("  situations    [0-9]+ of [0-9]+ were met, "
+              ContainsRegex("  goals         [0-9]+ of [0-9]+ reached, "
                             "[0-9]+ of the others rare\n"));
 }
 
@@ -397,13 +400,13 @@ TEST_F(ExploreCommandTest, BrokenCrashStatesAreCountedByImage) {
   command_.crash_states.profiles = {DurabilityProfile::kWeak};
   command_.stop_after = 0;
   command_.output = OutputFormat::kJson;
-  EXPECT_EQ(Explore("plant: skip-manifest-fsync\n"), 1);
+  EXPECT_EQ(Explore("planted_bugs: skip-manifest-fsync\n"), 1);
   const json result = json::parse(out_.str());
   EXPECT_EQ(result["schema"], kExploreSchema);
   EXPECT_EQ(result["base"], "base");
-  EXPECT_GT(result["broken"], 0);
-  EXPECT_LT(result["broken"], result["cases"]);
-  EXPECT_GT(result["broken_outcomes"], result["broken"]);
+  EXPECT_GT(result["failed"], 0);
+  EXPECT_LT(result["failed"], result["cases"]);
+  EXPECT_GT(result["failed_outcomes"], result["failed"]);
   EXPECT_GT(result["ran_twice"], 0);
   EXPECT_TRUE(fs::exists(result["findings"][0]["file"].get<std::string>()));
 }

@@ -51,10 +51,10 @@ TEST(ExploreFlagsTest, ARandomSeedIsNotANumberYet) {
 }
 
 TEST(ExploreFlagsTest, CrashStatesArePickedByDiskWindowAndSave) {
-  const ExploreCommand command =
-      Parsed({"--mode", "crash-states", "--profiles", "weak,shared",
-              "--windows", "recovery", "--save", "2", "--bound", "64",
-              "--twice", "3", "--cases", "10", "--out", "d"});
+  const ExploreCommand command = Parsed(
+      {"--mode", "crash-states", "--profiles", "weak,shared", "--windows",
+       "recovery", "--save", "2", "--max-states", "64",
+       "--verify-determinism-every", "3", "--cases", "10", "--out", "d"});
   EXPECT_THAT(
       command.crash_states.profiles,
       ElementsAre(DurabilityProfile::kWeak, DurabilityProfile::kShared));
@@ -83,18 +83,19 @@ TEST(ExploreFlagsTest, MistakesSayWhatWasExpected) {
       {{"--time", "0s"}, "a time such as 60s"},
       {{"--seed", "x"}, "expected random or a whole number from 0 to "},
       {{"--max-faults", "17"}, "a whole number"},
-      {{"--mode", "both"}, "one of random, nth, crash-states"},
+      {{"--mode", "both"}, "one of random, sweep, nth, crash-states"},
       {{"--mode", "nth", "--case", "1"}, "--mode random"},
       {{"--mode", "crash-states", "-j", "2"}, "--jobs requires --mode random"},
       {{"--mode", "crash-states", "--kinds", "crash"},
-       "requires --mode random or nth"},
-      {{"--mode", "crash-states", "--points", "step.end"}, "random or nth"},
+       "requires --mode random or sweep"},
+      {{"--mode", "crash-states", "--points", "step.end"}, "random or sweep"},
       {{"--mode", "crash-states", "--seed", "1"},
-       "requires --mode random or nth"},
-      {{"--mode", "crash-states", "--max-faults", "3"}, "random or nth"},
-      {{"--mode", "crash-states", "--require-marks"},
-       "requires --mode random or nth"},
-      {{"--mode", "crash-states", "--gaps"}, "requires --mode random or nth"},
+       "requires --mode random or sweep"},
+      {{"--mode", "crash-states", "--max-faults", "3"}, "random or sweep"},
+      {{"--mode", "crash-states", "--fail-on-missed-goals"},
+       "requires --mode random or sweep"},
+      {{"--mode", "crash-states", "--show-uncovered"},
+       "requires --mode random or sweep"},
       {{"--profiles", "weak"}, "--profiles requires --mode crash-states"},
       {{"--mode", "nth", "--id", "x"}, "--id requires --mode crash-states"},
       {{"--mode", "crash-states", "--windows", "late"},
@@ -108,7 +109,7 @@ TEST(ExploreFlagsTest, MistakesSayWhatWasExpected) {
        "--profiles: expected ext4 or none beside --windows rot"},
       {{""}, "BASE: expected a scenario file, found \"\""},
       {{"--mode", "nth", "--max-faults", "0"},
-       "--max-faults: expected 1 or more with --mode nth, found 0"},
+       "--max-faults: expected 1 or more with --mode sweep, found 0"},
       {{"--case", "5", "--cases", "9"},
        "--case cannot be combined with --cases"},
   };

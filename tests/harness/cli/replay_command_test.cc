@@ -22,7 +22,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-const std::string kLosesTheKey = SmallScenario(R"(plant: lose-rng-key
+const std::string kLosesTheKey = SmallScenario(R"(planted_bugs: lose-rng-key
 faults:
   - id: crash
     at: {worker: 1, step: 6, point: step.begin}
@@ -147,10 +147,10 @@ TEST_F(ReplayCommandTest, TheFirstEventThatDiffersIsShown) {
   }
   ASSERT_TRUE(WriteTextFile(file, RecordToJsonLines(*record.value)).ok());
   EXPECT_EQ(Replay("latest/loses-the-key"), 3);
-  EXPECT_THAT(out_.str(),
-              testing::ContainsRegex("differs: first divergence: event [0-9]+ "
-                                     "\\(worker 0, life 1, step 3\\): recorded "
-                                     "step, at .*; now step, at "));
+  EXPECT_THAT(out_.str(), testing::ContainsRegex(
+                              "differs: first divergence: event [0-9]+ "
+                              "\\(worker 0, incarnation 1, step 3\\): recorded "
+                              "step, at .*; now step, at "));
 }
 
 TEST_F(ReplayCommandTest, AScenarioIsRunTwice) {
@@ -163,7 +163,7 @@ TEST_F(ReplayCommandTest, AScenarioIsRunTwice) {
 // A finding's scenario expects what is owed: it is to fail.
 TEST_F(ReplayCommandTest, AFindingThatHoldsNowIsNotReproduced) {
   std::string text = kLosesTheKey;
-  text.insert(text.find("use:"), "labels: [finding]\n");
+  text.insert(text.find("preset:"), "labels: [finding]\n");
   const auto replace = [&](const std::string& from, const std::string& to) {
     text.replace(text.find(from), from.size(), to);
   };
@@ -173,7 +173,7 @@ TEST_F(ReplayCommandTest, AFindingThatHoldsNowIsNotReproduced) {
   ASSERT_TRUE(WriteTextFile(file, text).ok());
   EXPECT_EQ(Replay(file.string()), 0) << out_.str();
   EXPECT_THAT(out_.str(), HasSubstr("reproduced: FAIL trajectory "));
-  replace("plant: lose-rng-key\n", "");
+  replace("planted_bugs: lose-rng-key\n", "");
   ASSERT_TRUE(WriteTextFile(file, text).ok());
   EXPECT_EQ(Replay(file.string()), 3);
   EXPECT_THAT(out_.str(),
@@ -184,28 +184,32 @@ TEST_F(ReplayCommandTest, AFindingThatHoldsNowIsNotReproduced) {
 TEST_F(ReplayCommandTest, AFindingThatBreaksOtherwiseIsNotReproduced) {
   std::string text = kLosesTheKey;
   const fs::path file = folder_ / "finding.yaml";
-  for (const auto& [found, code] :
-       {std::pair("trajectory/state-digest", 0), {"resume-point/too-old", 3}}) {
+  for (const auto& [found, code] : {std::pair("trajectory/state-digest", 0),
+                                    {"resume-point/stale-resume", 3}}) {
     std::string one = text;
-    one.insert(one.find("use:"),
+    one.insert(one.find("preset:"),
                fmt::format("labels: [finding, 'found:{}']\n", found));
     ASSERT_TRUE(WriteTextFile(file, one).ok());
     EXPECT_EQ(Replay(file.string()), code) << out_.str() << err_.str();
   }
-  EXPECT_THAT(out_.str(), HasSubstr("what was found, resume-point (too-old), "
-                                    "does not happen: planted bug caught"));
+  EXPECT_THAT(out_.str(),
+              HasSubstr("what was found, resume-point (stale-resume), "
+                        "does not happen: planted bug caught"));
 }
 
 TEST_F(ReplayCommandTest, WhatWasFoundIsNamedBeforeWhatElseIsBroken) {
   std::string text = kLosesTheKey;
-  text.insert(text.find("use:"), "labels: [finding, 'found:samples/twice']\n");
+  text.insert(text.find("preset:"),
+              "labels: [finding, 'found:samples/duplicate-sample']\n");
   const fs::path file = folder_ / "finding.yaml";
   ASSERT_TRUE(WriteTextFile(file, text).ok());
   EXPECT_EQ(Replay(file.string()), 0) << out_.str();
-  EXPECT_THAT(out_.str(),
-              AllOf(HasSubstr("reproduced: planted bug caught: samples twice: "
-                              "row "),
-                    HasSubstr("; first of all trajectory state-digest\n")));
+  EXPECT_THAT(
+      out_.str(),
+      AllOf(
+          HasSubstr("reproduced: planted bug caught: samples duplicate-sample: "
+                    "row "),
+          HasSubstr("; first of all trajectory state-digest\n")));
 }
 
 TEST_F(ReplayCommandTest, AnExplorationsRunIsItsFindings) {

@@ -43,7 +43,8 @@ TEST(RequeueCodesTest, NoCodeMaySayBoth) {
   for (const int again : {75, 137, 99}) {
     EXPECT_THAT(
         CheckRequeueCodes({.preempted = 99, .no_requeue = again}).message(),
-        StartsWith("--no-requeue-code: expected none of 75, 137 and 99 "));
+        StartsWith(
+            "--permanent-failure-code: expected none of 75, 137 and 99 "));
   }
   EXPECT_TRUE(CheckRequeueCodes({.preempted = 75, .no_requeue = 1}).ok());
   EXPECT_TRUE(CheckRequeueCodes({.preempted = 99, .no_requeue = 143}).ok());

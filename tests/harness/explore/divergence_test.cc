@@ -265,9 +265,10 @@ TEST_F(DivergenceTest, AReplayNamesTheFirstEventThatIsAnother) {
     }
   }
   const std::string text = FirstReplayDifference(recorded, now);
-  EXPECT_THAT(text, testing::MatchesRegex(
-                        "event [0-9]+ \\(worker [01], life 1, step 7\\): "
-                        "recorded step, at .*; now step, at .*, state f+.*"));
+  EXPECT_THAT(text,
+              testing::MatchesRegex(
+                  "event [0-9]+ \\(worker [01], incarnation 1, step 7\\): "
+                  "recorded step, at .*; now step, at .*, state f+.*"));
 }
 
 TEST_F(DivergenceTest, AReplayNamesWhatIsMissingOrTooMuch) {
@@ -312,7 +313,7 @@ TEST(VerdictLineTest, IsOneLineThatTellsPlannedBreachesFromOthers) {
   EXPECT_EQ(VerdictLine(verdict), "planted bug caught: no-hang timed-out: a");
   EXPECT_EQ(VerdictLine({.kind = VerdictKind::kPass}), "PASS");
   EXPECT_EQ(VerdictLine({.kind = VerdictKind::kError, .reason = "why"}),
-            "ERROR: why");
+            "INCONCLUSIVE: why");
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ using testing::IsEmpty;
 using testing::SizeIs;
 
 const Breach kState = {.invariant = "trajectory", .name = "state-digest"};
-const Breach kTooOld = {.invariant = "resume-point", .name = "too-old"};
+const Breach kTooOld = {.invariant = "resume-point", .name = "stale-resume"};
 
 FiredFault Fired(FaultKind kind, Point point) {
   return {.kind = kind, .point = point};
@@ -161,7 +161,7 @@ TEST(CaseReportTest, ARunWithoutALauncherHasItsFaultsToo) {
   Laboratory laboratory = Laboratory::Make(base, references).value();
   FaultPlan plan = {.faults = {{.id = "stop",
                                 .site = {.worker = 0, .step = 3},
-                                .kind = FaultKind::kStop}}};
+                                .kind = FaultKind::kPause}}};
   const CaseReport report = Examine(laboratory, {.plan = plan}, Runs::kOnce);
   ASSERT_EQ(report.outcome, "no launcher");
   EXPECT_THAT(report.fired, SizeIs(1));

@@ -186,7 +186,7 @@ TEST(LaboratoryTest, AFinishedRunThatCannotDeleteMayEndWithAnError) {
 TEST(LaboratoryTest, ALinkThatStaysBadUsesUpTheRestartsOfWhoRejoins) {
   Record record;
   record.launchers.push_back({.exit_code = 1});
-  record.faults.push_back({.id = "lossy", .kind = "drop"});
+  record.faults.push_back({.id = "lossy", .kind = "packet_loss"});
   record.setup.rejoins = true;
   EXPECT_FALSE(MayGiveUp(record));
   record.faults[0].for_ever = true;

@@ -82,7 +82,7 @@ TEST(RandomPlanTest, EveryKindPointAndSetupComesUp) {
 
 TEST(RandomPlanTest, NowAndThenAllThatStandStillDoSoForEver) {
   PlanSpace space = WholeSpace();
-  space.kinds = {FaultKind::kHang, FaultKind::kStop};
+  space.kinds = {FaultKind::kHang, FaultKind::kPause};
   uint64_t two_for_ever = 0;
   for (uint64_t number = 0; number < 1000; ++number) {
     const std::vector<Fault> faults = RandomPlan(space, 2, number).faults;

@@ -58,17 +58,17 @@ TEST(DeletedStoreTest, ADeletionByARunThatHadNotFinishedDeletesNoStore) {
   EventOf(record, 0, 1, K::kFinished, 0).kind = K::kNotice;
   const Evidence evidence(record);
   EXPECT_EQ(evidence.generations.size(), 1u);
-  EXPECT_GT(Breaches(record, "backup-deleted"), 0u);
+  EXPECT_GT(Breaches(record, "checkpoints-deleted"), 0u);
 }
 
 TEST(DeletedStoreTest, WhatOneWorkerHadNotFinishedIsDeletedTooEarly) {
   Record record = RunThatFinishedUnseen();
-  ASSERT_EQ(Breaches(record, "backup-deleted"), 0u);
+  ASSERT_EQ(Breaches(record, "checkpoints-deleted"), 0u);
   RecordEvent& finished = EventOf(record, 1, 1, K::kFinished, 0);
   finished.t_ns = EventOf(record, 0, 1, K::kBackupDeleted, 0).t_ns + 1;
-  EXPECT_EQ(Breaches(record, "backup-deleted"), 1u);
+  EXPECT_EQ(Breaches(record, "checkpoints-deleted"), 1u);
   finished.kind = K::kNotice;
-  EXPECT_EQ(Breaches(record, "backup-deleted"), 1u);
+  EXPECT_EQ(Breaches(record, "checkpoints-deleted"), 1u);
 }
 
 // The claims go first: it is given the number while the rest is deleted.
@@ -82,9 +82,9 @@ TEST(DeletedStoreTest, ALateSurvivorsClaimOfItsNumberMakesNoDeletionTooEarly) {
     return life.worker == 1 && life.life == 1;
   });
   record.lives.push_back(late);
-  EXPECT_EQ(Breaches(record, "backup-deleted"), 0u);
+  EXPECT_EQ(Breaches(record, "checkpoints-deleted"), 0u);
   record.lives.back().worker = 2;
-  EXPECT_EQ(Breaches(record, "backup-deleted"), 1u) << "one of its own";
+  EXPECT_EQ(Breaches(record, "checkpoints-deleted"), 1u) << "one of its own";
 }
 
 // It finishes when another has the store, and deletes it all the same.
@@ -98,18 +98,18 @@ TEST(DeletedStoreTest, WhatALaterGenerationHadClaimedIsNotDeleted) {
       {.kind = K::kLifeBegin, .t_ns = finished - 2},
       {.kind = K::kGeneration, .t_ns = finished - 1, .generation = 2}};
   record.lives.push_back(later);
-  EXPECT_EQ(Breaches(record, "backup-deleted"), 1u);
+  EXPECT_EQ(Breaches(record, "checkpoints-deleted"), 1u);
   EXPECT_EQ(Evidence(record).End().store, 0u);
   record.lives.back().events.back().t_ns = finished + 1;
-  EXPECT_EQ(Breaches(record, "backup-deleted"), 0u) << "it came too late";
+  EXPECT_EQ(Breaches(record, "checkpoints-deleted"), 0u) << "it came too late";
   EXPECT_EQ(Evidence(record).End().store, 1u);
 }
 
 TEST(DeletedStoreTest, TheDeletionIsLawfulThoughTheJobIsNotDone) {
   Record record = RefusedAfterTheDeletion();
-  EXPECT_EQ(Breaches(record, "backup-deleted"), 0u);
+  EXPECT_EQ(Breaches(record, "checkpoints-deleted"), 0u);
   record.setup.delete_at_success = false;
-  EXPECT_EQ(Breaches(record, "backup-deleted"), 1u);
+  EXPECT_EQ(Breaches(record, "checkpoints-deleted"), 1u);
 }
 
 TEST(DeletedStoreTest, ARefusalNeedNotShowWhatWasDeleted) {
@@ -251,27 +251,28 @@ TEST(DeletedStoreTest, WhatALateSurvivorSavesMeanwhileMayBeLeft) {
   Record record = RunThatFinishedUnseen();
   record.left.checkpoints = {
       {.name = "step-000000006-g1", .step = 6, .valid = true}};
-  ASSERT_EQ(Breaches(record, "backup-deleted"), 1u);
+  ASSERT_EQ(Breaches(record, "checkpoints-deleted"), 1u);
   const int64_t finished = EventOf(record, 0, 2, K::kFinished, 0).t_ns;
   std::vector<RecordEvent>& late = LifeOf(record, 1, 1).events;
   late.push_back({.kind = K::kSaveBegin, .t_ns = finished, .step = 6});
-  EXPECT_EQ(Breaches(record, "backup-deleted"), 1u);
+  EXPECT_EQ(Breaches(record, "checkpoints-deleted"), 1u);
   late.push_back({.kind = K::kSaveFailed, .t_ns = finished + 1, .step = 6});
-  EXPECT_EQ(Breaches(record, "backup-deleted"), 0u);
+  EXPECT_EQ(Breaches(record, "checkpoints-deleted"), 0u);
   late.insert(late.end() - 1, {.kind = K::kSaveAcknowledged,
                                .t_ns = finished,
                                .step = 6,
                                .path = "step-000000006-g1"});
-  EXPECT_EQ(Breaches(record, "backup-deleted"), 1u) << "it had come out";
+  EXPECT_EQ(Breaches(record, "checkpoints-deleted"), 1u) << "it had come out";
   late.erase(late.end() - 2);
-  ASSERT_EQ(Breaches(record, "backup-deleted"), 0u);
+  ASSERT_EQ(Breaches(record, "checkpoints-deleted"), 0u);
   record.left.checkpoints.push_back(
       {.name = "step-000000008-g1", .step = 8, .valid = true});
-  EXPECT_EQ(Breaches(record, "backup-deleted"), 1u) << "that is its own";
+  EXPECT_EQ(Breaches(record, "checkpoints-deleted"), 1u) << "that is its own";
   record.left.checkpoints.pop_back();
   EventOf(record, 0, 1, K::kBackupDeleted, 0).kind = K::kNotice;
   EventOf(record, 0, 2, K::kBackupDeleted, 0).kind = K::kNotice;
-  EXPECT_EQ(Breaches(record, "backup-deleted"), 1u) << "nothing was deleted";
+  EXPECT_EQ(Breaches(record, "checkpoints-deleted"), 1u)
+      << "nothing was deleted";
 }
 
 }  // namespace

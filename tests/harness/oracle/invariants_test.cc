@@ -99,21 +99,21 @@ const Spoiled kSpoiled[] = {
          event->step = 5;
        }
      }},
-    {"resume-point", "from-nowhere", RejoinedRun,
+    {"resume-point", "unknown-checkpoint", RejoinedRun,
      [](Record& r) { CarryOnFrom(r, 7); }},
-    {"resume-point", "too-old", RejoinedRun,
+    {"resume-point", "stale-resume", RejoinedRun,
      [](Record& r) { CarryOnFrom(r, 3); }},
-    {"resume-point", "not-the-same", RejoinedRun,
+    {"resume-point", "ranks-disagree", RejoinedRun,
      [](Record& r) { EventOf(r, 1, 2, K::kCarriedOn, 0).step = 5; }},
     {"trajectory", "state-digest", RejoinedRun,
      [](Record& r) {
        EventOf(r, 1, 2, K::kCarriedOn, 0).digest = kOtherDigest;
      }},
-    {"replicas-agree", "differ", RejoinedRun,
+    {"replicas-agree", "replica-mismatch", RejoinedRun,
      [](Record& r) {
        EventOf(r, 1, 2, K::kCarriedOn, 0).digest = kOtherDigest;
      }},
-    {"events-merge", "steps", RejoinedRun,
+    {"history-consistent", "steps", RejoinedRun,
      [](Record& r) { EventOf(r, 1, 2, K::kCarriedOn, 0).kind = K::kNotice; }},
     // Worker 1 took step 6 over and has not said its rows: what worker 0 says
     // has to be the reference's all the same.
@@ -123,7 +123,7 @@ const Spoiled kSpoiled[] = {
      }},
     {"samples", "other-rows", RejoinedRun,
      [](Record& r) { CarryOnFrom(r, 5); }},
-    {"deaths-explained", "worker", RejoinedRun,
+    {"no-spontaneous-exit", "unexplained-death", RejoinedRun,
      [](Record& r) { r.faults[0].kind = "errno"; }},
     {"trajectory", "state-digest", RecoveredRun,
      [](Record& r) { EventOf(r, 1, 2, K::kStep, 1).digest = kOtherDigest; }},
@@ -150,7 +150,7 @@ const Spoiled kSpoiled[] = {
      }},
     {"epochs", "count", UndisturbedRun,
      [](Record& r) { r.launchers[0].result->epochs = 3; }},
-    {"samples", "twice", RecoveredRun,
+    {"samples", "duplicate-sample", RecoveredRun,
      [](Record& r) {
        EventOf(r, 0, 2, K::kStep, 1).samples = {0, 1};
      }},
@@ -165,18 +165,18 @@ const Spoiled kSpoiled[] = {
        std::vector<uint32_t>& rows = EventOf(r, 0, 1, K::kStep, 1).samples;
        rows.back() = rows.front();
      }},
-    {"replicas-agree", "differ", RecoveredRun,
+    {"replicas-agree", "replica-mismatch", RecoveredRun,
      [](Record& r) { EventOf(r, 1, 2, K::kStep, 1).digest = kOtherDigest; }},
-    {"resume-point", "too-old", RecoveredRun,
+    {"resume-point", "stale-resume", RecoveredRun,
      [](Record& r) { EventOf(r, 0, 2, K::kResumed, 0).step = 2; }},
-    {"resume-point", "from-nowhere", RecoveredRun,
+    {"resume-point", "unknown-checkpoint", RecoveredRun,
      [](Record& r) { EventOf(r, 0, 2, K::kResumed, 0).step = 5; }},
-    {"resume-point", "not-the-same", RecoveredRun,
+    {"resume-point", "ranks-disagree", RecoveredRun,
      [](Record& r) {
        EventOf(r, 0, 1, K::kSaveAcknowledged, 1).kind = K::kSaveBegin;
        EventOf(r, 0, 2, K::kResumed, 0).step = 2;
      }},
-    {"bounded-loss", "too-much", RecoveredRun,
+    {"bounded-loss", "excess-rework", RecoveredRun,
      [](Record& r) { r.setup.save_interval_steps = 1; }},
     {"bounded-loss", "after-orderly-stop", PreemptedRun,
      [](Record& r) {
@@ -203,15 +203,15 @@ const Spoiled kSpoiled[] = {
     {"store", "retention", UndisturbedRun, [](Record& r) { r.setup.keep = 3; }},
     {"store", "temporary", UndisturbedRun,
      [](Record& r) { r.left.temporary = {"step-000000008-g1.tmp"}; }},
-    {"no-cold-start", "started-afresh", RecoveredRun,
+    {"no-cold-start", "cold-start", RecoveredRun,
      [](Record& r) {
        EventOf(r, 0, 2, K::kResumed, 0).kind = K::kInitialized;
      }},
-    {"clean-refusal", "needless", RefusedRun,
+    {"clean-refusal", "unneeded-refusal", RefusedRun,
      [](Record& r) { r.faults.pop_back(); }},
     {"clean-refusal", "with-a-result", RefusedRun,
      [](Record& r) { r.launchers[0].result = FinalResult{.status = "done"}; }},
-    {"clean-refusal", "nothing-left", RefusedRun,
+    {"clean-refusal", "no-evidence-kept", RefusedRun,
      [](Record& r) { r.left.rejected.clear(); }},
     {"grace", "late", PreemptedRun,
      [](Record& r) { r.faults[0].grace_ns = 1'000'000; }},
@@ -228,11 +228,11 @@ const Spoiled kSpoiled[] = {
        EventOf(r, 0, 1, K::kStopAgreed, 0).kind = K::kNotice;
        EventOf(r, 1, 1, K::kStopAgreed, 0).kind = K::kNotice;
      }},
-    {"deaths-explained", "worker", UndisturbedRun,
+    {"no-spontaneous-exit", "unexplained-death", UndisturbedRun,
      [](Record& r) { LifeOf(r, 1, 1).events.pop_back(); }},
-    {"deaths-explained", "device", RecoveredRun,
+    {"no-spontaneous-exit", "device", RecoveredRun,
      [](Record& r) { r.faults[0].kind = "gpu_error"; }},
-    {"deaths-explained", "launcher", UndisturbedRun,
+    {"no-spontaneous-exit", "launcher", UndisturbedRun,
      [](Record& r) { r.launchers[0].exit_code = 139; }},
     {"trajectory", "state-digest", UndisturbedRun,
      [](Record& r) { EventOf(r, 0, 1, K::kStep, 3).digest.clear(); }},
@@ -255,19 +255,19 @@ const Spoiled kSpoiled[] = {
        EventOf(r, 0, 1, K::kNotice, 0).kind = K::kStopAgreed;
        EventOf(r, 0, 1, K::kLifeEnd, 0).kind = K::kStopAgreed;
      }},
-    {"events-merge", "beginning", RecoveredRun,
+    {"history-consistent", "beginning", RecoveredRun,
      [](Record& r) { EventOf(r, 0, 2, K::kLifeBegin, 0).kind = K::kNotice; }},
-    {"events-merge", "after-end", RecoveredRun,
+    {"history-consistent", "after-end", RecoveredRun,
      [](Record& r) { LifeOf(r, 0, 2).events.push_back({.t_ns = 1 << 30}); }},
-    {"events-merge", "time", RecoveredRun,
+    {"history-consistent", "time", RecoveredRun,
      [](Record& r) { EventOf(r, 0, 2, K::kStep, 1).t_ns = 1; }},
-    {"events-merge", "steps", RecoveredRun,
+    {"history-consistent", "steps", RecoveredRun,
      [](Record& r) { EventOf(r, 0, 2, K::kStep, 1).step = 7; }},
-    {"events-merge", "lives", RecoveredRun,
+    {"history-consistent", "lives", RecoveredRun,
      [](Record& r) { LifeOf(r, 1, 2).life = 3; }},
-    {"events-merge", "missing", RecoveredRun,
+    {"history-consistent", "missing", RecoveredRun,
      [](Record& r) { r.launchers[0].result->steps = 9; }},
-    {"events-merge", "generations", RecoveredRun,
+    {"history-consistent", "generations", RecoveredRun,
      [](Record& r) {
        for (RecordEvent& event : LifeOf(r, 1, 2).events) event.generation = 1;
        for (RecordEvent& event : LifeOf(r, 1, 1).events) event.generation = 2;
@@ -281,11 +281,11 @@ TEST(EventsMergeTest, ALateSurvivorMayClaimIfItDoesNotTrain) {
   for (RecordEvent& event : LifeOf(record, 1, 2).events) event.generation = 1;
   LifeEvents& late = LifeOf(record, 1, 1);
   for (RecordEvent& event : late.events) event.generation = 2;
-  EXPECT_EQ(ReportOf(record, "events-merge").breaches, 1u);
+  EXPECT_EQ(ReportOf(record, "history-consistent").breaches, 1u);
   std::erase_if(late.events, [](const RecordEvent& event) {
     return event.kind == K::kStep;
   });
-  EXPECT_EQ(ReportOf(record, "events-merge").breaches, 0u);
+  EXPECT_EQ(ReportOf(record, "history-consistent").breaches, 0u);
 }
 
 // Where one is enough, it needs nobody to train with.
@@ -293,15 +293,16 @@ TEST(EventsMergeTest, ALateSurvivorTrainsOnWhereOneIsEnough) {
   Record record = RecoveredRun();
   for (RecordEvent& event : LifeOf(record, 1, 2).events) event.generation = 1;
   for (RecordEvent& event : LifeOf(record, 1, 1).events) event.generation = 2;
-  ASSERT_EQ(ReportOf(record, "events-merge").breaches, 1u);
+  ASSERT_EQ(ReportOf(record, "history-consistent").breaches, 1u);
   record.setup.min_workers = 1;
-  EXPECT_EQ(ReportOf(record, "events-merge").breaches, 0u);
+  EXPECT_EQ(ReportOf(record, "history-consistent").breaches, 0u);
   record.setup.min_workers = 2;
-  EXPECT_EQ(ReportOf(record, "events-merge").breaches, 1u);
+  EXPECT_EQ(ReportOf(record, "history-consistent").breaches, 1u);
   record.setup.workers_by_life = {2, 1};
-  EXPECT_EQ(ReportOf(record, "events-merge").breaches, 1u) << "not in its life";
+  EXPECT_EQ(ReportOf(record, "history-consistent").breaches, 1u)
+      << "not in its life";
   record.setup.workers_by_life = {1, 2};
-  EXPECT_EQ(ReportOf(record, "events-merge").breaches, 0u);
+  EXPECT_EQ(ReportOf(record, "history-consistent").breaches, 0u);
 }
 
 // A cut that was healed in time is no loss, whoever is lost later.
@@ -355,11 +356,12 @@ TEST(DeathsTest, ACutBetweenGroupsOutlivesTheWorkerThatItFiredIn) {
   Record record = RejoinedRun();
   record.faults[0].kind = "partition";
   LifeOf(record, 1, 2).events.back().count = 75;
-  EXPECT_EQ(ReportOf(record, "deaths-explained").breaches, 1u);
+  EXPECT_EQ(ReportOf(record, "no-spontaneous-exit").breaches, 1u);
   record.faults[0].parts_others = true;
-  EXPECT_EQ(ReportOf(record, "deaths-explained").breaches, 0u);
+  EXPECT_EQ(ReportOf(record, "no-spontaneous-exit").breaches, 0u);
   record.faults[0].duration_ns = 1;
-  EXPECT_EQ(ReportOf(record, "deaths-explained").breaches, 1u) << "it healed";
+  EXPECT_EQ(ReportOf(record, "no-spontaneous-exit").breaches, 1u)
+      << "it healed";
 }
 
 // It is in its first life still, in which it was training before.
@@ -411,7 +413,7 @@ TEST(DetectionTest, AFaultThatCreepsHasNoMomentToCountFrom) {
   Record record = RecoveredRun();
   record.setup.detection_bound_ns = 1;
   ASSERT_EQ(ReportOf(record, "detection").breaches, 1u);
-  for (const char* kind : {"delay", "drop"}) {
+  for (const char* kind : {"delay", "packet_loss"}) {
     record.faults.back().kind = kind;
     EXPECT_EQ(ReportOf(record, "detection").breaches, 0u) << kind;
   }
@@ -549,7 +551,7 @@ TEST(DetectionTest, WhoIsTakenForLostIsLostOnce) {
       .kind = K::kFaultFired, .t_ns = noticed - 50, .detail = "first"};
   events.push_back(
       {.kind = K::kFaultFired, .t_ns = noticed + 50, .detail = "second"});
-  record.faults = {{.id = "first", .kind = "reset"},
+  record.faults = {{.id = "first", .kind = "connection_reset"},
                    {.id = "second", .kind = "crash"}};
   EXPECT_EQ(ReportOf(record, "detection").breaches, 0u);
   record.faults[0].kind = "errno";
@@ -588,7 +590,7 @@ TEST(DetectionTest, ALauncherWaitsForOneThatEndsOutOfItsReach) {
                     .detail = "then"});
   record.faults.push_back({.id = "then", .kind = "partition"});
   EXPECT_EQ(LateLossesBy(record, "crash-w1"), 0u);
-  record.faults.back().kind = "clock_jump";
+  record.faults.back().kind = "wall_clock_jump";
   EXPECT_EQ(LateLossesBy(record, "crash-w1"), 1u);
 }
 
@@ -621,14 +623,14 @@ TEST(DetectionTest, ALauncherThatIsCutOffFromTheDeadKnowsNothing) {
   EXPECT_EQ(LateLossesBy(record, "then"), 0u);
   record.faults[0].kind = "preempt";
   EXPECT_EQ(LateLossesBy(record, "then"), 0u) << "its grace may be over";
-  record.faults[0].kind = "clock_jump";
+  record.faults[0].kind = "wall_clock_jump";
   EXPECT_EQ(LateLossesBy(record, "then"), 1u);
 }
 
 TEST(DetectionTest, TheNetworkOfOneThatIsAloneLosesNobody) {
   Record record = RecoveredRun();
   record.setup.detection_bound_ns = 1;
-  record.faults[0].kind = "reset";
+  record.faults[0].kind = "connection_reset";
   ASSERT_EQ(LateLossesBy(record, "crash-w1"), 1u);
   std::erase_if(record.lives,
                 [](const LifeEvents& life) { return life.worker == 0; });
@@ -663,7 +665,7 @@ TEST(DetectionTest, WhoseGenerationIsLostIsMetAgainAndLostThere) {
   LifeOf(record, 1, 1)
       .events.push_back(
           {.kind = K::kWorkerLost, .t_ns = crashed + 50, .generation = 1});
-  record.faults[0].kind = "reset";
+  record.faults[0].kind = "connection_reset";
   record.faults.push_back({.id = "hang-w0", .kind = "hang", .worker = "0"});
   EXPECT_EQ(LateLossesBy(record, "hang-w0"), 0u);
   record.faults[0].kind = "errno";
@@ -678,7 +680,7 @@ TEST(DetectionTest, WhoseGenerationIsLostIsMetAgainAndLostThere) {
 }
 
 TEST(DetectionTest, WhoIsHeldUpNoticesLater) {
-  const RecordFault hang = {.kind = "stop", .duration_ns = 50};
+  const RecordFault hang = {.kind = "pause", .duration_ns = 50};
   EXPECT_EQ(OfAnotherThat(hang, 150).breaches, 0u);
   EXPECT_EQ(OfAnotherThat(hang, 151).breaches, 1u);
   const RecordFault harmless = {.kind = "errno"};
@@ -777,16 +779,16 @@ uint64_t UnexplainedDeaths(const RecordFault& slow) {
         return one.kind == K::kLifeEnd;
       });
   }
-  return ReportOf(record, "deaths-explained").breaches;
+  return ReportOf(record, "no-spontaneous-exit").breaches;
 }
 
 TEST(DeathsExplainedTest, MemoryThatRanOutIsSaidBesideEachDeath) {
   Record record = RecoveredRun();
   record.faults[0].kind = "errno";
-  const InvariantReport before = ReportOf(record, "deaths-explained");
+  const InvariantReport before = ReportOf(record, "no-spontaneous-exit");
   ASSERT_EQ(before.findings.size(), 2u) << "one was lost, and one left for it";
   record.oom_kills = 1;
-  const InvariantReport after = ReportOf(record, "deaths-explained");
+  const InvariantReport after = ReportOf(record, "no-spontaneous-exit");
   for (const size_t i : {0u, 1u}) {
     EXPECT_EQ(after.findings.at(i).message,
               before.findings[i].message +
@@ -836,7 +838,8 @@ constexpr const char* kFull = "ckpt.shard.write: injected ENOSPC";
 TEST(DeathsExplainedTest, AFullDiskIsNoReasonToStartAgain) {
   const auto names = [](const Record& record) {
     std::vector<std::string> found;
-    for (const Finding& one : ReportOf(record, "deaths-explained").findings) {
+    for (const Finding& one :
+         ReportOf(record, "no-spontaneous-exit").findings) {
       found.push_back(one.name);
     }
     return found;
@@ -847,10 +850,11 @@ TEST(DeathsExplainedTest, AFullDiskIsNoReasonToStartAgain) {
               testing::ElementsAre("given-up-early"));
   EXPECT_THAT(
       names(RunWithoutRoom(75, fmt::format("save of step 8: {}", kFull), 6)),
-      testing::ElementsAre("left", "left"));
+      testing::ElementsAre("unexplained-exit", "unexplained-exit"));
   Record nothing_happened = RunWithoutRoom(74, unsaved, 6);
   nothing_happened.faults[0].id = "another";
-  EXPECT_THAT(names(nothing_happened), testing::ElementsAre("left", "left"));
+  EXPECT_THAT(names(nothing_happened),
+              testing::ElementsAre("unexplained-exit", "unexplained-exit"));
   Record again = RunWithoutRoom(74, unsaved, 6);
   again.launchers[0].restarts = 1;
   EXPECT_THAT(names(again), testing::ElementsAre("restarted", "restarted"));

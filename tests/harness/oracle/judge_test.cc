@@ -34,14 +34,15 @@ TEST(JudgeTest, TellsWhatHappenedInNumbersAndInOrder) {
   EXPECT_EQ(verdict.facts, (RunFacts{.faults_fired = 1,
                                      .restarts = 1,
                                      .resumed_from = 4,
-                                     .lost_steps = 2}));
+                                     .recomputed_steps = 2}));
   EXPECT_THAT(
       verdict.story,
       testing::ElementsAre(
-          "worker 1, life 1  step 6  crash-w1: crash worker 1 at step.end",
-          "worker 0, life 1  noticed a loss: rank 1",
-          "worker 0, life 2  resumed from step 4 (step-000000004-g2)",
-          "worker 1, life 2  resumed from step 4 (step-000000004-g2)"));
+          "worker 1, incarnation 1  step 6  crash-w1: crash worker 1 at "
+          "step.end",
+          "worker 0, incarnation 1  noticed a loss: rank 1",
+          "worker 0, incarnation 2  resumed from step 4 (step-000000004-g2)",
+          "worker 1, incarnation 2  resumed from step 4 (step-000000004-g2)"));
 }
 
 TEST(JudgeTest, IsPure) { EXPECT_EQ(Judge(RefusedRun()), Judge(RefusedRun())); }
@@ -151,10 +152,10 @@ TEST(JudgeTest, ExpectationsThatDoNotHoldFail) {
        [](Expectation& e) { e.restarts_max = 0; }},
       {"resumed_from: expected step 2, found step 4",
        [](Expectation& e) { e.resumed_from_step = 2; }},
-      {"lost_steps: expected at most 1, found 2",
-       [](Expectation& e) { e.lost_steps_max = 1; }},
-      {"failed_checkpoints: expected exactly 1, found 0",
-       [](Expectation& e) { e.failed_checkpoints_exactly = 1; }},
+      {"recomputed_steps: expected at most 1, found 2",
+       [](Expectation& e) { e.recomputed_steps_max = 1; }},
+      {"failed_saves: expected exactly 1, found 0",
+       [](Expectation& e) { e.failed_saves_exactly = 1; }},
       {"ends_at.epoch: expected exactly 9, found 2",
        [](Expectation& e) { e.ends_at_epoch = 9; }},
       {"ends_at.step: expected exactly 9, found 8",
@@ -187,8 +188,8 @@ TEST(JudgeTest, WhatIsExpectedOfARestartHasNoVerdictWithoutOne) {
     const char* reason;
     std::function<void(Expectation&)> set;
   } kCases[] = {
-      {"lost_steps is expected, and nothing was restarted",
-       [](Expectation& e) { e.lost_steps_max = 0; }},
+      {"recomputed_steps is expected, and nothing was restarted",
+       [](Expectation& e) { e.recomputed_steps_max = 0; }},
       {"epochs_after_restart is expected, and nothing was restarted",
        [](Expectation& e) { e.epochs_after_restart_exactly = 0; }},
   };

@@ -43,13 +43,13 @@ void ResumeFrom(Record& record, int life, uint64_t step) {
 // as it does after every death.
 TEST(DeathsExplainedTest, AWorkerThatLeavesExplainsNoDeath) {
   Record record = RecoveredRun();
-  ASSERT_EQ(Breaches(record, "deaths-explained"), 0u);
+  ASSERT_EQ(Breaches(record, "no-spontaneous-exit"), 0u);
   record.faults.clear();
   std::erase_if(LifeOf(record, 1, 1).events, [](const RecordEvent& event) {
     return event.kind == K::kFaultFired;
   });
-  EXPECT_THAT(Names(record, "deaths-explained"),
-              testing::ElementsAre("left", "worker"));
+  EXPECT_THAT(Names(record, "no-spontaneous-exit"),
+              testing::ElementsAre("unexplained-exit", "unexplained-death"));
 }
 
 // A worker of an earlier attempt has claimed after it: all of its own go, too.
@@ -60,24 +60,24 @@ TEST(DeathsExplainedTest, WhoWasFencedOutExplainsTheOthers) {
   std::erase_if(events, [](const RecordEvent& event) {
     return event.kind == K::kFaultFired;
   });
-  ASSERT_EQ(Breaches(record, "deaths-explained"), 2u);
+  ASSERT_EQ(Breaches(record, "no-spontaneous-exit"), 2u);
   events.push_back({.kind = K::kFencedOut});
-  EXPECT_EQ(Breaches(record, "deaths-explained"), 0u);
+  EXPECT_EQ(Breaches(record, "no-spontaneous-exit"), 0u);
 }
 
 TEST(DeathsExplainedTest, AnAlarmAboutNothingIsNoReasonToLeave) {
   Record record = RecoveredRun();
-  record.faults[0].kind = "clock_jump";
+  record.faults[0].kind = "wall_clock_jump";
   LifeOf(record, 1, 1).events.push_back({.kind = K::kLifeEnd, .count = 75});
-  EXPECT_THAT(Names(record, "deaths-explained"),
-              testing::ElementsAre("left", "left"));
+  EXPECT_THAT(Names(record, "no-spontaneous-exit"),
+              testing::ElementsAre("unexplained-exit", "unexplained-exit"));
 }
 
 TEST(DeathsExplainedTest, AFaultThatFiredAfterTheLossExplainsNothing) {
   Record record = RecoveredRun();
   EventOf(record, 1, 1, K::kFaultFired, 0).t_ns =
       EventOf(record, 0, 1, K::kLifeEnd, 0).t_ns + 2'000'000;
-  EXPECT_EQ(Breaches(record, "deaths-explained"), 2u);
+  EXPECT_EQ(Breaches(record, "no-spontaneous-exit"), 2u);
 }
 
 // The disk said no: the worker leaves, and the others with it.
@@ -86,11 +86,11 @@ TEST(DeathsExplainedTest, AnErrorThatAWorkerLeavesForExplainsTheOthers) {
   record.faults[0].kind = "errno";
   LifeEvents& failed = LifeOf(record, 1, 1);
   failed.events.push_back({.kind = K::kLifeEnd, .count = 75});
-  EXPECT_EQ(Breaches(record, "deaths-explained"), 0u);
+  EXPECT_EQ(Breaches(record, "no-spontaneous-exit"), 0u);
   const auto fired =
       std::ranges::find(failed.events, K::kFaultFired, &RecordEvent::kind);
   failed.events.insert(std::next(fired), {.kind = K::kStep, .step = 6});
-  EXPECT_EQ(Breaches(record, "deaths-explained"), 2u)
+  EXPECT_EQ(Breaches(record, "no-spontaneous-exit"), 2u)
       << "it only cost a save, steps before";
 }
 
@@ -100,15 +100,15 @@ TEST(DeathsExplainedTest, AnErrorThatAllAreToldMayEndAnother) {
   record.faults[0].kind = "errno";
   LifeOf(record, 1, 1)
       .events.push_back({.kind = K::kLifeEnd, .count = 75, .detail = "rank 0"});
-  EXPECT_EQ(Breaches(record, "deaths-explained"), 0u);
+  EXPECT_EQ(Breaches(record, "no-spontaneous-exit"), 0u);
   LifeOf(record, 1, 1).events.back() = {.kind = K::kWorkerLost,
                                         .detail = "rank 0"};
   LifeOf(record, 1, 1)
       .events.push_back({.kind = K::kLifeEnd, .count = 75, .detail = "rank 0"});
   EventOf(record, 0, 1, K::kLifeEnd, 0).detail = "the disk said no";
-  EXPECT_EQ(Breaches(record, "deaths-explained"), 0u);
-  record.faults[0].kind = "clock_jump";
-  EXPECT_EQ(Breaches(record, "deaths-explained"), 2u);
+  EXPECT_EQ(Breaches(record, "no-spontaneous-exit"), 0u);
+  record.faults[0].kind = "wall_clock_jump";
+  EXPECT_EQ(Breaches(record, "no-spontaneous-exit"), 2u);
 }
 
 // The chief dies before anybody has noticed anything, and is alone.
@@ -116,7 +116,7 @@ TEST(DeathsExplainedTest, ALonelyDeathIsExplainedByItsOwnFault) {
   Record record = RecoveredRun();
   std::erase_if(record.lives,
                 [](const LifeEvents& life) { return life.worker == 0; });
-  EXPECT_EQ(Breaches(record, "deaths-explained"), 0u);
+  EXPECT_EQ(Breaches(record, "no-spontaneous-exit"), 0u);
 }
 
 // A moment's standstill that all trained on after.
@@ -127,24 +127,24 @@ TEST(DeathsExplainedTest, WhatWasSurvivedExplainsNoLaterDeath) {
     record.faults = {{.id = "moment", .kind = "hang"}};
     RecordEvent& fired = EventOf(record, 0, 1, K::kLifeBegin, 0);
     fired = {.kind = K::kFaultFired, .step = 2, .detail = "moment"};
-    EXPECT_EQ(Breaches(record, "deaths-explained"), 2u);
+    EXPECT_EQ(Breaches(record, "no-spontaneous-exit"), 2u);
     fired.step = 6;
-    EXPECT_EQ(Breaches(record, "deaths-explained"), 0u);
+    EXPECT_EQ(Breaches(record, "no-spontaneous-exit"), 0u);
   }
 }
 
 TEST(DeathsExplainedTest, ALifeThatLeftNothingIsADeathLikeAnother) {
   Record record = UndisturbedRun();
   LifeOf(record, 1, 1).events.clear();
-  EXPECT_EQ(Breaches(record, "deaths-explained"), 1u);
+  EXPECT_EQ(Breaches(record, "no-spontaneous-exit"), 1u);
 }
 
 // The worker that died is back: what the survivor dies of is another thing.
 TEST(DeathsExplainedTest, ALossThatWasMadeUpForExplainsNoLaterOne) {
   Record record = RejoinedRun();
-  ASSERT_EQ(Breaches(record, "deaths-explained"), 0u);
+  ASSERT_EQ(Breaches(record, "no-spontaneous-exit"), 0u);
   LifeOf(record, 0, 1).events.pop_back();
-  EXPECT_EQ(Breaches(record, "deaths-explained"), 1u);
+  EXPECT_EQ(Breaches(record, "no-spontaneous-exit"), 1u);
 }
 
 // It starts the dead one again before it has the survivor's word.
@@ -162,13 +162,13 @@ TEST(DeathsExplainedTest,
   std::erase_if(survivor.events, [](const RecordEvent& event) {
     return event.kind == K::kStep && event.step == 6;
   });
-  ASSERT_EQ(Breaches(record, "deaths-explained"), 1u);
+  ASSERT_EQ(Breaches(record, "no-spontaneous-exit"), 1u);
   LifeOf(record, 1, 2).events.front().t_ns =
       EventOf(record, 0, 1, K::kWorkerLost, 0).t_ns - 1;
-  EXPECT_EQ(Breaches(record, "deaths-explained"), 0u);
+  EXPECT_EQ(Breaches(record, "no-spontaneous-exit"), 0u);
   survivor.events.push_back(
       {.kind = K::kStep, .t_ns = survivor.events.back().t_ns + 1, .step = 7});
-  EXPECT_EQ(Breaches(record, "deaths-explained"), 1u) << "it trained since";
+  EXPECT_EQ(Breaches(record, "no-spontaneous-exit"), 1u) << "it trained since";
 }
 
 // Every load of it fails: it tries until it is ended with the others.
@@ -177,36 +177,36 @@ TEST(DeathsExplainedTest, AnErrorAtEveryHitMayKeepOutWhoRejoins) {
   record.faults.push_back({.id = "no", .kind = "errno", .always = true});
   std::vector<RecordEvent>& late = LifeOf(record, 1, 2).events;
   late.resize(1);
-  ASSERT_EQ(Breaches(record, "deaths-explained"), 1u);
+  ASSERT_EQ(Breaches(record, "no-spontaneous-exit"), 1u);
   late.push_back(
       {.kind = K::kFaultFired, .t_ns = late.back().t_ns + 1, .detail = "no"});
-  EXPECT_EQ(Breaches(record, "deaths-explained"), 0u);
+  EXPECT_EQ(Breaches(record, "no-spontaneous-exit"), 0u);
   record.faults.back().always = false;
-  EXPECT_EQ(Breaches(record, "deaths-explained"), 1u);
+  EXPECT_EQ(Breaches(record, "no-spontaneous-exit"), 1u);
 }
 
 TEST(DeathsExplainedTest, AnOldTroubleOfTheNetworkEndsWithItsLife) {
   Record record = RejoinedRun();
   record.faults[0].kind = "partition";
-  ASSERT_EQ(Breaches(record, "deaths-explained"), 0u);
+  ASSERT_EQ(Breaches(record, "no-spontaneous-exit"), 0u);
   LifeOf(record, 1, 2).events.pop_back();
-  EXPECT_EQ(Breaches(record, "deaths-explained"), 1u);
+  EXPECT_EQ(Breaches(record, "no-spontaneous-exit"), 1u);
 }
 
 TEST(DeathsExplainedTest, ALauncherThatGivesUpExplainsNothingByItself) {
   Record record = RejoinedRun();
   record.launchers[0] = {.exit_code = 1, .restarts = 1, .result = {}};
   LifeOf(record, 1, 2).events.pop_back();
-  EXPECT_EQ(Breaches(record, "deaths-explained"), 1u);
+  EXPECT_EQ(Breaches(record, "no-spontaneous-exit"), 1u);
 }
 
 TEST(BoundedLossTest, AnEmptyGenerationHidesNoLoss) {
   Record record = RecoveredRun();
   record.setup.save_interval_steps = 1;
-  record.expect.lost_steps_max = 0;
+  record.expect.recomputed_steps_max = 0;
   AddAnEmptyGeneration(record);
   EXPECT_EQ(Breaches(record, "bounded-loss"), 1u);
-  EXPECT_EQ(Judge(record).facts.lost_steps, 2u);
+  EXPECT_EQ(Judge(record).facts.recomputed_steps, 2u);
 }
 
 // The one in between had taken the state: what it gave up is its own.
@@ -215,7 +215,7 @@ TEST(BoundedLossTest, NoLossCountsTwice) {
   AddAnEmptyGeneration(record);
   LifeOf(record, 0, 2)
       .events.push_back({.kind = K::kResumed, .generation = 2, .step = 4});
-  EXPECT_EQ(Judge(record).facts.lost_steps, 2u);
+  EXPECT_EQ(Judge(record).facts.recomputed_steps, 2u);
   record.setup.save_interval_steps = 1;
   EXPECT_EQ(Breaches(record, "bounded-loss"), 1u);
 }
@@ -299,8 +299,9 @@ TEST(BoundedLossTest, WhatRetentionRemovedForADamagedSaveIsExcused) {
   }
   EventOf(record, 0, 2, K::kLifeBegin, 0) = {.kind = K::kRejected,
                                              .path = "/s/step-000000004-g1"};
-  ASSERT_EQ(Judge(record).facts.lost_steps, 6u);
-  EXPECT_EQ(Names(record, "bounded-loss"), std::vector<std::string>{"too-much"})
+  ASSERT_EQ(Judge(record).facts.recomputed_steps, 6u);
+  EXPECT_EQ(Names(record, "bounded-loss"),
+            std::vector<std::string>{"excess-rework"})
       << "the save of step 2 is kept";
   record.setup.keep = 1;
   EXPECT_EQ(Breaches(record, "bounded-loss"), 0u);

@@ -12,17 +12,17 @@ using K = RecordKind;
 TEST(BackupDeletedTest, AFinishedRunThatWasToldToDeletesItsBackup) {
   Record record = UndisturbedRun();
   record.setup.delete_at_success = true;
-  EXPECT_EQ(ReportOf(record, "backup-deleted").breaches, 2u)
+  EXPECT_EQ(ReportOf(record, "checkpoints-deleted").breaches, 2u)
       << "neither said so nor did it";
   record.left.checkpoints.clear();
   EventOf(record, 0, 1, K::kLifeEnd, 0).kind = K::kBackupDeleted;
-  EXPECT_EQ(ReportOf(record, "backup-deleted").breaches, 1u)
+  EXPECT_EQ(ReportOf(record, "checkpoints-deleted").breaches, 1u)
       << "before its result was acknowledged";
   std::vector<RecordEvent>& events = LifeOf(record, 0, 1).events;
   events.insert(events.end() - 1, {.kind = K::kResultAcknowledged});
-  EXPECT_EQ(ReportOf(record, "backup-deleted").breaches, 0u);
+  EXPECT_EQ(ReportOf(record, "checkpoints-deleted").breaches, 0u);
   record.setup.delete_at_success = false;
-  EXPECT_EQ(ReportOf(record, "backup-deleted").breaches, 1u)
+  EXPECT_EQ(ReportOf(record, "checkpoints-deleted").breaches, 1u)
       << "was to be kept";
 }
 
@@ -30,7 +30,7 @@ TEST(BackupDeletedTest, AChiefThatIsKilledInTheDeletionOwesNone) {
   Record record = UndisturbedRun();
   record.setup.delete_at_success = true;
   LifeOf(record, 0, 1).events.pop_back();
-  EXPECT_EQ(ReportOf(record, "backup-deleted").breaches, 0u);
+  EXPECT_EQ(ReportOf(record, "checkpoints-deleted").breaches, 0u);
 }
 
 // The power goes after the chief's word; the next life finishes in peace.
@@ -38,42 +38,42 @@ TEST(BackupDeletedTest, AChiefThatIsKilledInTheDeletionOwesNone) {
 TEST(BackupDeletedTest, OwesNone_IfACutKeptTheAcknowledgementFromTheChief) {
   Record record = UndisturbedRun();
   record.setup.delete_at_success = true;
-  record.faults.push_back({.id = "cut", .kind = "one_way"});
+  record.faults.push_back({.id = "cut", .kind = "asymmetric_partition"});
   std::vector<RecordEvent>& events = LifeOf(record, 0, 1).events;
   events.insert(events.end() - 1, {.kind = K::kFaultFired, .detail = "cut"});
-  EXPECT_EQ(ReportOf(record, "backup-deleted").breaches, 0u);
-  record.faults.back().kind = "reset";
-  EXPECT_EQ(ReportOf(record, "backup-deleted").breaches, 2u);
-  record.faults.back().kind = "one_way";
+  EXPECT_EQ(ReportOf(record, "checkpoints-deleted").breaches, 0u);
+  record.faults.back().kind = "connection_reset";
+  EXPECT_EQ(ReportOf(record, "checkpoints-deleted").breaches, 2u);
+  record.faults.back().kind = "asymmetric_partition";
   events.insert(events.end() - 1, {.kind = K::kResultAcknowledged});
-  EXPECT_EQ(ReportOf(record, "backup-deleted").breaches, 2u);
+  EXPECT_EQ(ReportOf(record, "checkpoints-deleted").breaches, 2u);
 }
 
 TEST(BackupDeletedTest, AnEarlierLifeThatFinishedAndDiedExcusesNothing) {
   Record record = RecoveredRun();
   record.setup.delete_at_success = true;
   LifeOf(record, 0, 1).events.back() = {.kind = K::kFinished, .step = 8};
-  EXPECT_EQ(ReportOf(record, "backup-deleted").breaches, 2u);
+  EXPECT_EQ(ReportOf(record, "checkpoints-deleted").breaches, 2u);
   LifeOf(record, 0, 2).events.pop_back();
-  EXPECT_EQ(ReportOf(record, "backup-deleted").breaches, 0u);
+  EXPECT_EQ(ReportOf(record, "checkpoints-deleted").breaches, 0u);
 }
 
 // Cut off and taken for dead, it claims what its successor is deleting.
 TEST(BackupDeletedTest, ALateSurvivorThatComesMeanwhileExcusesIt) {
   Record record = RecoveredRun();
   record.setup.delete_at_success = true;
-  ASSERT_EQ(ReportOf(record, "backup-deleted").breaches, 2u);
+  ASSERT_EQ(ReportOf(record, "checkpoints-deleted").breaches, 2u);
   const int64_t finished = EventOf(record, 0, 2, K::kFinished, 0).t_ns;
   std::vector<RecordEvent>& events = LifeOf(record, 0, 1).events;
   events.push_back({.kind = K::kGeneration, .t_ns = finished});
-  EXPECT_EQ(ReportOf(record, "backup-deleted").breaches, 2u);
+  EXPECT_EQ(ReportOf(record, "checkpoints-deleted").breaches, 2u);
   events.back().t_ns = finished + 1;
-  EXPECT_EQ(ReportOf(record, "backup-deleted").breaches, 0u);
+  EXPECT_EQ(ReportOf(record, "checkpoints-deleted").breaches, 0u);
   events.back().kind = K::kWorkerLost;
-  EXPECT_EQ(ReportOf(record, "backup-deleted").breaches, 2u);
+  EXPECT_EQ(ReportOf(record, "checkpoints-deleted").breaches, 2u);
   LifeOf(record, 0, 2)
       .events.push_back({.kind = K::kFencedOut, .t_ns = finished + 1});
-  EXPECT_LT(ReportOf(record, "backup-deleted").breaches, 2u);
+  EXPECT_LT(ReportOf(record, "checkpoints-deleted").breaches, 2u);
 }
 
 TEST(BackupDeletedTest, AnErrorAtEveryHitOfAPointElsewhereExcusesNothing) {
@@ -83,9 +83,9 @@ TEST(BackupDeletedTest, AnErrorAtEveryHitOfAPointElsewhereExcusesNothing) {
   RecordEvent& fired = EventOf(record, 0, 1, K::kSaveBegin, 0);
   fired = {
       .kind = K::kFaultFired, .path = "ckpt.retire.rename", .detail = "no"};
-  EXPECT_EQ(ReportOf(record, "backup-deleted").breaches, 0u);
+  EXPECT_EQ(ReportOf(record, "checkpoints-deleted").breaches, 0u);
   fired.path = "ckpt.shard.write";
-  EXPECT_EQ(ReportOf(record, "backup-deleted").breaches, 2u);
+  EXPECT_EQ(ReportOf(record, "checkpoints-deleted").breaches, 2u);
 }
 
 TEST(BackupDeletedTest, AnErrorThatThePlanGaveInTheDeletionExcusesIt) {
@@ -95,9 +95,9 @@ TEST(BackupDeletedTest, AnErrorThatThePlanGaveInTheDeletionExcusesIt) {
   const RecordEvent fired = {.kind = K::kFaultFired, .detail = "no"};
   LifeOf(record, 0, 1)
       .events.insert(LifeOf(record, 0, 1).events.end() - 1, fired);
-  EXPECT_EQ(ReportOf(record, "backup-deleted").breaches, 0u);
+  EXPECT_EQ(ReportOf(record, "checkpoints-deleted").breaches, 0u);
   record.faults.back().kind = "slow";
-  EXPECT_GT(ReportOf(record, "backup-deleted").breaches, 0u);
+  EXPECT_GT(ReportOf(record, "checkpoints-deleted").breaches, 0u);
 }
 
 TEST(StoreTest, WhatAClaimFoundVoidTakesNoOthersPlace) {
@@ -459,7 +459,7 @@ TEST(ResumePointTest, DamageOfAnotherFileExcusesNoFallBack) {
 TEST(StoreTest, OnlyAnErrorRefusesARemoval) {
   Record record = WithARemovalLeft("ckpt.retire.remove");
   ASSERT_EQ(ReportOf(record, "store").breaches, 0u);
-  for (const char* kind : {"preempt", "clock_jump", "bit_flip"}) {
+  for (const char* kind : {"preempt", "wall_clock_jump", "bit_flip"}) {
     record.faults.back().kind = kind;
     EXPECT_EQ(ReportOf(record, "store").breaches, 1u) << kind;
   }

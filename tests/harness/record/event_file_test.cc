@@ -11,7 +11,7 @@ namespace {
 using testing::HasSubstr;
 
 constexpr char kHeader[] =
-    R"({"kind":"header","schema":"gauntlet.events/v1","worker":1,"life":2})"
+    R"({"kind":"header","schema":"gauntlet.events/v2","worker":1,"incarnation":2})"
     "\n";
 constexpr char kStep[] =
     R"({"kind":"step","t_ns":7,"generation":3,"step":5,"epoch":1,)"
@@ -112,12 +112,12 @@ TEST(EventFileTest, NamesWhatIsWrongAndWhere) {
 TEST(EventFileTest, RefusesAHeaderThatIsNotOne) {
   for (
       const char* header :
-      {R"({"kind":"step","worker":1,"life":1})",
-       R"({"kind":"header","schema":"gauntlet.events/v2","worker":1,"life":1})",
-       R"({"kind":"header","schema":"gauntlet.events/v1","life":1})",
-       R"({"kind":"header","schema":"gauntlet.events/v1","worker":1})",
-       R"({"kind":"header","schema":"gauntlet.events/v1","worker":-1,"life":1})",
-       R"({"kind":"header","schema":7,"worker":1,"life":1})"}) {
+      {R"({"kind":"step","worker":1,"incarnation":1})",
+       R"({"kind":"header","schema":"gauntlet.events/v2","worker":1,"incarnation":1})",
+       R"({"kind":"header","schema":"gauntlet.events/v2","incarnation":1})",
+       R"({"kind":"header","schema":"gauntlet.events/v2","worker":1})",
+       R"({"kind":"header","schema":"gauntlet.events/v2","worker":-1,"incarnation":1})",
+       R"({"kind":"header","schema":7,"worker":1,"incarnation":1})"}) {
     EXPECT_THAT(ErrorOf(std::string(header) + "\n"),
                 HasSubstr("w1-life2.jsonl:1: "))
         << header;

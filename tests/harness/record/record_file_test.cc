@@ -21,9 +21,9 @@ Record FullRecord() {
                    .restarts_exactly = 1,
                    .restarts_max = 2,
                    .resumed_from_step = 4,
-                   .lost_steps_max = 5,
+                   .recomputed_steps_max = 5,
                    .detected_in_max_ns = 6,
-                   .failed_checkpoints_exactly = 0,
+                   .failed_saves_exactly = 0,
                    .exit_code = 143,
                    .ends_at_epoch = 1,
                    .ends_at_step = 2,
@@ -134,7 +134,7 @@ TEST(RecordFileTest, NeverTakesATornRecordForAWholeOne) {
 
 TEST(RecordFileTest, NamesWhatIsWrongAndWhere) {
   const std::string head =
-      "{\"kind\":\"record\",\"schema\":\"gauntlet.record/v1\"}\n";
+      "{\"kind\":\"record\",\"schema\":\"gauntlet.record/v2\"}\n";
   const struct {
     std::string text;
     std::string expected;
@@ -142,19 +142,19 @@ TEST(RecordFileTest, NamesWhatIsWrongAndWhere) {
       {"", "r:1: expected an end line"},
       {"{\"kind\":\"end\",\"lines\":0}\n", "r:1: expected a record line first"},
       {"{\"kind\":\"record\",\"schema\":\"x\"}\n",
-       "r:1: schema: expected gauntlet.record/v1, found \"x\""},
+       "r:1: schema: expected gauntlet.record/v2, found \"x\""},
       {head + head, "r:2: expected a record line first, and only there"},
       {head + "{\"kind\":\"step\"}\n",
-       "r:2: expected a life before its events"},
-      {head + "{\"kind\":\"life\",\"worker\":\"a\"}\n",
+       "r:2: expected a process before its events"},
+      {head + "{\"kind\":\"process\",\"worker\":\"a\"}\n",
        "r:2: worker: expected a whole number"},
       {head + "{\"kind\":\"end\",\"lines\":7}\n", "r:2: lines: expected 1"},
       {head + "{\"kind\":\"end\",\"lines\":1}\n{\"kind\":\"end\"}\n",
        "r:3: expected nothing after the end line"},
-      {"{\"kind\":\"record\",\"schema\":\"gauntlet.record/v1\","
+      {"{\"kind\":\"record\",\"schema\":\"gauntlet.record/v2\","
        "\"setup\":{\"keep\":\"x\"}}\n",
        "r:1: setup.keep: expected a whole number"},
-      {"{\"kind\":\"record\",\"schema\":\"gauntlet.record/v1\","
+      {"{\"kind\":\"record\",\"schema\":\"gauntlet.record/v2\","
        "\"expect\":{\"outcome\":\"wins\"}}\n",
        "r:1: expect.outcome: expected a known name, found \"wins\""},
   };

@@ -19,8 +19,8 @@ RunResult FullResult() {
                   .facts = {.faults_fired = 1,
                             .restarts = 2,
                             .resumed_from = 3,
-                            .lost_steps = 4,
-                            .failed_checkpoints = 5},
+                            .recomputed_steps = 4,
+                            .failed_saves = 5},
                   .story = {"line"}};
   return {.run = "7f3a",
           .seed = 42,
@@ -48,7 +48,7 @@ TEST(ResultFileTest, ComesBackAsItWasWritten) {
 
 TEST(ResultFileTest, SaysItsSchemaAndCountsFirst) {
   EXPECT_THAT(ResultToJson(FullResult()),
-              testing::StartsWith("{\n  \"schema\": \"gauntlet.result/v1\",\n"
+              testing::StartsWith("{\n  \"schema\": \"gauntlet.result/v2\",\n"
                                   "  \"counts\": {\n    \"passed\": 0,\n"
                                   "    \"failed\": 1,"));
 }
@@ -57,7 +57,7 @@ TEST(ResultFileTest, NamesWhatIsWrong) {
   EXPECT_THAT(ReadResult("", "r").error, HasSubstr("r: expected one JSON"));
   EXPECT_THAT(ReadResult("{}", "r").error, HasSubstr("schema: expected"));
   EXPECT_THAT(
-      ReadResult(R"({"schema":"gauntlet.result/v1","cases":[{"line":-1}]})",
+      ReadResult(R"({"schema":"gauntlet.result/v2","cases":[{"line":-1}]})",
                  "r")
           .error,
       HasSubstr("r: cases.line: expected a whole number"));

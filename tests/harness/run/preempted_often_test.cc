@@ -29,7 +29,8 @@ constexpr std::array kPlaces = {
     Point::kShardWrite,     Point::kShardDone,    Point::kSaveEnd};
 
 Case PreemptedAtRandom(uint64_t seed, SaveMode mode) {
-  Case one = SmallCase("expect: {outcome: recovers, lost_steps: {max: 0}}\n");
+  Case one =
+      SmallCase("expect: {outcome: recovers, recomputed_steps: {max: 0}}\n");
   one.seed = seed;
   one.train.horizon.epochs = 40;
   one.train.checkpoint.mode = mode;
@@ -68,7 +69,7 @@ TEST_P(PreemptedOftenTest, TwentyNoticesInARowCostNotASingleStep) {
   EXPECT_EQ(verdict.kind, VerdictKind::kPass) << verdict.reason;
   ASSERT_EQ(record.launchers.size(), size_t{kTimes} + 1);
   EXPECT_EQ(record.launchers.back().result->digest, record.golden.final_digest);
-  EXPECT_EQ(verdict.facts.lost_steps, 0u);
+  EXPECT_EQ(verdict.facts.recomputed_steps, 0u);
 }
 
 INSTANTIATE_TEST_SUITE_P(

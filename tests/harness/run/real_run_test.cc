@@ -32,7 +32,7 @@ dir=$(dirname "$events")
 event() {
   file=$events/worker-0-life-$1.jsonl
   if [ ! -e "$file" ]; then
-    echo '{"kind":"header","schema":"gauntlet.events/v1","worker":0,"life":'$1'}' > "$file"
+    echo '{"kind":"header","schema":"gauntlet.events/v2","worker":0,"incarnation":'$1'}' > "$file"
   fi
   echo '{"kind":"'$2'","t_ns":1}' >> "$file"
 }
@@ -65,7 +65,7 @@ class RealRunTest : public testing::Test {
 TEST_F(RealRunTest, AProcessThatDiesBeforeItsFirstWordIsALife) {
   const RunLog log =
       Run("touch $9/worker-0-life-1.log $9/worker-1-life-1.log\n"
-          "event 1 life_begin\nevent 1 life_end");
+          "event 1 worker_started\nevent 1 worker_exited");
   ASSERT_THAT(log.lives, SizeIs(2)) << log.harness_error;
   EXPECT_THAT(log.lives[0].events, SizeIs(2));
   EXPECT_EQ(log.lives[1].worker, 1);
@@ -73,8 +73,8 @@ TEST_F(RealRunTest, AProcessThatDiesBeforeItsFirstWordIsALife) {
 }
 
 TEST_F(RealRunTest, ReadsResultAndEvents) {
-  const RunLog log =
-      Run(std::string("event 1 life_begin; event 1 life_end\n") + kDone);
+  const RunLog log = Run(
+      std::string("event 1 worker_started; event 1 worker_exited\n") + kDone);
   EXPECT_EQ(log.harness_error, "");
   ASSERT_THAT(log.launchers, SizeIs(1));
   const FinalResult expected = {.status = "done",
@@ -98,7 +98,7 @@ TEST_F(RealRunTest, OnlyTheLastLineIsTheResult) {
 }
 
 TEST_F(RealRunTest, AJobThatStoppedOnANoticeIsStartedAgainWithTheNextLife) {
-  const RunLog log = Run(R"(event $life life_begin
+  const RunLog log = Run(R"(event $life worker_started
 [ $life = 3 ] || { echo '{"status":"stopped","digest":"x","loss":null}'; exit 143; }
 )" + std::string(kDone));
   ASSERT_THAT(log.launchers, SizeIs(3));
@@ -109,7 +109,7 @@ TEST_F(RealRunTest, AJobThatStoppedOnANoticeIsStartedAgainWithTheNextLife) {
 }
 
 TEST_F(RealRunTest, ALauncherThatWasKilledIsStartedAgain) {
-  const RunLog log = Run(R"(event $life life_begin
+  const RunLog log = Run(R"(event $life worker_started
 [ $life = 2 ] || kill -9 $$
 )" + std::string(kDone));
   ASSERT_THAT(log.launchers, SizeIs(2));
@@ -118,7 +118,7 @@ TEST_F(RealRunTest, ALauncherThatWasKilledIsStartedAgain) {
 }
 
 TEST_F(RealRunTest, AnyOtherExitIsTheEnd) {
-  const RunLog log = Run("event 1 life_begin; exit 7");
+  const RunLog log = Run("event 1 worker_started; exit 7");
   ASSERT_THAT(log.launchers, SizeIs(1));
   EXPECT_EQ(log.launchers[0].exit_code, 7);
   EXPECT_FALSE(log.launchers[0].result);
@@ -126,7 +126,7 @@ TEST_F(RealRunTest, AnyOtherExitIsTheEnd) {
 
 TEST_F(RealRunTest, ARunWithoutEventsIsAHang) {
   plan_.hang_limit = milliseconds(200);
-  const RunLog log = Run("event 1 life_begin; exec sleep 30");
+  const RunLog log = Run("event 1 worker_started; exec sleep 30");
   EXPECT_EQ(log.ending, RunEnding::kHung);
   EXPECT_THAT(log.ending_detail, HasSubstr("no event from any worker"));
   EXPECT_LT(log.wall_seconds, 5.0);

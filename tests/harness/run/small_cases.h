@@ -15,8 +15,8 @@ namespace gauntlet {
 // scenario says beside the job: faults, expect …
 inline std::string SmallScenario(const std::string& rest,
                                  const std::string& name = "c") {
-  return "schema: gauntlet/v1\nname: " + name + R"(
-use: tiny
+  return "schema: gauntlet/v2\nname: " + name + R"(
+preset: tiny
 job:
   data: {kind: digits, samples: 96, validation_samples: 32, side: 7}
   batch: 4
@@ -38,9 +38,9 @@ inline Case SmallCase(const std::string& rest, const std::string& name = "c") {
 // Two workers and few steps, a save every `every`: of what it does to a disk
 // everything can be looked at.
 inline std::string SaveScenario(int every) {
-  return fmt::format(R"(schema: gauntlet/v1
+  return fmt::format(R"(schema: gauntlet/v2
 name: save
-use: tiny
+preset: tiny
 job:
   data: {{kind: digits, samples: 32, validation_samples: 16, side: 7}}
   batch: 4
@@ -76,7 +76,7 @@ expect: {outcome: recovers, restarts: {exactly: 1}, resumed_from: {step: 4}}
 inline Case IdleCase(const std::string& name = "c") {
   return SmallCase(R"(faults:
   - id: crash
-    at: {worker: 1, point: ckpt.load, hit: 1, life: any}
+    at: {worker: 1, point: ckpt.load, hit: 1, incarnation: any}
     do: crash
 expect: {outcome: completes}
 )",

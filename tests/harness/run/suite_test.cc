@@ -110,9 +110,9 @@ TEST_F(SuiteTest, WorldsThatDisagreeAreAFailure) {
   std::ofstream(program)
       << "#!/bin/sh\n"
          "echo '{\"kind\":\"header\",\"schema\":"
-         "\"gauntlet.events/v1\",\"worker\":0,\"life\":1}' > "
+         "\"gauntlet.events/v2\",\"worker\":0,\"incarnation\":1}' > "
          "$7/worker-0-life-1.jsonl\n"
-         "echo '{\"kind\":\"life_begin\",\"t_ns\":1}' >> "
+         "echo '{\"kind\":\"worker_started\",\"t_ns\":1}' >> "
          "$7/worker-0-life-1.jsonl\n"
          "exit 7\n";
   std::filesystem::permissions(program, std::filesystem::perms::owner_all);

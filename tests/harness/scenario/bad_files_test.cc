@@ -19,7 +19,7 @@ std::string ErrorsOf(const std::string& text) {
 }
 
 TEST(BadFilesTest, AnErrorShowsTheLineAndPointsAtTheWord) {
-  EXPECT_EQ(ErrorsOf(R"(schema: gauntlet/v1
+  EXPECT_EQ(ErrorsOf(R"(schema: gauntlet/v2
 name: a
 faults:
   - at: {worker: 1, point: ckpt.shard.wirte}
@@ -33,7 +33,7 @@ expect: {outcome: recovers}
 }
 
 TEST(BadFilesTest, NothingIsSaidOfAPointThatNobodyNamed) {
-  EXPECT_EQ(ErrorsOf(R"(schema: gauntlet/v1
+  EXPECT_EQ(ErrorsOf(R"(schema: gauntlet/v2
 name: a
 faults:
   - at: {point: ckpt.shard.wirte, offset: 5}
@@ -56,7 +56,7 @@ void PrintTo(const BadBody& bad, std::ostream* out) { *out << bad.error; }
 class BadBodyTest : public testing::TestWithParam<BadBody> {};
 
 TEST_P(BadBodyTest, IsRefusedWithTheseWords) {
-  const std::string text = std::string("schema: gauntlet/v1\nname: a\n") +
+  const std::string text = std::string("schema: gauntlet/v2\nname: a\n") +
                            GetParam().body + "\nexpect: {outcome: recovers}\n";
   const std::string errors = ErrorsOf(text);
   EXPECT_EQ(errors.substr(0, errors.find('\n')), GetParam().error) << errors;
@@ -67,7 +67,7 @@ const BadBody kBodies[] = {
     {"job: {epoch: 2}", "s.yaml:3:7: error: unknown key 'epoch' in 'job'"},
     {"job: 7", "s.yaml:3:6: error: expected a map, found '7'"},
     {"job:", "s.yaml:3:1: error: expected a map, found nothing"},
-    {"use: tyni", "s.yaml:3:6: error: unknown preset 'tyni'"},
+    {"preset: tyni", "s.yaml:3:9: error: unknown preset 'tyni'"},
     {"seed: -1",
      "s.yaml:3:7: error: expected a whole number from 0 to "
      "18446744073709551615, found '-1'"},
@@ -79,31 +79,31 @@ const BadBody kBodies[] = {
     {"cluster: {workers: two}",
      "s.yaml:3:20: error: expected a whole number from 1 to 64, found 'two'"},
     {"cluster: {device: gpu}", "s.yaml:3:19: error: unknown device 'gpu'"},
-    {"cluster: {device_by_life: cpu}",
-     "s.yaml:3:27: error: expected a list of names, found 'cpu'"},
-    {"cluster: {device_by_life: []}",
-     "s.yaml:3:27: error: expected a list of names, found a list"},
+    {"cluster: {device_per_attempt: cpu}",
+     "s.yaml:3:31: error: expected a list of names, found 'cpu'"},
+    {"cluster: {device_per_attempt: []}",
+     "s.yaml:3:31: error: expected a list of names, found a list"},
     {"cluster: {collective: nccl}",
-     "s.yaml:3:23: error: collective nccl needs a device in each life: "
+     "s.yaml:3:23: error: collective nccl needs a device in each attempt: "
      "expected cluster.device cuda or emulated, found cpu"},
-    {"cluster: {device_by_life: [emulated, cpu], collective: nccl}",
-     "s.yaml:3:56: error: collective nccl needs a device in each life: "
+    {"cluster: {device_per_attempt: [emulated, cpu], collective: nccl}",
+     "s.yaml:3:60: error: collective nccl needs a device in each attempt: "
      "expected cluster.device cuda or emulated, found cpu"},
-    {"cluster: {device_by_life: [cpu, auto]}",
-     "s.yaml:3:33: error: unknown device_by_life 'auto'"},
+    {"cluster: {device_per_attempt: [cpu, auto]}",
+     "s.yaml:3:37: error: unknown device_per_attempt 'auto'"},
     {"cluster: {restart: {policy: join}}",
      "s.yaml:3:29: error: unknown policy 'join'"},
     {"cluster: {workers: 2, min_workers: 3}",
      "s.yaml:3:36: error: expected at most `workers` (2), found 3"},
-    {"cluster: {workers: 2, workers_by_life: []}",
-     "s.yaml:3:40: error: expected at least one number"},
-    {"cluster: {workers: 2, workers_by_life: [2, 3]}",
-     "s.yaml:3:40: error: expected numbers from 1 to `workers` (2), found 3"},
-    {"cluster: {workers: 3, min_workers: 2, workers_by_life: [3, 1]}\n"
+    {"cluster: {workers: 2, workers_per_attempt: []}",
+     "s.yaml:3:44: error: expected at least one number"},
+    {"cluster: {workers: 2, workers_per_attempt: [2, 3]}",
+     "s.yaml:3:44: error: expected numbers from 1 to `workers` (2), found 3"},
+    {"cluster: {workers: 3, min_workers: 2, workers_per_attempt: [3, 1]}\n"
      "job: {replicas: 3}",
-     "s.yaml:3:56: error: expected numbers from 2 to `workers` (3), found 1"},
-    {"cluster: {workers_by_life: 2}",
-     "s.yaml:3:28: error: expected a list of numbers, found '2'"},
+     "s.yaml:3:60: error: expected numbers from 2 to `workers` (3), found 1"},
+    {"cluster: {workers_per_attempt: 2}",
+     "s.yaml:3:32: error: expected a list of numbers, found '2'"},
     {"cluster: {heartbeat: {every: 200}}",
      "s.yaml:3:30: error: expected a duration such as 200ms, 1s or 2m, at "
      "most 24h, found '200'"},
@@ -131,10 +131,10 @@ const BadBody kBodies[] = {
      "never, found {steps: 1, epochs: 1}"},
     {"checkpoint: {allow_cold_start: no}",
      "s.yaml:3:32: error: expected true or false, found 'no'"},
-    {"plant: lose-rgn-key",
-     "s.yaml:3:8: error: unknown planted bug 'lose-rgn-key'"},
-    {"plant: [lose-rng-key, lose-rng-key]",
-     "s.yaml:3:23: error: 'lose-rng-key' stands there twice"},
+    {"planted_bugs: lose-rgn-key",
+     "s.yaml:3:15: error: unknown planted bug 'lose-rgn-key'"},
+    {"planted_bugs: [lose-rng-key, lose-rng-key]",
+     "s.yaml:3:30: error: 'lose-rng-key' stands there twice"},
     {"job: {replicas: 1}",
      "s.yaml:3:17: error: 2 workers need at least as many replicas, found 1"},
     {"job: {optimizer: {lr: fast}}",
@@ -186,28 +186,31 @@ const BadBody kBodies[] = {
     {"faults: [{at: {step: 0}, do: crash}]",
      "s.yaml:3:22: error: can never match: step 0, but the first is 1"},
     {"faults: [{at: {point: ckpt.load}, do: crash}]",
-     "s.yaml:3:23: error: can never match: the first life has nothing to load, "
+     "s.yaml:3:23: error: can never match: the first incarnation has nothing "
+     "to load, "
      "so it does not get to ckpt.load"},
-    {"faults: [{at: {life: 2}, do: crash}]",
-     "s.yaml:3:22: error: can never match: life 2, but no other fault ends a "
-     "life"},
+    {"faults: [{at: {incarnation: 2}, do: crash}]",
+     "s.yaml:3:29: error: can never match: incarnation 2, but no other fault "
+     "ends one"},
     {"cluster: {restart: {policy: none}}\n"
-     "faults: [{at: {life: 2}, do: crash}]",
-     "s.yaml:4:22: error: can never match: life 2, but nothing restarts"},
+     "faults: [{at: {incarnation: 2}, do: crash}]",
+     "s.yaml:4:29: error: can never match: incarnation 2, but nothing "
+     "restarts"},
     {"cluster: {workers: 1}\nfaults: [{at: {point: comm.send}, do: crash}]",
      "s.yaml:4:23: error: can never match: a single worker does not get to "
      "comm.send"},
-    {"cluster: {workers: 1}\nfaults: [{at: {step: 1}, do: reset}]",
-     "s.yaml:4:10: error: a reset of a single worker troubles nobody: expected "
+    {"cluster: {workers: 1}\nfaults: [{at: {step: 1}, do: connection_reset}]",
+     "s.yaml:4:10: error: a connection_reset of a single worker troubles "
+     "nobody: expected "
      "at least 2 workers, found 1"},
     {"cluster: {workers: 2}\n"
      "faults: [{at: {step: 1}, do: partition, with: {groups: [[0], [1, 2]]}}]",
      "s.yaml:4:10: error: groups: worker 2, but a has workers 0 to 1"},
-    {"cluster: {workers: 1, hosts: separate}\n"
+    {"cluster: {workers: 1, topology: one_host_per_worker}\n"
      "faults: [{at: {step: 1}, do: delay, with: {latency: 1s}}]",
      "s.yaml:4:10: error: a delay of a single worker troubles nobody: expected "
      "at least 2 workers, found 1"},
-    {"cluster: {workers: 4, workers_by_life: [2, 2]}\n"
+    {"cluster: {workers: 4, workers_per_attempt: [2, 2]}\n"
      "faults: [{at: {step: 1}, do: partition, with: {groups: [[0], [2]]}}]",
      "s.yaml:4:10: error: groups: worker 2, but a has workers 0 to 1"},
     {"faults: [{at: {step: 1}, do: crash, with: {exit_code: 7}}]",
@@ -219,7 +222,7 @@ const BadBody kBodies[] = {
     {"faults: [{at: {point: ckpt.copy}, do: crash}]",
      "s.yaml:3:23: error: can never match: training waits for its saves, which "
      "need no copy"},
-    {"checkpoint: {every: never, at_success: leave}\n"
+    {"checkpoint: {every: never, on_success: leave}\n"
      "faults: [{at: {point: ckpt.begin}, do: crash}]",
      "s.yaml:4:23: error: can never match: hit 1 of ckpt.begin, but the run "
      "makes 0 saves"},
@@ -230,12 +233,12 @@ const BadBody kBodies[] = {
      "faults: [{at: {point: ckpt.rename, hit: 12}, do: crash}]",
      "s.yaml:5:41: error: can never match: hit 12 of ckpt.rename, but the run "
      "makes 11 saves"},
-    {"before: {workers: 0}",
-     "s.yaml:3:19: error: expected a whole number from 1 to 64, found '0'"},
-    {"before: {worker: 2}",
-     "s.yaml:3:10: error: unknown key 'worker' in "
-     "'before'"},
-    {"before: [2]", "s.yaml:3:9: error: expected a map, found a list"},
+    {"warm_start: {workers: 0}",
+     "s.yaml:3:23: error: expected a whole number from 1 to 64, found '0'"},
+    {"warm_start: {worker: 2}",
+     "s.yaml:3:14: error: unknown key 'worker' in "
+     "'warm_start'"},
+    {"warm_start: [2]", "s.yaml:3:13: error: expected a map, found a list"},
     {"job: {steps_per_execution: 0}",
      "s.yaml:3:28: error: expected a whole number from 1 to 1000000, found "
      "'0'"},
@@ -303,31 +306,31 @@ TEST(BadFilesTest, TheHeadIsReadFirst) {
     const char* error;
   } kCases[] = {
       {"name: a\n",
-       "s.yaml:1:1: error: expected `schema: gauntlet/v1`, found "
+       "s.yaml:1:1: error: expected `schema: gauntlet/v2`, found "
        "none"},
-      {"schema: gauntlet/v2\nname: a\n",
-       "s.yaml:1:9: error: expected `schema: gauntlet/v1`, found "
-       "'gauntlet/v2'"},
-      {"schema: gauntlet/v1\nnmae: a\n",
+      {"schema: gauntlet/v3\nname: a\n",
+       "s.yaml:1:9: error: expected `schema: gauntlet/v2`, found "
+       "'gauntlet/v3'"},
+      {"schema: gauntlet/v2\nnmae: a\n",
        "s.yaml:2:1: error: unknown key "
        "'nmae'"},
-      {"schema: gauntlet/v1\nname: a/b\n",
+      {"schema: gauntlet/v2\nname: a/b\n",
        "s.yaml:2:7: error: expected a name of 1 to 100 letters, digits, '-', "
        "'_' and '.', found 'a/b'"},
-      {"schema: gauntlet/v1\nname: a\n",
+      {"schema: gauntlet/v2\nname: a\n",
        "s.yaml:2:7: error: expected `expect`: what must come of the run"},
-      {"schema: gauntlet/v1\nname: a\nexpect: {outcome: recover}\n",
+      {"schema: gauntlet/v2\nname: a\nexpect: {outcome: recover}\n",
        "s.yaml:3:19: error: unknown outcome 'recover'"},
-      {"schema: gauntlet/v1\nname: a\nexpect: {exit_code: 0}\n",
+      {"schema: gauntlet/v2\nname: a\nexpect: {exit_code: 0}\n",
        "s.yaml:3:9: error: expected an `outcome`"},
-      {"schema: gauntlet/v1\nname: a\nexpect: {outcome: violates}\n",
+      {"schema: gauntlet/v2\nname: a\nexpect: {outcome: violates}\n",
        "s.yaml:3:19: error: `violates` needs the invariants that are to be "
        "broken"},
-      {"schema: gauntlet/v1\nname: a\nexpect: {outcome: completes, "
+      {"schema: gauntlet/v2\nname: a\nexpect: {outcome: completes, "
        "invariants: [stoer]}\n",
        "s.yaml:3:43: error: unknown invariant 'stoer'"},
-      {"schema: gauntlet/v1\nname: a\nexpect: {outcome: completes}\n---\n"
-       "schema: gauntlet/v1\nname: a\nexpect: {outcome: completes}\n",
+      {"schema: gauntlet/v2\nname: a\nexpect: {outcome: completes}\n---\n"
+       "schema: gauntlet/v2\nname: a\nexpect: {outcome: completes}\n",
        "s.yaml:6:7: error: duplicate scenario 'a' in this file"},
   };
   for (const auto& [text, error] : kCases) {
@@ -340,8 +343,8 @@ TEST(BadFilesTest, TheHeadIsReadFirst) {
 TEST(BadFilesTest, WhatCannotBeMeantIsNotTaken) {
   const std::pair<std::string, std::string> kCases[] = {
       {"expect: {outcome: violates, invariants: [store]}",
-       "s.yaml:3:19: error: `violates` is for canaries: expected a planted "
-       "bug"},
+       "s.yaml:3:19: error: `violates` is for mutation tests: expected a "
+       "planted bug"},
       {"expect: {outcome: recovers, restarts: {exactly: 2, max: 1}}",
        "s.yaml:3:57: error: expected at least `exactly` (2), found 1"},
       {"expect: {outcome: recovers, restarts: {}}",
@@ -372,15 +375,15 @@ TEST(BadFilesTest, WhatCannotBeMeantIsNotTaken) {
       {"cluster: {workers: 1}\nfaults: [{at: {step: 2}, do: partition}]",
        "s.yaml:4:10: error: a partition of a single worker troubles nobody: "
        "expected at least 2 workers, found 1"},
-      {"faults: [{at: {step: 2}, do: clock_jump, with: {by: 1500ms}}]",
-       "s.yaml:3:53: error: expected whole seconds, at least 1s, found "
+      {"faults: [{at: {step: 2}, do: wall_clock_jump, with: {by: 1500ms}}]",
+       "s.yaml:3:58: error: expected whole seconds, at least 1s, found "
        "1500ms"},
-      {"faults: [{at: {step: 2}, do: clock_jump, with: {by: 876000h}}]",
-       "s.yaml:3:53: error: expected a duration such as 200ms, 1s or 2m, at "
+      {"faults: [{at: {step: 2}, do: wall_clock_jump, with: {by: 876000h}}]",
+       "s.yaml:3:58: error: expected a duration such as 200ms, 1s or 2m, at "
        "most 24h, found '876000h'"},
   };
   for (const auto& [rest, error] : kCases) {
-    std::string text = "schema: gauntlet/v1\nname: a\n" + rest + "\n";
+    std::string text = "schema: gauntlet/v2\nname: a\n" + rest + "\n";
     if (!rest.starts_with("expect")) text += "expect: {outcome: completes}\n";
     const std::string errors = ErrorsOf(text);
     EXPECT_EQ(errors.substr(0, errors.find('\n')), error) << errors;
@@ -392,17 +395,17 @@ TEST(BadFilesTest, WhatMayComeIsNotCalledUnreachable) {
            // A job is started again after a notice, and by nobody else here.
            "cluster: {restart: {policy: none}}\n"
            "faults: [{at: {step: 2}, do: preempt, with: {grace: 5s}}, "
-           "{at: {life: 2}, do: crash}]",
+           "{at: {incarnation: 2}, do: crash}]",
            "cluster: {restart: {max: 1}}\n"
            "faults: [{at: {step: 2}, do: preempt, with: {grace: 5s}}, "
-           "{at: {life: 3}, do: crash}]",
+           "{at: {incarnation: 3}, do: crash}]",
            // What is slow, or told of an error, may be lost.
            "faults: [{at: {step: 2}, do: slow, with: {latency: 2m}}, "
-           "{at: {life: 2}, do: crash}]",
+           "{at: {incarnation: 2}, do: crash}]",
            "faults: [{at: {point: cluster.claim.create}, do: fsync_fails}, "
-           "{at: {life: 2}, do: crash}]",
+           "{at: {incarnation: 2}, do: crash}]",
            // A claim writes the state file, too.
-           "checkpoint: {every: never, at_success: leave}\n"
+           "checkpoint: {every: never, on_success: leave}\n"
            "faults: [{at: {point: ckpt.state.rename}, do: crash}]",
            // A save that was lost is made again.
            "cluster: {restart: {policy: rejoin}}\n"
@@ -412,7 +415,7 @@ TEST(BadFilesTest, WhatMayComeIsNotCalledUnreachable) {
            "cluster: {workers: 3, min_workers: 2}\n"
            "faults: [{at: {worker: 1, point: ckpt.rename}, do: crash}]",
        }) {
-    EXPECT_EQ(ErrorsOf(fmt::format("schema: gauntlet/v1\nname: a\n{}\nexpect: "
+    EXPECT_EQ(ErrorsOf(fmt::format("schema: gauntlet/v2\nname: a\n{}\nexpect: "
                                    "{{outcome: recovers}}\n",
                                    rest)),
               "");
@@ -421,10 +424,10 @@ TEST(BadFilesTest, WhatMayComeIsNotCalledUnreachable) {
 
 TEST(BadFilesTest, NoMapOfWhatIsExpectedMayBeEmpty) {
   for (const char* key :
-       {"restarts", "resumed_from", "lost_steps", "detected_in", "ends_at",
-        "failed_checkpoints", "saves", "epochs_after_restart"}) {
+       {"restarts", "resumed_from", "recomputed_steps", "detected_in",
+        "ends_at", "failed_saves", "saves", "epochs_after_restart"}) {
     const std::string errors =
-        ErrorsOf(std::string("schema: gauntlet/v1\nname: a\nexpect: {") + key +
+        ErrorsOf(std::string("schema: gauntlet/v2\nname: a\nexpect: {") + key +
                  ": {}, outcome: completes}\n");
     EXPECT_THAT(errors, testing::HasSubstr("found an empty map")) << key;
   }
@@ -432,7 +435,7 @@ TEST(BadFilesTest, NoMapOfWhatIsExpectedMayBeEmpty) {
 
 TEST(BadFilesTest, AShortLimitIsNoMistakeWhereNothingHangsForLong) {
   const std::string head =
-      "schema: gauntlet/v1\nname: a\ntimeout: {hang: 5s}\n"
+      "schema: gauntlet/v2\nname: a\ntimeout: {hang: 5s}\n"
       "expect: {outcome: recovers}\n";
   EXPECT_EQ(ErrorsOf(head), "");
   EXPECT_EQ(
@@ -442,9 +445,9 @@ TEST(BadFilesTest, AShortLimitIsNoMistakeWhereNothingHangsForLong) {
 }
 
 TEST(BadFilesTest, BytesThatAreNoTextAreNotEchoed) {
-  const std::string errors = ErrorsOf("schema: gauntlet/v1\nname: \xff\xfe\n");
+  const std::string errors = ErrorsOf("schema: gauntlet/v2\nname: \xff\xfe\n");
   for (const char c : errors) EXPECT_LT(static_cast<unsigned char>(c), 0x80u);
-  EXPECT_THAT(ErrorsOf("schema: gauntlet/v1\nname: größe\n"),
+  EXPECT_THAT(ErrorsOf("schema: gauntlet/v2\nname: größe\n"),
               testing::HasSubstr("größe"));
 }
 
@@ -483,7 +486,7 @@ TEST(BadFilesTest, WhatIsWrongInAListOfAJobIsPointedAt) {
   };
   for (const auto& [job, error] : kCases) {
     const std::string errors =
-        ErrorsOf("schema: gauntlet/v1\nname: a\njob: " + job +
+        ErrorsOf("schema: gauntlet/v2\nname: a\njob: " + job +
                  "\nexpect: {outcome: completes}\n");
     EXPECT_EQ(errors.substr(0, errors.find('\n')), error) << errors;
   }
@@ -491,7 +494,7 @@ TEST(BadFilesTest, WhatIsWrongInAListOfAJobIsPointedAt) {
 
 TEST(BadFilesTest, AllErrorsOfAFileAreSaidInItsOrder) {
   const std::string errors = ErrorsOf(
-      "schema: gauntlet/v1\nname: a\njob: {bach: 3}\nclutser: {}\n"
+      "schema: gauntlet/v2\nname: a\njob: {bach: 3}\nclutser: {}\n"
       "expect: {outcome: completes}\n");
   EXPECT_LT(errors.find("s.yaml:3:7: error: unknown key 'bach' in 'job'"),
             errors.find("s.yaml:4:1: error: unknown key 'clutser'"));
@@ -499,7 +502,7 @@ TEST(BadFilesTest, AllErrorsOfAFileAreSaidInItsOrder) {
 
 TEST(BadFilesTest, AnErrorOfEveryCaseOfAMatrixIsSaidOnce) {
   const LoadedFile loaded = LoadScenarios(
-      "schema: gauntlet/v1\nname: a\njob: {bach: 3, replicas: 4}\n"
+      "schema: gauntlet/v2\nname: a\njob: {bach: 3, replicas: 4}\n"
       "matrix: {cluster.workers: [2, 3, 4]}\nexpect: {outcome: completes}\n",
       "s.yaml");
   EXPECT_EQ(loaded.errors.size(), 1u);

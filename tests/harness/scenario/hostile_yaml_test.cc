@@ -94,8 +94,8 @@ TEST(HostileYamlTest, AnAliasBombDoesNotExpand) {
 
 TEST(HostileYamlTest, EveryTruncationOfAGoodFileIsGoodOrRefused) {
   const std::string text =
-      "schema: gauntlet/v1\nname: a\nfaults:\n  - {id: x, at: {worker: 1, "
-      "point: ckpt.agree}, do: crash, with: {exit_code: 3}}\n"
+      "schema: gauntlet/v2\nname: a\nfaults:\n  - {id: x, at: {worker: 1, "
+      "point: ckpt.compare_digests}, do: crash, with: {exit_code: 3}}\n"
       "matrix: {seed: [2, 4]}\nexpect: {outcome: recovers}\n";
   ASSERT_TRUE(LoadScenarios(text, "f").errors.empty());
   for (size_t length = 0; length < text.size(); ++length) {
@@ -106,7 +106,7 @@ TEST(HostileYamlTest, EveryTruncationOfAGoodFileIsGoodOrRefused) {
 
 TEST(HostileYamlTest, EveryByteReplacedIsGoodOrRefused) {
   const std::string text =
-      "schema: gauntlet/v1\nname: a\nfaults: [{at: {step: 3}, do: crash}]\n"
+      "schema: gauntlet/v2\nname: a\nfaults: [{at: {step: 3}, do: crash}]\n"
       "expect: {outcome: recovers}\n";
   for (size_t at = 0; at < text.size(); ++at) {
     for (const char c : std::string("\0\n:[]{}&*!|>'\"%@`#-,?\xff", 23)) {

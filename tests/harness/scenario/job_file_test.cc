@@ -9,13 +9,13 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr char kText[] = R"(schema: gauntlet/v1
-use: mlp
+constexpr char kText[] = R"(schema: gauntlet/v2
+preset: mlp
 seed: 42
 job: {epochs: 4, batch: 16, replicas: 4, steps_per_execution: 7}
 cluster: {workers: 2, step_timeout: 9s, restart: {policy: rejoin, max: 7}}
 preemption: {grace: 20s}
-checkpoint: {every: {steps: 50}, keep: 3, at_success: leave}
+checkpoint: {every: {steps: 50}, keep: 3, on_success: leave}
 )";
 
 JobFile Parse(const std::string& text, const JobFileOverrides& overrides = {}) {
@@ -46,7 +46,7 @@ TEST(JobFileTest, WhatItDoesNotSayIsAsBefore) {
   JobFile defaults;
   defaults.cluster.workers = 1;
   defaults.cluster.max_restarts = 100;
-  const Result<JobFile> file = ParseJobFile("use: dnn\n", "j", defaults, {});
+  const Result<JobFile> file = ParseJobFile("preset: dnn\n", "j", defaults, {});
   ASSERT_TRUE(file.ok()) << file.status().ToString();
   EXPECT_EQ(file->cluster.max_restarts, 100);
   EXPECT_EQ(file->train.job.replicas, 1);
@@ -61,7 +61,7 @@ TEST(JobFileTest, WhatIsSaidElsewhereComesFirst) {
   EXPECT_EQ(file.train.job.model.layers[1].units, 256) << "dnn's";
   EXPECT_EQ(file.workers, 6);
   EXPECT_EQ(file.train.job.replicas, 6);
-  EXPECT_EQ(Parse("use: tiny\n", {.workers = 3}).train.job.replicas, 3)
+  EXPECT_EQ(Parse("preset: tiny\n", {.workers = 3}).train.job.replicas, 3)
       << "where the file has no such map";
 }
 
@@ -75,8 +75,9 @@ TEST(JobFileTest, AMistakeIsOneLineWithItsPlace) {
       {"", "j.yaml:1:1: expected one document, found 0"},
       {"a: 1\n---\nb: 2\n", "j.yaml:3:1: expected one document, found 2"},
       {"[]", "j.yaml:1:1: expected a map, found a list"},
-      {"use: tiny\nuse: mlp\n", "j.yaml:2:1: "},
-      {"use: tiyn\n", "j.yaml:1:6: unknown preset 'tiyn'; did you mean tiny?"},
+      {"preset: tiny\npreset: mlp\n", "j.yaml:2:1: "},
+      {"preset: tiyn\n",
+       "j.yaml:1:9: unknown preset 'tiyn'; did you mean tiny?"},
       {"job: {layer: 1}\n",
        "j.yaml:1:7: unknown key 'layer' in 'job'; did you mean layers?"},
       {"job: [1]\n", "j.yaml:1:6: expected a map, found a list"},
@@ -84,17 +85,18 @@ TEST(JobFileTest, AMistakeIsOneLineWithItsPlace) {
       {"job: {replicas: 1}\ncluster: {workers: 2}\n",
        "j.yaml:1:17: 2 workers need at least as many replicas, found 1"},
       {"faults: []\n", "j.yaml:1:1: 'faults' is of scenarios, not of jobs"},
-      {"before: {}\n", "j.yaml:1:1: 'before' is of scenarios, not of jobs"},
+      {"warm_start: {}\n",
+       "j.yaml:1:1: 'warm_start' is of scenarios, not of jobs"},
       {"seeed: 1\n", "j.yaml:1:1: unknown key 'seeed'"},
-      {"cluster: {hosts: one}\n",
-       "j.yaml:1:18: 'cluster.hosts' is of scenarios, not of jobs"},
-      {"cluster: {workers: 2, workers_by_life: [1]}\n",
-       "'cluster.workers_by_life' is of scenarios"},
+      {"cluster: {topology: one_host}\n",
+       "j.yaml:1:21: 'cluster.topology' is of scenarios, not of jobs"},
+      {"cluster: {workers: 2, workers_per_attempt: [1]}\n",
+       "'cluster.workers_per_attempt' is of scenarios"},
       {"preemption: {requeue: 3}\n",
        "j.yaml:1:23: 'preemption.requeue' is of scenarios, not of jobs"},
       {"checkpoint: {every: often}\n", "j.yaml:1:21: expected {steps: n}"},
-      {"use: &a tiny\n", "j.yaml:1:"},
-      {"use: \"a\\0b\"\n", "j.yaml:1:6: "},
+      {"preset: &a tiny\n", "j.yaml:1:"},
+      {"preset: \"a\\0b\"\n", "j.yaml:1:9: "},
       {std::string(200'000, '['), "j.yaml:1:"},
       {"job: {epochs: 99999999999999999999}\n", "j.yaml:1:15: "}};
   for (const auto& [text, error] : bad) {

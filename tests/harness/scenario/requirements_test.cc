@@ -42,8 +42,9 @@ TEST(RequirementsTest, AWayBetweenDevicesIsSkippedWhereTheyAreTooFew) {
   Case one;
   one.cluster.workers = 2;
   one.train.cluster.collective = CollectiveChoice::kNccl;
-  EXPECT_EQ(WhyNotHere(one, {.world = WorldKind::kSimulated}),
-            "collective nccl needs devices, and a life computes on the CPU");
+  EXPECT_EQ(
+      WhyNotHere(one, {.world = WorldKind::kSimulated}),
+      "collective nccl needs devices, and an attempt computes on the CPU");
   one.train.kernels.device = DeviceKind::kCuda;
   EXPECT_EQ(WhyNotHere(one, {.world = WorldKind::kReal, .gpus = 1}),
             "collective nccl needs a GPU for each of 2 workers, found 1");

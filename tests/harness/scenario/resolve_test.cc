@@ -18,14 +18,14 @@ std::vector<Case> Load(const std::string& text) {
   return loaded.cases;
 }
 
-constexpr char kFull[] = R"(schema: gauntlet/v1
+constexpr char kFull[] = R"(schema: gauntlet/v2
 name: kill-in-the-middle
 labels: [crash, checkpoint]
-use: tiny
+preset: tiny
 requires: {gpus: 0, disk: 256MiB, features: [processes]}
 timeout: {slow: 30s, hang: 10s, total: 2m}
 seed: 42
-plant: lose-rng-key
+planted_bugs: lose-rng-key
 job:
   model: mlp
   data: {kind: digits, samples: 4096, validation_samples: 64, side: 7}
@@ -39,7 +39,7 @@ job:
 cluster:
   workers: 4
   device: emulated
-  device_by_life: [cpu, emulated, cpu]
+  device_per_attempt: [cpu, emulated, cpu]
   collective: ring
   start_timeout: 7s
   transport: grpc
@@ -47,10 +47,10 @@ cluster:
   step_timeout: 3s
   restart: {policy: whole-job, max: 5, backoff: 50ms}
 disk: {profile: lying-fsync}
-checkpoint: {every: {steps: 50}, mode: async, keep: 3, at_success: delete}
+checkpoint: {every: {steps: 50}, mode: async, keep: 3, on_success: delete}
 faults:
   - id: kill-w1
-    at: {worker: 1, point: ckpt.shard.write, hit: 3, offset: 50%, life: 1}
+    at: {worker: 1, point: ckpt.shard.write, hit: 3, offset: 50%, incarnation: 1}
     do: crash
     with: {exit_code: 11}
   - id: slow-reload
@@ -62,7 +62,7 @@ faults:
   - at: {worker: chief, point: ckpt.manifest.write, epoch: 1, step: 100}
     do: torn_write
     with: {blocks: 4, keep: [0, 2], then: power_loss}
-  - at: {worker: 0, life: any, step: 120}
+  - at: {worker: 0, incarnation: any, step: 120}
     do: preempt
     with: {profile: k8s}
 expect:
@@ -70,9 +70,9 @@ expect:
   invariants: [store, trajectory]
   restarts: {exactly: 1, max: 2}
   resumed_from: {step: 100}
-  lost_steps: {max: 60}
+  recomputed_steps: {max: 60}
   detected_in: {max: 2s}
-  failed_checkpoints: {exactly: 0}
+  failed_saves: {exactly: 0}
   ends_at: {epoch: 3, step: 192}
   saves: {exactly: 4}
   checkpoints: [100, 150]
@@ -121,8 +121,8 @@ TEST(ResolveTest, ReadsTheJobAndItsSurroundings) {
 
 TEST(ResolveTest, ReadsWhatWasTrainedBefore) {
   const Case one = Load(
-      "schema: gauntlet/v1\nname: a\nuse: tiny\n"
-      "before: {workers: 3, epochs: 2, steps_per_epoch: 7}\n"
+      "schema: gauntlet/v2\nname: a\npreset: tiny\n"
+      "warm_start: {workers: 3, epochs: 2, steps_per_epoch: 7}\n"
       "expect: {outcome: completes}\n")[0];
   ASSERT_TRUE(one.before);
   EXPECT_EQ(one.before->workers, 3);
@@ -175,9 +175,9 @@ TEST(ResolveTest, ReadsWhatIsExpected) {
       .restarts_exactly = 1,
       .restarts_max = 2,
       .resumed_from_step = 100,
-      .lost_steps_max = 60,
+      .recomputed_steps_max = 60,
       .detected_in_max_ns = 2'000'000'000,
-      .failed_checkpoints_exactly = 0,
+      .failed_saves_exactly = 0,
       .exit_code = 0,
       .ends_at_epoch = 3,
       .ends_at_step = 192,
@@ -209,7 +209,7 @@ TEST(ResolveTest, TheHeadOfARecordSaysWhatTheOracleMustKnow) {
 // The cases of a scenario with this in its `job.data`.
 std::vector<Case> WithData(const std::string& data) {
   return Load(
-      "schema: gauntlet/v1\nname: a\nuse: tiny\njob: {replicas: 4, "
+      "schema: gauntlet/v2\nname: a\npreset: tiny\njob: {replicas: 4, "
       "data: {" +
       data + "}}\nexpect: {outcome: completes}\n");
 }
@@ -239,7 +239,7 @@ TEST(ResolveTest, TheRowsOfAnEpochFollowTheShardPolicy) {
 
 TEST(ResolveTest, AMinimalScenarioTakesTheDefaults) {
   const Case one =
-      Load("schema: gauntlet/v1\nname: a\nexpect: {outcome: completes}\n")[0];
+      Load("schema: gauntlet/v2\nname: a\nexpect: {outcome: completes}\n")[0];
   EXPECT_EQ(one.cluster.workers, 2);
   EXPECT_EQ(one.train.job.replicas, 2) << "as many as workers";
   EXPECT_EQ(one.train.job.batch, 16) << "tiny's";
@@ -250,7 +250,7 @@ TEST(ResolveTest, AMinimalScenarioTakesTheDefaults) {
 
 // The case of two workers with this in it.
 Case With(const std::string& rest) {
-  return Load("schema: gauntlet/v1\nname: a\n" + rest +
+  return Load("schema: gauntlet/v2\nname: a\n" + rest +
               "\nexpect: {outcome: recovers}\n")[0];
 }
 
@@ -276,7 +276,7 @@ TEST(ResolveTest, AHangIsWaitedForUntilTheEngineHasFoundIt) {
 
 TEST(ResolveTest, NoCheckpointsIsNotTheSameAsAny) {
   const auto left = [](const std::string& expected) {
-    return Load("schema: gauntlet/v1\nname: a\nexpect: {outcome: completes" +
+    return Load("schema: gauntlet/v2\nname: a\nexpect: {outcome: completes" +
                 expected + "}\n")[0]
         .expect.checkpoints_left;
   };
@@ -285,7 +285,7 @@ TEST(ResolveTest, NoCheckpointsIsNotTheSameAsAny) {
 }
 
 TEST(ResolveTest, AMatrixMakesACaseOfEachCombination) {
-  const std::vector<Case> cases = Load(R"(schema: gauntlet/v1
+  const std::vector<Case> cases = Load(R"(schema: gauntlet/v2
 name: a
 job: {replicas: 4, epochs: 2}
 matrix:
@@ -306,11 +306,11 @@ expect: {outcome: completes}
 }
 
 TEST(ResolveTest, AFileMayHoldSeveralScenarios) {
-  const std::vector<Case> cases = Load(R"(schema: gauntlet/v1
+  const std::vector<Case> cases = Load(R"(schema: gauntlet/v2
 name: a
 expect: {outcome: completes}
 ---
-schema: gauntlet/v1
+schema: gauntlet/v2
 name: b
 expect: {outcome: completes}
 )");
@@ -320,7 +320,7 @@ expect: {outcome: completes}
 }
 
 TEST(ResolveTest, AfterAnotherFaultAnyLifeIsMeant) {
-  const Case one = Load(R"(schema: gauntlet/v1
+  const Case one = Load(R"(schema: gauntlet/v2
 name: a
 faults:
   - {id: x, at: {step: 3}, do: crash}

@@ -13,7 +13,7 @@ namespace {
 // A job of `epoch` steps an epoch on one worker.
 Case Load(const std::string& job, int epoch, const std::string& checkpoint) {
   const std::string text = fmt::format(
-      "schema: gauntlet/v1\nname: a\nuse: tiny\n"
+      "schema: gauntlet/v2\nname: a\npreset: tiny\n"
       "job: {{data: {{samples: 4096, steps_per_epoch: {}}}, {}}}\n"
       "cluster: {{workers: 1}}\ncheckpoint: {{{}}}\n"
       "expect: {{outcome: completes}}\n",
@@ -58,7 +58,7 @@ TEST(SaveScheduleTest, BoundsWhatALoopDoesForAnyLengthOfAnExecution) {
             fmt::format("epochs: 5, max_steps: 29, steps_per_execution: {}",
                         length),
             epoch,
-            fmt::format("every: {{steps: {}}}, at_success: leave", every));
+            fmt::format("every: {{steps: {}}}, on_success: leave", every));
         const std::vector<uint64_t> saves = Walk(one);
         const auto name = fmt::format("{} {} {}", every, length, epoch);
         EXPECT_GE(*ScheduledSaves(one), saves.size()) << name;
@@ -88,7 +88,7 @@ TEST(SaveScheduleTest, AnIntervalGrowsByNoMoreThanAnExecution) {
 }
 
 TEST(SaveScheduleTest, SavesThatFallIntoOneExecutionAreOne) {
-  const std::string leave = "every: {steps: 1}, at_success: leave";
+  const std::string leave = "every: {steps: 1}, on_success: leave";
   EXPECT_EQ(ScheduledSaves(Load("steps_per_execution: 6", 12, leave)), 6u);
   // Epochs of ten end executions of six: 6 10 12 18 20 24 30.
   EXPECT_EQ(ScheduledSaves(Load("steps_per_execution: 6", 10, leave)), 7u);

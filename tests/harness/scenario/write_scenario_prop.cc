@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include "chaos/inject/fault_parameters.h"
 #include "engine/train/worker_exit.h"
 #include "harness/scenario/write_scenario.h"
 #include <fmt/format.h>
@@ -18,12 +19,12 @@ namespace {
 constexpr ScenarioHeader kHeader = {};
 
 // Ten steps an epoch; every point can be reached in some life.
-constexpr char kJob[] = R"(schema: gauntlet/v1
+constexpr char kJob[] = R"(schema: gauntlet/v2
 name: base
-use: tiny
+preset: tiny
 job: {epochs: 1000, replicas: 4, data: {samples: 1280}}
 cluster: {workers: 4, device: emulated, collective: nccl, start_timeout: 7s, restart: {max: 1000}}
-checkpoint: {every: {steps: 1}, mode: async, keep: 2, at_success: delete}
+checkpoint: {every: {steps: 1}, mode: async, keep: 2, on_success: delete}
 faults:
   - id: end
     at: {worker: 0}
@@ -49,10 +50,10 @@ FileOffset AnyOffset() {
           OffsetUnit::kBytes};
 }
 
-// Every parameter that the kind takes by ParametersOf.
+// Every parameter that the kind takes by ParameterNames.
 FaultParameters AnyParameters(FaultKind kind) {
   FaultParameters with;
-  const std::string taken = fmt::format(" {} ", ParametersOf(kind));
+  const std::string taken = fmt::format(" {} ", ParameterNames(kind));
   const auto takes = [&](std::string_view name) {
     return taken.find(fmt::format(" {} ", name)) != std::string::npos;
   };
@@ -97,10 +98,11 @@ FaultParameters AnyParameters(FaultKind kind) {
   if (takes("groups") && *rc::gen::arbitrary<bool>()) {
     with.groups = {{0, *rc::gen::inRange(2, 4)}, {1}};
   }
-  if (takes("way")) with.way = *rc::gen::element(LinkWay::kOut, LinkWay::kIn);
+  if (kind == FaultKind::kAsymmetricPartition)
+    with.way = *rc::gen::element(LinkWay::kOut, LinkWay::kIn);
   if (takes("percent")) with.percent = *rc::gen::inRange(1, 91);
   if (takes("jitter")) with.jitter = AnyDuration();
-  if (takes("by") && takes("direction")) {
+  if (kind == FaultKind::kWallClockJump) {
     with.by = std::chrono::seconds(*rc::gen::inRange(1, 86'400));
     with.direction =
         *rc::gen::element(JumpDirection::kForward, JumpDirection::kBack);
@@ -232,9 +234,9 @@ TEST(WriteScenarioTest, TheHeaderStandsOnTopLineByLine) {
 # Method: one fault:
 #         crash worker 0.
 # Expect: recovery.
-schema: gauntlet/v1
+schema: gauntlet/v2
 name: base
-use: tiny
+preset: tiny
 job: {data: {samples: 1280}, epochs: 1000}
 )")) << *text;
 }

@@ -1,0 +1,289 @@
+#include "chaos/inject/fault_parameters.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace gauntlet {
+namespace {
+
+using P = FaultParameters;
+using Info = FaultParameterInfo;
+
+template <auto kMember>
+size_t GetChoice(const P& with) {
+  return static_cast<size_t>(with.*kMember);
+}
+
+template <auto kMember>
+void SetChoice(size_t index, P& with) {
+  using Enum = std::remove_reference_t<decltype(with.*kMember)>;
+  with.*kMember = static_cast<Enum>(index);
+}
+
+template <auto kMember>
+constexpr ChoicePlace Choice(std::vector<std::string_view> (*names)()) {
+  return {names, GetChoice<kMember>, SetChoice<kMember>};
+}
+
+size_t GetError(const P& with) {
+  const auto errors = AllFaultErrors();
+  return static_cast<size_t>(
+      std::ranges::find(errors, with.error, &FaultErrorInfo::number) -
+      errors.begin());
+}
+
+void SetError(size_t index, P& with) {
+  with.error = AllFaultErrors()[index].number;
+}
+
+std::vector<std::string_view> ErrorNames() {
+  std::vector<std::string_view> names;
+  for (const FaultErrorInfo& info : AllFaultErrors()) {
+    names.push_back(info.name);
+  }
+  return names;
+}
+
+std::vector<std::string_view> DeviceErrorNames() {
+  std::vector<std::string_view> names;
+  for (const DeviceErrorInfo& info : AllDeviceErrors()) {
+    names.push_back(info.name);
+  }
+  return names;
+}
+
+std::vector<std::string_view> NoticeNames() {
+  return {NoticeByName(NoticeBy::kSignal), NoticeByName(NoticeBy::kFile),
+          NoticeByName(NoticeBy::kHttp)};
+}
+std::vector<std::string_view> AfterTearNames() {
+  return {AfterTearName(AfterTear::kCrash),
+          AfterTearName(AfterTear::kPowerLoss),
+          AfterTearName(AfterTear::kNothing)};
+}
+std::vector<std::string_view> WayNames() { return {"outbound", "inbound"}; }
+std::vector<std::string_view> JumpNames() { return {"forward", "back"}; }
+
+constexpr Info kLatency = {.name = "latency",
+                           .doc = "how much longer it takes; required",
+                           .fallback = "",
+                           .place = &P::latency,
+                           .is_required = true};
+constexpr Info kDuration = {.name = "duration",
+                            .doc = "how long it lasts; 0: for ever",
+                            .fallback = "0",
+                            .place = &P::duration};
+constexpr Info kOffset = {.name = "offset",
+                          .doc = "byte of the file, or a share of its size",
+                          .fallback = "0",
+                          .place = &P::offset};
+
+constexpr std::array kCrash = {
+    Info{.name = "exit_code",
+         .doc = "exit code of the process; no code by which a worker says how "
+                "it ended",
+         .fallback = "70",
+         .place = &P::exit_code,
+         .low = 1,
+         .high = 255}};
+constexpr std::array kKill = {Info{.name = "latency",
+                                   .doc = "time until the signal arrives",
+                                   .fallback = "0",
+                                   .place = &P::latency}};
+constexpr std::array kSlow = {kLatency};
+constexpr std::array kOnlyDuration = {kDuration};
+constexpr std::array kOnlyOffset = {kOffset};
+constexpr std::array kPreempt = {
+    Info{.name = "grace",
+         .doc = "time from the notice to the kill; this or a profile is "
+                "required",
+         .fallback = "",
+         .place = &P::grace,
+         .is_required = true},
+    Info{.name = "by",
+         .doc = "channel of the notice: SIGTERM, a file that appears, or the "
+                "host's metadata service",
+         .fallback = "signal",
+         .place = Choice<&P::notice>(NoticeNames)}};
+constexpr std::array kTornWrite = {
+    Info{.name = "blocks",
+         .doc = "number of equal blocks into which the write is cut",
+         .fallback = "8",
+         .place = &P::blocks,
+         .low = 1,
+         .high = 64},
+    Info{.name = "keep",
+         .doc = "the blocks that land, counted from 0",
+         .fallback = "[0]",
+         .place = BlocksPlace{&P::keep},
+         .high = 63},
+    Info{.name = "then",
+         .doc = "what follows",
+         .fallback = "crash",
+         .place = Choice<&P::then>(AfterTearNames)}};
+constexpr std::array kShortWrite = {Info{.name = "bytes",
+                                         .doc = "how much of the write lands",
+                                         .fallback = "0",
+                                         .place = BytesPlace{&P::bytes}}};
+constexpr std::array kErrno = {
+    Info{.name = "error",
+         .doc = "the error",
+         .fallback = "EIO",
+         .place = ChoicePlace{ErrorNames, GetError, SetError}},
+    Info{.name = "consecutive",
+         .doc = "number of consecutive operations that fail (repeat: once)",
+         .fallback = "1",
+         .place = &P::hits,
+         .low = 1,
+         .high = 1'000'000}};
+constexpr std::array kBitFlip = {kOffset, Info{.name = "bit",
+                                               .doc = "bit of that byte",
+                                               .fallback = "0",
+                                               .place = &P::bit,
+                                               .high = 7}};
+constexpr std::array kPartition = {
+    kDuration, Info{.name = "groups",
+                    .doc = "lists of workers, each list cut from the others",
+                    .fallback = "",
+                    .place = GroupsPlace{&P::groups},
+                    .high = 1023}};
+constexpr std::array kAsymmetricPartition = {
+    kDuration, Info{.name = "direction",
+                    .doc = "frames that the worker sends, or that are sent to "
+                           "it",
+                    .fallback = "outbound",
+                    .place = Choice<&P::way>(WayNames)}};
+constexpr std::array kPacketLoss = {
+    kDuration, Info{.name = "percent",
+                    .doc = "chance that a frame is lost, each time it is sent",
+                    .fallback = "10",
+                    .place = &P::percent,
+                    .low = 1,
+                    .high = 90}};
+constexpr std::array kDelay = {
+    kDuration, kLatency,
+    Info{.name = "jitter",
+         .doc = "upper bound of a random time on top of the latency",
+         .fallback = "0",
+         .place = &P::jitter}};
+constexpr std::array kWallClockJump = {
+    Info{.name = "by",
+         .doc = "size of the jump, in whole seconds",
+         .fallback = "3600s",
+         .place = &P::by},
+    Info{.name = "direction",
+         .doc = "direction of the jump",
+         .fallback = "forward",
+         .place = Choice<&P::direction>(JumpNames)}};
+constexpr std::array kGpuError = {
+    Info{.name = "error",
+         .doc = "CUDA's name of the error",
+         .fallback = "cudaErrorLaunchFailure",
+         .place = Choice<&P::device_error>(DeviceErrorNames)}};
+
+}  // namespace
+
+std::span<const FaultParameterInfo> ParametersOf(FaultKind kind) {
+  switch (kind) {
+    case FaultKind::kCrash:
+      return kCrash;
+    case FaultKind::kKill:
+      return kKill;
+    case FaultKind::kSlow:
+      return kSlow;
+    case FaultKind::kHang:
+    case FaultKind::kPause:
+    case FaultKind::kDeviceHang:
+      return kOnlyDuration;
+    case FaultKind::kPreempt:
+      return kPreempt;
+    case FaultKind::kTornWrite:
+      return kTornWrite;
+    case FaultKind::kShortWrite:
+      return kShortWrite;
+    case FaultKind::kErrno:
+      return kErrno;
+    case FaultKind::kBitFlip:
+      return kBitFlip;
+    case FaultKind::kTruncate:
+      return kOnlyOffset;
+    case FaultKind::kPartition:
+      return kPartition;
+    case FaultKind::kAsymmetricPartition:
+      return kAsymmetricPartition;
+    case FaultKind::kPacketLoss:
+      return kPacketLoss;
+    case FaultKind::kDelay:
+      return kDelay;
+    case FaultKind::kWallClockJump:
+      return kWallClockJump;
+    case FaultKind::kGpuError:
+      return kGpuError;
+    case FaultKind::kException:
+    case FaultKind::kFsyncFails:
+    case FaultKind::kDelete:
+    case FaultKind::kPowerLoss:
+    case FaultKind::kConnectionReset:
+    case FaultKind::kOutOfMemory:
+      return {};
+  }
+  return {};
+}
+
+std::string ParameterNames(FaultKind kind) {
+  std::vector<std::string_view> names;
+  for (const Info& parameter : ParametersOf(kind)) {
+    names.push_back(parameter.name);
+  }
+  return fmt::format("{}", fmt::join(names, " "));
+}
+
+bool IsDefault(const FaultParameterInfo& parameter, const P& with) {
+  static const P kDefaults;
+  return std::visit(
+      OnPlace{[&](const BytesPlace& place) {
+                return with.*place.bytes == kDefaults.*place.bytes;
+              },
+              [&](const ChoicePlace& place) {
+                return place.get(with) == place.get(kDefaults);
+              },
+              [&](const BlocksPlace& place) {
+                return with.*place.mask == kDefaults.*place.mask;
+              },
+              [&](const GroupsPlace& place) {
+                return with.*place.groups == kDefaults.*place.groups;
+              },
+              [&](auto member) { return with.*member == kDefaults.*member; }},
+      parameter.place);
+}
+
+bool HasOnlyParametersOf(FaultKind kind, const P& with) {
+  // Sets the kind's own parameters to their defaults; what is left counts.
+  P others = with;
+  static const P kDefaults;
+  for (const Info& parameter : ParametersOf(kind)) {
+    std::visit(
+        OnPlace{[&](const BytesPlace& place) {
+                  others.*place.bytes = kDefaults.*place.bytes;
+                },
+                [&](const ChoicePlace& place) {
+                  place.set(place.get(kDefaults), others);
+                },
+                [&](const BlocksPlace& place) {
+                  others.*place.mask = kDefaults.*place.mask;
+                },
+                [&](const GroupsPlace& place) {
+                  others.*place.groups = kDefaults.*place.groups;
+                },
+                [&](auto member) { others.*member = kDefaults.*member; }},
+        parameter.place);
+  }
+  others.times = kDefaults.times;
+  others.until_step = kDefaults.until_step;
+  return others == kDefaults;
+}
+
+}  // namespace gauntlet

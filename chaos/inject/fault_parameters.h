@@ -1,0 +1,78 @@
+// The parameters that faults can have: one table, from which plan files,
+// scenarios, their JSON Schema and the help derive.
+#ifndef GAUNTLET_CHAOS_INJECT_FAULT_PARAMETERS_H_
+#define GAUNTLET_CHAOS_INJECT_FAULT_PARAMETERS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "chaos/inject/plan.h"
+
+namespace gauntlet {
+
+// A number of bytes, written with a unit.
+struct BytesPlace {
+  uint64_t FaultParameters::*bytes;
+};
+
+// One of several names. The value is an index into `names()`.
+struct ChoicePlace {
+  std::vector<std::string_view> (*names)();
+  size_t (*get)(const FaultParameters& with);
+  void (*set)(size_t index, FaultParameters& with);
+};
+
+// A set of block numbers; bit i is block i.
+struct BlocksPlace {
+  uint64_t FaultParameters::*mask;
+};
+
+// Groups of workers.
+struct GroupsPlace {
+  std::vector<std::vector<int>> FaultParameters::*groups;
+};
+
+// Where a parameter's value is, which is also its type.
+using ParameterPlace =
+    std::variant<Duration FaultParameters::*, int FaultParameters::*,
+                 uint64_t FaultParameters::*, FileOffset FaultParameters::*,
+                 BytesPlace, ChoicePlace, BlocksPlace, GroupsPlace>;
+
+struct FaultParameterInfo {
+  std::string_view name;      // "latency"
+  std::string_view doc;       // one line
+  std::string_view fallback;  // the default, as a scenario writes it
+  ParameterPlace place;
+  uint64_t low = 0;  // of numbers; of blocks and workers, each
+  uint64_t high = uint64_t{1} << 53;
+  bool is_required = false;  // in a scenario
+};
+
+// The parameters of a kind, besides `repeat` and `until`, which each kind has.
+std::span<const FaultParameterInfo> ParametersOf(FaultKind kind);
+
+// "blocks keep then".
+std::string ParameterNames(FaultKind kind);
+
+// Returns true iff the parameter has its default value.
+bool IsDefault(const FaultParameterInfo& parameter,
+               const FaultParameters& with);
+
+// Returns true iff all parameters that the kind does not take have their
+// default values.
+bool HasOnlyParametersOf(FaultKind kind, const FaultParameters& with);
+
+// Calls the one of several lambdas that takes the place's type.
+template <typename... Lambdas>
+struct OnPlace : Lambdas... {
+  using Lambdas::operator()...;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_CHAOS_INJECT_FAULT_PARAMETERS_H_

@@ -1,0 +1,18 @@
+// `gauntlet upgrade`: a scenario file of the schema before, as one of this.
+#ifndef GAUNTLET_HARNESS_CLI_UPGRADE_COMMAND_H_
+#define GAUNTLET_HARNESS_CLI_UPGRADE_COMMAND_H_
+
+#include "engine/world/storage.h"
+#include "harness/cli/commands.h"
+#include "harness/cli/console.h"
+
+namespace gauntlet {
+
+// Prints the upgraded file; a file of this schema is printed as it is. Returns
+// the exit code: 2 for a file that cannot be read or upgraded.
+int RunUpgrade(const UpgradeCommand& command, Storage& storage,
+               Console& console);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_CLI_UPGRADE_COMMAND_H_

@@ -1,0 +1,146 @@
+#include "harness/scenario/upgrade.h"
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/scenario/job_file.h"
+#include "harness/scenario/keys.h"
+#include "harness/scenario/scenario.h"
+#include "harness/scenario/write_scenario.h"
+
+namespace gauntlet {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr char kOld[] = R"(# use: a comment stays.
+schema: gauntlet/v1
+name: old
+use: tiny
+plant: [die-in-a-step]
+before: {workers: 2}
+job: {epochs: 2}
+cluster: {workers: 3, workers_by_life: [3, 2], hosts: "separate"}
+checkpoint: {every: {steps: 5}, at_success: delete}
+matrix: {checkpoint.at_success: [keep, leave]}
+faults:
+  - id: a
+    at: {worker: 1, life: any, step: 3, point: comm.done}
+    do: one_way   # which is spelled in another way now
+    with: {way: in, duration: 1ms, times: always}
+  - {at: {point: ckpt.agree}, do: errno, with: {hits: 2}}
+expect: {outcome: violates, invariants: [deaths-explained, store]}
+)";
+
+constexpr char kNew[] = R"(# use: a comment stays.
+schema: gauntlet/v2
+name: old
+preset: tiny
+planted_bugs: [die-in-a-step]
+warm_start: {workers: 2}
+job: {epochs: 2}
+cluster: {workers: 3, workers_per_attempt: [3, 2], topology: "one_host_per_worker"}
+checkpoint: {every: {steps: 5}, on_success: delete}
+matrix: {checkpoint.on_success: [keep, leave]}
+faults:
+  - id: a
+    at: {worker: 1, incarnation: any, step: 3, point: comm.allreduce.end}
+    do: asymmetric_partition   # which is spelled in another way now
+    with: {direction: inbound, duration: 1ms, repeat: always}
+  - {at: {point: ckpt.compare_digests}, do: errno, with: {consecutive: 2}}
+expect: {outcome: violates, invariants: [no-spontaneous-exit, store]}
+)";
+
+TEST(UpgradeTest, RewritesTheTextAndKeepsLayoutAndComments) {
+  EXPECT_EQ(UpgradeText(kOld, "f").value(), kNew);
+}
+
+TEST(UpgradeTest, LeavesATextOfTheNewSchemaAlone) {
+  EXPECT_EQ(UpgradeText(kNew, "f").value(), kNew);
+}
+
+TEST(UpgradeTest, UpgradesEachOldDocumentOfAFile) {
+  const std::string text = std::string(kNew) + "---\n" + kOld;
+  EXPECT_EQ(UpgradeText(text, "f").value(), std::string(kNew) + "---\n" + kNew);
+}
+
+TEST(UpgradeTest, RenamesFindingsInLabels) {
+  const std::string head = "schema: gauntlet/v";
+  const std::string tail = "\nname: a\nlabels: [finding, \"found:";
+  EXPECT_EQ(UpgradeText(head + "1" + tail + "deaths-explained/worker\"]\n", "f")
+                .value(),
+            head + "2" + tail + "no-spontaneous-exit/unexplained-death\"]\n");
+  EXPECT_EQ(UpgradeText(head + "1" + tail + "trajectory/step-digest\"]\n", "f")
+                .value(),
+            head + "2" + tail + "trajectory/step-digest\"]\n");
+}
+
+TEST(UpgradeTest, RefusesASpellingThatIsNotWrittenPlainly) {
+  const Status status =
+      UpgradeText("schema: gauntlet/v1\nname: a\n\"\\x75se\": tiny\n", "f.yaml")
+          .status();
+  EXPECT_EQ(status.code(), Code::kInvalidArgument);
+  EXPECT_EQ(status.message(),
+            "f.yaml:3:1: expected use as a plain word, which can be replaced "
+            "by preset");
+}
+
+TEST(UpgradeTest, RefusesTextThatIsNoYaml) {
+  EXPECT_THAT(UpgradeText("a: [", "f.yaml").status().message(),
+              HasSubstr("f.yaml:"));
+}
+
+TEST(LoadScenariosTest, ReadsAnOldFileAsItsUpgrade) {
+  const LoadedFile old_file = LoadScenarios(kOld, "f");
+  const LoadedFile new_file = LoadScenarios(kNew, "f");
+  ASSERT_EQ(RenderErrors(old_file, "f", kOld), "");
+  ASSERT_EQ(RenderErrors(new_file, "f", kNew), "");
+  ASSERT_EQ(old_file.cases.size(), 2u);
+  for (size_t i = 0; i < old_file.cases.size(); ++i) {
+    EXPECT_EQ(DescribeCaseDifference(old_file.cases[i], new_file.cases[i]), "");
+  }
+}
+
+TEST(LoadScenariosTest, NamesTheOldSpellingsOnce) {
+  const std::string text =
+      "schema: gauntlet/v1\nname: a\nuse: tiny\nexpect: {outcome: completes}\n"
+      "---\nschema: gauntlet/v1\nname: b\nuse: tiny\n"
+      "expect: {outcome: completes}\n";
+  EXPECT_EQ(RenderOldSpellings(LoadScenarios(text, "f.yaml"), "f.yaml"),
+            "f.yaml: note: gauntlet/v1 is accepted for one release: "
+            "gauntlet/v1 is now gauntlet/v2, use is now preset; `gauntlet "
+            "upgrade f.yaml` prints the file as gauntlet/v2\n");
+  EXPECT_EQ(RenderOldSpellings(LoadScenarios(kNew, "f"), "f"), "");
+}
+
+TEST(LoadScenariosTest, TellsTheNewNameOfAKeyOfTheOldSchema) {
+  const std::string text =
+      "schema: gauntlet/v2\nname: a\nuse: tiny\n"
+      "faults: [{at: {life: 2}, do: hang, with: {times: once}}]\n"
+      "expect: {outcome: recovers}\n";
+  const LoadedFile loaded = LoadScenarios(text, "f.yaml");
+  std::vector<std::string> hints;
+  for (const Diagnostic& error : loaded.errors) hints.push_back(error.hint);
+  EXPECT_THAT(hints, ElementsAre("it is called preset now",
+                                 "it is called incarnation now",
+                                 "it is called repeat now"));
+}
+
+TEST(JobFileTest, ReadsOldSpellingsWithAndWithoutASchema) {
+  for (const char* head : {"", "schema: gauntlet/v1\n"}) {
+    const auto job = ParseJobFile(
+        std::string(head) + "use: tiny\ncheckpoint: {at_success: delete}\n",
+        "job.yaml", {}, {});
+    ASSERT_TRUE(job.ok()) << job.status().ToString();
+    EXPECT_EQ(job->train.checkpoint.at_success, AtSuccess::kDeleteCheckpoints);
+  }
+  EXPECT_FALSE(
+      ParseJobFile("schema: gauntlet/v2\nuse: tiny\n", "j", {}, {}).ok());
+}
+
+}  // namespace
+}  // namespace gauntlet
