@@ -1,0 +1,198 @@
+// Causes of losses and notices: taken out, held back, left unheeded.
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "tests/harness/mutation/record_edit.h"
+#include "tests/harness/mutation/record_mutation.h"
+
+namespace gauntlet {
+namespace {
+
+template <size_t n>
+bool IsAnyOf(const std::array<std::string_view, n>& kinds,
+             const RecordFault& fault) {
+  return std::ranges::find(kinds, fault.kind) != kinds.end();
+}
+
+// Returns true iff the fault ends its process, and nothing else happens.
+bool EndsProcess(const RecordFault& fault) {
+  constexpr std::array<std::string_view, 3> kKinds = {"crash", "kill",
+                                                      "exception"};
+  return IsAnyOf(kKinds, fault) ||
+         (fault.kind == "torn_write" && fault.then == "crash");
+}
+
+// Returns true iff no worker can be lost by the fault itself.
+bool LosesNobody(const RecordFault& fault) {
+  constexpr std::array<std::string_view, 4> kKinds = {"bit_flip", "truncate",
+                                                      "delete", "clock_jump"};
+  return fault.id == kHarmlessFaultId || IsAnyOf(kKinds, fault) ||
+         (fault.kind == "torn_write" && fault.then == "nothing");
+}
+
+constexpr int64_t kLostWorkerExit = 75;
+
+bool IsOccurrence(const RecordEvent& event, std::string_view fault) {
+  return event.kind == RecordKind::kFaultFired && event.detail == fault;
+}
+
+// Returns true iff the fault keeps a worker that lives from the others, or
+// makes it leave.
+bool KeepsAway(const RecordFault& fault) {
+  constexpr std::array<std::string_view, 8> kKinds = {
+      "hang",      "stop",        "partition",     "one_way",
+      "gpu_error", "device_hang", "out_of_memory", "reset"};
+  return fault.id != kHarmlessFaultId && IsAnyOf(kKinds, fault);
+}
+
+// Returns true iff the launcher made up for a loss.
+bool WasRestarted(const Record& record) {
+  return std::ranges::any_of(record.launchers, [](const LauncherRun& run) {
+    return run.restarts > 0;
+  });
+}
+
+// The record of a run in which the same happened by itself: as it is but for
+// the one fault that a worker was lost by.
+template <bool (*kIsCause)(const RecordFault&)>
+std::optional<Mutant> TakeCauseOut(const Record& record) {
+  const auto cause = std::ranges::find_if(record.faults, kIsCause);
+  if (cause == record.faults.end()) return std::nullopt;
+  const std::string id = cause->id;
+  for (const RecordFault& fault : record.faults) {
+    if (fault.id != id && !LosesNobody(fault)) return std::nullopt;
+  }
+  const std::vector<EventPlace> fired = FindPlaces(
+      record,
+      [&](const RecordEvent& event) { return IsOccurrence(event, id); });
+  if (fired.empty()) return std::nullopt;
+  Mutant mutant = {.record = record, .place = PlaceText(record, fired[0])};
+  std::erase_if(mutant.record.faults,
+                [&](const RecordFault& fault) { return fault.id == id; });
+  for (LifeEvents& life : mutant.record.lives) {
+    std::erase_if(life.events, [&](const RecordEvent& event) {
+      return IsOccurrence(event, id);
+    });
+  }
+  return mutant;
+}
+
+std::optional<Mutant> TakeFatalFaultOut(const Record& record, Choice&) {
+  return TakeCauseOut<EndsProcess>(record);
+}
+
+// A worker that was kept away for a moment need not have been lost.
+std::optional<Mutant> TakeHangOrCutOut(const Record& record, Choice&) {
+  if (!WasRestarted(record)) return std::nullopt;
+  return TakeCauseOut<KeepsAway>(record);
+}
+
+// Returns true iff workers notice that another one has met the fault. After a
+// loss of power nobody is left to notice.
+bool IsNoticed(const RecordFault& fault) {
+  return EndsProcess(fault) || KeepsAway(fault);
+}
+
+bool IsSignOfLoss(const RecordEvent& event) {
+  return event.kind == RecordKind::kWorkerLost ||
+         (event.kind == RecordKind::kLifeEnd && event.count == kLostWorkerExit);
+}
+
+// First event behind the occurrence that shows that it was noticed: another
+// worker reports a loss, or the launcher starts an incarnation.
+std::optional<EventPlace> FindSign(const Record& record, EventPlace fired) {
+  const LifeEvents& lost = record.lives[fired.life];
+  const int64_t fired_ns = EventAt(record, fired).t_ns;
+  std::optional<EventPlace> sign;
+  const auto take = [&](EventPlace place) {
+    const int64_t t_ns = EventAt(record, place).t_ns;
+    if (t_ns <= fired_ns) return;
+    if (!sign || t_ns < EventAt(record, *sign).t_ns) sign = place;
+  };
+  for (const EventPlace place : FindPlaces(record, IsSignOfLoss)) {
+    if (place.life != fired.life) take(place);
+  }
+  for (const EventPlace place : PlacesOf(record, RecordKind::kLifeBegin)) {
+    if (record.lives[place.life].life > lost.life) take(place);
+  }
+  return sign;
+}
+
+std::optional<Mutant> NoticeLate(const Record& record, Choice& choice) {
+  const auto is_noticed = [&](const RecordEvent& event) {
+    return std::ranges::any_of(record.faults, [&](const RecordFault& fault) {
+      return IsOccurrence(event, fault.id) && IsNoticed(fault);
+    });
+  };
+  return EditAny(record, FindPlaces(record, is_noticed), choice,
+                 [](Record& changed, EventPlace fired, Choice&) {
+                   const auto sign = FindSign(changed, fired);
+                   if (!sign) return false;
+                   DelayAllFrom(changed, *sign);
+                   return true;
+                 });
+}
+
+constexpr int64_t kGraceNs = 30'000'000'000;
+
+// Returns true iff the plan gives a notice: then it may also say for how long
+// training may go on.
+bool GivesNotice(const RecordFault& fault) { return fault.kind == "preempt"; }
+
+uint64_t StepsBehind(const LifeEvents& life, size_t index) {
+  return static_cast<uint64_t>(
+      std::count_if(life.events.begin() + static_cast<ptrdiff_t>(index),
+                    life.events.end(), [](const RecordEvent& event) {
+                      return event.kind == RecordKind::kStep;
+                    }));
+}
+
+// A worker gets a notice in front of a step, at least five before the last one,
+// and trains on to the end as if it had none.
+std::optional<Mutant> IgnoreNotice(const Record& record, Choice& choice) {
+  constexpr uint64_t kStepsBehind = 6;
+  if (std::ranges::any_of(record.faults, GivesNotice)) return std::nullopt;
+  return EditAny(
+      record, PlacesOf(record, RecordKind::kStep), choice,
+      [](Record& changed, EventPlace place, Choice&) {
+        const LifeEvents& life = changed.lives[place.life];
+        if (!FindIndex(life, RecordKind::kFinished) ||
+            FindIndex(life, RecordKind::kStopAgreed) ||
+            StepsBehind(life, place.index) < kStepsBehind) {
+          return false;
+        }
+        const RecordEvent step = EventAt(changed, place);
+        RecordEvent fired = {.kind = RecordKind::kFaultFired,
+                             .t_ns = step.t_ns,
+                             .step = step.step,
+                             .epoch = step.epoch,
+                             .path = "step.begin",
+                             .detail = "notice"};
+        changed.faults.push_back({.id = "notice",
+                                  .kind = "preempt",
+                                  .worker = std::to_string(life.worker),
+                                  .point = "step.begin",
+                                  .summary = "preempt at step.begin",
+                                  .grace_ns = kGraceNs});
+        InsertEvent(changed, place,
+                    {.kind = RecordKind::kNotice, .t_ns = step.t_ns});
+        InsertEvent(changed, place, std::move(fired));
+        return true;
+      });
+}
+
+}  // namespace
+
+std::vector<Mutation> CauseMutations() {
+  return {
+      {"unexplained death", "fatal fault taken out", TakeFatalFaultOut},
+      {"unexplained loss", "hang or cut taken out", TakeHangOrCutOut},
+      {"loss noticed late", "sign of a loss an hour late", NoticeLate},
+      {"notice unheeded", "notice ignored", IgnoreNotice},
+  };
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,311 @@
+// One operation on one event, for each kind of event.
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include "tests/harness/mutation/record_edit.h"
+#include "tests/harness/mutation/record_mutation.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr int64_t kLostWorkerExit = 75;
+constexpr RecordKind kLastKind = RecordKind::kNotFinite;
+
+// Returns the reason why the operation at the place has no effect; "": it has
+// one. The record is the one before the operation.
+using NoEffect = std::string_view (*)(const Record&, EventPlace);
+
+std::string_view HasEffect(const Record&, EventPlace) { return ""; }
+
+struct Operation {
+  std::string_view group;
+  std::string_view verb;  // "drop": of the mutation's name
+  bool (*edit)(Record&, EventPlace, Choice&);
+  NoEffect no_effect = HasEffect;
+};
+
+bool Drop(Record& record, EventPlace place, Choice&) {
+  RemoveEvent(record, place);
+  return true;
+}
+
+bool IsStart(RecordKind kind) {
+  return kind == RecordKind::kInitialized || kind == RecordKind::kResumed ||
+         kind == RecordKind::kCarriedOn;
+}
+
+// Returns true iff the worker reports the loss at the index twice: once more
+// before it starts from another state.
+bool ReportsLossTwice(const std::vector<RecordEvent>& events, size_t index) {
+  size_t begin = index;
+  while (begin > 0 && !IsStart(events[begin - 1].kind)) --begin;
+  size_t reports = 0;
+  for (size_t i = begin; i < events.size(); ++i) {
+    if (i > index && IsStart(events[i].kind)) break;
+    if (events[i].kind == RecordKind::kWorkerLost) ++reports;
+  }
+  return reports > 1;
+}
+
+// Events are emitted one by one, so a kill may come before any of them. An
+// occurrence of a fault is recorded first. The task that sends heartbeats and
+// the one that trains notice a loss on their own.
+std::string_view NoEffectOfDrop(const Record& record, EventPlace place) {
+  const std::vector<RecordEvent>& events = record.lives[place.life].events;
+  const RecordKind last = events.back().kind;
+  const bool is_last_of_killed = place.index + 1 == events.size() &&
+                                 last != RecordKind::kLifeEnd &&
+                                 last != RecordKind::kFaultFired;
+  if (is_last_of_killed) {
+    return "the last event of a killed worker: the kill may have come first";
+  }
+  const RecordEvent& event = events[place.index];
+  if (event.kind == RecordKind::kLifeEnd && event.count == kLostWorkerExit) {
+    return "a worker of a lost attempt: its launcher may have killed it";
+  }
+  const bool is_one_of_two = event.kind == RecordKind::kWorkerLost &&
+                             ReportsLossTwice(events, place.index);
+  return is_one_of_two ? "another task of the worker reports the loss too" : "";
+}
+
+bool Duplicate(Record& record, EventPlace place, Choice&) {
+  InsertEvent(record, place, EventAt(record, place));
+  return true;
+}
+
+std::string_view NoEffectOfDuplicate(const Record& record, EventPlace place) {
+  return EventAt(record, place).kind == RecordKind::kNotice
+             ? "a worker may be sent more than one notice"
+             : "";
+}
+
+// Returns true iff an event of the record comes before the one at the place.
+bool HasEarlier(const Record& record, EventPlace place) {
+  const int64_t t_ns = EventAt(record, place).t_ns;
+  return std::ranges::any_of(record.lives, [&](const LifeEvents& life) {
+    return !life.events.empty() && life.events.front().t_ns < t_ns;
+  });
+}
+
+bool DelayAll(Record& record, EventPlace place, Choice&) {
+  if (!HasEarlier(record, place)) return false;
+  DelayAllFrom(record, place);
+  return true;
+}
+
+// A record does not say when a launcher started, only how many did.
+std::string_view NoEffectOfDelay(const Record& record, EventPlace place) {
+  const RecordEvent& event = EventAt(record, place);
+  const bool may_begin_attempt =
+      event.kind == RecordKind::kLifeBegin && record.launchers.size() > 1 &&
+      std::ranges::none_of(record.lives, [&](const LifeEvents& life) {
+        return !life.events.empty() && life.events.front().t_ns < event.t_ns &&
+               life.events.back().t_ns >= event.t_ns;
+      });
+  return may_begin_attempt
+             ? "a queue may wait for any time before it starts a job again"
+             : "";
+}
+
+bool DelayOne(Record& record, EventPlace place, Choice& choice) {
+  if (record.lives.size() < 2 || !HasEarlier(record, place)) return false;
+  (void)choice;
+  DelayLifeFrom(record, place);
+  return true;
+}
+
+// Event of another worker that matches the one at the place and says something
+// else; nullopt: none.
+std::optional<EventPlace> FindCounterpart(const Record& record,
+                                          EventPlace place) {
+  const LifeEvents& life = record.lives[place.life];
+  const RecordEvent& event = EventAt(record, place);
+  for (const EventPlace other : PlacesOf(record, event.kind)) {
+    const LifeEvents& other_life = record.lives[other.life];
+    RecordEvent found = EventAt(record, other);
+    const bool matches =
+        other_life.worker != life.worker && other_life.life == life.life &&
+        found.step == event.step && found.phase == event.phase &&
+        found.generation == event.generation;
+    found.t_ns = event.t_ns;
+    if (matches && found != event) return other;
+  }
+  return std::nullopt;
+}
+
+bool Swap(Record& record, EventPlace place, Choice&) {
+  const std::optional<EventPlace> other = FindCounterpart(record, place);
+  if (!other) return false;
+  RecordEvent& a = EventAt(record, place);
+  RecordEvent& b = EventAt(record, *other);
+  std::swap(a, b);
+  std::swap(a.t_ns, b.t_ns);
+  return true;
+}
+
+std::string_view NoEffectOfSwap(const Record& record, EventPlace place) {
+  return EventAt(record, place).kind == RecordKind::kStep
+             ? "a record does not say which samples each worker has to use"
+             : "";
+}
+
+constexpr std::array<Operation, 5> kOperations = {{
+    {"event dropped", "drop", Drop, NoEffectOfDrop},
+    {"event twice", "duplicate", Duplicate, NoEffectOfDuplicate},
+    {"all late", "delay all from", DelayAll, NoEffectOfDelay},
+    {"one late", "delay one from", DelayOne},
+    {"events swapped", "swap", Swap, NoEffectOfSwap},
+}};
+
+bool ChangeDigest(Record& record, EventPlace place, Choice& choice) {
+  std::string& digest = EventAt(record, place).digest;
+  if (digest.empty()) return false;
+  char& digit = digest[choice.Below(digest.size())];
+  digit = digit == '0' ? '1' : '0';
+  return true;
+}
+
+bool ChangeLoss(Record& record, EventPlace place, Choice&) {
+  RecordEvent& event = EventAt(record, place);
+  if (event.loss_bits == 0) return false;
+  event.loss_bits ^= 1;
+  return true;
+}
+
+bool ChangeStep(Record& record, EventPlace place, Choice&) {
+  RecordEvent& event = EventAt(record, place);
+  if (event.step == 0) return false;
+  ++event.step;
+  return true;
+}
+
+// Returns true iff an event of the kind states where in its data training is.
+bool StatesEpoch(RecordKind kind) {
+  return kind == RecordKind::kStep || kind == RecordKind::kEvaluated ||
+         kind == RecordKind::kEpochEnd || kind == RecordKind::kResumed ||
+         kind == RecordKind::kCarriedOn || kind == RecordKind::kFinished ||
+         kind == RecordKind::kNotFinite;
+}
+
+bool ChangeEpoch(Record& record, EventPlace place, Choice&) {
+  RecordEvent& event = EventAt(record, place);
+  if (event.epoch == 0 && !StatesEpoch(event.kind)) return false;
+  ++event.epoch;
+  return true;
+}
+
+bool ChangePosition(Record& record, EventPlace place, Choice&) {
+  RecordEvent& event = EventAt(record, place);
+  const bool states_position = event.kind == RecordKind::kStep ||
+                               event.kind == RecordKind::kResumed ||
+                               event.kind == RecordKind::kCarriedOn;
+  if (event.position == 0 && !states_position) return false;
+  ++event.position;
+  return true;
+}
+
+bool ChangePhase(Record& record, EventPlace place, Choice& choice) {
+  RecordEvent& event = EventAt(record, place);
+  const bool states_phase = event.kind == RecordKind::kStep ||
+                            event.kind == RecordKind::kEvaluated ||
+                            event.kind == RecordKind::kResumed ||
+                            event.kind == RecordKind::kCarriedOn ||
+                            event.kind == RecordKind::kSaveCopied;
+  if (event.phase == RecordPhase::kInEpoch && !states_phase) return false;
+  const size_t next = static_cast<size_t>(event.phase) + 1 + choice.Below(2);
+  event.phase = static_cast<RecordPhase>(next % 3);
+  return true;
+}
+
+bool DropSample(Record& record, EventPlace place, Choice& choice) {
+  std::vector<uint32_t>& samples = EventAt(record, place).samples;
+  if (samples.empty()) return false;
+  const size_t dropped = choice.Below(samples.size());
+  samples.erase(samples.begin() + static_cast<ptrdiff_t>(dropped));
+  return true;
+}
+
+// The last digit of a checkpoint's path is of the claim that wrote it.
+bool ChangePath(Record& record, EventPlace place, Choice&) {
+  std::string& path = EventAt(record, place).path;
+  if (path.empty()) return false;
+  const size_t digit = path.find_last_of("0123456789");
+  if (digit == path.npos) {
+    path += "x";
+  } else {
+    path[digit] = path[digit] == '9' ? '1' : static_cast<char>(path[digit] + 1);
+  }
+  return true;
+}
+
+bool ChangeGeneration(Record& record, EventPlace place, Choice&) {
+  RecordEvent& event = EventAt(record, place);
+  if (event.generation == 0) return false;
+  ++event.generation;
+  return true;
+}
+
+bool ChangeCount(Record& record, EventPlace place, Choice&) {
+  RecordEvent& event = EventAt(record, place);
+  const bool states_count = event.kind == RecordKind::kLifeBegin ||
+                            event.kind == RecordKind::kLifeEnd ||
+                            event.kind == RecordKind::kStep ||
+                            event.kind == RecordKind::kEvaluated ||
+                            event.kind == RecordKind::kEpochEnd ||
+                            event.kind == RecordKind::kSaveAcknowledged ||
+                            event.kind == RecordKind::kFinished;
+  if (event.count == 0 && !states_count) return false;
+  ++event.count;
+  return true;
+}
+
+constexpr std::array<Operation, 10> kFieldChanges = {{
+    {"digest", "change digest of", ChangeDigest},
+    {"loss", "change loss of", ChangeLoss},
+    {"step", "change step of", ChangeStep},
+    {"epoch", "change epoch of", ChangeEpoch},
+    {"position", "change position of", ChangePosition},
+    {"phase", "change phase of", ChangePhase},
+    {"samples", "drop a sample of", DropSample},
+    {"path", "change path of", ChangePath},
+    {"generation", "change generation of", ChangeGeneration},
+    {"count", "change count of", ChangeCount},
+}};
+
+Mutation MutationOf(const Operation& operation, RecordKind kind) {
+  const auto apply = [&operation, kind](
+                         const Record& record,
+                         Choice& choice) -> std::optional<Mutant> {
+    std::string_view without_effect;
+    std::optional<Mutant> mutant =
+        EditAny(record, PlacesOf(record, kind), choice,
+                [&](Record& changed, EventPlace place, Choice& more) {
+                  without_effect = operation.no_effect(record, place);
+                  return operation.edit(changed, place, more);
+                });
+    if (mutant) mutant->without_effect = without_effect;
+    return mutant;
+  };
+  return {.group = operation.group,
+          .name = fmt::format("{} {}", operation.verb, RecordKindName(kind)),
+          .apply = apply};
+}
+
+}  // namespace
+
+std::vector<Mutation> EventMutations() {
+  std::vector<Mutation> mutations;
+  const auto add = [&](const Operation& operation) {
+    for (size_t kind = 0; kind <= static_cast<size_t>(kLastKind); ++kind) {
+      mutations.push_back(MutationOf(operation, static_cast<RecordKind>(kind)));
+    }
+  };
+  std::ranges::for_each(kOperations, add);
+  std::ranges::for_each(kFieldChanges, add);
+  return mutations;
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,36 @@
+// Faults of a millisecond: a run with one more of them has to pass as before.
+//
+// They show whether the judge excuses other things because something, somewhere
+// in the plan, happened.
+#ifndef GAUNTLET_TESTS_HARNESS_MUTATION_HARMLESS_FAULT_H_
+#define GAUNTLET_TESTS_HARNESS_MUTATION_HARMLESS_FAULT_H_
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "chaos/inject/plan.h"
+#include "harness/record/record.h"
+#include "harness/scenario/scenario.h"
+
+namespace gauntlet {
+
+// A column of the table.
+struct HarmlessFault {
+  std::string_view name;          // "stop 1 ms"
+  std::optional<FaultKind> kind;  // nullopt: none is added
+};
+
+// All of them; the first one is none.
+std::span<const HarmlessFault> AllHarmlessFaults();
+
+// The case with the fault added: to a worker that no other fault has met by
+// then, five steps before the first fault of the plan, or before the end.
+// `record` is of the case's run without it. Returns nullopt if no worker trains
+// so early, or if a fault of the network would have no peer.
+std::optional<Case> WithHarmlessFault(const Case& one, HarmlessFault fault,
+                                      const Record& record);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_TESTS_HARNESS_MUTATION_HARMLESS_FAULT_H_

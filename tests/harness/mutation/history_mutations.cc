@@ -1,0 +1,194 @@
+// Several events changed together: exits, restarts, saves and samples.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "tests/harness/mutation/record_edit.h"
+#include "tests/harness/mutation/record_mutation.h"
+#include "tests/harness/mutation/resume_edit.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr int64_t kLostWorkerExit = 75;
+
+bool EndsByItself(const LifeEvents& life) {
+  return !life.events.empty() &&
+         life.events.back().kind == RecordKind::kLifeEnd;
+}
+
+void CutFrom(Record& record, EventPlace place) {
+  record.lives[place.life].events.resize(place.index);
+}
+
+// The worker exits behind a step that it and the others had trained past.
+bool ExitEarly(Record& record, EventPlace place, int64_t code) {
+  const LifeEvents& life = record.lives[place.life];
+  if (!EndsByItself(life) || place.index + 2 >= life.events.size()) {
+    return false;
+  }
+  const int64_t t_ns = EventAt(record, place).t_ns;
+  CutFrom(record, {place.life, place.index + 1});
+  record.lives[place.life].events.push_back(
+      {.kind = RecordKind::kLifeEnd,
+       .t_ns = t_ns,
+       .count = code,
+       .detail = code == 0 ? "" : "a worker is lost"});
+  return true;
+}
+
+template <int64_t kCode>
+std::optional<Mutant> AddExit(const Record& record, Choice& choice) {
+  return EditAny(record, PlacesOf(record, RecordKind::kStep), choice,
+                 [](Record& changed, EventPlace place, Choice&) {
+                   return ExitEarly(changed, place, kCode);
+                 });
+}
+
+// A worker is started once more, behind its last incarnation.
+std::optional<Mutant> AddIncarnation(const Record& record, Choice& choice) {
+  return EditAny(
+      record, PlacesOf(record, RecordKind::kLifeEnd), choice,
+      [](Record& changed, EventPlace place, Choice&) {
+        const LifeEvents last = changed.lives[place.life];
+        const bool is_last =
+            place.life + 1 == changed.lives.size() ||
+            changed.lives[place.life + 1].worker != last.worker;
+        if (!is_last) return false;
+        RecordEvent begin = last.events.front();
+        begin.t_ns = last.events.back().t_ns;
+        RecordEvent end = {.kind = RecordKind::kLifeEnd,
+                           .t_ns = begin.t_ns + 1'000'000,
+                           .count = kLostWorkerExit,
+                           .detail = "a worker is lost"};
+        changed.lives.insert(
+            changed.lives.begin() + static_cast<ptrdiff_t>(place.life) + 1,
+            {.worker = last.worker,
+             .life = last.life + 1,
+             .events = {std::move(begin), std::move(end)}});
+        return true;
+      });
+}
+
+// Place of the life's n-th step from the end, counted from 1; nullopt: it has
+// fewer.
+std::optional<size_t> StepFromEnd(const LifeEvents& life, size_t n) {
+  for (size_t i = life.events.size(); i > 0; --i) {
+    if (life.events[i - 1].kind == RecordKind::kStep && --n == 0) return i - 1;
+  }
+  return std::nullopt;
+}
+
+// The events of a worker that came to an end by itself, from the second to
+// fifth step from the end on. A worker killed with the others of a lost attempt
+// may lack one step that they have, never two.
+std::optional<Mutant> CutTail(const Record& record, Choice& choice) {
+  return EditAny(record, PlacesOf(record, RecordKind::kLifeEnd), choice,
+                 [](Record& changed, EventPlace place, Choice& more) {
+                   const auto from = StepFromEnd(changed.lives[place.life],
+                                                 2 + more.Below(4));
+                   if (!from) return false;
+                   CutFrom(changed, {place.life, *from});
+                   return true;
+                 });
+}
+
+std::string CheckpointPath(uint64_t step, uint64_t generation) {
+  return fmt::format("/ckpt/step-{:09}-g{}", step, generation);
+}
+
+// Returns true iff a save of the step begins anywhere in the record.
+bool IsSaved(const Record& record, uint64_t step) {
+  return !FindPlaces(record, [step](const RecordEvent& event) {
+            return event.kind == RecordKind::kSaveBegin && event.step == step;
+          }).empty();
+}
+
+// The chief acknowledges a save of a step that nobody saved.
+std::optional<Mutant> AddSave(const Record& record, Choice& choice) {
+  return EditAny(
+      record, PlacesOf(record, RecordKind::kStep), choice,
+      [](Record& changed, EventPlace place, Choice&) {
+        const RecordEvent step = EventAt(changed, place);
+        const bool is_chief =
+            FindIndex(changed.lives[place.life], RecordKind::kGeneration)
+                .has_value();
+        if (!is_chief || step.phase != RecordPhase::kInEpoch ||
+            IsSaved(changed, step.step)) {
+          return false;
+        }
+        RecordEvent begin = {
+            .kind = RecordKind::kSaveBegin,
+            .t_ns = step.t_ns,
+            .step = step.step,
+            .path = CheckpointPath(step.step, step.generation)};
+        RecordEvent end = begin;
+        end.kind = RecordKind::kSaveAcknowledged;
+        end.digest = step.digest;
+        InsertEvent(changed, {place.life, place.index + 1}, std::move(end));
+        InsertEvent(changed, {place.life, place.index + 1}, std::move(begin));
+        return true;
+      });
+}
+
+// One sample of a step becomes one that an earlier step of the epoch used.
+std::optional<Mutant> UseSampleTwice(const Record& record, Choice& choice) {
+  return EditAny(
+      record, PlacesOf(record, RecordKind::kStep), choice,
+      [](Record& changed, EventPlace place, Choice& more) {
+        RecordEvent& step = EventAt(changed, place);
+        if (step.samples.empty()) return false;
+        for (const RecordEvent& before : changed.lives[place.life].events) {
+          const bool is_earlier =
+              before.kind == RecordKind::kStep && before.epoch == step.epoch &&
+              before.step < step.step && !before.samples.empty();
+          if (!is_earlier) continue;
+          const uint32_t used =
+              before.samples[more.Below(before.samples.size())];
+          step.samples[more.Below(step.samples.size())] = used;
+          return true;
+        }
+        return false;
+      });
+}
+
+// Two workers of one attempt of the job get each other's number.
+std::optional<Mutant> ExchangeWorkers(const Record& record, Choice& choice) {
+  return EditAny(record, PlacesOf(record, RecordKind::kLifeBegin), choice,
+                 [](Record& changed, EventPlace place, Choice&) {
+                   LifeEvents& life = changed.lives[place.life];
+                   for (LifeEvents& other : changed.lives) {
+                     if (other.life != life.life ||
+                         other.worker == life.worker || other.events.empty()) {
+                       continue;
+                     }
+                     std::swap(life.events, other.events);
+                     return true;
+                   }
+                   return false;
+                 });
+}
+
+}  // namespace
+
+std::vector<Mutation> HistoryMutations() {
+  return {
+      {"exit added", "exit with code 75", AddExit<kLostWorkerExit>},
+      {"exit added", "exit with code 0", AddExit<0>},
+      {"exit added", "incarnation added", AddIncarnation},
+      {"tail cut", "tail cut", CutTail},
+      {"stale resume", "older checkpoint resumed", ResumeFromOlder},
+      {"cold start", "started from nothing", StartFromNothing},
+      {"false rejection", "good checkpoint rejected", RejectGood},
+      {"save added", "save added", AddSave},
+      {"sample twice", "sample twice", UseSampleTwice},
+      {"workers exchanged", "workers exchanged", ExchangeWorkers},
+  };
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,78 @@
+// How many mutated records the judge fails, by mutation and harmless fault.
+#ifndef GAUNTLET_TESTS_HARNESS_MUTATION_MUTATION_TABLE_H_
+#define GAUNTLET_TESTS_HARNESS_MUTATION_MUTATION_TABLE_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "harness/record/verdict.h"
+#include "harness/run/reference.h"
+#include "harness/scenario/scenario.h"
+#include "tests/harness/mutation/record_mutation.h"
+
+namespace gauntlet {
+
+// Mutants of a group in a column. Those without effect are not among those
+// tried.
+struct MutationCell {
+  uint64_t tried = 0;
+  uint64_t caught = 0;      // judged as anything but passed
+  uint64_t no_verdict = 0;  // of those caught: neither passed nor failed
+  uint64_t without_effect = 0;
+};
+
+// A mutant that the judge passed.
+struct Survivor {
+  std::string scenario;  // name of the case
+  std::string column;    // name of the harmless fault
+  std::string group;
+  std::string mutation;
+  std::string place;
+};
+
+// Records of a column, by what became of them.
+struct RecordCounts {
+  uint64_t mutated = 0;
+  uint64_t no_place = 0;    // no worker trains where the fault is to occur
+  uint64_t not_passed = 0;  // the unchanged record does not pass
+};
+
+struct MutationTable {
+  // By group, then column: each as many as there are.
+  std::vector<std::vector<MutationCell>> cells;
+  std::vector<RecordCounts> records;  // by column
+  std::vector<Survivor> survivors;
+  // Number of mutants without effect, by mutation and reason.
+  std::map<std::pair<std::string, std::string>, uint64_t> without_effect;
+  // Records that do not pass unchanged: "case with fault", and why.
+  std::map<std::string, std::string> not_passed;
+  uint64_t planted_bugs = 0;  // cases left out as they have no correct record
+  uint64_t not_here = 0;      // cases that the simulated world cannot run
+
+  MutationTable();
+};
+
+using JudgeFunction = std::function<Verdict(const Record&)>;
+
+struct MutationOptions {
+  // Mutants of each mutation and record: other places from the second on.
+  uint64_t places = 1;
+  JudgeFunction judge;  // null: Judge
+  // Called before each case with its name; null: nobody.
+  std::function<void(std::string_view)> progress;
+};
+
+// Runs the cases with each harmless fault in the simulated world and mutates
+// the records that pass. An error: a case could not be run.
+Result<MutationTable> MeasureJudge(const std::vector<Case>& cases,
+                                   References& references,
+                                   const MutationOptions& options);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_TESTS_HARNESS_MUTATION_MUTATION_TABLE_H_

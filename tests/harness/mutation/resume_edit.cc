@@ -1,0 +1,271 @@
+#include "tests/harness/mutation/resume_edit.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "tests/harness/mutation/record_edit.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+std::string_view BaseOf(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+// "step-000000010" of "/ckpt/step-000000010-g1".
+std::string_view StemOf(std::string_view path) {
+  const std::string_view base = BaseOf(path);
+  return base.substr(0, base.rfind("-g"));
+}
+
+// Index of the state in the reference run; nullopt: it never has it.
+std::optional<size_t> FindState(const GoldenTrajectory& golden,
+                                std::string_view digest) {
+  for (size_t i = golden.entries.size(); i > 0; --i) {
+    if (golden.entries[i - 1].digest == digest) return i - 1;
+  }
+  return std::nullopt;
+}
+
+// A state that a generation resumes from instead of its own.
+struct OtherState {
+  size_t entry = 0;  // in GoldenTrajectory::entries
+  std::string stem;  // of its checkpoint; empty: the initial state
+};
+
+// Checkpoints that were acknowledged and neither retired nor rejected before
+// the claim.
+std::vector<OtherState> FindSaves(const Record& record, EventPlace claim) {
+  const int64_t before_ns = EventAt(record, claim).t_ns;
+  std::vector<OtherState> saves;
+  std::set<std::string_view> gone;
+  for (const LifeEvents& life : record.lives) {
+    for (const RecordEvent& event : life.events) {
+      const bool is_gone = event.kind == RecordKind::kRetired ||
+                           event.kind == RecordKind::kRejected;
+      if (is_gone && event.t_ns <= before_ns) gone.insert(StemOf(event.path));
+    }
+  }
+  for (const EventPlace place :
+       PlacesOf(record, RecordKind::kSaveAcknowledged)) {
+    const RecordEvent& save = EventAt(record, place);
+    const auto entry = FindState(record.golden, save.digest);
+    if (save.t_ns < before_ns && entry && !gone.contains(StemOf(save.path))) {
+      saves.push_back({*entry, std::string(StemOf(save.path))});
+    }
+  }
+  return saves;
+}
+
+// Saves before the claim that are older than the newest one and than the state
+// that it chose.
+std::vector<OtherState> FindOlder(const Record& record, EventPlace claim,
+                                  size_t chosen) {
+  std::vector<OtherState> saves = FindSaves(record, claim);
+  size_t newest = 0;
+  for (const OtherState& save : saves) newest = std::max(newest, save.entry);
+  std::erase_if(saves, [&](const OtherState& save) {
+    return save.entry >= std::min(newest, chosen);
+  });
+  return saves;
+}
+
+// The worker's own event for a state of the reference; null: it has none.
+const RecordEvent* FindTraining(const Record& record, int worker,
+                                const GoldenEntry& entry) {
+  for (const LifeEvents& life : record.lives) {
+    if (life.worker != worker) continue;
+    for (const RecordEvent& event : life.events) {
+      if (event.kind == entry.kind && event.step == entry.step &&
+          event.phase == entry.phase) {
+        return &event;
+      }
+    }
+  }
+  return nullptr;
+}
+
+class Restart {
+ public:
+  // `resumed` is an event of the generation that resumes.
+  Restart(const Record& record, EventPlace resumed)
+      : record_(record),
+        generation_(EventAt(record, resumed).generation),
+        chosen_(FindState(record.golden, EventAt(record, resumed).digest)),
+        resumed_(FindPlaces(record, [this](const RecordEvent& event) {
+          return event.kind == RecordKind::kResumed &&
+                 event.generation == generation_;
+        })) {
+    for (const EventPlace place : PlacesOf(record, RecordKind::kGeneration)) {
+      if (EventAt(record, place).generation == generation_) claim_ = place;
+    }
+  }
+
+  bool is_known() const { return chosen_ && claim_ && generation_ != 0; }
+  EventPlace claim() const { return *claim_; }
+  size_t chosen() const { return *chosen_; }
+
+  // The record with the restart from the other state; nullopt: a worker has no
+  // events for what it trains again.
+  std::optional<Record> From(const OtherState& other) const {
+    Record changed = record_;
+    EventAt(changed, *claim_).path = PathOf(other);
+    // Later places first: events before them keep their index.
+    for (auto place = resumed_.rbegin(); place != resumed_.rend(); ++place) {
+      if (!InsertTraining(other, *place, changed)) return std::nullopt;
+      SetState(other, EventAt(changed, *place));
+      ChangeLoads(other, *place, changed);
+    }
+    return changed;
+  }
+
+ private:
+  // A claim gives its parent its own suffix.
+  std::string PathOf(const OtherState& other) const {
+    if (other.stem.empty()) return "";
+    return fmt::format("/ckpt/{}-g{}", other.stem, generation_);
+  }
+
+  void SetState(const OtherState& other, RecordEvent& event) const {
+    const std::vector<GoldenEntry>& entries = record_.golden.entries;
+    const GoldenEntry& state = entries[other.entry];
+    if (other.stem.empty()) event.kind = RecordKind::kInitialized;
+    event.step = state.step;
+    event.phase = state.phase;
+    event.digest = state.digest;
+    event.path = std::string(BaseOf(PathOf(other)));
+    const auto next =
+        std::find_if(entries.begin() + static_cast<ptrdiff_t>(other.entry) + 1,
+                     entries.end(), [](const GoldenEntry& entry) {
+                       return entry.kind == RecordKind::kStep;
+                     });
+    if (next == entries.end()) return;
+    event.epoch = next->epoch;
+    event.position = next->position;
+  }
+
+  bool InsertTraining(const OtherState& other, EventPlace resumed,
+                      Record& changed) const {
+    const int worker = record_.lives[resumed.life].worker;
+    for (size_t i = *chosen_; i > other.entry; --i) {
+      const RecordEvent* training =
+          FindTraining(record_, worker, record_.golden.entries[i]);
+      if (training == nullptr) return false;
+      RecordEvent again = *training;
+      again.t_ns = EventAt(record_, resumed).t_ns;
+      if (again.generation != 0) again.generation = generation_;
+      InsertEvent(changed, {resumed.life, resumed.index + 1}, std::move(again));
+    }
+    return true;
+  }
+
+  void ChangeLoads(const OtherState& other, EventPlace resumed,
+                   Record& changed) const {
+    const std::string& chosen = EventAt(record_, resumed).digest;
+    std::vector<RecordEvent>& events = changed.lives[resumed.life].events;
+    const GoldenEntry& state = record_.golden.entries[other.entry];
+    for (RecordEvent& event : events) {
+      if (event.kind != RecordKind::kLoaded || event.digest != chosen) continue;
+      event.step = state.step;
+      event.digest = state.digest;
+      event.path = PathOf(other);
+    }
+    if (!other.stem.empty()) return;
+    std::erase_if(events, [](const RecordEvent& event) {
+      return event.kind == RecordKind::kLoaded && event.path.empty();
+    });
+  }
+
+  const Record& record_;
+  const uint64_t generation_;
+  const std::optional<size_t> chosen_;  // state, in the reference
+  const std::vector<EventPlace> resumed_;
+  std::optional<EventPlace> claim_;
+};
+
+enum class Reason : uint8_t { kNone, kRejected };
+
+// Path under which the checkpoint was saved, before a claim renamed it.
+std::string SavedPathOf(const Record& record, std::string_view renamed) {
+  for (const EventPlace place :
+       PlacesOf(record, RecordKind::kSaveAcknowledged)) {
+    const std::string& path = EventAt(record, place).path;
+    if (StemOf(path) == StemOf(renamed)) return path;
+  }
+  return std::string(renamed);
+}
+
+// Sets the newest checkpoint aside, in front of the claim.
+void AddRejection(const Record& record, EventPlace claim, Record& changed) {
+  const RecordEvent& event = EventAt(record, claim);
+  const std::string path = SavedPathOf(record, event.path);
+  changed.left.rejected.push_back(fmt::format("rejected-{}", BaseOf(path)));
+  InsertEvent(changed, claim,
+              {.kind = RecordKind::kRejected,
+               .t_ns = event.t_ns,
+               .path = path,
+               .detail = "model-00001-of-00002.safetensors: digest differs"});
+}
+
+// A record does not say which checkpoints were left after a loss of power.
+std::string_view NoEffectOfLoss(const Record& record) {
+  const bool forgets = std::ranges::any_of(
+      record.faults,
+      [](const RecordFault& fault) { return fault.disk == "lying-fsync"; });
+  return forgets ? "a disk that lies about fsync may lose any checkpoint in a "
+                   "loss of power"
+                 : "";
+}
+
+std::optional<Mutant> ResumeOlder(const Record& record, Choice& choice,
+                                  Reason reason) {
+  const std::vector<EventPlace> places = PlacesOf(record, RecordKind::kResumed);
+  if (places.empty()) return std::nullopt;
+  const size_t first = choice.Below(places.size());
+  for (size_t i = 0; i < places.size(); ++i) {
+    const EventPlace place = places[(first + i) % places.size()];
+    const Restart restart(record, place);
+    if (!restart.is_known()) continue;
+    const std::vector<OtherState> older =
+        FindOlder(record, restart.claim(), restart.chosen());
+    if (older.empty()) continue;
+    auto changed = restart.From(older[choice.Below(older.size())]);
+    if (!changed) continue;
+    if (reason == Reason::kRejected) {
+      AddRejection(record, restart.claim(), *changed);
+    }
+    return Mutant{*std::move(changed), PlaceText(record, place),
+                  NoEffectOfLoss(record)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Mutant> ResumeFromOlder(const Record& record, Choice& choice) {
+  return ResumeOlder(record, choice, Reason::kNone);
+}
+
+std::optional<Mutant> RejectGood(const Record& record, Choice& choice) {
+  return ResumeOlder(record, choice, Reason::kRejected);
+}
+
+std::optional<Mutant> StartFromNothing(const Record& record, Choice& choice) {
+  if (record.golden.entries.empty()) return std::nullopt;
+  const std::vector<EventPlace> places = PlacesOf(record, RecordKind::kResumed);
+  if (places.empty()) return std::nullopt;
+  const size_t first = choice.Below(places.size());
+  for (size_t i = 0; i < places.size(); ++i) {
+    const EventPlace place = places[(first + i) % places.size()];
+    const Restart restart(record, place);
+    if (!restart.is_known()) continue;
+    auto changed = restart.From({});
+    if (changed) return Mutant{*std::move(changed), PlaceText(record, place)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace gauntlet
