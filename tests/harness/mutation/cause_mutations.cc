@@ -43,8 +43,8 @@ bool IsOccurrence(const RecordEvent& event, std::string_view fault) {
 // makes it leave.
 bool KeepsAway(const RecordFault& fault) {
   constexpr std::array<std::string_view, 8> kKinds = {
-      "hang",      "stop",        "partition",     "one_way",
-      "gpu_error", "device_hang", "out_of_memory", "reset"};
+      "hang",      "pause",       "partition",     "asymmetric_partition",
+      "gpu_error", "device_hang", "out_of_memory", "connection_reset"};
   return fault.id != kHarmlessFaultId && IsAnyOf(kKinds, fault);
 }
 

@@ -13,10 +13,10 @@ constexpr std::array<HarmlessFault, 7> kFaults = {{
     {"none", std::nullopt},
     {"slow 1 ms", FaultKind::kSlow},
     {"hang 1 ms", FaultKind::kHang},
-    {"stop 1 ms", FaultKind::kStop},
+    {"pause 1 ms", FaultKind::kPause},
     {"partition 1 ms", FaultKind::kPartition},
     {"delay 1 ms", FaultKind::kDelay},
-    {"drop 1 ms", FaultKind::kDrop},
+    {"packet loss 1 ms", FaultKind::kPacketLoss},
 }};
 
 FaultParameters ShortFault(FaultKind kind) {

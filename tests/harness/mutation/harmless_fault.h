@@ -17,7 +17,7 @@ namespace gauntlet {
 
 // A column of the table.
 struct HarmlessFault {
-  std::string_view name;          // "stop 1 ms"
+  std::string_view name;          // "pause 1 ms"
   std::optional<FaultKind> kind;  // nullopt: none is added
 };
 
