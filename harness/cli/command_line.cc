@@ -36,6 +36,8 @@ constexpr std::array kVerbs = {
          Shown::kInOverview, ParseList},
     Verb{"doctor", "what this machine has, and what that costs",
          Shown::kInOverview, ParseDoctor},
+    Verb{"judge", "judge the stored record of a case again", Shown::kInOverview,
+         ParseJudge},
     Verb{"upgrade", "print a scenario file of gauntlet/v1 as gauntlet/v2",
          Shown::kInOverview, ParseUpgrade},
     Verb{"help",

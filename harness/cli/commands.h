@@ -194,6 +194,12 @@ struct ReplayCommand {
   std::string runs_directory = ".gauntlet/runs";
 };
 
+// Stored records, to be judged again.
+struct JudgeCommand {
+  std::vector<std::string> paths;  // record files, and folders of cases or runs
+  OutputFormat output = OutputFormat::kText;
+};
+
 // "", a command's name, a command's and its subcommand's ("ckpt ls"), or a
 // topic.
 struct HelpCommand {
@@ -211,7 +217,7 @@ using Command =
                  CheckpointDiffCommand, CheckpointExportCommand,
                  CheckpointPredictCommand, EvaluateCommand, ListCommand,
                  DoctorCommand, RunCommand, ExploreCommand, ReplayCommand,
-                 UpgradeCommand>;
+                 JudgeCommand, UpgradeCommand>;
 
 }  // namespace gauntlet
 

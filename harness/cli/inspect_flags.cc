@@ -1,4 +1,5 @@
-// The options of the commands that only read: list, upgrade, doctor, help.
+// The options of the commands that only read: list, judge,
+// upgrade, doctor, help.
 #include "harness/cli/flags.h"
 #include "harness/cli/verbs.h"
 #include <fmt/format.h>
@@ -58,6 +59,28 @@ Result<Command> ParseList(const VerbArguments& verb) {
   return Command(std::move(command));
 }
 
+Result<Command> ParseJudge(const VerbArguments& verb) {
+  JudgeCommand command;
+  Flags flags({.command = "judge",
+               .summary = "Judge stored records again. Nothing is run.",
+               .examples = "Examples:\n  gauntlet judge .gauntlet/runs/latest\n"
+                           "  gauntlet judge record.jsonl --json\n"
+                           "Exit codes as of `gauntlet run`."},
+              verb);
+  flags.Positionals(
+      {"path", "PATH...", "a record.jsonl, or the folder of a case or a run"},
+      {.least = 1, .most = 10'000}, command.paths);
+  flags.Switch({"--json", "", "as JSON, like result.json of a run"},
+               [&command] { command.output = OutputFormat::kJson; });
+  ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
+  if (outcome == FlagsOutcome::kHelpWanted)
+    return Command(ShowCommand{flags.Help()});
+  if (command.paths.empty()) {
+    return InvalidArgument("expected a record.jsonl, or the folder of a run");
+  }
+  return Command(std::move(command));
+}
+
 Result<Command> ParseUpgrade(const VerbArguments& verb) {
   std::vector<std::string> words;
   Flags flags(
@@ -71,6 +94,7 @@ Result<Command> ParseUpgrade(const VerbArguments& verb) {
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted)
     return Command(ShowCommand{flags.Help()});
+  if (words.empty()) return InvalidArgument("expected a scenario file");
   return Command(UpgradeCommand{words.front()});
 }
 

@@ -18,6 +18,7 @@
 #include "harness/cli/exit_code.h"
 #include "harness/cli/explore_command.h"
 #include "harness/cli/help_command.h"
+#include "harness/cli/judge_command.h"
 #include "harness/cli/list_command.h"
 #include "harness/cli/local_training.h"
 #include "harness/cli/memory_limit.h"
@@ -116,6 +117,9 @@ struct Execute {
   int operator()(const ListCommand& command) const {
     PosixStorage storage;
     return RunList(command, storage, console);
+  }
+  int operator()(const JudgeCommand& command) const {
+    return RunJudge(command, console);
   }
   int operator()(const UpgradeCommand& command) const {
     PosixStorage storage;

@@ -19,6 +19,7 @@ Result<Command> ParseDoctor(const VerbArguments& verb);
 Result<Command> ParseRun(const VerbArguments& verb);
 Result<Command> ParseExplore(const VerbArguments& verb);
 Result<Command> ParseReplay(const VerbArguments& verb);
+Result<Command> ParseJudge(const VerbArguments& verb);
 Result<Command> ParseUpgrade(const VerbArguments& verb);
 Result<Command> ParseHelp(const VerbArguments& verb);
 

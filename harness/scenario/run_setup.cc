@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/train/launcher.h"
+#include "engine/train/deadlines.h"
 #include "harness/scenario/save_schedule.h"
 #include "harness/scenario/units.h"
 #include <fmt/format.h>
@@ -23,28 +23,29 @@ bool HangsBeforeItMeets(const FaultPlan& plan) {
 
 }  // namespace
 
-void SetDetectionBounds(const Case& one, RunSetup& setup) {
-  const ClusterOptions& cluster = one.train.cluster;
-  const Duration silence = 2 * cluster.lost_after;
-  setup.detection_bound_ns = (cluster.step_timeout + silence).count();
-  setup.detection_bound_saving_ns =
-      (std::max(cluster.save_timeout, cluster.step_timeout) + silence).count();
-  // The others wait for the chief's decision, which may take as long as a save.
+Deadlines DeadlinesOf(const Case& one) {
+  return DeadlinesOf(one.train.cluster,
+                     {.restart = one.cluster.policy,
+                      .backoff = one.cluster.backoff,
+                      .start_timeout = one.cluster.start_timeout});
+}
+
+void SetDeadlines(const Case& one, RunSetup& setup) {
+  const Deadlines deadlines = DeadlinesOf(one);
+  setup.detection_bound_ns = deadlines.detection_in_training.count();
+  setup.detection_bound_saving_ns = deadlines.detection_in_a_save.count();
   setup.detection_bound_joining_ns =
-      (cluster.rendezvous_timeout + cluster.save_timeout + silence).count();
-  // Who was in a save as another one was lost comes when that is over.
-  if (one.cluster.policy == RestartPolicy::kRejoin) {
-    setup.detection_bound_joining_ns += cluster.save_timeout.count();
+      (HangsBeforeItMeets(one.plan)
+           ? std::max(deadlines.detection_in_joining,
+                      deadlines.detection_before_joining)
+           : deadlines.detection_in_joining)
+          .count();
+  setup.silence_limit_ns = deadlines.silence.count();
+  setup.hang_limit_ns = deadlines.shortest_hang.count();
+  setup.restart_pause_ns = deadlines.longest_restart_pause.count();
+  if (!setup.rejoins) {
+    setup.first_restart_pause_ns = deadlines.first_restart_pause.count();
   }
-  if (HangsBeforeItMeets(one.plan)) {
-    setup.detection_bound_joining_ns =
-        std::max(setup.detection_bound_joining_ns,
-                 (one.cluster.start_timeout + silence).count());
-  }
-  setup.silence_limit_ns = cluster.lost_after.count();
-  setup.hang_limit_ns = std::min({cluster.step_timeout, cluster.save_timeout,
-                                  cluster.rendezvous_timeout})
-                            .count();
 }
 
 namespace {
@@ -65,13 +66,7 @@ RunSetup SetupOf(const Case& one) {
                      checkpoint.at_success == AtSuccess::kDeleteCheckpoints,
                  .allow_cold_start = checkpoint.allow_cold_start,
                  .planted_bugs = {}};
-  SetDetectionBounds(one, setup);
-  const Duration longest_pause = LauncherOptions().max_backoff;
-  setup.restart_pause_ns = longest_pause.count();
-  if (!setup.rejoins) {
-    setup.first_restart_pause_ns =
-        std::min(one.cluster.backoff, longest_pause).count();
-  }
+  SetDeadlines(one, setup);
   for (const PlantedBugInfo& info : AllPlantedBugs()) {
     for (const PlantedBug bug : one.plan.bugs) {
       if (bug == info.bug) setup.planted_bugs.emplace_back(info.name);

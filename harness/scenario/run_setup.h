@@ -9,9 +9,9 @@
 
 namespace gauntlet {
 
-// The bounds of detection, the silence and the hang limit. A hang shows when
-// the limit of what is under way is over; a silent worker sooner.
-void SetDetectionBounds(const Case& one, RunSetup& setup);
+// Sets the deadlines that the engine states (engine/train/deadlines.h).
+// REQUIRES: setup.rejoins is set.
+void SetDeadlines(const Case& one, RunSetup& setup);
 
 // The head of the record of a run of the case: everything that is known before
 // it runs. Who runs it adds the rest, and the plan's text where the record is

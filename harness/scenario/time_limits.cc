@@ -33,7 +33,7 @@ bool IsOfAStep(Point point) {
 // machine one may take that long, and for what the plan brings to a stand.
 Duration LongestSilence(const Case& one) {
   RunSetup setup;
-  SetDetectionBounds(one, setup);
+  SetDeadlines(one, setup);
   int64_t longest = setup.detection_bound_ns;
   for (const Fault& fault : one.plan.faults) {
     if (!BringsToAStand(fault.kind)) continue;
@@ -52,7 +52,7 @@ Duration LongestSilence(const Case& one) {
 // none does.
 Duration SureSilence(const Case& one) {
   RunSetup setup;
-  SetDetectionBounds(one, setup);
+  SetDeadlines(one, setup);
   const Duration least(setup.hang_limit_ns);
   const bool hangs =
       std::ranges::any_of(one.plan.faults, [&](const Fault& fault) {

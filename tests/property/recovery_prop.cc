@@ -39,7 +39,7 @@ Laboratory MakeLaboratory(SaveMode mode,
   // run has an end.
   one.train.cluster.save_timeout = std::chrono::seconds(5);
   one.train.checkpoint.mode = mode;
-  one.train.checkpoint.on_success = at_success;
+  one.train.checkpoint.at_success = at_success;
   return Laboratory::Make(std::move(one), references).value();
 }
 

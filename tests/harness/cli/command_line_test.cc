@@ -35,7 +35,7 @@ T Parsed(const Words& words) {
 TEST(CommandLineTest, NothingAtAllShowsCommandsAndExamples) {
   const std::string text = Parsed<ShowCommand>({}).text;
   for (const char* verb : {"train", "run", "replay", "ckpt", "evaluate", "list",
-                           "doctor", "help"}) {
+                           "judge", "upgrade", "doctor", "help"}) {
     EXPECT_THAT(text, HasSubstr(std::string("\n  ") + verb + " "));
   }
   EXPECT_THAT(text, HasSubstr("gauntlet run --demo"));

@@ -1,0 +1,116 @@
+#include "harness/cli/judge_command.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <string>
+
+#include "engine/real/posix_storage.h"
+#include "harness/cli/exit_code.h"
+#include "harness/oracle/judge.h"
+#include "harness/record/record_file.h"
+#include "harness/record/result_file.h"
+#include "reports/terminal.h"
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+
+namespace gauntlet {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kRecordFile = "record.jsonl";
+constexpr size_t kMaxRecordBytes = size_t{1} << 30;
+
+// The record files that the paths name: files, and all below folders, each
+// once and in order of path. kNotFound names a path without any.
+Result<std::set<std::string>> FindRecords(
+    const std::vector<std::string>& paths) {
+  std::set<std::string> files;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    if (!fs::is_directory(path, error)) {
+      files.insert(path);  // reading it says if it is none
+      continue;
+    }
+    const size_t before = files.size();
+    fs::recursive_directory_iterator entries(path, error);
+    for (; !error && entries != fs::end(entries); entries.increment(error)) {
+      if (entries->path().filename() == kRecordFile) {
+        files.insert(entries->path().string());
+      }
+    }
+    if (error) return IoError(fmt::format("{}: {}", path, error.message()));
+    if (files.size() == before) {
+      return NotFound(fmt::format(
+          "{}: expected a {} in or below it, found none (the folder of a run "
+          "or of a case has one)",
+          path, kRecordFile));
+    }
+  }
+  return files;
+}
+
+Result<CaseResult> JudgeFile(const std::string& file) {
+  PosixStorage storage;
+  ASSIGN_OR_RETURN(const std::string text,
+                   ReadFile(storage, file, kMaxRecordBytes));
+  const Parsed<Record> record = ReadRecord(text, file);
+  if (!record.ok()) return InvalidArgument(record.error);
+  return CaseResult{.name = record.value->case_name,
+                    .scenario = record.value->scenario,
+                    .file = record.value->file,
+                    .line = record.value->line,
+                    .world = record.value->world,
+                    .seconds = record.value->wall_seconds,
+                    .directory = fs::path(file).parent_path().string(),
+                    .verdict = Judge(*record.value)};
+}
+
+void Print(const RunResult& result, Console& console) {
+  const bool is_plain = console.out_style.Paint(Ink::kGood, "x") == "x";
+  const Colour colour = is_plain ? Colour::kOff : Colour::kOn;
+  size_t width = 0;
+  for (const CaseResult& one : result.cases) {
+    width = std::max(width, one.name.size());
+  }
+  for (const CaseResult& one : result.cases) {
+    console.out << RenderCaseLine(one, width, colour);
+  }
+  for (const CaseResult& one : result.cases) {
+    if (one.verdict.kind == VerdictKind::kFail ||
+        one.verdict.kind == VerdictKind::kError) {
+      console.out << "\n" << RenderFailure(one, colour);
+    }
+  }
+  console.out << "\n" << RenderSummary(result, colour);
+}
+
+}  // namespace
+
+int RunJudge(const JudgeCommand& command, Console& console) {
+  const auto fail = [&console](const Status& status) {
+    fmt::print(console.err, "gauntlet judge: {}\n", status.message());
+    return static_cast<int>(status.code() == Code::kNotFound
+                                ? ExitCode::kNothingSelected
+                                : ExitCode::kUsage);
+  };
+  const Result<std::set<std::string>> files = FindRecords(command.paths);
+  if (!files.ok()) return fail(files.status());
+  RunResult result;
+  for (const std::string& file : *files) {
+    Result<CaseResult> judged = JudgeFile(file);
+    if (!judged.ok()) return fail(judged.status());
+    result.seconds += judged->seconds;
+    result.cases.push_back(*std::move(judged));
+  }
+  result.scenarios = result.cases.size();
+  if (command.output == OutputFormat::kJson) {
+    console.out << ResultToJson(result);
+  } else {
+    Print(result, console);
+  }
+  return ExitCodeOf(result);
+}
+
+}  // namespace gauntlet

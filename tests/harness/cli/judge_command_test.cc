@@ -1,0 +1,99 @@
+#include "harness/cli/judge_command.h"
+
+#include <filesystem>
+#include <sstream>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/cli/run_command.h"
+#include "harness/run/text_file.h"
+#include "tests/engine/real/scratch_directory.h"
+#include "tests/harness/run/small_cases.h"
+
+namespace gauntlet {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::HasSubstr;
+
+class JudgeCommandTest : public testing::Test {
+ protected:
+  // Leaves the record of a run that expected that outcome, and completed.
+  void RunOne(const std::string& outcome) {
+    const std::string file = scratch_ / "a.yaml";
+    ASSERT_TRUE(
+        WriteTextFile(
+            file, SmallScenario("expect: {outcome: " + outcome + "}\n", "a"))
+            .ok());
+    std::ostringstream out;
+    Console console{out, out, Plain(), Plain()};
+    RunScenarios({.paths = {file},
+                  .world = WorldChoice::kSimulated,
+                  .runs_directory = runs()},
+                 console);
+  }
+  static TerminalStyle Plain() { return TerminalStyle(ColorChoice::kOff, {}); }
+  std::string runs() const { return scratch_ / "runs"; }
+  std::string record() const { return runs() + "/latest/a.sim/record.jsonl"; }
+  int Judge(const std::string& path,
+            OutputFormat output = OutputFormat::kText) {
+    out_.str("");
+    err_.str("");
+    return RunJudge({.paths = {path}, .output = output}, console_);
+  }
+
+  ScratchDirectory scratch_;
+  std::ostringstream out_;
+  std::ostringstream err_;
+  Console console_{out_, err_, Plain(), Plain()};
+};
+
+TEST_F(JudgeCommandTest, JudgesARunACaseAndARecordAlike) {
+  RunOne("completes");
+  for (const std::string& path :
+       {runs() + "/latest/", runs() + "/latest/a.sim", record()}) {
+    EXPECT_EQ(Judge(path), 0) << err_.str();
+    EXPECT_THAT(out_.str(),
+                AllOf(HasSubstr("PASS   sim  a "), HasSubstr("1 case in ")));
+  }
+}
+
+TEST_F(JudgeCommandTest, SaysWhatIsWrongWithAFailedCase) {
+  RunOne("recovers");
+  EXPECT_EQ(Judge(record()), 1);
+  EXPECT_THAT(out_.str(), HasSubstr("outcome: expected recovers"));
+  EXPECT_EQ(Judge(record(), OutputFormat::kJson), 1);
+  EXPECT_THAT(out_.str(), HasSubstr("\"verdict\": \"FAIL\""));
+}
+
+TEST_F(JudgeCommandTest, RefusesATornRecordByName) {
+  RunOne("completes");
+  std::string text = ReadTextFile(record());
+  text.resize(text.size() / 2);
+  ASSERT_TRUE(WriteTextFile(record(), text).ok());
+  EXPECT_EQ(Judge(record()), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("gauntlet judge: " + record() + ":"));
+}
+
+TEST_F(JudgeCommandTest, RefusesARecordOfAnotherVersion) {
+  RunOne("completes");
+  std::string text = ReadTextFile(record());
+  const std::string version = "gauntlet.record/v2";
+  text.replace(text.find(version), version.size(), "gauntlet.record/v1");
+  ASSERT_TRUE(WriteTextFile(record(), text).ok());
+  EXPECT_EQ(Judge(record()), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("expected gauntlet.record/v2, found "
+                                    "\"gauntlet.record/v1\""));
+}
+
+TEST_F(JudgeCommandTest, NamesAFolderWithoutARecord) {
+  EXPECT_EQ(Judge(scratch_.path()), 4);
+  EXPECT_THAT(err_.str(), HasSubstr("expected a record.jsonl in or below it"));
+  EXPECT_EQ(Judge("no-such-file"), 4);
+}
+
+}  // namespace
+}  // namespace gauntlet
