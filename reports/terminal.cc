@@ -172,7 +172,7 @@ std::string RenderSummary(const RunResult& result, Colour colour) {
   const uint64_t unjudged =
       counts.errors - std::min(counts.errors, result.not_run);
   if (unjudged > 0) {
-    out += ", " + Painted(fmt::format("{} no verdict", unjudged),
+    out += ", " + Painted(fmt::format("{} inconclusive", unjudged),
                           VerdictKind::kError, colour);
   }
   if (result.not_run > 0) {

@@ -15,10 +15,9 @@ constexpr std::array kKinds = {
                   "the process is killed from outside a moment later", ""},
     FaultKindInfo{FaultKind::kException, "exception",
                   "an internal failure aborts the process", ""},
-    FaultKindInfo{FaultKind::kHang, "hang", "the calling task stands still",
-                  ""},
-    FaultKindInfo{FaultKind::kPause, "pause", "the whole process stands still",
-                  ""},
+    FaultKindInfo{FaultKind::kHang, "hang", "the calling task blocks", ""},
+    FaultKindInfo{FaultKind::kPause, "pause",
+                  "the whole process is stopped (SIGSTOP)", ""},
     FaultKindInfo{FaultKind::kSlow, "slow", "the calling task takes longer",
                   ""},
     FaultKindInfo{FaultKind::kPreempt, "preempt",
@@ -65,11 +64,9 @@ constexpr std::array kKinds = {
     FaultKindInfo{FaultKind::kGpuError, "gpu_error",
                   "the worker's device fails until the process is gone", ""},
     FaultKindInfo{FaultKind::kOutOfMemory, "out_of_memory",
-                  "the worker's device has no memory for the next array, and "
-                  "fails",
-                  ""},
+                  "the next allocation on the worker's device fails", ""},
     FaultKindInfo{FaultKind::kDeviceHang, "device_hang",
-                  "whoever waits for the worker's device waits on", ""},
+                  "operations on the worker's device do not end", ""},
 };
 
 constexpr std::array kErrors = {

@@ -83,8 +83,7 @@ constexpr Info kOffset = {.name = "offset",
 
 constexpr std::array kCrash = {
     Info{.name = "exit_code",
-         .doc = "exit code of the process; no code by which a worker says how "
-                "it ended",
+         .doc = "exit code of the process; none of the workers' own exit codes",
          .fallback = "70",
          .place = &P::exit_code,
          .low = 1,
@@ -95,7 +94,11 @@ constexpr std::array kKill = {Info{.name = "latency",
                                    .place = &P::latency}};
 constexpr std::array kSlow = {kLatency};
 constexpr std::array kOnlyDuration = {kDuration};
-constexpr std::array kOnlyOffset = {kOffset};
+constexpr std::array kTruncate = {
+    Info{.name = "offset",
+         .doc = "length that the file keeps: bytes, or a share of its size",
+         .fallback = "0",
+         .place = &P::offset}};
 constexpr std::array kPreempt = {
     Info{.name = "grace",
          .doc = "time from the notice to the kill; this or a profile is "
@@ -134,7 +137,8 @@ constexpr std::array kErrno = {
          .fallback = "EIO",
          .place = ChoicePlace{ErrorNames, GetError, SetError}},
     Info{.name = "consecutive",
-         .doc = "number of consecutive operations that fail (repeat: once)",
+         .doc = "number of consecutive operations that fail (only with repeat: "
+                "once)",
          .fallback = "1",
          .place = &P::hits,
          .low = 1,
@@ -209,7 +213,7 @@ std::span<const FaultParameterInfo> ParametersOf(FaultKind kind) {
     case FaultKind::kBitFlip:
       return kBitFlip;
     case FaultKind::kTruncate:
-      return kOnlyOffset;
+      return kTruncate;
     case FaultKind::kPartition:
       return kPartition;
     case FaultKind::kAsymmetricPartition:

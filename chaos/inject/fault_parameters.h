@@ -1,5 +1,5 @@
-// The parameters that faults can have: one table, from which plan files,
-// scenarios, their JSON Schema and the help derive.
+// The parameters that faults can have: one table. Readers and writers of
+// plans and scenarios, the JSON Schema and the help are generated from it.
 #ifndef GAUNTLET_CHAOS_INJECT_FAULT_PARAMETERS_H_
 #define GAUNTLET_CHAOS_INJECT_FAULT_PARAMETERS_H_
 
@@ -37,7 +37,7 @@ struct GroupsPlace {
   std::vector<std::vector<int>> FaultParameters::*groups;
 };
 
-// Where a parameter's value is, which is also its type.
+// The member that holds a parameter's value; its alternative is the type.
 using ParameterPlace =
     std::variant<Duration FaultParameters::*, int FaultParameters::*,
                  uint64_t FaultParameters::*, FileOffset FaultParameters::*,
@@ -48,7 +48,7 @@ struct FaultParameterInfo {
   std::string_view doc;       // one line
   std::string_view fallback;  // the default, as a scenario writes it
   ParameterPlace place;
-  uint64_t low = 0;  // of numbers; of blocks and workers, each
+  uint64_t low = 0;  // bounds of a number, or of each list element
   uint64_t high = uint64_t{1} << 53;
   bool is_required = false;  // in a scenario
 };
@@ -67,7 +67,7 @@ bool IsDefault(const FaultParameterInfo& parameter,
 // default values.
 bool HasOnlyParametersOf(FaultKind kind, const FaultParameters& with);
 
-// Calls the one of several lambdas that takes the place's type.
+// Overload set of lambdas, for std::visit.
 template <typename... Lambdas>
 struct OnPlace : Lambdas... {
   using Lambdas::operator()...;

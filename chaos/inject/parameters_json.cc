@@ -100,7 +100,7 @@ Status ReadGroups(ObjectReader& with, const std::string& key,
   return OkStatus();
 }
 
-// Validate has the ranges of numbers that depend on other values.
+// Ranges that depend on other values are checked by Validate.
 Status ReadParameter(ObjectReader& with, const FaultParameterInfo& parameter,
                      FaultParameters& out) {
   const std::string key = KeyOf(parameter);

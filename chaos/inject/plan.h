@@ -31,8 +31,8 @@
 //   errno         At a point that announces a storage operation (see
 //                 AnnouncedBy in injector.h) that operation fails with `error`
 //                 and does nothing; at any other point the engine's own
-//                 operation does. It fails at `hits` hits in a row, so that a
-//                 full disk may have room again.
+//                 operation does. It fails at `consecutive` hits in a row, so
+//                 that a full disk may have room again.
 //   fsync_fails   The next sync fails with kIoError once. What was written to
 //                 that file is not durable, and no later sync of it makes it
 //                 so, though each says Ok (the kernel dropped the dirty pages).

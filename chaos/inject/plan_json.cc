@@ -14,7 +14,7 @@ namespace {
 
 using Json = ObjectReader::Json;
 
-constexpr std::string_view kFormat = "gauntlet-plan-v1";
+constexpr std::string_view kFormat = "gauntlet-plan-v2";
 constexpr size_t kMaxBytes = size_t{16} << 20;
 constexpr int kMaxDepth = 8;
 
@@ -133,6 +133,14 @@ Result<FaultPlan> ReadPlan(const Json& json) {
   RETURN_IF_ERROR(reader.Begin());
   std::string format;
   RETURN_IF_ERROR(reader.String("format", format));
+  if (format == "gauntlet-plan-v1") {
+    return BadJson(
+        "format",
+        fmt::format("{} (replay the scenario that was written beside "
+                    "the plan, or explore again)",
+                    kFormat),
+        FoundJson(format));
+  }
   if (format != kFormat) return BadJson("format", kFormat, FoundJson(format));
   FaultPlan plan;
   RETURN_IF_ERROR(reader.Need("seed").status());

@@ -1,7 +1,7 @@
 // Time limits within which a job reacts to a worker that is lost or hangs.
 //
-// The engine states them in one place, computed from its options alone, so that
-// whoever judges a run need not derive them again.
+// They are computed from the engine's options alone. The judge uses the same
+// values.
 #ifndef GAUNTLET_ENGINE_TRAIN_DEADLINES_H_
 #define GAUNTLET_ENGINE_TRAIN_DEADLINES_H_
 
@@ -11,7 +11,8 @@
 namespace gauntlet {
 
 struct Deadlines {
-  // A worker is given up as lost only after it has sent nothing for this long.
+  // A worker whose connections stay open is declared lost only after it has
+  // sent nothing for this long.
   Duration silence{0};
   // A worker that sends heartbeats and nothing else is given up only after at
   // least this long, whatever it does.
@@ -21,8 +22,8 @@ struct Deadlines {
   // what it is doing then.
   Duration detection_in_training{0};
   Duration detection_in_a_save{0};
-  // From the start of a process, or from the loss that it rejoins after, until
-  // it trains.
+  // From the start of a worker's process, or from the loss after which it
+  // rejoins, until its first step.
   Duration detection_in_joining{0};
   // The launcher alone waits for a process that has not reached the others.
   Duration detection_before_joining{0};

@@ -22,7 +22,7 @@ std::string RestartBudget::Spend() {
   }
   if (fruitless_ > options_.max_fruitless) {
     return fmt::format("{} {} without progress", fruitless_,
-                       fruitless_ == 1 ? "restart" : "restarts");
+                       fruitless_ == 1 ? "attempt" : "attempts");
   }
   ++spent_;
   pause_ = next_pause_;

@@ -15,7 +15,7 @@ namespace gauntlet {
 struct CommandLine {
   ColorChoice color = ColorChoice::kAuto;
   Command command;
-  std::vector<std::string> notes;  // lines about arguments that have new names
+  std::vector<std::string> notes;  // about deprecated options
 };
 
 // `arguments` without the program's own name. kInvalidArgument for a mistake;

@@ -115,7 +115,7 @@ struct ListCommand {
   std::vector<std::string> paths;
 };
 
-// A scenario file, to be printed in the schema of this version.
+// Prints a scenario file as gauntlet/v2.
 struct UpgradeCommand {
   std::string file;
 };
@@ -194,7 +194,7 @@ struct ReplayCommand {
   std::string runs_directory = ".gauntlet/runs";
 };
 
-// Stored records, to be judged again.
+// Judges stored records.
 struct JudgeCommand {
   std::vector<std::string> paths;  // record files, and folders of cases or runs
   OutputFormat output = OutputFormat::kText;

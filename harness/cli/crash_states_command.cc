@@ -309,7 +309,7 @@ int ExploreCrashStatesOf(const Case& base, const ExploreCommand& command,
     return watch.See(report);
   };
   options.name_of = [&](const std::string& id) {
-    return fmt::format("crash image {}: {}", id, CommandForImage(command, id));
+    return fmt::format("crash state {}: {}", id, CommandForImage(command, id));
   };
   const Result<CrashStateReport> report =
       ExploreCrashStates(base, references, options);

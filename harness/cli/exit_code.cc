@@ -20,7 +20,7 @@ constexpr std::array kExitCodes = {
         "directory that it names"},
     ExitCodeInfo{
         ExitCode::kNoVerdict,
-        "no verdict: a fault never fired, a replay went another way, or the "
+        "inconclusive: a fault never fired, a replay went another way, or the "
         "harness itself failed; standard output could not be written (train "
         "keeps its own code then); memory ran out, which ends it at once, "
         "whatever it had found"},

@@ -152,9 +152,10 @@ std::optional<ExitCode> Unfit(const Case& base, References& references,
                               const BaseWatch& watch, Console& console) {
   const Result<BaseCheck> check = CheckBase(base, references);
   if (!check.ok() && watch.late()) {
-    fmt::print(console.err,
-               "gauntlet explore: no verdict: the undisturbed run of the base, "
-               "as it is and in each set-up, takes longer than --time\n");
+    fmt::print(
+        console.err,
+        "gauntlet explore: inconclusive: the undisturbed run of the base, "
+        "as it is and in each set-up, takes longer than --time\n");
     return ExitCode::kNoVerdict;
   }
   if (!check.ok() && references.interrupted()()) {
@@ -313,7 +314,7 @@ class Explorer final : public CampaignObserver {
       return static_cast<int>(ExitCode::kViolated);
     }
     if (report.held == 0) {
-      fmt::print(console_.err, "gauntlet explore: no verdict: {}\n",
+      fmt::print(console_.err, "gauntlet explore: inconclusive: {}\n",
                  report.cases == 0
                      ? "there was time for no case"
                      : fmt::format("of {} no fault fired",

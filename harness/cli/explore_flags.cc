@@ -10,6 +10,7 @@
 #include "harness/cli/flags.h"
 #include "harness/cli/verbs.h"
 #include "harness/scenario/units.h"
+#include "harness/scenario/upgrade.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <fnmatch.h>
@@ -72,8 +73,10 @@ std::string NamesOf(std::span<const Info> all) {
 // `listing` says which there are.
 template <typename Info, typename Value>
 FlagReader ReadPatterns(std::vector<Value>& target, std::span<const Info> all,
-                        Value Info::*value, const std::string& listing) {
-  return [&target, all, value, listing](const std::string& text) -> Status {
+                        Value Info::*value, const std::string& listing,
+                        std::string_view path = "") {
+  return [&target, all, value, listing,
+          path](const std::string& text) -> Status {
     target.clear();
     for (size_t begin = 0; begin <= text.size();) {
       const size_t comma = std::min(text.find(',', begin), text.size());
@@ -89,9 +92,13 @@ FlagReader ReadPatterns(std::vector<Value>& target, std::span<const Info> all,
         }
       }
       if (!any) {
-        return ExpectedValue(
+        const Status status = ExpectedValue(
             fmt::format("a name or a pattern that one has ({})", listing),
             pattern);
+        const std::string_view renamed = NewNameOfValue(path, pattern);
+        if (renamed.empty()) return status;
+        return InvalidArgument(fmt::format("{}; {} is the name in gauntlet/v2",
+                                           status.message(), renamed));
       }
       begin = comma + 1;
     }
@@ -133,10 +140,11 @@ void AddWhat(Flags& flags, ExploreCommand& command,
                                  {"crash-states", ExploreMode::kCrashStates}}));
   flags.Value({"--kinds", "NAMES", "only these faults: crash,torn_*"},
               ReadPatterns(command.kinds, AllFaultKinds(), &FaultKindInfo::kind,
-                           "gauntlet list faults lists them"));
-  flags.Value({"--points", "NAMES", "only these points: ckpt.*,step.end"},
-              ReadPatterns(command.points, AllPoints(), &PointInfo::point,
-                           "gauntlet list points lists them"));
+                           "gauntlet list faults lists them", "faults.do"));
+  flags.Value(
+      {"--points", "NAMES", "only these points: ckpt.*,step.end"},
+      ReadPatterns(command.points, AllPoints(), &PointInfo::point,
+                   "gauntlet list points lists them", "faults.at.point"));
   flags.Value({"--max-faults", "N",
                "in one plan; sweep: 1 means no pairs, 2 none behind damage; "
                "random: 0 for undisturbed runs (3)"},
@@ -149,7 +157,8 @@ void AddHow(Flags& flags, ExploreCommand& command) {
                "behind it where no other limit is given; else until all is "
                "done)"},
               ReadTime(command.time));
-  flags.Value({"--cases", "N", "so many; crash-states: distinct images"},
+  flags.Value({"--cases", "N",
+               "stop after N cases; crash-states: after N distinct states"},
               ReadWhole<std::optional<uint64_t>, uint64_t>(command.cases, 1,
                                                            UINT64_MAX));
   flags.Value({"--case", "N", "random: only the one of this number"},
@@ -209,12 +218,13 @@ void AddCrashStates(Flags& flags, CrashStateChoice& choice) {
        "retired)"},
       ReadWhole<uint64_t, uint64_t>(choice.save, 1, kMostBound));
   flags.Value({"--max-states", "N",
-               "crash-states: of one crash point, at most N choices of names, "
-               "and of files for each, in full (4096; lying-fsync 64)",
+               "crash-states: limit for each crash point: try all "
+               "combinations of up to N states of the names, and for each "
+               "up to N states of the contents (4096; lying-fsync 64)",
                "--bound"},
               ReadWhole<std::optional<uint64_t>, uint64_t>(choice.bound, 1,
                                                            kMostBound));
-  flags.Value({"--id", "ID", "crash-states: only the image of this name"},
+  flags.Value({"--id", "ID", "crash-states: only the crash state of this name"},
               ReadText(choice.id));
 }
 

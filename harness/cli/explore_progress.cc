@@ -28,7 +28,7 @@ std::string RenderStatus(const CampaignReport& report) {
       report.marks, [](uint64_t count) { return count > 0; });
   std::string text = fmt::format(
       "{:02}:{:02}  {} cases  {:.0f}/s  points {}/{}  goals {}/{}  failed {}  "
-      "last new coverage {}  same twice {:.0f}%",
+      "last new coverage in case {}  deterministic {:.0f}%",
       seconds / 60, seconds % 60, report.cases, rate,
       report.coverage.PointsHit().size(), report.space.points.size(), marks,
       report.marks.size(), report.broken, report.coverage.last_new(), stable);

@@ -240,7 +240,7 @@ std::string RenderExploreHead(const Case& base, const ExploreCommand& command,
 std::string RenderCrashStatesHead(const Case& base,
                                   const CrashStateChoice& choice) {
   if (!choice.id.empty()) {
-    return HeadOf(base, "mode crash-states, image " + Quoted(choice.id));
+    return HeadOf(base, "mode crash-states, crash state " + Quoted(choice.id));
   }
   std::vector<std::string_view> names;
   for (const CrashWindow window : choice.windows) {

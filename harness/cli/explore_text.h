@@ -15,7 +15,7 @@
 namespace gauntlet {
 
 // Of what --json prints, in every mode.
-inline constexpr std::string_view kExploreSchema = "gauntlet.explore/v1";
+inline constexpr std::string_view kExploreSchema = "gauntlet.explore/v2";
 
 // "explore-base: 4 workers, 24 steps; mode random, up to 3 faults in a plan,
 // …", and what is in place of the base's own limits.

@@ -9,6 +9,7 @@
 #include "harness/scenario/units.h"
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace gauntlet {
 namespace {
@@ -74,10 +75,12 @@ std::vector<std::string> Flags::WithNewNames(
     }
     const auto& [old_name, name] = *found;
     renamed.push_back(name + argument.substr(end));
-    notes_->push_back(
-        fmt::format("{} is now {}; the old name is accepted for "
-                    "one release",
-                    old_name, name));
+    std::string note = fmt::format(
+        "{} is deprecated and will be removed in the next release: use {}",
+        old_name, name);
+    if (std::ranges::find(*notes_, note) == notes_->end()) {
+      notes_->push_back(std::move(note));
+    }
   }
   return renamed;
 }
@@ -176,6 +179,14 @@ Status Flags::Parser::CheckTexts() const {
 }
 
 Result<FlagsOutcome> Flags::Parse(std::span<const std::string> arguments) {
+  Result<FlagsOutcome> outcome = ParseAll(arguments);
+  if (outcome.ok() || notes_->empty()) return outcome;
+  // The message has the new names.
+  return InvalidArgument(fmt::format("{} ({})", outcome.status().message(),
+                                     fmt::join(*notes_, "; ")));
+}
+
+Result<FlagsOutcome> Flags::ParseAll(std::span<const std::string> arguments) {
   // CLI11 takes them from the end.
   const std::vector<std::string> renamed = WithNewNames(arguments);
   std::vector<std::string> reversed(renamed.rbegin(), renamed.rend());

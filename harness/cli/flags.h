@@ -38,11 +38,11 @@ struct FlagText {
   std::string old_name;  // accepted for one release, with a note; "": none
 };
 
-// The arguments behind a command's name.
+// The arguments after a command's name.
 struct VerbArguments {
   std::span<const std::string> arguments;
   ColorChoice& color;               // written by --color
-  std::vector<std::string>& notes;  // one line for each old name among them
+  std::vector<std::string>& notes;  // deprecation notes
 };
 
 struct PositionalCount {
@@ -84,6 +84,7 @@ class Flags {
 
  private:
   struct Parser;
+  Result<FlagsOutcome> ParseAll(std::span<const std::string> arguments);
   void AddName(const FlagText& text);
   std::vector<std::string> WithNewNames(
       std::span<const std::string> arguments) const;

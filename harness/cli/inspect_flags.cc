@@ -61,12 +61,14 @@ Result<Command> ParseList(const VerbArguments& verb) {
 
 Result<Command> ParseJudge(const VerbArguments& verb) {
   JudgeCommand command;
-  Flags flags({.command = "judge",
-               .summary = "Judge stored records again. Nothing is run.",
-               .examples = "Examples:\n  gauntlet judge .gauntlet/runs/latest\n"
-                           "  gauntlet judge record.jsonl --json\n"
-                           "Exit codes as of `gauntlet run`."},
-              verb);
+  Flags flags(
+      {.command = "judge",
+       .summary = "Judge stored records again. Nothing is run.",
+       .examples = "Examples:\n  gauntlet judge .gauntlet/runs/latest\n"
+                   "  gauntlet judge record.jsonl --json\n"
+                   "What `gauntlet run` compares between two worlds is in no "
+                   "record. Exit codes: gauntlet help exit-codes."},
+      verb);
   flags.Positionals(
       {"path", "PATH...", "a record.jsonl, or the folder of a case or a run"},
       {.least = 1, .most = 10'000}, command.paths);

@@ -1,6 +1,7 @@
 #include "harness/cli/judge_command.h"
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <set>
 #include <string>
@@ -23,14 +24,17 @@ constexpr const char* kRecordFile = "record.jsonl";
 constexpr size_t kMaxRecordBytes = size_t{1} << 30;
 
 // The record files that the paths name: files, and all below folders, each
-// once and in order of path. kNotFound names a path without any.
+// path once and in order. kNotFound names a path without any.
 Result<std::set<std::string>> FindRecords(
     const std::vector<std::string>& paths) {
   std::set<std::string> files;
   for (const std::string& path : paths) {
     std::error_code error;
     if (!fs::is_directory(path, error)) {
-      files.insert(path);  // reading it says if it is none
+      if (!fs::exists(path, error)) {
+        return NotFound(path + ": no such file or folder");
+      }
+      files.insert(path);
       continue;
     }
     const size_t before = files.size();
@@ -98,19 +102,27 @@ int RunJudge(const JudgeCommand& command, Console& console) {
   const Result<std::set<std::string>> files = FindRecords(command.paths);
   if (!files.ok()) return fail(files.status());
   RunResult result;
+  const auto begin = std::chrono::steady_clock::now();
+  bool any_bad = false;
   for (const std::string& file : *files) {
     Result<CaseResult> judged = JudgeFile(file);
-    if (!judged.ok()) return fail(judged.status());
-    result.seconds += judged->seconds;
-    result.cases.push_back(*std::move(judged));
+    if (judged.ok()) {
+      result.cases.push_back(*std::move(judged));
+      continue;
+    }
+    fail(judged.status());
+    any_bad = true;
   }
   result.scenarios = result.cases.size();
+  result.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
+          .count();
   if (command.output == OutputFormat::kJson) {
     console.out << ResultToJson(result);
   } else {
     Print(result, console);
   }
-  return ExitCodeOf(result);
+  return any_bad ? static_cast<int>(ExitCode::kUsage) : ExitCodeOf(result);
 }
 
 }  // namespace gauntlet

@@ -7,9 +7,10 @@
 
 namespace gauntlet {
 
-// Prints the verdict of each record as `gauntlet run` does. Returns the exit
-// code of `gauntlet run` for these verdicts; 2 for a file that is no record of
-// this version, 4 if nothing of that name has one.
+// Prints the verdict of each record as `gauntlet run` does, and one line for
+// each file that is no record of this version. Returns 2 if there is one, else
+// the exit code of `gauntlet run` for these verdicts; 4 if a path does not
+// exist or holds no record.
 int RunJudge(const JudgeCommand& command, Console& console);
 
 }  // namespace gauntlet

@@ -48,11 +48,11 @@ struct Loaded {
 
 void LoadText(std::string_view text, const std::string& name, Loaded& loaded) {
   LoadedFile file = LoadScenarios(text, name);
+  loaded.notes += RenderOldSpellings(file, name);
   if (!file.errors.empty()) {
     loaded.errors += RenderErrors(file, name, text);
     return;
   }
-  loaded.notes += RenderOldSpellings(file, name);
   loaded.scenarios += file.scenarios.size();
   std::move(file.cases.begin(), file.cases.end(),
             std::back_inserter(loaded.cases));

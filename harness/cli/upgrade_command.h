@@ -1,4 +1,4 @@
-// `gauntlet upgrade`: a scenario file of the schema before, as one of this.
+// `gauntlet upgrade`: rewrites a scenario file of gauntlet/v1 as gauntlet/v2.
 #ifndef GAUNTLET_HARNESS_CLI_UPGRADE_COMMAND_H_
 #define GAUNTLET_HARNESS_CLI_UPGRADE_COMMAND_H_
 

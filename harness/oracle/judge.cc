@@ -3,20 +3,19 @@
 // SKIP   the case was not run here.
 // FAIL   an invariant is broken that the scenario names (all of them, if it
 //        names none), or one of its expectations. A hang is a broken no-hang.
-// INCONCLUSIVE  no verdict: the harness could not run it, no worker said a
-// word, a
-//        fault did not fire or had no effect, or an invariant that the scenario
-//        names found nothing to check; with `all`, if the trajectory found
-//        nothing. So are detected_in without a lost worker, and
-//        recomputed_steps and epochs_after_restart without a restart. What is
-//        broken is broken: FAIL goes before INCONCLUSIVE.
+// INCONCLUSIVE
+//        the harness could not run it, no worker emitted an event, a fault did
+//        not fire or had no effect, or an invariant that the scenario names
+//        found nothing to check; with `all`, if the trajectory found nothing.
+//        So are detected_in without a lost worker, and recomputed_steps and
+//        epochs_after_restart without a restart. FAIL goes before it.
 // PASS   everything else.
 // A plan that went two ways when it was run twice in the simulated world is
 // FAIL whatever it is to come to.
 //
-// A canary (outcome `violates`) passes if every invariant that it names is
-// broken; others that are broken beside them are told in the reason. If one of
-// them holds, the planted bug was not caught: FAIL. If the fault that was to
+// A mutation test (outcome `violates`) passes if every invariant that it names
+// is broken; others that are broken beside them are told in the reason. If one
+// of them holds, the planted bug was not caught: FAIL. If the fault that was to
 // bring the bug to light never fired: INCONCLUSIVE.
 //
 // What the plan excuses, by the kinds of its faults that fired

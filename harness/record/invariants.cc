@@ -7,11 +7,13 @@ namespace gauntlet {
 namespace {
 
 constexpr std::array kInvariants = {
-    InvariantInfo{"trajectory",
-                  "every digest and loss of every life is the reference's"},
-    InvariantInfo{"epochs",
-                  "every epoch ends, once in a life, with the reference's "
-                  "metrics"},
+    InvariantInfo{
+        "trajectory",
+        "every digest and loss of every incarnation is the reference's"},
+    InvariantInfo{
+        "epochs",
+        "every epoch ends, once in an incarnation, with the reference's "
+        "metrics"},
     InvariantInfo{"samples",
                   "each row is used exactly once per epoch over the steps that "
                   "count"},
@@ -20,9 +22,10 @@ constexpr std::array kInvariants = {
     InvariantInfo{"resume-point",
                   "a restart goes on from the newest acknowledged save, or a "
                   "later one"},
-    InvariantInfo{"bounded-loss",
-                  "no restart redoes more than a save interval, none after an "
-                  "orderly stop"},
+    InvariantInfo{
+        "bounded-loss",
+        "no restart recomputes more than a save interval, none after an "
+        "orderly stop"},
     InvariantInfo{"store",
                   "checkpoints verify, nothing torn or void is loaded, nothing "
                   "is littered"},
@@ -39,11 +42,12 @@ constexpr std::array kInvariants = {
     InvariantInfo{"no-hang", "the run ends by itself, in time"},
     InvariantInfo{"no-orphans", "no process is left behind"},
     InvariantInfo{"checkpoints-deleted",
-                  "a finished run deletes its backup if told to, no other "
+                  "a finished run deletes its checkpoints if told to, no other "
                   "does"},
     InvariantInfo{"fault-fired", "each planned fault fired and had its effect"},
-    InvariantInfo{"history-consistent",
-                  "the events of all lives make one history without gaps"},
+    InvariantInfo{
+        "history-consistent",
+        "the events of all incarnations make one history without gaps"},
 };
 
 }  // namespace

@@ -128,10 +128,8 @@ Result<JobFile> ParseJobFile(std::string_view text, std::string_view file,
         fmt::format("expected a map, found {}", DescribeYaml(documents[0])));
   }
   if (!diagnostics.empty()) return ToStatus(diagnostics, file);
-  // `schema` may be left out: such a file may be of v1, too.
-  if (IsOldSchema(documents[0]) || documents[0].Find("schema") == nullptr) {
-    Upgrade(documents[0]);
-  }
+  if (MayBeOld(documents[0])) Upgrade(documents[0], diagnostics);
+  if (!diagnostics.empty()) return ToStatus(diagnostics, file);
   RefuseKeysOfHarness(documents[0], diagnostics);
   Apply(overrides, documents[0]);
   JobFile read = Read(documents[0], defaults, diagnostics);

@@ -70,8 +70,8 @@ LoadedFile LoadScenarios(std::string_view text, std::string_view file) {
   }
   std::set<std::string> names;
   for (YamlNode& document : documents) {
-    if (IsOldSchema(document)) {
-      std::ranges::move(Upgrade(document),
+    if (MayBeOld(document) && document.Find("schema") != nullptr) {
+      std::ranges::move(Upgrade(document, diagnostics),
                         std::back_inserter(loaded.old_spellings));
     }
     Scenario scenario;
@@ -113,14 +113,16 @@ std::string RenderOldSpellings(const LoadedFile& loaded,
   if (loaded.old_spellings.empty()) return "";
   std::vector<std::string> said;
   for (const OldSpelling& one : loaded.old_spellings) {
-    std::string text = fmt::format("{} is now {}", one.old_name, one.new_name);
+    if (one.new_name == kScenarioSchema) continue;
+    std::string text = fmt::format("{} → {}", one.old_name, one.new_name);
     if (std::ranges::find(said, text) == said.end()) {
       said.push_back(std::move(text));
     }
   }
+  if (said.empty()) said.push_back("nothing that it uses");
   return fmt::format(
-      "{}: note: {} is accepted for one release: {}; `gauntlet upgrade {}` "
-      "prints the file as {}\n",
+      "{}: note: this file uses {}, which is accepted for one release. "
+      "Renamed: {}. `gauntlet upgrade {}` prints it as {}.\n",
       file, kOldScenarioSchema, fmt::join(said, ", "), file, kScenarioSchema);
 }
 

@@ -53,8 +53,9 @@ MapReader::MapReader(const YamlNode* node, std::string_view path,
     const std::string_view renamed = NewNameOfKey(path_, entry.key);
     Error(entry.place,
           fmt::format("unknown key '{}'{}", entry.key.substr(0, 80), where),
-          renamed.empty() ? SuggestName(entry.key, known)
-                          : fmt::format("it is called {} now", renamed));
+          renamed.empty()
+              ? SuggestName(entry.key, known)
+              : fmt::format("{} is the name in gauntlet/v2", renamed));
   }
 }
 
@@ -231,10 +232,13 @@ bool MapReader::OneName(const KeySpec& row, const YamlNode& node,
   const std::vector<std::string> names = ChoicesOf(row);
   if (!names.empty() &&
       std::find(names.begin(), names.end(), node.scalar) == names.end()) {
+    const std::string_view renamed = NewNameOfValue(row.path, node.scalar);
     Error(
         node.place,
         fmt::format("unknown {} '{}'", NounOf(row), node.scalar.substr(0, 80)),
-        SuggestName(node.scalar, names));
+        renamed.empty()
+            ? SuggestName(node.scalar, names)
+            : fmt::format("{} is the name in gauntlet/v2", renamed));
     return false;
   }
   out = node.scalar;

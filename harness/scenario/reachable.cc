@@ -281,7 +281,7 @@ class Checker {
                case_.train.checkpoint.at_success !=
                    AtSuccess::kDeleteCheckpoints) {
       Never(placed, "point", "a finished run keeps its checkpoints",
-            "checkpoint: {at_success: delete}");
+            "checkpoint: {on_success: delete}");
     }
   }
 

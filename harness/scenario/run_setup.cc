@@ -23,15 +23,11 @@ bool HangsBeforeItMeets(const FaultPlan& plan) {
 
 }  // namespace
 
-Deadlines DeadlinesOf(const Case& one) {
-  return DeadlinesOf(one.train.cluster,
-                     {.restart = one.cluster.policy,
-                      .backoff = one.cluster.backoff,
-                      .start_timeout = one.cluster.start_timeout});
-}
-
 void SetDeadlines(const Case& one, RunSetup& setup) {
-  const Deadlines deadlines = DeadlinesOf(one);
+  const Deadlines deadlines = DeadlinesOf(
+      one.train.cluster, {.restart = one.cluster.policy,
+                          .backoff = one.cluster.backoff,
+                          .start_timeout = one.cluster.start_timeout});
   setup.detection_bound_ns = deadlines.detection_in_training.count();
   setup.detection_bound_saving_ns = deadlines.detection_in_a_save.count();
   setup.detection_bound_joining_ns =

@@ -9,14 +9,14 @@
 namespace gauntlet {
 namespace {
 
-// A key: `path` is its path in v1. The parameters of all fault kinds are below
-// "faults.with".
+// A key at this path in v1. Parameters of a fault kind are below
+// "faults.with.<kind>", and "faults.with.*" stands for every kind.
 struct RenamedKey {
   std::string_view path;
   std::string_view new_name;
 };
 
-// A value: `path` is its key's in v1.
+// A value of the key at this path in v1.
 struct RenamedValue {
   std::string_view path;
   std::string_view old_name;
@@ -32,9 +32,9 @@ constexpr RenamedKey kKeys[] = {
     {"cluster.hosts", "topology"},
     {"checkpoint.at_success", "on_success"},
     {"faults.at.life", "incarnation"},
-    {"faults.with.times", "repeat"},
-    {"faults.with.hits", "consecutive"},
-    {"faults.with.way", "direction"},
+    {"faults.with.*.times", "repeat"},
+    {"faults.with.errno.hits", "consecutive"},
+    {"faults.with.one_way.way", "direction"},
     {"expect.lost_steps", "recomputed_steps"},
     {"expect.failed_checkpoints", "failed_saves"},
 };
@@ -48,8 +48,8 @@ constexpr RenamedValue kValues[] = {
     {"faults.do", "drop", "packet_loss"},
     {"faults.do", "reset", "connection_reset"},
     {"faults.do", "clock_jump", "wall_clock_jump"},
-    {"faults.with.way", "out", "outbound"},
-    {"faults.with.way", "in", "inbound"},
+    {"faults.with.one_way.way", "out", "outbound"},
+    {"faults.with.one_way.way", "in", "inbound"},
     {"faults.at.point", "comm.allreduce", "comm.allreduce.begin"},
     {"faults.at.point", "comm.done", "comm.allreduce.end"},
     {"faults.at.point", "ckpt.agree", "ckpt.compare_digests"},
@@ -62,7 +62,7 @@ constexpr RenamedValue kValues[] = {
 // Names of findings, in the labels of scenarios that an exploration wrote:
 // "found:deaths-explained/worker".
 struct RenamedFinding {
-  std::string_view old_name;  // with that of its invariant
+  std::string_view old_name;  // "invariant/finding"
   std::string_view new_name;
 };
 
@@ -80,7 +80,7 @@ constexpr RenamedFinding kFindings[] = {
     {"samples/twice", "samples/duplicate-sample"},
 };
 
-// Returns the label that v2 has for a finding's of v1.
+// Returns the spelling in v2 of a label "found:…".
 std::string NewLabel(std::string_view label) {
   constexpr std::string_view kFound = "found:";
   if (!label.starts_with(kFound)) return std::string(label);
@@ -102,12 +102,23 @@ std::string Join(std::string_view map, std::string_view key) {
   return map.empty() ? std::string(key) : fmt::format("{}.{}", map, key);
 }
 
+// Returns the name in v2 of the key at a path of v1; "" if it is the same.
 std::string_view NewKey(std::string_view old_path) {
-  const auto* found = std::ranges::find(kKeys, old_path, &RenamedKey::path);
-  return found == std::end(kKeys) ? "" : found->new_name;
+  constexpr std::string_view kParameters = "faults.with.";
+  constexpr std::string_view kOfAnyKind = "faults.with.*.";
+  const size_t last = old_path.rfind('.') + 1;
+  for (const RenamedKey& one : kKeys) {
+    if (one.path == old_path) return one.new_name;
+    if (old_path.starts_with(kParameters) && one.path.starts_with(kOfAnyKind) &&
+        old_path.substr(last) == one.path.substr(kOfAnyKind.size())) {
+      return one.new_name;
+    }
+  }
+  return "";
 }
 
-// Spells the path of a key of v1 as v2 does: "cluster.device_by_life".
+// Returns the path in v2 of a path of v1: "cluster.hosts" is
+// "cluster.topology".
 std::string NewPath(std::string_view old_path) {
   std::string path;
   for (size_t begin = 0; begin <= old_path.size();) {
@@ -122,6 +133,8 @@ std::string NewPath(std::string_view old_path) {
 
 class Upgrader {
  public:
+  explicit Upgrader(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
+
   std::vector<OldSpelling> Run(YamlNode& document) {
     Map(document, "");
     std::ranges::sort(found_, {}, &OldSpelling::place);
@@ -137,12 +150,27 @@ class Upgrader {
   }
 
   void Map(YamlNode& map, const std::string& path) {
+    // The kind by its name in v1: it is renamed as its own entry is met.
+    const YamlNode* const kind = path == "faults" ? map.Find("do") : nullptr;
+    const std::string kind_name = kind == nullptr ? "" : kind->scalar;
     for (YamlEntry& entry : map.entries) {
       const bool is_axis = path == "matrix";
       const std::string below =
           is_axis ? entry.key : Join(path, std::string_view(entry.key));
-      Replace(entry.key, entry.place, is_axis ? NewPath(below) : NewKey(below));
-      Value(entry.value, below);
+      const std::string renamed(is_axis ? NewPath(below) : NewKey(below));
+      if (!renamed.empty() && renamed != entry.key &&
+          map.Find(renamed) != nullptr) {
+        diagnostics_.Error(
+            entry.place,
+            fmt::format("'{}' and '{}' are one key: expected "
+                        "one of them",
+                        entry.key, renamed),
+            fmt::format("{} calls it {}", kScenarioSchema, renamed));
+        continue;
+      }
+      Replace(entry.key, entry.place, renamed);
+      Value(entry.value,
+            below == "faults.with" ? Join(below, kind_name) : below);
     }
   }
 
@@ -162,10 +190,14 @@ class Upgrader {
     Map(node, path);
   }
 
+  Diagnostics& diagnostics_;
   std::vector<OldSpelling> found_;
 };
 
-// Lines with their ends, so that their sum is the text.
+// Columns of the first line are counted behind it.
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+// Splits the text into lines, line ends included.
 std::vector<std::string> LinesOf(std::string_view text) {
   std::vector<std::string> lines;
   while (!text.empty()) {
@@ -176,12 +208,16 @@ std::vector<std::string> LinesOf(std::string_view text) {
   return lines;
 }
 
-// Returns true iff the old name stood at its place, in quotes or not.
+// Replaces the old name at its place, in quotes or not. Returns false if the
+// text there is something else.
 bool ReplaceIn(std::vector<std::string>& lines, const OldSpelling& one) {
   if (one.place.line > lines.size()) return false;
   std::string& line = lines[one.place.line - 1];
+  const size_t mark = one.place.line == 1 && line.starts_with(kByteOrderMark)
+                          ? kByteOrderMark.size()
+                          : 0;
   for (const size_t quotes : {size_t{0}, size_t{1}}) {
-    const size_t begin = one.place.column - 1 + quotes;
+    const size_t begin = mark + one.place.column - 1 + quotes;
     if (begin > line.size() ||
         line.compare(begin, one.old_name.size(), one.old_name) != 0) {
       continue;
@@ -199,32 +235,34 @@ Status BadText(std::string_view file, Place place, std::string_view message) {
 
 }  // namespace
 
-bool IsOldSchema(const YamlNode& document) {
+bool MayBeOld(const YamlNode& document) {
   const YamlNode* schema = document.Find("schema");
-  return schema != nullptr && schema->scalar == kOldScenarioSchema;
+  return schema == nullptr || schema->scalar == kOldScenarioSchema;
 }
 
-std::vector<OldSpelling> Upgrade(YamlNode& document) {
-  return Upgrader().Run(document);
+std::vector<OldSpelling> Upgrade(YamlNode& document, Diagnostics& diagnostics) {
+  return Upgrader(diagnostics).Run(document);
 }
 
 Result<std::string> UpgradeText(std::string_view text, std::string_view file) {
   Diagnostics diagnostics;
   std::vector<YamlNode> documents = ParseYaml(text, diagnostics);
-  if (!diagnostics.empty()) {
+  const auto first_error = [&] {
     const Diagnostic first = diagnostics.Sorted().front();
     return BadText(file, first.place, first.message);
-  }
+  };
+  if (!diagnostics.empty()) return first_error();
   std::vector<std::string> lines = LinesOf(text);
   for (YamlNode& document : documents) {
-    if (!IsOldSchema(document)) continue;
-    // Backwards: what stands behind a place moves.
-    std::vector<OldSpelling> found = Upgrade(document);
+    if (!MayBeOld(document)) continue;
+    const std::vector<OldSpelling> found = Upgrade(document, diagnostics);
+    if (!diagnostics.empty()) return first_error();
+    // Last first: a replacement shifts the rest of its line.
     for (const OldSpelling& one : std::views::reverse(found)) {
       if (ReplaceIn(lines, one)) continue;
       return BadText(file, one.place,
-                     fmt::format("expected {} as a plain word, which can be "
-                                 "replaced by {}",
+                     fmt::format("cannot rewrite this spelling of {}: expected "
+                                 "a plain word; change it to {} by hand",
                                  one.old_name, one.new_name));
     }
   }
@@ -234,14 +272,25 @@ Result<std::string> UpgradeText(std::string_view text, std::string_view file) {
 }
 
 std::string_view NewNameOfKey(std::string_view map, std::string_view key) {
-  for (const RenamedKey& one : kKeys) {
-    const size_t dot = one.path.rfind('.');
-    const bool is_top = dot == std::string_view::npos;
-    const std::string_view parent = is_top ? "" : one.path.substr(0, dot);
-    const std::string_view name = is_top ? one.path : one.path.substr(dot + 1);
-    const bool is_parameter =
-        parent == "faults.with" && map.starts_with("with.");
-    if (name == key && (parent == map || is_parameter)) return one.new_name;
+  std::string path(map);
+  constexpr std::string_view kWith = "with.";
+  if (map.starts_with(kWith)) {
+    std::string_view kind = map.substr(kWith.size());
+    for (const RenamedValue& value : kValues) {
+      if (value.path == "faults.do" && value.new_name == kind) {
+        kind = value.old_name;
+      }
+    }
+    path = fmt::format("faults.with.{}", kind);
+  }
+  return NewKey(Join(path, key));
+}
+
+std::string_view NewNameOfValue(std::string_view path, std::string_view value) {
+  for (const RenamedValue& one : kValues) {
+    if (one.old_name == value && NewPath(one.path) == path) {
+      return one.new_name;
+    }
   }
   return "";
 }

@@ -1,7 +1,7 @@
-// Files of schema gauntlet/v1, read as gauntlet/v2.
+// Reads files of schema gauntlet/v1 as gauntlet/v2.
 //
-// v2 spells some keys and names in another way and changes no meaning. A file
-// of v1 is read by its old spellings for one release.
+// v2 renames some keys and values. A file of v1 is still read for one release,
+// with a note. Names of cases of a matrix change with their keys.
 #ifndef GAUNTLET_HARNESS_SCENARIO_UPGRADE_H_
 #define GAUNTLET_HARNESS_SCENARIO_UPGRADE_H_
 
@@ -23,21 +23,26 @@ struct OldSpelling {
   std::string new_name;
 };
 
-// Returns true iff the document says `schema: gauntlet/v1`.
-bool IsOldSchema(const YamlNode& document);
+// Returns true iff the document says `schema: gauntlet/v1`, or no schema, as a
+// job file may.
+bool MayBeOld(const YamlNode& document);
 
 // Replaces the spellings of v1 in the document, its `schema` included. Returns
-// them in the order of the file.
-std::vector<OldSpelling> Upgrade(YamlNode& document);
+// them in the order of the file. An old key beside the new one is an error.
+std::vector<OldSpelling> Upgrade(YamlNode& document, Diagnostics& diagnostics);
 
 // Returns the text of a file with all documents of v1 upgraded; comments and
-// layout stay. kInvalidArgument, one line: the text is no YAML, or an old
-// spelling is written in a form that cannot be replaced in place.
+// layout stay. kInvalidArgument, one line: the text is not valid YAML,
+// or an old spelling is written in a form that cannot be replaced in place.
 Result<std::string> UpgradeText(std::string_view text, std::string_view file);
 
 // Returns the name in v2 of a key of v1; "" if it has the same or there is no
 // such key. `map` is the path of its map in v2.
 std::string_view NewNameOfKey(std::string_view map, std::string_view key);
+
+// The same for a value of the key at a path in v2: "asymmetric_partition" for
+// "one_way" at "faults.do".
+std::string_view NewNameOfValue(std::string_view path, std::string_view value);
 
 }  // namespace gauntlet
 

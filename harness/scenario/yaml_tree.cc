@@ -45,11 +45,11 @@ class TreeBuilder final : public YAML::EventHandler {
 
   void OnAnchor(const YAML::Mark& mark, const std::string& name) override {
     Refuse(mark, fmt::format("anchors ('&{}') are not part of scenarios", name),
-           "`use:` and `matrix:` take their place");
+           "use `preset:` and `matrix:` instead");
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
     Refuse(mark, "aliases ('*name') are not part of scenarios",
-           "`use:` and `matrix:` take their place");
+           "use `preset:` and `matrix:` instead");
   }
   void OnNull(const YAML::Mark& mark, YAML::anchor_t) override {
     Add(mark, {.kind = YamlKind::kNothing, .place = PlaceOf(mark)});
@@ -133,7 +133,7 @@ class TreeBuilder final : public YAML::EventHandler {
     }
     if (node.scalar == "<<") {
       Refuse(mark, "merge keys ('<<') are not part of scenarios",
-             "`use:` and `matrix:` take their place");
+             "use `preset:` and `matrix:` instead");
     }
     if (!level.keys.insert(node.scalar).second) {
       Refuse(mark, fmt::format("duplicate key '{}'", node.scalar.substr(0, 80)),

@@ -27,7 +27,8 @@ FaultPlan ThreeFaults() {
 void BM_Shrink(benchmark::State& state) {
   References references("", "bench");
   Laboratory laboratory =
-      Laboratory::Make(LivesCase("plant: lose-rng-key\n"), references).value();
+      Laboratory::Make(LivesCase("planted_bugs: lose-rng-key\n"), references)
+          .value();
   const FaultPlan plan = ThreeFaults();
   const Trial trial = laboratory.Try(plan);
   int tries = 0;

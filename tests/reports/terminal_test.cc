@@ -30,7 +30,7 @@ FAIL torn-manifest (real)   scenarios/torn.yaml:12
   replay    gauntlet replay 7f3a/torn-manifest
   timeline  /runs/7f3a/timeline.json.gz  (ui.perfetto.dev)
 
-4 cases in 11.8s: 1 passed, 1 FAILED, 1 no verdict, 1 skipped
+4 cases in 11.8s: 1 passed, 1 FAILED, 1 inconclusive, 1 skipped
 )";
 
 TEST(TerminalTest, AFailureOfWhichNothingIsBrokenHasItsReason) {
@@ -54,7 +54,7 @@ TEST(TerminalTest, WhatWasNotRunIsCountedApart) {
   result.cases.push_back(result.cases[2]);
   result.not_run = 1;
   EXPECT_THAT(RenderSummary(result, Colour::kOff),
-              HasSubstr("1 FAILED, 1 no verdict, 1 not run, 1 skipped\n"));
+              HasSubstr("1 FAILED, 1 inconclusive, 1 not run, 1 skipped\n"));
 }
 
 TEST(TerminalTest, ARunReadsLikeThis) {

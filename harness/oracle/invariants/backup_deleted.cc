@@ -1,6 +1,6 @@
-// backup-deleted: a finished run deletes its checkpoints if it was told to and
-// ends in a finite state; no other run does, nor one of whose workers one had
-// not finished by then, nor one whose store a later generation had claimed
+// checkpoints-deleted: a finished run deletes its checkpoints if it was told to
+// and ends in a finite state; no other run does, nor one of whose workers one
+// had not finished by then, nor one whose store a later generation had claimed
 // before, nor one whose result its launcher had not acknowledged. The deletion
 // is the last finishing chief's: one that was killed in it, or was told of an
 // error by a fault there, or found the claim of a late survivor in its store,

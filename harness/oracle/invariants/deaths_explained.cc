@@ -1,4 +1,5 @@
-// deaths-explained: no worker is lost unless a fault of the plan is to blame.
+// no-spontaneous-exit: no worker is lost unless a fault of the plan is to
+// blame.
 //
 // A worker that leaves says so in its last event. One that does not was killed:
 // by a fault, or by the launcher after another one was lost. A worker that
@@ -122,7 +123,7 @@ void CheckNoRestartForADisk(const Evidence& evidence, Check& check) {
       }
       check.Breach("restarted",
                    fmt::format("{} left as a restart does not help ({}), and "
-                               "its launcher started another life",
+                               "its launcher made another attempt",
                                NameOf(life), life.events.back().detail));
     }
   }

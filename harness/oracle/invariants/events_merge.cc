@@ -1,4 +1,5 @@
-// events-merge: the events of all lives make one history without gaps.
+// history-consistent: the events of all incarnations make one history without
+// gaps.
 //
 // Within a life: it begins with its beginning, time goes on, steps count up by
 // one from where it resumed or carried on, and nothing comes after its end.
@@ -101,7 +102,7 @@ void CheckEventsMerge(const Evidence& evidence, Check& check) {
     CheckSteps(life, done, check);
     int& last = last_life[life.worker];
     if (!Follows(evidence.record.setup, life, last)) {
-      check.Breach("lives", fmt::format("worker {}: life {} follows life {}",
+      check.Breach("lives", fmt::format("worker {}: incarnation {} follows {}",
                                         life.worker, life.life, last));
     }
     last = life.life;
@@ -113,8 +114,8 @@ void CheckEventsMerge(const Evidence& evidence, Check& check) {
       if (life->life < before && HasTrained(*life) &&
           !MayTrainAlone(evidence.record.setup, life->life)) {
         check.Breach("generations",
-                     fmt::format("{} is of generation {}, a later life was of "
-                                 "an older one",
+                     fmt::format("{} is of generation {}, a later incarnation "
+                                 "was of an older one",
                                  NameOf(*life), id.number));
       }
       before = std::max(before, life->life);

@@ -38,7 +38,7 @@ void CheckStop(const Generation& generation, Check& check) {
                              NameOf(*life), stop->step, generation.stop->step));
   }
   if (generation.StoppedOrderly()) return;
-  // Whether that may be, deaths-explained says.
+  // no-spontaneous-exit decides whether that may be.
   if (std::ranges::all_of(generation.lives, [](const LifeEvents* life) {
         return LeftUnsaved(*life);
       })) {

@@ -12,7 +12,7 @@ namespace {
 
 // A plan of one fault, with the given texts in it.
 std::string PlanText(const std::string& at, const std::string& rest) {
-  return R"({"format": "gauntlet-plan-v1", "seed": 1, "bugs": [], "faults": [)"
+  return R"({"format": "gauntlet-plan-v2", "seed": 1, "bugs": [], "faults": [)"
          R"({"id": "f", "at": {)" +
          at + "}, " + rest + "}]}";
 }
@@ -79,23 +79,23 @@ std::vector<HostileText> HostileDocuments() {
   return {
       {"expected JSON", ""},
       {"plan: expected JSON: parse error at line 1", "# a page"},
-      {"expected JSON", R"({"format": "gauntlet-plan-v1")"},
+      {"expected JSON", R"({"format": "gauntlet-plan-v2")"},
       {"expected JSON", PlanText(kAt, kCrash) + "x"},
       {"expected an object, found an array", "[]"},
       {"expected an object, found 3", "3"},
-      {"format: expected gauntlet-plan-v1, found \"v2\"", R"({"format":"v2"})"},
+      {"format: expected gauntlet-plan-v2, found \"v2\"", R"({"format":"v2"})"},
       {"seed: expected a value, found nothing",
-       R"({"format":"gauntlet-plan-v1"})"},
+       R"({"format":"gauntlet-plan-v2"})"},
       {"seed: expected an integer from 0 on, found -1",
-       R"({"format":"gauntlet-plan-v1","seed":-1})"},
+       R"({"format":"gauntlet-plan-v2","seed":-1})"},
       {"faults: expected an array, found an object",
-       R"({"format":"gauntlet-plan-v1","seed":1,"faults":{}})"},
+       R"({"format":"gauntlet-plan-v2","seed":1,"faults":{}})"},
       {"bugs: expected the name of a planted bug, found \"bee\"",
-       R"({"format":"gauntlet-plan-v1","seed":1,"faults":[],"bugs":["bee"]})"},
+       R"({"format":"gauntlet-plan-v2","seed":1,"faults":[],"bugs":["bee"]})"},
       {"\"colour\": expected a known key, found an unknown one",
-       R"({"format":"gauntlet-plan-v1","seed":1,"faults":[],"bugs":[],
+       R"({"format":"gauntlet-plan-v2","seed":1,"faults":[],"bugs":[],
            "colour":1})"},
-      {"found twice", R"({"format":"gauntlet-plan-v1","seed":1,"seed":1})"},
+      {"found twice", R"({"format":"gauntlet-plan-v2","seed":1,"seed":1})"},
       {"at most 8 levels", std::string(100000, '[')},
       {"at most 8 levels",
        std::string(5000, '[') + "1" + std::string(5000, ']')},

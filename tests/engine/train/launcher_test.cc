@@ -273,8 +273,8 @@ TEST_F(LauncherTest, GivesUpOnLivesThatComeNoFurther) {
   EXPECT_EQ(end.exit_code, 1);
   EXPECT_EQ(end.restarts, 3);
   EXPECT_EQ(end.reason,
-            "worker 0 exited with code 70; gave up after 4 lives without a new "
-            "step");
+            "worker 0 exited with code 70; gave up after 4 attempts without "
+            "progress");
 }
 
 TEST_F(LauncherTest, BackoffDoublesUpToItsBound) {
@@ -894,7 +894,7 @@ TEST_F(RejoinTest, RejoiningWithoutANewStepIsNoProgress) {
     return script;
   });
   EXPECT_EQ(end.exit_code, 1);
-  EXPECT_THAT(end.reason, HasSubstr("3 restarts without progress"));
+  EXPECT_THAT(end.reason, HasSubstr("3 attempts without progress"));
 }
 
 TEST_F(RejoinTest, AWorkerThatLeavesTheMeetingStartsTheWholeJobAgain) {

@@ -59,14 +59,14 @@ TEST(CommandLineTest, OldNamesOfOptionsAreTakenWithANote) {
   const auto line = ParseCommandLine(words);
   ASSERT_TRUE(line.ok()) << line.status().ToString();
   EXPECT_EQ(std::get<TrainCommand>(line->command).options.checkpoint.keep, 2);
-  EXPECT_THAT(line->notes,
-              testing::ElementsAre(
-                  "--every is now --save-every; the old name is accepted for "
-                  "one release",
-                  "--keep is now --keep-last; the old name is accepted for one "
-                  "release",
-                  "--init-partial is now --init-allow-missing; the old name is "
-                  "accepted for one release"));
+  EXPECT_THAT(
+      line->notes,
+      testing::ElementsAre("--every is deprecated and will be removed in the "
+                           "next release: use --save-every",
+                           "--keep is deprecated and will be removed in the "
+                           "next release: use --keep-last",
+                           "--init-partial is deprecated and will be removed "
+                           "in the next release: use --init-allow-missing"));
 }
 
 TEST(CommandLineTest, TrainIsToldItsPlaceByFlags) {

@@ -244,7 +244,7 @@ TEST_F(ExploreCommandTest, WhereNoFaultFiresThereIsNoVerdict) {
   EXPECT_THAT(out_.str(), HasSubstr("5 cases in "));
   EXPECT_THAT(out_.str(),
               HasSubstr(": 0 passed, 0 failed (0 causes), 5 fired"));
-  EXPECT_THAT(err_.str(), HasSubstr("no verdict: of 5 cases no fault fired"));
+  EXPECT_THAT(err_.str(), HasSubstr("inconclusive: of 5 cases no fault fired"));
 }
 
 TEST_F(ExploreCommandTest, AShortRunTellsWhatItMissedInAFewLines) {
@@ -372,9 +372,10 @@ TEST_F(ExploreCommandTest, TheTimeIsTheBasesUndisturbedRunsToo) {
        {ExploreMode::kRandom, ExploreMode::kNth, ExploreMode::kCrashStates}) {
     command_.mode = mode;
     EXPECT_EQ(Explore(), 3);
-    EXPECT_EQ(err_.str(),
-              "gauntlet explore: no verdict: the undisturbed run of the base, "
-              "as it is and in each set-up, takes longer than --time\n");
+    EXPECT_EQ(
+        err_.str(),
+        "gauntlet explore: inconclusive: the undisturbed run of the base, "
+        "as it is and in each set-up, takes longer than --time\n");
     EXPECT_EQ(out_.str(), "");
   }
 }

@@ -95,5 +95,17 @@ TEST_F(JudgeCommandTest, NamesAFolderWithoutARecord) {
   EXPECT_EQ(Judge("no-such-file"), 4);
 }
 
+TEST_F(JudgeCommandTest, JudgesTheOtherRecordsBesideABadOne) {
+  RunOne("completes");
+  RunOne("recovers");
+  const std::string old_record = runs() + "/old/b.sim/record.jsonl";
+  fs::create_directories(fs::path(old_record).parent_path());
+  ASSERT_TRUE(WriteTextFile(old_record, "{}\n").ok());
+  EXPECT_EQ(Judge(runs()), 2);
+  EXPECT_THAT(err_.str(), HasSubstr(old_record));
+  EXPECT_THAT(out_.str(),
+              AllOf(HasSubstr("PASS   sim  a "), HasSubstr("FAIL   sim  a ")));
+}
+
 }  // namespace
 }  // namespace gauntlet

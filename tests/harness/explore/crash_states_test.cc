@@ -227,7 +227,7 @@ TEST(CrashFindingTest, ItsFileIsEnoughToFindItAgain) {
 TEST(CrashFindingTest, ABugThatIsMendedIsNotFoundAgain) {
   References references("", "test");
   CrashFinding finding = SomeFinding();
-  const size_t plant = finding.scenario.find("plant:");
+  const size_t plant = finding.scenario.find("planted_bugs:");
   ASSERT_NE(plant, std::string::npos) << finding.scenario;
   finding.scenario.erase(plant, finding.scenario.find('\n', plant) + 1 - plant);
   EXPECT_EQ(RepeatCrashFinding(finding, references).status().code(),

@@ -26,7 +26,7 @@ using testing::StartsWith;
 
 // The layers of the small cases are dense0, relu2, dropout3 and dense1.
 Case BuggyCase(const std::string& bug) {
-  return SmallCase("plant: " + bug + R"(
+  return SmallCase("planted_bugs: " + bug + R"(
 faults:
   - id: crash
     at: {worker: 1, step: 6, point: step.begin}
@@ -276,7 +276,7 @@ TEST_F(DivergenceTest, AReplayNamesWhatIsMissingOrTooMuch) {
   Record now = recorded;
   now.lives.back().events.pop_back();
   EXPECT_THAT(FirstReplayDifference(recorded, now),
-              HasSubstr("recorded life_end, "));
+              HasSubstr("recorded worker_exited, "));
   now = recorded;
   now.launchers.back().exit_code = 1;
   EXPECT_THAT(FirstReplayDifference(recorded, now),

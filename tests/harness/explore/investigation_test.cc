@@ -64,7 +64,7 @@ class InvestigationTest : public testing::Test {
   // One on the small case with these bugs; reports on plans of one crash.
   void Begin(const std::string& bugs,
              const InvestigationOptions& options = {}) {
-    setups_ = {SmallCase("plant: " + bugs + "\n" + kEnd)};
+    setups_ = {SmallCase("planted_bugs: " + bugs + "\n" + kEnd)};
     investigation_.emplace(setups_, references_, options);
   }
   uint64_t Add(const FaultPlan& plan, std::vector<Finding> wrong = {}) {

@@ -182,7 +182,8 @@ TEST(ShrinkPlanTest, WithoutTimeItTriesNothing) {
 }
 
 Case PlantedCase() {
-  return SmallCase("plant: lose-rng-key\nexpect: {outcome: completes}\n");
+  return SmallCase(
+      "planted_bugs: lose-rng-key\nexpect: {outcome: completes}\n");
 }
 
 // Three faults around a restore that loses the RNG key: any crash behind a save

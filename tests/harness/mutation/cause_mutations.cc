@@ -27,8 +27,8 @@ bool EndsProcess(const RecordFault& fault) {
 
 // Returns true iff no worker can be lost by the fault itself.
 bool LosesNobody(const RecordFault& fault) {
-  constexpr std::array<std::string_view, 4> kKinds = {"bit_flip", "truncate",
-                                                      "delete", "clock_jump"};
+  constexpr std::array<std::string_view, 4> kKinds = {
+      "bit_flip", "truncate", "delete", "wall_clock_jump"};
   return fault.id == kHarmlessFaultId || IsAnyOf(kKinds, fault) ||
          (fault.kind == "torn_write" && fault.then == "nothing");
 }
@@ -39,8 +39,7 @@ bool IsOccurrence(const RecordEvent& event, std::string_view fault) {
   return event.kind == RecordKind::kFaultFired && event.detail == fault;
 }
 
-// Returns true iff the fault keeps a worker that lives from the others, or
-// makes it leave.
+// Returns true iff the fault isolates or stops a live worker, or makes it exit.
 bool KeepsAway(const RecordFault& fault) {
   constexpr std::array<std::string_view, 8> kKinds = {
       "hang",      "pause",       "partition",     "asymmetric_partition",

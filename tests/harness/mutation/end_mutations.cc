@@ -159,7 +159,7 @@ std::string LeaveProcess(Record& record, Choice& choice) {
   if (!record.left.processes_listed || record.lives.empty()) return "";
   const LifeEvents& life = record.lives[choice.Below(record.lives.size())];
   record.left.processes.push_back(
-      fmt::format("worker {}, life {}", life.worker, life.life));
+      fmt::format("worker {}, incarnation {}", life.worker, life.life));
   return record.left.processes.back();
 }
 

@@ -1,7 +1,8 @@
-// Power of the judge that the mutation test holds: {caught, tried} of each
+// Pinned counts of the record mutation test: {caught, tried} of each
 // group of mutations, by harmless fault, over the scenarios below.
 //
-// Numbers only rise. `record_mutations --pinned` prints the rows anew.
+// The test fails if a cell gets worse. `record_mutations --pinned` prints the
+// rows anew.
 #ifndef GAUNTLET_TESTS_HARNESS_MUTATION_PINNED_CELLS_H_
 #define GAUNTLET_TESTS_HARNESS_MUTATION_PINNED_CELLS_H_
 

@@ -19,7 +19,7 @@ std::string PlaceText(const Record& record, EventPlace place) {
   const LifeEvents& life = record.lives[place.life];
   const RecordEvent& event = life.events[place.index];
   std::string text =
-      fmt::format("event {} of worker {}, life {} ({}", place.index,
+      fmt::format("event {} of worker {}, incarnation {} ({}", place.index,
                   life.worker, life.life, RecordKindName(event.kind));
   if (event.step != 0) text += fmt::format(", step {}", event.step);
   if (!event.path.empty()) text += ", " + event.path;

@@ -23,7 +23,7 @@ struct EventPlace {
 
 const RecordEvent& EventAt(const Record& record, EventPlace place);
 RecordEvent& EventAt(Record& record, EventPlace place);
-// "event 17 of worker 1, life 2 (step 8)".
+// "event 17 of worker 1, incarnation 2 (step 8)".
 std::string PlaceText(const Record& record, EventPlace place);
 
 using EventFilter = std::function<bool(const RecordEvent&)>;

@@ -38,7 +38,7 @@ class Choice {
 // A changed record.
 struct Mutant {
   Record record;
-  std::string place;  // "event 17 of worker 1, life 2 (step 8)"
+  std::string place;  // "event 17 of worker 1, incarnation 2 (step 8)"
   // Reason why a correct run could have left this record too, so that no judge
   // can fail it; empty: a judge should.
   std::string_view without_effect = {};

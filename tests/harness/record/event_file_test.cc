@@ -51,7 +51,7 @@ TEST(EventFileTest, ReadsEveryFieldOfAnEvent) {
 
 TEST(EventFileTest, TakesMissingFieldsForZero) {
   const auto parsed =
-      ReadEventFile(std::string(kHeader) + "{\"kind\":\"notice\"}\n", "f");
+      ReadEventFile(std::string(kHeader) + "{\"kind\":\"notice_received\"}\n", "f");
   ASSERT_TRUE(parsed.ok()) << parsed.error;
   EXPECT_EQ(parsed.value->events[0],
             (RecordEvent{.kind = RecordKind::kNotice}));
@@ -113,7 +113,7 @@ TEST(EventFileTest, RefusesAHeaderThatIsNotOne) {
   for (
       const char* header :
       {R"({"kind":"step","worker":1,"incarnation":1})",
-       R"({"kind":"header","schema":"gauntlet.events/v2","worker":1,"incarnation":1})",
+       R"({"kind":"header","schema":"gauntlet.events/v9","worker":1,"incarnation":1})",
        R"({"kind":"header","schema":"gauntlet.events/v2","incarnation":1})",
        R"({"kind":"header","schema":"gauntlet.events/v2","worker":1})",
        R"({"kind":"header","schema":"gauntlet.events/v2","worker":-1,"incarnation":1})",

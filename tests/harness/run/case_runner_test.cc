@@ -96,7 +96,7 @@ TEST_F(CaseRunnerTest, SkipsWhatCannotBeRunHere) {
 }
 
 TEST_F(CaseRunnerTest, CatchesAPlantedBug) {
-  const Case one = SmallCase(R"(plant: lose-metrics
+  const Case one = SmallCase(R"(planted_bugs: lose-metrics
 faults:
   - id: crash
     at: {worker: 1, step: 6, point: step.begin}

@@ -85,8 +85,55 @@ TEST(UpgradeTest, RefusesASpellingThatIsNotWrittenPlainly) {
           .status();
   EXPECT_EQ(status.code(), Code::kInvalidArgument);
   EXPECT_EQ(status.message(),
-            "f.yaml:3:1: expected use as a plain word, which can be replaced "
-            "by preset");
+            "f.yaml:3:1: cannot rewrite this spelling of use: expected a plain "
+            "word; change it to preset by hand");
+}
+
+TEST(UpgradeTest, RefusesAnOldKeyBesideTheNewOne) {
+  const char* const kPairs[] = {
+      "use: tiny\npreset: mlp\n",
+      "faults: [{at: {life: 1, incarnation: 2}, do: hang}]\n",
+      "faults: [{at: {}, do: hang, with: {times: once, repeat: always}}]\n",
+      "matrix: {cluster.hosts: [one], cluster.topology: [one_host]}\n"};
+  for (const std::string pair : kPairs) {
+    const std::string text = "schema: gauntlet/v1\nname: a\n" + pair +
+                             "expect: {outcome: completes}\n";
+    EXPECT_THAT(UpgradeText(text, "f").status().message(),
+                HasSubstr("are one key: expected one of them"))
+        << pair;
+    EXPECT_FALSE(LoadScenarios(text, "f").errors.empty()) << pair;
+  }
+}
+
+TEST(UpgradeTest, RenamesAParameterOnlyOfTheKindThatHasIt) {
+  const std::string text =
+      "schema: gauntlet/v1\nname: a\n"
+      "faults: [{at: {step: 1}, do: crash, with: {hits: 3}}]\n"
+      "expect: {outcome: recovers}\n";
+  const LoadedFile loaded = LoadScenarios(text, "f");
+  ASSERT_EQ(loaded.errors.size(), 1u);
+  EXPECT_EQ(loaded.errors[0].message, "unknown key 'hits' in 'with.crash'");
+}
+
+TEST(UpgradeTest, UpgradesAJobFileWithoutASchema) {
+  EXPECT_EQ(
+      UpgradeText("use: tiny\ncheckpoint: {at_success: keep}\n", "f").value(),
+      "preset: tiny\ncheckpoint: {on_success: keep}\n");
+}
+
+TEST(UpgradeTest, UpgradesATextWithAByteOrderMark) {
+  EXPECT_EQ(
+      UpgradeText("\xEF\xBB\xBFschema: gauntlet/v1\nuse: tiny\n", "f").value(),
+      "\xEF\xBB\xBFschema: gauntlet/v2\npreset: tiny\n");
+}
+
+TEST(LoadScenariosTest, TellsTheNewNameOfAValueOfTheOldSchema) {
+  const std::string text =
+      "schema: gauntlet/v2\nname: a\nfaults: [{at: {step: 1}, do: stop}]\n"
+      "expect: {outcome: recovers}\n";
+  const LoadedFile loaded = LoadScenarios(text, "f");
+  ASSERT_EQ(loaded.errors.size(), 1u);
+  EXPECT_EQ(loaded.errors[0].hint, "pause is the name in gauntlet/v2");
 }
 
 TEST(UpgradeTest, RefusesTextThatIsNoYaml) {
@@ -111,9 +158,9 @@ TEST(LoadScenariosTest, NamesTheOldSpellingsOnce) {
       "---\nschema: gauntlet/v1\nname: b\nuse: tiny\n"
       "expect: {outcome: completes}\n";
   EXPECT_EQ(RenderOldSpellings(LoadScenarios(text, "f.yaml"), "f.yaml"),
-            "f.yaml: note: gauntlet/v1 is accepted for one release: "
-            "gauntlet/v1 is now gauntlet/v2, use is now preset; `gauntlet "
-            "upgrade f.yaml` prints the file as gauntlet/v2\n");
+            "f.yaml: note: this file uses gauntlet/v1, which is accepted for "
+            "one release. Renamed: use → preset. `gauntlet upgrade f.yaml` "
+            "prints it as gauntlet/v2.\n");
   EXPECT_EQ(RenderOldSpellings(LoadScenarios(kNew, "f"), "f"), "");
 }
 
@@ -125,9 +172,9 @@ TEST(LoadScenariosTest, TellsTheNewNameOfAKeyOfTheOldSchema) {
   const LoadedFile loaded = LoadScenarios(text, "f.yaml");
   std::vector<std::string> hints;
   for (const Diagnostic& error : loaded.errors) hints.push_back(error.hint);
-  EXPECT_THAT(hints, ElementsAre("it is called preset now",
-                                 "it is called incarnation now",
-                                 "it is called repeat now"));
+  EXPECT_THAT(hints, ElementsAre("preset is the name in gauntlet/v2",
+                                 "incarnation is the name in gauntlet/v2",
+                                 "repeat is the name in gauntlet/v2"));
 }
 
 TEST(JobFileTest, ReadsOldSpellingsWithAndWithoutASchema) {
