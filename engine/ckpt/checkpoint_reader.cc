@@ -45,20 +45,39 @@ class DirectoryReader {
       return DataLoss(fmt::format("{}: expected a file, found {}", name,
                                   FileKindName(entry->kind)));
     }
-    std::string path;
-    path.reserve(path_.size() + 1 + name.size());
-    path.append(path_).append("/").append(name);
-    auto file = Retrying(
-        world_, [&] { return world_.storage.Open(path, OpenMode::kRead); });
+    auto file = OpenToRead(name);
+    if (file.status().code() == Code::kNotFound) {
+      // Files never leave a committed directory one by one.
+      RETURN_IF_ERROR(CheckIsThere(name));
+      // A stale worker may have taken the directory away and brought it back.
+      file = OpenToRead(name);
+    }
     if (file.ok()) return OpenFile{name, std::move(file).value()};
     if (file.status().code() != Code::kNotFound) return file.status();
-    // Files never leave a committed directory one by one.
-    RETURN_IF_ERROR(
-        Retrying(world_, [&] { return world_.storage.List(path_); }).status());
     return Missing(name);
   }
 
  private:
+  Result<std::unique_ptr<File>> OpenToRead(std::string_view name) {
+    std::string path;
+    path.reserve(path_.size() + 1 + name.size());
+    path.append(path_).append("/").append(name);
+    return Retrying(world_,
+                    [&] { return world_.storage.Open(path, OpenMode::kRead); });
+  }
+
+  // kNotFound: the directory is gone. A file server may still list it: then no
+  // file beside `missing` opens either.
+  Status CheckIsThere(std::string_view missing) {
+    RETURN_IF_ERROR(
+        Retrying(world_, [&] { return world_.storage.List(path_); }).status());
+    for (const DirectoryEntry& entry : entries_) {
+      if (entry.name == missing || entry.kind != FileKind::kFile) continue;
+      if (OpenToRead(entry.name).ok()) return OkStatus();
+    }
+    return NotFound(path_ + ": gone");
+  }
+
   static Status Missing(std::string_view name) {
     return DataLoss(fmt::format("{}: missing", name));
   }

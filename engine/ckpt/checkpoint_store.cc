@@ -10,6 +10,7 @@
 #include "engine/ckpt/ownership.h"
 #include "engine/ckpt/removal.h"
 #include "engine/ckpt/retention.h"
+#include "engine/ckpt/retrying.h"
 #include "engine/ckpt/safetensors.h"
 #include "engine/ckpt/save_metadata.h"
 #include "engine/ckpt/state_file.h"
@@ -106,6 +107,10 @@ Result<Claim> CheckpointStore::ClaimGeneration(const std::string& job_json,
                                                StateInMemory memory) {
   record_.reset();
   lineage_.clear();
+  // This claim may resume from a save that failed in an earlier generation of
+  // this process; void ones and what is left of them are for Tidy.
+  remains_.clear();
+  save_.reset();
   StoreOptions options = options_;
   if (memory == StateInMemory::kHeld &&
       options.cold_start == ColdStart::kRefuse) {
@@ -131,7 +136,13 @@ Result<Claim> CheckpointStore::ClaimGeneration(const std::string& job_json,
     warnings_.push_back(none_valid +
                         " (training goes on from the workers' memory)");
   }
-  RETURN_IF_ERROR(Warn(WriteStateFile({})));
+  const Status listed = WriteStateFile({});
+  // The next start would obey the edit again, and lose what this run saves.
+  if (!listed.ok() && recorded.choice.by_edit) {
+    return Annotate(listed, PathOf(kStateFileName) +
+                                ": the edit is not replaced by a new file");
+  }
+  RETURN_IF_ERROR(Warn(listed));
   // What an interrupted retention left over; a finished run makes no save that
   // would do it.
   RETURN_IF_ERROR(Retire());
@@ -147,6 +158,13 @@ Result<LoadedCheckpoint> CheckpointStore::Load(const CheckpointRef& ref) {
   const std::string path = PathOf(ref);
   RETURN_IF_ERROR(world_->faults.Hit(Point::kLoadBegin, context));
   Result<LoadedCheckpoint> loaded = ReadCheckpoint(*world_, path);
+  // A stale worker that takes it away finds the newer claim and brings it back.
+  for (int tries = 1;
+       tries < kDiskAttempts && loaded.status().code() == Code::kNotFound;
+       ++tries) {
+    world_->clock.SleepUntil(world_->clock.Now() + tries * kDiskRetryPause);
+    loaded = ReadCheckpoint(*world_, path);
+  }
   if (!loaded.ok()) return Annotate(loaded.status(), ref.name);
   if (loaded->head.step != ref.step) {
     return DataLoss(fmt::format("{}: expected step {}, found {}", ref.name,
@@ -210,10 +228,17 @@ Result<std::optional<CheckpointName>> CheckpointStore::NameForSave(
     }
     const Status verified = VerifyCheckpoint(*world_, PathOf(there.ref));
     if (verified.ok()) return std::optional<CheckpointName>();
-    if (verified.code() != Code::kDataLoss) return verified;
+    if (verified.code() != Code::kDataLoss &&
+        verified.code() != Code::kNotFound) {
+      return verified;
+    }
     // It went bad after it was loaded: what this run holds is the better copy.
-    EmitRejected(*world_, PathOf(there.ref), verified.message());
-    RETURN_IF_ERROR(SetAside(*world_, options_.directory, there.ref.name));
+    // So it is where a stale worker died that had taken the checkpoint away.
+    if (verified.code() == Code::kDataLoss) {
+      EmitRejected(*world_, PathOf(there.ref), verified.message());
+      RETURN_IF_ERROR(
+          SetAside(*world_, options_.directory, there.ref.name, *record_));
+    }
     Remember(Annotate(verified, there.ref.name));
     lineage_.erase(lineage_.begin() + static_cast<ptrdiff_t>(i--));
   }
@@ -356,7 +381,8 @@ Status CheckpointStore::FailSave(const std::string& save, const Status& why) {
 Status CheckpointStore::DropRemains(const std::string& save) {
   std::erase(remains_, save);
   const std::string name = RefOfSave(save).name;
-  Status dropped = RemoveCheckpoint(*world_, options_.directory, name);
+  Status dropped =
+      RemoveCheckpoint(*world_, options_.directory, name, *record_);
   if (dropped.code() == Code::kNotFound) dropped = OkStatus();
   const Status cleared =
       RemoveTree(*world_, PathOf(save), FileKind::kDirectory);
@@ -444,7 +470,8 @@ Status CheckpointStore::Retire() {
       continue;
     }
     const std::string& name = lineage_[i].ref.name;
-    const Status removed = RemoveCheckpoint(*world_, options_.directory, name);
+    const Status removed =
+        RemoveCheckpoint(*world_, options_.directory, name, *record_);
     if (removed.ok()) {
       world_->events.Emit({.kind = EventKind::kRetired, .path = PathOf(name)});
     } else if (removed.code() != Code::kNotFound) {
@@ -469,7 +496,8 @@ Result<bool> CheckpointStore::FreeRoom() {
   const std::optional<size_t> spare = OldestSpare(lineage_, *newest);
   if (!spare) return false;
   const std::string name = lineage_[*spare].ref.name;
-  const Status removed = RemoveCheckpoint(*world_, options_.directory, name);
+  const Status removed =
+      RemoveCheckpoint(*world_, options_.directory, name, *record_);
   if (!removed.ok()) {
     RETURN_IF_ERROR(Warn(removed));
     return false;

@@ -136,8 +136,8 @@ class CheckpointStore {
 
   // Chief only, before any other write. Claims the next generation, lists the
   // store, takes the newest checkpoint of the lineage that verifies (setting
-  // aside the ones that do not), records it in the claim and gives it this
-  // generation's suffix; clears what interrupted saves and deletions left.
+  // aside the ones that do not) and records it in the claim; clears what
+  // interrupted saves and deletions left. The checkpoint keeps its name.
   // kFailedPrecondition: there are checkpoints and none is valid (exit 7;
   // unless cold_start allows it; a warning where the state is in memory); or a
   // later launch has claimed the store, or it was deleted since this tenure
@@ -146,7 +146,8 @@ class CheckpointStore {
   // there, or cannot be understood. kFenced: a higher claim came in between.
   // kIoError: the disk does not read, which is no reason to give a checkpoint
   // up. After an error the store is as it was, but for a claim that counts for
-  // nothing.
+  // nothing, or that a later claim follows. An edit of the state file that was
+  // obeyed has to be replaced: any error of that fails the claim.
   Result<Claim> ClaimGeneration(const std::string& job_json,
                                 StateInMemory memory = StateInMemory::kNone);
 

@@ -13,10 +13,10 @@
 
 namespace gauntlet {
 
-// The checkpoint that a generation goes on from. It is known again by step,
-// phase and state digest, whatever its suffix is by then.
+// The checkpoint that a generation resumes from. The lineage finds it by step,
+// phase and state digest: earlier versions renamed it to the new generation.
 struct ParentRecord {
-  std::string name;  // when it was chosen
+  std::string name;  // "step-000000150-g3"
   uint64_t step = 0;
   Phase phase = Phase::kInEpoch;
   Digest state_digest;

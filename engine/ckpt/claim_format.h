@@ -6,17 +6,17 @@
 //   unix_seconds: 1700000000
 //   launch: 00000000000000000003 1700000000 machine-a     (where there is one)
 //   parent: unrecorded
-// and then, by rename, the same with the checkpoint that the generation goes on
-// from, as it was called when it was chosen:
+// and then, by rename, the same with the checkpoint that the generation resumes
+// from, which keeps its name:
 //   parent: step-000000150-g2
 //   parent_step: 150
 //   parent_phase: in_epoch
 //   parent_state: <state digest>
-//   parent_written_by: 2          (generation in its manifest, not its suffix)
+//   parent_written_by: 2          (generation in its manifest; earlier versions
+//                                 changed the suffix)
 // or, for a cold start,
 //   parent: none
-// Where that checkpoint goes before it is taken, the claim is unrecorded again
-// until another one is chosen. A claim that is unrecorded, torn or damaged
+// A claim that is unrecorded, torn or damaged
 // counts for nothing by itself; its number is taken all the same.
 #ifndef GAUNTLET_ENGINE_CKPT_CLAIM_FORMAT_H_
 #define GAUNTLET_ENGINE_CKPT_CLAIM_FORMAT_H_

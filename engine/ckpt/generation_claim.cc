@@ -13,6 +13,7 @@ namespace gauntlet {
 namespace {
 
 constexpr int kMaxRounds = 64;
+constexpr int kRoundsBeforeRefusal = 4;
 
 ClaimRecord NewRecord(World& world, const Tenure& tenure, uint64_t generation) {
   return {.generation = generation,
@@ -20,19 +21,6 @@ ClaimRecord NewRecord(World& world, const Tenure& tenure, uint64_t generation) {
           .launch = tenure.launch,
           .unix_seconds = world.clock.UnixSeconds(),
           .parent = {}};
-}
-
-Status FencedBy(World& world, uint64_t generation, uint64_t higher) {
-  world.events.Emit({.kind = EventKind::kFencedOut, .generation = generation});
-  return Fenced(fmt::format("generation {} is fenced by the claim {}",
-                            generation, ClaimName(higher)));
-}
-
-Status CheckNotFenced(World& world, const std::string& directory,
-                      uint64_t generation) {
-  ASSIGN_OR_RETURN(const uint64_t highest, HighestClaim(world, directory));
-  if (highest > generation) return FencedBy(world, generation, highest);
-  return OkStatus();
 }
 
 Status WriteRecord(World& world, const std::string& directory,
@@ -49,6 +37,25 @@ Status WriteRecord(World& world, const std::string& directory,
                       .status());
   RETURN_IF_ERROR(world.storage.Rename(tmp, path));
   return world.storage.SyncDirectory(directory);
+}
+
+// True iff a worker of an older generation may be about to bring a checkpoint
+// back (removal.h).
+bool IsBeingRemoved(const StoreScan& scan, uint64_t generation) {
+  return std::ranges::any_of(scan.entries, [&](const ScannedEntry& entry) {
+    const EntryName& taken = entry.parsed;
+    return taken.kind == EntryKind::kDeleting && !taken.was_rejected &&
+           taken.removed_by != 0 && taken.removed_by < generation;
+  });
+}
+
+// Waits, as others are at work in the directory or this host sees it as it was.
+void PauseBefore(int round, Clock& clock) {
+  constexpr Duration kFirst = std::chrono::milliseconds(10);
+  constexpr Duration kLongest = std::chrono::seconds(4);
+  Duration pause = kFirst;
+  for (int i = 1; i < round && pause < kLongest; ++i) pause *= 2;
+  clock.SleepUntil(clock.Now() + std::min(pause, kLongest));
 }
 
 ClaimRecord RecordOf(ClaimRecord record, const StoreScan& scan,
@@ -70,49 +77,6 @@ ClaimRecord RecordOf(ClaimRecord record, const StoreScan& scan,
                    .state_digest = parent.manifest->head.state_digest,
                    .written_by = parent.WrittenBy()};
   return record;
-}
-
-bool IsParent(const ScannedCheckpoint& checkpoint, const ParentRecord& parent) {
-  return checkpoint.manifest && checkpoint.parsed.step == parent.step &&
-         checkpoint.GetPhase() == parent.phase &&
-         checkpoint.manifest->head.state_digest == parent.state_digest;
-}
-
-// Gives the parent this generation's suffix. Another generation may have
-// renamed it meanwhile: then it is looked for again, by what it holds.
-// kNotFound: it is gone, another parent is to be chosen.
-Result<CheckpointRef> Adopt(World& world, const std::string& directory,
-                            const ClaimRecord& record, CheckpointName name) {
-  for (int round = 0; round < kMaxRounds; ++round) {
-    CheckpointName adopted = name;
-    adopted.generation = record.generation;
-    const std::string to = adopted.ToString();
-    const Status renamed =
-        name.ToString() == to
-            ? OkStatus()
-            : world.storage.Rename(directory + "/" + name.ToString(),
-                                   directory + "/" + to);
-    if (renamed.ok()) {
-      RETURN_IF_ERROR(world.storage.SyncDirectory(directory));
-      return CheckpointRef{
-          .name = to, .step = name.step, .generation = record.generation};
-    }
-    if (renamed.code() != Code::kNotFound) return renamed;
-    ASSIGN_OR_RETURN(const StoreScan scan, ScanStore(world, directory));
-    if (scan.highest_claim > record.generation) {
-      return FencedBy(world, record.generation, scan.highest_claim);
-    }
-    const auto found =
-        std::ranges::find_if(scan.checkpoints, [&](const auto& checkpoint) {
-          return IsParent(checkpoint, record.parent);
-        });
-    if (found == scan.checkpoints.end()) {
-      return NotFound(record.parent.name +
-                      ": gone after it was recorded as parent");
-    }
-    name = found->parsed;
-  }
-  return Unavailable(record.parent.name + ": renamed again and again");
 }
 
 // The members that stay valid under the chosen parent, it last.
@@ -165,7 +129,7 @@ Status SetAsideRejected(World& world, const std::string& directory,
                         const RecordedClaim& claim, Chores& chores) {
   for (const Rejection& rejection : claim.choice.rejected) {
     const std::string& name = claim.scan.checkpoints[rejection.checkpoint].name;
-    RETURN_IF_ERROR(chores.Add(SetAside(world, directory, name)));
+    RETURN_IF_ERROR(chores.Add(SetAside(world, directory, name, claim.record)));
   }
   return OkStatus();
 }
@@ -185,12 +149,20 @@ std::vector<std::string> VoidCheckpoints(const RecordedClaim& claim) {
   return names;
 }
 
+// `kept` of the names stay, the last ones.
+struct Surplus {
+  std::span<const std::string> names;
+  size_t kept = 0;
+};
+
 Status RemoveSurplus(World& world, const std::string& directory,
-                     std::span<const std::string> names, size_t kept,
+                     const ClaimRecord& owner, const Surplus& surplus,
                      Chores& chores) {
+  const auto& [names, kept] = surplus;
   if (names.size() <= kept) return OkStatus();
   for (const std::string& name : names.first(names.size() - kept)) {
-    RETURN_IF_ERROR(chores.Add(RemoveCheckpoint(world, directory, name)));
+    RETURN_IF_ERROR(
+        chores.Add(RemoveCheckpoint(world, directory, name, owner)));
   }
   return OkStatus();
 }
@@ -232,7 +204,8 @@ Status LimitRejected(World& world, const std::string& directory,
     chores.Say(
         fmt::format("removed {}: the newest {} are kept", name, kKeptRejected));
   }
-  return RemoveSurplus(world, directory, set_aside, kKeptRejected, chores);
+  return RemoveSurplus(world, directory, claim.record,
+                       {.names = set_aside, .kept = kKeptRejected}, chores);
 }
 
 bool IsNeededClaim(uint64_t generation, const RecordedClaim& claim) {
@@ -253,6 +226,7 @@ bool IsDirectory(FileKind kind) {
 bool IsLeftover(const ScannedEntry& entry, const RecordedClaim& claim) {
   switch (entry.parsed.kind) {
     case EntryKind::kDeleting:
+      return entry.parsed.removed_by <= claim.record.generation;
     case EntryKind::kStateTmp:
     case EntryKind::kTokenTmp:
     case EntryKind::kTokenLook:
@@ -306,15 +280,33 @@ Result<RecordedClaim> RecordParent(World& world, const StoreOptions& options,
                                    uint64_t generation,
                                    const std::string& job_json) {
   const std::string& directory = options.directory;
+  std::set<std::string> listed;  // checkpoints, since the claim was made
   for (int round = 0; round < kMaxRounds; ++round) {
     RecordedClaim claim;
+    if (round > 0) {
+      PauseBefore(round, world.clock);
+      // An error leaves a listing that may be out of date, no more.
+      (void)ListAnew(world, directory, generation);
+    }
     ASSIGN_OR_RETURN(claim.scan, ScanStore(world, directory));
     if (claim.scan.highest_claim > generation) {
       return FencedBy(world, generation, claim.scan.highest_claim);
     }
+    ASSIGN_OR_RETURN(
+        const bool came_back,
+        PutBackTaken(world, directory, claim.scan, generation, listed));
+    if (came_back) continue;
+    for (const ScannedCheckpoint& checkpoint : claim.scan.checkpoints) {
+      listed.insert(checkpoint.name);
+    }
     Result<ParentChoice> choice =
         ChooseParent(world, options, claim.scan, job_json);
     if (choice.status().code() == Code::kNotFound) continue;
+    const bool refuses = choice.status().code() == Code::kFailedPrecondition;
+    if (refuses && round < kRoundsBeforeRefusal &&
+        IsBeingRemoved(claim.scan, generation)) {
+      continue;
+    }
     RETURN_IF_ERROR(choice.status());
     claim.choice = std::move(choice).value();
     for (const Rejection& rejection : claim.choice.rejected) {
@@ -325,24 +317,13 @@ Result<RecordedClaim> RecordParent(World& world, const StoreOptions& options,
     }
     claim.record = RecordOf(NewRecord(world, options.tenure, generation),
                             claim.scan, claim.choice);
-    // What is adopted may be there by a rename that no one has synced yet.
+    // The parent may be there by a rename that no one has synced yet.
     RETURN_IF_ERROR(world.storage.SyncDirectory(directory));
     RETURN_IF_ERROR(WriteRecord(world, directory, claim.record));
     RETURN_IF_ERROR(CheckNotFenced(world, directory, generation));
     if (!claim.choice.parent) return claim;
     claim.lineage = LineageUpTo(claim.scan, *claim.choice.parent);
-    Result<CheckpointRef> parent =
-        Adopt(world, directory, claim.record,
-              claim.scan.checkpoints[*claim.choice.parent].parsed);
-    if (parent.status().code() == Code::kNotFound) {
-      // A late survivor has removed it. What was recorded is taken back: by it
-      // all that is newer would be void, and what is not there would be owed.
-      RETURN_IF_ERROR(WriteRecord(
-          world, directory, NewRecord(world, options.tenure, generation)));
-      continue;
-    }
-    ASSIGN_OR_RETURN(claim.parent, std::move(parent));
-    claim.lineage.back().ref = *claim.parent;
+    claim.parent = claim.lineage.back().ref;
     return claim;
   }
   return Unavailable(directory + ": its checkpoints keep going away");
@@ -364,12 +345,16 @@ Result<std::vector<std::string>> Tidy(World& world, const StoreOptions& options,
     world.events.Emit(
         {.kind = EventKind::kFencedFound, .path = directory + "/" + name});
   }
-  RETURN_IF_ERROR(RemoveSurplus(world, directory, fenced, kKeptVoid, chores));
+  RETURN_IF_ERROR(RemoveSurplus(world, directory, claim.record,
+                                {.names = fenced, .kept = kKeptVoid}, chores));
   RETURN_IF_ERROR(LimitRejected(world, directory, claim, chores));
   for (const ScannedEntry& entry : claim.scan.entries) {
     if (!IsLeftover(entry, claim)) continue;
-    RETURN_IF_ERROR(chores.Add(
-        RemoveTree(world, directory + "/" + entry.name, entry.kind)));
+    const Status removed =
+        entry.parsed.kind == EntryKind::kDeleting
+            ? FinishRemoval(world, directory, claim.scan, entry, claim.record)
+            : RemoveTree(world, directory + "/" + entry.name, entry.kind);
+    RETURN_IF_ERROR(chores.Add(removed));
   }
   RETURN_IF_ERROR(chores.Add(world.storage.SyncDirectory(directory)));
   return chores.TakeWarnings();

@@ -1,9 +1,12 @@
-// The chief's way to the next generation: claim, choose, record, adopt, tidy.
+// The chief's way to the next generation: claim, choose, record, tidy.
 //
 // The order is the protocol. The claim is durable before the directory is
 // listed, and the parent is recorded before anything else is written or
-// deleted; so either a new generation sees what an old one committed, or the
-// old one finds the new claim before it acknowledges.
+// deleted. So either a new generation sees what an old one committed, or the
+// old one finds the new claim before it acknowledges. Likewise for removals:
+// either the new generation does not see the checkpoint, or the old one finds
+// the claim before it deletes a file (removal.h). No checkpoint changes its
+// name.
 #ifndef GAUNTLET_ENGINE_CKPT_GENERATION_CLAIM_H_
 #define GAUNTLET_ENGINE_CKPT_GENERATION_CLAIM_H_
 
@@ -23,17 +26,18 @@ inline constexpr size_t kKeptVoid = 8;
 // makes it durable. Returns N. Errors like CheckNextGeneration and CheckTenure.
 Result<uint64_t> CreateClaim(World& world, const StoreOptions& options);
 
-// A claim with its parent on disk and under its own suffix.
+// A claim with its parent on disk.
 struct RecordedClaim {
   ClaimRecord record;
-  std::optional<CheckpointRef> parent;       // under its present name
+  std::optional<CheckpointRef> parent;
   std::vector<CommittedCheckpoint> lineage;  // oldest first, parent last
-  StoreScan scan;                            // from before the adoption
+  StoreScan scan;
   ParentChoice choice;
 };
 
-// Chooses and records the parent of `generation`, then renames it to its
-// suffix. kFenced: there is a higher claim. Other errors like ChooseParent.
+// Chooses and records the parent of `generation`. Renames back first what stale
+// workers have taken away from under it (PutBackTaken). kFenced: there is a
+// higher claim. Other errors like ChooseParent.
 Result<RecordedClaim> RecordParent(World& world, const StoreOptions& options,
                                    uint64_t generation,
                                    const std::string& job_json);

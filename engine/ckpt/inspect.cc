@@ -26,7 +26,8 @@ CheckpointReport Report(const std::string& name, const CheckpointName& parsed) {
   return {.name = name,
           .verdict = {},
           .step = parsed.step,
-          .generation = parsed.generation,
+          .written_by = parsed.generation,
+          .phase = parsed.phase.value_or(Phase::kInEpoch),
           .state_digest = {}};
 }
 
@@ -64,6 +65,14 @@ void MarkNext(World& world, const std::string& directory, const StoreScan& scan,
   }
 }
 
+uint64_t ResumedBy(const StoreScan& scan, const ScannedCheckpoint& checkpoint) {
+  uint64_t newest = 0;
+  for (const auto& [generation, parent] : scan.parents) {
+    if (parent && parent->name == checkpoint.name) newest = generation;
+  }
+  return newest;
+}
+
 // With the checkpoint's path in front, once.
 Status Named(const Status& status, const std::string& path) {
   return status.message().starts_with(path) ? status : Annotate(status, path);
@@ -81,6 +90,7 @@ Result<StoreReport> InspectStore(World& world, const std::string& directory,
   for (size_t i = 0; i < scan.checkpoints.size(); ++i) {
     const ScannedCheckpoint& checkpoint = scan.checkpoints[i];
     CheckpointReport report = Report(checkpoint.name, checkpoint.parsed);
+    report.resumed_by = ResumedBy(scan, checkpoint);
     const auto& members = scan.lineage.members;
     if (std::ranges::find(members, i) == members.end()) {
       report.lineage = LineageState::kFenced;
@@ -109,7 +119,9 @@ Result<StoreReport> InspectStore(World& world, const std::string& directory,
   }
   MarkNext(world, directory, scan, store);
   std::ranges::sort(reports, {}, [](const CheckpointReport& report) {
-    return std::tie(report.step, report.name);
+    // The phases before it are those of an epoch's end.
+    return std::tuple(report.step, report.phase == Phase::kInEpoch,
+                      report.phase, report.name);
   });
   return store;
 }

@@ -32,11 +32,14 @@ struct CheckpointReport {
   bool verified = false;  // every byte was read; else its manifest only
   bool next = false;      // a run would go on from it, as far as was looked
   uint64_t step = 0;
-  uint64_t generation = 0;  // of its suffix: wrote or adopted it
-  // From the manifest; zero where it cannot be read.
+  // The newest generation whose claim records it as its parent; 0: none does.
+  uint64_t resumed_by = 0;
+  // Generation that wrote it: of the manifest, else the suffix.
+  uint64_t written_by = 0;
+  // From the manifest; zero, and the phase of the name, where it cannot be
+  // read.
   uint64_t epoch = 0;
   Phase phase = Phase::kInEpoch;
-  uint64_t written_by = 0;
   uint64_t bytes = 0;
   int64_t age_seconds = 0;  // by the wall clock; negative after a clock jump
   Digest state_digest;
@@ -45,7 +48,7 @@ struct CheckpointReport {
 };
 
 struct StoreReport {
-  std::vector<CheckpointReport> checkpoints;  // by step, then name
+  std::vector<CheckpointReport> checkpoints;  // by step, phase and name
   // What keeps a run of the checkpoints' own job from starting here, as far as
   // was looked. Ok: it goes on from `next`, or anew where there is none.
   Status start;

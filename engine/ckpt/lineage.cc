@@ -27,6 +27,7 @@ bool IsParent(const LineageEntry& entry, const ParentRecord& parent,
     return Moment(entry) == Moment(parent.step, parent.phase) &&
            *entry.state_digest == parent.state_digest;
   }
+  // An earlier version gave the parent its adopter's suffix.
   return entry.name.step == parent.step &&
          (entry.name.generation == adopter ||
           entry.name.ToString() == parent.name);

@@ -7,9 +7,10 @@
 // generation beside this chain wrote: it can write what it likes, it is never
 // read, unless it is a parent's state, bit for bit.
 //
-// A checkpoint belongs to the generation in its manifest, which nobody can
-// change by renaming. Only where the manifest cannot be read does the suffix
-// stand for it, so that damage shows as damage and not as a void checkpoint.
+// A checkpoint belongs to the generation in its manifest, which is the suffix
+// of its name too, unless an earlier version renamed it. Where the manifest
+// cannot be read the suffix stands for it, so that damage shows as damage and
+// not as a void checkpoint.
 #ifndef GAUNTLET_ENGINE_CKPT_LINEAGE_H_
 #define GAUNTLET_ENGINE_CKPT_LINEAGE_H_
 

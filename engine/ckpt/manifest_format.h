@@ -5,7 +5,7 @@
 //   job_digest, job  the job's digest, and its canonical JSON as a string
 //   numerics       version of the numerics contract
 //   step, epoch, position, phase
-//   generation     that wrote it; stays when the directory is adopted
+//   generation     that wrote it
 //   parent         what that generation's claim records: null for a cold start,
 //                  else {name, step, phase, state_digest, written_by}. With it
 //                  the lineage outlives a damaged claim.

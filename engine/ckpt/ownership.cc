@@ -26,18 +26,6 @@ Status FindClaim(World& world, const std::string& directory,
   return EncodeClaim(*found) == own_text ? OkStatus() : NotFound("of another");
 }
 
-// A host goes by the listing of a file server's directory that it has until it
-// changes the directory itself.
-Status ListAnew(World& world, const std::string& directory,
-                uint64_t generation) {
-  const std::string path =
-      directory + "/" + ClaimName(generation) + std::string(kLookSuffix);
-  RETURN_IF_ERROR(world.storage.Open(path, OpenMode::kCreateTruncate).status());
-  const Status removed = world.storage.Remove(path, FileKind::kFile);
-  // By another rank that looks, or by the chief that tidies.
-  return removed.code() == Code::kNotFound ? OkStatus() : removed;
-}
-
 }  // namespace
 
 Result<std::string> MakeLaunchName(World& world, const std::string& directory) {
@@ -108,6 +96,29 @@ Status SeeClaim(World& world, const std::string& directory, uint64_t generation,
       "{}: expected the directory that all workers share, found no {} in it, "
       "which the chief has claimed",
       directory, ClaimName(generation)));
+}
+
+Status FencedBy(World& world, uint64_t generation, uint64_t higher) {
+  world.events.Emit({.kind = EventKind::kFencedOut, .generation = generation});
+  return Fenced(fmt::format("generation {} is fenced by the claim {}",
+                            generation, ClaimName(higher)));
+}
+
+Status CheckNotFenced(World& world, const std::string& directory,
+                      uint64_t generation) {
+  ASSIGN_OR_RETURN(const uint64_t highest, HighestClaim(world, directory));
+  if (highest > generation) return FencedBy(world, generation, highest);
+  return OkStatus();
+}
+
+Status ListAnew(World& world, const std::string& directory,
+                uint64_t generation) {
+  const std::string path =
+      directory + "/" + ClaimName(generation) + std::string(kLookSuffix);
+  RETURN_IF_ERROR(world.storage.Open(path, OpenMode::kCreateTruncate).status());
+  const Status removed = world.storage.Remove(path, FileKind::kFile);
+  // By another rank that looks, or by the chief that tidies.
+  return removed.code() == Code::kNotFound ? OkStatus() : removed;
 }
 
 Status CheckOwner(World& world, const std::string& directory,

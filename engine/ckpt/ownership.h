@@ -33,6 +33,20 @@ Status CheckTenure(const StoreScan& scan, const StoreOptions& options);
 Status CheckOwner(World& world, const std::string& directory,
                   const ClaimRecord& own);
 
+// Fails if a claim is higher than `generation`: kFenced, and emits kFencedOut.
+// Other errors say nothing of it.
+Status CheckNotFenced(World& world, const std::string& directory,
+                      uint64_t generation);
+
+// The same error and event for a `higher` claim that is known already.
+Status FencedBy(World& world, uint64_t generation, uint64_t higher);
+
+// Changes the directory, so that this host's next listing of it is the present
+// one: a host goes by the listing of a file server's directory that it has
+// until it changes the directory itself. REQUIRES: `generation` is claimed.
+Status ListAnew(World& world, const std::string& directory,
+                uint64_t generation);
+
 // Any other rank, once the chief has told it what it claimed: whether this rank
 // looks at the same directory. A file server may show the claim late, so it is
 // looked for until `deadline`, and the directory is changed where it does not

@@ -17,8 +17,8 @@ bool IsThere(const StoreScan& scan, const std::string& checkpoint) {
                            &ScannedCheckpoint::name) != scan.checkpoints.end();
 }
 
-// The newest generation that took the checkpoint of that name, and so renamed
-// it; 0: none did.
+// The newest generation that resumed from the checkpoint of that name; 0: none
+// did. An earlier version then gave it that generation's suffix.
 uint64_t TakenBy(const StoreScan& scan, const std::string& name) {
   const auto taken = std::find_if(
       scan.parents.rbegin(), scan.parents.rend(), [&](const auto& entry) {
@@ -27,8 +27,9 @@ uint64_t TakenBy(const StoreScan& scan, const std::string& name) {
   return taken == scan.parents.rend() ? 0 : taken->first;
 }
 
-// True iff a generation has obeyed the edit and has not written the state file
-// anew yet: no name in the file is of that generation.
+// True iff a generation of an earlier version has obeyed the edit, which
+// renamed the checkpoint, and has not written the state file anew yet: no name
+// in the file is of that generation.
 bool IsObeyedAlready(const StoreScan& scan, const std::string& latest) {
   const uint64_t taken_by = TakenBy(scan, latest);
   const auto later = [&](const std::string& name) {
@@ -123,8 +124,10 @@ std::string ReasonNotThere(const StoreScan& scan, const std::string& latest) {
     CheckpointName now =
         CheckpointName::Parse(latest).value_or(CheckpointName{});
     now.generation = taken_by;
-    return fmt::format(", renamed to {} when a run resumed from it",
-                       now.ToString());
+    if (IsThere(scan, now.ToString())) {
+      return fmt::format(", renamed to {} when a run resumed from it",
+                         now.ToString());
+    }
   }
   const std::string aside = std::string(kRejectedPrefix) + latest;
   const bool rejected = std::ranges::any_of(
@@ -174,8 +177,8 @@ Result<std::optional<size_t>> EditedParent(const StoreOptions& options,
       ReasonNotThere(scan, latest), WhatToDo(path)));
 }
 
-// A checkpoint bears the name of a generation that has recorded its claim by
-// then: where none has, the claim is lost, and what is void without it may have
+// A checkpoint's suffix is a generation that has recorded its claim by then:
+// where none has, the claim is lost, and what is void without it may have
 // been acknowledged.
 void AddThoseOfLostClaims(const StoreScan& scan,
                           std::vector<std::string>& traces) {
@@ -298,6 +301,7 @@ Result<ParentChoice> ChooseParent(World& world, const StoreOptions& options,
     if (status.code() != Code::kDataLoss) {
       RETURN_IF_ERROR(status);
       choice.parent = *edited;
+      choice.by_edit = true;
       return choice;
     }
   }

@@ -20,6 +20,7 @@ struct Rejection {
 
 struct ParentChoice {
   std::optional<size_t> parent;  // index into the scan's; none: a cold start
+  bool by_edit = false;          // the state file's edit names the parent
   // Newer members of the lineage that failed verification.
   std::vector<Rejection> rejected;
   // Why none is valid though there are some; "": one is, or there are none.
@@ -35,8 +36,8 @@ struct ParentChoice {
 std::string IgnoredStateFile(const StoreScan& scan);
 
 // A line each for what the state file lists and is gone without a trace, where
-// it is newer than what a run goes on from. A checkpoint that another
-// generation took is there, under another name.
+// it is newer than what a run goes on from. One that an earlier version renamed
+// is there, under another name.
 std::vector<std::string> MissingNewer(const StoreScan& scan,
                                       const ParentChoice& choice);
 

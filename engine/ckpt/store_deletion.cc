@@ -12,9 +12,9 @@
 namespace gauntlet {
 namespace {
 
-// All checkpoints but `kept`, then all claims.
+// Deletes all checkpoints but `kept`, then all claims.
 Status DeleteOthers(World& world, const std::string& directory,
-                    const std::string& kept) {
+                    const std::string& kept, uint64_t generation) {
   ASSIGN_OR_RETURN(const auto listed, world.storage.List(directory));
   std::vector<std::string> claims;
   for (const DirectoryEntry& entry : listed) {
@@ -25,7 +25,8 @@ Status DeleteOthers(World& world, const std::string& directory,
       // No run makes a directory of that name.
       if (entry.kind != FileKind::kDirectory) claims.push_back(path);
     } else if (kind == EntryKind::kCheckpoint) {
-      RETURN_IF_ERROR(RemoveCheckpoint(world, directory, entry.name));
+      RETURN_IF_ERROR(
+          DeleteCheckpoint(world, directory, entry.name, generation));
     } else {
       RETURN_IF_ERROR(RemoveTree(world, path, entry.kind));
     }
@@ -40,13 +41,13 @@ Status DeleteOthers(World& world, const std::string& directory,
 // All but the directory. What an attempt before it has removed is none of its
 // errors.
 Status DeleteContents(World& world, const std::string& directory,
-                      const std::string& newest) {
+                      const std::string& newest, uint64_t generation) {
   RETURN_IF_ERROR(RemoveTree(
       world, directory + "/" + std::string(kStateFileName), FileKind::kFile));
   RETURN_IF_ERROR(world.storage.SyncDirectory(directory));
-  RETURN_IF_ERROR(DeleteOthers(world, directory, newest));
+  RETURN_IF_ERROR(DeleteOthers(world, directory, newest, generation));
   if (newest.empty()) return OkStatus();
-  const Status removed = RemoveCheckpoint(world, directory, newest);
+  const Status removed = DeleteCheckpoint(world, directory, newest, generation);
   return removed.code() == Code::kNotFound ? OkStatus() : removed;
 }
 
@@ -72,7 +73,8 @@ Status DeleteStore(World& world, const std::string& directory,
     newest = scan->checkpoints[scan->lineage.members.front()].name;
   }
   RETURN_IF_ERROR(Retrying(world, [&] {
-    return AsDiskError(DeleteContents(world, directory, newest));
+    return AsDiskError(
+        DeleteContents(world, directory, newest, scan->highest_claim));
   }));
   world.events.Emit({.kind = EventKind::kBackupDeleted, .path = directory});
   const Status removed = Retrying(world, [&] {

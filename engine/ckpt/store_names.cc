@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::string_view kStepPrefix = "step-";
 constexpr std::string_view kClaimPrefix = "gen-";
+// Phase::kInEpoch: nothing of the step is due any more.
+constexpr std::string_view kFinished = "finished";
 constexpr std::string_view kShardPrefix = "model-";
 constexpr std::string_view kShardOf = "-of-";
 constexpr std::string_view kShardSuffix = ".safetensors";
@@ -62,6 +64,14 @@ bool IsTokenTmp(std::string_view name) {
          name.find_first_not_of("0123456789abcdef") == name.npos;
 }
 
+// Takes "g4-" from the front; 0: there is none. nullopt: it is no generation.
+std::optional<uint64_t> ConsumeRemover(std::string_view& text) {
+  if (!Consume("g", text)) return 0;
+  const auto generation = ConsumeNumber(text, 1);
+  const bool is_remover = generation && *generation != 0 && Consume("-", text);
+  return is_remover ? generation : std::nullopt;
+}
+
 // kOther: none of the token's.
 EntryKind TokenKindOf(std::string_view name) {
   if (!name.starts_with(kTokenFileName)) return EntryKind::kOther;
@@ -77,7 +87,11 @@ EntryKind TokenKindOf(std::string_view name) {
 std::string CheckpointName::ToString() const {
   std::string name(kStepPrefix);
   AppendNumber(step, kStepDigits, name);
-  if (phase) name.append("-").append(PhaseName(*phase));
+  if (phase == Phase::kInEpoch && !says_in_epoch) {
+    name.append("-").append(kFinished);
+  } else if (phase) {
+    name.append("-").append(PhaseName(*phase));
+  }
   name += "-g";
   AppendNumber(generation, 1, name);
   return name;
@@ -94,8 +108,10 @@ std::optional<CheckpointName> CheckpointName::Parse(std::string_view name) {
   if (suffix == std::string_view::npos) return std::nullopt;
   if (suffix > 0) {
     if (rest.front() != '-') return std::nullopt;
-    parsed.phase = FindPhase(rest.substr(1, suffix - 1));
+    const std::string_view word = rest.substr(1, suffix - 1);
+    parsed.phase = word == kFinished ? Phase::kInEpoch : FindPhase(word);
     if (!parsed.phase) return std::nullopt;
+    parsed.says_in_epoch = parsed.phase == Phase::kInEpoch && word != kFinished;
   }
   rest.remove_prefix(suffix + 2);
   const auto generation = ConsumeNumber(rest, 1);
@@ -135,7 +151,10 @@ EntryName ParseEntryName(std::string_view name) {
   const bool tmp = entry.kind == EntryKind::kSaveTmp;
   if (Consume(kDeletingPrefix, rest)) {
     entry.kind = EntryKind::kDeleting;
-    Consume(kRejectedPrefix, rest);
+    const auto remover = ConsumeRemover(rest);
+    if (!remover) return {.kind = EntryKind::kOther, .checkpoint = {}};
+    entry.removed_by = *remover;
+    entry.was_rejected = Consume(kRejectedPrefix, rest);
   } else if (Consume(kRejectedPrefix, rest)) {
     entry.kind = EntryKind::kRejected;
   }
@@ -146,6 +165,19 @@ EntryName ParseEntryName(std::string_view name) {
   entry.checkpoint = *checkpoint;
   entry.generation = checkpoint->generation;
   return entry;
+}
+
+std::string DeletingName(uint64_t generation, std::string_view name) {
+  std::string deleting(kDeletingPrefix);
+  deleting += "g";
+  AppendNumber(generation, 1, deleting);
+  return deleting.append("-").append(name);
+}
+
+std::string NameBeforeDeletion(const EntryName& entry) {
+  CHECK(entry.kind == EntryKind::kDeleting, "the entry is not being deleted");
+  const std::string name = entry.checkpoint.ToString();
+  return entry.was_rejected ? std::string(kRejectedPrefix) + name : name;
 }
 
 std::string ClaimName(uint64_t generation) {
@@ -195,11 +227,10 @@ Status CheckPathsFit(Storage& storage, const std::string& directory) {
   constexpr uint64_t kLast = std::numeric_limits<uint64_t>::max();
   constexpr int kManyShards = 99999;
   // One path more than any that a store comes to: a name is at most as long.
+  const CheckpointName checkpoint{
+      .step = kLast, .phase = Phase::kEvaluationDue, .generation = kLast};
   const std::string longest = fmt::format(
-      "{}/{}{}/{}", directory, kDeletingPrefix,
-      CheckpointName{
-          .step = kLast, .phase = Phase::kEvaluationDue, .generation = kLast}
-          .ToString(),
+      "{}/{}/{}", directory, DeletingName(kLast, checkpoint.ToString()),
       ShardName(kManyShards - 1, kManyShards));
   const Status opened = storage.Open(longest, OpenMode::kRead).status();
   if (opened.code() != Code::kForbidden) return OkStatus();

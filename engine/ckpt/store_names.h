@@ -13,16 +13,21 @@
 //                                       0600 (engine/train/job_token_file.h)
 //   job-token-0123456789abcdef.tmp      the same, being written
 //   job-token.look                      as of a claim
-//   step-000000150-g3/                  a committed checkpoint of step 150;
-//                                       its suffix is the generation that wrote
-//                                       it or adopted it as its parent
+//   step-000000150-g3/                  a committed checkpoint of step 150 that
+//                                       generation 3 wrote; the name stays when
+//                                       another generation resumes from it
+//                                       (earlier versions renamed it then)
 //   step-000000150-evaluation_due-g3/   the same step saved again at another
 //                                       boundary (phase), where the plain name
-//                                       is taken
+//                                       is taken; "finished" where nothing of
+//                                       the step is due any more, as at the end
+//                                       of a run (earlier versions wrote
+//                                       "in_epoch")
 //   step-000000200-g3.tmp/              a save that is not committed
 //   rejected-step-000000150-g3/         failed verification, kept for a look
-//   .deleting-step-000000100-g3/        on its way out, as a rejected one may
-//                                       be too
+//   .deleting-g4-step-000000100-g3/     being removed by generation 4, as a
+//                                       rejected one may be too; earlier
+//                                       versions left out the "g4-"
 //
 // All else in the directory is not the engine's, and is left alone. Inside a
 // checkpoint: model-00001-of-00004.safetensors …, model.safetensors.index.json,
@@ -53,7 +58,8 @@ inline constexpr std::string_view kDeletingPrefix = ".deleting-";
 struct CheckpointName {
   uint64_t step = 0;
   std::optional<Phase> phase;  // only where it is part of the name
-  uint64_t generation = 0;
+  uint64_t generation = 0;     // that wrote it
+  bool says_in_epoch = false;  // for "finished", as earlier versions wrote it
 
   std::string ToString() const;
   // The inverse of ToString; nullopt for anything else.
@@ -80,8 +86,17 @@ struct EntryName {
   EntryKind kind = EntryKind::kOther;
   CheckpointName checkpoint;  // of what is, was or becomes one
   uint64_t generation = 0;    // of the claim, else the checkpoint's suffix
+  // kDeleting: the generation that removes it; 0: an earlier version did.
+  uint64_t removed_by = 0;
+  bool was_rejected = false;  // kDeleting: set aside before
 };
 EntryName ParseEntryName(std::string_view name);
+
+// ".deleting-g4-step-000000100-g3": the name under which generation 4 removes
+// the entry `name`, a checkpoint or a rejected one.
+std::string DeletingName(uint64_t generation, std::string_view name);
+// The name that the entry had before. REQUIRES: it is of kDeleting.
+std::string NameBeforeDeletion(const EntryName& entry);
 
 std::string ClaimName(uint64_t generation);
 // The inverse of ClaimName; nullopt for anything else, generation 0 included.

@@ -61,7 +61,7 @@ class Evaluator {
   // there is none now. One that is retired while it is read is passed over, a
   // damaged one reported and left alone, one that the disk does not read tried
   // again at the next call: each time the next newer one is taken. A checkpoint
-  // that a later generation adopts or writes again, bit for bit, is the same
+  // that a later generation writes again, bit for bit, is the same
   // one. kInvalidArgument: the job cannot be evaluated, or the store has an
   // obstacle (StoreScan); kOtherJob: a checkpoint is of another job; each for
   // good.

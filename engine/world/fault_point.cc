@@ -65,6 +65,8 @@ constexpr std::array kPoints = {
               "before the state file takes its name"},
     PointInfo{Point::kRetireRename, "ckpt.retire.rename",
               "before an old checkpoint is renamed for deletion"},
+    PointInfo{Point::kRetireRenamed, "ckpt.retire.renamed",
+              "after that rename, before the remover looks for newer claims"},
     PointInfo{Point::kRetireRemove, "ckpt.retire.remove",
               "before each removal of an old checkpoint's files"},
     PointInfo{Point::kSaveEnd, "ckpt.end", "after everything of a save"},
@@ -119,6 +121,9 @@ constexpr std::array kPlantedBugs = {
         PlantedBug::kTrustAFailedDevice, "trust-a-failed-device",
         "nobody looks whether a device has failed: what it brings is "
         "taken for results"},
+    PlantedBugInfo{PlantedBug::kRemoveWhileFenced, "remove-while-fenced",
+                   "a worker removes checkpoints without looking for newer "
+                   "claims"},
 };
 
 }  // namespace

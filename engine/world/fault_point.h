@@ -51,6 +51,7 @@ enum class Point : uint8_t {
   kStateSync,
   kStateRename,
   kRetireRename,
+  kRetireRenamed,
   kRetireRemove,
   kSaveEnd,
   kLoadBegin,
@@ -99,6 +100,7 @@ enum class PlantedBug : uint8_t {
   kDieInAStep,               // A worker ends without a word, once in a job.
   kWriteLiveState,           // A save beside the training writes no copy.
   kTrustAFailedDevice,       // What a failed device brings is taken for real.
+  kRemoveWhileFenced,        // A removal does not look for newer claims.
 };
 
 struct PlantedBugInfo {

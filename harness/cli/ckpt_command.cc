@@ -196,7 +196,8 @@ std::string ReportsToJson(const std::vector<CheckpointReport>& reports) {
                     {"next", report.next},
                     {"step", report.step},
                     {"epoch", report.epoch},
-                    {"generation", report.generation},
+                    {"generation", report.written_by},
+                    {"resumed_by", report.resumed_by},
                     {"bytes", report.bytes},
                     {"state_digest", report.state_digest.ToString()},
                     {"finite", !report.not_finite_since}});

@@ -39,6 +39,7 @@ bool IsAt(const Firing& firing, Point point) {
 
 bool DiedRetiring(const Firing& firing) {
   return DiedAt(firing, Point::kRetireRename) ||
+         DiedAt(firing, Point::kRetireRenamed) ||
          DiedAt(firing, Point::kRetireRemove);
 }
 

@@ -157,9 +157,9 @@ class FaultDraw {
   // It comes once in a run, at its end.
   void MoveToTheDeletion(Fault& fault) {
     if (!choice_.OneIn(4)) return;
-    const Point point =
-        choice_.Of(std::array{Point::kAcknowledge, Point::kBackupDelete,
-                              Point::kRetireRename, Point::kRetireRemove});
+    const Point point = choice_.Of(std::array{
+        Point::kAcknowledge, Point::kBackupDelete, Point::kRetireRename,
+        Point::kRetireRenamed, Point::kRetireRemove});
     if (IsIn(point, space_.points)) fault.site.point = point;
   }
 

@@ -21,9 +21,10 @@ bool Has(const std::vector<T>& all, const T& one) {
 
 std::vector<Point> PlacesIn(const PlanSpace& space) {
   std::vector<Point> places;
-  for (const Point point : {Point::kClaimCreate, Point::kClaimRecord,
-                            Point::kTmpDirSync, Point::kRename, Point::kRenamed,
-                            Point::kStateRename, Point::kRetireRename}) {
+  for (const Point point :
+       {Point::kClaimCreate, Point::kClaimRecord, Point::kTmpDirSync,
+        Point::kRename, Point::kRenamed, Point::kStateRename,
+        Point::kRetireRename, Point::kRetireRenamed}) {
     if (Has(space.points, point)) places.push_back(point);
   }
   return places;
@@ -46,6 +47,20 @@ Fault HoldUp(const PlanSpace& space, Draw& draw) {
   return wait;
 }
 
+// True iff the chief is about to remove an old checkpoint there.
+bool IsInRetention(Point point) {
+  return point == Point::kStateRename || point == Point::kRetireRename ||
+         point == Point::kRetireRenamed;
+}
+
+// The successor finds the newest checkpoint damaged and resumes from one that
+// the stale chief was about to remove.
+Fault DamageOfTheNewest() {
+  return {.id = "fault-3",
+          .site = {.worker = 0, .life = 2, .point = Point::kLoadRead},
+          .kind = FaultKind::kBitFlip};
+}
+
 }  // namespace
 
 std::vector<Fault> SurvivorFaults(const PlanSpace& space, int count,
@@ -62,7 +77,13 @@ std::vector<Fault> SurvivorFaults(const PlanSpace& space, int count,
   Fault stall = {.id = "fault-2", .site = site, .kind = FaultKind::kHang};
   stall.with.duration = milliseconds(static_cast<int64_t>(ms));
   std::vector<Fault> faults = {cut, stall};
-  if (count > 2 && Has(space.points, Point::kStepBegin) && !draw.OneIn(4)) {
+  const bool may_damage = IsInRetention(site.point) &&
+                          Has(space.kinds, FaultKind::kBitFlip) &&
+                          Has(space.points, Point::kLoadRead);
+  if (count > 2 && may_damage && draw.OneIn(2)) {
+    faults.push_back(DamageOfTheNewest());
+  } else if (count > 2 && Has(space.points, Point::kStepBegin) &&
+             !draw.OneIn(4)) {
     faults.push_back(HoldUp(space, draw));
   }
   return faults;

@@ -12,8 +12,9 @@ namespace gauntlet {
 
 // At most `count` faults for a set-up with separate hosts, none in half of the
 // draws: the chief is cut off and stands still in a claim or at the end of a
-// save, for longer than a launcher has patience; a third fault holds up its
-// successors meanwhile. None where the space has not what they need.
+// save, for longer than a launcher has patience. A third fault holds up its
+// successors meanwhile, or damages the checkpoint that they would resume from.
+// None where the space has not what they need.
 std::vector<Fault> SurvivorFaults(const PlanSpace& space, int count, Draw draw);
 
 }  // namespace gauntlet

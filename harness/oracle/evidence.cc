@@ -187,7 +187,7 @@ void Evidence::NameCheckpoints() {
       for (const RecordEvent& event : life->events) {
         now.Take(event);
         if (event.kind == RecordKind::kGeneration) {
-          names.Rename(event.path, id.era);
+          names.Verified(event.path, id.era);
           if (const auto parent = names.Find(event.path)) {
             generation.parent = parent->moment;
           }

@@ -64,8 +64,8 @@ class Evidence {
   GenerationId IdOf(const LifeEvents& life, uint64_t number) const;
   // Behind all generations, power cuts and deletions.
   GenerationId End() const;
-  // Whether a checkpoint that bears this name in an era may have been damaged
-  // by the disk since it got it.
+  // True iff the disk may have damaged the checkpoint of this name, as it is in
+  // an era, since it was written or last verified.
   bool IsForgotten(std::string_view path, uint64_t era) const;
   // Whether the plan is to blame for a checkpoint of this moment that does not
   // verify: it was found bad or passed over, and the plan has damaged one.

@@ -81,7 +81,7 @@ void CheckpointNames::Say(std::string_view path, const Written& written) {
   stems_[StemOf(name)] = written;
 }
 
-void CheckpointNames::Rename(std::string_view path, uint64_t era) {
+void CheckpointNames::Verified(std::string_view path, uint64_t era) {
   if (const auto found = Find(path)) {
     Say(path, {.moment = found->moment, .era = era});
   }

@@ -70,12 +70,14 @@ class CheckpointNames {
  public:
   struct Written {
     Moment moment;
-    uint64_t era = 0;  // in which it got the name (Generation::era)
+    // In which it was written, or a claim last read it to the last byte
+    // (Generation::era).
+    uint64_t era = 0;
   };
 
   void Say(std::string_view path, const Written& written);
-  // The claim of a generation gives its parent a suffix of its own.
-  void Rename(std::string_view path, uint64_t era);
+  // A claim names the checkpoint as its parent: every byte of it verified.
+  void Verified(std::string_view path, uint64_t era);
   // By the name; else by what comes before its generation, as was said last;
   // else by what the name itself says. nullopt: not a checkpoint's.
   std::optional<Written> Find(std::string_view path) const;

@@ -34,6 +34,7 @@ bool IsChiefOnly(Point point) {
     case Point::kStateSync:
     case Point::kStateRename:
     case Point::kRetireRename:
+    case Point::kRetireRenamed:
     case Point::kRetireRemove:
     case Point::kReject:
     case Point::kBackupDelete:
@@ -308,6 +309,7 @@ class Checker {
     }
     const auto retires = [](const PlacedFault& one) {
       return one.fault.site.point == Point::kRetireRename ||
+             one.fault.site.point == Point::kRetireRenamed ||
              one.fault.site.point == Point::kRetireRemove;
     };
     const auto keep = static_cast<uint64_t>(case_.train.checkpoint.keep);

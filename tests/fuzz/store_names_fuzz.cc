@@ -32,8 +32,13 @@ std::string NameOf(const EntryName& entry, std::string_view input) {
       return checkpoint + std::string(kTmpSuffix);
     case EntryKind::kRejected:
       return std::string(kRejectedPrefix) + checkpoint;
-    case EntryKind::kDeleting:
-      return std::string(kDeletingPrefix) + checkpoint;
+    case EntryKind::kDeleting: {
+      const std::string before = NameBeforeDeletion(entry);
+      if (entry.removed_by != 0) {
+        return DeletingName(entry.removed_by, before);
+      }
+      return std::string(kDeletingPrefix) + before;
+    }
     case EntryKind::kOther:
       break;
   }
@@ -48,14 +53,7 @@ void FuzzStoreNames(std::string_view input) {
   }
   const EntryName entry = ParseEntryName(input);
   if (entry.kind == EntryKind::kOther) return;
-  std::string name(input);
-  // A checkpoint on its way out may have been set aside before.
-  const std::string both =
-      fmt::format("{}{}", kDeletingPrefix, kRejectedPrefix);
-  if (name.starts_with(both)) {
-    name.replace(0, both.size(), kDeletingPrefix);
-  }
-  CheckSameText(name, NameOf(entry, input), "entry name");
+  CheckSameText(input, NameOf(entry, input), "entry name");
 }
 
 std::vector<std::string> StoreNamesSeeds() {
@@ -69,8 +67,12 @@ std::vector<std::string> StoreNamesSeeds() {
           "job-token-0123456789abcdef.tmp",
           "step-000000150-g3",
           "step-000000150-evaluation_due-g3",
+          "step-000000150-finished-g3",
+          "step-000000150-in_epoch-g3",
           "step-000000200-g3.tmp",
           "rejected-step-000000150-g3",
+          ".deleting-g4-step-000000100-g3",
+          ".deleting-g4-rejected-step-000000100-g3",
           ".deleting-step-000000100-callbacks_due-g18446744073709551615"};
 }
 

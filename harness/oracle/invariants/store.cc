@@ -1,14 +1,15 @@
 // store: checkpoints verify, nothing torn or void is loaded, the newest one and
-// the newest finite one are never retired and are there in the end, retention
-// holds, and an orderly end leaves no temporary files. Silent damage, what a
-// lying disk forgets, and removals that the disk refuses excuse as many
-// checkpoints and files. A power cut that comes when all is over may bring back
-// what was removed, and a late survivor may leave what nobody clears up behind
-// it.
+// the newest finite one are never retired and are there in the end, neither is
+// what a newer generation resumes from, retention holds, and an orderly end
+// leaves no temporary files. Silent damage, what a lying disk forgets, and
+// removals that the disk refuses excuse as many checkpoints and files. A power
+// cut that comes when all is over may bring back what was removed, and a late
+// survivor may leave what nobody clears up behind it.
 #include <algorithm>
 #include <map>
 #include <set>
 #include <string_view>
+#include <vector>
 
 #include "engine/worker_exit_code.h"
 #include "harness/oracle/invariants.h"
@@ -119,6 +120,9 @@ void CheckLoads(const Evidence& evidence, Check& check) {
       now.Take(event);
       if (event.kind == RecordKind::kFencedFound) {
         fenced.insert(BaseName(event.path));
+      } else if (event.kind == RecordKind::kGeneration) {
+        // Its claim finds anew what is void.
+        fenced.clear();
       }
       if (event.kind != RecordKind::kLoaded &&
           event.kind != RecordKind::kResumed) {
@@ -139,15 +143,36 @@ void CheckLoads(const Evidence& evidence, Check& check) {
   }
 }
 
+// A claim that names its parent.
+struct ParentClaim {
+  GenerationId generation;
+  int64_t t_ns = 0;
+  std::string_view parent;  // base name
+};
+
+std::vector<ParentClaim> ParentClaims(const Evidence& evidence) {
+  std::vector<ParentClaim> claims;
+  for (const auto& [id, generation] : evidence.generations) {
+    for (const LifeEvents* life : generation.lives) {
+      for (const RecordEvent& event : life->events) {
+        if (event.kind != RecordKind::kGeneration) continue;
+        claims.push_back({id, event.t_ns, BaseName(event.path)});
+      }
+    }
+  }
+  return claims;
+}
+
 // A checkpoint is retired only once a later one is acknowledged, or adopted: a
 // save that was committed and never acknowledged is as good once a claim names
 // it as the parent. A claim that falls back to an older one has nothing later.
+// No generation retires what a newer one has claimed as its parent.
 class Retirement {
  public:
   Retirement(const Evidence& evidence, Check& check)
-      : evidence_(evidence), check_(check) {}
+      : evidence_(evidence), check_(check), claims_(ParentClaims(evidence)) {}
 
-  void Take(const LifeEvents& life) {
+  void Take(const GenerationId& id, const LifeEvents& life) {
     MomentOfLife now;
     for (const RecordEvent& event : life.events) {
       now.Take(event);
@@ -166,6 +191,7 @@ class Retirement {
         if (rejected) finite_.erase(rejected->moment);
       } else if (event.kind == RecordKind::kRetired) {
         Retire(life, event);
+        CheckNoNewerParent(id, life, event);
       }
     }
   }
@@ -189,12 +215,28 @@ class Retirement {
                               NameOf(life), BaseName(event.path)));
   }
 
+  void CheckNoNewerParent(const GenerationId& id, const LifeEvents& life,
+                          const RecordEvent& event) {
+    const std::string_view name = BaseName(event.path);
+    const auto claim = std::ranges::find_if(claims_, [&](const auto& one) {
+      return one.parent == name && one.t_ns < event.t_ns &&
+             one.generation.store == id.store && one.generation > id;
+    });
+    if (claim == claims_.end()) return;
+    check_.Breach(
+        "retired-parent",
+        fmt::format("{} of generation {} retired {}, which generation "
+                    "{} had claimed as its parent",
+                    NameOf(life), id.number, name, claim->generation.number));
+  }
+
   void TakeCounting(const Moment& moment) {
     if (evidence_.IsFinite(moment)) finite_.insert(moment);
   }
 
   const Evidence& evidence_;
   Check& check_;
+  const std::vector<ParentClaim> claims_;
   std::optional<Moment> newest_;  // so far
   std::set<Moment> finite_;       // that count
 };
@@ -202,7 +244,7 @@ class Retirement {
 void CheckRetirement(const Evidence& evidence, Check& check) {
   Retirement retirement(evidence, check);
   for (const auto& [id, generation] : evidence.generations) {
-    for (const LifeEvents* life : generation.lives) retirement.Take(*life);
+    for (const LifeEvents* life : generation.lives) retirement.Take(id, *life);
   }
 }
 
@@ -280,15 +322,25 @@ void CheckNewestFinite(const Evidence& evidence, Check& check) {
 }
 
 // Names of checkpoints that a claim found void: retention leaves them alone.
-// One counts later all the same if its state is, bit for bit, a parent's.
+// One whose state is, bit for bit, a parent's counts again from the claim that
+// names it as its parent.
 std::set<std::string_view> FencedFound(const Record& record) {
-  std::set<std::string_view> names;
+  std::map<std::string_view, int64_t> found_ns;
+  std::map<std::string_view, int64_t> parent_ns;
   for (const LifeEvents& life : record.lives) {
     for (const RecordEvent& event : life.events) {
-      if (event.kind == RecordKind::kFencedFound) {
-        names.insert(BaseName(event.path));
-      }
+      const bool is_parent = event.kind == RecordKind::kGeneration;
+      if (!is_parent && event.kind != RecordKind::kFencedFound) continue;
+      int64_t& newest_ns = (is_parent ? parent_ns : found_ns)
+                               .try_emplace(BaseName(event.path), INT64_MIN)
+                               .first->second;
+      newest_ns = std::max(newest_ns, event.t_ns);
     }
+  }
+  std::set<std::string_view> names;
+  for (const auto& [name, t_ns] : found_ns) {
+    const auto parent = parent_ns.find(name);
+    if (parent == parent_ns.end() || parent->second < t_ns) names.insert(name);
   }
   return names;
 }

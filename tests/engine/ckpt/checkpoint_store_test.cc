@@ -50,14 +50,14 @@ TEST_F(CheckpointStoreTest, StartsColdInAnEmptyDirectory) {
   EXPECT_FALSE(recovered.claim->parent);
 }
 
-TEST_F(CheckpointStoreTest, LoadsWhatWasSavedAndAdoptsIt) {
+TEST_F(CheckpointStoreTest, LoadsWhatWasSavedUnderItsName) {
   Saved({10, 20});
   const Recovered recovered = Recover(test_.world);
   ASSERT_TRUE(recovered.status.ok()) << recovered.status.ToString();
   EXPECT_EQ(recovered.step, 20u);
-  EXPECT_EQ(recovered.claim->parent->name, "step-000000020-g2");
+  EXPECT_EQ(recovered.claim->parent->name, "step-000000020-g1");
   EXPECT_THAT(Checkpoints(storage_, kDirectory),
-              ElementsAre("step-000000010-g1", "step-000000020-g2"));
+              ElementsAre("step-000000010-g1", "step-000000020-g1"));
 }
 
 TEST_F(CheckpointStoreTest, RestoresHeadAndTensorsBitForBit) {
@@ -205,7 +205,7 @@ TEST_F(CheckpointStoreTest, KeepsTwoPhasesOfOneStepApart) {
   }
   // The next epoch's begin comes after what was due at the end of the last.
   const Recovered recovered = Recover(test_.world);
-  EXPECT_EQ(recovered.claim->parent->name, "step-000000001-in_epoch-g2");
+  EXPECT_EQ(recovered.claim->parent->name, "step-000000001-finished-g1");
 }
 
 TEST_F(CheckpointStoreTest, EmitsTheEventsOfASaveInOrder) {
@@ -274,7 +274,7 @@ TEST_F(CheckpointStoreTest, WhatARetirementLeftGoesWithTheNextOne) {
 TEST_F(CheckpointStoreTest, ARemovalTriedAgainSyncsTheNameBeforeTheFiles) {
   Saved({1});
   const auto removed = [&] {
-    return RemoveCheckpoint(test_.world, kDirectory, "step-000000001-g1");
+    return DeleteCheckpoint(test_.world, kDirectory, "step-000000001-g1", 1);
   };
   storage_.gate = [](Operation operation, const std::string&) {
     return operation == Operation::kSync ? IoError("no") : OkStatus();

@@ -23,7 +23,8 @@ using testing::HasSubstr;
 TEST(StoreNamesTest, ReadsBackItsOwnNamesOnly) {
   for (const char* name :
        {"step-000000150-g3", "step-1234567890123-g10", "step-000000000-g1",
-        "step-000000150-evaluation_due-g3"}) {
+        "step-000000150-evaluation_due-g3", "step-000000150-finished-g3",
+        "step-000000150-in_epoch-g3"}) {
     ASSERT_TRUE(CheckpointName::Parse(name)) << name;
     EXPECT_EQ(CheckpointName::Parse(name)->ToString(), name);
   }
@@ -58,12 +59,29 @@ TEST(StoreNamesTest, TellsEntriesApart) {
       {"rejected-step-000000150-g3", EntryKind::kRejected},
       {".deleting-step-000000150-g3", EntryKind::kDeleting},
       {".deleting-rejected-step-000000150-g3", EntryKind::kDeleting},
+      {".deleting-g4-step-000000150-g3", EntryKind::kDeleting},
+      {".deleting-g4-rejected-step-000000150-g3", EntryKind::kDeleting},
+      {".deleting-g0-step-000000150-g3", EntryKind::kOther},
+      {".deleting-g04-step-000000150-g3", EntryKind::kOther},
+      {".deleting-g4step-000000150-g3", EntryKind::kOther},
       {"my-notes.tmp", EntryKind::kOther},
       {"rejected-by-me", EntryKind::kOther},
       {".deleting-", EntryKind::kOther},
   };
   for (const auto& [name, kind] : cases) {
     EXPECT_EQ(ParseEntryName(name).kind, kind) << name;
+  }
+}
+
+TEST(StoreNamesTest, AnEntryOnItsWayOutKeepsItsNameAndItsRemover) {
+  for (const std::string before :
+       {"step-000000150-g3", "rejected-step-000000150-in_epoch-g3"}) {
+    const EntryName entry = ParseEntryName(DeletingName(12, before));
+    EXPECT_EQ(entry.removed_by, 12u);
+    EXPECT_EQ(NameBeforeDeletion(entry), before);
+    const EntryName of_earlier_version = ParseEntryName(".deleting-" + before);
+    EXPECT_EQ(of_earlier_version.removed_by, 0u);
+    EXPECT_EQ(NameBeforeDeletion(of_earlier_version), before);
   }
 }
 

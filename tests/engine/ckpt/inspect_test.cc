@@ -9,6 +9,7 @@
 namespace gauntlet {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 class InspectTest : public testing::Test {
@@ -32,7 +33,8 @@ TEST_F(InspectTest, ListsWhatMayBeLoadedWhatIsVoidAndWhatWasRejected) {
       InspectStore(next.world, "/store", InspectDepth::kManifests);
   const auto* reports = &store->checkpoints;
   ASSERT_EQ(reports->size(), 3u);
-  EXPECT_EQ((*reports)[0].name, "step-000000001-g2");
+  EXPECT_EQ((*reports)[0].name, "step-000000001-g1");
+  EXPECT_EQ((*reports)[0].resumed_by, 2u);
   EXPECT_EQ((*reports)[0].lineage, LineageState::kCurrent);
   EXPECT_EQ((*reports)[0].written_by, 1u);
   EXPECT_GT((*reports)[0].bytes, 100u);
@@ -40,6 +42,25 @@ TEST_F(InspectTest, ListsWhatMayBeLoadedWhatIsVoidAndWhatWasRejected) {
   EXPECT_FALSE((*reports)[1].verdict.ok());
   EXPECT_EQ((*reports)[2].lineage, LineageState::kFenced);
   EXPECT_EQ(storage_.Contents(), before);
+}
+
+TEST_F(InspectTest, ListsTheStatesOfAStepInTheirOrder) {
+  const TestState state(3);
+  const auto views = state.Views();
+  for (const Phase phase : {Phase::kEvaluationDue, Phase::kInEpoch}) {
+    CheckpointHead head = HeadOf(3);
+    head.phase = phase;
+    const auto save = store_.BeginSave(head, 1);
+    const std::vector shards = {*store_.WriteShard(**save, 0, 1, views)};
+    ASSERT_TRUE(store_.Commit(**save, head, 1, shards).ok());
+  }
+  const auto store =
+      InspectStore(test_.world, "/store", InspectDepth::kManifests);
+  std::vector<std::string> names;
+  for (const auto& report : store->checkpoints) names.push_back(report.name);
+  EXPECT_THAT(names,
+              ElementsAre("step-000000001-g1", "step-000000002-g1",
+                          "step-000000003-g1", "step-000000003-finished-g1"));
 }
 
 // `ckpt verify` and training decide alike.

@@ -43,6 +43,12 @@ class StateFileEditTest : public testing::Test {
     return status;
   }
 
+  // Gives the checkpoint of generation 1 the suffix of generation 2.
+  void RenameAsEarlierVersionsDid(const std::string& step) {
+    const std::string path = kDirectory + "/" + step;
+    CHECK(storage_.Rename(path + "-g1", path + "-g2").ok(), path);
+  }
+
   // The step a start resumes from; nullopt: it is refused.
   std::optional<uint64_t> Step() { return Recover(test_.world).step; }
 
@@ -111,29 +117,56 @@ TEST_F(StateFileEditTest, ToOneThatWasSetAside_SaysSo) {
   EXPECT_THAT(Start().message(), HasSubstr("which was set aside as damaged"));
 }
 
-// Generation 2 takes step 4, generation 3 takes it over; a person still has
-// the first name in a log.
+// In a store of an earlier version, which renamed the parent of generation 2; a
+// person still has the first name in a log.
 TEST_F(StateFileEditTest, ToANameThatIsNoMore_SaysTheNewName) {
   EXPECT_EQ(Step(), 4u);
-  std::string text = Bytes("checkpoint");
-  text.resize(text.rfind("latest: "));
-  Write(text + "latest: step-000000004-g1\n");
+  RenameAsEarlierVersionsDid("step-000000004");
+  Write("all: step-000000004-g2\nlatest: step-000000004-g1\n");
   const Status status = Start();
   EXPECT_EQ(status.code(), Code::kInvalidArgument);
   EXPECT_THAT(status.message(), HasSubstr("renamed to step-000000004-g2"));
 }
 
-// A crash between the claim that obeys and the new state file.
-TEST_F(StateFileEditTest, ObeyedAlready_IsSaidAndNotRefused) {
+// A crash of an earlier version between the claim that obeys and the new state
+// file.
+TEST_F(StateFileEditTest, ObeyedByAnEarlierVersion_IsSaidAndNotRefused) {
   const std::string edit =
       "all: step-000000001-g1\nlatest: step-000000002-g1\n";
   Write(edit);
   EXPECT_EQ(Step(), 2u);
+  RenameAsEarlierVersionsDid("step-000000002");
   Write(edit);
   CheckpointStore store = OpenStore(test_.world);
   ASSERT_TRUE(store.ClaimGeneration(std::string(kJob)).ok());
   EXPECT_THAT(store.TakeWarnings(),
               ElementsAre(HasSubstr("already applied by generation 2")));
+}
+
+// A crash between the claim that obeys and the new state file.
+TEST_F(StateFileEditTest, ObeyedAndNotReplaced_IsObeyedAgain) {
+  Write("latest: step-000000001-g1\n");
+  for (const bool crashes : {true, false}) {
+    test_.faults.script = [&](Point point, size_t) {
+      return crashes && point == Point::kStateWrite ? Cancelled("gone")
+                                                    : OkStatus();
+    };
+    EXPECT_EQ(Step(), crashes ? std::nullopt : std::optional<uint64_t>(1));
+  }
+  EXPECT_TRUE(storage_.Exists(kDirectory + "/step-000000001-g1"));
+}
+
+// Else the next start would go back once more, beyond what this run saves.
+TEST_F(StateFileEditTest, ObeyedWithAStateFileThatCannotBeWritten_Fails) {
+  test_.faults.script = [](Point point, size_t) {
+    return point == Point::kStateWrite ? ResourceExhausted("no room")
+                                       : OkStatus();
+  };
+  EXPECT_TRUE(Start().ok()) << "without an edit it is a warning";
+  Write("latest: step-000000001-g1\n");
+  const Status status = Recover(test_.world).status;
+  EXPECT_EQ(status.code(), Code::kResourceExhausted);
+  EXPECT_THAT(status.message(), HasSubstr("the edit is not replaced"));
 }
 
 TEST_F(StateFileEditTest, WhileTheRunIsActive_IsSaidBeforeItIsWrittenOver) {

@@ -259,7 +259,8 @@ TEST(EvaluatorTest, ANoticeEndsItsWait) {
   EXPECT_LT(simulation.now() - notice, std::chrono::seconds(1));
 }
 
-TEST(EvaluatorTest, ACheckpointIsEvaluatedOnceEvenWhereALaterLifeAdoptsIt) {
+TEST(EvaluatorTest,
+     ACheckpointIsEvaluatedOnceEvenWhereALaterLifeResumesFromIt) {
   TrainingFixture fixture;
   TrainOptions options = SavingEachEpoch();
   options.horizon.stop_at_step = 13;
@@ -270,7 +271,7 @@ TEST(EvaluatorTest, ACheckpointIsEvaluatedOnceEvenWhereALaterLifeAdoptsIt) {
   const LifeOutcome rest = fixture.Run(1, options);
   EXPECT_EQ(rest.result->resumed_from, 13u);
   ASSERT_TRUE(after.Look().ok());
-  EXPECT_TRUE(fixture.disk().List("/ckpt/step-000000013-g2").ok());
+  EXPECT_TRUE(fixture.disk().List("/ckpt/step-000000013-g1").ok());
   EXPECT_THAT(after.heard.steps(), ElementsAre(6, 12, 13, 18, 24));
 }
 

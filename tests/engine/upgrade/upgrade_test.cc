@@ -106,6 +106,29 @@ TEST(UpgradeTest, AStoreOfThePresentVersionsGoesOnToTheSameBits) {
   }
 }
 
+// Generation 1 wrote step 3, and generation 2 renamed it as it resumed from it.
+TEST(UpgradeTest,
+     CheckpointThatAnEarlierVersionRenamed_IsResumedUnderThatName) {
+  const std::string renamed = "step-000000003-g2";
+  for (KeptStore& kept : KeptStores()) {
+    if (!VersionsOf(kept.bundle).present()) continue;
+    SCOPED_TRACE(kept.name);
+    for (auto& [path, bytes] : kept.bundle.files) {
+      if (IsManifest(path) && !path.starts_with(renamed)) bytes.pop_back();
+    }
+    TrainingFixture fixture;
+    ASSERT_TRUE(
+        UnpackDirectory(fixture.disk(), "/ckpt", kept.bundle.files).ok());
+    TrainOptions options = OptionsFor(kept.bundle);
+    options.checkpoint.keep = 99;
+    const LifeOutcome outcome = fixture.Run(2, options);
+    ASSERT_TRUE(outcome.AllExitedWith(WorkerExit::kDone)) << outcome.reasons[0];
+    EXPECT_EQ(outcome.result->resumed_from, 3u);
+    EXPECT_EQ(outcome.result->digest, kept.bundle.final_digest);
+    EXPECT_TRUE(fixture.disk().List("/ckpt/" + renamed).ok());
+  }
+}
+
 TEST(UpgradeTest, AStoreOfAnotherVersionIsRefusedByName) {
   for (const KeptStore& kept : KeptStores()) {
     const Versions versions = VersionsOf(kept.bundle);

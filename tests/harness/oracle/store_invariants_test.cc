@@ -1,6 +1,7 @@
 // What is owed of saves: where a run goes on, what is loaded, kept and deleted.
 #include <gtest/gtest.h>
 
+#include "harness/oracle/generation.h"
 #include "tests/harness/oracle/record_builder.h"
 #include <fmt/format.h>
 
@@ -110,6 +111,49 @@ TEST(StoreTest, WhatAClaimFoundVoidTakesNoOthersPlace) {
   EventOf(record, 0, 2, K::kLifeBegin, 0) = {.kind = K::kFencedFound,
                                              .path = "/s/step-000000002-g9"};
   EXPECT_EQ(ReportOf(record, "store").breaches, 0u);
+}
+
+TEST(StoreTest, VoidCheckpointThatALaterClaimResumesFrom_CountsAgain) {
+  Record record = RecoveredRun();
+  record.setup.keep = 4;
+  StoredCheckpoint copy = record.left.checkpoints.front();
+  copy.name = "step-000000002-g9";
+  record.left.checkpoints.push_back(copy);
+  EventOf(record, 0, 2, K::kLifeBegin, 0) = {.kind = K::kFencedFound,
+                                             .path = "/s/step-000000002-g9"};
+  std::vector<RecordEvent>& events = LifeOf(record, 0, 2).events;
+  events.insert(events.end() - 1,
+                {.kind = K::kGeneration,
+                 .t_ns = events.back().t_ns,
+                 .generation = GenerationOf(LifeOf(record, 0, 2)),
+                 .path = "/s/step-000000002-g9"});
+  EXPECT_EQ(ReportOf(record, "store").breaches, 1u);
+}
+
+// The first life retires step 2, at a time before or after the claim of the
+// second, which resumes from that step or from another one.
+TEST(StoreTest,
+     CheckpointThatANewerGenerationClaimed_IsNotRetiredByAnOlderOne) {
+  struct Case {
+    int64_t after_ns;
+    std::string_view parent;
+    uint64_t breaches;
+  };
+  for (const Case& one :
+       {Case{1, "/s/step-000000002-g1", 1}, Case{-1, "/s/step-000000002-g1", 0},
+        Case{1, "/s/step-000000004-g1", 0}}) {
+    Record record = RecoveredRun();
+    RecordEvent& claim = EventOf(record, 0, 2, K::kLifeBegin, 0);
+    claim.kind = K::kGeneration;
+    claim.path = one.parent;
+    RecordEvent& evaluated = EventOf(record, 0, 1, K::kEvaluated, 0);
+    evaluated = {.kind = K::kRetired,
+                 .t_ns = claim.t_ns + one.after_ns,
+                 .generation = evaluated.generation,
+                 .path = "/s/step-000000002-g1"};
+    EXPECT_EQ(ReportOf(record, "store").breaches, one.breaches)
+        << one.after_ns << " " << one.parent;
+  }
 }
 
 // An undisturbed run that is not finite from step 3 on, and keeps one: saves of

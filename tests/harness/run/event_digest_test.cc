@@ -19,22 +19,22 @@ struct GoldenRun {
 };
 
 constexpr GoldenRun kGoldenRuns[] = {
-    {"undisturbed", "[]", 0x47d4747af96ecc77},
+    {"undisturbed", "[]", 0x3d374b0413f9f855},
     {"crash", "[{at: {worker: 1, step: 6, point: step.begin}, do: crash}]",
-     0x6a17aaced45f9632},
+     0xa5dd0140f88957e1},
     {"hang", "[{at: {worker: 1, step: 6, point: step.begin}, do: hang}]",
-     0x1f083a406cb9814a},
+     0xf7da378c5e60c66f},
     {"preempt",
      "[{at: {worker: 0, point: eval.begin}, do: preempt, "
      "with: {grace: 10s}}]",
-     0x2ee94fd2dcb5e233},
+     0x47850b06e2ee2136},
     {"power_loss",
      "[{at: {worker: 0, point: ckpt.rename, hit: 2}, do: power_loss}]",
-     0x38c279de81941eff},
+     0x44a8377ed129fb02},
     {"partition",
      "[{at: {worker: 1, step: 3, point: comm.send}, do: partition, "
      "with: {duration: 20s}}]",
-     0x9345466abe9a89b0},
+     0x9879ddf531911919},
 };
 
 class EventDigestTest : public testing::TestWithParam<GoldenRun> {};
