@@ -23,7 +23,8 @@ std::string RenderSlowLine(const std::string& name, const std::string& world,
 // What is known of a case that failed or has no verdict: what is broken, the
 // story, how to repeat it.
 std::string RenderFailure(const CaseResult& result, Colour colour);
-// "20 cases in 11.8s: 15 passed, 1 FAILED, 1 inconclusive, 1 not run, 2 skipped".
+// "20 cases in 11.8s: 15 passed, 1 FAILED, 1 inconclusive, 1 not run, 2
+// skipped".
 std::string RenderSummary(const RunResult& result, Colour colour);
 
 // All of it, in that order, as a run that is over.

@@ -50,8 +50,8 @@ TEST(EventFileTest, ReadsEveryFieldOfAnEvent) {
 }
 
 TEST(EventFileTest, TakesMissingFieldsForZero) {
-  const auto parsed =
-      ReadEventFile(std::string(kHeader) + "{\"kind\":\"notice_received\"}\n", "f");
+  const auto parsed = ReadEventFile(
+      std::string(kHeader) + "{\"kind\":\"notice_received\"}\n", "f");
   ASSERT_TRUE(parsed.ok()) << parsed.error;
   EXPECT_EQ(parsed.value->events[0],
             (RecordEvent{.kind = RecordKind::kNotice}));
