@@ -157,14 +157,10 @@ Result<LoadedCheckpoint> CheckpointStore::Load(const CheckpointRef& ref) {
   const PointContext context{.step = ref.step};
   const std::string path = PathOf(ref);
   RETURN_IF_ERROR(world_->faults.Hit(Point::kLoadBegin, context));
-  Result<LoadedCheckpoint> loaded = ReadCheckpoint(*world_, path);
   // A stale worker that takes it away finds the newer claim and brings it back.
-  for (int tries = 1;
-       tries < kDiskAttempts && loaded.status().code() == Code::kNotFound;
-       ++tries) {
-    world_->clock.SleepUntil(world_->clock.Now() + tries * kDiskRetryPause);
-    loaded = ReadCheckpoint(*world_, path);
-  }
+  Result<LoadedCheckpoint> loaded = RetryingWhile(
+      *world_, [](Code code) { return code == Code::kNotFound; },
+      [&] { return ReadCheckpoint(*world_, path); });
   if (!loaded.ok()) return Annotate(loaded.status(), ref.name);
   if (loaded->head.step != ref.step) {
     return DataLoss(fmt::format("{}: expected step {}, found {}", ref.name,
