@@ -188,6 +188,25 @@ constexpr std::array kGpuError = {
          .fallback = "cudaErrorLaunchFailure",
          .place = Choice<&P::device_error>(DeviceErrorNames)}};
 
+// Sets the parameter to its default.
+void Reset(const FaultParameterInfo& parameter, P& with) {
+  const P defaults;
+  std::visit(OnPlace{[&](const BytesPlace& place) {
+                       with.*place.bytes = defaults.*place.bytes;
+                     },
+                     [&](const ChoicePlace& place) {
+                       place.set(place.get(defaults), with);
+                     },
+                     [&](const BlocksPlace& place) {
+                       with.*place.mask = defaults.*place.mask;
+                     },
+                     [&](const GroupsPlace& place) {
+                       with.*place.groups = defaults.*place.groups;
+                     },
+                     [&](auto member) { with.*member = defaults.*member; }},
+             parameter.place);
+}
+
 }  // namespace
 
 std::span<const FaultParameterInfo> ParametersOf(FaultKind kind) {
@@ -246,48 +265,18 @@ std::string ParameterNames(FaultKind kind) {
 }
 
 bool IsDefault(const FaultParameterInfo& parameter, const P& with) {
-  static const P kDefaults;
-  return std::visit(
-      OnPlace{[&](const BytesPlace& place) {
-                return with.*place.bytes == kDefaults.*place.bytes;
-              },
-              [&](const ChoicePlace& place) {
-                return place.get(with) == place.get(kDefaults);
-              },
-              [&](const BlocksPlace& place) {
-                return with.*place.mask == kDefaults.*place.mask;
-              },
-              [&](const GroupsPlace& place) {
-                return with.*place.groups == kDefaults.*place.groups;
-              },
-              [&](auto member) { return with.*member == kDefaults.*member; }},
-      parameter.place);
+  P reset = with;
+  Reset(parameter, reset);
+  return reset == with;
 }
 
 bool HasOnlyParametersOf(FaultKind kind, const P& with) {
-  // Sets the kind's own parameters to their defaults; what is left counts.
   P others = with;
-  static const P kDefaults;
-  for (const Info& parameter : ParametersOf(kind)) {
-    std::visit(
-        OnPlace{[&](const BytesPlace& place) {
-                  others.*place.bytes = kDefaults.*place.bytes;
-                },
-                [&](const ChoicePlace& place) {
-                  place.set(place.get(kDefaults), others);
-                },
-                [&](const BlocksPlace& place) {
-                  others.*place.mask = kDefaults.*place.mask;
-                },
-                [&](const GroupsPlace& place) {
-                  others.*place.groups = kDefaults.*place.groups;
-                },
-                [&](auto member) { others.*member = kDefaults.*member; }},
-        parameter.place);
-  }
-  others.times = kDefaults.times;
-  others.until_step = kDefaults.until_step;
-  return others == kDefaults;
+  for (const Info& parameter : ParametersOf(kind)) Reset(parameter, others);
+  const P defaults;
+  others.times = defaults.times;
+  others.until_step = defaults.until_step;
+  return others == defaults;
 }
 
 }  // namespace gauntlet
