@@ -220,8 +220,11 @@ std::string_view NoEffectOfLoss(const Record& record) {
                  : "";
 }
 
-std::optional<Mutant> ResumeOlder(const Record& record, Choice& choice,
-                                  Reason reason) {
+// Changes one restart, the first from a chosen place on that `change` applies
+// to: it takes the restart and returns a record, or nullopt.
+template <typename Change>
+std::optional<Mutant> ChangeOneRestart(const Record& record, Choice& choice,
+                                       const Change& change) {
   const std::vector<EventPlace> places = PlacesOf(record, RecordKind::kResumed);
   if (places.empty()) return std::nullopt;
   const size_t first = choice.Below(places.size());
@@ -229,18 +232,27 @@ std::optional<Mutant> ResumeOlder(const Record& record, Choice& choice,
     const EventPlace place = places[(first + i) % places.size()];
     const Restart restart(record, place);
     if (!restart.is_known()) continue;
-    const std::vector<OtherState> older =
-        FindOlder(record, restart.claim(), restart.chosen());
-    if (older.empty()) continue;
-    auto changed = restart.From(older[choice.Below(older.size())]);
-    if (!changed) continue;
-    if (reason == Reason::kRejected) {
-      AddRejection(record, restart.claim(), *changed);
-    }
-    return Mutant{*std::move(changed), PlaceText(record, place),
-                  NoEffectOfLoss(record)};
+    std::optional<Record> changed = change(restart);
+    if (changed) return Mutant{*std::move(changed), PlaceText(record, place)};
   }
   return std::nullopt;
+}
+
+std::optional<Mutant> ResumeOlder(const Record& record, Choice& choice,
+                                  Reason reason) {
+  const auto resume = [&](const Restart& restart) -> std::optional<Record> {
+    const std::vector<OtherState> older =
+        FindOlder(record, restart.claim(), restart.chosen());
+    if (older.empty()) return std::nullopt;
+    auto changed = restart.From(older[choice.Below(older.size())]);
+    if (changed && reason == Reason::kRejected) {
+      AddRejection(record, restart.claim(), *changed);
+    }
+    return changed;
+  };
+  std::optional<Mutant> mutant = ChangeOneRestart(record, choice, resume);
+  if (mutant) mutant->without_effect = NoEffectOfLoss(record);
+  return mutant;
 }
 
 }  // namespace
@@ -255,17 +267,8 @@ std::optional<Mutant> RejectGood(const Record& record, Choice& choice) {
 
 std::optional<Mutant> StartFromNothing(const Record& record, Choice& choice) {
   if (record.golden.entries.empty()) return std::nullopt;
-  const std::vector<EventPlace> places = PlacesOf(record, RecordKind::kResumed);
-  if (places.empty()) return std::nullopt;
-  const size_t first = choice.Below(places.size());
-  for (size_t i = 0; i < places.size(); ++i) {
-    const EventPlace place = places[(first + i) % places.size()];
-    const Restart restart(record, place);
-    if (!restart.is_known()) continue;
-    auto changed = restart.From({});
-    if (changed) return Mutant{*std::move(changed), PlaceText(record, place)};
-  }
-  return std::nullopt;
+  return ChangeOneRestart(
+      record, choice, [](const Restart& restart) { return restart.From({}); });
 }
 
 }  // namespace gauntlet
