@@ -183,8 +183,8 @@ std::string RenderSummary(const RunResult& result, Colour colour) {
   return out + "\n";
 }
 
-std::string RenderRun(const RunResult& result, Colour colour) {
-  std::string out = RenderOpening(result);
+std::string RenderVerdicts(const RunResult& result, Colour colour) {
+  std::string out;
   const size_t width = NameWidth(result);
   for (const CaseResult& one : result.cases) {
     out += RenderCaseLine(one, width, colour);
@@ -197,6 +197,10 @@ std::string RenderRun(const RunResult& result, Colour colour) {
     }
   }
   return out + RenderSummary(result, colour);
+}
+
+std::string RenderRun(const RunResult& result, Colour colour) {
+  return RenderOpening(result) + RenderVerdicts(result, colour);
 }
 
 int ExitCodeOf(const RunResult& result) {

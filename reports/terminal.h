@@ -27,7 +27,9 @@ std::string RenderFailure(const CaseResult& result, Colour colour);
 // skipped".
 std::string RenderSummary(const RunResult& result, Colour colour);
 
-// All of it, in that order, as a run that is over.
+// The lines of all cases, the failures and the summary, of a run that is over.
+std::string RenderVerdicts(const RunResult& result, Colour colour);
+// The opening, and then that.
 std::string RenderRun(const RunResult& result, Colour colour);
 
 // The exit code of `gauntlet run`: 0 held, 1 violated, 3 no verdict, 4 nothing

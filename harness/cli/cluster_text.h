@@ -11,7 +11,7 @@ namespace gauntlet {
 // What told it, on one line: "RANK=1, WORLD_SIZE=2".
 std::string SourcesText(const ResolvedCluster& cluster);
 
-// What else --explain-cluster says: never the token itself.
+// Token source and TLS, which --explain-cluster prints; never the token itself.
 struct TrustText {
   std::string token;  // where it comes from
   std::string tls;

@@ -46,9 +46,6 @@ std::string InvariantsText() {
 // What may stand there, as far as it goes into a line.
 std::string ValuesOf(const KeySpec& key) {
   if (!key.listed.empty()) return fmt::format(": {}", key.listed);
-  if (key.names == Names::kErrors) {
-    return fmt::format(": {}", fmt::join(ChoicesOf(key), "|"));
-  }
   const bool bounded = key.type == KeyType::kCount && key.high < KeySpec().high;
   return bounded ? fmt::format(", {} to {}", key.low, key.high) : "";
 }

@@ -1,6 +1,5 @@
 #include "harness/cli/judge_command.h"
 
-#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <set>
@@ -20,7 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kRecordFile = "record.jsonl";
 constexpr size_t kMaxRecordBytes = size_t{1} << 30;
 
 // The record files that the paths name: files, and all below folders, each
@@ -40,7 +38,7 @@ Result<std::set<std::string>> FindRecords(
     const size_t before = files.size();
     fs::recursive_directory_iterator entries(path, error);
     for (; !error && entries != fs::end(entries); entries.increment(error)) {
-      if (entries->path().filename() == kRecordFile) {
+      if (entries->path().filename() == kRecordFileName) {
         files.insert(entries->path().string());
       }
     }
@@ -49,7 +47,7 @@ Result<std::set<std::string>> FindRecords(
       return NotFound(fmt::format(
           "{}: expected a {} in or below it, found none (the folder of a run "
           "or of a case has one)",
-          path, kRecordFile));
+          path, kRecordFileName));
     }
   }
   return files;
@@ -69,25 +67,6 @@ Result<CaseResult> JudgeFile(const std::string& file) {
                     .seconds = record.value->wall_seconds,
                     .directory = fs::path(file).parent_path().string(),
                     .verdict = Judge(*record.value)};
-}
-
-void Print(const RunResult& result, Console& console) {
-  const bool is_plain = console.out_style.Paint(Ink::kGood, "x") == "x";
-  const Colour colour = is_plain ? Colour::kOff : Colour::kOn;
-  size_t width = 0;
-  for (const CaseResult& one : result.cases) {
-    width = std::max(width, one.name.size());
-  }
-  for (const CaseResult& one : result.cases) {
-    console.out << RenderCaseLine(one, width, colour);
-  }
-  for (const CaseResult& one : result.cases) {
-    if (one.verdict.kind == VerdictKind::kFail ||
-        one.verdict.kind == VerdictKind::kError) {
-      console.out << "\n" << RenderFailure(one, colour);
-    }
-  }
-  console.out << "\n" << RenderSummary(result, colour);
 }
 
 }  // namespace
@@ -120,7 +99,8 @@ int RunJudge(const JudgeCommand& command, Console& console) {
   if (command.output == OutputFormat::kJson) {
     console.out << ResultToJson(result);
   } else {
-    Print(result, console);
+    console.out << RenderVerdicts(
+        result, console.out_style.colored() ? Colour::kOn : Colour::kOff);
   }
   return any_bad ? static_cast<int>(ExitCode::kUsage) : ExitCodeOf(result);
 }

@@ -146,7 +146,7 @@ Result<Record> Replayer::Run(const SuiteItem& item) {
                 .interrupted = [&] { return interrupted(); }},
                [](const CaseResult&) {});
   if (results.empty()) return Unavailable("interrupted");
-  const fs::path file = fs::path(results[0].directory) / "record.jsonl";
+  const fs::path file = fs::path(results[0].directory) / kRecordFileName;
   Parsed<Record> record = ReadRecord(ReadTextFile(file), file.string());
   if (!record.ok()) return DataLoss(record.error);
   return std::move(*record.value);

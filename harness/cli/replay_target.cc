@@ -26,7 +26,6 @@ namespace fs = std::filesystem;
 constexpr size_t kShownNames = 5;
 
 // What `gauntlet run` leaves in a case's folder.
-constexpr const char* kRecordFile = "record.jsonl";
 constexpr const char* kScenarioFile = "scenario.yaml";
 // Of the last run of `gauntlet run`.
 constexpr std::string_view kLatest = "latest";
@@ -189,7 +188,7 @@ std::string NameOfFolder(const std::string& folder) {
 }
 
 bool HasRecord(const fs::path& run, const std::string& folder) {
-  return IsFile(run / folder / kRecordFile);
+  return IsFile(run / folder / kRecordFileName);
 }
 
 // Whether it is to be looked at in that world: what was recorded there, and of
@@ -258,8 +257,9 @@ Status NotToBeReplayed(const fs::path& path) {
   return InvalidArgument(fmt::format(
       "{}: expected a scenario, a record or a case's folder, found {}",
       Quoted(path.string()),
-      fs::is_directory(found) ? fmt::format("a folder without {}", kRecordFile)
-                              : "what is no regular file"));
+      fs::is_directory(found)
+          ? fmt::format("a folder without {}", kRecordFileName)
+          : "what is no regular file"));
 }
 
 // Findings whose files' names say that they are meant.
@@ -346,7 +346,7 @@ Result<std::vector<ReplayTarget>> TargetsOfRun(const ReplayCommand& command,
   std::vector<ReplayTarget> targets;
   for (const std::string& folder : folders) {
     ASSIGN_OR_RETURN(ReplayTarget target,
-                     TargetOfRecord(runs / run / folder / kRecordFile,
+                     TargetOfRecord(runs / run / folder / kRecordFileName,
                                     command.world, build, errors));
     targets.push_back(std::move(target));
   }
@@ -387,7 +387,7 @@ Result<std::string> FindFindingFile(const ReplayCommand& command) {
 Result<std::vector<ReplayTarget>> FindReplayTargets(
     const ReplayCommand& command, std::string& errors) {
   fs::path path = command.target;
-  if (IsFile(path / kRecordFile)) path /= kRecordFile;
+  if (IsFile(path / kRecordFileName)) path /= kRecordFileName;
   if (!IsFile(path)) {
     if (IsOfAFinding(command.target)) {
       return NotFound(fmt::format(

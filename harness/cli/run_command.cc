@@ -265,9 +265,7 @@ class Runner {
       : command_(command),
         console_(console),
         text_(command.output == OutputFormat::kText),
-        colour_(console.out_style.Paint(Ink::kGood, "x") == "x" ? Colour::kOff
-                                                                : Colour::kOn) {
-  }
+        colour_(console.out_style.colored() ? Colour::kOn : Colour::kOff) {}
 
   // `directory` is the run's own.
   Result<int> Run(uint64_t scenarios, const std::vector<SuiteItem>& items,

@@ -30,6 +30,8 @@ class TerminalStyle {
   TerminalStyle(ColorChoice choice, const TerminalFacts& facts);
   // The text in that ink, or as it is where there is no colour.
   std::string Paint(Ink ink, std::string_view text) const;
+  // Returns true iff Paint adds colour.
+  bool colored() const { return colored_; }
   // Whether a line may be rewritten in place.
   bool animates() const { return animates_; }
   bool utf8() const { return utf8_; }

@@ -18,6 +18,8 @@
 
 namespace gauntlet {
 
+inline constexpr const char* kRecordFileName = "record.jsonl";
+
 std::string RecordToJsonLines(const Record& record);
 // `name` is what errors call the file. A record without its end line is torn:
 // an error.

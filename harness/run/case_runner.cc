@@ -58,7 +58,7 @@ Status Tidy(const Case& one, const CasePlace& place, const Record& record,
             const Verdict& verdict) {
   const fs::path directory = place.directory;
   RETURN_IF_ERROR(
-      WriteTextFile(directory / "record.jsonl", RecordToJsonLines(record)));
+      WriteTextFile(directory / kRecordFileName, RecordToJsonLines(record)));
   const Result<std::string> scenario = WriteScenario(one, {});
   if (scenario.ok()) {
     RETURN_IF_ERROR(WriteTextFile(directory / "scenario.yaml", *scenario));

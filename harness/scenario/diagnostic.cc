@@ -120,4 +120,14 @@ std::vector<Diagnostic> Diagnostics::Sorted() const {
   return sorted;
 }
 
+Status ToStatus(const Diagnostics& diagnostics, std::string_view file) {
+  const std::vector<Diagnostic> all = diagnostics.Sorted();
+  const Diagnostic& first = all.front();
+  std::string text = fmt::format("{}:{}:{}: {}", file, first.place.line,
+                                 first.place.column, first.message);
+  if (!first.hint.empty()) text += "; " + first.hint;
+  if (all.size() > 1) text += fmt::format(" (and {} more)", all.size() - 1);
+  return InvalidArgument(std::move(text));
+}
+
 }  // namespace gauntlet

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/status.h"
+
 namespace gauntlet {
 
 // A place in a file, both counted from 1.
@@ -56,6 +58,10 @@ class Diagnostics {
  private:
   std::vector<Diagnostic> list_;
 };
+
+// kInvalidArgument, one line: "job.yaml:3:9: unknown key 'layer'; did you mean
+// layers? (and 2 more)". REQUIRES: there is a diagnostic.
+Status ToStatus(const Diagnostics& diagnostics, std::string_view file);
 
 }  // namespace gauntlet
 

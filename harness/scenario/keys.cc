@@ -703,10 +703,6 @@ std::vector<std::string> ChoicesOf(const KeySpec& key) {
       return NamesOf(AllPoints());
     case Names::kFaultKinds:
       return NamesOf(AllFaultKinds());
-    case Names::kErrors:
-      return NamesOf(AllFaultErrors());
-    case Names::kDeviceErrors:
-      return NamesOf(AllDeviceErrors());
     case Names::kBugs:
       return NamesOf(AllPlantedBugs());
     case Names::kInvariants:

@@ -40,9 +40,7 @@ enum class Names : uint8_t {
   kPresets,  // of jobs
   kPoints,   // fault points
   kFaultKinds,
-  kErrors,        // of errno
-  kDeviceErrors,  // of gpu_error
-  kBugs,          // planted bugs
+  kBugs,  // planted bugs
   kInvariants,
   kFeatures,
 };

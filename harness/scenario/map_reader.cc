@@ -17,9 +17,6 @@ std::string_view NounOf(const KeySpec& key) {
       return "fault point";
     case Names::kFaultKinds:
       return "fault kind";
-    case Names::kErrors:
-    case Names::kDeviceErrors:
-      return "error";
     case Names::kBugs:
       return "planted bug";
     case Names::kInvariants:

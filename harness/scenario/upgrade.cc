@@ -228,11 +228,6 @@ bool ReplaceIn(std::vector<std::string>& lines, const OldSpelling& one) {
   return false;
 }
 
-Status BadText(std::string_view file, Place place, std::string_view message) {
-  return InvalidArgument(
-      fmt::format("{}:{}:{}: {}", file, place.line, place.column, message));
-}
-
 }  // namespace
 
 bool MayBeOld(const YamlNode& document) {
@@ -247,25 +242,22 @@ std::vector<OldSpelling> Upgrade(YamlNode& document, Diagnostics& diagnostics) {
 Result<std::string> UpgradeText(std::string_view text, std::string_view file) {
   Diagnostics diagnostics;
   std::vector<YamlNode> documents = ParseYaml(text, diagnostics);
-  const auto first_error = [&] {
-    const Diagnostic first = diagnostics.Sorted().front();
-    return BadText(file, first.place, first.message);
-  };
-  if (!diagnostics.empty()) return first_error();
+  if (!diagnostics.empty()) return ToStatus(diagnostics, file);
   std::vector<std::string> lines = LinesOf(text);
   for (YamlNode& document : documents) {
     if (!MayBeOld(document)) continue;
     const std::vector<OldSpelling> found = Upgrade(document, diagnostics);
-    if (!diagnostics.empty()) return first_error();
     // Last first: a replacement shifts the rest of its line.
     for (const OldSpelling& one : std::views::reverse(found)) {
       if (ReplaceIn(lines, one)) continue;
-      return BadText(file, one.place,
-                     fmt::format("cannot rewrite this spelling of {}: expected "
-                                 "a plain word; change it to {} by hand",
-                                 one.old_name, one.new_name));
+      diagnostics.Error(
+          one.place,
+          fmt::format("cannot rewrite this spelling of {}: expected a plain "
+                      "word; change it to {} by hand",
+                      one.old_name, one.new_name));
     }
   }
+  if (!diagnostics.empty()) return ToStatus(diagnostics, file);
   std::string upgraded;
   for (const std::string& line : lines) upgraded += line;
   return upgraded;
