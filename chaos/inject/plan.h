@@ -315,8 +315,9 @@ struct FaultPlan {
   bool operator==(const FaultPlan&) const = default;
 };
 
-// Whether it is a fault of the network: partition, asymmetric_partition,
-// packet_loss, delay, or connection_reset, the only one without a duration.
+// Returns true iff it is a fault of the network: partition,
+// asymmetric_partition, packet_loss, delay, or connection_reset, the only one
+// without a duration.
 bool IsOfNetwork(FaultKind kind);
 
 // Whether it happens to the device that a worker computes on.
