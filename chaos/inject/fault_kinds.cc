@@ -178,8 +178,7 @@ std::string DeviceErrorText(DeviceError error) {
 }
 
 bool HasOffset(Point point) {
-  return point == Point::kShardWrite || point == Point::kIndexWrite ||
-         point == Point::kManifestWrite || point == Point::kStateWrite;
+  return InfoOf(point).rate == HitRate::kEachBlock;
 }
 
 uint64_t FileOffset::In(uint64_t file_size) const {

@@ -7,30 +7,22 @@
 namespace gauntlet {
 namespace {
 
-// Points whose context tells where the training is.
-bool TellsPosition(Point point) {
-  return point == Point::kStepBegin || point == Point::kStepEnd ||
-         point == Point::kEpochBegin || point == Point::kEpochEnd ||
-         point == Point::kEvalBegin;
-}
-
 // What a fault at a point waits for; kNone: nothing, it happens at the hit.
 StorageOperation WaitsFor(FaultKind kind, Point point) {
-  const StorageOperation announced = AnnouncedBy(point);
+  const StorageOperation next = InfoOf(point).next;
   switch (kind) {
     case FaultKind::kTornWrite:
     case FaultKind::kShortWrite:
       return StorageOperation::kWrite;
     case FaultKind::kErrno:
-      return announced;
+      return next;
     case FaultKind::kFsyncFails:
-      return announced == StorageOperation::kSyncDirectory
-                 ? announced
-                 : StorageOperation::kSync;
+      return next == StorageOperation::kSyncDirectory ? next
+                                                      : StorageOperation::kSync;
     case FaultKind::kBitFlip:
     case FaultKind::kTruncate:
     case FaultKind::kDelete:
-      return announced == StorageOperation::kRead || point == Point::kLoadBegin
+      return next == StorageOperation::kRead || point == Point::kLoadBegin
                  ? StorageOperation::kRead
                  : StorageOperation::kWrite;
     default:
@@ -75,38 +67,6 @@ bool Reaches(const Injector::WriteRange& range, uint64_t offset) {
 }
 
 }  // namespace
-
-StorageOperation AnnouncedBy(Point point) {
-  switch (point) {
-    case Point::kClaimCreate:
-    case Point::kShardOpen:
-      return StorageOperation::kOpenToWrite;
-    case Point::kClaimRecord:
-    case Point::kShardWrite:
-    case Point::kIndexWrite:
-    case Point::kManifestWrite:
-    case Point::kStateWrite:
-      return StorageOperation::kWrite;
-    case Point::kShardSync:
-    case Point::kManifestSync:
-    case Point::kStateSync:
-      return StorageOperation::kSync;
-    case Point::kTmpDirSync:
-    case Point::kParentSync:
-      return StorageOperation::kSyncDirectory;
-    case Point::kRename:
-    case Point::kStateRename:
-    case Point::kRetireRename:
-    case Point::kReject:
-      return StorageOperation::kRename;
-    case Point::kRetireRemove:
-      return StorageOperation::kRemove;
-    case Point::kLoadRead:
-      return StorageOperation::kRead;
-    default:
-      return StorageOperation::kNone;
-  }
-}
 
 Injector::Injector(const FaultPlan& plan, const ProcessIdentity& self,
                    InjectorEffects& effects, FiredFaults& fired,
@@ -154,7 +114,7 @@ bool Injector::Planted(PlantedBug bug) const {
 }
 
 void Injector::NotePosition(Point point, const PointContext& context) {
-  if (!TellsPosition(point)) return;
+  if (InfoOf(point).part != RunPart::kTraining) return;
   step_.store(context.step, std::memory_order_relaxed);
   epoch_.store(context.epoch, std::memory_order_relaxed);
 }

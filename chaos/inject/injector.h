@@ -71,18 +71,6 @@ struct ProcessIdentity {
   int rank = 0;  // 0: the chief
 };
 
-// Storage operations as faults tell them apart.
-enum class StorageOperation : uint8_t {
-  kNone,
-  kRead,  // a read, a look at the size, or an open for reading
-  kOpenToWrite,
-  kWrite,
-  kSync,
-  kSyncDirectory,
-  kRename,
-  kRemove,
-};
-
 // What is asked of a device, as faults tell it apart.
 enum class DeviceCall : uint8_t {
   kOpen,
@@ -91,10 +79,6 @@ enum class DeviceCall : uint8_t {
   kQueue,           // an operation or a copy, to be done some time
   kWait,            // until all that was asked for is done
 };
-
-// The storage operation that the engine does next after a hit of this point;
-// kNone: none, or not one alone.
-StorageOperation AnnouncedBy(Point point);
 
 class Injector final : public FaultPoints {
  private:
@@ -110,7 +94,7 @@ class Injector final : public FaultPoints {
   bool Planted(PlantedBug bug) const override;
 
   // The three parts of Hit, for a world that puts something between them.
-  // Remembers step and epoch at the points that tell them.
+  // Remembers step and epoch at the points of the training.
   void NotePosition(Point point, const PointContext& context);
   // Counts the hit; what is due because of it, in the plan's order.
   using Due = std::vector<State*>;

@@ -28,8 +28,8 @@
 //                 is nothing the writer is told Ok: the disk lied.
 //   short_write   Of the next write the first `bytes` land, then it fails with
 //                 kIoError.
-//   errno         At a point that announces a storage operation (see
-//                 AnnouncedBy in injector.h) that operation fails with `error`
+//   errno         At a point that announces a storage operation
+//                 (PointInfo::next) that operation fails with `error`
 //                 and does nothing; at any other point the engine's own
 //                 operation does. It fails at `consecutive` hits in a row, so
 //                 that a full disk may have room again.

@@ -3,8 +3,9 @@
 // The engine knows nothing of faults beyond these names: it says "I am here"
 // with FaultPoints::Hit and obeys the Status that comes back. What happens
 // there (nothing, as a rule; a crash, a hang, an error) is decided elsewhere.
-// The registry in fault_point.cc is the one list of points, with a line on
-// each.
+// The registry in fault_point.cc is the one list of points, with all that is
+// true of each: checks, judges and explorations derive their categories of
+// points from it.
 #ifndef GAUNTLET_ENGINE_WORLD_FAULT_POINT_H_
 #define GAUNTLET_ENGINE_WORLD_FAULT_POINT_H_
 
@@ -67,25 +68,89 @@ enum class Point : uint8_t {
   kDeviceOpen,
 };
 
+// Part of a run that a point belongs to.
+enum class RunPart : uint8_t {
+  kStart,       // a process starts, before it meets others
+  kMeeting,     // workers meet and the chief claims a generation
+  kTraining,    // steps, epochs and evaluations
+  kExchange,    // the all-reduce of a step
+  kHeartbeat,   // a task of its own, beside everything else
+  kSave,        // up to its acknowledgement, and its end
+  kStateFile,   // written by a save, and by a claim
+  kRetirement,  // old checkpoints are removed
+  kLoad,
+  kRejoin,
+  kFinish,    // after the last step
+  kDeletion,  // of the checkpoints of a finished run
+};
+
+enum class ReachedBy : uint8_t { kEveryWorker, kChief };
+
+// How often a worker reaches a point.
+enum class HitRate : uint8_t {
+  kSeldom,       // at events that most steps and saves do not have
+  kEachStep,     // in each step, once or more
+  kOncePerSave,  // in each save, once at most
+  kEachBlock,    // before each block of a file that is written
+  kEachFile,     // for each file of a checkpoint
+};
+
+// What a set-up must have for the point to be reached at all.
+enum class PointNeeds : uint8_t {
+  kNothing,
+  kCompany,     // at least two workers
+  kRejoin,      // at least two workers, which rejoin after a loss
+  kAsyncSaves,  // asynchronous checkpoints
+  kDevice,      // workers that compute on a device
+  kDeletion,    // a finished run deletes its checkpoints
+};
+
+// Operations of Storage that faults tell apart.
+enum class StorageOperation : uint8_t {
+  kNone,
+  kRead,  // a read, a look at the size, or an open for reading
+  kOpenToWrite,
+  kWrite,
+  kSync,
+  kSyncDirectory,
+  kRename,
+  kRemove,
+};
+
 struct PointInfo {
   Point point;
   std::string_view name;         // "ckpt.shard.write"
   std::string_view description;  // one line
+  RunPart part = RunPart::kTraining;
+  ReachedBy reached_by = ReachedBy::kEveryWorker;
+  HitRate rate = HitRate::kSeldom;
+  PointNeeds needs = PointNeeds::kNothing;
+  // The storage operation that comes next; kNone: none, or several.
+  StorageOperation next = StorageOperation::kNone;
+  // A stale chief that continues here changes the store, or is about to.
+  bool is_critical_when_stale = false;
 };
 
 // All points, in the order of the enum.
 std::span<const PointInfo> AllPoints();
+const PointInfo& InfoOf(Point point);
 std::string_view PointName(Point point);
 std::optional<Point> FindPoint(std::string_view name);
 
-// What the engine knows at a point. At kShardWrite and the other *.write points
-// one hit comes before each block: `offset` is where in the file it goes, and
-// `size` is what the whole file will have, both in bytes.
+// True iff the worker that reaches the point is in a save, or writes the state
+// file, which a claim does as well.
+bool IsOfSave(Point point);
+
+// What the engine knows at a point. At the points of HitRate::kEachBlock one
+// hit comes before each block: `block` is its number in the file, from 0,
+// `offset` is where in the file it goes, and `size` is what the whole file will
+// have, both in bytes.
 struct PointContext {
   uint64_t step = 0;
   uint64_t epoch = 0;
   uint64_t offset = 0;
   uint64_t size = 0;
+  uint64_t block = 0;
 };
 
 // Deliberate defects for canaries: each must be caught by an invariant.
@@ -115,8 +180,8 @@ class FaultPoints {
  public:
   virtual ~FaultPoints() = default;
   // Reached the point. Ok, or the error that the operation there is to report;
-  // may also never return, or return late. Step points (kStepBegin, kEvalBegin
-  // …) set the position that later hits of this process are counted under.
+  // may also never return, or return late. Points of RunPart::kTraining set the
+  // position that later hits of this process are counted under.
   virtual Status Hit(Point point, const PointContext& context) = 0;
   // Whether the defect is switched on. False outside canaries.
   virtual bool Planted(PlantedBug bug) const = 0;

@@ -15,9 +15,9 @@ constexpr std::array<std::string_view, kFaultPhases> kPhaseNames = {
     "callbacks", "saving",     "finishing",
 };
 
-bool IsPointOfSave(std::string_view point) {
-  return point.starts_with("ckpt.") && !point.starts_with("ckpt.load") &&
-         point != "ckpt.reject" && point != "ckpt.backup.delete";
+bool IsOfFinish(Point point) {
+  const RunPart part = InfoOf(point).part;
+  return part == RunPart::kFinish || part == RunPart::kDeletion;
 }
 
 FaultPhase PhaseAfter(RecordPhase phase) {
@@ -59,12 +59,9 @@ FaultPhase PhaseOf(const Evidence& evidence, const Firing& firing) {
     return firing.life->life == 1 && !has_left ? FaultPhase::kJoining
                                                : FaultPhase::kRecovering;
   }
-  if (firing.event().path == PointName(Point::kFinish) ||
-      firing.event().path == PointName(Point::kAcknowledge) ||
-      firing.event().path == PointName(Point::kBackupDelete)) {
-    return FaultPhase::kFinishing;
-  }
-  if (IsPointOfSave(firing.event().path) ||
+  const std::optional<Point> point = FindPoint(firing.event().path);
+  if (point && IsOfFinish(*point)) return FaultPhase::kFinishing;
+  if ((point && IsOfSave(*point)) ||
       evidence.IsSaving(firing.life->life, firing.event().t_ns)) {
     return FaultPhase::kSaving;
   }

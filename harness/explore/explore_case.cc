@@ -167,12 +167,10 @@ PlanSpace SpaceOf(const Case& setup) {
   const bool rejoins = setup.cluster.policy == RestartPolicy::kRejoin;
   const bool copies = setup.train.checkpoint.mode == SaveMode::kAsync;
   for (const PointInfo& info : AllPoints()) {
-    const bool of_rejoin = info.point == Point::kRejoin ||
-                           info.point == Point::kStateSend ||
-                           info.point == Point::kStateReceive;
-    if (info.point == Point::kCopy && !copies) continue;
-    if (info.point == Point::kDeviceOpen && !HasDevice(setup)) continue;
-    if (rejoins || !of_rejoin) space.points.push_back(info.point);
+    if (info.needs == PointNeeds::kAsyncSaves && !copies) continue;
+    if (info.needs == PointNeeds::kDevice && !HasDevice(setup)) continue;
+    if (info.needs == PointNeeds::kRejoin && !rejoins) continue;
+    space.points.push_back(info.point);
   }
   return space;
 }

@@ -1,27 +1,25 @@
 #include "harness/explore/fitting_points.h"
 
-#include "chaos/inject/injector.h"
-
 namespace gauntlet {
 
 bool IsAtWrite(Point point) {
-  return AnnouncedBy(point) == StorageOperation::kWrite;
+  return InfoOf(point).next == StorageOperation::kWrite;
 }
 
 bool MeansSomething(FaultKind kind, Point point) {
-  const StorageOperation announced = AnnouncedBy(point);
+  const StorageOperation next = InfoOf(point).next;
   switch (kind) {
     case FaultKind::kTornWrite:
     case FaultKind::kShortWrite:
-      return announced == StorageOperation::kWrite;
+      return next == StorageOperation::kWrite;
     case FaultKind::kFsyncFails:
-      return announced == StorageOperation::kSync ||
-             announced == StorageOperation::kSyncDirectory;
+      return next == StorageOperation::kSync ||
+             next == StorageOperation::kSyncDirectory;
     case FaultKind::kBitFlip:
     case FaultKind::kTruncate:
     case FaultKind::kDelete:
-      return announced == StorageOperation::kWrite ||
-             announced == StorageOperation::kRead;
+      return next == StorageOperation::kWrite ||
+             next == StorageOperation::kRead;
     default:
       return true;
   }

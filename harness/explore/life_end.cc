@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "chaos/inject/injector.h"
 #include "engine/worker_exit_code.h"
 #include "harness/oracle/fault_traits.h"
 
@@ -66,7 +65,7 @@ bool DiedThere(const Firing& firing) {
 
 bool DiedAt(const Firing& firing, Point point) {
   const bool waits = firing.fault->kind == "torn_write" &&
-                     AnnouncedBy(point) != StorageOperation::kWrite;
+                     InfoOf(point).next != StorageOperation::kWrite;
   return !waits && firing.event().path == PointName(point) && DiedThere(firing);
 }
 

@@ -38,9 +38,9 @@ bool IsAt(const Firing& firing, Point point) {
 }
 
 bool DiedRetiring(const Firing& firing) {
-  return DiedAt(firing, Point::kRetireRename) ||
-         DiedAt(firing, Point::kRetireRenamed) ||
-         DiedAt(firing, Point::kRetireRemove);
+  return std::ranges::any_of(AllPoints(), [&](const PointInfo& info) {
+    return info.part == RunPart::kRetirement && DiedAt(firing, info.point);
+  });
 }
 
 // Whether it died between a save's beginning and any word of its end.

@@ -5,8 +5,6 @@
 #include <cerrno>
 #include <chrono>
 
-#include "chaos/inject/injector.h"
-
 namespace gauntlet {
 namespace {
 
@@ -46,12 +44,13 @@ Duration ParametersDraw::UpToPowerOfTwoMs(uint64_t bits) {
 // Whether something is there or not is for the storage to say. A load tries
 // again after the commonest error of all.
 int ParametersDraw::Error(Point point) {
-  if (point == Point::kLoadRead && draw_.OneIn(2)) return EIO;
+  const StorageOperation next = InfoOf(point).next;
+  if (next == StorageOperation::kRead && draw_.OneIn(2)) return EIO;
   std::vector<int> errors;
   for (const FaultErrorInfo& info : AllFaultErrors()) {
     const bool of_names =
         info.code == Code::kNotFound || info.code == Code::kAlreadyExists;
-    if (of_names && AnnouncedBy(point) == StorageOperation::kNone) continue;
+    if (of_names && next == StorageOperation::kNone) continue;
     errors.push_back(info.number);
   }
   return draw_.Of(errors);

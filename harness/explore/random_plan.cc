@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "chaos/inject/injector.h"
 #include "chaos/sim/random_stream.h"
 #include "engine/check.h"
 #include "harness/explore/draw.h"
@@ -53,15 +53,24 @@ WeightedKinds WeighKinds(const PlanSpace& space, uint64_t case_seed) {
 
 // Hits before each block of a file or of a message are many, others are few.
 bool IsHitOften(Point point) {
-  return HasOffset(point) || point == Point::kAllReduceSend ||
-         point == Point::kAllReduceReceive || point == Point::kHeartbeat ||
-         point == Point::kLoadRead || point == Point::kDataNext ||
-         point == Point::kStepBegin || point == Point::kStepEnd ||
-         point == Point::kAllReduceBegin || point == Point::kAllReduceEnd;
+  const HitRate rate = InfoOf(point).rate;
+  return rate == HitRate::kEachBlock || rate == HitRate::kEachFile ||
+         rate == HitRate::kEachStep;
 }
 
 bool IsOfEveryStep(Point point) {
-  return IsHitOften(point) && !HasOffset(point) && point != Point::kLoadRead;
+  return InfoOf(point).rate == HitRate::kEachStep;
+}
+
+// All points of these parts of a run, part by part.
+std::vector<Point> PointsOf(std::initializer_list<RunPart> parts) {
+  std::vector<Point> points;
+  for (const RunPart part : parts) {
+    for (const PointInfo& info : AllPoints()) {
+      if (info.part == part) points.push_back(info.point);
+    }
+  }
+  return points;
 }
 
 class FaultDraw {
@@ -115,6 +124,10 @@ class FaultDraw {
     return std::ranges::find(points, point) != points.end();
   }
 
+  static bool IsOfChief(Point point) {
+    return InfoOf(point).reached_by == ReachedBy::kChief;
+  }
+
   // Few lives load, and fewer find what is to be set aside: the rarest places
   // of all, for faults that come after others.
   void MoveToALoad(const std::vector<Fault>& before, Fault& fault) {
@@ -124,8 +137,9 @@ class FaultDraw {
     } else if (fault.kind == FaultKind::kErrno || Damages(fault)) {
       if (choice_.OneIn(3)) point = Point::kLoadRead;
     } else if (choice_.OneIn(8)) {
-      point = choice_.Of(
-          std::array{Point::kLoadBegin, Point::kLoadRead, Point::kLoadEnd});
+      std::vector<Point> loads = PointsOf({RunPart::kLoad});
+      std::erase_if(loads, IsOfChief);
+      point = choice_.Of(loads);
     }
     if (IsIn(point, space_.points)) fault.site.point = point;
   }
@@ -133,9 +147,8 @@ class FaultDraw {
   // Where workers rejoin, faults that come after others fall into that.
   void MakeARejoinLikely(const std::vector<Fault>& before, Fault& fault) {
     if (before.empty() || !choice_.OneIn(3)) return;
-    const Point point = choice_.Of(std::array{
-        Point::kRejoin, Point::kStateSend, Point::kStateReceive,
-        Point::kRendezvous, Point::kClaimCreate, Point::kClaimRecord});
+    const Point point =
+        choice_.Of(PointsOf({RunPart::kRejoin, RunPart::kMeeting}));
     if (IsIn(point, space_.points) && MeansSomething(fault.kind, point)) {
       fault.site.point = point;
     }
@@ -157,9 +170,8 @@ class FaultDraw {
   // It comes once in a run, at its end.
   void MoveToTheDeletion(Fault& fault) {
     if (!choice_.OneIn(4)) return;
-    const Point point = choice_.Of(std::array{
-        Point::kAcknowledge, Point::kBackupDelete, Point::kRetireRename,
-        Point::kRetireRenamed, Point::kRetireRemove});
+    const Point point =
+        choice_.Of(PointsOf({RunPart::kDeletion, RunPart::kRetirement}));
     if (IsIn(point, space_.points)) fault.site.point = point;
   }
 
@@ -198,22 +210,8 @@ class FaultDraw {
     return fitting.empty() ? points : fitting;
   }
 
-  // Most points of a save and of its clearing up are the chief's alone.
-  static bool IsOfTheChief(Point point) {
-    switch (AnnouncedBy(point)) {
-      case StorageOperation::kNone:
-        return point == Point::kRenamed || point == Point::kSaveAcknowledged ||
-               point == Point::kAcknowledge || point == Point::kBackupDelete;
-      case StorageOperation::kRead:
-        return false;
-      default:
-        return point != Point::kShardOpen && point != Point::kShardWrite &&
-               point != Point::kShardSync;
-    }
-  }
-
   int Worker(Point point) {
-    if (IsOfTheChief(point) && !site_.OneIn(8)) {
+    if (IsOfChief(point) && !site_.OneIn(8)) {
       return site_.OneIn(2) ? kChief : 0;
     }
     switch (site_.Below(6)) {
@@ -229,10 +227,8 @@ class FaultDraw {
   }
 
   static bool IsOfLoad(Point point) {
-    return point == Point::kLoadBegin || point == Point::kLoadRead ||
-           point == Point::kLoadEnd || point == Point::kReject ||
-           point == Point::kRejoin || point == Point::kStateSend ||
-           point == Point::kStateReceive;
+    const RunPart part = InfoOf(point).part;
+    return part == RunPart::kLoad || part == RunPart::kRejoin;
   }
 
   int Life(const Fault* first, Point point) {

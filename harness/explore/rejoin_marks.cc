@@ -58,10 +58,9 @@ bool WentOnWithFewer(const MarkScene& scene) {
 bool DiedWhileRejoining(const MarkScene& scene) {
   const std::vector<Firing>& firings = scene.evidence.firings;
   return std::ranges::any_of(firings, [](const Firing& firing) {
-    const std::string_view path = firing.event().path;
-    return DiedThere(firing) && (path == PointName(Point::kRejoin) ||
-                                 path == PointName(Point::kStateSend) ||
-                                 path == PointName(Point::kStateReceive));
+    const std::optional<Point> point = FindPoint(firing.event().path);
+    return DiedThere(firing) && point &&
+           InfoOf(*point).part == RunPart::kRejoin;
   });
 }
 

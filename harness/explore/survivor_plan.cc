@@ -21,11 +21,10 @@ bool Has(const std::vector<T>& all, const T& one) {
 
 std::vector<Point> PlacesIn(const PlanSpace& space) {
   std::vector<Point> places;
-  for (const Point point :
-       {Point::kClaimCreate, Point::kClaimRecord, Point::kTmpDirSync,
-        Point::kRename, Point::kRenamed, Point::kStateRename,
-        Point::kRetireRename, Point::kRetireRenamed}) {
-    if (Has(space.points, point)) places.push_back(point);
+  for (const PointInfo& info : AllPoints()) {
+    if (info.is_critical_when_stale && Has(space.points, info.point)) {
+      places.push_back(info.point);
+    }
   }
   return places;
 }
@@ -47,10 +46,11 @@ Fault HoldUp(const PlanSpace& space, Draw& draw) {
   return wait;
 }
 
-// True iff the chief is about to remove an old checkpoint there.
+// True iff the chief has committed a save and is about to remove an old
+// checkpoint.
 bool IsInRetention(Point point) {
-  return point == Point::kStateRename || point == Point::kRetireRename ||
-         point == Point::kRetireRenamed;
+  const RunPart part = InfoOf(point).part;
+  return part == RunPart::kStateFile || part == RunPart::kRetirement;
 }
 
 // The successor finds the newest checkpoint damaged and resumes from one that

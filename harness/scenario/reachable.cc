@@ -19,83 +19,11 @@ bool EndsTheJob(const Fault& fault) {
   return fault.kind == FaultKind::kPreempt || CutsPower(fault);
 }
 
-bool IsChiefOnly(Point point) {
-  switch (point) {
-    case Point::kClaimCreate:
-    case Point::kClaimRecord:
-    case Point::kIndexWrite:
-    case Point::kManifestWrite:
-    case Point::kManifestSync:
-    case Point::kTmpDirSync:
-    case Point::kRename:
-    case Point::kRenamed:
-    case Point::kParentSync:
-    case Point::kStateWrite:
-    case Point::kStateSync:
-    case Point::kStateRename:
-    case Point::kRetireRename:
-    case Point::kRetireRenamed:
-    case Point::kRetireRemove:
-    case Point::kReject:
-    case Point::kBackupDelete:
-    case Point::kAcknowledge:
-      return true;
-    default:
-      return false;
-  }
-}
-
-bool IsOfLoad(Point point) {
-  return point == Point::kLoadBegin || point == Point::kLoadRead ||
-         point == Point::kLoadEnd || point == Point::kReject;
-}
-
-bool IsOfSave(Point point) {
-  return point >= Point::kSaveBegin && point <= Point::kSaveEnd;
-}
-
-// One hit a save, at the most.
-bool IsOncePerSave(Point point) {
-  switch (point) {
-    case Point::kSaveBegin:
-    case Point::kCopy:
-    case Point::kShardOpen:
-    case Point::kShardSync:
-    case Point::kShardDone:
-    case Point::kSaveAgree:
-    case Point::kManifestSync:
-    case Point::kTmpDirSync:
-    case Point::kRename:
-    case Point::kRenamed:
-    case Point::kParentSync:
-    case Point::kSaveAcknowledged:
-    case Point::kSaveEnd:
-      return true;
-    default:
-      return false;
-  }
-}
-
-// Written by a claim as well.
-bool IsOfStateFile(Point point) {
-  return point == Point::kStateWrite || point == Point::kStateSync ||
-         point == Point::kStateRename;
-}
-
-bool IsOfRejoin(Point point) {
-  return point == Point::kRejoin || point == Point::kStateSend ||
-         point == Point::kStateReceive;
-}
+RunPart PartOf(const FaultSite& site) { return InfoOf(site.point).part; }
 
 bool NeedsCompany(Point point) {
-  return IsOfRejoin(point) || point == Point::kAllReduceSend ||
-         point == Point::kAllReduceReceive || point == Point::kHeartbeat;
-}
-
-bool IsInAStepOrEvaluation(Point point) {
-  return point == Point::kStepBegin || point == Point::kDataNext ||
-         point == Point::kStepEnd || point == Point::kEpochBegin ||
-         point == Point::kEpochEnd || point == Point::kEvalBegin;
+  const PointNeeds needs = InfoOf(point).needs;
+  return needs == PointNeeds::kCompany || needs == PointNeeds::kRejoin;
 }
 
 class Checker {
@@ -139,13 +67,16 @@ class Checker {
       Never(placed, "worker",
             fmt::format("worker {}, but {} has workers 0 to {}", worker,
                         case_.name, workers - 1));
-    } else if (worker > 0 && IsChiefOnly(placed.fault.site.point) &&
-               !AnyMayBeLeftOut()) {
+    } else if (worker > 0 && IsOfChief(placed) && !AnyMayBeLeftOut()) {
       Never(placed, "worker",
             fmt::format("only the chief gets to {}, and worker {} is not it",
                         PointName(placed.fault.site.point), worker),
             "worker: chief");
     }
+  }
+
+  static bool IsOfChief(const PlacedFault& placed) {
+    return InfoOf(placed.fault.site.point).reached_by == ReachedBy::kChief;
   }
 
   // Then another than worker 0 may come to be the chief.
@@ -192,7 +123,7 @@ class Checker {
       Never(placed, "step",
             fmt::format("step {}, but the run has {}", *site.step, *steps));
     }
-    if (site.step == 0u && IsInAStepOrEvaluation(site.point)) {
+    if (site.step == 0u && PartOf(site) == RunPart::kTraining) {
       Never(placed, "step", "step 0, but the first is 1");
     }
     const uint64_t epochs = case_.train.horizon.epochs;
@@ -244,7 +175,7 @@ class Checker {
                       "emulated, found {}",
                       FaultKindName(placed.fault.kind), DeviceKindName(device)),
           std::string(kHint));
-    } else if (placed.fault.site.point == Point::kDeviceOpen) {
+    } else if (InfoOf(placed.fault.site.point).needs == PointNeeds::kDevice) {
       Never(placed, "point",
             fmt::format("workers that compute on {} open no device",
                         DeviceKindName(device)),
@@ -254,9 +185,10 @@ class Checker {
 
   void CheckPoint(const PlacedFault& placed) {
     const FaultSite& site = placed.fault.site;
+    const PointNeeds needs = InfoOf(site.point).needs;
     // A worker that rejoins loads in the life that it is in; one that was cut
     // off may come to its claim when its successors have saved.
-    if (IsOfLoad(site.point) && site.life == 1 &&
+    if (PartOf(site) == RunPart::kLoad && site.life == 1 &&
         case_.cluster.policy != RestartPolicy::kRejoin &&
         case_.cluster.hosts == HostsChoice::kOne) {
       Never(placed, "point",
@@ -265,7 +197,7 @@ class Checker {
                 "get to {}",
                 PointName(site.point)),
             "incarnation: 2, or any");
-    } else if (IsOfRejoin(site.point) &&
+    } else if (needs == PointNeeds::kRejoin &&
                case_.cluster.policy != RestartPolicy::kRejoin) {
       Never(placed, "point", "workers start anew instead of rejoining",
             "cluster: {restart: {policy: rejoin}}");
@@ -273,12 +205,11 @@ class Checker {
       Never(placed, "point",
             fmt::format("a single worker does not get to {}",
                         PointName(site.point)));
-    } else if (site.point == Point::kCopy &&
+    } else if (needs == PointNeeds::kAsyncSaves &&
                case_.train.checkpoint.mode == SaveMode::kSync) {
       Never(placed, "point", "training waits for its saves, which need no copy",
             "checkpoint: {mode: async}");
-    } else if ((site.point == Point::kBackupDelete ||
-                site.point == Point::kAcknowledge) &&
+    } else if (needs == PointNeeds::kDeletion &&
                case_.train.checkpoint.at_success !=
                    AtSuccess::kDeleteCheckpoints) {
       Never(placed, "point", "a finished run keeps its checkpoints",
@@ -294,23 +225,22 @@ class Checker {
           return other.fault.kind == FaultKind::kPreempt;
         });
     const std::optional<uint64_t> saves = ScheduledSaves(case_);
-    if (!IsOfSave(site.point) || IsOfStateFile(site.point) || notices ||
-        !saves) {
+    if (!IsOfSave(site.point) || PartOf(site) == RunPart::kStateFile ||
+        notices || !saves) {
       return;
     }
     // A worker that rejoins makes a save again that was lost.
     const bool again =
         case_.cluster.policy == RestartPolicy::kRejoin && faults_.size() > 1;
-    const bool once = IsOncePerSave(site.point) && !again;
+    const bool once =
+        InfoOf(site.point).rate == HitRate::kOncePerSave && !again;
     if (*saves == 0 || (once && site.hit > *saves)) {
       Never(placed, *saves == 0 ? "point" : "hit",
             fmt::format("hit {} of {}, but the run makes {} saves", site.hit,
                         PointName(site.point), *saves));
     }
     const auto retires = [](const PlacedFault& one) {
-      return one.fault.site.point == Point::kRetireRename ||
-             one.fault.site.point == Point::kRetireRenamed ||
-             one.fault.site.point == Point::kRetireRemove;
+      return PartOf(one.fault.site) == RunPart::kRetirement;
     };
     const auto keep = static_cast<uint64_t>(case_.train.checkpoint.keep);
     const bool deletes =

@@ -55,7 +55,8 @@ std::string WhyNotOnDevice(const Case& one, const Capabilities& here) {
   }
   if (HasDevice(one)) return "";
   for (const Fault& fault : one.plan.faults) {
-    if (!IsOfDevice(fault.kind) && fault.site.point != Point::kDeviceOpen) {
+    if (!IsOfDevice(fault.kind) &&
+        InfoOf(fault.site.point).needs != PointNeeds::kDevice) {
       continue;
     }
     return fmt::format("{}: happens to a device, and there is none on {}",

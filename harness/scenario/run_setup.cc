@@ -17,7 +17,7 @@ bool HangsBeforeItMeets(const FaultPlan& plan) {
     const bool hangs = fault.kind == FaultKind::kDeviceHang ||
                        fault.kind == FaultKind::kHang ||
                        fault.kind == FaultKind::kPause;
-    return hangs && fault.site.point == Point::kDeviceOpen;
+    return hangs && InfoOf(fault.site.point).part == RunPart::kStart;
   });
 }
 

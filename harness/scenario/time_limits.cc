@@ -25,8 +25,9 @@ bool BringsToAStand(FaultKind kind) {
 
 // While workers meet, claim, save or load, what is waited for is not a step.
 bool IsOfAStep(Point point) {
-  return point <= Point::kDataNext ||
-         (point >= Point::kAllReduceBegin && point <= Point::kHeartbeat);
+  const RunPart part = InfoOf(point).part;
+  return part == RunPart::kTraining || part == RunPart::kExchange ||
+         part == RunPart::kHeartbeat;
 }
 
 // For which the engine itself waits: for a step in any case, since on a busy
@@ -58,7 +59,7 @@ Duration SureSilence(const Case& one) {
       std::ranges::any_of(one.plan.faults, [&](const Fault& fault) {
         return (fault.kind == FaultKind::kHang ||
                 fault.kind == FaultKind::kDeviceHang) &&
-               fault.site.point != Point::kHeartbeat &&
+               InfoOf(fault.site.point).part != RunPart::kHeartbeat &&
                (fault.with.duration == Duration::zero() ||
                 fault.with.duration > least);
       });

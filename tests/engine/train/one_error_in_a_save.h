@@ -15,8 +15,7 @@ namespace gauntlet {
 inline void ExpectOneErrorCostsOneSave(const TrainOptions& options) {
   const std::string golden = UndisturbedDigest(SmallRun());
   for (const PointInfo& info : AllPoints()) {
-    if (info.point < Point::kSaveBegin || info.point > Point::kSaveEnd)
-      continue;
+    if (!IsOfSave(info.point)) continue;
     for (const int worker : {0, 1}) {
       const FaultPlan plan = {
           .faults = {{.id = "full",
