@@ -10,9 +10,11 @@ namespace {
 
 constexpr std::array kKinds = {
     FaultKindInfo{FaultKind::kCrash, "crash",
-                  "the process is gone at this instruction", ""},
+                  "the process exits at this instruction", ""},
     FaultKindInfo{FaultKind::kKill, "kill",
-                  "the process is killed from outside a moment later", ""},
+                  "the process is killed (SIGKILL) at this instruction, or "
+                  "`latency` later",
+                  ""},
     FaultKindInfo{FaultKind::kException, "exception",
                   "an internal failure aborts the process", ""},
     FaultKindInfo{FaultKind::kHang, "hang", "the calling task blocks", ""},
@@ -177,7 +179,7 @@ std::string DeviceErrorText(DeviceError error) {
   return fmt::format("injected: {} ({})", info.text, info.name);
 }
 
-bool HasOffset(Point point) {
+bool HasBlocks(Point point) {
   return InfoOf(point).rate == HitRate::kEachBlock;
 }
 

@@ -89,9 +89,11 @@ constexpr std::array kCrash = {
          .low = 1,
          .high = 255}};
 constexpr std::array kKill = {Info{.name = "latency",
-                                   .doc = "time until the signal arrives",
-                                   .fallback = "0",
-                                   .place = &P::latency}};
+                                   .doc = "time from the point to the kill; "
+                                          "what the process does until then is "
+                                          "not controlled",
+                                   .fallback = "none: exactly at the point",
+                                   .place = &P::kill_latency}};
 constexpr std::array kSlow = {kLatency};
 constexpr std::array kOnlyDuration = {kDuration};
 constexpr std::array kTruncate = {

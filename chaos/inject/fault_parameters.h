@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -39,9 +40,11 @@ struct GroupsPlace {
 
 // The member that holds a parameter's value; its alternative is the type.
 using ParameterPlace =
-    std::variant<Duration FaultParameters::*, int FaultParameters::*,
-                 uint64_t FaultParameters::*, FileOffset FaultParameters::*,
-                 BytesPlace, ChoicePlace, BlocksPlace, GroupsPlace>;
+    std::variant<Duration FaultParameters::*,
+                 std::optional<Duration> FaultParameters::*,
+                 int FaultParameters::*, uint64_t FaultParameters::*,
+                 FileOffset FaultParameters::*, BytesPlace, ChoicePlace,
+                 BlocksPlace, GroupsPlace>;
 
 struct FaultParameterInfo {
   std::string_view name;      // "latency"

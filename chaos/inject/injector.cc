@@ -56,6 +56,12 @@ bool WouldChangeWrite(const Injector::Armed& armed, uint64_t size) {
   }
 }
 
+// True iff the hit comes before a block that the site names, or the site has an
+// offset, which selects the block later.
+bool BlockMatches(const FaultSite& site, const PointContext& context) {
+  return site.offset || site.block == kAnyBlock || site.block == context.block;
+}
+
 // Of the whole file that the block at this hit is a part of.
 uint64_t FileSize(const PointContext& context) { return context.size; }
 
@@ -99,6 +105,7 @@ bool Injector::PositionMatches(const Fault& fault) const {
   const uint64_t step = step_.load();
   if (fault.site.step && *fault.site.step != step) return false;
   if (fault.site.epoch && *fault.site.epoch != epoch_.load()) return false;
+  if (fault.site.save && *fault.site.save != save_.load()) return false;
   return !fault.with.until_step || step < *fault.with.until_step;
 }
 
@@ -114,25 +121,38 @@ bool Injector::Planted(PlantedBug bug) const {
 }
 
 void Injector::NotePosition(Point point, const PointContext& context) {
-  if (InfoOf(point).part != RunPart::kTraining) return;
-  step_.store(context.step, std::memory_order_relaxed);
-  epoch_.store(context.epoch, std::memory_order_relaxed);
+  switch (InfoOf(point).part) {
+    case RunPart::kTraining:
+      step_.store(context.step, std::memory_order_relaxed);
+      epoch_.store(context.epoch, std::memory_order_relaxed);
+      return;
+    case RunPart::kSave:
+      if (point == Point::kSaveBegin) save_.store(++begun_saves_);
+      return;
+    // A claim's state file and the deletions at the end belong to no save.
+    case RunPart::kMeeting:
+    case RunPart::kFinish:
+      save_.store(0);
+      return;
+    default:
+      return;
+  }
 }
 
-bool Injector::CountHit(State& state) {
+bool Injector::CountOccurrence(State& state) {
   if (state.spent) return false;
-  ++state.hits;
+  ++state.occurrences;
   const FaultParameters& with = state.fault->with;
-  const uint64_t first = state.fault->site.hit;
-  return state.hits >= first &&
-         (with.times == FaultTimes::kAlways || state.hits - first < with.hits);
+  const uint64_t first = state.fault->site.occurrence;
+  return state.occurrences >= first && (with.times == FaultTimes::kAlways ||
+                                        state.occurrences - first < with.hits);
 }
 
 Injector::Due Injector::Match(Point point, const PointContext& context) {
   Due due;
   for (State* state : by_point_[static_cast<size_t>(point)]) {
     const Fault& fault = *state->fault;
-    if (!PositionMatches(fault)) continue;
+    if (!PositionMatches(fault) || !BlockMatches(fault.site, context)) continue;
     if (!state->may_come) {
       if (!fired_.HasFired(fault.after)) continue;
       state->may_come = true;
@@ -146,7 +166,7 @@ Injector::Due Injector::Match(Point point, const PointContext& context) {
       continue;
     }
     const std::lock_guard lock(mutex_);
-    if (CountHit(*state)) due.push_back(state);
+    if (CountOccurrence(*state)) due.push_back(state);
   }
   return due;
 }
@@ -213,7 +233,8 @@ std::optional<Injector::Armed> Injector::TakeForWrite(const WriteRange& range) {
     }
     if (armed.offset) {
       // It waits for the one write that its hit came before.
-      if (!Reaches(range, *armed.offset) || !CountHit(*armed.state)) continue;
+      if (!Reaches(range, *armed.offset) || !CountOccurrence(*armed.state))
+        continue;
       armed.offset = *armed.offset - range.offset;
     }
     if (WouldChangeWrite(armed, range.size)) {
@@ -311,7 +332,8 @@ Status Injector::Act(const Fault& fault, Point point) {
                                     fault.id, PointName(point)));
       break;
     case FaultKind::kKill:
-      effects_.KillSoon(with.latency);
+      if (!with.kill_latency) effects_.KillNow();
+      effects_.KillSoon(*with.kill_latency);
       return OkStatus();
     case FaultKind::kHang:
       StandStill(fault);

@@ -1,5 +1,5 @@
-// Brings a fault plan to one process life: counts the hits of its points and
-// lets happen what is due there.
+// Brings a fault plan to one process life: counts the occurrences of its sites
+// and lets happen what is due there.
 //
 // The injector decides; how a process dies, hangs or loses power is the world's
 // part, behind InjectorEffects. Faults of storage operations are armed here and
@@ -33,6 +33,8 @@ class InjectorEffects {
   [[noreturn]] virtual void CrashNow(int exit_code) = 0;
   // Likewise, as an internal failure ends it (SIGABRT).
   [[noreturn]] virtual void AbortNow(std::string_view why) = 0;
+  // The process is killed at this instruction (SIGKILL).
+  [[noreturn]] virtual void KillNow() = 0;
   // Returns; the process is killed `latency` and an uncontrolled moment later.
   virtual void KillSoon(Duration latency) = 0;
   // Blocks the calling task only, until its process ends.
@@ -94,7 +96,7 @@ class Injector final : public FaultPoints {
   bool Planted(PlantedBug bug) const override;
 
   // The three parts of Hit, for a world that puts something between them.
-  // Remembers step and epoch at the points of the training.
+  // Remembers step, epoch and save at the points that set them.
   void NotePosition(Point point, const PointContext& context);
   // Counts the hit; what is due because of it, in the plan's order.
   using Due = std::vector<State*>;
@@ -142,15 +144,15 @@ class Injector final : public FaultPoints {
   struct State {
     const Fault* fault = nullptr;
     std::atomic<bool> may_come = false;  // what it comes after has fired
-    uint64_t hits = 0;
+    uint64_t occurrences = 0;
     uint64_t fired = 0;  // how often
     bool spent = false;
   };
 
   bool IsHere(const FaultSite& site) const;
   bool PositionMatches(const Fault& fault) const;
-  // Counts a hit; whether the fault is due at it.
-  static bool CountHit(State& state);
+  // Counts an occurrence of the site. True iff the fault is due at it.
+  static bool CountOccurrence(State& state);
   void Arm(const Armed& armed);
   // Takes the first that matches, of those that wait for no offset.
   template <typename Matches>
@@ -167,8 +169,10 @@ class Injector final : public FaultPoints {
 
   std::atomic<uint64_t> step_ = 0;
   std::atomic<uint64_t> epoch_ = 0;
+  std::atomic<uint64_t> begun_saves_ = 0;
+  std::atomic<uint64_t> save_ = 0;  // the newest of this generation; 0: none
   std::atomic<size_t> armed_count_ = 0;
-  std::mutex mutex_;          // hits, fired, spent of the states; armed_
+  std::mutex mutex_;          // the states' counts; armed_
   std::deque<State> states_;  // of the faults that can happen here
   std::vector<std::vector<State*>> by_point_;
   std::vector<Armed> armed_;

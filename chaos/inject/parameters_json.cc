@@ -20,7 +20,9 @@ constexpr std::string_view RepeatName(FaultTimes times) {
 // Durations are in nanoseconds, and their keys say so.
 std::string KeyOf(const FaultParameterInfo& parameter) {
   const bool is_duration =
-      std::holds_alternative<Duration FaultParameters::*>(parameter.place);
+      std::holds_alternative<Duration FaultParameters::*>(parameter.place) ||
+      std::holds_alternative<std::optional<Duration> FaultParameters::*>(
+          parameter.place);
   return fmt::format("{}{}", parameter.name, is_duration ? "_ns" : "");
 }
 
@@ -108,6 +110,10 @@ Status ReadParameter(ObjectReader& with, const FaultParameterInfo& parameter,
       OnPlace{[&](Duration FaultParameters::*duration) {
                 return with.Nanoseconds(key, out.*duration);
               },
+              [&](std::optional<Duration> FaultParameters::*duration) {
+                if (with.Find(key) == nullptr) return OkStatus();
+                return with.Nanoseconds(key, (out.*duration).emplace());
+              },
               [&](int FaultParameters::*number) {
                 return with.Integer(key, static_cast<int>(parameter.low),
                                     out.*number);
@@ -139,6 +145,9 @@ Json ParameterToJson(const FaultParameterInfo& parameter,
       OnPlace{
           [&](Duration FaultParameters::*duration) -> Json {
             return (with.*duration).count();
+          },
+          [&](std::optional<Duration> FaultParameters::*duration) -> Json {
+            return (with.*duration)->count();  // none: the default, left out
           },
           [&](int FaultParameters::*number) -> Json { return with.*number; },
           [&](uint64_t FaultParameters::*number) -> Json {

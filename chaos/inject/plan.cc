@@ -51,9 +51,21 @@ Status ValidateSite(const Fault& fault) {
     return Bad(fault, "at.incarnation", "1 or more, or any",
                std::to_string(site.life));
   }
-  if (site.hit < 1) return Bad(fault, "at.hit", "1 or more", "0");
+  if (site.occurrence < 1) {
+    return Bad(fault, "at.occurrence", "1 or more", "0");
+  }
+  if (site.save == 0u) return Bad(fault, "at.save", "1 or more", "0");
+  if (site.save && !IsOfSave(site.point)) {
+    return Bad(fault, "at.save", "a point of a save", PointName(site.point));
+  }
+  if (site.block != 0 && (site.offset || !HasBlocks(site.point))) {
+    return Bad(fault, "at.block",
+               "only at a point that writes a file block by block, and "
+               "without an offset",
+               PointName(site.point));
+  }
   if (!site.offset) return OkStatus();
-  if (!HasOffset(site.point)) {
+  if (!HasBlocks(site.point)) {
     return Bad(fault, "at.offset", "a point that writes a file block by block",
                PointName(site.point));
   }
@@ -142,6 +154,8 @@ Status ValidateParameters(const Fault& fault) {
     return Bad(fault, "with.consecutive", "repeat: once", "repeat: always");
   }
   RETURN_IF_ERROR(ValidateDuration(fault, "with.latency", with.latency));
+  RETURN_IF_ERROR(ValidateDuration(
+      fault, "with.latency", with.kill_latency.value_or(Duration::zero())));
   RETURN_IF_ERROR(ValidateDuration(fault, "with.duration", with.duration));
   RETURN_IF_ERROR(ValidateDuration(fault, "with.grace", with.grace));
   if (with.exit_code < 1 || with.exit_code > 255) {

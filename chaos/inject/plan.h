@@ -4,14 +4,16 @@
 // The fault model
 //
 // A fault happens at a point of the engine (engine/world/fault_point.h), in one
-// worker, at a counted hit; never at a wall time. What each kind does and what
-// it leaves behind:
+// worker, at a counted occurrence; never at a wall time. What each kind does
+// and what it leaves behind:
 //
-//   crash         The process is gone at this instruction. What it had handed
-//                 to Storage stays; nothing is flushed, unwound or said to the
-//                 others.
-//   kill          As crash, from outside: the process goes on for a moment that
-//                 nobody controls and is then gone.
+//   crash         The process exits with `exit_code` at this instruction. What
+//                 it had handed to Storage stays; nothing is flushed, unwound
+//                 or sent to the others.
+//   kill          The process is killed at this instruction (SIGKILL). With
+//                 `latency` it continues and is killed that much later, from
+//                 outside: nobody controls what it does until then, and the two
+//                 worlds differ in it.
 //   exception     An internal failure that no code expects: the process aborts
 //                 (SIGABRT). As crash, with another way of dying.
 //   hang          The calling task stands still, for `duration` or for ever;
@@ -31,8 +33,8 @@
 //   errno         At a point that announces a storage operation
 //                 (PointInfo::next) that operation fails with `error`
 //                 and does nothing; at any other point the engine's own
-//                 operation does. It fails at `consecutive` hits in a row, so
-//                 that a full disk may have room again.
+//                 operation does. It fails at `consecutive` occurrences in a
+//                 row, so that a full disk may have room again.
 //   fsync_fails   The next sync fails with kIoError once. What was written to
 //                 that file is not durable, and no later sync of it makes it
 //                 so, though each says Ok (the kernel dropped the dirty pages).
@@ -105,8 +107,8 @@
 //   before somebody is given up restarts nothing.
 // - A device (gpu_error, out_of_memory, device_hang): as processes and time.
 //   The worker leaves by itself, or is found to hang; what the device knew best
-//   is lost with it. At every hit: until the restarts are used up, and then a
-//   clean end that names the cause.
+//   is lost with it. At every occurrence: until the restarts are used up, and
+//   then a clean end that names the cause.
 // - Errors that the engine is told of (errno, short_write, fsync_fails) void at
 //   most the save or the load that they hit. Once: the run goes on or recovers.
 //   For ever (repeat: always): it ends with an error; nothing acknowledged is
@@ -227,27 +229,37 @@ struct FileOffset {
   uint64_t In(uint64_t file_size) const;
 };
 
-// Whether a hit at the point comes before a block of a file, so that a site
-// there can have an offset.
-bool HasOffset(Point point);
+// True iff the engine reaches the point before each block of a file, so that a
+// site there can have a block or an offset.
+bool HasBlocks(Point point);
 
-// Where in logical time. A hit counts if worker, life, point, step and epoch
-// match and the fault that this one comes after has fired; an offset counts
-// once each time that a file is written past it.
+// FaultSite::block: every block of a file.
+inline constexpr uint64_t kAnyBlock = ~uint64_t{0};
+
+// A place in logical time. An occurrence of it is a hit of the point at which
+// incarnation, step, epoch and save match, once the fault that this one comes
+// after has fired. Where the engine reaches the point before each block of a
+// file (HasBlocks), an occurrence is one file: its block `block`, or the write
+// that reaches `offset`. A file without that block or offset is none. With
+// kAnyBlock each block is an occurrence of its own.
 struct FaultSite {
   int worker = kAnyWorker;
   int life = 1;
-  std::optional<uint64_t> step;   // of the latest step point
+  std::optional<uint64_t> step;   // of the latest point of the training
   std::optional<uint64_t> epoch;  // likewise
+  // In this save: the first that the incarnation begins is 1. A save that is
+  // tried again is another one. Only at points of a save (IsOfSave).
+  std::optional<uint64_t> save;
   Point point = Point::kStepBegin;
-  uint64_t hit = 1;  // counted in each process life anew
+  uint64_t occurrence = 1;  // from 1, counted in each incarnation
+  uint64_t block = 0;       // or kAnyBlock; 0 where there is an offset
   std::optional<FileOffset> offset;
 
   bool operator==(const FaultSite&) const = default;
 };
 
 // Once: in the whole run (for kAllWorkers: in each worker), whatever restarts.
-// Always: at the hit of the site and at every later one.
+// Always: at the occurrence of the site and at every later one.
 enum class FaultTimes : uint8_t { kOnce, kAlways };
 
 // What follows a torn write.
@@ -271,7 +283,8 @@ enum class JumpDirection : uint8_t { kForward, kBack };
 struct FaultParameters {
   FaultTimes times = FaultTimes::kOnce;  // every kind
   std::optional<uint64_t> until_step;    // with kAlways: not from this step on
-  Duration latency{0};                   // slow, kill, delay
+  Duration latency{0};                   // slow, delay
+  std::optional<Duration> kill_latency;  // kill; none: exactly at the point
   // hang, pause, device_hang, and all of the network but connection_reset; 0:
   // for ever
   Duration duration{0};
@@ -279,7 +292,7 @@ struct FaultParameters {
   NoticeBy notice = NoticeBy::kSignal;  // preempt
   int exit_code = 70;                   // crash; 1 to 255
   int error = EIO;                      // errno
-  uint64_t hits = 1;  // errno with kOnce: how many hits in a row fail
+  uint64_t hits = 1;  // errno with kOnce: how many occurrences in a row fail
   DeviceError device_error = DeviceError::kLaunchFailure;  // gpu_error
   int blocks = 8;                        // torn_write; 1 to 64
   uint64_t keep = 1;                     // torn_write; bit i: block i lands
@@ -339,6 +352,7 @@ std::string_view WhyNotReal(const Fault& fault);
 std::string PlanToJson(const FaultPlan& plan);
 // Strict: unknown or repeated keys, wrong types, values out of range,
 // parameters that the kind does not take are kInvalidArgument; then Validate.
+// Reads the format of the release before as well, with the meaning it had.
 Result<FaultPlan> PlanFromJson(std::string_view json);
 
 }  // namespace gauntlet

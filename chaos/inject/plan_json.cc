@@ -14,7 +14,11 @@ namespace {
 
 using Json = ObjectReader::Json;
 
-constexpr std::string_view kFormat = "gauntlet-plan-v2";
+constexpr std::string_view kFormat = "gauntlet-plan-v3";
+// It says `hit` for an occurrence. At points with blocks a hit is a block,
+// unless there is an offset. A kill without a latency is asynchronous.
+constexpr std::string_view kFormatBefore = "gauntlet-plan-v2";
+enum class PlanFormat : uint8_t { kNow, kBefore };
 constexpr size_t kMaxBytes = size_t{16} << 20;
 constexpr int kMaxDepth = 8;
 
@@ -57,12 +61,29 @@ Json SiteToJson(const FaultSite& site) {
   if (site.step) json["step"] = *site.step;
   if (site.epoch) json["epoch"] = *site.epoch;
   json["point"] = PointName(site.point);
-  json["hit"] = site.hit;
+  if (site.save) json["save"] = *site.save;
+  json["occurrence"] = site.occurrence;
+  if (site.block == kAnyBlock) {
+    json["block"] = "any";
+  } else if (site.block != 0) {
+    json["block"] = site.block;
+  }
   if (site.offset) json["offset"] = OffsetToJson(*site.offset);
   return json;
 }
 
-Status ReadSite(const Json& json, const std::string& where, FaultSite& site) {
+Status ReadBlock(ObjectReader& at, uint64_t& out) {
+  const Json* found = at.Find("block");
+  if (found == nullptr) return OkStatus();
+  if (*found == "any") {
+    out = kAnyBlock;
+    return OkStatus();
+  }
+  return at.Integer<uint64_t>("block", 0, out);
+}
+
+Status ReadSite(const Json& json, const std::string& where, PlanFormat format,
+                FaultSite& site) {
   ObjectReader at(json, where);
   RETURN_IF_ERROR(at.Begin());
   RETURN_IF_ERROR(ReadWorker(at, site.worker));
@@ -78,10 +99,17 @@ Status ReadSite(const Json& json, const std::string& where, FaultSite& site) {
                    FoundJson(point));
   }
   site.point = *found;
-  RETURN_IF_ERROR(at.Integer<uint64_t>("hit", 1, site.hit));
   if (at.Find("offset") != nullptr) {
     RETURN_IF_ERROR(ReadOffset(at, "offset", site.offset.emplace()));
   }
+  if (format == PlanFormat::kBefore) {
+    RETURN_IF_ERROR(at.Integer<uint64_t>("hit", 1, site.occurrence));
+    if (HasBlocks(site.point) && !site.offset) site.block = kAnyBlock;
+    return at.End();
+  }
+  RETURN_IF_ERROR(at.Integer<uint64_t>("save", 1, site.save));
+  RETURN_IF_ERROR(at.Integer<uint64_t>("occurrence", 1, site.occurrence));
+  RETURN_IF_ERROR(ReadBlock(at, site.block));
   return at.End();
 }
 
@@ -96,13 +124,14 @@ Json FaultToJson(const Fault& fault) {
   return json;
 }
 
-Status ReadFault(const Json& json, const std::string& where, Fault& fault) {
+Status ReadFault(const Json& json, const std::string& where, PlanFormat format,
+                 Fault& fault) {
   ObjectReader reader(json, where);
   RETURN_IF_ERROR(reader.Begin());
   RETURN_IF_ERROR(reader.Need("id").status());
   RETURN_IF_ERROR(reader.String("id", fault.id));
   ASSIGN_OR_RETURN(const Json* at, reader.Need("at"));
-  RETURN_IF_ERROR(ReadSite(*at, reader.Where("at"), fault.site));
+  RETURN_IF_ERROR(ReadSite(*at, reader.Where("at"), format, fault.site));
   RETURN_IF_ERROR(reader.Need("do").status());
   std::string kind;
   RETURN_IF_ERROR(reader.String("do", kind));
@@ -116,6 +145,10 @@ Status ReadFault(const Json& json, const std::string& where, Fault& fault) {
   if (const Json* with = reader.Find("with")) {
     RETURN_IF_ERROR(
         ReadParameters(*with, reader.Where("with"), fault.kind, fault.with));
+  }
+  if (format == PlanFormat::kBefore && fault.kind == FaultKind::kKill &&
+      !fault.with.kill_latency) {
+    fault.with.kill_latency = Duration::zero();
   }
   return reader.End();
 }
@@ -133,6 +166,8 @@ Result<FaultPlan> ReadPlan(const Json& json) {
   RETURN_IF_ERROR(reader.Begin());
   std::string format;
   RETURN_IF_ERROR(reader.String("format", format));
+  const PlanFormat as =
+      format == kFormatBefore ? PlanFormat::kBefore : PlanFormat::kNow;
   if (format == "gauntlet-plan-v1") {
     return BadJson(
         "format",
@@ -141,14 +176,16 @@ Result<FaultPlan> ReadPlan(const Json& json) {
                     kFormat),
         FoundJson(format));
   }
-  if (format != kFormat) return BadJson("format", kFormat, FoundJson(format));
+  if (format != kFormat && format != kFormatBefore) {
+    return BadJson("format", kFormat, FoundJson(format));
+  }
   FaultPlan plan;
   RETURN_IF_ERROR(reader.Need("seed").status());
   RETURN_IF_ERROR(reader.Integer<uint64_t>("seed", 0, plan.seed));
   ASSIGN_OR_RETURN(const Json* faults, Array(reader, "faults"));
   for (const Json& fault : *faults) {
     const std::string where = fmt::format("faults[{}]", plan.faults.size());
-    RETURN_IF_ERROR(ReadFault(fault, where, plan.faults.emplace_back()));
+    RETURN_IF_ERROR(ReadFault(fault, where, as, plan.faults.emplace_back()));
   }
   ASSIGN_OR_RETURN(const Json* bugs, Array(reader, "bugs"));
   for (const Json& name : *bugs) {

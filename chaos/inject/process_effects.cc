@@ -83,6 +83,12 @@ void ProcessEffects::AbortNow(std::string_view why) {
   std::abort();
 }
 
+void ProcessEffects::KillNow() {
+  kill(getpid(), SIGKILL);
+  // Until the signal is delivered to this thread.
+  while (true) pause();
+}
+
 void ProcessEffects::KillSoon(Duration latency) { KillSelfAfter(latency); }
 
 void ProcessEffects::HangForever() {

@@ -34,6 +34,7 @@ class ProcessEffects final : public InjectorEffects {
 
   [[noreturn]] void CrashNow(int exit_code) override;
   [[noreturn]] void AbortNow(std::string_view why) override;
+  [[noreturn]] void KillNow() override;
   void KillSoon(Duration latency) override;
   void HangForever() override;
   void Sleep(Duration duration) override;

@@ -25,6 +25,11 @@ void SimEffects::AbortNow(std::string_view) {
   __builtin_unreachable();
 }
 
+void SimEffects::KillNow() {
+  simulation_.Kill(simulation_.self());
+  __builtin_unreachable();
+}
+
 void SimEffects::KillSoon(Duration latency) {
   if (latency > Duration(0)) {
     KillAt(simulation_.now() + latency);

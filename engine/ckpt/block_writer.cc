@@ -72,6 +72,7 @@ Result<WrittenFile> WriteInBlocks(
   for (uint64_t at = 0; at < written.bytes; at += block_size) {
     const auto block = cursor.Next(std::min(block_size, written.bytes - at));
     context.offset = at;
+    context.block = at / block_size;
     if (plan.write_point) {
       RETURN_IF_ERROR(world.faults.Hit(*plan.write_point, context));
     }
@@ -80,6 +81,7 @@ Result<WrittenFile> WriteInBlocks(
     if (plan.scan != nullptr) plan.scan->Take(block);
   }
   context.offset = 0;
+  context.block = 0;
   if (plan.sync_point) {
     RETURN_IF_ERROR(world.faults.Hit(*plan.sync_point, context));
   }

@@ -90,7 +90,8 @@ LoadedBase LoadBase(const ExploreCommand& command, Console& console) {
       ReadFile(storage, command.base_file, kMaxScenarioBytes);
   if (!text.ok()) return NoBase(text.status().message(), ExitCode::kUsage);
   const LoadedFile loaded = LoadScenarios(*text, command.base_file);
-  console.err << RenderOldSpellings(loaded, command.base_file);
+  console.err << RenderOldSpellings(loaded, command.base_file)
+              << RenderWarnings(loaded, command.base_file, *text);
   if (loaded.errors.empty()) {
     return PickBase(loaded, command.base_file, command.name_filter);
   }

@@ -20,10 +20,12 @@ namespace {
 std::string PointsText() {
   return "Fault points: the named places in the engine where a fault can be "
          "put.\nA scenario says where in logical time: at: {worker: 1, "
-         "incarnation: 1,\nstep: 40, point: NAME, hit: 3}. At the points that "
-         "end in "
-         ".write one hit comes before each\nblock of the file, and offset: 50% "
-         "(or bytes) picks one.\n\n" +
+         "incarnation: 1,\nstep: 40, point: NAME, occurrence: 3}: the third "
+         "time that all the rest holds.\nAt the points of a save, save: 2 is "
+         "the second that this incarnation begins. At the\npoints that end in "
+         ".write an occurrence is one file: its first block, block: 2 (from "
+         "0),\nor the write that reaches offset: 50% (or bytes); with block: "
+         "any each block is one.\n\n" +
          RenderEntries(EntriesOf(Catalog::kPoints));
 }
 

@@ -44,7 +44,8 @@ int ListScenarios(const ListCommand& command, Storage& storage,
       continue;
     }
     const LoadedFile loaded = LoadScenarios(*text, file);
-    console.err << RenderOldSpellings(loaded, file);
+    console.err << RenderOldSpellings(loaded, file)
+                << RenderWarnings(loaded, file, *text);
     for (const Case& one : loaded.cases) entries.push_back(EntryOf(one));
     if (loaded.errors.empty()) continue;
     console.err << RenderErrors(loaded, file, *text);

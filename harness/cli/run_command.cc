@@ -49,6 +49,7 @@ struct Loaded {
 void LoadText(std::string_view text, const std::string& name, Loaded& loaded) {
   LoadedFile file = LoadScenarios(text, name);
   loaded.notes += RenderOldSpellings(file, name);
+  loaded.notes += RenderWarnings(file, name, text);
   if (!file.errors.empty()) {
     loaded.errors += RenderErrors(file, name, text);
     return;

@@ -12,7 +12,7 @@ namespace {
 
 Fault Plain(FaultKind kind, Point point) {
   return {.id = "fault",
-          .site = {.point = point},
+          .site = {.point = point, .block = HasBlocks(point) ? kAnyBlock : 0},
           .kind = kind,
           .after = "",
           .with = {}};
@@ -85,7 +85,7 @@ NthPlans::NthPlans(std::vector<PlanSpace> spaces, uint64_t seed)
   MakeSingles();
 }
 
-// Without worker and hit.
+// Without worker and occurrence.
 std::vector<Fault> NthPlans::FaultsAt(Point point) const {
   std::vector<Fault> faults;
   for (const FaultKind kind : space().kinds) {
@@ -134,7 +134,7 @@ void NthPlans::BeginWithDamage(uint64_t save) {
   Fault damage = FormsOf(FaultKind::kBitFlip, Point::kManifestWrite).front();
   damage.id = "first";
   damage.site.worker = kChief;
-  damage.site.hit = save;
+  damage.site.occurrence = save;
   Fault restart = Plain(*death, Point::kStepBegin);
   restart.id = "restart";
   restart.after = damage.id;
@@ -231,7 +231,7 @@ std::vector<ExploreCase> NthPlans::NextRound() {
       one.plan.faults = beginnings_[beginning_].faults;
     }
     one.plan.faults.push_back(series.fault);
-    one.plan.faults.back().site.hit = hit_;
+    one.plan.faults.back().site.occurrence = hit_;
   }
   return round;
 }
@@ -256,14 +256,14 @@ void NthPlans::Learn(const CaseReport& report) {
 }
 
 void NthPlans::LearnSingle(const Series& series, const CaseReport& report) {
-  // One that comes at every hit leaves no recovery for a second one.
+  // One that comes at every occurrence leaves no recovery for a second one.
   if (report.restarts == 0 || series.fault.with.times == FaultTimes::kAlways) {
     return;
   }
   const FiredFault& fired = report.fired.front();
   Fault first = series.fault;
   first.id = "first";
-  first.site.hit = hit_;
+  first.site.occurrence = hit_;
   firsts_.emplace(Place{setup_, fired.point, fired.phase, report.resumed},
                   std::move(first));
 }
@@ -279,8 +279,9 @@ std::string NthPlans::BeginningName(size_t index) const {
 
 std::string NthPlans::Progress() const {
   if (part_ == Part::kDone) return "done";
-  const std::string hits = fmt::format("hit {}: {} of {} series still fire",
-                                       hit_, Alive(), series_.size());
+  const std::string hits =
+      fmt::format("occurrence {}: {} of {} series still fire", hit_, Alive(),
+                  series_.size());
   if (part_ == Part::kSingles) {
     return fmt::format("single faults in set-up {} of {}, {}", setup_ + 1,
                        spaces_.size(), hits);

@@ -1,6 +1,6 @@
 // The systematic sweep: every point and kind, in the chief and in the last
-// worker, at hit 1, 2, … until the fault fires no more; then the same behind
-// each of a list of beginnings.
+// worker, at occurrence 1, 2, … until the fault fires no more; then the same
+// behind each of a list of beginnings.
 //
 // Single faults come first, in all set-ups: in the first one everything, in
 // each further one the points that no set-up before came to. Then the
@@ -17,7 +17,7 @@
 // asked for; each of their kinds has to be among those that are.
 //
 // A beginning is gone through in rounds. In round n each (point, worker, kind)
-// that still fired at hit n - 1 has its n-th hit. What a round is depends on
+// that still fired at occurrence n - 1 has its n-th. What a round is depends on
 // the reports of those before it and on nothing else.
 #ifndef GAUNTLET_HARNESS_EXPLORE_NTH_PLANS_H_
 #define GAUNTLET_HARNESS_EXPLORE_NTH_PLANS_H_
@@ -49,14 +49,14 @@ class NthPlans {
   // Of the cases of the last round, each once, in their order.
   void Learn(const CaseReport& report);
 
-  // How far it is: "single faults in set-up 1 of 6, hit 3: 212 of 640 series
-  // still fire".
+  // How far it is: "single faults in set-up 1 of 6, occurrence 3: 212 of 640
+  // series still fire".
   std::string Progress() const;
   // What was not done, and how much that is; "" where the sweep is done.
   std::string Left() const;
 
  private:
-  // One fault whose hit goes up.
+  // One fault whose occurrence goes up.
   struct Series {
     Fault fault;
     bool alive = true;

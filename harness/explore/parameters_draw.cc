@@ -97,7 +97,7 @@ void ParametersDraw::FillByKind(Fault& fault) {
       with.exit_code = draw_.Of(kExitCodes);
       break;
     case FaultKind::kKill:
-      if (draw_.OneIn(2)) with.latency = UpToPowerOfTwoMs(11);
+      if (draw_.OneIn(2)) with.kill_latency = UpToPowerOfTwoMs(11);
       break;
     case FaultKind::kSlow:
       with.latency = UpToPowerOfTwoMs(13);

@@ -191,7 +191,7 @@ class FaultDraw {
     fault.site = {.worker = kAnyWorker,
                   .life = kAnyLife,
                   .point = Point::kStepEnd,
-                  .hit = site_.LogUniform(3)};
+                  .occurrence = site_.LogUniform(3)};
   }
 
   // Where the kind is most likely to meet its operation; three faults in four.
@@ -249,17 +249,19 @@ class FaultDraw {
   void MakeSite(const Fault* first, FaultSite& site) {
     site.worker = Worker(site.point);
     site.life = Life(first, site.point);
-    site.hit = site_.LogUniform(IsHitOften(site.point) ? 5 : 2);
+    site.occurrence = site_.LogUniform(IsHitOften(site.point) ? 5 : 2);
     // A save is at few steps, and a fault of it at those only.
     if (site_.OneIn(IsOfEveryStep(site.point) ? 2 : 16)) {
       site.step = site_.Below(space_.steps + 1);
-      site.hit = site_.LogUniform(1);
+      site.occurrence = site_.LogUniform(1);
     } else if (site_.OneIn(12)) {
       site.epoch = site_.Below(space_.epochs + 1);
     }
-    if (HasOffset(site.point) && site_.Below(5) < 2) {
+    if (HasBlocks(site.point) && site_.Below(5) < 2) {
       site.offset = AnyOffset(site_);
-      site.hit = site_.LogUniform(2);
+      site.occurrence = site_.LogUniform(2);
+    } else if (HasBlocks(site.point)) {
+      site.block = kAnyBlock;
     }
   }
 

@@ -211,7 +211,9 @@ void Shrinker::SimplifySite(size_t index) {
   if (any_life) TryFault(index, [](Fault& fault) { fault.site.life = 2; });
   TryFault(index, [](Fault& fault) { fault.site.step.reset(); });
   TryFault(index, [](Fault& fault) { fault.site.epoch.reset(); });
+  TryFault(index, [](Fault& fault) { fault.site.save.reset(); });
   TryFault(index, [](Fault& fault) { fault.site.offset.reset(); });
+  TryFault(index, [](Fault& fault) { fault.site.block = 0; });
   const FaultSite site = result_.plan.faults[index].site;
   if (site.offset) {
     for (const uint64_t percent : {0, 50}) {
@@ -221,8 +223,8 @@ void Shrinker::SimplifySite(size_t index) {
       if (done) break;
     }
   }
-  Lower(index, site.hit, defaults.hit,
-        [](Fault& fault, uint64_t hit) { fault.site.hit = hit; });
+  Lower(index, site.occurrence, defaults.occurrence,
+        [](Fault& fault, uint64_t next) { fault.site.occurrence = next; });
   if (site.step) {
     Lower(index, *site.step, 1,
           [](Fault& fault, uint64_t step) { fault.site.step = step; });
@@ -247,6 +249,7 @@ void Shrinker::SimplifyParameters(size_t index) {
   });
   reset(&FaultParameters::until_step);
   reset(&FaultParameters::latency);
+  reset(&FaultParameters::kill_latency);
   reset(&FaultParameters::duration);
   reset(&FaultParameters::jitter);
   reset(&FaultParameters::percent);

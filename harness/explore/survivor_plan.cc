@@ -35,7 +35,7 @@ Fault HoldUp(const PlanSpace& space, Draw& draw) {
                 .site = {.worker = kAnyWorker,
                          .life = 2,
                          .point = Point::kStepBegin,
-                         .hit = draw.LogUniform(2)},
+                         .occurrence = draw.LogUniform(2)},
                 .kind = FaultKind::kHang,
                 .after = "fault-2"};
   wait.with.duration = kHoldUp;
@@ -71,7 +71,7 @@ std::vector<Fault> SurvivorFaults(const PlanSpace& space, int count,
     return {};
   }
   const FaultSite site = {
-      .worker = 0, .point = draw.Of(places), .hit = draw.LogUniform(1)};
+      .worker = 0, .point = draw.Of(places), .occurrence = draw.LogUniform(1)};
   const uint64_t ms = draw.Between(kShortestMs, kLongestMs);
   Fault cut = {.id = "fault-1", .site = site, .kind = FaultKind::kPartition};
   Fault stall = {.id = "fault-2", .site = site, .kind = FaultKind::kHang};

@@ -61,7 +61,7 @@ struct RecordFault {
   std::string kind;     // "crash", "torn_write", …
   std::string worker;   // "0", "all", "any", "chief"
   std::string point;    // empty: none
-  std::string summary;  // for people: "crash worker 1 at ckpt.rename, hit 2"
+  std::string summary;  // for people: "crash worker 1 at ckpt.rename, save 2"
   std::string then;     // torn_write: "crash", "power_loss" or "nothing"
   bool always = false;  // at every hit, not once; it is logged once a life
   std::optional<uint64_t> until_step;  // always: not from this step on

@@ -52,6 +52,20 @@ std::string Printable(std::string_view text) {
   return printable;
 }
 
+void AddOnce(std::vector<Diagnostic>& list, Diagnostic one) {
+  if (std::find(list.begin(), list.end(), one) == list.end()) {
+    list.push_back(std::move(one));
+  }
+}
+
+std::vector<Diagnostic> SortedByPlace(std::vector<Diagnostic> list) {
+  std::stable_sort(list.begin(), list.end(),
+                   [](const Diagnostic& a, const Diagnostic& b) {
+                     return a.place < b.place;
+                   });
+  return list;
+}
+
 }  // namespace
 
 std::string NearestName(std::string_view mistyped,
@@ -88,10 +102,12 @@ std::string SuggestName(std::string_view mistyped,
 }
 
 std::string RenderDiagnostic(const Diagnostic& diagnostic,
-                             std::string_view file, std::string_view text) {
+                             std::string_view file, std::string_view text,
+                             Severity severity) {
   const auto& [place, message, hint] = diagnostic;
-  std::string out = fmt::format("{}:{}:{}: error: {}\n", file, place.line,
-                                place.column, message);
+  std::string out =
+      fmt::format("{}:{}:{}: {}: {}\n", file, place.line, place.column,
+                  severity == Severity::kError ? "error" : "warning", message);
   std::string shown = Printable(LineOf(text, place.line));
   if (shown.empty() || shown.size() > kMaxShownLine) {
     if (!hint.empty()) out += fmt::format("  {}\n", hint);
@@ -105,19 +121,19 @@ std::string RenderDiagnostic(const Diagnostic& diagnostic,
 }
 
 void Diagnostics::Error(Place place, std::string message, std::string hint) {
-  Diagnostic one{place, Printable(message), Printable(hint)};
-  if (std::find(list_.begin(), list_.end(), one) == list_.end()) {
-    list_.push_back(std::move(one));
-  }
+  AddOnce(list_, {place, Printable(message), Printable(hint)});
+}
+
+void Diagnostics::Warning(Place place, std::string message, std::string hint) {
+  AddOnce(warnings_, {place, Printable(message), Printable(hint)});
 }
 
 std::vector<Diagnostic> Diagnostics::Sorted() const {
-  std::vector<Diagnostic> sorted = list_;
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const Diagnostic& a, const Diagnostic& b) {
-                     return a.place < b.place;
-                   });
-  return sorted;
+  return SortedByPlace(list_);
+}
+
+std::vector<Diagnostic> Diagnostics::SortedWarnings() const {
+  return SortedByPlace(warnings_);
 }
 
 Status ToStatus(const Diagnostics& diagnostics, std::string_view file) {

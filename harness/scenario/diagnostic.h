@@ -4,6 +4,7 @@
 
 #include <compare>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,20 +44,28 @@ std::string SuggestName(std::string_view mistyped,
 //        |              ^ did you mean ckpt.rename?
 //
 // `text` is the whole file.
+enum class Severity : uint8_t { kError, kWarning };
 std::string RenderDiagnostic(const Diagnostic& diagnostic,
-                             std::string_view file, std::string_view text);
+                             std::string_view file, std::string_view text,
+                             Severity severity = Severity::kError);
 
-// Collects diagnostics; the same one is kept once, however often it is said.
+// Collects errors and warnings; the same one is kept once, however often it is
+// said.
 class Diagnostics {
  public:
   void Error(Place place, std::string message, std::string hint = "");
+  // The file is read all the same.
+  void Warning(Place place, std::string message, std::string hint = "");
+  // Of the errors.
   bool empty() const { return list_.empty(); }
   size_t size() const { return list_.size(); }
   // In the order of the file.
   std::vector<Diagnostic> Sorted() const;
+  std::vector<Diagnostic> SortedWarnings() const;
 
  private:
   std::vector<Diagnostic> list_;
+  std::vector<Diagnostic> warnings_;
 };
 
 // kInvalidArgument, one line: "job.yaml:3:9: unknown key 'layer'; did you mean

@@ -53,6 +53,40 @@ void ReadLife(const MapReader& at, int& life) {
   }
 }
 
+// `block` and `offset`, once the point is known. They choose a write of a file.
+void ReadBlock(const MapReader& at, FaultSite& site) {
+  const YamlNode* block = at.Find("block");
+  if (block != nullptr && block->scalar == "any") {
+    site.block = kAnyBlock;
+  } else {
+    at.Count("block", site.block);
+  }
+  FileOffset offset;
+  if (at.Offset("offset", offset)) site.offset = offset;
+  if (block != nullptr && site.offset) {
+    at.Error(at.PlaceOf("block"),
+             "expected a block or an offset, found both: each chooses a write");
+  }
+}
+
+// `point_is_known`: false after an error there.
+void CheckBlock(const MapReader& at, const FaultSite& site,
+                bool point_is_known) {
+  if (!point_is_known) return;
+  for (const std::string_view key : {"block", "offset"}) {
+    if (HasBlocks(site.point) || at.Find(key) == nullptr) continue;
+    at.Error(
+        at.PlaceOf(key),
+        fmt::format("{} {} at {} can never match", key == "block" ? "a" : "an",
+                    key, PointName(site.point)),
+        "only the points of writes have one, such as ckpt.shard.write");
+  }
+  if (at.Find("save") == nullptr || IsOfSave(site.point)) return;
+  at.Error(at.PlaceOf("save"),
+           fmt::format("a save at {} can never match", PointName(site.point)),
+           "only the points of a save are in one, such as ckpt.rename");
+}
+
 void ReadSite(const MapReader& at, const std::string& after, FaultSite& site) {
   // What comes after another fault often comes after a restart.
   site.life = after.empty() ? 1 : kAnyLife;
@@ -63,17 +97,10 @@ void ReadSite(const MapReader& at, const std::string& after, FaultSite& site) {
   std::string point;
   const bool said = at.Choice("point", point);
   if (said) site.point = *FindPoint(point);
-  at.Count("hit", site.hit);
-  FileOffset offset;
-  if (!at.Offset("offset", offset)) return;
-  site.offset = offset;
-  const bool unknown = !said && at.Find("point") != nullptr;
-  if (!unknown && !HasOffset(site.point)) {
-    at.Error(
-        at.PlaceOf("offset"),
-        fmt::format("an offset at {} can never match", PointName(site.point)),
-        "only the points of writes have one, such as ckpt.shard.write");
-  }
+  at.Count("save", site.save);
+  at.Count("occurrence", site.occurrence);
+  ReadBlock(at, site);
+  CheckBlock(at, site, said || at.Find("point") == nullptr);
 }
 
 void ReadBlocks(const MapReader& with, std::string_view key,
@@ -136,6 +163,10 @@ void ReadParameter(const MapReader& with, const FaultParameterInfo& parameter,
       OnPlace{
           [&](Duration FaultParameters::*duration) {
             with.Time(key, out.*duration);
+          },
+          [&](std::optional<Duration> FaultParameters::*duration) {
+            Duration time{0};
+            if (with.Time(key, time)) out.*duration = time;
           },
           [&](FileOffset FaultParameters::*offset) {
             with.Offset(key, out.*offset);

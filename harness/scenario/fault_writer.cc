@@ -27,7 +27,12 @@ FlowMap SiteMap(const Fault& fault) {
   map.AddIf("step", site.step);
   map.AddIf("epoch", site.epoch);
   map.Add("point", PointName(site.point));
-  map.AddUnless(base.hit, "hit", site.hit);
+  map.AddIf("save", site.save);
+  map.AddUnless(base.occurrence, "occurrence", site.occurrence);
+  if (site.block != base.block) {
+    map.Add("block",
+            site.block == kAnyBlock ? "any" : std::to_string(site.block));
+  }
   if (site.offset) map.Add("offset", OffsetToText(*site.offset));
   return map;
 }
@@ -51,6 +56,9 @@ std::string ParameterToText(const FaultParameterInfo& parameter,
   return std::visit(
       OnPlace{[&](Duration FaultParameters::*duration) {
                 return DurationToText(with.*duration);
+              },
+              [&](std::optional<Duration> FaultParameters::*duration) {
+                return DurationToText((with.*duration).value_or(Duration(0)));
               },
               [&](FileOffset FaultParameters::*offset) {
                 return OffsetToText(with.*offset);

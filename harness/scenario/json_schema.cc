@@ -112,7 +112,7 @@ Json SchemaOfType(const KeySpec& key) {
     case KeyType::kWorker:
       return Either(Json{{"enum", {"all", "any", "chief"}}},
                     Json{{"type", "integer"}, {"minimum", 0}});
-    case KeyType::kLife:
+    case KeyType::kCountOrAny:
       return Either(Json{{"const", "any"}}, Count(key));
     case KeyType::kEvery:
       return Every(key);

@@ -464,7 +464,7 @@ constexpr KeySpec kKeys[] = {
      .doc = "a worker's number, all, any (who gets there first) or chief",
      .fallback = "any"},
     {.path = "faults.at.incarnation",
-     .type = T::kLife,
+     .type = T::kCountOrAny,
      .doc = "which run of that worker's process, or any",
      .fallback = "1, with `after` any",
      .low = 1,
@@ -473,7 +473,7 @@ constexpr KeySpec kKeys[] = {
      .type = T::kCount,
      .doc = "in this step of training only, the first is 1; a save written "
             "beside it meets "
-            "its points in later steps: say the hit there"},
+            "its points in later steps: say `save` there"},
     {.path = "faults.at.epoch",
      .type = T::kCount,
      .doc = "in this epoch only, the first is 0; a save at its end is in it"},
@@ -482,14 +482,28 @@ constexpr KeySpec kKeys[] = {
      .doc = "the place in the engine",
      .fallback = "step.begin",
      .names = Names::kPoints},
-    {.path = "faults.at.hit",
+    {.path = "faults.at.occurrence",
      .type = T::kCount,
-     .doc = "the how-manieth time that a process gets there",
+     .doc = "the N-th time that the worker is there while all else of `at` "
+            "holds, counted in each incarnation; at a point that ends in "
+            ".write: the N-th file",
      .fallback = "1",
      .low = 1},
+    {.path = "faults.at.save",
+     .type = T::kCount,
+     .doc = "only in the N-th save that this incarnation begins; a save that "
+            "is tried again counts again",
+     .low = 1},
+    {.path = "faults.at.block",
+     .type = T::kCountOrAny,
+     .doc = "at a point that ends in .write: before this block of the file, "
+            "the first is 0; any: each block is an occurrence",
+     .fallback = "0",
+     .high = 1'000'000},
     {.path = "faults.at.offset",
      .type = T::kOffset,
-     .doc = "when the file that is written gets past this offset"},
+     .doc = "at a point that ends in .write, instead of `block`: within the "
+            "write that reaches this offset of the file"},
     {.path = "faults.after", .doc = "the id of a fault that has to fire first"},
     {.path = "faults.with", .type = T::kWith, .doc = "parameters of the kind"},
     {.path = "faults.until",
@@ -618,6 +632,9 @@ std::string_view Stored(std::string text) {
 KeyType TypeOf(const ParameterPlace& place) {
   return std::visit(
       OnPlace{[](Duration FaultParameters::*) { return T::kDuration; },
+              [](std::optional<Duration> FaultParameters::*) {
+                return T::kDuration;
+              },
               [](FileOffset FaultParameters::*) { return T::kOffset; },
               [](const BytesPlace&) { return T::kSize; },
               [](const ChoicePlace&) { return T::kChoice; },
@@ -655,11 +672,12 @@ void AddRowsOfFaults(std::vector<KeySpec>& rows) {
                              "120s",
                       .listed = "slurm|k8s|aws-spot|gcp"});
     }
-    rows.push_back({.path = Stored(fmt::format("{}.repeat", map)),
-                    .type = T::kChoice,
-                    .doc = "once in the run, or at every hit from the first on",
-                    .fallback = "once; with `until` always",
-                    .listed = "once|always"});
+    rows.push_back(
+        {.path = Stored(fmt::format("{}.repeat", map)),
+         .type = T::kChoice,
+         .doc = "once in the run, or at every occurrence from the first on",
+         .fallback = "once; with `until` always",
+         .listed = "once|always"});
   }
 }
 

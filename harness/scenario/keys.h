@@ -12,26 +12,26 @@
 namespace gauntlet {
 
 enum class KeyType : uint8_t {
-  kMap,       // its keys are the rows whose paths go on from this one
-  kText,      // any text
-  kChoice,    // one of `choices`
-  kCount,     // a whole number from `low` to `high`
-  kNumber,    // a finite number
-  kNumbers,   // a list of finite numbers
-  kFlag,      // true or false
-  kDuration,  // 200ms, 1s, 2m
-  kSize,      // 64KiB, 1MiB
-  kOffset,    // 50%, 64KiB, 4096
-  kNames,     // one of `choices`, or a list of them
-  kCounts,    // a list of whole numbers from `low` to `high`
-  kGroups,    // a list of such lists
-  kWorker,    // a worker's number, all, any or chief
-  kLife,      // a life's number, or any
-  kEvery,     // {steps: n}, {epochs: n}, {seconds: n} or never
-  kMaps,      // a list of maps, their keys likewise
-  kFaults,    // a list of maps with the keys below "faults"
-  kWith,      // a map with the keys below "with.<kind>"
-  kAxes,      // dotted paths of other keys, each with a list of values
+  kMap,         // its keys are the rows whose paths go on from this one
+  kText,        // any text
+  kChoice,      // one of `choices`
+  kCount,       // a whole number from `low` to `high`
+  kNumber,      // a finite number
+  kNumbers,     // a list of finite numbers
+  kFlag,        // true or false
+  kDuration,    // 200ms, 1s, 2m
+  kSize,        // 64KiB, 1MiB
+  kOffset,      // 50%, 64KiB, 4096
+  kNames,       // one of `choices`, or a list of them
+  kCounts,      // a list of whole numbers from `low` to `high`
+  kGroups,      // a list of such lists
+  kWorker,      // a worker's number, all, any or chief
+  kCountOrAny,  // a number, or any
+  kEvery,       // {steps: n}, {epochs: n}, {seconds: n} or never
+  kMaps,        // a list of maps, their keys likewise
+  kFaults,      // a list of maps with the keys below "faults"
+  kWith,        // a map with the keys below "with.<kind>"
+  kAxes,        // dotted paths of other keys, each with a list of values
 };
 
 // Where the names of kChoice and kNames come from.

@@ -90,6 +90,7 @@ LoadedFile LoadScenarios(std::string_view text, std::string_view file) {
     loaded.scenarios.push_back(std::move(scenario));
   }
   loaded.errors = diagnostics.Sorted();
+  loaded.warnings = diagnostics.SortedWarnings();
   if (!loaded.errors.empty()) loaded.cases.clear();
   return loaded;
 }
@@ -108,22 +109,41 @@ std::string RenderErrors(const LoadedFile& loaded, std::string_view file,
   return out;
 }
 
+std::string RenderWarnings(const LoadedFile& loaded, std::string_view file,
+                           std::string_view text) {
+  std::string out;
+  for (const Diagnostic& warning : loaded.warnings) {
+    out += RenderDiagnostic(warning, file, text, Severity::kWarning);
+  }
+  return out;
+}
+
 std::string RenderOldSpellings(const LoadedFile& loaded,
                                std::string_view file) {
   if (loaded.old_spellings.empty()) return "";
-  std::vector<std::string> said;
-  for (const OldSpelling& one : loaded.old_spellings) {
-    if (one.new_name == kScenarioSchema) continue;
-    std::string text = fmt::format("{} → {}", one.old_name, one.new_name);
+  std::vector<std::string> renamed;
+  std::vector<std::string> added;
+  const auto say_once = [](std::vector<std::string>& said, std::string text) {
     if (std::ranges::find(said, text) == said.end()) {
       said.push_back(std::move(text));
     }
+  };
+  for (const OldSpelling& one : loaded.old_spellings) {
+    if (!one.added.empty()) say_once(added, one.added);
+    if (one.new_name == kScenarioSchema || one.old_name == one.new_name) {
+      continue;
+    }
+    say_once(renamed, fmt::format("{} → {}", one.old_name, one.new_name));
   }
-  if (said.empty()) said.push_back("nothing that it uses");
+  if (renamed.empty()) renamed.push_back("nothing that it uses");
   return fmt::format(
       "{}: note: this file uses {}, which is accepted for one release. "
-      "Renamed: {}. `gauntlet upgrade {}` prints it as {}.\n",
-      file, kOldScenarioSchema, fmt::join(said, ", "), file, kScenarioSchema);
+      "Renamed: {}. {}`gauntlet upgrade {}` prints it as {}.\n",
+      file, kOldScenarioSchema, fmt::join(renamed, ", "),
+      added.empty() ? ""
+                    : fmt::format("Added, as it was the default: {}. ",
+                                  fmt::join(added, ", ")),
+      file, kScenarioSchema);
 }
 
 }  // namespace gauntlet

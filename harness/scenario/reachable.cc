@@ -41,6 +41,7 @@ class Checker {
     CheckDevice(placed);
     CheckPoint(placed);
     CheckSaves(placed);
+    CheckChance(placed);
   }
 
  private:
@@ -114,6 +115,41 @@ class Checker {
       Never(placed, "incarnation",
             fmt::format("incarnation {}, but no other fault ends one", life));
     }
+  }
+
+  // Warns of a fault whose firing, or effect, is a matter of timing.
+  void CheckChance(const PlacedFault& placed) {
+    const FaultSite& site = placed.fault.site;
+    if (placed.fault.with.kill_latency) {
+      const YamlNode* with = placed.node->Find("with");
+      diagnostics_.Warning(
+          (with == nullptr ? placed.node : with)->place,
+          "what the process does in the time before this kill is not "
+          "controlled, and differs in the two worlds",
+          "without latency it is killed exactly at the point");
+    }
+    if (!site.step) return;
+    const auto by_chance = [&](std::string_view why, std::string hint) {
+      diagnostics_.Warning(
+          placed.AtPlace("step"),
+          fmt::format("fires only by chance: {}, and whether it comes to {} in "
+                      "step {} is a matter of timing",
+                      why, PointName(site.point), *site.step),
+          std::move(hint));
+    };
+    if (PartOf(site) == RunPart::kHeartbeat) {
+      by_chance("heartbeats have a time of their own", "leave step out");
+    } else if (IsWrittenBesideTraining(site.point)) {
+      by_chance("training continues while a save is written",
+                "say `save` instead of step");
+    }
+  }
+
+  // A save begins, and copies the state, while training waits.
+  bool IsWrittenBesideTraining(Point point) const {
+    return case_.train.checkpoint.mode == SaveMode::kAsync && IsOfSave(point) &&
+           point != Point::kSaveBegin &&
+           InfoOf(point).needs != PointNeeds::kAsyncSaves;
   }
 
   void CheckPosition(const PlacedFault& placed) {
@@ -234,10 +270,13 @@ class Checker {
         case_.cluster.policy == RestartPolicy::kRejoin && faults_.size() > 1;
     const bool once =
         InfoOf(site.point).rate == HitRate::kOncePerSave && !again;
-    if (*saves == 0 || (once && site.hit > *saves)) {
-      Never(placed, *saves == 0 ? "point" : "hit",
-            fmt::format("hit {} of {}, but the run makes {} saves", site.hit,
-                        PointName(site.point), *saves));
+    if (*saves == 0 || (once && site.occurrence > *saves)) {
+      Never(placed, *saves == 0 ? "point" : "occurrence",
+            fmt::format("occurrence {} of {}, but the run makes {} saves",
+                        site.occurrence, PointName(site.point), *saves));
+    } else if (site.save && !again && *site.save > *saves) {
+      Never(placed, "save",
+            fmt::format("save {}, but the run makes {}", *site.save, *saves));
     }
     const auto retires = [](const PlacedFault& one) {
       return PartOf(one.fault.site) == RunPart::kRetirement;

@@ -2,7 +2,8 @@
 //
 // Only what is certain is an error: a worker that no case has, a step behind
 // the horizon, a point that the set-up never gets to. A fault that passes may
-// still not fire; the run is then inconclusive.
+// still not fire; the run is then inconclusive. Where it can only fire by
+// chance, or its effect is one of timing, there is a warning.
 #ifndef GAUNTLET_HARNESS_SCENARIO_REACHABLE_H_
 #define GAUNTLET_HARNESS_SCENARIO_REACHABLE_H_
 

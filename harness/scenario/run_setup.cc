@@ -113,7 +113,15 @@ std::string FaultSummary(const Fault& fault) {
                   PointName(site.point));
   if (site.step) text += fmt::format(", step {}", *site.step);
   if (site.epoch) text += fmt::format(", epoch {}", *site.epoch);
-  if (site.hit > 1) text += fmt::format(", hit {}", site.hit);
+  if (site.save) text += fmt::format(", save {}", *site.save);
+  if (site.occurrence > 1) {
+    text += fmt::format(", occurrence {}", site.occurrence);
+  }
+  if (site.block == kAnyBlock) {
+    text += ", any block";
+  } else if (site.block > 0) {
+    text += fmt::format(", block {}", site.block);
+  }
   if (site.offset) {
     text +=
         fmt::format(", offset {}{}", site.offset->value,
@@ -125,6 +133,9 @@ std::string FaultSummary(const Fault& fault) {
     text += fmt::format(", byte {} of the file", byte.value);
   }
   if (site.life > 1) text += fmt::format(", incarnation {}", site.life);
+  if (fault.with.kill_latency) {
+    text += fmt::format(", {} later", DurationToText(*fault.with.kill_latency));
+  }
   if (fault.kind == FaultKind::kPreempt) {
     text += fmt::format(", grace {}", DurationToText(fault.with.grace));
     if (fault.with.notice != NoticeBy::kSignal) {

@@ -120,8 +120,9 @@ std::vector<Case> Resolve(const Scenario& scenario, Diagnostics& diagnostics);
 
 struct LoadedFile {
   std::vector<Scenario> scenarios;
-  std::vector<Case> cases;         // of all of them; empty after an error
-  std::vector<Diagnostic> errors;  // in the order of the file
+  std::vector<Case> cases;           // of all of them; empty after an error
+  std::vector<Diagnostic> errors;    // in the order of the file
+  std::vector<Diagnostic> warnings;  // likewise
   // Names of gauntlet/v1 that the file uses.
   std::vector<OldSpelling> old_spellings;
 };
@@ -132,6 +133,10 @@ LoadedFile LoadScenarios(std::string_view text, std::string_view file);
 // All errors, as RenderDiagnostic says them, at most 20.
 std::string RenderErrors(const LoadedFile& loaded, std::string_view file,
                          std::string_view text);
+
+// Likewise the warnings, all of them.
+std::string RenderWarnings(const LoadedFile& loaded, std::string_view file,
+                           std::string_view text);
 
 // One line that names the old spellings of a file and the command that replaces
 // them; "" if it has none.

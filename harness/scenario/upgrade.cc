@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <ranges>
 
+#include "chaos/inject/plan.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -32,6 +34,7 @@ constexpr RenamedKey kKeys[] = {
     {"cluster.hosts", "topology"},
     {"checkpoint.at_success", "on_success"},
     {"faults.at.life", "incarnation"},
+    {"faults.at.hit", "occurrence"},
     {"faults.with.*.times", "repeat"},
     {"faults.with.errno.hits", "consecutive"},
     {"faults.with.one_way.way", "direction"},
@@ -149,7 +152,94 @@ class Upgrader {
     text = new_name;
   }
 
+  // An entry of v2 that a map of v1 needs to keep its meaning, and the entry in
+  // front of which it is written.
+  struct Addition {
+    std::string key;
+    YamlNode value;
+    const YamlEntry* before;
+  };
+
+  static YamlNode Scalar(Place place, std::string_view text) {
+    YamlNode node;
+    node.kind = YamlKind::kScalar;
+    node.place = place;
+    node.scalar = text;
+    return node;
+  }
+
+  static const YamlEntry* EntryOf(const YamlNode& map, std::string_view key) {
+    const auto found = std::ranges::find(map.entries, key, &YamlEntry::key);
+    return found == map.entries.end() ? nullptr : &*found;
+  }
+
+  // Each block of a file was a hit, unless there was an offset.
+  static std::optional<Addition> BlockOf(const YamlNode& at) {
+    const YamlEntry* point = EntryOf(at, "point");
+    if (point == nullptr || at.Find("offset") != nullptr ||
+        at.Find("block") != nullptr) {
+      return std::nullopt;
+    }
+    const std::optional<Point> found = FindPoint(point->value.scalar);
+    if (!found || !HasBlocks(*found)) return std::nullopt;
+    const YamlEntry* hit = EntryOf(at, "hit");
+    const YamlEntry* before = hit == nullptr ? point : hit;
+    return Addition{"block", Scalar(before->place, "any"), before};
+  }
+
+  // A kill was asynchronous without a latency, too.
+  static std::optional<Addition> LatencyOf(const YamlNode& with) {
+    if (with.entries.empty() || with.Find("latency") != nullptr) {
+      return std::nullopt;
+    }
+    const YamlEntry* before = &with.entries.front();
+    return Addition{"latency", Scalar(before->place, "0s"), before};
+  }
+
+  static std::optional<Addition> WithOf(const YamlNode& fault) {
+    const YamlEntry* kind = EntryOf(fault, "do");
+    if (kind == nullptr || kind->value.scalar != "kill" ||
+        fault.Find("with") != nullptr) {
+      return std::nullopt;
+    }
+    YamlNode with;
+    with.kind = YamlKind::kMap;
+    with.place = kind->place;
+    with.entries.push_back({"latency", kind->place, Scalar(kind->place, "0s")});
+    return Addition{"with", std::move(with), kind};
+  }
+
+  static std::optional<Addition> AdditionTo(const YamlNode& map,
+                                            std::string_view path) {
+    if (path == "faults") return WithOf(map);
+    if (path == "faults.at") return BlockOf(map);
+    if (path == "faults.with.kill") return LatencyOf(map);
+    return std::nullopt;
+  }
+
+  // Returns the new name; the entry in front of which something is added is an
+  // old spelling even if it keeps its name.
+  void ReplaceKey(const YamlNode& map, YamlEntry& entry,
+                  const std::string& renamed,
+                  const std::optional<Addition>& addition) {
+    if (!addition || addition->before != &entry) {
+      return Replace(entry.key, entry.place, renamed);
+    }
+    const std::string& new_name = renamed.empty() ? entry.key : renamed;
+    found_.push_back(
+        {.place = entry.place,
+         .old_name = entry.key,
+         .new_name = new_name,
+         .added =
+             fmt::format("{}: {}", addition->key, YamlToText(addition->value)),
+         .separator = map.in_braces
+                          ? ", "
+                          : "\n" + std::string(entry.place.column - 1, ' ')});
+    entry.key = new_name;
+  }
+
   void Map(YamlNode& map, const std::string& path) {
+    std::optional<Addition> addition = AdditionTo(map, path);
     // The kind by its name in v1: it is renamed as its own entry is met.
     const YamlNode* const kind = path == "faults" ? map.Find("do") : nullptr;
     const std::string kind_name = kind == nullptr ? "" : kind->scalar;
@@ -168,13 +258,24 @@ class Upgrader {
             fmt::format("{} calls it {}", kScenarioSchema, renamed));
         continue;
       }
-      Replace(entry.key, entry.place, renamed);
+      ReplaceKey(map, entry, renamed, addition);
       Value(entry.value,
             below == "faults.with" ? Join(below, kind_name) : below);
     }
+    if (!addition) return;
+    const Place place = addition->before->place;
+    map.entries.push_back(
+        {std::move(addition->key), place, std::move(addition->value)});
   }
 
   void Value(YamlNode& node, const std::string& path) {
+    if (path == "faults.with.kill" && node.kind == YamlKind::kMap &&
+        node.entries.empty()) {
+      found_.push_back(
+          {.place = node.place, .old_name = "{}", .new_name = "{latency: 0s}"});
+      node.entries.push_back({"latency", node.place, Scalar(node.place, "0s")});
+      return;
+    }
     if (path == "labels" && node.kind == YamlKind::kScalar) {
       Replace(node.scalar, node.place, NewLabel(node.scalar));
     }
@@ -223,6 +324,7 @@ bool ReplaceIn(std::vector<std::string>& lines, const OldSpelling& one) {
       continue;
     }
     line.replace(begin, one.old_name.size(), one.new_name);
+    line.insert(begin - quotes, one.added + one.separator);
     return true;
   }
   return false;

@@ -1,6 +1,8 @@
 // Reads files of schema gauntlet/v1 as gauntlet/v2.
 //
-// v2 renames some keys and values. A file of v1 is still read for one release,
+// v2 renames some keys and values, and two defaults are others: at a point of a
+// write `occurrence` counts files where `hit` counted blocks, and a kill comes
+// exactly at its point. A file of v1 is still read for one release,
 // with a note. Names of cases of a matrix change with their keys.
 #ifndef GAUNTLET_HARNESS_SCENARIO_UPGRADE_H_
 #define GAUNTLET_HARNESS_SCENARIO_UPGRADE_H_
@@ -17,10 +19,14 @@ namespace gauntlet {
 inline constexpr std::string_view kScenarioSchema = "gauntlet/v2";
 inline constexpr std::string_view kOldScenarioSchema = "gauntlet/v1";
 
+// A spelling of v1 and its place. Where v2 has another default, `added` is what
+// v2 has to say in front of the key at that place to mean the same.
 struct OldSpelling {
   Place place;
   std::string old_name;
-  std::string new_name;
+  std::string new_name;        // the same where something is only added
+  std::string added = {};      // "block: any"
+  std::string separator = {};  // what comes after it in the text
 };
 
 // Returns true iff the document says `schema: gauntlet/v1`, or no schema, as a

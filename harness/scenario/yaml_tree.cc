@@ -63,15 +63,16 @@ class TreeBuilder final : public YAML::EventHandler {
                .quoted = tag == "!"});
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string& tag,
-                       YAML::anchor_t, YAML::EmitterStyle::value) override {
+                       YAML::anchor_t,
+                       YAML::EmitterStyle::value style) override {
     CheckTag(mark, tag);
-    Open(mark, YamlKind::kList);
+    Open(mark, YamlKind::kList, style);
   }
   void OnSequenceEnd() override { Close(); }
   void OnMapStart(const YAML::Mark& mark, const std::string& tag,
-                  YAML::anchor_t, YAML::EmitterStyle::value) override {
+                  YAML::anchor_t, YAML::EmitterStyle::value style) override {
     CheckTag(mark, tag);
-    Open(mark, YamlKind::kMap);
+    Open(mark, YamlKind::kMap, style);
   }
   void OnMapEnd() override { Close(); }
 
@@ -90,11 +91,14 @@ class TreeBuilder final : public YAML::EventHandler {
     Refuse(mark, fmt::format("tags ('{}') are not part of scenarios", tag));
   }
 
-  void Open(const YAML::Mark& mark, YamlKind kind) {
+  void Open(const YAML::Mark& mark, YamlKind kind,
+            YAML::EmitterStyle::value style) {
     if (levels_.size() >= static_cast<size_t>(kMaxYamlDepth)) {
       Refuse(mark, fmt::format("nested deeper than {} levels", kMaxYamlDepth));
     }
-    levels_.push_back({.node = {.kind = kind, .place = PlaceOf(mark)},
+    levels_.push_back({.node = {.kind = kind,
+                                .place = PlaceOf(mark),
+                                .in_braces = style == YAML::EmitterStyle::Flow},
                        .mark = mark,
                        .pending = std::nullopt,
                        .keys = {}});

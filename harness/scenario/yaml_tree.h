@@ -24,7 +24,8 @@ struct YamlNode {
   YamlKind kind = YamlKind::kNothing;
   Place place;
   std::string scalar;
-  bool quoted = false;  // a quoted scalar is text, whatever it looks like
+  bool quoted = false;     // a quoted scalar is text, whatever it looks like
+  bool in_braces = false;  // a map or list on one line, {…} or […]
   std::vector<YamlNode> items;     // kList
   std::vector<YamlEntry> entries;  // kMap, in the order of the file
 

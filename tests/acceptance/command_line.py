@@ -14,7 +14,7 @@ import time
 
 from observed_training import (Cases, DEADLINE_S, expect, expect_equal, parser)
 
-CRASH = """{"format": "gauntlet-plan-v2", "seed": 1, "bugs": [], "faults": [
+CRASH = """{"format": "gauntlet-plan-v3", "seed": 1, "bugs": [], "faults": [
   {"id": "crash", "at": {"worker": 0, "incarnation": 1, "step": 5,
                          "point": "step.end"}, "do": "crash"}]}"""
 # Of each life: what keeps it from happening again is that it was noted.
@@ -76,7 +76,7 @@ def a_plan_that_cannot_be_read_is_said_once(run):
     """Not by each worker, and before anything is made."""
     (run.directory / "p.json").write_text("{}")
     says_one_line(run, 2, "--plan: p.json: plan: format: expected "
-                  "gauntlet-plan-v2", "train", *SMALL, "--workers", 2,
+                  "gauntlet-plan-v3", "train", *SMALL, "--workers", 2,
                   "--ckpt", "ckpt", "--plan", "p.json")
     (run.directory / "p.json").write_text(
         CRASH.replace('"do": "crash"', '"do": "power_loss"'))

@@ -23,7 +23,7 @@ EPOCH_TAGS = ("epoch_loss", "epoch_accuracy", "epoch_val_loss",
               "epoch_val_accuracy")
 EVERY = 4  # steps between two points
 STEPS_PER_EPOCH = 24  # of the preset tiny with one replica
-CRASH_OF_THE_CHIEF = """{"format": "gauntlet-plan-v2", "seed": 1, "bugs": [],
+CRASH_OF_THE_CHIEF = """{"format": "gauntlet-plan-v3", "seed": 1, "bugs": [],
   "faults": [{"id": "crash", "at": {"worker": 0, "incarnation": 1, "step": 33,
                                     "point": "step.end"}, "do": "crash"}]}"""
 

@@ -27,7 +27,7 @@ std::vector<std::string> PlanSeeds() {
                            .site = {.worker = kChief,
                                     .step = 3,
                                     .point = Point::kShardWrite,
-                                    .hit = 2},
+                                    .occurrence = 2},
                            .kind = info.kind});
   }
   std::vector<std::string> seeds = {PlanToJson({.seed = 1})};

@@ -99,6 +99,14 @@ INSTANTIATE_TEST_SUITE_P(Saves, RecoveryProperty,
                          testing::Values(SaveMode::kSync, SaveMode::kAsync),
                          NameOf);
 
+// A site at which each hit of the point is an occurrence.
+FaultSite EachHit(int worker, Point point, uint64_t hit) {
+  return {.worker = worker,
+          .point = point,
+          .occurrence = hit,
+          .block = HasBlocks(point) ? kAnyBlock : 0};
+}
+
 // Each (point, worker, hit) that is reached at all: one crash there.
 TEST_P(RecoverySweep, EveryCrashOfOneWorkerIsRecoveredFrom) {
   Sweep sweep(MakeLaboratory(GetParam()));
@@ -106,9 +114,7 @@ TEST_P(RecoverySweep, EveryCrashOfOneWorkerIsRecoveredFrom) {
     for (const int worker : {0, 1}) {
       for (uint64_t hit = 1; hit <= 3; ++hit) {
         sweep.Try({.faults = {{.id = "crash",
-                               .site = {.worker = worker,
-                                        .point = info.point,
-                                        .hit = hit}}}});
+                               .site = EachHit(worker, info.point, hit)}}});
       }
     }
   }
@@ -136,12 +142,10 @@ TEST_P(RecoverySweep, EveryPowerLossIsRecoveredFrom) {
   Sweep sweep(MakeLaboratory(GetParam()));
   for (const PointInfo& info : AllPoints()) {
     for (uint64_t hit = 1; hit <= 3; ++hit) {
-      sweep.Try(
-          {.seed = hit,
-           .faults = {
-               {.id = "dark",
-                .site = {.worker = kChief, .point = info.point, .hit = hit},
-                .kind = FaultKind::kPowerLoss}}});
+      sweep.Try({.seed = hit,
+                 .faults = {{.id = "dark",
+                             .site = EachHit(kChief, info.point, hit),
+                             .kind = FaultKind::kPowerLoss}}});
     }
   }
   EXPECT_GT(sweep.fired(), 80);
@@ -152,12 +156,10 @@ TEST_P(RecoverySweep, EveryErrorOnceIsRecoveredFrom) {
   for (const PointInfo& info : AllPoints()) {
     for (const int worker : {0, 1}) {
       for (uint64_t hit = 1; hit <= 3; ++hit) {
-        sweep.Try(
-            {.faults = {
-                 {.id = "error",
-                  .site = {.worker = worker, .point = info.point, .hit = hit},
-                  .kind = FaultKind::kErrno,
-                  .with = {.error = EIO}}}});
+        sweep.Try({.faults = {{.id = "error",
+                               .site = EachHit(worker, info.point, hit),
+                               .kind = FaultKind::kErrno,
+                               .with = {.error = EIO}}}});
       }
     }
   }
@@ -173,8 +175,9 @@ TEST_P(RecoverySweep, ACrashWhileTheBackupIsDeletedTakesNothingAway) {
                             Point::kRetireRename, Point::kRetireRemove}) {
     for (uint64_t hit = 1; hit <= 20; ++hit) {
       const FaultPlan plan = {
-          .faults = {{.id = "crash",
-                      .site = {.worker = 0, .point = point, .hit = hit}}}};
+          .faults = {
+              {.id = "crash",
+               .site = {.worker = 0, .point = point, .occurrence = hit}}}};
       const Record record = laboratory.Try(plan).record;
       ASSERT_TRUE(LastOf(record).result) << PlanToJson(plan);
       EXPECT_EQ(LastOf(record).result->digest, record.golden.final_digest)
@@ -208,9 +211,12 @@ rc::Gen<Fault> BudgetedFault() {
     fault.site = {.worker = *rc::gen::element(0, 1, 2, kChief, kAnyWorker),
                   .life = *rc::gen::element(1, 1, 2, kAnyLife),
                   .point = *PointBetween(Point::kStepBegin, Point::kFinish),
-                  .hit = *rc::gen::inRange<uint64_t>(1, 5)};
+                  .occurrence = *rc::gen::inRange<uint64_t>(1, 5)};
     FaultParameters& with = fault.with;
     switch (fault.kind) {
+      case FaultKind::kKill:
+        if (*rc::gen::arbitrary<bool>()) with.kill_latency = Duration(0);
+        break;
       case FaultKind::kSlow:
         with.latency = std::chrono::milliseconds(*rc::gen::inRange(1, 800));
         break;
@@ -245,6 +251,7 @@ rc::Gen<Fault> BudgetedFault() {
       default:
         break;
     }
+    if (HasBlocks(fault.site.point)) fault.site.block = kAnyBlock;
     return fault;
   });
 }

@@ -41,7 +41,8 @@ class FaultyStorageTest : public ::testing::Test {
                      Point point = Point::kShardWrite) {
     for (size_t offset = 0; offset < blocks.size(); offset += 4) {
       RETURN_IF_ERROR(life_->injector.Hit(
-          point, {.offset = offset, .size = blocks.size()}));
+          point,
+          {.offset = offset, .size = blocks.size(), .block = offset / 4}));
       RETURN_IF_ERROR(file.WriteAt(offset, BytesOf(blocks.substr(offset, 4))));
     }
     return OkStatus();
@@ -94,7 +95,7 @@ TEST_F(FaultyStorageTest, IsTheStorageBehindItWhereNothingIsPlanned) {
 
 TEST_F(FaultyStorageTest,
        ATornWriteLandsOnlyTheBlocksKeptThenTheProcessIsGone) {
-  Plan(FaultKind::kTornWrite, {.point = Point::kShardWrite, .hit = 2},
+  Plan(FaultKind::kTornWrite, {.point = Point::kShardWrite, .block = 1},
        {.blocks = 4, .keep = 0b1010});
   WriteShardUntilGone("a");
   EXPECT_EQ(OnDisk("a"), "aaaa.b.b");
@@ -110,7 +111,7 @@ TEST_F(FaultyStorageTest, ATornWriteBeforeALossOfPowerIsOnTheDisk) {
 }
 
 TEST_F(FaultyStorageTest, ATornWriteFollowedByNothingIsALieOfTheDisk) {
-  Plan(FaultKind::kTornWrite, {.point = Point::kShardWrite, .hit = 3},
+  Plan(FaultKind::kTornWrite, {.point = Point::kShardWrite, .block = 2},
        {.blocks = 4, .keep = 0b0001, .then = AfterTear::kNothing});
   EXPECT_TRUE(WriteShard("a").ok());
   EXPECT_EQ(Durable("a"), "aaaabbbbc...dddd");
@@ -127,7 +128,7 @@ TEST_F(FaultyStorageTest, ATearWaitsForAWriteThatHasAsManyBytesAsBlocks) {
 }
 
 TEST_F(FaultyStorageTest, AShortWriteLandsInPartAndFails) {
-  Plan(FaultKind::kShortWrite, {.point = Point::kShardWrite, .hit = 2},
+  Plan(FaultKind::kShortWrite, {.point = Point::kShardWrite, .block = 1},
        {.bytes = 3});
   const Status status = WriteShard("dir/a");
   EXPECT_EQ(status.ToString(),
@@ -168,7 +169,8 @@ TEST_F(FaultyStorageTest, AnErrorThatAnotherLifeHadLeavesTheSyncAsItIs) {
 }
 
 TEST_F(FaultyStorageTest, AnErrorForEverComesEachTime) {
-  Plan(FaultKind::kErrno, {.point = Point::kShardWrite, .hit = 3},
+  Plan(FaultKind::kErrno,
+       {.point = Point::kShardWrite, .occurrence = 3, .block = kAnyBlock},
        {.times = FaultTimes::kAlways, .error = ENOSPC});
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(WriteShard("a").code(), Code::kResourceExhausted);
@@ -232,7 +234,7 @@ TEST_F(FaultyStorageTest, DamageAtRestLetsTheSaveSucceed) {
   };
   for (const DamageCase& c : cases) {
     fired_ = {};
-    Plan(c.kind, {.point = Point::kShardWrite, .hit = 2}, c.with);
+    Plan(c.kind, {.point = Point::kShardWrite, .block = 1}, c.with);
     EXPECT_TRUE(WriteShard("a").ok());
     EXPECT_EQ(OnDisk("a"), c.left);
     EXPECT_THAT(diary(), ElementsAre(HasSubstr("fault_fired f"),
@@ -280,12 +282,13 @@ TEST_F(FaultyStorageTest, DamageThatCannotBeDoneWaitsForAFileWhereItCan) {
 }
 
 TEST_F(FaultyStorageTest, TwoFaultsOfOneWriteBothHappen) {
-  const FaultSite site{
-      .point = Point::kShardWrite, .hit = 1, .offset = FileOffset{.value = 6}};
+  const FaultSite site{.point = Point::kShardWrite,
+                       .occurrence = 1,
+                       .offset = FileOffset{.value = 6}};
   Plan(FaultKind::kSlow, site, {.latency = Duration(7)});
   plan_.faults.push_back({.id = "g", .site = site});
   plan_.faults.push_back({.id = "flip",
-                          .site = {.point = Point::kShardWrite, .hit = 2},
+                          .site = {.point = Point::kShardWrite, .block = 1},
                           .kind = FaultKind::kBitFlip});
   life_ = std::make_unique<RecordedLife>(plan_, ProcessIdentity{}, fired_);
   storage_ = std::make_unique<FaultyStorage>(disk_, life_->injector);
@@ -318,13 +321,37 @@ TEST_F(FaultyStorageTest, AnOffsetCountsOnceForEachFile) {
   for (const FileOffset offset : {FileOffset{}, FileOffset{8}, kHalf}) {
     fired_ = {};
     Plan(FaultKind::kErrno,
-         {.point = Point::kShardWrite, .hit = 3, .offset = offset},
+         {.point = Point::kShardWrite, .occurrence = 3, .offset = offset},
          {.error = ENOSPC});
     EXPECT_TRUE(WriteShard("a").ok());
     EXPECT_TRUE(WriteShard("b").ok());
     EXPECT_EQ(WriteShard("c").code(), Code::kResourceExhausted);
     EXPECT_EQ(OnDisk("c"), offset.value == 0 ? "" : "aaaabbbb");
   }
+}
+
+TEST_F(FaultyStorageTest, Block_SelectsAWriteOfEachFile) {
+  Plan(FaultKind::kErrno,
+       {.point = Point::kShardWrite, .occurrence = 2, .block = 2},
+       {.error = ENOSPC});
+  EXPECT_TRUE(WriteShard("a").ok());
+  EXPECT_EQ(WriteShard("b").code(), Code::kResourceExhausted);
+  EXPECT_EQ(OnDisk("b"), "aaaabbbb");
+}
+
+TEST_F(FaultyStorageTest, Block_BehindTheEndOfTheFile_DoesNotFire) {
+  Plan(FaultKind::kErrno, {.point = Point::kShardWrite, .block = 4});
+  EXPECT_TRUE(WriteShard("a").ok());
+  EXPECT_FALSE(HasFired());
+}
+
+TEST_F(FaultyStorageTest, AnyBlock_CountsEachBlock) {
+  Plan(FaultKind::kErrno,
+       {.point = Point::kShardWrite, .occurrence = 6, .block = kAnyBlock},
+       {.error = ENOSPC});
+  EXPECT_TRUE(WriteShard("a").ok());
+  EXPECT_EQ(WriteShard("b").code(), Code::kResourceExhausted);
+  EXPECT_EQ(OnDisk("b"), "aaaa");
 }
 
 TEST_F(FaultyStorageTest, AnOffsetIsOnlyInTheFileThatItsPointWrites) {

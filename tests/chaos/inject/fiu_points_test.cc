@@ -46,7 +46,8 @@ FaultPlan ErrorsAt(const FaultSite& site) {
 }
 
 TEST(FiuPointsTest, ThePlansFaultComesThroughLibfiuAtItsHit) {
-  FiuLife fiu(ErrorsAt({.step = 3, .point = Point::kHeartbeat, .hit = 2}));
+  FiuLife fiu(
+      ErrorsAt({.step = 3, .point = Point::kHeartbeat, .occurrence = 2}));
   std::vector<Code> codes;
   for (uint64_t i = 0; i < 4; ++i) {
     // Steps 2, 3, 3, 3: a closed gate keeps the position all the same.
@@ -60,7 +61,7 @@ TEST(FiuPointsTest, ThePlansFaultComesThroughLibfiuAtItsHit) {
 }
 
 TEST(FiuPointsTest, TwoThreadsAskAtOnceAndEachHitCountsOnce) {
-  FaultPlan plan = ErrorsAt({.point = Point::kHeartbeat, .hit = 1001});
+  FaultPlan plan = ErrorsAt({.point = Point::kHeartbeat, .occurrence = 1001});
   plan.faults[0].with.times = FaultTimes::kAlways;
   FiuLife fiu(plan);
   std::atomic<int> failed = 0;

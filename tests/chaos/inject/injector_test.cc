@@ -46,14 +46,17 @@ struct SiteCase {
 
 TEST(InjectorTest, HappensWhereTheSiteSaysAndNowhereElse) {
   const std::vector<SiteCase> cases = {
-      {"first hit", {.point = kHere}, {}, {0}},
-      {"third hit", {.point = kHere, .hit = 3}, {}, {2}},
-      {"more hits than there are", {.point = kHere, .hit = 13}, {}, {}},
+      {"first occurrence", {.point = kHere}, {}, {0}},
+      {"third occurrence", {.point = kHere, .occurrence = 3}, {}, {2}},
+      {"more occurrences than there are",
+       {.point = kHere, .occurrence = 13},
+       {},
+       {}},
       {"another point", {.point = Point::kFinish}, {}, {}},
       {"a step", {.step = 5, .point = kHere}, {}, {5}},
       {"an epoch", {.epoch = 1, .point = kHere}, {}, {4}},
-      {"second hit of an epoch",
-       {.epoch = 1, .point = kHere, .hit = 2},
+      {"second occurrence of an epoch",
+       {.epoch = 1, .point = kHere, .occurrence = 2},
        {},
        {5}},
       {"step of another epoch",
@@ -83,8 +86,39 @@ TEST(InjectorTest, HappensWhereTheSiteSaysAndNowhereElse) {
   }
 }
 
+// The saves, counted from 1, in which a hit of the point failed. After the
+// third save a new generation forms, which writes a state file as well.
+std::vector<uint64_t> FailedSaves(Injector& injector, Point point) {
+  std::vector<uint64_t> failed;
+  for (uint64_t save = 1; save <= 5; ++save) {
+    if (save == 4) {
+      EXPECT_TRUE(injector.Hit(Point::kRendezvous, {}).ok());
+      EXPECT_TRUE(injector.Hit(point, {}).ok()) << "in no save";
+    }
+    EXPECT_TRUE(injector.Hit(Point::kSaveBegin, {}).ok());
+    if (!injector.Hit(point, {}).ok()) failed.push_back(save);
+    EXPECT_TRUE(injector.Hit(Point::kSaveEnd, {}).ok());
+  }
+  EXPECT_TRUE(injector.Hit(Point::kFinish, {}).ok());
+  EXPECT_TRUE(injector.Hit(point, {}).ok()) << "in no save";
+  return failed;
+}
+
+TEST(InjectorTest, Save_CountsTheSavesOfTheIncarnation) {
+  for (const uint64_t save : {1, 2, 3, 4, 5, 6}) {
+    Fault fault = ErrorAt({.save = save, .point = Point::kSaveAgree});
+    fault.with.times = FaultTimes::kAlways;
+    const FaultPlan plan{.faults = {fault}};
+    FiredInMemory fired;
+    RecordedLife life(plan, {}, fired);
+    const std::vector<uint64_t> expected =
+        save == 6 ? std::vector<uint64_t>{} : std::vector{save};
+    EXPECT_EQ(FailedSaves(life.injector, Point::kSaveAgree), expected);
+  }
+}
+
 TEST(InjectorTest, AlwaysIsFromThatHitOnUntilTheStep) {
-  Fault fault = ErrorAt({.point = kHere, .hit = 3});
+  Fault fault = ErrorAt({.point = kHere, .occurrence = 3});
   fault.with = {.times = FaultTimes::kAlways, .until_step = 6};
   const FaultPlan plan{.faults = {fault}};
   FiredInMemory fired;
@@ -95,7 +129,7 @@ TEST(InjectorTest, AlwaysIsFromThatHitOnUntilTheStep) {
 }
 
 TEST(InjectorTest, OnceMayBeSoManyHitsInARow) {
-  Fault fault = ErrorAt({.life = kAnyLife, .point = kHere, .hit = 3});
+  Fault fault = ErrorAt({.life = kAnyLife, .point = kHere, .occurrence = 3});
   fault.with = {.hits = 2};
   const FaultPlan plan{.faults = {fault}};
   FiredInMemory fired;
@@ -133,7 +167,7 @@ TEST(InjectorTest, AllWorkersIsOnceInEach) {
 
 TEST(InjectorTest, AfterWaitsForTheOtherFaultAlsoOfAnotherProcess) {
   Fault cause = ErrorAt({.worker = 1, .point = kHere});
-  Fault effect = ErrorAt({.worker = 0, .point = kHere, .hit = 2});
+  Fault effect = ErrorAt({.worker = 0, .point = kHere, .occurrence = 2});
   cause.id = "cause";
   effect.after = "cause";
   const FaultPlan plan{.faults = {effect, cause}};
@@ -157,7 +191,9 @@ TEST(InjectorTest, LogsTheFaultBeforeItsEffect) {
       {FaultKind::kException,
        {},
        "abort f: injected internal failure at ckpt.rename"},
-      {FaultKind::kKill, {.latency = Duration(7)}, "kill 7"},
+      {FaultKind::kKill, {}, "kill now"},
+      {FaultKind::kKill, {.kill_latency = Duration(7)}, "kill 7"},
+      {FaultKind::kKill, {.kill_latency = Duration(0)}, "kill 0"},
       {FaultKind::kHang, {}, "hang"},
       {FaultKind::kHang, {.duration = Duration(7)}, "sleep 7"},
       {FaultKind::kPause, {.duration = Duration(7)}, "stop 7"},

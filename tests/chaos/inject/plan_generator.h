@@ -45,9 +45,14 @@ inline rc::Gen<FaultSite> ArbitrarySite() {
       site.epoch = *rc::gen::inRange<uint64_t>(0, 10);
     }
     site.point = *ArbitraryPoint();
-    site.hit = *rc::gen::inRange<uint64_t>(1, 20);
-    if (HasOffset(site.point) && *rc::gen::arbitrary<bool>()) {
+    site.occurrence = *rc::gen::inRange<uint64_t>(1, 20);
+    if (IsOfSave(site.point) && *rc::gen::arbitrary<bool>()) {
+      site.save = *rc::gen::inRange<uint64_t>(1, 10);
+    }
+    if (HasBlocks(site.point) && *rc::gen::arbitrary<bool>()) {
       site.offset = *ArbitraryOffset();
+    } else if (HasBlocks(site.point)) {
+      site.block = *rc::gen::element<uint64_t>(0, 1, 3, kAnyBlock);
     }
     return site;
   });
@@ -83,6 +88,8 @@ inline void FillParameters(FaultKind kind, FaultParameters& with) {
       with.exit_code = *rc::gen::inRange(1, 256);
       break;
     case FaultKind::kKill:
+      if (*rc::gen::arbitrary<bool>()) with.kill_latency = *ArbitraryDuration();
+      break;
     case FaultKind::kSlow:
       with.latency = *ArbitraryDuration();
       break;

@@ -10,9 +10,12 @@
 namespace gauntlet {
 namespace {
 
+const std::string kAt = R"("point": "step.begin")";
+const std::string kCrash = R"("do": "crash")";
+
 // A plan of one fault, with the given texts in it.
 std::string PlanText(const std::string& at, const std::string& rest) {
-  return R"({"format": "gauntlet-plan-v2", "seed": 1, "bugs": [], "faults": [)"
+  return R"({"format": "gauntlet-plan-v3", "seed": 1, "bugs": [], "faults": [)"
          R"({"id": "f", "at": {)" +
          at + "}, " + rest + "}]}";
 }
@@ -40,7 +43,7 @@ RC_GTEST_PROP(PlanJsonProperty, SurvivesEveryTruncationAndEveryChangedByte,
 TEST(PlanJsonTest, ReadsAPlanWrittenByHand) {
   const Result<FaultPlan> plan = PlanFromJson(PlanText(
       R"("worker": "chief", "incarnation": "any", "point": "ckpt.shard.write",
-         "hit": 3, "offset": "50%")",
+         "occurrence": 3, "offset": "50%")",
       R"("do": "torn_write",
          "with": {"blocks": 4, "keep": [0, 3], "then": "power_loss"})"));
   ASSERT_TRUE(plan.ok()) << plan.status().ToString();
@@ -49,11 +52,57 @@ TEST(PlanJsonTest, ReadsAPlanWrittenByHand) {
       .site = {.worker = kChief,
                .life = kAnyLife,
                .point = Point::kShardWrite,
-               .hit = 3,
+               .occurrence = 3,
                .offset = FileOffset{50, OffsetUnit::kPercent}},
       .kind = FaultKind::kTornWrite,
       .with = {.blocks = 4, .keep = 0b1001, .then = AfterTear::kPowerLoss}};
   EXPECT_EQ(plan->faults, std::vector{expected});
+}
+
+TEST(PlanJsonTest, ReadsSaveAndBlock) {
+  const Result<FaultPlan> plan = PlanFromJson(
+      PlanText(R"("point": "ckpt.shard.write", "save": 2, "block": 3)",
+               R"("do": "kill")"));
+  ASSERT_TRUE(plan.ok()) << plan.status().ToString();
+  EXPECT_EQ(plan->faults[0].site,
+            (FaultSite{.save = 2, .point = Point::kShardWrite, .block = 3}));
+  EXPECT_FALSE(plan->faults[0].with.kill_latency);
+}
+
+// The text of a plan of the format before, with one fault.
+std::string OldPlanText(const std::string& at, const std::string& rest) {
+  std::string text = PlanText(at, rest);
+  return text.replace(text.find("-v3"), 3, "-v2");
+}
+
+TEST(PlanJsonTest, ReadsTheFormatBeforeWithItsMeaning) {
+  const std::string write = R"("point": "ckpt.shard.write", "hit": 3)";
+  const auto site = [](const std::string& at) {
+    return PlanFromJson(OldPlanText(at, kCrash)).value().faults[0].site;
+  };
+  EXPECT_EQ(site(write), (FaultSite{.point = Point::kShardWrite,
+                                    .occurrence = 3,
+                                    .block = kAnyBlock}));
+  EXPECT_EQ(site(write + R"(, "offset": 4)"),
+            (FaultSite{.point = Point::kShardWrite,
+                       .occurrence = 3,
+                       .offset = FileOffset{4}}));
+  EXPECT_EQ(site(R"("point": "ckpt.rename", "hit": 2)"),
+            (FaultSite{.point = Point::kRename, .occurrence = 2}));
+  const auto latency = [](const std::string& kill) {
+    return PlanFromJson(OldPlanText(kAt, kill))
+        .value()
+        .faults[0]
+        .with.kill_latency;
+  };
+  EXPECT_EQ(latency(R"("do": "kill")"), Duration(0));
+  EXPECT_EQ(latency(R"("do": "kill", "with": {"latency_ns": 7})"), Duration(7));
+}
+
+TEST(PlanJsonTest, RefusesKeysOfTheOtherFormat) {
+  EXPECT_FALSE(PlanFromJson(PlanText(kAt + R"(, "hit": 2)", kCrash)).ok());
+  EXPECT_FALSE(
+      PlanFromJson(OldPlanText(kAt + R"(, "occurrence": 2)", kCrash)).ok());
 }
 
 TEST(PlanJsonTest, ReadsATroubleOfTheNetwork) {
@@ -72,30 +121,27 @@ struct HostileText {
   std::string text;
 };
 
-const std::string kAt = R"("point": "step.begin")";
-const std::string kCrash = R"("do": "crash")";
-
 std::vector<HostileText> HostileDocuments() {
   return {
       {"expected JSON", ""},
       {"plan: expected JSON: parse error at line 1", "# a page"},
-      {"expected JSON", R"({"format": "gauntlet-plan-v2")"},
+      {"expected JSON", R"({"format": "gauntlet-plan-v3")"},
       {"expected JSON", PlanText(kAt, kCrash) + "x"},
       {"expected an object, found an array", "[]"},
       {"expected an object, found 3", "3"},
-      {"format: expected gauntlet-plan-v2, found \"v2\"", R"({"format":"v2"})"},
+      {"format: expected gauntlet-plan-v3, found \"v2\"", R"({"format":"v2"})"},
       {"seed: expected a value, found nothing",
-       R"({"format":"gauntlet-plan-v2"})"},
+       R"({"format":"gauntlet-plan-v3"})"},
       {"seed: expected an integer from 0 on, found -1",
-       R"({"format":"gauntlet-plan-v2","seed":-1})"},
+       R"({"format":"gauntlet-plan-v3","seed":-1})"},
       {"faults: expected an array, found an object",
-       R"({"format":"gauntlet-plan-v2","seed":1,"faults":{}})"},
+       R"({"format":"gauntlet-plan-v3","seed":1,"faults":{}})"},
       {"bugs: expected the name of a planted bug, found \"bee\"",
-       R"({"format":"gauntlet-plan-v2","seed":1,"faults":[],"bugs":["bee"]})"},
+       R"({"format":"gauntlet-plan-v3","seed":1,"faults":[],"bugs":["bee"]})"},
       {"\"colour\": expected a known key, found an unknown one",
-       R"({"format":"gauntlet-plan-v2","seed":1,"faults":[],"bugs":[],
+       R"({"format":"gauntlet-plan-v3","seed":1,"faults":[],"bugs":[],
            "colour":1})"},
-      {"found twice", R"({"format":"gauntlet-plan-v2","seed":1,"seed":1})"},
+      {"found twice", R"({"format":"gauntlet-plan-v3","seed":1,"seed":1})"},
       {"at most 8 levels", std::string(100000, '[')},
       {"at most 8 levels",
        std::string(5000, '[') + "1" + std::string(5000, ']')},
@@ -109,10 +155,10 @@ std::vector<HostileText> HostileSites() {
        PlanText(R"("point": "x")", kCrash)},
       {"faults[0].at.point: expected a value, found nothing",
        PlanText("", kCrash)},
-      {"faults[0].at.hit: expected an integer from 1 on, found 0",
-       PlanText(kAt + R"(, "hit": 0)", kCrash)},
-      {"faults[0].at.hit: expected an integer from 1 on, found 1.5",
-       PlanText(kAt + R"(, "hit": 1.5)", kCrash)},
+      {"faults[0].at.occurrence: expected an integer from 1 on, found 0",
+       PlanText(kAt + R"(, "occurrence": 0)", kCrash)},
+      {"faults[0].at.occurrence: expected an integer from 1 on, found 1.5",
+       PlanText(kAt + R"(, "occurrence": 1.5)", kCrash)},
       {"faults[0].at.worker: expected an integer from 0 on, found 3000000000",
        PlanText(kAt + R"(, "worker": 3000000000)", kCrash)},
       {"faults[0].at.worker: expected an integer, any, all or chief",
@@ -121,6 +167,10 @@ std::vector<HostileText> HostileSites() {
        PlanText(kAt + R"(, "incarnation": 0)", kCrash)},
       {"faults[0].at.step: expected an integer from 0 on, found null",
        PlanText(kAt + R"(, "step": null)", kCrash)},
+      {"faults[0].at.save: expected an integer from 1 on, found 0",
+       PlanText(R"("point": "ckpt.rename", "save": 0)", kCrash)},
+      {"faults[0].at.block: expected an integer from 0 on, found \"all\"",
+       PlanText(R"("point": "ckpt.shard.write", "block": "all")", kCrash)},
       {"faults[0].at.offset: expected bytes, or a percentage",
        PlanText(R"("point": "ckpt.shard.write", "offset": "-5%")", kCrash)},
   };

@@ -29,6 +29,7 @@ TEST(ProcessEffectsTest, EndsTheProcessInTheWayThatTheFaultSays) {
   const std::vector<EndCase> cases = {
       {"exit 70", [](ProcessEffects& effects) { effects.CrashNow(70); }},
       {"signal 6", [](ProcessEffects& effects) { effects.AbortNow("why"); }},
+      {"signal 9", [](ProcessEffects& effects) { effects.KillNow(); }},
       {"signal 9",
        [](ProcessEffects& effects) {
          effects.KillSoon(milliseconds(0));

@@ -28,6 +28,10 @@ class RecordingEffects final : public InjectorEffects {
     diary_.push_back(fmt::format("abort {}", why));
     throw ProcessGone();
   }
+  [[noreturn]] void KillNow() override {
+    diary_.push_back("kill now");
+    throw ProcessGone();
+  }
   void KillSoon(Duration latency) override { Note("kill", latency); }
   void HangForever() override { diary_.push_back("hang"); }
   void Sleep(Duration duration) override { Note("sleep", duration); }

@@ -98,6 +98,19 @@ TEST_F(ProcessTest, AKilledProcessUnwindsItsTasksYoungestFirst) {
   EXPECT_EQ(order, (std::vector<std::string>{"grandchild", "child", "parent"}));
 }
 
+TEST_F(ProcessTest, KillNow_EndsTheProcessAtThatInstruction) {
+  bool survived = false;
+  const ProcessId process = Start([&](World& world) {
+    SimEffects(simulation_, world).KillNow();
+    survived = true;
+    return 0;
+  });
+  const Time begin = simulation_.now();
+  EXPECT_EQ(RunToExit(process), kKilled);
+  EXPECT_LT(simulation_.now() - begin, std::chrono::microseconds(10));
+  EXPECT_FALSE(survived);
+}
+
 TEST_F(ProcessTest, AKillFromOutsideMeetsAProcessThatWaits) {
   const ProcessId process = Start([&](World& world) {
     SimEffects(simulation_, world).KillSoon(Duration(0));

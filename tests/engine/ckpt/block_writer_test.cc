@@ -1,5 +1,8 @@
 #include "engine/ckpt/block_writer.h"
 
+#include <string>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "tests/engine/ckpt/test_world.h"
@@ -28,6 +31,35 @@ TEST(BlockWriterTest, WritesAllPartsAndHitsThePointBeforeEachBlock) {
   EXPECT_EQ(storage.Bytes("/file"), a + b);
   EXPECT_EQ(written->digest, DigestOf(a + b));
   EXPECT_EQ(test.faults.hits.size(), 3u + 1u);
+}
+
+class ContextLog final : public FaultPoints {
+ public:
+  Status Hit(Point, const PointContext& context) override {
+    contexts.push_back(context);
+    return OkStatus();
+  }
+  bool Planted(PlantedBug) const override { return false; }
+  std::vector<PointContext> contexts;
+};
+
+TEST(BlockWriterTest, NumbersTheBlocksOfAFile) {
+  MemoryStorage storage;
+  TestWorld test(storage);
+  ContextLog log;
+  const World& base = test.world;
+  World world{base.clock, base.storage, base.network, base.tasks,
+              base.host,  log,          base.events,  base.entropy};
+  ASSERT_TRUE(WriteInBlocks(world, "/file", std::string(20000, 'x'),
+                            {.write_point = Point::kShardWrite,
+                             .sync_point = Point::kShardSync})
+                  .ok());
+  ASSERT_EQ(log.contexts.size(), 3u + 1u);
+  for (const uint64_t block : {0, 1, 2}) {
+    EXPECT_EQ(log.contexts[block].block, block);
+    EXPECT_EQ(log.contexts[block].offset, block * 8192);
+  }
+  EXPECT_EQ(log.contexts[3].block, 0u) << "at the sync";
 }
 
 TEST(BlockWriterTest, StopsWithTheStatusOfThePoint) {

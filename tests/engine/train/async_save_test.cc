@@ -138,9 +138,10 @@ TEST(AsyncSaveTest, OneErrorInASaveCostsThatSaveAtMost) {
 
 TEST(AsyncSaveTest, AFailedSaveIsToldBeforeTheNextOneIsDue) {
   const FaultPlan plan = {
-      .faults = {{.id = "full",
-                  .site = {.worker = 1, .point = Point::kShardSync, .hit = 2},
-                  .kind = FaultKind::kFsyncFails}}};
+      .faults = {
+          {.id = "full",
+           .site = {.worker = 1, .point = Point::kShardSync, .occurrence = 2},
+           .kind = FaultKind::kFsyncFails}}};
   TrainingFixture fixture;
   const LifeOutcome outcome = fixture.Run(2, AsyncRun(), plan);
   EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged),
@@ -208,7 +209,7 @@ TEST(AsyncSaveTest, WhatIsLoadedIsTheStateOfItsStepNotALaterOne) {
   TrainingFixture fixture;
   const FaultPlan plan = {
       .faults = {SlowDisk().faults[0],
-                 CrashAt(kChief, {.point = Point::kSaveEnd, .hit = 2})}};
+                 CrashAt(kChief, {.point = Point::kSaveEnd, .occurrence = 2})}};
   const LifeOutcome first = fixture.Run(2, AsyncRun(), plan);
   EXPECT_THAT(first.StepsOf(EventKind::kSaveAcknowledged), ElementsAre(5, 10));
   const LifeOutcome next = fixture.Run(2, AsyncRun());

@@ -309,11 +309,13 @@ int DisturbEverywhere(FaultKind kind, RestartPolicy policy) {
                             Point::kAllReduceReceive, Point::kAllReduceEnd}) {
     for (const int worker : {0, 1, 2}) {
       for (uint64_t hit = 1;; ++hit) {
-        const Disturbed disturbed = Disturb(
-            {.id = "fault",
-             .site = {.worker = worker, .step = 8, .point = point, .hit = hit},
-             .kind = kind},
-            policy);
+        const Disturbed disturbed = Disturb({.id = "fault",
+                                             .site = {.worker = worker,
+                                                      .step = 8,
+                                                      .point = point,
+                                                      .occurrence = hit},
+                                             .kind = kind},
+                                            policy);
         if (!disturbed.fired) break;
         ++fired;
         ExpectToHold(disturbed, fmt::format("{} hit {} worker {}",
@@ -378,7 +380,7 @@ TEST(CollectiveTest, NoDeviceIsInTwoCommunicators) {
                           .site = {.worker = 1,
                                    .step = 8,
                                    .point = Point::kAllReduceSend,
-                                   .hit = hit},
+                                   .occurrence = hit},
                           .kind = FaultKind::kCrash},
                          RestartPolicy::kRejoin, api),
                  fmt::format("hit {}", hit));

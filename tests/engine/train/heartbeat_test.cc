@@ -22,7 +22,7 @@ TEST(HeartbeatTest, ASlowBeatDoesNotPutOffTheNext) {
        .kind = FaultKind::kSlow,
        .with = {.latency = std::chrono::seconds(10)}},
       {.id = "beat 45",
-       .site = {.worker = 1, .point = Point::kHeartbeat, .hit = 45},
+       .site = {.worker = 1, .point = Point::kHeartbeat, .occurrence = 45},
        .kind = FaultKind::kErrno}};
   TrainOptions options = SmallRun();
   options.cluster.step_timeout = std::chrono::seconds(20);

@@ -65,10 +65,11 @@ TEST(SaveTest, WithoutATriggerOnlyTheEndIsSaved) {
 TEST(SaveTest, UnderANewerClaimNothingIsAcknowledgedAndTheNextLifeGoesOn) {
   TrainingFixture fixture;
   const FaultPlan plan = {
-      .faults = {{.id = "wait",
-                  .site = {.worker = kChief, .point = Point::kRename, .hit = 2},
-                  .kind = FaultKind::kHang,
-                  .with = {.duration = std::chrono::seconds(2)}}}};
+      .faults = {
+          {.id = "wait",
+           .site = {.worker = kChief, .point = Point::kRename, .occurrence = 2},
+           .kind = FaultKind::kHang,
+           .with = {.duration = std::chrono::seconds(2)}}}};
   fixture.simulation().At(
       fixture.simulation().now() + std::chrono::seconds(1), [&fixture] {
         EXPECT_TRUE(fixture.disk()
@@ -246,10 +247,11 @@ TEST(SaveTest, TheLastSaveOutlivesAFailedOneOfItsName) {
 
 TEST(SaveTest, AFailedSaveIsToldToPeople) {
   const FaultPlan plan = {
-      .faults = {{.id = "full",
-                  .site = {.worker = 1, .point = Point::kShardSync, .hit = 2},
-                  .kind = FaultKind::kErrno,
-                  .with = {.error = ENOSPC}}}};
+      .faults = {
+          {.id = "full",
+           .site = {.worker = 1, .point = Point::kShardSync, .occurrence = 2},
+           .kind = FaultKind::kErrno,
+           .with = {.error = ENOSPC}}}};
   const LifeOutcome outcome = TrainingFixture().Run(2, SmallRun(), plan);
   EXPECT_THAT(outcome.StepsOf(EventKind::kSaveAcknowledged),
               ElementsAre(5, 15, 20, 24));

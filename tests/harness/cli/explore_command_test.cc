@@ -300,7 +300,7 @@ TEST_F(ExploreCommandTest, ASweepWithoutPairsHasNoneLeft) {
   Explore();
   EXPECT_THAT(
       out_.str(),
-      AllOf(HasSubstr("set-up 1 of "), HasSubstr("hit 1: "),
+      AllOf(HasSubstr("set-up 1 of "), HasSubstr("occurrence 1: "),
             HasSubstr("  left          single faults in "),
             HasSubstr("(in each further one at the points that none before it "
                       "came to)"),

@@ -64,7 +64,7 @@ TEST_P(EveryDisk, APowerLossLeavesWhatTheDiskOwes) {
       const Trial trial = laboratory.Try(
           {.seed = seed,
            .faults = {{.id = "cut",
-                       .site = {.worker = 0, .point = point, .hit = 2},
+                       .site = {.worker = 0, .point = point, .occurrence = 2},
                        .kind = FaultKind::kPowerLoss}}});
       EXPECT_TRUE(trial.wrong.empty())
           << PointName(point) << " seed " << seed << Describe(trial);

@@ -97,7 +97,7 @@ class InvestigationTest : public testing::Test {
 // too early is not there.
 TEST_F(InvestigationTest, ASecondBreachOfACaseHasItsOwnFinding) {
   Begin("[lose-rng-key, acknowledge-before-rename]");
-  Add(CrashAt({.point = Point::kRename, .hit = 2}));
+  Add(CrashAt({.point = Point::kRename, .occurrence = 2}));
   EXPECT_THAT(Invariants(),
               testing::IsSupersetOf({"trajectory", "resume-point"}));
 }
@@ -105,7 +105,7 @@ TEST_F(InvestigationTest, ASecondBreachOfACaseHasItsOwnFinding) {
 TEST_F(InvestigationTest, TheSameBugAtAnotherPlaceIsOneMoreCase) {
   Begin("lose-rng-key");
   Add(CrashAt({.step = 10, .point = Point::kStepEnd}));
-  Add(CrashAt({.point = Point::kEvalBegin, .hit = 2}));
+  Add(CrashAt({.point = Point::kEvalBegin, .occurrence = 2}));
   ASSERT_THAT(investigation_->findings(), SizeIs(1));
   const CampaignFinding& finding = investigation_->findings()[0];
   EXPECT_EQ(finding.cases, 2u);

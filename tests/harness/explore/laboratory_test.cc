@@ -244,11 +244,12 @@ TEST(LaboratoryTest, AnErrorAtEveryHitOfAnEarlierLifeExcusesNoEnd) {
 Record DamagedRun() {
   Laboratory laboratory = MakeLaboratory();
   return laboratory
-      .Try({.faults =
-                {{.id = "rot",
-                  .site = {.worker = 0, .point = Point::kShardWrite, .hit = 2},
-                  .kind = FaultKind::kBitFlip},
-                 {.id = "crash", .site = {.worker = 0, .step = 13}}}})
+      .Try({.faults = {{.id = "rot",
+                        .site = {.worker = 0,
+                                 .point = Point::kShardWrite,
+                                 .occurrence = 2},
+                        .kind = FaultKind::kBitFlip},
+                       {.id = "crash", .site = {.worker = 0, .step = 13}}}})
       .record;
 }
 

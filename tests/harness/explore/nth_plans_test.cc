@@ -48,7 +48,7 @@ TEST(NthPlansTest, ASeriesGoesOnToTheHitThatFiresNoMore) {
   const std::vector<ExploreCase> second = plans.NextRound();
   ASSERT_EQ(second.size(), 2u);
   EXPECT_EQ(second[0].number, 2u);
-  EXPECT_EQ(second[0].plan.faults.front().site.hit, 2u);
+  EXPECT_EQ(second[0].plan.faults.front().site.occurrence, 2u);
   plans.Learn(Fired(second[0], 0));
   plans.Learn(NotFired(second[1]));
   EXPECT_EQ(plans.NextRound().size(), 1u);
@@ -81,7 +81,7 @@ TEST(NthPlansTest, ARecoveryFromACheckpointHasASecondFaultOfItsOwn) {
   for (const uint64_t hit : {1, 2}) {
     const std::vector<ExploreCase> pairs = plans.NextRound();
     ASSERT_EQ(pairs.size(), 2u);  // two workers
-    EXPECT_EQ(pairs[0].plan.faults[0].site.hit, hit);
+    EXPECT_EQ(pairs[0].plan.faults[0].site.occurrence, hit);
     for (const ExploreCase& one : pairs) plans.Learn(NotFired(one));
   }
 }
@@ -125,7 +125,7 @@ TEST(NthPlansTest, AFurtherSetupHasThePointsThatNoneCameTo) {
   ASSERT_EQ(second.size(), 2u);  // the chief and the last worker
   EXPECT_EQ(second[0].setup, 1u);
   EXPECT_EQ(second[0].plan.faults[0].site.point, Point::kBackupDelete);
-  EXPECT_EQ(second[0].plan.faults[0].site.hit, 1u);
+  EXPECT_EQ(second[0].plan.faults[0].site.occurrence, 1u);
 }
 
 TEST(NthPlansTest, SingleFaultsOfAllSetupsComeBeforeThePairsOfAny) {

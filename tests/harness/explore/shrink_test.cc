@@ -98,18 +98,19 @@ TEST(ShrinkPlanTest, AFaultIsMadeAsPlainAsItCanBe) {
                          .step = 17,
                          .epoch = 2,
                          .point = Point::kRename,
-                         .hit = 9};
+                         .occurrence = 9};
   plan.faults[0].with.times = FaultTimes::kAlways;
   plan.faults[0].with.until_step = 40;
   const ShrunkPlan shrunk = ShrinkPlan(plan, kPatient, [](const auto& one) {
     return one.faults.size() == 1 &&
            one.faults[0].site.point == Point::kRename &&
-           one.faults[0].site.hit >= 3;
+           one.faults[0].site.occurrence >= 3;
   });
   const FaultPlan plainest = {
       .seed = 0,
-      .faults = {{.id = "a",
-                  .site = {.worker = 0, .point = Point::kRename, .hit = 3}}}};
+      .faults = {
+          {.id = "a",
+           .site = {.worker = 0, .point = Point::kRename, .occurrence = 3}}}};
   EXPECT_EQ(PlanToJson(shrunk.plan), PlanToJson(plainest));
 }
 
@@ -136,13 +137,13 @@ TEST(ShrinkPlanTest, AsksAboutNoPlanTwiceAndAboutValidOnesOnly) {
     fault.kind = FaultKind::kTornWrite;
     fault.with.blocks = 3;
     fault.with.keep = 5;
-    fault.site.hit = 6;
+    fault.site.occurrence = 6;
   }
   std::set<std::string> asked = {PlanToJson(plan)};
   const ShrunkPlan shrunk = ShrinkPlan(plan, kPatient, [&](const auto& one) {
     EXPECT_TRUE(Validate(one).ok());
     EXPECT_TRUE(asked.insert(PlanToJson(one)).second) << PlanToJson(one);
-    return one.faults.size() >= 2 && one.faults[0].site.hit % 2 == 0;
+    return one.faults.size() >= 2 && one.faults[0].site.occurrence % 2 == 0;
   });
   EXPECT_EQ(shrunk.tries + 1, static_cast<int>(asked.size()));
 }

@@ -29,7 +29,7 @@ constexpr GoldenRun kGoldenRuns[] = {
      "with: {grace: 10s}}]",
      0x47850b06e2ee2136},
     {"power_loss",
-     "[{at: {worker: 0, point: ckpt.rename, hit: 2}, do: power_loss}]",
+     "[{at: {worker: 0, point: ckpt.rename, occurrence: 2}, do: power_loss}]",
      0x44a8377ed129fb02},
     {"partition",
      "[{at: {worker: 1, step: 3, point: comm.send}, do: partition, "

@@ -76,7 +76,7 @@ expect: {outcome: recovers, restarts: {exactly: 1}, resumed_from: {step: 4}}
 inline Case IdleCase(const std::string& name = "c") {
   return SmallCase(R"(faults:
   - id: crash
-    at: {worker: 1, point: ckpt.load, hit: 1, incarnation: any}
+    at: {worker: 1, point: ckpt.load, occurrence: 1, incarnation: any}
     do: crash
 expect: {outcome: completes}
 )",

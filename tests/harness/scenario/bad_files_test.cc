@@ -224,14 +224,33 @@ const BadBody kBodies[] = {
      "need no copy"},
     {"checkpoint: {every: never, on_success: leave}\n"
      "faults: [{at: {point: ckpt.begin}, do: crash}]",
-     "s.yaml:4:23: error: can never match: hit 1 of ckpt.begin, but the run "
+     "s.yaml:4:23: error: can never match: occurrence 1 of ckpt.begin, but the "
+     "run "
      "makes 0 saves"},
-    {"faults: [{at: {point: ckpt.rename, hit: 4}, do: crash}]",
-     "s.yaml:3:41: error: can never match: hit 4 of ckpt.rename, but the run "
+    {"faults: [{at: {point: ckpt.rename, occurrence: 4}, do: crash}]",
+     "s.yaml:3:48: error: can never match: occurrence 4 of ckpt.rename, but "
+     "the run "
      "makes 3 saves"},
+    {"faults: [{at: {point: ckpt.rename, save: 4}, do: crash}]",
+     "s.yaml:3:42: error: can never match: save 4, but the run makes 3"},
+    {"faults: [{at: {point: step.begin, save: 1}, do: crash}]",
+     "s.yaml:3:41: error: a save at step.begin can never match"},
+    {"faults: [{at: {point: ckpt.rename, block: 0}, do: crash}]",
+     "s.yaml:3:43: error: a block at ckpt.rename can never match"},
+    {"faults: [{at: {point: ckpt.shard.write, block: 1, offset: 3}, "
+     "do: crash}]",
+     "s.yaml:3:48: error: expected a block or an offset, found both: each "
+     "chooses a write"},
+    {"faults: [{at: {point: ckpt.shard.write, block: all}, do: crash}]",
+     "s.yaml:3:48: error: expected a whole number from 0 to 1000000, found "
+     "'all'"},
+    {"faults: [{at: {worker: 1, point: ckpt.committed}, do: crash}]",
+     "s.yaml:3:24: error: can never match: only the chief gets to "
+     "ckpt.committed, and worker 1 is not it"},
     {"job: {steps_per_execution: 5}\ncheckpoint: {every: {steps: 1}}\n"
-     "faults: [{at: {point: ckpt.rename, hit: 12}, do: crash}]",
-     "s.yaml:5:41: error: can never match: hit 12 of ckpt.rename, but the run "
+     "faults: [{at: {point: ckpt.rename, occurrence: 12}, do: crash}]",
+     "s.yaml:5:48: error: can never match: occurrence 12 of ckpt.rename, but "
+     "the run "
      "makes 11 saves"},
     {"warm_start: {workers: 0}",
      "s.yaml:3:23: error: expected a whole number from 1 to 64, found '0'"},
@@ -410,7 +429,7 @@ TEST(BadFilesTest, WhatMayComeIsNotCalledUnreachable) {
            // A save that was lost is made again.
            "cluster: {restart: {policy: rejoin}}\n"
            "faults: [{at: {worker: 1, point: ckpt.shard.open}, do: crash}, "
-           "{at: {point: ckpt.begin, hit: 100}, do: crash}]",
+           "{at: {point: ckpt.begin, occurrence: 100}, do: crash}]",
            // Worker 0 may be left out.
            "cluster: {workers: 3, min_workers: 2}\n"
            "faults: [{at: {worker: 1, point: ckpt.rename}, do: crash}]",

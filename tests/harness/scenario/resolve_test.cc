@@ -11,6 +11,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::ElementsAre;
+using testing::HasSubstr;
 
 std::vector<Case> Load(const std::string& text) {
   const LoadedFile loaded = LoadScenarios(text, "f.yaml");
@@ -50,7 +51,7 @@ disk: {profile: lying-fsync}
 checkpoint: {every: {steps: 50}, mode: async, keep: 3, on_success: delete}
 faults:
   - id: kill-w1
-    at: {worker: 1, point: ckpt.shard.write, hit: 3, offset: 50%, incarnation: 1}
+    at: {worker: 1, point: ckpt.shard.write, occurrence: 3, offset: 50%, incarnation: 1}
     do: crash
     with: {exit_code: 11}
   - id: slow-reload
@@ -141,7 +142,7 @@ TEST(ResolveTest, ReadsTheFaultsIntoAPlan) {
                     .site = {.worker = 1,
                              .life = 1,
                              .point = Point::kShardWrite,
-                             .hit = 3,
+                             .occurrence = 3,
                              .offset = FileOffset{50, OffsetUnit::kPercent}},
                     .kind = FaultKind::kCrash,
                     .with = {.exit_code = 11}};
@@ -166,6 +167,65 @@ TEST(ResolveTest, ReadsTheFaultsIntoAPlan) {
       .with = {.blocks = 4, .keep = 0b101, .then = AfterTear::kPowerLoss}};
   EXPECT_EQ(plan.faults[2], tear);
   EXPECT_EQ(plan.faults[3].with.grace, seconds(30));
+}
+
+// The site of the one fault of a scenario.
+FaultSite SiteOf(const std::string& at) {
+  return Load("schema: gauntlet/v2\nname: a\npreset: tiny\nfaults: [{at: {" +
+              at + "}, do: kill}]\nexpect: {outcome: recovers}\n")[0]
+      .plan.faults[0]
+      .site;
+}
+
+TEST(ResolveTest, ReadsSaveAndBlockOfAFault) {
+  EXPECT_EQ(SiteOf("point: ckpt.shard.write, save: 2, block: 3"),
+            (FaultSite{.save = 2, .point = Point::kShardWrite, .block = 3}));
+  EXPECT_EQ(
+      SiteOf("point: ckpt.shard.write, occurrence: 2, block: any"),
+      (FaultSite{
+          .point = Point::kShardWrite, .occurrence = 2, .block = kAnyBlock}));
+  EXPECT_EQ(SiteOf("point: ckpt.shard.write"),
+            (FaultSite{.point = Point::kShardWrite}));
+}
+
+// The warnings about a fault of a job with saves in that mode.
+std::string WarningsOf(const std::string& mode, const std::string& fault) {
+  const std::string text =
+      "schema: gauntlet/v2\nname: a\npreset: tiny\ncheckpoint: {mode: " + mode +
+      "}\nfaults: [{" + fault + "}]\nexpect: {outcome: recovers}\n";
+  const LoadedFile loaded = LoadScenarios(text, "f.yaml");
+  EXPECT_EQ(RenderErrors(loaded, "f.yaml", text), "");
+  EXPECT_EQ(loaded.cases.size(), 1u);
+  return RenderWarnings(loaded, "f.yaml", text);
+}
+
+TEST(ResolveTest, WarnsOfAFaultThatFiresByChance) {
+  EXPECT_EQ(WarningsOf("async", "at: {step: 9, point: ckpt.rename}, do: crash"),
+            "f.yaml:5:22: warning: fires only by chance: training continues "
+            "while a save is written, and whether it comes to ckpt.rename in "
+            "step 9 is a matter of timing\n"
+            "  5 | faults: [{at: {step: 9, point: ckpt.rename}, do: crash}]\n"
+            "    |                      ^ say `save` instead of step\n");
+  EXPECT_THAT(
+      WarningsOf("sync", "at: {step: 9, point: ctl.heartbeat}, do: crash"),
+      HasSubstr("fires only by chance: heartbeats have a time of their own"));
+  EXPECT_THAT(
+      WarningsOf("sync", "at: {step: 9}, do: kill, with: {latency: 0s}"),
+      HasSubstr("f.yaml:5:42: warning: what the process does in the time "
+                "before this kill is not controlled"));
+}
+
+TEST(ResolveTest, DoesNotWarnOfAFaultAtACertainPlace) {
+  EXPECT_EQ(WarningsOf("sync", "at: {step: 9, point: ckpt.rename}, do: crash"),
+            "");
+  EXPECT_EQ(WarningsOf("async", "at: {save: 2, point: ckpt.rename}, do: crash"),
+            "");
+  EXPECT_EQ(WarningsOf("async", "at: {step: 9, point: ckpt.copy}, do: crash"),
+            "");
+  EXPECT_EQ(WarningsOf("async", "at: {step: 9, point: ckpt.begin}, do: crash"),
+            "");
+  EXPECT_EQ(WarningsOf("sync", "at: {step: 9}, do: kill"), "");
+  EXPECT_EQ(WarningsOf("sync", "at: {point: ctl.heartbeat}, do: kill"), "");
 }
 
 TEST(ResolveTest, ReadsWhatIsExpected) {
@@ -199,7 +259,7 @@ TEST(ResolveTest, TheHeadOfARecordSaysWhatTheOracleMustKnow) {
   EXPECT_THAT(record.setup.planted_bugs, ElementsAre("lose-rng-key"));
   ASSERT_EQ(record.faults.size(), 4u);
   EXPECT_EQ(record.faults[0].summary,
-            "crash worker 1 at ckpt.shard.write, hit 3, offset 50%");
+            "crash worker 1 at ckpt.shard.write, occurrence 3, offset 50%");
   EXPECT_EQ(record.faults[2].then, "power_loss");
   EXPECT_EQ(record.faults[2].disk, "lying-fsync");
   EXPECT_EQ(record.faults[0].disk, "") << "cuts no power";

@@ -32,7 +32,7 @@ faults:
     at: {worker: 1, life: any, step: 3, point: comm.done}
     do: one_way   # which is spelled in another way now
     with: {way: in, duration: 1ms, times: always}
-  - {at: {point: ckpt.agree}, do: errno, with: {hits: 2}}
+  - {at: {point: ckpt.agree, hit: 2}, do: errno, with: {hits: 2}}
 expect: {outcome: violates, invariants: [deaths-explained, store]}
 )";
 
@@ -51,7 +51,7 @@ faults:
     at: {worker: 1, incarnation: any, step: 3, point: comm.allreduce.end}
     do: asymmetric_partition   # which is spelled in another way now
     with: {direction: inbound, duration: 1ms, repeat: always}
-  - {at: {point: ckpt.compare_digests}, do: errno, with: {consecutive: 2}}
+  - {at: {point: ckpt.compare_digests, occurrence: 2}, do: errno, with: {consecutive: 2}}
 expect: {outcome: violates, invariants: [no-spontaneous-exit, store]}
 )";
 
@@ -113,6 +113,80 @@ TEST(UpgradeTest, RenamesAParameterOnlyOfTheKindThatHasIt) {
   const LoadedFile loaded = LoadScenarios(text, "f");
   ASSERT_EQ(loaded.errors.size(), 1u);
   EXPECT_EQ(loaded.errors[0].message, "unknown key 'hits' in 'with.crash'");
+}
+
+// `faults` in a file of v1 and the same text in v2.
+struct OldAndNew {
+  std::string old_text;
+  std::string new_text;
+};
+
+std::string FileOf(std::string_view schema, const std::string& faults) {
+  return "schema: gauntlet/" + std::string(schema) + "\nname: a\n" +
+         (schema == "v1" ? "use" : "preset") + ": tiny\nfaults:\n" + faults +
+         "expect: {outcome: recovers}\n";
+}
+
+const OldAndNew kOtherDefaults[] = {
+    // Each block was a hit.
+    {"  - {at: {point: ckpt.shard.write, hit: 3}, do: crash}\n",
+     "  - {at: {point: ckpt.shard.write, block: any, occurrence: 3}, do: "
+     "crash}\n"},
+    {"  - {at: {point: ckpt.shard.write}, do: crash}\n",
+     "  - {at: {block: any, point: ckpt.shard.write}, do: crash}\n"},
+    {"  - at:\n      point: ckpt.state.write\n      \"hit\": 3\n"
+     "    do: crash\n",
+     "  - at:\n      point: ckpt.state.write\n      block: any\n"
+     "      \"occurrence\": 3\n    do: crash\n"},
+    // A file was, with an offset.
+    {"  - {at: {point: ckpt.shard.write, hit: 3, offset: 1}, do: crash}\n",
+     "  - {at: {point: ckpt.shard.write, occurrence: 3, offset: 1}, do: "
+     "crash}\n"},
+    {"  - {at: {point: ckpt.rename, hit: 2}, do: crash}\n",
+     "  - {at: {point: ckpt.rename, occurrence: 2}, do: crash}\n"},
+    // A kill was asynchronous.
+    {"  - at: {step: 3}\n    do: kill\n",
+     "  - at: {step: 3}\n    with: {latency: 0s}\n    do: kill\n"},
+    {"  - {do: kill, at: {step: 3}}\n",
+     "  - {with: {latency: 0s}, do: kill, at: {step: 3}}\n"},
+    {"  - do: kill\n    at: {step: 3}\n    with: {times: always}\n",
+     "  - do: kill\n    at: {step: 3}\n"
+     "    with: {latency: 0s, repeat: always}\n"},
+    {"  - do: kill\n    at: {step: 3}\n    with: {}\n",
+     "  - do: kill\n    at: {step: 3}\n    with: {latency: 0s}\n"},
+    {"  - do: kill\n    at: {step: 3}\n    with: {latency: 5ms}\n",
+     "  - do: kill\n    at: {step: 3}\n    with: {latency: 5ms}\n"},
+};
+
+TEST(UpgradeTest, SaysWhatTheOldDefaultsMeant) {
+  for (const OldAndNew& c : kOtherDefaults) {
+    const std::string old_text = FileOf("v1", c.old_text);
+    const std::string new_text = FileOf("v2", c.new_text);
+    EXPECT_EQ(UpgradeText(old_text, "f").value(), new_text);
+    const LoadedFile old_file = LoadScenarios(old_text, "f");
+    const LoadedFile new_file = LoadScenarios(new_text, "f");
+    ASSERT_EQ(RenderErrors(old_file, "f", old_text), "");
+    ASSERT_EQ(RenderErrors(new_file, "f", new_text), "");
+    EXPECT_EQ(old_file.cases[0].plan, new_file.cases[0].plan) << c.new_text;
+  }
+}
+
+TEST(LoadScenariosTest, KeepsTheMeaningOfV1) {
+  const auto plan_of = [](const std::string& fault) {
+    return LoadScenarios(FileOf("v1", fault), "f").cases.at(0).plan.faults[0];
+  };
+  const Fault block = plan_of(kOtherDefaults[0].old_text);
+  EXPECT_EQ(block.site.block, kAnyBlock);
+  EXPECT_EQ(block.site.occurrence, 3u);
+  EXPECT_EQ(plan_of(kOtherDefaults[5].old_text).with.kill_latency, Duration(0));
+}
+
+TEST(LoadScenariosTest, NamesWhatV2HasToSayForAnOldDefault) {
+  const LoadedFile loaded =
+      LoadScenarios(FileOf("v1", kOtherDefaults[0].old_text), "f.yaml");
+  EXPECT_THAT(RenderOldSpellings(loaded, "f.yaml"),
+              HasSubstr("Renamed: use → preset, hit → occurrence. Added, as it "
+                        "was the default: block: any. "));
 }
 
 TEST(UpgradeTest, UpgradesAJobFileWithoutASchema) {

@@ -67,7 +67,11 @@ FaultParameters AnyParameters(FaultKind kind) {
     with.exit_code = *rc::gen::suchThat(
         rc::gen::inRange(1, 256), [](int code) { return !IsWorkerExit(code); });
   }
-  if (takes("latency")) with.latency = AnyDuration();
+  if (kind == FaultKind::kKill) {
+    if (*rc::gen::arbitrary<bool>()) with.kill_latency = AnyDuration();
+  } else if (takes("latency")) {
+    with.latency = AnyDuration();
+  }
   if (takes("duration")) with.duration = AnyDuration();
   if (takes("grace")) {
     with.grace = AnyDuration();
@@ -117,15 +121,20 @@ FaultSite AnySite() {
       .life = *rc::gen::element(1, kAnyLife, 2, 7),
       .point =
           AllPoints()[*rc::gen::inRange<size_t>(0, AllPoints().size())].point,
-      .hit = *rc::gen::inRange<uint64_t>(1, 1000)};
+      .occurrence = *rc::gen::inRange<uint64_t>(1, 1000)};
   if (*rc::gen::arbitrary<bool>()) {
     site.step = *rc::gen::inRange<uint64_t>(0, 1000);
   }
   if (*rc::gen::arbitrary<bool>()) {
     site.epoch = *rc::gen::inRange<uint64_t>(0, 1000);
   }
-  if (HasOffset(site.point) && *rc::gen::arbitrary<bool>()) {
+  if (IsOfSave(site.point) && *rc::gen::arbitrary<bool>()) {
+    site.save = *rc::gen::inRange<uint64_t>(1, 1000);
+  }
+  if (HasBlocks(site.point) && *rc::gen::arbitrary<bool>()) {
     site.offset = AnyOffset();
+  } else if (HasBlocks(site.point)) {
+    site.block = *rc::gen::element<uint64_t>(0, 1, 3, kAnyBlock);
   }
   return site;
 }
