@@ -69,6 +69,9 @@ class Campaign {
       report_.left = nth_->Left();
     }
     report_.findings = investigation_.TakeFindings();
+    if (report_.only && options_.keep_record) {
+      ASSIGN_OR_RETURN(report_.only_record, RecordOf(*report_.only));
+    }
     return std::move(report_);
   }
 
@@ -109,6 +112,13 @@ class Campaign {
     return {.number = number,
             .setup = setup,
             .plan = RandomPlan(spaces_[setup], options_.seed, number)};
+  }
+
+  // Runs it once more: equal plans have equal runs.
+  Result<Record> RecordOf(const ExploreCase& one) const {
+    ASSIGN_OR_RETURN(Laboratory laboratory,
+                     Laboratory::Make(setups_[one.setup], references_));
+    return laboratory.Try(one.plan).record;
   }
 
   std::vector<ExploreCase> NextRound() {
