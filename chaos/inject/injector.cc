@@ -7,13 +7,6 @@
 namespace gauntlet {
 namespace {
 
-// Points whose context tells where the training is.
-bool TellsPosition(Point point) {
-  return point == Point::kStepBegin || point == Point::kStepEnd ||
-         point == Point::kEpochBegin || point == Point::kEpochEnd ||
-         point == Point::kEvalBegin;
-}
-
 // What a fault at a point waits for; kNone: nothing, it happens at the hit.
 StorageOperation WaitsFor(FaultKind kind, Point point) {
   const StorageOperation announced = AnnouncedBy(point);
@@ -106,6 +99,12 @@ StorageOperation AnnouncedBy(Point point) {
     default:
       return StorageOperation::kNone;
   }
+}
+
+bool TellsPosition(Point point) {
+  return point == Point::kStepBegin || point == Point::kStepEnd ||
+         point == Point::kEpochBegin || point == Point::kEpochEnd ||
+         point == Point::kEvalBegin;
 }
 
 Injector::Injector(const FaultPlan& plan, const ProcessIdentity& self,

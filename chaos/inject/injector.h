@@ -96,6 +96,10 @@ enum class DeviceCall : uint8_t {
 // kNone: none, or not one alone.
 StorageOperation AnnouncedBy(Point point);
 
+// True iff the point's context tells the step and epoch the worker is at; later
+// hits count as at that step and epoch.
+bool TellsPosition(Point point);
+
 class Injector final : public FaultPoints {
  private:
   struct State;

@@ -27,9 +27,9 @@ constexpr std::string_view kExamples =
   gauntlet explore --mode crash-states --profiles weak --windows save
 The base is first run undisturbed; it has to complete. Its faults and what it
 expects do not count. Beside it as it is, other numbers of workers and of kept
-checkpoints, deletion at the end and separate hosts are tried; all have restarts
-for many faults and short limits, and what of the base's own that replaces is
-said at the start.
+checkpoints, deletion at the end, separate hosts, other jobs, saves at the ends
+of epochs and a grace are tried; all have restarts for many faults and short
+limits, and what of the base's own that replaces is said at the start.
 What is found is left as scenario files, never over older ones: NAME.yaml, which
 `gauntlet replay` takes and whose head has the command that finds it once more
 (random); NAME.plan.json, the faults and the base's planted bugs alone, for

@@ -52,6 +52,11 @@ class Campaign {
     for (const Case& setup : setups_) {
       RETURN_IF_ERROR(Laboratory::Make(setup, references_).status());
     }
+    if (options_.mode == CampaignMode::kRandom) {
+      for (size_t i = 0; i < setups_.size(); ++i) {
+        ASSIGN_OR_RETURN(spaces_[i].reach, ReachOf(setups_[i], references_));
+      }
+    }
     Crew crew(
         setups_, references_,
         {.threads = options_.threads,

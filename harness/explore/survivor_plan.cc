@@ -19,13 +19,20 @@ bool Has(const std::vector<T>& all, const T& one) {
   return std::ranges::find(all, one) != all.end();
 }
 
+// How often the chief of an undisturbed run comes there.
+uint64_t HitsOfChief(const PlanSpace& space, Point point) {
+  return space.reach == nullptr ? UINT64_MAX : space.reach->Of(0, point).size();
+}
+
 std::vector<Point> PlacesIn(const PlanSpace& space) {
   std::vector<Point> places;
   for (const Point point :
        {Point::kClaimCreate, Point::kClaimRecord, Point::kTmpDirSync,
         Point::kRename, Point::kRenamed, Point::kStateRename,
         Point::kRetireRename, Point::kRetireRenamed}) {
-    if (Has(space.points, point)) places.push_back(point);
+    if (Has(space.points, point) && HitsOfChief(space, point) > 0) {
+      places.push_back(point);
+    }
   }
   return places;
 }
@@ -70,8 +77,9 @@ std::vector<Fault> SurvivorFaults(const PlanSpace& space, int count,
       !Has(space.kinds, FaultKind::kHang) || draw.OneIn(2)) {
     return {};
   }
-  const FaultSite site = {
+  FaultSite site = {
       .worker = 0, .point = draw.Of(places), .hit = draw.LogUniform(1)};
+  site.hit = std::min(site.hit, HitsOfChief(space, site.point));
   const uint64_t ms = draw.Between(kShortestMs, kLongestMs);
   Fault cut = {.id = "fault-1", .site = site, .kind = FaultKind::kPartition};
   Fault stall = {.id = "fault-2", .site = site, .kind = FaultKind::kHang};
