@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "reports/counted.h"
+#include "reports/event_text.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -17,15 +18,6 @@ std::string Painted(std::string_view text, VerdictKind kind, Colour colour) {
   if (kind == VerdictKind::kError) code = "1;35";
   if (kind == VerdictKind::kSkip) code = "33";
   return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
-}
-
-// Text out of files and workers: it must not steer the terminal.
-std::string Plain(std::string_view text) {
-  std::string plain(text);
-  for (char& c : plain) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
-  }
-  return plain;
 }
 
 // "1.9s"; "14ms" where that would be nothing.
@@ -48,7 +40,7 @@ std::string FactsText(const RunFacts& facts) {
 }
 
 std::string DetailOf(const Verdict& verdict) {
-  if (!verdict.reason.empty()) return Plain(verdict.reason);
+  if (!verdict.reason.empty()) return PlainText(verdict.reason);
   return FactsText(verdict.facts);
 }
 
@@ -64,7 +56,8 @@ size_t NameWidth(const RunResult& result) {
 class Block {
  public:
   void Add(std::string_view word, const std::string& text) {
-    out_ += fmt::format("  {:<9} {}\n", word == last_ ? "" : word, Plain(text));
+    out_ +=
+        fmt::format("  {:<9} {}\n", word == last_ ? "" : word, PlainText(text));
     last_ = word;
   }
   bool empty() const { return out_.empty(); }
@@ -98,9 +91,9 @@ struct CaseColumns {
 };
 
 std::string RenderColumns(const std::string& word, const CaseColumns& columns) {
-  return fmt::format("{} {:<4} {:<{}} {:>6}  {}\n", word, Plain(columns.world),
-                     Plain(columns.name), columns.name_width, columns.time,
-                     columns.detail);
+  return fmt::format("{} {:<4} {:<{}} {:>6}  {}\n", word,
+                     PlainText(columns.world), PlainText(columns.name),
+                     columns.name_width, columns.time, columns.detail);
 }
 
 }  // namespace
@@ -136,10 +129,11 @@ std::string RenderSlowLine(const std::string& name, const std::string& world,
 
 std::string RenderFailure(const CaseResult& result, Colour colour) {
   const Verdict& verdict = result.verdict;
-  std::string out = fmt::format(
-      "{} {} ({})   {}:{}\n",
-      Painted(VerdictKindName(verdict.kind), verdict.kind, colour),
-      Plain(result.name), Plain(result.world), Plain(result.file), result.line);
+  std::string out =
+      fmt::format("{} {} ({})   {}:{}\n",
+                  Painted(VerdictKindName(verdict.kind), verdict.kind, colour),
+                  PlainText(result.name), PlainText(result.world),
+                  PlainText(result.file), result.line);
   Block block;
   for (const InvariantReport& report : verdict.invariants) {
     AddReport(report, block);

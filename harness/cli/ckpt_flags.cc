@@ -111,7 +111,7 @@ Result<Command> ParseSubcommand(const Subcommand& subcommand,
   }
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted)
-    return Command(ShowCommand{flags.Help()});
+    return Command(PrintTextCommand{flags.Help()});
   if (told.paths.size() < wanted) {
     return InvalidArgument(fmt::format("expected {}: gauntlet ckpt {} {}",
                                        fmt::join(subcommand.paths, " and "),
@@ -133,7 +133,7 @@ Result<Command> ParseCheckpoint(const VerbArguments& verb) {
   }
   const std::string& name = verb.arguments.front();
   if (name == "--help" || name == "-h")
-    return Command(ShowCommand{std::string(kHelp)});
+    return Command(PrintTextCommand{std::string(kHelp)});
   std::vector<std::string> names;
   for (const Subcommand& subcommand : AllSubcommands()) {
     names.push_back(subcommand.name);

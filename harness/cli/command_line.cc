@@ -38,6 +38,8 @@ constexpr std::array kVerbs = {
          Shown::kInOverview, ParseDoctor},
     Verb{"judge", "judge the stored record of a case again", Shown::kInOverview,
          ParseJudge},
+    Verb{"show", "print the events of a case as a table, and what led to what",
+         Shown::kInOverview, ParseShow},
     Verb{"upgrade", "print a scenario file of gauntlet/v1 as gauntlet/v2",
          Shown::kInOverview, ParseUpgrade},
     Verb{"help",
@@ -95,16 +97,16 @@ Result<CommandLine> ParseCommandLine(std::span<const std::string> arguments) {
   CommandLine line;
   ASSIGN_OR_RETURN(arguments, TakeColor(arguments, line.color));
   if (arguments.empty()) {
-    line.command = ShowCommand{OverviewText()};
+    line.command = PrintTextCommand{OverviewText()};
     return line;
   }
   const std::string& word = arguments.front();
   if (word == "--version") {
-    line.command = ShowCommand{VersionText()};
+    line.command = PrintTextCommand{VersionText()};
     return line;
   }
   if (word == "--help" || word == "-h") {
-    line.command = ShowCommand{OverviewText()};
+    line.command = PrintTextCommand{OverviewText()};
     return line;
   }
   const Verb* verb = FindVerb(word);

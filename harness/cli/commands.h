@@ -16,6 +16,7 @@
 #include "harness/cli/data_place.h"
 #include "harness/cli/requeue_codes.h"
 #include "harness/explore/crash_states.h"
+#include "reports/timeline.h"
 
 namespace gauntlet {
 
@@ -175,6 +176,7 @@ struct ExploreCommand {
   bool time_given = false;  // then the base's undisturbed runs count too
   std::optional<uint64_t> cases;
   std::optional<uint64_t> only_case;  // kRandom
+  bool trace = false;                 // print the timeline of only_case
   std::optional<uint64_t> seed = 1;   // nullopt: any
   int jobs = 1;                       // threads
   uint64_t twice_every = 16;          // 0: no case is run twice
@@ -200,6 +202,17 @@ struct JudgeCommand {
   OutputFormat output = OutputFormat::kText;
 };
 
+// Prints the timeline of a stored record.
+struct ShowCommand {
+  std::string target;  // a record.jsonl, a case's folder or RUN/CASE
+  // kBoth: either, the simulated one first.
+  WorldChoice world = WorldChoice::kBoth;
+  std::string runs_directory = ".gauntlet/runs";
+  TimelineFilter filter;
+  std::optional<int> width;  // of a line; nullopt: the terminal's
+  OutputFormat output = OutputFormat::kText;
+};
+
 // "", a command's name, a command's and its subcommand's ("ckpt ls"), or a
 // topic.
 struct HelpCommand {
@@ -207,17 +220,17 @@ struct HelpCommand {
 };
 
 // Text that was asked for, such as a command's --help.
-struct ShowCommand {
+struct PrintTextCommand {
   std::string text;
 };
 
 using Command =
-    std::variant<ShowCommand, HelpCommand, TrainCommand, LaunchCommand,
+    std::variant<PrintTextCommand, HelpCommand, TrainCommand, LaunchCommand,
                  WorkerCommand, CheckpointListCommand, CheckpointVerifyCommand,
                  CheckpointDiffCommand, CheckpointExportCommand,
                  CheckpointPredictCommand, EvaluateCommand, ListCommand,
                  DoctorCommand, RunCommand, ExploreCommand, ReplayCommand,
-                 JudgeCommand, UpgradeCommand>;
+                 JudgeCommand, ShowCommand, UpgradeCommand>;
 
 }  // namespace gauntlet
 

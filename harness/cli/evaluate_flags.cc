@@ -50,7 +50,7 @@ Result<Command> ParseEvaluate(const VerbArguments& verb) {
                [&told] { told.output = OutputFormat::kJson; });
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted)
-    return Command(ShowCommand{flags.Help()});
+    return Command(PrintTextCommand{flags.Help()});
   if (told.directory.empty()) return InvalidArgument("--ckpt: missing");
   if (every && told.loop.looks == EvaluatorLoop::Looks::kOnce) {
     return InvalidArgument("--every cannot be combined with --once");

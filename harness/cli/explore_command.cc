@@ -21,6 +21,7 @@
 #include "harness/cli/flags.h"
 #include "harness/cli/run_directory.h"
 #include "harness/cli/scenario_files.h"
+#include "harness/cli/show_command.h"
 #include "harness/explore/base_check.h"
 #include "harness/explore/campaign.h"
 #include "harness/explore/finding_files.h"
@@ -28,6 +29,8 @@
 #include "harness/run/text_file.h"
 #include "harness/scenario/scenario.h"
 #include "reports/counted.h"
+#include "reports/timeline.h"
+#include "reports/timeline_table.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 #include <fmt/ranges.h>
@@ -225,6 +228,7 @@ CampaignOptions OptionsOf(const ExploreCommand& command, uint64_t seed) {
                                                     : CampaignMode::kRandom,
           .seed = seed,
           .only_case = command.only_case,
+          .keep_record = command.trace,
           .max_cases = command.cases,
           .time = command.time,
           .threads = command.jobs,
@@ -260,6 +264,11 @@ class Explorer final : public CampaignObserver {
     progress_.Clear();
     if (text_) {
       console_.out << RenderCampaign(base, report, command_);
+      if (report.only_record) {
+        console_.out << "\n"
+                     << RenderTimeline(TimelineOf(*report.only_record, {}),
+                                       TableStyleOf(console_.out_style));
+      }
     } else {
       console_.out << CampaignToJson(base, report, files_, command_, seed_);
     }

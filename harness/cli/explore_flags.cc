@@ -23,13 +23,13 @@ constexpr std::string_view kExamples =
   gauntlet explore --time 60s
   gauntlet explore --mode sweep --points 'ckpt.*' --kinds crash,power_loss -j2
   gauntlet explore scenarios/canary/canary-loses-the-position.yaml -x
-  gauntlet explore --seed 7 --case 2 --max-faults 3
+  gauntlet explore --seed 7 --case 2 --max-faults 3 --trace
   gauntlet explore --mode crash-states --profiles weak --windows save
 The base is first run undisturbed; it has to complete. Its faults and what it
 expects do not count. Beside it as it is, other numbers of workers and of kept
-checkpoints, deletion at the end and separate hosts are tried; all have restarts
-for many faults and short limits, and what of the base's own that replaces is
-said at the start.
+checkpoints, deletion at the end, separate hosts, other jobs, saves at the ends
+of epochs and a grace are tried; all have restarts for many faults and short
+limits, and what of the base's own that replaces is said at the start.
 What is found is left as scenario files, never over older ones: NAME.yaml, which
 `gauntlet replay` takes and whose head has the command that finds it once more
 (random); NAME.plan.json, the faults and the base's planted bugs alone, for
@@ -164,6 +164,9 @@ void AddHow(Flags& flags, ExploreCommand& command) {
   flags.Value({"--case", "N", "random: only the one of this number"},
               ReadWhole<std::optional<uint64_t>, uint64_t>(command.only_case, 0,
                                                            UINT64_MAX - 1));
+  flags.Switch({"--trace", "",
+                "with --case: also print its events, as gauntlet show does"},
+               [&command] { command.trace = true; });
   flags.Value({"--seed", "N", "a number, or random (1)"},
               ReadSeed(command.seed));
   flags.Value({"-j,--jobs", "N", "random and sweep: threads (1)"},
@@ -238,6 +241,7 @@ Status CheckMode(const Flags& flags, ExploreMode mode) {
   };
   static const std::array kOptions = {
       Belongs{"--case", true, false, false},
+      Belongs{"--trace", true, false, false},
       Belongs{"--seed", true, true, false},
       Belongs{"--jobs", true, true, false},
       Belongs{"--kinds", true, true, false},
@@ -316,7 +320,7 @@ Result<Command> ParseExplore(const VerbArguments& verb) {
   AddOutput(flags, command);
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted)
-    return Command(ShowCommand{flags.Help()});
+    return Command(PrintTextCommand{flags.Help()});
   if (!bases.empty()) {
     command.base_file = bases.front();
     // A variable that is not set, say: not the built-in one.
@@ -329,6 +333,10 @@ Result<Command> ParseExplore(const VerbArguments& verb) {
   if (command.mode == ExploreMode::kNth && command.max_faults == 0) {
     return InvalidArgument(
         "--max-faults: expected 1 or more with --mode sweep, found 0");
+  }
+  if (command.trace && !command.only_case) {
+    return InvalidArgument(
+        "--trace: expected --case N beside it, the one case to print");
   }
   if (command.only_case && command.cases) {
     return InvalidArgument("--case cannot be combined with --cases");

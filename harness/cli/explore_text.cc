@@ -11,6 +11,7 @@
 #include "harness/scenario/run_setup.h"
 #include "harness/scenario/units.h"
 #include "reports/counted.h"
+#include "reports/timeline.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
@@ -366,6 +367,10 @@ std::string CampaignToJson(const Case& base, const CampaignReport& report,
       plan.push_back(FaultSummary(fault));
     }
     json["plan"] = std::move(plan);
+    if (report.only_record) {
+      json["timeline"] =
+          Json::parse(TimelineToJson(TimelineOf(*report.only_record, {})));
+    }
   }
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -107,7 +107,7 @@ std::optional<std::string> CommandHelp(const std::string& topic) {
   }
   const Result<CommandLine> line = ParseCommandLine(words);
   if (!line.ok()) return std::nullopt;
-  const ShowCommand* shown = std::get_if<ShowCommand>(&line->command);
+  const PrintTextCommand* shown = std::get_if<PrintTextCommand>(&line->command);
   return shown == nullptr ? std::nullopt : std::optional(shown->text);
 }
 

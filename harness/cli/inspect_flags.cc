@@ -45,7 +45,7 @@ Result<Command> ParseList(const VerbArguments& verb) {
       {.least = 1, .most = 10'000}, words);
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted)
-    return Command(ShowCommand{flags.Help()});
+    return Command(PrintTextCommand{flags.Help()});
   if (words.empty()) {
     return InvalidArgument(fmt::format("expected {}", kCatalogNames));
   }
@@ -76,7 +76,7 @@ Result<Command> ParseJudge(const VerbArguments& verb) {
                [&command] { command.output = OutputFormat::kJson; });
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted)
-    return Command(ShowCommand{flags.Help()});
+    return Command(PrintTextCommand{flags.Help()});
   if (command.paths.empty()) {
     return InvalidArgument("expected a record.jsonl, or the folder of a run");
   }
@@ -95,7 +95,7 @@ Result<Command> ParseUpgrade(const VerbArguments& verb) {
                     {.least = 1, .most = 1}, words);
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted)
-    return Command(ShowCommand{flags.Help()});
+    return Command(PrintTextCommand{flags.Help()});
   if (words.empty()) return InvalidArgument("expected a scenario file");
   return Command(UpgradeCommand{words.front()});
 }
@@ -110,7 +110,7 @@ Result<Command> ParseDoctor(const VerbArguments& verb) {
                [&command] { command.output = OutputFormat::kJson; });
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted)
-    return Command(ShowCommand{flags.Help()});
+    return Command(PrintTextCommand{flags.Help()});
   return Command(std::move(command));
 }
 
@@ -125,7 +125,7 @@ Result<Command> ParseHelp(const VerbArguments& verb) {
       {.most = 2}, words);
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted)
-    return Command(ShowCommand{flags.Help()});
+    return Command(PrintTextCommand{flags.Help()});
   return Command(HelpCommand{fmt::format("{}", fmt::join(words, " "))});
 }
 

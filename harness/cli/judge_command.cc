@@ -5,8 +5,8 @@
 #include <set>
 #include <string>
 
-#include "engine/real/posix_storage.h"
 #include "harness/cli/exit_code.h"
+#include "harness/cli/stored_records.h"
 #include "harness/oracle/judge.h"
 #include "harness/record/record_file.h"
 #include "harness/record/result_file.h"
@@ -18,8 +18,6 @@ namespace gauntlet {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr size_t kMaxRecordBytes = size_t{1} << 30;
 
 // The record files that the paths name: files, and all below folders, each
 // path once and in order. kNotFound names a path without any.
@@ -54,19 +52,15 @@ Result<std::set<std::string>> FindRecords(
 }
 
 Result<CaseResult> JudgeFile(const std::string& file) {
-  PosixStorage storage;
-  ASSIGN_OR_RETURN(const std::string text,
-                   ReadFile(storage, file, kMaxRecordBytes));
-  const Parsed<Record> record = ReadRecord(text, file);
-  if (!record.ok()) return InvalidArgument(record.error);
-  return CaseResult{.name = record.value->case_name,
-                    .scenario = record.value->scenario,
-                    .file = record.value->file,
-                    .line = record.value->line,
-                    .world = record.value->world,
-                    .seconds = record.value->wall_seconds,
+  ASSIGN_OR_RETURN(const Record record, LoadRecord(file));
+  return CaseResult{.name = record.case_name,
+                    .scenario = record.scenario,
+                    .file = record.file,
+                    .line = record.line,
+                    .world = record.world,
+                    .seconds = record.wall_seconds,
                     .directory = fs::path(file).parent_path().string(),
-                    .verdict = Judge(*record.value)};
+                    .verdict = Judge(record)};
 }
 
 }  // namespace

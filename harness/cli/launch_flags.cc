@@ -41,7 +41,7 @@ Result<Command> ParseLaunch(const VerbArguments& verb) {
               ReadText(train.plan_state_directory));
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted)
-    return Command(ShowCommand{flags.Help()});
+    return Command(PrintTextCommand{flags.Help()});
   if (command.options_file.empty()) {
     return InvalidArgument("--options: missing");
   }

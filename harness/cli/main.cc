@@ -26,6 +26,7 @@
 #include "harness/cli/output_writer.h"
 #include "harness/cli/replay_command.h"
 #include "harness/cli/run_command.h"
+#include "harness/cli/show_command.h"
 #include "harness/cli/upgrade_command.h"
 #include "harness/cli/worker_command.h"
 #include <fcntl.h>
@@ -70,7 +71,7 @@ TerminalFacts FactsOf(int fd) {
 struct Execute {
   Console& console;
 
-  int operator()(const ShowCommand& command) const {
+  int operator()(const PrintTextCommand& command) const {
     console.out << command.text;
     return static_cast<int>(ExitCode::kHeld);
   }
@@ -120,6 +121,9 @@ struct Execute {
   }
   int operator()(const JudgeCommand& command) const {
     return RunJudge(command, console);
+  }
+  int operator()(const ShowCommand& command) const {
+    return RunShow(command, console);
   }
   int operator()(const UpgradeCommand& command) const {
     PosixStorage storage;

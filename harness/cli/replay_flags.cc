@@ -42,7 +42,7 @@ Result<Command> ParseReplay(const VerbArguments& verb) {
               ReadText(command.runs_directory));
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted)
-    return Command(ShowCommand{flags.Help()});
+    return Command(PrintTextCommand{flags.Help()});
   if (words.empty()) {
     return InvalidArgument("expected a file, a run, or RUN/CASE");
   }

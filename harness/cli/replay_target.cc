@@ -8,6 +8,7 @@
 #include "chaos/inject/plan.h"
 #include "engine/real/posix_storage.h"
 #include "harness/cli/flags.h"
+#include "harness/cli/stored_records.h"
 #include "harness/explore/crash_finding_file.h"
 #include "harness/explore/crash_image_id.h"
 #include "harness/record/record_file.h"
@@ -23,77 +24,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kShownNames = 5;
-
 // What `gauntlet run` leaves in a case's folder.
 constexpr const char* kScenarioFile = "scenario.yaml";
-// Of the last run of `gauntlet run`.
-constexpr std::string_view kLatest = "latest";
-// What `gauntlet explore` leaves in a run's.
-constexpr const char* kFindings = "findings";
-
-bool IsFile(const fs::path& path) {
-  std::error_code error;
-  return fs::is_regular_file(path, error);
-}
-
-bool IsFolder(const fs::path& path) {
-  std::error_code error;
-  return fs::is_directory(path, error);
-}
-
-// Names in this folder that are `wanted`, without hidden ones, ascending.
-std::vector<std::string> NamesIn(const fs::path& path,
-                                 bool (*wanted)(const fs::path&)) {
-  std::vector<std::string> names;
-  std::error_code error;
-  for (auto entry = fs::directory_iterator(path, error);
-       !error && entry != fs::directory_iterator(); entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
-    if (!name.starts_with('.') && wanted(entry->path())) names.push_back(name);
-  }
-  std::ranges::sort(names);
-  return names;
-}
-
-std::vector<std::string> FoldersIn(const fs::path& path) {
-  return NamesIn(path, IsFolder);
-}
-
-std::vector<std::string> FilesIn(const fs::path& path) {
-  return NamesIn(path, IsFile);
-}
-
-// The one name that this is, or the only one that begins with it.
-Result<std::string> Pick(std::string_view what, const std::string& text,
-                         const std::vector<std::string>& names) {
-  if (std::ranges::find(names, text) != names.end()) return text;
-  std::vector<std::string> fitting;
-  std::ranges::copy_if(
-      names, std::back_inserter(fitting),
-      [&](const std::string& name) { return name.starts_with(text); });
-  if (fitting.size() == 1) return fitting[0];
-  if (fitting.size() > 1) {
-    const size_t shown = std::min(fitting.size(), kShownNames);
-    const size_t more = fitting.size() - shown;
-    fitting.resize(shown);
-    return InvalidArgument(
-        fmt::format("{} {}: more than one begins so: {}{}", what, Quoted(text),
-                    fmt::join(fitting, ", "),
-                    more > 0 ? fmt::format(" and {} more", more) : ""));
-  }
-  std::string near = DidYouMean(text, names);
-  if (near.empty() && !names.empty()) {
-    const size_t first = names.size() - std::min(names.size(), kShownNames);
-    near = fmt::format(
-        "; there {} {}{}", names.size() == 1 ? "is" : "are",
-        fmt::join(names.begin() + static_cast<std::ptrdiff_t>(first),
-                  names.end(), ", "),
-        first > 0 ? fmt::format(" and {} more", first) : "");
-  }
-  return NotFound(
-      fmt::format("{} {}: there is none{}", what, Quoted(text), near));
-}
 
 Result<std::vector<Case>> LoadCases(const fs::path& file, std::string& errors) {
   PosixStorage storage;
@@ -103,12 +35,6 @@ Result<std::vector<Case>> LoadCases(const fs::path& file, std::string& errors) {
   if (loaded.errors.empty()) return std::move(loaded.cases);
   errors = RenderErrors(loaded, file.string(), text);
   return InvalidArgument(file.string() + ": is no sound scenario");
-}
-
-Result<Record> LoadRecord(const fs::path& file) {
-  Parsed<Record> record = ReadRecord(ReadTextFile(file), file.string());
-  if (record.ok()) return std::move(*record.value);
-  return InvalidArgument(record.error);
 }
 
 WorldKind WorldOf(WorldChoice choice, const std::string& recorded) {
@@ -180,60 +106,6 @@ Result<std::vector<ReplayTarget>> TargetsOfScenario(const fs::path& file,
         {.item = {.one = std::move(one), .world = WorldOf(world, "sim")}});
   }
   return targets;
-}
-
-// A case's folder is its name and its world.
-std::string NameOfFolder(const std::string& folder) {
-  return folder.substr(0, folder.rfind('.'));
-}
-
-bool HasRecord(const fs::path& run, const std::string& folder) {
-  return IsFile(run / folder / kRecordFileName);
-}
-
-// Whether it is to be looked at in that world: what was recorded there, and of
-// a case that was not what was recorded in the other one.
-bool Fits(const fs::path& run, const std::string& folder, WorldChoice world) {
-  if (world == WorldChoice::kBoth) return true;
-  const std::string there =
-      NameOfFolder(folder) + (world == WorldChoice::kReal ? ".real" : ".sim");
-  return folder == there || !HasRecord(run, there);
-}
-
-// The folders of the cases that are meant; where no world is, those of the
-// simulated one before those of the other.
-Result<std::vector<std::string>> PickCases(const fs::path& run,
-                                           const std::string& text,
-                                           WorldChoice world) {
-  std::vector<std::string> folders;
-  for (const std::string& folder : FoldersIn(run)) {
-    if (!HasRecord(run, folder)) continue;
-    if (folder == text) return std::vector<std::string>{folder};
-    if (Fits(run, folder, world)) folders.push_back(folder);
-  }
-  if (folders.empty()) {
-    return NotFound(fmt::format("run {}: no case of it left a record",
-                                Quoted(run.filename().string())));
-  }
-  if (text.empty()) return folders;
-  std::vector<std::string> names;
-  for (const std::string& folder : folders) {
-    if (names.empty() || names.back() != NameOfFolder(folder)) {
-      names.push_back(NameOfFolder(folder));
-    }
-  }
-  ASSIGN_OR_RETURN(const std::string name, Pick("case", text, names));
-  for (const char* ending : {".sim", ".real"}) {
-    if (std::ranges::find(folders, name + ending) != folders.end()) {
-      return std::vector<std::string>{name + ending};
-    }
-  }
-  return NotFound(fmt::format("case {}: there is none", Quoted(text)));
-}
-
-bool LooksLikeAPath(const std::string& text) {
-  return text.starts_with('/') || text.starts_with('.') ||
-         text.ends_with(".yaml") || text.ends_with(".jsonl");
 }
 
 bool IsOfAFinding(const std::string& text) {
@@ -315,23 +187,8 @@ Result<std::vector<ReplayTarget>> TargetsOfRun(const ReplayCommand& command,
   const std::string case_name =
       slash == std::string::npos ? "" : command.target.substr(slash + 1);
   const fs::path runs = command.runs_directory;
-  if (!IsFolder(runs)) {
-    return NotFound(fmt::format(
-        "run {}: expected a folder of runs at {}, found {}; --runs DIR says "
-        "another place",
-        Quoted(id), runs.string(), IsFile(runs) ? "a file" : "none"));
-  }
-  const Result<std::string> picked = Pick("run", id, FoldersIn(runs));
-  if (!picked.ok()) {
-    return id != kLatest
-               ? picked.status()
-               : NotFound(fmt::format(
-                     "{}; {} is the last of gauntlet run, and what an "
-                     "exploration found has a name such as finding-001",
-                     picked.status().message(), kLatest));
-  }
-  const std::string& run = *picked;
-  const fs::path findings = runs / run / kFindings;
+  ASSIGN_OR_RETURN(const std::string run, PickRun(id, runs));
+  const fs::path findings = runs / run / kFindingsFolder;
   if (IsFolder(findings)) {
     if (case_name.empty()) {
       return TargetsOfFindings(findings, command.world, errors);
@@ -365,20 +222,20 @@ Result<std::string> FindFindingFile(const ReplayCommand& command) {
   std::vector<std::string> ids = FoldersIn(runs);
   if (has_run) {
     const Result<std::string> run =
-        Pick("run", command.target.substr(0, slash), ids);
+        PickName("run", command.target.substr(0, slash), ids);
     if (!run.ok()) return std::string();
     ids = {*run};
   }
   // Runs are named by their times.
   std::ranges::sort(ids, std::greater());
   for (const std::string& id : ids) {
-    const fs::path folder = runs / id / kFindings;
+    const fs::path folder = runs / id / kFindingsFolder;
     const std::vector<std::string> fitting = FittingFindings(folder, text);
     if (fitting.empty()) continue;
     // An image's id says all; of two files of one the first is as good.
     ASSIGN_OR_RETURN(const std::string name,
                      ParseId(text) ? Result<std::string>(fitting.front())
-                                   : Pick("finding", text, fitting));
+                                   : PickName("finding", text, fitting));
     return (folder / name).string();
   }
   return std::string();

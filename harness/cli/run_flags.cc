@@ -97,7 +97,7 @@ Result<Command> ParseRun(const VerbArguments& verb) {
   AddOutput(flags, command);
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted)
-    return Command(ShowCommand{flags.Help()});
+    return Command(PrintTextCommand{flags.Help()});
   if (command.demo && !command.paths.empty()) {
     return InvalidArgument("--demo cannot be combined with paths");
   }

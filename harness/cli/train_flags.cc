@@ -371,7 +371,8 @@ Result<Command> ParseTrain(const VerbArguments& verb) {
   TrainFlags told;
   std::string help;
   ASSIGN_OR_RETURN(FlagsOutcome outcome, ReadFlags(verb, told, help));
-  if (outcome == FlagsOutcome::kHelpWanted) return Command(ShowCommand{help});
+  if (outcome == FlagsOutcome::kHelpWanted)
+    return Command(PrintTextCommand{help});
   if (!told.job_file.empty()) {
     ASSIGN_OR_RETURN(const JobFile file, ReadJobFile(told));
     told = FlagsOf(file, told.job_file);

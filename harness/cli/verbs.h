@@ -8,7 +8,7 @@
 
 namespace gauntlet {
 
-// Each gives its own command, or a ShowCommand for --help.
+// Each gives its own command, or a PrintTextCommand for --help.
 Result<Command> ParseTrain(const VerbArguments& verb);
 Result<Command> ParseLaunch(const VerbArguments& verb);
 Result<Command> ParseWorker(const VerbArguments& verb);
@@ -20,6 +20,7 @@ Result<Command> ParseRun(const VerbArguments& verb);
 Result<Command> ParseExplore(const VerbArguments& verb);
 Result<Command> ParseReplay(const VerbArguments& verb);
 Result<Command> ParseJudge(const VerbArguments& verb);
+Result<Command> ParseShow(const VerbArguments& verb);
 Result<Command> ParseUpgrade(const VerbArguments& verb);
 Result<Command> ParseHelp(const VerbArguments& verb);
 

@@ -31,7 +31,7 @@ Result<Command> ParseWorker(const VerbArguments& verb) {
               ReadWhole(command.claimed, uint64_t{0}, uint64_t{1} << 53));
   ASSIGN_OR_RETURN(const FlagsOutcome outcome, flags.Parse(verb.arguments));
   if (outcome == FlagsOutcome::kHelpWanted)
-    return Command(ShowCommand{flags.Help()});
+    return Command(PrintTextCommand{flags.Help()});
   if (command.options_file.empty()) {
     return InvalidArgument("--options: missing");
   }

@@ -52,6 +52,11 @@ class Campaign {
     for (const Case& setup : setups_) {
       RETURN_IF_ERROR(Laboratory::Make(setup, references_).status());
     }
+    if (options_.mode == CampaignMode::kRandom) {
+      for (size_t i = 0; i < setups_.size(); ++i) {
+        ASSIGN_OR_RETURN(spaces_[i].reach, ReachOf(setups_[i], references_));
+      }
+    }
     Crew crew(
         setups_, references_,
         {.threads = options_.threads,
@@ -69,6 +74,9 @@ class Campaign {
       report_.left = nth_->Left();
     }
     report_.findings = investigation_.TakeFindings();
+    if (report_.only && options_.keep_record) {
+      ASSIGN_OR_RETURN(report_.only_record, RecordOf(*report_.only));
+    }
     return std::move(report_);
   }
 
@@ -109,6 +117,13 @@ class Campaign {
     return {.number = number,
             .setup = setup,
             .plan = RandomPlan(spaces_[setup], options_.seed, number)};
+  }
+
+  // Runs it once more: equal plans have equal runs.
+  Result<Record> RecordOf(const ExploreCase& one) const {
+    ASSIGN_OR_RETURN(Laboratory laboratory,
+                     Laboratory::Make(setups_[one.setup], references_));
+    return laboratory.Try(one.plan).record;
   }
 
   std::vector<ExploreCase> NextRound() {

@@ -20,6 +20,7 @@
 #include "harness/explore/explore_case.h"
 #include "harness/explore/marks.h"
 #include "harness/explore/shrink.h"
+#include "harness/record/record.h"
 #include "harness/record/verdict.h"
 #include "harness/run/reference.h"
 
@@ -31,6 +32,7 @@ struct CampaignOptions {
   CampaignMode mode = CampaignMode::kRandom;
   uint64_t seed = 1;
   std::optional<uint64_t> only_case;  // random: nothing but this number
+  bool keep_record = false;           // of only_case
   std::optional<uint64_t> max_cases;
   std::optional<Duration> time;  // real; shrinking counts
   int threads = 1;
@@ -76,6 +78,7 @@ struct CampaignReport {
   std::string progress;                   // nth: how far it is
   std::string left;                       // nth: what was not done; "": nothing
   std::optional<ExploreCase> only;        // options.only_case, as it was run
+  std::optional<Record> only_record;      // of its run: options.keep_record
   PlanSpace space;                        // of the base
 };
 

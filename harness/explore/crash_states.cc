@@ -19,7 +19,57 @@
 namespace gauntlet {
 namespace {
 
-constexpr uint64_t kReportEvery = 1024;  // recoveries
+constexpr uint64_t kReportEvery = 128;  // recoveries
+// Recoveries of one part before the next part's turn, so that the first seconds
+// see every window on every disk.
+constexpr uint64_t kTurn = 16;
+
+// What is known of an image.
+struct Seen {
+  CrashOutcome outcome;
+  bool failed = false;  // at some cut
+};
+
+// One bit of a file of the image.
+struct RotPlace {
+  size_t file = 0;
+  size_t bit = 0;
+};
+
+// A part that is under way: the disk is played up to `next`, or, for kRot, to
+// the end.
+struct PartRun {
+  PartRun(const CrashStatePart& part_of_it, const CrashWindowLog& its_window,
+          const DiskOptions& options)
+      : part(part_of_it),
+        window(its_window),
+        disk(WithLog(options, log)),
+        replay(disk) {}
+  PartRun(const PartRun&) = delete;
+  PartRun& operator=(const PartRun&) = delete;
+
+  static DiskOptions WithLog(DiskOptions options, DiskLog& log) {
+    options.log = &log;
+    return options;
+  }
+  bool done() const {
+    return next ==
+           (part.window == CrashWindow::kRot ? places.size() : window.end);
+  }
+
+  const CrashStatePart part;
+  const CrashWindowLog& window;
+  size_t counts = 0;  // index into CrashStateReport::counts
+  DiskLog log;
+  SimDisk disk;
+  DiskReplay replay;
+  FileOutcomesCache cache;
+  size_t next = 0;  // operation of the window; kRot: place
+  std::unordered_map<Digest, Seen, LowHalf> seen;
+  std::vector<RotPlace> places;        // kRot
+  std::optional<CrashImages> at_rest;  // kRot: what the bits are flipped in
+  CrashOwed owed;                      // kRot
+};
 
 class Exploration {
  public:
@@ -42,26 +92,24 @@ class Exploration {
   CrashStateReport TakeReport() { return std::move(report_); }
 
  private:
-  // What is known of an image.
-  struct Seen {
-    CrashOutcome outcome;
-    bool failed = false;  // at some cut
-  };
-
-  Status Cut(const CrashWindowLog& window, const CrashStatePart& part);
-  Status Rot(const CrashWindowLog& window);
-  void RotAt(size_t file, size_t bit, const CrashImages& images,
-             const CrashOwed& owed);
+  Status Begin(const CrashStatePart& part, const CrashWindowLog& window);
+  Status PrepareRot(PartRun& run);
+  // Until it is done, stopped, or another part's turn.
+  Status TakeTurn(PartRun& run);
+  Status CutNext(PartRun& run);
+  void RotNext(PartRun& run);
+  CrashStateCounts& CountsOf(const PartRun& run) {
+    return report_.counts[run.counts];
+  }
   // Who was told that it may begins anew where it would refuse.
   CrashOwed Allowed(CrashOwed owed) const;
   CrashOwed OwedAt(const CrashWindowLog& window, DurabilityProfile profile,
                    size_t operation) const;
-  void CutAfter(const CrashWindowLog& window, size_t operation,
-                const CrashImages& images, const DiskLog& log);
+  void CutAfter(PartRun& run, size_t operation, const CrashImages& images);
   CrashOutcome RecoverOnce(ImageDirectory& image);
   template <typename Build>
   CrashOutcome Recover(const std::string& id, const Build& build);
-  bool Judge(const CrashOutcome& outcome, const CrashOwed& owed);
+  bool Judge(PartRun& run, const CrashOutcome& outcome, const CrashOwed& owed);
   template <typename Build, typename Describe>
   void Report(const Build& build, const Describe& describe,
               const CrashOwed& owed);
@@ -73,7 +121,7 @@ class Exploration {
   CrashRecovery recovery_;
   CrashStateReport report_;
   std::optional<ImageId> only_;
-  std::unordered_map<Digest, Seen, LowHalf> seen_;
+  std::vector<std::unique_ptr<PartRun>> runs_;
   uint64_t recoveries_ = 0;
   bool stopped_ = false;
   ImageDirectory image_;
@@ -120,9 +168,10 @@ CrashOutcome Exploration::Recover(const std::string& id, const Build& build) {
   return outcome;
 }
 
-bool Exploration::Judge(const CrashOutcome& outcome, const CrashOwed& owed) {
+bool Exploration::Judge(PartRun& run, const CrashOutcome& outcome,
+                        const CrashOwed& owed) {
   if (outcome.end == RecoveryEnd::kRefused && owed.may_refuse) {
-    ++report_.counts.back().refusals;
+    ++CountsOf(run).refusals;
   }
   return Holds(outcome, owed);
 }
@@ -159,10 +208,10 @@ void Exploration::Report(const Build& build, const Describe& describe,
   report_.findings.push_back(std::move(finding));
 }
 
-void Exploration::CutAfter(const CrashWindowLog& window, size_t operation,
-                           const CrashImages& images, const DiskLog& log) {
-  CrashStateCounts& counts = report_.counts.back();
-  const CrashOwed owed = OwedAt(window, counts.profile, operation);
+void Exploration::CutAfter(PartRun& run, size_t operation,
+                           const CrashImages& images) {
+  CrashStateCounts& counts = CountsOf(run);
+  const CrashOwed owed = OwedAt(run.window, counts.profile, operation);
   ++counts.points;
   counts.images_left_out += images.left_out();
   images.ForEach([&](const CrashImage& image) {
@@ -176,19 +225,20 @@ void Exploration::CutAfter(const CrashWindowLog& window, size_t operation,
     }
     ++counts.images_enumerated;
     const auto build = [&] { images.Build(image, image_); };
-    const auto [known, is_new] = seen_.try_emplace(image.hash);
+    const auto [known, is_new] = run.seen.try_emplace(image.hash);
     if (is_new) {
       ++counts.images_distinct;
       known->second.outcome = Recover(IdOf(id), build);
     }
-    if (!Judge(known->second.outcome, owed)) {
+    if (!Judge(run, known->second.outcome, owed)) {
       ++report_.outcomes_failed;
       const auto describe = [&] {
         return CrashStateFinding{
             .id = IdOf(id),
-            .event = fmt::format("power lost after {}",
-                                 DescribeMicroOp(log.operations[operation])),
-            .survived = images.Describe(image, log),
+            .event =
+                fmt::format("power lost after {}",
+                            DescribeMicroOp(run.log.operations[operation])),
+            .survived = images.Describe(image, run.log),
             .expected = "",
             .found = ""};
       };
@@ -200,90 +250,100 @@ void Exploration::CutAfter(const CrashWindowLog& window, size_t operation,
   });
 }
 
-Status Exploration::Cut(const CrashWindowLog& window,
-                        const CrashStatePart& part) {
+Status Exploration::Begin(const CrashStatePart& part,
+                          const CrashWindowLog& window) {
+  const bool rots = part.window == CrashWindow::kRot;
+  DiskOptions disk = rots ? DiskOptions() : plan_.disk;
+  if (!rots) disk.profile = part.profile;
+  PartRun& run =
+      *runs_.emplace_back(std::make_unique<PartRun>(part, window, disk));
+  run.counts = report_.counts.size();
   report_.counts.push_back({.profile = part.profile, .window = part.window});
-  seen_.clear();
-  DiskLog log;
-  DiskOptions disk_options = plan_.disk;
-  disk_options.profile = part.profile;
-  disk_options.log = &log;
-  const CrashBound& bound = part.profile == DurabilityProfile::kLyingFsync
-                                ? options_.lying_bound
-                                : options_.bound;
-  SimDisk disk(disk_options);
-  DiskReplay replay(disk);
-  FileOutcomesCache cache;
-  for (size_t i = 0; i < window.end && !stopped_; ++i) {
-    RETURN_IF_ERROR(replay.Play(window.log.operations[i]));
-    if (i < window.begin || (only_ && only_->operation != i)) continue;
-    CutAfter(window, i, CrashImages(disk, bound, cache), log);
+  return rots ? PrepareRot(run) : OkStatus();
+}
+
+Status Exploration::TakeTurn(PartRun& run) {
+  const uint64_t until = recoveries_ + kTurn;
+  while (!run.done() && !stopped_ && recoveries_ < until) {
+    if (run.part.window == CrashWindow::kRot) {
+      RotNext(run);
+    } else {
+      RETURN_IF_ERROR(CutNext(run));
+    }
   }
   return OkStatus();
 }
 
+Status Exploration::CutNext(PartRun& run) {
+  const size_t i = run.next;
+  RETURN_IF_ERROR(run.replay.Play(run.window.log.operations[i]));
+  if (i >= run.window.begin && (!only_ || only_->operation == i)) {
+    const bool lies = run.part.profile == DurabilityProfile::kLyingFsync;
+    CutAfter(run, i,
+             CrashImages(run.disk, lies ? options_.lying_bound : options_.bound,
+                         run.cache));
+  }
+  if (!stopped_) ++run.next;
+  return OkStatus();
+}
+
 // The whole image, but for one bit.
-void Exploration::RotAt(size_t file, size_t bit, const CrashImages& images,
-                        const CrashOwed& owed) {
-  CrashStateCounts& counts = report_.counts.back();
+void Exploration::RotNext(PartRun& run) {
+  const RotPlace place = run.places[run.next];
+  const CrashImages& images = *run.at_rest;
+  CrashStateCounts& counts = CountsOf(run);
   std::string path;
   const auto build = [&] {
     images.Build(images.Everything(), image_);
     const auto files = ListFiles(image_);
-    const auto& [name, entry] = files[file];
+    const auto& [name, entry] = files[place.file];
     path = name;
     ImageFile rotten{.data = entry->file->data};
-    char& byte = rotten.data[bit / 8];
-    byte = static_cast<char>(byte ^ (1 << bit % 8));
+    char& byte = rotten.data[place.bit / 8];
+    byte = static_cast<char>(byte ^ (1 << place.bit % 8));
     entry->file = std::make_shared<ImageFile>(std::move(rotten));
   };
   ++counts.points;
   ++counts.images_enumerated;
   ++counts.images_distinct;
   const std::string id = IdOf({.window = CrashWindow::kRot,
-                               .operation = file,
-                               .names = bit,
+                               .operation = place.file,
+                               .names = place.bit,
                                .files = {}});
-  if (Judge(Recover(id, build), owed)) return;
-  ++report_.outcomes_failed;
-  const auto describe = [&] {
-    return CrashStateFinding{
-        .id = id,
-        .event = fmt::format("bit {} of byte {} of {} is flipped", bit % 8,
-                             bit / 8, path),
-        .survived = {},
-        .expected = "",
-        .found = ""};
-  };
-  Report(build, describe, owed);
+  if (!Judge(run, Recover(id, build), run.owed)) {
+    ++report_.outcomes_failed;
+    const auto describe = [&] {
+      return CrashStateFinding{
+          .id = id,
+          .event = fmt::format("bit {} of byte {} of {} is flipped",
+                               place.bit % 8, place.bit / 8, path),
+          .survived = {},
+          .expected = "",
+          .found = ""};
+    };
+    Report(build, describe, run.owed);
+  }
+  ++run.next;
+  static_cast<void>(GoesOn());
 }
 
-Status Exploration::Rot(const CrashWindowLog& window) {
-  report_.counts.push_back({.window = CrashWindow::kRot});
-  SimDisk disk({});
-  DiskReplay replay(disk);
-  for (size_t i = 0; i < window.end; ++i) {
-    RETURN_IF_ERROR(replay.Play(window.log.operations[i]));
+Status Exploration::PrepareRot(PartRun& run) {
+  for (size_t i = 0; i < run.window.end; ++i) {
+    RETURN_IF_ERROR(run.replay.Play(run.window.log.operations[i]));
   }
-  FileOutcomesCache cache;
-  const CrashImages images(disk, options_.bound, cache);
-  images.Build(images.Everything(), image_);
+  run.at_rest.emplace(run.disk, options_.bound, run.cache);
+  run.at_rest->Build(run.at_rest->Everything(), image_);
   const int checkpoints =
       CommittedCheckpoints(image_, plan_.train.checkpoint.directory);
-  CrashOwed owed = Allowed({.at_least = window.SecondNewestBefore(window.end),
-                            .may_refuse = checkpoints < 2});
-  if (owed.cold_start == MayBeginAnew::kYes) owed.may_refuse = false;
-  std::vector<size_t> sizes;
-  for (const auto& [path, entry] : ListFiles(image_)) {
-    sizes.push_back(entry->file->data.size());
-  }
-  for (size_t file = 0; file < sizes.size(); ++file) {
-    for (const size_t bit : BitsOfRot(sizes[file])) {
-      if (only_ && (only_->operation != file || only_->names != bit)) {
-        continue;
-      }
-      RotAt(file, bit, images, owed);
-      if (!GoesOn()) return OkStatus();
+  run.owed = Allowed({.at_least = run.window.SecondNewestBefore(run.window.end),
+                      .may_refuse = checkpoints < 2});
+  if (run.owed.cold_start == MayBeginAnew::kYes) run.owed.may_refuse = false;
+  const auto files = ListFiles(image_);
+  for (size_t file = 0; file < files.size(); ++file) {
+    for (const size_t bit : BitsOfRot(files[file].second->file->data.size())) {
+      const bool wanted =
+          !only_ || (only_->operation == file && only_->names == bit);
+      if (wanted) run.places.push_back({.file = file, .bit = bit});
     }
   }
   return OkStatus();
@@ -310,25 +370,30 @@ bool WasInterrupted(const RunInputs& inputs, const Status& status) {
          inputs.plan.interrupted();
 }
 
+// Parts take turns; the log of a window is made when its first part begins.
 Status Exploration::Explore(const RunInputs& inputs) {
   std::optional<Result<CrashWindowLog>> save;
   std::optional<Result<CrashWindowLog>> recovery;
-  for (const CrashStatePart& part : PartsOf(options_)) {
-    if (stopped_) {
-      report_.unfinished.push_back(part);
-      continue;
-    }
+  const std::vector<CrashStatePart> parts = PartsOf(options_);
+  for (const CrashStatePart& part : parts) {
+    if (stopped_) break;
     const bool recovers = part.window == CrashWindow::kRecovery;
     if (recovers && !recovery) recovery = LogOfRecovery(inputs);
     if (!recovers && !save) save = LogOfSave(inputs, options_.save);
     const Result<CrashWindowLog>& log = recovers ? *recovery : *save;
     stopped_ = WasInterrupted(inputs, log.status());
-    if (!stopped_) {
-      RETURN_IF_ERROR(log.status());
-      RETURN_IF_ERROR(part.window == CrashWindow::kRot ? Rot(*log)
-                                                       : Cut(*log, part));
-    }
-    if (stopped_) report_.unfinished.push_back(part);
+    if (stopped_) break;
+    RETURN_IF_ERROR(log.status());
+    RETURN_IF_ERROR(Begin(part, *log));
+    RETURN_IF_ERROR(TakeTurn(*runs_.back()));
+  }
+  const auto is_done = [](const auto& run) { return run->done(); };
+  while (!stopped_ && !std::ranges::all_of(runs_, is_done)) {
+    for (const auto& run : runs_) RETURN_IF_ERROR(TakeTurn(*run));
+  }
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const bool done = i < runs_.size() && runs_[i]->done();
+    if (!done) report_.unfinished.push_back(parts[i]);
   }
   return OkStatus();
 }

@@ -101,8 +101,8 @@ struct CrashStateOptions {
                                              DurabilityProfile::kWeak};
   std::vector<CrashWindow> windows = {
       CrashWindow::kSave, CrashWindow::kRecovery, CrashWindow::kRot};
-  // What is looked at instead, in this order; empty: each window with each of
-  // the profiles.
+  // What is looked at instead; empty: each window with each of the profiles.
+  // Parts take turns.
   std::vector<CrashStatePart> parts = {};
   CrashBound bound;
   // Under kLyingFsync, where nothing is ever settled.

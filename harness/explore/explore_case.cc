@@ -1,8 +1,10 @@
 #include "harness/explore/explore_case.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <string_view>
+#include <utility>
 
 #include "harness/scenario/time_limits.h"
 #include "harness/scenario/units.h"
@@ -18,6 +20,90 @@ constexpr Duration kStepTimeout = std::chrono::seconds(3);
 constexpr Duration kSaveTimeout = std::chrono::seconds(5);
 constexpr Duration kStartTimeout = std::chrono::seconds(30);
 constexpr Duration kLookForNoticeEvery = std::chrono::milliseconds(10);
+
+// How a set-up may differ from the base in what is trained and when it is
+// saved: each has a reference run of its own.
+struct Variation {
+  std::string_view name;
+  void (*apply)(Case& setup);
+};
+
+void UseSgd(Case& setup) {
+  JobSpec& job = setup.train.job;
+  job.optimizer = {.kind = OptimizerKind::kSgd,
+                   .learning_rate = 0.05f,
+                   .momentum = 0.9f,
+                   .schedule = {.kind = ScheduleKind::kPiecewise,
+                                .warmup = 3,
+                                .boundaries = {4, 9},
+                                .values = {0.05f, 0.02f, 0.01f}},
+                   .clip = {.kind = ClipKind::kGlobalNorm, .limit = 1.0f}};
+  job.accumulate = 2;
+}
+
+// An epoch's last step has fewer rows, and its last update fewer steps.
+void UseAdam(Case& setup) {
+  JobSpec& job = setup.train.job;
+  job.optimizer = {.kind = OptimizerKind::kAdam,
+                   .learning_rate = 0.002f,
+                   .schedule = {.kind = ScheduleKind::kCosineDecay,
+                                .warmup = 2,
+                                .steps = 16,
+                                .alpha = 0.1f},
+                   .clip = {.kind = ClipKind::kValue, .limit = 0.05f}};
+  job.accumulate = 3;
+  job.remainder = Remainder::kKeep;
+  if (job.data.kind == DataKind::kDigits) job.data.samples += 10;
+}
+
+// Convolutions, dropout, and statistics that each replica keeps for itself.
+// Small images only: others would slow the exploration down.
+void UseConvolutions(Case& setup) {
+  JobSpec& job = setup.train.job;
+  if (job.data.kind != DataKind::kDigits || job.data.side != 7) return;
+  job.model.layers = {{.kind = LayerKind::kConv2D, .filters = 2, .kernel = 3},
+                      {.kind = LayerKind::kRelu},
+                      {.kind = LayerKind::kCenter, .momentum = 0.9f},
+                      {.kind = LayerKind::kFlatten},
+                      {.kind = LayerKind::kDropout, .rate = 0.25f},
+                      {.kind = LayerKind::kDense, .units = 10}};
+}
+
+void SaveAtEpochEnds(Case& setup) {
+  const uint64_t an_epoch = ShapeOfEpoch(setup.train.job).steps;
+  setup.train.checkpoint.trigger = {.unit = SaveUnit::kSteps,
+                                    .every = std::max<uint64_t>(an_epoch, 1)};
+}
+
+void TrainOnDuringGrace(Case& setup) {
+  setup.train.preemption.grace = std::chrono::milliseconds(500);
+}
+
+constexpr std::array kVariations = {
+    Variation{"job with sgd", UseSgd},
+    Variation{"job with adam", UseAdam},
+    Variation{"job with convolutions", UseConvolutions},
+    Variation{"saves at epoch ends", SaveAtEpochEnds},
+    Variation{"grace 500ms", TrainOnDuringGrace},
+};
+
+// All that a variation sets. Two set-ups of a base with equal text differ in
+// none.
+std::string VariedPart(const Case& setup) {
+  const TrainOptions& train = setup.train;
+  return fmt::format("{} {} {} {}", JobToJson(train.job, Digest{}),
+                     static_cast<int>(train.checkpoint.trigger.unit),
+                     train.checkpoint.trigger.every,
+                     train.preemption.grace.count());
+}
+
+// A base that begins with another run's model, or is about values that are not
+// finite, is about its own job.
+bool HasAJobOfItsOwn(const Case& base) {
+  return base.before.has_value() ||
+         base.train.on_not_finite != OnNotFinite::kTrainOn ||
+         !base.train.start.weights.empty();
+}
 
 // A hang is to show long before the run's limit does, faults are not to use up
 // the restarts, and a notice is to be seen while the short job runs.
@@ -98,6 +184,15 @@ std::string DescribeSetup(const Case& setup, const Case& base) {
       base.cluster.policy != RestartPolicy::kRejoin) {
     return "lost workers rejoin";
   }
+  const std::string varied = VariedPart(setup);
+  for (const Variation& variation : kVariations) {
+    Case other = base;
+    variation.apply(other);
+    const std::string part = VariedPart(other);
+    if (part == varied && part != VariedPart(base)) {
+      return std::string(variation.name);
+    }
+  }
   return "as it is";
 }
 
@@ -137,6 +232,14 @@ std::vector<Case> SetupsOf(const Case& base) {
     setup.cluster.policy = RestartPolicy::kRejoin;
     setup.train.cluster.on_loss = OnLoss::kRejoin;
     setup.cluster.min_workers = 2;
+  }
+  if (HasAJobOfItsOwn(base)) return setups;
+  for (const Variation& variation : kVariations) {
+    Case setup = plain;
+    variation.apply(setup);
+    if (VariedPart(setup) != VariedPart(plain)) {
+      setups.push_back(std::move(setup));
+    }
   }
   return setups;
 }

@@ -4,10 +4,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "chaos/inject/plan.h"
+#include "harness/explore/reach.h"
 #include "harness/scenario/scenario.h"
 
 namespace gauntlet {
@@ -21,16 +23,19 @@ struct ExploreCase {
 // Fewer workers, and no bound of the membership above them.
 void SetWorkers(int workers, ClusterSetup& cluster);
 
-// The base without its faults, and what else it may be set up as without
+// The base without its faults, and what else it may be set up as. First without
 // another trajectory: other numbers of workers and of kept checkpoints, a store
 // that is deleted in the end, workers on hosts of their own, where late
-// survivors are, and workers that rejoin and may become fewer. All have short
-// limits, so that a hang shows long before the run's own does, and restarts for
-// many faults, also where the base has none: OverridesOf says which.
+// survivors are, and workers that rejoin and may become fewer. Then other jobs,
+// saves that meet the ends of epochs, and a grace in which training goes on;
+// not for a base about values that are not finite or a warm start. All have
+// short limits, so that a hang shows long before the run's own does, and
+// restarts for many faults, also where the base has none: OverridesOf says
+// which.
 std::vector<Case> SetupsOf(const Case& base);
 
 // How the set-up differs from the base in what SetupsOf varies: "as it is",
-// "2 workers", "keep 1" …
+// "2 workers", "keep 1", "job with sgd" …
 std::string DescribeSetup(const Case& setup, const Case& base);
 
 // What every set-up has in place of the base's own limits, each with both
@@ -47,6 +52,8 @@ struct PlanSpace {
   int max_faults = 3;
   std::vector<FaultKind> kinds;  // in ascending order, at least one
   std::vector<Point> points;     // likewise
+  // What the set-up reaches undisturbed; null: not known.
+  std::shared_ptr<const Reach> reach;
 };
 
 // What happens to devices happens to none where there are none, and what keeps

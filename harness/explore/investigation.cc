@@ -63,10 +63,11 @@ size_t Investigation::FindingOf(const ExploreCase& one, const Breach& breach) {
   if (breach.invariant == kDeterministic) {
     shrunken = ShrinkDivergence(one);
   } else {
-    const Trial trial = LaboratoryOf(one).Try(one.plan);
+    const ExploreCase plainest = InThePlainestSetup(one, breach);
+    const Trial trial = LaboratoryOf(plainest).Try(plainest.plan);
     // It was wrong a moment ago. It explains nothing that comes later.
     if (!Breaks(trial, breach)) return AddFinding(NotAgain(one, trial));
-    shrunken = ShrinkBreach(one, breach, trial);
+    shrunken = ShrinkBreach(plainest, breach, trial);
   }
   const std::optional<size_t> equal = known_.EqualTo(shrunken.cause, breach);
   const size_t index = equal.value_or(findings_.size());
@@ -77,6 +78,14 @@ size_t Investigation::FindingOf(const ExploreCase& one, const Breach& breach) {
     ShrinkSetupOf(shrunken, breach, begin);
   }
   return AddFinding(std::move(shrunken.finding));
+}
+
+ExploreCase Investigation::InThePlainestSetup(const ExploreCase& one,
+                                              const Breach& breach) {
+  ExploreCase plain = one;
+  plain.setup = 0;
+  if (one.setup == 0) return one;
+  return Breaks(LaboratoryOf(plain).Try(plain.plan), breach) ? plain : one;
 }
 
 size_t Investigation::AddFinding(CampaignFinding finding) {

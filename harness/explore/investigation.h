@@ -74,6 +74,9 @@ class Investigation {
   // Of known findings that break the same, then the plainest of all.
   std::vector<Fault> PlainFaultsFor(const Case& setup,
                                     const Breach& breach) const;
+  // The case in the first set-up if it breaks there as well, so that what other
+  // jobs show too is one finding.
+  ExploreCase InThePlainestSetup(const ExploreCase& one, const Breach& breach);
   Laboratory& LaboratoryOf(const ExploreCase& one);
 
   const std::vector<Case>& setups_;

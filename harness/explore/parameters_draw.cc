@@ -10,8 +10,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// A shorter grace is generated too, now and then: a kill in the middle of what
-// the notice set off.
+// A shorter grace is generated too, now and then, from none at all: a kill in
+// the middle of what the notice set off.
 constexpr Duration kLongGrace = std::chrono::seconds(10);
 
 }  // namespace
@@ -111,7 +111,8 @@ void ParametersDraw::FillByKind(Fault& fault) {
       if (!draw_.OneIn(3)) with.duration = UpToPowerOfTwoMs(15);
       break;
     case FaultKind::kPreempt:
-      with.grace = draw_.OneIn(4) ? UpToPowerOfTwoMs(9) : kLongGrace;
+      with.grace =
+          draw_.OneIn(4) ? UpToPowerOfTwoMs(9) - milliseconds(1) : kLongGrace;
       with.notice = draw_.Of(kNoticeWays);
       break;
     case FaultKind::kTornWrite:

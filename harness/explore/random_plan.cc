@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <initializer_list>
+#include <iterator>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -81,6 +83,7 @@ class FaultDraw {
         parameters_(space,
                     Draw(case_seed, fmt::format("fault.{}.parameters", index))),
         choice_(case_seed, fmt::format("fault.{}", index)),
+        reach_(case_seed, fmt::format("fault.{}.reach", index)),
         index_(index) {}
 
   Fault Make(const WeightedKinds& kinds, const std::vector<Point>& points,
@@ -108,8 +111,19 @@ class FaultDraw {
       fault.site = {
           .worker = kChief, .life = kAnyLife, .point = Point::kReject};
     }
+    std::optional<uint64_t> reached_step;
+    if (MustBeReached(before, fault)) {
+      reached_step = MoveWhereReached(points, fault);
+    }
     parameters_.Fill(fault);
-    if (rejoins && before.empty() && choice_.OneIn(12)) KeepFailing(fault);
+    if (reached_step && fault.with.until_step) {
+      fault.with.until_step =
+          std::max(*fault.with.until_step, *reached_step + 1);
+    }
+    if (rejoins && before.empty() && choice_.OneIn(12)) {
+      KeepFailing(fault);
+      if (MustBeReached(before, fault)) MoveWhereReached(points, fault);
+    }
     return fault;
   }
 
@@ -210,6 +224,84 @@ class FaultDraw {
     return fitting.empty() ? points : fitting;
   }
 
+  // Whether the fault depends on no other: at least one of a plan is to fire.
+  bool MustBeReached(const std::vector<Fault>& before,
+                     const Fault& fault) const {
+    if (space_.reach == nullptr) return false;
+    return before.empty() || (fault.after.empty() && fault.site.life == 1);
+  }
+
+  // Changes as little of the site as it takes for an undisturbed run to reach
+  // it. Returns the step it is then at; nullopt: no point is reached.
+  std::optional<uint64_t> MoveWhereReached(const std::vector<Point>& points,
+                                           Fault& fault) {
+    const Reach& reach = *space_.reach;
+    FaultSite& site = fault.site;
+    if (reach.WorkersAt(site.point).empty()) {
+      const std::vector<Point> reached = ReachedPoints(fault.kind, points);
+      if (reached.empty()) return std::nullopt;
+      site.point = reach_.Of(reached);
+      if (!HasBlocks(site.point)) site.offset.reset();
+      const bool each_block = HasBlocks(site.point) && !site.offset;
+      site.block = each_block ? kAnyBlock : 0;
+    }
+    if (site.life != kAnyLife) site.life = 1;
+    const std::vector<int> workers = reach.WorkersAt(site.point);
+    const int first = site.worker == kChief ? 0 : site.worker;
+    const bool any = first == kAnyWorker || first == kAllWorkers;
+    if (!any && std::ranges::find(workers, first) == workers.end()) {
+      site.worker = reach_.Of(workers);
+    }
+    const int worker = any                     ? reach_.Of(workers)
+                       : site.worker == kChief ? 0
+                                               : site.worker;
+    return MoveToAnOccurrence(reach.Of(worker, site.point), site);
+  }
+
+  // Of the drawn points, or else of all, those that are reached; where the kind
+  // means something if there are such.
+  std::vector<Point> ReachedPoints(FaultKind kind,
+                                   const std::vector<Point>& points) const {
+    for (const std::vector<Point>* from : {&points, &space_.points}) {
+      std::vector<Point> reached;
+      for (const Point point : *from) {
+        if (!space_.reach->WorkersAt(point).empty()) reached.push_back(point);
+      }
+      std::vector<Point> fitting;
+      std::ranges::copy_if(
+          reached, std::back_inserter(fitting),
+          [kind](Point point) { return MeansSomething(kind, point); });
+      if (!fitting.empty()) return fitting;
+      if (!reached.empty() && from == &space_.points) return reached;
+    }
+    return {};
+  }
+
+  // REQUIRES: !all.empty().
+  uint64_t MoveToAnOccurrence(const std::vector<Occurrence>& all,
+                              FaultSite& site) {
+    const auto fits = [&site](const Occurrence& one) {
+      return (!site.step || one.step == *site.step) &&
+             (!site.epoch || one.epoch == *site.epoch) &&
+             (!site.offset || one.begins_file);
+    };
+    if (std::ranges::none_of(all, fits)) {
+      const Occurrence& other = reach_.Of(all);
+      if (site.step) site.step = other.step;
+      if (site.epoch) site.epoch = other.epoch;
+      if (!other.begins_file && site.offset) {
+        site.offset.reset();
+        site.block = kAnyBlock;
+      }
+    }
+    std::vector<Occurrence> fitting;
+    std::ranges::copy_if(all, std::back_inserter(fitting), fits);
+    if (site.occurrence > fitting.size()) {
+      site.occurrence = 1 + reach_.Below(fitting.size());
+    }
+    return fitting[site.occurrence - 1].step;
+  }
+
   int Worker(Point point) {
     if (IsOfChief(point) && !site_.OneIn(8)) {
       return site_.OneIn(2) ? kChief : 0;
@@ -269,6 +361,7 @@ class FaultDraw {
   Draw site_;
   ParametersDraw parameters_;
   Draw choice_;
+  Draw reach_;
   int index_;
 };
 

@@ -17,7 +17,8 @@ size_t RandomSetup(size_t setups, uint64_t seed, uint64_t number);
 
 // The plan of case `number`: valid, of 1 to space.max_faults faults (of none
 // where that is 0: another order of events all the same), and a
-// function of its arguments alone. Its faults need not all be reached.
+// function of its arguments alone. Its first fault is at a place that
+// space.reach has, where that is known; the others need not be reached.
 FaultPlan RandomPlan(const PlanSpace& space, uint64_t seed, uint64_t number);
 
 }  // namespace gauntlet

@@ -59,6 +59,7 @@ class Shrinker {
     do {
       before = KeyOf(result_.plan);
       ShrinkFaults();
+      DropRestarts();
       ShrinkSeed();
       DropBugs();
       for (size_t i = 0; i < result_.plan.faults.size(); ++i) {
@@ -113,6 +114,7 @@ class Shrinker {
 
   bool TryChunks(size_t chunks);
   void ShrinkFaults();
+  void DropRestarts();
   void ShrinkSeed();
   void DropBugs();
   void MoveToAStep(size_t index);
@@ -160,6 +162,19 @@ void Shrinker::ShrinkFaults() {
     } else {
       return;
     }
+  }
+}
+
+// A fault whose only part is to end an incarnation: the others happen one
+// incarnation earlier without it.
+void Shrinker::DropRestarts() {
+  for (size_t i = result_.plan.faults.size(); i-- > 0;) {
+    FaultPlan candidate = result_.plan;
+    Remove(candidate, i);
+    for (Fault& fault : candidate.faults) {
+      if (fault.site.life > 1) --fault.site.life;
+    }
+    Try(std::move(candidate));
   }
 }
 

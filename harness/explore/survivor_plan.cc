@@ -19,10 +19,16 @@ bool Has(const std::vector<T>& all, const T& one) {
   return std::ranges::find(all, one) != all.end();
 }
 
+// How often the chief of an undisturbed run comes there.
+uint64_t HitsOfChief(const PlanSpace& space, Point point) {
+  return space.reach == nullptr ? UINT64_MAX : space.reach->Of(0, point).size();
+}
+
 std::vector<Point> PlacesIn(const PlanSpace& space) {
   std::vector<Point> places;
   for (const PointInfo& info : AllPoints()) {
-    if (info.is_critical_when_stale && Has(space.points, info.point)) {
+    if (info.is_critical_when_stale && Has(space.points, info.point) &&
+        HitsOfChief(space, info.point) > 0) {
       places.push_back(info.point);
     }
   }
@@ -70,8 +76,9 @@ std::vector<Fault> SurvivorFaults(const PlanSpace& space, int count,
       !Has(space.kinds, FaultKind::kHang) || draw.OneIn(2)) {
     return {};
   }
-  const FaultSite site = {
+  FaultSite site = {
       .worker = 0, .point = draw.Of(places), .occurrence = draw.LogUniform(1)};
+  site.occurrence = std::min(site.occurrence, HitsOfChief(space, site.point));
   const uint64_t ms = draw.Between(kShortestMs, kLongestMs);
   Fault cut = {.id = "fault-1", .site = site, .kind = FaultKind::kPartition};
   Fault stall = {.id = "fault-2", .site = site, .kind = FaultKind::kHang};

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "chaos/inject/injector.h"
 #include "chaos/inject/plan.h"
 #include "chaos/sim/sim_disk.h"
 #include "engine/train/launcher.h"
@@ -41,6 +42,10 @@ struct RunPlan {
   // Whether the run is cut off, with no verdict on it; once true, it stays so.
   // Empty: never.
   std::function<bool()> interrupted;
+  // Called before each hit of a fault point, by the worker that reaches it; in
+  // the simulated world only. Empty: no calls.
+  std::function<void(const ProcessIdentity&, Point, const PointContext&)>
+      on_hit;
 };
 
 }  // namespace gauntlet

@@ -59,6 +59,25 @@ DeviceKind DeviceHere(const KernelOptions& told, int life) {
   return device == DeviceKind::kAuto ? DeviceKind::kCpu : device;
 }
 
+// An injector whose hits are observed.
+class ObservedFaultPoints final : public FaultPoints {
+ public:
+  ObservedFaultPoints(const RunPlan& plan, const ProcessIdentity& self,
+                      Injector& injector)
+      : plan_(plan), self_(self), injector_(injector) {}
+
+  Status Hit(Point point, const PointContext& context) override {
+    plan_.on_hit(self_, point, context);
+    return injector_.Hit(point, context);
+  }
+  bool Planted(PlantedBug bug) const override { return injector_.Planted(bug); }
+
+ private:
+  const RunPlan& plan_;
+  const ProcessIdentity self_;
+  Injector& injector_;
+};
+
 class SimulatedRun {
  public:
   SimulatedRun(FiberPool& pool, const RunPlan& plan, const DataSplit& data,
@@ -86,6 +105,11 @@ class SimulatedRun {
   Status BeginWithItsModel();
   int WorkerMain(World& plain, const WorkerSpec& spec,
                  const WorkerReport& report);
+  FaultPoints& FaultPointsOf(Injector& injector,
+                             ObservedFaultPoints& observed) const {
+    if (plan_.on_hit) return observed;
+    return injector;
+  }
   int LauncherMain(World& world, int first_life);
   void RemoveNotices();
   bool RunLauncher(int first_life);
@@ -120,10 +144,10 @@ int SimulatedRun::WorkerMain(World& plain, const WorkerSpec& spec,
       LosesPowerAlone(plan_.hosts, plan_.disk.profile) ? PowerLine::kHost
                                                        : PowerLine::kMachine,
       plan_.train.preemption.file);
-  Injector injector(
-      plan_.faults,
-      {.worker = spec.worker, .life = spec.life, .rank = spec.rank}, effects,
-      fired_, plain.events);
+  const ProcessIdentity self = {
+      .worker = spec.worker, .life = spec.life, .rank = spec.rank};
+  Injector injector(plan_.faults, self, effects, fired_, plain.events);
+  ObservedFaultPoints observed(plan_, self, injector);
   FaultyStorage storage(plain.storage, injector);
   TrainOptions train = train_;
   train.kernels.device = DeviceHere(train_.kernels, spec.life);
@@ -137,7 +161,7 @@ int SimulatedRun::WorkerMain(World& plain, const WorkerSpec& spec,
                  .network = plain.network,
                  .tasks = plain.tasks,
                  .host = plain.host,
-                 .faults = injector,
+                 .faults = FaultPointsOf(injector, observed),
                  .events = plain.events,
                  .entropy = plain.entropy};
   ReportToLauncher reporter(

@@ -449,7 +449,42 @@ def what_ignores_hangups_goes_on(run):
     expect_equal("restarts", json.loads(said)["restarts"], 0)
 
 
+def a_case_is_shown_as_a_table(run):
+    """Of a run that was stored, and of one case of an exploration."""
+    (run.directory / "s.yaml").write_text(
+        "schema: gauntlet/v2\nname: one\npreset: tiny\n"
+        "job: {epochs: 1, replicas: 2}\ncluster: {workers: 2}\n"
+        "checkpoint: {every: {steps: 2}}\n"
+        "faults: [{id: crash, at: {worker: 1, point: step.end, step: 3}, "
+        "do: crash}]\nexpect: {outcome: recovers}\n")
+    done = gauntlet(run, "run", "s.yaml", "--world", "both")
+    expect_equal(f"exit code of run ({done.stdout})", done.returncode, 0)
+    for name in ("latest/one", "latest/one.real", ".gauntlet/runs/latest/one.sim",
+                 ".gauntlet/runs/latest/one.sim/record.jsonl"):
+        shown = gauntlet(run, "show", name, "--width", "100")
+        expect_equal(f"exit code of show {name} ({shown.stderr})",
+                     shown.returncode, 0)
+        for text in ("crash fires: crash worker 1 at step.end",
+                     "incarnation 2 starts", "resumes from step 2",
+                     "launcher exits with 0"):
+            expect(text in shown.stdout, f"{text} in {shown.stdout}")
+        expect(shown.stdout.isascii(), "ASCII where there is no terminal")
+        expect(max(map(len, shown.stdout.splitlines())) <= 100, "line length")
+    wrong = gauntlet(run, "show", "latest/two")
+    expect_equal("exit code where there is no such case", wrong.returncode, 4)
+    expect_lines("stderr", wrong.stderr, 1)
+    wrong = gauntlet(run, "show", "s.yaml")
+    expect_equal("exit code of what is no record", wrong.returncode, 2)
+    expect_lines("stderr", wrong.stderr, 1)
+    traced = gauntlet(run, "explore", "s.yaml", "--case", "5", "--trace")
+    expect_equal(f"exit code of explore ({traced.stderr})",
+                 traced.returncode in (0, 3), True)
+    expect("  fault         fault-1: " in traced.stdout, "its plan")
+    expect("incarnation 1 starts" in traced.stdout, "its events")
+
+
 CHECKS = (
+    a_case_is_shown_as_a_table,
     what_ignores_hangups_goes_on,
     closed_streams_stay_closed,
     who_does_not_restart_says_start_again,

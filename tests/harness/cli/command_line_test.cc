@@ -33,9 +33,9 @@ T Parsed(const Words& words) {
 }
 
 TEST(CommandLineTest, NothingAtAllShowsCommandsAndExamples) {
-  const std::string text = Parsed<ShowCommand>({}).text;
+  const std::string text = Parsed<PrintTextCommand>({}).text;
   for (const char* verb : {"train", "run", "replay", "ckpt", "evaluate", "list",
-                           "judge", "upgrade", "doctor", "help"}) {
+                           "judge", "show", "upgrade", "doctor", "help"}) {
     EXPECT_THAT(text, HasSubstr(std::string("\n  ") + verb + " "));
   }
   EXPECT_THAT(text, HasSubstr("gauntlet run --demo"));
@@ -43,11 +43,11 @@ TEST(CommandLineTest, NothingAtAllShowsCommandsAndExamples) {
 }
 
 TEST(CommandLineTest, VersionAndHelpAreShown) {
-  EXPECT_THAT(Parsed<ShowCommand>({"--version"}).text,
+  EXPECT_THAT(Parsed<PrintTextCommand>({"--version"}).text,
               HasSubstr("gauntlet 0.1.0 (numerics contract "));
-  EXPECT_EQ(Parsed<ShowCommand>({"--help"}).text, OverviewText());
+  EXPECT_EQ(Parsed<PrintTextCommand>({"--help"}).text, OverviewText());
   for (const std::string& verb : CommandNames()) {
-    const std::string text = Parsed<ShowCommand>({verb, "--help"}).text;
+    const std::string text = Parsed<PrintTextCommand>({verb, "--help"}).text;
     EXPECT_THAT(text, HasSubstr("Usage: gauntlet " + verb)) << verb;
   }
 }
@@ -140,7 +140,7 @@ TEST(CommandLineTest, AMistakeIsSaidAsTheCommandSaysWhatGoesWrongLater) {
 }
 
 TEST(CommandLineTest, TheHelpOfTrainSaysWhatBelongsToTheJob) {
-  const std::string text = Parsed<ShowCommand>({"train", "--help"}).text;
+  const std::string text = Parsed<PrintTextCommand>({"train", "--help"}).text;
   const size_t job = text.find("Options of the job");
   const size_t others = text.find("Other options");
   ASSERT_NE(job, std::string::npos);

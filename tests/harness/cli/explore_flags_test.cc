@@ -112,6 +112,7 @@ TEST(ExploreFlagsTest, MistakesSayWhatWasExpected) {
        "--max-faults: expected 1 or more with --mode sweep, found 0"},
       {{"--case", "5", "--cases", "9"},
        "--case cannot be combined with --cases"},
+      {{"--trace"}, "--trace: expected --case N beside it"},
   };
   for (const auto& [arguments, expected] : mistakes) {
     Words words = arguments;

@@ -1,12 +1,16 @@
 #include "harness/explore/base_check.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <set>
+#include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "harness/explore/explore_case.h"
 #include "harness/run/case_runner.h"
+#include "harness/run/text_file.h"
 #include "tests/harness/run/small_cases.h"
 
 namespace gauntlet {
@@ -90,6 +94,23 @@ TEST(BaseCheckTest, WhatIsInThePlaceOfTheBasesOwnIsTold) {
                           "preemption poll_every 10ms for 1s",
                           "timeout total 10m for 2m"));
   EXPECT_THAT(OverridesOf(SetupsOf(base).front()), testing::IsEmpty());
+}
+
+TEST(BaseCheckTest, SetupsDifferAndAreNamed) {
+  const Case base = LoadScenarios(ReadTextFile(std::filesystem::path(
+                                      GAUNTLET_SCENARIOS "/explore/base.yaml")),
+                                  "base.yaml")
+                        .cases.at(0);
+  std::set<std::string> names;
+  for (const Case& setup : SetupsOf(base)) {
+    EXPECT_TRUE(names.insert(DescribeSetup(setup, base)).second)
+        << DescribeSetup(setup, base);
+  }
+  for (const char* name :
+       {"as it is", "job with sgd", "job with adam", "job with convolutions",
+        "saves at epoch ends", "grace 500ms", "lost workers rejoin"}) {
+    EXPECT_TRUE(names.contains(name)) << name;
+  }
 }
 
 TEST(BaseCheckTest, ABaseWhoseWorkersRejoinKeepsThatPolicy) {

@@ -56,6 +56,12 @@ TEST(CampaignTest, TheBaseHoldsUnderRandomFaults) {
   EXPECT_GE(report.ran_twice, 600u / 16);
 }
 
+TEST(CampaignTest, InFewPlansNothingFires) {
+  const CampaignReport report =
+      Explored(BaseOf("explore/base.yaml"), {.max_cases = 400});
+  EXPECT_LT(report.fired_nothing, 400u / 10);
+}
+
 TEST(CampaignTest, MoreThreadsFindTheSame) {
   const Case canary = BaseOf("canary/canary-loses-the-position.yaml");
   CampaignOptions options = {

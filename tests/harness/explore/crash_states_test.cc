@@ -304,7 +304,18 @@ TEST(CrashStatesTest, StopsWhenItIsTold) {
   options.on_progress = [](const CrashStateReport&) { return Proceed::kStop; };
   const CrashStateReport report = Explore(options);
   EXPECT_FALSE(report.complete());
-  EXPECT_EQ(report.counts.size(), 1u);
+}
+
+TEST(CrashStatesTest, FirstStatesAreOfEveryWindowAndDisk) {
+  const CrashStateReport report =
+      Explore({.profiles = {kExt4, kWeak, DurabilityProfile::kShared},
+               .max_images = 4000});
+  ASSERT_EQ(report.counts.size(), 7u);
+  for (const CrashStateCounts& counts : report.counts) {
+    EXPECT_GT(counts.images_distinct, 0u)
+        << CrashWindowName(counts.window) << ", "
+        << static_cast<int>(counts.profile);
+  }
 }
 
 // Between two windows, where the next one's run is to be made.
@@ -323,10 +334,9 @@ TEST(CrashStatesTest, AnInterruptLeavesWhatWasFoundByThen) {
   options.windows = {CrashWindow::kSave, CrashWindow::kRecovery};
   const auto both = ExploreCrashStates(one, references, options);
   ASSERT_TRUE(both.ok()) << both.status().ToString();
-  EXPECT_EQ(Describe(*both), Describe(save));
   EXPECT_FALSE(both->complete());
-  ASSERT_EQ(both->unfinished.size(), 1u);
-  EXPECT_EQ(both->unfinished[0].window, CrashWindow::kRecovery);
+  EXPECT_GT(both->counts.at(0).images_distinct, 0u);
+  EXPECT_EQ(both->unfinished.back().window, CrashWindow::kRecovery);
 }
 
 TEST(CrashStatesTest, AnIdThatIsNoneIsRefused) {

@@ -1,6 +1,7 @@
 #include "harness/explore/random_plan.h"
 
 #include <algorithm>
+#include <memory>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -131,6 +132,51 @@ TEST(RandomPlanTest, WhatIsDamagedIsOftenMetByALoad) {
   }
   EXPECT_GT(rejections, 300u);
   EXPECT_GT(load_errors, 75u);
+}
+
+// A run of two steps of worker 0 and 1, with a save by worker 1 in step 2.
+std::shared_ptr<const Reach> SmallReach() {
+  auto reach = std::make_shared<Reach>();
+  for (const int worker : {0, 1}) {
+    for (const uint64_t step : {1, 2}) {
+      reach->Add(worker, Point::kStepBegin, {.step = step});
+    }
+  }
+  reach->Add(1, Point::kShardWrite, {.step = 2, .begins_file = true});
+  reach->Add(1, Point::kShardWrite, {.step = 2});
+  return reach;
+}
+
+// How often an undisturbed run with that reach hits the site in one worker.
+uint64_t Hits(const Reach& reach, int worker, const FaultSite& site) {
+  return static_cast<uint64_t>(std::ranges::count_if(
+      reach.Of(worker, site.point), [&site](const Occurrence& one) {
+        return (!site.step || *site.step == one.step) &&
+               (!site.epoch || *site.epoch == one.epoch) &&
+               (!site.offset || one.begins_file);
+      }));
+}
+
+TEST(RandomPlanTest, FirstFaultIsWhereTheSetupComesTo) {
+  PlanSpace space = WholeSpace();
+  space.reach = SmallReach();
+  std::set<Point> points;
+  for (uint64_t number = 0; number < 2000; ++number) {
+    const FaultPlan plan = RandomPlan(space, 1, number);
+    ASSERT_TRUE(Validate(plan).ok()) << number;
+    const FaultSite& site = plan.faults.front().site;
+    points.insert(site.point);
+    EXPECT_TRUE(site.life == 1 || site.life == kAnyLife) << number;
+    const bool any = site.worker == kAnyWorker || site.worker == kAllWorkers;
+    uint64_t hits = 0;
+    for (const int worker : {0, 1}) {
+      const bool is_meant = any || site.worker == worker ||
+                            (site.worker == kChief && worker == 0);
+      if (is_meant) hits = std::max(hits, Hits(*space.reach, worker, site));
+    }
+    EXPECT_GE(hits, site.occurrence) << number << ": " << PointName(site.point);
+  }
+  EXPECT_EQ(points, (std::set{Point::kStepBegin, Point::kShardWrite}));
 }
 
 TEST(RandomPlanTest, ANarrowedSpaceIsKeptTo) {

@@ -52,6 +52,23 @@ TEST(ShrinkPlanTest, LeavesTheFaultsThatItTakes) {
   EXPECT_TRUE(shrunk.finished);
 }
 
+// Damage in an incarnation and a crash of the same one.
+bool IsDamagedThenDies(const FaultPlan& plan) {
+  const std::vector<Fault>& faults = plan.faults;
+  return faults.size() >= 2 && Has(plan, "damage") && Has(plan, "death") &&
+         faults[faults.size() - 2].site.life == faults.back().site.life &&
+         faults.back().site.life == static_cast<int>(faults.size()) - 1;
+}
+
+TEST(ShrinkPlanTest, MovesFaultsToAnEarlierIncarnation_WithoutItsDeath) {
+  FaultPlan plan = PlanOf({"first", "damage", "death"});
+  plan.faults[1].kind = FaultKind::kBitFlip;
+  plan.faults[1].site.life = plan.faults[2].site.life = 2;
+  const ShrunkPlan shrunk = ShrinkPlan(plan, kPatient, IsDamagedThenDies);
+  EXPECT_THAT(IdsOf(shrunk.plan), ElementsAre("damage", "death"));
+  EXPECT_EQ(shrunk.plan.faults[0].site.life, 1);
+}
+
 TEST(ShrinkPlanTest, TriesNoFaultsFirst) {
   const ShrunkPlan shrunk = ShrinkPlan(PlanOf({"a", "b"}), kPatient,
                                        [](const auto&) { return true; });

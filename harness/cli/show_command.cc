@@ -1,0 +1,80 @@
+#include "harness/cli/show_command.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/status.h"
+#include "harness/cli/exit_code.h"
+#include "harness/cli/stored_records.h"
+#include "reports/counted.h"
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+#include <fmt/ranges.h>
+
+namespace gauntlet {
+namespace {
+
+// Every worker that is asked for has events in the record.
+Status CheckWorkers(const ShowCommand& command, const Record& record) {
+  std::set<int> recorded;
+  for (const LifeEvents& life : record.lives) recorded.insert(life.worker);
+  for (const int worker : command.filter.workers) {
+    if (recorded.contains(worker)) continue;
+    std::vector<std::string> names;
+    for (const int known : recorded) names.push_back(EmitterName(known));
+    return InvalidArgument(
+        fmt::format("--worker: expected one that has events in this record "
+                    "({}), found {}",
+                    fmt::join(names, ", "), EmitterName(worker)));
+  }
+  return OkStatus();
+}
+
+Result<Timeline> ShownTimeline(const ShowCommand& command) {
+  ASSIGN_OR_RETURN(
+      const std::filesystem::path file,
+      FindRecordFile(command.target, command.runs_directory, command.world));
+  ASSIGN_OR_RETURN(const Record record, LoadRecord(file));
+  RETURN_IF_ERROR(CheckWorkers(command, record));
+  Timeline timeline = TimelineOf(record, command.filter);
+  if (timeline.rows.empty() && timeline.events > 0) {
+    return NotFound(
+        fmt::format("{}: nothing selected: none of its {} is within --from and "
+                    "--to",
+                    file.string(), Counted(timeline.events, "event")));
+  }
+  return timeline;
+}
+
+}  // namespace
+
+TableStyle TableStyleOf(const TerminalStyle& style) {
+  return {.width = style.columns(),
+          .art = style.utf8() && style.colored() ? LineArt::kUnicode
+                                                 : LineArt::kAscii,
+          .colour = style.colored() ? Colour::kOn : Colour::kOff};
+}
+
+int RunShow(const ShowCommand& command, Console& console) {
+  const Result<Timeline> timeline = ShownTimeline(command);
+  if (!timeline.ok()) {
+    fmt::print(console.err, "gauntlet show: {}\n", timeline.status().message());
+    return static_cast<int>(timeline.status().code() == Code::kNotFound
+                                ? ExitCode::kNothingSelected
+                                : ExitCode::kUsage);
+  }
+  if (command.output == OutputFormat::kJson) {
+    console.out << TimelineToJson(*timeline);
+  } else {
+    TableStyle style = TableStyleOf(console.out_style);
+    if (command.width) style.width = *command.width;
+    if (command.filter.routine == RoutineEvents::kListed) style.most_lines = 0;
+    console.out << RenderTimeline(*timeline, style);
+  }
+  return static_cast<int>(ExitCode::kHeld);
+}
+
+}  // namespace gauntlet

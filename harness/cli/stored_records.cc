@@ -1,0 +1,222 @@
+#include "harness/cli/stored_records.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/real/posix_storage.h"
+#include "harness/cli/flags.h"
+#include "harness/record/record_file.h"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace gauntlet {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMaxRecordBytes = size_t{1} << 30;
+constexpr size_t kShownNames = 5;
+// The last run of `gauntlet run`.
+constexpr std::string_view kLatest = "latest";
+
+// Names in this folder that are `wanted`, without hidden ones, ascending.
+std::vector<std::string> NamesIn(const fs::path& path,
+                                 bool (*wanted)(const fs::path&)) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (auto entry = fs::directory_iterator(path, error);
+       !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (!name.starts_with('.') && wanted(entry->path())) names.push_back(name);
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+// A case's folder is its name and its world.
+std::string NameOfFolder(const std::string& folder) {
+  return folder.substr(0, folder.rfind('.'));
+}
+
+bool HasRecord(const fs::path& run, const std::string& folder) {
+  return IsFile(run / folder / kRecordFileName);
+}
+
+// Whether it is to be looked at in that world: what was recorded there, and of
+// a case that was not what was recorded in the other one.
+bool Fits(const fs::path& run, const std::string& folder, WorldChoice world) {
+  if (world == WorldChoice::kBoth) return true;
+  const std::string there =
+      NameOfFolder(folder) + (world == WorldChoice::kReal ? ".real" : ".sim");
+  return folder == there || !HasRecord(run, there);
+}
+
+// Why this path is no record.
+Status NoRecordAt(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status found = fs::status(path, error);
+  if (!fs::exists(found)) {
+    return NotFound(
+        fmt::format("{}: there is no such record or case's folder; gauntlet "
+                    "run leaves one for each case, and RUN/CASE names it too",
+                    Quoted(path.string())));
+  }
+  if (!fs::is_directory(found)) {
+    return InvalidArgument(
+        fmt::format("{}: expected a {} or a case's folder, found what is no "
+                    "regular file",
+                    Quoted(path.string()), kRecordFileName));
+  }
+  for (const std::string& folder : FoldersIn(path)) {
+    if (!HasRecord(path, folder)) continue;
+    return InvalidArgument(
+        fmt::format("{}: expected the folder of one case, found that of a run; "
+                    "name a case, such as {}",
+                    Quoted(path.string()), (path / folder).string()));
+  }
+  return NotFound(fmt::format(
+      "{}: expected a {} in it, found none; the folder of a case has one",
+      Quoted(path.string()), kRecordFileName));
+}
+
+Result<fs::path> FindInRun(const std::string& target, const fs::path& runs,
+                           WorldChoice world) {
+  const size_t slash = target.find('/');
+  ASSIGN_OR_RETURN(const std::string run,
+                   PickRun(target.substr(0, slash), runs));
+  const std::string one = slash == target.npos ? "" : target.substr(slash + 1);
+  if (IsFolder(runs / run / kFindingsFolder)) {
+    return InvalidArgument(fmt::format(
+        "run {}: an exploration leaves scenarios and no records; gauntlet "
+        "explore --case N --trace shows a case of it",
+        Quoted(run)));
+  }
+  ASSIGN_OR_RETURN(const std::vector<std::string> folders,
+                   PickCases(runs / run, one, world));
+  if (folders.size() > 1) {
+    return InvalidArgument(
+        fmt::format("run {}: expected RUN/CASE, as it has {} records; name "
+                    "one, such as {}/{}",
+                    Quoted(run), folders.size(), run, folders.front()));
+  }
+  return runs / run / folders.front() / kRecordFileName;
+}
+
+}  // namespace
+
+bool LooksLikeAPath(const std::string& text) {
+  return text.starts_with('/') || text.starts_with('.') ||
+         text.ends_with(".yaml") || text.ends_with(".jsonl");
+}
+
+bool IsFile(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error);
+}
+
+bool IsFolder(const fs::path& path) {
+  std::error_code error;
+  return fs::is_directory(path, error);
+}
+
+std::vector<std::string> FoldersIn(const fs::path& path) {
+  return NamesIn(path, IsFolder);
+}
+
+std::vector<std::string> FilesIn(const fs::path& path) {
+  return NamesIn(path, IsFile);
+}
+
+Result<std::string> PickName(std::string_view what, const std::string& text,
+                             const std::vector<std::string>& names) {
+  if (std::ranges::find(names, text) != names.end()) return text;
+  std::vector<std::string> fitting;
+  std::ranges::copy_if(
+      names, std::back_inserter(fitting),
+      [&](const std::string& name) { return name.starts_with(text); });
+  if (fitting.size() == 1) return fitting[0];
+  if (fitting.size() > 1) {
+    const size_t shown = std::min(fitting.size(), kShownNames);
+    const size_t more = fitting.size() - shown;
+    fitting.resize(shown);
+    return InvalidArgument(
+        fmt::format("{} {}: more than one begins so: {}{}", what, Quoted(text),
+                    fmt::join(fitting, ", "),
+                    more > 0 ? fmt::format(" and {} more", more) : ""));
+  }
+  std::string near = DidYouMean(text, names);
+  if (near.empty() && !names.empty()) {
+    const size_t first = names.size() - std::min(names.size(), kShownNames);
+    near = fmt::format(
+        "; there {} {}{}", names.size() == 1 ? "is" : "are",
+        fmt::join(names.begin() + static_cast<std::ptrdiff_t>(first),
+                  names.end(), ", "),
+        first > 0 ? fmt::format(" and {} more", first) : "");
+  }
+  return NotFound(
+      fmt::format("{} {}: there is none{}", what, Quoted(text), near));
+}
+
+Result<std::string> PickRun(const std::string& id, const fs::path& runs) {
+  if (!IsFolder(runs)) {
+    return NotFound(fmt::format(
+        "run {}: expected a folder of runs at {}, found {}; --runs DIR says "
+        "another place",
+        Quoted(id), runs.string(), IsFile(runs) ? "a file" : "none"));
+  }
+  Result<std::string> picked = PickName("run", id, FoldersIn(runs));
+  if (picked.ok() || id != kLatest) return picked;
+  return NotFound(fmt::format(
+      "{}; {} is the last of gauntlet run, and what an exploration found has a "
+      "name such as finding-001",
+      picked.status().message(), kLatest));
+}
+
+Result<std::vector<std::string>> PickCases(const fs::path& run,
+                                           const std::string& text,
+                                           WorldChoice world) {
+  std::vector<std::string> folders;
+  for (const std::string& folder : FoldersIn(run)) {
+    if (!HasRecord(run, folder)) continue;
+    if (folder == text) return std::vector<std::string>{folder};
+    if (Fits(run, folder, world)) folders.push_back(folder);
+  }
+  if (folders.empty()) {
+    return NotFound(fmt::format("run {}: no case of it left a record",
+                                Quoted(run.filename().string())));
+  }
+  if (text.empty()) return folders;
+  std::vector<std::string> names;
+  for (const std::string& folder : folders) {
+    if (names.empty() || names.back() != NameOfFolder(folder)) {
+      names.push_back(NameOfFolder(folder));
+    }
+  }
+  ASSIGN_OR_RETURN(const std::string name, PickName("case", text, names));
+  for (const char* ending : {".sim", ".real"}) {
+    if (std::ranges::find(folders, name + ending) != folders.end()) {
+      return std::vector<std::string>{name + ending};
+    }
+  }
+  return NotFound(fmt::format("case {}: there is none", Quoted(text)));
+}
+
+Result<Record> LoadRecord(const fs::path& file) {
+  PosixStorage storage;
+  ASSIGN_OR_RETURN(const std::string text,
+                   ReadFile(storage, file.string(), kMaxRecordBytes));
+  Parsed<Record> record = ReadRecord(text, file.string());
+  if (record.ok()) return std::move(*record.value);
+  return InvalidArgument(record.error);
+}
+
+Result<fs::path> FindRecordFile(const std::string& target, const fs::path& runs,
+                                WorldChoice world) {
+  const fs::path path = target;
+  if (IsFile(path / kRecordFileName)) return path / kRecordFileName;
+  if (IsFile(path)) return path;
+  if (LooksLikeAPath(target) || IsFolder(path)) return NoRecordAt(path);
+  return FindInRun(target, runs, world);
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,236 @@
+#include "reports/causes.h"
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+
+namespace gauntlet {
+namespace {
+
+// Goes through the events by time and keeps the newest of each kind that can
+// lead to another event.
+class CauseFinder {
+ public:
+  explicit CauseFinder(const Record& record) : record_(record) {}
+
+  std::map<EventPlace, EventPlace> Find() {
+    for (const EventPlace& place : EventsByTime(record_)) {
+      if (const std::optional<EventPlace> cause = CauseOf(place)) {
+        causes_.emplace(place, *cause);
+      }
+      Remember(place);
+    }
+    return std::move(causes_);
+  }
+
+ private:
+  using Place = std::optional<EventPlace>;
+  using ByWorker = std::map<int, EventPlace>;
+
+  const RecordEvent& Event(const EventPlace& place) const {
+    return EventAt(record_, place);
+  }
+  int WorkerOf(const EventPlace& place) const {
+    return LifeOf(record_, place).worker;
+  }
+
+  // The later one in time; `a` of two at once.
+  Place Later(const Place& a, const Place& b) const {
+    if (!a || !b) return a ? a : b;
+    return Event(*b).t_ns > Event(*a).t_ns ? b : a;
+  }
+
+  Place OfWorker(const ByWorker& newest, int worker) const {
+    const auto found = newest.find(worker);
+    return found == newest.end() ? Place() : Place(found->second);
+  }
+  Place OfAll(const ByWorker& newest) const {
+    Place last;
+    for (const auto& [worker, place] : newest) last = Later(last, place);
+    return last;
+  }
+  Place OfOthers(const ByWorker& newest, int worker) const {
+    Place last;
+    for (const auto& [other, place] : newest) {
+      if (other != worker) last = Later(last, place);
+    }
+    return last;
+  }
+  // The fault that this worker met in this incarnation, or else the last one.
+  Place OwnFault(const EventPlace& effect) const {
+    const Place own = OfWorker(faults_, WorkerOf(effect));
+    if (own && own->life == effect.life) return own;
+    return OfAll(faults_);
+  }
+
+  // Whether the process said nothing more after this event but that it exits.
+  bool EndsItsProcess(const EventPlace& place) const {
+    const auto& events = LifeOf(record_, place).events;
+    return std::all_of(
+        events.begin() + static_cast<std::ptrdiff_t>(place.index) + 1,
+        events.end(), [](const RecordEvent& event) {
+          return event.kind == RecordKind::kFaultFired ||
+                 event.kind == RecordKind::kLifeEnd;
+        });
+  }
+
+  // A fault that ended another process explains a loss best, then any other
+  // fault since the last restart, then a process that exited.
+  Place CauseOfLoss(const EventPlace& loss) const {
+    const int worker = WorkerOf(loss);
+    Place fatal;
+    for (const auto& [other, fault] : faults_) {
+      if (other != worker && EndsItsProcess(fault)) fatal = Later(fatal, fault);
+    }
+    if (fatal) return fatal;
+    if (const Place fault = OfOthers(faults_, worker)) return fault;
+    if (const Place fault = OfWorker(faults_, worker)) return fault;
+    return OfOthers(exits_, worker);
+  }
+
+  Place CauseOfRestart(const EventPlace& start) const {
+    if (LifeOf(record_, start).life <= 1) return {};
+    const int worker = WorkerOf(start);
+    const Place loss = OfAll(losses_);
+    const Place own_start = OfWorker(starts_, worker);
+    const auto is_new = [&](const Place& place) {
+      return place && own_start && Event(*place).t_ns >= Event(*own_start).t_ns;
+    };
+    if (is_new(loss)) return loss;
+    for (const Place& place :
+         {OfWorker(exits_, worker), OfWorker(faults_, worker), OfAll(faults_),
+          OfAll(exits_)}) {
+      if (is_new(place)) return place;
+    }
+    return {};
+  }
+
+  Place CauseOfExit(const EventPlace& exit) const {
+    if (Event(exit).count == 0) return {};
+    Place cause;
+    for (const ByWorker* newest : {&losses_, &stops_, &fenced_, &faults_}) {
+      const Place own = OfWorker(*newest, WorkerOf(exit));
+      if (own && own->life == exit.life) cause = Later(cause, own);
+    }
+    return cause;
+  }
+
+  Place CauseOf(const EventPlace& place) const {
+    const int worker = WorkerOf(place);
+    const Place start = OfWorker(starts_, worker);
+    switch (Event(place).kind) {
+      case RecordKind::kWorkerLost:
+        return CauseOfLoss(place);
+      case RecordKind::kLeft:
+        return Later(CauseOfLoss(place), OfWorker(losses_, worker));
+      case RecordKind::kLifeBegin:
+        return CauseOfRestart(place);
+      case RecordKind::kLifeEnd:
+        return CauseOfExit(place);
+      case RecordKind::kResumed:
+      case RecordKind::kInitialized:
+      case RecordKind::kCarriedOn: {
+        const Place left = OfWorker(left_, worker);
+        if (left && left->life == place.life) return left;
+        return start && causes_.contains(*start) ? start : Place();
+      }
+      case RecordKind::kNotice:
+        return OfAll(faults_);
+      case RecordKind::kStopAgreed:
+        return OfAll(notices_);
+      case RecordKind::kSaveFailed:
+      case RecordKind::kDamaged:
+        return OwnFault(place);
+      case RecordKind::kRejected:
+        return Later(OfAll(damaged_), OwnFault(place));
+      case RecordKind::kFencedOut:
+        return OfOthers(claims_, worker);
+      default:
+        return {};
+    }
+  }
+
+  void Remember(const EventPlace& place) {
+    ByWorker* newest = nullptr;
+    switch (Event(place).kind) {
+      case RecordKind::kLifeBegin:
+        newest = &starts_;
+        // What came before a restart explains no later loss.
+        if (LifeOf(record_, place).life > 1) Forget(place);
+        break;
+      case RecordKind::kFaultFired:
+        newest = &faults_;
+        break;
+      case RecordKind::kWorkerLost:
+        newest = &losses_;
+        break;
+      case RecordKind::kLifeEnd:
+        if (Event(place).count != 0) newest = &exits_;
+        break;
+      case RecordKind::kLeft:
+        newest = &left_;
+        break;
+      case RecordKind::kNotice:
+        newest = &notices_;
+        break;
+      case RecordKind::kStopAgreed:
+        newest = &stops_;
+        break;
+      case RecordKind::kFencedOut:
+        newest = &fenced_;
+        break;
+      case RecordKind::kDamaged:
+        newest = &damaged_;
+        break;
+      case RecordKind::kGeneration:
+        newest = &claims_;
+        break;
+      default:
+        break;
+    }
+    if (newest != nullptr) {
+      newest->insert_or_assign(WorkerOf(place), place);
+    }
+  }
+
+  // The worker is there again: its earlier faults and exits are dealt with.
+  void Forget(const EventPlace& start) {
+    faults_.erase(WorkerOf(start));
+    exits_.erase(WorkerOf(start));
+  }
+
+  const Record& record_;
+  std::map<EventPlace, EventPlace> causes_;
+  // The newest of each worker.
+  ByWorker starts_, faults_, losses_, exits_, left_, notices_, stops_, fenced_,
+      damaged_, claims_;
+};
+
+}  // namespace
+
+const RecordEvent& EventAt(const Record& record, const EventPlace& place) {
+  return record.lives[place.life].events[place.index];
+}
+
+const LifeEvents& LifeOf(const Record& record, const EventPlace& place) {
+  return record.lives[place.life];
+}
+
+std::vector<EventPlace> EventsByTime(const Record& record) {
+  std::vector<EventPlace> places;
+  for (size_t life = 0; life < record.lives.size(); ++life) {
+    for (size_t i = 0; i < record.lives[life].events.size(); ++i) {
+      places.push_back({.life = life, .index = i});
+    }
+  }
+  std::ranges::stable_sort(places, {}, [&record](const EventPlace& place) {
+    return EventAt(record, place).t_ns;
+  });
+  return places;
+}
+
+std::map<EventPlace, EventPlace> CausesOf(const Record& record) {
+  return CauseFinder(record).Find();
+}
+
+}  // namespace gauntlet

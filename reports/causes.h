@@ -1,0 +1,39 @@
+// Which event of a record led to which.
+#ifndef GAUNTLET_REPORTS_CAUSES_H_
+#define GAUNTLET_REPORTS_CAUSES_H_
+
+#include <compare>
+#include <cstddef>
+#include <map>
+#include <vector>
+
+#include "harness/record/record.h"
+
+namespace gauntlet {
+
+// Where an event stands in a record.
+struct EventPlace {
+  size_t life = 0;   // index into Record::lives
+  size_t index = 0;  // index into its events
+
+  auto operator<=>(const EventPlace&) const = default;
+};
+
+// REQUIRES: `place` is of an event of the record.
+const RecordEvent& EventAt(const Record& record, const EventPlace& place);
+const LifeEvents& LifeOf(const Record& record, const EventPlace& place);
+
+// All events of the record by time; those of one time by worker, incarnation
+// and their order in the record.
+std::vector<EventPlace> EventsByTime(const Record& record);
+
+// By effect: the event that led to it. A chain goes from a fault through its
+// detection and the restart to the resumption.
+//
+// Inferred from kinds and order of the events, as the record does not state
+// causes: meant for people who read a run, never for a verdict.
+std::map<EventPlace, EventPlace> CausesOf(const Record& record);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_REPORTS_CAUSES_H_

@@ -1,0 +1,155 @@
+#include "reports/event_text.h"
+
+#include <algorithm>
+#include <bit>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+std::string_view BaseName(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
+}
+
+// " (text)", or nothing.
+std::string InBrackets(std::string_view text) {
+  return text.empty() ? "" : fmt::format(" ({})", text);
+}
+
+std::string AfterColon(std::string_view text) {
+  return text.empty() ? "" : fmt::format(": {}", text);
+}
+
+float Loss(const RecordEvent& event) {
+  return std::bit_cast<float>(event.loss_bits);
+}
+
+std::string FaultText(const Record& record, const RecordEvent& event) {
+  for (const RecordFault& fault : record.faults) {
+    if (fault.id == event.detail) {
+      return fmt::format("{} fires: {}", fault.id, fault.summary);
+    }
+  }
+  return fmt::format("{} fires at {}", event.detail, event.path);
+}
+
+std::string TextOfSave(const RecordEvent& event) {
+  switch (event.kind) {
+    case RecordKind::kSaveBegin:
+      return fmt::format("save of step {} begins", event.step);
+    case RecordKind::kSaveCopied:
+      return fmt::format("save of step {} copied{}", event.step,
+                         InBrackets(event.detail));
+    case RecordKind::kSaveAcknowledged:
+      return fmt::format("save of step {} acknowledged{}", event.step,
+                         InBrackets(BaseName(event.path)));
+    case RecordKind::kSaveFailed:
+      return fmt::format("save of step {} failed{}", event.step,
+                         AfterColon(event.detail));
+    case RecordKind::kRetired:
+      return fmt::format("{} retired", BaseName(event.path));
+    case RecordKind::kRejected:
+      return fmt::format("{} rejected{}", BaseName(event.path),
+                         AfterColon(event.detail));
+    case RecordKind::kFencedFound:
+      return fmt::format("{} is fenced, not read", BaseName(event.path));
+    case RecordKind::kLoaded:
+      return fmt::format("{} loaded", BaseName(event.path));
+    case RecordKind::kBackupDeleted:
+      return "checkpoints deleted";
+    default:
+      return "";
+  }
+}
+
+std::string TextOfTraining(const RecordEvent& event) {
+  switch (event.kind) {
+    case RecordKind::kResumed:
+      return fmt::format("resumes from step {}{}", event.step,
+                         InBrackets(BaseName(event.path)));
+    case RecordKind::kInitialized:
+      return "starts from scratch";
+    case RecordKind::kCarriedOn:
+      return fmt::format("resumes from memory at step {}{}", event.step,
+                         InBrackets(event.detail));
+    case RecordKind::kStep:
+      return fmt::format("step {}, loss {:.4f}", event.step, Loss(event));
+    case RecordKind::kEvaluated:
+      return fmt::format("evaluated at step {}, loss {:.4f}", event.step,
+                         Loss(event));
+    case RecordKind::kEpochEnd:
+      return fmt::format("epoch {} ends, loss {:.4f}", event.epoch,
+                         Loss(event));
+    case RecordKind::kNotFinite:
+      return fmt::format("not finite at step {}{}", event.step,
+                         AfterColon(event.detail));
+    case RecordKind::kFinished:
+      return fmt::format("training ends at step {}", event.step);
+    default:
+      return "";
+  }
+}
+
+// Whether the reason for the exit is that of a loss the worker detected.
+bool IsSaidBefore(const LifeEvents& life, const RecordEvent& exit) {
+  return std::ranges::any_of(life.events, [&exit](const RecordEvent& event) {
+    return event.kind == RecordKind::kWorkerLost && event.detail == exit.detail;
+  });
+}
+
+std::string TextOfMembership(const LifeEvents& life, const RecordEvent& event) {
+  switch (event.kind) {
+    case RecordKind::kLifeBegin:
+      return fmt::format("incarnation {} starts", life.life);
+    case RecordKind::kGeneration:
+      return fmt::format("claims generation {}", event.generation);
+    case RecordKind::kFencedOut:
+      return "superseded by a newer generation";
+    case RecordKind::kNotice:
+      return "receives a preemption notice";
+    case RecordKind::kStopAgreed:
+      return fmt::format("all agree to stop at step {}", event.step);
+    case RecordKind::kWorkerLost:
+      return fmt::format("detects a loss{}", AfterColon(event.detail));
+    case RecordKind::kLeft:
+      return fmt::format("leaves generation {} to rejoin{}", event.generation,
+                         AfterColon(event.detail));
+    case RecordKind::kResultAcknowledged:
+      return "the launcher has the result";
+    case RecordKind::kLifeEnd:
+      return fmt::format(
+          "exits with {}{}", event.count,
+          IsSaidBefore(life, event) ? "" : AfterColon(event.detail));
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+std::string EventText(const Record& record, const LifeEvents& life,
+                      const RecordEvent& event) {
+  if (event.kind == RecordKind::kFaultFired) return FaultText(record, event);
+  if (event.kind == RecordKind::kDamaged) {
+    return fmt::format("{} damaged by fault {}", BaseName(event.path),
+                       event.detail);
+  }
+  for (std::string text : {TextOfTraining(event), TextOfSave(event),
+                           TextOfMembership(life, event)}) {
+    if (!text.empty()) return text;
+  }
+  return fmt::format("{}{}", RecordKindName(event.kind),
+                     AfterColon(event.detail));
+}
+
+std::string PlainText(std::string_view text) {
+  std::string plain(text);
+  for (char& c : plain) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  }
+  return plain;
+}
+
+}  // namespace gauntlet

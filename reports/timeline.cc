@@ -1,0 +1,383 @@
+#include "reports/timeline.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "reports/causes.h"
+#include "reports/counted.h"
+#include "reports/event_text.h"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+namespace gauntlet {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// What training is made of where nothing goes wrong.
+bool IsRoutine(RecordKind kind) {
+  switch (kind) {
+    case RecordKind::kStep:
+    case RecordKind::kEvaluated:
+    case RecordKind::kEpochEnd:
+    case RecordKind::kSaveBegin:
+    case RecordKind::kSaveCopied:
+    case RecordKind::kSaveAcknowledged:
+    case RecordKind::kRetired:
+    case RecordKind::kLoaded:
+    case RecordKind::kResultAcknowledged:
+      return true;
+    default:
+      return false;
+  }
+}
+
+RowTone ToneOf(const LifeEvents& life, const RecordEvent& event) {
+  switch (event.kind) {
+    case RecordKind::kFaultFired:
+    case RecordKind::kDamaged:
+      return RowTone::kFault;
+    case RecordKind::kWorkerLost:
+    case RecordKind::kSaveFailed:
+    case RecordKind::kRejected:
+    case RecordKind::kFencedOut:
+    case RecordKind::kLeft:
+    case RecordKind::kNotice:
+    case RecordKind::kNotFinite:
+      return RowTone::kDetection;
+    case RecordKind::kLifeEnd:
+      return event.count == 0 ? RowTone::kPlain : RowTone::kDetection;
+    case RecordKind::kLifeBegin:
+      return life.life > 1 ? RowTone::kRecovery : RowTone::kPlain;
+    case RecordKind::kResumed:
+    case RecordKind::kCarriedOn:
+      return RowTone::kRecovery;
+    default:
+      return IsRoutine(event.kind) ? RowTone::kRoutine : RowTone::kPlain;
+  }
+}
+
+// "3", "3-7"; "3, 5".
+std::string RangeText(uint64_t first, uint64_t last) {
+  return first == last ? fmt::format("{}", first)
+                       : fmt::format("{}-{}", first, last);
+}
+
+// Routine events of one worker, one after another.
+class RoutineRange {
+ public:
+  void Add(const RecordEvent& event, std::string text) {
+    if (events_++ == 0) first_text_ = std::move(text);
+    if (event.step > 0) {
+      first_step_ =
+          first_step_ == 0 ? event.step : std::min(first_step_, event.step);
+      last_step_ = std::max(last_step_, event.step);
+    }
+    switch (event.kind) {
+      case RecordKind::kStep:
+        if (steps_.empty() || event.step != steps_.back().second + 1) {
+          steps_.emplace_back(event.step, event.step);
+        }
+        steps_.back().second = event.step;
+        break;
+      case RecordKind::kSaveBegin:
+        begun_.push_back(event.step);
+        break;
+      case RecordKind::kSaveAcknowledged:
+        std::erase(begun_, event.step);
+        // The end of an epoch may be saved before and after its evaluation.
+        if (saved_.empty() || saved_.back() != event.step) {
+          saved_.push_back(event.step);
+        }
+        break;
+      default:
+        break;
+    }
+  }
+
+  TimelineCell Cell(const LifeEvents& life) const {
+    return {.worker = life.worker,
+            .incarnation = life.life,
+            .kind = "routine",
+            .first_step = first_step_,
+            .last_step = last_step_,
+            .events = events_,
+            .text = Text()};
+  }
+
+ private:
+  std::string Text() const {
+    std::vector<std::string> parts;
+    for (const auto& [first, last] : steps_) {
+      parts.push_back(fmt::format("{} {}", first == last ? "step" : "steps",
+                                  RangeText(first, last)));
+    }
+    if (!saved_.empty()) {
+      parts.push_back(fmt::format("saved {}", fmt::join(saved_, ", ")));
+    }
+    for (const uint64_t step : begun_) {
+      parts.push_back(fmt::format("save of step {} begins", step));
+    }
+    if (parts.empty()) return first_text_;
+    return fmt::format("{}", fmt::join(parts, "; "));
+  }
+
+  size_t events_ = 0;
+  std::string first_text_;
+  uint64_t first_step_ = 0;
+  uint64_t last_step_ = 0;
+  std::vector<std::pair<uint64_t, uint64_t>> steps_;
+  std::vector<uint64_t> begun_;
+  std::vector<uint64_t> saved_;
+};
+
+class TimelineBuilder {
+ public:
+  TimelineBuilder(const Record& record, const TimelineFilter& filter)
+      : record_(record),
+        filter_(filter),
+        order_(EventsByTime(record)),
+        causes_(CausesOf(record)) {
+    if (!order_.empty()) begin_ns_ = EventAt(record, order_.front()).t_ns;
+  }
+
+  std::vector<TimelineRow> Rows() {
+    for (const EventPlace& place : order_) {
+      const LifeEvents& life = LifeOf(record_, place);
+      const RecordEvent& event = EventAt(record_, place);
+      Advance(life, event);
+      if (!IsWanted(life, event)) continue;
+      if (filter_.routine == RoutineEvents::kFolded) {
+        if (IsSaidByResumption(place)) continue;
+        if (IsRoutine(event.kind)) {
+          Fold(place);
+          continue;
+        }
+      }
+      Flush();
+      AddEvent(place);
+    }
+    Flush();
+    return std::move(rows_);
+  }
+
+ private:
+  struct OpenRange {
+    RoutineRange range;
+    size_t life = 0;
+  };
+
+  int64_t SinceBegin(const RecordEvent& event) const {
+    return event.t_ns - begin_ns_;
+  }
+
+  void Advance(const LifeEvents& life, const RecordEvent& event) {
+    uint64_t& reached = reached_[life.worker];
+    if (event.kind == RecordKind::kInitialized) reached = 0;
+    if (event.step > 0) reached = event.step;
+  }
+
+  bool IsWanted(const LifeEvents& life, const RecordEvent& event) const {
+    const std::vector<int>& workers = filter_.workers;
+    if (!workers.empty() &&
+        std::ranges::find(workers, life.worker) == workers.end()) {
+      return false;
+    }
+    const auto place = [&](const TimelineBound& bound) {
+      return bound.unit == TimelineBound::Unit::kStep
+                 ? reached_.at(life.worker)
+                 : static_cast<uint64_t>(SinceBegin(event));
+    };
+    return (!filter_.from || place(*filter_.from) >= filter_.from->value) &&
+           (!filter_.to || place(*filter_.to) <= filter_.to->value);
+  }
+
+  // Whether it is the loading of the checkpoint that the worker then resumes
+  // from, and that the resumption names.
+  bool IsSaidByResumption(const EventPlace& place) const {
+    const auto& events = LifeOf(record_, place).events;
+    const size_t next = place.index + 1;
+    return events[place.index].kind == RecordKind::kLoaded &&
+           next < events.size() && events[next].kind == RecordKind::kResumed &&
+           events[next].step == events[place.index].step &&
+           events[next].digest == events[place.index].digest;
+  }
+
+  void Fold(const EventPlace& place) {
+    const RecordEvent& event = EventAt(record_, place);
+    const LifeEvents& life = LifeOf(record_, place);
+    if (open_.empty()) open_since_ns_ = SinceBegin(event);
+    open_until_ns_ = SinceBegin(event);
+    OpenRange& open = open_[life.worker];
+    open.life = place.life;
+    open.range.Add(event, EventText(record_, life, event));
+  }
+
+  // What was folded becomes a row.
+  void Flush() {
+    if (open_.empty()) return;
+    TimelineRow& row = NewRow(open_since_ns_, RowTone::kRoutine);
+    row.until_ns = open_until_ns_;
+    for (const auto& [worker, open] : open_) {
+      row.cells.push_back(open.range.Cell(record_.lives[open.life]));
+    }
+    open_.clear();
+    newest_kind_.reset();
+  }
+
+  TimelineRow& NewRow(int64_t t_ns, RowTone tone) {
+    TimelineRow& row = rows_.emplace_back();
+    row.number = rows_.size();
+    row.t_ns = row.until_ns = t_ns;
+    row.tone = tone;
+    return row;
+  }
+
+  // Several workers that do the same one after another share a row.
+  bool JoinsNewestRow(const TimelineCell& cell, RecordKind kind) const {
+    if (filter_.routine == RoutineEvents::kListed || newest_kind_ != kind) {
+      return false;
+    }
+    return std::ranges::all_of(
+        rows_.back().cells, [&](const TimelineCell& other) {
+          return other.worker != cell.worker && other.text == cell.text;
+        });
+  }
+
+  void AddEvent(const EventPlace& place) {
+    const LifeEvents& life = LifeOf(record_, place);
+    const RecordEvent& event = EventAt(record_, place);
+    TimelineCell cell = {.worker = life.worker,
+                         .incarnation = life.life,
+                         .kind = std::string(RecordKindName(event.kind)),
+                         .first_step = event.step,
+                         .last_step = event.step,
+                         .text = EventText(record_, life, event)};
+    if (!JoinsNewestRow(cell, event.kind)) {
+      NewRow(SinceBegin(event), ToneOf(life, event));
+      newest_kind_ = event.kind;
+    }
+    TimelineRow& row = rows_.back();
+    row.until_ns = SinceBegin(event);
+    cell.cause = CauseOf(place, row.number);
+    row.cells.insert(std::ranges::upper_bound(row.cells, cell.worker, {},
+                                              &TimelineCell::worker),
+                     std::move(cell));
+    row_of_[place] = row.number;
+  }
+
+  // The row of the event's cause, or of that one's cause where the filter hides
+  // it; 0: none but the event's own row.
+  size_t CauseOf(EventPlace place, size_t own_row) const {
+    for (auto cause = causes_.find(place); cause != causes_.end();
+         cause = causes_.find(place)) {
+      place = cause->second;
+      const auto shown = row_of_.find(place);
+      if (shown != row_of_.end()) {
+        return shown->second == own_row ? 0 : shown->second;
+      }
+    }
+    return 0;
+  }
+
+  const Record& record_;
+  const TimelineFilter& filter_;
+  const std::vector<EventPlace> order_;
+  const std::map<EventPlace, EventPlace> causes_;
+  int64_t begin_ns_ = 0;
+  std::map<int, uint64_t> reached_;  // last step of each worker
+  std::map<int, OpenRange> open_;    // folded events since the newest row
+  int64_t open_since_ns_ = 0;
+  int64_t open_until_ns_ = 0;
+  std::vector<TimelineRow> rows_;
+  std::optional<RecordKind> newest_kind_;  // nullopt: folded events
+  std::map<EventPlace, size_t> row_of_;
+};
+
+std::string TitleOf(const Record& record) {
+  std::string title = fmt::format(
+      "{} ({}): {}", record.case_name, record.world,
+      Counted(static_cast<uint64_t>(record.setup.workers), "worker"));
+  if (!record.faults.empty()) {
+    title += ", " + Counted(record.faults.size(), "fault");
+  }
+  for (const std::string& why : {record.skipped, record.harness_error}) {
+    if (!why.empty()) title += "; not run: " + why;
+  }
+  return title;
+}
+
+std::vector<std::string> EndsOf(const Record& record) {
+  std::vector<std::string> ends;
+  for (const LauncherRun& run : record.launchers) {
+    std::string line = fmt::format("launcher exits with {}", run.exit_code);
+    if (run.restarts > 0) line += ", " + Counted(run.restarts, "restart");
+    if (run.result) {
+      line += fmt::format(", {}: {}, {}", run.result->status,
+                          Counted(run.result->epochs, "epoch"),
+                          Counted(run.result->steps, "step"));
+    }
+    ends.push_back(std::move(line));
+  }
+  if (record.ending != RunEnding::kExited) {
+    ends.push_back(fmt::format("the run {}: {}", RunEndingName(record.ending),
+                               record.ending_detail));
+  }
+  return ends;
+}
+
+Json CellToJson(const TimelineCell& cell) {
+  return {{"worker", cell.worker},
+          {"incarnation", cell.incarnation},
+          {"kind", cell.kind},
+          {"first_step", cell.first_step},
+          {"last_step", cell.last_step},
+          {"events", cell.events},
+          {"text", cell.text},
+          {"caused_by", cell.cause > 0 ? Json(cell.cause) : Json()}};
+}
+
+}  // namespace
+
+std::string EmitterName(int worker) {
+  return worker == kLauncherColumn ? "launcher"
+                                   : fmt::format("worker {}", worker);
+}
+
+Timeline TimelineOf(const Record& record, const TimelineFilter& filter) {
+  Timeline timeline = {.title = TitleOf(record),
+                       .columns = {},
+                       .rows = TimelineBuilder(record, filter).Rows(),
+                       .ends = EndsOf(record)};
+  std::set<int> columns(filter.workers.begin(), filter.workers.end());
+  for (const LifeEvents& life : record.lives) {
+    timeline.events += life.events.size();
+    if (filter.workers.empty()) columns.insert(life.worker);
+  }
+  timeline.columns.assign(columns.begin(), columns.end());
+  return timeline;
+}
+
+std::string TimelineToJson(const Timeline& timeline) {
+  Json rows = Json::array();
+  for (const TimelineRow& row : timeline.rows) {
+    Json cells = Json::array();
+    for (const TimelineCell& cell : row.cells) {
+      cells.push_back(CellToJson(cell));
+    }
+    rows.push_back({{"row", row.number},
+                    {"t_ns", row.t_ns},
+                    {"until_ns", row.until_ns},
+                    {"cells", std::move(cells)}});
+  }
+  const Json json = {{"schema", "gauntlet.timeline/v1"},
+                     {"title", timeline.title},
+                     {"rows", std::move(rows)},
+                     {"ends", timeline.ends}};
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,88 @@
+// The timeline of a run: the events of its record as rows of a table, one
+// column for each worker.
+#ifndef GAUNTLET_REPORTS_TIMELINE_H_
+#define GAUNTLET_REPORTS_TIMELINE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/record/record.h"
+
+namespace gauntlet {
+
+// The launcher's number as an emitter of events, beside those of workers.
+inline constexpr int kLauncherColumn = -1;
+// "worker 3"; "launcher".
+std::string EmitterName(int worker);
+
+enum class RoutineEvents : uint8_t {
+  kFolded,  // steps, evaluations, epochs and saves in ranges: "steps 3-7"
+  kListed,  // each event is a row
+};
+
+// A place in a run: time since its first event, or a step. An event is at the
+// last step that its worker had reached by then.
+struct TimelineBound {
+  enum class Unit : uint8_t { kNanoseconds, kStep };
+  Unit unit = Unit::kStep;
+  uint64_t value = 0;
+};
+
+struct TimelineFilter {
+  RoutineEvents routine = RoutineEvents::kFolded;
+  std::vector<int> workers;  // empty: all
+  std::optional<TimelineBound> from;
+  std::optional<TimelineBound> to;
+};
+
+// What one worker did in a row.
+struct TimelineCell {
+  int worker = 0;
+  int incarnation = 1;
+  std::string kind;  // the event's name in records; "routine": several, folded
+  uint64_t first_step = 0;
+  uint64_t last_step = 0;
+  size_t events = 1;
+  std::string text;
+  size_t cause = 0;  // number of the row that led to it; 0: none
+};
+
+enum class RowTone : uint8_t {
+  kRoutine,
+  kPlain,
+  kFault,
+  kDetection,  // a loss, a rejected checkpoint, an exit with an error
+  kRecovery,   // a restart, a resumption
+};
+
+struct TimelineRow {
+  size_t number = 1;     // in the timeline
+  int64_t t_ns = 0;      // of the first event, since the run's first
+  int64_t until_ns = 0;  // of the last event
+  RowTone tone = RowTone::kPlain;
+  std::vector<TimelineCell> cells;  // ascending by worker
+};
+
+struct Timeline {
+  std::string title;         // the case, its world and set-up
+  std::vector<int> columns;  // emitters, ascending
+  size_t events = 0;         // of the record, before the filter
+  std::vector<TimelineRow> rows;
+  std::vector<std::string> ends;  // how the run and its launchers ended
+};
+
+Timeline TimelineOf(const Record& record, const TimelineFilter& filter);
+
+// One line of JSON, schema gauntlet.timeline/v1:
+// {"schema":…,"title":…,"rows":[{"row":1,"t_ns":0,"until_ns":0,
+//  "cells":[{"worker":0,"incarnation":1,"kind":…,"first_step":0,"last_step":0,
+//  "events":1,"text":…,"caused_by":null}]}],"ends":[…]}
+// The launcher is worker -1; caused_by is the number of a row.
+std::string TimelineToJson(const Timeline& timeline);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_REPORTS_TIMELINE_H_

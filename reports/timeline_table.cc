@@ -1,0 +1,374 @@
+#include "reports/timeline_table.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "reports/event_text.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr size_t kNarrowestColumn = 14;
+constexpr size_t kNarrowestText = 24;  // where one column has all text
+constexpr size_t kMostLanes = 4;
+constexpr size_t kGap = 2;
+
+struct Glyphs {
+  std::string_view begin, pass, effect, last, across, cross, head, cause;
+};
+constexpr Glyphs kAsciiGlyphs = {".", "|", "|", "`", "-", "+", ">", "<"};
+constexpr Glyphs kUnicodeGlyphs = {"┌", "│", "├", "└", "─", "┼", "▶", "←"};
+
+const Glyphs& GlyphsOf(LineArt art) {
+  return art == LineArt::kUnicode ? kUnicodeGlyphs : kAsciiGlyphs;
+}
+
+bool IsContinuation(char c) {
+  return (static_cast<unsigned char>(c) >> 6) == 2;
+}
+
+// In characters, of UTF-8.
+size_t Width(std::string_view text) {
+  return static_cast<size_t>(
+      std::ranges::count_if(text, [](char c) { return !IsContinuation(c); }));
+}
+
+// The bytes of its first `width` characters.
+size_t BytesOf(std::string_view text, size_t width) {
+  size_t at = 0;
+  while (at < text.size()) {
+    if (!IsContinuation(text[at]) && width-- == 0) break;
+    ++at;
+  }
+  return at;
+}
+
+std::string Padded(std::string text, size_t width) {
+  const size_t now = Width(text);
+  if (now < width) text.append(width - now, ' ');
+  return text;
+}
+
+std::string ForTerminal(std::string_view text, LineArt art) {
+  std::string plain = PlainText(text);
+  if (art == LineArt::kUnicode) return plain;
+  std::string ascii;
+  for (const char c : plain) {
+    if (!IsContinuation(c)) ascii += static_cast<signed char>(c) < 0 ? '?' : c;
+  }
+  return ascii;
+}
+
+// At spaces where there are any. REQUIRES: width > 0.
+std::vector<std::string> Wrapped(std::string_view text, size_t width) {
+  std::vector<std::string> lines;
+  while (Width(text) > width) {
+    const size_t most = BytesOf(text, width);
+    const size_t space = text.rfind(' ', most);
+    const bool at_space = space != text.npos && space > 0;
+    lines.emplace_back(text.substr(0, at_space ? space : most));
+    text.remove_prefix(at_space ? space + 1 : most);
+  }
+  lines.emplace_back(text);
+  return lines;
+}
+
+std::string TimeText(int64_t ns) {
+  return fmt::format("{:.3f}s", static_cast<double>(ns) / 1e9);
+}
+
+// Where each incident, a first cause with all that it led to, is drawn: its
+// lane of the arrows, from its first row to its last one.
+class Incidents {
+ public:
+  explicit Incidents(const std::vector<TimelineRow>& rows) {
+    std::vector<size_t> roots(rows.size());
+    for (size_t i = 0; i < rows.size(); ++i) {
+      const size_t cause = FirstCauseOf(rows[i]);
+      roots[i] = cause == 0 ? i : roots[cause - 1];
+      if (cause != 0) last_[roots[i]] = i;
+    }
+    roots_ = std::move(roots);
+    for (const auto& [root, last] : last_) PlaceLane(root);
+  }
+
+  size_t lanes() const { return lanes_; }
+
+  // The arrows before row i, lanes() + 1 characters.
+  std::string Arrows(size_t i, const Glyphs& glyphs) const {
+    std::string text;
+    bool across = false;
+    for (size_t lane = 0; lane < lanes_; ++lane) {
+      const auto root = RootIn(lane, i);
+      const bool is_here = root && *root == roots_[i];
+      if (is_here) {
+        text += i == *root             ? glyphs.begin
+                : i == last_.at(*root) ? glyphs.last
+                                       : glyphs.effect;
+        across = true;
+      } else if (root) {
+        text += across ? glyphs.cross : glyphs.pass;
+      } else {
+        text += across ? glyphs.across : " ";
+      }
+    }
+    if (!across) return text + " ";
+    text += roots_[i] == i ? glyphs.across : glyphs.head;
+    return text;
+  }
+
+  // The same before further lines of row i.
+  std::string ArrowsBelow(size_t i, const Glyphs& glyphs) const {
+    std::string text;
+    for (size_t lane = 0; lane < lanes_; ++lane) {
+      const auto root = RootIn(lane, i);
+      text += root && last_.at(*root) > i ? glyphs.pass : " ";
+    }
+    return text + " ";
+  }
+
+ private:
+  static size_t FirstCauseOf(const TimelineRow& row) {
+    size_t first = 0;
+    for (const TimelineCell& cell : row.cells) {
+      if (cell.cause != 0 && (first == 0 || cell.cause < first)) {
+        first = cell.cause;
+      }
+    }
+    return first;
+  }
+
+  void PlaceLane(size_t root) {
+    for (size_t lane = 0; lane < kMostLanes; ++lane) {
+      size_t& free_from = free_from_[lane];
+      if (free_from > root) continue;
+      free_from = last_.at(root) + 1;
+      in_lane_[lane].push_back(root);
+      lanes_ = std::max(lanes_, lane + 1);
+      return;
+    }
+  }
+
+  std::optional<size_t> RootIn(size_t lane, size_t i) const {
+    for (const size_t root : in_lane_[lane]) {
+      if (root <= i && i <= last_.at(root)) return root;
+    }
+    return std::nullopt;
+  }
+
+  std::vector<size_t> roots_;      // of each row
+  std::map<size_t, size_t> last_;  // row of an incident, by its first row
+  size_t free_from_[kMostLanes] = {};
+  std::vector<size_t> in_lane_[kMostLanes];
+  size_t lanes_ = 0;
+};
+
+class TableWriter {
+ public:
+  TableWriter(const Timeline& timeline, const TableStyle& style)
+      : timeline_(timeline),
+        style_(style),
+        glyphs_(GlyphsOf(style.art)),
+        incidents_(timeline.rows) {
+    number_width_ =
+        std::max<size_t>(3, std::to_string(timeline.rows.size()).size());
+    for (const TimelineRow& row : timeline.rows) {
+      time_width_ = std::max(time_width_, TimeText(row.t_ns).size());
+    }
+    const size_t left = LeftWidth();
+    const size_t all = static_cast<size_t>(std::max(style.width, 1));
+    const size_t rest = all > left ? all - left : 0;
+    const size_t columns = std::max<size_t>(timeline.columns.size(), 1);
+    // The gap follows each column but the last.
+    column_width_ = (rest + kGap) / columns;
+    column_width_ -= std::min(column_width_, kGap);
+    by_worker_ = column_width_ >= kNarrowestColumn;
+    if (!by_worker_) MeasureNames();
+    const size_t names = by_worker_ ? 0 : name_width_ + kGap;
+    text_width_ = std::max(kNarrowestText, rest - std::min(rest, names));
+  }
+
+  std::string Write() {
+    AddParagraph(timeline_.title);
+    if (!timeline_.rows.empty()) AddHead();
+    for (size_t i = 0; i < timeline_.rows.size(); ++i) AddRow(i);
+    for (const std::string& end : timeline_.ends) AddParagraph(end);
+    return std::move(out_);
+  }
+
+ private:
+  // Text at a place of a row, and its width there.
+  struct Block {
+    size_t at = 0;
+    size_t width = 0;
+    std::vector<std::string> lines;
+  };
+
+  size_t LeftWidth() const {
+    return number_width_ + kGap + time_width_ + kGap + incidents_.lanes() + 2;
+  }
+
+  void MeasureNames() {
+    name_width_ = std::string_view("worker").size();
+    for (const int worker : timeline_.columns) {
+      name_width_ = std::max(name_width_, EmitterName(worker).size());
+    }
+  }
+
+  std::string Left(std::string_view number, std::string_view time,
+                   std::string_view arrows) const {
+    return fmt::format("{:>{}}{:{}}{:>{}}{:{}}{} ", number, number_width_, "",
+                       kGap, time, time_width_, "", kGap, arrows);
+  }
+
+  void AddParagraph(const std::string& text) {
+    for (std::string& line :
+         Wrapped(ForTerminal(text, style_.art),
+                 static_cast<size_t>(std::max(style_.width, 1)))) {
+      AddLine(std::move(line), RowTone::kPlain);
+    }
+  }
+
+  void AddHead() {
+    std::string line =
+        Left("row", "time", std::string(incidents_.lanes() + 1, ' '));
+    if (by_worker_) {
+      for (const int worker : timeline_.columns) {
+        line += Padded(EmitterName(worker), column_width_ + kGap);
+      }
+    } else {
+      line += Padded("worker", name_width_ + kGap) + "event";
+    }
+    AddLine(std::move(line), RowTone::kPlain);
+  }
+
+  // The cell's text with its cause behind it, in lines. The first few lines of
+  // a long one, unless all are wanted.
+  std::vector<std::string> LinesOf(const TimelineCell& cell,
+                                   size_t width) const {
+    const std::string cause =
+        cell.cause == 0 ? "" : fmt::format(" {}{}", glyphs_.cause, cell.cause);
+    const std::string text = ForTerminal(cell.text, style_.art);
+    std::vector<std::string> lines = Wrapped(text + cause, width);
+    if (style_.most_lines == 0 || lines.size() <= style_.most_lines) {
+      return lines;
+    }
+    lines.resize(style_.most_lines);
+    const std::string end = "..." + cause;
+    const size_t room = width - std::min(width, Width(end));
+    lines.back().resize(BytesOf(lines.back(), room));
+    lines.back() += end;
+    return lines;
+  }
+
+  // The text may go on over columns to the right that are empty.
+  std::vector<Block> BlocksByWorker(const TimelineRow& row) const {
+    std::vector<Block> blocks;
+    for (size_t i = 0; i < row.cells.size(); ++i) {
+      const size_t column = ColumnOf(row.cells[i].worker);
+      const size_t next = i + 1 < row.cells.size()
+                              ? ColumnOf(row.cells[i + 1].worker)
+                              : timeline_.columns.size();
+      const size_t width = (next - column) * (column_width_ + kGap) - kGap;
+      blocks.push_back({.at = column * (column_width_ + kGap),
+                        .width = width,
+                        .lines = LinesOf(row.cells[i], width)});
+    }
+    return blocks;
+  }
+
+  size_t ColumnOf(int worker) const {
+    return static_cast<size_t>(
+        std::ranges::lower_bound(timeline_.columns, worker) -
+        timeline_.columns.begin());
+  }
+
+  std::vector<Block> BlocksOfCell(const TimelineCell& cell) const {
+    return {
+        {.at = 0, .width = name_width_, .lines = {EmitterName(cell.worker)}},
+        {.at = name_width_ + kGap,
+         .width = text_width_,
+         .lines = LinesOf(cell, text_width_)}};
+  }
+
+  void AddRow(size_t i) {
+    const TimelineRow& row = timeline_.rows[i];
+    const std::string first =
+        Left(std::to_string(row.number), TimeText(row.t_ns),
+             incidents_.Arrows(i, glyphs_));
+    const std::string below = Left("", "", incidents_.ArrowsBelow(i, glyphs_));
+    if (by_worker_) {
+      AddBlocks(BlocksByWorker(row), {first, below}, row.tone);
+      return;
+    }
+    for (size_t c = 0; c < row.cells.size(); ++c) {
+      AddBlocks(BlocksOfCell(row.cells[c]), {c == 0 ? first : below, below},
+                row.tone);
+    }
+  }
+
+  void AddBlocks(const std::vector<Block>& blocks,
+                 const std::pair<std::string, std::string>& left,
+                 RowTone tone) {
+    size_t lines = 0;
+    for (const Block& block : blocks) {
+      lines = std::max(lines, block.lines.size());
+    }
+    for (size_t i = 0; i < lines; ++i) {
+      std::string text;
+      for (const Block& block : blocks) {
+        text = Padded(std::move(text), block.at);
+        if (i < block.lines.size()) text += block.lines[i];
+      }
+      AddLine((i == 0 ? left.first : left.second) + text, tone);
+    }
+  }
+
+  void AddLine(std::string line, RowTone tone) {
+    line.erase(line.find_last_not_of(' ') + 1);
+    const char* ink = InkOf(tone);
+    out_ += style_.colour == Colour::kOn && ink != nullptr
+                ? fmt::format("\x1b[{}m{}\x1b[0m\n", ink, line)
+                : line + "\n";
+  }
+
+  static const char* InkOf(RowTone tone) {
+    switch (tone) {
+      case RowTone::kRoutine:
+        return "2";  // faint
+      case RowTone::kPlain:
+        return nullptr;
+      case RowTone::kFault:
+        return "1;31";
+      case RowTone::kDetection:
+        return "33";
+      case RowTone::kRecovery:
+        return "32";
+    }
+    return nullptr;
+  }
+
+  const Timeline& timeline_;
+  const TableStyle& style_;
+  const Glyphs& glyphs_;
+  const Incidents incidents_;
+  size_t number_width_ = 0;
+  size_t time_width_ = 4;
+  bool by_worker_ = true;
+  size_t column_width_ = 0;  // by_worker_
+  size_t name_width_ = 0;    // else
+  size_t text_width_ = 0;    // likewise
+  std::string out_;
+};
+
+}  // namespace
+
+std::string RenderTimeline(const Timeline& timeline, const TableStyle& style) {
+  return TableWriter(timeline, style).Write();
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,34 @@
+// A timeline as text for a terminal.
+//
+//   row  time           worker 0            worker 1
+//     5  1.204s  .-                         crash fires: crash worker 1 at …
+//     6  1.310s  |>     detects a loss <5
+//     7  1.420s  `>                         incarnation 2 starts <6
+#ifndef GAUNTLET_REPORTS_TIMELINE_TABLE_H_
+#define GAUNTLET_REPORTS_TIMELINE_TABLE_H_
+
+#include <cstdint>
+#include <string>
+
+#include "reports/terminal.h"
+#include "reports/timeline.h"
+
+namespace gauntlet {
+
+enum class LineArt : uint8_t { kAscii, kUnicode };
+
+struct TableStyle {
+  int width = 80;  // of a line, in characters
+  LineArt art = LineArt::kAscii;
+  Colour colour = Colour::kOff;
+  size_t most_lines = 4;  // of a cell; longer text ends in "..."; 0: all
+};
+
+// The arrows on the left join a fault, or another first cause, to all that it
+// led to; "<5" behind an event names the row that led to it. Where the workers'
+// columns would be too narrow, one column names the worker instead.
+std::string RenderTimeline(const Timeline& timeline, const TableStyle& style);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_REPORTS_TIMELINE_TABLE_H_

@@ -1,0 +1,14 @@
+// A record of two workers of which one crashes, for tests of timelines.
+#ifndef GAUNTLET_TESTS_REPORTS_SAMPLE_RECORD_H_
+#define GAUNTLET_TESTS_REPORTS_SAMPLE_RECORD_H_
+
+#include "harness/record/record.h"
+
+namespace gauntlet {
+
+// Worker 1 crashes in step 3; both start again and resume from step 2.
+Record SampleRecord();
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_TESTS_REPORTS_SAMPLE_RECORD_H_

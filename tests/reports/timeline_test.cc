@@ -1,0 +1,185 @@
+#include "reports/timeline.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "reports/timeline_table.h"
+#include "tests/reports/sample_record.h"
+#include <nlohmann/json.hpp>
+
+namespace gauntlet {
+namespace {
+
+using nlohmann::json;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr char kGolden[] =
+    R"(crash[workers=2] (sim): 2 workers, 1 fault
+row    time     worker 0                        worker 1
+  1  0.000s     incarnation 1 starts            incarnation 1 starts
+  2  0.010s     steps 1-3; saved 2              steps 1-2
+  3  0.031s  .-                                 crash fires: crash worker 1 at
+             |                                  step.end, step 3
+  4  0.040s  |> detects a loss: rank 1: connection lost <3
+  5  0.041s  |> exits with 75 <4
+  6  0.050s  |> incarnation 2 starts <4         incarnation 2 starts <4
+  7  0.060s  `> resumes from step 2 (step-2)    resumes from step 2 (step-2)
+                <6                              <6
+  8  0.070s     steps 3-4                       steps 3-4
+  9  0.090s     exits with 0                    exits with 0
+launcher exits with 0, 1 restart, done: 2 epochs, 4 steps
+)";
+
+Timeline Sample(const TimelineFilter& filter = {}) {
+  return TimelineOf(SampleRecord(), filter);
+}
+
+TimelineBound Step(uint64_t step) {
+  return {.unit = TimelineBound::Unit::kStep, .value = step};
+}
+TimelineBound Milliseconds(uint64_t ms) {
+  return {.unit = TimelineBound::Unit::kNanoseconds, .value = ms * 1'000'000};
+}
+
+// The text of every cell, in order.
+std::vector<std::string> Texts(const Timeline& timeline) {
+  std::vector<std::string> texts;
+  for (const TimelineRow& row : timeline.rows) {
+    for (const TimelineCell& cell : row.cells) texts.push_back(cell.text);
+  }
+  return texts;
+}
+
+TEST(TimelineTest, ACrashReadsLikeThis) {
+  EXPECT_EQ(RenderTimeline(Sample(), {.width = 78}), kGolden);
+}
+
+TEST(TimelineTest, DrawsLinesWhereTheTerminalHasThem) {
+  const std::string text =
+      RenderTimeline(Sample(), {.width = 78, .art = LineArt::kUnicode});
+  EXPECT_THAT(text, HasSubstr("  4  0.040s  ├▶ detects a loss: rank 1: "
+                              "connection lost ←3\n"));
+  EXPECT_THAT(text, HasSubstr("└▶ resumes"));
+}
+
+TEST(TimelineTest, LinesAreNoLongerThanTheTerminal) {
+  for (const int width : {60, 80, 120}) {
+    const std::string text = RenderTimeline(Sample(), {.width = width});
+    for (size_t begin = 0; begin < text.size();) {
+      const size_t end = text.find('\n', begin);
+      EXPECT_LE(end - begin, static_cast<size_t>(width))
+          << text.substr(begin, end - begin);
+      begin = end + 1;
+    }
+  }
+}
+
+TEST(TimelineTest, OneColumnNamesTheWorker_WhereColumnsWouldBeTooNarrow) {
+  const std::string text = RenderTimeline(Sample(), {.width = 44});
+  EXPECT_THAT(text, HasSubstr("row    time     worker    event\n"));
+  EXPECT_THAT(text, HasSubstr("  2  0.010s     worker 0  steps 1-3; saved 2\n"
+                              "                worker 1  steps 1-2\n"));
+}
+
+TEST(TimelineTest, CutsLongText_UnlessAllIsWanted) {
+  Record record = SampleRecord();
+  record.lives[0].events[6].detail = std::string(400, 'x') + "end";
+  const Timeline timeline = TimelineOf(record, {});
+  EXPECT_THAT(RenderTimeline(timeline, {.width = 78}), HasSubstr("x... <3\n"));
+  EXPECT_THAT(RenderTimeline(timeline, {.width = 78, .most_lines = 0}),
+              HasSubstr("xend <3\n"));
+}
+
+TEST(TimelineTest, ListsEachEventWhereAsked) {
+  const Timeline timeline = Sample({.routine = RoutineEvents::kListed});
+  EXPECT_EQ(timeline.rows.size(), timeline.events);
+  EXPECT_EQ(timeline.events, 23u);
+  EXPECT_THAT(Texts(timeline), testing::Contains("save of step 2 begins"));
+}
+
+TEST(TimelineTest, FilterTakesWorkersAndSteps) {
+  EXPECT_THAT(Texts(Sample({.workers = {1}, .from = Step(3)})),
+              ElementsAre("crash fires: crash worker 1 at step.end, step 3",
+                          "incarnation 2 starts", "steps 3-4", "exits with 0"));
+  EXPECT_THAT(
+      Texts(Sample({.workers = {0}, .from = Step(1), .to = Step(2)})),
+      ElementsAre("steps 1-2; saved 2", "resumes from step 2 (step-2)"));
+}
+
+TEST(TimelineTest, FilterTakesTimes) {
+  EXPECT_THAT(Texts(Sample({.from = Milliseconds(31), .to = Milliseconds(40)})),
+              ElementsAre("crash fires: crash worker 1 at step.end, step 3",
+                          "detects a loss: rank 1: connection lost"));
+}
+
+TEST(TimelineTest, CauseThatIsFilteredOutIsReplacedByItsOwn) {
+  const Timeline timeline = Sample({.workers = {1}});
+  EXPECT_EQ(timeline.rows[2].cells[0].kind, "fault_fired");
+  EXPECT_EQ(timeline.rows[3].cells[0].text, "incarnation 2 starts");
+  EXPECT_EQ(timeline.rows[3].cells[0].cause, timeline.rows[2].number);
+}
+
+TEST(TimelineTest, LauncherIsOneMoreColumn) {
+  Record record = SampleRecord();
+  record.lives.push_back(
+      {.worker = kLauncherColumn,
+       .life = 1,
+       .events = {{.kind = RecordKind::kLifeBegin,
+                   .t_ns = record.lives[0].events[0].t_ns}}});
+  const Timeline timeline = TimelineOf(record, {});
+  EXPECT_THAT(timeline.columns, ElementsAre(-1, 0, 1));
+  EXPECT_THAT(RenderTimeline(timeline, {.width = 100}),
+              HasSubstr("launcher                    worker 0"));
+}
+
+TEST(TimelineTest, IncidentsThatOverlapHaveLanesOfTheirOwn) {
+  Record record = SampleRecord();
+  std::vector<RecordEvent>& events = record.lives[0].events;
+  events[5].kind = RecordKind::kFaultFired;  // before the crash
+  events[5].detail = "full";
+  events.insert(
+      events.begin() + 6,
+      {.kind = RecordKind::kSaveFailed, .t_ns = events[6].t_ns + 1, .step = 3});
+  const std::string text =
+      RenderTimeline(TimelineOf(record, {}), {.width = 90});
+  EXPECT_THAT(text, HasSubstr("  .-- full fires"));
+  EXPECT_THAT(text, HasSubstr("  |.- "));
+  EXPECT_THAT(text, HasSubstr("  `+> save of step 3 failed <3"));
+  EXPECT_THAT(text, HasSubstr("   `> resumes"));
+}
+
+TEST(TimelineTest, TextOfAWorkerDoesNotSteerTheTerminal) {
+  Record record = SampleRecord();
+  record.lives[0].events[6].detail = "\x1b[2Jgone\xc3\xa9";
+  const std::string text =
+      RenderTimeline(TimelineOf(record, {}), {.width = 100});
+  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(text, HasSubstr("gone?"));
+}
+
+TEST(TimelineTest, JsonHasTheRows) {
+  const json timeline = json::parse(TimelineToJson(Sample()));
+  EXPECT_EQ(timeline["schema"], "gauntlet.timeline/v1");
+  const json& loss = timeline["rows"][3];
+  EXPECT_EQ(loss["row"], 4);
+  EXPECT_EQ(loss["t_ns"], 40'000'000);
+  EXPECT_EQ(loss["cells"][0]["kind"], "worker_lost");
+  EXPECT_EQ(loss["cells"][0]["caused_by"], 3);
+  const json& folded = timeline["rows"][1]["cells"][0];
+  EXPECT_EQ(folded["kind"], "routine");
+  EXPECT_EQ(folded["first_step"], 1);
+  EXPECT_EQ(folded["last_step"], 3);
+  EXPECT_EQ(folded["events"], 5);
+  EXPECT_TRUE(folded["caused_by"].is_null());
+}
+
+TEST(TimelineTest, CaseThatWasNotRunSaysWhy) {
+  Record record = {.case_name = "a", .world = "real", .skipped = "needs a GPU"};
+  EXPECT_EQ(RenderTimeline(TimelineOf(record, {}), {}),
+            "a (real): 1 worker; not run: needs a GPU\n");
+}
+
+}  // namespace
+}  // namespace gauntlet
