@@ -6,6 +6,7 @@ them. An edit replaces a span of the original by a template in which BUG stands
 for "this mutant is on" and ORIGINAL for what the span holds. Edits may nest.
 """
 
+import functools
 import json
 import pathlib
 import re
@@ -48,6 +49,7 @@ class Mutant:
 
 # ---- Text ----------------------------------------------------------------
 
+@functools.cache
 def squeeze(text):
     """The text without white space, and where each character was."""
     places = [i for i, c in enumerate(text) if not c.isspace()]
