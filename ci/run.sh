@@ -34,6 +34,10 @@ usage: ci/run.sh COMMAND
   lint    check the format of all sources, and for what clang does not take
   sanitize [SECONDS]  build the program with ASan and UBSan, then with TSan, and
           explore with each for so long (60), from a seed that it prints
+  mutants [OPTION...]  build the program with the bug bank (tests/mutants) and
+          explore with each modelled bug, for a minute at most; exit code 1 if
+          one is not found. --mechanical: each fsync, rename, digest check and
+          status check taken out in turn; --help: more. Takes up to an hour
   fuzz [SECONDS]  build the fuzzers with clang and run each for so long (60)
 Each command runs setup first; it touches nothing when nothing is missing.
 USAGE
@@ -192,16 +196,16 @@ simulated_records() {  # PROGRAM FOLDER ARGUMENTS...
     sort -k 2
 }
 
-same_records() {  # NAME ARGUMENTS...
-  local runs=build/fast/runs/$1
-  shift
+same_records() {  # BUILD NAME ARGUMENTS...
+  local other=build/$1/gauntlet runs=build/$1/runs/$2
+  shift 2
   mkdir -p "$runs"
   simulated_records "$program" "$runs/release" "$@" >"$runs/of-release"
-  simulated_records build/fast/gauntlet "$runs/fast" "$@" >"$runs/of-fast"
-  [ -s "$runs/of-fast" ] || { echo "fast: there are no records" >&2; return 1; }
-  diff "$runs/of-release" "$runs/of-fast"
-  echo "build/fast/gauntlet: $(wc -l <"$runs/of-fast") records, each byte for" \
-       "byte that of $program"
+  simulated_records "$other" "$runs/other" "$@" >"$runs/of-other"
+  [ -s "$runs/of-other" ] || { echo "$other: no records" >&2; return 1; }
+  diff "$runs/of-release" "$runs/of-other"
+  echo "$other: $(wc -l <"$runs/of-other") records, each byte for byte that of" \
+       "$program"
 }
 
 # All that an exploration came to, but for its time.
@@ -220,8 +224,8 @@ fast() {
     "$(find build/fast/tests -name "$name" -type f)" --gtest_brief=1
   done
   build gauntlet
-  same_records cpu
-  same_records emulated --device emulated
+  same_records fast cpu
+  same_records fast emulated --device emulated
   explored "$program" >build/fast/runs/explored-by-release
   explored build/fast/gauntlet >build/fast/runs/explored-by-fast
   diff build/fast/runs/explored-by-release build/fast/runs/explored-by-fast
@@ -236,6 +240,22 @@ bench() {
     "build/${bench%/*}/tests/bench/${bench##*/}_bench" \
       --benchmark_min_time=2 "$@"
   done
+}
+
+# The bug bank: with no mutant on, the program does what that of build/release
+# does; then each is hunted. Results stay in build/mutants/results.json.
+mutants() {  # ARGUMENTS...
+  setup
+  { [ -f build/mutants/build.ninja ] || cmake --preset mutants; } >&2
+  ninja -C build/mutants --quiet gauntlet >&2
+  case " $* " in
+    *" --list "* | *" --help "*) ;;
+    *)
+      build gauntlet
+      same_records mutants cpu
+      ;;
+  esac
+  python3 -B tests/mutants/mutants.py "$@"
 }
 
 # Of another launcher, whose variables a test trains by. Slurm has daemons that a
@@ -375,7 +395,7 @@ main() {
   local command=${1:-}
   [ $# -eq 0 ] || shift
   case "$command" in
-    setup | demo | sim | fast | bench | lint | sanitize | fuzz)
+    setup | demo | sim | fast | bench | lint | sanitize | mutants | fuzz)
       "$command" "$@"
       ;;
     test) run_tests "$@" ;;
