@@ -81,8 +81,8 @@ class FaultyListener final : public Listener {
 }  // namespace
 
 FaultyNetwork::FaultyNetwork(Network& base, Clock& clock, Tasks& tasks,
-                             uint64_t seed)
-    : edge_(std::make_unique<NetworkEdge>(clock, tasks, seed)),
+                             uint64_t seed, EventLog* events)
+    : edge_(std::make_unique<NetworkEdge>(clock, tasks, seed, events)),
       base_(base),
       clock_(clock) {}
 

@@ -15,6 +15,7 @@
 
 #include "chaos/inject/plan.h"
 #include "engine/world/clock.h"
+#include "engine/world/event_log.h"
 #include "engine/world/network.h"
 #include "engine/world/tasks.h"
 
@@ -24,8 +25,10 @@ class NetworkEdge;
 
 class FaultyNetwork final : public Network {
  public:
-  // All must outlive this; `seed` is the plan's.
-  FaultyNetwork(Network& base, Clock& clock, Tasks& tasks, uint64_t seed);
+  // All must outlive this; `seed` is the plan's. Says in `events`, which may be
+  // null, which frames are late.
+  FaultyNetwork(Network& base, Clock& clock, Tasks& tasks, uint64_t seed,
+                EventLog* events = nullptr);
   // Waits for the tasks that hold frames back; what is late is not sent.
   // REQUIRES: its channels and listeners are gone.
   ~FaultyNetwork() override;

@@ -1,6 +1,7 @@
 #include "chaos/inject/frame_trouble.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/check.h"
 #include <fmt/format.h>
@@ -12,6 +13,7 @@ namespace {
 // tried (tcp_retries2); the time doubles.
 constexpr Duration kFirstRetransmission = std::chrono::milliseconds(200);
 constexpr int kMaxRetransmissions = 15;
+constexpr Duration kWorthSaying = std::chrono::milliseconds(50);
 
 }  // namespace
 
@@ -21,8 +23,9 @@ std::string TroubleStream(const Fault& fault, LinkWay way,
                      way == LinkWay::kOut ? "out" : "in");
 }
 
-FrameTrouble::FrameTrouble(const Fault& fault, RandomStream chance)
-    : chance_(chance) {
+FrameTrouble::FrameTrouble(const Fault& fault, RandomStream chance,
+                           OnLate on_late)
+    : on_late_(std::move(on_late)), chance_(chance) {
   CHECK(fault.kind == FaultKind::kDelay || fault.kind == FaultKind::kPacketLoss,
         fmt::format("{}: makes no frame late", fault.id));
   if (fault.kind == FaultKind::kDelay) {
@@ -44,6 +47,7 @@ Duration FrameTrouble::Draw() {
     if (percent_ == 0 || chance_.Below(100) >= percent_) break;
     later += pause;
   }
+  if (on_late_ && later >= kWorthSaying) on_late_(later);
   return later;
 }
 

@@ -3,6 +3,7 @@
 #define GAUNTLET_CHAOS_INJECT_FRAME_TROUBLE_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -15,8 +16,12 @@ namespace gauntlet {
 // a stream of its own, so that one fault less shifts no other.
 class FrameTrouble {
  public:
-  // REQUIRES: the fault is a delay or a drop.
-  FrameTrouble(const Fault& fault, RandomStream chance);
+  // Told of each frame that is late by 50 ms or more.
+  using OnLate = std::function<void(Duration)>;
+
+  // REQUIRES: the fault is a delay or a packet loss. `on_late` may be null.
+  FrameTrouble(const Fault& fault, RandomStream chance,
+               OnLate on_late = nullptr);
 
   // How much later the next frame arrives.
   Duration Draw();
@@ -25,6 +30,7 @@ class FrameTrouble {
   Duration latency_{0};
   Duration jitter_{0};
   uint64_t percent_ = 0;
+  OnLate on_late_;
   RandomStream chance_;
 };
 

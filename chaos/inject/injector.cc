@@ -288,7 +288,7 @@ bool Injector::Claim(const Fault& fault) {
 
 bool Injector::Fire(State& state, Point point) {
   const Fault& fault = *state.fault;
-  bool log;
+  bool first;
   {
     // Held until it is known who has the fault: another task's hit waits.
     const std::lock_guard lock(mutex_);
@@ -300,15 +300,13 @@ bool Injector::Fire(State& state, Point point) {
     ++state.fired;
     state.spent =
         fault.with.times == FaultTimes::kOnce && state.fired >= fault.with.hits;
-    log = state.fired == 1;
+    first = state.fired == 1;
   }
-  if (log) {
-    events_.Emit({.kind = EventKind::kFaultFired,
-                  .step = step_.load(),
-                  .epoch = epoch_.load(),
-                  .path = std::string(PointName(point)),
-                  .detail = fault.id});
-  }
+  events_.Emit({.kind = first ? EventKind::kFaultFired : EventKind::kFaultAgain,
+                .step = step_.load(),
+                .epoch = epoch_.load(),
+                .path = std::string(PointName(point)),
+                .detail = fault.id});
   return true;
 }
 

@@ -31,7 +31,10 @@ void LinkTroubles::Begin(const Fault& fault, Time now) {
   }
   const auto trouble = [&](LinkWay way) {
     return FrameTrouble(fault,
-                        RandomStream(seed_, TroubleStream(fault, way, "here")));
+                        RandomStream(seed_, TroubleStream(fault, way, "here")),
+                        [this, id = fault.id](Duration late) {
+                          if (on_late_) on_late_(id, late);
+                        });
   };
   latenesses_.push_back({.out = trouble(LinkWay::kOut),
                          .in = trouble(LinkWay::kIn),

@@ -4,6 +4,9 @@
 #define GAUNTLET_CHAOS_INJECT_LINK_TROUBLES_H_
 
 #include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "chaos/inject/frame_trouble.h"
@@ -14,8 +17,13 @@ namespace gauntlet {
 
 class LinkTroubles {
  public:
-  // `seed` is the plan's.
-  explicit LinkTroubles(uint64_t seed) : seed_(seed) {}
+  // Told of each frame that is late by 50 ms or more, and which fault makes it
+  // late.
+  using OnLate = std::function<void(const std::string& fault, Duration late)>;
+
+  // `seed` is the plan's; `on_late` may be null.
+  explicit LinkTroubles(uint64_t seed, OnLate on_late = nullptr)
+      : seed_(seed), on_late_(std::move(on_late)) {}
 
   // REQUIRES: IsOfNetwork(fault.kind), it lasts, and it names no groups.
   void Begin(const Fault& fault, Time now);
@@ -40,6 +48,7 @@ class LinkTroubles {
   };
 
   const uint64_t seed_;
+  const OnLate on_late_;
   std::vector<Cut> cuts_;
   std::vector<Lateness> latenesses_;
 };

@@ -48,8 +48,16 @@ struct EdgeLine {
   }
 };
 
-NetworkEdge::NetworkEdge(Clock& clock, Tasks& tasks, uint64_t seed)
-    : clock_(clock), tasks_(tasks), troubles_(seed) {}
+NetworkEdge::NetworkEdge(Clock& clock, Tasks& tasks, uint64_t seed,
+                         EventLog* events)
+    : clock_(clock),
+      tasks_(tasks),
+      troubles_(seed, [events](const std::string& fault, Duration late) {
+        if (events == nullptr) return;
+        events->Emit({.kind = EventKind::kFrameLate,
+                      .detail = fault,
+                      .limit_ns = late.count()});
+      }) {}
 
 std::shared_ptr<EdgeLine> NetworkEdge::Add(std::unique_ptr<Channel> base) {
   auto line = std::make_shared<EdgeLine>(std::move(base), tasks_);

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "chaos/inject/link_troubles.h"
+#include "engine/world/event_log.h"
 #include "engine/world/network.h"
 #include "engine/world/tasks.h"
 
@@ -31,7 +32,8 @@ class NetworkEdge {
   // On one way of one connection.
   static constexpr size_t kMaxHeldBytes = size_t{64} << 20;
 
-  NetworkEdge(Clock& clock, Tasks& tasks, uint64_t seed);
+  // Says in `events`, which may be null, which frames are late.
+  NetworkEdge(Clock& clock, Tasks& tasks, uint64_t seed, EventLog* events);
 
   std::shared_ptr<EdgeLine> Add(std::unique_ptr<Channel> base);
   // REQUIRES: IsOfNetwork(fault.kind), and it names no groups.

@@ -144,7 +144,14 @@ void SimEffects::MakeLate(const Fault& fault, LinkWay way) {
   const uint64_t number = network.BeginTrouble(
       way == LinkWay::kOut ? HostLink{host, kEveryHost}
                            : HostLink{kEveryHost, host},
-      FrameTrouble(fault, simulation_.Stream(TroubleStream(fault, way, host))));
+      FrameTrouble(fault, simulation_.Stream(TroubleStream(fault, way, host)),
+                   [&simulation = simulation_, self = simulation_.self(),
+                    id = fault.id](Duration late) {
+                     simulation.SayOfMachine(self,
+                                             {.kind = EventKind::kFrameLate,
+                                              .detail = id,
+                                              .limit_ns = late.count()});
+                   }));
   if (fault.with.duration == Duration::zero()) return;
   simulation_.At(simulation_.now() + fault.with.duration,
                  [&network, number] { network.EndTrouble(number); });

@@ -137,7 +137,8 @@ void SimWorkerProcesses::GiveUpTheUnreachable() {
     if (now - since < options_.give_up_after) continue;
     inbox_->Push(process, {.worker = worker,
                            .what = WorkerExited{.code = kKilledCode,
-                                                .signal = kSigKill}});
+                                                .signal = kSigKill,
+                                                .is_certain = false}});
     if (!inbox_->given_up.insert(process).second) continue;
     // What a launcher that is reached again would say first.
     Signal(worker, WorkerSignal::kKill);

@@ -264,6 +264,13 @@ void SimHost::Exit(int code) {
 // The process has unwound: takes away what its machine kept for it.
 void Simulation::Gone(Process& process) {
   process.status = process.ending;
+  if (!scheduler_.ending()) {
+    SayOfMachine(process.id,
+                 {.kind = EventKind::kProcessEnded,
+                  .count = process.ending.code,
+                  .reason = process.ending.signal != 0 ? Reason::kSignal
+                                                       : Reason::kExited});
+  }
   scheduler_.Record(static_cast<uint64_t>(process.ending.code));
   process.options.body = nullptr;
   network_.EndProcess(process.id, process.farewell);
@@ -370,6 +377,7 @@ void Simulation::PowerLoss(const std::string& host) {
 
 void Simulation::PowerLoss(const std::string& host, const Choose& choose) {
   Machine& machine = MachineOf(host);
+  SayPowerCut(host, 0);
   for (const auto& process : processes_) {
     if (process->status || &MachineOf(process->options.host) != &machine) {
       continue;
@@ -381,7 +389,20 @@ void Simulation::PowerLoss(const std::string& host, const Choose& choose) {
   scheduler_.LeaveIfDoomed();
 }
 
+void Simulation::SayOfMachine(std::optional<ProcessId> of, LogEvent&& done) {
+  if (options_.on_machine) options_.on_machine(of, std::move(done));
+}
+
+void Simulation::SayPowerCut(const std::string& host, int64_t hosts) {
+  SayOfMachine(std::nullopt,
+               {.kind = EventKind::kPowerCut,
+                .count = hosts,
+                .path = host,
+                .detail = std::string(ProfileName(options_.disk.profile))});
+}
+
 void Simulation::CrashHost(const std::string& host) {
+  SayPowerCut(host, 1);
   for (const auto& process : processes_) {
     if (process->status || process->options.host != host) continue;
     End(*process, kKilled, Farewell::kSilent);

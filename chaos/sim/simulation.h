@@ -72,6 +72,10 @@ struct SimulationOptions {
   NetworkLatency network;
   // Takes what a process says, now; null: events() keeps it.
   std::function<void(ProcessId, LogEvent&&)> on_event = nullptr;
+  // Takes what machines do, now: kProcessEnded and kFrameLate, of that process,
+  // and kPowerCut, of none. May be null.
+  std::function<void(std::optional<ProcessId>, LogEvent&&)> on_machine =
+      nullptr;
 };
 
 // How a process ended, as a parent learns it.
@@ -156,6 +160,9 @@ class Simulation {
   // REQUIRES: called from a process.
   void EndSelf(int code);
 
+  // What its machine does to the process, for on_machine.
+  void SayOfMachine(std::optional<ProcessId> of, LogEvent&& done);
+
   // The calling process. REQUIRES: called from one.
   ProcessId self() const;
   // Waits for ever, until killed. REQUIRES: called from a process.
@@ -198,6 +205,7 @@ class Simulation {
   std::string AnswerOf(const MetadataService& service,
                        const HttpQuestion& question);
   Process& Find(ProcessId process) const;
+  void SayPowerCut(const std::string& host, int64_t hosts);
   void RunBody(Process& process);
   void Gone(Process& process);
   void End(Process& process, const ExitStatus& status, Farewell farewell);

@@ -127,7 +127,9 @@ Result<Claim> CheckpointStore::ClaimGeneration(const std::string& job_json,
        .count = recorded.parent
                     ? CountOf(recorded.lineage.back().not_finite_since)
                     : 0,
-       .path = recorded.parent ? PathOf(*recorded.parent) : std::string()});
+       .path = recorded.parent ? PathOf(*recorded.parent) : std::string(),
+       .reason = recorded.choice.none_valid.empty() ? Reason::kNone
+                                                    : Reason::kBadData});
   ASSIGN_OR_RETURN(const std::vector<std::string> warnings,
                    Tidy(*world_, options_, recorded));
   warnings_.insert(warnings_.end(), warnings.begin(), warnings.end());
@@ -179,7 +181,8 @@ Result<std::optional<std::string>> CheckpointStore::BeginSave(
   const auto failed = [&](const Status& why) {
     world_->events.Emit({.kind = EventKind::kSaveFailed,
                          .step = head.step,
-                         .detail = why.message()});
+                         .detail = why.message(),
+                         .reason = ReasonOf(why.code())});
     return why;
   };
   const Status begun = world_->faults.Hit(Point::kSaveBegin, ContextOf(head));
@@ -196,7 +199,9 @@ Result<std::optional<std::string>> CheckpointStore::BeginSave(
   if (!name) return std::optional<std::string>();
   const std::string save = name->ToString() + std::string(kTmpSuffix);
   world_->events.Emit({.kind = EventKind::kSaveBegin,
+                       .generation = generation,
                        .step = head.step,
+                       .phase = head.phase,
                        .path = PathOf(name->ToString())});
   save_ = save;
   Status made = ClearForSave(save);
@@ -307,7 +312,9 @@ Result<CommittedCheckpoint> CheckpointStore::TryCommit(
     const std::string& save, const CheckpointRef& ref,
     const CheckpointHead& head, std::span<const ShardFile> shards) {
   const LogEvent acknowledged{.kind = EventKind::kSaveAcknowledged,
+                              .generation = record_->generation,
                               .step = head.step,
+                              .phase = head.phase,
                               .count = CountOf(head.not_finite_since),
                               .digest = head.state_digest,
                               .path = PathOf(ref)};
@@ -365,7 +372,8 @@ Status CheckpointStore::FailSave(const std::string& save, const Status& why) {
   world_->events.Emit({.kind = EventKind::kSaveFailed,
                        .step = ref.step,
                        .path = PathOf(ref),
-                       .detail = reason.message()});
+                       .detail = reason.message(),
+                       .reason = ReasonOf(reason.code())});
   if (!IsOwnersLoss(reason)) Remember(DropRemains(save));
   return reason;
 }

@@ -262,6 +262,8 @@ Result<uint64_t> CreateClaim(World& world, const StoreOptions& options) {
   for (int round = 0; round < kMaxRounds; ++round, ++generation) {
     const std::string text =
         EncodeClaim(NewRecord(world, options.tenure, generation));
+    world.events.Emit({.kind = EventKind::kClaimBegin,
+                       .count = static_cast<int64_t>(generation)});
     RETURN_IF_ERROR(
         world.faults.Hit(Point::kClaimCreate, {.size = text.size()}));
     const Status written =

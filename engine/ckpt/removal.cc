@@ -80,6 +80,7 @@ Status Remove(World& world, const Removal& removal, const OwnerCheck& owns) {
   const std::string to =
       directory + "/" + DeletingName(removal.generation, removal.name);
   RETURN_IF_ERROR(owns());
+  world.events.Emit({.kind = EventKind::kRetireBegin, .path = from});
   RETURN_IF_ERROR(world.faults.Hit(Point::kRetireRename, {}));
   Status renamed = world.storage.Rename(from, to);
   if (renamed.code() == Code::kAlreadyExists) {
@@ -199,6 +200,7 @@ Status SetAside(World& world, const std::string& directory,
   const std::string to =
       fmt::format("{}/{}{}", directory, kRejectedPrefix, name);
   RETURN_IF_ERROR(owns());
+  world.events.Emit({.kind = EventKind::kRejectBegin, .path = from});
   RETURN_IF_ERROR(world.faults.Hit(Point::kReject, {}));
   RETURN_IF_ERROR(world.storage.Rename(from, to));
   return UndoUnless(world, owns(), from, to);

@@ -68,6 +68,7 @@ Status DeleteStore(World& world, const std::string& directory,
   if (scan.status().code() == Code::kNotFound) return OkStatus();
   RETURN_IF_ERROR(scan.status());
   if (owner) RETURN_IF_ERROR(CheckOwner(world, directory, *owner));
+  world.events.Emit({.kind = EventKind::kDeleteBegin, .path = directory});
   std::string newest;
   if (!scan->lineage.members.empty()) {
     newest = scan->checkpoints[scan->lineage.members.front()].name;

@@ -62,6 +62,14 @@ Status DeviceRing::Failed(const Wait& wait, std::string_view why) const {
                                  wait.what, parts_.api.name, why));
 }
 
+// Which of the others it was is not known here.
+void DeviceRing::NoteLoss(Reason reason, const Wait& wait) const {
+  parts_.world.events.Emit({.kind = EventKind::kWorkerLost,
+                            .generation = parts_.ring.generation(),
+                            .reason = reason,
+                            .limit_ns = wait.timeout.count()});
+}
+
 Status DeviceRing::Await(Look look, const Wait& wait) {
   const Clock& clock = parts_.world.clock;
   const Time begin = clock.Now();
@@ -70,11 +78,13 @@ Status DeviceRing::Await(Look look, const Wait& wait) {
     const gpu::CollectiveProgress progress = look(communicator_, &why);
     if (progress == gpu::CollectiveProgress::kReady) return OkStatus();
     if (progress == gpu::CollectiveProgress::kFailed) {
+      NoteLoss(Reason::kClosed, wait);
       return Failed(wait, why.text);
     }
     if (parts_.ring.is_broken()) return Failed(wait, "a worker is lost");
     const Time now = clock.Now();
     if (now >= begin + wait.timeout) {
+      NoteLoss(Reason::kDeadline, wait);
       return DeadlineExceeded(
           fmt::format("rank {}: {}: {}: no sign of the other ranks",
                       parts_.ring.rank(), wait.what, parts_.api.name));

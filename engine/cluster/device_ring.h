@@ -87,6 +87,7 @@ class DeviceRing {
   Status AwaitAccepted(const Wait& wait);
   Status Await(Look look, const Wait& wait);
   Status Failed(const Wait& wait, std::string_view why) const;
+  void NoteLoss(Reason reason, const Wait& wait) const;
   void End();
   void Break();
   bool first() const { return parts_.ring.rank() == 0; }

@@ -30,8 +30,14 @@ Ring::Ring(World& world, const Kernels& kernels, const RingPlace& place,
   CHECK(place.size == 1 || (next_ && previous_), "a ring needs two channels");
 }
 
+void Ring::SayLeaving() {
+  if (broken_.exchange(true)) return;
+  world_->events.Emit(
+      {.kind = EventKind::kLeaving, .generation = place_.generation});
+}
+
 void Ring::Abort() {
-  broken_ = true;
+  SayLeaving();
   if (next_) next_->Close();
   if (previous_) previous_->Close();
 }
@@ -53,11 +59,36 @@ Status Ring::PrepareChunk(const ChunkHeader& header, Frame& frame) {
   return OkStatus();
 }
 
+Status Ring::Send(Frame frame, Duration timeout) {
+  Status sent = next_->Send(std::move(frame), Until(timeout));
+  if (!sent.ok()) NoteLoss((place_.rank + 1) % place_.size, sent, timeout);
+  return sent;
+}
+
+Result<Frame> Ring::Receive(Duration timeout) {
+  Result<Frame> frame = previous_->Receive(Until(timeout));
+  if (!frame.ok()) {
+    NoteLoss((place_.rank + place_.size - 1) % place_.size, frame.status(),
+             timeout);
+  }
+  return frame;
+}
+
+// What comes of an end that is known already is no news.
+void Ring::NoteLoss(int rank, const Status& status, Duration timeout) {
+  if (broken_.exchange(true)) return;
+  world_->events.Emit({.kind = EventKind::kWorkerLost,
+                       .generation = place_.generation,
+                       .detail = status.message(),
+                       .about = rank,
+                       .reason = ReasonOfWait(status),
+                       .limit_ns = timeout.count()});
+}
+
 Status Ring::SentChunk(Status sent) {
   if (sent.ok()) return sent;
   return Annotate(
-      Noted(std::move(sent)),
-      fmt::format("rank {}: sending to the next rank", place_.rank));
+      sent, fmt::format("rank {}: sending to the next rank", place_.rank));
 }
 
 Result<ChunkHeader> Ring::Expect(const Result<Frame>& came, ChunkKind kind,
@@ -66,7 +97,6 @@ Result<ChunkHeader> Ring::Expect(const Result<Frame>& came, ChunkKind kind,
     return (place_.rank + place_.size - 1) % place_.size;
   };
   if (!came.ok()) {
-    broken_ = true;
     return Annotate(came.status(),
                     fmt::format("rank {}: waiting for rank {} at step {}",
                                 place_.rank, from(), key.step));
@@ -148,7 +178,7 @@ Status Ring::ReduceChunk(const Reduction& reduction, uint32_t chunk) {
   Result<Frame> frame =
       place_.rank == 0
           ? EncodeChunk(header, BytesOf(reduction.LocalChunk(0, chunk)))
-          : previous_->Receive(Until(reduction.timeout));
+          : Receive(reduction.timeout);
   if (place_.rank > 0) {
     const Result<ChunkHeader> below =
         ExpectChunk(frame, reduction, ChunkKind::kPartial, chunk);
@@ -168,12 +198,12 @@ Status Ring::ReduceChunk(const Reduction& reduction, uint32_t chunk) {
     header.samples = tally.rows;
   }
   RETURN_IF_ERROR(PrepareChunk(header, *frame));
-  return SentChunk(next_->Send(*std::move(frame), Until(reduction.timeout)));
+  return SentChunk(Send(*std::move(frame), reduction.timeout));
 }
 
 // Takes a finished chunk and hands it on, up to the rank before the last.
 Status Ring::PassTotal(const Reduction& reduction, uint32_t chunk) {
-  Result<Frame> frame = previous_->Receive(Until(reduction.timeout));
+  Result<Frame> frame = Receive(reduction.timeout);
   Result<ChunkHeader> header =
       ExpectChunk(frame, reduction, ChunkKind::kTotal, chunk);
   RETURN_IF_ERROR(header.status());
@@ -186,7 +216,7 @@ Status Ring::PassTotal(const Reduction& reduction, uint32_t chunk) {
   if (place_.rank >= place_.size - 2) return OkStatus();
   header->rank = static_cast<uint32_t>(place_.rank);
   RETURN_IF_ERROR(PrepareChunk(*header, *frame));
-  return SentChunk(next_->Send(*std::move(frame), Until(reduction.timeout)));
+  return SentChunk(Send(*std::move(frame), reduction.timeout));
 }
 
 Status Ring::AllReduce(const ExchangeKey& key,
@@ -239,9 +269,8 @@ Result<std::vector<std::string>> Ring::AllGather(const ExchangeKey& key,
   if (place_.size == 1) return std::vector<std::string>{said};
   // Round 0 collects from rank 0 upwards, round 1 takes the whole list round.
   const uint32_t round = last() ? 1 : 0;
-  Result<Frame> said_so_far = place_.rank == 0
-                                  ? EncodeChunk({}, "")
-                                  : previous_->Receive(Until(timeout));
+  Result<Frame> said_so_far =
+      place_.rank == 0 ? EncodeChunk({}, "") : Receive(timeout);
   if (place_.rank > 0) {
     RETURN_IF_ERROR(
         ExpectList(said_so_far, key, 0, static_cast<size_t>(place_.rank)));
@@ -251,17 +280,16 @@ Result<std::vector<std::string>> Ring::AllGather(const ExchangeKey& key,
   if (last()) {
     Result<std::vector<std::string>> items =
         DecodeList(ChunkPayload(*said_so_far));
-    RETURN_IF_ERROR(
-        Noted(next_->Send(*std::move(said_so_far), Until(timeout))));
+    RETURN_IF_ERROR(Send(*std::move(said_so_far), timeout));
     return items;
   }
-  RETURN_IF_ERROR(Noted(next_->Send(*std::move(said_so_far), Until(timeout))));
-  Result<Frame> all = previous_->Receive(Until(timeout));
+  RETURN_IF_ERROR(Send(*std::move(said_so_far), timeout));
+  Result<Frame> all = Receive(timeout);
   RETURN_IF_ERROR(ExpectList(all, key, 1, static_cast<size_t>(place_.size)));
   Result<std::vector<std::string>> items = DecodeList(ChunkPayload(*all));
   if (place_.rank < place_.size - 2) {
     SetHeader(HeaderFor(ChunkKind::kGather, key, 1), *all);
-    RETURN_IF_ERROR(Noted(next_->Send(*std::move(all), Until(timeout))));
+    RETURN_IF_ERROR(Send(*std::move(all), timeout));
   }
   return items;
 }
@@ -274,8 +302,7 @@ Status Ring::SendState(const ExchangeKey& key, std::string_view bytes,
     const std::string_view part = bytes.substr(begin, kStateChunkBytes);
     ChunkHeader header = HeaderFor(ChunkKind::kState, key, chunk++);
     header.samples = static_cast<int64_t>(bytes.size());
-    RETURN_IF_ERROR(
-        Noted(next_->Send(EncodeChunk(header, part), Until(timeout))));
+    RETURN_IF_ERROR(Send(EncodeChunk(header, part), timeout));
     begin += part.size();
   } while (begin < bytes.size());
   return OkStatus();
@@ -289,7 +316,7 @@ Result<std::string> Ring::TakeState(const ExchangeKey& key, int root,
   uint64_t announced = 0;
   uint32_t chunk = 0;
   do {
-    Result<Frame> frame = previous_->Receive(Until(timeout));
+    Result<Frame> frame = Receive(timeout);
     ASSIGN_OR_RETURN(ChunkHeader header,
                      Expect(frame, ChunkKind::kState, key, chunk));
     const std::string_view part = ChunkPayload(*frame);
@@ -311,7 +338,7 @@ Result<std::string> Ring::TakeState(const ExchangeKey& key, int root,
     if (passes_on) {
       header.rank = static_cast<uint32_t>(place_.rank);
       SetHeader(header, *frame);
-      RETURN_IF_ERROR(Noted(next_->Send(*std::move(frame), Until(timeout))));
+      RETURN_IF_ERROR(Send(*std::move(frame), timeout));
     }
   } while (bytes.size() < announced);
   return bytes;

@@ -74,6 +74,9 @@ class Ring {
                                 std::string bytes, uint64_t limit,
                                 Duration timeout);
 
+  // To be called before this rank closes connections to the others: says that
+  // they are about to lose it. Once; nothing where the ring is broken.
+  void SayLeaving();
   // Breaks both channels: whatever waits ends with kUnavailable.
   void Abort();
 
@@ -82,6 +85,7 @@ class Ring {
   bool is_broken() const { return broken_; }
 
   int rank() const { return place_.rank; }
+  uint64_t generation() const { return place_.generation; }
   int size() const { return place_.size; }
 
  private:
@@ -94,11 +98,10 @@ class Ring {
   static constexpr size_t kStateChunkBytes = size_t{256} << 10;
 
   Time Until(Duration timeout) const { return world_->clock.Now() + timeout; }
-  // What a send came to: one that fails breaks the ring.
-  Status Noted(Status sent) {
-    if (!sent.ok()) broken_ = true;
-    return sent;
-  }
+  // To the next rank, from the one before. A failure breaks the ring.
+  Status Send(Frame frame, Duration timeout);
+  Result<Frame> Receive(Duration timeout);
+  void NoteLoss(int rank, const Status& status, Duration timeout);
   // What is done to a chunk before it is sent, and what its sending came to.
   Status PrepareChunk(const ChunkHeader& header, Frame& frame);
   Status SentChunk(Status sent);

@@ -129,6 +129,11 @@ Status Session::AcceptWorkers() {
   for (int joined = 1; joined < options_.size();) {
     Result<Caller> caller = AcceptCaller(ChannelRole::kControl, deadline_);
     if (!caller.ok()) {
+      for (size_t rank = 1; rank < control_.size(); ++rank) {
+        if (control_[rank]) continue;
+        NoteFailedWait(static_cast<int>(rank), ReasonOfWait(caller.status()),
+                       options_.rendezvous_timeout);
+      }
       return Annotate(caller.status(),
                       fmt::format("chief: waiting for {}", MissingRanks()));
     }
@@ -184,10 +189,12 @@ Status Session::WelcomeWorkers() {
   }
   for (size_t rank = 1; rank < control_.size(); ++rank) {
     gate_->proofs().Sign(ContextOfRank(rank), welcome);
-    RETURN_IF_ERROR(Annotate(
-        control_[rank]->Send(EncodeControl(welcome),
-                             world_->clock.Now() + options_.lost_after),
-        fmt::format("chief: welcoming rank {}", rank)));
+    const Status sent = control_[rank]->Send(
+        EncodeControl(welcome), world_->clock.Now() + options_.lost_after);
+    if (sent.ok()) continue;
+    NoteFailedWait(static_cast<int>(rank), ReasonOfWait(sent),
+                   options_.lost_after);
+    return Annotate(sent, fmt::format("chief: welcoming rank {}", rank));
   }
   return OkStatus();
 }
@@ -210,6 +217,8 @@ Status Session::MeetChief() {
       give_up = std::min({give_up, deadline_, now + options_.lost_after});
       if (now >= give_up) return NotTheChief(*answer);
     } else if (now >= deadline_) {
+      NoteFailedWait(kChief, ReasonOfWait(answer.status()),
+                     options_.rendezvous_timeout);
       return Annotate(answer.status(),
                       fmt::format("rank {}: waiting for the chief ({})",
                                   options_.rank, options_.addresses[kChief]));
@@ -238,6 +247,8 @@ Status Session::CallChief() {
   Result<std::unique_ptr<Channel>> channel =
       world_->network.Connect(address, deadline_);
   if (!channel.ok()) {
+    NoteFailedWait(kChief, ReasonOfWait(channel.status()),
+                   options_.rendezvous_timeout);
     return Annotate(channel.status(),
                     fmt::format("rank {}: waiting for the chief ({})",
                                 options_.rank, address));
@@ -286,6 +297,8 @@ Status Session::FollowChief(Answer answer) {
       next = Unavailable("neither a welcome nor a refusal");
     }
     if (!next.ok()) {
+      NoteFailedWait(kChief, ReasonOfWait(next.status()),
+                     options_.decision_timeout);
       return Annotate(next.status(),
                       fmt::format("rank {}: waiting for the chief's welcome",
                                   options_.rank));
@@ -293,6 +306,7 @@ Status Session::FollowChief(Answer answer) {
     answer = *std::move(next);
   }
   if (const auto* const refusal = std::get_if<Refusal>(&answer.message)) {
+    NoteFailedWait(kChief, Reason::kRefused, Duration::zero());
     return {refusal->code, "chief: " + refusal->message};
   }
   return TakeWelcome(std::get<Welcome>(std::move(answer.message)));
@@ -309,6 +323,7 @@ Result<std::unique_ptr<Channel>> Session::AcceptFromPrevious(ChannelRole role) {
   while (true) {
     Result<Caller> caller = AcceptCaller(role, deadline);
     if (!caller.ok()) {
+      NoteFailedWait(previous, ReasonOfWait(caller.status()), RingTimeout());
       return Annotate(caller.status(),
                       fmt::format("rank {}: waiting for the ring from rank {}",
                                   options_.rank, previous));
@@ -327,12 +342,20 @@ Result<Session::Neighbours> Session::MeetNeighbours(ChannelRole role) {
   if (options_.size() == 1) return neighbours;
   const int next = (options_.rank + 1) % options_.size();
   const Time deadline = world_->clock.Now() + RingTimeout();
-  ASSIGN_OR_RETURN(
-      neighbours.next,
-      world_->network.Connect(options_.addresses[static_cast<size_t>(next)],
-                              deadline));
-  const Hello hello = HelloTo(next, role, *neighbours.next);
-  RETURN_IF_ERROR(neighbours.next->Send(EncodeControl(hello), deadline));
+  Status reached;
+  Result<std::unique_ptr<Channel>> channel = world_->network.Connect(
+      options_.addresses[static_cast<size_t>(next)], deadline);
+  if (channel.ok()) {
+    neighbours.next = *std::move(channel);
+    const Hello hello = HelloTo(next, role, *neighbours.next);
+    reached = neighbours.next->Send(EncodeControl(hello), deadline);
+  } else {
+    reached = channel.status();
+  }
+  if (!reached.ok()) {
+    NoteFailedWait(next, ReasonOfWait(reached), RingTimeout());
+    return reached;
+  }
   ASSIGN_OR_RETURN(neighbours.previous, AcceptFromPrevious(role));
   return neighbours;
 }
@@ -361,6 +384,14 @@ Result<std::unique_ptr<CollectiveLinks>> Session::OpenLinks() {
                       .previous = std::move(neighbours->previous)});
 }
 
+void Session::NoteFailedWait(int rank, Reason reason, Duration limit) {
+  world_->events.Emit({.kind = EventKind::kWorkerLost,
+                       .generation = decision_.generation,
+                       .about = rank,
+                       .reason = reason,
+                       .limit_ns = limit.count()});
+}
+
 void Session::StartHeartbeat() {
   std::vector<ControlChannel> channels;
   for (size_t rank = 0; rank < control_.size(); ++rank) {
@@ -375,11 +406,10 @@ void Session::StartHeartbeat() {
   heartbeat_ = std::make_unique<Heartbeat>(
       *world_, options, std::move(channels),
       [this](int rank, const Status& status) {
-        world_->events.Emit(
-            {.kind = EventKind::kWorkerLost,
-             .generation = decision_.generation,
-             .detail = fmt::format("rank {}: {}", rank, status.message())});
-        if (status.code() == Code::kDeadlineExceeded) silent_rank_ = rank;
+        const bool silent = status.code() == Code::kDeadlineExceeded;
+        NoteFailedWait(rank, silent ? Reason::kSilent : Reason::kClosed,
+                       options_.lost_after);
+        if (silent) silent_rank_ = rank;
         ring_->Abort();
       },
       [this] {
@@ -392,6 +422,7 @@ void Session::StartHeartbeat() {
 void Session::Leave() { heartbeat_->Leave(); }
 
 void Session::Abandon() {
+  ring_->SayLeaving();
   heartbeat_->Abandon();
   ring_->Abort();
 }

@@ -180,6 +180,8 @@ class Session {
   void LogRejections();
   Status TakeWelcome(Welcome welcome);
   Duration RingTimeout() const;
+  // Says why this rank is about to leave the others.
+  void NoteFailedWait(int rank, Reason reason, Duration limit);
   void StartHeartbeat();
   std::string MissingRanks() const;
 

@@ -70,6 +70,14 @@ void AppendEvent(std::string& line, const LogEvent& event, Time time) {
   AppendText(line, "path", event.path);
   AppendText(line, "detail", event.detail);
   AppendSamples(line, event.samples);
+  if (event.about) fmt::format_to(out, ",\"about\":{}", *event.about);
+  if (event.incarnation != 0) {
+    fmt::format_to(out, ",\"incarnation\":{}", event.incarnation);
+  }
+  AppendText(line, "reason", ReasonName(event.reason));
+  if (event.limit_ns != 0) {
+    fmt::format_to(out, ",\"limit_ns\":{}", event.limit_ns);
+  }
   line += "}\n";
 }
 

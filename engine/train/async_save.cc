@@ -131,6 +131,10 @@ std::optional<SaveOutcome> AsyncSave::Advance() {
 
 Status AsyncSave::WaitForTask() {
   if (task_.WaitUntil(task_began_ + timeout_)) return OkStatus();
+  world_->events.Emit({.kind = EventKind::kWorkerLost,
+                       .detail = "its own save",
+                       .reason = Reason::kDeadline,
+                       .limit_ns = timeout_.count()});
   return DeadlineExceeded(fmt::format(
       "{} {} has not ended within {:.1f} s",
       stage_ == Stage::kWriting ? "writing" : "committing", attempt_.name,

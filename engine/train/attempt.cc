@@ -45,7 +45,7 @@ Attempt::Attempt(LaunchState& launch)
 
 Status Attempt::Run() {
   const Status started = StartAll();
-  if (!started.ok()) End();
+  if (!started.ok()) End(Reason::kNotStarted);
   Attend();
   return started;
 }
@@ -64,12 +64,21 @@ Status Attempt::StartAll() {
 
 Status Attempt::Start(size_t rank) {
   const int worker = members_[rank];
+  incarnations_[worker] = launch_.life;
+  LogEvent start = About(EventKind::kStarted, worker);
+  start.count = static_cast<int64_t>(rank);
+  world_.events.Emit(std::move(start));
   const Status started = processes_.Start({.worker = worker,
                                            .life = launch_.life,
                                            .rank = static_cast<int>(rank),
                                            .addresses = addresses_,
                                            .token = launch_.token,
                                            .tenure = launch_.tenure});
+  if (!started.ok()) {
+    LogEvent event = About(EventKind::kExited, worker);
+    event.reason = Reason::kNotStarted;
+    world_.events.Emit(std::move(event));
+  }
   put_down_[worker] = false;
   failures_.erase(worker);
   failed_themselves_.erase(worker);
@@ -79,7 +88,7 @@ Status Attempt::Start(size_t rank) {
   losses_.push_back({.worker = worker,
                      .exited = {.code = kNotStarted},
                      .failure = "not started: " + started.message()});
-  End();
+  End(Reason::kNotStarted, worker);
   return OkStatus();
 }
 
@@ -90,32 +99,55 @@ bool Attempt::MayDoWithoutWhoFails() const {
          options_.restart != RestartPolicy::kNone;
 }
 
-void Attempt::Kill(int worker) {
+LogEvent Attempt::About(EventKind kind, int worker) const {
+  const auto incarnation = incarnations_.find(worker);
+  return {.kind = kind,
+          .about = worker,
+          .incarnation =
+              incarnation == incarnations_.end() ? 0 : incarnation->second};
+}
+
+void Attempt::Kill(int worker, Reason why) {
+  LogEvent event = About(EventKind::kKillSent, worker);
+  event.reason = why;
+  world_.events.Emit(std::move(event));
   put_down_[worker] = true;
   processes_.Signal(worker, WorkerSignal::kKill);
 }
 
-void Attempt::KillAll() {
+void Attempt::KillAll(Reason why) {
   for (const auto& [worker, runs] : running_) {
-    if (runs) Kill(worker);
+    if (runs) Kill(worker, why);
   }
 }
 
-void Attempt::End() {
+void Attempt::NoMoreStarts(Reason why, std::optional<int> worker) {
+  if (ending_) return;
   ending_ = true;
-  KillAll();
+  LogEvent event = worker ? About(EventKind::kAttemptEnds, *worker)
+                          : LogEvent{.kind = EventKind::kAttemptEnds};
+  event.reason = why;
+  world_.events.Emit(std::move(event));
+}
+
+void Attempt::End(Reason why, std::optional<int> worker) {
+  NoMoreStarts(why, worker);
+  KillAll(why);
 }
 
 void Attempt::PassOnNotices() {
   if (!launch_.interrupted_twice && world_.host.Interrupts() > 1) {
     launch_.interrupted_twice = true;
-    End();
+    End(Reason::kInterrupted);
   }
   if (launch_.told_to_stop || world_.host.TerminationNotices() == 0) return;
   launch_.told_to_stop = true;
+  world_.events.Emit({.kind = EventKind::kNotice});
   GiveThemUntil(options_.stop_grace);
   for (const auto& [worker, runs] : running_) {
-    if (runs) processes_.Signal(worker, WorkerSignal::kTerminate);
+    if (!runs) continue;
+    world_.events.Emit(About(EventKind::kAskedToStop, worker));
+    processes_.Signal(worker, WorkerSignal::kTerminate);
   }
 }
 
@@ -129,6 +161,9 @@ void Attempt::Take(const WorkerNotice& notice) {
     TakeProgress(notice.worker, *progress);
   } else if (const auto* result = std::get_if<TrainResult>(&notice.what)) {
     result_ = *result;
+    LogEvent event = About(EventKind::kResultReceived, notice.worker);
+    event.step = result->steps;
+    world_.events.Emit(std::move(event));
     if (launch_.not_finite_since) {
       result_->not_finite_since =
           std::min(*launch_.not_finite_since,
@@ -136,7 +171,7 @@ void Attempt::Take(const WorkerNotice& notice) {
     }
     processes_.Acknowledge(notice.worker);
     losses_before_result_ = losses_.size();
-    ending_ = true;
+    NoMoreStarts(Reason::kResult, notice.worker);
     GiveThemUntil(std::max(options_.stop_grace, patience_));
   } else {
     TakeExit(notice.worker, std::get<WorkerExited>(notice.what));
@@ -189,8 +224,14 @@ std::optional<int> Attempt::MemberOf(std::optional<int> rank) const {
 
 void Attempt::TakeExit(int worker, const WorkerExited& exited) {
   running_[worker] = false;
+  LogEvent event = About(EventKind::kExited, worker);
+  event.count = exited.code;
+  event.reason = !exited.is_certain   ? Reason::kUnreachable
+                 : exited.signal != 0 ? Reason::kSignal
+                                      : Reason::kExited;
+  world_.events.Emit(std::move(event));
   if (exited.code == ExitCode(WorkerExit::kDone)) {
-    ending_ = true;
+    NoMoreStarts(Reason::kWorkerDone, worker);
     // The chief may have something to put away yet.
     GiveThemUntil(std::max(options_.stop_grace, patience_));
     return;
@@ -205,7 +246,8 @@ void Attempt::TakeExit(int worker, const WorkerExited& exited) {
     regroup_.Died(worker, world_.clock.Now());
     return;
   }
-  ending_ = true;
+  NoMoreStarts(Died(exited) ? Reason::kWorkerDied : Reason::kWorkerLeft,
+               worker);
   const bool leaving =
       exited.signal == 0 && (exited.code == ExitCode(WorkerExit::kStopped) ||
                              exited.code == ExitCode(WorkerExit::kNotFinite));
@@ -230,7 +272,7 @@ void Attempt::NoteRegroup() {
   const bool helps = launch_.budget.fruitless() < kFruitlessRejoins;
   if (same && helps && launch_.CountRestart(reason)) return;
   ended_by_ = reason;
-  End();
+  End(Reason::kTooManyLosses);
 }
 
 bool Attempt::AnyRuns() const {
@@ -242,7 +284,7 @@ void Attempt::TendRegroup(Time now) {
   // Nobody is judged by what waits to be read.
   if (heard_all_) {
     for (const int worker : regroup_.Overdue(now)) {
-      if (!put_down_[worker]) Kill(worker);
+      if (!put_down_[worker]) Kill(worker, Reason::kNoSign);
     }
   }
   if (regroup_.is_news() && regroup_.IsComplete()) NoteRegroup();
@@ -257,7 +299,7 @@ void Attempt::StartTheDead() {
   ++launch_.life;
   for (size_t rank = 0; rank < members_.size(); ++rank) {
     if (!regroup_.dead().contains(members_[rank])) continue;
-    if (!Start(rank).ok()) return End();
+    if (!Start(rank).ok()) return End(Reason::kNotStarted, members_[rank]);
     regroup_.Started(members_[rank]);
   }
 }
@@ -277,7 +319,11 @@ void Attempt::WatchChief(Time now) {
   hangs_at_ = kNever;
   hang_ = fmt::format("the chief hangs: no sign of it for {:.1f} s",
                       std::chrono::duration<double>(patience_).count());
-  End();
+  LogEvent event = About(EventKind::kWorkerLost, chief());
+  event.reason = Reason::kSilent;
+  event.limit_ns = patience_.count();
+  world_.events.Emit(std::move(event));
+  End(Reason::kChiefSilent, chief());
 }
 
 // Nobody is late by time in which this process could not see it: what came
@@ -300,7 +346,7 @@ void Attempt::Attend() {
     const Time now = world_.clock.Now();
     if (now >= kill_at_) {
       kill_at_ = kNever;
-      End();
+      End(Reason::kGraceOver);
     }
     WatchChief(now);
     TendRegroup(now);
@@ -321,9 +367,10 @@ std::string Attempt::ReasonOfLosses() {
                        : losses_.empty() ? "no worker reported a result"
                        : news.empty()    ? Describe(losses_.back())
                                          : DescribeAll(news);
+  launch_.blamed =
+      culprit != nullptr ? std::optional(culprit->worker) : std::nullopt;
   if (somebody_failed || blamed_ == 0) {
-    const std::string follows = launch_.membership.Blame(
-        culprit != nullptr ? std::optional(culprit->worker) : std::nullopt);
+    const std::string follows = launch_.membership.Blame(launch_.blamed);
     if (!follows.empty()) reason += "; " + follows;
   }
   blamed_ = losses_.size();

@@ -42,9 +42,14 @@ class Attempt {
   void ExpectChief(Duration patience);
   void WatchChief(Time now);
   void AllowForPause(Time now);
-  void Kill(int worker);
-  void KillAll();
-  void End();
+  // Of the worker's newest incarnation.
+  LogEvent About(EventKind kind, int worker) const;
+  void Kill(int worker, Reason why);
+  void KillAll(Reason why);
+  // No worker starts again from here on. Only the first reason counts.
+  void NoMoreStarts(Reason why, std::optional<int> worker = std::nullopt);
+  // Likewise, and those that are left are killed.
+  void End(Reason why, std::optional<int> worker = std::nullopt);
   void GiveThemUntil(Duration grace);
   void Take(const WorkerNotice& notice);
   void TakeProgress(int worker, const WorkerProgress& progress);
@@ -69,6 +74,7 @@ class Attempt {
   std::vector<int> members_;             // by rank
   std::vector<std::string> addresses_;   // by rank
   std::map<int, bool> running_;          // by worker
+  std::map<int, int> incarnations_;      // by worker, the newest
   std::map<int, bool> put_down_;         // killed from here, by worker
   std::map<int, std::string> failures_;  // said, by worker
   std::set<int> failed_themselves_;      // as they said with it

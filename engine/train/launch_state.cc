@@ -12,7 +12,18 @@ bool LaunchState::CountRestart(const std::string& reason) {
                     ? budget.Spend()
                     : fmt::format("{} restarts, with too few workers left",
                                   budget.spent());
-  if (!why_give_up.empty()) return false;
+  if (!why_give_up.empty()) {
+    const bool too_few = !membership.too_few().empty();
+    world.events.Emit({.kind = EventKind::kGaveUp,
+                       .reason = too_few             ? Reason::kTooFewWorkers
+                                 : budget.is_spent() ? Reason::kRestartsUsedUp
+                                                     : Reason::kNoProgress});
+    return false;
+  }
+  world.events.Emit({.kind = EventKind::kRestarting,
+                     .count = budget.spent(),
+                     .about = blamed,
+                     .limit_ns = budget.pause().count()});
   observer.Restarting(budget.spent(), reason, budget.pause());
   return true;
 }

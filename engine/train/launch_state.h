@@ -37,6 +37,8 @@ struct LaunchState {
 
   // Of the whole job, or of workers that rejoin. False: it may not be.
   bool CountRestart(const std::string& reason);
+  // Who was to blame for the last loss, if anybody was.
+  std::optional<int> blamed;
   // Takes note of that step; false: it was known, and said.
   bool NoteNotFinite(uint64_t since);
 };

@@ -75,6 +75,7 @@ LaunchEnd RunLives(LaunchState& launch) {
       return end;
     }
     if (PauseUnlessTold(launch, sources)) {
+      launch.world.events.Emit({.kind = EventKind::kNotice});
       launch.budget.TakeBack();
       return {.exit_code = static_cast<int>(WorkerExit::kStopped),
               .reason = "stopped between two attempts"};
@@ -112,8 +113,10 @@ LaunchEnd Launch(World& world, WorkerProcesses& processes,
                      .processes = processes,
                      .options = options,
                      .observer = observer};
+  world.events.Emit({.kind = EventKind::kLauncherBegin});
   LaunchEnd end = RunLocked(launch);
   end.restarts = launch.budget.spent();
+  world.events.Emit({.kind = EventKind::kLauncherEnd, .count = end.exit_code});
   return end;
 }
 

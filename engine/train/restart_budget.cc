@@ -16,8 +16,7 @@ std::string RestartBudget::Spend() {
     ++fruitless_;
   }
   furthest_before_ = furthest_;
-  if (options_.restart == RestartPolicy::kNone ||
-      spent_ >= options_.max_restarts) {
+  if (is_spent()) {
     return fmt::format("{} {}", spent_, spent_ == 1 ? "restart" : "restarts");
   }
   if (fruitless_ > options_.max_fruitless) {

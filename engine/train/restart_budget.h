@@ -26,6 +26,11 @@ class RestartBudget {
   void TakeBack() { --spent_; }
 
   int spent() const { return spent_; }
+  // Whether no restart is left, whatever they bring.
+  bool is_spent() const {
+    return options_.restart == RestartPolicy::kNone ||
+           spent_ >= options_.max_restarts;
+  }
   // Restarts in a row that no new step came after.
   int fruitless() const {
     return furthest_ > furthest_before_ ? 0 : fruitless_;

@@ -10,6 +10,9 @@ Status LoadState(World& world, const LoadSource& source,
   const Result<LoadedCheckpoint> loaded = store.Load(parent);
   const Code code = loaded.status().code();
   if (code == Code::kDataLoss || code == Code::kNotFound) {
+    world.events.Emit({.kind = EventKind::kLoadFailed,
+                       .path = store.PathOf(parent),
+                       .reason = ReasonOf(code)});
     // Whether another one is left is the next claim's to find out.
     return Unavailable(fmt::format("{} went bad after it was chosen: {}",
                                    parent.name, loaded.status().message()));

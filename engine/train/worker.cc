@@ -171,13 +171,12 @@ Status Worker::LeaveGeneration(const Status& why) {
     forming_.NoteSilence(parts_.session->silent_rank());
     parts_.device_ring.reset();
     parts_.session.reset();
-    world_.events.Emit(
-        {.kind = EventKind::kWorkerLost, .detail = why.message()});
     if (!EndSave()) return why;
     world_.events.Emit({.kind = EventKind::kLeft,
                         .generation = forming_.last_generation(),
                         .step = parts_.step(),
-                        .detail = why.message()});
+                        .detail = why.message(),
+                        .reason = ReasonOf(why.code())});
   }
   if (formed) {
     // Who is in a save notices the loss when that is over.
@@ -199,12 +198,9 @@ Status Worker::LeaveGeneration(const Status& why) {
 
 WorkerEnd Worker::End(const Status& status) {
   if (parts_.session) parts_.session->Silence();
-  if (status.code() == Code::kUnavailable ||
-      status.code() == Code::kDeadlineExceeded) {
-    world_.events.Emit(
-        {.kind = EventKind::kWorkerLost, .detail = status.message()});
-  }
-  return {.exit = ExitFor(status, parts_.stage), .reason = status.message()};
+  return {.exit = ExitFor(status, parts_.stage),
+          .reason = status.message(),
+          .code = status.code()};
 }
 
 // In good order.
@@ -228,7 +224,9 @@ WorkerEnd Worker::EndAfter(LoopEnd end) {
                 "{}. Make room, then run the same command again: it resumes "
                 "from the newest checkpoint, or starts from step 0 if there "
                 "is none",
-                unsaved_.message())};
+                unsaved_.message()),
+            .code = unsaved_.code(),
+            .unsaved_step = parts_.step()};
   }
   return {.exit = ExitFor(end)};
 }
@@ -247,9 +245,12 @@ WorkerEnd Worker::Live() {
     parts_.reporter.Progress({.failure = end.reason});
   }
   static_cast<void>(EndSave());
-  world_.events.Emit({.kind = EventKind::kLifeEnd,
-                      .count = static_cast<int64_t>(end.exit),
-                      .detail = end.reason});
+  world_.events.Emit(
+      {.kind = EventKind::kLifeEnd,
+       .step = end.unsaved_step,
+       .count = static_cast<int64_t>(end.exit),
+       .detail = end.reason,
+       .reason = of_itself ? Reason::kDevice : ReasonOf(end.code)});
   return end;
 }
 

@@ -20,6 +20,8 @@ namespace gauntlet {
 struct WorkerEnd {
   WorkerExit exit = WorkerExit::kDone;
   std::string reason;
+  Code code = Code::kOk;      // of the error that `reason` is about
+  uint64_t unsaved_step = 0;  // of the state that could not be saved; 0: none
 };
 
 // What a worker leaves to the program that it was called from.

@@ -67,6 +67,8 @@ struct WorkerProgress {
 struct WorkerExited {
   int code = 0;    // exit code; 128 + signal if a signal ended it
   int signal = 0;  // 0 if it exited
+  // False: nobody reaches it any more, and it counts as killed.
+  bool is_certain = true;
 };
 
 struct WorkerNotice {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/digest.h"
+#include "engine/status.h"
 
 namespace gauntlet {
 
@@ -29,19 +30,23 @@ enum class EventKind : uint8_t {
   kSaveBegin,    // step; path
   // step, digest; path; count: CheckpointHead::not_finite_since, 0 for none
   kSaveAcknowledged,
-  kSaveFailed,     // step; detail
-  kRetired,        // path
-  kRejected,       // path; detail: why
-  kFencedFound,    // path: void by the lineage, not read
-  kFencedOut,      // this process learned that it is of an old generation
-  kNotice,         // a termination notice was seen
-  kStopAgreed,     // step: all workers stop here
-  kWorkerLost,     // detail: which, how it was noticed
+  kSaveFailed,   // step; detail
+  kRetired,      // path
+  kRejected,     // path; detail: why
+  kFencedFound,  // path: void by the lineage, not read
+  kFencedOut,    // this process learned that it is of an old generation
+  kNotice,       // a termination notice was seen
+  kStopAgreed,   // step: all workers stop here
+  // A wait for another rank failed, or the launcher's for a worker. about:
+  // whom, nullopt for a task of its own; reason: kClosed, kSilent, kDeadline,
+  // kRefused; limit: how long it waited at the most; detail: for people.
+  kWorkerLost,
   kFaultFired,     // detail: the fault's id; path: the point
   kLoaded,         // step, digest; path: what was read and passed verification
   kBackupDeleted,  // path
   kFinished,       // step, epoch, digest; count: as kSaveAcknowledged
-  kLifeEnd,        // count: exit code; detail: reason
+  // count: exit code; reason; step: of a state that could not be saved, or 0
+  kLifeEnd,
   kLeft,  // generation that this process left to rejoin; step; detail: why
   // In a new generation with a state from memory: generation, step, epoch,
   // position, phase, digest; detail: "kept", or from whom it was taken.
@@ -55,7 +60,92 @@ enum class EventKind : uint8_t {
   // The first step of this generation after which the loss, or else the state,
   // is not finite: generation, step, epoch, loss; detail: what it is.
   kNotFinite,
+
+  // What a worker is about to do, said before anything of it.
+  kClaimBegin,   // count: the generation that it tries for
+  kRetireBegin,  // path
+  kRejectBegin,  // path
+  kDeleteBegin,  // path: all checkpoints of a finished run
+  kLoadFailed,   // path: it verified when it was chosen; reason
+  kLeaving,      // generation: its connections are about to be closed
+  kFaultAgain,   // as kFaultFired, of a fault that has fired in this process
+
+  // What a launcher says. about: a worker; incarnation: its newest.
+  kLauncherBegin,
+  kStarted,      // about, incarnation; count: rank
+  kAskedToStop,  // about, incarnation: a notice was passed on
+  // about, incarnation; reason: why it sends SIGKILL, before it does
+  kKillSent,
+  // about, incarnation, count: exit code, or 128 + signal; reason: kSignal,
+  // kExited, kUnreachable (nothing is known of it any more)
+  kExited,
+  // No worker of this attempt starts again. reason; about: whose exit ends it
+  kAttemptEnds,
+  // about: who is to blame, if anybody; count: how many by now; limit: pause
+  kRestarting,
+  kGaveUp,          // reason
+  kResultReceived,  // about; step
+  kLauncherEnd,     // count: exit code
+
+  // What a simulated machine does: nobody on it could say so.
+  kProcessEnded,  // as kExited
+  kPowerCut,      // path: host; detail: its disk; count: 1: of that host only
+  kFrameLate,     // detail: the fault that makes it late; limit: by how much
 };
+
+// Why something happens. Which ones an event may have is said beside its kind.
+enum class Reason : uint8_t {
+  kNone,
+  // A wait for another rank: the other end closed the connection; no heartbeat
+  // came; it did not do what was waited for.
+  kClosed,
+  kSilent,
+  kDeadline,
+  kRefused,  // by the chief, which does not take it in any more
+  // Why a worker leaves (kLifeEnd, kLeft): what it could not go on from.
+  kLostWorker,
+  kDevice,
+  kSuperseded,
+  kBadInput,
+  kDiskError,
+  kDiskFull,
+  kForbidden,
+  kMissingFile,
+  kBadData,
+  kPrecondition,
+  kOtherJob,
+  kCancelled,
+  // How a process ended, as its launcher sees it.
+  kExited,
+  kSignal,
+  kUnreachable,
+  // Why a launcher ends an attempt, or kills a worker.
+  kWorkerDone,  // a worker has ended in good order
+  kWorkerLeft,  // a worker has left with an error
+  kWorkerDied,
+  kResult,         // the result has come
+  kChiefSilent,    // no sign of the chief for as long as it had said
+  kNotStarted,     // a worker could not be started
+  kTooManyLosses,  // the restart budget, or the membership
+  kInterrupted,    // a second interrupt
+  kGraceOver,      // of who was to end by then
+  kAttemptOver,    // the attempt has ended with this worker still there
+  kNoSign,         // after a loss, of a worker that was to meet the others
+  // Why it gives up.
+  kRestartsUsedUp,
+  kNoProgress,
+  kTooFewWorkers,
+};
+
+// "closed", "restarts_used_up" …: the names in event files.
+// What a worker that ends, or leaves a generation, with that error could not go
+// on from. kNone for kOk.
+Reason ReasonOf(Code code);
+// Of a wait for another rank that failed.
+Reason ReasonOfWait(const Status& status);
+
+std::string_view ReasonName(Reason reason);
+std::optional<Reason> FindReason(std::string_view name);
 
 // "step", "save_acknowledged" …: the names in event files.
 std::string_view EventKindName(EventKind kind);
@@ -80,6 +170,10 @@ struct LogEvent {
   std::string path;
   std::string detail;
   std::vector<uint32_t> samples;  // dataset rows that this worker used
+  std::optional<int> about;       // a rank, or a worker
+  int incarnation = 0;            // of that worker
+  Reason reason = Reason::kNone;
+  int64_t limit_ns = 0;
 };
 
 class EventLog {

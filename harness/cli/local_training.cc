@@ -11,6 +11,7 @@
 #include "engine/ckpt/store_names.h"
 #include "engine/data/dataset.h"
 #include "engine/real/descriptor.h"
+#include "engine/real/event_file.h"
 #include "engine/real/local_worker_processes.h"
 #include "engine/real/posix_status.h"
 #include "engine/real/real_world.h"
@@ -21,6 +22,7 @@
 #include "harness/cli/output_places.h"
 #include "harness/cli/plan_file.h"
 #include "harness/cli/train_command.h"
+#include "harness/record/event.h"
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ostream.h>
@@ -153,6 +155,25 @@ void SayWhatNeverFired(const PlanForWorkers& plan, Console& console) {
   }
 }
 
+// What the launcher itself says, beside the files of its workers. A log that
+// fails ends there.
+Result<std::unique_ptr<EventLog>> OpenLauncherEvents(
+    const TrainCommand& command, const Clock& clock, Console& console) {
+  if (command.events_directory.empty()) {
+    return std::unique_ptr<EventLog>(std::make_unique<NullEventLog>());
+  }
+  const int first = command.launcher.first_life;
+  ASSIGN_OR_RETURN(
+      std::unique_ptr<EventFile> file,
+      EventFile::Open(
+          fmt::format("{}/launcher-{}.jsonl", command.events_directory, first),
+          {.worker = kLauncherWorker, .life = first}, clock,
+          [&console](const Status& status) {
+            fmt::print(console.err, "gauntlet train: {}\n", status.message());
+          }));
+  return std::unique_ptr<EventLog>(std::move(file));
+}
+
 Result<int> Train(const TrainCommand& told, Console& console) {
   TrainCommand command = told;
   command.launcher.notices = command.options.preemption;
@@ -186,7 +207,11 @@ Result<int> Train(const TrainCommand& told, Console& console) {
         {"--plan", command.plan_file, "--plan-state", plan->state});
   }
   LocalWorkerProcesses processes(std::move(workers), real.storage);
-  const int exit_code = RunTrain(command, world, processes, console);
+  ASSIGN_OR_RETURN(const auto events,
+                   OpenLauncherEvents(command, real.clock, console));
+  World logged = {real.clock, real.storage, real.network, real.tasks,
+                  real.host,  real.faults,  *events,      real.entropy};
+  const int exit_code = RunTrain(command, logged, processes, console);
   if (plan && exit_code == static_cast<int>(ExitCode::kHeld)) {
     SayWhatNeverFired(*plan, console);
   }

@@ -33,7 +33,7 @@ struct PlannedFaults {
   PlannedFaults(FaultPlan told, const PlanStatePlaces& places,
                 const ProcessIdentity& self, RealWorld& real, EventLog& events)
       : plan(std::move(told)),
-        network(real.network, real.clock, real.tasks, plan.seed),
+        network(real.network, real.clock, real.tasks, plan.seed, &events),
         clock(real.clock),
         effects(
             network, clock,

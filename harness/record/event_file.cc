@@ -10,7 +10,7 @@ constexpr std::string_view kSchema = "gauntlet.events/v2";
 
 struct Header {
   std::string schema;
-  int worker = -1;
+  int worker = kLauncherWorker - 1;
   int life = -1;
 };
 
@@ -32,7 +32,9 @@ std::string ReadHeader(const Json& object, LifeEvents& life) {
         "expected a header of schema {}, found kind {} and schema \"{}\"",
         kSchema, DumpJson(object["kind"], -1), header.schema.substr(0, 40));
   }
-  if (header.worker < 0) return "worker: expected 0 or more in the header";
+  if (header.worker < kLauncherWorker) {
+    return "worker: expected 0 or more, or -1 for a launcher, in the header";
+  }
   if (header.life < 1) return "incarnation: expected 1 or more in the header";
   life.worker = header.worker;
   life.life = header.life;

@@ -79,6 +79,11 @@ struct EnumNames<RecordPhase> {
   static constexpr auto kFind = FindRecordPhase;
 };
 template <>
+struct EnumNames<RecordReason> {
+  static constexpr auto kName = RecordReasonName;
+  static constexpr auto kFind = FindRecordReason;
+};
+template <>
 struct EnumNames<Outcome> {
   static constexpr auto kName = OutcomeName;
   static constexpr auto kFind = FindOutcome;
@@ -288,6 +293,11 @@ void Describe(Archive& a, typename Archive::template Ref<RecordEvent> event) {
   a.Field("path", event.path);
   a.Field("detail", event.detail);
   a.Field("samples", event.samples);
+  a.Field("about", event.about);
+  a.Field("incarnation", event.incarnation);
+  a.Field("reason", event.reason);
+  a.Field("limit_ns", event.limit_ns);
+  a.Field("order", event.order);
 }
 
 // An event line, its kind first.

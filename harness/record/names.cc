@@ -9,7 +9,7 @@
 namespace gauntlet {
 namespace {
 
-constexpr std::array<std::string_view, 28> kKinds = {
+constexpr std::array<std::string_view, 48> kKinds = {
     "worker_started",
     "claimed",
     "resumed",
@@ -38,8 +38,28 @@ constexpr std::array<std::string_view, 28> kKinds = {
     "save_copied",
     "result_acknowledged",
     "not_finite",
+    "claim_begin",
+    "retire_begin",
+    "reject_begin",
+    "delete_begin",
+    "load_failed",
+    "leaving",
+    "fault_fired_again",
+    "launcher_started",
+    "process_started",
+    "stop_passed_on",
+    "kill_sent",
+    "process_exited",
+    "attempt_ends",
+    "restarting",
+    "gave_up",
+    "result_received",
+    "launcher_exited",
+    "process_ended",
+    "power_cut",
+    "frame_late",
 };
-static_assert(kKinds.size() == static_cast<size_t>(RecordKind::kNotFinite) + 1);
+static_assert(kKinds.size() == static_cast<size_t>(RecordKind::kFrameLate) + 1);
 
 constexpr std::array<std::string_view, 3> kPhases = {
     "in_epoch", "evaluation_due", "callbacks_due"};
@@ -52,6 +72,45 @@ constexpr std::array<std::string_view, 3> kEndings = {"exited", "hung",
                                                       "timed-out"};
 constexpr std::array<std::string_view, 4> kVerdicts = {"PASS", "FAIL",
                                                        "INCONCLUSIVE", "SKIP"};
+
+constexpr std::array<std::string_view, 34> kReasons = {
+    "",
+    "closed",
+    "silent",
+    "deadline",
+    "refused",
+    "lost_worker",
+    "device",
+    "superseded",
+    "bad_input",
+    "disk_error",
+    "disk_full",
+    "forbidden",
+    "missing_file",
+    "bad_data",
+    "precondition",
+    "other_job",
+    "cancelled",
+    "exited",
+    "signal",
+    "unreachable",
+    "worker_done",
+    "worker_left",
+    "worker_died",
+    "result",
+    "chief_silent",
+    "not_started",
+    "too_many_losses",
+    "interrupted",
+    "grace_over",
+    "attempt_over",
+    "no_sign",
+    "restarts_used_up",
+    "no_progress",
+    "too_few_workers",
+};
+static_assert(kReasons.size() ==
+              static_cast<size_t>(RecordReason::kTooFewWorkers) + 1);
 
 template <typename Enum, size_t n>
 std::optional<Enum> Find(const std::array<std::string_view, n>& names,
@@ -76,6 +135,13 @@ std::string_view RecordPhaseName(RecordPhase phase) {
 }
 std::optional<RecordPhase> FindRecordPhase(std::string_view name) {
   return Find<RecordPhase>(kPhases, name);
+}
+
+std::string_view RecordReasonName(RecordReason reason) {
+  return kReasons[static_cast<size_t>(reason)];
+}
+std::optional<RecordReason> FindRecordReason(std::string_view name) {
+  return Find<RecordReason>(kReasons, name);
 }
 
 std::string_view OutcomeName(Outcome outcome) {

@@ -65,11 +65,15 @@ struct RecordFault {
   std::string then;     // torn_write: "crash", "power_loss" or "nothing"
   bool always = false;  // at every hit, not once; it is logged once a life
   std::optional<uint64_t> until_step;  // always: not from this step on
-  uint64_t hits = 1;       // not always: at so many in a row; it is logged once
-  int64_t latency_ns = 0;  // slow: how much longer it takes
+  uint64_t hits = 1;  // not always: at so many in a row; it is logged once
+  // slow: how much longer it takes; kill: how long until then; delay: how late
+  // a frame is at the most
+  int64_t latency_ns = 0;
   int64_t duration_ns = 0;    // how long it stands or cuts; 0: for ever
   bool for_ever = false;      // drop, delay: only the process's end is theirs
   bool parts_others = false;  // a cut between groups, whoever else is in them
+  std::vector<int> groups;    // … all workers that are in one
+  uint64_t byte = 0;          // bit_flip: of the file, where it names one
   int64_t grace_ns = 0;       // preempt: between notice and kill; 0: no notice
   std::string disk;          // where it cuts the power: the profile of the disk
   bool of_one_host = false;  // … of a host that has none of the disks
@@ -101,6 +105,12 @@ struct RunSetup {
   // life to life up to it at most (0: not known).
   int64_t restart_pause_ns = 0;
   int64_t first_restart_pause_ns = 0;
+  int64_t heartbeat_every_ns = 0;
+  // The grace that a notice leaves, as the engine was told; 0: it was not told,
+  // and stops at once.
+  int64_t notice_grace_ns = 0;
+  uint64_t steps_per_execution = 1;
+  int max_restarts = 0;
   // The shortest time in which a worker whose heartbeats stay away is given up,
   // and one that does nothing else.
   int64_t silence_limit_ns = 0;
@@ -126,6 +136,7 @@ struct LauncherRun {
   int exit_code = 0;
   uint64_t restarts = 0;
   std::optional<FinalResult> result;
+  std::vector<RecordEvent> events;  // what it said, in its order
 
   bool operator==(const LauncherRun&) const = default;
 };
@@ -181,6 +192,7 @@ struct Record {
 
   std::vector<LifeEvents> lives;  // by worker, then life
   std::vector<LauncherRun> launchers;
+  std::vector<RecordEvent> machine;  // what a simulated machine did
   RunEnding ending = RunEnding::kExited;
   std::string ending_detail;
   double wall_seconds = 0;

@@ -40,6 +40,8 @@ void Describe(Archive& a, typename Archive::template Ref<RecordFault> fault) {
   a.Field("duration_ns", fault.duration_ns);
   a.Field("for_ever", fault.for_ever);
   a.Field("parts_others", fault.parts_others);
+  a.Field("groups", fault.groups);
+  a.Field("byte", fault.byte);
   a.Field("grace_ns", fault.grace_ns);
   a.Field("disk", fault.disk);
   a.Field("of_one_host", fault.of_one_host);
@@ -63,6 +65,10 @@ void Describe(Archive& a, typename Archive::template Ref<RunSetup> setup) {
   a.Field("restart_pause_ns", setup.restart_pause_ns);
   a.Field("first_restart_pause_ns", setup.first_restart_pause_ns);
   a.Field("detection_bound_joining_ns", setup.detection_bound_joining_ns);
+  a.Field("heartbeat_every_ns", setup.heartbeat_every_ns);
+  a.Field("notice_grace_ns", setup.notice_grace_ns);
+  a.Field("steps_per_execution", setup.steps_per_execution);
+  a.Field("max_restarts", setup.max_restarts);
   a.Field("silence_limit_ns", setup.silence_limit_ns);
   a.Field("hang_limit_ns", setup.hang_limit_ns);
   a.Field("planted_bugs", setup.planted_bugs);
@@ -193,6 +199,11 @@ class RecordReader {
       LifeEvents& life = record_.lives.emplace_back();
       reader.Field("worker", life.worker);
       reader.Field("incarnation", life.life);
+      events_ = &life.events;
+    } else if (kind == "launcher") {
+      error = Launcher(object);
+    } else if (kind == "machine") {
+      events_ = &record_.machine;
     } else if (kind == "end") {
       error = End(object);
     } else {
@@ -225,9 +236,23 @@ class RecordReader {
       return fmt::format("kind: expected a known event, found \"{}\"",
                          kind.substr(0, 40));
     }
-    if (record_.lives.empty()) return "expected a process before its events";
+    if (events_ == nullptr) return "expected a process before its events";
     std::string error;
-    record_.lives.back().events.push_back(EventOfJson(object, *found, error));
+    events_->push_back(EventOfJson(object, *found, error));
+    return error;
+  }
+
+  std::string Launcher(const Json& object) {
+    std::string error;
+    uint64_t start = 0;
+    JsonReader reader(object, "", error);
+    reader.Field("start", start);
+    if (!error.empty()) return error;
+    if (start < 1 || start > record_.launchers.size()) {
+      return fmt::format("start: expected 1 to {}, found {}",
+                         record_.launchers.size(), start);
+    }
+    events_ = &record_.launchers[start - 1].events;
     return error;
   }
 
@@ -244,6 +269,7 @@ class RecordReader {
   }
 
   Record record_;
+  std::vector<RecordEvent>* events_ = nullptr;  // of whom the lines are
   uint64_t lines_ = 0;
   bool ended_ = false;
 };
@@ -270,6 +296,18 @@ std::string RecordToJsonLines(const Record& record) {
                    {"worker", life.worker},
                    {"incarnation", life.life}});
     for (const RecordEvent& event : life.events) out.Write(EventToJson(event));
+  }
+  for (size_t i = 0; i < record.launchers.size(); ++i) {
+    const std::vector<RecordEvent>& events = record.launchers[i].events;
+    if (events.empty()) continue;
+    out.Write(Json{{"kind", "launcher"}, {"start", i + 1}});
+    for (const RecordEvent& event : events) out.Write(EventToJson(event));
+  }
+  if (!record.machine.empty()) {
+    out.Write(Json{{"kind", "machine"}});
+    for (const RecordEvent& event : record.machine) {
+      out.Write(EventToJson(event));
+    }
   }
   out.Write(Json{{"kind", "end"}, {"lines", out.lines()}});
   return std::move(out).Take();

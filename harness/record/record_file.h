@@ -4,6 +4,8 @@
 //   {"kind":"golden","at":"step","step":7,"digest":"…"}  an entry, many
 //   {"kind":"process","worker":0,"incarnation":1}  then its events:
 //   {"kind":"step","t_ns":1834,"step":7,…}        as in an event file
+//   {"kind":"launcher","start":1}         then what its first start said
+//   {"kind":"machine"}                    then what a simulated machine did
 //   {"kind":"end","lines":4711}                   all lines before this one
 //
 // Two records that are equal give equal bytes.

@@ -21,6 +21,10 @@ RecordEvent ToRecordEvent(LogEvent&& event, Time time) {
       .path = std::move(event.path),
       .detail = std::move(event.detail),
       .samples = std::move(event.samples),
+      .about = event.about,
+      .incarnation = event.incarnation,
+      .reason = static_cast<RecordReason>(event.reason),
+      .limit_ns = event.limit_ns,
   };
 }
 

@@ -151,8 +151,9 @@ class RealRun {
   Status RunEarlier();
   void RemoveNotices();
   Result<bool> LaunchOnce(int start);
-  ChildProgram ProgramOf(int start) const;
+  ChildProgram ProgramOf(int start, int first_life) const;
   ChildEnd Watch(const ChildProcess& launcher, const fs::path& events);
+  Status CollectLauncher(int first_life, LauncherRun& run);
   int LivesSoFar() const;
   Status CollectLives();
   void LookAround();
@@ -233,7 +234,7 @@ int RealRun::LivesSoFar() const {
   return lives;
 }
 
-ChildProgram RealRun::ProgramOf(int start) const {
+ChildProgram RealRun::ProgramOf(int start, int first_life) const {
   const LauncherOptions& launch = plan_.launch;
   const auto ms = [](Duration duration) {
     return std::to_string(
@@ -260,7 +261,7 @@ ChildProgram RealRun::ProgramOf(int start) const {
                     "--backoff-ms",
                     ms(launch.backoff),
                     "--first-life",
-                    std::to_string(LivesSoFar() + 1),
+                    std::to_string(first_life),
                     "--plan-state",
                     PlanState(),
                     "--start-timeout",
@@ -323,12 +324,26 @@ void RealRun::RemoveNotices() {
 // Whether the job is to be started again.
 Result<bool> RealRun::LaunchOnce(int start) {
   RemoveNotices();
-  const ChildProgram program = ProgramOf(start);
+  const int first_life = LivesSoFar() + 1;
+  const ChildProgram program = ProgramOf(start, first_life);
   ASSIGN_OR_RETURN(const ChildProcess launcher, StartChild(program));
   const ChildEnd end = Watch(launcher, directory_ / "events");
   log_.launchers.push_back(ParseLaunch(ReadTextFile(program.log_file), end));
+  RETURN_IF_ERROR(CollectLauncher(first_life, log_.launchers.back()));
   if (log_.ending != RunEnding::kExited) return false;
   return end.signal != 0 || IsStartedAgain(end.code);
+}
+
+// A launcher that was gone before it could say a word left nothing.
+Status RealRun::CollectLauncher(int first_life, LauncherRun& run) {
+  const fs::path path =
+      directory_ / "events" / fmt::format("launcher-{}.jsonl", first_life);
+  const std::string text = ReadTextFile(path);
+  if (text.find('\n') == text.npos) return OkStatus();
+  Parsed<LifeEvents> said = ReadEventFile(text, path.string());
+  if (!said.ok()) return InvalidArgument(said.error);
+  run.events = std::move(said.value->events);
+  return OkStatus();
 }
 
 // Each process that was started has a log, also one that was gone before it

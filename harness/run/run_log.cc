@@ -11,6 +11,7 @@ namespace gauntlet {
 void AdoptLog(RunLog log, Record& record) {
   record.lives = std::move(log.lives);
   record.launchers = std::move(log.launchers);
+  record.machine = std::move(log.machine);
   record.ending = log.ending;
   record.ending_detail = std::move(log.ending_detail);
   record.wall_seconds = log.wall_seconds;

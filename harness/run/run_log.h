@@ -16,6 +16,7 @@ namespace gauntlet {
 struct RunLog {
   std::vector<LifeEvents> lives;  // by worker, then life
   std::vector<LauncherRun> launchers;
+  std::vector<RecordEvent> machine;  // of a simulated run
   RunEnding ending = RunEnding::kExited;
   std::string ending_detail;
   std::string why_not_done;  // as the last launcher of a simulated run had it

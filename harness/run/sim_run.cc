@@ -89,13 +89,18 @@ class SimulatedRun {
                                   : memo->job_json),
         memo_(memo == nullptr ? nullptr : &memo->passes),
         probe_of_(probe_of),
-        simulation_(pool, {.seed = plan.faults.seed,
-                           .scheduler = {.time_limit = plan.total_limit,
-                                         .interrupted = plan.interrupted},
-                           .disk = plan.disk,
-                           .on_event = [this](ProcessId by, LogEvent&& said) {
-                             Keep(by, std::move(said));
-                           }}) {}
+        simulation_(
+            pool,
+            {.seed = plan.faults.seed,
+             .scheduler = {.time_limit = plan.total_limit,
+                           .interrupted = plan.interrupted},
+             .disk = plan.disk,
+             .on_event = [this](ProcessId by,
+                                LogEvent&& said) { Keep(by, std::move(said)); },
+             .on_machine =
+                 [this](std::optional<ProcessId> of, LogEvent&& done) {
+                   KeepOfMachine(of, std::move(done));
+                 }}) {}
 
   RunLog Run();
 
@@ -113,7 +118,11 @@ class SimulatedRun {
   int LauncherMain(World& world, int first_life);
   void RemoveNotices();
   bool RunLauncher(int first_life);
+  void AddLauncher(ProcessId launcher);
+  RecordEvent InOrder(LogEvent&& event);
+  LifeEvents* FindLife(ProcessId process) const;
   void Keep(ProcessId by, LogEvent&& said);
+  void KeepOfMachine(std::optional<ProcessId> of, LogEvent&& done);
   void CollectLives();
   void InspectStoreAfterwards();
 
@@ -134,6 +143,9 @@ class SimulatedRun {
   std::map<std::pair<int, int>, LifeEvents> lives_;  // by worker and life
   // Each one's in lives_, by process; null: not a worker's.
   std::vector<LifeEvents*> workers_;
+  std::optional<ProcessId> launcher_;  // the newest
+  std::vector<RecordEvent> launcher_events_;
+  uint64_t events_so_far_ = 0;
 };
 
 int SimulatedRun::WorkerMain(World& plain, const WorkerSpec& spec,
@@ -287,6 +299,15 @@ void SimulatedRun::RemoveNotices() {
   }
 }
 
+void SimulatedRun::AddLauncher(ProcessId launcher) {
+  const std::optional<ExitStatus> status = simulation_.exit_status(launcher);
+  LauncherRun run = launch_end_
+                        ? ToLauncherRun(*launch_end_)
+                        : LauncherRun{.exit_code = status ? status->code : -1};
+  run.events = std::exchange(launcher_events_, {});
+  log_.launchers.push_back(std::move(run));
+}
+
 // Whether the job is to be started again.
 bool SimulatedRun::RunLauncher(int first_life) {
   launch_end_.reset();
@@ -295,6 +316,7 @@ bool SimulatedRun::RunLauncher(int first_life) {
       {.name = "launcher", .host = kLauncherHost, .body = [&](World& world) {
          return LauncherMain(world, first_life);
        }});
+  launcher_ = launcher;
   const RunOutcome outcome = simulation_.Run();
   if (outcome.end != RunEnd::kAllExited) {
     log_.ending = outcome.end == RunEnd::kDeadlock ? RunEnding::kHung
@@ -303,14 +325,10 @@ bool SimulatedRun::RunLauncher(int first_life) {
         outcome.end == RunEnd::kInterrupted ? "interrupted" : outcome.report;
     return false;
   }
-  if (!launch_end_) {
-    // The launcher died with its machine: what a queue does then is start it
-    // again.
-    const std::optional<ExitStatus> status = simulation_.exit_status(launcher);
-    log_.launchers.push_back({.exit_code = status ? status->code : -1});
-    return true;
-  }
-  log_.launchers.push_back(ToLauncherRun(*launch_end_));
+  AddLauncher(launcher);
+  // The launcher died with its machine: what a queue does then is start it
+  // again.
+  if (!launch_end_) return true;
   if (!launch_end_->reason.empty()) {
     log_.why_not_done =
         last_failure_.empty()
@@ -320,12 +338,43 @@ bool SimulatedRun::RunLauncher(int first_life) {
   return IsStartedAgain(launch_end_->exit_code);
 }
 
-// What is not a worker's is of no record.
+RecordEvent SimulatedRun::InOrder(LogEvent&& event) {
+  RecordEvent converted = ToRecordEvent(std::move(event), simulation_.now());
+  converted.order = ++events_so_far_;
+  return converted;
+}
+
+// Null: it is not a worker's.
+LifeEvents* SimulatedRun::FindLife(ProcessId process) const {
+  const auto number = static_cast<size_t>(process);
+  return number < workers_.size() ? workers_[number] : nullptr;
+}
+
+// What is neither a worker's nor its launcher's is of no record.
 void SimulatedRun::Keep(ProcessId by, LogEvent&& said) {
-  const auto number = static_cast<size_t>(by);
-  if (number >= workers_.size() || workers_[number] == nullptr) return;
-  workers_[number]->events.push_back(
-      ToRecordEvent(std::move(said), simulation_.now()));
+  if (by == launcher_) {
+    launcher_events_.push_back(InOrder(std::move(said)));
+  } else if (LifeEvents* const life = FindLife(by)) {
+    life->events.push_back(InOrder(std::move(said)));
+  }
+}
+
+void SimulatedRun::KeepOfMachine(std::optional<ProcessId> of, LogEvent&& done) {
+  if (of && *of == launcher_) {
+    done.about = kLauncherWorker;
+  } else if (of) {
+    const LifeEvents* const life = FindLife(*of);
+    if (life == nullptr) return;
+    done.about = life->worker;
+    done.incarnation = life->life;
+  } else if (done.count == 1) {
+    for (const auto& [key, life] : lives_) {
+      if (WorkerHost(key.first, key.second) != done.path) continue;
+      done.about = key.first;
+      done.incarnation = key.second;
+    }
+  }
+  log_.machine.push_back(InOrder(std::move(done)));
 }
 
 void SimulatedRun::CollectLives() {

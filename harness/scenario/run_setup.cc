@@ -36,6 +36,10 @@ void SetDeadlines(const Case& one, RunSetup& setup) {
                       deadlines.detection_before_joining)
            : deadlines.detection_in_joining)
           .count();
+  setup.heartbeat_every_ns = one.train.cluster.heartbeat_every.count();
+  setup.notice_grace_ns = one.train.preemption.grace.count();
+  setup.steps_per_execution = one.train.steps_per_execution;
+  setup.max_restarts = one.cluster.max_restarts;
   setup.silence_limit_ns = deadlines.silence.count();
   setup.hang_limit_ns = deadlines.shortest_hang.count();
   setup.restart_pause_ns = deadlines.longest_restart_pause.count();
@@ -88,13 +92,23 @@ RecordFault RecordFaultOf(const Fault& fault, const Case& one) {
   }
   if (fault.kind == FaultKind::kSlow) {
     recorded.latency_ns = with.latency.count();
+  } else if (fault.kind == FaultKind::kKill) {
+    recorded.latency_ns = with.kill_latency.value_or(Duration()).count();
+  } else if (fault.kind == FaultKind::kDelay) {
+    recorded.latency_ns = (with.latency + with.jitter).count();
   }
   if (fault.kind == FaultKind::kPacketLoss || fault.kind == FaultKind::kDelay) {
     recorded.for_ever = with.duration == Duration::zero();
-  } else {
-    recorded.duration_ns = with.duration.count();
+  }
+  recorded.duration_ns = with.duration.count();
+  for (const std::vector<int>& group : with.groups) {
+    recorded.groups.insert(recorded.groups.end(), group.begin(), group.end());
   }
   recorded.parts_others = !with.groups.empty();
+  if (fault.kind == FaultKind::kBitFlip &&
+      with.offset.unit == OffsetUnit::kBytes) {
+    recorded.byte = with.offset.value;
+  }
   if (fault.kind == FaultKind::kPreempt) recorded.grace_ns = with.grace.count();
   if (CutsPower(fault)) {
     recorded.disk = ProfileName(one.disk);

@@ -124,8 +124,12 @@ TEST(InjectorTest, AlwaysIsFromThatHitOnUntilTheStep) {
   FiredInMemory fired;
   RecordedLife life(plan, {}, fired);
   EXPECT_THAT(FailedSteps(life.injector), ElementsAre(2, 3, 4, 5));
-  EXPECT_THAT(life.diary,
-              ElementsAre("fault_fired f at ctl.heartbeat, step 2, epoch 0"));
+  EXPECT_THAT(
+      life.diary,
+      ElementsAre("fault_fired f at ctl.heartbeat, step 2, epoch 0",
+                  "fault_fired_again f at ctl.heartbeat, step 3, epoch 0",
+                  "fault_fired_again f at ctl.heartbeat, step 4, epoch 1",
+                  "fault_fired_again f at ctl.heartbeat, step 5, epoch 1"));
 }
 
 TEST(InjectorTest, OnceMayBeSoManyHitsInARow) {
@@ -137,8 +141,10 @@ TEST(InjectorTest, OnceMayBeSoManyHitsInARow) {
   RecordedLife next(plan, {.life = 2}, fired);
   EXPECT_THAT(FailedSteps(life.injector), ElementsAre(2, 3));
   EXPECT_THAT(FailedSteps(next.injector), IsEmpty());
-  EXPECT_THAT(life.diary,
-              ElementsAre("fault_fired f at ctl.heartbeat, step 2, epoch 0"));
+  EXPECT_THAT(
+      life.diary,
+      ElementsAre("fault_fired f at ctl.heartbeat, step 2, epoch 0",
+                  "fault_fired_again f at ctl.heartbeat, step 3, epoch 0"));
 }
 
 TEST(InjectorTest, OnceIsOnceInTheRunWhateverRestarts) {

@@ -214,8 +214,10 @@ TEST_F(CheckpointStoreTest, EmitsTheEventsOfASaveInOrder) {
   for (const LogEvent& event : test_.events.all) {
     kinds.emplace_back(EventKindName(event.kind));
   }
-  EXPECT_THAT(kinds, ElementsAre("claimed", "save_begin", "save_acknowledged",
-                                 "save_begin", "save_acknowledged", "retired"));
+  EXPECT_THAT(
+      kinds, ElementsAre("claim_begin", "claimed", "save_begin",
+                         "save_acknowledged", "save_begin", "save_acknowledged",
+                         "retire_begin", "retired"));
   EXPECT_EQ(test_.events.all.back().path, kDirectory + "/step-000000001-g1");
 }
 

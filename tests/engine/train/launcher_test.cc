@@ -489,6 +489,52 @@ TEST_F(LauncherTest, ASurvivorThatNoticesNothingIsKilled) {
   EXPECT_EQ(restarts_[0].reason, "worker 1 exited with code 70");
 }
 
+// Each before what follows of it: a kill before it is sent, a start before the
+// process is there.
+TEST_F(LauncherTest, SaysWhomItStartsAndKillsAndWhatItSeesEnd) {
+  options_.workers = 2;
+  Launched([](const WorkerSpec& spec) -> Script {
+    if (spec.life == 2) return Done(spec);
+    if (spec.worker == 1) return {.exit = 70};
+    return {.for_ever = true};
+  });
+  std::vector<std::string> said;
+  for (const LoggedEvent& one : simulation_.events()) {
+    if (one.process != launcher_) continue;
+    std::string text(EventKindName(one.event.kind));
+    if (one.event.about) {
+      text += fmt::format(" {}.{}", *one.event.about, one.event.incarnation);
+    }
+    if (one.event.count != 0) text += fmt::format(" {}", one.event.count);
+    if (one.event.reason != Reason::kNone) {
+      text += fmt::format(" {}", ReasonName(one.event.reason));
+    }
+    said.push_back(text);
+  }
+  EXPECT_THAT(
+      said,
+      ElementsAre("launcher_started", "process_started 0.1",
+                  "process_started 1.1 1", "process_exited 1.1 70 exited",
+                  "attempt_ends 1.1 worker_died", "kill_sent 0.1 grace_over",
+                  "process_exited 0.1 137 signal", "restarting 1.0 1",
+                  "process_started 0.2", "process_started 1.2 1",
+                  "process_exited 1.2 exited", "attempt_ends 1.2 worker_done",
+                  "result_received 0.2", "process_exited 0.2 exited",
+                  "launcher_exited"));
+}
+
+TEST_F(LauncherTest, SaysThatItGivesUpAndWhy) {
+  options_.max_restarts = 1;
+  Launched([](const WorkerSpec&) { return Script{.exit = 70}; });
+  std::vector<Reason> reasons;
+  for (const LoggedEvent& one : simulation_.events()) {
+    if (one.event.kind == EventKind::kGaveUp) {
+      reasons.push_back(one.event.reason);
+    }
+  }
+  EXPECT_THAT(reasons, ElementsAre(Reason::kRestartsUsedUp));
+}
+
 TEST_F(LauncherTest, AHungWorkerThatTheOthersLostIsKilled) {
   const LaunchEnd end = Launched([](const WorkerSpec& spec) -> Script {
     if (spec.life == 2) return Done(spec);

@@ -116,7 +116,7 @@ TEST(EventFileTest, RefusesAHeaderThatIsNotOne) {
        R"({"kind":"header","schema":"gauntlet.events/v9","worker":1,"incarnation":1})",
        R"({"kind":"header","schema":"gauntlet.events/v2","incarnation":1})",
        R"({"kind":"header","schema":"gauntlet.events/v2","worker":1})",
-       R"({"kind":"header","schema":"gauntlet.events/v2","worker":-1,"incarnation":1})",
+       R"({"kind":"header","schema":"gauntlet.events/v2","worker":-2,"incarnation":1})",
        R"({"kind":"header","schema":7,"worker":1,"incarnation":1})"}) {
     EXPECT_THAT(ErrorOf(std::string(header) + "\n"),
                 HasSubstr("w1-life2.jsonl:1: "))

@@ -19,22 +19,22 @@ struct GoldenRun {
 };
 
 constexpr GoldenRun kGoldenRuns[] = {
-    {"undisturbed", "[]", 0x3d374b0413f9f855},
+    {"undisturbed", "[]", 0xeaec949b4f6e1f08},
     {"crash", "[{at: {worker: 1, step: 6, point: step.begin}, do: crash}]",
-     0xa5dd0140f88957e1},
+     0xaac2a976619d4ea7},
     {"hang", "[{at: {worker: 1, step: 6, point: step.begin}, do: hang}]",
-     0xf7da378c5e60c66f},
+     0x06832ca67008681e},
     {"preempt",
      "[{at: {worker: 0, point: eval.begin}, do: preempt, "
      "with: {grace: 10s}}]",
-     0x47850b06e2ee2136},
+     0x5862e6ba550ff4c4},
     {"power_loss",
      "[{at: {worker: 0, point: ckpt.rename, occurrence: 2}, do: power_loss}]",
-     0x44a8377ed129fb02},
+     0xb593dadcf5383d5a},
     {"partition",
      "[{at: {worker: 1, step: 3, point: comm.send}, do: partition, "
      "with: {duration: 20s}}]",
-     0x9879ddf531911919},
+     0xcfa5e3ffb8b61fc2},
 };
 
 class EventDigestTest : public testing::TestWithParam<GoldenRun> {};
