@@ -7,7 +7,7 @@
 #include "engine/worker_exit_code.h"
 #include "harness/explore/life_end.h"
 #include "harness/oracle/fault_traits.h"
-#include "harness/oracle/root_causes.h"
+#include "harness/oracle/last_words.h"
 
 namespace gauntlet {
 namespace {

@@ -1,7 +1,6 @@
 #include "harness/oracle/evidence.h"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 
 #include "engine/worker_exit_code.h"
@@ -94,12 +93,8 @@ bool BeganToDelete(const LifeEvents& chief,
 
 // Whether it is a save that failed as the disk was full.
 bool HadNoRoom(const RecordEvent& event) {
-  constexpr std::array<std::string_view, 3> kNoRoom = {
-      "injected ENOSPC", "injected EDQUOT", "disk full"};
   return event.kind == RecordKind::kSaveFailed &&
-         std::ranges::any_of(kNoRoom, [&](std::string_view error) {
-           return event.detail.find(error) != std::string::npos;
-         });
+         event.reason == RecordReason::kDiskFull;
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "engine/worker_exit_code.h"
-#include "harness/oracle/root_causes.h"
+#include "harness/oracle/last_words.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

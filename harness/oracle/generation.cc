@@ -4,6 +4,13 @@
 
 namespace gauntlet {
 
+int WorkersIn(const RunSetup& setup, int life) {
+  const std::vector<int>& by_life = setup.workers_by_life;
+  if (by_life.empty()) return setup.workers;
+  const auto index = static_cast<size_t>(std::max(life, 1)) - 1;
+  return by_life[std::min(index, by_life.size() - 1)];
+}
+
 uint64_t GenerationOf(const LifeEvents& life) {
   uint64_t generation = 0;
   for (const RecordEvent& event : life.events) {

@@ -11,6 +11,7 @@
 
 #include "harness/oracle/moment.h"
 #include "harness/record/event.h"
+#include "harness/record/record.h"
 
 namespace gauntlet {
 
@@ -76,6 +77,9 @@ struct Generation {
   // Stopped at the agreed moment, and saved there.
   bool StoppedOrderly() const;
 };
+
+// How many workers that life of the job has.
+int WorkersIn(const RunSetup& setup, int life);
 
 // Of the events of a life, or of what lies between two times that it left a
 // generation to rejoin: the last that it names, as some of them name none.

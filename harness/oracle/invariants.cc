@@ -19,7 +19,7 @@ constexpr std::array kTable = {
     Invariant{"clean-refusal", CheckCleanRefusal},
     Invariant{"grace", CheckGrace},
     Invariant{"no-spontaneous-exit", CheckDeathsExplained},
-    Invariant{"detection", CheckDetection},
+    Invariant{"detection", nullptr},
     Invariant{"no-hang", CheckNoHang},
     Invariant{"no-orphans", CheckNoOrphans},
     Invariant{"checkpoints-deleted", CheckBackupDeleted},

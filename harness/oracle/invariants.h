@@ -42,7 +42,6 @@ void CheckNoColdStart(const Evidence& evidence, Check& check);
 void CheckCleanRefusal(const Evidence& evidence, Check& check);
 void CheckGrace(const Evidence& evidence, Check& check);
 void CheckDeathsExplained(const Evidence& evidence, Check& check);
-void CheckDetection(const Evidence& evidence, Check& check);
 void CheckNoHang(const Evidence& evidence, Check& check);
 void CheckNoOrphans(const Evidence& evidence, Check& check);
 void CheckBackupDeleted(const Evidence& evidence, Check& check);
@@ -51,6 +50,7 @@ void CheckEventsMerge(const Evidence& evidence, Check& check);
 
 struct Invariant {
   std::string_view name;  // as in AllInvariants(), in the same order
+  // What the specification leaves to it; null: nothing.
   void (*check)(const Evidence& evidence, Check& check);
 };
 std::span<const Invariant> InvariantTable();

@@ -18,8 +18,12 @@
 // of them holds, the planted bug was not caught: FAIL. If the fault that was to
 // bring the bug to light never fired: INCONCLUSIVE.
 //
-// What the plan excuses, by the kinds of its faults that fired
-// (fault_traits.h):
+// Why a process ends, why a worker gives another up, and how soon it has to:
+// that is recorded by those who know it, and no fault excuses anything but what
+// it does itself, for as long as it does it (processes.h).
+//
+// What the plan excuses of the state and the store, by the kinds of its faults
+// that fired (fault_traits.h):
 //
 // - Nothing excuses another state, other metrics, other rows, replicas that
 //   differ, a torn or void load, a hang, an orphan.
@@ -42,16 +46,10 @@
 //   restarted. A removal that such an error refuses leaves one checkpoint or
 //   half-done directory more in the store, and in a finished run's deletion all
 //   of them.
-// - Processes that die or stand still, devices that fail or do, networks in
-//   trouble, and power losses explain the losses in their life of the job that
-//   were noticed after them (where workers rejoin: until the lost one is back,
-//   or all trained on), and a launcher's where the power went. That others left
-//   for a loss explains no loss. A chief that is killed while it deletes a
-//   finished run's backup leaves what is left of it (the last one that
-//   finished, not an earlier one); a claim that is killed while it sets damaged
-//   checkpoints aside need not have said so. What is slow explains deaths where
-//   all that is slow takes half as long as somebody waits: the work itself
-//   takes time too. Nothing else is excused by them.
+// - A chief that is killed while it deletes a finished run's backup leaves what
+//   is left of it (the last one that finished, not an earlier one); a claim
+//   that is killed while it sets damaged checkpoints aside need not have said
+//   so.
 // - A run whose workers have all finished may have deleted its store unseen, as
 //   one on a host that its launcher is cut off from: of the saves before it
 //   nothing is owed to anybody, its claim's number may be given out again, and
@@ -66,15 +64,7 @@
 //   notice or a third death in a row in which no chief came further stands in
 //   its way.
 // - Where training goes on beside saves, steps that were taken while the newest
-//   save was under way may be redone too, and a task of a save that stood still
-//   explains a loss until that save had come out, whatever was trained
-//   meanwhile.
-// - Where faults meet, detection counts a life's loss from the last one that
-//   may be its cause, and not at all once an earlier one was noticed. Who stood
-//   still himself may notice as much later. It is not counted where something
-//   creeps in a life that takes part, or where only a launcher could notice it
-//   that has no way to one of them. The network of a life that is alone loses
-//   nobody.
+//   save was under way may be redone too.
 // - A notice is no excuse: it is owed a save and an end within its grace. A
 //   life that ends without a word in it is explained.
 // - A power cut on a disk that lies about syncs (lying-fsync) takes what such a
@@ -88,10 +78,13 @@
 #include "harness/oracle/judge.h"
 
 #include <algorithm>
+#include <map>
 
 #include "harness/oracle/evidence.h"
 #include "harness/oracle/expectations.h"
+#include "harness/oracle/history.h"
 #include "harness/oracle/invariants.h"
+#include "harness/oracle/processes.h"
 #include "harness/oracle/story.h"
 #include <fmt/format.h>
 
@@ -241,6 +234,16 @@ void JudgeNondeterminism(const Record& record, Verdict& verdict) {
                                            .message = message}}});
 }
 
+void CheckProcesses(const Record& record,
+                    std::map<std::string_view, Check>& checks) {
+  Processes processes(record, {.deaths = checks.at("no-spontaneous-exit"),
+                               .detection = checks.at("detection"),
+                               .grace = checks.at("grace"),
+                               .progress = checks.at("no-hang")});
+  for (const HistoryEvent& said : HistoryOf(record)) processes.On(said);
+  processes.OnEnd();
+}
+
 }  // namespace
 
 Verdict Judge(const Record& record) {
@@ -258,9 +261,14 @@ Verdict Judge(const Record& record) {
   }
   const Evidence evidence(record);
   Verdict verdict;
+  std::map<std::string_view, Check> checks;
   for (const Invariant& invariant : InvariantTable()) {
-    Check check(invariant.name);
-    invariant.check(evidence, check);
+    checks.emplace(invariant.name, Check(invariant.name));
+  }
+  CheckProcesses(record, checks);
+  for (const Invariant& invariant : InvariantTable()) {
+    Check& check = checks.at(invariant.name);
+    if (invariant.check != nullptr) invariant.check(evidence, check);
     verdict.invariants.push_back(check.report());
   }
   verdict.facts = FactsOf(evidence);

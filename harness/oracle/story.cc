@@ -41,13 +41,21 @@ std::string FiredText(const Record& record, const RecordEvent& event) {
   return fmt::format("step {}  {}", event.step, event.detail);
 }
 
+std::string LossText(const RecordEvent& event) {
+  return fmt::format(
+      "lost {}: {}{}",
+      event.about ? fmt::format("rank {}", *event.about) : "another rank",
+      RecordReasonName(event.reason),
+      event.detail.empty() ? "" : " (" + event.detail + ")");
+}
+
 // REQUIRES: IsOfTheStory(event.kind).
 std::string TextOf(const Record& record, const RecordEvent& event) {
   switch (event.kind) {
     case RecordKind::kFaultFired:
       return FiredText(record, event);
     case RecordKind::kWorkerLost:
-      return "noticed a loss: " + event.detail;
+      return LossText(event);
     case RecordKind::kResumed:
       return fmt::format("resumed from step {} ({})", event.step,
                          BaseName(event.path));

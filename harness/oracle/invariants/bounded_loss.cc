@@ -13,9 +13,9 @@
 #include <set>
 
 #include "harness/oracle/fault_traits.h"
+#include "harness/oracle/generation.h"
 #include "harness/oracle/invariants.h"
-#include "harness/oracle/peers.h"
-#include "harness/oracle/root_causes.h"
+#include "harness/oracle/last_words.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

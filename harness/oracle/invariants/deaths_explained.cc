@@ -14,7 +14,7 @@
 
 #include "harness/oracle/fault_traits.h"
 #include "harness/oracle/invariants.h"
-#include "harness/oracle/root_causes.h"
+#include "harness/oracle/last_words.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -23,26 +23,6 @@ namespace {
 bool PowerWasLost(const Evidence& evidence) {
   return std::ranges::any_of(evidence.firings, [](const Firing& firing) {
     return firing.traits.cuts_power;
-  });
-}
-
-// Whether nothing happened to anybody but to devices, this life's among them.
-bool OnlyItsDeviceFailed(const Evidence& evidence, const LifeEvents& life) {
-  bool failed = false;
-  for (const Firing& firing : evidence.firings) {
-    if (firing.traits.fails_device) {
-      failed = failed || IsSameLife(*firing.life, life);
-    } else if (ExplainsDeath(*firing.fault, evidence.record)) {
-      return false;
-    }
-  }
-  return failed;
-}
-
-// With a save of its own still being written, it may be killed before its end.
-bool SaidThatItLeaves(const LifeEvents& life) {
-  return std::ranges::any_of(life.events, [](const RecordEvent& event) {
-    return event.kind == RecordKind::kWorkerLost;
   });
 }
 
@@ -55,56 +35,23 @@ std::string ByTheKernel(const Record& record) {
       record.oom_kills, record.oom_kills == 1 ? "" : "es");
 }
 
-void CheckWorkers(const Evidence& evidence, Check& check) {
-  const RootCauses causes(evidence);
-  for (const LifeEvents& life : evidence.record.lives) {
-    check.Instance();
-    const bool silent = EndedInSilence(life);
-    if (!silent && !LeftToBeRestarted(life) && !LeftToStartLater(life)) {
-      continue;
-    }
-    if (silent && !SaidThatItLeaves(life) &&
-        OnlyItsDeviceFailed(evidence, life)) {
-      check.Breach("device",
-                   fmt::format("{} ended without a word, though all that "
-                               "happened to it is that its device failed",
-                               NameOf(life)));
-      continue;
-    }
-    if (causes.Explain(life)) continue;
-    if (silent) {
-      check.Breach("unexplained-death",
-                   fmt::format("{} ended without a word, and no fault of the "
-                               "plan explains it{}",
-                               NameOf(life), ByTheKernel(evidence.record)));
-    } else {
-      check.Breach("unexplained-exit",
-                   fmt::format("{} left ({}), and no fault of the plan "
-                               "explains that a worker was lost{}",
-                               NameOf(life), life.events.back().detail,
-                               ByTheKernel(evidence.record)));
-    }
-  }
-}
-
 // A last save is tried six times before it is given up, by every rank that
 // gives it up.
 void CheckGivenUpSaves(const Evidence& evidence, Check& check) {
   constexpr int64_t kTries = 6;
   for (const auto& [id, generation] : evidence.generations) {
-    if (std::ranges::none_of(generation.lives, [](const LifeEvents* life) {
-          return LeftUnsaved(*life);
-        })) {
-      continue;
-    }
+    const auto unsaved = std::ranges::find_if(
+        generation.lives,
+        [](const LifeEvents* life) { return LeftUnsaved(*life); });
+    if (unsaved == generation.lives.end()) continue;
     check.Instance();
-    const int64_t tries =
-        std::ranges::count(generation.failed_saves, generation.last_step);
+    const uint64_t step = (*unsaved)->events.back().step;
+    const int64_t tries = std::ranges::count(generation.failed_saves, step);
     if (tries >= kTries) continue;
     check.Breach("given-up-early",
                  fmt::format("generation {} left step {} unsaved after {} "
                              "tries, expected at least {}",
-                             id.number, generation.last_step, tries, kTries));
+                             id.number, step, tries, kTries));
   }
 }
 
@@ -149,7 +96,6 @@ void CheckLaunchers(const Evidence& evidence, Check& check) {
 void CheckDeathsExplained(const Evidence& evidence, Check& check) {
   // What was cut off by the harness ended by the harness's hand.
   if (evidence.record.ending != RunEnding::kExited) return;
-  CheckWorkers(evidence, check);
   CheckGivenUpSaves(evidence, check);
   CheckNoRestartForADisk(evidence, check);
   CheckLaunchers(evidence, check);

@@ -11,8 +11,8 @@
 #include <map>
 #include <vector>
 
+#include "harness/oracle/generation.h"
 #include "harness/oracle/invariants.h"
-#include "harness/oracle/peers.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "harness/oracle/invariants.h"
-#include "harness/oracle/root_causes.h"
+#include "harness/oracle/last_words.h"
 #include <fmt/format.h>
 
 namespace gauntlet {

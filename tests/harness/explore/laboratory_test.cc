@@ -309,7 +309,7 @@ TEST(LaboratoryTest, AKillThatComesTooLateIsThePlansOwn) {
   const Trial trial =
       laboratory.Try(PlanOf({.site = {.worker = 0, .point = Point::kEpochEnd},
                              .kind = FaultKind::kKill,
-                             .with = {.latency = std::chrono::hours(1)}}));
+                             .with = {.kill_latency = std::chrono::hours(1)}}));
   EXPECT_TRUE(Has(trial.record, RecordKind::kFaultFired));
   EXPECT_TRUE(trial.wrong.empty()) << Wrong(trial);
 }

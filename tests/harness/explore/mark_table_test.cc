@@ -216,11 +216,8 @@ const MarkCase kStores[] = {
      RunOf({Life(0, 1, {{.kind = K::kSaveFailed}, {.kind = K::kRetired}})}),
      SwapFirstTwo},
     {"gave-up-the-last-save",
-     RunOf({Life(0, 1,
-                 {kState,
-                  {.kind = K::kLifeEnd,
-                   .count = 74,
-                   .detail = "step 8 was not saved"}})}),
+     RunOf(
+         {Life(0, 1, {kState, {.kind = K::kLifeEnd, .step = 8, .count = 74}})}),
      [](Record& r) { r.lives[0].events.back().count = 75; }},
     {"save-failed-and-the-next-succeeded",
      RunOf({Life(0, 1, {{.kind = K::kSaveFailed}, kSaved})}), SwapFirstTwo},

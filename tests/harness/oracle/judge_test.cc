@@ -40,7 +40,7 @@ TEST(JudgeTest, TellsWhatHappenedInNumbersAndInOrder) {
       testing::ElementsAre(
           "worker 1, incarnation 1  step 6  crash-w1: crash worker 1 at "
           "step.end",
-          "worker 0, incarnation 1  noticed a loss: rank 1",
+          "worker 0, incarnation 1  lost rank 1: closed",
           "worker 0, incarnation 2  resumed from step 4 (step-000000004-g2)",
           "worker 1, incarnation 2  resumed from step 4 (step-000000004-g2)"));
 }
@@ -113,7 +113,8 @@ TEST(JudgeTest, AFlipThatMayHaveMissedItsFileIsSaidSo) {
                            .kind = "bit_flip",
                            .worker = "0",
                            .summary = "bit_flip worker 0 at ckpt.rename, byte "
-                                      "999999 of the file"});
+                                      "999999 of the file",
+                           .byte = 999999});
   const Verdict verdict = Judge(record);
   EXPECT_EQ(verdict.kind, VerdictKind::kError);
   EXPECT_THAT(verdict.reason,

@@ -261,7 +261,9 @@ TEST(NoColdStartTest, ARunThatAllHaveFinishedAndThatDeletesHasNothingLeft) {
   EXPECT_EQ(ReportOf(record, "no-cold-start").breaches, 1u)
       << "worker 1 has not finished: nothing is deleted yet";
   EXPECT_EQ(ReportOf(record, "bounded-loss").breaches, 1u);
-  EventOf(record, 1, 1, K::kLifeBegin, 0).kind = K::kFinished;
+  RecordEvent& finished = EventOf(record, 1, 1, K::kLifeBegin, 0);
+  finished.kind = K::kFinished;
+  finished.count = 0;
   record.setup.delete_at_success = false;
   EXPECT_EQ(ReportOf(record, "no-cold-start").breaches, 1u) << "it keeps them";
   record.setup.delete_at_success = true;

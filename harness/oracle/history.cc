@@ -1,0 +1,65 @@
+#include "harness/oracle/history.h"
+
+#include <algorithm>
+#include <span>
+
+namespace gauntlet {
+namespace {
+
+// The events of one process that are still to be merged.
+struct Stream {
+  Emitter by;
+  std::span<const RecordEvent> left;
+};
+
+bool ComesBefore(const RecordEvent& a, const RecordEvent& b) {
+  if (a.order != 0 && b.order != 0) return a.order < b.order;
+  return a.t_ns < b.t_ns;
+}
+
+std::vector<Stream> StreamsOf(const Record& record) {
+  using Kind = Emitter::Kind;
+  std::vector<Stream> streams;
+  const auto add = [&](const Emitter& by, std::span<const RecordEvent> events) {
+    if (!events.empty()) streams.push_back({.by = by, .left = events});
+  };
+  add({.kind = Kind::kMachine}, record.machine);
+  for (size_t i = 0; i < record.launchers.size(); ++i) {
+    add({.kind = Kind::kLauncher, .incarnation = static_cast<int>(i) + 1},
+        record.launchers[i].events);
+  }
+  for (const LifeEvents& life : record.lives) {
+    add({.kind = Kind::kWorker,
+         .worker = life.worker,
+         .incarnation = life.life},
+        life.events);
+  }
+  return streams;
+}
+
+}  // namespace
+
+std::vector<HistoryEvent> HistoryOf(const Record& record) {
+  std::vector<Stream> streams = StreamsOf(record);
+  std::vector<HistoryEvent> history;
+  const auto is_later = [&](size_t a, size_t b) {
+    return ComesBefore(streams[b].left.front(), streams[a].left.front());
+  };
+  std::vector<size_t> heap;  // of streams; the one with the next event on top
+  for (size_t i = 0; i < streams.size(); ++i) heap.push_back(i);
+  std::ranges::make_heap(heap, is_later);
+  while (!heap.empty()) {
+    std::ranges::pop_heap(heap, is_later);
+    Stream& next = streams[heap.back()];
+    history.push_back({.by = next.by, .event = &next.left.front()});
+    next.left = next.left.subspan(1);
+    if (next.left.empty()) {
+      heap.pop_back();
+    } else {
+      std::ranges::push_heap(heap, is_later);
+    }
+  }
+  return history;
+}
+
+}  // namespace gauntlet

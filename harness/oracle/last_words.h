@@ -1,0 +1,20 @@
+// With which word a worker's process ended.
+#ifndef GAUNTLET_HARNESS_ORACLE_LAST_WORDS_H_
+#define GAUNTLET_HARNESS_ORACLE_LAST_WORDS_H_
+
+#include "harness/record/event.h"
+
+namespace gauntlet {
+
+// Whether it left without one.
+bool EndedInSilence(const LifeEvents& life);
+// Whether it left with the code of a lost worker: it is to be started again.
+bool LeftToBeRestarted(const LifeEvents& life);
+// Whether it left with the code that says that no restart helps now.
+bool LeftToStartLater(const LifeEvents& life);
+// Likewise, with a state that it could not save.
+bool LeftUnsaved(const LifeEvents& life);
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_ORACLE_LAST_WORDS_H_

@@ -1,0 +1,752 @@
+#include "harness/oracle/processes.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <utility>
+
+#include "engine/worker_exit_code.h"
+#include "harness/oracle/fault_traits.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr int64_t kForEver = std::numeric_limits<int64_t>::max();
+// Processes of a real run stamp their events themselves.
+constexpr int64_t kStampSlackNs = 1'000'000;
+// An exchange goes round the ring twice, in a few frames for each rank: so many
+// may be late one behind another.
+constexpr int64_t kFramesInARow = 64;
+// How much of a limit the work itself may take, where nothing is in its way.
+constexpr int64_t kShareOfWork = 4;
+// Steps that may follow a notice: one is under way, and the stop is agreed on
+// in the next.
+constexpr uint64_t kStepsAfterNotice = 2;
+
+std::string NameOf(const Emitter& id) {
+  return fmt::format("worker {}, incarnation {}", id.worker, id.incarnation);
+}
+
+double Seconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
+
+bool MatchesLateness(const Hindrance& one, int64_t limit_ns) {
+  return one.kind != Hindrance::Kind::kLateFrames ||
+         one.late_ns >= limit_ns / kFramesInARow;
+}
+
+// Whether the process is gone, at the latest that much later.
+std::optional<int64_t> KillsAfter(const RecordFault& fault) {
+  if (fault.kind == "kill") return fault.latency_ns;
+  if (fault.kind == "preempt") return fault.grace_ns;
+  if (fault.kind == "crash" || fault.kind == "exception" ||
+      (fault.kind == "torn_write" && fault.then == "crash")) {
+    return 0;
+  }
+  return std::nullopt;
+}
+
+bool IsLostWorker(const RecordEvent& event) {
+  return event.kind == RecordKind::kLifeEnd &&
+         IsExit(event.count, {WorkerExit::kLostWorker});
+}
+
+// What else may be to blame, for the end of a finding.
+std::string ByTheKernel(const Record& record) {
+  if (record.oom_kills == 0) return "";
+  return fmt::format(
+      "; meanwhile memory ran out: the kernel killed {} process{} of this "
+      "machine",
+      record.oom_kills, record.oom_kills == 1 ? "" : "es");
+}
+
+bool IsOfReason(RecordReason reason,
+                std::initializer_list<RecordReason> reasons) {
+  return std::ranges::find(reasons, reason) != reasons.end();
+}
+
+}  // namespace
+
+Processes::Processes(const Record& record, const Checks& checks)
+    : record_(record),
+      checks_(checks),
+      all_known_(
+          !record.launchers.empty() &&
+          std::ranges::none_of(record.launchers, [](const LauncherRun& run) {
+            return run.events.empty();
+          })) {}
+
+void Processes::On(const HistoryEvent& said) {
+  const RecordEvent& event = *said.event;
+  CheckProgress(said);
+  switch (said.by.kind) {
+    case Emitter::Kind::kMachine:
+      return OnMachine(event);
+    case Emitter::Kind::kLauncher:
+      return OnLauncher(event);
+    case Emitter::Kind::kWorker:
+      if (Process* const process = Find(said.by)) {
+        CheckAlive(*process, event);
+        return OnWorker(*process, event);
+      }
+      if (!all_known_) {
+        Process& process = processes_[said.by];
+        process.id = said.by;
+        process.started_ns = event.t_ns;
+        return OnWorker(process, event);
+      }
+      checks_.deaths.Breach(
+          "not-started",
+          fmt::format("{} says {}, and no launcher had "
+                      "started it",
+                      NameOf(said.by), RecordKindName(event.kind)));
+      Process& process = processes_[said.by];
+      process.id = said.by;
+      process.started_ns = event.t_ns;
+      return;
+  }
+}
+
+// Where nothing stands in the way, something happens before the longest limit
+// that anybody waits for is over.
+void Processes::CheckProgress(const HistoryEvent& said) {
+  const RunSetup& setup = record_.setup;
+  const int64_t now_ns = said.event->t_ns;
+  const int64_t before_ns = std::exchange(last_ns_, std::max(last_ns_, now_ns));
+  const int64_t bound =
+      std::max({setup.detection_bound_ns, setup.detection_bound_saving_ns,
+                setup.detection_bound_joining_ns}) +
+      setup.restart_pause_ns;
+  const bool is_known = setup.detection_bound_joining_ns > 0 && before_ns > 0;
+  if (!is_known || now_ns - before_ns <= bound) return;
+  const int64_t idle =
+      hindrances_.Undisturbed(before_ns, now_ns, [&](const Hindrance& one) {
+        return one.kind != Hindrance::Kind::kAbsent &&
+               MatchesLateness(one, bound);
+      });
+  if (idle <= bound) return;
+  checks_.progress.Instance();
+  checks_.progress.Breach(
+      "standstill",
+      fmt::format("nothing happened for {:.3f} s before {} ({}), expected at "
+                  "most {:.3f} s",
+                  Seconds(idle), RecordKindName(said.event->kind),
+                  said.by.kind == Emitter::Kind::kWorker     ? NameOf(said.by)
+                  : said.by.kind == Emitter::Kind::kLauncher ? "the launcher"
+                                                             : "the machine",
+                  Seconds(bound)));
+}
+
+void Processes::CheckAlive(const Process& process, const RecordEvent& event) {
+  if (!process.ended_ns || event.t_ns <= *process.ended_ns + kStampSlackNs) {
+    return;
+  }
+  checks_.deaths.Breach(
+      "after-end", fmt::format("{} says {} after its end", NameOf(process.id),
+                               RecordKindName(event.kind)));
+}
+
+Processes::Process* Processes::Find(const Emitter& id) {
+  const auto found = processes_.find(id);
+  return found == processes_.end() ? nullptr : &found->second;
+}
+
+Processes::Process* Processes::FindAbout(const RecordEvent& event) {
+  if (!event.about || *event.about < 0) return nullptr;
+  return Find({.kind = Emitter::Kind::kWorker,
+               .worker = *event.about,
+               .incarnation = event.incarnation});
+}
+
+void Processes::OnMachine(const RecordEvent& event) {
+  Process* const process = FindAbout(event);
+  if (event.kind == RecordKind::kFrameLate) {
+    if (process == nullptr) return;
+    hindrances_.FrameLate(process->id, event.t_ns, event.limit_ns);
+  } else if (event.kind == RecordKind::kProcessEnded) {
+    if (process != nullptr) End(*process, event);
+    if (event.about == kLauncherWorker) launcher_ended_ns_ = event.t_ns;
+  } else if (event.kind == RecordKind::kPowerCut) {
+    if (process == nullptr) {
+      power_cut_ns_ = event.t_ns;
+    } else {
+      process->cut_off = true;
+      hindrances_.Add({.kind = Hindrance::Kind::kProcess,
+                       .of = process->id,
+                       .from_ns = event.t_ns,
+                       .until_ns = kForEver});
+    }
+  }
+}
+
+void Processes::OnLauncher(const RecordEvent& event) {
+  Process* const process = FindAbout(event);
+  switch (event.kind) {
+    case RecordKind::kLauncherBegin:
+      launcher_ended_ns_.reset();
+      break;
+    case RecordKind::kLauncherEnd:
+      break;
+    case RecordKind::kStarted:
+      Begin(event);
+      break;
+    case RecordKind::kKillSent:
+      if (process != nullptr) process->kill_sent = true;
+      break;
+    case RecordKind::kExited:
+      if (process == nullptr || event.reason == RecordReason::kNotStarted) {
+        break;
+      }
+      if (event.reason == RecordReason::kUnreachable) {
+        process->unreachable = true;
+      } else if (!process->ended_ns) {
+        End(*process, event);
+      }
+      break;
+    case RecordKind::kWorkerLost:
+      CheckChiefSilent(event);
+      break;
+    default:
+      break;
+  }
+}
+
+void Processes::Begin(const RecordEvent& event) {
+  if (!event.about) return;
+  const Emitter id = {.kind = Emitter::Kind::kWorker,
+                      .worker = *event.about,
+                      .incarnation = event.incarnation};
+  processes_[id] = {.id = id,
+                    .rank = static_cast<int>(event.count),
+                    .started_ns = event.t_ns,
+                    .meeting_since_ns = event.t_ns};
+  checks_.deaths.Instance();
+}
+
+void Processes::End(Process& process, const RecordEvent& event) {
+  process.ended_ns = event.t_ns;
+  CheckEnd(process, event);
+  Discharge(process, event.t_ns);
+  hindrances_.Ended(process.id, event.t_ns);
+  const bool silent = power_cut_ns_ && *power_cut_ns_ >= process.started_ns;
+  hindrances_.Add({.kind = Hindrance::Kind::kAbsent,
+                   .of = process.id,
+                   .from_ns = event.t_ns,
+                   .until_ns = kForEver});
+  if (process.cut_off) {
+    hindrances_.Add({.kind = Hindrance::Kind::kProcess,
+                     .of = process.id,
+                     .from_ns = event.t_ns,
+                     .until_ns = kForEver});
+  }
+  const bool done =
+      process.left != nullptr && IsOrderlyExit(process.left->count);
+  if (!done && !silent) Owe(process, event.t_ns, "", kForEver);
+}
+
+// Whether something that is recorded takes the process away at that time.
+bool Processes::IsKilled(const Process& process, int64_t t_ns) const {
+  if (process.kill_sent || process.unreachable || process.cut_off) return true;
+  const auto in_its_time = [&](const std::optional<int64_t>& when) {
+    return when && *when >= process.started_ns && *when <= t_ns;
+  };
+  if (in_its_time(power_cut_ns_) || in_its_time(launcher_ended_ns_)) {
+    return true;
+  }
+  return std::ranges::any_of(process.fired, [&](const Fired& fired) {
+    const auto after = KillsAfter(*fired.fault);
+    return after && t_ns + kStampSlackNs >= fired.t_ns + *after;
+  });
+}
+
+void Processes::CheckEnd(const Process& process, const RecordEvent& event) {
+  // What the harness cut off ended by the harness's hand.
+  if (record_.ending != RunEnding::kExited) return;
+  const bool by_signal = event.reason == RecordReason::kSignal;
+  if (process.left != nullptr && !by_signal) {
+    if (process.left->count == event.count) return;
+    return checks_.deaths.Breach(
+        "exit-code",
+        fmt::format("{} said that it ends with {}, and ended with {}",
+                    NameOf(process.id), process.left->count, event.count));
+  }
+  if (IsKilled(process, event.t_ns)) return;
+  checks_.deaths.Breach(
+      "unexplained-death",
+      fmt::format("{} ended ({} {}) without a word, and nothing that is "
+                  "recorded explains it{}",
+                  NameOf(process.id), by_signal ? "signal" : "exit code",
+                  by_signal ? event.count - 128 : event.count,
+                  ByTheKernel(record_)));
+}
+
+void Processes::OnWorker(Process& process, const RecordEvent& event) {
+  switch (event.kind) {
+    case RecordKind::kLifeBegin:
+      process.rank = static_cast<int>(event.count);
+      hindrances_.Present(process.id.worker, event.t_ns);
+      break;
+    case RecordKind::kGeneration:
+      process.generation = event.generation;
+      break;
+    case RecordKind::kInitialized:
+    case RecordKind::kResumed:
+    case RecordKind::kCarriedOn:
+      Join(process, event);
+      break;
+    case RecordKind::kStep:
+      process.step = event.step;
+      process.last_step_ns = event.t_ns;
+      CheckHeeds(process, event);
+      break;
+    case RecordKind::kSaveBegin:
+      process.in_save = true;
+      NoteSaving(process);
+      break;
+    case RecordKind::kSaveAcknowledged:
+      acknowledged_ns_[process.generation] = event.t_ns;
+      [[fallthrough]];
+    case RecordKind::kSaveFailed:
+      process.in_save = false;
+      break;
+    case RecordKind::kFinished:
+      process.finished = true;
+      NoteSaving(process);
+      break;
+    case RecordKind::kFencedOut:
+      process.superseded = true;
+      if (!process.leaving_ns) process.leaving_ns = event.t_ns;
+      break;
+    case RecordKind::kFaultFired:
+    case RecordKind::kFaultAgain:
+      Fire(process, event);
+      break;
+    case RecordKind::kFrameLate:
+      hindrances_.FrameLate(process.id, event.t_ns, event.limit_ns);
+      break;
+    case RecordKind::kWorkerLost:
+      CheckWait(process, event);
+      process.has_cause_to_leave = true;
+      Leave(process, event);
+      break;
+    case RecordKind::kLoadFailed:
+      process.has_cause_to_leave = true;
+      break;
+    case RecordKind::kLeaving:
+      Leave(process, event);
+      break;
+    case RecordKind::kDeleteBegin:
+      store_deleted_ = true;
+      break;
+    case RecordKind::kLeft:
+      CheckLeaving(process, event);
+      Leave(process, event);
+      process.meeting_since_ns = event.t_ns;
+      process.generation = 0;
+      process.has_state = false;
+      break;
+    case RecordKind::kLifeEnd:
+      process.left = &event;
+      CheckLeaving(process, event);
+      Leave(process, event);
+      break;
+    case RecordKind::kNotice:
+      if (!process.noticed_at) process.noticed_at = process.step;
+      break;
+    case RecordKind::kStopAgreed:
+      process.stops = true;
+      break;
+    default:
+      break;
+  }
+}
+
+void Processes::Join(Process& process, const RecordEvent& event) {
+  process.generation = event.generation;
+  process.has_state = true;
+  process.in_save = false;
+  // It may have lost a rank of it already.
+  if (process.leaves_generation != event.generation) {
+    process.leaving_ns.reset();
+    process.has_cause_to_leave = false;
+    hindrances_.Present(process.id.worker, event.t_ns);
+  }
+  process.step = event.step;
+  if (process.noticed_at) {
+    process.noticed_at = std::max(*process.noticed_at, event.step);
+  }
+}
+
+void Processes::Fire(Process& process, const RecordEvent& event) {
+  const auto fault =
+      std::ranges::find(record_.faults, event.detail, &RecordFault::id);
+  if (fault == record_.faults.end()) return;
+  process.fired.push_back({.fault = &*fault, .t_ns = event.t_ns});
+  hindrances_.Fired(*fault, process.id, event.t_ns);
+  if (fault->of_one_host) process.cut_off = true;
+  const bool stands = fault->kind == "hang" || fault->kind == "pause";
+  const bool beside =
+      record_.setup.saves_beside && fault->point.starts_with("ckpt.");
+  if (!stands || beside || fault->point == "ctl.heartbeat") return;
+  Owe(process, event.t_ns, fault->id,
+      fault->duration_ns == 0 ? kForEver : event.t_ns + fault->duration_ns);
+  // Its others wait for it in a save, or at the end, as long as in one.
+  if (fault->point.starts_with("ckpt.") || fault->point == "run.finish") {
+    NoteSaving(process);
+  }
+}
+
+// From here on its others may find it gone.
+void Processes::Leave(Process& process, const RecordEvent& event) {
+  if (!process.leaving_ns) {
+    process.leaving_ns = event.t_ns;
+    hindrances_.Add({.kind = Hindrance::Kind::kAbsent,
+                     .of = process.id,
+                     .from_ns = event.t_ns,
+                     .until_ns = kForEver});
+  }
+  process.leaves_generation = event.generation;
+  Discharge(process, event.t_ns);
+}
+
+void Processes::CheckLeaving(Process& process, const RecordEvent& event) {
+  if (record_.ending != RunEnding::kExited) return;
+  using Reason = RecordReason;
+  bool explained = true;
+  if (IsOfReason(event.reason, {Reason::kLostWorker, Reason::kDeadline})) {
+    explained = process.has_cause_to_leave || HasMetAnError(process);
+  } else if (event.reason == Reason::kDevice) {
+    explained = std::ranges::any_of(process.fired, [](const Fired& fired) {
+      return TraitsOf(*fired.fault).fails_device ||
+             fired.fault->point == "device.open";
+    });
+  } else if (event.reason == Reason::kSuperseded) {
+    explained = std::ranges::any_of(processes_, [&](const auto& entry) {
+      const Process& other = entry.second;
+      return other.superseded &&
+             (other.id == process.id || other.generation == process.generation);
+    });
+  } else if (event.reason == Reason::kMissingFile && OlderIsThere(process)) {
+    explained = true;  // that one may have its address still
+  } else if (IsOfReason(event.reason, {Reason::kDiskError, Reason::kDiskFull,
+                                       Reason::kForbidden, Reason::kMissingFile,
+                                       Reason::kBadData})) {
+    explained = HasMetAnError(process) || store_deleted_;
+  }
+  // Another start would train again what is in memory, and meet the same disk.
+  if (event.reason == Reason::kDiskFull && IsLostWorker(event)) {
+    explained = false;
+  }
+  if (explained) return;
+  checks_.deaths.Breach(
+      "unexplained-exit",
+      fmt::format(
+          "{} left ({}: {}), and nothing that is recorded explains it{}",
+          NameOf(process.id), RecordReasonName(event.reason), event.detail,
+          ByTheKernel(record_)));
+}
+
+// Whether an earlier process of its worker has not ended.
+bool Processes::OlderIsThere(const Process& process) const {
+  return std::ranges::any_of(processes_, [&](const auto& entry) {
+    const Process& other = entry.second;
+    return other.id.worker == process.id.worker && other.id != process.id &&
+           !other.ended_ns;
+  });
+}
+
+// When what such a fault may have cost was over: with the next step, or, in a
+// save beside the training, with the next save that succeeds.
+int64_t Processes::OverAt(const Fired& fired, const Process& process) const {
+  const bool beside =
+      record_.setup.saves_beside && fired.fault->point.starts_with("ckpt.");
+  if (!beside) return process.last_step_ns;
+  const auto saved = acknowledged_ns_.find(process.generation);
+  return saved == acknowledged_ns_.end() ? 0 : saved->second;
+}
+
+// Whether a fault has given the process, or one that it has to agree with, an
+// error that it may end of. One that only cost a save is no reason for what
+// comes steps later.
+bool Processes::HasMetAnError(const Process& process) const {
+  return std::ranges::any_of(processes_, [&](const auto& entry) {
+    const Process& other = entry.second;
+    const bool together =
+        other.id == process.id || other.generation == process.generation;
+    return together &&
+           std::ranges::any_of(other.fired, [&](const Fired& fired) {
+             const FaultTraits traits = TraitsOf(*fired.fault);
+             if (traits.damages_store) return true;
+             return traits.tells_error &&
+                    (fired.fault->always || fired.t_ns >= OverAt(fired, other));
+           });
+  });
+}
+
+std::vector<const Processes::Process*> Processes::OfRank(
+    std::optional<int> rank, const Process& but) const {
+  std::vector<const Process*> found;
+  for (const auto& [id, process] : processes_) {
+    const bool was_there =
+        !process.ended_ns || *process.ended_ns >= but.meeting_since_ns;
+    const bool is_meant = !rank || process.rank == *rank;
+    if (is_meant && id != but.id && was_there) {
+      found.push_back(&process);
+    }
+  }
+  return found;
+}
+
+bool Processes::IsGoneOrLeaving(const Process& process, int64_t t_ns) const {
+  const auto by_then = [&](const std::optional<int64_t>& when) {
+    return when && *when <= t_ns + kStampSlackNs;
+  };
+  return by_then(process.ended_ns) || by_then(process.leaving_ns) ||
+         process.kill_sent || process.unreachable || process.cut_off ||
+         IsKilled(process, t_ns);
+}
+
+// Whether a chief that turns the process away has met an error itself, or has
+// lost somebody: for it the meeting has ended.
+bool Processes::MayHaveRefused(const Process& process,
+                               const RecordEvent& event) const {
+  const auto disturbed = [](const Hindrance&) { return true; };
+  if (hindrances_.Any(process.meeting_since_ns, event.t_ns, disturbed)) {
+    return true;
+  }
+  return std::ranges::any_of(
+      OfRank(event.about, process), [this](const Process* chief) {
+        return HasMetAnError(*chief) || chief->superseded ||
+               chief->left != nullptr || chief->leaving_ns;
+      });
+}
+
+// Whether nothing could be heard of it for as long as was waited.
+bool Processes::WasSilent(const Process& process,
+                          const RecordEvent& wait) const {
+  if (process.cut_off || process.unreachable) return true;
+  const int64_t limit = wait.limit_ns;
+  const int64_t heard = hindrances_.Undisturbed(
+      wait.t_ns - limit, wait.t_ns, [&](const Hindrance& one) {
+        return one.kind != Hindrance::Kind::kTask &&
+               MatchesLateness(one, limit);
+      });
+  return heard <= 2 * record_.setup.heartbeat_every_ns;
+}
+
+// Whether something stood in the way of the work for most of the time that was
+// waited.
+bool Processes::WasHeldUp(const RecordEvent& wait) const {
+  const int64_t limit = wait.limit_ns;
+  const int64_t worked = hindrances_.Undisturbed(
+      wait.t_ns - limit, wait.t_ns,
+      [&](const Hindrance& one) { return MatchesLateness(one, limit); });
+  return worked <= limit / kShareOfWork + record_.setup.heartbeat_every_ns;
+}
+
+bool Processes::IsExplained(const Process& process,
+                            const RecordEvent& wait) const {
+  const std::vector<const Process*> others = OfRank(wait.about, process);
+  const auto any = [&others](const auto& is_so) {
+    return std::ranges::any_of(
+        others, [&is_so](const Process* other) { return is_so(*other); });
+  };
+  const bool meets = !process.has_state ||
+                     any([](const Process& other) { return !other.has_state; });
+  switch (wait.reason) {
+    case RecordReason::kRefused:
+      return MayHaveRefused(process, wait);
+    case RecordReason::kSilent:
+      return any([&](const Process& other) { return WasSilent(other, wait); });
+    case RecordReason::kDeadline:
+      return WasHeldUp(wait) || any(FailsAgainAndAgain) ||
+             (meets && MissedAMeeting(process, wait));
+    default:
+      return HurtsLinks(process, wait.t_ns, meets) ||
+             any([&](const Process& other) {
+               return IsGoneOrLeaving(other, wait.t_ns);
+             });
+  }
+}
+
+// Whether an error at every occurrence keeps it from coming to a state.
+bool Processes::FailsAgainAndAgain(const Process& process) {
+  return !process.has_state &&
+         std::ranges::any_of(process.fired, [](const Fired& fired) {
+           return fired.fault->always && TraitsOf(*fired.fault).tells_error;
+         });
+}
+
+// Whether a frame was late, or none came through, as they met: who gets an
+// answer too late begins again, and the other one waits until its limit.
+bool Processes::MissedAMeeting(const Process& process,
+                               const RecordEvent& wait) const {
+  return hindrances_.Any(process.meeting_since_ns, wait.t_ns,
+                         [](const Hindrance& one) {
+                           return one.kind == Hindrance::Kind::kLateFrames ||
+                                  one.kind == Hindrance::Kind::kLinks;
+                         });
+}
+
+// Whether connections of this meeting, or generation, were cut or reset. Who
+// waits in vain for an answer as they meet hangs up, and calls again.
+bool Processes::HurtsLinks(const Process& process, int64_t t_ns,
+                           bool is_meeting) const {
+  return hindrances_.Any(process.meeting_since_ns, t_ns,
+                         [&](const Hindrance& one) {
+                           using Kind = Hindrance::Kind;
+                           return one.kind == Kind::kLinks ||
+                                  (one.kind == Kind::kLateFrames && is_meeting);
+                         });
+}
+
+void Processes::CheckWait(const Process& process, const RecordEvent& event) {
+  if (record_.ending != RunEnding::kExited) return;
+  checks_.deaths.Instance();
+  if (IsExplained(process, event)) return CheckPromptness(event);
+  checks_.deaths.Breach(
+      "unexplained-loss",
+      fmt::format("{} gave rank {} up ({}, after {:.3f} s), and nothing that "
+                  "is recorded kept that one from answering",
+                  NameOf(process.id), event.about ? *event.about : process.rank,
+                  RecordReasonName(event.reason), Seconds(event.limit_ns)));
+}
+
+// What keeps a worker from answering is noticed in time, too.
+void Processes::CheckPromptness(const RecordEvent& event) {
+  if (event.reason == RecordReason::kRefused) return;
+  const auto since = hindrances_.Since(event.t_ns, [](const Hindrance& one) {
+    return one.kind != Hindrance::Kind::kAbsent;
+  });
+  if (!since) return;
+  const int64_t took = event.t_ns - *since;
+  const int64_t bound = record_.expect.detected_in_max_ns.value_or(0);
+  checks_.detection.Instance();
+  if (bound <= 0 || took <= bound) return;
+  checks_.detection.Breach(
+      "late",
+      fmt::format("rank {} was given up after {:.3f} s, expected at "
+                  "most {:.3f} s",
+                  event.about.value_or(-1), Seconds(took), Seconds(bound)));
+}
+
+void Processes::CheckChiefSilent(const RecordEvent& event) {
+  if (record_.ending != RunEnding::kExited) return;
+  const Process* const chief = FindAbout(event);
+  const auto stands = [chief](const Hindrance& one) {
+    using Kind = Hindrance::Kind;
+    return chief != nullptr && one.of == chief->id &&
+           (one.kind == Kind::kTask || one.kind == Kind::kProcess);
+  };
+  if (const auto since = hindrances_.Since(event.t_ns, stands)) {
+    const int64_t took = event.t_ns - *since;
+    const int64_t bound = record_.expect.detected_in_max_ns.value_or(
+        record_.setup.detection_bound_joining_ns);
+    checks_.detection.Instance();
+    if (bound > 0 && took > bound) {
+      checks_.detection.Breach(
+          "late", fmt::format("the launcher noticed after {:.3f} s that the "
+                              "chief hangs, expected at most {:.3f} s",
+                              Seconds(took), Seconds(bound)));
+    }
+  }
+  if (WasHeldUp(event)) return;
+  if (chief != nullptr && FailsAgainAndAgain(*chief)) return;
+  checks_.deaths.Breach(
+      "unexplained-loss",
+      fmt::format("the launcher heard nothing of worker {} for {:.3f} s, and "
+                  "nothing that is recorded kept it from talking",
+                  event.about.value_or(-1), Seconds(event.limit_ns)));
+}
+
+void Processes::Owe(const Process& lost, int64_t t_ns, std::string_view fault,
+                    int64_t until_ns) {
+  if (lost.generation == 0) return;
+  bool saving = false;
+  for (const auto& [id, other] : processes_) {
+    if (other.generation != lost.generation || other.ended_ns) continue;
+    saving = saving || other.in_save || other.finished;
+  }
+  saving = saving || lost.in_save || lost.finished;
+  for (const auto& [id, other] : processes_) {
+    if (id == lost.id || other.generation != lost.generation ||
+        other.ended_ns || other.leaving_ns || other.left != nullptr) {
+      continue;
+    }
+    duties_.push_back({.of = id,
+                       .lost = lost.id,
+                       .since_ns = t_ns,
+                       .fault = fault,
+                       .until_ns = until_ns,
+                       .joining = !other.has_state || !lost.has_state,
+                       .saving = saving});
+  }
+}
+
+// Its others wait for it there, or it for them.
+void Processes::NoteSaving(const Process& process) {
+  for (Duty& duty : duties_) {
+    const Process& of = processes_.at(duty.of);
+    if (of.generation == process.generation) duty.saving = true;
+  }
+}
+
+void Processes::Discharge(const Process& process, int64_t t_ns) {
+  std::erase_if(duties_, [&](const Duty& duty) {
+    if (duty.of != process.id) return false;
+    CheckDuty(duty, t_ns);
+    return true;
+  });
+}
+
+void Processes::CheckDuty(const Duty& duty, int64_t t_ns) {
+  if (record_.ending != RunEnding::kExited) return;
+  const RunSetup& setup = record_.setup;
+  int64_t bound = setup.detection_bound_ns;
+  if (duty.saving) bound = setup.detection_bound_saving_ns;
+  if (duty.joining) bound = setup.detection_bound_joining_ns;
+  // What ends by itself is no loss.
+  if (record_.expect.detected_in_max_ns && duty.until_ns > t_ns) {
+    bound = *record_.expect.detected_in_max_ns;
+  }
+  if (bound <= 0) return;
+  const int64_t until = std::min(t_ns, duty.until_ns);
+  const int64_t took =
+      hindrances_.Undisturbed(duty.since_ns, until, [&](const Hindrance& one) {
+        return one.of != duty.lost && one.kind != Hindrance::Kind::kAbsent &&
+               MatchesLateness(one, bound);
+      });
+  checks_.detection.Instance();
+  if (took <= bound) return;
+  checks_.detection.Breach(
+      "late", fmt::format("{} had lost {} for {:.3f} s, and went on, expected "
+                          "at most {:.3f} s",
+                          NameOf(duty.of), NameOf(duty.lost), Seconds(took),
+                          Seconds(bound)));
+}
+
+void Processes::CheckHeeds(const Process& process, const RecordEvent& event) {
+  // Who knows its grace trains on in it.
+  if (record_.setup.notice_grace_ns > 0) return;
+  const uint64_t most = kStepsAfterNotice * record_.setup.steps_per_execution;
+  for (auto& [id, other] : processes_) {
+    if (other.generation != process.generation || !other.noticed_at ||
+        other.stops || other.ended_ns || other.leaving_ns ||
+        event.step <= *other.noticed_at + most) {
+      continue;
+    }
+    other.stops = true;  // said once
+    checks_.grace.Instance();
+    checks_.grace.Breach(
+        "unheeded",
+        fmt::format("{} had a termination notice in step {}, and step {} was "
+                    "trained without an agreement to stop",
+                    NameOf(id), *other.noticed_at + 1, event.step));
+  }
+}
+
+void Processes::OnEnd() {
+  if (record_.ending != RunEnding::kExited) return;
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,141 @@
+// Why processes end, and why workers leave each other: every end has a recorded
+// cause, and every loss is noticed in time.
+//
+// A worker that ends says so, or a fault that fired in it ends it, or its
+// launcher has said that it kills it, or the power went. A worker that leaves
+// others says for whom it waited in vain, and that one was gone, or leaving, or
+// kept from answering for as long as was waited. These are the only causes: a
+// fault explains what it does itself, and nothing else.
+#ifndef GAUNTLET_HARNESS_ORACLE_PROCESSES_H_
+#define GAUNTLET_HARNESS_ORACLE_PROCESSES_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/oracle/hindrances.h"
+#include "harness/oracle/history.h"
+#include "harness/oracle/invariants.h"
+#include "harness/record/record.h"
+
+namespace gauntlet {
+
+class Processes {
+ public:
+  // Where each kind of finding is noted. All outlive this.
+  struct Checks {
+    Check& deaths;     // no-spontaneous-exit
+    Check& detection;  // detection
+    Check& grace;      // grace
+    Check& progress;   // no-hang
+  };
+  Processes(const Record& record, const Checks& checks);
+
+  // In the order of the history.
+  void On(const HistoryEvent& said);
+  void OnEnd();
+
+ private:
+  struct Fired {
+    const RecordFault* fault = nullptr;
+    int64_t t_ns = 0;
+  };
+  // One process of a worker.
+  struct Process {
+    Emitter id;
+    int rank = -1;
+    int64_t started_ns = 0;
+    // It looks for the others: from its start, or since it left a generation.
+    int64_t meeting_since_ns = 0;
+    int64_t last_step_ns = 0;
+    std::optional<int64_t> ended_ns;
+    bool unreachable = false;  // its launcher has given it up
+    bool cut_off = false;      // its host has lost power
+    bool kill_sent = false;
+    std::vector<Fired> fired;
+    // The generation that it has a state of, or is about to have.
+    uint64_t generation = 0;
+    bool has_state = false;
+    bool in_save = false;
+    bool finished = false;
+    bool superseded = false;
+    uint64_t step = 0;                  // the last that it finished
+    const RecordEvent* left = nullptr;  // its last word
+    // The first sign that it leaves its generation; none: it does not.
+    std::optional<int64_t> leaving_ns;
+    uint64_t leaves_generation = 0;      // as it said with that
+    bool has_cause_to_leave = false;     // said in this generation
+    std::optional<uint64_t> noticed_at;  // a notice: the step that it was in
+    bool stops = false;                  // has agreed to
+  };
+  // What one process is to notice of another, and within which time.
+  struct Duty {
+    Emitter of;
+    Emitter lost;
+    int64_t since_ns = 0;
+    std::string_view fault;  // that does it, if it is not an end
+    int64_t until_ns = 0;    // when what it does is over
+    bool joining = false;
+    bool saving = false;
+  };
+
+  void OnMachine(const RecordEvent& event);
+  void OnLauncher(const RecordEvent& event);
+  void OnWorker(Process& process, const RecordEvent& event);
+
+  void CheckProgress(const HistoryEvent& said);
+  void CheckAlive(const Process& process, const RecordEvent& event);
+  Process* Find(const Emitter& id);
+  Process* FindAbout(const RecordEvent& event);
+  void Begin(const RecordEvent& event);
+  void End(Process& process, const RecordEvent& event);
+  void CheckEnd(const Process& process, const RecordEvent& event);
+  bool IsKilled(const Process& process, int64_t t_ns) const;
+  void Fire(Process& process, const RecordEvent& event);
+  void Leave(Process& process, const RecordEvent& event);
+  void CheckLeaving(Process& process, const RecordEvent& event);
+  bool OlderIsThere(const Process& process) const;
+  int64_t OverAt(const Fired& fired, const Process& process) const;
+  bool HasMetAnError(const Process& process) const;
+  bool MayHaveRefused(const Process& process, const RecordEvent& event) const;
+  void CheckWait(const Process& process, const RecordEvent& event);
+  void CheckPromptness(const RecordEvent& event);
+  void CheckChiefSilent(const RecordEvent& event);
+  bool IsGoneOrLeaving(const Process& process, int64_t t_ns) const;
+  bool IsExplained(const Process& process, const RecordEvent& wait) const;
+  static bool FailsAgainAndAgain(const Process& process);
+  bool MissedAMeeting(const Process& process, const RecordEvent& wait) const;
+  bool HurtsLinks(const Process& process, int64_t t_ns, bool is_meeting) const;
+  bool WasSilent(const Process& process, const RecordEvent& wait) const;
+  bool WasHeldUp(const RecordEvent& wait) const;
+  // All others where no rank is said.
+  std::vector<const Process*> OfRank(std::optional<int> rank,
+                                     const Process& but) const;
+  void Join(Process& process, const RecordEvent& event);
+
+  void Owe(const Process& lost, int64_t t_ns, std::string_view fault,
+           int64_t until_ns);
+  void Discharge(const Process& process, int64_t t_ns);
+  void CheckDuty(const Duty& duty, int64_t t_ns);
+  void NoteSaving(const Process& process);
+  void CheckHeeds(const Process& process, const RecordEvent& event);
+
+  const Record& record_;
+  const Checks checks_;
+  std::map<Emitter, Process> processes_;
+  Hindrances hindrances_;
+  std::vector<Duty> duties_;
+  std::optional<int64_t> power_cut_ns_;  // of the machine
+  std::optional<int64_t> launcher_ended_ns_;
+  int64_t last_ns_ = 0;  // of the history's event before
+  bool store_deleted_ = false;
+  std::map<uint64_t, int64_t> acknowledged_ns_;  // newest, by generation
+  bool all_known_ = false;  // the launchers' events are there
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_ORACLE_PROCESSES_H_

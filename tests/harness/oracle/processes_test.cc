@@ -1,0 +1,308 @@
+// What explains the end of a process, or that a worker gave another up.
+#include "harness/oracle/processes.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/harness/oracle/cluster_story.h"
+
+namespace gauntlet {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using Reason = RecordReason;
+
+constexpr std::string_view kDeaths = "no-spontaneous-exit";
+constexpr std::string_view kDetection = "detection";
+constexpr std::string_view kGrace = "grace";
+constexpr int64_t kMs = ClusterStory::kMs;
+
+RecordFault Crash() {
+  return {.id = "crash", .kind = "crash", .point = "step.begin"};
+}
+
+RecordFault Lasting(std::string kind, int64_t ms) {
+  return {.id = kind,
+          .kind = std::move(kind),
+          .point = "step.begin",
+          .latency_ns = ms * kMs,
+          .duration_ns = ms * kMs};
+}
+
+// The others give the dead up at once, and leave.
+void OthersLeave(ClusterStory& story, int lost) {
+  for (int worker = 0; worker < ClusterStory::kWorkers; ++worker) {
+    if (worker == lost) continue;
+    story.Wait(1)
+        .GivesUp(worker, lost, Reason::kClosed, 1'000)
+        .Leaves(worker, Reason::kLostWorker);
+  }
+}
+
+TEST(ProcessesTest, WhoFinishesNeedsNoCause) {
+  ClusterStory story;
+  story.Finish();
+  EXPECT_THAT(story.Breaches(kDeaths), IsEmpty());
+  EXPECT_THAT(story.Breaches(kDetection), IsEmpty());
+}
+
+TEST(ProcessesTest, AFaultExplainsTheEndOfItsOwnProcess) {
+  ClusterStory story;
+  story.Fire(1, Crash()).EndsWith(1, 70);
+  OthersLeave(story, 1);
+  EXPECT_THAT(story.Breaches(kDeaths), IsEmpty());
+  EXPECT_THAT(story.Breaches(kDetection), IsEmpty());
+}
+
+TEST(ProcessesTest, AFaultExplainsNoOthersEnd) {
+  ClusterStory story;
+  story.Fire(1, Crash()).EndsWith(1, 70);
+  story.IsKilled(2);
+  story.Wait(1)
+      .GivesUp(0, 1, Reason::kClosed, 1'000)
+      .Leaves(0, Reason::kLostWorker);
+  EXPECT_THAT(story.Breaches(kDeaths), ElementsAre("unexplained-death"));
+}
+
+TEST(ProcessesTest, WhatItsLauncherSaysExplainsAnEnd) {
+  ClusterStory story;
+  story.Fire(1, Crash()).EndsWith(1, 70);
+  story.Wait(1)
+      .GivesUp(0, 1, Reason::kClosed, 1'000)
+      .Leaves(0, Reason::kLostWorker);
+  story.Wait(500).LauncherKills(2);
+  EXPECT_THAT(story.Breaches(kDeaths), IsEmpty());
+}
+
+TEST(ProcessesTest, AKillThatIsStillToComeExplainsNothing) {
+  RecordFault kill = {.id = "kill", .kind = "kill", .latency_ns = 100 * kMs};
+  ClusterStory early;
+  early.Fire(1, kill).Wait(99).IsKilled(1);
+  OthersLeave(early, 1);
+  EXPECT_THAT(early.Breaches(kDeaths), IsEmpty()) << "within the stamps' slack";
+  ClusterStory earlier;
+  earlier.Fire(1, kill).Wait(50).IsKilled(1);
+  OthersLeave(earlier, 1);
+  EXPECT_THAT(earlier.Breaches(kDeaths), ElementsAre("unexplained-death"));
+}
+
+TEST(ProcessesTest, AnotherExitCodeThanWasSaidIsABreach) {
+  ClusterStory story;
+  story.Fire(1, Crash()).EndsWith(1, 70);
+  story.GivesUp(0, 1, Reason::kClosed, 1'000)
+      .Says(0, {.kind = RecordKind::kLifeEnd,
+                .count = 75,
+                .reason = Reason::kLostWorker})
+      .EndsWith(0, 1);
+  story.GivesUp(2, 1, Reason::kClosed, 1'000).Leaves(2, Reason::kLostWorker);
+  EXPECT_THAT(story.Breaches(kDeaths), ElementsAre("exit-code"));
+}
+
+TEST(ProcessesTest, NobodyTalksAfterItsEnd) {
+  ClusterStory story;
+  story.Fire(1, Crash())
+      .EndsWith(1, 70)
+      .Wait(5)
+      .Says(1, {.kind = RecordKind::kStep, .step = 3});
+  OthersLeave(story, 1);
+  EXPECT_THAT(story.Breaches(kDeaths), ElementsAre("after-end"));
+}
+
+TEST(ProcessesTest, WhoLeavesSaysWhomItLost) {
+  ClusterStory story;
+  story.Fire(1, Crash()).EndsWith(1, 70).Wait(1);
+  story.Leaves(0, Reason::kLostWorker);
+  story.GivesUp(2, 0, Reason::kClosed, 1'000).Leaves(2, Reason::kLostWorker);
+  EXPECT_THAT(story.Breaches(kDeaths), ElementsAre("unexplained-exit"));
+}
+
+TEST(ProcessesTest, AConnectionThatNobodyClosedIsNotLost) {
+  ClusterStory story;
+  OthersLeave(story, 1);
+  EXPECT_EQ(story.Breaches(kDeaths).front(), "unexplained-loss");
+}
+
+// What happens for a millisecond, and harms nobody.
+class HarmlessFaultTest : public testing::TestWithParam<std::string> {
+ protected:
+  void Happen(ClusterStory& story) {
+    story.Fire(2, Lasting(GetParam(), 1)).Wait(5).Step().Step();
+  }
+};
+
+TEST_P(HarmlessFaultTest, HidesNoDeath) {
+  ClusterStory story;
+  Happen(story);
+  story.IsKilled(1);
+  OthersLeave(story, 1);
+  EXPECT_THAT(story.Breaches(kDeaths), ElementsAre("unexplained-death"));
+}
+
+TEST_P(HarmlessFaultTest, HidesNoAlarmAboutNothing) {
+  ClusterStory story;
+  Happen(story);
+  story.Wait(10'000)
+      .GivesUp(0, 1, Reason::kDeadline, 10'000)
+      .Leaves(0, Reason::kDeadline);
+  EXPECT_THAT(story.Breaches(kDeaths), ElementsAre("unexplained-loss"));
+}
+
+TEST_P(HarmlessFaultTest, HidesNoSilenceThatWasNone) {
+  ClusterStory story;
+  Happen(story);
+  story.Wait(1'000)
+      .GivesUp(0, 1, Reason::kSilent, 1'000)
+      .Leaves(0, Reason::kLostWorker);
+  EXPECT_THAT(story.Breaches(kDeaths), ElementsAre("unexplained-loss"));
+}
+
+TEST_P(HarmlessFaultTest, HidesNoLossThatIsNoticedLate) {
+  ClusterStory story;
+  Happen(story);
+  story.Fire(1, Crash()).EndsWith(1, 70).Wait(3'600'000);
+  OthersLeave(story, 1);
+  EXPECT_THAT(story.Breaches(kDetection), ElementsAre("late", "late"));
+  EXPECT_THAT(story.Breaches(kDeaths), IsEmpty());
+}
+
+TEST_P(HarmlessFaultTest, HidesNoNoticeThatIsIgnored) {
+  ClusterStory story;
+  Happen(story);
+  story.Says(1, {.kind = RecordKind::kNotice}).Step().Step().Step().Finish();
+  EXPECT_THAT(story.Breaches(kGrace), ElementsAre("unheeded"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, HarmlessFaultTest,
+                         testing::Values("slow", "hang", "pause", "partition",
+                                         "asymmetric_partition", "delay",
+                                         "packet_loss"),
+                         [](const auto& test) { return test.param; });
+
+TEST(ProcessesTest, ANoticeLeavesTheStepThatIsUnderWayAndTheNext) {
+  ClusterStory story;
+  story.Says(1, {.kind = RecordKind::kNotice}).Step().Step();
+  for (int worker = 0; worker < ClusterStory::kWorkers; ++worker) {
+    story.Says(worker, {.kind = RecordKind::kStopAgreed, .step = 4});
+  }
+  story.Finish();
+  EXPECT_THAT(story.Breaches(kGrace), IsEmpty());
+}
+
+// Who stands still, and how it is found.
+struct Standstill {
+  std::string kind;
+  std::string point;
+  Reason reason;
+  int64_t limit_ms;
+};
+
+class StandstillTest : public testing::TestWithParam<Standstill> {
+ protected:
+  ClusterStory After(int64_t stands_ms) {
+    const Standstill& how = GetParam();
+    ClusterStory story;
+    RecordFault fault = Lasting(how.kind, stands_ms);
+    fault.point = how.point;
+    story.Fire(1, fault).Wait(how.limit_ms);
+    story.GivesUp(0, 1, how.reason, how.limit_ms).Leaves(0, how.reason);
+    story.GivesUp(2, 0, Reason::kClosed, how.limit_ms)
+        .Leaves(2, Reason::kLostWorker);
+    story.LauncherKills(1);
+    return story;
+  }
+};
+
+TEST_P(StandstillTest, ExplainsThatItIsGivenUp) {
+  EXPECT_THAT(After(GetParam().limit_ms).Breaches(kDeaths), IsEmpty());
+}
+
+TEST_P(StandstillTest, ExplainsNothingWhereItIsShort) {
+  EXPECT_EQ(After(GetParam().limit_ms / 2).Breaches(kDeaths).front(),
+            "unexplained-loss");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Ways, StandstillTest,
+    testing::Values(
+        Standstill{"pause", "step.begin", Reason::kSilent, 1'000},
+        Standstill{"hang", "ctl.heartbeat", Reason::kSilent, 1'000},
+        Standstill{"partition", "step.begin", Reason::kSilent, 1'000},
+        Standstill{"hang", "step.begin", Reason::kDeadline, 10'000},
+        Standstill{"slow", "step.begin", Reason::kDeadline, 10'000}),
+    [](const auto& test) {
+      return test.param.kind + "_" + std::to_string(test.index);
+    });
+
+TEST(ProcessesTest, AHangKeepsNoHeartbeatFromComing) {
+  ClusterStory story;
+  story.Fire(1, Lasting("hang", 60'000)).Wait(1'000);
+  story.GivesUp(0, 1, Reason::kSilent, 1'000).Leaves(0, Reason::kLostWorker);
+  story.GivesUp(2, 0, Reason::kClosed, 1'000).Leaves(2, Reason::kLostWorker);
+  story.LauncherKills(1);
+  EXPECT_THAT(story.Breaches(kDeaths), ElementsAre("unexplained-loss"));
+}
+
+TEST(ProcessesTest, WhoStandsForGoodIsNoticedWithinTheBound) {
+  ClusterStory story;
+  RecordFault hang = Lasting("hang", 0);
+  story.Fire(1, hang).Wait(13'000);
+  story.GivesUp(0, 1, Reason::kDeadline, 10'000).Leaves(0, Reason::kDeadline);
+  story.GivesUp(2, 0, Reason::kClosed, 1'000).Leaves(2, Reason::kLostWorker);
+  story.LauncherKills(1);
+  EXPECT_THAT(story.Breaches(kDetection), ElementsAre("late", "late"));
+}
+
+TEST(ProcessesTest, TimeInWhichOthersStoodStillIsNotCounted) {
+  ClusterStory story;
+  story.Fire(1, Crash()).EndsWith(1, 70);
+  RecordFault pause = Lasting("pause", 60'000);
+  story.Fire(0, pause).Fire(2, pause).Wait(60'001);
+  OthersLeave(story, 1);
+  EXPECT_THAT(story.Breaches(kDetection), IsEmpty());
+}
+
+TEST(ProcessesTest, NothingStandsStillForAnHour) {
+  ClusterStory story;
+  story.Wait(3'600'000).Step().Finish();
+  EXPECT_THAT(story.Breaches("no-hang"), ElementsAre("standstill"));
+  ClusterStory paused;
+  for (int worker = 0; worker < ClusterStory::kWorkers; ++worker) {
+    paused.Fire(worker, Lasting("pause", 3'600'000));
+  }
+  paused.Wait(3'600'000).Step().Finish();
+  EXPECT_THAT(paused.Breaches("no-hang"), IsEmpty());
+}
+
+TEST(ProcessesTest, ADeviceThatFailsExplainsThatItsWorkerLeaves) {
+  ClusterStory story;
+  story.Fire(1, {.id = "error", .kind = "gpu_error", .point = "step.begin"});
+  story.Leaves(1, Reason::kDevice);
+  OthersLeave(story, 1);
+  EXPECT_THAT(story.Breaches(kDeaths), IsEmpty());
+  ClusterStory other;
+  other.Fire(2, {.id = "error", .kind = "gpu_error", .point = "step.begin"});
+  other.Leaves(1, Reason::kDevice);
+  OthersLeave(other, 1);
+  EXPECT_THAT(other.Breaches(kDeaths), ElementsAre("unexplained-exit"));
+}
+
+TEST(ProcessesTest, AnErrorOfTheDiskIsNoReasonStepsLater) {
+  const RecordFault error = {
+      .id = "error", .kind = "errno", .point = "ckpt.rename"};
+  ClusterStory at_once;
+  at_once.Fire(0, error).Leaves(0, Reason::kDiskError);
+  OthersLeave(at_once, 0);
+  EXPECT_THAT(at_once.Breaches(kDeaths), IsEmpty());
+  ClusterStory later;
+  later.Fire(0, error).Step().Leaves(0, Reason::kDiskError);
+  OthersLeave(later, 0);
+  EXPECT_THAT(later.Breaches(kDeaths), ElementsAre("unexplained-exit"));
+}
+
+}  // namespace
+}  // namespace gauntlet
