@@ -91,6 +91,7 @@ class CauseFinder {
   Place CauseOfRestart(const EventPlace& start) const {
     if (LifeOf(record_, start).life <= 1) return {};
     const int worker = WorkerOf(start);
+    if (const Place started = OfWorker(started_, worker)) return started;
     const Place loss = OfAll(losses_);
     const Place own_start = OfWorker(starts_, worker);
     const auto is_new = [&](const Place& place) {
@@ -146,6 +147,29 @@ class CauseFinder {
       case RecordKind::kFencedOut:
         return OfOthers(claims_, worker);
       default:
+        return CauseOfLaunchersAct(Event(place));
+    }
+  }
+
+  // What a launcher does says itself whom it is about.
+  Place CauseOfLaunchersAct(const RecordEvent& event) const {
+    const int about = event.about.value_or(kLauncherWorker);
+    switch (event.kind) {
+      case RecordKind::kExited:
+        return Later(Later(OfWorker(exits_, about), OfWorker(faults_, about)),
+                     OfWorker(kills_, about));
+      case RecordKind::kAttemptEnds:
+        return Later(OfWorker(exited_, about),
+                     OfWorker(losses_, kLauncherWorker));
+      case RecordKind::kRestarting:
+        return Later(OfWorker(attempts_, kLauncherWorker), OfAll(exited_));
+      case RecordKind::kKillSent:
+      case RecordKind::kGaveUp:
+        return OfWorker(attempts_, kLauncherWorker);
+      case RecordKind::kStarted:
+        return event.incarnation > 1 ? OfWorker(restarts_, kLauncherWorker)
+                                     : Place();
+      default:
         return {};
     }
   }
@@ -185,12 +209,28 @@ class CauseFinder {
       case RecordKind::kGeneration:
         newest = &claims_;
         break;
+      case RecordKind::kAttemptEnds:
+        newest = &attempts_;
+        break;
+      case RecordKind::kRestarting:
+        newest = &restarts_;
+        break;
+      case RecordKind::kExited:
+        return RememberAbout(exited_, place);
+      case RecordKind::kKillSent:
+        return RememberAbout(kills_, place);
+      case RecordKind::kStarted:
+        return RememberAbout(started_, place);
       default:
         break;
     }
     if (newest != nullptr) {
       newest->insert_or_assign(WorkerOf(place), place);
     }
+  }
+
+  void RememberAbout(ByWorker& newest, const EventPlace& place) {
+    if (Event(place).about) newest.insert_or_assign(*Event(place).about, place);
   }
 
   // The worker is there again: its earlier faults and exits are dealt with.
@@ -204,6 +244,8 @@ class CauseFinder {
   // The newest of each worker.
   ByWorker starts_, faults_, losses_, exits_, left_, notices_, stops_, fenced_,
       damaged_, claims_;
+  // The launcher's: its own newest, or the newest about each worker.
+  ByWorker attempts_, restarts_, exited_, kills_, started_;
 };
 
 }  // namespace
@@ -224,7 +266,8 @@ std::vector<EventPlace> EventsByTime(const Record& record) {
     }
   }
   std::ranges::stable_sort(places, {}, [&record](const EventPlace& place) {
-    return EventAt(record, place).t_ns;
+    const RecordEvent& event = EventAt(record, place);
+    return std::tuple(event.t_ns, event.order);
   });
   return places;
 }

@@ -30,8 +30,9 @@ std::vector<EventPlace> EventsByTime(const Record& record);
 // By effect: the event that led to it. A chain goes from a fault through its
 // detection and the restart to the resumption.
 //
-// Inferred from kinds and order of the events, as the record does not state
-// causes: meant for people who read a run, never for a verdict.
+// What a launcher does says whom it is about; the rest is inferred from kinds
+// and order of the events. Meant for people who read a run, never for a
+// verdict.
 std::map<EventPlace, EventPlace> CausesOf(const Record& record);
 
 }  // namespace gauntlet

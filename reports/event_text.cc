@@ -112,7 +112,17 @@ std::string TextOfMembership(const LifeEvents& life, const RecordEvent& event) {
     case RecordKind::kStopAgreed:
       return fmt::format("all agree to stop at step {}", event.step);
     case RecordKind::kWorkerLost:
-      return fmt::format("detects a loss{}", AfterColon(event.detail));
+      if (life.worker == kLauncherWorker) {
+        return fmt::format("hears nothing of worker {}",
+                           event.about.value_or(0));
+      }
+      return fmt::format(
+          "loses {}{}{}",
+          event.about ? fmt::format("rank {}", *event.about) : "another rank",
+          event.reason == RecordReason::kNone
+              ? ""
+              : fmt::format(" ({})", RecordReasonName(event.reason)),
+          AfterColon(event.detail));
     case RecordKind::kLeft:
       return fmt::format("leaves generation {} to rejoin{}", event.generation,
                          AfterColon(event.detail));
@@ -127,6 +137,53 @@ std::string TextOfMembership(const LifeEvents& life, const RecordEvent& event) {
   }
 }
 
+std::string TextOfExit(const RecordEvent& event) {
+  constexpr int64_t kBySignal = 128;
+  const int worker = event.about.value_or(0);
+  switch (event.reason) {
+    case RecordReason::kSignal:
+      return fmt::format("worker {} was killed by signal {}", worker,
+                         event.count - kBySignal);
+    case RecordReason::kUnreachable:
+      return fmt::format("worker {} is out of reach: given up", worker);
+    case RecordReason::kNotStarted:
+      return fmt::format("worker {} could not be started", worker);
+    default:
+      return fmt::format("worker {} exited with code {}", worker, event.count);
+  }
+}
+
+std::string TextOfLauncher(const RecordEvent& event) {
+  const std::string_view reason = RecordReasonName(event.reason);
+  const int worker = event.about.value_or(0);
+  switch (event.kind) {
+    case RecordKind::kLauncherBegin:
+      return "starts";
+    case RecordKind::kStarted:
+      return fmt::format("starts worker {}, incarnation {}", worker,
+                         event.incarnation);
+    case RecordKind::kAskedToStop:
+      return fmt::format("asks worker {} to stop", worker);
+    case RecordKind::kKillSent:
+      return fmt::format("kills worker {} ({})", worker, reason);
+    case RecordKind::kExited:
+      return TextOfExit(event);
+    case RecordKind::kAttemptEnds:
+      return fmt::format("ends the attempt ({})", reason);
+    case RecordKind::kRestarting:
+      return fmt::format("restart {}, in {:.3f} s", event.count,
+                         static_cast<double>(event.limit_ns) / 1e9);
+    case RecordKind::kGaveUp:
+      return fmt::format("gives up ({})", reason);
+    case RecordKind::kResultReceived:
+      return "has the result";
+    case RecordKind::kLauncherEnd:
+      return fmt::format("exits with {}", event.count);
+    default:
+      return "";
+  }
+}
+
 }  // namespace
 
 std::string EventText(const Record& record, const LifeEvents& life,
@@ -136,8 +193,9 @@ std::string EventText(const Record& record, const LifeEvents& life,
     return fmt::format("{} damaged by fault {}", BaseName(event.path),
                        event.detail);
   }
-  for (std::string text : {TextOfTraining(event), TextOfSave(event),
-                           TextOfMembership(life, event)}) {
+  for (std::string text :
+       {TextOfTraining(event), TextOfSave(event), TextOfMembership(life, event),
+        TextOfLauncher(event)}) {
     if (!text.empty()) return text;
   }
   return fmt::format("{}{}", RecordKindName(event.kind),

@@ -29,10 +29,30 @@ bool IsRoutine(RecordKind kind) {
     case RecordKind::kRetired:
     case RecordKind::kLoaded:
     case RecordKind::kResultAcknowledged:
+    case RecordKind::kClaimBegin:
+    case RecordKind::kRetireBegin:
+    case RecordKind::kRejectBegin:
+    case RecordKind::kDeleteBegin:
+    case RecordKind::kLeaving:
+    case RecordKind::kFaultAgain:
+    case RecordKind::kFrameLate:
       return true;
     default:
       return false;
   }
+}
+
+// The record with what its launchers said among what its workers did.
+Record WithLaunchers(const Record& record) {
+  Record whole = record;
+  for (size_t i = 0; i < record.launchers.size(); ++i) {
+    const std::vector<RecordEvent>& events = record.launchers[i].events;
+    if (events.empty()) continue;
+    whole.lives.push_back({.worker = kLauncherColumn,
+                           .life = static_cast<int>(i) + 1,
+                           .events = events});
+  }
+  return whole;
 }
 
 RowTone ToneOf(const LifeEvents& life, const RecordEvent& event) {
@@ -47,7 +67,14 @@ RowTone ToneOf(const LifeEvents& life, const RecordEvent& event) {
     case RecordKind::kLeft:
     case RecordKind::kNotice:
     case RecordKind::kNotFinite:
+    case RecordKind::kKillSent:
+    case RecordKind::kAttemptEnds:
+    case RecordKind::kGaveUp:
       return RowTone::kDetection;
+    case RecordKind::kExited:
+      return event.count == 0 ? RowTone::kPlain : RowTone::kDetection;
+    case RecordKind::kRestarting:
+      return RowTone::kRecovery;
     case RecordKind::kLifeEnd:
       return event.count == 0 ? RowTone::kPlain : RowTone::kDetection;
     case RecordKind::kLifeBegin:
@@ -347,7 +374,8 @@ std::string EmitterName(int worker) {
                                    : fmt::format("worker {}", worker);
 }
 
-Timeline TimelineOf(const Record& record, const TimelineFilter& filter) {
+Timeline TimelineOf(const Record& told, const TimelineFilter& filter) {
+  const Record record = WithLaunchers(told);
   Timeline timeline = {.title = TitleOf(record),
                        .columns = {},
                        .rows = TimelineBuilder(record, filter).Rows(),

@@ -25,7 +25,7 @@ RecordEvent Resume(int64_t ms) {
   return At(ms, {.kind = RecordKind::kResumed, .step = 2, .path = "step-2"});
 }
 
-constexpr const char* kLost = "rank 1: connection lost";
+constexpr const char* kLost = "connection lost";
 
 }  // namespace
 
@@ -44,7 +44,10 @@ Record SampleRecord() {
                   At(21, {.kind = RecordKind::kSaveBegin, .step = 2}),
                   At(23, {.kind = RecordKind::kSaveAcknowledged, .step = 2}),
                   Step(30, 3),
-                  At(40, {.kind = RecordKind::kWorkerLost, .detail = kLost}),
+                  At(40, {.kind = RecordKind::kWorkerLost,
+                          .detail = kLost,
+                          .about = 1,
+                          .reason = RecordReason::kClosed}),
                   Exit(41, 75, kLost)}},
       {.worker = 0,
        .life = 2,

@@ -22,7 +22,7 @@ row    time     worker 0                        worker 1
   2  0.010s     steps 1-3; saved 2              steps 1-2
   3  0.031s  .-                                 crash fires: crash worker 1 at
              |                                  step.end, step 3
-  4  0.040s  |> detects a loss: rank 1: connection lost <3
+  4  0.040s  |> loses rank 1 (closed): connection lost <3
   5  0.041s  |> exits with 75 <4
   6  0.050s  |> incarnation 2 starts <4         incarnation 2 starts <4
   7  0.060s  `> resumes from step 2 (step-2)    resumes from step 2 (step-2)
@@ -59,7 +59,7 @@ TEST(TimelineTest, ACrashReadsLikeThis) {
 TEST(TimelineTest, DrawsLinesWhereTheTerminalHasThem) {
   const std::string text =
       RenderTimeline(Sample(), {.width = 78, .art = LineArt::kUnicode});
-  EXPECT_THAT(text, HasSubstr("  4  0.040s  ├▶ detects a loss: rank 1: "
+  EXPECT_THAT(text, HasSubstr("  4  0.040s  ├▶ loses rank 1 (closed): "
                               "connection lost ←3\n"));
   EXPECT_THAT(text, HasSubstr("└▶ resumes"));
 }
@@ -111,7 +111,7 @@ TEST(TimelineTest, FilterTakesWorkersAndSteps) {
 TEST(TimelineTest, FilterTakesTimes) {
   EXPECT_THAT(Texts(Sample({.from = Milliseconds(31), .to = Milliseconds(40)})),
               ElementsAre("crash fires: crash worker 1 at step.end, step 3",
-                          "detects a loss: rank 1: connection lost"));
+                          "loses rank 1 (closed): connection lost"));
 }
 
 TEST(TimelineTest, CauseThatIsFilteredOutIsReplacedByItsOwn) {
