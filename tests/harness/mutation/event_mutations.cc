@@ -131,6 +131,7 @@ std::optional<EventPlace> FindCounterpart(const Record& record,
         found.step == event.step && found.phase == event.phase &&
         found.generation == event.generation;
     found.t_ns = event.t_ns;
+    found.order = event.order;
     if (matches && found != event) return other;
   }
   return std::nullopt;
@@ -143,6 +144,7 @@ bool Swap(Record& record, EventPlace place, Choice&) {
   RecordEvent& b = EventAt(record, *other);
   std::swap(a, b);
   std::swap(a.t_ns, b.t_ns);
+  std::swap(a.order, b.order);
   return true;
 }
 

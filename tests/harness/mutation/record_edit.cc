@@ -1,6 +1,7 @@
 #include "tests/harness/mutation/record_edit.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -70,6 +71,13 @@ void DelayAllFrom(Record& record, EventPlace place) {
       if (is_behind) events[index].t_ns += kHourNs;
     }
   }
+  const auto delay = [from_ns](std::vector<RecordEvent>& events) {
+    for (RecordEvent& event : events) {
+      if (event.t_ns >= from_ns) event.t_ns += kHourNs;
+    }
+  };
+  for (LauncherRun& launcher : record.launchers) delay(launcher.events);
+  delay(record.machine);
   record.virtual_seconds += static_cast<double>(kHourNs) / 1e9;
 }
 
@@ -78,6 +86,32 @@ void DelayLifeFrom(Record& record, EventPlace place) {
   for (size_t index = place.index; index < events.size(); ++index) {
     events[index].t_ns += kHourNs;
   }
+}
+
+void Renumber(Record& record) {
+  struct Numbered {
+    int64_t t_ns;    // no earlier than what the same process said before
+    uint64_t order;  // likewise
+    RecordEvent* event;
+  };
+  std::vector<Numbered> all;
+  const auto add = [&all](std::vector<RecordEvent>& events) {
+    Numbered last = {.t_ns = 0, .order = 0, .event = nullptr};
+    for (RecordEvent& event : events) {
+      last = {.t_ns = std::max(last.t_ns, event.t_ns),
+              .order = std::max(last.order, event.order),
+              .event = &event};
+      all.push_back(last);
+    }
+  };
+  for (LifeEvents& life : record.lives) add(life.events);
+  for (LauncherRun& launcher : record.launchers) add(launcher.events);
+  add(record.machine);
+  std::ranges::stable_sort(all, [](const Numbered& a, const Numbered& b) {
+    return std::tie(a.t_ns, a.order) < std::tie(b.t_ns, b.order);
+  });
+  uint64_t order = 0;
+  for (const Numbered& one : all) one.event->order = ++order;
 }
 
 std::optional<Mutant> EditAny(const Record& record,

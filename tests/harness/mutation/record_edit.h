@@ -44,6 +44,10 @@ void DelayAllFrom(Record& record, EventPlace place);
 // Moves only the event and those behind it in its life.
 void DelayLifeFrom(Record& record, EventPlace place);
 
+// Numbers all events anew, by time and in each process's order: what was put in
+// or moved is at the place that its time and its neighbours give it.
+void Renumber(Record& record);
+
 // Changes a record at a place. Returns false, with the record as it was, if
 // there is nothing to change.
 using EditAt = std::function<bool(Record&, EventPlace, Choice&)>;

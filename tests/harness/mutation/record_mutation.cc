@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "tests/harness/mutation/record_edit.h"
+
 namespace gauntlet {
 namespace {
 
@@ -53,6 +55,15 @@ std::vector<Mutation> AllMutations() {
     std::vector<Mutation> some = list();
     all.insert(all.end(), std::make_move_iterator(some.begin()),
                std::make_move_iterator(some.end()));
+  }
+  for (Mutation& mutation : all) {
+    mutation.apply = [apply = std::move(mutation.apply)](
+                         const Record& record,
+                         Choice& choice) -> std::optional<Mutant> {
+      std::optional<Mutant> mutant = apply(record, choice);
+      if (mutant) Renumber(mutant->record);
+      return mutant;
+    };
   }
   return all;
 }
