@@ -137,8 +137,10 @@ Status LoopSaves::SaveLast(Duration first_pause) {
   return OkStatus();
 }
 
-// `hurried` is the pause of who is told to go.
+// `hurried` is the pause of who is told to go. It waits in the next try for
+// those who are not told, who must be there before it takes them for lost.
 void LoopSaves::PauseBeforeAnotherTry(Duration pause, Duration hurried) {
+  pause = std::min(pause, options_->cluster.save_timeout / 2);
   const Duration expected = pause + options_->cluster.step_timeout;
   reports_->Expect(expected);
   reports_->TellOfSave(expected);
