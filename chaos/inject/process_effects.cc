@@ -1,5 +1,7 @@
 #include "chaos/inject/process_effects.h"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -42,26 +44,44 @@ void KillSelfAfter(Duration delay) {
   }).detach();
 }
 
-// What wakes a stopped process is outside of it: a grandchild that nobody has
-// to reap, with none of its files (a lock among them is held by whoever has it
-// open). Only calls that are safe after fork in a process with threads.
-void ContinueSelfAfter(Duration delay) {
+// All descriptors but these two.
+void CloseAllBut(unsigned one, unsigned other) {
+  const unsigned low = std::min(one, other);
+  const unsigned high = std::max(one, other);
+  if (low > 0) syscall(SYS_close_range, 0U, low - 1, 0U);
+  if (high > low + 1) syscall(SYS_close_range, low + 1, high - 1, 0U);
+  syscall(SYS_close_range, high + 1, ~0U, 0U);
+}
+
+// What stops the process, and wakes it, is outside of it: a grandchild that
+// nobody has to reap, with none of its files (a lock among them is held by
+// whoever has it open). It does both, so that it cannot wake a process that is
+// yet to stop; the process waits until it has. Only calls that are safe after
+// fork in a process with threads.
+void StopSelfFor(Duration duration) {
   const auto self = static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0U));
   CHECK(self >= 0, fmt::format("pidfd_open: {}", std::strerror(errno)));
+  std::array<int, 2> over{};  // a pipe; closed once the process is awake
+  CHECK(pipe2(over.data(), O_CLOEXEC) == 0,
+        fmt::format("pipe2: {}", std::strerror(errno)));
   const pid_t child = fork();
   CHECK(child >= 0, fmt::format("fork: {}", std::strerror(errno)));
   if (child == 0) {
     if (fork() != 0) _exit(0);
-    const auto descriptor = static_cast<unsigned>(self);
-    if (descriptor > 0) syscall(SYS_close_range, 0U, descriptor - 1, 0U);
-    syscall(SYS_close_range, descriptor + 1, ~0U, 0U);
-    SleepFor(delay);
+    CloseAllBut(static_cast<unsigned>(self), static_cast<unsigned>(over[1]));
+    syscall(SYS_pidfd_send_signal, self, SIGSTOP, nullptr, 0U);
+    SleepFor(duration);
     syscall(SYS_pidfd_send_signal, self, SIGCONT, nullptr, 0U);
     _exit(0);
   }
   close(self);
+  close(over[1]);
   while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
   }
+  char nothing = 0;
+  while (read(over[0], &nothing, 1) < 0 && errno == EINTR) {
+  }
+  close(over[0]);
 }
 
 void MakeEmptyFile(const std::string& path) {
@@ -98,7 +118,7 @@ void ProcessEffects::HangForever() {
 void ProcessEffects::Sleep(Duration duration) { SleepFor(duration); }
 
 void ProcessEffects::StopSelf(Duration duration) {
-  if (duration > Duration::zero()) ContinueSelfAfter(duration);
+  if (duration > Duration::zero()) return StopSelfFor(duration);
   kill(getpid(), SIGSTOP);
 }
 
