@@ -241,7 +241,6 @@ void CheckProcesses(const Record& record,
                                .grace = checks.at("grace"),
                                .progress = checks.at("no-hang")});
   for (const HistoryEvent& said : HistoryOf(record)) processes.On(said);
-  processes.OnEnd();
 }
 
 }  // namespace

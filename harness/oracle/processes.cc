@@ -1,7 +1,6 @@
 #include "harness/oracle/processes.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <utility>
 
@@ -743,10 +742,6 @@ void Processes::CheckHeeds(const Process& process, const RecordEvent& event) {
                     "trained without an agreement to stop",
                     NameOf(id), *other.noticed_at + 1, event.step));
   }
-}
-
-void Processes::OnEnd() {
-  if (record_.ending != RunEnding::kExited) return;
 }
 
 }  // namespace gauntlet

@@ -36,7 +36,6 @@ class Processes {
 
   // In the order of the history.
   void On(const HistoryEvent& said);
-  void OnEnd();
 
  private:
   struct Fired {
