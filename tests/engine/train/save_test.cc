@@ -161,6 +161,7 @@ TEST(SaveTest, LeavesForALaterStart_WhenTheLastSaveFails) {
   for (const SaveMode mode : {SaveMode::kSync, SaveMode::kAsync}) {
     TrainOptions options = With({.unit = SaveUnit::kNone});
     options.checkpoint.mode = mode;
+    options.cluster.save_timeout = std::chrono::minutes(5);
     const LifeOutcome outcome =
         TrainingFixture().Run(2, options, FullDisk(FaultTimes::kAlways));
     EXPECT_TRUE(outcome.AllExitedWith(WorkerExit::kStartLater));
@@ -171,6 +172,16 @@ TEST(SaveTest, LeavesForALaterStart_WhenTheLastSaveFails) {
     EXPECT_THAT(outcome.reasons[1], HasSubstr("run the same command again"));
     EXPECT_EQ(outcome.Of(EventKind::kSaveFailed).size(), 6u);
   }
+}
+
+// Who is told to go pauses less: it must not take the others for lost.
+TEST(SaveTest, PausesAtMostHalfASavesLimitBetweenTries) {
+  TrainOptions options = With({.unit = SaveUnit::kNone});
+  options.cluster.save_timeout = std::chrono::seconds(6);
+  const LifeOutcome outcome =
+      TrainingFixture().Run(2, options, FullDisk(FaultTimes::kAlways));
+  EXPECT_THAT(outcome.reasons[0],
+              HasSubstr("step 24 was not saved after 12 s of retries: "));
 }
 
 TEST(SaveTest, LeavesForALaterStart_WhenTheSaveOfAStopFails) {
