@@ -35,6 +35,24 @@ std::string FaultText(const Record& record, const RecordEvent& event) {
   return fmt::format("{} fires at {}", event.detail, event.path);
 }
 
+// What is about to happen.
+std::string TextOfIntent(const RecordEvent& event) {
+  switch (event.kind) {
+    case RecordKind::kClaimBegin:
+      return fmt::format("is about to claim generation {}", event.count);
+    case RecordKind::kRetireBegin:
+      return fmt::format("is about to remove {}", BaseName(event.path));
+    case RecordKind::kRejectBegin:
+      return fmt::format("is about to reject {}", BaseName(event.path));
+    case RecordKind::kDeleteBegin:
+      return "is about to delete all checkpoints";
+    case RecordKind::kLeaving:
+      return "closes its connections";
+    default:
+      return "";
+  }
+}
+
 std::string TextOfSave(const RecordEvent& event) {
   switch (event.kind) {
     case RecordKind::kSaveBegin:
@@ -60,7 +78,7 @@ std::string TextOfSave(const RecordEvent& event) {
     case RecordKind::kBackupDeleted:
       return "checkpoints deleted";
     default:
-      return "";
+      return TextOfIntent(event);
   }
 }
 
