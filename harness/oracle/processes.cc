@@ -602,7 +602,7 @@ bool Processes::HurtsLinks(const Process& process, int64_t t_ns,
 void Processes::CheckWait(const Process& process, const RecordEvent& event) {
   if (record_.ending != RunEnding::kExited) return;
   checks_.deaths.Instance();
-  if (IsExplained(process, event)) return CheckPromptness(event);
+  if (IsExplained(process, event)) return CheckPromptness(process, event);
   checks_.deaths.Breach(
       "unexplained-loss",
       fmt::format("{} gave rank {} up ({}, after {:.3f} s), and nothing that "
@@ -611,12 +611,34 @@ void Processes::CheckWait(const Process& process, const RecordEvent& event) {
                   RecordReasonName(event.reason), Seconds(event.limit_ns)));
 }
 
-// What keeps a worker from answering is noticed in time, too.
-void Processes::CheckPromptness(const RecordEvent& event) {
-  if (event.reason == RecordReason::kRefused) return;
-  const auto since = hindrances_.Since(event.t_ns, [](const Hindrance& one) {
+// When what the process now says it lost had gone, or stood still: since what
+// is in the way now began, or by the last fault that ended a process or reset
+// connections.
+std::optional<int64_t> Processes::LostSince(const Process& process,
+                                            const RecordEvent& loss) const {
+  const auto since = hindrances_.Since(loss.t_ns, [](const Hindrance& one) {
     return one.kind != Hindrance::Kind::kAbsent;
   });
+  if (since) return since;
+  std::optional<int64_t> last;
+  for (const auto& [id, other] : processes_) {
+    for (const Fired& fired : other.fired) {
+      const bool ends = KillsAfter(*fired.fault) == 0 ||
+                        fired.fault->kind == "connection_reset";
+      if (ends && fired.t_ns >= process.meeting_since_ns &&
+          fired.t_ns <= loss.t_ns) {
+        last = std::max(last.value_or(fired.t_ns), fired.t_ns);
+      }
+    }
+  }
+  return last;
+}
+
+// What a worker loses it loses in time.
+void Processes::CheckPromptness(const Process& process,
+                                const RecordEvent& event) {
+  if (event.reason == RecordReason::kRefused) return;
+  const auto since = LostSince(process, event);
   if (!since) return;
   const int64_t took = event.t_ns - *since;
   const int64_t bound = record_.expect.detected_in_max_ns.value_or(0);

@@ -101,7 +101,9 @@ class Processes {
   bool HasMetAnError(const Process& process) const;
   bool MayHaveRefused(const Process& process, const RecordEvent& event) const;
   void CheckWait(const Process& process, const RecordEvent& event);
-  void CheckPromptness(const RecordEvent& event);
+  std::optional<int64_t> LostSince(const Process& process,
+                                   const RecordEvent& loss) const;
+  void CheckPromptness(const Process& process, const RecordEvent& event);
   void CheckChiefSilent(const RecordEvent& event);
   bool IsGoneOrLeaving(const Process& process, int64_t t_ns) const;
   bool IsExplained(const Process& process, const RecordEvent& wait) const;
