@@ -50,18 +50,16 @@ FaultTraits TraitsOf(const RecordFault& fault) {
     return {.may_end_life = true, .fails_device = true};
   }
   // Whoever takes longer than a step may is taken for hung.
-  if (kind == "slow") return {.may_end_life = true, .creeps = true};
+  if (kind == "slow") return {.may_end_life = true};
   // Nothing is lost but connections and time: state, rows and saves are owed as
   // ever.
   if (kind == "partition" || kind == "asymmetric_partition" ||
       kind == "connection_reset") {
-    return {.may_end_life = true,
-            .troubles_network = true,
-            .cuts_links = kind != "connection_reset"};
+    return {.may_end_life = true, .cuts_links = kind != "connection_reset"};
   }
   // Frames come late or not at once, and perhaps too late for somebody.
   if (kind == "packet_loss" || kind == "delay") {
-    return {.may_end_life = true, .troubles_network = true, .creeps = true};
+    return {.may_end_life = true};
   }
   if (kind == "preempt") return {.gives_notice = true};
   if (kind == "bit_flip" || kind == "truncate" || kind == "delete") {

@@ -10,14 +10,12 @@
 namespace gauntlet {
 
 struct FaultTraits {
-  bool ends_life = false;         // the process is gone, and says no word more
-  bool may_end_life = false;      // it may be gone, or be taken for gone
-  bool troubles_network = false;  // its life may go on when that is over
-  bool cuts_links = false;        // holds messages back until it ends
-  bool creeps = false;            // no moment from which on its life is lost
-  bool fails_device = false;      // its worker is told, and leaves with a word
-  bool gives_notice = false;      // a termination notice, and time to leave
-  bool tells_error = false;       // an operation fails, and the engine is told
+  bool ends_life = false;      // the process is gone, and says no word more
+  bool may_end_life = false;   // it may be gone, or be taken for gone
+  bool cuts_links = false;     // holds messages back until it ends
+  bool fails_device = false;   // its worker is told, and leaves with a word
+  bool gives_notice = false;   // a termination notice, and time to leave
+  bool tells_error = false;    // an operation fails, and the engine is told
   bool damages_store = false;  // takes committed bytes away, and lies about it
   bool cuts_power = false;     // ends all lives, and keeps what is durable
   bool disk_forgets = false;  // … on a disk that said Ok to syncs it left out

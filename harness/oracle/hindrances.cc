@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <string_view>
 #include <utility>
 
 namespace gauntlet {
@@ -20,10 +21,8 @@ void Hindrances::Fired(const RecordFault& fault, const Emitter& in,
                        int64_t t_ns) {
   using Kind = Hindrance::Kind;
   const std::string& kind = fault.kind;
-  Hindrance one = {.of = in,
-                   .from_ns = t_ns,
-                   .until_ns = After(t_ns, fault.duration_ns),
-                   .fault = fault.id};
+  Hindrance one = {
+      .of = in, .from_ns = t_ns, .until_ns = After(t_ns, fault.duration_ns)};
   if (kind == "hang" || kind == "device_hang") {
     one.kind = fault.point == kHeartbeat ? Kind::kBeats : Kind::kTask;
   } else if (kind == "slow") {

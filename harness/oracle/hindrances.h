@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include "harness/oracle/history.h"
@@ -29,8 +28,7 @@ struct Hindrance {
   Emitter of;
   int64_t from_ns = 0;
   int64_t until_ns = 0;
-  int64_t late_ns = 0;     // kLateFrames: by how much at the most
-  std::string_view fault;  // the id of the one that does it; may be empty
+  int64_t late_ns = 0;  // kLateFrames: by how much at the most
 };
 
 class Hindrances {

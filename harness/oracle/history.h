@@ -7,11 +7,16 @@
 #define GAUNTLET_HARNESS_ORACLE_HISTORY_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "harness/record/record.h"
 
 namespace gauntlet {
+
+// Each process stamps its events itself, and its tasks do so before they queue
+// up to be written: two events that are so close may be in either order.
+inline constexpr int64_t kStampSlackNs = 1'000'000;
 
 // Who said it. Of launchers `incarnation` counts the starts, from 1.
 struct Emitter {

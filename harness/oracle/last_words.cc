@@ -1,6 +1,7 @@
 #include "harness/oracle/last_words.h"
 
 #include "engine/worker_exit_code.h"
+#include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
@@ -21,6 +22,14 @@ bool LeftToBeRestarted(const LifeEvents& life) {
 
 bool LeftToStartLater(const LifeEvents& life) {
   return LeftWith(life, WorkerExit::kStartLater);
+}
+
+std::string ByTheKernel(const Record& record) {
+  if (record.oom_kills == 0) return "";
+  return fmt::format(
+      "; meanwhile memory ran out: the kernel killed {} process{} of this "
+      "machine",
+      record.oom_kills, record.oom_kills == 1 ? "" : "es");
 }
 
 bool LeftUnsaved(const LifeEvents& life) {

@@ -2,7 +2,9 @@
 #ifndef GAUNTLET_HARNESS_ORACLE_LAST_WORDS_H_
 #define GAUNTLET_HARNESS_ORACLE_LAST_WORDS_H_
 
-#include "harness/record/event.h"
+#include <string>
+
+#include "harness/record/record.h"
 
 namespace gauntlet {
 
@@ -14,6 +16,10 @@ bool LeftToBeRestarted(const LifeEvents& life);
 bool LeftToStartLater(const LifeEvents& life);
 // Likewise, with a state that it could not save.
 bool LeftUnsaved(const LifeEvents& life);
+
+// "; meanwhile memory ran out: …", for the end of a finding about a process
+// that ended; "" where the kernel killed none.
+std::string ByTheKernel(const Record& record);
 
 }  // namespace gauntlet
 

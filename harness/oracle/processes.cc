@@ -6,14 +6,14 @@
 
 #include "engine/worker_exit_code.h"
 #include "harness/oracle/fault_traits.h"
+#include "harness/oracle/last_words.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
 
 constexpr int64_t kForEver = std::numeric_limits<int64_t>::max();
-// Processes of a real run stamp their events themselves.
-constexpr int64_t kStampSlackNs = 1'000'000;
+
 // An exchange goes round the ring twice, in a few frames for each rank: so many
 // may be late one behind another.
 constexpr int64_t kFramesInARow = 64;
@@ -50,15 +50,6 @@ bool IsLostWorker(const RecordEvent& event) {
          IsExit(event.count, {WorkerExit::kLostWorker});
 }
 
-// What else may be to blame, for the end of a finding.
-std::string ByTheKernel(const Record& record) {
-  if (record.oom_kills == 0) return "";
-  return fmt::format(
-      "; meanwhile memory ran out: the kernel killed {} process{} of this "
-      "machine",
-      record.oom_kills, record.oom_kills == 1 ? "" : "es");
-}
-
 bool IsOfReason(RecordReason reason,
                 std::initializer_list<RecordReason> reasons) {
   return std::ranges::find(reasons, reason) != reasons.end();
@@ -88,20 +79,14 @@ void Processes::On(const HistoryEvent& said) {
         CheckAlive(*process, event);
         return OnWorker(*process, event);
       }
-      if (!all_known_) {
-        Process& process = processes_[said.by];
-        process.id = said.by;
-        process.started_ns = event.t_ns;
-        return OnWorker(process, event);
-      }
-      checks_.deaths.Breach(
-          "not-started",
-          fmt::format("{} says {}, and no launcher had "
-                      "started it",
-                      NameOf(said.by), RecordKindName(event.kind)));
       Process& process = processes_[said.by];
       process.id = said.by;
       process.started_ns = event.t_ns;
+      if (!all_known_) return OnWorker(process, event);
+      checks_.deaths.Breach(
+          "not-started",
+          fmt::format("{} says {}, and no launcher had started it",
+                      NameOf(said.by), RecordKindName(event.kind)));
       return;
   }
 }
@@ -184,8 +169,6 @@ void Processes::OnLauncher(const RecordEvent& event) {
     case RecordKind::kLauncherBegin:
       launcher_ended_ns_.reset();
       break;
-    case RecordKind::kLauncherEnd:
-      break;
     case RecordKind::kStarted:
       Begin(event);
       break;
@@ -240,7 +223,7 @@ void Processes::End(Process& process, const RecordEvent& event) {
   }
   const bool done =
       process.left != nullptr && IsOrderlyExit(process.left->count);
-  if (!done && !silent) Owe(process, event.t_ns, "", kForEver);
+  if (!done && !silent) Owe(process, event.t_ns, kForEver);
 }
 
 // Whether something that is recorded takes the process away at that time.
@@ -387,7 +370,7 @@ void Processes::Fire(Process& process, const RecordEvent& event) {
   const bool beside =
       record_.setup.saves_beside && fault->point.starts_with("ckpt.");
   if (!stands || beside || fault->point == "ctl.heartbeat") return;
-  Owe(process, event.t_ns, fault->id,
+  Owe(process, event.t_ns,
       fault->duration_ns == 0 ? kForEver : event.t_ns + fault->duration_ns);
   // Its others wait for it in a save, or at the end, as long as in one.
   if (fault->point.starts_with("ckpt.") || fault->point == "run.finish") {
@@ -501,7 +484,6 @@ bool Processes::IsGoneOrLeaving(const Process& process, int64_t t_ns) const {
     return when && *when <= t_ns + kStampSlackNs;
   };
   return by_then(process.ended_ns) || by_then(process.leaving_ns) ||
-         process.kill_sent || process.unreachable || process.cut_off ||
          IsKilled(process, t_ns);
 }
 
@@ -559,7 +541,7 @@ bool Processes::IsExplained(const Process& process,
       return any([&](const Process& other) { return WasSilent(other, wait); });
     case RecordReason::kDeadline:
       return WasHeldUp(wait) || any(FailsAgainAndAgain) ||
-             (meets && MissedAMeeting(process, wait));
+             (meets && HurtsLinks(process, wait.t_ns, meets));
     default:
       return HurtsLinks(process, wait.t_ns, meets) ||
              any([&](const Process& other) {
@@ -576,19 +558,9 @@ bool Processes::FailsAgainAndAgain(const Process& process) {
          });
 }
 
-// Whether a frame was late, or none came through, as they met: who gets an
-// answer too late begins again, and the other one waits until its limit.
-bool Processes::MissedAMeeting(const Process& process,
-                               const RecordEvent& wait) const {
-  return hindrances_.Any(process.meeting_since_ns, wait.t_ns,
-                         [](const Hindrance& one) {
-                           return one.kind == Hindrance::Kind::kLateFrames ||
-                                  one.kind == Hindrance::Kind::kLinks;
-                         });
-}
-
-// Whether connections of this meeting, or generation, were cut or reset. Who
-// waits in vain for an answer as they meet hangs up, and calls again.
+// Whether connections of this meeting, or generation, were cut or reset, or, as
+// they meet, a frame was late: who gets an answer too late hangs up and calls
+// again, and the other one waits until its limit.
 bool Processes::HurtsLinks(const Process& process, int64_t t_ns,
                            bool is_meeting) const {
   return hindrances_.Any(process.meeting_since_ns, t_ns,
@@ -680,8 +652,7 @@ void Processes::CheckChiefSilent(const RecordEvent& event) {
                   event.about.value_or(-1), Seconds(event.limit_ns)));
 }
 
-void Processes::Owe(const Process& lost, int64_t t_ns, std::string_view fault,
-                    int64_t until_ns) {
+void Processes::Owe(const Process& lost, int64_t t_ns, int64_t until_ns) {
   if (lost.generation == 0) return;
   bool saving = false;
   for (const auto& [id, other] : processes_) {
@@ -697,7 +668,6 @@ void Processes::Owe(const Process& lost, int64_t t_ns, std::string_view fault,
     duties_.push_back({.of = id,
                        .lost = lost.id,
                        .since_ns = t_ns,
-                       .fault = fault,
                        .until_ns = until_ns,
                        .joining = !other.has_state || !lost.has_state,
                        .saving = saving});

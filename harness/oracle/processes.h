@@ -75,8 +75,7 @@ class Processes {
     Emitter of;
     Emitter lost;
     int64_t since_ns = 0;
-    std::string_view fault;  // that does it, if it is not an end
-    int64_t until_ns = 0;    // when what it does is over
+    int64_t until_ns = 0;  // when what it does is over
     bool joining = false;
     bool saving = false;
   };
@@ -108,7 +107,6 @@ class Processes {
   bool IsGoneOrLeaving(const Process& process, int64_t t_ns) const;
   bool IsExplained(const Process& process, const RecordEvent& wait) const;
   static bool FailsAgainAndAgain(const Process& process);
-  bool MissedAMeeting(const Process& process, const RecordEvent& wait) const;
   bool HurtsLinks(const Process& process, int64_t t_ns, bool is_meeting) const;
   bool WasSilent(const Process& process, const RecordEvent& wait) const;
   bool WasHeldUp(const RecordEvent& wait) const;
@@ -117,8 +115,8 @@ class Processes {
                                      const Process& but) const;
   void Join(Process& process, const RecordEvent& event);
 
-  void Owe(const Process& lost, int64_t t_ns, std::string_view fault,
-           int64_t until_ns);
+  // `until_ns`: when what the lost one meets is over.
+  void Owe(const Process& lost, int64_t t_ns, int64_t until_ns);
   void Discharge(const Process& process, int64_t t_ns);
   void CheckDuty(const Duty& duty, int64_t t_ns);
   void NoteSaving(const Process& process);

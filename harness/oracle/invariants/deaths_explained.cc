@@ -1,14 +1,7 @@
-// no-spontaneous-exit: no worker is lost unless a fault of the plan is to
-// blame.
+// no-spontaneous-exit, beside what processes.h says of ends and losses.
 //
-// A worker that leaves says so in its last event. One that does not was killed:
-// by a fault, or by the launcher after another one was lost. A worker that
-// leaves because it has lost another one is a loss like that other: of all that
-// go together, one has to have a root cause (root_causes.h). A worker whose
-// device fails is told so, and has to leave with a word. A full disk must not
-// cost a worker: a worker exits for a failed final save only after all retries,
-// and is not restarted. A launcher that a signal ended needs a power cut.
-// Anything else is a crash of the engine's own, or an alarm about nothing.
+// A worker gives up its last save only after all tries, and is not restarted
+// for a full disk. A launcher that ended by a signal needs a power cut.
 #include <algorithm>
 #include <csignal>
 
@@ -24,15 +17,6 @@ bool PowerWasLost(const Evidence& evidence) {
   return std::ranges::any_of(evidence.firings, [](const Firing& firing) {
     return firing.traits.cuts_power;
   });
-}
-
-// What else may be to blame, for the end of a finding.
-std::string ByTheKernel(const Record& record) {
-  if (record.oom_kills == 0) return "";
-  return fmt::format(
-      "; meanwhile memory ran out: the kernel killed {} process{} of this "
-      "machine",
-      record.oom_kills, record.oom_kills == 1 ? "" : "es");
 }
 
 // A last save is tried six times before it is given up, by every rank that

@@ -12,14 +12,12 @@
 #include <vector>
 
 #include "harness/oracle/generation.h"
+#include "harness/oracle/history.h"
 #include "harness/oracle/invariants.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
 namespace {
-
-// Tasks of a process stamp their events before they queue up to be written.
-constexpr int64_t kStampSlackNs = 1'000'000;
 
 void CheckOrder(const LifeEvents& life, Check& check) {
   const std::vector<RecordEvent>& events = life.events;
