@@ -1,0 +1,147 @@
+// Syncs that another operation has to wait for, and errors that have to stop
+// what comes next. A later sync of the same directory often makes up for one
+// that is missing, so that no crash state shows it; here the order is checked.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/engine/ckpt/test_world.h"
+
+namespace gauntlet {
+namespace {
+
+using testing::Contains;
+
+const std::string kDirectory(kStore);
+
+class SyncOrderTest : public testing::Test {
+ protected:
+  struct Done {
+    Operation operation;
+    std::string path;
+    bool operator==(const Done&) const = default;
+  };
+
+  SyncOrderTest() {
+    // Generation 1: steps 1 and 2.
+    CheckpointStore store = OpenStore(old_.world);
+    CHECK(store.ClaimGeneration(std::string(kJob)).ok(), "claim");
+    CHECK(Save(store, 1, 1).ok() && Save(store, 1, 2).ok(), "save");
+    storage_.gate = [this](Operation operation, const std::string& path) {
+      log_.push_back({operation, path});
+      return OkStatus();
+    };
+  }
+  // True iff the directory is synced behind the first of these and before the
+  // next operation that `then` is true of.
+  template <typename Then>
+  bool IsSyncedBetween(const Done& first, const Then& then) const {
+    const auto begin = std::ranges::find(log_, first);
+    CHECK(begin != log_.end(), first.path);
+    const auto end = std::find_if(begin + 1, log_.end(), then);
+    CHECK(end != log_.end(), first.path);
+    return std::find(begin, end, Done{Operation::kSync, kDirectory}) != end;
+  }
+
+  MemoryStorage storage_;
+  TestWorld old_{storage_};
+  TestWorld new_{storage_};
+  std::vector<Done> log_;
+};
+
+TEST_F(SyncOrderTest, ClaimIsDurableBeforeItsGenerationListsTheDirectory) {
+  ASSERT_TRUE(Recover(new_.world).status.ok());
+  EXPECT_TRUE(IsSyncedBetween(
+      {Operation::kCreate, "/store/gen-000002"}, [](const Done& done) {
+        return done.operation == Operation::kList && done.path == kDirectory;
+      }));
+}
+
+// A late worker renames its save after the claim was synced and before the new
+// generation lists the directory, and never comes to its own sync.
+TEST_F(SyncOrderTest, ParentIsDurableBeforeTheClaimRecordsIt) {
+  CheckpointStore late = OpenStore(old_.world);
+  storage_.gate = nullptr;
+  ASSERT_EQ(late.ClaimGeneration(std::string(kJob))->generation, 2u);
+  old_.faults.script = [](Point point, size_t) {
+    return point == Point::kParentSync ? Cancelled("gone") : OkStatus();
+  };
+  bool is_saved = false;
+  storage_.gate = [&](Operation operation, const std::string& path) {
+    const bool lists = operation == Operation::kList && path == kDirectory;
+    if (lists && storage_.Exists("/store/gen-000003") && !is_saved) {
+      is_saved = true;
+      EXPECT_FALSE(Save(late, 2, 3).ok());
+      log_.clear();
+    }
+    log_.push_back({operation, path});
+    return OkStatus();
+  };
+  EXPECT_EQ(Recover(new_.world).step, 3u);
+  EXPECT_TRUE(
+      IsSyncedBetween({Operation::kList, kDirectory}, [](const Done& done) {
+        return done == Done{Operation::kCreate, "/store/gen-000003.tmp"};
+      }));
+}
+
+TEST_F(SyncOrderTest, RecordIsDurableBeforeTheClaimChangesAnythingElse) {
+  ASSERT_TRUE(Recover(new_.world).status.ok());
+  EXPECT_TRUE(IsSyncedBetween({Operation::kChange, "/store/gen-000002.tmp"},
+                              [](const Done& done) {
+                                return done.operation == Operation::kChange ||
+                                       done.operation == Operation::kCreate;
+                              }));
+}
+
+// Of the claim's file, of the directory behind it, before the record, of the
+// record's file, and of the directory behind that.
+TEST_F(SyncOrderTest, ClaimFailsIfAnySyncUpToItsRecordFails) {
+  constexpr int kSyncs = 5;
+  for (int failing = 0; failing < kSyncs; ++failing) {
+    int syncs = 0;
+    storage_.gate = [&](Operation operation, const std::string&) {
+      const bool fails = operation == Operation::kSync && syncs++ == failing;
+      return fails ? IoError("no") : OkStatus();
+    };
+    // The directory is there: this process has claimed in it before.
+    auto store = CheckpointStore::Open(
+        new_.world, {.directory = kDirectory, .tenure = {.claimed = 1}});
+    ASSERT_TRUE(store.ok());
+    EXPECT_EQ(store->ClaimGeneration(std::string(kJob)).status().code(),
+              Code::kIoError)
+        << failing;
+  }
+}
+
+// Whatever of it fails: the newest checkpoint goes last, once all else is gone
+// for good.
+TEST_F(SyncOrderTest, DeletionThatFailsKeepsTheNewestCheckpoint) {
+  storage_.gate = nullptr;
+  CheckpointStore store = OpenStore(new_.world);
+  ASSERT_TRUE(store.ClaimGeneration(std::string(kJob)).ok());
+  ASSERT_TRUE(storage_.MakeDirectory("/store/step-000000009-g1.tmp").ok());
+  const auto before = storage_.Contents();
+  const std::vector<Done> failures = {
+      {Operation::kSync, kDirectory},
+      {Operation::kChange, "/store/checkpoint"},
+      {Operation::kChange, "/store/step-000000001-g1"},
+      {Operation::kChange, "/store/step-000000009-g1.tmp"},
+      {Operation::kChange, "/store/gen-000002"}};
+  for (const Done& failure : failures) {
+    storage_.SetContents(before);
+    storage_.gate = [&](Operation operation, const std::string& path) {
+      return Done{operation, path} == failure ? IoError("no") : OkStatus();
+    };
+    EXPECT_EQ(store.DeleteAll().code(), Code::kIoError) << failure.path;
+    storage_.gate = nullptr;
+    EXPECT_THAT(Checkpoints(storage_, kDirectory),
+                Contains("step-000000002-g1"))
+        << failure.path;
+  }
+}
+
+}  // namespace
+}  // namespace gauntlet
