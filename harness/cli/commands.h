@@ -156,10 +156,9 @@ enum class ExploreMode : uint8_t { kRandom, kNth, kCrashStates };
 
 // What of the crash states of a run is looked at.
 struct CrashStateChoice {
-  // Empty: all, but of kLyingFsync only the save.
+  // Empty: all, but kLyingFsync only for a save and a plain recovery.
   std::vector<DurabilityProfile> profiles;
-  std::vector<CrashWindow> windows = {
-      CrashWindow::kSave, CrashWindow::kRecovery, CrashWindow::kRot};
+  std::vector<CrashWindow> windows = AllCrashWindows();
   uint64_t save = 0;  // 0: the first at which retention has something to do
   std::optional<uint64_t> bound;  // of choices of names, and of files
   std::string id;                 // a finding's: only this one

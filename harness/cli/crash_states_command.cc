@@ -236,8 +236,12 @@ std::vector<CrashStatePart> UsualParts(
     }
     for (const DurabilityProfile profile :
          {DurabilityProfile::kExt4, DurabilityProfile::kWeak,
-          DurabilityProfile::kShared, DurabilityProfile::kLyingFsync}) {
+          DurabilityProfile::kShared}) {
       parts.push_back({.profile = profile, .window = window});
+    }
+    if (window == CrashWindow::kSave || window == CrashWindow::kRecovery) {
+      parts.push_back(
+          {.profile = DurabilityProfile::kLyingFsync, .window = window});
     }
   }
   return parts;

@@ -56,11 +56,6 @@ struct NamedProfile {
   std::string_view name;
   DurabilityProfile profile;
 };
-struct NamedWindow {
-  std::string_view name;
-  CrashWindow window;
-};
-
 // Of a few; all of them.
 template <typename Info>
 std::string NamesOf(std::span<const Info> all) {
@@ -198,10 +193,6 @@ void AddCrashStates(Flags& flags, CrashStateChoice& choice) {
       NamedProfile{"weak", DurabilityProfile::kWeak},
       NamedProfile{"lying-fsync", DurabilityProfile::kLyingFsync},
       NamedProfile{"shared", DurabilityProfile::kShared}};
-  static constexpr std::array kWindows = {
-      NamedWindow{"save", CrashWindow::kSave},
-      NamedWindow{"recovery", CrashWindow::kRecovery},
-      NamedWindow{"rot", CrashWindow::kRot}};
   flags.Value(
       {"--profiles", "NAMES",
        "crash-states: on these disks: ext4, weak, lying-fsync, shared "
@@ -209,12 +200,11 @@ void AddCrashStates(Flags& flags, CrashStateChoice& choice) {
       ReadPatterns(choice.profiles, std::span<const NamedProfile>(kProfiles),
                    &NamedProfile::profile,
                    NamesOf(std::span<const NamedProfile>(kProfiles))));
+  constexpr std::span<const CrashWindowInfo> windows(kCrashWindows);
+  const std::string names = NamesOf(windows);
   flags.Value(
-      {"--windows", "NAMES",
-       "crash-states: within these: save, recovery, rot (all)"},
-      ReadPatterns(choice.windows, std::span<const NamedWindow>(kWindows),
-                   &NamedWindow::window,
-                   NamesOf(std::span<const NamedWindow>(kWindows))));
+      {"--windows", "NAMES", "crash-states: within these: " + names + " (all)"},
+      ReadPatterns(choice.windows, windows, &CrashWindowInfo::window, names));
   flags.Value(
       {"--save", "N",
        "crash-states: the N-th save (the first at which an older one is "

@@ -29,15 +29,17 @@ std::vector<std::string_view> Split(std::string_view text, char at) {
 }  // namespace
 
 std::string_view CrashWindowName(CrashWindow window) {
-  switch (window) {
-    case CrashWindow::kSave:
-      return "save";
-    case CrashWindow::kRecovery:
-      return "recovery";
-    case CrashWindow::kRot:
-      return "rot";
+  const auto* const info =
+      std::ranges::find(kCrashWindows, window, &CrashWindowInfo::window);
+  return info == kCrashWindows.end() ? "" : info->name;
+}
+
+std::vector<CrashWindow> AllCrashWindows() {
+  std::vector<CrashWindow> windows;
+  for (const CrashWindowInfo& info : kCrashWindows) {
+    windows.push_back(info.window);
   }
-  return "";
+  return windows;
 }
 
 std::string IdOf(const ImageId& id) {
@@ -61,14 +63,10 @@ std::optional<ImageId> ParseId(std::string_view text) {
       !ParseWhole(parts[2], id.names)) {
     return std::nullopt;
   }
-  bool known = false;
-  for (const CrashWindow window :
-       {CrashWindow::kSave, CrashWindow::kRecovery, CrashWindow::kRot}) {
-    if (CrashWindowName(window) != parts[0]) continue;
-    id.window = window;
-    known = true;
-  }
-  if (!known) return std::nullopt;
+  const auto* const info =
+      std::ranges::find(kCrashWindows, parts[0], &CrashWindowInfo::name);
+  if (info == kCrashWindows.end()) return std::nullopt;
+  id.window = info->window;
   if (parts[3] == "x") return id;
   for (const std::string_view part : Split(parts[3], '.')) {
     if (!ParseWhole(part, id.files.emplace_back())) return std::nullopt;

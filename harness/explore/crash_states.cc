@@ -1,6 +1,7 @@
 #include "harness/explore/crash_states.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
 #include <unordered_map>
@@ -103,8 +104,7 @@ class Exploration {
   }
   // Who was told that it may begins anew where it would refuse.
   CrashOwed Allowed(CrashOwed owed) const;
-  CrashOwed OwedAt(const CrashWindowLog& window, DurabilityProfile profile,
-                   size_t operation) const;
+  CrashOwed OwedAt(const PartRun& run, size_t operation) const;
   void CutAfter(PartRun& run, size_t operation, const CrashImages& images);
   CrashOutcome RecoverOnce(ImageDirectory& image);
   template <typename Build>
@@ -183,16 +183,17 @@ CrashOwed Exploration::Allowed(CrashOwed owed) const {
   return owed;
 }
 
-CrashOwed Exploration::OwedAt(const CrashWindowLog& window,
-                              DurabilityProfile profile,
-                              size_t operation) const {
-  if (profile == DurabilityProfile::kLyingFsync) {
+CrashOwed Exploration::OwedAt(const PartRun& run, size_t operation) const {
+  if (run.part.profile == DurabilityProfile::kLyingFsync) {
     return Allowed(
         {.may_refuse = true, .cold_start = MayBeginAnew::kWithoutCheckpoint});
   }
-  const int newest = window.NewestBefore(operation);
+  const int newest = run.window.NewestBefore(operation);
+  if (run.part.window == CrashWindow::kDeletion) {
+    return {.at_least = newest, .cold_start = MayBeginAnew::kWithoutCheckpoint};
+  }
   return {.at_least = newest,
-          .finite_at_least = window.NewestFiniteBefore(operation),
+          .finite_at_least = run.window.NewestFiniteBefore(operation),
           .cold_start = newest == 0 ? MayBeginAnew::kYes : MayBeginAnew::kNo};
 }
 
@@ -211,7 +212,7 @@ void Exploration::Report(const Build& build, const Describe& describe,
 void Exploration::CutAfter(PartRun& run, size_t operation,
                            const CrashImages& images) {
   CrashStateCounts& counts = CountsOf(run);
-  const CrashOwed owed = OwedAt(run.window, counts.profile, operation);
+  const CrashOwed owed = OwedAt(run, operation);
   ++counts.points;
   counts.images_left_out += images.left_out();
   images.ForEach([&](const CrashImage& image) {
@@ -349,6 +350,25 @@ Status Exploration::PrepareRot(PartRun& run) {
   return OkStatus();
 }
 
+// A bit rots on the disk as a save leaves it.
+Result<CrashWindowLog> LogOf(CrashWindow window, const RunInputs& inputs,
+                             uint64_t save) {
+  switch (window) {
+    case CrashWindow::kSave:
+    case CrashWindow::kRot:
+      return LogOfSave(inputs, save);
+    case CrashWindow::kRecovery:
+      return LogOfRecovery(inputs);
+    case CrashWindow::kClaim:
+      return LogOfRetriedClaim(inputs);
+    case CrashWindow::kRejection:
+      return LogOfRejection(inputs);
+    case CrashWindow::kDeletion:
+      return LogOfDeletion(inputs);
+  }
+  CheckFailed(__FILE__, __LINE__, "window", "no such crash window");
+}
+
 std::vector<CrashStatePart> PartsOf(const CrashStateOptions& options) {
   std::vector<CrashStatePart> parts = options.parts;
   if (!parts.empty()) return parts;
@@ -372,15 +392,17 @@ bool WasInterrupted(const RunInputs& inputs, const Status& status) {
 
 // Parts take turns; the log of a window is made when its first part begins.
 Status Exploration::Explore(const RunInputs& inputs) {
-  std::optional<Result<CrashWindowLog>> save;
-  std::optional<Result<CrashWindowLog>> recovery;
+  std::map<CrashWindow, Result<CrashWindowLog>> logs;
   const std::vector<CrashStatePart> parts = PartsOf(options_);
   for (const CrashStatePart& part : parts) {
     if (stopped_) break;
-    const bool recovers = part.window == CrashWindow::kRecovery;
-    if (recovers && !recovery) recovery = LogOfRecovery(inputs);
-    if (!recovers && !save) save = LogOfSave(inputs, options_.save);
-    const Result<CrashWindowLog>& log = recovers ? *recovery : *save;
+    const CrashWindow window =
+        part.window == CrashWindow::kRot ? CrashWindow::kSave : part.window;
+    auto found = logs.find(window);
+    if (found == logs.end()) {
+      found = logs.emplace(window, LogOf(window, inputs, options_.save)).first;
+    }
+    const Result<CrashWindowLog>& log = found->second;
     stopped_ = WasInterrupted(inputs, log.status());
     if (stopped_) break;
     RETURN_IF_ERROR(log.status());

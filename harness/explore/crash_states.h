@@ -1,8 +1,8 @@
-// The crash states of a save, and of a recovery: the disks that a power cut can
-// leave while one is under way, all within a bound, each given to the real
-// recovery code.
+// The crash states of a save, of recoveries, and of a deletion: the disks that
+// a power cut can leave while one is under way, all within a bound, each given
+// to the real recovery code.
 //
-// One undisturbed simulated run (for the recovery: one with a crash) is
+// One undisturbed simulated run (for all but the save: one with a crash) is
 // recorded as a log of micro-operations (chaos/sim/disk_log.h). The log is
 // played again under each profile. After each operation of the window the
 // machine loses its power, and every image that the profile allows
@@ -19,6 +19,8 @@
 // - a checkpoint stays whose state is finite, not before the newest finite one
 //   that was acknowledged before the cut;
 // - no refusal;
+// - of a deletion: the newest save, or, if no committed checkpoint is on the
+//   disk, a cold start;
 // - under kLyingFsync acknowledgements are worth nothing: any golden state, or
 //   a refusal; a cold start only where no committed checkpoint is on the disk;
 // - of rot in one place (a bit of a file at rest): any golden state that is not
@@ -29,6 +31,7 @@
 #ifndef GAUNTLET_HARNESS_EXPLORE_CRASH_STATES_H_
 #define GAUNTLET_HARNESS_EXPLORE_CRASH_STATES_H_
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -44,11 +47,26 @@
 namespace gauntlet {
 
 enum class CrashWindow : uint8_t {
-  kSave,      // from the begin of a save to the begin of the next
-  kRecovery,  // from a second generation's first write to its first save's end
-  kRot,       // no cut: the disk as the save leaves it, with one bit flipped
+  kSave,       // from the begin of a save to the begin of the next
+  kRecovery,   // from a second generation's first write to its first save's end
+  kClaim,      // as kRecovery, behind a claim that was cut off
+  kRejection,  // as kRecovery, where the newest checkpoint is damaged
+  kDeletion,   // of the checkpoints of a finished run
+  kRot,        // no cut: the disk as the save leaves it, with one bit flipped
 };
-std::string_view CrashWindowName(CrashWindow window);  // "save" …
+struct CrashWindowInfo {
+  CrashWindow window;
+  std::string_view name;  // "save"
+};
+inline constexpr std::array kCrashWindows = {
+    CrashWindowInfo{CrashWindow::kSave, "save"},
+    CrashWindowInfo{CrashWindow::kRecovery, "recovery"},
+    CrashWindowInfo{CrashWindow::kClaim, "claim"},
+    CrashWindowInfo{CrashWindow::kRejection, "rejection"},
+    CrashWindowInfo{CrashWindow::kDeletion, "deletion"},
+    CrashWindowInfo{CrashWindow::kRot, "rot"}};
+std::vector<CrashWindow> AllCrashWindows();
+std::string_view CrashWindowName(CrashWindow window);
 
 // Of one window under one profile.
 struct CrashStateCounts {
@@ -99,8 +117,7 @@ enum class Proceed : uint8_t { kGoOn, kStop };
 struct CrashStateOptions {
   std::vector<DurabilityProfile> profiles = {DurabilityProfile::kExt4,
                                              DurabilityProfile::kWeak};
-  std::vector<CrashWindow> windows = {
-      CrashWindow::kSave, CrashWindow::kRecovery, CrashWindow::kRot};
+  std::vector<CrashWindow> windows = AllCrashWindows();
   // What is looked at instead; empty: each window with each of the profiles.
   // Parts take turns.
   std::vector<CrashStatePart> parts = {};

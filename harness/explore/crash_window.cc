@@ -1,6 +1,7 @@
 #include "harness/explore/crash_window.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -83,6 +84,60 @@ size_t EndOfSave(const LoggedRun& run, size_t save) {
   return run.window.log.operations.size();
 }
 
+// The plan, with a crash at the first step after its `save`-th save, from 1.
+Result<RunPlan> PlanWithCrash(const RunInputs& inputs, size_t save) {
+  ASSIGN_OR_RETURN(const LoggedRun plain, RunLogged(inputs, inputs.plan));
+  std::vector<uint64_t> steps;
+  for (const RecordEvent& event : plain.events) {
+    if (event.kind == RecordKind::kSaveAcknowledged) {
+      steps.push_back(event.step);
+    }
+  }
+  // Another one is still to come.
+  if (steps.size() <= save) {
+    return InvalidArgument(
+        fmt::format("crash states of a recovery: expected a run of at least {} "
+                    "saves, found {}",
+                    save + 1, steps.size()));
+  }
+  RunPlan plan = inputs.plan;
+  plan.launch.restart = RestartPolicy::kWholeJob;
+  plan.launch.max_restarts = std::max(plan.launch.max_restarts, 1);
+  plan.faults.faults.push_back({.id = "crash",
+                                .site = {.worker = plan.launch.workers - 1,
+                                         .step = steps[save - 1] + 1,
+                                         .point = Point::kStepBegin}});
+  return plan;
+}
+
+// From the first operation of the second life to the end of the first save
+// behind it.
+Result<CrashWindowLog> WindowOfRecovery(LoggedRun run, const RunPlan& plan) {
+  // The second life's first operation comes after the last of the first life;
+  // a life begins with a look at its directory.
+  std::optional<int64_t> began;
+  int begun = 0;
+  for (const RecordEvent& event : run.events) {
+    if (event.kind != RecordKind::kLifeBegin) continue;
+    if (++begun == plan.launch.workers + 1) began = event.t_ns;
+  }
+  if (!began) {
+    return FailedPrecondition(
+        "crash states of a recovery: the run claimed no second generation");
+  }
+  run.window.begin = OperationsBy(run.window.log, *began);
+  const auto next = std::ranges::find_if(run.saves, [&](size_t operations) {
+    return operations > run.window.begin;
+  });
+  if (next == run.saves.end()) {
+    return FailedPrecondition(
+        "crash states of a recovery: no save comes after it");
+  }
+  run.window.end =
+      EndOfSave(run, static_cast<size_t>(next - run.saves.begin()));
+  return std::move(run.window);
+}
+
 }  // namespace
 
 Trajectory::Trajectory(const GoldenTrajectory& golden) {
@@ -151,50 +206,52 @@ Result<CrashWindowLog> LogOfSave(const RunInputs& inputs, uint64_t save) {
 }
 
 Result<CrashWindowLog> LogOfRecovery(const RunInputs& inputs) {
-  // Where the first save ends and another one is still to come.
-  ASSIGN_OR_RETURN(const LoggedRun plain, RunLogged(inputs, inputs.plan));
-  const auto first = std::ranges::find(
-      plain.events, RecordKind::kSaveAcknowledged, &RecordEvent::kind);
-  if (first == plain.events.end() || plain.saves.size() < 2) {
-    return InvalidArgument(fmt::format(
-        "crash states of a recovery: expected a run of at least 2 saves, found "
-        "{}",
-        plain.saves.size()));
-  }
-  RunPlan plan = inputs.plan;
-  plan.launch.restart = RestartPolicy::kWholeJob;
-  plan.launch.max_restarts = std::max(plan.launch.max_restarts, 1);
-  plan.faults.faults.push_back({.id = "crash",
-                                .site = {.worker = plan.launch.workers - 1,
-                                         .step = first->step + 1,
-                                         .point = Point::kStepBegin}});
+  ASSIGN_OR_RETURN(const RunPlan plan, PlanWithCrash(inputs, 1));
   ASSIGN_OR_RETURN(LoggedRun run, RunLogged(inputs, plan));
-  const auto second =
-      std::ranges::find_if(run.events, [](const RecordEvent& event) {
-        return event.kind == RecordKind::kGeneration && event.generation == 2;
-      });
-  if (second == run.events.end()) {
+  return WindowOfRecovery(std::move(run), plan);
+}
+
+Result<CrashWindowLog> LogOfRetriedClaim(const RunInputs& inputs) {
+  ASSIGN_OR_RETURN(RunPlan plan, PlanWithCrash(inputs, 1));
+  plan.launch.max_restarts = std::max(plan.launch.max_restarts, 2);
+  plan.faults.faults.push_back(
+      {.id = "crash-in-claim",
+       .site = {.worker = 0, .life = 2, .point = Point::kClaimRecord}});
+  ASSIGN_OR_RETURN(LoggedRun run, RunLogged(inputs, plan));
+  return WindowOfRecovery(std::move(run), plan);
+}
+
+Result<CrashWindowLog> LogOfRejection(const RunInputs& inputs) {
+  ASSIGN_OR_RETURN(RunPlan plan, PlanWithCrash(inputs, 2));
+  // An asynchronous save may not be done at the crash.
+  plan.train.checkpoint.mode = SaveMode::kSync;
+  plan.train.checkpoint.keep = std::max(plan.train.checkpoint.keep, 2);
+  plan.faults.faults.push_back(
+      {.id = "flip",
+       .site = {.worker = 0, .save = 2, .point = Point::kShardWrite},
+       .kind = FaultKind::kBitFlip,
+       .with = {.offset = {.value = 50, .unit = OffsetUnit::kPercent}}});
+  ASSIGN_OR_RETURN(LoggedRun run, RunLogged(inputs, plan));
+  if (std::ranges::find(run.events, RecordKind::kRejected,
+                        &RecordEvent::kind) == run.events.end()) {
     return FailedPrecondition(
-        "crash states of a recovery: the run claimed no second generation");
+        "crash states of a rejection: the run rejected no checkpoint");
   }
-  // The second life's first operation comes after the last of the first life;
-  // a life begins with a look at its directory.
-  int64_t began = second->t_ns;
-  int begun = 0;
-  for (const RecordEvent& event : run.events) {
-    if (event.kind != RecordKind::kLifeBegin) continue;
-    if (++begun == plan.launch.workers + 1) began = event.t_ns;
-  }
-  run.window.begin = OperationsBy(run.window.log, began);
-  const auto next = std::ranges::find_if(run.saves, [&](size_t operations) {
-    return operations > run.window.begin;
-  });
-  if (next == run.saves.end()) {
-    return FailedPrecondition(
-        "crash states of a recovery: no save comes after it");
-  }
-  run.window.end =
-      EndOfSave(run, static_cast<size_t>(next - run.saves.begin()));
+  std::vector<Acknowledgement>& acknowledged = run.window.acknowledged;
+  acknowledged.erase(acknowledged.begin() + 1);
+  return WindowOfRecovery(std::move(run), plan);
+}
+
+Result<CrashWindowLog> LogOfDeletion(const RunInputs& inputs) {
+  ASSIGN_OR_RETURN(RunPlan plan, PlanWithCrash(inputs, 1));
+  plan.train.checkpoint.at_success = AtSuccess::kDeleteCheckpoints;
+  ASSIGN_OR_RETURN(LoggedRun run, RunLogged(inputs, plan));
+  const auto begun = std::ranges::find(run.events, RecordKind::kDeleteBegin,
+                                       &RecordEvent::kind);
+  run.window.end = run.window.log.operations.size();
+  run.window.begin = begun == run.events.end()
+                         ? run.window.end
+                         : OperationsBy(run.window.log, begun->t_ns);
   return std::move(run.window);
 }
 

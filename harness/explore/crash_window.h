@@ -68,6 +68,16 @@ Result<CrashWindowLog> LogOfSave(const RunInputs& inputs, uint64_t save);
 // Runs the plan with a crash after its first save; the window reaches from the
 // first operation of the second life to the end of its first save.
 Result<CrashWindowLog> LogOfRecovery(const RunInputs& inputs);
+// The same where the chief of the second life crashes too, before it records
+// its claim.
+Result<CrashWindowLog> LogOfRetriedClaim(const RunInputs& inputs);
+// The same with the crash after the second save, a shard of which has a flipped
+// bit. That save counts as not acknowledged.
+Result<CrashWindowLog> LogOfRejection(const RunInputs& inputs);
+// Runs the plan with a crash after its first save and the deletion of its
+// checkpoints at the end; the window is the deletion. It is empty if the run
+// keeps them, as one does whose state is not finite.
+Result<CrashWindowLog> LogOfDeletion(const RunInputs& inputs);
 
 }  // namespace gauntlet
 

@@ -99,7 +99,8 @@ TEST(ExploreFlagsTest, MistakesSayWhatWasExpected) {
       {{"--profiles", "weak"}, "--profiles requires --mode crash-states"},
       {{"--mode", "nth", "--id", "x"}, "--id requires --mode crash-states"},
       {{"--mode", "crash-states", "--windows", "late"},
-       "a name or a pattern that one has (save, recovery, rot), found 'late'"},
+       "a name or a pattern that one has (save, recovery, claim, "
+       "rejection, deletion, rot), found 'late'"},
       {{"a.yaml", "b.yaml"}, "unexpected argument"},
       {{"--mode", "crash-states", "--id", "x", "--profiles", "weak"},
        "--id cannot be combined with --profiles or --windows"},

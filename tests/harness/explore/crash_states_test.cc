@@ -44,19 +44,30 @@ INSTANTIATE_TEST_SUITE_P(CrashStates, EveryProfile,
                            return std::string(ProfileName(profile.param));
                          });
 
-TEST_P(EveryProfile, ASaveAndARecoverySurviveEveryCut) {
+TEST_P(EveryProfile, ASaveAndEveryRecoverySurviveEveryCut) {
   const CrashStateReport report =
       Explore({.profiles = {GetParam()},
-               .windows = {CrashWindow::kSave, CrashWindow::kRecovery}});
+               .windows = {CrashWindow::kSave, CrashWindow::kRecovery,
+                           CrashWindow::kClaim, CrashWindow::kRejection}});
   EXPECT_EQ(report.images_failed, 0u) << Describe(report);
   EXPECT_TRUE(report.complete());
-  ASSERT_EQ(report.counts.size(), 2u);
+  ASSERT_EQ(report.counts.size(), 4u);
   for (const CrashStateCounts& counts : report.counts) {
     EXPECT_GT(counts.points, 20u);
     EXPECT_GT(counts.images_distinct, counts.points);
     EXPECT_GE(counts.images_enumerated, counts.images_distinct);
     EXPECT_EQ(counts.refusals, 0u);
   }
+}
+
+// The newest checkpoint or none, whatever is gone by then.
+TEST_P(EveryProfile, DeletionSurvivesEveryCut) {
+  const CrashStateReport report =
+      Explore({.profiles = {GetParam()}, .windows = {CrashWindow::kDeletion}});
+  EXPECT_EQ(report.images_failed, 0u) << Describe(report);
+  EXPECT_TRUE(report.complete());
+  EXPECT_GT(report.counts.at(0).points, 10u);
+  EXPECT_GT(report.counts.at(0).images_distinct, 10u);
 }
 
 // There are more of them than a test has time for.
@@ -134,6 +145,10 @@ INSTANTIATE_TEST_SUITE_P(
         Defect{PlantedBug::kAcknowledgeBeforeRename, kExt4, CrashWindow::kSave},
         Defect{PlantedBug::kAcknowledgeBeforeRename, kWeak,
                CrashWindow::kRecovery},
+        Defect{PlantedBug::kSkipManifestSync, kWeak, CrashWindow::kClaim},
+        Defect{PlantedBug::kAcknowledgeBeforeRename, kExt4,
+               CrashWindow::kRejection},
+        Defect{PlantedBug::kSkipManifestSync, kWeak, CrashWindow::kDeletion},
         Defect{PlantedBug::kTrustManifestBlindly, kExt4, CrashWindow::kRot}));
 
 TEST_P(EveryDefect, IsFoundAndItsImageFoundAgain) {
@@ -310,7 +325,7 @@ TEST(CrashStatesTest, FirstStatesAreOfEveryWindowAndDisk) {
   const CrashStateReport report =
       Explore({.profiles = {kExt4, kWeak, DurabilityProfile::kShared},
                .max_images = 4000});
-  ASSERT_EQ(report.counts.size(), 7u);
+  ASSERT_EQ(report.counts.size(), 3 * (kCrashWindows.size() - 1) + 1);
   for (const CrashStateCounts& counts : report.counts) {
     EXPECT_GT(counts.images_distinct, 0u)
         << CrashWindowName(counts.window) << ", "
