@@ -12,7 +12,9 @@
 namespace gauntlet {
 namespace {
 
-// Deletes all checkpoints but `kept`, then all claims.
+// Deletes all checkpoints but `kept`, then all claims. The removal of a
+// checkpoint is durable before its files go, so that none outlives the claims
+// that make it void.
 Status DeleteOthers(World& world, const std::string& directory,
                     const std::string& kept, uint64_t generation) {
   ASSIGN_OR_RETURN(const auto listed, world.storage.List(directory));
@@ -31,20 +33,19 @@ Status DeleteOthers(World& world, const std::string& directory,
       RETURN_IF_ERROR(RemoveTree(world, path, entry.kind));
     }
   }
-  RETURN_IF_ERROR(world.storage.SyncDirectory(directory));
   for (const std::string& claim : claims) {
     RETURN_IF_ERROR(RemoveTree(world, claim, FileKind::kFile));
   }
   return world.storage.SyncDirectory(directory);
 }
 
-// All but the directory. What an attempt before it has removed is none of its
-// errors.
+// Deletes all but the directory. The newest checkpoint goes once all else is
+// gone for good: no claim and no state file may name it then. What an earlier
+// attempt has removed is no error.
 Status DeleteContents(World& world, const std::string& directory,
                       const std::string& newest, uint64_t generation) {
   RETURN_IF_ERROR(RemoveTree(
       world, directory + "/" + std::string(kStateFileName), FileKind::kFile));
-  RETURN_IF_ERROR(world.storage.SyncDirectory(directory));
   RETURN_IF_ERROR(DeleteOthers(world, directory, newest, generation));
   if (newest.empty()) return OkStatus();
   const Status removed = DeleteCheckpoint(world, directory, newest, generation);
