@@ -129,6 +129,17 @@ TEST_F(StoreWarningsTest, WhatIsSaidToBeKeptIsKeptAndTheRestIsSaidToGo) {
   EXPECT_EQ(kept.size(), 4u);
 }
 
+TEST_F(StoreWarningsTest, SaysWhyARejectedCheckpointIsNotSetAside) {
+  Bytes("step-000000005-g1/MANIFEST.json").clear();
+  storage_.gate = [](Operation operation, const std::string& path) {
+    const bool fails =
+        operation == Operation::kChange && path == "/store/step-000000005-g1";
+    return fails ? IoError("no rename") : OkStatus();
+  };
+  EXPECT_THAT(WarningsOfAClaim(),
+              ElementsAre("no rename", HasSubstr("left where it is")));
+}
+
 TEST_F(StoreWarningsTest, AnEarlierRejectionThatGoesIsSaid) {
   for (uint64_t step = 2; step <= 5; ++step) {
     Bytes(fmt::format("step-{:09}-g1/MANIFEST.json", step)).clear();

@@ -116,6 +116,15 @@ TEST_F(SyncOrderTest, ClaimFailsIfAnySyncUpToItsRecordFails) {
   }
 }
 
+TEST_F(SyncOrderTest, ClaimFailsIfItsRecordIsNotRenamed) {
+  storage_.gate = [](Operation operation, const std::string& path) {
+    const bool fails =
+        operation == Operation::kChange && path == "/store/gen-000002.tmp";
+    return fails ? IoError("no") : OkStatus();
+  };
+  EXPECT_EQ(Recover(new_.world).status.code(), Code::kIoError);
+}
+
 // Whatever of it fails: the newest checkpoint goes last, once all else is gone
 // for good.
 TEST_F(SyncOrderTest, DeletionThatFailsKeepsTheNewestCheckpoint) {
