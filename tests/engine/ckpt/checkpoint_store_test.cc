@@ -290,6 +290,19 @@ TEST_F(CheckpointStoreTest, ARemovalTriedAgainSyncsTheNameBeforeTheFiles) {
   EXPECT_FALSE(AnyHalfDeleted(storage_));
 }
 
+TEST_F(CheckpointStoreTest, RemovalBehindAnInterruptedOneRemovesBoth) {
+  Saved({1});
+  const std::string name = "step-000000001-g1";
+  const std::string left = kDirectory + "/" + DeletingName(1, name);
+  auto contents = storage_.Contents();
+  contents[left + "/"] = "";
+  contents[left + "/MANIFEST.json"] = "of an earlier save of this name";
+  storage_.SetContents(contents);
+  EXPECT_TRUE(DeleteCheckpoint(test_.world, kDirectory, name, 1).ok());
+  EXPECT_THAT(Checkpoints(storage_, kDirectory), IsEmpty());
+  EXPECT_FALSE(AnyHalfDeleted(storage_));
+}
+
 TEST_F(CheckpointStoreTest, WhatAVoidSaveLeftGoesWithTheNextRetention) {
   CheckpointStore store = Saved({1}, 1);
   test_.faults.script = [](Point point, size_t) {
