@@ -40,6 +40,7 @@ class Mutant:
     like: str = ""
     base: str = ""
     planted: str = ""
+    why: str = ""  # why nothing can find it (explained.toml)
     edits: list = field(default_factory=list)
     number: int = 0
 
@@ -94,22 +95,28 @@ def without_comments(text):
     return re.sub(r"//[^\n]*", lambda m: " " * len(m.group()), text)
 
 
+def find_entry(entry, sources):
+    """The span of the text that an entry of a table names."""
+    text = sources.get(entry["file"])
+    if text is None:
+        raise BankError(f"{entry['file']}: no such source")
+    try:
+        # `in` is a longer text that tells one of several from the others.
+        begin, end = find_once(text, entry.get("in", entry["find"]))
+        if "in" in entry:
+            first, last = find_once(text[begin:end], entry["find"])
+            begin, end = begin + first, begin + last
+    except BankError as error:
+        raise BankError(
+            f"{entry['file']}: {error}: {entry['find'].strip()!r}") from None
+    return begin, end
+
+
 # ---- Modelled bugs -------------------------------------------------------
 
 def read_edits(bug, sources):
     for edit in bug.get("edit", [bug] if "find" in bug else []):
-        text = sources.get(edit["file"])
-        if text is None:
-            raise BankError(f"{edit['file']}: no such source")
-        try:
-            # `in` is a longer text that tells one of several from the others.
-            begin, end = find_once(text, edit.get("in", edit["find"]))
-            if "in" in edit:
-                first, last = find_once(text[begin:end], edit["find"])
-                begin, end = begin + first, begin + last
-        except BankError as error:
-            raise BankError(
-                f"{edit['file']}: {error}: {edit['find'].strip()!r}") from None
+        begin, end = find_entry(edit, sources)
         yield Edit(edit["file"], begin, end, edit["with"])
 
 
@@ -219,6 +226,27 @@ def find_mechanical(file, text):
                      edits=[Edit(file, begin, end, template)])
 
 
+# ---- Mechanical ones that nothing can find -------------------------------
+
+def explain(mutants, sources, table=HERE / "explained.toml"):
+    """Gives each mutant that the table explains its explanation."""
+    for entry in tomllib.loads(table.read_text()).get("mutant", []):
+        try:
+            begin, end = find_entry(entry, sources)
+            fits = [m for m in mutants if m.kind == entry["kind"] and
+                    m.edits[0].file == entry["file"] and
+                    begin <= m.edits[0].begin and m.edits[0].end <= end]
+            if len(fits) != 1:
+                raise BankError(f"{entry['file']}: found {len(fits)} mutants of "
+                                f"kind {entry['kind']}, expected one: "
+                                f"{entry['find'].strip()!r}")
+            if fits[0].why:
+                raise BankError(f"{fits[0].name}: explained twice")
+        except BankError as error:
+            raise BankError(f"{table.name}: {error}") from None
+        fits[0].why = " ".join(entry["why"].split())
+
+
 # ---- The bank ------------------------------------------------------------
 
 def read_sources(root):
@@ -234,6 +262,7 @@ def read_bank(root, tables=HERE / "modelled"):
     for file, text in sources.items():
         if str(pathlib.PurePath(file).parent) in MECHANICAL_FOLDERS:
             mutants += find_mechanical(file, text)
+    explain(mutants, sources)
     for number, mutant in enumerate(mutants, 1):
         mutant.number = number
     if len(mutants) >= SEEN_BYTES:
@@ -283,6 +312,6 @@ def mutated_sources(mutants, sources):
 def listing(mutants):
     """What the runner reads."""
     keys = ("number", "name", "kind", "what", "guard", "like", "base",
-            "planted")
+            "planted", "why")
     return json.dumps([{key: getattr(mutant, key) for key in keys}
                        for mutant in mutants], indent=1) + "\n"

@@ -7,8 +7,8 @@ import sys
 import tempfile
 import unittest
 
-from bank import (HERE, BankError, Edit, find_mechanical, find_once, mutate,
-                  mutated_sources, read_bank, read_modelled)
+from bank import (HERE, BankError, Edit, explain, find_mechanical, find_once,
+                  mutate, mutated_sources, read_bank, read_modelled)
 
 ROOT = HERE.parent.parent
 SOURCE = """#include "engine/x.h"
@@ -32,6 +32,16 @@ def read_one(text, sources):
     with tempfile.TemporaryDirectory() as folder:
         (pathlib.Path(folder) / "table.toml").write_text(BUG + text)
         return read_modelled(pathlib.Path(folder), {**PLANTED, **sources})
+
+
+def explain_source(entry):
+    """The mutants of SOURCE, explained by one entry of a table."""
+    mutants = list(find_mechanical("engine/x.cc", SOURCE))
+    with tempfile.TemporaryDirectory() as folder:
+        table = pathlib.Path(folder) / "explained.toml"
+        table.write_text('[[mutant]]\nfile = "engine/x.cc"\nwhy = "w"\n' + entry)
+        explain(mutants, {"engine/x.cc": SOURCE}, table)
+    return {mutant.kind: mutant.why for mutant in mutants}
 
 
 def with_switches(state, text):
@@ -81,6 +91,42 @@ class Tables(unittest.TestCase):
         for file, text in mutated_sources(mutants, sources):
             # Messages name the lines of the original.
             self.assertEqual(text.count("\n"), sources[file].count("\n") + 2)
+
+
+class Explained(unittest.TestCase):
+    def check_error(self, message, entry):
+        with self.assertRaises(BankError) as caught:
+            explain_source(entry)
+        self.assertIn(message, str(caught.exception))
+
+    def test_EntryExplainsTheMutantOfItsKind(self):
+        why = explain_source(
+            'find = "RETURN_IF_ERROR(file->Sync());"\nkind = "sync"')
+        self.assertEqual((why["sync"], why["status"]), ("w", ""))
+
+    def test_MissingText_IsAnError(self):
+        self.check_error("explained.toml: engine/x.cc: found 0 times",
+                         'find = "Load()"\nkind = "sync"')
+
+    def test_TextThatComesTwice_IsAnError(self):
+        self.check_error("found 3 times", 'find = "return"\nkind = "status"')
+
+    def test_TextWithoutSuchAMutant_IsAnError(self):
+        self.check_error("found 0 mutants of kind rename",
+                         'find = "file->Sync()"\nkind = "rename"')
+
+    def test_TextOfSeveralMutants_IsAnError(self):
+        text = SOURCE.replace("(found == digest)", "(!found.ok())")
+        mutants = list(find_mechanical("engine/x.cc", text))
+        entry = {"find": "if (!found.ok()) return OkStatus();\n"
+                         "  if (!status.ok()) return status;"}
+        self.assertEqual(sum(m.kind == "status-if" for m in mutants), 2)
+        with tempfile.TemporaryDirectory() as folder:
+            table = pathlib.Path(folder) / "explained.toml"
+            table.write_text('[[mutant]]\nfile = "engine/x.cc"\nwhy = "w"\n'
+                             f'kind = "status-if"\nfind = """{entry["find"]}"""')
+            with self.assertRaisesRegex(BankError, "found 2 mutants"):
+                explain(mutants, {"engine/x.cc": text}, table)
 
 
 class Mechanical(unittest.TestCase):

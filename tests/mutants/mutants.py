@@ -3,10 +3,11 @@
 
 A modelled bug is explored for at most --time seconds of a core, over several
 bases; exit code 1 if one is not found. A mechanical one (--mechanical) goes
-through the scenario suites in the simulated world first, which takes less;
-those that survive are listed. A process that dies or hangs counts as found,
-told apart. Results stay in a file, and a run goes on where an earlier one of
-the same program ended.
+through the scenario suites in the simulated world first, which takes less, and
+through the unit tests of the checkpoint store last. Those that survive are
+listed, each with its explanation if explained.toml has one. A process that dies
+or hangs counts as found, told apart. Results stay in a file, and a run goes on
+where an earlier one of the same program ended.
 
 First the program runs each stage without a mutant: it must find nothing, and
 which mutants it asked for is noted. A stage that never asks for a mutant cannot
@@ -16,6 +17,7 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -54,6 +56,8 @@ OWN_BASE_PART = 15  # of a bug that names its base
 # something is found, and those of large models take minutes.
 SUITES = ("smoke", "storage", "async", "network", "preemption", "regressions",
           "elastic", "collective", "gpu")
+# Test programs, below the build's tests/. Only mechanical mutants come to them.
+UNIT_TESTS = ("engine/ckpt/engine_ckpt_test", "property/store_prop")
 
 
 class Stage:
@@ -78,6 +82,21 @@ class Stage:
                 scratch / self.name.replace(" ", "-")]
 
 
+class UnitTests:
+    """One program of tests, in place of the harness."""
+    mode = ""
+    limit = ENDS_LATE_S
+
+    def __init__(self, program):
+        self.base = program
+        self.name = f"tests {pathlib.PurePath(program).name}"
+
+    def command(self, program, scratch, planted):
+        del scratch, planted
+        return [program.parent / "tests" / self.base, "--gtest_fail_fast",
+                "--gtest_brief=1"]
+
+
 def stages_of(mutant, limit):
     """In the order in which they are tried."""
     unit = limit / 60
@@ -89,7 +108,7 @@ def stages_of(mutant, limit):
     if mutant["base"]:
         explored.insert(0, Stage(mutant["base"], "random", OWN_BASE_PART * unit))
     if is_mechanical(mutant):
-        return suites + explored
+        return suites + explored + [UnitTests(one) for one in UNIT_TESTS]
     return explored + suites
 
 
@@ -145,7 +164,8 @@ class Runner:
         seen = scratch / "seen"
         seen.write_bytes(bytes(SEEN_BYTES))
         environment = dict(os.environ, GAUNTLET_MUTANT=str(mutant["number"]),
-                           GAUNTLET_MUTANTS_SEEN=str(seen))
+                           GAUNTLET_MUTANTS_SEEN=str(seen),
+                           RC_PARAMS="seed=1 max_success=1000")
         command = stage.command(self.program, scratch, mutant["planted"])
         with open(scratch / "out", "wb+") as out, \
                 open(scratch / "errors", "wb+") as errors:
@@ -171,7 +191,8 @@ class Runner:
         def look_at(stage):
             with tempfile.TemporaryDirectory() as scratch:
                 # More cases than with a mutant, which needs a stage's time too.
-                longer = Stage(stage.base, stage.mode, 2 * stage.seconds)
+                longer = (stage if isinstance(stage, UnitTests) else
+                          Stage(stage.base, stage.mode, 2 * stage.seconds))
                 ran = self.run(longer, nothing, pathlib.Path(scratch))
             found = read_outcome(stage, ran)
             if found:
@@ -185,7 +206,7 @@ class Runner:
     def hunt(self, mutant):
         """The row of the table."""
         row = {key: mutant[key] for key in
-               ("name", "number", "kind", "what", "guard")}
+               ("name", "number", "kind", "what", "guard", "why")}
         row.update(how="", by="", stage="", seconds=0.0, asked_in=[])
         with tempfile.TemporaryDirectory() as folder:
             for stage in stages_of(mutant, self.options.time):
@@ -221,6 +242,8 @@ def read_outcome(stage, ran):
     if ran.code < 0:
         return {"how": "crash", "by": f"{signal.Signals(-ran.code).name}: "
                                       f"{last_line(ran.errors)}"}
+    if isinstance(stage, UnitTests):
+        return read_tests(ran)
     try:
         result = json.loads(ran.out)
     except ValueError:
@@ -230,6 +253,15 @@ def read_outcome(stage, ran):
         return {"how": "base" if stage.mode and ran.code == 1 else "error",
                 "by": f"exit code {ran.code}: {last_line(ran.errors)}"}
     return read_finding(result) if stage.mode else read_suite(result)
+
+
+def read_tests(ran):
+    failed = re.search(r"^\[  FAILED  \] (\S+?),? ", ran.out, re.MULTILINE)
+    if ran.code == 0:
+        return {}
+    return {"how": "unit test",
+            "by": failed.group(1) if failed else
+            f"exit code {ran.code}: {last_line(ran.out)}"}
 
 
 def read_finding(result):
@@ -278,8 +310,10 @@ class Results:
 
     def __init__(self, path, program, again):
         self.path, self.lock = path, threading.Lock()
-        stat = program.stat()
-        self.program = f"{stat.st_size} {stat.st_mtime_ns}"
+        tests = [program.parent / "tests" / one for one in UNIT_TESTS]
+        stats = [one.stat() for one in [program, *tests]]
+        self.program = " ".join(f"{stat.st_size} {stat.st_mtime_ns}"
+                                for stat in stats)
         self.data = {"program": self.program, "seen": {}, "rows": {}}
         if path.exists() and not again:
             found = json.loads(path.read_text())
@@ -288,6 +322,12 @@ class Results:
         rows = self.data["rows"]
         self.data["rows"] = {name: row for name, row in rows.items()
                              if row["how"] != "error"}
+
+    def take_explanations(self, mutants):
+        """A table may have changed since."""
+        for mutant in mutants:
+            if mutant["name"] in self.data["rows"]:
+                self.data["rows"][mutant["name"]]["why"] = mutant["why"]
 
     def add(self, row):
         with self.lock:
@@ -307,6 +347,8 @@ def line_of(row):
     else:
         by = "NOT FOUND" if row["asked_in"] or row["kind"] == "planted" else \
             "NOT FOUND (no stage comes to it)"
+        if row["why"]:
+            by += " (explained)"
     faults = row.get("faults")
     return (f"{row['name']:44} {row['seconds']:6.1f} s "
             f"{'-' if faults is None else faults:>6}  {row['stage']:28} {by}")
@@ -323,6 +365,25 @@ def print_summary(rows, title):
     if shrunk:
         few = sum(faults <= 3 for faults in shrunk)
         print(f"  {few} of {len(shrunk)} shrunk to 3 faults or fewer")
+
+
+def print_survivors(mechanical):
+    """1 where an explanation is wrong."""
+    survivors = [row for row in mechanical if not row["how"]]
+    met = [row for row in survivors if row["asked_in"]]
+    explained = [row for row in met if row["why"]]
+    print(f"  {len(survivors)} survive: {len(met)} change what some stage does "
+          f"({len(explained)} explained, {len(met) - len(explained)} not), "
+          f"{len(survivors) - len(met)} are never come to")
+    for row in explained:
+        print(f"  explained {row['name']}: {row['why']}")
+    for row in met:
+        if not row["why"]:
+            print(f"  NOT EXPLAINED {row['name']}: {row['what']}")
+    wrong = [row for row in mechanical if row["how"] and row["why"]]
+    for row in wrong:
+        print(f"  found, so explained.toml is wrong: {row['name']}")
+    return int(bool(wrong))
 
 
 def read_options():
@@ -363,9 +424,12 @@ def main():
     if options.list:
         for mutant in mutants:
             print(f"{mutant['number']:4} {mutant['name']:44} {mutant['what']}")
+            if mutant["why"]:
+                print(f"{'':4} {'':44} explained: {mutant['why']}")
         return 0
     runner = Runner(options)
     results = Results(options.results, runner.program, options.again)
+    results.take_explanations(mutants)
     rows = results.data["rows"]
     wanted = {stage.name: stage for mutant in mutants
               for stage in stages_of(mutant, options.time)}
@@ -404,10 +468,7 @@ def main():
                        for row in modelled))
     if mechanical:
         print_summary(mechanical, "mechanical")
-        survivors = [row for row in mechanical if not row["how"]]
-        met = sum(bool(row["asked_in"]) for row in survivors)
-        print(f"  {len(survivors)} survive: {met} change what some stage does, "
-              f"{len(survivors) - met} are never come to")
+        code |= print_survivors(mechanical)
     return code
 
 
