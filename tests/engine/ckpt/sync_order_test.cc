@@ -125,6 +125,19 @@ TEST_F(SyncOrderTest, ClaimFailsIfItsRecordIsNotRenamed) {
   EXPECT_EQ(Recover(new_.world).status.code(), Code::kIoError);
 }
 
+TEST_F(SyncOrderTest, SaveFailsIfItsDirectoryIsNotSynced) {
+  storage_.gate = nullptr;
+  CheckpointStore store = OpenStore(new_.world);
+  ASSERT_TRUE(store.ClaimGeneration(std::string(kJob)).ok());
+  storage_.gate = [](Operation operation, const std::string& path) {
+    const bool fails =
+        operation == Operation::kSync && path == "/store/step-000000003-g2.tmp";
+    return fails ? IoError("no") : OkStatus();
+  };
+  EXPECT_EQ(Save(store, 2, 3).status().code(), Code::kIoError);
+  EXPECT_EQ(Checkpoints(storage_, kDirectory).size(), 2u);
+}
+
 // Whatever of it fails: the newest checkpoint goes last, once all else is gone
 // for good.
 TEST_F(SyncOrderTest, DeletionThatFailsKeepsTheNewestCheckpoint) {
