@@ -44,6 +44,21 @@ TEST_F(InspectTest, ListsWhatMayBeLoadedWhatIsVoidAndWhatWasRejected) {
   EXPECT_EQ(storage_.Contents(), before);
 }
 
+TEST_F(InspectTest, TakesNothingFromAManifestThatIsDamaged) {
+  storage_.Bytes("/store/step-000000002-g1/MANIFEST.json").clear();
+  TestWorld next(storage_);
+  ASSERT_EQ(Recover(next.world).step, 1u);
+  const auto store =
+      InspectStore(next.world, "/store", InspectDepth::kEveryByte);
+  const CheckpointReport& rejected = store->checkpoints.at(1);
+  EXPECT_EQ(rejected.name, "rejected-step-000000002-g1");
+  EXPECT_EQ(rejected.step, 2u);
+  EXPECT_EQ(rejected.written_by, 1u);
+  EXPECT_EQ(rejected.bytes, 0u);
+  EXPECT_EQ(rejected.age_seconds, 0);
+  EXPECT_FALSE(rejected.verified);
+}
+
 TEST_F(InspectTest, ListsTheStatesOfAStepInTheirOrder) {
   const TestState state(3);
   const auto views = state.Views();

@@ -88,6 +88,7 @@ TEST_F(SyncOrderTest, ParentIsDurableBeforeTheClaimRecordsIt) {
 }
 
 TEST_F(SyncOrderTest, RecordIsDurableBeforeTheClaimChangesAnythingElse) {
+  ASSERT_TRUE(storage_.MakeDirectory("/store/step-000000009-g1.tmp").ok());
   ASSERT_TRUE(Recover(new_.world).status.ok());
   EXPECT_TRUE(IsSyncedBetween({Operation::kChange, "/store/gen-000002.tmp"},
                               [](const Done& done) {
