@@ -139,7 +139,7 @@ explore_stage() {  # NAME ARGUMENTS...
 # FACTOR is 1 in `test`, where they take about a minute, and 10 in `sim`.
 explore_stages() {  # FACTOR
   local factor=$1
-  explore_stage "random plans" --cases $((6000 * factor)) --seed 1 -j 2 \
+  explore_stage "random plans and crash states" --cases $((6000 * factor)) --seed 1 -j 2 \
                 --fail-on-missed-goals
   explore_stage "rejoining workers" scenarios/explore/elastic.yaml \
                 --cases $((12000 * factor)) --seed 1 -j 2 --fail-on-missed-goals

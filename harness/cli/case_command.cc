@@ -24,7 +24,7 @@ std::string CommandForBase(const ExploreCommand& command) {
 
 std::string CommandForCase(const ExploreCommand& command, uint64_t seed,
                            uint64_t number) {
-  if (command.mode != ExploreMode::kRandom) return "";
+  if (command.mode == ExploreMode::kNth) return "";
   std::string text = CommandForBase(command);
   const auto add = [&text](std::string_view option, const std::string& value) {
     text += fmt::format(" {} {}", option, value);

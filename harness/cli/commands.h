@@ -152,7 +152,12 @@ struct RunCommand {
   OutputFormat output = OutputFormat::kText;
 };
 
-enum class ExploreMode : uint8_t { kRandom, kNth, kCrashStates };
+enum class ExploreMode : uint8_t {
+  kMixed,  // random plans and crash states in turns
+  kRandom,
+  kNth,
+  kCrashStates,
+};
 
 // What of the crash states of a run is looked at.
 struct CrashStateChoice {
@@ -167,14 +172,14 @@ struct CrashStateChoice {
 struct ExploreCommand {
   std::string base_file;    // empty: the built-in base
   std::string name_filter;  // of the one case to take
-  ExploreMode mode = ExploreMode::kRandom;
+  ExploreMode mode = ExploreMode::kMixed;
   std::vector<FaultKind> kinds;  // ascending; empty: all
   std::vector<Point> points;     // likewise
   int max_faults = 3;
   std::optional<Duration> time;
   bool time_given = false;  // then the base's undisturbed runs count too
   std::optional<uint64_t> cases;
-  std::optional<uint64_t> only_case;  // kRandom
+  std::optional<uint64_t> only_case;  // kMixed, kRandom
   bool trace = false;                 // print the timeline of only_case
   std::optional<uint64_t> seed = 1;   // nullopt: any
   int jobs = 1;                       // threads

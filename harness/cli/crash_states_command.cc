@@ -10,9 +10,9 @@
 #include "engine/real/real_host.h"
 #include "engine/real/system_clock.h"
 #include "harness/cli/case_command.h"
+#include "harness/cli/crash_states_text.h"
 #include "harness/cli/exit_code.h"
 #include "harness/cli/explore_text.h"
-#include "harness/cli/shell_word.h"
 #include "harness/explore/crash_finding_file.h"
 #include "harness/explore/crash_states.h"
 #include "reports/counted.h"
@@ -30,59 +30,6 @@ using Json = nlohmann::ordered_json;
 constexpr Duration kLineEvery = std::chrono::seconds(10);
 constexpr Duration kRedrawEvery = std::chrono::milliseconds(100);
 
-struct Totals {
-  uint64_t points = 0;
-  uint64_t enumerated = 0;
-  uint64_t distinct = 0;
-  double left_out = 0;
-};
-
-Totals TotalsOf(const CrashStateReport& report) {
-  Totals totals;
-  for (const CrashStateCounts& counts : report.counts) {
-    totals.points += counts.points;
-    totals.enumerated += counts.images_enumerated;
-    totals.distinct += counts.images_distinct;
-    totals.left_out += counts.images_left_out;
-  }
-  return totals;
-}
-
-std::string PartName(const CrashStatePart& part) {
-  if (part.window == CrashWindow::kRot) return "rot";
-  return fmt::format("{} on {}", CrashWindowName(part.window),
-                     ProfileName(part.profile));
-}
-
-std::vector<std::string> NamesOf(const std::vector<CrashStatePart>& parts) {
-  std::vector<std::string> names;
-  for (const CrashStatePart& part : parts) names.push_back(PartName(part));
-  return names;
-}
-
-// A finding and the file that it was left in, or why there is none.
-struct WrittenCrashFinding {
-  const CrashStateFinding& finding;
-  std::string file;
-  std::string why_no_file;
-};
-
-std::string RenderFinding(const WrittenCrashFinding& written) {
-  const CrashStateFinding& finding = written.finding;
-  std::string text =
-      fmt::format("FOUND  {}: {}\n       expected {}\n       found    {}\n",
-                  finding.id, finding.event, finding.expected, finding.found);
-  for (const std::string& line : finding.survived) {
-    text += fmt::format("         {}\n", line);
-  }
-  if (written.file.empty()) {
-    return text +
-           fmt::format("       no file of it: {}\n", written.why_no_file);
-  }
-  return text + fmt::format("       replay: gauntlet replay {}\n",
-                            ShellWord(written.file));
-}
-
 // Why it ended, and in what time.
 struct CrashStatesEnd {
   std::string_view name;
@@ -91,7 +38,7 @@ struct CrashStatesEnd {
 
 std::string RenderReport(const CrashStateReport& report,
                          const CrashStatesEnd& end) {
-  const Totals totals = TotalsOf(report);
+  const CrashStateTotals totals = TotalsOf(report);
   std::string text = fmt::format(
       "{}: {}, {} in {:.1f}s ({:.0f} a second): {} passed, {} failed (in {})\n",
       end.name, Counted(totals.points, "crash point"),
@@ -100,20 +47,13 @@ std::string RenderReport(const CrashStateReport& report,
                       : 0.0,
       totals.distinct - report.images_failed, report.images_failed,
       Counted(report.outcomes_failed, "outcome"));
-  for (const CrashStateCounts& counts : report.counts) {
-    text += fmt::format(
-        "  {:<12} {:<9} {:>5} crash points {:>9} outcomes {:>8} states, {:.4g} "
-        "left out (--max-states), {} refusals that were due\n",
-        ProfileName(counts.profile), CrashWindowName(counts.window),
-        counts.points, counts.images_enumerated, counts.images_distinct,
-        counts.images_left_out, counts.refusals);
-  }
+  text += RenderCrashStateParts(report);
   text += fmt::format("  determinism  {} recovered twice, {} differed\n",
                       Counted(report.ran_twice, "crash state"),
                       report.nondeterministic);
   if (!report.complete()) {
     text += fmt::format("  unfinished   {}\n",
-                        fmt::join(NamesOf(report.unfinished), ", "));
+                        fmt::join(UnfinishedParts(report), ", "));
   }
   return text;
 }
@@ -121,40 +61,20 @@ std::string RenderReport(const CrashStateReport& report,
 std::string ToJson(const Case& base, const CrashStateReport& report,
                    const std::vector<WrittenCrashFinding>& written,
                    const CrashStatesEnd& end) {
-  const Totals totals = TotalsOf(report);
-  Json findings = Json::array();
-  for (const WrittenCrashFinding& one : written) {
-    findings.push_back({{"id", one.finding.id},
-                        {"event", one.finding.event},
-                        {"survived", one.finding.survived},
-                        {"expected", one.finding.expected},
-                        {"found", one.finding.found},
-                        {"file", one.file},
-                        {"why_no_file", one.why_no_file}});
-  }
-  Json parts = Json::array();
-  for (const CrashStateCounts& counts : report.counts) {
-    parts.push_back({{"profile", ProfileName(counts.profile)},
-                     {"window", CrashWindowName(counts.window)},
-                     {"crash_points", counts.points},
-                     {"outcomes", counts.images_enumerated},
-                     {"crash_states", counts.images_distinct},
-                     {"left_out", counts.images_left_out},
-                     {"refusals", counts.refusals}});
-  }
+  const CrashStateTotals totals = TotalsOf(report);
   const Json json = {
       {"schema", kExploreSchema},
       {"base", base.name},
       {"mode", "crash-states"},
       {"end", end.name},
       {"complete", report.complete()},
-      {"unfinished", NamesOf(report.unfinished)},
+      {"unfinished", UnfinishedParts(report)},
       {"cases", totals.distinct},
       {"seconds", end.seconds},
       {"per_second", end.seconds > 0
                          ? static_cast<double>(totals.distinct) / end.seconds
                          : 0.0},
-      {"findings", std::move(findings)},
+      {"findings", CrashFindingsToJson(written)},
       {"failed", report.images_failed},
       {"failed_outcomes", report.outcomes_failed},
       {"ran_twice", report.ran_twice},
@@ -165,7 +85,7 @@ std::string ToJson(const Case& base, const CrashStateReport& report,
       {"crash_points", totals.points},
       {"outcomes", totals.enumerated},
       {"left_out", totals.left_out},
-      {"parts", std::move(parts)},
+      {"parts", CrashStatePartsToJson(report)},
   };
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -186,7 +106,7 @@ class Watch {
     const bool animates = console_.err_style.animates();
     if (now - last_ >= (animates ? kRedrawEvery : kLineEvery)) {
       last_ = now;
-      const Totals totals = TotalsOf(report);
+      const CrashStateTotals totals = TotalsOf(report);
       fmt::print(console_.err,
                  "{}{:.0f}s  {} crash points  {} states  failed {}{}",
                  animates ? "\r\x1b[K" : "", Seconds(), totals.points,
@@ -247,7 +167,9 @@ std::vector<CrashStatePart> UsualParts(
   return parts;
 }
 
-CrashStateOptions OptionsOf(const ExploreCommand& command) {
+}  // namespace
+
+CrashStateOptions CrashStateOptionsOf(const ExploreCommand& command) {
   const CrashStateChoice& choice = command.crash_states;
   CrashStateOptions options = {.profiles = choice.profiles,
                                .windows = choice.windows,
@@ -267,39 +189,31 @@ CrashStateOptions OptionsOf(const ExploreCommand& command) {
   return options;
 }
 
-// Leaves each in a file. What cannot be written is told by `status`.
-std::vector<WrittenCrashFinding> WriteAll(const Case& base,
-                                          const CrashStateReport& report,
-                                          const CrashStateOptions& options,
-                                          const fs::path& directory,
-                                          Status& status) {
-  const Result<std::string> scenario = CrashScenario(base);
-  std::vector<WrittenCrashFinding> all;
-  for (const CrashStateFinding& finding : report.findings) {
-    WrittenCrashFinding& written = all.emplace_back(
-        WrittenCrashFinding{.finding = finding, .file = "", .why_no_file = ""});
-    if (!scenario.ok()) {
-      written.why_no_file = scenario.status().message();
-      continue;
-    }
-    const Result<fs::path> file = WriteCrashFinding(
-        {.finding = finding,
-         .scenario = *scenario,
-         .save = options.save,
-         .bound = finding.id.starts_with("lying-fsync") ? options.lying_bound
-                                                        : options.bound},
-        all.size(), directory);
-    if (file.ok()) {
-      written.file = file->string();
-    } else {
-      written.why_no_file = file.status().message();
-      status = file.status();
-    }
+WrittenCrashFinding WriteCrashState(const CrashStateFinding& finding,
+                                    size_t number,
+                                    const CrashStatePlace& place) {
+  WrittenCrashFinding written = {.finding = finding};
+  const Result<std::string> scenario = CrashScenario(place.base);
+  if (!scenario.ok()) {
+    written.why_no_file = scenario.status().message();
+    return written;
   }
-  return all;
+  const CrashStateOptions& options = place.options;
+  const Result<fs::path> file = WriteCrashFinding(
+      {.finding = finding,
+       .scenario = *scenario,
+       .save = options.save,
+       .bound = finding.id.starts_with("lying-fsync") ? options.lying_bound
+                                                      : options.bound},
+      number, place.directory);
+  if (file.ok()) {
+    written.file = file->string();
+  } else {
+    written.why_no_file = file.status().message();
+    written.write_status = file.status();
+  }
+  return written;
 }
-
-}  // namespace
 
 int ExploreCrashStatesOf(const Case& base, const ExploreCommand& command,
                          const fs::path& directory, References& references,
@@ -308,7 +222,7 @@ int ExploreCrashStatesOf(const Case& base, const ExploreCommand& command,
       command.output == OutputFormat::kText ? console.out : console.err;
   talk << RenderCrashStatesHead(base, command.crash_states) << std::flush;
   Watch watch(command, console);
-  CrashStateOptions options = OptionsOf(command);
+  CrashStateOptions options = CrashStateOptionsOf(command);
   options.on_progress = [&](const CrashStateReport& report) {
     return watch.See(report);
   };
@@ -336,13 +250,20 @@ int ExploreCrashStatesOf(const Case& base, const ExploreCommand& command,
   const CrashStatesEnd end = {.name = watch.EndOf(*report),
                               .seconds = watch.Seconds()};
   Status write_status;
-  const std::vector<WrittenCrashFinding> written =
-      WriteAll(base, *report, options, directory, write_status);
+  std::vector<WrittenCrashFinding> written;
+  for (const CrashStateFinding& finding : report->findings) {
+    written.push_back(WriteCrashState(
+        finding, written.size() + 1,
+        {.base = base, .options = options, .directory = directory}));
+    if (!written.back().write_status.ok()) {
+      write_status = written.back().write_status;
+    }
+  }
   if (command.output == OutputFormat::kJson) {
     console.out << ToJson(base, *report, written, end);
   } else {
     for (const WrittenCrashFinding& finding : written) {
-      console.out << RenderFinding(finding);
+      console.out << RenderCrashFinding(finding);
     }
     console.out << RenderReport(*report, end);
   }

@@ -7,10 +7,25 @@
 
 #include "harness/cli/commands.h"
 #include "harness/cli/console.h"
+#include "harness/cli/crash_states_text.h"
+#include "harness/explore/crash_states.h"
 #include "harness/run/reference.h"
 #include "harness/scenario/scenario.h"
 
 namespace gauntlet {
+
+// The part of the command that chooses crash states.
+CrashStateOptions CrashStateOptionsOf(const ExploreCommand& command);
+
+struct CrashStatePlace {
+  const Case& base;
+  const CrashStateOptions& options;
+  const std::filesystem::path& directory;
+};
+// Writes the finding to a file in the directory.
+WrittenCrashFinding WriteCrashState(const CrashStateFinding& finding,
+                                    size_t number,
+                                    const CrashStatePlace& place);
 
 // Leaves what it finds in the directory. REQUIRES: InstallSignalHandlers was
 // called. Returns the exit code.

@@ -223,24 +223,51 @@ bool NamesNoPointOf(const Case& base, const ExploreCommand& command,
   return true;
 }
 
+// States at each crash point in a mixed exploration, so that a turn is short
+// and all crash points have their turn within a minute.
+constexpr uint64_t kMixedBound = 16;
+
+// What of the crash states a mixed exploration tries; nullopt: none, as the
+// command chooses faults.
+std::optional<ExploreCommand> CrashStatesBeside(const ExploreCommand& command) {
+  const bool chooses_faults = command.only_case || !command.kinds.empty() ||
+                              !command.points.empty() ||
+                              command.max_faults != ExploreCommand().max_faults;
+  if (command.mode != ExploreMode::kMixed || chooses_faults) {
+    return std::nullopt;
+  }
+  ExploreCommand beside = command;
+  beside.cases.reset();
+  beside.crash_states.bound = kMixedBound;
+  return beside;
+}
+
 CampaignOptions OptionsOf(const ExploreCommand& command, uint64_t seed) {
-  return {.mode = command.mode == ExploreMode::kNth ? CampaignMode::kNth
-                                                    : CampaignMode::kRandom,
-          .seed = seed,
-          .only_case = command.only_case,
-          .keep_record = command.trace,
-          .max_cases = command.cases,
-          .time = command.time,
-          .threads = command.jobs,
-          .max_faults = command.max_faults,
-          .kinds = command.kinds,
-          .points = command.points,
-          .twice_every = command.twice_every,
-          .stop_after = command.stop_after,
-          .shrink = {},
-          .command_for = [&command, seed](uint64_t number) {
-            return CommandForCase(command, seed, number);
-          }};
+  CampaignOptions options = {.mode = command.mode == ExploreMode::kNth
+                                         ? CampaignMode::kNth
+                                         : CampaignMode::kRandom,
+                             .seed = seed,
+                             .only_case = command.only_case,
+                             .keep_record = command.trace,
+                             .max_cases = command.cases,
+                             .time = command.time,
+                             .threads = command.jobs,
+                             .max_faults = command.max_faults,
+                             .kinds = command.kinds,
+                             .points = command.points,
+                             .twice_every = command.twice_every,
+                             .stop_after = command.stop_after,
+                             .shrink = {},
+                             .command_for = [&command, seed](uint64_t number) {
+                               return CommandForCase(command, seed, number);
+                             }};
+  if (const auto beside = CrashStatesBeside(command)) {
+    options.crash_states = CrashStateOptionsOf(*beside);
+    options.crash_states->name_of = [beside = *beside](const std::string& id) {
+      return fmt::format("crash state {}: {}", id, CommandForImage(beside, id));
+    };
+  }
+  return options;
 }
 
 class Explorer final : public CampaignObserver {
@@ -253,14 +280,15 @@ class Explorer final : public CampaignObserver {
         console_(console),
         text_(command.output == OutputFormat::kText),
         directory_(directory),
+        options_(OptionsOf(command, seed)),
         progress_(clock_, console.err, console.err_style) {}
 
   Result<int> Run(const Case& base) {
     std::ostream& talk = text_ ? console_.out : console_.err;
     talk << RenderExploreHead(base, command_, seed_) << std::flush;
+    base_ = &base;
     ASSIGN_OR_RETURN(const CampaignReport report,
-                     RunCampaign(base, OptionsOf(command_, seed_), references_,
-                                 clock_, *this));
+                     RunCampaign(base, options_, references_, clock_, *this));
     progress_.Clear();
     if (text_) {
       console_.out << RenderCampaign(base, report, command_);
@@ -270,7 +298,8 @@ class Explorer final : public CampaignObserver {
                                        TableStyleOf(console_.out_style));
       }
     } else {
-      console_.out << CampaignToJson(base, report, files_, command_, seed_);
+      console_.out << CampaignToJson(base, report, {files_, crash_states_},
+                                     command_, seed_);
     }
     if (!write_status_.ok()) {
       fmt::print(console_.err, "gauntlet explore: {}\n",
@@ -299,6 +328,19 @@ class Explorer final : public CampaignObserver {
     talk << RenderFound(finding, files_.back()) << std::flush;
   }
 
+  void FoundCrashState(const CrashStateFinding& finding) override {
+    progress_.Clear();
+    crash_states_.push_back(WriteCrashState(finding, crash_states_.size() + 1,
+                                            {.base = *base_,
+                                             .options = *options_.crash_states,
+                                             .directory = directory_}));
+    if (!crash_states_.back().write_status.ok()) {
+      write_status_ = crash_states_.back().write_status;
+    }
+    std::ostream& talk = text_ ? console_.out : console_.err;
+    talk << RenderCrashFinding(crash_states_.back()) << std::flush;
+  }
+
   bool Interrupted() override { return host_.TerminationNotices() > 0; }
 
  private:
@@ -306,7 +348,11 @@ class Explorer final : public CampaignObserver {
     if (report.end == CampaignEnd::kInterrupted) {
       return static_cast<int>(ExitCode::kInterrupted);
     }
-    if (!report.findings.empty() || report.nondeterministic > 0) {
+    const bool states_failed =
+        report.crash_states && (report.crash_states->images_failed > 0 ||
+                                report.crash_states->nondeterministic > 0);
+    if (!report.findings.empty() || report.nondeterministic > 0 ||
+        states_failed) {
       return static_cast<int>(ExitCode::kViolated);
     }
     if (report.cases == 0 && report.end == CampaignEnd::kExhausted) {
@@ -340,10 +386,13 @@ class Explorer final : public CampaignObserver {
   Console& console_;
   const bool text_;
   const fs::path directory_;
+  const CampaignOptions options_;
+  const Case* base_ = nullptr;  // of the run
   SystemClock clock_;
   RealHost host_;
   ExploreProgress progress_;
   std::vector<FindingFiles> files_;  // by the findings' order
+  std::vector<WrittenCrashFinding> crash_states_;
   Status write_status_;
 };
 

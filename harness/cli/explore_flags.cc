@@ -30,6 +30,10 @@ expects do not count. Beside it as it is, other numbers of workers and of kept
 checkpoints, deletion at the end, separate hosts, other jobs, saves at the ends
 of epochs and a grace are tried; all have restarts for many faults and short
 limits, and what of the base's own that replaces is said at the start.
+mixed tries random plans of faults, and in between what a power loss can leave
+of the base's own checkpoints: at most 16 states of the names and of the
+contents at each crash point. With --case, --kinds, --points or --max-faults it
+tries plans alone.
 What is found is left as scenario files, never over older ones: NAME.yaml, which
 `gauntlet replay` takes and whose head has the command that finds it once more
 (random); NAME.plan.json, the faults and the base's planted bugs alone, for
@@ -45,9 +49,10 @@ it did not try.
 goes to stderr. All modes have schema, base, mode, end, cases, seconds,
 per_second, findings (each with its file, or why_no_file), failed, ran_twice,
 nondeterministic, points_hit and points_total (null: crash-states has no
-points). random and sweep add the coverage that was reached and missed (*_missed;
+points). mixed, random and sweep add the coverage that was reached and missed (*_missed;
 with --show-uncovered also gaps, by place) and what is left; crash-states adds
-complete, unfinished and parts, each with the number of states it left out.
+complete, unfinished and parts, each with the number of states it left out;
+mixed has these in crash_states (null: none were tried).
 Exit code 0: all that was tried passed, though a limit may have ended it early;
 1: something failed, or a goal of --fail-on-missed-goals was not reached; 2: a
 mistake in the call; 3: nothing was shown; 4: nothing to try; 130: interrupted.)";
@@ -127,9 +132,12 @@ void AddWhat(Flags& flags, ExploreCommand& command,
                     {.most = 1}, bases);
   flags.Value({"-k,--name", "TEXT", "the one case of it with this in its name"},
               ReadText(command.name_filter));
-  flags.Value({"--mode", "NAME", "random, sweep or crash-states (random)"},
+  flags.Value({"--mode", "NAME",
+               "mixed (random plans and crash states in turns), random, sweep "
+               "or crash-states (mixed)"},
               ReadChoice<ExploreMode>(
-                  command.mode, {{"random", ExploreMode::kRandom},
+                  command.mode, {{"mixed", ExploreMode::kMixed},
+                                 {"random", ExploreMode::kRandom},
                                  {"sweep", ExploreMode::kNth},
                                  {"nth", ExploreMode::kNth},
                                  {"crash-states", ExploreMode::kCrashStates}}));
@@ -142,21 +150,24 @@ void AddWhat(Flags& flags, ExploreCommand& command,
                    "gauntlet list points lists them", "faults.at.point"));
   flags.Value({"--max-faults", "N",
                "in one plan; sweep: 1 means no pairs, 2 none behind damage; "
-               "random: 0 for undisturbed runs (3)"},
+               "mixed, random: 0 for undisturbed runs (3)"},
               ReadWhole(command.max_faults, 0, 16));
 }
 
 void AddHow(Flags& flags, ExploreCommand& command) {
-  flags.Value({"--time", "TIME",
-               "so long, the base's undisturbed run included (random: 60s "
-               "behind it where no other limit is given; else until all is "
-               "done)"},
-              ReadTime(command.time));
-  flags.Value({"--cases", "N",
-               "stop after N cases; crash-states: after N distinct states"},
-              ReadWhole<std::optional<uint64_t>, uint64_t>(command.cases, 1,
-                                                           UINT64_MAX));
-  flags.Value({"--case", "N", "random: only the one of this number"},
+  flags.Value(
+      {"--time", "TIME",
+       "so long, the base's undisturbed run included (mixed, random: 60s "
+       "behind it where no other limit is given; else until all is "
+       "done)"},
+      ReadTime(command.time));
+  flags.Value(
+      {"--cases", "N",
+       "stop after N cases; crash-states: after N distinct states; mixed: "
+       "crash states do not count"},
+      ReadWhole<std::optional<uint64_t>, uint64_t>(command.cases, 1,
+                                                   UINT64_MAX));
+  flags.Value({"--case", "N", "mixed, random: only the one of this number"},
               ReadWhole<std::optional<uint64_t>, uint64_t>(command.only_case, 0,
                                                            UINT64_MAX - 1));
   flags.Switch({"--trace", "",
@@ -164,8 +175,9 @@ void AddHow(Flags& flags, ExploreCommand& command) {
                [&command] { command.trace = true; });
   flags.Value({"--seed", "N", "a number, or random (1)"},
               ReadSeed(command.seed));
-  flags.Value({"-j,--jobs", "N", "random and sweep: threads (1)"},
-              ReadWhole(command.jobs, 1, 256));
+  flags.Value(
+      {"-j,--jobs", "N", "mixed, random and sweep: threads for the plans (1)"},
+      ReadWhole(command.jobs, 1, 256));
   flags.Value(
       {"--verify-determinism-every", "N",
        "run every N-th case, or recover every N-th crash state, twice and "
@@ -245,14 +257,14 @@ Status CheckMode(const Flags& flags, ExploreMode mode) {
       Belongs{"--max-states", false, false, true},
       Belongs{"--id", false, false, true}};
   for (const Belongs& option : kOptions) {
-    const bool fits = mode == ExploreMode::kRandom ? option.random
-                      : mode == ExploreMode::kNth  ? option.nth
-                                                   : option.crash_states;
+    const bool fits = mode == ExploreMode::kNth           ? option.nth
+                      : mode == ExploreMode::kCrashStates ? option.crash_states
+                                                          : option.random;
     if (fits || !flags.Given(option.name)) continue;
     return InvalidArgument(fmt::format("{} requires --mode {}", option.name,
                                        option.crash_states ? "crash-states"
-                                       : option.nth        ? "random or sweep"
-                                                           : "random"));
+                                       : option.nth ? "mixed, random or sweep"
+                                                    : "mixed or random"));
   }
   return OkStatus();
 }
@@ -333,7 +345,9 @@ Result<Command> ParseExplore(const VerbArguments& verb) {
   }
   command.time_given = command.time.has_value();
   const bool limited = command.time || command.cases || command.only_case;
-  if (!limited && command.mode == ExploreMode::kRandom) {
+  const bool endless = command.mode == ExploreMode::kMixed ||
+                       command.mode == ExploreMode::kRandom;
+  if (!limited && endless) {
     command.time = std::chrono::seconds(60);
   }
   return Command(std::move(command));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "harness/cli/crash_states_text.h"
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 
@@ -32,6 +33,10 @@ std::string RenderStatus(const CampaignReport& report) {
       seconds / 60, seconds % 60, report.cases, rate,
       report.coverage.PointsHit().size(), report.space.points.size(), marks,
       report.marks.size(), report.broken, report.coverage.last_new(), stable);
+  if (report.crash_states) {
+    text += fmt::format("  crash states {}",
+                        TotalsOf(*report.crash_states).distinct);
+  }
   if (!report.progress.empty()) text += "  " + report.progress;
   return text;
 }

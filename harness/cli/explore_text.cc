@@ -45,6 +45,8 @@ std::string_view EndName(const CampaignReport& report) {
 
 std::string_view ModeName(ExploreMode mode) {
   switch (mode) {
+    case ExploreMode::kMixed:
+      return "mixed";
     case ExploreMode::kRandom:
       return "random";
     case ExploreMode::kNth:
@@ -169,6 +171,47 @@ std::string RenderSweep(const CampaignReport& report) {
       "  sweep         faults of {}; got to {}\n"
       "  left          {}\n",
       kSweptWorkers, report.progress, report.left);
+}
+
+// Of a mixed exploration; "": no crash states were asked for.
+std::string RenderCrashStates(const CampaignReport& report) {
+  if (!report.why_no_crash_states.empty()) {
+    return fmt::format("  crash states  none: {}\n",
+                       report.why_no_crash_states);
+  }
+  if (!report.crash_states) return "";
+  const CrashStateReport& states = *report.crash_states;
+  const CrashStateTotals totals = TotalsOf(states);
+  std::string text =
+      fmt::format("  crash states  {} at {}: {} passed, {} failed",
+                  totals.distinct, Counted(totals.points, "crash point"),
+                  totals.distinct - states.images_failed, states.images_failed);
+  if (states.nondeterministic > 0) {
+    text += fmt::format(", {} differed when recovered twice",
+                        states.nondeterministic);
+  }
+  if (states.complete()) return text + "\n";
+  return text + fmt::format("; unfinished: {}\n",
+                            fmt::join(UnfinishedParts(states), ", "));
+}
+
+Json CrashStatesToJson(const CampaignReport& report,
+                       const std::vector<WrittenCrashFinding>& written) {
+  if (!report.crash_states) return nullptr;
+  const CrashStateReport& states = *report.crash_states;
+  const CrashStateTotals totals = TotalsOf(states);
+  return {{"cases", totals.distinct},
+          {"findings", CrashFindingsToJson(written)},
+          {"failed", states.images_failed},
+          {"failed_outcomes", states.outcomes_failed},
+          {"ran_twice", states.ran_twice},
+          {"nondeterministic", states.nondeterministic},
+          {"crash_points", totals.points},
+          {"outcomes", totals.enumerated},
+          {"left_out", totals.left_out},
+          {"complete", states.complete()},
+          {"unfinished", UnfinishedParts(states)},
+          {"parts", CrashStatePartsToJson(states)}};
 }
 
 // The one case, and what it came to, instead of statistics.
@@ -315,15 +358,16 @@ std::string RenderCampaign(const Case& base, const CampaignReport& report,
   if (report.cases == 0) return text;
   if (command.mode == ExploreMode::kNth) text += RenderSweep(report);
   text += RenderStatistics(report, command.jobs);
+  text += RenderCrashStates(report);
   return text + RenderCoverage(report, command);
 }
 
 std::string CampaignToJson(const Case& base, const CampaignReport& report,
-                           const std::vector<FindingFiles>& files,
+                           const CampaignFiles& files,
                            const ExploreCommand& command, uint64_t seed) {
   Json found = Json::array();
   for (size_t i = 0; i < report.findings.size(); ++i) {
-    found.push_back(FindingToJson(report.findings[i], files.at(i)));
+    found.push_back(FindingToJson(report.findings[i], files.plans.at(i)));
   }
   const double per_second =
       Ratio(static_cast<double>(report.cases), report.seconds);
@@ -359,6 +403,8 @@ std::string CampaignToJson(const Case& base, const CampaignReport& report,
       {"virtual_seconds", report.virtual_seconds},
       {"restarts", report.restarts},
       {"left", report.left},
+      {"crash_states", CrashStatesToJson(report, files.crash_states)},
+      {"why_no_crash_states", report.why_no_crash_states},
   };
   if (command.all_gaps) json["gaps"] = GapsToJson(report);
   if (report.only) {

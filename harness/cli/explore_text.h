@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "harness/cli/commands.h"
+#include "harness/cli/crash_states_text.h"
 #include "harness/explore/campaign.h"
 #include "harness/explore/finding_files.h"
 
@@ -31,9 +32,14 @@ std::string RenderFound(const CampaignFinding& finding,
 // --show-uncovered. Of a single case, its plan.
 std::string RenderCampaign(const Case& base, const CampaignReport& report,
                            const ExploreCommand& command);
-// One line of JSON; `files` are those of report.findings.
+// The files of a report's findings, in their order.
+struct CampaignFiles {
+  const std::vector<FindingFiles>& plans;
+  const std::vector<WrittenCrashFinding>& crash_states;
+};
+// One line of JSON.
 std::string CampaignToJson(const Case& base, const CampaignReport& report,
-                           const std::vector<FindingFiles>& files,
+                           const CampaignFiles& files,
                            const ExploreCommand& command, uint64_t seed);
 
 }  // namespace gauntlet

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "harness/explore/case_report.h"
+#include "harness/explore/crash_states.h"
 #include "harness/explore/crew.h"
 #include "harness/explore/investigation.h"
 #include "harness/explore/nth_plans.h"
@@ -20,6 +21,9 @@ namespace gauntlet {
 namespace {
 
 constexpr uint64_t kRandomRound = 512;
+// Cases from one turn of the search for crash states to the next. A turn takes
+// about as long, and the first second has one of each window on each disk.
+constexpr uint64_t kCasesPerTurn = 16;
 constexpr Duration kPatience = std::chrono::milliseconds(100);
 
 class Campaign {
@@ -63,6 +67,7 @@ class Campaign {
          .twice_every = options_.twice_every,
          .name_of = [this](const ExploreCase& one) { return NameOf(one); }});
     begin_ = clock_.Now();
+    BeginCrashStates(setups_.front());
     while (!ended_) {
       std::vector<ExploreCase> round = NextRound();
       if (round.empty()) break;
@@ -74,6 +79,7 @@ class Campaign {
       report_.left = nth_->Left();
     }
     report_.findings = investigation_.TakeFindings();
+    EndCrashStates();
     if (report_.only && options_.keep_record) {
       ASSIGN_OR_RETURN(report_.only_record, RecordOf(*report_.only));
     }
@@ -170,6 +176,7 @@ class Campaign {
         Investigate(round[i], *one);
         crew.Resume();
       }
+      if (report_.cases % kCasesPerTurn == 0) TakeCrashStateTurn();
       Measure();
       observer_.Progress(report_);
       if (ended_ && report_.end == CampaignEnd::kFindings) {
@@ -190,6 +197,42 @@ class Campaign {
     }
     ended_ = true;
     crew.Cut();
+  }
+
+  void BeginCrashStates(const Case& base) {
+    if (!options_.crash_states) return;
+    Result<CrashStateSearch> search =
+        CrashStateSearch::Make(base, references_, *options_.crash_states);
+    if (search.ok()) {
+      crash_states_ = std::make_unique<CrashStateSearch>(*std::move(search));
+    } else {
+      report_.why_no_crash_states = search.status().message();
+    }
+  }
+
+  // On this thread, beside the crew.
+  void TakeCrashStateTurn() {
+    if (ended_ || crash_states_ == nullptr || crash_states_->ended()) return;
+    const size_t known = crash_states_->report().findings.size();
+    const Status status = crash_states_->TakeTurn();
+    if (!status.ok()) {
+      report_.why_no_crash_states = status.message();
+      crash_states_.reset();
+      report_.crash_states.reset();
+      return;
+    }
+    report_.crash_states = crash_states_->report();
+    const auto& findings = report_.crash_states->findings;
+    for (size_t i = known; i < findings.size(); ++i) {
+      observer_.FoundCrashState(findings[i]);
+    }
+    StopAfterFindings();
+  }
+
+  void EndCrashStates() {
+    if (crash_states_ != nullptr) {
+      report_.crash_states = crash_states_->TakeReport();
+    }
   }
 
   void Measure() {
@@ -225,10 +268,18 @@ class Campaign {
     report_.nondeterministic += investigation_.Add(
         one, report,
         [this](const CampaignFinding& finding) { observer_.Found(finding); });
-    if (investigation_.enough() && !ended_) {
-      ended_ = true;
-      report_.end = CampaignEnd::kFindings;
-    }
+    StopAfterFindings();
+  }
+
+  void StopAfterFindings() {
+    const bool states =
+        report_.crash_states && report_.crash_states->images_failed > 0;
+    const size_t findings = investigation_.findings().size() + (states ? 1 : 0);
+    const bool enough =
+        options_.stop_after > 0 && findings >= options_.stop_after;
+    if (!enough || ended_) return;
+    ended_ = true;
+    report_.end = CampaignEnd::kFindings;
   }
 
   const CampaignOptions& options_;
@@ -239,6 +290,7 @@ class Campaign {
   References& references_;
   Investigation investigation_;
   std::unique_ptr<NthPlans> nth_;
+  std::unique_ptr<CrashStateSearch> crash_states_;  // null: none
   Time begin_;
   bool shortened_ = false;  // --cases took the end off the sweep's last round
   bool ended_ = false;

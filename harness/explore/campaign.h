@@ -17,6 +17,7 @@
 #include "engine/world/clock.h"
 #include "harness/explore/campaign_finding.h"
 #include "harness/explore/coverage.h"
+#include "harness/explore/crash_states.h"
 #include "harness/explore/explore_case.h"
 #include "harness/explore/marks.h"
 #include "harness/explore/shrink.h"
@@ -40,8 +41,12 @@ struct CampaignOptions {
   std::vector<FaultKind> kinds;  // empty: all
   std::vector<Point> points;     // likewise
   uint64_t twice_every = 16;     // cases run twice; 0: none
-  size_t stop_after = 10;        // findings; 0: never
-  ShrinkOptions shrink;          // the clock is put in
+  // Findings; 0: never. All crash states count as one.
+  size_t stop_after = 10;
+  // The base's crash states that are searched in between the cases; nullopt:
+  // none.
+  std::optional<CrashStateOptions> crash_states = {};
+  ShrinkOptions shrink;  // the clock is put in
   // random: the command that tries the case of this number once more.
   std::function<std::string(uint64_t)> command_for = [](uint64_t number) {
     return "--case " + std::to_string(number);
@@ -80,6 +85,9 @@ struct CampaignReport {
   std::optional<ExploreCase> only;        // options.only_case, as it was run
   std::optional<Record> only_record;      // of its run: options.keep_record
   PlanSpace space;                        // of the base
+  // options.crash_states: so far; complete() once the exploration has ended.
+  std::optional<CrashStateReport> crash_states;
+  std::string why_no_crash_states;  // "": they were searched, or not asked for
 };
 
 class CampaignObserver {
@@ -89,6 +97,8 @@ class CampaignObserver {
   virtual void Progress(const CampaignReport& report) = 0;
   // A new one, shrunken.
   virtual void Found(const CampaignFinding& finding) = 0;
+  // A crash state that recovery gets wrong.
+  virtual void FoundCrashState(const CrashStateFinding& finding) = 0;
   // Asked often: end now.
   virtual bool Interrupted() = 0;
 };

@@ -72,6 +72,21 @@ struct PartRun {
   CrashOwed owed;                      // kRot
 };
 
+std::vector<CrashStatePart> PartsOf(const CrashStateOptions& options) {
+  std::vector<CrashStatePart> parts = options.parts;
+  if (!parts.empty()) return parts;
+  for (const CrashWindow window : options.windows) {
+    if (window == CrashWindow::kRot) {
+      parts.push_back({.window = window});
+      continue;
+    }
+    for (const DurabilityProfile profile : options.profiles) {
+      parts.push_back({.profile = profile, .window = window});
+    }
+  }
+  return parts;
+}
+
 class Exploration {
  public:
   Exploration(const RunPlan& plan, const DataSplit& data,
@@ -79,6 +94,7 @@ class Exploration {
       : plan_(plan),
         trajectory_(trajectory),
         options_(options),
+        parts_(PartsOf(options)),
         recovery_({.directory = plan.train.checkpoint.directory,
                    .keep = plan.train.checkpoint.keep,
                    .cold_start = plan.train.checkpoint.allow_cold_start
@@ -88,11 +104,14 @@ class Exploration {
 
   // Looks at nothing else.
   void Only(std::optional<ImageId> id) { only_ = std::move(id); }
-  // All windows under all profiles.
-  Status Explore(const RunInputs& inputs);
-  CrashStateReport TakeReport() { return std::move(report_); }
+  // Of the next part, which begins with its first turn.
+  Status NextTurn(const RunInputs& inputs);
+  bool ended() const;
+  const CrashStateReport& report() const { return report_; }
+  CrashStateReport TakeReport();
 
  private:
+  Status BeginNext(const RunInputs& inputs);
   Status Begin(const CrashStatePart& part, const CrashWindowLog& window);
   Status PrepareRot(PartRun& run);
   // Until it is done, stopped, or another part's turn.
@@ -118,10 +137,15 @@ class Exploration {
   const RunPlan& plan_;
   const Trajectory& trajectory_;
   const CrashStateOptions& options_;
+  const std::vector<CrashStatePart> parts_;
   CrashRecovery recovery_;
   CrashStateReport report_;
   std::optional<ImageId> only_;
+  // Of the parts that have begun, in their order.
   std::vector<std::unique_ptr<PartRun>> runs_;
+  size_t next_run_ = 0;  // once all have begun
+  // The log of a window is made when its first part begins.
+  std::map<CrashWindow, Result<CrashWindowLog>> logs_;
   uint64_t recoveries_ = 0;
   bool stopped_ = false;
   ImageDirectory image_;
@@ -369,68 +393,87 @@ Result<CrashWindowLog> LogOf(CrashWindow window, const RunInputs& inputs,
   CheckFailed(__FILE__, __LINE__, "window", "no such crash window");
 }
 
-std::vector<CrashStatePart> PartsOf(const CrashStateOptions& options) {
-  std::vector<CrashStatePart> parts = options.parts;
-  if (!parts.empty()) return parts;
-  for (const CrashWindow window : options.windows) {
-    if (window == CrashWindow::kRot) {
-      parts.push_back({.window = window});
-      continue;
-    }
-    for (const DurabilityProfile profile : options.profiles) {
-      parts.push_back({.profile = profile, .window = window});
-    }
-  }
-  return parts;
-}
-
 // What was found so far stays found.
 bool WasInterrupted(const RunInputs& inputs, const Status& status) {
   return status.code() == Code::kUnavailable && inputs.plan.interrupted &&
          inputs.plan.interrupted();
 }
 
-// Parts take turns; the log of a window is made when its first part begins.
-Status Exploration::Explore(const RunInputs& inputs) {
-  std::map<CrashWindow, Result<CrashWindowLog>> logs;
-  const std::vector<CrashStatePart> parts = PartsOf(options_);
-  for (const CrashStatePart& part : parts) {
-    if (stopped_) break;
-    const CrashWindow window =
-        part.window == CrashWindow::kRot ? CrashWindow::kSave : part.window;
-    auto found = logs.find(window);
-    if (found == logs.end()) {
-      found = logs.emplace(window, LogOf(window, inputs, options_.save)).first;
-    }
-    const Result<CrashWindowLog>& log = found->second;
-    stopped_ = WasInterrupted(inputs, log.status());
-    if (stopped_) break;
-    RETURN_IF_ERROR(log.status());
-    RETURN_IF_ERROR(Begin(part, *log));
-    RETURN_IF_ERROR(TakeTurn(*runs_.back()));
+Status Exploration::BeginNext(const RunInputs& inputs) {
+  const CrashStatePart& part = parts_[runs_.size()];
+  const CrashWindow window =
+      part.window == CrashWindow::kRot ? CrashWindow::kSave : part.window;
+  auto found = logs_.find(window);
+  if (found == logs_.end()) {
+    found = logs_.emplace(window, LogOf(window, inputs, options_.save)).first;
   }
-  const auto is_done = [](const auto& run) { return run->done(); };
-  while (!stopped_ && !std::ranges::all_of(runs_, is_done)) {
-    for (const auto& run : runs_) RETURN_IF_ERROR(TakeTurn(*run));
+  const Result<CrashWindowLog>& log = found->second;
+  stopped_ = WasInterrupted(inputs, log.status());
+  if (stopped_) return OkStatus();
+  RETURN_IF_ERROR(log.status());
+  return Begin(part, *log);
+}
+
+Status Exploration::NextTurn(const RunInputs& inputs) {
+  CHECK(!ended(), "a search that has ended takes no turn");
+  if (runs_.size() < parts_.size()) {
+    RETURN_IF_ERROR(BeginNext(inputs));
+    return stopped_ ? OkStatus() : TakeTurn(*runs_.back());
   }
-  for (size_t i = 0; i < parts.size(); ++i) {
+  while (runs_[next_run_]->done()) next_run_ = (next_run_ + 1) % runs_.size();
+  PartRun& run = *runs_[next_run_];
+  next_run_ = (next_run_ + 1) % runs_.size();
+  return TakeTurn(run);
+}
+
+bool Exploration::ended() const {
+  return stopped_ ||
+         (runs_.size() == parts_.size() &&
+          std::ranges::all_of(runs_, [](const auto& r) { return r->done(); }));
+}
+
+CrashStateReport Exploration::TakeReport() {
+  for (size_t i = 0; i < parts_.size(); ++i) {
     const bool done = i < runs_.size() && runs_[i]->done();
-    if (!done) report_.unfinished.push_back(parts[i]);
+    if (!done) report_.unfinished.push_back(parts_[i]);
   }
-  return OkStatus();
+  return std::move(report_);
 }
 
 }  // namespace
 
-Result<CrashStateReport> ExploreCrashStates(const Case& base,
-                                            References& references,
-                                            const CrashStateOptions& options) {
+struct CrashStateSearch::State {
+  State(RunPlan its_plan, std::shared_ptr<const DataSplit> its_data,
+        const GoldenTrajectory& golden, CrashStateOptions its_options)
+      : plan(std::move(its_plan)),
+        data(std::move(its_data)),
+        trajectory(golden),
+        options(std::move(its_options)),
+        exploration(plan, *data, trajectory, options) {}
+
+  RunInputs inputs() { return {pool, plan, *data, trajectory}; }
+
+  const RunPlan plan;
+  const std::shared_ptr<const DataSplit> data;
+  const Trajectory trajectory;
+  const CrashStateOptions options;
+  FiberPool pool;
+  Exploration exploration;
+};
+
+CrashStateSearch::CrashStateSearch(std::unique_ptr<State> state)
+    : state_(std::move(state)) {}
+CrashStateSearch::CrashStateSearch(CrashStateSearch&&) noexcept = default;
+CrashStateSearch::~CrashStateSearch() = default;
+
+Result<CrashStateSearch> CrashStateSearch::Make(
+    const Case& base, References& references,
+    const CrashStateOptions& options) {
   RunPlan plan = PlanOf(base);
   plan.faults.faults.clear();
   plan.interrupted = references.interrupted();
   ASSIGN_OR_RETURN(const auto golden, references.GoldenFor(plan));
-  ASSIGN_OR_RETURN(const auto data, references.DataOf(plan.train.job.data));
-  const Trajectory trajectory(*golden);
+  ASSIGN_OR_RETURN(auto data, references.DataOf(plan.train.job.data));
   CrashStateOptions chosen = options;
   std::optional<ImageId> only;
   if (!options.only.empty()) {
@@ -445,15 +488,37 @@ Result<CrashStateReport> ExploreCrashStates(const Case& base,
     chosen.windows = {only->window};
     chosen.parts.clear();
   }
-  FiberPool pool;
-  Exploration exploration(plan, *data, trajectory, chosen);
-  exploration.Only(only);
-  RETURN_IF_ERROR(exploration.Explore({pool, plan, *data, trajectory}));
-  CrashStateReport report = exploration.TakeReport();
+  auto state = std::make_unique<State>(std::move(plan), std::move(data),
+                                       *golden, std::move(chosen));
+  state->exploration.Only(std::move(only));
+  return CrashStateSearch(std::move(state));
+}
+
+Status CrashStateSearch::TakeTurn() {
+  return state_->exploration.NextTurn(state_->inputs());
+}
+
+bool CrashStateSearch::ended() const { return state_->exploration.ended(); }
+
+const CrashStateReport& CrashStateSearch::report() const {
+  return state_->exploration.report();
+}
+
+CrashStateReport CrashStateSearch::TakeReport() {
+  return state_->exploration.TakeReport();
+}
+
+Result<CrashStateReport> ExploreCrashStates(const Case& base,
+                                            References& references,
+                                            const CrashStateOptions& options) {
+  ASSIGN_OR_RETURN(CrashStateSearch search,
+                   CrashStateSearch::Make(base, references, options));
+  while (!search.ended()) RETURN_IF_ERROR(search.TakeTurn());
+  CrashStateReport report = search.TakeReport();
   const bool found = std::ranges::any_of(
       report.counts,
       [](const CrashStateCounts& c) { return c.images_enumerated > 0; });
-  if (!only || found) return report;
+  if (options.only.empty() || found) return report;
   return InvalidArgument("no crash state of this case has the id " +
                          options.only);
 }

@@ -34,6 +34,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -138,6 +139,33 @@ struct CrashStateOptions {
   // What the program is at in an image's recovery, said if it crashes there.
   std::function<std::string(const std::string& id)> name_of =
       [](const std::string& id) { return "crash image " + id; };
+};
+
+// The search in turns, so that a caller can do something else in between. The
+// turns together come to what ExploreCrashStates does at once.
+class CrashStateSearch {
+ public:
+  // Errors: those of ExploreCrashStates. `references` must outlive the search.
+  static Result<CrashStateSearch> Make(const Case& base, References& references,
+                                       const CrashStateOptions& options);
+  CrashStateSearch(CrashStateSearch&&) noexcept;
+  ~CrashStateSearch();
+
+  // Recovers from the next states of one part, at least 16 while it has as
+  // many; the next turn is the next part's. REQUIRES: !ended().
+  Status TakeTurn();
+  // True if all is done, or the search was stopped.
+  bool ended() const;
+  // So far, but for `unfinished`.
+  const CrashStateReport& report() const;
+  // The search is over after that.
+  CrashStateReport TakeReport();
+
+ private:
+  struct State;
+  explicit CrashStateSearch(std::unique_ptr<State> state);
+
+  std::unique_ptr<State> state_;
 };
 
 // Deterministic. The case's own faults do not count; its planted bugs do.

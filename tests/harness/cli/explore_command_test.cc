@@ -295,6 +295,43 @@ TEST_F(ExploreCommandTest, CrashStatesOfABugThatShowsAtOnceSayThatItDoes) {
   EXPECT_THAT(err_.str(), HasSubstr("but with the planted bug"));
 }
 
+TEST_F(ExploreCommandTest, WithoutAModePlansAndCrashStatesTakeTurns) {
+  command_.cases = 160;
+  command_.output = OutputFormat::kJson;
+  EXPECT_EQ(Explore(), 0);
+  const json result = json::parse(out_.str());
+  EXPECT_EQ(result["mode"], "mixed");
+  EXPECT_EQ(result["cases"], 160);
+  const json& states = result["crash_states"];
+  EXPECT_GT(states["cases"], 0);
+  EXPECT_EQ(states["failed"], 0);
+  EXPECT_EQ(states["parts"].size(), 9);
+  command_.output = OutputFormat::kText;
+  EXPECT_EQ(Explore(), 0);
+  EXPECT_THAT(out_.str(), ContainsRegex("  crash states  [0-9]+ at [0-9]+ "
+                                        "crash points: [0-9]+ passed, 0 "
+                                        "failed"));
+}
+
+TEST_F(ExploreCommandTest, ACrashStateThatFailsIsAFindingOfItsOwn) {
+  command_.cases = 4000;
+  command_.stop_after = 1;
+  EXPECT_EQ(Explore("planted_bugs: skip-manifest-fsync\n"), 1);
+  EXPECT_THAT(
+      out_.str(),
+      AllOf(HasSubstr("FOUND  "), HasSubstr("expected "),
+            HasSubstr(".crash.json\n"), HasSubstr("stopped: enough findings"),
+            ContainsRegex("crash states .* [1-9][0-9]* failed")));
+}
+
+TEST_F(ExploreCommandTest, FaultsThatAreChosenAreTriedWithoutCrashStates) {
+  command_.cases = 40;
+  command_.kinds = {FaultKind::kCrash};
+  command_.output = OutputFormat::kJson;
+  EXPECT_EQ(Explore(), 0);
+  EXPECT_TRUE(json::parse(out_.str())["crash_states"].is_null());
+}
+
 TEST_F(ExploreCommandTest, ASweepOfNothingSaysSo) {
   command_.mode = ExploreMode::kNth;
   command_.kinds = {FaultKind::kFsyncFails};

@@ -23,11 +23,12 @@ ExploreCommand Parsed(Words words) {
   return std::get<ExploreCommand>(line->command);
 }
 
-TEST(ExploreFlagsTest, NothingAtAllIsAMinuteOfRandomPlans) {
+TEST(ExploreFlagsTest, NothingAtAllIsAMinuteOfPlansAndCrashStates) {
   const ExploreCommand command = Parsed({});
-  EXPECT_EQ(command.mode, ExploreMode::kRandom);
+  EXPECT_EQ(command.mode, ExploreMode::kMixed);
   EXPECT_EQ(command.time, std::chrono::seconds(60));
   EXPECT_FALSE(command.time_given);
+  EXPECT_EQ(Parsed({"--mode", "random"}).time, std::chrono::seconds(60));
   EXPECT_TRUE(Parsed({"--time", "60s"}).time_given);
   EXPECT_EQ(command.seed, 1u);
 }
@@ -83,19 +84,20 @@ TEST(ExploreFlagsTest, MistakesSayWhatWasExpected) {
       {{"--time", "0s"}, "a time such as 60s"},
       {{"--seed", "x"}, "expected random or a whole number from 0 to "},
       {{"--max-faults", "17"}, "a whole number"},
-      {{"--mode", "both"}, "one of random, sweep, nth, crash-states"},
-      {{"--mode", "nth", "--case", "1"}, "--mode random"},
-      {{"--mode", "crash-states", "-j", "2"}, "--jobs requires --mode random"},
+      {{"--mode", "both"}, "one of mixed, random, sweep, nth, crash-states"},
+      {{"--mode", "nth", "--case", "1"}, "--mode mixed or random"},
+      {{"--mode", "crash-states", "-j", "2"},
+       "--jobs requires --mode mixed, random or sweep"},
       {{"--mode", "crash-states", "--kinds", "crash"},
-       "requires --mode random or sweep"},
+       "requires --mode mixed, random or sweep"},
       {{"--mode", "crash-states", "--points", "step.end"}, "random or sweep"},
       {{"--mode", "crash-states", "--seed", "1"},
-       "requires --mode random or sweep"},
+       "requires --mode mixed, random or sweep"},
       {{"--mode", "crash-states", "--max-faults", "3"}, "random or sweep"},
       {{"--mode", "crash-states", "--fail-on-missed-goals"},
-       "requires --mode random or sweep"},
+       "requires --mode mixed, random or sweep"},
       {{"--mode", "crash-states", "--show-uncovered"},
-       "requires --mode random or sweep"},
+       "requires --mode mixed, random or sweep"},
       {{"--profiles", "weak"}, "--profiles requires --mode crash-states"},
       {{"--mode", "nth", "--id", "x"}, "--id requires --mode crash-states"},
       {{"--mode", "crash-states", "--windows", "late"},

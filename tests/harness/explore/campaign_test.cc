@@ -28,6 +28,7 @@ class Silent final : public CampaignObserver {
  public:
   void Progress(const CampaignReport&) override {}
   void Found(const CampaignFinding&) override {}
+  void FoundCrashState(const CrashStateFinding&) override {}
   bool Interrupted() override { return interrupted; }
   bool interrupted = false;
 };
@@ -54,6 +55,51 @@ TEST(CampaignTest, TheBaseHoldsUnderRandomFaults) {
   EXPECT_EQ(report.nondeterministic, 0u);
   EXPECT_GT(report.coverage.PointsHit().size(), 30u);
   EXPECT_GE(report.ran_twice, 600u / 16);
+}
+
+CampaignOptions WithCrashStates(CampaignOptions options) {
+  options.crash_states =
+      CrashStateOptions{.bound = {.names_up_to = 4, .combinations_up_to = 4}};
+  return options;
+}
+
+TEST(CampaignTest, CrashStatesOfEachWindowComeInTheFirstHundredCases) {
+  const CampaignReport report = Explored(BaseOf("explore/base.yaml"),
+                                         WithCrashStates({.max_cases = 100}));
+  EXPECT_EQ(report.cases, 100u);
+  ASSERT_TRUE(report.crash_states.has_value());
+  ASSERT_EQ(report.crash_states->counts.size(), 5u);
+  for (const CrashStateCounts& counts : report.crash_states->counts) {
+    EXPECT_GT(counts.images_distinct, 0u) << CrashWindowName(counts.window);
+  }
+  EXPECT_EQ(report.crash_states->images_failed, 0u);
+  EXPECT_FALSE(report.crash_states->complete());
+}
+
+TEST(CampaignTest, ABugOfThePowerLossAloneIsFoundBesideThePlans) {
+  Case base = BaseOf("explore/base.yaml");
+  base.plan.bugs = {PlantedBug::kSkipManifestSync};
+  const CampaignReport report = Explored(
+      base,
+      WithCrashStates(
+          {.max_cases = 4000, .kinds = {FaultKind::kCrash}, .stop_after = 1}));
+  EXPECT_EQ(report.end, CampaignEnd::kFindings);
+  EXPECT_TRUE(report.findings.empty());
+  ASSERT_TRUE(report.crash_states.has_value());
+  EXPECT_GT(report.crash_states->images_failed, 0u);
+}
+
+TEST(CampaignTest, ABaseWithoutSavesIsExploredWithoutCrashStates) {
+  Case base = BaseOf("explore/base.yaml");
+  base.train.checkpoint.trigger = {.unit = SaveUnit::kNone};
+  base.train.checkpoint.at_success = AtSuccess::kLeaveCheckpoints;
+  const CampaignReport report =
+      Explored(base, WithCrashStates({.max_cases = 40}));
+  EXPECT_EQ(report.cases, 40u);
+  EXPECT_FALSE(report.crash_states.has_value());
+  EXPECT_NE(report.why_no_crash_states.find("expected a run of at least"),
+            std::string::npos)
+      << report.why_no_crash_states;
 }
 
 TEST(CampaignTest, InFewPlansNothingFires) {
