@@ -81,6 +81,16 @@ struct RecordFault {
   bool operator==(const RecordFault&) const = default;
 };
 
+// One start of the launcher as it was planned.
+struct PlannedLaunch {
+  uint64_t epochs = 0;        // its horizon
+  uint64_t max_steps = 0;     // likewise; 0: none
+  uint64_t stop_at_step = 0;  // saves and stops behind it; 0: none
+  bool other_job = false;     // must be refused
+
+  bool operator==(const PlannedLaunch&) const = default;
+};
+
 // How the run was set up, as far as judging needs it. 0 is "not known" or
 // "none" where nothing else is said.
 struct RunSetup {
@@ -116,6 +126,8 @@ struct RunSetup {
   int64_t silence_limit_ns = 0;
   int64_t hang_limit_ns = 0;
   std::vector<std::string> planted_bugs;
+  // By LauncherRun::planned; empty: all starts of the launcher are alike.
+  std::vector<PlannedLaunch> launches;
 
   bool operator==(const RunSetup&) const = default;
 };
@@ -135,6 +147,8 @@ struct FinalResult {
 struct LauncherRun {
   int exit_code = 0;
   uint64_t restarts = 0;
+  uint64_t planned = 0;  // index into RunSetup::launches
+  int first_life = 1;    // the workers' lives from this on are of this start
   std::optional<FinalResult> result;
   std::vector<RecordEvent> events;  // what it said, in its order
 

@@ -48,6 +48,15 @@ void Describe(Archive& a, typename Archive::template Ref<RecordFault> fault) {
 }
 
 template <class Archive>
+void Describe(Archive& a,
+              typename Archive::template Ref<PlannedLaunch> launch) {
+  a.Field("epochs", launch.epochs);
+  a.Field("max_steps", launch.max_steps);
+  a.Field("stop_at_step", launch.stop_at_step);
+  a.Field("other_job", launch.other_job);
+}
+
+template <class Archive>
 void Describe(Archive& a, typename Archive::template Ref<RunSetup> setup) {
   a.Field("workers", setup.workers);
   a.Field("min_workers", setup.min_workers);
@@ -72,6 +81,7 @@ void Describe(Archive& a, typename Archive::template Ref<RunSetup> setup) {
   a.Field("silence_limit_ns", setup.silence_limit_ns);
   a.Field("hang_limit_ns", setup.hang_limit_ns);
   a.Field("planted_bugs", setup.planted_bugs);
+  a.Field("launches", setup.launches);
 }
 
 template <class Archive>
@@ -87,6 +97,8 @@ template <class Archive>
 void Describe(Archive& a, typename Archive::template Ref<LauncherRun> run) {
   a.Field("exit_code", run.exit_code);
   a.Field("restarts", run.restarts);
+  a.Field("planned", run.planned);
+  a.Field("first_incarnation", run.first_life);
   a.Field("result", run.result);
 }
 

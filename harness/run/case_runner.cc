@@ -160,6 +160,10 @@ RunPlan PlanOf(const Case& one) {
   if (HasNotice(plan.faults, NoticeBy::kHttp)) {
     plan.train.preemption.url = kSimulatedService;
   }
+  for (const LaunchSetup& launch : one.launches) {
+    plan.launches.push_back({.train = OptionsOfLaunch(plan.train, launch),
+                             .other_job = launch.changes_job()});
+  }
   return plan;
 }
 

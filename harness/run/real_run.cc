@@ -15,6 +15,7 @@
 #include "engine/real/real_world.h"
 #include "engine/real/worker_environment.h"
 #include "harness/record/event_file.h"
+#include "harness/run/launch_sequence.h"
 #include "harness/run/metadata_server.h"
 #include "harness/run/oom_kills.h"
 #include "harness/run/text_file.h"
@@ -150,8 +151,17 @@ class RealRun {
   Status Prepare();
   Status RunEarlier();
   void RemoveNotices();
-  Result<bool> LaunchOnce(int start);
-  ChildProgram ProgramOf(int start, int first_life) const;
+  // Of a start of the launcher, counted from 1, and a planned launch.
+  struct Start {
+    int number = 1;
+    size_t planned = 0;
+    int first_life = 1;
+  };
+
+  Status WriteOptions(size_t planned, TrainOptions options) const;
+  // Nullopt: it came to no end.
+  Result<std::optional<LauncherEnd>> LaunchOnce(const Start& start);
+  ChildProgram ProgramOf(const Start& start) const;
   ChildEnd Watch(const ChildProcess& launcher, const fs::path& events);
   Status CollectLauncher(int first_life, LauncherRun& run);
   int LivesSoFar() const;
@@ -159,6 +169,11 @@ class RealRun {
   void LookAround();
 
   fs::path PlanState() const { return directory_ / "plan.json.fired"; }
+  fs::path OptionsFile(size_t planned) const {
+    return directory_ / (planned == 0
+                             ? "options.json"
+                             : fmt::format("options-{}.json", planned + 1));
+  }
 
   const fs::path directory_;
   const std::string program_;
@@ -177,28 +192,32 @@ Status RealRun::Prepare() {
           fmt::format("{}: {}", (directory_ / name).string(), error.message()));
     }
   }
-  TrainOptions train = plan_.train;
-  DeviceKind& device = train.kernels.device;
+  if (!plan_.train.preemption.url.empty()) {
+    ASSIGN_OR_RETURN(metadata_,
+                     MetadataServer::Start(MetadataFile(PlanState())));
+  }
+  if (plan_.before) RETURN_IF_ERROR(RunEarlier());
+  if (plan_.launches.empty()) RETURN_IF_ERROR(WriteOptions(0, plan_.train));
+  for (size_t i = 0; i < plan_.launches.size(); ++i) {
+    RETURN_IF_ERROR(WriteOptions(i, plan_.launches[i].train));
+  }
+  return WriteTextFile(directory_ / "plan.json", PlanToJson(plan_.faults));
+}
+
+// With the places of this run.
+Status RealRun::WriteOptions(size_t planned, TrainOptions options) const {
+  DeviceKind& device = options.kernels.device;
   if (device == DeviceKind::kAuto) {
     device = OpenCuda().ok() ? DeviceKind::kCuda : DeviceKind::kCpu;
   }
-  PreemptionOptions& preemption = train.preemption;
+  PreemptionOptions& preemption = options.preemption;
   if (!preemption.file.empty()) preemption.file = directory_ / "notice";
-  if (!preemption.url.empty()) {
-    ASSIGN_OR_RETURN(metadata_,
-                     MetadataServer::Start(MetadataFile(PlanState())));
-    preemption.url = metadata_->url();
+  if (!preemption.url.empty()) preemption.url = metadata_->url();
+  if (!options.checkpoint.directory.empty()) {
+    options.checkpoint.directory = directory_ / "ckpt";
   }
-  if (!train.checkpoint.directory.empty()) {
-    train.checkpoint.directory = directory_ / "ckpt";
-  }
-  if (plan_.before) {
-    RETURN_IF_ERROR(RunEarlier());
-    train.start.weights = directory_ / "model";
-  }
-  RETURN_IF_ERROR(
-      WriteTextFile(directory_ / "options.json", TrainOptionsToJson(train)));
-  return WriteTextFile(directory_ / "plan.json", PlanToJson(plan_.faults));
+  if (plan_.before) options.start.weights = directory_ / "model";
+  return WriteTextFile(OptionsFile(planned), TrainOptionsToJson(options));
 }
 
 // To its end, with nothing in its way.
@@ -234,7 +253,7 @@ int RealRun::LivesSoFar() const {
   return lives;
 }
 
-ChildProgram RealRun::ProgramOf(int start, int first_life) const {
+ChildProgram RealRun::ProgramOf(const Start& start) const {
   const LauncherOptions& launch = plan_.launch;
   const auto ms = [](Duration duration) {
     return std::to_string(
@@ -245,7 +264,7 @@ ChildProgram RealRun::ProgramOf(int start, int first_life) const {
       .path = program_,
       .arguments = {"launch",
                     "--options",
-                    directory_ / "options.json",
+                    OptionsFile(start.planned),
                     "--plan",
                     directory_ / "plan.json",
                     "--events",
@@ -261,13 +280,13 @@ ChildProgram RealRun::ProgramOf(int start, int first_life) const {
                     "--backoff-ms",
                     ms(launch.backoff),
                     "--first-life",
-                    std::to_string(first_life),
+                    std::to_string(start.first_life),
                     "--plan-state",
                     PlanState(),
                     "--start-timeout",
                     ms(launch.start_timeout) + "ms"},
       .environment = ProcessEnvironment(),
-      .log_file = directory_ / fmt::format("launch-{}.json", start)};
+      .log_file = directory_ / fmt::format("launch-{}.json", start.number)};
   if (launch.min_workers > 0) {
     program.arguments.insert(
         program.arguments.end(),
@@ -321,17 +340,19 @@ void RealRun::RemoveNotices() {
   fs::remove(MetadataFile(PlanState()), error);
 }
 
-// Whether the job is to be started again.
-Result<bool> RealRun::LaunchOnce(int start) {
+Result<std::optional<LauncherEnd>> RealRun::LaunchOnce(const Start& start) {
   RemoveNotices();
-  const int first_life = LivesSoFar() + 1;
-  const ChildProgram program = ProgramOf(start, first_life);
+  const ChildProgram program = ProgramOf(start);
   ASSIGN_OR_RETURN(const ChildProcess launcher, StartChild(program));
   const ChildEnd end = Watch(launcher, directory_ / "events");
   log_.launchers.push_back(ParseLaunch(ReadTextFile(program.log_file), end));
-  RETURN_IF_ERROR(CollectLauncher(first_life, log_.launchers.back()));
-  if (log_.ending != RunEnding::kExited) return false;
-  return end.signal != 0 || IsStartedAgain(end.code);
+  LauncherRun& run = log_.launchers.back();
+  run.planned = start.planned;
+  run.first_life = start.first_life;
+  RETURN_IF_ERROR(CollectLauncher(start.first_life, run));
+  if (log_.ending != RunEnding::kExited) return std::optional<LauncherEnd>();
+  return std::optional(end.signal != 0 ? LauncherEnd::kKilled
+                                       : LauncherEnd::kExited);
 }
 
 // A launcher that was gone before it could say a word left nothing.
@@ -389,10 +410,15 @@ void RealRun::LookAround() {
 RunLog RealRun::Run() {
   const uint64_t oom_kills = CountOomKills();
   Status status = Prepare();
-  for (int start = 1; status.ok() && start <= plan_.max_requeues + 1; ++start) {
-    const Result<bool> again = LaunchOnce(start);
-    status = again.status();
-    if (!again.ok() || !*again) break;
+  LaunchSequence launches(plan_);
+  for (int start = 1; status.ok(); ++start) {
+    const Result<std::optional<LauncherEnd>> end =
+        LaunchOnce({.number = start,
+                    .planned = launches.planned(),
+                    .first_life = LivesSoFar() + 1});
+    status = end.status();
+    if (!end.ok() || !*end) break;
+    if (!launches.Next(log_.launchers.back(), **end)) break;
   }
   if (status.ok()) status = CollectLives();
   log_.oom_kills = std::max(CountOomKills(), oom_kills) - oom_kills;

@@ -23,12 +23,21 @@ struct EarlierRun {
   int workers = 1;
 };
 
+// What a start of the launcher is told.
+struct LaunchPlan {
+  TrainOptions train;
+  bool other_job = false;  // than the plan's: to be refused
+};
+
 struct RunPlan {
   // checkpoint.directory, preemption.file, preemption.url, start.weights and
   // the export before are left to the executor where they are not empty: each
   // run has its own.
   TrainOptions train;
   std::optional<EarlierRun> before;
+  // What each start of the launcher is told in place of `train`; the last
+  // counts for all later ones. Empty: `train`. The reference is of `train`.
+  std::vector<LaunchPlan> launches;
   LauncherOptions launch;
   FaultPlan faults;
   // In the simulated world only; real processes are on one machine.

@@ -18,6 +18,7 @@
 #include "engine/train/launcher.h"
 #include "engine/train/worker.h"
 #include "harness/run/event_conversion.h"
+#include "harness/run/launch_sequence.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -87,6 +88,7 @@ class SimulatedRun {
         train_(plan.train),
         job_json_(memo == nullptr ? JobToJson(train_.job, data.content)
                                   : memo->job_json),
+        known_(memo),
         memo_(memo == nullptr ? nullptr : &memo->passes),
         probe_of_(probe_of),
         simulation_(
@@ -117,7 +119,8 @@ class SimulatedRun {
   }
   int LauncherMain(World& world, int first_life);
   void RemoveNotices();
-  bool RunLauncher(int first_life);
+  std::optional<LauncherEnd> RunLauncher(const LaunchSequence& launches);
+  void TakeOptions(const LaunchSequence& launches);
   void AddLauncher(ProcessId launcher);
   RecordEvent InOrder(LogEvent&& event);
   LifeEvents* FindLife(ProcessId process) const;
@@ -128,10 +131,11 @@ class SimulatedRun {
 
   const RunPlan& plan_;
   const DataSplit& data_;
-  TrainOptions train_;  // the plan's, and what it begins with
+  TrainOptions train_;  // of the launch, and what it begins with
   std::string job_json_;
   std::vector<float> weights_;
-  TrainMemo* const memo_;
+  RunMemo* const known_;  // of the plan's job; null: nothing is
+  TrainMemo* memo_;       // null: the launch has another job
   const ProbeOf probe_of_;
   Simulation simulation_;
   Time begin_ = simulation_.now();
@@ -308,9 +312,21 @@ void SimulatedRun::AddLauncher(ProcessId launcher) {
   log_.launchers.push_back(std::move(run));
 }
 
-// Whether the job is to be started again.
-bool SimulatedRun::RunLauncher(int first_life) {
+// What is known of the plan's job is of no other.
+void SimulatedRun::TakeOptions(const LaunchSequence& launches) {
+  if (plan_.launches.empty()) return;
+  train_ = launches.options();
+  const bool known = known_ != nullptr && !launches.other_job();
+  job_json_ = known ? known_->job_json : JobToJson(train_.job, data_.content);
+  memo_ = known ? &known_->passes : nullptr;
+}
+
+// Nullopt: it came to no end.
+std::optional<LauncherEnd> SimulatedRun::RunLauncher(
+    const LaunchSequence& launches) {
+  const int first_life = last_life_ + 1;
   launch_end_.reset();
+  TakeOptions(launches);
   RemoveNotices();
   const ProcessId launcher = simulation_.Start(
       {.name = "launcher", .host = kLauncherHost, .body = [&](World& world) {
@@ -323,19 +339,20 @@ bool SimulatedRun::RunLauncher(int first_life) {
                                                    : RunEnding::kTimedOut;
     log_.ending_detail =
         outcome.end == RunEnd::kInterrupted ? "interrupted" : outcome.report;
-    return false;
+    return std::nullopt;
   }
   AddLauncher(launcher);
-  // The launcher died with its machine: what a queue does then is start it
-  // again.
-  if (!launch_end_) return true;
+  log_.launchers.back().planned = launches.planned();
+  log_.launchers.back().first_life = first_life;
+  // It died with its machine.
+  if (!launch_end_) return LauncherEnd::kKilled;
   if (!launch_end_->reason.empty()) {
     log_.why_not_done =
         last_failure_.empty()
             ? launch_end_->reason
             : fmt::format("{}: {}", launch_end_->reason, last_failure_);
   }
-  return IsStartedAgain(launch_end_->exit_code);
+  return LauncherEnd::kExited;
 }
 
 RecordEvent SimulatedRun::InOrder(LogEvent&& event) {
@@ -403,8 +420,10 @@ RunLog SimulatedRun::Run() {
     const Status earlier = RunEarlier();
     if (!earlier.ok()) return {.harness_error = earlier.message()};
   }
-  for (int start = 0; start <= plan_.max_requeues; ++start) {
-    if (!RunLauncher(last_life_ + 1)) break;
+  LaunchSequence launches(plan_);
+  std::optional<LauncherEnd> end = RunLauncher(launches);
+  while (end && launches.Next(log_.launchers.back(), *end)) {
+    end = RunLauncher(launches);
   }
   CollectLives();
   log_.virtual_seconds =

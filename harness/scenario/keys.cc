@@ -293,6 +293,35 @@ constexpr KeySpec kKeys[] = {
      .low = 1,
      .high = 10'000'000},
 
+    {.path = "launches",
+     .type = T::kMaps,
+     .doc = "how each start of the launcher differs from `job`; the next one "
+            "comes once a launch is done, has stopped or refuses a changed "
+            "job, and the last counts for all later ones; all are alike if not "
+            "given"},
+    {.path = "launches.epochs",
+     .type = T::kCount,
+     .doc = "train fewer epochs than `job` for now",
+     .low = 1,
+     .high = 1'000'000},
+    {.path = "launches.max_steps",
+     .type = T::kCount,
+     .doc = "train fewer steps than `job` for now",
+     .low = 1},
+    {.path = "launches.stop_at_step",
+     .type = T::kCount,
+     .doc = "save and stop after this step; past it, train on",
+     .low = 1},
+    {.path = "launches.lr",
+     .type = T::kNumber,
+     .doc = "a changed job, to be refused: another learning rate"},
+    {.path = "launches.batch",
+     .type = T::kCount,
+     .doc = "a changed job, to be refused: another number of rows that a "
+            "replica takes in a step",
+     .low = 1,
+     .high = 65536},
+
     {.path = "cluster", .type = T::kMap, .doc = "where it is trained"},
     {.path = "cluster.workers",
      .type = T::kCount,

@@ -6,6 +6,7 @@
 #include "harness/scenario/map_reader.h"
 #include "harness/scenario/matrix.h"
 #include "harness/scenario/reachable.h"
+#include "harness/scenario/read_launches.h"
 #include "harness/scenario/read_setup.h"
 #include "harness/scenario/requirements.h"
 #include "harness/scenario/scenario.h"
@@ -186,6 +187,7 @@ Case ReadCase(const Scenario& scenario, const Combination& combination,
   ReadSetup(document, one, diagnostics);
   CheckCollective(combination.document, one, diagnostics);
   ReadBefore(document, one);
+  ReadLaunches(document, one);
   const MapReader disk = document.Map("disk");
   disk.Choice("profile", one.disk);
   disk.Size("capacity", one.disk_capacity);

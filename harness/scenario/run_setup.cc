@@ -67,6 +67,13 @@ RunSetup SetupOf(const Case& one) {
                  .allow_cold_start = checkpoint.allow_cold_start,
                  .planted_bugs = {}};
   SetDeadlines(one, setup);
+  for (const LaunchSetup& launch : one.launches) {
+    const Horizon horizon = OptionsOfLaunch(one.train, launch).horizon;
+    setup.launches.push_back({.epochs = horizon.epochs,
+                              .max_steps = horizon.max_steps.value_or(0),
+                              .stop_at_step = horizon.stop_at_step.value_or(0),
+                              .other_job = launch.changes_job()});
+  }
   for (const PlantedBugInfo& info : AllPlantedBugs()) {
     for (const PlantedBug bug : one.plan.bugs) {
       if (bug == info.bug) setup.planted_bugs.emplace_back(info.name);

@@ -84,6 +84,25 @@ struct EarlierSetup {
   int steps_per_epoch = 0;  // 0: as many as the rows give
 };
 
+// How one start of the launcher differs from the case's job and horizon; null:
+// not at all.
+struct LaunchSetup {
+  std::optional<uint64_t> epochs;
+  std::optional<uint64_t> max_steps;
+  std::optional<uint64_t> stop_at_step;
+  // Of another job, which the engine must refuse.
+  std::optional<float> learning_rate;
+  std::optional<int> batch;
+
+  bool changes_job() const { return learning_rate || batch; }
+  bool shortens() const { return epochs || max_steps; }
+  bool operator==(const LaunchSetup&) const = default;
+};
+
+// The options of that launch.
+TrainOptions OptionsOfLaunch(const TrainOptions& train,
+                             const LaunchSetup& launch);
+
 // One run. `train` lacks only the checkpoint directory: who runs it fills that
 // in.
 struct Case {
@@ -99,8 +118,10 @@ struct Case {
   ClusterSetup cluster;
   DurabilityProfile disk = DurabilityProfile::kExt4;  // simulated only
   uint64_t disk_capacity =
-      UINT64_MAX;  // bytes of file contents; simulated only
-  TrainOptions train;
+      UINT64_MAX;      // bytes of file contents; simulated only
+  TrainOptions train;  // of the job and its horizon, which launches may change
+  // In their order; the last counts for all later ones. Empty: all are alike.
+  std::vector<LaunchSetup> launches;
   FaultPlan plan;
   Expectation expect;
 };

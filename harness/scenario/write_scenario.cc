@@ -136,6 +136,20 @@ std::string BeforeText(const Case& one) {
   return map.Text();
 }
 
+std::vector<std::string> LaunchTexts(const std::vector<LaunchSetup>& launches) {
+  std::vector<std::string> texts;
+  for (const LaunchSetup& launch : launches) {
+    FlowMap map;
+    map.AddIf("epochs", launch.epochs);
+    map.AddIf("max_steps", launch.max_steps);
+    map.AddIf("stop_at_step", launch.stop_at_step);
+    map.AddIf("lr", launch.learning_rate);
+    map.AddIf("batch", launch.batch);
+    texts.push_back(map.Text());
+  }
+  return texts;
+}
+
 FlowMap ClusterMap(const Case& one) {
   const Case base;
   const ClusterSetup& cluster = one.cluster;
@@ -358,6 +372,9 @@ std::string Document(const Case& one, const std::string& preset,
   map("timeout", TimeoutMap(one.timeouts));
   map("job", JobMap(one, *PresetJob(preset)));
   if (one.before) line("warm_start", BeforeText(one));
+  if (!one.launches.empty()) {
+    line("launches", YamlList(LaunchTexts(one.launches)));
+  }
   map("cluster", ClusterMap(one));
   map("checkpoint", CheckpointMap(one.train.checkpoint));
   map("preemption", PreemptionMap(one));
@@ -378,6 +395,7 @@ std::vector<std::pair<std::string_view, std::string>> PartsOf(const Case& one) {
       {"requires", NeedsMap(one.needs).Text()},
       {"timeout", TimeoutMap(one.timeouts).Text()},
       {"warm_start", BeforeText(one)},
+      {"launches", YamlList(LaunchTexts(one.launches))},
       {"cluster", ClusterMap(one).Text()},
       {"disk", DiskMap(one).Text()},
       {"training", TrainOptionsToJson(one.train)},

@@ -44,7 +44,10 @@ Record FullRecord() {
                   .detection_bound_joining_ns = 9,
                   .restart_pause_ns = 10,
                   .first_restart_pause_ns = 15,
-                  .planted_bugs = {"lose-rng-key"}};
+                  .planted_bugs = {"lose-rng-key"},
+                  .launches = {{.epochs = 3, .stop_at_step = 7},
+                               {.epochs = 4, .max_steps = 5},
+                               {.other_job = true}}};
   record.faults = {{.id = "f",
                     .kind = "torn_write",
                     .worker = "any",

@@ -104,6 +104,45 @@ const BadBody kBodies[] = {
      "s.yaml:3:60: error: expected numbers from 2 to `workers` (3), found 1"},
     {"cluster: {workers_per_attempt: 2}",
      "s.yaml:3:32: error: expected a list of numbers, found '2'"},
+    {"launches: {stop_at_step: 2}",
+     "s.yaml:3:11: error: expected a list of at most 16 maps, found a map"},
+    {"launches: []", "s.yaml:3:11: error: expected at least one launch"},
+    {"launches: [{steps: 2}, {}]",
+     "s.yaml:3:13: error: unknown key 'steps' in 'launches'"},
+    {"launches: [{epochs: 0}, {}]",
+     "s.yaml:3:21: error: expected a whole number from 1 to 1000000, found "
+     "'0'"},
+    {"launches: [{epochs: 3}, {}]",
+     "s.yaml:3:21: error: expected less than the job has (3), found 3"},
+    {"job: {max_steps: 9}\nlaunches: [{max_steps: 9}, {}]",
+     "s.yaml:4:24: error: expected less than the job has (9), found 9"},
+    {"job: {max_steps: 9}\nlaunches: [{stop_at_step: 9}]",
+     "s.yaml:4:27: error: expected less than the job has (9), found 9"},
+    {"launches: [{max_steps: 4}, {max_steps: 3}, {}]",
+     "s.yaml:3:40: error: expected at least the 4 steps of a launch before, "
+     "found 3"},
+    {"launches: [{}, {epochs: 1}, {}]",
+     "s.yaml:3:25: error: expected at least the 36 steps of a launch before, "
+     "found 12"},
+    {"launches: [{epochs: 1}]",
+     "s.yaml:3:11: error: expected the last launch of the job to train all of "
+     "it: without epochs and max_steps"},
+    {"launches: [{lr: 0.7}, {}]",
+     "s.yaml:3:17: error: expected the job itself in the first launch: no "
+     "checkpoint is there yet that could refuse another one"},
+    {"job: {batch: 8}\nlaunches: [{}, {batch: 8}]",
+     "s.yaml:4:24: error: expected another value than the job's own"},
+    {"launches: [{}, {lr: 0.7, stop_at_step: 3}]",
+     "s.yaml:3:21: error: a launch with a changed job trains nothing: expected "
+     "lr and batch alone"},
+    {"checkpoint: {on_success: delete}\nlaunches: [{}, {lr: 0.7}]",
+     "s.yaml:4:21: error: a changed job needs a checkpoint to be refused: "
+     "expected checkpoint.on_success keep"},
+    {"checkpoint: {allow_cold_start: true}\nlaunches: [{}, {lr: 0.7}]",
+     "s.yaml:4:21: error: a changed job is not refused with "
+     "checkpoint.allow_cold_start true"},
+    {"warm_start: {}\nlaunches: [{epochs: 1}, {}]",
+     "s.yaml:4:11: error: launches cannot be combined with warm_start"},
     {"cluster: {heartbeat: {every: 200}}",
      "s.yaml:3:30: error: expected a duration such as 200ms, 1s or 2m, at "
      "most 24h, found '200'"},

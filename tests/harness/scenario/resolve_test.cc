@@ -120,6 +120,24 @@ TEST(ResolveTest, ReadsTheJobAndItsSurroundings) {
   EXPECT_TRUE(one.train.log_samples);
 }
 
+TEST(ResolveTest, ReadsHowEachLaunchDiffers) {
+  const Case one = Load(
+      "schema: gauntlet/v2\nname: a\npreset: tiny\njob: {epochs: 4}\n"
+      "launches: [{epochs: 2, stop_at_step: 5}, {lr: 0.5, batch: 8}, {}]\n"
+      "expect: {outcome: completes}\n")[0];
+  ASSERT_EQ(one.launches.size(), 3u);
+  const TrainOptions first = OptionsOfLaunch(one.train, one.launches[0]);
+  EXPECT_EQ(first.horizon.epochs, 2u);
+  EXPECT_EQ(first.horizon.stop_at_step, 5u);
+  EXPECT_EQ(JobToJson(first.job, {}), JobToJson(one.train.job, {}));
+  EXPECT_FALSE(one.launches[0].changes_job());
+  const TrainOptions second = OptionsOfLaunch(one.train, one.launches[1]);
+  EXPECT_TRUE(one.launches[1].changes_job());
+  EXPECT_EQ(second.job.optimizer.learning_rate, 0.5f);
+  EXPECT_EQ(second.job.batch, 8);
+  EXPECT_EQ(one.launches[2], LaunchSetup());
+}
+
 TEST(ResolveTest, ReadsWhatWasTrainedBefore) {
   const Case one = Load(
       "schema: gauntlet/v2\nname: a\npreset: tiny\n"

@@ -165,6 +165,13 @@ TEST(WriteScenarioProperty, AnyPlanIsReadBackAsItWas) {
                     .epochs = *rc::gen::inRange<uint64_t>(1, 1'000'001),
                     .steps_per_epoch = *rc::gen::inRange(0, 100)};
     }
+    if (!one.before && *rc::gen::arbitrary<bool>()) {
+      one.launches = {{.max_steps = *rc::gen::inRange<uint64_t>(1, 5)},
+                      {.stop_at_step = *rc::gen::inRange<uint64_t>(1, 10)},
+                      {.learning_rate = 0.3f, .batch = 3},
+                      {}};
+      one.train.checkpoint.at_success = AtSuccess::kKeepCheckpoints;
+    }
     one.train.steps_per_execution = *rc::gen::inRange<uint64_t>(1, 1'000'001);
     if (*rc::gen::arbitrary<bool>()) {
       one.plan.bugs = {PlantedBug::kLoseMetrics, PlantedBug::kLoseRngKey};
