@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "harness/scenario/save_schedule.h"
 #include "harness/scenario/time_limits.h"
 #include "harness/scenario/units.h"
 #include <fmt/format.h>
@@ -79,28 +80,70 @@ void TrainOnDuringGrace(Case& setup) {
   setup.train.preemption.grace = std::chrono::milliseconds(500);
 }
 
+// A step to stop at, where no save is due as a rule; 0: the run is too short,
+// or its workers rejoin. Of these the judge expects that nothing is trained
+// twice, also behind a launch that has ended and left a damaged checkpoint.
+uint64_t StepToStopAt(const Case& setup) {
+  if (setup.cluster.policy == RestartPolicy::kRejoin) return 0;
+  return TotalSteps(setup).value_or(0) / 3;
+}
+
+void StopAtAStep(Case& setup) {
+  const uint64_t step = StepToStopAt(setup);
+  if (step > 0) setup.launches = {{.stop_at_step = step}, {}};
+}
+
+// To the end of an epoch, into the next one, to the end.
+void TrainLongerEachTime(Case& setup) {
+  const uint64_t an_epoch = ShapeOfEpoch(setup.train.job).steps;
+  const uint64_t steps = TotalSteps(setup).value_or(0);
+  if (an_epoch == 0 || steps <= an_epoch + 2) return;
+  if (StepToStopAt(setup) == 0) return;
+  setup.launches = {{.epochs = 1}, {.max_steps = an_epoch + 2}, {}};
+}
+
+void ChangeTheJobBetweenLaunches(Case& setup) {
+  const CheckpointOptions& checkpoint = setup.train.checkpoint;
+  const uint64_t step = StepToStopAt(setup);
+  if (step == 0 || checkpoint.allow_cold_start ||
+      checkpoint.at_success != AtSuccess::kKeepCheckpoints) {
+    return;
+  }
+  const float rate = setup.train.job.optimizer.learning_rate;
+  setup.launches = {{.stop_at_step = step}, {.learning_rate = 2 * rate}, {}};
+}
+
 constexpr std::array kVariations = {
     Variation{"job with sgd", UseSgd},
     Variation{"job with adam", UseAdam},
     Variation{"job with convolutions", UseConvolutions},
     Variation{"saves at epoch ends", SaveAtEpochEnds},
     Variation{"grace 500ms", TrainOnDuringGrace},
+    Variation{"stops at a step", StopAtAStep},
+    Variation{"longer in each launch", TrainLongerEachTime},
+    Variation{"changed job between launches", ChangeTheJobBetweenLaunches},
 };
 
 // All that a variation sets. Two set-ups of a base with equal text differ in
 // none.
 std::string VariedPart(const Case& setup) {
   const TrainOptions& train = setup.train;
-  return fmt::format("{} {} {} {}", JobToJson(train.job, Digest{}),
-                     static_cast<int>(train.checkpoint.trigger.unit),
-                     train.checkpoint.trigger.every,
-                     train.preemption.grace.count());
+  std::string text = fmt::format(
+      "{} {} {} {}", JobToJson(train.job, Digest{}),
+      static_cast<int>(train.checkpoint.trigger.unit),
+      train.checkpoint.trigger.every, train.preemption.grace.count());
+  for (const LaunchSetup& launch : setup.launches) {
+    text += fmt::format(" {} {} {} {}", launch.epochs.value_or(0),
+                        launch.max_steps.value_or(0),
+                        launch.stop_at_step.value_or(0), launch.changes_job());
+  }
+  return text;
 }
 
-// A base that begins with another run's model, or is about values that are not
-// finite, is about its own job.
+// A base that begins with another run's model, has launches, or is about values
+// that are not finite, is about its own job.
 bool HasAJobOfItsOwn(const Case& base) {
-  return base.before.has_value() ||
+  return base.before.has_value() || !base.launches.empty() ||
          base.train.on_not_finite != OnNotFinite::kTrainOn ||
          !base.train.start.weights.empty();
 }

@@ -184,10 +184,18 @@ bool CouldNotDelete(const Record& record) {
   });
 }
 
+// Returns true iff several launches were planned and no other start was made.
+bool IsStartedOnceForEachLaunch(const Record& record) {
+  return record.setup.launches.size() > 1 &&
+         record.launchers.size() == record.setup.launches.size();
+}
+
 }  // namespace
 
 Outcome OutcomeOwed(const Record& record) {
-  if (record.faults.empty()) return Outcome::kCompletes;
+  if (record.faults.empty() && !IsStartedOnceForEachLaunch(record)) {
+    return Outcome::kCompletes;
+  }
   if (RefusalOwed(record)) return Outcome::kRefuses;
   uint64_t restarts = record.launchers.size() - 1;
   for (const LauncherRun& run : record.launchers) restarts += run.restarts;

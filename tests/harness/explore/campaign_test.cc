@@ -129,16 +129,19 @@ TEST(CampaignTest, MoreThreadsFindTheSame) {
   }
 }
 
-// What it does to states is one finding. Where workers rejoin it also keeps
-// some from what others held, which are findings of their own.
+// What it does to states is one finding, and one more without any fault, of
+// set-ups with several launches. Where workers rejoin it also keeps some from
+// what others held, which are findings of their own.
 TEST(CampaignTest, ABugThatShowsAtManyPlacesIsOneFinding) {
   const CampaignReport report =
       Explored(BaseOf("canary/canary-loses-the-metrics.yaml"),
                {.max_cases = 300, .stop_after = 0});
   EXPECT_GT(report.broken, 30u);
   ASSERT_FALSE(report.findings.empty());
-  EXPECT_LE(report.findings.size(), 4u);
-  EXPECT_GT(report.findings[0].cases, report.broken * 9 / 10);
+  EXPECT_LE(report.findings.size(), 5u);
+  const auto most =
+      std::ranges::max_element(report.findings, {}, &CampaignFinding::cases);
+  EXPECT_GT(most->cases, report.broken * 9 / 10);
 }
 
 TEST(CampaignTest, AFindingGetsTheSmallestSetupThatBreaks) {
