@@ -395,9 +395,11 @@ Status CheckpointStore::DropRemains(const std::string& save) {
 }
 
 Status CheckpointStore::AbandonSave(const std::string& save,
-                                    std::string_view why) {
+                                    const Status& why) {
   if (save_ == save) {
-    const Status failed = FailSave(save, Unavailable(std::string(why)));
+    // What stops another rank does not stop this one.
+    const Status failed =
+        FailSave(save, StopsTheProcess(why) ? Unavailable(why.message()) : why);
     return IsOwnersLoss(failed) ? failed : OkStatus();
   }
   return RemoveTree(*world_, PathOf(save), FileKind::kDirectory);

@@ -184,7 +184,7 @@ class CheckpointStore {
 
   // Chief: removes what a failed save left; `why` is for the event.
   Status AbandonSave(const std::string& save,
-                     std::string_view why = "abandoned");
+                     const Status& why = Unavailable("abandoned"));
 
   // Chief: deletes every checkpoint, claim and state file of a finished run,
   // then the directory if nothing else is in it. A missing one is fine.
