@@ -1,5 +1,6 @@
 #include "engine/ckpt/store_deletion.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "engine/ckpt/ownership.h"
@@ -49,7 +50,12 @@ Status DeleteContents(World& world, const std::string& directory,
   RETURN_IF_ERROR(DeleteOthers(world, directory, newest, generation));
   if (newest.empty()) return OkStatus();
   const Status removed = DeleteCheckpoint(world, directory, newest, generation);
-  return removed.code() == Code::kNotFound ? OkStatus() : removed;
+  if (removed.code() != Code::kNotFound) return removed;
+  ASSIGN_OR_RETURN(const auto listed, world.storage.List(directory));
+  const bool is_there = std::ranges::any_of(
+      listed,
+      [&](const DirectoryEntry& entry) { return entry.name == newest; });
+  return is_there ? removed : OkStatus();
 }
 
 // Whatever a removal gives, it is the disk that refused: worth another try.
