@@ -163,13 +163,18 @@ std::optional<FaultKind> FindFaultKind(std::string_view name) {
 
 std::span<const FaultErrorInfo> AllFaultErrors() { return kErrors; }
 
-Status FaultErrorStatus(int number, std::string_view what) {
+Status FaultErrorStatus(int number, Point point) {
+  const std::string_view what = PointName(point);
   const auto* found =
       std::ranges::find(kErrors, number, &FaultErrorInfo::number);
   if (found == kErrors.end()) {
     return IoError(fmt::format("{}: injected error {}", what, number));
   }
-  return {found->code, fmt::format("{}: injected {}", what, found->name)};
+  const bool of_network = found->code == Code::kUnavailable ||
+                          found->code == Code::kDeadlineExceeded;
+  const bool at_storage = InfoOf(point).next != StorageOperation::kNone;
+  return {of_network && at_storage ? Code::kIoError : found->code,
+          fmt::format("{}: injected {}", what, found->name)};
 }
 
 std::span<const DeviceErrorInfo> AllDeviceErrors() { return kDeviceErrors; }

@@ -78,7 +78,7 @@ Status FiuPoints::Ask(Point point, const PointContext& context) {
   if (mine.asked) return injector_.Perform(mine.due, point);
   const auto number = static_cast<int>(
       reinterpret_cast<intptr_t>(fiu_failinfo()));  // NOLINT: libfiu's way
-  return FaultErrorStatus(number == 0 ? EIO : number, PointName(point));
+  return FaultErrorStatus(number == 0 ? EIO : number, point);
 }
 
 }  // namespace gauntlet

@@ -346,7 +346,7 @@ Status Injector::Act(const Fault& fault, Point point) {
       effects_.DeliverNotice(with.grace, with.notice);
       return OkStatus();
     case FaultKind::kErrno:
-      return FaultErrorStatus(with.error, PointName(point));
+      return FaultErrorStatus(with.error, point);
     case FaultKind::kPowerLoss:
       effects_.PowerLossNow();
       break;

@@ -185,8 +185,10 @@ struct FaultErrorInfo {
   Code code;              // kResourceExhausted
 };
 std::span<const FaultErrorInfo> AllFaultErrors();
-// "<what>: injected ENOSPC"; a number that is not in the table is kIoError.
-Status FaultErrorStatus(int number, std::string_view what);
+// Returns "ckpt.rename: injected ENOSPC". A number that is not in the table is
+// kIoError, and so is an error of the network before an operation of storage,
+// as it is where a file server's protocol fails.
+Status FaultErrorStatus(int number, Point point);
 
 // The errors that `gpu_error` can give: CUDA's, by its names.
 enum class DeviceError : uint8_t {

@@ -47,13 +47,20 @@ TEST(FaultKindTest, OnlyLossOfPowerIsNotForRealProcesses) {
 }
 
 TEST(FaultErrorTest, BecomesTheCodeThatStorageGivesForIt) {
-  EXPECT_EQ(FaultErrorStatus(ENOSPC, "w").code(), Code::kResourceExhausted);
-  EXPECT_EQ(FaultErrorStatus(EMFILE, "w").code(), Code::kIoError);
-  EXPECT_EQ(FaultErrorStatus(ENOENT, "w").code(), Code::kNotFound);
-  EXPECT_EQ(FaultErrorStatus(EIO, "w").code(), Code::kIoError);
-  EXPECT_EQ(FaultErrorStatus(ECONNRESET, "w").code(), Code::kUnavailable);
-  EXPECT_EQ(FaultErrorStatus(12345, "w").ToString(),
-            "IO_ERROR: w: injected error 12345");
+  EXPECT_EQ(FaultErrorStatus(ENOSPC, Point::kAllReduceBegin).code(),
+            Code::kResourceExhausted);
+  EXPECT_EQ(FaultErrorStatus(EMFILE, Point::kAllReduceBegin).code(),
+            Code::kIoError);
+  EXPECT_EQ(FaultErrorStatus(ENOENT, Point::kAllReduceBegin).code(),
+            Code::kNotFound);
+  EXPECT_EQ(FaultErrorStatus(EIO, Point::kAllReduceBegin).code(),
+            Code::kIoError);
+  EXPECT_EQ(FaultErrorStatus(ECONNRESET, Point::kAllReduceBegin).code(),
+            Code::kUnavailable);
+  EXPECT_EQ(FaultErrorStatus(12345, Point::kAllReduceBegin).ToString(),
+            "IO_ERROR: comm.allreduce.begin: injected error 12345");
+  EXPECT_EQ(FaultErrorStatus(EPIPE, Point::kShardWrite).code(), Code::kIoError)
+      << "storage has no other name for it";
 }
 
 TEST(FileOffsetTest, PercentagesAreOfTheFileRoundedDown) {
