@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "engine/worker_exit_code.h"
-#include "harness/oracle/evidence.h"
+#include "harness/oracle/outline.h"
 #include "harness/run/event_difference.h"
 
 namespace gauntlet {
@@ -23,17 +23,16 @@ std::string OutcomeOf(const Record& record) {
   return "ends with an error";
 }
 
-bool RecoveredBeforeLast(const Evidence& evidence) {
-  if (evidence.firings.empty()) return false;
-  const Firing& last = evidence.firings.back();
-  return std::ranges::any_of(
-      evidence.record.lives, [&](const LifeEvents& life) {
-        return life.life == last.life->life &&
-               std::ranges::any_of(life.events, [&](const RecordEvent& event) {
-                 return event.kind == RecordKind::kStep &&
-                        event.t_ns < last.event().t_ns;
-               });
-      });
+bool RecoveredBeforeLast(const Outline& outline) {
+  if (outline.firings.empty()) return false;
+  const Firing& last = outline.firings.back();
+  return std::ranges::any_of(outline.record.lives, [&](const LifeEvents& life) {
+    return life.life == last.life->life &&
+           std::ranges::any_of(life.events, [&](const RecordEvent& event) {
+             return event.kind == RecordKind::kStep &&
+                    event.t_ns < last.event().t_ns;
+           });
+  });
 }
 
 bool Resumed(const Record& record) {
@@ -59,18 +58,18 @@ CaseReport ReportOf(const ExploreCase& one, const Trial& trial) {
   }
   const Record& record = trial.record;
   report.virtual_seconds = record.virtual_seconds;
-  const Evidence evidence(record);
-  report.fired = FiredFaultsOf(evidence);
+  const Outline outline(record);
+  report.fired = FiredFaultsOf(outline);
   if (record.launchers.empty()) {
     report.outcome = "no launcher";
     return report;
   }
-  report.marks = MarksOf(evidence);
+  report.marks = MarksOf(outline);
   report.instances = InstancesOf(trial.verdict);
   report.outcome = OutcomeOf(record);
   report.restarts = trial.verdict.facts.restarts;
   report.resumed = Resumed(record);
-  report.recovered_before_last = RecoveredBeforeLast(evidence);
+  report.recovered_before_last = RecoveredBeforeLast(outline);
   return report;
 }
 

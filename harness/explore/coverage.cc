@@ -32,13 +32,44 @@ FaultPhase PhaseAfter(RecordPhase phase) {
   return FaultPhase::kInEpoch;
 }
 
+bool IsOfSave(RecordKind kind) {
+  return kind == RecordKind::kSaveBegin ||
+         kind == RecordKind::kSaveAcknowledged ||
+         kind == RecordKind::kSaveFailed;
+}
+
+// Whether the worker of that life had begun a later one by then.
+bool HadSuccessor(const Record& record, const LifeEvents& life, int64_t t_ns) {
+  return std::ranges::any_of(record.lives, [&](const LifeEvents& other) {
+    return other.worker == life.worker && other.life > life.life &&
+           !other.events.empty() && other.events.front().t_ns < t_ns;
+  });
+}
+
+// Whether some worker of that life of the job had begun a save by then, and
+// none had seen its end: only the chief tells of saves.
+bool IsSaving(const Record& record, int life, int64_t t_ns) {
+  const RecordEvent* last = nullptr;
+  for (const LifeEvents& one : record.lives) {
+    // Lives of one number are of one time, unless workers restart singly: then
+    // all are but late survivors.
+    if (one.life != life && !record.setup.rejoins) continue;
+    if (record.setup.rejoins && HadSuccessor(record, one, t_ns)) continue;
+    for (const RecordEvent& event : one.events) {
+      if (!IsOfSave(event.kind) || event.t_ns > t_ns) continue;
+      if (last == nullptr || event.t_ns >= last->t_ns) last = &event;
+    }
+  }
+  return last != nullptr && last->kind == RecordKind::kSaveBegin;
+}
+
 }  // namespace
 
 std::string_view FaultPhaseName(FaultPhase phase) {
   return kPhaseNames[static_cast<size_t>(phase)];
 }
 
-FaultPhase PhaseOf(const Evidence& evidence, const Firing& firing) {
+FaultPhase PhaseOf(const Outline& outline, const Firing& firing) {
   bool has_state = false;
   bool has_left = false;  // a generation, to rejoin
   FaultPhase phase = FaultPhase::kInEpoch;
@@ -62,22 +93,22 @@ FaultPhase PhaseOf(const Evidence& evidence, const Firing& firing) {
   const std::optional<Point> point = FindPoint(firing.event().path);
   if (point && IsOfFinish(*point)) return FaultPhase::kFinishing;
   if ((point && IsOfSave(*point)) ||
-      evidence.IsSaving(firing.life->life, firing.event().t_ns)) {
+      IsSaving(outline.record, firing.life->life, firing.event().t_ns)) {
     return FaultPhase::kSaving;
   }
   return phase;
 }
 
-std::vector<FiredFault> FiredFaultsOf(const Evidence& evidence) {
+std::vector<FiredFault> FiredFaultsOf(const Outline& outline) {
   std::vector<FiredFault> fired;
   std::set<const RecordFault*> seen;
-  for (const Firing& firing : evidence.firings) {
+  for (const Firing& firing : outline.firings) {
     const auto kind = FindFaultKind(firing.fault->kind);
     const auto point = FindPoint(firing.event().path);
     if (!kind || !point || !seen.insert(firing.fault).second) continue;
     fired.push_back({.kind = *kind,
                      .point = *point,
-                     .phase = PhaseOf(evidence, firing),
+                     .phase = PhaseOf(outline, firing),
                      .life = firing.life->life});
   }
   return fired;

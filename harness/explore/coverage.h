@@ -13,7 +13,7 @@
 
 #include "chaos/inject/plan.h"
 #include "engine/world/fault_point.h"
-#include "harness/oracle/evidence.h"
+#include "harness/oracle/outline.h"
 #include "harness/record/verdict.h"
 
 namespace gauntlet {
@@ -31,7 +31,7 @@ enum class FaultPhase : uint8_t {
 std::string_view FaultPhaseName(FaultPhase phase);
 inline constexpr size_t kFaultPhases = 7;
 
-FaultPhase PhaseOf(const Evidence& evidence, const Firing& firing);
+FaultPhase PhaseOf(const Outline& outline, const Firing& firing);
 
 // A fault that fired, as coverage counts it.
 struct FiredFault {
@@ -44,7 +44,7 @@ struct FiredFault {
 };
 
 // In the order of time, each fault once.
-std::vector<FiredFault> FiredFaultsOf(const Evidence& evidence);
+std::vector<FiredFault> FiredFaultsOf(const Outline& outline);
 
 // What was there to be checked, by the order of AllInvariants().
 std::vector<uint64_t> InstancesOf(const Verdict& verdict);

@@ -123,7 +123,7 @@ CampaignFinding Investigation::NotAgain(const ExploreCase& one,
 Cause Investigation::CauseOf(const Laboratory& laboratory,
                              const FaultPlan& plan, const Trial& trial) {
   Cause cause = {.symptoms = SymptomsOf(trial.wrong),
-                 .faults = PlacesOf(FiredFaultsOf(Evidence(trial.record))),
+                 .faults = PlacesOf(FiredFaultsOf(Outline(trial.record))),
                  .first_difference = ""};
   const std::optional<Departure> departure = FirstDeparture(trial.record);
   if (!departure) return cause;
@@ -189,7 +189,7 @@ Investigation::Shrunken Investigation::ShrinkBreach(const ExploreCase& one,
   Cause& before = result.on_the_way.emplace_back(result.cause);
   before.faults = unmoved.faults;
   Cause& raw = result.on_the_way.emplace_back(result.cause);
-  raw.faults = PlacesOf(FiredFaultsOf(Evidence(trial.record)));
+  raw.faults = PlacesOf(FiredFaultsOf(Outline(trial.record)));
   CampaignFinding& finding = result.finding;
   finding.what = FindingNamed(shrunk.trial.wrong, breach);
   finding.symptoms = BreachesOf(shrunk.trial.wrong);

@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "harness/explore/launch_breaches.h"
 #include "harness/explore/owed_outcome.h"
 #include "harness/oracle/judge.h"
 #include "harness/run/case_runner.h"
@@ -63,8 +62,6 @@ std::vector<Finding> WrongIn(const Record& record, const Verdict& verdict) {
     }
     wrong.insert(wrong.end(), report.findings.begin(), report.findings.end());
   }
-  const std::vector<Finding> launches = LaunchBreaches(record);
-  wrong.insert(wrong.end(), launches.begin(), launches.end());
   // To give up with an error is then an end as good as any, as long as nothing
   // acknowledged is lost.
   if (MayGiveUp(record)) return wrong;

@@ -14,8 +14,8 @@ bool MayEndLives(const Firing& firing) {
 }
 
 // Other faults by which workers of that life of the job may have been lost.
-bool IsAlone(const Evidence& evidence, const Firing& firing) {
-  return std::ranges::none_of(evidence.firings, [&](const Firing& other) {
+bool IsAlone(const Outline& outline, const Firing& firing) {
+  return std::ranges::none_of(outline.firings, [&](const Firing& other) {
     const bool it = other.life == firing.life && other.index == firing.index;
     return !it && MayEndLives(other) && other.life->life == firing.life->life;
   });
@@ -23,10 +23,10 @@ bool IsAlone(const Evidence& evidence, const Firing& firing) {
 
 // Whether another worker of that life of the job said so between two times.
 template <typename Predicate>
-bool AnotherSaid(const Evidence& evidence, const Firing& firing, int64_t until,
+bool AnotherSaid(const Outline& outline, const Firing& firing, int64_t until,
                  Predicate predicate) {
   const int64_t from = firing.event().t_ns;
-  for (const LifeEvents& life : evidence.record.lives) {
+  for (const LifeEvents& life : outline.record.lives) {
     if (&life == firing.life || life.life != firing.life->life) continue;
     for (const RecordEvent& event : life.events) {
       if (event.t_ns >= from && event.t_ns <= until && predicate(event)) {
@@ -69,7 +69,7 @@ bool DiedAt(const Firing& firing, Point point) {
   return !waits && firing.event().path == PointName(point) && DiedThere(firing);
 }
 
-bool GraceRanOut(const Evidence& evidence, const Firing& notice) {
+bool GraceRanOut(const Outline& outline, const Firing& notice) {
   const int64_t grace = notice.fault->grace_ns;
   if (!notice.traits.gives_notice || grace <= 0) return false;
   if (Has(*notice.life, RecordKind::kLifeEnd)) return false;
@@ -77,17 +77,16 @@ bool GraceRanOut(const Evidence& evidence, const Firing& notice) {
   const auto failed = [](const RecordEvent& event) {
     return event.kind == RecordKind::kLifeEnd && !IsOrderlyExit(event.count);
   };
-  return IsAlone(evidence, notice) &&
-         !AnotherSaid(evidence, notice, notice.event().t_ns + grace, failed);
+  return IsAlone(outline, notice) &&
+         !AnotherSaid(outline, notice, notice.event().t_ns + grace, failed);
 }
 
-bool WasGivenUp(const Evidence& evidence, const Firing& firing) {
+bool WasGivenUp(const Outline& outline, const Firing& firing) {
   const auto lost_one = [](const RecordEvent& event) {
     return event.kind == RecordKind::kWorkerLost;
   };
-  return !Has(*firing.life, RecordKind::kLifeEnd) &&
-         IsAlone(evidence, firing) &&
-         AnotherSaid(evidence, firing, INT64_MAX, lost_one);
+  return !Has(*firing.life, RecordKind::kLifeEnd) && IsAlone(outline, firing) &&
+         AnotherSaid(outline, firing, INT64_MAX, lost_one);
 }
 
 bool LeftInFailure(const Firing& firing) {

@@ -4,7 +4,7 @@
 #define GAUNTLET_HARNESS_EXPLORE_LIFE_END_H_
 
 #include "engine/world/fault_point.h"
-#include "harness/oracle/evidence.h"
+#include "harness/oracle/outline.h"
 
 namespace gauntlet {
 
@@ -23,10 +23,10 @@ bool DiedAt(const Firing& firing, Point point);
 
 // Whether the kill that ends the grace of a notice ended the life: it did not
 // leave, and nothing else can have ended it before.
-bool GraceRanOut(const Evidence& evidence, const Firing& notice);
+bool GraceRanOut(const Outline& outline, const Firing& notice);
 // Whether the others gave up on the life, and it was killed for that: it did
 // not leave, they lost somebody after the fault, and nothing else happened.
-bool WasGivenUp(const Evidence& evidence, const Firing& firing);
+bool WasGivenUp(const Outline& outline, const Firing& firing);
 // Whether the life said itself that it could not go on, after the fault.
 bool LeftInFailure(const Firing& firing);
 

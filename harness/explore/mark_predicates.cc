@@ -14,7 +14,7 @@ namespace {
 
 bool AnyFiring(const MarkScene& scene,
                bool (*holds)(const Firing& firing, FaultPhase phase)) {
-  const std::vector<Firing>& firings = scene.evidence.firings;
+  const std::vector<Firing>& firings = scene.outline.firings;
   for (size_t i = 0; i < firings.size(); ++i) {
     if (holds(firings[i], scene.phases[i])) return true;
   }
@@ -22,7 +22,7 @@ bool AnyFiring(const MarkScene& scene,
 }
 
 bool AnyLife(const MarkScene& scene, bool (*holds)(const LifeEvents& life)) {
-  return std::ranges::any_of(scene.evidence.record.lives, holds);
+  return std::ranges::any_of(scene.outline.record.lives, holds);
 }
 
 bool DiedOfAPowerCut(const Firing& firing) {
@@ -61,11 +61,9 @@ bool LeftASaveUnsaid(const LifeEvents& life) {
 template <typename Predicate>
 bool AnyGeneration(const MarkScene& scene, Predicate predicate) {
   std::set<Moment> acknowledged;
-  for (const auto& [id, generation] : scene.evidence.generations) {
+  for (const Generation& generation : scene.outline.generations) {
     if (predicate(generation, acknowledged)) return true;
-    for (const Acknowledged& save : generation.saves) {
-      acknowledged.insert(save.moment);
-    }
+    acknowledged.insert(generation.saves.begin(), generation.saves.end());
   }
   return false;
 }
@@ -110,7 +108,7 @@ bool PowerCutWhileRecovering(const MarkScene& scene) {
 }
 
 bool PowerCutTwice(const MarkScene& scene) {
-  return std::ranges::count_if(scene.evidence.firings, DiedOfAPowerCut) >= 2;
+  return std::ranges::count_if(scene.outline.firings, DiedOfAPowerCut) >= 2;
 }
 
 bool FellBack(const MarkScene& scene) {
@@ -120,15 +118,15 @@ bool FellBack(const MarkScene& scene) {
 }
 
 bool Refused(const MarkScene& scene) {
-  const std::vector<LauncherRun>& launchers = scene.evidence.record.launchers;
+  const std::vector<LauncherRun>& launchers = scene.outline.record.launchers;
   return !launchers.empty() &&
          IsExit(launchers.back().exit_code, {WorkerExit::kNoCheckpoint});
 }
 
 bool ClaimedWithoutAStep(const MarkScene& scene) {
-  const auto& generations = scene.evidence.generations;
-  for (const auto& [id, generation] : generations) {
-    const bool is_last = id == generations.rbegin()->first;
+  const auto& generations = scene.outline.generations;
+  for (const Generation& generation : generations) {
+    const bool is_last = &generation == &generations.back();
     if (!is_last && generation.last_step == 0 && generation.resumed) {
       return true;
     }
@@ -138,7 +136,7 @@ bool ClaimedWithoutAStep(const MarkScene& scene) {
 
 bool ResumedFromTheSameTwice(const MarkScene& scene) {
   const Generation* before = nullptr;
-  for (const auto& [id, generation] : scene.evidence.generations) {
+  for (const Generation& generation : scene.outline.generations) {
     if (before != nullptr && before->resumed &&
         before->resumed == generation.resumed) {
       return true;
@@ -150,7 +148,7 @@ bool ResumedFromTheSameTwice(const MarkScene& scene) {
 
 bool BeganAgainFromNothing(const MarkScene& scene) {
   bool first = true;
-  for (const auto& [id, generation] : scene.evidence.generations) {
+  for (const Generation& generation : scene.outline.generations) {
     if (!first && generation.cold_start) return true;
     if (!generation.saves.empty()) return false;
     first = false;
@@ -168,8 +166,8 @@ bool AdoptedAnUnacknowledgedSave(const MarkScene& scene) {
 bool SavedAMomentAgain(const MarkScene& scene) {
   return AnyGeneration(scene, [](const Generation& generation,
                                  const std::set<Moment>& acknowledged) {
-    return std::ranges::any_of(generation.saves, [&](const Acknowledged& save) {
-      return acknowledged.contains(save.moment);
+    return std::ranges::any_of(generation.saves, [&](const Moment& save) {
+      return acknowledged.contains(save);
     });
   });
 }
@@ -189,7 +187,7 @@ bool FaultInTheThirdLife(const MarkScene& scene) {
 
 bool ChiefAndAnotherDied(const MarkScene& scene) {
   std::map<int, std::set<int>> dead;  // by life
-  for (const Firing& firing : scene.evidence.firings) {
+  for (const Firing& firing : scene.outline.firings) {
     if (DiedThere(firing)) {
       dead[firing.life->life].insert(firing.life->worker);
     }
@@ -218,8 +216,8 @@ bool NoticeWhileRecovering(const MarkScene& scene) {
 }
 
 bool StoppedAndWentOn(const MarkScene& scene) {
-  const std::vector<LauncherRun>& launchers = scene.evidence.record.launchers;
-  return scene.evidence.Done() &&
+  const std::vector<LauncherRun>& launchers = scene.outline.record.launchers;
+  return scene.outline.Done() &&
          std::any_of(launchers.begin(), launchers.end() - 1,
                      [](const LauncherRun& run) {
                        return IsExit(run.exit_code, {WorkerExit::kStopped});
@@ -233,8 +231,8 @@ bool FinishedInSpiteOfANotice(const MarkScene& scene) {
 }
 
 bool GraceTooShort(const MarkScene& scene) {
-  return std::ranges::any_of(scene.evidence.firings, [&](const Firing& firing) {
-    return GraceRanOut(scene.evidence, firing);
+  return std::ranges::any_of(scene.outline.firings, [&](const Firing& firing) {
+    return GraceRanOut(scene.outline, firing);
   });
 }
 
@@ -282,8 +280,8 @@ bool PauseSleptOff(const MarkScene& scene) {
 }
 
 bool HangNoticed(const MarkScene& scene) {
-  return std::ranges::any_of(scene.evidence.firings, [&](const Firing& firing) {
-    return firing.fault->kind == "hang" && WasGivenUp(scene.evidence, firing);
+  return std::ranges::any_of(scene.outline.firings, [&](const Firing& firing) {
+    return firing.fault->kind == "hang" && WasGivenUp(scene.outline, firing);
   });
 }
 
@@ -311,7 +309,7 @@ bool DamagedWhileBeingLoaded(const MarkScene& scene) {
 
 bool ThreeFaultsFired(const MarkScene& scene) {
   std::set<const RecordFault*> fired;
-  for (const Firing& firing : scene.evidence.firings) {
+  for (const Firing& firing : scene.outline.firings) {
     fired.insert(firing.fault);
   }
   return fired.size() >= 3;

@@ -140,10 +140,10 @@ static_assert(kTable.size() <= kMaxMarks);
 
 std::span<const MarkInfo> AllMarks() { return kTable; }
 
-MarkSet MarksOf(const Evidence& evidence) {
-  MarkScene scene = {.evidence = evidence, .phases = {}};
-  for (const Firing& firing : evidence.firings) {
-    scene.phases.push_back(PhaseOf(evidence, firing));
+MarkSet MarksOf(const Outline& outline) {
+  MarkScene scene = {.outline = outline, .phases = {}};
+  for (const Firing& firing : outline.firings) {
+    scene.phases.push_back(PhaseOf(outline, firing));
   }
   MarkSet marks;
   for (size_t i = 0; i < kTable.size(); ++i) marks[i] = kTable[i].holds(scene);

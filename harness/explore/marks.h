@@ -2,7 +2,7 @@
 // says less than it seems to ("sometimes" assertions).
 //
 // Each is a row of one table in marks.cc: a name, what it is, and a predicate
-// over the evidence of a run.
+// over the outline of a run.
 #ifndef GAUNTLET_HARNESS_EXPLORE_MARKS_H_
 #define GAUNTLET_HARNESS_EXPLORE_MARKS_H_
 
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "harness/explore/coverage.h"
-#include "harness/oracle/evidence.h"
+#include "harness/oracle/outline.h"
 
 namespace gauntlet {
 
@@ -22,8 +22,8 @@ enum class MarkRarity : uint8_t { kUsual, kRare };
 
 // What a predicate looks at.
 struct MarkScene {
-  const Evidence& evidence;
-  std::vector<FaultPhase> phases;  // of evidence.firings
+  const Outline& outline;
+  std::vector<FaultPhase> phases;  // of outline.firings
 };
 
 struct MarkInfo {
@@ -39,7 +39,7 @@ using MarkSet = std::bitset<kMaxMarks>;  // by the order of AllMarks()
 std::span<const MarkInfo> AllMarks();
 
 // Those that the run came to.
-MarkSet MarksOf(const Evidence& evidence);
+MarkSet MarksOf(const Outline& outline);
 
 }  // namespace gauntlet
 

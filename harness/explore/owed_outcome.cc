@@ -7,59 +7,10 @@
 
 #include "engine/ckpt/retrying.h"
 #include "engine/worker_exit_code.h"
-#include "harness/oracle/evidence.h"
 #include "harness/oracle/fault_traits.h"
 
 namespace gauntlet {
 namespace {
-
-// Whether a generation began from nothing where all that had been acknowledged
-// was damaged. What a disk forgot leaves no trace to refuse for, nor does what
-// a finished run deleted.
-bool BeganAnewWithoutSaves(const Evidence& evidence) {
-  if (evidence.record.setup.allow_cold_start || evidence.disk_forgot) {
-    return false;
-  }
-  size_t saves = 0;
-  uint64_t store = 0;
-  for (const auto& [id, generation] : evidence.generations) {
-    if (id.store != store) saves = 0;
-    store = id.store;
-    if (generation.cold_start && saves > 0 &&
-        evidence.GoodSavesBefore(id).empty()) {
-      return true;
-    }
-    saves += generation.saves.size();
-    if (evidence.MayHaveDeleted(generation)) saves = 0;
-  }
-  return false;
-}
-
-bool RefusedCheckpoints(const Record& record) {
-  return IsExit(record.launchers.back().exit_code, {WorkerExit::kNoCheckpoint});
-}
-
-// Whether a run that had finished, and was not seen to, left nothing to go on
-// from.
-bool RefusedBehindAFinishedRun(const Record& record) {
-  if (!RefusedCheckpoints(record)) return false;
-  const Evidence evidence(record);
-  return evidence.MayHaveDeleted({}, evidence.End()) &&
-         evidence.GoodSavesBefore(evidence.End()).empty();
-}
-
-bool RefusalOwed(const Record& record) {
-  if (RefusedBehindAFinishedRun(record)) return true;
-  const bool damaged = std::ranges::any_of(
-      record.faults,
-      [](const RecordFault& fault) { return TraitsOf(fault).damages_store; });
-  if (!damaged) return false;
-  const Evidence evidence(record);
-  if (!RefusedCheckpoints(record)) {
-    return BeganAnewWithoutSaves(evidence);
-  }
-  return evidence.GoodSavesBefore(evidence.End()).empty();
-}
 
 // A sync that is to fail does so in the next save, which may come after the
 // step; only the first one that fails in a life is recorded.
@@ -141,23 +92,23 @@ bool TooFewAreLeft(const Record& record) {
   return setup.workers - WorkersThatKeepDying(record) < least;
 }
 
-// Whether a life ended with an error behind a deletion that an earlier one made
-// while it was there: a late survivor had finished the run.
+// Whether a life ended with an error behind a deletion that an earlier one
+// began while it was there: a late survivor had finished the run.
 bool HadItsStoreDeleted(const Record& record) {
-  const StoreDeletions deletions = FindStoreDeletions(record);
-  return std::ranges::any_of(record.lives, [&](const LifeEvents& life) {
-    if (life.events.empty()) return false;
+  const auto ends_badly = [](const LifeEvents& life) {
     const RecordEvent& last = life.events.back();
-    if (last.kind != RecordKind::kLifeEnd || IsOrderlyExit(last.count) ||
-        IsExit(last.count, {WorkerExit::kNoCheckpoint})) {
-      return false;
-    }
-    return std::ranges::any_of(
-        deletions.all, [&](const StoreDeletion& deletion) {
-          return deletion.life->life < life.life &&
-                 life.events.front().t_ns < deletion.t_ns &&
-                 deletion.t_ns < last.t_ns;
-        });
+    return last.kind == RecordKind::kLifeEnd && !IsOrderlyExit(last.count) &&
+           !IsExit(last.count, {WorkerExit::kNoCheckpoint});
+  };
+  return std::ranges::any_of(record.lives, [&](const LifeEvents& life) {
+    if (life.events.empty() || !ends_badly(life)) return false;
+    return std::ranges::any_of(record.lives, [&](const LifeEvents& earlier) {
+      const auto deletes = std::ranges::find(
+          earlier.events, RecordKind::kDeleteBegin, &RecordEvent::kind);
+      return deletes != earlier.events.end() && earlier.life < life.life &&
+             life.events.front().t_ns < deletes->t_ns &&
+             deletes->t_ns < life.events.back().t_ns;
+    });
   });
 }
 
@@ -196,7 +147,10 @@ Outcome OutcomeOwed(const Record& record) {
   if (record.faults.empty() && !IsStartedOnceForEachLaunch(record)) {
     return Outcome::kCompletes;
   }
-  if (RefusalOwed(record)) return Outcome::kRefuses;
+  // Whether it may, the judge says: nothing that is owed is left then.
+  if (IsExit(record.launchers.back().exit_code, {WorkerExit::kNoCheckpoint})) {
+    return Outcome::kRefuses;
+  }
   uint64_t restarts = record.launchers.size() - 1;
   for (const LauncherRun& run : record.launchers) restarts += run.restarts;
   const bool done = record.ending == RunEnding::kExited &&

@@ -17,14 +17,12 @@ bool IsOfKind(const LifeEvents& life, RecordKind kind) {
 
 template <typename Predicate>
 bool AnyLife(const MarkScene& scene, Predicate predicate) {
-  return std::ranges::any_of(scene.evidence.record.lives, predicate);
+  return std::ranges::any_of(scene.outline.record.lives, predicate);
 }
 
 template <typename Predicate>
 bool AnyGeneration(const MarkScene& scene, Predicate predicate) {
-  return std::ranges::any_of(scene.evidence.generations, [&](const auto& one) {
-    return predicate(one.second);
-  });
+  return std::ranges::any_of(scene.outline.generations, predicate);
 }
 
 }  // namespace
@@ -46,17 +44,16 @@ bool ChiefRejoined(const MarkScene& scene) {
 }
 
 bool WentOnWithFewer(const MarkScene& scene) {
-  const RunSetup& setup = scene.evidence.record.setup;
+  const RunSetup& setup = scene.outline.record.setup;
   return setup.min_workers > 0 && setup.workers_by_life.empty() &&
          AnyGeneration(scene, [&](const Generation& generation) {
-           return generation.finished_workers > 0 &&
-                  scene.evidence.HaveAllFinished(generation) &&
-                  static_cast<int>(generation.lives.size()) < setup.workers;
+           return generation.HaveAllFinished() &&
+                  static_cast<int>(generation.workers.size()) < setup.workers;
          });
 }
 
 bool DiedWhileRejoining(const MarkScene& scene) {
-  const std::vector<Firing>& firings = scene.evidence.firings;
+  const std::vector<Firing>& firings = scene.outline.firings;
   return std::ranges::any_of(firings, [](const Firing& firing) {
     const std::optional<Point> point = FindPoint(firing.event().path);
     return DiedThere(firing) && point &&
@@ -66,11 +63,9 @@ bool DiedWhileRejoining(const MarkScene& scene) {
 
 bool RejoinFellBack(const MarkScene& scene) {
   bool some_left = false;
-  for (const auto& [id, generation] : scene.evidence.generations) {
+  for (const Generation& generation : scene.outline.generations) {
     if (some_left && generation.resumed) return true;
-    for (const LifeEvents* life : generation.lives) {
-      some_left = some_left || Has(*life, RecordKind::kLeft);
-    }
+    some_left = some_left || generation.some_left;
   }
   return false;
 }
@@ -85,9 +80,8 @@ bool RejoinedTwice(const MarkScene& scene) {
 bool MadeUpForASave(const MarkScene& scene) {
   return AnyGeneration(scene, [](const Generation& generation) {
     return generation.carried_on &&
-           std::ranges::any_of(generation.saves, [&](const auto& save) {
-             return save.moment == *generation.carried_on;
-           });
+           std::ranges::find(generation.saves, *generation.carried_on) !=
+               generation.saves.end();
   });
 }
 

@@ -25,6 +25,13 @@ class SetupShrinker {
           [](Case& one, uint64_t workers) {
             SetWorkers(static_cast<int>(workers), one.cluster);
           });
+    // Launches say how much of the job each of them trains.
+    if (result_.setup.launches.empty()) LowerHorizon();
+    return std::move(result_);
+  }
+
+ private:
+  void LowerHorizon() {
     Lower(
         1, result_.setup.train.horizon.epochs,
         [](Case& one, uint64_t epochs) { one.train.horizon.epochs = epochs; });
@@ -34,10 +41,8 @@ class SetupShrinker {
         horizon.max_steps.value_or(epoch.steps * horizon.epochs);
     Lower(1, steps,
           [](Case& one, uint64_t most) { one.train.horizon.max_steps = most; });
-    return std::move(result_);
   }
 
- private:
   // The least from `low` on, below `high`, by halving the gap: not always the
   // least of all, as a breach may come and go with the number.
   template <typename Set>

@@ -14,14 +14,14 @@ namespace gauntlet {
 namespace {
 
 // How the run came out, in the words of Outcome where one fits.
-std::string OutcomeOf(const Evidence& evidence, const RunFacts& facts) {
-  const Record& record = evidence.record;
+std::string OutcomeOf(const Outline& outline, const RunFacts& facts) {
+  const Record& record = outline.record;
   if (record.ending != RunEnding::kExited) {
     return std::string(RunEndingName(record.ending));
   }
   if (record.launchers.empty()) return "no launcher";
   const LauncherRun& last = record.launchers.back();
-  if (last.exit_code == 0 && evidence.Done()) {
+  if (last.exit_code == 0 && outline.Done()) {
     return facts.restarts == 0 ? "completes" : "recovers";
   }
   if (IsExit(last.exit_code, {WorkerExit::kStopped}) && last.result &&
@@ -73,14 +73,14 @@ class Expectations {
 
 }  // namespace
 
-RunFacts FactsOf(const Evidence& evidence) {
+RunFacts FactsOf(const Outline& outline) {
   RunFacts facts;
-  facts.faults_fired = evidence.firings.size();
-  const std::vector<LauncherRun>& launchers = evidence.record.launchers;
+  facts.faults_fired = outline.firings.size();
+  const std::vector<LauncherRun>& launchers = outline.record.launchers;
   for (const LauncherRun& run : launchers) facts.restarts += run.restarts;
   if (!launchers.empty()) facts.restarts += launchers.size() - 1;
-  for (const auto& [number, generation] : evidence.generations) {
-    facts.failed_saves += generation.failed_saves.size();
+  for (const Generation& generation : outline.generations) {
+    facts.failed_saves += generation.failed_saves;
     if (generation.redone) {
       facts.recomputed_steps =
           std::max(facts.recomputed_steps, generation.redone->steps());
@@ -95,15 +95,11 @@ RunFacts FactsOf(const Evidence& evidence) {
 namespace {
 
 // Epochs that ended, each once, in generations that were not the first.
-uint64_t EpochsAfterRestart(const Evidence& evidence) {
+uint64_t EpochsAfterRestart(const Outline& outline) {
   std::set<uint64_t> epochs;
-  for (const auto& [id, generation] : evidence.generations) {
-    if (id == evidence.generations.begin()->first) continue;
-    for (const LifeEvents* life : generation.lives) {
-      for (const RecordEvent& event : life->events) {
-        if (event.kind == RecordKind::kEpochEnd) epochs.insert(event.epoch);
-      }
-    }
+  for (const Generation& generation : outline.generations) {
+    if (&generation == &outline.generations.front()) continue;
+    epochs.insert(generation.epochs.begin(), generation.epochs.end());
   }
   return epochs.size();
 }
@@ -151,8 +147,8 @@ std::string StepsText(const std::vector<uint64_t>& steps) {
   return fmt::format("those of steps {}", fmt::join(steps, ", "));
 }
 
-void CheckEnd(const Evidence& evidence, Expectations& check) {
-  const Record& record = evidence.record;
+void CheckEnd(const Outline& outline, Expectations& check) {
+  const Record& record = outline.record;
   const Expectation& expect = record.expect;
   const FinalResult end =
       record.launchers.empty()
@@ -161,13 +157,13 @@ void CheckEnd(const Evidence& evidence, Expectations& check) {
   check.Exactly("ends_at.epoch", expect.ends_at_epoch, end.epochs);
   check.Exactly("ends_at.step", expect.ends_at_step, end.steps);
   uint64_t saves = 0;
-  for (const auto& [id, generation] : evidence.generations) {
+  for (const Generation& generation : outline.generations) {
     saves += generation.saves.size();
   }
   check.Exactly("saves", expect.saves_exactly, saves);
   if (expect.epochs_after_restart_exactly) {
     check.Exactly("epochs_after_restart", expect.epochs_after_restart_exactly,
-                  EpochsAfterRestart(evidence));
+                  EpochsAfterRestart(outline));
   }
   std::vector<uint64_t> left;
   for (const StoredCheckpoint& checkpoint : record.left.checkpoints) {
@@ -183,11 +179,11 @@ void CheckEnd(const Evidence& evidence, Expectations& check) {
 
 }  // namespace
 
-std::vector<Finding> BrokenExpectations(const Evidence& evidence,
+std::vector<Finding> BrokenExpectations(const Outline& outline,
                                         const RunFacts& facts) {
-  const Expectation& expect = evidence.record.expect;
+  const Expectation& expect = outline.record.expect;
   Expectations check;
-  const std::string outcome = OutcomeOf(evidence, facts);
+  const std::string outcome = OutcomeOf(outline, facts);
   const std::string_view expected = OutcomeName(expect.outcome);
   if (expect.outcome != Outcome::kViolates && outcome != expected) {
     check.Broken("outcome", std::string(expected), outcome);
@@ -205,8 +201,8 @@ std::vector<Finding> BrokenExpectations(const Evidence& evidence,
                facts.recomputed_steps);
   check.Exactly("failed_saves", expect.failed_saves_exactly,
                 facts.failed_saves);
-  CheckEnd(evidence, check);
-  const std::vector<LauncherRun>& launchers = evidence.record.launchers;
+  CheckEnd(outline, check);
+  const std::vector<LauncherRun>& launchers = outline.record.launchers;
   if (expect.exit_code && !launchers.empty() &&
       launchers.back().exit_code != *expect.exit_code) {
     check.Broken("exit_code", std::to_string(*expect.exit_code),

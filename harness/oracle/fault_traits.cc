@@ -1,6 +1,5 @@
 #include "harness/oracle/fault_traits.h"
 
-#include <algorithm>
 #include <string_view>
 
 namespace gauntlet {
@@ -16,22 +15,7 @@ FaultTraits PowerCutOf(const RecordFault& fault) {
   return {.ends_life = true,
           .may_end_life = true,
           .damages_store = lies,
-          .cuts_power = true,
-          .disk_forgets = lies};
-}
-
-// Whether the slow faults may take that long, one behind another: each worker
-// waits for the one before it. One at every hit may take any time.
-bool SlowsBeyond(const Record& record, int64_t limit_ns) {
-  int64_t slow_ns = 0;
-  for (const RecordFault& fault : record.faults) {
-    if (fault.kind != "slow") continue;
-    if (fault.always) return true;
-    slow_ns +=
-        fault.latency_ns * (fault.worker == "all" ? record.setup.workers : 1);
-  }
-  // A limit of 0 is not known.
-  return 2 * slow_ns >= limit_ns;
+          .cuts_power = true};
 }
 
 }  // namespace
@@ -51,14 +35,9 @@ FaultTraits TraitsOf(const RecordFault& fault) {
   }
   // Whoever takes longer than a step may is taken for hung.
   if (kind == "slow") return {.may_end_life = true};
-  // Nothing is lost but connections and time: state, rows and saves are owed as
-  // ever.
+  // Nothing is lost but connections and time; or frames come too late.
   if (kind == "partition" || kind == "asymmetric_partition" ||
-      kind == "connection_reset") {
-    return {.may_end_life = true, .cuts_links = kind != "connection_reset"};
-  }
-  // Frames come late or not at once, and perhaps too late for somebody.
-  if (kind == "packet_loss" || kind == "delay") {
+      kind == "connection_reset" || kind == "packet_loss" || kind == "delay") {
     return {.may_end_life = true};
   }
   if (kind == "preempt") return {.gives_notice = true};
@@ -81,19 +60,8 @@ FaultTraits TraitsOf(const RecordFault& fault) {
 }
 
 bool DiesAtOnce(const RecordFault& fault) {
-  // A kill from outside may take a while to come.
-  return TraitsOf(fault).ends_life && fault.kind != "kill";
-}
-
-bool ExplainsDeath(const RecordFault& fault, const Record& record) {
-  const FaultTraits traits = TraitsOf(fault);
-  if (fault.kind != "slow") return traits.may_end_life || traits.gives_notice;
-  const RunSetup& setup = record.setup;
-  // It stands in the task that sends the signs of life.
-  const bool silences = fault.point == "ctl.heartbeat";
-  return SlowsBeyond(
-      record, silences ? std::min(setup.silence_limit_ns, setup.hang_limit_ns)
-                       : setup.hang_limit_ns);
+  return TraitsOf(fault).ends_life &&
+         (fault.kind != "kill" || fault.latency_ns == 0);
 }
 
 }  // namespace gauntlet

@@ -12,13 +12,11 @@ namespace gauntlet {
 struct FaultTraits {
   bool ends_life = false;      // the process is gone, and says no word more
   bool may_end_life = false;   // it may be gone, or be taken for gone
-  bool cuts_links = false;     // holds messages back until it ends
   bool fails_device = false;   // its worker is told, and leaves with a word
   bool gives_notice = false;   // a termination notice, and time to leave
   bool tells_error = false;    // an operation fails, and the engine is told
   bool damages_store = false;  // takes committed bytes away, and lies about it
   bool cuts_power = false;     // ends all lives, and keeps what is durable
-  bool disk_forgets = false;  // … on a disk that said Ok to syncs it left out
 };
 
 // One process goes, and all else stays.
@@ -29,11 +27,6 @@ FaultTraits TraitsOf(const RecordFault& fault);
 
 // Whether the life that it fires in is over there and then.
 bool DiesAtOnce(const RecordFault& fault);
-
-// Whether the fault of the record may be why a worker died without a word. One
-// that is slow may where it and the record's other slow ones take, together
-// with as much for the work itself, as long as somebody waits.
-bool ExplainsDeath(const RecordFault& fault, const Record& record);
 
 }  // namespace gauntlet
 

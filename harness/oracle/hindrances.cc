@@ -1,14 +1,13 @@
 #include "harness/oracle/hindrances.h"
 
 #include <algorithm>
-#include <limits>
 #include <string_view>
 #include <utility>
 
 namespace gauntlet {
 namespace {
 
-constexpr int64_t kForEver = std::numeric_limits<int64_t>::max();
+constexpr int64_t kForEver = Hindrances::kForEver;
 constexpr std::string_view kHeartbeat = "ctl.heartbeat";
 
 int64_t After(int64_t t_ns, int64_t duration_ns) {
@@ -76,11 +75,15 @@ void Hindrances::Present(int worker, int64_t t_ns) {
 }
 
 int64_t Hindrances::Undisturbed(int64_t from_ns, int64_t until_ns,
-                                const Counts& counts) const {
+                                const Counts& counts,
+                                int64_t longest_ns) const {
   std::vector<std::pair<int64_t, int64_t>> disturbed;
   for (const Hindrance& one : all_) {
     const int64_t from = std::max(one.from_ns, from_ns);
-    const int64_t until = std::min(one.until_ns, until_ns);
+    const int64_t over = one.from_ns > kForEver - longest_ns
+                             ? kForEver
+                             : one.from_ns + longest_ns;
+    const int64_t until = std::min({one.until_ns, until_ns, over});
     if (from < until && counts(one)) disturbed.emplace_back(from, until);
   }
   std::ranges::sort(disturbed);

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -43,10 +44,12 @@ class Hindrances {
   // Its worker has a process again.
   void Present(int worker, int64_t t_ns);
 
-  // How much of the time none of those that count was there.
+  static constexpr int64_t kForEver = std::numeric_limits<int64_t>::max();
+  // How much of the time none of those that count was there. One that has been
+  // there for longer counts no more.
   using Counts = std::function<bool(const Hindrance&)>;
-  int64_t Undisturbed(int64_t from_ns, int64_t until_ns,
-                      const Counts& counts) const;
+  int64_t Undisturbed(int64_t from_ns, int64_t until_ns, const Counts& counts,
+                      int64_t longest_ns = kForEver) const;
   // Since when something has been in the way without a break, at that time.
   std::optional<int64_t> Since(int64_t t_ns, const Counts& counts) const;
   bool Any(int64_t from_ns, int64_t until_ns, const Counts& counts) const;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <span>
 
+#include <fmt/format.h>
+
 namespace gauntlet {
 namespace {
 
@@ -38,6 +40,19 @@ std::vector<Stream> StreamsOf(const Record& record) {
 }
 
 }  // namespace
+
+std::string NameOf(const Emitter& emitter) {
+  switch (emitter.kind) {
+    case Emitter::Kind::kLauncher:
+      return fmt::format("launcher {}", emitter.incarnation);
+    case Emitter::Kind::kMachine:
+      return "the machine";
+    case Emitter::Kind::kWorker:
+      break;
+  }
+  return fmt::format("worker {}, incarnation {}", emitter.worker,
+                     emitter.incarnation);
+}
 
 std::vector<HistoryEvent> HistoryOf(const Record& record) {
   std::vector<Stream> streams = StreamsOf(record);

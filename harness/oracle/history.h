@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "harness/record/record.h"
@@ -27,6 +28,9 @@ struct Emitter {
 
   auto operator<=>(const Emitter&) const = default;
 };
+
+// "worker 1, incarnation 2".
+std::string NameOf(const Emitter& emitter);
 
 struct HistoryEvent {
   Emitter by;

@@ -18,73 +18,18 @@
 // of them holds, the planted bug was not caught: FAIL. If the fault that was to
 // bring the bug to light never fired: INCONCLUSIVE.
 //
-// Why a process ends, why a worker gives another up, and how soon it has to:
-// that is recorded by those who know it, and no fault excuses anything but what
-// it does itself, for as long as it does it (processes.h).
-//
-// What the plan excuses of the state and the store, by the kinds of its faults
-// that fired (fault_traits.h):
-//
-// - Nothing excuses another state, other metrics, other rows, replicas that
-//   differ, a torn or void load, a hang, an orphan.
-// - Silent damage (bit_flip, truncate, delete, torn_write followed by nothing)
-//   excuses the checkpoints whose files it hit, as the record says, where they
-//   do not verify, and no others; that of a state file or a claim excuses none.
-//   Such a checkpoint is no acknowledged save any more: resume-point falls back
-//   to the newest of the others, bounded-loss reaches back one more interval
-//   for each that lies between what is gone on from and what had been done, and
-//   where no other is left, for each that had been removed for it.
-// - When silent damage has taken every acknowledged save, nothing is left to go
-//   on from: clean-refusal then wants exit 7, and no-cold-start still holds. A
-//   scenario says so by the outcome `refuses`; recovery would break it.
-// - A save that failed with an error that the engine was told of (errno,
-//   short_write, fsync_fails) is no acknowledged save: bounded-loss reaches
-//   back one more interval for each that lies there. Nothing acknowledged is
-//   excused by it. Where it failed for want of space, the checkpoint that the
-//   chief deleted for it is owed no more. A full disk must not cost a worker: a
-//   worker exits for a failed final save only after all retries, and is not
-//   restarted. A removal that such an error refuses leaves one checkpoint or
-//   half-done directory more in the store, and in a finished run's deletion all
-//   of them.
-// - A chief that is killed while it deletes a finished run's backup leaves what
-//   is left of it (the last one that finished, not an earlier one); a claim
-//   that is killed while it sets damaged checkpoints aside need not have said
-//   so.
-// - A run whose workers have all finished may have deleted its store unseen, as
-//   one on a host that its launcher is cut off from: of the saves before it
-//   nothing is owed to anybody, its claim's number may be given out again, and
-//   who comes to it starts anew, or refuses if its launcher knew of the run. A
-//   late survivor that saves into such a store leaves what it wrote. To delete
-//   what a later generation has claimed, or before all have finished, is lawful
-//   for nobody. A power cut that somebody lived through never came.
-// - Where a lost worker rejoins, a step that only some have said is excused of
-//   the others' rows if a later generation carried on from it; redone steps of
-//   which a worker that stayed holds the state are not, nor those of which one
-//   would that nothing happened to, unless a hang, the network, the disk, a
-//   notice or a third death in a row in which no chief came further stands in
-//   its way.
-// - Where training goes on beside saves, steps that were taken while the newest
-//   save was under way may be redone too.
-// - A notice is no excuse: it is owed a save and an end within its grace. A
-//   life that ends without a word in it is explained.
-// - A power cut on a disk that lies about syncs (lying-fsync) takes what such a
-//   disk can lose: of what was there before it, nothing is owed but what a
-//   generation after it has found. Owed are then: an older state that somebody
-//   had begun to save; or a refusal, also where there is nothing left to look
-//   at; or a start afresh, but not by a generation that itself finds a save of
-//   before, void or damaged. The steps redone have no bound. A torn or void
-//   state is never read, and state, metrics and rows are the reference's as
-//   ever; saves from after the cut are owed as on any other disk.
+// What a run owes, specification.h says, and the models that it is made of: of
+// the store (store_model.h), of training (training_model.h), of notices
+// (notices.h) and of processes (processes.h).
 #include "harness/oracle/judge.h"
 
 #include <algorithm>
-#include <map>
 
-#include "harness/oracle/evidence.h"
 #include "harness/oracle/expectations.h"
+#include "harness/oracle/fault_effects.h"
 #include "harness/oracle/history.h"
-#include "harness/oracle/invariants.h"
-#include "harness/oracle/processes.h"
+#include "harness/oracle/outline.h"
+#include "harness/oracle/specification.h"
 #include "harness/oracle/story.h"
 #include <fmt/format.h>
 
@@ -234,15 +179,6 @@ void JudgeNondeterminism(const Record& record, Verdict& verdict) {
                                            .message = message}}});
 }
 
-void CheckProcesses(const Record& record,
-                    std::map<std::string_view, Check>& checks) {
-  Processes processes(record, {.deaths = checks.at("no-spontaneous-exit"),
-                               .detection = checks.at("detection"),
-                               .grace = checks.at("grace"),
-                               .progress = checks.at("no-hang")});
-  for (const HistoryEvent& said : HistoryOf(record)) processes.On(said);
-}
-
 }  // namespace
 
 Verdict Judge(const Record& record) {
@@ -258,21 +194,16 @@ Verdict Judge(const Record& record) {
   if (silent && record.ending == RunEnding::kExited) {
     return NoVerdict(VerdictKind::kError, "no worker left a single event");
   }
-  const Evidence evidence(record);
+  const std::vector<HistoryEvent> history = HistoryOf(record);
+  const Outline outline(record, history);
+  Specification specification(record);
+  CheckFaultEffects(outline, specification.checks().fault_fired);
+  specification.Run(history);
   Verdict verdict;
-  std::map<std::string_view, Check> checks;
-  for (const Invariant& invariant : InvariantTable()) {
-    checks.emplace(invariant.name, Check(invariant.name));
-  }
-  CheckProcesses(record, checks);
-  for (const Invariant& invariant : InvariantTable()) {
-    Check& check = checks.at(invariant.name);
-    if (invariant.check != nullptr) invariant.check(evidence, check);
-    verdict.invariants.push_back(check.report());
-  }
-  verdict.facts = FactsOf(evidence);
-  verdict.story = TellStory(evidence);
-  verdict.broken_expectations = BrokenExpectations(evidence, verdict.facts);
+  verdict.invariants = specification.checks().Reports();
+  verdict.facts = FactsOf(outline);
+  verdict.story = TellStory(outline);
+  verdict.broken_expectations = BrokenExpectations(outline, verdict.facts);
   if (record.expect.outcome == Outcome::kViolates) {
     JudgeCanary(record, verdict);
   } else {

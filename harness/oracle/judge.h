@@ -7,7 +7,7 @@
 
 namespace gauntlet {
 
-// What the verdict means and what is excused is said on top of judge.cc.
+// What the verdict means is said on top of judge.cc.
 Verdict Judge(const Record& record);
 
 }  // namespace gauntlet

@@ -4,24 +4,11 @@
 #include <fmt/format.h>
 
 namespace gauntlet {
-namespace {
-
-bool LeftWith(const LifeEvents& life, WorkerExit exit) {
-  return !EndedInSilence(life) && IsExit(life.events.back().count, {exit});
-}
-
-}  // namespace
-
-bool EndedInSilence(const LifeEvents& life) {
-  return life.events.empty() || life.events.back().kind != RecordKind::kLifeEnd;
-}
-
-bool LeftToBeRestarted(const LifeEvents& life) {
-  return LeftWith(life, WorkerExit::kLostWorker);
-}
 
 bool LeftToStartLater(const LifeEvents& life) {
-  return LeftWith(life, WorkerExit::kStartLater);
+  return !life.events.empty() &&
+         life.events.back().kind == RecordKind::kLifeEnd &&
+         IsExit(life.events.back().count, {WorkerExit::kStartLater});
 }
 
 std::string ByTheKernel(const Record& record) {

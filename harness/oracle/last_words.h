@@ -8,10 +8,6 @@
 
 namespace gauntlet {
 
-// Whether it left without one.
-bool EndedInSilence(const LifeEvents& life);
-// Whether it left with the code of a lost worker: it is to be started again.
-bool LeftToBeRestarted(const LifeEvents& life);
 // Whether it left with the code that says that no restart helps now.
 bool LeftToStartLater(const LifeEvents& life);
 // Likewise, with a state that it could not save.

@@ -19,14 +19,6 @@ constexpr int64_t kForEver = std::numeric_limits<int64_t>::max();
 constexpr int64_t kFramesInARow = 64;
 // How much of a limit the work itself may take, where nothing is in its way.
 constexpr int64_t kShareOfWork = 4;
-// Steps that may follow a notice: one is under way, and the stop is agreed on
-// in the next.
-constexpr uint64_t kStepsAfterNotice = 2;
-
-std::string NameOf(const Emitter& id) {
-  return fmt::format("worker {}, incarnation {}", id.worker, id.incarnation);
-}
-
 double Seconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
 
 bool MatchesLateness(const Hindrance& one, int64_t limit_ns) {
@@ -57,7 +49,7 @@ bool IsOfReason(RecordReason reason,
 
 }  // namespace
 
-Processes::Processes(const Record& record, const Checks& checks)
+Processes::Processes(const Record& record, Checks& checks)
     : record_(record),
       checks_(checks),
       all_known_(
@@ -83,7 +75,7 @@ void Processes::On(const HistoryEvent& said) {
       process.id = said.by;
       process.started_ns = event.t_ns;
       if (!all_known_) return OnWorker(process, event);
-      checks_.deaths.Breach(
+      checks_.no_spontaneous_exit.Breach(
           "not-started",
           fmt::format("{} says {}, and no launcher had started it",
                       NameOf(said.by), RecordKindName(event.kind)));
@@ -103,29 +95,29 @@ void Processes::CheckProgress(const HistoryEvent& said) {
       setup.restart_pause_ns;
   const bool is_known = setup.detection_bound_joining_ns > 0 && before_ns > 0;
   if (!is_known || now_ns - before_ns <= bound) return;
-  const int64_t idle =
-      hindrances_.Undisturbed(before_ns, now_ns, [&](const Hindrance& one) {
+  // What stands is noticed, and put right, within it.
+  const int64_t idle = hindrances_.Undisturbed(
+      before_ns, now_ns,
+      [&](const Hindrance& one) {
         return one.kind != Hindrance::Kind::kAbsent &&
                MatchesLateness(one, bound);
-      });
+      },
+      bound);
   if (idle <= bound) return;
-  checks_.progress.Instance();
-  checks_.progress.Breach(
+  checks_.no_hang.Instance();
+  checks_.no_hang.Breach(
       "standstill",
       fmt::format("nothing happened for {:.3f} s before {} ({}), expected at "
                   "most {:.3f} s",
                   Seconds(idle), RecordKindName(said.event->kind),
-                  said.by.kind == Emitter::Kind::kWorker     ? NameOf(said.by)
-                  : said.by.kind == Emitter::Kind::kLauncher ? "the launcher"
-                                                             : "the machine",
-                  Seconds(bound)));
+                  NameOf(said.by), Seconds(bound)));
 }
 
 void Processes::CheckAlive(const Process& process, const RecordEvent& event) {
   if (!process.ended_ns || event.t_ns <= *process.ended_ns + kStampSlackNs) {
     return;
   }
-  checks_.deaths.Breach(
+  checks_.no_spontaneous_exit.Breach(
       "after-end", fmt::format("{} says {} after its end", NameOf(process.id),
                                RecordKindName(event.kind)));
 }
@@ -168,6 +160,7 @@ void Processes::OnLauncher(const RecordEvent& event) {
   switch (event.kind) {
     case RecordKind::kLauncherBegin:
       launcher_ended_ns_.reset();
+      starts_later_.reset();
       break;
     case RecordKind::kStarted:
       Begin(event);
@@ -175,7 +168,13 @@ void Processes::OnLauncher(const RecordEvent& event) {
     case RecordKind::kKillSent:
       if (process != nullptr) process->kill_sent = true;
       break;
+    case RecordKind::kRestarting:
+      CheckRestart();
+      break;
     case RecordKind::kExited:
+      if (IsExit(event.count, {WorkerExit::kStartLater})) {
+        starts_later_ = event.about;
+      }
       if (process == nullptr || event.reason == RecordReason::kNotStarted) {
         break;
       }
@@ -193,6 +192,15 @@ void Processes::OnLauncher(const RecordEvent& event) {
   }
 }
 
+// Where a worker has said that a later start may help, and not one now.
+void Processes::CheckRestart() {
+  if (!starts_later_ || record_.setup.rejoins) return;
+  checks_.no_spontaneous_exit.Breach(
+      "restarted", fmt::format("worker {} left as a restart does not help now, "
+                               "and its launcher made another attempt",
+                               *starts_later_));
+}
+
 void Processes::Begin(const RecordEvent& event) {
   if (!event.about) return;
   const Emitter id = {.kind = Emitter::Kind::kWorker,
@@ -202,14 +210,26 @@ void Processes::Begin(const RecordEvent& event) {
                     .rank = static_cast<int>(event.count),
                     .started_ns = event.t_ns,
                     .meeting_since_ns = event.t_ns};
-  checks_.deaths.Instance();
+  checks_.no_spontaneous_exit.Instance();
 }
 
 void Processes::End(Process& process, const RecordEvent& event) {
   process.ended_ns = event.t_ns;
   CheckEnd(process, event);
   Discharge(process, event.t_ns);
+  const bool unheard =
+      hindrances_.Any(event.t_ns, event.t_ns, [&](const Hindrance& one) {
+        return one.kind == Hindrance::Kind::kLinks && one.of == process.id;
+      });
   hindrances_.Ended(process.id, event.t_ns);
+  // Those that are connected to it wait on, as long as they do for anybody.
+  if (unheard) {
+    hindrances_.Add(
+        {.kind = Hindrance::Kind::kLinks,
+         .of = process.id,
+         .from_ns = event.t_ns,
+         .until_ns = event.t_ns + record_.setup.detection_bound_joining_ns});
+  }
   const bool silent = power_cut_ns_ && *power_cut_ns_ >= process.started_ns;
   hindrances_.Add({.kind = Hindrance::Kind::kAbsent,
                    .of = process.id,
@@ -247,13 +267,13 @@ void Processes::CheckEnd(const Process& process, const RecordEvent& event) {
   const bool by_signal = event.reason == RecordReason::kSignal;
   if (process.left != nullptr && !by_signal) {
     if (process.left->count == event.count) return;
-    return checks_.deaths.Breach(
+    return checks_.no_spontaneous_exit.Breach(
         "exit-code",
         fmt::format("{} said that it ends with {}, and ended with {}",
                     NameOf(process.id), process.left->count, event.count));
   }
   if (IsKilled(process, event.t_ns)) return;
-  checks_.deaths.Breach(
+  checks_.no_spontaneous_exit.Breach(
       "unexplained-death",
       fmt::format("{} ended ({} {}) without a word, and nothing that is "
                   "recorded explains it{}",
@@ -265,6 +285,12 @@ void Processes::CheckEnd(const Process& process, const RecordEvent& event) {
 void Processes::OnWorker(Process& process, const RecordEvent& event) {
   switch (event.kind) {
     case RecordKind::kLifeBegin:
+      if (all_known_ && process.rank != event.count) {
+        checks_.no_spontaneous_exit.Breach(
+            "rank", fmt::format("{} says that it is rank {}, its launcher "
+                                "started rank {}",
+                                NameOf(process.id), event.count, process.rank));
+      }
       process.rank = static_cast<int>(event.count);
       hindrances_.Present(process.id.worker, event.t_ns);
       break;
@@ -277,9 +303,7 @@ void Processes::OnWorker(Process& process, const RecordEvent& event) {
       Join(process, event);
       break;
     case RecordKind::kStep:
-      process.step = event.step;
       process.last_step_ns = event.t_ns;
-      CheckHeeds(process, event);
       break;
     case RecordKind::kSaveBegin:
       process.in_save = true;
@@ -332,12 +356,6 @@ void Processes::OnWorker(Process& process, const RecordEvent& event) {
       CheckLeaving(process, event);
       Leave(process, event);
       break;
-    case RecordKind::kNotice:
-      if (!process.noticed_at) process.noticed_at = process.step;
-      break;
-    case RecordKind::kStopAgreed:
-      process.stops = true;
-      break;
     default:
       break;
   }
@@ -353,10 +371,6 @@ void Processes::Join(Process& process, const RecordEvent& event) {
     process.has_cause_to_leave = false;
     hindrances_.Present(process.id.worker, event.t_ns);
   }
-  process.step = event.step;
-  if (process.noticed_at) {
-    process.noticed_at = std::max(*process.noticed_at, event.step);
-  }
 }
 
 void Processes::Fire(Process& process, const RecordEvent& event) {
@@ -365,6 +379,18 @@ void Processes::Fire(Process& process, const RecordEvent& event) {
   if (fault == record_.faults.end()) return;
   process.fired.push_back({.fault = &*fault, .t_ns = event.t_ns});
   hindrances_.Fired(*fault, process.id, event.t_ns);
+  if (TraitsOf(*fault).tells_error && fault->point == "ctl.heartbeat") {
+    // Each time one heartbeat is not sent.
+    const auto missed = static_cast<int64_t>(fault->hits) + 1;
+    hindrances_.Add(
+        {.kind = Hindrance::Kind::kBeats,
+         .of = process.id,
+         .from_ns = event.t_ns,
+         .until_ns =
+             fault->always
+                 ? kForEver
+                 : event.t_ns + missed * record_.setup.heartbeat_every_ns});
+  }
   if (fault->of_one_host) process.cut_off = true;
   const bool stands = fault->kind == "hang" || fault->kind == "pause";
   const bool beside =
@@ -414,13 +440,15 @@ void Processes::CheckLeaving(Process& process, const RecordEvent& event) {
                                        Reason::kForbidden, Reason::kMissingFile,
                                        Reason::kBadData})) {
     explained = HasMetAnError(process) || store_deleted_;
+    const bool starts_later = IsExit(event.count, {WorkerExit::kStartLater});
+    explained = explained && (starts_later || !WasInASave(process));
   }
   // Another start would train again what is in memory, and meet the same disk.
   if (event.reason == Reason::kDiskFull && IsLostWorker(event)) {
     explained = false;
   }
   if (explained) return;
-  checks_.deaths.Breach(
+  checks_.no_spontaneous_exit.Breach(
       "unexplained-exit",
       fmt::format(
           "{} left ({}: {}), and nothing that is recorded explains it{}",
@@ -453,8 +481,11 @@ int64_t Processes::OverAt(const Fired& fired, const Process& process) const {
 bool Processes::HasMetAnError(const Process& process) const {
   return std::ranges::any_of(processes_, [&](const auto& entry) {
     const Process& other = entry.second;
-    const bool together =
-        other.id == process.id || other.generation == process.generation;
+    // Who has no generation yet meets those who have none either.
+    const bool was_there = process.generation != 0 || !other.ended_ns ||
+                           *other.ended_ns >= process.meeting_since_ns;
+    const bool together = other.id == process.id ||
+                          (other.generation == process.generation && was_there);
     return together &&
            std::ranges::any_of(other.fired, [&](const Fired& fired) {
              const FaultTraits traits = TraitsOf(*fired.fault);
@@ -463,6 +494,22 @@ bool Processes::HasMetAnError(const Process& process) const {
                     (fired.fault->always || fired.t_ns >= OverAt(fired, other));
            });
   });
+}
+
+// Whether it trains, and all errors that it has met were in saves: those cost a
+// save, and no worker.
+bool Processes::WasInASave(const Process& process) const {
+  if (!process.has_state || process.finished || store_deleted_) return false;
+  bool any = false;
+  for (const auto& [id, other] : processes_) {
+    for (const Fired& fired : other.fired) {
+      const FaultTraits traits = TraitsOf(*fired.fault);
+      if (!traits.tells_error && !traits.damages_store) continue;
+      if (!fired.fault->in_save) return false;
+      any = true;
+    }
+  }
+  return any;
 }
 
 std::vector<const Processes::Process*> Processes::OfRank(
@@ -573,9 +620,9 @@ bool Processes::HurtsLinks(const Process& process, int64_t t_ns,
 
 void Processes::CheckWait(const Process& process, const RecordEvent& event) {
   if (record_.ending != RunEnding::kExited) return;
-  checks_.deaths.Instance();
+  checks_.no_spontaneous_exit.Instance();
   if (IsExplained(process, event)) return CheckPromptness(process, event);
-  checks_.deaths.Breach(
+  checks_.no_spontaneous_exit.Breach(
       "unexplained-loss",
       fmt::format("{} gave rank {} up ({}, after {:.3f} s), and nothing that "
                   "is recorded kept that one from answering",
@@ -645,7 +692,7 @@ void Processes::CheckChiefSilent(const RecordEvent& event) {
   }
   if (WasHeldUp(event)) return;
   if (chief != nullptr && FailsAgainAndAgain(*chief)) return;
-  checks_.deaths.Breach(
+  checks_.no_spontaneous_exit.Breach(
       "unexplained-loss",
       fmt::format("the launcher heard nothing of worker {} for {:.3f} s, and "
                   "nothing that is recorded kept it from talking",
@@ -714,26 +761,6 @@ void Processes::CheckDuty(const Duty& duty, int64_t t_ns) {
                           "at most {:.3f} s",
                           NameOf(duty.of), NameOf(duty.lost), Seconds(took),
                           Seconds(bound)));
-}
-
-void Processes::CheckHeeds(const Process& process, const RecordEvent& event) {
-  // Who knows its grace trains on in it.
-  if (record_.setup.notice_grace_ns > 0) return;
-  const uint64_t most = kStepsAfterNotice * record_.setup.steps_per_execution;
-  for (auto& [id, other] : processes_) {
-    if (other.generation != process.generation || !other.noticed_at ||
-        other.stops || other.ended_ns || other.leaving_ns ||
-        event.step <= *other.noticed_at + most) {
-      continue;
-    }
-    other.stops = true;  // said once
-    checks_.grace.Instance();
-    checks_.grace.Breach(
-        "unheeded",
-        fmt::format("{} had a termination notice in step {}, and step {} was "
-                    "trained without an agreement to stop",
-                    NameOf(id), *other.noticed_at + 1, event.step));
-  }
 }
 
 }  // namespace gauntlet

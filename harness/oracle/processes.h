@@ -16,23 +16,17 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/oracle/check.h"
 #include "harness/oracle/hindrances.h"
 #include "harness/oracle/history.h"
-#include "harness/oracle/invariants.h"
 #include "harness/record/record.h"
 
 namespace gauntlet {
 
 class Processes {
  public:
-  // Where each kind of finding is noted. All outlive this.
-  struct Checks {
-    Check& deaths;     // no-spontaneous-exit
-    Check& detection;  // detection
-    Check& grace;      // grace
-    Check& progress;   // no-hang
-  };
-  Processes(const Record& record, const Checks& checks);
+  // Both outlive this.
+  Processes(const Record& record, Checks& checks);
 
   // In the order of the history.
   void On(const HistoryEvent& said);
@@ -61,14 +55,11 @@ class Processes {
     bool in_save = false;
     bool finished = false;
     bool superseded = false;
-    uint64_t step = 0;                  // the last that it finished
     const RecordEvent* left = nullptr;  // its last word
     // The first sign that it leaves its generation; none: it does not.
     std::optional<int64_t> leaving_ns;
-    uint64_t leaves_generation = 0;      // as it said with that
-    bool has_cause_to_leave = false;     // said in this generation
-    std::optional<uint64_t> noticed_at;  // a notice: the step that it was in
-    bool stops = false;                  // has agreed to
+    uint64_t leaves_generation = 0;   // as it said with that
+    bool has_cause_to_leave = false;  // said in this generation
   };
   // What one process is to notice of another, and within which time.
   struct Duty {
@@ -88,6 +79,7 @@ class Processes {
   void CheckAlive(const Process& process, const RecordEvent& event);
   Process* Find(const Emitter& id);
   Process* FindAbout(const RecordEvent& event);
+  void CheckRestart();
   void Begin(const RecordEvent& event);
   void End(Process& process, const RecordEvent& event);
   void CheckEnd(const Process& process, const RecordEvent& event);
@@ -98,6 +90,7 @@ class Processes {
   bool OlderIsThere(const Process& process) const;
   int64_t OverAt(const Fired& fired, const Process& process) const;
   bool HasMetAnError(const Process& process) const;
+  bool WasInASave(const Process& process) const;
   bool MayHaveRefused(const Process& process, const RecordEvent& event) const;
   void CheckWait(const Process& process, const RecordEvent& event);
   std::optional<int64_t> LostSince(const Process& process,
@@ -120,16 +113,16 @@ class Processes {
   void Discharge(const Process& process, int64_t t_ns);
   void CheckDuty(const Duty& duty, int64_t t_ns);
   void NoteSaving(const Process& process);
-  void CheckHeeds(const Process& process, const RecordEvent& event);
 
   const Record& record_;
-  const Checks checks_;
+  Checks& checks_;
   std::map<Emitter, Process> processes_;
   Hindrances hindrances_;
   std::vector<Duty> duties_;
   std::optional<int64_t> power_cut_ns_;  // of the machine
   std::optional<int64_t> launcher_ended_ns_;
-  int64_t last_ns_ = 0;  // of the history's event before
+  std::optional<int> starts_later_;  // a worker that no restart helps now
+  int64_t last_ns_ = 0;              // of the history's event before
   bool store_deleted_ = false;
   std::map<uint64_t, int64_t> acknowledged_ns_;  // newest, by generation
   bool all_known_ = false;  // the launchers' events are there

@@ -80,9 +80,9 @@ std::string TextOf(const Record& record, const RecordEvent& event) {
 
 }  // namespace
 
-std::vector<std::string> TellStory(const Evidence& evidence) {
+std::vector<std::string> TellStory(const Outline& outline) {
   std::vector<Told> all;
-  for (const LifeEvents& life : evidence.record.lives) {
+  for (const LifeEvents& life : outline.record.lives) {
     for (const RecordEvent& event : life.events) {
       if (IsOfTheStory(event.kind)) all.push_back({&life, &event});
     }
@@ -95,7 +95,7 @@ std::vector<std::string> TellStory(const Evidence& evidence) {
       story.push_back(fmt::format("and {} more", all.size() - kMaxLines));
       break;
     }
-    story.push_back(NameOf(*life) + "  " + TextOf(evidence.record, *event));
+    story.push_back(NameOf(*life) + "  " + TextOf(outline.record, *event));
   }
   return story;
 }

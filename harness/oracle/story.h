@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "harness/oracle/evidence.h"
+#include "harness/oracle/outline.h"
 
 namespace gauntlet {
 
 // One line an event, at most 12 and a count of the others: "worker 1, life 1
 // step 100  kill-w1: …".
-std::vector<std::string> TellStory(const Evidence& evidence);
+std::vector<std::string> TellStory(const Outline& outline);
 
 }  // namespace gauntlet
 

@@ -39,6 +39,8 @@ constexpr std::array kInvariants = {
     InvariantInfo{"no-spontaneous-exit",
                   "no worker is lost unless a fault is to blame"},
     InvariantInfo{"detection", "a lost worker is noticed within the bound"},
+    InvariantInfo{"restarts",
+                  "a job is started again as often, and as late, as it may be"},
     InvariantInfo{"no-hang", "the run ends by itself, in time"},
     InvariantInfo{"no-orphans", "no process is left behind"},
     InvariantInfo{"checkpoints-deleted",

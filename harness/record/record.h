@@ -58,12 +58,16 @@ struct Expectation {
 // A planned fault, as far as judging needs it.
 struct RecordFault {
   std::string id;
-  std::string kind;     // "crash", "torn_write", …
-  std::string worker;   // "0", "all", "any", "chief"
-  std::string point;    // empty: none
-  std::string summary;  // for people: "crash worker 1 at ckpt.rename, save 2"
-  std::string then;     // torn_write: "crash", "power_loss" or "nothing"
-  bool always = false;  // at every hit, not once; it is logged once a life
+  std::string kind;               // "crash", "torn_write", …
+  std::string worker;             // "0", "all", "any", "chief"
+  std::string point;              // empty: none
+  std::optional<uint64_t> step;   // at which alone it fires
+  std::optional<uint64_t> epoch;  // likewise
+  std::string summary;   // for people: "crash worker 1 at ckpt.rename, save 2"
+  std::string then;      // torn_write: "crash", "power_loss" or "nothing"
+  bool in_save = false;  // at a point of a save, or of what follows it
+  bool polled = false;   // a notice that a worker looks for now and then
+  bool always = false;   // at every hit, not once; it is logged once a life
   std::optional<uint64_t> until_step;  // always: not from this step on
   uint64_t hits = 1;  // not always: at so many in a row; it is logged once
   // slow: how much longer it takes; kill: how long until then; delay: how late

@@ -31,6 +31,10 @@ void Describe(Archive& a, typename Archive::template Ref<RecordFault> fault) {
   a.Field("fault", fault.kind);
   a.Field("worker", fault.worker);
   a.Field("point", fault.point);
+  a.Field("step", fault.step);
+  a.Field("epoch", fault.epoch);
+  a.Field("in_save", fault.in_save);
+  a.Field("polled", fault.polled);
   a.Field("summary", fault.summary);
   a.Field("then", fault.then);
   a.Field("always", fault.always);

@@ -6,10 +6,12 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <memory>
 #include <utility>
 
+#include "engine/finite.h"
 #include "engine/real/child_process.h"
 #include "engine/real/cuda_plugin.h"
 #include "engine/real/real_world.h"
@@ -121,6 +123,15 @@ nlohmann::json LastObject(std::string_view text) {
   return nullptr;
 }
 
+// JSON has no NaN: a loss that is none is null.
+uint32_t LossIn(const nlohmann::json& json) {
+  const auto loss = json.find("loss");
+  const bool is_nan = loss != json.end() && loss->is_null();
+  return std::bit_cast<uint32_t>(
+      is_nan ? CanonicalNan(std::numeric_limits<float>::quiet_NaN())
+             : static_cast<float>(NumberIn(json, "loss")));
+}
+
 // What a launcher says last; nothing but its exit code where that is no result.
 LauncherRun ParseLaunch(const std::string& printed, const ChildEnd& end) {
   LauncherRun run = {.exit_code = end.code};
@@ -135,8 +146,7 @@ LauncherRun ParseLaunch(const std::string& printed, const ChildEnd& end) {
                            .epochs = CountIn(json, "epochs"),
                            .steps = CountIn(json, "steps"),
                            .digest = TextIn(json, "digest"),
-                           .loss_bits = std::bit_cast<uint32_t>(
-                               static_cast<float>(NumberIn(json, "loss")))};
+                           .loss_bits = LossIn(json)};
   return run;
 }
 

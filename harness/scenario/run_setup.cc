@@ -89,6 +89,8 @@ RecordFault RecordFaultOf(const Fault& fault, const Case& one) {
       .kind = std::string(FaultKindName(fault.kind)),
       .worker = WorkerName(fault.site.worker),
       .point = std::string(PointName(fault.site.point)),
+      .step = fault.site.step,
+      .epoch = fault.site.epoch,
       .summary = FaultSummary(fault),
       .always = with.times == FaultTimes::kAlways,
       .until_step = with.until_step,
@@ -107,6 +109,11 @@ RecordFault RecordFaultOf(const Fault& fault, const Case& one) {
   if (fault.kind == FaultKind::kPacketLoss || fault.kind == FaultKind::kDelay) {
     recorded.for_ever = with.duration == Duration::zero();
   }
+  const RunPart part = InfoOf(fault.site.point).part;
+  recorded.in_save = part == RunPart::kSave || part == RunPart::kStateFile ||
+                     part == RunPart::kRetirement;
+  recorded.polled =
+      fault.kind == FaultKind::kPreempt && with.notice != NoticeBy::kSignal;
   recorded.duration_ns = with.duration.count();
   for (const std::vector<int>& group : with.groups) {
     recorded.groups.insert(recorded.groups.end(), group.begin(), group.end());

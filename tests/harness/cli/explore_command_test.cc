@@ -305,7 +305,7 @@ TEST_F(ExploreCommandTest, WithoutAModePlansAndCrashStatesTakeTurns) {
   const json& states = result["crash_states"];
   EXPECT_GT(states["cases"], 0);
   EXPECT_EQ(states["failed"], 0);
-  EXPECT_EQ(states["parts"].size(), 9);
+  EXPECT_EQ(states["parts"].size(), 10);
   command_.output = OutputFormat::kText;
   EXPECT_EQ(Explore(), 0);
   EXPECT_THAT(out_.str(), ContainsRegex("  crash states  [0-9]+ at [0-9]+ "

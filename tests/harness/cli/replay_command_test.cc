@@ -200,16 +200,15 @@ TEST_F(ReplayCommandTest, AFindingThatBreaksOtherwiseIsNotReproduced) {
 TEST_F(ReplayCommandTest, WhatWasFoundIsNamedBeforeWhatElseIsBroken) {
   std::string text = kLosesTheKey;
   text.insert(text.find("preset:"),
-              "labels: [finding, 'found:samples/duplicate-sample']\n");
+              "labels: [finding, 'found:samples/other-rows']\n");
   const fs::path file = folder_ / "finding.yaml";
   ASSERT_TRUE(WriteTextFile(file, text).ok());
   EXPECT_EQ(Replay(file.string()), 0) << out_.str();
   EXPECT_THAT(
       out_.str(),
-      AllOf(
-          HasSubstr("reproduced: planted bug caught: samples duplicate-sample: "
-                    "row "),
-          HasSubstr("; first of all trajectory state-digest\n")));
+      AllOf(HasSubstr(
+                "reproduced: planted bug caught: samples other-rows: step "),
+            HasSubstr("; first of all trajectory state-digest\n")));
 }
 
 TEST_F(ReplayCommandTest, AnExplorationsRunIsItsFindings) {

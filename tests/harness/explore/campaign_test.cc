@@ -68,7 +68,7 @@ TEST(CampaignTest, CrashStatesOfEachWindowComeInTheFirstHundredCases) {
                                          WithCrashStates({.max_cases = 100}));
   EXPECT_EQ(report.cases, 100u);
   ASSERT_TRUE(report.crash_states.has_value());
-  ASSERT_EQ(report.crash_states->counts.size(), 5u);
+  ASSERT_EQ(report.crash_states->counts.size(), 6u);
   for (const CrashStateCounts& counts : report.crash_states->counts) {
     EXPECT_GT(counts.images_distinct, 0u) << CrashWindowName(counts.window);
   }

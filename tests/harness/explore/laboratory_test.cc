@@ -1,9 +1,11 @@
 #include "harness/explore/laboratory.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <gtest/gtest.h>
@@ -11,6 +13,7 @@
 #include "harness/explore/case_report.h"
 #include "harness/explore/crew.h"
 #include "harness/explore/owed_outcome.h"
+#include "harness/oracle/judge.h"
 #include "harness/run/text_file.h"
 
 namespace gauntlet {
@@ -253,12 +256,20 @@ Record DamagedRun() {
       .record;
 }
 
+bool Breaks(const Record& record, std::string_view invariant) {
+  return std::ranges::any_of(
+      Judge(record).invariants, [&](const InvariantReport& report) {
+        return report.invariant == invariant && report.breaches > 0;
+      });
+}
+
 TEST(OwedOutcomeTest, ARefusalIsNotOwedWhereAGoodSaveIsLeft) {
   Record record = DamagedRun();
   ASSERT_EQ(record.faults.size(), 2u);
   EXPECT_EQ(OutcomeOwed(record), Outcome::kRecovers);
   record.launchers.back() = {.exit_code = 7};
-  EXPECT_EQ(OutcomeOwed(record), Outcome::kRecovers);
+  record.expect.outcome = OutcomeOwed(record);
+  EXPECT_TRUE(Breaks(record, "clean-refusal"));
 }
 
 TEST(OwedOutcomeTest, ARefusalIsOwedWhereDamageTookEverySave) {

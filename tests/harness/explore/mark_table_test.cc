@@ -31,10 +31,12 @@ RecordEvent Fired(Point point, std::string fault = "fault") {
           .detail = std::move(fault)};
 }
 
-// Its events are a millisecond apart, and all of its generation.
+// Its events are a millisecond apart, and all of its generation; a second later
+// comes the next incarnation.
 LifeEvents Life(int worker, int life, Events events) {
   for (size_t i = 0; i < events.size(); ++i) {
-    events[i].t_ns = static_cast<int64_t>(i + 1) * 1'000'000;
+    events[i].t_ns =
+        life * int64_t{1'000'000'000} + static_cast<int64_t>(i + 1) * 1'000'000;
     events[i].generation = static_cast<uint64_t>(life);
   }
   return {.worker = worker, .life = life, .events = std::move(events)};
@@ -51,6 +53,9 @@ Record RunOf(std::vector<LifeEvents> lives) {
 Record With(RecordFault fault, std::vector<LifeEvents> lives) {
   Record record = RunOf(std::move(lives));
   fault.id = "fault";
+  if (fault.kind == "power_loss") {
+    record.machine = {{.kind = K::kPowerCut, .t_ns = INT64_MAX}};
+  }
   record.faults = {std::move(fault)};
   return record;
 }
@@ -303,7 +308,7 @@ const MarkCase kRejoins[] = {
 };
 
 bool IsMet(const Record& record, std::string_view name) {
-  const MarkSet marks = MarksOf(Evidence(record));
+  const MarkSet marks = MarksOf(Outline(record));
   for (size_t i = 0; i < AllMarks().size(); ++i) {
     if (AllMarks()[i].name == name) return marks[i];
   }

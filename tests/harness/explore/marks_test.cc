@@ -28,8 +28,8 @@ Record Died(std::string_view kind, Point point,
 }
 
 FaultPhase PhaseIn(const Record& record) {
-  const Evidence evidence(record);
-  return PhaseOf(evidence, evidence.firings.at(0));
+  const Outline outline(record);
+  return PhaseOf(outline, outline.firings.at(0));
 }
 
 TEST(MarksTest, NamesAreUniqueAndThereAreEnough) {
@@ -45,7 +45,7 @@ TEST(MarksTest, AnUndisturbedRunMeetsNone) {
                               {.kind = K::kStep, .step = 1},
                               {.kind = K::kFinished, .step = 1}}}};
   record.launchers = {{.exit_code = 0}};
-  EXPECT_TRUE(MarksOf(Evidence(record)).none());
+  EXPECT_TRUE(MarksOf(Outline(record)).none());
 }
 
 TEST(PhaseOfTest, IsWhatTheWorkerWasAt) {

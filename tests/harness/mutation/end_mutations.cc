@@ -59,6 +59,23 @@ bool DiesAfterAcknowledgement(const LifeEvents& life) {
          });
 }
 
+std::string_view NoEffectOfLoss(const Record& record) {
+  const bool none_ended =
+      std::ranges::all_of(record.launchers, [](const LauncherRun& launcher) {
+        return !launcher.result || launcher.result->epochs == 0;
+      });
+  return none_ended ? "the loss of an epoch that has not ended is for people"
+                    : "";
+}
+
+std::string_view NoEffectOfReturned(const Record& record) {
+  const bool lies = std::ranges::any_of(
+      record.faults,
+      [](const RecordFault& fault) { return fault.disk == "lying-fsync"; });
+  return lies ? "a disk that lies about fsync may bring back what was removed"
+              : "";
+}
+
 std::string_view NoEffectOfMissing(const Record& record) {
   const bool died = record.setup.delete_at_success &&
                     std::ranges::any_of(record.lives, DiesAfterAcknowledgement);
@@ -241,7 +258,8 @@ std::vector<Mutation> EndMutations() {
                   ChangeStoredDigest),
       EndMutation(kDirectory, "checkpoint does not verify", SpoilCheckpoint),
       EndMutation(kDirectory, "checkpoint called not finite", MarkNotFinite),
-      EndMutation(kDirectory, "retired checkpoint is there", ReturnRetired),
+      EndMutation(kDirectory, "retired checkpoint is there", ReturnRetired,
+                  NoEffectOfReturned),
       EndMutation(kDirectory, "temporary file is left", LeaveTemporary),
       EndMutation(kDirectory, "rejected checkpoint is left", LeaveRejected),
       EndMutation(kAccount, "exit code one higher", ChangeExitCode),
@@ -255,7 +273,7 @@ std::vector<Mutation> EndMutations() {
       EndMutation(kAccount, "change epochs of the result",
                   ChangeResult<AddResultEpoch>),
       EndMutation(kAccount, "change loss of the result",
-                  ChangeResult<ChangeResultLoss>),
+                  ChangeResult<ChangeResultLoss>, NoEffectOfLoss),
       EndMutation(kAccount, "change status of the result",
                   ChangeResult<ChangeResultStatus>),
       EndMutation("process left", "process left", LeaveProcess),

@@ -12,7 +12,7 @@ namespace gauntlet {
 namespace {
 
 constexpr int64_t kLostWorkerExit = 75;
-constexpr RecordKind kLastKind = RecordKind::kNotFinite;
+constexpr RecordKind kLastKind = RecordKind::kFaultAgain;
 
 // Returns the reason why the operation at the place has no effect; "": it has
 // one. The record is the one before the operation.
@@ -50,6 +50,47 @@ bool ReportsLossTwice(const std::vector<RecordEvent>& events, size_t index) {
   return reports > 1;
 }
 
+bool IsTraining(RecordKind kind) {
+  return kind == RecordKind::kStep || kind == RecordKind::kEvaluated ||
+         kind == RecordKind::kEpochEnd;
+}
+
+int64_t CountOf(const std::vector<RecordEvent>& events, RecordKind kind) {
+  return std::ranges::count(events, kind, &RecordEvent::kind);
+}
+
+// Returns true iff a worker of another life has a notice too.
+bool AnotherHasNotice(const Record& record, EventPlace place) {
+  for (size_t i = 0; i < record.lives.size(); ++i) {
+    const LifeEvents& life = record.lives[i];
+    if (i != place.life && CountOf(life.events, RecordKind::kNotice) > 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool SaysLoss(const std::vector<RecordEvent>& events) {
+  return CountOf(events, RecordKind::kWorkerLost) > 0;
+}
+
+// Returns true iff the removal that the event announces is reported.
+bool IsRetired(const std::vector<RecordEvent>& events, EventPlace place) {
+  return std::any_of(events.begin() + static_cast<ptrdiff_t>(place.index),
+                     events.end(), [&](const RecordEvent& event) {
+                       return event.kind == RecordKind::kRetired &&
+                              event.path == events[place.index].path;
+                     });
+}
+
+// Returns true iff the claim that the event announces is reported.
+bool IsClaimed(const std::vector<RecordEvent>& events, EventPlace place) {
+  const auto number = static_cast<uint64_t>(events[place.index].count);
+  return std::ranges::any_of(events, [&](const RecordEvent& event) {
+    return event.kind == RecordKind::kGeneration && event.generation == number;
+  });
+}
+
 // Events are emitted one by one, so a kill may come before any of them. An
 // occurrence of a fault is recorded first. The task that sends heartbeats and
 // the one that trains notice a loss on their own.
@@ -68,7 +109,41 @@ std::string_view NoEffectOfDrop(const Record& record, EventPlace place) {
   }
   const bool is_one_of_two = event.kind == RecordKind::kWorkerLost &&
                              ReportsLossTwice(events, place.index);
-  return is_one_of_two ? "another task of the worker reports the loss too" : "";
+  if (is_one_of_two) return "another task of the worker reports the loss too";
+  if (IsTraining(event.kind) && place.index + 1 < events.size() &&
+      events[place.index + 1].kind == RecordKind::kWorkerLost) {
+    return "the last thing before a loss: the loss may have come first";
+  }
+  if (event.kind == RecordKind::kFencedOut && CountOf(events, event.kind) > 1) {
+    return "the worker reports twice that it is superseded";
+  }
+  if (event.kind == RecordKind::kNotice && AnotherHasNotice(record, place)) {
+    return "another worker's notice stops all of them";
+  }
+  if (event.kind == RecordKind::kFaultAgain) {
+    return "a fault may fire any number of times";
+  }
+  if (event.kind == RecordKind::kLeaving) {
+    if (SaysLoss(events)) return "the loss that the worker reports is as good";
+    const bool lost =
+        last == RecordKind::kLifeEnd && events.back().count == kLostWorkerExit;
+    if (!lost) return "in good order a worker may leave last";
+  }
+  if (event.kind == RecordKind::kRetireBegin && !IsRetired(events, place)) {
+    return "a removal that is not reported may not have begun";
+  }
+  if (event.kind == RecordKind::kClaimBegin && !IsClaimed(events, place)) {
+    return "a claim that comes to nothing may not have begun";
+  }
+  const bool never_meets =
+      event.kind == RecordKind::kLeft &&
+      (place.index + 1 == events.size() ||
+       events[place.index + 1].kind == RecordKind::kLifeEnd);
+  if (never_meets) return "the worker meets nobody after it";
+  const bool refused = event.kind == RecordKind::kWorkerLost &&
+                       last == RecordKind::kLifeEnd &&
+                       events.back().count != kLostWorkerExit;
+  return refused ? "the worker's exit reports why it was refused" : "";
 }
 
 bool Duplicate(Record& record, EventPlace place, Choice&) {
@@ -77,9 +152,25 @@ bool Duplicate(Record& record, EventPlace place, Choice&) {
 }
 
 std::string_view NoEffectOfDuplicate(const Record& record, EventPlace place) {
-  return EventAt(record, place).kind == RecordKind::kNotice
-             ? "a worker may be sent more than one notice"
-             : "";
+  const std::vector<RecordEvent>& events = record.lives[place.life].events;
+  switch (EventAt(record, place).kind) {
+    case RecordKind::kRetireBegin:
+      return IsRetired(events, place) ? "" : "a removal may be tried again";
+    case RecordKind::kClaimBegin:
+      return IsClaimed(events, place) ? "" : "a claim may be tried again";
+    case RecordKind::kWorkerLost:
+      return EventAt(record, place).generation == 0
+                 ? "workers that meet may lose each other again and again"
+                 : "";
+    case RecordKind::kNotice:
+      return "a worker may be sent more than one notice";
+    case RecordKind::kFencedOut:
+      return "each look at the claims may report it";
+    case RecordKind::kFaultAgain:
+      return "a fault may fire any number of times";
+    default:
+      return "";
+  }
 }
 
 // Returns true iff an event of the record comes before the one at the place.
@@ -148,9 +239,25 @@ bool Swap(Record& record, EventPlace place, Choice&) {
   return true;
 }
 
+// Returns the event without its text for people and the size of its copy.
+RecordEvent WithoutText(RecordEvent event) {
+  event.detail.clear();
+  if (event.kind == RecordKind::kSaveCopied) event.count = 0;
+  return event;
+}
+
 std::string_view NoEffectOfSwap(const Record& record, EventPlace place) {
-  return EventAt(record, place).kind == RecordKind::kStep
-             ? "a record does not say which samples each worker has to use"
+  const RecordEvent& event = EventAt(record, place);
+  if (event.kind == RecordKind::kStep) {
+    return "a record does not say which samples each worker has to use";
+  }
+  const std::optional<EventPlace> other = FindCounterpart(record, place);
+  if (!other) return "";
+  RecordEvent counterpart = WithoutText(EventAt(record, *other));
+  counterpart.t_ns = event.t_ns;
+  counterpart.order = event.order;
+  return counterpart == WithoutText(event)
+             ? "the events differ in text for people alone"
              : "";
 }
 
@@ -161,6 +268,52 @@ constexpr std::array<Operation, 5> kOperations = {{
     {"one late", "delay one from", DelayOne},
     {"events swapped", "swap", Swap, NoEffectOfSwap},
 }};
+
+// Fault that the event is about, or null.
+const RecordFault* FaultOf(const Record& record, EventPlace place) {
+  const auto fault = std::ranges::find(
+      record.faults, EventAt(record, place).detail, &RecordFault::id);
+  return fault == record.faults.end() ? nullptr : &*fault;
+}
+
+std::string_view NoEffectOfStep(const Record& record, EventPlace place) {
+  const RecordEvent& event = EventAt(record, place);
+  const bool fires = event.kind == RecordKind::kFaultFired ||
+                     event.kind == RecordKind::kFaultAgain;
+  const RecordFault* const fault = fires ? FaultOf(record, place) : nullptr;
+  return fault != nullptr && !fault->step
+             ? "the plan names no step for the fault"
+             : "";
+}
+
+std::string_view NoEffectOfEpoch(const Record& record, EventPlace place) {
+  const RecordEvent& event = EventAt(record, place);
+  const bool fires = event.kind == RecordKind::kFaultFired ||
+                     event.kind == RecordKind::kFaultAgain;
+  const RecordFault* const fault = fires ? FaultOf(record, place) : nullptr;
+  return fault != nullptr && !fault->epoch
+             ? "the plan names no epoch for the fault"
+             : "";
+}
+
+std::string_view NoEffectOfPath(const Record& record, EventPlace place) {
+  const std::vector<RecordEvent>& events = record.lives[place.life].events;
+  const RecordKind kind = EventAt(record, place).kind;
+  if (kind == RecordKind::kDamaged) return "a fault may damage any file";
+  return kind == RecordKind::kRetireBegin && !IsRetired(events, place)
+             ? "a removal that is not reported may be of any checkpoint"
+             : "";
+}
+
+std::string_view NoEffectOfCount(const Record& record, EventPlace place) {
+  const std::vector<RecordEvent>& events = record.lives[place.life].events;
+  const RecordKind kind = EventAt(record, place).kind;
+  if (kind == RecordKind::kSaveCopied)
+    return "the size of a copy is for people";
+  return kind == RecordKind::kClaimBegin && !IsClaimed(events, place)
+             ? "a claim that comes to nothing may be of any generation"
+             : "";
+}
 
 bool ChangeDigest(Record& record, EventPlace place, Choice& choice) {
   std::string& digest = EventAt(record, place).digest;
@@ -267,14 +420,14 @@ bool ChangeCount(Record& record, EventPlace place, Choice&) {
 constexpr std::array<Operation, 10> kFieldChanges = {{
     {"digest", "change digest of", ChangeDigest},
     {"loss", "change loss of", ChangeLoss},
-    {"step", "change step of", ChangeStep},
-    {"epoch", "change epoch of", ChangeEpoch},
+    {"step", "change step of", ChangeStep, NoEffectOfStep},
+    {"epoch", "change epoch of", ChangeEpoch, NoEffectOfEpoch},
     {"position", "change position of", ChangePosition},
     {"phase", "change phase of", ChangePhase},
     {"samples", "drop a sample of", DropSample},
-    {"path", "change path of", ChangePath},
+    {"path", "change path of", ChangePath, NoEffectOfPath},
     {"generation", "change generation of", ChangeGeneration},
-    {"count", "change count of", ChangeCount},
+    {"count", "change count of", ChangeCount, NoEffectOfCount},
 }};
 
 Mutation MutationOf(const Operation& operation, RecordKind kind) {

@@ -129,6 +129,15 @@ ClusterStory& ClusterStory::LauncherKills(int worker) {
   return IsKilled(worker);
 }
 
+ClusterStory& ClusterStory::LauncherGivesUp(int worker, int64_t limit_ms) {
+  Say(record_.launchers[0].events, {.kind = RecordKind::kWorkerLost,
+                                    .about = worker,
+                                    .incarnation = 1,
+                                    .reason = RecordReason::kSilent,
+                                    .limit_ns = limit_ms * kMs});
+  return *this;
+}
+
 ClusterStory& ClusterStory::Finish() {
   for (int worker = 0; worker < kWorkers; ++worker) {
     if (!IsThere(worker)) continue;

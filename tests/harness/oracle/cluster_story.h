@@ -39,6 +39,8 @@ class ClusterStory {
   ClusterStory& IsKilled(int worker);
   ClusterStory& EndsWith(int worker, int exit_code);
   ClusterStory& LauncherKills(int worker);
+  // The launcher has no sign of the worker for that long.
+  ClusterStory& LauncherGivesUp(int worker, int64_t limit_ms);
   // All that are there finish and go.
   ClusterStory& Finish();
 

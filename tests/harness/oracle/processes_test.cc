@@ -13,6 +13,7 @@
 namespace gauntlet {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using Reason = RecordReason;
@@ -124,7 +125,7 @@ TEST(ProcessesTest, WhoLeavesSaysWhomItLost) {
 TEST(ProcessesTest, AConnectionThatNobodyClosedIsNotLost) {
   ClusterStory story;
   OthersLeave(story, 1);
-  EXPECT_EQ(story.Breaches(kDeaths).front(), "unexplained-loss");
+  EXPECT_THAT(story.Breaches(kDeaths), Contains("unexplained-loss"));
 }
 
 // What happens for a millisecond, and harms nobody.
@@ -222,8 +223,8 @@ TEST_P(StandstillTest, ExplainsThatItIsGivenUp) {
 }
 
 TEST_P(StandstillTest, ExplainsNothingWhereItIsShort) {
-  EXPECT_EQ(After(GetParam().limit_ms / 2).Breaches(kDeaths).front(),
-            "unexplained-loss");
+  EXPECT_THAT(After(GetParam().limit_ms / 2).Breaches(kDeaths),
+              Contains("unexplained-loss"));
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -267,15 +268,53 @@ TEST(ProcessesTest, TimeInWhichOthersStoodStillIsNotCounted) {
 }
 
 TEST(ProcessesTest, NothingStandsStillForAnHour) {
+  const auto after = [](int64_t ms, bool is_paused) {
+    ClusterStory story;
+    for (int i = 0; is_paused && i < ClusterStory::kWorkers; ++i) {
+      story.Fire(i, Lasting("pause", ms));
+    }
+    story.Wait(ms).Step().Finish();
+    return story.Breaches("no-hang");
+  };
+  EXPECT_THAT(after(3'600'000, false), ElementsAre("standstill"));
+  // The longest bound is 30 s: a pause is found, and over, within it.
+  EXPECT_THAT(after(55'000, false), ElementsAre("standstill"));
+  EXPECT_THAT(after(55'000, true), IsEmpty());
+  EXPECT_THAT(after(3'600'000, true), ElementsAre("standstill"));
+}
+
+TEST(ProcessesTest, IsOfTheRankThatItsLauncherGaveIt) {
   ClusterStory story;
-  story.Wait(3'600'000).Step().Finish();
-  EXPECT_THAT(story.Breaches("no-hang"), ElementsAre("standstill"));
-  ClusterStory paused;
-  for (int worker = 0; worker < ClusterStory::kWorkers; ++worker) {
-    paused.Fire(worker, Lasting("pause", 3'600'000));
-  }
-  paused.Wait(3'600'000).Step().Finish();
-  EXPECT_THAT(paused.Breaches("no-hang"), IsEmpty());
+  story.record().lives[2].events.front().count = 1;
+  EXPECT_THAT(story.Finish().Breaches(kDeaths), ElementsAre("rank"));
+}
+
+// The chief hangs for good, and its launcher kills it after that long.
+ClusterStory ChiefHangs(int64_t ms) {
+  ClusterStory story;
+  story.Fire(0, Lasting("hang", 0)).Wait(ms);
+  story.LauncherGivesUp(0, 10'000).LauncherKills(0);
+  OthersLeave(story, 0);
+  return story;
+}
+
+TEST(ProcessesTest, LauncherGivesUpAChiefThatHangs) {
+  EXPECT_THAT(ChiefHangs(10'000).Breaches(kDeaths), IsEmpty());
+  EXPECT_THAT(ChiefHangs(10'000).Breaches(kDetection), IsEmpty());
+}
+
+TEST(ProcessesTest, LauncherGivesUpNoChiefThatIsWell) {
+  ClusterStory story;
+  story.Wait(10'000).LauncherGivesUp(0, 10'000).LauncherKills(0);
+  OthersLeave(story, 0);
+  EXPECT_THAT(story.Breaches(kDeaths), ElementsAre("unexplained-loss"));
+}
+
+TEST(ProcessesTest, LauncherGivesUpInTimeAChiefThatHangs) {
+  EXPECT_THAT(ChiefHangs(11'000).Breaches(kDetection), IsEmpty());
+  // It and each of the others.
+  EXPECT_THAT(ChiefHangs(31'000).Breaches(kDetection),
+              ElementsAre("late", "late", "late"));
 }
 
 TEST(ProcessesTest, ADeviceThatFailsExplainsThatItsWorkerLeaves) {
@@ -302,6 +341,34 @@ TEST(ProcessesTest, AnErrorOfTheDiskIsNoReasonStepsLater) {
   later.Fire(0, error).Step().Leaves(0, Reason::kDiskError);
   OthersLeave(later, 0);
   EXPECT_THAT(later.Breaches(kDeaths), ElementsAre("unexplained-exit"));
+}
+
+// An error of a save costs the save, and no worker.
+TEST(ProcessesTest, AnErrorInASaveIsNoReasonToLeave) {
+  const RecordFault in_save = {
+      .id = "error", .kind = "errno", .point = "ckpt.rename", .in_save = true};
+  const auto after = [&](const std::function<void(ClusterStory&)>& also) {
+    ClusterStory story;
+    story.Fire(0, in_save);
+    also(story);
+    story.Leaves(0, Reason::kDiskError);
+    OthersLeave(story, 0);
+    return story.Breaches(kDeaths);
+  };
+  EXPECT_THAT(after([](ClusterStory&) {}), ElementsAre("unexplained-exit"));
+  EXPECT_THAT(after([](ClusterStory& story) {
+                story.Fire(
+                    0, {.id = "other", .kind = "errno", .point = "data.read"});
+              }),
+              IsEmpty());
+  EXPECT_THAT(after([](ClusterStory& story) {
+                story.Says(0, {.kind = RecordKind::kFinished, .step = 2});
+              }),
+              IsEmpty());
+  EXPECT_THAT(after([](ClusterStory& story) {
+                story.Says(0, {.kind = RecordKind::kDeleteBegin});
+              }),
+              IsEmpty());
 }
 
 }  // namespace

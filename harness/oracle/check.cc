@@ -1,0 +1,32 @@
+#include "harness/oracle/check.h"
+
+#include <utility>
+
+namespace gauntlet {
+namespace {
+
+constexpr size_t kFindingsInWords = 5;
+
+}  // namespace
+
+void Check::Breach(std::string_view name, std::string message) {
+  ++report_.breaches;
+  if (report_.findings.size() >= kFindingsInWords) return;
+  report_.findings.push_back({.invariant = report_.invariant,
+                              .name = std::string(name),
+                              .message = std::move(message)});
+}
+
+std::vector<InvariantReport> Checks::Reports() const {
+  std::vector<InvariantReport> reports;
+  for (const Check* check :
+       {&trajectory, &epochs, &samples, &replicas_agree, &resume_point,
+        &bounded_loss, &store, &no_cold_start, &clean_refusal, &grace,
+        &no_spontaneous_exit, &detection, &restarts, &no_hang, &no_orphans,
+        &checkpoints_deleted, &fault_fired, &history_consistent}) {
+    reports.push_back(check->report());
+  }
+  return reports;
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,61 @@
+#include "harness/oracle/fault_effects.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+bool Has(const LifeEvents& life, size_t from, RecordKind kind) {
+  return std::any_of(life.events.begin() + static_cast<std::ptrdiff_t>(from),
+                     life.events.end(), [&](const RecordEvent& event) {
+                       return event.kind == kind;
+                     });
+}
+
+// It waits for a file that goes so far.
+bool PassesOverFiles(const RecordFault& fault) {
+  return fault.kind == "bit_flip" && fault.byte > 0;
+}
+
+void CheckEffect(const Firing& firing, Check& check) {
+  const FaultTraits& traits = firing.traits;
+  const LifeEvents& life = *firing.life;
+  if (traits.ends_life && Has(life, firing.index, RecordKind::kLifeEnd)) {
+    check.Breach(
+        "no-effect",
+        fmt::format("{} fired ({}), but {} came to an orderly end",
+                    firing.fault->id, firing.fault->summary, NameOf(life)));
+  }
+  // Without a grace there is no notice to be seen.
+  const bool notifies = traits.gives_notice && firing.fault->grace_ns > 0;
+  if (notifies && !Has(life, firing.index, RecordKind::kNotice) &&
+      !Has(life, firing.index, RecordKind::kLifeEnd)) {
+    check.Breach("no-effect", fmt::format("{} fired ({}), but {} saw no notice",
+                                          firing.fault->id,
+                                          firing.fault->summary, NameOf(life)));
+  }
+}
+
+}  // namespace
+
+void CheckFaultEffects(const Outline& outline, Check& check) {
+  for (const RecordFault& fault : outline.record.faults) {
+    check.Instance();
+    const bool fired = std::any_of(
+        outline.firings.begin(), outline.firings.end(),
+        [&](const Firing& firing) { return firing.fault == &fault; });
+    if (!fired) {
+      check.Breach("never-fired",
+                   fmt::format("{} never fired: {}{}", fault.id, fault.summary,
+                               PassesOverFiles(fault)
+                                   ? "; it passes over files that end before "
+                                     "that byte"
+                                   : ""));
+    }
+  }
+  for (const Firing& firing : outline.firings) CheckEffect(firing, check);
+}
+
+}  // namespace gauntlet

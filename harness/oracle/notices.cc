@@ -1,0 +1,207 @@
+#include "harness/oracle/notices.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/worker_exit_code.h"
+#include "harness/oracle/fault_traits.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+// Steps that may follow a notice: one is under way, and the stop is agreed on
+// in the next.
+constexpr uint64_t kStepsAfterNotice = 2;
+
+double Seconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
+
+}  // namespace
+
+Notices::Notices(const Record& record, Checks& checks)
+    : record_(record), checks_(checks) {}
+
+void Notices::On(const HistoryEvent& said) {
+  const RecordEvent& event = *said.event;
+  if (said.by.kind == Emitter::Kind::kLauncher) return OnLauncher(event);
+  if (said.by.kind != Emitter::Kind::kWorker) return;
+  Worker& worker = workers_[said.by];
+  switch (event.kind) {
+    case RecordKind::kInitialized:
+    case RecordKind::kResumed:
+    case RecordKind::kCarriedOn:
+      worker.generation = event.generation;
+      worker.step = event.step;
+      worker.stops = worker.is_gone = false;
+      for (auto* at : {&worker.noticed_at, &worker.told_at}) {
+        if (*at) *at = std::max(**at, event.step);
+      }
+      break;
+    case RecordKind::kStep:
+      worker.step = event.step;
+      CheckSees(said.by, worker);
+      CheckHeeds(worker, event);
+      break;
+    case RecordKind::kNotice:
+      worker.told_at.reset();
+      if (!worker.noticed_at) worker.noticed_at = worker.step;
+      break;
+    case RecordKind::kStopAgreed:
+      CheckCause(said.by, worker);
+      worker.stops = true;
+      stops_.try_emplace(event.generation, Stop{.step = event.step});
+      break;
+    case RecordKind::kSaveAcknowledged:
+      if (const auto stop = stops_.find(event.generation);
+          stop != stops_.end() && stop->second.step == event.step) {
+        stop->second.saved = true;
+      }
+      break;
+    case RecordKind::kGeneration:
+      // Its number may be given out again.
+      stops_.erase(event.generation);
+      break;
+    case RecordKind::kFinished:
+      worker.finished = true;
+      break;
+    case RecordKind::kWorkerLost:
+    case RecordKind::kFencedOut:
+    case RecordKind::kLeaving:
+    case RecordKind::kLeft:
+      worker.is_gone = true;
+      break;
+    case RecordKind::kFaultFired:
+      Fire(worker, event);
+      break;
+    case RecordKind::kLifeEnd:
+      CheckEnd(said.by, worker, event);
+      break;
+    default:
+      break;
+  }
+}
+
+void Notices::Fire(Worker& worker, const RecordEvent& event) {
+  const auto fault =
+      std::ranges::find(record_.faults, event.detail, &RecordFault::id);
+  if (fault == record_.faults.end() || !TraitsOf(*fault).gives_notice ||
+      fault->grace_ns <= 0) {
+    return;
+  }
+  checks_.grace.Instance();
+  if (!fault->polled && !worker.noticed_at) worker.told_at = worker.step;
+  worker.notice = &*fault;
+  worker.notice_ns = event.t_ns;
+}
+
+// It sends its workers a signal.
+void Notices::OnLauncher(const RecordEvent& event) {
+  if (event.kind != RecordKind::kAskedToStop || !event.about) return;
+  const auto asked =
+      workers_.find({.worker = *event.about, .incarnation = event.incarnation});
+  if (asked == workers_.end() || asked->second.noticed_at) return;
+  asked->second.told_at = asked->second.step;
+}
+
+// All stop for a notice that one of them has seen, or at a step that was
+// planned.
+void Notices::CheckCause(const Emitter& by, const Worker& worker) {
+  const bool is_planned = std::ranges::any_of(
+      record_.setup.launches,
+      [](const PlannedLaunch& launch) { return launch.stop_at_step > 0; });
+  const bool is_noticed = std::ranges::any_of(workers_, [&](const auto& one) {
+    const Worker& other = one.second;
+    return other.noticed_at && other.generation == worker.generation &&
+           (!other.is_gone || &other == &worker);
+  });
+  if (is_planned || is_noticed) return;
+  checks_.grace.Breach(
+      "no-notice",
+      fmt::format("{} stops in step {}, and no worker of generation {} has "
+                  "seen a notice",
+                  NameOf(by), worker.step, worker.generation));
+}
+
+// A signal is seen at the end of the step that it comes in.
+void Notices::CheckSees(const Emitter& by, Worker& worker) {
+  const uint64_t most = kStepsAfterNotice * record_.setup.steps_per_execution;
+  if (!worker.told_at || worker.stops ||
+      worker.step <= *worker.told_at + most) {
+    return;
+  }
+  checks_.grace.Instance();
+  checks_.grace.Breach(
+      "not-seen",
+      fmt::format("{} was told to stop in step {}, and has not seen "
+                  "it in step {}",
+                  NameOf(by), *worker.told_at + 1, worker.step));
+  worker.told_at.reset();
+}
+
+void Notices::CheckHeeds(const Worker& worker, const RecordEvent& event) {
+  // Who knows its grace trains on in it.
+  if (record_.setup.notice_grace_ns > 0) return;
+  const uint64_t most = kStepsAfterNotice * record_.setup.steps_per_execution;
+  for (auto& [id, other] : workers_) {
+    if (other.generation != worker.generation || !other.noticed_at ||
+        other.stops || other.is_gone ||
+        event.step <= *other.noticed_at + most) {
+      continue;
+    }
+    other.stops = true;  // said once
+    checks_.grace.Instance();
+    checks_.grace.Breach(
+        "unheeded",
+        fmt::format("{} had a termination notice in step {}, and step {} was "
+                    "trained without an agreement to stop",
+                    NameOf(id), *other.noticed_at + 1, event.step));
+  }
+}
+
+void Notices::CheckEnd(const Emitter& by, Worker& worker,
+                       const RecordEvent& event) {
+  worker.is_gone = true;
+  if (IsExit(event.count, {WorkerExit::kStartLater}) && event.step > 0) {
+    if (const auto stop = stops_.find(worker.generation);
+        stop != stops_.end()) {
+      stop->second.given_up = true;
+    }
+  }
+  const RecordFault* const notice = std::exchange(worker.notice, nullptr);
+  if (notice == nullptr) return;
+  const int64_t took = event.t_ns - worker.notice_ns;
+  if (took > notice->grace_ns) {
+    checks_.grace.Breach(
+        "late",
+        fmt::format("{} left after {:.3f} s, its grace was {:.3f} s",
+                    NameOf(by), Seconds(took), Seconds(notice->grace_ns)));
+  }
+  // Who loses another one on the way out has nobody to agree with.
+  const bool lost = IsExit(event.count, {WorkerExit::kLostWorker});
+  if (!worker.finished && !lost) CheckStop(by, worker);
+}
+
+void Notices::CheckStop(const Emitter& by, const Worker& worker) {
+  const auto stop = stops_.find(worker.generation);
+  if (stop == stops_.end()) {
+    return checks_.grace.Breach(
+        "no-agreement",
+        fmt::format("{} left without an agreed step to stop at", NameOf(by)));
+  }
+  if (stop->second.saved || stop->second.given_up) return;
+  checks_.grace.Breach("not-saved",
+                       fmt::format("all stopped at step {}, which was never "
+                                   "saved",
+                                   stop->second.step));
+}
+
+void Notices::End() {
+  for (const auto& [id, worker] : workers_) {
+    if (worker.notice == nullptr) continue;
+    checks_.grace.Breach(
+        "killed", fmt::format("{} did not leave within its grace of {:.1f} s",
+                              NameOf(id), Seconds(worker.notice->grace_ns)));
+  }
+}
+
+}  // namespace gauntlet

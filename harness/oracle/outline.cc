@@ -1,0 +1,130 @@
+#include "harness/oracle/outline.h"
+
+#include <algorithm>
+
+namespace gauntlet {
+namespace {
+
+void Take(const RecordEvent& event, Generation& generation) {
+  const Moment moment = {.step = event.step, .phase = event.phase};
+  switch (event.kind) {
+    case RecordKind::kResumed:
+      generation.resumed = moment;
+      break;
+    case RecordKind::kCarriedOn:
+      generation.carried_on = moment;
+      generation.last_step = std::max(generation.last_step, event.step);
+      break;
+    case RecordKind::kInitialized:
+      generation.cold_start = true;
+      break;
+    case RecordKind::kStep:
+      generation.last_step = std::max(generation.last_step, event.step);
+      break;
+    case RecordKind::kEpochEnd:
+      generation.epochs.insert(event.epoch);
+      break;
+    case RecordKind::kSaveAcknowledged:
+      generation.saves.push_back(moment);
+      break;
+    case RecordKind::kSaveFailed:
+      ++generation.failed_saves;
+      break;
+    case RecordKind::kFinished:
+      ++generation.finished_workers;
+      break;
+    case RecordKind::kLeft:
+      generation.some_left = true;
+      break;
+    default:
+      break;
+  }
+}
+
+}  // namespace
+
+Outline::Outline(const Record& of) : Outline(of, HistoryOf(of)) {}
+
+Outline::Outline(const Record& of, const std::vector<HistoryEvent>& history)
+    : record(of) {
+  FindFirings();
+  FindGenerations(history);
+  FindRedone();
+}
+
+// Power that is to go may stay: a worker may be killed in the write before.
+void Outline::FindFirings() {
+  for (const LifeEvents& life : record.lives) {
+    for (size_t i = 0; i < life.events.size(); ++i) {
+      const RecordEvent& event = life.events[i];
+      if (event.kind != RecordKind::kFaultFired) continue;
+      for (const RecordFault& fault : record.faults) {
+        if (fault.id != event.detail) continue;
+        Firing firing = {&fault, TraitsOf(fault), &life, i};
+        const bool cut =
+            std::ranges::any_of(record.machine, [&](const RecordEvent& done) {
+              return done.kind == RecordKind::kPowerCut &&
+                     done.t_ns >= event.t_ns;
+            });
+        if (firing.traits.cuts_power && !cut) firing.traits = kDeathOfOne;
+        firings.push_back(firing);
+      }
+    }
+  }
+  std::ranges::stable_sort(
+      firings, {}, [](const Firing& firing) { return firing.event().t_ns; });
+}
+
+// A number is of the newest generation that claimed it.
+void Outline::FindGenerations(const std::vector<HistoryEvent>& history) {
+  std::map<uint64_t, size_t> newest;  // by number
+  std::map<Emitter, size_t> of;
+  for (const HistoryEvent& said : history) {
+    const RecordEvent& event = *said.event;
+    if (said.by.kind != Emitter::Kind::kWorker) continue;
+    const bool claims = event.kind == RecordKind::kGeneration;
+    if (claims || IsOfStart(event.kind)) {
+      const auto [at, is_new] =
+          newest.try_emplace(event.generation, generations.size());
+      if (claims || is_new) {
+        at->second = generations.size();
+        generations.push_back({.number = event.generation});
+      }
+      of[said.by] = at->second;
+    }
+    const auto at = of.find(said.by);
+    if (at == of.end()) continue;
+    Generation& generation = generations[at->second];
+    generation.workers.insert(said.by);
+    Take(event, generation);
+    if (event.kind == RecordKind::kLeft) of.erase(at);
+  }
+}
+
+// Late ones may not come to where others were.
+void Outline::FindRedone() {
+  bool any = false;
+  uint64_t reached = 0;
+  for (Generation& generation : generations) {
+    if (!generation.has_started()) continue;
+    const uint64_t from = generation.started_at().value_or(Moment{}).step;
+    if (any) generation.redone = Redone{.from = from, .to = reached};
+    any = true;
+    reached = std::max(from, generation.last_step);
+  }
+}
+
+bool Outline::Done() const {
+  return !record.launchers.empty() && record.launchers.back().result &&
+         record.launchers.back().result->status == "done";
+}
+
+bool IsSameLife(const LifeEvents& a, const LifeEvents& b) {
+  return a.worker == b.worker && a.life == b.life;
+}
+
+std::string NameOf(const LifeEvents& life) {
+  return NameOf(Emitter{.worker = life.worker, .incarnation = life.life});
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,122 @@
+#include "harness/oracle/restarts.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+double Seconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
+
+}  // namespace
+
+Restarts::Restarts(const Record& record, Checks& checks)
+    : record_(record), checks_(checks) {}
+
+void Restarts::On(const HistoryEvent& said) {
+  if (said.by.kind != Emitter::Kind::kLauncher) return;
+  const RecordEvent& event = *said.event;
+  const bool names_worker = event.kind == RecordKind::kStarted ||
+                            event.kind == RecordKind::kExited ||
+                            event.kind == RecordKind::kAskedToStop;
+  if (names_worker && !event.about) return;
+  // Another one has died with what it had to pass on.
+  if (event.kind == RecordKind::kLauncherBegin) to_ask_.clear();
+  CheckPassedOn(event);
+  switch (event.kind) {
+    case RecordKind::kLauncherBegin:
+      count_ = 0;
+      last_restart_ = nullptr;
+      was_told_to_stop_ = false;
+      running_.clear();
+      to_ask_.clear();
+      break;
+    case RecordKind::kNotice:
+      was_told_to_stop_ = true;
+      to_ask_ = running_;
+      break;
+    case RecordKind::kRestarting:
+      CheckRestart(event);
+      break;
+    case RecordKind::kStarted:
+      CheckStart(event);
+      running_.insert(*event.about);
+      break;
+    case RecordKind::kExited:
+      running_.erase(*event.about);
+      break;
+    case RecordKind::kGaveUp:
+      CheckGivesUp(event);
+      break;
+    default:
+      break;
+  }
+}
+
+void Restarts::CheckRestart(const RecordEvent& event) {
+  const RunSetup& setup = record_.setup;
+  ++count_;
+  last_restart_ = &event;
+  checks_.restarts.Instance();
+  if (event.count != count_ || count_ > setup.max_restarts) {
+    checks_.restarts.Breach(
+        "budget",
+        fmt::format("restart {} is counted as {}, expected at most {}", count_,
+                    event.count, setup.max_restarts));
+  }
+  if (event.limit_ns < setup.first_restart_pause_ns) {
+    checks_.restarts.Breach(
+        "pause", fmt::format("restart {} comes after a pause of {:.3f} s, "
+                             "expected at least {:.3f} s",
+                             count_, Seconds(event.limit_ns),
+                             Seconds(setup.first_restart_pause_ns)));
+  }
+}
+
+void Restarts::CheckStart(const RecordEvent& event) {
+  if (was_told_to_stop_) {
+    checks_.restarts.Breach(
+        "told-to-stop", fmt::format("worker {} is started behind a termination "
+                                    "notice",
+                                    *event.about));
+  }
+  const RecordEvent* const restart = std::exchange(last_restart_, nullptr);
+  // Where workers rejoin, the pause counts from the loss.
+  if (restart == nullptr || record_.setup.rejoins) return;
+  const int64_t pause_ns = event.t_ns - restart->t_ns;
+  if (pause_ns + kStampSlackNs >= restart->limit_ns) return;
+  checks_.restarts.Breach(
+      "pause",
+      fmt::format("restart {} came after {:.3f} s, expected {:.3f} s", count_,
+                  Seconds(pause_ns), Seconds(restart->limit_ns)));
+}
+
+void Restarts::CheckGivesUp(const RecordEvent& event) {
+  checks_.restarts.Instance();
+  if (event.reason != RecordReason::kRestartsUsedUp ||
+      count_ == record_.setup.max_restarts) {
+    return;
+  }
+  checks_.restarts.Breach(
+      "gave-up-early",
+      fmt::format("the launcher gave up after {} restarts, expected {}", count_,
+                  record_.setup.max_restarts));
+}
+
+// A launcher passes its notice on before it does anything else.
+void Restarts::CheckPassedOn(const RecordEvent& event) {
+  if (event.kind == RecordKind::kAskedToStop) {
+    to_ask_.erase(*event.about);
+    return;
+  }
+  for (const int worker : std::exchange(to_ask_, {})) {
+    checks_.restarts.Breach(
+        "not-passed-on",
+        fmt::format("the launcher's termination notice was not "
+                    "passed on to worker {}",
+                    worker));
+  }
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,125 @@
+#include "harness/oracle/specification.h"
+
+#include <algorithm>
+#include <csignal>
+
+#include "harness/oracle/last_words.h"
+#include "harness/oracle/process_order.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+
+Specification::Specification(const Record& record)
+    : record_(record),
+      store_(record, checks_),
+      training_(record, store_, checks_),
+      notices_(record, checks_),
+      restarts_(record, checks_),
+      processes_(record, checks_) {}
+
+void Specification::Run(const std::vector<HistoryEvent>& history) {
+  for (const HistoryEvent& said : history) {
+    store_.On(said);
+    training_.On(said);
+    notices_.On(said);
+    restarts_.On(said);
+    processes_.On(said);
+  }
+  store_.End();
+  training_.End();
+  notices_.End();
+  CheckProcessOrder(record_, checks_.history_consistent);
+  CheckEnd();
+}
+
+void Specification::CheckEnd() {
+  checks_.no_hang.Instance();
+  if (record_.ending != RunEnding::kExited) {
+    checks_.no_hang.Breach(RunEndingName(record_.ending),
+                           record_.ending_detail.empty()
+                               ? "the run did not end by itself"
+                               : record_.ending_detail);
+  } else {
+    CheckLaunchers();
+  }
+  if (!record_.left.processes_listed) return;
+  checks_.no_orphans.Instance();
+  for (const std::string& process : record_.left.processes) {
+    checks_.no_orphans.Breach("process",
+                              fmt::format("{} is still there", process));
+  }
+}
+
+// What a launcher came to is what it said while it ran; of one that was killed
+// the machine knows how.
+void Specification::CheckAccount(const LauncherRun& launcher,
+                                 const RecordEvent* ended) {
+  if (launcher.events.empty()) return;
+  uint64_t restarts = 0;
+  bool has_result = false;
+  for (const RecordEvent& event : launcher.events) {
+    if (event.kind == RecordKind::kRestarting) ++restarts;
+    if (event.kind == RecordKind::kResultReceived) has_result = true;
+  }
+  const size_t count = launcher.events.size();
+  const RecordEvent& last = launcher.events.back();
+  const bool said_its_end = last.kind == RecordKind::kLauncherEnd;
+  // A restart that a notice comes to in the pause before it is none.
+  if (said_its_end && count > 2 &&
+      launcher.events[count - 2].kind == RecordKind::kNotice &&
+      launcher.events[count - 3].kind == RecordKind::kRestarting) {
+    --restarts;
+  }
+  int64_t exit_code = launcher.exit_code;
+  if (said_its_end) {
+    exit_code = last.count;
+  } else if (ended != nullptr) {
+    exit_code = ended->count;
+    restarts = 0;  // what it had counted, and heard, went with it
+    has_result = false;
+  }
+  if (exit_code == launcher.exit_code && restarts == launcher.restarts &&
+      has_result == launcher.result.has_value()) {
+    return;
+  }
+  checks_.history_consistent.Breach(
+      "launcher",
+      fmt::format("a launcher ended with {}, {} restarts and {} result, as it "
+                  "ran it said {}, {} restarts and {} result",
+                  launcher.exit_code, launcher.restarts,
+                  launcher.result ? "a" : "no", exit_code, restarts,
+                  has_result ? "a" : "no"));
+}
+
+// A launcher ends by a signal only in a power cut.
+void Specification::CheckLaunchers() {
+  const bool power_went =
+      std::ranges::any_of(record_.machine, [](const RecordEvent& event) {
+        return event.kind == RecordKind::kPowerCut;
+      });
+  std::vector<const RecordEvent*> ended;  // in the order of their starts
+  for (const RecordEvent& event : record_.machine) {
+    if (event.kind == RecordKind::kProcessEnded &&
+        event.about == kLauncherWorker) {
+      ended.push_back(&event);
+    }
+  }
+  for (size_t i = 0; i < record_.launchers.size(); ++i) {
+    const LauncherRun& launcher = record_.launchers[i];
+    checks_.no_spontaneous_exit.Instance();
+    CheckAccount(launcher,
+                 ended.size() == record_.launchers.size() ? ended[i] : nullptr);
+    const bool by_signal =
+        launcher.exit_code < 0 ||
+        (launcher.exit_code > 128 && launcher.exit_code != 128 + SIGTERM &&
+         launcher.exit_code != 128 + SIGINT);
+    if (!by_signal || power_went) continue;
+    checks_.no_spontaneous_exit.Breach(
+        "launcher",
+        fmt::format("the launcher ended with {}, and no fault of the plan is "
+                    "to blame{}",
+                    launcher.exit_code, ByTheKernel(record_)));
+  }
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,158 @@
+// The store of checkpoints: what is in it, and what it owes to the next claim.
+//
+// A checkpoint is known by its name and by the claim that wrote it; it is owed
+// from its acknowledgement on. A claim, with the checkpoint that it names as
+// its parent, decides which checkpoints still count: its own, its parent, and
+// what came before that in the lineage; all others are void. Each act on the
+// store is recorded before it is begun. Between that and its outcome both are
+// possible: who is killed in between leaves it open. What a fault does to a
+// checkpoint, or a power cut on a disk that lies about syncs, changes what is
+// owed, and nothing else is an excuse.
+#ifndef GAUNTLET_HARNESS_ORACLE_STORE_MODEL_H_
+#define GAUNTLET_HARNESS_ORACLE_STORE_MODEL_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/oracle/check.h"
+#include "harness/oracle/history.h"
+#include "harness/oracle/moment.h"
+#include "harness/record/record.h"
+
+namespace gauntlet {
+
+class StoreModel {
+ public:
+  struct Checkpoint {
+    std::string_view name;  // lies in the record, as `digest` does
+    Moment moment;
+    size_t writer = 0;  // index of its claim
+    std::string_view digest;
+    // The first step of its run that was not finite; 0: all were.
+    int64_t not_finite_since = 0;
+    bool acknowledged = false;  // or named by a claim as its parent
+    bool in_doubt = false;      // its removal has begun
+    bool gone = false;
+    bool damaged = false;     // need not verify
+    uint64_t damaged_at = 0;  // how many claims had been tried for by then
+    bool failed = false;      // its save was given up
+  };
+  struct Claim {
+    uint64_t number = 0;  // of the generation
+    Emitter chief;
+    std::optional<size_t> parent;  // index of the checkpoint
+    bool behind_saves = false;     // something had been acknowledged by then
+  };
+
+  StoreModel(const Record& record, Checks& checks);
+
+  // In the order of the history.
+  void On(const HistoryEvent& said);
+  // After the last one: what is left in the directory.
+  void End();
+
+  // The newest checkpoint of that name, or path.
+  std::optional<size_t> Find(std::string_view path) const;
+  // The newest claim of the number. Null: there is none.
+  const Claim* ClaimOf(uint64_t number) const;
+  const Checkpoint& checkpoint(size_t index) const { return all_[index]; }
+  // Whether any claim was made.
+  bool is_used() const { return is_used_; }
+
+ private:
+  // What one process is at.
+  struct Writer {
+    std::optional<size_t> claim;  // its newest
+    size_t first_claim = 0;  // how many there were when it said its first word
+    std::optional<int64_t> tries_for;
+    uint64_t tries = 0;  // how many there were with that one
+    std::optional<size_t> saves;
+    std::optional<size_t> removes;
+    bool removes_owed = false;
+    bool removal_met_error = false;
+    std::optional<std::string_view> deletes;  // the directory
+    bool has_deleted = false;
+    bool finished = false;
+    bool is_finite = true;      // the state that it finished with
+    bool acknowledged = false;  // its result
+    bool fenced = false;
+    bool may_free_room = false;  // its last save had no room
+    bool met_error = false;
+    bool has_ended = false;     // its process
+    bool ended_well = false;    // as it said
+    std::set<size_t> rejected;  // since it last tried for a claim
+    std::set<size_t> set_aside;
+    std::set<size_t> found_void;
+  };
+  using Lineage = std::map<size_t, Moment>;  // by writer: up to which moment
+
+  void NoteEnd(const RecordEvent& event);
+  void OnWorker(const Emitter& by, Writer& writer, const RecordEvent& event);
+  void ClaimBegin(const Emitter& by, Writer& writer, const RecordEvent& event);
+  void Claimed(const Emitter& by, Writer& writer, const RecordEvent& event);
+  void CheckParent(const Emitter& by, const RecordEvent& event,
+                   std::optional<size_t> parent);
+  void Initialized(const Emitter& by, const RecordEvent& event);
+  void SaveBegin(const Emitter& by, Writer& writer, const RecordEvent& event);
+  void Acknowledged(const Emitter& by, Writer& writer,
+                    const RecordEvent& event);
+  void VoidSave(const RecordEvent& fired);
+  void SaveFailed(const Emitter& by, Writer& writer, const RecordEvent& event);
+  void RetireBegin(const Emitter& by, Writer& writer, const RecordEvent& event);
+  void CheckRetirement(const Emitter& by, const Writer& writer,
+                       const Checkpoint& retired);
+  void Retired(const Emitter& by, Writer& writer, const RecordEvent& event);
+  void CheckRemovalIsOver(const Emitter& by, Writer& writer);
+  void Rejected(const Emitter& by, Writer& writer, const RecordEvent& event);
+  void FencedFound(const Emitter& by, Writer& writer, const RecordEvent& event);
+  void CheckVoidFound(const Emitter& by, const Writer& writer);
+  void Loaded(const Emitter& by, const Writer& writer,
+              const RecordEvent& event);
+  void Damage(const RecordEvent& event);
+  void DeleteBegin(const Emitter& by, Writer& writer, const RecordEvent& event);
+  void Deleted(const Emitter& by, Writer& writer, const RecordEvent& event);
+  void CheckEndOf(const Emitter& by, Writer& writer, const RecordEvent& event);
+  void CheckDeletion(const Emitter& by, const Writer& writer);
+  void LosePower(const RecordEvent& event);
+  void CheckRefusal();
+
+  void CheckLeft(const StoredCheckpoint& left);
+  void CheckNames();
+  void CheckMissing();
+  bool IsTidy() const;
+  void CheckRetention();
+  void CheckTemporary();
+
+  Lineage LineageOf(std::optional<size_t> claim) const;
+  bool IsIn(const Lineage& lineage, const Checkpoint& checkpoint) const;
+  bool IsOwed(const Checkpoint& checkpoint) const;
+  const Checkpoint* NewestOwed() const;
+
+  const Record& record_;
+  Checks& checks_;
+  std::string_view directory_;  // that they are in
+  std::vector<Checkpoint> all_;
+  std::map<std::string_view, size_t> newest_;  // by name
+  std::vector<Claim> claims_;
+  std::optional<size_t> head_;  // the newest claim
+  Lineage lineage_;             // of the head
+  std::map<Emitter, Writer> writers_;
+  uint64_t tries_ = 0;  // for claims
+  bool is_used_ = false;
+  bool saved_ = false;  // something was acknowledged, and not deleted since
+  bool lied_ = false;   // a disk has forgotten what it had called durable
+  bool is_held_up_ = false;  // a fault fired that may keep others waiting
+  bool deleting_ = false;    // numbers of claims may be given out again
+  bool is_disturbed_ =
+      false;  // others were there when the newest claim was made
+  std::set<std::string_view> damaged_names_;  // of saves not known yet
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_ORACLE_STORE_MODEL_H_

@@ -1,0 +1,188 @@
+// Training: each worker goes through the reference run, state by state.
+//
+// What a worker says of its training is the next thing that the reference said.
+// It begins where its generation begins: at the checkpoint that the
+// generation's claim names, at the state that one of its workers held in
+// memory, or at nothing. A generation saves when a save is due, stops where all
+// have agreed to stop, and uses the rows that the reference used.
+#ifndef GAUNTLET_HARNESS_ORACLE_TRAINING_MODEL_H_
+#define GAUNTLET_HARNESS_ORACLE_TRAINING_MODEL_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "harness/oracle/check.h"
+#include "harness/oracle/history.h"
+#include "harness/oracle/moment.h"
+#include "harness/oracle/reference.h"
+#include "harness/oracle/store_model.h"
+#include "harness/record/record.h"
+
+namespace gauntlet {
+
+class TrainingModel {
+ public:
+  // All outlive this.
+  TrainingModel(const Record& record, const StoreModel& store, Checks& checks);
+
+  // In the order of the history; the store has heard it before.
+  void On(const HistoryEvent& said);
+  // After the last one.
+  void End();
+
+ private:
+  // One process.
+  struct Worker {
+    int rank = 0;
+    std::optional<Moment> state;
+    std::optional<size_t> at;  // index of its state in the reference
+    // The furthest that it trained itself, or took over from another's memory.
+    std::optional<Moment> trained;
+    std::optional<size_t> generation;  // index
+    bool stops = false;                // has agreed to
+    bool finished = false;
+    bool acknowledged = false;  // its result
+    bool saves = false;
+    bool copied = false;  // what it saves
+    bool met_error = false;
+    bool says_leaving = false;  // its generation
+    bool said_not_finite = false;
+    uint64_t not_finite_since = 0;  // a step of its run, as far as it knows
+    uint32_t loss_bits = 0;         // the last that it said
+    bool owes_not_finite = false;   // to say so
+    uint64_t left = 0;              // generation
+    std::vector<const RecordEvent*> losses;  // in this generation
+
+    void NoteNotFinite(uint64_t step) {
+      not_finite_since =
+          not_finite_since == 0 ? step : std::min(not_finite_since, step);
+    }
+    std::string_view loaded;  // name of the checkpoint
+    std::map<std::string_view, const RecordEvent*> fired;  // by fault
+    std::set<std::pair<std::string_view, std::string_view>> damaged;  // files
+  };
+  // The rows of a step, as far as they are told.
+  struct StepRows {
+    std::vector<uint32_t> rows;
+    size_t tellers = 0;
+  };
+  struct First {
+    Emitter by;
+    const RecordEvent* event = nullptr;
+  };
+  // One membership of the cluster.
+  struct Generation {
+    uint64_t number = 0;
+    std::vector<Emitter> members;  // that have a state of it
+    std::optional<Moment> start;
+    bool is_first = false;
+    uint64_t last_step = 0;
+    uint64_t settled_to = 0;  // likewise, of the newest that has an outcome
+    uint64_t saved_to = 0;    // the step of its start, or of its newest save
+    std::optional<Moment> not_finite_at;  // as one of them said first
+    std::optional<uint64_t> stop;
+    std::map<uint64_t, int> failed;     // saves, by step
+    std::map<uint64_t, StepRows> open;  // steps that not all members have told
+    size_t finished = 0;
+    std::map<std::tuple<RecordKind, uint64_t, RecordPhase>, First> firsts;
+  };
+
+  void OnLauncher(int start, const RecordEvent& event);
+  void CheckResult(const Worker& chief, const FinalResult& result,
+                   const RecordEvent& event);
+  void SaidTwice(const Emitter& by, const RecordEvent& event);
+  void CheckNumber(const Emitter& by, const Generation& generation,
+                   const RecordEvent& event);
+  void CheckStands(const Emitter& by, const Worker& worker,
+                   const RecordEvent& event);
+  void Load(const Emitter& by, Worker& worker, const RecordEvent& event);
+  void Lose(const Emitter& by, Worker& worker, const RecordEvent& event);
+  void CheckKnows(const Emitter& by, const Worker& worker,
+                  const Generation& generation, const RecordEvent& event);
+  void NotFinite(const Emitter& by, Worker& worker, const RecordEvent& event);
+  void CheckSaysNotFinite(const Emitter& by, Worker& worker,
+                          const Generation& generation,
+                          const RecordEvent& event);
+  void CheckNotFiniteSince(const Emitter& by, Worker& worker,
+                           const RecordEvent& event);
+  void CheckDamage(const Emitter& by, Worker& worker, const RecordEvent& event);
+  void Join(const Emitter& by, Worker& worker, const RecordEvent& event);
+  size_t GenerationFor(const Emitter& by, const RecordEvent& event);
+  uint64_t SavedBy(uint64_t number, uint64_t settled_to) const;
+  void KnowOfOthers(Worker& worker);
+  void CheckStart(const Emitter& by, const Worker& worker,
+                  const Generation& generation, const RecordEvent& event);
+  void CheckResumed(const Emitter& by, const Worker& worker,
+                    const RecordEvent& event);
+  void CheckCarriedOn(const Emitter& by, const Worker& worker,
+                      const Generation& generation, const RecordEvent& event);
+  void CheckMemory(const Generation& before, const Generation& after,
+                   const Moment& from);
+  void CheckPlace(const Emitter& by, const Worker& worker,
+                  const RecordEvent& event);
+  void Train(const Emitter& by, Worker& worker, const RecordEvent& event);
+  void CheckAgainstReference(const Emitter& by, Worker& worker,
+                             const RecordEvent& event);
+  void CheckReplicas(const Emitter& by, Generation& generation,
+                     const RecordEvent& event);
+  void NoteProgress(const Worker& worker, uint64_t step);
+  void TakeStep(const Emitter& by, Generation& generation,
+                const RecordEvent& event);
+  void CheckDue(const Emitter& by, Generation& generation,
+                const RecordEvent& event);
+  void CloseSteps(const Generation& generation);
+  static void Settle(Generation* generation, const RecordEvent& event);
+  void CheckSave(const Emitter& by, Worker& worker, const RecordEvent& event);
+  void CheckCopies(const Emitter& by, const Worker& worker,
+                   const RecordEvent& event);
+  void CheckStateOf(const Emitter& by, const RecordEvent& event,
+                    const Moment& moment);
+  void Stop(const Emitter& by, Worker& worker, const RecordEvent& event);
+  const PlannedLaunch* LaunchOf(const Emitter& by) const;
+  bool IsTheEnd(size_t at, const PlannedLaunch* launch) const;
+  void CheckLaunch(const Emitter& by, const Generation& generation,
+                   const RecordEvent& event);
+  void Finish(const Emitter& by, Worker& worker, const RecordEvent& event);
+  void CheckDeletion(const Emitter& by, const Worker& worker);
+  void Leave(const Emitter& by, Worker& worker, const RecordEvent& event);
+  void CheckLifeEnd(const Emitter& by, const Worker& worker,
+                    const RecordEvent& event);
+  void CheckGivenUp(const Emitter& by, const Worker& worker,
+                    const RecordEvent& event);
+  void Fire(const Emitter& by, Worker& worker, const RecordEvent& event);
+  void CheckIsComplete(const FinalResult& result);
+  void CheckReferenceRows(const FinalResult& result);
+
+  Generation* Of(const Worker& worker);
+  bool IsDone() const;
+
+  const Record& record_;
+  const StoreModel& store_;
+  Checks& checks_;
+  const Reference reference_;
+  const bool tells_rows_;
+
+  std::map<Emitter, Worker> workers_;
+  std::vector<Generation> generations_;
+  std::map<uint64_t, size_t> newest_;  // generation of a number
+  std::optional<size_t> newest_started_;
+  std::set<uint64_t> steps_;       // that were trained
+  std::set<uint64_t> epochs_;      // that ended
+  bool is_launched_anew_ = false;  // and no generation has started since
+  bool is_disturbed_ = false;      // by a fault that is more than one death
+  std::set<int> started_;          // workers of the attempt
+  int deaths_ = 0;                 // without a new step in between
+  uint64_t furthest_ = 0;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_HARNESS_ORACLE_TRAINING_MODEL_H_

@@ -1,0 +1,70 @@
+// The events of a run as one list, in their order, for tests to edit.
+#ifndef GAUNTLET_TESTS_HARNESS_ORACLE_RUN_EVENTS_H_
+#define GAUNTLET_TESTS_HARNESS_ORACLE_RUN_EVENTS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "harness/oracle/history.h"
+#include "harness/record/record.h"
+
+namespace gauntlet {
+
+inline constexpr int64_t kTick = 1'000'000;
+
+inline Emitter WorkerProcess(int worker, int incarnation) {
+  return {.kind = Emitter::Kind::kWorker,
+          .worker = worker,
+          .incarnation = incarnation};
+}
+inline Emitter LauncherProcess(int start) {
+  return {.kind = Emitter::Kind::kLauncher, .incarnation = start};
+}
+inline constexpr Emitter kMachine = {.kind = Emitter::Kind::kMachine};
+
+struct EmittedEvent {
+  Emitter by;
+  RecordEvent event;
+  int64_t wait_ns = kTick;  // since the event before it
+};
+
+class RunEvents {
+ public:
+  void Append(const Emitter& by, RecordEvent event);
+
+  // All of these take the event of a kind that a process emits, nth from 0.
+  // REQUIRES: there is one.
+  RecordEvent& At(const Emitter& by, RecordKind kind, size_t nth = 0);
+  void Remove(const Emitter& by, RecordKind kind, size_t nth = 0);
+  void Repeat(const Emitter& by, RecordKind kind, size_t nth = 0);
+  // Moves the event to right behind another one.
+  void MoveBehind(const Emitter& by, RecordKind kind, const Emitter& other,
+                  RecordKind other_kind, size_t other_nth = 0);
+  // Time passes before the event.
+  void Delay(int64_t ns, const Emitter& by, RecordKind kind, size_t nth = 0);
+  // Everything behind the event never happens.
+  void CutBehind(const Emitter& by, RecordKind kind, size_t nth = 0);
+
+  // Emits the event of `by` right before, or right behind, one of `at`.
+  void InsertBefore(const Emitter& at, RecordKind kind, size_t nth,
+                    const Emitter& by, RecordEvent event);
+  void InsertBehind(const Emitter& at, RecordKind kind, size_t nth,
+                    const Emitter& by, RecordEvent event);
+
+  void RemoveIf(const std::function<bool(const EmittedEvent&)>& goes);
+  std::vector<EmittedEvent>& all() { return all_; }
+
+  // Numbers the events in their order, and adds them to a record without any.
+  void AddTo(Record& record) const;
+
+ private:
+  size_t IndexOf(const Emitter& by, RecordKind kind, size_t nth) const;
+
+  std::vector<EmittedEvent> all_;
+};
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_TESTS_HARNESS_ORACLE_RUN_EVENTS_H_

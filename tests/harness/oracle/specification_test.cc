@@ -1,0 +1,212 @@
+// How a run ends, and what is found of faults that were to fire.
+#include "harness/oracle/specification.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/oracle/judge.h"
+#include "harness/record/invariants.h"
+#include "tests/harness/oracle/spoiled_run.h"
+
+namespace gauntlet {
+namespace {
+
+using K = RecordKind;
+using testing::Contains;
+using testing::Not;
+
+class SpoiledSpecificationTest : public testing::TestWithParam<SpoiledRun> {};
+class ExcusedSpecificationTest : public testing::TestWithParam<ExcusedRun> {};
+
+TEST_P(SpoiledSpecificationTest, IsFound) { ExpectFinding(GetParam()); }
+TEST_P(ExcusedSpecificationTest, IsFoundWithoutTheExcuseOnly) {
+  ExpectExcused(GetParam());
+}
+
+void KillLauncher(ScriptedRun& run) { run.facts.launchers[0].exit_code = 139; }
+
+INSTANTIATE_TEST_SUITE_P(
+    Ends, SpoiledSpecificationTest,
+    testing::Values(
+        SpoiledRun{
+            "Hangs", UndisturbedRun, "no-hang/hung",
+            [](ScriptedRun& run) { run.facts.ending = RunEnding::kHung; }},
+        SpoiledRun{
+            "TakesTooLong", UndisturbedRun, "no-hang/timed-out",
+            [](ScriptedRun& run) { run.facts.ending = RunEnding::kTimedOut; }},
+        SpoiledRun{"LeavesAProcess", UndisturbedRun, "no-orphans/process",
+                   [](ScriptedRun& run) {
+                     run.facts.left.processes = {"worker 1 (4711)"};
+                   }},
+        SpoiledRun{"LauncherIsKilled", UndisturbedRun,
+                   "no-spontaneous-exit/launcher", KillLauncher},
+        SpoiledRun{
+            "LauncherEndsByASignal", UndisturbedRun,
+            "no-spontaneous-exit/launcher",
+            [](ScriptedRun& run) { run.facts.launchers[0].exit_code = -9; }},
+        SpoiledRun{
+            "WorkerDiesWithoutACause", RecoveredRun,
+            "no-spontaneous-exit/unexplained-death",
+            [](ScriptedRun& run) { run.facts.faults[0].kind = "errno"; }},
+        SpoiledRun{
+            "WorkerDiesOfAnotherFault", RejoinedRun,
+            "no-spontaneous-exit/unexplained-death",
+            [](ScriptedRun& run) { run.facts.faults[0].kind = "gpu_error"; }},
+        SpoiledRun{"WorkerIsFoundLostLate", RecoveredRun, "detection/late",
+                   [](ScriptedRun& run) {
+                     run.facts.expect.detected_in_max_ns = kTick;
+                   }},
+        SpoiledRun{"WorkerIsFoundLostLateAsAllMeet", TwiceCrashedRun,
+                   "detection/late",
+                   [](ScriptedRun& run) {
+                     run.events.Delay(50 * kTick, kNextChief, K::kWorkerLost);
+                     run.facts.expect.detected_in_max_ns = 30 * kTick;
+                   }},
+        SpoiledRun{"WorkerWasNeverStarted", RecoveredRun,
+                   "no-spontaneous-exit/not-started",
+                   [](ScriptedRun& run) {
+                     run.events.Remove(LauncherProcess(1), K::kStarted, 3);
+                   }},
+        SpoiledRun{"FaultNeverFires", RecoveredRun, "fault-fired/never-fired",
+                   [](ScriptedRun& run) {
+                     run.events.At(kOther, K::kFaultFired).detail = "x";
+                   }},
+        SpoiledRun{"CrashIsFollowedByAnOrderlyEnd", RecoveredRun,
+                   "fault-fired/no-effect",
+                   [](ScriptedRun& run) {
+                     run.events.InsertBehind(kOther, K::kFaultFired, 0, kOther,
+                                             {.kind = K::kLifeEnd});
+                   }},
+        SpoiledRun{"NoticeIsNotSeen", PreemptedRun, "fault-fired/no-effect",
+                   [](ScriptedRun& run) {
+                     run.events.Remove(kChief, K::kNotice);
+                     run.events.Remove(kChief, K::kLifeEnd);
+                   }}),
+    NameOfCase<SpoiledRun>);
+
+// A notice comes to the launcher in the pause before a restart, which is none.
+ScriptedRun RunToldToStopInAPause() {
+  ScriptedRun run = RecoveredRun();
+  run.events.CutBehind(LauncherProcess(1), K::kRestarting);
+  run.facts.left = {};
+  LauncherRun& launcher = run.facts.launchers[0];
+  launcher = {.exit_code = 143};
+  run.events.Append(LauncherProcess(1), {.kind = K::kNotice});
+  run.events.Append(LauncherProcess(1),
+                    {.kind = K::kLauncherEnd, .count = 143});
+  return run;
+}
+
+ScriptedRun PowerCutRun() { return CutRun("ext4"); }
+
+INSTANTIATE_TEST_SUITE_P(
+    Accounts, SpoiledSpecificationTest,
+    testing::Values(
+        SpoiledRun{"EndsWithAnotherCode", UndisturbedRun,
+                   "history-consistent/launcher",
+                   [](ScriptedRun& run) {
+                     run.events.At(LauncherProcess(1), K::kLauncherEnd).count =
+                         75;
+                   }},
+        SpoiledRun{"CountsMoreRestarts", RecoveredRun,
+                   "history-consistent/launcher",
+                   [](ScriptedRun& run) { ++run.facts.launchers[0].restarts; }},
+        SpoiledRun{
+            "CountsARestartInWhosePauseItIsToldToStop", RunToldToStopInAPause,
+            "history-consistent/launcher",
+            [](ScriptedRun& run) { run.facts.launchers[0].restarts = 1; }},
+        SpoiledRun{"HasAResultThatNobodySent", UndisturbedRun,
+                   "history-consistent/launcher",
+                   [](ScriptedRun& run) {
+                     run.events.Remove(LauncherProcess(1), K::kResultReceived);
+                   }},
+        SpoiledRun{
+            "LosesAResult", UndisturbedRun, "history-consistent/launcher",
+            [](ScriptedRun& run) { run.facts.launchers[0].result.reset(); }},
+        SpoiledRun{
+            "IsKilledAndEndsWithAnotherCode", PowerCutRun,
+            "history-consistent/launcher",
+            [](ScriptedRun& run) { run.facts.launchers[0].exit_code = 0; }},
+        SpoiledRun{
+            "IsKilledAndCountsRestarts", PowerCutRun,
+            "history-consistent/launcher",
+            [](ScriptedRun& run) { run.facts.launchers[0].restarts = 1; }}),
+    NameOfCase<SpoiledRun>);
+
+INSTANTIATE_TEST_SUITE_P(
+    Ends, ExcusedSpecificationTest,
+    testing::Values(
+        ExcusedRun{"LauncherGoesWithThePower", UndisturbedRun,
+                   "no-spontaneous-exit/launcher", KillLauncher,
+                   [](ScriptedRun& run) {
+                     run.events.Append(kMachine, {.kind = K::kPowerCut});
+                   }},
+        ExcusedRun{
+            "LauncherIsToldToStop", UndisturbedRun,
+            "no-spontaneous-exit/launcher", KillLauncher,
+            [](ScriptedRun& run) { run.facts.launchers[0].exit_code = 143; }},
+        ExcusedRun{
+            "LauncherIsInterrupted", UndisturbedRun,
+            "no-spontaneous-exit/launcher", KillLauncher,
+            [](ScriptedRun& run) { run.facts.launchers[0].exit_code = 130; }},
+        ExcusedRun{"NoticeWithoutAGraceIsNotSeen", PreemptedRun,
+                   "fault-fired/no-effect",
+                   [](ScriptedRun& run) {
+                     run.events.Remove(kChief, K::kNotice);
+                     run.events.Remove(kChief, K::kLifeEnd);
+                   },
+                   [](ScriptedRun& run) { run.facts.faults[0].grace_ns = 0; }},
+        ExcusedRun{
+            "ProcessesAreNotListed", UndisturbedRun, "no-orphans/process",
+            [](ScriptedRun& run) {
+              run.facts.left.processes = {"worker 1 (4711)"};
+            },
+            [](ScriptedRun& run) { run.facts.left.processes_listed = false; }}),
+    NameOfCase<ExcusedRun>);
+
+TEST(SpecificationTest, ReportsAllInvariantsInOrder) {
+  const auto infos = AllInvariants();
+  const std::vector<InvariantReport> reports = Checks().Reports();
+  ASSERT_EQ(reports.size(), infos.size());
+  for (size_t i = 0; i < reports.size(); ++i) {
+    EXPECT_EQ(reports[i].invariant, infos[i].name);
+  }
+}
+
+TEST(SpecificationTest, EachBaseRunHasSomethingToCheck) {
+  for (const InvariantReport& report :
+       Judge(RecoveredRun().record()).invariants) {
+    const bool is_rare = report.invariant == "clean-refusal" ||
+                         report.invariant == "grace" ||
+                         report.invariant == "checkpoints-deleted";
+    EXPECT_EQ(report.instances > 0, !is_rare) << report.invariant;
+  }
+}
+
+TEST(SpecificationTest, SaysBesideEachDeathThatMemoryRanOut) {
+  ScriptedRun run = RecoveredRun();
+  run.facts.faults[0].kind = "errno";
+  const auto message = [&run] {
+    for (const InvariantReport& report : Judge(run.record()).invariants) {
+      if (report.invariant == "no-spontaneous-exit") {
+        return report.findings.at(0).message;
+      }
+    }
+    return std::string();
+  };
+  const std::string before = message();
+  run.facts.oom_kills = 1;
+  EXPECT_EQ(message(), before +
+                           "; meanwhile memory ran out: the kernel killed 1 "
+                           "process of this machine");
+}
+
+TEST(CheckTest, KeepsFiveFindingsInWordsAndCountsTheRest) {
+  Check check("store");
+  for (int i = 0; i < 9; ++i) check.Breach("x", "y");
+  EXPECT_EQ(check.report().breaches, 9u);
+  EXPECT_EQ(check.report().findings.size(), 5u);
+}
+
+}  // namespace
+}  // namespace gauntlet

@@ -1,0 +1,93 @@
+// A lawful run with one thing wrong, and what the judge must find.
+#ifndef GAUNTLET_TESTS_HARNESS_ORACLE_SPOILED_RUN_H_
+#define GAUNTLET_TESTS_HARNESS_ORACLE_SPOILED_RUN_H_
+
+#include <functional>
+#include <ostream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "tests/harness/oracle/record_builder.h"
+
+namespace gauntlet {
+
+using Edit = std::function<void(ScriptedRun&)>;
+
+// The run has no finding, and has that one once it is spoiled.
+struct SpoiledRun {
+  const char* name;  // of the test
+  ScriptedRun (*run)();
+  const char* finding;  // "store/torn-load"
+  Edit spoil;
+};
+// … and has it no more with the excuse.
+struct ExcusedRun {
+  const char* name;
+  ScriptedRun (*run)();
+  const char* finding;
+  Edit spoil;
+  Edit excuse;
+};
+// Another lawful run, without any finding.
+struct LawfulRun {
+  const char* name;
+  ScriptedRun (*run)();
+  Edit change;
+};
+
+void PrintTo(const SpoiledRun& run, std::ostream* out);
+void PrintTo(const ExcusedRun& run, std::ostream* out);
+void PrintTo(const LawfulRun& run, std::ostream* out);
+
+void ExpectFinding(const SpoiledRun& spoiled);
+void ExpectExcused(const ExcusedRun& excused);
+void ExpectLawful(const LawfulRun& lawful);
+
+template <typename Case>
+std::string NameOfCase(const testing::TestParamInfo<Case>& info) {
+  return info.param.name;
+}
+
+// Of the first start of the job, and of the second.
+inline const Emitter kChief = WorkerProcess(0, 1);
+inline const Emitter kOther = WorkerProcess(1, 1);
+inline const Emitter kNextChief = WorkerProcess(0, 2);
+inline const Emitter kNextOther = WorkerProcess(1, 2);
+inline const Emitter kThirdChief = WorkerProcess(0, 3);
+inline const Emitter kThirdOther = WorkerProcess(1, 3);
+
+inline const std::string kOtherDigest(32, 'f');
+
+std::string PathOfSave(uint64_t step, uint64_t generation);
+
+// The harness ends the run right behind the event.
+void EndBehind(ScriptedRun& run, const Emitter& by, RecordKind kind,
+               size_t nth = 0);
+// The fault fires in the process, right before one of its events.
+void FireBefore(ScriptedRun& run, const Emitter& by, RecordKind kind,
+                size_t nth, const RecordFault& fault);
+// Both workers of the first start find the state of the step not finite.
+void FindNotFinite(ScriptedRun& run, uint64_t step);
+// … and so does each save from that step on, and the end.
+void SaveNotFinite(ScriptedRun& run, uint64_t step);
+// The power goes on a disk that lies about syncs, right before the event.
+void ForgetBefore(ScriptedRun& run, const Emitter& by, RecordKind kind,
+                  size_t nth = 0);
+// The first chief begins to delete all, right before the event.
+void DeleteBefore(ScriptedRun& run, const Emitter& by, RecordKind kind,
+                  size_t nth = 0);
+// Gives a generation another number, in its claim, events and saves.
+void Renumber(ScriptedRun& run, uint64_t from, uint64_t to);
+// The next claim has that parent, and no more happens.
+void ClaimAndEnd(ScriptedRun& run, const Emitter& chief,
+                 const std::string& path);
+// A chief that others take for lost has done step 6, and begins to save it.
+void BeginStaleSave(ScriptedRun& run);
+RecordEvent StaleSave(RecordKind kind);
+
+RecordFault DiskError();
+
+}  // namespace gauntlet
+
+#endif  // GAUNTLET_TESTS_HARNESS_ORACLE_SPOILED_RUN_H_
