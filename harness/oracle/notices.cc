@@ -58,6 +58,7 @@ void Notices::On(const HistoryEvent& said) {
       }
       break;
     case RecordKind::kGeneration:
+      has_store_ = true;
       // Its number may be given out again.
       stops_.erase(event.generation);
       break;
@@ -188,7 +189,7 @@ void Notices::CheckStop(const Emitter& by, const Worker& worker) {
         "no-agreement",
         fmt::format("{} left without an agreed step to stop at", NameOf(by)));
   }
-  if (stop->second.saved || stop->second.given_up) return;
+  if (!has_store_ || stop->second.saved || stop->second.given_up) return;
   checks_.grace.Breach("not-saved",
                        fmt::format("all stopped at step {}, which was never "
                                    "saved",

@@ -54,6 +54,7 @@ class Notices {
   Checks& checks_;
   std::map<Emitter, Worker> workers_;
   std::map<uint64_t, Stop> stops_;  // by generation
+  bool has_store_ = false;
 };
 
 }  // namespace gauntlet

@@ -107,10 +107,7 @@ TEST(JudgeTest, HasNoVerdictWithoutEvidence) {
   }
 }
 
-// Suspected error of TrainingModel::CheckResult: it counts an instance of
-// `trajectory` where the reference has no final state to compare with, so that
-// such a run passes.
-TEST(JudgeTest, DISABLED_HasNoVerdictWithoutAReference) {
+TEST(JudgeTest, HasNoVerdictWithoutAReference) {
   Record record = RecoveredRun().record();
   record.golden = {};
   const Verdict verdict = Judge(record);

@@ -256,10 +256,9 @@ INSTANTIATE_TEST_SUITE_P(
                               }}),
     NameOfCase<LawfulRun>);
 
-// Suspected error of Notices: it keeps the stop of a generation by its number,
-// and never replaces it where the number is given out again. The agreed step of
-// the second generation 1 is held against the saves of the first.
-TEST(NoticesTest, DISABLED_StopOfANumberGivenOutAgainIsAnotherStop) {
+// The agreed step of the second generation 1 is not held against the saves of
+// the first.
+TEST(NoticesTest, StopOfANumberGivenOutAgainIsAnotherStop) {
   ScriptedRun run = PreemptedRun();
   ForgetBefore(run, kNextChief, K::kClaimBegin);
   Renumber(run, 2, 1);
@@ -267,9 +266,9 @@ TEST(NoticesTest, DISABLED_StopOfANumberGivenOutAgainIsAnotherStop) {
       .id = "again", .kind = "preempt", .grace_ns = 1'000 * kTick};
   FireBefore(run, kNextChief, K::kStep, 0, again);
   run.events.InsertBehind(
-      kNextChief, K::kSaveAcknowledged, 0, kNextChief,
+      kNextChief, K::kStep, 0, kNextChief,
       {.kind = K::kStopAgreed, .generation = 1, .step = 6, .epoch = 1});
-  EndBehind(run, kNextChief, K::kStopAgreed);
+  EndBehind(run, kNextChief, K::kSaveAcknowledged);
   run.events.Append(kNextChief, {.kind = K::kLifeEnd, .count = 143});
   ASSERT_THAT(FindingsOf(run),
               testing::Not(testing::Contains("grace/not-saved")));
@@ -277,9 +276,7 @@ TEST(NoticesTest, DISABLED_StopOfANumberGivenOutAgainIsAnotherStop) {
   EXPECT_THAT(FindingsOf(run), testing::Contains("grace/not-saved"));
 }
 
-// Suspected error of Notices: a run without checkpoints has nothing to save at
-// an agreed stop, and is found to have saved nothing.
-TEST(NoticesTest, DISABLED_WithoutCheckpointsThereIsNothingToSave) {
+TEST(NoticesTest, WithoutCheckpointsThereIsNothingToSave) {
   ScriptedRun run;
   run.facts.setup.save_interval_steps = 0;
   run.facts.setup.keep = 0;
@@ -287,8 +284,10 @@ TEST(NoticesTest, DISABLED_WithoutCheckpointsThereIsNothingToSave) {
   run.Initialize();
   run.StepAll(1);
   run.Fire(0, {.id = "notice", .kind = "preempt", .grace_ns = 100 * kTick});
+  run.SeeNotice(0);
   run.StepAll(2);
   run.StopAgreed();
+  run.SendResult();
   run.Exit(0, 143);
   run.Exit(1, 143);
   run.EndLauncher(143, "stopped");

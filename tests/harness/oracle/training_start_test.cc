@@ -292,9 +292,8 @@ TEST(TrainingStartTest, DeathsBehindProgressExcuseNoLostMemory) {
   EXPECT_THAT(FindingsOf(run), Contains("bounded-loss/memory-lost"));
 }
 
-// Suspected error of TrainingModel::TakeStep: a step of any worker ends a row
-// of deaths, while a launcher hears of the chief's steps alone.
-TEST(TrainingStartTest, DISABLED_StepOfAnotherThanTheChiefIsNoProgress) {
+// A launcher hears of the chief's steps alone.
+TEST(TrainingStartTest, StepOfAnotherThanTheChiefIsNoProgress) {
   ScriptedRun run = RecoveredRun();
   ForgetStepSix(run);
   RecordEvent step_six = run.events.At(kChief, K::kStep, 5);
@@ -308,7 +307,7 @@ TEST(TrainingStartTest, DISABLED_StepOfAnotherThanTheChiefIsNoProgress) {
   EXPECT_THAT(FindingsOf(run), Not(Contains("bounded-loss/memory-lost")));
 }
 
-TEST(TrainingStartTest, DISABLED_MemoryIsNotLost_WithALauncher) {
+TEST(TrainingStartTest, MemoryIsNotLost_WithALauncher) {
   ScriptedRun run = RecoveredRun();
   run.facts.setup.rejoins = true;
   EXPECT_THAT(FindingsOf(run), Contains("bounded-loss/memory-lost"));
