@@ -54,6 +54,11 @@ std::string NameOf(const Emitter& emitter) {
                      emitter.incarnation);
 }
 
+std::string Where(const Emitter& emitter, const RecordEvent& event) {
+  return fmt::format("{} at step {} ({})", RecordKindName(event.kind),
+                     event.step, NameOf(emitter));
+}
+
 std::vector<HistoryEvent> HistoryOf(const Record& record) {
   std::vector<Stream> streams = StreamsOf(record);
   std::vector<HistoryEvent> history;

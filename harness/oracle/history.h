@@ -32,6 +32,9 @@ struct Emitter {
 // "worker 1, incarnation 2".
 std::string NameOf(const Emitter& emitter);
 
+// "step at step 12 (worker 1, incarnation 2)".
+std::string Where(const Emitter& emitter, const RecordEvent& event);
+
 struct HistoryEvent {
   Emitter by;
   const RecordEvent* event = nullptr;  // lies in the record

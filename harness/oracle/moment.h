@@ -22,6 +22,10 @@ struct Moment {
   // In the order of training.
   std::strong_ordering operator<=>(const Moment& other) const;
 };
+// Of the state that an event tells of.
+inline Moment MomentOf(const RecordEvent& event) {
+  return {.step = event.step, .phase = event.phase};
+}
 // "6", or "6 (evaluation_due)".
 std::string ToText(const Moment& moment);
 

@@ -1,0 +1,181 @@
+// What is in the directory when all is over, and whether a refusal was due.
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/worker_exit_code.h"
+#include "harness/oracle/store_model.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr std::string_view kBeingWritten = ".tmp";
+
+}  // namespace
+
+void StoreModel::CheckRefusal() {
+  if (record_.launchers.empty() || !IsExit(record_.launchers.back().exit_code,
+                                           {WorkerExit::kNoCheckpoint})) {
+    return;
+  }
+  checks_.clean_refusal.Instance();
+  bool is_any_left = false;
+  bool is_any_bad = lied_ || deleting_;
+  for (const Checkpoint& one : all_) {
+    is_any_left = is_any_left || (one.acknowledged && !one.in_doubt);
+    is_any_bad = is_any_bad || one.damaged;
+    if (!IsOwed(one)) continue;
+    checks_.clean_refusal.Breach(
+        "unneeded-refusal",
+        fmt::format("refused, but {} was acknowledged and not damaged",
+                    one.name));
+  }
+  if (!is_any_bad) {
+    checks_.clean_refusal.Breach("unneeded-refusal",
+                                 "refused, but no checkpoint is bad");
+  }
+  if (record_.launchers.back().result) {
+    checks_.clean_refusal.Breach(
+        "with-a-result", fmt::format("refused, and yet says that it is {}",
+                                     record_.launchers.back().result->status));
+  }
+  const Leftovers& left = record_.left;
+  if (left.store_listed && is_any_left && left.checkpoints.empty() &&
+      left.rejected.empty()) {
+    checks_.clean_refusal.Breach("no-evidence-kept",
+                                 "refused, and nothing is left to look at of "
+                                 "what had been acknowledged");
+  }
+}
+
+void StoreModel::End() {
+  CheckRefusal();
+  if (!record_.left.store_listed) return;
+  for (const StoredCheckpoint& left : record_.left.checkpoints) CheckLeft(left);
+  CheckNames();
+  CheckMissing();
+  if (!IsTidy()) return;
+  checks_.store.Instance();
+  CheckRetention();
+  CheckTemporary();
+}
+
+void StoreModel::CheckLeft(const StoredCheckpoint& left) {
+  checks_.store.Instance();
+  const std::optional<size_t> index = Find(left.name);
+  if (!index) {
+    return checks_.store.Breach(
+        "unknown",
+        fmt::format("{} is there, whose save nobody had begun", left.name));
+  }
+  const Checkpoint& found = all_[*index];
+  if (!left.valid && !found.damaged) {
+    checks_.store.Breach(
+        "does-not-verify",
+        fmt::format("{} does not verify ({}), and nothing has damaged it",
+                    left.name, left.reason));
+  }
+  if (found.gone && !found.damaged && !lied_) {
+    checks_.store.Breach("came-back", fmt::format("{} is there, and had been "
+                                                  "removed",
+                                                  left.name));
+  }
+  if (!left.valid || !found.acknowledged) return;
+  const bool same_state =
+      found.digest.empty() ||
+      (left.digest == found.digest &&
+       left.not_finite_since == static_cast<uint64_t>(found.not_finite_since));
+  if (same_state) return;
+  checks_.store.Breach(
+      "other-state",
+      fmt::format("{} has state {} (not finite since step {}), saved was {} "
+                  "(since step {})",
+                  left.name, left.digest, left.not_finite_since, found.digest,
+                  found.not_finite_since));
+}
+
+// What is set aside, or half written, is of a save that was begun.
+void StoreModel::CheckNames() {
+  constexpr std::string_view kSetAside = "rejected-";
+  std::vector<std::string_view> names;
+  for (std::string_view name : record_.left.rejected) {
+    if (name.starts_with(kSetAside)) name.remove_prefix(kSetAside.size());
+    names.push_back(name);
+  }
+  for (std::string_view name : record_.left.temporary) {
+    if (!StepOfPath(name) || !name.ends_with(kBeingWritten)) continue;
+    name.remove_suffix(kBeingWritten.size());
+    names.push_back(name);
+  }
+  for (const std::string_view name : names) {
+    if (Find(name)) continue;
+    checks_.store.Breach(
+        "unknown", fmt::format("something of {} is there, whose save nobody "
+                               "had begun",
+                               name));
+  }
+}
+
+// All that is owed is there.
+void StoreModel::CheckMissing() {
+  for (const Checkpoint& one : all_) {
+    if (!IsOwed(one)) continue;
+    checks_.store.Instance();
+    if (std::ranges::any_of(record_.left.checkpoints,
+                            [&](const StoredCheckpoint& left) {
+                              return left.name == one.name && left.valid;
+                            })) {
+      continue;
+    }
+    checks_.store.Breach(
+        "newest-lost",
+        fmt::format("{} was acknowledged, and is not left", one.name));
+  }
+}
+
+// The newest claim's chief, where it ended in good order with nothing in its
+// way: it leaves as many as retention keeps, and nothing half done.
+bool StoreModel::IsTidy() const {
+  if (!head_ || is_disturbed_ || lied_) return false;
+  if (record_.launchers.empty() ||
+      !IsOrderlyExit(record_.launchers.back().exit_code)) {
+    return false;
+  }
+  const Writer& chief = writers_.at(claims_[*head_].chief);
+  if (deleting_ && !chief.has_deleted) return false;
+  return chief.ended_well && !chief.met_error;
+}
+
+// Beside the newest ones it may keep the newest finite one.
+void StoreModel::CheckRetention() {
+  const auto keep = static_cast<size_t>(record_.setup.keep);
+  std::vector<const StoredCheckpoint*> counting;
+  for (const StoredCheckpoint& left : record_.left.checkpoints) {
+    const std::optional<size_t> index = Find(left.name);
+    if (!left.valid || !index || !IsIn(lineage_, all_[*index])) continue;
+    counting.push_back(&left);
+  }
+  std::ranges::stable_sort(counting, std::ranges::greater(),
+                           &StoredCheckpoint::step);
+  const auto finite = std::ranges::find(counting, uint64_t{0},
+                                        &StoredCheckpoint::not_finite_since);
+  const auto place = static_cast<size_t>(finite - counting.begin());
+  const bool beside = finite != counting.end() && place >= keep;
+  const size_t most = keep + (beside ? 1 : 0);
+  if (keep == 0 || counting.size() <= most) return;
+  checks_.store.Breach("retention",
+                       fmt::format("{} checkpoints are left, expected at most "
+                                   "{}",
+                                   counting.size(), most));
+}
+
+void StoreModel::CheckTemporary() {
+  for (const std::string& name : record_.left.temporary) {
+    checks_.store.Breach("temporary", fmt::format("{} is left behind", name));
+  }
+}
+
+}  // namespace gauntlet

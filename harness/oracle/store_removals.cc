@@ -1,0 +1,236 @@
+// What leaves the store: by retention, as void or bad, and with a finished run.
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/oracle/store_model.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+
+void StoreModel::RetireBegin(const Emitter& by, Writer& writer,
+                             const RecordEvent& event) {
+  CheckRemovalIsOver(by, writer);
+  const std::optional<size_t> index = Find(event.path);
+  if (!index) return;  // one that was set aside
+  Checkpoint& retired = all_[*index];
+  const bool is_owners = writer.claim == head_;
+  if (!writer.deletes && is_owners && IsOwed(retired)) {
+    CheckRetirement(by, writer, retired);
+    writer.removes_owed = true;
+  }
+  writer.removes = index;
+  writer.removal_met_error = false;
+  retired.in_doubt = true;
+}
+
+// It leaves as many newer ones as retention keeps, and a finite one.
+void StoreModel::CheckRetirement(const Emitter& by, const Writer& writer,
+                                 const Checkpoint& retired) {
+  checks_.store.Instance();
+  int newer = 0;
+  bool finite = false;
+  for (const Checkpoint& one : all_) {
+    if (!one.acknowledged || one.gone || one.in_doubt ||
+        one.moment <= retired.moment || !IsIn(lineage_, one)) {
+      continue;
+    }
+    ++newer;
+    finite = finite || one.not_finite_since == 0;
+  }
+  const int least = writer.may_free_room ? 1 : std::max(1, record_.setup.keep);
+  if (newer < least) {
+    checks_.store.Breach(
+        "retired-newest",
+        fmt::format("{} retired {} with {} newer checkpoints, expected at "
+                    "least {}",
+                    NameOf(by), retired.name, newer, least));
+  }
+  if (retired.not_finite_since == 0 && !finite) {
+    checks_.store.Breach("retired-finite",
+                         fmt::format("{} retired {}, and no later checkpoint "
+                                     "with a finite state is there",
+                                     NameOf(by), retired.name));
+  }
+}
+
+void StoreModel::Retired(const Emitter& by, Writer& writer,
+                         const RecordEvent& event) {
+  const std::optional<size_t> removes = std::exchange(writer.removes, {});
+  writer.removes_owed = false;
+  checks_.store.Instance();
+  if (!removes || all_[*removes].name != BaseName(event.path)) {
+    return checks_.store.Breach(
+        "not-begun", fmt::format("{} says that it has removed {}, and had not "
+                                 "begun to",
+                                 NameOf(by), BaseName(event.path)));
+  }
+  Checkpoint& retired = all_[*removes];
+  retired.gone = true;
+  const bool is_parent =
+      writer.claim &&
+      std::any_of(claims_.begin() + static_cast<ptrdiff_t>(*writer.claim) + 1,
+                  claims_.end(),
+                  [&](const Claim& claim) { return claim.parent == removes; });
+  if (!is_parent) return;
+  checks_.store.Breach(
+      "retired-parent",
+      fmt::format("{} retired {}, which a newer generation had claimed as its "
+                  "parent",
+                  NameOf(by), retired.name));
+}
+
+// What is owed is removed to the end, unless the disk refuses, or a newer claim
+// is found.
+void StoreModel::CheckRemovalIsOver(const Emitter& by, Writer& writer) {
+  const std::optional<size_t> removes = std::exchange(writer.removes, {});
+  const bool was_owed = std::exchange(writer.removes_owed, false);
+  if (!removes || !was_owed || writer.removal_met_error ||
+      writer.claim != head_) {
+    return;
+  }
+  checks_.store.Breach("no-outcome",
+                       fmt::format("{} never said whether it had removed {}",
+                                   NameOf(by), all_[*removes].name));
+}
+
+void StoreModel::Rejected(const Emitter& by, Writer& writer,
+                          const RecordEvent& event) {
+  const std::optional<size_t> index = Find(event.path);
+  if (event.kind == RecordKind::kRejectBegin) {
+    const bool is_new = index && writer.set_aside.insert(*index).second;
+    if (is_new && writer.rejected.contains(*index)) return;
+    if (index && !is_new && writer.met_error) return;
+    return checks_.store.Breach(
+        "not-begun",
+        fmt::format("{} sets {} aside, and had not said why, or did so before",
+                    NameOf(by), BaseName(event.path)));
+  }
+  checks_.store.Instance();
+  if (!index) {
+    return checks_.store.Breach(
+        "unknown", fmt::format("{} rejects {}, whose save nobody had begun",
+                               NameOf(by), BaseName(event.path)));
+  }
+  Checkpoint& bad = all_[*index];
+  if (!writer.rejected.insert(*index).second) {
+    checks_.store.Breach(
+        "twice", fmt::format("{} rejects {} twice", NameOf(by), bad.name));
+  }
+  if (!bad.damaged) {
+    checks_.store.Breach(
+        "does-not-verify",
+        fmt::format("{} rejects {} ({}), and nothing has damaged it",
+                    NameOf(by), bad.name, event.detail));
+  }
+  bad.damaged = bad.gone = true;
+}
+
+void StoreModel::FencedFound(const Emitter& by, Writer& writer,
+                             const RecordEvent& event) {
+  checks_.store.Instance();
+  const std::optional<size_t> index = Find(event.path);
+  if (!index) {
+    return checks_.store.Breach(
+        "unknown", fmt::format("{} finds {} void, whose save nobody had begun",
+                               NameOf(by), BaseName(event.path)));
+  }
+  const Checkpoint& found = all_[*index];
+  if (!writer.found_void.insert(*index).second) {
+    checks_.store.Breach(
+        "twice", fmt::format("{} finds {} void twice", NameOf(by), found.name));
+  }
+  // Of which lineage it is cannot be read in one that is damaged.
+  if (lied_ || found.damaged || !IsIn(LineageOf(writer.claim), found)) return;
+  checks_.store.Breach("false-void",
+                       fmt::format("{} finds {} void, which is of its lineage",
+                                   NameOf(by), found.name));
+}
+
+// A claim says of each checkpoint that it makes void that it found it.
+void StoreModel::CheckVoidFound(const Emitter& by, const Writer& writer) {
+  if (!writer.claim || lied_ || deleting_) return;
+  for (const size_t rejected : writer.rejected) {
+    if (writer.set_aside.contains(rejected) || writer.met_error) continue;
+    checks_.store.Breach("not-set-aside",
+                         fmt::format("{} rejected {}, and has not set it aside",
+                                     NameOf(by), all_[rejected].name));
+  }
+  const Lineage lineage = LineageOf(writer.claim);
+  for (size_t i = 0; i < all_.size(); ++i) {
+    const Checkpoint& one = all_[i];
+    const bool is_there = one.acknowledged && !one.in_doubt && !one.gone &&
+                          !one.damaged && newest_.at(one.name) == i;
+    if (!is_there || one.writer >= *writer.claim || IsIn(lineage, one) ||
+        writer.found_void.contains(i)) {
+      continue;
+    }
+    checks_.store.Breach(
+        "void-not-found",
+        fmt::format("{} claims generation {}, and does not say that {} is void",
+                    NameOf(by), claims_[*writer.claim].number, one.name));
+  }
+}
+
+void StoreModel::DeleteBegin(const Emitter& by, Writer& writer,
+                             const RecordEvent& event) {
+  checks_.checkpoints_deleted.Instance();
+  if (!record_.setup.delete_at_success) {
+    checks_.checkpoints_deleted.Breach(
+        "deleted",
+        fmt::format("{} deletes checkpoints that are to be kept", NameOf(by)));
+  }
+  const bool elsewhere = !directory_.empty() && event.path != directory_;
+  if (writer.deletes || elsewhere) {
+    checks_.checkpoints_deleted.Breach(
+        "deleted", fmt::format("{} deletes {}, the checkpoints are in {}{}",
+                               NameOf(by), event.path, directory_,
+                               writer.deletes ? "; it had begun before" : ""));
+  }
+  if (!writer.claim || writer.claim != head_) {
+    checks_.checkpoints_deleted.Breach(
+        "deleted", fmt::format("{} deletes the checkpoints of a later "
+                               "generation",
+                               NameOf(by)));
+  }
+  CheckRemovalIsOver(by, writer);
+  writer.deletes = event.path;
+  deleting_ = true;
+  saved_ = false;
+  for (Checkpoint& one : all_) one.in_doubt = true;
+}
+
+void StoreModel::Deleted(const Emitter& by, Writer& writer,
+                         const RecordEvent& event) {
+  writer.has_deleted = true;
+  if (std::exchange(writer.deletes, std::nullopt) != event.path) {
+    checks_.checkpoints_deleted.Breach(
+        "deleted", fmt::format("{} has deleted checkpoints, and had not begun "
+                               "to",
+                               NameOf(by)));
+  }
+  saved_ = false;
+  // Whoever came meanwhile may have lost what it had, or not.
+  for (Checkpoint& one : all_) {
+    one.in_doubt = true;
+    if (writer.claim && one.writer <= *writer.claim) one.gone = true;
+  }
+}
+
+// Who has finished, and was told to, deletes all, once its result is
+// acknowledged: something may keep that from coming.
+void StoreModel::CheckDeletion(const Emitter& by, const Writer& writer) {
+  if (!record_.setup.delete_at_success || !writer.finished ||
+      !writer.is_finite || writer.fenced || writer.met_error) {
+    return;
+  }
+  checks_.checkpoints_deleted.Instance();
+  if (writer.has_deleted || (!writer.acknowledged && is_held_up_)) return;
+  checks_.checkpoints_deleted.Breach(
+      "not-deleted",
+      fmt::format("{} finished, and has not deleted the checkpoints",
+                  NameOf(by)));
+}
+
+}  // namespace gauntlet

@@ -1,0 +1,254 @@
+// How training ends: where workers stop, finish and leave, and with which
+// result.
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/worker_exit_code.h"
+#include "harness/oracle/training_model.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+
+bool TrainingModel::IsDone() const {
+  return !record_.launchers.empty() && record_.launchers.back().result &&
+         record_.launchers.back().result->status == "done";
+}
+
+// It is of the state that the chief ended with.
+void TrainingModel::CheckResult(const Worker& chief, const FinalResult& result,
+                                const RecordEvent& event) {
+  if (!reference_.is_empty()) checks_.trajectory.Instance();
+  const std::string_view status = chief.finished ? "done"
+                                  : chief.stops  ? "stopped"
+                                                 : "not_finite";
+  const uint64_t step = chief.state ? chief.state->step : 0;
+  FinalResult expected = result;
+  expected.status = chief.not_finite_since != 0 && result.status == "not_finite"
+                        ? "not_finite"
+                        : status;
+  expected.steps = step;
+  if (chief.at) {
+    const std::string& digest = reference_[*chief.at].digest;
+    if (!digest.empty()) expected.digest = digest;
+    expected.epochs = reference_.PlaceAfter(*chief.at).epoch;
+    const std::vector<EpochMetrics>& epochs = record_.golden.epochs;
+    if (expected.epochs > 0 && expected.epochs <= epochs.size()) {
+      expected.loss_bits = epochs[expected.epochs - 1].loss_bits;
+    }
+  }
+  if (result == expected && event.step == step) return;
+  checks_.trajectory.Breach(
+      "result",
+      fmt::format("the result is {}: epoch {}, step {}, loss {:08x}, state {}, "
+                  "expected {}: epoch {}, step {}, loss {:08x}, state {}",
+                  result.status, result.epochs, result.steps, result.loss_bits,
+                  result.digest, expected.status, expected.epochs,
+                  expected.steps, expected.loss_bits, expected.digest));
+}
+
+void TrainingModel::Stop(const Emitter& by, Worker& worker,
+                         const RecordEvent& event) {
+  checks_.grace.Instance();
+  Generation* const generation = Of(worker);
+  const bool again = std::exchange(worker.stops, true);
+  if (again || !worker.state || worker.state->step != event.step ||
+      (worker.at && reference_.PlaceAfter(*worker.at).epoch != event.epoch)) {
+    return checks_.grace.Breach(
+        "not-one-step",
+        fmt::format("{}, epoch {}: its state is of step {}{}", Where(by, event),
+                    event.epoch, worker.state ? worker.state->step : 0,
+                    again ? ", and it had agreed before" : ""));
+  }
+  if (generation == nullptr) return;
+  if (!generation->stop) generation->stop = event.step;
+  if (*generation->stop == event.step) return;
+  checks_.grace.Breach("not-one-step",
+                       fmt::format("{}: another worker stops at step {}",
+                                   Where(by, event), *generation->stop));
+}
+
+// Whether training is through there: with the reference run, or with what its
+// launch was to do of it.
+bool TrainingModel::IsTheEnd(size_t at, const PlannedLaunch* launch) const {
+  if (at + 1 == reference_.size()) return true;
+  if (launch == nullptr) return false;
+  const DataPlace place = reference_.PlaceAfter(at);
+  const bool epochs_are_done = launch->epochs > 0 && place.position == 0 &&
+                               place.epoch == launch->epochs;
+  return epochs_are_done ||
+         (launch->max_steps > 0 && reference_[at].step == launch->max_steps);
+}
+
+void TrainingModel::Finish(const Emitter& by, Worker& worker,
+                           const RecordEvent& event) {
+  if (std::exchange(worker.finished, true)) SaidTwice(by, event);
+  CheckNotFiniteSince(by, worker, event);
+  if (Generation* const generation = Of(worker)) {
+    ++generation->finished;
+    CheckReplicas(by, *generation, event);
+  }
+  if (reference_.is_empty()) return;
+  CheckStateOf(by, event, MomentOf(event));
+  const bool at_end = worker.at && IsTheEnd(*worker.at, LaunchOf(by));
+  if (at_end && worker.state == MomentOf(event) &&
+      reference_.PlaceAfter(*worker.at).epoch == event.epoch) {
+    return;
+  }
+  checks_.trajectory.Breach(
+      "final-state",
+      fmt::format("{}, epoch {}: the reference ends with step {}",
+                  Where(by, event), event.epoch,
+                  reference_[reference_.size() - 1].step));
+}
+
+void TrainingModel::CheckDeletion(const Emitter& by, const Worker& worker) {
+  const Generation* const generation = Of(worker);
+  if (generation == nullptr ||
+      generation->finished < generation->members.size()) {
+    checks_.checkpoints_deleted.Breach(
+        "deleted", fmt::format("{} deletes checkpoints before all workers had "
+                               "finished",
+                               NameOf(by)));
+  }
+  if (worker.acknowledged) return;
+  checks_.checkpoints_deleted.Breach(
+      "unacknowledged", fmt::format("{} deletes checkpoints before its result "
+                                    "was acknowledged",
+                                    NameOf(by)));
+}
+
+void TrainingModel::Leave(const Emitter& by, Worker& worker,
+                          const RecordEvent& event) {
+  // Who has begun to load another state has none until it is there.
+  const bool forgets = !worker.generation && event.step == 0;
+  const uint64_t step = worker.state && !forgets ? worker.state->step : 0;
+  if (event.step != step) {
+    checks_.history_consistent.Breach(
+        "steps",
+        fmt::format("{}: its state is of step {}", Where(by, event), step));
+  }
+  if (const Generation* const generation = Of(worker)) {
+    CheckNumber(by, *generation, event);
+
+  } else if (event.generation <= worker.left) {
+    checks_.history_consistent.Breach(
+        "generation", fmt::format("{}: has left generation {} before",
+                                  Where(by, event), event.generation));
+  }
+  worker.left = event.generation;
+  worker.generation.reset();
+  worker.loaded = {};
+  worker.finished = worker.acknowledged = false;
+}
+
+void TrainingModel::CheckLifeEnd(const Emitter& by, const Worker& worker,
+                                 const RecordEvent& event) {
+  if (IsExit(event.count, {WorkerExit::kStartLater}) && event.step > 0) {
+    CheckGivenUp(by, worker, event);
+  }
+  const bool done = IsExit(event.count, {WorkerExit::kDone});
+  const bool stopped = IsExit(event.count, {WorkerExit::kStopped});
+  const bool not_finite = IsExit(event.count, {WorkerExit::kNotFinite});
+  if ((!done || worker.finished) && (!stopped || worker.stops) &&
+      (!not_finite || worker.not_finite_since != 0)) {
+    return;
+  }
+  checks_.history_consistent.Breach(
+      "end", fmt::format("{} ends with exit code {}, and has not {}",
+                         NameOf(by), event.count,
+                         done      ? "finished"
+                         : stopped ? "agreed to stop"
+                                   : "met a state that is not finite"));
+}
+
+// A last save is given up after all tries.
+void TrainingModel::CheckGivenUp(const Emitter& by, const Worker& worker,
+                                 const RecordEvent& event) {
+  constexpr int kTries = 6;
+  if (!worker.generation) return;
+  const bool at_end = worker.at && IsTheEnd(*worker.at, LaunchOf(by));
+  if (!worker.stops && !at_end && !reference_.is_empty()) {
+    checks_.history_consistent.Breach(
+        "end", fmt::format("{} leaves step {} unsaved, and has not agreed to "
+                           "stop",
+                           NameOf(by), event.step));
+  }
+  checks_.no_spontaneous_exit.Instance();
+  const std::map<uint64_t, int>& failed =
+      generations_[*worker.generation].failed;
+  const auto at = failed.find(event.step);
+  const int tries = at == failed.end() ? 0 : at->second;
+  if (tries >= kTries) return;
+  checks_.no_spontaneous_exit.Breach(
+      "given-up-early",
+      fmt::format("{} left step {} unsaved after {} tries, expected at least "
+                  "{}",
+                  NameOf(by), event.step, tries, kTries));
+}
+
+void TrainingModel::CheckIsComplete(const FinalResult& result) {
+  if (!reference_.is_empty()) checks_.trajectory.Instance();
+  if (!record_.golden.final_digest.empty() &&
+      result.digest != record_.golden.final_digest) {
+    checks_.trajectory.Breach(
+        "final-state", fmt::format("final state {}, expected {}", result.digest,
+                                   record_.golden.final_digest));
+  }
+  if (reference_.is_empty()) return;
+  const uint64_t last = reference_[reference_.size() - 1].step;
+  if (result.steps != last || steps_.size() != last) {
+    checks_.history_consistent.Breach(
+        "missing", fmt::format("the run counts {} steps, the events have {} "
+                               "different ones, the reference {}",
+                               result.steps, steps_.size(), last));
+  }
+  const std::vector<EpochMetrics>& epochs = record_.golden.epochs;
+  for (const EpochMetrics& epoch : epochs) {
+    checks_.epochs.Instance();
+    if (epochs_.contains(epoch.epoch)) continue;
+    checks_.epochs.Breach("missing",
+                          fmt::format("epoch {} never ended", epoch.epoch));
+  }
+  if (result.epochs != epochs.size()) {
+    checks_.epochs.Breach("count",
+                          fmt::format("the run counts {} epochs, expected {}",
+                                      result.epochs, epochs.size()));
+  }
+  CheckReferenceRows(result);
+}
+
+// The reference uses each row once in an epoch, and all of them in one that
+// ends: what was held against it does so too.
+void TrainingModel::CheckReferenceRows(const FinalResult& result) {
+  const uint64_t owed = record_.setup.rows_per_epoch;
+  if (owed == 0 || !tells_rows_) return;
+  std::map<uint64_t, std::vector<uint32_t>> rows;  // by epoch
+  for (const GoldenEntry& entry : record_.golden.entries) {
+    std::vector<uint32_t>& of_epoch = rows[entry.epoch];
+    of_epoch.insert(of_epoch.end(), entry.samples.begin(), entry.samples.end());
+  }
+  for (auto& [epoch, used] : rows) {
+    if (epoch >= result.epochs) break;
+    checks_.samples.Instance();
+    std::ranges::sort(used);
+    const auto again = std::ranges::adjacent_find(used);
+    if (again != used.end()) {
+      checks_.samples.Breach(
+          "duplicate-sample",
+          fmt::format("row {} is used twice in epoch {}", *again, epoch));
+    }
+    if (used.size() == owed) continue;
+    checks_.samples.Breach(
+        "missing", fmt::format("epoch {} used {} rows, expected {}", epoch,
+                               used.size(), owed));
+  }
+}
+
+void TrainingModel::End() {
+  if (newest_started_) CloseSteps(generations_[*newest_started_]);
+  if (IsDone()) CheckIsComplete(*record_.launchers.back().result);
+}
+
+}  // namespace gauntlet

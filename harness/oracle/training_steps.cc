@@ -1,0 +1,291 @@
+// What training does: steps, evaluations, epochs and saves.
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/oracle/training_model.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+
+void TrainingModel::Train(const Emitter& by, Worker& worker,
+                          const RecordEvent& event) {
+  CheckAgainstReference(by, worker, event);
+  worker.trained = worker.state = MomentOf(event);
+  worker.loss_bits = event.loss_bits;
+  if (worker.saves && !worker.copied && !worker.met_error) {
+    worker.saves = false;
+    checks_.store.Breach("no-outcome", Where(by, event) +
+                                           ": goes on in a save, of which no "
+                                           "copy was taken");
+  }
+  Generation* const generation = Of(worker);
+  if (event.kind == RecordKind::kEpochEnd) epochs_.insert(event.epoch);
+  if (generation == nullptr) return;
+  CheckReplicas(by, *generation, event);
+  if (event.kind == RecordKind::kStep) TakeStep(by, *generation, event);
+}
+
+void TrainingModel::CheckAgainstReference(const Emitter& by, Worker& worker,
+                                          const RecordEvent& event) {
+  const bool ends_epoch = event.kind == RecordKind::kEpochEnd;
+  if (reference_.is_empty()) {
+    const uint64_t expected = worker.state ? worker.state->step + 1 : 0;
+    if (event.kind != RecordKind::kStep || event.step == expected) return;
+    return checks_.history_consistent.Breach(
+        "steps",
+        fmt::format("{}, expected step {}", Where(by, event), expected));
+  }
+  checks_.trajectory.Instance();
+  if (ends_epoch) checks_.epochs.Instance();
+  const auto found = reference_.Find(event.kind, MomentOf(event));
+  const std::optional<size_t> before = std::exchange(worker.at, found);
+  if (!found) {
+    return checks_.trajectory.Breach(
+        "off-trajectory",
+        fmt::format("{}, phase {}: the reference has none", Where(by, event),
+                    RecordPhaseName(event.phase)));
+  }
+  if (!before || *found != *before + 1) {
+    checks_.history_consistent.Breach(
+        "steps",
+        fmt::format("{}, phase {}: follows {}", Where(by, event),
+                    RecordPhaseName(event.phase),
+                    before
+                        ? fmt::format("{} of step {}",
+                                      RecordKindName(reference_[*before].kind),
+                                      reference_[*before].step)
+                        : "neither a load nor a start"));
+  }
+  const GoldenEntry& entry = reference_[*found];
+  if (!entry.digest.empty() && event.digest != entry.digest) {
+    checks_.trajectory.Breach(
+        "state-digest",
+        fmt::format("{}: state {}, expected {}", Where(by, event),
+                    event.digest.empty() ? "not said" : event.digest,
+                    entry.digest));
+  }
+  if (event.loss_bits != entry.loss_bits || event.count != entry.count) {
+    Check& check = ends_epoch ? checks_.epochs : checks_.trajectory;
+    check.Breach(
+        ends_epoch ? "metrics" : "loss",
+        fmt::format("{}: loss {:08x} and {} correct, expected {:08x} and {}",
+                    Where(by, event), event.loss_bits, event.count,
+                    entry.loss_bits, entry.count));
+  }
+  if (event.epoch != entry.epoch || event.position != entry.position) {
+    checks_.trajectory.Breach(
+        "position",
+        fmt::format("{}: epoch {}, row {}, expected epoch {}, row {}",
+                    Where(by, event), event.epoch, event.position, entry.epoch,
+                    entry.position));
+  }
+}
+
+// All workers of a generation hold equal bits.
+void TrainingModel::CheckReplicas(const Emitter& by, Generation& generation,
+                                  const RecordEvent& event) {
+  const auto [at, is_new] = generation.firsts.try_emplace(
+      {event.kind, event.step, event.phase}, First{by, &event});
+  const First& first = at->second;
+  if (is_new || first.by == by) return;
+  // Losses and counts are of the sum that all took part in: states tell.
+  if (!event.digest.empty()) checks_.replicas_agree.Instance();
+  if (event.digest == first.event->digest &&
+      event.loss_bits == first.event->loss_bits &&
+      event.count == first.event->count) {
+    return;
+  }
+  checks_.replicas_agree.Breach(
+      "replica-mismatch",
+      fmt::format("{} at step {}: {} has state {} and loss {:08x}, {} has {} "
+                  "and {:08x}",
+                  RecordKindName(event.kind), event.step, NameOf(first.by),
+                  first.event->digest, first.event->loss_bits, NameOf(by),
+                  event.digest, event.loss_bits));
+}
+
+// A launcher hears of it from the chief alone.
+void TrainingModel::NoteProgress(const Worker& worker, uint64_t step) {
+  if (worker.rank != 0 || step <= furthest_) return;
+  furthest_ = step;
+  deaths_ = 0;
+}
+
+void TrainingModel::TakeStep(const Emitter& by, Generation& generation,
+                             const RecordEvent& event) {
+  NoteProgress(workers_.at(by), event.step);
+  steps_.insert(event.step);
+  generation.last_step = std::max(generation.last_step, event.step);
+  CheckDue(by, generation, event);
+  CheckSaysNotFinite(by, workers_.at(by), generation, event);
+  CheckLaunch(by, generation, event);
+  if (generation.stop && event.step > *generation.stop) {
+    checks_.grace.Breach("not-one-step",
+                         fmt::format("{}: all had agreed to stop at step {}",
+                                     Where(by, event), *generation.stop));
+  }
+  if (!tells_rows_) return;
+  StepRows& step = generation.open[event.step];
+  ++step.tellers;
+  step.rows.insert(step.rows.end(), event.samples.begin(), event.samples.end());
+  if (step.tellers < generation.members.size()) return;
+  const auto found = reference_.Find(RecordKind::kStep, MomentOf(event));
+  if (found) {
+    checks_.samples.Instance();
+    std::ranges::sort(step.rows);
+    if (step.rows != reference_[*found].samples) {
+      checks_.samples.Breach(
+          "other-rows",
+          fmt::format("step {} of generation {} used {} rows that are not the "
+                      "{} of the reference",
+                      event.step, generation.number, step.rows.size(),
+                      reference_[*found].samples.size()));
+    }
+  }
+  generation.open.erase(event.step);
+}
+
+// No step is trained while a save is due.
+void TrainingModel::CheckDue(const Emitter& by, Generation& generation,
+                             const RecordEvent& event) {
+  const uint64_t interval = record_.setup.save_interval_steps;
+  if (interval == 0 || event.step <= generation.saved_to + interval) return;
+  checks_.bounded_loss.Breach(
+      "excess-rework",
+      fmt::format("{}: the newest save of generation {} was begun at step {}, "
+                  "expected one every {} steps",
+                  Where(by, event), generation.number, generation.saved_to,
+                  interval));
+  generation.saved_to = event.step;
+}
+
+// Only its last step may have been cut short.
+void TrainingModel::CloseSteps(const Generation& generation) {
+  for (const auto& [number, step] : generation.open) {
+    const auto found = std::ranges::find_if(
+        record_.golden.entries, [number = number](const GoldenEntry& entry) {
+          return entry.kind == RecordKind::kStep && entry.step == number;
+        });
+    if (found == record_.golden.entries.end()) continue;
+    checks_.samples.Instance();
+    std::vector<uint32_t> rows = step.rows;
+    std::ranges::sort(rows);
+    if (number == generation.last_step &&
+        std::ranges::includes(found->samples, rows)) {
+      continue;
+    }
+    checks_.samples.Breach(
+        "other-rows",
+        fmt::format("{} of {} workers said which rows they used in step {} of "
+                    "generation {}",
+                    step.tellers, generation.members.size(), number,
+                    generation.number));
+  }
+}
+
+// A save has an outcome.
+void TrainingModel::Settle(Generation* generation, const RecordEvent& event) {
+  if (generation == nullptr) return;
+  generation->settled_to = std::max(generation->settled_to, event.step);
+}
+
+void TrainingModel::CheckSave(const Emitter& by, Worker& worker,
+                              const RecordEvent& event) {
+  Generation* const generation = Of(worker);
+  if (event.kind == RecordKind::kSaveCopied) {
+    if (std::exchange(worker.copied, true) || worker.state != MomentOf(event)) {
+      checks_.store.Breach("copy", Where(by, event) +
+                                       ": expected one copy of "
+                                       "the newest state");
+    }
+    return;
+  }
+  if (generation != nullptr) {
+    generation->saved_to = std::max(generation->saved_to, event.step);
+  }
+  switch (event.kind) {
+    case RecordKind::kSaveBegin:
+      for (auto& [id, other] : workers_) {
+        if (other.generation == worker.generation) other.copied = false;
+      }
+      worker.saves = true;
+      if (worker.state == MomentOf(event)) break;
+      checks_.store.Breach(
+          "other-moment",
+          fmt::format("{} saves step {}, its state is of step {}", NameOf(by),
+                      ToText(MomentOf(event)),
+                      worker.state ? ToText(*worker.state) : "none"));
+      break;
+    case RecordKind::kSaveAcknowledged:
+      worker.saves = false;
+      Settle(generation, event);
+      CheckNotFiniteSince(by, worker, event);
+      CheckCopies(by, worker, event);
+      CheckStateOf(by, event, MomentOf(event));
+      break;
+    default:
+      worker.saves = false;
+      Settle(generation, event);
+      if (generation != nullptr) ++generation->failed[event.step];
+      break;
+  }
+}
+
+// Where one copies its part, all do.
+void TrainingModel::CheckCopies(const Emitter& by, const Worker& worker,
+                                const RecordEvent& event) {
+  if (!worker.copied || !worker.generation) return;
+  for (const Emitter& member : generations_[*worker.generation].members) {
+    if (workers_.at(member).copied) continue;
+    checks_.store.Breach("copy", fmt::format("{}: {} took no copy of its part",
+                                             Where(by, event), NameOf(member)));
+  }
+}
+
+void TrainingModel::CheckStateOf(const Emitter& by, const RecordEvent& event,
+                                 const Moment& moment) {
+  if (reference_.is_empty()) return;
+  const auto found = reference_.StateAt(moment);
+  if (!found) {
+    checks_.trajectory.Instance();
+    return checks_.trajectory.Breach(
+        "off-trajectory",
+        fmt::format("{}: the reference has no state of step {}",
+                    Where(by, event), ToText(moment)));
+  }
+  const std::string& expected = reference_[*found].digest;
+  if (expected.empty()) return;
+  checks_.trajectory.Instance();
+  if (event.digest == expected) return;
+  checks_.trajectory.Breach(
+      "state-digest",
+      fmt::format("{}: state {}, expected {} of step {}", Where(by, event),
+                  event.digest, expected, ToText(moment)));
+}
+
+// A changed job trains nothing, and a planned stop comes with the execution
+// that its step is in.
+void TrainingModel::CheckLaunch(const Emitter& by, const Generation& generation,
+                                const RecordEvent& event) {
+  const PlannedLaunch* const launch = LaunchOf(by);
+  if (launch == nullptr) return;
+  if (launch->other_job) {
+    checks_.trajectory.Breach("changed-job",
+                              fmt::format("{}: the job was changed, and its "
+                                          "checkpoints are of another one",
+                                          Where(by, event)));
+  }
+  const uint64_t length =
+      std::max<uint64_t>(record_.setup.steps_per_execution, 1);
+  const uint64_t last = (launch->stop_at_step + length - 1) / length * length;
+  if (launch->stop_at_step <= generation.start->step || event.step <= last) {
+    return;
+  }
+  checks_.grace.Breach("not-one-step",
+                       fmt::format("{}: the run was to stop at step {}",
+                                   Where(by, event), launch->stop_at_step));
+}
+
+}  // namespace gauntlet
