@@ -118,6 +118,18 @@ TEST_F(ExploreCommandTest, JsonListsAllGapsWhereAsked) {
               gap["phase"].get<std::string>(), kind.get<std::string>())));
     }
   }
+}
+
+TEST_F(ExploreCommandTest, JsonListsInvariantsThatNothingWasCheckedFor) {
+  command_.cases = 2;
+  command_.kinds = {FaultKind::kCrash};
+  command_.points = {Point::kStepBegin};
+  command_.all_gaps = true;
+  EXPECT_EQ(Explore(), 0);
+  const std::string text = out_.str();
+  command_.output = OutputFormat::kJson;
+  EXPECT_EQ(Explore(), 0);
+  const json result = json::parse(out_.str());
   ASSERT_FALSE(result["invariants_missed"].empty());
   for (const json& invariant : result["invariants_missed"]) {
     EXPECT_THAT(text, ContainsRegex("  invariants [^\n]*; never: [^\n]*" +
