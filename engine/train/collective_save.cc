@@ -347,8 +347,7 @@ Status CollectiveSave::Commit(const SaveAttempt& attempt,
                               const std::vector<std::string>& reports) {
   const Result<std::vector<ShardFile>> shards = PartsOf(reports);
   if (!shards.ok()) {
-    const Status abandoned =
-        store_->AbandonSave(attempt.name, shards.status());
+    const Status abandoned = store_->AbandonSave(attempt.name, shards.status());
     return MakeRoomAfter(abandoned.ok() ? shards.status() : abandoned);
   }
   CheckpointHead head = attempt.head;
@@ -370,8 +369,7 @@ Status CollectiveSave::MakeRoomAfter(Status why) {
 
 Status CollectiveSave::Abandon(const SaveAttempt& attempt,
                                const Status& why_void) {
-  const Status abandoned =
-      store_->AbandonSave(attempt.name, why_void);
+  const Status abandoned = store_->AbandonSave(attempt.name, why_void);
   return MakeRoomAfter(abandoned.ok() ? why_void : abandoned);
 }
 
