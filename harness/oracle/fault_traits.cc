@@ -1,11 +1,9 @@
 #include "harness/oracle/fault_traits.h"
 
-#include <string_view>
+#include <algorithm>
 
 namespace gauntlet {
 namespace {
-
-constexpr std::string_view kLyingDisk = "lying-fsync";
 
 // What was called durable may be gone, whole or in part. A host without a disk
 // takes only its own process with it, and what that had not synced.
@@ -57,6 +55,11 @@ FaultTraits TraitsOf(const RecordFault& fault) {
     return {.tells_error = true};
   }
   return {};
+}
+
+const RecordFault* FindFault(const Record& record, std::string_view id) {
+  const auto found = std::ranges::find(record.faults, id, &RecordFault::id);
+  return found == record.faults.end() ? nullptr : &*found;
 }
 
 bool DiesAtOnce(const RecordFault& fault) {

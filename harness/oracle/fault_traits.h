@@ -5,6 +5,8 @@
 #ifndef GAUNTLET_HARNESS_ORACLE_FAULT_TRAITS_H_
 #define GAUNTLET_HARNESS_ORACLE_FAULT_TRAITS_H_
 
+#include <string_view>
+
 #include "harness/record/record.h"
 
 namespace gauntlet {
@@ -24,6 +26,12 @@ inline constexpr FaultTraits kDeathOfOne = {.ends_life = true,
                                             .may_end_life = true};
 
 FaultTraits TraitsOf(const RecordFault& fault);
+
+// Returns the planned fault of that id, or null.
+const RecordFault* FindFault(const Record& record, std::string_view id);
+
+// Profile of a disk that says Ok to syncs and settles nothing.
+inline constexpr std::string_view kLyingDisk = "lying-fsync";
 
 // Whether the life that it fires in is over there and then.
 bool DiesAtOnce(const RecordFault& fault);

@@ -19,6 +19,8 @@ namespace gauntlet {
 // up to be written: two events that are so close may be in either order.
 inline constexpr int64_t kStampSlackNs = 1'000'000;
 
+constexpr double Seconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
+
 // Who said it. Of launchers `incarnation` counts the starts, from 1.
 struct Emitter {
   enum class Kind : uint8_t { kWorker, kLauncher, kMachine };

@@ -14,8 +14,6 @@ namespace {
 // in the next.
 constexpr uint64_t kStepsAfterNotice = 2;
 
-double Seconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
-
 }  // namespace
 
 Notices::Notices(const Record& record, Checks& checks)
@@ -83,15 +81,14 @@ void Notices::On(const HistoryEvent& said) {
 }
 
 void Notices::Fire(Worker& worker, const RecordEvent& event) {
-  const auto fault =
-      std::ranges::find(record_.faults, event.detail, &RecordFault::id);
-  if (fault == record_.faults.end() || !TraitsOf(*fault).gives_notice ||
+  const RecordFault* const fault = FindFault(record_, event.detail);
+  if (fault == nullptr || !TraitsOf(*fault).gives_notice ||
       fault->grace_ns <= 0) {
     return;
   }
   checks_.grace.Instance();
   if (!fault->polled && !worker.noticed_at) worker.told_at = worker.step;
-  worker.notice = &*fault;
+  worker.notice = fault;
   worker.notice_ns = event.t_ns;
 }
 

@@ -19,8 +19,6 @@ constexpr int64_t kForEver = std::numeric_limits<int64_t>::max();
 constexpr int64_t kFramesInARow = 64;
 // How much of a limit the work itself may take, where nothing is in its way.
 constexpr int64_t kShareOfWork = 4;
-double Seconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
-
 bool MatchesLateness(const Hindrance& one, int64_t limit_ns) {
   return one.kind != Hindrance::Kind::kLateFrames ||
          one.late_ns >= limit_ns / kFramesInARow;
@@ -374,10 +372,9 @@ void Processes::Join(Process& process, const RecordEvent& event) {
 }
 
 void Processes::Fire(Process& process, const RecordEvent& event) {
-  const auto fault =
-      std::ranges::find(record_.faults, event.detail, &RecordFault::id);
-  if (fault == record_.faults.end()) return;
-  process.fired.push_back({.fault = &*fault, .t_ns = event.t_ns});
+  const RecordFault* const fault = FindFault(record_, event.detail);
+  if (fault == nullptr) return;
+  process.fired.push_back({.fault = fault, .t_ns = event.t_ns});
   hindrances_.Fired(*fault, process.id, event.t_ns);
   if (TraitsOf(*fault).tells_error && fault->point == "ctl.heartbeat") {
     // Each time one heartbeat is not sent.

@@ -5,12 +5,6 @@
 #include <fmt/format.h>
 
 namespace gauntlet {
-namespace {
-
-double Seconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
-
-}  // namespace
-
 Restarts::Restarts(const Record& record, Checks& checks)
     : record_(record), checks_(checks) {}
 
@@ -30,7 +24,6 @@ void Restarts::On(const HistoryEvent& said) {
       last_restart_ = nullptr;
       was_told_to_stop_ = false;
       running_.clear();
-      to_ask_.clear();
       break;
     case RecordKind::kNotice:
       was_told_to_stop_ = true;

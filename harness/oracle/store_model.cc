@@ -118,9 +118,8 @@ void StoreModel::OnWorker(const Emitter& by, Writer& writer,
       return;
     case RecordKind::kFaultFired:
     case RecordKind::kFaultAgain: {
-      const auto fault =
-          std::ranges::find(record_.faults, event.detail, &RecordFault::id);
-      if (fault == record_.faults.end()) return;
+      const RecordFault* const fault = FindFault(record_, event.detail);
+      if (fault == nullptr) return;
       const FaultTraits traits = TraitsOf(*fault);
       if (traits.tells_error) {
         writer.met_error = writer.removal_met_error = true;
@@ -417,9 +416,8 @@ void StoreModel::Loaded(const Emitter& by, const Writer& writer,
 }
 
 void StoreModel::Damage(const RecordEvent& event) {
-  const auto fault =
-      std::ranges::find(record_.faults, event.detail, &RecordFault::id);
-  if (fault == record_.faults.end() || !TraitsOf(*fault).damages_store) return;
+  const RecordFault* const fault = FindFault(record_, event.detail);
+  if (fault == nullptr || !TraitsOf(*fault).damages_store) return;
   const std::string_view name = CheckpointOfFile(event.path);
   if (const std::optional<size_t> index = Find(name)) {
     all_[*index].damaged = true;
@@ -445,7 +443,6 @@ void StoreModel::CheckEndOf(const Emitter& by, Writer& writer,
 
 // What a disk has forgotten that lies about syncs is owed to nobody.
 void StoreModel::LosePower(const RecordEvent& event) {
-  constexpr std::string_view kLyingDisk = "lying-fsync";
   if (event.detail != kLyingDisk) return;
   lied_ = true;
   saved_ = false;

@@ -299,10 +299,8 @@ const PlannedLaunch* TrainingModel::LaunchOf(const Emitter& by) const {
 
 void TrainingModel::CheckDamage(const Emitter& by, Worker& worker,
                                 const RecordEvent& event) {
-  const auto fault =
-      std::ranges::find(record_.faults, event.detail, &RecordFault::id);
-  const bool once =
-      fault != record_.faults.end() && !fault->always && fault->hits == 1;
+  const RecordFault* const fault = FindFault(record_, event.detail);
+  const bool once = fault != nullptr && !fault->always && fault->hits == 1;
   const bool is_new = worker.damaged.emplace(event.detail, event.path).second;
   if (once && !is_new) SaidTwice(by, event);
   const auto fired = worker.fired.find(event.detail);
@@ -317,9 +315,8 @@ void TrainingModel::CheckDamage(const Emitter& by, Worker& worker,
 
 void TrainingModel::Fire(const Emitter& by, Worker& worker,
                          const RecordEvent& event) {
-  const auto fault =
-      std::ranges::find(record_.faults, event.detail, &RecordFault::id);
-  if (fault == record_.faults.end()) return;
+  const RecordFault* const fault = FindFault(record_, event.detail);
+  if (fault == nullptr) return;
   const bool is_new = worker.fired.insert_or_assign(fault->id, &event).second;
   if (is_new != (event.kind == RecordKind::kFaultFired)) {
     checks_.history_consistent.Breach(

@@ -83,7 +83,6 @@ class TrainingModel {
     uint64_t number = 0;
     std::vector<Emitter> members;  // that have a state of it
     std::optional<Moment> start;
-    bool is_first = false;
     uint64_t last_step = 0;
     uint64_t settled_to = 0;  // likewise, of the newest that has an outcome
     uint64_t saved_to = 0;    // the step of its start, or of its newest save

@@ -34,8 +34,7 @@ size_t TrainingModel::GenerationFor(const Emitter& by,
         "claims", fmt::format("{}: nobody has claimed generation {}",
                               Where(by, event), event.generation));
   }
-  generations_.push_back(
-      {.number = event.generation, .is_first = generations_.empty()});
+  generations_.push_back({.number = event.generation});
   return newest_[event.generation] = generations_.size() - 1;
 }
 
@@ -212,7 +211,6 @@ void TrainingModel::CheckCarriedOn(const Emitter& by, const Worker& worker,
 // deaths stood in the way.
 void TrainingModel::CheckMemory(const Generation& before,
                                 const Generation& after, const Moment& from) {
-  (void)after;
   if (!record_.setup.rejoins || is_launched_anew_) return;
   std::optional<Moment> held;
   for (const Emitter& member : before.members) {
