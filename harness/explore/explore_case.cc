@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "harness/explore/owed_outcome.h"
 #include "harness/scenario/save_schedule.h"
 #include "harness/scenario/time_limits.h"
 #include "harness/scenario/units.h"
@@ -76,8 +77,9 @@ void SaveAtEpochEnds(Case& setup) {
                                     .every = std::max<uint64_t>(an_epoch, 1)};
 }
 
+// Above StopTiming::kMargin: so there is time to train in.
 void TrainOnDuringGrace(Case& setup) {
-  setup.train.preemption.grace = std::chrono::milliseconds(500);
+  setup.train.preemption.grace = std::chrono::milliseconds(1100);
 }
 
 // A step to stop at, where no save is due as a rule; 0: the run is too short,
@@ -113,12 +115,16 @@ void ChangeTheJobBetweenLaunches(Case& setup) {
   setup.launches = {{.stop_at_step = step}, {.learning_rate = 2 * rate}, {}};
 }
 
+// Faults use them up.
+void RestartSeldom(Case& setup) { setup.cluster.max_restarts = kFewRestarts; }
+
 constexpr std::array kVariations = {
     Variation{"job with sgd", UseSgd},
     Variation{"job with adam", UseAdam},
     Variation{"job with convolutions", UseConvolutions},
     Variation{"saves at epoch ends", SaveAtEpochEnds},
-    Variation{"grace 500ms", TrainOnDuringGrace},
+    Variation{"grace 1100ms", TrainOnDuringGrace},
+    Variation{"few restarts", RestartSeldom},
     Variation{"stops at a step", StopAtAStep},
     Variation{"longer in each launch", TrainLongerEachTime},
     Variation{"changed job between launches", ChangeTheJobBetweenLaunches},
@@ -128,10 +134,11 @@ constexpr std::array kVariations = {
 // none.
 std::string VariedPart(const Case& setup) {
   const TrainOptions& train = setup.train;
-  std::string text = fmt::format(
-      "{} {} {} {}", JobToJson(train.job, Digest{}),
-      static_cast<int>(train.checkpoint.trigger.unit),
-      train.checkpoint.trigger.every, train.preemption.grace.count());
+  std::string text =
+      fmt::format("{} {} {} {} {}", JobToJson(train.job, Digest{}),
+                  static_cast<int>(train.checkpoint.trigger.unit),
+                  train.checkpoint.trigger.every,
+                  train.preemption.grace.count(), setup.cluster.max_restarts);
   for (const LaunchSetup& launch : setup.launches) {
     text += fmt::format(" {} {} {} {}", launch.epochs.value_or(0),
                         launch.max_steps.value_or(0),

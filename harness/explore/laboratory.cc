@@ -1,8 +1,11 @@
 #include "harness/explore/laboratory.h"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "harness/explore/owed_outcome.h"
@@ -33,18 +36,24 @@ void ForgetUnfired(Record& record) {
   });
 }
 
-// What the plan itself is to blame for: a kill that came to a process that had
-// ended by then, a grace that nobody could leave in.
-bool IsOfThePlan(const Record& record, std::string_view invariant) {
-  return std::any_of(
-      record.faults.begin(), record.faults.end(),
-      [&](const RecordFault& fault) {
-        const bool of_notice =
-            invariant == "grace" || invariant == "fault-fired";
-        return (invariant == "fault-fired" && fault.kind == "kill") ||
-               (of_notice && fault.kind == "preempt" &&
-                fault.grace_ns < kShortestGraceNs);
-      });
+// Findings of "grace" that say how a process left. Another fault, or a grace
+// that is too short, may have kept it from leaving in time.
+constexpr std::array<std::string_view, 4> kOfLeaving = {
+    "late", "killed", "no-agreement", "not-saved"};
+
+// The plan itself is to blame for a kill that came to a process that had ended
+// by then, and for a grace that nobody could leave in.
+bool IsOfThePlan(const Record& record, const Finding& finding) {
+  const bool never_fired = finding.invariant == "fault-fired";
+  const bool of_leaving =
+      finding.invariant == "grace" &&
+      std::ranges::find(kOfLeaving, finding.name) != kOfLeaving.end();
+  if (!never_fired && !of_leaving) return false;
+  if (record.faults.size() > 1) return true;
+  return std::ranges::any_of(record.faults, [&](const RecordFault& fault) {
+    return (never_fired && fault.kind == "kill") ||
+           (fault.kind == "preempt" && fault.grace_ns < kShortestGraceNs);
+  });
 }
 
 std::string FinalDigestOf(const Record& record) {
@@ -55,12 +64,10 @@ std::string FinalDigestOf(const Record& record) {
 std::vector<Finding> WrongIn(const Record& record, const Verdict& verdict) {
   std::vector<Finding> wrong;
   for (const InvariantReport& report : verdict.invariants) {
-    if (report.breaches == 0 ||
-        !CountsInTrial(report.invariant, record.faults.size()) ||
-        IsOfThePlan(record, report.invariant)) {
-      continue;
-    }
-    wrong.insert(wrong.end(), report.findings.begin(), report.findings.end());
+    if (report.breaches == 0) continue;
+    std::ranges::copy_if(
+        report.findings, std::back_inserter(wrong),
+        [&](const Finding& finding) { return !IsOfThePlan(record, finding); });
   }
   // To give up with an error is then an end as good as any, as long as nothing
   // acknowledged is lost.
@@ -97,10 +104,6 @@ bool EndsElsewhere(const Record& record) {
   return record.expect.outcome != Outcome::kRefuses &&
          (record.launchers.empty() ||
           FinalDigestOf(record) != record.golden.final_digest);
-}
-
-bool CountsInTrial(std::string_view invariant, size_t faults) {
-  return faults <= 1 || (invariant != "fault-fired" && invariant != "grace");
 }
 
 Laboratory::Laboratory(Case base, std::shared_ptr<const DataSplit> data,

@@ -41,11 +41,6 @@ struct Trial {
   bool cut = false;
 };
 
-// Whether a breach of the invariant counts for a plan with that many faults.
-// Where faults meet, one may take away another's effect, or end a grace that it
-// was to have.
-bool CountsInTrial(std::string_view invariant, size_t faults);
-
 // Beside what the oracle finds: "trajectory" (the run ended in another state,
 // or in none) and "no-hang" (no launcher came to an end).
 inline constexpr std::string_view kTrajectory = "trajectory";

@@ -135,6 +135,17 @@ bool CouldNotDelete(const Record& record) {
   });
 }
 
+// Returns true iff the launcher said so, and may restart so few times that the
+// faults of one plan use them up. The judge counts them.
+bool HasUsedUpItsFewRestarts(const Record& record) {
+  return record.setup.max_restarts <= kFewRestarts &&
+         std::ranges::any_of(
+             record.launchers.back().events, [](const RecordEvent& event) {
+               return event.kind == RecordKind::kGaveUp &&
+                      event.reason == RecordReason::kRestartsUsedUp;
+             });
+}
+
 // Returns true iff several launches were planned and no other start was made.
 bool IsStartedOnceForEachLaunch(const Record& record) {
   return record.setup.launches.size() > 1 &&
@@ -165,7 +176,7 @@ bool MayGiveUp(const Record& record) {
     return false;
   }
   if (TooFewAreLeft(record) || HadItsStoreDeleted(record) ||
-      CouldNotDelete(record)) {
+      CouldNotDelete(record) || HasUsedUpItsFewRestarts(record)) {
     return true;
   }
   // Who keeps its process keeps its link: it loses the others again and again.

@@ -10,6 +10,9 @@
 
 namespace gauntlet {
 
+// So few restarts the faults of one plan use up.
+inline constexpr int kFewRestarts = 1;
+
 // kRefuses where silent damage has taken every acknowledged save and the run
 // had to go on from one; else the end of training, with a restart where there
 // was one or where the run did not get there. Where nothing fired nothing is to
@@ -22,7 +25,7 @@ Outcome OutcomeOwed(const Record& record);
 // of a worker, or so many died again and again that too few are left, or a link
 // of one that rejoins stays bad; or a late survivor that finished the run had
 // deleted the store under it; or it was done, and the disk failed too often to
-// delete its own.
+// delete its own; or it had at most kFewRestarts, and they are used up.
 bool MayGiveUp(const Record& record);
 
 }  // namespace gauntlet

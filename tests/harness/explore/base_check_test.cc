@@ -108,7 +108,7 @@ TEST(BaseCheckTest, SetupsDifferAndAreNamed) {
   }
   for (const char* name :
        {"as it is", "job with sgd", "job with adam", "job with convolutions",
-        "saves at epoch ends", "grace 500ms", "lost workers rejoin"}) {
+        "saves at epoch ends", "grace 1100ms", "lost workers rejoin"}) {
     EXPECT_TRUE(names.contains(name)) << name;
   }
 }

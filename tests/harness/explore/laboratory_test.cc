@@ -230,14 +230,15 @@ TEST(LaboratoryTest, AnErrorAtEveryHitMayEndTheRun) {
 TEST(LaboratoryTest, AnErrorAtEveryHitOfAnEarlierLifeExcusesNoEnd) {
   static References references("", "test");
   Case base = LoadBase();
-  base.cluster.max_restarts = 1;
+  base.cluster.max_restarts = 2;
   Laboratory laboratory = Laboratory::Make(base, references).value();
   const FaultPlan plan = {
       .faults = {{.id = "error",
                   .site = {.worker = 1, .point = Point::kDataNext},
                   .kind = FaultKind::kErrno,
                   .with = {.times = FaultTimes::kAlways}},
-                 {.id = "crash", .site = {.worker = 0, .life = 2}}}};
+                 {.id = "crash", .site = {.worker = 0, .life = 2}},
+                 {.id = "again", .site = {.worker = 0, .life = 3}}}};
   const Trial trial = laboratory.Try(plan);
   ASSERT_NE(trial.record.launchers.back().exit_code, 0);
   EXPECT_FALSE(trial.wrong.empty());
