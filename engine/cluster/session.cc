@@ -77,6 +77,8 @@ Status Session::MeetAsChief(const Decide& decide) {
 // Waits until each worker has hung up, so that none misses the reason. The
 // error that this rank reports is the decision's, whatever becomes of that.
 void Session::RefuseAll(const Status& reason) {
+  world_->events.Emit(
+      {.kind = EventKind::kLeaving, .generation = options_.generation});
   const Time until = world_->clock.Now() + options_.lost_after;
   for (size_t rank = 1; rank < control_.size(); ++rank) {
     Channel* const channel = control_[rank].get();

@@ -53,6 +53,7 @@ class Hindrances {
   // Since when something has been in the way without a break, at that time.
   std::optional<int64_t> Since(int64_t t_ns, const Counts& counts) const;
   bool Any(int64_t from_ns, int64_t until_ns, const Counts& counts) const;
+  const std::vector<Hindrance>& all() const { return all_; }
 
  private:
   std::vector<Hindrance> all_;

@@ -31,6 +31,7 @@ void Notices::On(const HistoryEvent& said) {
       worker.generation = event.generation;
       worker.step = event.step;
       worker.stops = worker.is_gone = false;
+      worker.steps_over = 0;
       for (auto* at : {&worker.noticed_at, &worker.told_at}) {
         if (*at) *at = std::max(**at, event.step);
       }
@@ -39,10 +40,12 @@ void Notices::On(const HistoryEvent& said) {
       worker.step = event.step;
       CheckSees(said.by, worker);
       CheckHeeds(worker, event);
+      CheckInGrace(said.by, worker, event);
       break;
     case RecordKind::kNotice:
       worker.told_at.reset();
       if (!worker.noticed_at) worker.noticed_at = worker.step;
+      BeginGrace(worker, event.t_ns);
       break;
     case RecordKind::kStopAgreed:
       CheckCause(said.by, worker);
@@ -87,7 +90,10 @@ void Notices::Fire(Worker& worker, const RecordEvent& event) {
     return;
   }
   checks_.grace.Instance();
-  if (!fault->polled && !worker.noticed_at) worker.told_at = worker.step;
+  if (!fault->polled && !worker.noticed_at) {
+    worker.told_at = worker.step;
+    BeginGrace(worker, event.t_ns);
+  }
   worker.notice = fault;
   worker.notice_ns = event.t_ns;
 }
@@ -99,6 +105,7 @@ void Notices::OnLauncher(const RecordEvent& event) {
       workers_.find({.worker = *event.about, .incarnation = event.incarnation});
   if (asked == workers_.end() || asked->second.noticed_at) return;
   asked->second.told_at = asked->second.step;
+  BeginGrace(asked->second, event.t_ns);
 }
 
 // All stop for a notice that one of them has seen, or at a step that was
@@ -134,6 +141,27 @@ void Notices::CheckSees(const Emitter& by, Worker& worker) {
                   "it in step {}",
                   NameOf(by), *worker.told_at + 1, worker.step));
   worker.told_at.reset();
+}
+
+// The first notice counts, from when it came.
+void Notices::BeginGrace(Worker& worker, int64_t t_ns) const {
+  if (worker.grace_until_ns || record_.setup.notice_grace_ns <= 0) return;
+  worker.grace_until_ns = t_ns + record_.setup.notice_grace_ns;
+}
+
+// A worker that knows its grace asks for the stop before that is over.
+void Notices::CheckInGrace(const Emitter& by, Worker& worker,
+                           const RecordEvent& event) {
+  const bool is_over = worker.grace_until_ns && !worker.stops &&
+                       event.t_ns > *worker.grace_until_ns;
+  if (!is_over) return;
+  const uint64_t most = kStepsAfterNotice * record_.setup.steps_per_execution;
+  if (++worker.steps_over != most + 1) return;  // said once
+  checks_.grace.Instance();
+  checks_.grace.Breach(
+      "overrun",
+      fmt::format("{} trains {} steps behind its grace of {:.3f} s", NameOf(by),
+                  worker.steps_over, Seconds(record_.setup.notice_grace_ns)));
 }
 
 void Notices::CheckHeeds(const Worker& worker, const RecordEvent& event) {

@@ -35,6 +35,8 @@ class Notices {
     bool finished = false;
     const RecordFault* notice = nullptr;
     int64_t notice_ns = 0;
+    std::optional<int64_t> grace_until_ns;  // as the engine was told
+    uint64_t steps_over = 0;                // trained behind that
   };
   struct Stop {
     uint64_t step = 0;
@@ -46,6 +48,9 @@ class Notices {
   void OnLauncher(const RecordEvent& event);
   void CheckCause(const Emitter& by, const Worker& worker);
   void CheckSees(const Emitter& by, Worker& worker);
+  void BeginGrace(Worker& worker, int64_t t_ns) const;
+  void CheckInGrace(const Emitter& by, Worker& worker,
+                    const RecordEvent& event);
   void CheckHeeds(const Worker& worker, const RecordEvent& event);
   void CheckEnd(const Emitter& by, Worker& worker, const RecordEvent& event);
   void CheckStop(const Emitter& by, const Worker& worker);

@@ -316,6 +316,11 @@ void Processes::OnWorker(Process& process, const RecordEvent& event) {
     case RecordKind::kFinished:
       process.finished = true;
       NoteSaving(process);
+      EndSilence(process, event.t_ns);
+      break;
+    case RecordKind::kStopAgreed:
+      process.stops = true;
+      EndSilence(process, event.t_ns);
       break;
     case RecordKind::kFencedOut:
       process.superseded = true;
@@ -331,6 +336,7 @@ void Processes::OnWorker(Process& process, const RecordEvent& event) {
     case RecordKind::kWorkerLost:
       CheckWait(process, event);
       process.has_cause_to_leave = true;
+      if (process.has_state && !process.lost_ns) process.lost_ns = event.t_ns;
       Leave(process, event);
       break;
     case RecordKind::kLoadFailed:
@@ -344,6 +350,7 @@ void Processes::OnWorker(Process& process, const RecordEvent& event) {
       break;
     case RecordKind::kLeft:
       CheckLeaving(process, event);
+      CheckLeavesSoon(process, event);
       Leave(process, event);
       process.meeting_since_ns = event.t_ns;
       process.generation = 0;
@@ -352,6 +359,7 @@ void Processes::OnWorker(Process& process, const RecordEvent& event) {
     case RecordKind::kLifeEnd:
       process.left = &event;
       CheckLeaving(process, event);
+      CheckLeavesSoon(process, event);
       Leave(process, event);
       break;
     default:
@@ -362,7 +370,8 @@ void Processes::OnWorker(Process& process, const RecordEvent& event) {
 void Processes::Join(Process& process, const RecordEvent& event) {
   process.generation = event.generation;
   process.has_state = true;
-  process.in_save = false;
+  process.in_save = process.stops = false;
+  process.lost_ns.reset();
   // It may have lost a rank of it already.
   if (process.leaves_generation != event.generation) {
     process.leaving_ns.reset();
@@ -393,8 +402,10 @@ void Processes::Fire(Process& process, const RecordEvent& event) {
   const bool beside =
       record_.setup.saves_beside && fault->point.starts_with("ckpt.");
   if (!stands || beside || fault->point == "ctl.heartbeat") return;
-  Owe(process, event.t_ns,
-      fault->duration_ns == 0 ? kForEver : event.t_ns + fault->duration_ns);
+  const int64_t until_ns =
+      fault->duration_ns == 0 ? kForEver : event.t_ns + fault->duration_ns;
+  Owe(process, event.t_ns, until_ns);
+  if (fault->kind == "pause") OweSilence(process, event.t_ns, until_ns);
   // Its others wait for it in a save, or at the end, as long as in one.
   if (fault->point.starts_with("ckpt.") || fault->point == "run.finish") {
     NoteSaving(process);
@@ -451,6 +462,29 @@ void Processes::CheckLeaving(Process& process, const RecordEvent& event) {
           "{} left ({}: {}), and nothing that is recorded explains it{}",
           NameOf(process.id), RecordReasonName(event.reason), event.detail,
           ByTheKernel(record_)));
+}
+
+// A worker that has lost another one in training waits for nobody any more.
+void Processes::CheckLeavesSoon(Process& process, const RecordEvent& event) {
+  const auto lost_ns = std::exchange(process.lost_ns, std::nullopt);
+  const RunSetup& setup = record_.setup;
+  if (!lost_ns || setup.silence_limit_ns <= 0 || process.in_save ||
+      process.finished || setup.saves_beside ||
+      record_.ending != RunEnding::kExited) {
+    return;
+  }
+  const int64_t bound = setup.silence_limit_ns + 2 * setup.heartbeat_every_ns;
+  const int64_t took =
+      hindrances_.Undisturbed(*lost_ns, event.t_ns, [&](const Hindrance& one) {
+        return one.of == process.id && one.kind != Hindrance::Kind::kAbsent;
+      });
+  checks_.detection.Instance();
+  if (took <= bound) return;
+  checks_.detection.Breach(
+      "not-acted-on",
+      fmt::format("{} left its generation {:.3f} s after it had noticed a "
+                  "loss, expected at most {:.3f} s",
+                  NameOf(process.id), Seconds(took), Seconds(bound)));
 }
 
 // Whether an earlier process of its worker has not ended.
@@ -535,7 +569,9 @@ bool Processes::IsGoneOrLeaving(const Process& process, int64_t t_ns) const {
 // lost somebody: for it the meeting has ended.
 bool Processes::MayHaveRefused(const Process& process,
                                const RecordEvent& event) const {
-  const auto disturbed = [](const Hindrance&) { return true; };
+  const auto disturbed = [&](const Hindrance& one) {
+    return one.kind != Hindrance::Kind::kAbsent;
+  };
   if (hindrances_.Any(process.meeting_since_ns, event.t_ns, disturbed)) {
     return true;
   }
@@ -578,19 +614,20 @@ bool Processes::IsExplained(const Process& process,
   };
   const bool meets = !process.has_state ||
                      any([](const Process& other) { return !other.has_state; });
+  const auto is_gone = [&](const Process& other) {
+    return IsGoneOrLeaving(other, wait.t_ns);
+  };
   switch (wait.reason) {
     case RecordReason::kRefused:
       return MayHaveRefused(process, wait);
     case RecordReason::kSilent:
       return any([&](const Process& other) { return WasSilent(other, wait); });
     case RecordReason::kDeadline:
+      // The successor of one that is gone answers in the next meeting.
       return WasHeldUp(wait) || any(FailsAgainAndAgain) ||
-             (meets && HurtsLinks(process, wait.t_ns, meets));
+             (meets && (any(is_gone) || HurtsLinks(process, wait.t_ns, meets)));
     default:
-      return HurtsLinks(process, wait.t_ns, meets) ||
-             any([&](const Process& other) {
-               return IsGoneOrLeaving(other, wait.t_ns);
-             });
+      return any(is_gone) || HurtsLinks(process, wait.t_ns, meets);
   }
 }
 
@@ -687,13 +724,43 @@ void Processes::CheckChiefSilent(const RecordEvent& event) {
                               Seconds(took), Seconds(bound)));
     }
   }
-  if (WasHeldUp(event)) return;
+  if (WasHeldUp(event)) return CheckNoticedFirst(chief, event);
   if (chief != nullptr && FailsAgainAndAgain(*chief)) return;
   checks_.no_spontaneous_exit.Breach(
       "unexplained-loss",
       fmt::format("the launcher heard nothing of worker {} for {:.3f} s, and "
                   "nothing that is recorded kept it from talking",
                   event.about.value_or(-1), Seconds(event.limit_ns)));
+}
+
+// A worker that another one hangs in a step of notices it before the launcher
+// hears too little of the chief.
+void Processes::CheckNoticedFirst(const Process* chief,
+                                  const RecordEvent& event) {
+  if (chief == nullptr || !chief->has_state || chief->in_save ||
+      chief->finished || chief->stops) {
+    return;
+  }
+  const int64_t from_ns = event.t_ns - event.limit_ns;
+  const Hindrance* alone = nullptr;
+  for (const Hindrance& one : hindrances_.all()) {
+    if (one.from_ns > event.t_ns || one.until_ns < from_ns) continue;
+    if (alone != nullptr || one.of == chief->id) return;
+    alone = &one;
+  }
+  if (alone == nullptr || alone->kind != Hindrance::Kind::kTask ||
+      alone->until_ns < event.t_ns) {
+    return;
+  }
+  const int64_t hung_ns = event.t_ns - alone->from_ns;
+  const RunSetup& setup = record_.setup;
+  if (hung_ns <= setup.hang_limit_ns + setup.heartbeat_every_ns) return;
+  checks_.detection.Instance();
+  checks_.detection.Breach(
+      "not-by-a-worker",
+      fmt::format("{} hung for {:.3f} s, and no worker noticed before the "
+                  "launcher heard too little of the chief",
+                  NameOf(alone->of), Seconds(hung_ns)));
 }
 
 void Processes::Owe(const Process& lost, int64_t t_ns, int64_t until_ns) {
@@ -726,6 +793,15 @@ void Processes::NoteSaving(const Process& process) {
   }
 }
 
+// Who is done says good-bye, and listens for heartbeats no more.
+void Processes::EndSilence(const Process& process, int64_t t_ns) {
+  std::erase_if(duties_, [&](const Duty& duty) {
+    if (!duty.silence || duty.of != process.id) return false;
+    CheckDuty(duty, t_ns);
+    return true;
+  });
+}
+
 void Processes::Discharge(const Process& process, int64_t t_ns) {
   std::erase_if(duties_, [&](const Duty& duty) {
     if (duty.of != process.id) return false;
@@ -734,23 +810,58 @@ void Processes::Discharge(const Process& process, int64_t t_ns) {
   });
 }
 
-void Processes::CheckDuty(const Duty& duty, int64_t t_ns) {
-  if (record_.ending != RunEnding::kExited) return;
+// The chief and each other rank send each other heartbeats, in a save too.
+void Processes::OweSilence(const Process& silent, int64_t t_ns,
+                           int64_t until_ns) {
+  if (record_.setup.silence_limit_ns <= 0) return;
+  for (const auto& [id, other] : processes_) {
+    const bool talk = (silent.rank == 0) != (other.rank == 0);
+    const auto trains = [](const Process& one) {
+      return one.has_state && !one.finished && !one.stops && !one.ended_ns &&
+             !one.leaving_ns;
+    };
+    if (!talk || other.generation != silent.generation || !trains(silent) ||
+        !trains(other)) {
+      continue;
+    }
+    duties_.push_back({.of = id,
+                       .lost = silent.id,
+                       .since_ns = t_ns,
+                       .until_ns = until_ns,
+                       .silence = true});
+  }
+}
+
+int64_t Processes::BoundOf(const Duty& duty, int64_t t_ns) const {
   const RunSetup& setup = record_.setup;
-  int64_t bound = setup.detection_bound_ns;
-  if (duty.saving) bound = setup.detection_bound_saving_ns;
-  if (duty.joining) bound = setup.detection_bound_joining_ns;
+  if (duty.silence) {
+    return setup.silence_limit_ns + 2 * setup.heartbeat_every_ns;
+  }
   // What ends by itself is no loss.
   if (record_.expect.detected_in_max_ns && duty.until_ns > t_ns) {
-    bound = *record_.expect.detected_in_max_ns;
+    return *record_.expect.detected_in_max_ns;
   }
+  if (duty.joining) return setup.detection_bound_joining_ns;
+  return duty.saving ? setup.detection_bound_saving_ns
+                     : setup.detection_bound_ns;
+}
+
+void Processes::CheckDuty(const Duty& duty, int64_t t_ns) {
+  if (record_.ending != RunEnding::kExited) return;
+  const int64_t bound = BoundOf(duty, t_ns);
   if (bound <= 0) return;
   const int64_t until = std::min(t_ns, duty.until_ns);
-  const int64_t took =
-      hindrances_.Undisturbed(duty.since_ns, until, [&](const Hindrance& one) {
-        return one.of != duty.lost && one.kind != Hindrance::Kind::kAbsent &&
-               MatchesLateness(one, bound);
-      });
+  // A late heartbeat is one, and others do not matter for it.
+  const auto disturbs = [&](const Hindrance& one) {
+    if (!MatchesLateness(one, bound)) return false;
+    if (duty.silence) {
+      return one.kind == Hindrance::Kind::kLateFrames ||
+             (one.of == duty.of && one.kind == Hindrance::Kind::kProcess);
+    }
+    return one.of != duty.lost && one.kind != Hindrance::Kind::kAbsent;
+  };
+  const int64_t took = hindrances_.Undisturbed(duty.since_ns, until, disturbs);
+
   checks_.detection.Instance();
   if (took <= bound) return;
   checks_.detection.Breach(

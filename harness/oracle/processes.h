@@ -54,12 +54,14 @@ class Processes {
     bool has_state = false;
     bool in_save = false;
     bool finished = false;
+    bool stops = false;  // has agreed to
     bool superseded = false;
     const RecordEvent* left = nullptr;  // its last word
     // The first sign that it leaves its generation; none: it does not.
     std::optional<int64_t> leaving_ns;
     uint64_t leaves_generation = 0;   // as it said with that
     bool has_cause_to_leave = false;  // said in this generation
+    std::optional<int64_t> lost_ns;   // since when it knows of a loss
   };
   // What one process is to notice of another, and within which time.
   struct Duty {
@@ -69,6 +71,7 @@ class Processes {
     int64_t until_ns = 0;  // when what it does is over
     bool joining = false;
     bool saving = false;
+    bool silence = false;  // its heartbeats stay away
   };
 
   void OnMachine(const RecordEvent& event);
@@ -87,6 +90,7 @@ class Processes {
   void Fire(Process& process, const RecordEvent& event);
   void Leave(Process& process, const RecordEvent& event);
   void CheckLeaving(Process& process, const RecordEvent& event);
+  void CheckLeavesSoon(Process& process, const RecordEvent& event);
   bool OlderIsThere(const Process& process) const;
   int64_t OverAt(const Fired& fired, const Process& process) const;
   bool HasMetAnError(const Process& process) const;
@@ -97,6 +101,7 @@ class Processes {
                                    const RecordEvent& loss) const;
   void CheckPromptness(const Process& process, const RecordEvent& event);
   void CheckChiefSilent(const RecordEvent& event);
+  void CheckNoticedFirst(const Process* chief, const RecordEvent& event);
   bool IsGoneOrLeaving(const Process& process, int64_t t_ns) const;
   bool IsExplained(const Process& process, const RecordEvent& wait) const;
   static bool FailsAgainAndAgain(const Process& process);
@@ -110,6 +115,9 @@ class Processes {
 
   // `until_ns`: when what the lost one meets is over.
   void Owe(const Process& lost, int64_t t_ns, int64_t until_ns);
+  void OweSilence(const Process& silent, int64_t t_ns, int64_t until_ns);
+  int64_t BoundOf(const Duty& duty, int64_t t_ns) const;
+  void EndSilence(const Process& process, int64_t t_ns);
   void Discharge(const Process& process, int64_t t_ns);
   void CheckDuty(const Duty& duty, int64_t t_ns);
   void NoteSaving(const Process& process);

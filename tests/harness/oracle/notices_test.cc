@@ -130,6 +130,11 @@ INSTANTIATE_TEST_SUITE_P(
                    [](ScriptedRun& run) {
                      run.events.At(kChief, K::kSaveAcknowledged, 2).step = 4;
                    }},
+        SpoiledRun{"TrainsOnBehindTheGrace", UndisturbedRun, "grace/overrun",
+                   [](ScriptedRun& run) {
+                     run.facts.setup.notice_grace_ns = 1;
+                     IgnoreNotice(run);
+                   }},
         SpoiledRun{
             "KilledInTheGrace", PreemptedRun, "grace/killed",
             [](ScriptedRun& run) { run.events.Remove(kChief, K::kLifeEnd); }}),

@@ -267,6 +267,56 @@ TEST(ProcessesTest, TimeInWhichOthersStoodStillIsNotCounted) {
   EXPECT_THAT(story.Breaches(kDetection), IsEmpty());
 }
 
+// Worker 1 is paused for two seconds; the chief gives it up after that long.
+ClusterStory PausedWorker(int64_t ms) {
+  ClusterStory story;
+  story.Fire(1, Lasting("pause", 2'000)).Wait(ms);
+  story.GivesUp(0, 1, Reason::kSilent, 1'000).Leaves(0, Reason::kLostWorker);
+  story.GivesUp(2, 0, Reason::kClosed, 1'000).Leaves(2, Reason::kLostWorker);
+  story.LauncherKills(1);
+  return story;
+}
+
+TEST(ProcessesTest, ChiefMissesHeartbeatsInTime) {
+  // Two periods beyond the limit.
+  EXPECT_THAT(PausedWorker(1'200).Breaches(kDetection), IsEmpty());
+  EXPECT_THAT(PausedWorker(1'201).Breaches(kDetection), ElementsAre("late"));
+}
+
+TEST(ProcessesTest, PausedChiefMissesNoHeartbeats) {
+  ClusterStory story;
+  RecordFault pause = Lasting("pause", 1'000);
+  pause.id = "pause of the chief";
+  story.Fire(1, Lasting("pause", 1'900)).Fire(0, pause);
+  story.Wait(2'000).Step().Finish();
+  // It listens for 0.9 s, and is silent for too short a time itself.
+  EXPECT_THAT(story.Breaches(kDetection), IsEmpty());
+}
+
+TEST(ProcessesTest, WorkerThatKnowsOfALossLeavesSoon) {
+  const auto after = [](int64_t ms) {
+    ClusterStory story;
+    story.Fire(1, Crash()).EndsWith(1, 70);
+    story.GivesUp(0, 1, Reason::kClosed, 1'000).Wait(ms);
+    story.Leaves(0, Reason::kLostWorker);
+    story.GivesUp(2, 0, Reason::kClosed, 1'000).Leaves(2, Reason::kLostWorker);
+    return story.Breaches(kDetection);
+  };
+  EXPECT_THAT(after(1'200), IsEmpty());
+  EXPECT_THAT(after(1'201), ElementsAre("not-acted-on"));
+}
+
+TEST(ProcessesTest, WorkerThatMeetsTheOthersLosesThemAsOftenAsItTakes) {
+  ClusterStory story;
+  story.Fire(1, Crash()).EndsWith(1, 70);
+  story.GivesUp(0, 1, Reason::kClosed, 1'000);
+  story.Says(0, {.kind = RecordKind::kLeft, .reason = Reason::kLostWorker});
+  story.GivesUp(0, 2, Reason::kClosed, 1'000).Wait(5'000);
+  story.Leaves(0, Reason::kLostWorker);
+  story.GivesUp(2, 0, Reason::kClosed, 1'000).Leaves(2, Reason::kLostWorker);
+  EXPECT_THAT(story.Breaches(kDetection), IsEmpty());
+}
+
 TEST(ProcessesTest, NothingStandsStillForAnHour) {
   const auto after = [](int64_t ms, bool is_paused) {
     ClusterStory story;
@@ -315,6 +365,21 @@ TEST(ProcessesTest, LauncherGivesUpInTimeAChiefThatHangs) {
   // It and each of the others.
   EXPECT_THAT(ChiefHangs(31'000).Breaches(kDetection),
               ElementsAre("late", "late", "late"));
+}
+
+// Another worker than the chief hangs, and only the launcher gives anybody up.
+TEST(ProcessesTest, WorkersNoticeBeforeTheLauncherDoes) {
+  const auto after = [](int64_t hangs_ms, int64_t chief_hangs_ms) {
+    ClusterStory story;
+    story.Fire(1, Lasting("hang", 0));
+    if (chief_hangs_ms > 0) story.Fire(0, Lasting("hang", chief_hangs_ms));
+    story.Wait(hangs_ms).LauncherGivesUp(0, 10'000).LauncherKills(0);
+    OthersLeave(story, 0);
+    return story.Breaches(kDetection);
+  };
+  EXPECT_THAT(after(10'100, 0), IsEmpty());
+  EXPECT_THAT(after(10'101, 0), ElementsAre("not-by-a-worker"));
+  EXPECT_THAT(after(10'101, 5'000), IsEmpty());
 }
 
 TEST(ProcessesTest, ADeviceThatFailsExplainsThatItsWorkerLeaves) {

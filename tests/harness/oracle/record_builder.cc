@@ -254,6 +254,7 @@ ScriptedRun RefusedRun() {
     one.valid = false;
     one.reason = "digest differs";
   }
+  run.events.Append(run.By(0), {.kind = K::kLeaving});
   run.events.Append(
       run.By(1),
       {.kind = K::kWorkerLost, .about = 0, .reason = RecordReason::kRefused});
