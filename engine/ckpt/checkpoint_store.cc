@@ -311,13 +311,6 @@ Result<CheckpointRef> CheckpointStore::Commit(
 Result<CommittedCheckpoint> CheckpointStore::TryCommit(
     const std::string& save, const CheckpointRef& ref,
     const CheckpointHead& head, std::span<const ShardFile> shards) {
-  const LogEvent acknowledged{.kind = EventKind::kSaveAcknowledged,
-                              .generation = record_->generation,
-                              .step = head.step,
-                              .phase = head.phase,
-                              .count = CountOf(head.not_finite_since),
-                              .digest = head.state_digest,
-                              .path = PathOf(ref)};
   const bool early =
       world_->faults.Planted(PlantedBug::kAcknowledgeBeforeRename);
   CommittedCheckpoint committed = {.ref = ref,
@@ -330,6 +323,15 @@ Result<CommittedCheckpoint> CheckpointStore::TryCommit(
     committed.mark = MarkFor(lineage_, record_->unix_seconds,
                              committed.written_at, options_.keep_every_seconds);
   }
+  const LogEvent acknowledged{
+      .kind = EventKind::kSaveAcknowledged,
+      .generation = record_->generation,
+      .step = head.step,
+      .phase = head.phase,
+      .count = CountOf(head.not_finite_since),
+      .digest = head.state_digest,
+      .path = PathOf(ref),
+      .reason = IsForGood(committed) ? Reason::kKeptForGood : Reason::kNone};
   RETURN_IF_ERROR(WriteMetadata(*world_, PathOf(save),
                                 {.claim = *record_,
                                  .head = head,

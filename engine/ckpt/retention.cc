@@ -5,17 +5,13 @@
 namespace gauntlet {
 namespace {
 
-bool ForGood(const CommittedCheckpoint& checkpoint) {
-  return checkpoint.mark && checkpoint.mark->keep == Keep::kForGood;
-}
-
 int64_t CountedFrom(std::span<const CommittedCheckpoint> lineage,
                     int64_t begun_at) {
   const auto newest =
       std::find_if(lineage.rbegin(), lineage.rend(),
                    [](const auto& checkpoint) { return checkpoint.mark; });
   if (newest == lineage.rend()) return begun_at;
-  return ForGood(*newest) ? newest->written_at : newest->mark->counted_from;
+  return IsForGood(*newest) ? newest->written_at : newest->mark->counted_from;
 }
 
 std::optional<size_t> NewestFinite(
@@ -27,6 +23,10 @@ std::optional<size_t> NewestFinite(
 }
 
 }  // namespace
+
+bool IsForGood(const CommittedCheckpoint& checkpoint) {
+  return checkpoint.mark && checkpoint.mark->keep == Keep::kForGood;
+}
 
 RetentionMark MarkFor(std::span<const CommittedCheckpoint> lineage,
                       int64_t begun_at, int64_t now, int64_t every_seconds) {
@@ -41,7 +41,7 @@ std::vector<bool> Surplus(std::span<const CommittedCheckpoint> lineage,
   std::vector<bool> surplus(lineage.size());
   int left = keep;
   for (size_t i = lineage.size(); i-- > 0;) {
-    if (ForGood(lineage[i])) continue;
+    if (IsForGood(lineage[i])) continue;
     surplus[i] = left == 0;
     left = std::max(0, left - 1);
   }
@@ -53,7 +53,7 @@ std::optional<size_t> OldestSpare(std::span<const CommittedCheckpoint> lineage,
                                   size_t newest) {
   const std::optional<size_t> finite = NewestFinite(lineage.first(newest + 1));
   for (size_t i = 0; i < newest; ++i) {
-    if (!ForGood(lineage[i]) && i != finite) return i;
+    if (!IsForGood(lineage[i]) && i != finite) return i;
   }
   return std::nullopt;
 }

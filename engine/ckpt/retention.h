@@ -13,6 +13,8 @@
 
 namespace gauntlet {
 
+bool IsForGood(const CommittedCheckpoint& checkpoint);
+
 // The mark of a checkpoint that is saved now: for good if the last one of that
 // kind, or else the beginning of the store (`begun_at`), is at least
 // `every_seconds` ago. A clock that went back begins to count anew. All times

@@ -62,7 +62,7 @@ static_assert(kKindNames.size() ==
 constexpr std::array<std::string_view, 3> kPhaseNames = {
     "in_epoch", "evaluation_due", "callbacks_due"};
 
-constexpr std::array<std::string_view, 34> kReasonNames = {
+constexpr std::array<std::string_view, 35> kReasonNames = {
     "",
     "closed",
     "silent",
@@ -97,9 +97,10 @@ constexpr std::array<std::string_view, 34> kReasonNames = {
     "restarts_used_up",
     "no_progress",
     "too_few_workers",
+    "kept_for_good",
 };
 static_assert(kReasonNames.size() ==
-              static_cast<size_t>(Reason::kTooFewWorkers) + 1);
+              static_cast<size_t>(Reason::kKeptForGood) + 1);
 
 template <typename Enum, size_t n>
 std::optional<Enum> Find(const std::array<std::string_view, n>& names,

@@ -28,7 +28,8 @@ enum class EventKind : uint8_t {
   kEvaluated,    // step, epoch, phase, digest, loss, count (correct)
   kEpochEnd,     // epoch, loss, count (correct): once an epoch's metrics stand
   kSaveBegin,    // step; path
-  // step, digest; path; count: CheckpointHead::not_finite_since, 0 for none
+  // step, digest; path; count: CheckpointHead::not_finite_since, 0 for none;
+  // reason: kKeptForGood, or none
   kSaveAcknowledged,
   kSaveFailed,   // step; detail
   kRetired,      // path
@@ -135,6 +136,8 @@ enum class Reason : uint8_t {
   kRestartsUsedUp,
   kNoProgress,
   kTooFewWorkers,
+  // Why a checkpoint stays beside the newest ones.
+  kKeptForGood,
 };
 
 // "closed", "restarts_used_up" …: the names in event files.

@@ -343,6 +343,7 @@ void Processes::OnWorker(Process& process, const RecordEvent& event) {
       process.has_cause_to_leave = true;
       break;
     case RecordKind::kLeaving:
+      if (!process.has_state) process.refused_ns = event.t_ns;
       Leave(process, event);
       break;
     case RecordKind::kDeleteBegin:
@@ -515,7 +516,9 @@ bool Processes::HasMetAnError(const Process& process) const {
     // Who has no generation yet meets those who have none either.
     const bool was_there = process.generation != 0 || !other.ended_ns ||
                            *other.ended_ns >= process.meeting_since_ns;
-    const bool together = other.id == process.id ||
+    const bool has_left =
+        other.generation == 0 && other.leaves_generation == process.generation;
+    const bool together = other.id == process.id || has_left ||
                           (other.generation == process.generation && was_there);
     return together &&
            std::ranges::any_of(other.fired, [&](const Fired& fired) {
@@ -569,17 +572,24 @@ bool Processes::IsGoneOrLeaving(const Process& process, int64_t t_ns) const {
 // lost somebody: for it the meeting has ended.
 bool Processes::MayHaveRefused(const Process& process,
                                const RecordEvent& event) const {
-  const auto disturbed = [&](const Hindrance& one) {
-    return one.kind != Hindrance::Kind::kAbsent;
+  const std::vector<const Process*> chiefs = OfRank(event.about, process);
+  const auto disturbs = [&](const Hindrance& one) {
+    using Kind = Hindrance::Kind;
+    if (one.kind == Kind::kLinks || one.kind == Kind::kLateFrames) return true;
+    return one.kind != Kind::kAbsent &&
+           (one.of == process.id ||
+            std::ranges::any_of(chiefs, [&](const Process* chief) {
+              return chief->id == one.of;
+            }));
   };
-  if (hindrances_.Any(process.meeting_since_ns, event.t_ns, disturbed)) {
+  if (hindrances_.Any(process.meeting_since_ns, event.t_ns, disturbs)) {
     return true;
   }
-  return std::ranges::any_of(
-      OfRank(event.about, process), [this](const Process* chief) {
-        return HasMetAnError(*chief) || chief->superseded ||
-               chief->left != nullptr || chief->leaving_ns;
-      });
+  return std::ranges::any_of(chiefs, [&](const Process* chief) {
+    return HasMetAnError(*chief) || chief->superseded ||
+           chief->left != nullptr ||
+           chief->refused_ns >= process.meeting_since_ns;
+  });
 }
 
 // Whether nothing could be heard of it for as long as was waited.

@@ -57,6 +57,7 @@ class Processes {
     bool stops = false;  // has agreed to
     bool superseded = false;
     const RecordEvent* left = nullptr;  // its last word
+    int64_t refused_ns = -1;  // when it last turned all away, as the chief
     // The first sign that it leaves its generation; none: it does not.
     std::optional<int64_t> leaving_ns;
     uint64_t leaves_generation = 0;   // as it said with that

@@ -119,17 +119,19 @@ void StoreModel::CheckNames() {
   }
 }
 
+bool StoreModel::IsLeftValid(const Checkpoint& one) const {
+  return std::ranges::any_of(record_.left.checkpoints,
+                             [&](const StoredCheckpoint& left) {
+                               return left.name == one.name && left.valid;
+                             });
+}
+
 // All that is owed is there.
 void StoreModel::CheckMissing() {
   for (const Checkpoint& one : all_) {
     if (!IsOwed(one)) continue;
     checks_.store.Instance();
-    if (std::ranges::any_of(record_.left.checkpoints,
-                            [&](const StoredCheckpoint& left) {
-                              return left.name == one.name && left.valid;
-                            })) {
-      continue;
-    }
+    if (IsLeftValid(one)) continue;
     checks_.store.Breach(
         "newest-lost",
         fmt::format("{} was acknowledged, and is not left", one.name));
@@ -149,13 +151,17 @@ bool StoreModel::IsTidy() const {
   return chief.ended_well && !chief.met_error;
 }
 
-// Beside the newest ones it may keep the newest finite one.
+// Beside the newest ones, and those that are kept for good, it may keep the
+// newest finite one.
 void StoreModel::CheckRetention() {
   const auto keep = static_cast<size_t>(record_.setup.keep);
   std::vector<const StoredCheckpoint*> counting;
   for (const StoredCheckpoint& left : record_.left.checkpoints) {
     const std::optional<size_t> index = Find(left.name);
-    if (!left.valid || !index || !IsIn(lineage_, all_[*index])) continue;
+    if (!left.valid || !index || !IsIn(lineage_, all_[*index]) ||
+        all_[*index].for_good) {
+      continue;
+    }
     counting.push_back(&left);
   }
   std::ranges::stable_sort(counting, std::ranges::greater(),

@@ -336,6 +336,7 @@ void StoreModel::Acknowledged(const Emitter& by, Writer& writer,
   }
   saved.digest = event.digest;
   saved.not_finite_since = event.count;
+  saved.for_good = event.reason == RecordReason::kKeptForGood;
   saved.acknowledged = true;
   saved.in_doubt = false;
   saved_ = true;

@@ -36,6 +36,7 @@ class StoreModel {
     // The first step of its run that was not finite; 0: all were.
     int64_t not_finite_since = 0;
     bool acknowledged = false;  // or named by a claim as its parent
+    bool for_good = false;      // retention never removes it
     bool in_doubt = false;      // its removal has begun
     bool gone = false;
     bool damaged = false;     // need not verify
@@ -125,6 +126,7 @@ class StoreModel {
   void CheckNames();
   void CheckMissing();
   bool IsTidy() const;
+  bool IsLeftValid(const Checkpoint& one) const;
   void CheckRetention();
   void CheckTemporary();
 

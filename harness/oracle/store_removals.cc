@@ -25,15 +25,18 @@ void StoreModel::RetireBegin(const Emitter& by, Writer& writer,
   retired.in_doubt = true;
 }
 
-// It leaves as many newer ones as retention keeps, and a finite one.
+// It leaves as many newer ones as retention keeps, and a finite one. A later
+// generation finds a save that failed, too, where that could not be removed.
 void StoreModel::CheckRetirement(const Emitter& by, const Writer& writer,
                                  const Checkpoint& retired) {
   checks_.store.Instance();
   int newer = 0;
   bool finite = false;
   for (const Checkpoint& one : all_) {
-    if (!one.acknowledged || one.gone || one.in_doubt ||
-        one.moment <= retired.moment || !IsIn(lineage_, one)) {
+    const bool counts =
+        (one.acknowledged && !one.gone && !one.in_doubt) ||
+        (writer.claim && one.writer < *writer.claim && IsLeftValid(one));
+    if (!counts || one.moment <= retired.moment || !IsIn(lineage_, one)) {
       continue;
     }
     ++newer;
@@ -46,6 +49,11 @@ void StoreModel::CheckRetirement(const Emitter& by, const Writer& writer,
         fmt::format("{} retired {} with {} newer checkpoints, expected at "
                     "least {}",
                     NameOf(by), retired.name, newer, least));
+  }
+  if (retired.for_good) {
+    checks_.store.Breach("retired-for-good",
+                         fmt::format("{} retired {}, which is kept for good",
+                                     NameOf(by), retired.name));
   }
   if (retired.not_finite_since == 0 && !finite) {
     checks_.store.Breach("retired-finite",

@@ -118,6 +118,7 @@ enum class RecordReason : uint8_t {
   kRestartsUsedUp,  // why it gives up
   kNoProgress,
   kTooFewWorkers,
+  kKeptForGood,  // why a checkpoint stays beside the newest ones
 };
 std::string_view RecordReasonName(RecordReason reason);
 std::optional<RecordReason> FindRecordReason(std::string_view name);

@@ -73,7 +73,7 @@ constexpr std::array<std::string_view, 3> kEndings = {"exited", "hung",
 constexpr std::array<std::string_view, 4> kVerdicts = {"PASS", "FAIL",
                                                        "INCONCLUSIVE", "SKIP"};
 
-constexpr std::array<std::string_view, 34> kReasons = {
+constexpr std::array<std::string_view, 35> kReasons = {
     "",
     "closed",
     "silent",
@@ -108,9 +108,10 @@ constexpr std::array<std::string_view, 34> kReasons = {
     "restarts_used_up",
     "no_progress",
     "too_few_workers",
+    "kept_for_good",
 };
 static_assert(kReasons.size() ==
-              static_cast<size_t>(RecordReason::kTooFewWorkers) + 1);
+              static_cast<size_t>(RecordReason::kKeptForGood) + 1);
 
 template <typename Enum, size_t n>
 std::optional<Enum> Find(const std::array<std::string_view, n>& names,

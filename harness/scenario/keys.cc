@@ -466,6 +466,12 @@ constexpr KeySpec kKeys[] = {
      .fallback = "5",
      .low = 1,
      .high = 1'000'000},
+    {.path = "checkpoint.keep_every_hours",
+     .type = T::kCount,
+     .doc = "beside them one checkpoint every so many hours is kept for good; "
+            "0: none",
+     .fallback = "0",
+     .high = 1'000'000},
     {.path = "checkpoint.on_success",
      .type = T::kChoice,
      .doc = "a finished run saves its end beside its checkpoints, deletes "

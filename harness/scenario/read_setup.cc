@@ -232,6 +232,7 @@ void ReadCheckpoint(const MapReader& document, CheckpointOptions& out) {
   ReadTrigger(map, out.trigger);
   map.Choice("mode", out.mode);
   map.Count("keep", out.keep);
+  map.Count("keep_every_hours", out.keep_every_hours);
   map.Choice("on_success", out.at_success);
   map.Flag("allow_cold_start", out.allow_cold_start);
 }

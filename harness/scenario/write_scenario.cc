@@ -221,6 +221,8 @@ FlowMap CheckpointMap(const CheckpointOptions& checkpoint) {
     map.Add("mode", ChoiceName("checkpoint.mode", checkpoint.mode));
   }
   map.AddUnless(base.keep, "keep", checkpoint.keep);
+  map.AddUnless(base.keep_every_hours, "keep_every_hours",
+                checkpoint.keep_every_hours);
   if (checkpoint.at_success != base.at_success) {
     map.Add("on_success",
             ChoiceName("checkpoint.on_success", checkpoint.at_success));

@@ -234,6 +234,12 @@ INSTANTIATE_TEST_SUITE_P(
             "ADeletionLeavesRemains", UndisturbedRun, "store/temporary",
             LeaveRemains,
             [](ScriptedRun& run) { DeleteBefore(run, kChief, K::kLifeEnd); }},
+        ExcusedRun{"OneThatIsKeptForGoodIsNotCounted", UndisturbedRun,
+                   "store/retention", KeepOneLess,
+                   [](ScriptedRun& run) {
+                     run.events.At(kChief, K::kSaveAcknowledged, 2).reason =
+                         RecordReason::kKeptForGood;
+                   }},
         ExcusedRun{"AVoidOneIsNotCounted", RecoveredRun, "store/retention",
                    [](ScriptedRun& run) {
                      LeaveOneMore(

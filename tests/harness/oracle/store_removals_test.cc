@@ -158,6 +158,12 @@ INSTANTIATE_TEST_SUITE_P(
             [](ScriptedRun& run) {
               Remove(run, kChief, K::kSaveAcknowledged, 4, PathOfSave(2, 1));
             }},
+        SpoiledRun{"RemovesWhatIsKeptForGood", UndisturbedRun,
+                   "store/retired-for-good",
+                   [](ScriptedRun& run) {
+                     run.events.At(kChief, K::kSaveAcknowledged, 0).reason =
+                         RecordReason::kKeptForGood;
+                   }},
         SpoiledRun{"RemovesWhatItHadNotBegun", UndisturbedRun,
                    "store/not-begun",
                    [](ScriptedRun& run) {
