@@ -1,6 +1,7 @@
 #include "harness/oracle/process_order.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <vector>
 
@@ -33,25 +34,26 @@ void CheckEvents(const LifeEvents& life, Check& check) {
   }
 }
 
-int WorkersIn(const RunSetup& setup, int life) {
-  const std::vector<int>& by_life = setup.workers_by_life;
-  if (by_life.empty()) return setup.workers;
-  const auto index = static_cast<size_t>(std::max(life, 1)) - 1;
-  return by_life[std::min(index, by_life.size() - 1)];
+// REQUIRES: attempt >= 1.
+int WorkersIn(const RunSetup& setup, int64_t attempt) {
+  const std::vector<int>& listed = setup.workers_by_life;
+  if (listed.empty()) return setup.workers;
+  return listed[std::min(static_cast<size_t>(attempt), listed.size()) - 1];
 }
 
-// Whether the worker need not be in that start of the job.
-bool MayBeLeftOut(const RunSetup& setup, int worker, int life) {
-  const bool can_shrink =
-      setup.min_workers > 0 && setup.min_workers < setup.workers;
-  return can_shrink || setup.rejoins || worker >= WorkersIn(setup, life);
-}
-
-// Whether the worker's processes go on with that one.
+// Returns true iff the incarnation may be the worker's next one behind `last`:
+// the job may have started without the worker in between.
 bool Follows(const RunSetup& setup, const LifeEvents& life, int last) {
   if (life.life <= last) return false;
-  for (int missing = last + 1; missing < life.life; ++missing) {
-    if (!MayBeLeftOut(setup, life.worker, missing)) return false;
+  const bool can_shrink =
+      setup.min_workers > 0 && setup.min_workers < setup.workers;
+  if (can_shrink || setup.rejoins) return true;
+  // Attempts behind the last one listed are like that one.
+  const auto listed = static_cast<int64_t>(setup.workers_by_life.size());
+  const int64_t next = int64_t{last} + 1;
+  const int64_t end = std::min<int64_t>(life.life, std::max(next, listed) + 1);
+  for (int64_t missing = next; missing < end; ++missing) {
+    if (life.worker < WorkersIn(setup, missing)) return false;
   }
   return true;
 }

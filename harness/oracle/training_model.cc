@@ -197,17 +197,17 @@ void TrainingModel::Lose(const Emitter& by, Worker& worker,
 void TrainingModel::CheckKnows(const Emitter& by, const Worker& worker,
                                const Generation& generation,
                                const RecordEvent& event) {
-  const auto size = static_cast<int>(generation.members.size());
-  const int other = *event.about;
-  const bool knows =
-      other != worker.rank && other < size &&
-      (worker.rank == 0 || other == 0 || (worker.rank + 1) % size == other ||
-       (other + 1) % size == worker.rank);
+  const auto size = static_cast<int64_t>(generation.members.size());
+  const int64_t rank = worker.rank;
+  const int64_t other = *event.about;
+  const bool knows = other != rank && other < size &&
+                     (rank == 0 || other == 0 || (rank + 1) % size == other ||
+                      (other + 1) % size == rank);
   if (knows) return;
   checks_.history_consistent.Breach(
       "rank", fmt::format("{}: it is rank {} of {}, and has nothing to do with "
                           "rank {}",
-                          Where(by, event), worker.rank, size, other));
+                          Where(by, event), rank, size, other));
 }
 
 void TrainingModel::NotFinite(const Emitter& by, Worker& worker,

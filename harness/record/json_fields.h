@@ -99,6 +99,10 @@ struct EnumNames<VerdictKind> {
   static constexpr auto kFind = FindVerdictKind;
 };
 
+// Greatest time or duration that a reader takes, 36 years: judges and timelines
+// add a few of them.
+inline constexpr int64_t kMaxNs = int64_t{1} << 60;
+
 template <typename T>
 concept Scalar = std::is_arithmetic_v<T> || std::is_same_v<T, std::string>;
 
@@ -259,17 +263,19 @@ class JsonReader {
 
   template <typename T>
   void Integer(const Json& json, const char* key, T& value) {
-    using Limits = std::numeric_limits<T>;
+    T least = std::numeric_limits<T>::min();
+    T most = std::numeric_limits<T>::max();
+    if constexpr (std::is_same_v<T, int64_t>) {
+      if (std::string_view(key).ends_with("_ns")) least = 0, most = kMaxNs;
+    }
     const bool fits =
         json.is_number_unsigned()
-            ? json.get<uint64_t>() <= static_cast<uint64_t>(Limits::max())
+            ? json.get<uint64_t>() <= static_cast<uint64_t>(most)
             : json.is_number_integer() && std::is_signed_v<T> &&
-                  json.get<int64_t>() >= static_cast<int64_t>(Limits::min());
+                  json.get<int64_t>() >= static_cast<int64_t>(least);
     if (!fits) {
-      return Expected(key,
-                      fmt::format("a whole number from {} to {}", Limits::min(),
-                                  Limits::max()),
-                      json);
+      return Expected(
+          key, fmt::format("a whole number from {} to {}", least, most), json);
     }
     value = json.get<T>();
   }
@@ -309,6 +315,12 @@ inline Json EventToJson(const RecordEvent& event) {
   return object;
 }
 
+// Returns true iff events of the kind are about a worker, always.
+inline bool NamesAWorker(RecordKind kind) {
+  return kind == RecordKind::kStarted || kind == RecordKind::kAskedToStop ||
+         kind == RecordKind::kKillSent || kind == RecordKind::kExited;
+}
+
 // The event of a line whose kind is known already.
 inline RecordEvent EventOfJson(const Json& object, RecordKind kind,
                                std::string& error) {
@@ -323,6 +335,9 @@ inline RecordEvent EventOfJson(const Json& object, RecordKind kind,
   if (!good && error.empty()) {
     error = fmt::format("digest: expected 32 hex digits, found \"{}\"",
                         event.digest.substr(0, 40));
+  } else if (NamesAWorker(kind) && !event.about && error.empty()) {
+    error = fmt::format("about: expected the worker of {}, found none",
+                        RecordKindName(kind));
   }
   return event;
 }

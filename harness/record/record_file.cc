@@ -1,5 +1,6 @@
 #include "harness/record/record_file.h"
 
+#include "harness/record/invariants.h"
 #include "harness/record/json_fields.h"
 #include <fmt/format.h>
 
@@ -243,6 +244,12 @@ class RecordReader {
                          schema.substr(0, 40));
     }
     Describe(reader, record_);
+    for (const std::string& name : record_.expect.invariants) {
+      if (!error.empty() || IsInvariant(name)) continue;
+      error = fmt::format(
+          "expect.invariants: expected names of invariants, found \"{}\"",
+          name.substr(0, 40));
+    }
     return error;
   }
 

@@ -69,6 +69,20 @@ TEST_F(JudgeCommandTest, SaysWhatIsWrongWithAFailedCase) {
   EXPECT_THAT(out_.str(), HasSubstr("\"verdict\": \"FAIL\""));
 }
 
+TEST_F(JudgeCommandTest, RefusesARecordThatNamesNoInvariant) {
+  RunOne("completes");
+  std::string text = ReadTextFile(record());
+  const std::string_view empty = "\"invariants\":[]";
+  const size_t at = text.find(empty);
+  ASSERT_NE(at, std::string::npos);
+  text.replace(at, empty.size(), "\"invariants\":[\"luck\"]");
+  ASSERT_TRUE(WriteTextFile(record(), text).ok());
+  EXPECT_EQ(Judge(record()), 2);
+  EXPECT_EQ(err_.str(), "gauntlet judge: " + record() +
+                            ":1: expect.invariants: expected names of "
+                            "invariants, found \"luck\"\n");
+}
+
 TEST_F(JudgeCommandTest, RefusesATornRecordByName) {
   RunOne("completes");
   std::string text = ReadTextFile(record());

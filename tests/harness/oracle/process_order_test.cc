@@ -2,6 +2,7 @@
 #include "harness/oracle/process_order.h"
 
 #include <algorithm>
+#include <limits>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -104,6 +105,17 @@ TEST(ProcessOrderTest, WorkerMayBeLeftOut_WhereThatStartHasFewer) {
   record.setup.workers_by_life = {2, 1, 2};
   EXPECT_THAT(FindingsIn(record), IsEmpty());
   record.setup.workers_by_life = {2, 2, 1};
+  EXPECT_THAT(FindingsIn(record), ElementsAre("lives"));
+}
+
+TEST(ProcessOrderTest, ManyMissingStartsAreCheckedAtOnce) {
+  Record record = SkippedStart();
+  record.lives.back().life = std::numeric_limits<int>::max();
+  record.setup.workers_by_life = {2, 1};
+  EXPECT_THAT(FindingsIn(record), IsEmpty());
+  record.setup.workers_by_life = {2, 1, 2};
+  EXPECT_THAT(FindingsIn(record), ElementsAre("lives"));
+  record.setup.workers_by_life = {};
   EXPECT_THAT(FindingsIn(record), ElementsAre("lives"));
 }
 

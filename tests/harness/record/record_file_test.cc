@@ -160,6 +160,21 @@ TEST(RecordFileTest, NamesWhatIsWrongAndWhere) {
       {"{\"kind\":\"record\",\"schema\":\"gauntlet.record/v2\","
        "\"expect\":{\"outcome\":\"wins\"}}\n",
        "r:1: expect.outcome: expected a known name, found \"wins\""},
+      {"{\"kind\":\"record\",\"schema\":\"gauntlet.record/v2\","
+       "\"expect\":{\"invariants\":[\"luck\"]}}\n",
+       "r:1: expect.invariants: expected names of invariants, found "
+       "\"luck\""},
+      {"{\"kind\":\"record\",\"schema\":\"gauntlet.record/v2\","
+       "\"setup\":{\"hang_limit_ns\":9223372036854775807}}\n",
+       "r:1: setup.hang_limit_ns: expected a whole number from 0 to "
+       "1152921504606846976, found 9223372036854775807"},
+      {head + "{\"kind\":\"process\"}\n"
+              "{\"kind\":\"step\",\"t_ns\":9223372036854775807}\n",
+       "r:3: t_ns: expected a whole number from 0 to 1152921504606846976"},
+      {head + "{\"kind\":\"process\"}\n{\"kind\":\"step\",\"t_ns\":-1}\n",
+       "r:3: t_ns: expected a whole number from 0 to 1152921504606846976"},
+      {head + "{\"kind\":\"machine\"}\n{\"kind\":\"process_started\"}\n",
+       "r:3: about: expected the worker of process_started, found none"},
   };
   for (const auto& [text, expected] : kCases) {
     const Parsed<Record> read = ReadRecord(text, "r");
