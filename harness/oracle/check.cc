@@ -19,13 +19,7 @@ void Check::Breach(std::string_view name, std::string message) {
 
 std::vector<InvariantReport> Checks::Reports() const {
   std::vector<InvariantReport> reports;
-  for (const Check* check :
-       {&trajectory, &epochs, &samples, &replicas_agree, &resume_point,
-        &bounded_loss, &store, &no_cold_start, &clean_refusal, &grace,
-        &no_spontaneous_exit, &detection, &restarts, &no_hang, &no_orphans,
-        &checkpoints_deleted, &fault_fired, &history_consistent}) {
-    reports.push_back(check->report());
-  }
+  for (const Check* check : all_) reports.push_back(check->report());
   return reports;
 }
 

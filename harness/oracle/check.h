@@ -14,6 +14,11 @@ namespace gauntlet {
 class Check {
  public:
   explicit Check(std::string_view invariant) { report_.invariant = invariant; }
+  // Adds the check to the end of the list, which outlives it.
+  Check(std::string_view invariant, std::vector<const Check*>& list)
+      : Check(invariant) {
+    list.push_back(this);
+  }
   // Counts one thing that could be checked.
   void Instance() { ++report_.instances; }
   // Notes that it is wrong: `name` is the kind of breach, `message` a line. The
@@ -26,27 +31,36 @@ class Check {
 };
 
 // One for each of AllInvariants(), in the same order.
-struct Checks {
-  Check trajectory{"trajectory"};
-  Check epochs{"epochs"};
-  Check samples{"samples"};
-  Check replicas_agree{"replicas-agree"};
-  Check resume_point{"resume-point"};
-  Check bounded_loss{"bounded-loss"};
-  Check store{"store"};
-  Check no_cold_start{"no-cold-start"};
-  Check clean_refusal{"clean-refusal"};
-  Check grace{"grace"};
-  Check no_spontaneous_exit{"no-spontaneous-exit"};
-  Check detection{"detection"};
-  Check restarts{"restarts"};
-  Check no_hang{"no-hang"};
-  Check no_orphans{"no-orphans"};
-  Check checkpoints_deleted{"checkpoints-deleted"};
-  Check fault_fired{"fault-fired"};
-  Check history_consistent{"history-consistent"};
+class Checks {
+ public:
+  Checks() = default;
+  Checks(const Checks&) = delete;
+  Checks& operator=(const Checks&) = delete;
 
   std::vector<InvariantReport> Reports() const;
+
+ private:
+  std::vector<const Check*> all_;
+
+ public:
+  Check trajectory{"trajectory", all_};
+  Check epochs{"epochs", all_};
+  Check samples{"samples", all_};
+  Check replicas_agree{"replicas-agree", all_};
+  Check resume_point{"resume-point", all_};
+  Check bounded_loss{"bounded-loss", all_};
+  Check store{"store", all_};
+  Check no_cold_start{"no-cold-start", all_};
+  Check clean_refusal{"clean-refusal", all_};
+  Check grace{"grace", all_};
+  Check no_spontaneous_exit{"no-spontaneous-exit", all_};
+  Check detection{"detection", all_};
+  Check restarts{"restarts", all_};
+  Check no_hang{"no-hang", all_};
+  Check no_orphans{"no-orphans", all_};
+  Check checkpoints_deleted{"checkpoints-deleted", all_};
+  Check fault_fired{"fault-fired", all_};
+  Check history_consistent{"history-consistent", all_};
 };
 
 }  // namespace gauntlet

@@ -11,6 +11,11 @@ bool LeftToStartLater(const LifeEvents& life) {
          IsExit(life.events.back().count, {WorkerExit::kStartLater});
 }
 
+bool IsDone(const Record& record) {
+  return !record.launchers.empty() && record.launchers.back().result &&
+         record.launchers.back().result->status == "done";
+}
+
 std::string ByTheKernel(const Record& record) {
   if (record.oom_kills == 0) return "";
   return fmt::format(

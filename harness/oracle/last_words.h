@@ -1,4 +1,4 @@
-// With which word a worker's process ended.
+// How processes ended, in their own words.
 #ifndef GAUNTLET_HARNESS_ORACLE_LAST_WORDS_H_
 #define GAUNTLET_HARNESS_ORACLE_LAST_WORDS_H_
 
@@ -12,6 +12,9 @@ namespace gauntlet {
 bool LeftToStartLater(const LifeEvents& life);
 // Likewise, with a state that it could not save.
 bool LeftUnsaved(const LifeEvents& life);
+
+// Returns true iff the last launcher's result is "done".
+bool IsDone(const Record& record);
 
 // "; meanwhile memory ran out: …", for the end of a finding about a process
 // that ended; "" where the kernel killed none.

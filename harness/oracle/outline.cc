@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
+#include "harness/oracle/last_words.h"
+
 namespace gauntlet {
 namespace {
 
 void Take(const RecordEvent& event, Generation& generation) {
-  const Moment moment = {.step = event.step, .phase = event.phase};
+  const Moment moment = MomentOf(event);
   switch (event.kind) {
     case RecordKind::kResumed:
       generation.resumed = moment;
@@ -114,10 +116,7 @@ void Outline::FindRedone() {
   }
 }
 
-bool Outline::Done() const {
-  return !record.launchers.empty() && record.launchers.back().result &&
-         record.launchers.back().result->status == "done";
-}
+bool Outline::Done() const { return IsDone(record); }
 
 bool IsSameLife(const LifeEvents& a, const LifeEvents& b) {
   return a.worker == b.worker && a.life == b.life;

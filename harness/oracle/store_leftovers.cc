@@ -10,11 +10,6 @@
 #include <fmt/format.h>
 
 namespace gauntlet {
-namespace {
-
-constexpr std::string_view kBeingWritten = ".tmp";
-
-}  // namespace
 
 void StoreModel::CheckRefusal() {
   if (record_.launchers.empty() || !IsExit(record_.launchers.back().exit_code,
@@ -154,7 +149,7 @@ bool StoreModel::IsTidy() const {
 // Beside the newest ones, and those that are kept for good, it may keep the
 // newest finite one.
 void StoreModel::CheckRetention() {
-  const auto keep = static_cast<size_t>(record_.setup.keep);
+  const auto keep = static_cast<size_t>(std::max(record_.setup.keep, 0));
   std::vector<const StoredCheckpoint*> counting;
   for (const StoredCheckpoint& left : record_.left.checkpoints) {
     const std::optional<size_t> index = Find(left.name);

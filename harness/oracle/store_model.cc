@@ -11,7 +11,6 @@ namespace gauntlet {
 namespace {
 
 constexpr Moment kEndOfTime = {.step = UINT64_MAX};
-constexpr std::string_view kBeingWritten = ".tmp";
 
 // "step-000000150-g3" names step 150 of generation 3.
 bool NamesMoment(std::string_view name, const Moment& moment,
@@ -301,7 +300,7 @@ void StoreModel::SaveBegin(const Emitter& by, Writer& writer,
   if (const size_t end = event.path.rfind('/'); end != event.path.npos) {
     directory_ = std::string_view(event.path).substr(0, end);
   }
-  const Moment moment = {.step = event.step, .phase = event.phase};
+  const Moment moment = MomentOf(event);
   if (!writer.claim || claims_[*writer.claim].number != event.generation ||
       !NamesMoment(name, moment, event.generation)) {
     checks_.store.Breach(
@@ -321,7 +320,7 @@ void StoreModel::Acknowledged(const Emitter& by, Writer& writer,
   const std::optional<size_t> saves = std::exchange(writer.saves, {});
   checks_.store.Instance();
   if (!saves || all_[*saves].name != BaseName(event.path) ||
-      all_[*saves].moment != Moment{.step = event.step, .phase = event.phase}) {
+      all_[*saves].moment != MomentOf(event)) {
     return checks_.store.Breach(
         "not-begun", fmt::format("{} says that {} is saved, and had not begun "
                                  "to save it",

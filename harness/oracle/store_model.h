@@ -26,6 +26,9 @@
 
 namespace gauntlet {
 
+// Suffix of the directory of a checkpoint that is being written.
+inline constexpr std::string_view kBeingWritten = ".tmp";
+
 class StoreModel {
  public:
   struct Checkpoint {

@@ -6,15 +6,11 @@
 #include <vector>
 
 #include "engine/worker_exit_code.h"
+#include "harness/oracle/last_words.h"
 #include "harness/oracle/training_model.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
-
-bool TrainingModel::IsDone() const {
-  return !record_.launchers.empty() && record_.launchers.back().result &&
-         record_.launchers.back().result->status == "done";
-}
 
 // It is of the state that the chief ended with.
 void TrainingModel::CheckResult(const Worker& chief, const FinalResult& result,
@@ -248,7 +244,7 @@ void TrainingModel::CheckReferenceRows(const FinalResult& result) {
 
 void TrainingModel::End() {
   if (newest_started_) CloseSteps(generations_[*newest_started_]);
-  if (IsDone()) CheckIsComplete(*record_.launchers.back().result);
+  if (IsDone(record_)) CheckIsComplete(*record_.launchers.back().result);
 }
 
 }  // namespace gauntlet

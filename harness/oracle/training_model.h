@@ -161,7 +161,6 @@ class TrainingModel {
   void CheckReferenceRows(const FinalResult& result);
 
   Generation* Of(const Worker& worker);
-  bool IsDone() const;
 
   const Record& record_;
   const StoreModel& store_;

@@ -1,7 +1,7 @@
 // The names of the invariants that records are judged by.
 //
 // They stand here because scenarios name them and reports print them; what each
-// one checks is in harness/oracle/invariants/.
+// one checks is in harness/oracle/.
 #ifndef GAUNTLET_HARNESS_RECORD_INVARIANTS_H_
 #define GAUNTLET_HARNESS_RECORD_INVARIANTS_H_
 
