@@ -274,13 +274,19 @@ void TrainingModel::CheckNotFiniteSince(const Emitter& by, Worker& worker,
 void TrainingModel::OnLauncher(int start, const RecordEvent& event) {
   if (event.kind == RecordKind::kLauncherBegin) is_launched_anew_ = true;
   if (event.kind == RecordKind::kAttemptEnds) started_.clear();
+  if (!event.about) return;
   if (event.kind == RecordKind::kStarted) started_.insert(*event.about);
-  if (event.kind != RecordKind::kResultReceived || !event.about) return;
+  const Emitter about = {.worker = *event.about,
+                         .incarnation = event.incarnation};
+  if (event.kind == RecordKind::kExited &&
+      event.reason != RecordReason::kUnreachable) {
+    disturbances_.Ended(about, event.t_ns);
+  }
   const std::optional<FinalResult>& result =
       record_.launchers[static_cast<size_t>(start) - 1].result;
-  const auto worker =
-      workers_.find({.worker = *event.about, .incarnation = event.incarnation});
-  if (result && worker != workers_.end()) {
+  const auto worker = workers_.find(about);
+  if (event.kind == RecordKind::kResultReceived && result &&
+      worker != workers_.end()) {
     CheckResult(worker->second, *result, event);
   }
 }
@@ -355,7 +361,7 @@ void TrainingModel::Fire(const Emitter& by, Worker& worker,
     ++deaths_;
     return;
   }
-  is_disturbed_ = true;
+  disturbances_.Fired(*fault, by, event.t_ns);
 }
 
 }  // namespace gauntlet

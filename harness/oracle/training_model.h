@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "harness/oracle/check.h"
+#include "harness/oracle/disturbances.h"
 #include "harness/oracle/history.h"
 #include "harness/oracle/moment.h"
 #include "harness/oracle/reference.h"
@@ -83,6 +84,7 @@ class TrainingModel {
     uint64_t number = 0;
     std::vector<Emitter> members;  // that have a state of it
     std::optional<Moment> start;
+    int64_t started_ns = 0;
     uint64_t last_step = 0;
     uint64_t settled_to = 0;  // likewise, of the newest that has an outcome
     uint64_t saved_to = 0;    // the step of its start, or of its newest save
@@ -175,7 +177,7 @@ class TrainingModel {
   std::set<uint64_t> steps_;       // that were trained
   std::set<uint64_t> epochs_;      // that ended
   bool is_launched_anew_ = false;  // and no generation has started since
-  bool is_disturbed_ = false;      // by a fault that is more than one death
+  Disturbances disturbances_;      // more than one death
   std::set<int> started_;          // workers of the attempt
   int deaths_ = 0;                 // without a new step in between
   uint64_t furthest_ = 0;

@@ -59,6 +59,7 @@ void TrainingModel::Join(const Emitter& by, Worker& worker,
     const std::optional<size_t> newest_before =
         std::exchange(newest_started_, index);
     generation.start = from;
+    generation.started_ns = event.t_ns;
     generation.last_step = generation.saved_to = from.step;
     if (newest_before && event.kind == RecordKind::kCarriedOn) {
       const Generation& before = generations_[*newest_before];
@@ -226,7 +227,8 @@ void TrainingModel::CheckMemory(const Generation& before,
       });
   if (others || before.members.size() != started_.size()) return;
   checks_.bounded_loss.Instance();
-  if (from >= *held || deaths_ > kDeathsInARow || is_disturbed_) {
+  if (from >= *held || deaths_ > kDeathsInARow ||
+      disturbances_.AnySince(before.started_ns)) {
     return;
   }
   checks_.bounded_loss.Breach(

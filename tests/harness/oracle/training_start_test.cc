@@ -280,6 +280,23 @@ INSTANTIATE_TEST_SUITE_P(
                    })),
     NameOfCase<ExcusedRun>);
 
+// An outage excuses what is forgotten while it lasts.
+TEST(TrainingStartTest, DisturbanceOfTheGenerationBeforeExcusesNoLostMemory) {
+  for (const int64_t duration_ns : {int64_t{1}, int64_t{0}}) {
+    ScriptedRun run = RecoveredRun();
+    ForgetStepSix(run);
+    FireBefore(
+        run, kOther, K::kInitialized, 0,
+        {.id = "outage", .kind = "partition", .duration_ns = duration_ns});
+    run.events.MoveBehind(kOther, K::kFaultFired, kChief, K::kClaimBegin);
+    if (duration_ns == 0) {
+      EXPECT_THAT(FindingsOf(run), Not(Contains("bounded-loss/memory-lost")));
+    } else {
+      EXPECT_THAT(FindingsOf(run), Contains("bounded-loss/memory-lost"));
+    }
+  }
+}
+
 // A step in between is progress: three deaths are not in a row.
 TEST(TrainingStartTest, DeathsBehindProgressExcuseNoLostMemory) {
   ScriptedRun run = RecoveredRun();
