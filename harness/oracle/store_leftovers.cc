@@ -18,7 +18,7 @@ void StoreModel::CheckRefusal() {
   }
   checks_.clean_refusal.Instance();
   bool is_any_left = false;
-  bool is_any_bad = lied_ || deleting_;
+  bool is_any_bad = head_ && IsUnsettled(*head_);
   for (const Checkpoint& one : all_) {
     is_any_left = is_any_left || (one.acknowledged && !one.in_doubt);
     is_any_bad = is_any_bad || one.damaged;
@@ -67,13 +67,13 @@ void StoreModel::CheckLeft(const StoredCheckpoint& left) {
         fmt::format("{} is there, whose save nobody had begun", left.name));
   }
   const Checkpoint& found = all_[*index];
-  if (!left.valid && !found.damaged) {
+  if (!left.valid && !found.NeedNotVerify()) {
     checks_.store.Breach(
         "does-not-verify",
         fmt::format("{} does not verify ({}), and nothing has damaged it",
                     left.name, left.reason));
   }
-  if (found.gone && !found.damaged && !lied_) {
+  if (found.gone && !found.NeedNotVerify()) {
     checks_.store.Breach("came-back", fmt::format("{} is there, and had been "
                                                   "removed",
                                                   left.name));
@@ -136,13 +136,13 @@ void StoreModel::CheckMissing() {
 // The newest claim's chief, where it ended in good order with nothing in its
 // way: it leaves as many as retention keeps, and nothing half done.
 bool StoreModel::IsTidy() const {
-  if (!head_ || is_disturbed_ || lied_) return false;
+  if (!head_ || is_disturbed_) return false;
   if (record_.launchers.empty() ||
       !IsOrderlyExit(record_.launchers.back().exit_code)) {
     return false;
   }
   const Writer& chief = writers_.at(claims_[*head_].chief);
-  if (deleting_ && !chief.has_deleted) return false;
+  if (IsUnsettled(*head_) && !chief.has_deleted) return false;
   return chief.ended_well && !chief.met_error;
 }
 

@@ -44,10 +44,7 @@ void StoreModel::On(const HistoryEvent& said) {
       if (event.kind == RecordKind::kProcessEnded) NoteEnd(event);
       return;
     case Emitter::Kind::kLauncher:
-      if (event.kind == RecordKind::kExited &&
-          event.reason != RecordReason::kUnreachable) {
-        NoteEnd(event);
-      }
+      if (event.kind == RecordKind::kExited) NoteEnd(event);
       return;
   }
 }
@@ -57,7 +54,14 @@ void StoreModel::NoteEnd(const RecordEvent& event) {
   const auto at = writers_.find({.kind = Emitter::Kind::kWorker,
                                  .worker = *event.about,
                                  .incarnation = event.incarnation});
-  if (at != writers_.end()) at->second.has_ended = true;
+  if (at == writers_.end()) return;
+  if (event.reason == RecordReason::kUnreachable) {
+    at->second.given_up = true;
+    return;
+  }
+  at->second.has_ended = true;
+  hold_ups_.Ended(at->first, event.t_ns);
+  EndDeletion(at->first);
 }
 
 void StoreModel::OnWorker(const Emitter& by, Writer& writer,
@@ -68,11 +72,9 @@ void StoreModel::OnWorker(const Emitter& by, Writer& writer,
     case RecordKind::kGeneration:
       return Claimed(by, writer, event);
     case RecordKind::kInitialized:
-      CheckVoidFound(by, writer);
-      return Initialized(by, event);
     case RecordKind::kResumed:
     case RecordKind::kCarriedOn:
-      return CheckVoidFound(by, writer);
+      return Join(by, writer, event);
     case RecordKind::kStep:
       // What is done beside the training may take as long as it takes.
       if (!record_.setup.saves_beside) CheckRemovalIsOver(by, writer);
@@ -107,6 +109,7 @@ void StoreModel::OnWorker(const Emitter& by, Writer& writer,
     case RecordKind::kFinished:
       if (!record_.setup.saves_beside) CheckRemovalIsOver(by, writer);
       writer.finished = true;
+      writer.finished_ns = event.t_ns;
       writer.is_finite = event.count == 0;
       return;
     case RecordKind::kResultAcknowledged:
@@ -116,20 +119,32 @@ void StoreModel::OnWorker(const Emitter& by, Writer& writer,
       writer.fenced = true;
       return;
     case RecordKind::kFaultFired:
-    case RecordKind::kFaultAgain: {
-      const RecordFault* const fault = FindFault(record_, event.detail);
-      if (fault == nullptr) return;
-      const FaultTraits traits = TraitsOf(*fault);
-      if (traits.tells_error) {
-        writer.met_error = writer.removal_met_error = true;
-      }
-      if (traits.may_end_life) is_held_up_ = true;
-      if (fault->kind == "fsync_fails" && head_) VoidSave(event);
-      return;
-    }
+    case RecordKind::kFaultAgain:
+      return Fire(by, writer, event);
     default:
       return;
   }
+}
+
+void StoreModel::Join(const Emitter& by, Writer& writer,
+                      const RecordEvent& event) {
+  const Claim* const claim = ClaimOf(event.generation);
+  writer.joined.reset();
+  if (claim != nullptr) {
+    writer.joined = static_cast<size_t>(claim - claims_.data());
+  }
+  CheckVoidFound(by, writer);
+  if (event.kind == RecordKind::kInitialized) Initialized(by, event);
+}
+
+void StoreModel::Fire(const Emitter& by, Writer& writer,
+                      const RecordEvent& event) {
+  const RecordFault* const fault = FindFault(record_, event.detail);
+  if (fault == nullptr) return;
+  const FaultTraits traits = TraitsOf(*fault);
+  if (traits.tells_error) writer.met_error = writer.removal_met_error = true;
+  if (traits.may_end_life) hold_ups_.Fired(*fault, by, event.t_ns);
+  if (fault->kind == "fsync_fails") VoidSave(writer, event);
 }
 
 std::optional<size_t> StoreModel::Find(std::string_view path) const {
@@ -202,8 +217,8 @@ void StoreModel::Claimed(const Emitter& by, Writer& writer,
                     NameOf(by), event.generation));
   }
   writer.tries_for.reset();
-  const bool is_newer = !head_ || claims_[*head_].number < event.generation;
-  if (!is_newer && !lied_ && !deleting_) {
+  if (head_ && !IsUnsettled(*head_) &&
+      claims_[*head_].number >= event.generation) {
     checks_.history_consistent.Breach(
         "claims",
         fmt::format("{} claims generation {} behind generation {}", NameOf(by),
@@ -235,6 +250,7 @@ void StoreModel::Claimed(const Emitter& by, Writer& writer,
     of_parent.in_doubt = of_parent.gone = false;
     // Every byte of it was read, since the first try for a claim.
     if (of_parent.damaged_at < writer.tries) of_parent.damaged = false;
+    of_parent.failed = false;
     saved_ = true;
   }
   lineage_ = LineageOf(head_);
@@ -258,12 +274,12 @@ void StoreModel::CheckParent(const Emitter& by, const RecordEvent& event,
   }
   if (!parent) return;
   const Checkpoint& chosen = all_[*parent];
-  if (chosen.gone && !lied_ && !deleting_) {
+  if (chosen.gone && !IsUnsettled(chosen.writer)) {
     checks_.resume_point.Breach(
         "unknown-checkpoint",
         fmt::format("{} goes on from {}, which was removed, or found bad",
                     NameOf(by), chosen.name));
-  } else if (head_ && !IsIn(lineage_, chosen) && !lied_ && !deleting_) {
+  } else if (head_ && !IsUnsettled(*head_) && !IsIn(lineage_, chosen)) {
     checks_.store.Breach(
         "fenced-read",
         fmt::format("{} goes on from {}, which its lineage makes void",
@@ -272,14 +288,18 @@ void StoreModel::CheckParent(const Emitter& by, const RecordEvent& event,
 }
 
 // A start from nothing is one where nothing had been acknowledged; on a disk
-// that has forgotten all, where the claim itself finds nothing either.
+// that may have forgotten it, where the claim finds none of it either.
 void StoreModel::Initialized(const Emitter& by, const RecordEvent& event) {
   const Claim* const claim = ClaimOf(event.generation);
   if (record_.setup.allow_cold_start || claim == nullptr) return;
   const Writer& chief = writers_.at(claim->chief);
-  const bool found_any =
-      lied_ && !(chief.found_void.empty() && chief.rejected.empty());
-  if (!claim->behind_saves && !found_any) return;
+  const auto is_old = [this](size_t index) {
+    return all_[index].writer < forgotten_;
+  };
+  if (!claim->behind_saves && std::ranges::none_of(chief.found_void, is_old) &&
+      std::ranges::none_of(chief.rejected, is_old)) {
+    return;
+  }
   checks_.no_cold_start.Breach(
       "cold-start",
       fmt::format("{} started from nothing, and checkpoints had been "
@@ -327,7 +347,7 @@ void StoreModel::Acknowledged(const Emitter& by, Writer& writer,
                                  NameOf(by), BaseName(event.path)));
   }
   Checkpoint& saved = all_[*saves];
-  if (saved.failed) {
+  if (saved.sync_failed) {
     checks_.store.Breach("failed-sync",
                          fmt::format("{} acknowledged {}, of which a sync had "
                                      "failed",
@@ -341,7 +361,7 @@ void StoreModel::Acknowledged(const Emitter& by, Writer& writer,
   saved_ = true;
   writer.may_free_room = false;
   const bool is_superseded = saved.writer + 1 < claims_.size();
-  if (!is_superseded || lied_ || deleting_) return;
+  if (!is_superseded || IsUnsettled(saved.writer + 1)) return;
   if (IsIn(LineageOf(saved.writer + 1), saved)) return;
   checks_.resume_point.Breach(
       "fenced-save",
@@ -352,13 +372,16 @@ void StoreModel::Acknowledged(const Emitter& by, Writer& writer,
 }
 
 // A sync that has failed once says nothing of the bytes when it is tried again:
-// the save is void.
-void StoreModel::VoidSave(const RecordEvent& fired) {
+// the save of that generation is void.
+void StoreModel::VoidSave(const Writer& writer, const RecordEvent& fired) {
   constexpr std::string_view kOfTheSave[] = {
       "ckpt.shard.fsync", "ckpt.manifest.fsync", "ckpt.index.fsync"};
   if (std::ranges::find(kOfTheSave, fired.path) == std::end(kOfTheSave)) return;
-  const Writer& chief = writers_.at(claims_[*head_].chief);
-  if (chief.saves) all_[*chief.saves].failed = true;
+  if (!writer.joined) return;
+  const Writer& chief = writers_.at(claims_[*writer.joined].chief);
+  if (chief.saves && all_[*chief.saves].writer == *writer.joined) {
+    all_[*chief.saves].sync_failed = true;
+  }
 }
 
 void StoreModel::SaveFailed(const Emitter& by, Writer& writer,
@@ -374,7 +397,7 @@ void StoreModel::SaveFailed(const Emitter& by, Writer& writer,
         fmt::format("{} says that the save of {} failed, and had not begun it",
                     NameOf(by), BaseName(event.path)));
   }
-  all_[*saves].failed = all_[*saves].damaged = true;
+  all_[*saves].failed = true;
 }
 
 void StoreModel::Loaded(const Emitter& by, const Writer& writer,
@@ -388,7 +411,8 @@ void StoreModel::Loaded(const Emitter& by, const Writer& writer,
   }
   const Checkpoint& loaded = all_[*index];
   if (event.kind == RecordKind::kLoadFailed) {
-    const bool may_be_bad = loaded.damaged || loaded.in_doubt || loaded.gone;
+    const bool may_be_bad =
+        loaded.NeedNotVerify() || loaded.in_doubt || loaded.gone;
     if (may_be_bad || writer.met_error) return;
     return checks_.store.Breach(
         "does-not-verify",
@@ -404,8 +428,8 @@ void StoreModel::Loaded(const Emitter& by, const Writer& writer,
                     loaded.digest));
   }
   // Of the claims that it may know of.
-  bool is_void = !claims_.empty() && !lied_ && !deleting_;
   const size_t first = writer.first_claim == 0 ? 0 : writer.first_claim - 1;
+  bool is_void = !claims_.empty() && !IsUnsettled(first);
   for (size_t claim = first; claim < claims_.size() && is_void; ++claim) {
     is_void = !IsIn(LineageOf(claim), loaded);
   }
@@ -439,17 +463,19 @@ void StoreModel::CheckEndOf(const Emitter& by, Writer& writer,
     CheckDeletion(by, writer);
   }
   writer.ended_well = IsOrderlyExit(event.count);
+  EndDeletion(by);
 }
 
 // What a disk has forgotten that lies about syncs is owed to nobody.
 void StoreModel::LosePower(const RecordEvent& event) {
   if (event.detail != kLyingDisk) return;
-  lied_ = true;
+  forgotten_ = unsettled_ = claims_.size();
   saved_ = false;
   for (Checkpoint& one : all_) {
     one.acknowledged = one.gone = false;
     one.in_doubt = one.damaged = true;
   }
+  for (auto& [by, writer] : writers_) writer.ended_well = false;
 }
 
 }  // namespace gauntlet

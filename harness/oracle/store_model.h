@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "harness/oracle/check.h"
+#include "harness/oracle/disturbances.h"
 #include "harness/oracle/history.h"
 #include "harness/oracle/moment.h"
 #include "harness/record/record.h"
@@ -42,9 +43,12 @@ class StoreModel {
     bool for_good = false;      // retention never removes it
     bool in_doubt = false;      // its removal has begun
     bool gone = false;
-    bool damaged = false;     // need not verify
-    uint64_t damaged_at = 0;  // how many claims had been tried for by then
-    bool failed = false;      // its save was given up
+    bool damaged = false;      // by a fault
+    uint64_t damaged_at = 0;   // how many claims had been tried for by then
+    bool sync_failed = false;  // so its save may not be acknowledged
+    bool failed = false;       // its save was given up
+
+    bool NeedNotVerify() const { return damaged || failed; }
   };
   struct Claim {
     uint64_t number = 0;  // of the generation
@@ -71,7 +75,8 @@ class StoreModel {
  private:
   // What one process is at.
   struct Writer {
-    std::optional<size_t> claim;  // its newest
+    std::optional<size_t> claim;   // its newest
+    std::optional<size_t> joined;  // claim of the generation it trains in
     size_t first_claim = 0;  // how many there were when it said its first word
     std::optional<int64_t> tries_for;
     uint64_t tries = 0;  // how many there were with that one
@@ -82,12 +87,14 @@ class StoreModel {
     std::optional<std::string_view> deletes;  // the directory
     bool has_deleted = false;
     bool finished = false;
+    int64_t finished_ns = 0;
     bool is_finite = true;      // the state that it finished with
     bool acknowledged = false;  // its result
     bool fenced = false;
     bool may_free_room = false;  // its last save had no room
     bool met_error = false;
     bool has_ended = false;     // its process
+    bool given_up = false;      // by its launcher, which cannot reach it
     bool ended_well = false;    // as it said
     std::set<size_t> rejected;  // since it last tried for a claim
     std::set<size_t> set_aside;
@@ -96,6 +103,8 @@ class StoreModel {
   using Lineage = std::map<size_t, Moment>;  // by writer: up to which moment
 
   void NoteEnd(const RecordEvent& event);
+  void Join(const Emitter& by, Writer& writer, const RecordEvent& event);
+  void Fire(const Emitter& by, Writer& writer, const RecordEvent& event);
   void OnWorker(const Emitter& by, Writer& writer, const RecordEvent& event);
   void ClaimBegin(const Emitter& by, Writer& writer, const RecordEvent& event);
   void Claimed(const Emitter& by, Writer& writer, const RecordEvent& event);
@@ -105,7 +114,7 @@ class StoreModel {
   void SaveBegin(const Emitter& by, Writer& writer, const RecordEvent& event);
   void Acknowledged(const Emitter& by, Writer& writer,
                     const RecordEvent& event);
-  void VoidSave(const RecordEvent& fired);
+  void VoidSave(const Writer& writer, const RecordEvent& fired);
   void SaveFailed(const Emitter& by, Writer& writer, const RecordEvent& event);
   void RetireBegin(const Emitter& by, Writer& writer, const RecordEvent& event);
   void CheckRetirement(const Emitter& by, const Writer& writer,
@@ -120,6 +129,7 @@ class StoreModel {
   void Damage(const RecordEvent& event);
   void DeleteBegin(const Emitter& by, Writer& writer, const RecordEvent& event);
   void Deleted(const Emitter& by, Writer& writer, const RecordEvent& event);
+  void EndDeletion(const Emitter& by);
   void CheckEndOf(const Emitter& by, Writer& writer, const RecordEvent& event);
   void CheckDeletion(const Emitter& by, const Writer& writer);
   void LosePower(const RecordEvent& event);
@@ -136,6 +146,10 @@ class StoreModel {
   Lineage LineageOf(std::optional<size_t> claim) const;
   bool IsIn(const Lineage& lineage, const Checkpoint& checkpoint) const;
   bool IsOwed(const Checkpoint& checkpoint) const;
+  // Returns true iff the claim, and what it saved, may be gone or may be back.
+  bool IsUnsettled(size_t claim) const {
+    return claim < unsettled_ || !deleters_.empty();
+  }
   const Checkpoint* NewestOwed() const;
 
   const Record& record_;
@@ -150,9 +164,12 @@ class StoreModel {
   uint64_t tries_ = 0;  // for claims
   bool is_used_ = false;
   bool saved_ = false;  // something was acknowledged, and not deleted since
-  bool lied_ = false;   // a disk has forgotten what it had called durable
-  bool is_held_up_ = false;  // a fault fired that may keep others waiting
-  bool deleting_ = false;    // numbers of claims may be given out again
+  // Number of claims that a lying disk may have forgotten when it last lost
+  // power, and that or the end of the last deletion, whichever is later.
+  size_t forgotten_ = 0;
+  size_t unsettled_ = 0;
+  std::set<Emitter> deleters_;  // of all checkpoints, not done yet
+  Disturbances hold_ups_;
   bool is_disturbed_ =
       false;  // others were there when the newest claim was made
   std::set<std::string_view> damaged_names_;  // of saves not known yet

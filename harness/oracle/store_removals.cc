@@ -126,7 +126,7 @@ void StoreModel::Rejected(const Emitter& by, Writer& writer,
     checks_.store.Breach(
         "twice", fmt::format("{} rejects {} twice", NameOf(by), bad.name));
   }
-  if (!bad.damaged) {
+  if (!bad.NeedNotVerify()) {
     checks_.store.Breach(
         "does-not-verify",
         fmt::format("{} rejects {} ({}), and nothing has damaged it",
@@ -150,7 +150,10 @@ void StoreModel::FencedFound(const Emitter& by, Writer& writer,
         "twice", fmt::format("{} finds {} void twice", NameOf(by), found.name));
   }
   // Of which lineage it is cannot be read in one that is damaged.
-  if (lied_ || found.damaged || !IsIn(LineageOf(writer.claim), found)) return;
+  if (IsUnsettled(found.writer) || found.NeedNotVerify() ||
+      !IsIn(LineageOf(writer.claim), found)) {
+    return;
+  }
   checks_.store.Breach("false-void",
                        fmt::format("{} finds {} void, which is of its lineage",
                                    NameOf(by), found.name));
@@ -158,7 +161,7 @@ void StoreModel::FencedFound(const Emitter& by, Writer& writer,
 
 // A claim says of each checkpoint that it makes void that it found it.
 void StoreModel::CheckVoidFound(const Emitter& by, const Writer& writer) {
-  if (!writer.claim || lied_ || deleting_) return;
+  if (!writer.claim || !deleters_.empty()) return;
   for (const size_t rejected : writer.rejected) {
     if (writer.set_aside.contains(rejected) || writer.met_error) continue;
     checks_.store.Breach("not-set-aside",
@@ -204,7 +207,7 @@ void StoreModel::DeleteBegin(const Emitter& by, Writer& writer,
   }
   CheckRemovalIsOver(by, writer);
   writer.deletes = event.path;
-  deleting_ = true;
+  deleters_.insert(by);
   saved_ = false;
   for (Checkpoint& one : all_) one.in_doubt = true;
 }
@@ -218,12 +221,18 @@ void StoreModel::Deleted(const Emitter& by, Writer& writer,
                                "to",
                                NameOf(by)));
   }
-  saved_ = false;
-  // Whoever came meanwhile may have lost what it had, or not.
+  EndDeletion(by);
   for (Checkpoint& one : all_) {
-    one.in_doubt = true;
     if (writer.claim && one.writer <= *writer.claim) one.gone = true;
   }
+}
+
+// Whoever came meanwhile may have lost what it had, or not.
+void StoreModel::EndDeletion(const Emitter& by) {
+  if (deleters_.erase(by) == 0) return;
+  unsettled_ = claims_.size();
+  saved_ = false;
+  for (Checkpoint& one : all_) one.in_doubt = true;
 }
 
 // Who has finished, and was told to, deletes all, once its result is
@@ -234,7 +243,9 @@ void StoreModel::CheckDeletion(const Emitter& by, const Writer& writer) {
     return;
   }
   checks_.checkpoints_deleted.Instance();
-  if (writer.has_deleted || (!writer.acknowledged && is_held_up_)) return;
+  const bool was_held_up =
+      writer.given_up || hold_ups_.AnySince(writer.finished_ns);
+  if (writer.has_deleted || (!writer.acknowledged && was_held_up)) return;
   checks_.checkpoints_deleted.Breach(
       "not-deleted",
       fmt::format("{} finished, and has not deleted the checkpoints",

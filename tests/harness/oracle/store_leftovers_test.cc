@@ -110,6 +110,19 @@ INSTANTIATE_TEST_SUITE_P(
         SpoiledRun{"LosesTheNewestAfterALyingDisk",
                    [] { return CutRun("lying-fsync"); }, "store/newest-lost",
                    LoseTheNewest},
+        SpoiledRun{"BringsBackWhatWasRemovedBehindALie",
+                   [] { return CutRun("lying-fsync"); }, "store/came-back",
+                   [](ScriptedRun& run) {
+                     LeaveOneMore(
+                         run, {.step = 4, .phase = RecordPhase::kEvaluationDue},
+                         1);
+                   }},
+        SpoiledRun{"LeavesTooManyBehindALie",
+                   [] { return CutRun("lying-fsync"); }, "store/retention",
+                   BringBackStepTwo},
+        SpoiledRun{"LeavesRemainsBehindALie",
+                   [] { return CutRun("lying-fsync"); }, "store/temporary",
+                   LeaveRemains},
         SpoiledRun{"LeavesADeletedOne", DeletedRun, "store/came-back",
                    [](ScriptedRun& run) { LeaveOneMore(run, {.step = 6}, 1); }},
         SpoiledRun{"LeavesRemainsAfterAPowerCut", [] { return CutRun("ext4"); },
@@ -278,6 +291,17 @@ void SaveNothing(ScriptedRun& run) {
   });
 }
 
+// No save succeeded, and nothing was damaged.
+void FailAllSaves(ScriptedRun& run) {
+  run.facts.left.checkpoints.clear();
+  run.events.RemoveIf([](const EmittedEvent& one) {
+    return one.event.kind == K::kDamaged || one.event.kind == K::kRejected;
+  });
+  for (EmittedEvent& one : run.events.all()) {
+    if (one.event.kind == K::kSaveAcknowledged) one.event.kind = K::kSaveFailed;
+  }
+}
+
 // The damage of the save of step 2 is taken back.
 void LeaveAGoodOne(ScriptedRun& run) {
   run.events.RemoveIf([](const EmittedEvent& one) {
@@ -295,6 +319,8 @@ INSTANTIATE_TEST_SUITE_P(
                                "clean-refusal/unneeded-refusal", LeaveAGoodOne},
                     SpoiledRun{"RefusesThoughNothingIsBad", RefusedRun,
                                "clean-refusal/unneeded-refusal", SaveNothing},
+                    SpoiledRun{"RefusesThoughSavesOnlyFailed", RefusedRun,
+                               "clean-refusal/unneeded-refusal", FailAllSaves},
                     SpoiledRun{"RefusesAndHasAResult", RefusedRun,
                                "clean-refusal/with-a-result",
                                [](ScriptedRun& run) {

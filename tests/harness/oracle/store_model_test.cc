@@ -152,6 +152,18 @@ INSTANTIATE_TEST_SUITE_P(
         SpoiledRun{"ClaimsTheSameNumberAgain", RecoveredRun,
                    "history-consistent/claims",
                    [](ScriptedRun& run) { Renumber(run, 2, 1); }},
+        SpoiledRun{"ClaimsTheSameNumberBehindAClaimAfterALie", TwiceCrashedRun,
+                   "history-consistent/claims",
+                   [](ScriptedRun& run) {
+                     ForgetBefore(run, kNextChief, K::kClaimBegin);
+                     Renumber(run, 3, 2);
+                   }},
+        SpoiledRun{"GoesOnFromAVoidOneBehindAClaimAfterALie", TwiceCrashedRun,
+                   "store/fenced-read",
+                   [](ScriptedRun& run) {
+                     GoOnFromStaleSave(run);
+                     ForgetBefore(run, kNextChief, K::kClaimBegin);
+                   }},
         SpoiledRun{"ClaimsTheSameNumberAfterNoDeletion", DeletedTwiceRun,
                    "history-consistent/claims",
                    [](ScriptedRun& run) {
@@ -425,12 +437,6 @@ INSTANTIATE_TEST_SUITE_P(
         ExcusedRun{"AnotherErrorOfASyncIsTriedAgain", UndisturbedRun,
                    "store/failed-sync", SyncFails,
                    [](ScriptedRun& run) { run.facts.faults[0].kind = "slow"; }},
-        ExcusedRun{"AcknowledgesBehindItsSuccessorWhereTheDiskForgot",
-                   RecoveredRun, "resume-point/fenced-save",
-                   AcknowledgeStaleSave,
-                   [](ScriptedRun& run) {
-                     ForgetBefore(run, kNextChief, K::kGeneration);
-                   }},
         ExcusedRun{"AcknowledgesBehindItsSuccessorAfterADeletion", RecoveredRun,
                    "resume-point/fenced-save", AcknowledgeStaleSave,
                    [](ScriptedRun& run) {
@@ -557,6 +563,28 @@ INSTANTIATE_TEST_SUITE_P(
                      ForgetBefore(run, kNextChief, K::kClaimBegin);
                    }}),
     NameOfCase<ExcusedRun>);
+
+// A worker of the generation before has a sync that fails.
+TEST(StoreModelTest, FailedSyncVoidsNoSaveOfAnotherGeneration) {
+  ScriptedRun run = RecoveredRun();
+  FireBefore(
+      run, kNextOther, K::kFinished, 0,
+      {.id = "sync", .kind = "fsync_fails", .point = "ckpt.shard.fsync"});
+  EmittedEvent fired;
+  for (EmittedEvent& one : run.events.all()) {
+    if (one.event.detail == "sync") fired = one;
+  }
+  run.events.RemoveIf(
+      [](const EmittedEvent& one) { return one.event.detail == "sync"; });
+  run.events.InsertBefore(kNextChief, K::kSaveAcknowledged, 0, kNextOther,
+                          fired.event);
+  EXPECT_THAT(FindingsOf(run), Contains("store/failed-sync"));
+  run.events.RemoveIf(
+      [](const EmittedEvent& one) { return one.event.detail == "sync"; });
+  run.events.InsertBefore(kNextChief, K::kSaveAcknowledged, 0, kOther,
+                          fired.event);
+  EXPECT_THAT(FindingsOf(run), Not(Contains("store/failed-sync")));
+}
 
 TEST(StoreModelTest, DamageOfAnotherFileExcusesNoFallBack) {
   for (const char* file : {"/ckpt/checkpoint.tmp", "/ckpt/gen-000000001",

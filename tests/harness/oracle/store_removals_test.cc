@@ -314,14 +314,6 @@ INSTANTIATE_TEST_SUITE_P(
                    [](ScriptedRun& run) {
                      FireBefore(run, kNextChief, K::kLoaded, 0, DiskError());
                    }},
-        ExcusedRun{"SetsNoneAsideWhereTheDiskForgot", FellBackRun,
-                   "store/not-set-aside",
-                   [](ScriptedRun& run) {
-                     run.events.Remove(kNextChief, K::kRejectBegin);
-                   },
-                   [](ScriptedRun& run) {
-                     ForgetBefore(run, kNextChief, K::kResumed);
-                   }},
         ExcusedRun{
             "SetsOneAsideAgainBehindAnError", FellBackRun, "store/not-begun",
             [](ScriptedRun& run) {
@@ -409,6 +401,15 @@ INSTANTIATE_TEST_SUITE_P(
                    [](ScriptedRun& run) {
                      NeverDelete(run);
                      FireBefore(run, kChief, K::kFinished, 0, Outage());
+                   }},
+        SpoiledRun{"NeverDeletesThoughAnOutageWasOver", DeletedRun,
+                   "checkpoints-deleted/not-deleted",
+                   [](ScriptedRun& run) {
+                     NeverDelete(run);
+                     run.events.Remove(kChief, K::kResultAcknowledged);
+                     RecordFault outage = Outage();
+                     outage.duration_ns = 1;
+                     FireBefore(run, kChief, K::kStep, 0, outage);
                    }},
         SpoiledRun{"NeverDeletesAndHasNoResultAcknowledged", DeletedRun,
                    "checkpoints-deleted/not-deleted",
