@@ -513,13 +513,15 @@ int64_t Processes::OverAt(const Fired& fired, const Process& process) const {
 bool Processes::HasMetAnError(const Process& process) const {
   return std::ranges::any_of(processes_, [&](const auto& entry) {
     const Process& other = entry.second;
-    // Who has no generation yet meets those who have none either.
-    const bool was_there = process.generation != 0 || !other.ended_ns ||
+    // Who has no state yet meets those who have none either.
+    const uint64_t theirs = other.has_state ? other.generation : 0;
+    const uint64_t its = process.has_state ? process.generation : 0;
+    const bool was_there = its != 0 || !other.ended_ns ||
                            *other.ended_ns >= process.meeting_since_ns;
     const bool has_left =
-        other.generation == 0 && other.leaves_generation == process.generation;
-    const bool together = other.id == process.id || has_left ||
-                          (other.generation == process.generation && was_there);
+        other.generation == 0 && its != 0 && other.leaves_generation == its;
+    const bool together =
+        other.id == process.id || has_left || (theirs == its && was_there);
     return together &&
            std::ranges::any_of(other.fired, [&](const Fired& fired) {
              const FaultTraits traits = TraitsOf(*fired.fault);
