@@ -468,13 +468,11 @@ void Processes::CheckLeaving(Process& process, const RecordEvent& event) {
 // A worker that has lost another one in training waits for nobody any more.
 void Processes::CheckLeavesSoon(Process& process, const RecordEvent& event) {
   const auto lost_ns = std::exchange(process.lost_ns, std::nullopt);
-  const RunSetup& setup = record_.setup;
-  if (!lost_ns || setup.silence_limit_ns <= 0 || process.in_save ||
-      process.finished || setup.saves_beside ||
-      record_.ending != RunEnding::kExited) {
+  const int64_t bound = SoonNs();
+  if (!lost_ns || bound <= 0 || process.in_save || process.finished ||
+      record_.setup.saves_beside || record_.ending != RunEnding::kExited) {
     return;
   }
-  const int64_t bound = setup.silence_limit_ns + 2 * setup.heartbeat_every_ns;
   const int64_t took =
       hindrances_.Undisturbed(*lost_ns, event.t_ns, [&](const Hindrance& one) {
         return one.of == process.id && one.kind != Hindrance::Kind::kAbsent;
@@ -822,10 +820,19 @@ void Processes::Discharge(const Process& process, int64_t t_ns) {
   });
 }
 
+// Within which time a worker that waits for nothing but heartbeats acts; 0: not
+// known. A real machine may keep it from running for as long, and nobody says
+// so.
+int64_t Processes::SoonNs() const {
+  const RunSetup& setup = record_.setup;
+  if (record_.world != "sim" || setup.silence_limit_ns <= 0) return 0;
+  return setup.silence_limit_ns + 2 * setup.heartbeat_every_ns;
+}
+
 // The chief and each other rank send each other heartbeats, in a save too.
 void Processes::OweSilence(const Process& silent, int64_t t_ns,
                            int64_t until_ns) {
-  if (record_.setup.silence_limit_ns <= 0) return;
+  if (SoonNs() <= 0) return;
   for (const auto& [id, other] : processes_) {
     const bool talk = (silent.rank == 0) != (other.rank == 0);
     const auto trains = [](const Process& one) {
@@ -846,9 +853,7 @@ void Processes::OweSilence(const Process& silent, int64_t t_ns,
 
 int64_t Processes::BoundOf(const Duty& duty, int64_t t_ns) const {
   const RunSetup& setup = record_.setup;
-  if (duty.silence) {
-    return setup.silence_limit_ns + 2 * setup.heartbeat_every_ns;
-  }
+  if (duty.silence) return SoonNs();
   // What ends by itself is no loss.
   if (record_.expect.detected_in_max_ns && duty.until_ns > t_ns) {
     return *record_.expect.detected_in_max_ns;

@@ -117,6 +117,7 @@ class Processes {
   // `until_ns`: when what the lost one meets is over.
   void Owe(const Process& lost, int64_t t_ns, int64_t until_ns);
   void OweSilence(const Process& silent, int64_t t_ns, int64_t until_ns);
+  int64_t SoonNs() const;
   int64_t BoundOf(const Duty& duty, int64_t t_ns) const;
   void EndSilence(const Process& process, int64_t t_ns);
   void Discharge(const Process& process, int64_t t_ns);
