@@ -81,9 +81,9 @@ void Outline::FindFirings() {
 void Outline::FindGenerations(const std::vector<HistoryEvent>& history) {
   std::map<uint64_t, size_t> newest;  // by number
   std::map<Emitter, size_t> of;
-  for (const HistoryEvent& said : history) {
-    const RecordEvent& event = *said.event;
-    if (said.by.kind != Emitter::Kind::kWorker) continue;
+  for (const HistoryEvent& entry : history) {
+    const RecordEvent& event = *entry.event;
+    if (entry.by.kind != Emitter::Kind::kWorker) continue;
     const bool claims = event.kind == RecordKind::kGeneration;
     if (claims || IsOfStart(event.kind)) {
       const auto [at, is_new] =
@@ -92,12 +92,12 @@ void Outline::FindGenerations(const std::vector<HistoryEvent>& history) {
         at->second = generations.size();
         generations.push_back({.number = event.generation});
       }
-      of[said.by] = at->second;
+      of[entry.by] = at->second;
     }
-    const auto at = of.find(said.by);
+    const auto at = of.find(entry.by);
     if (at == of.end()) continue;
     Generation& generation = generations[at->second];
-    generation.workers.insert(said.by);
+    generation.workers.insert(entry.by);
     Take(event, generation);
     if (event.kind == RecordKind::kLeft) of.erase(at);
   }

@@ -18,12 +18,12 @@ Specification::Specification(const Record& record)
       processes_(record, checks_) {}
 
 void Specification::Run(const std::vector<HistoryEvent>& history) {
-  for (const HistoryEvent& said : history) {
-    store_.On(said);
-    training_.On(said);
-    notices_.On(said);
-    restarts_.On(said);
-    processes_.On(said);
+  for (const HistoryEvent& entry : history) {
+    store_.On(entry);
+    training_.On(entry);
+    notices_.On(entry);
+    restarts_.On(entry);
+    processes_.On(entry);
   }
   store_.End();
   training_.End();

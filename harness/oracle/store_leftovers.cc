@@ -1,4 +1,4 @@
-// What is in the directory when all is over, and whether a refusal was due.
+// Checks the checkpoint directory after the run, and a refusal to start.
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -19,7 +19,7 @@ void StoreModel::CheckRefusal() {
   checks_.clean_refusal.Instance();
   bool is_any_left = false;
   bool is_any_bad = head_ && IsUnsettled(*head_);
-  for (const Checkpoint& one : all_) {
+  for (const Checkpoint& one : checkpoints_) {
     is_any_left = is_any_left || (one.acknowledged && !one.in_doubt);
     is_any_bad = is_any_bad || one.damaged;
     if (!IsOwed(one)) continue;
@@ -66,7 +66,7 @@ void StoreModel::CheckLeft(const StoredCheckpoint& left) {
         "unknown",
         fmt::format("{} is there, whose save nobody had begun", left.name));
   }
-  const Checkpoint& found = all_[*index];
+  const Checkpoint& found = checkpoints_[*index];
   if (!left.valid && !found.NeedNotVerify()) {
     checks_.store.Breach(
         "does-not-verify",
@@ -92,7 +92,7 @@ void StoreModel::CheckLeft(const StoredCheckpoint& left) {
                   found.not_finite_since));
 }
 
-// What is set aside, or half written, is of a save that was begun.
+// A directory that is set aside or half written is of a save that was begun.
 void StoreModel::CheckNames() {
   constexpr std::string_view kSetAside = "rejected-";
   std::vector<std::string_view> names;
@@ -121,9 +121,9 @@ bool StoreModel::IsLeftValid(const Checkpoint& one) const {
                              });
 }
 
-// All that is owed is there.
+// Each checkpoint that is owed is there.
 void StoreModel::CheckMissing() {
-  for (const Checkpoint& one : all_) {
+  for (const Checkpoint& one : checkpoints_) {
     if (!IsOwed(one)) continue;
     checks_.store.Instance();
     if (IsLeftValid(one)) continue;
@@ -143,18 +143,18 @@ bool StoreModel::IsTidy() const {
   }
   const Writer& chief = writers_.at(claims_[*head_].chief);
   if (IsUnsettled(*head_) && !chief.has_deleted) return false;
-  return chief.ended_well && !chief.met_error;
+  return chief.end.is_orderly && !chief.met_error;
 }
 
-// Beside the newest ones, and those that are kept for good, it may keep the
-// newest finite one.
+// Retention keeps the newest ones, those for good, and the newest finite one
+// beside them.
 void StoreModel::CheckRetention() {
   const auto keep = static_cast<size_t>(std::max(record_.setup.keep, 0));
   std::vector<const StoredCheckpoint*> counting;
   for (const StoredCheckpoint& left : record_.left.checkpoints) {
     const std::optional<size_t> index = Find(left.name);
-    if (!left.valid || !index || !IsIn(lineage_, all_[*index]) ||
-        all_[*index].for_good) {
+    if (!left.valid || !index || !IsIn(lineage_, checkpoints_[*index]) ||
+        checkpoints_[*index].for_good) {
       continue;
     }
     counting.push_back(&left);

@@ -19,7 +19,8 @@ bool NamesMoment(std::string_view name, const Moment& moment,
          name.ends_with(fmt::format("-g{}", generation));
 }
 
-// Of "…/step-000000010-g1.tmp/model-00001-of-00002.safetensors" the checkpoint.
+// Returns "step-000000010-g1" for
+// "…/step-000000010-g1.tmp/model-00001-of-00002.safetensors".
 std::string_view CheckpointOfFile(std::string_view path) {
   std::string_view name = BaseName(path.substr(0, path.rfind('/')));
   if (name.ends_with(kBeingWritten)) name.remove_suffix(kBeingWritten.size());
@@ -31,13 +32,13 @@ std::string_view CheckpointOfFile(std::string_view path) {
 StoreModel::StoreModel(const Record& record, Checks& checks)
     : record_(record), checks_(checks) {}
 
-void StoreModel::On(const HistoryEvent& said) {
-  const RecordEvent& event = *said.event;
-  switch (said.by.kind) {
+void StoreModel::On(const HistoryEvent& entry) {
+  const RecordEvent& event = *entry.event;
+  switch (entry.by.kind) {
     case Emitter::Kind::kWorker: {
-      const auto [at, is_new] = writers_.try_emplace(said.by);
+      const auto [at, is_new] = writers_.try_emplace(entry.by);
       if (is_new) at->second.first_claim = claims_.size();
-      return OnWorker(said.by, at->second, event);
+      return OnWorker(entry.by, at->second, event);
     }
     case Emitter::Kind::kMachine:
       if (event.kind == RecordKind::kPowerCut && !event.about) LosePower(event);
@@ -56,10 +57,10 @@ void StoreModel::NoteEnd(const RecordEvent& event) {
                                  .incarnation = event.incarnation});
   if (at == writers_.end()) return;
   if (event.reason == RecordReason::kUnreachable) {
-    at->second.given_up = true;
+    at->second.end.is_given_up = true;
     return;
   }
-  at->second.has_ended = true;
+  at->second.end.is_gone = true;
   hold_ups_.Ended(at->first, event.t_ns);
   EndDeletion(at->first);
 }
@@ -76,7 +77,7 @@ void StoreModel::OnWorker(const Emitter& by, Writer& writer,
     case RecordKind::kCarriedOn:
       return Join(by, writer, event);
     case RecordKind::kStep:
-      // What is done beside the training may take as long as it takes.
+      // A removal beside the training may take any time.
       if (!record_.setup.saves_beside) CheckRemovalIsOver(by, writer);
       return;
     case RecordKind::kSaveBegin:
@@ -86,43 +87,29 @@ void StoreModel::OnWorker(const Emitter& by, Writer& writer,
       return Acknowledged(by, writer, event);
     case RecordKind::kSaveFailed:
       return SaveFailed(by, writer, event);
-    case RecordKind::kRetireBegin:
-      return RetireBegin(by, writer, event);
-    case RecordKind::kRetired:
-      return Retired(by, writer, event);
-    case RecordKind::kRejected:
-    case RecordKind::kRejectBegin:
-      return Rejected(by, writer, event);
-    case RecordKind::kFencedFound:
-      return FencedFound(by, writer, event);
     case RecordKind::kLoaded:
     case RecordKind::kLoadFailed:
       return Loaded(by, writer, event);
     case RecordKind::kDamaged:
       return Damage(event);
-    case RecordKind::kDeleteBegin:
-      return DeleteBegin(by, writer, event);
-    case RecordKind::kBackupDeleted:
-      return Deleted(by, writer, event);
     case RecordKind::kLifeEnd:
       return CheckEndOf(by, writer, event);
     case RecordKind::kFinished:
       if (!record_.setup.saves_beside) CheckRemovalIsOver(by, writer);
-      writer.finished = true;
-      writer.finished_ns = event.t_ns;
-      writer.is_finite = event.count == 0;
+      writer.end.finished_ns = event.t_ns;
+      writer.end.is_finite = event.count == 0;
       return;
     case RecordKind::kResultAcknowledged:
-      writer.acknowledged = true;
+      writer.end.is_acknowledged = true;
       return;
     case RecordKind::kFencedOut:
-      writer.fenced = true;
+      writer.end.is_fenced = true;
       return;
     case RecordKind::kFaultFired:
     case RecordKind::kFaultAgain:
       return Fire(by, writer, event);
     default:
-      return;
+      return OnRemoval(by, writer, event);
   }
 }
 
@@ -133,7 +120,7 @@ void StoreModel::Join(const Emitter& by, Writer& writer,
   if (claim != nullptr) {
     writer.joined = static_cast<size_t>(claim - claims_.data());
   }
-  CheckVoidFound(by, writer);
+  CheckFencedFound(by, writer);
   if (event.kind == RecordKind::kInitialized) Initialized(by, event);
 }
 
@@ -142,9 +129,9 @@ void StoreModel::Fire(const Emitter& by, Writer& writer,
   const RecordFault* const fault = FindFault(record_, event.detail);
   if (fault == nullptr) return;
   const FaultTraits traits = TraitsOf(*fault);
-  if (traits.tells_error) writer.met_error = writer.removal_met_error = true;
+  if (traits.tells_error) writer.met_error = writer.removal.met_error = true;
   if (traits.may_end_life) hold_ups_.Fired(*fault, by, event.t_ns);
-  if (fault->kind == "fsync_fails") VoidSave(writer, event);
+  if (fault->kind == "fsync_fails") FailSync(writer, event);
 }
 
 std::optional<size_t> StoreModel::Find(std::string_view path) const {
@@ -164,8 +151,8 @@ StoreModel::Lineage StoreModel::LineageOf(std::optional<size_t> claim) const {
   while (claim && lineage.try_emplace(*claim, until).second) {
     const std::optional<size_t>& parent = claims_[*claim].parent;
     if (!parent) break;
-    until = all_[*parent].moment;
-    claim = all_[*parent].writer;
+    until = checkpoints_[*parent].moment;
+    claim = checkpoints_[*parent].writer;
   }
   return lineage;
 }
@@ -183,7 +170,7 @@ bool StoreModel::IsOwed(const Checkpoint& checkpoint) const {
 
 const StoreModel::Checkpoint* StoreModel::NewestOwed() const {
   const Checkpoint* newest = nullptr;
-  for (const Checkpoint& one : all_) {
+  for (const Checkpoint& one : checkpoints_) {
     if (!IsOwed(one)) continue;
     if (newest == nullptr || one.moment >= newest->moment) newest = &one;
   }
@@ -192,31 +179,27 @@ const StoreModel::Checkpoint* StoreModel::NewestOwed() const {
 
 void StoreModel::ClaimBegin(const Emitter& by, Writer& writer,
                             const RecordEvent& event) {
-  if (writer.tries_for == event.count && !writer.met_error) {
+  if (writer.last_try.number == event.count && !writer.met_error) {
     checks_.history_consistent.Breach(
         "claims", fmt::format("{} tries twice for generation {}", NameOf(by),
                               event.count));
   }
-  writer.tries_for = event.count;
+  writer.last_try = {.number = event.count, .tries = ++tries_};
   is_disturbed_ = is_disturbed_ || (head_ && claims_[*head_].chief != by);
-  writer.tries = ++tries_;
   writer.saves.reset();
-  writer.removes.reset();
-  writer.rejected.clear();
-  writer.set_aside.clear();
-  writer.found_void.clear();
+  writer.removal = {};
 }
 
 void StoreModel::Claimed(const Emitter& by, Writer& writer,
                          const RecordEvent& event) {
   is_used_ = true;
-  if (writer.tries_for != static_cast<int64_t>(event.generation)) {
+  if (writer.last_try.number != static_cast<int64_t>(event.generation)) {
     checks_.history_consistent.Breach(
         "claims",
         fmt::format("{} claims generation {}, and had not tried for it",
                     NameOf(by), event.generation));
   }
-  writer.tries_for.reset();
+  writer.last_try.number.reset();
   if (head_ && !IsUnsettled(*head_) &&
       claims_[*head_].number >= event.generation) {
     checks_.history_consistent.Breach(
@@ -229,15 +212,15 @@ void StoreModel::Claimed(const Emitter& by, Writer& writer,
   claims_.push_back({.number = event.generation,
                      .chief = by,
                      .parent = parent,
-                     .behind_saves = saved_});
-  if (saved_) checks_.no_cold_start.Instance();
-  // Who is still there may leave what this claim does not find.
+                     .behind_saves = is_any_acknowledged_});
+  if (is_any_acknowledged_) checks_.no_cold_start.Instance();
+  // A process that is still there may leave files behind this claim.
   is_disturbed_ = std::ranges::any_of(writers_, [&](const auto& other) {
-    return other.first != by && other.second.claim && !other.second.has_ended;
+    return other.first != by && other.second.claim && !other.second.end.is_gone;
   });
   head_ = writer.claim = claims_.size() - 1;
   if (parent) {
-    Checkpoint& of_parent = all_[*parent];
+    Checkpoint& of_parent = checkpoints_[*parent];
     if (of_parent.digest.empty()) of_parent.not_finite_since = event.count;
     if (of_parent.not_finite_since != event.count) {
       checks_.resume_point.Breach(
@@ -249,9 +232,9 @@ void StoreModel::Claimed(const Emitter& by, Writer& writer,
     of_parent.acknowledged = true;
     of_parent.in_doubt = of_parent.gone = false;
     // Every byte of it was read, since the first try for a claim.
-    if (of_parent.damaged_at < writer.tries) of_parent.damaged = false;
+    if (of_parent.damaged_at < writer.last_try.tries) of_parent.damaged = false;
     of_parent.failed = false;
-    saved_ = true;
+    is_any_acknowledged_ = true;
   }
   lineage_ = LineageOf(head_);
 }
@@ -266,14 +249,16 @@ void StoreModel::CheckParent(const Emitter& by, const RecordEvent& event,
         fmt::format("{} goes on from {}, whose save nobody had begun",
                     NameOf(by), BaseName(event.path)));
   }
-  if (owed != nullptr && (!parent || all_[*parent].moment < owed->moment)) {
+  if (owed != nullptr &&
+      (!parent || checkpoints_[*parent].moment < owed->moment)) {
     return checks_.resume_point.Breach(
         "stale-resume",
         fmt::format("{} goes on from {}, but {} was acknowledged", NameOf(by),
-                    parent ? all_[*parent].name : "nothing", owed->name));
+                    parent ? checkpoints_[*parent].name : "nothing",
+                    owed->name));
   }
   if (!parent) return;
-  const Checkpoint& chosen = all_[*parent];
+  const Checkpoint& chosen = checkpoints_[*parent];
   if (chosen.gone && !IsUnsettled(chosen.writer)) {
     checks_.resume_point.Breach(
         "unknown-checkpoint",
@@ -294,10 +279,11 @@ void StoreModel::Initialized(const Emitter& by, const RecordEvent& event) {
   if (record_.setup.allow_cold_start || claim == nullptr) return;
   const Writer& chief = writers_.at(claim->chief);
   const auto is_old = [this](size_t index) {
-    return all_[index].writer < forgotten_;
+    return checkpoints_[index].writer < forgotten_;
   };
-  if (!claim->behind_saves && std::ranges::none_of(chief.found_void, is_old) &&
-      std::ranges::none_of(chief.rejected, is_old)) {
+  if (!claim->behind_saves &&
+      std::ranges::none_of(chief.last_try.found_fenced, is_old) &&
+      std::ranges::none_of(chief.last_try.rejected, is_old)) {
     return;
   }
   checks_.no_cold_start.Breach(
@@ -314,7 +300,7 @@ void StoreModel::SaveBegin(const Emitter& by, Writer& writer,
         "no-outcome", fmt::format("{} saves {}, and never said what became of "
                                   "{}",
                                   NameOf(by), BaseName(event.path),
-                                  all_[*writer.saves].name));
+                                  checkpoints_[*writer.saves].name));
   }
   const std::string_view name = BaseName(event.path);
   if (const size_t end = event.path.rfind('/'); end != event.path.npos) {
@@ -328,25 +314,25 @@ void StoreModel::SaveBegin(const Emitter& by, Writer& writer,
         fmt::format("{} saves step {} of generation {} as {}", NameOf(by),
                     ToText(moment), event.generation, name));
   }
-  all_.push_back({.name = name,
-                  .moment = moment,
-                  .writer = writer.claim.value_or(0),
-                  .damaged = damaged_names_.contains(name)});
-  writer.saves = newest_[name] = all_.size() - 1;
+  checkpoints_.push_back({.name = name,
+                          .moment = moment,
+                          .writer = writer.claim.value_or(0),
+                          .damaged = damaged_names_.contains(name)});
+  writer.saves = newest_[name] = checkpoints_.size() - 1;
 }
 
 void StoreModel::Acknowledged(const Emitter& by, Writer& writer,
                               const RecordEvent& event) {
   const std::optional<size_t> saves = std::exchange(writer.saves, {});
   checks_.store.Instance();
-  if (!saves || all_[*saves].name != BaseName(event.path) ||
-      all_[*saves].moment != MomentOf(event)) {
+  if (!saves || checkpoints_[*saves].name != BaseName(event.path) ||
+      checkpoints_[*saves].moment != MomentOf(event)) {
     return checks_.store.Breach(
         "not-begun", fmt::format("{} says that {} is saved, and had not begun "
                                  "to save it",
                                  NameOf(by), BaseName(event.path)));
   }
-  Checkpoint& saved = all_[*saves];
+  Checkpoint& saved = checkpoints_[*saves];
   if (saved.sync_failed) {
     checks_.store.Breach("failed-sync",
                          fmt::format("{} acknowledged {}, of which a sync had "
@@ -358,7 +344,7 @@ void StoreModel::Acknowledged(const Emitter& by, Writer& writer,
   saved.for_good = event.reason == RecordReason::kKeptForGood;
   saved.acknowledged = true;
   saved.in_doubt = false;
-  saved_ = true;
+  is_any_acknowledged_ = true;
   writer.may_free_room = false;
   const bool is_superseded = saved.writer + 1 < claims_.size();
   if (!is_superseded || IsUnsettled(saved.writer + 1)) return;
@@ -373,14 +359,14 @@ void StoreModel::Acknowledged(const Emitter& by, Writer& writer,
 
 // A sync that has failed once says nothing of the bytes when it is tried again:
 // the save of that generation is void.
-void StoreModel::VoidSave(const Writer& writer, const RecordEvent& fired) {
+void StoreModel::FailSync(const Writer& writer, const RecordEvent& fired) {
   constexpr std::string_view kOfTheSave[] = {
       "ckpt.shard.fsync", "ckpt.manifest.fsync", "ckpt.index.fsync"};
   if (std::ranges::find(kOfTheSave, fired.path) == std::end(kOfTheSave)) return;
   if (!writer.joined) return;
   const Writer& chief = writers_.at(claims_[*writer.joined].chief);
-  if (chief.saves && all_[*chief.saves].writer == *writer.joined) {
-    all_[*chief.saves].sync_failed = true;
+  if (chief.saves && checkpoints_[*chief.saves].writer == *writer.joined) {
+    checkpoints_[*chief.saves].sync_failed = true;
   }
 }
 
@@ -390,14 +376,14 @@ void StoreModel::SaveFailed(const Emitter& by, Writer& writer,
   const std::optional<size_t> saves = std::exchange(writer.saves, {});
   // One that fails before it has a name was never begun.
   if (event.path.empty()) return;
-  if (!saves || all_[*saves].name != BaseName(event.path) ||
-      all_[*saves].moment.step != event.step) {
+  if (!saves || checkpoints_[*saves].name != BaseName(event.path) ||
+      checkpoints_[*saves].moment.step != event.step) {
     return checks_.store.Breach(
         "not-begun",
         fmt::format("{} says that the save of {} failed, and had not begun it",
                     NameOf(by), BaseName(event.path)));
   }
-  all_[*saves].failed = true;
+  checkpoints_[*saves].failed = true;
 }
 
 void StoreModel::Loaded(const Emitter& by, const Writer& writer,
@@ -409,7 +395,7 @@ void StoreModel::Loaded(const Emitter& by, const Writer& writer,
         "unknown", fmt::format("{} loads {}, whose save nobody had begun",
                                NameOf(by), BaseName(event.path)));
   }
-  const Checkpoint& loaded = all_[*index];
+  const Checkpoint& loaded = checkpoints_[*index];
   if (event.kind == RecordKind::kLoadFailed) {
     const bool may_be_bad =
         loaded.NeedNotVerify() || loaded.in_doubt || loaded.gone;
@@ -427,7 +413,7 @@ void StoreModel::Loaded(const Emitter& by, const Writer& writer,
                     NameOf(by), event.digest, event.step, loaded.name,
                     loaded.digest));
   }
-  // Of the claims that it may know of.
+  // The process may know of the newest claim at its start, and later ones.
   const size_t first = writer.first_claim == 0 ? 0 : writer.first_claim - 1;
   bool is_void = !claims_.empty() && !IsUnsettled(first);
   for (size_t claim = first; claim < claims_.size() && is_void; ++claim) {
@@ -444,8 +430,8 @@ void StoreModel::Damage(const RecordEvent& event) {
   if (fault == nullptr || !TraitsOf(*fault).damages_store) return;
   const std::string_view name = CheckpointOfFile(event.path);
   if (const std::optional<size_t> index = Find(name)) {
-    all_[*index].damaged = true;
-    all_[*index].damaged_at = tries_;
+    checkpoints_[*index].damaged = true;
+    checkpoints_[*index].damaged_at = tries_;
   } else {
     damaged_names_.insert(name);
   }
@@ -456,26 +442,26 @@ void StoreModel::CheckEndOf(const Emitter& by, Writer& writer,
   if (IsOrderlyExit(event.count) && writer.saves) {
     checks_.store.Breach(
         "no-outcome", fmt::format("{} never said what became of {}", NameOf(by),
-                                  all_[*writer.saves].name));
+                                  checkpoints_[*writer.saves].name));
   }
   if (IsOrderlyExit(event.count)) CheckRemovalIsOver(by, writer);
   if (writer.claim && IsExit(event.count, {WorkerExit::kDone})) {
     CheckDeletion(by, writer);
   }
-  writer.ended_well = IsOrderlyExit(event.count);
+  writer.end.is_orderly = IsOrderlyExit(event.count);
   EndDeletion(by);
 }
 
-// What a disk has forgotten that lies about syncs is owed to nobody.
+// A disk that lies about syncs may have forgotten all: nothing is owed.
 void StoreModel::LosePower(const RecordEvent& event) {
   if (event.detail != kLyingDisk) return;
   forgotten_ = unsettled_ = claims_.size();
-  saved_ = false;
-  for (Checkpoint& one : all_) {
+  is_any_acknowledged_ = false;
+  for (Checkpoint& one : checkpoints_) {
     one.acknowledged = one.gone = false;
     one.in_doubt = one.damaged = true;
   }
-  for (auto& [by, writer] : writers_) writer.ended_well = false;
+  for (auto& [by, writer] : writers_) writer.end.is_orderly = false;
 }
 
 }  // namespace gauntlet

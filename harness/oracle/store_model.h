@@ -44,7 +44,7 @@ class StoreModel {
     bool in_doubt = false;      // its removal has begun
     bool gone = false;
     bool damaged = false;      // by a fault
-    uint64_t damaged_at = 0;   // how many claims had been tried for by then
+    uint64_t damaged_at = 0;   // number of tries for claims by then
     bool sync_failed = false;  // so its save may not be acknowledged
     bool failed = false;       // its save was given up
 
@@ -54,51 +54,63 @@ class StoreModel {
     uint64_t number = 0;  // of the generation
     Emitter chief;
     std::optional<size_t> parent;  // index of the checkpoint
-    bool behind_saves = false;     // something had been acknowledged by then
+    bool behind_saves = false;     // made behind an acknowledged save
   };
 
   StoreModel(const Record& record, Checks& checks);
 
-  // In the order of the history.
-  void On(const HistoryEvent& said);
-  // After the last one: what is left in the directory.
+  // Takes the events in the order of the history.
+  void On(const HistoryEvent& entry);
+  // Checks what is left in the directory, after the last event.
   void End();
 
-  // The newest checkpoint of that name, or path.
+  // Returns the newest checkpoint of that name, or path.
   std::optional<size_t> Find(std::string_view path) const;
-  // The newest claim of the number. Null: there is none.
+  // Returns the newest claim of the number, or null.
   const Claim* ClaimOf(uint64_t number) const;
-  const Checkpoint& checkpoint(size_t index) const { return all_[index]; }
-  // Whether any claim was made.
+  const Checkpoint& checkpoint(size_t index) const {
+    return checkpoints_[index];
+  }
+  // Returns true iff any claim was made.
   bool is_used() const { return is_used_; }
 
  private:
-  // What one process is at.
+  // A try for a claim, and what it found.
+  struct ClaimTry {
+    std::optional<int64_t> number;  // until the claim is made
+    uint64_t tries = 0;             // of all processes so far
+    std::set<size_t> rejected;
+    std::set<size_t> set_aside;
+    std::set<size_t> found_fenced;
+  };
+  // The removal of a checkpoint, until its outcome is emitted.
+  struct Removal {
+    std::optional<size_t> checkpoint;
+    bool is_owed = false;  // had to be kept until then
+    bool met_error = false;
+  };
+  struct Ending {
+    std::optional<int64_t> finished_ns;  // all of its training
+    bool is_finite = true;               // the state that it finished with
+    bool is_acknowledged = false;        // its result
+    bool is_fenced = false;
+    bool is_orderly = false;   // its last event gives such an exit code
+    bool is_gone = false;      // its process
+    bool is_given_up = false;  // by its launcher, which cannot reach it
+  };
+  // State of one process.
   struct Writer {
     std::optional<size_t> claim;   // its newest
     std::optional<size_t> joined;  // claim of the generation it trains in
-    size_t first_claim = 0;  // how many there were when it said its first word
-    std::optional<int64_t> tries_for;
-    uint64_t tries = 0;  // how many there were with that one
+    size_t first_claim = 0;        // number of claims at its first event
+    ClaimTry last_try;
     std::optional<size_t> saves;
-    std::optional<size_t> removes;
-    bool removes_owed = false;
-    bool removal_met_error = false;
+    Removal removal;
     std::optional<std::string_view> deletes;  // the directory
     bool has_deleted = false;
-    bool finished = false;
-    int64_t finished_ns = 0;
-    bool is_finite = true;      // the state that it finished with
-    bool acknowledged = false;  // its result
-    bool fenced = false;
     bool may_free_room = false;  // its last save had no room
     bool met_error = false;
-    bool has_ended = false;     // its process
-    bool given_up = false;      // by its launcher, which cannot reach it
-    bool ended_well = false;    // as it said
-    std::set<size_t> rejected;  // since it last tried for a claim
-    std::set<size_t> set_aside;
-    std::set<size_t> found_void;
+    Ending end;
   };
   using Lineage = std::map<size_t, Moment>;  // by writer: up to which moment
 
@@ -106,6 +118,7 @@ class StoreModel {
   void Join(const Emitter& by, Writer& writer, const RecordEvent& event);
   void Fire(const Emitter& by, Writer& writer, const RecordEvent& event);
   void OnWorker(const Emitter& by, Writer& writer, const RecordEvent& event);
+  void OnRemoval(const Emitter& by, Writer& writer, const RecordEvent& event);
   void ClaimBegin(const Emitter& by, Writer& writer, const RecordEvent& event);
   void Claimed(const Emitter& by, Writer& writer, const RecordEvent& event);
   void CheckParent(const Emitter& by, const RecordEvent& event,
@@ -114,7 +127,7 @@ class StoreModel {
   void SaveBegin(const Emitter& by, Writer& writer, const RecordEvent& event);
   void Acknowledged(const Emitter& by, Writer& writer,
                     const RecordEvent& event);
-  void VoidSave(const Writer& writer, const RecordEvent& fired);
+  void FailSync(const Writer& writer, const RecordEvent& fired);
   void SaveFailed(const Emitter& by, Writer& writer, const RecordEvent& event);
   void RetireBegin(const Emitter& by, Writer& writer, const RecordEvent& event);
   void CheckRetirement(const Emitter& by, const Writer& writer,
@@ -123,7 +136,7 @@ class StoreModel {
   void CheckRemovalIsOver(const Emitter& by, Writer& writer);
   void Rejected(const Emitter& by, Writer& writer, const RecordEvent& event);
   void FencedFound(const Emitter& by, Writer& writer, const RecordEvent& event);
-  void CheckVoidFound(const Emitter& by, const Writer& writer);
+  void CheckFencedFound(const Emitter& by, const Writer& writer);
   void Loaded(const Emitter& by, const Writer& writer,
               const RecordEvent& event);
   void Damage(const RecordEvent& event);
@@ -154,8 +167,8 @@ class StoreModel {
 
   const Record& record_;
   Checks& checks_;
-  std::string_view directory_;  // that they are in
-  std::vector<Checkpoint> all_;
+  std::string_view directory_;  // of the checkpoints
+  std::vector<Checkpoint> checkpoints_;
   std::map<std::string_view, size_t> newest_;  // by name
   std::vector<Claim> claims_;
   std::optional<size_t> head_;  // the newest claim
@@ -163,16 +176,15 @@ class StoreModel {
   std::map<Emitter, Writer> writers_;
   uint64_t tries_ = 0;  // for claims
   bool is_used_ = false;
-  bool saved_ = false;  // something was acknowledged, and not deleted since
-  // Number of claims that a lying disk may have forgotten when it last lost
-  // power, and that or the end of the last deletion, whichever is later.
+  bool is_any_acknowledged_ = false;  // a checkpoint, and not deleted since
+  // Number of claims when a disk that lies last lost power.
   size_t forgotten_ = 0;
+  // Number of claims then, or at the end of the last deletion.
   size_t unsettled_ = 0;
-  std::set<Emitter> deleters_;  // of all checkpoints, not done yet
-  Disturbances hold_ups_;
-  bool is_disturbed_ =
-      false;  // others were there when the newest claim was made
-  std::set<std::string_view> damaged_names_;  // of saves not known yet
+  std::set<Emitter> deleters_;  // processes that delete all checkpoints
+  Disturbances hold_ups_;       // of results, and their acknowledgement
+  bool is_disturbed_ = false;   // the newest claim, by processes of older ones
+  std::set<std::string_view> damaged_names_;  // of saves not begun yet
 };
 
 }  // namespace gauntlet

@@ -1,4 +1,4 @@
-// What leaves the store: by retention, as void or bad, and with a finished run.
+// Checks removals: by retention, as fenced or bad, and with a finished run.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -9,30 +9,49 @@
 
 namespace gauntlet {
 
+void StoreModel::OnRemoval(const Emitter& by, Writer& writer,
+                           const RecordEvent& event) {
+  switch (event.kind) {
+    case RecordKind::kRetireBegin:
+      return RetireBegin(by, writer, event);
+    case RecordKind::kRetired:
+      return Retired(by, writer, event);
+    case RecordKind::kRejected:
+    case RecordKind::kRejectBegin:
+      return Rejected(by, writer, event);
+    case RecordKind::kFencedFound:
+      return FencedFound(by, writer, event);
+    case RecordKind::kDeleteBegin:
+      return DeleteBegin(by, writer, event);
+    case RecordKind::kBackupDeleted:
+      return Deleted(by, writer, event);
+    default:
+      return;
+  }
+}
+
 void StoreModel::RetireBegin(const Emitter& by, Writer& writer,
                              const RecordEvent& event) {
   CheckRemovalIsOver(by, writer);
   const std::optional<size_t> index = Find(event.path);
   if (!index) return;  // one that was set aside
-  Checkpoint& retired = all_[*index];
-  const bool is_owners = writer.claim == head_;
-  if (!writer.deletes && is_owners && IsOwed(retired)) {
-    CheckRetirement(by, writer, retired);
-    writer.removes_owed = true;
-  }
-  writer.removes = index;
-  writer.removal_met_error = false;
+  Checkpoint& retired = checkpoints_[*index];
+  const bool is_owed =
+      !writer.deletes && writer.claim == head_ && IsOwed(retired);
+  if (is_owed) CheckRetirement(by, writer, retired);
+  writer.removal = {.checkpoint = index, .is_owed = is_owed};
   retired.in_doubt = true;
 }
 
-// It leaves as many newer ones as retention keeps, and a finite one. A later
-// generation finds a save that failed, too, where that could not be removed.
+// A removal leaves as many newer ones as retention keeps, and a finite one. A
+// later generation finds a save that failed, too, where that could not be
+// removed.
 void StoreModel::CheckRetirement(const Emitter& by, const Writer& writer,
                                  const Checkpoint& retired) {
   checks_.store.Instance();
   int newer = 0;
   bool finite = false;
-  for (const Checkpoint& one : all_) {
+  for (const Checkpoint& one : checkpoints_) {
     const bool counts =
         (one.acknowledged && !one.gone && !one.in_doubt) ||
         (writer.claim && one.writer < *writer.claim && IsLeftValid(one));
@@ -65,16 +84,16 @@ void StoreModel::CheckRetirement(const Emitter& by, const Writer& writer,
 
 void StoreModel::Retired(const Emitter& by, Writer& writer,
                          const RecordEvent& event) {
-  const std::optional<size_t> removes = std::exchange(writer.removes, {});
-  writer.removes_owed = false;
+  const std::optional<size_t> removes =
+      std::exchange(writer.removal, {}).checkpoint;
   checks_.store.Instance();
-  if (!removes || all_[*removes].name != BaseName(event.path)) {
+  if (!removes || checkpoints_[*removes].name != BaseName(event.path)) {
     return checks_.store.Breach(
         "not-begun", fmt::format("{} says that it has removed {}, and had not "
                                  "begun to",
                                  NameOf(by), BaseName(event.path)));
   }
-  Checkpoint& retired = all_[*removes];
+  Checkpoint& retired = checkpoints_[*removes];
   retired.gone = true;
   const bool is_parent =
       writer.claim &&
@@ -89,26 +108,27 @@ void StoreModel::Retired(const Emitter& by, Writer& writer,
                   NameOf(by), retired.name));
 }
 
-// What is owed is removed to the end, unless the disk refuses, or a newer claim
-// is found.
+// The removal of an owed checkpoint has an outcome, unless the disk refuses or
+// a newer claim is found.
 void StoreModel::CheckRemovalIsOver(const Emitter& by, Writer& writer) {
-  const std::optional<size_t> removes = std::exchange(writer.removes, {});
-  const bool was_owed = std::exchange(writer.removes_owed, false);
-  if (!removes || !was_owed || writer.removal_met_error ||
+  const Removal removal = std::exchange(writer.removal, {});
+  if (!removal.checkpoint || !removal.is_owed || removal.met_error ||
       writer.claim != head_) {
     return;
   }
-  checks_.store.Breach("no-outcome",
-                       fmt::format("{} never said whether it had removed {}",
-                                   NameOf(by), all_[*removes].name));
+  checks_.store.Breach(
+      "no-outcome",
+      fmt::format("{} never said whether it had removed {}", NameOf(by),
+                  checkpoints_[*removal.checkpoint].name));
 }
 
 void StoreModel::Rejected(const Emitter& by, Writer& writer,
                           const RecordEvent& event) {
   const std::optional<size_t> index = Find(event.path);
   if (event.kind == RecordKind::kRejectBegin) {
-    const bool is_new = index && writer.set_aside.insert(*index).second;
-    if (is_new && writer.rejected.contains(*index)) return;
+    const bool is_new =
+        index && writer.last_try.set_aside.insert(*index).second;
+    if (is_new && writer.last_try.rejected.contains(*index)) return;
     if (index && !is_new && writer.met_error) return;
     return checks_.store.Breach(
         "not-begun",
@@ -121,8 +141,8 @@ void StoreModel::Rejected(const Emitter& by, Writer& writer,
         "unknown", fmt::format("{} rejects {}, whose save nobody had begun",
                                NameOf(by), BaseName(event.path)));
   }
-  Checkpoint& bad = all_[*index];
-  if (!writer.rejected.insert(*index).second) {
+  Checkpoint& bad = checkpoints_[*index];
+  if (!writer.last_try.rejected.insert(*index).second) {
     checks_.store.Breach(
         "twice", fmt::format("{} rejects {} twice", NameOf(by), bad.name));
   }
@@ -144,12 +164,12 @@ void StoreModel::FencedFound(const Emitter& by, Writer& writer,
         "unknown", fmt::format("{} finds {} void, whose save nobody had begun",
                                NameOf(by), BaseName(event.path)));
   }
-  const Checkpoint& found = all_[*index];
-  if (!writer.found_void.insert(*index).second) {
+  const Checkpoint& found = checkpoints_[*index];
+  if (!writer.last_try.found_fenced.insert(*index).second) {
     checks_.store.Breach(
         "twice", fmt::format("{} finds {} void twice", NameOf(by), found.name));
   }
-  // Of which lineage it is cannot be read in one that is damaged.
+  // A damaged checkpoint does not tell its lineage.
   if (IsUnsettled(found.writer) || found.NeedNotVerify() ||
       !IsIn(LineageOf(writer.claim), found)) {
     return;
@@ -159,22 +179,23 @@ void StoreModel::FencedFound(const Emitter& by, Writer& writer,
                                    NameOf(by), found.name));
 }
 
-// A claim says of each checkpoint that it makes void that it found it.
-void StoreModel::CheckVoidFound(const Emitter& by, const Writer& writer) {
+// A claim reports each checkpoint that it fences.
+void StoreModel::CheckFencedFound(const Emitter& by, const Writer& writer) {
   if (!writer.claim || !deleters_.empty()) return;
-  for (const size_t rejected : writer.rejected) {
-    if (writer.set_aside.contains(rejected) || writer.met_error) continue;
+  for (const size_t rejected : writer.last_try.rejected) {
+    if (writer.last_try.set_aside.contains(rejected) || writer.met_error)
+      continue;
     checks_.store.Breach("not-set-aside",
                          fmt::format("{} rejected {}, and has not set it aside",
-                                     NameOf(by), all_[rejected].name));
+                                     NameOf(by), checkpoints_[rejected].name));
   }
   const Lineage lineage = LineageOf(writer.claim);
-  for (size_t i = 0; i < all_.size(); ++i) {
-    const Checkpoint& one = all_[i];
+  for (size_t i = 0; i < checkpoints_.size(); ++i) {
+    const Checkpoint& one = checkpoints_[i];
     const bool is_there = one.acknowledged && !one.in_doubt && !one.gone &&
                           !one.damaged && newest_.at(one.name) == i;
     if (!is_there || one.writer >= *writer.claim || IsIn(lineage, one) ||
-        writer.found_void.contains(i)) {
+        writer.last_try.found_fenced.contains(i)) {
       continue;
     }
     checks_.store.Breach(
@@ -208,8 +229,8 @@ void StoreModel::DeleteBegin(const Emitter& by, Writer& writer,
   CheckRemovalIsOver(by, writer);
   writer.deletes = event.path;
   deleters_.insert(by);
-  saved_ = false;
-  for (Checkpoint& one : all_) one.in_doubt = true;
+  is_any_acknowledged_ = false;
+  for (Checkpoint& one : checkpoints_) one.in_doubt = true;
 }
 
 void StoreModel::Deleted(const Emitter& by, Writer& writer,
@@ -222,30 +243,31 @@ void StoreModel::Deleted(const Emitter& by, Writer& writer,
                                NameOf(by)));
   }
   EndDeletion(by);
-  for (Checkpoint& one : all_) {
+  for (Checkpoint& one : checkpoints_) {
     if (writer.claim && one.writer <= *writer.claim) one.gone = true;
   }
 }
 
-// Whoever came meanwhile may have lost what it had, or not.
+// A deletion may have taken the checkpoints of later claims, too.
 void StoreModel::EndDeletion(const Emitter& by) {
   if (deleters_.erase(by) == 0) return;
   unsettled_ = claims_.size();
-  saved_ = false;
-  for (Checkpoint& one : all_) one.in_doubt = true;
+  is_any_acknowledged_ = false;
+  for (Checkpoint& one : checkpoints_) one.in_doubt = true;
 }
 
-// Who has finished, and was told to, deletes all, once its result is
-// acknowledged: something may keep that from coming.
+// A chief that finished deletes all checkpoints if the set-up asks for it. It
+// waits for the acknowledgement of its result, which a fault may hold up.
 void StoreModel::CheckDeletion(const Emitter& by, const Writer& writer) {
-  if (!record_.setup.delete_at_success || !writer.finished ||
-      !writer.is_finite || writer.fenced || writer.met_error) {
+  if (!record_.setup.delete_at_success || !writer.end.finished_ns ||
+      !writer.end.is_finite || writer.end.is_fenced || writer.met_error) {
     return;
   }
   checks_.checkpoints_deleted.Instance();
   const bool was_held_up =
-      writer.given_up || hold_ups_.AnySince(writer.finished_ns);
-  if (writer.has_deleted || (!writer.acknowledged && was_held_up)) return;
+      writer.end.is_given_up || hold_ups_.AnySince(*writer.end.finished_ns);
+  if (writer.has_deleted || (!writer.end.is_acknowledged && was_held_up))
+    return;
   checks_.checkpoints_deleted.Breach(
       "not-deleted",
       fmt::format("{} finished, and has not deleted the checkpoints",

@@ -12,7 +12,7 @@
 
 namespace gauntlet {
 
-// It is of the state that the chief ended with.
+// The result is of the state that the chief ended with.
 void TrainingModel::CheckResult(const Worker& chief, const FinalResult& result,
                                 const RecordEvent& event) {
   if (!reference_.is_empty()) checks_.trajectory.Instance();
@@ -65,8 +65,8 @@ void TrainingModel::Stop(const Emitter& by, Worker& worker,
                                    Where(by, event), *generation->stop));
 }
 
-// Whether training is through there: with the reference run, or with what its
-// launch was to do of it.
+// Returns true iff training ends there: with the reference run, or with the
+// part of it that the launch was to train.
 bool TrainingModel::IsTheEnd(size_t at, const PlannedLaunch* launch) const {
   if (at + 1 == reference_.size()) return true;
   if (launch == nullptr) return false;
@@ -117,7 +117,7 @@ void TrainingModel::CheckDeletion(const Emitter& by, const Worker& worker) {
 
 void TrainingModel::Leave(const Emitter& by, Worker& worker,
                           const RecordEvent& event) {
-  // Who has begun to load another state has none until it is there.
+  // A worker that loads another state has none until it is loaded.
   const bool forgets = !worker.generation && event.step == 0;
   const uint64_t step = worker.state && !forgets ? worker.state->step : 0;
   if (event.step != step) {

@@ -18,15 +18,15 @@ bool AnyTellsRows(const Record& record) {
   });
 }
 
-// Whether it fires where it is planned, and not at the next operation that it
-// can do something to.
+// Returns true iff it fires where it is planned, not at the next operation that
+// it fits.
 bool StrikesAtOnce(const RecordFault& fault) {
   const FaultTraits traits = TraitsOf(fault);
   return !traits.damages_store && !traits.tells_error && !traits.fails_device &&
          fault.kind != "torn_write" && fault.kind != "device_hang";
 }
 
-// Whether an event is of the generation that its worker trains in.
+// Returns true iff such an event is of the generation that its worker is in.
 bool IsOfAGeneration(RecordKind kind) {
   switch (kind) {
     case RecordKind::kStep:
@@ -58,24 +58,34 @@ TrainingModel::Generation* TrainingModel::Of(const Worker& worker) {
   return worker.generation ? &generations_[*worker.generation] : nullptr;
 }
 
-void TrainingModel::On(const HistoryEvent& said) {
-  const RecordEvent& event = *said.event;
-  if (said.by.kind == Emitter::Kind::kLauncher) {
-    return OnLauncher(said.by.incarnation, event);
+void TrainingModel::On(const HistoryEvent& entry) {
+  switch (entry.by.kind) {
+    case Emitter::Kind::kLauncher:
+      return OnLauncher(entry.by.incarnation, *entry.event);
+    case Emitter::Kind::kWorker:
+      return OnWorker(entry.by, workers_[entry.by], *entry.event);
+    case Emitter::Kind::kMachine:
+      return;
   }
-  if (said.by.kind != Emitter::Kind::kWorker) return;
-  const Emitter& by = said.by;
-  Worker& worker = workers_[by];
+}
+
+// An event of training is of the generation that its worker is in.
+void TrainingModel::CheckGeneration(const Emitter& by,
+                                    const Generation* generation,
+                                    const RecordEvent& event) {
+  if (!IsOfAGeneration(event.kind)) return;
+  if (generation != nullptr) return CheckNumber(by, *generation, event);
+  checks_.history_consistent.Breach(
+      "generation",
+      fmt::format("{}: is of generation {}, expected none, as it has no state "
+                  "yet",
+                  Where(by, event), event.generation));
+}
+
+void TrainingModel::OnWorker(const Emitter& by, Worker& worker,
+                             const RecordEvent& event) {
   const Generation* const generation = Of(worker);
-  if (IsOfAGeneration(event.kind) &&
-      (generation == nullptr || generation->number != event.generation)) {
-    checks_.history_consistent.Breach(
-        "generation", fmt::format("{}: is of generation {}, expected {}",
-                                  Where(by, event), event.generation,
-                                  generation == nullptr
-                                      ? "none, as it has no state yet"
-                                      : std::to_string(generation->number)));
-  }
+  CheckGeneration(by, generation, event);
   switch (event.kind) {
     case RecordKind::kLifeBegin:
       worker.rank = static_cast<int>(event.count);
@@ -152,7 +162,7 @@ void TrainingModel::CheckNumber(const Emitter& by, const Generation& generation,
                   event.generation, generation.number));
 }
 
-// Where the worker's training stands.
+// The event names the step and epoch of the worker's state.
 void TrainingModel::CheckStands(const Emitter& by, const Worker& worker,
                                 const RecordEvent& event) {
   const uint64_t step = worker.state ? worker.state->step : 0;
@@ -250,8 +260,8 @@ void TrainingModel::CheckSaysNotFinite(const Emitter& by, Worker& worker,
                   Where(by, event)));
 }
 
-// Since when its run is not finite, as an event says: what its worker knows, or
-// has found now.
+// An event names the first step that was not finite: the one that its worker
+// knows, or has found now.
 void TrainingModel::CheckNotFiniteSince(const Emitter& by, Worker& worker,
                                         const RecordEvent& event) {
   const bool must_say = event.kind == RecordKind::kSaveAcknowledged &&
@@ -291,8 +301,8 @@ void TrainingModel::OnLauncher(int start, const RecordEvent& event) {
   }
 }
 
-// What was planned for the start of the launcher that a process is of. Null: as
-// for all others.
+// Returns the plan of the launcher's start that the process is of, or null if
+// all starts are alike.
 const PlannedLaunch* TrainingModel::LaunchOf(const Emitter& by) const {
   const std::vector<PlannedLaunch>& planned = record_.setup.launches;
   const PlannedLaunch* launch = nullptr;

@@ -1,7 +1,7 @@
 // Training: each worker goes through the reference run, state by state.
 //
-// What a worker says of its training is the next thing that the reference said.
-// It begins where its generation begins: at the checkpoint that the
+// Each event of a worker's training is the next one of the reference run. It
+// begins where its generation begins: at the checkpoint that the
 // generation's claim names, at the state that one of its workers held in
 // memory, or at nothing. A generation saves when a save is due, stops where all
 // have agreed to stop, and uses the rows that the reference used.
@@ -31,12 +31,12 @@ namespace gauntlet {
 
 class TrainingModel {
  public:
-  // All outlive this.
+  // The arguments outlive this.
   TrainingModel(const Record& record, const StoreModel& store, Checks& checks);
 
-  // In the order of the history; the store has heard it before.
-  void On(const HistoryEvent& said);
-  // After the last one.
+  // Takes the events in the order of the history, each behind the store.
+  void On(const HistoryEvent& entry);
+  // Checks the whole run, after the last event.
   void End();
 
  private:
@@ -97,6 +97,9 @@ class TrainingModel {
   };
 
   void OnLauncher(int start, const RecordEvent& event);
+  void OnWorker(const Emitter& by, Worker& worker, const RecordEvent& event);
+  void CheckGeneration(const Emitter& by, const Generation* generation,
+                       const RecordEvent& event);
   void CheckResult(const Worker& chief, const FinalResult& result,
                    const RecordEvent& event);
   void SaidTwice(const Emitter& by, const RecordEvent& event);
@@ -142,6 +145,8 @@ class TrainingModel {
   void CloseSteps(const Generation& generation);
   static void Settle(Generation* generation, const RecordEvent& event);
   void CheckSave(const Emitter& by, Worker& worker, const RecordEvent& event);
+  void BeginSave(const Emitter& by, Worker& worker, const RecordEvent& event);
+  void CopyForSave(const Emitter& by, Worker& worker, const RecordEvent& event);
   void CheckCopies(const Emitter& by, const Worker& worker,
                    const RecordEvent& event);
   void CheckStateOf(const Emitter& by, const RecordEvent& event,

@@ -1,4 +1,4 @@
-// How training begins: where a generation, and each of its workers, goes on.
+// Checks how training begins: the start of a generation and of its workers.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -93,15 +93,15 @@ void TrainingModel::Join(const Emitter& by, Worker& worker,
   }
 }
 
-// What was being saved when the generation before ended is saved anew, before
-// anything else, unless it is there all the same.
+// Returns the step of the newest save of a generation that starts. A save that
+// the generation before began is made up for first, unless it succeeded.
 uint64_t TrainingModel::SavedBy(uint64_t number, uint64_t settled_to) const {
   const auto* const claim = store_.ClaimOf(number);
   if (claim == nullptr || !claim->parent) return settled_to;
   return std::max(settled_to, store_.checkpoint(*claim->parent).moment.step);
 }
 
-// Whoever has the same state tells it since when its run is not finite.
+// Workers with the same state share the first step that was not finite.
 void TrainingModel::KnowOfOthers(Worker& worker) {
   for (const auto& [id, other] : workers_) {
     if (other.state == worker.state && other.not_finite_since != 0) {
@@ -145,7 +145,8 @@ void TrainingModel::CheckStart(const Emitter& by, const Worker& worker,
   }
 }
 
-// From the parent of its generation's claim, which it has read.
+// A worker resumes from the parent of its generation's claim, which it has
+// read.
 void TrainingModel::CheckResumed(const Emitter& by, const Worker& worker,
                                  const RecordEvent& event) {
   checks_.resume_point.Instance();
@@ -176,8 +177,8 @@ void TrainingModel::CheckResumed(const Emitter& by, const Worker& worker,
   }
 }
 
-// From what one of the workers held, which is not behind the parent of the
-// claim.
+// A worker carries on from a state that one of them held, which is not behind
+// the parent of the claim.
 void TrainingModel::CheckCarriedOn(const Emitter& by, const Worker& worker,
                                    const Generation& generation,
                                    const RecordEvent& event) {
@@ -239,7 +240,7 @@ void TrainingModel::CheckMemory(const Generation& before,
                   after.number, ToText(from), before.number, ToText(*held)));
 }
 
-// Where the data goes on.
+// The event names the place in the data that the state is at.
 void TrainingModel::CheckPlace(const Emitter& by, const Worker& worker,
                                const RecordEvent& event) {
   if (!worker.at || event.kind == RecordKind::kInitialized) return;

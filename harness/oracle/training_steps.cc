@@ -1,4 +1,4 @@
-// What training does: steps, evaluations, epochs and saves.
+// Checks steps, evaluations, epochs and saves.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -161,7 +161,7 @@ void TrainingModel::CheckDue(const Emitter& by, Generation& generation,
   generation.saved_to = event.step;
 }
 
-// Only its last step may have been cut short.
+// All workers emit the rows of all steps but the last, which may be cut short.
 void TrainingModel::CloseSteps(const Generation& generation) {
   for (const auto& [number, step] : generation.open) {
     const auto found = std::ranges::find_if(
@@ -193,47 +193,49 @@ void TrainingModel::Settle(Generation* generation, const RecordEvent& event) {
 
 void TrainingModel::CheckSave(const Emitter& by, Worker& worker,
                               const RecordEvent& event) {
-  Generation* const generation = Of(worker);
   if (event.kind == RecordKind::kSaveCopied) {
-    if (std::exchange(worker.copied, true) || worker.state != MomentOf(event)) {
-      checks_.store.Breach("copy", Where(by, event) +
-                                       ": expected one copy of "
-                                       "the newest state");
-    }
-    return;
+    return CopyForSave(by, worker, event);
   }
+  Generation* const generation = Of(worker);
   if (generation != nullptr) {
     generation->saved_to = std::max(generation->saved_to, event.step);
   }
-  switch (event.kind) {
-    case RecordKind::kSaveBegin:
-      for (auto& [id, other] : workers_) {
-        if (other.generation == worker.generation) other.copied = false;
-      }
-      worker.saves = true;
-      if (worker.state == MomentOf(event)) break;
-      checks_.store.Breach(
-          "other-moment",
-          fmt::format("{} saves step {}, its state is of step {}", NameOf(by),
-                      ToText(MomentOf(event)),
-                      worker.state ? ToText(*worker.state) : "none"));
-      break;
-    case RecordKind::kSaveAcknowledged:
-      worker.saves = false;
-      Settle(generation, event);
-      CheckNotFiniteSince(by, worker, event);
-      CheckCopies(by, worker, event);
-      CheckStateOf(by, event, MomentOf(event));
-      break;
-    default:
-      worker.saves = false;
-      Settle(generation, event);
-      if (generation != nullptr) ++generation->failed[event.step];
-      break;
+  if (event.kind == RecordKind::kSaveBegin) return BeginSave(by, worker, event);
+  worker.saves = false;
+  Settle(generation, event);
+  if (event.kind == RecordKind::kSaveFailed) {
+    if (generation != nullptr) ++generation->failed[event.step];
+    return;
   }
+  CheckNotFiniteSince(by, worker, event);
+  CheckCopies(by, worker, event);
+  CheckStateOf(by, event, MomentOf(event));
 }
 
-// Where one copies its part, all do.
+void TrainingModel::BeginSave(const Emitter& by, Worker& worker,
+                              const RecordEvent& event) {
+  for (auto& [id, other] : workers_) {
+    if (other.generation == worker.generation) other.copied = false;
+  }
+  worker.saves = true;
+  if (worker.state == MomentOf(event)) return;
+  checks_.store.Breach(
+      "other-moment",
+      fmt::format("{} saves step {}, its state is of step {}", NameOf(by),
+                  ToText(MomentOf(event)),
+                  worker.state ? ToText(*worker.state) : "none"));
+}
+
+void TrainingModel::CopyForSave(const Emitter& by, Worker& worker,
+                                const RecordEvent& event) {
+  if (!std::exchange(worker.copied, true) && worker.state == MomentOf(event)) {
+    return;
+  }
+  checks_.store.Breach(
+      "copy", Where(by, event) + ": expected one copy of the newest state");
+}
+
+// If one worker copies its part, all do.
 void TrainingModel::CheckCopies(const Emitter& by, const Worker& worker,
                                 const RecordEvent& event) {
   if (!worker.copied || !worker.generation) return;
