@@ -69,6 +69,10 @@ constexpr std::array kKinds = {
                   "the next allocation on the worker's device fails", ""},
     FaultKindInfo{FaultKind::kDeviceHang, "device_hang",
                   "operations on the worker's device do not end", ""},
+    FaultKindInfo{FaultKind::kKillLauncher, "kill_launcher",
+                  "the worker's launcher is killed (SIGKILL), and nobody else; "
+                  "it is started again at once",
+                  ""},
 };
 
 constexpr std::array kErrors = {

@@ -253,6 +253,7 @@ std::span<const FaultParameterInfo> ParametersOf(FaultKind kind) {
     case FaultKind::kPowerLoss:
     case FaultKind::kConnectionReset:
     case FaultKind::kOutOfMemory:
+    case FaultKind::kKillLauncher:
       return {};
   }
   return {};

@@ -333,6 +333,9 @@ Status Injector::Act(const Fault& fault, Point point) {
       if (!with.kill_latency) effects_.KillNow();
       effects_.KillSoon(*with.kill_latency);
       return OkStatus();
+    case FaultKind::kKillLauncher:
+      effects_.KillLauncher();
+      return OkStatus();
     case FaultKind::kHang:
       StandStill(fault);
       return OkStatus();

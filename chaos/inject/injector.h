@@ -37,6 +37,8 @@ class InjectorEffects {
   [[noreturn]] virtual void KillNow() = 0;
   // Returns; the process is killed `latency` and an uncontrolled moment later.
   virtual void KillSoon(Duration latency) = 0;
+  // The process's launcher is killed (SIGKILL), if it is still there. Returns.
+  virtual void KillLauncher() = 0;
   // Blocks the calling task only, until its process ends.
   virtual void HangForever() = 0;
   // Blocks the calling task only.

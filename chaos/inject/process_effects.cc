@@ -111,6 +111,11 @@ void ProcessEffects::KillNow() {
 
 void ProcessEffects::KillSoon(Duration latency) { KillSelfAfter(latency); }
 
+void ProcessEffects::KillLauncher() {
+  // A process whose launcher is gone has another parent.
+  if (getppid() == launcher_) kill(launcher_, SIGKILL);
+}
+
 void ProcessEffects::HangForever() {
   while (true) pause();  // Returns after each signal that is handled.
 }

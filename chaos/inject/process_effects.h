@@ -9,6 +9,8 @@
 #include "chaos/inject/faulty_clock.h"
 #include "chaos/inject/faulty_network.h"
 #include "chaos/inject/injector.h"
+#include <sys/types.h>
+#include <unistd.h>
 
 namespace gauntlet {
 
@@ -36,6 +38,8 @@ class ProcessEffects final : public InjectorEffects {
   [[noreturn]] void AbortNow(std::string_view why) override;
   [[noreturn]] void KillNow() override;
   void KillSoon(Duration latency) override;
+  // REQUIRES: the launcher was the parent as this was made.
+  void KillLauncher() override;
   void HangForever() override;
   void Sleep(Duration duration) override;
   void StopSelf(Duration duration) override;
@@ -46,6 +50,7 @@ class ProcessEffects final : public InjectorEffects {
   void JumpCalendar(Duration by) override;
 
  private:
+  const pid_t launcher_ = getppid();
   FaultyNetwork* network_ = nullptr;
   FaultyClock* clock_ = nullptr;
   NoticeFiles notices_;

@@ -49,6 +49,11 @@ void SimEffects::KillAt(Time time) {
                  [&simulation = simulation_, self] { simulation.Kill(self); });
 }
 
+void SimEffects::KillLauncher() {
+  CHECK(launcher_.has_value(), "a launcher to kill, and nobody knows which");
+  simulation_.Kill(*launcher_);
+}
+
 void SimEffects::HangForever() { simulation_.Hang(); }
 
 void SimEffects::Sleep(Duration duration) {

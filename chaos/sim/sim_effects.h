@@ -3,6 +3,7 @@
 #define GAUNTLET_CHAOS_SIM_SIM_EFFECTS_H_
 
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -24,20 +25,24 @@ class SimEffects final : public InjectorEffects {
 
   // `host_of` tells where the workers of this life of the job are; null where
   // no fault names groups of them. `notice_file` is what appears where a notice
-  // comes by file.
+  // comes by file. `launcher` is the process that started this one; none: no
+  // fault kills it.
   SimEffects(Simulation& simulation, World& world, HostOf host_of = nullptr,
              PowerLine power = PowerLine::kMachine,
-             std::string notice_file = "")
+             std::string notice_file = "",
+             std::optional<ProcessId> launcher = std::nullopt)
       : simulation_(simulation),
         world_(world),
         host_of_(std::move(host_of)),
         power_(power),
-        notice_file_(std::move(notice_file)) {}
+        notice_file_(std::move(notice_file)),
+        launcher_(launcher) {}
 
   [[noreturn]] void CrashNow(int exit_code) override;
   [[noreturn]] void AbortNow(std::string_view why) override;
   [[noreturn]] void KillNow() override;
   void KillSoon(Duration latency) override;
+  void KillLauncher() override;
   void HangForever() override;
   void Sleep(Duration duration) override;
   void StopSelf(Duration duration) override;
@@ -58,6 +63,7 @@ class SimEffects final : public InjectorEffects {
   HostOf host_of_;
   PowerLine power_;
   std::string notice_file_;
+  std::optional<ProcessId> launcher_;
 };
 
 // Fired faults of one run, kept by the simulation's owner.

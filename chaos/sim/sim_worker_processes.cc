@@ -12,6 +12,8 @@ namespace {
 constexpr int kFirstPort = 7000;
 constexpr int kSigKill = 9;
 constexpr int kKilledCode = 128 + kSigKill;
+// A killed process ends once it runs next, or its system call is over.
+constexpr Duration kKernelKillsWithin = std::chrono::milliseconds(10);
 
 }  // namespace
 
@@ -107,6 +109,9 @@ Status SimWorkerProcesses::Start(const WorkerSpec& spec) {
            },
        .faults = options_.faults_of ? options_.faults_of(spec) : nullptr,
        .parent = parent,
+       .dies_with = DeathWith{.process = launcher_,
+                              .within = local ? kKernelKillsWithin
+                                              : options_.orphan_ends_within},
        .on_exit =
            [say = std::move(say)](const ExitStatus& status) {
              say({.what = WorkerExited{.code = status.code,

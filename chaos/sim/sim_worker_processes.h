@@ -57,7 +57,8 @@ enum class LauncherReach : uint8_t {
   // healed. A worker that cannot be reached for `give_up_after` is given up:
   // the launcher takes it for dead, and what it still does is that of a late
   // survivor. It is stopped when the cut is healed, or `power_off_after` later.
-  // Workers hold no lock of the launcher's.
+  // Workers hold no lock of the launcher's. If the launcher is killed, an agent
+  // on each host kills the worker there within `orphan_ends_within`.
   kNetwork,
 };
 
@@ -66,6 +67,7 @@ struct SimWorkerOptions {
   LauncherReach reach = LauncherReach::kLocal;
   Duration give_up_after = std::chrono::seconds(10);
   Duration power_off_after = std::chrono::seconds(60);
+  Duration orphan_ends_within = std::chrono::seconds(4);
   // The faults of one life; null: none.
   std::function<FaultPoints*(const WorkerSpec&)> faults_of;
   // Told of every process as it starts.
@@ -73,7 +75,8 @@ struct SimWorkerOptions {
 };
 
 // Made by the launcher, within its process, whose file locks the workers
-// inherit. Workers outlive it, as orphans, when the launcher dies.
+// inherit. If the launcher is killed, the kernel kills its workers, which may
+// run on for a moment; they outlive a launcher that exits.
 class SimWorkerProcesses final : public WorkerProcesses {
  public:
   SimWorkerProcesses(Simulation& simulation, World& launcher,

@@ -276,8 +276,22 @@ void Simulation::Gone(Process& process) {
   network_.EndProcess(process.id, process.farewell);
   process.storage.ReleaseLocks();
   scheduler_.WakeAll(process.waiters);
+  if (process.ending.signal != 0) KillThoseThatDieWith(process);
   const auto on_exit = std::exchange(process.options.on_exit, nullptr);
   if (on_exit && !scheduler_.ending()) on_exit(*process.status);
+}
+
+// Each at a time of its own.
+void Simulation::KillThoseThatDieWith(const Process& process) {
+  for (const std::unique_ptr<Process>& other : processes_) {
+    const std::optional<DeathWith>& with = other->options.dies_with;
+    if (!with || with->process != process.id || other->group.doomed) continue;
+    RandomStream stream =
+        Stream("dies with " + process.options.name + " " + other->options.name);
+    const auto most = static_cast<uint64_t>(with->within.count());
+    const auto after = static_cast<int64_t>(stream.Below(most + 1));
+    At(now() + Duration(after), [this, id = other->id] { Kill(id); });
+  }
 }
 
 RunOutcome Simulation::Run() {

@@ -85,6 +85,13 @@ struct ExitStatus {
   bool operator==(const ExitStatus&) const = default;
 };
 
+// A process that is killed a while after another one was killed (SIGKILL): as
+// the kernel does for prctl(PR_SET_PDEATHSIG), or an agent on another host.
+struct DeathWith {
+  ProcessId process = 0;
+  Duration within{0};  // how long after that at the most
+};
+
 struct ProcessOptions {
   std::string name;
   std::string host = "host";
@@ -94,6 +101,7 @@ struct ProcessOptions {
   FaultPoints* faults = nullptr;  // outlives the process; null: none
   // The process whose file locks it shares from the start.
   std::optional<ProcessId> parent;
+  std::optional<DeathWith> dies_with;  // none: it outlives everybody
   // Called once when the process is gone, in no process's context; not when
   // the end of Run takes it away.
   std::function<void(const ExitStatus&)> on_exit;
@@ -208,6 +216,7 @@ class Simulation {
   void SayPowerCut(const std::string& host, int64_t hosts);
   void RunBody(Process& process);
   void Gone(Process& process);
+  void KillThoseThatDieWith(const Process& process);
   void End(Process& process, const ExitStatus& status, Farewell farewell);
 
   SimulationOptions options_;

@@ -33,6 +33,9 @@ struct Deadlines {
   Duration first_restart_pause{0};
   Duration longest_restart_pause{0};
 
+  // The workers of a launcher that was killed end within this time of its end.
+  Duration orphans_end{0};
+
   bool operator==(const Deadlines&) const = default;
 };
 

@@ -15,9 +15,6 @@
 namespace gauntlet {
 namespace {
 
-// How long a predecessor's workers, killed with it, may hold the lock still.
-constexpr Duration kLockPatience = std::chrono::seconds(5);
-
 LaunchEnd Failed(std::string reason) {
   return {.exit_code = static_cast<int>(WorkerExit::kFailed),
           .reason = std::move(reason)};
@@ -87,7 +84,7 @@ LaunchEnd RunLives(LaunchState& launch) {
 LaunchEnd RunLocked(LaunchState& launch) {
   const std::string& directory = launch.options.checkpoint_directory;
   const Result<std::unique_ptr<FileLock>> lock =
-      LockStore(launch.world, directory, kLockPatience,
+      LockStore(launch.world, directory, kOrphansEndWithin,
                 [&launch](const std::string& in_use) {
                   launch.observer.Progress({.line = "waiting: " + in_use});
                 });

@@ -15,6 +15,10 @@
 
 namespace gauntlet {
 
+// How long the workers of a launcher that was killed may outlive it. The next
+// launcher waits so long for the lock that they hold.
+inline constexpr Duration kOrphansEndWithin = std::chrono::seconds(5);
+
 struct LauncherOptions {
   int workers = 1;  // at most
   // See MembershipOptions.

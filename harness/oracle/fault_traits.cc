@@ -38,6 +38,9 @@ FaultTraits TraitsOf(const RecordFault& fault) {
       kind == "connection_reset" || kind == "packet_loss" || kind == "delay") {
     return {.may_end_life = true};
   }
+  if (kind == "kill_launcher") {
+    return {.may_end_life = true, .kills_launcher = true};
+  }
   if (kind == "preempt") return {.gives_notice = true};
   if (kind == "bit_flip" || kind == "truncate" || kind == "delete") {
     return {.damages_store = true};

@@ -12,13 +12,14 @@
 namespace gauntlet {
 
 struct FaultTraits {
-  bool ends_life = false;      // the process is gone, and says no word more
-  bool may_end_life = false;   // it may be gone, or be taken for gone
-  bool fails_device = false;   // its worker is told, and leaves with a word
-  bool gives_notice = false;   // a termination notice, and time to leave
-  bool tells_error = false;    // an operation fails, and the engine is told
-  bool damages_store = false;  // takes committed bytes away, and lies about it
-  bool cuts_power = false;     // ends all lives, and keeps what is durable
+  bool ends_life = false;       // the process is gone, and says no word more
+  bool may_end_life = false;    // it may be gone, or be taken for gone
+  bool fails_device = false;    // its worker is told, and leaves with a word
+  bool gives_notice = false;    // a termination notice, and time to leave
+  bool tells_error = false;     // an operation fails, and the engine is told
+  bool damages_store = false;   // takes committed bytes away, and lies about it
+  bool cuts_power = false;      // ends all lives, and keeps what is durable
+  bool kills_launcher = false;  // whose workers are to end soon after it
 };
 
 // One process goes, and all else stays.

@@ -63,7 +63,7 @@ void Processes::On(const HistoryEvent& said) {
     case Emitter::Kind::kMachine:
       return OnMachine(event);
     case Emitter::Kind::kLauncher:
-      return OnLauncher(event);
+      return OnLauncher(said.by, event);
     case Emitter::Kind::kWorker:
       if (Process* const process = Find(said.by)) {
         CheckAlive(*process, event);
@@ -139,7 +139,12 @@ void Processes::OnMachine(const RecordEvent& event) {
     hindrances_.FrameLate(process->id, event.t_ns, event.limit_ns);
   } else if (event.kind == RecordKind::kProcessEnded) {
     if (process != nullptr) End(*process, event);
-    if (event.about == kLauncherWorker) launcher_ended_ns_ = event.t_ns;
+    if (event.about == kLauncherWorker) {
+      launcher_ended_ns_[launcher_.incarnation] = event.t_ns;
+      if (event.reason == RecordReason::kSignal) {
+        launcher_killed_ns_[launcher_.incarnation] = event.t_ns;
+      }
+    }
   } else if (event.kind == RecordKind::kPowerCut) {
     if (process == nullptr) {
       power_cut_ns_ = event.t_ns;
@@ -153,12 +158,19 @@ void Processes::OnMachine(const RecordEvent& event) {
   }
 }
 
-void Processes::OnLauncher(const RecordEvent& event) {
+void Processes::OnLauncher(const Emitter& by, const RecordEvent& event) {
   Process* const process = FindAbout(event);
   switch (event.kind) {
     case RecordKind::kLauncherBegin:
-      launcher_ended_ns_.reset();
+      launcher_ = {.incarnation = by.incarnation,
+                   .finds_orphans = std::ranges::any_of(
+                       processes_, [this](const auto& entry) {
+                         return IsOrphan(entry.second);
+                       })};
       starts_later_.reset();
+      break;
+    case RecordKind::kLauncherEnd:
+      CheckTakesUp(event);
       break;
     case RecordKind::kStarted:
       Begin(event);
@@ -204,14 +216,57 @@ void Processes::Begin(const RecordEvent& event) {
   const Emitter id = {.kind = Emitter::Kind::kWorker,
                       .worker = *event.about,
                       .incarnation = event.incarnation};
+  launcher_.starts_workers = true;
   processes_[id] = {.id = id,
+                    .launcher = launcher_.incarnation,
                     .rank = static_cast<int>(event.count),
                     .started_ns = event.t_ns,
                     .meeting_since_ns = event.t_ns};
   checks_.no_spontaneous_exit.Instance();
 }
 
+// Whether it runs, and its launcher was killed.
+bool Processes::IsOrphan(const Process& process) const {
+  return !process.ended_ns && !process.unreachable &&
+         launcher_killed_ns_.contains(process.launcher);
+}
+
+// Whose launcher was killed, or its host given up, is to end soon.
+void Processes::CheckOrphan(const Process& process, int64_t t_ns) {
+  const int64_t bound = record_.setup.orphans_end_ns;
+  if (!IsOrphan(process) || bound <= 0) return;
+  checks_.no_orphans.Instance();
+  const int64_t took = t_ns - launcher_killed_ns_.at(process.launcher);
+  if (took <= bound) return;
+  checks_.no_orphans.Breach(
+      "outlives-launcher",
+      fmt::format("{} went on for {:.3f} s after its launcher was killed, "
+                  "expected at most {:.3f} s",
+                  NameOf(process.id), Seconds(took), Seconds(bound)));
+}
+
+// A launcher waits for the workers of one that was killed before it.
+void Processes::CheckTakesUp(const RecordEvent& event) {
+  if (!launcher_.finds_orphans) return;
+  checks_.restarts.Instance();
+  if (launcher_.starts_workers ||
+      !IsExit(event.count, {WorkerExit::kLostWorker})) {
+    return;
+  }
+  checks_.restarts.Breach(
+      "not-taken-up",
+      fmt::format("launcher {} started no worker, as workers of a launcher "
+                  "that was killed had not ended yet",
+                  launcher_.incarnation));
+}
+
+void Processes::End() {
+  if (record_.ending != RunEnding::kExited || record_.machine.empty()) return;
+  for (const auto& [id, process] : processes_) CheckOrphan(process, last_ns_);
+}
+
 void Processes::End(Process& process, const RecordEvent& event) {
+  CheckOrphan(process, event.t_ns);
   process.ended_ns = event.t_ns;
   CheckEnd(process, event);
   Discharge(process, event.t_ns);
@@ -250,7 +305,8 @@ bool Processes::IsKilled(const Process& process, int64_t t_ns) const {
   const auto in_its_time = [&](const std::optional<int64_t>& when) {
     return when && *when >= process.started_ns && *when <= t_ns;
   };
-  if (in_its_time(power_cut_ns_) || in_its_time(launcher_ended_ns_)) {
+  const auto launcher = launcher_ended_ns_.find(process.launcher);
+  if (in_its_time(power_cut_ns_) || launcher != launcher_ended_ns_.end()) {
     return true;
   }
   return std::ranges::any_of(process.fired, [&](const Fired& fired) {
@@ -386,6 +442,10 @@ void Processes::Fire(Process& process, const RecordEvent& event) {
   if (fault == nullptr) return;
   process.fired.push_back({.fault = fault, .t_ns = event.t_ns});
   hindrances_.Fired(*fault, process.id, event.t_ns);
+  // Of real processes nobody says when they end, if not their launcher.
+  if (TraitsOf(*fault).kills_launcher && record_.machine.empty()) {
+    launcher_ended_ns_.try_emplace(process.launcher, event.t_ns);
+  }
   if (TraitsOf(*fault).tells_error && fault->point == "ctl.heartbeat") {
     // Each time one heartbeat is not sent.
     const auto missed = static_cast<int64_t>(fault->hits) + 1;

@@ -30,6 +30,8 @@ class Processes {
 
   // In the order of the history.
   void On(const HistoryEvent& said);
+  // After the last one.
+  void End();
 
  private:
   struct Fired {
@@ -39,6 +41,7 @@ class Processes {
   // One process of a worker.
   struct Process {
     Emitter id;
+    int launcher = 0;  // that started it: its incarnation
     int rank = -1;
     int64_t started_ns = 0;
     // It looks for the others: from its start, or since it left a generation.
@@ -75,8 +78,15 @@ class Processes {
     bool silence = false;  // its heartbeats stay away
   };
 
+  // The launcher that began last.
+  struct Launcher {
+    int incarnation = 0;
+    bool starts_workers = false;
+    bool finds_orphans = false;  // as it begins
+  };
+
   void OnMachine(const RecordEvent& event);
-  void OnLauncher(const RecordEvent& event);
+  void OnLauncher(const Emitter& by, const RecordEvent& event);
   void OnWorker(Process& process, const RecordEvent& event);
 
   void CheckProgress(const HistoryEvent& said);
@@ -85,6 +95,9 @@ class Processes {
   Process* FindAbout(const RecordEvent& event);
   void CheckRestart();
   void Begin(const RecordEvent& event);
+  bool IsOrphan(const Process& process) const;
+  void CheckOrphan(const Process& process, int64_t t_ns);
+  void CheckTakesUp(const RecordEvent& event);
   void End(Process& process, const RecordEvent& event);
   void CheckEnd(const Process& process, const RecordEvent& event);
   bool IsKilled(const Process& process, int64_t t_ns) const;
@@ -130,7 +143,9 @@ class Processes {
   Hindrances hindrances_;
   std::vector<Duty> duties_;
   std::optional<int64_t> power_cut_ns_;  // of the machine
-  std::optional<int64_t> launcher_ended_ns_;
+  Launcher launcher_;
+  std::map<int, int64_t> launcher_ended_ns_;   // by incarnation
+  std::map<int, int64_t> launcher_killed_ns_;  // likewise, by a signal
   std::optional<int> starts_later_;  // a worker that no restart helps now
   int64_t last_ns_ = 0;              // of the history's event before
   bool store_deleted_ = false;

@@ -2,12 +2,24 @@
 
 #include <algorithm>
 #include <csignal>
+#include <limits>
 
+#include "harness/oracle/fault_traits.h"
 #include "harness/oracle/last_words.h"
 #include "harness/oracle/process_order.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
+namespace {
+
+// Whether a signal ended it, and none that it was to leave for.
+bool IsBySignal(const LauncherRun& launcher) {
+  return launcher.exit_code < 0 ||
+         (launcher.exit_code > 128 && launcher.exit_code != 128 + SIGTERM &&
+          launcher.exit_code != 128 + SIGINT);
+}
+
+}  // namespace
 
 Specification::Specification(const Record& record)
     : record_(record),
@@ -28,6 +40,7 @@ void Specification::Run(const std::vector<HistoryEvent>& history) {
   store_.End();
   training_.End();
   notices_.End();
+  processes_.End();
   CheckProcessOrder(record_, checks_.history_consistent);
   CheckEnd();
 }
@@ -73,8 +86,8 @@ void Specification::CheckAccount(const LauncherRun& launcher,
   int64_t exit_code = launcher.exit_code;
   if (said_its_end) {
     exit_code = last.count;
-  } else if (ended != nullptr) {
-    exit_code = ended->count;
+  } else if (ended != nullptr || IsBySignal(launcher)) {
+    if (ended != nullptr) exit_code = ended->count;
     restarts = 0;  // what it had counted, and heard, went with it
     has_result = false;
   }
@@ -91,7 +104,23 @@ void Specification::CheckAccount(const LauncherRun& launcher,
                   has_result ? "a" : "no"));
 }
 
-// A launcher ends by a signal only in a power cut.
+// Whether a fault fired in one of its workers that kills it.
+bool Specification::IsKilledByAFault(size_t launcher) const {
+  const int first = record_.launchers[launcher].first_life;
+  const int after = launcher + 1 < record_.launchers.size()
+                        ? record_.launchers[launcher + 1].first_life
+                        : std::numeric_limits<int>::max();
+  return std::ranges::any_of(record_.lives, [&](const LifeEvents& life) {
+    if (life.life < first || life.life >= after) return false;
+    return std::ranges::any_of(life.events, [&](const RecordEvent& event) {
+      if (event.kind != RecordKind::kFaultFired) return false;
+      const RecordFault* const fault = FindFault(record_, event.detail);
+      return fault != nullptr && TraitsOf(*fault).kills_launcher;
+    });
+  });
+}
+
+// A launcher ends by a signal only in a power cut, or by such a fault.
 void Specification::CheckLaunchers() {
   const bool power_went =
       std::ranges::any_of(record_.machine, [](const RecordEvent& event) {
@@ -109,11 +138,7 @@ void Specification::CheckLaunchers() {
     checks_.no_spontaneous_exit.Instance();
     CheckAccount(launcher,
                  ended.size() == record_.launchers.size() ? ended[i] : nullptr);
-    const bool by_signal =
-        launcher.exit_code < 0 ||
-        (launcher.exit_code > 128 && launcher.exit_code != 128 + SIGTERM &&
-         launcher.exit_code != 128 + SIGINT);
-    if (!by_signal || power_went) continue;
+    if (!IsBySignal(launcher) || power_went || IsKilledByAFault(i)) continue;
     checks_.no_spontaneous_exit.Breach(
         "launcher",
         fmt::format("the launcher ended with {}, and no fault of the plan is "

@@ -33,6 +33,7 @@ class Specification {
  private:
   void CheckEnd();
   void CheckLaunchers();
+  bool IsKilledByAFault(size_t launcher) const;
   void CheckAccount(const LauncherRun& launcher, const RecordEvent* ended);
 
   const Record& record_;

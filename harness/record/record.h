@@ -132,6 +132,8 @@ struct RunSetup {
   std::vector<std::string> planted_bugs;
   // By LauncherRun::planned; empty: all starts of the launcher are alike.
   std::vector<PlannedLaunch> launches;
+  // Workers of a launcher that was killed end within this time.
+  int64_t orphans_end_ns = 0;
 
   bool operator==(const RunSetup&) const = default;
 };

@@ -88,6 +88,7 @@ void Describe(Archive& a, typename Archive::template Ref<RunSetup> setup) {
   a.Field("planted_bugs", setup.planted_bugs);
   a.Field("launches", setup.launches);
 }
+  a.Field("orphans_end_ns", setup.orphans_end_ns);
 
 template <class Archive>
 void Describe(Archive& a, typename Archive::template Ref<FinalResult> result) {

@@ -110,18 +110,21 @@ class SimulatedRun {
   int EarlierLauncherMain(World& world, const std::string& job_json);
   Status RunEarlier();
   Status BeginWithItsModel();
-  int WorkerMain(World& plain, const WorkerSpec& spec,
+  int WorkerMain(World& plain, ProcessId launcher, const WorkerSpec& spec,
                  const WorkerReport& report);
   FaultPoints& FaultPointsOf(Injector& injector,
                              ObservedFaultPoints& observed) const {
     if (plan_.on_hit) return observed;
     return injector;
   }
-  int LauncherMain(World& world, int first_life);
+  int LauncherMain(World& world);
   void RemoveNotices();
-  std::optional<LauncherEnd> RunLauncher(const LaunchSequence& launches);
-  void TakeOptions(const LaunchSequence& launches);
-  void AddLauncher(ProcessId launcher);
+  void RunLaunchers();
+  void StartLauncher();
+  void LauncherGone(const ExitStatus& status);
+  std::optional<LauncherEnd> EndOfLauncher();
+  void TakeOptions();
+  void AddLauncher();
   RecordEvent InOrder(LogEvent&& event);
   LifeEvents* FindLife(ProcessId process) const;
   void Keep(ProcessId by, LogEvent&& said);
@@ -148,18 +151,23 @@ class SimulatedRun {
   // Each one's in lives_, by process; null: not a worker's.
   std::vector<LifeEvents*> workers_;
   std::optional<ProcessId> launcher_;  // the newest
+  LaunchSequence launches_{plan_};
   std::vector<RecordEvent> launcher_events_;
+  int first_life_ = 1;                 // of its workers
+  bool launcher_is_counted_ = false;   // its end is in the log
+  bool power_was_cut_ = false;         // of its machine, and it has not ended
   uint64_t events_so_far_ = 0;
 };
 
-int SimulatedRun::WorkerMain(World& plain, const WorkerSpec& spec,
+int SimulatedRun::WorkerMain(World& plain, ProcessId launcher,
+                             const WorkerSpec& spec,
                              const WorkerReport& report) {
   SimEffects effects(
       simulation_, plain,
       [life = spec.life](int worker) { return WorkerHost(worker, life); },
       LosesPowerAlone(plan_.hosts, plan_.disk.profile) ? PowerLine::kHost
                                                        : PowerLine::kMachine,
-      plan_.train.preemption.file);
+      plan_.train.preemption.file, launcher);
   const ProcessIdentity self = {
       .worker = spec.worker, .life = spec.life, .rank = spec.rank};
   Injector injector(plan_.faults, self, effects, fired_, plain.events);
@@ -256,13 +264,14 @@ Status SimulatedRun::BeginWithItsModel() {
   return taken;
 }
 
-int SimulatedRun::LauncherMain(World& world, int first_life) {
+int SimulatedRun::LauncherMain(World& world) {
+  const ProcessId self = simulation_.self();
   SimWorkerProcesses processes(
       simulation_, world,
       {.body =
-           [this](World& plain, const WorkerSpec& spec,
-                  const WorkerReport& report) {
-             return WorkerMain(plain, spec, report);
+           [this, self](World& plain, const WorkerSpec& spec,
+                        const WorkerReport& report) {
+             return WorkerMain(plain, self, spec, report);
            },
        .reach = plan_.hosts == HostsChoice::kSeparate ? LauncherReach::kNetwork
                                                       : LauncherReach::kLocal,
@@ -277,11 +286,12 @@ int SimulatedRun::LauncherMain(World& world, int first_life) {
              last_life_ = std::max(last_life_, spec.life);
            }});
   LauncherOptions options = plan_.launch;
-  options.first_life = first_life;
+  options.first_life = first_life_;
   options.notices = plan_.train.preemption;
   Unobserved observer;
   launch_end_ = Launch(world, processes, options, observer);
-  for (size_t i = 0; i < workers_.size(); ++i) {
+  // Workers of a launcher that was killed are not this one's to clear up.
+  for (auto i = static_cast<size_t>(self); i < workers_.size(); ++i) {
     const auto process = static_cast<ProcessId>(i);
     if (workers_[i] == nullptr || simulation_.exit_status(process)) continue;
     // What a lost host still does is nobody's to clear up.
@@ -303,47 +313,59 @@ void SimulatedRun::RemoveNotices() {
   }
 }
 
-void SimulatedRun::AddLauncher(ProcessId launcher) {
-  const std::optional<ExitStatus> status = simulation_.exit_status(launcher);
+void SimulatedRun::AddLauncher() {
+  const std::optional<ExitStatus> status = simulation_.exit_status(*launcher_);
   LauncherRun run = launch_end_
                         ? ToLauncherRun(*launch_end_)
                         : LauncherRun{.exit_code = status ? status->code : -1};
   run.events = std::exchange(launcher_events_, {});
   log_.launchers.push_back(std::move(run));
+  run.planned = launches_.planned();
+  run.first_life = first_life_;
 }
+  launcher_is_counted_ = true;
 
 // What is known of the plan's job is of no other.
-void SimulatedRun::TakeOptions(const LaunchSequence& launches) {
+void SimulatedRun::TakeOptions() {
   if (plan_.launches.empty()) return;
-  train_ = launches.options();
-  const bool known = known_ != nullptr && !launches.other_job();
+  train_ = launches_.options();
+  const bool known = known_ != nullptr && !launches_.other_job();
   job_json_ = known ? known_->job_json : JobToJson(train_.job, data_.content);
   memo_ = known ? &known_->passes : nullptr;
 }
 
-// Nullopt: it came to no end.
-std::optional<LauncherEnd> SimulatedRun::RunLauncher(
-    const LaunchSequence& launches) {
-  const int first_life = last_life_ + 1;
+void SimulatedRun::StartLauncher() {
+  first_life_ = last_life_ + 1;
   launch_end_.reset();
-  TakeOptions(launches);
+  launcher_is_counted_ = power_was_cut_ = false;
+  TakeOptions();
   RemoveNotices();
-  const ProcessId launcher = simulation_.Start(
-      {.name = "launcher", .host = kLauncherHost, .body = [&](World& world) {
-         return LauncherMain(world, first_life);
-       }});
-  launcher_ = launcher;
-  const RunOutcome outcome = simulation_.Run();
-  if (outcome.end != RunEnd::kAllExited) {
-    log_.ending = outcome.end == RunEnd::kDeadlock ? RunEnding::kHung
-                                                   : RunEnding::kTimedOut;
-    log_.ending_detail =
-        outcome.end == RunEnd::kInterrupted ? "interrupted" : outcome.report;
-    return std::nullopt;
+  launcher_ = simulation_.Start(
+      {.name = "launcher",
+       .host = kLauncherHost,
+       .body = [this](World& world) { return LauncherMain(world); },
+       .on_exit = [this](const ExitStatus& status) { LauncherGone(status); }});
+}
+
+// Whoever started a launcher that was killed alone starts it again at once, as
+// its workers may still run. In a power cut they are gone as well.
+void SimulatedRun::LauncherGone(const ExitStatus& status) {
+  const bool was_killed = status.signal != 0 && !launch_end_;
+  if (!was_killed || !log_.harness_error.empty() ||
+      std::exchange(power_was_cut_, false)) {
+    return;
   }
-  AddLauncher(launcher);
-  log_.launchers.back().planned = launches.planned();
-  log_.launchers.back().first_life = first_life;
+  AddLauncher();
+  if (launches_.Next(log_.launchers.back(), LauncherEnd::kKilled)) {
+    StartLauncher();
+  }
+}
+
+// How the newest launcher ended; nullopt: that is counted, and no other was to
+// be started.
+std::optional<LauncherEnd> SimulatedRun::EndOfLauncher() {
+  if (launcher_is_counted_) return std::nullopt;
+  AddLauncher();
   // It died with its machine.
   if (!launch_end_) return LauncherEnd::kKilled;
   if (!launch_end_->reason.empty()) {
@@ -356,6 +378,22 @@ std::optional<LauncherEnd> SimulatedRun::RunLauncher(
 }
 
 RecordEvent SimulatedRun::InOrder(LogEvent&& event) {
+void SimulatedRun::RunLaunchers() {
+  std::optional<LauncherEnd> end;
+  do {
+    StartLauncher();
+    const RunOutcome outcome = simulation_.Run();
+    if (outcome.end != RunEnd::kAllExited) {
+      log_.ending = outcome.end == RunEnd::kDeadlock ? RunEnding::kHung
+                                                     : RunEnding::kTimedOut;
+      log_.ending_detail =
+          outcome.end == RunEnd::kInterrupted ? "interrupted" : outcome.report;
+      return;
+    }
+    end = EndOfLauncher();
+  } while (end && launches_.Next(log_.launchers.back(), *end));
+}
+
   RecordEvent converted = ToRecordEvent(std::move(event), simulation_.now());
   converted.order = ++events_so_far_;
   return converted;
@@ -378,6 +416,9 @@ void SimulatedRun::Keep(ProcessId by, LogEvent&& said) {
 
 void SimulatedRun::KeepOfMachine(std::optional<ProcessId> of, LogEvent&& done) {
   if (of && *of == launcher_) {
+  if (done.kind == EventKind::kPowerCut && done.count != 1) {
+    power_was_cut_ = true;
+  }
     done.about = kLauncherWorker;
   } else if (of) {
     const LifeEvents* const life = FindLife(*of);
@@ -420,11 +461,7 @@ RunLog SimulatedRun::Run() {
     const Status earlier = RunEarlier();
     if (!earlier.ok()) return {.harness_error = earlier.message()};
   }
-  LaunchSequence launches(plan_);
-  std::optional<LauncherEnd> end = RunLauncher(launches);
-  while (end && launches.Next(log_.launchers.back(), *end)) {
-    end = RunLauncher(launches);
-  }
+  RunLaunchers();
   CollectLives();
   log_.virtual_seconds =
       std::chrono::duration<double>(simulation_.now() - begin_).count();

@@ -16,7 +16,8 @@ bool MayEndALife(FaultKind kind) { return kind != FaultKind::kWallClockJump; }
 
 // Whether the job may have to be started again by others than its launcher.
 bool EndsTheJob(const Fault& fault) {
-  return fault.kind == FaultKind::kPreempt || CutsPower(fault);
+  return fault.kind == FaultKind::kPreempt ||
+         fault.kind == FaultKind::kKillLauncher || CutsPower(fault);
 }
 
 RunPart PartOf(const FaultSite& site) { return InfoOf(site.point).part; }

@@ -42,6 +42,7 @@ void SetDeadlines(const Case& one, RunSetup& setup) {
   setup.max_restarts = one.cluster.max_restarts;
   setup.silence_limit_ns = deadlines.silence.count();
   setup.hang_limit_ns = deadlines.shortest_hang.count();
+  setup.orphans_end_ns = deadlines.orphans_end.count();
   setup.restart_pause_ns = deadlines.longest_restart_pause.count();
   if (!setup.rejoins) {
     setup.first_restart_pause_ns = deadlines.first_restart_pause.count();

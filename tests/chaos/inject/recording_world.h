@@ -33,6 +33,7 @@ class RecordingEffects final : public InjectorEffects {
     throw ProcessGone();
   }
   void KillSoon(Duration latency) override { Note("kill", latency); }
+  void KillLauncher() override { diary_.push_back("kill launcher"); }
   void HangForever() override { diary_.push_back("hang"); }
   void Sleep(Duration duration) override { Note("sleep", duration); }
   void StopSelf(Duration duration) override { Note("stop", duration); }

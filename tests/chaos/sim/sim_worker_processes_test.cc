@@ -125,6 +125,42 @@ TEST(SimWorkerProcessesTest, WorkersMayOutliveTheirLauncher) {
   });
 }
 
+// Its workers run on for a moment, and no longer.
+void KillLauncher(LauncherReach reach, Duration least, Duration most) {
+  FiberPool pool;
+  Simulation simulation(pool, {.seed = 2});
+  const ProcessId launcher = simulation.Start(
+      {.name = "launcher", .host = "launcher", .body = [&](World& world) {
+         SimWorkerProcesses workers(
+             simulation, world,
+             {.body =
+                  [](World& own, const WorkerSpec&, const WorkerReport&) {
+                    own.clock.SleepUntil(kNever);
+                    return 0;
+                  },
+              .reach = reach});
+         for (const int worker : {0, 1, 2}) {
+           EXPECT_TRUE(workers.Start({.worker = worker}).ok());
+         }
+         world.clock.SleepUntil(kNever);
+         return 0;
+       }});
+  const Time killed = simulation.now() + kSecond;
+  simulation.At(killed, [&] { simulation.Kill(launcher); });
+  const RunOutcome outcome = simulation.Run();
+  EXPECT_EQ(outcome.end, RunEnd::kAllExited) << outcome.report;
+  EXPECT_GT(simulation.now(), killed + least);
+  EXPECT_LE(simulation.now(), killed + most);
+  for (const ProcessId worker : {1, 2, 3}) {
+    EXPECT_EQ(simulation.exit_status(worker)->signal, 9);
+  }
+}
+
+TEST(SimWorkerProcessesTest, WorkersEndSoonAfterALauncherThatIsKilled) {
+  KillLauncher(LauncherReach::kLocal, Duration(0), kSecond / 100);
+  KillLauncher(LauncherReach::kNetwork, kSecond / 10, 4 * kSecond);
+}
+
 // A launcher that reaches its workers over the network.
 void LaunchAfar(WorkerBody body,
                 const std::function<void(SimWorkerProcesses&, Simulation&,

@@ -99,6 +99,86 @@ ScriptedRun RunToldToStopInAPause() {
 
 ScriptedRun PowerCutRun() { return CutRun("ext4"); }
 
+constexpr int64_t kKilled = 137;
+
+RecordEvent Killed(int worker, int incarnation) {
+  return {.kind = K::kProcessEnded,
+          .count = kKilled,
+          .about = worker,
+          .incarnation = incarnation,
+          .reason = RecordReason::kSignal};
+}
+
+// The launcher is killed as worker 1 begins step 4; its workers end as the next
+// launcher waits for them.
+ScriptedRun KilledLauncherRun() {
+  ScriptedRun run;
+  run.facts.setup.orphans_end_ns = 20 * kTick;
+  run.LaunchAll();
+  run.Claim();
+  run.Initialize();
+  run.TrainTo(3);
+  run.Fire(1, {.id = "kill",
+               .kind = "kill_launcher",
+               .point = "step.begin",
+               .summary = "kill the launcher"});
+  run.events.Append(kMachine, Killed(kLauncherWorker, 0));
+  run.facts.launchers.back().exit_code = kKilled;
+  run.Launch();
+  run.events.Append(kMachine, Killed(0, 1));
+  run.events.Append(kMachine, Killed(1, 1));
+  run.StartAll();
+  run.Claim(NameOfSave(2, 1));
+  run.Resume(NameOfSave(2, 1), {.step = 2});
+  run.TrainTo(kLastStep);
+  run.Finish();
+  run.facts.expect.outcome = Outcome::kRecovers;
+  return run;
+}
+
+// … and gives up instead.
+ScriptedRun NotTakenUpRun() {
+  ScriptedRun run = KilledLauncherRun();
+  run.events.CutBehind(kMachine, K::kProcessEnded, 2);
+  run.events.RemoveIf([](const EmittedEvent& said) {
+    return said.by == LauncherProcess(2) &&
+           said.event.kind != K::kLauncherBegin;
+  });
+  run.facts.launchers[1] = {.exit_code = 75, .first_life = 2};
+  return run;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Orphans, SpoiledSpecificationTest,
+    testing::Values(SpoiledRun{"OneOutlivesItsLauncher", KilledLauncherRun,
+                               "no-orphans/outlives-launcher",
+                               [](ScriptedRun& run) {
+                                 run.events.Delay(21 * kTick, kMachine,
+                                                  K::kProcessEnded, 1);
+                               }},
+                    SpoiledRun{"LauncherIsKilledWithoutACause",
+                               KilledLauncherRun,
+                               "no-spontaneous-exit/launcher",
+                               [](ScriptedRun& run) {
+                                 run.facts.faults[0].kind = "errno";
+                               }}),
+    NameOfCase<SpoiledRun>);
+
+TEST(SpecificationTest, LauncherThatFindsOrphansTakesTheJobUp) {
+  EXPECT_THAT(FindingsOf(KilledLauncherRun()), testing::IsEmpty());
+  ScriptedRun run = NotTakenUpRun();
+  run.events.InsertBehind(LauncherProcess(2), K::kLauncherBegin, 0,
+                          LauncherProcess(2),
+                          {.kind = K::kLauncherEnd, .count = 75});
+  EXPECT_THAT(FindingsOf(run), Contains("restarts/not-taken-up"));
+  // Behind their end there is nobody to wait for.
+  run = NotTakenUpRun();
+  run.events.Append(LauncherProcess(2), {.kind = K::kLauncherEnd, .count = 75});
+  run.events.MoveBehind(LauncherProcess(2), K::kLauncherBegin, kMachine,
+                        K::kProcessEnded, 2);
+  EXPECT_THAT(FindingsOf(run), Not(Contains("restarts/not-taken-up")));
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Accounts, SpoiledSpecificationTest,
     testing::Values(
