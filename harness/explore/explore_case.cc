@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "harness/explore/owed_outcome.h"
+#include "harness/scenario/reachable.h"
 #include "harness/scenario/save_schedule.h"
 #include "harness/scenario/time_limits.h"
 #include "harness/scenario/units.h"
@@ -115,6 +116,12 @@ void ChangeTheJobBetweenLaunches(Case& setup) {
   setup.launches = {{.stop_at_step = step}, {.learning_rate = 2 * rate}, {}};
 }
 
+void StoreNothing(Case& setup) { setup.store = StoreChoice::kNone; }
+
+void WriteOutputs(Case& setup) {
+  setup.outputs = {.curve_every = 1, .exports = true};
+}
+
 // Faults use them up.
 void RestartSeldom(Case& setup) { setup.cluster.max_restarts = kFewRestarts; }
 
@@ -125,6 +132,8 @@ constexpr std::array kVariations = {
     Variation{"saves at epoch ends", SaveAtEpochEnds},
     Variation{"grace 1100ms", TrainOnDuringGrace},
     Variation{"few restarts", RestartSeldom},
+    Variation{"no checkpoint directory", StoreNothing},
+    Variation{"curves and an export", WriteOutputs},
     Variation{"stops at a step", StopAtAStep},
     Variation{"longer in each launch", TrainLongerEachTime},
     Variation{"changed job between launches", ChangeTheJobBetweenLaunches},
@@ -134,11 +143,12 @@ constexpr std::array kVariations = {
 // none.
 std::string VariedPart(const Case& setup) {
   const TrainOptions& train = setup.train;
-  std::string text =
-      fmt::format("{} {} {} {} {}", JobToJson(train.job, Digest{}),
-                  static_cast<int>(train.checkpoint.trigger.unit),
-                  train.checkpoint.trigger.every,
-                  train.preemption.grace.count(), setup.cluster.max_restarts);
+  std::string text = fmt::format(
+      "{} {} {} {} {} {} {} {}", JobToJson(train.job, Digest{}),
+      static_cast<int>(train.checkpoint.trigger.unit),
+      train.checkpoint.trigger.every, train.preemption.grace.count(),
+      setup.cluster.max_restarts, static_cast<int>(setup.store),
+      setup.outputs.curve_every, setup.outputs.exports);
   for (const LaunchSetup& launch : setup.launches) {
     text += fmt::format(" {} {} {} {}", launch.epochs.value_or(0),
                         launch.max_steps.value_or(0),
@@ -320,6 +330,7 @@ PlanSpace SpaceOf(const Case& setup) {
   const bool rejoins = setup.cluster.policy == RestartPolicy::kRejoin;
   const bool copies = setup.train.checkpoint.mode == SaveMode::kAsync;
   for (const PointInfo& info : AllPoints()) {
+    if (setup.store == StoreChoice::kNone && NeedsAStore(info.point)) continue;
     if (info.needs == PointNeeds::kAsyncSaves && !copies) continue;
     if (info.needs == PointNeeds::kDevice && !HasDevice(setup)) continue;
     if (info.needs == PointNeeds::kRejoin && !rejoins) continue;

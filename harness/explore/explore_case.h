@@ -29,10 +29,11 @@ void SetWorkers(int workers, ClusterSetup& cluster);
 // survivors are, and workers that rejoin and may become fewer. Then other jobs,
 // saves that meet the ends of epochs, a grace in which training goes on, and
 // launches that differ: one that stops at a step, each longer than the one
-// before, and one with a changed job, which is refused; not for a base about
-// values that are not finite or a warm start. All have short limits, so that a
-// hang shows long before the run's own does, and restarts for many faults, also
-// where the base has none: OverridesOf says which.
+// before, and one with a changed job, which is refused; no checkpoint
+// directory; curves and an export. Not for a base about values that are not
+// finite or a warm start. All have short limits, so that a hang shows long
+// before the run's own does, and restarts for many faults, also where the base
+// has none: OverridesOf says which.
 std::vector<Case> SetupsOf(const Case& base);
 
 // How the set-up differs from the base in what SetupsOf varies: "as it is",

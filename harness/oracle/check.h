@@ -59,6 +59,7 @@ class Checks {
   Check no_hang{"no-hang", all_};
   Check no_orphans{"no-orphans", all_};
   Check checkpoints_deleted{"checkpoints-deleted", all_};
+  Check outputs{"outputs", all_};
   Check fault_fired{"fault-fired", all_};
   Check history_consistent{"history-consistent", all_};
 };

@@ -29,6 +29,7 @@
 #include "harness/oracle/fault_effects.h"
 #include "harness/oracle/history.h"
 #include "harness/oracle/outline.h"
+#include "harness/oracle/outputs.h"
 #include "harness/oracle/specification.h"
 #include "harness/oracle/story.h"
 #include <fmt/format.h>
@@ -198,6 +199,7 @@ Verdict Judge(const Record& record) {
   const Outline outline(record, history);
   Specification specification(record);
   CheckFaultEffects(outline, specification.checks().fault_fired);
+  CheckOutputs(outline, specification.checks().outputs);
   specification.Run(history);
   Verdict verdict;
   verdict.invariants = specification.checks().Reports();

@@ -151,6 +151,12 @@ void TrainingModel::CheckResumed(const Emitter& by, const Worker& worker,
                                  const RecordEvent& event) {
   checks_.resume_point.Instance();
   const std::string_view name = BaseName(event.path);
+  if (record_.setup.no_store) {
+    return checks_.resume_point.Breach(
+        "unknown-checkpoint",
+        fmt::format("{} resumed from {}, and the job stores no checkpoint",
+                    NameOf(by), name));
+  }
   const auto* const claim = store_.ClaimOf(event.generation);
   if (claim == nullptr) return;
   const StoreModel::Checkpoint* const parent =

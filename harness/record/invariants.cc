@@ -46,6 +46,9 @@ constexpr std::array kInvariants = {
     InvariantInfo{"checkpoints-deleted",
                   "a finished run deletes its checkpoints if told to, no other "
                   "does"},
+    InvariantInfo{"outputs",
+                  "curves have each step once, with the reference's loss; the "
+                  "exported model is whole, and of the final state"},
     InvariantInfo{"fault-fired", "each planned fault fired and had its effect"},
     InvariantInfo{
         "history-consistent",

@@ -109,6 +109,9 @@ struct RunSetup {
   int keep = 0;                      // checkpoints that retention leaves
   bool delete_at_success = false;
   bool allow_cold_start = false;
+  bool no_store = false;     // the job stores no checkpoint
+  uint64_t curve_every = 0;  // steps between points of the loss; 0: no curves
+  bool exports = false;      // a finished run exports its model
   // A lost worker is noticed within this: while the workers train, while they
   // save, and while they meet and load.
   int64_t detection_bound_ns = 0;
@@ -129,11 +132,11 @@ struct RunSetup {
   // and one that does nothing else.
   int64_t silence_limit_ns = 0;
   int64_t hang_limit_ns = 0;
+  // Workers of a launcher that was killed end within this time.
+  int64_t orphans_end_ns = 0;
   std::vector<std::string> planted_bugs;
   // By LauncherRun::planned; empty: all starts of the launcher are alike.
   std::vector<PlannedLaunch> launches;
-  // Workers of a launcher that was killed end within this time.
-  int64_t orphans_end_ns = 0;
 
   bool operator==(const RunSetup&) const = default;
 };
@@ -174,6 +177,25 @@ struct StoredCheckpoint {
   bool operator==(const StoredCheckpoint&) const = default;
 };
 
+// A point of a curve, as a reader of all event files has it in the end.
+struct CurvePoint {
+  std::string tag;  // "batch_loss"
+  uint64_t step = 0;
+  uint32_t bits = 0;
+
+  bool operator==(const CurvePoint&) const = default;
+};
+
+// The exported model.
+struct ExportedModel {
+  bool whole = false;
+  std::string reason;  // why it is not
+  uint64_t step = 0;
+  std::string digest;  // of the state it was made from
+
+  bool operator==(const ExportedModel&) const = default;
+};
+
 // What was looked at after the end, and found.
 struct Leftovers {
   bool store_listed = false;
@@ -182,6 +204,10 @@ struct Leftovers {
   std::vector<std::string> temporary;         // of interrupted saves, deletions
   bool processes_listed = false;
   std::vector<std::string> processes;  // live ones that the run started
+  bool outputs_listed = false;
+  std::string curves_damage;  // the first thing in them that cannot be read
+  std::vector<CurvePoint> curves;         // in the order of the files
+  std::optional<ExportedModel> exported;  // none: there is nothing
 
   bool operator==(const Leftovers&) const = default;
 };

@@ -74,6 +74,9 @@ void Describe(Archive& a, typename Archive::template Ref<RunSetup> setup) {
   a.Field("keep", setup.keep);
   a.Field("delete_at_success", setup.delete_at_success);
   a.Field("allow_cold_start", setup.allow_cold_start);
+  a.Field("no_store", setup.no_store);
+  a.Field("curve_every", setup.curve_every);
+  a.Field("exports", setup.exports);
   a.Field("detection_bound_ns", setup.detection_bound_ns);
   a.Field("detection_bound_saving_ns", setup.detection_bound_saving_ns);
   a.Field("restart_pause_ns", setup.restart_pause_ns);
@@ -85,10 +88,10 @@ void Describe(Archive& a, typename Archive::template Ref<RunSetup> setup) {
   a.Field("max_restarts", setup.max_restarts);
   a.Field("silence_limit_ns", setup.silence_limit_ns);
   a.Field("hang_limit_ns", setup.hang_limit_ns);
+  a.Field("orphans_end_ns", setup.orphans_end_ns);
   a.Field("planted_bugs", setup.planted_bugs);
   a.Field("launches", setup.launches);
 }
-  a.Field("orphans_end_ns", setup.orphans_end_ns);
 
 template <class Archive>
 void Describe(Archive& a, typename Archive::template Ref<FinalResult> result) {
@@ -120,6 +123,22 @@ void Describe(Archive& a,
 }
 
 template <class Archive>
+void Describe(Archive& a, typename Archive::template Ref<CurvePoint> point) {
+  a.Field("tag", point.tag);
+  a.Field("step", point.step);
+  a.Bits("value", point.bits);
+}
+
+template <class Archive>
+void Describe(Archive& a,
+              typename Archive::template Ref<ExportedModel> exported) {
+  a.Field("whole", exported.whole);
+  a.Field("reason", exported.reason);
+  a.Field("step", exported.step);
+  a.Field("digest", exported.digest);
+}
+
+template <class Archive>
 void Describe(Archive& a, typename Archive::template Ref<Leftovers> left) {
   a.Field("store_listed", left.store_listed);
   a.Field("checkpoints", left.checkpoints);
@@ -127,6 +146,10 @@ void Describe(Archive& a, typename Archive::template Ref<Leftovers> left) {
   a.Field("temporary", left.temporary);
   a.Field("processes_listed", left.processes_listed);
   a.Field("processes", left.processes);
+  a.Field("outputs_listed", left.outputs_listed);
+  a.Field("curves_damage", left.curves_damage);
+  a.Field("curves", left.curves);
+  a.Field("exported", left.exported);
 }
 
 template <class Archive>

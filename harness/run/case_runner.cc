@@ -28,6 +28,10 @@ constexpr const char* kSimulatedNotice = "/notice";
 constexpr const char* kSimulatedService =
     "http://169.254.169.254/computeMetadata/v1/instance/preempted";
 
+// Where what simulated workers write for others stands.
+constexpr const char* kSimulatedCurves = "/curves";
+constexpr const char* kSimulatedModel = "/trained";
+
 // Where the model of the run before stands.
 constexpr const char* kSimulatedExport = "/model";
 
@@ -44,6 +48,11 @@ EarlierRun EarlierRunOf(const Case& one) {
   before.train.job.replicas = setup.workers;
   before.train.job.data.steps_per_epoch = setup.steps_per_epoch;
   return before;
+}
+
+// Empty: nowhere.
+std::string StoreOf(const Case& one) {
+  return one.store == StoreChoice::kNone ? "" : kSimulatedStore;
 }
 
 bool HasNotice(const FaultPlan& plan, NoticeBy by) {
@@ -65,8 +74,9 @@ Status Tidy(const Case& one, const CasePlace& place, const Record& record,
   }
   if (verdict.kind != VerdictKind::kPass) return OkStatus();
   std::error_code error;
-  for (const char* name : {"ckpt", "events", "logs", "plan.json.fired", "model",
-                           "events-before", "logs-before"}) {
+  for (const char* name :
+       {"ckpt", "events", "logs", "plan.json.fired", "model", "curves",
+        "trained", "events-before", "logs-before"}) {
     fs::remove_all(directory / name, error);
   }
   return OkStatus();
@@ -137,7 +147,7 @@ RunPlan PlanOf(const Case& one) {
                  .backoff = one.cluster.backoff,
                  .regroup_grace = RegroupGraceOf(one.train.cluster),
                  .start_timeout = one.cluster.start_timeout,
-                 .checkpoint_directory = kSimulatedStore},
+                 .checkpoint_directory = StoreOf(one)},
       .faults = one.plan,
       .hosts = one.cluster.hosts,
       .disk = {.profile = one.disk, .capacity_bytes = one.disk_capacity},
@@ -151,7 +161,12 @@ RunPlan PlanOf(const Case& one) {
   }
   plan.launch.stop_grace += one.train.preemption.grace;
   plan.faults.seed = one.seed;
-  plan.train.checkpoint.directory = kSimulatedStore;
+  plan.train.checkpoint.directory = StoreOf(one);
+  if (one.outputs.curve_every > 0) {
+    plan.train.summary = {.directory = kSimulatedCurves,
+                          .every = one.outputs.curve_every};
+  }
+  if (one.outputs.exports) plan.train.export_directory = kSimulatedModel;
   plan.train.digest_every = 1;
   plan.train.log_samples = true;
   if (HasNotice(plan.faults, NoticeBy::kFile)) {

@@ -20,6 +20,7 @@
 #include "harness/run/launch_sequence.h"
 #include "harness/run/metadata_server.h"
 #include "harness/run/oom_kills.h"
+#include "harness/run/output_files.h"
 #include "harness/run/text_file.h"
 #include "harness/scenario/units.h"
 #include <fmt/format.h>
@@ -226,6 +227,12 @@ Status RealRun::WriteOptions(size_t planned, TrainOptions options) const {
   if (!options.checkpoint.directory.empty()) {
     options.checkpoint.directory = directory_ / "ckpt";
   }
+  if (!options.summary.directory.empty()) {
+    options.summary.directory = directory_ / "curves";
+  }
+  if (!options.export_directory.empty()) {
+    options.export_directory = directory_ / "trained";
+  }
   if (plan_.before) options.start.weights = directory_ / "model";
   return WriteTextFile(OptionsFile(planned), TrainOptionsToJson(options));
 }
@@ -410,10 +417,20 @@ void RealRun::LookAround() {
     usleep(kPollMs * 1000);
   } while (SteadyClock::now() < until);
   log_.left.processes_listed = ProcIsOfThisNamespace();
-  if (plan_.train.checkpoint.directory.empty()) return;
   RealWorld real;
   World world = real.world();
-  const Status looked = LookAtStore(world, directory_ / "ckpt", log_.left);
+  const TrainOptions& train = plan_.train;
+  Status looked;
+  if (!train.checkpoint.directory.empty()) {
+    looked = LookAtStore(world, directory_ / "ckpt", log_.left);
+  }
+  if (looked.ok()) {
+    looked = LookAtOutputs(
+        world,
+        {.curves = train.summary.directory.empty() ? "" : directory_ / "curves",
+         .model = train.export_directory.empty() ? "" : directory_ / "trained"},
+        log_.left);
+  }
   if (!looked.ok()) log_.harness_error = looked.message();
 }
 

@@ -82,6 +82,8 @@ RunPlan ReferencePlanOf(const RunPlan& plan, const DataSplit& data) {
       .total_limit = std::chrono::hours(24),
       .interrupted = plan.interrupted};
   reference.train.checkpoint = {};
+  reference.train.summary = {};
+  reference.train.export_directory.clear();
   reference.train.horizon.stop_at_step.reset();
   reference.train.steps_per_execution = 1;
   // What stops there is held against the steps before.

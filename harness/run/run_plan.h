@@ -30,9 +30,9 @@ struct LaunchPlan {
 };
 
 struct RunPlan {
-  // checkpoint.directory, preemption.file, preemption.url, start.weights and
-  // the export before are left to the executor where they are not empty: each
-  // run has its own.
+  // checkpoint.directory, summary.directory, export_directory,
+  // preemption.file, preemption.url, start.weights and the export before are
+  // left to the executor where they are not empty: each run has its own.
   TrainOptions train;
   std::optional<EarlierRun> before;
   // What each start of the launcher is told in place of `train`; the last

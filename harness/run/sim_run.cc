@@ -19,6 +19,7 @@
 #include "engine/train/worker.h"
 #include "harness/run/event_conversion.h"
 #include "harness/run/launch_sequence.h"
+#include "harness/run/output_files.h"
 #include <fmt/format.h>
 
 namespace gauntlet {
@@ -150,12 +151,12 @@ class SimulatedRun {
   std::map<std::pair<int, int>, LifeEvents> lives_;  // by worker and life
   // Each one's in lives_, by process; null: not a worker's.
   std::vector<LifeEvents*> workers_;
-  std::optional<ProcessId> launcher_;  // the newest
   LaunchSequence launches_{plan_};
-  std::vector<RecordEvent> launcher_events_;
+  std::optional<ProcessId> launcher_;  // the newest
   int first_life_ = 1;                 // of its workers
   bool launcher_is_counted_ = false;   // its end is in the log
   bool power_was_cut_ = false;         // of its machine, and it has not ended
+  std::vector<RecordEvent> launcher_events_;
   uint64_t events_so_far_ = 0;
 };
 
@@ -319,11 +320,11 @@ void SimulatedRun::AddLauncher() {
                         ? ToLauncherRun(*launch_end_)
                         : LauncherRun{.exit_code = status ? status->code : -1};
   run.events = std::exchange(launcher_events_, {});
-  log_.launchers.push_back(std::move(run));
   run.planned = launches_.planned();
   run.first_life = first_life_;
-}
+  log_.launchers.push_back(std::move(run));
   launcher_is_counted_ = true;
+}
 
 // What is known of the plan's job is of no other.
 void SimulatedRun::TakeOptions() {
@@ -377,7 +378,6 @@ std::optional<LauncherEnd> SimulatedRun::EndOfLauncher() {
   return LauncherEnd::kExited;
 }
 
-RecordEvent SimulatedRun::InOrder(LogEvent&& event) {
 void SimulatedRun::RunLaunchers() {
   std::optional<LauncherEnd> end;
   do {
@@ -394,6 +394,7 @@ void SimulatedRun::RunLaunchers() {
   } while (end && launches_.Next(log_.launchers.back(), *end));
 }
 
+RecordEvent SimulatedRun::InOrder(LogEvent&& event) {
   RecordEvent converted = ToRecordEvent(std::move(event), simulation_.now());
   converted.order = ++events_so_far_;
   return converted;
@@ -415,10 +416,10 @@ void SimulatedRun::Keep(ProcessId by, LogEvent&& said) {
 }
 
 void SimulatedRun::KeepOfMachine(std::optional<ProcessId> of, LogEvent&& done) {
-  if (of && *of == launcher_) {
   if (done.kind == EventKind::kPowerCut && done.count != 1) {
     power_was_cut_ = true;
   }
+  if (of && *of == launcher_) {
     done.about = kLauncherWorker;
   } else if (of) {
     const LifeEvents* const life = FindLife(*of);
@@ -445,11 +446,22 @@ void SimulatedRun::CollectLives() {
 // a file server.
 void SimulatedRun::InspectStoreAfterwards() {
   const std::string& directory = plan_.train.checkpoint.directory;
-  if (directory.empty()) return;
+  const bool has_outputs = !plan_.train.summary.directory.empty() ||
+                           !plan_.train.export_directory.empty();
+  if (directory.empty() && !has_outputs) return;
   simulation_.ShareMachine(kInspectorHost, kLauncherHost);
   simulation_.Start(
       {.name = "inspector", .host = kInspectorHost, .body = [&](World& world) {
-         const Status looked = LookAtStore(world, directory, log_.left);
+         Status looked;
+         if (!directory.empty()) {
+           looked = LookAtStore(world, directory, log_.left);
+         }
+         if (looked.ok()) {
+           looked = LookAtOutputs(world,
+                                  {.curves = plan_.train.summary.directory,
+                                   .model = plan_.train.export_directory},
+                                  log_.left);
+         }
          if (!looked.ok()) log_.harness_error = looked.message();
          return 0;
        }});

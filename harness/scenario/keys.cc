@@ -449,6 +449,12 @@ constexpr KeySpec kKeys[] = {
      .fallback = "unlimited"},
 
     {.path = "checkpoint", .type = T::kMap, .doc = "how it is saved"},
+    {.path = "checkpoint.directory",
+     .type = T::kChoice,
+     .doc = "where: in a directory of the run's own, or nowhere: then every "
+            "restart begins from the start",
+     .fallback = "own",
+     .listed = "own|none"},
     {.path = "checkpoint.every",
      .type = T::kEvery,
      .doc = "{steps: n}, {epochs: n}, {seconds: n}, or never",
@@ -481,6 +487,20 @@ constexpr KeySpec kKeys[] = {
     {.path = "checkpoint.allow_cold_start",
      .type = T::kFlag,
      .doc = "start afresh where no checkpoint can be loaded",
+     .fallback = "false"},
+
+    {.path = "outputs",
+     .type = T::kMap,
+     .doc = "what the job writes beside its checkpoints"},
+    {.path = "outputs.curves_every",
+     .type = T::kCount,
+     .doc = "TensorBoard event files, with a point of the loss every so many "
+            "steps; 0: none",
+     .fallback = "0",
+     .high = 1'000'000},
+    {.path = "outputs.export",
+     .type = T::kFlag,
+     .doc = "export the model once it is trained",
      .fallback = "false"},
 
     {.path = "faults", .type = T::kFaults, .doc = "what goes wrong"},

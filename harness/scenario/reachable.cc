@@ -256,6 +256,11 @@ class Checker {
 
   void CheckSaves(const PlacedFault& placed) {
     const FaultSite& site = placed.fault.site;
+    if (case_.store == StoreChoice::kNone) {
+      if (!NeedsAStore(site.point)) return;
+      return Never(placed, "point", "the job stores no checkpoint",
+                   "checkpoint: {directory: own}");
+    }
     // A notice makes saves that no schedule knows of.
     const bool notices = std::any_of(
         faults_.begin(), faults_.end(), [](const PlacedFault& other) {
@@ -300,6 +305,19 @@ class Checker {
 };
 
 }  // namespace
+
+bool NeedsAStore(Point point) {
+  switch (InfoOf(point).part) {
+    case RunPart::kSave:
+    case RunPart::kStateFile:
+    case RunPart::kRetirement:
+    case RunPart::kLoad:
+    case RunPart::kDeletion:
+      return true;
+    default:
+      return point == Point::kClaimCreate || point == Point::kClaimRecord;
+  }
+}
 
 void CheckReachable(const Case& one, const std::vector<PlacedFault>& faults,
                     Diagnostics& diagnostics) {

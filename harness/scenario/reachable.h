@@ -15,6 +15,9 @@
 
 namespace gauntlet {
 
+// Returns true iff the point is reached only where checkpoints are stored.
+bool NeedsAStore(Point point);
+
 // Checks each of the faults against the rest of the case.
 void CheckReachable(const Case& one, const std::vector<PlacedFault>& faults,
                     Diagnostics& diagnostics);

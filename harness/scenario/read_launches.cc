@@ -50,6 +50,10 @@ void CheckJob(const PlacedLaunch& launch, const Case& one) {
     refuse(
         "expected the job itself in the first launch: no checkpoint is there "
         "yet that could refuse another one");
+  } else if (one.store == StoreChoice::kNone) {
+    refuse(
+        "a changed job needs a checkpoint to be refused: expected "
+        "checkpoint.directory own");
   } else if (one.train.checkpoint.at_success != AtSuccess::kKeepCheckpoints) {
     refuse(
         "a changed job needs a checkpoint to be refused: expected "

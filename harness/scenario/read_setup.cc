@@ -237,6 +237,12 @@ void ReadCheckpoint(const MapReader& document, CheckpointOptions& out) {
   map.Flag("allow_cold_start", out.allow_cold_start);
 }
 
+void ReadOutputs(const MapReader& document, OutputSetup& out) {
+  const MapReader map = document.Map("outputs");
+  map.Count("curves_every", out.curve_every);
+  map.Flag("export", out.exports);
+}
+
 void ReadPreemption(const MapReader& document, Case& one) {
   const MapReader preemption = document.Map("preemption");
   preemption.Time("grace", one.train.preemption.grace);
@@ -251,7 +257,9 @@ void ReadSetup(const MapReader& document, Case& one,
   ReadCluster(document, one);
   ReadJob(document, one, diagnostics);
   ReadPreemption(document, one);
+  document.Map("checkpoint").Choice("directory", one.store);
   ReadCheckpoint(document, one.train.checkpoint);
+  ReadOutputs(document, one.outputs);
 }
 
 }  // namespace gauntlet

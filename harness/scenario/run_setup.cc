@@ -66,6 +66,9 @@ RunSetup SetupOf(const Case& one) {
                  .delete_at_success =
                      checkpoint.at_success == AtSuccess::kDeleteCheckpoints,
                  .allow_cold_start = checkpoint.allow_cold_start,
+                 .no_store = one.store == StoreChoice::kNone,
+                 .curve_every = one.outputs.curve_every,
+                 .exports = one.outputs.exports,
                  .planted_bugs = {}};
   SetDeadlines(one, setup);
   for (const LaunchSetup& launch : one.launches) {

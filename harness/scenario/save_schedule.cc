@@ -42,6 +42,7 @@ std::optional<uint64_t> ScheduledSaves(const Case& one) {
   const std::optional<uint64_t> steps = TotalSteps(one);
   const uint64_t an_epoch = ShapeOfEpoch(one.train.job).steps;
   const bool known = steps && an_epoch != 0;
+  if (one.store == StoreChoice::kNone) return 0;
   // Where the run's end is no moment that the trigger has saved already.
   const auto with_end = [&](uint64_t saves, bool saved) {
     const bool saves_it =
@@ -70,6 +71,7 @@ std::optional<uint64_t> ScheduledSaves(const Case& one) {
 }
 
 uint64_t SaveIntervalSteps(const Case& one) {
+  if (one.store == StoreChoice::kNone) return 0;
   const SaveTrigger& trigger = one.train.checkpoint.trigger;
   const uint64_t length = one.train.steps_per_execution;
   const uint64_t an_epoch = ShapeOfEpoch(one.train.job).steps;

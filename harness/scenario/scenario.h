@@ -43,6 +43,17 @@ enum class TransportChoice : uint8_t { kAuto, kGrpc };
 // its own, with the store on storage that they share.
 enum class HostsChoice : uint8_t { kOne, kSeparate };
 
+// Where a job stores its checkpoints: in a directory of the run, or nowhere.
+enum class StoreChoice : uint8_t { kOwn, kNone };
+
+// What a job writes for people and for other programs.
+struct OutputSetup {
+  uint64_t curve_every = 0;  // steps between points of the loss; 0: no curves
+  bool exports = false;      // its model, once it is trained
+
+  bool operator==(const OutputSetup&) const = default;
+};
+
 // Whether a power loss takes one host alone: those of a cluster are apart, and
 // their disk is a file server's. Else it takes the machine that all are on.
 constexpr bool LosesPowerAlone(HostsChoice hosts, DurabilityProfile disk) {
@@ -103,8 +114,8 @@ struct LaunchSetup {
 TrainOptions OptionsOfLaunch(const TrainOptions& train,
                              const LaunchSetup& launch);
 
-// One run. `train` lacks only the checkpoint directory: who runs it fills that
-// in.
+// One run. `train` lacks only the directories of checkpoints and outputs: who
+// runs it fills those in.
 struct Case {
   std::string name;      // "kill[workers=2,mode=sync]"
   std::string scenario;  // "kill"
@@ -118,7 +129,9 @@ struct Case {
   ClusterSetup cluster;
   DurabilityProfile disk = DurabilityProfile::kExt4;  // simulated only
   uint64_t disk_capacity =
-      UINT64_MAX;      // bytes of file contents; simulated only
+      UINT64_MAX;  // bytes of file contents; simulated only
+  StoreChoice store = StoreChoice::kOwn;
+  OutputSetup outputs;
   TrainOptions train;  // of the job and its horizon, which launches may change
   // In their order; the last counts for all later ones. Empty: all are alike.
   std::vector<LaunchSetup> launches;

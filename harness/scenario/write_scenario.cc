@@ -211,9 +211,21 @@ std::string TriggerText(const SaveTrigger& trigger) {
   return "";
 }
 
-FlowMap CheckpointMap(const CheckpointOptions& checkpoint) {
+FlowMap OutputsMap(const OutputSetup& outputs) {
+  const OutputSetup base;
+  FlowMap map;
+  map.AddUnless(base.curve_every, "curves_every", outputs.curve_every);
+  map.AddUnless(base.exports, "export", outputs.exports);
+  return map;
+}
+
+FlowMap CheckpointMap(const Case& one) {
+  const CheckpointOptions& checkpoint = one.train.checkpoint;
   const CheckpointOptions base;
   FlowMap map;
+  if (one.store != StoreChoice::kOwn) {
+    map.Add("directory", ChoiceName("checkpoint.directory", one.store));
+  }
   if (TriggerText(checkpoint.trigger) != TriggerText(base.trigger)) {
     map.Add("every", TriggerText(checkpoint.trigger));
   }
@@ -378,7 +390,8 @@ std::string Document(const Case& one, const std::string& preset,
     line("launches", YamlList(LaunchTexts(one.launches)));
   }
   map("cluster", ClusterMap(one));
-  map("checkpoint", CheckpointMap(one.train.checkpoint));
+  map("checkpoint", CheckpointMap(one));
+  map("outputs", OutputsMap(one.outputs));
   map("preemption", PreemptionMap(one));
   map("disk", DiskMap(one));
   if (!one.plan.bugs.empty())
@@ -400,6 +413,8 @@ std::vector<std::pair<std::string_view, std::string>> PartsOf(const Case& one) {
       {"launches", YamlList(LaunchTexts(one.launches))},
       {"cluster", ClusterMap(one).Text()},
       {"disk", DiskMap(one).Text()},
+      {"checkpoint", CheckpointMap(one).Text()},
+      {"outputs", OutputsMap(one.outputs).Text()},
       {"training", TrainOptionsToJson(one.train)},
       {"seed of the faults", std::to_string(one.plan.seed)},
       {"faults", PlanToJson(one.plan)},

@@ -1,0 +1,165 @@
+#include "harness/oracle/outputs.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+
+#include "harness/oracle/reference.h"
+#include <fmt/format.h>
+
+namespace gauntlet {
+namespace {
+
+constexpr std::string_view kStepLoss = "batch_loss";
+constexpr std::string_view kEpochLoss = "epoch_loss";
+constexpr std::string_view kSpeed = "global_step/sec";
+constexpr std::string_view kEventFile = "events.out.tfevents.";
+
+// Whether a fault has changed such a file in silence.
+bool IsDamaged(const Record& record, std::string_view part_of_path) {
+  return std::ranges::any_of(record.lives, [&](const LifeEvents& life) {
+    return std::ranges::any_of(life.events, [&](const RecordEvent& event) {
+      return event.kind == RecordKind::kDamaged &&
+             event.path.find(part_of_path) != event.path.npos;
+    });
+  });
+}
+
+class Outputs {
+ public:
+  Outputs(const Outline& outline, Check& check)
+      : outline_(outline),
+        record_(outline.record),
+        reference_(outline.record.golden),
+        check_(check) {}
+
+  void CheckCurves() {
+    if (record_.setup.curve_every == 0 || IsDamaged(record_, kEventFile)) {
+      return;
+    }
+    std::map<std::string_view, std::optional<uint64_t>> last;  // by tag
+    for (const CurvePoint& point : record_.left.curves) {
+      std::optional<uint64_t>& before = last[point.tag];
+      check_.Instance();
+      if (before && point.step <= *before) {
+        Breach("repeated", point,
+               fmt::format("behind one of step {}", *before));
+      }
+      before = point.step;
+      CheckValue(point);
+    }
+    if (!outline_.Done() || !MustBeComplete()) return;
+    CheckComplete(kStepLoss, RecordKind::kStep, record_.setup.curve_every);
+    CheckComplete(kEpochLoss, RecordKind::kEpochEnd, 1);
+  }
+
+  void CheckExport() {
+    if (!record_.setup.exports || IsDamaged(record_, "/trained")) return;
+    const std::optional<ExportedModel>& exported = record_.left.exported;
+    check_.Instance();
+    if (exported && !exported->whole) {
+      if (HasForgotten()) return;
+      return check_.Breach("half-exported",
+                           fmt::format("the exported model cannot be read: {}",
+                                       exported->reason));
+    }
+    const std::string& last = record_.golden.final_digest;
+    if (!outline_.Done() || last.empty()) return;
+    if (!exported) {
+      check_.Breach("not-exported",
+                    "the run is done, and there is no exported model");
+    } else if (exported->digest != last) {
+      check_.Breach(
+          "other-model",
+          fmt::format("the exported model is of state {} (step {}), expected "
+                      "{}",
+                      exported->digest, exported->step, last));
+    }
+  }
+
+ private:
+  void Breach(std::string_view name, const CurvePoint& point,
+              const std::string& what) {
+    check_.Breach(name, fmt::format("a point of {} at step {} stands {}",
+                                    point.tag, point.step, what));
+  }
+
+  // A loss is the reference's, and no other curve has a step that it has not.
+  void CheckValue(const CurvePoint& point) {
+    if (reference_.is_empty() || point.tag == kSpeed) return;
+    const RecordKind kind =
+        point.tag == kStepLoss ? RecordKind::kStep : RecordKind::kEpochEnd;
+    const std::optional<uint32_t> expected = LossAt(kind, point.step);
+    if (!expected) {
+      return Breach("no-such-step", point, "where the reference has none");
+    }
+    const bool is_loss = point.tag == kStepLoss || point.tag == kEpochLoss;
+    if (!is_loss || *expected == point.bits) return;
+    Breach("value", point,
+           fmt::format("at {:08x}, expected {:08x}", point.bits, *expected));
+  }
+
+  std::optional<uint32_t> LossAt(RecordKind kind, uint64_t step) const {
+    for (const GoldenEntry& entry : record_.golden.entries) {
+      if (entry.kind == kind && entry.step == step) return entry.loss_bits;
+    }
+    return std::nullopt;
+  }
+
+  // What a chief could not write, or a disk has forgotten, is missing, and so
+  // is what a chief has not written that others hold in memory.
+  bool MustBeComplete() const {
+    if (record_.setup.rejoins || record_.setup.saves_beside) return false;
+    return std::ranges::none_of(outline_.firings, [](const Firing& firing) {
+      const FaultTraits& traits = firing.traits;
+      return traits.tells_error || traits.damages_store || traits.cuts_power ||
+             firing.fault->of_one_host;
+    });
+  }
+
+  bool HasForgotten() const {
+    return std::ranges::any_of(outline_.firings, [](const Firing& firing) {
+      return firing.traits.cuts_power && firing.traits.damages_store;
+    });
+  }
+
+  // Where an epoch is not closed yet, the point of the step that is behind is
+  // purged with the epoch's own.
+  void CheckComplete(std::string_view tag, RecordKind kind, uint64_t every) {
+    std::set<uint64_t> there;
+    for (const CurvePoint& point : record_.left.curves) {
+      if (point.tag == tag) there.insert(point.step);
+    }
+    for (const Generation& generation : outline_.generations) {
+      const auto start = generation.started_at();
+      if (start && start->phase != RecordPhase::kInEpoch) {
+        there.insert(start->step);
+      }
+    }
+    for (const GoldenEntry& entry : record_.golden.entries) {
+      if (entry.kind != kind || entry.step % every != 0) continue;
+      check_.Instance();
+      if (there.contains(entry.step)) continue;
+      check_.Breach("missing",
+                    fmt::format("{} has no point at step {}", tag, entry.step));
+    }
+  }
+
+  const Outline& outline_;
+  const Record& record_;
+  const Reference reference_;
+  Check& check_;
+};
+
+}  // namespace
+
+void CheckOutputs(const Outline& outline, Check& check) {
+  if (!outline.record.left.outputs_listed) return;
+  Outputs outputs(outline, check);
+  outputs.CheckCurves();
+  outputs.CheckExport();
+}
+
+}  // namespace gauntlet
