@@ -83,11 +83,8 @@ void TrainOnDuringGrace(Case& setup) {
   setup.train.preemption.grace = std::chrono::milliseconds(1100);
 }
 
-// A step to stop at, where no save is due as a rule; 0: the run is too short,
-// or its workers rejoin. Of these the judge expects that nothing is trained
-// twice, also behind a launch that has ended and left a damaged checkpoint.
+// A step to stop at, where no save is due as a rule; 0: the run is too short.
 uint64_t StepToStopAt(const Case& setup) {
-  if (setup.cluster.policy == RestartPolicy::kRejoin) return 0;
   return TotalSteps(setup).value_or(0) / 3;
 }
 
@@ -116,14 +113,14 @@ void ChangeTheJobBetweenLaunches(Case& setup) {
   setup.launches = {{.stop_at_step = step}, {.learning_rate = 2 * rate}, {}};
 }
 
+// Faults use them up.
+void RestartSeldom(Case& setup) { setup.cluster.max_restarts = kFewRestarts; }
+
 void StoreNothing(Case& setup) { setup.store = StoreChoice::kNone; }
 
 void WriteOutputs(Case& setup) {
   setup.outputs = {.curve_every = 1, .exports = true};
 }
-
-// Faults use them up.
-void RestartSeldom(Case& setup) { setup.cluster.max_restarts = kFewRestarts; }
 
 constexpr std::array kVariations = {
     Variation{"job with sgd", UseSgd},
@@ -132,11 +129,11 @@ constexpr std::array kVariations = {
     Variation{"saves at epoch ends", SaveAtEpochEnds},
     Variation{"grace 1100ms", TrainOnDuringGrace},
     Variation{"few restarts", RestartSeldom},
-    Variation{"no checkpoint directory", StoreNothing},
-    Variation{"curves and an export", WriteOutputs},
     Variation{"stops at a step", StopAtAStep},
     Variation{"longer in each launch", TrainLongerEachTime},
     Variation{"changed job between launches", ChangeTheJobBetweenLaunches},
+    Variation{"no checkpoint directory", StoreNothing},
+    Variation{"curves and an export", WriteOutputs},
 };
 
 // All that a variation sets. Two set-ups of a base with equal text differ in
@@ -330,10 +327,10 @@ PlanSpace SpaceOf(const Case& setup) {
   const bool rejoins = setup.cluster.policy == RestartPolicy::kRejoin;
   const bool copies = setup.train.checkpoint.mode == SaveMode::kAsync;
   for (const PointInfo& info : AllPoints()) {
-    if (setup.store == StoreChoice::kNone && NeedsAStore(info.point)) continue;
     if (info.needs == PointNeeds::kAsyncSaves && !copies) continue;
     if (info.needs == PointNeeds::kDevice && !HasDevice(setup)) continue;
     if (info.needs == PointNeeds::kRejoin && !rejoins) continue;
+    if (setup.store == StoreChoice::kNone && NeedsAStore(info.point)) continue;
     space.points.push_back(info.point);
   }
   return space;
