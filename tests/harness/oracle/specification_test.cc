@@ -172,11 +172,12 @@ TEST(SpecificationTest, LauncherThatFindsOrphansTakesTheJobUp) {
                           {.kind = K::kLauncherEnd, .count = 75});
   EXPECT_THAT(FindingsOf(run), Contains("restarts/not-taken-up"));
   // Behind their end there is nobody to wait for.
-  run = NotTakenUpRun();
-  run.events.Append(LauncherProcess(2), {.kind = K::kLauncherEnd, .count = 75});
-  run.events.MoveBehind(LauncherProcess(2), K::kLauncherBegin, kMachine,
-                        K::kProcessEnded, 2);
-  EXPECT_THAT(FindingsOf(run), Not(Contains("restarts/not-taken-up")));
+  ScriptedRun later = NotTakenUpRun();
+  later.events.Append(LauncherProcess(2),
+                      {.kind = K::kLauncherEnd, .count = 75});
+  later.events.MoveBehind(LauncherProcess(2), K::kLauncherBegin, kMachine,
+                          K::kProcessEnded, 2);
+  EXPECT_THAT(FindingsOf(later), Not(Contains("restarts/not-taken-up")));
 }
 
 INSTANTIATE_TEST_SUITE_P(
