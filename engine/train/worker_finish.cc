@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/ckpt/retrying.h"
 #include "engine/train/finiteness.h"
 #include "engine/train/model_export.h"
 #include <fmt/format.h>
@@ -62,18 +63,21 @@ std::string ExportLine(const std::string& directory,
 }
 
 // Before the result: a run whose model is not where it was asked for is not
-// done. A restart would meet the same disk, so the job ends. Where there was no
+// done. A disk that fails again and again would do so behind a restart too, so
+// the job ends. Where there was no
 // room, or the state is not saved either, a later start may find some.
 Status Export(WorkerParts& parts, const Digest& digest,
               const std::string& not_finite, const Status& unsaved) {
   const std::string& directory = parts.options().export_directory;
   if (directory.empty()) return OkStatus();
-  const Status exported = ExportModel(parts.world, directory,
-                                      {.model = *parts.built.model,
-                                       .state = *parts.state,
-                                       .data = parts.inputs.data.train,
-                                       .job_json = parts.inputs.job_json,
-                                       .state_digest = digest});
+  const Status exported = Retrying(parts.world, [&] {
+    return ExportModel(parts.world, directory,
+                       {.model = *parts.built.model,
+                        .state = *parts.state,
+                        .data = parts.inputs.data.train,
+                        .job_json = parts.inputs.job_json,
+                        .state_digest = digest});
+  });
   if (!exported.ok()) {
     const std::string why = fmt::format(
         "training finished, but the export failed: {}", exported.message());
