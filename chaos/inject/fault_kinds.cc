@@ -73,6 +73,10 @@ constexpr std::array kKinds = {
                   "the worker's launcher is killed (SIGKILL), and nobody else; "
                   "it is started again at once",
                   ""},
+    FaultKindInfo{FaultKind::kTerminateLauncher, "terminate_launcher",
+                  "the worker's launcher is told to end (SIGTERM), and passes "
+                  "the notice on",
+                  ""},
 };
 
 constexpr std::array kErrors = {

@@ -254,6 +254,7 @@ std::span<const FaultParameterInfo> ParametersOf(FaultKind kind) {
     case FaultKind::kConnectionReset:
     case FaultKind::kOutOfMemory:
     case FaultKind::kKillLauncher:
+    case FaultKind::kTerminateLauncher:
       return {};
   }
   return {};

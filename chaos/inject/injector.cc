@@ -336,6 +336,9 @@ Status Injector::Act(const Fault& fault, Point point) {
     case FaultKind::kKillLauncher:
       effects_.KillLauncher();
       return OkStatus();
+    case FaultKind::kTerminateLauncher:
+      effects_.TerminateLauncher();
+      return OkStatus();
     case FaultKind::kHang:
       StandStill(fault);
       return OkStatus();

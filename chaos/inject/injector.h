@@ -39,6 +39,7 @@ class InjectorEffects {
   virtual void KillSoon(Duration latency) = 0;
   // The process's launcher is killed (SIGKILL), if it is still there. Returns.
   virtual void KillLauncher() = 0;
+  virtual void TerminateLauncher() = 0;
   // Blocks the calling task only, until its process ends.
   virtual void HangForever() = 0;
   // Blocks the calling task only.

@@ -18,6 +18,8 @@
 //                 instruction, and nobody else. Its workers end soon after it
 //                 (PR_SET_PDEATHSIG); whoever started the launcher starts it
 //                 again at once.
+//   terminate_launcher  The worker's launcher is told to end (SIGTERM), as by a
+//                 scheduler that tells it alone. It passes the notice on.
 //   exception     An internal failure that no code expects: the process aborts
 //                 (SIGABRT). As crash, with another way of dying.
 //   hang          The calling task stands still, for `duration` or for ever;
@@ -101,14 +103,15 @@
 //
 // The budget: what may be expected afterwards
 //
-// - Processes and time (crash, kill, kill_launcher, exception, hang, pause,
-//   slow, preempt, wall_clock_jump), the network (partition,
-//   asymmetric_partition, packet_loss, delay, connection_reset), power_loss,
-//   and torn_write followed by crash or power_loss, may come at any point, in
-//   any number that leaves the run its restarts: it recovers, from nothing
-//   older than the newest acknowledged save; what a disk that lies about syncs
-//   forgets in a power cut aside (harness/oracle/judge.cc). A trouble of the
-//   network that is over before somebody is given up restarts nothing.
+// - Processes and time (crash, kill, kill_launcher, terminate_launcher,
+//   exception, hang, pause, slow, preempt, wall_clock_jump), the network
+//   (partition, asymmetric_partition, packet_loss, delay, connection_reset),
+//   power_loss, and torn_write followed by crash or power_loss, may come at any
+//   point, in any number that leaves the run its restarts: it recovers, from
+//   nothing older than the newest acknowledged save; what a disk that lies
+//   about syncs forgets in a power cut aside (harness/oracle/judge.cc). A
+//   trouble of the network that is over before somebody is given up restarts
+//   nothing.
 // - A device (gpu_error, out_of_memory, device_hang): as processes and time.
 //   The worker leaves by itself, or is found to hang; what the device knew best
 //   is lost with it. At every occurrence: until the restarts are used up, and
@@ -167,6 +170,7 @@ enum class FaultKind : uint8_t {
   kOutOfMemory,
   kDeviceHang,
   kKillLauncher,
+  kTerminateLauncher,
 };
 
 struct FaultKindInfo {

@@ -111,9 +111,13 @@ void ProcessEffects::KillNow() {
 
 void ProcessEffects::KillSoon(Duration latency) { KillSelfAfter(latency); }
 
+// A process whose launcher is gone has another parent.
 void ProcessEffects::KillLauncher() {
-  // A process whose launcher is gone has another parent.
   if (getppid() == launcher_) kill(launcher_, SIGKILL);
+}
+
+void ProcessEffects::TerminateLauncher() {
+  if (getppid() == launcher_) kill(launcher_, SIGTERM);
 }
 
 void ProcessEffects::HangForever() {

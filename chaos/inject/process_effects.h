@@ -40,6 +40,7 @@ class ProcessEffects final : public InjectorEffects {
   void KillSoon(Duration latency) override;
   // REQUIRES: the launcher was the parent as this was made.
   void KillLauncher() override;
+  void TerminateLauncher() override;
   void HangForever() override;
   void Sleep(Duration duration) override;
   void StopSelf(Duration duration) override;

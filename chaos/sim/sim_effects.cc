@@ -54,6 +54,11 @@ void SimEffects::KillLauncher() {
   simulation_.Kill(*launcher_);
 }
 
+void SimEffects::TerminateLauncher() {
+  CHECK(launcher_.has_value(), "a launcher to end, and nobody knows which");
+  simulation_.Notify(*launcher_);
+}
+
 void SimEffects::HangForever() { simulation_.Hang(); }
 
 void SimEffects::Sleep(Duration duration) {

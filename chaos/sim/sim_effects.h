@@ -43,6 +43,7 @@ class SimEffects final : public InjectorEffects {
   [[noreturn]] void KillNow() override;
   void KillSoon(Duration latency) override;
   void KillLauncher() override;
+  void TerminateLauncher() override;
   void HangForever() override;
   void Sleep(Duration duration) override;
   void StopSelf(Duration duration) override;

@@ -17,7 +17,8 @@ bool MayEndALife(FaultKind kind) { return kind != FaultKind::kWallClockJump; }
 // Whether the job may have to be started again by others than its launcher.
 bool EndsTheJob(const Fault& fault) {
   return fault.kind == FaultKind::kPreempt ||
-         fault.kind == FaultKind::kKillLauncher || CutsPower(fault);
+         fault.kind == FaultKind::kKillLauncher ||
+         fault.kind == FaultKind::kTerminateLauncher || CutsPower(fault);
 }
 
 RunPart PartOf(const FaultSite& site) { return InfoOf(site.point).part; }

@@ -201,6 +201,7 @@ TEST(InjectorTest, LogsTheFaultBeforeItsEffect) {
       {FaultKind::kKill, {.kill_latency = Duration(7)}, "kill 7"},
       {FaultKind::kKill, {.kill_latency = Duration(0)}, "kill 0"},
       {FaultKind::kKillLauncher, {}, "kill launcher"},
+      {FaultKind::kTerminateLauncher, {}, "terminate launcher"},
       {FaultKind::kHang, {}, "hang"},
       {FaultKind::kHang, {.duration = Duration(7)}, "sleep 7"},
       {FaultKind::kPause, {.duration = Duration(7)}, "stop 7"},

@@ -34,6 +34,7 @@ class RecordingEffects final : public InjectorEffects {
   }
   void KillSoon(Duration latency) override { Note("kill", latency); }
   void KillLauncher() override { diary_.push_back("kill launcher"); }
+  void TerminateLauncher() override { diary_.push_back("terminate launcher"); }
   void HangForever() override { diary_.push_back("hang"); }
   void Sleep(Duration duration) override { Note("sleep", duration); }
   void StopSelf(Duration duration) override { Note("stop", duration); }
