@@ -25,8 +25,12 @@ void Restarts::On(const HistoryEvent& said) {
       was_told_to_stop_ = false;
       running_.clear();
       break;
+    case RecordKind::kAttemptEnds:
+      attempt_has_ended_ = true;
+      break;
     case RecordKind::kNotice:
       was_told_to_stop_ = true;
+      attempt_has_ended_ = false;
       to_ask_ = running_;
       break;
     case RecordKind::kRestarting:
@@ -68,7 +72,9 @@ void Restarts::CheckRestart(const RecordEvent& event) {
 }
 
 void Restarts::CheckStart(const RecordEvent& event) {
-  if (was_told_to_stop_) {
+  // A lost worker may have to come back for the others to agree on a save.
+  const bool rejoins = record_.setup.rejoins && !attempt_has_ended_;
+  if (was_told_to_stop_ && !rejoins) {
     checks_.restarts.Breach(
         "told-to-stop", fmt::format("worker {} is started behind a termination "
                                     "notice",

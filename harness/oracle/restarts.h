@@ -33,6 +33,7 @@ class Restarts {
   int64_t count_ = 0;                          // restarts
   const RecordEvent* last_restart_ = nullptr;  // before anything starts again
   bool was_told_to_stop_ = false;
+  bool attempt_has_ended_ = false;  // since then
   std::set<int> running_;  // workers
   std::set<int> to_ask_;   // those that are to be told, too
 };

@@ -283,7 +283,12 @@ void TrainingModel::CheckNotFiniteSince(const Emitter& by, Worker& worker,
 
 void TrainingModel::OnLauncher(int start, const RecordEvent& event) {
   if (event.kind == RecordKind::kLauncherBegin) is_launched_anew_ = true;
-  if (event.kind == RecordKind::kAttemptEnds) started_.clear();
+  if (event.kind == RecordKind::kAttemptEnds) {
+    started_.clear();
+    // Without a store the next attempt counts its generations anew.
+    if (!store_.is_used()) newest_.clear();
+  }
+  if (event.kind == RecordKind::kRestarting) ++fruitless_restarts_;
   if (!event.about) return;
   if (event.kind == RecordKind::kStarted) started_.insert(*event.about);
   const Emitter about = {.worker = *event.about,
@@ -368,7 +373,6 @@ void TrainingModel::Fire(const Emitter& by, Worker& worker,
   worker.met_error = worker.met_error || TraitsOf(*fault).tells_error;
   if (DiesAtOnce(*fault) && !TraitsOf(*fault).cuts_power &&
       !fault->of_one_host) {
-    ++deaths_;
     return;
   }
   disturbances_.Fired(*fault, by, event.t_ns);

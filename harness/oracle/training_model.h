@@ -184,7 +184,7 @@ class TrainingModel {
   bool is_launched_anew_ = false;  // and no generation has started since
   Disturbances disturbances_;      // more than one death
   std::set<int> started_;          // workers of the attempt
-  int deaths_ = 0;                 // without a new step in between
+  int fruitless_restarts_ = 0;     // without a new step in between
   uint64_t furthest_ = 0;
 };
 

@@ -10,9 +10,9 @@
 namespace gauntlet {
 namespace {
 
-// Deaths in a row, none with a new step before it, after which a launcher
+// Restarts in a row, none with a new step before it, after which a launcher
 // starts all workers again.
-constexpr int kDeathsInARow = 2;
+constexpr int kRestartsInARow = 2;
 
 }  // namespace
 
@@ -215,7 +215,7 @@ void TrainingModel::CheckCarriedOn(const Emitter& by, const Worker& worker,
 
 // Where a lost worker rejoins, the others go on with what they hold: all start
 // again only with another launcher, for another set of workers, for one that
-// was done, after too many deaths in a row, or where something other than
+// was done, after too many restarts in a row, or where something other than
 // deaths stood in the way.
 void TrainingModel::CheckMemory(const Generation& before,
                                 const Generation& after, const Moment& from) {
@@ -234,7 +234,7 @@ void TrainingModel::CheckMemory(const Generation& before,
       });
   if (others || before.members.size() != started_.size()) return;
   checks_.bounded_loss.Instance();
-  if (from >= *held || deaths_ > kDeathsInARow ||
+  if (from >= *held || fruitless_restarts_ > kRestartsInARow ||
       disturbances_.AnySince(before.started_ns)) {
     return;
   }

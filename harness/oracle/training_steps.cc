@@ -110,7 +110,7 @@ void TrainingModel::CheckReplicas(const Emitter& by, Generation& generation,
 void TrainingModel::NoteProgress(const Worker& worker, uint64_t step) {
   if (worker.rank != 0 || step <= furthest_) return;
   furthest_ = step;
-  deaths_ = 0;
+  fruitless_restarts_ = 0;
 }
 
 void TrainingModel::TakeStep(const Emitter& by, Generation& generation,

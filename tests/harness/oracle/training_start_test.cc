@@ -258,12 +258,12 @@ INSTANTIATE_TEST_SUITE_P(
                                               .kind = "power_loss",
                                               .of_one_host = true});
                    }),
-        Forgetting("ByThreeDeathsInARow",
+        Forgetting("ByThreeRestartsInARow",
                    [](ScriptedRun& run) {
-                     for (const char* id : {"second", "third", "fourth"}) {
-                       RecordFault crash = CrashFault();
-                       crash.id = id;
-                       FireBefore(run, kNextChief, K::kLoaded, 0, crash);
+                     for (int i = 0; i < 3; ++i) {
+                       run.events.InsertBefore(kNextChief, K::kLoaded, 0,
+                                               LauncherProcess(1),
+                                               {.kind = K::kRestarting});
                      }
                    }),
         Forgetting("ByOneThatWasDone",
@@ -315,12 +315,11 @@ TEST(TrainingStartTest, StepOfAnotherThanTheChiefIsNoProgress) {
   ForgetStepSix(run);
   RecordEvent step_six = run.events.At(kChief, K::kStep, 5);
   run.events.Remove(kChief, K::kStep, 5);
-  for (const char* id : {"second", "third"}) {
-    RecordFault crash = CrashFault();
-    crash.id = id;
-    FireBefore(run, kOther, K::kFaultFired, 0, crash);
+  for (int i = 0; i < 3; ++i) {
+    run.events.InsertBefore(kOther, K::kFaultFired, 0, LauncherProcess(1),
+                            {.kind = K::kRestarting});
   }
-  run.events.InsertBehind(kOther, K::kFaultFired, 1, kOther, step_six);
+  run.events.InsertBefore(kOther, K::kFaultFired, 0, kOther, step_six);
   EXPECT_THAT(FindingsOf(run), Not(Contains("bounded-loss/memory-lost")));
 }
 
