@@ -249,7 +249,8 @@ bench() {
 mutants() {  # ARGUMENTS...
   setup
   cmake --preset mutants >&2
-  ninja -C build/mutants --quiet gauntlet engine_ckpt_test store_prop >&2
+  ninja -C build/mutants --quiet gauntlet engine_ckpt_test store_prop \
+    cluster_test engine_train_test >&2
   case " $* " in
     *" --list "* | *" --help "*) ;;
     *)

@@ -4,9 +4,9 @@
 A modelled bug is explored for at most --time seconds of a core, over several
 bases; exit code 1 if one is not found. A mechanical one (--mechanical) goes
 through the scenario suites in the simulated world first, which takes less, and
-through the unit tests of the checkpoint store last. Those that survive are
-listed, each with its explanation if explained.toml has one. A process that dies
-or hangs counts as found, told apart. Results stay in a file, and a run goes on
+through the unit tests of the engine's parts last. Those that survive are listed,
+each with its explanation if explained.toml has one. A process that dies or hangs
+counts as found, told apart. Results stay in a file, and a run goes on
 where an earlier one of the same program ended.
 
 First the program runs each stage without a mutant: it must find nothing, and
@@ -56,8 +56,6 @@ OWN_BASE_PART = 8  # of a bug that names its base
 # something is found, and those of large models take minutes.
 SUITES = ("smoke", "storage", "async", "network", "preemption", "regressions",
           "elastic", "collective", "gpu")
-# Test programs, below the build's tests/. Only mechanical mutants come to them.
-UNIT_TESTS = ("engine/ckpt/engine_ckpt_test", "property/store_prop")
 
 
 class Stage:
@@ -83,18 +81,27 @@ class Stage:
 
 
 class UnitTests:
-    """One program of tests, in place of the harness."""
+    """One program of tests, in place of the harness. Each of its properties is
+    checked in `cases` cases."""
     mode = ""
     limit = ENDS_LATE_S
 
-    def __init__(self, program):
-        self.base = program
+    def __init__(self, program, cases):
+        self.base, self.cases = program, cases
         self.name = f"tests {pathlib.PurePath(program).name}"
 
     def command(self, program, scratch, planted):
         del scratch, planted
         return [program.parent / "tests" / self.base, "--gtest_fail_fast",
                 "--gtest_brief=1"]
+
+
+# Programs below the build's tests/. Only mechanical mutants come to them. Each
+# takes 10 s at most.
+UNIT_TESTS = (UnitTests("engine/ckpt/engine_ckpt_test", 1000),
+              UnitTests("property/store_prop", 1000),
+              UnitTests("engine/cluster/cluster_test", 100),
+              UnitTests("engine/train/engine_train_test", 10))
 
 
 def stages_of(mutant, limit):
@@ -108,7 +115,7 @@ def stages_of(mutant, limit):
     if mutant["base"]:
         explored.insert(0, Stage(mutant["base"], "random", OWN_BASE_PART * unit))
     if is_mechanical(mutant):
-        return suites + explored + [UnitTests(one) for one in UNIT_TESTS]
+        return suites + explored + list(UNIT_TESTS)
     return explored + suites
 
 
@@ -164,8 +171,9 @@ class Runner:
         seen = scratch / "seen"
         seen.write_bytes(bytes(SEEN_BYTES))
         environment = dict(os.environ, GAUNTLET_MUTANT=str(mutant["number"]),
-                           GAUNTLET_MUTANTS_SEEN=str(seen),
-                           RC_PARAMS="seed=1 max_success=1000")
+                           GAUNTLET_MUTANTS_SEEN=str(seen))
+        if isinstance(stage, UnitTests):
+            environment["RC_PARAMS"] = f"seed=1 max_success={stage.cases}"
         command = stage.command(self.program, scratch, mutant["planted"])
         with open(scratch / "out", "wb+") as out, \
                 open(scratch / "errors", "wb+") as errors:
@@ -310,7 +318,7 @@ class Results:
 
     def __init__(self, path, program, again):
         self.path, self.lock = path, threading.Lock()
-        tests = [program.parent / "tests" / one for one in UNIT_TESTS]
+        tests = [program.parent / "tests" / one.base for one in UNIT_TESTS]
         stats = [one.stat() for one in [program, *tests]]
         self.program = " ".join(f"{stat.st_size} {stat.st_mtime_ns}"
                                 for stat in stats)
