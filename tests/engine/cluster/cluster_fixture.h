@@ -21,8 +21,8 @@ class ClusterFixture {
  public:
   using Body = std::function<Status(World&, Session&)>;
 
-  ClusterFixture(int size, uint64_t seed)
-      : simulation_(pool_, {.seed = seed}),
+  ClusterFixture(int size, uint64_t seed, const NetworkLatency& network = {})
+      : simulation_(pool_, {.seed = seed, .network = network}),
         statuses_(static_cast<size_t>(size)) {
     for (int rank = 0; rank < size; ++rank) {
       options_.addresses.push_back("w" + std::to_string(rank) + ":1");

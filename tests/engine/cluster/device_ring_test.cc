@@ -95,9 +95,10 @@ class Rank {
 };
 
 void ExpectCanonicalSum(int workers, const Arrays& replicas,
-                        const gpu::CollectiveApi& api) {
+                        const gpu::CollectiveApi& api,
+                        const NetworkLatency& network = {}) {
   const std::vector<float> expected = PlainSum(replicas);
-  ClusterFixture cluster(workers, replicas.size());
+  ClusterFixture cluster(workers, replicas.size(), network);
   const auto& ends = cluster.RunAll([&](World& world, Session& session) {
     Rank rank(world, session, api);
     RETURN_IF_ERROR(rank.Join());
@@ -117,6 +118,12 @@ TEST(DeviceRingTest, SumsManyChunksInReplicaOrder) {
     ExpectCanonicalSum(workers, MakeReplicas(5, 100'000, 5),
                        EmulatedCollective());
   }
+}
+
+// A frame that the channel has no room for yet is sent later.
+TEST(DeviceRingTest, SumsWhereAChannelTakesLessThanAChunk) {
+  ExpectCanonicalSum(3, MakeReplicas(5, 200'000, 5), EmulatedCollective(),
+                     {.window_bytes = 1000});
 }
 
 RC_GTEST_PROP(DeviceRingProperty, SumsInReplicaOrderForAnySplitAndChunks, ()) {

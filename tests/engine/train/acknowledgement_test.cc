@@ -121,6 +121,19 @@ TEST_F(AcknowledgementTest, JobIsDone_IfTheChiefDiesAsItDeletes) {
   EXPECT_THAT(Checkpoints(), Not(IsEmpty()));
 }
 
+TEST_F(AcknowledgementTest, JobFailsWithItsResult_IfTheDeletionDoes) {
+  FaultPlan plan;
+  plan.faults.push_back({.id = "error",
+                         .site = {.worker = 0, .point = Point::kBackupDelete},
+                         .kind = FaultKind::kErrno,
+                         .with = {.times = FaultTimes::kAlways}});
+  const LaunchedEnd end = Run(plan);
+  EXPECT_EQ(end.launch.exit_code, 1);
+  EXPECT_EQ(end.launch.restarts, 0);
+  EXPECT_TRUE(end.launch.result);
+  EXPECT_THAT(Checkpoints(), Not(IsEmpty()));
+}
+
 TEST_F(AcknowledgementTest, NothingIsDeleted_IfTheLauncherDiesBeforeIt) {
   PauseFor(seconds(60));
   KillAt(seconds(5));

@@ -205,11 +205,15 @@ LifeOutcome RunWithAFlippedBit(uint64_t step, const TrainOptions& options) {
 }
 
 TEST(DisagreementTest, AStateThatDriftedIsFoundAtTheNextSave) {
-  const LifeOutcome outcome = RunWithAFlippedBit(12, SmallRun());
-  ExpectFailure(outcome,
-                "step 15: state digests differ between workers: 3 have");
-  ExpectFailure(outcome, "rank 2 has");
-  EXPECT_EQ(outcome.StepsOf(EventKind::kSaveAcknowledged).back(), 10u);
+  for (const SaveMode mode : {SaveMode::kSync, SaveMode::kAsync}) {
+    TrainOptions options = SmallRun();
+    options.checkpoint.mode = mode;
+    const LifeOutcome outcome = RunWithAFlippedBit(12, options);
+    ExpectFailure(outcome,
+                  "step 15: state digests differ between workers: 3 have");
+    ExpectFailure(outcome, "rank 2 has");
+    EXPECT_EQ(outcome.StepsOf(EventKind::kSaveAcknowledged).back(), 10u);
+  }
 }
 
 TEST(DisagreementTest, AStateThatDriftedIsFoundAtTheEndAtTheLatest) {

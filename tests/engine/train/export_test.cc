@@ -1,5 +1,9 @@
 // The exported model: parameters and description, whole or not there.
+#include <algorithm>
 #include <map>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -220,6 +224,33 @@ TEST(ExportTest, WhateverFailsThereIsAWholeExportOrNone) {
     EXPECT_FALSE(storage.Exists("/model.old")) << n;
   }
   EXPECT_GT(refused, 10u);
+}
+
+// A power cut leaves a whole export or none: what has the export's name has its
+// files for good, and what was reported as exported has its name for good.
+TEST(ExportTest, FilesAreSyncedBeforeTheyTakeItsNameAndTheNameBehindThat) {
+  MemoryStorage storage;
+  TestWorld world(storage);
+  std::vector<std::pair<Operation, std::string>> log;
+  storage.gate = [&](Operation operation, const std::string& path) {
+    log.emplace_back(operation, path);
+    return OkStatus();
+  };
+  Untrained model;
+  ASSERT_TRUE(ExportModel(world.world, "/models/a", model.View()).ok());
+  const auto at = [&](Operation operation, const std::string& path) {
+    return std::ranges::find(log, std::pair(operation, path)) - log.begin();
+  };
+  const auto named = at(Operation::kChange, "/models/a.tmp");
+  ASSERT_LT(named, std::ssize(log));
+  EXPECT_LT(at(Operation::kSync, "/models/a.tmp/model.safetensors"),
+            at(Operation::kSync, "/models/a.tmp"));
+  EXPECT_LT(at(Operation::kSync, "/models/a.tmp/model.json"),
+            at(Operation::kSync, "/models/a.tmp"));
+  EXPECT_LT(at(Operation::kSync, "/models/a.tmp"), named);
+  EXPECT_NE(std::find(log.begin() + named, log.end(),
+                      std::pair(Operation::kSync, std::string("/models"))),
+            log.end());
 }
 
 TEST(PredictTest, ClassesAreThoseThatAnEvaluationCounts) {
