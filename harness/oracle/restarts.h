@@ -34,8 +34,8 @@ class Restarts {
   const RecordEvent* last_restart_ = nullptr;  // before anything starts again
   bool was_told_to_stop_ = false;
   bool attempt_has_ended_ = false;  // since then
-  std::set<int> running_;  // workers
-  std::set<int> to_ask_;   // those that are to be told, too
+  std::set<int> running_;           // workers
+  std::set<int> to_ask_;            // those that are to be told, too
 };
 
 }  // namespace gauntlet
