@@ -391,7 +391,8 @@ void Session::NoteFailedWait(int rank, Reason reason, Duration limit) {
                        .generation = decision_.generation,
                        .about = rank,
                        .reason = reason,
-                       .limit_ns = limit.count()});
+                       // A wait whose time is over before it begins.
+                       .limit_ns = std::max(limit, Duration::zero()).count()});
 }
 
 void Session::StartHeartbeat() {
