@@ -109,7 +109,8 @@ void Notices::OnLauncher(const RecordEvent& event) {
 }
 
 // All stop for a notice that one of them has seen, or at a step that was
-// planned.
+// planned. One that has left by now has asked for it in the exchange of a step
+// that it took part in.
 void Notices::CheckCause(const Emitter& by, const Worker& worker) {
   const bool is_planned = std::ranges::any_of(
       record_.setup.launches,
@@ -117,7 +118,8 @@ void Notices::CheckCause(const Emitter& by, const Worker& worker) {
   const bool is_noticed = std::ranges::any_of(workers_, [&](const auto& one) {
     const Worker& other = one.second;
     return other.noticed_at && other.generation == worker.generation &&
-           (!other.is_gone || &other == &worker);
+           (!other.is_gone || &other == &worker ||
+            *other.noticed_at < worker.step);
   });
   if (is_planned || is_noticed) return;
   checks_.grace.Breach(

@@ -210,6 +210,24 @@ INSTANTIATE_TEST_SUITE_P(
             [](ScriptedRun& run) {
               run.events.InsertBehind(kOther, K::kStep, 1, kOther, NoticeAt(2));
             }},
+        ExcusedRun{
+            "OneThatAskedForItInTheStepHasLeft", UndisturbedRun,
+            "grace/no-notice",
+            [](ScriptedRun& run) {
+              run.events.InsertBehind(kOther, K::kStep, 5, kChief, NoticeAt(6));
+              run.events.InsertBehind(kChief, K::kNotice, 0, kChief,
+                                      {.kind = K::kLeaving, .generation = 1});
+              run.events.InsertBehind(kOther, K::kStep, 5, kOther,
+                                      {.kind = K::kStopAgreed,
+                                       .generation = 1,
+                                       .step = 6,
+                                       .epoch = 1});
+              run.events.MoveBehind(kOther, K::kStopAgreed, kChief,
+                                    K::kLeaving);
+            },
+            [](ScriptedRun& run) {
+              run.events.MoveBehind(kChief, K::kNotice, kChief, K::kStep, 4);
+            }},
         ExcusedRun{"TheSaveIsGivenUpAfterAllTries", PreemptedRun,
                    "grace/not-saved", FailLastSave,
                    [](ScriptedRun& run) {
