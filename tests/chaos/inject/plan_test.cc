@@ -19,7 +19,7 @@ TEST(FaultKindTest, TheTableIsInTheOrderOfTheEnumAndNamesAreTheirOwn) {
     EXPECT_EQ(FindFaultKind(info.name), info.kind);
     EXPECT_FALSE(info.description.empty()) << info.name;
   }
-  EXPECT_EQ(AllFaultKinds().back().kind, FaultKind::kDeviceHang);
+  EXPECT_EQ(AllFaultKinds().back().kind, FaultKind::kTerminateLauncher);
   EXPECT_EQ(FindFaultKind("meteor"), std::nullopt);
 }
 

@@ -21,7 +21,8 @@ TEST(DeadlinesTest, PinsTheDefaults) {
                        .detection_in_joining = seconds(340),
                        .detection_before_joining = seconds(610),
                        .first_restart_pause = milliseconds(100),
-                       .longest_restart_pause = seconds(10)}));
+                       .longest_restart_pause = seconds(10),
+                       .orphans_end = seconds(5)}));
 }
 
 TEST(DeadlinesTest, RejoiningMayWaitForASave) {
@@ -45,7 +46,8 @@ TEST(DeadlinesTest, FollowTheOptions) {
                        .detection_in_joining = seconds(11),
                        .detection_before_joining = seconds(122),
                        .first_restart_pause = seconds(10),
-                       .longest_restart_pause = seconds(10)}));
+                       .longest_restart_pause = seconds(10),
+                       .orphans_end = seconds(5)}));
 }
 
 }  // namespace

@@ -39,6 +39,9 @@ Record FullRecord() {
                   .keep = 6,
                   .delete_at_success = true,
                   .allow_cold_start = true,
+                  .no_store = true,
+                  .curve_every = 8,
+                  .exports = true,
                   .detection_bound_ns = 7,
                   .detection_bound_saving_ns = 8,
                   .detection_bound_joining_ns = 9,
@@ -89,7 +92,12 @@ Record FullRecord() {
                  .rejected = {"rejected-a"},
                  .temporary = {"b.tmp"},
                  .processes_listed = true,
-                 .processes = {"4711"}};
+                 .processes = {"4711"},
+                 .outputs_listed = true,
+                 .curves_damage = "d",
+                 .curves = {{.tag = "batch_loss", .step = 5, .bits = 6}},
+                 .exported = ExportedModel{
+                     .whole = true, .reason = "s", .step = 7, .digest = "y"}};
   record.golden = {.entries = {{.kind = RecordKind::kEvaluated,
                                 .step = 1,
                                 .phase = RecordPhase::kCallbacksDue,
