@@ -283,11 +283,12 @@ void TrainingModel::CheckNotFiniteSince(const Emitter& by, Worker& worker,
 
 void TrainingModel::OnLauncher(int start, const RecordEvent& event) {
   if (event.kind == RecordKind::kLauncherBegin) is_launched_anew_ = true;
-  if (event.kind == RecordKind::kAttemptEnds) {
-    started_.clear();
-    // Without a store the next attempt counts its generations anew.
-    if (!store_.is_used()) newest_.clear();
-  }
+  if (event.kind == RecordKind::kAttemptEnds) started_.clear();
+  // Without a store the next attempt counts its generations anew. A launcher
+  // that was killed does not say that its attempt ends.
+  const bool ends = event.kind == RecordKind::kAttemptEnds ||
+                    event.kind == RecordKind::kLauncherBegin;
+  if (ends && !store_.is_used()) newest_.clear();
   if (event.kind == RecordKind::kRestarting) ++fruitless_restarts_;
   if (!event.about) return;
   if (event.kind == RecordKind::kStarted) started_.insert(*event.about);
