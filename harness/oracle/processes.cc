@@ -500,8 +500,11 @@ void Processes::CheckLeaving(Process& process, const RecordEvent& event) {
   } else if (event.reason == Reason::kSuperseded) {
     explained = std::ranges::any_of(processes_, [&](const auto& entry) {
       const Process& other = entry.second;
+      // Who has no generation yet is refused by a chief that has one.
+      const bool refuses = process.generation == 0 && other.rank == 0;
       return other.superseded &&
-             (other.id == process.id || other.generation == process.generation);
+             (other.id == process.id ||
+              other.generation == process.generation || refuses);
     });
   } else if (event.reason == Reason::kMissingFile && OlderIsThere(process)) {
     explained = true;  // that one may have its address still
